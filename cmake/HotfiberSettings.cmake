@@ -1,0 +1,32 @@
+# Compiler settings that every target shares.
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release or Debug" FORCE)
+endif()
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON) # POSIX: rename, isatty, sysconf
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+# Installed programs find the libraries beside them, wherever the tree is put.
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};$ORIGIN")
+
+add_library(hot_settings INTERFACE)
+target_compile_options(hot_settings INTERFACE
+  $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wshadow -Wstrict-prototypes -Wvla>
+  # Contraction to FMA differs between compilers and code paths; results must not.
+  $<$<COMPILE_LANGUAGE:C>:-ffp-contract=off -fno-math-errno>)
+if(HOTFIBER_WERROR)
+  target_compile_options(hot_settings INTERFACE $<$<COMPILE_LANGUAGE:C>:-Werror>)
+endif()
+if(HOTFIBER_SANITIZE)
+  target_compile_options(hot_settings INTERFACE
+    $<$<COMPILE_LANGUAGE:C>:-fsanitize=${HOTFIBER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined>)
+  target_link_options(hot_settings INTERFACE -fsanitize=${HOTFIBER_SANITIZE})
+endif()
+
+find_package(OpenMP COMPONENTS C REQUIRED)

@@ -1,0 +1,56 @@
+# Sourced by sample_data/demo.sh and tests/run.sh: installs what is missing, configures, builds.
+# Sets: source (the checkout), build (where it was built). hot_setup [--tests] does the work.
+# Only a shell, apt and a C compiler are assumed. A second call finds everything done and takes seconds.
+
+source=$(cd "$(dirname "$0")/.." && pwd)
+build=${HOTFIBER_BUILD:-$source/build}
+jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+
+say() { printf '%s\n' "$*" >&2; }
+
+# hot_install PACKAGE...: Debian packages that are not there yet.
+hot_install() {
+    missing=
+    for package in "$@"; do
+        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
+    done
+    [ -n "$missing" ] || return 0
+    if [ "$(id -u)" -ne 0 ]; then
+        say "These Debian packages are missing:$missing"
+        say "Install them as root: apt-get install$missing"
+        return 1
+    fi
+    say "installing:$missing"
+    log=$(mktemp)
+    # shellcheck disable=SC2086
+    if ! { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing; } \
+        >"$log" 2>&1; then
+        tail -n 20 "$log" >&2
+        say "apt-get could not install:$missing"
+        rm -f "$log"
+        return 1
+    fi
+    rm -f "$log"
+}
+
+hot_setup() {
+    hot_install cmake make pkg-config libteem-dev libnifti-dev zlib1g-dev libpng-dev libcjson-dev libcairo2-dev libgomp1 || return 1
+    if [ "${1:-}" = --tests ]; then
+        hot_install teem-apps mrtrix3 python3-numpy python3-nibabel python3-h5py libhdf5-dev || return 1
+    fi
+    if [ ! -f "$build/CMakeCache.txt" ]; then
+        say "configuring"
+        # shellcheck disable=SC2086
+        cmake -S "$source" -B "$build" ${hot_configure:---preset release} >"$build.log" 2>&1 || {
+            cat "$build.log" >&2
+            return 1
+        }
+        grep 'hotfiber:' "$build.log" | sed 's/^-- //' >&2
+        rm -f "$build.log"
+    fi
+    say "building"
+    cmake --build "$build" --parallel "$jobs" >"$build/build.log" 2>&1 || {
+        tail -n 40 "$build/build.log" >&2
+        return 1
+    }
+}

@@ -1,0 +1,190 @@
+/* hot_context: see hotfiber/context.h. */
+#include "context_internal.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MESSAGE_SIZE = 2048 };
+
+struct hot_context {
+    hot_context_options options;
+    atomic_int cancelled;
+    unsigned said; /* bits of hot_context_first_time */
+    int cpu_limit;
+    char message[MESSAGE_SIZE];
+};
+
+const char *hot_status_text(hot_status status)
+{
+    switch (status) {
+    case HOT_OK: return "done";
+    case HOT_ERROR_MEMORY: return "out of memory";
+    case HOT_ERROR_ARGUMENT: return "bad argument";
+    case HOT_ERROR_FILE: return "file error";
+    case HOT_ERROR_FORMAT: return "wrong format";
+    case HOT_ERROR_DATA: return "unsuitable data";
+    case HOT_ERROR_DEVICE: return "GPU error";
+    case HOT_ERROR_CANCELLED: return "cancelled";
+    }
+    return "unknown status";
+}
+
+static void *default_allocate(void *user, size_t bytes)
+{
+    (void)user;
+    return malloc(bytes);
+}
+
+static void default_release(void *user, void *memory)
+{
+    (void)user;
+    free(memory);
+}
+
+hot_status hot_context_create(const hot_context_options *options, hot_context **context)
+{
+    if (!context)
+        return HOT_ERROR_ARGUMENT;
+    *context = NULL;
+    hot_context_options settings = {.size = sizeof settings};
+    if (options) {
+        /* An older caller's struct is shorter: its missing fields keep their defaults. */
+        if (options->size < sizeof(size_t) || options->size > sizeof settings || options->threads < 0)
+            return HOT_ERROR_ARGUMENT;
+        memcpy(&settings, options, options->size);
+    }
+    if (!settings.allocate || !settings.release) {
+        settings.allocate = default_allocate;
+        settings.release = default_release;
+    }
+    if (settings.threads == 0) {
+        long online = sysconf(_SC_NPROCESSORS_ONLN);
+        settings.threads = online > 0 ? (int)online : 1;
+    }
+    hot_context *made = settings.allocate(settings.allocator_user, sizeof *made);
+    if (!made)
+        return HOT_ERROR_MEMORY;
+    made->options = settings;
+    atomic_init(&made->cancelled, 0);
+    made->said = 0;
+    made->cpu_limit = INT_MAX;
+    made->message[0] = '\0';
+    *context = made;
+    return HOT_OK;
+}
+
+void hot_context_destroy(hot_context **context)
+{
+    if (!context || !*context)
+        return;
+    hot_context *gone = *context;
+    *context = NULL;
+    gone->options.release(gone->options.allocator_user, gone);
+}
+
+const char *hot_context_message(const hot_context *context) { return context->message; }
+int hot_context_threads(const hot_context *context) { return context->options.threads; }
+hot_device hot_context_device(const hot_context *context) { return context->options.device; }
+int hot_context_device_number(const hot_context *context) { return context->options.device_number; }
+uint64_t hot_context_seed(const hot_context *context) { return context->options.seed; }
+
+void hot_context_cancel(hot_context *context) { atomic_store(&context->cancelled, 1); }
+
+int hot_context_first_time(hot_context *context, unsigned what)
+{
+    int first = !(context->said & what);
+    context->said |= what;
+    return first;
+}
+
+hot_device hot_context_device_used(const hot_context *context)
+{
+    if (context->said & HOT_ONCE_CUDA_USED)
+        return HOT_DEVICE_CUDA;
+    return context->options.device == HOT_DEVICE_REFERENCE ? HOT_DEVICE_REFERENCE : HOT_DEVICE_CPU;
+}
+
+int hot_context_cpu_limit(const hot_context *context) { return context->cpu_limit; }
+void hot_context_set_cpu_limit(hot_context *context, int level) { context->cpu_limit = level; }
+
+int hot_context_cancelled(const hot_context *context)
+{
+    return atomic_load_explicit(&((hot_context *)context)->cancelled, memory_order_relaxed);
+}
+
+void *hot_context_alloc(hot_context *context, size_t count, size_t item_size)
+{
+    if (item_size != 0 && count > SIZE_MAX / 2 / item_size) {
+        hot_context_fail(context, HOT_ERROR_MEMORY, "%zu items of %zu bytes are more than memory can hold", count,
+                         item_size);
+        return NULL;
+    }
+    size_t bytes = count * item_size;
+    void *memory = context->options.allocate(context->options.allocator_user, bytes ? bytes : 1);
+    if (!memory)
+        hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory: %zu bytes could not be allocated", bytes);
+    return memory;
+}
+
+void *hot_context_calloc(hot_context *context, size_t count, size_t item_size)
+{
+    void *memory = hot_context_alloc(context, count, item_size);
+    if (memory)
+        memset(memory, 0, count * item_size);
+    return memory;
+}
+
+void hot_context_free(hot_context *context, void *memory)
+{
+    if (memory)
+        context->options.release(context->options.allocator_user, memory);
+}
+
+hot_status hot_context_fail(hot_context *context, hot_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(context->message, MESSAGE_SIZE, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+hot_status hot_context_add(hot_context *context, hot_status status, const char *format, ...)
+{
+    size_t used = strlen(context->message);
+    int lead = snprintf(context->message + used, MESSAGE_SIZE - used, used ? "; " : "");
+    used += lead > 0 ? (size_t)lead : 0;
+    if (used >= MESSAGE_SIZE)
+        return status;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(context->message + used, MESSAGE_SIZE - used, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+void hot_context_log(hot_context *context, hot_log_level level, const char *format, ...)
+{
+    if (!context->options.log)
+        return;
+    char line[MESSAGE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    context->options.log(context->options.log_user, level, line);
+}
+
+hot_status hot_context_progress(hot_context *context, const char *stage, double fraction)
+{
+    if (context->options.progress && context->options.progress(context->options.progress_user, stage, fraction))
+        hot_context_cancel(context);
+    if (hot_context_cancelled(context))
+        return hot_context_fail(context, HOT_ERROR_CANCELLED, "cancelled while %s", stage);
+    return HOT_OK;
+}

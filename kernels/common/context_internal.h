@@ -1,0 +1,25 @@
+/* What the kernels may ask of a context beyond its public functions. */
+#ifndef HOT_COMMON_CONTEXT_INTERNAL_H
+#define HOT_COMMON_CONTEXT_INTERNAL_H
+
+#include <hotfiber/context.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Things said once per context; and what has happened on it. */
+enum { HOT_ONCE_NO_CUDA = 1, HOT_ONCE_CUDA_FAILED = 2, HOT_ONCE_CUDA_USED = 4 };
+
+/* Whether this is the first time that `what` (one bit) is asked on this context. */
+int hot_context_first_time(hot_context *context, unsigned what);
+
+/* The widest vector instructions that kernels may use on this context (a hot_cpu_level); INT_MAX unless a test has
+ * lowered it, so that every variant can be forced on one machine. */
+int hot_context_cpu_limit(const hot_context *context);
+void hot_context_set_cpu_limit(hot_context *context, int level);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,27 @@
+/* The GPUs of this machine. */
+#include <cuda_runtime.h>
+
+#include "backend.h"
+
+int hot_cuda_count(void)
+{
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess) {
+        cudaGetLastError(); /* no driver or no card: not an error of ours */
+        return 0;
+    }
+    return count;
+}
+
+hot_status hot_cuda_select(hot_context *context, int number)
+{
+    int count = hot_cuda_count();
+    if (number >= count)
+        return hot_context_fail(context, HOT_ERROR_DEVICE, "there is no GPU %d: this machine has %d, counted from 0",
+                                number, count);
+    cudaError_t error = cudaSetDevice(number < 0 ? 0 : number);
+    if (error != cudaSuccess)
+        return hot_context_fail(context, HOT_ERROR_DEVICE, "GPU %d cannot be used: %s", number < 0 ? 0 : number,
+                                cudaGetErrorString(error));
+    return HOT_OK;
+}

@@ -1,0 +1,92 @@
+/* hot_directions_f32: arguments, and which backend runs. */
+#include <math.h>
+#include <string.h>
+
+#include <hotfiber/symtensor.h>
+
+#include "common/backend.h"
+#include "directions/plan.h"
+
+hot_status hot_directions_resolve(hot_context *context, const hot_directions_options *options, int order, size_t count,
+                                  const float *tensors, size_t stride, const uint8_t *skip, float *directions,
+                                  uint8_t *found, hot_directions_plan *plan)
+{
+    hot_directions_options given = {.size = sizeof given, .threshold = -1, .min_angle = -1, .min_relief = -1};
+    if (options) {
+        if (options->size < sizeof(size_t) || options->size > sizeof given)
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                    "hot_directions_options.size is %zu; set it to sizeof(hot_directions_options), %zu",
+                                    options->size, sizeof given);
+        memcpy(&given, options, options->size);
+    }
+    if (order != 2 && order != 4 && order != 6 && order != 8)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "directions need a tensor of order 2, 4, 6 or 8, not %d",
+                                order);
+    if (given.max_directions < 0 || given.max_directions > HOT_DIRECTIONS_MAX)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "1 to %d directions per tensor are possible, not %d",
+                                HOT_DIRECTIONS_MAX, given.max_directions);
+    const double threshold = given.threshold < 0 ? 0.25 : given.threshold;
+    const double angle = given.min_angle < 0 ? 15 : given.min_angle;
+    const double relief = given.min_relief < 0 ? 1e-4 : given.min_relief;
+    if (!(threshold <= 1))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the threshold is a fraction, 0 to 1, not %g", threshold);
+    if (!(angle <= 90))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the smallest angle is 0 to 90 degrees, not %g", angle);
+    if (!(relief < 1))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the smallest relief is a fraction below 1, not %g",
+                                relief);
+    if (given.shift == HOT_SHIFT_FIXED && !(given.alpha >= 0))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "maxima need a shift of at least 0, not %g", given.alpha);
+    const size_t terms = hot_symtensor_count(order, 3);
+    if (stride < terms)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a tensor of order %d has %zu values; a stride of %zu is "
+                                "too small", order, terms, stride);
+    const int keep = given.max_directions ? given.max_directions : 3;
+    if (count > SIZE_MAX / sizeof(float) / stride || count > SIZE_MAX / sizeof(float) / 3 / (size_t)keep)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "%zu tensors are more than memory can hold", count);
+    if (count && (!tensors || !directions))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "no memory given for %s", tensors ? "directions" : "tensors");
+    const double cosine = cos(fmax(angle, HOT_DIRECTIONS_SAME) * (3.14159265358979323846 / 180));
+    *plan = (hot_directions_plan){.order = order,
+                                  .keep = keep,
+                                  .threshold = (float)threshold,
+                                  .min_relief = (float)relief,
+                                  .apart = (float)(cosine * cosine),
+                                  .starts = given.starts,
+                                  .shift = given.shift,
+                                  .alpha = given.alpha,
+                                  .count = count,
+                                  .stride = stride,
+                                  .tensors = tensors,
+                                  .skip = skip,
+                                  .directions = directions,
+                                  .found = found};
+    return HOT_OK;
+}
+
+#if !defined(HOT_HAVE_CUDA) || !HOT_HAVE_CUDA
+hot_status hot_directions_cuda_time(hot_context *context, const hot_directions_plan *plan, int repeats,
+                                    double *milliseconds)
+{
+    (void)plan;
+    (void)repeats;
+    *milliseconds = NAN;
+    return hot_context_fail(context, HOT_ERROR_DEVICE, "this build has no CUDA");
+}
+#endif
+
+hot_status hot_directions_f32(hot_context *context, const hot_directions_options *options, int order, size_t count,
+                              const float *tensors, size_t stride, const uint8_t *skip, float *directions,
+                              uint8_t *found)
+{
+    hot_directions_plan plan;
+    hot_status status = hot_directions_resolve(context, options, order, count, tensors, stride, skip, directions, found,
+                                               &plan);
+    if (status != HOT_OK)
+        return status;
+    if (plan.starts > 0 && order > 2)
+        return hot_directions_starts(context, &plan);
+    static const hot_backends backends = {"directions", hot_directions_ref, hot_directions_cpu,
+                                          HOT_CUDA_BACKEND(hot_directions_cuda)};
+    return hot_backend_run(context, &backends, &plan);
+}

@@ -1,0 +1,10 @@
+/* The reference with a choice of how dense: tests compare it with a finer one. */
+#ifndef HOT_DIRECTIONS_REF_H
+#define HOT_DIRECTIONS_REF_H
+
+#include "directions/plan.h"
+
+/* `points`: on the half sphere. */
+hot_status hot_directions_ref_dense(hot_context *context, const hot_directions_plan *plan, size_t points);
+
+#endif

@@ -1,0 +1,240 @@
+/* Fibres in signal space on the GPU: a thread is a voxel, the arithmetic is that of the CPU (lowrank_step.h and what
+ * stands on it, compiled with vf = float). A first kernel looks at every voxel and lays the signals of the usable ones out
+ * volume by volume, so that neighbouring threads read neighbouring numbers; a second does all fits of a voxel. */
+#include <cuda_runtime.h>
+
+#include "common/backend.h"
+#include "lowrank_rule.h"
+#include "lowrank_voxel.h"
+
+enum { CHUNK = 1 << 18, THREADS = 128 };
+
+/* What a chunk's kernels work on, all on the device. */
+typedef struct chunk_data {
+    size_t count;          /* voxels; the pitch of y */
+    const float *signals;  /* count x volumes */
+    const float *sigma, *s0; /* count, or NULL */
+    float one_sigma;
+    const uint8_t *skip;   /* count, or NULL */
+    const size_t *order;
+    float *y;              /* diffusion-weighted volumes x count, in units of sigma */
+    float *snr;
+    unsigned *list;        /* usable voxels */
+    unsigned *used;        /* how many */
+    hot_signal_result result;
+} chunk_data;
+
+static __global__ void lr_prepare_kernel(const __grid_constant__ lr_plan plan, const __grid_constant__ chunk_data data)
+{
+    size_t voxel = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (voxel >= data.count)
+        return;
+    lr_write_nothing(&data.result, plan.max_fibers, voxel, 0);
+    if (data.skip && !data.skip[voxel])
+        return;
+    const float sigma = data.sigma ? data.sigma[voxel] : data.one_sigma;
+    const float *signal = data.signals + voxel * plan.all_volumes;
+    float s0 = 0;
+    unsigned flags = sigma > 0 ? lr_check_voxel(&plan, data.order, signal, sigma, data.s0 ? data.s0[voxel] : NAN, &s0)
+                               : (unsigned)HOT_VOXEL_NOT_FINITE;
+    if (flags) {
+        lr_write_nothing(&data.result, plan.max_fibers, voxel, flags);
+        return;
+    }
+    /* The list's order differs from run to run; a voxel's answer does not depend on its place. */
+    unsigned at = atomicAdd(data.used, 1u);
+    data.list[at] = (unsigned)voxel;
+    data.snr[at] = s0 / sigma;
+    for (int j = 0; j < plan.scheme.volumes; j++)
+        data.y[(size_t)j * data.count + at] = signal[data.order[j]] / sigma;
+}
+
+static __global__ void __launch_bounds__(THREADS) lr_fit_kernel(const __grid_constant__ lr_plan plan,
+                                                         const __grid_constant__ chunk_data data)
+{
+    unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= *data.used)
+        return;
+    float b[LR_GRID], cost[4];
+    lr_data voxel;
+    lr_fits fits;
+    voxel.y = data.y + at;
+    voxel.stride = data.count;
+    voxel.snr = data.snr[at];
+    lr_fit_all(&plan.scheme, &plan.grid, &plan.prior, plan.max_fibers, &voxel, b, &fits);
+    lr_costs(&plan.prior, plan.max_fibers, plan.averaged, &fits, cost);
+    int k = 0;
+    for (int i = 1; i < 4; i++)
+        if (cost[i] < cost[k])
+            k = i;
+    const lr_fit *f = k == 0 ? &fits.iso : k == 1 ? &fits.one : k == 2 ? &fits.two : &fits.three;
+    lr_answer answer;
+    for (int i = 0; i < 4; i++)
+        answer.cost[i][0] = cost[i];
+    answer.k[0] = k;
+    answer.tau[0] = f->tau;
+    answer.chi[0] = f->chi;
+    for (int i = 0; i < k; i++) {
+        answer.w[i][0] = expf(f->lw[i]);
+        for (int d = 0; d < 3; d++)
+            answer.v[i][d][0] = f->v[i][d];
+    }
+    lr_write(&data.result, plan.max_fibers, plan.scheme.volumes, &answer, 0, data.list[at]);
+}
+
+/* ---- host ------------------------------------------------------------------------------------------------------ */
+
+/* One piece of device memory, cut up. */
+typedef struct arena {
+    char *base;
+    size_t used;
+} arena;
+
+static size_t rounded(size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+static void *take(arena *a, size_t bytes)
+{
+    void *piece = a->base ? a->base + a->used : NULL;
+    a->used += rounded(bytes);
+    return piece;
+}
+
+/* Cuts up the arena for a chunk of `count` voxels; with base NULL only a->used means something. */
+static chunk_data lay_out(const hot_signal_job *job, size_t count, arena *a)
+{
+    const size_t fibers = 3 * (size_t)job->plan->max_fibers;
+    const hot_signal_result *wanted = job->result;
+    chunk_data d = {};
+    d.count = count;
+    d.one_sigma = (float)job->options->sigma;
+    d.signals = (const float *)take(a, count * job->plan->all_volumes * sizeof(float));
+    d.sigma = job->sigma ? (const float *)take(a, count * sizeof(float)) : NULL;
+    d.s0 = job->s0 ? (const float *)take(a, count * sizeof(float)) : NULL;
+    d.skip = job->skip ? (const uint8_t *)take(a, count) : NULL;
+    d.y = (float *)take(a, count * (size_t)job->plan->scheme.volumes * sizeof(float));
+    d.snr = (float *)take(a, count * sizeof(float));
+    d.list = (unsigned *)take(a, count * sizeof(unsigned));
+    d.used = (unsigned *)take(a, sizeof(unsigned));
+    d.result.size = sizeof d.result;
+    d.result.directions = (float *)take(a, count * fibers * sizeof(float));
+    d.result.found = wanted->found ? (uint8_t *)take(a, count) : NULL;
+    d.result.probability = wanted->probability ? (float *)take(a, count * 4 * sizeof(float)) : NULL;
+    d.result.margin = wanted->margin ? (float *)take(a, count * sizeof(float)) : NULL;
+    d.result.residual = wanted->residual ? (float *)take(a, count * sizeof(float)) : NULL;
+    d.result.width = wanted->width ? (float *)take(a, count * sizeof(float)) : NULL;
+    d.result.flags = wanted->flags ? (uint8_t *)take(a, count) : NULL;
+    return d;
+}
+
+/* The device's address of what the host's block of the plan holds at `p`. */
+template <typename T> static const T *moved(const lr_plan *plan, const float *device, const T *p)
+{
+    return (const T *)(device + ((const float *)p - plan->block));
+}
+
+static cudaError_t to_device(const void *device, const void *host, size_t bytes)
+{
+    return device && bytes ? cudaMemcpy((void *)device, host, bytes, cudaMemcpyHostToDevice) : cudaSuccess;
+}
+
+static cudaError_t to_host(void *host, const void *device, size_t bytes)
+{
+    return device && host && bytes ? cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost) : cudaSuccess;
+}
+
+#define TRY(call) \
+    do { \
+        if (error == cudaSuccess) \
+            error = (call); \
+    } while (0)
+
+static cudaError_t do_chunk(const hot_signal_job *job, const lr_plan *plan, chunk_data data, size_t first, size_t count,
+                            cudaEvent_t *events)
+{
+    cudaError_t error = cudaSuccess;
+    const size_t volumes = job->plan->all_volumes, fibers = 3 * (size_t)job->plan->max_fibers;
+    const hot_signal_result *to = job->result;
+    const unsigned blocks = (unsigned)((count + THREADS - 1) / THREADS);
+    float milliseconds = 0;
+    data.count = count;
+    TRY(to_device(data.signals, job->signals + first * volumes, count * volumes * sizeof(float)));
+    TRY(to_device(data.sigma, job->sigma + (job->sigma ? first : 0), count * sizeof(float)));
+    TRY(to_device(data.s0, job->s0 + (job->s0 ? first : 0), count * sizeof(float)));
+    TRY(to_device(data.skip, job->skip + (job->skip ? first : 0), count));
+    TRY(cudaMemset(data.used, 0, sizeof *data.used));
+    TRY(cudaEventRecord(events[0]));
+    if (error == cudaSuccess) {
+        lr_prepare_kernel<<<blocks, THREADS>>>(*plan, data);
+        error = cudaGetLastError();
+    }
+    if (error == cudaSuccess) {
+        lr_fit_kernel<<<blocks, THREADS>>>(*plan, data);
+        error = cudaGetLastError();
+    }
+    TRY(cudaEventRecord(events[1]));
+    TRY(to_host(to->directions + first * fibers, data.result.directions, count * fibers * sizeof(float)));
+    TRY(to_host(to->found ? to->found + first : NULL, data.result.found, count));
+    TRY(to_host(to->probability ? to->probability + 4 * first : NULL, data.result.probability, count * 4 * sizeof(float)));
+    TRY(to_host(to->margin ? to->margin + first : NULL, data.result.margin, count * sizeof(float)));
+    TRY(to_host(to->residual ? to->residual + first : NULL, data.result.residual, count * sizeof(float)));
+    TRY(to_host(to->width ? to->width + first : NULL, data.result.width, count * sizeof(float)));
+    TRY(to_host(to->flags ? to->flags + first : NULL, data.result.flags, count));
+    TRY(cudaDeviceSynchronize());
+    TRY(cudaEventElapsedTime(&milliseconds, events[0], events[1]));
+    if (to->device_seconds)
+        *to->device_seconds += 1e-3 * (double)milliseconds;
+    return error;
+}
+
+extern "C" hot_status hot_signal_fibers_cuda(hot_context *context, void *argument)
+{
+    const hot_signal_job *job = (const hot_signal_job *)argument;
+    const size_t chunk = job->count < CHUNK ? job->count : (size_t)CHUNK;
+    const size_t order_bytes = job->plan->all_volumes * sizeof(size_t), block_bytes = job->plan->block_size * sizeof(float);
+    cudaEvent_t events[2] = {NULL, NULL};
+    cudaError_t error = cudaSuccess;
+    hot_status status = HOT_OK;
+    arena memory = {NULL, 0};
+    lay_out(job, chunk, &memory);
+    size_t bytes = memory.used + rounded(order_bytes) + rounded(block_bytes);
+    TRY(cudaMalloc((void **)&memory.base, bytes));
+    if (error != cudaSuccess) {
+        cudaGetLastError();
+        return hot_context_fail(context, error == cudaErrorMemoryAllocation ? HOT_ERROR_MEMORY : HOT_ERROR_DEVICE,
+                                "lowrank: %zu bytes on the GPU: %s", bytes, cudaGetErrorString(error));
+    }
+    memory.used = 0;
+    chunk_data data = lay_out(job, chunk, &memory);
+    size_t *order = (size_t *)take(&memory, order_bytes);
+    float *block = (float *)take(&memory, block_bytes);
+    data.order = order;
+    lr_plan plan = *job->plan;
+    plan.scheme.g = moved(job->plan, block, plan.scheme.g);
+    plan.grid.v = moved(job->plan, block, plan.grid.v);
+    plan.grid.gram = moved(job->plan, block, plan.grid.gram);
+    plan.grid.filter = moved(job->plan, block, plan.grid.filter);
+    for (int c = 0; c < LR_CLASSES; c++) {
+        plan.grid.pair_at[c] = moved(job->plan, block, plan.grid.pair_at[c]);
+        plan.grid.pair_inverse[c] = moved(job->plan, block, plan.grid.pair_inverse[c]);
+    }
+    TRY(to_device(order, job->plan->order, order_bytes));
+    TRY(to_device(block, job->plan->block, block_bytes));
+    TRY(cudaEventCreate(&events[0]));
+    TRY(cudaEventCreate(&events[1]));
+    for (size_t first = 0; first < job->count && error == cudaSuccess && status == HOT_OK; first += chunk) {
+        const size_t count = job->count - first < chunk ? job->count - first : chunk;
+        error = do_chunk(job, &plan, data, first, count, events);
+        if (error == cudaSuccess)
+            status = hot_lowrank_progress(context, job, (double)(first + count) / (double)job->count);
+    }
+    if (error != cudaSuccess) {
+        status = hot_context_fail(context, HOT_ERROR_DEVICE, "lowrank on the GPU: %s", cudaGetErrorString(error));
+        cudaGetLastError();
+    }
+    if (events[0])
+        cudaEventDestroy(events[0]);
+    if (events[1])
+        cudaEventDestroy(events[1]);
+    cudaFree(memory.base);
+    return status;
+}

@@ -1,0 +1,434 @@
+/* The distinct real eigenpairs of tensors: from many starts, merged, classified, and, where nobody said which starts to
+ * use, searched for until nothing new turns up and the count of maxima, saddles and minima can be right. */
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eigen_scan.h"
+
+enum {
+    ROUNDS_MAX = 16,      /* of starts, when the search may add its own */
+    CONTINUUM = 6,        /* so many degenerate pairs with one lambda are a continuum; one stands for it */
+    PAIRS_MAX = 4096      /* distinct pairs kept while searching */
+};
+
+typedef struct pair {
+    double lambda, residual, x[HOT_DIM_MAX];
+    int kind, degenerate, descents;
+} pair;
+
+typedef struct search {
+    int order, dim;
+    size_t unique;
+    hot_sshopm_options options;
+    size_t start_count;
+    const double *starts;
+    int more;              /* whether further rounds of random starts may be added */
+    uint64_t seed;
+    const double *multiplicity;
+    double same;           /* squared distance below which two unit vectors are one */
+    size_t capacity;       /* of a thread's list of pairs */
+    hot_eigen_scan scan;   /* no points: not used */
+} search;
+
+typedef struct workspace {
+    double *values;        /* the scaled tensor */
+    pair *pairs;
+    size_t count;
+    double *scan_values, *scan_slopes;
+    unsigned char *scan_marks;
+} workspace;
+
+static double distance2(int dim, const double *a, const double *b, int sign)
+{
+    double sum = 0;
+    for (int d = 0; d < dim; d++)
+        sum += (a[d] - sign * b[d]) * (a[d] - sign * b[d]);
+    return sum;
+}
+
+/* One of x and -x: for odd orders the one with lambda >= 0; else, and where lambda is zero, by the last component that
+ * is not zero (z > 0 first, as directions have it). */
+static void orient(const search *self, const hot_eigen_tensor *tensor, hot_eigen_point *point)
+{
+    int flip = 0, odd = self->order % 2;
+    if (odd && fabs(point->lambda) > 1e-10 * tensor->scale) {
+        flip = point->lambda < 0;
+    } else {
+        int d = self->dim - 1;
+        while (d > 0 && fabs(point->x[d]) < 1e-9)
+            d--;
+        flip = point->x[d] < 0;
+    }
+    if (!flip)
+        return;
+    for (int d = 0; d < self->dim; d++)
+        point->x[d] = -point->x[d];
+    hot_eigen_evaluate(tensor, point);
+}
+
+/* Adds a converged point to the list unless it is there; 1 when it is new. */
+static int add_point(const search *self, const hot_eigen_tensor *tensor, hot_eigen_point *point, workspace *work)
+{
+    hot_eigen_polish(tensor, point);
+    if (!(point->residual <= 1e-10 * tensor->scale))
+        return 0;
+    orient(self, tensor, point);
+    int sign_free = self->order % 2 == 0 || fabs(point->lambda) <= 1e-9 * tensor->scale;
+    for (size_t i = 0; i < work->count; i++) {
+        pair *known = &work->pairs[i];
+        if (distance2(self->dim, known->x, point->x, 1) > self->same &&
+            (!sign_free || distance2(self->dim, known->x, point->x, -1) > self->same))
+            continue;
+        if (point->residual < known->residual) {
+            known->residual = point->residual;
+            known->lambda = point->lambda;
+            memcpy(known->x, point->x, sizeof known->x);
+        }
+        return 0;
+    }
+    hot_eigen_classify(tensor, point);
+    if (point->degenerate) {
+        int alike = 0;
+        for (size_t i = 0; i < work->count; i++)
+            alike += work->pairs[i].degenerate && fabs(work->pairs[i].lambda - point->lambda) <= 1e-8 * tensor->scale;
+        if (alike >= CONTINUUM)
+            return 0;
+    }
+    if (work->count == self->capacity)
+        return 0;
+    pair *made = &work->pairs[work->count++];
+    *made = (pair){.lambda = point->lambda, .residual = point->residual, .kind = point->kind,
+                   .degenerate = point->degenerate, .descents = point->descents};
+    memcpy(made->x, point->x, (size_t)self->dim * sizeof *made->x);
+    return 1;
+}
+
+/* All searches from one start; how many new pairs they found. */
+static size_t search_from(const search *self, const hot_eigen_tensor *tensor, const double *start, workspace *work)
+{
+    size_t found = 0;
+    hot_eigen_point first, point;
+    memcpy(first.x, start, (size_t)self->dim * sizeof *start);
+    hot_eigen_evaluate(tensor, &first);
+    hot_extremum seek = self->options.seek;
+    /* Odd orders: up from x is down from -x, and the list is by lambda >= 0, so both ways are needed for either kind. */
+    if (seek != HOT_MINIMA || self->order % 2) {
+        point = first;
+        hot_eigen_climb(tensor, 1, &point);
+        found += (size_t)add_point(self, tensor, &point, work);
+    }
+    if (seek != HOT_MAXIMA || self->order % 2) {
+        point = first;
+        hot_eigen_climb(tensor, -1, &point);
+        found += (size_t)add_point(self, tensor, &point, work);
+    }
+    if (seek == HOT_ALL_PAIRS) {
+        point = first;
+        if (hot_eigen_newton(tensor, &point))
+            found += (size_t)add_point(self, tensor, &point, work);
+    }
+    return found;
+}
+
+/* From a point where the form is flat: Newton's correction leads to the critical point nearby; when that is a saddle,
+ * the maxima (minima) it belongs to lie up (down) from it, one on either side. Small hills beside a saddle have no
+ * other way to be found for certain. */
+static void search_flat(const search *self, const hot_eigen_tensor *tensor, const hot_eigen_point *first, int sign,
+                        workspace *work)
+{
+    hot_eigen_point flat = *first, point;
+    if (!hot_eigen_newton(tensor, &flat))
+        return;
+    hot_eigen_classify(tensor, &flat);
+    if (self->options.seek == HOT_ALL_PAIRS || flat.kind == sign) {
+        point = flat;
+        add_point(self, tensor, &point, work);
+    }
+    if (flat.kind != 0 || flat.degenerate || sign == 0)
+        return;
+    for (int side = -1; side <= 1; side += 2) {
+        /* Downwards the way lies across the rise: in three dimensions the only other tangent direction. */
+        for (int d = 0; d < 3; d++) {
+            int e = (d + 1) % 3, f = (d + 2) % 3;
+            double way = sign > 0 ? flat.rise[d] : flat.x[e] * flat.rise[f] - flat.x[f] * flat.rise[e];
+            point.x[d] = flat.x[d] + 2e-3 * side * way;
+        }
+        hot_eigen_evaluate(tensor, &point);
+        hot_eigen_climb(tensor, sign, &point);
+        add_point(self, tensor, &point, work);
+    }
+}
+
+/* Searches from every promising point of the scan. A lattice of equal values (isotropic) is promising everywhere; the
+ * starts alone see to that. */
+static void search_scan(const search *self, const hot_eigen_tensor *tensor, workspace *work)
+{
+    size_t marked = 0, points = self->scan.points;
+    hot_extremum seek = self->options.seek;
+    int both = self->order % 2 || seek == HOT_ALL_PAIRS, up = both || seek == HOT_MAXIMA, down = both || seek == HOT_MINIMA;
+    unsigned wanted = (up ? HOT_SCAN_HIGH : 0) | (down ? HOT_SCAN_LOW : 0) | HOT_SCAN_FLAT;
+    hot_eigen_scan_mark(&self->scan, tensor, work->scan_values, work->scan_slopes, work->scan_marks);
+    for (size_t p = 0; p < points; p++)
+        marked += (work->scan_marks[p] & wanted) != 0;
+    if (marked > points / 4)
+        return;
+    for (size_t p = 0; p < points; p++) {
+        unsigned mark = work->scan_marks[p] & wanted;
+        if (!mark)
+            continue;
+        hot_eigen_point first, point;
+        memcpy(first.x, self->scan.x + 3 * p, 3 * sizeof *first.x);
+        hot_eigen_evaluate(tensor, &first);
+        for (int sign = 1; sign >= -1; sign -= 2) {
+            if (!(mark & (sign > 0 ? HOT_SCAN_HIGH : HOT_SCAN_LOW)))
+                continue;
+            point = first;
+            hot_eigen_climb(tensor, sign, &point);
+            add_point(self, tensor, &point, work);
+        }
+        if (mark & HOT_SCAN_FLAT && up)
+            search_flat(self, tensor, &first, 1, work);
+        if (mark & HOT_SCAN_FLAT && down)
+            search_flat(self, tensor, &first, -1, work);
+    }
+}
+
+/* Whether the numbers of critical points of each index can be all of them: their alternating sum over the sphere is its
+ * Euler characteristic. Nothing is said of degenerate ones, nor for odd orders in even dimensions. */
+static int count_is_possible(const search *self, const workspace *work)
+{
+    long sum = 0;
+    for (size_t i = 0; i < work->count; i++) {
+        if (work->pairs[i].degenerate)
+            return 1;
+        sum += work->pairs[i].descents % 2 ? -1 : 1;
+    }
+    if (self->dim % 2 == 0)
+        return self->order % 2 ? 1 : sum == 0;
+    return sum == 1;
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+    const pair *p = a, *q = b;
+    if (p->lambda != q->lambda)
+        return p->lambda < q->lambda ? 1 : -1;
+    for (int d = 0; d < HOT_DIM_MAX; d++) /* equal ones in an order that does not depend on which was found first */
+        if (p->x[d] != q->x[d])
+            return p->x[d] < q->x[d] ? 1 : -1;
+    return 0;
+}
+
+/* Of each continuum one pair is kept. */
+static void thin_continua(const hot_eigen_tensor *tensor, workspace *work)
+{
+    for (size_t i = 0; i < work->count; i++) {
+        if (!work->pairs[i].degenerate)
+            continue;
+        size_t alike = 0;
+        for (size_t j = i; j < work->count; j++)
+            alike += work->pairs[j].degenerate &&
+                     fabs(work->pairs[j].lambda - work->pairs[i].lambda) <= 1e-8 * tensor->scale;
+        if (alike < CONTINUUM)
+            continue;
+        size_t kept = i + 1;
+        for (size_t j = i + 1; j < work->count; j++)
+            if (!work->pairs[j].degenerate || fabs(work->pairs[j].lambda - work->pairs[i].lambda) > 1e-8 * tensor->scale)
+                work->pairs[kept++] = work->pairs[j];
+        work->count = kept;
+    }
+}
+
+/* A matrix: its eigenpairs are known directly. */
+static void solve_matrix(const search *self, const hot_eigen_tensor *tensor, workspace *work)
+{
+    int n = self->dim;
+    double matrix[HOT_DIM_MAX * HOT_DIM_MAX], values[HOT_DIM_MAX], vectors[HOT_DIM_MAX * HOT_DIM_MAX];
+    const double *from = tensor->values;
+    for (int i = 0; i < n; i++)
+        for (int j = i; j < n; j++)
+            matrix[i * n + j] = matrix[j * n + i] = *from++;
+    hot_eigen_jacobi(n, matrix, values, vectors);
+    for (int i = 0; i < n; i++) {
+        hot_eigen_point point;
+        memcpy(point.x, vectors + i * n, (size_t)n * sizeof *vectors);
+        hot_eigen_evaluate(tensor, &point);
+        orient(self, tensor, &point);
+        hot_eigen_classify(tensor, &point);
+        work->pairs[work->count] = (pair){.lambda = point.lambda, .residual = point.residual, .kind = point.kind};
+        memcpy(work->pairs[work->count++].x, point.x, (size_t)n * sizeof *point.x);
+    }
+}
+
+static void search_tensor(const search *self, const double *values, workspace *work, size_t max_pairs, double *out,
+                          int32_t *found)
+{
+    size_t width = (size_t)self->dim + 3, listed = 0;
+    hot_sshopm_scale scale = hot_sshopm_scale_f64(values, self->unique, self->multiplicity);
+    work->count = 0;
+    if (!scale.special) {
+        int half = -scale.exponent / 2;
+        double first = ldexp(1, half), second = ldexp(1, -scale.exponent - half);
+        for (size_t i = 0; i < self->unique; i++)
+            work->values[i] = values[i] * first * second;
+        hot_eigen_tensor tensor = {self->order, self->dim, work->values, scale.scale, self->options.shift,
+                                   ldexp(fabs(self->options.alpha), -scale.exponent),
+                                   self->options.max_iterations ? self->options.max_iterations : 1000};
+        if (self->order == 2) {
+            solve_matrix(self, &tensor, work);
+        } else {
+            if (self->scan.points)
+                search_scan(self, &tensor, work);
+            for (size_t s = 0; s < self->start_count; s++)
+                search_from(self, &tensor, self->starts + s * (size_t)self->dim, work);
+            for (int round = 1; self->more && self->options.seek == HOT_ALL_PAIRS && round < ROUNDS_MAX; round++) {
+                size_t new_ones = 0;
+                for (size_t s = 0; s < self->start_count; s++) {
+                    double start[HOT_DIM_MAX];
+                    hot_starts_random(self->seed + (uint64_t)round * 0x9e3779b97f4a7c15u + s * 0xd1342543de82ef95u,
+                                      self->dim, 1, start);
+                    new_ones += search_from(self, &tensor, start, work);
+                }
+                if (new_ones == 0 && count_is_possible(self, work))
+                    break;
+            }
+        }
+        thin_continua(&tensor, work);
+        qsort(work->pairs, work->count, sizeof *work->pairs, compare_pairs);
+    }
+    double up[2] = {ldexp(1, scale.exponent / 2), ldexp(1, scale.exponent - scale.exponent / 2)};
+    size_t total = 0;
+    for (size_t i = 0; i < work->count; i++) {
+        const pair *p = &work->pairs[i];
+        if ((self->options.seek == HOT_MAXIMA && p->kind != 1) || (self->options.seek == HOT_MINIMA && p->kind != -1))
+            continue;
+        total++;
+        if (listed == max_pairs)
+            continue;
+        double *row = out + listed++ * width;
+        row[0] = p->lambda * up[0] * up[1];
+        memcpy(row + 1, p->x, (size_t)self->dim * sizeof *row);
+        row[width - 2] = p->residual * up[0] * up[1];
+        row[width - 1] = p->kind;
+    }
+    for (size_t i = listed * width; i < max_pairs * width; i++)
+        out[i] = NAN;
+    if (found)
+        *found = scale.special == 2 ? -1 : (int32_t)total;
+}
+
+/* How many starts, where nobody says. In three dimensions the scan finds what there is, and few are needed. */
+static size_t default_starts(int order, int dim)
+{
+    return dim == 3 ? 16 : 16 * (size_t)order * (size_t)(dim <= 2 ? 1 : 4 * (dim - 2));
+}
+
+hot_status hot_eigenpairs_f64(hot_context *context, const hot_sshopm_options *options, int order, int dim, size_t count,
+                              const double *tensors, size_t stride, size_t start_count, const double *starts,
+                              size_t max_pairs, double *pairs, int32_t *found)
+{
+    search self = {.order = order, .dim = dim, .options = {.size = sizeof self.options}, .starts = starts};
+    if (options) {
+        if (options->size < sizeof(size_t) || options->size > sizeof self.options)
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_sshopm_options.size is %zu, not %zu",
+                                    options->size, sizeof self.options);
+        memcpy(&self.options, options, options->size);
+    }
+    self.unique = hot_symtensor_count(order, dim);
+    if (order < 2 || self.unique == 0)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "order %d and dimension %d: orders go from 2 to %d, "
+                                "dimensions from 1 to %d", order, dim, HOT_ORDER_MAX, HOT_DIM_MAX);
+    if (stride < self.unique)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors %zu values apart: order %d and dimension %d need "
+                                "%zu", stride, order, dim, self.unique);
+    if (!isfinite(self.options.alpha) || self.options.max_iterations < 0 || !(self.options.same_angle >= 0))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "shift %g, %d iterations, angle %g: not possible",
+                                self.options.alpha, self.options.max_iterations, self.options.same_angle);
+    if (count == 0)
+        return HOT_OK;
+    size_t width = (size_t)dim + 3;
+    if (max_pairs > SIZE_MAX / 2 / sizeof(double) / width / count || stride > SIZE_MAX / 2 / sizeof(double) / count)
+        return hot_context_fail(context, HOT_ERROR_MEMORY, "%zu tensors with %zu pairs each are more than memory can hold",
+                                count, max_pairs);
+    double angle = self.options.same_angle > 0 ? self.options.same_angle : 0.05;
+    self.same = 4 * pow(sin(angle * 0.00872664625997164788), 2);
+    self.more = !starts;
+    self.seed = hot_context_seed(context);
+    self.start_count = start_count ? start_count : default_starts(order, dim);
+    if (starts && !start_count)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "starting vectors are given, but their number is 0");
+    size_t bound = hot_eigenpairs_bound(order, dim);
+    self.capacity = (bound < PAIRS_MAX ? bound : PAIRS_MAX) + 64; /* room for pieces of continua */
+    int threads = hot_context_threads(context);
+    hot_status status = HOT_ERROR_MEMORY;
+    double *own_starts = NULL, *values = NULL, *scan_values = NULL;
+    unsigned char *scan_marks = NULL;
+    pair *lists = NULL;
+    size_t scan_points = 0;
+    double *multiplicity = hot_context_alloc(context, self.unique, sizeof *multiplicity);
+    values = hot_context_alloc(context, (size_t)threads, self.unique * sizeof *values);
+    lists = hot_context_alloc(context, (size_t)threads, self.capacity * sizeof *lists);
+    own_starts = hot_context_alloc(context, self.start_count, (size_t)dim * sizeof *own_starts);
+    if (!multiplicity || !values || !lists || !own_starts)
+        goto cleanup;
+    if (dim == 3 && order > 2 && !start_count) {
+        scan_points = hot_eigen_scan_points(order);
+        status = hot_eigen_scan_create(context, scan_points, &self.scan);
+        scan_values = hot_context_alloc(context, (size_t)threads, 2 * scan_points * sizeof *scan_values);
+        scan_marks = hot_context_alloc(context, (size_t)threads, scan_points);
+        if (status != HOT_OK || !scan_values || !scan_marks) {
+            status = HOT_ERROR_MEMORY;
+            goto cleanup;
+        }
+    }
+    if (!starts) {
+        if (dim == 3)
+            hot_starts_even(self.start_count, own_starts);
+        else
+            hot_starts_random(self.seed, dim, self.start_count, own_starts);
+        self.starts = own_starts;
+    }
+    for (size_t i = 0; starts && i < start_count * (size_t)dim; i += (size_t)dim) {
+        double norm = 0;
+        for (size_t d = 0; d < (size_t)dim; d++)
+            norm += fabs(starts[i + d]);
+        if (!(norm > 0) || !isfinite(norm)) {
+            status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "starting vector %zu %s", i / (size_t)dim,
+                                      norm == 0 ? "is zero" : "holds NaN or Inf");
+            goto cleanup;
+        }
+    }
+    hot_symtensor_multiplicity(order, dim, multiplicity);
+    self.multiplicity = multiplicity;
+    size_t chunk = 16 * (size_t)threads;
+    for (size_t begin = 0; begin < count; begin += chunk) {
+        status = hot_context_progress(context, "eigenpairs", (double)begin / (double)count);
+        if (status != HOT_OK)
+            goto cleanup;
+        size_t end = begin + chunk < count ? begin + chunk : count;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (end - begin > 1)
+        for (size_t t = begin; t < end; t++) {
+            size_t thread = (size_t)omp_get_thread_num();
+            workspace work = {.values = values + thread * self.unique, .pairs = lists + thread * self.capacity};
+            if (scan_points) {
+                work.scan_values = scan_values + thread * 2 * scan_points;
+                work.scan_slopes = work.scan_values + scan_points;
+                work.scan_marks = scan_marks + thread * scan_points;
+            }
+            search_tensor(&self, tensors + t * stride, &work, max_pairs, pairs + t * max_pairs * width,
+                          found ? found + t : NULL);
+        }
+    }
+    status = hot_context_progress(context, "eigenpairs", 1);
+cleanup:
+    hot_context_free(context, multiplicity);
+    hot_context_free(context, values);
+    hot_context_free(context, lists);
+    hot_context_free(context, own_starts);
+    hot_context_free(context, scan_values);
+    hot_context_free(context, scan_marks);
+    hot_eigen_scan_destroy(context, &self.scan);
+    return status;
+}

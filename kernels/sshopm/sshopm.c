@@ -1,0 +1,173 @@
+/* SS-HOPM: arguments, defaults and the choice of a backend. */
+#include <math.h>
+#include <string.h>
+
+#include "../common/backend.h"
+#include "sshopm_plan.h"
+
+static const hot_backends backends = {"sshopm", hot_sshopm_ref, hot_sshopm_cpu, HOT_CUDA_BACKEND(hot_sshopm_cuda)};
+
+size_t hot_eigenpairs_bound(int order, int dim)
+{
+    if (order < 1 || dim < 1)
+        return 0;
+    if (order == 1)
+        return 1;
+    /* sum of (m-1)^k for k = 0 ... n-1 is the fraction, and covers m = 2 */
+    size_t sum = 0, power = 1;
+    for (int k = 0; k < dim; k++) {
+        if (sum > SIZE_MAX - power)
+            return SIZE_MAX;
+        sum += power;
+        if (k + 1 < dim && power > SIZE_MAX / (size_t)(order - 1))
+            return SIZE_MAX;
+        power *= (size_t)(order - 1);
+    }
+    return sum;
+}
+
+/* The options, with an older caller's shorter struct completed by zeros. */
+static hot_status read_options(hot_context *context, const hot_sshopm_options *given, int f64, hot_sshopm_plan *plan)
+{
+    hot_sshopm_options options = {.size = sizeof options};
+    if (given) {
+        if (given->size < sizeof(size_t) || given->size > sizeof options)
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_sshopm_options.size is %zu, not %zu", given->size,
+                                    sizeof options);
+        memcpy(&options, given, given->size);
+    }
+    if (options.shift != HOT_SHIFT_ADAPTIVE && options.shift != HOT_SHIFT_FIXED && options.shift != HOT_SHIFT_NONE)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no shift %d", (int)options.shift);
+    if (!isfinite(options.alpha) || !isfinite(options.tolerance) || !isfinite(options.change) || options.change < 0)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "shift %g, tolerance %g, change %g: must be finite, and the"
+                                " change not negative", options.alpha, options.tolerance, options.change);
+    if (options.max_iterations < 0)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "%d iterations are not possible", options.max_iterations);
+    plan->shift = options.shift == HOT_SHIFT_FIXED && options.alpha == 0 ? HOT_SHIFT_NONE : options.shift;
+    plan->sign = options.shift == HOT_SHIFT_FIXED && options.alpha != 0 ? (options.alpha < 0 ? -1 : 1)
+                                                                        : options.seek == HOT_MINIMA ? -1 : 1;
+    plan->alpha = plan->shift == HOT_SHIFT_FIXED ? fabs(options.alpha) : 0;
+    plan->tolerance = options.tolerance > 0 ? options.tolerance : f64 ? 1e-13 : 1e-6;
+    plan->exact = options.tolerance < 0;
+    plan->change = plan->exact ? 0 : options.change;
+    plan->max_iterations = options.max_iterations ? options.max_iterations : 1000;
+    return HOT_OK;
+}
+
+static double start_value(const hot_sshopm_plan *plan, size_t at)
+{
+    return plan->f64 ? ((const double *)plan->start)[at] : (double)((const float *)plan->start)[at];
+}
+
+/* Unit copies of the starts, in the type of the call. */
+static hot_status normalise_starts(hot_context *context, const hot_sshopm_plan *plan, void *unit)
+{
+    size_t dim = (size_t)plan->dim;
+    for (size_t s = 0; s < plan->starts; s++) {
+        double largest = 0, sum = 0;
+        for (size_t d = 0; d < dim; d++) {
+            double value = fabs(start_value(plan, s * dim + d));
+            if (!(value <= largest))
+                largest = value; /* NaN stays */
+        }
+        if (!(largest > 0) || isinf(largest))
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "starting vector %zu %s", s,
+                                    largest == 0 ? "is zero" : "holds NaN or Inf");
+        for (size_t d = 0; d < dim; d++) {
+            double value = start_value(plan, s * dim + d) / largest;
+            sum += value * value;
+        }
+        double norm = sqrt(sum);
+        for (size_t d = 0; d < dim; d++) {
+            double value = start_value(plan, s * dim + d) / largest / norm;
+            if (plan->f64)
+                ((double *)unit)[s * dim + d] = value;
+            else
+                ((float *)unit)[s * dim + d] = (float)value;
+        }
+    }
+    return HOT_OK;
+}
+
+static hot_status run(hot_context *context, const hot_sshopm_options *options, hot_sshopm_plan *plan)
+{
+    void *unit = NULL;
+    hot_status status = read_options(context, options, plan->f64, plan);
+    if (status != HOT_OK)
+        return status;
+    plan->unique = hot_symtensor_count(plan->order, plan->dim);
+    if (plan->order < 2 || plan->unique == 0)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "order %d and dimension %d: orders go from 2 to %d, "
+                                "dimensions from 1 to %d", plan->order, plan->dim, HOT_ORDER_MAX, HOT_DIM_MAX);
+    if (plan->stride < plan->unique)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors %zu values apart: order %d and dimension %d need "
+                                "%zu", plan->stride, plan->order, plan->dim, plan->unique);
+    if (plan->count == 0 || plan->starts == 0)
+        return HOT_OK;
+    if (plan->starts > SIZE_MAX / 2 / sizeof(double) / (size_t)plan->dim / plan->count ||
+        plan->stride > SIZE_MAX / 2 / sizeof(double) / plan->count)
+        return hot_context_fail(context, HOT_ERROR_MEMORY, "%zu tensors from %zu starts are more than memory can hold",
+                                plan->count, plan->starts);
+    unit = hot_context_alloc(context, plan->starts * (size_t)plan->dim, plan->f64 ? sizeof(double) : sizeof(float));
+    if (!unit)
+        return HOT_ERROR_MEMORY;
+    status = normalise_starts(context, plan, unit);
+    if (status == HOT_OK) {
+        plan->start = unit;
+        status = hot_backend_run(context, &backends, plan);
+    }
+    hot_context_free(context, unit);
+    return status;
+}
+
+hot_status hot_sshopm_f64(hot_context *context, const hot_sshopm_options *options, int order, int dim, size_t count,
+                          const double *tensors, size_t stride, size_t start_count, const double *starts,
+                          double *lambda, double *x, double *residual, int32_t *iterations)
+{
+    hot_sshopm_plan plan = {.order = order, .dim = dim, .count = count, .stride = stride, .starts = start_count,
+                            .f64 = 1, .tensors = tensors, .start = starts, .lambda = lambda, .x = x,
+                            .residual = residual, .iterations = iterations};
+    return run(context, options, &plan);
+}
+
+hot_status hot_sshopm_f32(hot_context *context, const hot_sshopm_options *options, int order, int dim, size_t count,
+                          const float *tensors, size_t stride, size_t start_count, const float *starts, float *lambda,
+                          float *x, float *residual, int32_t *iterations)
+{
+    hot_sshopm_plan plan = {.order = order, .dim = dim, .count = count, .stride = stride, .starts = start_count,
+                            .f64 = 0, .tensors = tensors, .start = starts, .lambda = lambda, .x = x,
+                            .residual = residual, .iterations = iterations};
+    return run(context, options, &plan);
+}
+
+#define HOT_SCALE(NAME, TYPE)                                                                               \
+    hot_sshopm_scale NAME(const TYPE *tensor, size_t unique, const double *multiplicity)                   \
+    {                                                                                                       \
+        hot_sshopm_scale result = {0, 0, 0};                                                                \
+        double largest = 0;                                                                                 \
+        int finite = 1;                                                                                     \
+        for (size_t i = 0; i < unique; i++) {                                                               \
+            /* the multiplicity first halved often enough that 1e308 times it stays finite */               \
+            double value = fabs((double)tensor[i]) * (multiplicity[i] * 0x1p-64);                           \
+            finite &= isfinite(tensor[i]) != 0;                                                             \
+            largest = value > largest ? value : largest;                                                    \
+        }                                                                                                   \
+        if (!finite) {                                                                                      \
+            result.special = 2;                                                                             \
+        } else if (largest == 0) {                                                                          \
+            /* zero, or so small that the halving lost it */                                                \
+            for (size_t i = 0; i < unique; i++) {                                                           \
+                double value = fabs((double)tensor[i]) * multiplicity[i];                                   \
+                largest = value > largest ? value : largest;                                                \
+            }                                                                                               \
+            result.special = largest == 0;                                                                  \
+            result.scale = 2 * frexp(largest, &result.exponent);                                            \
+            result.exponent -= 1;                                                                           \
+        } else {                                                                                            \
+            result.scale = 2 * frexp(largest, &result.exponent);                                            \
+            result.exponent += 63;                                                                          \
+        }                                                                                                   \
+        return result;                                                                                      \
+    }
+HOT_SCALE(hot_sshopm_scale_f32, float)
+HOT_SCALE(hot_sshopm_scale_f64, double)

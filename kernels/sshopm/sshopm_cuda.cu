@@ -1,0 +1,342 @@
+/* SS-HOPM on the GPU: tables, the choice of a design, and the host-level backend, which takes batches of any size through
+ * the device in pieces. */
+#include <cuda_runtime.h>
+#include <math.h>
+#include <string.h>
+
+#include "../common/backend.h"
+#include "sshopm_chart_table.h"
+#include "sshopm_cuda.h"
+#include "sshopm_device.cuh"
+#include "sshopm_paper.cuh"
+
+/* ---- The chart kernels, per order ------------------------------------------------------------------------------ */
+
+struct chart_constants {
+    const float *matrix;        /* unique x terms */
+    const double *multiplicity; /* unique */
+    float frame[3][3];
+    float tolerance;
+    unsigned per_warp;          /* tensors that a warp takes at a time, at most CHART_SLOTS */
+    unsigned part, parts;       /* and how many of their starts, of how many such parts */
+    unsigned entrance;          /* starts that a block keeps in the chart (even); 0: too many */
+    int refill;                 /* idle lanes that are worth a round of new starts */
+};
+
+enum { CHART_SLOTS = 6, CHART_PART = 256, CHART_ENTRANCE = 512 };
+
+/* A warp's share of the work: tensors first ... and of each the starts start ... */
+struct chart_share {
+    size_t first, start;
+    unsigned tensors, starts;
+};
+
+/* The turn-th share of this warp; 0 when there is none. */
+static __device__ __forceinline__ int chart_take(const hot_sshopm_plan &plan, const chart_constants &constants, size_t turn,
+                                                 chart_share *share)
+{
+    const size_t index = (turn * gridDim.x + blockIdx.x) * 4 + threadIdx.x / 32, group = index / constants.parts;
+    share->first = group * constants.per_warp;
+    share->start = (index - group * constants.parts) * constants.part;
+    if (share->first >= plan.count)
+        return 0;
+    const size_t left = plan.count - share->first, starts = plan.starts - share->start;
+    share->tensors = left < constants.per_warp ? (unsigned)left : constants.per_warp;
+    share->starts = starts < constants.part ? (unsigned)starts : constants.part;
+    return 1;
+}
+
+/* Shared memory of a warp: the tensors, an end per start, and a row of x for three-way stores. */
+static __host__ __device__ __forceinline__ size_t chart_bytes(size_t slots, const chart_constants &constants)
+{
+    return slots + CHART_SLOTS * constants.part * sizeof(float2) + 96 * sizeof(float);
+}
+
+/* The processor's own reciprocal, good to the last bit or two: the iteration forgives it. */
+static __device__ __forceinline__ float chart_reciprocal(float a)
+{
+    float result;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(a));
+    return result;
+}
+
+/* Start number `start` in the chart. */
+static __device__ __forceinline__ float2 chart_enter(const hot_sshopm_plan &plan, const chart_constants &constants,
+                                                     size_t start)
+{
+    const float *x = (const float *)plan.start + start * 3;
+    float p[3];
+#pragma unroll
+    for (int k = 0; k < 3; k++)
+        p[k] = fmaf(constants.frame[k][0], x[0], fmaf(constants.frame[k][1], x[1], constants.frame[k][2] * x[2]));
+    const float inverse = chart_reciprocal(p[2]);
+    return make_float2(p[0] * inverse, p[1] * inverse);
+}
+
+#define HOT_ORDER 4
+#define HOT_CHART(name) chart4_##name
+#include "sshopm_chart.cuh"
+#undef HOT_ORDER
+#undef HOT_CHART
+#define HOT_ORDER 6
+#define HOT_CHART(name) chart6_##name
+#include "sshopm_chart.cuh"
+#undef HOT_ORDER
+#undef HOT_CHART
+#define HOT_ORDER 8
+#define HOT_CHART(name) chart8_##name
+#include "sshopm_chart.cuh"
+#undef HOT_ORDER
+#undef HOT_CHART
+
+/* ---- Launching ---------------------------------------------------------------------------------------------------- */
+
+hot_status hot_cuda_status(hot_context *context, int error, const char *what)
+{
+    if (error == cudaSuccess)
+        return HOT_OK;
+    cudaGetLastError();
+    return hot_context_fail(context, error == cudaErrorMemoryAllocation ? HOT_ERROR_MEMORY : HOT_ERROR_DEVICE,
+                            "GPU, %s: %s", what, cudaGetErrorString((cudaError_t)error));
+}
+
+static int has_chart(int order, int dim) { return dim == 3 && (order == 4 || order == 6 || order == 8); }
+
+hot_status hot_sshopm_tables_create(hot_context *context, int order, int dim, hot_sshopm_tables *tables)
+{
+    size_t unique = hot_symtensor_count(order, dim), terms = has_chart(order, dim) ? hot_chart_terms(order) : 0;
+    double *multiplicity = NULL;
+    int *exponents = NULL;
+    unsigned char *index = NULL;
+    float *chart = NULL;
+    hot_status status = HOT_ERROR_MEMORY;
+    memset(tables, 0, sizeof *tables);
+    multiplicity = (double *)hot_context_alloc(context, unique, sizeof *multiplicity);
+    exponents = (int *)hot_context_alloc(context, unique, (size_t)dim * sizeof *exponents);
+    index = (unsigned char *)hot_context_alloc(context, unique, (size_t)order);
+    chart = (float *)hot_context_alloc(context, unique, terms * sizeof *chart);
+    if (!multiplicity || !exponents || !index || !chart)
+        goto cleanup;
+    hot_symtensor_multiplicity(order, dim, multiplicity);
+    hot_symtensor_exponents(order, dim, exponents);
+    for (size_t i = 0; i < unique; i++)
+        for (int d = 0, at = 0; d < dim; d++)
+            for (int k = 0; k < exponents[i * (size_t)dim + (size_t)d]; k++)
+                index[i * (size_t)order + (size_t)at++] = (unsigned char)d;
+    if (terms)
+        hot_chart_matrix(order, chart);
+    status = hot_cuda_status(context, cudaMalloc((void **)&tables->multiplicity, unique * sizeof(double)), "tables");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMalloc((void **)&tables->index, unique * (size_t)order), "tables");
+    if (status == HOT_OK && terms)
+        status = hot_cuda_status(context, cudaMalloc((void **)&tables->chart, unique * terms * sizeof(float)), "tables");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMemcpy(tables->multiplicity, multiplicity, unique * sizeof(double),
+                                                     cudaMemcpyHostToDevice), "copying tables");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMemcpy(tables->index, index, unique * (size_t)order, cudaMemcpyHostToDevice),
+                                 "copying tables");
+    if (status == HOT_OK && terms)
+        status = hot_cuda_status(context, cudaMemcpy(tables->chart, chart, unique * terms * sizeof(float),
+                                                     cudaMemcpyHostToDevice), "copying tables");
+cleanup:
+    hot_context_free(context, multiplicity);
+    hot_context_free(context, exponents);
+    hot_context_free(context, index);
+    hot_context_free(context, chart);
+    if (status != HOT_OK)
+        hot_sshopm_tables_destroy(tables);
+    return status;
+}
+
+void hot_sshopm_tables_destroy(hot_sshopm_tables *tables)
+{
+    cudaFree(tables->multiplicity);
+    cudaFree(tables->index);
+    cudaFree(tables->chart);
+    memset(tables, 0, sizeof *tables);
+}
+
+static hot_status launch_chart(hot_context *context, const hot_sshopm_plan *plan, const hot_sshopm_tables *tables,
+                               cudaStream_t stream)
+{
+    typedef void (*chart_kernel)(hot_sshopm_plan, chart_constants);
+    static const struct {
+        chart_kernel converge, repeat;
+        size_t slots;
+    } kernels[3] = {{chart4_converge, chart4_repeat, sizeof(struct chart4_slots)},
+                    {chart6_converge, chart6_repeat, sizeof(struct chart6_slots)},
+                    {chart8_converge, chart8_repeat, sizeof(struct chart8_slots)}};
+    chart_constants constants;
+    memset(&constants, 0, sizeof constants);
+    constants.matrix = tables->chart;
+    constants.multiplicity = tables->multiplicity;
+    constants.tolerance = (float)plan->tolerance;
+    for (int k = 0; k < 3; k++)
+        for (int d = 0; d < 3; d++)
+            constants.frame[k][d] = (float)hot_chart_frame[k][d];
+    int device = 0, processors = 1;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    /* Few tensors: their starts are dealt out, so that every multiprocessor has some; many: a warp takes as many tensors
+     * as it can keep, so that the wait for the slowest start comes seldom. */
+    const size_t enough = (size_t)processors * 28;
+    size_t part = plan->starts < (size_t)CHART_PART ? plan->starts : (size_t)CHART_PART;
+    while (part > 32 && plan->count * ((plan->starts + part - 1) / part) < enough)
+        part = (part / 2 + 31) / 32 * 32;
+    part = plan->starts > part ? (part + 31) / 32 * 32 : (part + 1) / 2 * 2;
+    constants.part = (unsigned)part;
+    constants.parts = (unsigned)((plan->starts + part - 1) / part);
+    size_t per_warp = plan->count * constants.parts / (2 * enough);
+    constants.per_warp = per_warp < 1 ? 1 : per_warp > (size_t)CHART_SLOTS ? (unsigned)CHART_SLOTS : (unsigned)per_warp;
+    constants.entrance = plan->starts <= CHART_ENTRANCE ? ((unsigned)plan->starts + 1) / 2 * 2 : 0;
+    constants.refill = 8; /* measured: 4 to 12 are alike, 20 costs 7 % */
+    size_t groups = (plan->count + constants.per_warp - 1) / constants.per_warp;
+    size_t blocks = (groups * constants.parts + 3) / 4;
+    unsigned grid = (unsigned)(blocks < 1u << 30 ? blocks : 1u << 30);
+    const int which = plan->order / 2 - 2;
+    if (plan->exact) {
+        kernels[which].repeat<<<grid, 128, 0, stream>>>(*plan, constants);
+        return HOT_OK;
+    }
+    size_t bytes = constants.entrance * sizeof(float2) + 4 * chart_bytes(kernels[which].slots, constants);
+    if (bytes > 48 * 1024) {
+        hot_status status = hot_cuda_status(context, cudaFuncSetAttribute((const void *)kernels[which].converge,
+                                            cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes), "shared memory");
+        if (status != HOT_OK)
+            return status;
+    }
+    kernels[which].converge<<<grid, 128, bytes, stream>>>(*plan, constants);
+    return HOT_OK;
+}
+
+hot_status hot_sshopm_launch(hot_context *context, const hot_sshopm_plan *plan, const hot_sshopm_tables *tables,
+                             hot_sshopm_design design, void *stream_pointer)
+{
+    cudaStream_t stream = (cudaStream_t)stream_pointer;
+    if (plan->count == 0 || plan->starts == 0)
+        return HOT_OK;
+    int chart = has_chart(plan->order, plan->dim) && !plan->f64 && plan->shift == HOT_SHIFT_NONE &&
+                !(plan->change > 0) && plan->starts < 1u << 28;
+    int paper = has_chart(plan->order, plan->dim) && !plan->f64 && plan->shift != HOT_SHIFT_ADAPTIVE &&
+                (plan->exact || plan->change > 0) && plan->count < 1u << 31;
+    if ((design == HOT_DESIGN_CHART && !chart) || (design == HOT_DESIGN_PAPER && !paper))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "this design does float, dimension 3, orders 4 6 8, %s alone",
+                                design == HOT_DESIGN_CHART ? "no shift, a stop on the residual"
+                                                           : "no adaptive shift, a stop on lambda");
+    if (design == HOT_DESIGN_AUTO)
+        design = chart ? HOT_DESIGN_CHART : HOT_DESIGN_GENERAL;
+    if (design == HOT_DESIGN_CHART) {
+        hot_status status = launch_chart(context, plan, tables, stream);
+        if (status != HOT_OK)
+            return status;
+    } else if (design == HOT_DESIGN_PAPER) {
+        void (*kernel)(hot_sshopm_plan) =
+            plan->order == 4 ? paper_kernel<4> : plan->order == 6 ? paper_kernel<6> : paper_kernel<8>;
+        kernel<<<(unsigned)plan->count, 128, 0, stream>>>(*plan);
+    } else {
+        const hot_sshopm_thread *shape = plan->f64 ? hot_sshopm_threads_f64 : hot_sshopm_threads_f32;
+        while (shape->order && (shape->order != plan->order || shape->dim != plan->dim))
+            shape++;
+        hot_sshopm_thread_kernel *kernel = shape->kernel;
+        size_t bytes = plan->unique * (plan->f64 ? sizeof(double) : sizeof(float));
+        int most = 0, device = 0;
+        cudaGetDevice(&device);
+        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+        if (bytes + 1024 > (size_t)most)
+            return hot_context_fail(context, HOT_ERROR_DEVICE, "tensors of order %d and dimension %d do not fit this GPU's "
+                                    "shared memory; use the CPU", plan->order, plan->dim);
+        if (bytes > 40000) {
+            hot_status status = hot_cuda_status(context, cudaFuncSetAttribute((const void *)kernel,
+                                                cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes), "shared memory");
+            if (status != HOT_OK)
+                return status;
+        }
+        unsigned grid = (unsigned)(plan->count < 1u << 30 ? plan->count : 1u << 30);
+        unsigned threads = plan->starts > 64 ? 128 : plan->starts > 32 ? 64 : 32;
+        kernel<<<grid, threads, bytes, stream>>>(*plan, *tables);
+    }
+    return hot_cuda_status(context, cudaGetLastError(), "starting SS-HOPM");
+}
+
+/* ---- The backend on host arrays ----------------------------------------------------------------------------------- */
+
+/* Bytes per tensor of everything that goes to and fro. */
+static size_t tensor_bytes(const hot_sshopm_plan *plan)
+{
+    size_t item = plan->f64 ? sizeof(double) : sizeof(float), results = plan->starts;
+    return plan->stride * item + results * item * ((plan->lambda != NULL) + (plan->residual != NULL) +
+                                                   (plan->x != NULL) * (size_t)plan->dim) +
+           results * sizeof(int32_t) * (plan->iterations != NULL);
+}
+
+hot_status hot_sshopm_cuda(hot_context *context, void *job)
+{
+    const hot_sshopm_plan *plan = (const hot_sshopm_plan *)job;
+    const size_t item = plan->f64 ? sizeof(double) : sizeof(float), dim = (size_t)plan->dim;
+    hot_sshopm_tables tables = {NULL, NULL, NULL};
+    hot_sshopm_plan piece = *plan;
+    void *tensors = NULL, *start = NULL, *lambda = NULL, *x = NULL, *residual = NULL, *iterations = NULL;
+    size_t room = 0, total = 0, most = 0;
+    hot_status status = hot_sshopm_tables_create(context, plan->order, plan->dim, &tables);
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMemGetInfo(&room, &total), "asking for memory");
+    if (status != HOT_OK)
+        goto cleanup;
+    /* Pieces of at most 1 GiB, and of at most half of what is free. */
+    room = room / 2 < (size_t)1 << 30 ? room / 2 : (size_t)1 << 30;
+    most = room / tensor_bytes(plan);
+    most = most < 1 ? 1 : most < plan->count ? most : plan->count;
+    status = hot_cuda_status(context, cudaMalloc(&tensors, most * plan->stride * item), "memory for tensors");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMalloc(&start, plan->starts * dim * item), "memory for starts");
+    if (status == HOT_OK && plan->lambda)
+        status = hot_cuda_status(context, cudaMalloc(&lambda, most * plan->starts * item), "memory for lambda");
+    if (status == HOT_OK && plan->x)
+        status = hot_cuda_status(context, cudaMalloc(&x, most * plan->starts * dim * item), "memory for x");
+    if (status == HOT_OK && plan->residual)
+        status = hot_cuda_status(context, cudaMalloc(&residual, most * plan->starts * item), "memory for residuals");
+    if (status == HOT_OK && plan->iterations)
+        status = hot_cuda_status(context, cudaMalloc(&iterations, most * plan->starts * sizeof(int32_t)),
+                                 "memory for iterations");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMemcpy(start, plan->start, plan->starts * dim * item, cudaMemcpyHostToDevice),
+                                 "copying starts");
+    piece.tensors = tensors, piece.start = start, piece.lambda = lambda, piece.x = x, piece.residual = residual;
+    piece.iterations = (int32_t *)iterations;
+    for (size_t begin = 0; begin < plan->count && status == HOT_OK; begin += most) {
+        size_t count = plan->count - begin < most ? plan->count - begin : most, at = begin * plan->starts;
+        size_t values = (count - 1) * plan->stride + plan->unique; /* the last row may end with the tensor */
+        status = hot_context_progress(context, "eigenpairs", (double)begin / (double)plan->count);
+        if (status == HOT_OK)
+            status = hot_cuda_status(context, cudaMemcpy(tensors, (const char *)plan->tensors + begin * plan->stride * item,
+                                                         values * item, cudaMemcpyHostToDevice), "copying tensors");
+        piece.count = count;
+        if (status == HOT_OK)
+            status = hot_sshopm_launch(context, &piece, &tables, HOT_DESIGN_AUTO, NULL);
+        if (status == HOT_OK)
+            status = hot_cuda_status(context, cudaDeviceSynchronize(), "SS-HOPM");
+        struct {
+            void *to;
+            const void *from;
+            size_t size;
+        } copies[4] = {{plan->lambda, lambda, item}, {plan->x, x, dim * item}, {plan->residual, residual, item},
+                       {plan->iterations, iterations, sizeof(int32_t)}};
+        for (int k = 0; k < 4 && status == HOT_OK; k++)
+            if (copies[k].to)
+                status = hot_cuda_status(context, cudaMemcpy((char *)copies[k].to + at * copies[k].size, copies[k].from,
+                                                             count * plan->starts * copies[k].size,
+                                                             cudaMemcpyDeviceToHost), "copying results");
+    }
+    if (status == HOT_OK)
+        status = hot_context_progress(context, "eigenpairs", 1);
+cleanup:
+    hot_sshopm_tables_destroy(&tables);
+    cudaFree(tensors);
+    cudaFree(start);
+    cudaFree(lambda);
+    cudaFree(x);
+    cudaFree(residual);
+    cudaFree(iterations);
+    return status;
+}

@@ -1,0 +1,51 @@
+/* One call of SS-HOPM, as the backends see it: options with their defaults filled in, and plain arrays. */
+#ifndef HOT_SSHOPM_PLAN_H
+#define HOT_SSHOPM_PLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <hotfiber/sshopm.h>
+#include <hotfiber/symtensor.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hot_sshopm_plan {
+    hot_shift shift;
+    int sign;            /* 1 climbs, -1 descends (the same iteration on -A) */
+    double alpha;        /* fixed shift, >= 0 (its sign is in `sign`) */
+    double tolerance;    /* residual over scale at which an iteration has converged */
+    double change;       /* > 0: stop on the change of lambda instead */
+    int exact;           /* 1: run max_iterations whatever the residual */
+    int max_iterations;
+    int order, dim;
+    size_t unique;       /* values of a packed tensor */
+    size_t count, stride, starts;
+    int f64;             /* type of all arrays below: double, else float */
+    const void *tensors; /* count x stride */
+    const void *start;   /* starts x dim, unit */
+    void *lambda, *x, *residual;
+    int32_t *iterations; /* outputs, each may be NULL */
+} hot_sshopm_plan;
+
+/* What one tensor's scaling is: values times 2^-exponent have their largest |value| * multiplicity in [1, 2), so that
+ * nothing overflows or vanishes on the way, whatever the units. */
+typedef struct hot_sshopm_scale {
+    int special;  /* 0 ordinary, 1 all zero, 2 with NaN or Inf */
+    int exponent;
+    double scale; /* largest |value| * multiplicity after scaling: what tolerances refer to */
+} hot_sshopm_scale;
+
+hot_sshopm_scale hot_sshopm_scale_f32(const float *tensor, size_t unique, const double *multiplicity);
+hot_sshopm_scale hot_sshopm_scale_f64(const double *tensor, size_t unique, const double *multiplicity);
+
+hot_status hot_sshopm_ref(hot_context *context, void *plan);
+hot_status hot_sshopm_cpu(hot_context *context, void *plan);
+hot_status hot_sshopm_cuda(hot_context *context, void *plan);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,27 @@
+/* Index classes of symmetric tensors (Ballard, Kolda, Plantenga 2011, section III): the non-decreasing index tuples in
+ * lexicographic order, walked one by one, so that no table is needed whatever the order and the dimension. */
+#ifndef HOT_SYMTENSOR_CLASSES_H
+#define HOT_SYMTENSOR_CLASSES_H
+
+#include <stddef.h>
+
+#include <hotfiber/symtensor.h>
+
+/* One index class, as its tuple and as runs of equal indices: index of run r is run_index[r], run_length[r] times. */
+typedef struct hot_class {
+    int order, dim;
+    int index[HOT_ORDER_MAX];
+    int runs;
+    int run_index[HOT_ORDER_MAX], run_length[HOT_ORDER_MAX];
+} hot_class;
+
+/* The first class, 0 0 ... 0. */
+void hot_class_first(hot_class *self, int order, int dim);
+/* The next one in lexicographic order (figure 4 of the paper); 0 after the last. */
+int hot_class_next(hot_class *self);
+/* m! / (k1! ... kn!), exact: 16! < 2^53. */
+double hot_class_multiplicity(const hot_class *self);
+/* Whether order and dimension are within the bounds of the general routines and the count fits. */
+int hot_class_valid(int order, int dim);
+
+#endif

@@ -1,0 +1,84 @@
+/* Benchmarks of the command: `hotfiber bench NAME ...`.
+ *
+ * To add one: a file bench_NAME.c that defines
+ *     const bench_entry bench_NAME = {"NAME", "what it measures", function};
+ * and one line in BENCHES below. The function measures (bench_measure) and adds rows (bench_add); the table and the
+ * JSON are made here. */
+#ifndef HOT_BENCH_H
+#define HOT_BENCH_H
+
+#include <hotfiber/hotfiber.h>
+
+/* In the order in which they are listed and run. */
+#define BENCHES(X) \
+    X(machine) \
+    X(sshopm) \
+    X(directions) \
+    X(fit) \
+    X(run)
+
+/* What the user asked for; 0 or NULL = the benchmark's own choice. */
+typedef struct bench_options {
+    double seconds;     /* --seconds: about how long each row may take */
+    const char *peer;   /* --peer: another program or library to time beside ours; a word the benchmark knows */
+    const char *design; /* --design: one of our designs; a word the benchmark knows ("paper") */
+    int order;          /* --order: only this one */
+    size_t count;       /* --count: how many tensors, voxels, matrices */
+    size_t starts;      /* --starts */
+} bench_options;
+
+enum { BENCH_NOTES = 8 };
+
+/* One line of the table. Whoever adds it fills what is known and leaves the rest 0. */
+typedef struct bench_row {
+    char name[64];         /* "order 4, 128 starts, exact" */
+    char backend[24];      /* "cpu", "cpu avx512", "cuda", or the peer's name */
+    double seconds;        /* median of `repeats` */
+    double fastest, slowest;
+    int repeats;
+    double items;          /* per measured call; items / seconds is shown */
+    const char *item;      /* "tensors", "voxels" */
+    double flops;          /* floating-point operations per measured call; GFLOP/s is shown */
+    double peak;           /* flop/s of the machine at this (bench_peak_*): percent of peak is shown */
+    double floor;          /* seconds that no implementation can beat on this machine, by bandwidth or arithmetic */
+    /* Further figures: agreement, residual, ratio to the peer ... */
+    int notes;
+    struct { char name[40]; double value; } note[BENCH_NOTES];
+} bench_row;
+
+typedef struct bench_report bench_report;
+
+/* The code to be timed. A status other than HOT_OK ends the benchmark. */
+typedef hot_status (*bench_body)(hot_context *context, void *user);
+
+/* A new row of the report, zeroed, with its name and backend set; valid until the next bench_add. Never NULL: when
+ * the report is full a spare row is given that is not shown. */
+bench_row *bench_add(bench_report *report, const char *name, const char *backend);
+/* One further figure of a row. */
+void bench_note(bench_row *row, const char *name, double value);
+
+/* Runs body once to warm up, then repeatedly for about options->seconds (at least 3 times, at most 1000), and puts
+ * median, fastest, slowest and repeats into the row. The body must do the whole work each time. */
+hot_status bench_measure(hot_context *context, const bench_options *options, bench_body body, void *user,
+                         bench_row *row);
+
+/* Seconds of a monotonic clock. */
+double bench_now(void);
+/* The median of count values (which it sorts); the mean of the middle two for an even count. */
+double bench_median(double *values, size_t count);
+
+/* The machine, measured once per process and kept: FMA throughput of `threads` threads together (flop/s, an FMA counts
+ * two; the widest vectors the CPU has), and memory bandwidth of a large copy (bytes/s, read + write). */
+double bench_peak_f32(int threads);
+double bench_peak_f64(int threads);
+double bench_copy_bandwidth(int threads);
+/* The processor's name as the system gives it. */
+const char *bench_processor(void);
+
+typedef struct bench_entry {
+    const char *name;
+    const char *about; /* one line */
+    hot_status (*run)(hot_context *context, const bench_options *options, bench_report *report);
+} bench_entry;
+
+#endif

@@ -1,0 +1,105 @@
+/* The command line: what the subcommands share. A subcommand is one file with a table of options and one function,
+ * and one line in the list in main.c. */
+#ifndef HOT_CLI_H
+#define HOT_CLI_H
+
+#include <hotfiber/hotfiber.h>
+
+/* Exit status of every subcommand. */
+enum { HOT_EXIT_DONE = 0, HOT_EXIT_FAILED = 1, HOT_EXIT_USAGE = 2 };
+
+typedef enum cli_kind {
+    CLI_FLAG,   /* int *: set to 1 */
+    CLI_INT,    /* int *: low <= value <= high */
+    CLI_DOUBLE, /* double *: low <= value <= high */
+    CLI_SIZE,   /* size_t *: low <= value <= high */
+    CLI_TEXT,   /* const char **: as given */
+    CLI_CHOICE, /* const char **: one of `choices`, "a|b|c" */
+    CLI_LIST    /* cli_list *: numbers separated by commas, each within low ... high */
+} cli_kind;
+
+typedef struct cli_list {
+    size_t count;
+    double values[256];
+} cli_list;
+
+/* One option. Names are given without dashes; `-` and `_` in a long name are the same to the user. A one-letter name
+ * is a short option ("i" is -i). */
+typedef struct cli_option {
+    const char *name;
+    cli_kind kind;
+    void *target;
+    const char *value;   /* what the help calls the value: "FILE", "N", "DEGREES"; CLI_CHOICE: "a|b|c" */
+    const char *help;    /* one line or more; says unit and default */
+    double low, high;    /* numbers: bounds, both included; low == high == 0 means no bounds */
+} cli_option;
+
+typedef struct cli_command {
+    const char *name;
+    const char *summary;   /* one line for the list of subcommands */
+    const char *usage;     /* after "hotfiber NAME", e.g. "-i DWI -o TENSORS [options]" */
+    const char *about;     /* a paragraph or more for --help, with an example; NULL = none */
+    int arguments_max;     /* how many plain arguments are allowed */
+} cli_command;
+
+enum { CLI_ARGUMENTS = 16 };
+
+/* Options that every subcommand has: --device --threads --seed --quiet --help. */
+typedef struct cli_common {
+    hot_context *context;     /* made by cli_parse */
+    int quiet;
+    int argument_count;       /* plain arguments */
+    const char *arguments[CLI_ARGUMENTS];
+} cli_common;
+
+/* Parses argv (argv[0] is the subcommand's name) into the options' targets and makes the context. `options` ends with a
+ * NULL name. Returns -1 to go on, or the exit status to leave with (help shown: HOT_EXIT_DONE; wrong usage: a line on
+ * stderr that names the option, HOT_EXIT_USAGE). */
+int cli_parse(const cli_command *command, const cli_option *options, int argc, char **argv, cli_common *common);
+
+/* Ends a subcommand: prints the context's message when status is not HOT_OK ("hotfiber fit: ..."), destroys the
+ * context, returns the exit status. */
+int cli_finish(const cli_command *command, cli_common *common, hot_status status);
+
+/* Ends a subcommand whose options do not go together: one line that names the option, destroys the context, returns
+ * HOT_EXIT_USAGE. */
+int cli_refuse(const cli_command *command, cli_common *common, const char *format, ...) HOT_PRINTF(3, 4);
+
+/* Flushes standard output; HOT_EXIT_DONE, or a line on stderr and HOT_EXIT_FAILED (a full disk, a closed pipe). */
+int cli_flush(const cli_command *command);
+
+/* Whether the option was given by the user: pass the same target address. Valid until the next cli_parse. */
+int cli_given(const void *target);
+
+/* ---- Inside the command line ------------------------------------------------------------------------------ */
+
+/* Help of one subcommand on standard output. */
+void cli_print_help(const cli_command *command, const cli_option *own, const cli_option *shared);
+
+/* The word nearest to a misspelt one: begin, try every candidate, read `best` (NULL: nothing is near). */
+typedef struct cli_guess {
+    const char *word, *best;
+    int distance;
+} cli_guess;
+void cli_guess_begin(cli_guess *guess, const char *word);
+void cli_guess_try(cli_guess *guess, const char *candidate);
+
+/* The terminal: signals caught, the bar drawn when standard error is a terminal, notes and warnings above it. */
+void cli_terminal_start(int quiet);
+void cli_terminal_newline(void); /* leaves the bar's line, if a bar is drawn */
+int cli_interrupted(void);
+void cli_log(void *user, hot_log_level level, const char *line);
+int cli_progress(void *user, const char *stage, double fraction);
+
+/* Subcommands: one file each. */
+typedef struct cli_entry {
+    const cli_command *command;
+    int (*run)(int argc, char **argv);
+} cli_entry;
+
+#define CLI_DECLARE(NAME) \
+    extern const cli_command cli_##NAME##_command; \
+    int cli_##NAME(int argc, char **argv)
+#define CLI_ENTRY(NAME) {&cli_##NAME##_command, cli_##NAME}
+
+#endif

@@ -1,0 +1,192 @@
+/* hotfiber eig: the real eigenpairs of packed symmetric tensors of any order and dimension. */
+#include <hotfiber/sshopm.h>
+#include <hotfiber/symtensor.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../common/nrrdio.h"
+#include "cli.h"
+
+const cli_command cli_eig_command = {
+    "eig", "real eigenpairs of symmetric tensors", "--order M --dim N -i TENSORS -o PAIRS [options]",
+    "Finds A x^(m-1) = lambda x with ||x|| = 1, the critical points of A x^m on the sphere, by SS-HOPM from many starts "
+    "and Newton's correction, polished in double precision.\n"
+    "Input: axis 0 holds the C(m+n-1, m) unique values of a tensor in lexicographic order (xxxx xxxy xxxz xxyy ...), not "
+    "multiplied by their multiplicity; the further axes are the batch. Any scalar type.\n"
+    "Output, double: axis 0 holds lambda, x_1 ... x_n, the residual ||A x^(m-1) - lambda x||, and the kind (1 local "
+    "maximum, -1 local minimum, 0 saddle or degenerate); axis 1 the pairs, largest lambda first, x and -x counted once "
+    "(odd orders: the one with lambda >= 0), unused rows NaN; then the batch axes.\n\n"
+    "  hotfiber eig --order 4 --dim 3 --kind max -i tensors.nrrd -o pairs.nrrd",
+    0};
+
+/* "adaptive", "none" or a number; 0 when it is none of them. */
+static int read_shift(const char *text, hot_sshopm_options *options)
+{
+    char *end;
+    if (strcmp(text, "adaptive") == 0 || strcmp(text, "auto") == 0) {
+        options->shift = HOT_SHIFT_ADAPTIVE;
+        return 1;
+    }
+    if (strcmp(text, "none") == 0) {
+        options->shift = HOT_SHIFT_NONE;
+        return 1;
+    }
+    options->shift = HOT_SHIFT_FIXED;
+    options->alpha = strtod(text, &end);
+    return end != text && !*end && isfinite(options->alpha);
+}
+
+/* The input's values as double. */
+static hot_status to_double(hot_context *context, const Nrrd *nrrd, size_t count, double **values)
+{
+    double (*lookup)(const void *, size_t) = nrrd->type == nrrdTypeBlock ? NULL : nrrdDLookup[nrrd->type];
+    if (!lookup)
+        return hot_context_fail(context, HOT_ERROR_DATA, "values of type block are not numbers");
+    *values = hot_context_alloc(context, count, sizeof **values);
+    if (!*values)
+        return HOT_ERROR_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        (*values)[i] = lookup(nrrd->data, i);
+    return HOT_OK;
+}
+
+/* The same array with `rows` rows per tensor instead of `had`. */
+static void keep_rows(double *pairs, size_t tensors, size_t had, size_t rows, size_t width)
+{
+    for (size_t t = 1; t < tensors; t++)
+        memmove(pairs + t * rows * width, pairs + t * had * width, rows * width * sizeof *pairs);
+}
+
+static hot_status save(hot_context *context, const Nrrd *input, double *pairs, size_t rows, size_t width, int order,
+                       int dim, const char *path)
+{
+    size_t sizes[NRRD_DIM_MAX];
+    int axis_map[NRRD_DIM_MAX];
+    char text[32];
+    Nrrd *nrrd = NULL;
+    unsigned int axes = input->dim + 1;
+    sizes[0] = width;
+    sizes[1] = rows;
+    axis_map[0] = axis_map[1] = -1;
+    for (unsigned int a = 2; a < axes; a++) {
+        sizes[a] = input->axis[a - 1].size;
+        axis_map[a] = (int)a - 1;
+    }
+    hot_status status = hot_nrrd_wrap(context, pairs, nrrdTypeDouble, axes, sizes, &nrrd);
+    if (status != HOT_OK)
+        return status;
+    if (nrrdAxisInfoCopy(nrrd, input, axis_map, NRRD_AXIS_INFO_SIZE_BIT) == 0 && input->spaceDim) {
+        /* The batch keeps its place in the world. */
+        nrrd->space = input->space;
+        nrrd->spaceDim = input->spaceDim;
+        memcpy(nrrd->spaceOrigin, input->spaceOrigin, sizeof nrrd->spaceOrigin);
+    }
+    nrrd->axis[0].kind = nrrdKindList;
+    nrrd->axis[1].kind = nrrdKindList;
+    snprintf(text, sizeof text, "%d", order);
+    status = hot_nrrd_set_key(context, nrrd, "hotfiber_order", text);
+    snprintf(text, sizeof text, "%d", dim);
+    if (status == HOT_OK)
+        status = hot_nrrd_set_key(context, nrrd, "hotfiber_dim", text);
+    if (status == HOT_OK)
+        status = hot_nrrd_set_key(context, nrrd, "hotfiber_version", hot_version());
+    if (status == HOT_OK)
+        status = hot_nrrd_save(context, nrrd, path, 0);
+    nrrdNix(nrrd);
+    return status;
+}
+
+int cli_eig(int argc, char **argv)
+{
+    const char *input = "-", *output = "-", *kind = "all", *shift = "adaptive";
+    int order = 0, dim = 0;
+    size_t starts = 0, rows = 0;
+    hot_sshopm_options eig = {.size = sizeof eig};
+    const cli_option options[] = {
+        {"i", CLI_TEXT, &input, "FILE", "the tensors, NRRD; default -, standard input", 0, 0},
+        {"o", CLI_TEXT, &output, "FILE", "the eigenpairs, NRRD; default -, standard output", 0, 0},
+        {"order", CLI_INT, &order, "M", "order of the tensors, 2 to 16", 2, HOT_ORDER_MAX},
+        {"dim", CLI_INT, &dim, "N", "dimension, 1 to 16; default 3", 1, HOT_DIM_MAX},
+        {"kind", CLI_CHOICE, &kind, "max|min|all", "local maxima, local minima, or all with saddles; default all", 0, 0},
+        {"starts", CLI_SIZE, &starts, "N",
+         "how many starting vectors; default: as many as the order and dimension need, and in three dimensions a scan of "
+         "the sphere besides", 0, 1e6},
+        {"shift", CLI_TEXT, &shift, "adaptive|none|NUMBER",
+         "x <- A x^(m-1) + shift x: adaptive (default) is just enough to climb; none is 0", 0, 0},
+        {"pairs", CLI_SIZE, &rows, "N", "rows of axis 1; default: as many as the tensor with the most pairs has", 1, 1e6},
+        {NULL, 0, NULL, NULL, NULL, 0, 0},
+    };
+    cli_common common;
+    int ended = cli_parse(&cli_eig_command, options, argc, argv, &common);
+    if (ended >= 0)
+        return ended;
+    hot_context *context = common.context;
+    Nrrd *nrrd = NULL;
+    double *tensors = NULL, *pairs = NULL;
+    int32_t *found = NULL;
+    int shift_read = read_shift(shift, &eig);
+    if (!shift_read || order == 0) {
+        if (!shift_read)
+            fprintf(stderr, "hotfiber eig: --shift is adaptive, none or a number, not '%s'\n", shift);
+        else
+            fprintf(stderr, "hotfiber eig: --order is needed: the order of the tensors\n");
+        hot_context_destroy(&common.context);
+        return HOT_EXIT_USAGE;
+    }
+    dim = dim ? dim : 3;
+    size_t unique = hot_symtensor_count(order, dim), bound = hot_eigenpairs_bound(order, dim), count = 1;
+    size_t width = (size_t)dim + 3, found_most = 1, invalid = 0;
+    hot_status status;
+    eig.seek = strcmp(kind, "max") == 0 ? HOT_MAXIMA : strcmp(kind, "min") == 0 ? HOT_MINIMA : HOT_ALL_PAIRS;
+    status = hot_nrrd_load(context, input, &nrrd);
+    if (status != HOT_OK)
+        goto cleanup;
+    if (nrrd->axis[0].size != unique) {
+        status = hot_context_fail(context, HOT_ERROR_DATA, "axis 0 of '%s' has %zu values: order %d and dimension %d need "
+                                  "%zu", input, nrrd->axis[0].size, order, dim, unique);
+        goto cleanup;
+    }
+    if (nrrd->dim + 1 > NRRD_DIM_MAX) {
+        status = hot_context_fail(context, HOT_ERROR_DATA, "'%s' has %u axes: at most %d can be written with one more",
+                                  input, nrrd->dim, NRRD_DIM_MAX - 1);
+        goto cleanup;
+    }
+    for (unsigned int a = 1; a < nrrd->dim; a++)
+        count *= nrrd->axis[a].size;
+    size_t most = rows ? rows : bound < 512 ? bound : 512;
+    status = to_double(context, nrrd, count * unique, &tensors);
+    if (status != HOT_OK)
+        goto cleanup;
+    pairs = hot_context_alloc(context, count, most * width * sizeof *pairs);
+    found = hot_context_alloc(context, count, sizeof *found);
+    if (!pairs || !found) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
+    status = hot_eigenpairs_f64(context, &eig, order, dim, count, tensors, unique, starts, NULL, most, pairs, found);
+    if (status != HOT_OK)
+        goto cleanup;
+    for (size_t t = 0; t < count; t++) {
+        invalid += found[t] < 0;
+        found_most = found[t] > 0 && (size_t)found[t] > found_most ? (size_t)found[t] : found_most;
+    }
+    if (invalid)
+        hot_context_log(context, HOT_LOG_WARNING, "%zu of %zu tensors hold NaN or Inf: they have no eigenpairs", invalid,
+                        count);
+    if (found_most > most) {
+        hot_context_log(context, HOT_LOG_WARNING, "up to %zu pairs were found; the largest %zu of each tensor are written",
+                        found_most, most);
+        found_most = most;
+    }
+    if (!rows && found_most < most)
+        keep_rows(pairs, count, most, found_most, width);
+    status = save(context, nrrd, pairs, rows ? rows : found_most, width, order, dim, output);
+cleanup:
+    if (nrrd)
+        nrrdNuke(nrrd);
+    hot_context_free(context, tensors);
+    hot_context_free(context, pairs);
+    hot_context_free(context, found);
+    return cli_finish(&cli_eig_command, &common, status);
+}

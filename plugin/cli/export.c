@@ -1,0 +1,116 @@
+/* hotfiber export: directions or tensors into one other format. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/fields.h"
+#include "common/output.h"
+
+const cli_command cli_export_command = {
+    .name = "export",
+    .summary = "write directions or tensors in another format",
+    .usage = "-i FILE -o FILE [--format NAME]",
+    .about = "The format follows from the name of the output (peaks.nii.gz, nfibers.nii.gz, fibers.vtp, picture.png ...) or "
+             "is given with --format; --list says what there is and what each is for.\n\n"
+             "  hotfiber export -i peaks.nrrd -o fibers.vtp\n"
+             "  hotfiber export -i peaks.nii.gz -o fixels --format fixels",
+};
+
+static void list_formats(void)
+{
+    size_t count;
+    const hot_export_format *const *formats = hot_export_formats(&count);
+    for (size_t i = 0; i < count; i++)
+        printf("%-10s %-28s %s%s\n", formats[i]->name, formats[i]->suffix[0] ? formats[i]->suffix : "(a folder)",
+               formats[i]->help, formats[i]->write ? "" : " [from tensors]");
+}
+
+static hot_status find_format(hot_context *context, const char *name, const char *path, const hot_export_format **format)
+{
+    *format = hot_export_format_find(name, path);
+    if (*format)
+        return HOT_OK;
+    if (name)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no format '%s'; --list names them", name);
+    return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                            "the name '%s' does not say which format; give --format (--list names them)", path);
+}
+
+/* A picture over the mean b=0 image of the data. */
+static hot_status write_picture(hot_context *context, const hot_fiber_field *fibers, const char *dwi_path, const char *path)
+{
+    hot_dwi *dwi = NULL;
+    float *background = NULL;
+    const hot_grid *grid = hot_fiber_field_grid(fibers);
+    hot_status status = hot_dwi_load(context, dwi_path, NULL, NULL, &dwi);
+    if (status == HOT_OK && memcmp(hot_dwi_grid(dwi)->size, grid->size, sizeof grid->size) != 0) {
+        const size_t *other = hot_dwi_grid(dwi)->size;
+        status = hot_context_fail(context, HOT_ERROR_DATA, "'%s' has %zu x %zu x %zu voxels, the directions %zu x %zu x %zu",
+                                  dwi_path, other[0], other[1], other[2], grid->size[0], grid->size[1], grid->size[2]);
+    }
+    if (status == HOT_OK) {
+        background = hot_context_alloc(context, hot_grid_voxels(grid), sizeof *background);
+        status = background ? hot_export_background(context, dwi, background) : HOT_ERROR_MEMORY;
+    }
+    if (status == HOT_OK)
+        status = hot_export_picture(context, fibers, background, path);
+    hot_context_free(context, background);
+    hot_dwi_destroy(&dwi);
+    return status;
+}
+
+int cli_export(int argc, char **argv)
+{
+    const char *input = "-", *output = NULL, *name = NULL, *dwi = NULL;
+    int list = 0;
+    const cli_option options[] = {
+        {"i", CLI_TEXT, &input, "FILE", "directions (peaks) as NRRD or NIfTI; for formats from tensors: a tensor NRRD; "
+                                        "default: standard input (NRRD)", 0, 0},
+        {"o", CLI_TEXT, &output, "FILE", "what to write; its name says the format", 0, 0},
+        {"format", CLI_TEXT, &name, "NAME", "the format, when the name does not say it", 0, 0},
+        {"dwi", CLI_TEXT, &dwi, "FILE", "png: the data (NRRD, or NIfTI with .bval and .bvec beside it), whose mean b=0 image "
+                                        "lies under the fibres", 0, 0},
+        {"list", CLI_FLAG, &list, NULL, "list the formats and leave", 0, 0},
+        {NULL, 0, NULL, NULL, NULL, 0, 0},
+    };
+    cli_common common;
+    int left = cli_parse(&cli_export_command, options, argc, argv, &common);
+    if (left >= 0)
+        return left;
+    hot_context *context = common.context;
+    const hot_export_format *format;
+    hot_fiber_field *fibers = NULL;
+    hot_tensor_field *tensors = NULL;
+    hot_status status = HOT_OK;
+    if (list) {
+        list_formats();
+        return cli_finish(&cli_export_command, &common, HOT_OK);
+    }
+    if (!output) {
+        fprintf(stderr, "hotfiber export: -o is needed: what to write; see `hotfiber export --help`\n");
+        cli_finish(&cli_export_command, &common, HOT_OK);
+        return HOT_EXIT_USAGE;
+    }
+    status = find_format(context, name, output, &format);
+    if (status == HOT_OK)
+        status = hot_output_spares(context, input, output);
+    if (status == HOT_OK)
+        status = hot_output_spares(context, dwi, output);
+    if (status == HOT_OK && dwi && strcmp(format->name, "png") != 0)
+        status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "--dwi is for pictures (png), not for %s", format->name);
+    if (status == HOT_OK && format->write) {
+        status = hot_fiber_field_load(context, input, &fibers);
+        if (status == HOT_OK && dwi)
+            status = write_picture(context, fibers, dwi, output);
+        else if (status == HOT_OK)
+            status = format->write(context, fibers, output);
+    } else if (status == HOT_OK) {
+        status = hot_tensor_field_load(context, input, &tensors);
+        if (status == HOT_OK)
+            status = format->write_tensors(context, tensors, output);
+    }
+    hot_fiber_field_destroy(&fibers);
+    hot_tensor_field_destroy(&tensors);
+    return cli_finish(&cli_export_command, &common, status);
+}

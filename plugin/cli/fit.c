@@ -1,0 +1,103 @@
+/* hotfiber fit: diffusion data to a tensor field. */
+#include <string.h>
+
+#include "cli.h"
+
+const cli_command cli_fit_command = {
+    "fit", "fit a tensor to every voxel", "-i DWI -o TENSORS [options]",
+    "Models:\n"
+    "  fod  fibre orientation density: deconvolution with the signal of a single fibre (the response), scaled such that k "
+    "fibres are a sum of k rank-1 tensors weighted by volume fraction. For finding fibres.\n"
+    "  odf  orientation distribution by constant-solid-angle q-ball, from one shell. Needs no response.\n"
+    "  adc  apparent diffusion coefficient, -ln(S/S0)/b = A g^m, mm^2/s. Its maxima are NOT the fibres: where fibres cross, "
+    "they lie between them (about 45 degrees off at a right angle). Order 2 is the diffusion tensor.\n"
+    "The tensors are in world coordinates: confidence, then the unique values xxxx xxxy xxxz xxyy ... of each voxel. Voxels "
+    "with NaN, zero or negative signals get confidence 0.\n\n"
+    "  hotfiber fit -i dwi.nhdr -o tensors.nrrd\n"
+    "  hotfiber fit -i dwi.nii.gz --bval dwi.bval --bvec dwi.bvec --order 4 --mask mask.nii.gz | hotfiber peaks -o peaks.nrrd",
+    0};
+
+int cli_fit(int argc, char **argv)
+{
+    const char *input = "-", *output = "-", *bval = NULL, *bvec = NULL, *mask_path = NULL, *response_path = NULL;
+    const char *model = "fod", *known_b0 = "true", *weighting = "signal";
+    cli_list diffusivities = {0};
+    hot_fit_options fit = {.size = sizeof fit, .regularise = -1, .weighted = 1};
+    const cli_option options[] = {
+        {"i", CLI_TEXT, &input, "FILE", "the data: DWI NRRD, or NIfTI; default -, standard input (NRRD)", 0, 0},
+        {"o", CLI_TEXT, &output, "FILE", "the tensors, NRRD; default -, standard output", 0, 0},
+        {"bval", CLI_TEXT, &bval, "FILE", "NIfTI: FSL b-values; default: beside the data", 0, 0},
+        {"bvec", CLI_TEXT, &bvec, "FILE", "NIfTI: FSL gradient directions; default: beside the data", 0, 0},
+        {"model", CLI_CHOICE, &model, "adc|odf|fod", "what the tensor stands for (above); default fod", 0, 0},
+        {"order", CLI_INT, &fit.order, "N",
+         "2, 4, 6 or 8; default 6, or 4 with fewer than 28 directions, or 2 with fewer than 15", 2, 8},
+        {"mask", CLI_TEXT, &mask_path, "FILE", "fit where this is not 0 (NRRD or NIfTI); default: estimated from the b=0 image",
+         0, 0},
+        {"response", CLI_TEXT, &response_path, "FILE",
+         "fod: single-fibre response in MRtrix's text format; default: estimated from the data", 0, 0},
+        {"diffusivities", CLI_LIST, &diffusivities, "ALONG,ACROSS",
+         "fod: response from diffusivities along and across a fibre, mm^2/s, such as 0.0017,0.0003", 1e-9, 100},
+        {"regularise", CLI_DOUBLE, &fit.regularise, "W",
+         "weight of the Laplace-Beltrami penalty l^2 (l+1)^2 on the harmonics; default adc 0, odf 0.006; fod's default weighs "
+         "the noise it finds against the fibres expected (without noise: nothing), 0 is the plain deconvolution", 0, 1e12},
+        {"known-b0", CLI_CHOICE, &known_b0, "true|false",
+         "adc: S0 is the mean b=0 signal (true, default) or estimated with the tensor (false)", 0, 0},
+        {"weights", CLI_CHOICE, &weighting, "signal|none",
+         "adc: least squares weighted by the squared fitted signals (default) or plain", 0, 0},
+        {"positive", CLI_FLAG, &fit.positive, NULL,
+         "adc: where the diffusivity comes out negative in some direction, fit again so that it does not", 0, 0},
+        {NULL, 0, NULL, NULL, NULL, 0, 0},
+    };
+    cli_common common;
+    int ended = cli_parse(&cli_fit_command, options, argc, argv, &common);
+    if (ended >= 0)
+        return ended;
+    hot_context *context = common.context;
+    hot_status status = HOT_OK;
+    hot_dwi *dwi = NULL;
+    hot_mask *mask = NULL;
+    hot_response *response = NULL;
+    hot_tensor_field *field = NULL;
+    fit.model = model;
+    fit.weighted = strcmp(weighting, "signal") == 0;
+    fit.estimate_s0 = strcmp(known_b0, "false") == 0;
+    if (response_path && diffusivities.count)
+        return cli_refuse(&cli_fit_command, &common, "--response and --diffusivities both say what the response is; give one");
+    if (diffusivities.count && diffusivities.count != 2)
+        return cli_refuse(&cli_fit_command, &common, "--diffusivities needs two numbers, along,across, not %zu",
+                          diffusivities.count);
+    if (fit.order % 2 != 0)
+        return cli_refuse(&cli_fit_command, &common, "--order is 2, 4, 6 or 8, not %d", fit.order);
+    if (response_path)
+        status = hot_response_load(context, response_path, &response);
+    if (status == HOT_OK && response)
+        status = hot_response_check(context, response, NULL);
+    if (status == HOT_OK)
+        status = hot_dwi_load(context, input, bval, bvec, &dwi);
+    if (status == HOT_OK)
+        status = hot_dwi_spares(context, dwi, output);
+    if (status == HOT_OK)
+        status = mask_path ? hot_mask_load(context, mask_path, hot_dwi_grid(dwi), &mask)
+                           : hot_mask_estimate(context, dwi, &mask);
+    if (status == HOT_OK && diffusivities.count)
+        status = hot_response_tensor(context, dwi, diffusivities.values[0], diffusivities.values[1], 1, 0, &response);
+    if (status != HOT_OK)
+        goto cleanup;
+    fit.response = response;
+    status = hot_tensor_field_fit(context, dwi, mask, &fit, &field);
+    if (status == HOT_OK)
+        status = hot_tensor_field_save(context, field, output);
+    if (status == HOT_OK) {
+        size_t fitted, flagged;
+        hot_tensor_field_counts(field, &fitted, &flagged);
+        if (flagged > 0)
+            hot_context_log(context, HOT_LOG_NOTE, "%zu of %zu voxels have NaN, zero or negative signals and are left empty",
+                            flagged, flagged + fitted);
+    }
+cleanup:
+    hot_tensor_field_destroy(&field);
+    hot_response_destroy(&response);
+    hot_mask_destroy(&mask);
+    hot_dwi_destroy(&dwi);
+    return cli_finish(&cli_fit_command, &common, status);
+}

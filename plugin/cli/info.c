@@ -1,0 +1,282 @@
+/* hotfiber info: what a diffusion data set holds, for people and (--json) for programs. */
+#include "cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "common/fields.h"
+#include "dwi/scheme.h"
+
+const cli_command cli_info_command = {
+    .name = "info",
+    .summary = "what a diffusion data set holds: sizes, space, shells, highest order, SNR",
+    .usage = "[-i] DWI [options]",
+    .about = "Reads NRRD (with the NA-MIC keys) or NIfTI with bval and bvec files. The SNR is that of one b=0 volume, from "
+             "the spread between b=0 volumes inside the estimated mask; it needs two of them.\n"
+             "\n"
+             "  hotfiber info -i dwi.nhdr\n"
+             "  hotfiber info -i dwi.nii.gz --bval dwi.bval --bvec dwi.bvec --json",
+    .arguments_max = 1,
+};
+
+/* Everything that is told. */
+typedef struct facts {
+    const hot_dwi *dwi;
+    double voxel[3], tilt; /* mm; degrees between a grid axis and the nearest world axis, at most */
+    double shear;          /* degrees by which grid axes fail to be at right angles */
+    double least, largest; /* samples, finite ones */
+    size_t not_finite, negative;
+    size_t inside;         /* voxels of the estimated mask */
+    double sigma, snr;
+    size_t repeats;
+    int highest;
+} facts;
+
+static const char *const sample_names[] = {"int8",  "uint8", "int16",  "uint16",  "int32",
+                                           "uint32", "int64", "uint64", "float32", "float64"};
+
+static const char *space_name(hot_space space)
+{
+    switch (space) {
+    case HOT_SPACE_RAS: return "right-anterior-superior";
+    case HOT_SPACE_LAS: return "left-anterior-superior";
+    case HOT_SPACE_LPS: return "left-posterior-superior";
+    default: return "unknown";
+    }
+}
+
+static void geometry(const hot_grid *grid, facts *about)
+{
+    const double degrees = 57.29577951308232;
+    double unit[3][3];
+    for (int c = 0; c < 3; c++) {
+        double squared = 0, nearest = 0;
+        for (int r = 0; r < 3; r++)
+            squared += grid->to_world[r][c] * grid->to_world[r][c];
+        about->voxel[c] = sqrt(squared);
+        for (int r = 0; r < 3; r++) {
+            unit[c][r] = grid->to_world[r][c] / about->voxel[c];
+            nearest = fmax(nearest, fabs(unit[c][r]));
+        }
+        about->tilt = fmax(about->tilt, degrees * acos(fmin(1, nearest)));
+    }
+    for (int c = 0; c < 3; c++) {
+        const double *a = unit[c], *b = unit[(c + 1) % 3];
+        about->shear = fmax(about->shear, degrees * fabs(asin(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])));
+    }
+}
+
+static hot_status sample_range(hot_context *context, const hot_dwi *dwi, facts *about)
+{
+    enum { CHUNK = 2048 };
+    const size_t voxels = hot_grid_voxels(&dwi->grid);
+    float *signals = hot_context_alloc(context, CHUNK * dwi->volumes, sizeof *signals);
+    hot_status status = signals ? HOT_OK : HOT_ERROR_MEMORY;
+    about->least = INFINITY;
+    about->largest = -INFINITY;
+    for (size_t first = 0; first < voxels && status == HOT_OK; first += CHUNK) {
+        size_t count = voxels - first < CHUNK ? voxels - first : CHUNK;
+        status = hot_dwi_read(context, dwi, first, count, signals);
+        for (size_t n = 0; n < count * dwi->volumes && status == HOT_OK; n++) {
+            double s = signals[n];
+            if (!isfinite(s)) {
+                about->not_finite++;
+                continue;
+            }
+            about->negative += s < 0;
+            about->least = s < about->least ? s : about->least;
+            about->largest = s > about->largest ? s : about->largest;
+        }
+        if (status == HOT_OK)
+            status = hot_context_progress(context, "looking at the samples", (double)first / (double)voxels);
+    }
+    hot_context_free(context, signals);
+    return status;
+}
+
+static hot_status gather(hot_context *context, const hot_dwi *dwi, facts *about)
+{
+    memset(about, 0, sizeof *about);
+    about->dwi = dwi;
+    geometry(&dwi->grid, about);
+    hot_status status = sample_range(context, dwi, about);
+    hot_mask *mask = NULL;
+    if (status == HOT_OK)
+        status = hot_mask_estimate(context, dwi, &mask);
+    if (status == HOT_OK) {
+        about->inside = mask->inside;
+        status = hot_dwi_noise(context, dwi, mask, &about->sigma, &about->snr, &about->repeats);
+    }
+    hot_mask_destroy(&mask);
+    about->highest = hot_dwi_highest_order(context, dwi, -1);
+    return status;
+}
+
+typedef struct shell_facts {
+    size_t volumes, distinct;
+    int order, planar;
+} shell_facts;
+
+static hot_status shell_gather(hot_context *context, const hot_dwi *dwi, size_t shell, shell_facts *about)
+{
+    memset(about, 0, sizeof *about);
+    for (size_t v = 0; v < dwi->volumes; v++)
+        about->volumes += dwi->shell_of[v] == (int)shell;
+    if (shell == 0 && dwi->has_b0)
+        return HOT_OK;
+    return hot_dwi_shell_scheme(context, dwi, (int)shell, &about->order, &about->distinct, &about->planar);
+}
+
+static hot_status show_text(hot_context *context, const facts *about)
+{
+    const hot_dwi *dwi = about->dwi;
+    const hot_grid *grid = &dwi->grid;
+    int framed = 0;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            framed |= fabs(dwi->frame[r][c] - (r == c)) > 1e-9;
+    printf("%s\n", strcmp(dwi->source, "-") == 0 ? "standard input" : dwi->source);
+    printf("  voxels         %zu x %zu x %zu of %.4g x %.4g x %.4g mm\n", grid->size[0], grid->size[1], grid->size[2],
+           about->voxel[0], about->voxel[1], about->voxel[2]);
+    printf("  space          %s", grid->space == HOT_SPACE_UNKNOWN ? "not said (taken as right-anterior-superior)"
+                                                                  : space_name(grid->space));
+    if (about->tilt > 0.01)
+        printf(", oblique by %.1f degrees", about->tilt);
+    if (about->shear > 0.1)
+        printf(", axes %.1f degrees off the right angle", about->shear);
+    printf("%s\n", framed ? ", gradients in a measurement frame of their own" : "");
+    printf("  samples        %s, %.6g to %.6g", sample_names[dwi->sample], about->least, about->largest);
+    if (dwi->slope != 1 || dwi->intercept != 0)
+        printf(" (stored value x %g + %g)", dwi->slope, dwi->intercept);
+    if (about->not_finite)
+        printf(", %zu not finite", about->not_finite);
+    if (about->negative)
+        printf(", %zu negative", about->negative);
+    printf("\n  volumes        %zu\n", dwi->volumes);
+    for (size_t s = 0; s < dwi->shells; s++) {
+        shell_facts shell;
+        hot_status status = shell_gather(context, dwi, s, &shell);
+        if (status != HOT_OK)
+            return status;
+        if (s == 0 && dwi->has_b0) {
+            printf("    b = 0        %zu\n", shell.volumes);
+            continue;
+        }
+        printf("    b = %-8.0f %zu: %zu direction%s, ", dwi->shell_b[s], shell.volumes, shell.distinct,
+               shell.distinct == 1 ? "" : "s");
+        if (shell.order)
+            printf("enough for order %d\n", shell.order);
+        else
+            printf("%s\n", shell.planar ? "all in one plane" : "too few for a tensor");
+    }
+    if (!dwi->has_b0)
+        printf("    no b = 0 volume: adc and fod cannot be fitted\n");
+    printf("  highest order  %d\n", about->highest);
+    printf("  mask           %zu of %zu voxels (estimated)\n", about->inside, hot_grid_voxels(grid));
+    if (isnan(about->snr))
+        printf("  SNR            not known: it takes two b=0 volumes, there %s %zu\n", about->repeats == 1 ? "is" : "are",
+               about->repeats);
+    else
+        printf("  SNR            %.1f at b=0 (noise %.4g)\n", about->snr, about->sigma);
+    return HOT_OK;
+}
+
+/* JSON has no NaN: what is not known is null. */
+static void add_number(cJSON *to, const char *name, double value)
+{
+    if (isfinite(value))
+        cJSON_AddNumberToObject(to, name, value);
+    else
+        cJSON_AddNullToObject(to, name);
+}
+
+static hot_status show_json(hot_context *context, const facts *about)
+{
+    const hot_dwi *dwi = about->dwi;
+    const hot_grid *grid = &dwi->grid;
+    hot_status status = HOT_ERROR_MEMORY;
+    char *text = NULL;
+    const int sizes[4] = {(int)grid->size[0], (int)grid->size[1], (int)grid->size[2], (int)dwi->volumes};
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddStringToObject(root, "file", dwi->source);
+    cJSON_AddItemToObject(root, "size", cJSON_CreateIntArray(sizes, 3));
+    cJSON_AddNumberToObject(root, "volumes", (double)dwi->volumes);
+    cJSON_AddItemToObject(root, "voxel_size_mm", cJSON_CreateDoubleArray(about->voxel, 3));
+    cJSON_AddStringToObject(root, "space", space_name(grid->space));
+    cJSON *matrix = cJSON_AddArrayToObject(root, "to_world"), *frame = cJSON_AddArrayToObject(root, "measurement_frame");
+    for (int r = 0; r < 3; r++) {
+        cJSON_AddItemToArray(matrix, cJSON_CreateDoubleArray(grid->to_world[r], 4));
+        cJSON_AddItemToArray(frame, cJSON_CreateDoubleArray(dwi->frame[r], 3));
+    }
+    cJSON_AddBoolToObject(root, "oblique", about->tilt > 0.01);
+    cJSON_AddNumberToObject(root, "oblique_degrees", about->tilt);
+    cJSON_AddStringToObject(root, "sample_type", sample_names[dwi->sample]);
+    cJSON *range = cJSON_AddArrayToObject(root, "range");
+    cJSON_AddItemToArray(range, isfinite(about->least) ? cJSON_CreateNumber(about->least) : cJSON_CreateNull());
+    cJSON_AddItemToArray(range, isfinite(about->largest) ? cJSON_CreateNumber(about->largest) : cJSON_CreateNull());
+    cJSON_AddNumberToObject(root, "not_finite", (double)about->not_finite);
+    cJSON_AddNumberToObject(root, "negative", (double)about->negative);
+    cJSON *shells = cJSON_AddArrayToObject(root, "shells");
+    size_t b0 = 0;
+    for (size_t s = 0; s < dwi->shells; s++) {
+        shell_facts shell;
+        status = shell_gather(context, dwi, s, &shell);
+        if (status != HOT_OK)
+            goto cleanup;
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddItemToArray(shells, one);
+        cJSON_AddNumberToObject(one, "b", dwi->shell_b[s]);
+        cJSON_AddNumberToObject(one, "volumes", (double)shell.volumes);
+        cJSON_AddNumberToObject(one, "directions", (double)shell.distinct);
+        cJSON_AddNumberToObject(one, "highest_order", shell.order);
+        b0 += s == 0 && dwi->has_b0 ? shell.volumes : 0;
+    }
+    cJSON_AddNumberToObject(root, "b0_volumes", (double)b0);
+    cJSON_AddNumberToObject(root, "highest_order", about->highest);
+    cJSON_AddNumberToObject(root, "mask_voxels", (double)about->inside);
+    add_number(root, "snr", about->snr);
+    add_number(root, "noise", about->sigma);
+    cJSON_AddItemToObject(root, "b_values", cJSON_CreateDoubleArray(dwi->b, sizes[3]));
+    cJSON *gradients = cJSON_AddArrayToObject(root, "gradients_world");
+    for (size_t v = 0; v < dwi->volumes; v++)
+        cJSON_AddItemToArray(gradients, cJSON_CreateDoubleArray(dwi->gradients + 3 * v, 3));
+    text = cJSON_Print(root);
+    status = text ? HOT_OK : hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory for JSON");
+    if (text)
+        printf("%s\n", text);
+cleanup:
+    cJSON_free(text);
+    cJSON_Delete(root);
+    return status;
+}
+
+int cli_info(int argc, char **argv)
+{
+    const char *input = NULL, *bval = NULL, *bvec = NULL;
+    int json = 0;
+    const cli_option options[] = {
+        {"i", CLI_TEXT, &input, "FILE", "diffusion data: NRRD, or NIfTI (default - = standard input, NRRD)", 0, 0},
+        {"bval", CLI_TEXT, &bval, "FILE", "b-values of a NIfTI input (default: beside it)", 0, 0},
+        {"bvec", CLI_TEXT, &bvec, "FILE", "gradient vectors of a NIfTI input (default: beside it)", 0, 0},
+        {"json", CLI_FLAG, &json, NULL, "for programs: one JSON object, with every b-value and world gradient", 0, 0},
+        {NULL, CLI_FLAG, NULL, NULL, NULL, 0, 0}};
+    cli_common common;
+    int done = cli_parse(&cli_info_command, options, argc, argv, &common);
+    if (done >= 0)
+        return done;
+    if (!input)
+        input = common.argument_count ? common.arguments[0] : "-";
+    hot_dwi *dwi = NULL;
+    facts about;
+    hot_status status = hot_dwi_load(common.context, input, bval, bvec, &dwi);
+    if (status == HOT_OK)
+        status = gather(common.context, dwi, &about);
+    if (status == HOT_OK)
+        status = json ? show_json(common.context, &about) : show_text(common.context, &about);
+    hot_dwi_destroy(&dwi);
+    done = cli_finish(&cli_info_command, &common, status);
+    return done == HOT_EXIT_DONE ? cli_flush(&cli_info_command) : done;
+}

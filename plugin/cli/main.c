@@ -1,0 +1,68 @@
+/* hotfiber: one command, one subcommand per stage. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* To add a subcommand: its file, CLI_DECLARE here, one line in the list (in the order of the pipeline). */
+
+CLI_DECLARE(info);
+CLI_DECLARE(convert);
+CLI_DECLARE(phantom);
+CLI_DECLARE(response);
+CLI_DECLARE(fit);
+CLI_DECLARE(peaks);
+CLI_DECLARE(eig);
+CLI_DECLARE(score);
+CLI_DECLARE(run);
+CLI_DECLARE(export);
+CLI_DECLARE(bench);
+
+static const cli_entry entries[] = {
+    CLI_ENTRY(info),
+    CLI_ENTRY(convert),
+    CLI_ENTRY(phantom),
+    CLI_ENTRY(response),
+    CLI_ENTRY(fit),
+    CLI_ENTRY(peaks),
+    CLI_ENTRY(eig),
+    CLI_ENTRY(score),
+    CLI_ENTRY(run),
+    CLI_ENTRY(export),
+    CLI_ENTRY(bench),
+    {NULL, NULL},
+};
+
+static void list_subcommands(void)
+{
+    printf("hotfiber %s: fibre directions from diffusion MRI by higher-order tensors\n\n"
+           "usage: hotfiber SUBCOMMAND [options]\n\n", hot_version());
+    for (const cli_entry *entry = entries; entry->command; entry++)
+        printf("  %-10s %s\n", entry->command->name, entry->command->summary);
+    printf("\n`hotfiber SUBCOMMAND --help` explains one. Stages read -i (default standard input) and write -o\n"
+           "(default standard output) as NRRD, so they pipe into each other and into unu and tend.\n");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        list_subcommands();
+        return fflush(stdout) == 0 ? HOT_EXIT_DONE : HOT_EXIT_FAILED;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("hotfiber %s\n", hot_version());
+        return HOT_EXIT_DONE;
+    }
+    for (const cli_entry *entry = entries; entry->command; entry++)
+        if (strcmp(argv[1], entry->command->name) == 0)
+            return entry->run(argc - 1, argv + 1);
+    cli_guess guess;
+    cli_guess_begin(&guess, argv[1]);
+    for (const cli_entry *entry = entries; entry->command; entry++)
+        cli_guess_try(&guess, entry->command->name);
+    if (guess.best)
+        fprintf(stderr, "hotfiber: there is no subcommand '%s'; did you mean %s\n", argv[1], guess.best);
+    else
+        fprintf(stderr, "hotfiber: there is no subcommand '%s'; `hotfiber` lists them\n", argv[1]);
+    return HOT_EXIT_USAGE;
+}

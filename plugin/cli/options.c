@@ -1,0 +1,361 @@
+/* Parsing of options from tables; beginning and end of a subcommand. */
+#include "cli.h"
+#include "common/output.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { GIVEN_MAX = 64 };
+static const void *given[GIVEN_MAX];
+static int given_count;
+
+int cli_given(const void *target)
+{
+    for (int i = 0; i < given_count; i++)
+        if (given[i] == target)
+            return 1;
+    return 0;
+}
+
+static int same_name(const char *a, const char *b, size_t length_b)
+{
+    if (strlen(a) != length_b)
+        return 0;
+    for (size_t i = 0; i < length_b; i++) {
+        char x = a[i] == '_' ? '-' : a[i], y = b[i] == '_' ? '-' : b[i];
+        if (x != y)
+            return 0;
+    }
+    return 1;
+}
+
+static int usage_error(const cli_command *command, const char *format, ...) HOT_PRINTF(2, 3);
+
+static void usage_error_list(const cli_command *command, const char *format, va_list arguments)
+{
+    fprintf(stderr, "hotfiber %s: ", command->name);
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "; see `hotfiber %s --help`\n", command->name);
+}
+
+static int usage_error(const cli_command *command, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    usage_error_list(command, format, arguments);
+    va_end(arguments);
+    return HOT_EXIT_USAGE;
+}
+
+static int number_error(const cli_command *command, const cli_option *option, const char *text, const char *what)
+{
+    const char *dashes = option->name[1] ? "--" : "-";
+    fprintf(stderr, "hotfiber %s: %s%s needs %s", command->name, dashes, option->name, what);
+    if (option->low != option->high) {
+        if (isinf(option->high))
+            fprintf(stderr, " of at least %g", option->low);
+        else
+            fprintf(stderr, " from %g to %g", option->low, option->high);
+    }
+    fprintf(stderr, ", not '%s'\n", text);
+    return HOT_EXIT_USAGE;
+}
+
+static int parse_number(const char *text, const char **end, double *value)
+{
+    char *stop;
+    errno = 0;
+    *value = strtod(text, &stop);
+    if (stop == text || errno == ERANGE || isnan(*value))
+        return 0;
+    *end = stop;
+    return 1;
+}
+
+static int in_bounds(const cli_option *option, double value)
+{
+    return (option->low == 0 && option->high == 0) || (value >= option->low && value <= option->high);
+}
+
+static int is_choice(const char *choices, const char *text)
+{
+    size_t length = strlen(text);
+    while (*choices) {
+        size_t part = strcspn(choices, "|");
+        if (part == length && strncmp(choices, text, part) == 0)
+            return 1;
+        choices += part + (choices[part] == '|');
+    }
+    return 0;
+}
+
+/* "a|b|c" reads better as "a, b or c". */
+static int choice_error(const cli_command *command, const cli_option *option, const char *text)
+{
+    char words[256];
+    size_t used = 0;
+    for (const char *at = option->value; *at && used < sizeof words - 8;) {
+        size_t part = strcspn(at, "|");
+        int last = at[part] == '\0';
+        const char *join = used == 0 ? "" : last ? " or " : ", ";
+        used += (size_t)snprintf(words + used, sizeof words - used, "%s%.*s", join, (int)part, at);
+        at += part + !last;
+    }
+    return usage_error(command, "%s%s is %s, not '%s'", option->name[1] ? "--" : "-", option->name, words, text);
+}
+
+static int store(const cli_command *command, const cli_option *option, const char *text)
+{
+    const char *end;
+    double value;
+    switch (option->kind) {
+    case CLI_FLAG:
+        *(int *)option->target = 1;
+        break;
+    case CLI_TEXT:
+        if (!text[0])
+            return usage_error(command, "%s%s needs a value (%s), not an empty one", option->name[1] ? "--" : "-",
+                               option->name, option->value ? option->value : "VALUE");
+        *(const char **)option->target = text;
+        break;
+    case CLI_CHOICE:
+        if (!is_choice(option->value, text))
+            return choice_error(command, option, text);
+        *(const char **)option->target = text;
+        break;
+    case CLI_INT:
+    case CLI_SIZE:
+        if (!parse_number(text, &end, &value) || *end || value != floor(value) || fabs(value) > 9e15 ||
+            !in_bounds(option, value) || (option->kind == CLI_SIZE && value < 0) ||
+            (option->kind == CLI_INT && fabs(value) > 2147483647.0))
+            return number_error(command, option, text, "a whole number");
+        if (option->kind == CLI_INT)
+            *(int *)option->target = (int)value;
+        else
+            *(size_t *)option->target = (size_t)value;
+        break;
+    case CLI_DOUBLE:
+        if (!parse_number(text, &end, &value) || *end || isinf(value) || !in_bounds(option, value))
+            return number_error(command, option, text, "a number");
+        *(double *)option->target = value;
+        break;
+    case CLI_LIST: {
+        cli_list *list = option->target;
+        list->count = 0;
+        const char *at = text;
+        for (;;) {
+            if (!parse_number(at, &end, &value) || isinf(value) || !in_bounds(option, value) || (*end && *end != ',') ||
+                list->count == sizeof list->values / sizeof list->values[0])
+                return number_error(command, option, text, "numbers separated by commas, each");
+            list->values[list->count++] = value;
+            if (!*end)
+                break;
+            at = end + 1;
+        }
+        break;
+    }
+    }
+    if (given_count < GIVEN_MAX)
+        given[given_count++] = option->target;
+    return -1;
+}
+
+/* The option that `text` ("-i", "--min_angle", "--order=4") names, or NULL. */
+static const cli_option *find_option(const cli_option *own, const cli_option *shared, const char *text)
+{
+    const char *name = text + 1 + (text[1] == '-');
+    const char *equals = strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    for (const cli_option *option = own; option->name; option++)
+        if (same_name(option->name, name, length))
+            return option;
+    for (const cli_option *option = shared; option->name; option++)
+        if (same_name(option->name, name, length))
+            return option;
+    return NULL;
+}
+
+static int unknown_option(const cli_command *command, const cli_option *own, const cli_option *shared, const char *text)
+{
+    char word[64];
+    snprintf(word, sizeof word, "%s", text + 1 + (text[1] == '-'));
+    word[strcspn(word, "=")] = '\0';
+    cli_guess guess;
+    cli_guess_begin(&guess, word);
+    for (const cli_option *option = own; option->name; option++)
+        cli_guess_try(&guess, option->name);
+    for (const cli_option *option = shared; option->name; option++)
+        cli_guess_try(&guess, option->name);
+    if (guess.best)
+        return usage_error(command, "there is no option '%s'; did you mean %s%s", text, guess.best[1] ? "--" : "-",
+                           guess.best);
+    return usage_error(command, "there is no option '%s'", text);
+}
+
+/* auto, cpu, cuda, cuda:N; reference is for tests. */
+static int parse_device(const char *text, hot_context_options *settings)
+{
+    settings->device_number = -1;
+    if (strcmp(text, "auto") == 0) {
+        settings->device = HOT_DEVICE_AUTO;
+    } else if (strcmp(text, "cpu") == 0) {
+        settings->device = HOT_DEVICE_CPU;
+    } else if (strcmp(text, "reference") == 0) {
+        settings->device = HOT_DEVICE_REFERENCE;
+    } else if (strcmp(text, "cuda") == 0) {
+        settings->device = HOT_DEVICE_CUDA;
+    } else if (strncmp(text, "cuda:", 5) == 0 && text[5] >= '0' && text[5] <= '9' && strlen(text) < 9) {
+        char *end;
+        settings->device = HOT_DEVICE_CUDA;
+        settings->device_number = (int)strtol(text + 5, &end, 10);
+        return *end == '\0';
+    } else {
+        return 0;
+    }
+    return 1;
+}
+
+/* An output is never one of the other files that the options name: it is refused before anything is read. What a file
+ * draws in besides itself (a detached header its data) is looked after by those who read it. */
+static hot_status spare_files(const cli_option *options, hot_context *context)
+{
+    const char *output = NULL;
+    for (const cli_option *option = options; option->name; option++)
+        if (strcmp(option->name, "o") == 0 && option->kind == CLI_TEXT)
+            output = *(const char **)option->target;
+    for (const cli_option *option = options; option->name && output; option++) {
+        if (option->kind != CLI_TEXT || strcmp(option->name, "o") == 0)
+            continue;
+        hot_status status = hot_output_spares(context, *(const char **)option->target, output);
+        if (status != HOT_OK)
+            return status;
+    }
+    return HOT_OK;
+}
+
+int cli_parse(const cli_command *command, const cli_option *options, int argc, char **argv, cli_common *common)
+{
+    int help = 0, quiet = 0, threads = 0;
+    size_t seed = 1;
+    const char *device = "auto";
+    const cli_option shared[] = {
+        {"device", CLI_TEXT, &device, "DEVICE", "auto (default: the GPU when there is one), cpu, cuda, or cuda:N", 0, 0},
+        {"threads", CLI_INT, &threads, "N", "CPU threads; default: all of the machine's", 1, 4096},
+        {"seed", CLI_SIZE, &seed, "N", "seed of everything random; default 1", 0, 9e15},
+        {"quiet", CLI_FLAG, &quiet, NULL, "no progress bar and no notes", 0, 0},
+        {"help", CLI_FLAG, &help, NULL, "this text", 0, 0},
+        {NULL, 0, NULL, NULL, NULL, 0, 0},
+    };
+    given_count = 0;
+    memset(common, 0, sizeof *common);
+    /* Help wins over whatever else is on the line. */
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-help") == 0) {
+            cli_print_help(command, options, shared);
+            return cli_flush(command);
+        }
+    int only_arguments = 0;
+    for (int i = 1; i < argc; i++) {
+        const char *text = argv[i];
+        if (only_arguments || text[0] != '-' || text[1] == '\0') {
+            if (command->arguments_max == 0)
+                return usage_error(command, "'%s' is not an option, and no plain argument is expected", text);
+            if (common->argument_count >= command->arguments_max || common->argument_count >= CLI_ARGUMENTS)
+                return usage_error(command, "'%s' is one argument too many", text);
+            common->arguments[common->argument_count++] = text;
+            continue;
+        }
+        if (strcmp(text, "--") == 0) {
+            only_arguments = 1;
+            continue;
+        }
+        const cli_option *found = find_option(options, shared, text);
+        if (!found)
+            return unknown_option(command, options, shared, text);
+        const char *dashes = found->name[1] ? "--" : "-";
+        const char *equals = strchr(text, '='), *value = NULL;
+        if (found->kind == CLI_FLAG) {
+            if (equals)
+                return usage_error(command, "%s%s takes no value", dashes, found->name);
+        } else if (equals) {
+            value = equals + 1;
+        } else if (i + 1 < argc) {
+            value = argv[++i];
+            if (value[0] == '-' && value[1] != '\0' && find_option(options, shared, value))
+                return usage_error(command, "%s%s needs a value (%s), and the option '%s' follows it", dashes,
+                                   found->name, found->value ? found->value : "VALUE", value);
+        } else {
+            return usage_error(command, "%s%s needs a value (%s)", dashes, found->name,
+                               found->value ? found->value : "VALUE");
+        }
+        int status = store(command, found, value);
+        if (status >= 0)
+            return status;
+    }
+    /* A stage that would wait for someone to type an NRRD is a stage whose -i was forgotten. */
+    for (const cli_option *option = options; option->name; option++)
+        if (strcmp(option->name, "i") == 0 && option->kind == CLI_TEXT && isatty(STDIN_FILENO)) {
+            const char *input = *(const char **)option->target;
+            if (input && strcmp(input, "-") == 0)
+                return usage_error(command, "-i FILE is needed: standard input is a terminal");
+        }
+    hot_context_options settings = {.size = sizeof settings, .threads = threads, .seed = seed, .log = cli_log,
+                                    .progress = cli_progress};
+    if (!parse_device(device, &settings))
+        return usage_error(command, "--device is auto, cpu, cuda or cuda:N, not '%s'", device);
+    common->quiet = quiet;
+    if (hot_context_create(&settings, &common->context) != HOT_OK) {
+        fprintf(stderr, "hotfiber %s: out of memory\n", command->name);
+        return HOT_EXIT_FAILED;
+    }
+    cli_terminal_start(quiet);
+    hot_status status = spare_files(options, common->context);
+    return status == HOT_OK ? -1 : cli_finish(command, common, status);
+}
+
+int cli_flush(const cli_command *command)
+{
+    errno = 0;
+    if (!ferror(stdout) && fflush(stdout) == 0)
+        return HOT_EXIT_DONE;
+    fprintf(stderr, "hotfiber %s: cannot write to standard output: %s\n", command->name,
+            errno ? strerror(errno) : "write error");
+    return HOT_EXIT_FAILED;
+}
+
+int cli_refuse(const cli_command *command, cli_common *common, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    usage_error_list(command, format, arguments);
+    va_end(arguments);
+    hot_context_destroy(&common->context);
+    return HOT_EXIT_USAGE;
+}
+
+int cli_finish(const cli_command *command, cli_common *common, hot_status status)
+{
+    cli_terminal_newline();
+    int leave = HOT_EXIT_FAILED;
+    if (status == HOT_OK) {
+        leave = cli_flush(command);
+    } else {
+        const char *message = hot_context_message(common->context);
+        if (!message[0])
+            message = hot_status_text(status);
+        /* the terminal shows a typed Ctrl-C as ^C where the cursor stands: the message is written over it */
+        const char *over = cli_interrupted() && isatty(STDERR_FILENO) ? "\r" : "";
+        fprintf(stderr, "%shotfiber %s: ", over, command->name);
+        for (; *message; message++) /* one line, whatever a library put into it */
+            fputc(*message == '\n' || *message == '\r' ? ' ' : *message, stderr);
+        fputc('\n', stderr);
+        fflush(stdout);
+    }
+    hot_context_destroy(&common->context);
+    return leave;
+}

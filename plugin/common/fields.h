@@ -1,0 +1,80 @@
+/* The structs behind the public opaque types: for the plugin's own files, never installed. */
+#ifndef HOT_PLUGIN_FIELDS_H
+#define HOT_PLUGIN_FIELDS_H
+
+#include <hotfiber/hotfiber.h>
+
+/* How the samples of a DWI lie in memory: in the type of the file, reached by strides. */
+typedef enum hot_sample {
+    HOT_SAMPLE_I8, HOT_SAMPLE_U8, HOT_SAMPLE_I16, HOT_SAMPLE_U16, HOT_SAMPLE_I32, HOT_SAMPLE_U32,
+    HOT_SAMPLE_I64, HOT_SAMPLE_U64, HOT_SAMPLE_F32, HOT_SAMPLE_F64
+} hot_sample;
+
+struct hot_dwi {
+    hot_context *context; /* whose allocator made it */
+    hot_grid grid;
+    size_t volumes;
+    double *b;               /* volumes */
+    double *gradients;       /* volumes x 3, unit, world */
+    size_t shells;
+    double *shell_b;         /* shells, ascending */
+    int *shell_of;           /* volumes */
+    int has_b0;
+    char *source;
+    char **inputs;           /* every file it was read from (headers, data files, bval, bvec): never written over */
+    size_t input_count;
+    /* Sample of voxel (i, j, k) and volume v at data[i*stride[0] + j*stride[1] + k*stride[2] + position[v]], in
+     * elements of `sample`, in the machine's byte order; value = slope * sample + intercept. */
+    void *data;
+    void (*release_data)(hot_context *context, void *data);
+    hot_sample sample;
+    size_t stride[3];
+    size_t *position;        /* volumes */
+    double slope, intercept;
+    double frame[3][3];      /* the file's measurement frame (vectors as columns), for information: the gradients are
+                                in world axes already; identity where the file has none */
+};
+
+struct hot_mask {
+    hot_context *context;
+    hot_grid grid;
+    uint8_t *bytes;
+    size_t inside;
+};
+
+struct hot_response {
+    hot_context *context;
+    size_t shells;
+    int lmax;
+    double *b;    /* shells; NaN = not said */
+    double *rows; /* shells x (lmax / 2 + 1) */
+};
+
+struct hot_tensor_field {
+    hot_context *context;
+    hot_grid grid;
+    int order;
+    char model[16];
+    hot_response *response; /* owned; NULL unless fod */
+    float *values;          /* voxels x (1 + unique) */
+    size_t fitted, flagged;
+};
+
+struct hot_fiber_field {
+    hot_context *context;
+    hot_grid grid;
+    int max_fibers;
+    float *peaks;    /* voxels x 3 * max_fibers */
+    uint8_t *counts; /* voxels */
+};
+
+/* size[0] * size[1] * size[2]; 0 when that overflows. */
+size_t hot_grid_voxels(const hot_grid *grid);
+
+/* Sorts volumes into shells from dwi->b (fills shells, shell_b, shell_of, has_b0). Called by every reader. */
+hot_status hot_dwi_find_shells(hot_context *context, hot_dwi *dwi);
+
+/* A copy of a NUL-terminated string in the context's memory. */
+char *hot_string_copy(hot_context *context, const char *text);
+
+#endif

@@ -1,0 +1,36 @@
+/* Teem's nrrd at arm's length: load, save and geometry, with messages in the context. Only this file and the readers of
+ * formats know Teem; biff (Teem's global error stack) is emptied under our own lock after every call. */
+#ifndef HOT_PLUGIN_NRRDIO_H
+#define HOT_PLUGIN_NRRDIO_H
+
+#include <teem/nrrd.h>
+
+#include <hotfiber/hotfiber.h>
+
+/* Loads any NRRD ("-" = standard input). The header is checked before the data are read: sizes whose product overflows
+ * or is far beyond the file or the machine's memory are refused with the sizes in the message. *nrrd is nrrdNuke'd by
+ * the caller. */
+hot_status hot_nrrd_load(hot_context *context, const char *path, Nrrd **nrrd);
+
+/* Saves ("-" = standard output) through hot_output: attached .nrrd (gzip when `compress`), or .nhdr + data file by name. */
+hot_status hot_nrrd_save(hot_context *context, const Nrrd *nrrd, const char *path, int compress);
+
+/* Wraps `data` (not copied, not owned) of axis sizes `sizes` in a new Nrrd; nrrdNix it when done. type: nrrdTypeFloat ... */
+hot_status hot_nrrd_wrap(hot_context *context, const void *data, int type, unsigned int dim, const size_t *sizes,
+                         Nrrd **nrrd);
+
+/* Sets space, directions, origin, kinds (domain "space") of the three axes first_axis ... first_axis + 2 from the grid. */
+hot_status hot_nrrd_set_grid(hot_context *context, Nrrd *nrrd, unsigned int first_axis, const hot_grid *grid);
+/* Reads the geometry of three axes (any positions, in the order given) into a grid. A file without directions gets its
+ * spacings (or 1 mm) and HOT_SPACE_UNKNOWN. */
+hot_status hot_nrrd_get_grid(hot_context *context, const Nrrd *nrrd, const unsigned int axes[3], hot_grid *grid);
+
+/* One key/value. */
+hot_status hot_nrrd_set_key(hot_context *context, Nrrd *nrrd, const char *key, const char *value);
+/* The value of a key in the context's memory, or NULL when absent; free with hot_context_free. */
+char *hot_nrrd_get_key(hot_context *context, const Nrrd *nrrd, const char *key);
+
+/* Whether a path's name ends in .nii or .nii.gz. */
+int hot_path_is_nifti(const char *path);
+
+#endif

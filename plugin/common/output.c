@@ -1,0 +1,137 @@
+#include "common/output.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/fields.h"
+
+hot_status hot_output_spares(hot_context *context, const char *input, const char *output)
+{
+    struct stat in, out;
+    if (!input || !output || strcmp(input, "-") == 0 || strcmp(output, "-") == 0 || stat(input, &in) != 0 ||
+        stat(output, &out) != 0 || in.st_dev != out.st_dev || in.st_ino != out.st_ino)
+        return HOT_OK;
+    if (!S_ISREG(in.st_mode) && !S_ISDIR(in.st_mode)) /* reading and writing one device is the user's affair */
+        return HOT_OK;
+    if (strcmp(input, output) == 0)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the output '%s' is the input; give it another name", output);
+    return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                            "the output '%s' is the same file as the input '%s'; give it another name", output, input);
+}
+
+hot_status hot_output_begin(hot_context *context, const char *path, hot_output *output)
+{
+    memset(output, 0, sizeof *output);
+    if (!path || !path[0])
+        return hot_context_fail(context, HOT_ERROR_FILE, "an output needs a file name");
+    output->path = hot_string_copy(context, path);
+    if (!output->path)
+        return HOT_ERROR_MEMORY;
+    if (strcmp(path, "-") == 0)
+        return HOT_OK;
+    hot_status status = HOT_OK;
+    struct stat there;
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
+        if (S_ISDIR(there.st_mode))
+            status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': it is a folder", path);
+        else
+            return HOT_OK; /* a device or pipe (/dev/stdout): written straight */
+    }
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash - path) + 1 : 0;
+    size_t room = strlen(path) + 48;
+    /* Unique within the machine by process, within the process by number: two runs at once do not meet. */
+    static atomic_uint number;
+    if (status == HOT_OK) {
+        output->temporary = hot_context_alloc(context, room, 1);
+        if (!output->temporary)
+            status = HOT_ERROR_MEMORY;
+    }
+    if (status == HOT_OK) {
+        snprintf(output->temporary, room, "%.*s.part-%ld-%u-%s", folder, path, (long)getpid(),
+                 atomic_fetch_add(&number, 1), path + folder);
+        /* Opened and removed at once, so that a folder that cannot be written is known before hours of work. */
+        FILE *probe = fopen(output->temporary, "wb");
+        if (!probe) {
+            status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path, strerror(errno));
+        } else {
+            fclose(probe);
+            remove(output->temporary);
+        }
+    }
+    if (status != HOT_OK)
+        hot_output_discard(context, output);
+    return status;
+}
+
+hot_status hot_output_file(hot_context *context, hot_output *output, FILE **file)
+{
+    if (!output->file) {
+        if (strcmp(output->path, "-") == 0)
+            output->file = stdout;
+        else
+            output->file = fopen(output->temporary ? output->temporary : output->path, "wb");
+        if (!output->file)
+            return hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", output->path, strerror(errno));
+    }
+    *file = output->file;
+    return HOT_OK;
+}
+
+const char *hot_output_name(const char *path) { return strcmp(path, "-") == 0 ? "standard output" : path; }
+
+hot_status hot_output_finish(hot_context *context, hot_output *output)
+{
+    if (!output->file)
+        return HOT_OK;
+    errno = 0;
+    int bad = ferror(output->file) || fflush(output->file) != 0;
+    int reason = errno;
+    if (output->file != stdout && fclose(output->file) != 0) {
+        bad = 1;
+        reason = reason ? reason : errno;
+    }
+    output->file = NULL;
+    if (!bad)
+        return HOT_OK;
+    return hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", hot_output_name(output->path),
+                            reason ? strerror(reason) : "write error");
+}
+
+hot_status hot_output_commit(hot_context *context, hot_output *output)
+{
+    hot_status status = hot_output_finish(context, output);
+    if (status == HOT_OK && output->temporary) {
+        if (rename(output->temporary, output->path) != 0)
+            status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", output->path, strerror(errno));
+        else {
+            hot_context_free(context, output->temporary);
+            output->temporary = NULL;
+        }
+    }
+    hot_output_discard(context, output);
+    return status;
+}
+
+void hot_output_discard(hot_context *context, hot_output *output)
+{
+    if (output->file && output->file != stdout)
+        fclose(output->file);
+    if (output->temporary)
+        remove(output->temporary);
+    hot_context_free(context, output->temporary);
+    hot_context_free(context, output->path);
+    memset(output, 0, sizeof *output);
+}
+
+hot_status hot_output_end(hot_context *context, hot_output *output, hot_status status)
+{
+    if (status == HOT_OK)
+        return hot_output_commit(context, output);
+    hot_output_discard(context, output);
+    return status;
+}

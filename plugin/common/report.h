@@ -1,0 +1,17 @@
+/* JSON out, and a look into JSON that we wrote before. Only these files know cJSON by its functions for files. */
+#ifndef HOT_PLUGIN_REPORT_H
+#define HOT_PLUGIN_REPORT_H
+
+#include <cjson/cJSON.h>
+
+#include <hotfiber/context.h>
+
+/* Writes `root` (kept by the caller) as text through hot_output: whole or not at all, "-" = standard output. A NULL
+ * root, or one that lost a member for want of memory, is HOT_ERROR_MEMORY. Numbers that are not finite become null. */
+hot_status hot_report_save(hot_context *context, const cJSON *root, const char *path);
+
+/* Reads a JSON file of at most 16 MiB; *root is freed by the caller with cJSON_Delete. Errors: HOT_ERROR_FILE,
+ * HOT_ERROR_FORMAT, HOT_ERROR_MEMORY. */
+hot_status hot_report_load(hot_context *context, const char *path, cJSON **root);
+
+#endif

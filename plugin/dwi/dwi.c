@@ -1,0 +1,222 @@
+/* hot_dwi in memory: making, freeing, what it tells, and its shells. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dwi/reader.h"
+
+size_t hot_sample_bytes(hot_sample sample)
+{
+    static const size_t bytes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+    return bytes[sample];
+}
+
+void hot_dwi_free_data(hot_context *context, void *data) { hot_context_free(context, data); }
+
+hot_status hot_dwi_begin(hot_context *context, const hot_grid *grid, size_t volumes, size_t apart, const char *path,
+                         hot_dwi **dwi)
+{
+    *dwi = NULL;
+    hot_dwi *made = hot_context_calloc(context, 1, sizeof *made);
+    if (!made)
+        return HOT_ERROR_MEMORY;
+    made->context = context;
+    made->grid = *grid;
+    made->volumes = volumes;
+    made->slope = 1;
+    for (int d = 0; d < 3; d++)
+        made->frame[d][d] = 1;
+    made->b = hot_context_calloc(context, volumes, sizeof *made->b);
+    made->gradients = made->b ? hot_context_calloc(context, volumes, 3 * sizeof *made->gradients) : NULL;
+    made->position = made->gradients ? hot_context_alloc(context, volumes, sizeof *made->position) : NULL;
+    made->source = made->position ? hot_string_copy(context, path) : NULL;
+    if (!made->source) {
+        hot_dwi_destroy(&made);
+        return HOT_ERROR_MEMORY;
+    }
+    for (size_t v = 0; v < volumes; v++)
+        made->position[v] = v * apart;
+    *dwi = made;
+    return HOT_OK;
+}
+
+hot_status hot_dwi_add_input(hot_context *context, hot_dwi *dwi, const char *path)
+{
+    if ((dwi->input_count & (dwi->input_count - 1)) == 0) { /* full at every power of two */
+        char **grown = hot_context_alloc(context, dwi->input_count ? 2 * dwi->input_count : 1, sizeof *grown);
+        if (!grown)
+            return HOT_ERROR_MEMORY;
+        if (dwi->input_count)
+            memcpy(grown, dwi->inputs, dwi->input_count * sizeof *grown);
+        hot_context_free(context, dwi->inputs);
+        dwi->inputs = grown;
+    }
+    dwi->inputs[dwi->input_count] = hot_string_copy(context, path);
+    if (!dwi->inputs[dwi->input_count])
+        return HOT_ERROR_MEMORY;
+    dwi->input_count++;
+    return HOT_OK;
+}
+
+hot_status hot_dwi_complete(hot_context *context, hot_dwi *dwi)
+{
+    for (size_t v = 0; v < dwi->volumes; v++) {
+        double *g = dwi->gradients + 3 * v;
+        if (!(isfinite(dwi->b[v]) && dwi->b[v] >= 0))
+            return hot_context_fail(context, HOT_ERROR_DATA, "volume %zu has the b-value %g; it must be a number of at least 0",
+                                    v, dwi->b[v]);
+        int known = isfinite(g[0]) && isfinite(g[1]) && isfinite(g[2]);
+        if (!known && dwi->b[v] <= 50) /* some tools write NaN where there is no direction to tell */
+            g[0] = g[1] = g[2] = 0;
+        else if (!known)
+            return hot_context_fail(context, HOT_ERROR_DATA, "volume %zu has the gradient (%g, %g, %g)", v, g[0], g[1], g[2]);
+        /* scaled first: neither huge nor tiny components overflow or vanish */
+        double largest = fmax(fabs(g[0]), fmax(fabs(g[1]), fabs(g[2])));
+        if (dwi->b[v] == 0 || largest == 0) {
+            if (dwi->b[v] > 50)
+                return hot_context_fail(context, HOT_ERROR_DATA, "volume %zu has b = %g s/mm^2 but no gradient direction", v,
+                                        dwi->b[v]);
+            g[0] = g[1] = g[2] = 0;
+            continue;
+        }
+        double x = g[0] / largest, y = g[1] / largest, z = g[2] / largest, length = sqrt(x * x + y * y + z * z);
+        g[0] = x / length;
+        g[1] = y / length;
+        g[2] = z / length;
+    }
+    return hot_dwi_find_shells(context, dwi);
+}
+
+hot_status hot_dwi_create(hot_context *context, const hot_grid *grid, size_t volumes, const double *b,
+                          const double *gradients, const float *signals, hot_dwi **dwi)
+{
+    *dwi = NULL;
+    size_t voxels = hot_grid_voxels(grid);
+    if (voxels == 0 || volumes == 0 || voxels > SIZE_MAX / sizeof(float) / volumes)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a DWI of %zu x %zu x %zu voxels and %zu volumes", grid->size[0],
+                                grid->size[1], grid->size[2], volumes);
+    hot_dwi *made = NULL;
+    hot_status status = hot_dwi_begin(context, grid, volumes, voxels, "", &made);
+    if (status != HOT_OK)
+        return status;
+    float *data = hot_context_alloc(context, voxels * volumes, sizeof *data);
+    if (!data) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
+    memcpy(data, signals, voxels * volumes * sizeof *data);
+    made->data = data;
+    made->release_data = hot_dwi_free_data;
+    made->sample = HOT_SAMPLE_F32;
+    made->stride[0] = 1;
+    made->stride[1] = grid->size[0];
+    made->stride[2] = grid->size[0] * grid->size[1];
+    memcpy(made->b, b, volumes * sizeof *b);
+    memcpy(made->gradients, gradients, 3 * volumes * sizeof *gradients);
+    status = hot_dwi_complete(context, made);
+cleanup:
+    if (status == HOT_OK)
+        *dwi = made;
+    else
+        hot_dwi_destroy(&made);
+    return status;
+}
+
+void hot_dwi_destroy(hot_dwi **dwi)
+{
+    if (!dwi || !*dwi)
+        return;
+    hot_dwi *gone = *dwi;
+    *dwi = NULL;
+    hot_context *context = gone->context;
+    if (gone->release_data && gone->data)
+        gone->release_data(context, gone->data);
+    hot_context_free(context, gone->b);
+    hot_context_free(context, gone->gradients);
+    hot_context_free(context, gone->shell_b);
+    hot_context_free(context, gone->shell_of);
+    hot_context_free(context, gone->source);
+    hot_context_free(context, gone->position);
+    for (size_t i = 0; i < gone->input_count; i++)
+        hot_context_free(context, gone->inputs[i]);
+    hot_context_free(context, gone->inputs);
+    hot_context_free(context, gone);
+}
+
+const hot_grid *hot_dwi_grid(const hot_dwi *dwi) { return &dwi->grid; }
+size_t hot_dwi_volumes(const hot_dwi *dwi) { return dwi->volumes; }
+const double *hot_dwi_b(const hot_dwi *dwi) { return dwi->b; }
+const double *hot_dwi_gradients(const hot_dwi *dwi) { return dwi->gradients; }
+const char *hot_dwi_source(const hot_dwi *dwi) { return dwi->source; }
+int hot_dwi_has_b0(const hot_dwi *dwi) { return dwi->has_b0; }
+
+size_t hot_dwi_shells(const hot_dwi *dwi, const double **b, const int **shell_of)
+{
+    if (b)
+        *b = dwi->shell_b;
+    if (shell_of)
+        *shell_of = dwi->shell_of;
+    return dwi->shells;
+}
+
+/* ---- shells ---- */
+
+typedef struct numbered {
+    double b;
+    size_t volume;
+} numbered;
+
+static int by_b(const void *left, const void *right)
+{
+    const numbered *l = left, *r = right;
+    if (l->b != r->b)
+        return l->b < r->b ? -1 : 1;
+    return l->volume < r->volume ? -1 : l->volume > r->volume;
+}
+
+/* b-values written by scanners spread by a few percent around the nominal one: a new shell starts where the next b is
+ * farther from the one before than this. */
+static double widest_gap(double b) { return fmax(60, 0.05 * b); }
+
+hot_status hot_dwi_find_shells(hot_context *context, hot_dwi *dwi)
+{
+    hot_status status = HOT_ERROR_MEMORY;
+    numbered *sorted = hot_context_alloc(context, dwi->volumes, sizeof *sorted);
+    double *shell_b = hot_context_calloc(context, dwi->volumes, sizeof *shell_b);
+    int *shell_of = hot_context_alloc(context, dwi->volumes, sizeof *shell_of);
+    if (!sorted || !shell_b || !shell_of)
+        goto cleanup;
+    for (size_t v = 0; v < dwi->volumes; v++)
+        sorted[v] = (numbered){dwi->b[v], v};
+    qsort(sorted, dwi->volumes, sizeof *sorted, by_b);
+    size_t shells = 0, members = 0;
+    for (size_t n = 0; n < dwi->volumes; n++) {
+        double b = sorted[n].b, before = n ? sorted[n - 1].b : 0;
+        int starts = n == 0 || (b > 50 && (before <= 50 || b - before > widest_gap(before)));
+        if (starts) {
+            if (shells)
+                shell_b[shells - 1] /= (double)members;
+            shells++;
+            members = 0;
+        }
+        shell_of[sorted[n].volume] = (int)shells - 1;
+        shell_b[shells - 1] += b;
+        members++;
+    }
+    if (shells)
+        shell_b[shells - 1] /= (double)members;
+    hot_context_free(context, dwi->shell_b);
+    hot_context_free(context, dwi->shell_of);
+    dwi->shell_b = shell_b;
+    dwi->shell_of = shell_of;
+    dwi->shells = shells;
+    dwi->has_b0 = shells > 0 && sorted[0].b <= 50;
+    shell_b = NULL;
+    shell_of = NULL;
+    status = HOT_OK;
+cleanup:
+    hot_context_free(context, sorted);
+    hot_context_free(context, shell_b);
+    hot_context_free(context, shell_of);
+    return status;
+}

@@ -1,0 +1,272 @@
+/* The built-in mask: Otsu's threshold on the median-smoothed b=0 mean, small islands dropped, holes filled; everything
+ * inside where the dark part is tissue rather than background. And the noise, from repeated b=0 volumes. */
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/fields.h"
+
+enum { CHUNK = 2048, BINS = 1024 };
+
+/* Per voxel: mean over the lowest shell (b=0) and over the highest one; NaN and negative samples count as 0. */
+static hot_status shell_means(hot_context *context, const hot_dwi *dwi, float *low, float *high)
+{
+    const size_t voxels = hot_grid_voxels(&dwi->grid), volumes = dwi->volumes;
+    const int last = (int)dwi->shells - 1;
+    float *signals = hot_context_alloc(context, CHUNK * volumes, sizeof *signals);
+    hot_status status = signals ? HOT_OK : HOT_ERROR_MEMORY;
+    for (size_t first = 0; first < voxels && status == HOT_OK; first += CHUNK) {
+        size_t count = voxels - first < CHUNK ? voxels - first : CHUNK;
+        status = hot_dwi_read(context, dwi, first, count, signals);
+        for (size_t n = 0; n < count && status == HOT_OK; n++) {
+            double sum[2] = {0, 0};
+            size_t members[2] = {0, 0};
+            for (size_t v = 0; v < volumes; v++) {
+                float s = signals[n * volumes + v];
+                int which = dwi->shell_of[v] == last;
+                if (dwi->shell_of[v] != 0 && !which)
+                    continue;
+                sum[which] += isfinite(s) && s > 0 ? s : 0;
+                members[which]++;
+            }
+            high[first + n] = (float)(sum[1] / (double)(members[1] ? members[1] : 1));
+            low[first + n] = members[0] ? (float)(sum[0] / (double)members[0]) : high[first + n];
+        }
+        if (status == HOT_OK)
+            status = hot_context_progress(context, "estimating the mask", (double)first / (double)voxels);
+    }
+    hot_context_free(context, signals);
+    return status;
+}
+
+static float middle(float *values, int count)
+{
+    for (int i = 1; i < count; i++) { /* insertion sort: at most 27 */
+        float kept = values[i];
+        int j = i;
+        for (; j > 0 && values[j - 1] > kept; j--)
+            values[j] = values[j - 1];
+        values[j] = kept;
+    }
+    return values[count / 2];
+}
+
+static void median_3x3x3(hot_context *context, const size_t size[3], const float *from, float *to)
+{
+#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+    for (size_t k = 0; k < size[2]; k++)
+        for (size_t j = 0; j < size[1]; j++)
+            for (size_t i = 0; i < size[0]; i++) {
+                float near[27] = {0};
+                int count = 0;
+                for (size_t z = k ? k - 1 : 0; z <= k + 1 && z < size[2]; z++)
+                    for (size_t y = j ? j - 1 : 0; y <= j + 1 && y < size[1]; y++)
+                        for (size_t x = i ? i - 1 : 0; x <= i + 1 && x < size[0]; x++)
+                            near[count++] = from[x + size[0] * (y + size[1] * z)];
+                to[i + size[0] * (j + size[1] * k)] = middle(near, count);
+            }
+}
+
+/* Otsu (1979): the cut that leaves the least variance within the two classes; bins 0 ... cut are the dark one. Means in
+ * bins. Returns 0 when there is nothing to cut (one value only). */
+static int otsu(const double *histogram, int bins, int *cut, double count[2], double mean[2])
+{
+    double all = 0, moment = 0, best = 0, below = 0, below_moment = 0;
+    for (int b = 0; b < bins; b++) {
+        all += histogram[b];
+        moment += histogram[b] * b;
+    }
+    int first = -1, last = -1;
+    for (int b = 0; b + 1 < bins; b++) {
+        below += histogram[b];
+        below_moment += histogram[b] * b;
+        if (below == 0 || below == all)
+            continue;
+        double difference = below_moment / below - (moment - below_moment) / (all - below);
+        double between = below * (all - below) * difference * difference;
+        if (between > best * (1 + 1e-12)) {
+            best = between;
+            first = last = b;
+            count[0] = below, count[1] = all - below;
+            mean[0] = below_moment / below, mean[1] = (moment - below_moment) / (all - below);
+        } else if (first >= 0 && histogram[b] == 0 && last == b - 1) {
+            last = b; /* an empty gap between the classes: cut in its middle */
+        }
+    }
+    *cut = first < 0 ? 0 : (first + last) / 2;
+    return first >= 0;
+}
+
+/* The value under which a voxel is background; 0 when there is no background. */
+static double background_below(const float *smooth, const float *low, const float *high, size_t voxels, float *scratch)
+{
+    float top = 0;
+    for (size_t n = 0; n < voxels; n++)
+        top = smooth[n] > top ? smooth[n] : top;
+    if (!(top > 0))
+        return 0;
+    /* A few very bright voxels must not stretch the scale: it ends at the 99th percentile. */
+    double histogram[BINS] = {0}, seen = 0, scale = top;
+    for (size_t n = 0; n < voxels; n++)
+        histogram[(int)(smooth[n] / top * (BINS - 1))]++;
+    for (int b = 0; b < BINS; b++) {
+        seen += histogram[b];
+        if (seen >= 0.99 * (double)voxels) {
+            scale = (b + 1.0) / (BINS - 1) * top;
+            break;
+        }
+    }
+    memset(histogram, 0, sizeof histogram);
+    for (size_t n = 0; n < voxels; n++)
+        histogram[smooth[n] >= scale ? BINS - 1 : (int)(smooth[n] / scale * (BINS - 1))]++;
+    int cut, lower_cut;
+    double count[2] = {0}, mean[2] = {0}, lower_count[2] = {0}, lower_mean[2] = {0};
+    if (!otsu(histogram, BINS, &cut, count, mean))
+        return 0;
+    /* Where the bright class is only fluid (few voxels, several times as bright as tissue), tissue fell into the dark
+     * class; it shows as that class's own bright part, and is then cut there. */
+    if (otsu(histogram, cut + 1, &lower_cut, lower_count, lower_mean) && lower_count[1] > count[1] &&
+        lower_mean[1] > 0.2 * mean[1] && lower_mean[0] < 0.15 * lower_mean[1]) {
+        cut = lower_cut;
+        mean[0] = lower_mean[0];
+        mean[1] = lower_mean[1];
+    }
+    double threshold = (cut + 1.0) / (BINS - 1) * scale;
+    if (mean[0] + 0.5 < 0.15 * (mean[1] + 0.5))
+        return threshold;
+    /* A dark class that is not very dark is background only if diffusion does nothing there: noise is the same at
+     * every b, tissue is not. */
+    size_t dark = 0;
+    for (size_t n = 0; n < voxels; n++)
+        if (smooth[n] < threshold)
+            scratch[dark++] = low[n] > 0 ? high[n] / low[n] : 1;
+    size_t flat = 0;
+    for (size_t n = 0; n < dark; n++)
+        flat += scratch[n] > 0.8f;
+    return 2 * flat > dark ? threshold : 0;
+}
+
+/* Labels the connected sets (sharing faces) of voxels whose byte is `value`, keeps in `labels` 1, 2, ...; returns how
+ * many. queue and labels hold one number per voxel. */
+static size_t components(const size_t size[3], const uint8_t *bytes, uint8_t value, size_t *labels, size_t *queue)
+{
+    const size_t nx = size[0], nxy = size[0] * size[1], voxels = nxy * size[2];
+    size_t found = 0;
+    memset(labels, 0, voxels * sizeof *labels);
+    for (size_t start = 0; start < voxels; start++) {
+        if (bytes[start] != value || labels[start])
+            continue;
+        size_t head = 0, tail = 0;
+        labels[start] = ++found;
+        queue[tail++] = start;
+        while (head < tail) {
+            size_t n = queue[head++], i = n % nx, j = n / nx % size[1], k = n / nxy;
+            const size_t near[6] = {n - 1, n + 1, n - nx, n + nx, n - nxy, n + nxy};
+            const int there[6] = {i > 0, i + 1 < nx, j > 0, j + 1 < size[1], k > 0, k + 1 < size[2]};
+            for (int s = 0; s < 6; s++)
+                if (there[s] && bytes[near[s]] == value && !labels[near[s]]) {
+                    labels[near[s]] = found;
+                    queue[tail++] = near[s];
+                }
+        }
+    }
+    return found;
+}
+
+/* Islands of less than a twentieth of the largest one go; the separate pieces of a phantom stay. */
+static void drop_islands(const size_t size[3], uint8_t *bytes, size_t *labels, size_t *sizes)
+{
+    size_t voxels = size[0] * size[1] * size[2], largest = 0;
+    size_t found = components(size, bytes, 1, labels, sizes);
+    memset(sizes, 0, (found < voxels ? found + 1 : voxels) * sizeof *sizes);
+    for (size_t n = 0; n < voxels; n++)
+        if (labels[n])
+            sizes[labels[n] - 1]++;
+    for (size_t c = 0; c < found; c++)
+        largest = sizes[c] > largest ? sizes[c] : largest;
+    for (size_t n = 0; n < voxels; n++)
+        if (labels[n] && 20 * sizes[labels[n] - 1] < largest)
+            bytes[n] = 0;
+}
+
+/* What is outside but cannot reach the border of the volume is inside. */
+static void fill_holes(const size_t size[3], uint8_t *bytes, size_t *labels, size_t *reaches)
+{
+    const size_t nx = size[0], nxy = size[0] * size[1], voxels = nxy * size[2];
+    size_t found = components(size, bytes, 0, labels, reaches);
+    memset(reaches, 0, found * sizeof *reaches);
+    for (size_t n = 0; n < voxels; n++) {
+        size_t i = n % nx, j = n / nx % size[1], k = n / nxy;
+        if (labels[n] && (i == 0 || i + 1 == nx || j == 0 || j + 1 == size[1] || k == 0 || k + 1 == size[2]))
+            reaches[labels[n] - 1] = 1;
+    }
+    for (size_t n = 0; n < voxels; n++)
+        if (labels[n] && !reaches[labels[n] - 1])
+            bytes[n] = 1;
+}
+
+/* The median rounds off corners and thin ends: a bright voxel that shares a face with the mask belongs to it. */
+static void regain_edges(const size_t size[3], const float *low, double threshold, uint8_t *bytes)
+{
+    const size_t nx = size[0], nxy = size[0] * size[1], voxels = nxy * size[2];
+    for (size_t n = 0; n < voxels; n++) {
+        size_t i = n % nx, j = n / nx % size[1], k = n / nxy;
+        if (bytes[n] || !(low[n] >= threshold))
+            continue;
+        /* 1 = of the smoothed mask; 2 = regained, which does not spread further */
+        if ((i > 0 && bytes[n - 1] == 1) || (i + 1 < nx && bytes[n + 1] == 1) || (j > 0 && bytes[n - nx] == 1) ||
+            (j + 1 < size[1] && bytes[n + nx] == 1) || (k > 0 && bytes[n - nxy] == 1) ||
+            (k + 1 < size[2] && bytes[n + nxy] == 1))
+            bytes[n] = 2;
+    }
+    for (size_t n = 0; n < voxels; n++)
+        bytes[n] = bytes[n] != 0;
+}
+
+hot_status hot_mask_estimate(hot_context *context, const hot_dwi *dwi, hot_mask **mask)
+{
+    const size_t voxels = hot_grid_voxels(&dwi->grid);
+    hot_mask *made = NULL;
+    float *low = NULL, *high = NULL, *smooth = NULL;
+    size_t *labels = NULL, *numbers = NULL;
+    *mask = NULL;
+    hot_status status = hot_mask_full(context, &dwi->grid, &made);
+    if (status != HOT_OK)
+        return status;
+    low = hot_context_alloc(context, voxels, sizeof *low);
+    high = hot_context_alloc(context, voxels, sizeof *high);
+    smooth = hot_context_alloc(context, voxels, sizeof *smooth);
+    labels = hot_context_alloc(context, voxels, sizeof *labels);
+    numbers = hot_context_alloc(context, voxels, sizeof *numbers);
+    if (!low || !high || !smooth || !labels || !numbers) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
+    status = shell_means(context, dwi, low, high);
+    if (status != HOT_OK)
+        goto cleanup;
+    median_3x3x3(context, dwi->grid.size, low, smooth);
+    double threshold = background_below(smooth, low, high, voxels, (float *)(void *)numbers);
+    for (size_t n = 0; n < voxels; n++)
+        made->bytes[n] = smooth[n] >= threshold;
+    if (threshold > 0) {
+        regain_edges(dwi->grid.size, low, threshold, made->bytes);
+        drop_islands(dwi->grid.size, made->bytes, labels, numbers);
+        fill_holes(dwi->grid.size, made->bytes, labels, numbers);
+    }
+    made->inside = 0;
+    for (size_t n = 0; n < voxels; n++)
+        made->inside += made->bytes[n];
+cleanup:
+    hot_context_free(context, low);
+    hot_context_free(context, high);
+    hot_context_free(context, smooth);
+    hot_context_free(context, labels);
+    hot_context_free(context, numbers);
+    if (status == HOT_OK)
+        *mask = made;
+    else
+        hot_mask_destroy(&made);
+    return status;
+}

@@ -1,0 +1,370 @@
+/* Data with known fibres: options, voxels, signals, noise. */
+#include "dwi/phantom.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "dwi/frames.h"
+
+
+enum { CHUNK = 4096 };
+enum { STREAM_VOXEL = 1, STREAM_NOISE = 2 };
+static const double radian = 0.017453292519943295;
+
+static const hot_phantom_condition default_conditions[] = {
+    {.fibers = 1},
+    {.fibers = 2, .angle = {30, 40}, .fraction = {0.5, 0.7}},
+    {.fibers = 2, .angle = {45, 55}, .fraction = {0.5, 0.7}},
+    {.fibers = 2, .angle = {60, 90}, .fraction = {0.5, 0.7}},
+    {.fibers = 3, .angle = {60, 90}, .fraction = {1.0 / 3, 0.45}},
+    {.fibers = 0, .isotropic = {HOT_GREY_DIFFUSIVITY, HOT_CSF_DIFFUSIVITY}},
+};
+
+const hot_phantom_condition *hot_phantom_default_conditions(size_t *count)
+{
+    *count = sizeof default_conditions / sizeof default_conditions[0];
+    return default_conditions;
+}
+
+/* ---- options --------------------------------------------------------------------------------------------- */
+
+static int bad_range(const double range[2], double low, double high)
+{
+    return !(range[0] >= low && range[1] <= high && range[0] <= range[1]);
+}
+
+static hot_status check_options(hot_context *context, const hot_phantom_options *o)
+{
+    for (size_t i = 0; i < o->condition_count; i++) {
+        const hot_phantom_condition *c = &o->conditions[i];
+        if (c->fibers < 0 || c->fibers > HOT_PHANTOM_FIBERS)
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a phantom's voxel has 0 to 3 fibres, not %d", c->fibers);
+        if (c->fibers > 1 && (bad_range(c->angle, 0, 90) || c->angle[1] <= 0))
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                    "crossing angles lie above 0 and up to 90 degrees, in ascending order, not %g-%g",
+                                    c->angle[0], c->angle[1]);
+        /* three vectors can be equally far apart by any angle up to 90; a range is drawn until its three angles fit */
+        if (c->fibers > 1 && (bad_range(c->fraction, 0, 1) || c->fraction[0] <= 0 || c->fraction[1] >= 1))
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                    "fractions lie between 0 and 1, in ascending order, not %g-%g", c->fraction[0],
+                                    c->fraction[1]);
+        if (c->fibers == 0 && !(c->isotropic[0] >= 0 && c->isotropic[1] >= 0))
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "diffusivities must not be negative, not %g and %g",
+                                    c->isotropic[0], c->isotropic[1]);
+    }
+    for (size_t i = 0; i < o->shells; i++)
+        if (!(o->shell_b[i] > 0 && o->shell_b[i] <= 1e6))
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                    "b-values of shells lie above 0 and up to 1e6 s/mm^2, not %g", o->shell_b[i]);
+    for (size_t i = 0; i < o->snr_count; i++)
+        if (!(o->snr[i] >= 0))
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "an SNR must not be negative, not %g", o->snr[i]);
+    for (size_t i = 0; i < o->scheme_volumes; i++) {
+        const double *g = o->scheme_gradients + 3 * i;
+        double square = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
+        if (!(o->scheme_b[i] >= 0 && o->scheme_b[i] <= 1e6))
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "volume %zu of the scheme has no usable b-value: %g", i,
+                                    o->scheme_b[i]);
+        if (o->scheme_b[i] > 0 && !(square > 0 && isfinite(square)))
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "volume %zu of the scheme has b = %g but no direction", i,
+                                    o->scheme_b[i]);
+    }
+    if (!(o->s0 > 0) || !(o->along > 0) || !(o->across >= 0) || !(o->vary >= 0 && o->vary <= 0.3))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "the phantom's S0 (%g) and diffusivities (%g along, %g across) must be positive and "
+                                "their variation (%g) at most .3", o->s0, o->along, o->across, o->vary);
+    if (bad_range(o->csf, 0, 0.95))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "CSF fractions lie from 0 to .95, ascending, not %g-%g",
+                                o->csf[0], o->csf[1]);
+    if (bad_range(o->dispersion, 0, 45))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "dispersions lie from 0 to 45 degrees, ascending, not %g-%g", o->dispersion[0],
+                                o->dispersion[1]);
+    return HOT_OK;
+}
+
+/* Defaults for what is zero. */
+static void fill_options(hot_phantom_options *o)
+{
+    static const double default_snr = 30, default_b = 3000;
+    static const size_t default_volume[3] = {40, 40, 12};
+    if (!o->conditions || !o->condition_count)
+        o->conditions = hot_phantom_default_conditions(&o->condition_count);
+    o->voxels = o->voxels ? o->voxels : 200;
+    for (int d = 0; d < 3; d++)
+        o->volume[d] = o->volume[d] ? o->volume[d] : default_volume[d];
+    if (!o->snr || !o->snr_count)
+        o->snr = &default_snr, o->snr_count = 1;
+    if (!o->shell_b || !o->shells)
+        o->shell_b = &default_b, o->shells = 1;
+    o->directions = o->directions ? o->directions : 64;
+    o->b0 = o->b0 ? o->b0 : 8;
+    o->s0 = o->s0 != 0 ? o->s0 : 1000;
+    o->along = o->along != 0 ? o->along : 1.7e-3;
+    o->across = o->across != 0 ? o->across : 0.2e-3;
+}
+
+static void *copied(hot_context *context, const void *from, size_t count, size_t size)
+{
+    void *copy = hot_context_alloc(context, count, size);
+    if (copy)
+        memcpy(copy, from, count * size);
+    return copy;
+}
+
+/* ---- geometry -------------------------------------------------------------------------------------------- */
+
+static hot_status make_grid(hot_context *context, const hot_phantom_options *o, hot_grid *grid)
+{
+    double spacing[3] = {2, 2, 2}, turn[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    memset(grid, 0, sizeof *grid);
+    grid->space = HOT_SPACE_RAS;
+    if (o->oblique) {
+        /* about z by 25, then x by -20, then y by 15 degrees */
+        double c1 = cos(25 * radian), s1 = sin(25 * radian), c2 = cos(-20 * radian), s2 = sin(-20 * radian);
+        double c3 = cos(15 * radian), s3 = sin(15 * radian);
+        double first[3][3] = {{c1, -s1, 0}, {s1, c1, 0}, {0, 0, 1}};
+        double second[3][3] = {{1, 0, 0}, {0, c2, -s2}, {0, s2, c2}};
+        double third[3][3] = {{c3, 0, s3}, {0, 1, 0}, {-s3, 0, c3}};
+        double both[3][3];
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                both[i][j] = second[i][0] * first[0][j] + second[i][1] * first[1][j] + second[i][2] * first[2][j];
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                turn[i][j] = third[i][0] * both[0][j] + third[i][1] * both[1][j] + third[i][2] * both[2][j];
+        spacing[0] = 2, spacing[1] = 2.1, spacing[2] = 2.5;
+        grid->space = HOT_SPACE_LPS;
+    }
+    if (o->layout == HOT_PHANTOM_BUNDLES) {
+        memcpy(grid->size, o->volume, sizeof grid->size);
+    } else {
+        grid->size[0] = o->voxels, grid->size[1] = o->condition_count, grid->size[2] = o->snr_count;
+    }
+    for (int row = 0; row < 3; row++)
+        for (int axis = 0; axis < 3; axis++) {
+            grid->to_world[row][axis] = turn[row][axis] * spacing[axis];
+            /* the middle of the volume at the origin of the world */
+            grid->to_world[row][3] -= 0.5 * (double)(grid->size[axis] - 1) * grid->to_world[row][axis];
+        }
+    if (hot_grid_voxels(grid) == 0)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a phantom of %zu x %zu x %zu voxels is beyond any memory",
+                                grid->size[0], grid->size[1], grid->size[2]);
+    return HOT_OK;
+}
+
+/* Fills b (volumes) and gradients (volumes x 3). */
+static hot_status make_scheme(hot_context *context, const hot_phantom_options *o, const hot_grid *grid, double *b,
+                              double *gradients)
+{
+    if (o->scheme_volumes) {
+        double frame[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+        if (o->scheme_image_axes)
+            hot_grid_bvec_frame(grid, frame);
+        memcpy(b, o->scheme_b, o->scheme_volumes * sizeof *b);
+        for (size_t i = 0; i < o->scheme_volumes; i++)
+            for (int d = 0; d < 3; d++) {
+                const double *g = o->scheme_gradients + 3 * i;
+                gradients[3 * i + d] = frame[d][0] * g[0] + frame[d][1] * g[1] + frame[d][2] * g[2];
+            }
+        return HOT_OK;
+    }
+    memset(b, 0, o->b0 * sizeof *b);
+    memset(gradients, 0, 3 * o->b0 * sizeof *b);
+    for (size_t shell = 0; shell < o->shells; shell++) {
+        size_t first = o->b0 + shell * o->directions;
+        hot_status status = hot_scheme_directions(context, o->directions, (unsigned)shell, gradients + 3 * first);
+        if (status != HOT_OK)
+            return status;
+        for (size_t i = 0; i < o->directions; i++)
+            b[first + i] = o->shell_b[shell];
+    }
+    return HOT_OK;
+}
+
+/* ---- all voxels ------------------------------------------------------------------------------------------ */
+
+typedef struct making {
+    const hot_phantom *phantom;
+    const hot_grid *grid;
+    size_t voxels, volumes;
+    const double *b, *gradients;
+    float *signals, *truth;
+} making;
+
+static void make_voxel(const making *m, size_t index, double *clean)
+{
+    const hot_phantom_options *o = &m->phantom->options;
+    const size_t *size = m->grid->size;
+    size_t i = index % size[0], j = index / size[0] % size[1], k = index / size[0] / size[1];
+    hot_random random = hot_random_start(m->phantom->seed, STREAM_VOXEL, index);
+    phantom_voxel voxel;
+    if (o->layout == HOT_PHANTOM_BUNDLES) {
+        size_t place[3] = {i, j, k};
+        double point[3], spacing[3];
+        for (int axis = 0; axis < 3; axis++) {
+            double square = 0;
+            for (int row = 0; row < 3; row++)
+                square += m->grid->to_world[row][axis] * m->grid->to_world[row][axis];
+            spacing[axis] = sqrt(square);
+            point[axis] = ((double)place[axis] - 0.5 * (double)(size[axis] - 1)) * spacing[axis];
+        }
+        hot_phantom_bundles(point, 0.5 * (double)size[0] * spacing[0], &voxel);
+        for (int f = 0; f < voxel.fibers; f++) {
+            double turned[3];
+            for (int row = 0; row < 3; row++) {
+                turned[row] = 0;
+                for (int axis = 0; axis < 3; axis++)
+                    turned[row] += m->grid->to_world[row][axis] / spacing[axis] * voxel.direction[f][axis];
+            }
+            memcpy(voxel.direction[f], turned, sizeof turned);
+        }
+    } else {
+        hot_phantom_draw_condition(&random, &o->conditions[j], i, &voxel);
+    }
+    hot_phantom_draw_tissue(&random, o, &voxel);
+    float *truth = m->truth + 3 * HOT_PHANTOM_FIBERS * index;
+    memset(truth, 0, 3 * HOT_PHANTOM_FIBERS * sizeof *truth);
+    for (int f = 0; f < voxel.fibers; f++)
+        for (int d = 0; d < 3; d++)
+            truth[3 * f + d] = (float)(voxel.direction[f][d] * voxel.fraction[f]);
+    hot_phantom_signals(&voxel, m->volumes, m->b, m->gradients, clean);
+    double sigma = hot_phantom_sigma(m->phantom, k) / o->s0;
+    hot_random noise = hot_random_start(m->phantom->seed, STREAM_NOISE, index);
+    for (size_t v = 0; v < m->volumes; v++) {
+        double n1, n2;
+        hot_random_normals(&noise, &n1, &n2);
+        double real = clean[v] + sigma * n1, imaginary = sigma * n2;
+        double value = sigma > 0 ? sqrt(real * real + imaginary * imaginary) : clean[v];
+        m->signals[v * m->voxels + index] = (float)(o->s0 * value);
+    }
+}
+
+static hot_status make_all(hot_context *context, const making *m)
+{
+    int threads = hot_context_threads(context);
+    double *clean = hot_context_alloc(context, (size_t)threads * m->volumes, sizeof *clean);
+    if (!clean)
+        return HOT_ERROR_MEMORY;
+    hot_status status = HOT_OK;
+    /* Parts of a fixed number of voxels, each thread its own scratch: the numbers depend on the voxel alone. */
+    for (size_t first = 0; first < m->voxels && status == HOT_OK; first += CHUNK) {
+        size_t last = m->voxels - first < CHUNK ? m->voxels : first + CHUNK;
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+        for (int t = 0; t < threads; t++)
+            for (size_t index = first + (size_t)t; index < last; index += (size_t)threads)
+                make_voxel(m, index, clean + (size_t)t * m->volumes);
+        status = hot_context_progress(context, "making the phantom", (double)last / (double)m->voxels);
+    }
+    hot_context_free(context, clean);
+    return status;
+}
+
+hot_status hot_phantom_create(hot_context *context, const hot_phantom_options *options, hot_phantom **phantom)
+{
+    *phantom = NULL;
+    hot_phantom_options o = {.size = sizeof o};
+    if (options) {
+        if (options->size < sizeof(size_t) || options->size > sizeof o)
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_phantom_options has a size of %zu, not %zu",
+                                    options->size, sizeof o);
+        memcpy(&o, options, options->size);
+    }
+    fill_options(&o);
+    hot_status status = check_options(context, &o);
+    if (status != HOT_OK)
+        return status;
+    hot_grid grid;
+    making m = {0};
+    double *b = NULL, *gradients = NULL;
+    hot_phantom *made = hot_context_calloc(context, 1, sizeof *made);
+    if (!made)
+        return HOT_ERROR_MEMORY;
+    status = HOT_ERROR_MEMORY;
+    made->context = context;
+    made->options = o;
+    made->seed = hot_context_seed(context);
+    made->conditions = copied(context, o.conditions, o.condition_count, sizeof *o.conditions);
+    made->snr = copied(context, o.snr, o.snr_count, sizeof *o.snr);
+    made->shell_b = copied(context, o.shell_b, o.shells, sizeof *o.shell_b);
+    if (!made->conditions || !made->snr || !made->shell_b)
+        goto cleanup;
+    made->options.conditions = made->conditions;
+    made->options.snr = made->snr;
+    made->options.shell_b = made->shell_b;
+    if ((status = make_grid(context, &o, &grid)) != HOT_OK)
+        goto cleanup;
+    status = HOT_ERROR_MEMORY;
+    m.phantom = made;
+    m.grid = &grid;
+    m.voxels = hot_grid_voxels(&grid);
+    if (!o.scheme_volumes && o.directions > (SIZE_MAX / 2 - o.b0) / o.shells) {
+        status = hot_context_fail(context, HOT_ERROR_MEMORY, "%zu shells of %zu directions are beyond any memory", o.shells,
+                                  o.directions);
+        goto cleanup;
+    }
+    m.volumes = o.scheme_volumes ? o.scheme_volumes : o.b0 + o.shells * o.directions;
+    m.truth = hot_context_alloc(context, m.voxels, 3 * HOT_PHANTOM_FIBERS * sizeof *m.truth);
+    b = hot_context_alloc(context, m.volumes, sizeof *b);
+    gradients = hot_context_alloc(context, m.volumes, 3 * sizeof *gradients);
+    if (!m.truth || !b || !gradients)
+        goto cleanup;
+    if (m.volumes > SIZE_MAX / sizeof(float) / m.voxels) {
+        status = hot_context_fail(context, HOT_ERROR_MEMORY, "a phantom of %zu voxels and %zu volumes is beyond any memory",
+                                  m.voxels, m.volumes);
+        goto cleanup;
+    }
+    m.signals = hot_context_alloc(context, m.voxels * m.volumes, sizeof *m.signals);
+    if (!m.signals)
+        goto cleanup;
+    if ((status = make_scheme(context, &o, &grid, b, gradients)) != HOT_OK)
+        goto cleanup;
+    for (size_t v = 0; v < m.volumes; v++) {
+        double *g = gradients + 3 * v, norm = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+        for (int d = 0; d < 3; d++)
+            g[d] = norm > 0 && b[v] > 0 ? g[d] / norm : 0;
+    }
+    m.b = b;
+    m.gradients = gradients;
+    if ((status = make_all(context, &m)) != HOT_OK)
+        goto cleanup;
+    if ((status = hot_fiber_field_create(context, &grid, HOT_PHANTOM_FIBERS, m.truth, &made->truth)) != HOT_OK)
+        goto cleanup;
+    status = hot_dwi_create(context, &grid, m.volumes, b, gradients, m.signals, &made->dwi);
+    /* the caller's scheme need not outlive the call: hot_phantom_dwi has it */
+    made->options.scheme_b = made->options.scheme_gradients = NULL;
+cleanup:
+    hot_context_free(context, b);
+    hot_context_free(context, gradients);
+    hot_context_free(context, m.signals);
+    hot_context_free(context, m.truth);
+    if (status != HOT_OK)
+        hot_phantom_destroy(&made);
+    *phantom = made;
+    return status;
+}
+
+void hot_phantom_destroy(hot_phantom **phantom)
+{
+    if (!phantom || !*phantom)
+        return;
+    hot_phantom *gone = *phantom;
+    hot_context *context = gone->context;
+    *phantom = NULL;
+    hot_dwi_destroy(&gone->dwi);
+    hot_context_free(context, gone->conditions);
+    hot_context_free(context, gone->snr);
+    hot_context_free(context, gone->shell_b);
+    hot_fiber_field_destroy(&gone->truth);
+    hot_context_free(context, gone);
+}
+
+const hot_dwi *hot_phantom_dwi(const hot_phantom *phantom) { return phantom->dwi; }
+const hot_fiber_field *hot_phantom_truth(const hot_phantom *phantom) { return phantom->truth; }
+
+double hot_phantom_sigma(const hot_phantom *phantom, size_t slice)
+{
+    const hot_phantom_options *o = &phantom->options;
+    double snr = o->snr[o->layout == HOT_PHANTOM_BUNDLES || slice >= o->snr_count ? 0 : slice];
+    return snr > 0 && isfinite(snr) ? o->s0 / snr : 0;
+}

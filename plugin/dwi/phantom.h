@@ -1,0 +1,46 @@
+/* What the phantom's files share. */
+#ifndef HOT_PLUGIN_PHANTOM_H
+#define HOT_PLUGIN_PHANTOM_H
+
+#include "common/fields.h"
+#include "common/random.h"
+
+#define HOT_GREY_DIFFUSIVITY 0.8e-3
+#define HOT_CSF_DIFFUSIVITY 3.0e-3
+
+/* One voxel as it is. */
+typedef struct phantom_voxel {
+    int fibers;
+    double direction[HOT_PHANTOM_FIBERS][3]; /* unit, world */
+    double fraction[HOT_PHANTOM_FIBERS];     /* volume fractions */
+    double along[HOT_PHANTOM_FIBERS], across[HOT_PHANTOM_FIBERS];
+    double dispersion[HOT_PHANTOM_FIBERS];   /* radians */
+    double water, water_diffusivity;         /* the isotropic part */
+    double s0;                               /* 0 in air */
+} phantom_voxel;
+
+struct hot_phantom {
+    hot_context *context;
+    hot_phantom_options options; /* with every default filled in; the arrays below are copies */
+    hot_phantom_condition *conditions;
+    double *snr, *shell_b;
+    uint64_t seed;
+    hot_dwi *dwi;
+    hot_fiber_field *truth;
+};
+
+/* The bundles layout: which bundles meet at a point and how they run there. point: mm from the middle of the volume,
+ * in the grid's own (unrotated) axes; half: half the volume's width, mm. Fills fibers, direction (grid axes), fraction,
+ * water, water_diffusivity and s0 (1 or 0). */
+void hot_phantom_bundles(const double point[3], double half, phantom_voxel *voxel);
+
+/* A voxel of a row of the conditions layout; column chooses between the two isotropic diffusivities. */
+void hot_phantom_draw_condition(hot_random *random, const hot_phantom_condition *condition, size_t column,
+                                phantom_voxel *voxel);
+/* What every layout adds: free water, dispersion, varying diffusivities. */
+void hot_phantom_draw_tissue(hot_random *random, const hot_phantom_options *options, phantom_voxel *voxel);
+/* The signals without noise, S0 = 1 in tissue. gradients: volumes x 3, unit. */
+void hot_phantom_signals(const phantom_voxel *voxel, size_t volumes, const double *b, const double *gradients,
+                         double *signals);
+
+#endif

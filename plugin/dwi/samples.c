@@ -1,0 +1,97 @@
+/* hot_dwi_read: samples of the file's type, wherever their axes lie, to floats with the volumes of a voxel together. */
+#include <omp.h>
+
+#include "dwi/reader.h"
+
+/* Voxels of one block, and volumes that are turned together: TOGETHER rows of BLOCK samples, read as they lie, wait in the
+ * first-level cache until a full cache line of each voxel is there to be written. */
+enum { BLOCK = 256, TOGETHER = 16 };
+
+typedef struct gather {
+    const hot_dwi *dwi;
+    const size_t *offset; /* of each voxel of the block */
+    size_t voxels;
+    int along_i;          /* the block's voxels follow each other at a distance of 1 sample */
+    float *signals;
+} gather;
+
+#define GATHER(NAME, TYPE)                                                                                             \
+    static void gather_##NAME(const gather *g)                                                                         \
+    {                                                                                                                  \
+        const hot_dwi *dwi = g->dwi;                                                                                   \
+        const TYPE *data = dwi->data;                                                                                  \
+        const size_t volumes = dwi->volumes, *position = dwi->position;                                                \
+        const double slope = dwi->slope, intercept = dwi->intercept;                                                   \
+        const int plain = slope == 1 && intercept == 0;                                                                \
+        float *to = g->signals;                                                                                        \
+        if (g->along_i) {                                                                                              \
+            float tile[TOGETHER][BLOCK];                                                                               \
+            for (size_t v0 = 0; v0 < volumes; v0 += TOGETHER) {                                                        \
+                const size_t rows = volumes - v0 < TOGETHER ? volumes - v0 : TOGETHER;                                 \
+                for (size_t r = 0; r < rows; r++) {                                                                    \
+                    const TYPE *from = data + g->offset[0] + position[v0 + r];                                         \
+                    if (plain)                                                                                         \
+                        for (size_t n = 0; n < g->voxels; n++)                                                         \
+                            tile[r][n] = (float)from[n];                                                               \
+                    else                                                                                               \
+                        for (size_t n = 0; n < g->voxels; n++)                                                         \
+                            tile[r][n] = (float)(slope * (double)from[n] + intercept);                                 \
+                }                                                                                                      \
+                if (rows == TOGETHER)                                                                                  \
+                    for (size_t n = 0; n < g->voxels; n++)                                                             \
+                        for (size_t r = 0; r < TOGETHER; r++)                                                          \
+                            to[n * volumes + v0 + r] = tile[r][n];                                                     \
+                else                                                                                                   \
+                    for (size_t n = 0; n < g->voxels; n++)                                                             \
+                        for (size_t r = 0; r < rows; r++)                                                              \
+                            to[n * volumes + v0 + r] = tile[r][n];                                                     \
+            }                                                                                                          \
+        } else {                                                                                                       \
+            for (size_t n = 0; n < g->voxels; n++)                                                                     \
+                for (size_t v = 0; v < volumes; v++) {                                                                 \
+                    const TYPE sample = data[g->offset[n] + position[v]];                                              \
+                    to[n * volumes + v] = plain ? (float)sample : (float)(slope * (double)sample + intercept);         \
+                }                                                                                                      \
+        }                                                                                                              \
+    }
+
+GATHER(i8, int8_t)
+GATHER(u8, uint8_t)
+GATHER(i16, int16_t)
+GATHER(u16, uint16_t)
+GATHER(i32, int32_t)
+GATHER(u32, uint32_t)
+GATHER(i64, int64_t)
+GATHER(u64, uint64_t)
+GATHER(f32, float)
+GATHER(f64, double)
+
+static void (*const gathers[])(const gather *) = {
+    [HOT_SAMPLE_I8] = gather_i8,   [HOT_SAMPLE_U8] = gather_u8,   [HOT_SAMPLE_I16] = gather_i16,
+    [HOT_SAMPLE_U16] = gather_u16, [HOT_SAMPLE_I32] = gather_i32, [HOT_SAMPLE_U32] = gather_u32,
+    [HOT_SAMPLE_I64] = gather_i64, [HOT_SAMPLE_U64] = gather_u64, [HOT_SAMPLE_F32] = gather_f32,
+    [HOT_SAMPLE_F64] = gather_f64,
+};
+
+hot_status hot_dwi_read(hot_context *context, const hot_dwi *dwi, size_t first, size_t count, float *signals)
+{
+    size_t voxels = hot_grid_voxels(&dwi->grid);
+    if (first > voxels || count > voxels - first)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "voxels %zu to %zu of a DWI of %zu voxels", first, first + count,
+                                voxels);
+    const size_t nx = dwi->grid.size[0], ny = dwi->grid.size[1];
+    const size_t blocks = (count + BLOCK - 1) / BLOCK;
+#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context)) if (blocks > 8)
+    for (size_t block = 0; block < blocks; block++) {
+        size_t offset[BLOCK], start = block * BLOCK, here = count - start < BLOCK ? count - start : BLOCK;
+        int along_i = 1;
+        for (size_t n = 0; n < here; n++) {
+            size_t voxel = first + start + n, row = voxel / nx;
+            offset[n] = voxel % nx * dwi->stride[0] + row % ny * dwi->stride[1] + row / ny * dwi->stride[2];
+            along_i &= offset[n] == offset[0] + n;
+        }
+        gather g = {dwi, offset, here, along_i, signals + start * dwi->volumes};
+        gathers[dwi->sample](&g);
+    }
+    return HOT_OK;
+}

@@ -1,0 +1,36 @@
+/* dec: direction-encoded colours, |x| red, |y| green, |z| blue in scanner axes, every fibre's times its amplitude, summed.
+ * Three float volumes rather than the RGB24 type: MRtrix does not read RGB24, and mrview and FSLeyes show three volumes
+ * in colour, with the window the user sets. */
+#include "export/formats.h"
+#include "export/nifti_volume.h"
+
+#include <math.h>
+
+static hot_status write_dec(hot_context *context, const hot_fiber_field *fibers, const char *path)
+{
+    hot_nifti_writer writer;
+    size_t voxels = hot_grid_voxels(&fibers->grid), row = 3 * (size_t)fibers->max_fibers;
+    float *volume = hot_context_alloc(context, voxels, sizeof *volume);
+    if (!volume)
+        return HOT_ERROR_MEMORY;
+    hot_status status = hot_nifti_begin(context, path, &fibers->grid, 3, DT_FLOAT32, 0, 0, &writer);
+    for (size_t d = 0; status == HOT_OK && d < 3; d++) { /* flips of x and y do not matter to |x| and |y| */
+        for (size_t voxel = 0; voxel < voxels; voxel++) {
+            float sum = 0;
+            for (size_t at = d; at < row; at += 3)
+                sum += fabsf(fibers->peaks[voxel * row + at]);
+            volume[voxel] = sum;
+        }
+        status = hot_nifti_write(context, &writer, volume, voxels * sizeof *volume);
+    }
+    status = hot_nifti_end(context, &writer, status);
+    hot_context_free(context, volume);
+    return status;
+}
+
+const hot_export_format hot_format_dec = {
+    .name = "dec",
+    .suffix = ".nii.gz|.nii",
+    .help = "colour map of directions, 3 float volumes |x| |y| |z| x amplitude, in scanner axes (mrview, FSLeyes)",
+    .write = write_dec,
+};

@@ -1,0 +1,36 @@
+/* Where everything stands in the picture of three slices: which grid axis is which way on the screen, which slice, how
+ * large. No drawing here. */
+#ifndef HOT_PLUGIN_PICTURE_LAYOUT_H
+#define HOT_PLUGIN_PICTURE_LAYOUT_H
+
+#include <hotfiber/hotfiber.h>
+
+/* One slice. Screen x grows to the right, screen y downwards. */
+typedef struct hot_panel {
+    const char *name;           /* "axial" ... */
+    int across, down, through;  /* grid axes along screen x, along screen y, and through the screen */
+    int across_sign, down_sign; /* +1 when the index grows to the right, or downwards */
+    size_t slice;               /* index along `through` */
+    char letters[4][3];         /* what lies beyond the left, right, top and bottom edge */
+    double x, y, width, height; /* pixels */
+} hot_panel;
+
+typedef struct hot_picture_layout {
+    hot_panel panels[3];  /* coronal, sagittal, axial */
+    size_t low[3], high[3]; /* the part of the grid that is shown, both included */
+    double spacing[3];    /* mm, of the grid axes */
+    double to_axes[3][3]; /* an RAS vector -> mm along the grid's axes */
+    double scale;         /* pixels per mm */
+    double font;          /* pixels */
+    double legend_x, legend_y, legend_width, legend_height;
+    int width, height;    /* pixels */
+} hot_picture_layout;
+
+/* counts: fibres per voxel; the voxels that have some say which part is shown and what its middle is (none have: all). */
+void hot_picture_lay_out(const hot_grid *grid, const uint8_t *counts, hot_picture_layout *layout);
+
+/* Up to two letters for a direction in RAS: the axis it follows, and a second one where it leans over 15 degrees.
+ * known = 0: the world has no anatomy, "+x" "-y" ... */
+void hot_direction_letters(const double direction[3], int known, char letters[3]);
+
+#endif

@@ -1,0 +1,95 @@
+/* The fibre directions of a volume: memory, order and access. Any finder and any reader hands its vectors to
+ * hot_fiber_field_create, which puts them into the one form that everything after it relies on. */
+#include "common/fields.h"
+
+#include <math.h>
+#include <string.h>
+
+static double length_squared(const float v[3])
+{
+    return (double)v[0] * v[0] + (double)v[1] * v[1] + (double)v[2] * v[2];
+}
+
+/* The half sphere that stands for the whole: z > 0, then y > 0, then x > 0. */
+static int in_other_half(const float v[3])
+{
+    if (v[2] != 0)
+        return v[2] < 0;
+    if (v[1] != 0)
+        return v[1] < 0;
+    return v[0] < 0;
+}
+
+/* One voxel's vectors into their order: absent ones (zero, NaN, Inf: other tools write any of them) last and 0,
+ * longest first (equal lengths keep their order), one half sphere. Returns how many there are. */
+static int put_in_order(const float *from, int max_fibers, float *to)
+{
+    int count = 0;
+    for (int f = 0; f < max_fibers; f++) {
+        const float *v = from + 3 * f;
+        double length = length_squared(v);
+        if (!(length > 0) || isinf(length))
+            continue;
+        int at = count++;
+        for (; at > 0 && length_squared(to + 3 * (at - 1)) < length; at--)
+            memcpy(to + 3 * at, to + 3 * (at - 1), 3 * sizeof *to);
+        float sign = in_other_half(v) ? -1.0f : 1.0f;
+        for (int d = 0; d < 3; d++)
+            to[3 * at + d] = v[d] == 0 ? 0 : sign * v[d]; /* no -0 */
+    }
+    memset(to + 3 * count, 0, 3 * (size_t)(max_fibers - count) * sizeof *to);
+    return count;
+}
+
+hot_status hot_fiber_field_create(hot_context *context, const hot_grid *grid, int max_fibers, const float *peaks,
+                                  hot_fiber_field **fibers)
+{
+    hot_status status = HOT_OK;
+    hot_fiber_field *field = NULL;
+    *fibers = NULL;
+    if (max_fibers < 1 || max_fibers > 255)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a fibre field holds 1 to 255 fibres per voxel, not %d",
+                                max_fibers);
+    size_t voxels = hot_grid_voxels(grid), row = 3 * (size_t)max_fibers;
+    if (!voxels)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a fibre field of %zu x %zu x %zu voxels cannot be",
+                                grid->size[0], grid->size[1], grid->size[2]);
+    field = hot_context_calloc(context, 1, sizeof *field);
+    if (!field)
+        return HOT_ERROR_MEMORY;
+    field->context = context;
+    field->grid = *grid;
+    field->max_fibers = max_fibers;
+    field->peaks = hot_context_alloc(context, voxels, row * sizeof *field->peaks);
+    field->counts = hot_context_alloc(context, voxels, 1);
+    if (!field->peaks || !field->counts) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
+    for (size_t voxel = 0; voxel < voxels; voxel++)
+        field->counts[voxel] = (uint8_t)put_in_order(peaks + voxel * row, max_fibers, field->peaks + voxel * row);
+    *fibers = field;
+    field = NULL;
+cleanup:
+    hot_fiber_field_destroy(&field);
+    return status;
+}
+
+void hot_fiber_field_destroy(hot_fiber_field **fibers)
+{
+    if (!fibers || !*fibers)
+        return;
+    hot_fiber_field *field = *fibers;
+    hot_context_free(field->context, field->peaks);
+    hot_context_free(field->context, field->counts);
+    hot_context_free(field->context, field);
+    *fibers = NULL;
+}
+
+const hot_grid *hot_fiber_field_grid(const hot_fiber_field *fibers) { return &fibers->grid; }
+
+int hot_fiber_field_max(const hot_fiber_field *fibers) { return fibers->max_fibers; }
+
+const float *hot_fiber_field_peaks(const hot_fiber_field *fibers) { return fibers->peaks; }
+
+const uint8_t *hot_fiber_field_counts(const hot_fiber_field *fibers) { return fibers->counts; }

@@ -1,0 +1,106 @@
+/* hot_fiber_field_find: a tensor field in, fibre directions out, with the method asked for. */
+#include <math.h>
+#include <string.h>
+
+#include "fibers/method.h"
+
+/* Below this a peak of a model is noise. A fod's peaks are volume fractions: .1 is a tenth of the voxel, and what noise and
+ * grey matter leave is mostly smaller. The others' values have no natural floor: an adc is a diffusivity, and an odf's
+ * peaks grow and shrink with its regularisation; there the threshold relative to the largest peak must do. */
+static double amplitude_floor(const char *model) { return strcmp(model, "fod") == 0 ? 0.1 : 0; }
+
+static const hot_peaks_method *find_method(const char *name)
+{
+    size_t count;
+    const hot_peaks_method *const *methods = hot_peaks_methods(&count);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(methods[i]->name, name) == 0)
+            return methods[i];
+    return NULL;
+}
+
+const char *hot_peaks_method_name(size_t index, const char **help)
+{
+    size_t count;
+    const hot_peaks_method *const *methods = hot_peaks_methods(&count);
+    if (index >= count)
+        return NULL;
+    if (help)
+        *help = methods[index]->help;
+    return methods[index]->name;
+}
+
+static hot_status resolve(hot_context *context, const hot_tensor_field *tensors, const hot_peaks_options *options,
+                          hot_peaks_options *full, const hot_peaks_method **method)
+{
+    *full = (hot_peaks_options){.size = sizeof *full, .threshold = -1, .min_angle = -1, .min_amplitude = -1};
+    if (options) {
+        if (options->size < sizeof(size_t) || options->size > sizeof *full)
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                    "hot_peaks_options.size is %zu; set it to sizeof(hot_peaks_options), %zu",
+                                    options->size, sizeof *full);
+        memcpy(full, options, options->size);
+    }
+    if (!full->method)
+        full->method = "maxima";
+    *method = find_method(full->method);
+    if (!*method)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no method '%s' to find fibres with", full->method);
+    if (full->max_fibers == 0)
+        full->max_fibers = 3;
+    if (full->max_fibers < 1 || full->max_fibers > 16)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "1 to 16 fibres per voxel are possible, not %d",
+                                full->max_fibers);
+    if (full->threshold < 0)
+        full->threshold = (*method)->threshold;
+    if (full->min_angle < 0)
+        full->min_angle = (*method)->min_angle;
+    if (full->min_amplitude < 0)
+        full->min_amplitude = amplitude_floor(tensors->model);
+    if (isnan(full->threshold) || isnan(full->min_angle) || isnan(full->min_amplitude))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a threshold is not a number");
+    if (full->mask)
+        for (int d = 0; d < 3; d++)
+            if (full->mask->grid.size[d] != tensors->grid.size[d])
+                return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                        "the mask has %zu x %zu x %zu voxels, the tensor field %zu x %zu x %zu",
+                                        full->mask->grid.size[0], full->mask->grid.size[1], full->mask->grid.size[2],
+                                        tensors->grid.size[0], tensors->grid.size[1], tensors->grid.size[2]);
+    return HOT_OK;
+}
+
+hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *tensors, const hot_peaks_options *options,
+                                hot_fiber_field **fibers)
+{
+    hot_peaks_options full;
+    const hot_peaks_method *method = NULL;
+    *fibers = NULL;
+    hot_status status = resolve(context, tensors, options, &full, &method);
+    if (status != HOT_OK)
+        return status;
+    const size_t voxels = hot_grid_voxels(&tensors->grid), row = 1 + hot_symtensor_count(tensors->order, 3);
+    const size_t width = 3 * (size_t)full.max_fibers;
+    float *peaks = hot_context_alloc(context, voxels, width * sizeof *peaks);
+    uint8_t *skip = peaks ? hot_context_alloc(context, voxels, 1) : NULL;
+    if (!skip) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
+    for (size_t voxel = 0; voxel < voxels; voxel++)
+        skip[voxel] = tensors->values[voxel * row] > 0 && (!full.mask || full.mask->bytes[voxel]);
+    const hot_peaks_job job = {.count = voxels, .rows = tensors->values, .skip = skip, .peaks = peaks};
+    status = method->find(context, tensors, &full, &job);
+    if (status != HOT_OK)
+        goto cleanup;
+    for (size_t i = 0; i < voxels * (size_t)full.max_fibers; i++) {
+        float *v = peaks + 3 * i;
+        const double length = sqrt((double)v[0] * (double)v[0] + (double)v[1] * (double)v[1] + (double)v[2] * (double)v[2]);
+        if (!(length >= full.min_amplitude))
+            v[0] = v[1] = v[2] = 0;
+    }
+    status = hot_fiber_field_create(context, &tensors->grid, full.max_fibers, peaks, fibers);
+cleanup:
+    hot_context_free(context, peaks);
+    hot_context_free(context, skip);
+    return status;
+}

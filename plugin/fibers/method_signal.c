@@ -1,0 +1,377 @@
+/* The signal method on a data set: response, noise, repeated volumes, chunks of voxels to the kernel. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/fields.h"
+#include "model/model.h"
+
+/* Floats of signal per chunk: enough for a GPU, little beside the data. */
+enum { CHUNK_FLOATS = 1 << 24, SHELLS_MAX = 64, LMAX_MAX = 16, SAMPLE = 2000 };
+
+typedef struct finder {
+    hot_context *context;
+    const hot_dwi *dwi;
+    const hot_mask *mask;
+    const hot_response *response;
+    size_t voxels, volumes;          /* of the data */
+    size_t used, *use;               /* volumes that enter, in the data's order */
+    double *b, *gradients;           /* of those */
+    double shell_b[LMAX_MAX + 1], rows[LMAX_MAX * (LMAX_MAX / 2 + 1)];
+    hot_signal_scheme scheme;
+    hot_signal_options how;
+    size_t chunk;                    /* voxels */
+    float *signals;                  /* chunk x volumes */
+} finder;
+
+/* Volumes that repeat an earlier one bit by bit (same gradient, same signals in all voxels looked at) say nothing new
+ * and would only count that measurement twice. inside: the mask of the voxels read. */
+static hot_status drop_repeats(finder *f, const uint8_t *inside, const float *signals, size_t count)
+{
+    const int *shell_of;
+    size_t kept = 0;
+    hot_dwi_shells(f->dwi, NULL, &shell_of);
+    for (size_t i = 0; i < f->used; i++) {
+        const size_t v = f->use[i];
+        const double *g = hot_dwi_gradients(f->dwi) + 3 * v;
+        int repeats = 0;
+        for (size_t k = 0; k < kept && !repeats; k++) {
+            const size_t w = f->use[k];
+            const double *h = hot_dwi_gradients(f->dwi) + 3 * w;
+            if (shell_of[w] != shell_of[v] || fabs(g[0] * h[0] + g[1] * h[1] + g[2] * h[2]) < 0.999999 * (shell_of[v] > 0))
+                continue;
+            repeats = 1;
+            size_t seen = 0;
+            for (size_t n = 0; n < count && repeats; n++) {
+                const float x = signals[n * f->volumes + v], y = signals[n * f->volumes + w];
+                if (!inside[n])
+                    continue;
+                repeats = x == y;
+                seen += x != 0;
+            }
+            repeats = repeats && seen > 0;
+        }
+        if (!repeats)
+            f->use[kept++] = v;
+    }
+    /* data without noise have equal b=0 volumes; they stay */
+    size_t weighted_before = 0, weighted_after = 0, back = 0;
+    for (size_t v = 0; v < f->volumes; v++)
+        weighted_before += shell_of[v] > 0;
+    for (size_t i = 0; i < kept; i++)
+        weighted_after += shell_of[f->use[i]] > 0;
+    if (kept < f->used && weighted_after == weighted_before) {
+        for (size_t v = 0; v < f->volumes; v++)
+            f->use[back++] = v;
+        kept = back;
+    }
+    if (kept < f->used)
+        hot_context_log(f->context, HOT_LOG_WARNING, "%zu of %zu volumes repeat another bit by bit and are left out",
+                        f->used - kept, f->used);
+    f->used = kept;
+    return HOT_OK;
+}
+
+/* The volumes whose shell the response knows, and the response in units of its b=0 signal. */
+static hot_status match_response(finder *f, double unit_without)
+{
+    const double *shell_b;
+    const int *shell_of;
+    int row[SHELLS_MAX];
+    const size_t shells = hot_dwi_shells(f->dwi, &shell_b, &shell_of);
+    const int lmax = hot_response_lmax(f->response) < LMAX_MAX ? hot_response_lmax(f->response) : LMAX_MAX;
+    if (shells > SHELLS_MAX)
+        return hot_context_fail(f->context, HOT_ERROR_DATA, "the data have %zu shells; at most %d are supported", shells,
+                                SHELLS_MAX);
+    hot_status status = hot_response_match(f->context, f->response, f->dwi, row);
+    if (status != HOT_OK)
+        return status;
+    double unit = row[0] >= 0 ? hot_response_value(f->response, (size_t)row[0], 0) : unit_without;
+    if (!(unit > 0))
+        return hot_context_fail(f->context, HOT_ERROR_DATA, "the response's b=0 signal is %g; it must be positive", unit);
+    if (row[0] < 0)
+        hot_context_log(f->context, HOT_LOG_NOTE, "the response has no row for b=0: it is taken to belong to the mean b=0 "
+                        "signal of the mask, %g", unit);
+    size_t n = 0;
+    for (size_t s = 1; s < shells; s++) {
+        if (row[s] < 0) {
+            hot_context_log(f->context, HOT_LOG_NOTE, "the shell b=%.0f has no row in the response and is left out",
+                            shell_b[s]);
+            continue;
+        }
+        if (n == LMAX_MAX)
+            return hot_context_fail(f->context, HOT_ERROR_DATA, "more than %d shells", LMAX_MAX);
+        const double *from = hot_response_row(f->response, (size_t)row[s], NULL);
+        f->shell_b[n] = shell_b[s];
+        for (int l = 0; l <= lmax / 2; l++)
+            f->rows[n * (size_t)(lmax / 2 + 1) + (size_t)l] = from[l] / unit;
+        n++;
+    }
+    if (n == 0)
+        return hot_context_fail(f->context, HOT_ERROR_DATA, "no shell of the data has a row in the response");
+    size_t kept = 0;
+    for (size_t i = 0; i < f->used; i++) {
+        const int shell = shell_of[f->use[i]];
+        if (shell == 0 || row[shell] >= 0) {
+            f->b[kept] = shell_b[shell];
+            memcpy(f->gradients + 3 * kept, hot_dwi_gradients(f->dwi) + 3 * f->use[i], 3 * sizeof *f->gradients);
+            f->use[kept++] = f->use[i];
+        }
+    }
+    f->used = kept;
+    f->scheme = (hot_signal_scheme){.size = sizeof f->scheme, .volumes = kept, .b = f->b, .gradients = f->gradients,
+                                    .shells = n, .shell_b = f->shell_b, .response = f->rows, .lmax = lmax};
+    return HOT_OK;
+}
+
+/* Signals of voxels first ... first + count - 1, the used volumes side by side. */
+static hot_status read_used(finder *f, size_t first, size_t count)
+{
+    hot_status status = hot_dwi_read(f->context, f->dwi, first, count, f->signals);
+    if (status != HOT_OK || f->used == f->volumes)
+        return status;
+    for (size_t n = 0; n < count; n++)
+        for (size_t i = 0; i < f->used; i++) /* to the left, or where it is: nothing is overwritten too early */
+            f->signals[n * f->used + i] = f->signals[n * f->volumes + f->use[i]];
+    return HOT_OK;
+}
+
+static int by_size(const void *left, const void *right)
+{
+    float l = *(const float *)left, r = *(const float *)right;
+    return (l > r) - (l < r);
+}
+
+/* The noise from what the fits leave over, on a sample of voxels: a guess, its residuals, a better guess. */
+static hot_status noise_from_residuals(finder *f, double bright, double *sigma)
+{
+    hot_context *context = f->context;
+    hot_status status = HOT_OK;
+    size_t count = 0, step = f->mask->inside / SAMPLE + 1, seen = 0, weighted = 0;
+    float *sample = hot_context_alloc(context, SAMPLE * f->used, sizeof *sample);
+    float *residual = hot_context_alloc(context, SAMPLE, sizeof *residual);
+    float *directions = hot_context_alloc(context, SAMPLE, 9 * sizeof *directions);
+    uint8_t *flags = hot_context_alloc(context, SAMPLE, 1), *found = hot_context_alloc(context, SAMPLE, 1);
+    if (!sample || !residual || !directions || !flags || !found) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
+    for (size_t voxel = 0; voxel < f->voxels && count < SAMPLE && status == HOT_OK; voxel++) {
+        if (!f->mask->bytes[voxel] || seen++ % step != 0)
+            continue;
+        status = read_used(f, voxel, 1);
+        memcpy(sample + count++ * f->used, f->signals, f->used * sizeof *sample);
+    }
+    for (size_t i = 0; i < f->used; i++)
+        weighted += f->b[i] > 50;
+    hot_signal_options how = f->how;
+    hot_signal_result result = {.size = sizeof result, .directions = directions, .found = found, .residual = residual,
+                                .flags = flags};
+    how.sigma = 0.05 * bright;
+    how.progress[1] = 1e-3;
+    for (int round = 0; round < 6 && status == HOT_OK; round++) {
+        how.response_sigma = 0;
+        status = hot_signal_fibers_f32(context, &how, &f->scheme, count, sample, NULL, NULL, NULL, &result);
+        size_t usable = 0;
+        for (size_t i = 0; i < count && status == HOT_OK; i++) {
+            double left = (double)weighted - 3.0 * found[i] - 1;
+            if (!flags[i] && left > 0)
+                residual[usable++] = (float)(residual[i] * sqrt((double)weighted / left));
+        }
+        if (status == HOT_OK && usable == 0) {
+            status = hot_context_fail(context, HOT_ERROR_DATA,
+                                      "the noise cannot be estimated: no voxel of the mask can be fitted; give --sigma");
+            break;
+        }
+        if (status != HOT_OK)
+            break;
+        qsort(residual, usable, sizeof *residual, by_size);
+        how.sigma *= fmin(fmax((double)residual[usable / 2], 0.1), 10);
+    }
+    *sigma = how.sigma;
+cleanup:
+    hot_context_free(context, found);
+    hot_context_free(context, flags);
+    hot_context_free(context, directions);
+    hot_context_free(context, residual);
+    hot_context_free(context, sample);
+    return status;
+}
+
+/* Mean b=0 signal of the mask's voxels among those read. */
+static double mean_b0(const finder *f, const uint8_t *inside, const float *signals, size_t count)
+{
+    const int *shell_of;
+    double sum = 0;
+    size_t n = 0;
+    hot_dwi_shells(f->dwi, NULL, &shell_of);
+    for (size_t i = 0; i < count; i++)
+        for (size_t v = 0; inside[i] && v < f->volumes; v++)
+            if (shell_of[v] == 0 && signals[i * f->volumes + v] > 0) {
+                sum += (double)signals[i * f->volumes + v];
+                n++;
+            }
+    return n ? sum / (double)n : 0;
+}
+
+static hot_status make_maps(hot_context *context, const hot_grid *grid, size_t voxels, hot_signal_maps *maps)
+{
+    memset(maps, 0, sizeof *maps);
+    maps->grid = *grid;
+    maps->probability = hot_context_calloc(context, voxels, 4 * sizeof(float));
+    maps->margin = hot_context_calloc(context, voxels, sizeof(float));
+    maps->residual = hot_context_calloc(context, voxels, sizeof(float));
+    maps->width = hot_context_calloc(context, voxels, sizeof(float));
+    maps->flags = hot_context_calloc(context, voxels, 1);
+    return maps->probability && maps->margin && maps->residual && maps->width && maps->flags ? HOT_OK : HOT_ERROR_MEMORY;
+}
+
+void hot_signal_maps_free(hot_context *context, hot_signal_maps *maps)
+{
+    if (!maps)
+        return;
+    hot_context_free(context, maps->probability);
+    hot_context_free(context, maps->margin);
+    hot_context_free(context, maps->residual);
+    hot_context_free(context, maps->width);
+    hot_context_free(context, maps->flags);
+    maps->probability = maps->margin = maps->residual = maps->width = NULL;
+    maps->flags = NULL;
+}
+
+/* All voxels, chunk by chunk. */
+static hot_status find_all(finder *f, const hot_signal_find_options *options, hot_signal_maps *maps, float *peaks,
+                           uint8_t *flags, size_t *flagged)
+{
+    const size_t row = 3 * (size_t)f->how.max_fibers;
+    hot_status status = HOT_OK;
+    for (size_t first = 0; first < f->voxels && status == HOT_OK; first += f->chunk) {
+        const size_t count = f->voxels - first < f->chunk ? f->voxels - first : f->chunk;
+        hot_signal_result result = {.size = sizeof result, .directions = peaks + first * row, .flags = flags + first};
+        if (maps) {
+            result.probability = maps->probability + 4 * first;
+            result.margin = maps->margin + first;
+            result.residual = maps->residual + first;
+            result.width = maps->width + first;
+        }
+        f->how.progress[0] = (double)first / (double)f->voxels;
+        f->how.progress[1] = (double)(first + count) / (double)f->voxels;
+        status = read_used(f, first, count);
+        if (status == HOT_OK)
+            status = hot_signal_fibers_f32(f->context, &f->how, &f->scheme, count, f->signals,
+                                           options->sigma_map ? options->sigma_map + first : NULL, NULL,
+                                           f->mask->bytes + first, &result);
+    }
+    *flagged = 0;
+    for (size_t voxel = 0; voxel < f->voxels; voxel++)
+        *flagged += flags[voxel] != 0;
+    return status;
+}
+
+hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
+                                  const hot_response *response, const hot_signal_find_options *given,
+                                  hot_signal_maps *maps, hot_fiber_field **fibers)
+{
+    hot_signal_find_options options = {.size = sizeof options};
+    hot_status status = HOT_OK;
+    hot_response *estimated = NULL;
+    float *peaks = NULL;
+    uint8_t *flags = NULL;
+    size_t flagged = 0, repeats = 0;
+    double sigma = 0, snr = NAN;
+    finder f = {.context = context, .dwi = dwi, .mask = mask, .response = response, .volumes = dwi->volumes};
+    *fibers = NULL;
+    if (maps)
+        memset(maps, 0, sizeof *maps);
+    if (given) {
+        if (given->size < sizeof(size_t) || given->size > sizeof options)
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_signal_find_options has size %zu, not %zu",
+                                    given->size, sizeof options);
+        memcpy(&options, given, given->size);
+    }
+    if (!options.keep_maps)
+        maps = NULL;
+    if (!dwi->has_b0)
+        return hot_context_fail(context, HOT_ERROR_DATA, "'%s' has no b=0 volume (b of at most 50 s/mm^2): the signal "
+                                "method's volume fractions are relative to the signal without diffusion weighting",
+                                hot_dwi_source(dwi));
+    if (!(options.sigma >= 0) || isinf(options.sigma))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the noise's standard deviation must be positive, not %g",
+                                options.sigma);
+    f.voxels = hot_grid_voxels(&dwi->grid);
+    f.how = (hot_signal_options){.size = sizeof f.how, .max_fibers = options.max_fibers ? options.max_fibers : 3,
+                                 .order = options.order, .select = options.select};
+    f.chunk = CHUNK_FLOATS / f.volumes + 1;
+    f.chunk = f.chunk < f.voxels ? f.chunk : f.voxels;
+    f.signals = hot_context_alloc(context, f.chunk * f.volumes, sizeof *f.signals);
+    f.use = hot_context_alloc(context, f.volumes, sizeof *f.use);
+    f.b = hot_context_alloc(context, f.volumes, sizeof *f.b);
+    f.gradients = hot_context_alloc(context, f.volumes, 3 * sizeof *f.gradients);
+    peaks = hot_context_calloc(context, f.voxels, 3 * (size_t)f.how.max_fibers * sizeof *peaks);
+    flags = hot_context_calloc(context, f.voxels, 1);
+    if (!f.signals || !f.use || !f.b || !f.gradients || !peaks || !flags) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
+    if (maps)
+        status = make_maps(context, &dwi->grid, f.voxels, maps);
+    if (status == HOT_OK && !f.response) {
+        status = hot_response_estimate(context, dwi, mask, 8, &estimated, NULL);
+        f.response = estimated;
+    }
+    size_t first = 0; /* what is learned from some voxels is learned from where the mask begins */
+    while (first + f.chunk < f.voxels && !mask->bytes[first])
+        first++;
+    if (status == HOT_OK)
+        status = hot_dwi_read(context, dwi, first, f.chunk, f.signals);
+    if (status != HOT_OK)
+        goto cleanup;
+    for (f.used = 0; f.used < f.volumes; f.used++)
+        f.use[f.used] = f.used;
+    double bright = mean_b0(&f, mask->bytes + first, f.signals, f.chunk);
+    status = drop_repeats(&f, mask->bytes + first, f.signals, f.chunk);
+    if (status == HOT_OK)
+        status = match_response(&f, bright);
+    if (status != HOT_OK)
+        goto cleanup;
+    sigma = options.sigma;
+    if (sigma == 0 && !options.sigma_map) {
+        status = hot_dwi_noise(context, dwi, mask, &sigma, &snr, &repeats);
+        if (status == HOT_OK && !(sigma > 1e-6 * bright)) {
+            status = bright > 0 ? noise_from_residuals(&f, bright, &sigma) : HOT_OK;
+            if (status == HOT_OK)
+                hot_context_log(context, HOT_LOG_NOTE, "the b=0 volumes do not tell the noise: %g, from the fits' residuals",
+                                sigma);
+        }
+        if (!(sigma > 0))
+            sigma = 1; /* nothing in the mask has a signal: every voxel will be flagged */
+    }
+    f.how.sigma = options.sigma_map ? 1 : sigma;
+    if (!options.clean_response && !options.sigma_map && bright > 0)
+        f.how.response_sigma = fmin(sigma / bright, 0.5);
+    if (status == HOT_OK)
+        status = find_all(&f, &options, maps, peaks, flags, &flagged);
+    if (status == HOT_OK)
+        status = hot_fiber_field_create(context, &dwi->grid, f.how.max_fibers, peaks, fibers);
+    if (status == HOT_OK && flagged)
+        hot_context_log(context, HOT_LOG_WARNING,
+                        "%zu of %zu voxels have NaN, zero, negative or clipped signals or nothing but noise, and no fibre",
+                        flagged, mask->inside);
+    if (status == HOT_OK && maps) {
+        memcpy(maps->flags, flags, f.voxels);
+        maps->sigma = options.sigma_map ? NAN : sigma;
+        maps->voxels = mask->inside;
+        maps->flagged = flagged;
+    }
+cleanup:
+    if (status != HOT_OK)
+        hot_signal_maps_free(context, maps);
+    hot_response_destroy(&estimated);
+    hot_context_free(context, flags);
+    hot_context_free(context, peaks);
+    hot_context_free(context, f.gradients);
+    hot_context_free(context, f.b);
+    hot_context_free(context, f.use);
+    hot_context_free(context, f.signals);
+    return status;
+}

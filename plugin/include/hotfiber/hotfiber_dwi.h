@@ -1,0 +1,72 @@
+/* Diffusion-weighted data: reading, geometry, mask, phantom. Included by hotfiber.h. */
+#ifndef HOTFIBER_DWI_H
+#define HOTFIBER_DWI_H
+
+/* Reads a diffusion data set: NRRD with the NA-MIC keys ("-" = standard input), or NIfTI with FSL's bval and bvec
+ * (NULL for NRRD; for NIfTI NULL means the same base name with .bval / .bvec). The samples stay in the file's own
+ * type in memory; hot_dwi_read converts what is asked for.
+ * Owner: the caller, until hot_dwi_destroy. Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT, HOT_ERROR_DATA, HOT_ERROR_MEMORY. */
+HOT_API hot_status hot_dwi_load(hot_context *context, const char *path, const char *bval, const char *bvec,
+                                hot_dwi **dwi);
+
+/* A data set from memory. signals: volumes x voxels floats in [volume][k][j][i] order, copied; b: volumes, s/mm^2;
+ * gradients: volumes x 3 in world axes of grid->space, need not be unit (only their direction counts; ignored where
+ * b is 0). */
+HOT_API hot_status hot_dwi_create(hot_context *context, const hot_grid *grid, size_t volumes, const double *b,
+                                  const double *gradients, const float *signals, hot_dwi **dwi);
+HOT_API void hot_dwi_destroy(hot_dwi **dwi);
+
+HOT_API const hot_grid *hot_dwi_grid(const hot_dwi *dwi);
+HOT_API size_t hot_dwi_volumes(const hot_dwi *dwi);
+/* b-values in s/mm^2 and unit gradient directions (volumes x 3, world; 0 0 0 where b = 0). Owned by the dwi. */
+HOT_API const double *hot_dwi_b(const hot_dwi *dwi);
+HOT_API const double *hot_dwi_gradients(const hot_dwi *dwi);
+/* The file it came from, "" for memory. */
+HOT_API const char *hot_dwi_source(const hot_dwi *dwi);
+
+/* Signals of voxels first ... first + count - 1 as floats, signals[voxel][volume]. Scaling of the file applied;
+ * nothing else done (NaN and negative values come through). */
+HOT_API hot_status hot_dwi_read(hot_context *context, const hot_dwi *dwi, size_t first, size_t count, float *signals);
+
+/* Shells: groups of volumes of nearly equal b (b <= 50 s/mm^2 is shell 0, the b=0 volumes, when there are any).
+ * shell_of[volumes] and b[shells] are owned by the dwi; ascending b. */
+HOT_API size_t hot_dwi_shells(const hot_dwi *dwi, const double **b, const int **shell_of);
+/* Whether shell 0 is b=0. */
+HOT_API int hot_dwi_has_b0(const hot_dwi *dwi);
+/* The highest even order (0, 2, 4, 6, 8) whose tensor the directions of one shell determine: enough directions that
+ * are distinct up to sign, and a well-conditioned design. shell = -1: of the shell that supports most.
+ * -1: memory is short (and the message set). */
+HOT_API int hot_dwi_highest_order(hot_context *context, const hot_dwi *dwi, int shell);
+
+/* Which voxels to compute. A mask file (NRRD or NIfTI, any scalar type, non-zero = inside) must have the grid's sizes. */
+HOT_API hot_status hot_mask_load(hot_context *context, const char *path, const hot_grid *grid, hot_mask **mask);
+/* The built-in mask, from the mean b=0 image: Otsu's threshold on its median-smoothed copy, pieces of less than a twentieth
+ * of the largest one dropped, holes filled. All voxels where there is no background: where the dark part loses signal by
+ * diffusion like tissue. */
+HOT_API hot_status hot_mask_estimate(hot_context *context, const hot_dwi *dwi, hot_mask **mask);
+/* All voxels inside. */
+HOT_API hot_status hot_mask_full(hot_context *context, const hot_grid *grid, hot_mask **mask);
+HOT_API void hot_mask_destroy(hot_mask **mask);
+/* One byte per voxel, 1 = inside; owned by the mask. */
+HOT_API const uint8_t *hot_mask_bytes(const hot_mask *mask);
+HOT_API size_t hot_mask_count(const hot_mask *mask);
+
+/* The noise's standard deviation and the SNR of the mean b=0 signal inside the mask: from the spread between b=0
+ * volumes when there are two or more (repeats = their number), else from nothing: sigma = NaN. */
+HOT_API hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, double *sigma,
+                                 double *snr, size_t *repeats);
+
+/* HOT_ERROR_ARGUMENT when `path` is, by whatever name, one of the files the data came from (header, data files, bval,
+ * bvec): an input is never overwritten. */
+HOT_API hot_status hot_dwi_spares(hot_context *context, const hot_dwi *dwi, const char *path);
+
+/* Writes the DWI as NRRD (identity measurement frame, b-value coded in the gradients' lengths) or, for .nii / .nii.gz,
+ * as NIfTI + .bval + .bvec beside it. path "-" = NRRD to standard output. */
+HOT_API hot_status hot_dwi_save(hot_context *context, const hot_dwi *dwi, const char *path);
+
+/* The grid's matrix in scanner RAS: rows of to_world negated where the space says L or P. */
+HOT_API void hot_grid_to_ras(const hot_grid *grid, double ras[3][4]);
+/* +1 / -1 per world axis: multiply a world vector by it to get RAS. */
+HOT_API void hot_space_ras_sign(hot_space space, double sign[3]);
+
+#endif

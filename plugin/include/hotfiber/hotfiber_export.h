@@ -1,0 +1,41 @@
+/* Files out (and tensor fields and directions back in). Included by hotfiber.h.
+ *
+ * Every writer makes the file beside its name and renames it when it is whole: a run that dies leaves no half file.
+ * path "-" = standard output where the format can be streamed (NRRD). */
+#ifndef HOTFIBER_EXPORT_H
+#define HOTFIBER_EXPORT_H
+
+HOT_API hot_status hot_tensor_field_save(hot_context *context, const hot_tensor_field *field, const char *path);
+HOT_API hot_status hot_tensor_field_load(hot_context *context, const char *path, hot_tensor_field **field);
+
+/* Directions as NRRD (3N values per voxel, the grid's own space) or NIfTI (.nii, .nii.gz: 3N volumes, scanner RAS),
+ * by the file's name. */
+HOT_API hot_status hot_fiber_field_save(hot_context *context, const hot_fiber_field *fibers, const char *path);
+HOT_API hot_status hot_fiber_field_load(hot_context *context, const char *path, hot_fiber_field **fibers);
+
+/* One output format. It is written from directions or from tensors: the other function is NULL. */
+typedef struct hot_export_format {
+    const char *name;   /* "peaks", "nfibers", "fiber", "dec", "vtp", "fixels", "png" ... */
+    const char *suffix; /* what file names of this format end in, the usual one first: ".vtp", ".nii.gz|.nii|.nrrd"; "" =
+                           a folder */
+    const char *help;   /* one line: what it is and what it is for */
+    hot_status (*write)(hot_context *context, const hot_fiber_field *fibers, const char *path);
+    hot_status (*write_tensors)(hot_context *context, const hot_tensor_field *tensors, const char *path);
+} hot_export_format;
+
+/* All of them, count of them in *count; static storage. */
+HOT_API const hot_export_format *const *hot_export_formats(size_t *count);
+/* The format of this name, or (name NULL) the one that `path` asks for: a base name that begins with a format's name and
+ * ends in one of its suffixes (nfibers.nii.gz), else the first format with such a suffix. NULL when there is none. */
+HOT_API const hot_export_format *hot_export_format_find(const char *name, const char *path);
+
+/* What a picture is usually drawn over: the mean of the b=0 volumes (of all volumes when there is no b=0), one float per
+ * voxel of the dwi's grid. Errors: HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
+HOT_API hot_status hot_export_background(hot_context *context, const hot_dwi *dwi, float *background);
+
+/* The three middle slices, fibres drawn over the background (one float per voxel, window from its 2nd to 98th
+ * percentile; NULL = fibre amplitude). */
+HOT_API hot_status hot_export_picture(hot_context *context, const hot_fiber_field *fibers, const float *background,
+                                      const char *path);
+
+#endif

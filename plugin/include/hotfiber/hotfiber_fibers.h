@@ -1,0 +1,38 @@
+/* Fibre directions from tensor fields. Included by hotfiber.h. */
+#ifndef HOTFIBER_FIBERS_H
+#define HOTFIBER_FIBERS_H
+
+typedef struct hot_peaks_options {
+    size_t size;         /* sizeof(hot_peaks_options) */
+    const char *method;  /* one of hot_peaks_method_name; NULL = "maxima" */
+    int max_fibers;      /* 0 = 3 */
+    double threshold;    /* fraction of the largest peak; negative = the method's default */
+    double min_angle;    /* degrees; negative = the method's default */
+    size_t starts;       /* maxima: 0 = scan and refine; > 0: SS-HOPM from so many starts */
+    double min_amplitude; /* absolute: peaks below it are dropped; negative = the model's default: .1 for fod, whose
+                             peaks are volume fractions, so that noise and isotropic voxels give no fibre; 0 else */
+    hot_shift shift;     /* maxima with starts: the shift of SS-HOPM; default HOT_SHIFT_ADAPTIVE */
+    double alpha;        /* with HOT_SHIFT_FIXED */
+    const hot_mask *mask; /* where to look, of the field's sizes; NULL = wherever a tensor was fitted */
+} hot_peaks_options;
+
+/* The name of method `index` (0, 1, ...), NULL after the last, and its one-line help (may be NULL). Static storage. */
+HOT_API const char *hot_peaks_method_name(size_t index, const char **help);
+
+/* Fibre directions of every voxel with a fitted tensor (confidence above 0) inside the mask. A tensor with NaN or Inf,
+ * an isotropic one and one that is nowhere positive have none. Owner of *fibers: the caller. Errors:
+ * HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. Any number of threads, same result. */
+HOT_API hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *tensors,
+                                        const hot_peaks_options *options, hot_fiber_field **fibers);
+/* From memory: peaks voxels x 3 * max_fibers, copied; counts are taken from the non-zero directions. */
+HOT_API hot_status hot_fiber_field_create(hot_context *context, const hot_grid *grid, int max_fibers,
+                                          const float *peaks, hot_fiber_field **fibers);
+HOT_API void hot_fiber_field_destroy(hot_fiber_field **fibers);
+HOT_API const hot_grid *hot_fiber_field_grid(const hot_fiber_field *fibers);
+HOT_API int hot_fiber_field_max(const hot_fiber_field *fibers);
+/* voxels x 3 * max: world vectors of length amplitude, longest first, absent = 0, one hemisphere. Owned by the field. */
+HOT_API const float *hot_fiber_field_peaks(const hot_fiber_field *fibers);
+/* How many fibres each voxel has. Owned by the field. */
+HOT_API const uint8_t *hot_fiber_field_counts(const hot_fiber_field *fibers);
+
+#endif

@@ -1,0 +1,57 @@
+/* Models: signals to tensor fields; the single-fibre response. Included by hotfiber.h. */
+#ifndef HOTFIBER_MODEL_H
+#define HOTFIBER_MODEL_H
+
+/* The single-fibre response: a row of zonal SH coefficients (l = 0, 2, 4, ...) per shell, in the signal's own units
+ * (MRtrix's convention: the coefficient of Y_l0, S(theta) = sum_l r_l Y_l0(theta)), with the shells' b-values. A row whose
+ * b is at most 50 is the b=0 signal: what makes the fod's weights volume fractions. Responses made here have one. */
+HOT_API hot_status hot_response_load(hot_context *context, const char *path, hot_response **response);
+/* From the data: voxels of one fibre are chosen iteratively (Tournier 2013), per shell. voxels (may be NULL): how
+ * many were used. Errors: HOT_ERROR_DATA when no voxel looks like a single fibre. */
+HOT_API hot_status hot_response_estimate(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, int lmax,
+                                         hot_response **response, size_t *voxels);
+/* From diffusivities along and across the fibre, mm^2/s, and the signal at b=0, for the shells of `dwi`. */
+HOT_API hot_status hot_response_tensor(hot_context *context, const hot_dwi *dwi, double along, double across,
+                                       double s0, int lmax, hot_response **response);
+/* Looks whether a response can be one of a fibre (bright across, dark along, rising in between, alternating signs,
+ * falling with b) and logs a warning for each doubt. warnings (may be NULL): how many. */
+HOT_API hot_status hot_response_check(hot_context *context, const hot_response *response, size_t *warnings);
+/* MRtrix's text format: a row per shell, "# Shells: ..." in a comment. path "-" = standard output. */
+HOT_API hot_status hot_response_save(hot_context *context, const hot_response *response, const char *path);
+HOT_API void hot_response_destroy(hot_response **response);
+HOT_API size_t hot_response_shells(const hot_response *response);
+HOT_API int hot_response_lmax(const hot_response *response);
+/* The row of one shell (lmax / 2 + 1 values; owned by the response) and its b-value (NaN when the file did not say). */
+HOT_API const double *hot_response_row(const hot_response *response, size_t shell, double *b);
+
+typedef struct hot_fit_options {
+    size_t size;           /* sizeof(hot_fit_options) */
+    const char *model;     /* "adc", "odf" or "fod"; NULL = "fod" */
+    int order;             /* 2, 4, 6 or 8; 0 = 6, or the highest the scheme supports when that is lower */
+    const hot_response *response; /* for fod; NULL = estimated from the data */
+    double regularise;     /* Laplace-Beltrami weight; negative = the model's default (fod: by the noise that the data
+                              have, nothing without noise; a log line says how much) */
+    int positive;          /* adc: refit voxels whose diffusivity is negative somewhere, so that it is not */
+    int weighted;          /* adc: signal-weighted least squares (1) or plain (0); negative = 1 */
+    int estimate_s0;       /* adc: ln S0 is estimated together with the tensor (1), from all volumes, instead of taken
+                              as the mean b=0 signal (0) */
+} hot_fit_options;
+
+/* Fits the model in every voxel of the mask, slab by slab. Voxels that cannot be fitted (NaN, no b=0 signal ...) are
+ * flagged: their confidence is 0 and their values 0. */
+HOT_API hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
+                                        const hot_fit_options *options, hot_tensor_field **field);
+HOT_API void hot_tensor_field_destroy(hot_tensor_field **field);
+HOT_API const hot_grid *hot_tensor_field_grid(const hot_tensor_field *field);
+HOT_API int hot_tensor_field_order(const hot_tensor_field *field);
+HOT_API const char *hot_tensor_field_model(const hot_tensor_field *field);
+/* voxels x (1 + unique values): confidence (1 fitted, 0 not) and the packed tensor in world axes. Owned by the field. */
+HOT_API const float *hot_tensor_field_values(const hot_tensor_field *field);
+/* A field from memory: values copied, voxels x (1 + unique values). */
+HOT_API hot_status hot_tensor_field_create(hot_context *context, const hot_grid *grid, int order, const char *model,
+                                           const float *values, hot_tensor_field **field);
+/* The response used (fod), or NULL; how many voxels were fitted and how many flagged. */
+HOT_API const hot_response *hot_tensor_field_response(const hot_tensor_field *field);
+HOT_API void hot_tensor_field_counts(const hot_tensor_field *field, size_t *fitted, size_t *flagged);
+
+#endif

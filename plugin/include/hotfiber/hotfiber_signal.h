@@ -1,0 +1,49 @@
+/* Fibres straight from the signals: rank-k in signal space. Included by hotfiber.h. */
+#ifndef HOTFIBER_SIGNAL_H
+#define HOTFIBER_SIGNAL_H
+
+typedef struct hot_signal_find_options {
+    size_t size;           /* sizeof(hot_signal_find_options) */
+    int max_fibers;        /* 1 to 3; 0 = 3 */
+    int order;             /* degrees of the response used: 4, 6 or 8; 0 = 8 */
+    hot_select select;     /* how the number of fibres is chosen */
+    double sigma;          /* the noise's standard deviation in the data's unit; 0 = from the spread of the b=0 volumes,
+                              with fewer than two of them from the fits' residuals */
+    const float *sigma_map; /* one value per voxel of the grid instead; NULL = none */
+    int clean_response;    /* 1: the response was not made from noisy data (diffusivities, a simulation) */
+    int keep_maps;         /* 1: fill *maps */
+} hot_signal_find_options;
+
+/* What is known beside the directions; every array has an item per voxel of the grid, 0 outside the mask. */
+typedef struct hot_signal_maps {
+    hot_grid grid;
+    double sigma;          /* the noise used (NaN with a map) */
+    size_t voxels, flagged; /* in the mask; flagged among them */
+    float *probability;    /* 4 per voxel: of 0, 1, 2, 3 fibres */
+    float *margin;         /* log10 of the odds of the chosen number against the next best */
+    float *residual;       /* root mean square residual in units of sigma */
+    float *width;          /* tau, rad^2: how much wider than the response the fibres are */
+    uint8_t *flags;        /* HOT_VOXEL_ bits */
+} hot_signal_maps;
+
+/* Fits 0 to 3 fibres to the signals of every voxel of the mask and chooses how many there are (hotfiber/lowrank.h says
+ * how). response: with a row for the shells of the data, and one for b=0 (without, weights are relative to the mean
+ * b=0 signal of the mask); NULL = estimated from the data. A volume that repeats another bit by bit counts once.
+ * maps (may be NULL): filled when options->keep_maps; free with hot_signal_maps_free.
+ * Owner of *fibers: the caller. Errors: HOT_ERROR_DATA (no b=0 volume, response without a shell), HOT_ERROR_ARGUMENT,
+ * HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. Any number of threads gives the same result. */
+HOT_API hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
+                                          const hot_response *response, const hot_signal_find_options *options,
+                                          hot_signal_maps *maps, hot_fiber_field **fibers);
+HOT_API void hot_signal_maps_free(hot_context *context, hot_signal_maps *maps);
+
+/* Writes one map (name: "probability", "margin", "residual", "width", "flags") as NRRD, or NIfTI by the path's name. */
+HOT_API hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps, const char *name,
+                                       const char *path);
+
+/* A map of the noise's standard deviation (NRRD or NIfTI, any scalar type, a value per voxel of the grid) for
+ * hot_signal_find_options.sigma_map; voxels whose value is not positive get no fibre. Free with hot_context_free.
+ * Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT, HOT_ERROR_DATA (another number of voxels), HOT_ERROR_MEMORY. */
+HOT_API hot_status hot_noise_map_load(hot_context *context, const char *path, const hot_grid *grid, float **map);
+
+#endif

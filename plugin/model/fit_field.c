@@ -1,0 +1,234 @@
+/* The fit of a whole data set, slab by slab. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model.h"
+
+/* Floats of signal per slab: two megabytes stay in a core's cache between the passes over them. */
+enum { SLAB_FLOATS = 1 << 19 };
+
+/* An empty field, all confidence 0. */
+static hot_status make_field(hot_context *context, const hot_grid *grid, int order, const char *model,
+                             hot_tensor_field **made)
+{
+    *made = NULL;
+    const size_t voxels = hot_grid_voxels(grid);
+    if (voxels == 0)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a grid of %zu x %zu x %zu voxels", grid->size[0],
+                                grid->size[1], grid->size[2]);
+    hot_tensor_field *field = hot_context_calloc(context, 1, sizeof *field);
+    if (!field)
+        return HOT_ERROR_MEMORY;
+    field->context = context;
+    field->grid = *grid;
+    field->order = order;
+    snprintf(field->model, sizeof field->model, "%s", model);
+    field->values = hot_context_calloc(context, voxels, (hot_model_terms(order) + 1) * sizeof *field->values);
+    if (!field->values) {
+        hot_tensor_field_destroy(&field);
+        return HOT_ERROR_MEMORY;
+    }
+    *made = field;
+    return HOT_OK;
+}
+
+hot_status hot_plan_fit_voxels(const hot_plan *plan, const uint8_t *inside, const char *stage, float *values,
+                               size_t *fitted, size_t *flagged)
+{
+    hot_context *context = plan->context;
+    hot_status status = HOT_OK;
+    const size_t voxels = hot_grid_voxels(hot_dwi_grid(plan->dwi)), width = plan->terms + 1;
+    size_t slab = SLAB_FLOATS / plan->volumes;
+    slab = slab < 64 ? 64 : slab;
+    slab = slab > voxels ? voxels : slab;
+    float *signals = hot_context_alloc(context, slab, plan->volumes * sizeof *signals);
+    float *work = hot_context_alloc(context, slab, (plan->used_count + 1) * sizeof *work);
+    float *fits = hot_context_alloc(context, slab, width * sizeof *fits);
+    *fitted = *flagged = 0;
+    if (!signals || !work || !fits) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
+    for (size_t first = 0; first < voxels; first += slab) {
+        const size_t count = voxels - first < slab ? voxels - first : slab;
+        size_t wanted = 0, from = count, to = 0;
+        status = hot_context_progress(context, stage, (double)first / (double)voxels);
+        if (status != HOT_OK)
+            goto cleanup;
+        for (size_t v = 0; v < count; v++)
+            if (inside[first + v]) {
+                from = v < from ? v : from;
+                to = v + 1;
+                wanted++;
+            }
+        if (wanted == 0)
+            continue;
+        status = hot_dwi_read(context, plan->dwi, first + from, to - from, signals);
+        if (status != HOT_OK)
+            goto cleanup;
+        /* closed ranks: only the voxels inside are fitted */
+        for (size_t v = from, at = 0; v < to && wanted < to - from; v++)
+            if (inside[first + v]) {
+                if (at != v - from)
+                    memcpy(signals + at * plan->volumes, signals + (v - from) * plan->volumes,
+                           plan->volumes * sizeof *signals);
+                at++;
+            }
+        status = hot_plan_fit(plan, wanted, signals, work, fits);
+        if (status != HOT_OK)
+            goto cleanup;
+        for (size_t v = from, at = 0; v < to; v++)
+            if (inside[first + v]) {
+                memcpy(values + (first + v) * width, fits + at * width, width * sizeof *fits);
+                if (fits[at++ * width] > 0)
+                    ++*fitted;
+                else
+                    ++*flagged;
+            }
+    }
+    status = hot_context_progress(context, stage, 1);
+cleanup:
+    hot_context_free(context, fits);
+    hot_context_free(context, work);
+    hot_context_free(context, signals);
+    return status;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The standard deviation of the signals as the fit sees them, from what the plain fit leaves over in up to 1000 voxels
+ * (the middle one of them); with hardly more volumes than coefficients, from the spread of the b=0 volumes. 0 = unknown. */
+static hot_status estimate_noise(const hot_plan *plan, const hot_mask *mask, double *noise)
+{
+    enum { SAMPLES = 1000 };
+    hot_context *context = plan->context;
+    hot_status status = HOT_OK;
+    const size_t voxels = hot_grid_voxels(hot_dwi_grid(plan->dwi)), used = plan->used_count, width = plan->terms + 1;
+    const size_t step = mask->inside / SAMPLES + 1;
+    *noise = 0;
+    if (used < plan->terms + 6) {
+        double sigma, snr;
+        size_t repeats;
+        status = hot_dwi_noise(context, plan->dwi, mask, &sigma, &snr, &repeats);
+        if (status == HOT_OK && sigma > 0 && snr > 0)
+            *noise = plan->relative ? 1 / snr : sigma;
+        return status;
+    }
+    float *signals = hot_context_alloc(context, SAMPLES, plan->volumes * sizeof *signals);
+    float *work = hot_context_alloc(context, SAMPLES, (used + 1) * sizeof *work);
+    float *fits = hot_context_alloc(context, SAMPLES, width * sizeof *fits);
+    double *variance = hot_context_alloc(context, SAMPLES, sizeof *variance);
+    size_t taken = 0, seen = 0, count = 0;
+    if (!signals || !work || !fits || !variance) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
+    for (size_t v = 0; v < voxels && taken < SAMPLES && status == HOT_OK; v++)
+        if (mask->bytes[v] && seen++ % step == 0)
+            status = hot_dwi_read(context, plan->dwi, v, 1, signals + plan->volumes * taken++);
+    if (status == HOT_OK)
+        status = hot_plan_fit(plan, taken, signals, work, fits);
+    for (size_t v = 0; v < taken && status == HOT_OK; v++) {
+        const float *y = work + taken + v * used; /* where hot_plan_fit leaves what it fitted */
+        double sum = 0;
+        if (!(fits[v * width] > 0))
+            continue;
+        for (size_t i = 0; i < used; i++) {
+            double rest = (double)y[i];
+            for (size_t t = 0; t < plan->terms; t++)
+                rest -= plan->forward[i * plan->terms + t] * (double)fits[v * width + 1 + t];
+            sum += rest * rest;
+        }
+        variance[count++] = sum / (double)(used - plan->terms);
+    }
+    if (count > 0) {
+        qsort(variance, count, sizeof *variance, by_value);
+        *noise = sqrt(variance[count / 2]);
+    }
+cleanup:
+    hot_context_free(context, variance);
+    hot_context_free(context, fits);
+    hot_context_free(context, work);
+    hot_context_free(context, signals);
+    return status;
+}
+
+hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
+                                const hot_fit_options *options, hot_tensor_field **field)
+{
+    hot_fit_options settings = {.size = sizeof settings, .regularise = -1, .weighted = -1};
+    hot_status status = HOT_OK;
+    hot_plan *plan = NULL;
+    hot_response *response = NULL;
+    hot_tensor_field *made = NULL;
+    if (!context)
+        return HOT_ERROR_ARGUMENT;
+    if (!dwi || !mask || !field)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a fit needs data, a mask and a place for the field");
+    *field = NULL;
+    if (options) {
+        if (options->size < sizeof(size_t) || options->size > sizeof settings)
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_fit_options of %zu bytes; this library's has %zu",
+                                    options->size, sizeof settings);
+        memcpy(&settings, options, options->size);
+    }
+    const hot_grid *grid = hot_dwi_grid(dwi);
+    if (memcmp(mask->grid.size, grid->size, sizeof grid->size) != 0)
+        return hot_context_fail(context, HOT_ERROR_DATA, "the mask has %zu x %zu x %zu voxels, the data %zu x %zu x %zu",
+                                mask->grid.size[0], mask->grid.size[1], mask->grid.size[2], grid->size[0], grid->size[1],
+                                grid->size[2]);
+    const hot_model *model = hot_model_find(settings.model ? settings.model : "fod");
+    const hot_response *used = settings.response;
+    if (model && model->needs_response && !used) {
+        /* what the directions cannot carry is said before the response is looked for: adc uses the same volumes */
+        hot_fit_options probe = settings;
+        size_t voxels = 0;
+        probe.model = "adc";
+        probe.estimate_s0 = 0;
+        status = hot_plan_make(context, dwi, &probe, NULL, 0, &plan);
+        hot_plan_free(&plan);
+        if (status != HOT_OK)
+            goto cleanup;
+        status = hot_response_estimate(context, dwi, mask, 8, &response, &voxels);
+        if (status != HOT_OK)
+            goto cleanup;
+        hot_context_log(context, HOT_LOG_NOTE, "response estimated from %zu voxels of one fibre", voxels);
+        used = response;
+    }
+    status = hot_plan_make(context, dwi, &settings, used, 1, &plan);
+    if (status != HOT_OK)
+        goto cleanup;
+    if (plan->model->weighs_noise && settings.regularise < 0) {
+        double noise;
+        status = estimate_noise(plan, mask, &noise);
+        if (status == HOT_OK && noise > 0)
+            status = hot_plan_set_noise(plan, noise);
+        if (status != HOT_OK)
+            goto cleanup;
+        if (noise > 0 && plan->relative)
+            hot_context_log(context, HOT_LOG_NOTE, "%s: regularised for noise of %.3g of the b=0 signal (SNR %.3g)",
+                            plan->model->name, noise, 1 / noise);
+    }
+    status = make_field(context, grid, plan->order, plan->model->name, &made);
+    if (status != HOT_OK)
+        goto cleanup;
+    if (plan->response && response)
+        made->response = response, response = NULL;
+    else if (plan->response)
+        status = hot_response_copy(context, plan->response, &made->response);
+    if (status == HOT_OK)
+        status = hot_plan_fit_voxels(plan, mask->bytes, "fitting tensors", made->values, &made->fitted, &made->flagged);
+cleanup:
+    hot_plan_free(&plan);
+    hot_response_destroy(&response);
+    if (status != HOT_OK)
+        hot_tensor_field_destroy(&made);
+    *field = made;
+    return status;
+}

@@ -1,0 +1,128 @@
+/* Inside the models' room: what a model is, and the plan of one fit. A model is one file with a const struct and one
+ * line in MODELS. */
+#ifndef HOT_PLUGIN_MODEL_H
+#define HOT_PLUGIN_MODEL_H
+
+#include "common/fields.h"
+
+/* In the order in which help lists them. */
+#define MODELS(X) X(adc) X(odf) X(fod)
+
+enum { HOT_MODEL_ORDER_MAX = 8, HOT_MODEL_TERMS_MAX = 45 };
+
+typedef struct hot_model hot_model;
+
+/* Everything about a fit that does not depend on the voxel. Made once, read by all threads. */
+typedef struct hot_plan {
+    hot_context *context;
+    const hot_model *model;
+    const hot_dwi *dwi;
+    const hot_response *response; /* borrowed; NULL unless the model needs one */
+    int order;
+    size_t terms;                 /* unique values of the tensor */
+    double regularise;            /* Laplace-Beltrami weight, >= 0 */
+    int positive, weighted, estimate_s0;
+
+    size_t volumes;               /* of the data set */
+    size_t b0_count, *b0;         /* its b=0 volumes */
+    size_t used_count, *used;     /* the volumes that enter the fit ... */
+    double *gradients, *b;        /* ... and their directions (used x 3) and b-values, in the same order */
+
+    double *from_sh, *to_sh;      /* terms x terms, between the tensor and its harmonics */
+    double *inverse;              /* terms x used: tensor = inverse y + offset, with the model's y of the signals */
+    double *forward;              /* used x terms: the same y from a tensor */
+    double offset[HOT_MODEL_TERMS_MAX];
+    double b_max;                 /* adc: b-values are counted in units of it */
+    size_t columns, rows;         /* adc: of its design, with the column of ln S0 and the rows of the penalty */
+    double *design, *predict;     /* adc, weighted: rows x columns, and used x used (y as the plain fit has it) */
+    int relative;                 /* fod: signals are divided by the voxel's b=0 signal */
+    double noise;                 /* fod: standard deviation of the signals as the fit sees them; 0 = not known */
+} hot_plan;
+
+struct hot_model {
+    const char *name;
+    const char *help;        /* what it is, in a sentence or two */
+    double regularise;       /* default Laplace-Beltrami weight */
+    int needs_response;
+    int weighs_noise;        /* with the default regularisation, prepare makes use of plan->noise */
+    /* Which volumes enter the fit at plan->order: fills used, used_count (gradients and b follow). say != 0: logs what
+     * a user would wonder about. Errors: HOT_ERROR_DATA when no choice supports the order. */
+    hot_status (*select)(hot_plan *plan, int say);
+    /* The matrices, from the used volumes. */
+    hot_status (*prepare)(hot_plan *plan);
+    /* signals: count x volumes; s0: the mean b=0 signal, 0 marks a voxel that must stay empty. work: count x used
+     * floats of scratch. values: count x (1 + terms): the tensor goes to values[1 ...] of each row; a voxel that turns
+     * out not to be solvable gets s0 = 0. */
+    hot_status (*fit)(const hot_plan *plan, size_t count, const float *signals, float *s0, float *work, float *values);
+    /* y of one volume -> its signal at s0 = 1. */
+    double (*signal)(const hot_plan *plan, double y);
+};
+
+#define MODEL_DECLARE(NAME) extern const hot_model hot_model_##NAME;
+MODELS(MODEL_DECLARE)
+#undef MODEL_DECLARE
+
+/* The model of a name, or NULL; and the list, ended by NULL, static storage. */
+const hot_model *hot_model_find(const char *name);
+const hot_model *const *hot_model_list(void);
+
+/* A plan for `order` (0 = 6, or the highest below it that the gradients support). Free with hot_plan_free. */
+hot_status hot_plan_make(hot_context *context, const hot_dwi *dwi, const hot_fit_options *options,
+                         const hot_response *response, int say, hot_plan **plan);
+void hot_plan_free(hot_plan **plan);
+
+/* Makes the matrices again for signals with this noise (models that weigh noise). */
+hot_status hot_plan_set_noise(hot_plan *plan, double noise);
+
+/* Fits `count` voxels: signals count x volumes, values count x (1 + terms) with the confidence first. work: count x
+ * (used + 1) floats. */
+hot_status hot_plan_fit(const hot_plan *plan, size_t count, const float *signals, float *work, float *values);
+
+/* Fits the voxels where inside[voxel] != 0, slab by slab: values voxels x (1 + terms), others are left as they are. */
+hot_status hot_plan_fit_voxels(const hot_plan *plan, const uint8_t *inside, const char *stage, float *values,
+                               size_t *fitted, size_t *flagged);
+
+/* The signals (count x volumes) that these tensors (count x (1 + terms)) would give, without noise; volumes that the
+ * fit does not use are NaN. */
+hot_status hot_plan_simulate(const hot_plan *plan, size_t count, const float *values, double s0, float *signals);
+
+/* For select: all volumes of one shell (shell < 0: of all but b=0; with_b0 puts those in front) become the used ones. */
+void hot_plan_use_shell(hot_plan *plan, int shell);
+
+/* y[v][i] = the signal of used volume i divided by s0[v]. For models: the loop over voxels, threaded. */
+typedef float hot_plan_transform(float ratio);
+void hot_plan_ratios(const hot_plan *plan, size_t count, const float *signals, const float *s0, float *y,
+                     hot_plan_transform *transform);
+
+/* terms_of_order(4) = 15 */
+static inline size_t hot_model_terms(int order) { return (size_t)(order + 1) * (size_t)(order + 2) / 2; }
+/* l of each harmonic in order: 0 2 2 2 2 2 4 ... */
+static inline int hot_model_degree(size_t term)
+{
+    int l = 0;
+    while (hot_model_terms(l) <= term)
+        l += 2;
+    return l;
+}
+
+/* (x . v)^order = sum_l a_l sum_m Y_lm(v) Y_lm(x): a_l for l = 0, 2, ..., order into a[l / 2]. */
+void hot_model_power(int order, double *a);
+/* The Legendre polynomial P_l(x). */
+double hot_model_legendre(int l, double x);
+
+/* ---- Response ---------------------------------------------------------------------------------------------- */
+
+/* An empty response of so many rows. */
+hot_status hot_response_make(hot_context *context, size_t shells, int lmax, hot_response **response);
+hot_status hot_response_copy(hot_context *context, const hot_response *response, hot_response **copy);
+/* S(theta) of one row, cosine = cos(theta). */
+double hot_response_value(const hot_response *response, size_t row, double cosine);
+/* Which row belongs to each shell of the data (row[shells], -1 = none). */
+hot_status hot_response_match(hot_context *context, const hot_response *response, const hot_dwi *dwi, int *row);
+/* Turns `axis` (unit, a good start) to where one fibre of weight *weight explains the signals of one voxel best, in least
+ * squares over the shells that have a row (row[shells], of hot_response_match); s0: its b=0 signal. Returns the mean
+ * squared misfit in units of s0. */
+double hot_response_fit_axis(const hot_response *response, const hot_dwi *dwi, const int *row, const float *signals,
+                             double s0, double axis[3], double *weight);
+
+#endif

@@ -1,0 +1,309 @@
+/* The plan of a fit: order, volumes, matrices; and what every model does with a voxel. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dwi/scheme.h"
+#include "model.h"
+
+#define MODEL_ADDRESS(NAME) &hot_model_##NAME,
+static const hot_model *const models[] = {MODELS(MODEL_ADDRESS) NULL};
+
+const hot_model *const *hot_model_list(void) { return models; }
+
+const hot_model *hot_model_find(const char *name)
+{
+    for (const hot_model *const *model = models; *model; model++)
+        if (strcmp((*model)->name, name) == 0)
+            return *model;
+    return NULL;
+}
+
+void hot_model_power(int order, double *a)
+{
+    /* t^m = sum_l (2l+1) m! / (2^((m-l)/2) ((m-l)/2)! (m+l+1)!!) P_l(t), and P_l(x.v) = 4 pi / (2l+1) sum Y Y */
+    for (int l = 0; l <= order; l += 2) {
+        double value = 4 * M_PI;
+        for (int i = 2; i <= order; i++)
+            value *= i;
+        for (int i = 1; i <= (order - l) / 2; i++)
+            value /= 2. * i;
+        for (int i = order + l + 1; i > 1; i -= 2)
+            value /= i;
+        a[l / 2] = value;
+    }
+}
+
+double hot_model_legendre(int l, double x)
+{
+    double before = 1, now = x;
+    if (l == 0)
+        return 1;
+    for (int k = 2; k <= l; k++) {
+        const double next = ((2 * k - 1) * x * now - (k - 1) * before) / k;
+        before = now, now = next;
+    }
+    return now;
+}
+
+void hot_plan_use_shell(hot_plan *plan, int shell)
+{
+    const double *shell_b;
+    const int *shell_of;
+    hot_dwi_shells(plan->dwi, &shell_b, &shell_of);
+    const int has_b0 = hot_dwi_has_b0(plan->dwi);
+    plan->used_count = 0;
+    for (size_t v = 0; v < plan->volumes; v++)
+        if (shell < 0 ? !(has_b0 && shell_of[v] == 0) : shell_of[v] == shell)
+            plan->used[plan->used_count++] = v;
+}
+
+/* Says which volumes do not carry the order. */
+static hot_status refuse(const hot_plan *plan, size_t count, int order)
+{
+    double low = INFINITY, high = 0;
+    char what[64];
+    for (size_t i = 0; i < plan->used_count; i++) {
+        const double b = hot_dwi_b(plan->dwi)[plan->used[i]];
+        if (b > 50)
+            low = fmin(low, b);
+        high = fmax(high, b);
+    }
+    if (low < .9 * high)
+        snprintf(what, sizeof what, "b=%.0f to %.0f", low, high);
+    else
+        snprintf(what, sizeof what, "b=%.0f", high);
+    return hot_scheme_refuse(plan->context, plan->dwi, count, plan->gradients, order, what);
+}
+
+/* Runs the model's choice of volumes and looks whether they carry the order. */
+static hot_status try_order(hot_plan *plan, int order, int say)
+{
+    plan->order = order;
+    plan->terms = hot_model_terms(order);
+    plan->used_count = 0;
+    hot_status status = plan->model->select(plan, say);
+    if (status != HOT_OK)
+        return status;
+    const double *b = hot_dwi_b(plan->dwi), *gradients = hot_dwi_gradients(plan->dwi);
+    size_t weighted = 0; /* with a gradient: adc may use b=0 volumes too */
+    for (size_t i = 0; i < plan->used_count; i++)
+        if (gradients[3 * plan->used[i]] != 0 || gradients[3 * plan->used[i] + 1] != 0 ||
+            gradients[3 * plan->used[i] + 2] != 0) {
+            memcpy(plan->gradients + 3 * weighted, gradients + 3 * plan->used[i], 3 * sizeof(double));
+            weighted++;
+        }
+    int supports;
+    status = hot_scheme_supports(plan->context, weighted, plan->gradients, order, &supports);
+    if (status != HOT_OK)
+        return status;
+    if (!supports)
+        return refuse(plan, weighted, order);
+    for (size_t i = 0; i < plan->used_count; i++) {
+        memcpy(plan->gradients + 3 * i, gradients + 3 * plan->used[i], 3 * sizeof(double));
+        plan->b[i] = b[plan->used[i]];
+    }
+    return HOT_OK;
+}
+
+static hot_status choose_order(hot_plan *plan, int order, int say)
+{
+    if (order != 0)
+        return try_order(plan, order, say);
+    int highest = 6;
+    if (plan->response && hot_response_lmax(plan->response) < highest)
+        highest = hot_response_lmax(plan->response);
+    hot_status status = HOT_ERROR_DATA;
+    for (order = highest; order >= 2; order -= 2) {
+        status = try_order(plan, order, 0);
+        if (status == HOT_OK) {
+            status = try_order(plan, order, say);
+            if (say && order < 6 && plan->response && hot_response_lmax(plan->response) == order)
+                hot_context_log(plan->context, HOT_LOG_NOTE, "order %d: the response goes no further", order);
+            else if (say && order < 6)
+                hot_context_log(plan->context, HOT_LOG_NOTE,
+                                "order %d: the %zu diffusion-weighted volumes do not support order 6, which needs %zu "
+                                "directions", order, plan->used_count, hot_model_terms(6));
+            return status;
+        }
+        if (status != HOT_ERROR_DATA)
+            return status;
+    }
+    return status;
+}
+
+hot_status hot_plan_make(hot_context *context, const hot_dwi *dwi, const hot_fit_options *options,
+                         const hot_response *response, int say, hot_plan **made)
+{
+    hot_status status = HOT_OK;
+    *made = NULL;
+    const char *name = options->model ? options->model : "fod";
+    const hot_model *model = hot_model_find(name);
+    if (!model)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no model '%s'; models are adc, odf and fod", name);
+    if (options->order != 0 &&
+        (options->order < 2 || options->order > HOT_MODEL_ORDER_MAX || options->order % 2 != 0))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "order %d; orders are 2, 4, 6 and 8", options->order);
+    if (isnan(options->regularise) || isinf(options->regularise))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a regularisation weight of %g", options->regularise);
+    if (!hot_dwi_has_b0(dwi))
+        return hot_context_fail(context, HOT_ERROR_DATA,
+                                "'%s' has no b=0 volume (b of at most 50 s/mm^2); every model needs the signal without "
+                                "diffusion weighting", hot_dwi_source(dwi)[0] ? hot_dwi_source(dwi) : "the data set");
+    hot_plan *plan = hot_context_calloc(context, 1, sizeof *plan);
+    if (!plan)
+        return HOT_ERROR_MEMORY;
+    plan->context = context;
+    plan->model = model;
+    plan->dwi = dwi;
+    plan->response = model->needs_response ? response : NULL;
+    plan->regularise = options->regularise < 0 ? model->regularise : options->regularise;
+    plan->positive = options->positive;
+    plan->weighted = options->weighted != 0;
+    plan->estimate_s0 = options->estimate_s0;
+    plan->relative = 1;
+    plan->volumes = hot_dwi_volumes(dwi);
+    plan->b0 = hot_context_alloc(context, plan->volumes, sizeof *plan->b0);
+    plan->used = hot_context_alloc(context, plan->volumes, sizeof *plan->used);
+    plan->gradients = hot_context_alloc(context, plan->volumes, 3 * sizeof *plan->gradients);
+    plan->b = hot_context_alloc(context, plan->volumes, sizeof *plan->b);
+    if (!plan->b0 || !plan->used || !plan->gradients || !plan->b) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
+    const int *shell_of;
+    hot_dwi_shells(dwi, NULL, &shell_of);
+    for (size_t v = 0; v < plan->volumes; v++)
+        if (shell_of[v] == 0)
+            plan->b0[plan->b0_count++] = v;
+    status = choose_order(plan, options->order, say);
+    if (status != HOT_OK)
+        goto cleanup;
+    plan->from_sh = hot_context_alloc(context, plan->terms, plan->terms * sizeof(double));
+    plan->to_sh = hot_context_alloc(context, plan->terms, plan->terms * sizeof(double));
+    plan->inverse = hot_context_calloc(context, plan->terms, plan->used_count * sizeof(double));
+    plan->forward = hot_context_calloc(context, plan->terms, plan->used_count * sizeof(double));
+    if (!plan->from_sh || !plan->to_sh || !plan->inverse || !plan->forward) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
+    status = hot_sh_to_symtensor(context, plan->order, plan->from_sh);
+    if (status == HOT_OK)
+        status = hot_symtensor_to_sh(context, plan->order, plan->to_sh);
+    if (status == HOT_OK)
+        status = model->prepare(plan);
+cleanup:
+    if (status != HOT_OK)
+        hot_plan_free(&plan);
+    *made = plan;
+    return status;
+}
+
+hot_status hot_plan_set_noise(hot_plan *plan, double noise)
+{
+    const size_t bytes = plan->terms * plan->used_count * sizeof(double);
+    memset(plan->inverse, 0, bytes);
+    memset(plan->forward, 0, bytes);
+    plan->noise = noise;
+    return plan->model->prepare(plan);
+}
+
+void hot_plan_free(hot_plan **plan)
+{
+    if (!plan || !*plan)
+        return;
+    hot_plan *gone = *plan;
+    *plan = NULL;
+    hot_context *context = gone->context;
+    void *const parts[] = {gone->b0, gone->used, gone->gradients, gone->b, gone->from_sh, gone->to_sh, gone->inverse,
+                           gone->forward, gone->design, gone->predict};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        hot_context_free(context, parts[i]);
+    hot_context_free(context, gone);
+}
+
+/* The mean b=0 signal, or 0 when the voxel has a value that no model can use. */
+static float usable_s0(const hot_plan *plan, const float *signals)
+{
+    double sum = 0;
+    for (size_t i = 0; i < plan->b0_count; i++) {
+        const float value = signals[plan->b0[i]];
+        if (!(value >= 0) || !isfinite(value))
+            return 0;
+        sum += (double)value;
+    }
+    for (size_t i = 0; i < plan->used_count; i++) {
+        const float value = signals[plan->used[i]];
+        if (!(value > 0) || !isfinite(value))
+            return 0;
+    }
+    const float mean = (float)(sum / (double)plan->b0_count);
+    return isfinite(mean) ? mean : 0;
+}
+
+void hot_plan_ratios(const hot_plan *plan, size_t count, const float *signals, const float *s0, float *y,
+                     hot_plan_transform *transform)
+{
+    const size_t used = plan->used_count, volumes = plan->volumes;
+#pragma omp parallel for num_threads(hot_context_threads(plan->context)) schedule(static) if (count > 256)
+    for (size_t v = 0; v < count; v++) {
+        const float *in = signals + v * volumes;
+        float *out = y + v * used;
+        if (!plan->relative) {
+            for (size_t i = 0; i < used; i++)
+                out[i] = s0[v] > 0 ? in[plan->used[i]] : 0;
+            continue;
+        }
+        /* in double: 1 / s0 of a tiny signal would overflow a float */
+        const double scale = s0[v] > 0 ? 1 / (double)s0[v] : 0;
+        for (size_t i = 0; i < used; i++)
+            out[i] = (float)((double)in[plan->used[i]] * scale);
+        if (transform && s0[v] > 0)
+            for (size_t i = 0; i < used; i++)
+                out[i] = transform(out[i]);
+        if (!(s0[v] > 0))
+            memset(out, 0, used * sizeof *out);
+    }
+}
+
+hot_status hot_plan_fit(const hot_plan *plan, size_t count, const float *signals, float *work, float *values)
+{
+    const size_t width = plan->terms + 1;
+    float *s0 = work, *y = work + count;
+#pragma omp parallel for num_threads(hot_context_threads(plan->context)) schedule(static) if (count > 256)
+    for (size_t v = 0; v < count; v++)
+        s0[v] = usable_s0(plan, signals + v * plan->volumes);
+    hot_status status = plan->model->fit(plan, count, signals, s0, y, values);
+    for (size_t v = 0; v < count && status == HOT_OK; v++) {
+        float *value = values + v * width;
+        int good = s0[v] > 0;
+        for (size_t t = 1; t < width; t++) {
+            if (good)
+                value[t] += (float)plan->offset[t - 1];
+            good &= isfinite(value[t]) != 0;
+        }
+        value[0] = good ? 1 : 0;
+        if (!good)
+            memset(value, 0, width * sizeof *value);
+    }
+    return status;
+}
+
+hot_status hot_plan_simulate(const hot_plan *plan, size_t count, const float *values, double s0, float *signals)
+{
+    for (size_t v = 0; v < count; v++) {
+        float *out = signals + v * plan->volumes;
+        const float *tensor = values + v * (plan->terms + 1) + 1;
+        for (size_t i = 0; i < plan->volumes; i++)
+            out[i] = NAN;
+        for (size_t i = 0; i < plan->b0_count; i++)
+            out[plan->b0[i]] = (float)s0;
+        for (size_t i = 0; i < plan->used_count; i++) {
+            double y = 0;
+            for (size_t t = 0; t < plan->terms; t++)
+                y += plan->forward[i * plan->terms + t] * ((double)tensor[t] - plan->offset[t]);
+            out[plan->used[i]] = (float)(s0 * plan->model->signal(plan, y));
+        }
+    }
+    return HOT_OK;
+}

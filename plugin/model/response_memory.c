@@ -1,0 +1,24 @@
+/* The single-fibre response: memory and access. */
+#include "common/fields.h"
+
+void hot_response_destroy(hot_response **response)
+{
+    if (!response || !*response)
+        return;
+    hot_response *gone = *response;
+    hot_context_free(gone->context, gone->b);
+    hot_context_free(gone->context, gone->rows);
+    hot_context_free(gone->context, gone);
+    *response = NULL;
+}
+
+size_t hot_response_shells(const hot_response *response) { return response->shells; }
+
+int hot_response_lmax(const hot_response *response) { return response->lmax; }
+
+const double *hot_response_row(const hot_response *response, size_t shell, double *b)
+{
+    if (b)
+        *b = response->b[shell];
+    return response->rows + shell * ((size_t)response->lmax / 2 + 1);
+}

@@ -1,0 +1,70 @@
+/* A field of packed symmetric tensors: memory and access. */
+#include "common/fields.h"
+
+#include <string.h>
+
+hot_status hot_tensor_field_create(hot_context *context, const hot_grid *grid, int order, const char *model,
+                                   const float *values, hot_tensor_field **field)
+{
+    hot_status status = HOT_OK;
+    hot_tensor_field *made = NULL;
+    *field = NULL;
+    if (order < 2 || order > 8 || order % 2 != 0)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensor fields have order 2, 4, 6 or 8, not %d", order);
+    size_t voxels = hot_grid_voxels(grid), row = 1 + hot_symtensor_count(order, 3);
+    if (!voxels || voxels > SIZE_MAX / (row * sizeof *values))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a tensor field of %zu x %zu x %zu voxels cannot be",
+                                grid->size[0], grid->size[1], grid->size[2]);
+    made = hot_context_calloc(context, 1, sizeof *made);
+    if (!made)
+        return HOT_ERROR_MEMORY;
+    made->context = context;
+    made->grid = *grid;
+    made->order = order;
+    if (!model || strlen(model) >= sizeof made->model) {
+        status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "a model's name has 1 to %zu letters",
+                                  sizeof made->model - 1);
+        goto cleanup;
+    }
+    strcpy(made->model, model);
+    made->values = hot_context_alloc(context, voxels, row * sizeof *values);
+    if (!made->values) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
+    memcpy(made->values, values, voxels * row * sizeof *values);
+    for (size_t voxel = 0; voxel < voxels; voxel++)
+        made->fitted += values[voxel * row] > 0;
+    *field = made;
+    made = NULL;
+cleanup:
+    hot_tensor_field_destroy(&made);
+    return status;
+}
+
+void hot_tensor_field_destroy(hot_tensor_field **field)
+{
+    if (!field || !*field)
+        return;
+    hot_tensor_field *gone = *field;
+    hot_response_destroy(&gone->response);
+    hot_context_free(gone->context, gone->values);
+    hot_context_free(gone->context, gone);
+    *field = NULL;
+}
+
+const hot_grid *hot_tensor_field_grid(const hot_tensor_field *field) { return &field->grid; }
+
+int hot_tensor_field_order(const hot_tensor_field *field) { return field->order; }
+
+const char *hot_tensor_field_model(const hot_tensor_field *field) { return field->model; }
+
+const float *hot_tensor_field_values(const hot_tensor_field *field) { return field->values; }
+
+const hot_response *hot_tensor_field_response(const hot_tensor_field *field) { return field->response; }
+
+void hot_tensor_field_counts(const hot_tensor_field *field, size_t *fitted, size_t *flagged)
+{
+    *fitted = field->fitted;
+    *flagged = field->flagged;
+}

@@ -1,0 +1,385 @@
+#define _GNU_SOURCE /* renameat2 */
+#include "run/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/fields.h"
+#include "common/report.h"
+
+static hot_status fail(hot_context *context, const char *what, const char *path)
+{
+    return hot_context_fail(context, HOT_ERROR_FILE, "%s '%s': %s", what, path, strerror(errno));
+}
+
+/* first/second in the context's memory. */
+static char *join(hot_context *context, const char *first, const char *second)
+{
+    size_t room = strlen(first) + strlen(second) + 2;
+    char *text = hot_context_alloc(context, room, 1);
+    if (text)
+        snprintf(text, room, "%s/%s", first, second);
+    return text;
+}
+
+/* ---- Names in a directory ------------------------------------------------------------------------------------ */
+
+typedef struct names {
+    hot_context *context;
+    size_t count, room;
+    char **name;
+} names;
+
+static void names_free(names *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        hot_context_free(list->context, list->name[i]);
+    hot_context_free(list->context, list->name);
+    list->name = NULL;
+    list->count = list->room = 0;
+}
+
+static hot_status names_add(names *list, const char *prefix, const char *name)
+{
+    if (list->count == list->room) {
+        size_t room = list->room ? 2 * list->room : 32;
+        char **grown = hot_context_alloc(list->context, room, sizeof *grown);
+        if (!grown)
+            return HOT_ERROR_MEMORY;
+        if (list->count)
+            memcpy(grown, list->name, list->count * sizeof *grown);
+        hot_context_free(list->context, list->name);
+        list->name = grown;
+        list->room = room;
+    }
+    char *copy = prefix ? join(list->context, prefix, name) : hot_string_copy(list->context, name);
+    if (!copy)
+        return HOT_ERROR_MEMORY;
+    list->name[list->count++] = copy;
+    return HOT_OK;
+}
+
+static int compare_names(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* What lies in `path`; of `prefix` (a folder in it) when that is given. Folders get a slash at their end. */
+static hot_status list_folder(hot_context *context, const char *path, const char *prefix, names *list)
+{
+    char *full = prefix ? join(context, path, prefix) : hot_string_copy(context, path);
+    if (!full)
+        return HOT_ERROR_MEMORY;
+    hot_status status = HOT_OK;
+    DIR *folder = opendir(full);
+    if (!folder)
+        status = fail(context, "cannot read the folder", full);
+    struct dirent *entry;
+    while (status == HOT_OK && (entry = readdir(folder))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        struct stat about;
+        char name[sizeof entry->d_name + 2];
+        int is_folder = fstatat(dirfd(folder), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(about.st_mode);
+        snprintf(name, sizeof name, "%s%s", entry->d_name, is_folder ? "/" : "");
+        status = names_add(list, prefix, name);
+    }
+    if (folder)
+        closedir(folder);
+    hot_context_free(context, full);
+    if (list->count)
+        qsort(list->name, list->count, sizeof *list->name, compare_names);
+    return status;
+}
+
+/* Files of the folder and of the folders in it, one level deep; folders themselves come after all, with their slash. */
+static hot_status list_tree(hot_context *context, const char *path, names *list)
+{
+    names top = {.context = context};
+    hot_status status = list_folder(context, path, NULL, &top);
+    for (size_t i = 0; i < top.count && status == HOT_OK; i++) {
+        size_t length = strlen(top.name[i]);
+        if (top.name[i][length - 1] != '/') {
+            status = names_add(list, NULL, top.name[i]);
+            continue;
+        }
+        top.name[i][length - 1] = '\0';
+        status = list_folder(context, path, top.name[i], list);
+        top.name[i][length - 1] = '/';
+    }
+    if (list->count)
+        qsort(list->name, list->count, sizeof *list->name, compare_names);
+    for (size_t i = 0; i < top.count && status == HOT_OK; i++)
+        if (top.name[i][strlen(top.name[i]) - 1] == '/')
+            status = names_add(list, NULL, top.name[i]);
+    names_free(&top);
+    return status;
+}
+
+/* Removes the files and folders listed; folders only when empty then. Goes on after a failure. */
+static int remove_tree(hot_context *context, const char *path, const names *list)
+{
+    int left = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        char *full = join(context, path, list->name[i]);
+        if (!full || remove(full) != 0)
+            left++;
+        hot_context_free(context, full);
+    }
+    return rmdir(path) != 0 || left != 0;
+}
+
+/* ---- Is it ours? --------------------------------------------------------------------------------------------- */
+
+static int report_names(const cJSON *report, const char *name)
+{
+    const cJSON *file;
+    cJSON_ArrayForEach(file, cJSON_GetObjectItemCaseSensitive(report, "files"))
+        if (cJSON_IsString(file) && strcmp(file->valuestring, name) == 0)
+            return 1;
+    return 0;
+}
+
+/* A folder may be replaced only when it is a run's and holds nothing that the run did not write. */
+static hot_status check_ours(hot_context *context, const char *path, const names *list)
+{
+    cJSON *report = NULL;
+    char *name = join(context, path, "report.json");
+    if (!name)
+        return HOT_ERROR_MEMORY;
+    hot_status status = hot_report_load(context, name, &report);
+    if (status != HOT_ERROR_MEMORY &&
+        (status != HOT_OK || !cJSON_IsString(cJSON_GetObjectItemCaseSensitive(report, "hotfiber"))))
+        status = hot_context_fail(context, HOT_ERROR_FILE,
+                                  "'%s' does not look like the result of a run (no report.json of hotfiber's in it), "
+                                  "so --force does not replace it",
+                                  path);
+    for (size_t i = 0; i < list->count && status == HOT_OK; i++) {
+        size_t length = strlen(list->name[i]);
+        int folder = list->name[i][length - 1] == '/';
+        int known = strcmp(list->name[i], "report.json") == 0;
+        if (!folder && !known)
+            known = report_names(report, list->name[i]);
+        for (size_t j = 0; j < list->count && folder && !known; j++) /* a folder with files in it is known by them */
+            known = j != i && strncmp(list->name[j], list->name[i], length) == 0;
+        if (!known)
+            status = hot_context_fail(context, HOT_ERROR_FILE,
+                                      "'%s' holds '%s', which no run of hotfiber wrote there, so --force does not "
+                                      "replace it",
+                                      path, list->name[i]);
+    }
+    cJSON_Delete(report);
+    hot_context_free(context, name);
+    return status;
+}
+
+/* Whether `inner` is `outer` or lies in it; both resolved. */
+static int lies_in(const char *inner, const char *outer)
+{
+    size_t length = strlen(outer);
+    return strncmp(inner, outer, length) == 0 &&
+           (inner[length] == '\0' || inner[length] == '/' || (length && outer[length - 1] == '/'));
+}
+
+static hot_status check_existing(hot_context *context, const char *path, int force)
+{
+    char here[PATH_MAX];
+    if (getcwd(here, sizeof here) && lies_in(here, path))
+        return hot_context_fail(context, HOT_ERROR_FILE,
+                                "'%s' is the folder we stand in, or holds it; give the output a name of its own", path);
+    names list = {.context = context};
+    hot_status status = list_tree(context, path, &list);
+    if (status == HOT_OK && list.count > 0) {
+        if (!force)
+            status = hot_context_fail(context, HOT_ERROR_FILE,
+                                      "'%s' is there already and not empty; --force replaces the result of an earlier run",
+                                      path);
+        else
+            status = check_ours(context, path, &list);
+    }
+    names_free(&list);
+    return status;
+}
+
+/* ---- Public -------------------------------------------------------------------------------------------------- */
+
+/* The path with links resolved: of the folder itself when it exists, else of its parent. */
+static hot_status resolve(hot_context *context, const char *path, hot_folder *folder)
+{
+    char real[PATH_MAX], parent[PATH_MAX];
+    struct stat about;
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    if (length == 0 || length >= sizeof parent - 64)
+        return hot_context_fail(context, HOT_ERROR_FILE, "an output folder needs a name of sensible length");
+    memcpy(parent, path, length);
+    parent[length] = '\0';
+    if (stat(parent, &about) == 0) {
+        if (!S_ISDIR(about.st_mode))
+            return hot_context_fail(context, HOT_ERROR_FILE, "'%s' is a file; a run needs a folder to write into", path);
+        if (!realpath(parent, real))
+            return fail(context, "cannot use", path);
+        folder->replaces = 1;
+        folder->path = hot_string_copy(context, real);
+        return folder->path ? HOT_OK : HOT_ERROR_MEMORY;
+    }
+    if (lstat(parent, &about) == 0)
+        return hot_context_fail(context, HOT_ERROR_FILE, "'%s' is a link that leads nowhere", path);
+    char *slash = strrchr(parent, '/');
+    const char *name = slash ? slash + 1 : parent;
+    char *folder_name = hot_string_copy(context, name);
+    if (!folder_name)
+        return HOT_ERROR_MEMORY;
+    if (slash)
+        *(slash == parent ? slash + 1 : slash) = '\0';
+    if (!realpath(slash ? parent : ".", real)) {
+        hot_context_free(context, folder_name);
+        return hot_context_fail(context, HOT_ERROR_FILE, "cannot make '%s': the folder it should stand in: %s", path,
+                                strerror(errno));
+    }
+    folder->path = join(context, strcmp(real, "/") == 0 ? "" : real, folder_name);
+    hot_context_free(context, folder_name);
+    return folder->path ? HOT_OK : HOT_ERROR_MEMORY;
+}
+
+hot_status hot_folder_begin(hot_context *context, const char *path, int force, hot_folder *folder)
+{
+    memset(folder, 0, sizeof *folder);
+    if (!path || !path[0])
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a run needs an output folder");
+    hot_status status = resolve(context, path, folder);
+    if (status == HOT_OK && folder->replaces)
+        status = check_existing(context, folder->path, force);
+    if (status == HOT_OK) {
+        char *slash = strrchr(folder->path, '/');
+        size_t room = strlen(folder->path) + 48;
+        char *temporary = hot_context_alloc(context, room, 1);
+        if (!temporary) {
+            status = HOT_ERROR_MEMORY;
+        } else {
+            snprintf(temporary, room, "%.*s.part-%ld-%s", (int)(slash - folder->path) + 1, folder->path, (long)getpid(),
+                     slash + 1);
+            if (mkdir(temporary, 0777) != 0) {
+                status = hot_context_fail(context, HOT_ERROR_FILE, "cannot make '%s': %s", path, strerror(errno));
+                hot_context_free(context, temporary);
+            } else {
+                folder->temporary = temporary;
+            }
+        }
+    }
+    if (status != HOT_OK)
+        hot_folder_discard(context, folder);
+    return status;
+}
+
+hot_status hot_folder_check_input(hot_context *context, const hot_folder *folder, const char *input)
+{
+    char real[PATH_MAX];
+    if (!folder->replaces || !input || strcmp(input, "-") == 0 || !realpath(input, real))
+        return HOT_OK;
+    if (lies_in(real, folder->path))
+        return hot_context_fail(context, HOT_ERROR_FILE,
+                                "the input '%s' lies in the output folder '%s', which would be replaced", input,
+                                folder->path);
+    return HOT_OK;
+}
+
+char *hot_folder_file(hot_context *context, const hot_folder *folder, const char *name)
+{
+    return join(context, folder->temporary, name);
+}
+
+hot_status hot_folder_walk(hot_context *context, const hot_folder *folder,
+                           hot_status (*visit)(void *user, const char *name), void *user)
+{
+    names list = {.context = context};
+    hot_status status = list_tree(context, folder->temporary, &list);
+    for (size_t i = 0; i < list.count && status == HOT_OK; i++)
+        if (list.name[i][strlen(list.name[i]) - 1] != '/')
+            status = visit(user, list.name[i]);
+    names_free(&list);
+    return status;
+}
+
+/* Removes the folder at `path` that our list describes; a warning when something stays. */
+static void remove_replaced(hot_context *context, const char *path, const names *list)
+{
+    if (list->count == 0 ? rmdir(path) != 0 : remove_tree(context, path, list) != 0)
+        hot_context_log(context, HOT_LOG_WARNING, "what stood in the output folder before is left in '%s'", path);
+}
+
+hot_status hot_folder_commit(hot_context *context, hot_folder *folder)
+{
+    hot_status status = HOT_OK;
+    names old = {.context = context};
+    if (!folder->replaces) {
+        /* An empty folder may have appeared meanwhile and gives way; anything else is refused by the system. */
+        if (rename(folder->temporary, folder->path) != 0)
+            status = fail(context, "cannot make", folder->path);
+    } else {
+        status = list_tree(context, folder->path, &old);
+        if (status == HOT_OK && old.count > 0) /* still ours after the hours of work? */
+            status = check_ours(context, folder->path, &old);
+        if (status == HOT_OK &&
+            renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->path, RENAME_EXCHANGE) != 0) {
+            /* A file system without exchange: for a moment neither stands there, but both are whole. */
+            char aside[PATH_MAX];
+            snprintf(aside, sizeof aside, "%s.old", folder->temporary);
+            if (rename(folder->path, aside) != 0) {
+                status = fail(context, "cannot replace", folder->path);
+            } else if (rename(folder->temporary, folder->path) != 0) {
+                status = fail(context, "cannot replace", folder->path);
+                rename(aside, folder->path);
+            } else {
+                remove_replaced(context, aside, &old);
+            }
+        } else if (status == HOT_OK) {
+            remove_replaced(context, folder->temporary, &old);
+        }
+    }
+    if (status == HOT_OK) {
+        hot_context_free(context, folder->temporary);
+        folder->temporary = NULL;
+    }
+    names_free(&old);
+    hot_folder_discard(context, folder);
+    return status;
+}
+
+/* Removes a folder and all in it. Only for folders that we made; asks for no memory of ours, so that it works when
+ * memory is what ran out. Links are removed, not followed. */
+static void remove_own(int parent, const char *name)
+{
+    int handle = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *folder = handle >= 0 ? fdopendir(handle) : NULL;
+    if (!folder) {
+        if (handle >= 0)
+            close(handle);
+        return;
+    }
+    struct dirent *entry;
+    while ((entry = readdir(folder))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (unlinkat(handle, entry->d_name, 0) != 0)
+            remove_own(handle, entry->d_name);
+    }
+    closedir(folder);
+    unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+void hot_folder_remove_own(const char *path) { remove_own(AT_FDCWD, path); }
+
+void hot_folder_discard(hot_context *context, hot_folder *folder)
+{
+    if (folder->temporary)
+        hot_folder_remove_own(folder->temporary);
+    hot_context_free(context, folder->temporary);
+    hot_context_free(context, folder->path);
+    memset(folder, 0, sizeof *folder);
+}

@@ -1,0 +1,311 @@
+/* The whole job: reads, fits, finds, writes. */
+#define _DEFAULT_SOURCE
+#include "run/run.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+double hot_run_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Ends the stage that ran until now. */
+static void end_stage(hot_run_job *job, const char *name)
+{
+    double now = hot_run_now();
+    if (job->stages < HOT_RUN_STAGES) {
+        job->stage[job->stages].name = name;
+        job->stage[job->stages++].seconds = now - job->stage_began;
+    }
+    job->stage_began = now;
+}
+
+static int is_signal(const hot_run_job *job) { return strcmp(job->options.peaks.method, "signal") == 0; }
+
+/* Copies the caller's options; what an older, shorter struct lacks keeps its default. */
+static hot_status take_options(hot_context *context, const hot_run_options *options, hot_run_job *job)
+{
+    hot_run_options *mine = &job->options;
+    mine->size = sizeof *mine;
+    if (!options || options->size < sizeof(size_t) || options->size > sizeof *mine)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_run: options->size is %zu, at most %zu is known",
+                                options ? options->size : 0, sizeof *mine);
+    memcpy(mine, options, options->size);
+    if (!mine->input)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a run needs an input");
+    if (mine->fit.size == 0)
+        mine->fit = (hot_fit_options){.size = sizeof mine->fit, .regularise = -1, .weighted = -1};
+    if (mine->peaks.size == 0)
+        mine->peaks = (hot_peaks_options){.size = sizeof mine->peaks, .threshold = -1, .min_angle = -1,
+                                          .min_amplitude = -1};
+    if (!mine->fit.model)
+        mine->fit.model = "fod";
+    const int is_fod = strcmp(mine->fit.model, "fod") == 0;
+    if (!mine->peaks.method)
+        mine->peaks.method = is_fod ? "signal" : "maxima";
+    if (mine->peaks.max_fibers == 0)
+        mine->peaks.max_fibers = 3;
+    mine->peaks.mask = NULL;
+    if (is_signal(job) && !is_fod)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "the method signal goes with the model fod; for %s there is maxima", mine->fit.model);
+    if (is_signal(job) && mine->peaks.max_fibers > 3)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the method signal finds at most 3 fibres, not %d",
+                                mine->peaks.max_fibers);
+    mine->signal.size = sizeof mine->signal;
+    mine->signal.max_fibers = mine->peaks.max_fibers;
+    mine->signal.clean_response = mine->signal.clean_response || mine->diffusivity_along > 0;
+    if (mine->response && mine->diffusivity_along > 0)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "the response comes from a file or from diffusivities, not from both");
+    if (!is_fod && (mine->response || mine->diffusivity_along > 0))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "a response goes with the model fod only; the model %s has no use for it",
+                                mine->fit.model);
+    return HOT_OK;
+}
+
+static hot_status check_inputs(const hot_run_job *job)
+{
+    const char *const inputs[] = {job->options.input, job->options.bval, job->options.bvec, job->options.mask,
+                                  job->options.response};
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        hot_status status = hot_folder_check_input(job->context, &job->folder, inputs[i]);
+        if (status != HOT_OK)
+            return status;
+    }
+    return HOT_OK;
+}
+
+static hot_status make_mask(hot_run_job *job)
+{
+    job->mask_from = job->options.mask ? job->options.mask : "estimated";
+    hot_status status = job->options.mask
+                            ? hot_mask_load(job->context, job->options.mask, hot_dwi_grid(job->dwi), &job->mask)
+                            : hot_mask_estimate(job->context, job->dwi, &job->mask);
+    if (status != HOT_OK)
+        return status;
+    job->result.voxels = hot_mask_count(job->mask);
+    if (job->result.voxels == 0)
+        return hot_context_fail(job->context, HOT_ERROR_DATA, "the mask (%s) is empty: there is nothing to compute",
+                                job->mask_from);
+    size_t repeats;
+    return hot_dwi_noise(job->context, job->dwi, job->mask, &job->sigma, &job->snr, &repeats);
+}
+
+/* Order 6 unless the scheme has too few directions for it. */
+static hot_status choose_order(hot_run_job *job)
+{
+    if (job->options.fit.order != 0)
+        return HOT_OK;
+    int highest = hot_dwi_highest_order(job->context, job->dwi, -1);
+    if (highest < 0)
+        return HOT_ERROR_MEMORY;
+    job->options.fit.order = highest >= 6 || highest == 0 ? 6 : highest;
+    if (highest > 0 && highest < 6)
+        hot_context_log(job->context, HOT_LOG_NOTE,
+                        "order %d: the directions of this scheme do not determine order 6 (28 at least)", highest);
+    return HOT_OK; /* a scheme that supports no order is refused by the fit, with what would do */
+}
+
+static hot_status make_response(hot_run_job *job)
+{
+    const hot_run_options *options = &job->options;
+    if (strcmp(options->fit.model, "fod") != 0)
+        return HOT_OK;
+    const int lmax = 0; /* what the data and the order need is known to the response's makers */
+    if (options->response) {
+        job->response_from = options->response;
+        hot_status status = hot_response_load(job->context, options->response, &job->response);
+        return status == HOT_OK ? hot_response_check(job->context, job->response, NULL) : status;
+    }
+    if (options->diffusivity_along > 0) {
+        job->response_from = "diffusivities";
+        return hot_response_tensor(job->context, job->dwi, options->diffusivity_along, options->diffusivity_across, 1,
+                                   lmax, &job->response);
+    }
+    job->response_from = "estimated";
+    return hot_response_estimate(job->context, job->dwi, job->mask, lmax, &job->response, &job->response_voxels);
+}
+
+static hot_status find_in_signals(hot_run_job *job)
+{
+    hot_signal_maps maps = {.sigma = NAN};
+    job->options.signal.keep_maps = 1; /* for its flags */
+    hot_status status = hot_fiber_field_signal(job->context, job->dwi, job->mask, job->response, &job->options.signal,
+                                               &maps, &job->fibers);
+    if (status == HOT_OK && maps.sigma > 0)
+        job->sigma = maps.sigma; /* estimated better than from the b=0 images alone, or given */
+    if (status == HOT_OK) { /* a voxel that either method could not use is counted, once */
+        const size_t voxels = hot_grid_voxels(hot_dwi_grid(job->dwi));
+        const size_t width = hot_symtensor_count(hot_tensor_field_order(job->tensors), 3) + 1;
+        const float *values = hot_tensor_field_values(job->tensors);
+        const uint8_t *inside = hot_mask_bytes(job->mask);
+        job->result.flagged = 0;
+        for (size_t voxel = 0; voxel < voxels; voxel++)
+            job->result.flagged += inside[voxel] && (maps.flags[voxel] || !(values[voxel * width] > 0));
+    }
+    hot_signal_maps_free(job->context, &maps);
+    return status;
+}
+
+static hot_status find(hot_run_job *job)
+{
+    if (is_signal(job))
+        return find_in_signals(job); /* which says itself how many voxels are of no use */
+    if (job->result.flagged > 0)
+        hot_context_log(job->context, HOT_LOG_NOTE, "%zu of %zu voxels have NaN, zero or negative signals and are left empty",
+                        job->result.flagged, job->result.voxels);
+    return hot_fiber_field_find(job->context, job->tensors, &job->options.peaks, &job->fibers);
+}
+
+/* The mean b=0 image, read piece by piece: what the picture is drawn on. */
+static hot_status make_background(hot_run_job *job)
+{
+    enum { PIECE = 4096 };
+    const size_t voxels = hot_grid_voxels(hot_dwi_grid(job->dwi)), volumes = hot_dwi_volumes(job->dwi);
+    const int *shell_of;
+    hot_dwi_shells(job->dwi, NULL, &shell_of);
+    if (!hot_dwi_has_b0(job->dwi))
+        return HOT_OK; /* drawn on the fibres' amplitude then */
+    float *piece = hot_context_alloc(job->context, PIECE * volumes, sizeof *piece);
+    job->background = hot_context_alloc(job->context, voxels, sizeof *job->background);
+    hot_status status = piece && job->background ? HOT_OK : HOT_ERROR_MEMORY;
+    for (size_t first = 0; first < voxels && status == HOT_OK; first += PIECE) {
+        size_t count = voxels - first < PIECE ? voxels - first : PIECE;
+        status = hot_dwi_read(job->context, job->dwi, first, count, piece);
+        for (size_t i = 0; i < count && status == HOT_OK; i++) {
+            double sum = 0;
+            size_t number = 0;
+            for (size_t v = 0; v < volumes; v++)
+                if (shell_of[v] == 0) {
+                    sum += piece[i * volumes + v];
+                    number++;
+                }
+            job->background[first + i] = isfinite(sum) ? (float)(sum / (double)number) : 0;
+        }
+        if (status == HOT_OK)
+            status = hot_context_progress(job->context, "averaging b=0", (double)(first + count) / (double)voxels);
+    }
+    hot_context_free(job->context, piece);
+    return status;
+}
+
+static void count_fibers(hot_run_job *job)
+{
+    const uint8_t *found = hot_fiber_field_counts(job->fibers), *inside = hot_mask_bytes(job->mask);
+    const size_t voxels = hot_grid_voxels(hot_fiber_field_grid(job->fibers));
+    for (size_t voxel = 0; voxel < voxels; voxel++)
+        if (inside[voxel])
+            job->result.fibers[found[voxel] < 4 ? found[voxel] : 4]++;
+}
+
+/* One file of the directory, by the exporter that bears this name. */
+static hot_status export_as(hot_run_job *job, const char *format, const char *name)
+{
+    const hot_export_format *exporter = hot_export_format_find(format, name);
+    if (!exporter || !exporter->write)
+        return hot_context_fail(job->context, HOT_ERROR_ARGUMENT, "this build has no exporter '%s'", format);
+    char *path = hot_folder_file(job->context, &job->folder, name);
+    hot_status status = path ? exporter->write(job->context, job->fibers, path) : HOT_ERROR_MEMORY;
+    hot_context_free(job->context, path);
+    return status;
+}
+
+static hot_status write_tensors(hot_run_job *job)
+{
+    char *path = hot_folder_file(job->context, &job->folder, "tensors.nrrd");
+    hot_status status = path ? hot_tensor_field_save(job->context, job->tensors, path) : HOT_ERROR_MEMORY;
+    hot_context_free(job->context, path);
+    return status;
+}
+
+static hot_status write_fibers(hot_run_job *job)
+{
+    static const struct { const char *format, *name; } files[] = {
+        {"peaks", "peaks.nrrd"},   {"peaks", "peaks.nii.gz"}, {"nfibers", "nfibers.nii.gz"},
+        {"fiber", "fiber.nrrd"},   {"dec", "dec.nii.gz"},     {"vtp", "fibers.vtp"},
+        {"fixels", "fixels"},
+    };
+    const int count = (int)(sizeof files / sizeof *files);
+    hot_status status = HOT_OK;
+    for (int i = 0; i < count && status == HOT_OK; i++) {
+        status = hot_context_progress(job->context, "writing", (double)i / (count + 1));
+        if (status == HOT_OK)
+            status = export_as(job, files[i].format, files[i].name);
+    }
+    char *path = status == HOT_OK ? hot_folder_file(job->context, &job->folder, "fibers.png") : NULL;
+    if (status == HOT_OK)
+        status = path ? hot_export_picture(job->context, job->fibers, job->background, path) : HOT_ERROR_MEMORY;
+    hot_context_free(job->context, path);
+    return status == HOT_OK ? hot_context_progress(job->context, "writing", 1) : status;
+}
+
+hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run_result *result)
+{
+    hot_run_job job = {.context = context, .sigma = NAN, .snr = NAN};
+    job.began = job.stage_began = hot_run_now();
+    hot_status status = take_options(context, options, &job);
+    if (status == HOT_OK)
+        status = hot_folder_begin(context, job.options.output, job.options.force, &job.folder);
+    if (status == HOT_OK)
+        status = check_inputs(&job);
+    if (status == HOT_OK)
+        status = hot_dwi_load(context, job.options.input, job.options.bval, job.options.bvec, &job.dwi);
+    if (status != HOT_OK)
+        goto cleanup;
+    for (size_t i = 0; i < job.dwi->input_count && status == HOT_OK; i++) /* a detached header draws in its data */
+        status = hot_folder_check_input(context, &job.folder, job.dwi->inputs[i]);
+    if (status != HOT_OK)
+        goto cleanup;
+    end_stage(&job, "reading");
+
+    if ((status = make_mask(&job)) != HOT_OK)
+        goto cleanup;
+    end_stage(&job, "mask");
+
+    if ((status = choose_order(&job)) != HOT_OK || (status = make_response(&job)) != HOT_OK)
+        goto cleanup;
+    end_stage(&job, "response");
+
+    job.options.fit.response = job.response;
+    status = hot_tensor_field_fit(context, job.dwi, job.mask, &job.options.fit, &job.tensors);
+    if (status != HOT_OK)
+        goto cleanup;
+    hot_tensor_field_counts(job.tensors, &job.result.fitted, &job.result.flagged);
+    end_stage(&job, "fitting");
+
+    if ((status = find(&job)) != HOT_OK)
+        goto cleanup;
+    count_fibers(&job);
+    end_stage(&job, "finding");
+
+    /* The data are not needed any more once they are described, and make room for what writing needs. */
+    if ((status = make_background(&job)) != HOT_OK)
+        goto cleanup;
+    job.input = hot_run_describe_input(&job);
+    hot_dwi_destroy(&job.dwi);
+    if ((status = write_tensors(&job)) != HOT_OK || (status = write_fibers(&job)) != HOT_OK)
+        goto cleanup;
+    end_stage(&job, "writing");
+    status = hot_run_write_report(&job);
+    if (status == HOT_OK)
+        status = hot_folder_commit(context, &job.folder);
+    if (status == HOT_OK && result)
+        *result = job.result;
+
+cleanup:
+    hot_folder_discard(context, &job.folder);
+    cJSON_Delete(job.input);
+    hot_context_free(context, job.background);
+    hot_fiber_field_destroy(&job.fibers);
+    hot_tensor_field_destroy(&job.tensors);
+    hot_response_destroy(&job.response);
+    hot_mask_destroy(&job.mask);
+    hot_dwi_destroy(&job.dwi);
+    return status;
+}

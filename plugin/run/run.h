@@ -1,0 +1,40 @@
+/* What the steps of a run share. */
+#ifndef HOT_RUN_RUN_H
+#define HOT_RUN_RUN_H
+
+#include "common/fields.h"
+#include "common/report.h"
+#include "run/folder.h"
+
+enum { HOT_RUN_STAGES = 12, HOT_RUN_NOTES = 16 };
+
+typedef struct hot_run_job {
+    hot_context *context;
+    hot_run_options options; /* a copy, with the defaults filled in */
+    hot_folder folder;
+    hot_dwi *dwi;
+    hot_mask *mask;
+    hot_response *response;
+    size_t response_voxels; /* used for an estimated response; 0 = not estimated */
+    hot_tensor_field *tensors;
+    hot_fiber_field *fibers;
+    float *background; /* the picture's: mean b=0 image */
+    double sigma, snr;
+    hot_run_result result;
+    struct { const char *name; double seconds; } stage[HOT_RUN_STAGES];
+    int stages;
+    double began, stage_began;
+    const char *mask_from, *response_from; /* for the report: a file's name, or how */
+    cJSON *input;                          /* the report's part on the input, made while the data are there */
+} hot_run_job;
+
+/* Seconds of a monotonic clock. */
+double hot_run_now(void);
+
+/* The report's part on the input: sizes, space, shells. NULL when memory is short. */
+cJSON *hot_run_describe_input(const hot_run_job *job);
+
+/* Writes report.json, which names every file written so far and itself. */
+hot_status hot_run_write_report(hot_run_job *job);
+
+#endif

@@ -1,0 +1,189 @@
+/* report.json: what went in, how it was done, what came out. */
+#define _DEFAULT_SOURCE
+#include "run/run.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <teem/air.h>
+#include <zlib.h>
+
+static void add_text(cJSON *object, const char *name, const char *text)
+{
+    if (text)
+        cJSON_AddStringToObject(object, name, text);
+    else
+        cJSON_AddNullToObject(object, name);
+}
+
+/* What a clock says beyond this is noise. */
+static double to_tenth_ms(double seconds) { return round(1e4 * seconds) / 1e4; }
+
+static const char *space_name(hot_space space)
+{
+    switch (space) {
+    case HOT_SPACE_RAS: return "right-anterior-superior";
+    case HOT_SPACE_LAS: return "left-anterior-superior";
+    case HOT_SPACE_LPS: return "left-posterior-superior";
+    case HOT_SPACE_UNKNOWN: break;
+    }
+    return "unknown";
+}
+
+cJSON *hot_run_describe_input(const hot_run_job *job)
+{
+    const hot_grid *grid = hot_dwi_grid(job->dwi);
+    cJSON *input = cJSON_CreateObject();
+    add_text(input, "file", job->options.input);
+    if (job->options.bval)
+        add_text(input, "bval", job->options.bval);
+    if (job->options.bvec)
+        add_text(input, "bvec", job->options.bvec);
+    cJSON *size = cJSON_AddArrayToObject(input, "size");
+    for (int axis = 0; axis < 3; axis++)
+        cJSON_AddItemToArray(size, cJSON_CreateNumber((double)grid->size[axis]));
+    cJSON_AddStringToObject(input, "space", space_name(grid->space));
+    cJSON *matrix = cJSON_AddArrayToObject(input, "to_world");
+    for (int row = 0; row < 3; row++)
+        cJSON_AddItemToArray(matrix, cJSON_CreateDoubleArray(grid->to_world[row], 4));
+    cJSON_AddNumberToObject(input, "volumes", (double)hot_dwi_volumes(job->dwi));
+    const double *b;
+    const int *shell_of;
+    size_t shells = hot_dwi_shells(job->dwi, &b, &shell_of);
+    cJSON *list = cJSON_AddArrayToObject(input, "shells");
+    for (size_t shell = 0; shell < shells; shell++) {
+        size_t volumes = 0;
+        for (size_t v = 0; v < hot_dwi_volumes(job->dwi); v++)
+            volumes += shell_of[v] == (int)shell;
+        cJSON *item = cJSON_CreateObject();
+        cJSON_AddNumberToObject(item, "b", b[shell]);
+        cJSON_AddNumberToObject(item, "volumes", (double)volumes);
+        cJSON_AddItemToArray(list, item);
+    }
+    return input;
+}
+
+static void add_settings(cJSON *root, const hot_run_job *job)
+{
+    const hot_fit_options *fit = &job->options.fit;
+    const hot_peaks_options *peaks = &job->options.peaks;
+    cJSON *settings = cJSON_AddObjectToObject(root, "settings");
+    add_text(settings, "model", hot_tensor_field_model(job->tensors));
+    cJSON_AddNumberToObject(settings, "order", hot_tensor_field_order(job->tensors));
+    add_text(settings, "mask", job->mask_from);
+    add_text(settings, "response", job->response_from);
+    if (job->options.diffusivity_along > 0) {
+        cJSON_AddNumberToObject(settings, "diffusivity_along", job->options.diffusivity_along);
+        cJSON_AddNumberToObject(settings, "diffusivity_across", job->options.diffusivity_across);
+    }
+    if (fit->regularise >= 0)
+        cJSON_AddNumberToObject(settings, "regularise", fit->regularise);
+    add_text(settings, "method", peaks->method);
+    cJSON_AddNumberToObject(settings, "max_fibers", hot_fiber_field_max(job->fibers));
+    if (strcmp(peaks->method, "signal") == 0) {
+        add_text(settings, "select", job->options.signal.select == HOT_SELECT_AVERAGED ? "averaged" : "map");
+    } else { /* what is negative was left to the method: null */
+        cJSON_AddNumberToObject(settings, "threshold", peaks->threshold >= 0 ? peaks->threshold : NAN);
+        cJSON_AddNumberToObject(settings, "min_angle", peaks->min_angle >= 0 ? peaks->min_angle : NAN);
+        cJSON_AddNumberToObject(settings, "min_amplitude", peaks->min_amplitude >= 0 ? peaks->min_amplitude : NAN);
+        cJSON_AddNumberToObject(settings, "starts", (double)peaks->starts);
+    }
+    cJSON_AddNumberToObject(settings, "seed", (double)hot_context_seed(job->context));
+}
+
+static void add_machine(cJSON *root, const hot_run_job *job)
+{
+    static const char *const devices[] = {"auto", "cpu", "cuda", "reference"};
+    cJSON *device = cJSON_AddObjectToObject(root, "device");
+    add_text(device, "asked", devices[hot_context_device(job->context)]);
+    add_text(device, "used", devices[hot_context_device_used(job->context)]);
+    cJSON_AddNumberToObject(device, "threads", hot_context_threads(job->context));
+    cJSON *versions = cJSON_AddObjectToObject(root, "versions");
+    add_text(versions, "hotfiber", hot_version());
+    add_text(versions, "teem", airTeemVersion);
+    add_text(versions, "zlib", zlibVersion());
+    #if defined(__clang__)
+    add_text(versions, "compiler", __VERSION__); /* names itself */
+#else
+    add_text(versions, "compiler", "gcc " __VERSION__);
+#endif
+}
+
+static void add_response(cJSON *root, const hot_run_job *job)
+{
+    const hot_response *response = hot_tensor_field_response(job->tensors);
+    if (!response)
+        response = job->response;
+    if (!response) {
+        cJSON_AddNullToObject(root, "response");
+        return;
+    }
+    cJSON *object = cJSON_AddObjectToObject(root, "response");
+    add_text(object, "from", job->response_from);
+    if (job->response_voxels)
+        cJSON_AddNumberToObject(object, "voxels", (double)job->response_voxels);
+    cJSON_AddNumberToObject(object, "lmax", hot_response_lmax(response));
+    cJSON *shells = cJSON_AddArrayToObject(object, "shells");
+    for (size_t shell = 0; shell < hot_response_shells(response); shell++) {
+        double b;
+        const double *row = hot_response_row(response, shell, &b);
+        cJSON *item = cJSON_CreateObject();
+        cJSON_AddNumberToObject(item, "b", b);
+        cJSON_AddItemToObject(item, "coefficients", cJSON_CreateDoubleArray(row, hot_response_lmax(response) / 2 + 1));
+        cJSON_AddItemToArray(shells, item);
+    }
+}
+
+static void add_counts(cJSON *root, const hot_run_job *job)
+{
+    const hot_run_result *result = &job->result;
+    cJSON *counts = cJSON_AddObjectToObject(root, "counts");
+    cJSON_AddNumberToObject(counts, "voxels", (double)result->voxels);
+    cJSON_AddNumberToObject(counts, "fitted", (double)result->fitted);
+    cJSON_AddNumberToObject(counts, "flagged", (double)result->flagged);
+    static const char *const names[] = {"none", "one", "two", "three", "more"};
+    cJSON *fibers = cJSON_AddObjectToObject(counts, "fibers");
+    for (int i = 0; i < 5; i++)
+        cJSON_AddNumberToObject(fibers, names[i], (double)result->fibers[i]);
+}
+
+static hot_status add_name(void *user, const char *name)
+{
+    cJSON_AddItemToArray(user, cJSON_CreateString(name));
+    return HOT_OK;
+}
+
+hot_status hot_run_write_report(hot_run_job *job)
+{
+    cJSON *root = cJSON_CreateObject();
+    add_text(root, "hotfiber", hot_version());
+    cJSON_AddItemToObject(root, "input", job->input);
+    job->input = NULL;
+    add_settings(root, job);
+    add_machine(root, job);
+    add_response(root, job);
+    if (job->sigma > 0) {
+        cJSON *noise = cJSON_AddObjectToObject(root, "noise");
+        cJSON_AddNumberToObject(noise, "sigma", job->sigma);
+        cJSON_AddNumberToObject(noise, "snr", job->snr);
+    }
+    add_counts(root, job);
+    cJSON *seconds = cJSON_AddObjectToObject(root, "seconds");
+    for (int i = 0; i < job->stages; i++)
+        cJSON_AddNumberToObject(seconds, job->stage[i].name, to_tenth_ms(job->stage[i].seconds));
+    job->result.seconds = hot_run_now() - job->began;
+    cJSON_AddNumberToObject(seconds, "total", to_tenth_ms(job->result.seconds));
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) == 0) /* of the whole process, in bytes */
+        cJSON_AddNumberToObject(root, "peak_memory", 1024.0 * (double)usage.ru_maxrss);
+    cJSON *files = cJSON_AddArrayToObject(root, "files");
+    hot_status status = hot_folder_walk(job->context, &job->folder, add_name, files);
+    if (status == HOT_OK)
+        add_name(files, "report.json");
+    char *path = status == HOT_OK ? hot_folder_file(job->context, &job->folder, "report.json") : NULL;
+    if (status == HOT_OK)
+        status = path ? hot_report_save(job->context, root, path) : HOT_ERROR_MEMORY;
+    hot_context_free(job->context, path);
+    cJSON_Delete(root);
+    return status;
+}

@@ -1,0 +1,14 @@
+#!/bin/sh
+# Installs what is missing, builds, and runs the main job on the sample data: ends with a table of what was found and the
+# path of a picture. Takes a minute or two the first time, seconds afterwards.
+#   sh sample_data/demo.sh [FOLDER]     FOLDER: where the results go (default: out/demo in the checkout)
+set -eu
+. "$(dirname "$0")/../cmake/setup.sh"
+hot_setup
+out=${1:-$source/out/demo}
+mkdir -p "$(dirname "$out")"
+say "running: hotfiber run -i sample_data/phantom.nhdr -o $out"
+"$build/bin/hotfiber" run -i "$source/sample_data/phantom.nhdr" -o "$out" --force
+printf '\nHow the directions compare with the true ones:\n'
+"$build/bin/hotfiber" score -i "$out/peaks.nrrd" --truth "$source/sample_data/phantom_truth.nrrd"
+printf '\nPicture: %s\n' "$out/fibers.png"

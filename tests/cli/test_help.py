@@ -1,0 +1,62 @@
+"""Every subcommand's help is readable, and every bad value of every option is refused in one line that names it."""
+import re
+
+from cli import *
+
+listing = works("--help").stdout.decode()
+subcommands = re.findall(r"^  ([a-z]+) +\S", listing, re.M)
+check(len(subcommands) > 0, f"subcommands are listed: {listing}")
+check(hotfiber().stdout.decode() == listing, "`hotfiber` alone lists the subcommands")
+order = "info convert phantom response fit peaks eig denoise score run export view bench".split()
+check([s for s in order if s in subcommands] == [s for s in subcommands if s in order], f"pipeline's order: {subcommands}")
+check(re.fullmatch(r"hotfiber \d+\.\d+\.\d+\n", works("--version").stdout.decode()), "version")
+
+# Values of these kinds are names of something, and any text will do until it is used.
+TEXTS = {"FILE", "DIR", "DWI", "NRRD", "NAME", "PREFIX", "TENSORS", "TEXT", "DEVICE", "FORMAT", "PEAKS", "SPEC"}
+
+
+def refused(subcommand, arguments, words):
+    done = hotfiber(subcommand, *arguments)
+    line = done.stderr.rstrip("\n")
+    what = f"hotfiber {subcommand} {' '.join(arguments)}"
+    check(done.returncode == 2, f"{what}: status {done.returncode}, not 2: {line}")
+    check(line.startswith(f"hotfiber {subcommand}: ") and "\n" not in line, f"{what}: one line, not: {line}")
+    check(words in line, f"{what}: should name {words}: {line}")
+    check(done.stdout == b"", f"{what}: nothing on standard output")
+
+
+for subcommand in subcommands:
+    done = works(subcommand, "--help")
+    text = done.stdout.decode()
+    check(works(subcommand, "-h").stdout.decode() == text, f"{subcommand}: -h is --help")
+    check(f"usage: hotfiber {subcommand} " in text, f"{subcommand}: usage line")
+    check(max(map(len, text.split("\n"))) <= 120, f"{subcommand}: no line longer than 120: {max(text.splitlines(), key=len)}")
+    check(text.isascii() and "\t" not in text and not re.search(r"[^ ] +$", text, re.M),
+          f"{subcommand}: plain text without blanks at line ends")
+    options = re.findall(r"^  (--?[A-Za-z_0-9]+)(?: (\S+))?(?:  |$|\n {28})", text, re.M)
+    names = [name for name, _ in options]
+    check(len(names) == len(set(names)), f"{subcommand}: an option is listed twice: {names}")
+    check({"--device", "--threads", "--seed", "--quiet", "--help"} <= set(names), f"{subcommand}: common options: {names}")
+    for name, value in options:
+        if not value:
+            refused(subcommand, [name + "=1"], name)
+            continue
+        refused(subcommand, [name], name)
+        refused(subcommand, [name, "--quiet"], name)
+        if value not in TEXTS:
+            refused(subcommand, [name, "neither!nor"], name)
+            refused(subcommand, [name + "="], name)
+            refused(subcommand, [name, "nan"], name)
+    refused(subcommand, ["--device", "toaster"], "--device")
+    refused(subcommand, ["--threads", "-1"], "--threads")
+    refused(subcommand, ["--no_such_option"], "--no_such_option")
+    misspelt = subcommand[:-1] + "q"
+    done = hotfiber(misspelt)
+    check(done.returncode == 2 and done.stderr.count("\n") == 1 and misspelt in done.stderr, f"{misspelt}: {done.stderr}")
+    with open("/dev/full", "wb") as full:
+        full_disk = subprocess.run([HOTFIBER, subcommand, "--help"], stdout=full, stderr=subprocess.PIPE)
+    check(full_disk.returncode == 1 and b"No space" in full_disk.stderr, f"{subcommand}: help to a full disk")
+done = hotfiber("frobnicate")
+check(done.returncode == 2 and "frobnicate" in done.stderr, done.stderr)
+check("did you mean bench" in hotfiber("bnech").stderr, "a guess")
+end()

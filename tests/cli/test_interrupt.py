@@ -1,0 +1,62 @@
+"""A stage that is stopped, or killed, leaves no half file; what stood there before is untouched."""
+import shutil
+import signal
+import time
+
+from cli import *
+
+shutil.rmtree("work", ignore_errors=True)
+os.mkdir("work")
+os.chdir("work")
+works("phantom", "--layout", "bundles", "--size", "48,48,20", "-o", "dwi.nrrd", "--type", "uint16", "--quiet")
+works("fit", "-i", "dwi.nrrd", "-o", "tensors.nrrd", "--model", "adc", "--order", 8, "--quiet")
+calls = {"run": ["run", "-i", "dwi.nrrd", "-o", "out", "--method", "maxima", "--starts", 200],
+         "signal": ["run", "-i", "dwi.nrrd", "-o", "out"],
+         "fit": ["fit", "-i", "dwi.nrrd", "-o", "out"],
+         "peaks": ["peaks", "-i", "tensors.nrrd", "-o", "out", "--starts", 200]}
+stopped = 0
+for name, call in calls.items():
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL):
+        for wait in ((.05, .3) if number == signal.SIGTERM else (.3,)):
+            before = tree()
+            process = subprocess.Popen([HOTFIBER, *map(str, call), "--threads", "1", "--quiet"], stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            time.sleep(wait * (4 if SANITIZED else 1))
+            process.send_signal(number)
+            begin = time.monotonic()
+            _, errors = process.communicate(timeout=120)
+            errors = errors.decode()
+            took = time.monotonic() - begin
+            what = f"{name} stopped by {number.name} after {wait} s"
+            if process.returncode == 0:  # it was done before the signal came
+                (shutil.rmtree if os.path.isdir("out") else os.remove)("out")
+                check(set(tree()) == set(before), f"{what}: done, and nothing beside it")
+                continue
+            stopped += 1
+            check(not os.path.lexists("out"), f"{what}: there is an output")
+            if number == signal.SIGKILL or process.returncode < 0:
+                # No program outlives SIGKILL, or a signal before it has begun; what is left has a name of its own.
+                left = {path for path in set(tree()) - set(before)}
+                check(all(".part-" in path for path in left), f"{what}: left {left}")
+                for path in sorted(left, reverse=True):
+                    (os.rmdir if os.path.isdir(path) else os.remove)(path)
+                continue
+            check(process.returncode == 1, f"{what}: status {process.returncode}")
+            errors = "".join(line for line in errors.splitlines(True) if not line.startswith("warning: "))
+            check(errors.count("\n") == 1 and "cancelled" in errors, f"{what}: {errors}")
+            check(tree() == before, f"{what}: left {set(tree()) ^ set(before)}")
+            check(took < 100, f"{what}: stopped after {took:.1f} s only")  # a hang, however loaded the machine is
+check(stopped >= 8, f"only {stopped} runs of 20 were still at work when the signal came")
+
+# A run that is stopped while it replaces an earlier one leaves the earlier one.
+works("phantom", "--voxels", 20, "-o", "small.nrrd", "--quiet")
+works("run", "-i", "small.nrrd", "-o", "kept", "--quiet", "--model", "adc", "--order", 4)
+before = tree()
+process = subprocess.Popen([HOTFIBER, "run", "-i", "dwi.nrrd", "-o", "kept", "--force", "--method", "maxima", "--starts",
+                            "200", "--threads", "1"],
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+time.sleep(.3)
+process.terminate()
+process.communicate(timeout=120)
+check(process.returncode == 1 and tree() == before, "the earlier result is untouched")
+end()

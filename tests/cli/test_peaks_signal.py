@@ -1,0 +1,63 @@
+"""hotfiber peaks --method signal: directions, maps, noise maps, tensors as a mask, refusals."""
+import json
+
+import nibabel
+import numpy as np
+
+from cli import check, end, hotfiber, works
+
+
+def score(peaks):
+    done = works("score", "-i", peaks, "--truth", "truth.nrrd", "--json")
+    return json.loads(done.stdout)["mean_solved"]
+
+
+def refused(must, *arguments):
+    done = hotfiber("peaks", "--method", "signal", *arguments)
+    lines = done.stderr.strip().split("\n")
+    check(done.returncode in (1, 2) and must in lines[-1], f"{arguments}: {done.returncode}: {done.stderr!r} speaks not of {must}")
+
+
+works("phantom", "-o", "dwi.nii.gz", "--truth", "truth.nrrd", "--voxels", 40, "--snr", 30, "--seed", 5, "--device", "cpu")
+works("peaks", "--method", "signal", "--dwi", "dwi.nii.gz", "-o", "all.nrrd", "--probability", "p.nii.gz", "--margin",
+      "m.nii", "--residual", "r.nii.gz", "--width", "w.nii", "--flags", "f.nii", "--quiet")
+check(score("all.nrrd") >= 0.95, f"score {score('all.nrrd')}")
+p = nibabel.load("p.nii.gz").get_fdata()
+check(p.shape == (40, 6, 1, 4) and np.all(np.abs(p.sum(-1) - 1) < 1e-4), "probabilities")
+check((p[:, 0, 0, 1] > 0.5).mean() > 0.9 and (p[:, 5, 0, 0] > 0.5).mean() > 0.9, "probabilities of single and isotropic voxels")
+check(0.8 < nibabel.load("r.nii.gz").get_fdata().mean() < 1.1, "residual in units of the noise")
+check(np.all(nibabel.load("m.nii").get_fdata() >= 0) and np.all(nibabel.load("f.nii").get_fdata() == 0), "margin, flags")
+
+# a noise map equals its number; averaging over fits is no worse
+noise = nibabel.Nifti1Image(np.full((40, 6, 1), 1000 / 30, np.float32), nibabel.load("dwi.nii.gz").affine)
+nibabel.save(noise, "noise.nii.gz")
+works("response", "-i", "dwi.nii.gz", "-o", "response.txt", "--quiet")
+given = ("--dwi", "dwi.nii.gz", "--response", "response.txt", "--quiet")
+works("peaks", "--method", "signal", *given, "-o", "number.nrrd", "--sigma", 1000 / 30)
+works("peaks", "--method", "signal", *given, "-o", "map.nrrd", "--sigma", "noise.nii.gz")
+check(abs(score("number.nrrd") - score("map.nrrd")) <= 0.02, "a noise map and its number differ")
+works("peaks", "--method", "signal", *given, "-o", "averaged.nrrd", "--select", "averaged")
+check(score("averaged.nrrd") >= 0.94, "averaged")
+works("peaks", "--method", "signal", *given, "-o", "one.nii.gz", "--max_fibers", 1)
+check(nibabel.load("one.nii.gz").shape[-1] == 3, "one fibre")
+
+# tensors say where; piped too
+works("fit", "-i", "dwi.nii.gz", "-o", "tensors.nrrd", "--order", 4, "--response", "response.txt", "--quiet")
+works("peaks", "--method", "signal", "-i", "tensors.nrrd", "--dwi", "dwi.nii.gz", "-o", "again.nrrd", "--quiet")
+check(score("again.nrrd") >= 0.95, "with the tensors' response")
+with open("tensors.nrrd", "rb") as file:
+    piped = works("peaks", "--method", "signal", "-i", "-", "--dwi", "dwi.nii.gz", "--quiet", stdin=file.read())
+with open("piped.nrrd", "wb") as file:
+    file.write(piped.stdout)
+check(abs(score("piped.nrrd") - score("again.nrrd")) < 1e-9, "piped")
+
+refused("--dwi", "-o", "x.nrrd")
+refused("not 5", *given, "--max_fibers", 5, "-o", "x.nrrd")
+refused("not 5", *given, "--order", 5, "-o", "x.nrrd")
+refused("sigma", *given, "--sigma", "-3", "-o", "x.nrrd")
+refused("two outputs", *given, "--margin", "x.nrrd", "-o", "x.nrrd")
+refused("truth.nrrd", *given, "--sigma", "truth.nrrd", "-o", "x.nrrd")
+refused("none.nrrd", "--dwi", "none.nrrd", "-o", "x.nrrd")
+done = hotfiber("peaks", "--method", "maxima", "--dwi", "dwi.nii.gz", "-i", "tensors.nrrd", "-o", "x.nrrd")
+check(done.returncode == 1 and "--dwi" in done.stderr, "maxima with --dwi")
+end()

@@ -1,0 +1,178 @@
+"""hotfiber run, end to end: the files, the directions against the truth, frames, threads, what is refused."""
+import json
+import re
+import shutil
+
+import nibabel
+
+from cli import *
+
+shutil.rmtree("work", ignore_errors=True)
+os.mkdir("work")
+os.chdir("work")
+size = (16, 16, 5)
+works("phantom", "--layout", "bundles", "--size", "16,16,5", "--oblique", "--snr", 30, "-o", "dwi.nrrd", "--truth",
+      "truth.nrrd", "--seed", 5, "--quiet")
+truth, _ = read_nrrd("truth.nrrd")
+truth = truth.reshape(3, -1, *size, order="F")
+true_count = (np.linalg.norm(truth, axis=0) > 0).sum(0)
+
+# The files of the table in interfaces.md, no more and no less.
+before = tree()
+done = works("run", "-i", "dwi.nrrd", "-o", "out")
+expected = {"tensors.nrrd", "peaks.nrrd", "peaks.nii.gz", "nfibers.nii.gz", "fiber_1.nrrd", "fiber_2.nrrd",
+            "fiber_3.nrrd", "dec.nii.gz", "fibers.png", "fibers.vtp", "fixels", "report.json"}
+check(set(os.listdir("out")) == expected, f"files: {sorted(set(os.listdir('out')) ^ expected)}")
+check({"index.mif", "directions.mif"} <= set(os.listdir("out/fixels")), f"fixels: {os.listdir('out/fixels')}")
+check({p for p in tree() if not p.startswith("./out")} == set(before), "nothing beside the directory")
+for word in ("voxels in the mask", "with one fibre", "with two fibres", "time", "out/fibers.png", "out/report.json"):
+    check(word in done.stdout.decode(), f"the table speaks of {word}: {done.stdout.decode()}")
+quiet = works("run", "-i", "dwi.nrrd", "-o", "quiet", "--quiet")
+check(quiet.stdout == b"" and not re.search("^(?!warning: ).", quiet.stderr, re.M), f"--quiet is quiet: {quiet.stderr}")
+
+# What was found, against the truth.
+peaks, header = read_nrrd("out/peaks.nrrd")
+peaks = peaks.reshape(3, 3, *size, order="F")
+length = np.linalg.norm(peaks, axis=0)
+count = (length > 0).sum(0)
+tensors, tensor_header = read_nrrd("out/tensors.nrrd")
+inside = tensors[0] > 0
+single = inside & (true_count == 1)
+cross = inside & (true_count == 2)
+check(single.sum() > 100 and cross.sum() > 10, f"enough to judge by: {single.sum()} single, {cross.sum()} crossing")
+error = angle(np.moveaxis(peaks[:, 0], 0, -1), np.moveaxis(truth[:, 0], 0, -1))
+check(np.median(error[single]) < 3, f"median error of single fibres {np.median(error[single])} degrees")
+check(np.percentile(error[single], 95) < 12, f"95 % of single fibres within {np.percentile(error[single], 95)} degrees")
+check((count[single] >= 1).mean() > .98, f"single fibres found: {(count[single] >= 1).mean()}")
+wide = cross & (angle(np.moveaxis(truth[:, 0], 0, -1), np.moveaxis(truth[:, 1], 0, -1)) > 60)
+check((count[wide] >= 2).mean() > .8, f"two fibres found in wide crossings: {(count[wide] >= 2).mean()} of {wide.sum()}")
+if wide.any():
+    both = [min(max(angle(peaks[(slice(None), a, *v)], truth[(slice(None), 0, *v)]),
+                    angle(peaks[(slice(None), 1 - a, *v)], truth[(slice(None), 1, *v)])) for a in (0, 1))
+            for v in np.argwhere(wide & (count >= 2))]
+    check(np.median(both) < 10, f"median of the worse error in crossings: {np.median(both)}")
+check((np.diff(length, axis=0) <= 1e-6).all(), "longest first")
+flat = np.moveaxis(peaks, 0, -1)[length > 0]
+up = (flat[:, 2] > 0) | ((flat[:, 2] == 0) & ((flat[:, 1] > 0) | ((flat[:, 1] == 0) & (flat[:, 0] > 0))))
+check(up.all(), "one hemisphere")
+check(np.isfinite(peaks).all() and np.isfinite(tensors).all(), "no NaN")
+
+# The report agrees with the files.
+report = json.load(open("out/report.json"))
+nfibers = nibabel.load("out/nfibers.nii.gz").get_fdata()
+check((nfibers == count).all(), "nfibers.nii.gz counts what peaks.nrrd holds")
+found = report["counts"]["fibers"]
+check([found[n] for n in ("none", "one", "two", "three", "more")] ==
+      [int((count[inside] == n).sum()) for n in range(4)] + [0] or report["counts"]["flagged"] > 0, f"counts: {found}")
+check(sum(found.values()) == report["counts"]["voxels"], "counts add up")
+check(report["counts"]["fitted"] == inside.sum(), "fitted")
+listed = {os.path.join(path, f)[6:] for path, _, files in os.walk("./out") for f in files}
+check(set(report["files"]) == listed, f"files listed: {set(report['files']) ^ listed}")
+check(report["input"]["size"] == list(size) and report["input"]["file"] == "dwi.nrrd", f"input: {report['input']}")
+check(report["settings"]["order"] == 6 and report["settings"]["model"] == "fod", f"settings: {report['settings']}")
+check(report["device"]["asked"] == "auto" and report["device"]["used"] in ("cpu", "cuda"), f"device: {report['device']}")
+check(report["device"]["threads"] >= 1 and report["versions"]["hotfiber"] in works("--version").stdout.decode(), "device")
+rows = report["response"]["shells"]
+check(len(rows) >= 1 and rows[-1]["coefficients"][0] > 0 > rows[-1]["coefficients"][1], f"a response like a fibre: {rows}")
+check(report["seconds"]["total"] > 0 and report["peak_memory"] > 1e6, "time and memory")
+check({"reading", "mask", "response", "fitting", "finding", "writing"} <= set(report["seconds"]), str(report["seconds"]))
+
+# The NIfTI says the same in scanner RAS (the phantom's space is LPS: x and y change sign).
+image = nibabel.load("out/peaks.nii.gz")
+ras = image.get_fdata().reshape(*size, 3, 3)
+check(np.allclose(np.moveaxis(ras, (3, 4), (1, 0)) * np.array([-1, -1, 1]).reshape(3, 1, 1, 1, 1), peaks, atol=1e-6),
+      "peaks.nii.gz is peaks.nrrd in RAS")
+first, _ = read_nrrd("out/fiber_1.nrrd")
+check(np.array_equal(first, peaks[:, 0]), "fiber_1.nrrd is the first of peaks.nrrd")
+
+# Any number of threads, the same bytes; --threads 1 twice, too.
+works("run", "-i", "dwi.nrrd", "-o", "one", "--threads", 1, "--quiet")
+works("run", "-i", "dwi.nrrd", "-o", "four", "--threads", 4, "--quiet")
+for name in sorted(listed - {"report.json"}):
+    one, four = (open(os.path.join(folder, name), "rb").read() for folder in ("one", "four"))
+    check(one == four, f"{name}: 1 and 4 threads differ")
+
+# A run is refused where something stands, and replaces only what is its own.
+before = tree()
+done = hotfiber("run", "-i", "dwi.nrrd", "-o", "out")
+check(done.returncode == 1 and "--force" in done.stderr and done.stderr.count("\n") == 1, f"no force: {done.stderr}")
+open("out/mine.txt", "w").write("mine")
+done = hotfiber("run", "-i", "dwi.nrrd", "-o", "out", "--force")
+check(done.returncode == 1 and "mine.txt" in done.stderr, f"a stranger's file: {done.stderr}")
+os.remove("out/mine.txt")
+done = hotfiber("run", "-i", "out/tensors.nrrd", "-o", "out", "--force")
+check(done.returncode == 1 and "out/tensors.nrrd" in done.stderr, f"input inside: {done.stderr}")
+check(set(tree()) == set(before), "nothing changed")
+works("run", "-i", "dwi.nrrd", "-o", "out", "--force", "--order", 4, "--max_fibers", 2, "--quiet")
+check(set(os.listdir("out")) == expected - {"fiber_3.nrrd"}, f"replaced as a whole: {os.listdir('out')}")
+check(set(tree()) - set(before) == set(), "nothing beside it")
+
+# Usage.
+for arguments, word in ((["-i", "dwi.nrrd"], "-o"), (["-i", "dwi.nrrd", "-o", "-"], "directory"),
+                        (["-o", "x", "--diffusivities", "1e-3"], "--diffusivities"),
+                        (["-o", "x", "--diffusivities", "1e-4,1e-3"], "--diffusivities"),
+                        (["-o", "x", "--response", "f", "--diffusivities", "1e-3,1e-4"], "--response")):
+    done = hotfiber("run", *arguments)
+    check(done.returncode == 2 and word in done.stderr and done.stderr.count("\n") == 1, f"{arguments}: {done.stderr}")
+
+# From a pipe; other models; a mask; a response from diffusivities.
+raw = open("dwi.nrrd", "rb").read()
+works("run", "-o", "piped", "--quiet", stdin=raw)
+check(open("piped/peaks.nrrd", "rb").read() == open("one/peaks.nrrd", "rb").read(), "a pipe gives the same")
+mask = np.zeros(size, np.uint8)
+mask[4:12, 4:12, 2] = 1
+nibabel.save(nibabel.Nifti1Image(mask, image.affine), "mask.nii.gz")
+for model, order in (("adc", 2), ("odf", 4), ("fod", 8)):
+    works("run", "-i", "dwi.nrrd", "-o", f"{model}{order}", "--model", model, "--order", order, "--mask", "mask.nii.gz",
+          "--quiet", *(["--diffusivities", "1.7e-3,.2e-3"] if model == "fod" else []))
+    got, _ = read_nrrd(f"{model}{order}/peaks.nrrd")
+    here = (got[:3] != 0).any(0)
+    check(here[mask > 0].mean() > .5 and not here[mask == 0].any(), f"{model}: inside the mask alone")
+    error = angle(np.moveaxis(got[:3], 0, -1), np.moveaxis(truth[:, 0], 0, -1))[single & here]
+    check(np.median(error) < 4, f"{model}: median error {np.median(error)}")
+
+# NRRD with an oblique grid, a measurement frame and the list axis in front, against NIfTI written by nibabel with bvecs
+# in FSL's convention: the same directions in the world, both near the truth.
+scene = Scene(count=40, b=2500, size=(8, 6, 5), noise=10, seed=3)
+turn, _ = np.linalg.qr(np.random.default_rng(7).normal(size=(3, 3)))
+turn *= np.linalg.det(turn)
+for flip in (1, -1):
+    ras = np.hstack([turn @ np.diag([1.5 * flip, 2, 2.5]), [[10], [-20], [5]]])
+    frame, _ = np.linalg.qr(np.random.default_rng(9).normal(size=(3, 3)))
+    lps = np.diag([-1, -1, 1])
+    # The scene's gradients and fibres are meant in LPS here; frame's columns are the measurement frame in LPS.
+    write_dwi("oblique.nrrd", scene, affine=lps @ ras, space="left-posterior-superior", frame=frame, list_axis=0)
+    affine = np.vstack([ras, [0, 0, 0, 1]])
+    nibabel.save(nibabel.Nifti1Image(scene.data.astype(np.float32), affine), "oblique.nii.gz")
+    axes = ras[:, :3] / np.linalg.norm(ras[:, :3], axis=0)
+    bvec = np.linalg.solve(axes, lps @ scene.gradients.T)
+    if np.linalg.det(axes) > 0:
+        bvec[0] *= -1
+    np.savetxt("oblique.bvec", bvec, "%.12g")
+    np.savetxt("oblique.bval", scene.b[None], "%g")
+    results = []
+    for name in ("oblique.nrrd", "oblique.nii.gz"):
+        works("run", "-i", name, "-o", "o", "--force", "--quiet", "--diffusivities", "1.7e-3,.3e-3")
+        got = nibabel.load("o/peaks.nii.gz")
+        check(np.allclose(got.affine, affine, atol=1e-5), f"{name}: affine")
+        results.append(got.get_fdata().reshape(*scene.size, 3, 3))
+    nrrd, nifti = results
+    check(((nrrd != 0).any(-1) == (nifti != 0).any(-1)).mean() > .99, "NRRD and NIfTI: as many fibres")
+    # A peak at the threshold may be there in one and not in the other: 99 % of the first ones say it all.
+    first = (nrrd[..., 0, :] != 0).any(-1) & (nifti[..., 0, :] != 0).any(-1)
+    apart = angle(nrrd[..., 0, :], nifti[..., 0, :])[first]
+    check(np.percentile(apart, 99) < .05, f"NRRD and NIfTI: {np.percentile(apart, 99)} degrees apart")
+    error = [angle(nrrd[(*v, 0)], lps @ fibres[0][0]) for v, fibres in scene.fibres.items() if len(fibres) == 1 and first[v]]
+    check(len(error) > 50 and np.median(error) < 3, f"oblique: {np.median(error)} degrees off in {len(error)} voxels")
+
+# Few directions: order 4, said in one line.
+fifteen = Scene(count=20)
+write_dwi("twenty.nrrd", fifteen)
+done = works("run", "-i", "twenty.nrrd", "-o", "twenty", "--diffusivities", "1.7e-3,.3e-3")
+check(json.load(open("twenty/report.json"))["settings"]["order"] == 4, "order 4")
+check(len([line for line in done.stderr.split("\n") if "order 4" in line]) == 1, f"said in one line: {done.stderr}")
+
+# The scorer reads what the run wrote.
+score = json.loads(works("score", "-i", "one/peaks.nrrd", "--truth", "truth.nrrd", "--json").stdout)
+check(score, "score --json")
+end()

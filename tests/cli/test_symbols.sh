@@ -1,0 +1,16 @@
+# Every global symbol of the libraries bears the prefix: nothing of ours meets anything of a host's.
+set -eu
+failed=0
+for library in "$HOT_BUILD"/lib/libhotkernels.so "$HOT_BUILD"/lib/libhotfiber.so; do
+    [ -f "$library" ] || { echo "not there: $library"; exit 1; }
+    symbols=$(nm -D --defined-only "$library" | awk '{ print $NF }' | sed 's/@.*//')
+    [ -n "$symbols" ] || { echo "no symbols in $library"; exit 1; }
+    # The sanitizers' build exports a few of the compiler's own.
+    strangers=$(printf '%s\n' "$symbols" | grep -v -E '^hot_|^__(asan|ubsan|odr_asan|start|stop)|^_(init|fini)$' || true)
+    if [ -n "$strangers" ]; then
+        echo "symbols of $library without the prefix hot_:"
+        printf '%s\n' "$strangers" | head -n 20
+        failed=1
+    fi
+done
+exit $failed

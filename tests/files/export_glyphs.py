@@ -1,0 +1,74 @@
+"""Tensor glyphs as PLY: where they are, how large, closed and the right side out, in every geometry."""
+import math
+import sys
+
+import numpy as np
+
+sys.path.insert(0, __file__.rsplit("/", 1)[0])
+from _export import GEOMETRIES, SIGN, Checks, angle, export
+
+check = Checks()
+
+
+def write_tensors(name, values):
+    """Order-2 tensors (confidence, xx xy xz yy yz zz) on a grid of a geometry, identity measurement frame."""
+    space, axes, _ = GEOMETRIES[name]
+    vector = lambda v: "(%.17g,%.17g,%.17g)" % tuple(v)
+    header = "\n".join([
+        "NRRD0005", "type: float", "dimension: 4", "space: " + space, "sizes: 7 " + " ".join(map(str, values.shape[:3])),
+        "space directions: none " + " ".join(vector(axes[:, a]) for a in range(3)), "kinds: 3D-masked-symmetric-matrix space space space",
+        "endian: little", "encoding: raw", "space origin: (10,-20,30)", "", ""])
+    with open(name + ".nrrd", "wb") as f:
+        f.write(header.encode() + values.astype(np.float32).transpose(3, 0, 1, 2).tobytes(order="F"))
+
+
+def read_ply(path):
+    with open(path, "rb") as f:
+        head, body = f.read().split(b"end_header\n", 1)
+    lines = head.decode().splitlines()
+    check("format binary_little_endian 1.0" in lines and "comment SPACE=LPS" in lines, f"{path}: {lines[:4]}")
+    vertices, faces = (int(line.split()[2]) for line in lines if line.startswith("element"))
+    vertex = np.dtype([("xyz", "<f4", 3), ("rgb", "u1", 3)])
+    face = np.dtype([("n", "u1"), ("corners", "<i4", 3)])
+    check(len(body) == vertices * vertex.itemsize + faces * face.itemsize, f"{path}: {len(body)} bytes")
+    v = np.frombuffer(body, vertex, vertices)
+    t = np.frombuffer(body, face, faces, vertices * vertex.itemsize)
+    check((t["n"] == 3).all() and t["corners"].min() == 0 and t["corners"].max() == vertices - 1, f"{path}: faces")
+    return v["xyz"].astype(float), v["rgb"], t["corners"]
+
+
+for name, (space, axes, _) in GEOMETRIES.items():
+    sign = np.array(SIGN[space])
+    direction = np.array([0.6, -0.48, 0.64])  # of the second voxel's tensor, in the file's space
+    values = np.zeros((2, 2, 1, 7))
+    values[0, 0, 0] = (1, 1, 0, 0, 1, 0, 1)  # round
+    values[1, 0, 0] = [1] + [direction[a] * direction[b] for a, b in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))]
+    values[0, 1, 0] = (0, 9, 0, 0, 9, 0, 9)  # not fitted
+    values[1, 1, 0] = (1, np.nan, 0, 0, 1, 0, 1)  # broken
+    write_tensors(name, values)
+    export(name + ".nrrd", name + ".ply")
+    points, colors, triangles = read_ply(name + ".ply")
+    half = len(points) // 2
+    check(half == 642 and len(triangles) == 2 * 1280, f"{name}: two glyphs, {len(points)} vertices")
+    lps = np.array([-1, -1, 1]) * sign  # the file's space -> LPS
+    side = np.linalg.norm(axes, axis=0).min()
+    for glyph, voxel in enumerate(((0, 0, 0), (1, 0, 0))):
+        centre = lps * (axes @ voxel + (10, -20, 30))
+        p = points[glyph * half:(glyph + 1) * half] - centre
+        t = triangles[glyph * 1280:(glyph + 1) * 1280] - glyph * half
+        edges = np.sort(np.concatenate([t[:, (0, 1)], t[:, (1, 2)], t[:, (2, 0)]]), axis=1)
+        check((np.unique(edges, axis=0, return_counts=True)[1] == 2).all(), f"{name}: glyph {glyph} is closed")
+        volume = (np.cross(p[t[:, 0]], p[t[:, 1]]) * p[t[:, 2]]).sum() / 6
+        check(volume > 0, f"{name}: glyph {glyph} is the right side out: {volume}")
+        radius = np.linalg.norm(p, axis=1)
+        if glyph == 0:
+            check(np.abs(radius - 0.45 * side).max() < 5e-3 * side, f"{name}: radii {radius.min()} to {radius.max()}, side {side}")
+            check(abs(volume / (4 / 3 * math.pi * (0.45 * side) ** 3) - 1) < 0.02, f"{name}: volume {volume}")
+            want = np.abs(p / radius[:, None]) * 255
+            check(np.abs(colors[:half] - want).max() <= 1.5, f"{name}: colours")
+        else:
+            check(angle(p[radius.argmax()], lps * direction) < 5, f"{name}: points to {p[radius.argmax()]}")
+            inner = radius > 0.01 * side
+            along = (p[inner] @ (lps * direction) / radius[inner]) ** 2  # r(x) = (v.x)^2
+            check(np.abs(radius[inner] / (0.45 * side) - along).max() < 0.02, f"{name}: r(x) is the form")
+check.end()

@@ -1,0 +1,48 @@
+"""DIPY's peaks file: read with h5py (and by DIPY where it is installed), same world directions in every geometry."""
+import subprocess
+import sys
+
+import numpy as np
+
+sys.path.insert(0, __file__.rsplit("/", 1)[0])
+from _export import GEOMETRIES, HOTFIBER, Checks, angle, export, make
+
+try:
+    import h5py
+except ImportError:
+    print("skipped: python3-h5py is not installed")
+    raise SystemExit(77)
+if "pam5" not in subprocess.run([HOTFIBER, "export", "--list"], capture_output=True, text=True).stdout:
+    print("skipped: built without HDF5")
+    raise SystemExit(77)
+try:
+    from dipy.io.peaks import load_peaks
+except Exception:  # DIPY is optional here, and old ones do not load with every numpy
+    load_peaks = None
+    print("DIPY is not installed: read with h5py alone")
+check = Checks()
+
+for name in GEOMETRIES:
+    affine, truth = make(name, name + ".nrrd")
+    export(name + ".nrrd", name + ".pam5")
+    with h5py.File(name + ".pam5", "r") as f:
+        check(f.attrs["version"] == "0.0.1", f"{name}: version {f.attrs['version']!r}")
+        pam = {key: f["pam"][key][:] for key in f["pam"]}
+    check(np.allclose(pam["affine"], affine), f"{name}: affine")
+    check(pam["peak_dirs"].shape == (5, 4, 3, 2, 3) and pam["peak_values"].shape == (5, 4, 3, 2), f"{name}: shapes")
+    axes = affine[:3, :3] / np.linalg.norm(affine[:3, :3], axis=0)  # image axes in the world
+    sphere = pam["sphere_vertices"]
+    check(np.abs(np.linalg.norm(sphere, axis=1) - 1).max() < 1e-12 and len(sphere) == 2562, f"{name}: sphere")
+    for v in truth:
+        count = len(truth[v])
+        dirs, values, indices = pam["peak_dirs"][v], pam["peak_values"][v], pam["peak_indices"][v]
+        check.vectors([axes @ d * a for d, a in zip(dirs, values) if a > 0], truth[v], f"{name} {v}")
+        check((indices[count:] == -1).all() and (values[count:] == 0).all(), f"{name} {v}: absent ones")
+        for d, i in zip(dirs[:count], indices):
+            check(angle(sphere[i], d) < 2.5 and sphere[i] @ d > 0, f"{name} {v}: vertex {i} is {angle(sphere[i], d)} off")
+        check(pam["gfa"][v] == values[0] and (pam["qa"][v] == values).all(), f"{name} {v}: qa")
+    if load_peaks:
+        read = load_peaks(name + ".pam5")
+        check(np.array_equal(read.peak_dirs, pam["peak_dirs"]) and np.allclose(read.affine, affine), f"{name}: DIPY")
+        check(read.ang_thr == 60 and read.total_weight == 0.5 and len(read.sphere.vertices) == 2562, f"{name}: DIPY")
+check.end()

@@ -1,0 +1,67 @@
+"""Tensors through `export sh`, read by MRtrix: the amplitude along any scanner direction is the tensor's A x^m there, for
+orders 2 4 6 8, every geometry, and measurement frames that are not the identity."""
+import itertools
+import math
+import shutil
+import sys
+
+import nibabel
+import numpy as np
+
+sys.path.insert(0, __file__.rsplit("/", 1)[0])
+from _export import GEOMETRIES, SIGN, Checks, export, run
+
+if not shutil.which("sh2amp"):
+    print("skipped: sh2amp (MRtrix) is not installed")
+    raise SystemExit(77)
+check = Checks()
+LABELS = {2: "tijk_mask_2o3d_sym", 4: "tijk_mask_4o3d_sym", 6: "tijk_mask_6o3d_sym", 8: "tijk_mask_8o3d_sym"}
+SIZE = (3, 2, 2)
+
+
+def classes(order):
+    return list(itertools.combinations_with_replacement(range(3), order))
+
+
+def value(order, tensor, x):
+    """A x^m by its definition: every index class times its multiplicity."""
+    total = 0
+    for coefficient, index in zip(tensor, classes(order)):
+        counts = [index.count(d) for d in range(3)]
+        multiplicity = math.factorial(order) // math.prod(math.factorial(c) for c in counts)
+        total += multiplicity * coefficient * math.prod(x[d] ** counts[d] for d in range(3))
+    return total
+
+
+rng = np.random.default_rng(5)
+directions = rng.normal(size=(12, 3))
+directions /= np.linalg.norm(directions, axis=1)[:, None]
+np.savetxt("directions.txt", directions)  # in scanner axes
+
+for name, (space, axes, frame) in GEOMETRIES.items():
+    for order in (2, 4, 6, 8):
+        count = len(classes(order))
+        tensors = rng.normal(size=SIZE + (1 + count,)).astype(np.float32)
+        tensors[..., 0] = 1
+        tensors[0, 0, 0, 0] = 0  # not fitted
+        vector = lambda v: "(%.17g,%.17g,%.17g)" % tuple(v)
+        header = "\n".join([
+            "NRRD0005", "type: float", "dimension: 4", "space: " + space, "sizes: %d %d %d %d" % ((1 + count,) + SIZE),
+            "space directions: none " + " ".join(vector(axes[:, a]) for a in range(3)),
+            'labels: "%s" "" "" ""' % LABELS[order], "endian: little", "encoding: raw", "space origin: (1,2,3)",
+            "measurement frame: " + " ".join(vector(frame[:, a]) for a in range(3)), "", ""])
+        with open("tensors.nrrd", "wb") as f:
+            f.write(header.encode() + tensors.transpose(3, 0, 1, 2).tobytes(order="F"))
+        export("tensors.nrrd", "sh.nii", "--format", "sh")
+        image = nibabel.load("sh.nii")
+        check(image.shape == SIZE + (count,), f"{name} order {order}: {image.shape}")
+        run("sh2amp", "-quiet", "-force", "sh.nii", "directions.txt", "amplitudes.nii")
+        amplitudes = nibabel.load("amplitudes.nii")
+        data, to_ours = amplitudes.get_fdata(), np.linalg.inv(image.affine) @ amplitudes.affine
+        for voxel in np.ndindex(SIZE):
+            ours = tuple(int(round(x)) for x in (to_ours @ np.array(voxel + (1,)))[:3])
+            for d, scanner in enumerate(directions):
+                x = frame.T @ (np.array(SIGN[space]) * scanner)  # scanner -> the file's space -> the tensor's own frame
+                want = value(order, tensors[ours][1:], x) if tensors[ours][0] else 0
+                check(abs(data[voxel][d] - want) <= 2e-5 * order, f"{name} order {order} {ours}: {data[voxel][d]} {want}")
+check.end()

@@ -1,0 +1,35 @@
+/* Fuzz target: a DWI as NRRD, header, keys and data. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <hotfiber/hotfiber.h>
+
+#include "fuzz/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static int descriptor = -1;
+    static char path[64];
+    if (descriptor < 0) {
+        descriptor = memfd_create("fuzz_nrrd", 0);
+        snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    }
+    if (descriptor < 0 || ftruncate(descriptor, 0) != 0 || pwrite(descriptor, data, size, 0) != (ssize_t)size)
+        return 0;
+    hot_context_options options = {.size = sizeof options, .threads = 1};
+    hot_context *context = NULL;
+    hot_dwi *dwi = NULL;
+    hot_mask *mask = NULL;
+    if (hot_context_create(&options, &context) != HOT_OK)
+        return 0;
+    if (hot_dwi_load(context, path, NULL, NULL, &dwi) == HOT_OK && hot_dwi_volumes(dwi) < 200) {
+        hot_dwi_highest_order(context, dwi, -1);
+        if (hot_mask_load(context, path, hot_dwi_grid(dwi), &mask) == HOT_OK)
+            hot_mask_destroy(&mask);
+    }
+    hot_dwi_destroy(&dwi);
+    hot_context_destroy(&context);
+    return 0;
+}

@@ -1,0 +1,13 @@
+/* The kernel families that the checker walks. To add one: family_NAME.c with `const check_family family_NAME`, and a
+ * line here. */
+#ifndef HOT_TESTS_FAMILIES_H
+#define HOT_TESTS_FAMILIES_H
+
+#define CHECK_FAMILIES(X) \
+    X(symtensor) \
+    X(sshopm) \
+    X(directions) \
+    X(fit) \
+    X(lowrank)
+
+#endif

@@ -1,0 +1,411 @@
+/* Directions against the brute-force reference: crossings with and without noise, and the tensors that break a careless
+ * search (isotropic, zero, rank 1 aimed anywhere, denormal, huge, NaN). */
+#include "checker.h"
+#include "forms3.h"
+
+#include <common/context_internal.h>
+#include <hotfiber/directions.h>
+
+#include <directions/directions_ref.h>
+
+enum { KEEP = 16 };
+
+/* All maxima worth a comparison. */
+static const hot_directions_options every = {.size = sizeof every, .max_directions = KEEP, .threshold = 0.2,
+                                             .min_angle = 1, .min_relief = -1};
+static const hot_directions_options usual = {.size = sizeof usual, .threshold = -1, .min_angle = -1, .min_relief = -1};
+
+/* Whether each of b's directions above `above` of b's largest is within `degrees` of one of a's. */
+static int covers(const float *a, int count_a, const float *b, int count_b, double above, double degrees)
+{
+    for (int j = 0; j < count_b; j++) {
+        int near = form_length(b + 3 * j) < above * form_length(b);
+        for (int i = 0; i < count_a && !near; i++)
+            near = form_angle(a + 3 * i, b + 3 * j) <= degrees;
+        if (!near)
+            return 0;
+    }
+    return 1;
+}
+
+/* Lengths fall, absent ones are 0, one half sphere, no -0. */
+static int well_formed(const float *out, int keep, int found)
+{
+    for (int i = 0; i < keep; i++) {
+        const float *v = out + 3 * i;
+        if (i >= found) {
+            if (v[0] != 0 || v[1] != 0 || v[2] != 0)
+                return 0;
+            continue;
+        }
+        if (!(v[2] > 0 || (v[2] == 0 && (v[1] > 0 || (v[1] == 0 && v[0] > 0)))))
+            return 0;
+        if (i > 0 && !(form_length(v) <= form_length(v - 3) * (1 + 1e-5)))
+            return 0;
+        if (signbit(v[0]) && v[0] == 0)
+            return 0;
+    }
+    return 1;
+}
+
+/* Crossings: at most one tensor in a thousand may differ from brute force (HOT_TEST_FULL=1 tries 20,000). The reference
+ * is computed once for all backends. */
+static void check_crossings(check_run *run, int order, double sigma, size_t size)
+{
+    static struct { int order; double sigma; size_t size; uint64_t seed; float *directions; uint8_t *found; } known[16];
+    char name[64];
+    snprintf(name, sizeof name, "crossings, order %d, noise %g", order, sigma);
+    check_case_begin(run, name, size);
+    const form_basis basis = form_basis_make(order);
+    const size_t stride = basis.terms + 1;
+    float *rows = malloc(size * stride * sizeof *rows);
+    for (size_t i = 0; i < size; i++) {
+        double tensor[FORM_TERMS];
+        form_crossing(&basis, i, sigma, &run->seed, tensor);
+        for (size_t k = 0; k < basis.terms; k++)
+            rows[i * stride + k] = (float)tensor[k];
+        rows[i * stride + basis.terms] = NAN; /* beyond the tensor: must not matter */
+    }
+    const float *tensors = check_input(run, rows, size * stride * sizeof *rows);
+    float *directions = check_output(run, size * 3 * KEEP * sizeof *directions);
+    uint8_t *found = check_output(run, size);
+    int slot = 0;
+    while (known[slot].directions && !(known[slot].order == order && known[slot].sigma == sigma &&
+                                       known[slot].size == size && known[slot].seed == run->first_seed))
+        slot = (slot + 1) % 15;
+    if (!known[slot].directions) {
+        known[slot].order = order, known[slot].sigma = sigma, known[slot].size = size;
+        known[slot].seed = run->first_seed;
+        known[slot].directions = malloc(size * 3 * KEEP * sizeof(float));
+        known[slot].found = malloc(size);
+        if (hot_directions_f32(run->reference, &every, order, size, tensors, stride, NULL, known[slot].directions,
+                               known[slot].found) != HOT_OK)
+            check_fail(run, 0, "the reference failed: %s", hot_context_message(run->reference));
+    }
+    if (check_call(run, hot_directions_f32(run->context, &every, order, size, tensors, stride, NULL, directions, found))) {
+        size_t bad = 0, first = 0;
+        for (size_t i = 0; i < size; i++) {
+            const float *ours = directions + i * 3 * KEEP, *brute = known[slot].directions + i * 3 * KEEP;
+            CHECK_ITEM(run, i, found[i] <= KEEP && well_formed(ours, KEEP, found[i]), "not in order, or not written");
+            if (!covers(ours, found[i], brute, known[slot].found[i], 0.3, 1) ||
+                !covers(brute, known[slot].found[i], ours, found[i], 0.25, 1)) {
+                if (!bad++)
+                    first = i;
+            }
+        }
+        const size_t allowed = size / 1000 + (size < 20000 ? 2 : 0); /* a small sample spreads more */
+        CHECK_ITEM(run, first, bad <= allowed, "%zu tensors of %zu differ from brute force, the first is this", bad, size);
+    }
+    free(rows);
+    check_case_end(run);
+}
+
+/* One fibre, aimed anywhere: exactly one direction, the right one. */
+static void check_lines(check_run *run, int order)
+{
+    enum { AIMS = 26 + 300 };
+    char name[64];
+    snprintf(name, sizeof name, "rank 1, order %d", order);
+    check_case_begin(run, name, AIMS);
+    const form_basis basis = form_basis_make(order);
+    double aim[AIMS][3];
+    float rows[AIMS * FORM_TERMS];
+    size_t n = 0;
+    for (int x = -1; x <= 1; x++) /* axes, edges and corners of the cube */
+        for (int y = -1; y <= 1; y++)
+            for (int z = -1; z <= 1; z++)
+                if (x || y || z) {
+                    const double length = sqrt((double)(x * x + y * y + z * z));
+                    aim[n][0] = x / length, aim[n][1] = y / length, aim[n++][2] = z / length;
+                }
+    for (; n < AIMS; n++) { /* a third anywhere, a third near an edge, a third halfway between points of the scan */
+        check_random_unit(&run->seed, aim[n]);
+        if (n % 3 == 1) {
+            double *v = aim[n];
+            v[(n / 3) % 3] = v[(n / 3 + 1) % 3] * (1 + 1e-4 * check_random_normal(&run->seed));
+        } else if (n % 3 == 2) {
+            const double step = 1.57079632679489662 / (order + 2) / 2;
+            const double u = tan(step * (double)(int)(n % 17 - 8.0)), v = tan(step * (double)(int)(n % 13 - 6.0));
+            aim[n][n % 3] = 1, aim[n][(n + 1) % 3] = u, aim[n][(n + 2) % 3] = v;
+        }
+        const double length = sqrt(aim[n][0] * aim[n][0] + aim[n][1] * aim[n][1] + aim[n][2] * aim[n][2]);
+        for (int d = 0; d < 3; d++)
+            aim[n][d] /= length;
+    }
+    for (size_t i = 0; i < AIMS; i++) {
+        double tensor[FORM_TERMS] = {0};
+        form_add_line(&basis, aim[i], 0.7, tensor);
+        for (size_t k = 0; k < basis.terms; k++)
+            rows[i * basis.terms + k] = (float)tensor[k];
+    }
+    const float *tensors = check_input(run, rows, AIMS * basis.terms * sizeof *rows);
+    float *directions = check_output(run, (size_t)AIMS * 9 * sizeof *directions);
+    uint8_t *found = check_output(run, AIMS);
+    if (check_call(run, hot_directions_f32(run->context, &usual, order, AIMS, tensors, basis.terms, NULL, directions,
+                                           found)))
+        for (size_t i = 0; i < AIMS; i++) {
+            const float *v = directions + 9 * i, line[3] = {(float)aim[i][0], (float)aim[i][1], (float)aim[i][2]};
+            CHECK_ITEM(run, i, found[i] == 1 && well_formed(v, 3, 1), "aimed at %g %g %g: %d directions", aim[i][0],
+                       aim[i][1], aim[i][2], found[i]);
+            CHECK_ITEM(run, i, form_angle(v, line) <= 0.002, "%g degrees off", form_angle(v, line));
+            CHECK_ITEM(run, i, fabs(form_length(v) - 0.7) <= 1e-5, "length %.7g, not 0.7", form_length(v));
+        }
+    check_case_end(run);
+}
+
+/* Odd tensors among good ones, at every size: they are recognised, and the good ones come out as if alone. */
+static void check_odd_ones(check_run *run, int order, size_t size)
+{
+    char name[64];
+    snprintf(name, sizeof name, "odd tensors among good ones, order %d", order);
+    check_case_begin(run, name, size);
+    const form_basis basis = form_basis_make(order);
+    const size_t stride = basis.terms + 2;
+    float *rows = calloc(size * stride + 1, sizeof *rows);
+    uint8_t *chosen = malloc(size + 1);
+    for (size_t i = 0; i < size; i++) {
+        double tensor[FORM_TERMS], v[3], scale = 1;
+        const int kind = (int)(i % 10);
+        check_random_unit(&run->seed, v);
+        for (size_t k = 0; k < basis.terms; k++)
+            tensor[k] = 0;
+        if (kind == 1)
+            form_add_sphere(&basis, 0.3 + check_random(&run->seed), tensor);
+        else if (kind == 2)
+            form_add_line(&basis, v, -1, tensor); /* nowhere above 0 */
+        else if (kind != 3)
+            form_add_line(&basis, v, 1, tensor);
+        scale = kind == 4 ? 1e30 : kind == 5 ? 1e-30 : kind == 6 ? 1e-41 : 1;
+        for (size_t k = 0; k < basis.terms; k++)
+            rows[i * stride + k] = (float)(scale * tensor[k]);
+        if (kind == 7)
+            rows[i * stride + check_random_bits(&run->seed) % basis.terms] = NAN;
+        if (kind == 8)
+            rows[i * stride + check_random_bits(&run->seed) % basis.terms] = i % 20 < 10 ? INFINITY : -INFINITY;
+        chosen[i] = kind != 9;
+    }
+    const float *tensors = check_input(run, rows, size * stride * sizeof *rows);
+    const uint8_t *skip = check_input(run, chosen, size);
+    float *directions = check_output(run, size * 3 * 3 * sizeof *directions);
+    uint8_t *found = check_output(run, size);
+    if (check_call(run, hot_directions_f32(run->context, &usual, order, size, tensors, stride, skip, directions, found)))
+        for (size_t i = 0; i < size; i++) {
+            const int kind = (int)(i % 10);
+            const float *v = directions + 9 * i;
+            const int expected = kind == 7 || kind == 8 ? 255 : kind == 1 || kind == 2 || kind == 3 || kind == 9 ? 0 : 1;
+            CHECK_ITEM(run, i, found[i] == expected, "kind %d: %d directions, not %d", kind, found[i], expected);
+            CHECK_ITEM(run, i, well_formed(v, 3, expected == 1), "kind %d: not in order, or not written", kind);
+            if (expected == 1 && kind != 6) {
+                float alone[9];
+                uint8_t count;
+                hot_directions_f32(run->context, &usual, order, 1, tensors + i * stride, stride, NULL, alone, &count);
+                if (size <= 257 || i % 41 == 0)
+                    CHECK_ITEM(run, i, memcmp(alone, v, sizeof alone) == 0, "kind %d: differs from what it is alone", kind);
+            }
+        }
+    free(rows);
+    free(chosen);
+    check_case_end(run);
+}
+
+/* Pure noise with small thresholds: many maxima, and few kept of many; the same for one thread and for five. */
+static void check_threads(check_run *run, int order)
+{
+    enum { SIZE = 1500 };
+    check_case_begin(run, "noise, one thread and five", SIZE);
+    const form_basis basis = form_basis_make(order);
+    float *rows = malloc(SIZE * basis.terms * sizeof *rows);
+    for (size_t i = 0; i < SIZE; i++) {
+        double tensor[FORM_TERMS] = {0};
+        form_add_noise(&basis, 1, &run->seed, tensor);
+        for (size_t k = 0; k < basis.terms; k++)
+            rows[i * basis.terms + k] = (float)tensor[k];
+    }
+    const float *tensors = check_input(run, rows, SIZE * basis.terms * sizeof *rows);
+    const hot_directions_options two = {.size = sizeof two, .max_directions = 2, .threshold = 0, .min_angle = 0};
+    for (int keep = 0; keep < 2; keep++) {
+        const hot_directions_options *options = keep ? &two : &every;
+        const size_t row = 3 * (size_t)options->max_directions;
+        float *out[2];
+        uint8_t *found[2];
+        for (int t = 0; t < 2; t++) {
+            hot_context_options settings = {.size = sizeof settings, .threads = t ? 5 : 1,
+                                            .device = hot_context_device(run->context)};
+            hot_context *context = NULL;
+            hot_context_create(&settings, &context);
+            hot_context_set_cpu_limit(context, hot_context_cpu_limit(run->context));
+            out[t] = check_output(run, SIZE * row * sizeof(float));
+            found[t] = check_output(run, SIZE);
+            if (hot_directions_f32(context, options, order, SIZE, tensors, basis.terms, NULL, out[t], found[t]) != HOT_OK)
+                check_fail(run, 0, "the call failed: %s", hot_context_message(context));
+            hot_context_destroy(&context);
+        }
+        for (size_t i = 0; i < SIZE; i++) {
+            CHECK_ITEM(run, i, found[0][i] == found[1][i] &&
+                                   memcmp(out[0] + i * row, out[1] + i * row, row * sizeof(float)) == 0,
+                       "five threads give another answer");
+            CHECK_ITEM(run, i, well_formed(out[0] + i * row, options->max_directions, found[0][i]), "not in order");
+        }
+    }
+    free(rows);
+    check_case_end(run);
+}
+
+/* The reference itself: four times as many points find nothing else. Once, not per backend. */
+static void check_reference(check_run *run, int order)
+{
+    static int done[9];
+    if (done[order]++)
+        return;
+    enum { SIZE = 150 };
+    check_case_begin(run, "the reference against a finer one", SIZE);
+    const form_basis basis = form_basis_make(order);
+    float *rows = malloc(SIZE * basis.terms * sizeof *rows);
+    for (size_t i = 0; i < SIZE; i++) {
+        double tensor[FORM_TERMS];
+        form_crossing(&basis, i, 0.1, &run->seed, tensor);
+        for (size_t k = 0; k < basis.terms; k++)
+            rows[i * basis.terms + k] = (float)tensor[k];
+    }
+    float *out[2];
+    uint8_t *found[2];
+    for (int t = 0; t < 2; t++) {
+        hot_directions_plan plan;
+        out[t] = check_output(run, SIZE * 3 * KEEP * sizeof(float));
+        found[t] = check_output(run, SIZE);
+        check_call(run, hot_directions_resolve(run->context, &every, order, SIZE, rows, basis.terms, NULL, out[t], found[t],
+                                               &plan));
+        check_call(run, hot_directions_ref_dense(run->context, &plan, t ? 8000 : 2000));
+    }
+    for (size_t i = 0; i < SIZE; i++) {
+        const float *a = out[0] + i * 3 * KEEP, *b = out[1] + i * 3 * KEEP;
+        CHECK_ITEM(run, i, found[0][i] == found[1][i] && covers(a, found[0][i], b, found[1][i], 0, 0.001),
+                   "%d maxima, %d on the finer sphere", found[0][i], found[1][i]);
+    }
+    free(rows);
+    check_case_end(run);
+}
+
+/* CPU and GPU: the same directions within .01 degree in 99.99 % of tensors. */
+static void check_same_as_cpu(check_run *run, int order, double sigma)
+{
+    enum { SIZE = 40000 };
+    char name[64];
+    snprintf(name, sizeof name, "the same as on the CPU, order %d, noise %g", order, sigma);
+    check_case_begin(run, name, SIZE);
+    const form_basis basis = form_basis_make(order);
+    float *rows = malloc(SIZE * basis.terms * sizeof *rows);
+    for (size_t i = 0; i < SIZE; i++) {
+        double tensor[FORM_TERMS];
+        form_crossing(&basis, i, sigma, &run->seed, tensor);
+        for (size_t k = 0; k < basis.terms; k++)
+            rows[i * basis.terms + k] = (float)tensor[k];
+    }
+    const float *tensors = check_input(run, rows, SIZE * basis.terms * sizeof *rows);
+    float *out[2];
+    uint8_t *found[2];
+    hot_context_options settings = {.size = sizeof settings, .device = HOT_DEVICE_CPU};
+    hot_context *cpu = NULL;
+    hot_context_create(&settings, &cpu);
+    for (int t = 0; t < 2; t++) {
+        out[t] = check_output(run, SIZE * 9 * sizeof(float));
+        found[t] = check_output(run, SIZE);
+        check_call(run, hot_directions_f32(t ? cpu : run->context, &usual, order, SIZE, tensors, basis.terms, NULL, out[t],
+                                           found[t]));
+    }
+    hot_context_destroy(&cpu);
+    size_t bad = 0, first = 0;
+    for (size_t i = 0; i < SIZE; i++)
+        if (found[0][i] != found[1][i] || !covers(out[0] + 9 * i, found[0][i], out[1] + 9 * i, found[1][i], 0, 0.01) ||
+            !covers(out[1] + 9 * i, found[1][i], out[0] + 9 * i, found[0][i], 0, 0.01))
+            if (!bad++)
+                first = i;
+    printf("  %s: %zu of %d tensors differ\n", name, bad, (int)SIZE);
+    CHECK_ITEM(run, first, bad <= SIZE / 10000, "%zu tensors differ from the CPU, the first is this", bad);
+    free(rows);
+    check_case_end(run);
+}
+
+static void check(check_run *run)
+{
+    const char *full = getenv("HOT_TEST_FULL");
+    const size_t size = full && full[0] == '1' ? 20000 : 1000;
+    const double noise[3] = {0, 0.03, 0.1};
+    for (int order = 2; order <= 8; order += 2) {
+        check_lines(run, order);
+        for (size_t i = 0; i < CHECK_SIZES; i++)
+            check_odd_ones(run, order, check_sizes[i]);
+        check_threads(run, order);
+        if (order == 2)
+            continue;
+        for (int n = 0; n < 3; n++)
+            check_crossings(run, order, noise[n], size);
+        for (int n = 0; n < 3 && run->cuda; n++)
+            check_same_as_cpu(run, order, noise[n]);
+        check_reference(run, order);
+    }
+}
+
+/* The kernel alone, data on the GPU. */
+static void time_device(check_run *run, int order, size_t count, const float *tensors, size_t stride, float *directions,
+                        uint8_t *found, const char *kind)
+{
+    hot_directions_plan plan;
+    double milliseconds;
+    char what[80];
+    if (!check_call(run, hot_directions_resolve(run->context, &usual, order, count, tensors, stride, NULL, directions,
+                                                found, &plan)) ||
+        !check_call(run, hot_directions_cuda_time(run->context, &plan, 21, &milliseconds)))
+        return;
+    snprintf(what, sizeof what, "order %d, %s, on the device", order, kind);
+    check_report(run, what, 1e-3 * milliseconds, (double)count, "");
+}
+
+static double time_call(check_run *run, int order, size_t count, const float *tensors, size_t stride, float *directions,
+                        uint8_t *found)
+{
+    double best = INFINITY;
+    const double begin = check_now();
+    do {
+        const double start = check_now();
+        if (!check_call(run, hot_directions_f32(run->context, &usual, order, count, tensors, stride, NULL, directions,
+                                                found)))
+            break;
+        best = fmin(best, check_now() - start);
+    } while (check_now() - begin < run->seconds);
+    return best;
+}
+
+static void bench(check_run *run)
+{
+    const size_t count = run->cuda ? 1 << 20 : 1 << 15;
+    for (int order = 4; order <= 8; order += 2) {
+        const form_basis basis = form_basis_make(order);
+        float *rows = malloc(count * basis.terms * sizeof *rows), *out = malloc(count * 9 * sizeof *out);
+        uint8_t *found = malloc(count);
+        static const char *const kinds[] = {"crossings, 3 % noise", "pure noise", "isotropic"};
+        for (int kind = 0; kind < 3; kind++) {
+            for (size_t i = 0; i < count; i++) {
+                double tensor[FORM_TERMS] = {0};
+                if (kind == 0)
+                    form_crossing(&basis, i, 0.03, &run->seed, tensor);
+                else if (kind == 1)
+                    form_add_noise(&basis, 1, &run->seed, tensor);
+                else
+                    form_add_sphere(&basis, 1, tensor);
+                for (size_t k = 0; k < basis.terms; k++)
+                    rows[i * basis.terms + k] = (float)tensor[k];
+            }
+            if (run->cuda)
+                time_device(run, order, count, rows, basis.terms, out, found, kinds[kind]);
+            char what[80];
+            snprintf(what, sizeof what, "order %d, %s, %d threads", order, kinds[kind], hot_context_threads(run->context));
+            check_report(run, what, time_call(run, order, count, rows, basis.terms, out, found), (double)count, "");
+        }
+        free(rows);
+        free(out);
+        free(found);
+    }
+}
+
+const check_family family_directions = {"directions", 0, check, bench};

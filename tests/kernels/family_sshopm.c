@@ -1,0 +1,498 @@
+/* SS-HOPM on every backend, shape and precision: single steps against the full sums, whole iterations against what they
+ * claim (residual, lambda, unit length) and against the reference's limits. */
+#include "checker.h"
+
+#include <common/context_internal.h>
+#include <float.h>
+#include <hotfiber/sshopm.h>
+#include <hotfiber/symtensor.h>
+#include <sshopm/sshopm_measure.h>
+#include <symtensor/symtensor_ref.h>
+
+enum { DIM = 8 };
+static const int shapes[][2] = {{4, 3}, {6, 3}, {8, 3}, {2, 3}, {3, 2}, {3, 3}, {3, 4}, {3, 5}, {3, 6},
+                                {4, 2}, {4, 4}, {4, 5}, {4, 6}, {5, 3}, {3, 7}, {7, 2}, {4, 1}};
+enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+
+/* One problem and its results; arrays of float or double by f64. */
+typedef struct problem {
+    int order, dim, f64;
+    size_t count, starts, unique, stride;
+    const void *tensors, *start;
+    void *lambda, *x, *residual;
+    int32_t *iterations;
+} problem;
+
+static double at(const problem *p, const void *array, size_t i)
+{
+    return p->f64 ? ((const double *)array)[i] : (double)((const float *)array)[i];
+}
+
+static void *narrow(const double *values, size_t count, int f64)
+{
+    void *made = malloc((count + 1) * sizeof(double));
+    for (size_t i = 0; i < count; i++) {
+        if (f64)
+            ((double *)made)[i] = values[i];
+        else
+            ((float *)made)[i] = (float)values[i];
+    }
+    return made;
+}
+
+/* Sums of few rank-1 terms with noise, or noise alone: what fibres and what other uses look like. */
+static void random_tensors(check_run *run, const problem *p, double *tensors)
+{
+    int *exponents = malloc(p->unique * (size_t)p->dim * sizeof *exponents);
+    double *times = malloc(p->unique * sizeof *times);
+    hot_symtensor_exponents(p->order, p->dim, exponents);
+    hot_symtensor_multiplicity(p->order, p->dim, times);
+    for (size_t t = 0; t < p->count; t++) {
+        double *a = tensors + t * p->stride;
+        for (size_t i = 0; i < p->stride; i++)
+            a[i] = i < p->unique ? (t % 4 == 3 ? 1 : 0.02) * check_random_normal(&run->seed) / sqrt(times[i]) : NAN;
+        for (int f = 0; t % 4 != 3 && f <= (int)(t % 3); f++) {
+            double v[DIM], norm = 0, weight = 0.3 + check_random(&run->seed);
+            for (int d = 0; d < p->dim; d++)
+                v[d] = check_random_normal(&run->seed), norm += v[d] * v[d];
+            for (size_t i = 0; i < p->unique; i++) {
+                double term = weight;
+                for (int d = 0; d < p->dim; d++)
+                    term *= pow(v[d] / sqrt(norm), exponents[i * (size_t)p->dim + (size_t)d]);
+                a[i] += term;
+            }
+        }
+    }
+    free(exponents);
+    free(times);
+}
+
+static problem make_problem(check_run *run, int order, int dim, int f64, size_t count, size_t starts)
+{
+    problem p = {.order = order, .dim = dim, .f64 = f64, .count = count, .starts = starts};
+    p.unique = hot_symtensor_count(order, dim);
+    p.stride = p.unique + (count % 2); /* with a gap (of NaN) between tensors, and without */
+    double *tensors = malloc((count * p.stride + 1) * sizeof *tensors);
+    double *start = malloc((starts * (size_t)dim + 1) * sizeof *start);
+    random_tensors(run, &p, tensors);
+    hot_starts_random(check_random_bits(&run->seed), dim, starts, start);
+    size_t size = f64 ? sizeof(double) : sizeof(float), results = count * starts;
+    void *narrowed = narrow(tensors, count * p.stride, f64);
+    p.tensors = check_input(run, narrowed, count * p.stride * size);
+    free(narrowed);
+    narrowed = narrow(start, starts * (size_t)dim, f64);
+    p.start = check_input(run, narrowed, starts * (size_t)dim * size);
+    free(narrowed);
+    p.lambda = check_output(run, results * size);
+    p.x = check_output(run, results * (size_t)dim * size);
+    p.residual = check_output(run, results * size);
+    p.iterations = check_output(run, results * sizeof(int32_t));
+    free(tensors);
+    free(start);
+    return p;
+}
+
+static hot_status call(hot_context *context, const hot_sshopm_options *options, const problem *p)
+{
+    if (p->f64)
+        return hot_sshopm_f64(context, options, p->order, p->dim, p->count, p->tensors, p->stride, p->starts, p->start,
+                              p->lambda, p->x, p->residual, p->iterations);
+    return hot_sshopm_f32(context, options, p->order, p->dim, p->count, p->tensors, p->stride, p->starts, p->start,
+                          p->lambda, p->x, p->residual, p->iterations);
+}
+
+static void tensor_of(const problem *p, size_t t, double *tensor)
+{
+    for (size_t i = 0; i < p->unique; i++)
+        tensor[i] = at(p, p->tensors, t * p->stride + i);
+}
+
+static double scale_of(const problem *p, const double *tensor)
+{
+    double times[600], scale = 0;
+    hot_symtensor_multiplicity(p->order, p->dim, times);
+    for (size_t i = 0; i < p->unique; i++)
+        scale = fmax(scale, times[i] * fabs(tensor[i]));
+    return scale;
+}
+
+static void check_written(check_run *run, const problem *p)
+{
+    size_t size = p->f64 ? sizeof(double) : sizeof(float), results = p->count * p->starts;
+    size_t missing = check_unwritten(p->lambda, results, size) + check_unwritten(p->x, results * (size_t)p->dim, size) +
+                     check_unwritten(p->residual, results, size) + check_unwritten(p->iterations, results, 4);
+    CHECK_ITEM(run, 0, missing == 0, "%zu values were not written", missing);
+}
+
+/* Result `item` is what it claims to be: x of unit length, lambda = A x^m, the residual as said. */
+static void check_claims(check_run *run, const problem *p, size_t item)
+{
+    double tensor[600], eps = p->f64 ? DBL_EPSILON : FLT_EPSILON, length = 0;
+    long double x[DIM], g[DIM], size[DIM], lambda = 0, residual = 0, magnitude = 0;
+    tensor_of(p, item / p->starts, tensor);
+    for (int d = 0; d < p->dim; d++) {
+        x[d] = at(p, p->x, item * (size_t)p->dim + (size_t)d);
+        length += (double)(x[d] * x[d]);
+    }
+    CHECK_ITEM(run, item, fabs(length - 1) <= 8 * eps, "|x|^2 - 1 is %g", length - 1);
+    hot_symtensor_contract_ref(p->order, p->dim, 1, tensor, x, g, size);
+    for (int d = 0; d < p->dim; d++) {
+        lambda += g[d] * x[d];
+        magnitude += size[d];
+    }
+    for (int d = 0; d < p->dim; d++)
+        residual += (g[d] - lambda * x[d]) * (g[d] - lambda * x[d]);
+    double slack = 8 * p->order * eps * (double)magnitude;
+    CHECK_ITEM(run, item, fabs(at(p, p->lambda, item) - (double)lambda) <= slack, "lambda %.9g, not %.9Lg",
+               at(p, p->lambda, item), lambda);
+    CHECK_ITEM(run, item, fabs(at(p, p->residual, item) - (double)sqrtl(residual)) <= slack, "residual %g, not %Lg",
+               at(p, p->residual, item), sqrtl(residual));
+}
+
+/* One step, exactly: x against normalise(+-(A s^(m-1) + alpha s)) by full sums. */
+static void check_step(check_run *run, int order, int dim, int f64, size_t count, size_t starts, double alpha)
+{
+    char name[80];
+    snprintf(name, sizeof name, "one step, order %d dim %d f%d, %zu starts, shift %g", order, dim, f64 ? 64 : 32, starts,
+             alpha);
+    check_case_begin(run, name, count);
+    problem p = make_problem(run, order, dim, f64, count, starts);
+    hot_sshopm_options options = {.size = sizeof options, .shift = alpha == 0 ? HOT_SHIFT_NONE : HOT_SHIFT_FIXED,
+                                  .alpha = alpha, .tolerance = -1, .max_iterations = 1};
+    if (check_call(run, call(run->context, &options, &p))) {
+        check_written(run, &p);
+        size_t results = count * starts, stride = results / (pow(dim, order) > 300 ? 12 : 60) + 1;
+        double eps = f64 ? DBL_EPSILON : FLT_EPSILON, tensor[600];
+        for (size_t item = 0; item < results; item += stride) {
+            long double s[DIM], y[DIM], size[DIM], norm = 0, length = 0, magnitude = fabs(alpha);
+            tensor_of(&p, item / starts, tensor);
+            for (int d = 0; d < dim; d++) {
+                s[d] = at(&p, p.start, item % starts * (size_t)dim + (size_t)d);
+                length += s[d] * s[d];
+            }
+            for (int d = 0; d < dim; d++)
+                s[d] /= sqrtl(length);
+            hot_symtensor_contract_ref(order, dim, 1, tensor, s, y, size);
+            for (int d = 0; d < dim; d++) {
+                y[d] = (alpha < 0 ? -1 : 1) * (y[d] + alpha * s[d]);
+                norm += y[d] * y[d];
+                magnitude += size[d];
+            }
+            double slack = 8 * order * eps * (double)(magnitude / sqrtl(norm)), off = 0, mirrored = 0;
+            for (int d = 0; d < dim; d++) {
+                double got = at(&p, p.x, item * (size_t)dim + (size_t)d), expected = (double)(y[d] / sqrtl(norm));
+                off = fmax(off, fabs(got - expected));
+                mirrored = fmax(mirrored, fabs(got + expected));
+            }
+            if (order % 2 == 0 && mirrored < off) /* x and -x are one */
+                off = mirrored;
+            CHECK_ITEM(run, item, off <= slack, "x is off by %g, allowed %g", off, slack);
+            CHECK_ITEM(run, item, abs(p.iterations[item]) == 1, "%d iterations", p.iterations[item]);
+            check_claims(run, &p, item);
+        }
+    }
+    check_case_end(run);
+}
+
+/* Iterated until the residual says stop: every claim holds, the residual is what was asked for, and the limits are the
+ * reference's. */
+static void check_converged(check_run *run, int order, int dim, int f64, size_t count, size_t starts, hot_shift shift,
+                            hot_extremum seek)
+{
+    char name[96];
+    snprintf(name, sizeof name, "to convergence, order %d dim %d f%d, shift %d, seek %d", order, dim, f64 ? 64 : 32,
+             (int)shift, (int)seek);
+    check_case_begin(run, name, count);
+    problem p = make_problem(run, order, dim, f64, count, starts);
+    hot_sshopm_options options = {.size = sizeof options, .shift = shift, .seek = seek,
+                                  .alpha = seek == HOT_MINIMA ? -2 : 2};
+    /* A fixed shift crawls, and so does the bound that stands for the smallest eigenvalue in more dimensions. */
+    double tolerance = f64 ? 1e-13 : 1e-6;
+    if (shift == HOT_SHIFT_FIXED || dim > 3)
+        options.tolerance = tolerance = f64 ? 1e-8 : 1e-5;
+    size_t results = count * starts, stopped = 0, compared = 0, elsewhere = 0;
+    if (check_call(run, call(run->context, &options, &p))) {
+        check_written(run, &p);
+        double tensor[600];
+        size_t stride = results / (pow(dim, order) > 300 ? 12 : 60) + 1;
+        for (size_t item = 0; item < results; item++) {
+            if (item % stride == 0) {
+                check_claims(run, &p, item);
+                tensor_of(&p, item / starts, tensor);
+                CHECK_ITEM(run, item, p.iterations[item] < 0 ||
+                           at(&p, p.residual, item) <= tolerance * scale_of(&p, tensor) * 1.001,
+                           "residual %g after %d iterations", at(&p, p.residual, item), p.iterations[item]);
+            }
+            stopped += p.iterations[item] < 0;
+        }
+        CHECK_ITEM(run, 0, stopped <= results / 10, "%zu of %zu did not converge", stopped, results);
+        /* The reference, on the first few tensors. */
+        problem few = p;
+        few.count = count < 2 ? count : 2;
+        few.starts = starts < 8 ? starts : 8;
+        few.lambda = malloc((few.count * few.starts + 1) * sizeof(double));
+        few.x = malloc((few.count * few.starts * (size_t)dim + 1) * sizeof(double));
+        few.residual = few.iterations = NULL;
+        hot_sshopm_options slow = options;
+        slow.max_iterations = 120;
+        CHECK_ITEM(run, 0, call(run->reference, &slow, &few) == HOT_OK, "the reference failed");
+        for (size_t slot = 0; slot < few.count * few.starts; slot++) {
+            size_t item = slot / few.starts * starts + slot % few.starts;
+            if (p.iterations[item] < 0 || p.iterations[item] > 100)
+                continue;
+            double off = fabs(at(&p, few.lambda, slot) - at(&p, p.lambda, item));
+            tensor_of(&p, item / starts, tensor);
+            compared++;
+            elsewhere += !(off <= (f64 ? 1e-6 : 1e-3) * scale_of(&p, tensor));
+        }
+        free(few.lambda);
+        free(few.x);
+        CHECK_ITEM(run, 0, elsewhere <= compared / 25 + 1, "%zu of %zu limits are not the reference's", elsewhere, compared);
+    }
+    check_case_end(run);
+}
+
+/* NaN, Inf, zero, isotropic, rank 1, tiny and huge ones among ordinary tensors: flagged or solved, and the others' bits
+ * are what they are without them. */
+static void check_special(check_run *run, int order, int f64)
+{
+    enum { COUNT = 40, STARTS = 37 };
+    char name[64];
+    snprintf(name, sizeof name, "special tensors, order %d f%d", order, f64 ? 64 : 32);
+    check_case_begin(run, name, COUNT);
+    problem p = make_problem(run, order, 3, f64, COUNT, STARTS);
+    problem q = p;
+    size_t size = f64 ? sizeof(double) : sizeof(float), bytes = COUNT * p.stride * size;
+    void *copy = malloc(bytes);
+    memcpy(copy, p.tensors, bytes);
+    int exponents[135];
+    hot_symtensor_exponents(order, 3, exponents);
+    const double v[3] = {M_SQRT1_2, 0, M_SQRT1_2};
+    double times[45];
+    hot_symtensor_multiplicity(order, 3, times);
+    for (size_t t = 1; t < COUNT; t += 4)
+        for (size_t i = 0; i < p.unique; i++) {
+            const int *k = exponents + 3 * i;
+            double even = k[0] % 2 == 0 && k[1] % 2 == 0 && k[2] % 2 == 0;
+            double half = even ? tgamma(order / 2 + 1) / tgamma(k[0] / 2 + 1) / tgamma(k[1] / 2 + 1) / tgamma(k[2] / 2 + 1) : 0;
+            double rank1 = pow(v[0], k[0]) * pow(v[1], k[1]) * pow(v[2], k[2]);
+            const double values[10] = {i == p.unique - 1 ? NAN : 1, i == 0 ? INFINITY : 0, 0, half / times[i], rank1,
+                                       1e-30 * rank1, 1e30 * rank1, (f64 ? 1e-300 : 1e-40) * rank1,
+                                       (f64 ? 1e300 : 1e37) * rank1, -rank1};
+            double value = values[t / 4];
+            if (f64)
+                ((double *)copy)[t * p.stride + i] = value;
+            else
+                ((float *)copy)[t * p.stride + i] = (float)value;
+        }
+    q.tensors = check_input(run, copy, bytes);
+    free(copy);
+    size_t results = COUNT * STARTS;
+    q.lambda = check_output(run, results * size);
+    q.x = check_output(run, results * 3 * size);
+    q.residual = check_output(run, results * size);
+    q.iterations = check_output(run, results * sizeof(int32_t));
+    hot_sshopm_options options = {.size = sizeof options};
+    if (check_call(run, call(run->context, &options, &p)) && check_call(run, call(run->context, &options, &q))) {
+        for (size_t item = 0; item < results; item++) {
+            size_t t = item / STARTS;
+            double lambda = at(&q, q.lambda, item);
+            if (t % 4 != 1) {
+                int same = memcmp((char *)p.lambda + item * size, (char *)q.lambda + item * size, size) == 0 &&
+                           memcmp((char *)p.x + 3 * item * size, (char *)q.x + 3 * item * size, 3 * size) == 0;
+                CHECK_ITEM(run, item, same, "a neighbour of a special tensor changed");
+                continue;
+            }
+            switch (t / 4) {
+            case 0:
+            case 1:
+                CHECK_ITEM(run, item, isnan(lambda) && isnan(at(&q, q.x, 3 * item)) && isnan(at(&q, q.residual, item)) &&
+                           q.iterations[item] == 0, "NaN or Inf: lambda %g, %d iterations", lambda, q.iterations[item]);
+                break;
+            case 2:
+                CHECK_ITEM(run, item, lambda == 0 && q.iterations[item] == 0 &&
+                           fabs(at(&q, q.x, 3 * item) - at(&q, q.start, item % STARTS * 3)) < 1e-6, "zero: %g", lambda);
+                break;
+            case 3:
+                CHECK_ITEM(run, item, fabs(lambda - 1) <= 1e-5, "isotropic: %g", lambda);
+                break;
+            default: {
+                const double sizes[6] = {1, 1e-30, 1e30, f64 ? 1e-300 : 1e-40, f64 ? 1e300 : 1e37, -1};
+                double unit = sizes[t / 4 - 4], ratio = lambda / unit;
+                /* 1, or where the start lies in the flat around the equator, next to 0; 1e-40 has 4 digits left */
+                double best = unit < 0 ? 0 : 1;
+                CHECK_ITEM(run, item, fabs(ratio - best) <= 2e-3 || fabs(ratio) <= 2e-3, "rank 1: %g of %g", lambda, unit);
+            }
+            }
+        }
+    }
+    check_case_end(run);
+}
+
+/* One thread and many, each output alone, starts that are not unit, the stop on lambda. */
+static void check_options(check_run *run)
+{
+    check_case_begin(run, "options", 50);
+    problem p = make_problem(run, 4, 3, 0, 50, 130), q = p;
+    size_t results = 50 * 130;
+    hot_sshopm_options options = {.size = sizeof options};
+    q.lambda = check_output(run, results * 4);
+    q.x = check_output(run, results * 12);
+    q.residual = NULL;
+    q.iterations = NULL;
+    double *longer = malloc(130 * 3 * sizeof *longer);
+    for (size_t i = 0; i < 130 * 3; i++)
+        longer[i] = 4 * at(&p, p.start, i); /* a power of two: the same unit vectors to the last bit */
+    void *narrowed = narrow(longer, 130 * 3, 0);
+    q.start = check_input(run, narrowed, 130 * 12);
+    free(narrowed);
+    free(longer);
+    if (!run->cuda) {
+        hot_context_options settings = {.size = sizeof settings, .threads = 1, .device = HOT_DEVICE_CPU};
+        hot_context *one = NULL;
+        CHECK_ITEM(run, 0, hot_context_create(&settings, &one) == HOT_OK, "context");
+        /* the same instruction set: the variant's own bits are compared */
+        hot_context_set_cpu_limit(one, hot_context_cpu_limit(run->context));
+        check_call(run, call(run->context, &options, &p));
+        CHECK_ITEM(run, 0, call(one, &options, &q) == HOT_OK, "one thread");
+        hot_context_destroy(&one);
+    } else {
+        check_call(run, call(run->context, &options, &p));
+        check_call(run, call(run->context, &options, &q));
+    }
+    for (size_t item = 0; item < results; item++)
+        CHECK_ITEM(run, item, at(&p, p.lambda, item) == at(&q, q.lambda, item) &&
+                   at(&p, p.x, 3 * item) == at(&q, q.x, 3 * item), "threads, scaled starts or missing outputs matter");
+    /* Stop on the change of lambda: fewer iterations than to the residual, lambda nearly as good. */
+    options.change = 1e-4;
+    q.iterations = check_output(run, results * 4);
+    check_call(run, call(run->context, &options, &q));
+    double earlier = 0;
+    for (size_t item = 0; item < results; item++)
+        earlier += abs(p.iterations[item]) - abs(q.iterations[item]);
+    CHECK_ITEM(run, 0, earlier > 0, "stopping on lambda takes %g iterations more", -earlier);
+    /* A wrong argument is an error with a message. */
+    float zero[3] = {0};
+    CHECK_ITEM(run, 0, hot_sshopm_f32(run->context, NULL, 4, 3, 1, p.tensors, 15, 1, zero, NULL, NULL, NULL, NULL) ==
+               HOT_ERROR_ARGUMENT, "a zero start");
+    CHECK_ITEM(run, 0, hot_sshopm_f32(run->context, NULL, 17, 3, 1, p.tensors, 15, 1, zero, NULL, NULL, NULL, NULL) ==
+               HOT_ERROR_ARGUMENT, "order 17");
+    CHECK_ITEM(run, 0, hot_sshopm_f32(run->context, NULL, 4, 3, 1, p.tensors, 14, 1, zero, NULL, NULL, NULL, NULL) ==
+               HOT_ERROR_ARGUMENT, "stride 14");
+    CHECK_ITEM(run, 0, hot_sshopm_f32(run->context, NULL, 4, 3, SIZE_MAX / 8, p.tensors, 15, SIZE_MAX / 8, p.start, NULL,
+                                      NULL, NULL, NULL) == HOT_ERROR_MEMORY, "sizes that overflow");
+    check_case_end(run);
+}
+
+static void check(check_run *run)
+{
+    for (size_t s = 0; s < SHAPES; s++)
+        for (int f64 = 0; f64 < 2; f64++) {
+            int order = shapes[s][0], dim = shapes[s][1];
+            for (size_t i = 0; i < CHECK_SIZES; i++) {
+                if (s >= 3 && check_sizes[i] > 257)
+                    continue; /* the largest size for the shapes of the main job */
+                check_step(run, order, dim, f64, check_sizes[i], 3, i % 2 ? 0 : 0.7);
+                check_step(run, order, dim, f64, 3, check_sizes[i], i % 2 ? -1.3 : 0);
+            }
+            check_converged(run, order, dim, f64, 33, 32, HOT_SHIFT_ADAPTIVE, HOT_MAXIMA);
+            check_converged(run, order, dim, f64, 9, 70, HOT_SHIFT_ADAPTIVE, HOT_MINIMA);
+            check_converged(run, order, dim, f64, 9, 33, HOT_SHIFT_FIXED, HOT_MAXIMA);
+        }
+    for (int order = 4; order <= 8; order += 2)
+        for (int f64 = 0; f64 < 2; f64++)
+            check_special(run, order, f64);
+    check_options(run);
+}
+
+/* ---- Benchmarks -------------------------------------------------------------------------------------------------- */
+
+static void bench_cuda(check_run *run)
+{
+    const struct {
+        const char *name;
+        hot_sshopm_design design;
+        int iterations;
+        double tolerance, change;
+    } jobs[] = {
+        {"paper, 50 iterations", HOT_DESIGN_PAPER, 50, 1e-5, 0},
+        {"chart, 50 iterations", HOT_DESIGN_CHART, 50, 1e-5, 0},
+        {"paper, change 1e-6", HOT_DESIGN_PAPER, 0, 1e-5, 1e-6},
+        {"chart, residual 1e-5", HOT_DESIGN_CHART, 0, 5e-6, 0},
+        {"chart, residual 1e-6", HOT_DESIGN_CHART, 0, 1e-6, 0},
+        {"chart, residual 1e-3 (like change 1e-6)", HOT_DESIGN_CHART, 0, 1e-3, 0},
+        {"general, residual 1e-5", HOT_DESIGN_GENERAL, 0, 5e-6, 0},
+    };
+    const struct { int order; size_t count; } sizes[] = {{4, 1024}, {4, 65536}, {4, 1048576}, {6, 262144}, {8, 262144}};
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        hot_sshopm_bench *bench = NULL;
+        char what[80], note[200];
+        int wanted = 0;
+        for (size_t j = 0; j < sizeof jobs / sizeof jobs[0]; j++) {
+            snprintf(what, sizeof what, "order %d, %zu x 128, %s", sizes[s].order, sizes[s].count, jobs[j].name);
+            wanted |= check_wanted(run, what);
+        }
+        if (!wanted)
+            continue;
+        if (hot_sshopm_bench_create(run->context, sizes[s].order, sizes[s].count, 128, &bench) != HOT_OK) {
+            printf("  no benchmark: %s\n", hot_context_message(run->context));
+            return;
+        }
+        for (size_t j = 0; j < sizeof jobs / sizeof jobs[0]; j++) {
+            hot_sshopm_figure figure;
+            snprintf(what, sizeof what, "order %d, %zu x 128, %s", sizes[s].order, sizes[s].count, jobs[j].name);
+            if (!check_wanted(run, what))
+                continue;
+            hot_status status = hot_sshopm_bench_run(run->context, bench, jobs[j].design, jobs[j].iterations,
+                                                     jobs[j].tolerance, jobs[j].change, run->seconds, &figure);
+            snprintf(note, sizeof note, "%.4f agree, %.4f residual <= 1e-5, %.1f iterations, %.0f GFLOP/s%s",
+                     figure.agreement, figure.settled, figure.iterations,
+                     1e-9 * hot_sshopm_flops(sizes[s].order) * figure.iterations * 128 * (double)sizes[s].count / figure.seconds,
+                     status == HOT_OK ? "" : hot_context_message(run->context));
+            check_report(run, what, figure.seconds, (double)sizes[s].count, note);
+        }
+        hot_sshopm_bench_destroy(run->context, &bench);
+    }
+}
+
+/* One core: 50 fixed iterations, and to convergence. */
+static void bench_cpu(check_run *run)
+{
+    hot_context_options settings = {.size = sizeof settings, .threads = 1, .device = HOT_DEVICE_CPU};
+    hot_context *one = NULL;
+    if (hot_context_create(&settings, &one) != HOT_OK)
+        return;
+    hot_context_set_cpu_limit(one, hot_context_cpu_limit(run->context));
+    for (int order = 4; order <= 8; order += 2)
+        for (int job = 0; job < 2; job++) {
+            check_case_begin(run, "bench", 500);
+            problem p = make_problem(run, order, 3, 0, 500, 128);
+            hot_sshopm_options options = {.size = sizeof options, .shift = HOT_SHIFT_NONE, .tolerance = job ? 1e-5 : -1,
+                                          .max_iterations = job ? 1000 : 50};
+            double best = 1e9, steps = 0;
+            for (double begin = check_now(); check_now() - begin < run->seconds / 4 || best == 1e9;) {
+                double before = check_now();
+                if (call(one, &options, &p) != HOT_OK)
+                    break;
+                best = fmin(best, check_now() - before);
+            }
+            for (size_t i = 0; i < 500 * 128; i++)
+                steps += abs(p.iterations[i]);
+            char what[80], note[80];
+            snprintf(what, sizeof what, "order %d, 500 x 128, %s, 1 thread", order, job ? "residual 1e-5" : "50 iterations");
+            snprintf(note, sizeof note, "%.1f GFLOP/s by the paper's count", 1e-9 * hot_sshopm_flops(order) * steps / best);
+            check_report(run, what, best, 500, note);
+            check_case_end(run);
+        }
+    hot_context_destroy(&one);
+}
+
+static void bench(check_run *run)
+{
+    if (run->cuda)
+        bench_cuda(run);
+    else
+        bench_cpu(run);
+}
+
+const check_family family_sshopm = {"sshopm", 0, check, bench};

@@ -1,0 +1,42 @@
+# hotfiber peaks from end to end: a pipe, thresholds, NIfTI, isotropic voxels, wrong options.
+set -eu
+fail() { echo "FAILED: $1"; exit 1; }
+"$HOTFIBER" phantom -o dwi.nrrd --truth truth.nrrd --quiet
+"$HOTFIBER" fit -i dwi.nrrd --model fod --order 6 -o tensors.nrrd --quiet
+"$HOTFIBER" peaks -i tensors.nrrd -o peaks.nrrd --quiet
+"$HOTFIBER" peaks --quiet <tensors.nrrd >piped.nrrd
+cmp peaks.nrrd piped.nrrd || fail "a pipe gives other directions than files"
+"$HOTFIBER" peaks -i tensors.nrrd -o one.nrrd --threads 1 --quiet
+"$HOTFIBER" peaks -i tensors.nrrd -o three.nrrd --threads 3 --quiet
+cmp one.nrrd three.nrrd || fail "three threads give other directions than one"
+"$HOTFIBER" peaks -i tensors.nrrd -o peaks.nii.gz --quiet
+[ -s peaks.nii.gz ] || fail "no NIfTI"
+"$HOTFIBER" peaks -i tensors.nrrd -o starts.nrrd --starts 40 --quiet
+"$HOTFIBER" peaks -i tensors.nrrd -o none.nrrd --min-amplitude 10 --quiet
+"$HOTFIBER" score -i peaks.nrrd --truth truth.nrrd --json --quiet >score.json
+"$HOTFIBER" score -i starts.nrrd --truth truth.nrrd --json --quiet >score_starts.json
+/usr/bin/python3 - <<'END' || fail "the directions are not those of the phantom"
+import json
+def numbers(x):
+    if isinstance(x, dict):
+        for k, v in x.items():
+            yield from (((k,) + a, b) for a, b in numbers(v))
+    elif isinstance(x, list):
+        for i, v in enumerate(x):
+            yield from (((i,) + a, b) for a, b in numbers(v))
+    elif isinstance(x, (int, float)):
+        yield (), x
+a, b = dict(numbers(json.load(open("score.json")))), dict(numbers(json.load(open("score_starts.json"))))
+assert a and a.keys() == b.keys()
+for k in a:
+    assert abs(a[k] - b[k]) <= 0.02 * max(1, abs(a[k])), (k, a[k], b[k])
+END
+set +e
+"$HOTFIBER" peaks -i tensors.nrrd -o x.nrrd --shift -1 --quiet 2>err.txt
+[ $? -eq 2 ] || fail "--shift -1 is wrong usage"
+"$HOTFIBER" peaks -i dwi.nrrd -o x.nrrd --quiet 2>err.txt
+[ $? -eq 1 ] && [ "$(wc -l <err.txt)" -eq 1 ] || fail "a DWI is no tensor field: one line, status 1"
+[ ! -e x.nrrd ] || fail "something was written"
+"$HOTFIBER" peaks -i tensors.nrrd -o x.nrrd --mask truth.nrrd --quiet 2>err.txt
+[ $? -eq 1 ] && [ ! -e x.nrrd ] || fail "a mask of another shape is refused"
+echo passed

@@ -1,0 +1,24 @@
+#!/bin/sh
+# Sets everything up, builds, and runs all tests.
+#   sh tests/run.sh               the ordinary run, a few minutes
+#   sh tests/run.sh --long        the same with the full numbers of random cases
+#   sh tests/run.sh --sanitize    built with ASan and UBSan, CPU only, in a build folder of its own
+# Further arguments go to ctest (for example: -R phantom).
+set -eu
+long=0
+while [ $# -gt 0 ]; do
+    case $1 in
+    --long) long=1 ;;
+    --sanitize) sanitize=1 ;;
+    *) break ;;
+    esac
+    shift
+done
+. "$(dirname "$0")/../cmake/setup.sh"
+if [ "${sanitize:-0}" = 1 ]; then
+    build=$source/build-asan
+    hot_configure="--preset asan+ubsan"
+fi
+[ $long = 0 ] || export HOT_TEST_LONG=1
+hot_setup --tests
+ctest --test-dir "$build" --output-on-failure --parallel "$jobs" "$@"

@@ -1,0 +1,78 @@
+/* Mask files: any type of sample, zero and NaN outside, sizes that must be the grid's, what is refused. */
+#include "check.h"
+#include "common/fields.h"
+
+static const hot_grid grid = {.size = {3, 2, 2}, .to_world = {{2, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}}, .space = HOT_SPACE_LPS};
+static char said[512];
+
+static void log_line(void *user, hot_log_level level, const char *line)
+{
+    (void)user, (void)level;
+    snprintf(said, sizeof said, "%s", line);
+}
+
+static void write_mask(const char *type, const char *sizes, const char *more, const char *values)
+{
+    FILE *file = fopen("mask.nrrd", "wb");
+    if (!file)
+        return;
+    int axes = 1;
+    for (const char *c = sizes; *c; c++)
+        axes += *c == ' ';
+    fprintf(file, "NRRD0005\ntype: %s\ndimension: %d\nsizes: %s\nencoding: ascii\n%s\n%s\n", type, axes, sizes, more, values);
+    fclose(file);
+}
+
+static void refused(hot_context *context, hot_status expected, const char *one, const char *two)
+{
+    hot_mask *mask = NULL;
+    hot_status status = hot_mask_load(context, "mask.nrrd", &grid, &mask);
+    CHECK(status == expected && !mask, "status %d: %s", status, hot_context_message(context));
+    CHECK(strstr(hot_context_message(context), one) && strstr(hot_context_message(context), two), "%s",
+          hot_context_message(context));
+}
+
+int main(void)
+{
+    static const char *const types[] = {"signed char", "uchar", "short", "ushort", "int", "uint", "longlong", "ulonglong",
+                                        "float", "double"};
+    hot_context_options options = {.size = sizeof options, .log = log_line};
+    hot_context *context = NULL;
+    hot_mask *mask = NULL;
+    CHECK(hot_context_create(&options, &context) == HOT_OK, "context");
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        int real = types[t][0] == 'f' || types[t][0] == 'd', unsign = types[t][0] == 'u';
+        write_mask(types[t], "3 2 2", "", real ? "0 1 -0 .25 nan -7 0 0 0 0 0 1e9" : unsign ? "0 1 0 2 0 99 0 0 0 0 0 100"
+                                                                                           : "0 1 0 2 0 -9 0 0 0 0 0 100");
+        CHECK(hot_mask_load(context, "mask.nrrd", &grid, &mask) == HOT_OK, "%s: %s", types[t], hot_context_message(context));
+        static const uint8_t expected[12] = {0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 1};
+        CHECK(mask && hot_mask_count(mask) == 4 && memcmp(hot_mask_bytes(mask), expected, 12) == 0, "%s", types[t]);
+        hot_mask_destroy(&mask);
+    }
+    write_mask("uchar", "1 3 2 2", "", "1 1 1 0 0 0 1 1 1 0 0 0");
+    CHECK(hot_mask_load(context, "mask.nrrd", &grid, &mask) == HOT_OK && hot_mask_count(mask) == 6, "an axis of one value: %s",
+          hot_context_message(context));
+    hot_mask_destroy(&mask);
+    CHECK(!said[0], "nothing to say so far: %s", said);
+    const char *place = "space: LPS\nspace directions: (2,0,0) (0,2,0) (0,0,2)\nspace origin: (0,0,50)\n";
+    write_mask("uchar", "3 2 2", place, "1 1 1 0 0 0 1 1 1 0 0 0");
+    CHECK(hot_mask_load(context, "mask.nrrd", &grid, &mask) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(strstr(said, "50 mm away"), "elsewhere is said: '%s'", said);
+    hot_mask_destroy(&mask);
+
+    write_mask("uchar", "2 3 2", "", "1 1 1 0 0 0 1 1 1 0 0 0");
+    refused(context, HOT_ERROR_DATA, "2 x 3 x 2", "3 x 2 x 2");
+    write_mask("uchar", "3 2 3", "", "1 1 1 0 0 0 1 1 1 0 0 0 1 1 1 0 0 0");
+    refused(context, HOT_ERROR_DATA, "3 x 2 x 3", "3 x 2 x 2");
+    write_mask("uchar", "12", "", "1 1 1 0 0 0 1 1 1 0 0 0");
+    refused(context, HOT_ERROR_DATA, "12 x 1 x 1", "3 x 2 x 2");
+    write_mask("uchar", "2 3 2 2", "", "1 1 1 0 0 0 1 1 1 0 0 0 1 1 1 0 0 0 1 1 1 0 0 0");
+    refused(context, HOT_ERROR_FORMAT, "4 axes", "mask.nrrd");
+    write_mask("uchar", "3 2 2", "", "0 0 0 0 0 0 0 0 0 0 0 0");
+    refused(context, HOT_ERROR_DATA, "empty", "mask.nrrd");
+    write_mask("uchar", "3 2 2", "", "1 1 1 0");
+    refused(context, HOT_ERROR_FORMAT, "too short", "mask.nrrd");
+    CHECK(hot_mask_load(context, "no-such.nii.gz", &grid, &mask) == HOT_ERROR_FILE, "%s", hot_context_message(context));
+    hot_context_destroy(&context);
+    HOT_TEST_END();
+}

@@ -1,0 +1,187 @@
+/* What a gradient scheme can carry, the built-in mask, and the noise, on data made for it. */
+#include "check.h"
+#include "dwi/scheme.h"
+#include "dwi/symmetric.h"
+
+static const hot_grid small = {.size = {2, 2, 1}, .to_world = {{2, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}}};
+
+/* Points spread over the half sphere (Fibonacci's lattice), turned so that none is special. */
+static void lattice(int count, double *g)
+{
+    for (int i = 0; i < count; i++) {
+        double z = 1 - (i + .5) / count, r = sqrt(1 - z * z), a = 2.399963229728653 * i;
+        double x = r * cos(a), y = r * sin(a);
+        g[3 * i] = .36 * x + .48 * y - .8 * z;
+        g[3 * i + 1] = -.8 * x + .6 * y;
+        g[3 * i + 2] = .48 * x + .64 * y + .6 * z;
+    }
+}
+
+static int order_of(hot_context *context, int count, const double *g, int with_b0, hot_dwi **kept)
+{
+    double b[200], gradients[600];
+    static float signals[4 * 200];
+    for (int v = 0; v < count; v++)
+        b[v] = 1000;
+    memcpy(gradients, g, sizeof(double) * 3 * (size_t)count);
+    if (with_b0) {
+        b[count] = 0;
+        memset(gradients + 3 * count, 0, sizeof(double[3]));
+    }
+    hot_dwi *dwi = NULL;
+    CHECK(hot_dwi_create(context, &small, (size_t)(count + with_b0), b, gradients, signals, &dwi) == HOT_OK, "%s",
+          hot_context_message(context));
+    if (!dwi)
+        return -1;
+    int order = hot_dwi_highest_order(context, dwi, -1);
+    if (kept)
+        *kept = dwi;
+    else
+        hot_dwi_destroy(&dwi);
+    return order;
+}
+
+static void test_orders(hot_context *context)
+{
+    double g[600], doubled[600];
+    static const int counts[][2] = {{5, 0}, {6, 2}, {14, 2}, {16, 4}, {27, 4}, {30, 6}, {44, 6}, {48, 8}, {90, 8}};
+    for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
+        int count = counts[n][0];
+        lattice(count, g);
+        int order = order_of(context, count, g, 1, NULL);
+        CHECK(order == counts[n][1], "%d directions carry order %d", count, order);
+        /* the same directions again, mirrored, add nothing */
+        for (int i = 0; i < 3 * count; i++) {
+            doubled[i] = g[i];
+            doubled[3 * count + i] = -g[i];
+        }
+        order = order_of(context, 2 * count, doubled, 1, NULL);
+        CHECK(order == counts[n][1], "%d directions twice carry order %d", count, order);
+    }
+    /* in a plane; on a cone, where x^2 + y^2 - c z^2 vanishes */
+    for (int i = 0; i < 30; i++) {
+        double a = 3.1 * i / 30;
+        g[3 * i] = cos(a), g[3 * i + 1] = sin(a), g[3 * i + 2] = 0;
+        doubled[3 * i] = cos(2 * a), doubled[3 * i + 1] = sin(2 * a), doubled[3 * i + 2] = 1;
+    }
+    hot_dwi *dwi = NULL;
+    CHECK(order_of(context, 30, g, 1, &dwi) == 0, "a plane carries nothing");
+    CHECK(hot_scheme_refuse(context, dwi, 30, g, 2, "b=1000") == HOT_ERROR_DATA, "refused");
+    CHECK(strstr(hot_context_message(context), "all 30 gradient directions") && strstr(hot_context_message(context), "one plane"),
+          "%s", hot_context_message(context));
+    hot_dwi_destroy(&dwi);
+    CHECK(order_of(context, 30, doubled, 1, NULL) == 0, "a cone carries nothing");
+
+    lattice(16, g);
+    CHECK(order_of(context, 16, g, 1, &dwi) == 4, "16 directions");
+    CHECK(hot_dwi_highest_order(context, dwi, 1) == 4 && hot_dwi_highest_order(context, dwi, 7) == 0, "by shell");
+    CHECK(hot_scheme_refuse(context, dwi, 16, g, 6, "b=1000") == HOT_ERROR_DATA, "too few");
+    const char *said = hot_context_message(context);
+    CHECK(strstr(said, "order 6 needs 28") && strstr(said, "has 16 (b=1000)") && strstr(said, "order 4 would do"), "%s", said);
+    hot_dwi_destroy(&dwi);
+    CHECK(order_of(context, 16, g, 0, NULL) == 4, "without b=0 as well");
+}
+
+static void test_eigen(void)
+{
+    uint64_t state = 5;
+    for (int n = 1; n <= 45; n += 11) {
+        double a[45 * 45], kept[45 * 45], values[45], vectors[45 * 45], worst = 0;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j <= i; j++)
+                a[i * n + j] = a[j * n + i] = check_random_normal(&state);
+        memcpy(kept, a, sizeof a);
+        hot_symmetric_eigen(n, a, values, vectors);
+        for (int e = 0; e < n; e++) {
+            CHECK(e == 0 || values[e - 1] <= values[e], "ascending");
+            for (int i = 0; i < n; i++) {
+                double r = -values[e] * vectors[e * n + i], dot = 0;
+                for (int j = 0; j < n; j++) {
+                    r += kept[i * n + j] * vectors[e * n + j];
+                    dot += vectors[e * n + j] * vectors[i * n + j];
+                }
+                worst = fmax(worst, fmax(fabs(r), fabs(dot - (i == e))));
+            }
+        }
+        CHECK(worst <= 1e-12, "n = %d: %g", n, worst);
+    }
+}
+
+/* A 24 x 20 x 12 volume of three b=0 volumes and six of b=1000: tissue (100), a pocket of fluid (300, attenuated most),
+ * background of Rayleigh noise unless `filled`. */
+enum { NX = 24, NY = 20, NZ = 12, VOXELS = NX * NY * NZ, VOLUMES = 9 };
+enum { BACKGROUND, TISSUE, FLUID };
+
+static int what(int n, int filled)
+{
+    double x = (n % NX - 11.5) / 10, y = (n / NX % NY - 9.5) / 8, z = (n / NX / NY - 5.5) / 5;
+    double r = x * x + y * y + z * z;
+    return r < .06 ? FLUID : r < 1 || filled ? TISSUE : BACKGROUND;
+}
+
+static hot_dwi *head(hot_context *context, int filled, double sigma, double fluid, uint64_t seed)
+{
+    const hot_grid grid = {.size = {NX, NY, NZ}, .to_world = {{2, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}}};
+    static float signals[VOLUMES * VOXELS];
+    double b[VOLUMES], g[3 * VOLUMES];
+    for (int v = 0; v < VOLUMES; v++) {
+        b[v] = v < 3 ? 0 : 1000;
+        check_random_unit(&seed, g + 3 * v);
+        for (int n = 0; n < VOXELS; n++) {
+            int kind = what(n, filled);
+            double s = kind == FLUID ? fluid : kind == TISSUE ? 100 : 0;
+            s *= v < 3 ? 1 : kind == FLUID ? .05 : .45;
+            signals[v * VOXELS + n] = (float)hypot(s + sigma * check_random_normal(&seed), sigma * check_random_normal(&seed));
+        }
+    }
+    hot_dwi *dwi = NULL;
+    CHECK(hot_dwi_create(context, &grid, VOLUMES, b, g, signals, &dwi) == HOT_OK, "%s", hot_context_message(context));
+    return dwi;
+}
+
+static void test_mask(hot_context *context)
+{
+    static const struct { const char *name; int filled; double sigma, fluid; double lost, gained; } cases[] = {
+        {"head, SNR 20", 0, 5, 300, .02, .05},     {"head, SNR 5", 0, 20, 300, .02, .05},
+        {"head, no noise", 0, 0, 300, .02, .05},   {"very bright fluid", 0, 5, 900, .02, .05},
+        {"no fluid", 0, 5, 100, .02, .05},         {"crop of tissue and fluid", 1, 5, 300, 0, 0},
+        {"crop, noisy", 1, 20, 300, 0, 0},         {"all the same", 1, 0, 100, 0, 0},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        hot_dwi *dwi = head(context, cases[c].filled, cases[c].sigma, cases[c].fluid, 10 + c);
+        hot_mask *mask = NULL;
+        if (!dwi)
+            continue;
+        CHECK(hot_mask_estimate(context, dwi, &mask) == HOT_OK, "%s", hot_context_message(context));
+        size_t inside = 0, lost = 0, gained = 0, counted = 0;
+        for (int n = 0; mask && n < VOXELS; n++) {
+            int tissue = what(n, cases[c].filled) != BACKGROUND, in = hot_mask_bytes(mask)[n];
+            inside += (size_t)tissue;
+            counted += (size_t)in;
+            lost += tissue && !in;
+            gained += !tissue && in;
+        }
+        CHECK(mask && counted == hot_mask_count(mask), "%s: count", cases[c].name);
+        CHECK((double)lost <= cases[c].lost * (double)inside && (double)gained <= cases[c].gained * (double)inside,
+              "%s: of %zu voxels %zu lost, %zu gained", cases[c].name, inside, lost, gained);
+        double sigma, snr;
+        size_t repeats;
+        if (mask) {
+            CHECK(hot_dwi_noise(context, dwi, mask, &sigma, &snr, &repeats) == HOT_OK && repeats == 3, "noise");
+            CHECK_NEAR(sigma, cases[c].sigma, .06 * cases[c].sigma, "%s: sigma %g", cases[c].name, sigma);
+        }
+        hot_mask_destroy(&mask);
+        hot_dwi_destroy(&dwi);
+    }
+}
+
+int main(void)
+{
+    hot_context *context = NULL;
+    CHECK(hot_context_create(NULL, &context) == HOT_OK, "context");
+    test_eigen();
+    test_orders(context);
+    test_mask(context);
+    hot_context_destroy(&context);
+    HOT_TEST_END();
+}

@@ -1,0 +1,206 @@
+/* The output directory of a run: made beside its name, replaced only when it is ours, nothing left after a failure. */
+#include "check.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/report.h"
+#include "run/folder.h"
+
+static hot_context *context;
+static char root[] = "/tmp/hotfiber-folder-XXXXXX";
+
+static const char *in_root(const char *name)
+{
+    static char paths[8][256];
+    static int next;
+    char *path = paths[next++ % 8];
+    snprintf(path, sizeof paths[0], "%s/%s", root, name);
+    return path;
+}
+
+static void put(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    if (file) {
+        fputs(text, file);
+        fclose(file);
+    }
+}
+
+static int holds(const char *path, const char *text)
+{
+    char got[256] = "";
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return 0;
+    size_t length = fread(got, 1, sizeof got - 1, file);
+    fclose(file);
+    got[length] = '\0';
+    return strcmp(got, text) == 0;
+}
+
+static int entries(const char *path)
+{
+    int count = 0;
+    DIR *folder = opendir(path);
+    if (!folder)
+        return -1;
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count - 2;
+}
+
+/* A run in small: two files, a folder, a report that names them. */
+static hot_status write_run(const char *path, int force, const char *text)
+{
+    hot_folder folder;
+    hot_status status = hot_folder_begin(context, path, force, &folder);
+    if (status != HOT_OK)
+        return status;
+    char name[512];
+    snprintf(name, sizeof name, "%s/peaks.nrrd", folder.temporary);
+    put(name, text);
+    snprintf(name, sizeof name, "%s/fixels", folder.temporary);
+    mkdir(name, 0777);
+    snprintf(name, sizeof name, "%s/fixels/index.mif", folder.temporary);
+    put(name, text);
+    snprintf(name, sizeof name, "%s/report.json", folder.temporary);
+    put(name, "{\"hotfiber\": \"0.1.0\", \"files\": [\"peaks.nrrd\", \"fixels/index.mif\"]}");
+    return hot_folder_commit(context, &folder);
+}
+
+static void refused(const char *path, int force, const char *words)
+{
+    hot_folder folder;
+    int before = entries(root);
+    hot_status status = hot_folder_begin(context, path, force, &folder);
+    CHECK(status == HOT_ERROR_FILE, "'%s' gave %d", path, (int)status);
+    CHECK(strstr(hot_context_message(context), words), "message: %s", hot_context_message(context));
+    CHECK(!folder.temporary && !folder.path, "nothing is held");
+    CHECK(entries(root) == before, "nothing is left beside '%s'", path);
+    hot_folder_discard(context, &folder);
+}
+
+static void test_new_and_replaced(void)
+{
+    char out[256]; /* in_root's paths are reused after a while */
+    snprintf(out, sizeof out, "%s", in_root("out"));
+    CHECK(write_run(out, 0, "first") == HOT_OK, "%s", hot_context_message(context));
+    CHECK(holds(in_root("out/peaks.nrrd"), "first") && holds(in_root("out/fixels/index.mif"), "first"), "files");
+    CHECK(entries(root) == 1, "nothing beside it: %d", entries(root));
+    refused(out, 0, "--force");
+    CHECK(write_run(in_root("out///"), 1, "second") == HOT_OK, "%s", hot_context_message(context));
+    CHECK(holds(in_root("out/peaks.nrrd"), "second") && entries(out) == 3 && entries(root) == 1, "replaced as a whole");
+    put(in_root("out/notes.txt"), "mine");
+    refused(out, 1, "notes.txt");
+    CHECK(holds(in_root("out/notes.txt"), "mine") && holds(in_root("out/peaks.nrrd"), "second"), "nothing touched");
+    remove(in_root("out/notes.txt"));
+    put(in_root("out/fixels/notes.txt"), "mine");
+    refused(out, 1, "fixels/notes.txt");
+    remove(in_root("out/fixels/notes.txt"));
+    mkdir(in_root("out/sub"), 0777);
+    refused(out, 1, "sub/");
+    rmdir(in_root("out/sub"));
+    mkdir(in_root("out/fixels/deep"), 0777);
+    refused(out, 1, "deep/");
+    rmdir(in_root("out/fixels/deep"));
+
+    /* A file that appears while the run works is not lost. */
+    hot_folder folder;
+    CHECK(hot_folder_begin(context, out, 1, &folder) == HOT_OK, "%s", hot_context_message(context));
+    put(in_root("out/late.txt"), "mine");
+    CHECK(hot_folder_commit(context, &folder) == HOT_ERROR_FILE && holds(in_root("out/late.txt"), "mine"), "late file");
+    CHECK(entries(root) == 1, "the new one is cleared away");
+    remove(in_root("out/late.txt"));
+    CHECK(write_run(out, 1, "third") == HOT_OK && holds(in_root("out/peaks.nrrd"), "third"), "still replaceable");
+}
+
+static void test_refusals(void)
+{
+    mkdir(in_root("empty"), 0777);
+    CHECK(write_run(in_root("empty"), 0, "x") == HOT_OK && holds(in_root("empty/peaks.nrrd"), "x"),
+          "an empty folder is used: %s", hot_context_message(context));
+    mkdir(in_root("other"), 0777);
+    put(in_root("other/thesis.tex"), "years of work");
+    refused(in_root("other"), 0, "--force");
+    refused(in_root("other"), 1, "does not look like");
+    put(in_root("other/report.json"), "{\"title\": \"sales\"}");
+    refused(in_root("other"), 1, "does not look like");
+    put(in_root("other/report.json"), "{\"hotfiber\": \"0.1.0\", \"files\": [");
+    refused(in_root("other"), 1, "does not look like");
+    put(in_root("other/report.json"), "{\"hotfiber\": \"0.1.0\", \"files\": [\"../../x\", 7]}");
+    refused(in_root("other"), 1, "thesis.tex");
+    CHECK(holds(in_root("other/thesis.tex"), "years of work"), "kept");
+    put(in_root("file"), "x");
+    refused(in_root("file"), 1, "is a file");
+    refused(in_root("no/such/parent"), 0, "cannot make");
+    symlink("nowhere", in_root("dangling"));
+    refused(in_root("dangling"), 1, "link");
+    refused(".", 1, "stand in");
+    refused("/", 1, "stand in");
+    CHECK(hot_folder_begin(context, "", 0, &(hot_folder){0}) == HOT_ERROR_ARGUMENT, "no name");
+
+    symlink("empty", in_root("link"));
+    CHECK(write_run(in_root("link"), 1, "through") == HOT_OK && holds(in_root("empty/peaks.nrrd"), "through"),
+          "a link to a run is followed: %s", hot_context_message(context));
+    struct stat about;
+    CHECK(lstat(in_root("link"), &about) == 0 && S_ISLNK(about.st_mode), "and stays a link");
+}
+
+static void test_inputs(void)
+{
+    hot_folder folder;
+    CHECK(hot_folder_begin(context, in_root("empty"), 1, &folder) == HOT_OK, "%s", hot_context_message(context));
+    put(in_root("dwi.nrrd"), "data");
+    symlink("empty/peaks.nrrd", in_root("alias.nrrd"));
+    CHECK(hot_folder_check_input(context, &folder, in_root("dwi.nrrd")) == HOT_OK, "beside is fine");
+    CHECK(hot_folder_check_input(context, &folder, NULL) == HOT_OK, "none is fine");
+    CHECK(hot_folder_check_input(context, &folder, "-") == HOT_OK, "a pipe is fine");
+    CHECK(hot_folder_check_input(context, &folder, in_root("empty/peaks.nrrd")) == HOT_ERROR_FILE, "inside");
+    CHECK(hot_folder_check_input(context, &folder, in_root("alias.nrrd")) == HOT_ERROR_FILE, "inside, by a link");
+    CHECK(hot_folder_check_input(context, &folder, in_root("empty")) == HOT_ERROR_FILE, "the folder itself");
+    put(in_root("emptyish.nrrd"), "x");
+    CHECK(hot_folder_check_input(context, &folder, in_root("emptyish.nrrd")) == HOT_OK, "a longer name is another name");
+    int before = entries(root);
+    hot_folder_discard(context, &folder);
+    CHECK(entries(root) == before - 1, "discard removes the temporary folder");
+    hot_folder_discard(context, &folder);
+}
+
+static void test_report(void)
+{
+    cJSON *made = cJSON_CreateObject(), *back = NULL;
+    cJSON_AddNumberToObject(made, "value", .1);
+    cJSON_AddNumberToObject(made, "missing", NAN);
+    const char *path = in_root("r.json");
+    CHECK(hot_report_save(context, made, path) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(hot_report_load(context, path, &back) == HOT_OK, "%s", hot_context_message(context));
+    CHECK_NEAR(cJSON_GetNumberValue(cJSON_GetObjectItem(back, "value")), .1, 1e-17, "value");
+    CHECK(cJSON_IsNull(cJSON_GetObjectItem(back, "missing")), "NaN is null");
+    cJSON_Delete(back);
+    CHECK(hot_report_save(context, made, "/dev/full") == HOT_ERROR_FILE, "full disk");
+    CHECK(hot_report_save(context, NULL, path) == HOT_ERROR_MEMORY, "no report");
+    CHECK(hot_report_load(context, in_root("none.json"), &back) == HOT_ERROR_FILE && !back, "not there");
+    put(path, "{");
+    CHECK(hot_report_load(context, path, &back) == HOT_ERROR_FORMAT && !back, "not JSON");
+    CHECK(hot_report_load(context, root, &back) != HOT_OK && !back, "a folder");
+    cJSON_Delete(made);
+}
+
+int main(void)
+{
+    if (!mkdtemp(root) || hot_context_create(NULL, &context) != HOT_OK)
+        return 1;
+    test_new_and_replaced();
+    test_refusals();
+    test_inputs();
+    test_report();
+    hot_context_destroy(&context);
+    char command[64];
+    snprintf(command, sizeof command, "rm -r '%s'", root);
+    CHECK(system(command) == 0, "clean up");
+    HOT_TEST_END();
+}
