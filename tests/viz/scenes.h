@@ -1,0 +1,35 @@
+/* Small scenes with known content, for the viewer's tests. */
+#ifndef HOT_TESTS_VIZ_SCENES_H
+#define HOT_TESTS_VIZ_SCENES_H
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scene.h"
+
+/* Adds weight * (x . v)^order, the tensor of one straight fibre, to packed unique values. */
+static inline void scene_add_fiber(int order, const double v[3], double weight, float *values)
+{
+    const size_t terms = hot_symtensor_count(order, 3);
+    int *exponents = malloc(3 * terms * sizeof *exponents);
+    if (!exponents || hot_symtensor_exponents(order, 3, exponents) != HOT_OK)
+        abort();
+    for (size_t t = 0; t < terms; t++)
+        values[t] += (float)(weight * pow(v[0], exponents[3 * t]) * pow(v[1], exponents[3 * t + 1]) *
+                             pow(v[2], exponents[3 * t + 2]));
+    free(exponents);
+}
+
+/* A grid of nx x ny x nz voxels of 1 mm in RAS, centred at the origin. */
+static inline hot_grid scene_grid(size_t nx, size_t ny, size_t nz)
+{
+    hot_grid grid = {{nx, ny, nz}, {{0}}, HOT_SPACE_RAS};
+    for (int d = 0; d < 3; d++) {
+        grid.to_world[d][d] = 1;
+        grid.to_world[d][3] = -((double)grid.size[d] - 1) / 2;
+    }
+    return grid;
+}
+
+#endif

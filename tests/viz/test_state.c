@@ -1,0 +1,201 @@
+/* Settings: each parses, prints and refuses; and a state fitted to a scene. */
+#include "../check.h"
+#include "camera.h"
+#include "scenes.h"
+
+/* A text that is right and not the default, for every kind. */
+static const char *good(const hot_view_setting *setting, const hot_view_state *now, char *room)
+{
+    int at = 0;
+    memcpy(&at, (const char *)now + setting->offset, sizeof at);
+    switch (setting->kind) {
+    case HOT_SETTING_SWITCH: return at ? "off" : "on";
+    case HOT_SETTING_CHOICE:
+        snprintf(room, 32, "%.*s", (int)strcspn(setting->value, "|"), setting->value); /* the first, or the last */
+        return at ? room : strrchr(setting->value, '|') + 1;
+    case HOT_SETTING_INT: return strcmp(setting->name, "detail") == 0 ? "320" : "3";
+    case HOT_SETTING_NUMBER: snprintf(room, 32, "%g", setting->low + 0.25 * fmin(2, setting->high - setting->low)); return room;
+    case HOT_SETTING_NAME: return "nfibers";
+    case HOT_SETTING_PAIR: return "-1.5,2";
+    case HOT_SETTING_VOXEL: return "1,2,3";
+    case HOT_SETTING_POINT: return "1,-2,3.5";
+    case HOT_SETTING_RGB: return "0.25,0.5,1";
+    case HOT_SETTING_ANGLES: return "-40,30,10";
+    }
+    return NULL;
+}
+
+static void test_table(hot_context *context)
+{
+    size_t count;
+    const hot_view_setting *settings = hot_view_settings(&count);
+    CHECK(count > 30, "%zu settings", count);
+    for (size_t i = 0; i < count; i++) {
+        const hot_view_setting *setting = &settings[i];
+        hot_view_state state, before;
+        char room[32], text[128], again[128];
+        hot_view_state_default(&state);
+        before = state;
+        CHECK(hot_view_setting_find(setting->name) == setting, "%s is found", setting->name);
+        const char *value = good(setting, &state, room);
+        CHECK(hot_view_setting_parse(context, setting, value, &state) == HOT_OK, "%s %s: %s", setting->name, value,
+              hot_context_message(context));
+        hot_view_setting_print(setting, &state, text, sizeof text);
+        if (setting->kind == HOT_SETTING_ANGLES) { /* through a quaternion and back */
+            double a[3] = {0};
+            CHECK(sscanf(text, "%lf,%lf,%lf", &a[0], &a[1], &a[2]) == 3 && fabs(a[0] + 40) < 1e-5 && fabs(a[1] - 30) < 1e-5 &&
+                      fabs(a[2] - 10) < 1e-5, "%s prints %s", setting->name, text);
+        } else {
+            CHECK(strcmp(text, value) == 0, "%s %s prints %s", setting->name, value, text);
+        }
+        CHECK(memcmp(&state, &before, sizeof state) != 0, "%s changes the state", setting->name);
+        /* nothing but its own field changes */
+        hot_view_setting_print(setting, &before, again, sizeof again);
+        CHECK(strcmp(text, again) != 0, "%s is at its default", setting->name);
+        const char *bad[] = {"", "x", "1,2,3,4", "nan", "1e99", "-1e99", setting->kind == HOT_SETTING_NAME ? "" : "1 2"};
+        for (size_t b = 0; b < sizeof bad / sizeof bad[0]; b++) {
+            if (setting->kind == HOT_SETTING_NAME && bad[b][0])
+                continue;
+            hot_view_state kept = state;
+            CHECK(hot_view_setting_parse(context, setting, bad[b], &state) == HOT_ERROR_ARGUMENT, "%s takes '%s'",
+                  setting->name, bad[b]);
+            CHECK(strstr(hot_context_message(context), setting->name) != NULL, "'%s'", hot_context_message(context));
+            CHECK(memcmp(&kept, &state, sizeof state) == 0, "%s: '%s' changed something", setting->name, bad[b]);
+        }
+        if (setting->automatic) {
+            CHECK(hot_view_setting_parse(context, setting, "auto", &state) == HOT_OK, "%s auto", setting->name);
+            hot_view_setting_print(setting, &state, text, sizeof text);
+            CHECK(strcmp(text, "auto") == 0, "%s auto prints %s", setting->name, text);
+        }
+    }
+    CHECK(hot_view_setting_find("lock-axes") == hot_view_setting_find("lock_axes"), "- and _ are the same");
+    CHECK(hot_view_setting_find("nothing") == NULL, "unknown name");
+}
+
+/* What stands where on the screen, for grids of every orientation: nothing is mirrored. */
+static void test_orientation(hot_context *context)
+{
+    static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    const hot_space spaces[3] = {HOT_SPACE_RAS, HOT_SPACE_LAS, HOT_SPACE_LPS};
+    float peaks[3 * 4 * 5 * 6] = {0};
+    for (int test = 0; test < 6 * 8 * 3; test++) {
+        const int *order = orders[test % 6], flips = test / 6 % 8;
+        hot_grid grid = {{4, 5, 6}, {{0}}, spaces[test / 48]};
+        const double turn[3] = {0.5, -0.3, 0.8124038405}; /* an axis to make it oblique, by 20 degrees */
+        double q[4];
+        hot_quaternion_axis(turn, 0.35, q);
+        for (int a = 0; a < 3; a++) {
+            double along[3] = {0, 0, 0}, turned[3];
+            along[order[a]] = flips >> a & 1 ? -2 : 2;
+            hot_quaternion_rotate(q, along, turned);
+            for (int d = 0; d < 3; d++)
+                grid.to_world[d][a] = turned[d];
+        }
+        hot_scene_parts parts = {.grid = grid, .max_fibers = 1, .peaks = peaks};
+        hot_scene *scene = NULL;
+        CHECK(hot_scene_create(context, &parts, &scene) == HOT_OK, "%s", hot_context_message(context));
+        if (!scene)
+            return;
+        for (int lock = 0; lock < 2; lock++) {
+            hot_view_state state;
+            hot_view_layout layout;
+            hot_view_state_default(&state);
+            state.mode = HOT_VIEW_PLANES;
+            state.lock_axes = lock;
+            CHECK(hot_view_state_resolve(context, scene, &state) == HOT_OK, "resolve");
+            hot_view_lay_out(scene, &state, 400, 400, &layout);
+            CHECK(layout.count == 4, "%d viewports", layout.count);
+            for (int v = 0; v < 3; v++) {
+                const hot_viewport *viewport = &layout.viewport[v];
+                /* the right of the patient is on the left, front and head are up, noses of sagittal pictures point left */
+                const int across = viewport->plane == HOT_PLANE_SAGITTAL ? 1 : 0, up = viewport->plane == HOT_PLANE_AXIAL ? 1 : 2;
+                const double least = lock ? 0.85 : 0.999;
+                CHECK(-viewport->right[across] > least && viewport->up[up] > least, "test %d, plane %d: right %g, up %g", test,
+                      v, viewport->right[across], viewport->up[up]);
+                /* a point goes to the screen and back */
+                double ras[3], pixel[2], back[3];
+                hot_scene_to_ras(scene, (const double[3]){state.voxel[0], state.voxel[1], state.voxel[2]}, ras);
+                hot_viewport_project(viewport, ras, pixel);
+                CHECK(hot_layout_at(&layout, pixel[0], pixel[1]) == viewport, "test %d: crosshair in its viewport", test);
+                CHECK(hot_viewport_unproject(viewport, pixel[0], pixel[1], back), "seen from the front");
+                for (int d = 0; d < 3; d++)
+                    CHECK_NEAR(back[d], ras[d], 1e-9, "test %d: and back", test);
+                /* the matrix says the same */
+                double clip[3];
+                for (int r = 0; r < 3; r++)
+                    clip[r] = viewport->matrix[r] * ras[0] + viewport->matrix[4 + r] * ras[1] + viewport->matrix[8 + r] * ras[2] +
+                              viewport->matrix[12 + r];
+                CHECK_NEAR(viewport->x + (clip[0] + 1) / 2 * viewport->width, pixel[0], 1e-6, "matrix x");
+                CHECK_NEAR(viewport->y + (1 - clip[1]) / 2 * viewport->height, pixel[1], 1e-6, "matrix y");
+                CHECK(fabs(clip[2]) < 1, "within the depth range");
+            }
+        }
+        hot_scene_destroy(&scene);
+    }
+}
+
+static void test_resolve(hot_context *context)
+{
+    float peaks[3 * 24] = {0};
+    hot_scene_parts parts = {.grid = scene_grid(2, 3, 4), .max_fibers = 1, .peaks = peaks};
+    hot_scene *scene = NULL;
+    hot_view_state state;
+    CHECK(hot_scene_create(context, &parts, &scene) == HOT_OK, "%s", hot_context_message(context));
+    hot_view_state_default(&state);
+    state.plane = HOT_PLANE_CORONAL;
+    state.slice = 2;
+    CHECK(hot_view_state_resolve(context, scene, &state) == HOT_OK && state.voxel[0] == 1 && state.voxel[1] == 2 &&
+              state.voxel[2] == 2, "voxel %d %d %d", state.voxel[0], state.voxel[1], state.voxel[2]);
+    state.slice = 3;
+    CHECK(hot_view_state_resolve(context, scene, &state) == HOT_ERROR_ARGUMENT, "slice outside");
+    hot_view_state_default(&state);
+    strcpy(state.background, "b0");
+    CHECK(hot_view_state_resolve(context, scene, &state) == HOT_ERROR_ARGUMENT &&
+              strstr(hot_context_message(context), "b0"), "%s", hot_context_message(context));
+    hot_scene_destroy(&scene);
+    parts.peaks = NULL;
+    CHECK(hot_scene_create(context, &parts, &scene) == HOT_ERROR_ARGUMENT && !scene, "nothing to show");
+    parts.peaks = peaks;
+    parts.grid.size[1] = 0;
+    CHECK(hot_scene_create(context, &parts, &scene) == HOT_ERROR_ARGUMENT && !scene, "no voxel");
+    parts.grid = scene_grid(2, 3, 4);
+    parts.grid.to_world[2][2] = 0;
+    CHECK(hot_scene_create(context, &parts, &scene) == HOT_ERROR_ARGUMENT && !scene, "flat grid");
+}
+
+/* Dragging turns the camera so that what is in front follows the pointer. */
+static void test_turn(hot_context *context)
+{
+    float peaks[3] = {0};
+    hot_scene_parts parts = {.grid = scene_grid(1, 1, 1), .max_fibers = 1, .peaks = peaks};
+    hot_scene *scene = NULL;
+    hot_view_state state;
+    hot_view_layout layout;
+    double pixel[2], after[2], front[3];
+    CHECK(hot_scene_create(context, &parts, &scene) == HOT_OK, "%s", hot_context_message(context));
+    hot_view_state_default(&state);
+    state.mode = HOT_VIEW_SPACE;
+    CHECK(hot_view_state_resolve(context, scene, &state) == HOT_OK, "resolve");
+    hot_view_lay_out(scene, &state, 200, 100, &layout);
+    for (int d = 0; d < 3; d++)
+        front[d] = 0.4 * layout.viewport[0].toward[d];
+    hot_viewport_project(&layout.viewport[0], front, pixel);
+    hot_view_state_turn(&state, &layout.viewport[0], 5, 3);
+    hot_view_lay_out(scene, &state, 200, 100, &layout);
+    hot_viewport_project(&layout.viewport[0], front, after);
+    CHECK(after[0] > pixel[0] + 1 && after[1] > pixel[1] + 0.5, "moved by %g %g", after[0] - pixel[0], after[1] - pixel[1]);
+    hot_scene_destroy(&scene);
+}
+
+int main(void)
+{
+    hot_context *context = NULL;
+    if (hot_context_create(NULL, &context) != HOT_OK)
+        return 1;
+    test_table(context);
+    test_orientation(context);
+    test_resolve(context);
+    test_turn(context);
+    hot_context_destroy(&context);
+    HOT_TEST_END();
+}

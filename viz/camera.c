@@ -1,0 +1,295 @@
+#include "camera.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Vectors and quaternions ------------------------------------------------------------------------------ */
+
+static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+static void cross(const double a[3], const double b[3], double c[3])
+{
+    c[0] = a[1] * b[2] - a[2] * b[1];
+    c[1] = a[2] * b[0] - a[0] * b[2];
+    c[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+static void unit(double v[3])
+{
+    double length = sqrt(dot(v, v));
+    for (int d = 0; d < 3 && length > 0; d++)
+        v[d] /= length;
+}
+
+void hot_quaternion_identity(double q[4]) { memcpy(q, (const double[4]){1, 0, 0, 0}, 4 * sizeof *q); }
+
+void hot_quaternion_multiply(const double a[4], const double b[4], double product[4])
+{
+    const double made[4] = {a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+                            a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+                            a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+                            a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]};
+    memcpy(product, made, sizeof made);
+}
+
+void hot_quaternion_axis(const double axis[3], double radians, double q[4])
+{
+    q[0] = cos(radians / 2);
+    for (int d = 0; d < 3; d++)
+        q[d + 1] = axis[d] * sin(radians / 2);
+}
+
+void hot_quaternion_rotate(const double q[4], const double v[3], double turned[3])
+{
+    double t[3], u[3];
+    cross(q + 1, v, t);
+    for (int d = 0; d < 3; d++)
+        t[d] = 2 * t[d];
+    cross(q + 1, t, u);
+    for (int d = 0; d < 3; d++)
+        turned[d] = v[d] + q[0] * t[d] + u[d];
+}
+
+static const double RADIANS = 0.017453292519943295;
+
+/* The camera stands on y, its up is z: azimuth turns about z, elevation about x, roll about y. */
+void hot_quaternion_from_angles(const double degrees[3], double q[4])
+{
+    double azimuth[4], elevation[4], roll[4];
+    hot_quaternion_axis((const double[3]){0, 0, 1}, degrees[0] * RADIANS, azimuth);
+    hot_quaternion_axis((const double[3]){1, 0, 0}, degrees[1] * RADIANS, elevation);
+    hot_quaternion_axis((const double[3]){0, 1, 0}, degrees[2] * RADIANS, roll);
+    hot_quaternion_multiply(azimuth, elevation, q);
+    hot_quaternion_multiply(q, roll, q);
+}
+
+void hot_quaternion_to_angles(const double q[4], double degrees[3])
+{
+    double toward[3], up[3], level[4], back[3];
+    hot_quaternion_rotate(q, (const double[3]){0, 1, 0}, toward);
+    /* straight from above or below azimuth and roll are the same turn: taken as azimuth */
+    int pole = fabs(toward[2]) > 1 - 1e-9;
+    hot_quaternion_rotate(q, (const double[3]){0, 0, 1}, up);
+    double side = toward[2] > 0 ? -1 : 1;
+    degrees[0] = (pole ? atan2(-side * up[0], side * up[1]) : atan2(-toward[0], toward[1])) / RADIANS;
+    degrees[1] = asin(fmax(-1, fmin(1, toward[2]))) / RADIANS;
+    degrees[2] = 0;
+    if (pole)
+        return;
+    hot_quaternion_from_angles(degrees, level);
+    for (int d = 1; d < 4; d++)
+        level[d] = -level[d];
+    hot_quaternion_rotate(level, up, back); /* the up vector without azimuth and elevation: turned about y */
+    degrees[2] = atan2(back[0], back[2]) / RADIANS;
+}
+
+/* ---- Orientation of a view -------------------------------------------------------------------------------- */
+
+/* Screen right and up of each plane in RAS, as radiologists look at it; the 3-D view starts as the coronal one. */
+static const double screen_right[3][3] = {{-1, 0, 0}, {0, -1, 0}, {-1, 0, 0}};
+static const double screen_up[3][3] = {{0, 1, 0}, {0, 0, 1}, {0, 0, 1}};
+
+/* Direction of the voxel axis that goes with a screen axis (one of RAS), that way round. */
+static void axis_along(const hot_scene *scene, const double wanted[3], double direction[3])
+{
+    static const int plane_across[3] = {HOT_PLANE_SAGITTAL, HOT_PLANE_CORONAL, HOT_PLANE_AXIAL}; /* x y z */
+    int axis[3], world = wanted[0] != 0 ? 0 : wanted[1] != 0 ? 1 : 2;
+    hot_scene_plane_axes(scene, axis);
+    for (int d = 0; d < 3; d++)
+        direction[d] = scene->to_ras[d][axis[plane_across[world]]];
+    unit(direction);
+    if (dot(direction, wanted) < 0)
+        for (int d = 0; d < 3; d++)
+            direction[d] = -direction[d];
+}
+
+static void orient_plane(const hot_scene *scene, const hot_view_state *state, hot_viewport *viewport)
+{
+    int axis[3];
+    hot_scene_plane_axes(scene, axis);
+    viewport->axis = axis[viewport->plane];
+    memcpy(viewport->right, screen_right[viewport->plane], sizeof viewport->right);
+    memcpy(viewport->up, screen_up[viewport->plane], sizeof viewport->up);
+    if (state->lock_axes) {
+        axis_along(scene, screen_right[viewport->plane], viewport->right);
+        axis_along(scene, screen_up[viewport->plane], viewport->up);
+    }
+    cross(viewport->right, viewport->up, viewport->normal);
+    unit(viewport->normal);
+    cross(viewport->normal, viewport->right, viewport->up); /* sheared grids: at right angles on the screen */
+    const double straight[3][3] = {
+        {viewport->right[0], viewport->right[1], viewport->right[2]},
+        {viewport->up[0], viewport->up[1], viewport->up[2]},
+        {viewport->normal[0], viewport->normal[1], viewport->normal[2]},
+    };
+    hot_quaternion_rotate(state->tilt, straight[0], viewport->right);
+    hot_quaternion_rotate(state->tilt, straight[1], viewport->up);
+    hot_quaternion_rotate(state->tilt, straight[2], viewport->toward);
+}
+
+static void orient_space(const hot_view_state *state, hot_viewport *viewport)
+{
+    hot_quaternion_rotate(state->rotation, screen_right[HOT_PLANE_CORONAL], viewport->right);
+    hot_quaternion_rotate(state->rotation, screen_up[HOT_PLANE_CORONAL], viewport->up);
+    hot_quaternion_rotate(state->rotation, (const double[3]){0, 1, 0}, viewport->toward);
+    memcpy(viewport->normal, viewport->toward, sizeof viewport->normal);
+}
+
+/* ---- Size ------------------------------------------------------------------------------------------------- */
+
+/* How far the grid reaches along a direction, mm from one end to the other. */
+static double reach(const hot_scene *scene, const double direction[3])
+{
+    double sum = 0;
+    for (int a = 0; a < 3; a++) {
+        const double step[3] = {scene->to_ras[0][a], scene->to_ras[1][a], scene->to_ras[2][a]};
+        sum += fabs(dot(step, direction)) * (double)scene->grid.size[a];
+    }
+    return sum;
+}
+
+static double diagonal(const hot_scene *scene)
+{
+    double low[3], high[3], squared = 0;
+    hot_scene_bounds(scene, low, high);
+    for (int d = 0; d < 3; d++)
+        squared += (high[d] - low[d]) * (high[d] - low[d]);
+    return sqrt(squared);
+}
+
+/* mm per pixel at which the whole grid fits with a small margin. Planes are measured as they lie untilted, the 3-D view
+ * whatever its turn, so that turning does not zoom. */
+static double fitting(const hot_scene *scene, const hot_viewport *viewport)
+{
+    const double margin = 1.04;
+    if (viewport->space)
+        return 0.8 * diagonal(scene) / fmin(viewport->width, viewport->height);
+    double right[3], up[3];
+    axis_along(scene, screen_right[viewport->plane], right);
+    axis_along(scene, screen_up[viewport->plane], up);
+    double across = fmax(1e-9, reach(scene, right)), along = fmax(1e-9, reach(scene, up));
+    return margin * fmax(across / viewport->width, along / viewport->height);
+}
+
+static void finish(const hot_scene *scene, const hot_view_state *state, hot_viewport *viewport)
+{
+    const double voxel[3] = {state->voxel[0], state->voxel[1], state->voxel[2]};
+    double middle[3], from_slice = 0, reach_mm = diagonal(scene);
+    hot_scene_to_ras(scene, voxel, viewport->point);
+    for (int d = 0; d < 3; d++)
+        middle[d] = ((double)scene->grid.size[d] - 1) / 2;
+    hot_scene_to_ras(scene, middle, viewport->center);
+    for (int d = 0; d < 3; d++)
+        if (!isnan(state->center[d]))
+            viewport->center[d] = state->center[d];
+    /* a plane is looked at where it is: scrolling through a tilted stack does not move it out of the picture */
+    if (!viewport->space) {
+        for (int d = 0; d < 3; d++)
+            from_slice += viewport->normal[d] * (viewport->point[d] - viewport->center[d]);
+        for (int d = 0; d < 3; d++)
+            viewport->center[d] += from_slice * viewport->normal[d];
+    }
+    double away = 0;
+    for (int d = 0; d < 3; d++)
+        away += fabs(viewport->center[d] - viewport->point[d]);
+    viewport->depth = reach_mm + away;
+    const double scale[3] = {2 / (viewport->mm_per_pixel * viewport->width), 2 / (viewport->mm_per_pixel * viewport->height),
+                             -1 / viewport->depth};
+    const double *axis[3] = {viewport->right, viewport->up, viewport->toward};
+    memset(viewport->matrix, 0, sizeof viewport->matrix);
+    for (int row = 0; row < 3; row++) {
+        for (int d = 0; d < 3; d++)
+            viewport->matrix[4 * d + row] = scale[row] * axis[row][d];
+        viewport->matrix[12 + row] = -scale[row] * dot(axis[row], viewport->center);
+    }
+    viewport->matrix[15] = 1;
+}
+
+void hot_view_lay_out(const hot_scene *scene, const hot_view_state *state, int width, int height, hot_view_layout *layout)
+{
+    memset(layout, 0, sizeof *layout);
+    layout->width = width;
+    layout->height = height;
+    layout->count = state->mode == HOT_VIEW_PLANES ? 4 : 1;
+    double fit = 0;
+    for (int v = 0; v < layout->count; v++) {
+        hot_viewport *viewport = &layout->viewport[v];
+        *viewport = (hot_viewport){.x = 0, .y = 0, .width = width, .height = height, .plane = state->plane};
+        viewport->space = state->mode == HOT_VIEW_SPACE || v == 3;
+        if (state->mode == HOT_VIEW_PLANES) {
+            int left = width / 2, top = height / 2;
+            viewport->plane = v == 3 ? HOT_PLANE_AXIAL : v;
+            viewport->x = v % 2 ? left : 0;
+            viewport->y = v / 2 ? top : 0;
+            viewport->width = fmax(1, v % 2 ? width - left : left);
+            viewport->height = fmax(1, v / 2 ? height - top : top);
+        }
+        if (viewport->space)
+            orient_space(state, viewport);
+        else
+            orient_plane(scene, state, viewport);
+        viewport->mm_per_pixel = fitting(scene, viewport);
+        if (!viewport->space)
+            fit = fmax(fit, viewport->mm_per_pixel);
+    }
+    for (int v = 0; v < layout->count; v++) { /* linked planes have one scale */
+        hot_viewport *viewport = &layout->viewport[v];
+        viewport->mm_per_pixel = (viewport->space ? viewport->mm_per_pixel : fit) / state->zoom;
+        finish(scene, state, viewport);
+    }
+}
+
+const hot_viewport *hot_layout_at(const hot_view_layout *layout, double x, double y)
+{
+    for (int v = 0; v < layout->count; v++) {
+        const hot_viewport *viewport = &layout->viewport[v];
+        if (x >= viewport->x && y >= viewport->y && x < viewport->x + viewport->width && y < viewport->y + viewport->height)
+            return viewport;
+    }
+    return NULL;
+}
+
+double hot_viewport_project(const hot_viewport *viewport, const double ras[3], double pixel[2])
+{
+    double from[3];
+    for (int d = 0; d < 3; d++)
+        from[d] = ras[d] - viewport->center[d];
+    pixel[0] = viewport->x + viewport->width / 2 + dot(from, viewport->right) / viewport->mm_per_pixel;
+    pixel[1] = viewport->y + viewport->height / 2 - dot(from, viewport->up) / viewport->mm_per_pixel;
+    return dot(from, viewport->toward);
+}
+
+int hot_viewport_unproject(const hot_viewport *viewport, double x, double y, double ras[3])
+{
+    const double right = (x - viewport->x - viewport->width / 2) * viewport->mm_per_pixel;
+    const double up = -(y - viewport->y - viewport->height / 2) * viewport->mm_per_pixel;
+    double to_slice = 0;
+    for (int d = 0; d < 3; d++) {
+        ras[d] = viewport->center[d] + right * viewport->right[d] + up * viewport->up[d];
+        to_slice += viewport->normal[d] * (viewport->point[d] - ras[d]);
+    }
+    double cosine = dot(viewport->normal, viewport->toward);
+    if (fabs(cosine) < 1e-3)
+        return 0;
+    for (int d = 0; d < 3; d++)
+        ras[d] += to_slice / cosine * viewport->toward[d];
+    return 1;
+}
+
+void hot_view_state_turn(hot_view_state *state, const hot_viewport *viewport, double dx, double dy)
+{
+    double *rotation = viewport->space ? state->rotation : state->tilt, turn[4], axis[3];
+    const double per_pixel = 180 * RADIANS / fmin(viewport->width, viewport->height);
+    /* what is seen follows the pointer, so the camera goes the other way */
+    for (int d = 0; d < 3; d++)
+        axis[d] = dx * viewport->up[d] + dy * viewport->right[d];
+    double length = sqrt(dot(axis, axis));
+    if (!(length > 0))
+        return;
+    unit(axis);
+    hot_quaternion_axis(axis, -length * per_pixel, turn);
+    hot_quaternion_multiply(turn, rotation, rotation);
+    double norm = sqrt(dot(rotation, rotation) + rotation[3] * rotation[3]);
+    for (int d = 0; d < 4; d++)
+        rotation[d] /= norm;
+}

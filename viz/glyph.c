@@ -1,0 +1,247 @@
+#include "glyph.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Spheres ---------------------------------------------------------------------------------------------- */
+
+/* Corners of an icosahedron: the two poles and two rings of five. */
+static void icosahedron_corner(int corner, double v[3])
+{
+    const double z = 1 / sqrt(5), across = 2 / sqrt(5), fifth = 1.2566370614359172;
+    if (corner == 0 || corner == 11) {
+        v[0] = v[1] = 0;
+        v[2] = corner == 0 ? 1 : -1;
+        return;
+    }
+    int ring = corner > 5, place = (corner - 1) % 5;
+    double angle = fifth * (place + (ring ? 0.5 : 0));
+    v[0] = across * cos(angle);
+    v[1] = across * sin(angle);
+    v[2] = ring ? -z : z;
+}
+
+/* Its faces, counter-clockwise from outside. */
+static void icosahedron_face(int face, int corner[3])
+{
+    int place = face % 5, next = (place + 1) % 5;
+    const int faces[4][3] = {{0, 1 + place, 1 + next},
+                             {1 + place, 6 + place, 1 + next},
+                             {1 + next, 6 + place, 6 + next},
+                             {11, 6 + next, 6 + place}};
+    memcpy(corner, faces[face / 5], sizeof faces[0]);
+}
+
+/* Vertices are found again on shared edges by their place: corners, then the inner points of edges, then of faces. */
+struct builder {
+    int level;
+    int edge[12][12]; /* number of the first inner point of an edge, -1 = not made yet */
+    size_t vertices;
+    float (*vertex)[3];
+};
+
+static uint16_t put_vertex(struct builder *builder, const double v[3])
+{
+    double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    for (int d = 0; d < 3; d++)
+        builder->vertex[builder->vertices][d] = (float)(v[d] / length);
+    return (uint16_t)builder->vertices++;
+}
+
+/* Point at step of level on the way from corner a to b. */
+static uint16_t on_edge(struct builder *builder, int a, int b, int step)
+{
+    if (a > b)
+        return on_edge(builder, b, a, builder->level - step);
+    if (step == 0 || step == builder->level)
+        return (uint16_t)(step == 0 ? a : b);
+    if (builder->edge[a][b] < 0) {
+        double from[3], to[3];
+        icosahedron_corner(a, from);
+        icosahedron_corner(b, to);
+        builder->edge[a][b] = (int)builder->vertices;
+        for (int s = 1; s < builder->level; s++) {
+            /* equal angles along the edge: triangles of more equal size than equal steps on the chord */
+            const double whole = acos(1 / sqrt(5)), t = whole * s / builder->level;
+            double v[3];
+            for (int d = 0; d < 3; d++)
+                v[d] = sin(whole - t) * from[d] + sin(t) * to[d];
+            put_vertex(builder, v);
+        }
+    }
+    return (uint16_t)(builder->edge[a][b] + step - 1);
+}
+
+hot_status hot_sphere_create(hot_context *context, int level, hot_sphere *sphere)
+{
+    struct builder builder = {.level = level};
+    uint16_t row[HOT_GLYPH_LEVEL_MOST + 1], below[HOT_GLYPH_LEVEL_MOST + 1];
+    memset(sphere, 0, sizeof *sphere);
+    if (level < 1 || level > HOT_GLYPH_LEVEL_MOST)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a sphere of level %d; 1 to %d are there", level,
+                                HOT_GLYPH_LEVEL_MOST);
+    sphere->level = level;
+    sphere->vertices = 10 * (size_t)level * (size_t)level + 2;
+    sphere->triangles = 20 * (size_t)level * (size_t)level;
+    sphere->vertex = hot_context_alloc(context, sphere->vertices, sizeof *sphere->vertex);
+    sphere->triangle = hot_context_alloc(context, sphere->triangles, sizeof *sphere->triangle);
+    if (!sphere->vertex || !sphere->triangle) {
+        hot_sphere_free(context, sphere);
+        return HOT_ERROR_MEMORY;
+    }
+    builder.vertex = sphere->vertex;
+    memset(builder.edge, 0xff, sizeof builder.edge);
+    for (int corner = 0; corner < 12; corner++) {
+        double v[3];
+        icosahedron_corner(corner, v);
+        put_vertex(&builder, v);
+    }
+    size_t made = 0;
+    for (int face = 0; face < 20; face++) {
+        int corner[3];
+        double at[3][3];
+        icosahedron_face(face, corner);
+        for (int c = 0; c < 3; c++)
+            icosahedron_corner(corner[c], at[c]);
+        /* row r of the face has r + 1 points, from the edge 0-1 to the edge 0-2 */
+        row[0] = (uint16_t)corner[0];
+        for (int r = 1; r <= level; r++) {
+            below[0] = on_edge(&builder, corner[0], corner[1], r);
+            below[r] = on_edge(&builder, corner[0], corner[2], r);
+            for (int c = 1; c < r; c++) {
+                if (r == level) {
+                    below[c] = on_edge(&builder, corner[1], corner[2], c);
+                    continue;
+                }
+                /* between the points of the two edges, and so on the other two pairs of edges: their mean */
+                const int part[3] = {level - r, r - c, c};
+                const double whole = acos(1 / sqrt(5));
+                double v[3] = {0, 0, 0};
+                for (int k = 0; k < 3; k++)
+                    for (int d = 0; d < 3; d++)
+                        v[d] += sin(whole * part[k] / level) * at[k][d];
+                below[c] = put_vertex(&builder, v);
+            }
+            for (int c = 0; c < r; c++) {
+                const uint16_t lower[3] = {row[c], below[c], below[c + 1]};
+                memcpy(sphere->triangle[made++], lower, sizeof lower);
+                if (c + 1 < r) {
+                    const uint16_t upper[3] = {row[c], below[c + 1], row[c + 1]};
+                    memcpy(sphere->triangle[made++], upper, sizeof upper);
+                }
+            }
+            memcpy(row, below, sizeof row);
+        }
+    }
+    return HOT_OK;
+}
+
+void hot_sphere_free(hot_context *context, hot_sphere *sphere)
+{
+    hot_context_free(context, sphere->vertex);
+    hot_context_free(context, sphere->triangle);
+    memset(sphere, 0, sizeof *sphere);
+}
+
+int hot_glyph_level(int order, double radius, double tolerance)
+{
+    /* Between two vertices an angle h apart a triangle is below the surface by R (1 + s) h^2 / 8, where s = -r''/r is the
+     * sharpness of the surface: m at the tip of x^m. The longest edges are 1.18 / n. */
+    const double h_level = 1.18;
+    double level = h_level * sqrt(fmax(0, radius) * (1 + order) / (8 * tolerance));
+    return level < 1 ? 1 : level > HOT_GLYPH_LEVEL_MOST ? HOT_GLYPH_LEVEL_MOST : (int)ceil(level);
+}
+
+/* ---- Largest radii ---------------------------------------------------------------------------------------- */
+
+enum { TERMS_MOST = 45, SCAN_LEVEL = 4, SCAN = 84, WALK = 4 };
+
+/* The monomials of a direction times their multiplicities: A v^m = form . tensor. */
+static void fill_form(int terms, const int *exponents, const double *multiplicity, const double v[3], float *form,
+                      size_t step)
+{
+    for (int t = 0; t < terms; t++) {
+        double product = multiplicity[t];
+        for (int d = 0; d < 3; d++)
+            for (int e = 0; e < exponents[3 * t + d]; e++)
+                product *= v[d];
+        form[(size_t)t * step] = (float)product;
+    }
+}
+
+/* A better direction than the best one of the scan: x <- A x^(m-1), which climbs wherever the surface is convex near its
+ * tip; the best of the walk counts, so that it never makes things worse. */
+static float climb(int order, int terms, const float *tensor, const float start[3], float best)
+{
+    double values[TERMS_MOST], x[3] = {start[0], start[1], start[2]}, g[3];
+    for (int t = 0; t < terms; t++)
+        values[t] = tensor[t];
+    for (int step = 0; step < WALK; step++) {
+        double value = hot_symtensor_gradient_f64(order, 3, values, x, g);
+        double length = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+        if (value > best)
+            best = (float)value;
+        if (!(length > 0) || !isfinite(length))
+            break;
+        for (int d = 0; d < 3; d++)
+            x[d] = g[d] / length;
+    }
+    return best;
+}
+
+static float largest_radius(int order, int terms, const float *row, const float *forms, const float (*direction)[3])
+{
+    float value[SCAN] = {0};
+    if (!(row[0] > 0))
+        return 0;
+    for (int t = 0; t < terms; t++) {
+        const float factor = row[1 + t], *form = forms + t * SCAN;
+        if (!isfinite(factor))
+            return 0;
+        for (int p = 0; p < SCAN; p++)
+            value[p] += form[p] * factor;
+    }
+    int best = 0;
+    for (int p = 1; p < SCAN; p++)
+        if (value[p] > value[best])
+            best = p;
+    if (!(value[best] > 0) || !isfinite(value[best]))
+        return 0;
+    return climb(order, terms, row + 1, direction[best], value[best]);
+}
+
+hot_status hot_glyph_radii(hot_context *context, int order, size_t voxels, const float *tensors, float *radius)
+{
+    const int terms = (int)hot_symtensor_count(order, 3);
+    int exponents[3 * TERMS_MOST];
+    double multiplicity[TERMS_MOST];
+    float forms[TERMS_MOST * SCAN] = {0}, direction[SCAN][3] = {{0}};
+    hot_sphere sphere;
+    int found = 0;
+    if (terms == 0 || terms > TERMS_MOST || order % 2 != 0)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors of order %d cannot be drawn; 2, 4, 6 and 8 can", order);
+    hot_status status = hot_sphere_create(context, SCAN_LEVEL, &sphere);
+    if (status == HOT_OK)
+        status = hot_symtensor_exponents(order, 3, exponents);
+    if (status == HOT_OK)
+        status = hot_symtensor_multiplicity(order, 3, multiplicity);
+    if (status != HOT_OK)
+        goto cleanup;
+    /* one of each pair v, -v: even orders cannot tell them apart; the rest of SCAN stays 0 and counts as value 0 */
+    for (size_t v = 0; v < sphere.vertices && found < SCAN; v++) {
+        const float *x = sphere.vertex[v];
+        if (x[2] < -1e-6f || (fabsf(x[2]) <= 1e-6f && (x[1] < -1e-6f || (fabsf(x[1]) <= 1e-6f && x[0] < 0))))
+            continue;
+        const double unit[3] = {x[0], x[1], x[2]};
+        memcpy(direction[found], x, sizeof direction[found]);
+        fill_form(terms, exponents, multiplicity, unit, forms + found++, SCAN);
+    }
+    const int threads = hot_context_threads(context);
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (size_t voxel = 0; voxel < voxels; voxel++)
+        radius[voxel] = largest_radius(order, terms, tensors + voxel * (size_t)(terms + 1), forms,
+                                       (const float (*)[3])direction);
+cleanup:
+    hot_sphere_free(context, &sphere);
+    return status;
+}

@@ -1,0 +1,16 @@
+/* Letters, scale bar, crosshair, colour bar, help and panel: computed from scene and state, free of GL. */
+#ifndef HOT_VIZ_OVERLAY_H
+#define HOT_VIZ_OVERLAY_H
+
+#include "render.h"
+
+typedef struct hot_overlay hot_overlay;
+
+/* An overlay keeps its font and its memory from picture to picture. Errors: HOT_ERROR_MEMORY, HOT_ERROR_FILE (no font). */
+hot_status hot_overlay_create(hot_context *context, hot_overlay **overlay);
+/* Computes what lies over a picture of width x height pixels. *mesh is owned by the overlay until its next call. */
+hot_status hot_overlay_build(hot_overlay *overlay, const hot_scene *scene, const hot_view_state *state, int width,
+                             int height, const hot_overlay_mesh **mesh);
+void hot_overlay_destroy(hot_overlay **overlay);
+
+#endif

@@ -1,0 +1,270 @@
+#include "scene.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "glyph.h"
+
+/* ---- Geometry --------------------------------------------------------------------------------------------- */
+
+static int invert(const double m[3][4], double inverse[3][4])
+{
+    double cofactor[3][3], determinant = 0, size = 1;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            cofactor[r][c] = m[(r + 1) % 3][(c + 1) % 3] * m[(r + 2) % 3][(c + 2) % 3] -
+                             m[(r + 1) % 3][(c + 2) % 3] * m[(r + 2) % 3][(c + 1) % 3];
+    for (int c = 0; c < 3; c++) {
+        determinant += m[0][c] * cofactor[0][c];
+        size *= sqrt(m[0][c] * m[0][c] + m[1][c] * m[1][c] + m[2][c] * m[2][c]);
+    }
+    if (!(fabs(determinant) > 1e-9 * size) || !isfinite(determinant))
+        return 0;
+    for (int r = 0; r < 3; r++) {
+        for (int c = 0; c < 3; c++)
+            inverse[r][c] = cofactor[c][r] / determinant;
+        inverse[r][3] = -(inverse[r][0] * m[0][3] + inverse[r][1] * m[1][3] + inverse[r][2] * m[2][3]);
+    }
+    return 1;
+}
+
+static hot_status set_geometry(hot_context *context, hot_scene *scene)
+{
+    const hot_grid *grid = &scene->grid;
+    const double sign[3] = {grid->space == HOT_SPACE_LAS || grid->space == HOT_SPACE_LPS ? -1 : 1,
+                            grid->space == HOT_SPACE_LPS ? -1 : 1, 1};
+    scene->voxels = 1;
+    for (int d = 0; d < 3; d++) {
+        if (grid->size[d] == 0 || grid->size[d] > 1000000000 || scene->voxels > SIZE_MAX / grid->size[d])
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "cannot show %zu x %zu x %zu voxels", grid->size[0],
+                                    grid->size[1], grid->size[2]);
+        scene->voxels *= grid->size[d];
+    }
+    for (int r = 0; r < 3; r++) {
+        scene->sign[r] = sign[r];
+        for (int c = 0; c < 4; c++)
+            scene->to_ras[r][c] = sign[r] * grid->to_world[r][c];
+    }
+    if (!invert((const double (*)[4])scene->to_ras, scene->from_ras))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "cannot show a grid whose axes lie in one plane");
+    for (int c = 0; c < 3; c++)
+        scene->spacing[c] = sqrt(scene->to_ras[0][c] * scene->to_ras[0][c] + scene->to_ras[1][c] * scene->to_ras[1][c] +
+                                 scene->to_ras[2][c] * scene->to_ras[2][c]);
+    return HOT_OK;
+}
+
+static void apply(const double m[3][4], const double x[3], double y[3])
+{
+    const double from[3] = {x[0], x[1], x[2]};
+    for (int r = 0; r < 3; r++)
+        y[r] = m[r][0] * from[0] + m[r][1] * from[1] + m[r][2] * from[2] + m[r][3];
+}
+
+void hot_scene_to_ras(const hot_scene *scene, const double voxel[3], double ras[3])
+{
+    apply((const double (*)[4])scene->to_ras, voxel, ras);
+}
+
+void hot_scene_from_ras(const hot_scene *scene, const double ras[3], double voxel[3])
+{
+    apply((const double (*)[4])scene->from_ras, ras, voxel);
+}
+
+void hot_scene_bounds(const hot_scene *scene, double low[3], double high[3])
+{
+    for (int corner = 0; corner < 8; corner++) {
+        double voxel[3], ras[3];
+        for (int d = 0; d < 3; d++)
+            voxel[d] = corner >> d & 1 ? (double)scene->grid.size[d] - 0.5 : -0.5;
+        hot_scene_to_ras(scene, voxel, ras);
+        for (int d = 0; d < 3; d++) {
+            low[d] = corner == 0 ? ras[d] : fmin(low[d], ras[d]);
+            high[d] = corner == 0 ? ras[d] : fmax(high[d], ras[d]);
+        }
+    }
+}
+
+int hot_scene_voxel_at(const hot_scene *scene, const double ras[3], int voxel[3])
+{
+    double at[3];
+    int outside = 0;
+    hot_scene_from_ras(scene, ras, at);
+    for (int d = 0; d < 3; d++) {
+        double last = (double)scene->grid.size[d] - 1, whole = floor(at[d] + 0.5);
+        outside |= !(whole >= 0 && whole <= last);
+        voxel[d] = (int)fmin(fmax(whole, 0), last); /* NaN becomes 0 */
+    }
+    return outside;
+}
+
+void hot_scene_plane_axes(const hot_scene *scene, int axis[3])
+{
+    /* axis along x, y, z in every order: the one whose cosines add up to most */
+    static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    double best = -1;
+    for (int o = 0; o < 6; o++) {
+        double agreement = 0;
+        for (int d = 0; d < 3; d++)
+            agreement += fabs(scene->to_ras[d][orders[o][d]]) / scene->spacing[orders[o][d]];
+        if (agreement > best + 1e-9) {
+            best = agreement;
+            axis[HOT_PLANE_SAGITTAL] = orders[o][0];
+            axis[HOT_PLANE_CORONAL] = orders[o][1];
+            axis[HOT_PLANE_AXIAL] = orders[o][2];
+        }
+    }
+}
+
+size_t hot_scene_index(const hot_scene *scene, const int voxel[3])
+{
+    return (size_t)voxel[0] + scene->grid.size[0] * ((size_t)voxel[1] + scene->grid.size[1] * (size_t)voxel[2]);
+}
+
+/* ---- Volumes ---------------------------------------------------------------------------------------------- */
+
+const hot_view_volume *hot_scene_volume(const hot_scene *scene, const char *name)
+{
+    if (strcmp(name, "auto") == 0)
+        return scene->volumes ? &scene->volume[0] : NULL;
+    for (int v = 0; v < scene->volumes; v++)
+        if (strcmp(scene->volume[v].name, name) == 0)
+            return &scene->volume[v];
+    return NULL;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Percentiles low and high (0 to 1) of the finite values that are not zero, of an even sample of them. 0 and 0 when there
+ * are none. */
+static hot_status percentiles(hot_context *context, const float *values, size_t count, double low, double high,
+                              double found[2])
+{
+    enum { MOST = 100000 };
+    const size_t step = count / MOST + 1;
+    size_t taken = 0;
+    float *sample = hot_context_alloc(context, count / step + 1, sizeof *sample);
+    if (!sample)
+        return HOT_ERROR_MEMORY;
+    for (size_t i = 0; i < count; i += step)
+        if (isfinite(values[i]) && values[i] != 0)
+            sample[taken++] = values[i];
+    qsort(sample, taken, sizeof *sample, ascending);
+    found[0] = taken ? sample[(size_t)(low * (double)(taken - 1))] : 0;
+    found[1] = taken ? sample[(size_t)(high * (double)(taken - 1))] : 0;
+    hot_context_free(context, sample);
+    return HOT_OK;
+}
+
+hot_status hot_scene_add_volume(hot_scene *scene, const char *name, int components, const float *values, int owned)
+{
+    hot_context *context = scene->context;
+    hot_status status = HOT_OK;
+    hot_view_volume *volume = &scene->volume[scene->volumes];
+    if (scene->volumes == HOT_SCENE_VOLUMES)
+        status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "more than %d volumes", HOT_SCENE_VOLUMES);
+    if (status == HOT_OK) {
+        memset(volume, 0, sizeof *volume);
+        strncpy(volume->name, name, sizeof volume->name - 1);
+        volume->components = components;
+        volume->values = values;
+        status = percentiles(context, values, scene->voxels * (size_t)components, 0.02, 0.98, volume->window);
+    }
+    if (status != HOT_OK) {
+        if (owned)
+            hot_context_free(context, (float *)(uintptr_t)values);
+        return status;
+    }
+    if (volume->window[0] > 0) /* what is nothing is black */
+        volume->window[0] = 0;
+    if (!(volume->window[0] < volume->window[1]))
+        volume->window[1] = volume->window[0] + 1;
+    if (owned)
+        volume->owned = (float *)(uintptr_t)values;
+    scene->volumes++;
+    return HOT_OK;
+}
+
+/* ---- The whole -------------------------------------------------------------------------------------------- */
+
+/* Largest radii of the surfaces, and the size that most glyphs stay below. */
+static hot_status measure(hot_context *context, hot_scene *scene)
+{
+    double found[2];
+    hot_status status = HOT_OK;
+    if (scene->order) {
+        scene->radius = hot_context_alloc(context, scene->voxels, sizeof *scene->radius);
+        if (!scene->radius)
+            return HOT_ERROR_MEMORY;
+        status = hot_glyph_radii(context, scene->order, scene->voxels, scene->tensors, scene->radius);
+        if (status == HOT_OK)
+            status = percentiles(context, scene->radius, scene->voxels, 0, 0.95, found);
+        if (status != HOT_OK)
+            return status;
+        scene->usual_radius = found[1] > 0 ? found[1] : 1;
+    }
+    if (scene->max_fibers) {
+        float *longest = hot_context_alloc(context, scene->voxels, sizeof *longest);
+        if (!longest)
+            return HOT_ERROR_MEMORY;
+        for (size_t voxel = 0; voxel < scene->voxels; voxel++) {
+            longest[voxel] = 0;
+            for (int fiber = 0; fiber < scene->max_fibers; fiber++) {
+                const float *v = scene->peaks + 3 * (voxel * (size_t)scene->max_fibers + (size_t)fiber);
+                float length = sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+                if (isfinite(length) && length > longest[voxel])
+                    longest[voxel] = length;
+            }
+        }
+        status = percentiles(context, longest, scene->voxels, 0, 0.95, found);
+        hot_context_free(context, longest);
+        scene->usual_amplitude = found[1] > 0 ? found[1] : 1;
+    }
+    return status;
+}
+
+hot_status hot_scene_create(hot_context *context, const hot_scene_parts *parts, hot_scene **scene)
+{
+    *scene = NULL;
+    if (!parts->tensors && !parts->peaks)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "nothing to show: neither tensors nor directions");
+    hot_scene *made = hot_context_calloc(context, 1, sizeof *made);
+    if (!made)
+        return HOT_ERROR_MEMORY;
+    made->context = context;
+    made->grid = parts->grid;
+    made->order = parts->tensors ? parts->order : 0;
+    made->tensors = parts->tensors;
+    made->max_fibers = parts->peaks ? parts->max_fibers : 0;
+    made->peaks = parts->peaks;
+    made->counts = parts->counts;
+    made->mask = parts->mask;
+    hot_status status = set_geometry(context, made);
+    if (status == HOT_OK)
+        status = measure(context, made);
+    if (status != HOT_OK)
+        hot_scene_destroy(&made);
+    *scene = made;
+    return status;
+}
+
+void hot_scene_destroy(hot_scene **scene)
+{
+    hot_scene *gone = scene ? *scene : NULL;
+    if (!gone)
+        return;
+    hot_context *context = gone->context;
+    for (int v = 0; v < gone->volumes; v++)
+        hot_context_free(context, gone->volume[v].owned);
+    for (int p = 0; p < gone->paths; p++)
+        hot_context_free(context, gone->path[p]);
+    hot_context_free(context, gone->radius);
+    if (gone->release)
+        gone->release(gone);
+    hot_context_free(context, gone);
+    *scene = NULL;
+}
