@@ -1,0 +1,41 @@
+/* Colours: axes, a map that grows ever lighter, and a palette without doubles. */
+#include "../check.h"
+#include "color.h"
+
+int main(void)
+{
+    static const double axes[4][3] = {{-2, 0, 0}, {0, 0.1, 0}, {0, 0, -7}, {0, 0, 0}};
+    double rgb[3], other[3], before = 0;
+    uint8_t bytes[256][3];
+    for (int a = 0; a < 4; a++) {
+        hot_color_direction(axes[a], rgb);
+        for (int c = 0; c < 3; c++)
+            CHECK_NEAR(rgb[c], a == c, 1e-12, "axis %d channel %d", a, c);
+    }
+    hot_color_direction((const double[3]){1, -1, 0}, rgb);
+    CHECK_NEAR(rgb[0], sqrt(0.5), 1e-12, "a slanted direction mixes: %g", rgb[0]);
+    hot_color_map_bytes(bytes);
+    for (int i = 0; i < 256; i++) {
+        hot_color_map(i / 255., rgb);
+        double light = 0.3 * rgb[0] + 0.59 * rgb[1] + 0.11 * rgb[2];
+        CHECK(light > before, "the map grows lighter at %d: %g after %g", i, light, before);
+        CHECK_NEAR(bytes[i][1] / 255., rgb[1], 0.51 / 255, "byte %d", i);
+        before = light;
+    }
+    hot_color_map(NAN, rgb);
+    hot_color_map(-3, other);
+    CHECK(memcmp(rgb, other, sizeof rgb) == 0, "NaN and what is below are the first colour");
+    hot_color_map(1, rgb);
+    hot_color_map(99, other);
+    CHECK(memcmp(rgb, other, sizeof rgb) == 0, "what is above is the last colour");
+    for (int a = 0; a < 5; a++)
+        for (int b = 0; b < a; b++) {
+            hot_color_fiber(a, rgb);
+            hot_color_fiber(b, other);
+            CHECK(fabs(rgb[0] - other[0]) + fabs(rgb[1] - other[1]) + fabs(rgb[2] - other[2]) > 0.4, "fibres %d and %d", a, b);
+        }
+    hot_color_fiber(4, rgb);
+    hot_color_fiber(99, other);
+    CHECK(memcmp(rgb, other, sizeof rgb) == 0, "from the fifth on all alike");
+    HOT_TEST_END();
+}
