@@ -8,6 +8,10 @@ if(TARGET hotfiber)
   install(DIRECTORY plugin/include/hotfiber DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(TARGETS hotfiber_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+if(TARGET hotvtk)
+  list(APPEND hot_targets hotvtk)
+  install(DIRECTORY plugin/vtk/include/hotfiber DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
 install(TARGETS ${hot_targets} EXPORT hotfiber
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -19,13 +19,14 @@ add_library(hot_settings INTERFACE)
 target_compile_options(hot_settings INTERFACE
   $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wshadow -Wstrict-prototypes -Wvla>
   # Contraction to FMA differs between compilers and code paths; results must not.
-  $<$<COMPILE_LANGUAGE:C>:-ffp-contract=off -fno-math-errno>)
+  $<$<COMPILE_LANGUAGE:C>:-ffp-contract=off -fno-math-errno>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow>)
 if(HOTFIBER_WERROR)
-  target_compile_options(hot_settings INTERFACE $<$<COMPILE_LANGUAGE:C>:-Werror>)
+  target_compile_options(hot_settings INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Werror>)
 endif()
 if(HOTFIBER_SANITIZE)
   target_compile_options(hot_settings INTERFACE
-    $<$<COMPILE_LANGUAGE:C>:-fsanitize=${HOTFIBER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined>)
+    $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${HOTFIBER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined>)
   target_link_options(hot_settings INTERFACE -fsanitize=${HOTFIBER_SANITIZE})
 endif()
 

@@ -21,4 +21,5 @@ if [ "${sanitize:-0}" = 1 ]; then
 fi
 [ $long = 0 ] || export HOT_TEST_LONG=1
 hot_setup --tests
+export HOT_ALL_READERS=1 # they were just installed
 ctest --test-dir "$build" --output-on-failure --parallel "$jobs" "$@"

@@ -1,13 +1,18 @@
 /* dec: direction-encoded colours, |x| red, |y| green, |z| blue in scanner axes, every fibre's times its amplitude, summed.
  * Three float volumes rather than the RGB24 type: MRtrix does not read RGB24, and mrview and FSLeyes show three volumes
- * in colour, with the window the user sets. */
+ * in colour, with the window the user sets. As PNG: a picture of the three middle slices. */
+#include <math.h>
+#include <string.h>
+
 #include "export/formats.h"
 #include "export/nifti_volume.h"
-
-#include <math.h>
+#include "export/picture_layout.h"
 
 static hot_status write_dec(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
+    const size_t length = strlen(path);
+    if (length > 4 && strcmp(path + length - 4, ".png") == 0)
+        return hot_color_picture(context, fibers, path);
     hot_nifti_writer writer;
     size_t voxels = hot_grid_voxels(&fibers->grid), row = 3 * (size_t)fibers->max_fibers;
     float *volume = hot_context_alloc(context, voxels, sizeof *volume);
@@ -30,7 +35,7 @@ static hot_status write_dec(hot_context *context, const hot_fiber_field *fibers,
 
 const hot_export_format hot_format_dec = {
     .name = "dec",
-    .suffix = ".nii.gz|.nii",
-    .help = "colour map of directions, 3 float volumes |x| |y| |z| x amplitude, in scanner axes (mrview, FSLeyes)",
+    .suffix = ".nii.gz|.nii|.png",
+    .help = "colour map of directions: |x| |y| |z| x amplitude in scanner axes, 3 float volumes (mrview, FSLeyes), or a picture",
     .write = write_dec,
 };

@@ -6,10 +6,10 @@
 
 #include "common/output.h"
 #include "export/formats.h"
+#include "export/vtk_xml.h"
 
 static void put_header(FILE *file, const hot_grid *grid, int fibers, size_t voxels, const double to_lps[3])
 {
-    const uint16_t one = 1;
     double spacing[3], unit[3][3];
     for (int axis = 0; axis < 3; axis++) {
         spacing[axis] = 0;
@@ -21,28 +21,24 @@ static void put_header(FILE *file, const hot_grid *grid, int fibers, size_t voxe
     }
     char extent[128];
     snprintf(extent, sizeof extent, "0 %zu 0 %zu 0 %zu", grid->size[0] - 1, grid->size[1] - 1, grid->size[2] - 1);
-    fprintf(file, "<?xml version=\"1.0\"?>\n"
-                  "<!-- hotfiber %s: fibre directions, length = amplitude, LPS mm -->\n"
-                  "<VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"%s\" header_type=\"UInt64\">\n"
-                  "  <ImageData WholeExtent=\"%s\" Origin=\"%.9g %.9g %.9g\" Spacing=\"%.9g %.9g %.9g\"\n"
+    hot_vtk_xml_begin(file, "ImageData", "fibre directions, length = amplitude");
+    fprintf(file, "  <ImageData WholeExtent=\"%s\" Origin=\"%.9g %.9g %.9g\" Spacing=\"%.9g %.9g %.9g\"\n"
                   "             Direction=\"%.12g %.12g %.12g %.12g %.12g %.12g %.12g %.12g %.12g\">\n",
-            hot_version(), *(const uint8_t *)&one ? "LittleEndian" : "BigEndian", extent,
-            to_lps[0] * grid->to_world[0][3], to_lps[1] * grid->to_world[1][3], to_lps[2] * grid->to_world[2][3],
+            extent, to_lps[0] * grid->to_world[0][3], to_lps[1] * grid->to_world[1][3], to_lps[2] * grid->to_world[2][3],
             spacing[0], spacing[1], spacing[2], unit[0][0], unit[0][1], unit[0][2], unit[1][0], unit[1][1], unit[1][2],
             unit[2][0], unit[2][1], unit[2][2]);
-    fprintf(file, "    <FieldData>\n"
-                  /* the text LPS, as its character codes */
-                  "      <Array type=\"String\" Name=\"SPACE\" NumberOfTuples=\"1\" format=\"ascii\">76 80 83 0</Array>\n"
-                  "    </FieldData>\n"
-                  "    <Piece Extent=\"%s\">\n"
+    hot_vtk_xml_space(file);
+    fprintf(file, "    <Piece Extent=\"%s\">\n"
                   "      <PointData Scalars=\"nfibers\" Vectors=\"fiber_1\">\n", extent);
     uint64_t offset = 0;
-    for (int fiber = 0; fiber < fibers; fiber++, offset += sizeof(uint64_t) + 12 * (uint64_t)voxels)
-        fprintf(file, "        <DataArray type=\"Float32\" Name=\"fiber_%d\" NumberOfComponents=\"3\" format=\"appended\" "
-                      "offset=\"%llu\"/>\n", fiber + 1, (unsigned long long)offset);
-    fprintf(file, "        <DataArray type=\"UInt8\" Name=\"nfibers\" NumberOfComponents=\"1\" format=\"appended\" "
-                  "offset=\"%llu\"/>\n", (unsigned long long)offset);
-    fprintf(file, "      </PointData>\n    </Piece>\n  </ImageData>\n  <AppendedData encoding=\"raw\">\n   _");
+    for (int fiber = 0; fiber < fibers; fiber++) {
+        char name[24];
+        snprintf(name, sizeof name, "fiber_%d", fiber + 1);
+        hot_vtk_xml_array(file, "Float32", name, 3, 12 * (uint64_t)voxels, &offset);
+    }
+    hot_vtk_xml_array(file, "UInt8", "nfibers", 1, voxels, &offset);
+    fputs("      </PointData>\n", file);
+    hot_vtk_xml_appended(file, "ImageData");
 }
 
 static hot_status write_vti(hot_context *context, const hot_fiber_field *fibers, const char *path)
@@ -63,9 +59,8 @@ static hot_status write_vti(hot_context *context, const hot_fiber_field *fibers,
     if (status != HOT_OK)
         goto cleanup;
     put_header(file, grid, fibers->max_fibers, voxels, to_lps);
-    const uint64_t vector_bytes = 12 * (uint64_t)voxels, count_bytes = voxels;
     for (int fiber = 0; status == HOT_OK && fiber < fibers->max_fibers; fiber++) {
-        fwrite(&vector_bytes, sizeof vector_bytes, 1, file);
+        hot_vtk_xml_length(file, 12 * (uint64_t)voxels);
         for (size_t first = 0; first < voxels; first += slice) {
             for (size_t i = 0; i < slice; i++)
                 for (int d = 0; d < 3; d++) {
@@ -76,9 +71,9 @@ static hot_status write_vti(hot_context *context, const hot_fiber_field *fibers,
         }
         status = hot_context_progress(context, "vti", (fiber + 1.) / fibers->max_fibers);
     }
-    fwrite(&count_bytes, sizeof count_bytes, 1, file);
+    hot_vtk_xml_length(file, voxels);
     fwrite(fibers->counts, 1, voxels, file);
-    fputs("\n  </AppendedData>\n</VTKFile>\n", file);
+    hot_vtk_xml_end(file);
 cleanup:
     status = hot_output_end(context, &output, status); /* a write that failed shows here */
     hot_context_free(context, vectors);

@@ -1,5 +1,4 @@
-/* vtp: every fibre as a line segment in VTK's XML PolyData, for ParaView and Slicer. LPS mm, and the field data say so.
- * Samples stand as raw bytes after the header ("appended"): half the size of text and read at once. */
+/* vtp: every fibre as a line segment in VTK's XML PolyData, for ParaView and Slicer. LPS mm, and the field data say so. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -7,10 +6,11 @@
 #include "common/output.h"
 #include "export/formats.h"
 #include "export/segments.h"
+#include "export/vtk_xml.h"
 
 enum { BLOCK = 4096 }; /* segments made at a time */
 
-/* What the file holds, in this order; every array is preceded by its length in bytes (UInt64). */
+/* What the file holds, in this order. */
 enum { POINTS, CONNECTIVITY, OFFSETS, DIRECTION, AMPLITUDE, FIBER, COLOR, ARRAYS };
 static const struct array {
     const char *type, *name;
@@ -26,41 +26,24 @@ static const struct array {
     [COLOR] = {"UInt8", "color", 3, 3},
 };
 
-static void put_array(FILE *file, int which, size_t segments, const char *indent)
-{
-    const struct array *array = &arrays[which];
-    unsigned long long offset = 0;
-    for (int before = 0; before < which; before++)
-        offset += sizeof(uint64_t) + arrays[before].bytes * segments;
-    fprintf(file, "%s<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"appended\" offset=\"%llu\"/>\n",
-            indent, array->type, array->name, array->components, offset);
-}
-
 static void put_header(FILE *file, size_t segments)
 {
-    const uint16_t one = 1;
-    const char *order = *(const uint8_t *)&one ? "LittleEndian" : "BigEndian";
-    const char *i6 = "      ", *i8 = "        ";
-    fprintf(file, "<?xml version=\"1.0\"?>\n"
-                  "<!-- hotfiber %s: fibre directions, one segment each, LPS mm -->\n"
-                  "<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"%s\" header_type=\"UInt64\">\n"
-                  "  <PolyData>\n"
-                  "    <FieldData>\n"
-                  /* the text LPS, as its character codes */
-                  "      <Array type=\"String\" Name=\"SPACE\" NumberOfTuples=\"1\" format=\"ascii\">76 80 83 0</Array>\n"
-                  "    </FieldData>\n"
-                  "    <Piece NumberOfPoints=\"%zu\" NumberOfVerts=\"0\" NumberOfLines=\"%zu\" NumberOfStrips=\"0\" "
-                  "NumberOfPolys=\"0\">\n",
-            hot_version(), order, 2 * segments, segments);
-    fprintf(file, "%s<Points>\n", i6);
-    put_array(file, POINTS, segments, i8);
-    fprintf(file, "%s</Points>\n%s<Lines>\n", i6, i6);
-    put_array(file, CONNECTIVITY, segments, i8);
-    put_array(file, OFFSETS, segments, i8);
-    fprintf(file, "%s</Lines>\n%s<CellData Scalars=\"amplitude\" Vectors=\"direction\">\n", i6, i6);
-    for (int which = DIRECTION; which < ARRAYS; which++)
-        put_array(file, which, segments, i8);
-    fprintf(file, "%s</CellData>\n    </Piece>\n  </PolyData>\n  <AppendedData encoding=\"raw\">\n   _", i6);
+    uint64_t offset = 0;
+    hot_vtk_xml_begin(file, "PolyData", "fibre directions, one segment each");
+    fputs("  <PolyData>\n", file);
+    hot_vtk_xml_space(file);
+    fprintf(file, "    <Piece NumberOfPoints=\"%zu\" NumberOfVerts=\"0\" NumberOfLines=\"%zu\" NumberOfStrips=\"0\" "
+                  "NumberOfPolys=\"0\">\n      <Points>\n", 2 * segments, segments);
+    for (int which = 0; which < ARRAYS; which++) {
+        const struct array *array = &arrays[which];
+        if (which == CONNECTIVITY)
+            fputs("      </Points>\n      <Lines>\n", file);
+        if (which == DIRECTION)
+            fputs("      </Lines>\n      <CellData Scalars=\"amplitude\" Vectors=\"direction\">\n", file);
+        hot_vtk_xml_array(file, array->type, array->name, array->components, array->bytes * segments, &offset);
+    }
+    fputs("      </CellData>\n", file);
+    hot_vtk_xml_appended(file, "PolyData");
 }
 
 /* The values of one array for the segment at which the walk stands. */
@@ -102,9 +85,8 @@ static hot_status put_data(hot_context *context, hot_segments *segments, unsigne
 {
     hot_status status = HOT_OK;
     for (int which = 0; status == HOT_OK && which < ARRAYS; which++) {
-        uint64_t bytes = arrays[which].bytes * segments->count;
         size_t held = 0;
-        fwrite(&bytes, sizeof bytes, 1, file);
+        hot_vtk_xml_length(file, arrays[which].bytes * segments->count);
         for (int more = hot_segments_first(segments); more; more = hot_segments_next(segments)) {
             make(segments, which, buffer + held++ * arrays[which].bytes);
             if (held == BLOCK) {
@@ -133,7 +115,7 @@ static hot_status write_vtp(hot_context *context, const hot_fiber_field *fibers,
     if (status == HOT_OK) {
         put_header(file, segments.count);
         status = put_data(context, &segments, buffer, file);
-        fputs("\n  </AppendedData>\n</VTKFile>\n", file);
+        hot_vtk_xml_end(file);
     }
     status = hot_output_end(context, &output, status); /* a write that failed shows here */
     hot_context_free(context, buffer);

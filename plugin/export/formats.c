@@ -4,10 +4,10 @@
 
 /* Of formats that share a suffix, the one that a file name alone means comes first. */
 static const hot_export_format *const formats[] = {
-    &hot_format_peaks, &hot_format_nfibers, &hot_format_fiber,   &hot_format_dec,
-    &hot_format_png,   &hot_format_vtp,     &hot_format_fixels,  &hot_format_sh,
-    &hot_format_tck,   &hot_format_dyads,   &hot_format_vti,     &hot_format_bonndit,
-    &hot_format_ply,
+    &hot_format_peaks, &hot_format_nfibers, &hot_format_fiber,  &hot_format_png,
+    &hot_format_dec,   &hot_format_vtp,     &hot_format_fixels, &hot_format_sh,
+    &hot_format_tck,   &hot_format_dyads,   &hot_format_vti,    &hot_format_bonndit,
+    &hot_format_ply,   &hot_format_glyphs,
 #ifdef HOT_HAVE_HDF5
     &hot_format_pam5,
 #endif

@@ -17,6 +17,7 @@ extern const hot_export_format hot_format_dyads;
 extern const hot_export_format hot_format_vti;
 extern const hot_export_format hot_format_bonndit;
 extern const hot_export_format hot_format_ply;
+extern const hot_export_format hot_format_glyphs;
 #ifdef HOT_HAVE_HDF5
 extern const hot_export_format hot_format_pam5;
 #endif

@@ -1,14 +1,27 @@
-#include "export/glyphs.h"
-
+/* Tensors as surfaces. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "common/fields.h"
 #include "export/sphere.h"
+
+struct hot_glyphs {
+    hot_context *context;
+    const hot_tensor_field *tensors;
+    size_t count;               /* of glyphs: voxels with a tensor */
+    size_t vertices, triangles; /* of each */
+    double (*directions)[3];    /* unit, in the tensors' world */
+    uint32_t (*faces)[3];
+    uint8_t (*colors)[3];
+    double *forms;              /* vertices x unique values: what each value adds to the radius */
+    double sign[3];             /* from the field's world to the space asked for */
+    double scale;               /* mm per unit of the form */
+};
 
 enum { LEVEL_MOST = 3 }; /* 642 vertices, 1280 triangles */
 
-int hot_glyph_there(const hot_glyphs *glyphs, size_t voxel)
+/* Whether a voxel has a glyph. */
+static int glyph_there(const hot_glyphs *glyphs, size_t voxel)
 {
     const size_t terms = hot_symtensor_count(glyphs->tensors->order, 3);
     const float *row = glyphs->tensors->values + voxel * (terms + 1);
@@ -53,7 +66,7 @@ static hot_status find_scale(hot_context *context, hot_glyphs *glyphs)
                                grid->to_world[2][axis] * grid->to_world[2][axis]));
     size_t seen = 0, taken = 0;
     for (size_t voxel = 0; voxel < voxels; voxel++)
-        if (hot_glyph_there(glyphs, voxel) && seen++ % step == 0) {
+        if (glyph_there(glyphs, voxel) && seen++ % step == 0) {
             largest[taken] = 0;
             for (size_t vertex = 0; vertex < glyphs->vertices; vertex++)
                 largest[taken] = fmax(largest[taken], radius_at(glyphs, voxel, vertex));
@@ -82,7 +95,7 @@ static hot_status fill_forms(hot_context *context, hot_glyphs *glyphs)
             double product = multiplicity[i];
             for (size_t d = 0; d < 3; d++)
                 for (int e = 0; e < exponents[3 * i + d]; e++)
-                    product *= glyphs->directions[3 * vertex + d];
+                    product *= glyphs->directions[vertex][d];
             glyphs->forms[vertex * terms + i] = product;
         }
     hot_context_free(context, exponents);
@@ -90,54 +103,84 @@ static hot_status fill_forms(hot_context *context, hot_glyphs *glyphs)
     return status;
 }
 
-hot_status hot_glyphs_begin(hot_context *context, const hot_tensor_field *tensors, hot_space space, hot_glyphs *glyphs)
+hot_status hot_glyphs_create(hot_context *context, const hot_tensor_field *tensors, hot_space space, hot_glyphs **glyphs)
 {
     const size_t voxels = hot_grid_voxels(&tensors->grid), terms = hot_symtensor_count(tensors->order, 3);
     double to[3];
-    *glyphs = (hot_glyphs){.tensors = tensors};
+    hot_status status = HOT_ERROR_MEMORY;
+    *glyphs = NULL;
+    hot_glyphs *made = hot_context_calloc(context, 1, sizeof *made);
+    if (!made)
+        goto cleanup;
+    made->context = context;
+    made->tensors = tensors;
     for (size_t voxel = 0; voxel < voxels; voxel++)
-        glyphs->count += (size_t)hot_glyph_there(glyphs, voxel);
-    const int level = glyphs->count <= 2000 ? LEVEL_MOST : glyphs->count <= 50000 ? 2 : 1;
-    const size_t faces = hot_sphere_triangles(level);
-    glyphs->vertices = hot_sphere_vertices(level);
-    glyphs->triangles = faces;
-    hot_space_ras_sign(tensors->grid.space, glyphs->sign);
+        made->count += (size_t)glyph_there(made, voxel);
+    const int level = made->count <= 2000 ? LEVEL_MOST : made->count <= 50000 ? 2 : 1;
+    made->vertices = hot_sphere_vertices(level);
+    made->triangles = hot_sphere_triangles(level);
+    hot_space_ras_sign(tensors->grid.space, made->sign);
     hot_space_ras_sign(space, to);
     for (int d = 0; d < 3; d++)
-        glyphs->sign[d] *= to[d];
-    glyphs->directions = hot_context_alloc(context, glyphs->vertices, 3 * sizeof *glyphs->directions);
-    glyphs->forms = hot_context_alloc(context, glyphs->vertices, terms * sizeof *glyphs->forms);
-    glyphs->faces = hot_context_alloc(context, faces, sizeof *glyphs->faces);
-    hot_status status = HOT_ERROR_MEMORY;
-    if (glyphs->directions && glyphs->forms && glyphs->faces)
-        status = hot_sphere_make(context, level, (double(*)[3])(void *)glyphs->directions, glyphs->faces);
-    if (status == HOT_OK) {
-        /* a mirrored space turns triangles inside out */
-        if (glyphs->sign[0] * glyphs->sign[1] * glyphs->sign[2] < 0)
-            for (size_t t = 0; t < faces; t++) {
-                uint32_t swapped = glyphs->faces[t][1];
-                glyphs->faces[t][1] = glyphs->faces[t][2];
-                glyphs->faces[t][2] = swapped;
-            }
-        status = fill_forms(context, glyphs);
-        if (status == HOT_OK)
-            status = find_scale(context, glyphs);
-    }
+        made->sign[d] *= to[d];
+    made->directions = hot_context_alloc(context, made->vertices, sizeof *made->directions);
+    made->forms = hot_context_alloc(context, made->vertices, terms * sizeof *made->forms);
+    made->faces = hot_context_alloc(context, made->triangles, sizeof *made->faces);
+    made->colors = hot_context_alloc(context, made->vertices, sizeof *made->colors);
+    if (!made->directions || !made->forms || !made->faces || !made->colors)
+        goto cleanup;
+    status = hot_sphere_make(context, level, made->directions, made->faces);
     if (status != HOT_OK)
-        hot_glyphs_end(context, glyphs);
+        goto cleanup;
+    /* a mirrored space turns triangles inside out */
+    if (made->sign[0] * made->sign[1] * made->sign[2] < 0)
+        for (size_t t = 0; t < made->triangles; t++) {
+            uint32_t swapped = made->faces[t][1];
+            made->faces[t][1] = made->faces[t][2];
+            made->faces[t][2] = swapped;
+        }
+    for (size_t vertex = 0; vertex < made->vertices; vertex++)
+        for (int d = 0; d < 3; d++) /* |x| |y| |z|: the same in every space */
+            made->colors[vertex][d] = (uint8_t)lround(255 * fabs(made->directions[vertex][d]));
+    status = fill_forms(context, made);
+    if (status == HOT_OK)
+        status = find_scale(context, made);
+    if (status != HOT_OK)
+        goto cleanup;
+    *glyphs = made;
+    made = NULL;
+cleanup:
+    hot_glyphs_destroy(&made);
     return status;
 }
 
-void hot_glyphs_end(hot_context *context, hot_glyphs *glyphs)
+void hot_glyphs_destroy(hot_glyphs **glyphs)
 {
-    hot_context_free(context, glyphs->directions);
-    hot_context_free(context, glyphs->forms);
-    hot_context_free(context, glyphs->faces);
-    memset(glyphs, 0, sizeof *glyphs);
+    hot_glyphs *gone = glyphs ? *glyphs : NULL;
+    if (!gone)
+        return;
+    hot_context_free(gone->context, gone->directions);
+    hot_context_free(gone->context, gone->forms);
+    hot_context_free(gone->context, gone->faces);
+    hot_context_free(gone->context, gone->colors);
+    hot_context_free(gone->context, gone);
+    *glyphs = NULL;
 }
 
-void hot_glyph_surface(const hot_glyphs *glyphs, size_t voxel, float *positions)
+size_t hot_glyphs_count(const hot_glyphs *glyphs) { return glyphs->count; }
+
+size_t hot_glyphs_vertices(const hot_glyphs *glyphs) { return glyphs->vertices; }
+
+size_t hot_glyphs_triangles(const hot_glyphs *glyphs) { return glyphs->triangles; }
+
+const uint32_t *hot_glyphs_faces(const hot_glyphs *glyphs) { return glyphs->faces[0]; }
+
+const uint8_t *hot_glyphs_colors(const hot_glyphs *glyphs) { return glyphs->colors[0]; }
+
+int hot_glyphs_surface(const hot_glyphs *glyphs, size_t voxel, float *positions)
 {
+    if (!glyph_there(glyphs, voxel))
+        return 0;
     const hot_grid *grid = &glyphs->tensors->grid;
     const double i = (double)(voxel % grid->size[0]), j = (double)(voxel / grid->size[0] % grid->size[1]);
     const double k = (double)(voxel / grid->size[0] / grid->size[1]);
@@ -150,6 +193,7 @@ void hot_glyph_surface(const hot_glyphs *glyphs, size_t voxel, float *positions)
         double radius = glyphs->scale * fmax(0, radius_at(glyphs, voxel, vertex));
         for (size_t d = 0; d < 3; d++)
             positions[3 * vertex + d] =
-                (float)(glyphs->sign[d] * (center[d] + radius * glyphs->directions[3 * vertex + d]));
+                (float)(glyphs->sign[d] * (center[d] + radius * glyphs->directions[vertex][d]));
     }
+    return 1;
 }

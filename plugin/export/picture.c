@@ -1,4 +1,5 @@
-/* png: a picture of the three middle slices, fibres as sticks over the background. Lines, text and PNG by cairo. */
+/* png: a picture of the three middle slices, fibres as sticks over the background, or (dec.png) voxels in the colours of
+ * their directions. Lines, text and PNG by cairo. */
 #include <cairo.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 typedef struct hot_picture {
     const hot_fiber_field *fibers;
     const float *background; /* NULL: the sum of the fibres' amplitudes */
+    int colors;              /* voxels in the colours of their directions instead of sticks */
     hot_picture_layout layout;
     double sign[3];          /* world -> RAS */
     double low, high;        /* the background's window */
@@ -88,6 +90,19 @@ static void panel_voxel(const hot_picture *picture, const hot_panel *panel, size
     at[panel->through] = panel->slice;
 }
 
+/* Every fibre's |x| |y| |z|, summed: full at the amplitude of a full stick. */
+static uint32_t color_pixel(const hot_picture *picture, size_t voxel)
+{
+    const size_t row = 3 * (size_t)picture->fibers->max_fibers;
+    double sum[3] = {0}; /* flips of x and y do not matter to |x| and |y| */
+    for (size_t i = 0; i < row; i++)
+        sum[i % 3] += fabs((double)picture->fibers->peaks[voxel * row + i]);
+    uint32_t pixel = 0;
+    for (int d = 0; d < 3; d++)
+        pixel = pixel << 8 | (uint32_t)lround(255 * fmin(1, sum[d] / picture->full));
+    return pixel;
+}
+
 static void draw_background(const hot_picture *picture, const hot_panel *panel, size_t columns, size_t rows)
 {
     cairo_t *cairo = picture->cairo;
@@ -98,7 +113,12 @@ static void draw_background(const hot_picture *picture, const hot_panel *panel, 
         for (size_t c = 0; c < columns; c++) {
             size_t at[3];
             panel_voxel(picture, panel, c, r, at);
-            double value = background_value(picture, voxel_index(&picture->fibers->grid, at));
+            size_t voxel = voxel_index(&picture->fibers->grid, at);
+            if (picture->colors) {
+                row[c] = color_pixel(picture, voxel);
+                continue;
+            }
+            double value = background_value(picture, voxel);
             double gray = (value - picture->low) / fmax(picture->high - picture->low, 1e-300);
             /* not brighter than half: the sticks are what is looked at */
             uint32_t level = gray > 0 ? (uint32_t)(128 * fmin(gray, 1)) : 0; /* NaN is 0 */
@@ -110,7 +130,8 @@ static void draw_background(const hot_picture *picture, const hot_panel *panel, 
     cairo_translate(cairo, panel->x, panel->y);
     cairo_scale(cairo, panel->width / (double)columns, panel->height / (double)rows);
     cairo_set_source_surface(cairo, slice, 0, 0);
-    cairo_pattern_set_filter(cairo_get_source(cairo), CAIRO_FILTER_BILINEAR);
+    /* a blend of two colours would be a direction that is not there */
+    cairo_pattern_set_filter(cairo_get_source(cairo), picture->colors ? CAIRO_FILTER_NEAREST : CAIRO_FILTER_BILINEAR);
     cairo_pattern_set_extend(cairo_get_source(cairo), CAIRO_EXTEND_PAD);
     cairo_rectangle(cairo, 0, 0, (double)columns, (double)rows);
     cairo_fill(cairo);
@@ -201,7 +222,8 @@ static void draw_panel(const hot_picture *picture, const hot_panel *panel)
     cairo_save(picture->cairo);
     cairo_rectangle(picture->cairo, panel->x, panel->y, panel->width, panel->height);
     cairo_clip(picture->cairo);
-    draw_sticks(picture, panel, columns, rows);
+    if (!picture->colors)
+        draw_sticks(picture, panel, columns, rows);
     cairo_restore(picture->cairo);
     set_gray(picture, 0.35);
     cairo_set_line_width(picture->cairo, 1);
@@ -277,7 +299,9 @@ static void draw_legend(const hot_picture *picture)
     snprintf(text[0], sizeof text[0], known ? "radiological: the patient's right is on the left"
                                             : "no anatomical space known: axes x, y, z of the file");
     snprintf(text[1], sizeof text[1], known ? "red left-right, green front-back, blue up-down" : "red x, green y, blue z");
-    snprintf(text[2], sizeof text[2], "stick length: square root of amplitude, full at %.3g", picture->full);
+    snprintf(text[2], sizeof text[2], picture->colors ? "brightness: amplitude, full at %.3g"
+                                                      : "stick length: square root of amplitude, full at %.3g",
+             picture->full);
     snprintf(text[3], sizeof text[3], "voxels with 1 / 2 / 3%s fibres: %zu / %zu / %zu",
              fibers->max_fibers > 3 ? "+" : "", having[1], having[2], having[3]);
     snprintf(text[4], sizeof text[4], "voxel %.3g × %.3g × %.3g mm, hotfiber %s", layout->spacing[0],
@@ -296,10 +320,10 @@ static cairo_status_t put_bytes(void *closure, const unsigned char *data, unsign
     return fwrite(data, 1, length, closure) == length ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
 }
 
-hot_status hot_export_picture(hot_context *context, const hot_fiber_field *fibers, const float *background,
-                              const char *path)
+static hot_status draw_picture(hot_context *context, const hot_fiber_field *fibers, const float *background, int colors,
+                               const char *path)
 {
-    hot_picture picture = {.fibers = fibers, .background = background};
+    hot_picture picture = {.fibers = fibers, .background = background, .colors = colors};
     hot_output output = {0};
     FILE *file = NULL;
     cairo_surface_t *surface = NULL;
@@ -338,6 +362,17 @@ cleanup:
     if (surface)
         cairo_surface_destroy(surface);
     return hot_output_end(context, &output, status);
+}
+
+hot_status hot_export_picture(hot_context *context, const hot_fiber_field *fibers, const float *background,
+                              const char *path)
+{
+    return draw_picture(context, fibers, background, 0, path);
+}
+
+hot_status hot_color_picture(hot_context *context, const hot_fiber_field *fibers, const char *path)
+{
+    return draw_picture(context, fibers, NULL, 1, path);
 }
 
 static hot_status write_png(hot_context *context, const hot_fiber_field *fibers, const char *path)

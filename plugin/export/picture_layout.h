@@ -33,4 +33,7 @@ void hot_picture_lay_out(const hot_grid *grid, const uint8_t *counts, hot_pictur
  * known = 0: the world has no anatomy, "+x" "-y" ... */
 void hot_direction_letters(const double direction[3], int known, char letters[3]);
 
+/* The three middle slices as PNG, voxels in the colours of their directions. */
+hot_status hot_color_picture(hot_context *context, const hot_fiber_field *fibers, const char *path);
+
 #endif

@@ -82,3 +82,24 @@ float hot_segment_direction(const hot_segments *segments, float direction[3])
         direction[d] = (float)(segments->sign[d] * v[d] / length);
     return (float)length;
 }
+
+size_t hot_fiber_field_segments(const hot_fiber_field *fibers, hot_space space, float *points, float *directions,
+                                float *amplitudes, uint8_t *numbers)
+{
+    hot_segments segments;
+    hot_segments_begin(fibers, space, &segments);
+    if (!points && !directions && !amplitudes && !numbers)
+        return segments.count;
+    for (int more = hot_segments_first(&segments); more; more = hot_segments_next(&segments)) {
+        float vector[3], amplitude = hot_segment_direction(&segments, vector);
+        if (points)
+            hot_segment_ends(&segments, points + 6 * segments.number);
+        for (size_t d = 0; directions && d < 3; d++)
+            directions[3 * segments.number + d] = vector[d];
+        if (amplitudes)
+            amplitudes[segments.number] = amplitude;
+        if (numbers)
+            numbers[segments.number] = (uint8_t)(segments.fiber + 1);
+    }
+    return segments.count;
+}

@@ -32,13 +32,42 @@ SIZE = (5, 4, 3)
 FIBERS = 2
 
 
+ORIGIN = np.array([10.0, -20, 30])
+
+
+def vector_text(v):
+    return "(%.17g,%.17g,%.17g)" % tuple(v)
+
+
+def write(path, name, values, *fields, frame=None):
+    """values[i, j, k, n...] as floats on a grid of a geometry, n (...) fastest; fields: further header lines."""
+    space, axes, own = GEOMETRIES[name]
+    frame = own if frame is None else frame
+    inner = values.shape[3:]
+    lines = ["NRRD0005", "type: float", "dimension: %d" % values.ndim, "space: " + space,
+             "sizes: " + " ".join(map(str, inner + values.shape[:3])),
+             "space directions: " + " ".join(["none"] * len(inner) + [vector_text(axes[:, a]) for a in range(3)]),
+             *fields, "endian: little", "encoding: raw", "space origin: " + vector_text(ORIGIN),
+             "measurement frame: " + " ".join(vector_text(frame[:, a]) for a in range(3)), "", ""]
+    order = tuple(range(3, values.ndim)) + (0, 1, 2)
+    with open(path, "wb") as f:
+        f.write("\n".join(lines).encode() + np.asarray(values, np.float32).transpose(order).tobytes(order="F"))
+
+
+def affine_of(name):
+    """Voxel -> scanner RAS."""
+    space, axes, _ = GEOMETRIES[name]
+    affine = np.eye(4)
+    affine[:3, :3] = np.array(SIGN[space])[:, None] * axes
+    affine[:3, 3] = SIGN[space] * ORIGIN
+    return affine
+
+
 def make(name, path):
     """Writes peaks of two fibres; returns the RAS affine and {voxel: [RAS vectors, longest first]}."""
-    space, axes, frame = GEOMETRIES[name]
+    space, _, frame = GEOMETRIES[name]
     rng = np.random.default_rng(len(name))
-    origin = np.array([10.0, -20, 30])
-    sign = np.array(SIGN[space])
-    stored = np.zeros(SIZE + (3 * FIBERS,), np.float32)
+    stored = np.zeros(SIZE + (3 * FIBERS,))
     truth = {}
     for voxel in np.ndindex(SIZE):
         truth[voxel] = []
@@ -46,20 +75,23 @@ def make(name, path):
             v = rng.normal(size=3)
             v *= (0.9 - 0.4 * f) / np.linalg.norm(v)  # in the file's space
             stored[voxel + (slice(3 * f, 3 * f + 3),)] = frame.T @ v  # the frame's columns turn it into the space
-            truth[voxel].append(sign * v)
-    vector = lambda v: "(%.17g,%.17g,%.17g)" % tuple(v)
-    header = "\n".join([
-        "NRRD0005", "type: float", "dimension: 4", "space: " + space, "sizes: %d %d %d %d" % ((3 * FIBERS,) + SIZE),
-        "space directions: none " + " ".join(vector(axes[:, a]) for a in range(3)),
-        "kinds: list space space space", "endian: little", "encoding: raw", "space origin: " + vector(origin),
-        "measurement frame: " + " ".join(vector(frame[:, a]) for a in range(3)), "", ""])
-    with open(path, "wb") as f:
-        f.write(header.encode())
-        f.write(stored.transpose(3, 0, 1, 2).tobytes(order="F"))
-    affine = np.eye(4)
-    affine[:3, :3] = sign[:, None] * axes
-    affine[:3, 3] = sign * origin
-    return affine, truth
+            truth[voxel].append(np.array(SIGN[space]) * v)
+    write(path, name, stored, "kinds: list space space space")
+    return affine_of(name), truth
+
+
+PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))  # of a packed tensor of order 2
+
+
+def make_tensors(name, path, truth):
+    """Writes, as Teem's masked matrices, |v| u u^T of each voxel's first fibre v = |v| u; not fitted where there is none."""
+    space, _, frame = GEOMETRIES[name]
+    values = np.zeros(SIZE + (7,))
+    for voxel, vectors in truth.items():
+        if vectors:
+            v = frame.T @ (SIGN[space] * vectors[0])
+            values[voxel] = [1] + [v[a] * v[b] / np.linalg.norm(v) for a, b in PAIRS]
+    write(path, name, values, "kinds: 3D-masked-symmetric-matrix space space space")
 
 
 def run(*command, **more):

@@ -5,21 +5,9 @@ import sys
 import numpy as np
 
 sys.path.insert(0, __file__.rsplit("/", 1)[0])
-from _export import GEOMETRIES, SIGN, Checks, angle, export
+from _export import GEOMETRIES, ORIGIN, SIGN, Checks, angle, export, write
 
 check = Checks()
-
-
-def write_tensors(name, values):
-    """Order-2 tensors (confidence, xx xy xz yy yz zz) on a grid of a geometry, identity measurement frame."""
-    space, axes, _ = GEOMETRIES[name]
-    vector = lambda v: "(%.17g,%.17g,%.17g)" % tuple(v)
-    header = "\n".join([
-        "NRRD0005", "type: float", "dimension: 4", "space: " + space, "sizes: 7 " + " ".join(map(str, values.shape[:3])),
-        "space directions: none " + " ".join(vector(axes[:, a]) for a in range(3)), "kinds: 3D-masked-symmetric-matrix space space space",
-        "endian: little", "encoding: raw", "space origin: (10,-20,30)", "", ""])
-    with open(name + ".nrrd", "wb") as f:
-        f.write(header.encode() + values.astype(np.float32).transpose(3, 0, 1, 2).tobytes(order="F"))
 
 
 def read_ply(path):
@@ -45,7 +33,7 @@ for name, (space, axes, _) in GEOMETRIES.items():
     values[1, 0, 0] = [1] + [direction[a] * direction[b] for a, b in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))]
     values[0, 1, 0] = (0, 9, 0, 0, 9, 0, 9)  # not fitted
     values[1, 1, 0] = (1, np.nan, 0, 0, 1, 0, 1)  # broken
-    write_tensors(name, values)
+    write(name + ".nrrd", name, values, "kinds: 3D-masked-symmetric-matrix space space space", frame=np.eye(3))
     export(name + ".nrrd", name + ".ply")
     points, colors, triangles = read_ply(name + ".ply")
     half = len(points) // 2
@@ -53,7 +41,7 @@ for name, (space, axes, _) in GEOMETRIES.items():
     lps = np.array([-1, -1, 1]) * sign  # the file's space -> LPS
     side = np.linalg.norm(axes, axis=0).min()
     for glyph, voxel in enumerate(((0, 0, 0), (1, 0, 0))):
-        centre = lps * (axes @ voxel + (10, -20, 30))
+        centre = lps * (axes @ voxel + ORIGIN)
         p = points[glyph * half:(glyph + 1) * half] - centre
         t = triangles[glyph * 1280:(glyph + 1) * 1280] - glyph * half
         edges = np.sort(np.concatenate([t[:, (0, 1)], t[:, (1, 2)], t[:, (2, 0)]]), axis=1)

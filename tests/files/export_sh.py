@@ -9,7 +9,7 @@ import nibabel
 import numpy as np
 
 sys.path.insert(0, __file__.rsplit("/", 1)[0])
-from _export import GEOMETRIES, SIGN, Checks, export, run
+from _export import GEOMETRIES, SIGN, Checks, export, run, write
 
 if not shutil.which("sh2amp"):
     print("skipped: sh2amp (MRtrix) is not installed")
@@ -38,20 +38,13 @@ directions = rng.normal(size=(12, 3))
 directions /= np.linalg.norm(directions, axis=1)[:, None]
 np.savetxt("directions.txt", directions)  # in scanner axes
 
-for name, (space, axes, frame) in GEOMETRIES.items():
+for name, (space, _, frame) in GEOMETRIES.items():
     for order in (2, 4, 6, 8):
         count = len(classes(order))
         tensors = rng.normal(size=SIZE + (1 + count,)).astype(np.float32)
         tensors[..., 0] = 1
         tensors[0, 0, 0, 0] = 0  # not fitted
-        vector = lambda v: "(%.17g,%.17g,%.17g)" % tuple(v)
-        header = "\n".join([
-            "NRRD0005", "type: float", "dimension: 4", "space: " + space, "sizes: %d %d %d %d" % ((1 + count,) + SIZE),
-            "space directions: none " + " ".join(vector(axes[:, a]) for a in range(3)),
-            'labels: "%s" "" "" ""' % LABELS[order], "endian: little", "encoding: raw", "space origin: (1,2,3)",
-            "measurement frame: " + " ".join(vector(frame[:, a]) for a in range(3)), "", ""])
-        with open("tensors.nrrd", "wb") as f:
-            f.write(header.encode() + tensors.transpose(3, 0, 1, 2).tobytes(order="F"))
+        write("tensors.nrrd", name, tensors, 'labels: "%s" "" "" ""' % LABELS[order])
         export("tensors.nrrd", "sh.nii", "--format", "sh")
         image = nibabel.load("sh.nii")
         check(image.shape == SIZE + (count,), f"{name} order {order}: {image.shape}")

@@ -38,4 +38,34 @@ HOT_API hot_status hot_export_background(hot_context *context, const hot_dwi *dw
 HOT_API hot_status hot_export_picture(hot_context *context, const hot_fiber_field *fibers, const float *background,
                                       const char *path);
 
+/* ---- As arrays, for hosts that draw or hand on themselves ------------------------------------------------------ */
+
+/* Every fibre as a line segment about its voxel's centre, in the order of voxels, the longest of a voxel first; the largest
+ * amplitude of the field is as long as a voxel's smallest side. Returns how many segments there are; arrays may be NULL.
+ * points: count x 2 x 3, mm of `space`. directions: count x 3, unit. amplitudes: count. numbers: count, 1 = the longest.
+ * Any thread. */
+HOT_API size_t hot_fiber_field_segments(const hot_fiber_field *fibers, hot_space space, float *points, float *directions,
+                                        float *amplitudes, uint8_t *numbers);
+
+/* Tensors as surfaces: r(x) = A x^m over a sphere of triangles, one closed mesh per fitted voxel, all with the same
+ * triangles. The sphere is finer when there are few; the 95th percentile of the largest radii is .45 of a voxel's smallest
+ * side. Where the form is negative the surface touches the centre. */
+typedef struct hot_glyphs hot_glyphs;
+
+/* Positions will be mm of `space`. `tensors` must outlive *glyphs. Owner: the caller. Errors: HOT_ERROR_MEMORY. */
+HOT_API hot_status hot_glyphs_create(hot_context *context, const hot_tensor_field *tensors, hot_space space,
+                                     hot_glyphs **glyphs);
+HOT_API void hot_glyphs_destroy(hot_glyphs **glyphs);
+/* How many glyphs there are, and how many vertices and triangles each of them has. */
+HOT_API size_t hot_glyphs_count(const hot_glyphs *glyphs);
+HOT_API size_t hot_glyphs_vertices(const hot_glyphs *glyphs);
+HOT_API size_t hot_glyphs_triangles(const hot_glyphs *glyphs);
+/* triangles x 3 vertex numbers, counter-clockwise seen from outside in a right-handed space. Owned by the glyphs. */
+HOT_API const uint32_t *hot_glyphs_faces(const hot_glyphs *glyphs);
+/* vertices x 3: 255 times |x| |y| |z| of the direction. Owned by the glyphs. */
+HOT_API const uint8_t *hot_glyphs_colors(const hot_glyphs *glyphs);
+/* Fills positions (vertices x 3, mm) with the surface of one voxel's glyph and returns 1; 0 when the voxel has none.
+ * Any number of threads. */
+HOT_API int hot_glyphs_surface(const hot_glyphs *glyphs, size_t voxel, float *positions);
+
 #endif
