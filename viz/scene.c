@@ -126,11 +126,51 @@ size_t hot_scene_index(const hot_scene *scene, const int voxel[3])
 const hot_view_volume *hot_scene_volume(const hot_scene *scene, const char *name)
 {
     if (strcmp(name, "auto") == 0)
-        return scene->volumes ? &scene->volume[0] : NULL;
+        return scene->volumes ? &scene->volume[scene->automatic] : NULL;
     for (int v = 0; v < scene->volumes; v++)
         if (strcmp(scene->volume[v].name, name) == 0)
             return &scene->volume[v];
     return NULL;
+}
+
+void hot_scene_value(const hot_scene *scene, const hot_view_volume *volume, size_t voxel, float *values)
+{
+    const size_t row = 3 * (size_t)scene->max_fibers;
+    const float *peaks = scene->peaks + voxel * row;
+    switch ((hot_volume_source)volume->source) {
+    case HOT_VOLUME_ARRAY:
+        for (int c = 0; c < volume->components; c++)
+            values[c] = volume->values[voxel * (size_t)volume->components + (size_t)c];
+        break;
+    case HOT_VOLUME_COUNTS:
+        values[0] = hot_scene_fibers(scene, voxel);
+        break;
+    case HOT_VOLUME_DEC: /* every fibre's |x| |y| |z| times its amplitude, as the export has it */
+        values[0] = values[1] = values[2] = 0;
+        for (size_t at = 0; at < row; at++)
+            values[at % 3] += isfinite(peaks[at]) ? fabsf(peaks[at]) : 0;
+        break;
+    case HOT_VOLUME_AMPLITUDE: /* the longest direction; of tensors alone the largest radius */
+        values[0] = scene->max_fibers ? 0 : scene->radius[voxel];
+        for (size_t at = 0; at < row; at += 3) {
+            float length = sqrtf(peaks[at] * peaks[at] + peaks[at + 1] * peaks[at + 1] + peaks[at + 2] * peaks[at + 2]);
+            if (isfinite(length) && length > values[0])
+                values[0] = length;
+        }
+        break;
+    }
+}
+
+int hot_scene_fibers(const hot_scene *scene, size_t voxel)
+{
+    int count = 0;
+    if (scene->counts)
+        return scene->counts[voxel];
+    for (int fiber = 0; fiber < scene->max_fibers; fiber++) {
+        const float *v = scene->peaks + 3 * (voxel * (size_t)scene->max_fibers + (size_t)fiber);
+        count += v[0] != 0 || v[1] != 0 || v[2] != 0;
+    }
+    return count;
 }
 
 static int ascending(const void *a, const void *b)
@@ -139,59 +179,65 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Percentiles low and high (0 to 1) of the finite values that are not zero, of an even sample of them. 0 and 0 when there
- * are none. */
-static hot_status percentiles(hot_context *context, const float *values, size_t count, double low, double high,
+/* Percentiles low and high (0 to 1) of a volume's finite values that are not zero, of an even sample of them. 0 and 0 when
+ * there are none. */
+static hot_status percentiles(const hot_scene *scene, const hot_view_volume *volume, double low, double high,
                               double found[2])
 {
     enum { MOST = 100000 };
-    const size_t step = count / MOST + 1;
+    const size_t step = scene->voxels / MOST + 1;
     size_t taken = 0;
-    float *sample = hot_context_alloc(context, count / step + 1, sizeof *sample);
+    float *sample = hot_context_alloc(scene->context, scene->voxels / step + 1, 3 * sizeof *sample), values[3];
     if (!sample)
         return HOT_ERROR_MEMORY;
-    for (size_t i = 0; i < count; i += step)
-        if (isfinite(values[i]) && values[i] != 0)
-            sample[taken++] = values[i];
+    for (size_t voxel = 0; voxel < scene->voxels; voxel += step) {
+        hot_scene_value(scene, volume, voxel, values);
+        for (int c = 0; c < volume->components; c++)
+            if (isfinite(values[c]) && values[c] != 0)
+                sample[taken++] = values[c];
+    }
     qsort(sample, taken, sizeof *sample, ascending);
     found[0] = taken ? sample[(size_t)(low * (double)(taken - 1))] : 0;
     found[1] = taken ? sample[(size_t)(high * (double)(taken - 1))] : 0;
-    hot_context_free(context, sample);
+    hot_context_free(scene->context, sample);
+    return HOT_OK;
+}
+
+/* Adds a volume whose name, components, source and values are set. */
+static hot_status add(hot_scene *scene, const hot_view_volume *volume)
+{
+    double window[2];
+    if (scene->volumes == HOT_SCENE_VOLUMES)
+        return hot_context_fail(scene->context, HOT_ERROR_ARGUMENT, "more than %d volumes", HOT_SCENE_VOLUMES);
+    hot_status status = percentiles(scene, volume, 0.02, 0.98, window);
+    if (status != HOT_OK)
+        return status;
+    hot_view_volume *added = &scene->volume[scene->volumes++];
+    *added = *volume;
+    added->window[0] = fmin(window[0], 0); /* what is nothing is black */
+    added->window[1] = volume->source == HOT_VOLUME_COUNTS ? fmax(1, scene->max_fibers) : window[1];
+    if (!(added->window[0] < added->window[1]))
+        added->window[1] = added->window[0] + 1;
     return HOT_OK;
 }
 
 hot_status hot_scene_add_volume(hot_scene *scene, const char *name, int components, const float *values, int owned)
 {
-    hot_context *context = scene->context;
-    hot_status status = HOT_OK;
-    hot_view_volume *volume = &scene->volume[scene->volumes];
-    if (scene->volumes == HOT_SCENE_VOLUMES)
-        status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "more than %d volumes", HOT_SCENE_VOLUMES);
-    if (status == HOT_OK) {
-        memset(volume, 0, sizeof *volume);
-        strncpy(volume->name, name, sizeof volume->name - 1);
-        volume->components = components;
-        volume->values = values;
-        status = percentiles(context, values, scene->voxels * (size_t)components, 0.02, 0.98, volume->window);
-    }
-    if (status != HOT_OK) {
-        if (owned)
-            hot_context_free(context, (float *)(uintptr_t)values);
-        return status;
-    }
-    if (volume->window[0] > 0) /* what is nothing is black */
-        volume->window[0] = 0;
-    if (!(volume->window[0] < volume->window[1]))
-        volume->window[1] = volume->window[0] + 1;
-    if (owned)
-        volume->owned = (float *)(uintptr_t)values;
-    scene->volumes++;
-    return HOT_OK;
+    hot_view_volume volume = {.components = components, .source = HOT_VOLUME_ARRAY, .values = values};
+    strncpy(volume.name, name, sizeof volume.name - 1);
+    volume.owned = owned ? (float *)(uintptr_t)values : NULL;
+    const int first = scene->volume[scene->automatic].source != HOT_VOLUME_ARRAY || scene->volumes == 0;
+    hot_status status = add(scene, &volume);
+    if (status != HOT_OK)
+        hot_context_free(scene->context, volume.owned);
+    else if (first) /* a given image comes before those made of the fields */
+        scene->automatic = scene->volumes - 1;
+    return status;
 }
 
 /* ---- The whole -------------------------------------------------------------------------------------------- */
 
-/* Largest radii of the surfaces, and the size that most glyphs stay below. */
+/* Largest radii of the surfaces, the sizes that most glyphs stay below, and the volumes that come from the fields. */
 static hot_status measure(hot_context *context, hot_scene *scene)
 {
     double found[2];
@@ -201,29 +247,22 @@ static hot_status measure(hot_context *context, hot_scene *scene)
         if (!scene->radius)
             return HOT_ERROR_MEMORY;
         status = hot_glyph_radii(context, scene->order, scene->voxels, scene->tensors, scene->radius);
+        const hot_view_volume radii = {.components = 1, .values = scene->radius};
         if (status == HOT_OK)
-            status = percentiles(context, scene->radius, scene->voxels, 0, 0.95, found);
-        if (status != HOT_OK)
-            return status;
-        scene->usual_radius = found[1] > 0 ? found[1] : 1;
+            status = percentiles(scene, &radii, 0, 0.95, found);
+        scene->usual_radius = status == HOT_OK && found[1] > 0 ? found[1] : 1;
     }
-    if (scene->max_fibers) {
-        float *longest = hot_context_alloc(context, scene->voxels, sizeof *longest);
-        if (!longest)
-            return HOT_ERROR_MEMORY;
-        for (size_t voxel = 0; voxel < scene->voxels; voxel++) {
-            longest[voxel] = 0;
-            for (int fiber = 0; fiber < scene->max_fibers; fiber++) {
-                const float *v = scene->peaks + 3 * (voxel * (size_t)scene->max_fibers + (size_t)fiber);
-                float length = sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-                if (isfinite(length) && length > longest[voxel])
-                    longest[voxel] = length;
-            }
-        }
-        status = percentiles(context, longest, scene->voxels, 0, 0.95, found);
-        hot_context_free(context, longest);
-        scene->usual_amplitude = found[1] > 0 ? found[1] : 1;
-    }
+    const hot_view_volume own[] = {
+        {.name = "amplitude", .components = 1, .source = HOT_VOLUME_AMPLITUDE},
+        {.name = "dec", .components = 3, .source = HOT_VOLUME_DEC},
+        {.name = "nfibers", .components = 1, .source = HOT_VOLUME_COUNTS},
+    };
+    if (status == HOT_OK && scene->max_fibers)
+        status = percentiles(scene, &own[0], 0, 0.95, found);
+    if (scene->max_fibers)
+        scene->usual_amplitude = status == HOT_OK && found[1] > 0 ? found[1] : 1;
+    for (int v = 0; status == HOT_OK && v < (scene->max_fibers ? 3 : 1); v++)
+        status = add(scene, &own[v]);
     return status;
 }
 

@@ -6,16 +6,20 @@
 #include <stdint.h>
 
 #include <hotfiber/hotfiber.h>
+#include <hotfiber/view.h>
 
 #include "view_state.h"
 
 enum { HOT_SCENE_VOLUMES = 16, HOT_SCENE_PATHS = 16 };
 
+typedef enum hot_volume_source { HOT_VOLUME_ARRAY = 0, HOT_VOLUME_COUNTS, HOT_VOLUME_DEC, HOT_VOLUME_AMPLITUDE } hot_volume_source;
+
 /* A background or colour volume. */
 typedef struct hot_view_volume {
     char name[HOT_VIEW_NAME]; /* "b0", "nfibers", "dec", "amplitude", or a file's base name */
     int components;           /* 1, or 3 = a colour per voxel (dec) */
-    const float *values;      /* voxels x components */
+    const float *values;      /* voxels x components; NULL: computed when asked for, by hot_scene_value */
+    int source;               /* hot_volume_source: where values come from */
     float *owned;             /* the same when the scene must free it, else NULL */
     double window[2];         /* black and white: 2nd and 98th percentile of what is not zero, unless the kind says other */
 } hot_view_volume;
@@ -40,8 +44,10 @@ typedef struct hot_scene {
     double usual_amplitude;   /* the same of the longest sticks */
     hot_view_volume volume[HOT_SCENE_VOLUMES];
     int volumes;
+    int automatic;            /* which of them "auto" is: the first that was given, else what the fields tell */
     char *path[HOT_SCENE_PATHS]; /* what it was loaded from, as given */
     int paths;
+    const char *run;          /* which of them is a directory of `hotfiber run`, NULL = none */
     char title[256];          /* for a window: the names of the files */
     hot_tensor_field *tensor_field; /* owned, when loaded from files */
     hot_fiber_field *fiber_field;
@@ -63,7 +69,8 @@ typedef struct hot_scene_parts {
     const uint8_t *mask;
 } hot_scene_parts;
 
-/* Errors: HOT_ERROR_MEMORY, HOT_ERROR_ARGUMENT (nothing to show, no voxel, a grid whose axes lie in a plane). */
+/* Has the volumes "nfibers", "dec" and "amplitude" when there are directions, "amplitude" (largest radius) of tensors alone.
+ * Errors: HOT_ERROR_MEMORY, HOT_ERROR_ARGUMENT (nothing to show, no voxel, a grid whose axes lie in a plane). */
 hot_status hot_scene_create(hot_context *context, const hot_scene_parts *parts, hot_scene **scene);
 /* Adds a volume of voxels x components floats. `owned`: freed with the scene by hot_context_free, also on failure. */
 hot_status hot_scene_add_volume(hot_scene *scene, const char *name, int components, const float *values, int owned);
@@ -71,6 +78,12 @@ void hot_scene_destroy(hot_scene **scene);
 
 /* The volume of this name; "auto" = the first; NULL when there is none ("none" among them). */
 const hot_view_volume *hot_scene_volume(const hot_scene *scene, const char *name);
+
+/* The values of one voxel: 1 or 3, as many as the volume has components. */
+void hot_scene_value(const hot_scene *scene, const hot_view_volume *volume, size_t voxel, float *values);
+
+/* How many fibres a voxel has. */
+int hot_scene_fibers(const hot_scene *scene, size_t voxel);
 
 /* Voxel coordinates (centres at whole numbers) to RAS mm and back. */
 void hot_scene_to_ras(const hot_scene *scene, const double voxel[3], double ras[3]);
@@ -90,6 +103,11 @@ size_t hot_scene_index(const hot_scene *scene, const int voxel[3]);
  * own writing); any other volume on the same grid as a background. mask (may be NULL): a mask file.
  * Errors: those of the readers, each naming its file; HOT_ERROR_DATA when grids differ or there is nothing to show. */
 hot_status hot_scene_load(hot_context *context, const char *const *paths, int count, const char *mask, hot_scene **scene);
+/* Adds the volume "b0" from the diffusion data that the run's report.json names. largest: data in a bigger file are left
+ * alone and nothing is added (0 = any). hot_scene_load calls it for small ones. */
+hot_status hot_scene_load_b0(hot_scene *scene, size_t largest);
+/* A scene of fields in memory, which are borrowed. */
+hot_status hot_scene_from_fields(hot_context *context, const hot_view_fields *fields, hot_scene **scene);
 /* Whether one of the files has changed (or gone) since it was read. */
 int hot_scene_changed(const hot_scene *scene);
 

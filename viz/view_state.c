@@ -30,8 +30,8 @@ static const hot_view_setting settings[] = {
     {"lock_axes", HOT_SETTING_SWITCH, AT(lock_axes), "on|off",
      "planes follow the voxel grid (default on), or the scanner's axes", 0, 0, 0},
     {"background", HOT_SETTING_NAME, AT(background), "NAME",
-     "image behind the glyphs: b0, dec, nfibers, amplitude, a volume given as a file (by its base name), auto (default: the "
-     "first there is), none", 0, 0, 0},
+     "image behind the glyphs: b0, dec, nfibers, amplitude, a volume given as a file (by its base name), auto (default: b0, else the "
+     "first one given, else amplitude), none", 0, 0, 0},
     {"window", HOT_SETTING_PAIR, AT(window), "LOW,HIGH", "values of the image that are black and white; default auto", -1e30, 1e30, 1},
     {"interpolate", HOT_SETTING_SWITCH, AT(interpolate), "on|off", "the image is smooth between voxels; default on", 0, 0, 0},
     {"opacity", HOT_SETTING_NUMBER, AT(opacity), "F", "brightness of the image behind the glyphs, 0 to 1; default 1", 0, 1, 0},

@@ -1,0 +1,399 @@
+/* Scenes from files and from fields in memory. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cjson/cJSON.h>
+
+#include "scene.h"
+#include "vtp.h"
+
+/* What was found among the paths so far. */
+struct found {
+    hot_tensor_field *tensors;
+    hot_fiber_field *fibers;
+    hot_mask *mask;
+    const char *volume[HOT_SCENE_PATHS]; /* neither of the two: to be read when the grid is known */
+    int volumes;
+    const char *run;                     /* a directory of `hotfiber run` */
+};
+
+static int ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), part = strlen(end);
+    return length >= part && strcmp(text + length - part, end) == 0;
+}
+
+static int is_folder(const char *path)
+{
+    struct stat there;
+    return stat(path, &there) == 0 && S_ISDIR(there.st_mode);
+}
+
+static char *join(hot_context *context, const char *folder, const char *name)
+{
+    size_t room = strlen(folder) + strlen(name) + 2;
+    char *path = hot_context_alloc(context, room, 1);
+    if (path)
+        snprintf(path, room, "%s%s%s", folder, ends_with(folder, "/") ? "" : "/", name);
+    return path;
+}
+
+static char *copy(hot_context *context, const char *text)
+{
+    char *made = hot_context_alloc(context, strlen(text) + 1, 1);
+    return made ? strcpy(made, text) : NULL;
+}
+
+/* ---- Reading ---------------------------------------------------------------------------------------------- */
+
+/* Directions, unless there are some already. */
+static hot_status take_fibers(hot_context *context, struct found *found, const char *path, hot_fiber_field *fibers)
+{
+    if (found->fibers) {
+        hot_fiber_field_destroy(&fibers);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "'%s' is a second file of directions; one can be shown", path);
+    }
+    found->fibers = fibers;
+    return HOT_OK;
+}
+
+/* One file: tensors, directions, or something to be looked at later. */
+static hot_status read_file(hot_context *context, struct found *found, const char *path)
+{
+    hot_fiber_field *fibers = NULL;
+    hot_tensor_field *tensors = NULL;
+    char first[256];
+    struct stat there;
+    if (stat(path, &there) != 0)
+        return hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
+    if (ends_with(path, ".vtp")) {
+        hot_status status = hot_vtp_load(context, path, &fibers);
+        return status == HOT_OK ? take_fibers(context, found, path, fibers) : status;
+    }
+    hot_status status = hot_tensor_field_load(context, path, &tensors);
+    if (status == HOT_OK) {
+        if (found->tensors) {
+            hot_tensor_field_destroy(&tensors);
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "'%s' is a second file of tensors; one can be shown", path);
+        }
+        found->tensors = tensors;
+        return HOT_OK;
+    }
+    if (status != HOT_ERROR_FORMAT)
+        return status;
+    snprintf(first, sizeof first, "%s", hot_context_message(context));
+    status = hot_fiber_field_load(context, path, &fibers);
+    if (status == HOT_OK)
+        return take_fibers(context, found, path, fibers);
+    if (status != HOT_ERROR_FORMAT)
+        return status;
+    /* A broken file fails both readers with the same words; another kind of file fails each in its way. */
+    if (strcmp(first, hot_context_message(context)) == 0)
+        return status;
+    found->volume[found->volumes++] = path;
+    return HOT_OK;
+}
+
+static hot_status read_run(hot_context *context, struct found *found, const char *folder)
+{
+    static const char *const names[2] = {"tensors.nrrd", "peaks.nrrd"};
+    struct stat there;
+    hot_status status = HOT_OK;
+    int had = 0;
+    for (int n = 0; n < 2 && status == HOT_OK; n++) {
+        char *path = join(context, folder, names[n]);
+        if (!path)
+            return HOT_ERROR_MEMORY;
+        if (stat(path, &there) == 0) {
+            const int volumes = found->volumes;
+            status = read_file(context, found, path);
+            had++;
+            if (status == HOT_OK && found->volumes != volumes)
+                status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' holds neither tensors nor directions", path);
+        }
+        hot_context_free(context, path);
+    }
+    if (status == HOT_OK && !had)
+        status = hot_context_fail(context, HOT_ERROR_FILE,
+                                  "'%s' is no directory of `hotfiber run`: neither tensors.nrrd nor peaks.nrrd is in it", folder);
+    found->run = folder;
+    return status;
+}
+
+/* ---- One grid --------------------------------------------------------------------------------------------- */
+
+/* Whether two grids are the same voxels, by the distance of their corners in RAS. */
+static hot_status compare_grids(hot_context *context, const hot_grid *a, const hot_grid *b)
+{
+    double m[3][4], n[3][4], farthest = 0, voxel = HUGE_VAL;
+    for (int d = 0; d < 3; d++)
+        if (a->size[d] != b->size[d])
+            return hot_context_fail(context, HOT_ERROR_DATA,
+                                    "tensors have %zu x %zu x %zu voxels and directions %zu x %zu x %zu: they do not belong "
+                                    "together", a->size[0], a->size[1], a->size[2], b->size[0], b->size[1], b->size[2]);
+    if (a->space == HOT_SPACE_UNKNOWN || b->space == HOT_SPACE_UNKNOWN)
+        return HOT_OK;
+    hot_grid_to_ras(a, m);
+    hot_grid_to_ras(b, n);
+    for (int corner = 0; corner < 8; corner++) {
+        double squared = 0;
+        for (int r = 0; r < 3; r++) {
+            double apart = m[r][3] - n[r][3];
+            for (int c = 0; c < 3; c++)
+                apart += (m[r][c] - n[r][c]) * (corner >> c & 1 ? (double)a->size[c] - 1 : 0);
+            squared += apart * apart;
+        }
+        farthest = fmax(farthest, sqrt(squared));
+    }
+    for (int c = 0; c < 3; c++)
+        voxel = fmin(voxel, sqrt(m[0][c] * m[0][c] + m[1][c] * m[1][c] + m[2][c] * m[2][c]));
+    if (farthest > voxel / 2)
+        return hot_context_fail(context, HOT_ERROR_DATA, "tensors and directions lie up to %.3g mm apart: they do not belong "
+                                "together", farthest);
+    return HOT_OK;
+}
+
+/* Directions in the tensors' space: a scene has one. */
+static hot_status move_fibers(hot_context *context, const hot_grid *grid, hot_fiber_field **fibers)
+{
+    const hot_grid *had = hot_fiber_field_grid(*fibers);
+    const int most = hot_fiber_field_max(*fibers);
+    const size_t values = grid->size[0] * grid->size[1] * grid->size[2] * 3 * (size_t)most;
+    double from[3], to[3];
+    hot_space_ras_sign(had->space, from);
+    hot_space_ras_sign(grid->space, to);
+    if (from[0] == to[0] && from[1] == to[1] && from[2] == to[2])
+        return HOT_OK;
+    hot_fiber_field *moved = NULL;
+    const float *peaks = hot_fiber_field_peaks(*fibers);
+    float *turned = hot_context_alloc(context, values, sizeof *turned);
+    if (!turned)
+        return HOT_ERROR_MEMORY;
+    for (size_t v = 0; v < values; v++)
+        turned[v] = (float)(from[v % 3] * to[v % 3]) * peaks[v];
+    hot_status status = hot_fiber_field_create(context, grid, most, turned, &moved);
+    hot_context_free(context, turned);
+    if (status == HOT_OK) {
+        hot_fiber_field_destroy(fibers);
+        *fibers = moved;
+    }
+    return status;
+}
+
+static hot_status make_scene(hot_context *context, const hot_tensor_field *tensors, const hot_fiber_field *fibers,
+                             const hot_mask *mask, hot_scene **scene)
+{
+    const hot_scene_parts parts = {
+        .grid = tensors ? *hot_tensor_field_grid(tensors) : fibers ? *hot_fiber_field_grid(fibers) : (hot_grid){{0}, {{0}}, 0},
+        .order = tensors ? hot_tensor_field_order(tensors) : 0,
+        .tensors = tensors ? hot_tensor_field_values(tensors) : NULL,
+        .max_fibers = fibers ? hot_fiber_field_max(fibers) : 0,
+        .peaks = fibers ? hot_fiber_field_peaks(fibers) : NULL,
+        .counts = fibers ? hot_fiber_field_counts(fibers) : NULL,
+        .mask = mask ? hot_mask_bytes(mask) : NULL,
+    };
+    return hot_scene_create(context, &parts, scene);
+}
+
+/* ---- Volumes ---------------------------------------------------------------------------------------------- */
+
+/* A file's base name without its suffix. */
+static void base_name(const char *path, char name[HOT_VIEW_NAME])
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    snprintf(name, HOT_VIEW_NAME, "%.*s", (int)strcspn(base, "."), base);
+}
+
+static hot_status add_file(hot_context *context, hot_scene *scene, const char *path)
+{
+    float *values = NULL;
+    char name[HOT_VIEW_NAME];
+    base_name(path, name);
+    hot_status status = hot_noise_map_load(context, path, &scene->grid, &values);
+    if (status != HOT_OK)
+        return hot_context_add(context, status, "so '%s' is neither tensors, nor directions, nor an image behind them", path);
+    return hot_scene_add_volume(scene, name, 1, values, 1);
+}
+
+/* The text of input.file in a run's report.json, NULL when there is none. */
+static char *input_of_run(hot_context *context, const char *folder)
+{
+    char *found = NULL, *path = join(context, folder, "report.json"), *text = NULL;
+    FILE *file = path ? fopen(path, "rb") : NULL;
+    cJSON *report = NULL;
+    enum { MOST = 1 << 22 };
+    if (file && (text = hot_context_alloc(context, MOST + 1, 1)) != NULL) {
+        text[fread(text, 1, MOST, file)] = '\0';
+        report = cJSON_Parse(text);
+        const cJSON *input = cJSON_GetObjectItem(cJSON_GetObjectItem(report, "input"), "file");
+        if (cJSON_IsString(input))
+            found = copy(context, input->valuestring);
+    }
+    if (file)
+        fclose(file);
+    cJSON_Delete(report);
+    hot_context_free(context, text);
+    hot_context_free(context, path);
+    return found;
+}
+
+hot_status hot_scene_load_b0(hot_scene *scene, size_t largest)
+{
+    hot_context *context = scene->context;
+    hot_dwi *dwi = NULL;
+    float *values = NULL;
+    struct stat there;
+    hot_status status = HOT_OK;
+    char *path = scene->run ? input_of_run(context, scene->run) : NULL;
+    if (!path || stat(path, &there) != 0) {
+        status = hot_context_fail(context, HOT_ERROR_FILE, "the b=0 image comes from the diffusion data of a run, and %s%s%s",
+                                  path ? "'" : "there is no report.json that names them", path ? path : "",
+                                  path ? "' is not there" : "");
+        goto cleanup;
+    }
+    if (largest && (size_t)there.st_size > largest)
+        goto cleanup;
+    status = hot_dwi_load(context, path, NULL, NULL, &dwi);
+    for (int d = 0; d < 3 && status == HOT_OK; d++)
+        if (hot_dwi_grid(dwi)->size[d] != scene->grid.size[d])
+            status = hot_context_fail(context, HOT_ERROR_DATA, "'%s' has other voxels than the tensors", path);
+    if (status == HOT_OK) {
+        values = hot_context_alloc(context, scene->voxels, sizeof *values);
+        status = values ? hot_export_background(context, dwi, values) : HOT_ERROR_MEMORY;
+    }
+    if (status == HOT_OK) {
+        float *given = values;
+        values = NULL;
+        status = hot_scene_add_volume(scene, "b0", 1, given, 1);
+    }
+cleanup:
+    hot_context_free(context, values);
+    hot_context_free(context, path);
+    hot_dwi_destroy(&dwi);
+    return status;
+}
+
+/* ---- The whole -------------------------------------------------------------------------------------------- */
+
+/* Newest change among the scene's files; -1 when one is gone. */
+static double newest_change(const hot_scene *scene)
+{
+    static const char *const names[2] = {"tensors.nrrd", "peaks.nrrd"};
+    double newest = 0;
+    struct stat there;
+    for (int p = 0; p < scene->paths; p++) {
+        if (stat(scene->path[p], &there) != 0)
+            return -1;
+        const int folder = S_ISDIR(there.st_mode);
+        for (int n = 0; n < (folder ? 2 : 1); n++) {
+            char inside[4096];
+            snprintf(inside, sizeof inside, "%s/%s", scene->path[p], names[n]);
+            if (folder && stat(inside, &there) != 0)
+                continue;
+            newest = fmax(newest, (double)there.st_mtim.tv_sec + 1e-9 * (double)there.st_mtim.tv_nsec);
+        }
+    }
+    return newest;
+}
+
+int hot_scene_changed(const hot_scene *scene) { return newest_change(scene) != scene->file_stamp; }
+
+static void release_fields(hot_scene *scene)
+{
+    hot_tensor_field_destroy(&scene->tensor_field);
+    hot_fiber_field_destroy(&scene->fiber_field);
+    hot_mask_destroy(&scene->mask_field);
+}
+
+static hot_status keep_paths(hot_context *context, hot_scene *scene, const char *const *paths, int count)
+{
+    size_t used = 0;
+    for (int p = 0; p < count; p++) {
+        const char *slash = strrchr(paths[p], '/'), *base = slash && slash[1] ? slash + 1 : paths[p];
+        scene->path[p] = copy(context, paths[p]);
+        if (!scene->path[p])
+            return HOT_ERROR_MEMORY;
+        scene->paths++;
+        used += (size_t)snprintf(scene->title + used, sizeof scene->title - used, "%s%s", p ? ", " : "", base);
+        if (used >= sizeof scene->title)
+            used = sizeof scene->title - 1;
+        if (is_folder(paths[p]))
+            scene->run = scene->path[p];
+    }
+    scene->file_stamp = newest_change(scene);
+    return HOT_OK;
+}
+
+hot_status hot_scene_load(hot_context *context, const char *const *paths, int count, const char *mask, hot_scene **scene)
+{
+    enum { SMALL = 32 << 20 }; /* diffusion data that are read for their b=0 image without being asked for */
+    struct found found = {0};
+    hot_scene *made = NULL;
+    hot_status status = HOT_OK;
+    *scene = NULL;
+    if (count < 1 || count > HOT_SCENE_PATHS)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, count < 1 ? "no file was given" : "more than %d files were given",
+                                HOT_SCENE_PATHS);
+    for (int p = 0; p < count && status == HOT_OK; p++)
+        status = is_folder(paths[p]) ? read_run(context, &found, paths[p]) : read_file(context, &found, paths[p]);
+    if (status == HOT_OK && !found.tensors && !found.fibers)
+        status = hot_context_fail(context, HOT_ERROR_DATA,
+                                  "'%s' holds neither tensors nor directions; `hotfiber run` makes both from diffusion data",
+                                  paths[0]);
+    const hot_grid *grid = found.tensors ? hot_tensor_field_grid(found.tensors)
+                                         : found.fibers ? hot_fiber_field_grid(found.fibers) : NULL;
+    if (status == HOT_OK && found.tensors && found.fibers) {
+        status = compare_grids(context, grid, hot_fiber_field_grid(found.fibers));
+        if (status == HOT_OK)
+            status = move_fibers(context, grid, &found.fibers);
+    }
+    if (status == HOT_OK && mask)
+        status = hot_mask_load(context, mask, grid, &found.mask);
+    if (status == HOT_OK)
+        status = make_scene(context, found.tensors, found.fibers, found.mask, &made);
+    if (status == HOT_OK) {
+        made->tensor_field = found.tensors;
+        made->fiber_field = found.fibers;
+        made->mask_field = found.mask;
+        made->release = release_fields;
+        memset(&found, 0, offsetof(struct found, volume));
+        status = keep_paths(context, made, paths, count);
+    }
+    for (int v = 0; v < found.volumes && status == HOT_OK; v++)
+        status = add_file(context, made, found.volume[v]);
+    if (status == HOT_OK && made->run) /* without its data a run is shown over the amplitude */
+        if (hot_scene_load_b0(made, SMALL) == HOT_ERROR_MEMORY)
+            status = HOT_ERROR_MEMORY;
+    if (status != HOT_OK)
+        hot_scene_destroy(&made);
+    hot_tensor_field_destroy(&found.tensors);
+    hot_fiber_field_destroy(&found.fibers);
+    hot_mask_destroy(&found.mask);
+    *scene = made;
+    return status;
+}
+
+hot_status hot_scene_from_fields(hot_context *context, const hot_view_fields *fields, hot_scene **scene)
+{
+    *scene = NULL;
+    const hot_grid *tensors = fields->tensors ? hot_tensor_field_grid(fields->tensors) : NULL;
+    const hot_grid *fibers = fields->fibers ? hot_fiber_field_grid(fields->fibers) : NULL;
+    hot_status status = HOT_OK;
+    if (tensors && fibers) {
+        status = compare_grids(context, tensors, fibers);
+        if (status == HOT_OK && tensors->space != fibers->space)
+            status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors and directions are given in two spaces");
+    }
+    if (status == HOT_OK)
+        status = make_scene(context, fields->tensors, fields->fibers, fields->mask, scene);
+    if (status == HOT_OK && fields->background) {
+        status = hot_scene_add_volume(*scene, "background", 1, fields->background, 0);
+        if (status != HOT_OK)
+            hot_scene_destroy(scene);
+    }
+    return status;
+}
