@@ -15,6 +15,7 @@
     X(sshopm) \
     X(directions) \
     X(fit) \
+    X(tridiag) \
     X(run)
 
 /* What the user asked for; 0 or NULL = the benchmark's own choice. */

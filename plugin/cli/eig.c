@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../common/nrrdio.h"
+#include "array.h"
 #include "cli.h"
 
 const cli_command cli_eig_command = {
@@ -35,20 +35,6 @@ static int read_shift(const char *text, hot_sshopm_options *options)
     options->shift = HOT_SHIFT_FIXED;
     options->alpha = strtod(text, &end);
     return end != text && !*end && isfinite(options->alpha);
-}
-
-/* The input's values as double. */
-static hot_status to_double(hot_context *context, const Nrrd *nrrd, size_t count, double **values)
-{
-    double (*lookup)(const void *, size_t) = nrrd->type == nrrdTypeBlock ? NULL : nrrdDLookup[nrrd->type];
-    if (!lookup)
-        return hot_context_fail(context, HOT_ERROR_DATA, "values of type block are not numbers");
-    *values = hot_context_alloc(context, count, sizeof **values);
-    if (!*values)
-        return HOT_ERROR_MEMORY;
-    for (size_t i = 0; i < count; i++)
-        (*values)[i] = lookup(nrrd->data, i);
-    return HOT_OK;
 }
 
 /* The same array with `rows` rows per tensor instead of `had`. */
@@ -155,7 +141,7 @@ int cli_eig(int argc, char **argv)
     for (unsigned int a = 1; a < nrrd->dim; a++)
         count *= nrrd->axis[a].size;
     size_t most = rows ? rows : bound < 512 ? bound : 512;
-    status = to_double(context, nrrd, count * unique, &tensors);
+    status = cli_array_double(context, nrrd, count * unique, &tensors);
     if (status != HOT_OK)
         goto cleanup;
     pairs = hot_context_alloc(context, count, most * width * sizeof *pairs);

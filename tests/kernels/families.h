@@ -8,6 +8,7 @@
     X(sshopm) \
     X(directions) \
     X(fit) \
-    X(lowrank)
+    X(lowrank) \
+    X(tridiag)
 
 #endif

@@ -1,0 +1,27 @@
+/* See lapack.h. OpenBLAS's own functions are weak here: another LAPACK lacks them. */
+#include "lapack.h"
+
+#if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
+
+__attribute__((weak)) int openblas_get_num_threads(void);
+__attribute__((weak)) void openblas_set_num_threads(int threads);
+
+int hot_lapack_single_begin(void)
+{
+    if (!openblas_get_num_threads || !openblas_set_num_threads)
+        return 0;
+    int before = openblas_get_num_threads();
+    if (before > 1)
+        openblas_set_num_threads(1);
+    return before;
+}
+
+void hot_lapack_single_end(int before)
+{
+    if (before > 1)
+        openblas_set_num_threads(before);
+}
+
+#else
+typedef int hot_no_lapack_here; /* a file of C is not empty */
+#endif

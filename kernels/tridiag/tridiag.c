@@ -1,0 +1,125 @@
+/* The public functions of the tridiag family: bounds, and which backend. */
+#include "tridiag.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/backend.h"
+#include "common/context_internal.h"
+
+static const hot_backends backends = {"tridiag", hot_tridiag_ref, hot_tridiag_cpu, NULL};
+
+double hot_tridiag_a(const hot_tridiag_job *job, size_t i, size_t at)
+{
+    size_t place = i * job->stride + at;
+    return job->f64 ? ((const double *)job->diagonal)[place] : (double)((const float *)job->diagonal)[place];
+}
+
+double hot_tridiag_b(const hot_tridiag_job *job, size_t i, size_t at)
+{
+    size_t place = i * job->stride + at;
+    return job->f64 ? ((const double *)job->off)[place] : (double)((const float *)job->off)[place];
+}
+
+int hot_tridiag_finite(const hot_tridiag_job *job, size_t i)
+{
+    for (size_t k = 0; k < job->n; k++)
+        if (!isfinite(hot_tridiag_a(job, i, k)) || (k + 1 < job->n && !isfinite(hot_tridiag_b(job, i, k))))
+            return 0;
+    return 1;
+}
+
+void hot_tridiag_blank(const hot_tridiag_job *job, size_t i, size_t from)
+{
+    for (size_t k = from; k < job->width; k++) {
+        if (job->f64)
+            ((double *)job->values)[i * job->width + k] = NAN;
+        else
+            ((float *)job->values)[i * job->width + k] = NAN;
+    }
+}
+
+static hot_status take_options(hot_context *context, const hot_tridiag_options *options, hot_tridiag_job *job)
+{
+    hot_tridiag_options *mine = &job->options;
+    *mine = (hot_tridiag_options){.size = sizeof *mine};
+    if (options) {
+        if (options->size < sizeof(size_t) || options->size > sizeof *mine)
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tridiag: options->size is %zu, at most %zu is known",
+                                    options->size, sizeof *mine);
+        memcpy(mine, options, options->size);
+    }
+    if (!(mine->absolute >= 0 && mine->relative >= 0 && mine->relative < 1 && isfinite(mine->absolute)))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tridiag: tolerances of %g (absolute) and %g (relative); both "
+                                "are at least 0, the second below 1", mine->absolute, mine->relative);
+    size_t wanted = job->n;
+    switch (mine->range) {
+    case HOT_TRIDIAG_ALL:
+        break;
+    case HOT_TRIDIAG_INDEX:
+        if (mine->first > mine->last || mine->last >= job->n)
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tridiag: eigenvalues %zu to %zu of a matrix of size %zu; "
+                                    "they are counted from 0", mine->first, mine->last, job->n);
+        wanted = mine->last - mine->first + 1;
+        break;
+    case HOT_TRIDIAG_VALUE:
+        if (!(mine->low <= mine->high))
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tridiag: a range of values from %g to %g", mine->low,
+                                    mine->high);
+        break;
+    default:
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tridiag: there is no range %d", (int)mine->range);
+    }
+    if (job->width < wanted)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tridiag: rows of %zu values do not hold the %zu asked for",
+                                job->width, wanted);
+    return HOT_OK;
+}
+
+static hot_status solve(hot_context *context, const hot_tridiag_options *options, hot_tridiag_job *job)
+{
+    if (!context)
+        return HOT_ERROR_ARGUMENT;
+    if (job->n > INT32_MAX / 2)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tridiag: matrices of size %zu; at most %d", job->n,
+                                INT32_MAX / 2);
+    hot_status status = take_options(context, options, job);
+    if (status != HOT_OK || job->count == 0)
+        return status;
+    if (job->n > 0 && (job->stride < job->n || !job->diagonal || !job->values || (job->n > 1 && !job->off)))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, job->stride < job->n
+                                ? "tridiag: a stride of %zu does not hold the %zu entries of a diagonal"
+                                : "tridiag: the matrices and the values need memory (stride %zu, size %zu)",
+                                job->stride, job->n);
+    int64_t *own = NULL;
+    if (!job->found) {
+        job->found = own = hot_context_alloc(context, job->count, sizeof *own);
+        if (!own)
+            return HOT_ERROR_MEMORY;
+    }
+    if (job->n == 0)
+        for (size_t i = 0; i < job->count; i++)
+            job->found[i] = 0, hot_tridiag_blank(job, i, 0);
+    else
+        status = hot_backend_run(context, &backends, job);
+    hot_context_free(context, own);
+    return status;
+}
+
+hot_status hot_tridiag_f64(hot_context *context, const hot_tridiag_options *options, size_t n, size_t count,
+                           const double *diagonal, const double *off, size_t stride, double *values, size_t width,
+                           int64_t *found)
+{
+    hot_tridiag_job job = {.f64 = 1, .n = n, .count = count, .stride = stride, .width = width, .diagonal = diagonal,
+                           .off = off, .values = values, .found = found};
+    return solve(context, options, &job);
+}
+
+hot_status hot_tridiag_f32(hot_context *context, const hot_tridiag_options *options, size_t n, size_t count,
+                           const float *diagonal, const float *off, size_t stride, float *values, size_t width,
+                           int64_t *found)
+{
+    hot_tridiag_job job = {.f64 = 0, .n = n, .count = count, .stride = stride, .width = width, .diagonal = diagonal,
+                           .off = off, .values = values, .found = found};
+    return solve(context, options, &job);
+}

@@ -1,0 +1,5 @@
+/* Sturm counts for AVX2. */
+#ifdef __AVX2__
+#define HOT_VARIANT(name) name##_avx2
+#include "tridiag_count.h"
+#endif

@@ -1,0 +1,302 @@
+/* Tridiagonal eigenvalues on the CPU: LAPACK for all of them, multisection for parts and where there is no LAPACK. */
+#include <float.h>
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "common/context_internal.h"
+#include "common/lapack.h"
+#include "tridiag.h"
+
+static const hot_tridiag_variant *choose_variant(const hot_context *context)
+{
+    int level = (int)hot_cpu_best(), limit = hot_context_cpu_limit(context);
+    level = level < limit ? level : limit;
+#if defined(__x86_64__)
+    if (level >= HOT_CPU_AVX512)
+        return &hot_tridiag_variant_avx512;
+    if (level >= HOT_CPU_AVX2)
+        return &hot_tridiag_variant_avx2;
+#endif
+    (void)level;
+    return &hot_tridiag_variant_baseline;
+}
+
+/* Scales matrix i, finds Gerschgorin's interval (empty for a zero matrix) and the tolerances. room: 2 n doubles and 2 n
+ * floats. */
+static void prepare(const hot_tridiag_job *job, size_t i, double *room, hot_tridiag_matrix *matrix)
+{
+    const size_t n = job->n;
+    const hot_tridiag_options *options = &job->options;
+    double largest = 0;
+    for (size_t k = 0; k < n; k++) {
+        largest = fmax(largest, fabs(hot_tridiag_a(job, i, k)));
+        if (k + 1 < n)
+            largest = fmax(largest, fabs(hot_tridiag_b(job, i, k)));
+    }
+    *matrix = (hot_tridiag_matrix){.n = n, .a = room, .b2 = room + n};
+    if (!(largest > 0))
+        return;
+    frexp(largest, &matrix->exponent);
+    matrix->low = INFINITY;
+    matrix->high = -INFINITY;
+    double before = 0;
+    for (size_t k = 0; k < n; k++) {
+        double a = ldexp(hot_tridiag_a(job, i, k), -matrix->exponent);
+        double b = k + 1 < n ? fabs(ldexp(hot_tridiag_b(job, i, k), -matrix->exponent)) : 0;
+        matrix->a[k] = a;
+        matrix->b2[k] = fmax(b * b, DBL_MIN);
+        matrix->low = fmin(matrix->low, a - b - before);
+        matrix->high = fmax(matrix->high, a + b + before);
+        before = b;
+    }
+    /* Rounding of the counts must not push an eigenvalue out; with relative accuracy zero is kept within reach. */
+    const double epsilon = job->f64 ? DBL_EPSILON : (double)FLT_EPSILON;
+    const double norm = fmax(fabs(matrix->low), fabs(matrix->high)), margin = 16 * epsilon * norm + (job->f64 ? DBL_MIN : (double)FLT_MIN);
+    matrix->low -= margin;
+    matrix->high += margin;
+    matrix->relative = options->relative > 0 ? fmax(options->relative, 4 * epsilon) : 0;
+    matrix->absolute = ldexp(options->absolute, -matrix->exponent);
+    if (!(options->relative > 0))
+        matrix->absolute = fmax(matrix->absolute, epsilon * norm);
+    if (!job->f64 && !(options->relative > 0)) {
+        float *single = (float *)(void *)(room + 2 * n);
+        matrix->a32 = single;
+        matrix->b2_32 = single + n;
+        for (size_t k = 0; k < n; k++) {
+            single[k] = (float)matrix->a[k];
+            single[n + k] = fmaxf((float)matrix->b2[k], FLT_MIN);
+        }
+    }
+}
+
+/* Counts at `used` shifts; the rest of the lanes repeats the last. Shifts are rounded to the precision counted in. */
+static void count_at(const hot_tridiag_variant *variant, const hot_tridiag_matrix *matrix, int used, double *shifts,
+                     int64_t *counts)
+{
+    if (matrix->a32) {
+        float narrow[HOT_TRIDIAG_SHIFTS_MAX];
+        for (int s = 0; s < variant->shifts_f32; s++) {
+            narrow[s] = (float)shifts[s < used ? s : used - 1];
+            if (s < used)
+                shifts[s] = (double)narrow[s];
+        }
+        variant->count_f32(matrix, narrow, counts);
+    } else {
+        for (int s = used; s < variant->shifts_f64; s++)
+            shifts[s] = shifts[used - 1];
+        variant->count_f64(matrix, shifts, counts);
+    }
+}
+
+static size_t count_one(const hot_tridiag_variant *variant, const hot_tridiag_matrix *matrix, double x)
+{
+    double shifts[HOT_TRIDIAG_SHIFTS_MAX];
+    int64_t counts[HOT_TRIDIAG_SHIFTS_MAX];
+    shifts[0] = x;
+    count_at(variant, matrix, 1, shifts, counts);
+    return (size_t)counts[0];
+}
+
+static int settled(const hot_tridiag_matrix *matrix, double low, double high)
+{
+    double tolerance = fmax(matrix->absolute, matrix->relative * fmin(fabs(low), fabs(high)));
+    /* Nothing between them in the precision counted in: nothing more can be known. */
+    double middle = low + (high - low) / 2;
+    if (matrix->a32)
+        middle = (double)(float)middle;
+    return high - low <= tolerance || !(middle > low && middle < high);
+}
+
+/* Eigenvalues first ... first + many - 1 (many <= the shifts of a count) by multisection. Those that share an interval share
+ * the points in it. */
+static void solve_some(const hot_tridiag_variant *variant, const hot_tridiag_matrix *matrix, size_t first, int many,
+                       double *values)
+{
+    const int shifts = matrix->a32 ? variant->shifts_f32 : variant->shifts_f64;
+    double low[HOT_TRIDIAG_SHIFTS_MAX], high[HOT_TRIDIAG_SHIFTS_MAX], x[HOT_TRIDIAG_SHIFTS_MAX];
+    int64_t counts[HOT_TRIDIAG_SHIFTS_MAX];
+    int open = many;
+    for (int j = 0; j < many; j++) {
+        low[j] = matrix->a32 ? (double)(float)matrix->low : matrix->low;
+        high[j] = matrix->a32 ? (double)(float)matrix->high : matrix->high;
+    }
+    while (open > 0) {
+        const int each = shifts / open; /* points per open eigenvalue, at least 1 */
+        int used = 0;
+        for (int j = 0, next; j < many; j = next) {
+            for (next = j + 1; next < many && low[next] == low[j] && high[next] == high[j]; next++)
+                ;
+            if (settled(matrix, low[j], high[j]))
+                continue;
+            const int points = each * (next - j);
+            for (int p = 1; p <= points; p++)
+                x[used++] = low[j] + (high[j] - low[j]) * p / (points + 1);
+        }
+        count_at(variant, matrix, used, x, counts);
+        used = 0;
+        open = 0;
+        for (int j = 0, next; j < many; j = next) {
+            const double from = low[j], to = high[j];
+            for (next = j + 1; next < many && low[next] == from && high[next] == to; next++)
+                ;
+            if (settled(matrix, from, to))
+                continue;
+            const int end = used + each * (next - j);
+            int at = used;
+            for (int e = j; e < next; e++) {
+                while (at < end && counts[at] <= (int64_t)first + e)
+                    at++;
+                if (at > used)
+                    low[e] = fmax(from, x[at - 1]);
+                if (at < end)
+                    high[e] = fmin(to, x[at]);
+            }
+            for (int e = j; e < next; e++)
+                open += !settled(matrix, low[e], high[e]);
+            used = end;
+        }
+    }
+    for (int j = 0; j < many; j++)
+        values[j] = low[j] + (high[j] - low[j]) / 2;
+}
+
+static void store(const hot_tridiag_job *job, const hot_tridiag_matrix *matrix, size_t at, double value)
+{
+    value = ldexp(value, matrix->exponent);
+    if (job->f64)
+        ((double *)job->values)[at] = value;
+    else
+        ((float *)job->values)[at] = (float)value;
+}
+
+/* Which eigenvalues of the matrix are wanted: from *first, *many of them. */
+static void choose_range(const hot_tridiag_job *job, const hot_tridiag_variant *variant, const hot_tridiag_matrix *matrix,
+                         size_t *first, size_t *many)
+{
+    const hot_tridiag_options *options = &job->options;
+    *first = options->range == HOT_TRIDIAG_INDEX ? options->first : 0;
+    *many = options->range == HOT_TRIDIAG_INDEX ? options->last + 1 - options->first : job->n;
+    if (options->range == HOT_TRIDIAG_VALUE) {
+        double low = ldexp(options->low, -matrix->exponent), high = ldexp(options->high, -matrix->exponent);
+        *first = count_one(variant, matrix, fmin(fmax(low, matrix->low), matrix->high));
+        *many = count_one(variant, matrix, fmin(fmax(high, matrix->low), matrix->high)) - *first;
+    }
+}
+
+/* Eigenvalues of groups [from, to) of `shifts` each; the groups' borders do not depend on the threads. */
+static void solve_groups(const hot_tridiag_job *job, const hot_tridiag_variant *variant, const hot_tridiag_matrix *matrix,
+                         size_t i, size_t first, size_t many, size_t group, size_t size)
+{
+    double values[HOT_TRIDIAG_SHIFTS_MAX];
+    size_t from = group * size, to = from + size < many ? from + size : many;
+    solve_some(variant, matrix, first + from, (int)(to - from), values);
+    for (size_t k = from; k < to; k++)
+        store(job, matrix, i * job->width + k, values[k - from]);
+}
+
+/* All eigenvalues by LAPACK; 0 when it has none to offer, or gave up. room: n values. */
+static int solve_lapack(const hot_tridiag_job *job, size_t i, void *room)
+{
+#if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
+    int n = (int)job->n, info = 0;
+    const size_t value = job->f64 ? sizeof(double) : sizeof(float);
+    char *out = (char *)job->values + i * job->width * value;
+    if (job->options.range != HOT_TRIDIAG_ALL || job->options.relative > 0)
+        return 0;
+    memcpy(out, (const char *)job->diagonal + i * job->stride * value, job->n * value);
+    if (job->n > 1)
+        memcpy(room, (const char *)job->off + i * job->stride * value, (job->n - 1) * value);
+    if (job->f64)
+        dsterf_(&n, (double *)(void *)out, room, &info);
+    else
+        ssterf_(&n, (float *)(void *)out, room, &info);
+    return info == 0;
+#else
+    (void)job, (void)i, (void)room;
+    return 0;
+#endif
+}
+
+static void solve_zero(const hot_tridiag_job *job, size_t i)
+{
+    const hot_tridiag_options *options = &job->options;
+    size_t many = options->range == HOT_TRIDIAG_INDEX ? options->last + 1 - options->first : job->n;
+    if (options->range == HOT_TRIDIAG_VALUE && !(options->low <= 0 && options->high > 0))
+        many = 0;
+    for (size_t k = 0; k < many; k++) {
+        if (job->f64)
+            ((double *)job->values)[i * job->width + k] = 0;
+        else
+            ((float *)job->values)[i * job->width + k] = 0;
+    }
+    job->found[i] = (int64_t)many;
+    hot_tridiag_blank(job, i, many);
+}
+
+/* Neighbours of different groups may have met the tolerance in the wrong order. */
+static void ascend(const hot_tridiag_job *job, size_t i, size_t many)
+{
+    double *wide = (double *)job->values + i * job->width;
+    float *narrow = (float *)job->values + i * job->width;
+    for (size_t k = 1; k < many; k++) {
+        if (job->f64)
+            wide[k] = fmax(wide[k], wide[k - 1]);
+        else
+            narrow[k] = fmaxf(narrow[k], narrow[k - 1]);
+    }
+}
+
+static void solve_matrix(const hot_tridiag_job *job, const hot_tridiag_variant *variant, size_t i, double *room, int inner)
+{
+    hot_tridiag_matrix matrix;
+    size_t first = 0, many = job->n;
+    if (!hot_tridiag_finite(job, i)) {
+        job->found[i] = -1;
+        hot_tridiag_blank(job, i, 0);
+        return;
+    }
+    if (!solve_lapack(job, i, room)) {
+        prepare(job, i, room, &matrix);
+        if (!(matrix.low < matrix.high)) { /* the zero matrix: no scale to count at */
+            solve_zero(job, i);
+            return;
+        }
+        choose_range(job, variant, &matrix, &first, &many);
+        const size_t size = (size_t)(matrix.a32 ? variant->shifts_f32 : variant->shifts_f64);
+        const size_t groups = (many + size - 1) / size;
+#pragma omp parallel for schedule(dynamic) num_threads(inner) if (inner > 1 && groups > 1)
+        for (size_t group = 0; group < groups; group++)
+            solve_groups(job, variant, &matrix, i, first, many, group, size);
+        ascend(job, i, many);
+    }
+    job->found[i] = (int64_t)many;
+    hot_tridiag_blank(job, i, many);
+}
+
+hot_status hot_tridiag_cpu(hot_context *context, void *argument)
+{
+    const hot_tridiag_job *job = argument;
+    const hot_tridiag_variant *variant = choose_variant(context);
+    const int threads = hot_context_threads(context);
+    /* Many matrices: a thread for each. Few: the threads share one. */
+    const int across = job->count >= (size_t)threads;
+    const size_t each = 3 * job->n + 8, step = across ? 16 * (size_t)threads : 1;
+    hot_status status = HOT_OK;
+    double *room = hot_context_alloc(context, each * (size_t)(across ? threads : 1), sizeof *room);
+    if (!room)
+        return HOT_ERROR_MEMORY;
+    for (size_t begin = 0; begin < job->count && status == HOT_OK; begin += step) {
+        size_t end = job->count - begin < step ? job->count : begin + step;
+        if (across) {
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
+            for (size_t i = begin; i < end; i++)
+                solve_matrix(job, variant, i, room + each * (size_t)omp_get_thread_num(), 1);
+        } else {
+            solve_matrix(job, variant, begin, room, threads);
+        }
+        status = hot_context_progress(context, "eigenvalues", (double)end / (double)job->count);
+    }
+    hot_context_free(context, room);
+    return status;
+}

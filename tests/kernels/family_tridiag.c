@@ -1,0 +1,373 @@
+/* Tridiagonal eigenvalues against the reference's bisection in long double, and against what is known in closed form. */
+#include "checker.h"
+
+#include <float.h>
+#include <hotfiber/tridiag.h>
+
+/* A matrix of size n into diagonal and off-diagonal. */
+typedef void maker(uint64_t *seed, size_t n, double *a, double *b);
+
+static void make_random(uint64_t *seed, size_t n, double *a, double *b)
+{
+    for (size_t i = 0; i < n; i++)
+        a[i] = check_random_normal(seed), b[i] = check_random_normal(seed);
+}
+/* W+: m ... 1 0 1 ... m and ones: its largest eigenvalues are pairs that agree to many digits */
+static void make_wilkinson(uint64_t *seed, size_t n, double *a, double *b)
+{
+    (void)seed;
+    for (size_t i = 0; i < n; i++)
+        a[i] = fabs((double)i - (double)(n - 1) / 2), b[i] = 1;
+}
+/* copies of W21+ hanging together by almost nothing: clusters of many */
+static void make_glued(uint64_t *seed, size_t n, double *a, double *b)
+{
+    make_wilkinson(seed, 21, a, b);
+    for (size_t i = 0; i < n; i++)
+        a[i] = fabs((double)(i % 21) - 10), b[i] = i % 21 == 20 ? 1e-9 : 1;
+}
+static void make_toeplitz(uint64_t *seed, size_t n, double *a, double *b)
+{
+    (void)seed;
+    for (size_t i = 0; i < n; i++)
+        a[i] = 2, b[i] = 1;
+}
+static void make_broken(uint64_t *seed, size_t n, double *a, double *b)
+{
+    make_random(seed, n, a, b);
+    for (size_t i = 0; i < n; i++) {
+        b[i] = i % 3 == 1 ? 0 : b[i];
+        a[i] = i % 5 == 0 ? 1 : a[i];
+    }
+}
+static void make_diagonal(uint64_t *seed, size_t n, double *a, double *b)
+{
+    make_random(seed, n, a, b);
+    for (size_t i = 0; i < n; i++)
+        b[i] = 0, a[i] = i % 4 == 2 ? -1.5 : a[i];
+}
+static void make_zero(uint64_t *seed, size_t n, double *a, double *b)
+{
+    (void)seed;
+    for (size_t i = 0; i < n; i++)
+        a[i] = b[i] = 0;
+}
+/* every second pivot at the shift 0 is zero */
+static void make_antidiagonal(uint64_t *seed, size_t n, double *a, double *b)
+{
+    make_random(seed, n, a, b);
+    for (size_t i = 0; i < n; i++)
+        a[i] = 0;
+}
+static void make_huge(uint64_t *seed, size_t n, double *a, double *b)
+{
+    make_random(seed, n, a, b);
+    for (size_t i = 0; i < n; i++)
+        a[i] *= 1e30, b[i] *= 1e30;
+}
+static void make_tiny(uint64_t *seed, size_t n, double *a, double *b)
+{
+    make_random(seed, n, a, b);
+    for (size_t i = 0; i < n; i++)
+        a[i] *= 1e-30, b[i] *= 1e-30;
+}
+/* entries fall off steeply, off-diagonals stay small beside the diagonal: every eigenvalue is known to its last digits */
+static void make_graded(uint64_t *seed, size_t n, double *a, double *b)
+{
+    double base = n > 20 ? pow(10, -25.0 / (double)n) : 0.1;
+    for (size_t i = 0; i < n; i++)
+        a[i] = pow(base, (double)i) * (1 + check_random(seed));
+    for (size_t i = 0; i + 1 < n; i++)
+        b[i] = 0.2 * sqrt(a[i] * a[i + 1]);
+    b[n - 1] = 0;
+}
+
+static double norm_of(size_t n, const double *a, const double *b)
+{
+    double norm = 0;
+    for (size_t i = 0; i < n; i++)
+        norm = fmax(norm, fabs(a[i]) + (i ? fabs(b[i - 1]) : 0) + (i + 1 < n ? fabs(b[i]) : 0));
+    return norm;
+}
+
+static hot_status compute(hot_context *context, const hot_tridiag_options *options, int f64, size_t n, size_t count,
+                          const void *a, const void *b, size_t stride, void *values, size_t width, int64_t *found)
+{
+    return f64 ? hot_tridiag_f64(context, options, n, count, a, b, stride, values, width, found)
+               : hot_tridiag_f32(context, options, n, count, a, b, stride, values, width, found);
+}
+
+static double get(int f64, const void *values, size_t at)
+{
+    return f64 ? ((const double *)values)[at] : (double)((const float *)values)[at];
+}
+
+/* count matrices in rows of n + 3, as float or double; what the backend sees. */
+static void *make_rows(int f64, size_t n, size_t count, const double *values)
+{
+    size_t stride = n + 3;
+    void *rows = calloc(count * stride + 1, sizeof(double));
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < stride; k++) {
+            double value = k < n ? values[i * n + k] : NAN; /* not to be read */
+            if (f64)
+                ((double *)rows)[i * stride + k] = value;
+            else
+                ((float *)rows)[i * stride + k] = (float)value;
+        }
+    return rows;
+}
+
+static void check_against(check_run *run, const char *name, maker *make, size_t n, size_t count, int f64,
+                          const hot_tridiag_options *options)
+{
+    check_case_begin(run, name, n);
+    double *a = calloc(n * count + 1, sizeof *a), *b = calloc(n * count + 1, sizeof *b);
+    for (size_t i = 0; i < count && n > 0; i++)
+        make(&run->seed, n, a + i * n, b + i * n);
+    for (size_t k = 0; k < n * count && !f64; k++) /* the norm is that of the float matrix */
+        a[k] = (double)(float)a[k], b[k] = (double)(float)b[k];
+    void *rows_a = make_rows(f64, n, count, a), *rows_b = make_rows(f64, n, count, b);
+    const size_t stride = n + 3, value = f64 ? sizeof(double) : sizeof(float);
+    const size_t width = options->range == HOT_TRIDIAG_INDEX ? options->last - options->first + 1 : n + 1;
+    const void *in_a = check_input(run, rows_a, count * stride * value), *in_b = check_input(run, rows_b, count * stride * value);
+    void *out = check_output(run, count * width * value);
+    int64_t *found = check_output(run, count * sizeof *found), *expected_found = calloc(count + 1, sizeof *found);
+    void *expected = calloc(count * width + 1, value);
+    if (compute(run->reference, options, f64, n, count, in_a, in_b, stride, expected, width, expected_found) != HOT_OK)
+        check_fail(run, 0, "the reference failed: %s", hot_context_message(run->reference));
+    if (check_call(run, compute(run->context, options, f64, n, count, in_a, in_b, stride, out, width, found))) {
+        const double epsilon = f64 ? DBL_EPSILON : (double)FLT_EPSILON;
+        CHECK_ITEM(run, 0, check_unwritten(found, count, sizeof *found) == 0, "counts were not written");
+        for (size_t i = 0; i < count; i++) {
+            const double norm = norm_of(n, a + i * n, b + i * n);
+            CHECK_ITEM(run, i, found[i] == expected_found[i], "%lld eigenvalues, not %lld", (long long)found[i],
+                       (long long)expected_found[i]);
+            for (size_t k = 0; k < width; k++) {
+                double x = get(f64, out, i * width + k), y = get(f64, expected, i * width + k);
+                double allowed = options->relative > 0 ? fmax(options->relative, 6 * epsilon) * fabs(y) + options->absolute
+                                                       : fmax(options->absolute, (10 + sqrt((double)n)) * epsilon * norm);
+                if (isnan(y))
+                    CHECK_ITEM(run, i, isnan(x), "eigenvalue %zu is %g; there is none", k, x);
+                else
+                    CHECK_ITEM(run, i, fabs(x - y) <= allowed, "eigenvalue %zu is %.17g, not %.17g (%g of the norm off)", k, x,
+                               y, fabs(x - y) / norm);
+                CHECK_ITEM(run, i, k == 0 || isnan(y) || x >= get(f64, out, i * width + k - 1), "value %zu descends", k);
+            }
+        }
+    }
+    check_case_end(run);
+    free(a);
+    free(b);
+    free(rows_a);
+    free(rows_b);
+    free(expected);
+    free(expected_found);
+}
+
+/* 2 + 2 cos(k pi / (n + 1)): all at a middling size, some at a large one. */
+static void check_closed_form(check_run *run, size_t n, size_t first, size_t last, int f64)
+{
+    check_case_begin(run, "Toeplitz (1, 2, 1), closed form", n);
+    void *a = malloc(n * sizeof(double)), *b = malloc(n * sizeof(double));
+    const size_t many = last - first + 1, value = f64 ? sizeof(double) : sizeof(float);
+    for (size_t i = 0; i < n; i++) {
+        if (f64)
+            ((double *)a)[i] = 2, ((double *)b)[i] = 1;
+        else
+            ((float *)a)[i] = 2, ((float *)b)[i] = 1;
+    }
+    hot_tridiag_options options = {.size = sizeof options, .range = many == n ? HOT_TRIDIAG_ALL : HOT_TRIDIAG_INDEX,
+                                   .first = first, .last = last};
+    void *values = check_output(run, many * value);
+    if (check_call(run, compute(run->context, &options, f64, n, 1, a, b, n, values, many, NULL)))
+        for (size_t k = 0; k < many; k++) {
+            double expected = 2 - 2 * cos((double)(first + k + 1) * 3.141592653589793 / (double)(n + 1));
+            double x = get(f64, values, k);
+            CHECK_ITEM(run, first + k, fabs(x - expected) <= 80 * (f64 ? DBL_EPSILON : (double)FLT_EPSILON),
+                       "%.17g, not %.17g", x, expected);
+        }
+    check_case_end(run);
+    free(a);
+    free(b);
+}
+
+/* NaN or Inf flags its own matrix; the others keep every bit. */
+static void check_flags(check_run *run, int f64, size_t n, size_t count)
+{
+    check_case_begin(run, "NaN and Inf", n);
+    const size_t value = f64 ? sizeof(double) : sizeof(float), stride = n + 3;
+    double *a = calloc(n * count, sizeof *a), *b = calloc(n * count, sizeof *b);
+    make_random(&run->seed, n * count, a, b);
+    void *clean_a = make_rows(f64, n, count, a), *clean_b = make_rows(f64, n, count, b);
+    for (size_t i = 0; i < count; i++) {
+        if (i % 5 == 1)
+            a[i * n + i % n] = i % 2 ? (double)NAN : (double)INFINITY;
+        if (i % 5 == 3)
+            b[i * n + i % (n - 1)] = i % 2 ? (double)NAN : -(double)INFINITY;
+    }
+    void *bad_a = make_rows(f64, n, count, a), *bad_b = make_rows(f64, n, count, b);
+    void *x = check_output(run, count * n * value), *y = check_output(run, count * n * value);
+    int64_t *found = check_output(run, count * sizeof *found);
+    check_call(run, compute(run->context, NULL, f64, n, count, clean_a, clean_b, stride, x, n, NULL));
+    if (check_call(run, compute(run->context, NULL, f64, n, count, bad_a, bad_b, stride, y, n, found)))
+        for (size_t i = 0; i < count; i++) {
+            int bad = i % 5 == 1 || i % 5 == 3;
+            CHECK_ITEM(run, i, found[i] == (bad ? -1 : (int64_t)n), "found %lld", (long long)found[i]);
+            if (!bad)
+                CHECK_ITEM(run, i, memcmp((char *)x + i * n * value, (char *)y + i * n * value, n * value) == 0,
+                           "a neighbour's NaN changed it");
+            for (size_t k = 0; k < n && bad; k++)
+                CHECK_ITEM(run, i, isnan(get(f64, y, i * n + k)), "value %zu of a flagged matrix is %g", k,
+                           get(f64, y, i * n + k));
+        }
+    check_case_end(run);
+    free(a);
+    free(b);
+    free(clean_a);
+    free(clean_b);
+    free(bad_a);
+    free(bad_b);
+}
+
+/* One thread and three give the same bits. */
+static void check_threads(check_run *run, size_t n, size_t count, hot_tridiag_range range)
+{
+    check_case_begin(run, "threads", n);
+    double *a = calloc(n * count, sizeof *a), *b = calloc(n * count, sizeof *b);
+    make_random(&run->seed, n * count, a, b);
+    hot_tridiag_options options = {.size = sizeof options, .range = range, .first = 1, .last = n - 2, .low = -1, .high = 2};
+    double *out[2];
+    for (int k = 0; k < 2; k++) {
+        hot_context_options how = {.size = sizeof how, .device = HOT_DEVICE_CPU, .threads = k ? 3 : 1};
+        hot_context *context = NULL;
+        out[k] = check_output(run, n * count * sizeof(double));
+        if (hot_context_create(&how, &context) != HOT_OK)
+            exit(2);
+        check_call(run, hot_tridiag_f64(context, &options, n, count, a, b, n, out[k], n, NULL));
+        hot_context_destroy(&context);
+    }
+    CHECK_ITEM(run, 0, memcmp(out[0], out[1], n * count * sizeof(double)) == 0, "the number of threads shows");
+    check_case_end(run);
+    free(a);
+    free(b);
+}
+
+static void check_arguments(check_run *run)
+{
+    check_case_begin(run, "arguments", 0);
+    double a[4] = {1, 2, 3, 4}, b[4] = {1, 1, 1, 1}, x[4] = {7, 7, 7, 7};
+    hot_tridiag_options options = {.size = sizeof options};
+#define REFUSED(N, STRIDE, WIDTH)                                                                                       \
+    CHECK_ITEM(run, 0, hot_tridiag_f64(run->context, &options, N, 1, a, b, STRIDE, x, WIDTH, NULL) == HOT_ERROR_ARGUMENT, \
+               "line %d was not refused", __LINE__);                                                                    \
+    options = (hot_tridiag_options){.size = sizeof options}
+    REFUSED(4, 3, 4);
+    REFUSED(4, 4, 3);
+    options.range = HOT_TRIDIAG_INDEX, options.first = 2, options.last = 1;
+    REFUSED(4, 4, 4);
+    options.range = HOT_TRIDIAG_INDEX, options.last = 4;
+    REFUSED(4, 4, 8);
+    options.range = HOT_TRIDIAG_VALUE, options.low = 2, options.high = 1;
+    REFUSED(4, 4, 4);
+    options.range = HOT_TRIDIAG_VALUE, options.low = NAN;
+    REFUSED(4, 4, 4);
+    options.absolute = -1;
+    REFUSED(4, 4, 4);
+    options.relative = NAN;
+    REFUSED(4, 4, 4);
+    options.size = 4096;
+    REFUSED(4, 4, 4);
+#undef REFUSED
+    CHECK_ITEM(run, 0, x[0] == 7 && x[3] == 7, "a refused call wrote values");
+    check_call(run, hot_tridiag_f64(run->context, NULL, 0, 3, NULL, NULL, 0, NULL, 0, NULL));
+    check_call(run, hot_tridiag_f64(run->context, NULL, 4, 0, NULL, NULL, 4, NULL, 4, NULL));
+    check_case_end(run);
+}
+
+static void check(check_run *run)
+{
+    static const struct { const char *name; maker *make; } kinds[] = {
+        {"random", make_random}, {"Wilkinson", make_wilkinson}, {"glued Wilkinson", make_glued}, {"Toeplitz", make_toeplitz},
+        {"zero off-diagonals", make_broken}, {"diagonal", make_diagonal}, {"zero", make_zero},
+        {"zero diagonal", make_antidiagonal}, {"huge", make_huge}, {"tiny", make_tiny}, {"graded", make_graded}};
+    static const size_t sizes[] = {1, 2, 3, 4, 21, 31, 64, 105};
+    for (int f64 = 0; f64 < 2; f64++) {
+        for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+            for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+                const size_t n = sizes[s];
+                hot_tridiag_options options = {.size = sizeof options};
+                if (kinds[k].make == make_glued && n < 21)
+                    continue;
+                check_against(run, kinds[k].name, kinds[k].make, n, n > 50 ? 2 : 5, f64, &options);
+                if (n > 31 && k > 2)
+                    continue;
+                options.range = HOT_TRIDIAG_INDEX, options.first = n - 1 - n / 3, options.last = n - 1;
+                check_against(run, kinds[k].name, kinds[k].make, n, 2, f64, &options);
+                options.first = options.last = n / 2;
+                check_against(run, kinds[k].name, kinds[k].make, n, 2, f64, &options);
+                options.range = HOT_TRIDIAG_VALUE, options.low = -0.61234, options.high = 1.71234;
+                check_against(run, kinds[k].name, kinds[k].make, n, 3, f64, &options);
+                options.low = -INFINITY, options.high = INFINITY, options.absolute = 1e-3;
+                check_against(run, kinds[k].name, kinds[k].make, n, 1, f64, &options);
+            }
+        }
+        hot_tridiag_options all = {.size = sizeof all}, exact = {.size = sizeof exact, .relative = 1e-30};
+        hot_tridiag_options rough = {.size = sizeof rough, .relative = 1e-4};
+        check_against(run, "random", make_random, 257, 1, f64, &all);
+        check_against(run, "random", make_random, 33, 0, f64, &all);
+        check_against(run, "random", make_random, 7, 257, f64, &all);
+        check_against(run, "graded, relative accuracy", make_graded, 90, 2, f64, &exact);
+        check_against(run, "graded, relative accuracy", make_graded, 5, 3, f64, &rough);
+        check_against(run, "glued, relative accuracy", make_glued, 63, 1, f64, &rough);
+        check_flags(run, f64, 20, 23);
+        check_closed_form(run, 500, 0, 499, f64);
+        check_closed_form(run, 100000, 49990, 49995, f64);
+        check_closed_form(run, 100000, 99999, 99999, f64);
+        if (run->cuda) {
+            check_closed_form(run, 4099, 0, 4098, f64);
+            check_closed_form(run, 100000, 0, 99999, f64);
+        }
+    }
+    if (!run->cuda) {
+        check_threads(run, 90, 7, HOT_TRIDIAG_ALL);
+        check_threads(run, 300, 2, HOT_TRIDIAG_INDEX);
+        check_threads(run, 90, 7, HOT_TRIDIAG_VALUE);
+    }
+    check_arguments(run);
+}
+
+static void bench(check_run *run)
+{
+    static const size_t sizes[] = {2048, 4096, 8192, 16384};
+    for (int f64 = 0; f64 < 2; f64++)
+        for (size_t s = 0; s < (run->cuda ? 4 : 1); s++) {
+            const size_t n = sizes[s];
+            char name[64];
+            snprintf(name, sizeof name, "n %zu, all, %s", n, f64 ? "FP64 1e-13" : "FP32 1e-5");
+            if (!check_wanted(run, name))
+                continue;
+            uint64_t seed = 3;
+            double *a = malloc(n * sizeof *a), *b = malloc(n * sizeof *b), *values = malloc(n * sizeof *values);
+            float *fa = malloc(n * sizeof *fa), *fb = malloc(n * sizeof *fb);
+            make_random(&seed, n, a, b);
+            for (size_t i = 0; i < n; i++)
+                fa[i] = (float)a[i], fb[i] = (float)b[i];
+            hot_tridiag_options options = {.size = sizeof options, .absolute = (f64 ? 1e-13 : 1e-5) * norm_of(n, a, b)};
+            double best = INFINITY, begin = check_now();
+            do {
+                double from = check_now();
+                if (compute(run->context, &options, f64, n, 1, f64 ? (void *)a : fa, f64 ? (void *)b : fb, n, values, n, NULL) != HOT_OK)
+                    break;
+                best = fmin(best, check_now() - from);
+            } while (check_now() - begin < run->seconds);
+            check_report(run, name, best, (double)n, "host to host");
+            free(a);
+            free(b);
+            free(values);
+            free(fa);
+            free(fb);
+        }
+}
+
+const check_family family_tridiag = {"tridiag", 0, check, bench};
