@@ -35,11 +35,11 @@ hot_install() {
 
 hot_setup() {
     hot_install cmake make pkg-config libteem-dev libnifti-dev zlib1g-dev libpng-dev libcjson-dev libcairo2-dev libgomp1 \
-        libepoxy-dev libegl-dev libglfw3-dev libegl-mesa0 libgl1-mesa-dri \
+        libepoxy-dev libegl-dev libglfw3-dev libegl-mesa0 libgl1-mesa-dri fonts-dejavu-core \
         libopenblas-serial-dev || return 1
     if [ "${1:-}" = --tests ]; then
         hot_install teem-apps mrtrix3 python3-numpy python3-nibabel python3-h5py python3-dipy libhdf5-dev \
-            libvtk9-dev python3-vtk9 g++ || return 1
+            libvtk9-dev python3-vtk9 g++ xvfb xdotool || return 1
     fi
     if [ ! -f "$build/CMakeCache.txt" ]; then
         say "configuring"

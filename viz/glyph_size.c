@@ -1,0 +1,36 @@
+#include "glyph_size.h"
+
+#include <math.h>
+
+/* From a voxel's middle to its nearest side. */
+static double half_voxel(const hot_scene *scene)
+{
+    return 0.5 * fmin(scene->spacing[0], fmin(scene->spacing[1], scene->spacing[2]));
+}
+
+/* mm per unit when `usual`, or with normalised sizes this voxel's own `largest`, fills a voxel. */
+static double size_per_unit(const hot_scene *scene, const hot_view_state *state, double usual, double largest)
+{
+    const double full = state->normalise ? largest : usual;
+    return full > 0 ? state->scale * half_voxel(scene) / full : 0;
+}
+
+double hot_scene_surface_mm(const hot_scene *scene, const hot_view_state *state, size_t index)
+{
+    return size_per_unit(scene, state, scene->usual_radius, (double)scene->radius[index]);
+}
+
+double hot_scene_stick_mm(const hot_scene *scene, const hot_view_state *state, size_t index)
+{
+    double longest = 0;
+    for (int fiber = 0; fiber < scene->max_fibers; fiber++) {
+        const float *v = scene->peaks + 3 * (index * (size_t)scene->max_fibers + (size_t)fiber);
+        longest = fmax(longest, sqrt((double)v[0] * (double)v[0] + (double)v[1] * (double)v[1] + (double)v[2] * (double)v[2]));
+    }
+    return size_per_unit(scene, state, scene->usual_amplitude, longest);
+}
+
+double hot_scene_stick_radius(const hot_scene *scene, const hot_view_state *state)
+{
+    return state->stick_width * half_voxel(scene);
+}

@@ -1,0 +1,97 @@
+/* The table of keys and mouse, and what is made of it for the README. */
+#include <stdio.h>
+#include <string.h>
+
+#include "input.h"
+
+#define KEY(CODE, ACTION, GROUP, LABEL, HELP) {HOT_TRIGGER_KEY, CODE, 0, HOT_ACTION_##ACTION, GROUP, LABEL, HELP}
+#define KEY_WITH(CODE, MODIFIERS, ACTION, GROUP, LABEL, HELP) \
+    {HOT_TRIGGER_KEY, CODE, MODIFIERS, HOT_ACTION_##ACTION, GROUP, LABEL, HELP}
+#define MOUSE(TRIGGER, BUTTON, MODIFIERS, ACTION, LABEL, HELP) \
+    {HOT_TRIGGER_##TRIGGER, BUTTON, MODIFIERS, HOT_ACTION_##ACTION, "Mouse", LABEL, HELP}
+
+static const hot_binding bindings[] = {
+    MOUSE(DRAG, HOT_BUTTON_LEFT, 0, PICK, "Left", "move the crosshair; what is there is printed"),
+    MOUSE(WHEEL, 0, 0, SCROLL, "Wheel", "next or previous slice"),
+    MOUSE(DRAG, HOT_BUTTON_RIGHT, 0, WINDOW_LEVEL, "Right drag", "brightness (across), contrast (up)"),
+    MOUSE(DRAG, HOT_BUTTON_MIDDLE, 0, PAN, "Middle or Shift drag", "pan"),
+    MOUSE(DRAG, HOT_BUTTON_LEFT, HOT_WITH_SHIFT, PAN, NULL, NULL),
+    MOUSE(DRAG, HOT_BUTTON_RIGHT, HOT_WITH_SHIFT, SCROLL, "Shift right drag", "through the slices"),
+    MOUSE(DRAG, HOT_BUTTON_LEFT, HOT_WITH_CTRL, TURN, "Ctrl drag", "rotate (3-D: drag alone)"),
+    MOUSE(SPACE_DRAG, HOT_BUTTON_LEFT, 0, TURN, NULL, NULL),
+    MOUSE(DRAG, HOT_BUTTON_RIGHT, HOT_WITH_CTRL, ROLL, "Ctrl right drag", "roll"),
+    MOUSE(WHEEL, 0, HOT_WITH_CTRL, ZOOM, "Ctrl wheel", "zoom about the pointer"),
+
+    KEY('A', AXIAL, "View", "A  S  C", "axial, sagittal, coronal plane"),
+    KEY('S', SAGITTAL, "View", NULL, NULL),
+    KEY('C', CORONAL, "View", NULL, NULL),
+    KEY(HOT_KEY_F1, SINGLE, "View", "F1  F2  F3", "one plane, three linked planes, 3-D"),
+    KEY(HOT_KEY_F2, PLANES, "View", NULL, NULL),
+    KEY(HOT_KEY_F3, SPACE, "View", NULL, NULL),
+    KEY(HOT_KEY_UP, SLICE_NEXT, "View", "Up  Down", "next, previous slice"),
+    KEY(HOT_KEY_DOWN, SLICE_BACK, "View", NULL, NULL),
+    KEY_WITH('+', HOT_WITH_CTRL, ZOOM_IN, "View", "Ctrl +  Ctrl −", "zoom in, out"),
+    KEY_WITH('=', HOT_WITH_CTRL, ZOOM_IN, "View", NULL, NULL),
+    KEY_WITH('-', HOT_WITH_CTRL, ZOOM_OUT, "View", NULL, NULL),
+    KEY('L', LOCK, "View", "L", "lock planes to the voxel grid"),
+    KEY('R', RESET, "View", "R", "reset the view"),
+
+    KEY('+', LARGER, "Glyphs", "+  −", "larger, smaller"),
+    KEY('=', LARGER, "Glyphs", NULL, NULL),
+    KEY('-', SMALLER, "Glyphs", NULL, NULL),
+    KEY('G', GLYPH, "Glyphs", "G", "surfaces, sticks, both, none"),
+    KEY('D', COLOR, "Glyphs", "D", "colour: direction, fibre, value, plain"),
+    KEY('N', NORMALISE, "Glyphs", "N", "all equally large"),
+    KEY('K', CLIP, "Glyphs", "K", "keep inside the voxel"),
+    KEY('T', LIGHT, "Glyphs", "T", "light"),
+    KEY('W', EXTENT, "Glyphs", "W", "3-D: whole volume, or slices"),
+    KEY(']', THRESHOLD_UP, "Glyphs", "]  [", "raise, lower the threshold"),
+    KEY('[', THRESHOLD_DOWN, "Glyphs", NULL, NULL),
+
+    KEY('M', IMAGE, "Image", "M", "show or hide"),
+    KEY(HOT_KEY_PAGE_DOWN, VOLUME_NEXT, "Image", "Page Down  Up", "next, previous image"),
+    KEY(HOT_KEY_PAGE_UP, VOLUME_BACK, "Image", NULL, NULL),
+    KEY('I', INTERPOLATE, "Image", "I", "interpolate"),
+    KEY(HOT_KEY_ESCAPE, WINDOW_RESET, "Image", "Esc", "reset brightness and contrast"),
+
+    KEY('F', CROSSHAIR, "Annotations", "F", "crosshair"),
+    KEY('V', VALUES, "Annotations", "V", "values of the voxel"),
+    KEY('B', COLORBAR, "Annotations", "B", "colour bar"),
+    KEY(' ', ANNOTATIONS, "Annotations", "Space", "all annotations"),
+    KEY('H', HELP, "Annotations", "H or ?", "this help"),
+    KEY('?', HELP, "Annotations", NULL, NULL),
+
+    KEY(HOT_KEY_F11, FULL_SCREEN, "Window", "F11", "full screen"),
+    KEY_WITH('R', HOT_WITH_SHIFT, RELOAD, "Window", "Shift+R", "read the files again"),
+    KEY('Q', QUIT, "Window", "Q", "quit"),
+    KEY_WITH('Q', HOT_WITH_CTRL, QUIT, "Window", NULL, NULL),
+    KEY_WITH('W', HOT_WITH_CTRL, QUIT, "Window", NULL, NULL),
+};
+enum { BINDINGS = sizeof bindings / sizeof bindings[0] };
+
+const hot_binding *hot_bindings(size_t *count)
+{
+    *count = BINDINGS;
+    return bindings;
+}
+
+hot_status hot_bindings_markdown(hot_context *context, char **text)
+{
+    size_t room = 64, used = 0;
+    for (int i = 0; i < BINDINGS; i++)
+        room += bindings[i].label ? strlen(bindings[i].label) + strlen(bindings[i].help) + strlen(bindings[i].group) + 16 : 0;
+    *text = hot_context_alloc(context, room, 1);
+    if (!*text)
+        return HOT_ERROR_MEMORY;
+    used += (size_t)snprintf(*text, room, "| | | |\n| --- | --- | --- |\n");
+    const char *group = "";
+    for (int i = 0; i < BINDINGS; i++) {
+        const hot_binding *row = &bindings[i];
+        if (!row->label)
+            continue;
+        used += (size_t)snprintf(*text + used, room - used, "| %s | %s | %s |\n", strcmp(group, row->group) ? row->group : "",
+                                 row->label, row->help);
+        group = row->group;
+    }
+    return HOT_OK;
+}

@@ -1,0 +1,201 @@
+/* Crosshair, orientation, scale and caption of a viewport. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "overlay_parts.h"
+
+static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+double hot_overlay_line(const hot_overlay_page *page, hot_text_style style)
+{
+    return (double)page->list->text->faces[style].line;
+}
+
+double hot_overlay_ascent(const hot_overlay_page *page, hot_text_style style)
+{
+    return (double)page->list->text->faces[style].ascent;
+}
+
+/* ---- Letters --------------------------------------------------------------------------------------------- */
+
+void hot_overlay_letters(const double ras[3], int known, char letters[3])
+{
+    static const double LEAN = 0.2679491924311227; /* tan 15 degrees */
+    int first = 0, count = 0;
+    memset(letters, 0, 3);
+    for (int d = 1; d < 3; d++)
+        if (fabs(ras[d]) > fabs(ras[first]) + 1e-9)
+            first = d;
+    int second = (first + 1) % 3, third = (first + 2) % 3;
+    if (fabs(ras[third]) > fabs(ras[second]) + 1e-9)
+        second = third;
+    if (!known) {
+        letters[0] = ras[first] < 0 ? '-' : '+';
+        letters[1] = "xyz"[first];
+        return;
+    }
+    letters[count++] = (ras[first] < 0 ? "LPI" : "RAS")[first];
+    if (fabs(ras[second]) > LEAN * fabs(ras[first]))
+        letters[count++] = (ras[second] < 0 ? "LPI" : "RAS")[second];
+}
+
+/* What lies beyond each edge of a plane. */
+static void add_edge_letters(const hot_overlay_page *page, const hot_viewport *viewport)
+{
+    const double margin = 9 * page->unit, ascent = hot_overlay_ascent(page, HOT_TEXT_LETTER);
+    /* capitals are about .73 of the ascent: that is what is centred */
+    const double x = viewport->x + viewport->width / 2, y = viewport->y + viewport->height / 2 + 0.37 * ascent;
+    const struct { const double *axis; double sign, x, y, align; } edges[4] = {
+        {viewport->right, -1, viewport->x + margin, y, 0},
+        {viewport->right, 1, viewport->x + viewport->width - margin, y, 1},
+        {viewport->up, 1, x, viewport->y + margin + 0.75 * ascent, 0.5},
+        {viewport->up, -1, x, viewport->y + viewport->height - margin, 0.5}};
+    for (int e = 0; e < 4; e++) {
+        double direction[3];
+        char letters[3];
+        for (int d = 0; d < 3; d++)
+            direction[d] = edges[e].sign * edges[e].axis[d];
+        hot_overlay_letters(direction, page->scene->grid.space != HOT_SPACE_UNKNOWN, letters);
+        hot_draw_text(page->list, edges[e].x, edges[e].y, edges[e].align, HOT_TEXT_LETTER, HOT_ACCENT, "%s", letters);
+    }
+}
+
+/* The ball of directions as the viewer sees it, with letters where the axes come out of it: those behind first. */
+static void add_ball_letters(const hot_overlay_page *page, const hot_viewport *viewport)
+{
+    static const char *const named[6] = {"R", "A", "S", "L", "P", "I"}, *const unnamed[6] = {"+x", "+y", "+z", "−x", "−y", "−z"};
+    const int known = page->scene->grid.space != HOT_SPACE_UNKNOWN;
+    const double radius = 24 * page->unit, reach = radius + 11 * page->unit;
+    const double x = viewport->x + reach + 14 * page->unit, y = viewport->y + viewport->height - reach - 14 * page->unit;
+    const double ascent = hot_overlay_ascent(page, HOT_TEXT_BOLD);
+    for (int front = 0; front < 2; front++) {
+        if (front) {
+            double frame[3][3];
+            memcpy(frame[0], viewport->right, sizeof frame[0]);
+            memcpy(frame[1], viewport->up, sizeof frame[1]);
+            memcpy(frame[2], viewport->toward, sizeof frame[2]);
+            hot_draw_ball(page->list, x, y, radius, (const double (*)[3])frame);
+        }
+        for (int i = 0; i < 6; i++) {
+            const double sign = i < 3 ? 1 : -1;
+            const int axis = i % 3;
+            if ((sign * viewport->toward[axis] >= -1e-9) != front)
+                continue;
+            hot_draw_text(page->list, x + reach * sign * viewport->right[axis],
+                          y - reach * sign * viewport->up[axis] + 0.37 * ascent, 0.5, HOT_TEXT_BOLD,
+                          front ? HOT_ACCENT : HOT_INK_DIM, "%s", known ? named[i] : unnamed[i]);
+        }
+    }
+}
+
+void hot_overlay_add_orientation(const hot_overlay_page *page, const hot_viewport *viewport)
+{
+    if (viewport->space)
+        add_ball_letters(page, viewport);
+    else
+        add_edge_letters(page, viewport);
+}
+
+/* ---- Crosshair ------------------------------------------------------------------------------------------- */
+
+/* The part of a line through (x, y) along a direction on the screen that is inside the viewport, as distances from the
+ * point; 0 when there is none. */
+static int clip_line(const hot_viewport *viewport, const double at[2], const double along[2], double ends[2])
+{
+    const double low[2] = {viewport->x, viewport->y};
+    const double high[2] = {viewport->x + viewport->width, viewport->y + viewport->height};
+    for (int d = 0; d < 2; d++) {
+        if (fabs(along[d]) < 1e-12) {
+            if (at[d] < low[d] || at[d] > high[d])
+                return 0;
+            continue;
+        }
+        const double a = (low[d] - at[d]) / along[d], b = (high[d] - at[d]) / along[d];
+        ends[0] = fmax(ends[0], fmin(a, b));
+        ends[1] = fmin(ends[1], fmax(a, b));
+    }
+    return ends[0] < ends[1];
+}
+
+/* A line through the point, from ends[0] to ends[1], but for a gap about it so that the voxel can be seen. */
+static void add_gapped_line(const hot_overlay_page *page, const hot_viewport *viewport, const double at[2],
+                            const double along[2], double from, double to, double gap)
+{
+    static const hot_rgba color = {1.0f, 0.86f, 0.35f, 0.62f};
+    const double parts[2][2] = {{from, -gap}, {gap, to}};
+    for (int p = 0; p < 2; p++) {
+        double ends[2] = {parts[p][0], parts[p][1]};
+        if (ends[0] < ends[1] && clip_line(viewport, at, along, ends))
+            hot_draw_line(page->list, at[0] + ends[0] * along[0], at[1] + ends[0] * along[1], at[0] + ends[1] * along[0],
+                          at[1] + ends[1] * along[1], fmax(1, round(page->unit)), color);
+    }
+}
+
+void hot_overlay_add_crosshair(const hot_overlay_page *page, const hot_viewport *viewport)
+{
+    const hot_scene *scene = page->scene;
+    const double largest = fmax(scene->spacing[0], fmax(scene->spacing[1], scene->spacing[2]));
+    const double gap = fmax(0.75 * largest / viewport->mm_per_pixel, 5 * page->unit);
+    const double whole = viewport->width + viewport->height;
+    double at[2];
+    hot_viewport_project(viewport, viewport->point, at);
+    if (!viewport->space) {
+        const double middle[2] = {floor(at[0]) + 0.5, floor(at[1]) + 0.5}; /* lines of one pixel lie on one row */
+        add_gapped_line(page, viewport, middle, (const double[2]){1, 0}, -whole, whole, gap);
+        add_gapped_line(page, viewport, middle, (const double[2]){0, 1}, -whole, whole, gap);
+        return;
+    }
+    for (int axis = 0; axis < 3; axis++) { /* along the voxel axes, as far as the grid reaches */
+        const double last = (double)scene->grid.size[axis] - 1, here = page->state->voxel[axis];
+        double step[3], flat[2], length;
+        for (int d = 0; d < 3; d++)
+            step[d] = scene->to_ras[d][axis];
+        flat[0] = dot(step, viewport->right) / viewport->mm_per_pixel;
+        flat[1] = -dot(step, viewport->up) / viewport->mm_per_pixel;
+        length = hypot(flat[0], flat[1]);
+        if (length < 1e-3) /* it points at us */
+            continue;
+        flat[0] /= length;
+        flat[1] /= length;
+        add_gapped_line(page, viewport, at, flat, -(here + 0.5) * length, (last - here + 0.5) * length, fmin(gap, length));
+    }
+}
+
+/* ---- Scale and caption ----------------------------------------------------------------------------------- */
+
+double hot_overlay_round_length(double most)
+{
+    double length = pow(10, floor(log10(most) + 1e-9));
+    length *= most >= 5 * length * (1 - 1e-9) ? 5 : most >= 2 * length * (1 - 1e-9) ? 2 : 1;
+    return length;
+}
+
+void hot_overlay_add_scale_bar(const hot_overlay_page *page, const hot_viewport *viewport)
+{
+    const double unit = page->unit, most = fmin(viewport->width / 4, 200 * unit) * viewport->mm_per_pixel;
+    if (!(most > 0) || !isfinite(most))
+        return;
+    const double length = hot_overlay_round_length(most), pixels = length / viewport->mm_per_pixel;
+    const double x2 = round(viewport->x + viewport->width - 14 * unit), x = round(x2 - pixels);
+    const double y = round(viewport->y + viewport->height - 14 * unit), thick = fmax(2, round(2 * unit)), tick = 4 * unit;
+    const hot_rgba rim = {0, 0, 0, 0.6f};
+    const double rims = fmax(1, round(unit));
+    hot_draw_rectangle(page->list, x - rims, y - thick - rims, x2 + rims, y + rims, rim, rim);
+    hot_draw_rectangle(page->list, x, y - thick, x2, y, HOT_INK, HOT_INK);
+    hot_draw_text(page->list, (x + x2) / 2, y - thick - tick, 0.5, HOT_TEXT_PLAIN, HOT_INK, "%g mm", length);
+}
+
+void hot_overlay_add_caption(const hot_overlay_page *page, const hot_viewport *viewport)
+{
+    static const char *const planes[3] = {"axial", "sagittal", "coronal"};
+    const double x = viewport->x + 12 * page->unit;
+    const double y = viewport->y + 9 * page->unit + hot_overlay_ascent(page, HOT_TEXT_PLAIN);
+    if (viewport->space) {
+        hot_draw_text(page->list, x, y, 0, HOT_TEXT_PLAIN, HOT_INK_DIM, "3-D");
+        return;
+    }
+    hot_draw_text(page->list, x, y, 0, HOT_TEXT_PLAIN, HOT_INK, "%s%s, %c = %d of %zu", planes[viewport->plane],
+                  fabs(page->state->tilt[0]) < 1 - 1e-12 ? " (turned)" : "", "ijk"[viewport->axis],
+                  page->state->voxel[viewport->axis], page->scene->grid.size[viewport->axis]);
+}
