@@ -1,5 +1,7 @@
-# Headers, libraries, a CMake package (find_package(hotfiber)) and pkg-config files.
+# Commands with their manual page, headers, libraries, a CMake package (find_package(hotfiber)) and pkg-config files.
 include(CMakePackageConfigHelpers)
+# What brings VTK along is a component of its own: a package of its own for those who want it (HotfiberPackage.cmake).
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME hotfiber)
 
 set(hot_targets hotkernels)
 install(DIRECTORY kernels/include/hotfiber DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -8,23 +10,27 @@ if(TARGET hotfiber)
   install(DIRECTORY plugin/include/hotfiber DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(TARGETS hotfiber_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-if(TARGET hotvtk)
-  list(APPEND hot_targets hotvtk)
-  install(DIRECTORY plugin/vtk/include/hotfiber DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-endif()
 install(TARGETS ${hot_targets} EXPORT hotfiber
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT hotfiber NAMESPACE hotfiber:: FILE hotfiber-targets.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hotfiber)
+if(TARGET hotvtk)
+  install(DIRECTORY plugin/vtk/include/hotfiber DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT vtk)
+  install(TARGETS hotvtk EXPORT hotvtk LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT vtk
+          NAMELINK_COMPONENT vtk INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT hotvtk NAMESPACE hotfiber:: FILE hotvtk-targets.cmake
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hotfiber COMPONENT vtk)
+endif()
 file(WRITE ${CMAKE_BINARY_DIR}/hotfiber-config.cmake
-     "include(\"\${CMAKE_CURRENT_LIST_DIR}/hotfiber-targets.cmake\")\n")
+     "include(\"\${CMAKE_CURRENT_LIST_DIR}/hotfiber-targets.cmake\")\n"
+     "include(\"\${CMAKE_CURRENT_LIST_DIR}/hotvtk-targets.cmake\" OPTIONAL) # hotfiber::hotvtk, where it is installed\n")
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/hotfiber-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/hotfiber-config.cmake ${CMAKE_BINARY_DIR}/hotfiber-config-version.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hotfiber)
 
 # Paths relative to the file itself, so that an installed tree can be moved.
-macro(hot_pkgconfig name description libs requires)
+macro(hot_pkgconfig name description libs requires component)
   file(WRITE ${CMAKE_BINARY_DIR}/${name}.pc
 "prefix=\${pcfiledir}/../..
 libdir=\${prefix}/${CMAKE_INSTALL_LIBDIR}
@@ -37,9 +43,25 @@ Requires: ${requires}
 Cflags: -I\${includedir}
 Libs: -L\${libdir} ${libs}
 ")
-  install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ${component})
 endmacro()
-hot_pkgconfig(hotkernels "Higher-order tensor kernels on plain arrays" "-lhotkernels -lm" "")
+hot_pkgconfig(hotkernels "Higher-order tensor kernels on plain arrays" "-lhotkernels -lm" "" hotfiber)
 if(TARGET hotfiber)
-  hot_pkgconfig(hotfiber "${PROJECT_DESCRIPTION}" "-lhotfiber" "hotkernels")
+  hot_pkgconfig(hotfiber "${PROJECT_DESCRIPTION}" "-lhotfiber" "hotkernels" hotfiber)
 endif()
+if(TARGET hotvtk)
+  hot_pkgconfig(hotvtk "Fibre directions and tensors as objects of VTK, for C" "-lhotvtk" "hotfiber" vtk)
+endif()
+
+# The manual page is the command's own help.
+if(TARGET hotfiber_command AND NOT CMAKE_CROSSCOMPILING)
+  set(hot_manpage ${CMAKE_BINARY_DIR}/hotfiber.1.gz)
+  add_custom_command(OUTPUT ${hot_manpage}
+    COMMAND sh ${CMAKE_SOURCE_DIR}/cmake/manpage.sh $<TARGET_FILE:hotfiber_command> ${PROJECT_VERSION} > ${CMAKE_BINARY_DIR}/hotfiber.1
+    COMMAND gzip -9nf ${CMAKE_BINARY_DIR}/hotfiber.1
+    DEPENDS hotfiber_command ${CMAKE_SOURCE_DIR}/cmake/manpage.sh VERBATIM)
+  add_custom_target(hotfiber_manpage ALL DEPENDS ${hot_manpage})
+  install(FILES ${hot_manpage} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
+install(FILES README.md NEWS.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)

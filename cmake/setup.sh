@@ -39,7 +39,7 @@ hot_setup() {
         libopenblas-serial-dev || return 1
     if [ "${1:-}" = --tests ]; then
         hot_install teem-apps mrtrix3 python3-numpy python3-nibabel python3-h5py python3-dipy libhdf5-dev \
-            libvtk9-dev python3-vtk9 g++ xvfb xdotool || return 1
+            libvtk9-dev python3-vtk9 g++ xvfb xdotool dpkg-dev file groff-base || return 1
     fi
     if [ ! -f "$build/CMakeCache.txt" ]; then
         say "configuring"

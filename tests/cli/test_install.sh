@@ -49,6 +49,16 @@ cc main.c -o user $(pkg-config --cflags hotfiber) $(pkg-config --libs hotfiber) 
 [ "$(./user)" = "$version" ] || { echo "through pkg-config"; exit 1; }
 [ "$(pkg-config --modversion hotfiber hotkernels | sort -u)" = "$version" ] || { echo "pkg-config's version"; exit 1; }
 
+if [ -f "$libdir/libhotvtk.so" ]; then # VTK's layer, from C
+    printf '#include <hotfiber/vtk.h>\n#include <stdio.h>\nint main(void) { return puts(hot_vtk_version()) < 0; }\n' >vtk.c
+    cc vtk.c -o vtk $(pkg-config --cflags --libs hotvtk) -Wl,-rpath,"$libdir" -Wl,-rpath-link,"$libdir"
+    ./vtk | grep -q '^9' || { echo "hotvtk through pkg-config"; exit 1; }
+    sed 's/main.c/vtk.c/; s/hotfiber::hotfiber/hotfiber::hotvtk/' CMakeLists.txt >lists && mkdir vtk-user && cp vtk.c vtk-user/ &&
+        mv lists vtk-user/CMakeLists.txt
+    cmake -S vtk-user -B vtk-user/build -DCMAKE_PREFIX_PATH="$prefix" >cmake.log 2>&1 &&
+        cmake --build vtk-user/build >>cmake.log 2>&1 && vtk-user/build/user >/dev/null || { cat cmake.log; exit 1; }
+fi
+
 # The installed command runs from where it is.
 [ "$("$prefix/bin/hotfiber" --version)" = "hotfiber $version" ] || { echo "the installed command"; exit 1; }
 

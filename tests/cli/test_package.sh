@@ -1,0 +1,82 @@
+# cpack's Debian packages: what they say and hold, that they hold all that is installed, and that the command works from
+# the unpacked files alone. (On a clean Debian: sh tests/cli/package_in_chroot.sh, which needs root and the network.)
+set -eu
+[ -z "${HOT_SANITIZED:-}" ] || { echo "skipped: the libraries need the sanitizers' runtime"; exit 77; }
+for tool in cpack dpkg-deb dpkg-shlibdeps; do
+    command -v $tool >/dev/null || { echo "skipped: $tool is not installed"; exit 77; }
+done
+failed=0
+not_so() { echo "not so: $*"; failed=1; }
+
+cpack --config "$HOT_BUILD/CPackConfig.cmake" -B "$PWD/packages" >cpack.log 2>&1 || { cat cpack.log; exit 1; }
+version=$("$HOTFIBER" --version | cut -d ' ' -f 2)
+main=$(ls packages/hotfiber_"$version"_*.deb)
+dpkg-deb --info "$main" >info
+field() { dpkg-deb --field "$1" "$2"; }
+[ "$(field "$main" Package)" = hotfiber ] && [ "$(field "$main" Version)" = "$version" ] || not_so "name and version"
+[ "$(field "$main" Section)" = science ] || not_so "section"
+field "$main" Maintainer | grep -q '^[^<]*<[^@ ]*@[^@ ]*>$' || not_so "maintainer: $(field "$main" Maintainer)"
+field "$main" Description | sed -n 1p | grep -q 'diffusion MRI' || not_so "description"
+[ "$(field "$main" Description | wc -l)" -ge 3 ] || not_so "long description"
+for needed in libc6 libteem2 libnifti2-2 libcairo2 libgomp1 zlib1g; do
+    field "$main" Depends | tr ',' '\n' | grep -q "^ *$needed\( \|$\)" || not_so "$needed is not in: $(field "$main" Depends)"
+done
+! field "$main" Depends | grep -q vtk || not_so "the main package brings VTK along"
+
+# Nothing that is installed is left out, nothing is in twice.
+cmake --install "$HOT_BUILD" --prefix "$PWD/installed" >install.log 2>&1 || { cat install.log; exit 1; }
+(cd installed && find . ! -type d | sort) >installed.list
+: >packed.list
+for package in packages/*.deb; do
+    dpkg-deb -x "$package" unpacked
+    dpkg-deb --contents "$package" | awk '$1 !~ /^d/ { print $6 }' | sed 's|^\./usr/|./|' >>packed.list
+    dpkg-deb --contents "$package" | grep -v ' root/root ' && not_so "owners in $package"
+    dpkg-deb --contents "$package" | awk '$6 !~ /^\.\/(usr\/.*)?$/' | grep . && not_so "files outside usr in $package"
+done
+sort -o packed.list packed.list
+diff installed.list packed.list || not_so "installed and packed differ"
+for wanted in ./bin/hotfiber ./lib/libhotfiber.so ./lib/libhotkernels.so ./include/hotfiber/hotfiber.h \
+    ./lib/cmake/hotfiber/hotfiber-config.cmake ./lib/pkgconfig/hotfiber.pc ./share/man/man1/hotfiber.1.gz \
+    ./share/doc/hotfiber/copyright; do
+    grep -qxF "$wanted" packed.list || not_so "$wanted is not in the package"
+done
+if [ -f "$HOT_BUILD/lib/libhotvtk.so" ]; then
+    vtk=$(ls packages/hotfiber-vtk_"$version"_*.deb)
+    field "$vtk" Depends | grep -q "hotfiber (= $version)" || not_so "Depends: $(field "$vtk" Depends)"
+    field "$vtk" Depends | grep -q libvtk9 || not_so "Depends: $(field "$vtk" Depends)"
+    dpkg-deb --contents "$vtk" >vtk.list
+    grep -q 'lib/libhotvtk.so.0 ' vtk.list && grep -q 'include/hotfiber/vtk.h' vtk.list || not_so "VTK's layer: $(cat vtk.list)"
+fi
+# No path of the place where it was built.
+for file in unpacked/usr/bin/* unpacked/usr/lib/*.so; do
+    ! LC_ALL=C readelf -d "$file" | grep -E 'RPATH|RUNPATH' | grep -qF "$HOT_BUILD" || not_so "$file looks for libraries in the build"
+done
+! grep -rqF "$HOT_BUILD" unpacked/usr/lib/cmake unpacked/usr/lib/pkgconfig || not_so "CMake or pkg-config files know the build"
+
+# The manual page holds every subcommand and every option, and is good roff.
+gzip -dc unpacked/usr/share/man/man1/hotfiber.1.gz >hotfiber.1
+for subcommand in $("$HOTFIBER" | sed -n 's/^  \([a-z][a-z0-9-]*\)  .*/\1/p'); do
+    grep -qxF ".SS \"hotfiber $(echo "$subcommand" | sed 's/-/\\-/g')\"" hotfiber.1 || not_so "$subcommand is not in the manual"
+    "$HOTFIBER" "$subcommand" --help | sed -n 's/^  \(-[^ ]*\).*/\1/p' | sed 's/-/\\-/g' | while read -r option; do
+        grep -qF ".B $option" hotfiber.1 || echo "$subcommand $option"
+    done
+done >missing
+[ ! -s missing ] || not_so "not in the manual: $(cat missing)"
+if command -v groff >/dev/null; then
+    groff -man -ww -Tutf8 -P-cbou hotfiber.1 2>groff.log >hotfiber.txt
+    [ ! -s groff.log ] || not_so "groff: $(head -n 3 groff.log)"
+    grep -q 'SUBCOMMANDS' hotfiber.txt || not_so "the manual has no subcommands"
+fi
+
+# It works from there.
+hotfiber=$PWD/unpacked/usr/bin/hotfiber
+LD_LIBRARY_PATH=$PWD/unpacked/usr/lib
+export LD_LIBRARY_PATH
+"$hotfiber" phantom --layout bundles --size 12,12,6 --directions 30 --truth truth.nrrd |
+    "$hotfiber" run --device cpu -i - -o out --quiet || not_so "phantom | run"
+"$hotfiber" score -i out/peaks.nrrd --truth truth.nrrd >score || not_so "score"
+grep -q '^all voxels' score || not_so "score says nothing"
+LD_LIBRARY_PATH=
+"$HOTFIBER" phantom --layout bundles --size 12,12,6 --directions 30 | "$HOTFIBER" run --device cpu -i - -o built --quiet
+cmp out/peaks.nrrd built/peaks.nrrd || not_so "other directions than those of the build"
+exit $failed
