@@ -114,7 +114,13 @@ void hot_context_set_cpu_limit(hot_context *context, int level) { context->cpu_l
 
 int hot_context_cancelled(const hot_context *context)
 {
-    return atomic_load_explicit(&((hot_context *)context)->cancelled, memory_order_relaxed);
+    hot_context *mine = (hot_context *)(uintptr_t)context; /* the flag is the one thing that may change at any time */
+    if (atomic_load_explicit(&mine->cancelled, memory_order_relaxed))
+        return 1;
+    if (!mine->options.stop || !mine->options.stop(mine->options.stop_user))
+        return 0;
+    hot_context_cancel(mine); /* what was once said stays said */
+    return 1;
 }
 
 void *hot_context_alloc(hot_context *context, size_t count, size_t item_size)
@@ -184,7 +190,12 @@ hot_status hot_context_progress(hot_context *context, const char *stage, double 
 {
     if (context->options.progress && context->options.progress(context->options.progress_user, stage, fraction))
         hot_context_cancel(context);
+    return hot_context_check(context, stage);
+}
+
+hot_status hot_context_check(hot_context *context, const char *doing)
+{
     if (hot_context_cancelled(context))
-        return hot_context_fail(context, HOT_ERROR_CANCELLED, "cancelled while %s", stage);
+        return hot_context_fail(context, HOT_ERROR_CANCELLED, "cancelled while %s", doing);
     return HOT_OK;
 }

@@ -51,6 +51,8 @@ hot_status hot_directions_cpu(hot_context *context, void *job)
 #pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
         for (long b = 0; b < blocks; b++) {
             const size_t at = (size_t)b * HOT_DIRECTIONS_BLOCK;
+            if (hot_context_cancelled(context))
+                continue;
             const int count = size - at < HOT_DIRECTIONS_BLOCK ? (int)(size - at) : HOT_DIRECTIONS_BLOCK;
             if (plan->order == 2)
                 lines(plan, start + at, count);

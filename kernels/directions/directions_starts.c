@@ -78,6 +78,8 @@ hot_status hot_directions_starts(hot_context *context, const hot_directions_plan
             const size_t item = start + (size_t)i, at = (size_t)i * plan->starts;
             float *out = plan->directions + item * row;
             int found = 0;
+            if (hot_context_cancelled(context))
+                continue;
             for (size_t k = 0; k < row; k++)
                 out[k] = 0;
             if (!plan->skip || plan->skip[item])

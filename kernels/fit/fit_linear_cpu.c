@@ -3,7 +3,7 @@
 
 #include "fit.h"
 
-/* Voxels between two looks at whether the caller wants to stop. */
+/* Voxels between two looks at whether the caller wants to stop, one after the other: PIECE. */
 enum { STRETCH = 1 << 16, PIECE = 256 };
 
 hot_status hot_fit_linear_f32_cpu(hot_context *context, hot_cpu_level level, size_t rows, size_t columns,
@@ -24,14 +24,12 @@ hot_status hot_fit_linear_f32_cpu(hot_context *context, hot_cpu_level level, siz
     }
     hot_fit_pack(level, rows, columns, matrix, packed);
     for (size_t first = 0; first < count; first += STRETCH) {
-        if (hot_context_cancelled(context)) {
-            status = hot_context_fail(context, HOT_ERROR_CANCELLED, "cancelled while fitting");
-            goto cleanup;
-        }
         const size_t end = count - first < STRETCH ? count : first + STRETCH;
         const size_t pieces = (end - first + PIECE - 1) / PIECE;
 #pragma omp parallel for num_threads(threads) schedule(static) if (pieces > 1)
         for (size_t piece = 0; piece < pieces; piece++) {
+            if (hot_context_cancelled(context))
+                continue;
             double *x = scratch + (size_t)omp_get_thread_num() * each;
             double *out = x + HOT_FIT_VOXELS * columns;
             const size_t stop = first + (piece + 1) * PIECE < end ? first + (piece + 1) * PIECE : end;
@@ -51,6 +49,9 @@ hot_status hot_fit_linear_f32_cpu(hot_context *context, hot_cpu_level level, siz
                         output[(i + v) * output_stride + r] = (float)out[v * padded + r];
             }
         }
+        status = hot_context_check(context, "fitting");
+        if (status != HOT_OK)
+            goto cleanup;
     }
 cleanup:
     hot_context_free(context, scratch);

@@ -141,20 +141,21 @@ hot_status hot_fit_weighted_f32_cpu(hot_context *context, hot_cpu_level level, s
     hot_fit_pack(level, columns, rows, plain, plan.right_matrix);
 
     for (size_t first = 0; first < count; first += STRETCH) {
-        if (hot_context_cancelled(context)) {
-            status = hot_context_fail(context, HOT_ERROR_CANCELLED, "cancelled while fitting");
-            goto cleanup;
-        }
         const size_t end = count - first < STRETCH ? count : first + STRETCH;
         const size_t groups = (end - first + LANES - 1) / LANES;
 #pragma omp parallel for num_threads(threads) schedule(static) if (groups > 1)
         for (size_t group = 0; group < groups; group++) {
+            if (hot_context_cancelled(context))
+                continue;
             weighted_scratch scratch;
             cut_scratch(&plan, memory + (size_t)omp_get_thread_num() * each, &scratch);
             const size_t i = first + group * LANES, voxels = end - i < LANES ? end - i : LANES;
             solve_group(&plan, &scratch, voxels, input + i * rows, weight + i * rows, coefficients + i * output_stride,
                         output_stride, flags ? flags + i : NULL);
         }
+        status = hot_context_check(context, "fitting");
+        if (status != HOT_OK)
+            goto cleanup;
     }
 cleanup:
     hot_context_free(context, memory);

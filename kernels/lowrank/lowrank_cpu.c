@@ -87,6 +87,8 @@ hot_status hot_signal_fibers_cpu(hot_context *context, void *argument)
         const int blocks = (int)((usable + (size_t)how.lanes - 1) / (size_t)how.lanes);
 #pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
         for (int block = 0; block < blocks; block++) {
+            if (hot_context_cancelled(context))
+                continue;
 #ifdef _OPENMP
             float *room = first_room + room_size * (size_t)omp_get_thread_num();
 #else

@@ -164,6 +164,8 @@ hot_status hot_lowrank_tensors_cpu(hot_context *context, void *argument)
         const int blocks = (int)((usable + (size_t)lanes - 1) / (size_t)lanes);
 #pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
         for (int b = 0; b < blocks; b++) {
+            if (hot_context_cancelled(context))
+                continue;
 #ifdef _OPENMP
             float *room = first_room + room_size * (size_t)omp_get_thread_num();
 #else

@@ -410,6 +410,8 @@ hot_status hot_eigenpairs_f64(hot_context *context, const hot_sshopm_options *op
         size_t end = begin + chunk < count ? begin + chunk : count;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (end - begin > 1)
         for (size_t t = begin; t < end; t++) {
+            if (hot_context_cancelled(context))
+                continue;
             size_t thread = (size_t)omp_get_thread_num();
             workspace work = {.values = values + thread * self.unique, .pairs = lists + thread * self.capacity};
             if (scan_points) {

@@ -169,7 +169,8 @@ hot_status hot_sshopm_cpu(hot_context *context, void *plan_pointer)
         size_t end = begin + chunk < pieces ? begin + chunk : pieces;
 #pragma omp parallel for schedule(dynamic, 8) num_threads(threads) if (end - begin > 8)
         for (size_t piece = begin; piece < end; piece++)
-            do_piece(&job, piece, job.scratch + (size_t)omp_get_thread_num() * job.scratch_stride);
+            if (!hot_context_cancelled(context))
+                do_piece(&job, piece, job.scratch + (size_t)omp_get_thread_num() * job.scratch_stride);
     }
     status = hot_context_progress(context, "eigenpairs", 1);
 cleanup:

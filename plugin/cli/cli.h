@@ -88,6 +88,7 @@ void cli_guess_try(cli_guess *guess, const char *candidate);
 void cli_terminal_start(int quiet);
 void cli_terminal_newline(void); /* leaves the bar's line, if a bar is drawn */
 int cli_interrupted(void);
+int cli_stop(void *user);
 void cli_log(void *user, hot_log_level level, const char *line);
 int cli_progress(void *user, const char *stage, double fraction);
 

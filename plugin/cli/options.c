@@ -305,7 +305,7 @@ int cli_parse(const cli_command *command, const cli_option *options, int argc, c
                 return usage_error(command, "-i FILE is needed: standard input is a terminal");
         }
     hot_context_options settings = {.size = sizeof settings, .threads = threads, .seed = seed, .log = cli_log,
-                                    .progress = cli_progress};
+                                    .progress = cli_progress, .stop = cli_stop};
     if (!parse_device(device, &settings))
         return usage_error(command, "--device is auto, cpu, cuda or cuda:N, not '%s'", device);
     common->quiet = quiet;

@@ -43,6 +43,12 @@ void cli_terminal_start(int quiet)
 
 int cli_interrupted(void) { return interrupted != 0; }
 
+int cli_stop(void *user)
+{
+    (void)user;
+    return interrupted != 0;
+}
+
 void cli_terminal_newline(void)
 {
     if (terminal.open)

@@ -1,4 +1,5 @@
 /* The samples of an NRRD into memory: raw and gzip through one source, numbers as text, the rest by Teem. */
+#define _GNU_SOURCE /* fopencookie */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "common/nrrdfile.h"
 #include "common/plain_numbers.h"
 
-enum { INPUT_BYTES = 1 << 18, PORTION = 1 << 24 };
+enum { INPUT_BYTES = 1 << 18, PORTION = 1 << 20 };
 
 /* Bytes of a file, inflated on the way when it is gzip. */
 typedef struct source {
@@ -227,7 +228,7 @@ static hot_status read_numbers(hot_context *context, FILE *file, const char *nam
         case nrrdTypeFloat: ((float *)(void *)data)[i] = (float)real; break;
         default: ((double *)(void *)data)[i] = real; break;
         }
-        if ((i & 0xfffff) == 0) {
+        if ((i & 0xffff) == 0) {
             hot_status status = hot_context_progress(context, "reading", (double)i / (double)count);
             if (status != HOT_OK)
                 return status;
@@ -239,6 +240,11 @@ static hot_status read_numbers(hot_context *context, FILE *file, const char *nam
 static hot_status read_hex(hot_context *context, FILE *file, const char *name, size_t bytes, unsigned char *data)
 {
     for (size_t i = 0; i < bytes; i++) {
+        if ((i & 0xfffff) == 0) {
+            hot_status status = hot_context_progress(context, "reading", (double)i / (double)bytes);
+            if (status != HOT_OK)
+                return status;
+        }
         int value = 0;
         for (int digit = 0; digit < 2;) {
             int c = getc(file);
@@ -259,16 +265,52 @@ static hot_status read_hex(hot_context *context, FILE *file, const char *name, s
     return HOT_OK;
 }
 
+hot_status hot_swap_bytes(hot_context *context, void *samples, size_t count, size_t one)
+{
+    unsigned char *data = samples;
+    for (size_t n = 0; n < count && one > 1; n++, data += one) {
+        if ((n & 0xfffff) == 0) {
+            hot_status status = hot_context_check(context, "reading");
+            if (status != HOT_OK)
+                return status;
+        }
+        reverse(data, one);
+    }
+    return HOT_OK;
+}
+
+/* A stream for Teem that ends, with an error, when the caller wants to stop. */
+typedef struct watched {
+    hot_context *context;
+    FILE *from;
+} watched;
+
+static ssize_t read_watched(void *cookie, char *to, size_t bytes)
+{
+    watched *stream = cookie;
+    if (hot_context_cancelled(stream->context))
+        return -1;
+    size_t got = fread(to, 1, bytes, stream->from);
+    return got == 0 && ferror(stream->from) ? -1 : (ssize_t)got;
+}
+
 static hot_status read_by_teem(hot_context *context, hot_nrrd_file *file, FILE *from, const char *name, long skip,
                                unsigned char *data, size_t samples)
 {
     char reason[512];
+    watched stream = {context, from};
+    FILE *through = fopencookie(&stream, "rb", (cookie_io_functions_t){.read = read_watched});
+    if (!through)
+        return hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory for reading '%s'", name);
     hot_nrrd_lock();
     file->nio->byteSkip = skip;
-    int bad = file->nio->encoding->read(from, data, samples, file->nrrd, file->nio);
+    int bad = file->nio->encoding->read(through, data, samples, file->nrrd, file->nio);
     if (bad)
         hot_nrrd_reason(reason, sizeof reason);
     hot_nrrd_unlock();
+    fclose(through);
+    if (hot_context_cancelled(context))
+        return hot_context_check(context, "reading");
     return bad ? hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' cannot be read as %s: %s", name,
                                   file->nio->encoding->name, reason)
                : HOT_OK;
@@ -324,11 +366,8 @@ hot_status hot_nrrd_read(hot_context *context, hot_nrrd_file *file, void *data)
         }
     }
     if (status == HOT_OK && file->nio->encoding->endianMatters && file->nio->endian != airEndianUnknown &&
-        file->nio->endian != airMyEndian() && nrrdElementSize(file->nrrd) > 1) {
-        file->nrrd->data = data;
-        nrrdSwapEndian(file->nrrd);
-        file->nrrd->data = NULL;
-    }
+        file->nio->endian != airMyEndian())
+        status = hot_swap_bytes(context, data, file->samples, nrrdElementSize(file->nrrd));
     hot_plain_numbers_end(before);
     return status;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "common/fields.h"
 #include "common/nrrdfile.h"
@@ -45,14 +46,64 @@ hot_status hot_nrrd_load(hot_context *context, const char *path, Nrrd **nrrd)
 
 /* ---- out ---- */
 
-/* Why Teem could not write: the system's reason when there is one (a full disk), else Teem's. Under the lock. */
-static hot_status write_failed(hot_context *context, const char *path)
+/* The header, by Teem, into the stream. What can fail here is memory; a full disk shows in hot_output_finish. */
+static hot_status put_header(hot_context *context, const Nrrd *nrrd, const char *path, NrrdIoState *nio, FILE *to)
 {
-    int system = errno;
-    char reason[512];
-    hot_nrrd_reason(reason, sizeof reason);
-    return hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", hot_output_name(path),
-                            system ? strerror(system) : reason);
+    char *text = NULL, reason[512];
+    hot_nrrd_lock();
+    int bad = nrrdStringWrite(&text, nrrd, nio) || !text;
+    if (bad)
+        hot_nrrd_reason(reason, sizeof reason);
+    hot_nrrd_unlock();
+    if (bad)
+        return hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", hot_output_name(path), reason);
+    /* Teem puts "./" before a data file beside its header; it says nothing, and others' readers know the plain name. */
+    static const char field[] = "\ndata file: ", dot[] = "./";
+    char *name = strstr(text, field);
+    name = name ? name + strlen(field) : NULL;
+    if (name && strncmp(name, dot, strlen(dot)) == 0)
+        memmove(name, name + strlen(dot), strlen(name + strlen(dot)) + 1);
+    fputs(text, to);
+    airFree(text);
+    return HOT_OK;
+}
+
+/* The samples as they are, or as one gzip stream. Not by Teem, which would hold its lock all the while: two runs write at
+ * once. */
+static hot_status put_samples(hot_context *context, const Nrrd *nrrd, int compress, FILE *to)
+{
+    enum { ROOM = 1 << 16 };
+    const unsigned char *from = nrrd->data;
+    size_t bytes = nrrdElementNumber(nrrd) * nrrdElementSize(nrrd);
+    if (!compress) {
+        fwrite(from, 1, bytes, to);
+        return HOT_OK;
+    }
+    z_stream z = {0};
+    unsigned char *packed = hot_context_alloc(context, ROOM, 1);
+    if (!packed)
+        return HOT_ERROR_MEMORY;
+    hot_status status = HOT_OK;
+    if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+        hot_context_free(context, packed);
+        return hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory for zlib");
+    }
+    int state = Z_OK;
+    z.next_in = (Bytef *)(uintptr_t)from;
+    while (state != Z_STREAM_END && !ferror(to) && status == HOT_OK) {
+        if (z.avail_in == 0 && bytes > 0) {
+            z.avail_in = bytes < ROOM ? (uInt)bytes : ROOM;
+            bytes -= z.avail_in;
+        }
+        z.next_out = packed;
+        z.avail_out = ROOM;
+        state = deflate(&z, bytes == 0 ? Z_FINISH : Z_NO_FLUSH);
+        fwrite(packed, 1, ROOM - z.avail_out, to);
+        status = hot_context_check(context, "writing");
+    }
+    deflateEnd(&z);
+    hot_context_free(context, packed);
+    return status;
 }
 
 /* name.nhdr and its data file name.raw or name.raw.gz; the data appear first. */
@@ -73,26 +124,16 @@ static hot_status save_detached(hot_context *context, const Nrrd *nrrd, const ch
     FILE *to = NULL;
     if (status == HOT_OK)
         status = hot_output_file(context, &data, &to);
-    if (status == HOT_OK) {
-        hot_nrrd_lock();
-        errno = 0;
-        if (nio->encoding->write(to, nrrd->data, nrrdElementNumber(nrrd), nrrd, nio))
-            status = write_failed(context, name);
-        hot_nrrd_unlock();
-    }
+    if (status == HOT_OK)
+        status = put_samples(context, nrrd, compress, to);
     if (status == HOT_OK)
         status = hot_output_file(context, &header, &to);
     if (status == HOT_OK) {
         const char *slash = strrchr(name, '/');
-        hot_nrrd_lock();
         unsigned int at = airArrayLenIncr(nio->dataFNArr, 1);
         nio->dataFN[at] = airStrdup(slash ? slash + 1 : name);
         nio->detachedHeader = 1;
-        nio->skipData = 1;
-        errno = 0;
-        if (nrrdWrite(to, nrrd, nio))
-            status = write_failed(context, path);
-        hot_nrrd_unlock();
+        status = put_header(context, nrrd, path, nio, to);
     }
     if (status == HOT_OK) /* both are whole before one appears */
         status = hot_output_finish(context, &data);
@@ -126,12 +167,11 @@ hot_status hot_nrrd_save(hot_context *context, const Nrrd *nrrd, const char *pat
         status = hot_output_begin(context, path, &output);
         if (status == HOT_OK)
             status = hot_output_file(context, &output, &to);
+        if (status == HOT_OK)
+            status = put_header(context, nrrd, path, nio, to);
         if (status == HOT_OK) {
-            hot_nrrd_lock();
-            errno = 0;
-            if (nrrdWrite(to, nrrd, nio))
-                status = write_failed(context, path);
-            hot_nrrd_unlock();
+            fputc('\n', to);
+            status = put_samples(context, nrrd, compress, to);
         }
         status = hot_output_end(context, &output, status);
     }

@@ -1,6 +1,8 @@
+#define _GNU_SOURCE /* fopencookie */
 #include "common/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,15 +70,79 @@ hot_status hot_output_begin(hot_context *context, const char *path, hot_output *
     return status;
 }
 
+/* ---- The stream: what is written through it looks, every now and then, whether the caller wants to stop --------- */
+
+enum { PORTION = 1 << 16 };
+
+typedef struct stream {
+    hot_context *context;
+    int handle;
+    int borrowed; /* standard output: not ours to close */
+    char buffer[PORTION];
+} stream;
+
+static ssize_t stream_write(void *cookie, const char *data, size_t bytes)
+{
+    stream *to = cookie;
+    size_t done = 0;
+    while (done < bytes) {
+        if (hot_context_cancelled(to->context)) {
+            errno = ECANCELED;
+            return 0; /* which the C library takes for an error; a negative number it does not */
+        }
+        size_t part = bytes - done < PORTION ? bytes - done : PORTION;
+        ssize_t wrote = write(to->handle, data + done, part);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0)
+            return 0;
+        done += (size_t)wrote;
+    }
+    return (ssize_t)done;
+}
+
+static int stream_close(void *cookie)
+{
+    stream *to = cookie;
+    int bad = to->borrowed ? 0 : close(to->handle), reason = errno;
+    hot_context_free(to->context, to);
+    errno = reason;
+    return bad;
+}
+
+static FILE *stream_open(hot_context *context, const char *path)
+{
+    stream *to = hot_context_alloc(context, 1, sizeof *to);
+    if (!to)
+        return NULL;
+    to->context = context;
+    to->borrowed = path == NULL;
+    to->handle = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDOUT_FILENO;
+    FILE *file = to->handle < 0 ? NULL : fopencookie(to, "wb", (cookie_io_functions_t){.write = stream_write,
+                                                                                      .close = stream_close});
+    if (!file) {
+        int reason = errno;
+        if (to->handle >= 0 && !to->borrowed)
+            close(to->handle);
+        hot_context_free(context, to);
+        errno = reason;
+        return NULL;
+    }
+    setvbuf(file, to->buffer, _IOFBF, PORTION);
+    return file;
+}
+
 hot_status hot_output_file(hot_context *context, hot_output *output, FILE **file)
 {
     if (!output->file) {
-        if (strcmp(output->path, "-") == 0)
-            output->file = stdout;
-        else
-            output->file = fopen(output->temporary ? output->temporary : output->path, "wb");
+        errno = 0;
+        if (strcmp(output->path, "-") != 0)
+            output->file = stream_open(context, output->temporary ? output->temporary : output->path);
+        else if (fflush(stdout) == 0)
+            output->file = stream_open(context, NULL);
         if (!output->file)
-            return hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", output->path, strerror(errno));
+            return hot_context_fail(context, errno ? HOT_ERROR_FILE : HOT_ERROR_MEMORY, "cannot write '%s': %s",
+                                    hot_output_name(output->path), errno ? strerror(errno) : "out of memory");
     }
     *file = output->file;
     return HOT_OK;
@@ -91,13 +157,15 @@ hot_status hot_output_finish(hot_context *context, hot_output *output)
     errno = 0;
     int bad = ferror(output->file) || fflush(output->file) != 0;
     int reason = errno;
-    if (output->file != stdout && fclose(output->file) != 0) {
+    if (fclose(output->file) != 0) {
         bad = 1;
         reason = reason ? reason : errno;
     }
     output->file = NULL;
     if (!bad)
         return HOT_OK;
+    if (hot_context_cancelled(context))
+        return hot_context_check(context, "writing");
     return hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", hot_output_name(output->path),
                             reason ? strerror(reason) : "write error");
 }
@@ -119,7 +187,7 @@ hot_status hot_output_commit(hot_context *context, hot_output *output)
 
 void hot_output_discard(hot_context *context, hot_output *output)
 {
-    if (output->file && output->file != stdout)
+    if (output->file)
         fclose(output->file);
     if (output->temporary)
         remove(output->temporary);

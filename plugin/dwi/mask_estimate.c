@@ -52,11 +52,11 @@ static float middle(float *values, int count)
     return values[count / 2];
 }
 
-static void median_3x3x3(hot_context *context, const size_t size[3], const float *from, float *to)
+static hot_status median_3x3x3(hot_context *context, const size_t size[3], const float *from, float *to)
 {
 #pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
     for (size_t k = 0; k < size[2]; k++)
-        for (size_t j = 0; j < size[1]; j++)
+        for (size_t j = 0; j < size[1] && !hot_context_cancelled(context); j++)
             for (size_t i = 0; i < size[0]; i++) {
                 float near[27] = {0};
                 int count = 0;
@@ -66,6 +66,7 @@ static void median_3x3x3(hot_context *context, const size_t size[3], const float
                             near[count++] = from[x + size[0] * (y + size[1] * z)];
                 to[i + size[0] * (j + size[1] * k)] = middle(near, count);
             }
+    return hot_context_check(context, "estimating the mask");
 }
 
 /* Otsu (1979): the cut that leaves the least variance within the two classes; bins 0 ... cut are the dark one. Means in
@@ -148,8 +149,8 @@ static double background_below(const float *smooth, const float *low, const floa
 }
 
 /* Labels the connected sets (sharing faces) of voxels whose byte is `value`, keeps in `labels` 1, 2, ...; returns how
- * many. queue and labels hold one number per voxel. */
-static size_t components(const size_t size[3], const uint8_t *bytes, uint8_t value, size_t *labels, size_t *queue)
+ * many. queue and labels hold one number per voxel. When the caller wants to stop it stops, with what it has found. */
+static size_t components(hot_context *context, const size_t size[3], const uint8_t *bytes, uint8_t value, size_t *labels, size_t *queue)
 {
     const size_t nx = size[0], nxy = size[0] * size[1], voxels = nxy * size[2];
     size_t found = 0;
@@ -161,6 +162,8 @@ static size_t components(const size_t size[3], const uint8_t *bytes, uint8_t val
         labels[start] = ++found;
         queue[tail++] = start;
         while (head < tail) {
+            if (head % 4096 == 0 && hot_context_cancelled(context))
+                return found;
             size_t n = queue[head++], i = n % nx, j = n / nx % size[1], k = n / nxy;
             const size_t near[6] = {n - 1, n + 1, n - nx, n + nx, n - nxy, n + nxy};
             const int there[6] = {i > 0, i + 1 < nx, j > 0, j + 1 < size[1], k > 0, k + 1 < size[2]};
@@ -175,10 +178,10 @@ static size_t components(const size_t size[3], const uint8_t *bytes, uint8_t val
 }
 
 /* Islands of less than a twentieth of the largest one go; the separate pieces of a phantom stay. */
-static void drop_islands(const size_t size[3], uint8_t *bytes, size_t *labels, size_t *sizes)
+static void drop_islands(hot_context *context, const size_t size[3], uint8_t *bytes, size_t *labels, size_t *sizes)
 {
     size_t voxels = size[0] * size[1] * size[2], largest = 0;
-    size_t found = components(size, bytes, 1, labels, sizes);
+    size_t found = components(context, size, bytes, 1, labels, sizes);
     memset(sizes, 0, (found < voxels ? found + 1 : voxels) * sizeof *sizes);
     for (size_t n = 0; n < voxels; n++)
         if (labels[n])
@@ -191,10 +194,10 @@ static void drop_islands(const size_t size[3], uint8_t *bytes, size_t *labels, s
 }
 
 /* What is outside but cannot reach the border of the volume is inside. */
-static void fill_holes(const size_t size[3], uint8_t *bytes, size_t *labels, size_t *reaches)
+static void fill_holes(hot_context *context, const size_t size[3], uint8_t *bytes, size_t *labels, size_t *reaches)
 {
     const size_t nx = size[0], nxy = size[0] * size[1], voxels = nxy * size[2];
-    size_t found = components(size, bytes, 0, labels, reaches);
+    size_t found = components(context, size, bytes, 0, labels, reaches);
     memset(reaches, 0, found * sizeof *reaches);
     for (size_t n = 0; n < voxels; n++) {
         size_t i = n % nx, j = n / nx % size[1], k = n / nxy;
@@ -246,14 +249,17 @@ hot_status hot_mask_estimate(hot_context *context, const hot_dwi *dwi, hot_mask 
     status = shell_means(context, dwi, low, high);
     if (status != HOT_OK)
         goto cleanup;
-    median_3x3x3(context, dwi->grid.size, low, smooth);
+    status = median_3x3x3(context, dwi->grid.size, low, smooth);
+    if (status != HOT_OK)
+        goto cleanup;
     double threshold = background_below(smooth, low, high, voxels, (float *)(void *)numbers);
     for (size_t n = 0; n < voxels; n++)
         made->bytes[n] = smooth[n] >= threshold;
     if (threshold > 0) {
         regain_edges(dwi->grid.size, low, threshold, made->bytes);
-        drop_islands(dwi->grid.size, made->bytes, labels, numbers);
-        fill_holes(dwi->grid.size, made->bytes, labels, numbers);
+        drop_islands(context, dwi->grid.size, made->bytes, labels, numbers);
+        fill_holes(context, dwi->grid.size, made->bytes, labels, numbers);
+        status = hot_context_check(context, "estimating the mask");
     }
     made->inside = 0;
     for (size_t n = 0; n < voxels; n++)

@@ -1,5 +1,4 @@
-/* DWI from NIfTI with FSL's bval and bvec. niftilib reads the header; the samples are read here, because it turns NaN and
- * Inf into 0 and we flag them. */
+/* DWI from NIfTI with FSL's bval and bvec. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -121,37 +120,15 @@ static hot_status read_tables(hot_context *context, const char *path, const char
     return status;
 }
 
-static void swap_bytes(unsigned char *data, size_t samples, size_t one)
-{
-    for (size_t n = 0; n < samples; n++, data += one)
-        for (size_t i = 0; i < one / 2; i++) {
-            unsigned char kept = data[i];
-            data[i] = data[one - 1 - i];
-            data[one - 1 - i] = kept;
-        }
-}
-
 static hot_status read_samples(hot_context *context, const nifti_image *image, hot_dwi *dwi)
 {
     size_t one = hot_sample_bytes(dwi->sample), samples = hot_grid_voxels(&dwi->grid);
     if (samples == 0 || samples > SIZE_MAX / 2 / one / dwi->volumes)
         return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': its sizes are more than memory can address", image->fname);
     samples *= dwi->volumes;
-    FILE *file = fopen(image->iname, "rb");
-    if (!file)
-        return hot_context_fail(context, HOT_ERROR_FILE, "cannot open '%s': %s", image->iname, strerror(errno));
-    /* Whether it is packed is told by its first bytes, not by its name. */
-    int first = getc(file), second = getc(file), packed = first == 0x1f && second == 0x8b;
-    rewind(file);
     dwi->data = hot_context_alloc(context, samples, one);
     dwi->release_data = hot_dwi_free_data;
-    hot_status status = dwi->data ? hot_stream_read(context, file, packed, image->iname, (long)image->iname_offset, dwi->data,
-                                                    samples * one)
-                                  : HOT_ERROR_MEMORY;
-    fclose(file);
-    if (status == HOT_OK && one > 1 && image->byteorder != nifti_short_order())
-        swap_bytes(dwi->data, samples, one);
-    return status;
+    return dwi->data ? hot_nifti_samples(context, image, dwi->data) : HOT_ERROR_MEMORY;
 }
 
 hot_status hot_dwi_load_nifti(hot_context *context, const char *path, const char *bval, const char *bvec, hot_dwi **dwi)

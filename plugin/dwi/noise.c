@@ -6,10 +6,31 @@
 
 enum { CHUNK = 2048 };
 
-static int by_size(const void *left, const void *right)
+/* The value that would stand at `place` if `values` were sorted: the part that holds it is halved, more or less, again and
+ * again. Moves the values. */
+static float at_place(float *values, size_t count, size_t place)
 {
-    float l = *(const float *)left, r = *(const float *)right;
-    return (l > r) - (l < r);
+    size_t low = 0, high = count - 1;
+    while (low < high) {
+        const float pivot = values[low + (high - low) / 2];
+        size_t i = low, j = high;
+        for (;;) { /* what is below the pivot to the left, what is above to the right */
+            while (values[i] < pivot)
+                i++;
+            while (values[j] > pivot)
+                j--;
+            if (i >= j)
+                break;
+            const float swap = values[i];
+            values[i++] = values[j];
+            values[j--] = swap;
+        }
+        if (place <= j)
+            high = j;
+        else
+            low = j + 1;
+    }
+    return values[place];
 }
 
 /* The median of chi-square over its degrees of freedom (exact for 1 and 2, else Wilson and Hilferty's cube). */
@@ -58,8 +79,7 @@ hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mas
     }
     if (status == HOT_OK && used) {
         /* The median: voxels at edges, where motion and pulsation spread the volumes, do not count. */
-        qsort(variance, used, sizeof *variance, by_size);
-        *sigma = sqrt(variance[used / 2] / chi_square_median(several - 1));
+        *sigma = sqrt(at_place(variance, used, used / 2) / chi_square_median(several - 1));
         *snr = *sigma > 0 ? total / (double)used / *sigma : INFINITY;
     }
     hot_context_free(context, signals);

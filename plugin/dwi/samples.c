@@ -83,6 +83,8 @@ hot_status hot_dwi_read(hot_context *context, const hot_dwi *dwi, size_t first, 
     const size_t blocks = (count + BLOCK - 1) / BLOCK;
 #pragma omp parallel for schedule(static) num_threads(hot_context_threads(context)) if (blocks > 8)
     for (size_t block = 0; block < blocks; block++) {
+        if (hot_context_cancelled(context))
+            continue;
         size_t offset[BLOCK], start = block * BLOCK, here = count - start < BLOCK ? count - start : BLOCK;
         int along_i = 1;
         for (size_t n = 0; n < here; n++) {
@@ -93,5 +95,5 @@ hot_status hot_dwi_read(hot_context *context, const hot_dwi *dwi, size_t first, 
         gather g = {dwi, offset, here, along_i, signals + start * dwi->volumes};
         gathers[dwi->sample](&g);
     }
-    return HOT_OK;
+    return hot_context_check(context, "reading signals");
 }

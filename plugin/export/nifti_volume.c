@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "common/fields.h"
+#include "common/nrrdfile.h"
 
 enum { NIFTI1_LARGEST = 32767, HEADER_BYTES = 352 /* 348 and four zeros: no extensions */ };
 
@@ -87,7 +89,10 @@ static hot_status write_bytes(hot_context *context, hot_nifti_writer *writer, co
         return status;
     }
     while (bytes > 0) {
-        unsigned int part = bytes < (1u << 24) ? (unsigned int)bytes : 1u << 24; /* gzwrite counts in ints */
+        unsigned int part = bytes < (1u << 18) ? (unsigned int)bytes : 1u << 18; /* some ms of compressing */
+        hot_status status = hot_context_check(context, "writing");
+        if (status != HOT_OK)
+            return status;
         errno = 0;
         if (gzwrite(writer->zip, at, part) != (int)part)
             return hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", writer->output.path,
@@ -276,13 +281,34 @@ hot_status hot_nifti_open(hot_context *context, const char *path, nifti_image **
     return status;
 }
 
+hot_status hot_nifti_samples(hot_context *context, const nifti_image *image, void *samples)
+{
+    const size_t count = (size_t)image->nvox, one = (size_t)image->nbyper;
+    FILE *file = fopen(image->iname, "rb");
+    if (!file)
+        return hot_context_fail(context, HOT_ERROR_FILE, "cannot open '%s': %s", image->iname, strerror(errno));
+    /* Whether it is packed is told by its first bytes, not by its name. */
+    int first = getc(file), second = getc(file), packed = first == 0x1f && second == 0x8b;
+    rewind(file);
+    hot_status status = hot_stream_read(context, file, packed, image->iname, (long)image->iname_offset, samples, count * one);
+    fclose(file);
+    if (status == HOT_OK && image->swapsize > 1 && image->byteorder != nifti_short_order())
+        status = hot_swap_bytes(context, samples, count * one / (size_t)image->swapsize, (size_t)image->swapsize);
+    return status;
+}
+
 hot_status hot_nifti_load(hot_context *context, const char *path, nifti_image **image)
 {
     hot_status status = hot_nifti_open(context, path, image);
-    if (status == HOT_OK && nifti_image_load(*image) != 0) {
+    if (status != HOT_OK)
+        return status;
+    const size_t bytes = (size_t)(*image)->nvox * (size_t)(*image)->nbyper; /* a file can hold them: no overflow */
+    (*image)->data = malloc(bytes ? bytes : 1); /* malloc, since nifti_image_free frees it */
+    status = (*image)->data ? hot_nifti_samples(context, *image, (*image)->data)
+                            : hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory: %zu bytes for '%s'", bytes, path);
+    if (status != HOT_OK) {
         nifti_image_free(*image);
         *image = NULL;
-        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' ends before its last sample", path);
     }
     return status;
 }

@@ -34,7 +34,11 @@ hot_status hot_nifti_end(hot_context *context, hot_nifti_writer *writer, hot_sta
 /* Reads the header of an image (data stays NULL). Sizes that cannot be in a file of this length are refused.
  * nifti_image_free it. */
 hot_status hot_nifti_open(hot_context *context, const char *path, nifti_image **image);
-/* Reads an image, samples included. niftilib turns NaN and Inf of float samples into 0. nifti_image_free it. */
+/* The samples of an image that is open, in its own type (nvox x nbyper bytes), in the machine's byte order. Read here and
+ * not by niftilib, which turns NaN and Inf into 0 and cannot be stopped. Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT,
+ * HOT_ERROR_CANCELLED. */
+hot_status hot_nifti_samples(hot_context *context, const nifti_image *image, void *samples);
+/* Reads an image, samples included. nifti_image_free it. */
 hot_status hot_nifti_load(hot_context *context, const char *path, nifti_image **image);
 /* Its geometry, in RAS: sform, else qform; without either the voxel sizes alone, and HOT_SPACE_UNKNOWN. */
 void hot_nifti_grid(const nifti_image *image, hot_grid *grid);

@@ -11,6 +11,7 @@
 #include "export/picture_layout.h"
 
 typedef struct hot_picture {
+    hot_context *context;
     const hot_fiber_field *fibers;
     const float *background; /* NULL: the sum of the fibres' amplitudes */
     int colors;              /* voxels in the colours of their directions instead of sticks */
@@ -182,7 +183,7 @@ static void draw_sticks(const hot_picture *picture, const hot_panel *panel, size
 {
     const hot_fiber_field *fibers = picture->fibers;
     double step_x = panel->width / (double)columns, step_y = panel->height / (double)rows;
-    for (size_t r = 0; r < rows; r++)
+    for (size_t r = 0; r < rows && !hot_context_cancelled(picture->context); r++)
         for (size_t c = 0; c < columns; c++) {
             size_t at[3];
             panel_voxel(picture, panel, c, r, at);
@@ -323,7 +324,7 @@ static cairo_status_t put_bytes(void *closure, const unsigned char *data, unsign
 static hot_status draw_picture(hot_context *context, const hot_fiber_field *fibers, const float *background, int colors,
                                const char *path)
 {
-    hot_picture picture = {.fibers = fibers, .background = background, .colors = colors};
+    hot_picture picture = {.context = context, .fibers = fibers, .background = background, .colors = colors};
     hot_output output = {0};
     FILE *file = NULL;
     cairo_surface_t *surface = NULL;

@@ -66,8 +66,11 @@ hot_status hot_fiber_field_create(hot_context *context, const hot_grid *grid, in
         status = HOT_ERROR_MEMORY;
         goto cleanup;
     }
-    for (size_t voxel = 0; voxel < voxels; voxel++)
+    for (size_t voxel = 0; voxel < voxels; voxel++) {
+        if (voxel % 4096 == 0 && (status = hot_context_check(context, "ordering fibres")) != HOT_OK)
+            goto cleanup;
         field->counts[voxel] = (uint8_t)put_in_order(peaks + voxel * row, max_fibers, field->peaks + voxel * row);
+    }
     *fibers = field;
     field = NULL;
 cleanup:

@@ -93,6 +93,8 @@ hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *te
     if (status != HOT_OK)
         goto cleanup;
     for (size_t i = 0; i < voxels * (size_t)full.max_fibers; i++) {
+        if (i % 16384 == 0 && (status = hot_context_check(context, "finding directions")) != HOT_OK)
+            goto cleanup;
         float *v = peaks + 3 * i;
         const double length = sqrt((double)v[0] * (double)v[0] + (double)v[1] * (double)v[1] + (double)v[2] * (double)v[2]);
         if (!(length >= full.min_amplitude))

@@ -9,7 +9,7 @@
 /* Floats of signal per slab: two megabytes stay in a core's cache between the passes over them. */
 enum { SLAB_FLOATS = 1 << 19 };
 
-/* An empty field, all confidence 0. */
+/* A field whose values the fit will fill. */
 static hot_status make_field(hot_context *context, const hot_grid *grid, int order, const char *model,
                              hot_tensor_field **made)
 {
@@ -25,7 +25,7 @@ static hot_status make_field(hot_context *context, const hot_grid *grid, int ord
     field->grid = *grid;
     field->order = order;
     snprintf(field->model, sizeof field->model, "%s", model);
-    field->values = hot_context_calloc(context, voxels, (hot_model_terms(order) + 1) * sizeof *field->values);
+    field->values = hot_context_alloc(context, voxels, (hot_model_terms(order) + 1) * sizeof *field->values);
     if (!field->values) {
         hot_tensor_field_destroy(&field);
         return HOT_ERROR_MEMORY;
@@ -57,6 +57,7 @@ hot_status hot_plan_fit_voxels(const hot_plan *plan, const uint8_t *inside, cons
         status = hot_context_progress(context, stage, (double)first / (double)voxels);
         if (status != HOT_OK)
             goto cleanup;
+        memset(values + first * width, 0, count * width * sizeof *values);
         for (size_t v = 0; v < count; v++)
             if (inside[first + v]) {
                 from = v < from ? v : from;

@@ -133,7 +133,7 @@ hot_status hot_model_make_positive(const hot_plan *plan, size_t count, const flo
         goto cleanup;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 64) if (count > 64)
     for (size_t v = 0; v < count; v++) {
-        if (!(s0[v] > 0))
+        if (!(s0[v] > 0) || hot_context_cancelled(context))
             continue;
         positive_scratch *s = scratch + omp_get_thread_num();
         float *tensor = values + v * (terms + 1) + 1;
@@ -158,6 +158,7 @@ hot_status hot_model_make_positive(const hot_plan *plan, size_t count, const flo
             tensor[t] = (float)(sum / plan->b_max);
         }
     }
+    status = hot_context_check(context, "fitting");
 cleanup:
     hot_context_free(context, scratch);
     hot_context_free(context, forms);

@@ -217,13 +217,36 @@ static double mean_b0(const estimate *e, const float *signals)
     return sum / (double)count;
 }
 
+/* Brings the CANDIDATES best merits, in order, to the front: of those seen, only the best are kept and sorted now and
+ * then, which takes a moment where sorting all of a large mask takes long. Returns how many stand there. */
+static size_t best_first(hot_context *context, merit *merits, size_t count)
+{
+    enum { HELD = 4 * CANDIDATES };
+    size_t held = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (held >= CANDIDATES && by_merit(&merits[i], &merits[CANDIDATES - 1]) > 0)
+            continue; /* worse than the last of the best, as known when they were last sorted */
+        const merit swap = merits[held]; /* held <= i */
+        merits[held++] = merits[i];
+        merits[i] = swap;
+        if (held == HELD || held == CANDIDATES) {
+            if (hot_context_cancelled(context))
+                return 0;
+            qsort(merits, held, sizeof *merits, by_merit);
+            held = CANDIDATES;
+        }
+    }
+    qsort(merits, held, sizeof *merits, by_merit);
+    return held < CANDIDATES ? held : CANDIDATES;
+}
+
 /* Keeps the best of `count` merits as candidates and reads their signals. */
 static hot_status take_candidates(estimate *e, merit *merits, size_t count)
 {
-    qsort(merits, count, sizeof *merits, by_merit);
     e->candidates = e->eligible = 0;
     for (size_t i = 0; i < count; i++)
         e->eligible += merits[i].value > 0;
+    count = best_first(e->context, merits, count);
     for (size_t i = 0; i < count && e->candidates < CANDIDATES && merits[i].value > 0; i++) {
         e->voxel[e->candidates] = merits[i].place;
         hot_status status = hot_dwi_read(e->context, e->dwi, merits[i].place, 1,
@@ -232,7 +255,7 @@ static hot_status take_candidates(estimate *e, merit *merits, size_t count)
             return status;
         e->candidates++;
     }
-    return HOT_OK;
+    return hot_context_check(e->context, "estimating the response");
 }
 
 /* Least squares for the zonal coefficients of every shell over the chosen candidates, each divided by its b=0 signal;
@@ -351,7 +374,7 @@ static hot_status first_choice(estimate *e, hot_response **response)
     status = hot_plan_make(context, e->dwi, &options, NULL, 0, &plan);
     if (status != HOT_OK)
         goto cleanup;
-    values = hot_context_calloc(context, voxels, 7 * sizeof *values);
+    values = hot_context_alloc(context, voxels, 7 * sizeof *values);
     merits = hot_context_alloc(context, voxels, sizeof *merits);
     if (!values || !merits) {
         status = HOT_ERROR_MEMORY;
@@ -360,13 +383,15 @@ static hot_status first_choice(estimate *e, hot_response **response)
     status = hot_plan_fit_voxels(plan, hot_mask_bytes(e->mask), "estimating the response", values, &fitted, &flagged);
     if (status != HOT_OK)
         goto cleanup;
-    for (size_t v = 0; v < voxels; v++)
+    for (size_t v = 0; v < voxels && !hot_context_cancelled(context); v++)
         if (values[7 * v] > 0) {
             double axis[3];
             merits[count].value = principal_axis(values + 7 * v + 1, axis);
             merits[count++].place = v;
         }
-    status = take_candidates(e, merits, count);
+    status = hot_context_check(context, "estimating the response");
+    if (status == HOT_OK)
+        status = take_candidates(e, merits, count);
     if (status != HOT_OK)
         goto cleanup;
     /* Dark voxels are anisotropic by noise: the first response takes those as bright as half of the candidates. */
@@ -416,7 +441,7 @@ static hot_status whole_mask(estimate *e, const hot_response *response)
     hot_status status = fod_plan(e, response, &plan);
     if (status != HOT_OK)
         goto cleanup;
-    values = hot_context_calloc(context, voxels, width * sizeof *values);
+    values = hot_context_alloc(context, voxels, width * sizeof *values);
     merits = hot_context_alloc(context, voxels, sizeof *merits);
     if (!values || !merits) {
         status = HOT_ERROR_MEMORY;
@@ -428,10 +453,14 @@ static hot_status whole_mask(estimate *e, const hot_response *response)
 #pragma omp parallel for num_threads(hot_context_threads(context)) schedule(dynamic, 256)
     for (size_t v = 0; v < voxels; v++) {
         size_t highest;
+        if (hot_context_cancelled(context))
+            continue;
         merits[v].place = v;
         merits[v].value = values[v * width] > 0 ? merit_of(e, values + v * width + 1, &highest) : 0;
     }
-    status = take_candidates(e, merits, voxels);
+    status = hot_context_check(context, "estimating the response");
+    if (status == HOT_OK)
+        status = take_candidates(e, merits, voxels);
 cleanup:
     hot_context_free(context, merits);
     hot_context_free(context, values);
@@ -457,6 +486,8 @@ static hot_status choose(estimate *e, const hot_response *response, unsigned cha
     for (size_t i = 0; i < e->candidates; i++) {
         const float *tensor = e->tensors + i * width;
         size_t highest = 0;
+        if (hot_context_cancelled(e->context))
+            continue;
         e->merits[i].place = i;
         e->merits[i].value = tensor[0] > 0 ? merit_of(e, tensor + 1, &highest) : 0;
         memcpy(e->axis + 3 * i, e->directions + 3 * highest, 3 * sizeof(double));
@@ -469,6 +500,9 @@ static hot_status choose(estimate *e, const hot_response *response, unsigned cha
                                                  &weight);
         }
     }
+    status = hot_context_check(e->context, "estimating the response");
+    if (status != HOT_OK)
+        return status;
     qsort(e->merits, e->candidates, sizeof *e->merits, by_merit);
     e->chosen = how_many(e);
     if (e->chosen > 0)

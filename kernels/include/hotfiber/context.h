@@ -45,6 +45,11 @@ typedef struct hot_context_options {
      * a return value other than 0 cancels (the call then returns HOT_ERROR_CANCELLED). NULL = none. */
     int (*progress)(void *user, const char *stage, double fraction);
     void *progress_user;
+    /* Whether to stop: asked every few voxels, from every thread that computes, so it must be quick and safe to call from
+     * several threads at once (reading a flag that another thread sets). Other than 0 cancels, and the call is back well
+     * within 200 ms. NULL = none; a host that can only say it through `progress` waits until the next stretch of work. */
+    int (*stop)(void *user);
+    void *stop_user;
 } hot_context_options;
 
 /* Makes a context. `options` may be NULL. On failure *context is NULL (there is no message to read then).
@@ -90,7 +95,10 @@ HOT_API void hot_context_log(hot_context *context, hot_log_level level, const ch
 /* Reports progress of `stage`; HOT_OK, or HOT_ERROR_CANCELLED (with the message set) when the caller wants to stop.
  * Call it from the calling thread only. */
 HOT_API hot_status hot_context_progress(hot_context *context, const char *stage, double fraction);
-/* Whether hot_context_cancel was called or a progress callback said stop; cheap, from any thread. */
+/* HOT_OK, or HOT_ERROR_CANCELLED with the message "cancelled while <doing>": for loops that have nothing to report. */
+HOT_API hot_status hot_context_check(hot_context *context, const char *doing);
+/* Whether hot_context_cancel was called or a callback said stop; cheap, from any thread. Loops that run for more than a
+ * few milliseconds ask it. */
 HOT_API int hot_context_cancelled(const hot_context *context);
 
 #ifdef __cplusplus

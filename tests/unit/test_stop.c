@@ -1,0 +1,193 @@
+/* A caller who wants to stop is heard soon, and nothing is left then. How soon is a matter of how many voxels or bytes lie
+ * between two looks at hot_context_options.stop, which can be counted; tests/bench/stop_latency.c has it in milliseconds. */
+#include "check.h"
+
+#include <dirent.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include <hotfiber/hotfiber.h>
+
+#include "run/folder.h"
+
+static char root[] = "/tmp/hotfiber-stop-XXXXXX";
+static char input[64], zipped[64], output[64], file[64];
+
+/* Says stop at look number `at` (0 = never). */
+typedef struct looks {
+    atomic_size_t count;
+    size_t at;
+    size_t live; /* blocks of memory not given back; the library's allocations come from one thread */
+} looks;
+
+static int stop(void *user)
+{
+    looks *mine = user;
+    return atomic_fetch_add(&mine->count, 1) + 1 == mine->at;
+}
+
+static void *allocate(void *user, size_t bytes)
+{
+    ((looks *)user)->live++;
+    return malloc(bytes);
+}
+
+static void release(void *user, void *memory)
+{
+    ((looks *)user)->live -= memory != NULL;
+    free(memory);
+}
+
+static hot_context *context_of(looks *mine)
+{
+    hot_context *context = NULL;
+    const hot_context_options options = {.size = sizeof options, .device = HOT_DEVICE_CPU, .threads = 2, .seed = 5,
+                                         .allocate = allocate, .release = release, .allocator_user = mine,
+                                         .stop = stop, .stop_user = mine};
+    CHECK(hot_context_create(&options, &context) == HOT_OK, "context");
+    return context;
+}
+
+static int entries(void)
+{
+    int count = 0;
+    DIR *folder = opendir(root);
+    while (folder && readdir(folder))
+        count++;
+    if (folder)
+        closedir(folder);
+    return count - 2;
+}
+
+static hot_status run(looks *mine, const char *from, const char *method, size_t starts, char message[256])
+{
+    hot_context *context = context_of(mine);
+    hot_run_options options = {.size = sizeof options, .input = from, .output = output};
+    options.peaks = (hot_peaks_options){.size = sizeof options.peaks, .method = method, .threshold = -1, .min_angle = -1,
+                                        .min_amplitude = -1, .starts = starts};
+    hot_status status = hot_run(context, &options, NULL);
+    snprintf(message, 256, "%s", hot_context_message(context));
+    hot_context_destroy(&context);
+    return status;
+}
+
+/* The whole job stopped at every so many-th look: it says so, and leaves neither files nor memory. */
+static void test_anywhere(const char *from, const char *method, size_t starts)
+{
+    char message[256];
+    looks all = {0};
+    const int before = entries();
+    CHECK(run(&all, from, method, starts, message) == HOT_OK, "%s: %s", method, message);
+    hot_folder_remove_own(output);
+    const size_t total = atomic_load(&all.count);
+    CHECK(total > 500, "%s: only %zu looks", method, total);
+    for (size_t at = 1; at <= total; at += at < 8 ? 1 : total / 40 + 1) {
+        looks mine = {.at = at};
+        hot_status status = run(&mine, from, method, starts, message);
+        /* which thread takes which look is chance, and the last of them may come when the folder stands already */
+        if (status == HOT_OK && at + 64 > total) {
+            hot_folder_remove_own(output);
+            continue;
+        }
+        CHECK(status == HOT_ERROR_CANCELLED, "%s, look %zu of %zu: status %d, %s", method, at, total, (int)status, message);
+        CHECK(strstr(message, "cancelled while"), "%s, look %zu: '%s'", method, at, message);
+        CHECK(mine.live == 0, "%s, look %zu: %zu blocks lost", method, at, mine.live);
+        CHECK(entries() == before, "%s, look %zu: something is left", method, at);
+        /* heard at once: what follows is what the other thread was at */
+        CHECK(atomic_load(&mine.count) <= at + 64, "%s: %zu looks after the one that said stop", method,
+              atomic_load(&mine.count) - at);
+    }
+}
+
+static looks counter;
+static size_t counted(void) { return atomic_exchange(&counter.count, 0); }
+
+/* At most so many voxels, or bytes, between two looks. */
+static void test_grain(void)
+{
+    hot_context *context = context_of(&counter);
+    hot_dwi *dwi = NULL;
+    hot_mask *mask = NULL;
+    hot_response *response = NULL;
+    hot_tensor_field *tensors = NULL, *forms = NULL;
+    hot_fiber_field *fibers = NULL;
+    CHECK(hot_dwi_load(context, zipped, NULL, NULL, &dwi) == HOT_OK, "%s", hot_context_message(context));
+    const size_t voxels = hot_dwi_grid(dwi)->size[0] * hot_dwi_grid(dwi)->size[1] * hot_dwi_grid(dwi)->size[2];
+    const size_t bytes = voxels * hot_dwi_volumes(dwi) * sizeof(float);
+#define GRAIN(what, items, grain)                                                                                     \
+    do {                                                                                                              \
+        const size_t seen = counted();                                                                                \
+        CHECK(seen >= (items) / (grain), "%s: %zu looks for %zu items", what, seen, (size_t)(items));                 \
+    } while (0)
+    GRAIN("gzip in", bytes, 1 << 20);
+    hot_dwi_destroy(&dwi);
+    CHECK(hot_dwi_load(context, input, NULL, NULL, &dwi) == HOT_OK, "%s", hot_context_message(context));
+    GRAIN("raw in", bytes, 1 << 20);
+    CHECK(hot_mask_estimate(context, dwi, &mask) == HOT_OK, "%s", hot_context_message(context));
+    GRAIN("mask", voxels, 256);
+    const size_t inside = hot_mask_count(mask);
+    CHECK(inside > 2000, "%zu voxels inside", inside);
+    CHECK(hot_response_estimate(context, dwi, mask, 8, &response, NULL) == HOT_OK, "%s", hot_context_message(context));
+    GRAIN("response", inside, 64);
+    hot_fit_options fit = {.size = sizeof fit, .order = 4, .response = response, .regularise = -1, .weighted = -1};
+    CHECK(hot_tensor_field_fit(context, dwi, mask, &fit, &tensors) == HOT_OK, "%s", hot_context_message(context));
+    GRAIN("fit", inside, 256);
+    fit.model = "adc", fit.response = NULL;
+    CHECK(hot_tensor_field_fit(context, dwi, mask, &fit, &forms) == HOT_OK, "%s", hot_context_message(context));
+    GRAIN("weighted fit", inside, 64);
+    hot_tensor_field_destroy(&forms);
+    fit.positive = 1;
+    CHECK(hot_tensor_field_fit(context, dwi, mask, &fit, &forms) == HOT_OK, "%s", hot_context_message(context));
+    GRAIN("positive fit", inside, 1);
+    static const struct { const char *method; size_t starts, grain; } ways[] = {
+        {"maxima", 0, 64}, {"maxima", 200, 1}, {"lowrank", 0, 64}};
+    for (size_t way = 0; way < 3; way++) {
+        const hot_peaks_options options = {.size = sizeof options, .method = ways[way].method, .threshold = -1,
+                                           .min_angle = -1, .min_amplitude = -1, .starts = ways[way].starts};
+        hot_fiber_field_destroy(&fibers);
+        CHECK(hot_fiber_field_find(context, tensors, &options, &fibers) == HOT_OK, "%s", hot_context_message(context));
+        GRAIN(ways[way].method, inside, ways[way].grain);
+    }
+    hot_fiber_field_destroy(&fibers);
+    CHECK(hot_fiber_field_signal(context, dwi, mask, response, NULL, NULL, &fibers) == HOT_OK, "%s",
+          hot_context_message(context));
+    GRAIN("signal", inside, 64);
+    snprintf(file, sizeof file, "%s/tensors.nrrd", root);
+    CHECK(hot_tensor_field_save(context, tensors, file) == HOT_OK, "%s", hot_context_message(context));
+    GRAIN("NRRD out", voxels * 16 * sizeof(float), 1 << 17);
+    unlink(file);
+    snprintf(file, sizeof file, "%s/peaks.nii.gz", root);
+    CHECK(hot_fiber_field_save(context, fibers, file) == HOT_OK, "%s", hot_context_message(context));
+    GRAIN("NIfTI out", voxels * 9 * sizeof(float), 1 << 18);
+    unlink(file);
+    hot_fiber_field_destroy(&fibers);
+    hot_tensor_field_destroy(&forms);
+    hot_tensor_field_destroy(&tensors);
+    hot_response_destroy(&response);
+    hot_mask_destroy(&mask);
+    hot_dwi_destroy(&dwi);
+    hot_context_destroy(&context);
+}
+
+int main(void)
+{
+    CHECK(mkdtemp(root) != NULL, "folder");
+    snprintf(input, sizeof input, "%s/dwi.nrrd", root);
+    snprintf(zipped, sizeof zipped, "%s/dwi.nii.gz", root);
+    snprintf(output, sizeof output, "%s/out", root);
+    looks none = {0};
+    hot_context *context = context_of(&none);
+    hot_phantom *phantom = NULL;
+    const hot_phantom_options shape = {.size = sizeof shape, .layout = HOT_PHANTOM_BUNDLES, .volume = {26, 26, 10},
+                                       .directions = 32, .b0 = 3};
+    CHECK(hot_phantom_create(context, &shape, &phantom) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(hot_phantom_save(context, phantom, NULL, input) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(hot_phantom_save(context, phantom, NULL, zipped) == HOT_OK, "%s", hot_context_message(context));
+    hot_phantom_destroy(&phantom);
+    hot_context_destroy(&context);
+    test_grain();
+    test_anywhere(input, "signal", 0);
+    test_anywhere(zipped, "maxima", 12);
+    hot_folder_remove_own(root);
+    HOT_TEST_END();
+}
