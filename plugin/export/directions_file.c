@@ -6,6 +6,7 @@
 
 #include "common/fields.h"
 #include "common/nrrdio.h"
+#include "export/directions_check.h"
 #include "export/nifti_volume.h"
 #include "export/nrrd_frame.h"
 
@@ -67,7 +68,9 @@ static hot_status load_nifti(hot_context *context, const char *path, hot_fiber_f
     nifti_image *image = NULL;
     float *volume = NULL, *peaks = NULL;
     hot_grid grid;
-    hot_status status = hot_nifti_load(context, path, &image);
+    hot_status status = hot_directions_check_tables(context, path);
+    if (status == HOT_OK)
+        status = hot_nifti_load(context, path, &image);
     if (status != HOT_OK)
         return status;
     hot_nifti_grid(image, &grid);
@@ -90,7 +93,9 @@ static hot_status load_nifti(hot_context *context, const char *path, hot_fiber_f
         for (size_t voxel = 0; voxel < voxels; voxel++)
             peaks[voxel * row + value] = volume[voxel];
     }
-    status = hot_fiber_field_create(context, &grid, (int)(row / 3), peaks, fibers);
+    status = hot_directions_check_values(context, path, peaks, voxels, row / 3);
+    if (status == HOT_OK)
+        status = hot_fiber_field_create(context, &grid, (int)(row / 3), peaks, fibers);
 cleanup:
     nifti_image_free(image);
     hot_context_free(context, volume);
@@ -226,7 +231,9 @@ static hot_status load_nrrd(hot_context *context, const char *path, hot_fiber_fi
     copy_directions(nrrd, &plan, &grid, peaks);
     nrrdNuke(nrrd);
     nrrd = NULL;
-    status = hot_fiber_field_create(context, &grid, (int)plan.fibers, peaks, fibers);
+    status = hot_directions_check_values(context, path, peaks, hot_grid_voxels(&grid), plan.fibers);
+    if (status == HOT_OK)
+        status = hot_fiber_field_create(context, &grid, (int)plan.fibers, peaks, fibers);
 cleanup:
     hot_context_free(context, peaks);
     nrrdNuke(nrrd);

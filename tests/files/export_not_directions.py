@@ -1,0 +1,75 @@
+"""Diffusion data whose number of volumes divides by 3 are not taken for directions, in any disguise; directions are, whoever
+wrote them."""
+import os
+import shutil
+import subprocess
+import sys
+
+import nibabel
+import numpy as np
+
+sys.path.insert(0, __file__.rsplit("/", 1)[0])
+from _export import HOTFIBER, Checks, export, run
+
+check = Checks()
+
+
+def attempt(path, *must):
+    """Refused by export and by score with one line that says these words, or (no words) taken by both."""
+    for arguments in (["export", "-i", path, "-o", "out.vtp"], ["score", "-i", path, "--truth", "truth.nii.gz"]):
+        done = subprocess.run([HOTFIBER, *arguments], capture_output=True, text=True)
+        if must:
+            check(done.returncode == 1 and done.stderr.count("\n") == 1, f"{arguments}: {done.returncode} {done.stderr}")
+            check(all(word in done.stderr for word in must + (path,)), f"{arguments}: {must}: {done.stderr}")
+            check(not os.path.exists("out.vtp"), f"{arguments}: left a file")
+        else:
+            check(done.returncode == 0, f"{arguments}: {done.stderr}")
+    if not must:
+        os.remove("out.vtp")
+
+
+run(HOTFIBER, "phantom", "--layout", "bundles", "--size", "20,20,8", "--directions", "64", "--b0", "8", "-o", "dwi.nii.gz",
+    "--truth", "truth.nii.gz")
+data = nibabel.load("dwi.nii.gz")
+values, affine = np.asarray(data.dataobj, np.float32), data.affine
+check(values.shape[3] == 72, f"{values.shape}")
+
+
+def save(name, samples, dtype=np.float32):
+    nibabel.save(nibabel.Nifti1Image(np.asarray(samples, dtype), affine), name)
+    return name
+
+
+# signals: beside their b-values; without them as whole numbers, as floats, masked, with a few negative samples
+attempt("dwi.nii.gz", "diffusion-weighted", "dwi.bval")
+os.rename("dwi.bval", "gone")
+attempt("dwi.nii.gz", "no directions")
+attempt(save("short.nii", np.round(values), np.int16), "whole numbers")
+attempt(save("whole.nii", np.round(values)), "whole numbers")
+scaled = np.abs(values) / values.max() + 1e-4
+attempt(save("scaled.nii", scaled), "positive")
+head = values[..., :8].mean(axis=3) > 200
+attempt(save("masked.nii", scaled * head[..., None]), "positive")
+eddy = scaled * head[..., None]
+eddy[head] -= (np.random.default_rng(1).random((head.sum(), 1)) < 0.05) * 2  # interpolation leaves negative samples
+attempt(save("eddy.nii", eddy), "positive")
+
+# directions: ours, MRtrix's, axes as integers, one fibre everywhere, few voxels, nothing at all
+attempt("truth.nii.gz")
+os.rename("gone", "dwi.bval")
+if shutil.which("sh2peaks"):
+    run(HOTFIBER, "fit", "-i", "dwi.nii.gz", "-o", "tensors.nrrd", "--order", "8", "--quiet")
+    export("tensors.nrrd", "sh.nii.gz", "--format", "sh")
+    run("sh2peaks", "-quiet", "sh.nii.gz", "mrtrix.nii")
+    attempt("mrtrix.nii")
+one = np.zeros(values.shape[:3] + (3,))
+one[...] = (0.6, 0.48, 0.64)
+attempt(save("one.nii", one))
+axes = np.zeros(values.shape[:3] + (6,))
+axes[..., 0] = axes[..., 4] = 1
+attempt(save("axes.nii", axes, np.int8))
+few = np.zeros(values.shape[:3] + (6,))
+few[3:5, 3:5, 2] = (0.6, 0.48, 0.64, 0.1, 0.2, 0.3)
+attempt(save("few.nii", few))
+attempt(save("none.nii", np.zeros(values.shape[:3] + (9,))))
+check.end()
