@@ -30,6 +30,8 @@ double hot_scene_stick_mm(const hot_scene *scene, const hot_view_state *state, s
     return size_per_unit(scene, state, scene->usual_amplitude, longest);
 }
 
+double hot_scene_usual_mm(const hot_scene *scene, const hot_view_state *state) { return state->scale * half_voxel(scene); }
+
 double hot_scene_stick_radius(const hot_scene *scene, const hot_view_state *state)
 {
     return state->stick_width * half_voxel(scene);

@@ -34,7 +34,7 @@ static const hot_view_setting settings[] = {
      "first one given, else amplitude), none", 0, 0, 0},
     {"window", HOT_SETTING_PAIR, AT(window), "LOW,HIGH", "values of the image that are black and white; default auto", -1e30, 1e30, 1},
     {"interpolate", HOT_SETTING_SWITCH, AT(interpolate), "on|off", "the image is smooth between voxels; default on", 0, 0, 0},
-    {"opacity", HOT_SETTING_NUMBER, AT(opacity), "F", "brightness of the image behind the glyphs, 0 to 1; default 1", 0, 1, 0},
+    {"opacity", HOT_SETTING_NUMBER, AT(opacity), "F", "brightness of the image behind the glyphs, 0 to 1; default 0.6", 0, 1, 0},
     {"glyph", HOT_SETTING_CHOICE, AT(glyph), "none|surface|sticks|both",
      "the tensor's surface (radius A v^m), a stick per fibre, or both; default both, as far as they are there", 0, 0, 0},
     {"scale", HOT_SETTING_NUMBER, AT(scale), "F", "size of the glyphs; at 1 (default) the usual large ones fill a voxel",
@@ -292,7 +292,7 @@ void hot_view_state_default(hot_view_state *state)
     strcpy(state->color_by, "auto");
     state->window[0] = state->window[1] = state->color_range[0] = state->color_range[1] = NAN;
     state->interpolate = 1;
-    state->opacity = 1;
+    state->opacity = 0.6;
     state->glyph = HOT_GLYPH_BOTH;
     state->scale = 1;
     state->use_mask = 1;

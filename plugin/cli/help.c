@@ -78,6 +78,8 @@ static void print_options(const cli_option *options, int width)
 void cli_print_help(const cli_command *command, const cli_option *own, const cli_option *shared)
 {
     int width = text_width();
+    static char whole[1 << 16]; /* one write, so that cli_flush knows why it failed */
+    setvbuf(stdout, whole, _IOFBF, sizeof whole);
     printf("hotfiber %s: %s\n\nusage: hotfiber %s %s\n\n", command->name, command->summary, command->name,
            command->usage);
     if (command->about) {

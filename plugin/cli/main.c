@@ -17,6 +17,7 @@ CLI_DECLARE(tridiag);
 CLI_DECLARE(score);
 CLI_DECLARE(run);
 CLI_DECLARE(export);
+CLI_DECLARE(view);
 CLI_DECLARE(bench);
 
 static const cli_entry entries[] = {
@@ -31,6 +32,7 @@ static const cli_entry entries[] = {
     CLI_ENTRY(score),
     CLI_ENTRY(run),
     CLI_ENTRY(export),
+    CLI_ENTRY(view),
     CLI_ENTRY(bench),
     {NULL, NULL},
 };

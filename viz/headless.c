@@ -1,0 +1,188 @@
+#include "headless.h"
+
+#include <string.h>
+
+#include <epoxy/egl.h>
+#include <epoxy/gl.h>
+
+struct hot_headless {
+    hot_context *context;
+    EGLDisplay display;
+    EGLContext gl;
+    EGLSurface surface; /* a pbuffer, where a context needs one */
+    int width, height;
+    GLuint drawn, drawn_color, drawn_depth; /* multisampled */
+    GLuint read, read_color;
+};
+
+static int listed(const char *extensions, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = extensions; at && (at = strstr(at, name)) != NULL; at += length)
+        if ((at == extensions || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+            return 1;
+    return 0;
+}
+
+/* A context on a display; 0 when it has none. The core profile: legacy contexts of some drivers end at 3.0. */
+static int try_display(hot_headless *made, EGLDisplay display)
+{
+    static const EGLint wanted[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 3, EGL_CONTEXT_OPENGL_PROFILE_MASK,
+                                    EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT, EGL_NONE};
+    static const EGLint any[] = {EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_NONE};
+    static const EGLint small[] = {EGL_WIDTH, 1, EGL_HEIGHT, 1, EGL_NONE};
+    EGLint major, minor, count = 0;
+    EGLConfig config = NULL;
+    if (display == EGL_NO_DISPLAY || !eglInitialize(display, &major, &minor))
+        return 0;
+    made->display = display;
+    const char *extensions = eglQueryString(display, EGL_EXTENSIONS);
+    if (!eglBindAPI(EGL_OPENGL_API))
+        goto failed;
+    eglChooseConfig(display, any, &config, 1, &count);
+    if (count < 1 && !listed(extensions, "EGL_KHR_no_config_context"))
+        goto failed;
+    made->gl = eglCreateContext(display, count ? config : NULL, EGL_NO_CONTEXT, wanted);
+    if (made->gl == EGL_NO_CONTEXT)
+        goto failed;
+    if (!listed(extensions, "EGL_KHR_surfaceless_context") && count)
+        made->surface = eglCreatePbufferSurface(display, config, small);
+    if (eglMakeCurrent(display, made->surface, made->surface, made->gl) && epoxy_gl_version() >= 33)
+        return 1;
+    eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+failed:
+    if (made->surface != EGL_NO_SURFACE)
+        eglDestroySurface(display, made->surface);
+    if (made->gl != EGL_NO_CONTEXT)
+        eglDestroyContext(display, made->gl);
+    made->surface = EGL_NO_SURFACE;
+    made->gl = EGL_NO_CONTEXT;
+    made->display = EGL_NO_DISPLAY;
+    eglTerminate(display);
+    return 0;
+}
+
+/* Graphics cards first, then what Mesa draws in software. */
+static int try_devices(hot_headless *made, int software)
+{
+    enum { MOST = 32 };
+    EGLDeviceEXT devices[MOST];
+    EGLint count = 0;
+    if (!eglQueryDevicesEXT(MOST, devices, &count))
+        return 0;
+    for (EGLint d = 0; d < count; d++) {
+        const char *extensions = eglQueryDeviceStringEXT(devices[d], EGL_EXTENSIONS);
+        if (listed(extensions, "EGL_MESA_device_software") == software &&
+            try_display(made, eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, devices[d], NULL)))
+            return 1;
+    }
+    return 0;
+}
+
+static int find_display(hot_headless *made)
+{
+    const char *client = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
+    const int platforms = listed(client, "EGL_EXT_platform_base");
+    const int devices = platforms && listed(client, "EGL_EXT_platform_device") &&
+                        (listed(client, "EGL_EXT_device_enumeration") || listed(client, "EGL_EXT_device_base"));
+    if (devices && try_devices(made, 0))
+        return 1;
+    if (platforms && listed(client, "EGL_MESA_platform_surfaceless") &&
+        try_display(made, eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL)))
+        return 1;
+    if (devices && try_devices(made, 1))
+        return 1;
+    return try_display(made, eglGetDisplay(EGL_DEFAULT_DISPLAY));
+}
+
+hot_status hot_headless_create(hot_context *context, hot_headless **headless)
+{
+    *headless = NULL;
+    if (!epoxy_has_egl())
+        return hot_context_fail(context, HOT_ERROR_DEVICE, "pictures without a display need EGL: libEGL.so.1 is not here (Debian: "
+                                                           "libegl1, and libgl1-mesa-dri to draw in software)");
+    hot_headless *made = hot_context_calloc(context, 1, sizeof *made);
+    if (!made)
+        return HOT_ERROR_MEMORY;
+    made->context = context;
+    made->display = EGL_NO_DISPLAY;
+    made->gl = EGL_NO_CONTEXT;
+    made->surface = EGL_NO_SURFACE;
+    if (!find_display(made)) {
+        hot_context_free(context, made);
+        return hot_context_fail(context, HOT_ERROR_DEVICE, "no driver here makes an OpenGL 3.3 context without a display through EGL "
+                                                           "(Debian: libgl1-mesa-dri draws in software)");
+    }
+    *headless = made;
+    return HOT_OK;
+}
+
+static void drop_buffers(hot_headless *headless)
+{
+    glDeleteFramebuffers(1, &headless->drawn);
+    glDeleteFramebuffers(1, &headless->read);
+    glDeleteRenderbuffers(1, &headless->drawn_color);
+    glDeleteRenderbuffers(1, &headless->drawn_depth);
+    glDeleteRenderbuffers(1, &headless->read_color);
+    headless->drawn = headless->read = headless->drawn_color = headless->drawn_depth = headless->read_color = 0;
+}
+
+static void make_buffer(GLuint *name, GLenum format, int samples, int width, int height, GLenum attachment)
+{
+    glGenRenderbuffers(1, name);
+    glBindRenderbuffer(GL_RENDERBUFFER, *name);
+    glRenderbufferStorageMultisample(GL_RENDERBUFFER, samples, format, width, height);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, attachment, GL_RENDERBUFFER, *name);
+}
+
+hot_status hot_headless_resize(hot_headless *headless, int width, int height, int samples)
+{
+    GLint most = 0, most_samples = 0;
+    glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &most);
+    glGetIntegerv(GL_MAX_SAMPLES, &most_samples);
+    if (width < 1 || height < 1 || width > most || height > most)
+        return hot_context_fail(headless->context, HOT_ERROR_ARGUMENT, "a picture of %d x %d pixels; this driver draws up to %d x %d",
+                                width, height, most, most);
+    if (samples > most_samples)
+        samples = most_samples;
+    drop_buffers(headless);
+    while (glGetError() != GL_NO_ERROR) { /* what is reported below is of these buffers */
+    }
+    glGenFramebuffers(1, &headless->read);
+    glBindFramebuffer(GL_FRAMEBUFFER, headless->read);
+    make_buffer(&headless->read_color, GL_RGBA8, 0, width, height, GL_COLOR_ATTACHMENT0);
+    glGenFramebuffers(1, &headless->drawn);
+    glBindFramebuffer(GL_FRAMEBUFFER, headless->drawn);
+    make_buffer(&headless->drawn_color, GL_RGBA8, samples > 1 ? samples : 0, width, height, GL_COLOR_ATTACHMENT0);
+    make_buffer(&headless->drawn_depth, GL_DEPTH_COMPONENT24, samples > 1 ? samples : 0, width, height, GL_DEPTH_ATTACHMENT);
+    if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE || glGetError() != GL_NO_ERROR)
+        return hot_context_fail(headless->context, HOT_ERROR_DEVICE, "no memory for a picture of %d x %d pixels", width, height);
+    headless->width = width;
+    headless->height = height;
+    return HOT_OK;
+}
+
+void hot_headless_resolve(hot_headless *headless)
+{
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, headless->drawn);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, headless->read);
+    glBlitFramebuffer(0, 0, headless->width, headless->height, 0, 0, headless->width, headless->height, GL_COLOR_BUFFER_BIT,
+                      GL_NEAREST);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, headless->read);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, headless->drawn);
+}
+
+void hot_headless_destroy(hot_headless **headless)
+{
+    hot_headless *gone = headless ? *headless : NULL;
+    if (!gone)
+        return;
+    drop_buffers(gone);
+    eglMakeCurrent(gone->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    if (gone->surface != EGL_NO_SURFACE)
+        eglDestroySurface(gone->display, gone->surface);
+    eglDestroyContext(gone->display, gone->gl);
+    eglTerminate(gone->display);
+    hot_context_free(gone->context, gone);
+    *headless = NULL;
+}

@@ -1,0 +1,113 @@
+#include "render.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "render_parts.h"
+
+struct hot_renderer {
+    hot_context *context;
+    char device[128];
+    hot_glyph_renderer glyphs;
+    hot_image_renderer image;
+    hot_overlay_renderer overlay;
+    hot_render_counts counts;
+};
+
+hot_status hot_renderer_create(hot_context *context, hot_renderer **renderer)
+{
+    *renderer = NULL;
+    if (epoxy_gl_version() < 33)
+        return hot_context_fail(context, HOT_ERROR_DEVICE, "OpenGL 3.3 is needed and this driver has %d.%d",
+                                epoxy_gl_version() / 10, epoxy_gl_version() % 10);
+    hot_renderer *made = hot_context_calloc(context, 1, sizeof *made);
+    if (!made)
+        return HOT_ERROR_MEMORY;
+    made->context = context;
+    const char *name = (const char *)glGetString(GL_RENDERER);
+    snprintf(made->device, sizeof made->device, "%s", name ? name : "unknown");
+    *renderer = made;
+    return HOT_OK;
+}
+
+void hot_renderer_destroy(hot_renderer **renderer)
+{
+    hot_renderer *gone = renderer ? *renderer : NULL;
+    if (!gone)
+        return;
+    hot_glyphs_free(gone->context, &gone->glyphs);
+    hot_image_free(&gone->image);
+    hot_overlay_renderer_free(&gone->overlay);
+    hot_context_free(gone->context, gone);
+    *renderer = NULL;
+}
+
+void hot_renderer_forget(hot_renderer *renderer)
+{
+    hot_glyphs_forget(renderer->context, &renderer->glyphs);
+    renderer->image.scene = NULL;
+    renderer->image.volume = NULL;
+}
+
+/* GL's pixels are counted from the bottom. */
+static void set_viewport(const hot_viewport *viewport, int height)
+{
+    const GLint bottom = height - (GLint)(viewport->y + viewport->height);
+    glViewport((GLint)viewport->x, bottom, (GLsizei)viewport->width, (GLsizei)viewport->height);
+    glScissor((GLint)viewport->x, bottom, (GLsizei)viewport->width, (GLsizei)viewport->height);
+}
+
+hot_status hot_renderer_draw(hot_renderer *renderer, const hot_scene *scene, const hot_view_state *state, int width,
+                             int height, const hot_overlay_mesh *overlay)
+{
+    hot_context *context = renderer->context;
+    hot_view_layout layout;
+    memset(&renderer->counts, 0, sizeof renderer->counts);
+    if (width < 1 || height < 1)
+        return HOT_OK; /* a window can be made that small */
+    hot_view_lay_out(scene, state, width, height, &layout);
+    hot_status status = hot_image_prepare(context, &renderer->image, scene, state);
+    for (int v = 0; v < layout.count && status == HOT_OK; v++)
+        status = hot_glyphs_prepare(context, &renderer->glyphs, v, scene, state, &layout.viewport[v]);
+    if (status != HOT_OK)
+        return status;
+    glDisable(GL_SCISSOR_TEST);
+    glViewport(0, 0, width, height);
+    glClearColor((float)state->canvas[0], (float)state->canvas[1], (float)state->canvas[2], 1);
+    glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
+    glEnable(GL_DEPTH_TEST);
+    glDepthFunc(GL_LESS);
+    glEnable(GL_SCISSOR_TEST);
+    for (int v = 0; v < layout.count; v++) {
+        set_viewport(&layout.viewport[v], height);
+        hot_image_draw(&renderer->image, scene, state, &layout.viewport[v]);
+        hot_glyphs_draw(&renderer->glyphs, v, scene, state, &layout.viewport[v], &renderer->counts);
+    }
+    glDisable(GL_SCISSOR_TEST);
+    glViewport(0, 0, width, height);
+    if (overlay)
+        status = hot_overlay_draw(context, &renderer->overlay, overlay, width, height);
+    glBindVertexArray(0);
+    return status == HOT_OK ? hot_gl_check(context, "drawing") : status;
+}
+
+const hot_render_counts *hot_renderer_counts(const hot_renderer *renderer) { return &renderer->counts; }
+
+const char *hot_renderer_device(const hot_renderer *renderer) { return renderer->device; }
+
+hot_status hot_renderer_read(hot_renderer *renderer, int width, int height, uint8_t *rgb)
+{
+    const size_t row = 3 * (size_t)width;
+    uint8_t *swap = hot_context_alloc(renderer->context, row, 1);
+    if (!swap)
+        return HOT_ERROR_MEMORY;
+    glPixelStorei(GL_PACK_ALIGNMENT, 1);
+    glReadPixels(0, 0, width, height, GL_RGB, GL_UNSIGNED_BYTE, rgb);
+    for (size_t low = 0, high = (size_t)height - 1; low < high; low++, high--) {
+        memcpy(swap, rgb + low * row, row);
+        memcpy(rgb + low * row, rgb + high * row, row);
+        memcpy(rgb + high * row, swap, row);
+    }
+    hot_context_free(renderer->context, swap);
+    return hot_gl_check(renderer->context, "reading the picture");
+}

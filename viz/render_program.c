@@ -1,0 +1,165 @@
+/* Programs and buffers. */
+#include <stdio.h>
+#include <string.h>
+
+#include "render_parts.h"
+
+static hot_status compile(hot_context *context, const char *name, GLenum kind, const char *const texts[3], GLuint *shader)
+{
+    GLint done = 0;
+    char words[1024] = "";
+    *shader = glCreateShader(kind);
+    glShaderSource(*shader, 3, texts, NULL);
+    glCompileShader(*shader);
+    glGetShaderiv(*shader, GL_COMPILE_STATUS, &done);
+    if (done)
+        return HOT_OK;
+    glGetShaderInfoLog(*shader, sizeof words, NULL, words);
+    return hot_context_fail(context, HOT_ERROR_DEVICE, "the OpenGL driver refuses the %s shader of '%s': %s",
+                            kind == GL_VERTEX_SHADER ? "vertex" : "fragment", name, words);
+}
+
+hot_status hot_program_create(hot_context *context, const char *name, const char *head, const char *vertex,
+                              const char *fragment_head, const char *fragment, GLuint *program)
+{
+    static const char version[] = "#version 330 core\n";
+    const char *const vertex_texts[3] = {version, head, vertex}, *const fragment_texts[3] = {version, fragment_head, fragment};
+    GLuint shader[2] = {0, 0};
+    GLint done = 0;
+    char words[1024] = "";
+    *program = 0;
+    hot_status status = compile(context, name, GL_VERTEX_SHADER, vertex_texts, &shader[0]);
+    if (status == HOT_OK)
+        status = compile(context, name, GL_FRAGMENT_SHADER, fragment_texts, &shader[1]);
+    if (status != HOT_OK)
+        goto cleanup;
+    *program = glCreateProgram();
+    glAttachShader(*program, shader[0]);
+    glAttachShader(*program, shader[1]);
+    glLinkProgram(*program);
+    glGetProgramiv(*program, GL_LINK_STATUS, &done);
+    if (!done) {
+        glGetProgramInfoLog(*program, sizeof words, NULL, words);
+        status = hot_context_fail(context, HOT_ERROR_DEVICE, "the OpenGL driver cannot link '%s': %s", name, words);
+        glDeleteProgram(*program);
+        *program = 0;
+    }
+cleanup:
+    glDeleteShader(shader[0]);
+    glDeleteShader(shader[1]);
+    return status;
+}
+
+/* m! / (a! b! c!) */
+static double multinomial(int a, int b, int c)
+{
+    double value = 1;
+    for (int k = 1; k <= b; k++)
+        value = value * (a + k) / k;
+    for (int k = 1; k <= c; k++)
+        value = value * (a + b + k) / k;
+    return value;
+}
+
+/* Term by term: every monomial of degree m - 1, times its multiplicity, serves the gradient's three components with three
+ * values of the tensor (kernels/symtensor/form3.h, the same formula). A x^m = x . A x^(m-1). */
+char *hot_program_form(hot_context *context, int order)
+{
+    enum { ROOM = 16384 };
+    char *text = hot_context_alloc(context, ROOM, 1);
+    size_t used = 0;
+    if (!text)
+        return NULL;
+    const int terms = (order + 1) * (order + 2) / 2, texels = (terms + 3) / 4;
+#define PUT(...) used += (size_t)snprintf(text + used, ROOM - used, __VA_ARGS__)
+    PUT("#define ORDER %d\n#define TEXELS %d\nuniform isamplerBuffer values;\n"
+        "float form(int at, vec3 v, out vec3 g)\n{\n    float x1 = v.x, y1 = v.y, z1 = v.z, w;\n", order, texels);
+    for (int power = 2; power < order; power++)
+        PUT("    float x%d = x%d * x1, y%d = y%d * y1, z%d = z%d * z1;\n", power, power - 1, power, power - 1, power, power - 1);
+    for (int texel = 0; texel < texels; texel++)
+        PUT("    vec4 a%d = vec4(texelFetch(values, at + %d));\n", texel, texel);
+    PUT("    g = vec3(0.0);\n");
+    for (int s = 0; s < order; s++)
+        for (int t = 0; t <= s; t++) {
+            const int powers[3] = {order - 1 - s, s - t, t};
+            const int i = s * (s + 1) / 2 + t, j = (s + 1) * (s + 2) / 2 + t;
+            PUT("    w = %.1f", multinomial(powers[0], powers[1], powers[2]));
+            for (int d = 0; d < 3; d++)
+                if (powers[d])
+                    PUT(" * %c%d", "xyz"[d], powers[d]);
+            PUT(";\n    g += w * vec3(a%d.%c, a%d.%c, a%d.%c);\n", i / 4, "xyzw"[i % 4], j / 4, "xyzw"[j % 4], (j + 1) / 4,
+                "xyzw"[(j + 1) % 4]);
+        }
+    PUT("    return dot(g, v);\n}\n");
+#undef PUT
+    return text;
+}
+
+void hot_program_matrix(GLuint program, const char *name, const double matrix[16])
+{
+    float values[16];
+    for (int i = 0; i < 16; i++)
+        values[i] = (float)matrix[i];
+    glUniformMatrix4fv(glGetUniformLocation(program, name), 1, GL_FALSE, values);
+}
+
+void hot_program_vec3(GLuint program, const char *name, const double v[3])
+{
+    glUniform3f(glGetUniformLocation(program, name), (float)v[0], (float)v[1], (float)v[2]);
+}
+
+void hot_program_int(GLuint program, const char *name, int value) { glUniform1i(glGetUniformLocation(program, name), value); }
+
+void hot_program_float(GLuint program, const char *name, double value)
+{
+    glUniform1f(glGetUniformLocation(program, name), (float)value);
+}
+
+hot_status hot_texture_buffer_fill(hot_context *context, hot_texture_buffer *buffer, GLenum format, size_t texel_bytes,
+                                   const void *data, size_t bytes)
+{
+    GLint most = 0;
+    glGetIntegerv(GL_MAX_TEXTURE_BUFFER_SIZE, &most);
+    if (bytes / texel_bytes > (size_t)most)
+        return hot_context_fail(context, HOT_ERROR_DEVICE,
+                                "the OpenGL driver holds %d texels and %zu are needed for so many glyphs; show slices, or raise "
+                                "the threshold", most, bytes / texel_bytes);
+    if (!buffer->buffer) {
+        glGenBuffers(1, &buffer->buffer);
+        glGenTextures(1, &buffer->texture);
+    }
+    while (glGetError() != GL_NO_ERROR) { /* what is reported below is of this upload */
+    }
+    glBindBuffer(GL_TEXTURE_BUFFER, buffer->buffer);
+    if (bytes && buffer->bytes == bytes)
+        glBufferSubData(GL_TEXTURE_BUFFER, 0, (GLsizeiptr)bytes, data);
+    else
+        glBufferData(GL_TEXTURE_BUFFER, (GLsizeiptr)(bytes ? bytes : texel_bytes), bytes ? data : NULL, GL_DYNAMIC_DRAW);
+    buffer->bytes = bytes;
+    glBindTexture(GL_TEXTURE_BUFFER, buffer->texture);
+    glTexBuffer(GL_TEXTURE_BUFFER, format, buffer->buffer);
+    return hot_gl_check(context, "the upload of glyphs");
+}
+
+void hot_texture_buffer_bind(const hot_texture_buffer *buffer, int unit)
+{
+    glActiveTexture(GL_TEXTURE0 + (GLenum)unit);
+    glBindTexture(GL_TEXTURE_BUFFER, buffer->texture);
+}
+
+void hot_texture_buffer_free(hot_texture_buffer *buffer)
+{
+    glDeleteBuffers(1, &buffer->buffer);
+    glDeleteTextures(1, &buffer->texture);
+    memset(buffer, 0, sizeof *buffer);
+}
+
+hot_status hot_gl_check(hot_context *context, const char *what)
+{
+    const GLenum error = glGetError();
+    if (error == GL_NO_ERROR)
+        return HOT_OK;
+    if (error == GL_OUT_OF_MEMORY)
+        return hot_context_fail(context, HOT_ERROR_MEMORY, "%s: no memory is left on the graphics card", what);
+    return hot_context_fail(context, HOT_ERROR_DEVICE, "%s: OpenGL error 0x%04x", what, (unsigned)error);
+}

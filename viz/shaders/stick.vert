@@ -1,0 +1,30 @@
+// A stick is a rectangle that faces the viewer; the fragment shader makes a round rod of it. Six vertices, no attributes.
+uniform usamplerBuffer list; // two texels per stick: middle and colour; half of it and half its thickness
+uniform mat4 view;
+uniform vec3 toward, right;
+uniform float pixel_mm;      // no stick is thinner than a pixel
+uniform float nearer;        // clip depth by which all is moved to the viewer
+
+flat out vec3 side, front, along;
+flat out vec3 color;
+flat out vec2 size;  // half length on the screen, half thickness
+out vec2 place;      // mm along and across
+
+void main()
+{
+    int item = 2 * (gl_VertexID / 6), corner = gl_VertexID % 6;
+    uvec4 a = texelFetch(list, item), b = texelFetch(list, item + 1);
+    vec3 center = uintBitsToFloat(a.xyz), half_way = uintBitsToFloat(b.xyz);
+    float thick = max(uintBitsToFloat(b.w), 0.55 * pixel_mm);
+    vec3 across = cross(toward, half_way);
+    float seen = length(across); // its length as it is seen
+    side = seen > 1e-6 * length(half_way) ? across / seen : right;
+    along = cross(side, toward);
+    front = normalize(toward - half_way * (dot(half_way, toward) / max(dot(half_way, half_way), 1e-30)) + 1e-6 * toward);
+    size = vec2(seen, thick);
+    vec2 way = vec2(corner == 0 || corner == 2 || corner == 5 ? -1.0 : 1.0, corner < 2 || corner == 3 ? -1.0 : 1.0);
+    place = way * vec2(seen + thick, thick);
+    color = vec3(a.w & 255u, a.w >> 8 & 255u, a.w >> 16 & 255u) / 255.0;
+    gl_Position = view * vec4(center + way.x * (half_way + along * thick) + way.y * side * thick, 1.0);
+    gl_Position.z -= nearer;
+}

@@ -1,0 +1,38 @@
+// One vertex of a surface r(v) = A v^m around a voxel's centre. ORDER, TEXELS and form() are put before this text.
+uniform usamplerBuffer list;   // two texels per glyph: centre and slot; size, colour
+uniform int first, copies;     // a mesh holds several copies of the sphere: small instances would leave the hardware idle
+uniform mat4 view;             // RAS mm -> clip
+uniform vec3 flip;             // RAS -> the tensors' world
+uniform mat3 to_voxel;         // RAS mm -> voxel steps
+uniform bool clipped;          // to the voxel's walls
+
+layout(location = 0) in vec4 corner; // direction, and which copy
+
+out vec3 normal;
+out vec3 color;
+
+void main()
+{
+    int item = 2 * (first + gl_InstanceID * copies + int(corner.w));
+    uvec4 where = texelFetch(list, item), look = texelFetch(list, item + 1);
+    float size = uintBitsToFloat(look.x);
+    vec3 v = corner.xyz, gradient;
+    float radius = form(int(where.w) * TEXELS, v * flip, gradient);
+    gradient *= flip;
+    // of the surface r(v) v: the radial part, and against the slope of r on the sphere
+    normal = float(ORDER + 1) * radius * v - float(ORDER) * gradient;
+    radius = max(radius, 0.0) * size;
+    if (clipped) {
+        vec3 out_of = to_voxel * v, far = abs(out_of);
+        float most = max(far.x, max(far.y, far.z));
+        if (radius * most > 0.5) { // cut off by a wall, whose normal it has
+            radius = 0.5 / most;
+            vec3 wall = far.x == most ? vec3(sign(out_of.x), 0, 0) : far.y == most ? vec3(0, sign(out_of.y), 0)
+                                                                                   : vec3(0, 0, sign(out_of.z));
+            normal = wall * to_voxel;
+        }
+    }
+    color = (look.y >> 24) == 0u ? abs(v) : vec3(look.y & 255u, look.y >> 8 & 255u, look.y >> 16 & 255u) / 255.0;
+    vec3 center = vec3(uintBitsToFloat(where.x), uintBitsToFloat(where.y), uintBitsToFloat(where.z));
+    gl_Position = view * vec4(center + radius * v, 1.0);
+}
