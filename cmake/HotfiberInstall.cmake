@@ -10,6 +10,11 @@ if(TARGET hotfiber)
   install(DIRECTORY plugin/include/hotfiber DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(TARGETS hotfiber_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+if(TARGET hotview)
+  list(APPEND hot_targets hotview)
+  install(DIRECTORY viz/include/hotfiber DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(TARGETS hotfiber_view_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 install(TARGETS ${hot_targets} EXPORT hotfiber
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -49,6 +54,9 @@ hot_pkgconfig(hotkernels "Higher-order tensor kernels on plain arrays" "-lhotker
 if(TARGET hotfiber)
   hot_pkgconfig(hotfiber "${PROJECT_DESCRIPTION}" "-lhotfiber" "hotkernels" hotfiber)
 endif()
+if(TARGET hotview)
+  hot_pkgconfig(hotview "Tensors and fibre directions in a window or as pictures" "-lhotview" "hotfiber" hotfiber)
+endif()
 if(TARGET hotvtk)
   hot_pkgconfig(hotvtk "Fibre directions and tensors as objects of VTK, for C" "-lhotvtk" "hotfiber" vtk)
 endif()
@@ -59,7 +67,7 @@ if(TARGET hotfiber_command AND NOT CMAKE_CROSSCOMPILING)
   add_custom_command(OUTPUT ${hot_manpage}
     COMMAND sh ${CMAKE_SOURCE_DIR}/cmake/manpage.sh $<TARGET_FILE:hotfiber_command> ${PROJECT_VERSION} > ${CMAKE_BINARY_DIR}/hotfiber.1
     COMMAND gzip -9nf ${CMAKE_BINARY_DIR}/hotfiber.1
-    DEPENDS hotfiber_command ${CMAKE_SOURCE_DIR}/cmake/manpage.sh VERBATIM)
+    DEPENDS hotfiber_command $<$<TARGET_EXISTS:hotview>:hotfiber_view_command> ${CMAKE_SOURCE_DIR}/cmake/manpage.sh VERBATIM)
   add_custom_target(hotfiber_manpage ALL DEPENDS ${hot_manpage})
   install(FILES ${hot_manpage} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()

@@ -30,6 +30,10 @@ hotfiber --version
 for command in /usr/bin/hotfiber*; do ldd "$command" | grep 'not found' && exit 1; done
 hotfiber phantom --layout bundles --size 20,20,8 --truth truth.nrrd | hotfiber run -i - -o out
 hotfiber score -i out/peaks.nrrd --truth truth.nrrd | grep -E '^(condition|all voxels)'
+if [ -x /usr/bin/hotfiber-view ]; then # what the package recommends lets it draw
+    apt-get install -y --no-install-recommends libegl1 libgl1 libgl1-mesa-dri >apt.log 2>&1
+    hotfiber view out/tensors.nrrd --screenshot view.png --quiet && ls -s view.png
+fi
 apt-get install -y --no-install-recommends gcc libc6-dev make cmake pkg-config >apt.log 2>&1
 cc main.c -o by-pkg-config $(pkg-config --cflags --libs hotfiber) && ./by-pkg-config
 mkdir work && cp main.c work/ && cat >work/CMakeLists.txt <<'LISTS'
