@@ -7,7 +7,7 @@
 #include "common/backend.h"
 #include "common/context_internal.h"
 
-static const hot_backends backends = {"tridiag", hot_tridiag_ref, hot_tridiag_cpu, NULL};
+static const hot_backends backends = {"tridiag", hot_tridiag_ref, hot_tridiag_cpu, HOT_CUDA_BACKEND(hot_tridiag_cuda)};
 
 double hot_tridiag_a(const hot_tridiag_job *job, size_t i, size_t at)
 {
@@ -36,6 +36,19 @@ void hot_tridiag_blank(const hot_tridiag_job *job, size_t i, size_t from)
             ((double *)job->values)[i * job->width + k] = NAN;
         else
             ((float *)job->values)[i * job->width + k] = NAN;
+    }
+}
+
+/* Neighbours may have met the tolerance in the wrong order. */
+void hot_tridiag_ascend(const hot_tridiag_job *job, size_t i, size_t many)
+{
+    double *wide = (double *)job->values + i * job->width;
+    float *narrow = (float *)job->values + i * job->width;
+    for (size_t k = 1; k < many; k++) {
+        if (job->f64)
+            wide[k] = fmax(wide[k], wide[k - 1]);
+        else
+            narrow[k] = fmaxf(narrow[k], narrow[k - 1]);
     }
 }
 

@@ -50,6 +50,8 @@ enum { HOT_TRIDIAG_SHIFTS_MAX = 64 };
 int hot_tridiag_finite(const hot_tridiag_job *job, size_t i);
 /* The rest of a row of values, from `from` on, becomes NaN. */
 void hot_tridiag_blank(const hot_tridiag_job *job, size_t i, size_t from);
+/* Makes the first `many` values of row i ascend: neighbours may have met the tolerance in the wrong order. */
+void hot_tridiag_ascend(const hot_tridiag_job *job, size_t i, size_t many);
 /* The entries as double. */
 double hot_tridiag_a(const hot_tridiag_job *job, size_t i, size_t at);
 double hot_tridiag_b(const hot_tridiag_job *job, size_t i, size_t at);

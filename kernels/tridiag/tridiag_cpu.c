@@ -234,19 +234,6 @@ static void solve_zero(const hot_tridiag_job *job, size_t i)
     hot_tridiag_blank(job, i, many);
 }
 
-/* Neighbours of different groups may have met the tolerance in the wrong order. */
-static void ascend(const hot_tridiag_job *job, size_t i, size_t many)
-{
-    double *wide = (double *)job->values + i * job->width;
-    float *narrow = (float *)job->values + i * job->width;
-    for (size_t k = 1; k < many; k++) {
-        if (job->f64)
-            wide[k] = fmax(wide[k], wide[k - 1]);
-        else
-            narrow[k] = fmaxf(narrow[k], narrow[k - 1]);
-    }
-}
-
 static void solve_matrix(const hot_tridiag_job *job, const hot_tridiag_variant *variant, size_t i, double *room, int inner)
 {
     hot_tridiag_matrix matrix;
@@ -268,7 +255,7 @@ static void solve_matrix(const hot_tridiag_job *job, const hot_tridiag_variant *
 #pragma omp parallel for schedule(dynamic) num_threads(inner) if (inner > 1 && groups > 1)
         for (size_t group = 0; group < groups; group++)
             solve_groups(job, variant, &matrix, i, first, many, group, size);
-        ascend(job, i, many);
+        hot_tridiag_ascend(job, i, many);
     }
     job->found[i] = (int64_t)many;
     hot_tridiag_blank(job, i, many);

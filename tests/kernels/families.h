@@ -9,6 +9,8 @@
     X(directions) \
     X(fit) \
     X(lowrank) \
-    X(tridiag)
+    X(tridiag) \
+    X(heev) \
+    X(denoise)
 
 #endif

@@ -1,0 +1,74 @@
+/* Denoising on the CPU: rows of windows dealt out to threads. Rows that could write to the same voxel never run at the same
+ * time, and come in an order that has nothing to do with the threads. */
+#include <omp.h>
+
+#include "common/context_internal.h"
+#include "common/lapack.h"
+#include "denoise.h"
+
+static dn_row_fn *choose_row(const hot_context *context, const dn_job *job)
+{
+    int level = (int)hot_cpu_best(), limit = hot_context_cpu_limit(context);
+    level = level < limit ? level : limit;
+    if (job->options.is_complex)
+        return dn_row_plain;
+#if defined(__x86_64__)
+    if (level >= HOT_CPU_AVX512)
+        return dn_row_avx512;
+    if (level >= HOT_CPU_AVX2)
+        return dn_row_avx2;
+#endif
+    (void)level;
+    return dn_row_baseline;
+}
+
+/* Windows of indices that differ by this much along an axis share no voxel; one more than the regular spacing needs, because
+ * the last windows are moved in. */
+static size_t apart(const dn_job *job, int axis) { return (job->window[axis] + job->step[axis] - 1) / job->step[axis] + 1; }
+
+/* At least what the widest variant lays out (denoise_row.h). */
+size_t dn_scratch(const dn_job *job)
+{
+    const size_t n = job->columns, lanes = 8, wide = (n + 15) / 16 * 16, wide_volumes = (job->volumes + 15) / 16 * 16;
+    const size_t doubles = job->rows * wide + job->window[0] * wide * wide + lanes * (n * (n + 1) / 2 + n * n + 10 * n);
+    const size_t floats = (n + 4) * (wide + 1) + (n + 3) * wide_volumes;
+    return doubles * sizeof(double) + floats * sizeof(float) + 20 * 64 + dn_scratch_plain(job);
+}
+
+hot_status hot_denoise_cpu(hot_context *context, void *argument)
+{
+    const dn_job *job = argument;
+    dn_row_fn *row = choose_row(context, job);
+    const int threads = hot_context_threads(context);
+    const double *progress = job->options.progress;
+    const double from = progress[1] > progress[0] ? progress[0] : 0, to = progress[1] > progress[0] ? progress[1] : 1;
+    const size_t apart_j = apart(job, 1), apart_k = apart(job, 2), each = (dn_scratch(job) + 4095) / 64 * 64;
+    hot_status status = HOT_OK;
+    char *scratch = hot_context_alloc(context, (size_t)threads, each);
+    if (!scratch)
+        return HOT_ERROR_MEMORY;
+#if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
+    const int before = hot_lapack_single_begin();
+#endif
+    for (size_t phase = 0; phase < apart_j * apart_k && status == HOT_OK; phase++) {
+        /* phases go by a window's place in the whole volume: a slab adds up in the same order */
+        const size_t j0 = phase % apart_j, k0 = (phase / apart_j + apart_k - job->place0 % apart_k) % apart_k;
+        const size_t rows_j = job->places[0] > j0 ? (job->places[0] - j0 - 1) / apart_j + 1 : 0;
+        const size_t rows_k = job->places[1] > k0 ? (job->places[1] - k0 - 1) / apart_k + 1 : 0;
+        const size_t rows = rows_j * rows_k, step = 4 * (size_t)threads;
+        for (size_t begin = 0; begin < rows && status == HOT_OK; begin += step) {
+            const size_t end = rows - begin < step ? rows : begin + step;
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
+            for (size_t r = begin; r < end; r++)
+                row(job, j0 + r % rows_j * apart_j, job->place0 + k0 + r / rows_j * apart_k,
+                    scratch + each * (size_t)omp_get_thread_num());
+            const double done = ((double)phase + (double)end / (double)rows) / (double)(apart_j * apart_k);
+            status = hot_context_progress(context, "denoising", from + (to - from) * done);
+        }
+    }
+#if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
+    hot_lapack_single_end(before);
+#endif
+    hot_context_free(context, scratch);
+    return status;
+}

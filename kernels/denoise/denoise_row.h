@@ -1,0 +1,334 @@
+/* A template: a row of windows of one instruction set, a window per lane. Define HOT_VARIANT(name), then include. */
+#pragma GCC optimize("fp-contract=fast,no-trapping-math")
+#include <string.h>
+
+#include "denoise.h"
+#include "denoise_eigen.h"
+
+/* Padded widths: of double rows to two vectors of any variant, of float rows to one. */
+static size_t pad(size_t n) { return (n + 15) / 16 * 16; }
+
+/* What a row needs, all in one piece of scratch memory. */
+typedef struct row_room {
+    double *samples;  /* rows of a column of voxels (or of a window), padded */
+    double *grams;    /* ring of window[0] Gram matrices, or one */
+    vec *a;           /* Gram matrices side by side, packed lower triangles */
+    vec *d, *e, *e2, *tau, *up, *down, *more; /* n each; more: 4 n */
+    vec *vectors;     /* n x n */
+    float *basis;     /* one window's eigenvectors: signal x padded n */
+    float *weights;   /* of the basis' vectors in a voxel */
+    float *part;      /* floats of a voxel or of a projection, padded */
+    void *plain;      /* what dn_window_plain wants */
+} row_room;
+
+static char *cut(char **at, size_t bytes)
+{
+    char *piece = *at;
+    *at += (bytes + 63) / 64 * 64;
+    return piece;
+}
+
+static void lay_out(const dn_job *job, void *scratch, row_room *room)
+{
+    const size_t n = job->columns, sample_rows = job->rows;
+    char *at = (char *)(((uintptr_t)scratch + 63) / 64 * 64);
+    room->samples = (double *)(void *)cut(&at, sample_rows * pad(n) * sizeof(double));
+    room->grams = (double *)(void *)cut(&at, job->window[0] * pad(n) * pad(n) * sizeof(double));
+    room->a = (vec *)(void *)cut(&at, n * (n + 1) / 2 * sizeof(vec));
+    room->d = (vec *)(void *)cut(&at, n * sizeof(vec));
+    room->e = (vec *)(void *)cut(&at, n * sizeof(vec));
+    room->e2 = (vec *)(void *)cut(&at, n * sizeof(vec));
+    room->tau = (vec *)(void *)cut(&at, n * sizeof(vec));
+    room->up = (vec *)(void *)cut(&at, n * sizeof(vec));
+    room->down = (vec *)(void *)cut(&at, n * sizeof(vec));
+    room->more = (vec *)(void *)cut(&at, 4 * n * sizeof(vec));
+    room->vectors = (vec *)(void *)cut(&at, n * n * sizeof(vec));
+    room->basis = (float *)(void *)cut(&at, (n + 4) * pad(n) * sizeof(float));
+    room->weights = (float *)(void *)cut(&at, (n + 4) * sizeof(float));
+    room->part = (float *)(void *)cut(&at, (n + 3) * pad(job->volumes) * sizeof(float));
+    room->plain = at;
+}
+
+/* gram (n x padded n, lower triangle and a little more) = samples^T samples. */
+static void multiply(size_t rows, size_t n, const double *restrict samples, double *restrict gram)
+{
+    const size_t width = pad(n);
+    for (size_t i = 0; i < n; i += 4)
+        for (size_t j = 0; j < i + 4 && j < width; j += 2 * LANES) {
+            vec sum[4][2];
+            for (int r = 0; r < 4; r++)
+                sum[r][0] = sum[r][1] = splat(0);
+            const double *x = samples + i, *y = samples + j;
+            for (size_t row = 0; row < rows; row++, x += width, y += width) {
+                const vec y0 = *(const vec *)(const void *)y, y1 = *(const vec *)(const void *)(y + LANES);
+                HOT_UNROLL
+                for (int r = 0; r < 4; r++) {
+                    sum[r][0] += x[r] * y0;
+                    sum[r][1] += x[r] * y1;
+                }
+            }
+            for (int r = 0; r < 4; r++) {
+                *(vec *)(void *)(gram + (i + (size_t)r) * width + j) = sum[r][0];
+                *(vec *)(void *)(gram + (i + (size_t)r) * width + j + LANES) = sum[r][1];
+            }
+        }
+}
+
+static size_t voxel_at(const dn_job *job, size_t i, size_t j, size_t k) { return (k * job->size[1] + j) * job->size[0] + i; }
+
+/* The Gram matrix over volumes of one column of voxels: all of the window's j and k at one i. */
+static void column_gram(const dn_job *job, size_t i, const size_t corner[3], const row_room *room, double *gram)
+{
+    const size_t n = job->columns, width = pad(n);
+    double *to = room->samples;
+    for (size_t k = corner[2]; k < corner[2] + job->window[2]; k++)
+        for (size_t j = corner[1]; j < corner[1] + job->window[1]; j++, to += width) {
+            const size_t voxel = voxel_at(job, i, j, k);
+            const float *from = job->signals + voxel * job->width;
+            const int use = job->usable[voxel];
+            for (size_t v = 0; v < n; v++)
+                to[v] = use ? (double)from[v] : 0;
+            for (size_t v = n; v < width; v++)
+                to[v] = 0;
+        }
+    multiply(job->window[1] * job->window[2], n, room->samples, gram);
+}
+
+/* The Gram matrix over voxels of one window, where there are more volumes than voxels. */
+static void window_gram(const dn_job *job, const size_t corner[3], const row_room *room, double *gram)
+{
+    const size_t n = job->columns, width = pad(n);
+    memset(room->samples, 0, job->rows * width * sizeof(double));
+    size_t at = 0;
+    for (size_t k = corner[2]; k < corner[2] + job->window[2]; k++)
+        for (size_t j = corner[1]; j < corner[1] + job->window[1]; j++)
+            for (size_t i = corner[0]; i < corner[0] + job->window[0]; i++, at++) {
+                const size_t voxel = voxel_at(job, i, j, k);
+                const float *from = job->signals + voxel * job->width;
+                for (size_t v = 0; v < job->volumes && job->usable[voxel]; v++)
+                    room->samples[v * width + at] = (double)from[v];
+            }
+    multiply(job->rows, n, room->samples, gram);
+}
+
+/* Sum of `count` Gram matrices of the ring into one lane of the packed triangles. */
+static void into_lane(const dn_job *job, const row_room *room, size_t count, int lane)
+{
+    const size_t n = job->columns, width = pad(n), apart = width * width;
+    double *to = (double *)(void *)room->a + lane;
+    for (size_t i = 0; i < n; i++) {
+        const double *row = room->grams + i * width;
+        for (size_t j = 0; j <= i; j += LANES) {
+            vec sum = *(const vec *)(const void *)(row + j);
+            for (size_t c = 1; c < count; c++)
+                sum += *(const vec *)(const void *)(row + c * apart + j);
+            for (size_t l = 0; l < LANES && j + l <= i; l++, to += LANES)
+                *to = sum[l];
+        }
+    }
+}
+
+/* How many of the largest eigenvalues are signal, per lane, and the noise's variance (NaN: none could be told from noise).
+ * values (n): the largest first, scaled; as many as the lane with most signal needs. */
+static size_t find_signal(const dn_job *job, const row_room *room, vec trace, vec norm, vec low, vec high, int lanes, vec *values,
+                          size_t signal[LANES], double variance[LANES])
+{
+    const size_t n = job->columns;
+    size_t known = 0, most = 0;
+    double rest[LANES], least[LANES];
+    int done[LANES];
+    for (int lane = 0; lane < lanes; lane++)
+        rest[lane] = trace[lane], signal[lane] = n, variance[lane] = NAN, done[lane] = 0;
+    for (int open = 1, first = 1; open; first = 0) {
+        /* the next four from the top; the first time three and the smallest */
+        uint64_t index[4];
+        vec found[4];
+        const size_t fresh = first ? 3 : 4;
+        for (size_t c = 0; c < 4; c++)
+            index[c] = c < fresh && known + c < n ? n - 1 - (known + c) : 0;
+        bisect(n, room->d, room->e2, low, high, index, found);
+        for (size_t c = 0; c < fresh && known + c < n; c++)
+            values[known + c] = found[c];
+        const size_t until = known + fresh < n ? known + fresh : n;
+        open = 0;
+        for (int lane = 0; lane < lanes; lane++) {
+            if (first)
+                least[lane] = fmax(found[3][lane] * norm[lane], 0);
+            for (size_t k = known; k < until && !done[lane]; k++) {
+                const double next = fmax(values[k][lane] * norm[lane], 0);
+                double noise;
+                if (dn_is_noise(job, k, fmax(rest[lane], 0), next, least[lane], &noise)) {
+                    done[lane] = 1;
+                    signal[lane] = k;
+                    variance[lane] = noise;
+                } else {
+                    rest[lane] -= next;
+                }
+            }
+            open |= !done[lane] && until < n;
+        }
+        known = until;
+    }
+    for (int lane = 0; lane < lanes; lane++)
+        if (done[lane] && signal[lane] > most)
+            most = signal[lane];
+    return most;
+}
+
+/* t_k = basis_k . x, k < signal: x and the rows of the basis padded to `width` floats. */
+static void project(size_t signal, size_t width, const float *basis, const float *x, float *t)
+{
+    for (size_t k = 0; k < signal; k += 4) {
+        lanes_f32 sum[4];
+        for (int r = 0; r < 4; r++)
+            sum[r] = (lanes_f32){0};
+        for (size_t v = 0; v < width; v += HOT_LANES_F32) {
+            const lanes_f32 xv = *(const lanes_f32 *)(const void *)(x + v);
+            HOT_UNROLL
+            for (int r = 0; r < 4; r++)
+                sum[r] += xv * *(const lanes_f32 *)(const void *)(basis + (k + (size_t)r) * width + v);
+        }
+        for (int r = 0; r < 4; r++) {
+            float total = 0;
+            for (int lane = 0; lane < HOT_LANES_F32; lane++)
+                total += sum[r][lane];
+            t[k + (size_t)r] = total;
+        }
+    }
+}
+
+/* y (padded) = sum_k t_k row_k */
+static void combine(size_t signal, size_t width, const float *rows, const float *t, float *y)
+{
+    for (size_t v = 0; v < width; v += HOT_LANES_F32) {
+        lanes_f32 sum = {0};
+        for (size_t k = 0; k < signal; k++)
+            sum += t[k] * *(const lanes_f32 *)(const void *)(rows + k * width + v);
+        *(lanes_f32 *)(void *)(y + v) = sum;
+    }
+}
+
+/* Adds one window's result to the sums of its voxels: its signals projected onto `signal` vectors of a lane, or its signals as
+ * they are when nothing of them is known to be noise. */
+static void add_window(const dn_job *job, const row_room *room, const size_t corner[3], int lane, size_t signal, double variance)
+{
+    const size_t n = job->columns, m = job->volumes, over_volumes = job->volumes <= job->voxels, width = pad(m);
+    const size_t basis_width = over_volumes ? width : n, whole = !(variance >= 0);
+    const size_t above = job->options.begin - job->options.first, below = job->options.end - job->options.first;
+    float *x = room->part, *y = x + width, *rows = y + width; /* rows: projections, when over voxels */
+    float *t = room->weights;
+    if (!whole) {
+        for (size_t k = 0; k < signal; k++)
+            for (size_t i = 0; i < (over_volumes ? width : n); i++)
+                room->basis[k * basis_width + i] = i < n ? (float)room->vectors[k * n + i][lane] : 0;
+        if (over_volumes) /* rows of zeros up to a multiple of four */
+            for (size_t k = signal; k < (signal + 3) / 4 * 4; k++)
+                memset(room->basis + k * basis_width, 0, width * sizeof(float));
+    }
+    if (!whole && !over_volumes) {
+        memset(rows, 0, signal * width * sizeof(float));
+        size_t at = 0;
+        for (size_t k = corner[2]; k < corner[2] + job->window[2]; k++)
+            for (size_t j = corner[1]; j < corner[1] + job->window[1]; j++)
+                for (size_t i = corner[0]; i < corner[0] + job->window[0]; i++, at++) {
+                    const size_t voxel = voxel_at(job, i, j, k);
+                    const float *from = job->signals + voxel * job->width;
+                    for (size_t s = 0; s < signal && job->usable[voxel]; s++) {
+                        const float f = room->basis[s * basis_width + at];
+                        for (size_t v = 0; v < m; v++)
+                            rows[s * width + v] += f * from[v];
+                    }
+                }
+    }
+    memset(x, 0, width * sizeof(float));
+    size_t at = 0;
+    for (size_t k = corner[2]; k < corner[2] + job->window[2]; k++)
+        for (size_t j = corner[1]; j < corner[1] + job->window[1]; j++)
+            for (size_t i = corner[0]; i < corner[0] + job->window[0]; i++, at++) {
+                const size_t voxel = voxel_at(job, i, j, k);
+                if (k < above || k >= below || !job->usable[voxel] || (job->mask && !job->mask[voxel]))
+                    continue;
+                const size_t to = voxel - above * job->size[0] * job->size[1];
+                memcpy(x, job->signals + voxel * job->width, m * sizeof(float));
+                const float *result = x;
+                if (!whole) {
+                    if (over_volumes) {
+                        project(signal, width, room->basis, x, t);
+                    } else {
+                        for (size_t s = 0; s < signal; s++)
+                            t[s] = room->basis[s * basis_width + at];
+                    }
+                    combine(signal, width, over_volumes ? room->basis : rows, t, y);
+                    result = y;
+                    job->variance[to] += (float)variance;
+                    job->variances[to] += 1;
+                }
+                float *restrict out = job->denoised + to * job->width;
+                for (size_t v = 0; v < m; v++)
+                    out[v] += result[v];
+                job->windows[to] += 1;
+            }
+}
+
+/* The windows of up to LANES corners, whose Gram matrices are in place. */
+static void do_batch(const dn_job *job, const row_room *room, size_t corners[LANES][3], int lanes)
+{
+    const size_t n = job->columns;
+    size_t signal[LANES];
+    double variance[LANES];
+    vec trace = splat(0), norm, low, high, *values = room->more;
+    mask lost = {0};
+    for (size_t i = 0; i < n; i++)
+        trace += row_of(room->a, i)[i];
+    reduce(n, room->a, room->d, room->e, room->tau, room->more);
+    scale_tridiagonal(n, room->d, room->e, room->e2, &norm, &low, &high);
+    const size_t most = find_signal(job, room, trace, norm, low, high, lanes, values, signal, variance);
+    for (size_t k = 0; k < most; k++) {
+        vec *z = room->vectors + k * n;
+        twisted_vector(n, room->d, room->e, values[k], room->up, room->down, z);
+        const mask now = orthogonalise(n, room->vectors, k, z);
+        for (int lane = 0; lane < lanes; lane++)
+            lost[lane] |= k < signal[lane] ? now[lane] : 0;
+    }
+    back_transform(n, room->a, room->tau, most, room->vectors);
+    for (int lane = 0; lane < lanes; lane++) {
+        if (lost[lane]) /* eigenvalues too close for this way */
+            dn_window_plain(job, corners[lane], room->plain);
+        else
+            add_window(job, room, corners[lane], lane, signal[lane], variance[lane]);
+    }
+}
+
+void HOT_VARIANT(dn_row)(const dn_job *job, size_t place_j, size_t place_k, void *scratch)
+{
+    const size_t n = job->columns, gram = pad(n) * pad(n), places = dn_places(job->size[0], job->window[0], job->step[0]);
+    const int over_volumes = job->volumes <= job->voxels;
+    size_t corners[LANES][3], next = 0; /* next: the first column of voxels that is not in the ring */
+    row_room room;
+    int lanes = 0;
+    lay_out(job, scratch, &room);
+    for (size_t place = 0; place < places; place++) {
+        size_t *corner = corners[lanes];
+        corner[0] = dn_place(place, job->size[0], job->window[0], job->step[0]);
+        corner[1] = dn_place(place_j, job->size[1], job->window[1], job->step[1]);
+        corner[2] = dn_place(place_k, job->options.slices, job->window[2], job->step[2]) - job->options.first;
+        if (dn_wanted(job, corner)) {
+            if (over_volumes) {
+                next = next > corner[0] ? next : corner[0];
+                for (; next < corner[0] + job->window[0]; next++)
+                    column_gram(job, next, corner, &room, room.grams + next % job->window[0] * gram);
+            } else {
+                window_gram(job, corner, &room, room.grams);
+            }
+            into_lane(job, &room, over_volumes ? job->window[0] : 1, lanes);
+            lanes++;
+        }
+        if (lanes == LANES || (place + 1 == places && lanes > 0)) {
+            for (int lane = lanes; lane < LANES; lane++) /* idle lanes repeat the last window */
+                for (size_t k = 0; k < n * (n + 1) / 2; k++)
+                    room.a[k][lane] = room.a[k][lanes - 1];
+            do_batch(job, &room, corners, lanes);
+            lanes = 0;
+        }
+    }
+}

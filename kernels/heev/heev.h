@@ -1,0 +1,38 @@
+/* Inside the heev family: one job for every backend, and single matrices on the CPU. Contract: hotfiber/heev.h. */
+#ifndef HOT_KERNELS_HEEV_H
+#define HOT_KERNELS_HEEV_H
+
+#include <hotfiber/heev.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hot_heev_job {
+    int f64, is_complex;
+    size_t n, count, kept;  /* kept: eigenpairs per matrix that go out */
+    const void *matrices;
+    void *values, *vectors; /* vectors may be NULL */
+    uint8_t *flags;         /* never NULL */
+} hot_heev_job;
+
+hot_status hot_heev_ref(hot_context *context, void *job);
+hot_status hot_heev_cpu(hot_context *context, void *job);
+hot_status hot_heev_cuda(hot_context *context, void *job);
+
+/* Whether the lower triangle of matrix i is free of NaN and Inf. */
+int hot_heev_finite(const hot_heev_job *job, size_t i);
+/* NaN into matrix i's outputs, and its flag. */
+void hot_heev_refuse(const hot_heev_job *job, size_t i);
+
+/* One double-precision matrix on the calling thread. a: n x n column-major (complex as pairs), its lower triangle is read;
+ * becomes the eigenvectors when `vectors`, else rubbish; w: n eigenvalues, ascending. room: hot_heev_room(n) bytes. 0 when it
+ * did not converge. hot_heev_own uses no LAPACK, and takes complex matrices only. */
+size_t hot_heev_room(size_t n);
+int hot_heev_one(int is_complex, size_t n, int vectors, double *a, double *w, void *room);
+int hot_heev_own(size_t n, int vectors, double *a, double *w, void *room);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,119 @@
+/* Reference: Jacobi's rotations in long double on the whole matrix, cyclic, until nothing is left off the diagonal. */
+#include <complex.h>
+#include <float.h>
+#include <math.h>
+
+#include "heev.h"
+
+typedef long double complex entry;
+
+static void load(const hot_heev_job *job, size_t i, entry *a)
+{
+    const size_t n = job->n, parts = job->is_complex ? 2 : 1;
+    for (size_t c = 0; c < n; c++)
+        for (size_t r = c; r < n; r++) {
+            size_t at = ((i * n + c) * n + r) * parts;
+            long double re = job->f64 ? ((const double *)job->matrices)[at] : ((const float *)job->matrices)[at], im = 0;
+            if (job->is_complex && r != c)
+                im = job->f64 ? ((const double *)job->matrices)[at + 1] : ((const float *)job->matrices)[at + 1];
+            a[c * n + r] = CMPLXL(re, im);
+            a[r * n + c] = CMPLXL(re, -im);
+        }
+}
+
+/* Columns p and q of a matrix of n rows: (p, q) <- (c p - s conj(phase) q, s phase p + c q). */
+static void rotate_columns(size_t n, entry *a, size_t p, size_t q, long double c, long double s, entry phase)
+{
+    for (size_t r = 0; r < n; r++) {
+        entry x = a[p * n + r], y = a[q * n + r];
+        a[p * n + r] = c * x - s * conjl(phase) * y;
+        a[q * n + r] = s * phase * x + c * y;
+    }
+}
+
+static void rotate_rows(size_t n, entry *a, size_t p, size_t q, long double c, long double s, entry phase)
+{
+    for (size_t k = 0; k < n; k++) {
+        entry x = a[k * n + p], y = a[k * n + q];
+        a[k * n + p] = c * x - s * phase * y;
+        a[k * n + q] = s * conjl(phase) * x + c * y;
+    }
+}
+
+static void diagonalise(size_t n, entry *a, entry *v)
+{
+    for (size_t k = 0; k < n * n; k++)
+        v[k] = k % (n + 1) == 0;
+    for (int sweep = 0; sweep < 60; sweep++) {
+        int rotated = 0;
+        for (size_t p = 0; p < n; p++)
+            for (size_t q = p + 1; q < n; q++) {
+                entry b = a[q * n + p]; /* row p, column q */
+                long double size = cabsl(b), x = creall(a[p * n + p]), y = creall(a[q * n + q]);
+                if (size <= LDBL_EPSILON / 4 * sqrtl(fabsl(x)) * sqrtl(fabsl(y)) || size < 1e-4900L)
+                    continue;
+                rotated = 1;
+                long double theta = (y - x) / (2 * size);
+                long double t = 1 / (fabsl(theta) + hypotl(theta, 1));
+                t = theta < 0 ? -t : t;
+                long double c = 1 / hypotl(t, 1), s = t * c;
+                entry phase = b / size;
+                rotate_columns(n, a, p, q, c, s, phase);
+                rotate_rows(n, a, p, q, c, s, phase);
+                rotate_columns(n, v, p, q, c, s, phase);
+                a[q * n + p] = a[p * n + q] = 0;
+            }
+        if (!rotated)
+            break;
+    }
+}
+
+static void store(const hot_heev_job *job, size_t i, const entry *a, const entry *v, size_t *order)
+{
+    const size_t n = job->n, kept = job->kept, parts = job->is_complex ? 2 : 1;
+    for (size_t k = 0; k < n; k++) {
+        size_t at = k;
+        for (; at > 0 && creall(a[order[at - 1] * (n + 1)]) > creall(a[k * (n + 1)]); at--)
+            order[at] = order[at - 1];
+        order[at] = k;
+    }
+    for (size_t k = 0; k < kept; k++) {
+        size_t from = order[n - kept + k];
+        long double value = creall(a[from * (n + 1)]);
+        if (job->f64)
+            ((double *)job->values)[i * kept + k] = (double)value;
+        else
+            ((float *)job->values)[i * kept + k] = (float)value;
+        for (size_t r = 0; job->vectors && r < n; r++)
+            for (size_t part = 0; part < parts; part++) {
+                long double x = part ? cimagl(v[from * n + r]) : creall(v[from * n + r]);
+                size_t at = ((i * kept + k) * n + r) * parts + part;
+                if (job->f64)
+                    ((double *)job->vectors)[at] = (double)x;
+                else
+                    ((float *)job->vectors)[at] = (float)x;
+            }
+    }
+}
+
+hot_status hot_heev_ref(hot_context *context, void *argument)
+{
+    const hot_heev_job *job = argument;
+    const size_t n = job->n;
+    entry *a = hot_context_alloc(context, n * n, 2 * sizeof *a);
+    size_t *order = hot_context_alloc(context, n, sizeof *order);
+    hot_status status = a && order ? HOT_OK : HOT_ERROR_MEMORY;
+    for (size_t i = 0; i < job->count && status == HOT_OK; i++) {
+        if (!hot_heev_finite(job, i)) {
+            hot_heev_refuse(job, i);
+            continue;
+        }
+        load(job, i, a);
+        diagonalise(n, a, a + n * n);
+        store(job, i, a, a + n * n, order);
+        status = hot_context_progress(context, "eigenvectors", (double)(i + 1) / (double)job->count);
+    }
+    hot_context_free(context, a);
+    hot_context_free(context, order);
+    return status;
+}

@@ -1,0 +1,568 @@
+/* Tridiagonal eigenvalues on the GPU: a grid of shifts over Gerschgorin's interval, a thread each, brackets every eigenvalue at
+ * once; then groups of 1 to 16 lanes narrow the bracket of one eigenvalue each, with as many points per sweep as they are
+ * lanes. Nothing has to wait for anything but its own bracket, so that all sweeps are one launch.
+ *
+ * Counts come from the three-term recurrence p_i = (a_i - x) p_(i-1) - b_(i-1)^2 p_(i-2) without divisions: eigenvalues below
+ * x are sign changes. Its chain is one fused multiply-add per step, where the quotients have a division. It is scaled by a
+ * power of two every few steps; off-diagonals below rounding are lifted to where it cannot vanish in between, and should it
+ * vanish all the same the count is done again by quotients. With relative accuracy asked for, quotients do it all. A count
+ * that rounding leaves out of order does no harm: a bracket is kept by the two counts at its own ends. */
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+#include <math.h>
+
+#include "common/backend.h"
+#include "tridiag.h"
+#include "tridiag_measure.h"
+
+enum { THREADS = 128, PREPARE_THREADS = 1024, TILE_BYTES = 16384, GROUP = 32 };
+
+template <typename T> struct alignas(2 * sizeof(T)) entry {
+    T a, b2; /* a_i and b_(i-1)^2 */
+};
+
+/* What is known of a matrix once it is prepared. Everything but the exponent is of the scaled matrix. */
+struct td_info {
+    double low, high, absolute, relative;
+    int exponent, bad; /* bad: 1 NaN or Inf, 2 zero */
+    int first, many;
+};
+
+struct td_plan {
+    hot_tridiag_options options;
+    int n, padded;       /* padded to whole groups with entries that count nothing */
+    int grid, lanes;     /* shifts of the first count; lanes per eigenvalue in the sweeps */
+    int wanted;          /* eigenvalues per matrix at most */
+    unsigned grid_blocks, sweep_blocks; /* per matrix */
+    size_t count, stride;
+    td_info *info;
+    void *entries;       /* count x padded */
+    int *below;          /* count x grid */
+};
+
+template <typename T> struct limits;
+template <> struct limits<float> {
+    static __device__ float smallest_b2(bool exact) { return exact ? 1.17549435e-38f : 0x1p-52f; }
+    static constexpr double epsilon = 1.1920929e-7, smallest = 1.1754944e-38;
+};
+template <> struct limits<double> {
+    static __device__ double smallest_b2(bool exact) { return exact ? 2.2250738585072014e-308 : 0x1p-110; }
+    static constexpr double epsilon = 2.220446049250313e-16, smallest = 2.2250738585072014e-308;
+};
+
+/* ---- Counting ------------------------------------------------------------------------------------------------------ */
+
+template <typename T, bool EXACT> struct counter;
+
+/* Quotients: the pivots themselves, by their sign bits (see tridiag_count.h). */
+template <typename T> struct counter<T, true> {
+    T x, d;
+    int below;
+    __device__ void start(T shift) { x = shift, d = 1, below = 0; }
+    __device__ void steps(const entry<T> *e)
+    {
+#pragma unroll 8
+        for (int i = 0; i < GROUP; i++) {
+            d = (e[i].a - x) - e[i].b2 / d;
+            below += signbit(d) ? 1 : 0;
+        }
+    }
+    __device__ bool vanished() const { return false; }
+};
+
+/* One group's sign changes: the signs, oldest first, and the sign before them. */
+__device__ __forceinline__ int sign_changes(unsigned signs, unsigned before)
+{
+    return __popc(signs ^ ((signs >> 1) | (before << 31)));
+}
+
+template <> struct counter<float, false> {
+    float x, p, q; /* p_i and p_(i-1) */
+    unsigned last;
+    int below;
+    __device__ void start(float shift) { x = shift, p = 1, q = 0, last = 0, below = 0; }
+    __device__ void steps(const entry<float> *e)
+    {
+        unsigned signs = 0;
+#pragma unroll
+        for (int i = 0; i < GROUP; i += 4) {
+            const float4 *pair = reinterpret_cast<const float4 *>(e + i);
+            const float4 v = pair[0], w = pair[1];
+            const float a[4] = {v.x, v.z, w.x, w.z}, b2[4] = {v.y, v.w, w.y, w.w};
+#pragma unroll
+            for (int k = 0; k < 4; k++) {
+                const float u = b2[k] * q;
+                q = p;
+                p = __fmaf_rn(a[k] - x, p, -u);
+                signs = __funnelshift_l(__float_as_uint(p), signs, 1);
+            }
+            /* the larger of the two to about 2^60 */
+            const int exponent = __float_as_int(fmaxf(fabsf(p), fabsf(q))) & 0x7f800000;
+            const float scale = __int_as_float(min((314 << 23) - exponent, 254 << 23));
+            p *= scale;
+            q *= scale;
+        }
+        below += sign_changes(signs, last);
+        last = signs & 1;
+    }
+    __device__ bool vanished() const { return p == 0 && q == 0; }
+};
+
+template <> struct counter<double, false> {
+    double x, p, q;
+    unsigned last;
+    int below;
+    __device__ void start(double shift) { x = shift, p = 1, q = 0, last = 0, below = 0; }
+    __device__ void steps(const entry<double> *e)
+    {
+        unsigned signs = 0;
+#pragma unroll
+        for (int i = 0; i < GROUP; i += 16) {
+#pragma unroll
+            for (int k = 0; k < 16; k++) {
+                const double2 v = *reinterpret_cast<const double2 *>(e + i + k);
+                const double u = v.y * q;
+                q = p;
+                p = __fma_rn(v.x - x, p, -u);
+                signs = __funnelshift_l((unsigned)__double2hiint(p), signs, 1);
+            }
+            const int exponent = max(__double2hiint(p) & 0x7ff00000, __double2hiint(q) & 0x7ff00000);
+            const double scale = __hiloint2double(min((2046 << 20) - exponent, 2046 << 20), 0);
+            p *= scale;
+            q *= scale;
+        }
+        below += sign_changes(signs, last);
+        last = signs & 1;
+    }
+    __device__ bool vanished() const { return p == 0 && q == 0; }
+};
+
+/* One count by quotients from the entries in device memory: for what vanished, and for a range's ends. */
+template <typename T> __device__ int count_slowly(const entry<T> *entries, int padded, T x)
+{
+    counter<T, true> c;
+    c.start(x);
+    for (int i = 0; i < padded; i += GROUP)
+        c.steps(entries + i);
+    return c.below;
+}
+
+/* The block's counts at one shift per thread: the matrix passes through shared memory tile by tile, the next one on its way
+ * while this one is worked on. Every thread of the block takes part. */
+template <typename T, bool EXACT> __device__ int count_block(const entry<T> *entries, int padded, T x)
+{
+    constexpr int TILE = TILE_BYTES / (int)sizeof(entry<T>);
+    __shared__ alignas(16) entry<T> tiles[2][TILE];
+    counter<T, EXACT> c;
+    c.start(x);
+    auto load = [&](int tile, int buffer) {
+        const char *from = reinterpret_cast<const char *>(entries + (size_t)tile * TILE);
+        char *to = reinterpret_cast<char *>(tiles[buffer]);
+        const int here = min(TILE, padded - tile * TILE) * (int)sizeof(entry<T>);
+        for (int at = (int)threadIdx.x * 16; at < here; at += THREADS * 16)
+            __pipeline_memcpy_async(to + at, from + at, 16);
+        __pipeline_commit();
+    };
+    const int count = (padded + TILE - 1) / TILE;
+    __syncthreads(); /* a count before this one may still be reading */
+    load(0, 0);
+    for (int tile = 0; tile < count; tile++) {
+        if (tile + 1 < count)
+            load(tile + 1, (tile + 1) & 1);
+        else
+            __pipeline_commit();
+        __pipeline_wait_prior(1);
+        __syncthreads();
+        const int here = min(TILE, padded - tile * TILE);
+        for (int i = 0; i < here; i += GROUP)
+            c.steps(tiles[tile & 1] + i);
+        __syncthreads();
+    }
+    return c.vanished() ? count_slowly(entries, padded, x) : c.below;
+}
+
+/* ---- Kernels ------------------------------------------------------------------------------------------------------- */
+
+__device__ double block_reduce(double value, bool smallest, double *room)
+{
+    for (int offset = 16; offset; offset >>= 1) {
+        double other = __shfl_xor_sync(~0u, value, offset);
+        value = smallest ? fmin(value, other) : fmax(value, other);
+    }
+    __syncthreads();
+    if (threadIdx.x % 32 == 0)
+        room[threadIdx.x / 32] = value;
+    __syncthreads();
+    value = room[0];
+    for (int warp = 1; warp < PREPARE_THREADS / 32; warp++)
+        value = smallest ? fmin(value, room[warp]) : fmax(value, room[warp]);
+    return value;
+}
+
+/* A block per matrix: the scale, the interval, the entries. IN: the caller's type, T: what is counted in. */
+template <typename IN, typename T, bool EXACT>
+__global__ void __launch_bounds__(PREPARE_THREADS) td_prepare(const __grid_constant__ td_plan plan, const IN *diagonal,
+                                                              const IN *off)
+{
+    __shared__ double room[PREPARE_THREADS / 32];
+    const size_t matrix = blockIdx.x;
+    const IN *a = diagonal + matrix * plan.stride, *b = off + matrix * plan.stride;
+    entry<T> *entries = (entry<T> *)plan.entries + matrix * (size_t)plan.padded;
+    const int n = plan.n;
+    double largest = 0;
+#pragma unroll 4
+    for (int i = threadIdx.x; i < n; i += PREPARE_THREADS) {
+        double x = fabs((double)a[i]), y = i + 1 < n ? fabs((double)b[i]) : 0;
+        largest = isfinite(x) && isfinite(y) ? fmax(largest, fmax(x, y)) : INFINITY;
+    }
+    largest = block_reduce(largest, false, room);
+    td_info info = {};
+    info.bad = !isfinite(largest) ? 1 : largest > 0 ? 0 : 2;
+    if (info.bad == 0)
+        frexp(largest, &info.exponent);
+    double low = INFINITY, high = -INFINITY;
+    const double scale = ldexp(1.0, -info.exponent / 2), rest = ldexp(1.0, -info.exponent - -info.exponent / 2);
+#pragma unroll 4
+    for (int i = threadIdx.x; i < plan.padded; i += PREPARE_THREADS) {
+        entry<T> e;
+        e.a = 16; /* beyond n: positive pivots whatever the shift */
+        e.b2 = limits<T>::smallest_b2(EXACT);
+        if (i < n && info.bad == 0) {
+            double x = (double)a[i] * scale * rest, before = i ? fabs((double)b[i - 1] * scale * rest) : 0;
+            double after = i + 1 < n ? fabs((double)b[i] * scale * rest) : 0;
+            low = fmin(low, x - before - after);
+            high = fmax(high, x + before + after);
+            e.a = (T)x;
+            if (i > 0)
+                e.b2 = fmax((T)(before * before), e.b2);
+        }
+        entries[i] = e;
+    }
+    low = block_reduce(low, true, room);
+    high = block_reduce(high, false, room);
+    if (threadIdx.x == 0) {
+        const double norm = fmax(fabs(low), fabs(high)), margin = 16 * limits<T>::epsilon * norm + limits<T>::smallest;
+        const double epsilon = limits<IN>::epsilon;
+        info.low = low - margin;
+        info.high = high + margin;
+        info.relative = plan.options.relative > 0 ? fmax(plan.options.relative, 4 * epsilon) : 0;
+        info.absolute = plan.options.absolute * scale * rest;
+        if (!(plan.options.relative > 0))
+            info.absolute = fmax(info.absolute, epsilon * norm);
+        info.first = plan.options.range == HOT_TRIDIAG_INDEX ? (int)plan.options.first : 0;
+        info.many = info.bad == 1 ? 0 : plan.options.range == HOT_TRIDIAG_INDEX ? plan.wanted : n;
+        if (info.bad == 2 && plan.options.range == HOT_TRIDIAG_VALUE && !(plan.options.low <= 0 && plan.options.high > 0))
+            info.many = 0;
+        plan.info[matrix] = info;
+    }
+}
+
+/* Of a range of values: which eigenvalues lie in it. Two threads per matrix. */
+template <typename T> __global__ void td_range(const __grid_constant__ td_plan plan)
+{
+    size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x, matrix = at / 2;
+    int count = 0;
+    if (matrix < plan.count && plan.info[matrix].bad == 0) {
+        const td_info info = plan.info[matrix];
+        double end = at % 2 ? plan.options.high : plan.options.low;
+        end = fmin(fmax(ldexp(end, -info.exponent), info.low), info.high);
+        count = count_slowly((const entry<T> *)plan.entries + matrix * (size_t)plan.padded, plan.padded, (T)end);
+    }
+    int other = __shfl_xor_sync(~0u, count, 1);
+    if (matrix < plan.count && at % 2 == 0 && plan.info[matrix].bad == 0) {
+        plan.info[matrix].first = count;
+        plan.info[matrix].many = max(other - count, 0);
+    }
+}
+
+template <typename T> __device__ T grid_shift(const td_info &info, int grid, int at)
+{
+    return at < 0 ? (T)info.low : at >= grid ? (T)info.high : (T)(info.low + (info.high - info.low) * (at + 1) / (grid + 1));
+}
+
+template <typename T, bool EXACT>
+__global__ void __launch_bounds__(THREADS) td_grid(const __grid_constant__ td_plan plan)
+{
+    const size_t matrix = blockIdx.x / plan.grid_blocks;
+    const int at = (int)(blockIdx.x % plan.grid_blocks) * THREADS + (int)threadIdx.x;
+    const td_info info = plan.info[matrix];
+    if (info.bad)
+        return;
+    const entry<T> *entries = (const entry<T> *)plan.entries + matrix * (size_t)plan.padded;
+    int below = count_block<T, EXACT>(entries, plan.padded, grid_shift<T>(info, plan.grid, min(at, plan.grid - 1)));
+    if (at < plan.grid)
+        plan.below[matrix * (size_t)plan.grid + at] = below;
+}
+
+template <typename T, bool EXACT, typename OUT>
+__global__ void __launch_bounds__(THREADS) td_sweeps(const __grid_constant__ td_plan plan, OUT *values)
+{
+    const size_t matrix = blockIdx.x / plan.sweep_blocks;
+    const int lanes = plan.lanes, thread = (int)(blockIdx.x % plan.sweep_blocks) * THREADS + (int)threadIdx.x;
+    const int at = thread / lanes, lane = thread % lanes;
+    const td_info info = plan.info[matrix];
+    OUT *out = values + matrix * (size_t)plan.wanted;
+    if (info.bad == 2 && at < info.many && lane == 0)
+        out[at] = 0;
+    if (info.bad)
+        return;
+    const entry<T> *entries = (const entry<T> *)plan.entries + matrix * (size_t)plan.padded;
+    const int *below = plan.below + matrix * (size_t)plan.grid;
+    const int index = info.first + min(at, max(info.many - 1, 0)); /* idle threads repeat the last */
+    int left = -1, right = plan.grid; /* below[left] <= index < below[right] */
+    while (right - left > 1) {
+        int middle = (left + right) / 2;
+        if (below[middle] > index)
+            right = middle;
+        else
+            left = middle;
+    }
+    T low = grid_shift<T>(info, plan.grid, left), high = grid_shift<T>(info, plan.grid, right);
+    const unsigned mask = (lanes == 32 ? ~0u : (1u << lanes) - 1), shift = threadIdx.x % 32 / lanes * lanes;
+    const T part = (T)1 / (T)(lanes + 1);
+    for (;;) {
+        const T tolerance = (T)fmax(info.absolute, info.relative * fmin(fabs((double)low), fabs((double)high)));
+        const T middle = low + (high - low) / 2;
+        const bool open = high - low > tolerance && middle > low && middle < high;
+        if (!__syncthreads_or(open))
+            break;
+        const T x = low + (high - low) * ((T)(lane + 1) * part);
+        const int count = count_block<T, EXACT>(entries, plan.padded, x);
+        const unsigned not_above = __ballot_sync(~0u, count <= index) >> shift & mask;
+        const int first = __ffs(~not_above) - 1; /* how many points lie below the eigenvalue */
+        const T from = low, length = high - low;
+        if (open && first < lanes)
+            high = from + length * ((T)(first + 1) * part);
+        if (open && first > 0)
+            low = from + length * ((T)first * part);
+    }
+    if (at < info.many && lane == 0)
+        out[at] = (OUT)ldexp((double)(low + (high - low) / 2), info.exponent);
+}
+
+/* ---- Host ---------------------------------------------------------------------------------------------------------- */
+
+static hot_status cuda_status(hot_context *context, cudaError_t error, const char *what)
+{
+    if (error == cudaSuccess)
+        return HOT_OK;
+    cudaGetLastError();
+    return hot_context_fail(context, error == cudaErrorMemoryAllocation ? HOT_ERROR_MEMORY : HOT_ERROR_DEVICE,
+                            "the GPU failed at %s: %s", what, cudaGetErrorString(error));
+}
+
+/* How finely the first count divides the interval and how many lanes narrow each bracket: what finishes soonest when a
+ * sweep costs as many rounds as it has shifts for the threads that keep the GPU busy, and at least half a round. */
+static void choose_shape(const hot_tridiag_job *job, int processors, size_t matrices, td_plan *plan)
+{
+    const bool counted_in_float = !job->f64 && !(job->options.relative > 0);
+    const double busy = 2.0 * THREADS * processors / (double)matrices; /* shifts per matrix */
+    plan->grid = (int)fmin(fmax(busy, 64), 1 << 20) / THREADS * THREADS;
+    plan->grid = plan->grid < THREADS ? THREADS : plan->grid;
+    const double epsilon = counted_in_float ? 1.2e-7 : 2.2e-16;
+    /* The tolerance as a part of the interval, by the first matrix; it only chooses the shape. */
+    double largest = 0;
+    for (size_t k = 0; k < job->n; k++)
+        largest = fmax(largest, fmax(fabs(hot_tridiag_a(job, 0, k)), k + 1 < job->n ? fabs(hot_tridiag_b(job, 0, k)) : 0));
+    double part = job->options.relative > 0 ? 1e-3 * job->options.relative : job->options.absolute / (5 * largest);
+    double bits = -log2(part > epsilon ? part : epsilon) - log2((double)plan->grid);
+    double best = INFINITY;
+    for (int lanes = 1; lanes <= 16; lanes *= 2) {
+        double sweeps = ceil(fmax(bits, 1) / log2(lanes + 1.0));
+        double cost = sweeps * fmax((double)plan->wanted * lanes / busy, 0.5);
+        if (cost < best)
+            best = cost, plan->lanes = lanes;
+    }
+    plan->grid_blocks = (unsigned)((plan->grid + THREADS - 1) / THREADS);
+    plan->sweep_blocks = (unsigned)(((size_t)plan->wanted * (size_t)plan->lanes + THREADS - 1) / THREADS);
+}
+
+template <typename IN, typename T, bool EXACT>
+static void launch(const td_plan *plan, const void *diagonal, const void *off, void *values)
+{
+    td_prepare<IN, T, EXACT><<<(unsigned)plan->count, PREPARE_THREADS>>>(*plan, (const IN *)diagonal, (const IN *)off);
+    if (plan->options.range == HOT_TRIDIAG_VALUE)
+        td_range<T><<<(unsigned)((2 * plan->count + 63) / 64), 64>>>(*plan);
+    td_grid<T, EXACT><<<(unsigned)plan->count * plan->grid_blocks, THREADS>>>(*plan);
+    td_sweeps<T, EXACT, IN><<<(unsigned)plan->count * plan->sweep_blocks, THREADS>>>(*plan, (IN *)values);
+}
+
+static hot_status start(hot_context *context, const hot_tridiag_job *job, const td_plan *plan, const void *diagonal,
+                        const void *off, void *values)
+{
+    if (job->f64 && job->options.relative > 0)
+        launch<double, double, true>(plan, diagonal, off, values);
+    else if (job->f64)
+        launch<double, double, false>(plan, diagonal, off, values);
+    else if (job->options.relative > 0)
+        launch<float, double, true>(plan, diagonal, off, values);
+    else
+        launch<float, float, false>(plan, diagonal, off, values);
+    return cuda_status(context, cudaGetLastError(), "starting the eigenvalues");
+}
+
+/* Device memory of a piece of `most` matrices. */
+typedef struct td_memory {
+    void *diagonal, *off, *values;
+} td_memory;
+
+static hot_status reserve(hot_context *context, const hot_tridiag_job *job, size_t most, td_plan *plan, td_memory *memory)
+{
+    const size_t value = job->f64 ? sizeof(double) : sizeof(float);
+    const size_t one = job->f64 || job->options.relative > 0 ? sizeof(entry<double>) : sizeof(entry<float>);
+    hot_status status = cuda_status(context, cudaMalloc(&memory->diagonal, most * job->n * value), "memory for matrices");
+    if (status == HOT_OK)
+        status = cuda_status(context, cudaMalloc(&memory->off, most * job->n * value), "memory for matrices");
+    if (status == HOT_OK)
+        status = cuda_status(context, cudaMalloc(&memory->values, most * (size_t)plan->wanted * value), "memory for eigenvalues");
+    if (status == HOT_OK)
+        status = cuda_status(context, cudaMalloc((void **)&plan->info, most * sizeof(td_info)), "memory for intervals");
+    if (status == HOT_OK)
+        status = cuda_status(context, cudaMalloc(&plan->entries, most * (size_t)plan->padded * one), "memory for entries");
+    if (status == HOT_OK)
+        status = cuda_status(context, cudaMalloc((void **)&plan->below, most * (size_t)plan->grid * sizeof(int)), "memory for counts");
+    return status;
+}
+
+static void release(td_plan *plan, td_memory *memory)
+{
+    cudaFree(memory->diagonal);
+    cudaFree(memory->off);
+    cudaFree(memory->values);
+    cudaFree(plan->info);
+    cudaFree(plan->entries);
+    cudaFree(plan->below);
+}
+
+static hot_status make_plan(hot_context *context, const hot_tridiag_job *job, size_t *most, td_plan *plan)
+{
+    int device = 0, processors = 0;
+    size_t room = 0, total = 0;
+    hot_status status = cuda_status(context, cudaGetDevice(&device), "asking for the device");
+    if (status == HOT_OK)
+        status = cuda_status(context, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "asking for its size");
+    if (status == HOT_OK)
+        status = cuda_status(context, cudaMemGetInfo(&room, &total), "asking for memory");
+    if (status != HOT_OK)
+        return status;
+    *plan = td_plan{};
+    plan->options = job->options;
+    plan->n = (int)job->n;
+    plan->padded = (plan->n + GROUP - 1) / GROUP * GROUP;
+    plan->stride = job->n;
+    plan->wanted = job->options.range == HOT_TRIDIAG_INDEX ? (int)(job->options.last - job->options.first + 1) : plan->n;
+    /* Pieces of at most 1 GiB and of what a grid of blocks can number. */
+    room = room / 2 < (size_t)1 << 30 ? room / 2 : (size_t)1 << 30;
+    *most = room / (64 * ((size_t)plan->padded + 4 * THREADS));
+    *most = *most < 1 ? 1 : *most > 16384 ? 16384 : *most;
+    *most = *most < job->count ? *most : job->count;
+    choose_shape(job, processors, *most, plan);
+    return HOT_OK;
+}
+
+/* Rows of n values from the host's rows of `stride`; the last row may be shorter by what is never read. */
+static cudaError_t copy_rows(void *to, const void *from, size_t n, size_t stride, size_t rows, size_t value)
+{
+    return cudaMemcpy2D(to, n * value, from, stride * value, n * value, rows, cudaMemcpyHostToDevice);
+}
+
+hot_status hot_tridiag_cuda(hot_context *context, void *argument)
+{
+    const hot_tridiag_job *job = (const hot_tridiag_job *)argument;
+    const size_t value = job->f64 ? sizeof(double) : sizeof(float);
+    td_plan plan;
+    td_memory memory = {NULL, NULL, NULL};
+    td_info *info = NULL;
+    size_t most = 1;
+    hot_status status = make_plan(context, job, &most, &plan);
+    if (status != HOT_OK)
+        return status;
+    status = reserve(context, job, most, &plan, &memory);
+    info = (td_info *)hot_context_alloc(context, most, sizeof *info);
+    if (status == HOT_OK && !info)
+        status = HOT_ERROR_MEMORY;
+    for (size_t begin = 0; begin < job->count && status == HOT_OK; begin += most) {
+        const size_t rows = job->count - begin < most ? job->count - begin : most;
+        plan.count = rows;
+        status = cuda_status(context, copy_rows(memory.diagonal, (const char *)job->diagonal + begin * job->stride * value, job->n,
+                                                job->stride, rows, value), "copying matrices");
+        if (status == HOT_OK && job->n > 1) /* n - 1 of them: the last may be all there is */
+            status = cuda_status(context, cudaMemcpy2D(memory.off, job->n * value, (const char *)job->off + begin * job->stride * value,
+                                                       job->stride * value, (job->n - 1) * value, rows, cudaMemcpyHostToDevice),
+                                 "copying matrices");
+        if (status == HOT_OK)
+            status = start(context, job, &plan, memory.diagonal, memory.off, memory.values);
+        if (status == HOT_OK)
+            status = cuda_status(context, cudaMemcpy(info, plan.info, rows * sizeof *info, cudaMemcpyDeviceToHost), "eigenvalues");
+        if (status == HOT_OK)
+            status = cuda_status(context, cudaMemcpy2D((char *)job->values + begin * job->width * value, job->width * value,
+                                                       memory.values, (size_t)plan.wanted * value,
+                                                       (job->width < (size_t)plan.wanted ? job->width : (size_t)plan.wanted) * value,
+                                                       rows, cudaMemcpyDeviceToHost), "copying eigenvalues");
+        for (size_t i = 0; i < rows && status == HOT_OK; i++) {
+            job->found[begin + i] = info[i].bad == 1 ? -1 : info[i].many;
+            hot_tridiag_ascend(job, begin + i, (size_t)info[i].many);
+            hot_tridiag_blank(job, begin + i, (size_t)info[i].many);
+        }
+        if (status == HOT_OK)
+            status = hot_context_progress(context, "eigenvalues", (double)(begin + rows) / (double)job->count);
+    }
+    hot_context_free(context, info);
+    release(&plan, &memory);
+    return status;
+}
+
+hot_status hot_tridiag_measure_cuda(hot_context *context, int f64, size_t n, const double *a, const double *b, double absolute,
+                                    int repeats, double *seconds)
+{
+    hot_tridiag_job job = {};
+    td_plan plan;
+    td_memory memory = {NULL, NULL, NULL};
+    cudaEvent_t begin = NULL, end = NULL;
+    const size_t value = f64 ? sizeof(double) : sizeof(float);
+    size_t most = 1;
+    char *rows = (char *)hot_context_alloc(context, 2 * n, value);
+    if (!rows)
+        return HOT_ERROR_MEMORY;
+    for (size_t i = 0; i < n; i++) {
+        if (f64)
+            ((double *)rows)[i] = a[i], ((double *)rows)[n + i] = b[i];
+        else
+            ((float *)rows)[i] = (float)a[i], ((float *)rows)[n + i] = (float)b[i];
+    }
+    job.f64 = f64, job.n = job.stride = job.width = n, job.count = 1;
+    job.diagonal = rows, job.off = rows + n * value;
+    job.options.absolute = absolute;
+    plan = td_plan{};
+    hot_status status = hot_cuda_select(context, -1);
+    if (status == HOT_OK)
+        status = make_plan(context, &job, &most, &plan);
+    if (status == HOT_OK)
+        status = reserve(context, &job, 1, &plan, &memory);
+    plan.count = 1;
+    if (status == HOT_OK)
+        status = cuda_status(context, cudaMemcpy(memory.diagonal, rows, n * value, cudaMemcpyHostToDevice), "copying");
+    if (status == HOT_OK)
+        status = cuda_status(context, cudaMemcpy(memory.off, rows + n * value, n * value, cudaMemcpyHostToDevice), "copying");
+    if (status == HOT_OK)
+        status = cuda_status(context, cudaEventCreate(&begin), "an event");
+    if (status == HOT_OK)
+        status = cuda_status(context, cudaEventCreate(&end), "an event");
+    for (int i = -2; i < repeats && status == HOT_OK; i++) {
+        float ms = 0;
+        cudaEventRecord(begin);
+        status = start(context, &job, &plan, memory.diagonal, memory.off, memory.values);
+        cudaEventRecord(end);
+        if (status == HOT_OK)
+            status = cuda_status(context, cudaEventSynchronize(end), "timing");
+        if (status == HOT_OK)
+            status = cuda_status(context, cudaEventElapsedTime(&ms, begin, end), "timing");
+        if (i >= 0)
+            seconds[i] = 1e-3 * ms;
+    }
+    cudaEventDestroy(begin);
+    cudaEventDestroy(end);
+    hot_context_free(context, rows);
+    release(&plan, &memory);
+    return status;
+}
