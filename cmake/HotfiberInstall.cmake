@@ -71,5 +71,11 @@ if(TARGET hotfiber_command AND NOT CMAKE_CROSSCOMPILING)
   add_custom_target(hotfiber_manpage ALL DEPENDS ${hot_manpage})
   install(FILES ${hot_manpage} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
+# The module for 3D Slicer and its kind: hosts are told this folder. The example of a host is documentation.
+if(TARGET HotFiberLib)
+  install(TARGETS HotFiber HotFiberLib RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/hotfiber/cli-modules
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hotfiber/cli-modules)
+  install(FILES plugin/module/example_host.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+endif()
 install(FILES README.md NEWS.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)

@@ -74,6 +74,9 @@ size_t hot_grid_voxels(const hot_grid *grid);
 /* Sorts volumes into shells from dwi->b (fills shells, shell_b, shell_of, has_b0). Called by every reader. */
 hot_status hot_dwi_find_shells(hot_context *context, hot_dwi *dwi);
 
+/* A copy of a mask, of the grid's sizes. Errors: HOT_ERROR_DATA (other sizes), HOT_ERROR_MEMORY. */
+hot_status hot_mask_copy(hot_context *context, const hot_mask *from, const hot_grid *grid, hot_mask **mask);
+
 /* A copy of a NUL-terminated string in the context's memory. */
 char *hot_string_copy(hot_context *context, const char *text);
 

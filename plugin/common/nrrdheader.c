@@ -17,8 +17,34 @@ static const size_t header_limit = (size_t)32 << 20;
 
 static pthread_mutex_t teem_lock = PTHREAD_MUTEX_INITIALIZER;
 
-void hot_nrrd_lock(void) { pthread_mutex_lock(&teem_lock); }
-void hot_nrrd_unlock(void) { pthread_mutex_unlock(&teem_lock); }
+/* Messages that stood on the stack under NRRD's key when we came: a host that uses Teem itself may not have read them
+ * yet. Set aside while we are at work and put back, so that neither sees the other's. */
+static char *of_host;
+
+void hot_nrrd_lock(void)
+{
+    pthread_mutex_lock(&teem_lock);
+    of_host = biffCheck(NRRD) ? biffGetDone(NRRD) : NULL;
+}
+
+void hot_nrrd_unlock(void)
+{
+    if (biffCheck(NRRD))
+        biffDone(NRRD);
+    static const char label[] = "[nrrd] "; /* before every line; the last one is the oldest */
+    for (char *end = of_host ? of_host + strlen(of_host) : NULL; end && end > of_host;) {
+        if (end[-1] == '\n')
+            *--end = '\0';
+        char *line = end;
+        while (line > of_host && line[-1] != '\n')
+            line--;
+        biffAdd(NRRD, strncmp(line, label, strlen(label)) == 0 ? line + strlen(label) : line);
+        end = line;
+    }
+    free(of_host);
+    of_host = NULL;
+    pthread_mutex_unlock(&teem_lock);
+}
 
 const char *hot_nrrd_reason(char *buffer, size_t room)
 {

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "model/model.h"
+
 double hot_run_now(void)
 {
     struct timespec now;
@@ -26,17 +28,17 @@ static void end_stage(hot_run_job *job, const char *name)
 
 static int is_signal(const hot_run_job *job) { return strcmp(job->options.peaks.method, "signal") == 0; }
 
-/* Copies the caller's options; what an older, shorter struct lacks keeps its default. */
-static hot_status take_options(hot_context *context, const hot_run_options *options, hot_run_job *job)
+hot_status hot_run_take_options(hot_run_job *job, const hot_run_options *options)
 {
+    hot_context *context = job->context;
     hot_run_options *mine = &job->options;
+    job->began = job->stage_began = hot_run_now();
+    job->sigma = job->snr = NAN;
     mine->size = sizeof *mine;
     if (!options || options->size < sizeof(size_t) || options->size > sizeof *mine)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_run: options->size is %zu, at most %zu is known",
                                 options ? options->size : 0, sizeof *mine);
     memcpy(mine, options, options->size);
-    if (!mine->input)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a run needs an input");
     if (mine->fit.size == 0)
         mine->fit = (hot_fit_options){.size = sizeof mine->fit, .regularise = -1, .weighted = -1};
     if (mine->peaks.size == 0)
@@ -59,10 +61,10 @@ static hot_status take_options(hot_context *context, const hot_run_options *opti
     mine->signal.size = sizeof mine->signal;
     mine->signal.max_fibers = mine->peaks.max_fibers;
     mine->signal.clean_response = mine->signal.clean_response || mine->diffusivity_along > 0;
-    if (mine->response && mine->diffusivity_along > 0)
+    if ((mine->response || mine->fit.response) && mine->diffusivity_along > 0)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "the response comes from a file or from diffusivities, not from both");
-    if (!is_fod && (mine->response || mine->diffusivity_along > 0))
+    if (!is_fod && (mine->response || mine->fit.response || mine->diffusivity_along > 0))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "a response goes with the model fod only; the model %s has no use for it",
                                 mine->fit.model);
@@ -83,10 +85,17 @@ static hot_status check_inputs(const hot_run_job *job)
 
 static hot_status make_mask(hot_run_job *job)
 {
-    job->mask_from = job->options.mask ? job->options.mask : "estimated";
-    hot_status status = job->options.mask
-                            ? hot_mask_load(job->context, job->options.mask, hot_dwi_grid(job->dwi), &job->mask)
-                            : hot_mask_estimate(job->context, job->dwi, &job->mask);
+    const hot_mask *given = job->options.mask_in_memory;
+    hot_status status = HOT_OK;
+    job->mask_from = job->options.mask ? job->options.mask : job->mask || given ? "given" : "estimated";
+    if (job->mask)
+        status = HOT_OK; /* read before */
+    else if (given)
+        status = hot_mask_copy(job->context, given, hot_dwi_grid(job->dwi), &job->mask);
+    else if (job->options.mask)
+        status = hot_mask_load(job->context, job->options.mask, hot_dwi_grid(job->dwi), &job->mask);
+    else
+        status = hot_mask_estimate(job->context, job->dwi, &job->mask);
     if (status != HOT_OK)
         return status;
     job->result.voxels = hot_mask_count(job->mask);
@@ -118,9 +127,12 @@ static hot_status make_response(hot_run_job *job)
     if (strcmp(options->fit.model, "fod") != 0)
         return HOT_OK;
     const int lmax = 0; /* what the data and the order need is known to the response's makers */
-    if (options->response) {
-        job->response_from = options->response;
-        hot_status status = hot_response_load(job->context, options->response, &job->response);
+    if (options->response || options->fit.response || job->response) {
+        job->response_from = options->response ? options->response : "given";
+        hot_status status = HOT_OK;
+        if (!job->response) /* else it was read before */
+            status = options->fit.response ? hot_response_copy(job->context, options->fit.response, &job->response)
+                                           : hot_response_load(job->context, options->response, &job->response);
         return status == HOT_OK ? hot_response_check(job->context, job->response, NULL) : status;
     }
     if (options->diffusivity_along > 0) {
@@ -134,12 +146,12 @@ static hot_status make_response(hot_run_job *job)
 
 static hot_status find_in_signals(hot_run_job *job)
 {
-    hot_signal_maps maps = {.sigma = NAN};
-    job->options.signal.keep_maps = 1; /* for its flags */
+    hot_signal_maps *maps = &job->maps;
+    job->options.signal.keep_maps = 1;
     hot_status status = hot_fiber_field_signal(job->context, job->dwi, job->mask, job->response, &job->options.signal,
-                                               &maps, &job->fibers);
-    if (status == HOT_OK && maps.sigma > 0)
-        job->sigma = maps.sigma; /* estimated better than from the b=0 images alone, or given */
+                                               maps, &job->fibers);
+    if (status == HOT_OK && maps->sigma > 0)
+        job->sigma = maps->sigma; /* estimated better than from the b=0 images alone, or given */
     if (status == HOT_OK) { /* a voxel that either method could not use is counted, once */
         const size_t voxels = hot_grid_voxels(hot_dwi_grid(job->dwi));
         const size_t width = hot_symtensor_count(hot_tensor_field_order(job->tensors), 3) + 1;
@@ -147,9 +159,8 @@ static hot_status find_in_signals(hot_run_job *job)
         const uint8_t *inside = hot_mask_bytes(job->mask);
         job->result.flagged = 0;
         for (size_t voxel = 0; voxel < voxels; voxel++)
-            job->result.flagged += inside[voxel] && (maps.flags[voxel] || !(values[voxel * width] > 0));
+            job->result.flagged += inside[voxel] && (maps->flags[voxel] || !(values[voxel * width] > 0));
     }
-    hot_signal_maps_free(job->context, &maps);
     return status;
 }
 
@@ -224,6 +235,18 @@ static hot_status write_tensors(hot_run_job *job)
     return status;
 }
 
+/* How probable 0, 1, 2 and 3 fibres are in each voxel. The other maps of the method make room. */
+static hot_status write_probability(hot_run_job *job)
+{
+    if (!job->maps.probability)
+        return HOT_OK;
+    char *path = hot_folder_file(job->context, &job->folder, "probability.nii.gz");
+    hot_status status = path ? hot_signal_map_save(job->context, &job->maps, "probability", path) : HOT_ERROR_MEMORY;
+    hot_context_free(job->context, path);
+    hot_signal_maps_free(job->context, &job->maps);
+    return status;
+}
+
 static hot_status write_fibers(hot_run_job *job)
 {
     static const struct { const char *format, *name; } files[] = {
@@ -245,11 +268,53 @@ static hot_status write_fibers(hot_run_job *job)
     return status == HOT_OK ? hot_context_progress(job->context, "writing", 1) : status;
 }
 
+hot_status hot_run_compute_job(hot_run_job *job)
+{
+    hot_status status = make_mask(job);
+    if (status != HOT_OK)
+        return status;
+    end_stage(job, "mask");
+
+    if ((status = choose_order(job)) != HOT_OK || (status = make_response(job)) != HOT_OK)
+        return status;
+    end_stage(job, "response");
+
+    job->options.fit.response = job->response;
+    status = hot_tensor_field_fit(job->context, job->dwi, job->mask, &job->options.fit, &job->tensors);
+    if (status != HOT_OK)
+        return status;
+    hot_tensor_field_counts(job->tensors, &job->result.fitted, &job->result.flagged);
+    end_stage(job, "fitting");
+
+    if ((status = find(job)) != HOT_OK)
+        return status;
+    count_fibers(job);
+    end_stage(job, "finding");
+    job->result.seconds = hot_run_now() - job->began;
+    return HOT_OK;
+}
+
+void hot_run_free(hot_run_job *job)
+{
+    hot_folder_discard(job->context, &job->folder);
+    cJSON_Delete(job->input);
+    job->input = NULL;
+    hot_context_free(job->context, job->background);
+    job->background = NULL;
+    hot_signal_maps_free(job->context, &job->maps);
+    hot_fiber_field_destroy(&job->fibers);
+    hot_tensor_field_destroy(&job->tensors);
+    hot_response_destroy(&job->response);
+    hot_mask_destroy(&job->mask);
+    hot_dwi_destroy(&job->dwi);
+}
+
 hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run_result *result)
 {
-    hot_run_job job = {.context = context, .sigma = NAN, .snr = NAN};
-    job.began = job.stage_began = hot_run_now();
-    hot_status status = take_options(context, options, &job);
+    hot_run_job job = {.context = context};
+    hot_status status = hot_run_take_options(&job, options);
+    if (status == HOT_OK && !job.options.input)
+        status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "a run needs an input");
     if (status == HOT_OK)
         status = hot_folder_begin(context, job.options.output, job.options.force, &job.folder);
     if (status == HOT_OK)
@@ -263,33 +328,16 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
     if (status != HOT_OK)
         goto cleanup;
     end_stage(&job, "reading");
-
-    if ((status = make_mask(&job)) != HOT_OK)
+    if ((status = hot_run_compute_job(&job)) != HOT_OK)
         goto cleanup;
-    end_stage(&job, "mask");
-
-    if ((status = choose_order(&job)) != HOT_OK || (status = make_response(&job)) != HOT_OK)
-        goto cleanup;
-    end_stage(&job, "response");
-
-    job.options.fit.response = job.response;
-    status = hot_tensor_field_fit(context, job.dwi, job.mask, &job.options.fit, &job.tensors);
-    if (status != HOT_OK)
-        goto cleanup;
-    hot_tensor_field_counts(job.tensors, &job.result.fitted, &job.result.flagged);
-    end_stage(&job, "fitting");
-
-    if ((status = find(&job)) != HOT_OK)
-        goto cleanup;
-    count_fibers(&job);
-    end_stage(&job, "finding");
 
     /* The data are not needed any more once they are described, and make room for what writing needs. */
     if ((status = make_background(&job)) != HOT_OK)
         goto cleanup;
     job.input = hot_run_describe_input(&job);
     hot_dwi_destroy(&job.dwi);
-    if ((status = write_tensors(&job)) != HOT_OK || (status = write_fibers(&job)) != HOT_OK)
+    if ((status = write_probability(&job)) != HOT_OK || (status = write_tensors(&job)) != HOT_OK ||
+        (status = write_fibers(&job)) != HOT_OK)
         goto cleanup;
     end_stage(&job, "writing");
     status = hot_run_write_report(&job);
@@ -297,15 +345,44 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
         status = hot_folder_commit(context, &job.folder);
     if (status == HOT_OK && result)
         *result = job.result;
-
 cleanup:
-    hot_folder_discard(context, &job.folder);
-    cJSON_Delete(job.input);
-    hot_context_free(context, job.background);
-    hot_fiber_field_destroy(&job.fibers);
-    hot_tensor_field_destroy(&job.tensors);
-    hot_response_destroy(&job.response);
-    hot_mask_destroy(&job.mask);
-    hot_dwi_destroy(&job.dwi);
+    hot_run_free(&job);
     return status;
+}
+
+hot_status hot_run_compute(hot_context *context, const hot_dwi *dwi, const hot_run_options *options,
+                           hot_run_fields *fields, hot_run_result *result)
+{
+    const hot_run_options none = {.size = sizeof none};
+    hot_run_job job = {.context = context};
+    if (!context)
+        return HOT_ERROR_ARGUMENT;
+    if (!dwi || !fields)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_run_compute: no data, or no place for the fields");
+    memset(fields, 0, sizeof *fields);
+    hot_status status = hot_run_take_options(&job, options ? options : &none);
+    job.dwi = (hot_dwi *)(uintptr_t)dwi; /* read only, and taken out again below */
+    if (status == HOT_OK)
+        status = hot_run_compute_job(&job);
+    if (status == HOT_OK) {
+        *fields = (hot_run_fields){job.mask, job.response, job.tensors, job.fibers, job.maps};
+        job.mask = NULL, job.response = NULL, job.tensors = NULL, job.fibers = NULL;
+        memset(&job.maps, 0, sizeof job.maps);
+        if (result)
+            *result = job.result;
+    }
+    job.dwi = NULL;
+    hot_run_free(&job);
+    return status;
+}
+
+void hot_run_fields_free(hot_context *context, hot_run_fields *fields)
+{
+    if (!fields)
+        return;
+    hot_mask_destroy(&fields->mask);
+    hot_response_destroy(&fields->response);
+    hot_tensor_field_destroy(&fields->tensors);
+    hot_fiber_field_destroy(&fields->fibers);
+    hot_signal_maps_free(context, &fields->maps);
 }

@@ -18,6 +18,7 @@ typedef struct hot_run_job {
     size_t response_voxels; /* used for an estimated response; 0 = not estimated */
     hot_tensor_field *tensors;
     hot_fiber_field *fibers;
+    hot_signal_maps maps; /* method signal */
     float *background; /* the picture's: mean b=0 image */
     double sigma, snr;
     hot_run_result result;
@@ -28,6 +29,17 @@ typedef struct hot_run_job {
     cJSON *input;                          /* the report's part on the input, made while the data are there */
 } hot_run_job;
 
+/* Copies the caller's options into a zeroed job (but for its context); what an older, shorter struct lacks keeps its
+ * default. Errors: HOT_ERROR_ARGUMENT for what does not go together. */
+hot_status hot_run_take_options(hot_run_job *job, const hot_run_options *options);
+
+/* From job->dwi to tensors and fibres: mask (unless it is there), order, response (unless it is there), fit, directions,
+ * counts. */
+hot_status hot_run_compute_job(hot_run_job *job);
+
+/* Frees all that the job has, the folder included; what was written is removed unless it was committed. */
+void hot_run_free(hot_run_job *job);
+
 /* Seconds of a monotonic clock. */
 double hot_run_now(void);
 
@@ -36,5 +48,7 @@ cJSON *hot_run_describe_input(const hot_run_job *job);
 
 /* Writes report.json, which names every file written so far and itself. */
 hot_status hot_run_write_report(hot_run_job *job);
+/* The report with these names of files in it, to `path`. */
+hot_status hot_run_save_report(hot_run_job *job, const char *const *files, size_t count, const char *path);
 
 #endif

@@ -153,7 +153,8 @@ static hot_status add_name(void *user, const char *name)
     return HOT_OK;
 }
 
-hot_status hot_run_write_report(hot_run_job *job)
+/* All but the names of the files. */
+static cJSON *make_report(hot_run_job *job)
 {
     cJSON *root = cJSON_CreateObject();
     add_text(root, "hotfiber", hot_version());
@@ -176,7 +177,22 @@ hot_status hot_run_write_report(hot_run_job *job)
     struct rusage usage;
     if (getrusage(RUSAGE_SELF, &usage) == 0) /* of the whole process, in bytes */
         cJSON_AddNumberToObject(root, "peak_memory", 1024.0 * (double)usage.ru_maxrss);
-    cJSON *files = cJSON_AddArrayToObject(root, "files");
+    return root;
+}
+
+hot_status hot_run_save_report(hot_run_job *job, const char *const *names, size_t count, const char *path)
+{
+    cJSON *root = make_report(job), *files = cJSON_AddArrayToObject(root, "files");
+    for (size_t i = 0; i < count; i++)
+        add_name(files, names[i]);
+    hot_status status = hot_report_save(job->context, root, path);
+    cJSON_Delete(root);
+    return status;
+}
+
+hot_status hot_run_write_report(hot_run_job *job)
+{
+    cJSON *root = make_report(job), *files = cJSON_AddArrayToObject(root, "files");
     hot_status status = hot_folder_walk(job->context, &job->folder, add_name, files);
     if (status == HOT_OK)
         add_name(files, "report.json");

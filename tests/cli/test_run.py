@@ -21,7 +21,7 @@ true_count = (np.linalg.norm(truth, axis=0) > 0).sum(0)
 before = tree()
 done = works("run", "-i", "dwi.nrrd", "-o", "out")
 expected = {"tensors.nrrd", "peaks.nrrd", "peaks.nii.gz", "nfibers.nii.gz", "fiber_1.nrrd", "fiber_2.nrrd",
-            "fiber_3.nrrd", "dec.nii.gz", "fibers.png", "fibers.vtp", "fixels", "report.json"}
+            "fiber_3.nrrd", "dec.nii.gz", "fibers.png", "fibers.vtp", "fixels", "probability.nii.gz", "report.json"}
 check(set(os.listdir("out")) == expected, f"files: {sorted(set(os.listdir('out')) ^ expected)}")
 check({"index.mif", "directions.mif"} <= set(os.listdir("out/fixels")), f"fixels: {os.listdir('out/fixels')}")
 check({p for p in tree() if not p.startswith("./out")} == set(before), "nothing beside the directory")
@@ -56,6 +56,12 @@ flat = np.moveaxis(peaks, 0, -1)[length > 0]
 up = (flat[:, 2] > 0) | ((flat[:, 2] == 0) & ((flat[:, 1] > 0) | ((flat[:, 1] == 0) & (flat[:, 0] > 0))))
 check(up.all(), "one hemisphere")
 check(np.isfinite(peaks).all() and np.isfinite(tensors).all(), "no NaN")
+probability = np.frombuffer(gzip.open("out/probability.nii.gz").read()[352:], "<f4").reshape(*size, 4, order="F")
+known = probability.sum(-1) > 0
+check(not (known & ~inside).any() and known.sum() > .85 * inside.sum(), f"probabilities in {known.sum()} of {inside.sum()} voxels")
+check(np.abs(probability[known].sum(-1) - 1).max() < 1e-5 and probability.min() >= 0, "probabilities of 0, 1, 2, 3 fibres")
+check((probability.argmax(-1) == count)[known].mean() > .95,
+      f"the number found is the most probable one: {(probability.argmax(-1) == count)[known].mean()}")
 
 # The report agrees with the files.
 report = json.load(open("out/report.json"))

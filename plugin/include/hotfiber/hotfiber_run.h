@@ -4,7 +4,7 @@
 
 typedef struct hot_run_options {
     size_t size;          /* sizeof(hot_run_options) */
-    const char *input;    /* DWI file */
+    const char *input;    /* DWI file; hot_run_compute does not use it */
     const char *bval, *bvec; /* for NIfTI; NULL = beside it */
     const char *mask;     /* mask file; NULL = estimated */
     const char *response; /* response file; NULL = estimated */
@@ -15,6 +15,7 @@ typedef struct hot_run_options {
     hot_peaks_options peaks; /* peaks.method: "signal" (rank-k in signal space), or one of hot_peaks_method_name; NULL =
                                 "signal" with the model fod, else "maxima". peaks.mask is not used */
     hot_signal_find_options signal; /* method signal; its max_fibers is that of peaks */
+    const hot_mask *mask_in_memory; /* instead of a file; copied. A response in memory goes into fit.response, copied too */
 } hot_run_options;
 
 typedef struct hot_run_result {
@@ -26,5 +27,29 @@ typedef struct hot_run_result {
 /* Reads, fits, finds, writes all the files of a run directory. Nothing is left half written: the directory is made
  * beside its name and renamed at the end. result may be NULL. */
 HOT_API hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run_result *result);
+
+/* What comes out of the whole job, in memory. */
+typedef struct hot_run_fields {
+    hot_mask *mask;            /* where it was computed */
+    hot_response *response;    /* model fod; else NULL */
+    hot_tensor_field *tensors;
+    hot_fiber_field *fibers;
+    hot_signal_maps maps;      /* method signal: probabilities and more; else all NULL */
+} hot_run_fields;
+
+/* The whole job on data in memory: mask, response, fit, directions, with the defaults of hot_run; no file is read but those
+ * that the options name, and none is written. A pipeline that has arrays makes them a hot_dwi with hot_dwi_create, calls
+ * this, and takes the arrays out with hot_fiber_field_peaks, hot_fiber_field_counts, hot_tensor_field_values and
+ * hot_mask_bytes.
+ * dwi: kept as it is. options: input, bval, bvec, output and force are not used; NULL = defaults. fields: filled, the
+ * caller's until hot_run_fields_free; all NULL after a failure. result: may be NULL.
+ * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (no b=0 volume, too few directions, an empty mask, no voxel of one fibre),
+ * HOT_ERROR_FILE and HOT_ERROR_FORMAT (a mask or response file), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED
+ * (hot_context_options.stop, .progress, hot_context_cancel). Several threads at once, each with a context of its own; one
+ * hot_dwi may serve them all. */
+HOT_API hot_status hot_run_compute(hot_context *context, const hot_dwi *dwi, const hot_run_options *options,
+                                   hot_run_fields *fields, hot_run_result *result);
+/* Frees the fields and sets them to NULL; NULL is accepted. `context` is that of hot_run_compute. */
+HOT_API void hot_run_fields_free(hot_context *context, hot_run_fields *fields);
 
 #endif

@@ -1,0 +1,106 @@
+/* The loadable module for hosts of the Slicer execution model (3D Slicer, CTK, MITK, NiftyView, medInria): the executable
+ * HotFiber and the shared object libHotFiberLib.so, from the same sources.
+ *
+ * In-process, nothing here prints, exits or keeps state between calls; what there is to say goes into the host's process
+ * information. */
+#ifndef HOT_MODULE_H
+#define HOT_MODULE_H
+
+#include <stddef.h>
+
+#include <hotfiber/hotfiber.h>
+
+/* How host and module talk while the module runs: made and owned by the host, at the address that comes with
+ * --processinformationaddress. The layout is the hosts' (1,064 bytes on x86-64), the names of its fields as well. */
+typedef struct hot_module_process {
+    unsigned char Abort;        /* set by the host from another thread: stop */
+    float Progress;             /* 0 to 1, of all */
+    float StageProgress;        /* 0 to 1, of this stage */
+    char ProgressMessage[1024]; /* what is being done; after a failure, why */
+    void (*ProgressCallbackFunction)(void *);
+    void *ProgressCallbackClientData;
+    double ElapsedTime;         /* seconds */
+} hot_module_process;
+
+_Static_assert(sizeof(void *) != 8 || sizeof(hot_module_process) == 1064, "the hosts' process information has 1,064 bytes");
+_Static_assert(offsetof(hot_module_process, ProgressMessage) == 12, "layout of the hosts' process information");
+
+typedef enum hot_module_kind {
+    MODULE_INPUT, MODULE_OUTPUT, /* const char *: a path; NULL or "" = none */
+    MODULE_CHOICE,               /* const char *: one of `words` */
+    MODULE_INTEGER,              /* int */
+    MODULE_NUMBER,               /* double */
+    MODULE_PAIR,                 /* double[2] */
+    MODULE_SWITCH                /* int */
+} hot_module_kind;
+
+/* The arguments, by the names of parameters.inc. */
+typedef struct hot_module_values {
+    const char *dwi, *mask, *bval, *bvec, *response;
+    const char *fibers, *dec, *peaks, *nfibers, *tensors, *report;
+    const char *model, *order, *method, *select, *device;
+    int max_fibers, threads, AllowInMemoryTransfer;
+    double threshold, min_angle, min_amplitude, sigma, diffusivities[2];
+} hot_module_values;
+
+typedef struct hot_module_parameter {
+    const char *name;
+    hot_module_kind kind;
+    size_t offset;       /* in hot_module_values */
+    const char *words;   /* MODULE_CHOICE: "a|b|"; files: the suffixes, ".nrrd,.nii" */
+    const char *preset;  /* the default, as text; NULL = none */
+    double low, high;
+} hot_module_parameter;
+
+/* The table, count of them in *count; static storage. The first is the argument without a flag. */
+const hot_module_parameter *hot_module_parameters(size_t *count);
+
+/* What else the arguments ask for. */
+typedef struct hot_module_request {
+    int xml, version, help;
+    hot_module_process *process; /* NULL = none */
+} hot_module_request;
+
+enum { MODULE_MESSAGE = 1024 };
+
+/* Reads the arguments (argv[0] is skipped). Flags and arguments that are not known are passed over. own_process: the
+ * process information is in our own memory and may be used. Returns 0, or 1 with a message that names the parameter. */
+int hot_module_parse(int argc, char *const *argv, int own_process, hot_module_values *values,
+                     hot_module_request *request, char message[MODULE_MESSAGE]);
+
+/* How a run reports and is stopped. */
+typedef struct hot_module_watch {
+    int (*progress)(void *user, const char *stage, double all, double of_stage);
+    int (*stop)(void *user);
+    void (*warn)(void *user, const char *line);
+    void *user;
+} hot_module_watch;
+
+/* The job: reads, fits, finds, writes the outputs asked for; they appear together when all are whole, or none does.
+ * Returns 0, or 1. message: what was found, or why not. */
+int hot_module_run(const hot_module_values *values, const hot_module_watch *watch, char message[MODULE_MESSAGE]);
+
+/* ---- Outputs that appear together -------------------------------------------------------------------------------- */
+
+enum { MODULE_OUTPUTS = 6 };
+
+typedef struct hot_module_outputs {
+    hot_context *context;
+    size_t count;
+    struct {
+        const char *name;           /* of the parameter */
+        const char *path;           /* where it shall be */
+        char *folder, *file;        /* where it is written meanwhile: a folder of ours beside it */
+    } item[MODULE_OUTPUTS];
+} hot_module_outputs;
+
+/* One more output, by parameter name; path NULL or "" is none. Errors: HOT_ERROR_FILE when its folder cannot be written. */
+hot_status hot_module_outputs_add(hot_module_outputs *outputs, const char *name, const char *path);
+/* Where to write the output of this name now; NULL when it was not asked for. */
+const char *hot_module_outputs_file(const hot_module_outputs *outputs, const char *name);
+/* Moves all to their places; after a failure none of them is there. */
+hot_status hot_module_outputs_commit(hot_module_outputs *outputs);
+/* Removes what was written; safe after commit. */
+void hot_module_outputs_discard(hot_module_outputs *outputs);
+
+#endif

@@ -1,0 +1,261 @@
+/* Arguments of the module: the table, and reading argv by it. */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/plain_numbers.h"
+#include "module/module.h"
+
+#define AT(name) offsetof(hot_module_values, name)
+#define GROUP(label, about, advanced)
+#define END_GROUP
+#define ARGUMENT(name, type, suffixes, label, about) {#name, MODULE_INPUT, AT(name), suffixes, NULL, 0, 0},
+#define CHANNEL(channel) (channel[0] == 'o' ? MODULE_OUTPUT : MODULE_INPUT)
+#define IMAGE(name, type, channel, suffixes, label, about) {#name, CHANNEL(channel), AT(name), suffixes, NULL, 0, 0},
+#define GEOMETRY(name, type, channel, suffixes, label, about) {#name, CHANNEL(channel), AT(name), suffixes, NULL, 0, 0},
+#define PATH(name, channel, suffixes, label, about) {#name, CHANNEL(channel), AT(name), suffixes, NULL, 0, 0},
+#define E(word) #word "|"
+#define CHOICE(name, preset, label, about, words) {#name, MODULE_CHOICE, AT(name), words, preset, 0, 0},
+#define INTEGER(name, preset, low, high, label, about) {#name, MODULE_INTEGER, AT(name), NULL, #preset, low, high},
+#define NUMBER(name, preset, low, high, step, label, about) {#name, MODULE_NUMBER, AT(name), NULL, #preset, low, high},
+#define PAIR(name, preset, low, high, step, label, about) {#name, MODULE_PAIR, AT(name), NULL, preset, low, high},
+#define HIDDEN(name, about) {#name, MODULE_SWITCH, AT(name), NULL, NULL, 0, 0},
+
+static const hot_module_parameter parameters[] = {
+#include "module/parameters.inc"
+};
+enum { PARAMETERS = sizeof parameters / sizeof *parameters };
+
+const hot_module_parameter *hot_module_parameters(size_t *count)
+{
+    *count = PARAMETERS;
+    return parameters;
+}
+
+static int refuse(char message[MODULE_MESSAGE], const char *format, ...) HOT_PRINTF(2, 3);
+static int refuse(char message[MODULE_MESSAGE], const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, MODULE_MESSAGE, format, arguments);
+    va_end(arguments);
+    return 1;
+}
+
+/* "a|b|c|" as "a, b or c". */
+static void spell(const char *words, char *text, size_t room)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (const char *at = words; *at && used < room;) {
+        const size_t length = strcspn(at, "|");
+        const char *join = used == 0 ? "" : at[length + 1] == '\0' ? " or " : ", ";
+        used += (size_t)snprintf(text + used, room - used, "%s%.*s", join, (int)length, at);
+        at += length + 1;
+    }
+}
+
+static int is_word(const char *words, const char *text)
+{
+    const size_t length = strlen(text);
+    for (const char *at = words; *at; at += strcspn(at, "|") + 1)
+        if (strcspn(at, "|") == length && strncmp(at, text, length) == 0)
+            return 1;
+    return 0;
+}
+
+/* One number up to the end of the text or to `until`, within the bounds; NULL when it is none. */
+static const char *number(const hot_module_parameter *parameter, const char *text, char until, double *value)
+{
+    char *end;
+    *value = strtod(text, &end);
+    if (end == text || !isfinite(*value) || *value < parameter->low || *value > parameter->high)
+        return NULL;
+    while (isspace((unsigned char)*end))
+        end++;
+    return *end == until ? end : NULL;
+}
+
+static int store(const hot_module_parameter *parameter, const char *text, hot_module_values *values,
+                 char message[MODULE_MESSAGE])
+{
+    void *target = (char *)values + parameter->offset;
+    const char *end;
+    double value[2];
+    char words[256];
+    switch (parameter->kind) {
+    case MODULE_INPUT:
+    case MODULE_OUTPUT:
+        if (strncmp(text, "slicer:", 7) == 0)
+            return refuse(message, "%s: '%.200s' is a volume in the host's memory; HotFiber reads and writes files (its "
+                          "parameter AllowInMemoryTransfer says so)", parameter->name, text);
+        if (strcmp(text, "-") == 0)
+            return refuse(message, "%s: '-' is no file; a host has no standard input to read from", parameter->name);
+        *(const char **)target = text;
+        return 0;
+    case MODULE_CHOICE:
+        spell(parameter->words, words, sizeof words);
+        if (!is_word(parameter->words, text))
+            return refuse(message, "%s: '%.200s' is not %s", parameter->name, text, words);
+        *(const char **)target = text;
+        return 0;
+    case MODULE_INTEGER:
+        if (!number(parameter, text, '\0', value) || value[0] != floor(value[0]))
+            return refuse(message, "%s: '%.200s' is not a whole number from %g to %g", parameter->name, text,
+                          parameter->low, parameter->high);
+        *(int *)target = (int)value[0];
+        return 0;
+    case MODULE_NUMBER:
+        if (!number(parameter, text, '\0', value))
+            return refuse(message, "%s: '%.200s' is not a number from %g to %g", parameter->name, text, parameter->low,
+                          parameter->high);
+        *(double *)target = value[0];
+        return 0;
+    case MODULE_PAIR:
+        end = number(parameter, text, ',', &value[0]);
+        if (!end || !number(parameter, end + 1, '\0', &value[1]))
+            return refuse(message, "%s: '%.200s' is not two numbers from %g to %g with a comma between them",
+                          parameter->name, text, parameter->low, parameter->high);
+        memcpy(target, value, sizeof value);
+        return 0;
+    case MODULE_SWITCH:
+        break;
+    }
+    *(int *)target = 1;
+    return 0;
+}
+
+static const hot_module_parameter *find(const char *name, size_t length)
+{
+    for (size_t i = 1; i < PARAMETERS; i++) /* the first has no flag */
+        if (strlen(parameters[i].name) == length && strncmp(parameters[i].name, name, length) == 0)
+            return &parameters[i];
+    return NULL;
+}
+
+static int ends_in(const char *path, const char *suffixes)
+{
+    const size_t length = strlen(path);
+    for (const char *at = suffixes; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
+        const size_t part = strcspn(at, ",");
+        if (length > part && strncmp(path + length - part, at, part) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* What each value by itself cannot tell. */
+static int check_together(const hot_module_values *values, char message[MODULE_MESSAGE])
+{
+    const int fod = strcmp(values->model, "fod") == 0, by_signal = fod && (strcmp(values->method, "auto") == 0 ||
+                                                                           strcmp(values->method, "signal") == 0);
+    int outputs = 0;
+    if (!values->dwi || !values->dwi[0])
+        return refuse(message, "dwi: no diffusion-weighted volume was given");
+    for (size_t i = 0; i < PARAMETERS; i++) {
+        const char *path = parameters[i].kind == MODULE_OUTPUT ? *(char *const *)((const char *)values + parameters[i].offset)
+                                                               : NULL;
+        if (!path || !path[0])
+            continue;
+        outputs++;
+        if (!ends_in(path, parameters[i].words))
+            return refuse(message, "%s: '%.400s' must end in one of %s", parameters[i].name, path, parameters[i].words);
+    }
+    if (outputs == 0)
+        return refuse(message, "fibers, dec, peaks, nfibers, tensors, report: at least one of these outputs is needed");
+    if (strcmp(values->method, "signal") == 0 && !fod)
+        return refuse(message, "method: signal goes with the model fod, not with %s", values->model);
+    if ((by_signal || strcmp(values->method, "lowrank") == 0) && values->max_fibers > 3)
+        return refuse(message, "max_fibers: %d; the method %s finds at most 3", values->max_fibers,
+                      by_signal ? "signal" : "lowrank");
+    if (strcmp(values->method, "lowrank") == 0 && strcmp(values->order, "2") == 0)
+        return refuse(message, "method: lowrank needs tensors of order 4, 6 or 8, not 2");
+    if (values->diffusivities[0] < values->diffusivities[1] || (values->diffusivities[0] > 0 && !fod))
+        return refuse(message, fod ? "diffusivities: along the fibre comes first and is the larger"
+                                   : "diffusivities: a response goes with the model fod");
+    if (values->response && values->response[0] && (!fod || values->diffusivities[0] > 0))
+        return refuse(message, fod ? "response: give a file or diffusivities, not both"
+                                   : "response: a response goes with the model fod");
+    return 0;
+}
+
+static int parse(int argc, char *const *argv, int own_process, hot_module_values *values, hot_module_request *request,
+                 char message[MODULE_MESSAGE])
+{
+    for (int i = 1; i + 1 < argc && argv[i + 1] && own_process; i++) /* first, so that a bad value can be told to the host */
+        if (strcmp(argv[i], "--processinformationaddress") == 0) {
+            void *address = NULL;
+            if (sscanf(argv[i + 1], "%p", &address) == 1)
+                request->process = address;
+        }
+    const char *maybe = NULL; /* a plain argument that may be the value of an unknown flag */
+    for (int i = 1; i < argc && argv[i]; i++) {
+        const char *text = argv[i];
+        if (text[0] != '-' || text[1] != '-' || !text[2]) {
+            if (text[0] == '-' && text[1] && !text[2])
+                continue; /* a short flag, of which we have none, or "--" */
+            if (!values->dwi && text[0] && store(&parameters[0], text, values, message))
+                return 1;
+            continue; /* further arguments mean nothing to us */
+        }
+        const char *name = text + 2, *equals = strchr(name, '=');
+        const size_t length = equals ? (size_t)(equals - name) : strlen(name);
+        const char *value = equals ? equals + 1 : i + 1 < argc ? argv[i + 1] : NULL;
+        const hot_module_parameter *parameter = find(name, length);
+#define IS(word) (length == strlen(word) && strncmp(name, word, length) == 0)
+        if (IS("xml") || IS("version") || IS("help")) {
+            request->xml |= IS("xml");
+            request->version |= IS("version");
+            request->help |= IS("help");
+            continue;
+        }
+        if (IS("processinformationaddress") || IS("returnparameterfile")) {
+            i += !equals; /* we have no simple return parameters: there is nothing to be put into that file */
+            continue;
+        }
+#undef IS
+        if (!parameter) {
+            /* Unknown. A plain argument behind it may be its value, or be our volume: it is that when nothing else is. */
+            if (!equals && value && value[0] != '-') {
+                maybe = value;
+                i++;
+            }
+            continue;
+        }
+        if (parameter->kind == MODULE_SWITCH) {
+            if (store(parameter, "", values, message))
+                return 1;
+            continue;
+        }
+        if (!value)
+            return refuse(message, "%s: its value is missing", parameter->name);
+        i += !equals;
+        if (!value[0] && (parameter->kind == MODULE_INPUT || parameter->kind == MODULE_OUTPUT))
+            continue; /* a file that was not chosen */
+        if (store(parameter, value, values, message))
+            return 1;
+    }
+    if (!values->dwi && maybe && store(&parameters[0], maybe, values, message))
+        return 1;
+    return request->xml || request->version || request->help ? 0 : check_together(values, message);
+}
+
+int hot_module_parse(int argc, char *const *argv, int own_process, hot_module_values *values,
+                     hot_module_request *request, char message[MODULE_MESSAGE])
+{
+    memset(values, 0, sizeof *values);
+    memset(request, 0, sizeof *request);
+    message[0] = '\0';
+    locale_t before = hot_plain_numbers_begin(); /* a German desktop would read 0.5 as 0 */
+    int bad = 0;
+    for (size_t i = 0; i < PARAMETERS && !bad; i++)
+        bad = parameters[i].preset ? store(&parameters[i], parameters[i].preset, values, message) : 0;
+    if (!bad)
+        bad = parse(argc, argv, own_process, values, request, message);
+    hot_plain_numbers_end(before);
+    return bad;
+}
