@@ -7,8 +7,10 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
+
 sys.path.insert(0, __file__.rsplit("/", 1)[0])
-from _export import GEOMETRIES, Checks, export, make, make_tensors
+from _export import GEOMETRIES, SIZE, Checks, export, make, make_tensors, write
 from _readers import (VOXELS, load_vtk, of_glyphs, of_grid, of_lines, says_lps, vtk_to_numpy, vtkXMLImageDataReader,
                       vtkXMLPolyDataReader)
 
@@ -121,6 +123,19 @@ for geometry in GEOMETRIES:
     same_arrays("core .vti", read(vtkXMLImageDataReader(), "core.vti"), image)
     export("tensors.nrrd", "glyphs_core.vtp", "--format", "glyphs")
     same_arrays("core glyphs", read(vtkXMLPolyDataReader(), "glyphs_core.vtp"), glyphs)
+
+# Nothing to show: empty objects and good files, as the core's own
+write("nothing.nrrd", "ras", np.zeros(SIZE + (6,)), "kinds: list space space space")
+write("unfitted.nrrd", "ras", np.zeros(SIZE + (7,)), "kinds: 3D-masked-symmetric-matrix space space space")
+for what, source, own in (("lines", "nothing.nrrd", "empty.vtp"), ("glyphs", "unfitted.nrrd", "glyphs_empty.vtp")):
+    export(source, own)
+    for path in (own, by_example(what, source, "empty_vtk.vtp")):
+        case.what = f"empty {path}"
+        found = read(vtkXMLPolyDataReader(), path)
+        check(found.GetNumberOfCells() == 0 and found.GetNumberOfPoints() == 0, f"{path}: {found.GetNumberOfCells()} cells")
+        says_lps(case, found)
+found = read(vtkXMLImageDataReader(), by_example("image", "nothing.nrrd", "empty.vti"))
+check(not vtk_to_numpy(found.GetPointData().GetArray("nfibers")).any(), "empty image")
 
 # Trouble: a message, nothing on stderr, nothing left behind; the object is still good
 case.what = "trouble"
