@@ -1,4 +1,5 @@
 """Tensor glyphs as PLY: where they are, how large, closed and the right side out, in every geometry."""
+import itertools
 import math
 import sys
 
@@ -59,4 +60,30 @@ for name, (space, axes, _) in GEOMETRIES.items():
             inner = radius > 0.01 * side
             along = (p[inner] @ (lps * direction) / radius[inner]) ** 2  # r(x) = (v.x)^2
             check(np.abs(radius[inner] / (0.45 * side) - along).max() < 0.02, f"{name}: r(x) is the form")
+
+# Any order, negative parts and a measurement frame: the surface is max(0, A x^m) times one scale
+rng = np.random.default_rng(2)
+name = "lps_oblique"
+space, axes, frame = GEOMETRIES[name]
+lps = np.array([-1, -1, 1]) * SIGN[space]
+for order in (4, 6, 8):
+    classes = list(itertools.combinations_with_replacement(range(3), order))
+    values = rng.normal(size=(2, 1, 2, 1 + len(classes)))
+    values[..., 0] = 1
+    write("any.nrrd", name, values, 'labels: "tijk_mask_%do3d_sym" "" "" ""' % order)
+    export("any.nrrd", "any.ply")
+    points, colors, triangles = read_ply("any.ply")
+    check(len(points) == 4 * 642, f"order {order}: {len(points)} vertices")
+    scales = []
+    for glyph, voxel in enumerate(((0, 0, 0), (1, 0, 0), (0, 0, 1), (1, 0, 1))):
+        p = points[glyph * 642:(glyph + 1) * 642] - lps * (axes @ voxel + ORIGIN)
+        radius = np.linalg.norm(p, axis=1)
+        out = radius > 0.02 * radius.max()
+        x = (p[out] / radius[out, None] * lps) @ frame  # LPS -> the file's space -> the tensor's own frame
+        form = sum(math.factorial(order) // math.prod(math.factorial(c.count(d)) for d in range(3)) * value *
+                   np.prod(x[:, list(c)], axis=1) for value, c in zip(values[voxel][1:].astype(np.float32), classes))
+        check(form.min() > 0, f"order {order}: a radius where the form is {form.min()}")
+        scales.append(np.median(radius[out] / form))
+        check(np.abs(radius[out] - scales[-1] * form).max() < 2e-3 * radius.max(), f"order {order} {voxel}: shape")
+    check(np.ptp(scales) < 1e-3 * scales[0], f"order {order}: one scale for all: {scales}")
 check.end()
