@@ -8,6 +8,7 @@
     X(sshopm) \
     X(directions) \
     X(fit) \
+    X(contract) \
     X(lowrank) \
     X(tridiag) \
     X(heev) \

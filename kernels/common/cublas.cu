@@ -1,0 +1,112 @@
+/* See cublas.h. */
+#include "cublas.h"
+
+#if defined(HOT_HAVE_CUBLAS) && HOT_HAVE_CUBLAS
+
+#include <cublas_v2.h>
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+
+/* The C function: the header has C++ overloads of it beside. */
+typedef cublasStatus_t gemm_function(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void *,
+                                     const void *, cudaDataType, int, long long, const void *, cudaDataType, int, long long,
+                                     const void *, void *, cudaDataType, int, long long, int, cublasComputeType_t,
+                                     cublasGemmAlgo_t);
+
+struct hot_cublas {
+    void *library;
+    cublasHandle_t handle;
+    decltype(&cublasDestroy_v2) destroy;
+    gemm_function *multiply;
+};
+
+static void *find(void *library, const char *name) { return library ? dlsym(library, name) : NULL; }
+
+hot_status hot_cublas_create(hot_context *context, void *stream, hot_cublas **out)
+{
+    *out = NULL;
+    char name[64];
+    snprintf(name, sizeof name, "libcublas.so.%d", CUBLAS_VER_MAJOR);
+    hot_cublas *cublas = (hot_cublas *)hot_context_calloc(context, 1, sizeof *cublas);
+    if (!cublas)
+        return HOT_ERROR_MEMORY;
+    cublas->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!cublas->library)
+        cublas->library = dlopen(HOT_CUBLAS_PATH, RTLD_NOW | RTLD_LOCAL); /* the toolkit's folder is often on no path */
+    const auto create = (decltype(&cublasCreate_v2))find(cublas->library, "cublasCreate_v2");
+    const auto set_stream = (decltype(&cublasSetStream_v2))find(cublas->library, "cublasSetStream_v2");
+    cublas->destroy = (decltype(&cublasDestroy_v2))find(cublas->library, "cublasDestroy_v2");
+    cublas->multiply = (gemm_function *)find(cublas->library, "cublasGemmStridedBatchedEx");
+    hot_status status = HOT_OK;
+    if (!create || !set_stream || !cublas->destroy || !cublas->multiply)
+        status = hot_context_fail(context, HOT_ERROR_DEVICE, "cuBLAS (%s) cannot be loaded", name);
+    else if (create(&cublas->handle) != CUBLAS_STATUS_SUCCESS ||
+             set_stream(cublas->handle, (cudaStream_t)stream) != CUBLAS_STATUS_SUCCESS)
+        status = hot_context_fail(context, HOT_ERROR_DEVICE, "cuBLAS does not start");
+    if (status == HOT_OK)
+        *out = cublas;
+    else
+        hot_cublas_destroy(context, &cublas);
+    return status;
+}
+
+void hot_cublas_destroy(hot_context *context, hot_cublas **cublas)
+{
+    if (!*cublas)
+        return;
+    if ((*cublas)->handle)
+        (*cublas)->destroy((*cublas)->handle);
+    if ((*cublas)->library)
+        dlclose((*cublas)->library);
+    hot_context_free(context, *cublas);
+    *cublas = NULL;
+}
+
+hot_status hot_cublas_multiply(hot_context *context, hot_cublas *cublas, hot_cublas_precision precision, int transpose_a,
+                               int transpose_b, size_t m, size_t n, size_t k, double alpha, const void *a, size_t lda,
+                               size_t stride_a, const void *b, size_t ldb, size_t stride_b, double beta, void *c,
+                               size_t ldc, size_t stride_c, size_t batch)
+{
+    const float narrow_alpha = (float)alpha, narrow_beta = (float)beta;
+    const bool f64 = precision == HOT_CUBLAS_F64;
+    const cudaDataType type = f64 ? CUDA_R_64F : CUDA_R_32F;
+    const cublasComputeType_t compute = f64 ? CUBLAS_COMPUTE_64F : precision == HOT_CUBLAS_F32 ? CUBLAS_COMPUTE_32F
+                                                                                              : CUBLAS_COMPUTE_32F_FAST_TF32;
+    if (m > INT_MAX || n > INT_MAX || k > INT_MAX || lda > INT_MAX || ldb > INT_MAX || ldc > INT_MAX || batch > INT_MAX)
+        return hot_context_fail(context, HOT_ERROR_DEVICE, "a product of %zu x %zu x %zu is more than cuBLAS takes", m, n, k);
+    const cublasStatus_t outcome = cublas->multiply(
+        cublas->handle, transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N, transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, (int)m, (int)n, (int)k,
+        f64 ? (const void *)&alpha : &narrow_alpha, a, type, (int)lda, (long long)stride_a, b, type, (int)ldb,
+        (long long)stride_b, f64 ? (const void *)&beta : &narrow_beta, c, type, (int)ldc, (long long)stride_c, (int)batch, compute,
+        CUBLAS_GEMM_DEFAULT);
+    return outcome == CUBLAS_STATUS_SUCCESS ? HOT_OK
+                                            : hot_context_fail(context, HOT_ERROR_DEVICE, "cuBLAS: error %d", (int)outcome);
+}
+
+#else
+
+hot_status hot_cublas_create(hot_context *context, void *stream, hot_cublas **cublas)
+{
+    (void)stream;
+    *cublas = NULL;
+    return hot_context_fail(context, HOT_ERROR_DEVICE, "this build has no cuBLAS");
+}
+
+void hot_cublas_destroy(hot_context *context, hot_cublas **cublas)
+{
+    (void)context;
+    *cublas = NULL;
+}
+
+hot_status hot_cublas_multiply(hot_context *context, hot_cublas *cublas, hot_cublas_precision precision, int transpose_a,
+                               int transpose_b, size_t m, size_t n, size_t k, double alpha, const void *a, size_t lda,
+                               size_t stride_a, const void *b, size_t ldb, size_t stride_b, double beta, void *c,
+                               size_t ldc, size_t stride_c, size_t batch)
+{
+    (void)cublas, (void)precision, (void)transpose_a, (void)transpose_b, (void)m, (void)n, (void)k, (void)alpha, (void)a;
+    (void)lda, (void)stride_a, (void)b, (void)ldb, (void)stride_b, (void)beta, (void)c, (void)ldc, (void)stride_c, (void)batch;
+    return hot_context_fail(context, HOT_ERROR_DEVICE, "this build has no cuBLAS");
+}
+
+#endif

@@ -1,0 +1,253 @@
+/* Batched products of dense items, bound by memory: blocks that stay, each with a few chunks of items on their way through
+ * Hopper's bulk copy engine (one thread asks for three contiguous pieces, the rest waits on a barrier in shared memory).
+ * C is updated in place in shared memory and goes back the same way, so that every transfer is whole lines whatever the
+ * size of an item. Template by inclusion: BULK_T, BULK(name). */
+#include <cuda_runtime.h>
+
+#include "../common/backend.h"
+#include "../common/cuda_status.h"
+#include "contract_cuda.h"
+
+namespace {
+
+enum { BULK_SIZES = 32 };
+
+/* Threads of a block at most: large items need the registers. */
+constexpr int most_threads(int n) { return n > 16 ? 256 : 512; }
+
+struct bulk_arguments {
+    const BULK_T *a, *b;
+    BULK_T *c;
+    size_t items;
+    BULK_T alpha, beta;
+    unsigned m, n, k, a_row, a_sum, b_sum, b_column;
+    unsigned per_chunk, stages;
+};
+
+__device__ __forceinline__ unsigned shared_address(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
+
+#if __CUDA_ARCH__ >= 900
+__device__ __forceinline__ void barrier_init(unsigned barrier)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
+}
+__device__ __forceinline__ void barrier_expect(unsigned barrier, unsigned bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+__device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned phase)
+{
+    asm volatile("{\n .reg .pred done;\n again:\n mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n @!done bra again;\n}"
+                 ::"r"(barrier), "r"(phase) : "memory");
+}
+__device__ __forceinline__ void bulk_load(unsigned to, const void *from, unsigned bytes, unsigned barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+                 ::"r"(to), "l"(from), "r"(bytes), "r"(barrier) : "memory");
+}
+__device__ __forceinline__ void bulk_store(void *to, unsigned from, unsigned bytes)
+{
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(from), "r"(bytes) : "memory");
+}
+#endif
+
+/* A chunk of `count` values per operand into shared memory, by one thread. The engine moves 16 bytes at a time: what is
+ * left of the last chunk is copied by hand, before the barrier hears of it. */
+__device__ __forceinline__ void load_piece(BULK_T *to, const BULK_T *from, unsigned count)
+{
+    const unsigned whole = count * sizeof(BULK_T) / 16 * 16 / sizeof(BULK_T);
+    for (unsigned i = whole; i < count; i++)
+        to[i] = from[i];
+}
+
+/* One column of up to R rows of C: lanes run along columns, so that B is read in a row and A is the same for a row's lanes.
+ * N: the compiled size of square items. */
+template <int N, int R>
+__device__ __forceinline__ void square_columns(const bulk_arguments &p, const BULK_T *a, const BULK_T *b, BULK_T *c)
+{
+    constexpr int GROUPS = (N + R - 1) / R;
+    constexpr int V = N * sizeof(BULK_T) % 16 == 0 ? 16 / sizeof(BULK_T) : N * sizeof(BULK_T) % 8 == 0 ? 8 / sizeof(BULK_T) : 1;
+    struct alignas(V * sizeof(BULK_T)) run { BULK_T v[V]; };
+    const unsigned column = threadIdx.x % N, group = threadIdx.x / N, row = group % GROUPS * R, item = group / GROUPS;
+    if (item >= p.per_chunk)
+        return;
+    a += item * N * N, b += item * N * N + column, c += item * N * N + column;
+    BULK_T sum[R];
+#pragma unroll
+    for (int i = 0; i < R; i++)
+        sum[i] = 0;
+#pragma unroll(N <= 16 ? N / V : 16 / V)
+    for (int s = 0; s < N; s += V) {
+        BULK_T factor[V];
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            factor[v] = b[(s + v) * N];
+#pragma unroll
+        for (int i = 0; i < R; i++) {
+            const int here = N % R == 0 || (int)row + i < N ? (int)row + i : N - 1;
+            const run line = *(const run *)(a + here * N + s);
+#pragma unroll
+            for (int v = 0; v < V; v++)
+                sum[i] += line.v[v] * factor[v];
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < R; i++)
+        if (N % R == 0 || (int)row + i < N) {
+            BULK_T *to = c + (row + i) * N;
+            *to = p.beta == 0 ? p.alpha * sum[i] : p.alpha * sum[i] + p.beta * *to;
+        }
+}
+
+/* The same for any sizes and strides within the item. */
+__device__ __forceinline__ void any_columns(const bulk_arguments &p, const BULK_T *a, const BULK_T *b, BULK_T *c)
+{
+    constexpr int R = 4;
+    const unsigned groups = (p.m + R - 1) / R, units = p.per_chunk * groups * p.n;
+    for (unsigned unit = threadIdx.x; unit < units; unit += blockDim.x) {
+        const unsigned column = unit % p.n, group = unit / p.n, row = group % groups * R, item = group / groups;
+        const BULK_T *left = a + item * (p.m * p.k), *right = b + item * (p.k * p.n) + column * p.b_column;
+        BULK_T *to = c + item * (p.m * p.n) + row * p.n + column;
+        unsigned place[R];
+        BULK_T sum[R];
+#pragma unroll
+        for (int i = 0; i < R; i++) {
+            place[i] = (row + i < p.m ? row + i : p.m - 1) * p.a_row;
+            sum[i] = 0;
+        }
+#pragma unroll 4
+        for (unsigned s = 0; s < p.k; s++) {
+            const BULK_T factor = right[s * p.b_sum];
+#pragma unroll
+            for (int i = 0; i < R; i++)
+                sum[i] += left[place[i] + s * p.a_sum] * factor;
+        }
+#pragma unroll
+        for (int i = 0; i < R; i++)
+            if (row + i < p.m)
+                to[i * p.n] = p.beta == 0 ? p.alpha * sum[i] : p.alpha * sum[i] + p.beta * to[i * p.n];
+    }
+}
+
+template <int N, int R>
+__global__ void __launch_bounds__(most_threads(N)) bulk_kernel(const bulk_arguments p)
+{
+#if __CUDA_ARCH__ >= 900
+    extern __shared__ __align__(128) unsigned char memory[];
+    const unsigned m = N ? N : p.m, n = N ? N : p.n, k = N ? N : p.k;
+    const unsigned sizes[3] = {p.per_chunk * m * k, p.per_chunk * k * n, p.per_chunk * m * n}; /* values per operand */
+    const unsigned stage_values = sizes[0] + sizes[1] + sizes[2];
+    BULK_T *const stages = (BULK_T *)(memory + 128);
+    const unsigned barriers = shared_address(memory);
+    const size_t chunks = (p.items + p.per_chunk - 1) / p.per_chunk;
+    const auto items_of = [&](size_t chunk) {
+        const size_t left = p.items - chunk * p.per_chunk;
+        return left < p.per_chunk ? (unsigned)left : p.per_chunk;
+    };
+    const auto load = [&](unsigned stage, size_t chunk) {
+        const unsigned items = items_of(chunk), barrier = barriers + 8 * stage;
+        const unsigned counts[3] = {items * m * k, items * k * n, p.beta == 0 ? 0 : items * m * n};
+        const BULK_T *const from[3] = {p.a + chunk * sizes[0], p.b + chunk * sizes[1], p.c + chunk * sizes[2]};
+        BULK_T *to = stages + stage * stage_values;
+        unsigned bytes = 0;
+        for (int o = 0; o < 3; to += sizes[o], o++) {
+            load_piece(to, from[o], counts[o]);
+            bytes += counts[o] * sizeof(BULK_T) / 16 * 16;
+        }
+        barrier_expect(barrier, bytes);
+        to = stages + stage * stage_values;
+        for (int o = 0; o < 3; to += sizes[o], o++)
+            if (counts[o] * sizeof(BULK_T) >= 16)
+                bulk_load(shared_address(to), from[o], counts[o] * sizeof(BULK_T) / 16 * 16, barrier);
+    };
+    if (threadIdx.x == 0) {
+        for (unsigned s = 0; s < p.stages; s++)
+            barrier_init(barriers + 8 * s);
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        for (unsigned s = 0; s < p.stages && blockIdx.x + (size_t)s * gridDim.x < chunks; s++)
+            load(s, blockIdx.x + (size_t)s * gridDim.x);
+    }
+    __syncthreads();
+    unsigned stage = 0, phase = 0, before = 0;
+    for (size_t chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
+        BULK_T *a = stages + stage * stage_values, *b = a + sizes[0], *c = b + sizes[1];
+        barrier_wait(barriers + 8 * stage, phase);
+        /* Items behind the last one compute on what lies there and are not stored. */
+        if constexpr (N > 0)
+            square_columns<(N > 0 ? N : 1), (R > 0 ? R : 1)>(p, a, b, c);
+        else
+            any_columns(p, a, b, c);
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            /* The chunk before this one: its C has left by now, and its place takes the next that nobody has asked for. */
+            const size_t next = chunk + (size_t)(p.stages - 1) * gridDim.x;
+            if (chunk != blockIdx.x && next < chunks) {
+                asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+                load(before, next);
+            }
+            const unsigned count = items_of(chunk) * m * n, whole = count * sizeof(BULK_T) / 16 * 16 / sizeof(BULK_T);
+            BULK_T *to = p.c + chunk * sizes[2];
+            if (whole)
+                bulk_store(to, shared_address(c), whole * sizeof(BULK_T));
+            asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+            for (unsigned i = whole; i < count; i++)
+                to[i] = c[i];
+        }
+        before = stage;
+        stage = stage + 1 == p.stages ? 0 : stage + 1;
+        phase ^= stage == 0;
+    }
+    if (threadIdx.x == 0) /* shared memory must outlive its last readers */
+        asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+#endif
+}
+
+/* Rows per thread: one thread per column of C up to 16, two above. */
+constexpr int rows_of(int n) { return n <= 16 ? n : (n + 1) / 2; }
+
+typedef void bulk_function(const bulk_arguments);
+#define BULK_ENTRY(N) bulk_kernel<N, rows_of(N)>
+bulk_function *const functions[BULK_SIZES + 1] = {
+    bulk_kernel<0, 0>, BULK_ENTRY(1),  BULK_ENTRY(2),  BULK_ENTRY(3),  BULK_ENTRY(4),  BULK_ENTRY(5),  BULK_ENTRY(6),
+    BULK_ENTRY(7),     BULK_ENTRY(8),  BULK_ENTRY(9),  BULK_ENTRY(10), BULK_ENTRY(11), BULK_ENTRY(12), BULK_ENTRY(13),
+    BULK_ENTRY(14),    BULK_ENTRY(15), BULK_ENTRY(16), BULK_ENTRY(17), BULK_ENTRY(18), BULK_ENTRY(19), BULK_ENTRY(20),
+    BULK_ENTRY(21),    BULK_ENTRY(22), BULK_ENTRY(23), BULK_ENTRY(24), BULK_ENTRY(25), BULK_ENTRY(26), BULK_ENTRY(27),
+    BULK_ENTRY(28),    BULK_ENTRY(29), BULK_ENTRY(30), BULK_ENTRY(31), BULK_ENTRY(32)};
+#undef BULK_ENTRY
+
+} // namespace
+
+extern "C" hot_status BULK(launch)(hot_context *context, const hot_bulk_job *job, void *stream)
+{
+    const bool square = job->m == job->n && job->n == job->k && job->n <= BULK_SIZES && job->a_sum == 1 &&
+                        job->a_row == job->k && job->b_column == 1 && job->b_sum == job->n;
+    bulk_function *function = functions[square ? job->n : 0];
+    bulk_arguments p = {(const BULK_T *)job->a, (const BULK_T *)job->b, (BULK_T *)job->c, job->items, (BULK_T)job->alpha,
+                        (BULK_T)job->beta, job->m, job->n, job->k, job->a_row, job->a_sum, job->b_sum, job->b_column,
+                        (unsigned)job->per_chunk, (unsigned)job->stages};
+    const size_t bytes = 128 + (size_t)job->stages * job->per_chunk * sizeof(BULK_T) *
+                                   ((size_t)job->m * job->k + (size_t)job->k * job->n + (size_t)job->m * job->n);
+    const unsigned rows = square ? (unsigned)rows_of((int)job->n) : 4;
+    size_t threads = (size_t)job->per_chunk * ((job->m + rows - 1) / rows) * job->n;
+    int device = 0, processors = 1, fitting = 1;
+    if (!square && threads > 256)
+        threads = 256;
+    threads = (threads + 31) / 32 * 32;
+    if (threads > (size_t)most_threads(square ? (int)job->n : 0) || job->stages < 2 || job->stages > 16)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "this variant does not fit a block");
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    hot_status status = hot_cuda_status(context, cudaFuncSetAttribute((const void *)function,
+                                        cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes), "shared memory");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fitting, function, (int)threads, bytes),
+                                 "asking for occupancy");
+    if (status != HOT_OK)
+        return status;
+    if (job->blocks > 0 && job->blocks < fitting)
+        fitting = job->blocks;
+    const size_t chunks = (job->items + job->per_chunk - 1) / job->per_chunk, most = (size_t)processors * fitting;
+    function<<<(unsigned)(chunks < most ? chunks : most), (unsigned)threads, bytes, (cudaStream_t)stream>>>(p);
+    return hot_cuda_status(context, cudaGetLastError(), "starting a contraction");
+}

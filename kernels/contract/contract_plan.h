@@ -1,0 +1,70 @@
+/* A contraction as the backends see it: whatever the spec says is a batch of matrix products whose row, column, sum and
+ * batch indices may each be made of several axes. */
+#ifndef HOT_CONTRACT_PLAN_H
+#define HOT_CONTRACT_PLAN_H
+
+#include <hotfiber/contract.h>
+
+#include "../common/portable.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { HOT_GROUP_AXES = HOT_CONTRACT_AXES + 1 };
+enum { HOT_OPERAND_A = 0, HOT_OPERAND_B, HOT_OPERAND_C };
+
+/* Axes that run together as one index, the first the fastest. Strides per operand; 0 where it has not these axes. After
+ * hot_contract_plan_finish there is no axis of size 1, and axes that lie behind one another in every operand are one. */
+typedef struct hot_contract_group {
+    int axes;
+    size_t total; /* product of the sizes; 1 without axes */
+    size_t size[HOT_GROUP_AXES];
+    size_t stride[3][HOT_GROUP_AXES];
+} hot_contract_group;
+
+/* C[i, j] = alpha sum_s A[i, s] B[s, j] + beta C[i, j] for every item: row = i, column = j, sum = s, item. */
+typedef struct hot_contract_plan {
+    int f64;
+    double alpha, beta;
+    const void *a, *b;
+    void *c;
+    hot_contract_group row, column, sum, item;
+    const hot_contract_tuning *tuning;
+} hot_contract_plan;
+
+/* Where the index-th element of a group lies in an operand. */
+HOT_FN size_t hot_group_offset(const hot_contract_group *group, int operand, size_t index)
+{
+    size_t offset = 0;
+    for (int a = 0; a + 1 < group->axes; a++) { /* divisions are slow, and most groups are one axis */
+        offset += index % group->size[a] * group->stride[operand][a];
+        index /= group->size[a];
+    }
+    return group->axes ? offset + index * group->stride[operand][group->axes - 1] : 0;
+}
+
+/* The stride of a group that is at most one axis. */
+HOT_FN size_t hot_group_stride(const hot_contract_group *group, int operand)
+{
+    return group->axes ? group->stride[operand][0] : 0;
+}
+
+/* Adds an axis (fields `total` and order are set by finish). */
+void hot_group_add(hot_contract_group *group, size_t size, size_t a, size_t b, size_t c);
+
+/* Merges and orders axes, exchanges A and B where that makes the columns of C contiguous, checks that C does not meet
+ * itself and that nothing overflows. */
+hot_status hot_contract_plan_finish(hot_context *context, hot_contract_plan *plan);
+
+/* Values of an operand from its first to its last, at most: 0 when there are none. */
+size_t hot_contract_extent(const hot_contract_plan *plan, int operand);
+
+hot_status hot_contract_ref(hot_context *context, void *plan);
+hot_status hot_contract_cpu(hot_context *context, void *plan);
+hot_status hot_contract_cuda(hot_context *context, void *plan);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

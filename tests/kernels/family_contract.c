@@ -1,0 +1,532 @@
+/* Contractions: every backend against a loop over all indices in long double that reads the spec for itself, and the mass
+ * operators against theirs; and their speed. */
+#include "checker.h"
+
+#include <common/context_internal.h>
+#include <contract/contract_measure.h>
+#include <hotfiber/contract.h>
+
+enum { MAX_LETTERS = 12 };
+
+/* One problem: operands A, B and C with a letter, a size and a stride per axis. */
+typedef struct problem {
+    int f64;
+    const char *spec;                    /* NULL: the matrix entry points, "ik,kj->ij" */
+    const char *letters[3];
+    hot_contract_layout layout[3];
+    size_t batch, values[3];             /* values of each operand's memory, gaps included */
+    double alpha, beta;
+} problem;
+
+static double get(int f64, const void *array, size_t at)
+{
+    return f64 ? ((const double *)array)[at] : (double)((const float *)array)[at];
+}
+
+static void put(int f64, void *array, size_t at, double value)
+{
+    if (f64)
+        ((double *)array)[at] = value;
+    else
+        ((float *)array)[at] = (float)value;
+}
+
+static size_t size_of(const problem *p, char letter)
+{
+    for (int o = 0; o < 3; o++)
+        for (int a = 0; a < p->layout[o].axes; a++)
+            if (p->letters[o][a] == letter)
+                return p->layout[o].size[a];
+    return 0;
+}
+
+/* Strides of an operand: its axes in the order of `order` (a permutation's digits, fastest first), `gap` values left out
+ * after each row, and the batch the slowest index, or with `inner` the fastest. */
+static void lay_out(problem *p, int operand, const size_t *sizes, const char *letters, const char *order, size_t gap, int inner)
+{
+    hot_contract_layout *layout = &p->layout[operand];
+    size_t stride = inner ? p->batch : 1;
+    memset(layout, 0, sizeof *layout);
+    layout->axes = (int)strlen(letters);
+    p->letters[operand] = letters;
+    for (int at = 0; at < layout->axes; at++) {
+        const int axis = order ? order[at] - '0' : at;
+        layout->size[axis] = sizes[axis];
+        layout->stride[axis] = stride;
+        stride = stride * sizes[axis] + gap;
+    }
+    layout->batch = inner ? 1 : stride;
+    p->values[operand] = inner ? stride : stride * p->batch;
+}
+
+static size_t offset_of(const problem *p, int operand, const char *names, const size_t *index, size_t item)
+{
+    size_t offset = item * p->layout[operand].batch;
+    for (int a = 0; a < p->layout[operand].axes; a++)
+        offset += index[strchr(names, p->letters[operand][a]) - names] * p->layout[operand].stride[a];
+    return offset;
+}
+
+static hot_status call(hot_context *context, const problem *p, const void *a, const void *b, void *c)
+{
+    const hot_contract_layout *l = p->layout;
+    if (p->spec && p->f64)
+        return hot_contract_f64(context, NULL, p->spec, p->batch, p->alpha, a, &l[0], b, &l[1], p->beta, c, &l[2]);
+    if (p->spec)
+        return hot_contract_f32(context, NULL, p->spec, p->batch, (float)p->alpha, a, &l[0], b, &l[1], (float)p->beta, c,
+                                &l[2]);
+    const size_t strides[3][3] = {{l[0].stride[0], l[0].stride[1], l[0].batch}, {l[1].stride[0], l[1].stride[1], l[1].batch},
+                                  {l[2].stride[0], l[2].stride[1], l[2].batch}};
+    const size_t m = l[0].size[0], k = l[0].size[1], n = l[1].size[1];
+    if (p->f64)
+        return hot_contract_matrices_f64(context, NULL, m, n, k, p->batch, p->alpha, a, strides[0], b, strides[1], p->beta, c,
+                                         strides[2]);
+    return hot_contract_matrices_f32(context, NULL, m, n, k, p->batch, (float)p->alpha, a, strides[0], b, strides[1],
+                                     (float)p->beta, c, strides[2]);
+}
+
+/* Every value of C of some items: the loop over all indices. written[] marks what C holds. */
+static void compare(check_run *run, const problem *p, const void *a, const void *b, const void *before, const void *c,
+                    unsigned char *written)
+{
+    char names[MAX_LETTERS + 1] = "";
+    const double eps = p->f64 ? 0x1p-53 : 0x1p-24;
+    size_t sizes[MAX_LETTERS], kept_total = 1, sum_total = 1;
+    int kept = (int)strlen(p->letters[2]), all;
+    memcpy(names, p->letters[2], (size_t)kept);
+    for (const char *letter = p->letters[0]; *letter; letter++) /* what is summed: in A (and B) and not in C */
+        if (!strchr(names, *letter))
+            names[strlen(names)] = *letter;
+    all = (int)strlen(names);
+    for (int i = 0; i < all; i++) {
+        sizes[i] = size_of(p, names[i]);
+        *(i < kept ? &kept_total : &sum_total) *= sizes[i];
+    }
+    for (size_t item = 0; item < p->batch; item++) {
+        const int look = item < 3 || item + 3 > p->batch || item % 997 == 500;
+        for (size_t e = 0; e < kept_total; e++) {
+            size_t index[MAX_LETTERS] = {0}, rest = e;
+            for (int i = 0; i < kept; i++, rest /= sizes[i - 1])
+                index[i] = rest % sizes[i];
+            const size_t at = offset_of(p, 2, names, index, item);
+            written[at] = 1;
+            if (!look)
+                continue;
+            long double sum = 0, magnitude = 0;
+            for (size_t s = 0; s < sum_total; s++) {
+                rest = s;
+                for (int i = kept; i < all; i++, rest /= sizes[i - 1])
+                    index[i] = rest % sizes[i];
+                const long double term = (long double)p->alpha * get(p->f64, a, offset_of(p, 0, names, index, item)) *
+                                         get(p->f64, b, offset_of(p, 1, names, index, item));
+                sum += term;
+                magnitude += fabsl(term);
+            }
+            if (p->beta != 0) {
+                const long double old = (long double)p->beta * get(p->f64, before, at);
+                sum += old;
+                magnitude += fabsl(old);
+            }
+            const double error = fabs(get(p->f64, c, at) - (double)sum);
+            CHECK_ITEM(run, item, error <= ((double)sum_total + 4) * eps * (double)magnitude, "value %zu: %.17g, not %.17Lg", e,
+                       get(p->f64, c, at), sum);
+        }
+    }
+}
+
+static void check_problem(check_run *run, const problem *p, const char *name)
+{
+    char text[160];
+    snprintf(text, sizeof text, "%s, f%d, alpha %g beta %g", name, p->f64 ? 64 : 32, p->alpha, p->beta);
+    check_case_begin(run, text, p->batch);
+    const size_t bytes = p->f64 ? 8 : 4;
+    void *values[3];
+    for (int o = 0; o < 3; o++) {
+        values[o] = malloc((p->values[o] + 1) * bytes);
+        for (size_t i = 0; i < p->values[o]; i++)
+            /* what must not be read is NaN: C when beta is 0, A and B when alpha is */
+            put(p->f64, values[o], i, o == 2 ? (p->beta == 0 ? NAN : check_random_normal(&run->seed))
+                                             : (p->alpha == 0 ? NAN : check_random_normal(&run->seed)));
+    }
+    const void *a = check_input(run, values[0], p->values[0] * bytes), *b = check_input(run, values[1], p->values[1] * bytes);
+    void *c = check_output(run, p->values[2] * bytes);
+    memcpy(c, values[2], p->values[2] * bytes);
+    if (check_call(run, call(run->context, p, a, b, c))) {
+        unsigned char *written = calloc(p->values[2] + 1, 1);
+        problem q = *p;
+        if (p->alpha == 0) /* NaN times 0 is not in the sum */
+            for (int o = 0; o < 2; o++)
+                memset(values[o], 0, p->values[o] * bytes);
+        compare(run, &q, values[0], values[1], values[2], c, written);
+        for (size_t i = 0; i < p->values[2]; i++)
+            CHECK_ITEM(run, i, written[i] || memcmp((char *)c + i * bytes, (char *)values[2] + i * bytes, bytes) == 0,
+                       "a value between those of C was written");
+        free(written);
+    }
+    check_case_end(run);
+    for (int o = 0; o < 3; o++)
+        free(values[o]);
+}
+
+/* Matrix products; which: bits 1 2 4 transpose A B C, 8 leaves gaps, 16 has the batch as the fastest index. */
+static void check_matrices(check_run *run, int f64, size_t m, size_t n, size_t k, size_t batch, double alpha, double beta,
+                           int which)
+{
+    char name[100];
+    const size_t sizes[3][2] = {{m, k}, {k, n}, {m, n}};
+    static const char *const letters[3] = {"ik", "kj", "ij"};
+    problem p = {.f64 = f64, .batch = batch, .alpha = alpha, .beta = beta};
+    for (int o = 0; o < 3; o++)
+        lay_out(&p, o, sizes[o], letters[o], which & (1 << o) ? "01" : "10", which & 8 ? 3 : 0, which & 16);
+    snprintf(name, sizeof name, "%zu x %zu x %zu, layout %d", m, n, k, which);
+    check_problem(run, &p, name);
+}
+
+static const double factors[][2] = {{1, 0}, {1, 1}, {0, 1}, {0, 0}, {-.7, 1.3}, {0, .5}};
+enum { FACTORS = 6 };
+
+static void check_all_matrices(check_run *run, int f64)
+{
+    /* Every square size of the compiled kernels and a little beyond, dense, and in layouts that change with the size. */
+    for (size_t n = 0; n <= 35; n++) {
+        check_matrices(run, f64, n, n, n, 37, -.7, 1.3, 0);
+        check_matrices(run, f64, n, n, n, 70, factors[n % FACTORS][0], factors[n % FACTORS][1], (int)(n * 5 % 32));
+        check_matrices(run, f64, n, n, n, 2, factors[(n + 1) % FACTORS][0], factors[(n + 1) % FACTORS][1], (int)(n % 8));
+    }
+    static const size_t shapes[][3] = {{1, 1, 1},  {1, 7, 3},  {7, 1, 3},   {5, 3, 1},  {3, 5, 0},   {0, 4, 4},    {4, 0, 4},
+                                       {9, 17, 5}, {16, 4, 33}, {2, 64, 8}, {65, 2, 31}, {40, 50, 60}, {33, 31, 129}};
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
+        for (int which = 0; which < 32; which += s % 3 + 1)
+            check_matrices(run, f64, shapes[s][0], shapes[s][1], shapes[s][2], 3, factors[which % FACTORS][0],
+                           factors[which % FACTORS][1], which);
+    for (size_t i = 0; i < CHECK_SIZES; i++) {
+        check_matrices(run, f64, 3, 3, 3, check_sizes[i], 1.5, -.5, 0);
+        check_matrices(run, f64, 4, 2, 5, check_sizes[i], 1, 0, (int)i);
+        check_matrices(run, f64, 8, 8, 8, check_sizes[i], 1, i % 2, 8);
+    }
+    check_matrices(run, f64, 2, 2, 2, 70001, 1, 1, 0); /* more than a grid of 65535 */
+    check_matrices(run, f64, 1, 3, 2, 70001, 1, 1, 5);
+    /* Large ones, in several blocks of every kind. */
+    check_matrices(run, f64, 150, 400, 270, 1, .5, 2, 0);
+    check_matrices(run, f64, 301, 33, 520, 2, 1, 0, 3);
+    check_matrices(run, f64, 145, 385, 257, 1, 1, 1, 24);
+}
+
+static void check_specs(check_run *run, int f64)
+{
+    static const struct {
+        const char *spec, *letters[3];
+        size_t sizes[3][4];
+        const char *order[3];
+    } specs[] = {
+        {"isj,ksl->ijkl", {"isj", "ksl", "ijkl"}, {{3, 5, 4}, {2, 5, 6}, {3, 4, 2, 6}}, {NULL, NULL, NULL}},
+        {"isj,ksl->iklj", {"isj", "ksl", "iklj"}, {{3, 5, 4}, {2, 5, 6}, {3, 2, 6, 4}}, {"201", "120", "3102"}},
+        {"si,ksl->kil", {"si", "ksl", "kil"}, {{9, 9}, {9, 9, 9}, {9, 9, 9}}, {NULL, NULL, NULL}},
+        {"ab,cba->c", {"ab", "cba", "c"}, {{7, 11}, {13, 11, 7}, {13}}, {NULL, NULL, NULL}},
+        {"i,j->ij", {"i", "j", "ij"}, {{31}, {33}, {31, 33}}, {NULL, NULL, "10"}},
+        {"i,i->", {"i", "i", ""}, {{1000}, {1000}, {0}}, {NULL, NULL, NULL}},
+        {"i,i->i", {"i", "i", "i"}, {{45}, {45}, {45}}, {NULL, NULL, NULL}},
+        {"hik,hkj->hij", {"hik", "hkj", "hij"}, {{4, 3, 5}, {4, 5, 6}, {4, 3, 6}}, {"120", NULL, "201"}},
+        {"x y z, z u -> x u y", {"xyz", "zu", "xuy"}, {{8, 9, 10}, {10, 5}, {8, 5, 9}}, {NULL, "10", NULL}},
+    };
+    for (size_t s = 0; s < sizeof specs / sizeof specs[0]; s++)
+        for (int variant = 0; variant < 8; variant++) {
+            problem p = {.f64 = f64, .spec = specs[s].spec, .batch = variant % 3 == 0 ? 1 : variant % 3 == 1 ? 5 : 300,
+                         .alpha = factors[variant % FACTORS][0], .beta = factors[variant % FACTORS][1]};
+            if (variant == 7)
+                p.batch = 0;
+            for (int o = 0; o < 3; o++)
+                lay_out(&p, o, specs[s].sizes[o], specs[s].letters[o], variant % 2 ? specs[s].order[o] : NULL, variant & 4 ? 2 : 0,
+                        variant == 5);
+            check_problem(run, &p, specs[s].spec);
+        }
+    /* One B for the whole batch: a stride of 0. */
+    problem p = {.f64 = f64, .batch = 200, .alpha = 1, .beta = 0};
+    const size_t sizes[3][2] = {{6, 5}, {5, 7}, {6, 7}};
+    static const char *const letters[3] = {"ik", "kj", "ij"};
+    for (int o = 0; o < 3; o++)
+        lay_out(&p, o, sizes[o], letters[o], "10", 0, 0);
+    p.layout[1].batch = 0;
+    p.values[1] = 35;
+    check_problem(run, &p, "one B for all");
+}
+
+static void check_wrong(check_run *run)
+{
+    check_case_begin(run, "wrong arguments", 1);
+    const size_t sizes[2] = {2, 2}, other[2] = {2, 3};
+    const hot_contract_layout square = hot_contract_dense(2, sizes), wide = hot_contract_dense(2, other);
+    hot_contract_layout out = square;
+    double v[8] = {0};
+    static const char *const bad[] = {"", "ij", "ij,jk", "ij,jk->", "ij,jk->iq", "ii,ij->ij", "ij,kl->ij", "i1,jk->ik", "ij,jk>ik",
+                                      "ij,jk->ik->k", "ijk,jk->i"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CHECK_ITEM(run, i, hot_contract_f64(run->context, NULL, bad[i], 1, 1, v, &square, v + 4, &square, 0, v, &out) ==
+                   HOT_ERROR_ARGUMENT, "spec '%s' was taken", bad[i]);
+        CHECK_ITEM(run, i, strlen(hot_context_message(run->context)) > 10, "spec '%s': no message", bad[i]);
+    }
+    CHECK_ITEM(run, 0, hot_contract_shape(run->context, "ij,kj->ik", &wide, &square, &out) == HOT_ERROR_ARGUMENT, "3 is not 2");
+    CHECK_ITEM(run, 0, hot_contract_shape(run->context, "ij,ki->jk", &wide, &square, &out) == HOT_OK && out.size[0] == 3 &&
+               out.size[1] == 2 && out.stride[1] == 3 && out.batch == 6, "shape");
+    const size_t zero[3] = {0, 1, 4}, row[3] = {2, 1, 4}, far[3] = {SIZE_MAX / 4, 1, 4};
+    CHECK_ITEM(run, 0, hot_contract_matrices_f64(run->context, NULL, 2, 2, 2, 1, 1, v, row, v, row, 0, v, zero) ==
+               HOT_ERROR_ARGUMENT, "C with a stride of 0");
+    CHECK_ITEM(run, 0, hot_contract_matrices_f64(run->context, NULL, 9, 2, 2, 1, 1, v, far, v, row, 0, v, row) ==
+               HOT_ERROR_MEMORY, "strides that overflow");
+    CHECK_ITEM(run, 0, hot_contract_matrices_f64(run->context, NULL, 2, 2, 2, 1, 1, NULL, row, v, row, 0, v, row) ==
+               HOT_ERROR_ARGUMENT, "no A");
+    check_case_end(run);
+}
+
+/* ---- Finite elements ---------------------------------------------------------------------------------------------- */
+
+/* The 1-D bases' product at a point, in long double. */
+static long double basis_product(const double *basis, int dim, size_t dofs, size_t points, size_t k, size_t i)
+{
+    long double product = 1;
+    for (int axis = 0; axis < dim; axis++, k /= points, i /= dofs)
+        product *= basis[k % points + points * (i % dofs)];
+    return product;
+}
+
+static size_t power(size_t n, int dim) { return dim == 2 ? n * n : n * n * n; }
+
+static void check_fem(check_run *run, int f64, int dim, size_t dofs, size_t points, size_t elements, int assemble)
+{
+    char name[100];
+    snprintf(name, sizeof name, "%s %d-D, %zu functions, %zu points, f%d", assemble ? "assembly" : "action", dim, dofs, points,
+             f64 ? 64 : 32);
+    check_case_begin(run, name, elements);
+    const size_t bytes = f64 ? 8 : 4, nd = power(dofs, dim), nq = power(points, dim), out_each = assemble ? nd * nd : nd;
+    const double eps = f64 ? 0x1p-53 : 0x1p-24;
+    double *basis = malloc(dofs * points * sizeof *basis);
+    double *d = malloc((elements * nq + 1) * sizeof *d), *v = malloc((elements * nd + 1) * sizeof *v);
+    void *narrow[3] = {malloc(dofs * points * 8), malloc((elements * nq + 1) * 8), malloc((elements * nd + 1) * 8)};
+    double *const wide[3] = {basis, d, v};
+    const size_t counts[3] = {dofs * points, elements * nq, elements * nd};
+    for (int o = 0; o < 3; o++)
+        for (size_t i = 0; i < counts[o]; i++) {
+            put(f64, narrow[o], i, check_random_normal(&run->seed));
+            wide[o][i] = get(f64, narrow[o], i);
+        }
+    const void *b_in = check_input(run, narrow[0], counts[0] * bytes), *d_in = check_input(run, narrow[1], counts[1] * bytes);
+    const void *v_in = check_input(run, narrow[2], counts[2] * bytes);
+    void *out = check_output(run, elements * out_each * bytes);
+    hot_status status =
+        assemble ? f64 ? hot_fem_mass_assemble_f64(run->context, dim, dofs, points, b_in, elements, d_in, out)
+                       : hot_fem_mass_assemble_f32(run->context, dim, dofs, points, b_in, elements, d_in, out)
+        : f64    ? hot_fem_mass_action_f64(run->context, dim, dofs, points, b_in, elements, d_in, v_in, out)
+                 : hot_fem_mass_action_f32(run->context, dim, dofs, points, b_in, elements, d_in, v_in, out);
+    long double *table = malloc(nq * nd * sizeof *table); /* every function at every point */
+    for (size_t k = 0; k < nq; k++)
+        for (size_t i = 0; i < nd; i++)
+            table[k * nd + i] = basis_product(basis, dim, dofs, points, k, i);
+    if (check_call(run, status)) {
+        CHECK_ITEM(run, 0, check_unwritten(out, elements * out_each, bytes) == 0, "values were not written");
+        for (size_t e = 0; e < elements; e += elements > 40 ? elements / 7 : 1) {
+            /* B V at every point and its magnitude, then its way back; or single entries of the matrix. */
+            long double *at_points = malloc(2 * nq * sizeof *at_points), *size_there = at_points + nq;
+            for (size_t k = 0; k < nq && !assemble; k++) {
+                at_points[k] = size_there[k] = 0;
+                for (size_t j = 0; j < nd; j++) {
+                    const long double term = table[k * nd + j] * v[e * nd + j];
+                    at_points[k] += term;
+                    size_there[k] += fabsl(term);
+                }
+            }
+            const size_t step = out_each > 300 ? out_each / 50 + 1 : 1;
+            for (size_t x = 0; x < out_each; x += step) {
+                long double sum = 0, magnitude = 0;
+                for (size_t k = 0; k < nq; k++) {
+                    const long double factor = table[k * nd + x % nd] * d[e * nq + k];
+                    const long double other = assemble ? table[k * nd + x / nd] : at_points[k];
+                    sum += factor * other;
+                    magnitude += fabsl(factor) * (assemble ? fabsl(other) : size_there[k]);
+                }
+                const double got = get(f64, out, e * out_each + x);
+                CHECK_ITEM(run, e, fabs(got - (double)sum) <= 2 * (double)(dofs + points + 8) * eps * (double)magnitude,
+                           "value %zu: %.17g, not %.17Lg", x, got, sum);
+            }
+            free(at_points);
+        }
+    }
+    check_case_end(run);
+    free(table);
+    free(basis);
+    free(d);
+    free(v);
+    for (int o = 0; o < 3; o++)
+        free(narrow[o]);
+}
+
+/* The assembled matrix times V is the action on V; the mass matrix of p = 1 on one square is the textbook's. */
+static void check_fem_meaning(check_run *run)
+{
+    check_case_begin(run, "meaning of the operators", 1);
+    for (int dim = 2; dim <= 3; dim++)
+        for (size_t p = 1; p <= 8; p += 1) {
+            const size_t dofs = p + 1, points = p + 2, nd = power(dofs, dim), nq = power(points, dim), elements = 3;
+            double basis[HOT_FEM_POINTS * HOT_FEM_POINTS], *d = malloc(elements * nq * sizeof *d);
+            double *v = malloc(elements * nd * sizeof *v), *u = malloc(elements * nd * sizeof *u);
+            double *m = malloc(elements * nd * nd * sizeof *m);
+            check_call(run, hot_fem_basis(run->context, dofs, points, basis, NULL));
+            for (size_t i = 0; i < elements * nq; i++)
+                d[i] = check_random(&run->seed);
+            for (size_t i = 0; i < elements * nd; i++)
+                v[i] = check_random_normal(&run->seed);
+            check_call(run, hot_fem_mass_action_f64(run->context, dim, dofs, points, basis, elements, d, v, u));
+            check_call(run, hot_fem_mass_assemble_f64(run->context, dim, dofs, points, basis, elements, d, m));
+            for (size_t e = 0; e < elements; e++)
+                for (size_t i = 0; i < nd; i++) {
+                    double sum = 0, magnitude = 0;
+                    for (size_t j = 0; j < nd; j++) {
+                        sum += m[(e * nd + j) * nd + i] * v[e * nd + j];
+                        magnitude += fabs(m[(e * nd + j) * nd + i] * v[e * nd + j]);
+                        CHECK_ITEM(run, e, fabs(m[(e * nd + j) * nd + i] - m[(e * nd + i) * nd + j]) <= 1e-14, "symmetry");
+                    }
+                    CHECK_ITEM(run, e, fabs(sum - u[e * nd + i]) <= 1e-13 * magnitude, "p %zu, %d-D: M V %.17g, action %.17g", p,
+                               dim, sum, u[e * nd + i]);
+                }
+            free(d);
+            free(v);
+            free(u);
+            free(m);
+        }
+    /* Unit square, density 1: (1/36) [4 2 2 1; 2 4 1 2; 2 1 4 2; 1 2 2 4]. */
+    double basis[4], weight[2], d[4], m[16];
+    static const double textbook[16] = {4, 2, 2, 1, 2, 4, 1, 2, 2, 1, 4, 2, 1, 2, 2, 4};
+    check_call(run, hot_fem_basis(run->context, 2, 2, basis, weight));
+    for (int k = 0; k < 4; k++)
+        d[k] = weight[k % 2] * weight[k / 2];
+    check_call(run, hot_fem_mass_assemble_f64(run->context, 2, 2, 2, basis, 1, d, m));
+    for (size_t i = 0; i < 16; i++)
+        CHECK_ITEM(run, i, fabs(m[i] - textbook[i] / 36) <= 1e-16, "textbook: %.17g, not %.17g", m[i], textbook[i] / 36);
+    /* The basis: partition of unity; its functions integrate polynomials exactly (x^3 from its nodes, order 8). */
+    double wide_basis[9 * 10], wide_weight[10];
+    check_call(run, hot_fem_basis(run->context, 9, 10, wide_basis, wide_weight));
+    double total = 0;
+    for (int k = 0; k < 10; k++) {
+        double sum = 0;
+        for (int i = 0; i < 9; i++)
+            sum += wide_basis[k + 10 * i];
+        total += wide_weight[k];
+        CHECK_ITEM(run, (size_t)k, fabs(sum - 1) <= 1e-13, "the basis sums to %.17g", sum);
+    }
+    CHECK_ITEM(run, 0, fabs(total - 1) <= 1e-14, "the weights sum to %.17g", total);
+    check_case_end(run);
+}
+
+static void check_all_fem(check_run *run, int f64)
+{
+    for (int dim = 2; dim <= 3; dim++)
+        for (int assemble = 0; assemble < 2; assemble++) {
+            for (size_t p = 1; p <= 8; p++)
+                for (size_t more = 0; more < 2; more++)
+                    check_fem(run, f64, dim, p + 1, p + 1 + more, assemble && dim == 3 && p > 5 ? 2 : 19, assemble);
+            static const size_t odd[][2] = {{1, 1}, {1, 4}, {3, 2}, {4, 9}, {11, 12}, {5, 16}};
+            for (size_t s = 0; s < sizeof odd / sizeof odd[0]; s++)
+                if (dim == 2 || !assemble || odd[s][0] < 11)
+                    check_fem(run, f64, dim, odd[s][0], odd[s][1], 3, assemble);
+            for (size_t i = 0; i < CHECK_SIZES; i++)
+                check_fem(run, f64, dim, 3, 3, check_sizes[i], assemble);
+            check_fem(run, f64, dim, 2, 2, 70001, assemble);
+        }
+}
+
+static void check(check_run *run)
+{
+    for (int f64 = 0; f64 < 2; f64++) {
+        check_all_matrices(run, f64);
+        check_specs(run, f64);
+        check_all_fem(run, f64);
+    }
+    check_wrong(run);
+    check_fem_meaning(run);
+}
+
+/* ---- Benchmarks --------------------------------------------------------------------------------------------------- */
+
+static void bench_cuda(check_run *run)
+{
+    static const size_t sizes[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 16, 20, 24, 27, 32};
+    for (int f64 = 1; f64 >= 0; f64--)
+        for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
+            for (int which = 0; which < 3; which++) { /* the built-in choice, the best of all variants, the peer */
+                static const char *const names[] = {"usual", "tuned", "cublas"};
+                const size_t n = sizes[s];
+                hot_contract_figure figure;
+                char what[80], note[240];
+                snprintf(what, sizeof what, "100,000 x %zu x %zu, f%d, %s", n, n, f64 ? 64 : 32, names[which]);
+                if (!check_wanted(run, what))
+                    continue;
+                const hot_status status =
+                    which == 2 ? hot_contract_bench_cublas(run->context, f64, n, 100000, run->seconds, &figure)
+                               : hot_contract_bench(run->context, f64, n, 100000, which, run->seconds * (which ? 6 : 1), &figure);
+                if (status != HOT_OK) {
+                    printf("  %s: %s\n", what, hot_context_message(run->context));
+                    continue;
+                }
+                snprintf(note, sizeof note, "%.0f GB/s, floor %.4f ms, %.1f %% of it; %s %d %d %d",
+                         1e-9 * figure.bytes / figure.seconds, 1e3 * figure.floor, 100 * figure.floor / figure.seconds,
+                         figure.choice.variant, figure.choice.parameter[0], figure.choice.parameter[1],
+                         figure.choice.parameter[2]);
+                check_report(run, what, figure.seconds, 100000, note);
+            }
+    for (int assemble = 0; assemble < 2; assemble++)
+        for (int dim = 2; dim <= 3; dim++)
+            for (size_t p = 2; p <= 8; p++) {
+                hot_contract_figure figure;
+                size_t elements = 0;
+                char what[80], note[160];
+                snprintf(what, sizeof what, "%s %d-D, p = %zu, f64", assemble ? "assembly" : "action", dim, p);
+                if (!check_wanted(run, what))
+                    continue;
+                if (hot_fem_bench(run->context, 1, dim, p + 1, p + 1, assemble, 600, run->seconds, &elements, &figure) != HOT_OK) {
+                    printf("  %s: %s\n", what, hot_context_message(run->context));
+                    continue;
+                }
+                snprintf(note, sizeof note, "%.0f GB/s, %.1f %% of a kernel that only moves the bytes",
+                         1e-9 * figure.bytes / figure.seconds, 100 * figure.floor / figure.seconds);
+                check_report(run, what, figure.seconds, (double)elements, note);
+            }
+}
+
+/* One core, many matrices: as `hotfiber bench contract` has it for all. */
+static void bench_cpu(check_run *run)
+{
+    static const size_t sizes[] = {2, 3, 4, 6, 8, 12, 16, 24, 32};
+    hot_context_options settings = {.size = sizeof settings, .threads = 1, .device = HOT_DEVICE_CPU};
+    hot_context *one = NULL;
+    if (hot_context_create(&settings, &one) != HOT_OK)
+        return;
+    hot_context_set_cpu_limit(one, hot_context_cpu_limit(run->context));
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        const size_t n = sizes[s], batch = 20000, stride[3] = {n, 1, n * n}, count = batch * n * n;
+        double *values = malloc(3 * count * sizeof *values), fastest = 1e9;
+        char what[80], note[80];
+        for (size_t i = 0; i < 3 * count; i++)
+            values[i] = check_random(&run->seed);
+        for (double begin = check_now(); check_now() - begin < run->seconds / 4 || fastest == 1e9;) {
+            const double before = check_now();
+            if (hot_contract_matrices_f64(one, NULL, n, n, n, batch, 1, values, stride, values + count, stride, .5,
+                                          values + 2 * count, stride) != HOT_OK)
+                break;
+            fastest = fmin(fastest, check_now() - before);
+        }
+        snprintf(what, sizeof what, "20,000 x %zu x %zu, f64, 1 thread", n, n);
+        snprintf(note, sizeof note, "%.1f GFLOP/s, %.1f GB/s", 2e-9 * (double)(count * n) / fastest, 32e-9 * (double)count / fastest);
+        check_report(run, what, fastest, (double)batch, note);
+        free(values);
+    }
+    hot_context_destroy(&one);
+}
+
+static void bench(check_run *run)
+{
+    if (run->cuda)
+        bench_cuda(run);
+    else
+        bench_cpu(run);
+}
+
+const check_family family_contract = {"contract", 0, check, bench};
