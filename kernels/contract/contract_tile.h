@@ -47,51 +47,103 @@ typedef struct TILE(block) {
     int part;
 } TILE(block);
 
+/* One tile; the shape and whatever else the caller knows when it is compiled are constants in here. */
+HOT_FN void TILE(one)(const TILE_T *a, const TILE_T *b, TILE_T *c, const int rows, const int vectors, const int part,
+                      const size_t sums, const size_t a_row, const size_t a_sum, const size_t b_sum, const size_t c_row,
+                      const TILE_T alpha, const TILE_T beta)
+{
+    TILE_V sum[8][3];
+    HOT_UNROLL for (int r = 0; r < rows; r++)
+        HOT_UNROLL for (int v = 0; v < vectors; v++)
+            sum[r][v] = (TILE_V){0};
+    for (size_t s = 0; s < sums; s++) {
+        TILE_V row[3];
+        HOT_UNROLL for (int v = 0; v < vectors; v++)
+            row[v] = part && v == vectors - 1 ? TILE(load_part)(b + v * TILE_LANES, part) : TILE(load)(b + v * TILE_LANES);
+        HOT_UNROLL for (int r = 0; r < rows; r++) {
+            const TILE_V factor = a[(size_t)r * a_row] - (TILE_V){0};
+            HOT_UNROLL for (int v = 0; v < vectors; v++)
+                sum[r][v] += factor * row[v];
+        }
+        a += a_sum;
+        b += b_sum;
+    }
+    /* All of C is read before any of it is written: a masked store would hold up the load of the row behind it. */
+    HOT_UNROLL for (int r = 0; r < rows; r++)
+        HOT_UNROLL for (int v = 0; v < vectors; v++) {
+            const TILE_T *old = c + (size_t)r * c_row + v * TILE_LANES;
+            sum[r][v] *= alpha;
+            if (beta != 0)
+                sum[r][v] += beta * (part && v == vectors - 1 ? TILE(load_part)(old, part) : TILE(load)(old));
+        }
+    HOT_UNROLL for (int r = 0; r < rows; r++)
+        HOT_UNROLL for (int v = 0; v < vectors; v++) {
+            TILE_T *to = c + (size_t)r * c_row + v * TILE_LANES;
+            if (part && v == vectors - 1)
+                TILE(store_part)(to, sum[r][v], part);
+            else
+                TILE(store)(to, sum[r][v]);
+        }
+}
+
 HOT_FN void TILE(work)(const TILE(block) *block, const int rows, const int vectors, const int whole)
 {
-    const TILE_T *a_item = block->a, *b_item = block->b;
-    TILE_T *c_item = block->c;
-    const size_t a_row = block->a_row, a_sum = block->a_sum, b_sum = block->b_sum, c_row = block->c_row;
-    const TILE_T alpha = block->alpha, beta = block->beta;
-    const int part = block->part;
-    for (size_t item = block->items; item > 0; item--) {
-        TILE_V sum[8][3];
-        HOT_UNROLL for (int r = 0; r < rows; r++)
-            HOT_UNROLL for (int v = 0; v < vectors; v++)
-                sum[r][v] = (TILE_V){0};
-        const TILE_T *a = a_item, *b = b_item;
-        for (size_t s = block->sums; s > 0; s--) {
-            TILE_V row[3];
-            HOT_UNROLL for (int v = 0; v < vectors; v++)
-                row[v] = !whole && v == vectors - 1 ? TILE(load_part)(b + v * TILE_LANES, part)
-                                                    : TILE(load)(b + v * TILE_LANES);
-            HOT_UNROLL for (int r = 0; r < rows; r++) {
-                const TILE_V factor = a[(size_t)r * a_row] - (TILE_V){0};
-                HOT_UNROLL for (int v = 0; v < vectors; v++)
-                    sum[r][v] += factor * row[v];
-            }
-            a += a_sum;
-            b += b_sum;
-        }
-        HOT_UNROLL for (int r = 0; r < rows; r++)
-            HOT_UNROLL for (int v = 0; v < vectors; v++) {
-                TILE_T *c = c_item + (size_t)r * c_row + v * TILE_LANES;
-                TILE_V result = alpha * sum[r][v];
-                if (!whole && v == vectors - 1) {
-                    if (beta != 0)
-                        result += beta * TILE(load_part)(c, part);
-                    TILE(store_part)(c, result, part);
-                } else {
-                    if (beta != 0)
-                        result += beta * TILE(load)(c);
-                    TILE(store)(c, result);
-                }
-            }
-        a_item += block->a_item;
-        b_item += block->b_item;
-        c_item += block->c_item;
-    }
+    for (size_t item = 0; item < block->items; item++)
+        TILE(one)(block->a + item * block->a_item, block->b + item * block->b_item, block->c + item * block->c_item, rows, vectors,
+                  whole ? 0 : block->part, block->sums, block->a_row, block->a_sum, block->b_sum, block->c_row, block->alpha,
+                  block->beta);
 }
+
+/* Dense square items of a size known here: everything unrolled. */
+HOT_FN void TILE(square)(const TILE(block) *block, const int n)
+{
+    const int vectors = (n + TILE_LANES - 1) / TILE_LANES;
+    const size_t size = (size_t)n;
+    for (size_t item = 0; item < block->items; item++)
+        HOT_UNROLL for (int row = 0; row < n; row += TILE_ROWS)
+            TILE(one)(block->a + item * block->a_item + row * n, block->b + item * block->b_item,
+                      block->c + item * block->c_item + row * n, n - row < TILE_ROWS ? n - row : TILE_ROWS, vectors,
+                      n % TILE_LANES, size, size, 1, size, size, block->alpha, block->beta);
+}
+
+/* The smallest, whose rows are shorter than a vector: with vectors of exactly their length, so that no load waits for the
+ * store of its neighbour. */
+#define TILE_EXACT(N, ROW)                                                                                          \
+    static void TILE(square_##N)(const TILE(block) *block)                                                         \
+    {                                                                                                               \
+        typedef TILE_T line __attribute__((vector_size((ROW) * sizeof(TILE_T)), aligned(sizeof(TILE_T)), may_alias)); \
+        for (size_t item = 0; item < block->items; item++) {                                                       \
+            const TILE_T *a = block->a + item * block->a_item, *b = block->b + item * block->b_item;               \
+            TILE_T *c = block->c + item * block->c_item;                                                            \
+            line sum[N][(N) / (ROW)];                                                                               \
+            HOT_UNROLL for (int r = 0; r < N; r++)                                                                  \
+                HOT_UNROLL for (int v = 0; v < (N) / (ROW); v++) {                                                  \
+                    sum[r][v] = a[r * N] * *(const line *)(b + v * (ROW));                                          \
+                    HOT_UNROLL for (int s = 1; s < N; s++)                                                          \
+                        sum[r][v] += a[r * N + s] * *(const line *)(b + s * N + v * (ROW));                         \
+                    sum[r][v] *= block->alpha;                                                                      \
+                    if (block->beta != 0)                                                                           \
+                        sum[r][v] += block->beta * *(const line *)(c + r * N + v * (ROW));                          \
+                }                                                                                                   \
+            HOT_UNROLL for (int r = 0; r < N; r++)                                                                  \
+                HOT_UNROLL for (int v = 0; v < (N) / (ROW); v++)                                                    \
+                    *(line *)(c + r * N + v * (ROW)) = sum[r][v];                                                   \
+        }                                                                                                           \
+    }
+#define TILE_SQUARE(N) static void TILE(square_##N)(const TILE(block) *block) { TILE(square)(block, N); }
+TILE_EXACT(1, 1) TILE_EXACT(2, 2) TILE_EXACT(3, 1) TILE_EXACT(4, 4)
+#if HOT_LANE_BYTES > 16
+#define TILE_SQUARES 8
+TILE_SQUARE(5) TILE_SQUARE(6) TILE_SQUARE(7) TILE_SQUARE(8)
+static void (*const TILE(squares)[TILE_SQUARES])(const TILE(block) *) = {
+    TILE(square_1), TILE(square_2), TILE(square_3), TILE(square_4), TILE(square_5), TILE(square_6), TILE(square_7), TILE(square_8)};
+#else /* more than a tile of these has columns */
+#define TILE_SQUARES 4
+static void (*const TILE(squares)[TILE_SQUARES])(const TILE(block) *) = {TILE(square_1), TILE(square_2), TILE(square_3),
+                                                                         TILE(square_4)};
+#endif
+#undef TILE_SQUARE
+#undef TILE_EXACT
 
 #define TILE_FUNCTIONS(R, V) \
     static void TILE(whole_##R##_##V)(const TILE(block) *block) { TILE(work)(block, R, V, 1); } \
@@ -104,8 +156,12 @@ static void (*const TILE(functions)[TILE_ROWS][TILE_VECTORS][2])(const TILE(bloc
 static void TILE(run)(const hot_tile *tile)
 {
     const size_t most_rows = tile->tile_rows > 0 && tile->tile_rows < TILE_ROWS ? (size_t)tile->tile_rows : TILE_ROWS;
-    const size_t most_columns =
-        (tile->tile_vectors > 0 && tile->tile_vectors < TILE_VECTORS ? (size_t)tile->tile_vectors : TILE_VECTORS) * TILE_LANES;
+    size_t most_vectors = tile->tile_vectors > 0 && tile->tile_vectors < TILE_VECTORS ? (size_t)tile->tile_vectors : TILE_VECTORS;
+    if (!tile->b_panel) { /* tiles of equal width: four vectors are two and two rather than three and one */
+        const size_t vectors = (tile->columns + TILE_LANES - 1) / TILE_LANES, across = (vectors + most_vectors - 1) / most_vectors;
+        most_vectors = across ? (vectors + across - 1) / across : 1;
+    }
+    const size_t most_columns = most_vectors * TILE_LANES;
     const size_t a_panel = tile->a_panel ? tile->a_panel : most_rows * tile->a_row;
     const size_t b_panel = tile->b_panel ? tile->b_panel : most_columns;
     const int alone = tile->rows <= most_rows && tile->columns <= most_columns;
@@ -113,6 +169,14 @@ static void TILE(run)(const hot_tile *tile)
                          .sums = tile->sums, .items = alone ? tile->items : 1, .a_item = tile->a_item,
                          .b_item = tile->b_item, .c_item = tile->c_item, .alpha = (TILE_T)tile->alpha,
                          .beta = (TILE_T)tile->beta};
+    const size_t n = tile->columns;
+    if (n >= 1 && n <= TILE_SQUARES && tile->rows == n &&
+        tile->sums == n && tile->a_row == n && tile->a_sum == 1 && tile->b_sum == n && tile->c_row == n &&
+        !tile->a_panel && !tile->b_panel) {
+        block.a = tile->a, block.b = tile->b, block.c = tile->c, block.items = tile->items;
+        TILE(squares)[n - 1](&block);
+        return;
+    }
     for (size_t item = 0; item < tile->items; item += block.items)
         for (size_t column = 0; column < tile->columns; column += most_columns) {
             const size_t columns = tile->columns - column < most_columns ? tile->columns - column : most_columns;
@@ -129,3 +193,4 @@ static void TILE(run)(const hot_tile *tile)
 }
 #undef TILE_FUNCTIONS
 #undef TILE_ENTRY
+#undef TILE_SQUARES
