@@ -55,7 +55,7 @@ typedef struct hot_binding {
 
 /* All of them; static storage. */
 const hot_binding *hot_bindings(size_t *count);
-/* The table as it stands in the README (Markdown). Owner: the caller (hot_context_free). */
+/* The table as it stands in the README (Markdown), a row for each group. Owner: the caller (hot_context_free). */
 hot_status hot_bindings_markdown(hot_context *context, char **text);
 
 /* What an event asks for besides the changed state; added up. */

@@ -11,13 +11,13 @@
     {HOT_TRIGGER_##TRIGGER, BUTTON, MODIFIERS, HOT_ACTION_##ACTION, "Mouse", LABEL, HELP}
 
 static const hot_binding bindings[] = {
-    MOUSE(DRAG, HOT_BUTTON_LEFT, 0, PICK, "Left", "move the crosshair; what is there is printed"),
+    MOUSE(DRAG, HOT_BUTTON_LEFT, 0, PICK, "Left", "crosshair; tells what is there"),
     MOUSE(WHEEL, 0, 0, SCROLL, "Wheel", "next or previous slice"),
     MOUSE(DRAG, HOT_BUTTON_RIGHT, 0, WINDOW_LEVEL, "Right drag", "brightness (across), contrast (up)"),
-    MOUSE(DRAG, HOT_BUTTON_MIDDLE, 0, PAN, "Middle or Shift drag", "pan"),
+    MOUSE(DRAG, HOT_BUTTON_MIDDLE, 0, PAN, "Middle drag", "pan (or Shift left drag)"),
     MOUSE(DRAG, HOT_BUTTON_LEFT, HOT_WITH_SHIFT, PAN, NULL, NULL),
     MOUSE(DRAG, HOT_BUTTON_RIGHT, HOT_WITH_SHIFT, SCROLL, "Shift right drag", "through the slices"),
-    MOUSE(DRAG, HOT_BUTTON_LEFT, HOT_WITH_CTRL, TURN, "Ctrl drag", "rotate (3-D: drag alone)"),
+    MOUSE(DRAG, HOT_BUTTON_LEFT, HOT_WITH_CTRL, TURN, "Ctrl drag", "rotate (in 3-D: drag alone)"),
     MOUSE(SPACE_DRAG, HOT_BUTTON_LEFT, 0, TURN, NULL, NULL),
     MOUSE(DRAG, HOT_BUTTON_RIGHT, HOT_WITH_CTRL, ROLL, "Ctrl right drag", "roll"),
     MOUSE(WHEEL, 0, HOT_WITH_CTRL, ZOOM, "Ctrl wheel", "zoom about the pointer"),
@@ -40,7 +40,7 @@ static const hot_binding bindings[] = {
     KEY('=', LARGER, "Glyphs", NULL, NULL),
     KEY('-', SMALLER, "Glyphs", NULL, NULL),
     KEY('G', GLYPH, "Glyphs", "G", "surfaces, sticks, both, none"),
-    KEY('D', COLOR, "Glyphs", "D", "colour: direction, fibre, value, plain"),
+    KEY('D', COLOR, "Glyphs", "D", "colour by direction, fibre, value"),
     KEY('N', NORMALISE, "Glyphs", "N", "all equally large"),
     KEY('K', CLIP, "Glyphs", "K", "keep inside the voxel"),
     KEY('T', LIGHT, "Glyphs", "T", "light"),
@@ -52,7 +52,7 @@ static const hot_binding bindings[] = {
     KEY(HOT_KEY_PAGE_DOWN, VOLUME_NEXT, "Image", "Page Down  Up", "next, previous image"),
     KEY(HOT_KEY_PAGE_UP, VOLUME_BACK, "Image", NULL, NULL),
     KEY('I', INTERPOLATE, "Image", "I", "interpolate"),
-    KEY(HOT_KEY_ESCAPE, WINDOW_RESET, "Image", "Esc", "reset brightness and contrast"),
+    KEY(HOT_KEY_ESCAPE, WINDOW_RESET, "Image", "Esc", "reset its brightness"),
 
     KEY('F', CROSSHAIR, "Annotations", "F", "crosshair"),
     KEY('V', VALUES, "Annotations", "V", "values of the voxel"),
@@ -83,15 +83,19 @@ hot_status hot_bindings_markdown(hot_context *context, char **text)
     *text = hot_context_alloc(context, room, 1);
     if (!*text)
         return HOT_ERROR_MEMORY;
-    used += (size_t)snprintf(*text, room, "| | | |\n| --- | --- | --- |\n");
+    used += (size_t)snprintf(*text, room, "| | |\n| --- | --- |");
     const char *group = "";
     for (int i = 0; i < BINDINGS; i++) {
         const hot_binding *row = &bindings[i];
         if (!row->label)
             continue;
-        used += (size_t)snprintf(*text + used, room - used, "| %s | %s | %s |\n", strcmp(group, row->group) ? row->group : "",
-                                 row->label, row->help);
+        if (strcmp(group, row->group))
+            used += (size_t)snprintf(*text + used, room - used, "%s\n| %s | ", *group ? " |" : "", row->group);
+        else
+            used += (size_t)snprintf(*text + used, room - used, " · ");
+        used += (size_t)snprintf(*text + used, room - used, "`%s` %s", row->label, row->help);
         group = row->group;
     }
+    snprintf(*text + used, room - used, " |\n");
     return HOT_OK;
 }

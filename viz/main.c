@@ -107,6 +107,16 @@ static hot_status bench(hot_context *context, hot_scene **scene, hot_view_state 
     return status;
 }
 
+#ifdef HOT_HAVE_GLFW
+/* What is known about a voxel that was clicked, for whoever reads standard output: at once, with a line between two. */
+static void print_voxel(void *user, const char *text)
+{
+    (void)user;
+    printf("%s\n", text);
+    fflush(stdout);
+}
+#endif
+
 /* ---- The command ------------------------------------------------------------------------------------------ */
 
 static hot_status show(hot_context *context, const cli_common *common, hot_view_state *state, const struct wish *wish)
@@ -125,7 +135,8 @@ static hot_status show(hot_context *context, const cli_common *common, hot_view_
         status = save_pictures(context, scene, state, wish);
     else if (status == HOT_OK)
 #ifdef HOT_HAVE_GLFW
-        status = hot_window_run(context, &scene, state, wish->width, wish->height, wish->mask, wish->dump);
+        status = hot_window_run(context, &scene, state, &(const hot_window_options){
+            .width = wish->width, .height = wish->height, .mask = wish->mask, .picked = print_voxel, .dump = wish->dump});
 #else
         status = hot_context_fail(context, HOT_ERROR_DEVICE, "this viewer was built without GLFW and opens no window; "
                                                              "--screenshot FILE.png makes a picture");

@@ -1,6 +1,7 @@
 #include "overlay.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "overlay_parts.h"
@@ -20,6 +21,7 @@ struct hot_overlay {
     } described;
     char *values;         /* those words, NULL = none yet */
     hot_context *values_context;
+    char message[512];    /* "" = none */
 };
 
 hot_status hot_overlay_create(hot_context *context, hot_overlay **overlay)
@@ -50,6 +52,14 @@ void hot_overlay_destroy(hot_overlay **overlay)
     hot_context_free(gone->context, gone->vertices);
     hot_context_free(gone->context, gone);
     *overlay = NULL;
+}
+
+int hot_overlay_say(hot_overlay *overlay, const char *message)
+{
+    char before[sizeof overlay->message];
+    memcpy(before, overlay->message, sizeof before);
+    snprintf(overlay->message, sizeof overlay->message, "%s", message ? message : "");
+    return strcmp(before, overlay->message) != 0;
 }
 
 /* Letters of the size asked for. */
@@ -121,6 +131,8 @@ static hot_status fill(hot_overlay *overlay, const hot_scene *scene, const hot_v
     }
     if (state->show_help)
         hot_overlay_add_help(&page);
+    if (overlay->message[0])
+        hot_overlay_add_message(&page, overlay->message);
     return status;
 }
 
@@ -129,7 +141,7 @@ hot_status hot_overlay_build(hot_overlay *overlay, const hot_scene *scene, const
 {
     *mesh = NULL;
     overlay->mesh = (hot_overlay_mesh){0};
-    if (!state->show_annotations && !state->show_help && state->mode != HOT_VIEW_PLANES) {
+    if (!state->show_annotations && !state->show_help && !overlay->message[0] && state->mode != HOT_VIEW_PLANES) {
         *mesh = &overlay->mesh; /* nothing to write: no font is needed */
         return HOT_OK;
     }

@@ -38,6 +38,8 @@ void hot_overlay_add_status(const hot_overlay_page *page)
     snprintf(place[1], sizeof place[1], "%.1f %.1f %.1f mm", ras[0] + 0., ras[1] + 0., ras[2] + 0.);
     const char *const words[4] = {place[0], place[1], value, fibers};
     const hot_viewport *last = &page->layout->viewport[page->layout->count - 1];
+    if (page->layout->count > 1 && page->state->show_values) /* the panel lies there, and has it all */
+        return;
     if (page->layout->count > 1) { /* below the caption of the 3-D view, where there is room */
         double y = last->y + 9 * page->unit + hot_overlay_ascent(page, HOT_TEXT_PLAIN);
         for (int w = 0; w < 4; w++)
@@ -163,15 +165,19 @@ void hot_overlay_add_values(const hot_overlay_page *page, const char *text)
 {
     const hot_text *font = page->list->text;
     const double unit = page->unit, line = hot_overlay_line(page, HOT_TEXT_MONO), pad = 10 * unit, gap = 24 * unit;
-    /* beside the letters of the left edge, below the caption */
-    const double x = round(44 * unit), y = round(16 * unit + hot_overlay_line(page, HOT_TEXT_PLAIN));
-    const double room = page->layout->height - y - 2 * pad - 2.5 * hot_overlay_line(page, HOT_TEXT_PLAIN);
+    const double caption = hot_overlay_line(page, HOT_TEXT_PLAIN);
+    const hot_viewport *view = &page->layout->viewport[page->layout->count - 1];
+    /* Below the caption; in a plane beside the letters of its left edge and above the status, of several views in the last,
+     * which is 3-D. */
+    const double x = round(view->x + (view->space ? 12 : 44) * unit), y = round(view->y + 16 * unit + caption);
+    const double under = page->layout->count > 1 ? 10 * unit : 2.5 * caption;
+    const double room = view->y + view->height - y - 2 * pad - under;
     const size_t lines = count_lines(text), fit = room > 4 * line ? (size_t)(room / line) : 4;
     double width = 0;
     for (const char *at = text; *at; at += strcspn(at, "\n") + 1)
         width = fmax(width, hot_text_width(font, HOT_TEXT_MONO, at));
     size_t columns = (lines + fit - 1) / fit;
-    const double wide = page->layout->width - x - 10 * unit - 2 * pad + gap;
+    const double wide = view->x + view->width - x - 10 * unit - 2 * pad + gap;
     const size_t most = wide > 2 * (width + gap) ? (size_t)(wide / (width + gap)) : 1;
     const size_t shown_columns = columns < most ? columns : most;
     /* what does not fit is said to be missing on the last line */
@@ -193,65 +199,108 @@ void hot_overlay_add_values(const hot_overlay_page *page, const char *text)
                       HOT_INK_DIM, "… %zu more lines, on standard output", lines - shown);
 }
 
+/* ---- Messages -------------------------------------------------------------------------------------------- */
+
+/* The number of bytes of `text` that fit `room` pixels, broken at a blank if there is one; all of them when it fits. */
+static size_t fitting(const hot_text *font, const char *text, double room)
+{
+    size_t blank = 0;
+    double width = 0;
+    for (const char *at = text; *at;) {
+        const char *letter = at;
+        const uint32_t code = hot_text_next(&at);
+        width += (double)hot_text_find(font, HOT_TEXT_PLAIN, code)->advance;
+        if (width > room && letter > text)
+            return blank ? blank : (size_t)(letter - text);
+        if (code == ' ')
+            blank = (size_t)(at - text);
+    }
+    return strlen(text);
+}
+
+void hot_overlay_add_message(const hot_overlay_page *page, const char *message)
+{
+    enum { LINES = 6 };
+    const double unit = page->unit, line = hot_overlay_line(page, HOT_TEXT_PLAIN), pad = 12 * unit;
+    const double most = fmax(page->layout->width - 2 * pad - 40 * unit, 60 * unit), top = round(44 * unit);
+    const char *starts[LINES];
+    size_t lengths[LINES], lines = 0;
+    double widest = 0;
+    char piece[512];
+    for (const char *at = message; *at && lines < LINES; at += lengths[lines++]) {
+        starts[lines] = at;
+        lengths[lines] = fitting(page->list->text, at, most);
+        snprintf(piece, sizeof piece, "%.*s", (int)lengths[lines], at);
+        widest = fmax(widest, hot_text_width(page->list->text, HOT_TEXT_PLAIN, piece));
+    }
+    const double x = round((page->layout->width - widest) / 2 - pad);
+    hot_draw_round(page->list, x, top, x + widest + 2 * pad, top + 2 * pad + (double)lines * line,
+                   (hot_rgba){0.36f, 0.08f, 0.06f, 0.94f});
+    for (size_t l = 0; l < lines; l++) {
+        snprintf(piece, sizeof piece, "%.*s", (int)lengths[l], starts[l]);
+        hot_draw_text(page->list, x + pad, top + pad + (double)l * line + hot_overlay_ascent(page, HOT_TEXT_PLAIN), 0,
+                      HOT_TEXT_PLAIN, HOT_INK, "%s", piece);
+    }
+}
+
 /* ---- Help ------------------------------------------------------------------------------------------------ */
 
 enum { HELP_COLUMNS = 4 };
 
 typedef struct help_layout {
     int columns;
-    double width, height;            /* of the whole, without its margins */
-    double label, help;              /* width of the two parts of a column */
-    size_t first[HELP_COLUMNS + 1];  /* row of the table that a column begins with */
+    double width, height;               /* of the whole, without its margins */
+    double label[HELP_COLUMNS], help[HELP_COLUMNS]; /* width of the two parts of a column, with the gap behind each */
+    size_t first[HELP_COLUMNS + 1];     /* row of the table that a column begins with */
 } help_layout;
 
-/* Breaks the table into columns at the beginnings of groups, so that the highest is as low as can be. */
+/* Breaks groups of rows[] into columns no higher than `height`, in order; how many columns that takes. first[] is filled as
+ * far as there is room. */
+static int break_groups(const int *rows, const size_t *starts, size_t groups, int height, int columns, size_t *first)
+{
+    int used = 1, filled = 0;
+    first[0] = 0;
+    for (size_t g = 0; g < groups; g++) {
+        if (filled && filled + rows[g] > height) {
+            if (used < columns)
+                first[used] = starts[g];
+            used++;
+            filled = 0;
+        }
+        filled += rows[g];
+    }
+    return used;
+}
+
+/* The table in so many columns, which begin with groups, the highest as low as can be. */
 static void lay_out_help(const hot_overlay_page *page, int columns, help_layout *out)
 {
     enum { GROUPS_MOST = 16 };
-    size_t count, starts[GROUPS_MOST + 1], groups = 0;
-    int rows[GROUPS_MOST] = {0}, tallest = 0, total = 0;
+    size_t count, starts[GROUPS_MOST], groups = 0;
+    int rows[GROUPS_MOST] = {0}, height = 1;
     const hot_binding *table = hot_bindings(&count);
-    const double line = hot_overlay_line(page, HOT_TEXT_PLAIN);
     memset(out, 0, sizeof *out);
     for (size_t i = 0; i < count; i++) {
         if ((i == 0 || strcmp(table[i].group, table[i - 1].group)) && groups < GROUPS_MOST) {
             starts[groups] = i;
             rows[groups++] = 2; /* the heading, and the gap before the next */
         }
-        if (table[i].label) {
-            rows[groups - 1]++;
-            out->label = fmax(out->label, hot_text_width(page->list->text, HOT_TEXT_BOLD, table[i].label));
-            out->help = fmax(out->help, hot_text_width(page->list->text, HOT_TEXT_PLAIN, table[i].help));
-        }
+        rows[groups - 1] += table[i].label != NULL;
     }
-    starts[groups] = count;
-    for (size_t g = 0; g < groups; g++) {
-        tallest = rows[g] > tallest ? rows[g] : tallest;
-        total += rows[g];
-    }
-    /* the least height for which the groups, in order, need no more columns than there are */
-    for (int height = tallest; height <= total; height++) {
-        int used = 1, filled = 0;
-        out->first[0] = 0;
-        for (size_t g = 0; g < groups; g++) {
-            if (filled + rows[g] > height) {
-                if (used < columns)
-                    out->first[used] = starts[g];
-                used++;
-                filled = 0;
-            }
-            filled += rows[g];
-        }
-        if (used <= columns) {
-            out->columns = used;
-            out->height = (height - 1) * line;
-            break;
-        }
-    }
+    while ((out->columns = break_groups(rows, starts, groups, height, columns, out->first)) > columns)
+        height++;
     out->first[out->columns] = count;
-    out->label += 14 * page->unit;
-    out->help += 30 * page->unit;
-    out->width = out->columns * (out->label + out->help) - 30 * page->unit;
+    out->height = (height - 1) * hot_overlay_line(page, HOT_TEXT_PLAIN);
+    for (int c = 0; c < out->columns; c++) {
+        for (size_t i = out->first[c]; i < out->first[c + 1]; i++)
+            if (table[i].label) {
+                out->label[c] = fmax(out->label[c], hot_text_width(page->list->text, HOT_TEXT_BOLD, table[i].label));
+                out->help[c] = fmax(out->help[c], hot_text_width(page->list->text, HOT_TEXT_PLAIN, table[i].help));
+            }
+        out->label[c] += 12 * page->unit;
+        out->help[c] += c + 1 < out->columns ? 26 * page->unit : 0;
+        out->width += out->label[c] + out->help[c];
+    }
 }
 
 void hot_overlay_add_help(const hot_overlay_page *page)
@@ -267,34 +316,34 @@ void hot_overlay_add_help(const hot_overlay_page *page)
     for (int columns = 1; columns <= HELP_COLUMNS; columns++) {
         help_layout tried;
         lay_out_help(page, columns, &tried);
-        if (columns > 1 && tried.width + 2 * pad > width)
+        if (columns > 1 && tried.width + pad > width)
             break;
         best = tried;
         if (tried.height + title + 2 * pad <= height && (columns > 1 || tried.height < 0.6 * height))
             break;
     }
-    const double x = fmax(0, round((width - best.width) / 2 - pad)), top = fmax(0, round((height - best.height - title) / 2 - pad));
+    const double x = round((width - best.width) / 2 - pad), top = fmax(0, round((height - best.height - title) / 2 - pad));
     const double bottom = fmin(height, top + best.height + title + 2 * pad);
     hot_draw_rectangle(page->list, 0, 0, width, height, shade, shade);
     hot_draw_round(page->list, x, top, x + best.width + 2 * pad, bottom, (hot_rgba){0.07f, 0.08f, 0.10f, 0.94f});
     hot_draw_text(page->list, x + pad, top + pad + ascent, 0, HOT_TEXT_LETTER, HOT_INK, "Keys and mouse");
-    for (int c = 0; c < best.columns; c++) {
-        const double left = x + pad + c * (best.label + best.help);
+    double left = x + pad;
+    for (int c = 0; c < best.columns; left += best.label[c] + best.help[c], c++) {
         double y = top + pad + title + ascent;
         const char *group = "";
         for (size_t i = best.first[c]; i < best.first[c + 1]; i++) {
             if (!table[i].label)
                 continue;
+            if (y > bottom - pad / 2 + unit)
+                break;
             if (strcmp(group, table[i].group)) {
                 y += *group ? line : 0;
                 hot_draw_text(page->list, left, y, 0, HOT_TEXT_BOLD, HOT_INK_DIM, "%s", table[i].group);
                 y += line;
             }
             group = table[i].group;
-            if (y > bottom - pad / 2 + unit)
-                break;
             hot_draw_text(page->list, left, y, 0, HOT_TEXT_BOLD, HOT_ACCENT, "%s", table[i].label);
-            hot_draw_text(page->list, left + best.label, y, 0, HOT_TEXT_PLAIN, HOT_INK, "%s", table[i].help);
+            hot_draw_text(page->list, left + best.label[c], y, 0, HOT_TEXT_PLAIN, HOT_INK, "%s", table[i].help);
             y += line;
         }
     }

@@ -45,5 +45,7 @@ void hot_overlay_add_legend(const hot_overlay_page *page);
 void hot_overlay_add_values(const hot_overlay_page *page, const char *text);
 /* The table of keys and mouse, over everything. */
 void hot_overlay_add_help(const hot_overlay_page *page);
+/* Something that went wrong, across the upper part of the picture. */
+void hot_overlay_add_message(const hot_overlay_page *page, const char *message);
 
 #endif

@@ -67,7 +67,10 @@ static void add_ball_letters(const hot_overlay_page *page, const hot_viewport *v
     static const char *const named[6] = {"R", "A", "S", "L", "P", "I"}, *const unnamed[6] = {"+x", "+y", "+z", "−x", "−y", "−z"};
     const int known = page->scene->grid.space != HOT_SPACE_UNKNOWN;
     const double radius = 24 * page->unit, reach = radius + 11 * page->unit;
-    const double x = viewport->x + reach + 14 * page->unit, y = viewport->y + viewport->height - reach - 14 * page->unit;
+    /* where it is the whole picture the status stands below */
+    const double below = page->layout->count == 1 ? 1.6 * hot_overlay_line(page, HOT_TEXT_PLAIN) : 0;
+    const double x = viewport->x + reach + 14 * page->unit;
+    const double y = viewport->y + viewport->height - reach - 14 * page->unit - below;
     const double ascent = hot_overlay_ascent(page, HOT_TEXT_BOLD);
     for (int front = 0; front < 2; front++) {
         if (front) {

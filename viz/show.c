@@ -47,7 +47,7 @@ hot_status hot_view_show(hot_context *context, const hot_view_fields *fields, co
         goto cleanup;
     }
 #ifdef HOT_HAVE_GLFW
-    status = hot_window_run(context, &scene, &state, width, height, NULL, NULL);
+    status = hot_window_run(context, &scene, &state, &(const hot_window_options){.width = width, .height = height});
 #else
     status = hot_context_fail(context, HOT_ERROR_DEVICE, "built without GLFW: pictures can be made, no window");
 #endif

@@ -1,0 +1,471 @@
+/* What lies over the picture: letters that are right for any grid and view, a scale that measures, numbers that are the
+ * scene's, and everything inside the picture. */
+#include "../check.h"
+#include "input.h"
+#include "overlay.h"
+#include "overlay_parts.h"
+#include "pick.h"
+#include "scenes.h"
+
+enum { NX = 9, NY = 8, NZ = 7, VOXELS = NX * NY * NZ, MOST = 3 };
+
+typedef struct stage {
+    hot_context *context;
+    hot_text *text;
+    hot_scene *scene;
+    hot_view_state state;
+    hot_view_layout layout;
+    hot_draw_list list;
+    hot_overlay_page page;
+    float tensors[VOXELS * 16], peaks[VOXELS * 3 * MOST], image[VOXELS];
+} stage;
+
+/* A grid turned at random, of either handedness and any space; turn 0 is straight. */
+static hot_grid any_grid(int turn, uint64_t *seed)
+{
+    static const hot_space spaces[] = {HOT_SPACE_RAS, HOT_SPACE_LPS, HOT_SPACE_LAS};
+    hot_grid grid = scene_grid(NX, NY, NZ);
+    double x[3], y[3], z[3];
+    grid.space = spaces[turn % 3];
+    if (turn == 0)
+        return grid;
+    check_random_unit(seed, x);
+    check_random_unit(seed, y);
+    for (int d = 0; d < 3; d++)
+        z[d] = x[(d + 1) % 3] * y[(d + 2) % 3] - x[(d + 2) % 3] * y[(d + 1) % 3];
+    const double length = sqrt(z[0] * z[0] + z[1] * z[1] + z[2] * z[2]), hand = turn % 2 ? -1 : 1;
+    for (int d = 0; d < 3; d++)
+        z[d] /= length;
+    for (int d = 0; d < 3; d++) {
+        grid.to_world[d][0] = 1.5 * x[d];
+        grid.to_world[d][1] = 2 * (z[(d + 1) % 3] * x[(d + 2) % 3] - z[(d + 2) % 3] * x[(d + 1) % 3]);
+        grid.to_world[d][2] = 2.5 * hand * z[d];
+        grid.to_world[d][3] = 10 * check_random_normal(seed);
+    }
+    return grid;
+}
+
+static void set_stage(hot_context *context, const hot_grid *grid, stage *on)
+{
+    hot_text *text = on->text;
+    memset(on, 0, sizeof *on);
+    on->context = context;
+    on->text = text;
+    if (!text)
+        CHECK(hot_text_create(context, 1, &on->text) == HOT_OK, "%s", hot_context_message(context));
+    for (int v = 0; v < VOXELS; v++) {
+        on->tensors[16 * v] = 1;
+        scene_add_fiber(4, (const double[3]){1, 0, 0}, 1, on->tensors + 16 * v + 1);
+        on->peaks[3 * MOST * v] = 1;
+        on->image[v] = (float)(v + 0.25);
+    }
+    const hot_scene_parts parts = {.grid = *grid, .order = 4, .tensors = on->tensors, .max_fibers = MOST, .peaks = on->peaks};
+    CHECK(hot_scene_create(context, &parts, &on->scene) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(hot_scene_add_volume(on->scene, "t1", 1, on->image, 0) == HOT_OK, "%s", hot_context_message(context));
+    hot_view_state_default(&on->state);
+    strcpy(on->state.background, "t1");
+    CHECK(hot_view_state_resolve(context, on->scene, &on->state) == HOT_OK, "%s", hot_context_message(context));
+    hot_draw_list_begin(context, on->text, &on->list);
+}
+
+static void lay_out(stage *on, int width, int height)
+{
+    hot_view_lay_out(on->scene, &on->state, width, height, &on->layout);
+    on->page = (hot_overlay_page){on->scene, &on->state, &on->layout, &on->list, on->state.pixel_ratio};
+    hot_draw_list_clear(&on->list);
+}
+
+static void clear_stage(stage *on)
+{
+    hot_draw_list_free(&on->list);
+    hot_scene_destroy(&on->scene);
+}
+
+static const hot_draw_item *find_text(const hot_draw_list *list, const char *text)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].kind == HOT_DRAW_TEXT && strcmp(hot_draw_item_text(list, &list->items[i]), text) == 0)
+            return &list->items[i];
+    return NULL;
+}
+
+/* The text item whose middle is nearest to a point. */
+static const char *text_near(const hot_draw_list *list, double x, double y)
+{
+    const char *best = "";
+    double least = INFINITY;
+    for (size_t i = 0; i < list->count; i++) {
+        const hot_draw_item *item = &list->items[i];
+        if (item->kind != HOT_DRAW_TEXT)
+            continue;
+        const double away = hypot((double)(item->x + item->x2) / 2 - x, (double)item->y - 6 - y);
+        if (away < least) {
+            least = away;
+            best = hot_draw_item_text(list, item);
+        }
+    }
+    return best;
+}
+
+/* ---- Orientation ----------------------------------------------------------------------------------------- */
+
+/* What a step from one pixel to another is called: its largest part, and a second one from 15 degrees on. */
+static void expected_letters(const hot_viewport *view, double dx, double dy, char letters[3])
+{
+    const double x = view->x + view->width / 2, y = view->y + view->height / 2;
+    double from[3], to[3], step[3];
+    int order[3] = {0, 1, 2};
+    hot_viewport_unproject(view, x, y, from);
+    hot_viewport_unproject(view, x + dx, y + dy, to);
+    for (int d = 0; d < 3; d++)
+        step[d] = to[d] - from[d];
+    for (int a = 0; a < 2; a++)
+        for (int b = a + 1; b < 3; b++)
+            if (fabs(step[order[b]]) > fabs(step[order[a]])) {
+                int swap = order[a];
+                order[a] = order[b];
+                order[b] = swap;
+            }
+    memset(letters, 0, 3);
+    letters[0] = "RASLPI"[order[0] + (step[order[0]] < 0 ? 3 : 0)];
+    if (atan2(fabs(step[order[1]]), fabs(step[order[0]])) > 15 * 0.017453292519943295)
+        letters[1] = "RASLPI"[order[1] + (step[order[1]] < 0 ? 3 : 0)];
+}
+
+static void test_orientation(hot_context *context)
+{
+    static stage on;
+    uint64_t seed = 21;
+    for (int turn = 0; turn < 20; turn++) {
+        const hot_grid grid = any_grid(turn, &seed);
+        set_stage(context, &grid, &on);
+        on.state.mode = turn % 2 ? HOT_VIEW_PLANES : HOT_VIEW_SINGLE;
+        on.state.lock_axes = turn % 5 != 4;
+        for (int plane = 0; plane < 3; plane++) {
+            on.state.plane = plane;
+            lay_out(&on, 900, 700);
+            const hot_viewport *view = &on.layout.viewport[turn % 2 ? plane : 0];
+            hot_overlay_add_orientation(&on.page, view);
+            CHECK(on.list.count == 4, "four letters: %zu", on.list.count);
+            static const double edges[4][2] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}};
+            for (int e = 0; e < 4; e++) {
+                char letters[3];
+                expected_letters(view, 40 * edges[e][0], 40 * edges[e][1], letters);
+                const char *shown = text_near(&on.list, view->x + view->width / 2 * (1 + edges[e][0]),
+                                              view->y + view->height / 2 * (1 + edges[e][1]));
+                CHECK(strcmp(shown, letters) == 0, "turn %d plane %d edge %d: %s, not %s", turn, plane, e, shown, letters);
+            }
+        }
+        /* 3-D: each letter lies where a step that way goes */
+        on.state.mode = HOT_VIEW_SPACE;
+        double axis[3];
+        check_random_unit(&seed, axis);
+        hot_quaternion_axis(axis, 6 * check_random(&seed), on.state.rotation);
+        lay_out(&on, 900, 700);
+        const hot_viewport *view = &on.layout.viewport[0];
+        hot_overlay_add_orientation(&on.page, view);
+        const hot_draw_item *ball = NULL;
+        for (size_t i = 0; i < on.list.count; i++)
+            ball = on.list.items[i].kind == HOT_DRAW_BALL ? &on.list.items[i] : ball;
+        CHECK(ball != NULL, "a ball of colours");
+        for (int l = 0; l < 6 && ball; l++) {
+            const char letter[2] = {"RASLPI"[l], 0};
+            const hot_draw_item *item = find_text(&on.list, letter);
+            double ras[3], pixel[2];
+            for (int d = 0; d < 3; d++)
+                ras[d] = view->center[d] + (d == l % 3 ? (l < 3 ? 10 : -10) : 0);
+            const double toward = hot_viewport_project(view, ras, pixel);
+            const double scale = 35 * view->mm_per_pixel / 10;
+            CHECK(item != NULL, "letter %s", letter);
+            if (!item)
+                continue;
+            CHECK_NEAR((item->x + item->x2) / 2, (double)ball->x + scale * (pixel[0] - 450), 1.01, "turn %d %s", turn, letter);
+            CHECK_NEAR(item->y - 4.5, (double)ball->y + scale * (pixel[1] - 350), 2.01, "turn %d %s", turn, letter);
+            if (fabs(toward) > 0.1) /* what is behind the ball is drawn before it */
+                CHECK((item < ball) == (toward < 0), "turn %d %s in front or behind", turn, letter);
+        }
+        clear_stage(&on);
+    }
+    /* a grid without anatomy has no R and L */
+    hot_grid grid = any_grid(0, &seed);
+    grid.space = HOT_SPACE_UNKNOWN;
+    set_stage(context, &grid, &on);
+    lay_out(&on, 900, 700);
+    hot_overlay_add_orientation(&on.page, &on.layout.viewport[0]);
+    CHECK(find_text(&on.list, "-x") && find_text(&on.list, "+x") && find_text(&on.list, "+y") && find_text(&on.list, "-y"), "x y");
+    clear_stage(&on);
+    char letters[3];
+    hot_overlay_letters((const double[3]){0.97, -0.24, 0}, 1, letters);
+    CHECK(strcmp(letters, "R") == 0, "13.9 degrees off is straight: %s", letters);
+    hot_overlay_letters((const double[3]){0.9, -0.26, 0}, 1, letters);
+    CHECK(strcmp(letters, "RP") == 0, "16.1 degrees off leans: %s", letters);
+}
+
+/* ---- Scale and crosshair --------------------------------------------------------------------------------- */
+
+static void test_scale(hot_context *context)
+{
+    static const double exact[][2] = {{1, 1}, {1.99, 1}, {2, 2}, {4.9, 2}, {5, 5}, {9.99, 5}, {10, 10}, {0.049, 0.02}, {7300, 5000}};
+    for (size_t i = 0; i < sizeof exact / sizeof exact[0]; i++)
+        CHECK_NEAR(hot_overlay_round_length(exact[i][0]), exact[i][1], 1e-9 * exact[i][1], "round %g", exact[i][0]);
+    static stage on;
+    uint64_t seed = 2;
+    const hot_grid grid = any_grid(1, &seed);
+    set_stage(context, &grid, &on);
+    for (double zoom = 0.02; zoom < 900; zoom *= 1.37) {
+        on.state.zoom = zoom;
+        lay_out(&on, 640, 480);
+        const hot_viewport *view = &on.layout.viewport[0];
+        hot_overlay_add_scale_bar(&on.page, view);
+        const hot_draw_item *bar = NULL, *label = NULL;
+        for (size_t i = 0; i < on.list.count; i++) {
+            bar = on.list.items[i].kind == HOT_DRAW_RECTANGLE ? &on.list.items[i] : bar; /* the last: the first is its rim */
+            label = on.list.items[i].kind == HOT_DRAW_TEXT ? &on.list.items[i] : label;
+        }
+        CHECK(bar && label, "bar and label");
+        if (!bar || !label)
+            continue;
+        char *end;
+        const double mm = strtod(hot_draw_item_text(&on.list, label), &end), pixels = (double)(bar->x2 - bar->x);
+        CHECK(strcmp(end, " mm") == 0, "label '%s'", hot_draw_item_text(&on.list, label));
+        CHECK_NEAR(pixels * view->mm_per_pixel, mm, 1.01 * view->mm_per_pixel, "zoom %g: it measures", zoom);
+        CHECK(pixels <= 161 && pixels >= 60, "zoom %g: %g pixels", zoom, pixels);
+    }
+    clear_stage(&on);
+}
+
+static void test_crosshair(hot_context *context)
+{
+    static stage on;
+    uint64_t seed = 12;
+    for (int turn = 0; turn < 6; turn++) {
+        const hot_grid grid = any_grid(turn, &seed);
+        set_stage(context, &grid, &on);
+        on.state.voxel[0] = 1;
+        on.state.voxel[1] = 6;
+        for (int mode = 0; mode < 3; mode++) {
+            on.state.mode = mode;
+            on.state.zoom = turn == 5 ? 3 : 1;
+            lay_out(&on, 800, 600);
+            for (int v = 0; v < on.layout.count; v++) {
+                const hot_viewport *view = &on.layout.viewport[v];
+                double at[2], voxel[3] = {1, 6, on.state.voxel[2]}, ras[3];
+                hot_draw_list_clear(&on.list);
+                hot_overlay_add_crosshair(&on.page, view);
+                hot_scene_to_ras(on.scene, voxel, ras);
+                hot_viewport_project(view, ras, at);
+                if (turn != 5)
+                    CHECK(on.list.count >= (view->space ? 3 : 4), "turn %d view %d: %zu lines", turn, v, on.list.count);
+                for (size_t i = 0; i < on.list.count; i++) {
+                    const hot_draw_item *line = &on.list.items[i];
+                    const double dx = (double)(line->x2 - line->x), dy = (double)(line->y2 - line->y), length = hypot(dx, dy);
+                    const double off = fabs((at[0] - (double)line->x) * dy - (at[1] - (double)line->y) * dx) / length;
+                    CHECK(off <= 0.75, "turn %d mode %d: line %zu passes the point by %g", turn, mode, i, off);
+                    CHECK((double)fminf(line->x, line->x2) >= view->x - 0.01 &&
+                              (double)fmaxf(line->x, line->x2) <= view->x + view->width + 0.01 &&
+                              (double)fminf(line->y, line->y2) >= view->y - 0.01 &&
+                              (double)fmaxf(line->y, line->y2) <= view->y + view->height + 0.01, "inside its view");
+                    const double nearest = fmin(hypot((double)line->x - at[0], (double)line->y - at[1]),
+                                                hypot((double)line->x2 - at[0], (double)line->y2 - at[1]));
+                    CHECK(view->space || nearest > 4, "the voxel is left free: %g", nearest);
+                }
+            }
+        }
+        clear_stage(&on);
+    }
+}
+
+/* ---- Numbers --------------------------------------------------------------------------------------------- */
+
+static void test_numbers(hot_context *context)
+{
+    static stage on;
+    uint64_t seed = 4;
+    const hot_grid grid = any_grid(2, &seed);
+    set_stage(context, &grid, &on);
+    double ras[3];
+    char expected[256];
+    on.state.voxel[0] = 3;
+    on.state.voxel[1] = 2;
+    on.state.voxel[2] = 5;
+    lay_out(&on, 1200, 800);
+    hot_overlay_add_status(&on.page);
+    hot_scene_to_ras(on.scene, (const double[3]){3, 2, 5}, ras);
+    snprintf(expected, sizeof expected, "voxel 3 2 5    %.1f %.1f %.1f mm    t1 %.4g    1 fibre", ras[0], ras[1], ras[2],
+             3 + NX * (2 + NY * 5) + 0.25);
+    CHECK(find_text(&on.list, expected) != NULL, "'%s', not '%s'", hot_draw_item_text(&on.list, &on.list.items[0]), expected);
+    for (int plane = 0; plane < 3; plane++) {
+        static const char *const names[3] = {"axial", "sagittal", "coronal"};
+        on.state.plane = plane;
+        lay_out(&on, 1200, 800);
+        const int axis = on.layout.viewport[0].axis;
+        hot_overlay_add_caption(&on.page, &on.layout.viewport[0]);
+        snprintf(expected, sizeof expected, "%s, %c = %d of %zu", names[plane], "ijk"[axis], on.state.voxel[axis], grid.size[axis]);
+        CHECK(find_text(&on.list, expected) != NULL, "'%s'", expected);
+    }
+    /* the image's window, and the colour bar: each tick stands at its value */
+    on.state.window[0] = 10;
+    on.state.window[1] = 250;
+    on.state.color = HOT_COLOR_VALUE;
+    strcpy(on.state.color_by, "t1");
+    on.state.color_range[0] = -20;
+    on.state.color_range[1] = 100;
+    lay_out(&on, 1200, 800);
+    hot_overlay_add_legend(&on.page);
+    CHECK(find_text(&on.list, "t1  10 to 250") != NULL, "window");
+    float top = INFINITY, bottom = -INFINITY;
+    for (size_t i = 0; i < on.list.count; i++)
+        if (on.list.items[i].kind == HOT_DRAW_RECTANGLE && on.list.items[i].color.a == 1 && on.list.items[i].x2 - on.list.items[i].x > 6) {
+            top = fminf(top, on.list.items[i].y);
+            bottom = fmaxf(bottom, on.list.items[i].y2);
+        }
+    static const double ticks[] = {-20, 0, 20, 40, 60, 80, 100};
+    for (size_t t = 0; t < sizeof ticks / sizeof ticks[0]; t++) {
+        snprintf(expected, sizeof expected, "%g", ticks[t]);
+        const hot_draw_item *item = find_text(&on.list, expected);
+        CHECK(item != NULL, "tick %s", expected);
+        if (item)
+            CHECK_NEAR(item->y - 4.5f, (double)bottom - (double)(bottom - top) * (ticks[t] + 20) / 120, 1.51, "tick %s", expected);
+    }
+    /* without a legend, and with those of the other colourings */
+    on.state.show_colorbar = 0;
+    lay_out(&on, 1200, 800);
+    hot_overlay_add_legend(&on.page);
+    CHECK(on.list.count == 1, "the bar is hidden: %zu", on.list.count);
+    on.state.show_colorbar = 1;
+    on.state.color = HOT_COLOR_FIBER;
+    lay_out(&on, 1200, 800);
+    hot_overlay_add_legend(&on.page);
+    CHECK(find_text(&on.list, "1") && find_text(&on.list, "2") && find_text(&on.list, "3") && !find_text(&on.list, "4"), "fibres");
+    clear_stage(&on);
+}
+
+/* ---- Panels ---------------------------------------------------------------------------------------------- */
+
+/* Every text lies inside the picture (its letters: from the ascent above to the descent below the base line). */
+static void check_inside(const stage *on, int width, int height, const char *what)
+{
+    for (size_t i = 0; i < on->list.count; i++) {
+        const hot_draw_item *item = &on->list.items[i];
+        if (item->kind == HOT_DRAW_TEXT)
+            CHECK(item->x >= 0 && item->x2 <= (float)width && item->y - 8 >= 0 && item->y + 3 <= (float)height,
+                  "%s, %d x %d: '%s' at %g %g", what, width, height, hot_draw_item_text(&on->list, item), (double)item->x,
+                  (double)item->y);
+    }
+}
+
+static void test_panels(hot_context *context)
+{
+    static stage on;
+    uint64_t seed = 4;
+    const hot_grid grid = any_grid(3, &seed);
+    size_t count;
+    const hot_binding *table = hot_bindings(&count);
+    static const int sizes[][2] = {{1600, 1200}, {1024, 768}, {900, 600}, {720, 640}};
+    set_stage(context, &grid, &on);
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        lay_out(&on, sizes[s][0], sizes[s][1]);
+        hot_overlay_add_help(&on.page);
+        check_inside(&on, sizes[s][0], sizes[s][1], "help");
+        for (size_t i = 0; i < count; i++)
+            if (table[i].label)
+                CHECK(find_text(&on.list, table[i].label) && find_text(&on.list, table[i].help), "%d x %d: '%s' is there",
+                      sizes[s][0], sizes[s][1], table[i].help);
+    }
+    char *text = NULL;
+    CHECK(hot_pick_describe(on.scene, on.state.voxel, &text) == HOT_OK, "%s", hot_context_message(context));
+    static const int heights[] = {900, 420, 300};
+    for (int h = 0; h < 3; h++) {
+        size_t lines = 0, shown = 0;
+        int more = 0;
+        lay_out(&on, h == 2 ? 520 : 1000, heights[h]);
+        hot_overlay_add_values(&on.page, text);
+        check_inside(&on, h == 2 ? 520 : 1000, heights[h], "values");
+        for (const char *at = text; *at; at += strcspn(at, "\n") + 1) {
+            char line[256];
+            snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+            lines++;
+            shown += find_text(&on.list, line) != NULL;
+        }
+        for (size_t i = 0; i < on.list.count; i++) {
+            const char *said = hot_draw_item_text(&on.list, &on.list.items[i]);
+            if (strstr(said, "more lines"))
+                more = atoi(said + strlen("… "));
+        }
+        if (h < 2)
+            CHECK(shown == lines && !more, "%d high: all %zu lines are there, %zu", heights[h], lines, shown);
+        else
+            CHECK(more > 0, "what does not fit is said: %zu of %zu lines", shown, lines);
+    }
+    hot_context_free(context, text);
+    lay_out(&on, 400, 300);
+    hot_overlay_add_message(&on.page, "'/a/very/long/name/of/a/file/that/nobody/can/read/without/its/being/broken.nrrd' is not what it "
+                            "should be, and this line goes on and on");
+    CHECK(on.list.count > 3, "broken into lines: %zu", on.list.count);
+    check_inside(&on, 400, 300, "message");
+    clear_stage(&on);
+}
+
+/* ---- The whole ------------------------------------------------------------------------------------------- */
+
+static void test_whole(hot_context *context)
+{
+    static stage on;
+    uint64_t seed = 4;
+    const hot_grid grid = any_grid(3, &seed);
+    hot_overlay *overlay = NULL;
+    const hot_overlay_mesh *mesh = NULL;
+    set_stage(context, &grid, &on);
+    CHECK(hot_overlay_create(context, &overlay) == HOT_OK, "create");
+    on.state.show_annotations = 0;
+    CHECK(hot_overlay_build(overlay, on.scene, &on.state, 640, 480, &mesh) == HOT_OK && mesh && mesh->count == 0, "nothing");
+    hot_overlay_say(overlay, "trouble");
+    CHECK(hot_overlay_build(overlay, on.scene, &on.state, 640, 480, &mesh) == HOT_OK && mesh->count > 0, "but a message");
+    CHECK(hot_overlay_say(overlay, NULL) == 1 && hot_overlay_say(overlay, NULL) == 0, "taken away once");
+    on.state.show_annotations = on.state.show_values = on.state.show_help = 1;
+    size_t before = 0;
+    unsigned version = 0;
+    for (int mode = 0; mode < 3; mode++)
+        for (int again = 0; again < 2; again++) {
+            on.state.mode = mode;
+            CHECK(hot_overlay_build(overlay, on.scene, &on.state, 640, 480, &mesh) == HOT_OK, "%s", hot_context_message(context));
+            CHECK(mesh->count > 1000 && mesh->count % 3 == 0 && mesh->atlas, "triangles: %zu", mesh->count);
+            CHECK(!again || mesh->count == before, "the same again");
+            CHECK(!version || mesh->atlas_version == version, "the same font");
+            before = mesh->count;
+            version = mesh->atlas_version;
+            for (size_t v = 0; v < mesh->count; v++)
+                CHECK(isfinite(mesh->vertices[v].x) && isfinite(mesh->vertices[v].y) && mesh->vertices[v].u <= 1 &&
+                          mesh->vertices[v].v <= 1, "vertex %zu", v);
+        }
+    on.state.pixel_ratio = 2;
+    CHECK(hot_overlay_build(overlay, on.scene, &on.state, 1280, 960, &mesh) == HOT_OK && mesh->atlas_version != version,
+          "a finer screen, another font");
+    /* sizes that leave no room do no harm */
+    static const int tiny[][2] = {{1, 1}, {3, 200}, {200, 3}, {64, 64}};
+    for (size_t s = 0; s < sizeof tiny / sizeof tiny[0]; s++)
+        for (int mode = 0; mode < 3; mode++) {
+            on.state.mode = mode;
+            CHECK(hot_overlay_build(overlay, on.scene, &on.state, tiny[s][0], tiny[s][1], &mesh) == HOT_OK, "%d x %d: %s",
+                  tiny[s][0], tiny[s][1], hot_context_message(context));
+        }
+    hot_overlay_destroy(&overlay);
+    CHECK(!overlay, "destroyed");
+    clear_stage(&on);
+    hot_text_destroy(context, &on.text);
+}
+
+int main(void)
+{
+    hot_context *context;
+    if (hot_context_create(NULL, &context) != HOT_OK)
+        return 1;
+    test_orientation(context);
+    test_scale(context);
+    test_crosshair(context);
+    test_numbers(context);
+    test_panels(context);
+    test_whole(context);
+    hot_context_destroy(&context);
+    HOT_TEST_END();
+}

@@ -1,0 +1,102 @@
+#include "scene_open.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static int same_grid(const hot_grid *a, const hot_grid *b)
+{
+    return memcmp(a->size, b->size, sizeof a->size) == 0 && a->space == b->space &&
+           memcmp(a->to_world, b->to_world, sizeof a->to_world) == 0;
+}
+
+/* A view of the whole of another grid. */
+static void begin_view(hot_view_state *state)
+{
+    hot_view_state fresh;
+    hot_view_state_default(&fresh);
+    memcpy(state->voxel, fresh.voxel, sizeof fresh.voxel);
+    memcpy(state->center, fresh.center, sizeof fresh.center);
+    memcpy(state->tilt, fresh.tilt, sizeof fresh.tilt);
+    state->zoom = fresh.zoom;
+    state->threshold = fresh.threshold; /* in units of the data */
+}
+
+/* Fits the state to a scene that took the place of another: what it names and the new one has not is open again. */
+static hot_status fit_state(hot_context *context, const hot_scene *old, const hot_scene *scene, hot_view_state *state)
+{
+    if (!same_grid(&old->grid, &scene->grid))
+        begin_view(state);
+    if (strcmp(state->background, "none") && !hot_scene_volume(scene, state->background)) {
+        strcpy(state->background, "auto");
+        state->window[0] = state->window[1] = NAN;
+    }
+    if (!hot_scene_volume(scene, state->color_by)) {
+        strcpy(state->color_by, "auto");
+        state->color_range[0] = state->color_range[1] = NAN;
+    }
+    return hot_view_state_resolve(context, scene, state);
+}
+
+static hot_status open_paths(hot_context *context, const hot_scene *old, const char *mask, const char *const *paths, int count,
+                             hot_view_state *state, hot_scene **scene)
+{
+    hot_view_state fitted = *state;
+    hot_status status = hot_scene_load(context, paths, count, mask, scene);
+    if (status == HOT_OK)
+        status = fit_state(context, old, *scene, &fitted);
+    if (status != HOT_OK)
+        hot_scene_destroy(scene);
+    else
+        *state = fitted;
+    return status;
+}
+
+hot_status hot_scene_read_again(hot_context *context, const hot_scene *old, const char *mask, hot_view_state *state,
+                                hot_scene **scene)
+{
+    *scene = NULL;
+    if (old->paths == 0)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "what is shown came from no file");
+    return open_paths(context, old, mask, (const char *const *)old->path, old->paths, state, scene);
+}
+
+/* The image that a dropped file added becomes the background. */
+static void show_new_image(const hot_scene *old, const hot_scene *scene, hot_view_state *state)
+{
+    for (int v = 0; v < scene->volumes; v++) {
+        int known = 0;
+        for (int o = 0; o < old->volumes; o++)
+            known |= strcmp(scene->volume[v].name, old->volume[o].name) == 0;
+        if (!known) {
+            strcpy(state->background, scene->volume[v].name);
+            state->window[0] = state->window[1] = NAN;
+            state->show_image = 1;
+        }
+    }
+}
+
+hot_status hot_scene_open_dropped(hot_context *context, const hot_scene *old, const char *mask, const char *const *paths,
+                                  int count, hot_view_state *state, hot_scene **scene)
+{
+    const char *together[HOT_SCENE_PATHS];
+    char first[512];
+    *scene = NULL;
+    if (count < 1 || count > HOT_SCENE_PATHS)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "%d files were dropped: 1 to %d can be opened at once", count,
+                                HOT_SCENE_PATHS);
+    /* a mask belongs to the files it was given with: it may fit these, or not */
+    hot_status status = open_paths(context, old, mask, paths, count, state, scene);
+    if (status != HOT_OK && status != HOT_ERROR_MEMORY && mask)
+        status = open_paths(context, old, NULL, paths, count, state, scene);
+    if (status == HOT_OK || status == HOT_ERROR_MEMORY || old->paths == 0 || old->paths + count > HOT_SCENE_PATHS)
+        return status;
+    snprintf(first, sizeof first, "%s", hot_context_message(context));
+    for (int p = 0; p < old->paths; p++)
+        together[p] = old->path[p];
+    memcpy(together + old->paths, paths, (size_t)count * sizeof *paths);
+    if (open_paths(context, old, mask, together, old->paths + count, state, scene) != HOT_OK)
+        return hot_context_fail(context, status, "%s", first);
+    show_new_image(old, *scene, state);
+    return HOT_OK;
+}
