@@ -76,6 +76,8 @@ if(TARGET HotFiberLib)
   install(TARGETS HotFiber HotFiberLib RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/hotfiber/cli-modules
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hotfiber/cli-modules)
   install(FILES plugin/module/example_host.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+  install(DIRECTORY plugin/module/scirun DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+  install(FILES docs/pipes.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 endif()
 install(FILES README.md NEWS.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)

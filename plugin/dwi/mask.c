@@ -29,6 +29,18 @@ hot_status hot_mask_full(hot_context *context, const hot_grid *grid, hot_mask **
     return HOT_OK;
 }
 
+hot_status hot_mask_create(hot_context *context, const hot_grid *grid, const uint8_t *inside, hot_mask **mask)
+{
+    hot_status status = hot_mask_full(context, grid, mask);
+    if (status != HOT_OK)
+        return status;
+    const size_t voxels = hot_grid_voxels(grid);
+    (*mask)->inside = 0;
+    for (size_t n = 0; n < voxels; n++)
+        (*mask)->inside += (*mask)->bytes[n] = inside[n] != 0;
+    return HOT_OK;
+}
+
 hot_status hot_mask_copy(hot_context *context, const hot_mask *from, const hot_grid *grid, hot_mask **mask)
 {
     *mask = NULL;

@@ -41,6 +41,34 @@ hot_status hot_response_copy(hot_context *context, const hot_response *response,
     return HOT_OK;
 }
 
+hot_status hot_response_create(hot_context *context, size_t shells, int lmax, const double *b, const double *rows,
+                               hot_response **response)
+{
+    if (!context || !response)
+        return HOT_ERROR_ARGUMENT;
+    *response = NULL;
+    if (shells == 0 || shells > 1000 || !b || !rows)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a response needs shells, b-values and rows; %zu shells were given",
+                                shells);
+    hot_response *made = NULL;
+    hot_status status = hot_response_make(context, shells, lmax, &made);
+    if (status != HOT_OK)
+        return status;
+    const size_t values = shells * ((size_t)lmax / 2 + 1);
+    memcpy(made->b, b, shells * sizeof *b);
+    memcpy(made->rows, rows, values * sizeof *rows);
+    for (size_t i = 0; i < values && status == HOT_OK; i++)
+        if (!isfinite(rows[i]))
+            status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "coefficient %zu of a response is %g", i, rows[i]);
+    for (size_t s = 0; s < shells && status == HOT_OK; s++)
+        if (!(b[s] >= 0) || isinf(b[s]))
+            status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "shell %zu of a response has the b-value %g", s, b[s]);
+    if (status != HOT_OK)
+        hot_response_destroy(&made);
+    *response = made;
+    return status;
+}
+
 double hot_response_value(const hot_response *response, size_t row, double cosine)
 {
     const double *r = hot_response_row(response, row, NULL);

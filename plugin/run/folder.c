@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/fields.h"
@@ -247,6 +249,54 @@ static hot_status resolve(hot_context *context, const char *path, hot_folder *fo
     return folder->path ? HOT_OK : HOT_ERROR_MEMORY;
 }
 
+/* Removes a folder and all in it. Only for folders that we made; asks for no memory of ours, so that it works when
+ * memory is what ran out. Links are removed, not followed. */
+static void remove_own(int parent, const char *name)
+{
+    int handle = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *folder = handle >= 0 ? fdopendir(handle) : NULL;
+    if (!folder) {
+        if (handle >= 0)
+            close(handle);
+        return;
+    }
+    struct dirent *entry;
+    while ((entry = readdir(folder))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (unlinkat(handle, entry->d_name, 0) != 0)
+            remove_own(handle, entry->d_name);
+    }
+    closedir(folder);
+    unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+/* Removes what runs to this name have left that were killed: hidden folders ".part-<process>-<name>" beside it, older than a
+ * minute, that no living process has locked (as every run does with its own). */
+static void sweep(const char *path)
+{
+    const char *name = strrchr(path, '/') + 1;
+    char parent[PATH_MAX];
+    snprintf(parent, sizeof parent, "%.*s", (int)(name - path), path);
+    DIR *folder = opendir(parent);
+    struct dirent *entry;
+    while (folder && (entry = readdir(folder))) {
+        char *end;
+        if (strncmp(entry->d_name, ".part-", 6) != 0 || strtol(entry->d_name + 6, &end, 10) <= 0 || *end != '-' ||
+            strcmp(end + 1, name) != 0)
+            continue;
+        struct stat about;
+        int handle = openat(dirfd(folder), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (handle < 0)
+            continue;
+        if (fstat(handle, &about) == 0 && time(NULL) - about.st_mtime > 60 && flock(handle, LOCK_EX | LOCK_NB) == 0)
+            remove_own(dirfd(folder), entry->d_name);
+        close(handle);
+    }
+    if (folder)
+        closedir(folder);
+}
+
 hot_status hot_folder_begin(hot_context *context, const char *path, int force, hot_folder *folder)
 {
     memset(folder, 0, sizeof *folder);
@@ -269,6 +319,12 @@ hot_status hot_folder_begin(hot_context *context, const char *path, int force, h
                 hot_context_free(context, temporary);
             } else {
                 folder->temporary = temporary;
+                int handle = open(temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+                if (handle > 0 && flock(handle, LOCK_EX | LOCK_NB) == 0)
+                    folder->lock = handle;
+                else if (handle >= 0) /* a file system without locks: then nobody sweeps there either */
+                    close(handle);
+                sweep(folder->path);
             }
         }
     }
@@ -351,34 +407,14 @@ hot_status hot_folder_commit(hot_context *context, hot_folder *folder)
     return status;
 }
 
-/* Removes a folder and all in it. Only for folders that we made; asks for no memory of ours, so that it works when
- * memory is what ran out. Links are removed, not followed. */
-static void remove_own(int parent, const char *name)
-{
-    int handle = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *folder = handle >= 0 ? fdopendir(handle) : NULL;
-    if (!folder) {
-        if (handle >= 0)
-            close(handle);
-        return;
-    }
-    struct dirent *entry;
-    while ((entry = readdir(folder))) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        if (unlinkat(handle, entry->d_name, 0) != 0)
-            remove_own(handle, entry->d_name);
-    }
-    closedir(folder);
-    unlinkat(parent, name, AT_REMOVEDIR);
-}
-
 void hot_folder_remove_own(const char *path) { remove_own(AT_FDCWD, path); }
 
 void hot_folder_discard(hot_context *context, hot_folder *folder)
 {
     if (folder->temporary)
         hot_folder_remove_own(folder->temporary);
+    if (folder->lock > 0)
+        close(folder->lock);
     hot_context_free(context, folder->temporary);
     hot_context_free(context, folder->path);
     memset(folder, 0, sizeof *folder);

@@ -7,6 +7,7 @@
 typedef struct hot_folder {
     char *path;      /* the name asked for, links resolved as far as it exists, no slash at the end */
     char *temporary; /* where the files go meanwhile: beside it, hidden */
+    int lock;        /* a handle on it, locked while we live: others see that it is not abandoned; 0 = none */
     int replaces;    /* something stands at `path`: an empty directory, or an earlier run */
 } hot_folder;
 

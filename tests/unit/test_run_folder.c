@@ -2,7 +2,10 @@
 #include "check.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/report.h"
@@ -190,6 +193,52 @@ static void test_report(void)
     cJSON_Delete(made);
 }
 
+/* What a killed run has left is removed by the next one to the same name; what is young, of another name, in use, or
+ * only looks like it stays. */
+static void test_abandoned(void)
+{
+    static const struct { const char *name; int old, locked, goes; } cases[] = {
+        {".part-4000001-swept", 1, 0, 1},  {".part-4000002-swept", 0, 0, 0}, {".part-4000003-swept", 1, 1, 0},
+        {".part-4000004-other", 1, 0, 0},  {".part-x-swept", 1, 0, 0},       {"part-4000005-swept", 1, 0, 0},
+        {".part-4000006-swept2", 1, 0, 0}, {".part-4000007-0-swept", 1, 0, 0},
+    };
+    enum { CASES = sizeof cases / sizeof *cases };
+    const struct timespec long_ago[2] = {{1000000000, 0}, {1000000000, 0}};
+    int handles[CASES];
+    for (int i = 0; i < CASES; i++) {
+        char inside[256];
+        const char *path = in_root(cases[i].name);
+        snprintf(inside, sizeof inside, "%s/tensors.nrrd", path);
+        CHECK(mkdir(path, 0700) == 0, "%s", path);
+        put(inside, "half");
+        handles[i] = open(path, O_RDONLY | O_DIRECTORY);
+        CHECK(!cases[i].locked || flock(handles[i], LOCK_EX) == 0, "lock");
+        CHECK(!cases[i].old || utimensat(AT_FDCWD, path, long_ago, 0) == 0, "age");
+    }
+    CHECK(write_run(in_root("swept"), 0, "new") == HOT_OK, "%s", hot_context_message(context));
+    for (int i = 0; i < CASES; i++) {
+        CHECK((access(in_root(cases[i].name), F_OK) != 0) == cases[i].goes, "%s", cases[i].name);
+        close(handles[i]);
+    }
+    /* and a run that is under way is safe from another, however old its folder looks */
+    hot_folder one, two;
+    CHECK(hot_folder_begin(context, in_root("busy"), 0, &one) == HOT_OK, "%s", hot_context_message(context));
+    char folder[256];
+    snprintf(folder, sizeof folder, "%s", one.temporary);
+    CHECK(utimensat(AT_FDCWD, folder, long_ago, 0) == 0, "age");
+    pid_t other = fork(); /* a process of its own, with a name of its own for its folder */
+    if (other == 0) {
+        hot_status status = hot_folder_begin(context, in_root("busy"), 0, &two);
+        hot_folder_discard(context, &two);
+        _exit(status != HOT_OK);
+    }
+    int state = 1;
+    CHECK(other > 0 && waitpid(other, &state, 0) == other && state == 0, "the other run: %d", state);
+    CHECK(access(folder, F_OK) == 0, "a run under way lost its folder");
+    hot_folder_discard(context, &one);
+    CHECK(access(folder, F_OK) != 0, "its own end removes it");
+}
+
 int main(void)
 {
     if (!mkdtemp(root) || hot_context_create(NULL, &context) != HOT_OK)
@@ -198,6 +247,7 @@ int main(void)
     test_refusals();
     test_inputs();
     test_report();
+    test_abandoned();
     hot_context_destroy(&context);
     char command[64];
     snprintf(command, sizeof command, "rm -r '%s'", root);

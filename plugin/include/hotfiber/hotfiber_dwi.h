@@ -9,9 +9,14 @@
 HOT_API hot_status hot_dwi_load(hot_context *context, const char *path, const char *bval, const char *bvec,
                                 hot_dwi **dwi);
 
-/* A data set from memory. signals: volumes x voxels floats in [volume][k][j][i] order, copied; b: volumes, s/mm^2;
- * gradients: volumes x 3 in world axes of grid->space, need not be unit (only their direction counts; ignored where
- * b is 0). */
+/* A data set from memory.
+ * grid: sizes, voxel -> world matrix and the meaning of the world's axes; copied. volumes: how many. b: volumes, s/mm^2.
+ * gradients: volumes x 3, in world axes of grid->space, need not be unit (only their direction counts; ignored where
+ * b is 0). signals: volumes x voxels floats in [volume][k][j][i] order (i fastest), in any unit; copied. NaN and values
+ * that are not positive are kept, and flagged by the fits.
+ * Owner: the caller, until hot_dwi_destroy. Errors: HOT_ERROR_ARGUMENT (a size of 0, or more than memory can hold),
+ * HOT_ERROR_DATA (a b-value that is negative or no number, a gradient of length 0 with b > 50; the message says which
+ * volume), HOT_ERROR_MEMORY. Once made it is only read: several threads may use it, each with a context of its own. */
 HOT_API hot_status hot_dwi_create(hot_context *context, const hot_grid *grid, size_t volumes, const double *b,
                                   const double *gradients, const float *signals, hot_dwi **dwi);
 HOT_API void hot_dwi_destroy(hot_dwi **dwi);
@@ -44,6 +49,9 @@ HOT_API hot_status hot_mask_load(hot_context *context, const char *path, const h
  * of the largest one dropped, holes filled. All voxels where there is no background: where the dark part loses signal by
  * diffusion like tissue. */
 HOT_API hot_status hot_mask_estimate(hot_context *context, const hot_dwi *dwi, hot_mask **mask);
+/* A mask from memory. inside: one byte per voxel of the grid, i fastest, 0 = outside; copied.
+ * Owner: the caller, until hot_mask_destroy. Errors: HOT_ERROR_ARGUMENT (a size of 0), HOT_ERROR_MEMORY. */
+HOT_API hot_status hot_mask_create(hot_context *context, const hot_grid *grid, const uint8_t *inside, hot_mask **mask);
 /* All voxels inside. */
 HOT_API hot_status hot_mask_full(hot_context *context, const hot_grid *grid, hot_mask **mask);
 HOT_API void hot_mask_destroy(hot_mask **mask);
