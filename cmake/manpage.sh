@@ -60,7 +60,10 @@ printf '.SH DESCRIPTION\n'
 sed -n '/^`/,$p' "$work/list" | sed 's/\\/\\e/g; s/-/\\-/g'
 printf '.SH SUBCOMMANDS\n'
 for subcommand in $subcommands; do
-    "$command" "$subcommand" --help >"$work/help"
+    if ! "$command" "$subcommand" --help >"$work/help" 2>/dev/null; then # the viewer may not have been built
+        sed -n "s/^  $subcommand  *\\(.*\\)/.SS \"$name $subcommand\"\\n\\1. (Not in this build.)/p" "$work/list" | sed 's/-/\\-/g'
+        continue
+    fi
     awk -v part=begin -v title="$name $subcommand" -f "$work/roff.awk" "$work/help"
 done
 printf '.SH COMMON OPTIONS\nEvery subcommand has these.\n'
