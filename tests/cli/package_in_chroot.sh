@@ -27,7 +27,10 @@ apt-get update >apt.log 2>&1
 apt-get install -y --no-install-recommends ./packages/hotfiber_*.deb >apt.log 2>&1 || { tail apt.log; exit 1; }
 ls /usr/lib/*/libvtk* >/dev/null 2>&1 && echo "note: VTK was here before"
 hotfiber --version
-for command in /usr/bin/hotfiber*; do ldd "$command" | grep 'not found' && exit 1; done
+for file in /usr/bin/hotfiber* /usr/lib/libhot*.so /usr/lib/hotfiber/cli-modules/*; do
+    ldd "$file" | grep 'not found' && exit 1
+done
+/usr/lib/hotfiber/cli-modules/HotFiber --xml | grep '<title>'
 hotfiber phantom --layout bundles --size 20,20,8 --truth truth.nrrd | hotfiber run -i - -o out
 hotfiber score -i out/peaks.nrrd --truth truth.nrrd | grep -E '^(condition|all voxels)'
 if [ -x /usr/bin/hotfiber-view ]; then # what the package recommends lets it draw
