@@ -283,8 +283,9 @@ hot_status hot_sshopm_cuda(hot_context *context, void *job)
         status = hot_cuda_status(context, cudaMemGetInfo(&room, &total), "asking for memory");
     if (status != HOT_OK)
         goto cleanup;
-    /* Pieces of at most 1 GiB, and of at most half of what is free. */
-    room = room / 2 < (size_t)1 << 30 ? room / 2 : (size_t)1 << 30;
+    /* Pieces of at most 128 MiB, whose copies take some tens of ms (a caller who stops waits for one of them), and of at most
+     * half of what is free. */
+    room = room / 2 < (size_t)1 << 27 ? room / 2 : (size_t)1 << 27;
     most = room / tensor_bytes(plan);
     most = most < 1 ? 1 : most < plan->count ? most : plan->count;
     status = hot_cuda_status(context, cudaMalloc(&tensors, most * plan->stride * item), "memory for tensors");

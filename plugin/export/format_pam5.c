@@ -91,12 +91,14 @@ static int32_t nearest_vertex(const pam *p, const double unit[3])
 }
 
 /* The voxels (i, 0..., 0...) of one set, k fastest: HDF5 in C order as numpy has it. */
-static void fill_slab(const pam *p, enum field field, size_t i, int threads)
+static void fill_slab(const pam *p, enum field field, size_t i, hot_context *context)
 {
     const hot_grid *grid = &p->fibers->grid;
     const size_t fibers = (size_t)p->fibers->max_fibers, slices = grid->size[2], columns = grid->size[1] * slices;
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(hot_context_threads(context)) schedule(static)
     for (size_t at = 0; at < columns; at++) {
+        if (hot_context_cancelled(context))
+            continue;
         const size_t voxel = i + grid->size[0] * (at / slices + grid->size[1] * (at % slices));
         for (size_t fiber = 0; fiber < fibers; fiber++) {
             double unit[3], amplitude = fiber_at(p, voxel, fiber, unit);
@@ -113,7 +115,7 @@ static void fill_slab(const pam *p, enum field field, size_t i, int threads)
     }
 }
 
-static int put_set(const pam *p, const struct set *set, int threads)
+static int put_set(const pam *p, const struct set *set, hot_context *context)
 {
     const size_t *size = p->fibers->grid.size;
     const hsize_t sizes[5] = {size[0], size[1], size[2], (hsize_t)p->fibers->max_fibers, 3};
@@ -128,8 +130,9 @@ static int put_set(const pam *p, const struct set *set, int threads)
     int done = data >= 0;
     for (size_t i = 0; done && i < size[0]; i++) {
         start[0] = i;
-        fill_slab(p, set->field, i, threads);
-        done = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, slab, NULL) >= 0 &&
+        fill_slab(p, set->field, i, context);
+        done = !hot_context_cancelled(context) &&
+               H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, slab, NULL) >= 0 &&
                H5Dwrite(data, type, memory, space, H5P_DEFAULT, whole ? (void *)p->indices : p->values) >= 0;
     }
     if (data >= 0)
@@ -139,7 +142,7 @@ static int put_set(const pam *p, const struct set *set, int threads)
     return done;
 }
 
-static int put_all(pam *p, hid_t file, int threads)
+static int put_all(pam *p, hid_t file, hot_context *context)
 {
     double ras[3][4], affine[4][4] = {{0}};
     const double weight = 0.5, angle = 60; /* EuDX's defaults */
@@ -162,7 +165,7 @@ static int put_all(pam *p, hid_t file, int threads)
         H5Sclose(space);
     }
     for (size_t s = 0; done && s < sizeof sets / sizeof sets[0]; s++)
-        done = put_set(p, &sets[s], threads);
+        done = put_set(p, &sets[s], context);
     if (p->group >= 0)
         H5Gclose(p->group);
     return done;
@@ -181,7 +184,7 @@ static hot_status make_image(hot_context *context, pam *p, const char *path, voi
     H5Pset_fapl_core(access, STEP, 0);
     hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     ssize_t size = -1;
-    if (file >= 0 && put_all(p, file, hot_context_threads(context)) && H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0)
+    if (file >= 0 && put_all(p, file, context) && H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0)
         size = H5Fget_file_image(file, NULL, 0);
     if (size > 0) {
         *bytes = (size_t)size;
@@ -191,6 +194,8 @@ static hot_status make_image(hot_context *context, pam *p, const char *path, voi
         else if (H5Fget_file_image(file, *image, *bytes) != size)
             size = -1;
     }
+    if (status == HOT_OK && size <= 0)
+        status = hot_context_check(context, "writing");
     if (status == HOT_OK && size <= 0)
         status = hot_context_fail(context, HOT_ERROR_MEMORY, "HDF5 could not put '%s' together in memory", path);
     if (file >= 0)
@@ -228,7 +233,7 @@ static hot_status write_pam5(hot_context *context, const hot_fiber_field *fibers
     if (status == HOT_OK)
         status = hot_output_file(context, &output, &file);
     errno = 0;
-    if (status == HOT_OK && fwrite(image, 1, bytes, file) != bytes)
+    if (status == HOT_OK && fwrite(image, 1, bytes, file) != bytes && !hot_context_cancelled(context))
         status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path,
                                   errno ? strerror(errno) : "write error");
 cleanup:

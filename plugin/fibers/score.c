@@ -270,8 +270,12 @@ hot_status hot_score_create(hot_context *context, const hot_fiber_field *found, 
     int threads = hot_context_threads(context);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (size_t voxel = 0; voxel < voxels; voxel++)
-        if ((!o.mask || o.mask[voxel]) && (o.slice == 0 || voxel / slice + 1 == (size_t)o.slice))
+        if (!hot_context_cancelled(context) && (!o.mask || o.mask[voxel]) && (o.slice == 0 || voxel / slice + 1 == (size_t)o.slice))
             judge(found, truth, (const double(*)[3])signs, voxel, &o, &outcomes[voxel]);
+    status = hot_context_check(context, "comparing directions");
+    if (status != HOT_OK)
+        goto cleanup;
+    status = HOT_ERROR_MEMORY;
     for (size_t voxel = 0; voxel < voxels; voxel++)
         pairs += outcomes[voxel].pairs;
     errors = hot_context_alloc(context, pairs, sizeof *errors);
@@ -279,6 +283,9 @@ hot_status hot_score_create(hot_context *context, const hot_fiber_field *found, 
         goto cleanup;
     for (int index = 0; index < GROUPS; index++) {
         hot_score_group *group = &made->groups[made->count];
+        status = hot_context_check(context, "comparing directions");
+        if (status != HOT_OK)
+            goto cleanup;
         fill_group(outcomes, voxels, index, errors, group);
         if (!group->voxels)
             continue;

@@ -127,6 +127,57 @@ static hot_status run(const char *input, const char *method, size_t starts, cons
     return status;
 }
 
+/* Every export format, every way of saving, the score and the phantom itself. */
+static void exports(const char *input)
+{
+    char path[160], name[64];
+    hot_context *context = context_new(1);
+    hot_dwi *dwi = NULL;
+    hot_run_fields fields = {0};
+    hot_run_options options = {.size = sizeof options};
+    options.peaks = (hot_peaks_options){.size = sizeof options.peaks, .method = "lowrank", .threshold = -1, .min_angle = -1,
+                                        .min_amplitude = -1};
+    start();
+    if (hot_dwi_load(context, input, NULL, NULL, &dwi) != HOT_OK ||
+        hot_run_compute(context, dwi, &options, &fields, NULL) != HOT_OK) {
+        printf("%s\n", hot_context_message(context));
+        goto cleanup;
+    }
+    size_t count;
+    const hot_export_format *const *formats = hot_export_formats(&count);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(path, sizeof path, "%s/%s%.*s", folder, formats[i]->name, (int)strcspn(formats[i]->suffix, "|"), formats[i]->suffix);
+        start();
+        const double begin = now();
+        hot_status status = formats[i]->write ? formats[i]->write(context, fields.fibers, path)
+                                              : formats[i]->write_tensors(context, fields.tensors, path);
+        seen("the end");
+        snprintf(name, sizeof name, "export %s%s", formats[i]->name, status == HOT_OK ? "" : ", failed");
+        table(name, now() - begin);
+    }
+    static const char *const saves[] = {"again.nrrd", "again.nhdr", "again.nii", "again.nii.gz"};
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, saves[i]);
+        start();
+        const double begin = now();
+        hot_status status = hot_dwi_save(context, dwi, path);
+        seen("the end");
+        snprintf(name, sizeof name, "data to %s%s", saves[i], status == HOT_OK ? "" : ", failed");
+        table(name, now() - begin);
+    }
+    hot_score *score = NULL;
+    start();
+    const double begin = now();
+    hot_score_create(context, fields.fibers, fields.fibers, NULL, &score);
+    seen("the end");
+    table("score", now() - begin);
+    hot_score_destroy(&score);
+cleanup:
+    hot_run_fields_free(context, &fields);
+    hot_dwi_destroy(&dwi);
+    hot_context_destroy(&context);
+}
+
 static void *stopper(void *wait)
 {
     struct timespec t = {(time_t) * (double *)wait, 0};
@@ -185,6 +236,7 @@ int main(int argc, char **argv)
         if (status != HOT_OK)
             printf("      %s\n", message);
     }
+    exports(path[0]);
     double *waits = malloc(sizeof *waits * (size_t)(stops > 0 ? stops : 1));
     srand48(7);
     for (int i = 0; i < 5; i++) {

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <hotfiber/hotfiber.h>
@@ -48,16 +49,17 @@ static hot_context *context_of(looks *mine)
     return context;
 }
 
-static int entries(void)
+static int entries_in(const char *path)
 {
     int count = 0;
-    DIR *folder = opendir(root);
+    DIR *folder = opendir(path);
     while (folder && readdir(folder))
         count++;
     if (folder)
         closedir(folder);
     return count - 2;
 }
+static int entries(void) { return entries_in(root); }
 
 static hot_status run(looks *mine, const char *from, const char *method, size_t starts, char message[256])
 {
@@ -169,6 +171,57 @@ static void test_grain(void)
     hot_context_destroy(&context);
 }
 
+/* Every export, stopped at its first look, in the middle and at its last. */
+static void test_exports(void)
+{
+    looks mine = {0};
+    hot_context *context = context_of(&mine);
+    hot_dwi *dwi = NULL;
+    hot_run_fields fields;
+    hot_run_options options = {.size = sizeof options, .diffusivity_along = 1.7e-3, .diffusivity_across = .2e-3};
+    options.peaks = (hot_peaks_options){.size = sizeof options.peaks, .method = "maxima", .threshold = -1, .min_angle = -1,
+                                        .min_amplitude = -1};
+    CHECK(hot_dwi_load(context, input, NULL, NULL, &dwi) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(hot_run_compute(context, dwi, &options, &fields, NULL) == HOT_OK, "%s", hot_context_message(context));
+    size_t count;
+    char place[64];
+    snprintf(place, sizeof place, "%s/exports", root); /* some formats write several files */
+    const hot_export_format *const *formats = hot_export_formats(&count);
+    for (size_t i = 0; i <= count; i++) { /* the last one is the data themselves */
+        const hot_export_format *format = i < count ? formats[i] : NULL;
+        const char *suffix = format ? format->suffix : ".nii.gz", *name = format ? format->name : "data";
+        char path[160];
+        CHECK(mkdir(place, 0700) == 0, "%s", place);
+        snprintf(path, sizeof path, "%s/%s%.*s", place, name, (int)strcspn(suffix, "|"), suffix);
+        size_t total = 0;
+        for (int part = 0; part < 4; part++) {
+            looks own = {.at = part == 0 ? 0 : part == 1 ? 1 : part == 2 ? total / 2 + 1 : total};
+            hot_context *watched = context_of(&own);
+            hot_status status = !format         ? hot_dwi_save(watched, dwi, path)
+                                : format->write ? format->write(watched, fields.fibers, path)
+                                                : format->write_tensors(watched, fields.tensors, path);
+            if (part == 0) {
+                total = atomic_load(&own.count);
+                CHECK(status == HOT_OK && total > 0, "%s: status %d after %zu looks: %s", name, (int)status, total,
+                      hot_context_message(watched));
+                CHECK(entries_in(place) > 0, "%s: it writes something", name);
+                hot_folder_remove_own(place);
+                CHECK(mkdir(place, 0700) == 0, "%s", place);
+            } else {
+                CHECK(status == HOT_ERROR_CANCELLED, "%s, look %zu of %zu: status %d, %s", name, own.at, total, (int)status,
+                      hot_context_message(watched));
+                CHECK(entries_in(place) == 0, "%s, look %zu of %zu: something is left", name, own.at, total);
+            }
+            hot_context_destroy(&watched);
+            CHECK(own.live == 0, "%s: %zu blocks lost", name, own.live);
+        }
+        hot_folder_remove_own(place);
+    }
+    hot_run_fields_free(context, &fields);
+    hot_dwi_destroy(&dwi);
+    hot_context_destroy(&context);
+}
+
 int main(void)
 {
     CHECK(mkdtemp(root) != NULL, "folder");
@@ -186,6 +239,7 @@ int main(void)
     hot_phantom_destroy(&phantom);
     hot_context_destroy(&context);
     test_grain();
+    test_exports();
     test_anywhere(input, "signal", 0);
     test_anywhere(zipped, "maxima", 12);
     hot_folder_remove_own(root);
