@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <epoxy/gl.h>
+
 static double now(void)
 {
     struct timespec time;
@@ -62,25 +64,62 @@ hot_status hot_bench_field(hot_context *context, size_t glyphs, int order, int v
     return hot_scene_create(context, &parts, scene);
 }
 
-hot_status hot_bench_run(hot_context *context, hot_pictures *pictures, const hot_scene *scene, const hot_view_state *state,
-                         int frames, const char *label)
+static hot_status write_ppm(hot_context *context, hot_renderer *renderer, int width, int height, const char *path)
+{
+    const size_t bytes = 3 * (size_t)width * (size_t)height;
+    uint8_t *rgb = hot_context_alloc(context, bytes, 1);
+    FILE *file = NULL;
+    hot_status status = rgb ? hot_renderer_read(renderer, width, height, rgb) : HOT_ERROR_MEMORY;
+    if (status == HOT_OK && !(file = fopen(path, "wb")))
+        status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s'", path);
+    if (file) {
+        int whole = fprintf(file, "P6 %d %d 255\n", width, height) > 0 && fwrite(rgb, 1, bytes, file) == bytes;
+        if ((fclose(file) != 0) | !whole)
+            status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s'", path);
+    }
+    hot_context_free(context, rgb);
+    return status;
+}
+
+hot_status hot_bench_run(hot_context *context, const hot_scene *scene, const hot_view_state *state, int width, int height,
+                         int samples, int frames, const char *path)
 {
     hot_view_state turned = *state;
     hot_view_layout layout;
-    hot_status status = hot_pictures_draw(pictures, scene, &turned, NULL); /* uploads and compiles */
+    hot_headless *headless = NULL;
+    hot_renderer *renderer = NULL;
+    const double begin = now();
+    hot_status status = hot_headless_create(context, &headless);
+    if (status == HOT_OK)
+        status = hot_headless_resize(headless, width, height, samples);
+    if (status == HOT_OK)
+        status = hot_renderer_create(context, &renderer);
+    if (status == HOT_OK) /* uploads and compiles */
+        status = hot_renderer_draw(renderer, scene, &turned, width, height, NULL);
+    if (status == HOT_OK)
+        hot_headless_resolve(headless);
+    glFinish();
     const double start = now();
     for (int frame = 0; frame < frames && status == HOT_OK; frame++) {
-        hot_view_lay_out(scene, &turned, 100, 100, &layout);
-        hot_view_state_turn(&turned, &layout.viewport[0], frame % 40 < 20 ? 1 : -1, 0);
-        status = hot_pictures_draw(pictures, scene, &turned, NULL);
+        hot_view_lay_out(scene, &turned, width, height, &layout);
+        hot_view_state_turn(&turned, &layout.viewport[0], frame % 40 < 20 ? 4 : -4, 0);
+        status = hot_renderer_draw(renderer, scene, &turned, width, height, NULL);
+        hot_headless_resolve(headless);
+        glFinish(); /* as a window's swap would: no picture is skipped */
     }
     const double seconds = now() - start;
-    const hot_render_counts *counts = hot_renderer_counts(hot_pictures_renderer(pictures));
-    if (status != HOT_OK)
-        return status;
-    printf("%s: %.1f frames/s, %zu glyphs, %zu sticks, %.0f triangles a glyph, %.3g triangles a frame, %s\n", label,
-           frames / seconds, counts->glyphs, counts->sticks,
-           counts->glyphs ? (double)(counts->triangles - 2 * counts->sticks) / (double)counts->glyphs : 0,
-           (double)counts->triangles, hot_renderer_device(hot_pictures_renderer(pictures)));
-    return fflush(stdout) == 0 ? HOT_OK : hot_context_fail(context, HOT_ERROR_FILE, "cannot write to standard output");
+    if (status == HOT_OK) {
+        const hot_render_counts *counts = hot_renderer_counts(renderer);
+        printf("%s: %.1f frames/s, first after %.2f s, %zu glyphs, %zu sticks, %.0f triangles a glyph, %.3g a frame, %dx%d, %s\n",
+               state->detail ? "fixed detail" : "level of detail", frames / seconds, start - begin, counts->glyphs,
+               counts->sticks, counts->glyphs ? (double)(counts->triangles - 2 * counts->sticks) / (double)counts->glyphs : 0.,
+               (double)counts->triangles, width, height, hot_renderer_device(renderer));
+        if (fflush(stdout) != 0)
+            status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write to standard output");
+    }
+    if (status == HOT_OK && path)
+        status = write_ppm(context, renderer, width, height, path);
+    hot_renderer_destroy(&renderer);
+    hot_headless_destroy(&headless);
+    return status;
 }

@@ -223,8 +223,9 @@ static int level_index(int level)
     return index;
 }
 
-/* How far from the true surface a picture may be, in pixels. */
-static const double TOLERANCE = 0.5;
+/* How far from the true surface a picture may be, in pixels, at the tip of the sharpest lobe there can be; usual lobes are
+ * within a third of it. */
+static const double TOLERANCE = 1;
 
 hot_status hot_surface_list_make(hot_context *context, const hot_scene *scene, const hot_view_state *state,
                                  const hot_viewport *viewport, const hot_surface_set *set, hot_surface_list *list)

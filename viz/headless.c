@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#define EGL_NO_X11 /* no window system is meant */
 #include <epoxy/egl.h>
 #include <epoxy/gl.h>
 
