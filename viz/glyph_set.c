@@ -6,8 +6,6 @@
 #include "color.h"
 #include "glyph_size.h"
 
-const int hot_glyph_levels[HOT_LEVELS] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32};
-
 /* ---- Which voxels ----------------------------------------------------------------------------------------- */
 
 /* A box of voxels, both ends included. */
@@ -215,14 +213,6 @@ static int in_view(const hot_viewport *viewport, const float center[3], double r
     return 1;
 }
 
-static int level_index(int level)
-{
-    int index = 0;
-    while (index < HOT_LEVELS - 1 && hot_glyph_levels[index] < level)
-        index++;
-    return index;
-}
-
 /* How far from the true surface a picture may be, in pixels, at the tip of the sharpest lobe there can be; usual lobes are
  * within a third of it. */
 static const double TOLERANCE = 1;
@@ -230,21 +220,21 @@ static const double TOLERANCE = 1;
 hot_status hot_surface_list_make(hot_context *context, const hot_scene *scene, const hot_view_state *state,
                                  const hot_viewport *viewport, const hot_surface_set *set, hot_surface_list *list)
 {
-    const int fixed = state->detail ? level_index((int)lround(sqrt(state->detail / 20.))) : -1;
+    const int fixed = state->detail ? hot_glyph_detail_of(state->detail) : -1;
     double range[2];
     const hot_view_volume *volume = color_volume(scene, state, range);
     hot_status status = HOT_OK;
     hot_surface_item *found = NULL;
-    uint8_t *level = NULL;
-    size_t next[HOT_LEVELS] = {0}, kept = 0;
+    uint8_t *detail = NULL;
+    size_t next[HOT_SPHERES] = {0}, kept = 0;
     if (set->count > list->room) {
         hot_surface_list_free(context, list);
         list->items = hot_context_alloc(context, set->count, sizeof *list->items);
         list->room = list->items ? set->count : 0;
     }
     found = hot_context_alloc(context, set->count, sizeof *found);
-    level = hot_context_alloc(context, set->count, 1);
-    if ((!list->items && set->count) || !found || !level) {
+    detail = hot_context_alloc(context, set->count, 1);
+    if ((!list->items && set->count) || !found || !detail) {
         status = HOT_ERROR_MEMORY;
         goto cleanup;
     }
@@ -267,20 +257,20 @@ hot_status hot_surface_list_make(hot_context *context, const hot_scene *scene, c
         } else if (state->color == HOT_COLOR_PLAIN) {
             plain_color(item->rgba);
         }
-        level[kept] = (uint8_t)(fixed >= 0 ? fixed : level_index(hot_glyph_level(scene->order, radius / viewport->mm_per_pixel,
-                                                                                TOLERANCE)));
-        list->first[level[kept++] + 1]++;
+        detail[kept] = (uint8_t)(fixed >= 0 ? fixed
+                                            : hot_glyph_detail(scene->order, radius / viewport->mm_per_pixel, TOLERANCE));
+        list->first[detail[kept++] + 1]++;
     }
     list->culled = set->count - kept;
-    for (int l = 0; l < HOT_LEVELS; l++) {
+    for (int l = 0; l < HOT_SPHERES; l++) {
         next[l] = list->first[l];
         list->first[l + 1] += list->first[l];
     }
     for (size_t g = 0; g < kept; g++)
-        list->items[next[level[g]]++] = found[g];
+        list->items[next[detail[g]]++] = found[g];
 cleanup:
     hot_context_free(context, found);
-    hot_context_free(context, level);
+    hot_context_free(context, detail);
     return status;
 }
 

@@ -8,10 +8,6 @@
 #include "camera.h"
 #include "glyph.h"
 
-/* The levels of detail that are drawn, coarsest first. */
-enum { HOT_LEVELS = 12 };
-extern const int hot_glyph_levels[HOT_LEVELS];
-
 /* The voxels of a viewport that could have glyphs: in the slices shown, inside the mask. *voxels: context memory. */
 hot_status hot_glyph_voxels(hot_context *context, const hot_scene *scene, const hot_view_state *state,
                             const hot_viewport *viewport, uint32_t **voxels, size_t *count);
@@ -43,9 +39,9 @@ typedef struct hot_surface_item {
 } hot_surface_item;
 
 typedef struct hot_surface_list {
-    hot_surface_item *items; /* sorted by level */
+    hot_surface_item *items; /* sorted by detail */
     size_t room;
-    size_t first[HOT_LEVELS + 1]; /* where each level's items begin; the last is their number */
+    size_t first[HOT_SPHERES + 1]; /* where each sphere's items begin; the last is their number */
     size_t culled;                /* outside the viewport */
 } hot_surface_list;
 

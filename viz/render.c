@@ -45,7 +45,7 @@ void hot_renderer_destroy(hot_renderer **renderer)
 void hot_renderer_forget(hot_renderer *renderer)
 {
     hot_glyphs_forget(renderer->context, &renderer->glyphs);
-    renderer->image.scene = NULL;
+    renderer->image.scene = 0;
     renderer->image.volume = NULL;
 }
 

@@ -33,7 +33,7 @@ typedef struct hot_renderer hot_renderer;
  * Errors: HOT_ERROR_DEVICE (version, shader, with the driver's words), HOT_ERROR_MEMORY. */
 hot_status hot_renderer_create(hot_context *context, hot_renderer **renderer);
 void hot_renderer_destroy(hot_renderer **renderer);
-/* Forgets what was uploaded from a scene: call it before that scene is destroyed, or when its data changed. */
+/* Forgets what was uploaded: call it when a scene's data changed. Another scene is noticed without. */
 void hot_renderer_forget(hot_renderer *renderer);
 
 /* Draws a picture of width x height pixels into the bound framebuffer, whose size it must have. overlay may be NULL.

@@ -7,13 +7,13 @@
 
 /* ---- Meshes ----------------------------------------------------------------------------------------------- */
 
-static hot_status make_mesh(hot_context *context, int level, hot_glyph_mesh *mesh)
+static hot_status make_mesh(hot_context *context, int parts, hot_glyph_mesh *mesh)
 {
     enum { VERTICES = 2048 }; /* of several spheres together: enough to keep the hardware busy per instance */
     hot_sphere sphere = {0};
     float(*vertices)[4] = NULL;
     uint16_t *indices = NULL;
-    hot_status status = hot_sphere_create(context, level, &sphere);
+    hot_status status = hot_sphere_create(context, parts, &sphere);
     if (status != HOT_OK)
         return status;
     mesh->copies = sphere.vertices < VERTICES ? (int)(VERTICES / sphere.vertices) : 1;
@@ -92,7 +92,7 @@ static void make_key(const hot_scene *scene, const hot_view_state *state, const 
 {
     const int whole = viewport->space && state->extent == HOT_EXTENT_VOLUME;
     memset(key, 0, sizeof *key);
-    key->scene = scene;
+    key->scene = scene->serial;
     key->space = viewport->space;
     key->axis = viewport->axis;
     key->plane = viewport->plane;
@@ -197,7 +197,7 @@ static hot_status look_again(hot_context *context, hot_viewport_glyphs *glyphs, 
         status = hot_surface_list_make(context, scene, state, viewport, &glyphs->set, &glyphs->list);
         if (status == HOT_OK)
             status = hot_texture_buffer_fill(context, &glyphs->items, GL_RGBA32UI, 16, glyphs->list.items,
-                                             glyphs->list.first[HOT_LEVELS] * sizeof *glyphs->list.items);
+                                             glyphs->list.first[HOT_SPHERES] * sizeof *glyphs->list.items);
     }
     if (status == HOT_OK && glyphs->key.kinds & STICKS) {
         hot_stick_item *items = NULL;
@@ -235,9 +235,9 @@ hot_status hot_glyphs_prepare(hot_context *context, hot_glyph_renderer *glyphs, 
         status = look_again(context, mine, scene, state, viewport);
         mine->looked = status == HOT_OK;
     }
-    for (int l = 0; l < HOT_LEVELS && status == HOT_OK; l++)
+    for (int l = 0; l < HOT_SPHERES && status == HOT_OK; l++)
         if (mine->list.first[l + 1] > mine->list.first[l] && !glyphs->mesh[l].array)
-            status = make_mesh(context, hot_glyph_levels[l], &glyphs->mesh[l]);
+            status = make_mesh(context, hot_sphere_parts[l], &glyphs->mesh[l]);
     return status;
 }
 
@@ -278,7 +278,7 @@ static void draw_surfaces(hot_glyph_renderer *glyphs, const hot_viewport_glyphs 
     hot_texture_buffer_bind(&mine->items, 0);
     hot_texture_buffer_bind(&mine->values, 1);
     glEnable(GL_CULL_FACE);
-    for (int l = 0; l < HOT_LEVELS; l++) {
+    for (int l = 0; l < HOT_SPHERES; l++) {
         const hot_glyph_mesh *mesh = &glyphs->mesh[l];
         const size_t from = mine->list.first[l], count = mine->list.first[l + 1] - from;
         if (!count)
@@ -286,6 +286,7 @@ static void draw_surfaces(hot_glyph_renderer *glyphs, const hot_viewport_glyphs 
         const size_t whole = count / (size_t)mesh->copies, rest = count % (size_t)mesh->copies;
         glBindVertexArray(mesh->array);
         glUniform1i(copies, mesh->copies);
+        hot_program_float(program, "bend", hot_glyph_bend(scene->order, hot_sphere_parts[l]));
         glUniform1i(first, (GLint)from);
         if (whole)
             glDrawElementsInstanced(GL_TRIANGLES, mesh->copies * mesh->elements, GL_UNSIGNED_SHORT, NULL, (GLsizei)whole);
@@ -321,7 +322,7 @@ void hot_glyphs_draw(hot_glyph_renderer *glyphs, int which, const hot_scene *sce
                      const hot_viewport *viewport, hot_render_counts *counts)
 {
     const hot_viewport_glyphs *mine = &glyphs->viewport[which];
-    const int surfaces = mine->list.first[HOT_LEVELS] > 0, sticks = mine->sticks > 0;
+    const int surfaces = mine->list.first[HOT_SPHERES] > 0, sticks = mine->sticks > 0;
     if (surfaces)
         draw_surfaces(glyphs, mine, scene, state, viewport, counts);
     if (!sticks)
@@ -356,7 +357,7 @@ void hot_glyphs_free(hot_context *context, hot_glyph_renderer *glyphs)
         hot_texture_buffer_free(&glyphs->viewport[v].items);
         hot_texture_buffer_free(&glyphs->viewport[v].stick_items);
     }
-    for (int l = 0; l < HOT_LEVELS; l++) {
+    for (int l = 0; l < HOT_SPHERES; l++) {
         glDeleteVertexArrays(1, &glyphs->mesh[l].array);
         glDeleteBuffers(1, &glyphs->mesh[l].vertices);
         glDeleteBuffers(1, &glyphs->mesh[l].indices);

@@ -41,7 +41,7 @@ hot_status hot_gl_check(hot_context *context, const char *what);
 /* What the choice and the list of a viewport's glyphs were made for: as long as it is the same they are kept. Zeroed, then
  * filled, so that memcmp compares it. */
 typedef struct hot_glyph_key {
-    const hot_scene *scene;
+    unsigned scene; /* its serial number */
     int space, axis, plane, voxel[3], extent, slab, lock_axes, use_mask, kinds;
     double threshold, normal[3];
 } hot_glyph_key;
@@ -72,7 +72,7 @@ typedef struct hot_glyph_mesh {
 typedef struct hot_glyph_renderer {
     int order;        /* that the surface program is for */
     GLuint surface, stick, empty_array;
-    hot_glyph_mesh mesh[HOT_LEVELS];
+    hot_glyph_mesh mesh[HOT_SPHERES];
     hot_viewport_glyphs viewport[4];
 } hot_glyph_renderer;
 
@@ -87,7 +87,7 @@ void hot_glyphs_free(hot_context *context, hot_glyph_renderer *glyphs);
 
 typedef struct hot_image_renderer {
     GLuint program, texture, empty_array;
-    const hot_scene *scene;        /* what is in the texture */
+    unsigned scene;                /* what is in the texture: serial number, and */
     const hot_view_volume *volume;
 } hot_image_renderer;
 

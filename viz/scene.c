@@ -1,6 +1,7 @@
 #include "scene.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -274,6 +275,9 @@ hot_status hot_scene_create(hot_context *context, const hot_scene_parts *parts, 
     hot_scene *made = hot_context_calloc(context, 1, sizeof *made);
     if (!made)
         return HOT_ERROR_MEMORY;
+    /* what was uploaded is told from what was not, also when memory is used again */
+    static atomic_uint number;
+    made->serial = 1 + atomic_fetch_add(&number, 1);
     made->context = context;
     made->grid = parts->grid;
     made->order = parts->tensors ? parts->order : 0;

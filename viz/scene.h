@@ -27,6 +27,7 @@ typedef struct hot_view_volume {
 /* Read it freely; only viz/scene*.c write it. */
 typedef struct hot_scene {
     hot_context *context;
+    unsigned serial;          /* no two scenes of a process have the same */
     hot_grid grid;            /* in the file's own space */
     size_t voxels;
     double sign[3];           /* world vector of the grid's space x sign = RAS vector */

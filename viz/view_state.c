@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "camera.h"
+#include "glyph.h"
 #include "scene.h"
 
 #define AT(FIELD) offsetof(hot_view_state, FIELD)
@@ -133,13 +134,6 @@ static int read_numbers(const hot_view_setting *setting, const char *text, int l
     }
 }
 
-/* 20 n^2 triangles for the n that comes nearest. */
-static int near_detail(double triangles)
-{
-    int n = (int)lround(sqrt(triangles / 20));
-    return 20 * n * n;
-}
-
 hot_status hot_view_setting_parse(hot_context *context, const hot_view_setting *setting, const char *text,
                                   hot_view_state *state)
 {
@@ -160,7 +154,7 @@ hot_status hot_view_setting_parse(hot_context *context, const hot_view_setting *
         if (!automatic && !read_numbers(setting, text, 1, 1, number))
             return refuse(context, setting, text);
         if (setting->offset == AT(detail))
-            *whole = automatic ? 0 : near_detail(number[0]);
+            *whole = automatic ? 0 : 20 * hot_sphere_parts[hot_glyph_detail_of((int)number[0])];
         else
             *whole = automatic ? -1 : (int)number[0];
         return HOT_OK;

@@ -51,7 +51,7 @@ typedef struct hot_view_state {
     double opacity;        /* of the background image behind the glyphs, 0 to 1 */
     double stick_width;    /* as a fraction of the voxel */
     int light;             /* 1: shaded by a light at the viewer */
-    int detail;            /* triangles of a surface: 0 = by its size on the screen, else 20 n^2 with n = 1 ... 32 */
+    int detail;            /* triangles of a surface: 0 = by its size on the screen, else the nearest sphere of viz/glyph.h */
     /* Around them */
     double canvas[3];      /* colour of empty space, 0 to 1 */
     int show_image, show_crosshair, show_annotations, show_values, show_colorbar, show_help;

@@ -22,6 +22,7 @@ int main(int argc, char **argv)
     const int order = atoi(argv[2]), cube = strcmp(argv[3], "cube") == 0, size = atoi(argv[5]);
     hot_view_state_default(&state);
     state.detail = atoi(argv[4]);
+    state.show_image = 0;
     if (cube) {
         state.mode = HOT_VIEW_SPACE;
         state.extent = HOT_EXTENT_VOLUME;

@@ -5,6 +5,7 @@ uniform mat4 view;             // RAS mm -> clip
 uniform vec3 flip;             // RAS -> the tensors' world
 uniform mat3 to_voxel;         // RAS mm -> voxel steps
 uniform bool clipped;          // to the voxel's walls
+uniform float bend;            // (1 + ORDER) h^2 c, with h the angle between vertices
 
 layout(location = 0) in vec4 corner; // direction, and which copy
 
@@ -21,7 +22,11 @@ void main()
     gradient *= flip;
     // of the surface r(v) v: the radial part, and against the slope of r on the sphere
     normal = float(ORDER + 1) * radius * v - float(ORDER) * gradient;
-    radius = max(radius, 0.0) * size;
+    // Flat triangles between points of a curved surface lie below it. Along a great circle 1/r of a line bends by u'' + u = 0;
+    // that of x^m by (1 + m) (1 + (r'/r)^2 / m) / r: by so much is a vertex raised that triangles are right in the mean.
+    vec3 slope = gradient - radius * v;
+    float steep = float(ORDER) * dot(slope, slope) / max(radius * radius, 1e-6);
+    radius = max(radius, 0.0) * size * (1.0 + min(bend * (1.0 + steep), 0.5));
     if (clipped) {
         vec3 out_of = to_voxel * v, far = abs(out_of);
         float most = max(far.x, max(far.y, far.z));
