@@ -6,7 +6,7 @@
 #include "common/backend.h"
 #include "common/context_internal.h"
 
-static const hot_backends backends = {"heev", hot_heev_ref, hot_heev_cpu, NULL};
+static const hot_backends backends = {"heev", hot_heev_ref, hot_heev_cpu, HOT_CUDA_BACKEND(hot_heev_cuda)};
 
 int hot_heev_finite(const hot_heev_job *job, size_t i)
 {

@@ -13,6 +13,7 @@ CLI_DECLARE(response);
 CLI_DECLARE(fit);
 CLI_DECLARE(peaks);
 CLI_DECLARE(eig);
+CLI_DECLARE(denoise);
 CLI_DECLARE(tridiag);
 CLI_DECLARE(score);
 CLI_DECLARE(run);
@@ -28,6 +29,7 @@ static const cli_entry entries[] = {
     CLI_ENTRY(fit),
     CLI_ENTRY(peaks),
     CLI_ENTRY(eig),
+    CLI_ENTRY(denoise),
     CLI_ENTRY(tridiag),
     CLI_ENTRY(score),
     CLI_ENTRY(run),

@@ -64,6 +64,8 @@ int cli_run(int argc, char **argv)
         {"bvec", CLI_TEXT, &options.bvec, "FILE", "for NIfTI; default: beside it, same base name", 0, 0},
         {"mask", CLI_TEXT, &options.mask, "FILE", "compute where it is not 0; default: estimated from the b=0 images", 0,
          0},
+        {"denoise", CLI_FLAG, &options.denoise, NULL,
+         "denoise the data first (see hotfiber denoise), and leave the noise's map in noise.nii.gz", 0, 0},
         {"model", CLI_CHOICE, &options.fit.model, "adc|odf|fod",
          "what the tensor is: apparent diffusivity, diffusion orientations (q-ball), fibre orientations (deconvolution, "
          "default). The maxima of adc are not the fibres where fibres cross",

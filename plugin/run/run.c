@@ -83,6 +83,52 @@ static hot_status check_inputs(const hot_run_job *job)
     return HOT_OK;
 }
 
+/* The mean of a noise map where it is known; where it is not, the map gets it. NaN when it is known nowhere. */
+static double complete_noise(float *noise, size_t voxels)
+{
+    double sum = 0;
+    size_t known = 0;
+    for (size_t v = 0; v < voxels; v++)
+        if (noise[v] > 0) {
+            sum += noise[v];
+            known++;
+        }
+    const double mean = known ? sum / (double)known : NAN;
+    for (size_t v = 0; v < voxels; v++)
+        if (!(noise[v] > 0))
+            noise[v] = (float)mean;
+    return mean;
+}
+
+/* The data without what is noise by their principal components; the map of it is one more file. How many fibres there are is
+ * still weighed against this noise: what is left of it lies where the signal does, which is where fibres are told apart,
+ * while the spread of the denoised b=0 volumes says next to nothing of it. */
+static hot_status denoise(hot_run_job *job)
+{
+    const size_t voxels = hot_grid_voxels(hot_dwi_grid(job->dwi));
+    hot_dwi *denoised = NULL;
+    job->noise = hot_context_alloc(job->context, voxels, sizeof *job->noise);
+    hot_status status = job->noise ? hot_dwi_denoise(job->context, job->dwi, NULL, NULL, &denoised, job->noise) : HOT_ERROR_MEMORY;
+    if (status != HOT_OK)
+        return status;
+    if (!job->borrowed)
+        hot_dwi_destroy(&job->dwi);
+    job->borrowed = 0;
+    job->dwi = denoised;
+    job->sigma = complete_noise(job->noise, voxels);
+    if (job->sigma > 0 && !(job->options.signal.sigma > 0) && !job->options.signal.sigma_map)
+        job->options.signal.sigma_map = job->noise;
+    return HOT_OK;
+}
+
+static hot_status write_noise(hot_run_job *job)
+{
+    char *path = hot_folder_file(job->context, &job->folder, "noise.nii.gz");
+    hot_status status = path ? hot_dwi_save_noise(job->context, job->dwi, job->noise, path) : HOT_ERROR_MEMORY;
+    hot_context_free(job->context, path);
+    return status;
+}
+
 static hot_status make_mask(hot_run_job *job)
 {
     const hot_mask *given = job->options.mask_in_memory;
@@ -102,8 +148,14 @@ static hot_status make_mask(hot_run_job *job)
     if (job->result.voxels == 0)
         return hot_context_fail(job->context, HOT_ERROR_DATA, "the mask (%s) is empty: there is nothing to compute",
                                 job->mask_from);
+    const double before = job->sigma;
     size_t repeats;
-    return hot_dwi_noise(job->context, job->dwi, job->mask, &job->sigma, &job->snr, &repeats);
+    status = hot_dwi_noise(job->context, job->dwi, job->mask, &job->sigma, &job->snr, &repeats);
+    if (before > 0) { /* known from denoising: that of the data as they came */
+        job->snr *= job->sigma / before;
+        job->sigma = before;
+    }
+    return status;
 }
 
 /* Order 6 unless the scheme has too few directions for it. */
@@ -270,8 +322,13 @@ static hot_status write_fibers(hot_run_job *job)
 
 hot_status hot_run_compute_job(hot_run_job *job)
 {
-    hot_status status = make_mask(job);
-    if (status != HOT_OK)
+    hot_status status = HOT_OK;
+    if (job->options.denoise) {
+        if ((status = denoise(job)) != HOT_OK)
+            return status;
+        end_stage(job, "denoising");
+    }
+    if ((status = make_mask(job)) != HOT_OK)
         return status;
     end_stage(job, "mask");
 
@@ -301,6 +358,8 @@ void hot_run_free(hot_run_job *job)
     job->input = NULL;
     hot_context_free(job->context, job->background);
     job->background = NULL;
+    hot_context_free(job->context, job->noise);
+    job->noise = NULL;
     hot_signal_maps_free(job->context, &job->maps);
     hot_fiber_field_destroy(&job->fibers);
     hot_tensor_field_destroy(&job->tensors);
@@ -328,7 +387,7 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
     if (status != HOT_OK)
         goto cleanup;
     end_stage(&job, "reading");
-    if ((status = hot_run_compute_job(&job)) != HOT_OK)
+    if ((status = hot_run_compute_job(&job)) != HOT_OK || (job.noise && (status = write_noise(&job)) != HOT_OK))
         goto cleanup;
 
     /* The data are not needed any more once they are described, and make room for what writing needs. */
@@ -362,6 +421,7 @@ hot_status hot_run_compute(hot_context *context, const hot_dwi *dwi, const hot_r
     memset(fields, 0, sizeof *fields);
     hot_status status = hot_run_take_options(&job, options ? options : &none);
     job.dwi = (hot_dwi *)(uintptr_t)dwi; /* read only, and taken out again below */
+    job.borrowed = 1;
     if (status == HOT_OK)
         status = hot_run_compute_job(&job);
     if (status == HOT_OK) {
@@ -371,7 +431,8 @@ hot_status hot_run_compute(hot_context *context, const hot_dwi *dwi, const hot_r
         if (result)
             *result = job.result;
     }
-    job.dwi = NULL;
+    if (job.borrowed)
+        job.dwi = NULL;
     hot_run_free(&job);
     return status;
 }

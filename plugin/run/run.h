@@ -13,6 +13,7 @@ typedef struct hot_run_job {
     hot_run_options options; /* a copy, with the defaults filled in */
     hot_folder folder;
     hot_dwi *dwi;
+    int borrowed; /* dwi is the caller's */
     hot_mask *mask;
     hot_response *response;
     size_t response_voxels; /* used for an estimated response; 0 = not estimated */
@@ -20,6 +21,7 @@ typedef struct hot_run_job {
     hot_fiber_field *fibers;
     hot_signal_maps maps; /* method signal */
     float *background; /* the picture's: mean b=0 image */
+    float *noise;      /* with denoising: the noise's standard deviation per voxel; else NULL */
     double sigma, snr;
     hot_run_result result;
     struct { const char *name; double seconds; } stage[HOT_RUN_STAGES];

@@ -70,6 +70,7 @@ static void add_settings(cJSON *root, const hot_run_job *job)
     cJSON *settings = cJSON_AddObjectToObject(root, "settings");
     add_text(settings, "model", hot_tensor_field_model(job->tensors));
     cJSON_AddNumberToObject(settings, "order", hot_tensor_field_order(job->tensors));
+    cJSON_AddBoolToObject(settings, "denoise", job->options.denoise);
     add_text(settings, "mask", job->mask_from);
     add_text(settings, "response", job->response_from);
     if (job->options.diffusivity_along > 0) {

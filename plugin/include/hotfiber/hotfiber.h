@@ -9,6 +9,7 @@
 #define HOTFIBER_HOTFIBER_H
 
 #include <hotfiber/context.h>
+#include <hotfiber/denoise.h>
 #include <hotfiber/directions.h>
 #include <hotfiber/fit.h>
 #include <hotfiber/lowrank.h>

@@ -64,6 +64,15 @@ HOT_API size_t hot_mask_count(const hot_mask *mask);
 HOT_API hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, double *sigma,
                                  double *snr, size_t *repeats);
 
+/* A denoised copy (float samples, the same volumes, grid and gradients): see hot_denoise_f32. mask: NULL = all voxels; those
+ * outside stay as they are. noise (voxels; NULL = not wanted): the noise's standard deviation. The data are read slab by slab;
+ * the window's fields of options (NULL: the defaults) are used, is_complex and the slab's are not.
+ * Owner: the caller, until hot_dwi_destroy. Errors as hot_denoise_f32 and hot_dwi_read. */
+HOT_API hot_status hot_dwi_denoise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
+                                   const hot_denoise_options *options, hot_dwi **denoised, float *noise);
+/* Writes a noise map on the data's grid: NIfTI by name, else NRRD ("-" = standard output). */
+HOT_API hot_status hot_dwi_save_noise(hot_context *context, const hot_dwi *dwi, const float *noise, const char *path);
+
 /* HOT_ERROR_ARGUMENT when `path` is, by whatever name, one of the files the data came from (header, data files, bval,
  * bvec): an input is never overwritten. */
 HOT_API hot_status hot_dwi_spares(hot_context *context, const hot_dwi *dwi, const char *path);

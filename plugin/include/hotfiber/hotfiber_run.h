@@ -16,6 +16,7 @@ typedef struct hot_run_options {
                                 "signal" with the model fod, else "maxima". peaks.mask is not used */
     hot_signal_find_options signal; /* method signal; its max_fibers is that of peaks */
     const hot_mask *mask_in_memory; /* instead of a file; copied. A response in memory goes into fit.response, copied too */
+    int denoise;          /* 1: the data are denoised first (hot_dwi_denoise, all voxels), and noise.nii.gz is written too */
 } hot_run_options;
 
 typedef struct hot_run_result {

@@ -1,0 +1,19 @@
+/* Timing on the device alone, for benchmarks. */
+#ifndef HOT_HEEV_MEASURE_H
+#define HOT_HEEV_MEASURE_H
+
+#include <hotfiber/context.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Values and vectors of random complex double matrices, `repeats` times from data in the GPU's memory to results there;
+ * seconds[i] is the time of each by the device's clock. HOT_ERROR_DEVICE without a GPU. */
+hot_status hot_heev_measure(hot_context *context, size_t n, size_t count, int repeats, double *seconds);
+hot_status hot_heev_measure_cuda(hot_context *context, size_t n, size_t count, int repeats, double *seconds);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

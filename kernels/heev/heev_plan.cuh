@@ -1,0 +1,64 @@
+/* What the kernels of the heev family work on: `count` matrices of size n on the device. Everything is of the matrices scaled by
+ * 2^-exponent. Triangles are packed: row j holds A(k, j), k = 0 ... j, a column of the upper triangle. */
+#ifndef HOT_HEEV_PLAN_CUH
+#define HOT_HEEV_PLAN_CUH
+
+#include <cuda_runtime.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct heev_plan {
+    int n, kept, count;
+    bool vectors;
+    void *reflectors;   /* count x n (n + 1) / 2 numbers: row i, 0 ... i - 1, is the i-th reflector */
+    void *tau;          /* count x n numbers */
+    double *d, *e;      /* count x n; e[i] couples i - 1 and i */
+    double *lambda;     /* count x n, ascending */
+    double *z[2];       /* count x n x n: row i, vector k; the second holds `up` before */
+    double *gram;       /* count x n x n; holds `down` before */
+    unsigned long long *apart; /* count: the bits of max |Z^T Z - 1| */
+    int *exponent;      /* count */
+    int *state;         /* count: HEEV_ ... */
+};
+
+enum { HEEV_FINE = 0, HEEV_BAD = 1, HEEV_BY_QL = 2 };
+
+/* How far from orthogonal one step of Newton and Schulz mends to the last place, and two. */
+#define HEEV_ONE_STEP 2e-8
+#define HEEV_TWO_STEPS 1e-4
+
+__device__ __forceinline__ size_t packed(int n) { return (size_t)n * (size_t)(n + 1) / 2; }
+__device__ __forceinline__ int which_z(const heev_plan &plan, int matrix)
+{
+    return plan.state[matrix] == HEEV_BY_QL || __longlong_as_double((long long)plan.apart[matrix]) > HEEV_ONE_STEP ? 0 : 1;
+}
+
+/* The sum of every thread's value, by all threads; in one order whatever the timing. room: a value per warp. */
+__device__ __forceinline__ double block_sum(double value, double *room)
+{
+    for (int offset = 16; offset; offset >>= 1)
+        value += __shfl_xor_sync(~0u, value, offset);
+    __syncthreads();
+    if (threadIdx.x % 32 == 0)
+        room[threadIdx.x / 32] = value;
+    __syncthreads();
+    value = 0;
+    for (unsigned warp = 0; warp < blockDim.x / 32; warp++)
+        value += room[warp];
+    return value;
+}
+__device__ __forceinline__ double block_max(double value, double *room)
+{
+    for (int offset = 16; offset; offset >>= 1)
+        value = fmax(value, __shfl_xor_sync(~0u, value, offset));
+    __syncthreads();
+    if (threadIdx.x % 32 == 0)
+        room[threadIdx.x / 32] = value;
+    __syncthreads();
+    value = room[0];
+    for (unsigned warp = 1; warp < blockDim.x / 32; warp++)
+        value = fmax(value, room[warp]);
+    return value;
+}
+
+#endif

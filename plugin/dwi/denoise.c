@@ -1,0 +1,106 @@
+/* Denoising a data set, slab by slab. */
+#include <string.h>
+
+#include "common/nrrdio.h"
+#include "dwi/reader.h"
+#include "export/nifti_volume.h"
+
+/* Signals of a slab that are in memory beside the result. */
+enum { SLAB_BYTES = 256 << 20 };
+
+/* An empty data set like the given one, with room for float samples voxel by voxel. */
+static hot_status begin_like(hot_context *context, const hot_dwi *dwi, hot_dwi **like)
+{
+    const size_t volumes = dwi->volumes, voxels = hot_grid_voxels(&dwi->grid);
+    hot_dwi *made = NULL;
+    hot_status status = hot_dwi_begin(context, &dwi->grid, volumes, 1, dwi->source, &made);
+    if (status != HOT_OK)
+        return status;
+    memcpy(made->b, dwi->b, volumes * sizeof *made->b);
+    memcpy(made->gradients, dwi->gradients, 3 * volumes * sizeof *made->gradients);
+    memcpy(made->frame, dwi->frame, sizeof made->frame);
+    made->sample = HOT_SAMPLE_F32;
+    made->stride[0] = volumes;
+    made->stride[1] = volumes * dwi->grid.size[0];
+    made->stride[2] = volumes * dwi->grid.size[0] * dwi->grid.size[1];
+    made->data = hot_context_alloc(context, voxels * volumes, sizeof(float));
+    made->release_data = hot_dwi_free_data;
+    status = made->data ? HOT_OK : HOT_ERROR_MEMORY;
+    for (size_t i = 0; i < dwi->input_count && status == HOT_OK; i++)
+        status = hot_dwi_add_input(context, made, dwi->inputs[i]);
+    if (status == HOT_OK)
+        status = hot_dwi_complete(context, made);
+    if (status != HOT_OK)
+        hot_dwi_destroy(&made);
+    *like = made;
+    return status;
+}
+
+hot_status hot_dwi_denoise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, const hot_denoise_options *options,
+                           hot_dwi **denoised, float *noise)
+{
+    const size_t *size = dwi->grid.size, volumes = dwi->volumes, plane = size[0] * size[1];
+    hot_denoise_options slab = {.size = sizeof slab};
+    size_t window[3], step[3];
+    float *signals = NULL;
+    hot_dwi *made = NULL;
+    *denoised = NULL;
+    if (options && options->size != sizeof slab)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise: options->size is %zu, not %zu", options->size, sizeof slab);
+    if (options)
+        slab = *options;
+    slab.is_complex = 0;
+    if (mask && memcmp(mask->grid.size, size, sizeof mask->grid.size) != 0)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise: the mask is of another size than the data");
+    hot_denoise_window(&slab, size, volumes, window, step);
+    /* What a slab needs on either side is read again for the next one: they are not thinner than that. */
+    const size_t margin = window[2] - 1, fits = SLAB_BYTES / (plane * volumes * sizeof(float));
+    const size_t thick = fits > 4 * margin + 1 ? fits - 2 * margin : 2 * margin + 1;
+    const size_t most = thick + 2 * margin < size[2] ? thick + 2 * margin : size[2];
+    hot_status status = begin_like(context, dwi, &made);
+    if (status != HOT_OK)
+        return status;
+    signals = hot_context_alloc(context, most * plane, volumes * sizeof *signals);
+    status = signals ? HOT_OK : HOT_ERROR_MEMORY;
+    for (size_t begin = 0; begin < size[2] && status == HOT_OK; begin += thick) {
+        const size_t end = begin + thick < size[2] ? begin + thick : size[2], first = begin < margin ? 0 : begin - margin;
+        const size_t last = end + margin < size[2] ? end + margin : size[2], here[3] = {size[0], size[1], last - first};
+        slab.slices = size[2];
+        slab.first = first;
+        slab.begin = begin;
+        slab.end = end;
+        slab.progress[0] = (double)begin / (double)size[2];
+        slab.progress[1] = (double)end / (double)size[2];
+        status = hot_dwi_read(context, dwi, first * plane, (last - first) * plane, signals);
+        if (status == HOT_OK)
+            status = hot_denoise_f32(context, &slab, here, volumes, signals, mask ? mask->bytes + first * plane : NULL,
+                                     (float *)made->data + begin * plane * volumes, noise ? noise + begin * plane : NULL);
+    }
+    hot_context_free(context, signals);
+    if (status != HOT_OK)
+        hot_dwi_destroy(&made);
+    *denoised = made;
+    return status;
+}
+
+hot_status hot_dwi_save_noise(hot_context *context, const hot_dwi *dwi, const float *noise, const char *path)
+{
+    hot_status status = hot_dwi_spares(context, dwi, path);
+    if (status != HOT_OK)
+        return status;
+    if (hot_path_is_nifti(path)) {
+        hot_nifti_writer writer;
+        status = hot_nifti_begin(context, path, &dwi->grid, 1, DT_FLOAT32, 0, 0, &writer);
+        if (status == HOT_OK)
+            status = hot_nifti_write(context, &writer, noise, hot_grid_voxels(&dwi->grid) * sizeof *noise);
+        return hot_nifti_end(context, &writer, status);
+    }
+    Nrrd *nrrd = NULL;
+    status = hot_nrrd_wrap(context, noise, nrrdTypeFloat, 3, dwi->grid.size, &nrrd);
+    if (status == HOT_OK)
+        status = hot_nrrd_set_grid(context, nrrd, 0, &dwi->grid);
+    if (status == HOT_OK)
+        status = hot_nrrd_save(context, nrrd, path, 0);
+    nrrdNix(nrrd);
+    return status;
+}
