@@ -163,7 +163,7 @@ HOT_FN vf lr_more(const vf *cost, vf best)
     return -2 * vlog(sum);
 }
 
-HOT_FN void lr_fit_all(const lr_scheme *s, const lr_grid *grid, const lr_prior *prior, int max_fibers,
+HOT_FN void lr_fit_all(const int mixed, const lr_scheme *s, const lr_grid *grid, const lr_prior *prior, int max_fibers,
                        const lr_data *data, vf *b, lr_fits *fits)
 {
     lr_filter(s, grid, data, b);
@@ -185,10 +185,10 @@ HOT_FN void lr_fit_all(const lr_scheme *s, const lr_grid *grid, const lr_prior *
     /* One fibre and something isotropic: what a voxel without fibres looks like. */
     fits->iso = fits->one;
     fits->iso.lw[0] = fits->one.lw[0] - 0.7f;
-    fits->iso.lc = vset(-1);
+    fits->iso.lc = vset(-1 - s->b[0]);
     fits->iso.d = vset(1);
-    fits->logdet[1] = lr_descend(1, 1, s, prior, data, 12, LR_TOLERANCE_LAST, &fits->iso);
-    fits->isotropic = vexp(fits->iso.lc - s->b[0] * fits->iso.d);
+    fits->logdet[1] = lr_descend(1, 2, s, prior, data, 12, LR_TOLERANCE_LAST, &fits->iso);
+    fits->isotropic = vexp(fits->iso.lc);
 
     fits->more[0] = fits->more[1] = fits->more[2] = fits->more[3] = vset(0);
     if (max_fibers < 2)
@@ -202,11 +202,13 @@ HOT_FN void lr_fit_all(const lr_scheme *s, const lr_grid *grid, const lr_prior *
         lr_direction(grid, first[c], f.v[0]);
         lr_direction(grid, second[c], f.v[1]);
         lr_start(data, 2, w, &f);
-        vf logdet = lr_descend(2, 0, s, prior, data, LR_TRY, LR_TOLERANCE, &f);
+        f.lc = fits->iso.lc;
+        f.d = fits->iso.d;
+        vf logdet = lr_descend(2, mixed, s, prior, data, LR_TRY, LR_TOLERANCE, &f);
         cost[c] = f.q;
         lr_keep(2, c == 0, &f, logdet, &fits->two, &fits->logdet[2]);
     }
-    fits->logdet[2] = lr_descend(2, 0, s, prior, data, LR_FINISH, LR_TOLERANCE_LAST, &fits->two);
+    fits->logdet[2] = lr_descend(2, mixed, s, prior, data, LR_FINISH, LR_TOLERANCE_LAST, &fits->two);
     fits->more[2] = lr_more(cost, fits->two.q);
     if (max_fibers < 3)
         return;
@@ -219,11 +221,13 @@ HOT_FN void lr_fit_all(const lr_scheme *s, const lr_grid *grid, const lr_prior *
         lr_direction(grid, second[c], f.v[1]);
         lr_direction(grid, third, f.v[2]);
         lr_start(data, 3, w, &f);
-        vf logdet = lr_descend(3, 0, s, prior, data, LR_TRY, LR_TOLERANCE, &f);
+        f.lc = fits->iso.lc - 0.7f; /* one fibre leaves more to it */
+        f.d = fits->iso.d;
+        vf logdet = lr_descend(3, mixed, s, prior, data, LR_TRY, LR_TOLERANCE, &f);
         cost[c] = f.q;
         lr_keep(3, c == 0, &f, logdet, &fits->three, &fits->logdet[3]);
     }
-    fits->logdet[3] = lr_descend(3, 0, s, prior, data, LR_FINISH, LR_TOLERANCE_LAST, &fits->three);
+    fits->logdet[3] = lr_descend(3, mixed, s, prior, data, LR_FINISH, LR_TOLERANCE_LAST, &fits->three);
     fits->more[3] = lr_more(cost, fits->three.q);
 }
 

@@ -49,6 +49,8 @@ static __global__ void lr_prepare_kernel(const __grid_constant__ lr_plan plan, c
         data.y[(size_t)j * data.count + at] = signal[data.order[j]] / sigma;
 }
 
+/* MIXED: the plan's prior.mixed */
+template <int MIXED>
 static __global__ void __launch_bounds__(THREADS) lr_fit_kernel(const __grid_constant__ lr_plan plan,
                                                          const __grid_constant__ chunk_data data)
 {
@@ -61,13 +63,16 @@ static __global__ void __launch_bounds__(THREADS) lr_fit_kernel(const __grid_con
     voxel.y = data.y + at;
     voxel.stride = data.count;
     voxel.snr = data.snr[at];
-    lr_fit_all(&plan.scheme, &plan.grid, &plan.prior, plan.max_fibers, &voxel, b, &fits);
-    lr_costs(&plan.prior, plan.max_fibers, plan.averaged, &fits, cost);
+    lr_fit_all(MIXED, &plan.scheme, &plan.grid, &plan.prior, plan.max_fibers, &voxel, b, &fits);
+    if (MIXED)
+        lr_costs_mixed(&plan.scheme, &plan.rule, &plan.prior, plan.max_fibers, plan.averaged, &fits, cost);
+    else
+        lr_costs(&plan.rule, &plan.prior, plan.max_fibers, plan.averaged, &fits, cost);
     int k = 0;
     for (int i = 1; i < 4; i++)
         if (cost[i] < cost[k])
             k = i;
-    const lr_fit *f = k == 0 ? &fits.iso : k == 1 ? &fits.one : k == 2 ? &fits.two : &fits.three;
+    const lr_fit *f = k == 0 ? &fits.iso : k == 1 && !MIXED ? &fits.one : k == 1 ? &fits.iso : k == 2 ? &fits.two : &fits.three;
     lr_answer answer;
     for (int i = 0; i < 4; i++)
         answer.cost[i][0] = cost[i];
@@ -168,7 +173,10 @@ static cudaError_t do_chunk(const hot_signal_job *job, const lr_plan *plan, chun
         error = cudaGetLastError();
     }
     if (error == cudaSuccess) {
-        lr_fit_kernel<<<blocks, THREADS>>>(*plan, data);
+        if (plan->prior.mixed)
+            lr_fit_kernel<1><<<blocks, THREADS>>>(*plan, data);
+        else
+            lr_fit_kernel<0><<<blocks, THREADS>>>(*plan, data);
         error = cudaGetLastError();
     }
     TRY(cudaEventRecord(events[1]));

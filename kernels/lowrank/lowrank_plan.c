@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "lowrank_rule_constants.h"
+
 enum { B0_LIMIT = 50 };
 
 /* Legendre polynomials of even degree: coefficients of u^0, u^2, ... */
@@ -152,7 +154,8 @@ void hot_lowrank_fill_pairs(lr_grid *grid)
     }
 }
 
-/* The grid, filters, Gram matrix, pairs. */
+/* The grid, filters, Gram matrix, pairs. Where something isotropic is part of every fit, the search looks only at what
+ * changes with direction: the filters are without their mean on each shell. */
 static void fill_grid(lr_plan *plan)
 {
     const lr_scheme *s = &plan->scheme;
@@ -166,6 +169,14 @@ static void fill_grid(lr_plan *plan)
                 double u = (double)v[3 * d] * g[0] + (double)v[3 * d + 1] * g[1] + (double)v[3 * d + 2] * g[2];
                 filter[(size_t)d * (size_t)s->volumes + (size_t)j] = (float)response_value(s, shell, search_tau, u);
             }
+        for (int shell = 0; plan->prior.mixed && shell < s->shells; shell++) {
+            float *row = filter + (size_t)d * (size_t)s->volumes;
+            double mean = 0;
+            for (int j = s->first[shell]; j < s->first[shell + 1]; j++)
+                mean += (double)row[j] / (s->first[shell + 1] - s->first[shell]);
+            for (int j = s->first[shell]; j < s->first[shell + 1]; j++)
+                row[j] -= (float)mean;
+        }
     }
     for (int d = 0; d < LR_GRID; d++)
         for (int e = 0; e < LR_GRID; e++) {
@@ -223,6 +234,21 @@ static hot_status sort_volumes(hot_context *context, const hot_signal_scheme *sc
     return HOT_OK;
 }
 
+static lr_prior make_prior(const hot_signal_options *options, const lr_scheme *s)
+{
+    const double degree = 0.017453292519943295, unit = fmax((double)s->zonal[0][0][0], 1e-3);
+    return (lr_prior){.tau_inv = (float)(1 / options->tau_sd),
+                      .tau_low = -0.03f,
+                      .tau_high = 0.2f,
+                      .weight_inv = (float)(1 / options->weight_sd),
+                      .separation_cos = (float)cos(32 * degree),
+                      .separation_inv = 1 / 0.03f,
+                      .mixed = options->contrast == HOT_CONTRAST_VARIED,
+                      .isotropic_mean = (float)log(0.25 * unit),
+                      .isotropic_inv = options->contrast == HOT_CONTRAST_VARIED ? 1 : 0,
+                      .isotropic_limit = (float)isotropic_limit(s)};
+}
+
 hot_status hot_lowrank_plan_make(hot_context *context, const hot_signal_options *options,
                                  const hot_signal_scheme *scheme, int has_s0, lr_plan *plan)
 {
@@ -269,15 +295,11 @@ hot_status hot_lowrank_plan_make(hot_context *context, const hot_signal_options 
             g[3 * j + d] = (float)(from[d] / length);
     }
     fill_response(options, &used, &plan->scheme);
+    plan->prior = make_prior(options, &plan->scheme);
+    plan->rule = options->contrast == HOT_CONTRAST_VARIED      ? rule_varied
+                 : options->contrast == HOT_CONTRAST_DISPERSED ? rule_dispersed
+                                                               : rule_alike;
     fill_grid(plan);
-    const double degree = 0.017453292519943295;
-    plan->prior = (lr_prior){.tau_inv = (float)(1 / options->tau_sd),
-                             .tau_low = -0.03f,
-                             .tau_high = 0.2f,
-                             .weight_inv = (float)(1 / options->weight_sd),
-                             .separation_cos = (float)cos(32 * degree),
-                             .separation_inv = 1 / 0.03f,
-                             .isotropic_limit = (float)isotropic_limit(&plan->scheme)};
 
 cleanup:
     if (status != HOT_OK)

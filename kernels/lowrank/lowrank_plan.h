@@ -29,8 +29,15 @@ typedef struct lr_prior {
     float tau_inv, tau_low, tau_high; /* 1 / standard deviation and bounds of the width */
     float weight_inv;                 /* 1 / standard deviation of ln w about its mean over the fibres */
     float separation_cos, separation_inv; /* |v_i . v_j| above the first is penalised, in units of 1 / the second */
+    int mixed;                            /* whether an isotropic part stands beside the fibres of every fit */
+    float isotropic_mean, isotropic_inv;  /* of ln of its signal on the first shell: mean and 1 / standard deviation (0: any) */
     float isotropic_limit; /* an isotropic part of the first shell's signal above this (of S0) is no tissue */
 } lr_prior;
+
+/* What the rule of lowrank_rule.h weighs its quantities with, for 0 to 3 fibres; with prior.mixed fewer of them are used. */
+typedef struct lr_rule {
+    float scale, none[5], one[6], two[9], three[9];
+} lr_rule;
 
 /* The start search: a grid on the half sphere and, for each pair on it, the inverse of its 2 x 2 Gram matrix. */
 typedef struct lr_grid {
@@ -51,6 +58,7 @@ typedef struct lr_plan {
     lr_scheme scheme;
     lr_grid grid;
     lr_prior prior;
+    lr_rule rule;
     int max_fibers, averaged;
     size_t all_volumes, b0_volumes; /* of the data: diffusion-weighted and b=0 */
     size_t *order;  /* all_volumes: first the diffusion-weighted ones as the scheme has them, then the b=0 ones */

@@ -1,5 +1,5 @@
 /* Fibres in signal space, the reference: double precision, one voxel at a time, the exact Rician mean, derivatives by
- * differences, its own start search. It shares with the fast backends the plan's numbers and the rule's constants. */
+ * differences, its own start search. It shares with the fast backends the plan's numbers, the rule's among them. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 enum { UNKNOWNS = 12, BINS = 6 };
 
 typedef struct ref_fit {
-    int k, iso;
+    int k, iso; /* iso: unknowns of the isotropic part, none, amplitude, amplitude and diffusivity */
     double v[3][3], lw[3], tau, lc, d;
     double q, chi, logdet;
 } ref_fit;
@@ -68,7 +68,7 @@ static void predict(const ref_voxel *x, const ref_fit *f, double *t)
     for (int shell = 0; shell < s->shells; shell++)
         for (int j = s->first[shell]; j < s->first[shell + 1]; j++) {
             const float *g = s->g + 3 * j;
-            double sum = f->iso ? exp(f->lc - (double)s->b[shell] * f->d) : 0;
+            double sum = f->iso ? exp(f->lc - ((double)s->b[shell] - (double)s->b[0]) * f->d) : 0;
             for (int i = 0; i < f->k; i++)
                 sum += exp(f->lw[i]) * legendre_series(s, shell, f->tau, g[0] * f->v[i][0] + g[1] * f->v[i][1] +
                                                                              g[2] * f->v[i][2]);
@@ -76,7 +76,7 @@ static void predict(const ref_voxel *x, const ref_fit *f, double *t)
         }
 }
 
-static int unknowns(const ref_fit *f) { return 3 * f->k + 1 + 2 * f->iso; }
+static int unknowns(const ref_fit *f) { return 3 * f->k + 1 + f->iso; }
 
 /* Priors as residuals whose squares add to the cost; returns how many. */
 static int prior_residuals(const ref_voxel *x, const ref_fit *f, double *r)
@@ -94,7 +94,9 @@ static int prior_residuals(const ref_voxel *x, const ref_fit *f, double *r)
             double dot = fabs(f->v[i][0] * f->v[j][0] + f->v[i][1] * f->v[j][1] + f->v[i][2] * f->v[j][2]);
             r[n++] = fmax(0, dot - p->separation_cos) * p->separation_inv;
         }
-    if (f->iso)
+    if (f->iso && p->isotropic_inv > 0)
+        r[n++] = (f->lc - p->isotropic_mean) * p->isotropic_inv;
+    if (f->iso > 1)
         r[n++] = f->d - 1;
     return n;
 }
@@ -292,6 +294,14 @@ static void start(const ref_voxel *x, int k, const int *at, double weight, ref_f
     }
 }
 
+/* Where contrast varies, the isotropic part of one fibre's fit, its diffusivity as it is there. */
+static void add_isotropic(const ref_voxel *x, const ref_fit *one, ref_fit *f)
+{
+    f->iso = x->plan->prior.mixed ? 1 : 0;
+    f->lc = one->lc;
+    f->d = one->d;
+}
+
 static void fit_all(const ref_voxel *x, double *room, ref_fit *iso, ref_fit fits[4])
 {
     const float *v = x->plan->grid.v;
@@ -305,9 +315,9 @@ static void fit_all(const ref_voxel *x, double *room, ref_fit *iso, ref_fit fits
     start(x, 1, at, 0.7 * x->snr, &fits[1]);
     descend(x, &fits[1], room);
     *iso = fits[1];
-    iso->iso = 1;
+    iso->iso = 2;
     iso->lw[0] -= 0.7;
-    iso->lc = -1;
+    iso->lc = -1 - (double)x->plan->scheme.b[0];
     iso->d = 1;
     descend(x, iso, room);
     fits[2].q = fits[3].q = INFINITY;
@@ -328,6 +338,7 @@ static void fit_all(const ref_voxel *x, double *room, ref_fit *iso, ref_fit fits
         ref_fit f;
         explained(x, 2, bin_at[b], &weight);
         start(x, 2, bin_at[b], weight, &f);
+        add_isotropic(x, iso, &f);
         descend(x, &f, room);
         if (f.q < fits[2].q)
             fits[2] = f;
@@ -346,6 +357,7 @@ static void fit_all(const ref_voxel *x, double *room, ref_fit *iso, ref_fit fits
         bin_at[b][2] = third;
         explained(x, 3, bin_at[b], &weight);
         start(x, 3, bin_at[b], weight, &f);
+        add_isotropic(x, iso, &f);
         descend(x, &f, room);
         if (f.q < fits[3].q)
             fits[3] = f;
@@ -354,48 +366,96 @@ static void fit_all(const ref_voxel *x, double *room, ref_fit *iso, ref_fit fits
 
 /* ---- the rule of lowrank_rule.h, in plain words -------------------------------------------------------------- */
 
-static double cost_of(const lr_prior *prior, const ref_fit *f, const float *c)
+/* What separation and weights of two or three fibres add; 1e30 for what is no candidate. */
+static double cost_of_many(const ref_fit *f, const double *c)
 {
-    double sum = 0, low = INFINITY, high = -INFINITY, near = 0;
+    double low = INFINITY, high = -INFINITY, near = 0;
     for (int i = 0; i < f->k; i++) {
-        sum += exp(f->lw[i]);
         low = fmin(low, f->lw[i]);
         high = fmax(high, f->lw[i]);
         for (int j = 0; j < i; j++)
             near = fmax(near, fabs(f->v[i][0] * f->v[j][0] + f->v[i][1] * f->v[j][1] + f->v[i][2] * f->v[j][2]));
     }
-    double missing = fmax(0, 0.75 - sum) / 0.1, fat = fmax(0, f->tau) * prior->tau_inv;
+    double angle = acos(fmin(near, 1));
+    if (near > 0.9272 || low - high < log(0.12))
+        return 1e30;
+    return c[0] * log(sin(angle)) + c[1] * fmax(low - high, -4) + c[2] * fmax(0, 35 - angle * 57.29577951308232) / 5;
+}
+
+static double cost_of(const lr_prior *prior, const ref_fit *f, const float *c)
+{
+    double sum = 0, many[3] = {0};
+    for (int i = 0; i < f->k; i++)
+        sum += exp(f->lw[i]);
+    double missing = fmax(0, 0.75 - sum) / 0.1, fat = fmin(fmax(0, f->tau) * prior->tau_inv, 6);
     double thin = fmin(0, f->tau) * prior->tau_inv;
     double cost = c[0] + f->q + c[1] * f->logdet + c[2] * missing * missing + c[3] * fat * fat + c[4] * fat +
                   c[5] * thin * thin;
-    if (f->k > 1) {
-        double angle = acos(fmin(near, 1));
-        if (near > 0.9272 || low - high < log(0.12))
-            return 1e30;
-        cost += c[6] * log(sin(angle)) + c[7] * fmax(low - high, -4) +
-                c[8] * fmax(0, 35 - angle * 57.29577951308232) / 5;
+    for (int i = 0; f->k > 1 && i < 3; i++)
+        many[i] = c[6 + i];
+    return f->k > 1 ? fmin(cost + cost_of_many(f, many), 1e30) : cost;
+}
+
+static void costs_alike(const lr_plan *plan, const ref_fit *iso, const ref_fit fits[4], double over, double cost[4])
+{
+    const lr_rule *rule = &plan->rule;
+    double w = fmin(exp(iso->lw[0]), 1);
+    cost[0] = rule->none[0] + iso->q + rule->none[1] * iso->logdet + rule->none[2] * w + rule->none[3] * w * w +
+              rule->none[4] * over;
+    cost[1] = cost_of(&plan->prior, &fits[1], rule->one);
+    cost[2] = plan->max_fibers > 1 ? cost_of(&plan->prior, &fits[2], rule->two) : 1e30;
+    cost[3] = plan->max_fibers > 2 ? cost_of(&plan->prior, &fits[3], rule->three) : 1e30;
+    for (int k = 0; k < 4; k++)
+        cost[k] *= rule->scale;
+}
+
+/* fits[1]: one fibre and the isotropic part */
+static void costs_mixed(const lr_plan *plan, const ref_fit fits[4], double over, double cost[4])
+{
+    const lr_rule *rule = &plan->rule;
+    const float *constants[4] = {rule->none, rule->one, rule->two, rule->three};
+    const double n = plan->scheme.volumes, lw = fmin(fmax(fits[1].lw[0], -3), 0), unknown[4] = {0, 6, 8, 11};
+    double left = INFINITY, base = INFINITY;
+    for (int k = 1; k <= plan->max_fibers; k++) {
+        left = fmin(left, fits[k].chi / fmax(n - unknown[k], n / 4));
+        base = fmin(base, fits[k].q);
     }
-    return cost;
+    for (int k = 0; k < 4; k++) {
+        const ref_fit *f = &fits[k ? k : 1];
+        double many[3] = {0};
+        cost[k] = 1e30;
+        if (k > plan->max_fibers)
+            continue;
+        cost[k] = constants[k][0] + constants[k][1] * f->logdet +
+                  1.25 * n * log(1 + (f->q - base) / (n / 4 + n * left));
+        for (int i = 0; k > 1 && i < 3; i++)
+            many[i] = constants[k][2 + i];
+        if (k > 1)
+            cost[k] += cost_of_many(f, many);
+    }
+    cost[0] += rule->none[2] * lw + rule->none[3] * lw * lw + rule->none[4] * over;
+    for (int k = 0; k < 4; k++)
+        cost[k] *= rule->scale;
 }
 
 static void answer_voxel(const ref_voxel *x, double *room, lr_answer *answer)
 {
-#include "lowrank_rule_constants.h"
     ref_fit iso, fits[4];
     const lr_prior *prior = &x->plan->prior;
     double cost[4];
     fit_all(x, room, &iso, fits);
-    double w = fmin(exp(iso.lw[0]), 1), water = exp(iso.lc - (double)x->plan->scheme.b[0] * iso.d);
-    double over = fmax(0, water - prior->isotropic_limit) / (0.03 * prior->isotropic_limit);
-    cost[0] = rule_none[0] + iso.q + rule_none[1] * iso.logdet + rule_none[2] * w + rule_none[3] * w * w +
-              rule_none[4] * fmin(over * over, 50);
-    cost[1] = cost_of(prior, &fits[1], rule_one);
-    cost[2] = x->plan->max_fibers > 1 ? cost_of(prior, &fits[2], rule_two) : 1e30;
-    cost[3] = x->plan->max_fibers > 2 ? cost_of(prior, &fits[3], rule_three) : 1e30;
+    double over = fmax(0, exp(iso.lc) - prior->isotropic_limit) / (0.03 * prior->isotropic_limit);
+    over = fmin(over * over, 50);
+    if (prior->mixed) {
+        fits[1] = iso;
+        costs_mixed(x->plan, fits, over, cost);
+    } else {
+        costs_alike(x->plan, &iso, fits, over, cost);
+    }
     fits[0] = iso;
     int k = 0;
     for (int i = 0; i < 4; i++) {
-        answer->cost[i][0] = (float)fmin(cost[i] * rule_scale, 1e30);
+        answer->cost[i][0] = (float)fmin(cost[i], 1e30);
         if (cost[i] < cost[k])
             k = i;
     }

@@ -32,6 +32,8 @@ static hot_status check_options(hot_context *context, const hot_signal_options *
     if (options->select != HOT_SELECT_MAP && options->select != HOT_SELECT_AVERAGED)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no way %d to select the number of fibres",
                                 (int)options->select);
+    if ((int)options->contrast < HOT_CONTRAST_AUTO || (int)options->contrast > HOT_CONTRAST_VARIED)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no contrast %d", (int)options->contrast);
     if (!sigma && !(options->sigma > 0 && isfinite(options->sigma)))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "the noise's standard deviation must be positive, not %g", options->sigma);
@@ -50,9 +52,9 @@ static hot_status check_options(hot_context *context, const hot_signal_options *
     if (options->order == 0)
         options->order = 8;
     if (options->tau_sd == 0)
-        options->tau_sd = 0.015;
+        options->tau_sd = options->contrast == HOT_CONTRAST_VARIED ? 0.03 : 0.015;
     if (options->weight_sd == 0)
-        options->weight_sd = 0.4;
+        options->weight_sd = options->contrast == HOT_CONTRAST_VARIED ? 0.8 : 0.4;
     return HOT_OK;
 }
 

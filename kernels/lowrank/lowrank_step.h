@@ -1,7 +1,7 @@
 /* Fibres in signal space, the arithmetic of one voxel (or of HOT_LANES of them side by side): a damped Gauss-Newton
  * fit of k fibres, each the single-fibre response turned to v_i and widened by tau, through the Rician mean.
  *
- *   eta_j = sum_i w_i R(g_j . v_i; tau) [+ c exp(-b_j D)],   R(u; tau) = sum_l a_l exp(-l(l+1) tau / 2) P_l(u)
+ *   eta_j = sum_i w_i R(g_j . v_i; tau) [+ c exp(-(b_j - b_1) D)],   R(u; tau) = sum_l a_l exp(-l(l+1) tau / 2) P_l(u)
  *   q     = sum_j (y_j - m(eta_j))^2 / s^2(eta_j) + ln s^2(eta_j)  + the priors' squares
  *
  * m and s are mean and standard deviation of a Rician magnitude; everything is in units of sigma. Compiled for each
@@ -17,7 +17,7 @@ typedef struct lr_fit {
     vf v[3][3];  /* unit */
     vf lw[3];    /* ln of the weights */
     vf tau;      /* width added to the response */
-    vf lc, d;    /* isotropic: ln amplitude at b = 0, diffusivity in 1e-3 mm^2/s */
+    vf lc, d;    /* isotropic: ln of its signal on the first shell, diffusivity in 1e-3 mm^2/s */
     vf q;        /* the cost: -2 ln (likelihood x priors), constants left out */
     vf chi;      /* sum of squared residuals, in units of their expected size */
 } lr_fit;
@@ -67,8 +67,9 @@ HOT_FN void lr_tangents(const vf v[3], vf e1[3], vf e2[3])
 
 #define LR_AT(i, j) ((i) * ((i) + 1) / 2 + (j)) /* packed lower triangle, i >= j */
 
-/* How many unknowns: k directions of two, k weights, tau, and amplitude and diffusivity of the isotropic part. */
-#define LR_UNKNOWNS(k, iso) (3 * (k) + 1 + 2 * (iso))
+/* How many unknowns: k directions of two, k weights, tau, and of the isotropic part nothing (iso 0: there is none), its
+ * amplitude (1) or amplitude and diffusivity (2). */
+#define LR_UNKNOWNS(k, iso) (3 * (k) + 1 + (iso))
 
 /* Cost (into f), half its gradient and half its Fisher matrix. */
 HOT_FN void lr_evaluate(const int k, const int iso, const lr_scheme *s, const lr_prior *prior, const lr_data *data,
@@ -106,10 +107,11 @@ HOT_FN void lr_evaluate(const int k, const int iso, const lr_scheme *s, const lr
                 dc[p] -= (float)(l * (2 * l + 1)) * term; /* degree 2l: 2l(2l+1)/2 */
             }
         }
-        vf cs = iso ? c0 * vexp(-s->b[shell] * f->d) : vset(0);
+        vf away = vset(s->b[shell] - s->b[0]);
+        vf cs = iso ? c0 * vexp(-away * f->d) : vset(0);
         for (int j = s->first[shell]; j < s->first[shell + 1]; j++) {
             const float gx = s->g[3 * j], gy = s->g[3 * j + 1], gz = s->g[3 * j + 2];
-            vf J[LR_UNKNOWNS(3, 1)];
+            vf J[LR_UNKNOWNS(3, 2)];
             vf t = cs, jt = vset(0);
     HOT_UNROLL
             for (int i = 0; i < k; i++) {
@@ -126,10 +128,10 @@ HOT_FN void lr_evaluate(const int k, const int iso, const lr_scheme *s, const lr
                 jt += w[i] * rt;
             }
             J[3 * k] = jt;
-            if (iso) {
+            if (iso)
                 J[3 * k + 1] = cs;
-                J[3 * k + 2] = -s->b[shell] * cs;
-            }
+            if (iso > 1)
+                J[3 * k + 2] = -away * cs;
             t = vmax(t, vset(1e-3f));
             vf m, mt, d, dt;
             lr_rician(t, &m, &mt, &d, &dt);
@@ -193,8 +195,14 @@ HOT_FN void lr_evaluate(const int k, const int iso, const lr_scheme *s, const lr
                 }
             }
     }
-    if (iso) {
-        /* One shell alone cannot tell amplitude from diffusivity: a wide prior about 1e-3 mm^2/s. */
+    if (iso && prior->isotropic_inv > 0) {
+        vf off = (f->lc - prior->isotropic_mean) * prior->isotropic_inv;
+        q += off * off;
+        G[3 * k + 1] += off * prior->isotropic_inv;
+        H[LR_AT(3 * k + 1, 3 * k + 1)] += vset(prior->isotropic_inv * prior->isotropic_inv);
+    }
+    if (iso > 1) {
+        /* One shell alone says nothing about it: a wide prior about 1e-3 mm^2/s. */
         vf off = f->d - 1.0f;
         q += off * off;
         G[3 * k + 2] += off;
@@ -207,7 +215,7 @@ HOT_FN void lr_evaluate(const int k, const int iso, const lr_scheme *s, const lr
 /* (H + damping diag H) step = -G by Cholesky. */
 HOT_FN void lr_solve(const int n, const vf *H, const vf *G, vf damping, vf *step)
 {
-    vf L[LR_AT(LR_UNKNOWNS(3, 1), 0)], inverse[LR_UNKNOWNS(3, 1)];
+    vf L[LR_AT(LR_UNKNOWNS(3, 2), 0)], inverse[LR_UNKNOWNS(3, 2)];
     HOT_UNROLL
     for (int i = 0; i < n; i++) {
         vf b = -G[i];
@@ -242,7 +250,7 @@ HOT_FN void lr_solve(const int n, const vf *H, const vf *G, vf damping, vf *step
 /* ln det of H. */
 HOT_FN vf lr_logdet(const int n, const vf *H)
 {
-    vf L[LR_AT(LR_UNKNOWNS(3, 1), 0)], inverse[LR_UNKNOWNS(3, 1)], sum = vset(0);
+    vf L[LR_AT(LR_UNKNOWNS(3, 2), 0)], inverse[LR_UNKNOWNS(3, 2)], sum = vset(0);
     HOT_UNROLL
     for (int i = 0; i < n; i++)
     HOT_UNROLL
@@ -280,10 +288,10 @@ HOT_FN void lr_move(const int k, const int iso, const lr_prior *prior, const lr_
         to->lw[i] = vclamp(f->lw[i] + vclamp(step[3 * i], -1, 1), -7, 3);
     }
     to->tau = vclamp(f->tau + vclamp(step[3 * k], -0.02f, 0.02f), prior->tau_low, prior->tau_high);
-    if (iso) {
+    if (iso)
         to->lc = vclamp(f->lc + vclamp(step[3 * k + 1], -1, 1), -8, 2);
+    if (iso > 1)
         to->d = vclamp(f->d + vclamp(step[3 * k + 2], -0.5f, 0.5f), 0, 4);
-    }
 }
 
 HOT_FN void lr_choose(const int k, vm m, const lr_fit *from, lr_fit *to)
@@ -307,8 +315,8 @@ HOT_FN vf lr_descend(const int k, const int iso, const lr_scheme *s, const lr_pr
                      int iterations, float tolerance, lr_fit *f)
 {
     const int n = LR_UNKNOWNS(k, iso);
-    vf H[LR_AT(LR_UNKNOWNS(3, 1), 0)], G[LR_UNKNOWNS(3, 1)];
-    vf H2[LR_AT(LR_UNKNOWNS(3, 1), 0)], G2[LR_UNKNOWNS(3, 1)], step[LR_UNKNOWNS(3, 1)];
+    vf H[LR_AT(LR_UNKNOWNS(3, 2), 0)], G[LR_UNKNOWNS(3, 2)];
+    vf H2[LR_AT(LR_UNKNOWNS(3, 2), 0)], G2[LR_UNKNOWNS(3, 2)], step[LR_UNKNOWNS(3, 2)];
     vf damping = vset(0.01f);
     lr_evaluate(k, iso, s, prior, data, f, H, G);
     vm active = vmask(1);

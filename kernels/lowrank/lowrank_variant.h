@@ -9,9 +9,14 @@ void HOT_VARIANT(hot_lowrank_block)(const lr_plan *plan, const float *y, const f
     lr_data data = {.y = y, .stride = HOT_LANES, .snr = *(const vf *)snr};
     lr_fits fits;
     vf cost[4];
-    lr_fit_all(&plan->scheme, &plan->grid, &plan->prior, plan->max_fibers, &data, (vf *)scratch, &fits);
-    lr_costs(&plan->prior, plan->max_fibers, plan->averaged, &fits, cost);
-    const lr_fit *of[4] = {&fits.iso, &fits.one, &fits.two, &fits.three};
+    if (plan->prior.mixed) {
+        lr_fit_all(1, &plan->scheme, &plan->grid, &plan->prior, plan->max_fibers, &data, (vf *)scratch, &fits);
+        lr_costs_mixed(&plan->scheme, &plan->rule, &plan->prior, plan->max_fibers, plan->averaged, &fits, cost);
+    } else {
+        lr_fit_all(0, &plan->scheme, &plan->grid, &plan->prior, plan->max_fibers, &data, (vf *)scratch, &fits);
+        lr_costs(&plan->rule, &plan->prior, plan->max_fibers, plan->averaged, &fits, cost);
+    }
+    const lr_fit *of[4] = {&fits.iso, plan->prior.mixed ? &fits.iso : &fits.one, &fits.two, &fits.three};
     for (int lane = 0; lane < HOT_LANES; lane++) {
         int k = 0;
         for (int i = 0; i < 4; i++) {

@@ -50,7 +50,7 @@ int cli_peaks(int argc, char **argv)
     const char *input = "-", *output = "-", *mask_path = NULL, *shift = "adaptive";
     hot_peaks_options settings = {.size = sizeof settings, .method = "maxima", .max_fibers = 3, .threshold = -1,
                                   .min_angle = -1, .min_amplitude = -1};
-    cli_peaks_signal_options signal = {.select = "map"};
+    cli_peaks_signal_options signal = {.select = "map", .contrast = "auto"};
     char methods[128] = "";
     const char *name;
     for (size_t i = 0; (name = hot_peaks_method_name(i, NULL)) != NULL; i++) {
@@ -84,6 +84,7 @@ int cli_peaks(int argc, char **argv)
          "signal: standard deviation of the noise, a number, or a file with a map; default: from the b=0 volumes, else the residuals", 0, 0},
         {"select", CLI_CHOICE, &signal.select, "map|averaged",
          "signal: the number of fibres whose best fit is most probable (default), or all its fits together", 0, 0},
+        {"contrast", CLI_CHOICE, &signal.contrast, CLI_CONTRAST_CHOICES, CLI_CONTRAST_HELP, 0, 0},
         {"probability", CLI_TEXT, &signal.map[0], "FILE", "signal: write P(0) ... P(3) of each voxel", 0, 0},
         {"margin", CLI_TEXT, &signal.map[1], "FILE", "signal: write log10 of the odds of the number chosen", 0, 0},
         {"residual", CLI_TEXT, &signal.map[2], "FILE", "signal: write the residual in units of the noise", 0, 0},

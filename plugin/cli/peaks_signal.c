@@ -10,6 +10,14 @@
 
 static const char *const map_names[CLI_SIGNAL_MAPS] = {"probability", "margin", "residual", "width", "flags"};
 
+hot_contrast cli_contrast(const char *name)
+{
+    return strcmp(name, "alike") == 0       ? HOT_CONTRAST_ALIKE
+           : strcmp(name, "dispersed") == 0 ? HOT_CONTRAST_DISPERSED
+           : strcmp(name, "varied") == 0    ? HOT_CONTRAST_VARIED
+                                            : HOT_CONTRAST_AUTO;
+}
+
 /* Voxels with a tensor, as a mask; the field's response when it has one. */
 static hot_status read_tensors(hot_context *context, const char *path, const hot_dwi *dwi, hot_mask **mask,
                                hot_tensor_field **tensors)
@@ -83,7 +91,8 @@ hot_status cli_peaks_signal(hot_context *context, const cli_peaks_signal_options
     hot_signal_maps maps = {0};
     float *sigma_map = NULL;
     hot_signal_find_options find = {.size = sizeof find, .max_fibers = o->max_fibers, .order = o->order,
-                                    .select = strcmp(o->select, "averaged") == 0 ? HOT_SELECT_AVERAGED : HOT_SELECT_MAP};
+                                    .select = strcmp(o->select, "averaged") == 0 ? HOT_SELECT_AVERAGED : HOT_SELECT_MAP,
+                                    .contrast = cli_contrast(o->contrast)};
     for (int m = 0; m < CLI_SIGNAL_MAPS; m++)
         find.keep_maps |= o->map[m] != NULL;
     if (!o->dwi)

@@ -1,5 +1,6 @@
 /* hotfiber run: the whole job, and a table of what it found. */
 #include "cli.h"
+#include "peaks_signal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +48,7 @@ int cli_run(int argc, char **argv)
                                .peaks = {.size = sizeof options.peaks, .threshold = -1, .min_angle = -1,
                                          .min_amplitude = -1}};
     cli_list diffusivities = {0};
-    const char *select = "map";
+    const char *select = "map", *contrast = "auto";
     char methods[128] = "signal";
     const char *name;
     for (size_t i = 0; (name = hot_peaks_method_name(i, NULL)) != NULL; i++) {
@@ -89,6 +90,7 @@ int cli_run(int argc, char **argv)
          0, 0},
         {"select", CLI_CHOICE, &select, "map|averaged",
          "signal: the number of fibres whose best fit costs least (default), or the most probable number", 0, 0},
+        {"contrast", CLI_CHOICE, &contrast, CLI_CONTRAST_CHOICES, CLI_CONTRAST_HELP, 0, 0},
         {"sigma", CLI_DOUBLE, &options.signal.sigma, "S",
          "signal: the noise's standard deviation; default: from the b=0 images, or the residuals", 1e-30, 1e30},
         {"max_fibers", CLI_INT, &options.peaks.max_fibers, "N", "at most so many per voxel; default 3", 1, 16},
@@ -129,6 +131,7 @@ int cli_run(int argc, char **argv)
             return cli_refuse(&cli_run_command, &common, "--%s goes with --method %s only", option->name,
                               by_signal ? "maxima" : "signal");
     }
+    options.signal.contrast = cli_contrast(contrast);
     options.signal.select = strcmp(select, "averaged") == 0 ? HOT_SELECT_AVERAGED : HOT_SELECT_MAP;
     if (order)
         options.fit.order = order[0] - '0';

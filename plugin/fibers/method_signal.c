@@ -5,9 +5,14 @@
 
 #include "common/fields.h"
 #include "model/model.h"
+#include "signal_contrast.h"
 
 /* Floats of signal per chunk: enough for a GPU, little beside the data. */
 enum { CHUNK_FLOATS = 1 << 24, SHELLS_MAX = 64, LMAX_MAX = 16, SAMPLE = 2000 };
+
+/* Of the b=0 signal: what is estimated as the noise is at least this. Data without noise would otherwise be asked to be
+ * sums of responses to the last digit, and what is isotropic would be as many fibres as it takes. */
+static const double least_noise = 0.004;
 
 typedef struct finder {
     hot_context *context;
@@ -142,12 +147,48 @@ static int by_size(const void *left, const void *right)
     return (l > r) - (l < r);
 }
 
+/* The used volumes of up to SAMPLE voxels spread over the mask, and their noise where it is a map's. */
+static hot_status take_sample(finder *f, const float *sigma_map, float *sample, float *sigma, size_t *count)
+{
+    const size_t step = f->mask->inside / SAMPLE + 1;
+    size_t seen = 0;
+    hot_status status = HOT_OK;
+    *count = 0;
+    for (size_t voxel = 0; voxel < f->voxels && *count < SAMPLE && status == HOT_OK; voxel++) {
+        if (!f->mask->bytes[voxel] || seen++ % step != 0)
+            continue;
+        status = read_used(f, voxel, 1);
+        memcpy(sample + *count * f->used, f->signals, f->used * sizeof *sample);
+        sigma[(*count)++] = sigma_map ? sigma_map[voxel] : 0;
+    }
+    return status;
+}
+
+/* The contrast, where it is to be judged, and what the log says of it. */
+static hot_status judge_contrast(finder *f, const float *sigma_map, double *typical)
+{
+    hot_context *context = f->context;
+    size_t count;
+    float *sample = hot_context_alloc(context, SAMPLE * f->used, sizeof *sample);
+    float *sigma = hot_context_alloc(context, SAMPLE, sizeof *sigma);
+    hot_status status = sample && sigma ? take_sample(f, sigma_map, sample, sigma, &count) : HOT_ERROR_MEMORY;
+    if (status == HOT_OK)
+        status = hot_signal_contrast(context, &f->how, &f->scheme, count, sample, sigma_map ? sigma : NULL,
+                                     &f->how.contrast, typical);
+    if (status == HOT_OK && f->how.contrast != HOT_CONTRAST_ALIKE)
+        hot_context_log(context, HOT_LOG_NOTE, "single fibres have less contrast than the response (width %.2g): %s", *typical,
+                        f->how.contrast == HOT_CONTRAST_VARIED ? "every fit gets an isotropic part" : "they are dispersed");
+    hot_context_free(context, sigma);
+    hot_context_free(context, sample);
+    return status;
+}
+
 /* The noise from what the fits leave over, on a sample of voxels: a guess, its residuals, a better guess. */
 static hot_status noise_from_residuals(finder *f, double bright, double *sigma)
 {
     hot_context *context = f->context;
     hot_status status = HOT_OK;
-    size_t count = 0, step = f->mask->inside / SAMPLE + 1, seen = 0, weighted = 0;
+    size_t count = 0, weighted = 0;
     float *sample = hot_context_alloc(context, SAMPLE * f->used, sizeof *sample);
     float *residual = hot_context_alloc(context, SAMPLE, sizeof *residual);
     float *directions = hot_context_alloc(context, SAMPLE, 9 * sizeof *directions);
@@ -156,12 +197,7 @@ static hot_status noise_from_residuals(finder *f, double bright, double *sigma)
         status = HOT_ERROR_MEMORY;
         goto cleanup;
     }
-    for (size_t voxel = 0; voxel < f->voxels && count < SAMPLE && status == HOT_OK; voxel++) {
-        if (!f->mask->bytes[voxel] || seen++ % step != 0)
-            continue;
-        status = read_used(f, voxel, 1);
-        memcpy(sample + count++ * f->used, f->signals, f->used * sizeof *sample);
-    }
+    status = take_sample(f, NULL, sample, residual, &count);
     for (size_t i = 0; i < f->used; i++)
         weighted += f->b[i] > 50;
     hot_signal_options how = f->how;
@@ -214,10 +250,8 @@ static double mean_b0(const finder *f, const uint8_t *inside, const float *signa
     return n ? sum / (double)n : 0;
 }
 
-static hot_status make_maps(hot_context *context, const hot_grid *grid, size_t voxels, hot_signal_maps *maps)
+static hot_status make_maps(hot_context *context, size_t voxels, hot_signal_maps *maps)
 {
-    memset(maps, 0, sizeof *maps);
-    maps->grid = *grid;
     maps->probability = hot_context_calloc(context, voxels, 4 * sizeof(float));
     maps->margin = hot_context_calloc(context, voxels, sizeof(float));
     maps->residual = hot_context_calloc(context, voxels, sizeof(float));
@@ -248,7 +282,7 @@ static hot_status find_all(finder *f, const hot_signal_find_options *options, ho
     for (size_t first = 0; first < f->voxels && status == HOT_OK; first += f->chunk) {
         const size_t count = f->voxels - first < f->chunk ? f->voxels - first : f->chunk;
         hot_signal_result result = {.size = sizeof result, .directions = peaks + first * row, .flags = flags + first};
-        if (maps) {
+        if (maps && options->keep_maps) {
             result.probability = maps->probability + 4 * first;
             result.margin = maps->margin + first;
             result.residual = maps->residual + first;
@@ -278,7 +312,7 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     float *peaks = NULL;
     uint8_t *flags = NULL;
     size_t flagged = 0, repeats = 0;
-    double sigma = 0, snr = NAN;
+    double sigma = 0, snr = NAN, typical = NAN;
     finder f = {.context = context, .dwi = dwi, .mask = mask, .response = response, .volumes = dwi->volumes};
     *fibers = NULL;
     if (maps)
@@ -289,8 +323,6 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
                                     given->size, sizeof options);
         memcpy(&options, given, given->size);
     }
-    if (!options.keep_maps)
-        maps = NULL;
     if (!dwi->has_b0)
         return hot_context_fail(context, HOT_ERROR_DATA, "'%s' has no b=0 volume (b of at most 50 s/mm^2): the signal "
                                 "method's volume fractions are relative to the signal without diffusion weighting",
@@ -300,7 +332,7 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
                                 options.sigma);
     f.voxels = hot_grid_voxels(&dwi->grid);
     f.how = (hot_signal_options){.size = sizeof f.how, .max_fibers = options.max_fibers ? options.max_fibers : 3,
-                                 .order = options.order, .select = options.select};
+                                 .order = options.order, .select = options.select, .contrast = options.contrast};
     f.chunk = CHUNK_FLOATS / f.volumes + 1;
     f.chunk = f.chunk < f.voxels ? f.chunk : f.voxels;
     f.signals = hot_context_alloc(context, f.chunk * f.volumes, sizeof *f.signals);
@@ -313,8 +345,8 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
         status = HOT_ERROR_MEMORY;
         goto cleanup;
     }
-    if (maps)
-        status = make_maps(context, &dwi->grid, f.voxels, maps);
+    if (maps && options.keep_maps)
+        status = make_maps(context, f.voxels, maps);
     if (status == HOT_OK && !f.response) {
         status = hot_response_estimate(context, dwi, mask, 8, &estimated, NULL);
         f.response = estimated;
@@ -343,12 +375,19 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
                 hot_context_log(context, HOT_LOG_NOTE, "the b=0 volumes do not tell the noise: %g, from the fits' residuals",
                                 sigma);
         }
+        if (status == HOT_OK && sigma < least_noise * bright) {
+            hot_context_log(context, HOT_LOG_NOTE, "noise of %g is taken to be %g, %g of the b=0 signal: fibres are never "
+                            "closer to the response", sigma, least_noise * bright, least_noise);
+            sigma = least_noise * bright;
+        }
         if (!(sigma > 0))
             sigma = 1; /* nothing in the mask has a signal: every voxel will be flagged */
     }
     f.how.sigma = options.sigma_map ? 1 : sigma;
     if (!options.clean_response && !options.sigma_map && bright > 0)
         f.how.response_sigma = fmin(sigma / bright, 0.5);
+    if (status == HOT_OK && f.how.contrast == HOT_CONTRAST_AUTO)
+        status = judge_contrast(&f, options.sigma_map, &typical);
     if (status == HOT_OK)
         status = find_all(&f, &options, maps, peaks, flags, &flagged);
     if (status == HOT_OK)
@@ -358,7 +397,11 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
                         "%zu of %zu voxels have NaN, zero, negative or clipped signals or nothing but noise, and no fibre",
                         flagged, mask->inside);
     if (status == HOT_OK && maps) {
-        memcpy(maps->flags, flags, f.voxels);
+        if (options.keep_maps)
+            memcpy(maps->flags, flags, f.voxels);
+        maps->grid = dwi->grid;
+        maps->contrast = f.how.contrast;
+        maps->typical_width = typical;
         maps->sigma = options.sigma_map ? NAN : sigma;
         maps->voxels = mask->inside;
         maps->flagged = flagged;

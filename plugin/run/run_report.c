@@ -83,6 +83,11 @@ static void add_settings(cJSON *root, const hot_run_job *job)
     cJSON_AddNumberToObject(settings, "max_fibers", hot_fiber_field_max(job->fibers));
     if (strcmp(peaks->method, "signal") == 0) {
         add_text(settings, "select", job->options.signal.select == HOT_SELECT_AVERAGED ? "averaged" : "map");
+        add_text(settings, "contrast", job->maps.contrast == HOT_CONTRAST_VARIED      ? "varied"
+                                       : job->maps.contrast == HOT_CONTRAST_DISPERSED ? "dispersed"
+                                                                                 : "alike");
+        /* what the contrast was judged by, rad^2; null: it was given, or there is too little to judge by */
+        cJSON_AddNumberToObject(settings, "typical_width", job->maps.typical_width);
     } else { /* what is negative was left to the method: null */
         cJSON_AddNumberToObject(settings, "threshold", peaks->threshold >= 0 ? peaks->threshold : NAN);
         cJSON_AddNumberToObject(settings, "min_angle", peaks->min_angle >= 0 ? peaks->min_angle : NAN);

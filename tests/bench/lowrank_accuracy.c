@@ -3,7 +3,7 @@
  *
  *   bench_lowrank_accuracy [--seed N] [--voxels N per group] [--features DIR]
  *
- * --features writes what the rule of lowrank_rule.h is made from (lowrank_rule.py reads it) instead of scoring. */
+ * --features writes what the rules of lowrank_rule.h are made from (lowrank_rule.py reads it) instead of scoring. */
 #define HOT_LANES 4
 #include "lowrank/lowrank_rule.h"
 
@@ -25,6 +25,22 @@ static const ph_settings conditions[] = {
     {"dispersion 0-15, b=1000 SNR 30", 1000, 30, 0, 15, 1.7e-3, 0.3e-3, 0.4, 60},
 };
 enum { CONDITIONS = sizeof conditions / sizeof conditions[0] };
+
+/* What the rule for varied contrast is made from. The last but one are like a phantom of fibres in water: little difference
+ * along and across. */
+static const ph_settings varied[] = {
+    {"b=1000 SNR 30", 1000, 30, 0.2, 20, 1.7e-3, 0.3e-3, 0.4, 55, 0.5, 0.2},
+    {"b=1000 SNR 15", 1000, 15, 0.2, 20, 1.7e-3, 0.3e-3, 0.4, 55, 0.5, 0.2},
+    {"b=2000 SNR 25", 2000, 25, 0.2, 20, 1.7e-3, 0.3e-3, 0.4, 50, 0.5, 0.2},
+    {"b=3000 SNR 30", 3000, 30, 0.2, 20, 1.7e-3, 0.25e-3, 0.4, 50, 0.5, 0.2},
+    {"b=3000 SNR 15", 3000, 15, 0.2, 20, 1.7e-3, 0.3e-3, 0.4, 55, 0.5, 0.2},
+    {"b=1000+3000 SNR 30", 0, 30, 0.2, 20, 1.7e-3, 0.3e-3, 0.4, 50, 0.5, 0.2},
+    {"b=1000+3000 SNR 20", 0, 20, 0.2, 20, 1.7e-3, 0.25e-3, 0.4, 55, 0.5, 0.2},
+    {"b=1500 SNR 60, little contrast", 1500, 60, 0.2, 15, 2.1e-3, 1.4e-3, 0.4, 60, 0.4, 0.15},
+    {"b=1500 SNR 40, little contrast", 1500, 40, 0.2, 15, 1.9e-3, 1.1e-3, 0.4, 60, 0.4, 0.15},
+    {"b=3000 SNR 20, alike", 3000, 20, 0, 5, 1.7e-3, 0.3e-3, 0.4, 55, 0.05, 0.05},
+};
+enum { VARIED = sizeof varied / sizeof varied[0] };
 
 typedef struct sample {
     size_t count;
@@ -116,8 +132,9 @@ static double score(hot_context *context, const ph_settings *s, uint64_t seed, s
 }
 
 /* One row of floats per voxel: group, k, true directions (9); then per fit (iso, one, two, three): q, logdet, tau, more,
- * then per fibre weight and direction; last the isotropic part and its limit. */
-enum { FEATURES = 11 + 4 * 4 + 4 * (1 + 1 + 2 + 3) + 2 };
+ * squared residuals, isotropic part, then per fibre weight and direction; last the isotropic part's limit and how
+ * many volumes there are. */
+enum { FEATURES = 11 + 4 * 6 + 4 * (1 + 1 + 2 + 3) + 2 };
 
 static int put_fit(float *row, int at, const lr_fit *f, vf logdet, vf more, int k, int lane)
 {
@@ -125,6 +142,8 @@ static int put_fit(float *row, int at, const lr_fit *f, vf logdet, vf more, int 
     row[at++] = logdet[lane];
     row[at++] = f->tau[lane];
     row[at++] = more[lane];
+    row[at++] = f->chi[lane];
+    row[at++] = expf(f->lc[lane]);
     for (int i = 0; i < k; i++) {
         row[at++] = expf(f->lw[i][lane]);
         for (int d = 0; d < 3; d++)
@@ -133,7 +152,9 @@ static int put_fit(float *row, int at, const lr_fit *f, vf logdet, vf more, int 
     return at;
 }
 
-static int features(hot_context *context, const ph_settings *s, uint64_t seed, size_t per_group, const char *path)
+/* varied: for lr_costs_mixed, with a sigma that is wrong by up to a quarter */
+static int features(hot_context *context, const ph_settings *s, uint64_t seed, size_t per_group, int varied,
+                    const char *path)
 {
     sample data;
     lr_plan plan;
@@ -143,8 +164,9 @@ static int features(hot_context *context, const ph_settings *s, uint64_t seed, s
     if (!file || !make_sample(context, s, seed, per_group, &data))
         return 0;
     hot_signal_scheme scheme = ph_signal_scheme(&data.scheme, data.rows);
-    hot_signal_options options = {.size = sizeof options, .max_fibers = 3, .order = 8, .sigma = 1 / s->snr, .tau_sd = 0.015,
-                                  .weight_sd = 0.4};
+    hot_signal_options options = {.size = sizeof options, .max_fibers = 3, .order = 8, .sigma = 1 / s->snr,
+                                  .tau_sd = varied ? 0.03 : 0.015, .weight_sd = varied ? 0.8 : 0.4,
+                                  .contrast = varied ? HOT_CONTRAST_VARIED : HOT_CONTRAST_ALIKE};
     if (hot_lowrank_plan_make(context, &options, &scheme, 0, &plan) != HOT_OK)
         return 0;
     for (size_t i = 0; i + HOT_LANES <= data.count; i += HOT_LANES) {
@@ -152,12 +174,16 @@ static int features(hot_context *context, const ph_settings *s, uint64_t seed, s
         lr_fits fits;
         for (size_t lane = 0; lane < HOT_LANES; lane++) {
             const float *signal = data.signals + (i + lane) * (PH_B0 + PH_VOLUMES);
+            const float snr = (float)(s->snr * (varied ? ph_uniform(&seed, 0.8, 1.25) : 1));
             for (int j = 0; j < PH_VOLUMES; j++)
-                y[j * HOT_LANES + (int)lane] = signal[plan.order[j]] * (float)s->snr;
+                y[j * HOT_LANES + (int)lane] = signal[plan.order[j]] * snr;
             for (int j = 0; j < PH_B0; j++)
-                voxels.snr[lane] += signal[j] / PH_B0 * (float)s->snr;
+                voxels.snr[lane] += signal[j] / PH_B0 * snr;
         }
-        lr_fit_all(&plan.scheme, &plan.grid, &plan.prior, 3, &voxels, scratch, &fits);
+        if (varied)
+            lr_fit_all(1, &plan.scheme, &plan.grid, &plan.prior, 3, &voxels, scratch, &fits);
+        else
+            lr_fit_all(0, &plan.scheme, &plan.grid, &plan.prior, 3, &voxels, scratch, &fits);
         for (int lane = 0; lane < HOT_LANES; lane++) {
             const ph_voxel *v = &data.voxels[i + (size_t)lane];
             float row[FEATURES] = {(float)v->group, (float)v->k};
@@ -167,8 +193,8 @@ static int features(hot_context *context, const ph_settings *s, uint64_t seed, s
             at = put_fit(row, at, &fits.one, fits.logdet[0], fits.more[0], 1, lane);
             at = put_fit(row, at, &fits.two, fits.logdet[2], fits.more[2], 2, lane);
             at = put_fit(row, at, &fits.three, fits.logdet[3], fits.more[3], 3, lane);
-            row[at++] = fits.isotropic[lane];
-            row[at] = plan.prior.isotropic_limit;
+            row[at++] = plan.prior.isotropic_limit;
+            row[at] = PH_VOLUMES;
             fwrite(row, sizeof *row, FEATURES, file);
         }
     }
@@ -216,10 +242,16 @@ int main(int argc, char **argv)
             ph_settings s = conditions[c];
             char path[1024];
             s.along = tissue[t][0], s.across = tissue[t][1], s.least = tissue[t][2], s.three_angle = tissue[t][3];
-            snprintf(path, sizeof path, "%s/%02d_%d.bin", folder, c, t);
-            if (!features(context, &s, seed * 1000 + (uint64_t)(c * 3 + t), per_group, path))
+            snprintf(path, sizeof path, "%s/%s_%02d_%d.bin", folder, s.dispersion > 0 ? "dispersed" : "alike", c, t);
+            if (!features(context, &s, seed * 1000 + (uint64_t)(c * 3 + t), per_group, 0, path))
                 return printf("cannot make %s: %s\n", path, hot_context_message(context)), 1;
         }
+    }
+    for (int c = 0; folder && c < VARIED; c++) {
+        char path[1024];
+        snprintf(path, sizeof path, "%s/varied_%02d.bin", folder, c);
+        if (!features(context, &varied[c], seed * 1000 + 500 + (uint64_t)c, 2 * per_group, 1, path))
+            return printf("cannot make %s: %s\n", path, hot_context_message(context)), 1;
     }
     hot_context_destroy(&context);
     return 0;

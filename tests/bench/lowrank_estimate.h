@@ -24,7 +24,7 @@ static inline int ph_response_estimate(hot_context *context, const ph_settings *
                                        uint64_t seed, size_t count, double *rows)
 {
     ph_settings plain = *settings;
-    plain.csf = plain.dispersion = 0;
+    plain.csf = plain.dispersion = plain.hindered = plain.vary = 0;
     float *signals = malloc(count * (PH_B0 + PH_VOLUMES) * sizeof *signals), *fiber = malloc(count * 3 * sizeof *fiber);
     hot_signal_options options = {.size = sizeof options, .max_fibers = 1, .sigma = 1 / settings->snr};
     hot_signal_result result = {.size = sizeof result, .directions = fiber};
@@ -34,7 +34,7 @@ static inline int ph_response_estimate(hot_context *context, const ph_settings *
         ph_draw(&seed, &plain, PH_SINGLE, &v);
         ph_simulate(&seed, &plain, scheme, &v, signals + i * (PH_B0 + PH_VOLUMES));
     }
-    ph_response_exact(scheme, 1.5e-3, 0.3e-3, rows);
+    ph_response_exact(scheme, 0.9 * settings->along, settings->across, rows);
     for (int round = 0; ok && round < 4; round++) {
         hot_signal_scheme model = ph_signal_scheme(scheme, rows);
         ok = hot_signal_fibers_f32(context, &options, &model, count, signals, NULL, NULL, NULL, &result) == HOT_OK;

@@ -22,6 +22,8 @@ typedef struct ph_settings {
     double along, across; /* diffusivities, mm^2/s */
     double least;       /* smallest fraction of a two-fibre voxel; three: weights vary likewise */
     double three_angle; /* smallest angle between three fibres */
+    double hindered;    /* an isotropic compartment beside the fibres, fraction uniform from 0 to this */
+    double vary;        /* each voxel's diffusivities differ by up to this share */
 } ph_settings;
 
 typedef struct ph_scheme {
@@ -32,7 +34,7 @@ typedef struct ph_scheme {
 
 typedef struct ph_voxel {
     int group, k;
-    double v[3][3], fraction[3], csf, diffusivity, dispersion;
+    double v[3][3], fraction[3], csf, diffusivity, dispersion, hindered, along, across;
 } ph_voxel;
 
 /* Directions that repel each other and their mirror images. */
@@ -105,6 +107,11 @@ static inline void ph_draw(uint64_t *seed, const ph_settings *s, int group, ph_v
     v->group = group;
     v->csf = ph_uniform(seed, 0, s->csf);
     v->dispersion = ph_uniform(seed, 0, s->dispersion) * radian;
+    v->along = s->along * ph_uniform(seed, 1 - s->vary, 1 + s->vary);
+    v->across = s->across * ph_uniform(seed, 1 - s->vary, 1 + s->vary);
+    v->hindered = ph_uniform(seed, 0, s->hindered);
+    if (s->hindered > 0)
+        v->diffusivity = ph_uniform(seed, 0.6e-3, 1.5e-3);
     if (group == PH_GREY || group == PH_CSF) {
         v->diffusivity = group == PH_GREY ? 0.8e-3 : 3e-3;
     } else if (group == PH_SINGLE) {
@@ -159,14 +166,14 @@ static inline void ph_simulate(uint64_t *seed, const ph_settings *s, const ph_sc
         }
     for (int j = 0; j < PH_B0 + PH_VOLUMES; j++) {
         const double b = scheme->b[j], *g = scheme->gradient + 3 * j;
-        double clean = v->k ? v->csf * exp(-b * 3e-3) : exp(-b * v->diffusivity);
+        double clean = v->k ? v->csf * exp(-b * 3e-3) + v->hindered * exp(-b * v->diffusivity) : exp(-b * v->diffusivity);
         for (int i = 0; i < v->k; i++) {
             double sum = 0;
             for (int q = 0; q < spread; q++) {
                 double u = g[0] * stick[i][q][0] + g[1] * stick[i][q][1] + g[2] * stick[i][q][2];
-                sum += exp(-b * (s->across + (s->along - s->across) * u * u));
+                sum += exp(-b * (v->across + (v->along - v->across) * u * u));
             }
-            clean += (1 - v->csf) * v->fraction[i] * sum / spread;
+            clean += (1 - v->csf - v->hindered) * v->fraction[i] * sum / spread;
         }
         double re = clean + check_random_normal(seed) / s->snr, im = check_random_normal(seed) / s->snr;
         signal[j] = (float)(s->snr > 1e6 ? clean : sqrt(re * re + im * im));

@@ -1,32 +1,37 @@
-"""Makes kernels/lowrank/lowrank_rule_constants.h: the multinomial logistic regression behind the choice of k.
+"""Makes the constants behind the choice of k, by multinomial logistic regression on simulated voxels.
 
     mkdir /tmp/features
     bench_lowrank_accuracy --seed 101 --voxels 400 --features /tmp/features
     /usr/bin/python3 lowrank_rule.py /tmp/features > kernels/lowrank/lowrank_rule_constants.h
 
+Another folder, of another seed, as last argument: how well the rule does there, to stderr.
 Only voxels whose best fit of the true k is right are learned from: a wrong fit is no gain whatever is chosen.
 """
 import glob
 import itertools
+import os
 import sys
 
 import numpy as np
 
-GROUP_WEIGHT = {0: 2.0, 1: 1.0, 2: 1.0, 3: 1.0, 4: 1.0, 5: 0.5, 6: 0.5, 8: 0.8, 9: 0.8, 10: 0.8}
+GROUP_WEIGHT = {"alike": {0: 10.0, 1: 1.0, 2: 1.0, 3: 1.0, 4: 1.0, 5: 0.5, 6: 0.5, 8: 0.8, 9: 0.8, 10: 0.8},
+                "dispersed": {0: 4.0, 1: 1.0, 2: 1.0, 3: 1.0, 4: 1.0, 5: 0.5, 6: 0.5, 8: 0.8, 9: 0.8, 10: 0.8},
+                "varied": {0: 3.5, 1: 1.0, 2: 1.0, 3: 1.0, 4: 1.0, 5: 1.0, 6: 0.5, 8: 0.4, 9: 0.4, 10: 0.4}}
 FIBERS = (1, 1, 2, 3)  # of the fits iso, one, two, three
 RIDGE = 1e-5
 
 
 def read(path):
-    rows = np.fromfile(path, np.float32).reshape(-1, 57).astype(float)
+    rows = np.fromfile(path, np.float32).reshape(-1, 65).astype(float)
     voxels = {"group": rows[:, 0].astype(int), "k": rows[:, 1].astype(int), "truth": rows[:, 2:11].reshape(-1, 3, 3)}
     at, fits = 11, []
     for k in FIBERS:
-        q, logdet, tau, more = rows[:, at:at + 4].T
-        fiber = rows[:, at + 4:at + 4 + 4 * k].reshape(-1, k, 4)
-        fits.append({"q": q, "logdet": logdet, "tau": tau, "more": more, "w": fiber[:, :, 0], "v": fiber[:, :, 1:]})
-        at += 4 + 4 * k
-    voxels["water"], voxels["limit"] = rows[:, at], rows[:, at + 1]
+        q, logdet, tau, more, chi, water = rows[:, at:at + 6].T
+        fiber = rows[:, at + 6:at + 6 + 4 * k].reshape(-1, k, 4)
+        fits.append({"q": q, "logdet": logdet, "tau": tau, "more": more, "chi": chi, "water": water, "w": fiber[:, :, 0],
+                     "v": fiber[:, :, 1:]})
+        at += 6 + 4 * k
+    voxels["limit"], voxels["volumes"] = rows[:, at], rows[:, at + 1]
     return voxels, fits
 
 
@@ -53,19 +58,41 @@ def quantities(voxels, fits):
     one = np.ones(len(voxels["k"]))
     iso = fits[0]
     w = np.minimum(iso["w"][:, 0], 1)
-    over = np.maximum(0, voxels["water"] - voxels["limit"]) / (0.03 * voxels["limit"])
+    over = np.maximum(0, iso["water"] - voxels["limit"]) / (0.03 * voxels["limit"])
     columns = [np.stack([one, iso["q"], iso["logdet"], w, w * w, np.minimum(over * over, 50)], 1)]
     for k in (1, 2, 3):
         fit = fits[k]
         missing = np.maximum(0, 0.75 - fit["w"].sum(1)) / 0.1
-        fat, thin = np.maximum(0, fit["tau"]) / 0.015, np.minimum(0, fit["tau"]) / 0.015
+        fat, thin = np.clip(fit["tau"] / 0.015, 0, 6), np.minimum(0, fit["tau"]) / 0.015
         part = [one, fit["q"], fit["logdet"], missing ** 2, fat ** 2, fat, thin ** 2]
-        if k > 1:
-            near = nearest(fit)
-            sine = np.sqrt(np.maximum(1 - near ** 2, 1e-4))
-            ratio = np.maximum(np.log(fit["w"].min(1) / fit["w"].max(1)), -4)
-            part += [np.log(sine), ratio, np.maximum(0, 35 - np.degrees(np.arcsin(np.minimum(sine, 1)))) / 5]
-        columns.append(np.stack(part, 1))
+        columns.append(np.stack(part + (many(fit) if k > 1 else []), 1))
+    return columns
+
+
+def many(fit):
+    near = nearest(fit)
+    sine = np.sqrt(np.maximum(1 - near ** 2, 1e-4))
+    ratio = np.maximum(np.log(fit["w"].min(1) / fit["w"].max(1)), -4)
+    return [np.log(sine), ratio, np.maximum(0, 35 - np.degrees(np.arcsin(np.minimum(sine, 1)))) / 5]
+
+
+def tempered(voxels, fits):
+    """Of iso, two, three: lr_tempered of q."""
+    n = voxels["volumes"]
+    left = np.min([fits[i]["chi"] / np.maximum(n - p, n / 4) for i, p in ((0, 6), (2, 8), (3, 11))], axis=0)
+    base = np.min([fits[i]["q"] for i in (0, 2, 3)], axis=0)
+    return {i: 1.25 * n * np.log(1 + (fits[i]["q"] - base) / (n / 4 + n * left)) for i in (0, 2, 3)}
+
+
+def quantities_varied(voxels, fits):
+    """The same for lr_costs_mixed, where one fibre is the fit iso and no fibre is that fit too."""
+    one, iso, q = np.ones(len(voxels["k"])), fits[0], tempered(voxels, fits)
+    lw = np.clip(np.log(iso["w"][:, 0]), -3, 0)
+    over = np.maximum(0, iso["water"] - voxels["limit"]) / (0.03 * voxels["limit"])
+    columns = [np.stack([one, q[0], iso["logdet"], lw, lw * lw, np.minimum(over * over, 50)], 1)]
+    for k, i in ((1, 0), (2, 2), (3, 3)):
+        fit = fits[i]
+        columns.append(np.stack([one, q[i], fit["logdet"]] + (many(fit) if k > 1 else []), 1))
     return columns
 
 
@@ -133,18 +160,24 @@ def regress(columns, k, weight):
     return answer, value
 
 
-def load(folder):
+def load(folder, kind):
     sets = []
     for path in sorted(glob.glob(folder + "/*.bin")):
+        if not os.path.basename(path).startswith(kind):
+            continue
         voxels, fits = read(path)
-        sets.append((path, voxels, fits, quantities(voxels, fits), right(voxels, fits)))
+        if kind == "varied":  # one fibre is that fit
+            columns, fits = quantities_varied(voxels, fits), [fits[0], fits[0], fits[2], fits[3]]
+        else:
+            columns = quantities(voxels, fits)
+        sets.append((path, voxels, fits, columns, right(voxels, fits)))
     return sets
 
 
-def learn(sets):
+def learn(sets, kind):
     columns, ks, weights = [[], [], [], []], [], []
     for _, voxels, _, own, good in sets:
-        w = np.array([GROUP_WEIGHT.get(g, 0.0) for g in voxels["group"]])
+        w = np.array([GROUP_WEIGHT[kind].get(g, 0.0) for g in voxels["group"]])
         use = (w > 0) & good[np.arange(len(w)), voxels["k"]]
         for i in range(4):
             columns[i].append(own[i][use])
@@ -170,15 +203,17 @@ def judge(sets, factors, averaged=False):
 
 
 def main():
-    factors, value = learn(load(sys.argv[1]))
-    if len(sys.argv) > 2:
-        print("loss %.5f" % value, file=sys.stderr)
-        judge(load(sys.argv[2]), factors)
-    print("/* Made by tests/bench/lowrank_rule.py; included inside lr_costs. */")
-    print("    const float rule_scale = %.5ff;" % (2 * factors[0][1]))
-    for name, vector in zip(("none", "one", "two", "three"), factors):
-        own = np.delete(vector, 1) / vector[1]
-        print("    const float rule_%s[%d] = {%s};" % (name, len(own), ", ".join("%.5gf" % x if "." in "%.5g" % x else "%.5g.0f" % x for x in own)))
+    print("/* Made by tests/bench/lowrank_rule.py: scale, then for 0, 1, 2, 3 fibres the factors of the quantities. */")
+    for kind in GROUP_WEIGHT:
+        factors, value = learn(load(sys.argv[1], kind), kind)
+        if len(sys.argv) > 2:
+            print("%s: loss %.5f" % (kind, value), file=sys.stderr)
+            judge(load(sys.argv[2], kind), factors)
+        print("static const lr_rule rule_%s = {\n    %.5ff," % (kind, 2 * factors[0][1]))
+        for vector in factors:
+            numbers = ["%.5gf" % x if "." in "%.5g" % x else "%.5g.0f" % x for x in np.delete(vector, 1) / vector[1]]
+            print("    {%s}," % ", ".join(numbers))
+        print("};")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@
 #include <hotfiber/symtensor.h>
 
 enum { VOLUMES = PH_B0 + PH_VOLUMES };
-static const ph_settings setting = {"", 3000, 30, 0, 0, 1.7e-3, 0.3e-3, 0.45, 60};
+static const ph_settings setting = {"", 3000, 30, 0, 0, 1.7e-3, 0.3e-3, 0.45, 60, 0, 0};
 
 typedef struct voxels {
     size_t count;
@@ -16,15 +16,19 @@ typedef struct voxels {
     double rows[2 * PH_TERMS];
     ph_voxel *truth;
     float *signals;
+    hot_contrast contrast;
 } voxels;
 
-/* Voxels of all groups in turn; snr 0: noise-free signals that are sums of the very response given. */
-static voxels make_voxels(uint64_t *seed, double b, double snr, size_t count)
+/* Voxels of all groups in turn; snr 0: noise-free signals that are sums of the very response given. hindered: the most that
+ * an isotropic compartment takes beside fibres. */
+static voxels make_voxels(uint64_t *seed, double b, double snr, double hindered, size_t count)
 {
     voxels v = {.count = count, .truth = malloc((count + 1) * sizeof *v.truth),
-                .signals = malloc((count + 1) * VOLUMES * sizeof *v.signals)};
+                .signals = malloc((count + 1) * VOLUMES * sizeof *v.signals),
+                .contrast = hindered > 0 ? HOT_CONTRAST_VARIED : HOT_CONTRAST_ALIKE};
     ph_settings s = setting;
     s.b = b;
+    s.hindered = hindered;
     s.snr = snr > 0 ? snr : 1e9;
     if (!v.truth || !v.signals)
         exit(2);
@@ -119,17 +123,20 @@ static hot_status compute(hot_context *context, const voxels *v, const float *si
                           const answers *a)
 {
     hot_signal_scheme scheme = scheme_of(v);
-    hot_signal_options options = {.size = sizeof options, .sigma = sigma};
+    hot_signal_options options = {.size = sizeof options, .sigma = sigma, .contrast = v->contrast};
     return hot_signal_fibers_f32(context, &options, &scheme, v->count, signals, NULL, NULL, skip, &a->result);
 }
 
 /* The reference is slow: once for all backends. */
-static void check_reference(check_run *run, double b)
+static void check_reference(check_run *run, double b, double hindered)
 {
-    static struct { double b; float directions[9 * 24], probability[4 * 24]; uint8_t found[24], flags[24]; } kept[2];
-    const size_t count = 24, slot = b == 0;
-    check_case_begin(run, b == 0 ? "against the reference, two shells" : "against the reference", count);
-    voxels v = make_voxels(&run->seed, b, 30, count);
+    static struct { double b; float directions[9 * 24], probability[4 * 24]; uint8_t found[24], flags[24]; } kept[4];
+    static const char *const names[4] = {"against the reference", "against the reference, two shells",
+                                         "against the reference, contrast varies",
+                                         "against the reference, contrast varies, two shells"};
+    const size_t count = 24, slot = (b == 0) + 2 * (size_t)(hindered > 0);
+    check_case_begin(run, names[slot], count);
+    voxels v = make_voxels(&run->seed, b, 30, hindered, count);
     answers a = make_answers(run, count);
     if (!kept[slot].flags[0]) {
         hot_signal_result result = {.size = sizeof result, .directions = kept[slot].directions, .found = kept[slot].found,
@@ -140,7 +147,7 @@ static void check_reference(check_run *run, double b)
         kept[slot].flags[0] = 1;
     }
     const float *signals = check_input(run, v.signals, count * VOLUMES * sizeof *signals);
-    size_t other_count = 0, other_way = 0;
+    size_t other_count = 0, other_way = 0, unsure = 0;
     if (check_call(run, compute(run->context, &v, signals, 1 / 30.0, NULL, &a))) {
         check_written(run, &a);
         for (size_t i = 0; i < count; i++) {
@@ -149,13 +156,17 @@ static void check_reference(check_run *run, double b)
                 continue;
             }
             other_way += !(worst(a.result.found[i], a.result.directions + 9 * i, kept[slot].directions + 9 * i) <= 0.3);
+            double off = 0;
             for (int k = 0; k < 4; k++) {
                 double p = a.result.probability[4 * i + (size_t)k], q = kept[slot].probability[4 * i + (size_t)k];
-                CHECK_ITEM(run, i, fabs(p - q) <= 0.1, "P(%d) is %g, not %g", k, p, q);
+                CHECK_ITEM(run, i, fabs(p - q) <= (v.contrast == HOT_CONTRAST_VARIED ? 0.3 : 0.1), "P(%d) is %g, not %g", k, p, q);
+                off = fmax(off, fabs(p - q));
             }
+            unsure += off > 0.1;
         }
     }
     /* two searches may end in different optima of nearly the same cost, or on either side of even odds */
+    CHECK_ITEM(run, 0, unsure <= 1, "other probabilities in %zu of %zu voxels", unsure, count);
     CHECK_ITEM(run, 0, other_count <= 1 && other_way <= 1, "%zu counts and %zu directions of %zu voxels differ", other_count,
                other_way, count);
     check_case_end(run);
@@ -165,7 +176,7 @@ static void check_reference(check_run *run, double b)
 static void check_exact(check_run *run, size_t count)
 {
     check_case_begin(run, "sums of the response, no noise", count);
-    voxels v = make_voxels(&run->seed, 3000, 0, count);
+    voxels v = make_voxels(&run->seed, 3000, 0, 0, count);
     const float *signals = check_input(run, v.signals, count * VOLUMES * sizeof *signals);
     answers a = make_answers(run, count);
     if (check_call(run, compute(run->context, &v, signals, 1e-3, NULL, &a))) {
@@ -196,12 +207,39 @@ static void check_exact(check_run *run, size_t count)
     free_voxels(&v);
 }
 
+/* Single fibres that share their voxel with 0 to 40 % of something isotropic stay single fibres. */
+static void check_varied(check_run *run, double b)
+{
+    const size_t count = 300, groups = PH_82_30;
+    check_case_begin(run, b > 2000 ? "single fibres of varied contrast, b=3000" : "single fibres of varied contrast, b=1000",
+                     count);
+    voxels v = make_voxels(&run->seed, b, 25, 0.4, groups * count);
+    for (size_t i = 0; i < count; i++) /* the first group is that of single fibres */
+        memmove(v.signals + i * VOLUMES, v.signals + groups * i * VOLUMES, VOLUMES * sizeof *v.signals);
+    v.count = count;
+    const float *signals = check_input(run, v.signals, count * VOLUMES * sizeof *signals);
+    answers a = make_answers(run, count);
+    size_t single = 0, near = 0;
+    if (check_call(run, compute(run->context, &v, signals, 1 / 25.0, NULL, &a)))
+        for (size_t i = 0; i < count; i++) {
+            float truth[3];
+            for (int d = 0; d < 3; d++)
+                truth[d] = (float)v.truth[groups * i].v[0][d];
+            single += a.result.found[i] == 1;
+            near += a.result.found[i] == 1 && worst(1, truth, a.result.directions + 9 * i) <= 15;
+        }
+    CHECK_ITEM(run, 0, single >= count * 95 / 100, "%zu of %zu single fibres are found single", single, count);
+    CHECK_ITEM(run, 0, near >= count * 94 / 100, "%zu of %zu single fibres are found where they are", near, count);
+    check_case_end(run);
+    free_voxels(&v);
+}
+
 /* Turning gradients turns the answer; scale and order of volumes change nothing beyond rounding. */
 static void check_invariance(check_run *run)
 {
     const size_t count = 80;
     check_case_begin(run, "rotation, scale, order of volumes", count);
-    voxels v = make_voxels(&run->seed, 3000, 20, count), turned = v;
+    voxels v = make_voxels(&run->seed, 3000, 20, 0, count), turned = v;
     answers a = make_answers(run, count), b = make_answers(run, count), c = make_answers(run, count);
     const double turn[3][3] = {{0.36, 0.48, -0.8}, {-0.8, 0.6, 0}, {0.48, 0.64, 0.6}};
     size_t place[VOLUMES], bad = 0;
@@ -250,7 +288,7 @@ static void check_invariance(check_run *run)
 static void check_flags(check_run *run, size_t count)
 {
     check_case_begin(run, "flags, skipped voxels, threads", count);
-    voxels v = make_voxels(&run->seed, 1000, 20, count);
+    voxels v = make_voxels(&run->seed, 1000, 20, 0, count);
     answers a = make_answers(run, count), b = make_answers(run, count);
     uint8_t *skip = malloc(count + 1), *expected = calloc(count + 1, 1);
     float *spoiled = malloc((count + 1) * VOLUMES * sizeof *spoiled);
@@ -319,7 +357,7 @@ static void check_flags(check_run *run, size_t count)
 static void check_arguments(check_run *run)
 {
     check_case_begin(run, "arguments", 0);
-    voxels v = make_voxels(&run->seed, 3000, 30, 1);
+    voxels v = make_voxels(&run->seed, 3000, 30, 0, 1);
     answers a = make_answers(run, 1);
     hot_signal_scheme good = scheme_of(&v), bad = good;
     hot_signal_options options = {.size = sizeof options, .sigma = 0.03};
@@ -334,6 +372,8 @@ static void check_arguments(check_run *run)
     options.sigma = NAN;
     REFUSED(HOT_ERROR_ARGUMENT);
     options.max_fibers = 4;
+    REFUSED(HOT_ERROR_ARGUMENT);
+    options.contrast = (hot_contrast)7;
     REFUSED(HOT_ERROR_ARGUMENT);
     options.order = 5;
     REFUSED(HOT_ERROR_ARGUMENT);
@@ -505,7 +545,7 @@ static void check_agreement(check_run *run)
     if (hot_context_create(&how, &plain) != HOT_OK)
         exit(2);
     hot_context_set_cpu_limit(plain, run->cuda ? 2 : 0); /* the widest there is is quicker for many voxels */
-    voxels v = make_voxels(&run->seed, 3000, 30, count);
+    voxels v = make_voxels(&run->seed, 3000, 30, 0, count);
     answers a = make_answers(run, count), b = make_answers(run, count);
     size_t other = 0, away = 0;
     check_call(run, compute(run->context, &v, v.signals, 1 / 30.0, NULL, &a));
@@ -530,8 +570,12 @@ static void check(check_run *run)
     check_agreement(run);
     if (!run->cuda)
         check_tensors(run);
-    check_reference(run, 3000);
-    check_reference(run, 0);
+    check_reference(run, 3000, 0);
+    check_reference(run, 0, 0);
+    check_reference(run, 3000, 0.4);
+    check_reference(run, 0, 0.4);
+    check_varied(run, 1000);
+    check_varied(run, 3000);
     for (size_t i = 0; i < CHECK_SIZES; i++)
         check_exact(run, check_sizes[i] > 300 ? 300 : check_sizes[i]);
     check_invariance(run);
@@ -543,7 +587,7 @@ static void bench(check_run *run)
 {
     const size_t count = run->cuda ? 1000000 : 8000;
     uint64_t seed = 5;
-    voxels v = make_voxels(&seed, 3000, 30, 8000);
+    voxels v = make_voxels(&seed, 3000, 30, 0, 8000);
     float *signals = malloc(count * VOLUMES * sizeof *signals), *directions = malloc(count * 9 * sizeof *directions);
     if (!signals || !directions)
         exit(2);

@@ -57,6 +57,14 @@ typedef enum hot_select {
     HOT_SELECT_AVERAGED  /* the most probable number, all distinct fits of it counted together */
 } hot_select;
 
+/* How much the voxels' single fibres differ from the response. */
+typedef enum hot_contrast {
+    HOT_CONTRAST_AUTO = 0, /* left to who calls; here the same as ALIKE */
+    HOT_CONTRAST_ALIKE,    /* in noise and weight, hardly in width */
+    HOT_CONTRAST_DISPERSED, /* and in width: directions spread by 0 to 15 degrees */
+    HOT_CONTRAST_VARIED    /* they hold more or less of something isotropic besides: it is part of every fit */
+} hot_contrast;
+
 typedef struct hot_signal_options {
     size_t size;          /* sizeof(hot_signal_options) */
     int max_fibers;       /* 1 to 3; 0 = 3 */
@@ -67,8 +75,9 @@ typedef struct hot_signal_options {
     double response_sigma; /* the noise in the data that the response was averaged from, relative to their b=0 signal: the
                              mean of a magnitude is above the signal, and this takes it off again; 0 = clean response */
     double progress[2];   /* of the caller's whole work, where this call begins and ends; 0 0 = 0 1 */
-    double tau_sd;        /* prior standard deviation of the response's width, rad^2; 0 = 0.015 */
-    double weight_sd;     /* prior standard deviation of ln w about its mean over a voxel's fibres; 0 = 0.4 */
+    double tau_sd;        /* prior standard deviation of the response's width, rad^2; 0 = 0.015, varied contrast: 0.03 */
+    double weight_sd;     /* prior standard deviation of ln w about its mean over a voxel's fibres; 0 = 0.4, varied: 0.8 */
+    hot_contrast contrast;
 } hot_signal_options;
 
 /* Why a voxel has no answer (bits). */

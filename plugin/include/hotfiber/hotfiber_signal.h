@@ -11,13 +11,19 @@ typedef struct hot_signal_find_options {
                               with fewer than two of them from the fits' residuals */
     const float *sigma_map; /* one value per voxel of the grid instead; NULL = none */
     int clean_response;    /* 1: the response was not made from noisy data (diffusivities, a simulation) */
-    int keep_maps;         /* 1: fill *maps */
+    int keep_maps;         /* 1: fill the arrays of *maps */
+    hot_contrast contrast; /* how much single fibres differ from the response; HOT_CONTRAST_AUTO = judged from a sample of
+                              voxels */
 } hot_signal_find_options;
 
-/* What is known beside the directions; every array has an item per voxel of the grid, 0 outside the mask. */
+/* What is known beside the directions; every array has an item per voxel of the grid, 0 outside the mask (all NULL
+ * without keep_maps). */
 typedef struct hot_signal_maps {
     hot_grid grid;
     double sigma;          /* the noise used (NaN with a map) */
+    hot_contrast contrast; /* as used */
+    double typical_width;  /* what it was judged by: the width beyond the response's, rad^2, that four in ten single fibres
+                              of a sample do not reach; NaN when it was not judged */
     size_t voxels, flagged; /* in the mask; flagged among them */
     float *probability;    /* 4 per voxel: of 0, 1, 2, 3 fibres */
     float *margin;         /* log10 of the odds of the chosen number against the next best */
@@ -29,7 +35,7 @@ typedef struct hot_signal_maps {
 /* Fits 0 to 3 fibres to the signals of every voxel of the mask and chooses how many there are (hotfiber/lowrank.h says
  * how). response: with a row for the shells of the data, and one for b=0 (without, weights are relative to the mean
  * b=0 signal of the mask); NULL = estimated from the data. A volume that repeats another bit by bit counts once.
- * maps (may be NULL): filled when options->keep_maps; free with hot_signal_maps_free.
+ * maps (may be NULL): filled, its arrays when options->keep_maps; free with hot_signal_maps_free.
  * Owner of *fibers: the caller. Errors: HOT_ERROR_DATA (no b=0 volume, response without a shell), HOT_ERROR_ARGUMENT,
  * HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. Any number of threads gives the same result. */
 HOT_API hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
