@@ -52,7 +52,7 @@ static hot_status check_options(hot_context *context, const hot_signal_options *
     if (options->order == 0)
         options->order = 8;
     if (options->tau_sd == 0)
-        options->tau_sd = options->contrast == HOT_CONTRAST_VARIED ? 0.03 : 0.015;
+        options->tau_sd = options->contrast == HOT_CONTRAST_VARIED ? 0.02 : 0.015;
     if (options->weight_sd == 0)
         options->weight_sd = options->contrast == HOT_CONTRAST_VARIED ? 0.8 : 0.4;
     return HOT_OK;

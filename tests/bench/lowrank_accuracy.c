@@ -152,8 +152,8 @@ static int put_fit(float *row, int at, const lr_fit *f, vf logdet, vf more, int 
     return at;
 }
 
-/* varied: for lr_costs_mixed, with a sigma that is wrong by up to a quarter */
-static int features(hot_context *context, const ph_settings *s, uint64_t seed, size_t per_group, int varied,
+/* mixed: for lr_costs_mixed, with a sigma that is wrong by up to a quarter */
+static int features(hot_context *context, const ph_settings *s, uint64_t seed, size_t per_group, int mixed,
                     const char *path)
 {
     sample data;
@@ -165,8 +165,8 @@ static int features(hot_context *context, const ph_settings *s, uint64_t seed, s
         return 0;
     hot_signal_scheme scheme = ph_signal_scheme(&data.scheme, data.rows);
     hot_signal_options options = {.size = sizeof options, .max_fibers = 3, .order = 8, .sigma = 1 / s->snr,
-                                  .tau_sd = varied ? 0.03 : 0.015, .weight_sd = varied ? 0.8 : 0.4,
-                                  .contrast = varied ? HOT_CONTRAST_VARIED : HOT_CONTRAST_ALIKE};
+                                  .tau_sd = mixed ? 0.02 : 0.015, .weight_sd = mixed ? 0.8 : 0.4,
+                                  .contrast = mixed ? HOT_CONTRAST_VARIED : HOT_CONTRAST_ALIKE};
     if (hot_lowrank_plan_make(context, &options, &scheme, 0, &plan) != HOT_OK)
         return 0;
     for (size_t i = 0; i + HOT_LANES <= data.count; i += HOT_LANES) {
@@ -174,13 +174,13 @@ static int features(hot_context *context, const ph_settings *s, uint64_t seed, s
         lr_fits fits;
         for (size_t lane = 0; lane < HOT_LANES; lane++) {
             const float *signal = data.signals + (i + lane) * (PH_B0 + PH_VOLUMES);
-            const float snr = (float)(s->snr * (varied ? ph_uniform(&seed, 0.8, 1.25) : 1));
+            const float snr = (float)(s->snr * (mixed ? ph_uniform(&seed, 0.8, 1.25) : 1));
             for (int j = 0; j < PH_VOLUMES; j++)
                 y[j * HOT_LANES + (int)lane] = signal[plan.order[j]] * snr;
             for (int j = 0; j < PH_B0; j++)
                 voxels.snr[lane] += signal[j] / PH_B0 * snr;
         }
-        if (varied)
+        if (mixed)
             lr_fit_all(1, &plan.scheme, &plan.grid, &plan.prior, 3, &voxels, scratch, &fits);
         else
             lr_fit_all(0, &plan.scheme, &plan.grid, &plan.prior, 3, &voxels, scratch, &fits);

@@ -75,7 +75,7 @@ typedef struct hot_signal_options {
     double response_sigma; /* the noise in the data that the response was averaged from, relative to their b=0 signal: the
                              mean of a magnitude is above the signal, and this takes it off again; 0 = clean response */
     double progress[2];   /* of the caller's whole work, where this call begins and ends; 0 0 = 0 1 */
-    double tau_sd;        /* prior standard deviation of the response's width, rad^2; 0 = 0.015, varied contrast: 0.03 */
+    double tau_sd;        /* prior standard deviation of the response's width, rad^2; 0 = 0.015, varied contrast: 0.02 */
     double weight_sd;     /* prior standard deviation of ln w about its mean over a voxel's fibres; 0 = 0.4, varied: 0.8 */
     hot_contrast contrast;
 } hot_signal_options;
