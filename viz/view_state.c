@@ -211,7 +211,7 @@ static void print_numbers(const double *numbers, int count, char *text, size_t r
     size_t used = 0;
     text[0] = '\0';
     for (int i = 0; i < count && used < room; i++)
-        used += (size_t)snprintf(text + used, room - used, "%s%.9g", i ? "," : "", numbers[i]);
+        used += (size_t)snprintf(text + used, room - used, "%s%.9g", i ? "," : "", numbers[i] + 0.); /* no -0 */
 }
 
 void hot_view_setting_print(const hot_view_setting *setting, const hot_view_state *state, char *text, size_t room)

@@ -1,0 +1,209 @@
+"""A real window on a virtual screen: starts Xvfb and the viewer, sends keys and mouse with xdotool, reads the screen's pixels
+and what the viewer says it shows. Nothing here waits a fixed time: everything waits until something is so."""
+import ctypes
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+PATIENCE = 120  # seconds until a thing that does not happen is taken for a failure
+VIEWER = os.path.join(os.environ["HOT_BUILD"], "bin", "hotfiber-view")
+failures = passed = 0
+
+
+def check(condition, message):
+    global failures, passed
+    if condition:
+        passed += 1
+    else:
+        failures += 1
+        print("not so:", message, flush=True)
+    return bool(condition)
+
+
+def end():
+    print(f"{passed} passed, {failures} failed")
+    sys.exit(1 if failures else 0)
+
+
+def need_tools():
+    missing = [tool for tool in ("Xvfb", "xdotool") if not shutil.which(tool)]
+    if missing:
+        print("skipped: not here:", " ".join(missing))
+        sys.exit(77)
+
+
+def wait_for(condition, what):
+    """Asks until the answer is not empty, and returns it; None when patience ends."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        answer = condition()
+        if answer:
+            return answer
+        time.sleep(0.01)
+    check(False, f"waited in vain: {what}")
+    return None
+
+
+class Screen:
+    """A display of its own, whose pixels lie in a file."""
+
+    def __init__(self, size=(900, 700), arguments=()):
+        self.folder = tempfile.mkdtemp(prefix="screen", dir=".")
+        read, write = os.pipe()
+        self.server = subprocess.Popen(
+            ["Xvfb", "-displayfd", str(write), "-screen", "0", f"{size[0]}x{size[1]}x24", "-fbdir", self.folder,
+             "-nolisten", "tcp", "-noreset", *arguments], pass_fds=[write], stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        os.close(write)
+        with os.fdopen(read) as line:
+            number = line.readline().strip()
+        if not number:
+            print("skipped: Xvfb does not start")
+            sys.exit(77)
+        self.environment = {**os.environ, "DISPLAY": f":{number}", "LIBGL_ALWAYS_SOFTWARE": "1"}
+        self.environment.pop("WAYLAND_DISPLAY", None)
+
+    def set_resource(self, text):
+        """What desktops leave on the screen for programs to read: "Xft.dpi: 192" says how fine it is."""
+        try:
+            x = ctypes.CDLL("libX11.so.6")
+        except OSError:
+            print("no libX11 here: the fine screen is left out")
+            return False
+        x.XOpenDisplay.restype = ctypes.c_void_p
+        x.XDefaultRootWindow.restype = x.XInternAtom.restype = ctypes.c_ulong
+        x.XInternAtom.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int]
+        x.XDefaultRootWindow.argtypes = x.XCloseDisplay.argtypes = [ctypes.c_void_p]
+        x.XChangeProperty.argtypes = [ctypes.c_void_p, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_int,
+                                      ctypes.c_int, ctypes.c_char_p, ctypes.c_int]
+        display = x.XOpenDisplay(self.environment["DISPLAY"].encode())
+        string, replace = 31, 0
+        x.XChangeProperty(display, x.XDefaultRootWindow(display), x.XInternAtom(display, b"RESOURCE_MANAGER", 0), string, 8,
+                          replace, text.encode(), len(text))
+        x.XCloseDisplay(display)
+        return True
+
+    def pixels(self):
+        """rows x columns x RGB, of the whole screen."""
+        raw = open(os.path.join(self.folder, "Xvfb_screen0"), "rb").read()
+        head = struct.unpack(">25I", raw[:100])  # XWD: sizes in the file's own byte order, which Xvfb writes big-endian
+        start, width, height, row, colors = head[0], head[4], head[5], head[12], head[19]
+        data = np.frombuffer(raw, np.uint8, row * height, start + 12 * colors).reshape(height, row)
+        return data[:, :4 * width].reshape(height, width, 4)[:, :, 2::-1]
+
+    def xdotool(self, *arguments):
+        done = subprocess.run(["xdotool", *map(str, arguments)], env=self.environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE)
+        check(done.returncode == 0, f"xdotool {arguments}: {done.stderr.decode()}")
+        return done.stdout.decode()
+
+    def close(self):
+        self.server.terminate()
+        self.server.wait()
+
+
+class Viewer:
+    """hotfiber-view in a window on a screen."""
+
+    def __init__(self, screen, *arguments):
+        self.screen = screen
+        folder = tempfile.mkdtemp(prefix="viewer", dir=".")
+        self.dump_file, self.out_file = os.path.join(folder, "state"), os.path.join(folder, "out")
+        self.out, self.err = open(self.out_file, "wb"), open(self.out_file + ".err", "wb")
+        self.process = subprocess.Popen([VIEWER, *map(str, arguments), "--dump_state", self.dump_file],
+                                        env=screen.environment, stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err)
+        wait_for(lambda: self.process.poll() is not None or self.state().get("pictures", "0") != "0", "the first picture")
+        check(self.process.poll() is None, f"the viewer runs: {self.errors()}")
+        self.window = screen.xdotool("search", "--pid", self.process.pid, "--onlyvisible", "--name", "hotfiber").split()[-1]
+
+    def errors(self):
+        return open(self.out_file + ".err", errors="replace").read()
+
+    def printed(self):
+        return open(self.out_file, errors="replace").read()
+
+    def state(self):
+        """What the viewer says: name -> value."""
+        try:
+            return dict(line.rstrip("\n").split(" ", 1) for line in open(self.dump_file))
+        except FileNotFoundError:
+            return {}
+
+    def wait_state(self, what, **wanted):
+        """Waits until the settings have these values, each a text or a question about a text."""
+        def so():
+            state = self.state()
+            return state if all(value(state[name]) if callable(value) else state[name] == value
+                                for name, value in wanted.items()) else None
+        found = wait_for(lambda: self.process.poll() is not None or so(), f"{what}: {list(wanted)} in {self.state()}")
+        alive = self.process.poll() is None
+        check(alive and found, f"{what}: the viewer is there: {self.errors() if not alive else ''}")
+        return self.state()
+
+    def picture(self, away_from=()):
+        """The window's pixels as they are on the screen, without the pointer at these places."""
+        state = self.state()
+        pixels = self.screen.pixels()[:int(state["height"]), :int(state["width"])].copy()
+        for x, y in away_from:
+            pixels[max(0, int(y) - 20):int(y) + 20, max(0, int(x) - 20):int(x) + 20] = 0
+        return pixels
+
+    def wait_picture(self, what, right, away_from=()):
+        """Waits until the picture on the screen is as `right` asks, and returns it."""
+        kept = []
+
+        def so():
+            kept[:] = [self.picture(away_from)]
+            return right(kept[0])
+        check(wait_for(so, f"{what}: the picture"), what)
+        return kept[0]
+
+    def leave(self, key="q"):
+        self.screen.xdotool("key", key)
+        wait_for(lambda: self.process.poll() is not None, f"{key} quits")
+        status = self.process.poll()
+        check(status == 0, f"it ends well: {status}: {self.errors()}")
+        if status is None:
+            self.process.kill()
+            self.process.wait()
+
+
+def same(a, b):
+    return a.shape == b.shape and np.array_equal(a, b)
+
+
+def write_nrrd(path, data, vectors, origin, label=None, space="right-anterior-superior", late=0):
+    """float array with the fastest axis first; axes 1 2 3 (or 0 1 2 without label) are space. Written beside its name and
+    renamed, as hotfiber writes, with a time `late` seconds from now so that a change shows whatever the clock's grain."""
+    data = np.asarray(data, "<f4")
+    vector = lambda v: "(" + ",".join(f"{x:.9g}" for x in v) + ")"
+    spaces = [vector(v) for v in vectors]
+    kinds = ["space"] * 3
+    if label:
+        spaces.insert(0, "none")
+        kinds.insert(0, "list")
+    lines = ["NRRD0005", "type: float", f"dimension: {data.ndim}", f"space: {space}",
+             "sizes: " + " ".join(map(str, data.shape)), "space directions: " + " ".join(spaces), "kinds: " + " ".join(kinds)]
+    if label:
+        lines.append(f'labels: "{label}" "" "" ""')
+    lines += ["endian: little", "encoding: raw", "space origin: " + vector(origin)]
+    with open(path + ".new", "wb") as file:
+        file.write(("\n".join(lines) + "\n\n").encode() + data.tobytes(order="F"))
+    os.utime(path + ".new", (time.time() + late,) * 2)
+    os.rename(path + ".new", path)
+    return path
+
+
+def power(order, v):
+    """The unique values, lexicographic, of (x . v)^order."""
+    values = []
+    for x in range(order, -1, -1):
+        for y in range(order - x, -1, -1):
+            values.append(v[0] ** x * v[1] ** y * v[2] ** (order - x - y))
+    return np.array(values)
