@@ -173,11 +173,13 @@ int main(int argc, char **argv)
         }
     }
     long failures = 0, cases = 0;
+    int known = 0; /* there is such a family */
     int devices = hot_cuda_count(), gpu_runs = 0;
     hot_context *reference = context_for(HOT_DEVICE_REFERENCE, HOT_CPU_BASELINE);
     for (const check_family *const *family = families; *family; family++) {
         if (only_family && strcmp(only_family, (*family)->name) != 0)
             continue;
+        known = 1;
         for (int backend = HOT_CPU_BASELINE; backend <= HOT_CPU_AVX512 + 1; backend++) {
             int cuda = backend == HOT_CPU_AVX512 + 1;
             char name[32] = "cuda";
@@ -190,7 +192,7 @@ int main(int argc, char **argv)
             if (only_backend && strcmp(only_backend, name) != 0)
                 continue;
             check_run run = {.family = (*family)->name, .backend = name, .reference = reference, .cuda = cuda,
-                             .first_seed = seed, .seed = seed, 
+                             .first_seed = seed, .seed = seed,
                              .seconds = seconds, .only = only, .case_name = ""};
             run.context = context_for(cuda ? HOT_DEVICE_CUDA : HOT_DEVICE_CPU, backend);
             double begin = check_now();
@@ -209,6 +211,10 @@ int main(int argc, char **argv)
     }
     hot_context_destroy(&reference);
     printf("%ld cases, %ld failures%s\n", cases, failures, gpu_runs ? "" : "; CUDA skipped: no GPU here");
+    if (!known) {
+        printf("FAILED: there is no family '%s'\n", only_family);
+        return 1;
+    }
     if (require_cuda && gpu_runs == 0) {
         printf("FAILED: --require=cuda, and no backend ran on a GPU\n");
         return 1;
