@@ -81,12 +81,12 @@ static void add_color_bar(const hot_overlay_page *page, double top)
     const double low = isnan(state->color_range[0]) ? volume->window[0] : state->color_range[0];
     const double high = isnan(state->color_range[0]) ? volume->window[1] : state->color_range[1];
     const double unit = page->unit, width = round(12 * unit), x2 = page->layout->width - round(14 * unit), x = x2 - width;
-    const double y = round(top + 1.6 * hot_overlay_line(page, HOT_TEXT_PLAIN));
+    const double y = round(top + 1.9 * hot_overlay_line(page, HOT_TEXT_PLAIN));
     const double height = round(fmin(160 * unit, page->layout->height / 4.)), ascent = hot_overlay_ascent(page, HOT_TEXT_PLAIN);
     const hot_rgba rim = {0, 0, 0, 0.6f};
     if (!(high > low))
         return;
-    hot_draw_text(page->list, x2, y - 0.5 * ascent, 1, HOT_TEXT_PLAIN, HOT_INK, "%s", volume->name);
+    hot_draw_text(page->list, x2, y - 0.75 * ascent, 1, HOT_TEXT_PLAIN, HOT_INK, "%s", volume->name);
     hot_draw_rectangle(page->list, x - unit, y - unit, x2 + unit, y + height + unit, rim, rim);
     for (int band = 0; band < BANDS; band++) {
         double a[3], b[3];
@@ -170,7 +170,7 @@ void hot_overlay_add_values(const hot_overlay_page *page, const char *text)
     /* Below the caption; in a plane beside the letters of its left edge and above the status, of several views in the last,
      * which is 3-D. */
     const double x = round(view->x + (view->space ? 12 : 44) * unit), y = round(view->y + 16 * unit + caption);
-    const double under = page->layout->count > 1 ? 10 * unit : 2.5 * caption;
+    const double under = page->layout->count > 1 ? 10 * unit : 3 * caption;
     const double room = view->y + view->height - y - 2 * pad - under;
     const size_t lines = count_lines(text), fit = room > 4 * line ? (size_t)(room / line) : 4;
     double width = 0;
@@ -196,7 +196,7 @@ void hot_overlay_add_values(const hot_overlay_page *page, const char *text)
     if (shown < lines)
         hot_draw_text(page->list, x + pad + (double)(shown_columns - 1) * (width + gap),
                       y + pad + (double)(fit - 1) * line + hot_overlay_ascent(page, HOT_TEXT_MONO), 0, HOT_TEXT_MONO,
-                      HOT_INK_DIM, "… %zu more lines, on standard output", lines - shown);
+                      HOT_INK_DIM, "… %zu more lines; a click prints them all", lines - shown);
 }
 
 /* ---- Messages -------------------------------------------------------------------------------------------- */
@@ -249,7 +249,8 @@ enum { HELP_COLUMNS = 4 };
 
 typedef struct help_layout {
     int columns;
-    double width, height;               /* of the whole, without its margins */
+    int rows;                           /* of the highest column */
+    double width;                       /* of the whole, without its margins */
     double label[HELP_COLUMNS], help[HELP_COLUMNS]; /* width of the two parts of a column, with the gap behind each */
     size_t first[HELP_COLUMNS + 1];     /* row of the table that a column begins with */
 } help_layout;
@@ -290,7 +291,7 @@ static void lay_out_help(const hot_overlay_page *page, int columns, help_layout 
     while ((out->columns = break_groups(rows, starts, groups, height, columns, out->first)) > columns)
         height++;
     out->first[out->columns] = count;
-    out->height = (height - 1) * hot_overlay_line(page, HOT_TEXT_PLAIN);
+    out->rows = height - 1;
     for (int c = 0; c < out->columns; c++) {
         for (size_t i = out->first[c]; i < out->first[c + 1]; i++)
             if (table[i].label) {
@@ -307,7 +308,7 @@ void hot_overlay_add_help(const hot_overlay_page *page)
 {
     size_t count;
     const hot_binding *table = hot_bindings(&count);
-    const double unit = page->unit, line = hot_overlay_line(page, HOT_TEXT_PLAIN), pad = 22 * unit, title = 1.9 * line;
+    const double unit = page->unit, usual = hot_overlay_line(page, HOT_TEXT_PLAIN), pad = 22 * unit, title = 1.9 * usual;
     const double width = page->layout->width, height = page->layout->height;
     const double ascent = hot_overlay_ascent(page, HOT_TEXT_PLAIN);
     const hot_rgba shade = {0, 0, 0, 0.45f};
@@ -319,11 +320,13 @@ void hot_overlay_add_help(const hot_overlay_page *page)
         if (columns > 1 && tried.width + pad > width)
             break;
         best = tried;
-        if (tried.height + title + 2 * pad <= height && (columns > 1 || tried.height < 0.6 * height))
+        if (tried.rows * usual + title + 2 * pad <= height && (columns > 1 || tried.rows * usual < 0.6 * height))
             break;
     }
-    const double x = round((width - best.width) / 2 - pad), top = fmax(0, round((height - best.height - title) / 2 - pad));
-    const double bottom = fmin(height, top + best.height + title + 2 * pad);
+    /* lines move together, as far as letters allow, where the picture is low */
+    const double line = fmax(0.86 * usual, fmin(usual, (height - title - 1.5 * pad) / best.rows)), tall = best.rows * line;
+    const double x = round((width - best.width) / 2 - pad), top = fmax(0, round((height - tall - title) / 2 - pad));
+    const double bottom = fmin(height, top + tall + title + 2 * pad);
     hot_draw_rectangle(page->list, 0, 0, width, height, shade, shade);
     hot_draw_round(page->list, x, top, x + best.width + 2 * pad, bottom, (hot_rgba){0.07f, 0.08f, 0.10f, 0.94f});
     hot_draw_text(page->list, x + pad, top + pad + ascent, 0, HOT_TEXT_LETTER, HOT_INK, "Keys and mouse");

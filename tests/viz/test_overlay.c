@@ -361,7 +361,7 @@ static void test_panels(hot_context *context)
     const hot_grid grid = any_grid(3, &seed);
     size_t count;
     const hot_binding *table = hot_bindings(&count);
-    static const int sizes[][2] = {{1600, 1200}, {1024, 768}, {900, 600}, {720, 640}};
+    static const int sizes[][2] = {{1600, 1200}, {1024, 768}, {900, 600}, {700, 480}};
     set_stage(context, &grid, &on);
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
         lay_out(&on, sizes[s][0], sizes[s][1]);

@@ -1,0 +1,118 @@
+/* Another scene in the place of one: read again, or dropped. What is kept of the view, and what fails without harm. */
+#include "../check.h"
+#include "scene_open.h"
+#include "scenes.h"
+
+#include <unistd.h>
+
+enum { N = 5, VOXELS = N * N * N, ROW = 7 };
+
+/* Order-2 tensors on a grid of N^3 voxels of `mm`, or of less along the last axis. */
+static void save_tensors(hot_context *context, const char *path, double mm, size_t last)
+{
+    static float values[VOXELS * ROW];
+    hot_tensor_field *field = NULL;
+    hot_grid grid = scene_grid(N, N, last);
+    for (int d = 0; d < 3; d++)
+        grid.to_world[d][d] = mm;
+    for (int v = 0; v < VOXELS; v++)
+        values[v * ROW] = values[v * ROW + 1] = 1;
+    CHECK(hot_tensor_field_create(context, &grid, 2, "adc", values, &field) == HOT_OK &&
+              hot_tensor_field_save(context, field, path) == HOT_OK, "%s: %s", path, hot_context_message(context));
+    hot_tensor_field_destroy(&field);
+}
+
+/* An image of N x N x last voxels. */
+static void save_image(const char *path, int last)
+{
+    FILE *file = fopen(path, "w");
+    fprintf(file, "NRRD0005\ntype: unsigned char\ndimension: 3\nspace: right-anterior-superior\nsizes: %d %d %d\n"
+            "space directions: (1,0,0) (0,1,0) (0,0,1)\nspace origin: (-2,-2,-2)\nencoding: raw\n\n", N, N, last);
+    for (int v = 0; v < N * N * last; v++)
+        fputc(1 + v % 9, file);
+    fclose(file);
+}
+
+int main(void)
+{
+    char folder[] = "/tmp/hot_open_XXXXXX";
+    hot_context *context;
+    hot_scene *scene = NULL, *next = NULL;
+    hot_view_state state, before;
+    if (hot_context_create(NULL, &context) != HOT_OK || !mkdtemp(folder) || chdir(folder) != 0)
+        return 1;
+    save_tensors(context, "a.nrrd", 1, N);
+    save_tensors(context, "other.nrrd", 2, N - 1);
+    save_image("t1.nrrd", N);
+    save_image("larger.nrrd", N + 2);
+    FILE *broken = fopen("broken.nrrd", "w");
+    fputs("NRRD0005\ntype: fl", broken);
+    fclose(broken);
+
+    const char *const first[] = {"a.nrrd"}, *const image[] = {"t1.nrrd"}, *const other[] = {"other.nrrd"};
+    const char *const bad[] = {"broken.nrrd"}, *const large_image[] = {"larger.nrrd"}, *const none[] = {"nothing.nrrd"};
+    CHECK(hot_scene_load(context, first, 1, NULL, &scene) == HOT_OK, "%s", hot_context_message(context));
+    hot_view_state_default(&state);
+    CHECK(hot_view_state_resolve(context, scene, &state) == HOT_OK, "%s", hot_context_message(context));
+    state.voxel[0] = 1;
+    state.zoom = 3;
+    state.glyph = HOT_GLYPH_SURFACE;
+    state.show_image = 0;
+
+    /* what fails leaves everything as it is, and says why */
+    before = state;
+    CHECK(hot_scene_open_dropped(context, scene, NULL, bad, 1, &state, &next) != HOT_OK && !next &&
+              strstr(hot_context_message(context), "broken.nrrd"), "broken: %s", hot_context_message(context));
+    CHECK(hot_scene_open_dropped(context, scene, NULL, none, 1, &state, &next) != HOT_OK && !next &&
+              strstr(hot_context_message(context), "nothing.nrrd"), "not there: %s", hot_context_message(context));
+    CHECK(hot_scene_open_dropped(context, scene, NULL, large_image, 1, &state, &next) != HOT_OK && !next, "an image of other voxels");
+    CHECK(hot_scene_open_dropped(context, scene, NULL, none, 0, &state, &next) == HOT_ERROR_ARGUMENT && !next, "no file");
+    CHECK(hot_scene_open_dropped(context, scene, NULL, none, 17, &state, &next) == HOT_ERROR_ARGUMENT && !next, "17 files");
+    CHECK(memcmp(&before, &state, sizeof state) == 0, "the view is as it was");
+
+    /* an image goes behind what is there, and shows */
+    CHECK(hot_scene_open_dropped(context, scene, NULL, image, 1, &state, &next) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(next && next->paths == 2 && strcmp(state.background, "t1") == 0 && state.show_image, "background %s", state.background);
+    CHECK(state.voxel[0] == 1 && state.zoom == 3, "the same view");
+    hot_scene_destroy(&scene);
+    scene = next;
+
+    /* tensors of another grid take its place, and are seen whole; how they are drawn stays; the image is gone */
+    CHECK(hot_scene_open_dropped(context, scene, "t1.nrrd", other, 1, &state, &next) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(next && next->paths == 1 && next->grid.size[2] == N - 1, "the other grid");
+    CHECK(state.zoom == 1 && state.voxel[0] == N / 2 && state.glyph == HOT_GLYPH_SURFACE, "zoom %g", state.zoom);
+    CHECK(strcmp(state.background, "auto") == 0, "background %s", state.background);
+    hot_scene_destroy(&next);
+
+    /* read again: the same grid keeps the view, another one begins anew, a lost file harms nothing */
+    state.zoom = 5;
+    CHECK(hot_scene_read_again(context, scene, NULL, &state, &next) == HOT_OK && next->paths == 2 && state.zoom == 5, "again: %s",
+          hot_context_message(context));
+    hot_scene_destroy(&next);
+    strcpy(state.background, "t1");
+    before = state;
+    remove("t1.nrrd");
+    CHECK(hot_scene_changed(scene), "a lost file is a change");
+    CHECK(hot_scene_read_again(context, scene, NULL, &state, &next) != HOT_OK && !next, "lost");
+    CHECK(memcmp(&before, &state, sizeof state) == 0, "the view is as it was");
+    hot_scene_destroy(&scene);
+    CHECK(hot_scene_load(context, first, 1, NULL, &scene) == HOT_OK, "%s", hot_context_message(context));
+    save_tensors(context, "a.nrrd", 2, N);
+    strcpy(state.background, "none");
+    CHECK(hot_scene_read_again(context, scene, NULL, &state, &next) == HOT_OK && state.zoom == 1, "a coarser grid: zoom %g", state.zoom);
+    CHECK(strcmp(state.background, "none") == 0, "no image stays no image");
+    hot_scene_destroy(&next);
+    hot_scene_destroy(&scene);
+
+    static float tensor[ROW] = {1, 1, 0, 0, 1, 0, 1};
+    const hot_scene_parts parts = {.grid = scene_grid(1, 1, 1), .order = 2, .tensors = tensor};
+    CHECK(hot_scene_create(context, &parts, &scene) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(hot_scene_read_again(context, scene, NULL, &state, &next) == HOT_ERROR_ARGUMENT && !next, "from memory");
+    hot_scene_destroy(&scene);
+    static const char *const made[] = {"a.nrrd", "other.nrrd", "larger.nrrd", "broken.nrrd"};
+    for (size_t f = 0; f < sizeof made / sizeof made[0]; f++)
+        remove(made[f]);
+    CHECK(chdir("/") == 0 && rmdir(folder) == 0, "nothing is left");
+    hot_context_destroy(&context);
+    HOT_TEST_END();
+}
