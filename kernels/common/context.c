@@ -16,6 +16,7 @@ struct hot_context {
     atomic_int cancelled;
     unsigned said; /* bits of hot_context_first_time */
     int cpu_limit;
+    int pretended_gpus;
     char message[MESSAGE_SIZE];
 };
 
@@ -73,6 +74,7 @@ hot_status hot_context_create(const hot_context_options *options, hot_context **
     atomic_init(&made->cancelled, 0);
     made->said = 0;
     made->cpu_limit = INT_MAX;
+    made->pretended_gpus = -1;
     made->message[0] = '\0';
     *context = made;
     return HOT_OK;
@@ -111,6 +113,9 @@ hot_device hot_context_device_used(const hot_context *context)
 
 int hot_context_cpu_limit(const hot_context *context) { return context->cpu_limit; }
 void hot_context_set_cpu_limit(hot_context *context, int level) { context->cpu_limit = level; }
+
+int hot_context_pretended_gpus(const hot_context *context) { return context->pretended_gpus; }
+void hot_context_pretend_gpus(hot_context *context, int count) { context->pretended_gpus = count; }
 
 int hot_context_cancelled(const hot_context *context)
 {

@@ -19,6 +19,11 @@ int hot_context_first_time(hot_context *context, unsigned what);
 int hot_context_cpu_limit(const hot_context *context);
 void hot_context_set_cpu_limit(hot_context *context, int level);
 
+/* How many GPUs hot_backend_run takes the machine to have; negative (the default): as many as it has. For tests of what
+ * happens when a GPU fails, on machines without one. */
+int hot_context_pretended_gpus(const hot_context *context);
+void hot_context_pretend_gpus(hot_context *context, int count);
+
 #ifdef __cplusplus
 }
 #endif
