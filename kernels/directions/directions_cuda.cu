@@ -4,40 +4,11 @@
 #include <string.h>
 
 #include "common/backend.h"
+#include "common/cuda_feed.h"
 #include "common/portable.h"
 #include "directions/grid.h"
 #include "directions/plan.h"
-
-/* ---- The arithmetic of step.h, one candidate per thread ----------------------------------------------------- */
-
-typedef float HOT_V;
-typedef bool HOT_MASK;
-#define HOT_SET(x) (x)
-#define HOT_FMA(a, b, c) fmaf(a, b, c)
-#define HOT_MAX(a, b) fmaxf(a, b)
-#define HOT_LT(a, b) ((a) < (b))
-#define HOT_GE(a, b) ((a) >= (b))
-#define HOT_AND(m, n) ((m) && (n))
-#define HOT_NOT(m) (!(m))
-#define HOT_SELECT(m, a, b) ((m) ? (a) : (b))
-#define HOT_SELECT_MASK(m, a, b) ((m) ? (a) : (b))
-/* Within two units in the last place; Newton's method corrects itself. */
-__device__ __forceinline__ float approximate_inverse(float a)
-{
-    float y;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
-    return y;
-}
-__device__ __forceinline__ float approximate_root(float a)
-{
-    float y;
-    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
-    return y;
-}
-#define HOT_INVERSE(a) approximate_inverse(a)
-#define HOT_SQRT(a) approximate_root(a)
-#undef HOT_FN
-#define HOT_FN static __device__ __forceinline__
+#include "directions/step_cuda.h"
 
 /* ---- The kernels -------------------------------------------------------------------------------------------- */
 
@@ -105,46 +76,6 @@ cudaError_t launch(const hot_directions_plan *plan, cudaStream_t stream)
     return plan->order == 4 ? launch_4(job, stream) : plan->order == 6 ? launch_6(job, stream) : launch_8(job, stream);
 }
 
-/* One chunk under way: its own stream, and memory on both sides, so that copies and work of two chunks overlap. */
-struct lane {
-    int device;
-    cudaStream_t stream;
-    unsigned char *host, *device_memory;
-    size_t first, count; /* count 0: idle */
-};
-
-/* Where the parts of a chunk lie in a lane's memory. */
-struct layout {
-    size_t skip, directions, found, bytes;
-};
-
-size_t rounded(size_t bytes) { return (bytes + 255) / 256 * 256; }
-
-layout layout_of(const hot_directions_plan *plan, size_t chunk)
-{
-    layout l;
-    l.skip = rounded(chunk * plan->stride * sizeof(float));
-    l.directions = l.skip + rounded(chunk);
-    l.found = l.directions + rounded(chunk * 3 * (size_t)plan->keep * sizeof(float));
-    l.bytes = l.found + rounded(chunk);
-    return l;
-}
-
-/* Copies with all threads: one alone is slower than the bus. */
-void copy(hot_context *context, void *to, const void *from, size_t bytes)
-{
-    const size_t part = 1 << 18;
-    const long parts = (long)((bytes + part - 1) / part);
-    (void)context;
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(hot_context_threads(context) < 16 ? hot_context_threads(context) : 16)
-#endif
-    for (long i = 0; i < parts; i++) {
-        const size_t at = (size_t)i * part;
-        memcpy((char *)to + at, (const char *)from + at, bytes - at < part ? bytes - at : part);
-    }
-}
-
 size_t row_values(const hot_directions_plan *plan) { return (size_t)(plan->order + 1) * (plan->order + 2) / 2; }
 
 /* The last row of the user's tensors may end with its tensor. */
@@ -153,49 +84,17 @@ size_t input_bytes(const hot_directions_plan *plan, size_t count)
     return ((count - 1) * plan->stride + row_values(plan)) * sizeof(float);
 }
 
-hot_status collect(hot_context *context, const hot_directions_plan *plan, const layout *l, lane *lane)
+hot_status launch_chunk(hot_context *context, void *user, void *own, size_t count, void *const *in, void *const *out,
+                        void *stream)
 {
-    if (lane->count == 0)
-        return HOT_OK;
-    cudaError_t error = cudaStreamSynchronize(lane->stream);
-    if (error != cudaSuccess)
-        return fail(context, error, "find directions");
-    const size_t row = 3 * (size_t)plan->keep;
-    copy(context, plan->directions + lane->first * row, lane->host + l->directions, lane->count * row * sizeof(float));
-    if (plan->found)
-        memcpy(plan->found + lane->first, lane->host + l->found, lane->count);
-    lane->count = 0;
-    return HOT_OK;
-}
-
-hot_status submit(hot_context *context, const hot_directions_plan *plan, const layout *l, lane *lane, size_t first,
-                  size_t count)
-{
-    cudaError_t error = cudaSetDevice(lane->device);
-    copy(context, lane->host, plan->tensors + first * plan->stride, input_bytes(plan, count));
-    if (plan->skip)
-        memcpy(lane->host + l->skip, plan->skip + first, count);
-    hot_directions_plan part = *plan;
+    hot_directions_plan part = *(const hot_directions_plan *)user;
+    (void)own;
     part.count = count;
-    part.tensors = (const float *)lane->device_memory;
-    part.skip = plan->skip ? lane->device_memory + l->skip : NULL;
-    part.directions = (float *)(lane->device_memory + l->directions);
-    part.found = lane->device_memory + l->found;
-    if (error == cudaSuccess)
-        error = cudaMemcpyAsync(lane->device_memory, lane->host, plan->skip ? l->skip + count : input_bytes(plan, count),
-                                cudaMemcpyHostToDevice, lane->stream);
-    if (error == cudaSuccess)
-        error = launch(&part, lane->stream);
-    if (error == cudaSuccess)
-        error = cudaMemcpyAsync(lane->host + l->directions, part.directions,
-                                count * 3 * (size_t)plan->keep * sizeof(float), cudaMemcpyDeviceToHost, lane->stream);
-    if (error == cudaSuccess)
-        error = cudaMemcpyAsync(lane->host + l->found, part.found, count, cudaMemcpyDeviceToHost, lane->stream);
-    if (error != cudaSuccess)
-        return fail(context, error, "start a batch of directions");
-    lane->first = first;
-    lane->count = count;
-    return HOT_OK;
+    part.tensors = (const float *)in[0];
+    part.skip = (const uint8_t *)in[1];
+    part.directions = (float *)out[0];
+    part.found = (uint8_t *)out[1];
+    return hot_directions_cuda_launch(context, &part, stream);
 }
 
 } // namespace
@@ -209,58 +108,21 @@ hot_status hot_directions_cuda_launch(hot_context *context, const hot_directions
 hot_status hot_directions_cuda(hot_context *context, void *job)
 {
     const hot_directions_plan *plan = (const hot_directions_plan *)job;
-    enum { LANES = 4, DEVICES = 16 }; /* chunks under way per GPU: coming, computing, going, being filled */
-    const size_t full = 1 << 15; /* pinned memory is slow to get: little of it */
     if (plan->order == 2 || plan->count == 0)
         return hot_directions_cpu(context, job); /* less work than the copy */
-    const int number = hot_context_device_number(context);
-    int devices = number < 0 ? hot_cuda_count() : 1;
-    devices = devices < DEVICES ? devices : DEVICES;
-    const size_t chunk = plan->count < full ? plan->count : full;
-    const size_t chunks = (plan->count + chunk - 1) / chunk;
-    const layout l = layout_of(plan, chunk);
-    lane lanes[DEVICES * LANES] = {};
-    int count = devices * LANES, current = 0;
-    count = chunks < (size_t)count ? (int)chunks : count;
-    hot_status status = HOT_OK;
-    cudaError_t error = cudaGetDevice(&current);
-    for (int i = 0; i < count && error == cudaSuccess; i++) {
-        lanes[i].device = number < 0 ? i % devices : number;
-        error = cudaSetDevice(lanes[i].device);
-        if (error == cudaSuccess)
-            error = cudaStreamCreateWithFlags(&lanes[i].stream, cudaStreamNonBlocking);
-        if (error == cudaSuccess)
-            error = cudaMalloc((void **)&lanes[i].device_memory, l.bytes);
-        if (error == cudaSuccess)
-            error = cudaHostAlloc((void **)&lanes[i].host, l.bytes, cudaHostAllocPortable);
-    }
-    if (error != cudaSuccess)
-        status = fail(context, error, "get memory for directions");
-    for (size_t n = 0; n < chunks && status == HOT_OK; n++) {
-        lane *lane = &lanes[n % (size_t)count];
-        const size_t first = n * chunk, size = plan->count - first < chunk ? plan->count - first : chunk;
-        status = collect(context, plan, &l, lane);
-        if (status == HOT_OK)
-            status = submit(context, plan, &l, lane, first, size);
-        if (status == HOT_OK)
-            status = hot_context_progress(context, "finding directions", (double)first / (double)plan->count);
-    }
-    for (size_t n = 0; n < (size_t)count && status == HOT_OK; n++)
-        status = collect(context, plan, &l, &lanes[(chunks + n) % (size_t)count]);
-    if (status == HOT_OK)
-        status = hot_context_progress(context, "finding directions", 1);
-    for (int i = 0; i < count; i++) { /* also what a failure has left running */
-        if (!lanes[i].stream)
-            continue;
-        cudaSetDevice(lanes[i].device);
-        cudaStreamSynchronize(lanes[i].stream);
-        cudaStreamDestroy(lanes[i].stream);
-        cudaFree(lanes[i].device_memory);
-        cudaFreeHost(lanes[i].host);
-    }
-    cudaSetDevice(current);
-    cudaGetLastError();
-    return status;
+    const size_t row = 3 * (size_t)plan->keep * sizeof(float);
+    hot_feed feed = {};
+    feed.stage = "finding directions";
+    feed.count = plan->count;
+    feed.chunk = 1 << 15; /* pinned memory is slow to get: little of it */
+    feed.in[0] = hot_feed_array{(void *)plan->tensors, plan->stride * sizeof(float), row_values(plan) * sizeof(float)};
+    if (plan->skip)
+        feed.in[1] = hot_feed_array{(void *)plan->skip, 1, 1};
+    feed.out[0] = hot_feed_array{plan->directions, row, row};
+    feed.out[1] = hot_feed_array{plan->found, 1, 1};
+    feed.user = job;
+    feed.launch = launch_chunk;
+    return hot_feed_run(context, &feed);
 }
 
 hot_status hot_directions_cuda_time(hot_context *context, const hot_directions_plan *plan, int repeats,

@@ -50,6 +50,7 @@ static hot_status read_options(hot_context *context, const hot_sshopm_options *g
     plan->tolerance = options.tolerance > 0 ? options.tolerance : f64 ? 1e-13 : 1e-6;
     plan->exact = options.tolerance < 0;
     plan->change = plan->exact ? 0 : options.change;
+    plan->capture = options.capture != 0;
     plan->max_iterations = options.max_iterations ? options.max_iterations : 1000;
     return HOT_OK;
 }

@@ -5,87 +5,15 @@
  * To convergence every fourth step is looked at: the last two displacements give the residual, and, where they are in
  * line, the rate of the geometric series they belong to, whose sum is added at once (Aitken); the start goes on being
  * iterated from there, and only a true step decides that it has converged. */
-#include "sshopm_chart.h"
-
-#define HOT_TERMS (3 * HOT_ORDER * (HOT_ORDER + 1) / 2)
-#define HOT_PART (HOT_TERMS / 3)
-#define HOT_PADDED ((HOT_TERMS + 3) / 4 * 4)
-#define HOT_UNIQUE ((HOT_ORDER + 1) * (HOT_ORDER + 2) / 2)
-#define HOT_FORM(name) HOT_CHART(form_##name)
-#define HOT_SCALAR float
-#define HOT_REAL float
-#define HOT_COEF float
-#include "../symtensor/form3.h"
+#include "sshopm_chart_item.cuh"
 
 /* What a warp keeps of its tensors. */
 struct HOT_CHART(slots) {
-    float4 coefficient[CHART_SLOTS][HOT_PADDED / 4];
+    float4 coefficient[CHART_SLOTS][HOT_QUADS];
     float limit2[CHART_SLOTS];    /* square of tolerance * scale, in the scaled tensor's units */
     float factor[CHART_SLOTS];    /* the power of two it was scaled with, times 2^10 */
     uint32_t place[CHART_SLOTS];  /* which of the warp's tensors */
 };
-
-/* lambda = form / |p|^m, |p|^2 = 1 / inverse2. */
-static __device__ __forceinline__ float HOT_CHART(normalised)(float form, float inverse2)
-{
-    HOT_UNROLL
-    for (int k = 0; k < HOT_ORDER / 2; k++)
-        form *= inverse2;
-    return form;
-}
-
-/* One step from (u, v); gz is the last component there. */
-static __device__ __forceinline__ void HOT_CHART(step)(const float *c, float *u, float *v, float *gz)
-{
-    float gx = HOT_CHART(polynomial)(c, *u, *v), gy = HOT_CHART(polynomial)(c + HOT_PART, *u, *v);
-    *gz = HOT_CHART(polynomial)(c + 2 * HOT_PART, *u, *v);
-    float inverse = chart_reciprocal(*gz);
-    *u = gx * inverse;
-    *v = gy * inverse;
-}
-
-/* Where the chart fails (a point on its horizon, a tensor at the end of float's range): the start is iterated again in
- * the caller's frame, normalised in every step. */
-static __device__ __noinline__ void HOT_CHART(plain)(const hot_sshopm_plan &plan, const chart_constants &constants,
-                                                     size_t tensor, size_t start, float factor)
-{
-    const float *from = (const float *)plan.tensors + tensor * plan.stride;
-    const size_t at = tensor * plan.starts + start;
-    float a[HOT_UNIQUE], x[3], g[3], lambda, squares, scale = 0;
-    for (int i = 0; i < HOT_UNIQUE; i++) {
-        a[i] = from[i] * factor * 0x1p-10f;
-        scale = fmaxf(scale, fabsf(a[i]) * (float)constants.multiplicity[i]);
-    }
-    for (int d = 0; d < 3; d++)
-        x[d] = ((const float *)plan.start)[start * 3 + d];
-    int k = 0, small;
-    for (;; k++) {
-        HOT_FORM(gradient)(a, x[0], x[1], x[2], g);
-        lambda = x[0] * g[0] + x[1] * g[1] + x[2] * g[2];
-        squares = 0;
-        for (int d = 0; d < 3; d++)
-            squares += (g[d] - lambda * x[d]) * (g[d] - lambda * x[d]);
-        small = squares <= constants.tolerance * constants.tolerance * scale * scale;
-        if (k == plan.max_iterations || (small && !plan.exact))
-            break;
-        float largest = fmaxf(fmaxf(fabsf(g[0]), fabsf(g[1])), fabsf(g[2]));
-        if (!(largest > 0))
-            continue;
-        for (int d = 0; d < 3; d++)
-            g[d] /= largest;
-        float inverse = rsqrtf(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
-        for (int d = 0; d < 3; d++)
-            x[d] = g[d] * inverse;
-    }
-    if (plan.lambda)
-        ((float *)plan.lambda)[at] = lambda / factor * 0x1p10f;
-    if (plan.residual)
-        ((float *)plan.residual)[at] = sqrtf(squares) / factor * 0x1p10f;
-    if (plan.iterations)
-        plan.iterations[at] = small ? k : -k;
-    for (int d = 0; d < 3 && plan.x; d++)
-        ((float *)plan.x)[at * 3 + d] = x[d];
-}
 
 /* The tensors of a warp, from the first: those that can be iterated into slots, the others' results at once. Returns how
  * many slots there are. */
@@ -152,87 +80,6 @@ static __device__ __forceinline__ int HOT_CHART(prepare)(const hot_sshopm_plan &
     }
     __syncwarp();
     return used;
-}
-
-/* The result at (u, v): x in the caller's frame, lambda, and the true residual when it is asked for. `stage`: 96 floats
- * of a warp whose lanes store consecutive starts; NULL when they do not. */
-static __device__ __forceinline__ void HOT_CHART(store)(const hot_sshopm_plan &plan, const chart_constants &constants,
-                                                        size_t tensor, size_t start, float u, float v, float lambda,
-                                                        float factor, int iterations, float *stage)
-{
-    const size_t at = tensor * plan.starts + start;
-    float inverse = rsqrtf(fmaf(u, u, fmaf(v, v, 1.0f))), p = u * inverse, q = v * inverse, x[3];
-    HOT_UNROLL
-    for (int d = 0; d < 3; d++)
-        x[d] = fmaf(constants.frame[0][d], p, fmaf(constants.frame[1][d], q, constants.frame[2][d] * inverse));
-    /* back from the scaled units: 2^10 and the power of two of the tensor */
-    float back = __uint_as_float((254u << 23) - __float_as_uint(factor));
-    if (plan.lambda)
-        ((float *)plan.lambda)[at] = lambda * back * 0x1p10f;
-    if (plan.x && stage) { /* the warp's 96 values in three whole rows instead of every third value thrice */
-        const unsigned lane = threadIdx.x % 32;
-        __syncwarp();
-        HOT_UNROLL
-        for (int d = 0; d < 3; d++)
-            stage[3 * lane + d] = x[d];
-        __syncwarp();
-        HOT_UNROLL
-        for (int d = 0; d < 3; d++)
-            ((float *)plan.x)[(at - lane) * 3 + lane + 32 * d] = stage[lane + 32 * d];
-    } else if (plan.x) {
-        HOT_UNROLL
-        for (int d = 0; d < 3; d++)
-            ((float *)plan.x)[at * 3 + d] = x[d];
-    }
-    if (plan.residual) {
-        float a[HOT_UNIQUE], g[3], value = 0, squares = 0;
-        const float *from = (const float *)plan.tensors + tensor * plan.stride;
-        HOT_UNROLL
-        for (int i = 0; i < HOT_UNIQUE; i++)
-            a[i] = from[i] * factor * 0x1p-10f;
-        HOT_FORM(gradient)(a, x[0], x[1], x[2], g);
-        HOT_UNROLL
-        for (int d = 0; d < 3; d++)
-            value += g[d] * x[d];
-        HOT_UNROLL
-        for (int d = 0; d < 3; d++)
-            squares += (g[d] - value * x[d]) * (g[d] - value * x[d]);
-        ((float *)plan.residual)[at] = sqrtf(squares) * back * 0x1p10f;
-    }
-    if (plan.iterations)
-        plan.iterations[at] = iterations;
-}
-
-static __device__ __forceinline__ void HOT_CHART(load)(const float4 *from, float *c)
-{
-    HOT_UNROLL
-    for (int k = 0; k < HOT_PADDED / 4; k++) {
-        float4 four = from[k];
-        c[4 * k] = four.x;
-        c[4 * k + 1] = four.y;
-        c[4 * k + 2] = four.z;
-        c[4 * k + 3] = four.w;
-    }
-}
-
-/* lambda and whether the residual is small at (u, v), by one more evaluation; then everything is stored. For a warp whose
- * lanes hold consecutive starts of one tensor (stage not NULL), or for any lanes. */
-static __device__ __forceinline__ void HOT_CHART(finish)(const hot_sshopm_plan &plan, const chart_constants &constants,
-                                                         size_t tensor, size_t start, const float *c, float u, float v,
-                                                         float factor, float limit2, int steps, float *stage)
-{
-    float gz, nu = u, nv = v;
-    HOT_CHART(step)(c, &nu, &nv, &gz);
-    const float q = fmaf(u, u, fmaf(v, v, 1.0f)), inverse2 = chart_reciprocal(q);
-    const float lambda = HOT_CHART(normalised)(gz * fmaf(u, nu, fmaf(v, nv, 1.0f)), inverse2);
-    const float du = nu - u, dv = nv - v, twist = u * dv - v * du;
-    const float turn2 = fmaf(twist, twist, fmaf(du, du, dv * dv)) * inverse2 * inverse2;
-    const int small = turn2 * lambda * lambda <= limit2, lost = !(q < 1e24f) || !(fabsf(lambda) < 1e30f);
-    HOT_CHART(store)(plan, constants, tensor, start, u, v, lambda, factor, small ? steps : -steps, stage);
-    if (stage) /* other lanes write x for this one */
-        __syncwarp();
-    if (lost)
-        HOT_CHART(plain)(plan, constants, tensor, start, factor);
 }
 
 static __global__ void __launch_bounds__(128, HOT_ORDER == 4 ? 7 : HOT_ORDER == 6 ? 4 : 3)
@@ -377,11 +224,4 @@ static __global__ void __launch_bounds__(128, HOT_ORDER == 4 ? 5 : HOT_ORDER == 
     }
 }
 
-#undef HOT_TERMS
-#undef HOT_PART
-#undef HOT_PADDED
-#undef HOT_UNIQUE
-#undef HOT_FORM
-#undef HOT_SCALAR
-#undef HOT_REAL
-#undef HOT_COEF
+#include "sshopm_chart_end.cuh"

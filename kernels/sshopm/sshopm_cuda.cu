@@ -5,23 +5,13 @@
 #include <string.h>
 
 #include "../common/backend.h"
+#include "../common/cuda_feed.h"
+#include "sshopm_capture_launch.h"
+#include "sshopm_chart_device.cuh"
 #include "sshopm_chart_table.h"
-#include "sshopm_cuda.h"
-#include "sshopm_device.cuh"
 #include "sshopm_paper.cuh"
 
 /* ---- The chart kernels, per order ------------------------------------------------------------------------------ */
-
-struct chart_constants {
-    const float *matrix;        /* unique x terms */
-    const double *multiplicity; /* unique */
-    float frame[3][3];
-    float tolerance;
-    unsigned per_warp;          /* tensors that a warp takes at a time, at most CHART_SLOTS */
-    unsigned part, parts;       /* and how many of their starts, of how many such parts */
-    unsigned entrance;          /* starts that a block keeps in the chart (even); 0: too many */
-    int refill;                 /* idle lanes that are worth a round of new starts */
-};
 
 enum { CHART_SLOTS = 6, CHART_PART = 256, CHART_ENTRANCE = 512 };
 
@@ -50,27 +40,6 @@ static __device__ __forceinline__ int chart_take(const hot_sshopm_plan &plan, co
 static __host__ __device__ __forceinline__ size_t chart_bytes(size_t slots, const chart_constants &constants)
 {
     return slots + CHART_SLOTS * constants.part * sizeof(float2) + 96 * sizeof(float);
-}
-
-/* The processor's own reciprocal, good to the last bit or two: the iteration forgives it. */
-static __device__ __forceinline__ float chart_reciprocal(float a)
-{
-    float result;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(a));
-    return result;
-}
-
-/* Start number `start` in the chart. */
-static __device__ __forceinline__ float2 chart_enter(const hot_sshopm_plan &plan, const chart_constants &constants,
-                                                     size_t start)
-{
-    const float *x = (const float *)plan.start + start * 3;
-    float p[3];
-#pragma unroll
-    for (int k = 0; k < 3; k++)
-        p[k] = fmaf(constants.frame[k][0], x[0], fmaf(constants.frame[k][1], x[1], constants.frame[k][2] * x[2]));
-    const float inverse = chart_reciprocal(p[2]);
-    return make_float2(p[0] * inverse, p[1] * inverse);
 }
 
 #define HOT_ORDER 4
@@ -102,6 +71,17 @@ hot_status hot_cuda_status(hot_context *context, int error, const char *what)
 
 static int has_chart(int order, int dim) { return dim == 3 && (order == 4 || order == 6 || order == 8); }
 
+static int can_chart(const hot_sshopm_plan *plan)
+{
+    return has_chart(plan->order, plan->dim) && !plan->f64 && plan->shift == HOT_SHIFT_NONE && !(plan->change > 0) &&
+           plan->starts < 1u << 28;
+}
+
+static int can_capture(const hot_sshopm_plan *plan)
+{
+    return can_chart(plan) && !plan->exact && plan->max_iterations > 1 && plan->starts <= HOT_CAPTURE_STARTS;
+}
+
 hot_status hot_sshopm_tables_create(hot_context *context, int order, int dim, hot_sshopm_tables *tables)
 {
     size_t unique = hot_symtensor_count(order, dim), terms = has_chart(order, dim) ? hot_chart_terms(order) : 0;
@@ -110,7 +90,11 @@ hot_status hot_sshopm_tables_create(hot_context *context, int order, int dim, ho
     unsigned char *index = NULL;
     float *chart = NULL;
     hot_status status = HOT_ERROR_MEMORY;
+    int device = 0;
     memset(tables, 0, sizeof *tables);
+    tables->processors = 1;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&tables->processors, cudaDevAttrMultiProcessorCount, device);
     multiplicity = (double *)hot_context_alloc(context, unique, sizeof *multiplicity);
     exponents = (int *)hot_context_alloc(context, unique, (size_t)dim * sizeof *exponents);
     index = (unsigned char *)hot_context_alloc(context, unique, (size_t)order);
@@ -154,7 +138,22 @@ void hot_sshopm_tables_destroy(hot_sshopm_tables *tables)
     cudaFree(tables->multiplicity);
     cudaFree(tables->index);
     cudaFree(tables->chart);
+    cudaFree(tables->room);
     memset(tables, 0, sizeof *tables);
+}
+
+hot_status hot_sshopm_tables_room(hot_context *context, const hot_sshopm_plan *plan, hot_sshopm_tables *tables)
+{
+    const size_t bytes = can_capture(plan) ? hot_sshopm_capture_room(plan, tables->processors) : 0;
+    if (bytes <= tables->room_bytes)
+        return HOT_OK;
+    cudaFree(tables->room);
+    tables->room = NULL;
+    tables->room_bytes = 0;
+    hot_status status = hot_cuda_status(context, cudaMalloc(&tables->room, bytes), "memory for starts that are left over");
+    if (status == HOT_OK)
+        tables->room_bytes = bytes;
+    return status;
 }
 
 static hot_status launch_chart(hot_context *context, const hot_sshopm_plan *plan, const hot_sshopm_tables *tables,
@@ -175,9 +174,7 @@ static hot_status launch_chart(hot_context *context, const hot_sshopm_plan *plan
     for (int k = 0; k < 3; k++)
         for (int d = 0; d < 3; d++)
             constants.frame[k][d] = (float)hot_chart_frame[k][d];
-    int device = 0, processors = 1;
-    cudaGetDevice(&device);
-    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    const int processors = tables->processors;
     /* Few tensors: their starts are dealt out, so that every multiprocessor has some; many: a warp takes as many tensors
      * as it can keep, so that the wait for the slowest start comes seldom. */
     const size_t enough = (size_t)processors * 28;
@@ -216,20 +213,24 @@ hot_status hot_sshopm_launch(hot_context *context, const hot_sshopm_plan *plan, 
     cudaStream_t stream = (cudaStream_t)stream_pointer;
     if (plan->count == 0 || plan->starts == 0)
         return HOT_OK;
-    int chart = has_chart(plan->order, plan->dim) && !plan->f64 && plan->shift == HOT_SHIFT_NONE &&
-                !(plan->change > 0) && plan->starts < 1u << 28;
+    int chart = can_chart(plan), capture = can_capture(plan);
     int paper = has_chart(plan->order, plan->dim) && !plan->f64 && plan->shift != HOT_SHIFT_ADAPTIVE &&
                 (plan->exact || plan->change > 0) && plan->count < 1u << 31;
     if ((design == HOT_DESIGN_CHART && !chart) || (design == HOT_DESIGN_PAPER && !paper))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "this design does float, dimension 3, orders 4 6 8, %s alone",
                                 design == HOT_DESIGN_CHART ? "no shift, a stop on the residual"
                                                            : "no adaptive shift, a stop on lambda");
+    if (design == HOT_DESIGN_CAPTURE && !capture)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "capture does float, dimension 3, orders 4 6 8, no shift, a stop "
+                                "on the residual, two iterations or more, %d starts or fewer alone", HOT_CAPTURE_STARTS);
     if (design == HOT_DESIGN_AUTO)
-        design = chart ? HOT_DESIGN_CHART : HOT_DESIGN_GENERAL;
+        design = capture && plan->capture ? HOT_DESIGN_CAPTURE : chart ? HOT_DESIGN_CHART : HOT_DESIGN_GENERAL;
     if (design == HOT_DESIGN_CHART) {
         hot_status status = launch_chart(context, plan, tables, stream);
         if (status != HOT_OK)
             return status;
+    } else if (design == HOT_DESIGN_CAPTURE) {
+        return hot_sshopm_capture_launch(context, plan, tables, stream_pointer);
     } else if (design == HOT_DESIGN_PAPER) {
         void (*kernel)(hot_sshopm_plan) =
             plan->order == 4 ? paper_kernel<4> : plan->order == 6 ? paper_kernel<6> : paper_kernel<8>;
@@ -261,83 +262,78 @@ hot_status hot_sshopm_launch(hot_context *context, const hot_sshopm_plan *plan, 
 
 /* ---- The backend on host arrays ----------------------------------------------------------------------------------- */
 
-/* Bytes per tensor of everything that goes to and fro. */
-static size_t tensor_bytes(const hot_sshopm_plan *plan)
+/* What a GPU needs besides the chunks. */
+struct chunk_tables {
+    hot_sshopm_tables tables;
+    void *start;
+};
+
+static void end_chunks(hot_context *context, void *user, void *own)
 {
-    size_t item = plan->f64 ? sizeof(double) : sizeof(float), results = plan->starts;
-    return plan->stride * item + results * item * ((plan->lambda != NULL) + (plan->residual != NULL) +
-                                                   (plan->x != NULL) * (size_t)plan->dim) +
-           results * sizeof(int32_t) * (plan->iterations != NULL);
+    chunk_tables *self = (chunk_tables *)own;
+    (void)user;
+    hot_sshopm_tables_destroy(&self->tables);
+    cudaFree(self->start);
+    hot_context_free(context, self);
+}
+
+static hot_status begin_chunks(hot_context *context, void *user, void **own)
+{
+    const hot_sshopm_plan *plan = (const hot_sshopm_plan *)user;
+    const size_t bytes = plan->starts * (size_t)plan->dim * (plan->f64 ? sizeof(double) : sizeof(float));
+    chunk_tables *self = (chunk_tables *)hot_context_calloc(context, 1, sizeof *self);
+    if (!self)
+        return HOT_ERROR_MEMORY;
+    hot_status status = hot_sshopm_tables_create(context, plan->order, plan->dim, &self->tables);
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMalloc(&self->start, bytes), "memory for starts");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMemcpy(self->start, plan->start, bytes, cudaMemcpyHostToDevice), "copying starts");
+    if (status == HOT_OK)
+        *own = self;
+    else
+        end_chunks(context, user, self);
+    return status;
+}
+
+static hot_status launch_chunk(hot_context *context, void *user, void *own, size_t count, void *const *in, void *const *out,
+                               void *stream)
+{
+    const chunk_tables *self = (const chunk_tables *)own;
+    hot_sshopm_plan piece = *(const hot_sshopm_plan *)user;
+    piece.count = count;
+    piece.tensors = in[0];
+    piece.start = self->start;
+    piece.lambda = out[0];
+    piece.x = out[1];
+    piece.residual = out[2];
+    piece.iterations = (int32_t *)out[3];
+    return hot_sshopm_launch(context, &piece, &self->tables, HOT_DESIGN_AUTO, stream);
 }
 
 hot_status hot_sshopm_cuda(hot_context *context, void *job)
 {
     const hot_sshopm_plan *plan = (const hot_sshopm_plan *)job;
-    const size_t item = plan->f64 ? sizeof(double) : sizeof(float), dim = (size_t)plan->dim;
-    hot_sshopm_tables tables = {NULL, NULL, NULL};
-    hot_sshopm_plan piece = *plan;
-    void *tensors = NULL, *start = NULL, *lambda = NULL, *x = NULL, *residual = NULL, *iterations = NULL;
-    size_t room = 0, total = 0, most = 0;
-    hot_status status = hot_sshopm_tables_create(context, plan->order, plan->dim, &tables);
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemGetInfo(&room, &total), "asking for memory");
-    if (status != HOT_OK)
-        goto cleanup;
-    /* Pieces of at most 128 MiB, whose copies take some tens of ms (a caller who stops waits for one of them), and of at most
-     * half of what is free. */
-    room = room / 2 < (size_t)1 << 27 ? room / 2 : (size_t)1 << 27;
-    most = room / tensor_bytes(plan);
-    most = most < 1 ? 1 : most < plan->count ? most : plan->count;
-    status = hot_cuda_status(context, cudaMalloc(&tensors, most * plan->stride * item), "memory for tensors");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMalloc(&start, plan->starts * dim * item), "memory for starts");
-    if (status == HOT_OK && plan->lambda)
-        status = hot_cuda_status(context, cudaMalloc(&lambda, most * plan->starts * item), "memory for lambda");
-    if (status == HOT_OK && plan->x)
-        status = hot_cuda_status(context, cudaMalloc(&x, most * plan->starts * dim * item), "memory for x");
-    if (status == HOT_OK && plan->residual)
-        status = hot_cuda_status(context, cudaMalloc(&residual, most * plan->starts * item), "memory for residuals");
-    if (status == HOT_OK && plan->iterations)
-        status = hot_cuda_status(context, cudaMalloc(&iterations, most * plan->starts * sizeof(int32_t)),
-                                 "memory for iterations");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpy(start, plan->start, plan->starts * dim * item, cudaMemcpyHostToDevice),
-                                 "copying starts");
-    piece.tensors = tensors, piece.start = start, piece.lambda = lambda, piece.x = x, piece.residual = residual;
-    piece.iterations = (int32_t *)iterations;
-    for (size_t begin = 0; begin < plan->count && status == HOT_OK; begin += most) {
-        size_t count = plan->count - begin < most ? plan->count - begin : most, at = begin * plan->starts;
-        size_t values = (count - 1) * plan->stride + plan->unique; /* the last row may end with the tensor */
-        status = hot_context_progress(context, "eigenpairs", (double)begin / (double)plan->count);
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaMemcpy(tensors, (const char *)plan->tensors + begin * plan->stride * item,
-                                                         values * item, cudaMemcpyHostToDevice), "copying tensors");
-        piece.count = count;
-        if (status == HOT_OK)
-            status = hot_sshopm_launch(context, &piece, &tables, HOT_DESIGN_AUTO, NULL);
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaDeviceSynchronize(), "SS-HOPM");
-        struct {
-            void *to;
-            const void *from;
-            size_t size;
-        } copies[4] = {{plan->lambda, lambda, item}, {plan->x, x, dim * item}, {plan->residual, residual, item},
-                       {plan->iterations, iterations, sizeof(int32_t)}};
-        for (int k = 0; k < 4 && status == HOT_OK; k++)
-            if (copies[k].to)
-                status = hot_cuda_status(context, cudaMemcpy((char *)copies[k].to + at * copies[k].size, copies[k].from,
-                                                             count * plan->starts * copies[k].size,
-                                                             cudaMemcpyDeviceToHost), "copying results");
-    }
-    if (status == HOT_OK)
-        status = hot_context_progress(context, "eigenpairs", 1);
-cleanup:
-    hot_sshopm_tables_destroy(&tables);
-    cudaFree(tensors);
-    cudaFree(start);
-    cudaFree(lambda);
-    cudaFree(x);
-    cudaFree(residual);
-    cudaFree(iterations);
-    return status;
+    const size_t item = plan->f64 ? sizeof(double) : sizeof(float), most = 8 << 20; /* bytes of a chunk, more or less */
+    hot_feed feed = {};
+    feed.stage = "eigenpairs";
+    feed.count = plan->count;
+    feed.in[0] = hot_feed_array{(void *)plan->tensors, plan->stride * item, plan->unique * item};
+    const struct {
+        void *to;
+        size_t row;
+    } results[4] = {{plan->lambda, plan->starts * item}, {plan->x, plan->starts * item * (size_t)plan->dim},
+                    {plan->residual, plan->starts * item}, {plan->iterations, plan->starts * sizeof(int32_t)}};
+    size_t bytes = feed.in[0].row;
+    for (int k = 0; k < 4; k++)
+        if (results[k].to) {
+            feed.out[k] = hot_feed_array{results[k].to, results[k].row, results[k].row};
+            bytes += results[k].row;
+        }
+    feed.chunk = most / bytes > 0 ? most / bytes : 1;
+    feed.user = job;
+    feed.begin = begin_chunks;
+    feed.launch = launch_chunk;
+    feed.end = end_chunks;
+    return hot_feed_run(context, &feed);
 }

@@ -3,6 +3,7 @@
 #ifndef HOT_SSHOPM_CUDA_H
 #define HOT_SSHOPM_CUDA_H
 
+#include "../common/cuda_status.h"
 #include "sshopm_plan.h"
 
 #ifdef __cplusplus
@@ -14,22 +15,28 @@ typedef enum hot_sshopm_design {
     HOT_DESIGN_GENERAL,  /* a thread per start; any shape, precision, shift */
     HOT_DESIGN_PAPER,    /* Ballard, Kolda, Plantenga 2011: a block per tensor, a thread per start, the tensor in shared
                             memory, loops unrolled. Dimension 3, orders 4 6 8, float, no adaptive shift */
-    HOT_DESIGN_CHART     /* every start iterated in a chart, lanes refilled as they converge. Dimension 3, orders 4 6 8,
+    HOT_DESIGN_CHART,    /* every start iterated in a chart, lanes refilled as they converge. Dimension 3, orders 4 6 8,
                             float, no shift */
+    HOT_DESIGN_CAPTURE   /* maxima first; a start goes on until it is in the cone of one (sshopm_capture.h). As CHART, with
+                            at most 1024 starts */
 } hot_sshopm_design;
 
 /* What the kernels need of a shape, made once: on the device. */
 typedef struct hot_sshopm_tables {
     double *multiplicity;   /* unique */
     unsigned char *index;   /* unique x order: the index tuple of each class */
+    int processors;         /* of the GPU that they are on */
     float *chart;           /* unique x chart terms; NULL unless dimension 3, order 4 6 8 */
+    void *room;             /* for what a launch leaves to its second kernel: hot_sshopm_tables_room; may be NULL */
+    size_t room_bytes;
 } hot_sshopm_tables;
-
-/* Status of a CUDA call: HOT_OK, HOT_ERROR_MEMORY or HOT_ERROR_DEVICE with the message set. `what` says what was done. */
-hot_status hot_cuda_status(hot_context *context, int error, const char *what);
 
 hot_status hot_sshopm_tables_create(hot_context *context, int order, int dim, hot_sshopm_tables *tables);
 void hot_sshopm_tables_destroy(hot_sshopm_tables *tables);
+
+/* Gets the room that launches of HOT_DESIGN_CAPTURE of up to plan->count tensors can use. Two launches that run at once need
+ * tables of their own. */
+hot_status hot_sshopm_tables_room(hot_context *context, const hot_sshopm_plan *plan, hot_sshopm_tables *tables);
 
 /* Launches the plan, whose pointers are all on the device, on `stream` (a cudaStream_t; NULL = the default one). `start`
  * holds unit vectors. Returns when launched. HOT_ERROR_ARGUMENT when the design cannot do what the plan asks. */

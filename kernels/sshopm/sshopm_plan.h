@@ -20,6 +20,7 @@ typedef struct hot_sshopm_plan {
     double change;       /* > 0: stop on the change of lambda instead */
     int exact;           /* 1: run max_iterations whatever the residual */
     int max_iterations;
+    int capture;         /* 1: starts may be settled early (sshopm_capture.h) */
     int order, dim;
     size_t unique;       /* values of a packed tensor */
     size_t count, stride, starts;

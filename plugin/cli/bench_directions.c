@@ -78,12 +78,11 @@ static hot_status body(hot_context *context, void *user)
                               job->found);
 }
 
-/* The same job on a context of its own: device and threads. */
-static hot_status measure_on(hot_context *context, const bench_options *options, hot_device device, int threads,
+/* The same job on a context of its own: device, which of them (-1: all), and threads. */
+static hot_status measure_on(hot_context *context, const bench_options *options, hot_device device, int number, int threads,
                              bench_job *job, bench_row *row)
 {
-    const hot_context_options settings = {.size = sizeof settings, .device = device, .threads = threads,
-                                          .device_number = device == HOT_DEVICE_CUDA ? hot_context_device_number(context) : -1};
+    const hot_context_options settings = {.size = sizeof settings, .device = device, .threads = threads, .device_number = number};
     hot_context *own = NULL;
     if (hot_context_create(&settings, &own) != HOT_OK)
         return hot_context_fail(context, HOT_ERROR_MEMORY, "no memory for a context");
@@ -112,7 +111,7 @@ static hot_status run_kind(hot_context *context, const bench_options *options, b
         job->count = small;
         row->items = (double)small;
         row->item = "tensors";
-        status = measure_on(context, options, HOT_DEVICE_CPU, with, job, row);
+        status = measure_on(context, options, HOT_DEVICE_CPU, -1, with, job, row);
     }
     job->count = full;
     if (cuda && status == HOT_OK) {
@@ -130,10 +129,14 @@ static hot_status run_kind(hot_context *context, const bench_options *options, b
             row->repeats = 21;
             row->items = (double)full;
             row->item = "tensors";
-            row = bench_add(report, name, "cuda, from the host");
-            row->items = (double)full;
-            row->item = "tensors";
-            status = measure_on(context, options, HOT_DEVICE_CUDA, threads, job, row);
+            const int number = hot_context_device_number(context), gpus = number < 0 ? hot_cuda_count() : 1;
+            for (int used = 1; used <= gpus && status == HOT_OK; used += used < gpus ? gpus - 1 : 1) { /* one, and all */
+                snprintf(backend, sizeof backend, "cuda x%d, from the host", used);
+                row = bench_add(report, name, backend);
+                row->items = (double)full;
+                row->item = "tensors";
+                status = measure_on(context, options, HOT_DEVICE_CUDA, used < gpus ? 0 : number, threads, job, row);
+            }
         }
     }
     return status;

@@ -106,8 +106,16 @@ static hot_status bench_gpu(hot_context *context, const bench_options *options, 
         {"50 iterations", "chart", HOT_DESIGN_CHART, 50, 1e-5, 0},
         {"change 1e-6", "paper", HOT_DESIGN_PAPER, 0, 1e-5, 1e-6},
         {"residual 5e-6 of scale, every start iterated", "chart", HOT_DESIGN_CHART, 0, 5e-6, 0},
+        {"residual 1e-6 of scale, every start iterated", "chart", HOT_DESIGN_CHART, 0, 1e-6, 0},
+        {"residual 5e-6 of scale, starts captured", "capture", HOT_DESIGN_CAPTURE, 0, 5e-6, 0},
         {"residual 5e-6 of scale, any shape", "general", HOT_DESIGN_GENERAL, 0, 5e-6, 0},
     };
+    int known = !options->design;
+    for (size_t j = 0; j < sizeof jobs / sizeof jobs[0] && !known; j++)
+        known = strcmp(options->design, jobs[j].design_name) == 0;
+    if (!known)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no design '%s': paper, chart, capture or general",
+                                options->design);
     size_t count = options->count ? options->count : 1048576, starts = options->starts ? options->starts : 128;
     hot_sshopm_bench *bench = NULL;
     hot_status status = hot_sshopm_bench_create(context, order, count, starts, &bench);

@@ -1,6 +1,8 @@
 /* Directions against the brute-force reference: crossings with and without noise, and the tensors that break a careless
  * search (isotropic, zero, rank 1 aimed anywhere, denormal, huge, NaN). */
 #include "checker.h"
+
+#include <common/backend.h>
 #include "forms3.h"
 
 #include <common/context_internal.h>
@@ -376,8 +378,51 @@ static double time_call(check_run *run, int order, size_t count, const float *te
     return best;
 }
 
+/* 16 million tensors in host memory, on one GPU and on all: how they share the work. */
+static void bench_gpus(check_run *run, int order)
+{
+    const size_t count = 1 << 24, made = 1 << 16;
+    const form_basis basis = form_basis_make(order);
+    float *rows = malloc(count * basis.terms * sizeof *rows), *out[2] = {malloc(count * 9 * sizeof **out), malloc(count * 9 * sizeof **out)};
+    uint8_t *found = malloc(count);
+    double best[2] = {0, 0};
+    for (size_t i = 0; i < made; i++) {
+        double tensor[FORM_TERMS] = {0};
+        form_crossing(&basis, i, 0.03, &run->seed, tensor);
+        for (size_t k = 0; k < basis.terms; k++)
+            rows[i * basis.terms + k] = (float)tensor[k];
+    }
+    for (size_t i = made; i < count; i += made)
+        memcpy(rows + i * basis.terms, rows, made * basis.terms * sizeof *rows);
+    for (int all = 0; all < 2; all++) {
+        hot_context_options settings = {.size = sizeof settings, .device = HOT_DEVICE_CUDA, .device_number = all ? -1 : 0};
+        check_run own = *run;
+        char what[80];
+        if (hot_context_create(&settings, &own.context) != HOT_OK)
+            break;
+        memset(out[all], 0x55, count * 9 * sizeof **out);
+        best[all] = time_call(&own, order, count, rows, basis.terms, out[all], found);
+        best[all] = fmin(best[all], time_call(&own, order, count, rows, basis.terms, out[all], found));
+        snprintf(what, sizeof what, "order %d, %zu from the host, %d of %d GPUs", order, count, all ? hot_cuda_count() : 1, hot_cuda_count());
+        check_report(run, what, best[all], (double)count, "");
+        hot_context_destroy(&own.context);
+    }
+    if (memcmp(out[0], out[1], count * 9 * sizeof **out) != 0)
+        check_fail(run, 0, "order %d: one GPU and all of them give different directions", order);
+    printf("  order %d: %d GPUs are %.2f times as fast as one\n", order, hot_cuda_count(), best[0] / best[1]);
+    free(rows);
+    free(out[0]);
+    free(out[1]);
+    free(found);
+}
+
 static void bench(check_run *run)
 {
+    for (int order = 4; order <= 8 && run->cuda && hot_cuda_count() > 1; order += 2)
+        if (check_wanted(run, "GPUs"))
+            bench_gpus(run, order);
+    if (!check_wanted(run, "one GPU"))
+        return;
     const size_t count = run->cuda ? 1 << 20 : 1 << 15;
     for (int order = 4; order <= 8; order += 2) {
         const form_basis basis = form_basis_make(order);
