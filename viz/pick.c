@@ -138,10 +138,7 @@ static void meet_slices(ray *along)
     hot_scene_to_ras(scene, (const double[3]){along->state->voxel[0], along->state->voxel[1], along->state->voxel[2]}, point);
     for (int axis = 0; axis < 3; axis++) {
         /* rows of the inverse stand at right angles on the planes of equal index */
-        double normal[3] = {scene->from_ras[axis][0], scene->from_ras[axis][1], scene->from_ras[axis][2]};
-        if (!along->state->lock_axes)
-            for (int d = 0; d < 3; d++)
-                normal[d] = d == axis;
+        const double normal[3] = {scene->from_ras[axis][0], scene->from_ras[axis][1], scene->from_ras[axis][2]};
         double slope = dot(normal, along->toward), ras[3], between[3];
         int voxel[3];
         for (int d = 0; d < 3; d++)

@@ -449,6 +449,25 @@ static void test_whole(hot_context *context)
             CHECK(hot_overlay_build(overlay, on.scene, &on.state, tiny[s][0], tiny[s][1], &mesh) == HOT_OK, "%d x %d: %s",
                   tiny[s][0], tiny[s][1], hot_context_message(context));
         }
+    /* one voxel, and nothing in it that is a number */
+    static float tensor[16];
+    hot_scene *lone = NULL;
+    for (int i = 0; i < 16; i++)
+        tensor[i] = i ? NAN : 1;
+    const hot_scene_parts parts = {.grid = scene_grid(1, 1, 1), .order = 4, .tensors = tensor};
+    CHECK(hot_scene_create(context, &parts, &lone) == HOT_OK, "%s", hot_context_message(context));
+    hot_view_state_default(&on.state);
+    on.state.show_values = 1;
+    on.state.color = HOT_COLOR_VALUE;
+    CHECK(hot_view_state_resolve(context, lone, &on.state) == HOT_OK, "%s", hot_context_message(context));
+    for (int mode = 0; mode < 3; mode++) {
+        on.state.mode = mode;
+        CHECK(hot_overlay_build(overlay, lone, &on.state, 640, 480, &mesh) == HOT_OK && mesh->count > 0, "one voxel: %s",
+              hot_context_message(context));
+        for (size_t v = 0; v < mesh->count; v++)
+            CHECK(isfinite(mesh->vertices[v].x) && isfinite(mesh->vertices[v].y), "vertex %zu", v);
+    }
+    hot_scene_destroy(&lone);
     hot_overlay_destroy(&overlay);
     CHECK(!overlay, "destroyed");
     clear_stage(&on);
