@@ -9,6 +9,7 @@ if(HOTFIBER_LAPACK)
     check_library_exists(${HOT_LAPACK_LIBRARY} zheevd_ "" HOT_LAPACK_WORKS)
     if(HOT_LAPACK_WORKS)
       set(HOT_LAPACK_LIBRARY_FOUND ${HOT_LAPACK_LIBRARY})
+      check_library_exists(${HOT_LAPACK_LIBRARY} dgemm_ "" HOT_BLAS_WORKS) # OpenBLAS holds both; others need not
     endif()
   endif()
 endif()

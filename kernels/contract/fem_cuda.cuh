@@ -3,7 +3,7 @@
  * Action: a block keeps a few elements in shared memory and passes over them axis by axis, a thread per line of values,
  * which it holds in registers; the basis is a kernel argument, so that its values are operands of the multiplications.
  * Strides in shared memory are padded so that neighbouring threads meet different banks whichever axis they run along.
- * The next elements are on their way meanwhile.
+ * The next elements are on their way meanwhile; elements so large that few fit are better off with more blocks instead.
  *
  * Assembly: writing the matrix is what takes time. A block works on (element, j3) pairs: sums over the last axes are
  * shared, the last sum, over axis 1, is done per row i of the matrix by one thread, column by column. */
@@ -16,13 +16,16 @@
 
 namespace {
 
+constexpr int odd(int n) { return n | 1; }
+
 /* The smallest stride of at least `size` with this remainder by the banks. */
 constexpr int padded(int size, int rest)
 {
-    const int want = rest % FEM_BANKS;
-    return size + (want - size % FEM_BANKS + FEM_BANKS) % FEM_BANKS;
+    return size + (rest % FEM_BANKS - size % FEM_BANKS + FEM_BANKS) % FEM_BANKS;
 }
-constexpr int odd(int n) { return n | 1; }
+/* In 2-D, with one exchange through shared memory, that must not cost much: memory that holds nothing keeps elements from
+ * being on their way. */
+constexpr int lightly_padded(int size, int rest) { return 4 * (padded(size, rest) - size) <= size ? padded(size, rest) : odd(size); }
 
 template <int P, int Q> struct basis_values { FEM_T b[P][Q]; }; /* b[i][k] = phi_i(q_k) */
 
@@ -55,7 +58,7 @@ template <int DIM, int P, int Q> struct places;
 
 template <int P, int Q> struct places<2, P, Q> {
     static constexpr int LINES = Q;                              /* threads per element */
-    static constexpr int V = padded(P * P, P);                   /* v, then u: i1 + P i2 */
+    static constexpr int V = lightly_padded(P * P, P);                   /* v, then u: i1 + P i2 */
     static constexpr int D_ROW = odd(Q), D = Q * odd(Q);         /* k1 + D_ROW k2 */
     static constexpr int W_ROW = odd(P), W = Q * odd(P);         /* i1 + W_ROW k2 */
     static constexpr int WORK = W;
@@ -186,11 +189,18 @@ __device__ __forceinline__ void pass(const basis_values<P, Q> &basis, FEM_T *v, 
 
 template <int N, int DIM> struct power { static constexpr int OF = DIM == 2 ? N * N : N * N * N; };
 
-/* Elements per block: about 192 threads, and at most about 36 KiB of shared memory. */
+template <int DIM, int P, int Q> constexpr int stages_of()
+{
+    using at = places<DIM, P, Q>;
+    return (2 * (at::V + at::D) + at::WORK) * (int)sizeof(FEM_T) > 8192 ? 1 : 2;
+}
+
+/* Elements per block: about 192 threads, and at most 48 KiB of shared memory. */
 template <int DIM, int P, int Q> constexpr int elements_per_block()
 {
     using at = places<DIM, P, Q>;
-    const int by_threads = (192 + at::LINES / 2) / at::LINES, bytes = (2 * (at::V + at::D) + at::WORK) * (int)sizeof(FEM_T);
+    const int by_threads = (192 + at::LINES / 2) / at::LINES;
+    const int bytes = (stages_of<DIM, P, Q>() * (at::V + at::D) + at::WORK) * (int)sizeof(FEM_T);
     const int by_memory = 49152 / bytes, both = by_threads < by_memory ? by_threads : by_memory;
     return both < 1 ? 1 : both;
 }
@@ -198,7 +208,8 @@ template <int DIM, int P, int Q> constexpr int elements_per_block()
 template <int DIM, int P, int Q> struct action_shape {
     using at = places<DIM, P, Q>;
     static constexpr int E = elements_per_block<DIM, P, Q>(), THREADS = (E * at::LINES + 31) / 32 * 32;
-    static constexpr size_t BYTES = sizeof(FEM_T) * E * (2 * (at::V + at::D) + at::WORK);
+    static constexpr int STAGES = stages_of<DIM, P, Q>();
+    static constexpr size_t BYTES = sizeof(FEM_T) * E * (STAGES * (at::V + at::D) + at::WORK);
 };
 
 template <int DIM, int P, int Q>
@@ -210,8 +221,8 @@ action_kernel(const basis_values<P, Q> basis, size_t elements, const FEM_T *__re
     constexpr int E = action_shape<DIM, P, Q>::E, THREADS = action_shape<DIM, P, Q>::THREADS;
     constexpr int DOFS = power<P, DIM>::OF, POINTS = power<Q, DIM>::OF;
     extern __shared__ __align__(16) unsigned char bytes[];
-    constexpr int STAGE = E * (at::V + at::D);
-    FEM_T *const stage = (FEM_T *)bytes, *const work = stage + 2 * STAGE;
+    constexpr int STAGES = action_shape<DIM, P, Q>::STAGES, STAGE = E * (at::V + at::D);
+    FEM_T *const stage = (FEM_T *)bytes, *const work = stage + STAGES * STAGE;
     const size_t chunks = (elements + E - 1) / E;
     const int line = threadIdx.x % at::LINES, mine = threadIdx.x / at::LINES;
     const auto load = [&](size_t chunk, FEM_T *to) {
@@ -224,10 +235,11 @@ action_kernel(const basis_values<P, Q> basis, size_t elements, const FEM_T *__re
         __pipeline_commit();
     };
     int now = 0;
-    load(blockIdx.x, stage);
-    for (size_t chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x, now ^= 1) {
-        load(chunk + gridDim.x, stage + (now ^ 1) * STAGE);
-        __pipeline_wait_prior(1);
+    if (STAGES == 2)
+        load(blockIdx.x, stage);
+    for (size_t chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x, now ^= STAGES - 1) {
+        load(STAGES == 2 ? chunk + gridDim.x : chunk, stage + (now ^ (STAGES - 1)) * STAGE);
+        __pipeline_wait_prior(STAGES - 1);
         __syncthreads();
         FEM_T *const here = stage + now * STAGE;
         const int count = (int)min((size_t)E, elements - chunk * E);

@@ -16,6 +16,8 @@
     X(directions) \
     X(fit) \
     X(tridiag) \
+    X(contract) \
+    X(cpd) \
     X(run)
 
 /* What the user asked for; 0 or NULL = the benchmark's own choice. */

@@ -15,6 +15,8 @@ CLI_DECLARE(peaks);
 CLI_DECLARE(eig);
 CLI_DECLARE(denoise);
 CLI_DECLARE(tridiag);
+CLI_DECLARE(contract);
+CLI_DECLARE(cpd);
 CLI_DECLARE(score);
 CLI_DECLARE(run);
 CLI_DECLARE(export);
@@ -31,6 +33,8 @@ static const cli_entry entries[] = {
     CLI_ENTRY(eig),
     CLI_ENTRY(denoise),
     CLI_ENTRY(tridiag),
+    CLI_ENTRY(contract),
+    CLI_ENTRY(cpd),
     CLI_ENTRY(score),
     CLI_ENTRY(run),
     CLI_ENTRY(export),

@@ -9,6 +9,7 @@
     X(directions) \
     X(fit) \
     X(contract) \
+    X(cpd) \
     X(lowrank) \
     X(tridiag) \
     X(heev) \

@@ -1,0 +1,148 @@
+/* CP decomposition: arguments, defaults, the choice of a backend, and the order of the terms. */
+#include <math.h>
+#include <string.h>
+
+#include "../common/backend.h"
+#include "cpd_plan.h"
+
+static const hot_backends mttkrp_backends = {"mttkrp", hot_mttkrp_ref, hot_mttkrp_cpu, HOT_CUDA_BACKEND(hot_mttkrp_cuda)};
+static const hot_backends cpd_backends = {"cpd", NULL, hot_cpd_cpu, HOT_CUDA_BACKEND(hot_cpd_cuda)};
+
+static hot_status check_sizes(hot_context *context, const size_t n[3], size_t rank)
+{
+    const size_t most = SIZE_MAX / 64;
+    if (rank == 0)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a rank of 0: at least one term is needed");
+    if (n[0] == 0 || n[1] == 0 || n[2] == 0)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a tensor of %zu x %zu x %zu is empty", n[0], n[1], n[2]);
+    if (n[1] > most / n[0] || n[2] > most / n[0] / n[1] || rank > most / n[0] / n[1] || rank > most / n[1] / n[2] ||
+        rank > most / n[0] / n[2] || rank > most / rank)
+        return hot_context_fail(context, HOT_ERROR_MEMORY, "%zu x %zu x %zu at rank %zu is more than memory can hold", n[0],
+                                n[1], n[2], rank);
+    return HOT_OK;
+}
+
+/* ---- Products ----------------------------------------------------------------------------------------------------- */
+
+static hot_status run_mttkrp(hot_context *context, int mode, hot_mttkrp_plan *plan)
+{
+    if (mode < 1 || mode > 3)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "mode %d: a third-order tensor has the modes 1, 2 and 3", mode);
+    hot_status status = check_sizes(context, plan->n, plan->rank);
+    if (status != HOT_OK)
+        return status;
+    plan->mode = mode - 1;
+    for (int m = 0; m < 3; m++)
+        if (!plan->factor[m] && m != plan->mode)
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the factor of mode %d is NULL", m + 1);
+    if (!plan->x || !plan->out)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "%s is NULL", plan->x ? "the result" : "the tensor");
+    return hot_backend_run(context, &mttkrp_backends, plan);
+}
+
+hot_status hot_mttkrp_f64(hot_context *context, int mode, size_t i, size_t j, size_t k, size_t rank, const double *x,
+                          const double *a, const double *b, const double *c, double *out)
+{
+    hot_mttkrp_plan plan = {.f64 = 1, .n = {i, j, k}, .rank = rank, .x = x, .factor = {a, b, c}, .out = out};
+    return run_mttkrp(context, mode, &plan);
+}
+
+hot_status hot_mttkrp_f32(hot_context *context, hot_cpd_arithmetic arithmetic, int mode, size_t i, size_t j, size_t k,
+                          size_t rank, const float *x, const float *a, const float *b, const float *c, float *out)
+{
+    hot_mttkrp_plan plan = {.f64 = 0, .arithmetic = arithmetic, .n = {i, j, k}, .rank = rank, .x = x, .factor = {a, b, c},
+                            .out = out};
+    if (arithmetic < HOT_CPD_FULL || arithmetic > HOT_CPD_SPLIT)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no arithmetic %d", (int)arithmetic);
+    return run_mttkrp(context, mode, &plan);
+}
+
+/* ---- The decomposition -------------------------------------------------------------------------------------------- */
+
+static hot_status read_options(hot_context *context, const hot_cpd_options *given, hot_cpd_plan *plan)
+{
+    hot_cpd_options *options = &plan->options;
+    memset(options, 0, sizeof *options);
+    if (!given || given->size < sizeof(size_t) || given->size > sizeof *options)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_cpd_options.size is %zu, not %zu", given ? given->size : 0,
+                                sizeof *options);
+    memcpy(options, given, given->size);
+    if (options->iterations < 0 || !(fabs(options->tolerance) <= 1e300))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "%d iterations to a tolerance of %g are not possible",
+                                options->iterations, options->tolerance);
+    if (options->start < HOT_CPD_RANDOM || options->start > HOT_CPD_GIVEN)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no start %d", (int)options->start);
+    if (options->arithmetic < HOT_CPD_FULL || options->arithmetic > HOT_CPD_SPLIT ||
+        (options->arithmetic != HOT_CPD_FULL && plan->f64))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no arithmetic %d for %s", (int)options->arithmetic,
+                                plan->f64 ? "double" : "float");
+    options->iterations = options->iterations ? options->iterations : 500;
+    options->tolerance = options->tolerance ? options->tolerance : plan->f64 ? 1e-10 : 1e-6;
+    plan->rank = options->rank;
+    return check_sizes(context, plan->n, plan->rank);
+}
+
+/* Terms by falling lambda, in place, by exchanging columns. */
+static void sort_terms(hot_cpd_plan *plan)
+{
+    const size_t size = plan->f64 ? sizeof(double) : sizeof(float);
+    for (size_t r = 0; r + 1 < plan->rank; r++) {
+        size_t best = r;
+        for (size_t q = r + 1; q < plan->rank; q++)
+            if (plan->lambda[q] > plan->lambda[best])
+                best = q;
+        if (best == r)
+            continue;
+        const double lambda = plan->lambda[r];
+        plan->lambda[r] = plan->lambda[best];
+        plan->lambda[best] = lambda;
+        for (int m = 0; m < 3; m++) {
+            unsigned char *x = (unsigned char *)plan->factor[m] + plan->n[m] * r * size;
+            unsigned char *y = (unsigned char *)plan->factor[m] + plan->n[m] * best * size;
+            for (size_t i = 0; i < plan->n[m] * size; i++) {
+                const unsigned char kept = x[i];
+                x[i] = y[i];
+                y[i] = kept;
+            }
+        }
+    }
+}
+
+static hot_status run_cpd(hot_context *context, hot_cpd_plan *plan, hot_cpd_report *report)
+{
+    if (!plan->x || !plan->lambda || !plan->factor[0] || !plan->factor[1] || !plan->factor[2])
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "%s is NULL", plan->x ? "an output" : "the tensor");
+    hot_status status = hot_backend_run(context, &cpd_backends, plan);
+    if (status == HOT_OK || status == HOT_ERROR_CANCELLED)
+        sort_terms(plan);
+    if (report)
+        *report = plan->report;
+    return status;
+}
+
+hot_status hot_cpd_f64(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k, const double *x,
+                       double *lambda, double *a, double *b, double *c, hot_cpd_report *report)
+{
+    hot_cpd_plan plan = {.f64 = 1, .n = {i, j, k}, .x = x, .lambda = lambda, .factor = {a, b, c}};
+    hot_status status = read_options(context, options, &plan);
+    return status == HOT_OK ? run_cpd(context, &plan, report) : status;
+}
+
+hot_status hot_cpd_f32(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k, const float *x,
+                       float *lambda, float *a, float *b, float *c, hot_cpd_report *report)
+{
+    hot_cpd_plan plan = {.f64 = 0, .n = {i, j, k}, .x = x, .factor = {a, b, c}};
+    hot_status status = read_options(context, options, &plan);
+    if (status != HOT_OK)
+        return status;
+    if (!lambda)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "an output is NULL");
+    plan.lambda = hot_context_calloc(context, plan.rank, sizeof *plan.lambda);
+    if (!plan.lambda)
+        return HOT_ERROR_MEMORY;
+    status = run_cpd(context, &plan, report);
+    for (size_t r = 0; r < plan.rank; r++)
+        lambda[r] = (float)plan.lambda[r];
+    hot_context_free(context, plan.lambda);
+    return status;
+}

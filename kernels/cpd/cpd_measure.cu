@@ -1,0 +1,255 @@
+/* See cpd_measure.h. */
+#include <algorithm>
+#include <cuda_runtime.h>
+#include <functional>
+#include <math.h>
+#include <string.h>
+
+#include "../common/backend.h"
+#include "../common/cuda_status.h"
+#include "cpd_cuda.h"
+#include "cpd_measure.h"
+
+struct hot_cpd_bench {
+    hot_cpd_device device;
+    float *x, *pairs, *out; /* the tensor; for the peer: Khatri-Rao product and result */
+    hot_cpd_arithmetic arithmetic;
+};
+
+static __global__ void fill(float *values, size_t count, unsigned seed)
+{
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (size_t)gridDim.x * blockDim.x) {
+        unsigned long long z = (i + 1) * 0x9e3779b97f4a7c15ull + seed;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+        values[i] = (float)((z ^ (z >> 31)) >> 40) * 0x1p-23f - 1;
+    }
+}
+
+static __global__ void widen(const float *from, size_t count, double *to)
+{
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (size_t)gridDim.x * blockDim.x)
+        to[i] = from[i];
+}
+
+/* pairs[p + P (q + Q r)] = one[p, r] other[q, r] */
+static __global__ void khatri_rao(const float *one, size_t np, const float *other, size_t nq, size_t rank, float *pairs)
+{
+    const size_t count = np * nq * rank;
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (size_t)gridDim.x * blockDim.x)
+        pairs[i] = one[i % np + np * (i / (np * nq))] * other[i / np % nq + nq * (i / (np * nq))];
+}
+
+/* Values of the product in double: a block each. */
+static __global__ void __launch_bounds__(256) exact(const float *x, size_t n, int mode, const float *one, const float *other,
+                                                    const size_t *where, double *out)
+{
+    __shared__ double parts[256];
+    const size_t row = where[2 * blockIdx.x], r = where[2 * blockIdx.x + 1];
+    const size_t step[3] = {1, n, n * n};
+    const int first = mode == 0 ? 1 : 0, second = mode == 2 ? 1 : 2;
+    double sum = 0;
+    for (size_t pair = threadIdx.x; pair < n * n; pair += 256)
+        sum += (double)x[row * step[mode] + pair % n * step[first] + pair / n * step[second]] * one[pair % n + n * r] *
+               other[pair / n + n * r];
+    parts[threadIdx.x] = sum;
+    __syncthreads();
+    for (int half = 128; half; half /= 2) {
+        if ((int)threadIdx.x < half)
+            parts[threadIdx.x] += parts[threadIdx.x + half];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0)
+        out[blockIdx.x] = parts[0];
+}
+
+hot_status hot_cpd_bench_create(hot_context *context, size_t side, size_t rank, hot_cpd_arithmetic arithmetic, hot_cpd_bench **out)
+{
+    *out = NULL;
+    if (hot_cuda_count() == 0)
+        return hot_context_fail(context, HOT_ERROR_DEVICE, "no GPU that CUDA can use was found");
+    hot_status status = hot_cuda_select(context, hot_context_device_number(context));
+    hot_cpd_bench *bench = status == HOT_OK ? (hot_cpd_bench *)hot_context_calloc(context, 1, sizeof *bench) : NULL;
+    const size_t total = side * side * side, n[3] = {side, side, side};
+    double square = 0;
+    if (!bench)
+        return status == HOT_OK ? HOT_ERROR_MEMORY : status;
+    bench->arithmetic = arithmetic;
+    status = hot_cuda_status(context, cudaMalloc((void **)&bench->x, total * sizeof(float)), "memory for the tensor");
+    if (status == HOT_OK) {
+        fill<<<2048, 256>>>(bench->x, total, 1);
+        status = hot_cuda_status(context, cudaDeviceSynchronize(), "random data");
+    }
+    if (status == HOT_OK)
+        status = hot_cpd_device_create(context, 0, arithmetic, n, rank, bench->x, 10000, &bench->device);
+    if (status == HOT_OK)
+        status = hot_cpd_device_square(context, &bench->device, bench->x, &square);
+    for (int m = 0; m < 3 && status == HOT_OK; m++) {
+        hot_cpd_device *d = &bench->device;
+        fill<<<64, 256, 0, (cudaStream_t)d->stream>>>((float *)d->sums, side * rank, 7 + m);
+        widen<<<64, 256, 0, (cudaStream_t)d->stream>>>((const float *)d->sums, side * rank, d->f[m]);
+        status = hot_cpd_device_publish(context, d, m);
+    }
+    if (status == HOT_OK)
+        *out = bench;
+    else
+        hot_cpd_bench_destroy(context, &bench);
+    return status;
+}
+
+void hot_cpd_bench_destroy(hot_context *context, hot_cpd_bench **bench)
+{
+    if (!*bench)
+        return;
+    hot_cpd_device_destroy(context, &(*bench)->device);
+    cudaFree((*bench)->x);
+    cudaFree((*bench)->pairs);
+    cudaFree((*bench)->out);
+    hot_context_free(context, *bench);
+    *bench = NULL;
+}
+
+/* The median of the work's time, launched as a graph. */
+static hot_status measure(hot_context *context, cudaStream_t stream, const std::function<hot_status()> &work, double seconds,
+                          double *median)
+{
+    enum { MOST = 200 };
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t ready = NULL;
+    cudaEvent_t begin = NULL, end = NULL;
+    float times[MOST], total = 0;
+    int count = 0;
+    hot_status status = work();
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaStreamSynchronize(stream), "warming up");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaEventCreate(&begin), "event");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaEventCreate(&end), "event");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+    if (status == HOT_OK) {
+        status = work();
+        const hot_status ended = hot_cuda_status(context, cudaStreamEndCapture(stream, &graph), "capture");
+        status = status == HOT_OK ? ended : status;
+    }
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaGraphInstantiate(&ready, graph, 0), "graph");
+    while (status == HOT_OK && count < MOST && (count < 5 || total < 1e3 * seconds)) {
+        cudaEventRecord(begin, stream);
+        cudaGraphLaunch(ready, stream);
+        cudaEventRecord(end, stream);
+        status = hot_cuda_status(context, cudaEventSynchronize(end), "measuring");
+        if (status == HOT_OK)
+            status = hot_cuda_status(context, cudaEventElapsedTime(&times[count], begin, end), "measuring");
+        total += status == HOT_OK ? times[count++] : 0;
+    }
+    if (count) {
+        std::sort(times, times + count);
+        *median = 1e-3 * times[count / 2];
+    }
+    if (ready)
+        cudaGraphExecDestroy(ready);
+    if (graph)
+        cudaGraphDestroy(graph);
+    if (begin)
+        cudaEventDestroy(begin);
+    if (end)
+        cudaEventDestroy(end);
+    return status;
+}
+
+static hot_status measure_error(hot_context *context, hot_cpd_bench *bench, int mode, double *error)
+{
+    enum { SAMPLE = 200 };
+    hot_cpd_device *d = &bench->device;
+    const size_t n = d->n[0], count = n * d->rank;
+    const int first = mode == 0 ? 1 : 0, second = mode == 2 ? 1 : 2;
+    size_t where[2 * SAMPLE], *there = NULL;
+    double expected[SAMPLE], *there_expected = NULL, *all = (double *)hot_context_alloc(context, count, sizeof *all);
+    float *whole[2] = {NULL, NULL};
+    hot_status status = all ? HOT_OK : HOT_ERROR_MEMORY;
+    for (int s = 0; s < SAMPLE; s++)
+        where[2 * s] = (size_t)(s * 7919) % n, where[2 * s + 1] = (size_t)(s * 104729) % d->rank;
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMalloc((void **)&there, sizeof where), "memory");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMalloc((void **)&there_expected, sizeof expected), "memory");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMemcpy(there, where, sizeof where, cudaMemcpyHostToDevice), "copy");
+    for (int f = 0; f < 2 && status == HOT_OK; f++) { /* factors as floats, whole also where they are split */
+        status = hot_cuda_status(context, cudaMalloc((void **)&whole[f], count * sizeof(float)), "memory");
+        if (status == HOT_OK)
+            status = hot_cuda_status(context, cudaMemcpy(all, d->f[f ? second : first], count * sizeof *all, cudaMemcpyDeviceToHost), "copy");
+        float *narrow = status == HOT_OK ? (float *)hot_context_alloc(context, count, sizeof *narrow) : NULL;
+        for (size_t i = 0; narrow && i < count; i++)
+            narrow[i] = (float)all[i];
+        if (narrow)
+            status = hot_cuda_status(context, cudaMemcpy(whole[f], narrow, count * sizeof *narrow, cudaMemcpyHostToDevice), "copy");
+        hot_context_free(context, narrow);
+    }
+    if (status == HOT_OK) {
+        exact<<<SAMPLE, 256>>>(bench->x, n, mode, whole[0], whole[1], there, there_expected);
+        status = hot_cuda_status(context, cudaMemcpy(expected, there_expected, sizeof expected, cudaMemcpyDeviceToHost), "reference");
+    }
+    if (status == HOT_OK)
+        status = hot_cpd_device_product(context, d, mode, 1);
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMemcpy(all, d->product, count * sizeof *all, cudaMemcpyDeviceToHost), "product");
+    double largest = 0;
+    *error = 0;
+    for (int s = 0; s < SAMPLE && status == HOT_OK; s++) {
+        const double difference = fabs(all[where[2 * s] + n * where[2 * s + 1]] - expected[s]);
+        largest = std::max(largest, fabs(expected[s]));
+        *error = !(difference <= *error) ? difference : *error; /* NaN stays */
+    }
+    *error /= largest;
+    cudaFree(there);
+    cudaFree(there_expected);
+    cudaFree(whole[0]);
+    cudaFree(whole[1]);
+    hot_context_free(context, all);
+    return status;
+}
+
+hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mode, double seconds, double *median, double *error)
+{
+    hot_cpd_device *d = &bench->device;
+    cudaStream_t stream = (cudaStream_t)d->stream;
+    hot_status status = HOT_OK;
+    if (mode > 0 && error)
+        status = measure_error(context, bench, mode - 1, error);
+    if (status == HOT_OK)
+        status = measure(context, stream, [&]() {
+            if (mode > 0)
+                return hot_cpd_device_product(context, d, mode - 1, 1);
+            hot_status made = hot_cuda_status(context, cudaMemsetAsync(d->counters, 0, 2 * sizeof(int), stream), "counters");
+            for (int i = 0; i < 10 && made == HOT_OK; i++)
+                made = hot_cpd_device_iterate(context, d, 0);
+            return made;
+        }, seconds, median);
+    return status;
+}
+
+hot_status hot_cpd_bench_peer(hot_context *context, hot_cpd_bench *bench, int mode, double seconds, double *median)
+{
+    hot_cpd_device *d = &bench->device;
+    const size_t n = d->n[0], rank = d->rank, pairs = n * n;
+    cudaStream_t stream = (cudaStream_t)d->stream;
+    hot_status status = HOT_OK;
+    if (!d->cublas || mode == 2)
+        return hot_context_fail(context, HOT_ERROR_DEVICE, mode == 2 ? "mode 2 is no unfolding in memory" : "there is no cuBLAS");
+    if (!bench->pairs)
+        status = hot_cuda_status(context, cudaMalloc((void **)&bench->pairs, pairs * rank * sizeof(float)), "memory");
+    if (status == HOT_OK && !bench->out)
+        status = hot_cuda_status(context, cudaMalloc((void **)&bench->out, n * rank * sizeof(float)), "memory");
+    if (status != HOT_OK)
+        return status;
+    const hot_cublas_precision precision = bench->arithmetic == HOT_CPD_FULL ? HOT_CUBLAS_F32 : HOT_CUBLAS_TF32;
+    return measure(context, stream, [&]() {
+        const int first = mode == 1 ? 1 : 0, second = mode == 1 ? 2 : 1;
+        khatri_rao<<<2048, 256, 0, stream>>>((const float *)d->narrow[first], n, (const float *)d->narrow[second], n, rank, bench->pairs);
+        return hot_cublas_multiply(context, d->cublas, precision, mode == 3, 0, n, rank, pairs, 1, bench->x, mode == 3 ? pairs : n, 0,
+                                   bench->pairs, pairs, 0, 0, bench->out, n, 0, 1);
+    }, seconds, median);
+}

@@ -1,0 +1,41 @@
+/* What the backends of the decomposition share. */
+#ifndef HOT_CPD_PLAN_H
+#define HOT_CPD_PLAN_H
+
+#include <hotfiber/cpd.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One product of the tensor with two factors. factor[mode] is not read. Pointers in the arrays' precision. */
+typedef struct hot_mttkrp_plan {
+    int f64, mode; /* mode: 0, 1, 2 */
+    hot_cpd_arithmetic arithmetic;
+    size_t n[3], rank;
+    const void *x, *factor[3];
+    void *out;
+} hot_mttkrp_plan;
+
+/* A decomposition. factor[] holds the start and takes the result, columns of unit length or zero; lambda in double and in
+ * no order. */
+typedef struct hot_cpd_plan {
+    int f64;
+    hot_cpd_options options; /* defaults filled in */
+    size_t n[3], rank;
+    const void *x;
+    double *lambda;
+    void *factor[3];
+    hot_cpd_report report;
+} hot_cpd_plan;
+
+hot_status hot_mttkrp_ref(hot_context *context, void *plan);
+hot_status hot_mttkrp_cpu(hot_context *context, void *plan);
+hot_status hot_mttkrp_cuda(hot_context *context, void *plan);
+hot_status hot_cpd_cpu(hot_context *context, void *plan);
+hot_status hot_cpd_cuda(hot_context *context, void *plan);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

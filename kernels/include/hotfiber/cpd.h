@@ -1,0 +1,74 @@
+/* CP decomposition of third-order tensors: X_ijk ~ sum over r of lambda_r a_ir b_jr c_kr, by alternating least squares, and
+ * the products that it is made of. (Liu, Lu, Zhang: cuTensor-CP; Kolda, Bader 2009.)
+ *
+ * Arrays have their first index fastest: x[i + I (j + J k)], a[i + I r], b[j + J r], c[k + K r]. */
+#ifndef HOTFIBER_CPD_H
+#define HOTFIBER_CPD_H
+
+#include <hotfiber/context.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum hot_cpd_start {
+    HOT_CPD_RANDOM = 0, /* standard normal (non-negative variant: uniform), from the context's seed */
+    HOT_CPD_HOSVD,      /* leading left singular vectors of the unfoldings; columns beyond a dimension random */
+    HOT_CPD_GIVEN       /* what a, b, c hold */
+} hot_cpd_start;
+
+/* How products with X are computed on a GPU; elsewhere products are those of the arrays' own precision. */
+typedef enum hot_cpd_arithmetic {
+    HOT_CPD_FULL = 0, /* the arrays' precision */
+    HOT_CPD_TF32,     /* f32 only: tensor cores on factors rounded to 10 bits: fastest, errors about 1e-4 */
+    HOT_CPD_SPLIT     /* f32 only: tensor cores on numbers split in three: as exact as float, faster */
+} hot_cpd_arithmetic;
+
+typedef struct hot_cpd_options {
+    size_t size;         /* sizeof(hot_cpd_options) */
+    size_t rank;         /* at least 1; may be above the dimensions */
+    int iterations;      /* at most so many; 0 = 500 */
+    double tolerance;    /* stop when the fit changes by less from one iteration to the next; 0 = 1e-10 (f64), 1e-6
+                            (f32); negative = never */
+    hot_cpd_start start;
+    int non_negative;    /* 1: every factor is >= 0 (hierarchical least squares, column by column) */
+    hot_cpd_arithmetic arithmetic;
+    double *fits;        /* NULL, or room for `iterations` values (500 where that is 0): the fit after each iteration */
+} hot_cpd_options;
+
+typedef struct hot_cpd_report {
+    int iterations;      /* made */
+    int converged;       /* 1: stopped on the tolerance */
+    int regularised;     /* how many of the least-squares problems were singular (collinear columns, a rank above what the
+                            data hold) and were solved with a small pull towards the factor's last values */
+    int nulls;           /* how many of the terms have weight 0 */
+    double fit;          /* 1 - ||X - approximation|| / ||X||, computed at the end from X itself; 1 for X = 0 */
+    double norm;         /* ||X|| */
+    double congruence;   /* largest |cosine| between two terms: near 1 they are collinear and only their sum means something */
+} hot_cpd_report;
+
+/* Decomposes x (I x J x K). Out: lambda (rank values, largest first, >= 0), a (I x rank), b (J x rank), c (K x rank),
+ * columns of unit length; report (may be NULL).
+ * One iteration is a least-squares update of a, b and c in turn; X is read twice (the products for a and b share the sum
+ * over k), and neither an unfolding nor a Khatri-Rao product is formed.
+ * When cancelled between two updates it returns HOT_ERROR_CANCELLED with the best so far in the outputs and the report.
+ * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (NaN or Inf in x), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED.
+ * The same result for any number of threads. */
+HOT_API hot_status hot_cpd_f64(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k,
+                               const double *x, double *lambda, double *a, double *b, double *c, hot_cpd_report *report);
+HOT_API hot_status hot_cpd_f32(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k,
+                               const float *x, float *lambda, float *a, float *b, float *c, hot_cpd_report *report);
+
+/* The matricised tensor times the Khatri-Rao product of the two other factors, mode 1, 2 or 3:
+ *   out_ir = sum_jk x_ijk b_jr c_kr,   out_jr = sum_ik x_ijk a_ir c_kr,   out_kr = sum_ij x_ijk a_ir b_jr.
+ * The factor of the mode itself is not read and may be NULL. out: as that factor. Errors as above. */
+HOT_API hot_status hot_mttkrp_f64(hot_context *context, int mode, size_t i, size_t j, size_t k, size_t rank,
+                                  const double *x, const double *a, const double *b, const double *c, double *out);
+HOT_API hot_status hot_mttkrp_f32(hot_context *context, hot_cpd_arithmetic arithmetic, int mode, size_t i, size_t j,
+                                  size_t k, size_t rank, const float *x, const float *a, const float *b, const float *c,
+                                  float *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,592 @@
+/* CP decomposition: products against loops in long double, decompositions against an alternating least squares written
+ * here (unfoldings, Khatri-Rao products and Gaussian elimination, as textbooks have it), and what must not go wrong. */
+#include "checker.h"
+
+#include <common/context_internal.h>
+#include <cpd/cpd_measure.h>
+#include <hotfiber/cpd.h>
+#include <hotfiber/lowrank.h>
+
+static double *normals(check_run *run, size_t count)
+{
+    double *values = malloc((count + 1) * sizeof *values);
+    for (size_t i = 0; i < count; i++)
+        values[i] = check_random_normal(&run->seed);
+    return values;
+}
+
+/* A copy in the precision of the call, and back. */
+static void *narrow(const double *values, size_t count, int f64)
+{
+    void *copy = malloc((count + 1) * sizeof(double));
+    for (size_t i = 0; i < count; i++) {
+        if (f64)
+            ((double *)copy)[i] = values[i];
+        else
+            ((float *)copy)[i] = (float)values[i];
+    }
+    return copy;
+}
+
+static double get(int f64, const void *array, size_t at)
+{
+    return f64 ? ((const double *)array)[at] : (double)((const float *)array)[at];
+}
+
+/* sum of lambda a b c; lambda NULL: ones */
+static void compose(const size_t n[3], size_t rank, const double *lambda, const double *const f[3], double *x)
+{
+    memset(x, 0, n[0] * n[1] * n[2] * sizeof *x);
+    for (size_t r = 0; r < rank; r++)
+        for (size_t k = 0; k < n[2]; k++)
+            for (size_t j = 0; j < n[1]; j++) {
+                const double weight = (lambda ? lambda[r] : 1) * f[1][j + n[1] * r] * f[2][k + n[2] * r];
+                for (size_t i = 0; i < n[0]; i++)
+                    x[i + n[0] * (j + n[1] * k)] += weight * f[0][i + n[0] * r];
+            }
+}
+
+/* ---- Products ----------------------------------------------------------------------------------------------------- */
+
+static void check_mttkrp(check_run *run, int f64, hot_cpd_arithmetic arithmetic, size_t i, size_t j, size_t k, size_t rank)
+{
+    char name[100];
+    const size_t n[3] = {i, j, k}, total = i * j * k;
+    snprintf(name, sizeof name, "mttkrp %zu x %zu x %zu, rank %zu, f%d, arithmetic %d", i, j, k, rank, f64 ? 64 : 32, arithmetic);
+    for (int mode = 0; mode < 3; mode++) {
+        check_case_begin(run, name, (size_t)mode + 1);
+        const size_t size = f64 ? sizeof(double) : sizeof(float);
+        const void *x, *f[3];
+        for (int m = 0; m < 4; m++) {
+            const size_t count = m == 3 ? total : n[m] * rank;
+            double *wide = normals(run, count);
+            void *values = narrow(wide, count, f64);
+            *(m == 3 ? &x : &f[m]) = m == mode ? NULL : check_input(run, values, count * size);
+            free(wide);
+            free(values);
+        }
+        void *out = check_output(run, n[mode] * rank * size);
+        const hot_status status = f64 ? hot_mttkrp_f64(run->context, mode + 1, i, j, k, rank, x, f[0], f[1], f[2], out)
+                                      : hot_mttkrp_f32(run->context, arithmetic, mode + 1, i, j, k, rank, x, f[0], f[1], f[2], out);
+        if (check_call(run, status)) {
+            const int one = mode == 0 ? 1 : 0, other = mode == 2 ? 1 : 2;
+            const size_t step[3] = {1, i, i * j}, look = n[mode] * rank / 300 + 1;
+            /* TF32 rounds factors and tensor to 11 bits; a split product and float itself do not. */
+            const double eps = f64 ? 0x1p-53 : arithmetic == HOT_CPD_TF32 && run->cuda ? 0x1p-10 : 0x1p-24;
+            CHECK_ITEM(run, 0, check_unwritten(out, n[mode] * rank, size) == 0, "values were not written");
+            for (size_t e = 0; e < n[mode] * rank; e += look) {
+                const size_t row = e % n[mode], r = e / n[mode];
+                long double sum = 0, magnitude = 0;
+                for (size_t p = 0; p < n[one]; p++)
+                    for (size_t q = 0; q < n[other]; q++) {
+                        const long double term = (long double)get(f64, x, row * step[mode] + p * step[one] + q * step[other]) *
+                                                 get(f64, f[one], p + n[one] * r) * get(f64, f[other], q + n[other] * r);
+                        sum += term;
+                        magnitude += fabsl(term);
+                    }
+                const double bound = (arithmetic == HOT_CPD_TF32 ? 4 : (double)(n[one] + n[other] + 8)) * eps * (double)magnitude;
+                CHECK_ITEM(run, e, fabs(get(f64, out, e) - (double)sum) <= bound, "mode %d: %.9g, not %.9Lg (of %.3Lg)", mode + 1,
+                           get(f64, out, e), sum, magnitude);
+            }
+        }
+        check_case_end(run);
+    }
+}
+
+/* ---- An independent decomposition --------------------------------------------------------------------------------- */
+
+/* Gaussian elimination with pivoting: matrix (n x n) times solution = right (n). */
+static void eliminate(size_t n, double *matrix, double *right)
+{
+    for (size_t c = 0; c < n; c++) {
+        size_t best = c;
+        for (size_t r = c + 1; r < n; r++)
+            if (fabs(matrix[r * n + c]) > fabs(matrix[best * n + c]))
+                best = r;
+        for (size_t q = 0; q < n; q++) {
+            const double kept = matrix[c * n + q];
+            matrix[c * n + q] = matrix[best * n + q];
+            matrix[best * n + q] = kept;
+        }
+        const double kept = right[c];
+        right[c] = right[best];
+        right[best] = kept;
+        for (size_t r = c + 1; r < n; r++) {
+            const double factor = matrix[r * n + c] / matrix[c * n + c];
+            for (size_t q = c; q < n; q++)
+                matrix[r * n + q] -= factor * matrix[c * n + q];
+            right[r] -= factor * right[c];
+        }
+    }
+    for (size_t c = n; c-- > 0;) {
+        for (size_t q = c + 1; q < n; q++)
+            right[c] -= matrix[c * n + q] * right[q];
+        right[c] /= matrix[c * n + c];
+    }
+}
+
+/* Alternating least squares row by row on the normal equations of the Khatri-Rao product; returns the fit. */
+static double plain_als(const size_t n[3], size_t rank, const double *x, double *const f[3], int iterations)
+{
+    const size_t step[3] = {1, n[0], n[0] * n[1]}, total = n[0] * n[1] * n[2];
+    double norm = 0, rest = 0, *copy = malloc(total * sizeof *copy);
+    for (int iteration = 0; iteration < iterations; iteration++)
+        for (int mode = 0; mode < 3; mode++) {
+            const int one = mode == 0 ? 1 : 0, other = mode == 2 ? 1 : 2;
+            const size_t columns = n[one] * n[other];
+            double *khatri_rao = malloc(columns * rank * sizeof *khatri_rao), normal[64], matrix[64], right[8];
+            memset(normal, 0, sizeof normal);
+            for (size_t c = 0; c < columns; c++) {
+                for (size_t r = 0; r < rank; r++)
+                    khatri_rao[c * rank + r] = f[one][c % n[one] + n[one] * r] * f[other][c / n[one] + n[other] * r];
+                for (size_t r = 0; r < rank; r++)
+                    for (size_t q = 0; q < rank; q++)
+                        normal[r * rank + q] += khatri_rao[c * rank + r] * khatri_rao[c * rank + q];
+            }
+            for (size_t row = 0; row < n[mode]; row++) {
+                memset(right, 0, sizeof right);
+                for (size_t c = 0; c < columns; c++)
+                    for (size_t r = 0; r < rank; r++)
+                        right[r] += x[row * step[mode] + c % n[one] * step[one] + c / n[one] * step[other]] * khatri_rao[c * rank + r];
+                memcpy(matrix, normal, sizeof matrix);
+                eliminate(rank, matrix, right);
+                for (size_t r = 0; r < rank; r++)
+                    f[mode][row + n[mode] * r] = right[r];
+            }
+            free(khatri_rao);
+        }
+    const double *const factors[3] = {f[0], f[1], f[2]};
+    compose(n, rank, NULL, factors, copy);
+    for (size_t i = 0; i < total; i++) {
+        norm += x[i] * x[i];
+        rest += (x[i] - copy[i]) * (x[i] - copy[i]);
+    }
+    free(copy);
+    return 1 - sqrt(rest / norm);
+}
+
+/* ---- Decompositions ----------------------------------------------------------------------------------------------- */
+
+typedef struct result {
+    int f64;
+    size_t n[3], rank;
+    const void *x;
+    void *lambda, *f[3];
+    hot_cpd_report report;
+} result;
+
+static result make_result(check_run *run, int f64, const size_t n[3], size_t rank, const double *x)
+{
+    const size_t size = f64 ? sizeof(double) : sizeof(float), total = n[0] * n[1] * n[2];
+    result r = {.f64 = f64, .n = {n[0], n[1], n[2]}, .rank = rank};
+    void *values = narrow(x, total, f64);
+    r.x = check_input(run, values, total * size);
+    free(values);
+    r.lambda = check_output(run, rank * size);
+    for (int m = 0; m < 3; m++)
+        r.f[m] = check_output(run, n[m] * rank * size);
+    return r;
+}
+
+static hot_status decompose(hot_context *context, const hot_cpd_options *options, result *r)
+{
+    return r->f64 ? hot_cpd_f64(context, options, r->n[0], r->n[1], r->n[2], r->x, r->lambda, r->f[0], r->f[1], r->f[2], &r->report)
+                  : hot_cpd_f32(context, options, r->n[0], r->n[1], r->n[2], r->x, r->lambda, r->f[0], r->f[1], r->f[2], &r->report);
+}
+
+/* The residual computed here, and that the result is as it is described: finite, unit columns, lambda falling. */
+static double judge(check_run *run, const result *r)
+{
+    const size_t total = r->n[0] * r->n[1] * r->n[2];
+    const double near = r->f64 ? 1e-12 : 1e-5;
+    double *wide[3], *lambda = malloc(r->rank * sizeof *lambda), *approximation = malloc(total * sizeof *approximation);
+    double norm = 0, rest = 0;
+    for (size_t q = 0; q < r->rank; q++) {
+        lambda[q] = get(r->f64, r->lambda, q);
+        CHECK_ITEM(run, q, isfinite(lambda[q]) && lambda[q] >= 0 && (q == 0 || lambda[q] <= lambda[q - 1]), "lambda %g", lambda[q]);
+    }
+    for (int m = 0; m < 3; m++) {
+        wide[m] = malloc(r->n[m] * r->rank * sizeof **wide);
+        for (size_t q = 0; q < r->rank; q++) {
+            double sum = 0;
+            for (size_t i = 0; i < r->n[m]; i++) {
+                const double v = wide[m][i + r->n[m] * q] = get(r->f64, r->f[m], i + r->n[m] * q);
+                sum += v * v;
+            }
+            CHECK_ITEM(run, q, fabs(sqrt(sum) - 1) <= near, "column %zu of factor %d has length %g", q, m, sqrt(sum));
+        }
+    }
+    const double *const factors[3] = {wide[0], wide[1], wide[2]};
+    compose(r->n, r->rank, lambda, factors, approximation);
+    for (size_t i = 0; i < total; i++) {
+        const double x = get(r->f64, r->x, i);
+        norm += x * x;
+        rest += (x - approximation[i]) * (x - approximation[i]);
+    }
+    for (int m = 0; m < 3; m++)
+        free(wide[m]);
+    free(lambda);
+    free(approximation);
+    const double residual = norm > 0 ? sqrt(rest / norm) : sqrt(rest);
+    CHECK_ITEM(run, 0, fabs(1 - residual - r->report.fit) <= (r->f64 ? 1e-9 : 1e-5), "fit %.12g reported, %.12g found", r->report.fit,
+               1 - residual);
+    CHECK_ITEM(run, 0, fabs(r->report.norm - sqrt(norm)) <= 1e-6 * sqrt(norm), "norm %g, not %g", r->report.norm, sqrt(norm));
+    return residual;
+}
+
+static hot_context *seeded(const check_run *run, uint64_t seed, int threads)
+{
+    hot_context_options options = {.size = sizeof options, .device = run->cuda ? HOT_DEVICE_CUDA : HOT_DEVICE_CPU, .seed = seed,
+                                   .threads = threads};
+    hot_context *context = NULL;
+    if (hot_context_create(&options, &context) != HOT_OK)
+        exit(2);
+    hot_context_set_cpu_limit(context, hot_context_cpu_limit(run->context));
+    return context;
+}
+
+static void random_tensor(check_run *run, const size_t n[3], size_t rank, double noise, double *x)
+{
+    double *f[3];
+    double norm = 0, noise_norm = 0;
+    const size_t total = n[0] * n[1] * n[2];
+    for (int m = 0; m < 3; m++)
+        f[m] = normals(run, n[m] * rank);
+    const double *const factors[3] = {f[0], f[1], f[2]};
+    compose(n, rank, NULL, factors, x);
+    double *other = normals(run, total);
+    for (size_t i = 0; i < total; i++)
+        norm += x[i] * x[i], noise_norm += other[i] * other[i];
+    for (size_t i = 0; i < total; i++)
+        x[i] += noise * sqrt(norm / noise_norm) * other[i];
+    free(other);
+    for (int m = 0; m < 3; m++)
+        free(f[m]);
+}
+
+/* 40 x 50 x 60 of rank 5, from 20 random starts. */
+static void check_recovery(check_run *run, int f64, hot_cpd_start start)
+{
+    check_case_begin(run, start == HOT_CPD_HOSVD ? "recovery, HOSVD" : "recovery, random", 20);
+    const size_t n[3] = {40, 50, 60};
+    double *x = malloc(120000 * sizeof *x);
+    int recovered = 0;
+    const int trials = f64 ? 20 : 5;
+    random_tensor(run, n, 5, 0, x);
+    result r = make_result(run, f64, n, 5, x);
+    for (int seed = 1; seed <= trials; seed++) {
+        hot_context *context = seeded(run, (uint64_t)seed, 0);
+        const hot_cpd_options options = {.size = sizeof options, .rank = 5, .iterations = 1000, .start = start,
+                                         .tolerance = f64 ? 1e-12 : 1e-7};
+        if (check_call(run, decompose(context, &options, &r)))
+            recovered += judge(run, &r) <= (f64 ? 1e-6 : 1e-5);
+        hot_context_destroy(&context);
+    }
+    CHECK_ITEM(run, 0, recovered >= trials * 9 / 10, "%d of %d recovered", recovered, trials);
+    check_case_end(run);
+    free(x);
+}
+
+/* With noise: as good a fit as the textbook's iteration from the same start. */
+static void check_noise(check_run *run)
+{
+    check_case_begin(run, "1 % noise", 1);
+    const size_t n[3] = {14, 11, 17}, rank = 4;
+    double *x = malloc(n[0] * n[1] * n[2] * sizeof *x), *start[3], fits[400];
+    random_tensor(run, n, rank, .01, x);
+    result r = make_result(run, 1, n, rank, x);
+    for (int m = 0; m < 3; m++) {
+        start[m] = normals(run, n[m] * rank);
+        memcpy(r.f[m], start[m], n[m] * rank * sizeof **start);
+    }
+    const hot_cpd_options options = {.size = sizeof options, .rank = rank, .iterations = 400, .start = HOT_CPD_GIVEN, .tolerance = -1,
+                                     .fits = fits};
+    if (check_call(run, decompose(run->context, &options, &r))) {
+        const double mine = 1 - judge(run, &r), plain = plain_als(n, rank, x, start, 400);
+        CHECK_ITEM(run, 0, fabs(mine - plain) <= 1e-7, "fit %.12g, the textbook's %.12g", mine, plain);
+        CHECK_ITEM(run, 0, fabs(mine - .99) < .002, "fit %.6g with 1 %% noise", mine);
+        CHECK_ITEM(run, 0, r.report.iterations == 400 && !r.report.converged, "%d iterations", r.report.iterations);
+        for (int i = 1; i < 400; i++) /* least squares never loses */
+            CHECK_ITEM(run, (size_t)i, fits[i] >= fits[i - 1] - 1e-9, "the fit falls from %.12g to %.12g", fits[i - 1], fits[i]);
+        CHECK_ITEM(run, 0, fabs(fits[399] - r.report.fit) <= 1e-7, "the last fit is %.12g, the report's %.12g", fits[399], r.report.fit);
+    }
+    check_case_end(run);
+    free(x);
+    for (int m = 0; m < 3; m++)
+        free(start[m]);
+}
+
+static void check_awkward(check_run *run, int f64)
+{
+    static const struct {
+        const char *name;
+        size_t n[3], rank, true_rank;
+        int kind; /* 0 plain, 1 zero, 2 collinear factors, 3 one value, 4 tiny, 5 huge */
+    } cases[] = {
+        {"zero tensor", {5, 6, 7}, 3, 1, 1},      {"collinear", {20, 21, 22}, 4, 4, 2},   {"rank above", {3, 4, 5}, 9, 3, 0},
+        {"dimension 1", {1, 8, 9}, 2, 2, 0},      {"two of 1", {1, 1, 9}, 2, 1, 0},       {"1 x 1 x 1", {1, 1, 1}, 1, 1, 0},
+        {"1 x 1 x 1, rank 3", {1, 1, 1}, 3, 1, 0}, {"last is 1", {12, 13, 1}, 5, 3, 0},    {"one value", {6, 7, 8}, 3, 1, 3},
+        {"rank above true", {10, 11, 12}, 6, 2, 0}, {"tiny", {6, 7, 8}, 2, 2, 4},          {"huge", {6, 7, 8}, 2, 2, 5},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++)
+        for (int variant = 0; variant < 4; variant++) { /* random, HOSVD; and both not negative */
+            char name[100];
+            snprintf(name, sizeof name, "%s, f%d, %s%s", cases[c].name, f64 ? 64 : 32, variant & 1 ? "HOSVD" : "random",
+                     variant & 2 ? ", not negative" : "");
+            check_case_begin(run, name, cases[c].rank);
+            const size_t *n = cases[c].n, total = n[0] * n[1] * n[2];
+            double *x = malloc(total * sizeof *x), *f[3];
+            for (int m = 0; m < 3; m++) {
+                f[m] = normals(run, n[m] * cases[c].true_rank);
+                for (size_t i = 0; i < n[m] * cases[c].true_rank; i++) {
+                    f[m][i] = variant & 2 ? fabs(f[m][i]) : f[m][i];
+                    if (cases[c].kind == 2 && i >= n[m]) /* terms 1e-9 from the first */
+                        f[m][i] = f[m][i % n[m]] + 1e-9 * f[m][i];
+                }
+            }
+            const double *const factors[3] = {f[0], f[1], f[2]};
+            compose(n, cases[c].true_rank, NULL, factors, x);
+            for (size_t i = 0; i < total; i++)
+                x[i] = cases[c].kind == 1 ? 0 : cases[c].kind == 3 ? (i == 17) * 3. : cases[c].kind == 4 ? 1e-15 * x[i]
+                       : cases[c].kind == 5 ? 1e15 * x[i] : x[i];
+            result r = make_result(run, f64, n, cases[c].rank, x);
+            const hot_cpd_options options = {.size = sizeof options, .rank = cases[c].rank, .iterations = 300,
+                                             .start = variant & 1 ? HOT_CPD_HOSVD : HOT_CPD_RANDOM, .non_negative = variant >> 1};
+            if (check_call(run, decompose(run->context, &options, &r))) {
+                const double residual = judge(run, &r);
+                if (cases[c].kind == 1)
+                    CHECK_ITEM(run, 0, get(f64, r.lambda, 0) == 0 && r.report.fit == 1 && r.report.nulls == (int)cases[c].rank,
+                               "zero: lambda %g, fit %g, %d nulls", get(f64, r.lambda, 0), r.report.fit, r.report.nulls);
+                else
+                    CHECK_ITEM(run, 0, residual <= .35, "residual %g", residual); /* some end in a local minimum */
+                if (cases[c].kind == 2 && variant == 0)
+                    CHECK_ITEM(run, 0, residual <= 1e-3 && (r.report.regularised > 0 || r.report.nulls > 0 || r.report.congruence > .9),
+                               "collinear: residual %g, nothing reported", residual);
+                if (variant & 2)
+                    for (int m = 0; m < 3; m++)
+                        for (size_t i = 0; i < n[m] * cases[c].rank; i++)
+                            CHECK_ITEM(run, i, get(f64, r.f[m], i) >= 0, "factor %d holds %g", m, get(f64, r.f[m], i));
+            }
+            check_case_end(run);
+            free(x);
+            for (int m = 0; m < 3; m++)
+                free(f[m]);
+        }
+}
+
+/* Non-negative data of rank 3: found again. */
+static void check_non_negative(check_run *run)
+{
+    check_case_begin(run, "non-negative recovery", 10);
+    const size_t n[3] = {20, 24, 28}, rank = 3;
+    double *x = malloc(n[0] * n[1] * n[2] * sizeof *x), *f[3];
+    int found = 0;
+    for (int m = 0; m < 3; m++) {
+        f[m] = normals(run, n[m] * rank);
+        for (size_t i = 0; i < n[m] * rank; i++)
+            f[m][i] = f[m][i] > 0 ? f[m][i] : 0; /* half of them on the bound */
+    }
+    const double *const factors[3] = {f[0], f[1], f[2]};
+    compose(n, rank, NULL, factors, x);
+    result r = make_result(run, 1, n, rank, x);
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        hot_context *context = seeded(run, seed, 0);
+        const hot_cpd_options options = {.size = sizeof options, .rank = rank, .iterations = 1000, .non_negative = 1,
+                                         .tolerance = 1e-10};
+        if (check_call(run, decompose(context, &options, &r)))
+            found += judge(run, &r) <= 1e-4;
+        hot_context_destroy(&context);
+    }
+    CHECK_ITEM(run, 0, found >= 8, "%d of 10", found);
+    check_case_end(run);
+    free(x);
+    for (int m = 0; m < 3; m++)
+        free(f[m]);
+}
+
+/* Stops at the ninth look. */
+static int stop_early(void *user, const char *stage, double fraction)
+{
+    (void)stage, (void)fraction;
+    return ++*(int *)user > 8;
+}
+
+static void check_running(check_run *run)
+{
+    check_case_begin(run, "threads, cancelling, arguments", 1);
+    const size_t n[3] = {30, 31, 32};
+    double *x = malloc(n[0] * n[1] * n[2] * sizeof *x);
+    random_tensor(run, n, 6, .1, x);
+    result r = make_result(run, 1, n, 6, x), s = make_result(run, 1, n, 6, x);
+    hot_cpd_options options = {.size = sizeof options, .rank = 6, .iterations = 40, .tolerance = -1};
+    hot_context *one = seeded(run, 3, 1), *many = seeded(run, 3, 7);
+    if (check_call(run, decompose(one, &options, &r)) && check_call(run, decompose(many, &options, &s))) {
+        CHECK_ITEM(run, 0, memcmp(r.lambda, s.lambda, 6 * sizeof(double)) == 0, "threads matter");
+        for (int m = 0; m < 3; m++)
+            CHECK_ITEM(run, 0, memcmp(r.f[m], s.f[m], n[m] * 6 * sizeof(double)) == 0, "threads matter");
+    }
+    const double whole = r.report.fit;
+    hot_context_destroy(&one);
+    hot_context_destroy(&many);
+    int looks = 0;
+    hot_context_options settings = {.size = sizeof settings, .device = run->cuda ? HOT_DEVICE_CUDA : HOT_DEVICE_CPU, .seed = 3,
+                                    .progress = stop_early, .progress_user = &looks};
+    hot_context *impatient = NULL;
+    CHECK_ITEM(run, 0, hot_context_create(&settings, &impatient) == HOT_OK, "context");
+    CHECK_ITEM(run, 0, decompose(impatient, &options, &s) == HOT_ERROR_CANCELLED, "not cancelled");
+    const double early = 1 - judge(run, &s);
+    CHECK_ITEM(run, 0, s.report.iterations >= 2 && s.report.iterations < 40 && early > .2 && early <= whole + 1e-6,
+               "cancelled after %d iterations with fit %g of %g", s.report.iterations, early, whole);
+    hot_context_destroy(&impatient);
+    options.rank = 0;
+    CHECK_ITEM(run, 0, decompose(run->context, &options, &r) == HOT_ERROR_ARGUMENT, "rank 0");
+    options.rank = 2;
+    CHECK_ITEM(run, 0, hot_cpd_f64(run->context, &options, 0, 1, 1, x, x, x, x, x, NULL) == HOT_ERROR_ARGUMENT, "empty tensor");
+    CHECK_ITEM(run, 0, hot_cpd_f64(run->context, &options, SIZE_MAX / 4, 9, 9, x, x, x, x, x, NULL) == HOT_ERROR_MEMORY, "overflow");
+    CHECK_ITEM(run, 0, hot_mttkrp_f64(run->context, 4, 1, 1, 1, 1, x, x, x, x, x) == HOT_ERROR_ARGUMENT, "mode 4");
+    options.arithmetic = HOT_CPD_TF32;
+    CHECK_ITEM(run, 0, decompose(run->context, &options, &r) == HOT_ERROR_ARGUMENT, "TF32 of doubles");
+    options.arithmetic = HOT_CPD_FULL;
+    x[77] = NAN;
+    result bad = make_result(run, 1, n, 2, x);
+    CHECK_ITEM(run, 0, decompose(run->context, &options, &bad) == HOT_ERROR_DATA, "NaN was taken");
+    x[77] = INFINITY;
+    bad = make_result(run, 1, n, 2, x);
+    CHECK_ITEM(run, 0, decompose(run->context, &options, &bad) == HOT_ERROR_DATA, "Inf was taken");
+    check_case_end(run);
+    free(x);
+}
+
+/* A sum of two fibres of order 4, as a tensor 3 x 3 x 9: the factors are those of hot_lowrank_f32. */
+static void check_lowrank(check_run *run)
+{
+    check_case_begin(run, "symmetric rank 2 beside lowrank", 20);
+    for (int trial = 0; trial < 20; trial++) {
+        double v[2][3], weight[2] = {1, .5 + .4 * check_random(&run->seed)}, x[81];
+        float packed[15], directions[6];
+        uint8_t found = 0;
+        do {
+            check_random_unit(&run->seed, v[0]);
+            check_random_unit(&run->seed, v[1]);
+        } while (fabs(v[0][0] * v[1][0] + v[0][1] * v[1][1] + v[0][2] * v[1][2]) > .7);
+        for (int e = 0; e < 81; e++) {
+            x[e] = 0;
+            for (int t = 0; t < 2; t++)
+                x[e] += weight[t] * v[t][e % 3] * v[t][e / 3 % 3] * v[t][e / 9 % 3] * v[t][e / 27];
+        }
+        for (int a = 0, at = 0; a < 3; a++)
+            for (int b = a; b < 3; b++)
+                for (int c = b; c < 3; c++)
+                    for (int d = c; d < 3; d++)
+                        packed[at++] = (float)x[a + 3 * b + 9 * c + 27 * d];
+        const hot_lowrank_options lowrank = {.size = sizeof lowrank, .max_rank = 2, .exact_rank = 1, .min_weight = 0, .min_angle = 0};
+        const hot_cpd_options options = {.size = sizeof options, .rank = 2, .iterations = 3000, .tolerance = 1e-14, .start = HOT_CPD_HOSVD};
+        double lambda[2], a[6], b[6], c[18];
+        hot_cpd_report report;
+        if (!check_call(run, hot_lowrank_f32(run->reference, &lowrank, 4, 1, packed, 15, NULL, directions, &found, NULL)) ||
+            !check_call(run, hot_cpd_f64(run->context, &options, 3, 3, 9, x, lambda, a, b, c, &report)))
+            continue;
+        CHECK_ITEM(run, (size_t)trial, found == 2 && report.fit > 1 - 1e-4, "%d fibres, fit %g", found, report.fit);
+        for (int t = 0; t < 2; t++) {
+            const float *fibre = directions + 3 * t;
+            const double length = sqrt((double)fibre[0] * fibre[0] + (double)fibre[1] * fibre[1] + (double)fibre[2] * fibre[2]);
+            const double cosine = fabs(a[3 * t] * fibre[0] + a[3 * t + 1] * fibre[1] + a[3 * t + 2] * fibre[2]) / length;
+            CHECK_ITEM(run, (size_t)trial, fabs(lambda[t] - length) <= 2e-3 && cosine >= 1 - 1e-5, "term %d: %g and %g, cosine %g", t,
+                       lambda[t], length, cosine);
+        }
+    }
+    check_case_end(run);
+}
+
+static void check(check_run *run)
+{
+    static const size_t shapes[][4] = {{1, 1, 1, 1},   {2, 3, 4, 2},    {7, 1, 5, 3},    {1, 9, 1, 4},    {33, 31, 35, 7},
+                                       {64, 64, 64, 16}, {100, 3, 50, 10}, {5, 130, 6, 40}, {17, 19, 257, 1}, {128, 40, 72, 33},
+                                       {520, 6, 9, 5},  {3, 4, 5, 70}};
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
+        for (int which = 0; which < 4; which++) /* f64, f32, and the two others of float */
+            if (which < 2 || run->cuda)
+                check_mttkrp(run, which == 0, which < 2 ? HOT_CPD_FULL : which == 2 ? HOT_CPD_TF32 : HOT_CPD_SPLIT, shapes[s][0],
+                             shapes[s][1], shapes[s][2], shapes[s][3]);
+    check_recovery(run, 1, HOT_CPD_RANDOM);
+    check_recovery(run, 1, HOT_CPD_HOSVD);
+    check_recovery(run, 0, HOT_CPD_RANDOM);
+    check_noise(run);
+    check_awkward(run, 1);
+    check_awkward(run, 0);
+    check_non_negative(run);
+    check_running(run);
+    check_lowrank(run);
+}
+
+/* ---- Benchmarks --------------------------------------------------------------------------------------------------- */
+
+static void bench_cuda(check_run *run)
+{
+    static const size_t sides[] = {100, 200, 400, 800, 1200};
+    static const char *const names[] = {"float", "TF32", "split"};
+    for (size_t s = 0; s < sizeof sides / sizeof sides[0]; s++)
+        for (int arithmetic = HOT_CPD_FULL; arithmetic <= HOT_CPD_SPLIT; arithmetic++) {
+            hot_cpd_bench *bench = NULL;
+            const size_t n = sides[s], rank = n / 10;
+            char what[80], note[100];
+            snprintf(what, sizeof what, "%zu^3, rank %zu, %s", n, rank, names[arithmetic]);
+            if (!check_wanted(run, what))
+                continue;
+            if (hot_cpd_bench_create(run->context, n, rank, (hot_cpd_arithmetic)arithmetic, &bench) != HOT_OK) {
+                printf("  %s: %s\n", what, hot_context_message(run->context));
+                continue;
+            }
+            for (int mode = 1; mode <= 4; mode++) {
+                double median = 0, error = 0, peer = 0;
+                hot_status status = hot_cpd_bench_run(run->context, bench, mode % 4, run->seconds, &median, &error);
+                if (status == HOT_OK && (mode == 1 || mode == 3) && arithmetic != HOT_CPD_SPLIT)
+                    hot_cpd_bench_peer(run->context, bench, mode, run->seconds, &peer);
+                snprintf(what, sizeof what, mode < 4 ? "%zu^3, rank %zu, %s, product, mode %d" : "%zu^3, rank %zu, %s, 10 iterations", n,
+                         rank, names[arithmetic], mode);
+                if (status != HOT_OK)
+                    snprintf(note, sizeof note, "%s", hot_context_message(run->context));
+                else if (mode < 4)
+                    snprintf(note, sizeof note, "error %.1e, %.0f GB/s of X; Khatri-Rao + cuBLAS %.4f ms", error,
+                             4e-9 * (double)(n * n * n) / median, 1e3 * peer);
+                else
+                    note[0] = '\0';
+                check_report(run, what, median, 1, note);
+            }
+            hot_cpd_bench_destroy(run->context, &bench);
+        }
+}
+
+static void bench_cpu(check_run *run)
+{
+    const size_t n = 200, rank = 20, total = n * n * n;
+    double *x = normals(run, total), *f = normals(run, 3 * n * rank), *out = normals(run, n * rank);
+    hot_context *one = seeded(run, 1, 1);
+    for (int mode = 1; mode <= 3; mode++) {
+        double fastest = 1e9;
+        char what[80], note[80];
+        for (double begin = check_now(); check_now() - begin < run->seconds || fastest == 1e9;) {
+            const double before = check_now();
+            if (hot_mttkrp_f64(one, mode, n, n, n, rank, x, f, f + n * rank, f + 2 * n * rank, out) != HOT_OK)
+                break;
+            fastest = fmin(fastest, check_now() - before);
+        }
+        snprintf(what, sizeof what, "200^3, rank 20, f64, product, mode %d, 1 thread", mode);
+        snprintf(note, sizeof note, "%.1f GFLOP/s", 2e-9 * (double)(total * rank) / fastest);
+        check_report(run, what, fastest, 1, note);
+    }
+    hot_context_destroy(&one);
+    free(x);
+    free(f);
+    free(out);
+}
+
+static void bench(check_run *run)
+{
+    if (run->cuda)
+        bench_cuda(run);
+    else
+        bench_cpu(run);
+}
+
+const check_family family_cpd = {"cpd", 0, check, bench};
