@@ -203,9 +203,9 @@ __global__ void __launch_bounds__(most_threads(N)) bulk_kernel(const bulk_argume
 #endif
 }
 
-/* Rows per thread: one thread per column of C up to 16, two up to 24, four above: large items are so few that they need
- * the threads. */
-constexpr int rows_of(int n) { return n <= 16 ? n : n <= 24 ? (n + 1) / 2 : (n + 3) / 4; }
+/* Rows per thread: one thread per column of C up to 16, two up to 24 and for odd sizes (of which several make up a chunk's
+ * 16 bytes), four above: large items are so few that they need the threads. */
+constexpr int rows_of(int n) { return n <= 16 ? n : n <= 24 || n % 2 ? (n + 1) / 2 : (n + 3) / 4; }
 
 typedef void bulk_function(const bulk_arguments);
 #define BULK_ENTRY(N) bulk_kernel<N, rows_of(N)>

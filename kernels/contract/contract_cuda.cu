@@ -151,7 +151,7 @@ int items_per_chunk(bool f64, size_t m, size_t n, size_t k, size_t bytes)
     while (step * m * k * size % 16 || step * k * n * size % 16 || step * m * n * size % 16)
         step *= 2;
     const bool square = m == n && n == k && n <= 32;
-    const size_t threads = square ? (n <= 16 ? n : n <= 24 ? 2 * n : 4 * n) : 1, most = n > 16 ? 256 : 512; /* see contract_bulk.cuh */
+    const size_t threads = square ? (n <= 16 ? n : n <= 24 || n % 2 ? 2 * n : 4 * n) : 1, most = n > 16 ? 256 : 512; /* see contract_bulk.cuh */
     size_t items = std::max<size_t>(bytes / each / step, 1) * step;
     while (items * threads > most && items > step)
         items -= step;

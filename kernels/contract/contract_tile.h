@@ -97,12 +97,12 @@ HOT_FN void TILE(work)(const TILE(block) *block, const int rows, const int vecto
 /* Dense square items of a size known here: everything unrolled. */
 HOT_FN void TILE(square)(const TILE(block) *block, const int n)
 {
-    const int vectors = (n + TILE_LANES - 1) / TILE_LANES;
+    const int vectors = (n + TILE_LANES - 1) / TILE_LANES, down = (n + TILE_ROWS - 1) / TILE_ROWS, height = (n + down - 1) / down;
     const size_t size = (size_t)n;
     for (size_t item = 0; item < block->items; item++)
-        HOT_UNROLL for (int row = 0; row < n; row += TILE_ROWS)
+        HOT_UNROLL for (int row = 0; row < n; row += height)
             TILE(one)(block->a + item * block->a_item + row * n, block->b + item * block->b_item,
-                      block->c + item * block->c_item + row * n, n - row < TILE_ROWS ? n - row : TILE_ROWS, vectors,
+                      block->c + item * block->c_item + row * n, n - row < height ? n - row : height, vectors,
                       n % TILE_LANES, size, size, 1, size, size, block->alpha, block->beta);
 }
 
@@ -133,15 +133,25 @@ HOT_FN void TILE(square)(const TILE(block) *block, const int n)
 #define TILE_SQUARE(N) static void TILE(square_##N)(const TILE(block) *block) { TILE(square)(block, N); }
 TILE_EXACT(1, 1) TILE_EXACT(2, 2) TILE_EXACT(3, 1) TILE_EXACT(4, 4)
 #if HOT_LANE_BYTES > 16
-#define TILE_SQUARES 8
 TILE_SQUARE(5) TILE_SQUARE(6) TILE_SQUARE(7) TILE_SQUARE(8)
-static void (*const TILE(squares)[TILE_SQUARES])(const TILE(block) *) = {
-    TILE(square_1), TILE(square_2), TILE(square_3), TILE(square_4), TILE(square_5), TILE(square_6), TILE(square_7), TILE(square_8)};
+#endif
+#if HOT_LANE_BYTES > 32
+#define TILE_SQUARES 16
+TILE_SQUARE(9) TILE_SQUARE(10) TILE_SQUARE(11) TILE_SQUARE(12) TILE_SQUARE(13) TILE_SQUARE(14) TILE_SQUARE(15) TILE_SQUARE(16)
+#elif HOT_LANE_BYTES > 16
+#define TILE_SQUARES 8
 #else /* more than a tile of these has columns */
 #define TILE_SQUARES 4
-static void (*const TILE(squares)[TILE_SQUARES])(const TILE(block) *) = {TILE(square_1), TILE(square_2), TILE(square_3),
-                                                                         TILE(square_4)};
 #endif
+static void (*const TILE(squares)[TILE_SQUARES])(const TILE(block) *) = {
+    TILE(square_1), TILE(square_2), TILE(square_3), TILE(square_4),
+#if HOT_LANE_BYTES > 16
+    TILE(square_5), TILE(square_6), TILE(square_7), TILE(square_8),
+#endif
+#if HOT_LANE_BYTES > 32
+    TILE(square_9), TILE(square_10), TILE(square_11), TILE(square_12), TILE(square_13), TILE(square_14), TILE(square_15), TILE(square_16),
+#endif
+};
 #undef TILE_SQUARE
 #undef TILE_EXACT
 
@@ -155,7 +165,11 @@ static void (*const TILE(functions)[TILE_ROWS][TILE_VECTORS][2])(const TILE(bloc
 
 static void TILE(run)(const hot_tile *tile)
 {
-    const size_t most_rows = tile->tile_rows > 0 && tile->tile_rows < TILE_ROWS ? (size_t)tile->tile_rows : TILE_ROWS;
+    size_t most_rows = tile->tile_rows > 0 && tile->tile_rows < TILE_ROWS ? (size_t)tile->tile_rows : TILE_ROWS;
+    if (!tile->a_panel) { /* tiles of equal height: ten rows are five and five rather than eight and two */
+        const size_t down = (tile->rows + most_rows - 1) / most_rows;
+        most_rows = down ? (tile->rows + down - 1) / down : 1;
+    }
     size_t most_vectors = tile->tile_vectors > 0 && tile->tile_vectors < TILE_VECTORS ? (size_t)tile->tile_vectors : TILE_VECTORS;
     if (!tile->b_panel) { /* tiles of equal width: four vectors are two and two rather than three and one */
         const size_t vectors = (tile->columns + TILE_LANES - 1) / TILE_LANES, across = (vectors + most_vectors - 1) / most_vectors;
