@@ -3,8 +3,12 @@
 
 #include "context_internal.h"
 
+#include <pthread.h>
+#include <time.h>
+
 #if !defined(HOT_HAVE_CUDA) || !HOT_HAVE_CUDA
 int hot_cuda_count(void) { return 0; }
+void hot_cuda_start(int number) { (void)number; }
 
 hot_status hot_cuda_select(hot_context *context, int number)
 {
@@ -12,6 +16,53 @@ hot_status hot_cuda_select(hot_context *context, int number)
     return hot_context_fail(context, HOT_ERROR_DEVICE, "this build has no CUDA; use the CPU");
 }
 #endif
+
+/* What has been started in this process: the one thing here that is not of a context, because a GPU's driver is not. */
+enum { WAKE_DEVICES = 17 }; /* GPU 0 to 15, and all of them */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    signed char begun[WAKE_DEVICES], done[WAKE_DEVICES];
+} waking = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static void *start_device(void *done)
+{
+    const int place = (int)((signed char *)done - waking.done);
+    hot_cuda_start(place == WAKE_DEVICES - 1 ? -1 : place);
+    pthread_mutex_lock(&waking.lock);
+    waking.done[place] = 1;
+    pthread_cond_broadcast(&waking.changed);
+    pthread_mutex_unlock(&waking.lock);
+    return NULL;
+}
+
+hot_status hot_cuda_wake(hot_context *context, int number)
+{
+    const int place = number < 0 ? WAKE_DEVICES - 1 : number;
+    hot_status status = HOT_OK;
+    if (number >= WAKE_DEVICES - 1) /* which is more than there are: said by hot_cuda_select */
+        return HOT_OK;
+    pthread_mutex_lock(&waking.lock);
+    if (!waking.begun[place]) {
+        pthread_t thread;
+        waking.begun[place] = 1;
+        if (pthread_create(&thread, NULL, start_device, &waking.done[place]) == 0)
+            pthread_detach(thread);
+        else
+            waking.done[place] = 1; /* then the first call does it */
+    }
+    while (!waking.done[place] && status == HOT_OK) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 10000000;
+        if (until.tv_nsec >= 1000000000)
+            until.tv_nsec -= 1000000000, until.tv_sec++;
+        pthread_cond_timedwait(&waking.changed, &waking.lock, &until);
+        status = hot_context_check(context, "starting the GPU");
+    }
+    pthread_mutex_unlock(&waking.lock);
+    return status;
+}
 
 static int gpus(const hot_context *context)
 {
@@ -38,7 +89,13 @@ static hot_status run_cuda(hot_context *context, const hot_backends *backends, v
 
 hot_status hot_backend_run(hot_context *context, const hot_backends *backends, void *job)
 {
-    switch (hot_context_device(context)) {
+    const hot_device device = hot_context_device(context);
+    if ((device == HOT_DEVICE_CUDA || device == HOT_DEVICE_AUTO) && hot_context_pretended_gpus(context) < 0) {
+        hot_status status = hot_cuda_wake(context, hot_context_device_number(context));
+        if (status != HOT_OK)
+            return status;
+    }
+    switch (device) {
     case HOT_DEVICE_REFERENCE:
         if (backends->reference)
             return backends->reference(context, job);

@@ -13,6 +13,14 @@ int hot_cuda_count(void)
     return count;
 }
 
+void hot_cuda_start(int number)
+{
+    const int count = hot_cuda_count();
+    for (int device = number < 0 ? 0 : number; device < count && (number < 0 || device == number); device++)
+        if (cudaSetDevice(device) != cudaSuccess || cudaFree(NULL) != cudaSuccess) /* makes the device's context */
+            cudaGetLastError(); /* whoever uses it will see the same, and say so */
+}
+
 hot_status hot_cuda_select(hot_context *context, int number)
 {
     int count = hot_cuda_count();

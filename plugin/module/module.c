@@ -189,6 +189,22 @@ static void outside_warn(void *user, const char *line)
     fprintf(stderr, "HotFiber: warning: %s\n", line);
 }
 
+/* Under an option, in lines of at most 100 characters. */
+static void print_folded(const char *text)
+{
+    enum { INDENT = 6, WIDTH = 100 };
+    int column = WIDTH;
+    for (const char *word = text; *word;) {
+        const int length = (int)strcspn(word, " ");
+        if (column + 1 + length > WIDTH)
+            column = printf("\n%*s%.*s", INDENT, "", length, word) - 1;
+        else
+            column += printf(" %.*s", length, word);
+        word += length + strspn(word + length, " ");
+    }
+    putchar('\n');
+}
+
 static void print_help(void)
 {
     size_t count;
@@ -209,8 +225,9 @@ static void print_help(void)
             snprintf(text, sizeof text, "%s (%s)", kinds[p->kind], p->words);
         else
             snprintf(text, sizeof text, "%s (%g to %g)", kinds[p->kind], p->low, p->high);
-        printf("  --%-15s %s", p->name, text);
-        printf(p->preset ? "; default %s\n" : "\n", p->preset);
+        printf("  --%s %s", p->name, text);
+        printf(p->preset ? "; default %s" : "", p->preset);
+        print_folded(p->about);
     }
     printf("  --xml --version --help\n");
 }

@@ -50,6 +50,7 @@ typedef struct hot_module_parameter {
     const char *words;   /* MODULE_CHOICE: "a|b|"; files: the suffixes, ".nrrd,.nii" */
     const char *preset;  /* the default, as text; NULL = none */
     double low, high;
+    const char *about;   /* what hosts show as its explanation */
 } hot_module_parameter;
 
 /* The table, count of them in *count; static storage. The first is the argument without a flag. */

@@ -13,17 +13,17 @@
 #define AT(name) offsetof(hot_module_values, name)
 #define GROUP(label, about, advanced)
 #define END_GROUP
-#define ARGUMENT(name, type, suffixes, label, about) {#name, MODULE_INPUT, AT(name), suffixes, NULL, 0, 0},
+#define ARGUMENT(name, type, suffixes, label, about) {#name, MODULE_INPUT, AT(name), suffixes, NULL, 0, 0, about},
 #define CHANNEL(channel) (channel[0] == 'o' ? MODULE_OUTPUT : MODULE_INPUT)
-#define IMAGE(name, type, channel, suffixes, label, about) {#name, CHANNEL(channel), AT(name), suffixes, NULL, 0, 0},
-#define GEOMETRY(name, type, channel, suffixes, label, about) {#name, CHANNEL(channel), AT(name), suffixes, NULL, 0, 0},
-#define PATH(name, channel, suffixes, label, about) {#name, CHANNEL(channel), AT(name), suffixes, NULL, 0, 0},
+#define IMAGE(name, type, channel, suffixes, label, about) {#name, CHANNEL(channel), AT(name), suffixes, NULL, 0, 0, about},
+#define GEOMETRY(name, type, channel, suffixes, label, about) {#name, CHANNEL(channel), AT(name), suffixes, NULL, 0, 0, about},
+#define PATH(name, channel, suffixes, label, about) {#name, CHANNEL(channel), AT(name), suffixes, NULL, 0, 0, about},
 #define E(word) #word "|"
-#define CHOICE(name, preset, label, about, words) {#name, MODULE_CHOICE, AT(name), words, preset, 0, 0},
-#define INTEGER(name, preset, low, high, label, about) {#name, MODULE_INTEGER, AT(name), NULL, #preset, low, high},
-#define NUMBER(name, preset, low, high, step, label, about) {#name, MODULE_NUMBER, AT(name), NULL, #preset, low, high},
-#define PAIR(name, preset, low, high, step, label, about) {#name, MODULE_PAIR, AT(name), NULL, preset, low, high},
-#define HIDDEN(name, about) {#name, MODULE_SWITCH, AT(name), NULL, NULL, 0, 0},
+#define CHOICE(name, preset, label, about, words) {#name, MODULE_CHOICE, AT(name), words, preset, 0, 0, about},
+#define INTEGER(name, preset, low, high, label, about) {#name, MODULE_INTEGER, AT(name), NULL, #preset, low, high, about},
+#define NUMBER(name, preset, low, high, step, label, about) {#name, MODULE_NUMBER, AT(name), NULL, #preset, low, high, about},
+#define PAIR(name, preset, low, high, step, label, about) {#name, MODULE_PAIR, AT(name), NULL, preset, low, high, about},
+#define HIDDEN(name, about) {#name, MODULE_SWITCH, AT(name), NULL, NULL, 0, 0, about},
 
 static const hot_module_parameter parameters[] = {
 #include "module/parameters.inc"

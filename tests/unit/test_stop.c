@@ -171,6 +171,21 @@ static void test_grain(void)
     hot_context_destroy(&context);
 }
 
+/* Whatever device there is: a stop that is asked for while it starts is heard. */
+static void test_device(void)
+{
+    float tensors[64 * 15], directions[64 * 9];
+    for (int i = 0; i < 64 * 15; i++)
+        tensors[i] = (float)(i % 7);
+    looks mine = {.at = 1};
+    hot_context *context = NULL;
+    const hot_context_options options = {.size = sizeof options, .stop = stop, .stop_user = &mine};
+    CHECK(hot_context_create(&options, &context) == HOT_OK, "context");
+    hot_status status = hot_directions_f32(context, NULL, 4, 64, tensors, 15, NULL, directions, NULL);
+    CHECK(status == HOT_ERROR_CANCELLED, "status %d: %s", (int)status, hot_context_message(context));
+    hot_context_destroy(&context);
+}
+
 /* Every export, stopped at its first look, in the middle and at its last. */
 static void test_exports(void)
 {
@@ -238,6 +253,7 @@ int main(void)
     CHECK(hot_phantom_save(context, phantom, NULL, zipped) == HOT_OK, "%s", hot_context_message(context));
     hot_phantom_destroy(&phantom);
     hot_context_destroy(&context);
+    test_device();
     test_grain();
     test_exports();
     test_anywhere(input, "signal", 0);
