@@ -149,7 +149,17 @@ HOT_FN void lr_start(const lr_data *data, const int k, const vf *w, lr_fit *f)
 /* Keeps the better of two fits of k fibres; cost[c] are the costs of all of them. */
 HOT_FN void lr_keep(const int k, int first_one, const lr_fit *f, vf logdet, lr_fit *best, vf *best_logdet)
 {
-    vm better = first_one ? vmask(1) : f->q < best->q;
+    if (first_one) { /* there is nothing to compare with yet */
+        for (int i = 0; i < k; i++) {
+            for (int d = 0; d < 3; d++)
+                best->v[i][d] = f->v[i][d];
+            best->lw[i] = f->lw[i];
+        }
+        best->tau = f->tau, best->lc = f->lc, best->d = f->d, best->q = f->q, best->chi = f->chi;
+        *best_logdet = logdet;
+        return;
+    }
+    vm better = f->q < best->q;
     lr_choose(k, better, f, best);
     *best_logdet = vsel(better, logdet, *best_logdet);
 }

@@ -12,6 +12,13 @@
 #include "lowrank_plan.h"
 #include "lowrank_vector.h"
 
+/* A function that is called, not inlined. */
+#ifdef __CUDACC__
+#define LR_CALLED static __host__ __device__ __noinline__
+#else
+#define LR_CALLED static __attribute__((noinline, unused))
+#endif
+
 /* One fit of k fibres (k known where it is used). */
 typedef struct lr_fit {
     vf v[3][3];  /* unit */
@@ -71,11 +78,12 @@ HOT_FN void lr_tangents(const vf v[3], vf e1[3], vf e2[3])
  * amplitude (1) or amplitude and diffusivity (2). */
 #define LR_UNKNOWNS(k, iso) (3 * (k) + 1 + (iso))
 
-/* Cost (into f), half its gradient and half its Fisher matrix. */
-HOT_FN void lr_evaluate(const int k, const int iso, const lr_scheme *s, const lr_prior *prior, const lr_data *data,
-                      lr_fit *f, vf *H, vf *G)
+/* Cost (into f), half its gradient and half its Fisher matrix (to_H, to_G: sums are made here, where no pointer sees them). */
+HOT_FN void lr_evaluate_here(const int k, const int iso, const lr_scheme *s, const lr_prior *prior, const lr_data *data,
+                             lr_fit *f, vf *to_H, vf *to_G)
 {
     const int n = LR_UNKNOWNS(k, iso);
+    vf H[LR_AT(LR_UNKNOWNS(3, 2), 0)], G[LR_UNKNOWNS(3, 2)];
     vf e1[3][3], e2[3][3], w[3];
     HOT_UNROLL
     for (int i = 0; i < k; i++) {
@@ -210,6 +218,43 @@ HOT_FN void lr_evaluate(const int k, const int iso, const lr_scheme *s, const lr
     }
     f->q = q;
     f->chi = chi;
+    HOT_UNROLL
+    for (int i = 0; i < n * (n + 1) / 2; i++)
+        to_H[i] = H[i];
+    HOT_UNROLL
+    for (int i = 0; i < n; i++)
+        to_G[i] = G[i];
+}
+
+/* One function for each kind of fit, called and not inlined: compilers would take minutes over the copies. */
+#define LR_EVALUATE(k, iso) \
+    LR_CALLED void lr_evaluate_##k##_##iso(const lr_scheme *s, const lr_prior *prior, const lr_data *data, lr_fit *f, \
+                                           vf *H, vf *G) \
+    { \
+        lr_evaluate_here(k, iso, s, prior, data, f, H, G); \
+    }
+LR_EVALUATE(1, 0)
+LR_EVALUATE(1, 2)
+LR_EVALUATE(2, 0)
+LR_EVALUATE(2, 1)
+LR_EVALUATE(3, 0)
+LR_EVALUATE(3, 1)
+
+HOT_FN void lr_evaluate(const int k, const int iso, const lr_scheme *s, const lr_prior *prior, const lr_data *data,
+                        lr_fit *f, vf *H, vf *G)
+{
+    if (k == 1 && iso == 0)
+        lr_evaluate_1_0(s, prior, data, f, H, G);
+    else if (k == 1)
+        lr_evaluate_1_2(s, prior, data, f, H, G);
+    else if (k == 2 && iso == 0)
+        lr_evaluate_2_0(s, prior, data, f, H, G);
+    else if (k == 2)
+        lr_evaluate_2_1(s, prior, data, f, H, G);
+    else if (iso == 0)
+        lr_evaluate_3_0(s, prior, data, f, H, G);
+    else
+        lr_evaluate_3_1(s, prior, data, f, H, G);
 }
 
 /* (H + damping diag H) step = -G by Cholesky. */
@@ -311,7 +356,7 @@ HOT_FN void lr_choose(const int k, vm m, const lr_fit *from, lr_fit *to)
 
 /* Up to `iterations` damped steps from f, in place. A voxel stops when its cost no longer falls by more than
  * `tolerance`; its neighbours in the vector do not change what it gets. Returns ln det of the Fisher matrix. */
-HOT_FN vf lr_descend(const int k, const int iso, const lr_scheme *s, const lr_prior *prior, const lr_data *data,
+HOT_FN vf lr_descend_here(const int k, const int iso, const lr_scheme *s, const lr_prior *prior, const lr_data *data,
                      int iterations, float tolerance, lr_fit *f)
 {
     const int n = LR_UNKNOWNS(k, iso);
@@ -344,6 +389,30 @@ HOT_FN vf lr_descend(const int k, const int iso, const lr_scheme *s, const lr_pr
         active = active & ((fall > tolerance) | ((fall <= 0.0f) & (damping < 1e3f)));
     }
     return lr_logdet(n, H);
+}
+
+#define LR_DESCEND(k, iso) \
+    LR_CALLED vf lr_descend_##k##_##iso(const lr_scheme *s, const lr_prior *prior, const lr_data *data, int iterations, \
+                                        float tolerance, lr_fit *f) \
+    { \
+        return lr_descend_here(k, iso, s, prior, data, iterations, tolerance, f); \
+    }
+LR_DESCEND(1, 0)
+LR_DESCEND(1, 2)
+LR_DESCEND(2, 0)
+LR_DESCEND(2, 1)
+LR_DESCEND(3, 0)
+LR_DESCEND(3, 1)
+
+HOT_FN vf lr_descend(const int k, const int iso, const lr_scheme *s, const lr_prior *prior, const lr_data *data,
+                     int iterations, float tolerance, lr_fit *f)
+{
+    return k == 1   ? iso ? lr_descend_1_2(s, prior, data, iterations, tolerance, f)
+                          : lr_descend_1_0(s, prior, data, iterations, tolerance, f)
+           : k == 2 ? iso ? lr_descend_2_1(s, prior, data, iterations, tolerance, f)
+                          : lr_descend_2_0(s, prior, data, iterations, tolerance, f)
+           : iso    ? lr_descend_3_1(s, prior, data, iterations, tolerance, f)
+                    : lr_descend_3_0(s, prior, data, iterations, tolerance, f);
 }
 
 #endif

@@ -41,24 +41,14 @@ void hot_lowrank_write_nothing(const hot_lowrank_job *job, size_t item, uint8_t 
 
 void hot_lowrank_write(const hot_lowrank_job *job, const lt_answer *answer, int lane, double norm, size_t item)
 {
-    float *out = job->directions + item * 3 * (size_t)job->plan->max_rank;
-    int used = 0;
+    float v[3][3], w[3];
     hot_lowrank_write_nothing(job, item, 0);
-    for (int i = 0; i < answer->k[lane]; i++) {
-        float w = answer->w[i][lane];
-        int rank = 0;
-        if (!(w > 0))
-            continue;
-        for (int j = 0; j < answer->k[lane]; j++)
-            rank += answer->w[j][lane] > w || (answer->w[j][lane] == w && j < i);
-        float x = answer->v[i][0][lane], y = answer->v[i][1][lane], z = answer->v[i][2][lane];
-        int up = z > 0 || (z == 0 && (y > 0 || (y == 0 && x > 0)));
-        float scale = (float)((up ? (double)w : -(double)w) * norm);
-        out[3 * rank] = scale * x;
-        out[3 * rank + 1] = scale * y;
-        out[3 * rank + 2] = scale * z;
-        used++;
+    for (int i = 0; i < 3; i++) {
+        w[i] = answer->w[i][lane];
+        for (int d = 0; d < 3; d++)
+            v[i][d] = answer->v[i][d][lane];
     }
+    const int used = lt_place(answer->k[lane], v, w, norm, job->directions + item * 3 * (size_t)job->plan->max_rank);
     if (job->found)
         job->found[item] = (uint8_t)used;
     if (job->residual)
@@ -100,8 +90,8 @@ static hot_status make_plan(hot_context *context, const hot_lowrank_options *giv
         status = hot_symtensor_multiplicity(order, 3, multiplicity);
     if (status != HOT_OK)
         return status;
-    plan->block = hot_context_alloc(context, 3 * LR_GRID + (size_t)LR_GRID * LR_GRID + LR_GRID * unique +
-                                                 5 * pairs_max * LR_CLASSES, sizeof *plan->block);
+    plan->block_size = 3 * LR_GRID + (size_t)LR_GRID * LR_GRID + LR_GRID * unique + 5 * pairs_max * LR_CLASSES;
+    plan->block = hot_context_calloc(context, plan->block_size, sizeof *plan->block);
     if (!plan->block)
         return HOT_ERROR_MEMORY;
     float *v = plan->block, *gram = v + 3 * LR_GRID, *filter = gram + LR_GRID * LR_GRID, *next = filter + LR_GRID * unique;

@@ -2,7 +2,12 @@
 #ifndef HOT_LOWRANK_TENSOR_H
 #define HOT_LOWRANK_TENSOR_H
 
+#include "common/portable.h"
 #include "lowrank_plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum { LT_UNIQUE_MAX = 45 };
 
@@ -12,6 +17,7 @@ typedef struct lt_plan {
     float multiplicity[LT_UNIQUE_MAX];
     lr_grid grid;   /* filter: LR_GRID x unique, multiplicity times monomials; gram: (v_d . v_e)^order */
     float *block;   /* what grid points into */
+    size_t block_size;
 } lt_plan;
 
 /* What comes of a few tensors, a lane each: the k chosen, and its terms. */
@@ -43,5 +49,31 @@ double hot_lowrank_norm(const lt_plan *plan, const float *tensor);
 void hot_lowrank_write(const hot_lowrank_job *job, const lt_answer *answer, int lane, double norm, size_t item);
 /* Zeros, with found = `found`. */
 void hot_lowrank_write_nothing(const hot_lowrank_job *job, size_t item, uint8_t found);
+
+/* Up to three terms w v, times `norm`, to `out` (9 or fewer zeros so far), largest first, on one hemisphere; returns how many
+ * have a weight above 0. */
+HOT_FN int lt_place(int k, const float v[3][3], const float w[3], double norm, float *out)
+{
+    int used = 0;
+    for (int i = 0; i < k; i++) {
+        int rank = 0;
+        if (!(w[i] > 0))
+            continue;
+        for (int j = 0; j < k; j++)
+            rank += w[j] > w[i] || (w[j] == w[i] && j < i);
+        const float x = v[i][0], y = v[i][1], z = v[i][2];
+        const int up = z > 0 || (z == 0 && (y > 0 || (y == 0 && x > 0)));
+        const float scale = (float)((up ? (double)w[i] : -(double)w[i]) * norm);
+        out[3 * rank] = scale * x;
+        out[3 * rank + 1] = scale * y;
+        out[3 * rank + 2] = scale * z;
+        used++;
+    }
+    return used;
+}
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

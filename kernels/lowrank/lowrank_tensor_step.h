@@ -82,7 +82,7 @@ HOT_FN void lt_add(const int order, vf w, const vf v[3], vf *to)
 }
 
 /* The residual and its squared norm. */
-HOT_FN void lt_residual(const lt_plan *plan, const int order, const int k, const vf *a, lt_terms *f, vf *r)
+HOT_FN void lt_residual_here(const lt_plan *plan, const int order, const int k, const vf *a, lt_terms *f, vf *r)
 {
     const int unique = (order + 1) * (order + 2) / 2;
     HOT_UNROLL
@@ -96,6 +96,27 @@ HOT_FN void lt_residual(const lt_plan *plan, const int order, const int k, const
     for (int i = 0; i < unique; i++)
         e += plan->multiplicity[i] * r[i] * r[i];
     f->e = e;
+}
+
+/* A function for each order and rank, called and not inlined: compilers would take minutes over the copies. */
+#define LT_RESIDUAL(order, k) \
+    LR_CALLED void lt_residual_##order##_##k(const lt_plan *plan, const vf *a, lt_terms *f, vf *r) \
+    { \
+        lt_residual_here(plan, order, k, a, f, r); \
+    }
+#define LT_RESIDUALS(order) LT_RESIDUAL(order, 1) LT_RESIDUAL(order, 2) LT_RESIDUAL(order, 3)
+LT_RESIDUALS(4)
+LT_RESIDUALS(6)
+LT_RESIDUALS(8)
+
+HOT_FN void lt_residual(const lt_plan *plan, const int order, const int k, const vf *a, lt_terms *f, vf *r)
+{
+    if (order == 4)
+        (k == 1 ? lt_residual_4_1 : k == 2 ? lt_residual_4_2 : lt_residual_4_3)(plan, a, f, r);
+    else if (order == 6)
+        (k == 1 ? lt_residual_6_1 : k == 2 ? lt_residual_6_2 : lt_residual_6_3)(plan, a, f, r);
+    else
+        (k == 1 ? lt_residual_8_1 : k == 2 ? lt_residual_8_2 : lt_residual_8_3)(plan, a, f, r);
 }
 
 /* One sweep of shifted power steps. */

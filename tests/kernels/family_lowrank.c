@@ -583,18 +583,19 @@ static void check(check_run *run)
     check_arguments(run);
 }
 
-static void bench(check_run *run)
+static void bench_signal(check_run *run, double hindered)
 {
     const size_t count = run->cuda ? 1000000 : 8000;
     uint64_t seed = 5;
-    voxels v = make_voxels(&seed, 3000, 30, 0, 8000);
+    voxels v = make_voxels(&seed, 3000, 30, hindered, 8000);
     float *signals = malloc(count * VOLUMES * sizeof *signals), *directions = malloc(count * 9 * sizeof *directions);
+    const char *name = hindered > 0 ? "signal, 64 directions, up to 3 fibres, contrast varies" : "signal, 64 directions, up to 3 fibres";
     if (!signals || !directions)
         exit(2);
     for (size_t i = 0; i < count; i++)
         memcpy(signals + i * VOLUMES, v.signals + i % 8000 * VOLUMES, VOLUMES * sizeof *signals);
     hot_signal_scheme scheme = scheme_of(&v);
-    hot_signal_options options = {.size = sizeof options, .sigma = 1 / 30.0};
+    hot_signal_options options = {.size = sizeof options, .sigma = 1 / 30.0, .contrast = v.contrast};
     hot_signal_result result = {.size = sizeof result, .directions = directions};
     double best = INFINITY, best_device = INFINITY, device, begin = check_now();
     result.device_seconds = &device;
@@ -607,11 +608,46 @@ static void bench(check_run *run)
         best_device = fmin(best_device, device);
     } while (check_now() - begin < run->seconds);
     if (run->cuda)
-        check_report(run, "signal, 64 directions, up to 3 fibres", best_device, (double)count, "device to device");
-    check_report(run, "signal, 64 directions, up to 3 fibres", best, (double)count, "host to host");
+        check_report(run, name, best_device, (double)count, "device to device");
+    check_report(run, name, best, (double)count, "host to host");
     free(signals);
     free(directions);
     free_voxels(&v);
+}
+
+static void bench_tensors(check_run *run, int order)
+{
+    const size_t count = run->cuda ? 1000000 : 8000, unique = hot_symtensor_count(order, 3);
+    uint64_t seed = 6;
+    float *tensors = malloc(count * unique * sizeof *tensors), *directions = malloc(count * 9 * sizeof *directions), truth[9];
+    char name[64];
+    double best = INFINITY, begin;
+    if (!tensors || !directions)
+        exit(2);
+    for (size_t i = 0; i < count; i++)
+        if (i < 8000)
+            make_tensor(&seed, order, 1 + (int)(i % 3), 40, 0.01, tensors + i * unique, truth);
+        else
+            memcpy(tensors + i * unique, tensors + (i - 8000) * unique, unique * sizeof *tensors);
+    begin = check_now();
+    do {
+        double from = check_now();
+        if (hot_lowrank_f32(run->context, NULL, order, count, tensors, unique, NULL, directions, NULL, NULL) != HOT_OK)
+            break;
+        best = fmin(best, check_now() - from);
+    } while (check_now() - begin < run->seconds);
+    snprintf(name, sizeof name, "rank 1 to 3 of tensors of order %d", order);
+    check_report(run, name, best, (double)count, "host to host");
+    free(tensors);
+    free(directions);
+}
+
+static void bench(check_run *run)
+{
+    bench_signal(run, 0);
+    bench_signal(run, 0.4);
+    for (int order = 4; order <= 8; order += 2)
+        bench_tensors(run, order);
 }
 
 const check_family family_lowrank = {"lowrank", 0, check, bench};

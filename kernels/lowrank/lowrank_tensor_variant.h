@@ -1,0 +1,24 @@
+/* A template: the tensors' block function for one instruction set. Define HOT_LANES and HOT_VARIANT(name), then include. */
+#pragma GCC optimize("fp-contract=fast,no-trapping-math")
+#include "lowrank_tensor_step.h"
+
+void HOT_VARIANT(hot_lowrank_tensor)(const lt_plan *plan, const float *tensor, float *scratch, lt_answer *answer)
+{
+    lt_terms best;
+    vi chosen;
+    if (plan->order == 4)
+        lt_find(plan, 4, (const vf *)tensor, (vf *)scratch, &best, &chosen);
+    else if (plan->order == 6)
+        lt_find(plan, 6, (const vf *)tensor, (vf *)scratch, &best, &chosen);
+    else
+        lt_find(plan, 8, (const vf *)tensor, (vf *)scratch, &best, &chosen);
+    for (int lane = 0; lane < HOT_LANES; lane++) {
+        answer->k[lane] = chosen[lane];
+        answer->residual[lane] = sqrtf(best.e[lane]);
+        for (int i = 0; i < 3; i++) {
+            answer->w[i][lane] = best.w[i][lane];
+            for (int d = 0; d < 3; d++)
+                answer->v[i][d][lane] = best.v[i][d][lane];
+        }
+    }
+}
