@@ -213,9 +213,9 @@ static int in_view(const hot_viewport *viewport, const float center[3], double r
     return 1;
 }
 
-/* How far from the true surface a picture may be, in pixels, at the tip of the sharpest lobe there can be; usual lobes are
- * within a third of it. */
-static const double TOLERANCE = 1;
+/* How far from the true surface a picture may be, in pixels, at the tip of the sharpest lobe there can be (usual lobes are
+ * within a third of it). Of large glyphs there are few, and corners in their outline would be seen. */
+static double tolerance(double radius) { return fmin(1, fmax(0.3, 10 / radius)); }
 
 hot_status hot_surface_list_make(hot_context *context, const hot_scene *scene, const hot_view_state *state,
                                  const hot_viewport *viewport, const hot_surface_set *set, hot_surface_list *list)
@@ -257,8 +257,8 @@ hot_status hot_surface_list_make(hot_context *context, const hot_scene *scene, c
         } else if (state->color == HOT_COLOR_PLAIN) {
             plain_color(item->rgba);
         }
-        detail[kept] = (uint8_t)(fixed >= 0 ? fixed
-                                            : hot_glyph_detail(scene->order, radius / viewport->mm_per_pixel, TOLERANCE));
+        const double pixels = radius / viewport->mm_per_pixel;
+        detail[kept] = (uint8_t)(fixed >= 0 ? fixed : hot_glyph_detail(scene->order, pixels, tolerance(pixels)));
         list->first[detail[kept++] + 1]++;
     }
     list->culled = set->count - kept;

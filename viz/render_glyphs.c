@@ -68,8 +68,8 @@ static hot_status make_programs(hot_context *context, hot_glyph_renderer *glyphs
         return HOT_ERROR_MEMORY;
     glDeleteProgram(glyphs->surface);
     glyphs->order = 0;
-    status = hot_program_create(context, "surfaces", form, hot_shader_surface_vert, hot_shader_shade_glsl,
-                                hot_shader_surface_frag, &glyphs->surface);
+    status = hot_program_create(context, "surfaces", form, hot_shader_surface_vert, "", hot_shader_surface_frag,
+                                &glyphs->surface);
     hot_context_free(context, form);
     if (status == HOT_OK)
         glyphs->order = order;

@@ -13,7 +13,8 @@
  * Errors: HOT_ERROR_DEVICE with the compiler's words. */
 hot_status hot_program_create(hot_context *context, const char *name, const char *head, const char *vertex,
                               const char *fragment_head, const char *fragment, GLuint *program);
-/* The text of form(): A x^m and A x^(m-1) of one order, written out term by term. Context memory. */
+/* What is put before the surface shader: shade(), and form(), A x^m and A x^(m-1) of one order written out term by term.
+ * Context memory. */
 char *hot_program_form(hot_context *context, int order);
 void hot_program_matrix(GLuint program, const char *name, const double matrix[16]);
 void hot_program_vec3(GLuint program, const char *name, const double v[3]);

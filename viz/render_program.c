@@ -72,8 +72,8 @@ char *hot_program_form(hot_context *context, int order)
         return NULL;
     const int terms = (order + 1) * (order + 2) / 2, texels = (terms + 3) / 4;
 #define PUT(...) used += (size_t)snprintf(text + used, ROOM - used, __VA_ARGS__)
-    PUT("#define ORDER %d\n#define TEXELS %d\nuniform isamplerBuffer values;\n"
-        "float form(int at, vec3 v, out vec3 g)\n{\n    float x1 = v.x, y1 = v.y, z1 = v.z, w;\n", order, texels);
+    PUT("%s#define ORDER %d\n#define TEXELS %d\nuniform isamplerBuffer values;\n"
+        "float form(int at, vec3 v, out vec3 g)\n{\n    float x1 = v.x, y1 = v.y, z1 = v.z, w;\n", hot_shader_shade_glsl, order, texels);
     for (int power = 2; power < order; power++)
         PUT("    float x%d = x%d * x1, y%d = y%d * y1, z%d = z%d * z1;\n", power, power - 1, power, power - 1, power, power - 1);
     for (int texel = 0; texel < texels; texel++)

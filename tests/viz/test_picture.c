@@ -412,7 +412,7 @@ static void test_detail(struct shot *shot)
                 far += least > 32;
             }
         CHECK(counts->triangles * 20 < before, "%zu triangles instead of %zu", counts->triangles, before);
-        CHECK(all > 5000 && far < all / 20, "%ld of %ld pixels are quite different", far, all);
+        CHECK(all > 5000 && far < all / 12, "%ld of %ld pixels are quite different", far, all);
     }
     /* zoomed in, what is outside the picture is not drawn */
     shot->state.zoom = 6;

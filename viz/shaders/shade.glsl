@@ -1,4 +1,4 @@
-// A light beside the viewer's head. Put before the fragment shaders of glyphs.
+// A light beside the viewer's head. Put before the shaders that light glyphs.
 uniform vec3 toward, light; // RAS: to the viewer, to the light
 uniform bool lit;
 

@@ -9,7 +9,8 @@ uniform float bend;            // (1 + ORDER) h^2 c, with h the angle between ve
 
 layout(location = 0) in vec4 corner; // direction, and which copy
 
-out vec3 normal;
+// Lit here, not per pixel: triangles are a few pixels large, and to the software renderer every value that is interpolated and
+// every operation on a pixel counts, 16 pixels for each triangle however small.
 out vec3 color;
 
 void main()
@@ -21,7 +22,7 @@ void main()
     float radius = form(int(where.w) * TEXELS, v * flip, gradient);
     gradient *= flip;
     // of the surface r(v) v: the radial part, and against the slope of r on the sphere
-    normal = float(ORDER + 1) * radius * v - float(ORDER) * gradient;
+    vec3 normal = float(ORDER + 1) * radius * v - float(ORDER) * gradient;
     // Flat triangles between points of a curved surface lie below it. Along a great circle 1/r of a line bends by u'' + u = 0;
     // that of x^m by (1 + m) (1 + (r'/r)^2 / m) / r: by so much is a vertex raised that triangles are right in the mean.
     vec3 slope = gradient - radius * v;
@@ -38,6 +39,7 @@ void main()
         }
     }
     color = (look.y >> 24) == 0u ? abs(v) : vec3(look.y & 255u, look.y >> 8 & 255u, look.y >> 16 & 255u) / 255.0;
+    color = shade(color, normalize(normal));
     vec3 center = vec3(uintBitsToFloat(where.x), uintBitsToFloat(where.y), uintBitsToFloat(where.z));
     gl_Position = view * vec4(center + radius * v, 1.0);
 }

@@ -1,0 +1,80 @@
+# hotfiber-view as its users meet it, without a display: what opens, what is refused and how, series, a missing viewer.
+set -eu
+unset DISPLAY WAYLAND_DISPLAY 2>/dev/null || true
+fail() { echo "not so: $*"; exit 1; }
+rm -rf work && mkdir work && cd work
+view() { "$HOTFIBER" view "$@" --quiet; }
+# refused STATUS WORDS ARGUMENTS...: that status, one line, with the words in it
+refused() {
+    wanted=$1 words=$2
+    shift 2
+    status=0
+    view "$@" >out.txt 2>err.txt || status=$?
+    [ $status = "$wanted" ] || fail "$*: status $status, not $wanted: $(cat err.txt)"
+    [ "$(wc -l <err.txt)" = 1 ] || fail "$*: not one line: $(cat err.txt)"
+    grep -q -e "$words" err.txt || fail "$*: should say '$words': $(cat err.txt)"
+    [ ! -s out.txt ] || fail "$*: standard output"
+}
+png() { [ "$(head -c 4 "$1" | tail -c 3)" = PNG ] || fail "$1 is no PNG"; }
+# The pixels that two PNG share a size in are compared by their bytes: the same picture is the same file.
+other() { ! cmp -s "$1" "$2" || fail "$1 and $2 are the same picture"; }
+
+"$HOTFIBER" phantom --voxels 8 --seed 3 --quiet -o dwi.nrrd
+"$HOTFIBER" run -i dwi.nrrd -o run --quiet >/dev/null 2>&1
+# every kind of input
+view run --screenshot run.png --size 200x150
+view run/tensors.nrrd --screenshot tensors.png --size 200x150
+view run/peaks.nrrd --screenshot peaks.png --size 200x150
+view run/peaks.nii.gz --screenshot nifti.png --size 200x150
+view run/fibers.vtp --screenshot vtp.png --size 200x150
+view run/tensors.nrrd run/peaks.nii.gz run/nfibers.nii.gz --background nfibers --screenshot files.png --size 200x150
+for name in run tensors peaks nifti vtp files; do png $name.png; done
+other run.png tensors.png
+other tensors.png peaks.png
+other peaks.png vtp.png
+# the same directions through NRRD (its own space) and NIfTI (RAS) are the same picture
+cmp peaks.png nifti.png || fail "directions of NRRD and NIfTI differ on the screen"
+# one after the other and to a pipe
+view run --screenshot - --size 200x150 >piped.png
+cmp run.png piped.png || fail "a picture to standard output"
+view run --turntable 3 --screenshot turn.png --size 100x100
+for n in 000 001 002; do png turn-$n.png; done
+other turn-000.png turn-001.png
+[ ! -e turn.png ] || fail "turn.png besides the series"
+
+# what is refused
+refused 2 'directory of' --screenshot x.png
+refused 1 'No such file' nothing.nrrd --screenshot x.png
+refused 2 'WIDTHxHEIGHT' run --screenshot x.png --size 10
+refused 2 'WIDTHxHEIGHT' run --screenshot x.png --size 0x10
+refused 1 '60000 x 60000' run --screenshot x.png --size 60000x60000
+refused 2 'axial|sagittal|coronal' run --screenshot x.png --plane front
+refused 1 'outside' run --screenshot x.png --slice 4000
+refused 1 'amplitude' run --screenshot x.png --background t9
+refused 2 'turntable' run --turntable 3
+refused 1 'No such file' run --screenshot no/where/x.png --size 20x20
+refused 1 'neither' dwi.nrrd --screenshot x.png
+mkdir empty
+refused 1 'tensors.nrrd' empty --screenshot x.png
+head -c 3000 run/tensors.nrrd >cut.nrrd
+refused 1 'cut.nrrd' cut.nrrd --screenshot x.png
+head -c 1500 run/fibers.vtp >cut.vtp
+refused 1 'cut off' cut.vtp --screenshot x.png
+head -c 200 run/peaks.nii.gz >cut.nii.gz
+refused 1 'cut.nii.gz' cut.nii.gz --screenshot x.png
+"$HOTFIBER" phantom --voxels 4 --seed 3 --quiet | "$HOTFIBER" fit --order 4 --quiet | "$HOTFIBER" peaks --quiet -o small.nrrd
+refused 1 'belong together' run/tensors.nrrd small.nrrd --screenshot x.png
+[ ! -e x.png ] || fail "a picture in spite of an error"
+! ls .x.png* x.png.part* >/dev/null 2>&1 || fail "a part of a picture is left"
+# no display and no picture asked for; no driver for pictures
+refused 1 'display\|DISPLAY\|GLFW' run
+status=0
+__EGL_VENDOR_LIBRARY_FILENAMES=/nonexistent.json "$HOTFIBER" view run --screenshot x.png --quiet 2>err.txt || status=$?
+[ $status = 1 ] && grep -q 'EGL' err.txt || fail "without EGL: status $status: $(cat err.txt)"
+
+# where the viewer was not built `hotfiber view` says so
+mkdir alone
+cp "$HOTFIBER" alone/
+status=0
+PATH=/usr/bin:/bin alone/hotfiber view run 2>err.txt || status=$?
+[ $status = 1 ] && grep -q 'libepoxy' err.txt || fail "without hotfiber-view: status $status: $(cat err.txt)"
