@@ -183,7 +183,7 @@ void hot_headless_destroy(hot_headless **headless)
     if (gone->surface != EGL_NO_SURFACE)
         eglDestroySurface(gone->display, gone->surface);
     eglDestroyContext(gone->display, gone->gl);
-    eglTerminate(gone->display);
+    /* the display is the process's, not ours: a host may draw on it, so it is not terminated */
     hot_context_free(gone->context, gone);
     *headless = NULL;
 }
