@@ -291,7 +291,7 @@ int cli_contract(int argc, char **argv)
         {"beta", CLI_DOUBLE, &job.beta, "X", "default 0, or 1 with --c", -1e300, 1e300},
         {"precision", CLI_CHOICE, &precision, "single|double", "of the computation and the result; default double", 0, 0},
         {"tune", CLI_FLAG, &job.tune, NULL, "first times the variants for this shape", 0, 0},
-        {"tuning", CLI_TEXT, &job.tuning_path, "FILE|none", "the file of choices; default: the one in the cache folder", 0, 0},
+        {"tuning", CLI_TEXT, &job.tuning_path, "FILE", "the file of choices, or none; default: the one in the cache folder", 0, 0},
         {NULL, 0, NULL, NULL, NULL, 0, 0},
     };
     cli_common common;
