@@ -15,6 +15,8 @@
     X(sshopm) \
     X(directions) \
     X(fit) \
+    X(denoise) \
+    X(heev) \
     X(tridiag) \
     X(contract) \
     X(cpd) \

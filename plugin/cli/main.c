@@ -14,6 +14,7 @@ CLI_DECLARE(fit);
 CLI_DECLARE(peaks);
 CLI_DECLARE(eig);
 CLI_DECLARE(denoise);
+CLI_DECLARE(heev);
 CLI_DECLARE(tridiag);
 CLI_DECLARE(contract);
 CLI_DECLARE(cpd);
@@ -32,6 +33,7 @@ static const cli_entry entries[] = {
     CLI_ENTRY(peaks),
     CLI_ENTRY(eig),
     CLI_ENTRY(denoise),
+    CLI_ENTRY(heev),
     CLI_ENTRY(tridiag),
     CLI_ENTRY(contract),
     CLI_ENTRY(cpd),
