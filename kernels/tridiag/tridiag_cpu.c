@@ -116,10 +116,11 @@ static void solve_some(const hot_tridiag_variant *variant, const hot_tridiag_mat
     const int shifts = matrix->a32 ? variant->shifts_f32 : variant->shifts_f64;
     double low[HOT_TRIDIAG_SHIFTS_MAX], high[HOT_TRIDIAG_SHIFTS_MAX], x[HOT_TRIDIAG_SHIFTS_MAX];
     int64_t counts[HOT_TRIDIAG_SHIFTS_MAX];
-    int open = many;
+    int open = 0;
     for (int j = 0; j < many; j++) {
         low[j] = matrix->a32 ? (double)(float)matrix->low : matrix->low;
         high[j] = matrix->a32 ? (double)(float)matrix->high : matrix->high;
+        open += !settled(matrix, low[j], high[j]);
     }
     while (open > 0) {
         const int each = shifts / open; /* points per open eigenvalue, at least 1 */

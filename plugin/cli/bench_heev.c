@@ -1,6 +1,7 @@
-/* hotfiber bench heev: batches of complex Hermitian matrices, values and vectors */
+/* hotfiber bench heev: batches of complex Hermitian matrices, values and vectors; --peer cusolver: its XsyevBatched beside. */
 #include <hotfiber/heev.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "../../kernels/heev/heev_measure.h"
 #include "../common/random.h"
@@ -17,25 +18,36 @@ static hot_status body(hot_context *context, void *user)
     return hot_heev_f64(context, NULL, job->n, job->count, job->matrices, job->values, job->vectors, NULL);
 }
 
-/* On the GPU from its memory to its memory, then from the host's to the host's. */
-static hot_status measure(hot_context *context, const bench_options *options, bench_report *report, heev_job *job, int gpu)
+/* On the GPU from its memory to its memory. */
+static hot_status measure_resident(hot_context *context, bench_report *report, const heev_job *job, hot_heev_solver solver,
+                                   const char *name)
 {
     enum { REPEATS = 9 };
-    char name[64];
     double seconds[REPEATS];
+    hot_status status = hot_heev_measure(context, solver, job->n, job->count, REPEATS, seconds);
+    if (status != HOT_OK)
+        return status;
+    bench_row *row = bench_add(report, name, solver == HOT_HEEV_OURS ? "cuda, resident" : "cusolver");
+    row->seconds = bench_median(seconds, REPEATS);
+    row->fastest = seconds[0];
+    row->slowest = seconds[REPEATS - 1];
+    row->repeats = REPEATS;
+    row->items = (double)job->count;
+    row->item = "matrices";
+    return HOT_OK;
+}
+
+static hot_status measure(hot_context *context, const bench_options *options, bench_report *report, heev_job *job, int gpu)
+{
+    char name[64];
+    hot_status status = HOT_OK;
     snprintf(name, sizeof name, "%zu x %zu, values and vectors", job->n, job->count);
-    if (gpu) {
-        hot_status status = hot_heev_measure(context, job->n, job->count, REPEATS, seconds);
-        if (status != HOT_OK)
-            return status;
-        bench_row *row = bench_add(report, name, "cuda, resident");
-        row->seconds = bench_median(seconds, REPEATS);
-        row->fastest = seconds[0];
-        row->slowest = seconds[REPEATS - 1];
-        row->repeats = REPEATS;
-        row->items = (double)job->count;
-        row->item = "matrices";
-    }
+    if (gpu)
+        status = measure_resident(context, report, job, HOT_HEEV_OURS, name);
+    if (gpu && options->peer && status == HOT_OK)
+        status = measure_resident(context, report, job, HOT_HEEV_CUSOLVER, name);
+    if (status != HOT_OK)
+        return status;
     bench_row *row = bench_add(report, name, gpu ? "cuda" : "cpu");
     row->items = (double)job->count;
     row->item = "matrices";
@@ -47,9 +59,12 @@ static hot_status run_heev(hot_context *context, const bench_options *options, b
     static const struct { size_t n, count; } jobs[] = {{32, 1000}, {64, 180}, {128, 180}, {128, 1000}, {256, 180}, {512, 180}};
     const hot_device device = hot_context_device(context);
     double probe;
-    const int gpu = device != HOT_DEVICE_CPU && hot_heev_measure(context, 2, 1, 1, &probe) == HOT_OK;
+    const int gpu = device != HOT_DEVICE_CPU && hot_heev_measure(context, HOT_HEEV_OURS, 2, 1, 1, &probe) == HOT_OK;
     if (device == HOT_DEVICE_CUDA && !gpu)
         return HOT_ERROR_DEVICE;
+    if (options->peer && (!gpu || strcmp(options->peer, "cusolver") != 0))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "heev knows the peer cusolver, on a GPU; not '%s' %s", options->peer,
+                                gpu ? "" : "without one");
     hot_status status = HOT_OK;
     for (size_t j = 0; j < (gpu ? 6 : 3) && status == HOT_OK; j++) {
         heev_job job = {.n = jobs[j].n, .count = options->count ? options->count : gpu ? jobs[j].count : jobs[j].count / 4};
@@ -70,4 +85,4 @@ static hot_status run_heev(hot_context *context, const bench_options *options, b
     return status;
 }
 
-const bench_entry bench_heev = {"heev", "batches of complex Hermitian matrices, double precision", run_heev};
+const bench_entry bench_heev = {"heev", "complex Hermitian matrices, double; --peer cusolver: beside it on a GPU", run_heev};

@@ -1,0 +1,77 @@
+/* The k-th allocation failing, for every k: the eigenvalue kernels and denoising end with HOT_ERROR_MEMORY, leak nothing, and
+ * succeed when memory suffices. */
+#include "check.h"
+
+#include <hotfiber/denoise.h>
+#include <hotfiber/heev.h>
+#include <hotfiber/tridiag.h>
+
+typedef struct memory {
+    long left, alive; /* allocations that still succeed; not yet released */
+} memory;
+
+static void *take(void *user, size_t bytes)
+{
+    memory *m = user;
+    if (m->left-- <= 0)
+        return NULL;
+    m->alive++;
+    return malloc(bytes ? bytes : 1);
+}
+
+static void give(void *user, void *pointer)
+{
+    ((memory *)user)->alive -= pointer != NULL;
+    free(pointer);
+}
+
+enum { N = 6, VOXELS = 5 * 5 * 4, VOLUMES = 6 };
+
+static hot_status call(hot_context *context, int which)
+{
+    static double matrices[2 * 2 * N * N], values[2 * N], vectors[2 * 2 * N * N], off[2 * N];
+    static float signals[VOXELS * VOLUMES * 2], denoised[VOXELS * VOLUMES * 2], noise[VOXELS];
+    const size_t size[3] = {5, 5, 4};
+    hot_tridiag_options some = {.size = sizeof some, .range = HOT_TRIDIAG_INDEX, .first = 1, .last = 3};
+    hot_denoise_options denoising = {.size = sizeof denoising, .window = {3, 3, 3}, .is_complex = which == 6};
+    uint64_t seed = 1;
+    for (size_t k = 0; k < sizeof matrices / sizeof *matrices; k++)
+        matrices[k] = check_random_normal(&seed);
+    for (size_t k = 0; k < sizeof signals / sizeof *signals; k++)
+        signals[k] = (float)(100 + check_random_normal(&seed));
+    switch (which) {
+    case 0: return hot_tridiag_f64(context, NULL, N, 2, matrices, off, N, values, N, NULL);
+    case 1: return hot_tridiag_f64(context, &some, N, 2, matrices, off, N, values, N, NULL);
+    case 2: return hot_heev_f64(context, NULL, N, 2, matrices, values, vectors, NULL);
+    case 3: return hot_syev_f64(context, NULL, N, 2, matrices, values, NULL, NULL);
+    case 4: return hot_denoise_f32(context, &denoising, size, VOLUMES, signals, NULL, denoised, noise);
+    case 5: return hot_denoise_f32(context, &denoising, size, VOLUMES, signals, NULL, denoised, NULL);
+    default: return hot_denoise_f32(context, &denoising, size, VOLUMES, signals, NULL, denoised, noise);
+    }
+}
+
+int main(void)
+{
+    for (int which = 0; which < 7; which++)
+        for (int device = HOT_DEVICE_CPU; device <= HOT_DEVICE_REFERENCE; device += HOT_DEVICE_REFERENCE - HOT_DEVICE_CPU) {
+            hot_status status = HOT_ERROR_MEMORY;
+            int k = 0;
+            for (; k < 100 && status != HOT_OK; k++) {
+                memory m = {.left = 1000000};
+                hot_context_options options = {.size = sizeof options, .device = (hot_device)device, .threads = 2,
+                                               .allocate = take, .release = give, .allocator_user = &m};
+                hot_context *context = NULL;
+                if (hot_context_create(&options, &context) != HOT_OK)
+                    return 2;
+                const long before = m.alive;
+                m.left = k;
+                status = call(context, which);
+                CHECK(status == HOT_OK || status == HOT_ERROR_MEMORY, "call %d, allocation %d: status %d", which, k, (int)status);
+                CHECK(m.alive == before, "call %d, allocation %d: %ld not released", which, k, m.alive - before);
+                hot_context_destroy(&context);
+                CHECK(m.alive == 0, "call %d: the context keeps %ld", which, m.alive);
+            }
+            CHECK(k > 1 && status == HOT_OK, "call %d: %d allocations", which, k - 1);
+        }
+    HOT_TEST_END();
+}
