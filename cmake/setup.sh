@@ -31,16 +31,19 @@ hot_install() {
         return 1
     fi
     rm -f "$log"
+    hot_installed=1
 }
 
 hot_setup() {
     hot_install cmake make pkg-config libteem-dev libnifti-dev zlib1g-dev libpng-dev libcjson-dev libcairo2-dev libgomp1 \
         libepoxy-dev libegl-dev libglfw3-dev libegl-mesa0 libgl1-mesa-dri fonts-dejavu-core \
-        libopenblas-serial-dev || return 1
+        libopenblas-pthread-dev || return 1
     if [ "${1:-}" = --tests ]; then
         hot_install teem-apps mrtrix3 python3-numpy python3-nibabel python3-h5py python3-dipy libhdf5-dev \
             libvtk9-dev python3-vtk9 g++ xvfb xdotool dpkg-dev file groff-base || return 1
     fi
+    # What was just installed is looked for again (the demo is built with less than the tests need).
+    [ -z "${hot_installed:-}" ] || rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
     if [ ! -f "$build/CMakeCache.txt" ]; then
         say "configuring"
         # shellcheck disable=SC2086

@@ -3,6 +3,9 @@
 
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
 
+#include <pthread.h>
+
+__attribute__((weak)) int openblas_get_parallel(void); /* 0: built without threads */
 __attribute__((weak)) int openblas_get_num_threads(void);
 __attribute__((weak)) void openblas_set_num_threads(int threads);
 
@@ -20,6 +23,23 @@ void hot_lapack_single_end(int before)
 {
     if (before > 1)
         openblas_set_num_threads(before);
+}
+
+/* One for the process, as the library's buffers are. */
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
+static int unsafe(void) { return openblas_get_parallel && openblas_get_parallel() == 0; }
+
+void hot_lapack_enter(void)
+{
+    if (unsafe())
+        pthread_mutex_lock(&one_at_a_time);
+}
+
+void hot_lapack_leave(void)
+{
+    if (unsafe())
+        pthread_mutex_unlock(&one_at_a_time);
 }
 
 #else

@@ -11,6 +11,12 @@
 int hot_lapack_single_begin(void);
 void hot_lapack_single_end(int before);
 
+/* Around each call of BLAS, or of a LAPACK function that uses it: an OpenBLAS built without threads (Debian's
+ * libopenblas0-serial) hands the same buffer to two threads that call it at once, and returns wrong numbers. With such
+ * a one they wait for each other here; with every other these two do nothing. */
+void hot_lapack_enter(void);
+void hot_lapack_leave(void);
+
 void dsterf_(const int *n, double *d, double *e, int *info);
 void ssterf_(const int *n, float *d, float *e, int *info);
 

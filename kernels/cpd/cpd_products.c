@@ -71,6 +71,7 @@ static int blas(const hot_cpd_tensor *t, int ta, int tb, const size_t size[3], c
     const int m = (int)size[0], n = (int)size[1], k = (int)size[2], la = (int)lda, lb = (int)ldb, lc = (int)ldc;
     if (size[0] > INT_MAX || size[1] > INT_MAX || size[2] > INT_MAX || lda > INT_MAX || ldb > INT_MAX || ldc > INT_MAX)
         return 0;
+    hot_lapack_enter();
     if (t->f64) {
         const double one = 1, zero = 0;
         dgemm_(ta ? "T" : "N", tb ? "T" : "N", &m, &n, &k, &one, a, &la, b, &lb, &zero, c, &lc);
@@ -78,6 +79,7 @@ static int blas(const hot_cpd_tensor *t, int ta, int tb, const size_t size[3], c
         const float one = 1, zero = 0;
         sgemm_(ta ? "T" : "N", tb ? "T" : "N", &m, &n, &k, &one, a, &la, b, &lb, &zero, c, &lc);
     }
+    hot_lapack_leave();
     return 1;
 }
 #else

@@ -18,6 +18,7 @@ static int lapack(int f64, int is_complex, size_t size, int vectors, void *a, vo
     const int n = (int)size, room_work = 2 * n * n + 6 * n + 2, room_real = 2 * n * n + 5 * n + 2, room_int = 5 * n + 3;
     int info = 0, *integers = (int *)(void *)(room + room_doubles(size));
     double *more = room + 4 * size * size + 12 * size + 8; /* behind the complex work */
+    hot_lapack_enter();
     if (is_complex && f64)
         zheevd_(job, "L", &n, a, &n, w, room, &room_work, more, &room_real, integers, &room_int, &info);
     else if (is_complex)
@@ -26,6 +27,7 @@ static int lapack(int f64, int is_complex, size_t size, int vectors, void *a, vo
         dsyevd_(job, "L", &n, a, &n, w, room, &room_work, integers, &room_int, &info);
     else
         ssyevd_(job, "L", &n, a, &n, w, (float *)(void *)room, &room_work, integers, &room_int, &info);
+    hot_lapack_leave();
     return info == 0;
 }
 #endif
