@@ -2,6 +2,7 @@
 #include <cuda_runtime.h>
 
 #include "backend.h"
+#include "cuda_status.h"
 
 int hot_cuda_count(void)
 {
@@ -32,4 +33,13 @@ hot_status hot_cuda_select(hot_context *context, int number)
         return hot_context_fail(context, HOT_ERROR_DEVICE, "GPU %d cannot be used: %s", number < 0 ? 0 : number,
                                 cudaGetErrorString(error));
     return HOT_OK;
+}
+
+hot_status hot_cuda_status(hot_context *context, int error, const char *what)
+{
+    if (error == cudaSuccess)
+        return HOT_OK;
+    cudaGetLastError();
+    return hot_context_fail(context, error == cudaErrorMemoryAllocation ? HOT_ERROR_MEMORY : HOT_ERROR_DEVICE,
+                            "GPU, %s: %s", what, cudaGetErrorString((cudaError_t)error));
 }

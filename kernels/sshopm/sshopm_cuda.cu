@@ -60,15 +60,6 @@ static __host__ __device__ __forceinline__ size_t chart_bytes(size_t slots, cons
 
 /* ---- Launching ---------------------------------------------------------------------------------------------------- */
 
-hot_status hot_cuda_status(hot_context *context, int error, const char *what)
-{
-    if (error == cudaSuccess)
-        return HOT_OK;
-    cudaGetLastError();
-    return hot_context_fail(context, error == cudaErrorMemoryAllocation ? HOT_ERROR_MEMORY : HOT_ERROR_DEVICE,
-                            "GPU, %s: %s", what, cudaGetErrorString((cudaError_t)error));
-}
-
 static int has_chart(int order, int dim) { return dim == 3 && (order == 4 || order == 6 || order == 8); }
 
 static int can_chart(const hot_sshopm_plan *plan)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../check.h"
 #include "scene.h"
 
 /* Adds weight * (x . v)^order, the tensor of one straight fibre, to packed unique values. */
@@ -28,6 +29,29 @@ static inline hot_grid scene_grid(size_t nx, size_t ny, size_t nz)
     for (int d = 0; d < 3; d++) {
         grid.to_world[d][d] = 1;
         grid.to_world[d][3] = -((double)grid.size[d] - 1) / 2;
+    }
+    return grid;
+}
+
+/* The same, turned at random, of unequal spacings and either handedness; turn 0 is straight. */
+static inline hot_grid scene_turned_grid(size_t nx, size_t ny, size_t nz, int turn, uint64_t *seed)
+{
+    hot_grid grid = scene_grid(nx, ny, nz);
+    double x[3], y[3], z[3];
+    if (turn == 0)
+        return grid;
+    check_random_unit(seed, x);
+    check_random_unit(seed, y);
+    for (int d = 0; d < 3; d++)
+        z[d] = x[(d + 1) % 3] * y[(d + 2) % 3] - x[(d + 2) % 3] * y[(d + 1) % 3];
+    const double length = sqrt(z[0] * z[0] + z[1] * z[1] + z[2] * z[2]), hand = turn % 2 ? -1 : 1;
+    for (int d = 0; d < 3; d++)
+        z[d] /= length;
+    for (int d = 0; d < 3; d++) {
+        grid.to_world[d][0] = 1.5 * x[d];
+        grid.to_world[d][1] = 2 * (z[(d + 1) % 3] * x[(d + 2) % 3] - z[(d + 2) % 3] * x[(d + 1) % 3]);
+        grid.to_world[d][2] = 2.5 * hand * z[d];
+        grid.to_world[d][3] = 10 * check_random_normal(seed);
     }
     return grid;
 }

@@ -13,28 +13,12 @@ typedef struct field {
     hot_scene *scene;
 } field;
 
-/* A grid of unequal spacings turned at random, of either handedness, in any space; turn 0 is straight. */
+/* A turned grid in any space. */
 static hot_grid any_grid(int turn, uint64_t *seed)
 {
     static const hot_space spaces[] = {HOT_SPACE_RAS, HOT_SPACE_LPS, HOT_SPACE_LAS, HOT_SPACE_UNKNOWN};
-    hot_grid grid = scene_grid(SIDE, SIDE - 1, SIDE - 2);
-    double x[3], y[3], z[3];
+    hot_grid grid = scene_turned_grid(SIDE, SIDE - 1, SIDE - 2, turn, seed);
     grid.space = spaces[turn % 4];
-    if (turn == 0)
-        return grid;
-    check_random_unit(seed, x);
-    check_random_unit(seed, y);
-    for (int d = 0; d < 3; d++)
-        z[d] = x[(d + 1) % 3] * y[(d + 2) % 3] - x[(d + 2) % 3] * y[(d + 1) % 3];
-    const double length = sqrt(z[0] * z[0] + z[1] * z[1] + z[2] * z[2]), hand = turn % 2 ? -1 : 1;
-    for (int d = 0; d < 3; d++)
-        z[d] /= length;
-    for (int d = 0; d < 3; d++) {
-        grid.to_world[d][0] = 1.5 * x[d];
-        grid.to_world[d][1] = 2 * (z[(d + 1) % 3] * x[(d + 2) % 3] - z[(d + 2) % 3] * x[(d + 1) % 3]);
-        grid.to_world[d][2] = 2.5 * hand * z[d];
-        grid.to_world[d][3] = 10 * check_random_normal(seed);
-    }
     return grid;
 }
 
