@@ -29,7 +29,8 @@ if(TARGET hotvtk)
 endif()
 file(WRITE ${CMAKE_BINARY_DIR}/hotfiber-config.cmake
      "include(\"\${CMAKE_CURRENT_LIST_DIR}/hotfiber-targets.cmake\")\n"
-     "include(\"\${CMAKE_CURRENT_LIST_DIR}/hotvtk-targets.cmake\" OPTIONAL) # hotfiber::hotvtk, where it is installed\n")
+     "# hotfiber::hotvtk, where it is installed\n"
+     "include(\"\${CMAKE_CURRENT_LIST_DIR}/hotvtk-targets.cmake\" OPTIONAL)\n")
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/hotfiber-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/hotfiber-config.cmake ${CMAKE_BINARY_DIR}/hotfiber-config-version.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hotfiber)
@@ -65,9 +66,11 @@ endif()
 if(TARGET hotfiber_command AND NOT CMAKE_CROSSCOMPILING)
   set(hot_manpage ${CMAKE_BINARY_DIR}/hotfiber.1.gz)
   add_custom_command(OUTPUT ${hot_manpage}
-    COMMAND sh ${CMAKE_SOURCE_DIR}/cmake/manpage.sh $<TARGET_FILE:hotfiber_command> ${PROJECT_VERSION} > ${CMAKE_BINARY_DIR}/hotfiber.1
+    COMMAND sh ${CMAKE_SOURCE_DIR}/cmake/manpage.sh $<TARGET_FILE:hotfiber_command> ${PROJECT_VERSION} >
+            ${CMAKE_BINARY_DIR}/hotfiber.1
     COMMAND gzip -9nf ${CMAKE_BINARY_DIR}/hotfiber.1
-    DEPENDS hotfiber_command $<$<TARGET_EXISTS:hotview>:hotfiber_view_command> ${CMAKE_SOURCE_DIR}/cmake/manpage.sh VERBATIM)
+    DEPENDS hotfiber_command $<$<TARGET_EXISTS:hotview>:hotfiber_view_command>
+            ${CMAKE_SOURCE_DIR}/cmake/manpage.sh VERBATIM)
   add_custom_target(hotfiber_manpage ALL DEPENDS ${hot_manpage})
   install(FILES ${hot_manpage} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()

@@ -1,4 +1,5 @@
-# `cpack` in the build folder makes Debian packages: hotfiber (all but VTK's layer) and, where that was built, hotfiber-vtk.
+# `cpack` in the build folder makes Debian packages: hotfiber (all but VTK's layer) and, where that was built,
+# hotfiber-vtk.
 if(NOT TARGET hotfiber)
   return()
 endif()

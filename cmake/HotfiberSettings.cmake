@@ -25,8 +25,8 @@ if(HOTFIBER_WERROR)
   target_compile_options(hot_settings INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Werror>)
 endif()
 if(HOTFIBER_SANITIZE)
-  target_compile_options(hot_settings INTERFACE
-    $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${HOTFIBER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined>)
+  set(sanitize -fsanitize=${HOTFIBER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+  target_compile_options(hot_settings INTERFACE "$<$<COMPILE_LANGUAGE:C,CXX>:${sanitize}>")
   target_link_options(hot_settings INTERFACE -fsanitize=${HOTFIBER_SANITIZE})
 endif()
 

@@ -1,5 +1,5 @@
-# manpage.sh COMMAND VERSION: the command's own help as a manual page, on standard output. Nothing is written twice: list,
-# summaries, explanations and options are those that --help prints.
+# manpage.sh COMMAND VERSION: the command's own help as a manual page, on standard output. Nothing is written twice:
+# list, summaries, explanations and options are those that --help prints.
 set -eu
 command=$1
 version=$2
@@ -61,7 +61,8 @@ sed -n '/^`/,$p' "$work/list" | sed 's/\\/\\e/g; s/-/\\-/g'
 printf '.SH SUBCOMMANDS\n'
 for subcommand in $subcommands; do
     if ! "$command" "$subcommand" --help >"$work/help" 2>/dev/null; then # the viewer may not have been built
-        sed -n "s/^  $subcommand  *\\(.*\\)/.SS \"$name $subcommand\"\\n\\1. (Not in this build.)/p" "$work/list" | sed 's/-/\\-/g'
+        sed -n "s/^  $subcommand  *\\(.*\\)/.SS \"$name $subcommand\"\\n\\1. (Not in this build.)/p" "$work/list" |
+            sed 's/-/\\-/g'
         continue
     fi
     awk -v part=begin -v title="$name $subcommand" -f "$work/roff.awk" "$work/help"

@@ -35,8 +35,8 @@ hot_install() {
 }
 
 hot_setup() {
-    hot_install cmake make pkg-config libteem-dev libnifti-dev zlib1g-dev libpng-dev libcjson-dev libcairo2-dev libgomp1 \
-        libepoxy-dev libegl-dev libglfw3-dev libegl-mesa0 libgl1-mesa-dri fonts-dejavu-core \
+    hot_install cmake make pkg-config libteem-dev libnifti-dev zlib1g-dev libpng-dev libcjson-dev libcairo2-dev \
+        libgomp1 libepoxy-dev libegl-dev libglfw3-dev libegl-mesa0 libgl1-mesa-dri fonts-dejavu-core \
         libopenblas-pthread-dev || return 1
     if [ "${1:-}" = --tests ]; then
         hot_install teem-apps mrtrix3 python3-numpy python3-nibabel python3-h5py python3-dipy libhdf5-dev \

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what is missing, builds, and runs the main job on the sample data: ends with a table of what was found and the
-# path of a picture. Takes a minute or two the first time, seconds afterwards.
+# Installs what is missing, builds, and runs the main job on the sample data: ends with a table of what was found and
+# the path of a picture. Takes a minute or two the first time, seconds afterwards.
 #   sh sample_data/demo.sh [FOLDER]     FOLDER: where the results go (default: out/demo in the checkout)
 set -eu
 . "$(dirname "$0")/../cmake/setup.sh"

@@ -14,8 +14,8 @@ static hot_status product(hot_context *context, void *user)
 {
     const product_job *job = user;
     const size_t stride[3] = {job->n, 1, job->n * job->n};
-    return hot_contract_matrices_f64(context, NULL, job->n, job->n, job->n, job->batch, 1, job->a, stride, job->b, stride, .5, job->c,
-                                     stride);
+    return hot_contract_matrices_f64(context, NULL, job->n, job->n, job->n, job->batch, 1, job->a, stride, job->b,
+                                     stride, .5, job->c, stride);
 }
 
 typedef struct fem_bench {
@@ -27,9 +27,10 @@ typedef struct fem_bench {
 static hot_status fem(hot_context *context, void *user)
 {
     const fem_bench *job = user;
-    return job->assemble ? hot_fem_mass_assemble_f64(context, job->dim, job->dofs, job->dofs, job->basis, job->elements, job->d, job->out)
-                         : hot_fem_mass_action_f64(context, job->dim, job->dofs, job->dofs, job->basis, job->elements, job->d, job->v,
-                                                   job->out);
+    return job->assemble ? hot_fem_mass_assemble_f64(context, job->dim, job->dofs, job->dofs, job->basis, job->elements,
+                                                     job->d, job->out)
+                         : hot_fem_mass_action_f64(context, job->dim, job->dofs, job->dofs, job->basis, job->elements,
+                                                   job->d, job->v, job->out);
 }
 
 /* Numbers that are no powers of two. */
@@ -63,7 +64,8 @@ static hot_status cpu_rows(hot_context *context, const bench_options *options, b
     for (int kind = 0; kind < 4 && status == HOT_OK; kind++)
         for (size_t p = 2; p <= 8 && status == HOT_OK; p += 2) {
             fem_bench job = {.dim = 2 + kind % 2, .assemble = kind / 2, .dofs = p + 1};
-            const size_t square = job.dofs * job.dofs, nd = job.dim == 2 ? square : square * job.dofs, out = job.assemble ? nd * nd : nd;
+            const size_t square = job.dofs * job.dofs, nd = job.dim == 2 ? square : square * job.dofs,
+                         out = job.assemble ? nd * nd : nd;
             char name[64];
             job.elements = (job.assemble ? 64000000 : 16000000) / 8 / out + 1;
             job.d = values(context, job.elements * nd);
@@ -71,11 +73,13 @@ static hot_status cpu_rows(hot_context *context, const bench_options *options, b
             job.out = values(context, job.elements * out);
             snprintf(name, sizeof name, "%s %d-D, p = %zu, FP64", job.assemble ? "assembly" : "action", job.dim, p);
             bench_row *row = bench_add(report, name, "cpu");
-            status = job.d && job.v && job.out ? hot_fem_basis(context, job.dofs, job.dofs, job.basis, NULL) : HOT_ERROR_MEMORY;
+            status = job.d && job.v && job.out ? hot_fem_basis(context, job.dofs, job.dofs, job.basis, NULL)
+                                               : HOT_ERROR_MEMORY;
             if (status == HOT_OK)
                 status = bench_measure(context, options, fem, &job, row);
             row->items = (double)job.elements, row->item = "elements";
-            row->floor = 8. * (double)(job.elements * (nd * (job.assemble ? 1 : 2) + out)) / bench_copy_bandwidth(threads);
+            row->floor = 8. * (double)(job.elements * (nd * (job.assemble ? 1 : 2) + out)) /
+                bench_copy_bandwidth(threads);
             hot_context_free(context, job.d);
             hot_context_free(context, job.v);
             hot_context_free(context, job.out);
@@ -139,4 +143,5 @@ static hot_status run(hot_context *context, const bench_options *options, bench_
     return cpu_rows(context, options, report);
 }
 
-const bench_entry bench_contract = {"contract", "small matrix products and finite-element mass operators, cold data", run};
+const bench_entry bench_contract = {"contract", "small matrix products and finite-element mass operators, cold data",
+                                    run};

@@ -17,8 +17,8 @@ static hot_status body(hot_context *context, void *user)
     const size_t n = job->n, each = n * job->rank;
     const hot_cpd_options options = {.size = sizeof options, .rank = job->rank, .iterations = 10, .tolerance = -1};
     if (job->mode)
-        return hot_mttkrp_f32(context, HOT_CPD_FULL, job->mode, n, n, n, job->rank, job->x, job->f, job->f + each, job->f + 2 * each,
-                              job->out);
+        return hot_mttkrp_f32(context, HOT_CPD_FULL, job->mode, n, n, n, job->rank, job->x, job->f, job->f + each,
+                              job->f + 2 * each, job->out);
     return hot_cpd_f32(context, &options, n, n, n, job->x, job->lambda, job->f, job->f + each, job->f + 2 * each, NULL);
 }
 
@@ -42,7 +42,8 @@ static hot_status cpu_rows(hot_context *context, const bench_options *options, b
         for (int mode = 1; mode <= 4 && status == HOT_OK; mode++) {
             char name[64];
             job.mode = mode % 4;
-            snprintf(name, sizeof name, mode < 4 ? "%zu^3, rank %zu, FP32, product, mode %d" : "%zu^3, rank %zu, FP32, 10 iterations", n,
+            snprintf(name, sizeof name,
+                     mode < 4 ? "%zu^3, rank %zu, FP32, product, mode %d" : "%zu^3, rank %zu, FP32, 10 iterations", n,
                      rank, mode);
             bench_row *row = bench_add(report, name, "cpu");
             status = bench_measure(context, options, body, &job, row);
@@ -75,7 +76,8 @@ static hot_status cuda_rows(hot_context *context, const bench_options *options, 
                 status = hot_cpd_bench_run(context, bench, mode % 4, seconds, &median, &error);
                 if (status != HOT_OK)
                     break;
-                snprintf(name, sizeof name, mode < 4 ? "%zu^3, rank %zu, %s, product, mode %d" : "%zu^3, rank %zu, %s, 10 iterations", n,
+                snprintf(name, sizeof name,
+                         mode < 4 ? "%zu^3, rank %zu, %s, product, mode %d" : "%zu^3, rank %zu, %s, 10 iterations", n,
                          rank, names[arithmetic], mode);
                 bench_row *row = bench_add(report, name, "cuda");
                 row->seconds = row->fastest = row->slowest = median;
@@ -106,4 +108,5 @@ static hot_status run(hot_context *context, const bench_options *options, bench_
     return cpu_rows(context, options, report);
 }
 
-const bench_entry bench_cpd = {"cpd", "CP decomposition of cubes of rank a tenth of the side: products and ten iterations", run};
+const bench_entry bench_cpd = {
+    "cpd", "CP decomposition of cubes of rank a tenth of the side: products and ten iterations", run};

@@ -75,7 +75,8 @@ static hot_status time_dwidenoise(hot_context *context, const float *signals, be
     snprintf(path, sizeof path, "%s/dwi.nii", folder);
     status = hot_dwi_save(context, dwi, path);
     const int threads = hot_context_threads(context);
-    snprintf(command, sizeof command, "dwidenoise -quiet -force -extent 5,5,5 -nthreads %d %s/dwi.nii %s/out.nii 2>/dev/null",
+    snprintf(command, sizeof command,
+             "dwidenoise -quiet -force -extent 5,5,5 -nthreads %d %s/dwi.nii %s/out.nii 2>/dev/null",
              threads > 1 ? threads : 0, folder, folder);
     double times[3];
     for (int i = 0; i < 3 && status == HOT_OK; i++) {
@@ -109,7 +110,8 @@ static hot_status run_denoise(hot_context *context, const bench_options *options
     denoise_job job = {.options.size = sizeof job.options};
     hot_status status = HOT_OK;
     if (options->peer && strcmp(options->peer, "dwidenoise") != 0)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise knows the peer dwidenoise, not '%s'", options->peer);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise knows the peer dwidenoise, not '%s'",
+                                options->peer);
     float *signals = hot_context_alloc(context, VOXELS * VOLUMES, sizeof *signals);
     job.signals = signals;
     job.denoised = hot_context_alloc(context, VOXELS * VOLUMES, sizeof *job.denoised);
@@ -136,5 +138,5 @@ static hot_status run_denoise(hot_context *context, const bench_options *options
     return status;
 }
 
-const bench_entry bench_denoise = {"denoise", "Marchenko-Pastur denoising in memory; --peer dwidenoise: MRtrix's program",
-                                   run_denoise};
+const bench_entry bench_denoise = {
+    "denoise", "Marchenko-Pastur denoising in memory; --peer dwidenoise: MRtrix's program", run_denoise};

@@ -1,5 +1,5 @@
-/* hotfiber bench directions: all maxima of many forms, by order and kind of tensor, on the CPU (one thread and all) and on
- * the GPU (the kernel alone with its data there, and from host memory). */
+/* hotfiber bench directions: all maxima of many forms, by order and kind of tensor, on the CPU (one thread and all) and
+ * on the GPU (the kernel alone with its data there, and from host memory). */
 #include "bench.h"
 
 #include <math.h>
@@ -38,8 +38,8 @@ typedef enum tensor_kind { CROSSINGS, NOISE, ISOTROPIC, KINDS } tensor_kind;
 static const char *const kind_names[KINDS] = {"1-3 fibres, 3 % noise", "pure noise", "isotropic"};
 
 /* One tensor: up to three lines in random directions with 5 % isotropic part and 3 % noise; noise alone; a sphere. */
-static void make(int order, tensor_kind kind, size_t item, const int *exponents, const double *multiplicity, uint64_t *seed,
-                 float *row)
+static void make(int order, tensor_kind kind, size_t item, const int *exponents, const double *multiplicity,
+                 uint64_t *seed, float *row)
 {
     static const double factorial[5] = {1, 1, 2, 6, 24};
     const size_t terms = hot_symtensor_count(order, 3);
@@ -58,7 +58,8 @@ static void make(int order, tensor_kind kind, size_t item, const int *exponents,
         const int *e = exponents + 3 * k;
         double value = 0, sphere = 0;
         if (!((e[0] | e[1] | e[2]) & 1))
-            sphere = factorial[order / 2] / (factorial[e[0] / 2] * factorial[e[1] / 2] * factorial[e[2] / 2]) / multiplicity[k];
+            sphere = factorial[order / 2] / (factorial[e[0] / 2] * factorial[e[1] / 2] * factorial[e[2] / 2]) /
+                multiplicity[k];
         if (kind == CROSSINGS) {
             for (int f = 0; f < fibers; f++)
                 value += 0.95 / fibers * pow(v[f][0], e[0]) * pow(v[f][1], e[1]) * pow(v[f][2], e[2]);
@@ -79,10 +80,11 @@ static hot_status body(hot_context *context, void *user)
 }
 
 /* The same job on a context of its own: device, which of them (-1: all), and threads. */
-static hot_status measure_on(hot_context *context, const bench_options *options, hot_device device, int number, int threads,
-                             bench_job *job, bench_row *row)
+static hot_status measure_on(hot_context *context, const bench_options *options, hot_device device, int number,
+                             int threads, bench_job *job, bench_row *row)
 {
-    const hot_context_options settings = {.size = sizeof settings, .device = device, .threads = threads, .device_number = number};
+    const hot_context_options settings = {.size = sizeof settings, .device = device, .threads = threads,
+                                          .device_number = number};
     hot_context *own = NULL;
     if (hot_context_create(&settings, &own) != HOT_OK)
         return hot_context_fail(context, HOT_ERROR_MEMORY, "no memory for a context");
@@ -118,8 +120,8 @@ static hot_status run_kind(hot_context *context, const bench_options *options, b
         hot_directions_plan plan;
         double milliseconds;
         bench_row *row = bench_add(report, name, "cuda, data there");
-        status = hot_directions_resolve(context, NULL, job->order, full, job->tensors, job->stride, NULL, job->directions,
-                                        job->found, &plan);
+        status = hot_directions_resolve(context, NULL, job->order, full, job->tensors, job->stride, NULL,
+                                        job->directions, job->found, &plan);
         if (status == HOT_OK)
             status = hot_cuda_select(context, hot_context_device_number(context));
         if (status == HOT_OK)
@@ -130,7 +132,8 @@ static hot_status run_kind(hot_context *context, const bench_options *options, b
             row->items = (double)full;
             row->item = "tensors";
             const int number = hot_context_device_number(context), gpus = number < 0 ? hot_cuda_count() : 1;
-            for (int used = 1; used <= gpus && status == HOT_OK; used += used < gpus ? gpus - 1 : 1) { /* one, and all */
+            /* one, and all */
+            for (int used = 1; used <= gpus && status == HOT_OK; used += used < gpus ? gpus - 1 : 1) {
                 snprintf(backend, sizeof backend, "cuda x%d, from the host", used);
                 row = bench_add(report, name, backend);
                 row->items = (double)full;
@@ -166,7 +169,8 @@ static hot_status run(hot_context *context, const bench_options *options, bench_
         job.stride = hot_symtensor_count(order, 3);
         for (int kind = 0; kind < KINDS && status == HOT_OK; kind++) {
             uint64_t seed = 1;
-            const size_t made = count < SAMPLE ? count : SAMPLE; /* repeated: what a tensor costs does not depend on it */
+            /* repeated: what a tensor costs does not depend on it */
+            const size_t made = count < SAMPLE ? count : SAMPLE;
             for (size_t i = 0; i < made; i++)
                 make(order, (tensor_kind)kind, i, exponents, multiplicity, &seed, job.tensors + i * job.stride);
             for (size_t i = made; i < count; i++)

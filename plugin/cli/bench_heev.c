@@ -1,4 +1,5 @@
-/* hotfiber bench heev: batches of complex Hermitian matrices, values and vectors; --peer cusolver: its XsyevBatched beside. */
+/* hotfiber bench heev: batches of complex Hermitian matrices, values and vectors; --peer cusolver: its
+ * XsyevBatched beside. */
 #include <hotfiber/heev.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,8 +20,8 @@ static hot_status body(hot_context *context, void *user)
 }
 
 /* On the GPU from its memory to its memory. */
-static hot_status measure_resident(hot_context *context, bench_report *report, const heev_job *job, hot_heev_solver solver,
-                                   const char *name)
+static hot_status measure_resident(hot_context *context, bench_report *report, const heev_job *job,
+                                   hot_heev_solver solver, const char *name)
 {
     enum { REPEATS = 9 };
     double seconds[REPEATS];
@@ -37,7 +38,8 @@ static hot_status measure_resident(hot_context *context, bench_report *report, c
     return HOT_OK;
 }
 
-static hot_status measure(hot_context *context, const bench_options *options, bench_report *report, heev_job *job, int gpu)
+static hot_status measure(hot_context *context, const bench_options *options, bench_report *report, heev_job *job,
+                          int gpu)
 {
     char name[64];
     hot_status status = HOT_OK;
@@ -56,18 +58,20 @@ static hot_status measure(hot_context *context, const bench_options *options, be
 
 static hot_status run_heev(hot_context *context, const bench_options *options, bench_report *report)
 {
-    static const struct { size_t n, count; } jobs[] = {{32, 1000}, {64, 180}, {128, 180}, {128, 1000}, {256, 180}, {512, 180}};
+    static const struct { size_t n, count; } jobs[] = {{32, 1000}, {64, 180}, {128, 180}, {128, 1000}, {256, 180},
+                                                       {512, 180}};
     const hot_device device = hot_context_device(context);
     double probe;
     const int gpu = device != HOT_DEVICE_CPU && hot_heev_measure(context, HOT_HEEV_OURS, 2, 1, 1, &probe) == HOT_OK;
     if (device == HOT_DEVICE_CUDA && !gpu)
         return HOT_ERROR_DEVICE;
     if (options->peer && (!gpu || strcmp(options->peer, "cusolver") != 0))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "heev knows the peer cusolver, on a GPU; not '%s' %s", options->peer,
-                                gpu ? "" : "without one");
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "heev knows the peer cusolver, on a GPU; not '%s' %s",
+                                options->peer, gpu ? "" : "without one");
     hot_status status = HOT_OK;
     for (size_t j = 0; j < (gpu ? 6 : 3) && status == HOT_OK; j++) {
-        heev_job job = {.n = jobs[j].n, .count = options->count ? options->count : gpu ? jobs[j].count : jobs[j].count / 4};
+        const size_t usual = gpu ? jobs[j].count : jobs[j].count / 4;
+        heev_job job = {.n = jobs[j].n, .count = options->count ? options->count : usual};
         const size_t numbers = job.count * job.n * job.n;
         job.matrices = hot_context_alloc(context, numbers, 2 * sizeof *job.matrices);
         job.vectors = hot_context_alloc(context, numbers, 2 * sizeof *job.vectors);
@@ -85,4 +89,5 @@ static hot_status run_heev(hot_context *context, const bench_options *options, b
     return status;
 }
 
-const bench_entry bench_heev = {"heev", "complex Hermitian matrices, double; --peer cusolver: beside it on a GPU", run_heev};
+const bench_entry bench_heev = {"heev", "complex Hermitian matrices, double; --peer cusolver: beside it on a GPU",
+                                run_heev};

@@ -1,4 +1,5 @@
-/* hotfiber bench sshopm: SS-HOPM from many starts, on the CPU and on the GPU; --design paper for the Ballard paper's. */
+/* hotfiber bench sshopm: SS-HOPM from many starts, on the CPU and on the GPU; --design paper for the
+ * Ballard paper's. */
 #include <hotfiber/sshopm.h>
 #include <hotfiber/symtensor.h>
 #include <math.h>
@@ -114,8 +115,8 @@ static hot_status bench_gpu(hot_context *context, const bench_options *options, 
     for (size_t j = 0; j < sizeof jobs / sizeof jobs[0] && !known; j++)
         known = strcmp(options->design, jobs[j].design_name) == 0;
     if (!known)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no design '%s': paper, chart, capture or general",
-                                options->design);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "there is no design '%s': paper, chart, capture or general", options->design);
     size_t count = options->count ? options->count : 1048576, starts = options->starts ? options->starts : 128;
     hot_sshopm_bench *bench = NULL;
     hot_status status = hot_sshopm_bench_create(context, order, count, starts, &bench);

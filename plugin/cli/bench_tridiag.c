@@ -1,4 +1,5 @@
-/* hotfiber bench tridiag: all eigenvalues of one symmetric tridiagonal matrix, FP32 to 1e-5 and FP64 to 1e-13 of the norm. */
+/* hotfiber bench tridiag: all eigenvalues of one symmetric tridiagonal matrix, FP32 to 1e-5 and FP64 to
+ * 1e-13 of the norm. */
 #include <hotfiber/tridiag.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,9 +18,9 @@ typedef struct tridiag_job {
 static hot_status body(hot_context *context, void *user)
 {
     tridiag_job *job = user;
-    return job->f64 ? hot_tridiag_f64(context, &job->options, job->n, 1, job->a, job->b, job->n, job->values, job->n, NULL)
-                    : hot_tridiag_f32(context, &job->options, job->n, 1, job->a32, job->b32, job->n, job->values32, job->n,
-                                      NULL);
+    return job->f64
+        ? hot_tridiag_f64(context, &job->options, job->n, 1, job->a, job->b, job->n, job->values, job->n, NULL)
+        : hot_tridiag_f32(context, &job->options, job->n, 1, job->a32, job->b32, job->n, job->values32, job->n, NULL);
 }
 
 static hot_status run_tridiag(hot_context *context, const bench_options *options, bench_report *report)
@@ -74,4 +75,5 @@ cleanup:
     return status;
 }
 
-const bench_entry bench_tridiag = {"tridiag", "all eigenvalues of a symmetric tridiagonal matrix, host to host", run_tridiag};
+const bench_entry bench_tridiag = {"tridiag", "all eigenvalues of a symmetric tridiagonal matrix, host to host",
+                                   run_tridiag};

@@ -11,17 +11,18 @@
 
 const cli_command cli_contract_command = {
     "contract", "contract many small tensors", "--a A --b B --spec \"ik,kj->ij\" -o C [options]",
-    "C = alpha contraction(A, B) + beta C for every item of a batch. The spec names the axes of A, B and C by letters, fastest "
-    "axis first; a letter in A and B alone is summed over, one in all three is paired. The axis behind the named ones is the "
-    "batch; an operand without it is the same for all items. Any scalar type in, double (or float) out.\n\n"
+    "C = alpha contraction(A, B) + beta C for every item of a batch. The spec names the axes of A, B and C by letters, "
+    "fastest axis first; a letter in A and B alone is summed over, one in all three is paired. The axis behind the "
+    "named ones is the batch; an operand without it is the same for all items. Any scalar type in, double (or float) "
+    "out.\n\n"
     "  hotfiber contract --a a.nrrd --b b.nrrd --spec \"isj,ksl->ijkl\" -o c.nrrd\n\n"
-    "--op applies or assembles the mass matrix B^T D B of finite elements in two or three dimensions: mass2d and mass3d take D "
-    "(values at the quadrature points, then elements) as --a and V (values at the basis functions, then elements) as --b; "
-    "assemble2d and assemble3d take D alone and write a matrix per element. The basis is that of --basis (points x functions), "
-    "or Lagrange's at the Gauss-Lobatto nodes and Gauss-Legendre points.\n\n"
+    "--op applies or assembles the mass matrix B^T D B of finite elements in two or three dimensions: mass2d and "
+    "mass3d take D (values at the quadrature points, then elements) as --a and V (values at the basis functions, then "
+    "elements) as --b; assemble2d and assemble3d take D alone and write a matrix per element. The basis is that of "
+    "--basis (points x functions), or Lagrange's at the Gauss-Lobatto nodes and Gauss-Legendre points.\n\n"
     "  hotfiber contract --op mass3d --a d.nrrd --b v.nrrd -o u.nrrd\n\n"
-    "--tune times the variants for this shape on this machine and keeps the best in hotfiber/contract.txt in the user's cache "
-    "folder, where later calls find it.",
+    "--tune times the variants for this shape on this machine and keeps the best in hotfiber/contract.txt in the "
+    "user's cache folder, where later calls find it.",
     0};
 
 /* What the command is asked for, and the arrays while it runs. */
@@ -39,7 +40,7 @@ typedef struct contract_job {
     hot_contract_tuning *tuning;
 } contract_job;
 
-/* ---- By spec ------------------------------------------------------------------------------------------------------ */
+/* ---- By spec ----------------------------------------------------------------------------------------------------- */
 
 /* How many letters the operand has in the spec; the spec's own faults are found by the library. */
 static int letters_of(const char *spec, int operand)
@@ -65,10 +66,12 @@ static hot_status read_layout(hot_context *context, contract_job *job, int opera
     if (letters > HOT_CONTRACT_AXES)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': an operand has more than %d axes", job->spec,
                                 HOT_CONTRACT_AXES);
-    const int whole = letters == 0 && nrrd->dim == 1 && nrrd->axis[0].size == 1; /* one number has an axis all the same */
+    /* one number has an axis all the same */
+    const int whole = letters == 0 && nrrd->dim == 1 && nrrd->axis[0].size == 1;
     if (!whole && nrrd->dim != (unsigned)letters && nrrd->dim != (unsigned)letters + 1)
-        return hot_context_fail(context, HOT_ERROR_DATA, "'%s' has %u axes: spec '%s' needs %d, or one more for the batch",
-                                job->inputs[operand], nrrd->dim, job->spec, letters);
+        return hot_context_fail(context, HOT_ERROR_DATA,
+                                "'%s' has %u axes: spec '%s' needs %d, or one more for the batch", job->inputs[operand],
+                                nrrd->dim, job->spec, letters);
     for (int a = 0; a < letters; a++)
         sizes[a] = nrrd->axis[a].size;
     job->layout[operand] = hot_contract_dense(letters, sizes);
@@ -80,8 +83,8 @@ static hot_status read_layout(hot_context *context, contract_job *job, int opera
     const size_t batch = nrrd->axis[letters].size;
     for (int other = 0; other < operand; other++)
         if (job->has_batch[other] && batch != job->batch)
-            return hot_context_fail(context, HOT_ERROR_DATA, "'%s' has %zu items and '%s' %zu", job->inputs[operand], batch,
-                                    job->inputs[other], job->batch);
+            return hot_context_fail(context, HOT_ERROR_DATA, "'%s' has %zu items and '%s' %zu", job->inputs[operand],
+                                    batch, job->inputs[other], job->batch);
     job->batch = batch;
     return HOT_OK;
 }
@@ -103,15 +106,16 @@ static size_t count_values(const Nrrd *nrrd)
 }
 
 /* Contracts in single precision: values[2] as floats, into `narrow`. */
-static hot_status contract_single(hot_context *context, contract_job *job, const hot_contract_options *options, size_t total)
+static hot_status contract_single(hot_context *context, contract_job *job, const hot_contract_options *options,
+                                  size_t total)
 {
     float *a = to_float(context, job->values[0], count_values(job->nrrd[0]));
     float *b = to_float(context, job->values[1], count_values(job->nrrd[1]));
     float *c = job->narrow = to_float(context, job->values[2], total);
     hot_status status = a && b && c ? HOT_OK : HOT_ERROR_MEMORY;
     if (status == HOT_OK)
-        status = hot_contract_f32(context, options, job->spec, job->batch, (float)job->alpha, a, &job->layout[0], b, &job->layout[1],
-                                  (float)job->beta, c, &job->layout[2]);
+        status = hot_contract_f32(context, options, job->spec, job->batch, (float)job->alpha, a, &job->layout[0], b,
+                                  &job->layout[1], (float)job->beta, c, &job->layout[2]);
     hot_context_free(context, a);
     hot_context_free(context, b);
     return status;
@@ -134,9 +138,11 @@ static hot_status tune(hot_context *context, contract_job *job)
     n = m ? n / m : 0;
     const size_t enough = 100000000 / ((m * k + k * n + m * n) * 8 + 1) + 1; /* about 100 MB: more than caches hold */
     batch = batch < enough ? enough : batch;
-    hot_status status = hot_contract_tune(context, job->tuning, job->single ? 32 : 64, m, n, k, batch, 2, &variant, &best, &usual);
+    hot_status status = hot_contract_tune(context, job->tuning, job->single ? 32 : 64, m, n, k, batch, 2, &variant,
+                                          &best, &usual);
     if (status == HOT_OK)
-        hot_context_log(context, HOT_LOG_NOTE, "%zu x %zu x %zu: '%s' takes %.4g ms for %zu items, the usual variant %.4g ms", m, n, k,
+        hot_context_log(context, HOT_LOG_NOTE,
+                        "%zu x %zu x %zu: '%s' takes %.4g ms for %zu items, the usual variant %.4g ms", m, n, k,
                         variant, 1e3 * best, batch, 1e3 * usual);
     if (status == HOT_OK)
         status = cli_contract_cache_save(context, job->tuning_path, job->tuning);
@@ -166,7 +172,8 @@ static hot_status run_spec(hot_context *context, contract_job *job)
     total *= job->batch;
     if (job->nrrd[2]) {
         status = read_layout(context, job, 2);
-        if (status == HOT_OK && (memcmp(job->layout[2].size, wanted.size, sizeof wanted.size) != 0 || job->has_batch[2] != batched))
+        if (status == HOT_OK &&
+            (memcmp(job->layout[2].size, wanted.size, sizeof wanted.size) != 0 || job->has_batch[2] != batched))
             status = hot_context_fail(context, HOT_ERROR_DATA, "'%s' has not the shape of the result", job->inputs[2]);
         job->layout[2] = wanted;
         if (status == HOT_OK)
@@ -179,21 +186,24 @@ static hot_status run_spec(hot_context *context, contract_job *job)
         status = tune(context, job);
     const hot_contract_options options = {.size = sizeof options, .tuning = job->tuning};
     if (status == HOT_OK)
-        status = job->single ? contract_single(context, job, &options, total)
-                             : hot_contract_f64(context, &options, job->spec, job->batch, job->alpha, job->values[0], &job->layout[0],
-                                                job->values[1], &job->layout[1], job->beta, job->values[2], &job->layout[2]);
+        status = job->single
+            ? contract_single(context, job, &options, total)
+            : hot_contract_f64(context, &options, job->spec, job->batch, job->alpha, job->values[0], &job->layout[0],
+                               job->values[1], &job->layout[1], job->beta, job->values[2], &job->layout[2]);
     if (status != HOT_OK)
         return status;
     const unsigned own = (unsigned)axes + (batched || axes == 0);
-    return cli_array_save(context, job->nrrd[0], job->nrrd[0]->dim, job->single ? (const void *)job->narrow : job->values[2],
+    return cli_array_save(context, job->nrrd[0], job->nrrd[0]->dim,
+                          job->single ? (const void *)job->narrow : job->values[2],
                           job->single ? nrrdTypeFloat : nrrdTypeDouble, own, sizes, job->output);
 }
 
-/* ---- Finite elements ---------------------------------------------------------------------------------------------- */
+/* ---- Finite elements --------------------------------------------------------------------------------------------- */
 
-/* The side of a cube of dimension dim in the first axes of an array, whose last axis is the elements; or, of an array of
- * two axes, the dim-th root of the first. */
-static hot_status read_side(hot_context *context, const Nrrd *nrrd, const char *name, int dim, size_t *side, size_t *elements)
+/* The side of a cube of dimension dim in the first axes of an array, whose last axis is the elements; or, of an array
+ * of two axes, the dim-th root of the first. */
+static hot_status read_side(hot_context *context, const Nrrd *nrrd, const char *name, int dim, size_t *side,
+                            size_t *elements)
 {
     size_t first = nrrd->axis[0].size;
     *elements = nrrd->axis[nrrd->dim - 1].size;
@@ -208,8 +218,10 @@ static hot_status read_side(hot_context *context, const Nrrd *nrrd, const char *
     for (unsigned int a = 0; a + 1 < nrrd->dim && nrrd->dim > 2; a++)
         right &= nrrd->axis[a].size == first;
     if (!right || nrrd->dim < 2)
-        return hot_context_fail(context, HOT_ERROR_DATA, "'%s' is no array of %s per element: %d equal axes (or all of them in "
-                                "one) and then the elements are needed", name, dim == 2 ? "squares" : "cubes", dim);
+        return hot_context_fail(context, HOT_ERROR_DATA,
+                                "'%s' is no array of %s per element: %d equal axes (or all of them in one) and then "
+                                "the elements are needed",
+                                name, dim == 2 ? "squares" : "cubes", dim);
     return HOT_OK;
 }
 
@@ -221,7 +233,8 @@ static hot_status read_basis(hot_context *context, contract_job *job, size_t dof
         return hot_fem_basis(context, dofs, points, basis, NULL);
     hot_status status = hot_nrrd_load(context, job->basis, &nrrd);
     if (status == HOT_OK && (nrrd->dim != 2 || nrrd->axis[0].size != points || nrrd->axis[1].size != dofs))
-        status = hot_context_fail(context, HOT_ERROR_DATA, "'%s' is not %zu points x %zu functions", job->basis, points, dofs);
+        status = hot_context_fail(context, HOT_ERROR_DATA, "'%s' is not %zu points x %zu functions", job->basis, points,
+                                  dofs);
     if (status == HOT_OK)
         status = cli_array_double(context, nrrd, dofs * points, &values);
     if (status == HOT_OK)
@@ -241,12 +254,13 @@ static hot_status run_fem(hot_context *context, contract_job *job)
     if (status == HOT_OK && !assemble)
         status = read_side(context, job->nrrd[1], job->inputs[1], dim, &dofs, &others);
     if (status == HOT_OK && !assemble && others != elements)
-        status = hot_context_fail(context, HOT_ERROR_DATA, "'%s' has %zu elements and '%s' %zu", job->inputs[0], elements,
-                                  job->inputs[1], others);
+        status = hot_context_fail(context, HOT_ERROR_DATA, "'%s' has %zu elements and '%s' %zu", job->inputs[0],
+                                  elements, job->inputs[1], others);
     dofs = assemble ? (job->dofs ? job->dofs : points) : dofs;
     if (status == HOT_OK && (dofs > HOT_FEM_POINTS || points > HOT_FEM_POINTS))
-        status = hot_context_fail(context, HOT_ERROR_DATA, "%zu functions and %zu points along an axis: at most %d of each are "
-                                  "possible", dofs, points, HOT_FEM_POINTS);
+        status = hot_context_fail(context, HOT_ERROR_DATA,
+                                  "%zu functions and %zu points along an axis: at most %d of each are possible", dofs,
+                                  points, HOT_FEM_POINTS);
     if (status == HOT_OK)
         status = read_basis(context, job, dofs, points, basis);
     for (int o = 0; o < 2 - assemble && status == HOT_OK; o++)
@@ -262,16 +276,18 @@ static hot_status run_fem(hot_context *context, contract_job *job)
         sizes[axes++] = rows;
         sizes[axes++] = rows;
     } else {
-        status = hot_fem_mass_action_f64(context, dim, dofs, points, basis, elements, job->values[0], job->values[1], job->values[2]);
+        status = hot_fem_mass_action_f64(context, dim, dofs, points, basis, elements, job->values[0], job->values[1],
+                                         job->values[2]);
         for (int a = 0; a < dim; a++)
             sizes[axes++] = dofs;
     }
     sizes[axes++] = elements;
-    return status == HOT_OK ? cli_array_save(context, job->nrrd[0], job->nrrd[0]->dim, job->values[2], nrrdTypeDouble, (unsigned)axes,
-                                             sizes, job->output) : status;
+    return status == HOT_OK ? cli_array_save(context, job->nrrd[0], job->nrrd[0]->dim, job->values[2], nrrdTypeDouble,
+                                             (unsigned)axes, sizes, job->output)
+                            : status;
 }
 
-/* ---- The command -------------------------------------------------------------------------------------------------- */
+/* ---- The command ------------------------------------------------------------------------------------------------- */
 
 int cli_contract(int argc, char **argv)
 {
@@ -283,15 +299,18 @@ int cli_contract(int argc, char **argv)
         {"c", CLI_TEXT, &job.inputs[2], "FILE", "what beta multiplies, NRRD; it is not changed", 0, 0},
         {"o", CLI_TEXT, &job.output, "FILE", "the result, NRRD; default -, standard output", 0, 0},
         {"spec", CLI_TEXT, &job.spec, "SPEC", "the axes, like \"ik,kj->ij\"", 0, 0},
-        {"op", CLI_CHOICE, &job.op, "mass2d|mass3d|assemble2d|assemble3d", "a finite-element operator instead of a spec", 0, 0},
+        {"op", CLI_CHOICE, &job.op, "mass2d|mass3d|assemble2d|assemble3d",
+         "a finite-element operator instead of a spec", 0, 0},
         {"basis", CLI_TEXT, &job.basis, "FILE", "with --op: the basis, points x functions", 0, 0},
-        {"dofs", CLI_SIZE, &job.dofs, "N", "with assemble2d, assemble3d: basis functions along an axis; default: as many as points",
-         1, HOT_FEM_POINTS},
+        {"dofs", CLI_SIZE, &job.dofs, "N",
+         "with assemble2d, assemble3d: basis functions along an axis; default: as many as points", 1, HOT_FEM_POINTS},
         {"alpha", CLI_DOUBLE, &job.alpha, "X", "default 1", -1e300, 1e300},
         {"beta", CLI_DOUBLE, &job.beta, "X", "default 0, or 1 with --c", -1e300, 1e300},
-        {"precision", CLI_CHOICE, &precision, "single|double", "of the computation and the result; default double", 0, 0},
+        {"precision", CLI_CHOICE, &precision, "single|double",
+         "of the computation and the result; default double", 0, 0},
         {"tune", CLI_FLAG, &job.tune, NULL, "first times the variants for this shape", 0, 0},
-        {"tuning", CLI_TEXT, &job.tuning_path, "FILE", "the file of choices, or none; default: the one in the cache folder", 0, 0},
+        {"tuning", CLI_TEXT, &job.tuning_path, "FILE",
+         "the file of choices, or none; default: the one in the cache folder", 0, 0},
         {NULL, 0, NULL, NULL, NULL, 0, 0},
     };
     cli_common common;
@@ -322,11 +341,13 @@ int cli_contract(int argc, char **argv)
     if (status == HOT_OK && job.spec && !(job.tuning_path && strcmp(job.tuning_path, "none") == 0)) {
         job.tuning_path = path = cli_contract_cache_path(context, job.tuning_path);
         if (job.tune && !path)
-            status = hot_context_fail(context, HOT_ERROR_FILE, "there is no folder for the choices: name a file with --tuning");
+            status = hot_context_fail(context, HOT_ERROR_FILE,
+                                      "there is no folder for the choices: name a file with --tuning");
         if (status == HOT_OK)
             status = cli_contract_cache_load(context, path, &job.tuning);
     } else if (job.tune && status == HOT_OK) {
-        status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "--tune keeps its choice in a file, and --tuning is none");
+        status = hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                  "--tune keeps its choice in a file, and --tuning is none");
     }
     if (status == HOT_OK)
         status = job.op ? run_fem(context, &job) : run_spec(context, &job);

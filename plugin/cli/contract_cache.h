@@ -4,8 +4,8 @@
 
 #include <hotfiber/contract.h>
 
-/* The file of choices: `given`, or hotfiber/contract.txt in $XDG_CACHE_HOME (~/.cache where that is not set). NULL when there
- * is no such place; free with hot_context_free. */
+/* The file of choices: `given`, or hotfiber/contract.txt in $XDG_CACHE_HOME (~/.cache where that is not set). NULL when
+ * there is no such place; free with hot_context_free. */
 char *cli_contract_cache_path(hot_context *context, const char *given);
 
 /* The table in a file. A file that is not there is an empty table; one that cannot be understood is one too, with a

@@ -9,12 +9,13 @@ const cli_command cli_convert_command = {
     .name = "convert",
     .summary = "diffusion data from NRRD or NIfTI to NRRD or NIfTI + bval + bvec",
     .usage = "-i DWI -o DWI",
-    .about = "The output's name says its format: .nii and .nii.gz are NIfTI with .bval and .bvec beside it, .nhdr a header "
-             "with its data in a .raw file, everything else NRRD. Samples keep their type, voxels their order and place, "
-             "gradients their world direction; the NRRD's measurement frame becomes the identity.\n"
-             "\n"
-             "  hotfiber convert -i dwi.nii.gz --bval dwi.bval --bvec dwi.bvec -o dwi.nrrd\n"
-             "  hotfiber convert -i dwi.nhdr -o dwi.nii.gz",
+    .about =
+        "The output's name says its format: .nii and .nii.gz are NIfTI with .bval and .bvec beside it, .nhdr a header "
+        "with its data in a .raw file, everything else NRRD. Samples keep their type, voxels their order and place, "
+        "gradients their world direction; the NRRD's measurement frame becomes the identity.\n"
+        "\n"
+        "  hotfiber convert -i dwi.nii.gz --bval dwi.bval --bvec dwi.bvec -o dwi.nrrd\n"
+        "  hotfiber convert -i dwi.nhdr -o dwi.nii.gz",
     .arguments_max = 0,
 };
 

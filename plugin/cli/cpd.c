@@ -9,17 +9,17 @@
 
 const cli_command cli_cpd_command = {
     "cpd", "CP decomposition of a 3-D array", "-i ARRAY --rank R -o PREFIX [options]",
-    "X_ijk ~ sum over r of lambda_r a_ir b_jr c_kr, by alternating least squares. Writes PREFIX_lambda.nrrd (R values, largest "
-    "first), PREFIX_a.nrrd (I x R), PREFIX_b.nrrd (J x R) and PREFIX_c.nrrd (K x R), columns of unit length, and one line "
-    "with the fit, 1 - ||X - sum|| / ||X||. Ctrl-C stops and writes the best so far.\n"
+    "X_ijk ~ sum over r of lambda_r a_ir b_jr c_kr, by alternating least squares. Writes PREFIX_lambda.nrrd (R values, "
+    "largest first), PREFIX_a.nrrd (I x R), PREFIX_b.nrrd (J x R) and PREFIX_c.nrrd (K x R), columns of unit length, "
+    "and one line with the fit, 1 - ||X - sum|| / ||X||. Ctrl-C stops and writes the best so far.\n"
     "Arrays with more axes are folded by Teem's unu first. The directions of one slice of a diffusion file as x - y - "
     "direction, with terms that cannot cancel each other:\n\n"
     "  unu slice -a 2 -p 1 -i dwi.nhdr | hotfiber cpd --rank 8 --non_negative -o slice",
     0};
 
 /* One array of the result. */
-static hot_status save(hot_context *context, const char *prefix, const char *name, const double *values, size_t rows, size_t rank,
-                       int single)
+static hot_status save(hot_context *context, const char *prefix, const char *name, const double *values, size_t rows,
+                       size_t rank, int single)
 {
     const size_t sizes[2] = {rows ? rows : rank, rank};
     const unsigned axes = rows ? 2 : 1;
@@ -32,7 +32,8 @@ static hot_status save(hot_context *context, const char *prefix, const char *nam
         narrow[i] = (float)values[i];
     if (status == HOT_OK) {
         snprintf(path, room, "%s_%s.nrrd", prefix, name);
-        status = hot_nrrd_wrap(context, single ? (const void *)narrow : values, single ? nrrdTypeFloat : nrrdTypeDouble, axes, sizes, &nrrd);
+        status = hot_nrrd_wrap(context, single ? (const void *)narrow : values, single ? nrrdTypeFloat : nrrdTypeDouble,
+                               axes, sizes, &nrrd);
     }
     if (status == HOT_OK) {
         nrrd->axis[axes - 1].kind = nrrdKindList;
@@ -62,8 +63,8 @@ static hot_status check_place(hot_context *context, const char *prefix)
 }
 
 /* All four arrays. In a context of its own: one that was cancelled writes nothing any more. */
-static hot_status save_all(hot_context *context, const char *prefix, const size_t n[3], size_t rank, int single, const double *lambda,
-                           double *const f[3])
+static hot_status save_all(hot_context *context, const char *prefix, const size_t n[3], size_t rank, int single,
+                           const double *lambda, double *const f[3])
 {
     static const char *const names[3] = {"a", "b", "c"};
     const hot_context_options options = {.size = sizeof options, .log = cli_log};
@@ -85,26 +86,28 @@ static hot_status save_all(hot_context *context, const char *prefix, const size_
 static void tell(hot_context *context, const hot_cpd_report *report, size_t rank, int quiet)
 {
     if (!quiet)
-        printf("rank %zu: fit %.6f after %d iteration%s%s\n", rank, report->fit, report->iterations, report->iterations == 1 ? "" : "s",
-               report->converged ? "" : ", not converged");
+        printf("rank %zu: fit %.6f after %d iteration%s%s\n", rank, report->fit, report->iterations,
+               report->iterations == 1 ? "" : "s", report->converged ? "" : ", not converged");
     if (report->nulls)
-        hot_context_log(context, HOT_LOG_WARNING, "%d of %zu terms %s weight 0: the data hold no more", report->nulls, rank,
-                        report->nulls == 1 ? "has" : "have");
+        hot_context_log(context, HOT_LOG_WARNING, "%d of %zu terms %s weight 0: the data hold no more", report->nulls,
+                        rank, report->nulls == 1 ? "has" : "have");
     if (report->congruence > .97)
-        hot_context_log(context, HOT_LOG_WARNING, "two terms are nearly collinear (cosine %.4f): only their sum means something; a "
-                        "lower rank or --non_negative may help", report->congruence);
+        hot_context_log(context, HOT_LOG_WARNING,
+                        "two terms are nearly collinear (cosine %.4f): only their sum means something; a lower rank or "
+                        "--non_negative may help",
+                        report->congruence);
     else if (report->regularised)
         hot_context_log(context, HOT_LOG_NOTE, "%d of the least-squares problems were singular and were regularised",
                         report->regularised);
 }
 
-static hot_status decompose(hot_context *context, const hot_cpd_options *options, const size_t n[3], int single, const double *x,
-                            double *lambda, double *const f[3], hot_cpd_report *report)
+static hot_status decompose(hot_context *context, const hot_cpd_options *options, const size_t n[3], int single,
+                            const double *x, double *lambda, double *const f[3], hot_cpd_report *report)
 {
     if (!single)
         return hot_cpd_f64(context, options, n[0], n[1], n[2], x, lambda, f[0], f[1], f[2], report);
-    const size_t total = n[0] * n[1] * n[2], counts[4] = {n[0] * options->rank, n[1] * options->rank, n[2] * options->rank,
-                                                          options->rank};
+    const size_t total = n[0] * n[1] * n[2],
+                 counts[4] = {n[0] * options->rank, n[1] * options->rank, n[2] * options->rank, options->rank};
     float *narrow = hot_context_alloc(context, total, sizeof *narrow), *results[4];
     hot_status status = narrow ? HOT_OK : HOT_ERROR_MEMORY;
     for (int m = 0; m < 4; m++) {
@@ -114,7 +117,8 @@ static hot_status decompose(hot_context *context, const hot_cpd_options *options
     for (size_t i = 0; i < total && status == HOT_OK; i++)
         narrow[i] = (float)x[i];
     if (status == HOT_OK)
-        status = hot_cpd_f32(context, options, n[0], n[1], n[2], narrow, results[3], results[0], results[1], results[2], report);
+        status = hot_cpd_f32(context, options, n[0], n[1], n[2], narrow, results[3], results[0], results[1], results[2],
+                             report);
     for (int m = 0; m < 4; m++) {
         for (size_t i = 0; i < counts[m] && (status == HOT_OK || status == HOT_ERROR_CANCELLED); i++)
             (m < 3 ? f[m] : lambda)[i] = (double)results[m][i];
@@ -129,16 +133,19 @@ int cli_cpd(int argc, char **argv)
     const char *input = "-", *prefix = NULL, *start = "random", *precision = "double";
     hot_cpd_options cpd = {.size = sizeof cpd};
     const cli_option options[] = {
-        {"i", CLI_TEXT, &input, "FILE", "the array, NRRD with three axes, any scalar type; default -, standard input", 0, 0},
+        {"i", CLI_TEXT, &input, "FILE",
+         "the array, NRRD with three axes, any scalar type; default -, standard input", 0, 0},
         {"o", CLI_TEXT, &prefix, "PREFIX", "what the names of the results begin with", 0, 0},
         {"rank", CLI_SIZE, &cpd.rank, "R", "how many terms", 1, 100000},
         {"iterations", CLI_INT, &cpd.iterations, "N", "at most so many; default 500", 1, 1000000},
         {"tolerance", CLI_DOUBLE, &cpd.tolerance, "T",
-         "stops when the fit changes by less in an iteration; default 1e-10, or 1e-6 where --precision is not double", 1e-300, 1},
+         "stops when the fit changes by less in an iteration; default "
+         "1e-10, or 1e-6 where --precision is not double", 1e-300, 1},
         {"start", CLI_CHOICE, &start, "random|hosvd", "default random, from --seed", 0, 0},
         {"non_negative", CLI_FLAG, &cpd.non_negative, NULL, "all factors >= 0", 0, 0},
         {"precision", CLI_CHOICE, &precision, "double|single|split|tf32",
-         "of products with the array: split and tf32 use a GPU's tensor cores, split with single's accuracy; default double", 0, 0},
+         "of products with the array: split and tf32 use a GPU's tensor cores, "
+         "split with single's accuracy; default double", 0, 0},
         {NULL, 0, NULL, NULL, NULL, 0, 0},
     };
     cli_common common;
@@ -156,13 +163,15 @@ int cli_cpd(int argc, char **argv)
     size_t n[3] = {0, 0, 0};
     hot_cpd_report report = {0};
     cpd.start = strcmp(start, "hosvd") == 0 ? HOT_CPD_HOSVD : HOT_CPD_RANDOM;
-    cpd.arithmetic = strcmp(precision, "tf32") == 0 ? HOT_CPD_TF32 : strcmp(precision, "split") == 0 ? HOT_CPD_SPLIT : HOT_CPD_FULL;
+    cpd.arithmetic = strcmp(precision, "tf32") == 0 ? HOT_CPD_TF32
+                     : strcmp(precision, "split") == 0 ? HOT_CPD_SPLIT : HOT_CPD_FULL;
     hot_status status = check_place(context, prefix);
     if (status == HOT_OK)
         status = hot_nrrd_load(context, input, &nrrd);
     if (status == HOT_OK && nrrd->dim != 3)
-        status = hot_context_fail(context, HOT_ERROR_DATA, "'%s' has %u axes: three are needed (unu axmerge, slice and axinsert make "
-                                  "them)", input, nrrd->dim);
+        status = hot_context_fail(context, HOT_ERROR_DATA,
+                                  "'%s' has %u axes: three are needed (unu axmerge, slice and axinsert make them)",
+                                  input, nrrd->dim);
     if (status != HOT_OK)
         goto cleanup;
     for (int m = 0; m < 3; m++)
@@ -185,9 +194,12 @@ int cli_cpd(int argc, char **argv)
         const hot_status saved = save_all(context, prefix, n, cpd.rank, single, lambda, f);
         if (saved == HOT_OK)
             tell(context, &report, cpd.rank, common.quiet);
-        status = saved != HOT_OK ? saved : outcome == HOT_OK ? HOT_OK
-                 : hot_context_fail(context, HOT_ERROR_CANCELLED, "stopped after %d iterations; '%s_*.nrrd' hold the best so far, fit %.6f",
-                                    report.iterations, prefix, report.fit);
+        status = saved != HOT_OK ? saved
+            : outcome == HOT_OK
+            ? HOT_OK
+            : hot_context_fail(context, HOT_ERROR_CANCELLED,
+                               "stopped after %d iterations; '%s_*.nrrd' hold the best so far, fit %.6f",
+                               report.iterations, prefix, report.fit);
     }
 cleanup:
     if (nrrd)

@@ -7,11 +7,12 @@
 
 const cli_command cli_denoise_command = {
     "denoise", "diffusion data with less noise, and a map of the noise", "-i DWI -o DWI [options]",
-    "In a window around each voxel the signals of all volumes vary in far fewer ways than there are volumes; the rest is "
-    "noise, and its principal components follow the Marchenko-Pastur distribution. They are taken out, and what they held says "
-    "how strong the noise is (Veraart 2016; Cordero-Grande 2019). A voxel's result is the mean of all windows that it lies in.\n"
-    "To be done before anything that interpolates or smooths (motion, distortion, Gibbs ringing), because that ties the noise "
-    "of neighbours together. The output is float, and its name says its format as for `hotfiber convert`.\n\n"
+    "In a window around each voxel the signals of all volumes vary in far fewer ways than there are volumes; the rest "
+    "is noise, and its principal components follow the Marchenko-Pastur distribution. They are taken out, and what "
+    "they held says how strong the noise is (Veraart 2016; Cordero-Grande 2019). A voxel's result is the mean of all "
+    "windows that it lies in.\n"
+    "To be done before anything that interpolates or smooths (motion, distortion, Gibbs ringing), because that ties "
+    "the noise of neighbours together. The output is float, and its name says its format as for `hotfiber convert`.\n\n"
     "  hotfiber denoise -i dwi.nii.gz -o denoised.nii.gz --noise noise.nii.gz",
     0};
 
@@ -42,11 +43,11 @@ static void tell_noise(hot_context *context, const float *noise, size_t voxels)
         }
     }
     if (counted)
-        hot_context_log(context, HOT_LOG_NOTE, "noise: standard deviation %.4g in the mean over %zu voxels", sum / (double)counted,
-                        counted);
+        hot_context_log(context, HOT_LOG_NOTE, "noise: standard deviation %.4g in the mean over %zu voxels",
+                        sum / (double)counted, counted);
     if (unknown)
-        hot_context_log(context, HOT_LOG_WARNING, "in %zu voxels no window could tell signal from noise: they are as they were",
-                        unknown);
+        hot_context_log(context, HOT_LOG_WARNING,
+                        "in %zu voxels no window could tell signal from noise: they are as they were", unknown);
 }
 
 static hot_status denoise(hot_context *context, const char *const names[6], const hot_denoise_options *options)
@@ -84,7 +85,8 @@ cleanup:
 
 int cli_denoise(int argc, char **argv)
 {
-    const char *input = "-", *output = "-", *noise = NULL, *mask = NULL, *bval = NULL, *bvec = NULL, *estimator = "exp2";
+    const char *input = "-", *output = "-", *noise = NULL, *mask = NULL, *bval = NULL, *bvec = NULL,
+               *estimator = "exp2";
     cli_list window = {0}, step = {0};
     int is_complex = 0;
     hot_denoise_options denoising = {.size = sizeof denoising};
@@ -92,9 +94,11 @@ int cli_denoise(int argc, char **argv)
         {"i", CLI_TEXT, &input, "FILE", "diffusion data: NRRD, or NIfTI (default - = standard input, NRRD)", 0, 0},
         {"o", CLI_TEXT, &output, "FILE", "what to write (default - = standard output, NRRD)", 0, 0},
         {"noise", CLI_TEXT, &noise, "FILE", "the noise's standard deviation per voxel (NIfTI or NRRD by name)", 0, 0},
-        {"mask", CLI_TEXT, &mask, "FILE", "voxels with 0 stay as they are and save time; default: all are denoised", 0, 0},
+        {"mask", CLI_TEXT, &mask, "FILE",
+         "voxels with 0 stay as they are and save time; default: all are denoised", 0, 0},
         {"window", CLI_LIST, &window, "N[,N,N]",
-         "voxels along each axis; default: the smallest odd cube with at least as many voxels as there are volumes", 1, 101},
+         "voxels along each axis; default: the smallest odd cube with at "
+         "least as many voxels as there are volumes", 1, 101},
         {"step", CLI_LIST, &step, "N[,N,N]",
          "voxels from one window to the next; default 2. 1 takes 8 times as long, for a little less noise", 1, 101},
         {"estimator", CLI_CHOICE, &estimator, "exp2|exp1",
@@ -102,8 +106,8 @@ int cli_denoise(int argc, char **argv)
         {"bval", CLI_TEXT, &bval, "FILE", "b-values of a NIfTI input (default: beside it)", 0, 0},
         {"bvec", CLI_TEXT, &bvec, "FILE", "gradient vectors of a NIfTI input (default: beside it)", 0, 0},
         {"complex", CLI_FLAG, &is_complex, NULL,
-         "the input is an NRRD of complex numbers: one axis of kind complex, three of space, one of volumes; no gradients are "
-         "needed, and all is written back as it was but denoised (float)", 0, 0},
+         "the input is an NRRD of complex numbers: one axis of kind complex, three of space, one of volumes; no "
+         "gradients are needed, and all is written back as it was but denoised (float)", 0, 0},
         {NULL, 0, NULL, NULL, NULL, 0, 0},
     };
     cli_common common;
@@ -115,7 +119,8 @@ int cli_denoise(int argc, char **argv)
     if (cli_given(&step) && !read_three(&step, denoising.step))
         return cli_refuse(&cli_denoise_command, &common, "--step takes one whole number, or three");
     if (is_complex && (bval || bvec || mask))
-        return cli_refuse(&cli_denoise_command, &common, "--complex takes no --%s", mask ? "mask" : bval ? "bval" : "bvec");
+        return cli_refuse(&cli_denoise_command, &common, "--complex takes no --%s",
+                          mask ? "mask" : bval ? "bval" : "bvec");
     denoising.estimator = strcmp(estimator, "exp1") == 0 ? HOT_NOISE_EXP1 : HOT_NOISE_EXP2;
     const char *const names[6] = {input, output, noise, mask, bval, bvec};
     hot_status status = is_complex ? cli_denoise_complex(common.context, input, output, noise, &denoising)

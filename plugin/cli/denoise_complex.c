@@ -26,8 +26,10 @@ static hot_status find_axes(hot_context *context, const Nrrd *nrrd, const char *
     if (list == NRRD_DIM_MAX && nrrd->dim == 5) /* said of no axis: the last one */
         list = part == 4 ? 3 : 4;
     if (nrrd->dim != 5 || part == NRRD_DIM_MAX || list == NRRD_DIM_MAX)
-        return hot_context_fail(context, HOT_ERROR_DATA, "'%s' has %u axes and %s of kind complex and size 2: one such, three of "
-                                "space and one of volumes are needed", input, nrrd->dim, part == NRRD_DIM_MAX ? "none" : "one");
+        return hot_context_fail(context, HOT_ERROR_DATA,
+                                "'%s' has %u axes and %s of kind complex and size 2: one such, three of space and one "
+                                "of volumes are needed",
+                                input, nrrd->dim, part == NRRD_DIM_MAX ? "none" : "one");
     for (unsigned int a = 0; a < 5; a++) {
         const unsigned int role = a == part ? 0 : a == list ? 4 : next++;
         found->axis[role] = a;
@@ -56,8 +58,9 @@ static hot_status save_like(hot_context *context, const Nrrd *nrrd, const float 
     if (status != HOT_OK)
         return status;
     if (nrrdAxisInfoCopy(out, nrrd, NULL, NRRD_AXIS_INFO_SIZE_BIT) ||
-        nrrdBasicInfoCopy(out, nrrd, NRRD_BASIC_INFO_DATA_BIT | NRRD_BASIC_INFO_TYPE_BIT | NRRD_BASIC_INFO_BLOCKSIZE_BIT |
-                                         NRRD_BASIC_INFO_DIMENSION_BIT))
+        nrrdBasicInfoCopy(out, nrrd,
+                          NRRD_BASIC_INFO_DATA_BIT | NRRD_BASIC_INFO_TYPE_BIT | NRRD_BASIC_INFO_BLOCKSIZE_BIT |
+                              NRRD_BASIC_INFO_DIMENSION_BIT))
         status = hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory for a header");
     if (status == HOT_OK)
         status = hot_nrrd_save(context, out, path, 0);
@@ -65,7 +68,8 @@ static hot_status save_like(hot_context *context, const Nrrd *nrrd, const float 
     return status;
 }
 
-static hot_status save_noise(hot_context *context, const Nrrd *nrrd, const layout *l, const float *noise, const char *path)
+static hot_status save_noise(hot_context *context, const Nrrd *nrrd, const layout *l, const float *noise,
+                             const char *path)
 {
     hot_grid grid;
     Nrrd *out = NULL;

@@ -10,10 +10,10 @@
 
 const cli_command cli_eig_command = {
     "eig", "real eigenpairs of symmetric tensors", "--order M --dim N -i TENSORS -o PAIRS [options]",
-    "Finds A x^(m-1) = lambda x with ||x|| = 1, the critical points of A x^m on the sphere, by SS-HOPM from many starts "
-    "and Newton's correction, polished in double precision.\n"
-    "Input: axis 0 holds the C(m+n-1, m) unique values of a tensor in lexicographic order (xxxx xxxy xxxz xxyy ...), not "
-    "multiplied by their multiplicity; the further axes are the batch. Any scalar type.\n"
+    "Finds A x^(m-1) = lambda x with ||x|| = 1, the critical points of A x^m on the sphere, by SS-HOPM from many "
+    "starts and Newton's correction, polished in double precision.\n"
+    "Input: axis 0 holds the C(m+n-1, m) unique values of a tensor in lexicographic order (xxxx xxxy xxxz xxyy ...), "
+    "not multiplied by their multiplicity; the further axes are the batch. Any scalar type.\n"
     "Output, double: axis 0 holds lambda, x_1 ... x_n, the residual ||A x^(m-1) - lambda x||, and the kind (1 local "
     "maximum, -1 local minimum, 0 saddle or degenerate); axis 1 the pairs, largest lambda first, x and -x counted once "
     "(odd orders: the one with lambda >= 0), unused rows NaN; then the batch axes.\n\n"
@@ -94,13 +94,15 @@ int cli_eig(int argc, char **argv)
         {"o", CLI_TEXT, &output, "FILE", "the eigenpairs, NRRD; default -, standard output", 0, 0},
         {"order", CLI_INT, &order, "M", "order of the tensors, 2 to 16", 2, HOT_ORDER_MAX},
         {"dim", CLI_INT, &dim, "N", "dimension, 1 to 16; default 3", 1, HOT_DIM_MAX},
-        {"kind", CLI_CHOICE, &kind, "max|min|all", "local maxima, local minima, or all with saddles; default all", 0, 0},
+        {"kind", CLI_CHOICE, &kind, "max|min|all",
+         "local maxima, local minima, or all with saddles; default all", 0, 0},
         {"starts", CLI_SIZE, &starts, "N",
-         "how many starting vectors; default: as many as the order and dimension need, and in three dimensions a scan of "
-         "the sphere besides", 0, 1e6},
+         "how many starting vectors; default: as many as the order and dimension need, and in three dimensions a scan "
+         "of the sphere besides", 0, 1e6},
         {"shift", CLI_TEXT, &shift, "adaptive|none|NUMBER",
          "x <- A x^(m-1) + shift x: adaptive (default) is just enough to climb; none is 0", 0, 0},
-        {"pairs", CLI_SIZE, &rows, "N", "rows of axis 1; default: as many as the tensor with the most pairs has", 1, 1e6},
+        {"pairs", CLI_SIZE, &rows, "N",
+         "rows of axis 1; default: as many as the tensor with the most pairs has", 1, 1e6},
         {NULL, 0, NULL, NULL, NULL, 0, 0},
     };
     cli_common common;
@@ -129,8 +131,9 @@ int cli_eig(int argc, char **argv)
     if (status != HOT_OK)
         goto cleanup;
     if (nrrd->axis[0].size != unique) {
-        status = hot_context_fail(context, HOT_ERROR_DATA, "axis 0 of '%s' has %zu values: order %d and dimension %d need "
-                                  "%zu", input, nrrd->axis[0].size, order, dim, unique);
+        status = hot_context_fail(context, HOT_ERROR_DATA,
+                                  "axis 0 of '%s' has %zu values: order %d and dimension %d need %zu", input,
+                                  nrrd->axis[0].size, order, dim, unique);
         goto cleanup;
     }
     if (nrrd->dim + 1 > NRRD_DIM_MAX) {
@@ -158,11 +161,11 @@ int cli_eig(int argc, char **argv)
         found_most = found[t] > 0 && (size_t)found[t] > found_most ? (size_t)found[t] : found_most;
     }
     if (invalid)
-        hot_context_log(context, HOT_LOG_WARNING, "%zu of %zu tensors hold NaN or Inf: they have no eigenpairs", invalid,
-                        count);
+        hot_context_log(context, HOT_LOG_WARNING, "%zu of %zu tensors hold NaN or Inf: they have no eigenpairs",
+                        invalid, count);
     if (found_most > most) {
-        hot_context_log(context, HOT_LOG_WARNING, "up to %zu pairs were found; the largest %zu of each tensor are written",
-                        found_most, most);
+        hot_context_log(context, HOT_LOG_WARNING,
+                        "up to %zu pairs were found; the largest %zu of each tensor are written", found_most, most);
         found_most = most;
     }
     if (!rows && found_most < most)

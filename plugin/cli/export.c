@@ -11,10 +11,11 @@ const cli_command cli_export_command = {
     .name = "export",
     .summary = "write directions or tensors in another format",
     .usage = "-i FILE -o FILE [--format NAME]",
-    .about = "The format follows from the name of the output (peaks.nii.gz, nfibers.nii.gz, fibers.vtp, picture.png ...) or "
-             "is given with --format; --list says what there is and what each is for.\n\n"
-             "  hotfiber export -i peaks.nrrd -o fibers.vtp\n"
-             "  hotfiber export -i peaks.nii.gz -o fixels --format fixels",
+    .about =
+        "The format follows from the name of the output (peaks.nii.gz, nfibers.nii.gz, fibers.vtp, picture.png ...) or "
+        "is given with --format; --list says what there is and what each is for.\n\n"
+        "  hotfiber export -i peaks.nrrd -o fibers.vtp\n"
+        "  hotfiber export -i peaks.nii.gz -o fixels --format fixels",
 };
 
 static void list_formats(void)
@@ -26,7 +27,8 @@ static void list_formats(void)
                formats[i]->help, formats[i]->write ? "" : " [from tensors]");
 }
 
-static hot_status find_format(hot_context *context, const char *name, const char *path, const hot_export_format **format)
+static hot_status find_format(hot_context *context, const char *name, const char *path,
+                              const hot_export_format **format)
 {
     *format = hot_export_format_find(name, path);
     if (*format)
@@ -38,7 +40,8 @@ static hot_status find_format(hot_context *context, const char *name, const char
 }
 
 /* A picture over the mean b=0 image of the data. */
-static hot_status write_picture(hot_context *context, const hot_fiber_field *fibers, const char *dwi_path, const char *path)
+static hot_status write_picture(hot_context *context, const hot_fiber_field *fibers, const char *dwi_path,
+                                const char *path)
 {
     hot_dwi *dwi = NULL;
     float *background = NULL;
@@ -46,8 +49,9 @@ static hot_status write_picture(hot_context *context, const hot_fiber_field *fib
     hot_status status = hot_dwi_load(context, dwi_path, NULL, NULL, &dwi);
     if (status == HOT_OK && memcmp(hot_dwi_grid(dwi)->size, grid->size, sizeof grid->size) != 0) {
         const size_t *other = hot_dwi_grid(dwi)->size;
-        status = hot_context_fail(context, HOT_ERROR_DATA, "'%s' has %zu x %zu x %zu voxels, the directions %zu x %zu x %zu",
-                                  dwi_path, other[0], other[1], other[2], grid->size[0], grid->size[1], grid->size[2]);
+        status = hot_context_fail(context, HOT_ERROR_DATA,
+                                  "'%s' has %zu x %zu x %zu voxels, the directions %zu x %zu x %zu", dwi_path, other[0],
+                                  other[1], other[2], grid->size[0], grid->size[1], grid->size[2]);
     }
     if (status == HOT_OK) {
         background = hot_context_alloc(context, hot_grid_voxels(grid), sizeof *background);
@@ -69,8 +73,9 @@ int cli_export(int argc, char **argv)
                                         "default: standard input (NRRD)", 0, 0},
         {"o", CLI_TEXT, &output, "FILE", "what to write; its name says the format", 0, 0},
         {"format", CLI_TEXT, &name, "NAME", "the format, when the name does not say it", 0, 0},
-        {"dwi", CLI_TEXT, &dwi, "FILE", "png: the data (NRRD, or NIfTI with .bval and .bvec beside it), whose mean b=0 image "
-                                        "lies under the fibres", 0, 0},
+        {"dwi", CLI_TEXT, &dwi, "FILE",
+         "png: the data (NRRD, or NIfTI with .bval and .bvec beside it), "
+         "whose mean b=0 image lies under the fibres", 0, 0},
         {"list", CLI_FLAG, &list, NULL, "list the formats and leave", 0, 0},
         {NULL, 0, NULL, NULL, NULL, 0, 0},
     };

@@ -6,15 +6,16 @@
 const cli_command cli_fit_command = {
     "fit", "fit a tensor to every voxel", "-i DWI -o TENSORS [options]",
     "Models:\n"
-    "  fod  fibre orientation density: deconvolution with the signal of a single fibre (the response), scaled such that k "
-    "fibres are a sum of k rank-1 tensors weighted by volume fraction. For finding fibres.\n"
+    "  fod  fibre orientation density: deconvolution with the signal of a single fibre (the response), scaled such "
+    "that k fibres are a sum of k rank-1 tensors weighted by volume fraction. For finding fibres.\n"
     "  odf  orientation distribution by constant-solid-angle q-ball, from one shell. Needs no response.\n"
-    "  adc  apparent diffusion coefficient, -ln(S/S0)/b = A g^m, mm^2/s. Its maxima are NOT the fibres: where fibres cross, "
-    "they lie between them (about 45 degrees off at a right angle). Order 2 is the diffusion tensor.\n"
-    "The tensors are in world coordinates: confidence, then the unique values xxxx xxxy xxxz xxyy ... of each voxel. Voxels "
-    "with NaN, zero or negative signals get confidence 0.\n\n"
+    "  adc  apparent diffusion coefficient, -ln(S/S0)/b = A g^m, mm^2/s. Its maxima are NOT the fibres: where fibres "
+    "cross, they lie between them (about 45 degrees off at a right angle). Order 2 is the diffusion tensor.\n"
+    "The tensors are in world coordinates: confidence, then the unique values xxxx xxxy xxxz xxyy ... of each voxel. "
+    "Voxels with NaN, zero or negative signals get confidence 0.\n\n"
     "  hotfiber fit -i dwi.nhdr -o tensors.nrrd\n"
-    "  hotfiber fit -i dwi.nii.gz --bval dwi.bval --bvec dwi.bvec --order 4 --mask mask.nii.gz | hotfiber peaks -o peaks.nrrd",
+    "  hotfiber fit -i dwi.nii.gz --bval dwi.bval --bvec dwi.bvec --order 4 --mask mask.nii.gz | hotfiber peaks -o "
+    "peaks.nrrd",
     0};
 
 int cli_fit(int argc, char **argv)
@@ -31,15 +32,16 @@ int cli_fit(int argc, char **argv)
         {"model", CLI_CHOICE, &model, "adc|odf|fod", "what the tensor stands for (above); default fod", 0, 0},
         {"order", CLI_INT, &fit.order, "N",
          "2, 4, 6 or 8; default 6, or 4 with fewer than 28 directions, or 2 with fewer than 15", 2, 8},
-        {"mask", CLI_TEXT, &mask_path, "FILE", "fit where this is not 0 (NRRD or NIfTI); default: estimated from the b=0 image",
-         0, 0},
+        {"mask", CLI_TEXT, &mask_path, "FILE",
+         "fit where this is not 0 (NRRD or NIfTI); default: estimated from the b=0 image", 0, 0},
         {"response", CLI_TEXT, &response_path, "FILE",
          "fod: single-fibre response in MRtrix's text format; default: estimated from the data", 0, 0},
         {"diffusivities", CLI_LIST, &diffusivities, "ALONG,ACROSS",
          "fod: response from diffusivities along and across a fibre, mm^2/s, such as 0.0017,0.0003", 1e-9, 100},
         {"regularise", CLI_DOUBLE, &fit.regularise, "W",
-         "weight of the Laplace-Beltrami penalty l^2 (l+1)^2 on the harmonics; default adc 0, odf 0.006; fod's default weighs "
-         "the noise it finds against the fibres expected (without noise: nothing), 0 is the plain deconvolution", 0, 1e12},
+         "weight of the Laplace-Beltrami penalty l^2 (l+1)^2 on the harmonics; default adc 0, odf 0.006; fod's default "
+         "weighs the noise it finds against the fibres expected (without noise: nothing), 0 is "
+         "the plain deconvolution", 0, 1e12},
         {"known-b0", CLI_CHOICE, &known_b0, "true|false",
          "adc: S0 is the mean b=0 signal (true, default) or estimated with the tensor (false)", 0, 0},
         {"weights", CLI_CHOICE, &weighting, "signal|none",
@@ -62,7 +64,8 @@ int cli_fit(int argc, char **argv)
     fit.weighted = strcmp(weighting, "signal") == 0;
     fit.estimate_s0 = strcmp(known_b0, "false") == 0;
     if (response_path && diffusivities.count)
-        return cli_refuse(&cli_fit_command, &common, "--response and --diffusivities both say what the response is; give one");
+        return cli_refuse(&cli_fit_command, &common,
+                          "--response and --diffusivities both say what the response is; give one");
     if (diffusivities.count && diffusivities.count != 2)
         return cli_refuse(&cli_fit_command, &common, "--diffusivities needs two numbers, along,across, not %zu",
                           diffusivities.count);
@@ -91,8 +94,9 @@ int cli_fit(int argc, char **argv)
         size_t fitted, flagged;
         hot_tensor_field_counts(field, &fitted, &flagged);
         if (flagged > 0)
-            hot_context_log(context, HOT_LOG_NOTE, "%zu of %zu voxels have NaN, zero or negative signals and are left empty",
-                            flagged, flagged + fitted);
+            hot_context_log(context, HOT_LOG_NOTE,
+                            "%zu of %zu voxels have NaN, zero or negative signals and are left empty", flagged,
+                            flagged + fitted);
     }
 cleanup:
     hot_tensor_field_destroy(&field);

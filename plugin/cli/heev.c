@@ -9,11 +9,12 @@
 
 const cli_command cli_heev_command = {
     "heev", "eigenvalues and eigenvectors of Hermitian matrices", "-i MATRICES -o VALUES [--vectors FILE] [options]",
-    "A = V diag(lambda) V^H for a batch of complex Hermitian matrices, or with --real of real symmetric ones, of size 1 to 1024.\n"
-    "Input: axis 0 holds real and imaginary part (with --real there is no such axis), the next two axes the matrix, column by "
-    "column; the further axes are the batch. Any scalar type; computed in double precision.\n"
-    "Output, double: axis 0 holds the eigenvalues, ascending, then the batch axes. The eigenvectors have the input's layout, one "
-    "per column, in the order of the eigenvalues. A matrix with NaN or Inf has NaN in both.\n\n"
+    "A = V diag(lambda) V^H for a batch of complex Hermitian matrices, or with --real of real symmetric ones, of size "
+    "1 to 1024.\n"
+    "Input: axis 0 holds real and imaginary part (with --real there is no such axis), the next two axes the matrix, "
+    "column by column; the further axes are the batch. Any scalar type; computed in double precision.\n"
+    "Output, double: axis 0 holds the eigenvalues, ascending, then the batch axes. The eigenvectors have the input's "
+    "layout, one per column, in the order of the eigenvalues. A matrix with NaN or Inf has NaN in both.\n\n"
     "  hotfiber heev -i matrices.nrrd -o values.nrrd --vectors vectors.nrrd",
     0};
 
@@ -30,8 +31,9 @@ static hot_status check_hermitian(hot_context *context, const double *matrices, 
             for (size_t r = c; r < n; r++) {
                 const double *x = a + (c * n + r) * parts, *y = a + (r * n + c) * parts;
                 if (fabs(x[0] - y[0]) > 1e-6 * largest || (is_complex && fabs(x[1] + y[1]) > 1e-6 * largest))
-                    return hot_context_fail(context, HOT_ERROR_DATA, "matrix %zu is not %s: entry (%zu, %zu) is %g%+gi and (%zu, "
-                                            "%zu) is %g%+gi", m, is_complex ? "Hermitian" : "symmetric", r, c, x[0],
+                    return hot_context_fail(context, HOT_ERROR_DATA,
+                                            "matrix %zu is not %s: entry (%zu, %zu) is %g%+gi and (%zu, %zu) is %g%+gi",
+                                            m, is_complex ? "Hermitian" : "symmetric", r, c, x[0],
                                             is_complex ? x[1] : 0, c, r, y[0], is_complex ? y[1] : 0);
             }
     }
@@ -43,8 +45,10 @@ static hot_status check_axes(hot_context *context, const Nrrd *nrrd, const char 
 {
     *count = 1;
     if (first && nrrd->axis[0].size != 2)
-        return hot_context_fail(context, HOT_ERROR_DATA, "axis 0 of '%s' has %zu values: two are needed, real and imaginary part "
-                                "(--real is for real matrices)", input, nrrd->axis[0].size);
+        return hot_context_fail(
+            context, HOT_ERROR_DATA,
+            "axis 0 of '%s' has %zu values: two are needed, real and imaginary part (--real is for real matrices)",
+            input, nrrd->axis[0].size);
     if (nrrd->dim < first + 2 || nrrd->axis[first].size != nrrd->axis[first + 1].size)
         return hot_context_fail(context, HOT_ERROR_DATA, "'%s' has matrices of %zu x %zu; they are to be square", input,
                                 nrrd->dim > first ? nrrd->axis[first].size : 0,
@@ -107,8 +111,8 @@ int cli_heev(int argc, char **argv)
     for (size_t i = 0; i < count; i++)
         invalid += flags[i] != 0;
     if (invalid)
-        hot_context_log(context, HOT_LOG_WARNING, "%zu of %zu matrices hold NaN or Inf: their eigenvalues are NaN", invalid,
-                        count);
+        hot_context_log(context, HOT_LOG_WARNING, "%zu of %zu matrices hold NaN or Inf: their eigenvalues are NaN",
+                        invalid, count);
     if (vectors) {
         const size_t sizes[3] = {real ? n : 2, real ? kept : n, kept};
         status = cli_array_save(context, nrrd, first + 2, vectors, nrrdTypeDouble, first + 2, sizes, vector_path);

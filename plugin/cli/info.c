@@ -14,11 +14,12 @@ const cli_command cli_info_command = {
     .name = "info",
     .summary = "what a diffusion data set holds: sizes, space, shells, highest order, SNR",
     .usage = "[-i] DWI [options]",
-    .about = "Reads NRRD (with the NA-MIC keys) or NIfTI with bval and bvec files. The SNR is that of one b=0 volume, from "
-             "the spread between b=0 volumes inside the estimated mask; it needs two of them.\n"
-             "\n"
-             "  hotfiber info -i dwi.nhdr\n"
-             "  hotfiber info -i dwi.nii.gz --bval dwi.bval --bvec dwi.bvec --json",
+    .about =
+        "Reads NRRD (with the NA-MIC keys) or NIfTI with bval and bvec files. The SNR is that of one b=0 volume, from "
+        "the spread between b=0 volumes inside the estimated mask; it needs two of them.\n"
+        "\n"
+        "  hotfiber info -i dwi.nhdr\n"
+        "  hotfiber info -i dwi.nii.gz --bval dwi.bval --bvec dwi.bvec --json",
     .arguments_max = 1,
 };
 
@@ -177,8 +178,8 @@ static hot_status show_text(hot_context *context, const facts *about)
     printf("  highest order  %d\n", about->highest);
     printf("  mask           %zu of %zu voxels (estimated)\n", about->inside, hot_grid_voxels(grid));
     if (isnan(about->snr))
-        printf("  SNR            not known: it takes two b=0 volumes, there %s %zu\n", about->repeats == 1 ? "is" : "are",
-               about->repeats);
+        printf("  SNR            not known: it takes two b=0 volumes, there %s %zu\n",
+               about->repeats == 1 ? "is" : "are", about->repeats);
     else
         printf("  SNR            %.1f at b=0 (noise %.4g)\n", about->snr, about->sigma);
     return HOT_OK;
@@ -206,7 +207,8 @@ static hot_status show_json(hot_context *context, const facts *about)
     cJSON_AddNumberToObject(root, "volumes", (double)dwi->volumes);
     cJSON_AddItemToObject(root, "voxel_size_mm", cJSON_CreateDoubleArray(about->voxel, 3));
     cJSON_AddStringToObject(root, "space", space_name(grid->space));
-    cJSON *matrix = cJSON_AddArrayToObject(root, "to_world"), *frame = cJSON_AddArrayToObject(root, "measurement_frame");
+    cJSON *matrix = cJSON_AddArrayToObject(root, "to_world"),
+          *frame = cJSON_AddArrayToObject(root, "measurement_frame");
     for (int r = 0; r < 3; r++) {
         cJSON_AddItemToArray(matrix, cJSON_CreateDoubleArray(grid->to_world[r], 4));
         cJSON_AddItemToArray(frame, cJSON_CreateDoubleArray(dwi->frame[r], 3));

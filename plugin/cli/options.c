@@ -244,7 +244,8 @@ int cli_parse(const cli_command *command, const cli_option *options, int argc, c
     size_t seed = 1;
     const char *device = "auto";
     const cli_option shared[] = {
-        {"device", CLI_TEXT, &device, "DEVICE", "auto (default: the GPU when there is one), cpu, cuda, or cuda:N", 0, 0},
+        {"device", CLI_TEXT, &device, "DEVICE",
+         "auto (default: the GPU when there is one), cpu, cuda, or cuda:N", 0, 0},
         {"threads", CLI_INT, &threads, "N", "CPU threads; default: all of the machine's", 1, 4096},
         {"seed", CLI_SIZE, &seed, "N", "seed of everything random; default 1", 0, 9e15},
         {"quiet", CLI_FLAG, &quiet, NULL, "no progress bar and no notes", 0, 0},

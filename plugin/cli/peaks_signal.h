@@ -17,10 +17,10 @@ typedef struct cli_peaks_signal_options {
 
 /* --contrast of run and peaks: its choices and its help. */
 #define CLI_CONTRAST_CHOICES "auto|alike|dispersed|varied"
-#define CLI_CONTRAST_HELP \
-    "signal: how single fibres differ from voxel to voxel: alike (a simulation), dispersed (in width) or varied (in " \
-    "contrast, with more or less of water or cells beside them, as in people); default: auto, judged from a sample of " \
-    "voxels"
+#define CLI_CONTRAST_HELP                                                                                              \
+    "signal: how single fibres differ from voxel to voxel: alike (a simulation), dispersed (in width) or varied (in "  \
+    "contrast, with more or less of water or cells beside them, as in people); default: auto, judged from a sample "   \
+    "of voxels"
 hot_contrast cli_contrast(const char *name);
 
 /* Reads, finds, writes. */

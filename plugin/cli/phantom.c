@@ -11,11 +11,11 @@
 const cli_command cli_phantom_command = {
     "phantom", "make data with known fibres", "-o DWI --truth FILE [options]",
     "Makes a diffusion data set whose fibres are known, for trying and scoring methods.\n"
-    "Layout `conditions` (default): a row (axis 1) per condition, a slice (axis 2) per SNR, every voxel turned at random. "
-    "Without --single, --angles, --three and --isotropic its rows are: single fibres, crossings at 30-40, 45-55 and 60-90 "
-    "degrees, three fibres, isotropic voxels (half grey matter, half CSF). `grid`: crossings at 30 40 ... 90 degrees times "
-    "first fractions .5 .6 .7 .8, slices of SNR 10, 20 and 30. `bundles`: a small head with straight, curved and crossing "
-    "bundles, grey matter, a ventricle, and air around it.\n"
+    "Layout `conditions` (default): a row (axis 1) per condition, a slice (axis 2) per SNR, every voxel turned at "
+    "random. Without --single, --angles, --three and --isotropic its rows are: single fibres, crossings at 30-40, "
+    "45-55 and 60-90 degrees, three fibres, isotropic voxels (half grey matter, half CSF). `grid`: crossings at 30 40 "
+    "... 90 degrees times first fractions .5 .6 .7 .8, slices of SNR 10, 20 and 30. `bundles`: a small head with "
+    "straight, curved and crossing bundles, grey matter, a ventricle, and air around it.\n"
     "Ranges are written low-high and drawn uniformly in each voxel: --csf 0-.3. The same seed gives the same bytes.\n\n"
     "  hotfiber phantom -o dwi.nrrd --truth truth.nrrd --b 1000 --snr 20 --seed 7\n"
     "  hotfiber phantom | hotfiber fit --order 4 --model fod | hotfiber peaks | teem-unu head -",
@@ -191,8 +191,8 @@ static hot_status load_scheme(hot_context *context, const settings *s, double **
     if (status == HOT_OK)
         status = hot_bvec_parse(context, s->bvec, g_text, vectors, &vector_count);
     if (status == HOT_OK && vector_count != *volumes)
-        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has %zu b-values but '%s' %zu vectors", s->bval, *volumes,
-                                  s->bvec, vector_count);
+        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has %zu b-values but '%s' %zu vectors", s->bval,
+                                  *volumes, s->bvec, vector_count);
     if (status == HOT_OK)
         status = spare_scheme(context, s);
     hot_context_free(context, b_text);
@@ -208,31 +208,41 @@ int cli_phantom(int argc, char **argv)
     s.phantom.size = sizeof s.phantom;
     hot_phantom_options *o = &s.phantom;
     const cli_option options[] = {
-        {"o", CLI_TEXT, &s.output, "FILE", "the data: NRRD (default -, standard output), or NIfTI with .bval and .bvec", 0, 0},
+        {"o", CLI_TEXT, &s.output, "FILE",
+         "the data: NRRD (default -, standard output), or NIfTI with .bval and .bvec", 0, 0},
         {"truth", CLI_TEXT, &s.truth, "FILE", "the true directions, length = volume fraction (NRRD or NIfTI)", 0, 0},
         {"layout", CLI_CHOICE, &s.layout, "conditions|grid|bundles", "what the volume looks like (above)", 0, 0},
         {"voxels", CLI_SIZE, &o->voxels, "N", "voxels per condition and SNR; default 200", 1, 1e9},
         {"single", CLI_FLAG, &s.single, NULL, "a row of single fibres", 0, 0},
-        {"angles", CLI_TEXT, &s.angles, "LIST", "rows of two fibres that cross at these angles or ranges, degrees: 30-40,50", 0, 0},
+        {"angles", CLI_TEXT, &s.angles, "LIST",
+         "rows of two fibres that cross at these angles or ranges, degrees: 30-40,50", 0, 0},
         {"fractions", CLI_TEXT, &s.fractions, "LIST",
          "first fibre's share in those rows: one row per angle and fraction; default .5-.7", 0, 0},
-        {"three", CLI_FLAG, &s.three, NULL, "a row of three fibres, the first one third to .45 of them, the others equal", 0, 0},
-        {"three-angles", CLI_TEXT, &s.three_angles, "RANGE", "angle between every two of the three, degrees; default 60-90", 0, 0},
-        {"isotropic", CLI_FLAG, &s.isotropic, NULL, "a row without fibres: grey matter (D = .8e-3) and CSF (3e-3) in turn", 0, 0},
+        {"three", CLI_FLAG, &s.three, NULL,
+         "a row of three fibres, the first one third to .45 of them, the others equal", 0, 0},
+        {"three-angles", CLI_TEXT, &s.three_angles, "RANGE",
+         "angle between every two of the three, degrees; default 60-90", 0, 0},
+        {"isotropic", CLI_FLAG, &s.isotropic, NULL,
+         "a row without fibres: grey matter (D = .8e-3) and CSF (3e-3) in turn", 0, 0},
         {"size", CLI_LIST, &s.size, "X,Y,Z", "bundles: voxels along each axis; default 40,40,12", 1, 4096},
-        {"snr", CLI_LIST, &s.snr, "LIST", "S0 / sigma of the Rician noise, a slice each; 0 = no noise; default 30", 0, 1e12},
+        {"snr", CLI_LIST, &s.snr, "LIST",
+         "S0 / sigma of the Rician noise, a slice each; 0 = no noise; default 30", 0, 1e12},
         {"b", CLI_LIST, &s.shells, "LIST", "b-values of the shells, s/mm^2; default 3000", 1, 1e6},
-        {"directions", CLI_SIZE, &o->directions, "N", "directions per shell, spread by repulsion; default 64", 1, 100000},
+        {"directions", CLI_SIZE, &o->directions, "N",
+         "directions per shell, spread by repulsion; default 64", 1, 100000},
         {"b0", CLI_SIZE, &o->b0, "N", "b=0 volumes; default 8", 1, 100000},
         {"bval", CLI_TEXT, &s.bval, "FILE", "a scheme of your own instead: FSL's b-values", 0, 0},
         {"bvec", CLI_TEXT, &s.bvec, "FILE", "and its gradient vectors (image axes)", 0, 0},
         {"s0", CLI_DOUBLE, &o->s0, "S", "signal at b=0; default 1000", 1e-30, 1e30},
         {"along", CLI_DOUBLE, &o->along, "D", "diffusivity along a fibre, mm^2/s; default 1.7e-3", 1e-6, 1e-2},
         {"across", CLI_DOUBLE, &o->across, "D", "diffusivity across a fibre, mm^2/s; default .2e-3", 1e-9, 1e-2},
-        {"vary", CLI_DOUBLE, &o->vary, "R", "relative standard deviation of each fibre's diffusivities; default 0", 0, 0.3},
-        {"csf", CLI_TEXT, &s.csf, "RANGE", "volume fraction of free water (D = 3e-3) where there are fibres; default 0", 0, 0},
+        {"vary", CLI_DOUBLE, &o->vary, "R",
+         "relative standard deviation of each fibre's diffusivities; default 0", 0, 0.3},
+        {"csf", CLI_TEXT, &s.csf, "RANGE",
+         "volume fraction of free water (D = 3e-3) where there are fibres; default 0", 0, 0},
         {"dispersion", CLI_TEXT, &s.dispersion, "RANGE",
-         "orientation dispersion, degrees: standard deviation of a normal tilt about each of two axes; default 0", 0, 0},
+         "orientation dispersion, degrees: standard deviation of a "
+         "normal tilt about each of two axes; default 0", 0, 0},
         {"oblique", CLI_FLAG, &s.oblique, NULL,
          "an oblique LPS grid with unequal spacings and (NRRD) a measurement frame that is not the identity", 0, 0},
         {"type", CLI_CHOICE, &s.type, "float|uint16", "samples of the NRRD; default float", 0, 0},

@@ -3,9 +3,10 @@
 
 const cli_command cli_response_command = {
     "response", "the signal of a single fibre", "-i DWI -o RESPONSE.txt [options]",
-    "Chooses the voxels in which one fibre stands alone, and averages their signal around the fibre: what fod deconvolves "
-    "with. Written as MRtrix writes responses: a row of zonal harmonic coefficients (l = 0, 2, ...) per shell, b=0 first, in "
-    "the signal's own units; `# Shells:` names the b-values. Warnings say when the result does not look like a fibre.\n\n"
+    "Chooses the voxels in which one fibre stands alone, and averages their signal around the fibre: what fod "
+    "deconvolves with. Written as MRtrix writes responses: a row of zonal harmonic coefficients (l = 0, 2, ...) per "
+    "shell, b=0 first, in the signal's own units; `# Shells:` names the b-values. Warnings say when the result does "
+    "not look like a fibre.\n\n"
     "  hotfiber response -i dwi.nhdr -o response.txt",
     0};
 
@@ -20,11 +21,12 @@ int cli_response(int argc, char **argv)
         {"o", CLI_TEXT, &output, "FILE", "the response, text; default -, standard output", 0, 0},
         {"bval", CLI_TEXT, &bval, "FILE", "NIfTI: FSL b-values; default: beside the data", 0, 0},
         {"bvec", CLI_TEXT, &bvec, "FILE", "NIfTI: FSL gradient directions; default: beside the data", 0, 0},
-        {"mask", CLI_TEXT, &mask_path, "FILE", "look where this is not 0 (NRRD or NIfTI); default: estimated from the b=0 image",
-         0, 0},
+        {"mask", CLI_TEXT, &mask_path, "FILE",
+         "look where this is not 0 (NRRD or NIfTI); default: estimated from the b=0 image", 0, 0},
         {"lmax", CLI_INT, &lmax, "N", "highest harmonic, even; at least the order to be fitted; default 8", 2, 16},
         {"diffusivities", CLI_LIST, &diffusivities, "ALONG,ACROSS",
-         "not from the signals but from diffusivities along and across a fibre, mm^2/s, such as 0.0017,0.0003", 1e-9, 100},
+         "not from the signals but from diffusivities along and across a fibre, mm^2/s, "
+         "such as 0.0017,0.0003", 1e-9, 100},
         {"s0", CLI_DOUBLE, &s0, "S", "signal at b=0 for --diffusivities; default 1", 1e-30, 1e30},
         {NULL, 0, NULL, NULL, NULL, 0, 0},
     };
@@ -49,7 +51,8 @@ int cli_response(int argc, char **argv)
     if (status != HOT_OK)
         goto cleanup;
     if (diffusivities.count) {
-        status = hot_response_tensor(context, dwi, diffusivities.values[0], diffusivities.values[1], s0, lmax, &response);
+        status = hot_response_tensor(context, dwi, diffusivities.values[0], diffusivities.values[1], s0, lmax,
+                                     &response);
     } else {
         status = mask_path ? hot_mask_load(context, mask_path, hot_dwi_grid(dwi), &mask)
                            : hot_mask_estimate(context, dwi, &mask);

@@ -7,10 +7,10 @@
 
 const cli_command cli_run_command = {
     "run", "the whole job: diffusion data in, a directory of fibre directions out", "-i DWI -o DIR [options]",
-    "Reads diffusion-weighted data (NRRD, or NIfTI with bval and bvec), fits a tensor field, finds the fibre directions "
-    "and leaves tensors, directions, maps, a picture and a report in a directory. What is not said is estimated from the "
-    "data: mask, response, noise, how many fibres there are. The directory appears when everything in it is whole; a run "
-    "that fails or is stopped leaves nothing.\n\n"
+    "Reads diffusion-weighted data (NRRD, or NIfTI with bval and bvec), fits a tensor field, finds the fibre "
+    "directions and leaves tensors, directions, maps, a picture and a report in a directory. What is not said is "
+    "estimated from the data: mask, response, noise, how many fibres there are. The directory appears when everything "
+    "in it is whole; a run that fails or is stopped leaves nothing.\n\n"
     "  hotfiber run -i dwi.nhdr -o out\n"
     "  hotfiber run -i dwi.nii.gz --bval dwi.bval --bvec dwi.bvec --mask brain.nii.gz -o out --force",
     0};
@@ -36,8 +36,8 @@ static void show_table(const hot_run_result *result, const char *output)
     if (result->fibers[4] > 0)
         show_count("with more", result->fibers[4], result->voxels);
     printf("  %-26s %10.2f s\n", "time", result->seconds);
-    printf("directions: %s%speaks.nrrd (and .nii.gz)   picture: %s%sfibers.png   all about it: %s%sreport.json\n", output,
-           slash, output, slash, output, slash);
+    printf("directions: %s%speaks.nrrd (and .nii.gz)   picture: %s%sfibers.png   all about it: %s%sreport.json\n",
+           output, slash, output, slash, output, slash);
 }
 
 int cli_run(int argc, char **argv)
@@ -63,14 +63,13 @@ int cli_run(int argc, char **argv)
         {"force", CLI_FLAG, &options.force, NULL, "replace the result of an earlier run", 0, 0},
         {"bval", CLI_TEXT, &options.bval, "FILE", "for NIfTI; default: beside it, same base name", 0, 0},
         {"bvec", CLI_TEXT, &options.bvec, "FILE", "for NIfTI; default: beside it, same base name", 0, 0},
-        {"mask", CLI_TEXT, &options.mask, "FILE", "compute where it is not 0; default: estimated from the b=0 images", 0,
-         0},
+        {"mask", CLI_TEXT, &options.mask, "FILE",
+         "compute where it is not 0; default: estimated from the b=0 images", 0, 0},
         {"denoise", CLI_FLAG, &options.denoise, NULL,
          "denoise the data first (see hotfiber denoise), and leave the noise's map in noise.nii.gz", 0, 0},
         {"model", CLI_CHOICE, &options.fit.model, "adc|odf|fod",
-         "what the tensor is: apparent diffusivity, diffusion orientations (q-ball), fibre orientations (deconvolution, "
-         "default). The maxima of adc are not the fibres where fibres cross",
-         0, 0},
+         "what the tensor is: apparent diffusivity, diffusion orientations (q-ball), fibre orientations "
+         "(deconvolution, default). The maxima of adc are not the fibres where fibres cross", 0, 0},
         {"order", CLI_CHOICE, &order, "2|4|6|8", "of the tensors; default 6, or what the directions determine", 0, 0},
         {"response", CLI_TEXT, &options.response, "FILE",
          "single-fibre response in MRtrix's text format (fod); default: estimated from the data", 0, 0},
@@ -126,7 +125,8 @@ int cli_run(int argc, char **argv)
         return cli_refuse(&cli_run_command, &common, "--max_fibers is at most 3 with --method signal, not %d",
                           options.peaks.max_fibers);
     for (const cli_option *option = table; option->name; option++) {
-        const int of_signal = strncmp(option->help, "signal: ", 8) == 0, of_maxima = strncmp(option->help, "maxima: ", 8) == 0;
+        const int of_signal = strncmp(option->help, "signal: ", 8) == 0,
+                  of_maxima = strncmp(option->help, "maxima: ", 8) == 0;
         if (cli_given(option->target) && ((of_signal && !by_signal) || (of_maxima && by_signal)))
             return cli_refuse(&cli_run_command, &common, "--%s goes with --method %s only", option->name,
                               by_signal ? "maxima" : "signal");

@@ -9,11 +9,11 @@
 
 const cli_command cli_score_command = {
     "score", "compare directions of any tool with the truth", "-i DIRECTIONS --truth FILE [options]",
-    "Reads directions (3 values per fibre and voxel: NRRD of this program, or NIfTI in scanner RAS as MRtrix and DIPY users "
-    "write them; zeros and NaN are absent fibres) and the truth of a phantom, and says per condition: right = share of "
-    "voxels with the right number of fibres, solved = right number and each within --tolerance, n+ and n- = fibres too many "
-    "and too few per voxel, error = angle between true and found fibres, degrees. The mean is that of `solved` over single, "
-    "30-40, 45-55, 60-90 degrees and three fibres.\n\n"
+    "Reads directions (3 values per fibre and voxel: NRRD of this program, or NIfTI in scanner RAS as MRtrix and DIPY "
+    "users write them; zeros and NaN are absent fibres) and the truth of a phantom, and says per condition: right = "
+    "share of voxels with the right number of fibres, solved = right number and each within --tolerance, n+ and n- = "
+    "fibres too many and too few per voxel, error = angle between true and found fibres, degrees. The mean is that of "
+    "`solved` over single, 30-40, 45-55, 60-90 degrees and three fibres.\n\n"
     "  hotfiber score -i peaks.nii.gz --truth truth.nrrd --threshold .1 --max-fibers 3",
     0};
 
@@ -28,7 +28,8 @@ static int has(const hot_score_group *groups, size_t count, const char *table, c
 {
     for (size_t i = 0; i < count; i++) {
         size_t length = strlen(groups[i].name), end = strlen(name_end);
-        if (strcmp(groups[i].table, table) == 0 && length >= end && strcmp(groups[i].name + length - end, name_end) == 0)
+        if (strcmp(groups[i].table, table) == 0 && length >= end &&
+            strcmp(groups[i].name + length - end, name_end) == 0)
             return 1;
     }
     return 0;
@@ -57,8 +58,8 @@ static void print_table(FILE *file, const hot_score *score, int every)
         if (!is_shown(groups, count, g, every))
             continue;
         if (strcmp(table, g->table) != 0 && strcmp(g->table, "all") != 0) {
-            fprintf(file, "%s%-20s %8s %7s %7s %7s %7s %7s %7s %7s\n", table[0] ? "\n" : "", g->table, "voxels", "right",
-                    "solved", "n+", "n-", "error", "median", "95 %");
+            fprintf(file, "%s%-20s %8s %7s %7s %7s %7s %7s %7s %7s\n", table[0] ? "\n" : "", g->table, "voxels",
+                    "right", "solved", "n+", "n-", "error", "median", "95 %");
             table = g->table;
         }
         fprintf(file, "%-20s %8zu %7.3f %7.3f %7.3f %7.3f", g->name, g->voxels, share(g->right_count, g),
@@ -99,12 +100,12 @@ static char *make_json(const hot_score *score)
             break;
         }
         good = cJSON_AddStringToObject(item, "table", g->table) && cJSON_AddStringToObject(item, "name", g->name) &&
-               add_number(item, "voxels", (double)g->voxels) && add_number(item, "right_count", share(g->right_count, g)) &&
-               add_number(item, "over", share(g->over, g)) && add_number(item, "under", share(g->under, g)) &&
-               add_number(item, "solved", share(g->solved, g)) && add_number(item, "n_plus", g->plus) &&
-               add_number(item, "n_minus", g->minus) && add_number(item, "matched", (double)g->matched) &&
-               add_number(item, "error_mean", g->error_mean) && add_number(item, "error_median", g->error_median) &&
-               add_number(item, "error_95", g->error_95);
+            add_number(item, "voxels", (double)g->voxels) &&
+            add_number(item, "right_count", share(g->right_count, g)) && add_number(item, "over", share(g->over, g)) &&
+            add_number(item, "under", share(g->under, g)) && add_number(item, "solved", share(g->solved, g)) &&
+            add_number(item, "n_plus", g->plus) && add_number(item, "n_minus", g->minus) &&
+            add_number(item, "matched", (double)g->matched) && add_number(item, "error_mean", g->error_mean) &&
+            add_number(item, "error_median", g->error_median) && add_number(item, "error_95", g->error_95);
     }
     char *text = good ? cJSON_Print(root) : NULL;
     cJSON_Delete(root);

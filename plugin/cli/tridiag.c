@@ -8,11 +8,12 @@
 
 const cli_command cli_tridiag_command = {
     "tridiag", "eigenvalues of symmetric tridiagonal matrices", "-i MATRICES -o VALUES [options]",
-    "All eigenvalues, or those in a range, of real symmetric tridiagonal matrices, ascending and with their multiplicity.\n"
-    "Input: axis 0 has the length n; axis 1 holds two rows, the diagonal and the off-diagonal (its last value is not used); "
-    "the further axes are the batch. Any scalar type.\n"
-    "Output, double: axis 0 holds the eigenvalues, then the batch axes. A matrix with NaN or Inf has NaN there, and so have "
-    "matrices with fewer eigenvalues in --range than another has.\n\n"
+    "All eigenvalues, or those in a range, of real symmetric tridiagonal matrices, ascending and with their "
+    "multiplicity.\n"
+    "Input: axis 0 has the length n; axis 1 holds two rows, the diagonal and the off-diagonal (its last value is not "
+    "used); the further axes are the batch. Any scalar type.\n"
+    "Output, double: axis 0 holds the eigenvalues, then the batch axes. A matrix with NaN or Inf has NaN there, and so "
+    "have matrices with fewer eigenvalues in --range than another has.\n\n"
     "  hotfiber tridiag --index 0,9 -i matrices.nrrd -o smallest.nrrd",
     0};
 
@@ -20,8 +21,9 @@ static hot_status check_axes(hot_context *context, const Nrrd *nrrd, const char 
 {
     *count = 1;
     if (nrrd->dim < 2 || nrrd->axis[1].size != 2)
-        return hot_context_fail(context, HOT_ERROR_DATA, "'%s' has %zu values along axis 1: two are needed, the diagonal and "
-                                "the off-diagonal", input, nrrd->dim < 2 ? (size_t)1 : nrrd->axis[1].size);
+        return hot_context_fail(context, HOT_ERROR_DATA,
+                                "'%s' has %zu values along axis 1: two are needed, the diagonal and the off-diagonal",
+                                input, nrrd->dim < 2 ? (size_t)1 : nrrd->axis[1].size);
     for (unsigned int a = 2; a < nrrd->dim; a++)
         *count *= nrrd->axis[a].size;
     return HOT_OK;
@@ -32,7 +34,8 @@ static hot_status solve(hot_context *context, const hot_tridiag_options *tridiag
 {
     if (!single)
         return hot_tridiag_f64(context, tridiag, n, count, matrices, matrices + n, 2 * n, values, width, found);
-    float *in = hot_context_alloc(context, 2 * n * count, sizeof *in), *out = hot_context_alloc(context, width * count, sizeof *out);
+    float *in = hot_context_alloc(context, 2 * n * count, sizeof *in),
+          *out = hot_context_alloc(context, width * count, sizeof *out);
     hot_status status = in && out ? HOT_OK : HOT_ERROR_MEMORY;
     for (size_t i = 0; i < 2 * n * count && status == HOT_OK; i++)
         in[i] = (float)matrices[i];
@@ -112,8 +115,8 @@ int cli_tridiag(int argc, char **argv)
         most = found[i] > (int64_t)most ? (size_t)found[i] : most;
     }
     if (invalid)
-        hot_context_log(context, HOT_LOG_WARNING, "%zu of %zu matrices hold NaN or Inf: their eigenvalues are NaN", invalid,
-                        count);
+        hot_context_log(context, HOT_LOG_WARNING, "%zu of %zu matrices hold NaN or Inf: their eigenvalues are NaN",
+                        invalid, count);
     if (tridiag.range == HOT_TRIDIAG_VALUE && most < width) { /* no rows of nothing but NaN, but one to keep the axis */
         size_t kept = most ? most : 1;
         for (size_t i = 1; i < count; i++)

@@ -35,8 +35,10 @@ int cli_view(int argc, char **argv)
     else
         execvp(viewer, argv);
     if (errno == ENOENT)
-        fprintf(stderr, "hotfiber view: the viewer (%s) is not here: it is built where libepoxy, EGL and GLFW are (Debian: "
-                        "libepoxy-dev libegl-dev libglfw3-dev)\n", viewer);
+        fprintf(stderr,
+                "hotfiber view: the viewer (%s) is not here: it is built where libepoxy, EGL and GLFW are (Debian: "
+                "libepoxy-dev libegl-dev libglfw3-dev)\n",
+                viewer);
     else
         fprintf(stderr, "hotfiber view: cannot start %s: %s\n", path[0] ? path : viewer, strerror(errno));
     return HOT_EXIT_FAILED;

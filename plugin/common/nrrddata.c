@@ -146,8 +146,8 @@ hot_status hot_stream_read(hot_context *context, FILE *file, int packed, const c
     if (skip < 0 && !packed && seekable) {
         off_t back = (off_t)bytes + (off_t)(-(skip + 1));
         if (fseeko(file, -back, SEEK_END) != 0)
-            status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is too short: the header asks for %zu bytes at its end",
-                                      name, bytes);
+            status = hot_context_fail(context, HOT_ERROR_FORMAT,
+                                      "'%s' is too short: the header asks for %zu bytes at its end", name, bytes);
         skip = 0;
     }
     if (status == HOT_OK && skip < 0) {
@@ -158,8 +158,8 @@ hot_status hot_stream_read(hot_context *context, FILE *file, int packed, const c
             unsigned char scrap[4096];
             size_t got = source_read(&from, scrap, left < sizeof scrap ? left : sizeof scrap);
             if (got == 0) {
-                status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' ends within the %ld bytes that are to be skipped",
-                                          name, skip);
+                status = hot_context_fail(context, HOT_ERROR_FORMAT,
+                                          "'%s' ends within the %ld bytes that are to be skipped", name, skip);
                 break;
             }
             left -= got;
@@ -201,8 +201,8 @@ static hot_status read_numbers(hot_context *context, FILE *file, const char *nam
                 word[length++] = (char)c;
         word[length] = '\0';
         if (length == 0)
-            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is truncated: %zu numbers where the header asks for %zu",
-                                    name, i, count);
+            return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                    "'%s' is truncated: %zu numbers where the header asks for %zu", name, i, count);
         double real = 0;
         long long whole = 0;
         errno = 0;
@@ -214,8 +214,8 @@ static hot_status read_numbers(hot_context *context, FILE *file, const char *nam
         else
             whole = strtoll(word, &end, 10);
         if (*end || (errno == ERANGE && !is_real))
-            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': sample %zu is '%.40s', not a number of type %s", name, i,
-                                    word, airEnumStr(nrrdType, type));
+            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': sample %zu is '%.40s', not a number of type %s",
+                                    name, i, word, airEnumStr(nrrdType, type));
         switch (type) {
         case nrrdTypeChar: ((signed char *)data)[i] = (signed char)whole; break;
         case nrrdTypeUChar: data[i] = (unsigned char)whole; break;
@@ -324,20 +324,21 @@ static hot_status read_part(hot_context *context, hot_nrrd_file *file, FILE *fro
         int c;
         while ((c = getc(from)) != '\n')
             if (c == EOF)
-                return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' ends within the %ld lines that are to be skipped",
-                                        name, file->line_skip);
+                return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                        "'%s' ends within the %ld lines that are to be skipped", name, file->line_skip);
     }
     int packed = encoding == nrrdEncodingGzip;
     if (packed || encoding == nrrdEncodingRaw)
         return hot_stream_read(context, from, packed, name, skip, data, bytes);
     if (skip < 0)
-        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': `byte skip: %ld` goes with raw and gzip data, not with %s",
-                                file->path, skip, encoding->name);
+        return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                "'%s': `byte skip: %ld` goes with raw and gzip data, not with %s", file->path, skip,
+                                encoding->name);
     if (!encoding->isCompression)
         for (long i = 0; i < skip; i++)
             if (getc(from) == EOF)
-                return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' ends within the %ld bytes that are to be skipped",
-                                        name, skip);
+                return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                        "'%s' ends within the %ld bytes that are to be skipped", name, skip);
     if (encoding == nrrdEncodingAscii)
         return read_numbers(context, from, name, file->nrrd->type, samples, data);
     if (encoding == nrrdEncodingHex)
@@ -356,8 +357,8 @@ hot_status hot_nrrd_read(hot_context *context, hot_nrrd_file *file, void *data)
         for (size_t i = 0; i < file->count && status == HOT_OK; i++) {
             FILE *from = fopen(file->names[i], "rb");
             if (!from) {
-                status = hot_context_fail(context, HOT_ERROR_FILE, "cannot open data file '%s' of '%s': %s", file->names[i],
-                                          file->path, strerror(errno));
+                status = hot_context_fail(context, HOT_ERROR_FILE, "cannot open data file '%s' of '%s': %s",
+                                          file->names[i], file->path, strerror(errno));
                 break;
             }
             status = read_part(context, file, from, file->names[i], file->skips[i],

@@ -116,7 +116,8 @@ static hot_status text_append(hot_context *context, text *to, const char *bytes,
 static hot_status read_text(hot_context *context, hot_nrrd_file *file, FILE *from, text *header, int *blank)
 {
     char line[4096];
-    size_t length = header->used; /* of the current line so far (the magic is there), whatever part of it is in `line` */
+    /* of the current line so far (the magic is there), whatever part of it is in `line` */
+    size_t length = header->used;
     size_t held = 0;
     *blank = 0;
     for (;;) {
@@ -137,8 +138,9 @@ static hot_status read_text(hot_context *context, hot_nrrd_file *file, FILE *fro
             if (status != HOT_OK)
                 return status;
             if (header->used > header_limit)
-                return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has a header of more than %zu bytes: not an NRRD",
-                                        file->path, header_limit);
+                return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                        "'%s' has a header of more than %zu bytes: not an NRRD", file->path,
+                                        header_limit);
             if (c == EOF)
                 return ferror(from) ? hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s", file->path,
                                                        strerror(errno))
@@ -233,12 +235,13 @@ static hot_status expand_names(hot_context *context, hot_nrrd_file *file, const 
                                 file->path, (int)(length < 200 ? length : 200), value);
     long number = step == 0 ? 0 : (max - min) / step + 1;
     if (step == 0 || number <= 0 || number > 1000000 || labs(min) > 1000000000 || labs(max) > 1000000000)
-        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': data files numbered from %ld to %ld by %ld", file->path,
-                                min, max, step);
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': data files numbered from %ld to %ld by %ld",
+                                file->path, min, max, step);
     for (long i = 0; i < number; i++) {
         char name[4400], digits[64];
         if (length > 4000)
-            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': the name of the data file is too long", file->path);
+            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': the name of the data file is too long",
+                                    file->path);
         snprintf(digits, sizeof digits, zero ? "%0*ld" : "%*ld", (int)width, min + i * step);
         int made = snprintf(name, sizeof name, "%.*s%s%.*s", (int)(percent - value), value, digits,
                             (int)(length - (size_t)(end + 1 - value)), end + 1);
@@ -304,8 +307,9 @@ static hot_status take_data_fields(hot_context *context, hot_nrrd_file *file, te
                 size_t used = strlen(value);
                 while (used && (value[used - 1] == ' ' || value[used - 1] == '\t'))
                     used--;
-                status = used ? add_name(context, file, value, used, 0)
-                              : hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has an empty `data file:`", file->path);
+                status = used
+                    ? add_name(context, file, value, used, 0)
+                    : hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has an empty `data file:`", file->path);
             }
         } else if ((value = field_value(line, "byteskip")) || (value = field_value(line, "lineskip"))) {
             int bytes = (field_value(line, "byteskip") != NULL);
@@ -377,22 +381,24 @@ static hot_status check_sizes(hot_context *context, hot_nrrd_file *file)
     file->bytes = samples * one;
     size_t files = file->count ? file->count : 1;
     if (samples % files)
-        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': %s samples do not divide into %zu data files", file->path,
-                                sizes, files);
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': %s samples do not divide into %zu data files",
+                                file->path, sizes, files);
     const NrrdEncoding *encoding = file->nio->encoding;
     if (!encoding->available())
-        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is encoded as %s, which this build of Teem cannot read",
-                                file->path, encoding->name);
+        return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                "'%s' is encoded as %s, which this build of Teem cannot read", file->path,
+                                encoding->name);
     for (size_t i = 0; i < files; i++) {
         const char *name = file->count ? file->names[i] : file->path;
         size_t there;
         if (file->count) {
             struct stat about;
             if (stat(name, &about) != 0)
-                return hot_context_fail(context, HOT_ERROR_FILE, "cannot open data file '%s' of '%s': %s", name, file->path,
-                                        strerror(errno));
+                return hot_context_fail(context, HOT_ERROR_FILE, "cannot open data file '%s' of '%s': %s", name,
+                                        file->path, strerror(errno));
             if (S_ISDIR(about.st_mode))
-                return hot_context_fail(context, HOT_ERROR_FILE, "data file '%s' of '%s' is a folder", name, file->path);
+                return hot_context_fail(context, HOT_ERROR_FILE, "data file '%s' of '%s' is a folder", name,
+                                        file->path);
             if (!S_ISREG(about.st_mode) && !S_ISFIFO(about.st_mode)) /* /dev/zero never ends */
                 return hot_context_fail(context, HOT_ERROR_FILE, "data file '%s' of '%s' is a device, not a file", name,
                                         file->path);
@@ -417,7 +423,8 @@ static hot_status check_sizes(hot_context *context, hot_nrrd_file *file)
             least += (size_t)file->skips[i];
         if (there < least)
             return hot_context_fail(context, HOT_ERROR_FORMAT,
-                                    "'%s' is too short: %zu bytes of data, but %s samples of type %s as %s need at least %zu",
+                                    "'%s' is too short: %zu bytes of data, but %s samples of type %s as %s need at "
+                                    "least %zu",
                                     name, there, sizes, airEnumStr(nrrdType, nrrd->type), encoding->name, least);
     }
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
@@ -459,11 +466,11 @@ hot_status hot_nrrd_open(hot_context *context, const char *path, hot_nrrd_file *
     for (int c; got < 4 && (c = getc(file->stream)) != EOF; got++)
         magic[got] = (char)c;
     if (got == 0 || memcmp(magic, "NRRD", 4) != 0) {
-        status = got == 0 ? hot_context_fail(context, HOT_ERROR_FORMAT, "%s%s%s is empty", from_stdin ? "" : "'", file->path,
-                                             from_stdin ? "" : "'")
-                          : hot_context_fail(context, HOT_ERROR_FORMAT,
-                                             "'%s' is not an NRRD file: its first line is not NRRD0001 ... NRRD0006",
-                                             file->path);
+        status = got == 0
+            ? hot_context_fail(context, HOT_ERROR_FORMAT, "%s%s%s is empty", from_stdin ? "" : "'", file->path,
+                               from_stdin ? "" : "'")
+            : hot_context_fail(context, HOT_ERROR_FORMAT,
+                               "'%s' is not an NRRD file: its first line is not NRRD0001 ... NRRD0006", file->path);
         goto cleanup;
     }
     int blank = 0;
@@ -502,7 +509,8 @@ hot_status hot_nrrd_open(hot_context *context, const char *path, hot_nrrd_file *
         hot_nrrd_reason(reason, sizeof reason);
     hot_nrrd_unlock();
     if (bad)
-        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has a header that cannot be used: %s", file->path, reason);
+        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has a header that cannot be used: %s", file->path,
+                                  reason);
     else
         status = check_sizes(context, file);
 cleanup:

@@ -30,7 +30,8 @@ hot_status hot_nrrd_load(hot_context *context, const char *path, Nrrd **nrrd)
     /* malloc, since Teem's own nrrdNuke frees it */
     void *data = malloc(file.bytes);
     if (!data)
-        status = hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory: %zu bytes for '%s'", file.bytes, file.path);
+        status = hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory: %zu bytes for '%s'", file.bytes,
+                                  file.path);
     else
         status = hot_nrrd_read(context, &file, data);
     if (status == HOT_OK) {
@@ -68,8 +69,8 @@ static hot_status put_header(hot_context *context, const Nrrd *nrrd, const char 
     return HOT_OK;
 }
 
-/* The samples as they are, or as one gzip stream. Not by Teem, which would hold its lock all the while: two runs write at
- * once. */
+/* The samples as they are, or as one gzip stream. Not by Teem, which would hold its lock all the while: two runs write
+ * at once. */
 static hot_status put_samples(hot_context *context, const Nrrd *nrrd, int compress, FILE *to)
 {
     enum { ROOM = 1 << 16 };
@@ -107,7 +108,8 @@ static hot_status put_samples(hot_context *context, const Nrrd *nrrd, int compre
 }
 
 /* name.nhdr and its data file name.raw or name.raw.gz; the data appear first. */
-static hot_status save_detached(hot_context *context, const Nrrd *nrrd, const char *path, NrrdIoState *nio, int compress)
+static hot_status save_detached(hot_context *context, const Nrrd *nrrd, const char *path, NrrdIoState *nio,
+                                int compress)
 {
     hot_output header = {0}, data = {0};
     hot_status status = HOT_ERROR_MEMORY;
@@ -157,8 +159,9 @@ hot_status hot_nrrd_save(hot_context *context, const Nrrd *nrrd, const char *pat
     size_t length = strlen(path);
     locale_t before = hot_plain_numbers_begin();
     if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO)) {
-        status = hot_context_fail(context, HOT_ERROR_FILE, "an NRRD on the terminal is of use to nobody: name a file, or pipe "
-                                  "it into the next program");
+        status = hot_context_fail(
+            context, HOT_ERROR_FILE,
+            "an NRRD on the terminal is of use to nobody: name a file, or pipe it into the next program");
     } else if (length > 5 && strcmp(path + length - 5, ".nhdr") == 0) {
         status = save_detached(context, nrrd, path, nio, compress);
     } else {
@@ -214,7 +217,8 @@ hot_status hot_nrrd_set_grid(hot_context *context, Nrrd *nrrd, unsigned int firs
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "axes %u to %u of an array with %u axes", first_axis,
                                 first_axis + 2, nrrd->dim);
     hot_nrrd_lock();
-    int bad = grid->space == HOT_SPACE_UNKNOWN ? nrrdSpaceDimensionSet(nrrd, 3) : nrrdSpaceSet(nrrd, spaces[grid->space]);
+    int bad = grid->space == HOT_SPACE_UNKNOWN ? nrrdSpaceDimensionSet(nrrd, 3)
+                                               : nrrdSpaceSet(nrrd, spaces[grid->space]);
     if (bad)
         hot_nrrd_reason(reason, sizeof reason);
     hot_nrrd_unlock();
@@ -265,7 +269,8 @@ hot_status hot_nrrd_get_grid(hot_context *context, const Nrrd *nrrd, const unsig
     int directed = 0;
     for (int a = 0; a < 3; a++) {
         if (axes[a] >= nrrd->dim)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "axis %u of an array with %u axes", axes[a], nrrd->dim);
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "axis %u of an array with %u axes", axes[a],
+                                    nrrd->dim);
         grid->size[a] = nrrd->axis[axes[a]].size;
         directed += nrrd->spaceDim >= 3 && isfinite(nrrd->axis[axes[a]].spaceDirection[0]);
     }
@@ -286,7 +291,8 @@ hot_status hot_nrrd_get_grid(hot_context *context, const Nrrd *nrrd, const unsig
         }
     } else {
         return hot_context_fail(context, HOT_ERROR_FORMAT,
-                                "only %d of the 3 spatial axes have a space direction; all or none must have one", directed);
+                                "only %d of the 3 spatial axes have a space direction; all or none must have one",
+                                directed);
     }
     const double (*m)[4] = (const double (*)[4])grid->to_world;
     double determinant = m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) -
@@ -311,7 +317,8 @@ hot_status hot_nrrd_set_key(hot_context *context, Nrrd *nrrd, const char *key, c
     if (bad)
         hot_nrrd_reason(reason, sizeof reason);
     hot_nrrd_unlock();
-    return bad ? hot_context_fail(context, HOT_ERROR_MEMORY, "cannot add the key '%s' to an NRRD: %s", key, reason) : HOT_OK;
+    return bad ? hot_context_fail(context, HOT_ERROR_MEMORY, "cannot add the key '%s' to an NRRD: %s", key, reason)
+               : HOT_OK;
 }
 
 char *hot_nrrd_get_key(hot_context *context, const Nrrd *nrrd, const char *key)

@@ -12,14 +12,17 @@
  * the caller. */
 hot_status hot_nrrd_load(hot_context *context, const char *path, Nrrd **nrrd);
 
-/* Saves ("-" = standard output) through hot_output: attached .nrrd (gzip when `compress`), or .nhdr + data file by name. */
+/* Saves ("-" = standard output) through hot_output: attached .nrrd (gzip when `compress`), or .nhdr +
+ * data file by name. */
 hot_status hot_nrrd_save(hot_context *context, const Nrrd *nrrd, const char *path, int compress);
 
-/* Wraps `data` (not copied, not owned) of axis sizes `sizes` in a new Nrrd; nrrdNix it when done. type: nrrdTypeFloat ... */
+/* Wraps `data` (not copied, not owned) of axis sizes `sizes` in a new Nrrd; nrrdNix it when done. type:
+ * nrrdTypeFloat ... */
 hot_status hot_nrrd_wrap(hot_context *context, const void *data, int type, unsigned int dim, const size_t *sizes,
                          Nrrd **nrrd);
 
-/* Sets space, directions, origin, kinds (domain "space") of the three axes first_axis ... first_axis + 2 from the grid. */
+/* Sets space, directions, origin, kinds (domain "space") of the three axes first_axis ... first_axis +
+ * 2 from the grid. */
 hot_status hot_nrrd_set_grid(hot_context *context, Nrrd *nrrd, unsigned int first_axis, const hot_grid *grid);
 /* Reads the geometry of three axes (any positions, in the order given) into a grid. A file without directions gets its
  * spacings (or 1 mm) and HOT_SPACE_UNKNOWN. */

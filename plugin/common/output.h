@@ -23,7 +23,8 @@ hot_status hot_output_file(hot_context *context, hot_output *output, FILE **file
 /* Flushes and closes what was written, without a rename: with several files that belong together, finish all of them
  * before the first is committed. Errors: HOT_ERROR_FILE (a full disk). */
 hot_status hot_output_finish(hot_context *context, hot_output *output);
-/* Makes it appear: flushes, closes, renames. A full disk shows up here as HOT_ERROR_FILE, and nothing is left. Frees. */
+/* Makes it appear: flushes, closes, renames. A full disk shows up here as HOT_ERROR_FILE, and
+ * nothing is left. Frees. */
 hot_status hot_output_commit(hot_context *context, hot_output *output);
 /* How an output is called in messages: its path, or "standard output". */
 const char *hot_output_name(const char *path);

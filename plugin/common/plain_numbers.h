@@ -1,5 +1,5 @@
-/* Numbers in files have a decimal point, whatever the host program's locale (a German desktop makes printf write 0,5 and
- * strtod stop at the point): between begin and end this thread reads and writes numbers plainly. */
+/* Numbers in files have a decimal point, whatever the host program's locale (a German desktop makes printf write 0,5
+ * and strtod stop at the point): between begin and end this thread reads and writes numbers plainly. */
 #ifndef HOT_PLUGIN_PLAIN_NUMBERS_H
 #define HOT_PLUGIN_PLAIN_NUMBERS_H
 

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef struct hot_random {
     uint64_t state;
@@ -33,7 +34,10 @@ static inline uint64_t hot_random_bits(hot_random *random)
 }
 
 /* Uniform in [0, 1). */
-static inline double hot_random_uniform(hot_random *random) { return (double)(hot_random_bits(random) >> 11) * 0x1p-53; }
+static inline double hot_random_uniform(hot_random *random)
+{
+    return (double)(hot_random_bits(random) >> 11) * 0x1p-53;
+}
 
 /* Uniform in [range[0], range[1]); takes one number from the stream whether or not the range is a point. */
 static inline double hot_random_between(hot_random *random, const double range[2])
@@ -96,9 +100,10 @@ static inline void hot_random_rotation(hot_random *random, double rotation[3][3]
     for (int i = 0; i < 4; i++)
         q[i] /= norm;
     double w = q[0], x = q[1], y = q[2], z = q[3];
-    rotation[0][0] = 1 - 2 * (y * y + z * z), rotation[0][1] = 2 * (x * y - w * z), rotation[0][2] = 2 * (x * z + w * y);
-    rotation[1][0] = 2 * (x * y + w * z), rotation[1][1] = 1 - 2 * (x * x + z * z), rotation[1][2] = 2 * (y * z - w * x);
-    rotation[2][0] = 2 * (x * z - w * y), rotation[2][1] = 2 * (y * z + w * x), rotation[2][2] = 1 - 2 * (x * x + y * y);
+    const double turned[3][3] = {{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
+                                 {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
+                                 {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}};
+    memcpy(rotation, turned, sizeof turned);
 }
 
 #endif

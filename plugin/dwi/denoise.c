@@ -36,8 +36,8 @@ static hot_status begin_like(hot_context *context, const hot_dwi *dwi, hot_dwi *
     return status;
 }
 
-hot_status hot_dwi_denoise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, const hot_denoise_options *options,
-                           hot_dwi **denoised, float *noise)
+hot_status hot_dwi_denoise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
+                           const hot_denoise_options *options, hot_dwi **denoised, float *noise)
 {
     const size_t *size = dwi->grid.size, volumes = dwi->volumes, plane = size[0] * size[1];
     hot_denoise_options slab = {.size = sizeof slab};
@@ -46,7 +46,8 @@ hot_status hot_dwi_denoise(hot_context *context, const hot_dwi *dwi, const hot_m
     hot_dwi *made = NULL;
     *denoised = NULL;
     if (options && options->size != sizeof slab)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise: options->size is %zu, not %zu", options->size, sizeof slab);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise: options->size is %zu, not %zu", options->size,
+                                sizeof slab);
     if (options)
         slab = *options;
     slab.is_complex = 0;
@@ -63,7 +64,8 @@ hot_status hot_dwi_denoise(hot_context *context, const hot_dwi *dwi, const hot_m
     signals = hot_context_alloc(context, most * plane, volumes * sizeof *signals);
     status = signals ? HOT_OK : HOT_ERROR_MEMORY;
     for (size_t begin = 0; begin < size[2] && status == HOT_OK; begin += thick) {
-        const size_t end = begin + thick < size[2] ? begin + thick : size[2], first = begin < margin ? 0 : begin - margin;
+        const size_t end = begin + thick < size[2] ? begin + thick : size[2],
+                     first = begin < margin ? 0 : begin - margin;
         const size_t last = end + margin < size[2] ? end + margin : size[2], here[3] = {size[0], size[1], last - first};
         slab.slices = size[2];
         slab.first = first;
@@ -74,7 +76,8 @@ hot_status hot_dwi_denoise(hot_context *context, const hot_dwi *dwi, const hot_m
         status = hot_dwi_read(context, dwi, first * plane, (last - first) * plane, signals);
         if (status == HOT_OK)
             status = hot_denoise_f32(context, &slab, here, volumes, signals, mask ? mask->bytes + first * plane : NULL,
-                                     (float *)made->data + begin * plane * volumes, noise ? noise + begin * plane : NULL);
+                                     (float *)made->data + begin * plane * volumes,
+                                     noise ? noise + begin * plane : NULL);
     }
     hot_context_free(context, signals);
     if (status != HOT_OK)

@@ -63,19 +63,20 @@ hot_status hot_dwi_complete(hot_context *context, hot_dwi *dwi)
     for (size_t v = 0; v < dwi->volumes; v++) {
         double *g = dwi->gradients + 3 * v;
         if (!(isfinite(dwi->b[v]) && dwi->b[v] >= 0))
-            return hot_context_fail(context, HOT_ERROR_DATA, "volume %zu has the b-value %g; it must be a number of at least 0",
-                                    v, dwi->b[v]);
+            return hot_context_fail(context, HOT_ERROR_DATA,
+                                    "volume %zu has the b-value %g; it must be a number of at least 0", v, dwi->b[v]);
         int known = isfinite(g[0]) && isfinite(g[1]) && isfinite(g[2]);
         if (!known && dwi->b[v] <= 50) /* some tools write NaN where there is no direction to tell */
             g[0] = g[1] = g[2] = 0;
         else if (!known)
-            return hot_context_fail(context, HOT_ERROR_DATA, "volume %zu has the gradient (%g, %g, %g)", v, g[0], g[1], g[2]);
+            return hot_context_fail(context, HOT_ERROR_DATA, "volume %zu has the gradient (%g, %g, %g)", v, g[0], g[1],
+                                    g[2]);
         /* scaled first: neither huge nor tiny components overflow or vanish */
         double largest = fmax(fabs(g[0]), fmax(fabs(g[1]), fabs(g[2])));
         if (dwi->b[v] == 0 || largest == 0) {
             if (dwi->b[v] > 50)
-                return hot_context_fail(context, HOT_ERROR_DATA, "volume %zu has b = %g s/mm^2 but no gradient direction", v,
-                                        dwi->b[v]);
+                return hot_context_fail(context, HOT_ERROR_DATA,
+                                        "volume %zu has b = %g s/mm^2 but no gradient direction", v, dwi->b[v]);
             g[0] = g[1] = g[2] = 0;
             continue;
         }
@@ -93,8 +94,8 @@ hot_status hot_dwi_create(hot_context *context, const hot_grid *grid, size_t vol
     *dwi = NULL;
     size_t voxels = hot_grid_voxels(grid);
     if (voxels == 0 || volumes == 0 || voxels > SIZE_MAX / sizeof(float) / volumes)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a DWI of %zu x %zu x %zu voxels and %zu volumes", grid->size[0],
-                                grid->size[1], grid->size[2], volumes);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a DWI of %zu x %zu x %zu voxels and %zu volumes",
+                                grid->size[0], grid->size[1], grid->size[2], volumes);
     hot_dwi *made = NULL;
     hot_status status = hot_dwi_begin(context, grid, volumes, voxels, "", &made);
     if (status != HOT_OK)

@@ -4,7 +4,8 @@
 
 #include <hotfiber/hotfiber.h>
 
-/* Columns: the unit directions of i, j, k in the world; the orthogonal matrix nearest to them where the grid has shear. */
+/* Columns: the unit directions of i, j, k in the world; the orthogonal matrix nearest to them where
+ * the grid has shear. */
 void hot_grid_image_axes(const hot_grid *grid, double frame[3][3]);
 
 /* The matrix that takes a bvec vector of this grid into world axes of grid->space: the orthogonal matrix nearest to the

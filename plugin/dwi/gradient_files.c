@@ -13,7 +13,8 @@ static long line_numbers(const char *line, const char *end, double *numbers, con
 {
     long count = 0;
     for (;;) {
-        while (line < end && (*line == ' ' || *line == '\t' || *line == ',' || *line == '\r' || *line == '\v' || *line == '\f'))
+        while (line < end &&
+               (*line == ' ' || *line == '\t' || *line == ',' || *line == '\r' || *line == '\v' || *line == '\f'))
             line++;
         if (line == end || *line == '#')
             return count;
@@ -42,12 +43,14 @@ hot_status hot_table_parse(hot_context *context, const char *name, const char *t
             const char *end = line + strcspn(line, "\n"), *at = NULL;
             long count = line_numbers(line, end, fill ? *values + used : NULL, &at);
             if (count < 0)
-                return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s', line %zu: '%.*s' is not a number", name, number,
-                                        (int)strcspn(at, " \t\r\n,") < 40 ? (int)strcspn(at, " \t\r\n,") : 40, at);
+                return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s', line %zu: '%.*s' is not a number", name,
+                                        number, (int)strcspn(at, " \t\r\n,") < 40 ? (int)strcspn(at, " \t\r\n,") : 40,
+                                        at);
             if (count > 0) {
                 if (row && (size_t)count != *columns)
-                    return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s', line %zu has %ld numbers, the lines before it %zu",
-                                            name, number, count, *columns);
+                    return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                            "'%s', line %zu has %ld numbers, the lines before it %zu", name, number,
+                                            count, *columns);
                 *columns = (size_t)count;
                 row++;
                 used += (size_t)count;
@@ -74,8 +77,9 @@ hot_status hot_bval_parse(hot_context *context, const char *name, const char *te
     if (status == HOT_OK && rows != 1 && columns != 1) {
         hot_context_free(context, *b);
         *b = NULL;
-        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has %zu lines of %zu numbers; b-values are one line or one column",
-                                name, rows, columns);
+        return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                "'%s' has %zu lines of %zu numbers; b-values are one line or one column", name, rows,
+                                columns);
     }
     *count = rows * columns;
     return status;
@@ -91,9 +95,10 @@ hot_status hot_bvec_parse(hot_context *context, const char *name, const char *te
     if (status != HOT_OK)
         return status;
     if (rows != 3 && columns != 3) {
-        status = hot_context_fail(context, HOT_ERROR_FORMAT,
-                                  "'%s' has %zu lines of %zu numbers; vectors are 3 lines (x, y, z), or lines of 3 numbers", name,
-                                  rows, columns);
+        status = hot_context_fail(
+            context, HOT_ERROR_FORMAT,
+            "'%s' has %zu lines of %zu numbers; vectors are 3 lines (x, y, z), or lines of 3 numbers", name, rows,
+            columns);
         hot_context_free(context, table);
         return status;
     }
@@ -131,9 +136,9 @@ hot_status hot_text_load(hot_context *context, const char *path, char **text)
             size_t larger = room ? 2 * room : 8192;
             char *grown = larger > LIMIT ? NULL : hot_context_alloc(context, larger, 1);
             if (!grown) {
-                status = larger > LIMIT ? hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is too large for a gradient table",
-                                                           path)
-                                        : HOT_ERROR_MEMORY;
+                status = larger > LIMIT
+                    ? hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is too large for a gradient table", path)
+                    : HOT_ERROR_MEMORY;
                 break;
             }
             if (used)

@@ -15,10 +15,12 @@ hot_status hot_dwi_load(hot_context *context, const char *path, const char *bval
     int nifti = hot_path_is_nifti(path) || pair;
     if (!nifti && (bval || bvec))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "bval and bvec files go with NIfTI; '%s' is no .nii or .nii.gz, and NRRD has its gradients within",
+                                "bval and bvec files go with NIfTI; '%s' is no .nii or .nii.gz, and NRRD has its "
+                                "gradients within",
                                 path);
     locale_t before = hot_plain_numbers_begin();
-    hot_status status = nifti ? hot_dwi_load_nifti(context, path, bval, bvec, dwi) : hot_dwi_load_nrrd(context, path, dwi);
+    hot_status status = nifti ? hot_dwi_load_nifti(context, path, bval, bvec, dwi)
+                              : hot_dwi_load_nrrd(context, path, dwi);
     hot_plain_numbers_end(before);
     return status;
 }

@@ -11,8 +11,8 @@ hot_status hot_mask_full(hot_context *context, const hot_grid *grid, hot_mask **
     *mask = NULL;
     size_t voxels = hot_grid_voxels(grid);
     if (voxels == 0)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a mask of %zu x %zu x %zu voxels", grid->size[0], grid->size[1],
-                                grid->size[2]);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a mask of %zu x %zu x %zu voxels", grid->size[0],
+                                grid->size[1], grid->size[2]);
     hot_mask *made = hot_context_calloc(context, 1, sizeof *made);
     if (!made)
         return HOT_ERROR_MEMORY;
@@ -45,9 +45,9 @@ hot_status hot_mask_copy(hot_context *context, const hot_mask *from, const hot_g
 {
     *mask = NULL;
     if (memcmp(from->grid.size, grid->size, sizeof grid->size) != 0)
-        return hot_context_fail(context, HOT_ERROR_DATA, "the mask has %zu x %zu x %zu voxels, the data %zu x %zu x %zu",
-                                from->grid.size[0], from->grid.size[1], from->grid.size[2], grid->size[0], grid->size[1],
-                                grid->size[2]);
+        return hot_context_fail(context, HOT_ERROR_DATA,
+                                "the mask has %zu x %zu x %zu voxels, the data %zu x %zu x %zu", from->grid.size[0],
+                                from->grid.size[1], from->grid.size[2], grid->size[0], grid->size[1], grid->size[2]);
     hot_status status = hot_mask_full(context, grid, mask);
     if (status != HOT_OK)
         return status;
@@ -87,8 +87,9 @@ static size_t threshold(const void *data, int nrrd_type, size_t count, uint8_t *
 
 static hot_status other_size(hot_context *context, const char *path, const size_t size[3], const hot_grid *grid)
 {
-    return hot_context_fail(context, HOT_ERROR_DATA, "mask '%s' has %zu x %zu x %zu voxels, the data have %zu x %zu x %zu", path,
-                            size[0], size[1], size[2], grid->size[0], grid->size[1], grid->size[2]);
+    return hot_context_fail(context, HOT_ERROR_DATA,
+                            "mask '%s' has %zu x %zu x %zu voxels, the data have %zu x %zu x %zu", path, size[0],
+                            size[1], size[2], grid->size[0], grid->size[1], grid->size[2]);
 }
 
 /* The same sizes do not make the same place: a mask whose far corners lie elsewhere is most likely stored in another
@@ -114,8 +115,10 @@ static void compare_places(hot_context *context, const char *path, const hot_gri
         for (int c = 0; c < 3; c++)
             voxel = fmax(voxel, fabs(g[r][c]));
     if (farthest > voxel / 2)
-        hot_context_log(context, HOT_LOG_WARNING, "mask '%s' lies up to %.3g mm away from the data; its voxels are taken in the "
-                        "order they are stored", path, farthest);
+        hot_context_log(
+            context, HOT_LOG_WARNING,
+            "mask '%s' lies up to %.3g mm away from the data; its voxels are taken in the order they are stored", path,
+            farthest);
 }
 
 static hot_status load_nrrd(hot_context *context, const char *path, hot_mask *mask)
@@ -135,7 +138,8 @@ static hot_status load_nrrd(hot_context *context, const char *path, hot_mask *ma
             axes++;
         }
     if (axes > 3)
-        status = hot_context_fail(context, HOT_ERROR_FORMAT, "mask '%s' has %u axes; a mask has one value per voxel, 3 axes", path,
+        status = hot_context_fail(context, HOT_ERROR_FORMAT,
+                                  "mask '%s' has %u axes; a mask has one value per voxel, 3 axes", path,
                                   file.nrrd->dim);
     else if (file.samples != hot_grid_voxels(&mask->grid))
         status = other_size(context, path, size, &mask->grid);

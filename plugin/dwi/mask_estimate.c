@@ -150,7 +150,8 @@ static double background_below(const float *smooth, const float *low, const floa
 
 /* Labels the connected sets (sharing faces) of voxels whose byte is `value`, keeps in `labels` 1, 2, ...; returns how
  * many. queue and labels hold one number per voxel. When the caller wants to stop it stops, with what it has found. */
-static size_t components(hot_context *context, const size_t size[3], const uint8_t *bytes, uint8_t value, size_t *labels, size_t *queue)
+static size_t components(hot_context *context, const size_t size[3], const uint8_t *bytes, uint8_t value,
+                         size_t *labels, size_t *queue)
 {
     const size_t nx = size[0], nxy = size[0] * size[1], voxels = nxy * size[2];
     size_t found = 0;

@@ -52,8 +52,8 @@ static hot_status table_text(hot_context *context, const char *path, const char 
         return HOT_ERROR_MEMORY;
     hot_status status = hot_text_load(context, *name, text);
     if (status == HOT_ERROR_FILE && !given)
-        status = hot_context_add(context, status, "the %s file of '%s' must lie beside it, or be given with --%s", suffix + 1,
-                                 path, suffix + 1);
+        status = hot_context_add(context, status, "the %s file of '%s' must lie beside it, or be given with --%s",
+                                 suffix + 1, path, suffix + 1);
     return status;
 }
 
@@ -75,8 +75,8 @@ static void scale_by_length(hot_context *context, hot_dwi *dwi, const char *name
         if (squared > 0)
             dwi->b[v] *= squared;
     }
-    hot_context_log(context, HOT_LOG_NOTE, "'%s': vectors are not of length 1, b-values are multiplied by their squared length",
-                    name);
+    hot_context_log(context, HOT_LOG_NOTE,
+                    "'%s': vectors are not of length 1, b-values are multiplied by their squared length", name);
 }
 
 static hot_status read_tables(hot_context *context, const char *path, const char *bval, const char *bvec, hot_dwi *dwi)
@@ -96,15 +96,17 @@ static hot_status read_tables(hot_context *context, const char *path, const char
     if (status == HOT_OK)
         status = hot_dwi_add_input(context, dwi, g_name);
     if (status == HOT_OK && (b_count != dwi->volumes || g_count != dwi->volumes))
-        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has %zu volumes, but '%s' has %zu b-values and '%s' %zu vectors",
-                                  path, dwi->volumes, b_name, b_count, g_name, g_count);
+        status = hot_context_fail(context, HOT_ERROR_FORMAT,
+                                  "'%s' has %zu volumes, but '%s' has %zu b-values and '%s' %zu vectors", path,
+                                  dwi->volumes, b_name, b_count, g_name, g_count);
     if (status == HOT_OK) {
         double frame[3][3];
         hot_grid_bvec_frame(&dwi->grid, frame);
         for (size_t v = 0; v < dwi->volumes; v++) {
             dwi->b[v] = b[v];
             for (int r = 0; r < 3; r++)
-                dwi->gradients[3 * v + r] = frame[r][0] * g[3 * v] + frame[r][1] * g[3 * v + 1] + frame[r][2] * g[3 * v + 2];
+                dwi->gradients[3 * v + r] = frame[r][0] * g[3 * v] + frame[r][1] * g[3 * v + 1] +
+                    frame[r][2] * g[3 * v + 2];
         }
         scale_by_length(context, dwi, g_name);
         status = hot_dwi_complete(context, dwi);
@@ -124,7 +126,8 @@ static hot_status read_samples(hot_context *context, const nifti_image *image, h
 {
     size_t one = hot_sample_bytes(dwi->sample), samples = hot_grid_voxels(&dwi->grid);
     if (samples == 0 || samples > SIZE_MAX / 2 / one / dwi->volumes)
-        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': its sizes are more than memory can address", image->fname);
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': its sizes are more than memory can address",
+                                image->fname);
     samples *= dwi->volumes;
     dwi->data = hot_context_alloc(context, samples, one);
     dwi->release_data = hot_dwi_free_data;
@@ -145,12 +148,14 @@ hot_status hot_dwi_load_nifti(hot_context *context, const char *path, const char
     for (int axis = 4; axis <= image->dim[0]; axis++)
         volumes *= (size_t)image->dim[axis]; /* hot_nifti_open has seen that the file can hold them */
     if (image->dim[0] < 4 || volumes < 2) {
-        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is one volume; diffusion-weighted data are several", path);
+        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is one volume; diffusion-weighted data are several",
+                                  path);
         goto cleanup;
     }
     if (!to_sample(image->datatype, &sample)) {
-        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has samples of type %s; real numbers of up to 64 bits are read",
-                                  path, nifti_datatype_string(image->datatype));
+        status = hot_context_fail(context, HOT_ERROR_FORMAT,
+                                  "'%s' has samples of type %s; real numbers of up to 64 bits are read", path,
+                                  nifti_datatype_string(image->datatype));
         goto cleanup;
     }
     hot_nifti_grid(image, &grid);

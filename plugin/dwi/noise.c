@@ -6,8 +6,8 @@
 
 enum { CHUNK = 2048 };
 
-/* The value that would stand at `place` if `values` were sorted: the part that holds it is halved, more or less, again and
- * again. Moves the values. */
+/* The value that would stand at `place` if `values` were sorted: the part that holds it is halved, more or less, again
+ * and again. Moves the values. */
 static float at_place(float *values, size_t count, size_t place)
 {
     size_t low = 0, high = count - 1;

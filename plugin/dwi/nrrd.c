@@ -20,7 +20,10 @@ static const char *find_key(const Nrrd *nrrd, const char *key)
 
 static const char *skip_space(const char *text) { return text + strspn(text, " \t\r\n"); }
 
-static int starts_with(const char *text, const char *word) { return strncasecmp(skip_space(text), word, strlen(word)) == 0; }
+static int starts_with(const char *text, const char *word)
+{
+    return strncasecmp(skip_space(text), word, strlen(word)) == 0;
+}
 
 /* `count` numbers; returns how many there were before the first thing that is none. */
 static int read_numbers(const char *text, int count, double *numbers)
@@ -100,8 +103,8 @@ hot_status hot_nrrd_gradients(hot_context *context, const Nrrd *nrrd, const char
                                 b_text ? "the key DWMRI_b-value '" : "no key DWMRI_b-value", b_text ? b_text : "",
                                 b_text ? "', not a number" : "");
     if (!(isfinite(b_max) && b_max > 0))
-        return hot_context_fail(context, HOT_ERROR_DATA, "'%s' has the b-value %g; it must be a positive number of s/mm^2",
-                                name, b_max);
+        return hot_context_fail(context, HOT_ERROR_DATA,
+                                "'%s' has the b-value %g; it must be a positive number of s/mm^2", name, b_max);
     for (int kind = 0; kind < KEYS; kind++) {
         table.value_of[kind] = hot_context_calloc(context, volumes, sizeof **table.value_of);
         if (!table.value_of[kind]) {
@@ -112,13 +115,13 @@ hot_status hot_nrrd_gradients(hot_context *context, const Nrrd *nrrd, const char
     key_table_fill(nrrd, volumes, &table);
     int kind = table.seen[KEY_GRADIENT] ? KEY_GRADIENT : KEY_MATRIX, wanted = kind == KEY_GRADIENT ? 3 : 6;
     if (!table.seen[kind]) {
-        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has neither DWMRI_gradient_0000 nor DWMRI_B-matrix_0000",
-                                  name);
+        status = hot_context_fail(context, HOT_ERROR_FORMAT,
+                                  "'%s' has neither DWMRI_gradient_0000 nor DWMRI_B-matrix_0000", name);
         goto cleanup;
     }
     if (table.beyond[kind]) {
-        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has %zu %s keys for %zu volumes", name, table.seen[kind],
-                                  prefixes[kind], volumes);
+        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has %zu %s keys for %zu volumes", name,
+                                  table.seen[kind], prefixes[kind], volumes);
         goto cleanup;
     }
     size_t rough = 0;
@@ -154,14 +157,15 @@ hot_status hot_nrrd_gradients(hot_context *context, const Nrrd *nrrd, const char
         long repeats = strtol(nex, &end, 10);
         if (end == nex || repeats < 1 || (size_t)repeats > volumes - v) {
             status = hot_context_fail(context, HOT_ERROR_FORMAT,
-                                      "'%s': DWMRI_NEX_%04zu is '%.40s'; volumes %zu to %zu could repeat it", name, v, nex, v,
-                                      volumes - 1);
+                                      "'%s': DWMRI_NEX_%04zu is '%.40s'; volumes %zu to %zu could repeat it", name, v,
+                                      nex, v, volumes - 1);
             goto cleanup;
         }
         for (size_t r = 1; r < (size_t)repeats; r++) {
             if (table.value_of[kind][v + r]) {
-                status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': %s%04zu must not be there, as DWMRI_NEX_%04zu is %ld",
-                                          name, prefixes[kind], v + r, v, repeats);
+                status = hot_context_fail(context, HOT_ERROR_FORMAT,
+                                          "'%s': %s%04zu must not be there, as DWMRI_NEX_%04zu is %ld", name,
+                                          prefixes[kind], v + r, v, repeats);
                 goto cleanup;
             }
             memcpy(gradients + 3 * (v + r), g, sizeof(double[3]));
@@ -172,8 +176,8 @@ hot_status hot_nrrd_gradients(hot_context *context, const Nrrd *nrrd, const char
         if (table.value_of[KEY_SKIP][v] && starts_with(table.value_of[KEY_SKIP][v], "true"))
             skipped[v] = 1;
     if (rough)
-        hot_context_log(context, HOT_LOG_WARNING, "'%s': %zu B-matrices are not of one gradient each; their main axes are used",
-                        name, rough);
+        hot_context_log(context, HOT_LOG_WARNING,
+                        "'%s': %zu B-matrices are not of one gradient each; their main axes are used", name, rough);
 
     double longest = 0;
     for (size_t v = 0; v < volumes; v++)
@@ -215,8 +219,8 @@ hot_status hot_nrrd_dwi_axis(hot_context *context, const Nrrd *nrrd, const char 
     }
     if (nrrd->dim != 4)
         return hot_context_fail(context, HOT_ERROR_FORMAT,
-                                "'%s' has %u axes; diffusion-weighted data have 4 (three of space, one of kind list)", name,
-                                nrrd->dim);
+                                "'%s' has %u axes; diffusion-weighted data have 4 (three of space, one of kind list)",
+                                name, nrrd->dim);
     if (lists == 0 && undirected == 1 && nrrd->spaceDim == 3) {
         *list = last; /* no kinds, but only this one has no direction in space */
         return HOT_OK;
@@ -263,8 +267,8 @@ static hot_status to_world(hot_context *context, const Nrrd *nrrd, const char *n
                          frame[0][1] * (frame[1][0] * frame[2][2] - frame[1][2] * frame[2][0]) +
                          frame[0][2] * (frame[1][0] * frame[2][1] - frame[1][1] * frame[2][0]);
     if (!(fabs(determinant) > 1e-6))
-        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has a measurement frame that is singular (determinant %g)",
-                                name, determinant);
+        return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                "'%s' has a measurement frame that is singular (determinant %g)", name, determinant);
     for (size_t v = 0; v < dwi->volumes; v++) {
         double *g = dwi->gradients + 3 * v, world[3];
         for (int r = 0; r < 3; r++)

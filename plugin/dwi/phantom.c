@@ -38,7 +38,8 @@ static hot_status check_options(hot_context *context, const hot_phantom_options 
     for (size_t i = 0; i < o->condition_count; i++) {
         const hot_phantom_condition *c = &o->conditions[i];
         if (c->fibers < 0 || c->fibers > HOT_PHANTOM_FIBERS)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a phantom's voxel has 0 to 3 fibres, not %d", c->fibers);
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a phantom's voxel has 0 to 3 fibres, not %d",
+                                    c->fibers);
         if (c->fibers > 1 && (bad_range(c->angle, 0, 90) || c->angle[1] <= 0))
             return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                     "crossing angles lie above 0 and up to 90 degrees, in ascending order, not %g-%g",
@@ -63,11 +64,11 @@ static hot_status check_options(hot_context *context, const hot_phantom_options 
         const double *g = o->scheme_gradients + 3 * i;
         double square = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
         if (!(o->scheme_b[i] >= 0 && o->scheme_b[i] <= 1e6))
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "volume %zu of the scheme has no usable b-value: %g", i,
-                                    o->scheme_b[i]);
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "volume %zu of the scheme has no usable b-value: %g",
+                                    i, o->scheme_b[i]);
         if (o->scheme_b[i] > 0 && !(square > 0 && isfinite(square)))
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "volume %zu of the scheme has b = %g but no direction", i,
-                                    o->scheme_b[i]);
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "volume %zu of the scheme has b = %g but no direction",
+                                    i, o->scheme_b[i]);
     }
     if (!(o->s0 > 0) || !(o->along > 0) || !(o->across >= 0) || !(o->vary >= 0 && o->vary <= 0.3))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
@@ -299,8 +300,8 @@ hot_status hot_phantom_create(hot_context *context, const hot_phantom_options *o
     m.grid = &grid;
     m.voxels = hot_grid_voxels(&grid);
     if (!o.scheme_volumes && o.directions > (SIZE_MAX / 2 - o.b0) / o.shells) {
-        status = hot_context_fail(context, HOT_ERROR_MEMORY, "%zu shells of %zu directions are beyond any memory", o.shells,
-                                  o.directions);
+        status = hot_context_fail(context, HOT_ERROR_MEMORY, "%zu shells of %zu directions are beyond any memory",
+                                  o.shells, o.directions);
         goto cleanup;
     }
     m.volumes = o.scheme_volumes ? o.scheme_volumes : o.b0 + o.shells * o.directions;
@@ -310,8 +311,8 @@ hot_status hot_phantom_create(hot_context *context, const hot_phantom_options *o
     if (!m.truth || !b || !gradients)
         goto cleanup;
     if (m.volumes > SIZE_MAX / sizeof(float) / m.voxels) {
-        status = hot_context_fail(context, HOT_ERROR_MEMORY, "a phantom of %zu voxels and %zu volumes is beyond any memory",
-                                  m.voxels, m.volumes);
+        status = hot_context_fail(context, HOT_ERROR_MEMORY,
+                                  "a phantom of %zu voxels and %zu volumes is beyond any memory", m.voxels, m.volumes);
         goto cleanup;
     }
     m.signals = hot_context_alloc(context, m.voxels * m.volumes, sizeof *m.signals);

@@ -35,7 +35,8 @@ static void conditions_text(char *text, size_t room, const hot_phantom_options *
         range_text(fraction, sizeof fraction, c->fraction);
         const char *comma = i ? ", " : "";
         if (c->fibers == 0)
-            used += (size_t)snprintf(text + used, room - used, "%sisotropic %g %g", comma, c->isotropic[0], c->isotropic[1]);
+            used += (size_t)snprintf(text + used, room - used, "%sisotropic %g %g", comma, c->isotropic[0],
+                                     c->isotropic[1]);
         else if (c->fibers == 1)
             used += (size_t)snprintf(text + used, room - used, "%ssingle", comma);
         else
@@ -70,7 +71,8 @@ static hot_status set_keys(hot_context *context, Nrrd *nrrd, const hot_phantom *
         KEY("b0", snprintf(text, TEXT, "%zu", o->b0));
     }
     KEY("s0", snprintf(text, TEXT, "%g", o->s0));
-    KEY("diffusivities", snprintf(text, TEXT, "along %g across %g, relative deviation %g", o->along, o->across, o->vary));
+    KEY("diffusivities",
+        snprintf(text, TEXT, "along %g across %g, relative deviation %g", o->along, o->across, o->vary));
     KEY("csf", range_text(text, TEXT, o->csf));
     KEY("dispersion", range_text(text, TEXT, o->dispersion));
 #undef KEY

@@ -19,7 +19,8 @@ static void crossing(hot_random *random, const hot_phantom_condition *c, double 
         direction[1][0] = sin(a), direction[1][2] = cos(a);
         if (c->fibers < 3)
             return;
-        double b = radian * hot_random_between(random, c->angle), between = radian * hot_random_between(random, c->angle);
+        double b = radian * hot_random_between(random, c->angle),
+               between = radian * hot_random_between(random, c->angle);
         if (attempt > 1000) /* a range that hardly ever fits: an even trio always does */
             b = between = a;
         /* the third from its angles b to the first and `between` to the second */

@@ -4,8 +4,8 @@
 
 #include "common/fields.h"
 
-/* An empty DWI with room for `volumes` b-values, gradients (zero) and positions (volume v at v * `apart`), source copied
- * from `path`. */
+/* An empty DWI with room for `volumes` b-values, gradients (zero) and positions (volume v at v * `apart`), source
+ * copied from `path`. */
 hot_status hot_dwi_begin(hot_context *context, const hot_grid *grid, size_t volumes, size_t apart, const char *path,
                          hot_dwi **dwi);
 /* Checks b-values and gradients (any length, world axes), makes the gradients unit and sorts the shells. */
@@ -19,6 +19,7 @@ void hot_dwi_free_data(hot_context *context, void *data);
 
 /* One reader per format. */
 hot_status hot_dwi_load_nrrd(hot_context *context, const char *path, hot_dwi **dwi);
-hot_status hot_dwi_load_nifti(hot_context *context, const char *path, const char *bval, const char *bvec, hot_dwi **dwi);
+hot_status hot_dwi_load_nifti(hot_context *context, const char *path, const char *bval, const char *bvec,
+                              hot_dwi **dwi);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include "dwi/reader.h"
 
-/* Voxels of one block, and volumes that are turned together: TOGETHER rows of BLOCK samples, read as they lie, wait in the
- * first-level cache until a full cache line of each voxel is there to be written. */
+/* Voxels of one block, and volumes that are turned together: TOGETHER rows of BLOCK samples, read as they lie, wait in
+ * the first-level cache until a full cache line of each voxel is there to be written. */
 enum { BLOCK = 256, TOGETHER = 16 };
 
 typedef struct gather {
@@ -77,8 +77,8 @@ hot_status hot_dwi_read(hot_context *context, const hot_dwi *dwi, size_t first, 
 {
     size_t voxels = hot_grid_voxels(&dwi->grid);
     if (first > voxels || count > voxels - first)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "voxels %zu to %zu of a DWI of %zu voxels", first, first + count,
-                                voxels);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "voxels %zu to %zu of a DWI of %zu voxels", first,
+                                first + count, voxels);
     const size_t nx = dwi->grid.size[0], ny = dwi->grid.size[1];
     const size_t blocks = (count + BLOCK - 1) / BLOCK;
 #pragma omp parallel for schedule(static) num_threads(hot_context_threads(context)) if (blocks > 8)

@@ -55,7 +55,8 @@ COPY(4, uint32_t)
 COPY(8, uint64_t)
 
 /* The samples volume by volume, voxels in i, j, k order: the DWI's own memory when it lies so, else a copy. */
-static hot_status arranged(hot_context *context, const hot_dwi *dwi, hot_sample *sample, const void **samples, void **copy)
+static hot_status arranged(hot_context *context, const hot_dwi *dwi, hot_sample *sample, const void **samples,
+                           void **copy)
 {
     size_t voxels = hot_grid_voxels(&dwi->grid), volumes = dwi->volumes;
     int scaled = dwi->slope != 1 || dwi->intercept != 0;
@@ -197,7 +198,8 @@ static hot_status spare_inputs(hot_context *context, const hot_dwi *dwi, const c
     return status;
 }
 
-static hot_status begin_beside(hot_context *context, const char *path, const char *suffix, hot_output *output, FILE **to)
+static hot_status begin_beside(hot_context *context, const char *path, const char *suffix, hot_output *output,
+                               FILE **to)
 {
     char *name = beside(context, path, suffix);
     if (!name)

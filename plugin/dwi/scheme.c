@@ -110,7 +110,8 @@ hot_status hot_scheme_refuse(hot_context *context, const hot_dwi *dwi, size_t co
                             distinct, source, what, order, remedy);
 }
 
-hot_status hot_dwi_shell_scheme(hot_context *context, const hot_dwi *dwi, int shell, int *order, size_t *distinct, int *planar)
+hot_status hot_dwi_shell_scheme(hot_context *context, const hot_dwi *dwi, int shell, int *order, size_t *distinct,
+                                int *planar)
 {
     double normal[3], *gradients = hot_context_alloc(context, dwi->volumes, 3 * sizeof *gradients);
     size_t count = 0;

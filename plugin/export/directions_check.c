@@ -19,8 +19,8 @@ hot_status hot_directions_check_tables(hot_context *context, const char *path)
     strcpy(table + length - suffix, ".bval");
     if (access(table, F_OK) == 0)
         status = hot_context_fail(context, HOT_ERROR_FORMAT,
-                                  "'%s' holds diffusion-weighted data, not directions, as '%s' says; `hotfiber run` goes from "
-                                  "one to the other", path, table);
+                                  "'%s' holds diffusion-weighted data, not directions, as '%s' says; `hotfiber run` "
+                                  "goes from one to the other", path, table);
     hot_context_free(context, table);
     return status;
 }
@@ -48,13 +48,14 @@ hot_status hot_directions_check_values(hot_context *context, const char *path, c
         positive += above == row;
     }
     if (whole && largest > 1)
-        return hot_context_fail(context, HOT_ERROR_FORMAT,
-                                "'%s' holds no directions: all its values are whole numbers, up to %.9g, as signals are", path,
-                                largest);
+        return hot_context_fail(
+            context, HOT_ERROR_FORMAT,
+            "'%s' holds no directions: all its values are whole numbers, up to %.9g, as signals are", path, largest);
     /* Of two random axes all parts are positive once in 16; of real fibres everywhere, never. */
     if (fibers >= 2 && holding >= FEW && (double)positive > 0.9 * (double)holding)
         return hot_context_fail(context, HOT_ERROR_FORMAT,
-                                "'%s' holds no directions: all %zu values are positive in %zu of %zu voxels, as signals are",
+                                "'%s' holds no directions: all %zu values are positive in %zu of %zu voxels, as "
+                                "signals are",
                                 path, row, positive, holding);
     return HOT_OK;
 }

@@ -103,7 +103,8 @@ cleanup:
     return status;
 }
 
-/* Where a NRRD keeps what: sample of a value, fibre and voxel at value * values + fibre * fibers_step + voxel strides. */
+/* Where a NRRD keeps what: sample of a value, fibre and voxel at value * values + fibre * fibers_step
+ * + voxel strides. */
 struct plan {
     unsigned int space[3];
     size_t step[3];      /* of the three space axes */
@@ -124,14 +125,15 @@ static hot_status check_content(hot_context *context, const char *path, const Nr
     }
     if (tensors)
         return hot_context_fail(context, HOT_ERROR_FORMAT,
-                                "'%s' holds tensors, not directions; `hotfiber peaks` finds the directions in them", path);
+                                "'%s' holds tensors, not directions; `hotfiber peaks` finds the directions in them",
+                                path);
     char *modality = nrrdKeyValueGet(nrrd, "modality");
     int dwi = modality && strcmp(modality, "DWMRI") == 0;
     airFree(modality);
     if (dwi)
         return hot_context_fail(context, HOT_ERROR_FORMAT,
-                                "'%s' holds diffusion-weighted data, not directions; `hotfiber run` goes from one to the "
-                                "other", path);
+                                "'%s' holds diffusion-weighted data, not directions; `hotfiber run` goes from one to "
+                                "the other", path);
     return HOT_OK;
 }
 
@@ -141,12 +143,14 @@ static hot_status make_plan(hot_context *context, const char *path, const Nrrd *
     size_t step[NRRD_DIM_MAX], total = 1;
     if (nrrd->dim != 4 && nrrd->dim != 5)
         return hot_context_fail(context, HOT_ERROR_FORMAT,
-                                "'%s' has %u axes; directions have 4 (3 values per fibre, then i j k)", path, nrrd->dim);
+                                "'%s' has %u axes; directions have 4 (3 values per fibre, then i j k)", path,
+                                nrrd->dim);
     for (unsigned int axis = 0; axis < nrrd->dim; axis++) {
         step[axis] = total;
         total *= nrrd->axis[axis].size;
-        int spatial = nrrd->spaceDim ? airExists(nrrd->axis[axis].spaceDirection[0])
-                                     : nrrd->axis[axis].kind == nrrdKindSpace || nrrd->axis[axis].kind == nrrdKindDomain;
+        int spatial = nrrd->spaceDim
+            ? airExists(nrrd->axis[axis].spaceDirection[0])
+            : nrrd->axis[axis].kind == nrrdKindSpace || nrrd->axis[axis].kind == nrrdKindDomain;
         if (spatial && spaces < 3) {
             plan->space[spaces] = axis;
             plan->step[spaces++] = step[axis];
@@ -176,8 +180,8 @@ static hot_status make_plan(hot_context *context, const char *path, const Nrrd *
     int fits = nrrd->dim == 4 ? first % 3 == 0 : first == 3 || first == 4;
     if (!fits || plan->fibers < 1 || plan->fibers > 255)
         return hot_context_fail(context, HOT_ERROR_FORMAT,
-                                "'%s' holds no directions: axis %u has %zu values, where 3 per fibre were expected", path,
-                                other[0], first);
+                                "'%s' holds no directions: axis %u has %zu values, where 3 per fibre were expected",
+                                path, other[0], first);
     if (nrrd->type == nrrdTypeBlock)
         return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has samples of type block", path);
     return HOT_OK;
@@ -201,7 +205,8 @@ static void copy_directions(const Nrrd *nrrd, const struct plan *plan, const hot
                     for (int d = 0; d < 3; d++)
                         v[d] = amplitude * lookup(nrrd->data, at + (size_t)d * plan->value);
                     for (int d = 0; d < 3; d++)
-                        peaks[d] = (float)(turned ? frame[d][0] * v[0] + frame[d][1] * v[1] + frame[d][2] * v[2] : v[d]);
+                        peaks[d] = (float)(turned ? frame[d][0] * v[0] + frame[d][1] * v[1] + frame[d][2] * v[2]
+                                                  : v[d]);
                 }
 }
 

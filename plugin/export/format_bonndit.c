@@ -1,5 +1,5 @@
-/* bonndit: the 5-D NRRD that bonndit's tractography takes: amplitude and unit vector, fibre, i j k; vectors in the world of
- * the file's space, the identity as measurement frame. */
+/* bonndit: the 5-D NRRD that bonndit's tractography takes: amplitude and unit vector, fibre, i j k; vectors in the
+ * world of the file's space, the identity as measurement frame. */
 #include <math.h>
 
 #include "common/nrrdio.h"

@@ -1,6 +1,6 @@
-/* dec: direction-encoded colours, |x| red, |y| green, |z| blue in scanner axes, every fibre's times its amplitude, summed.
- * Three float volumes rather than the RGB24 type: MRtrix does not read RGB24, and mrview and FSLeyes show three volumes
- * in colour, with the window the user sets. As PNG: a picture of the three middle slices. */
+/* dec: direction-encoded colours, |x| red, |y| green, |z| blue in scanner axes, every fibre's times its amplitude,
+ * summed. Three float volumes rather than the RGB24 type: MRtrix does not read RGB24, and mrview and FSLeyes show three
+ * volumes in colour, with the window the user sets. As PNG: a picture of the three middle slices. */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +12,8 @@
 /* NRRD, 3 values per voxel: what Slicer reads as a vector volume. */
 static hot_status write_nrrd(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
-    const size_t *size = fibers->grid.size, voxels = hot_grid_voxels(&fibers->grid), row = 3 * (size_t)fibers->max_fibers;
+    const size_t *size = fibers->grid.size, voxels = hot_grid_voxels(&fibers->grid),
+                 row = 3 * (size_t)fibers->max_fibers;
     const size_t sizes[4] = {3, size[0], size[1], size[2]};
     Nrrd *nrrd = NULL;
     float *colors = hot_context_alloc(context, voxels, 3 * sizeof *colors);
@@ -67,6 +68,7 @@ static hot_status write_dec(hot_context *context, const hot_fiber_field *fibers,
 const hot_export_format hot_format_dec = {
     .name = "dec",
     .suffix = ".nii.gz|.nii|.nrrd|.nhdr|.png",
-    .help = "colour map of directions: |x| |y| |z| x amplitude in scanner axes, 3 float volumes (mrview, FSLeyes; NRRD: Slicer), or a picture",
+    .help = "colour map of directions: |x| |y| |z| x amplitude in scanner axes, 3 float volumes (mrview, FSLeyes; "
+            "NRRD: Slicer), or a picture",
     .write = write_dec,
 };

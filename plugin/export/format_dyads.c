@@ -1,6 +1,6 @@
-/* dyads: as FSL's bedpostx leaves them, for probtrackx, xfibres' readers and FSLeyes: dyads1.nii.gz, dyads2.nii.gz ... (unit
- * vectors) and mean_f1samples.nii.gz ... (fractions). FSL's vectors are in image axes, the first of them mirrored when the
- * image is stored neurologically (the determinant of its matrix is positive), as its bvecs are. */
+/* dyads: as FSL's bedpostx leaves them, for probtrackx, xfibres' readers and FSLeyes: dyads1.nii.gz, dyads2.nii.gz ...
+ * (unit vectors) and mean_f1samples.nii.gz ... (fractions). FSL's vectors are in image axes, the first of them mirrored
+ * when the image is stored neurologically (the determinant of its matrix is positive), as its bvecs are. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "export/nifti_volume.h"
 
 /* One image of one fibre: its unit vectors (3 volumes) or its amplitude (1). */
-static hot_status write_image(hot_context *context, const hot_fiber_field *fibers, int fiber, int vectors, float *volume,
-                              const char *path)
+static hot_status write_image(hot_context *context, const hot_fiber_field *fibers, int fiber, int vectors,
+                              float *volume, const char *path)
 {
     hot_nifti_writer writer;
     double frame[3][3]; /* columns: the image axes in the world, x mirrored by FSL's rule */

@@ -1,5 +1,6 @@
-/* fixels: MRtrix's fixel directory. index.mif says how many fixels a voxel has and which is its first, directions.mif has
- * a unit vector in scanner axes for each, amplitude.mif a value. The directory appears whole: made beside its name. */
+/* fixels: MRtrix's fixel directory. index.mif says how many fixels a voxel has and which is its first, directions.mif
+ * has a unit vector in scanner axes for each, amplitude.mif a value. The directory appears whole: made
+ * beside its name. */
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
@@ -51,8 +52,8 @@ static hot_status check_target(hot_context *context, const char *path, int *ther
     for (struct dirent *entry; status == HOT_OK && (entry = readdir(open));)
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && !is_ours(entry->d_name))
             status = hot_context_fail(context, HOT_ERROR_FILE,
-                                      "cannot write '%s': the folder holds '%s', which is not of a fixel directory that "
-                                      "hotfiber wrote; give another name or empty it", path, entry->d_name);
+                                      "cannot write '%s': the folder holds '%s', which is not of a fixel directory "
+                                      "that hotfiber wrote; give another name or empty it", path, entry->d_name);
     closedir(open);
     return status;
 }
@@ -125,7 +126,8 @@ static void put_component(FILE *file, const hot_fiber_field *fibers, int compone
         for (size_t fiber = 0; fiber < fibers->counts[voxel]; fiber++) {
             const float *v = fibers->peaks + 3 * (voxel * (size_t)fibers->max_fibers + fiber);
             double length = sqrt((double)v[0] * v[0] + (double)v[1] * v[1] + (double)v[2] * v[2]);
-            buffer[held++] = (float)(component == 3 ? length : v[component] == 0 ? 0 : sign[component] * v[component] / length);
+            buffer[held++] = (float)(component == 3 ? length
+                                     : v[component] == 0 ? 0 : sign[component] * v[component] / length);
             if (held == BLOCK) {
                 fwrite(buffer, sizeof *buffer, held, file);
                 held = 0;
@@ -164,7 +166,8 @@ static hot_status write_fixels(hot_context *context, const hot_fiber_field *fibe
     for (size_t voxel = 0; voxel < voxels; voxel++)
         fixels += fibers->counts[voxel];
     if (fixels > UINT32_MAX)
-        return hot_context_fail(context, HOT_ERROR_DATA, "%zu fixels are more than a fixel directory can index", fixels);
+        return hot_context_fail(context, HOT_ERROR_DATA, "%zu fixels are more than a fixel directory can index",
+                                fixels);
     while (length > 1 && path[length - 1] == '/')
         length--;
     size_t slash = length;

@@ -25,8 +25,8 @@ static void put_header(FILE *file, size_t points, size_t triangles)
     hot_vtk_xml_appended(file, "PolyData");
 }
 
-static hot_status put_points(hot_context *context, FILE *file, const hot_tensor_field *tensors, const hot_glyphs *glyphs,
-                             float *positions)
+static hot_status put_points(hot_context *context, FILE *file, const hot_tensor_field *tensors,
+                             const hot_glyphs *glyphs, float *positions)
 {
     const size_t voxels = hot_grid_voxels(&tensors->grid), vertices = hot_glyphs_vertices(glyphs);
     hot_status status = HOT_OK;

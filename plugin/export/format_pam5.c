@@ -1,6 +1,6 @@
-/* pam5: DIPY's peaks file, HDF5. Vectors are in the axes of the image (i, j, k), as DIPY's trackers and slicers take them:
- * they work in voxel space and know no scanner. Each fibre also bears the number of the nearest vertex of the sphere that
- * the file holds, by which DIPY's EuDX tracks. Built only where HDF5 is. */
+/* pam5: DIPY's peaks file, HDF5. Vectors are in the axes of the image (i, j, k), as DIPY's trackers and slicers take
+ * them: they work in voxel space and know no scanner. Each fibre also bears the number of the nearest vertex of the
+ * sphere that the file holds, by which DIPY's EuDX tracks. Built only where HDF5 is. */
 #include <hdf5.h>
 
 #include <errno.h>
@@ -125,8 +125,8 @@ static int put_set(const pam *p, const struct set *set, hot_context *context)
     const int whole = set->field == INDICES;
     hid_t type = whole ? H5T_NATIVE_INT32 : H5T_NATIVE_FLOAT;
     hid_t space = H5Screate_simple(set->rank, sizes, NULL), memory = H5Screate_simple(set->rank, slab, NULL);
-    hid_t data = H5Dcreate2(p->group, set->name, whole ? H5T_STD_I32LE : H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT,
-                            H5P_DEFAULT);
+    hid_t data = H5Dcreate2(p->group, set->name, whole ? H5T_STD_I32LE : H5T_IEEE_F32LE, space, H5P_DEFAULT,
+                            H5P_DEFAULT, H5P_DEFAULT);
     int done = data >= 0;
     for (size_t i = 0; done && i < size[0]; i++) {
         start[0] = i;
@@ -171,7 +171,8 @@ static int put_all(pam *p, hid_t file, hot_context *context)
     return done;
 }
 
-/* The whole file in memory: HDF5's own writing to a disk that is full leaves the library in a state that crashes at exit. */
+/* The whole file in memory: HDF5's own writing to a disk that is full leaves the library in a state that
+ * crashes at exit. */
 static hot_status make_image(hot_context *context, pam *p, const char *path, void **image, size_t *bytes)
 {
     enum { STEP = 1 << 20 };

@@ -12,16 +12,18 @@ enum { VERTEX_BYTES = 3 * 4 + 3, FACE_BYTES = 1 + 3 * 4 };
 static void put_header(FILE *file, const hot_glyphs *glyphs)
 {
     const uint16_t one = 1;
-    fprintf(file, "ply\nformat binary_%s_endian 1.0\ncomment hotfiber %s: tensor glyphs\ncomment SPACE=LPS\n"
-                  "element vertex %zu\nproperty float x\nproperty float y\nproperty float z\n"
-                  "property uchar red\nproperty uchar green\nproperty uchar blue\n"
-                  "element face %zu\nproperty list uchar int vertex_indices\nend_header\n",
-            *(const uint8_t *)&one ? "little" : "big", hot_version(), hot_glyphs_count(glyphs) * hot_glyphs_vertices(glyphs),
+    fprintf(file,
+            "ply\nformat binary_%s_endian 1.0\ncomment hotfiber %s: tensor glyphs\ncomment SPACE=LPS\n"
+            "element vertex %zu\nproperty float x\nproperty float y\nproperty float z\n"
+            "property uchar red\nproperty uchar green\nproperty uchar blue\n"
+            "element face %zu\nproperty list uchar int vertex_indices\nend_header\n",
+            *(const uint8_t *)&one ? "little" : "big", hot_version(),
+            hot_glyphs_count(glyphs) * hot_glyphs_vertices(glyphs),
             hot_glyphs_count(glyphs) * hot_glyphs_triangles(glyphs));
 }
 
-static hot_status put_vertices(hot_context *context, FILE *file, const hot_tensor_field *tensors, const hot_glyphs *glyphs,
-                               float *positions, unsigned char *bytes)
+static hot_status put_vertices(hot_context *context, FILE *file, const hot_tensor_field *tensors,
+                               const hot_glyphs *glyphs, float *positions, unsigned char *bytes)
 {
     const size_t voxels = hot_grid_voxels(&tensors->grid), vertices = hot_glyphs_vertices(glyphs);
     const uint8_t *colors = hot_glyphs_colors(glyphs);

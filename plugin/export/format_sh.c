@@ -1,5 +1,5 @@
-/* sh: tensors as spherical harmonics in MRtrix's basis and scanner axes, one volume per coefficient, so that mrview draws
- * them as surfaces and sh2peaks, sh2amp, fod2fixel and tckgen take them. */
+/* sh: tensors as spherical harmonics in MRtrix's basis and scanner axes, one volume per coefficient, so that mrview
+ * draws them as surfaces and sh2peaks, sh2amp, fod2fixel and tckgen take them. */
 #include "export/formats.h"
 #include "export/nifti_volume.h"
 

@@ -1,5 +1,5 @@
-/* vti: VTK's XML ImageData: one vector array per fibre (length = amplitude) and the number of fibres, on the grid with its
- * direction matrix, LPS mm. */
+/* vti: VTK's XML ImageData: one vector array per fibre (length = amplitude) and the number of fibres, on the grid with
+ * its direction matrix, LPS mm. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,11 +22,12 @@ static void put_header(FILE *file, const hot_grid *grid, int fibers, size_t voxe
     char extent[128];
     snprintf(extent, sizeof extent, "0 %zu 0 %zu 0 %zu", grid->size[0] - 1, grid->size[1] - 1, grid->size[2] - 1);
     hot_vtk_xml_begin(file, "ImageData", "fibre directions, length = amplitude");
-    fprintf(file, "  <ImageData WholeExtent=\"%s\" Origin=\"%.9g %.9g %.9g\" Spacing=\"%.9g %.9g %.9g\"\n"
-                  "             Direction=\"%.12g %.12g %.12g %.12g %.12g %.12g %.12g %.12g %.12g\">\n",
-            extent, to_lps[0] * grid->to_world[0][3], to_lps[1] * grid->to_world[1][3], to_lps[2] * grid->to_world[2][3],
-            spacing[0], spacing[1], spacing[2], unit[0][0], unit[0][1], unit[0][2], unit[1][0], unit[1][1], unit[1][2],
-            unit[2][0], unit[2][1], unit[2][2]);
+    fprintf(file,
+            "  <ImageData WholeExtent=\"%s\" Origin=\"%.9g %.9g %.9g\" Spacing=\"%.9g %.9g %.9g\"\n"
+            "             Direction=\"%.12g %.12g %.12g %.12g %.12g %.12g %.12g %.12g %.12g\">\n",
+            extent, to_lps[0] * grid->to_world[0][3], to_lps[1] * grid->to_world[1][3],
+            to_lps[2] * grid->to_world[2][3], spacing[0], spacing[1], spacing[2], unit[0][0], unit[0][1], unit[0][2],
+            unit[1][0], unit[1][1], unit[1][2], unit[2][0], unit[2][1], unit[2][2]);
     hot_vtk_xml_space(file);
     fprintf(file, "    <Piece Extent=\"%s\">\n"
                   "      <PointData Scalars=\"nfibers\" Vectors=\"fiber_1\">\n", extent);
@@ -64,7 +65,8 @@ static hot_status write_vti(hot_context *context, const hot_fiber_field *fibers,
         for (size_t first = 0; first < voxels; first += slice) {
             for (size_t i = 0; i < slice; i++)
                 for (int d = 0; d < 3; d++) {
-                    float part = fibers->peaks[3 * ((first + i) * (size_t)fibers->max_fibers + (size_t)fiber) + (size_t)d];
+                    float part =
+                        fibers->peaks[3 * ((first + i) * (size_t)fibers->max_fibers + (size_t)fiber) + (size_t)d];
                     vectors[i][d] = part == 0 ? 0 : (float)to_lps[d] * part;
                 }
             fwrite(vectors, sizeof *vectors, slice, file);

@@ -1,4 +1,5 @@
-/* vtp: every fibre as a line segment in VTK's XML PolyData, for ParaView and Slicer. LPS mm, and the field data say so. */
+/* vtp: every fibre as a line segment in VTK's XML PolyData, for ParaView and Slicer. LPS mm, and the
+ * field data say so. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

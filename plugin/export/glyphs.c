@@ -51,7 +51,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The 95th percentile of the glyphs' largest radii (of a sample of them) becomes .45 of the smallest side of a voxel. */
+/* The 95th percentile of the glyphs' largest radii (of a sample of them) becomes .45 of the smallest
+ * side of a voxel. */
 static hot_status find_scale(hot_context *context, hot_glyphs *glyphs)
 {
     enum { MOST = 4000 };
@@ -103,7 +104,8 @@ static hot_status fill_forms(hot_context *context, hot_glyphs *glyphs)
     return status;
 }
 
-hot_status hot_glyphs_create(hot_context *context, const hot_tensor_field *tensors, hot_space space, hot_glyphs **glyphs)
+hot_status hot_glyphs_create(hot_context *context, const hot_tensor_field *tensors, hot_space space,
+                             hot_glyphs **glyphs)
 {
     const size_t voxels = hot_grid_voxels(&tensors->grid), terms = hot_symtensor_count(tensors->order, 3);
     double to[3];

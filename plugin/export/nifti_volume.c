@@ -187,8 +187,8 @@ static hot_status check_sizes(hot_context *context, const char *path, const nift
     return HOT_OK;
 }
 
-/* niftilib trusts sizes and prints what it does not like, so that the first bytes are judged before it sees the file: the
- * length of the header for its version, number of axes, their sizes, the type of the samples. */
+/* niftilib trusts sizes and prints what it does not like, so that the first bytes are judged before it sees the file:
+ * the length of the header for its version, number of axes, their sizes, the type of the samples. */
 static hot_status check_header(hot_context *context, const char *path)
 {
     union {
@@ -290,7 +290,8 @@ hot_status hot_nifti_samples(hot_context *context, const nifti_image *image, voi
     /* Whether it is packed is told by its first bytes, not by its name. */
     int first = getc(file), second = getc(file), packed = first == 0x1f && second == 0x8b;
     rewind(file);
-    hot_status status = hot_stream_read(context, file, packed, image->iname, (long)image->iname_offset, samples, count * one);
+    hot_status status = hot_stream_read(context, file, packed, image->iname, (long)image->iname_offset, samples,
+                                        count * one);
     fclose(file);
     if (status == HOT_OK && image->swapsize > 1 && image->byteorder != nifti_short_order())
         status = hot_swap_bytes(context, samples, count * one / (size_t)image->swapsize, (size_t)image->swapsize);
@@ -304,8 +305,9 @@ hot_status hot_nifti_load(hot_context *context, const char *path, nifti_image **
         return status;
     const size_t bytes = (size_t)(*image)->nvox * (size_t)(*image)->nbyper; /* a file can hold them: no overflow */
     (*image)->data = malloc(bytes ? bytes : 1); /* malloc, since nifti_image_free frees it */
-    status = (*image)->data ? hot_nifti_samples(context, *image, (*image)->data)
-                            : hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory: %zu bytes for '%s'", bytes, path);
+    status = (*image)->data
+        ? hot_nifti_samples(context, *image, (*image)->data)
+        : hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory: %zu bytes for '%s'", bytes, path);
     if (status != HOT_OK) {
         nifti_image_free(*image);
         *image = NULL;
@@ -315,7 +317,8 @@ hot_status hot_nifti_load(hot_context *context, const char *path, nifti_image **
 
 void hot_nifti_grid(const nifti_image *image, hot_grid *grid)
 {
-    const nifti_dmat44 *matrix = image->sform_code > 0 ? &image->sto_xyz : image->qform_code > 0 ? &image->qto_xyz : NULL;
+    const nifti_dmat44 *matrix = image->sform_code > 0 ? &image->sto_xyz
+                                 : image->qform_code > 0 ? &image->qto_xyz : NULL;
     memset(grid, 0, sizeof *grid);
     for (int axis = 0; axis < 3; axis++) {
         grid->size[axis] = axis < image->ndim ? (size_t)image->dim[axis + 1] : 1;

@@ -1,5 +1,5 @@
-/* png: a picture of the three middle slices, fibres as sticks over the background, or (dec.png) voxels in the colours of
- * their directions. Lines, text and PNG by cairo. */
+/* png: a picture of the three middle slices, fibres as sticks over the background, or (dec.png) voxels in the colours
+ * of their directions. Lines, text and PNG by cairo. */
 #include <cairo.h>
 #include <math.h>
 #include <stdio.h>
@@ -51,8 +51,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The background's 2nd and 98th percentile and the amplitudes' 95th, over the voxels that are not 0 (a sample of them in
- * large volumes). */
+/* The background's 2nd and 98th percentile and the amplitudes' 95th, over the voxels that are not 0 (a sample of them
+ * in large volumes). */
 static hot_status find_windows(hot_context *context, hot_picture *picture)
 {
     enum { MOST = 200000 };
@@ -152,8 +152,10 @@ static void direction_color(const double ras[3], double color[3])
     color[1] += lift * (1 - color[1]);
 }
 
-/* One stick about (x, y). `under`: its dark rim, which keeps it apart from its neighbours and from bright background. */
-static void draw_stick(const hot_picture *picture, const hot_panel *panel, const float v[3], double x, double y, int under)
+/* One stick about (x, y). `under`: its dark rim, which keeps it apart from its neighbours and from
+ * bright background. */
+static void draw_stick(const hot_picture *picture, const hot_panel *panel, const float v[3], double x, double y,
+                       int under)
 {
     const hot_picture_layout *layout = &picture->layout;
     double ras[3], along[3] = {0}, color[3], amplitude = vector_length(v);
@@ -200,7 +202,10 @@ static void draw_sticks(const hot_picture *picture, const hot_panel *panel, size
 
 /* ---- Text and legend ------------------------------------------------------------------------------------- */
 
-static void set_gray(const hot_picture *picture, double gray) { cairo_set_source_rgb(picture->cairo, gray, gray, gray); }
+static void set_gray(const hot_picture *picture, double gray)
+{
+    cairo_set_source_rgb(picture->cairo, gray, gray, gray);
+}
 
 /* Text with its middle line at y; align 0 = begins at x, .5 = centred, 1 = ends there. */
 static void draw_text(const hot_picture *picture, double x, double y, double align, const char *text)
@@ -299,7 +304,8 @@ static void draw_legend(const hot_picture *picture)
 
     snprintf(text[0], sizeof text[0], known ? "radiological: the patient's right is on the left"
                                             : "no anatomical space known: axes x, y, z of the file");
-    snprintf(text[1], sizeof text[1], known ? "red left-right, green front-back, blue up-down" : "red x, green y, blue z");
+    snprintf(text[1], sizeof text[1],
+             known ? "red left-right, green front-back, blue up-down" : "red x, green y, blue z");
     snprintf(text[2], sizeof text[2], picture->colors ? "brightness: amplitude, full at %.3g"
                                                       : "stick length: square root of amplitude, full at %.3g",
              picture->full);
@@ -351,12 +357,14 @@ static hot_status draw_picture(hot_context *context, const hot_fiber_field *fibe
     draw_legend(&picture);
     cairo_status_t drawn = cairo_status(picture.cairo);
     if (status == HOT_OK && drawn != CAIRO_STATUS_SUCCESS)
-        status = hot_context_fail(context, HOT_ERROR_MEMORY, "cannot draw '%s': %s", path, cairo_status_to_string(drawn));
+        status = hot_context_fail(context, HOT_ERROR_MEMORY, "cannot draw '%s': %s", path,
+                                  cairo_status_to_string(drawn));
     /* a full disk shows in the commit, with its reason */
     if (status == HOT_OK)
         drawn = cairo_surface_write_to_png_stream(surface, put_bytes, file);
     if (status == HOT_OK && drawn != CAIRO_STATUS_SUCCESS && drawn != CAIRO_STATUS_WRITE_ERROR)
-        status = hot_context_fail(context, HOT_ERROR_MEMORY, "cannot write '%s': %s", path, cairo_status_to_string(drawn));
+        status = hot_context_fail(context, HOT_ERROR_MEMORY, "cannot write '%s': %s", path,
+                                  cairo_status_to_string(drawn));
 cleanup:
     if (picture.cairo)
         cairo_destroy(picture.cairo);

@@ -72,8 +72,8 @@ struct cell {
     double x, y, width, height;
 };
 
-/* Places for the panels (coronal, sagittal, axial; mm: the box along world x, y, z) and the legend; the scale is the same
- * for all. Captions, letters and gaps take a fixed number of lines of text. */
+/* Places for the panels (coronal, sagittal, axial; mm: the box along world x, y, z) and the legend; the scale is the
+ * same for all. Captions, letters and gaps take a fixed number of lines of text. */
 static void arrange(const double mm[3], double largest_scale, hot_picture_layout *layout, struct cell cells[3])
 {
     const double font = layout->font = 20, side = 2.2 * font, over = 3.6 * font, under = 2.0 * font;
@@ -124,7 +124,8 @@ void hot_picture_lay_out(const hot_grid *grid, const uint8_t *counts, hot_pictur
     hot_grid_to_ras(grid, ras);
     find_box(grid, counts, layout, middle);
     for (int axis = 0; axis < 3; axis++) {
-        layout->spacing[axis] = sqrt(ras[0][axis] * ras[0][axis] + ras[1][axis] * ras[1][axis] + ras[2][axis] * ras[2][axis]);
+        layout->spacing[axis] = sqrt(ras[0][axis] * ras[0][axis] + ras[1][axis] * ras[1][axis] +
+                                     ras[2][axis] * ras[2][axis]);
         for (int world = 0; world < 3; world++)
             unit[world][axis] = ras[world][axis] / layout->spacing[axis];
     }

@@ -26,7 +26,8 @@ typedef struct hot_picture_layout {
     int width, height;    /* pixels */
 } hot_picture_layout;
 
-/* counts: fibres per voxel; the voxels that have some say which part is shown and what its middle is (none have: all). */
+/* counts: fibres per voxel; the voxels that have some say which part is shown and what its middle is
+ * (none have: all). */
 void hot_picture_lay_out(const hot_grid *grid, const uint8_t *counts, hot_picture_layout *layout);
 
 /* Up to two letters for a direction in RAS: the axis it follows, and a second one where it leans over 15 degrees.

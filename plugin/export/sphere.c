@@ -25,9 +25,10 @@ size_t hot_sphere_vertices(int level) { return hot_sphere_triangles(level) / 2 +
 
 hot_status hot_sphere_make(hot_context *context, int level, double (*vertices)[3], uint32_t (*triangles)[3])
 {
-    static const uint32_t icosahedron[20][3] = {
-        {0, 11, 5}, {0, 5, 1}, {0, 1, 7}, {0, 7, 10}, {0, 10, 11}, {1, 5, 9}, {5, 11, 4}, {11, 10, 2}, {10, 7, 6}, {7, 1, 8},
-        {3, 9, 4}, {3, 4, 2}, {3, 2, 6}, {3, 6, 8}, {3, 8, 9}, {4, 9, 5}, {2, 4, 11}, {6, 2, 10}, {8, 6, 7}, {9, 8, 1}};
+    static const uint32_t icosahedron[20][3] = {{0, 11, 5}, {0, 5, 1},  {0, 1, 7},   {0, 7, 10}, {0, 10, 11},
+                                                {1, 5, 9},  {5, 11, 4}, {11, 10, 2}, {10, 7, 6}, {7, 1, 8},
+                                                {3, 9, 4},  {3, 4, 2},  {3, 2, 6},   {3, 6, 8},  {3, 8, 9},
+                                                {4, 9, 5},  {2, 4, 11}, {6, 2, 10},  {8, 6, 7},  {9, 8, 1}};
     const double golden = (1 + sqrt(5)) / 2;
     const size_t room = hot_sphere_triangles(level);
     size_t count = 0, held = 20;
@@ -48,7 +49,8 @@ hot_status hot_sphere_make(hot_context *context, int level, double (*vertices)[3
         memcpy(spare, faces, held * sizeof *faces);
         for (size_t t = 0; t < held; t++) {
             const uint32_t a = spare[t][0], b = spare[t][1], c = spare[t][2];
-            const uint32_t ab = (uint32_t)put_middle(vertices, &count, a, b), bc = (uint32_t)put_middle(vertices, &count, b, c),
+            const uint32_t ab = (uint32_t)put_middle(vertices, &count, a, b),
+                           bc = (uint32_t)put_middle(vertices, &count, b, c),
                            ca = (uint32_t)put_middle(vertices, &count, c, a);
             const uint32_t four[4][3] = {{a, ab, ca}, {b, bc, ab}, {c, ca, bc}, {ab, bc, ca}};
             memcpy(faces[4 * t], four, sizeof four);

@@ -1,5 +1,5 @@
-/* Tensor fields as NRRD: axis 0 = confidence and unique values, labelled as Teem's tijk library names such tensors, then
- * i j k. What the model needs to be read again stands in key/values that begin with "hotfiber_". */
+/* Tensor fields as NRRD: axis 0 = confidence and unique values, labelled as Teem's tijk library names such tensors,
+ * then i j k. What the model needs to be read again stands in key/values that begin with "hotfiber_". */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-/* design[p * terms + j]: what value j of a tensor adds to A x_p^m, for directions turned by the transposed `frame` (NULL =
- * as they are). */
+/* design[p * terms + j]: what value j of a tensor adds to A x_p^m, for directions turned by the transposed `frame`
+ * (NULL = as they are). */
 static void fill_design(size_t terms, const int *exponents, const double *multiplicity, const double (*frame)[3],
                         size_t points, const double *directions, double *design)
 {
@@ -23,8 +23,8 @@ static void fill_design(size_t terms, const int *exponents, const double *multip
     }
 }
 
-hot_status hot_tensor_frame_apply(hot_context *context, int order, const double frame[3][3], size_t count, float *values,
-                                  size_t stride)
+hot_status hot_tensor_frame_apply(hot_context *context, int order, const double frame[3][3], size_t count,
+                                  float *values, size_t stride)
 {
     enum { CHUNK = 4096 };
     hot_status status = HOT_ERROR_MEMORY;
@@ -63,7 +63,8 @@ hot_status hot_tensor_frame_apply(hot_context *context, int order, const double 
         }
     for (size_t first = 0; status == HOT_OK && first < count; first += CHUNK) {
         size_t some = count - first < CHUNK ? count - first : CHUNK;
-        status = hot_fit_linear_f32(context, terms, terms, matrix, some, values + first * stride + 1, stride, buffer, terms);
+        status = hot_fit_linear_f32(context, terms, terms, matrix, some, values + first * stride + 1, stride, buffer,
+                                    terms);
         for (size_t i = 0; status == HOT_OK && i < some; i++)
             memcpy(values + (first + i) * stride + 1, buffer + i * terms, terms * sizeof *buffer);
     }

@@ -6,7 +6,7 @@
 
 /* Turns count packed tensors of `order` (rows of `stride` floats that begin with a confidence, which stays) by the
  * measurement frame: every index by the matrix, whose columns are the frame's vectors; A'(x) = A(frame^T x). */
-hot_status hot_tensor_frame_apply(hot_context *context, int order, const double frame[3][3], size_t count, float *values,
-                                  size_t stride);
+hot_status hot_tensor_frame_apply(hot_context *context, int order, const double frame[3][3], size_t count,
+                                  float *values, size_t stride);
 
 #endif

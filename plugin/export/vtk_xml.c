@@ -21,8 +21,10 @@ void hot_vtk_xml_space(FILE *file)
 
 void hot_vtk_xml_array(FILE *file, const char *type, const char *name, int components, uint64_t bytes, uint64_t *offset)
 {
-    fprintf(file, "        <DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"appended\" offset=\"%llu\"/>\n",
-            type, name, components, (unsigned long long)*offset);
+    fprintf(
+        file,
+        "        <DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"appended\" offset=\"%llu\"/>\n",
+        type, name, components, (unsigned long long)*offset);
     *offset += sizeof bytes + bytes;
 }
 

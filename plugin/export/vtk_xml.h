@@ -11,7 +11,8 @@ void hot_vtk_xml_begin(FILE *file, const char *kind, const char *what);
 /* The field data that say LPS, inside the kind's element. */
 void hot_vtk_xml_space(FILE *file);
 /* One array's description; *offset (0 at first) moves on by its bytes. */
-void hot_vtk_xml_array(FILE *file, const char *type, const char *name, int components, uint64_t bytes, uint64_t *offset);
+void hot_vtk_xml_array(FILE *file, const char *type, const char *name, int components, uint64_t bytes,
+                       uint64_t *offset);
 /* Closes the kind's element; the arrays' samples follow, each after hot_vtk_xml_length. */
 void hot_vtk_xml_appended(FILE *file, const char *kind);
 void hot_vtk_xml_length(FILE *file, uint64_t bytes);

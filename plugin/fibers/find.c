@@ -4,9 +4,9 @@
 
 #include "fibers/method.h"
 
-/* Below this a peak of a model is noise. A fod's peaks are volume fractions: .1 is a tenth of the voxel, and what noise and
- * grey matter leave is mostly smaller. The others' values have no natural floor: an adc is a diffusivity, and an odf's
- * peaks grow and shrink with its regularisation; there the threshold relative to the largest peak must do. */
+/* Below this a peak of a model is noise. A fod's peaks are volume fractions: .1 is a tenth of the voxel, and what noise
+ * and grey matter leave is mostly smaller. The others' values have no natural floor: an adc is a diffusivity, and an
+ * odf's peaks grow and shrink with its regularisation; there the threshold relative to the largest peak must do. */
 static double amplitude_floor(const char *model) { return strcmp(model, "fod") == 0 ? 0.1 : 0; }
 
 static const hot_peaks_method *find_method(const char *name)
@@ -45,7 +45,8 @@ static hot_status resolve(hot_context *context, const hot_tensor_field *tensors,
         full->method = "maxima";
     *method = find_method(full->method);
     if (!*method)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no method '%s' to find fibres with", full->method);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no method '%s' to find fibres with",
+                                full->method);
     if (full->max_fibers == 0)
         full->max_fibers = 3;
     if (full->max_fibers < 1 || full->max_fibers > 16)
@@ -96,7 +97,8 @@ hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *te
         if (i % 16384 == 0 && (status = hot_context_check(context, "finding directions")) != HOT_OK)
             goto cleanup;
         float *v = peaks + 3 * i;
-        const double length = sqrt((double)v[0] * (double)v[0] + (double)v[1] * (double)v[1] + (double)v[2] * (double)v[2]);
+        const double length = sqrt((double)v[0] * (double)v[0] + (double)v[1] * (double)v[1] +
+                                   (double)v[2] * (double)v[2]);
         if (!(length >= full.min_amplitude))
             v[0] = v[1] = v[2] = 0;
     }

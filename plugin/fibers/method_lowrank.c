@@ -8,8 +8,10 @@ static hot_status find(hot_context *context, const hot_tensor_field *tensors, co
     hot_lowrank_options how = {.size = sizeof how, .max_rank = options->max_fibers, .min_weight = options->threshold,
                                .min_angle = options->min_angle};
     if (tensors->order == 2)
-        return hot_context_fail(context, HOT_ERROR_DATA, "--method lowrank needs tensors of order 4, 6 or 8, these have 2");
-    return hot_lowrank_f32(context, &how, tensors->order, job->count, job->rows + 1, row, job->skip, job->peaks, NULL, NULL);
+        return hot_context_fail(context, HOT_ERROR_DATA,
+                                "--method lowrank needs tensors of order 4, 6 or 8, these have 2");
+    return hot_lowrank_f32(context, &how, tensors->order, job->count, job->rows + 1, row, job->skip, job->peaks, NULL,
+                           NULL);
 }
 
 const hot_peaks_method hot_peaks_lowrank = {

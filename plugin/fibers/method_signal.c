@@ -43,7 +43,8 @@ static hot_status drop_repeats(finder *f, const uint8_t *inside, const float *si
         for (size_t k = 0; k < kept && !repeats; k++) {
             const size_t w = f->use[k];
             const double *h = hot_dwi_gradients(f->dwi) + 3 * w;
-            if (shell_of[w] != shell_of[v] || fabs(g[0] * h[0] + g[1] * h[1] + g[2] * h[2]) < 0.999999 * (shell_of[v] > 0))
+            if (shell_of[w] != shell_of[v] ||
+                fabs(g[0] * h[0] + g[1] * h[1] + g[2] * h[2]) < 0.999999 * (shell_of[v] > 0))
                 continue;
             repeats = 1;
             size_t seen = 0;
@@ -86,17 +87,19 @@ static hot_status match_response(finder *f, double unit_without)
     const size_t shells = hot_dwi_shells(f->dwi, &shell_b, &shell_of);
     const int lmax = hot_response_lmax(f->response) < LMAX_MAX ? hot_response_lmax(f->response) : LMAX_MAX;
     if (shells > SHELLS_MAX)
-        return hot_context_fail(f->context, HOT_ERROR_DATA, "the data have %zu shells; at most %d are supported", shells,
-                                SHELLS_MAX);
+        return hot_context_fail(f->context, HOT_ERROR_DATA, "the data have %zu shells; at most %d are supported",
+                                shells, SHELLS_MAX);
     hot_status status = hot_response_match(f->context, f->response, f->dwi, row);
     if (status != HOT_OK)
         return status;
     double unit = row[0] >= 0 ? hot_response_value(f->response, (size_t)row[0], 0) : unit_without;
     if (!(unit > 0))
-        return hot_context_fail(f->context, HOT_ERROR_DATA, "the response's b=0 signal is %g; it must be positive", unit);
+        return hot_context_fail(f->context, HOT_ERROR_DATA, "the response's b=0 signal is %g; it must be positive",
+                                unit);
     if (row[0] < 0)
-        hot_context_log(f->context, HOT_LOG_NOTE, "the response has no row for b=0: it is taken to belong to the mean b=0 "
-                        "signal of the mask, %g", unit);
+        hot_context_log(f->context, HOT_LOG_NOTE,
+                        "the response has no row for b=0: it is taken to belong to the mean b=0 signal of the mask, %g",
+                        unit);
     size_t n = 0;
     for (size_t s = 1; s < shells; s++) {
         if (row[s] < 0) {
@@ -176,8 +179,9 @@ static hot_status judge_contrast(finder *f, const float *sigma_map, double *typi
         status = hot_signal_contrast(context, &f->how, &f->scheme, count, sample, sigma_map ? sigma : NULL,
                                      &f->how.contrast, typical);
     if (status == HOT_OK && f->how.contrast != HOT_CONTRAST_ALIKE)
-        hot_context_log(context, HOT_LOG_NOTE, "single fibres have less contrast than the response (width %.2g): %s", *typical,
-                        f->how.contrast == HOT_CONTRAST_VARIED ? "every fit gets an isotropic part" : "they are dispersed");
+        hot_context_log(
+            context, HOT_LOG_NOTE, "single fibres have less contrast than the response (width %.2g): %s", *typical,
+            f->how.contrast == HOT_CONTRAST_VARIED ? "every fit gets an isotropic part" : "they are dispersed");
     hot_context_free(context, sigma);
     hot_context_free(context, sample);
     return status;
@@ -216,7 +220,8 @@ static hot_status noise_from_residuals(finder *f, double bright, double *sigma)
         }
         if (status == HOT_OK && usable == 0) {
             status = hot_context_fail(context, HOT_ERROR_DATA,
-                                      "the noise cannot be estimated: no voxel of the mask can be fitted; give --sigma");
+                                      "the noise cannot be estimated: no voxel of the mask can be fitted; give "
+                                      "--sigma");
             break;
         }
         if (status != HOT_OK)
@@ -257,7 +262,8 @@ static hot_status make_maps(hot_context *context, size_t voxels, hot_signal_maps
     maps->residual = hot_context_calloc(context, voxels, sizeof(float));
     maps->width = hot_context_calloc(context, voxels, sizeof(float));
     maps->flags = hot_context_calloc(context, voxels, 1);
-    return maps->probability && maps->margin && maps->residual && maps->width && maps->flags ? HOT_OK : HOT_ERROR_MEMORY;
+    return maps->probability && maps->margin && maps->residual && maps->width && maps->flags ? HOT_OK
+                                                                                             : HOT_ERROR_MEMORY;
 }
 
 void hot_signal_maps_free(hot_context *context, hot_signal_maps *maps)
@@ -372,12 +378,14 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
         if (status == HOT_OK && !(sigma > 1e-6 * bright)) {
             status = bright > 0 ? noise_from_residuals(&f, bright, &sigma) : HOT_OK;
             if (status == HOT_OK)
-                hot_context_log(context, HOT_LOG_NOTE, "the b=0 volumes do not tell the noise: %g, from the fits' residuals",
-                                sigma);
+                hot_context_log(context, HOT_LOG_NOTE,
+                                "the b=0 volumes do not tell the noise: %g, from the fits' residuals", sigma);
         }
         if (status == HOT_OK && sigma < least_noise * bright) {
-            hot_context_log(context, HOT_LOG_NOTE, "noise of %g is taken to be %g, %g of the b=0 signal: fibres are never "
-                            "closer to the response", sigma, least_noise * bright, least_noise);
+            hot_context_log(
+                context, HOT_LOG_NOTE,
+                "noise of %g is taken to be %g, %g of the b=0 signal: fibres are never closer to the response", sigma,
+                least_noise * bright, least_noise);
             sigma = least_noise * bright;
         }
         if (!(sigma > 0))
@@ -394,7 +402,8 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
         status = hot_fiber_field_create(context, &dwi->grid, f.how.max_fibers, peaks, fibers);
     if (status == HOT_OK && flagged)
         hot_context_log(context, HOT_LOG_WARNING,
-                        "%zu of %zu voxels have NaN, zero, negative or clipped signals or nothing but noise, and no fibre",
+                        "%zu of %zu voxels have NaN, zero, negative or clipped signals or nothing but noise, and no "
+                        "fibre",
                         flagged, mask->inside);
     if (status == HOT_OK && maps) {
         if (options.keep_maps)

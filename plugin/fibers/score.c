@@ -8,7 +8,8 @@
 
 enum { COUNTED = 8, TENTHS = 11, CONDITIONS = 7, FIVE = 5 };
 enum { SINGLE, NARROW, MIDDLE, WIDE, THREE, ISOTROPIC, OTHER };
-static const char *const condition_names[CONDITIONS] = {"single", "30-40", "45-55", "60-90", "three", "isotropic", "other"};
+static const char *const condition_names[CONDITIONS] = {"single", "30-40",     "45-55", "60-90",
+                                                        "three",  "isotropic", "other"};
 static const double degree = 57.295779513082321;
 
 /* Where a group's numbers begin in the list of all possible groups. */
@@ -62,8 +63,8 @@ static double pair_up(double angle[COUNTED][COUNTED], int rows, int columns, int
     for (int column = 0; column < columns; column++)
         if (!(used & 1u << column)) {
             choice[row] = column;
-            best = pair_up(angle, rows, columns, row + 1, used | 1u << column, so_far + angle[row][column], best, choice,
-                           best_choice);
+            best = pair_up(angle, rows, columns, row + 1, used | 1u << column, so_far + angle[row][column], best,
+                           choice, best_choice);
         }
     return best;
 }
@@ -147,7 +148,8 @@ static void name_group(int index, hot_score_group *group)
         snprintf(group->name, sizeof group->name, "all voxels");
     } else if (index >= FIRST_CELL) {
         group->table = "angle and fraction";
-        snprintf(group->name, sizeof group->name, "%d .%d", (index - FIRST_CELL) / TENTHS * 10, (index - FIRST_CELL) % TENTHS);
+        snprintf(group->name, sizeof group->name, "%d .%d", (index - FIRST_CELL) / TENTHS * 10,
+                 (index - FIRST_CELL) % TENTHS);
     } else if (index >= FIRST_FRACTION) {
         group->table = "fraction";
         snprintf(group->name, sizeof group->name, "%s .%d", condition_names[(index - FIRST_FRACTION) / TENTHS],
@@ -216,7 +218,8 @@ static void fill_group(const outcome *outcomes, size_t voxels, int index, float 
     }
 }
 
-/* A warning when the two files do not lie in the same place: the index decides, but the user may have mixed files up. */
+/* A warning when the two files do not lie in the same place: the index decides, but the user may
+ * have mixed files up. */
 static void compare_grids(hot_context *context, const hot_grid *a, const hot_grid *b)
 {
     double first[3][4], second[3][4], largest = 0, apart = 0;
@@ -228,8 +231,9 @@ static void compare_grids(hot_context *context, const hot_grid *a, const hot_gri
             apart = fmax(apart, fabs(first[row][column] - second[row][column]));
         }
     if (a->space != HOT_SPACE_UNKNOWN && b->space != HOT_SPACE_UNKNOWN && apart > 1e-3 * largest)
-        hot_context_log(context, HOT_LOG_WARNING, "the directions' grid and the truth's are not oriented alike; voxels are "
-                                                  "matched by index and vectors compared in scanner axes");
+        hot_context_log(context, HOT_LOG_WARNING,
+                        "the directions' grid and the truth's are not oriented alike; voxels are matched by index and "
+                        "vectors compared in scanner axes");
 }
 
 hot_status hot_score_create(hot_context *context, const hot_fiber_field *found, const hot_fiber_field *truth,
@@ -247,10 +251,12 @@ hot_status hot_score_create(hot_context *context, const hot_fiber_field *found, 
     o.tolerance = o.tolerance > 0 ? o.tolerance : 15;
     const size_t *a = found->grid.size, *b = truth->grid.size;
     if (a[0] != b[0] || a[1] != b[1] || a[2] != b[2])
-        return hot_context_fail(context, HOT_ERROR_DATA, "the directions have %zu x %zu x %zu voxels, the truth %zu x %zu x %zu",
-                                a[0], a[1], a[2], b[0], b[1], b[2]);
+        return hot_context_fail(context, HOT_ERROR_DATA,
+                                "the directions have %zu x %zu x %zu voxels, the truth %zu x %zu x %zu", a[0], a[1],
+                                a[2], b[0], b[1], b[2]);
     if (o.slice < 0 || (size_t)o.slice > a[2])
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no slice %d: the data have %zu", o.slice - 1, a[2]);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no slice %d: the data have %zu", o.slice - 1,
+                                a[2]);
     compare_grids(context, &found->grid, &truth->grid);
     size_t voxels = hot_grid_voxels(&truth->grid), slice = a[0] * a[1];
     double signs[2][3];
@@ -270,7 +276,8 @@ hot_status hot_score_create(hot_context *context, const hot_fiber_field *found, 
     int threads = hot_context_threads(context);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (size_t voxel = 0; voxel < voxels; voxel++)
-        if (!hot_context_cancelled(context) && (!o.mask || o.mask[voxel]) && (o.slice == 0 || voxel / slice + 1 == (size_t)o.slice))
+        if (!hot_context_cancelled(context) && (!o.mask || o.mask[voxel]) &&
+            (o.slice == 0 || voxel / slice + 1 == (size_t)o.slice))
             judge(found, truth, (const double(*)[3])signs, voxel, &o, &outcomes[voxel]);
     status = hot_context_check(context, "comparing directions");
     if (status != HOT_OK)

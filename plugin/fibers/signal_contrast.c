@@ -1,6 +1,6 @@
-/* How much do the single fibres of a data set differ from its response? In a sample of voxels the fits with an isotropic part
- * say which hold one fibre; one fibre alone, of a width that is hardly held, is fitted to those. Less contrast than the
- * response has, whatever lowers it, makes that fit wide. */
+/* How much do the single fibres of a data set differ from its response? In a sample of voxels the fits with an
+ * isotropic part say which hold one fibre; one fibre alone, of a width that is hardly held, is fitted to those. Less
+ * contrast than the response has, whatever lowers it, makes that fit wide. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,17 +8,17 @@
 #include "common/fields.h"
 #include "signal_contrast.h"
 
-/* The width (rad^2) that four in ten of the single fibres do not reach; narrow crossings pass for wide single fibres, so
- * not the middle one. In simulations: -.003 to .004 where all are alike, .012 to .017 with dispersion of 0 to 15 degrees;
- * .05 to .07 in a phantom of fibres in water, .17 and more in people. */
+/* The width (rad^2) that four in ten of the single fibres do not reach; narrow crossings pass for wide single fibres,
+ * so not the middle one. In simulations: -.003 to .004 where all are alike, .012 to .017 with dispersion of 0 to 15
+ * degrees; .05 to .07 in a phantom of fibres in water, .17 and more in people. */
 static const double width_share = 0.4, width_dispersed = 0.007, width_varied = 0.032;
-/* Dispersed fibres include some that are not: one single fibre in ten is narrower than this. Where none is, what looks single is
- * crossings (.001 in simulations of the one, .009 or more of the other). */
+/* Dispersed fibres include some that are not: one single fibre in ten is narrower than this. Where none is, what looks
+ * single is crossings (.001 in simulations of the one, .009 or more of the other). */
 static const double narrow_share = 0.1, narrow = 0.006;
 /* The prior standard deviation of that width: hardly any. */
 static const double free_width = 0.1;
-/* With fewer single fibres than this, and than this share of the voxels with fibres, nothing is said: what looks like few single
- * fibres may be crossings. */
+/* With fewer single fibres than this, and than this share of the voxels with fibres, nothing is said: what looks like
+ * few single fibres may be crossings. */
 enum { LEAST_SINGLES = 20 };
 static const double least_share = 0.15;
 
@@ -59,7 +59,8 @@ hot_status hot_signal_contrast(hot_context *context, const hot_signal_options *h
         status = hot_signal_fibers_f32(context, &options, scheme, count, signals, sigma, NULL, NULL, &result);
     for (size_t i = 0; i < count && status == HOT_OK; i++) {
         fibers += found[i] > 0;
-        if (found[i] == 1) /* to the left, or where it is; a fibre that is none without its isotropic part is as wide as can be */
+        /* to the left, or where it is; a fibre that is none without its isotropic part is as wide as can be */
+        if (found[i] == 1)
             width[singles++] = alone[i] == 1 ? width[i] : INFINITY;
     }
     if (status == HOT_OK && singles >= LEAST_SINGLES && (double)singles >= least_share * (double)fibers) {

@@ -87,8 +87,9 @@ hot_status hot_noise_map_load(hot_context *context, const char *path, const hot_
             status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' holds blocks, not numbers", path);
     }
     if (status == HOT_OK && samples != voxels)
-        status = hot_context_fail(context, HOT_ERROR_DATA, "'%s' has %zu values; one for each of %zu voxels was expected", path,
-                                  samples, voxels);
+        status = hot_context_fail(context, HOT_ERROR_DATA,
+                                  "'%s' has %zu values; one for each of %zu voxels was expected", path, samples,
+                                  voxels);
     if (status == HOT_OK && image)
         status = hot_nifti_floats(context, image, path, 0, voxels, values);
     for (size_t v = 0; v < voxels && status == HOT_OK && nrrd; v++)

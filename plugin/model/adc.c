@@ -16,8 +16,8 @@ static hot_status adc_select(hot_plan *plan, int say)
             plan->used[plan->used_count++] = plan->b0[i];
     if (say && shells > 2)
         hot_context_log(plan->context, HOT_LOG_NOTE,
-                        "adc: one diffusivity for all %zu shells (b=%.0f to %.0f); it falls with b in tissue", shells - 1,
-                        shell_b[1], shell_b[shells - 1]);
+                        "adc: one diffusivity for all %zu shells (b=%.0f to %.0f); it falls with b in tissue",
+                        shells - 1, shell_b[1], shell_b[shells - 1]);
     return HOT_OK;
 }
 
@@ -154,10 +154,9 @@ static hot_status adc_fit(const hot_plan *plan, size_t count, const float *signa
                           float *values)
 {
     hot_plan_ratios(plan, count, signals, s0, work, minus_log);
-    hot_status status = plan->weighted
-                            ? fit_weighted(plan, count, work, s0, values)
-                            : hot_fit_linear_f32(plan->context, plan->terms, plan->used_count, plan->inverse, count, work,
-                                                 plan->used_count, values + 1, plan->terms + 1);
+    hot_status status = plan->weighted ? fit_weighted(plan, count, work, s0, values)
+                                       : hot_fit_linear_f32(plan->context, plan->terms, plan->used_count, plan->inverse,
+                                                            count, work, plan->used_count, values + 1, plan->terms + 1);
     if (status == HOT_OK && plan->positive)
         status = hot_model_make_positive(plan, count, s0, values);
     return status;
@@ -165,9 +164,10 @@ static hot_status adc_fit(const hot_plan *plan, size_t count, const float *signa
 
 const hot_model hot_model_adc = {
     .name = "adc",
-    .help = "apparent diffusion coefficient D(g) = -ln(S/S0)/b as an order-m form. Its maxima are NOT the fibres: where "
-            "two fibres cross they fall between them (order 2 is the diffusion tensor, whose first eigenvector is the "
-            "fibre where there is one)",
+    .help =
+        "apparent diffusion coefficient D(g) = -ln(S/S0)/b as an order-m form. Its maxima are NOT the fibres: where "
+        "two fibres cross they fall between them (order 2 is the diffusion tensor, whose first eigenvector is the "
+        "fibre where there is one)",
     .regularise = 0,
     .needs_response = 0,
     .select = adc_select,

@@ -104,7 +104,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /* The standard deviation of the signals as the fit sees them, from what the plain fit leaves over in up to 1000 voxels
- * (the middle one of them); with hardly more volumes than coefficients, from the spread of the b=0 volumes. 0 = unknown. */
+ * (the middle one of them); with hardly more volumes than coefficients, from the spread of the b=0
+ * volumes. 0 = unknown. */
 static hot_status estimate_noise(const hot_plan *plan, const hot_mask *mask, double *noise)
 {
     enum { SAMPLES = 1000 };
@@ -181,9 +182,9 @@ hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const 
     }
     const hot_grid *grid = hot_dwi_grid(dwi);
     if (memcmp(mask->grid.size, grid->size, sizeof grid->size) != 0)
-        return hot_context_fail(context, HOT_ERROR_DATA, "the mask has %zu x %zu x %zu voxels, the data %zu x %zu x %zu",
-                                mask->grid.size[0], mask->grid.size[1], mask->grid.size[2], grid->size[0], grid->size[1],
-                                grid->size[2]);
+        return hot_context_fail(context, HOT_ERROR_DATA,
+                                "the mask has %zu x %zu x %zu voxels, the data %zu x %zu x %zu", mask->grid.size[0],
+                                mask->grid.size[1], mask->grid.size[2], grid->size[0], grid->size[1], grid->size[2]);
     const hot_model *model = hot_model_find(settings.model ? settings.model : "fod");
     const hot_response *used = settings.response;
     if (model && model->needs_response && !used) {

@@ -1,5 +1,6 @@
 /* fod: fibre orientation density by spherical deconvolution, S(g) / S0 = sum over fibres w R(g . v) / R0, with the
- * kernel chosen such that one fibre v of weight 1 is the rank-1 tensor v^(x m). (Schultz and Seidel 2008, section 3.) */
+ * kernel chosen such that one fibre v of weight 1 is the rank-1 tensor v^(x m). (Schultz and Seidel
+ * 2008, section 3.) */
 #include <math.h>
 #include <stdio.h>
 
@@ -7,8 +8,8 @@
 
 enum { SHELLS_MAX = 256 };
 
-/* The sum of squared weights that is expected in a voxel, and how much more than by Wiener's a degree of noise is held down
- * (steepness times its noise over its signal, up to held_down);
+/* The sum of squared weights that is expected in a voxel, and how much more than by Wiener's a degree of noise is held
+ * down (steepness times its noise over its signal, up to held_down);
  * chosen on phantoms and a scan of a physical phantom, between false peaks in noise and blunt peaks without. */
 static const double weights_squared = 2, steepness = 4, held_down = 10;
 
@@ -20,8 +21,8 @@ static hot_status fod_select(hot_plan *plan, int say)
     int row[SHELLS_MAX], left_out = -1;
     const size_t shells = hot_dwi_shells(plan->dwi, &shell_b, &shell_of);
     if (shells > SHELLS_MAX)
-        return hot_context_fail(context, HOT_ERROR_DATA, "%zu shells; fod takes up to %d (are these b-values one shell's?)",
-                                shells, SHELLS_MAX);
+        return hot_context_fail(context, HOT_ERROR_DATA,
+                                "%zu shells; fod takes up to %d (are these b-values one shell's?)", shells, SHELLS_MAX);
     const int lmax = hot_response_lmax(plan->response);
     if (lmax < plan->order)
         return hot_context_fail(context, HOT_ERROR_DATA,
@@ -74,7 +75,8 @@ static hot_status fod_prepare(hot_plan *plan)
     if (plan->relative) {
         unit = hot_response_value(response, (size_t)row[0], 0);
         if (!(unit > 0)) {
-            status = hot_context_fail(context, HOT_ERROR_DATA, "the response's b=0 signal is %g; it must be positive", unit);
+            status = hot_context_fail(context, HOT_ERROR_DATA, "the response's b=0 signal is %g; it must be positive",
+                                      unit);
             goto cleanup;
         }
     }
@@ -91,8 +93,8 @@ static hot_status fod_prepare(hot_plan *plan)
         const double l = hot_model_degree(t);
         penalty[t] = plan->regularise * l * l * (l + 1) * (l + 1);
         /* Wiener's filter: fibres of weights w in directions that may be any give a harmonic of degree l the variance
-         * sum w^2 delta_l^2 / (4 pi); noise is weighed against that, and without noise nothing changes. A degree that is
-         * mostly noise makes false peaks rather than small errors: it is held down further. */
+         * sum w^2 delta_l^2 / (4 pi); noise is weighed against that, and without noise nothing changes. A degree that
+         * is mostly noise makes false peaks rather than small errors: it is held down further. */
         if (t > 0 && plan->noise > 0) {
             const size_t first = hot_model_terms((int)l - 2), last = hot_model_terms((int)l);
             double signal = 0; /* mean of the degree: the same whatever way the data are turned */

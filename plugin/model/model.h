@@ -86,7 +86,8 @@ hot_status hot_plan_fit_voxels(const hot_plan *plan, const uint8_t *inside, cons
  * fit does not use are NaN. */
 hot_status hot_plan_simulate(const hot_plan *plan, size_t count, const float *values, double s0, float *signals);
 
-/* For select: all volumes of one shell (shell < 0: of all but b=0; with_b0 puts those in front) become the used ones. */
+/* For select: all volumes of one shell (shell < 0: of all but b=0; with_b0 puts those in front)
+ * become the used ones. */
 void hot_plan_use_shell(hot_plan *plan, int shell);
 
 /* y[v][i] = the signal of used volume i divided by s0[v]. For models: the loop over voxels, threaded. */
@@ -119,9 +120,9 @@ hot_status hot_response_copy(hot_context *context, const hot_response *response,
 double hot_response_value(const hot_response *response, size_t row, double cosine);
 /* Which row belongs to each shell of the data (row[shells], -1 = none). */
 hot_status hot_response_match(hot_context *context, const hot_response *response, const hot_dwi *dwi, int *row);
-/* Turns `axis` (unit, a good start) to where one fibre of weight *weight explains the signals of one voxel best, in least
- * squares over the shells that have a row (row[shells], of hot_response_match); s0: its b=0 signal. Returns the mean
- * squared misfit in units of s0. */
+/* Turns `axis` (unit, a good start) to where one fibre of weight *weight explains the signals of one voxel best, in
+ * least squares over the shells that have a row (row[shells], of hot_response_match); s0: its b=0 signal. Returns the
+ * mean squared misfit in units of s0. */
 double hot_response_fit_axis(const hot_response *response, const hot_dwi *dwi, const int *row, const float *signals,
                              double s0, double axis[3], double *weight);
 

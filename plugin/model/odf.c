@@ -18,7 +18,8 @@ static hot_status odf_select(hot_plan *plan, int say)
             for (int d = 0; d < 3; d++)
                 plan->gradients[3 * i + d] = gradients[3 * plan->used[i] + d];
         int supports;
-        hot_status status = hot_scheme_supports(plan->context, plan->used_count, plan->gradients, plan->order, &supports);
+        hot_status status = hot_scheme_supports(plan->context, plan->used_count, plan->gradients, plan->order,
+                                                &supports);
         if (status != HOT_OK)
             return status;
         if (!supports)

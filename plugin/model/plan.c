@@ -140,7 +140,8 @@ hot_status hot_plan_make(hot_context *context, const hot_dwi *dwi, const hot_fit
     const char *name = options->model ? options->model : "fod";
     const hot_model *model = hot_model_find(name);
     if (!model)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no model '%s'; models are adc, odf and fod", name);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no model '%s'; models are adc, odf and fod",
+                                name);
     if (options->order != 0 &&
         (options->order < 2 || options->order > HOT_MODEL_ORDER_MAX || options->order % 2 != 0))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "order %d; orders are 2, 4, 6 and 8", options->order);

@@ -1,7 +1,7 @@
 /* Least squares with D(u_j) >= 0 in 512 directions, for the voxels that need it.
  *
- * In coordinates z = L^T (c - c0) with the normal matrix G = L L^T the problem is: the shortest z with B z >= h. Its dual
- * has one multiplier per direction and is solved by going through the directions in turn (Hildreth 1957). */
+ * In coordinates z = L^T (c - c0) with the normal matrix G = L L^T the problem is: the shortest z with B z >= h. Its
+ * dual has one multiplier per direction and is solved by going through the directions in turn (Hildreth 1957). */
 #include <math.h>
 #include <omp.h>
 #include <string.h>

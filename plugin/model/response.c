@@ -48,8 +48,8 @@ hot_status hot_response_create(hot_context *context, size_t shells, int lmax, co
         return HOT_ERROR_ARGUMENT;
     *response = NULL;
     if (shells == 0 || shells > 1000 || !b || !rows)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a response needs shells, b-values and rows; %zu shells were given",
-                                shells);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "a response needs shells, b-values and rows; %zu shells were given", shells);
     hot_response *made = NULL;
     hot_status status = hot_response_make(context, shells, lmax, &made);
     if (status != HOT_OK)
@@ -62,7 +62,8 @@ hot_status hot_response_create(hot_context *context, size_t shells, int lmax, co
             status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "coefficient %zu of a response is %g", i, rows[i]);
     for (size_t s = 0; s < shells && status == HOT_OK; s++)
         if (!(b[s] >= 0) || isinf(b[s]))
-            status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "shell %zu of a response has the b-value %g", s, b[s]);
+            status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "shell %zu of a response has the b-value %g", s,
+                                      b[s]);
     if (status != HOT_OK)
         hot_response_destroy(&made);
     *response = made;
@@ -170,7 +171,8 @@ hot_status hot_response_match(hot_context *context, const hot_response *response
         double nearest = .05 * shell_b[s] + 50;
         for (size_t r = 0; r < rows; r++) {
             const double distance = fabs(response->b[r] - shell_b[s]);
-            const int both_b0 = response->b[r] <= 50 && shell_b[s] <= 50, one_b0 = (response->b[r] <= 50) != (shell_b[s] <= 50);
+            const int both_b0 = response->b[r] <= 50 && shell_b[s] <= 50,
+                      one_b0 = (response->b[r] <= 50) != (shell_b[s] <= 50);
             if (both_b0 || (!one_b0 && distance <= nearest)) {
                 nearest = both_b0 ? 0 : distance;
                 row[s] = (int)r;
@@ -180,7 +182,8 @@ hot_status hot_response_match(hot_context *context, const hot_response *response
     }
     if (matched == 0) {
         list_b(rows, response->b, want, sizeof want);
-        return hot_context_fail(context, HOT_ERROR_DATA, "the response is for b = %s, the data have b = %s", want, have);
+        return hot_context_fail(context, HOT_ERROR_DATA, "the response is for b = %s, the data have b = %s", want,
+                                have);
     }
     return HOT_OK;
 }
@@ -206,7 +209,8 @@ hot_status hot_response_check(hot_context *context, const hot_response *response
             continue;
         }
         if (!isnan(b) && lower_b >= 0 && r[0] > lower_mean) {
-            hot_context_log(context, HOT_LOG_WARNING, "%s is brighter than at b=%.0f; signals fall with b", name, lower_b);
+            hot_context_log(context, HOT_LOG_WARNING, "%s is brighter than at b=%.0f; signals fall with b", name,
+                            lower_b);
             count++;
         }
         if (!isnan(b))

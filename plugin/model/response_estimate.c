@@ -3,9 +3,9 @@
  *
  * A voxel's merit is p1 (1 - p2 / p1)^2 with p1 and p2 the highest and second highest peak of its fod: high where one
  * fibre stands alone. Of those with high merit, the ones whose signals one fibre explains least well are left out:
- * fibres that cross at small angles have one peak, but not the signal of one fibre. The misfit is noise that has no part
- * in the response, so that choosing by it does not bend the result. The first response comes from the most anisotropic
- * diffusion tensors. */
+ * fibres that cross at small angles have one peak, but not the signal of one fibre. The misfit is noise that has no
+ * part in the response, so that choosing by it does not bend the result. The first response comes from the most
+ * anisotropic diffusion tensors. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -496,8 +496,8 @@ static hot_status choose(estimate *e, const hot_response *response, unsigned cha
             const float *signals = e->signals + i * e->volumes;
             double weight;
             refine(e, tensor + 1, e->axis + 3 * i);
-            e->misfit[i] = hot_response_fit_axis(response, e->dwi, e->row, signals, mean_b0(e, signals), e->axis + 3 * i,
-                                                 &weight);
+            e->misfit[i] = hot_response_fit_axis(response, e->dwi, e->row, signals, mean_b0(e, signals),
+                                                 e->axis + 3 * i, &weight);
         }
     }
     status = hot_context_check(e->context, "estimating the response");
@@ -537,8 +537,8 @@ static double flat_misfit(const estimate *e, const float *signals, double s0)
     return count ? misfit / (double)count : 0;
 }
 
-/* Without fibres the best voxels are those with the luckiest noise: one fibre then explains hardly more than no direction
- * at all. */
+/* Without fibres the best voxels are those with the luckiest noise: one fibre then explains hardly more than no
+ * direction at all. */
 static hot_status check_fibres(const estimate *e)
 {
     double explained = 0;
@@ -549,9 +549,9 @@ static hot_status check_fibres(const estimate *e)
     }
     if (!(explained > least_explained))
         return hot_context_fail(e->context, HOT_ERROR_DATA,
-                                "no voxel looks like a single fibre: in the best %zu the fibre explains %.0f %% of how the "
-                                "signal varies with direction; give a response (--response, --diffusivities) or another "
-                                "mask", e->chosen, 100 * fmax(explained, 0));
+                                "no voxel looks like a single fibre: in the best %zu the fibre explains %.0f %% of how "
+                                "the signal varies with direction; give a response (--response, --diffusivities) or "
+                                "another mask", e->chosen, 100 * fmax(explained, 0));
     return HOT_OK;
 }
 
@@ -601,8 +601,8 @@ hot_status hot_response_estimate(hot_context *context, const hot_dwi *dwi, const
     e->misfit = hot_context_alloc(context, CANDIDATES, sizeof *e->misfit);
     e->row = hot_context_alloc(context, e->shells, sizeof *e->row);
     before = hot_context_calloc(context, CANDIDATES, 1);
-    if (!e->forms || !e->voxel || !e->signals || !e->tensors || !e->work || !e->axis || !e->merits || !e->sorted || !e->misfit ||
-        !e->row || !before) {
+    if (!e->forms || !e->voxel || !e->signals || !e->tensors || !e->work || !e->axis || !e->merits || !e->sorted ||
+        !e->misfit || !e->row || !before) {
         status = HOT_ERROR_MEMORY;
         goto cleanup;
     }

@@ -23,7 +23,8 @@ static hot_status read_text(hot_context *context, const char *path, char **text)
     const int standard = strcmp(path, "-") == 0;
     FILE *file = standard ? stdin : fopen(path, "rb");
     if (!file)
-        return hot_context_fail(context, HOT_ERROR_FILE, "the response '%s' cannot be opened: %s", path, strerror(errno));
+        return hot_context_fail(context, HOT_ERROR_FILE, "the response '%s' cannot be opened: %s", path,
+                                strerror(errno));
     char *memory = hot_context_alloc(context, FILE_MAX + 1, 1);
     if (!memory) {
         status = HOT_ERROR_MEMORY;
@@ -31,7 +32,8 @@ static hot_status read_text(hot_context *context, const char *path, char **text)
     }
     const size_t length = fread(memory, 1, FILE_MAX + 1, file);
     if (ferror(file)) {
-        status = hot_context_fail(context, HOT_ERROR_FILE, "the response '%s' cannot be read: %s", path, strerror(errno));
+        status = hot_context_fail(context, HOT_ERROR_FILE, "the response '%s' cannot be read: %s", path,
+                                  strerror(errno));
         goto cleanup;
     }
     if (length > FILE_MAX || memchr(memory, '\0', length)) {
@@ -71,8 +73,8 @@ static hot_status parse_row(hot_context *context, const char *path, size_t numbe
 {
     size_t columns = 0;
     if (out->rows == ROWS_MAX)
-        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has more than %d rows; a response has one per shell", path,
-                                ROWS_MAX);
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has more than %d rows; a response has one per shell",
+                                path, ROWS_MAX);
     for (;;) {
         char *end;
         line += strspn(line, ", \t");
@@ -84,8 +86,8 @@ static hot_status parse_row(hot_context *context, const char *path, size_t numbe
                                     "'%s', line %zu: '%.20s' is not a number; a response is rows of zonal harmonic "
                                     "coefficients", path, number, line);
         if (columns == COLUMNS_MAX)
-            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s', line %zu: more than %d coefficients (lmax %d)", path,
-                                    number, COLUMNS_MAX, 2 * (COLUMNS_MAX - 1));
+            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s', line %zu: more than %d coefficients (lmax %d)",
+                                    path, number, COLUMNS_MAX, 2 * (COLUMNS_MAX - 1));
         out->values[out->rows][columns++] = value;
         line = end;
     }
@@ -105,7 +107,8 @@ hot_status hot_response_load(hot_context *context, const char *path, hot_respons
     if (!context)
         return HOT_ERROR_ARGUMENT;
     if (!path || !response)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_response_load needs a path and a place for the response");
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "hot_response_load needs a path and a place for the response");
     *response = NULL;
     char *text = NULL;
     parsed *out = NULL;

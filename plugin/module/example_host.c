@@ -1,11 +1,12 @@
-/* A host for the module, in plain C: what 3D Slicer, CTK or a pipeline of your own does with libHotFiberLib.so, step by step.
+/* A host for the module, in plain C, step by step: what 3D Slicer, CTK or a pipeline of your own does with
+ * libHotFiberLib.so.
  *
  *   cc example_host.c -o example_host -ldl -lpthread
  *   ./example_host libHotFiberLib.so dwi.nhdr out
  *
  * It loads the module, reads and checks its XML, runs it on a worker thread with progress, aborts a second run in the
- * middle, runs a third time, and checks that the third has written what the first wrote. Files go to out_first.nrrd, ...
- * Nothing of hotfiber's headers is needed: the interface is the hosts' own. */
+ * middle, runs a third time, and checks that the third has written what the first wrote. Files go to
+ * out_first.nrrd, ... Nothing of hotfiber's headers is needed: the interface is the hosts' own. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <dlfcn.h>
@@ -34,7 +35,7 @@ static int fail(const char *what, const char *detail)
     return 1;
 }
 
-/* ---- The XML ---------------------------------------------------------------------------------------------------------- */
+/* ---- The XML ----------------------------------------------------------------------------------------------------- */
 
 /* The text between <tag> and </tag> inside [from, to), "" when there is none. */
 static void text_of(const char *from, const char *to, const char *tag, char *text, size_t room)
@@ -80,7 +81,7 @@ static int read_parameters(const char *xml)
     return count;
 }
 
-/* ---- A run ------------------------------------------------------------------------------------------------------------ */
+/* ---- A run ------------------------------------------------------------------------------------------------------- */
 
 typedef struct run {
     entry_point *entry;
@@ -120,8 +121,8 @@ static int start(run *r, const char *what)
     if (pthread_create(&thread, NULL, work, r) != 0)
         return fail("no thread", what);
     pthread_join(thread, NULL);
-    printf("%s: status %d after %.2f s and %d calls, progress %.2f: %s\n", what, r->status, r->process.ElapsedTime, r->calls,
-           (double)r->process.Progress, r->process.ProgressMessage);
+    printf("%s: status %d after %.2f s and %d calls, progress %.2f: %s\n", what, r->status, r->process.ElapsedTime,
+           r->calls, (double)r->process.Progress, r->process.ProgressMessage);
     return 0;
 }
 

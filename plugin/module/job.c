@@ -104,13 +104,15 @@ static hot_status read_inputs(job *j)
     }
     status = spare_inputs(j);
     if (status == HOT_OK && !hot_dwi_has_b0(j->run.dwi) && strcmp(v->model, "fod") == 0)
-        status = hot_context_fail(context, HOT_ERROR_DATA, "dwi: '%s' has no b=0 volume (b of at most 50 s/mm^2)", v->dwi);
+        status = hot_context_fail(context, HOT_ERROR_DATA, "dwi: '%s' has no b=0 volume (b of at most 50 s/mm^2)",
+                                  v->dwi);
     const int highest = status == HOT_OK ? hot_dwi_highest_order(context, j->run.dwi, -1) : 0;
     if (highest < 0)
         return HOT_ERROR_MEMORY;
     if (status == HOT_OK && strcmp(v->order, "auto") != 0 && highest > 0 && atoi(v->order) > highest)
-        status = hot_context_fail(context, HOT_ERROR_DATA, "order: the directions of '%s' determine tensors of order %d at "
-                                  "most, not %s", v->dwi, highest, v->order);
+        status = hot_context_fail(context, HOT_ERROR_DATA,
+                                  "order: the directions of '%s' determine tensors of order %d at most, not %s", v->dwi,
+                                  highest, v->order);
     if (status == HOT_OK && given(v->mask))
         status = blame(context, "mask", hot_mask_load(context, v->mask, hot_dwi_grid(j->run.dwi), &j->run.mask));
     if (status == HOT_OK && given(v->response))
@@ -121,8 +123,8 @@ static hot_status read_inputs(job *j)
 static void fill_options(const job *j, hot_run_options *options)
 {
     const hot_module_values *v = j->values;
-    *options = (hot_run_options){.size = sizeof *options, .input = v->dwi, .bval = given(v->bval), .bvec = given(v->bvec),
-                                 .mask = given(v->mask), .response = given(v->response),
+    *options = (hot_run_options){.size = sizeof *options, .input = v->dwi, .bval = given(v->bval),
+                                 .bvec = given(v->bvec), .mask = given(v->mask), .response = given(v->response),
                                  .diffusivity_along = v->diffusivities[0], .diffusivity_across = v->diffusivities[1]};
     options->fit = (hot_fit_options){.size = sizeof options->fit, .model = v->model, .regularise = -1, .weighted = -1,
                                      .order = strcmp(v->order, "auto") == 0 ? 0 : atoi(v->order)};
@@ -147,7 +149,8 @@ static hot_status export_as(const job *j, const char *name, const char *format)
 
 static hot_status write_outputs(job *j)
 {
-    static const char *const formats[][2] = {{"fibers", "vtp"}, {"dec", "dec"}, {"peaks", "peaks"}, {"nfibers", "nfibers"}};
+    static const char *const formats[][2] = {
+        {"fibers", "vtp"}, {"dec", "dec"}, {"peaks", "peaks"}, {"nfibers", "nfibers"}};
     const char *names[MODULE_OUTPUTS], *path;
     hot_status status = HOT_OK;
     j->run.input = hot_run_describe_input(&j->run); /* for the report; the data themselves make room for writing */
@@ -173,9 +176,9 @@ static void describe(const job *j, char message[MODULE_MESSAGE])
 {
     const hot_run_result *r = &j->run.result;
     const double of = r->voxels ? 100.0 / (double)r->voxels : 0;
-    snprintf(message, MODULE_MESSAGE, "%zu voxels: %.1f %% with one fibre, %.1f %% with two, %.1f %% with more%s%s", r->voxels,
-             of * (double)r->fibers[1], of * (double)r->fibers[2], of * (double)(r->fibers[3] + r->fibers[4]),
-             j->warning[0] ? "; " : "", j->warning);
+    snprintf(message, MODULE_MESSAGE, "%zu voxels: %.1f %% with one fibre, %.1f %% with two, %.1f %% with more%s%s",
+             r->voxels, of * (double)r->fibers[1], of * (double)r->fibers[2],
+             of * (double)(r->fibers[3] + r->fibers[4]), j->warning[0] ? "; " : "", j->warning);
 }
 
 int hot_module_run(const hot_module_values *values, const hot_module_watch *watch, char message[MODULE_MESSAGE])
@@ -189,8 +192,10 @@ int hot_module_run(const hot_module_values *values, const hot_module_watch *watc
                                                         : HOT_DEVICE_AUTO,
         .progress = on_progress, .progress_user = &j, .stop = watch->stop, .stop_user = watch->user};
     if (strcmp(airTeemVersion, TEEM_VERSION_STRING) != 0) { /* what we find in a host's memory goes first */
-        snprintf(message, MODULE_MESSAGE, "this host carries Teem %s and HotFiber was built with %s, whose structs may differ: "
-                 "use the executable HotFiber instead", airTeemVersion, TEEM_VERSION_STRING);
+        snprintf(message, MODULE_MESSAGE,
+                 "this host carries Teem %s and HotFiber was built with %s, whose structs may differ: use the "
+                 "executable HotFiber instead",
+                 airTeemVersion, TEEM_VERSION_STRING);
         return 1;
     }
     hot_status status = hot_context_create(&settings, &j.context);

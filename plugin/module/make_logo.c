@@ -1,11 +1,12 @@
-/* Draws the module's logo at build time: two bundles of fibres that cross, in the colours of their directions. Prints the
- * pixels as C numbers, 4 bytes (red green blue alpha) each, top row first. */
+/* Draws the module's logo at build time: two bundles of fibres that cross, in the colours of their directions. Prints
+ * the pixels as C numbers, 4 bytes (red green blue alpha) each, top row first. */
 #include <math.h>
 #include <stdio.h>
 
 enum { SIZE = 48, STEPS = 4 };
 
-/* How much of a bundle covers a point, 0 to 1, with the lighting of its round strands. The bundle runs along `angle`. */
+/* How much of a bundle covers a point, 0 to 1, with the lighting of its round strands. The bundle
+ * runs along `angle`. */
 static double strand(double x, double y, double angle, double bend)
 {
     double along = cos(angle) * x + sin(angle) * y, across = -sin(angle) * x + cos(angle) * y + bend * along * along;
@@ -22,7 +23,8 @@ int main(void)
         for (int column = 0; column < SIZE; column++) {
             double sum[4] = {0};
             for (int s = 0; s < STEPS * STEPS; s++) {
-                double x = column + (s % STEPS + 0.5) / STEPS - SIZE / 2.0, y = SIZE / 2.0 - row - (s / STEPS + 0.5) / STEPS;
+                double x = column + (s % STEPS + 0.5) / STEPS - SIZE / 2.0,
+                       y = SIZE / 2.0 - row - (s / STEPS + 0.5) / STEPS;
                 if (x * x + y * y > (SIZE / 2.0 - 0.5) * (SIZE / 2.0 - 0.5))
                     continue;
                 double color[3] = {0.07, 0.08, 0.11};

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- The description ----------------------------------------------------------------------------------------------- */
+/* ---- The description --------------------------------------------------------------------------------------------- */
 
 #define GROUP(label, about, advanced)                                                                             \
     "  <parameters advanced=\"" advanced "\">\n    <label>" label "</label>\n    <description>" about "</description>\n"
@@ -52,15 +52,15 @@ char XMLModuleDescription[] =
     "<executable>\n"
     "  <category>Diffusion.Fiber directions</category>\n"
     "  <title>HotFiber</title>\n"
-    "  <description>Fibre directions from diffusion-weighted data by higher-order tensors: how many fibres cross in each "
-    "voxel, where they point, and how strong each is.</description>\n"
+    "  <description>Fibre directions from diffusion-weighted data by higher-order tensors: how many fibres cross in "
+    "each voxel, where they point, and how strong each is.</description>\n"
     "  <version>" HOTFIBER_VERSION "</version>\n"
     "  <license>BSD-3-Clause</license>\n"
     "  <contributor>The authors of hotfiber</contributor>\n"
 #include "module/parameters.inc"
     "</executable>\n";
 
-/* ---- The logo ------------------------------------------------------------------------------------------------------ */
+/* ---- The logo ---------------------------------------------------------------------------------------------------- */
 
 /* Some hosts look for the variables, some for the function. The pixels are bytes red green blue alpha: a buffer whose
  * length is width x height x pixel size is taken as it is. */
@@ -84,7 +84,7 @@ const char *GetModuleLogo(int *width, int *height, int *pixel_size, unsigned lon
     return (const char *)ModuleLogoImage;
 }
 
-/* ---- In a host's process --------------------------------------------------------------------------------------------- */
+/* ---- In a host's process ----------------------------------------------------------------------------------------- */
 
 static double seconds(void)
 {
@@ -146,7 +146,7 @@ int ModuleEntryPoint(int argc, char *argv[])
     return bad;
 }
 
-/* ---- As a program of its own ----------------------------------------------------------------------------------------- */
+/* ---- As a program of its own ------------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t interrupted;
 
@@ -171,7 +171,8 @@ static int outside_progress(void *user, const char *stage, double all, double of
     }
     if (all >= out->told + 0.005 || all >= 1) {
         out->told = all;
-        printf("<filter-progress>%.4f</filter-progress>\n<filter-stage-progress>%.4f</filter-stage-progress>\n", all, of_stage);
+        printf("<filter-progress>%.4f</filter-progress>\n<filter-stage-progress>%.4f</filter-stage-progress>\n", all,
+               of_stage);
     }
     fflush(stdout);
     return 0;
@@ -210,8 +211,9 @@ static void print_help(void)
     size_t count;
     const hot_module_parameter *parameters = hot_module_parameters(&count);
     printf("usage: HotFiber [options] DWI\n\n"
-           "HotFiber %s: fibre directions from diffusion-weighted data, as a module for 3D Slicer and other hosts of its\n"
-           "execution model. At a terminal, `hotfiber run` does the same and more. `HotFiber --xml` describes it to hosts.\n\n",
+           "HotFiber %s: fibre directions from diffusion-weighted data, as a module for 3D Slicer and other hosts\n"
+           "of its execution model. At a terminal, `hotfiber run` does the same and more. `HotFiber --xml` describes\n"
+           "it to hosts.\n\n",
            hot_version());
     for (size_t i = 1; i < count; i++) {
         const hot_module_parameter *p = &parameters[i];
@@ -254,10 +256,11 @@ int main(int argc, char **argv)
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN); /* a host that went away shall not leave half files behind */
     outside out = {.told = -1};
-    const hot_module_watch watch = {.progress = outside_progress, .stop = outside_stop, .warn = outside_warn, .user = &out};
+    const hot_module_watch watch = {.progress = outside_progress, .stop = outside_stop, .warn = outside_warn,
+                                    .user = &out};
     if (!bad) {
-        printf("<filter-start>\n<filter-name>HotFiber</filter-name>\n<filter-comment>\"fibre directions\"</filter-comment>\n"
-               "</filter-start>\n");
+        printf("<filter-start>\n<filter-name>HotFiber</filter-name>\n"
+               "<filter-comment>\"fibre directions\"</filter-comment>\n</filter-start>\n");
         fflush(stdout);
         bad = hot_module_run(&values, &watch, message);
         if (!bad)

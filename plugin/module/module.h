@@ -1,8 +1,8 @@
-/* The loadable module for hosts of the Slicer execution model (3D Slicer, CTK, MITK, NiftyView, medInria): the executable
- * HotFiber and the shared object libHotFiberLib.so, from the same sources.
+/* The loadable module for hosts of the Slicer execution model (3D Slicer, CTK, MITK, NiftyView, medInria): the
+ * executable HotFiber and the shared object libHotFiberLib.so, from the same sources.
  *
- * In-process, nothing here prints, exits or keeps state between calls; what there is to say goes into the host's process
- * information. */
+ * In-process, nothing here prints, exits or keeps state between calls; what there is to say goes into the host's
+ * process information. */
 #ifndef HOT_MODULE_H
 #define HOT_MODULE_H
 
@@ -22,7 +22,8 @@ typedef struct hot_module_process {
     double ElapsedTime;         /* seconds */
 } hot_module_process;
 
-_Static_assert(sizeof(void *) != 8 || sizeof(hot_module_process) == 1064, "the hosts' process information has 1,064 bytes");
+_Static_assert(sizeof(void *) != 8 || sizeof(hot_module_process) == 1064,
+               "the hosts' process information has 1,064 bytes");
 _Static_assert(offsetof(hot_module_process, ProgressMessage) == 12, "layout of the hosts' process information");
 
 typedef enum hot_module_kind {
@@ -95,7 +96,8 @@ typedef struct hot_module_outputs {
     } item[MODULE_OUTPUTS];
 } hot_module_outputs;
 
-/* One more output, by parameter name; path NULL or "" is none. Errors: HOT_ERROR_FILE when its folder cannot be written. */
+/* One more output, by parameter name; path NULL or "" is none. Errors: HOT_ERROR_FILE when its folder
+ * cannot be written. */
 hot_status hot_module_outputs_add(hot_module_outputs *outputs, const char *name, const char *path);
 /* Where to write the output of this name now; NULL when it was not asked for. */
 const char *hot_module_outputs_file(const hot_module_outputs *outputs, const char *name);

@@ -1,5 +1,5 @@
-/* Outputs of the module that appear together: each is written into a folder of ours beside its place, under its own name
- * (which tells its format), and moved when all are whole. */
+/* Outputs of the module that appear together: each is written into a folder of ours beside its place, under its own
+ * name (which tells its format), and moved when all are whole. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +38,8 @@ hot_status hot_module_outputs_add(hot_module_outputs *outputs, const char *name,
     snprintf(folder, room, "%.*s.part-%ld-m%u", parent, path, (long)getpid(), atomic_fetch_add(&number, 1));
     snprintf(file, 2 * room, "%s/%s", folder, base);
     if (mkdir(folder, 0777) != 0) {
-        hot_status status = hot_context_fail(context, HOT_ERROR_FILE, "%s: cannot write '%s': %s", name, path, strerror(errno));
+        hot_status status = hot_context_fail(context, HOT_ERROR_FILE, "%s: cannot write '%s': %s", name, path,
+                                             strerror(errno));
         hot_context_free(context, folder);
         hot_context_free(context, file);
         return status;
@@ -85,8 +86,8 @@ static hot_status move_files(const hot_module_outputs *outputs, size_t which)
         if (!place)
             status = HOT_ERROR_MEMORY;
         else if (renameat(dirfd(open), entry->d_name, AT_FDCWD, place) != 0)
-            status = hot_context_fail(context, HOT_ERROR_FILE, "%s: cannot write '%s': %s", outputs->item[which].name, place,
-                                      strerror(errno));
+            status = hot_context_fail(context, HOT_ERROR_FILE, "%s: cannot write '%s': %s", outputs->item[which].name,
+                                      place, strerror(errno));
         hot_context_free(context, place);
     }
     closedir(open);

@@ -15,14 +15,19 @@
 #define END_GROUP
 #define ARGUMENT(name, type, suffixes, label, about) {#name, MODULE_INPUT, AT(name), suffixes, NULL, 0, 0, about},
 #define CHANNEL(channel) (channel[0] == 'o' ? MODULE_OUTPUT : MODULE_INPUT)
-#define IMAGE(name, type, channel, suffixes, label, about) {#name, CHANNEL(channel), AT(name), suffixes, NULL, 0, 0, about},
-#define GEOMETRY(name, type, channel, suffixes, label, about) {#name, CHANNEL(channel), AT(name), suffixes, NULL, 0, 0, about},
+#define IMAGE(name, type, channel, suffixes, label, about)                                                             \
+    {#name, CHANNEL(channel), AT(name), suffixes, NULL, 0, 0, about},
+#define GEOMETRY(name, type, channel, suffixes, label, about)                                                          \
+    {#name, CHANNEL(channel), AT(name), suffixes, NULL, 0, 0, about},
 #define PATH(name, channel, suffixes, label, about) {#name, CHANNEL(channel), AT(name), suffixes, NULL, 0, 0, about},
 #define E(word) #word "|"
 #define CHOICE(name, preset, label, about, words) {#name, MODULE_CHOICE, AT(name), words, preset, 0, 0, about},
-#define INTEGER(name, preset, low, high, label, about) {#name, MODULE_INTEGER, AT(name), NULL, #preset, low, high, about},
-#define NUMBER(name, preset, low, high, step, label, about) {#name, MODULE_NUMBER, AT(name), NULL, #preset, low, high, about},
-#define PAIR(name, preset, low, high, step, label, about) {#name, MODULE_PAIR, AT(name), NULL, preset, low, high, about},
+#define INTEGER(name, preset, low, high, label, about)                                                                 \
+    {#name, MODULE_INTEGER, AT(name), NULL, #preset, low, high, about},
+#define NUMBER(name, preset, low, high, step, label, about)                                                            \
+    {#name, MODULE_NUMBER, AT(name), NULL, #preset, low, high, about},
+#define PAIR(name, preset, low, high, step, label, about)                                                              \
+    {#name, MODULE_PAIR, AT(name), NULL, preset, low, high, about},
 #define HIDDEN(name, about) {#name, MODULE_SWITCH, AT(name), NULL, NULL, 0, 0, about},
 
 static const hot_module_parameter parameters[] = {
@@ -91,8 +96,10 @@ static int store(const hot_module_parameter *parameter, const char *text, hot_mo
     case MODULE_INPUT:
     case MODULE_OUTPUT:
         if (strncmp(text, "slicer:", 7) == 0)
-            return refuse(message, "%s: '%.200s' is a volume in the host's memory; HotFiber reads and writes files (its "
-                          "parameter AllowInMemoryTransfer says so)", parameter->name, text);
+            return refuse(message,
+                          "%s: '%.200s' is a volume in the host's memory; HotFiber reads and writes files (its "
+                          "parameter AllowInMemoryTransfer says so)",
+                          parameter->name, text);
         if (strcmp(text, "-") == 0)
             return refuse(message, "%s: '-' is no file; a host has no standard input to read from", parameter->name);
         *(const char **)target = text;
@@ -157,8 +164,9 @@ static int check_together(const hot_module_values *values, char message[MODULE_M
     if (!values->dwi || !values->dwi[0])
         return refuse(message, "dwi: no diffusion-weighted volume was given");
     for (size_t i = 0; i < PARAMETERS; i++) {
-        const char *path = parameters[i].kind == MODULE_OUTPUT ? *(char *const *)((const char *)values + parameters[i].offset)
-                                                               : NULL;
+        const char *path = parameters[i].kind == MODULE_OUTPUT
+            ? *(char *const *)((const char *)values + parameters[i].offset)
+            : NULL;
         if (!path || !path[0])
             continue;
         outputs++;
@@ -186,7 +194,8 @@ static int check_together(const hot_module_values *values, char message[MODULE_M
 static int parse(int argc, char *const *argv, int own_process, hot_module_values *values, hot_module_request *request,
                  char message[MODULE_MESSAGE])
 {
-    for (int i = 1; i + 1 < argc && argv[i + 1] && own_process; i++) /* first, so that a bad value can be told to the host */
+    /* first, so that a bad value can be told to the host */
+    for (int i = 1; i + 1 < argc && argv[i + 1] && own_process; i++)
         if (strcmp(argv[i], "--processinformationaddress") == 0) {
             void *address = NULL;
             if (sscanf(argv[i + 1], "%p", &address) == 1)
@@ -219,7 +228,8 @@ static int parse(int argc, char *const *argv, int own_process, hot_module_values
         }
 #undef IS
         if (!parameter) {
-            /* Unknown. A plain argument behind it may be its value, or be our volume: it is that when nothing else is. */
+            /* Unknown. A plain argument behind it may be its value, or be our volume: it is that when
+             * nothing else is. */
             if (!equals && value && value[0] != '-') {
                 maybe = value;
                 i++;

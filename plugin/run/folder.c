@@ -86,7 +86,8 @@ static hot_status list_folder(hot_context *context, const char *path, const char
             continue;
         struct stat about;
         char name[sizeof entry->d_name + 2];
-        int is_folder = fstatat(dirfd(folder), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(about.st_mode);
+        int is_folder = fstatat(dirfd(folder), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISDIR(about.st_mode);
         snprintf(name, sizeof name, "%s%s", entry->d_name, is_folder ? "/" : "");
         status = names_add(list, prefix, name);
     }
@@ -198,7 +199,8 @@ static hot_status check_existing(hot_context *context, const char *path, int for
     if (status == HOT_OK && list.count > 0) {
         if (!force)
             status = hot_context_fail(context, HOT_ERROR_FILE,
-                                      "'%s' is there already and not empty; --force replaces the result of an earlier run",
+                                      "'%s' is there already and not empty; --force replaces the result of an earlier "
+                                      "run",
                                       path);
         else
             status = check_ours(context, path, &list);
@@ -223,7 +225,8 @@ static hot_status resolve(hot_context *context, const char *path, hot_folder *fo
     parent[length] = '\0';
     if (stat(parent, &about) == 0) {
         if (!S_ISDIR(about.st_mode))
-            return hot_context_fail(context, HOT_ERROR_FILE, "'%s' is a file; a run needs a folder to write into", path);
+            return hot_context_fail(context, HOT_ERROR_FILE, "'%s' is a file; a run needs a folder to write into",
+                                    path);
         if (!realpath(parent, real))
             return fail(context, "cannot use", path);
         folder->replaces = 1;
@@ -271,8 +274,8 @@ static void remove_own(int parent, const char *name)
     unlinkat(parent, name, AT_REMOVEDIR);
 }
 
-/* Removes what runs to this name have left that were killed: hidden folders ".part-<process>-<name>" beside it, older than a
- * minute, that no living process has locked (as every run does with its own). */
+/* Removes what runs to this name have left that were killed: hidden folders ".part-<process>-<name>" beside it, older
+ * than a minute, that no living process has locked (as every run does with its own). */
 static void sweep(const char *path)
 {
     const char *name = strrchr(path, '/') + 1;

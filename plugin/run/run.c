@@ -100,15 +100,16 @@ static double complete_noise(float *noise, size_t voxels)
     return mean;
 }
 
-/* The data without what is noise by their principal components; the map of it is one more file. How many fibres there are is
- * still weighed against this noise: what is left of it lies where the signal does, which is where fibres are told apart,
- * while the spread of the denoised b=0 volumes says next to nothing of it. */
+/* The data without what is noise by their principal components; the map of it is one more file. How many fibres there
+ * are is still weighed against this noise: what is left of it lies where the signal does, which is where fibres are
+ * told apart, while the spread of the denoised b=0 volumes says next to nothing of it. */
 static hot_status denoise(hot_run_job *job)
 {
     const size_t voxels = hot_grid_voxels(hot_dwi_grid(job->dwi));
     hot_dwi *denoised = NULL;
     job->noise = hot_context_alloc(job->context, voxels, sizeof *job->noise);
-    hot_status status = job->noise ? hot_dwi_denoise(job->context, job->dwi, NULL, NULL, &denoised, job->noise) : HOT_ERROR_MEMORY;
+    hot_status status = job->noise ? hot_dwi_denoise(job->context, job->dwi, NULL, NULL, &denoised, job->noise)
+                                   : HOT_ERROR_MEMORY;
     if (status != HOT_OK)
         return status;
     if (!job->borrowed)
@@ -221,8 +222,9 @@ static hot_status find(hot_run_job *job)
     if (is_signal(job))
         return find_in_signals(job); /* which says itself how many voxels are of no use */
     if (job->result.flagged > 0)
-        hot_context_log(job->context, HOT_LOG_NOTE, "%zu of %zu voxels have NaN, zero or negative signals and are left empty",
-                        job->result.flagged, job->result.voxels);
+        hot_context_log(job->context, HOT_LOG_NOTE,
+                        "%zu of %zu voxels have NaN, zero or negative signals and are left empty", job->result.flagged,
+                        job->result.voxels);
     return hot_fiber_field_find(job->context, job->tensors, &job->options.peaks, &job->fibers);
 }
 

@@ -35,8 +35,8 @@ typedef struct hot_run_job {
  * default. Errors: HOT_ERROR_ARGUMENT for what does not go together. */
 hot_status hot_run_take_options(hot_run_job *job, const hot_run_options *options);
 
-/* From job->dwi to tensors and fibres: mask (unless it is there), order, response (unless it is there), fit, directions,
- * counts. */
+/* From job->dwi to tensors and fibres: mask (unless it is there), order, response (unless it is there), fit,
+ * directions, counts. */
 hot_status hot_run_compute_job(hot_run_job *job);
 
 /* Frees all that the job has, the folder included; what was written is removed unless it was committed. */

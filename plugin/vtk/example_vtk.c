@@ -65,7 +65,8 @@ int main(int argc, char **argv)
     } else {
         status = hot_fiber_field_load(context, input, &fibers);
         if (status == HOT_OK)
-            status = strcmp(what, "image") == 0 ? vtk.image(context, fibers, &object) : vtk.lines(context, fibers, &object);
+            status = strcmp(what, "image") == 0 ? vtk.image(context, fibers, &object)
+                                                : vtk.lines(context, fibers, &object);
     }
     /* The object owns its memory: what it was made from may go. */
     hot_fiber_field_destroy(&fibers);

@@ -150,7 +150,8 @@ hot_status make_image(hot_context *context, const hot_fiber_field *fibers, void 
             direction[3 * d + axis] = to_lps[d] * column[d] / spacing[axis];
     }
     auto image = vtkSmartPointer<vtkImageData>::New();
-    image->SetDimensions(static_cast<int>(grid->size[0]), static_cast<int>(grid->size[1]), static_cast<int>(grid->size[2]));
+    image->SetDimensions(static_cast<int>(grid->size[0]), static_cast<int>(grid->size[1]),
+                         static_cast<int>(grid->size[2]));
     image->SetOrigin(origin);
     image->SetSpacing(spacing);
     image->SetDirectionMatrix(direction);
@@ -162,13 +163,15 @@ hot_status make_image(hot_context *context, const hot_fiber_field *fibers, void 
         for (size_t voxel = 0; voxel < voxels; voxel++)
             for (size_t d = 0; d < 3; d++) {
                 const float part = peaks[3 * (voxel * most + fiber) + d];
-                to[3 * voxel + d] = part == 0 ? 0 : static_cast<float>(to_lps[d]) * part; /* no -0 where there is none */
+                /* no -0 where there is none */
+                to[3 * voxel + d] = part == 0 ? 0 : static_cast<float>(to_lps[d]) * part;
             }
         if (fiber == 0)
             image->GetPointData()->SetVectors(vectors);
         else
             image->GetPointData()->AddArray(vectors);
-        hot_status status = hot_context_progress(context, "vtk image", (static_cast<double>(fiber) + 1) / static_cast<double>(most));
+        hot_status status = hot_context_progress(context, "vtk image",
+                                                 (static_cast<double>(fiber) + 1) / static_cast<double>(most));
         if (status != HOT_OK)
             return status;
     }
@@ -198,7 +201,8 @@ hot_status fill_glyphs(hot_context *context, const hot_tensor_field *tensors, co
     size_t glyph = 0;
     for (size_t voxel = 0; voxel < voxels; voxel++) {
         if (voxel % 4096 == 0) {
-            hot_status status = hot_context_progress(context, "vtk glyphs", static_cast<double>(voxel) / static_cast<double>(voxels));
+            hot_status status = hot_context_progress(context, "vtk glyphs",
+                                                     static_cast<double>(voxel) / static_cast<double>(voxels));
             if (status != HOT_OK)
                 return status;
         }

@@ -1,5 +1,5 @@
-/* Loaded into mrview (LD_PRELOAD) by view_mrview.py: how often it draws. Every call of glDrawElements is counted, the pointer
- * to which programs get from the GLX library; the number is written to $COUNT_DRAWS at the end. */
+/* Loaded into mrview (LD_PRELOAD) by view_mrview.py: how often it draws. Every call of glDrawElements is counted, the
+ * pointer to which programs get from the GLX library; the number is written to $COUNT_DRAWS at the end. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>

@@ -26,8 +26,8 @@ static const ph_settings conditions[] = {
 };
 enum { CONDITIONS = sizeof conditions / sizeof conditions[0] };
 
-/* What the rule for varied contrast is made from. The last but one are like a phantom of fibres in water: little difference
- * along and across. */
+/* What the rule for varied contrast is made from. The last but one are like a phantom of fibres in water: little
+ * difference along and across. */
 static const ph_settings varied[] = {
     {"b=1000 SNR 30", 1000, 30, 0.2, 20, 1.7e-3, 0.3e-3, 0.4, 55, 0.5, 0.2},
     {"b=1000 SNR 15", 1000, 15, 0.2, 20, 1.7e-3, 0.3e-3, 0.4, 55, 0.5, 0.2},
@@ -107,7 +107,8 @@ static double score(hot_context *context, const ph_settings *s, uint64_t seed, s
     hot_signal_result result = {.size = sizeof result, .directions = directions, .found = found};
     struct timespec begin, end;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
-    hot_status status = hot_signal_fibers_f32(context, &options, &scheme, data.count, data.signals, NULL, NULL, NULL, &result);
+    hot_status status = hot_signal_fibers_f32(context, &options, &scheme, data.count, data.signals, NULL, NULL, NULL,
+                                              &result);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
     if (status != HOT_OK)
         printf("failed: %s\n", hot_context_message(context));
@@ -131,8 +132,8 @@ static double score(hot_context *context, const ph_settings *s, uint64_t seed, s
     return mean;
 }
 
-/* One row of floats per voxel: group, k, true directions (9); then per fit (iso, one, two, three): q, logdet, tau, more,
- * squared residuals, isotropic part, then per fibre weight and direction; last the isotropic part's limit and how
+/* One row of floats per voxel: group, k, true directions (9); then per fit (iso, one, two, three): q, logdet, tau,
+ * more, squared residuals, isotropic part, then per fibre weight and direction; last the isotropic part's limit and how
  * many volumes there are. */
 enum { FEATURES = 11 + 4 * 6 + 4 * (1 + 1 + 2 + 3) + 2 };
 
@@ -237,7 +238,8 @@ int main(int argc, char **argv)
             continue;
         }
         /* three kinds of tissue, so that the rule fits none of them too well */
-        static const double tissue[3][4] = {{1.7e-3, 0.3e-3, 0.4, 55}, {1.7e-3, 0.2e-3, 0.35, 48}, {1.6e-3, 0.35e-3, 0.45, 60}};
+        static const double tissue[3][4] = {{1.7e-3, 0.3e-3, 0.4, 55}, {1.7e-3, 0.2e-3, 0.35, 48},
+                                            {1.6e-3, 0.35e-3, 0.45, 60}};
         for (int t = 0; t < 3; t++) {
             ph_settings s = conditions[c];
             char path[1024];

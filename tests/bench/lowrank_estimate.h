@@ -5,7 +5,8 @@
 
 #include "lowrank_phantom.h"
 
-/* mean of a Rician magnitude with sigma = 1, by its slope's differential relation: a rational fit of the mean's square */
+/* mean of a Rician magnitude with sigma = 1, by its slope's differential relation: a rational fit of
+ * the mean's square */
 static inline double ph_rician_mean(double t)
 {
     double x = t * t;

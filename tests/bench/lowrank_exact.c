@@ -1,5 +1,6 @@
-/* Is rank-k of a tensor exact? Sums of k rank-1 terms without noise, every pair of them the same angle apart: the share in
- * which hot_lowrank_f32 finds k terms, each within .1 degree, and the largest error of those, as a table in Markdown.
+/* Is rank-k of a tensor exact? Sums of k rank-1 terms without noise, every pair of them the same angle apart: the share
+ * in which hot_lowrank_f32 finds k terms, each within .1 degree, and the largest error of those, as a table in
+ * Markdown.
  *
  *   bench_lowrank_exact [--seed N] [--count N per entry] */
 #include "check.h"
@@ -25,12 +26,14 @@ static void draw(uint64_t *seed, int k, double angle, double v[3][3])
         frame[0][d] /= sqrt(length);
     for (int d = 0; d < 3; d++)
         frame[1][d] = frame[2][(d + 1) % 3] * frame[0][(d + 2) % 3] - frame[2][(d + 2) % 3] * frame[0][(d + 1) % 3];
-    /* on a cone about the third axis: their chord, 2 sin(angle / 2), is that of a circle of radius r over 180 or 120 degrees */
+    /* on a cone about the third axis: their chord, 2 sin(angle / 2), is that of a circle of radius r over
+     * 180 or 120 degrees */
     const double r = k == 1 ? 0 : sin(angle / 114.59155902616465) / (k == 2 ? 1 : sqrt(3) / 2);
     for (int i = 0; i < k; i++) {
         const double turn = 2 * 3.14159265358979323846 * i / (k == 1 ? 1 : k), sign = check_random(seed) < 0.5 ? -1 : 1;
         for (int d = 0; d < 3; d++)
-            v[i][d] = sign * (r * cos(turn) * frame[0][d] + r * sin(turn) * frame[1][d] + sqrt(1 - r * r) * frame[2][d]);
+            v[i][d] = sign *
+                (r * cos(turn) * frame[0][d] + r * sin(turn) * frame[1][d] + sqrt(1 - r * r) * frame[2][d]);
     }
 }
 

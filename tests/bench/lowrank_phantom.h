@@ -84,7 +84,10 @@ static inline void ph_make_scheme(const ph_settings *s, uint64_t seed, ph_scheme
         b[i] = scheme->shell_b[i < PH_VOLUMES / 2 ? 0 : scheme->shells - 1];
 }
 
-static inline double ph_uniform(uint64_t *seed, double low, double high) { return low + (high - low) * check_random(seed); }
+static inline double ph_uniform(uint64_t *seed, double low, double high)
+{
+    return low + (high - low) * check_random(seed);
+}
 
 static inline void ph_perpendicular(uint64_t *seed, const double *v, double *e)
 {
@@ -126,7 +129,8 @@ static inline void ph_draw(uint64_t *seed, const ph_settings *s, int group, ph_v
             for (int i = 0; i < 3; i++) {
                 check_random_unit(seed, v->v[i]);
                 for (int j = 0; j < i; j++)
-                    near = fmax(near, fabs(v->v[i][0] * v->v[j][0] + v->v[i][1] * v->v[j][1] + v->v[i][2] * v->v[j][2]));
+                    near = fmax(near,
+                                fabs(v->v[i][0] * v->v[j][0] + v->v[i][1] * v->v[j][1] + v->v[i][2] * v->v[j][2]));
             }
         } while (near > cos(s->three_angle * radian));
         for (int i = 0; i < 3; i++)
@@ -166,7 +170,8 @@ static inline void ph_simulate(uint64_t *seed, const ph_settings *s, const ph_sc
         }
     for (int j = 0; j < PH_B0 + PH_VOLUMES; j++) {
         const double b = scheme->b[j], *g = scheme->gradient + 3 * j;
-        double clean = v->k ? v->csf * exp(-b * 3e-3) + v->hindered * exp(-b * v->diffusivity) : exp(-b * v->diffusivity);
+        double clean = v->k ? v->csf * exp(-b * 3e-3) + v->hindered * exp(-b * v->diffusivity)
+                            : exp(-b * v->diffusivity);
         for (int i = 0; i < v->k; i++) {
             double sum = 0;
             for (int q = 0; q < spread; q++) {

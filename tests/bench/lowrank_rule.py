@@ -28,8 +28,8 @@ def read(path):
     for k in FIBERS:
         q, logdet, tau, more, chi, water = rows[:, at:at + 6].T
         fiber = rows[:, at + 6:at + 6 + 4 * k].reshape(-1, k, 4)
-        fits.append({"q": q, "logdet": logdet, "tau": tau, "more": more, "chi": chi, "water": water, "w": fiber[:, :, 0],
-                     "v": fiber[:, :, 1:]})
+        fits.append({"q": q, "logdet": logdet, "tau": tau, "more": more, "chi": chi, "water": water,
+                     "w": fiber[:, :, 0], "v": fiber[:, :, 1:]})
         at += 6 + 4 * k
     voxels["limit"], voxels["volumes"] = rows[:, at], rows[:, at + 1]
     return voxels, fits
@@ -198,7 +198,8 @@ def judge(sets, factors, averaged=False):
         hit = good[np.arange(len(chosen)), chosen]
         best = good[np.arange(len(chosen)), voxels["k"]]
         rate = [hit[voxels["group"] == g].mean() for g in range(11)]
-        print("%s %.4f (k known %.4f) |" % (path[-8:-4], np.mean(rate[:5]), np.mean([best[voxels["group"] == g].mean() for g in range(5)])),
+        print("%s %.4f (k known %.4f) |" % (path[-8:-4], np.mean(rate[:5]),
+                                            np.mean([best[voxels["group"] == g].mean() for g in range(5)])),
               " ".join("%.3f" % r for r in rate), file=sys.stderr)
 
 

@@ -1,5 +1,5 @@
-/* The accuracy of the pipeline's signal method on hot_phantom's data, with the response estimated by hot_response_estimate
- * from a separate phantom of single fibres of equal b and SNR: the table of BENCHMARKS.md.
+/* The accuracy of the pipeline's signal method on hot_phantom's data, with the response estimated by
+ * hot_response_estimate from a separate phantom of single fibres of equal b and SNR: the table of BENCHMARKS.md.
  *
  *   bench_signal_accuracy [--seed N] [--voxels N per condition] [--own-response] [--averaged] [--across D] [--only N]
  *
@@ -75,7 +75,8 @@ static void one(const condition *c, uint64_t seed, size_t voxels, int own, hot_s
     TRY(hot_phantom_create(context, &options, &phantom));
     TRY(hot_mask_full(context, hot_dwi_grid(hot_phantom_dwi(phantom)), &mask));
     if (c->factor > 0) {
-        TRY(hot_response_tensor(context, hot_phantom_dwi(phantom), 1.7e-3 * c->factor, across * c->factor, 1000, 8, &response));
+        TRY(hot_response_tensor(context, hot_phantom_dwi(phantom), 1.7e-3 * c->factor, across * c->factor, 1000, 8,
+                                &response));
     } else if (own) {
         TRY(hot_response_estimate(context, hot_phantom_dwi(phantom), mask, 8, &response, NULL));
     } else {
@@ -144,7 +145,9 @@ int main(int argc, char **argv)
         else if (i + 1 < argc && !strcmp(argv[i], "--only"))
             only = atoi(argv[++i]);
         else
-            return printf("%s: [--seed N] [--voxels N] [--own-response] [--averaged] [--across D] [--only N]\n", argv[0]), 2;
+            return printf("%s: [--seed N] [--voxels N] [--own-response] [--averaged] [--across D] [--only N]\n",
+                          argv[0]),
+                   2;
     }
     for (int c = 0; c < CONDITIONS; c++)
         if (only < 0 || only == c)

@@ -1,7 +1,8 @@
-/* How long a caller who wants to stop has to wait. Runs the whole job on a phantom, and asks between which two looks at the
- * caller's wish (hot_context_options.stop) of the calling thread the most time passes: that, and the clearing up, is the
- * longest wait. (Time of the thread, not of the clock, so that a busy machine does not disturb; on the GPU, where the
- * thread waits, say `clock`.) Then stops it at random moments and takes the time by the clock until the call is back.
+/* How long a caller who wants to stop has to wait. Runs the whole job on a phantom, and asks between which two looks at
+ * the caller's wish (hot_context_options.stop) of the calling thread the most time passes: that, and the clearing up,
+ * is the longest wait. (Time of the thread, not of the clock, so that a busy machine does not disturb; on the GPU,
+ * where the thread waits, say `clock`.) Then stops it at random moments and takes the time by the clock until the call
+ * is back.
  *
  *   bench_stop_latency [SIZE [STOPS [clock]]]   SIZE: voxels along each axis (96); STOPS: runs stopped per job (20) */
 #define _GNU_SOURCE
@@ -110,15 +111,17 @@ static void table(const char *what, double seconds)
 
 static char folder[] = "/tmp/hotfiber-latency-XXXXXX";
 
-static hot_status run(const char *input, const char *method, size_t starts, const char *model, int watched, char *message)
+static hot_status run(const char *input, const char *method, size_t starts, const char *model, int watched,
+                      char *message)
 {
     char output[128];
     hot_context *context = context_new(watched);
     snprintf(output, sizeof output, "%s/out", folder);
     hot_run_options options = {.size = sizeof options, .input = input, .output = output, .force = 1};
-    options.fit = (hot_fit_options){.size = sizeof options.fit, .model = model, .regularise = -1, .weighted = -1, .positive = strcmp(model, "adc") == 0};
-    options.peaks = (hot_peaks_options){.size = sizeof options.peaks, .method = method, .threshold = -1, .min_angle = -1,
-                                        .min_amplitude = -1, .starts = starts};
+    options.fit = (hot_fit_options){.size = sizeof options.fit, .model = model, .regularise = -1, .weighted = -1,
+                                    .positive = strcmp(model, "adc") == 0};
+    options.peaks = (hot_peaks_options){.size = sizeof options.peaks, .method = method, .threshold = -1,
+                                        .min_angle = -1, .min_amplitude = -1, .starts = starts};
     hot_status status = hot_run(context, &options, NULL);
     if (message)
         snprintf(message, 256, "%s", hot_context_message(context));
@@ -135,8 +138,8 @@ static void exports(const char *input)
     hot_dwi *dwi = NULL;
     hot_run_fields fields = {0};
     hot_run_options options = {.size = sizeof options};
-    options.peaks = (hot_peaks_options){.size = sizeof options.peaks, .method = "lowrank", .threshold = -1, .min_angle = -1,
-                                        .min_amplitude = -1};
+    options.peaks = (hot_peaks_options){.size = sizeof options.peaks, .method = "lowrank", .threshold = -1,
+                                        .min_angle = -1, .min_amplitude = -1};
     start();
     if (hot_dwi_load(context, input, NULL, NULL, &dwi) != HOT_OK ||
         hot_run_compute(context, dwi, &options, &fields, NULL) != HOT_OK) {
@@ -146,7 +149,8 @@ static void exports(const char *input)
     size_t count;
     const hot_export_format *const *formats = hot_export_formats(&count);
     for (size_t i = 0; i < count; i++) {
-        snprintf(path, sizeof path, "%s/%s%.*s", folder, formats[i]->name, (int)strcspn(formats[i]->suffix, "|"), formats[i]->suffix);
+        snprintf(path, sizeof path, "%s/%s%.*s", folder, formats[i]->name, (int)strcspn(formats[i]->suffix, "|"),
+                 formats[i]->suffix);
         start();
         const double begin = now();
         hot_status status = formats[i]->write ? formats[i]->write(context, fields.fibers, path)

@@ -1,6 +1,6 @@
-/* The same question as in stop_latency.c, asked of the kernels alone, on any device: the longest time by the clock between
- * two looks at the caller's wish to stop. On a GPU that is the time of one chunk with its copies, and at the very first call
- * the time in which the driver starts, which nobody can interrupt.
+/* The same question as in stop_latency.c, asked of the kernels alone, on any device: the longest time by the clock
+ * between two looks at the caller's wish to stop. On a GPU that is the time of one chunk with its copies, and at the
+ * very first call the time in which the driver starts, which nobody can interrupt.
  *
  *   bench_stop_latency_kernels [cuda|cpu [VOXELS]] */
 #define _GNU_SOURCE
@@ -125,8 +125,8 @@ int main(int argc, char **argv)
             signals[i * VOLUMES + v] = (float)fabs(value + 30 * (check_random(&seed) + check_random(&seed) - 1));
         }
     }
-    const hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = VOLUMES, .b = b, .gradients = gradients, .shells = 1,
-                                      .shell_b = &shell_b, .response = response, .lmax = 8};
+    const hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = VOLUMES, .b = b, .gradients = gradients,
+                                      .shells = 1, .shell_b = &shell_b, .response = response, .lmax = 8};
     const hot_signal_options how = {.size = sizeof how, .sigma = 15};
     const hot_signal_result result = {.size = sizeof result, .directions = directions, .found = found};
     const hot_directions_options scan = {.size = sizeof scan, .threshold = -1, .min_angle = -1, .min_relief = -1};
@@ -144,7 +144,8 @@ int main(int argc, char **argv)
     status = hot_directions_f32(context, &many, ORDER, some, tensors, UNIQUE, NULL, directions, found);
     stop(context, "directions: 128 starts, a quarter of them", status);
     start();
-    status = hot_sshopm_f32(context, &iteration, ORDER, 3, some, tensors, UNIQUE, STARTS, starts, lambda, x, NULL, NULL);
+    status = hot_sshopm_f32(context, &iteration, ORDER, 3, some, tensors, UNIQUE, STARTS, starts, lambda, x, NULL,
+                            NULL);
     stop(context, "SS-HOPM: 128 starts, a quarter of them", status);
     start();
     status = hot_signal_fibers_f32(context, &how, &scheme, count, signals, NULL, NULL, NULL, &result);

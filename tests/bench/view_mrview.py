@@ -1,14 +1,16 @@
-"""Frames per second of hotfiber-view beside Debian's mrview (mrtrix3), software rendering, 800 x 800, on the same order-8 field.
+"""Frames per second of hotfiber-view beside Debian's mrview (mrtrix3), software rendering, 800 x 800, on the same
+order-8 field.
 
     python3 tests/bench/view_mrview.py BUILD [--glyphs 1600,10000] [--rounds 3]
 
-A field of N voxels in one slice with 1 to 3 fibres each, as tensors for us and, through `hotfiber export --format sh`, as
-spherical harmonics for mrview (whose glyphs have 1,280 triangles). Runs alternate. mrview has no measure of its own that can be
-read: it is started under Xvfb with G1 and with G2 `-capture.grab`s of the same view, each of which draws the picture again,
-sometimes more than once: count_draws.c counts its draw calls, of which a glyph takes two. The difference of the two times is that
-of so many pictures, and what the same grabs cost without glyphs (drawing the image, reading the picture back, writing the PNG) is
-taken off. hotfiber-view --bench draws its frames one by one and waits for each. CPU seconds
-per frame (user and system, all threads) stand beside the wall clock, for machines that do other work as well."""
+A field of N voxels in one slice with 1 to 3 fibres each, as tensors for us and, through `hotfiber export --format sh`,
+as spherical harmonics for mrview (whose glyphs have 1,280 triangles). Runs alternate. mrview has no measure of its own
+that can be read: it is started under Xvfb with G1 and with G2 `-capture.grab`s of the same view, each of which draws
+the picture again, sometimes more than once: count_draws.c counts its draw calls, of which a glyph takes two. The
+difference of the two times is that of so many pictures, and what the same grabs cost without glyphs (drawing the image,
+reading the picture back, writing the PNG) is taken off. hotfiber-view --bench draws its frames one by one and waits for
+each. CPU seconds per frame (user and system, all threads) stand beside the wall clock, for machines that do other work
+as well."""
 import argparse
 import os
 import resource
@@ -34,8 +36,9 @@ def write_field(path, voxels, order=8):
             v = rng.normal(size=3)
             row[1:] += rng.uniform(0.5, 1) * np.prod((v / np.linalg.norm(v)) ** powers, axis=1)
     with open(path, "wb") as file:
-        file.write((f"NRRD0005\ntype: float\ndimension: 4\nspace: right-anterior-superior\nsizes: {values.shape[1]} {side} {side} 1\n"
-                    "space directions: none (2,0,0) (0,2,0) (0,0,2)\nspace origin: (0,0,0)\nkinds: list space space space\n"
+        file.write((f"NRRD0005\ntype: float\ndimension: 4\nsizes: {values.shape[1]} {side} {side} 1\n"
+                    "space: right-anterior-superior\nspace directions: none (2,0,0) (0,2,0) (0,0,2)\n"
+                    "space origin: (0,0,0)\nkinds: list space space space\n"
                     "endian: little\nencoding: raw\nlabels: \"tijk_mask_8o3d_sym\" \"i\" \"j\" \"k\"\n\n").encode())
         file.write(values.tobytes())
     return side * side
@@ -53,8 +56,9 @@ def mrview(folder, arguments, grabs):
     counted = f"{folder}/draws"
     if os.path.exists(counted):
         os.remove(counted)
-    command = ["xvfb-run", "-a", "-s", "-screen 0 1000x1000x24", "env", f"LD_PRELOAD={folder}/count_draws.so", "mrview", "sh.nii",
-               "-size", "800,800", "-noannotations", "-capture.folder", "grabs"] + arguments + ["-capture.grab"] * grabs + ["-exit"]
+    command = ["xvfb-run", "-a", "-s", "-screen 0 1000x1000x24", "env", f"LD_PRELOAD={folder}/count_draws.so",
+               "mrview", "sh.nii", "-size", "800,800", "-noannotations", "-capture.folder", "grabs",
+               *arguments, *["-capture.grab"] * grabs, "-exit"]
     wall, cpu, _ = timed(command, cwd=folder, env={**os.environ, "LIBGL_ALWAYS_SOFTWARE": "1", "QT_QPA_PLATFORM": "xcb",
                                                    "COUNT_DRAWS": counted})
     return np.array([wall, cpu, float(open(counted).read()) if os.path.exists(counted) else 0])
@@ -71,7 +75,8 @@ def mrview_frame(folder, few, many, glyphs):
 
 
 def ours(build, folder, frames, detail):
-    command = [f"{build}/bin/hotfiber-view", f"{folder}/field.nrrd", "--bench", "--size", "800x800", "--samples", "1"] + detail
+    command = [f"{build}/bin/hotfiber-view", f"{folder}/field.nrrd", "--bench", "--size", "800x800",
+               "--samples", "1", *detail]
     few, many = timed(command + ["--frames", "1"]), timed(command + ["--frames", str(frames + 1)])
     fps = float(many[2].split(" frames/s")[0].split()[-1])
     return 1 / fps, (many[1] - few[1]) / frames, many[2].strip()
@@ -89,8 +94,8 @@ for glyphs in map(int, options.glyphs.split(",")):
         subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", f"{folder}/count_draws.so",
                         os.path.join(os.path.dirname(os.path.abspath(__file__)), "count_draws.c"), "-ldl"], check=True)
         count = write_field(f"{folder}/field.nrrd", glyphs)
-        subprocess.run([f"{build}/bin/hotfiber", "export", "-i", f"{folder}/field.nrrd", "-o", f"{folder}/sh.nii", "--format", "sh",
-                        "--quiet"], check=True)
+        subprocess.run([f"{build}/bin/hotfiber", "export", "-i", f"{folder}/field.nrrd", "-o", f"{folder}/sh.nii",
+                        "--format", "sh", "--quiet"], check=True)
         grabs = (2, 8) if count < 5000 else (1, 4)
         rows = {"mrview": [], "equal triangles": [], "level of detail": []}
         for _ in range(options.rounds):

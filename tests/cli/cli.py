@@ -97,7 +97,8 @@ class Scene:
             self.fibres[index] = here
             value = signals(here, self.b, self.gradients)
             if noise:
-                value = np.hypot(value + noise * random.normal(size=len(self.b)), noise * random.normal(size=len(self.b)))
+                value = np.hypot(value + noise * random.normal(size=len(self.b)),
+                                 noise * random.normal(size=len(self.b)))
             self.data[index] = value
 
 

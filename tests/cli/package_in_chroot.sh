@@ -1,7 +1,8 @@
 #!/bin/sh
-# Installs the packages on a clean, minimal Debian 12 and uses them there: command, library through CMake's and pkg-config's
-# eyes, VTK's layer. Not one of ctest's tests: it needs root, debootstrap, the network and some minutes.
-#   sh tests/cli/package_in_chroot.sh BUILD [FOLDER]     FOLDER: where the Debian is made (kept; default a new one in /tmp)
+# Installs the packages on a clean, minimal Debian 12 and uses them there: command, library through CMake's and
+# pkg-config's eyes, VTK's layer. Not one of ctest's tests: it needs root, debootstrap, the network and some minutes.
+#   sh tests/cli/package_in_chroot.sh BUILD [FOLDER]
+# FOLDER: where the Debian is made (kept; default a new one in /tmp)
 set -eu
 build=$(cd "$1" && pwd)
 root=${2:-$(mktemp -d /tmp/hotfiber-debian-XXXXXX)}
@@ -51,7 +52,8 @@ if ls packages/hotfiber-vtk_*.deb >/dev/null 2>&1; then
     apt-get install -y --no-install-recommends ./packages/hotfiber-vtk_*.deb >apt.log 2>&1 || { tail apt.log; exit 1; }
     ldd /usr/lib/libhotvtk.so.0 | grep 'not found' && exit 1
     cmake -S work -B work/build >cmake.log # still, with hotfiber::hotvtk beside it
-    printf '#include <hotfiber/vtk.h>\n#include <stdio.h>\nint main(void) { return puts(hot_vtk_version()) < 0; }\n' >vtk.c
+    printf '%s\n' '#include <hotfiber/vtk.h>' '#include <stdio.h>' \
+        'int main(void) { return puts(hot_vtk_version()) < 0; }' >vtk.c
     cc vtk.c -o by-vtk $(pkg-config --cflags --libs hotvtk) && ./by-vtk
 fi
 apt-get purge -y hotfiber >apt.log 2>&1

@@ -8,7 +8,8 @@ subcommands = re.findall(r"^  ([a-z]+) +\S", listing, re.M)
 check(len(subcommands) > 0, f"subcommands are listed: {listing}")
 check(hotfiber().stdout.decode() == listing, "`hotfiber` alone lists the subcommands")
 order = "info convert phantom response fit peaks eig denoise score run export view bench".split()
-check([s for s in order if s in subcommands] == [s for s in subcommands if s in order], f"pipeline's order: {subcommands}")
+check([s for s in order if s in subcommands] == [s for s in subcommands if s in order],
+      f"pipeline's order: {subcommands}")
 check(re.fullmatch(r"hotfiber \d+\.\d+\.\d+\n", works("--version").stdout.decode()), "version")
 
 # Values of these kinds are names of something, and any text will do until it is used.
@@ -30,13 +31,15 @@ for subcommand in subcommands:
     text = done.stdout.decode()
     check(works(subcommand, "-h").stdout.decode() == text, f"{subcommand}: -h is --help")
     check(f"usage: hotfiber {subcommand} " in text, f"{subcommand}: usage line")
-    check(max(map(len, text.split("\n"))) <= 120, f"{subcommand}: no line longer than 120: {max(text.splitlines(), key=len)}")
+    check(max(map(len, text.split("\n"))) <= 120,
+          f"{subcommand}: no line longer than 120: {max(text.splitlines(), key=len)}")
     check(text.isascii() and "\t" not in text and not re.search(r"[^ ] +$", text, re.M),
           f"{subcommand}: plain text without blanks at line ends")
     options = re.findall(r"^  (--?[A-Za-z_0-9]+)(?: (\S+))?(?:  |$|\n {28})", text, re.M)
     names = [name for name, _ in options]
     check(len(names) == len(set(names)), f"{subcommand}: an option is listed twice: {names}")
-    check({"--device", "--threads", "--seed", "--quiet", "--help"} <= set(names), f"{subcommand}: common options: {names}")
+    check({"--device", "--threads", "--seed", "--quiet", "--help"} <= set(names),
+          f"{subcommand}: common options: {names}")
     for name, value in options:
         if not value:
             refused(subcommand, [name + "=1"], name)
@@ -52,7 +55,8 @@ for subcommand in subcommands:
     refused(subcommand, ["--no_such_option"], "--no_such_option")
     misspelt = subcommand[:-1] + "q"
     done = hotfiber(misspelt)
-    check(done.returncode == 2 and done.stderr.count("\n") == 1 and misspelt in done.stderr, f"{misspelt}: {done.stderr}")
+    check(done.returncode == 2 and done.stderr.count("\n") == 1 and misspelt in done.stderr,
+          f"{misspelt}: {done.stderr}")
     with open("/dev/full", "wb") as full:
         full_disk = subprocess.run([HOTFIBER, subcommand, "--help"], stdout=full, stderr=subprocess.PIPE)
     check(full_disk.returncode == 1 and b"No space" in full_disk.stderr, f"{subcommand}: help to a full disk")

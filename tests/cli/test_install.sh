@@ -50,10 +50,12 @@ cc main.c -o user $(pkg-config --cflags hotfiber) $(pkg-config --libs hotfiber) 
 [ "$(pkg-config --modversion hotfiber hotkernels | sort -u)" = "$version" ] || { echo "pkg-config's version"; exit 1; }
 
 if [ -f "$libdir/libhotvtk.so" ]; then # VTK's layer, from C
-    printf '#include <hotfiber/vtk.h>\n#include <stdio.h>\nint main(void) { return puts(hot_vtk_version()) < 0; }\n' >vtk.c
+    printf '%s\n' '#include <hotfiber/vtk.h>' '#include <stdio.h>' \
+        'int main(void) { return puts(hot_vtk_version()) < 0; }' >vtk.c
     cc vtk.c -o vtk $(pkg-config --cflags --libs hotvtk) -Wl,-rpath,"$libdir" -Wl,-rpath-link,"$libdir"
     ./vtk | grep -q '^9' || { echo "hotvtk through pkg-config"; exit 1; }
-    sed 's/main.c/vtk.c/; s/hotfiber::hotfiber/hotfiber::hotvtk/' CMakeLists.txt >lists && mkdir vtk-user && cp vtk.c vtk-user/ &&
+    sed 's/main.c/vtk.c/; s/hotfiber::hotfiber/hotfiber::hotvtk/' CMakeLists.txt >lists &&
+        mkdir vtk-user && cp vtk.c vtk-user/ &&
         mv lists vtk-user/CMakeLists.txt
     cmake -S vtk-user -B vtk-user/build -DCMAKE_PREFIX_PATH="$prefix" >cmake.log 2>&1 &&
         cmake --build vtk-user/build >>cmake.log 2>&1 && vtk-user/build/user >/dev/null || { cat cmake.log; exit 1; }
@@ -67,7 +69,8 @@ for header in "$prefix"/include/hotfiber/*.h; do
     case $name in hotfiber_*) name=hotfiber.h ;; esac # parts of hotfiber.h
     printf '#include <hotfiber/%s>\n#include <hotfiber/%s>\nint main(void) { return 0; }\n' "$name" "$name" >header.c
     cp header.c header.cc
-    cc -std=c11 -pedantic -Wall -Wextra -Werror -I "$prefix/include" -c header.c -o header.o || { echo "$name: C11"; exit 1; }
+    cc -std=c11 -pedantic -Wall -Wextra -Werror -I "$prefix/include" -c header.c -o header.o ||
+        { echo "$name: C11"; exit 1; }
     if command -v c++ >/dev/null; then
         c++ -std=c++11 -pedantic -Wall -Wextra -Werror -I "$prefix/include" -c header.cc -o header.o ||
             { echo "$name: C++"; exit 1; }

@@ -19,8 +19,8 @@ for name, call in calls.items():
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL):
         for wait in ((.05, .3) if number == signal.SIGTERM else (.3,)):
             before = tree()
-            process = subprocess.Popen([HOTFIBER, *map(str, call), "--threads", "1", "--quiet"], stdin=subprocess.DEVNULL,
-                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            process = subprocess.Popen([HOTFIBER, *map(str, call), "--threads", "1", "--quiet"],
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             time.sleep(wait * (4 if SANITIZED else 1))
             process.send_signal(number)
             begin = time.monotonic()
@@ -52,9 +52,9 @@ check(stopped >= 8, f"only {stopped} runs of 20 were still at work when the sign
 works("phantom", "--voxels", 20, "-o", "small.nrrd", "--quiet")
 works("run", "-i", "small.nrrd", "-o", "kept", "--quiet", "--model", "adc", "--order", 4)
 before = tree()
-process = subprocess.Popen([HOTFIBER, "run", "-i", "dwi.nrrd", "-o", "kept", "--force", "--method", "maxima", "--starts",
-                            "200", "--threads", "1"],
-                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+process = subprocess.Popen([HOTFIBER, "run", "-i", "dwi.nrrd", "-o", "kept", "--force", "--method", "maxima",
+                            "--starts", "200", "--threads", "1"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE)
 time.sleep(.3)
 process.terminate()
 process.communicate(timeout=120)

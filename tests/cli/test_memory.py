@@ -29,7 +29,8 @@ works("run", "-i", "dwi.nrrd", "-o", "out", "--mask", "mask.nrrd", "--quiet", "-
 peak = json.load(open("out/report.json"))["peak_memory"]
 of_input = data.nbytes
 of_output = voxels * (29 * 4 + 9 * 4 + 1 + 4 + 1)  # tensors, directions, counts, background, mask
-print(f"base {base / 1e6:.0f} MB, input {of_input / 1e6:.0f} MB, outputs {of_output / 1e6:.0f} MB, peak {peak / 1e6:.0f} MB")
+print(f"base {base / 1e6:.0f} MB, input {of_input / 1e6:.0f} MB, outputs {of_output / 1e6:.0f} MB, "
+      f"peak {peak / 1e6:.0f} MB")
 check(peak < base + of_input + of_output + 40e6, f"peak {peak / 1e6:.0f} MB")
 found = json.load(open("out/report.json"))["counts"]
 check(found["voxels"] == mask.sum() and found["fitted"] > .9 * mask.sum(), f"{found}")

@@ -19,7 +19,8 @@ field "$main" Maintainer | grep -q '^[^<]*<[^@ ]*@[^@ ]*>$' || not_so "maintaine
 field "$main" Description | sed -n 1p | grep -q 'diffusion MRI' || not_so "description"
 [ "$(field "$main" Description | wc -l)" -ge 3 ] || not_so "long description"
 for needed in libc6 libteem2 libnifti2-2 libcairo2 libgomp1 zlib1g; do
-    field "$main" Depends | tr ',' '\n' | grep -q "^ *$needed\( \|$\)" || not_so "$needed is not in: $(field "$main" Depends)"
+    field "$main" Depends | tr ',' '\n' | grep -q "^ *$needed\( \|$\)" ||
+        not_so "$needed is not in: $(field "$main" Depends)"
 done
 ! field "$main" Depends | grep -q vtk || not_so "the main package brings VTK along"
 
@@ -45,18 +46,22 @@ if [ -f "$HOT_BUILD/lib/libhotvtk.so" ]; then
     field "$vtk" Depends | grep -q "hotfiber (= $version)" || not_so "Depends: $(field "$vtk" Depends)"
     field "$vtk" Depends | grep -q libvtk9 || not_so "Depends: $(field "$vtk" Depends)"
     dpkg-deb --contents "$vtk" >vtk.list
-    grep -q 'lib/libhotvtk.so.0 ' vtk.list && grep -q 'include/hotfiber/vtk.h' vtk.list || not_so "VTK's layer: $(cat vtk.list)"
+    grep -q 'lib/libhotvtk.so.0 ' vtk.list && grep -q 'include/hotfiber/vtk.h' vtk.list ||
+        not_so "VTK's layer: $(cat vtk.list)"
 fi
 # No path of the place where it was built.
 for file in unpacked/usr/bin/* unpacked/usr/lib/*.so; do
-    ! LC_ALL=C readelf -d "$file" | grep -E 'RPATH|RUNPATH' | grep -qF "$HOT_BUILD" || not_so "$file looks for libraries in the build"
+    ! LC_ALL=C readelf -d "$file" | grep -E 'RPATH|RUNPATH' | grep -qF "$HOT_BUILD" ||
+        not_so "$file looks for libraries in the build"
 done
-! grep -rqF "$HOT_BUILD" unpacked/usr/lib/cmake unpacked/usr/lib/pkgconfig || not_so "CMake or pkg-config files know the build"
+! grep -rqF "$HOT_BUILD" unpacked/usr/lib/cmake unpacked/usr/lib/pkgconfig ||
+    not_so "CMake or pkg-config files know the build"
 
 # The manual page holds every subcommand and every option, and is good roff.
 gzip -dc unpacked/usr/share/man/man1/hotfiber.1.gz >hotfiber.1
 for subcommand in $("$HOTFIBER" | sed -n 's/^  \([a-z][a-z0-9-]*\)  .*/\1/p'); do
-    grep -qxF ".SS \"hotfiber $(echo "$subcommand" | sed 's/-/\\-/g')\"" hotfiber.1 || not_so "$subcommand is not in the manual"
+    grep -qxF ".SS \"hotfiber $(echo "$subcommand" | sed 's/-/\\-/g')\"" hotfiber.1 ||
+        not_so "$subcommand is not in the manual"
     "$HOTFIBER" "$subcommand" --help | sed -n 's/^  \(-[^ ]*\).*/\1/p' | sed 's/-/\\-/g' | while read -r option; do
         grep -qF ".B $option" hotfiber.1 || echo "$subcommand $option"
     done

@@ -15,18 +15,22 @@ def score(peaks):
 def refused(must, *arguments):
     done = hotfiber("peaks", "--method", "signal", *arguments)
     lines = done.stderr.strip().split("\n")
-    check(done.returncode in (1, 2) and must in lines[-1], f"{arguments}: {done.returncode}: {done.stderr!r} speaks not of {must}")
+    check(done.returncode in (1, 2) and must in lines[-1],
+          f"{arguments}: {done.returncode}: {done.stderr!r} speaks not of {must}")
 
 
-works("phantom", "-o", "dwi.nii.gz", "--truth", "truth.nrrd", "--voxels", 40, "--snr", 30, "--seed", 5, "--device", "cpu")
+works("phantom", "-o", "dwi.nii.gz", "--truth", "truth.nrrd", "--voxels", 40, "--snr", 30, "--seed", 5, "--device",
+      "cpu")
 works("peaks", "--method", "signal", "--dwi", "dwi.nii.gz", "-o", "all.nrrd", "--probability", "p.nii.gz", "--margin",
       "m.nii", "--residual", "r.nii.gz", "--width", "w.nii", "--flags", "f.nii", "--quiet")
 check(score("all.nrrd") >= 0.95, f"score {score('all.nrrd')}")
 p = nibabel.load("p.nii.gz").get_fdata()
 check(p.shape == (40, 6, 1, 4) and np.all(np.abs(p.sum(-1) - 1) < 1e-4), "probabilities")
-check((p[:, 0, 0, 1] > 0.5).mean() > 0.9 and (p[:, 5, 0, 0] > 0.5).mean() > 0.9, "probabilities of single and isotropic voxels")
+check((p[:, 0, 0, 1] > 0.5).mean() > 0.9 and (p[:, 5, 0, 0] > 0.5).mean() > 0.9,
+      "probabilities of single and isotropic voxels")
 check(0.8 < nibabel.load("r.nii.gz").get_fdata().mean() < 1.1, "residual in units of the noise")
-check(np.all(nibabel.load("m.nii").get_fdata() >= 0) and np.all(nibabel.load("f.nii").get_fdata() == 0), "margin, flags")
+check(np.all(nibabel.load("m.nii").get_fdata() >= 0) and np.all(nibabel.load("f.nii").get_fdata() == 0),
+      "margin, flags")
 
 # a noise map equals its number; averaging over fits is no worse
 noise = nibabel.Nifti1Image(np.full((40, 6, 1), 1000 / 30, np.float32), nibabel.load("dwi.nii.gz").affine)

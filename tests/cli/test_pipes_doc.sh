@@ -18,7 +18,8 @@ done <commands.txt
 for stage in info convert phantom response fit peaks eig score run export; do
     grep -q "hotfiber $stage" commands.txt || { echo "not so: no example with $stage"; failed=1; }
 done
-grep -q '| hotfiber' commands.txt && grep -q 'hotfiber.*| teem-unu' commands.txt && grep -q 'hotfiber.*| teem-tend' commands.txt &&
+grep -q '| hotfiber' commands.txt && grep -q 'hotfiber.*| teem-unu' commands.txt &&
+    grep -q 'hotfiber.*| teem-tend' commands.txt &&
     grep -q 'teem-tend.*| hotfiber' commands.txt || { echo "not so: a direction is missing"; failed=1; }
 
 # And what came out is sense.

@@ -21,8 +21,9 @@ for name, path in sets.items():
         continue
     report = reports[name] = json.load(open(f"{name}/report.json"))
     counts, fibers = report["counts"], report["counts"]["fibers"]
-    print(f"{name}: {report['seconds']['total']:.1f} s, order {report['settings']['order']}, {counts['voxels']} voxels, "
-          f"{counts['flagged']} flagged, fibres 0/1/2/3: {fibers['none']} {fibers['one']} {fibers['two']} {fibers['three']}")
+    print(f"{name}: {report['seconds']['total']:.1f} s, order {report['settings']['order']}, "
+          f"{counts['voxels']} voxels, {counts['flagged']} flagged, "
+          f"fibres 0/1/2/3: {fibers['none']} {fibers['one']} {fibers['two']} {fibers['three']}")
     voxels = int(np.prod(report["input"]["size"]))
     check(.02 * voxels < counts["voxels"] <= voxels, f"{name}: the mask holds {counts['voxels']} of {voxels}")
     # The human region has negative samples in 102 of its 2,475 voxels, and 27 more drown in the noise at b=0: 5.2 %.
@@ -55,7 +56,8 @@ if "fibercup" in reports:
     check(here.sum() > .9 * (labels == 1).sum(), f"fibercup: fibres in {here.sum()} of {(labels == 1).sum()} voxels")
     check(z < .25, f"fibercup: mean |z| {z}")
     # Contrast varies there; a rule that does not know it finds a second fibre in most one-fibre voxels.
-    check(reports["fibercup"]["settings"]["contrast"] == "varied", f"fibercup: {reports['fibercup']['settings']['contrast']}")
+    check(reports["fibercup"]["settings"]["contrast"] == "varied",
+          f"fibercup: {reports['fibercup']['settings']['contrast']}")
     fibers = (np.linalg.norm(peaks.reshape(peaks.shape[:3] + (-1, 3)), axis=-1) > 0).sum(-1)
     one, two = np.bincount(fibers[labels == 1], minlength=4), np.bincount(fibers[labels == 2], minlength=4)
     print(f"fibercup: 0/1/2/3 fibres in one-fibre voxels {one}, in two-fibre voxels {two}")

@@ -45,7 +45,8 @@ check(np.median(error[single]) < 3, f"median error of single fibres {np.median(e
 check(np.percentile(error[single], 95) < 12, f"95 % of single fibres within {np.percentile(error[single], 95)} degrees")
 check((count[single] >= 1).mean() > .98, f"single fibres found: {(count[single] >= 1).mean()}")
 wide = cross & (angle(np.moveaxis(truth[:, 0], 0, -1), np.moveaxis(truth[:, 1], 0, -1)) > 60)
-check((count[wide] >= 2).mean() > .8, f"two fibres found in wide crossings: {(count[wide] >= 2).mean()} of {wide.sum()}")
+check((count[wide] >= 2).mean() > .8,
+      f"two fibres found in wide crossings: {(count[wide] >= 2).mean()} of {wide.sum()}")
 if wide.any():
     both = [min(max(angle(peaks[(slice(None), a, *v)], truth[(slice(None), 0, *v)]),
                     angle(peaks[(slice(None), 1 - a, *v)], truth[(slice(None), 1, *v)])) for a in (0, 1))
@@ -58,8 +59,10 @@ check(up.all(), "one hemisphere")
 check(np.isfinite(peaks).all() and np.isfinite(tensors).all(), "no NaN")
 probability = np.frombuffer(gzip.open("out/probability.nii.gz").read()[352:], "<f4").reshape(*size, 4, order="F")
 known = probability.sum(-1) > 0
-check(not (known & ~inside).any() and known.sum() > .85 * inside.sum(), f"probabilities in {known.sum()} of {inside.sum()} voxels")
-check(np.abs(probability[known].sum(-1) - 1).max() < 1e-5 and probability.min() >= 0, "probabilities of 0, 1, 2, 3 fibres")
+check(not (known & ~inside).any() and known.sum() > .85 * inside.sum(),
+      f"probabilities in {known.sum()} of {inside.sum()} voxels")
+check(np.abs(probability[known].sum(-1) - 1).max() < 1e-5 and probability.min() >= 0,
+      "probabilities of 0, 1, 2, 3 fibres")
 check((probability.argmax(-1) == count)[known].mean() > .95,
       f"the number found is the most probable one: {(probability.argmax(-1) == count)[known].mean()}")
 
@@ -76,12 +79,16 @@ listed = {os.path.join(path, f)[6:] for path, _, files in os.walk("./out") for f
 check(set(report["files"]) == listed, f"files listed: {set(report['files']) ^ listed}")
 check(report["input"]["size"] == list(size) and report["input"]["file"] == "dwi.nrrd", f"input: {report['input']}")
 check(report["settings"]["order"] == 6 and report["settings"]["model"] == "fod", f"settings: {report['settings']}")
-check(report["device"]["asked"] == "auto" and report["device"]["used"] in ("cpu", "cuda"), f"device: {report['device']}")
-check(report["device"]["threads"] >= 1 and report["versions"]["hotfiber"] in works("--version").stdout.decode(), "device")
+check(report["device"]["asked"] == "auto" and report["device"]["used"] in ("cpu", "cuda"),
+      f"device: {report['device']}")
+check(report["device"]["threads"] >= 1 and report["versions"]["hotfiber"] in works("--version").stdout.decode(),
+      "device")
 rows = report["response"]["shells"]
-check(len(rows) >= 1 and rows[-1]["coefficients"][0] > 0 > rows[-1]["coefficients"][1], f"a response like a fibre: {rows}")
+check(len(rows) >= 1 and rows[-1]["coefficients"][0] > 0 > rows[-1]["coefficients"][1],
+      f"a response like a fibre: {rows}")
 check(report["seconds"]["total"] > 0 and report["peak_memory"] > 1e6, "time and memory")
-check({"reading", "mask", "response", "fitting", "finding", "writing"} <= set(report["seconds"]), str(report["seconds"]))
+check({"reading", "mask", "response", "fitting", "finding", "writing"} <= set(report["seconds"]),
+      str(report["seconds"]))
 
 # The NIfTI says the same in scanner RAS (the phantom's space is LPS: x and y change sign).
 image = nibabel.load("out/peaks.nii.gz")
@@ -168,7 +175,8 @@ for flip in (1, -1):
     first = (nrrd[..., 0, :] != 0).any(-1) & (nifti[..., 0, :] != 0).any(-1)
     apart = angle(nrrd[..., 0, :], nifti[..., 0, :])[first]
     check(np.percentile(apart, 99) < .05, f"NRRD and NIfTI: {np.percentile(apart, 99)} degrees apart")
-    error = [angle(nrrd[(*v, 0)], lps @ fibres[0][0]) for v, fibres in scene.fibres.items() if len(fibres) == 1 and first[v]]
+    error = [angle(nrrd[(*v, 0)], lps @ fibres[0][0]) for v, fibres in scene.fibres.items() if len(fibres) == 1
+             and first[v]]
     check(len(error) > 50 and np.median(error) < 3, f"oblique: {np.median(error)} degrees off in {len(error)} voxels")
 
 # Few directions: order 4, said in one line.

@@ -2,12 +2,14 @@
 set -eu
 failed=0
 # libhotview and libhotvtk are there where what they need is.
-for library in "$HOT_BUILD"/lib/libhotkernels.so "$HOT_BUILD"/lib/libhotfiber.so $(ls "$HOT_BUILD"/lib/libhotv*.so 2>/dev/null); do
+for library in "$HOT_BUILD"/lib/libhotkernels.so "$HOT_BUILD"/lib/libhotfiber.so \
+    $(ls "$HOT_BUILD"/lib/libhotv*.so 2>/dev/null); do
     [ -f "$library" ] || { echo "not there: $library"; exit 1; }
     symbols=$(nm -D --defined-only "$library" | awk '{ print $NF }' | sed 's/@.*//')
     [ -n "$symbols" ] || { echo "no symbols in $library"; exit 1; }
     # The sanitizers' build exports a few of the compiler's own.
-    strangers=$(printf '%s\n' "$symbols" | grep -v -E '^hot_|^__(asan|ubsan|odr_asan|start|stop)|^_(init|fini)$' || true)
+    strangers=$(printf '%s\n' "$symbols" |
+        grep -v -E '^hot_|^__(asan|ubsan|odr_asan|start|stop)|^_(init|fini)$' || true)
     if [ -n "$strangers" ]; then
         echo "symbols of $library without the prefix hot_:"
         printf '%s\n' "$strangers" | head -n 20

@@ -1,4 +1,5 @@
-"""What a user at a terminal sees: a bar on standard error, a line of its own for errors, Ctrl-C, no NRRD on the screen."""
+"""What a user at a terminal sees: a bar on standard error, a line of its own for errors, Ctrl-C, no NRRD on the
+screen."""
 import pty
 import select
 import shutil
@@ -62,7 +63,8 @@ status, shown = at_terminal(["run", "-i", "dwi.nrrd", "-o", "quiet", "--quiet"])
 check(status == 0 and "#" not in shown and "%" not in shown, f"--quiet: {shown}")
 
 before = tree()
-status, shown = at_terminal(["run", "-i", "dwi.nrrd", "-o", "stopped", "--method", "maxima", "--starts", 500], keys=b"\x03")
+status, shown = at_terminal(["run", "-i", "dwi.nrrd", "-o", "stopped", "--method", "maxima", "--starts", 500],
+                            keys=b"\x03")
 check(status == 1, f"Ctrl-C: status {status}")
 last = shown.replace("\r\n", "\n").rstrip("\n").split("\n")[-1].split("\r")[-1]
 check(last.startswith("hotfiber run: cancelled"), f"Ctrl-C: the message has a line of its own: {last}")

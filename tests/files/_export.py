@@ -1,5 +1,5 @@
-"""Shared by the export tests: NRRDs with known directions in many geometries, written here byte by byte so that nothing of
-ours is in them, and what they mean in scanner RAS."""
+"""Shared by the export tests: NRRDs with known directions in many geometries, written here byte by byte so that nothing
+of ours is in them, and what they mean in scanner RAS."""
 import os
 import subprocess
 import tempfile
@@ -18,12 +18,14 @@ def rotation(axis, degrees):
     return np.eye(3) + np.sin(a) * k + (1 - np.cos(a)) * k @ k
 
 
-SIGN = {"right-anterior-superior": (1, 1, 1), "left-posterior-superior": (-1, -1, 1), "left-anterior-superior": (-1, 1, 1)}
+SIGN = {"right-anterior-superior": (1, 1, 1), "left-posterior-superior": (-1, -1, 1),
+        "left-anterior-superior": (-1, 1, 1)}
 
 # name: (space, directions of the grid axes in that space as columns, measurement frame)
 GEOMETRIES = {
     "ras": ("right-anterior-superior", np.diag([2.0, 2, 2]), np.eye(3)),
-    "lps_oblique": ("left-posterior-superior", rotation((1, 2, 3), 25) @ np.diag([1.5, 2, 2.5]), rotation((1, 0, 1), 70)),
+    "lps_oblique": ("left-posterior-superior", rotation((1, 2, 3), 25) @ np.diag([1.5, 2, 2.5]),
+                    rotation((1, 0, 1), 70)),
     "permuted": ("right-anterior-superior", rotation((3, 1, 0), 12)[:, [2, 0, 1]] @ np.diag([-2.0, 1.5, 3]),
                  rotation((0, 1, 0), 90)),
     "las": ("left-anterior-superior", rotation((0, 0, 1), 5) @ np.diag([2.0, -2, 2]), np.eye(3)),
@@ -84,7 +86,8 @@ PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))  # of a packed tensor o
 
 
 def make_tensors(name, path, truth):
-    """Writes, as Teem's masked matrices, |v| u u^T of each voxel's first fibre v = |v| u; not fitted where there is none."""
+    """Writes, as Teem's masked matrices, |v| u u^T of each voxel's first fibre v = |v| u; not fitted where there is
+    none."""
     space, _, frame = GEOMETRIES[name]
     values = np.zeros(SIZE + (7,))
     for voxel, vectors in truth.items():

@@ -1,6 +1,6 @@
-"""Other people's readers. Each function has hotfiber write a file, opens it with somebody else's program or library, and
-returns what that found as {voxel: [vectors in scanner RAS, longest first]}; what else the file must say is checked on the
-way. Voxels are recognised by where they lie, not by their order in the file."""
+"""Other people's readers. Each function has hotfiber write a file, opens it with somebody else's program or library,
+and returns what that found as {voxel: [vectors in scanner RAS, longest first]}; what else the file must say is checked
+on the way. Voxels are recognised by where they lie, not by their order in the file."""
 import glob
 import os
 
@@ -40,7 +40,8 @@ def of_image(case, path):
     """An image of 3N volumes, whose axes may have been turned."""
     image = nibabel.load(path)
     data = image.get_fdata()
-    return {place(case, (image.affine @ np.array(v + (1,)))[:3]): vectors_of(data[v]) for v in np.ndindex(data.shape[:3])}
+    return {place(case, (image.affine @ np.array(v + (1,)))[:3]): vectors_of(data[v])
+            for v in np.ndindex(data.shape[:3])}
 
 
 def of_rows(rows):
@@ -86,24 +87,29 @@ def peaks_mrtrix(case):
 def fixels_mrtrix(case):
     for _ in range(2):  # ours may be replaced
         export(case.source, "fixels")
-    case.check(run("mrinfo", "-property", "nfixels", "fixels/index.mif").strip() == str(case.count), f"{case.what}: nfixels")
-    case.check(run("mrinfo", "-size", "fixels/directions.mif").split() == [str(case.count), "3", "1"], f"{case.what}: size")
+    case.check(run("mrinfo", "-property", "nfixels", "fixels/index.mif").strip() == str(case.count),
+               f"{case.what}: nfixels")
+    case.check(run("mrinfo", "-size", "fixels/directions.mif").split() == [str(case.count), "3", "1"],
+               f"{case.what}: size")
     for operation, wanted in (("count", lambda vectors: [len(vectors)]),
                               ("sum", lambda vectors: [sum(map(np.linalg.norm, vectors))]),
                               ("max", lambda vectors: [max(map(np.linalg.norm, vectors), default=0)]),
-                              ("dec_scaled", lambda vectors: np.abs(np.array(vectors or np.zeros((1, 3)))).sum(axis=0))):
+                              ("dec_scaled",
+                               lambda vectors: np.abs(np.array(vectors or np.zeros((1, 3)))).sum(axis=0))):
         run("fixel2voxel", "-quiet", "fixels/amplitude.mif", operation, operation + ".nii")
         image = nibabel.load(operation + ".nii")
         data = image.get_fdata().reshape(image.shape[:3] + (-1,))
         for v in np.ndindex(image.shape[:3]):
             voxel = place(case, (image.affine @ np.array(v + (1,)))[:3])
             want = wanted(case.truth[voxel])
-            if operation == "dec_scaled":  # MRtrix scales these by the sum over the largest part; the direction is what counts
+            if operation == "dec_scaled":
+                # MRtrix scales these by the sum over the largest part; the direction is what counts
                 found = data[v] / (np.linalg.norm(data[v]) or 1)
                 want = want / (np.linalg.norm(want) or 1)
             else:
                 found = np.nan_to_num(data[v])
-            case.check(np.abs(found - want).max() < 1e-5, f"{case.what}: fixel2voxel {operation} {voxel}: {found} {want}")
+            case.check(np.abs(found - want).max() < 1e-5,
+                       f"{case.what}: fixel2voxel {operation} {voxel}: {found} {want}")
     run("fixel2peaks", "-quiet", "fixels/amplitude.mif", "f2p.nii", "-number", "2")
     return of_image(case, "f2p.nii")
 
@@ -185,12 +191,14 @@ def bonndit_teem(case):
     export(case.source, "five.nrrd", "--format", "bonndit")
     head_teem(case, "five.nrrd", "sizes: 4 2 5 4 3")
     rows = rows_teem("five.nrrd", 8).reshape(-1, 4)
-    case.check(np.allclose(np.linalg.norm(rows[:, 1:], axis=1), rows[:, 0] > 0, atol=1e-6), f"{case.what}: unit vectors")
+    case.check(np.allclose(np.linalg.norm(rows[:, 1:], axis=1), rows[:, 0] > 0, atol=1e-6),
+               f"{case.what}: unit vectors")
     return of_rows(to_ras(case, (rows[:, :1] * rows[:, 1:]).reshape(-1, 6)))
 
 
 def bonndit_read(case):
-    """A 5-D file as bonndit's own script leaves it (no measurement frame, axes without a direction are NaN), read by us."""
+    """A 5-D file as bonndit's own script leaves it (no measurement frame, axes without a direction are NaN), read by
+    us."""
     stored = np.zeros(SIZE + (4, 2))
     for voxel, vectors in case.truth.items():
         for f, v in enumerate(vectors):
@@ -198,7 +206,8 @@ def bonndit_read(case):
     write("theirs.nrrd", case.name, stored, "kinds: list list space space space", frame=np.eye(3))
     with open("theirs.nrrd", "rb") as f:
         head, data = f.read().split(b"\n\n", 1)
-    lines = [line.replace(b"none", b"(nan,nan,nan)") for line in head.split(b"\n") if not line.startswith(b"measurement")]
+    lines = [line.replace(b"none", b"(nan,nan,nan)") for line in head.split(b"\n")
+             if not line.startswith(b"measurement")]
     with open("theirs.nrrd", "wb") as f:
         f.write(b"\n".join(lines) + b"\n\n" + data)
     export("theirs.nrrd", "theirs.nii", "--format", "peaks")
@@ -215,7 +224,8 @@ def dyads_nibabel(case):
         axes[:, 0] *= -1
     unit = [nibabel.load(f"dyads{n}.nii.gz").get_fdata() for n in (1, 2)]
     share = [nibabel.load(f"mean_f{n}samples.nii.gz").get_fdata() for n in (1, 2)]
-    case.check(unit[0].shape == SIZE + (3,) and share[0].shape == SIZE, f"{case.what}: {unit[0].shape} {share[0].shape}")
+    case.check(unit[0].shape == SIZE + (3,) and share[0].shape == SIZE,
+               f"{case.what}: {unit[0].shape} {share[0].shape}")
     return {v: [axes @ u[v] * f[v] for u, f in zip(unit, share) if f[v] > 0] for v in VOXELS}
 
 
@@ -223,7 +233,8 @@ def pam5_dipy(case):
     export(case.source, "peaks.pam5")
     peaks = load_peaks("peaks.pam5")
     case.check(np.allclose(peaks.affine, case.affine), f"{case.what}: affine")
-    case.check(peaks.ang_thr == 60 and peaks.total_weight == 0.5 and len(peaks.sphere.vertices) == 2562, f"{case.what}: sphere")
+    case.check(peaks.ang_thr == 60 and peaks.total_weight == 0.5 and len(peaks.sphere.vertices) == 2562,
+               f"{case.what}: sphere")
     axes = case.affine[:3, :3] / np.linalg.norm(case.affine[:3, :3], axis=0)  # image axes in the world
     return {v: [axes @ d * a for d, a in zip(peaks.peak_dirs[v], peaks.peak_values[v]) if a > 0] for v in VOXELS}
 
@@ -244,9 +255,11 @@ def says_lps(case, data):
 
 def of_lines(case, lines):
     """Segments: points, cells, arrays and bounds."""
-    case.check(lines.GetNumberOfLines() == lines.GetNumberOfCells() == case.count, f"{case.what}: {lines.GetNumberOfLines()}")
+    case.check(lines.GetNumberOfLines() == lines.GetNumberOfCells() == case.count,
+               f"{case.what}: {lines.GetNumberOfLines()}")
     says_lps(case, lines)
-    cells = {name: vtk_to_numpy(lines.GetCellData().GetArray(name)) for name in ("direction", "amplitude", "fiber", "color")}
+    cells = {name: vtk_to_numpy(lines.GetCellData().GetArray(name))
+             for name in ("direction", "amplitude", "fiber", "color")}
     active = (lines.GetCellData().GetVectors().GetName(), lines.GetCellData().GetScalars().GetName())
     case.check(active == ("direction", "amplitude"), f"{case.what}: active arrays {active}")
     ends = np.array([np.array(lines.GetCell(i).GetPoints().GetData().GetTuple(end)) * FLIP
@@ -255,7 +268,8 @@ def of_lines(case, lines):
     for i, (start, end) in enumerate(ends):
         vector = cells["direction"][i] * FLIP * cells["amplitude"][i]
         case.check.vectors([(end - start) / case.scale], [vector], f"{case.what}: segment {i}")
-        case.check(np.abs(cells["color"][i] - np.abs(cells["direction"][i]) * 255).max() <= 1, f"{case.what}: colour {i}")
+        case.check(np.abs(cells["color"][i] - np.abs(cells["direction"][i]) * 255).max() <= 1,
+                   f"{case.what}: colour {i}")
         voxel = place(case, (start + end) / 2)
         found[voxel].append(vector)
         case.check(cells["fiber"][i] == len(found[voxel]), f"{case.what}: fibre number {i}")
@@ -272,7 +286,8 @@ def of_grid(case, image):
     case.check(image.GetDimensions() == SIZE, f"{case.what}: {image.GetDimensions()}")
     says_lps(case, image)
     points = image.GetPointData()
-    case.check((points.GetVectors().GetName(), points.GetScalars().GetName()) == ("fiber_1", "nfibers"), f"{case.what}: active")
+    case.check((points.GetVectors().GetName(), points.GetScalars().GetName()) == ("fiber_1", "nfibers"),
+               f"{case.what}: active")
     vectors = [vtk_to_numpy(points.GetArray(f"fiber_{f}")) * FLIP for f in (1, 2)]
     counts = vtk_to_numpy(points.GetArray("nfibers"))
     found = {}
@@ -298,13 +313,15 @@ def of_glyphs(case, mesh, colors):
         radii = np.linalg.norm(out, axis=1)
         there = radii > 0.05 * radii.max()  # where the single precision of positions does not hide the direction
         directions = out[there] / radii[there, None]
-        case.check(np.abs(colors[glyph][there] - np.abs(directions) * 255).max() < 2, f"{case.what}: colours of {voxel}")
+        case.check(np.abs(colors[glyph][there] - np.abs(directions) * 255).max() < 2,
+                   f"{case.what}: colours of {voxel}")
         vector = principal(directions, radii[there])
         scale = scale or np.linalg.norm(case.truth[voxel][0]) / np.linalg.norm(vector)  # one for all glyphs
         found[voxel] = [scale * vector]
     bounds = np.array(mesh.GetBounds()).reshape(3, 2)
     every = (points * FLIP).reshape(-1, 3)
-    case.check(np.allclose(bounds[:, 0], every.min(axis=0)) and np.allclose(bounds[:, 1], every.max(axis=0)), f"{case.what}: bounds")
+    case.check(np.allclose(bounds[:, 0], every.min(axis=0)) and np.allclose(bounds[:, 1], every.max(axis=0)),
+               f"{case.what}: bounds")
     return found
 
 

@@ -1,4 +1,5 @@
-"""hotfiber contract: NRRD arrays in and out against numpy, finite elements, the file of choices, and what is refused."""
+"""hotfiber contract: NRRD arrays in and out against numpy, finite elements, the file of choices, and what is
+refused."""
 import os, subprocess, sys
 import numpy as np
 
@@ -26,9 +27,11 @@ def write(name, array, kind="double"):
 
 def read(data):
     head, body = data.split(b"\n\n", 1)
-    fields = dict(line.split(": ", 1) for line in head.decode().split("\n") if ": " in line and not line.startswith("#"))
+    fields = dict(line.split(": ", 1) for line in head.decode().split("\n")
+                  if ": " in line and not line.startswith("#"))
     shape = [int(s) for s in fields["sizes"].split()]
-    return np.frombuffer(body, {"double": "<f8", "float": "<f4"}[fields["type"]]).reshape(shape, order="F"), fields["type"]
+    values = np.frombuffer(body, {"double": "<f8", "float": "<f4"}[fields["type"]])
+    return values.reshape(shape, order="F"), fields["type"]
 
 
 def run(*arguments):
@@ -65,12 +68,13 @@ done = run("--a", "x.nrrd", "--b", "y.nrrd", "--spec", "isj,ksl->ijkl", "--preci
 got, kind = read(open("out.nrrd", "rb").read())
 check(kind == "float" and np.abs(got - np.einsum("isjt,kslt->ijklt", x, y)).max() < 1e-4, "single precision")
 write("s.nrrd", np.arange(24).reshape(2, 3, 4), "short")
-check(np.array_equal(result("--a", "s.nrrd", "--b", "s.nrrd", "--spec", "ij,ij->j"), (np.arange(24.).reshape(2, 3, 4) ** 2).sum(0)),
-      "short integers, a paired axis")
+check(np.array_equal(result("--a", "s.nrrd", "--b", "s.nrrd", "--spec", "ij,ij->j"),
+                     (np.arange(24.).reshape(2, 3, 4) ** 2).sum(0)), "short integers, a paired axis")
 
 
 def lagrange(dofs, points):
-    """The Lagrange basis of the Gauss-Lobatto nodes at the Gauss-Legendre points of [0, 1], by numpy's own polynomials."""
+    """The Lagrange basis of the Gauss-Lobatto nodes at the Gauss-Legendre points of [0, 1], by numpy's own
+    polynomials."""
     legendre = np.polynomial.legendre.Legendre.basis(dofs - 1)
     nodes = .5 * (1 + np.concatenate([[-1], np.sort(legendre.deriv().roots().real), [1]]))
     at = .5 * (1 + np.polynomial.legendre.leggauss(points)[0])
@@ -93,7 +97,8 @@ for dim in (2, 3):
     check(np.abs(got - np.einsum(letters[0], *factors, optimize=True)).max() < 1e-12, "mass%dd" % dim)
     m = result("--op", "assemble%dd" % dim, "--a", "d.nrrd", "--dofs", str(dofs))
     flat = np.einsum("ijt,jt->it", m, v.reshape(dofs ** dim, elements, order="F"))
-    check(np.abs(flat - got.reshape(dofs ** dim, elements, order="F")).max() < 1e-12, "assembled times V is the action, %d-D" % dim)
+    check(np.abs(flat - got.reshape(dofs ** dim, elements, order="F")).max() < 1e-12,
+          "assembled times V is the action, %d-D" % dim)
     own = result("--op", "mass%dd" % dim, "--a", "d.nrrd", "--b", "v.nrrd", "--basis", "basis.nrrd")
     other, _ = read(open("basis.nrrd", "rb").read())
     factors = [other] * dim + [d] + [other] * dim + [v]
@@ -104,7 +109,8 @@ for dim in (2, 3):
 check(not os.path.exists("cache"), "nothing is kept without --tune")
 done = run("--a", "a.nrrd", "--b", "b.nrrd", "--spec", "ik,kj->ij", "--tune", "-o", "tuned.nrrd")
 text = done.stderr.decode()
-check(done.returncode == 0 and "4 x 3 x 5" in text.replace("3 x 4 x 5", "4 x 3 x 5") and "usual" in text, "--tune says what it chose: " + text)
+check(done.returncode == 0 and "4 x 3 x 5" in text.replace("3 x 4 x 5", "4 x 3 x 5") and "usual" in text,
+      "--tune says what it chose: " + text)
 path = "cache/hotfiber/contract.txt"
 check(os.path.exists(path) and open(path).read().startswith("hotfiber contract tuning 1\n"), "the file of choices")
 check(np.abs(read(open("tuned.nrrd", "rb").read())[0] - expected).max() < 1e-13, "the tuned result")
@@ -112,7 +118,8 @@ got = result("--a", "a.nrrd", "--b", "b.nrrd", "--spec", "ik,kj->ij")
 check(np.abs(got - expected).max() < 1e-13, "the result with the choices")
 open(path, "w").write("something else\n")
 done = run("--a", "a.nrrd", "--b", "b.nrrd", "--spec", "ik,kj->ij")
-check(done.returncode == 0 and done.stderr.decode().count("is not used") == 1, "a broken file is not used: " + done.stderr.decode())
+check(done.returncode == 0 and done.stderr.decode().count("is not used") == 1,
+      "a broken file is not used: " + done.stderr.decode())
 os.remove(path)
 
 for arguments, status, word in (
@@ -129,7 +136,8 @@ for arguments, status, word in (
         (["--a", "nowhere.nrrd", "--b", "b.nrrd", "--spec", "ik,kj->ij"], 1, "nowhere.nrrd")):
     done = run(*arguments)
     text = done.stderr.decode()
-    check(done.returncode == status and text.count("\n") == 1 and word in text, "%s: %d %s" % (" ".join(arguments), done.returncode, text))
+    check(done.returncode == status and text.count("\n") == 1 and word in text,
+          "%s: %d %s" % (" ".join(arguments), done.returncode, text))
 
 print("%d failures" % failures)
 sys.exit(1 if failures else 0)

@@ -23,7 +23,8 @@ def write(name, array, kind="double"):
 
 def read(name):
     head, body = open(name, "rb").read().split(b"\n\n", 1)
-    fields = dict(line.split(": ", 1) for line in head.decode().split("\n") if ": " in line and not line.startswith("#"))
+    fields = dict(line.split(": ", 1) for line in head.decode().split("\n")
+                  if ": " in line and not line.startswith("#"))
     shape = [int(s) for s in fields["sizes"].split()]
     return np.frombuffer(body, {"double": "<f8", "float": "<f4"}[fields["type"]]).reshape(shape, order="F").astype("f8")
 
@@ -62,7 +63,8 @@ noisy = clean + .01 * np.linalg.norm(clean) / np.linalg.norm(noise) * noise
 write("clean.nrrd", clean), write("noisy.nrrd", noisy)
 
 done = run("-i", "clean.nrrd", "--rank", "4", "--start", "hosvd", "-o", "clean")
-check(done.returncode == 0 and done.stdout.decode().startswith("rank 4: fit 1.000000 after "), done.stdout.decode() + done.stderr.decode())
+check(done.returncode == 0 and done.stdout.decode().startswith("rank 4: fit 1.000000 after "),
+      done.stdout.decode() + done.stderr.decode())
 weights, a, b, c = results("clean")
 check(weights.shape == (4,) and a.shape == (12, 4) and b.shape == (15, 4) and c.shape == (18, 4), "shapes")
 check(np.all(np.diff(weights) <= 0) and np.all(weights > 0), "weights fall")
@@ -72,7 +74,8 @@ for name, f, own in (("a", a, true[0]), ("b", b, true[1]), ("c", c, true[2])):
     cosine = np.abs(f.T @ (own / np.linalg.norm(own, axis=0)))
     check(np.abs(np.sort(cosine.max(0)) - 1).max() < 1e-5, "the factors themselves: " + name)
 
-done = run("--rank", "4", "-o", "noisy", "--start", "hosvd", "--tolerance", "1e-12", data=open("noisy.nrrd", "rb").read())
+done = run("--rank", "4", "-o", "noisy", "--start", "hosvd", "--tolerance", "1e-12",
+           data=open("noisy.nrrd", "rb").read())
 reported = float(done.stdout.decode().split()[3])
 best = max(als(noisy, [rng.normal(size=(n, 4)) for n in noisy.shape], 300) for _ in range(3))
 check(abs(fit(noisy, "noisy") - best) < 1e-6, "with noise: fit %.9f, numpy's %.9f" % (fit(noisy, "noisy"), best))
@@ -80,25 +83,27 @@ check(abs(reported - best) < 1e-5, "the reported fit")
 
 for precision in ("single", "tf32", "split"):
     done = run("-i", "noisy.nrrd", "--rank", "4", "-o", precision, "--start", "hosvd", "--precision", precision)
-    check(done.returncode == 0 and abs(fit(noisy, precision) - best) < 1e-3, "%s: fit %.6f %s" % (precision, fit(noisy, precision),
-                                                                                                done.stderr.decode()))
+    check(done.returncode == 0 and abs(fit(noisy, precision) - best) < 1e-3,
+          "%s: fit %.6f %s" % (precision, fit(noisy, precision), done.stderr.decode()))
 done = run("-i", "clean.nrrd", "--rank", "7", "-o", "above", "--iterations", "100")
 check(done.returncode == 0 and fit(clean, "above") > .99, "a rank above the data's: " + done.stderr.decode())
 write("zero.nrrd", np.zeros((3, 4, 5)))
 done = run("-i", "zero.nrrd", "--rank", "2", "-o", "zero")
 check(done.returncode == 0 and "2 of 2 terms have weight 0" in done.stderr.decode(), "zero: " + done.stderr.decode())
 done = run("-i", "noisy.nrrd", "--rank", "3", "--non_negative", "-o", "positive", "--quiet")
-check(done.returncode == 0 and done.stdout == b"" and min(part.min() for part in results("positive")) >= 0, "non-negative, quiet")
+check(done.returncode == 0 and done.stdout == b"" and min(part.min() for part in results("positive")) >= 0,
+      "non-negative, quiet")
 
 # The same for any number of threads.
 for threads in ("1", "5"):
-    check(run("-i", "noisy.nrrd", "--rank", "4", "--threads", threads, "--device", "cpu", "-o", "t" + threads).returncode == 0, "threads")
+    check(run("-i", "noisy.nrrd", "--rank", "4", "--threads", threads, "--device", "cpu", "-o",
+              "t" + threads).returncode == 0, "threads")
 check(all(np.array_equal(x, y) for x, y in zip(results("t1"), results("t5"))), "threads matter")
 
 # Ctrl-C leaves the best so far.
 write("large.nrrd", rng.normal(size=(90, 90, 90)), "float")
-process = subprocess.Popen([HOTFIBER, "cpd", "-i", "large.nrrd", "--rank", "20", "--iterations", "1000000", "--tolerance", "1e-300",
-                            "-o", "stopped"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+process = subprocess.Popen([HOTFIBER, "cpd", "-i", "large.nrrd", "--rank", "20", "--iterations", "1000000",
+                            "--tolerance", "1e-300", "-o", "stopped"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 while "SigCgt" not in (status := open("/proc/%d/status" % process.pid).read()) or not int(
         [line for line in status.split("\n") if line.startswith("SigCgt")][0].split()[1], 16) & 2:
     time.sleep(.01)  # until it listens
@@ -115,13 +120,15 @@ for arguments, status, word in (
         (["-i", "clean.nrrd", "--rank", "2", "-o", "nowhere/x"], 1, "nowhere")):
     done = run(*arguments)
     text = done.stderr.decode()
-    check(done.returncode == status and word in text and text.count("\n") == 1, "%s: %d %s" % (" ".join(arguments), done.returncode, text))
+    check(done.returncode == status and word in text and text.count("\n") == 1,
+          "%s: %d %s" % (" ".join(arguments), done.returncode, text))
     check(not os.path.exists("x_a.nrrd"), "nothing is written")
 broken = clean.copy()
 broken[1, 2, 3] = np.nan
 write("nan.nrrd", broken)
 done = run("-i", "nan.nrrd", "--rank", "2", "-o", "nan")
-check(done.returncode == 1 and "NaN" in done.stderr.decode() and not os.path.exists("nan_a.nrrd"), "NaN: " + done.stderr.decode())
+check(done.returncode == 1 and "NaN" in done.stderr.decode() and not os.path.exists("nan_a.nrrd"),
+      "NaN: " + done.stderr.decode())
 
 # The example of the help: one slice of a real phantom.
 slice_of = os.path.join(os.environ["HOT_DATA"], "fibercup", "fibercup_b1500.nhdr")

@@ -54,8 +54,10 @@ angle, radius = np.arctan2(x[..., 1], x[..., 0]), np.linalg.norm(x[..., :2], axi
 fibre = np.stack([-np.sin(angle), np.cos(angle), .3 * np.sin(3 * x[..., 2])], -1)
 fibre /= np.linalg.norm(fibre, axis=-1)[..., None]
 white, fluid = ((radius > .35) & (radius < .8))[..., None], (radius <= .35)[..., None]
-truth = np.where(white, np.exp(-b * (.3e-3 + 1.4e-3 * (fibre @ gradients.T) ** 2)), np.exp(-b * np.where(fluid, 3e-3, .8e-3)))
-truth *= np.where(fluid, 2000., np.where(white, 800., 1000.)) * (1 + .2 * np.sin(4 * x[..., :1]) * np.cos(3 * x[..., 1:2]))
+truth = np.where(white, np.exp(-b * (.3e-3 + 1.4e-3 * (fibre @ gradients.T) ** 2)),
+                 np.exp(-b * np.where(fluid, 3e-3, .8e-3)))
+truth *= np.where(fluid, 2000., np.where(white, 800., 1000.))
+truth *= 1 + .2 * np.sin(4 * x[..., :1]) * np.cos(3 * x[..., 1:2])
 truth *= 1 + .3 * x[..., 2:]
 noisy = truth + sigma * random.normal(size=truth.shape)
 affine = np.diag([2., 2., 2., 1.])
@@ -72,8 +74,10 @@ done = run("denoise", "-i", "noisy.nii", "-o", "clean.nii", "--noise", "noise.ni
 check(b"standard deviation" in done.stderr, "the noise is told: " + done.stderr.decode())
 clean, noise, data = image("clean.nii"), image("noise.nii"), image("noisy.nii")
 check(clean.shape == data.shape and noise.shape == size, "sizes stay")
-check(np.allclose(nib.load("clean.nii").affine, affine) and np.allclose(nib.load("noise.nii").affine, affine), "the grid stays")
-check(np.allclose(np.loadtxt("clean.bval"), b) and np.allclose(np.loadtxt("clean.bvec")[:, 6:], np.loadtxt("noisy.bvec")[:, 6:], atol=1e-6),
+check(np.allclose(nib.load("clean.nii").affine, affine) and np.allclose(nib.load("noise.nii").affine, affine),
+      "the grid stays")
+check(np.allclose(np.loadtxt("clean.bval"), b) and
+      np.allclose(np.loadtxt("clean.bvec")[:, 6:], np.loadtxt("noisy.bvec")[:, 6:], atol=1e-6),
       "the gradients stay")
 check(abs(noise.mean() - sigma) < .03 * sigma and .93 * sigma < noise.min() and noise.max() < 1.07 * sigma,
       f"noise {noise.mean()}, {noise.min()} to {noise.max()}, not {sigma}")
@@ -83,19 +87,21 @@ each = max(abs(np.corrcoef(rest[..., v].ravel(), truth[..., v].ravel())[0, 1]) f
 check(abs(whole) < .02 and each < .02, f"the residual correlates with the signal: {whole}, a volume {each}")
 check(abs(rest.std() / sigma - 1) < .1, f"the residual is noise: {rest.std()}")
 lag = [np.mean(rest[1:] * rest[:-1]), np.mean(rest[:, 1:] * rest[:, :-1]), np.mean(rest[:, :, 1:] * rest[:, :, :-1])]
-check(max(map(abs, lag)) < .04 * sigma ** 2, f"the residual is white: neighbours correlate {np.array(lag) / sigma ** 2}")
+check(max(map(abs, lag)) < .04 * sigma ** 2,
+      f"the residual is white: neighbours correlate {np.array(lag) / sigma ** 2}")
 check(error(clean) < .3 * sigma, f"error {error(clean)} of noise {sigma}")
 
 if shutil.which("dwidenoise"):
     for estimator in ("Exp1", "Exp2"):
-        subprocess.run(["dwidenoise", "-quiet", "-force", "-extent", "5,5,5", "-estimator", estimator, "-noise", "their_noise.nii",
-                        "noisy.nii", "theirs.nii"], check=True)
+        subprocess.run(["dwidenoise", "-quiet", "-force", "-extent", "5,5,5", "-estimator", estimator, "-noise",
+                        "their_noise.nii", "noisy.nii", "theirs.nii"], check=True)
         run("denoise", "-i", "noisy.nii", "-o", "ours.nii", "--noise", "our_noise.nii", "--window", 5, "--estimator",
             estimator.lower())
         ours, theirs = error(image("ours.nii")), error(image("theirs.nii"))
         check(ours < theirs, f"{estimator}: error {ours}, dwidenoise's {theirs}")
         mine, peer = image("our_noise.nii").mean(), image("their_noise.nii").mean()
-        print(f"{estimator}: error {ours:.3f}, dwidenoise {theirs:.3f}; noise {mine:.2f}, dwidenoise {peer:.2f}, true {sigma:g}")
+        print(f"{estimator}: error {ours:.3f}, dwidenoise {theirs:.3f}; "
+              f"noise {mine:.2f}, dwidenoise {peer:.2f}, true {sigma:g}")
         check(abs(mine - sigma) < .03 * sigma, f"{estimator}: noise {mine}")
 else:
     print("dwidenoise is not here: not compared with it")
@@ -112,7 +118,8 @@ mask = white[..., 0].astype("u1")
 nib.save(nib.Nifti1Image(mask, affine), "mask.nii")
 run("denoise", "-i", "noisy.nii", "-o", "masked.nii", "--mask", "mask.nii", "--noise", "masked_noise.nii")
 masked, level = image("masked.nii"), image("masked_noise.nii")
-check((masked[mask == 0] == data[mask == 0]).all() and (level[mask == 0] == 0).all(), "nothing is done outside the mask")
+check((masked[mask == 0] == data[mask == 0]).all() and (level[mask == 0] == 0).all(),
+      "nothing is done outside the mask")
 check(np.abs(masked[mask == 1] - clean[mask == 1]).max() < 1e-2, "inside it is as without")
 piped = run("convert", "-i", "noisy.nii").stdout
 piped = read(run("denoise", "--quiet", data=piped).stdout)[0]
@@ -123,7 +130,8 @@ phase = np.exp(1j * (.8 * x[..., 0] - .5 * x[..., 1] * x[..., 2]))[..., None]
 z = truth * phase + 20 * (random.normal(size=truth.shape) + 1j * random.normal(size=truth.shape))
 parts = np.stack([z.real, z.imag], -1)  # i j k volume part
 first = nrrd(parts.transpose(3, 2, 1, 0, 4), ["complex", "space", "space", "space", "list"], [("scanner", "one")],
-             "space: left-posterior-superior\nspace directions: none (2,0,0) (0,2,0) (0,0,2) none\nspace origin: (1,2,3)\n")
+             "space: left-posterior-superior\nspace directions: none (2,0,0) (0,2,0) (0,0,2) none\n"
+             "space origin: (1,2,3)\n")
 last = nrrd(parts.transpose(4, 2, 1, 0, 3), ["list", "domain", "domain", "domain", "complex"])
 done = run("denoise", "--complex", "--window", 5, "--noise", "complex.nrrd", data=first)
 a, fields, keys = read(done.stdout)
@@ -154,7 +162,8 @@ found = {}
 for name, more in (("plain", ()), ("denoised", ("--denoise",))):
     run("run", "-i", "noisy.nii", "-o", name, "--quiet", *more)
     report = json.load(open(f"{name}/report.json"))
-    check(report["settings"]["denoise"] == bool(more) and ("denoising" in report["seconds"]) == bool(more), "the report says so")
+    check(report["settings"]["denoise"] == bool(more) and ("denoising" in report["seconds"]) == bool(more),
+          "the report says so")
     check(os.path.exists(f"{name}/noise.nii.gz") == bool(more), "the noise's map")
     check(abs(report["noise"]["sigma"] - sigma) < .05 * sigma, f"{name}: noise {report['noise']}")
     count, peaks = image(f"{name}/nfibers.nii.gz"), image(f"{name}/peaks.nii.gz")[..., :3]
@@ -162,7 +171,8 @@ for name, more in (("plain", ()), ("denoised", ("--denoise",))):
     cosine = np.abs((peaks * fibre).sum(-1)) / np.maximum(np.linalg.norm(peaks, axis=-1), 1e-9)
     off = np.degrees(np.arccos(np.clip(cosine, 0, 1)))[ring & (count == 1)]
     found[name] = (count[ring] == 1).mean(), off.mean(), (count[(radius < .3) | (radius > .85)] > 0).mean()
-    print(f"{name}: one fibre in {found[name][0]:.4f} of the ring, {found[name][1]:.2f} degrees off, fibres elsewhere {found[name][2]:.4f}")
+    print(f"{name}: one fibre in {found[name][0]:.4f} of the ring, {found[name][1]:.2f} degrees off, "
+          f"fibres elsewhere {found[name][2]:.4f}")
 check(found["denoised"][0] >= found["plain"][0] and found["denoised"][1] < found["plain"][1] and
       found["denoised"][2] <= found["plain"][2], f"denoising does not help: {found}")
 print("denoise:", "failed" if failures else "passed")

@@ -67,7 +67,8 @@ header_bad(dwi.header() + keys[:2] + ["DWMRI_gradient_%04d:=0 0 0" % v for v in 
 
 # ---- headers out of this world ----
 header_bad([line.replace("5 4 3 20", "5 4 3 20000000000") for line in dwi.header()] + keys, "20000000000", "too short")
-header_bad([line.replace("5 4 3 20", "10000 10000 10000 20") for line in dwi.header()] + keys, "10000 x 10000 x 10000 x 20")
+header_bad([line.replace("5 4 3 20", "10000 10000 10000 20") for line in dwi.header()] + keys,
+           "10000 x 10000 x 10000 x 20")
 header_bad([line.replace("5 4 3 20", "%d %d %d 20" % (3 * (2 ** 62,))) for line in dwi.header()] + keys)
 header_bad([line.replace("5 4 3 20", "5 -4 3 20") for line in dwi.header()] + keys, "-4")
 header_bad([line.replace("5 4 3 20", "5 4 3") for line in dwi.header()] + keys, "sizes")
@@ -111,7 +112,8 @@ write("a.nhdr", dwi.header(more=["data file: ."]) + keys, None)
 bad("a.nhdr", "folder")
 for line in ("data file: p%03d.raw 1 20 0", "data file: p%s.raw 1 20 1", "data file: p%d%n.raw 1 20 1",
              "data file: p%9999999d.raw 1 20 1", "data file: ", "data file: LIST", "byte skip: many", "line skip: -2"):
-    write("a.nhdr", dwi.header(more=[line, "byte skip: 0"] if "skip" not in line else [line, "data file: a.raw"]) + keys, None)
+    write("a.nhdr",
+          dwi.header(more=[line, "byte skip: 0"] if "skip" not in line else [line, "data file: a.raw"]) + keys, None)
     bad("a.nhdr", "a.nhdr")
 write("a.nrrd", dwi.header(encoding="ascii") + keys, b"1 2 three " + encode("ascii", data))
 bad("a.nrrd", "three")

@@ -70,7 +70,8 @@ for encoding in ("raw", "gzip", "gz", "bzip2", "hex", "ascii", "text"):
     same(encoding + " detached", "a.nhdr", "short")
     write("a.nhdr", dwi.header(encoding=encoding, more=["datafile: ./a.raw"]) + dwi.keys(), None, "\r\n")
     same(encoding + " detached, CR LF", "a.nhdr", "short")
-    write("a.nhdr", dwi.keys() + dwi.header(encoding=encoding, more=["data file: " + os.path.abspath("a.raw")])[1:], None)
+    header = dwi.header(encoding=encoding, more=["data file: " + os.path.abspath("a.raw")])
+    write("a.nhdr", dwi.keys() + header[1:], None)
     with open("a.nhdr", "rb") as file:
         text = file.read()
     write("a.nhdr", ["NRRD0005"] + text.decode().splitlines(), None)

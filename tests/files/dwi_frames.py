@@ -1,5 +1,5 @@
-"""Places and directions through NRRD and NIfTI: the same world gradients and signals both ways, as MRtrix and nibabel see
-them; NIfTI of every type, byte order, version, scale; bval and bvec in the layouts that exist."""
+"""Places and directions through NRRD and NIfTI: the same world gradients and signals both ways, as MRtrix and nibabel
+see them; NIfTI of every type, byte order, version, scale; bval and bvec in the layouts that exist."""
 import gzip
 import json
 import os
@@ -19,7 +19,8 @@ try:
 except ImportError:
     nibabel = None
 mrinfo = shutil.which("mrinfo")
-SIGN = {"right-anterior-superior": (1, 1, 1), "left-posterior-superior": (-1, -1, 1), "left-anterior-superior": (-1, 1, 1)}
+SIGN = {"right-anterior-superior": (1, 1, 1), "left-posterior-superior": (-1, -1, 1),
+        "left-anterior-superior": (-1, 1, 1)}
 
 
 def info(path, *more):
@@ -105,14 +106,14 @@ def nifti(path, code, dtype, endian="<", version=1, slope=0.0, intercept=0.0, sa
     pixdim = [1.0, 1.5, 2.0, 2.5] + [1.0] * 4
     rows = [list(affine[r]) for r in range(3)]
     if version == 1:
-        head = struct.pack(endian + "i36s8h3f4h8f3fh2B4f2i80s24s2h6f12f16s4s", 348, b"", *dims, 0, 0, 0, 0, code, 8 * size, 0,
-                           *pixdim, 352.0, slope, intercept, 0, 0, 2, 0, 0, 0, 0, 0, 0, b"", b"", 0, sform, *[0.0] * 6,
-                           *rows[0], *rows[1], *rows[2], b"", b"n+1\0")
+        head = struct.pack(endian + "i36s8h3f4h8f3fh2B4f2i80s24s2h6f12f16s4s", 348, b"", *dims, 0, 0, 0, 0, code,
+                           8 * size, 0, *pixdim, 352.0, slope, intercept, 0, 0, 2, 0, 0, 0, 0, 0, 0, b"", b"", 0, sform,
+                           *[0.0] * 6, *rows[0], *rows[1], *rows[2], b"", b"n+1\0")
         check(len(head) == 348, "header of %d bytes" % len(head))
     else:
-        head = struct.pack(endian + "i8s2h8q3d8dq6d2q80s24s2i6d12d3i16sB15s", 540, b"n+2\0\r\n\x1a\n", code, 8 * size, *dims,
-                           0.0, 0.0, 0.0, *pixdim, 544, slope, intercept, 0.0, 0.0, 0.0, 0.0, 0, 0, b"", b"", 0, sform, *[0.0] * 6,
-                           *rows[0], *rows[1], *rows[2], 0, 2, 0, b"", 0, b"")
+        head = struct.pack(endian + "i8s2h8q3d8dq6d2q80s24s2i6d12d3i16sB15s", 540, b"n+2\0\r\n\x1a\n", code, 8 * size,
+                           *dims, 0.0, 0.0, 0.0, *pixdim, 544, slope, intercept, 0.0, 0.0, 0.0, 0.0, 0, 0, b"", b"", 0,
+                           sform, *[0.0] * 6, *rows[0], *rows[1], *rows[2], 0, 2, 0, b"", 0, b"")
         check(len(head) == 540, "header of %d bytes" % len(head))
     whole = head + b"\0" * 4 + data
     with (gzip.open if path.endswith(".gz") else open)(path, "wb") as file:
@@ -164,7 +165,8 @@ agree("vectors as lines of three", info("n.nii", "--bvec", "t.bvec"), reference)
 np.savetxt("t.bval", dwi.b, "%g")
 agree("b-values as a column", info("n.nii", "--bval", "t.bval"), reference)
 with open("t.bvec", "w") as file:
-    file.write("# made by hand\r\n" + "\r\n".join(",\t".join("%.12f" % x for x in row) + "  " for row in inner.T) + "\r\n\r\n")
+    file.write("# made by hand\r\n" + "\r\n".join(",\t".join("%.12f" % x for x in row) + "  "
+                                                  for row in inner.T) + "\r\n\r\n")
 agree("comments, commas, tabs, CR LF", info("n.nii", "--bvec", "t.bvec"), reference)
 # clearly not unit: shells in the length under one nominal b, as MRtrix reads them
 length = np.sqrt(dwi.b / 3000)
@@ -178,8 +180,8 @@ np.savetxt("t.bvec", (inner * 1.004).T, "%.12f")
 agree("nearly unit vectors", info("n.nii", "--bvec", "t.bvec"), reference)
 if mrinfo:
     np.savetxt("t.bvec", (inner * length[:, None]).T, "%.12f")
-    text = subprocess.run([mrinfo, "-quiet", "-dwgrad", "-fslgrad", "t.bvec", "t.bval", "n.nii"], stdout=subprocess.PIPE,
-                          check=True).stdout.decode()
+    text = subprocess.run([mrinfo, "-quiet", "-dwgrad", "-fslgrad", "t.bvec", "t.bval", "n.nii"],
+                          stdout=subprocess.PIPE, check=True).stdout.decode()
     table = np.array([[float(x) for x in line.split()] for line in text.splitlines() if line.strip()])
     check(np.allclose(table[:, 3], dwi.b, rtol=1e-4), "MRtrix scales b the same way: %s" % table[:, 3])
 bad = inner.copy()

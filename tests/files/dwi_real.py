@@ -59,7 +59,8 @@ for name, (nrrd, nifti) in pairs.items():
     check(np.allclose(a, b, rtol=1e-5), "%s: samples differ by %g" % (name, np.abs(a - b).max()))
 
 helix = info("slicer_native_nrrd/orig/helix-DWI.nhdr")
-check(helix["size"] == [64, 32, 16] and helix["volumes"] == 7 and helix["highest_order"] == 2, "helix: %s" % helix["size"])
+check(helix["size"] == [64, 32, 16] and helix["volumes"] == 7 and helix["highest_order"] == 2,
+      "helix: %s" % helix["size"])
 check(not np.allclose(helix["measurement_frame"], np.eye(3)), "helix: its frame is told")
 # The tensor of one voxel, fitted here: FA and main direction are known for it.
 data = samples("slicer_native_nrrd/orig/helix-DWI.nhdr")[37, 8, 14]

@@ -18,21 +18,24 @@ def run(*arguments, data=None):
 
 def nrrd(values, sizes, kind="double", code="d", endian="little"):
     mark = "<" if endian == "little" else ">"
-    head = "NRRD0004\ntype: %s\ndimension: %d\nsizes: %s\nencoding: raw\n" % (kind, len(sizes), " ".join(map(str, sizes)))
+    head = "NRRD0004\ntype: %s\ndimension: %d\nsizes: %s\nencoding: raw\n"
+    head %= kind, len(sizes), " ".join(map(str, sizes))
     head += "endian: %s\n" % endian
     return (head + "\n").encode() + struct.pack(mark + "%d%s" % (len(values), code), *values)
 
 
 def read(data):
     head, body = data.split(b"\n\n", 1)
-    fields = dict(line.split(": ", 1) for line in head.decode().split("\n") if ": " in line and not line.startswith("#"))
+    fields = dict(line.split(": ", 1) for line in head.decode().split("\n")
+                  if ": " in line and not line.startswith("#"))
     sizes = [int(s) for s in fields["sizes"].split()]
     check(fields["type"] == "double", "the output is double: " + fields["type"])
     count = 1
     for s in sizes:
         count *= s
     check(len(body) == 8 * count, "%d bytes of data for sizes %s" % (len(body), sizes))
-    return sizes, struct.unpack(("<" if fields.get("endian", "little") == "little" else ">") + "%dd" % count, body), fields
+    order = "<" if fields.get("endian", "little") == "little" else ">"
+    return sizes, struct.unpack(order + "%dd" % count, body), fields
 
 
 tensor = [.2883, -.0031, .1973, -.2485, -.2939, .3847, .2972, .1862, .0919, -.3619, .1241, -.3420, .2127, .2727, -.3054]
@@ -74,7 +77,8 @@ for kind, code, endian in (("int16", "h", "big"), ("float", "f", "big"), ("unsig
     check(done.returncode == 0, done.stderr.decode())
     if done.returncode == 0:
         sizes, values, fields = read(done.stdout)
-        check(sizes == [5, 2] and abs(values[0] - 3) < 1e-14 and abs(values[5] - 1) < 1e-14, "matrix %s %s" % (sizes, values))
+        check(sizes == [5, 2] and abs(values[0] - 3) < 1e-14 and abs(values[5] - 1) < 1e-14,
+              "matrix %s %s" % (sizes, values))
 
 # The seed and the number of threads do not matter; --shift and --starts are taken.
 first = run("--order", "3", "--dim", "4", "--threads", "1", data=nrrd([(i * 7 % 11) - 5 for i in range(40)], [20, 2]))

@@ -51,7 +51,8 @@ for name, (space, axes, _) in GEOMETRIES.items():
         check(volume > 0, f"{name}: glyph {glyph} is the right side out: {volume}")
         radius = np.linalg.norm(p, axis=1)
         if glyph == 0:
-            check(np.abs(radius - 0.45 * side).max() < 5e-3 * side, f"{name}: radii {radius.min()} to {radius.max()}, side {side}")
+            check(np.abs(radius - 0.45 * side).max() < 5e-3 * side,
+                  f"{name}: radii {radius.min()} to {radius.max()}, side {side}")
             check(abs(volume / (4 / 3 * math.pi * (0.45 * side) ** 3) - 1) < 0.02, f"{name}: volume {volume}")
             want = np.abs(p / radius[:, None]) * 255
             check(np.abs(colors[:half] - want).max() <= 1.5, f"{name}: colours")

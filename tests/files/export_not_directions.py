@@ -1,5 +1,5 @@
-"""Diffusion data whose number of volumes divides by 3 are not taken for directions, in any disguise; directions are, whoever
-wrote them."""
+"""Diffusion data whose number of volumes divides by 3 are not taken for directions, in any disguise; directions are,
+whoever wrote them."""
 import os
 import shutil
 import subprocess
@@ -19,7 +19,8 @@ def attempt(path, *must):
     for arguments in (["export", "-i", path, "-o", "out.vtp"], ["score", "-i", path, "--truth", "truth.nii.gz"]):
         done = subprocess.run([HOTFIBER, *arguments], capture_output=True, text=True)
         if must:
-            check(done.returncode == 1 and done.stderr.count("\n") == 1, f"{arguments}: {done.returncode} {done.stderr}")
+            check(done.returncode == 1 and done.stderr.count("\n") == 1,
+                  f"{arguments}: {done.returncode} {done.stderr}")
             check(all(word in done.stderr for word in must + (path,)), f"{arguments}: {must}: {done.stderr}")
             check(not os.path.exists("out.vtp"), f"{arguments}: left a file")
         else:
@@ -28,8 +29,8 @@ def attempt(path, *must):
         os.remove("out.vtp")
 
 
-run(HOTFIBER, "phantom", "--layout", "bundles", "--size", "20,20,8", "--directions", "64", "--b0", "8", "-o", "dwi.nii.gz",
-    "--truth", "truth.nii.gz")
+run(HOTFIBER, "phantom", "--layout", "bundles", "--size", "20,20,8", "--directions", "64", "--b0", "8", "-o",
+    "dwi.nii.gz", "--truth", "truth.nii.gz")
 data = nibabel.load("dwi.nii.gz")
 values, affine = np.asarray(data.dataobj, np.float32), data.affine
 check(values.shape[3] == 72, f"{values.shape}")

@@ -1,4 +1,5 @@
-"""DIPY's peaks file, all of its fields, with h5py, in every geometry. What DIPY reads from it is in export_readers.py."""
+"""DIPY's peaks file, all of its fields, with h5py, in every geometry. What DIPY reads from it is in
+export_readers.py."""
 import subprocess
 import sys
 
@@ -34,6 +35,7 @@ for name in GEOMETRIES:
         check.vectors([axes @ d * a for d, a in zip(dirs, values) if a > 0], truth[v], f"{name} {v}")
         check((indices[count:] == -1).all() and (values[count:] == 0).all(), f"{name} {v}: absent ones")
         for d, i in zip(dirs[:count], indices):
-            check(angle(sphere[i], d) < 2.5 and sphere[i] @ d > 0, f"{name} {v}: vertex {i} is {angle(sphere[i], d)} off")
+            check(angle(sphere[i], d) < 2.5 and sphere[i] @ d > 0,
+                  f"{name} {v}: vertex {i} is {angle(sphere[i], d)} off")
         check(pam["gfa"][v] == values[0] and (pam["qa"][v] == values).all(), f"{name} {v}: qa")
 check.end()

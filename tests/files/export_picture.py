@@ -6,13 +6,16 @@ sys.path.insert(0, __file__.rsplit("/", 1)[0])
 from _export import HOTFIBER, Checks, export, run
 
 check = Checks()
-run(HOTFIBER, "phantom", "--layout", "bundles", "--size", "20,20,8", "--directions", "6", "-o", "dwi.nrrd", "--truth", "truth.nrrd")
-run(HOTFIBER, "phantom", "--layout", "bundles", "--size", "16,16,8", "--directions", "6", "-o", "other.nrrd", "--truth", "t.nrrd")
+run(HOTFIBER, "phantom", "--layout", "bundles", "--size", "20,20,8", "--directions", "6", "-o", "dwi.nrrd", "--truth",
+    "truth.nrrd")
+run(HOTFIBER, "phantom", "--layout", "bundles", "--size", "16,16,8", "--directions", "6", "-o", "other.nrrd", "--truth",
+    "t.nrrd")
 export("truth.nrrd", "over.png", "--dwi", "dwi.nrrd")
 export("truth.nrrd", "plain.png")
 with open("over.png", "rb") as over, open("plain.png", "rb") as plain:
     check(over.read() != plain.read(), "the background is another")
-for options, must in ((["-o", "x.vtp", "--dwi", "dwi.nrrd"], "--dwi"), (["-o", "x.png", "--dwi", "other.nrrd"], "other.nrrd"),
+for options, must in ((["-o", "x.vtp", "--dwi", "dwi.nrrd"], "--dwi"),
+                      (["-o", "x.png", "--dwi", "other.nrrd"], "other.nrrd"),
                       (["-o", "dwi.nrrd", "--format", "png", "--dwi", "dwi.nrrd"], "dwi.nrrd"),
                       (["-o", "x.png", "--dwi", "truth.nrrd"], "truth.nrrd")):
     done = subprocess.run([HOTFIBER, "export", "-i", "truth.nrrd", *options], capture_output=True, text=True)

@@ -1,6 +1,6 @@
-"""The matrix of exports: every file we write, read by somebody else's reader, gives the same world directions within .01
-degree: for an oblique LPS file, a RAS file, permuted and flipped axes, LAS, and measurement frames that are not the identity.
-A reader that is not installed is named and left out; HOT_ALL_READERS=1 makes that a failure."""
+"""The matrix of exports: every file we write, read by somebody else's reader, gives the same world directions within
+.01 degree: for an oblique LPS file, a RAS file, permuted and flipped axes, LAS, and measurement frames that are not the
+identity. A reader that is not installed is named and left out; HOT_ALL_READERS=1 makes that a failure."""
 import os
 import shutil
 import sys

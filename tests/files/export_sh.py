@@ -1,5 +1,5 @@
-"""Tensors through `export sh`, read by MRtrix: the amplitude along any scanner direction is the tensor's A x^m there, for
-orders 2 4 6 8, every geometry, and measurement frames that are not the identity."""
+"""Tensors through `export sh`, read by MRtrix: the amplitude along any scanner direction is the tensor's A x^m there,
+for orders 2 4 6 8, every geometry, and measurement frames that are not the identity."""
 import itertools
 import math
 import shutil
@@ -56,5 +56,6 @@ for name, (space, _, frame) in GEOMETRIES.items():
             for d, scanner in enumerate(directions):
                 x = frame.T @ (np.array(SIGN[space]) * scanner)  # scanner -> the file's space -> the tensor's own frame
                 want = value(order, tensors[ours][1:], x) if tensors[ours][0] else 0
-                check(abs(data[voxel][d] - want) <= 2e-5 * order, f"{name} order {order} {ours}: {data[voxel][d]} {want}")
+                check(abs(data[voxel][d] - want) <= 2e-5 * order,
+                      f"{name} order {order} {ours}: {data[voxel][d]} {want}")
 check.end()

@@ -1,5 +1,5 @@
-"""hotfiber export with bad input and bad places to write to: one line, exit status 1 (2 for wrong usage), nothing written,
-inputs untouched."""
+"""hotfiber export with bad input and bad places to write to: one line, exit status 1 (2 for wrong usage), nothing
+written, inputs untouched."""
 import os
 import resource
 import subprocess
@@ -45,17 +45,22 @@ with open("in.nrrd", "rb") as f:
 
 # inputs that are not there, or nothing, or broken
 os.symlink("nowhere", "dangling.nrrd")
-broken = {"empty.nrrd": b"", "empty.nii": b"", "garbage.nrrd": bytes(range(256)) * 9, "garbage.nii.gz": bytes(range(256)) * 9,
+broken = {"empty.nrrd": b"", "empty.nii": b"", "garbage.nrrd": bytes(range(256)) * 9,
+          "garbage.nii.gz": bytes(range(256)) * 9,
           "text.nrrd": b"hello\nworld\n", "short.nrrd": whole[:-1], "header.nrrd": whole[:200],
           "short.nii": open("plain.nii", "rb").read()[:-1], "head.nii": open("plain.nii", "rb").read()[:351],
           "short.nii.gz": open("in.nii.gz", "rb").read()[:-30],
-          "scalar.nrrd": b"NRRD0004\ntype: float\ndimension: 3\nsizes: 2 2 2\nencoding: raw\nendian: little\n\n" + bytes(32),
-          "seven.nrrd": b"NRRD0004\ntype: float\ndimension: 4\nsizes: 7 1 1 1\nencoding: raw\nendian: little\n\n" + bytes(28),
+          "scalar.nrrd": b"NRRD0004\ntype: float\ndimension: 3\nsizes: 2 2 2\nencoding: raw\nendian: little\n\n" +
+                         bytes(32),
+          "seven.nrrd": b"NRRD0004\ntype: float\ndimension: 4\nsizes: 7 1 1 1\nencoding: raw\nendian: little\n\n" +
+                        bytes(28),
           "huge.nrrd": b"NRRD0004\ntype: float\ndimension: 4\nsizes: 3 2000000 2000000 2000000\nencoding: raw\n"
                        b"endian: little\n\n" + bytes(28),
-          "block.nrrd": b"NRRD0004\ntype: block\nblock size: 4\ndimension: 4\nsizes: 3 1 1 1\nencoding: raw\n\n" + bytes(12)}
+          "block.nrrd": b"NRRD0004\ntype: block\nblock size: 4\ndimension: 4\nsizes: 3 1 1 1\nencoding: raw\n\n" +
+                        bytes(12)}
 six = b"NRRD0004\ntype: float\ndimension: 4\nsizes: 6 1 1 1\nencoding: raw\nendian: little\n%s\n\n" + bytes(24)
-others = {"tensor.nrrd": six % b"kinds: 3D-symmetric-matrix ??? ??? ???", "label.nrrd": six % b'labels: "tijk_2o3d_sym" "" "" ""',
+others = {"tensor.nrrd": six % b"kinds: 3D-symmetric-matrix ??? ??? ???",
+          "label.nrrd": six % b'labels: "tijk_2o3d_sym" "" "" ""',
           "dwi.nrrd": six % b"modality:=DWMRI"}  # something else that has the size of directions
 broken.update(others)
 with open("six.nrrd", "wb") as f:
@@ -90,8 +95,10 @@ attempt(["-i", "in.nrrd", "-o", "keep.vtp"], 1, limit=100)
 check(open("keep.vtp").read() == "old", "the old file stays")
 
 # a pipe
-piped = subprocess.run([HOTFIBER, "export", "-o", "-", "--format", "peaks"], stdin=open("in.nrrd", "rb"), capture_output=True)
+piped = subprocess.run([HOTFIBER, "export", "-o", "-", "--format", "peaks"], stdin=open("in.nrrd", "rb"),
+                       capture_output=True)
 check(piped.returncode == 0 and piped.stdout.startswith(b"NRRD"), "from standard input to standard output")
 listed = subprocess.run([HOTFIBER, "export", "--list"], capture_output=True, text=True)
-check(listed.returncode == 0 and all(name in listed.stdout for name in ("peaks", "vtp", "fixels", "png", "dec")), "--list")
+check(listed.returncode == 0 and all(name in listed.stdout for name in ("peaks", "vtp", "fixels", "png", "dec")),
+      "--list")
 check.end()

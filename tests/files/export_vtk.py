@@ -1,5 +1,5 @@
-"""libhotvtk: what its objects hold, handed over as pointers to VTK's own Python classes in this process, and written by the
-example program in C, which loads the library itself. Same checks as for the files that need no VTK."""
+"""libhotvtk: what its objects hold, handed over as pointers to VTK's own Python classes in this process, and written by
+the example program in C, which loads the library itself. Same checks as for the files that need no VTK."""
 import ctypes
 import os
 import resource
@@ -86,7 +86,8 @@ def by_example(what, source, target):
 
 def same_arrays(what, one, other):
     """Two data sets with the same attributes to the last bit."""
-    for name, a, b in (("points", one.GetPointData(), other.GetPointData()), ("cells", one.GetCellData(), other.GetCellData())):
+    for name, a, b in (("points", one.GetPointData(), other.GetPointData()),
+                       ("cells", one.GetCellData(), other.GetCellData())):
         names = sorted(a.GetArrayName(i) for i in range(a.GetNumberOfArrays()))
         check(names == sorted(b.GetArrayName(i) for i in range(b.GetNumberOfArrays())), f"{what}: {name} {names}")
         for array in names:
@@ -132,7 +133,8 @@ for what, source, own in (("lines", "nothing.nrrd", "empty.vtp"), ("glyphs", "un
     for path in (own, by_example(what, source, "empty_vtk.vtp")):
         case.what = f"empty {path}"
         found = read(vtkXMLPolyDataReader(), path)
-        check(found.GetNumberOfCells() == 0 and found.GetNumberOfPoints() == 0, f"{path}: {found.GetNumberOfCells()} cells")
+        check(found.GetNumberOfCells() == 0 and found.GetNumberOfPoints() == 0,
+              f"{path}: {found.GetNumberOfCells()} cells")
         says_lps(case, found)
 found = read(vtkXMLImageDataReader(), by_example("image", "nothing.nrrd", "empty.vti"))
 check(not vtk_to_numpy(found.GetPointData().GetArray("nfibers")).any(), "empty image")
@@ -142,8 +144,8 @@ case.what = "trouble"
 fibers = load("hot_fiber_field_load", "directions.nrrd")
 lines = make_object("hot_vtk_lines", fibers)
 before = sorted(os.listdir("."))
-for path, status, must in (("x.vti", ARGUMENT, b".vtp"), ("x", ARGUMENT, b"vtkPolyData"), ("none/x.vtp", FILE, b"none/x.vtp"),
-                           ("/proc/x.vtp", FILE, b"/proc/x.vtp")):
+for path, status, must in (("x.vti", ARGUMENT, b".vtp"), ("x", ARGUMENT, b"vtkPolyData"),
+                           ("none/x.vtp", FILE, b"none/x.vtp"), ("/proc/x.vtp", FILE, b"/proc/x.vtp")):
     check(layer.hot_vtk_write(context, lines, path.encode()) == status, f"{path}: status")
     check(must in core.hot_context_message(context), f"{path}: {core.hot_context_message(context)}")
 os.mkdir("folder.vtp")
@@ -158,7 +160,8 @@ def little_room():
 
 full = subprocess.run([EXAMPLE, LIBRARY, "lines", "directions.nrrd", "full.vtp"], capture_output=True, text=True,
                       preexec_fn=little_room)
-check(full.returncode == 1 and full.stderr.count("\n") == 1 and "full.vtp" in full.stderr, f"a full disk: {full.stderr}")
+check(full.returncode == 1 and full.stderr.count("\n") == 1 and "full.vtp" in full.stderr,
+      f"a full disk: {full.stderr}")
 check(sorted(os.listdir(".")) == before, f"left behind: {os.listdir('.')}")
 check(layer.hot_vtk_write(context, lines, b"good.vtp") == OK and os.path.exists("good.vtp"), "still good")
 core.hot_context_cancel(context)

@@ -15,7 +15,8 @@ def check(condition, text):
 
 
 def run(*arguments, data=None):
-    return subprocess.run([HOTFIBER, "heev", "--quiet", *map(str, arguments)], input=data, capture_output=True, timeout=120)
+    return subprocess.run([HOTFIBER, "heev", "--quiet", *map(str, arguments)], input=data, capture_output=True,
+                          timeout=120)
 
 
 def nrrd(array, kind="double"):
@@ -27,7 +28,8 @@ def nrrd(array, kind="double"):
 
 def read(data):
     head, body = data.split(b"\n\n", 1)
-    fields = dict(line.split(": ", 1) for line in head.decode().split("\n") if ": " in line and not line.startswith("#"))
+    fields = dict(line.split(": ", 1) for line in head.decode().split("\n")
+                  if ": " in line and not line.startswith("#"))
     check(fields["type"] == "double", "the output is double: " + fields["type"])
     return np.frombuffer(body, "<f8").reshape([int(s) for s in fields["sizes"].split()][::-1])
 
@@ -46,7 +48,8 @@ for batch, n in (((3,), 5), ((2, 4), 17), ((), 1), ((2,), 70)):
     done = run("--vectors", "v.nrrd", data=nrrd(parts(z)))
     check(done.returncode == 0, done.stderr.decode())
     values, v = read(done.stdout), read(open("v.nrrd", "rb").read())
-    check(values.shape == (true.shape if batch else (n,)) and np.abs(values - true).max() < 1e-12, f"values of {batch} {n}")
+    check(values.shape == (true.shape if batch else (n,)) and np.abs(values - true).max() < 1e-12,
+          f"values of {batch} {n}")
     check(v.shape == (*batch, n, n, 2), f"vectors are laid out as the input: {v.shape}")
     v = (v[..., 0] + 1j * v[..., 1]).swapaxes(-1, -2)
     check(np.abs(z @ v - v * values[..., None, :]).max() < 1e-12 * n, "A V = V D")
@@ -74,11 +77,14 @@ check(b"1 of 3 matrices" in done.stderr and np.isnan(values[1]).all() and
       np.abs(values[[0, 2]] - np.linalg.eigvalsh(z[[0, 2]])).max() < 1e-12, done.stderr.decode())
 skew = parts(z)
 skew[2, 1, 3, 1] += 1
-for arguments, data, words in [((), nrrd(skew), "not Hermitian"), (("--real",), nrrd(random.normal(size=(4, 4))), "not symmetric"),
-                               ((), nrrd(random.normal(size=(4, 4))), "axis 0"), ((), nrrd(random.normal(size=(3, 4, 2))), "square"),
+for arguments, data, words in [((), nrrd(skew), "not Hermitian"),
+                               (("--real",), nrrd(random.normal(size=(4, 4))), "not symmetric"),
+                               ((), nrrd(random.normal(size=(4, 4))), "axis 0"),
+                               ((), nrrd(random.normal(size=(3, 4, 2))), "square"),
                                (("--largest", 5), nrrd(parts(z)), "size 4"),
                                (("--real",), nrrd(np.zeros((1025, 1025))), "1025")]:
     done = run(*arguments, data=data)
-    check(done.returncode == 1 and words in done.stderr.decode() and done.stdout == b"", f"{words}: {done.stderr.decode()}")
+    check(done.returncode == 1 and words in done.stderr.decode() and done.stdout == b"",
+          f"{words}: {done.stderr.decode()}")
 print("heev:", "failed" if failures else "passed")
 sys.exit(failures > 0)

@@ -1,4 +1,5 @@
-"""hotfiber fit and hotfiber response as a user calls them: pipes, NRRD and NIfTI alike, responses in and out, refusals."""
+"""hotfiber fit and hotfiber response as a user calls them: pipes, NRRD and NIfTI alike, responses in and out,
+refusals."""
 import os
 import subprocess
 import sys
@@ -19,8 +20,8 @@ def check(condition, what):
 
 
 def run(*words, given=None):
-    return subprocess.run([HOTFIBER] + [str(w) for w in words], input=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=120)
+    return subprocess.run([HOTFIBER] + [str(w) for w in words], input=given, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=120)
 
 
 def good(*words, given=None):
@@ -83,7 +84,8 @@ open("mrtrix.txt", "w").write("# Shells: 3000\n" + " ".join("%.10g" % x for x in
 done = good("fit", "-i", "all.nrrd", "-o", "c.nrrd", "--response", "mrtrix.txt")
 check("no row for b=0" in done.stderr.decode(), "not said: " + done.stderr.decode())
 s0 = rows[0, 0] / np.sqrt(4 * np.pi)
-check(np.abs(read("c.nrrd")[2][1:] * 2 * 1000 / 1000 - read("a.nrrd")[2][1:] * 1000 / s0).max() <= .01, "relative scale")
+check(np.abs(read("c.nrrd")[2][1:] * 2 * 1000 / 1000 - read("a.nrrd")[2][1:] * 1000 / s0).max() <= .01,
+      "relative scale")
 done = good("fit", "-i", "all.nrrd", "-o", "d.nrrd", "--model", "odf", "--order", 4)
 check(read("d.nrrd")[2].shape[0] == 16, "odf at order 4")
 good("fit", "-i", "all.nrrd", "-o", "e.nrrd", "--model", "adc", "--order", 2, "--positive", "--known_b0", "false")

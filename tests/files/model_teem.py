@@ -75,7 +75,8 @@ for name, path in SETS.items():
     difference = np.abs(us[use] - them[use]).max((1, 2)) / np.abs(them[use]).max((1, 2))
     # of a tensor nearly round about two axes the direction is noise of the last digits
     gap = (values[use, 2] - values[use, 1]) / values[use, 2]
-    print("%s: %d voxels with FA > .1 (%d > .3); largest angle %.5f degrees (%.5f with a gap above 1%%), largest difference %.2e"
+    print("%s: %d voxels with FA > .1 (%d > .3); largest angle %.5f degrees (%.5f with a gap above 1%%), "
+          "largest difference %.2e"
           % (name, use.sum(), (use & (fa > .3)).sum(), angle.max(), angle[gap > .01].max(), difference.max()))
     if use.sum() < 50 or not angle[gap > .01].max() <= .01 or not difference.max() <= 1e-4:
         print(name, "does not agree with Teem")

@@ -50,8 +50,8 @@ def formula(b, g, truth, along, across):
 
 
 # Without noise the signals are the formula, in every fibre row; isotropic voxels are grey matter and CSF in turn.
-b, g, data, truth, header, _ = phantom("--snr", 0, "--voxels", 50, "--csf", "0-.3", "--b", "1000,3000", "--directions", 30,
-                                       "--along", 1.6e-3, "--across", 0.3e-3, "--b0", 3, "--s0", 800)
+b, g, data, truth, header, _ = phantom("--snr", 0, "--voxels", 50, "--csf", "0-.3", "--b", "1000,3000", "--directions",
+                                       30, "--along", 1.6e-3, "--across", 0.3e-3, "--b0", 3, "--s0", 800)
 check(data.shape == (50, 6, 1, 63) and (b[:3] == 0).all(), "sizes and b=0 volumes")
 check(np.allclose(b[3:33], 1000) and np.allclose(b[33:], 3000), "two shells")
 want = 800 * formula(b, g, truth[:, :5], 1.6e-3, 0.3e-3)
@@ -99,7 +99,8 @@ for k, sigma in ((0, 50), (1, 100)):
     spread = noise[..., b == 0].std() / sigma
     check(abs(spread - 1) < 0.03, "spread at b=0: %g" % spread)
     dark = noise[1::2][..., b > 10000] / sigma
-    check(abs(dark.mean() - np.sqrt(np.pi / 2)) < 0.02 and abs(dark.std() - np.sqrt(2 - np.pi / 2)) < 0.02, "Rayleigh in the dark")
+    check(abs(dark.mean() - np.sqrt(np.pi / 2)) < 0.02 and abs(dark.std() - np.sqrt(2 - np.pi / 2)) < 0.02,
+          "Rayleigh in the dark")
     flat = noise[..., b == 0].reshape(-1, 20)
     check(np.abs(np.corrcoef(flat.T) - np.eye(20)).max() < 0.15, "volumes independent")
 check(np.array_equal(noisy[:, :, 2], clean[:, :, 2]) is False and np.abs(noisy[:, :, 2] - clean[:, :, 0]).max() < 1e-3,
@@ -121,28 +122,33 @@ for voxel in range(3):
     part = (np.cos(tilt)[..., None] * v
             + np.sinc(tilt / np.pi)[..., None] * (x[..., None] * e1 + y[..., None] * e2)).reshape(-1, 3)
     want = 1000 * (weight.reshape(-1, 1) * np.exp(-b * (0.2e-3 + 1.5e-3 * (part @ g.T) ** 2))).sum(0)
-    check(np.abs(data[voxel, 0, 0] - want).max() < 0.05, "dispersed: off by %g" % np.abs(data[voxel, 0, 0] - want).max())
+    check(np.abs(data[voxel, 0, 0] - want).max() < 0.05,
+          "dispersed: off by %g" % np.abs(data[voxel, 0, 0] - want).max())
 
 # Varying diffusivities: each fibre's own, found back by a fit of ln S = -b (across + (along - across) dot^2).
 b, g, data, truth, _, _ = phantom("--snr", 0, "--single", "--voxels", 300, "--vary", 0.1)
 dot2 = np.einsum("nd,vd->nv", truth[:, 0, 0, 0], g)[:, b > 0] ** 2
 adc = -np.log(data[:, 0, 0, b > 0] / 1000) / 3000
 fits = np.array([np.polyfit(dot2[i], adc[i], 1) for i in range(300)])
-check(abs(fits[:, 1].std() / 0.2e-3 - 0.1) < 0.02 and abs((fits.sum(1) / 1.7e-3).std() - 0.1) < 0.02, "diffusivities vary by .1")
+check(abs(fits[:, 1].std() / 0.2e-3 - 0.1) < 0.02 and abs((fits.sum(1) / 1.7e-3).std() - 0.1) < 0.02,
+      "diffusivities vary by .1")
 
 # Determinism: threads do not matter, seeds do.
 for name, options in (("a", ["--threads", "1"]), ("b", ["--threads", "7"]), ("c", ["--seed", "2"])):
-    subprocess.run([HOT, "phantom", "-o", name + ".nrrd", "--voxels", "40", "--dispersion", "0-15", *options], check=True)
+    subprocess.run([HOT, "phantom", "-o", name + ".nrrd", "--voxels", "40", "--dispersion", "0-15", *options],
+                   check=True)
 a, same, other = (open(name + ".nrrd", "rb").read() for name in "abc")
 check(a == same and a != other, "the same bytes for any number of threads, others for another seed")
 
 # An oblique grid with a turned frame: the same physics in world axes, and integers.
 b, g, data, truth, header, truth_header = phantom("--oblique", "--snr", 0, "--voxels", 30, "--type", "uint16", "--gzip")
-check(header["type"] in ("unsigned short", "uint16", "ushort") and header["space"] == "left-posterior-superior", "header")
+check(header["type"] in ("unsigned short", "uint16", "ushort") and header["space"] == "left-posterior-superior",
+      "header")
 frame = np.stack(_nrrd.vectors(header["measurement frame"]), axis=1)
 check(np.allclose(frame @ frame.T, np.eye(3)) and np.abs(frame - np.eye(3)).max() > 0.2, "a turned measurement frame")
 check(np.abs(data[:, :5] - 1000 * formula(b, g, truth[:, :5], 1.7e-3, 0.2e-3)).max() <= 0.51, "signals in world axes")
-check(header["space directions"].split(" none")[0] in truth_header["space directions"], "the truth lies on the same grid")
+check(header["space directions"].split(" none")[0] in truth_header["space directions"],
+      "the truth lies on the same grid")
 
 # Bundles: single, crossing, isotropic voxels and air; fibres follow their neighbours; all in one piece.
 b, g, data, truth, header, _ = phantom("--layout", "bundles", "--snr", 0, "--size", "40,40,6", "--oblique")
@@ -151,7 +157,8 @@ number = (f > 0).sum(-1)
 air = data[..., 0] == 0
 check((number[air] == 0).all() and air.mean() > 0.1, "air around")
 check(all((number == n).sum() > 100 for n in (0, 1, 2)), "0, 1 and 2 fibres: %s" % np.bincount(number.ravel()))
-check(np.abs(data[~air & (number > 0)] - 1000 * formula(b, g, truth[~air & (number > 0)], 1.7e-3, 0.2e-3)).max() < 1e-3, "signals")
+check(np.abs(data[~air & (number > 0)] - 1000 * formula(b, g, truth[~air & (number > 0)], 1.7e-3, 0.2e-3)).max() < 1e-3,
+      "signals")
 iso = data[~air & (number == 0)][:, b > 0] / 1000
 kinds = np.round(-np.log(iso) / 3000 * 1e4).astype(int)
 check(set(np.unique(kinds)) == {8, 30}, "grey matter and CSF")
@@ -186,7 +193,8 @@ for n, lowest in ((3, 3 * np.sqrt(2)), (6, None), (64, None), (150, None)):
         check(np.abs(off - 1 / np.sqrt(5)).max() < 1e-6, "the icosahedron's axes")
     else:
         nearest = np.degrees(np.arccos((np.abs(u @ u.T) - 2 * np.eye(n)).max(1)))
-        check(energy(u) < energy(spiral(n)), "%d directions: energy %g, a spiral's %g" % (n, energy(u), energy(spiral(n))))
+        check(energy(u) < energy(spiral(n)),
+              "%d directions: energy %g, a spiral's %g" % (n, energy(u), energy(spiral(n))))
         check(nearest.min() > 0.8 * np.degrees(np.sqrt(8 * np.pi / np.sqrt(3) / (2 * n))), "nearest %g" % nearest.min())
 
 # A scheme of one's own, as FSL writes it (image axes, x negated for a positive determinant): the same numbers come back
@@ -214,13 +222,15 @@ subprocess.run([HOT] + command[1:], check=True)
 check(open("phantom.nhdr").read() == open(os.path.join(sample, "phantom.nhdr")).read(), "the sample's header")
 unzip = lambda name: gzip.decompress(open(name, "rb").read())  # noqa: E731
 check(unzip("phantom.raw.gz") == unzip(os.path.join(sample, "phantom.raw.gz")), "the sample's data")
-check(np.array_equal(_nrrd.read("phantom_truth.nrrd")[2], _nrrd.read(os.path.join(sample, "phantom_truth.nrrd"))[2]), "its truth")
+check(np.array_equal(_nrrd.read("phantom_truth.nrrd")[2], _nrrd.read(os.path.join(sample, "phantom_truth.nrrd"))[2]),
+      "its truth")
 
 # What makes no sense is refused in one line, and nothing is written.
-for options, status, word in ((["--angles", "30-x"], 2, "--angles"), (["--angles", "100"], 1, "90"), (["--csf", "2"], 1, "CSF"),
-                              (["--fractions", "1.5"], 1, "fractions"), (["--size", "4,4"], 2, "--size"),
-                              (["--dispersion", "80"], 1, "45"), (["--voxels", "0"], 2, "--voxels"),
-                              (["-o", "no/such/x.nrrd"], 1, "no/such"), (["--bval", "own.bval"], 2, "--bvec")):
+for options, status, word in ((["--angles", "30-x"], 2, "--angles"), (["--angles", "100"], 1, "90"),
+                              (["--csf", "2"], 1, "CSF"), (["--fractions", "1.5"], 1, "fractions"),
+                              (["--size", "4,4"], 2, "--size"), (["--dispersion", "80"], 1, "45"),
+                              (["--voxels", "0"], 2, "--voxels"), (["-o", "no/such/x.nrrd"], 1, "no/such"),
+                              (["--bval", "own.bval"], 2, "--bvec")):
     if os.path.exists("bad.nrrd"):
         os.remove("bad.nrrd")
     got = subprocess.run([HOT, "phantom", "-o", "bad.nrrd", *options], capture_output=True, text=True)

@@ -27,7 +27,8 @@ def nrrd(array, kind="double"):
 
 def read(data):
     head, body = data.split(b"\n\n", 1)
-    fields = dict(line.split(": ", 1) for line in head.decode().split("\n") if ": " in line and not line.startswith("#"))
+    fields = dict(line.split(": ", 1) for line in head.decode().split("\n")
+                  if ": " in line and not line.startswith("#"))
     check(fields["type"] == "double", "the output is double: " + fields["type"])
     sizes = [int(s) for s in fields["sizes"].split()]
     return np.frombuffer(body, "<f8").reshape(sizes[::-1])
@@ -53,7 +54,8 @@ for shape in ((3, 4, 2, 17), (5, 2, 1), (2, 30)):
     mine = read(run("--precision", "single", data=nrrd(matrices)).stdout)
     check(1e-12 < np.abs(mine - true).max() < 1e-5 or n == 1, f"single precision is single: {shape}")
     mine = read(run(data=nrrd(matrices.astype("<f4"), "float")).stdout)
-    check(np.abs(mine - expected(matrices.astype("<f4").astype(float))).max() < 1e-13, f"floats are taken as they are: {shape}")
+    check(np.abs(mine - expected(matrices.astype("<f4").astype(float))).max() < 1e-13,
+          f"floats are taken as they are: {shape}")
     if n > 5:
         mine = read(run("--index", "2,5", data=nrrd(matrices)).stdout)
         check(mine.shape[-1] == 4 and np.abs(mine - true[..., 2:6]).max() < 1e-13, f"index of {shape}")
@@ -61,15 +63,18 @@ for shape in ((3, 4, 2, 17), (5, 2, 1), (2, 30)):
         inside = [row[(row >= -.5) & (row < .7)] for row in true.reshape(-1, n)]
         check(mine.shape[-1] == max(map(len, inside)), f"width of a range: {mine.shape}")
         for row, right in zip(mine.reshape(len(inside), -1), inside):
-            check(np.abs(row[:len(right)] - right).max(initial=0) < 1e-13 and np.isnan(row[len(right):]).all(), "a range")
+            check(np.abs(row[:len(right)] - right).max(initial=0) < 1e-13 and np.isnan(row[len(right):]).all(),
+                  "a range")
         mine = read(run("--tolerance", "0.01", "--index", "0,3", data=nrrd(matrices)).stdout)
         check(0 < np.abs(mine - true[..., :4]).max() <= .01, "a tolerance is used and kept")
-        check(read(run("--range", "1e5,1e6", data=nrrd(matrices)).stdout).shape[-1] == 1, "an empty range keeps its axis")
+        check(read(run("--range", "1e5,1e6", data=nrrd(matrices)).stdout).shape[-1] == 1,
+              "an empty range keeps its axis")
 bad = random.normal(size=(3, 2, 6))
 bad[1, 0, 3] = np.inf
 done = subprocess.run([HOTFIBER, "tridiag"], input=nrrd(bad), capture_output=True)
 mine = read(done.stdout)
-check(b"1 of 3 matrices" in done.stderr and np.isnan(mine[1]).all() and np.isfinite(mine[[0, 2]]).all(), done.stderr.decode())
+check(b"1 of 3 matrices" in done.stderr and np.isnan(mine[1]).all() and np.isfinite(mine[[0, 2]]).all(),
+      done.stderr.decode())
 for arguments, data, words in [
         ((), nrrd(random.normal(size=(3, 6))), "axis 1"),
         ((), nrrd(random.normal(size=6)), "axis 1"),

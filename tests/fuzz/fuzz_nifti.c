@@ -1,5 +1,5 @@
-/* Fuzz target: a DWI as NIfTI (with a table that fits the corpus). Works on files in the current folder, because niftilib
- * goes by names. */
+/* Fuzz target: a DWI as NIfTI (with a table that fits the corpus). Works on files in the current folder, because
+ * niftilib goes by names. */
 #include <stdio.h>
 
 #include <hotfiber/hotfiber.h>

@@ -1,5 +1,6 @@
-/* Drives a fuzz target without a fuzzer: replay FOLDER [rounds]. Every file of the folder as it is, then `rounds` changed
- * copies of each (default 300): bytes flipped, cut, doubled, overwritten with awkward numbers, mixed with other files. */
+/* Drives a fuzz target without a fuzzer: replay FOLDER [rounds]. Every file of the folder as it is, then `rounds`
+ * changed copies of each (default 300): bytes flipped, cut, doubled, overwritten with awkward numbers, mixed
+ * with other files. */
 #include <dirent.h>
 
 #include "check.h"
@@ -10,8 +11,10 @@ enum { FILES = 256, ROOM = 1 << 16 };
 static uint8_t *contents[FILES];
 static size_t sizes[FILES], count;
 
-static const char *const awkward[] = {"0", "-1", "1e308", "nan", "99999999999999999999", "4294967296", "%s%n", ":=", "\n\n",
-                                      "(", ")", " ", "\"", "\\", "none", "LIST", "???", "0x1p-1074", ",", "\r\n"};
+static const char *const awkward[] = {"0",          "-1",   "1e308",     "nan",  "99999999999999999999",
+                                      "4294967296", "%s%n", ":=",        "\n\n", "(",
+                                      ")",          " ",    "\"",        "\\",   "none",
+                                      "LIST",       "???",  "0x1p-1074", ",",    "\r\n"};
 
 static size_t change(uint64_t *state, const uint8_t *from, size_t size, uint8_t *to)
 {

@@ -1,5 +1,6 @@
-/* The module in a host's process, where it must never print, exit or leave anything: loaded, run, closed and loaded again;
- * from threads, two at once, aborted anywhere, with arguments that mean nothing; beside a host that uses Teem itself.
+/* The module in a host's process, where it must never print, exit or leave anything: loaded, run, closed and loaded
+ * again; from threads, two at once, aborted anywhere, with arguments that mean nothing; beside a host that uses Teem
+ * itself.
  *
  *   test_module_host libHotFiberLib.so dwi.nrrd      in an empty folder but for the data */
 #include "check.h"
@@ -88,7 +89,7 @@ static int same_content(const char *a, const char *b)
     return same;
 }
 
-/* ---- Arguments ------------------------------------------------------------------------------------------------------ */
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
 /* Refused, with a message that begins with the parameter's name and says the value. */
 static void refused(const char *parameter, const char *word, int count, const char *const *arguments)
@@ -100,11 +101,13 @@ static void refused(const char *parameter, const char *word, int count, const ch
     CHECK(strncmp(process.ProgressMessage, parameter, strlen(parameter)) == 0 &&
               strncmp(process.ProgressMessage + strlen(parameter), ": ", 2) == 0,
           "%s: the message is '%s'", parameter, process.ProgressMessage);
-    CHECK(strstr(process.ProgressMessage, word), "%s: '%s' should speak of '%s'", parameter, process.ProgressMessage, word);
+    CHECK(strstr(process.ProgressMessage, word), "%s: '%s' should speak of '%s'", parameter, process.ProgressMessage,
+          word);
     CHECK(entries() == before, "%s: something is left", parameter);
 }
-#define REFUSED(parameter, word, ...)                                                           \
-    refused(parameter, word, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), (const char *const[]){__VA_ARGS__})
+#define REFUSED(parameter, word, ...)                                                                                  \
+    refused(parameter, word, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *),                              \
+            (const char *const[]){__VA_ARGS__})
 
 static void test_bad_values(void)
 {
@@ -112,16 +115,19 @@ static void test_bad_values(void)
         {"model", "spline", "fod, odf or adc"}, {"order", "5", "auto, 2, 4, 6 or 8"}, {"order", "", "auto, 2"},
         {"method", "guess", "lowrank"}, {"select", "best", "averaged"}, {"device", "tpu", "auto, cpu or cuda"},
         {"max_fibers", "0", "1 to 16"}, {"max_fibers", "2.5", "whole"}, {"max_fibers", "many", "many"},
-        {"max_fibers", "17", "17"}, {"threshold", "2", "-1 to 1"}, {"threshold", "nan", "nan"}, {"threshold", "0,5", "0,5"},
-        {"min_angle", "91", "90"}, {"min_angle", "-2", "-2"}, {"min_amplitude", "inf", "inf"}, {"min_amplitude", "x", "x"},
-        {"sigma", "-1", "-1"}, {"sigma", "1e999", "1e999"}, {"threads", "-1", "-1"}, {"threads", "5000", "1024"},
+        {"max_fibers", "17", "17"}, {"threshold", "2", "-1 to 1"}, {"threshold", "nan", "nan"},
+        {"threshold", "0,5", "0,5"}, {"min_angle", "91", "90"}, {"min_angle", "-2", "-2"},
+        {"min_amplitude", "inf", "inf"}, {"min_amplitude", "x", "x"}, {"sigma", "-1", "-1"},
+        {"sigma", "1e999", "1e999"}, {"threads", "-1", "-1"}, {"threads", "5000", "1024"},
         {"diffusivities", "0.001", "two numbers"}, {"diffusivities", "0.001,2", "0 to 1"},
-        {"diffusivities", "0.0001,0.001", "larger"}, {"diffusivities", "a,b", "a,b"}, {"diffusivities", "0.1,0.1,0.1", "two"},
-        {"mask", "no_such_mask.nrrd", "no_such_mask.nrrd"}, {"response", "no_such.txt", "no_such.txt"},
-        {"bval", "no_such.bval", "NIfTI"}, {"bvec", "no_such.bvec", "NIfTI"}, {"mask", "-", "-"},
-        {"mask", "slicer:0x1#vtkMRMLScalarVolumeNode1", "memory"}, {"peaks", "slicer:0x1#vtkMRMLVectorVolumeNode1", "memory"},
-        {"peaks", "peaks.png", ".nii.gz"}, {"tensors", "t.nii.gz", ".nrrd"}, {"dec", "dec.vtp", ".nrrd"},
-        {"nfibers", "n.mif", ".nrrd"}, {"fibers", "f.vtk", ".vtp"}, {"report", "r.xml", ".json"},
+        {"diffusivities", "0.0001,0.001", "larger"}, {"diffusivities", "a,b", "a,b"},
+        {"diffusivities", "0.1,0.1,0.1", "two"}, {"mask", "no_such_mask.nrrd", "no_such_mask.nrrd"},
+        {"response", "no_such.txt", "no_such.txt"}, {"bval", "no_such.bval", "NIfTI"},
+        {"bvec", "no_such.bvec", "NIfTI"}, {"mask", "-", "-"},
+        {"mask", "slicer:0x1#vtkMRMLScalarVolumeNode1", "memory"},
+        {"peaks", "slicer:0x1#vtkMRMLVectorVolumeNode1", "memory"}, {"peaks", "peaks.png", ".nii.gz"},
+        {"tensors", "t.nii.gz", ".nrrd"}, {"dec", "dec.vtp", ".nrrd"}, {"nfibers", "n.mif", ".nrrd"},
+        {"fibers", "f.vtk", ".vtp"}, {"report", "r.xml", ".json"},
         {"tensors", "no/such/folder/t.nrrd", "no/such/folder"}, {"report", "no/such/r.json", "no/such"},
     };
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
@@ -145,9 +151,11 @@ static void test_bad_values(void)
     REFUSED("method", "adc", "--peaks", "never.nrrd", "--model", "adc", "--method", "signal", data);
     REFUSED("method", "order", "--peaks", "never.nrrd", "--order", "2", "--method", "lowrank", data);
     REFUSED("order", "at most", "--peaks", "never.nrrd", "--order", "8", data);
-    REFUSED("response", "both", "--peaks", "never.nrrd", "--response", "r.txt", "--diffusivities", "0.0017,0.0003", data);
+    REFUSED("response", "both", "--peaks", "never.nrrd", "--response", "r.txt", "--diffusivities", "0.0017,0.0003",
+            data);
     REFUSED("response", "fod", "--peaks", "never.nrrd", "--response", "r.txt", "--model", "odf", data);
-    REFUSED("diffusivities", "fod", "--peaks", "never.nrrd", "--diffusivities", "0.0017,0.0003", "--model", "odf", data);
+    REFUSED("diffusivities", "fod", "--peaks", "never.nrrd", "--diffusivities", "0.0017,0.0003", "--model", "odf",
+            data);
     REFUSED("mask", "empty", "--peaks", "never.nrrd", "--mask", "zero.nrrd", data);
     REFUSED("mask", "voxels", "--peaks", "never.nrrd", "--mask", "small.nrrd", data);
     REFUSED("peaks", "input", "--peaks", data, data);
@@ -178,10 +186,12 @@ static void test_odd_arguments(void)
         unlink("odd.nrrd");
     }
     CHECK(!there("returned.txt"), "there are no simple return parameters to write");
-    CHECK(CALL(NULL, "--peaks", "odd.nrrd", data) == 0 && same_content("one.nrrd", "odd.nrrd"), "no process information");
+    CHECK(CALL(NULL, "--peaks", "odd.nrrd", data) == 0 && same_content("one.nrrd", "odd.nrrd"),
+          "no process information");
     CHECK(CALL(NULL, "--peaks", "no/such/odd.nrrd", data) != 0, "no process information, and no way to tell");
     unlink("odd.nrrd");
-    CHECK(CALL(&process, "--xml") == 0 && CALL(&process, "--version") == 0 && CALL(&process, "--help") == 0, "asked in-process");
+    CHECK(CALL(&process, "--xml") == 0 && CALL(&process, "--version") == 0 && CALL(&process, "--help") == 0,
+          "asked in-process");
     CHECK(call(&process, 0, NULL) != 0, "no arguments");
     char *none[] = {NULL};
     CHECK(entry(0, none) != 0, "not even a name");
@@ -192,8 +202,8 @@ static void test_outputs(void)
 {
     process_information process = {0};
     const int before = entries();
-    CHECK(CALL(&process, "--peaks", "o.nii.gz", "--fibers", "o.vtp", "--dec", "o_dec.nhdr", "--nfibers", "o_n.nrrd", "--tensors",
-               "./o_t.nrrd", "--report", "o.json", "--method", "maxima", "--order", "4", data) == 0,
+    CHECK(CALL(&process, "--peaks", "o.nii.gz", "--fibers", "o.vtp", "--dec", "o_dec.nhdr", "--nfibers", "o_n.nrrd",
+               "--tensors", "./o_t.nrrd", "--report", "o.json", "--method", "maxima", "--order", "4", data) == 0,
           "%s", process.ProgressMessage);
     CHECK(there("o.nii.gz") && there("o.vtp") && there("o_dec.nhdr") && there("o_dec.raw.gz") && there("o_n.nrrd") &&
               there("o_t.nrrd") && there("o.json"),
@@ -204,7 +214,7 @@ static void test_outputs(void)
         unlink(names[i]);
 }
 
-/* ---- Abort ---------------------------------------------------------------------------------------------------------- */
+/* ---- Abort ------------------------------------------------------------------------------------------------------- */
 
 typedef struct watcher {
     process_information process;
@@ -264,7 +274,7 @@ static void test_abort(void)
     unlink("kept.nrrd");
 }
 
-/* ---- Threads, Teem, loading again ---------------------------------------------------------------------------------- */
+/* ---- Threads, Teem, loading again -------------------------------------------------------------------------------- */
 
 static void *in_thread(void *output)
 {
@@ -355,7 +365,8 @@ int main(int argc, char **argv)
     fclose(mine);
     fputs(said, stdout);
     free(said);
-    CHECK(lseek(printed, 0, SEEK_END) == 0, "the module has printed %ld bytes (printed.txt)", (long)lseek(printed, 0, SEEK_END));
+    CHECK(lseek(printed, 0, SEEK_END) == 0, "the module has printed %ld bytes (printed.txt)",
+          (long)lseek(printed, 0, SEEK_END));
     unlink("one.nrrd");
     HOT_TEST_END();
 }

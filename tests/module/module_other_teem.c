@@ -1,5 +1,5 @@
-/* A host that carries another version of Teem, whose symbols come before those of the library that the module was built with:
- * the module must not trust structs that may differ, and says what to do instead. */
+/* A host that carries another version of Teem, whose symbols come before those of the library that the module was built
+ * with: the module must not trust structs that may differ, and says what to do instead. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

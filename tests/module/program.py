@@ -1,4 +1,5 @@
-"""HotFiber as a program: its XML as both dialects read it, its progress, its exit status, and no GPU touched for --xml."""
+"""HotFiber as a program: its XML as both dialects read it, its progress, its exit status, and no GPU touched for
+--xml."""
 import json
 import os
 import re
@@ -25,7 +26,8 @@ check(done.returncode == 0 and done.stderr == "", f"--xml: {done.stderr}")
 root = ElementTree.fromstring(done.stdout)
 check(root.tag == "executable", root.tag)
 heads = [child.tag for child in root]
-allowed = ["category", "title", "description", "version", "documentation-url", "license", "contributor", "acknowledgements"]
+allowed = ["category", "title", "description", "version", "documentation-url", "license", "contributor",
+           "acknowledgements"]
 places = [allowed.index(tag) for tag in heads if tag != "parameters"]
 check(places == sorted(places) and {"title", "description"} <= set(heads), f"the head's order: {heads}")
 check(heads[len(places):] == ["parameters"] * (len(heads) - len(places)) and len(heads) > len(places), f"{heads}")
@@ -60,7 +62,8 @@ for group in root.findall("parameters"):
         check(set(tags) - {"name", "flag", "longflag", "index", "description", "label", "default", "channel"}
               <= KINDS[parameter.tag], f"{name}: {tags}")
         if "constraints" in tags:
-            check([c.tag for c in parameter.find("constraints")] == ["minimum", "maximum", "step"], f"{name}: CTK wants a step")
+            check([c.tag for c in parameter.find("constraints")] == ["minimum", "maximum", "step"],
+                  f"{name}: CTK wants a step")
             low, high, step = (float(c.text) for c in parameter.find("constraints"))
             check(low < high and step > 0, f"{name}: bounds")
             for text in parameter.findtext("default").split(","):
@@ -80,12 +83,13 @@ for group in root.findall("parameters"):
 check(len(set(names)) == len(names) and len(set(flags)) == len(flags), "names are unique")
 check(indices == [0], f"arguments: {indices}")
 hidden = [p for p in root.iter("boolean") if p.get("hidden") == "true"]
-check([(p.findtext("name"), p.findtext("default")) for p in hidden] == [("AllowInMemoryTransfer", "false")], "AllowInMemoryTransfer")
+check([(p.findtext("name"), p.findtext("default")) for p in hidden] == [("AllowInMemoryTransfer", "false")],
+      "AllowInMemoryTransfer")
 dwi = next(p for p in root.iter("image") if p.findtext("index") == "0")
 check(dwi.get("type") == "diffusion-weighted" and dwi.findtext("channel") == "input", "the DWI")
 check(next(root.iter("geometry")).get("type") == "fiberbundle", "fibre lines")
-for wanted in ("dwi", "mask", "order", "model", "method", "max_fibers", "threshold", "device", "peaks", "tensors", "nfibers", "dec",
-               "fibers", "report"):
+for wanted in ("dwi", "mask", "order", "model", "method", "max_fibers", "threshold", "device", "peaks", "tensors",
+               "nfibers", "dec", "fibers", "report"):
     check(wanted in names, f"a parameter {wanted}")
 help_text = program("--help").stdout
 check(all(f"--{flag}" in help_text for flag in flags if flag != "AllowInMemoryTransfer"), "--help lists every flag")
@@ -104,9 +108,9 @@ if shutil.which("strace"):
 scene = Scene(count=34, b0=2, noise=8.)
 write_dwi("dwi.nrrd", scene)
 before = set(tree())
-done = program("--processinformationaddress", "0xdeadbeef", "--returnparameterfile", "back.txt", "--device", "cpu", "--order",
-               "4", "--method", "maxima", "--peaks", "peaks.nrrd", "--nfibers", "n.nii.gz", "--dec", "dec.nrrd", "--fibers",
-               "f.vtp", "--tensors", "t.nrrd", "--report", "r.json", "dwi.nrrd")
+done = program("--processinformationaddress", "0xdeadbeef", "--returnparameterfile", "back.txt", "--device", "cpu",
+               "--order", "4", "--method", "maxima", "--peaks", "peaks.nrrd", "--nfibers", "n.nii.gz", "--dec",
+               "dec.nrrd", "--fibers", "f.vtp", "--tensors", "t.nrrd", "--report", "r.json", "dwi.nrrd")
 check(done.returncode == 0, f"{done.stderr}")
 made = {name[2:] for name in set(tree()) - before}
 check(made == {"peaks.nrrd", "n.nii.gz", "dec.nrrd", "f.vtp", "t.nrrd", "r.json"}, f"{made}")
@@ -114,12 +118,14 @@ lines = done.stdout.split("\n")
 check(lines[0] == "<filter-start>" and "</filter-end>" in lines, f"{lines[:3]}")
 shares = [float(s) for s in re.findall(r"<filter-progress>([^<]*)</filter-progress>", done.stdout)]
 check(shares == sorted(shares) and shares[-1] == 1 and len(shares) > 5 and min(shares) >= 0, f"{shares}")
-check(re.search(r'<filter-progress-text progress="0\.\d+">fitting tensors</filter-progress-text>', done.stdout) is not None, "text")
+check(re.search(r'<filter-progress-text progress="0\.\d+">fitting tensors</filter-progress-text>',
+                done.stdout) is not None, "text")
 report = json.load(open("r.json"))
 check(report["settings"]["order"] == 4 and report["input"]["file"] == "dwi.nrrd" and
       set(report["files"]) == made, f"{report['settings']} {report['files']}")
 # The same directions as the command's.
-works("run", "-i", "dwi.nrrd", "-o", "out", "--device", "cpu", "--order", 4, "--method", "maxima", "--quiet", "--seed", 1)
+works("run", "-i", "dwi.nrrd", "-o", "out", "--device", "cpu", "--order", 4, "--method", "maxima", "--quiet", "--seed",
+      1)
 ours, _ = read_nrrd("peaks.nrrd")
 theirs, _ = read_nrrd("out/peaks.nrrd")
 check(np.array_equal(ours, theirs) and np.abs(ours).max() > .3, "the module finds what the command finds")
@@ -139,8 +145,8 @@ check(full.returncode != 0, "--xml to a full disk")
 # The host's Cancel for programs is a signal: heard at once, nothing left.
 works("phantom", "--layout", "bundles", "--size", "44,44,24", "-o", "large.nrrd", "--quiet")
 before = tree()
-process = subprocess.Popen([PROGRAM, "--device", "cpu", "--threads", "1", "--peaks", "p.nrrd", "--fibers", "p.vtp", "large.nrrd"],
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+process = subprocess.Popen([PROGRAM, "--device", "cpu", "--threads", "1", "--peaks", "p.nrrd", "--fibers", "p.vtp",
+                            "large.nrrd"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 for line in process.stdout:
     if "fitting" in line or "finding" in line:
         break

@@ -1,5 +1,5 @@
-// Runs the SCIRun adapter, compiled against the stub: scirun_run DWI.nrrd OUT-PREFIX [MAX_FIBERS METHOD]. Exit status 0 when it
-// sent three fields, 1 when it said why not.
+// Runs the SCIRun adapter, compiled against the stub: scirun_run DWI.nrrd OUT-PREFIX [MAX_FIBERS METHOD]. Exit status 0
+// when it sent three fields, 1 when it said why not.
 #include <Modules/Legacy/Teem/HotFiber/FindFiberDirections.h>
 #include <Core/Datatypes/Legacy/Nrrd/NrrdData.h>
 
@@ -42,7 +42,8 @@ int main(int argc, char** argv)
   if (module.info_.module_name_ != "FindFiberDirections" || module.info_.package_name_ != "Teem")
     return std::printf("another name than that of its .module file\n"), 3;
   if (NrrdGuardCount::now() != 0 || NrrdGuardCount::ever() == 0 || guarded)
-    return std::printf("guards: %d stand, %d stood, %d while hotfiber ran\n", NrrdGuardCount::now(), NrrdGuardCount::ever(), guarded), 3;
+    return std::printf("guards: %d stand, %d stood, %d while hotfiber ran\n", NrrdGuardCount::now(),
+                       NrrdGuardCount::ever(), guarded), 3;
   if (module.sent_.empty())
     return 1;
   if (module.sent_.size() != 3 || calls < 5 || !(last <= 1))

@@ -18,7 +18,8 @@ static int same(const float *a, int count_a, const float *b, int count_b, double
         float turned[3];
         int near = form_length(a + 3 * i) < above * form_length(a);
         for (int d = 0; d < 3; d++)
-            turned[d] = (float)(r[d][0] * (double)a[3 * i] + r[d][1] * (double)a[3 * i + 1] + r[d][2] * (double)a[3 * i + 2]);
+            turned[d] = (float)(r[d][0] * (double)a[3 * i] + r[d][1] * (double)a[3 * i + 1] +
+                                r[d][2] * (double)a[3 * i + 2]);
         for (int j = 0; j < count_b && !near; j++)
             near = form_angle(turned, b + 3 * j) <= degrees &&
                    fabs(form_length(b + 3 * j) / (length * form_length(turned)) - 1) <= 1e-3;
@@ -70,8 +71,8 @@ int main(void)
         }
         CHECK(hot_directions_f32(context, &options, order, ITEMS, rows, basis.terms, NULL, a, count_a) == HOT_OK, "%s",
               hot_context_message(context));
-        CHECK(hot_directions_f32(context, &options, order, ITEMS, turned, basis.terms, NULL, b, count_b) == HOT_OK, "%s",
-              hot_context_message(context));
+        CHECK(hot_directions_f32(context, &options, order, ITEMS, turned, basis.terms, NULL, b, count_b) == HOT_OK,
+              "%s", hot_context_message(context));
         int bad = 0, bad_starts = 0;
         double back[3][3];
         for (size_t i = 0; i < ITEMS; i++) {
@@ -90,8 +91,8 @@ int main(void)
         for (size_t i = 0; i < ITEMS; i++)
             bad_starts += !(same(a + i * 3 * KEEP, count_a[i], b + i * 3 * KEEP, count_b[i], identity, 1, 0.32, 0.1) &&
                             same(b + i * 3 * KEEP, count_b[i], a + i * 3 * KEEP, count_a[i], identity, 1, 0.32, 0.1));
-        CHECK(bad_starts <= ITEMS / 100, "order %d: 64 starts and the scan differ in %d of %d tensors", order, bad_starts,
-              ITEMS);
+        CHECK(bad_starts <= ITEMS / 100, "order %d: 64 starts and the scan differ in %d of %d tensors", order,
+              bad_starts, ITEMS);
     }
     /* what is refused, and how it is said */
     hot_directions_options wrong = options;
@@ -102,7 +103,8 @@ int main(void)
               strstr(hot_context_message(context), "5"), "%s", hot_context_message(context));
     CHECK(hot_directions_f32(context, &options, 6, 1, rows, 27, NULL, a, NULL) == HOT_ERROR_ARGUMENT &&
               strstr(hot_context_message(context), "28"), "%s", hot_context_message(context));
-    CHECK(hot_directions_f32(context, &options, 6, SIZE_MAX / 4, rows, 28, NULL, a, NULL) == HOT_ERROR_ARGUMENT, "overflow");
+    CHECK(hot_directions_f32(context, &options, 6, SIZE_MAX / 4, rows, 28, NULL, a, NULL) == HOT_ERROR_ARGUMENT,
+          "overflow");
     hot_context_destroy(&context);
     HOT_TEST_END();
 }

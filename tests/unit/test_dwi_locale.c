@@ -44,11 +44,13 @@ int main(void)
         for (int v = 0; v < VOLUMES; v++)
             CHECK_NEAR(hot_dwi_b(again)[v], b[v], 1e-9, "%s: b = %g", names[f], hot_dwi_b(again)[v]);
         for (int i = 0; i < 3 * VOLUMES; i++)
-            CHECK_NEAR(hot_dwi_gradients(again)[i], g[i], 1e-6, "%s: gradient %g", names[f], hot_dwi_gradients(again)[i]);
+            CHECK_NEAR(hot_dwi_gradients(again)[i], g[i], 1e-6, "%s: gradient %g", names[f],
+                       hot_dwi_gradients(again)[i]);
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 4; c++)
                 CHECK_NEAR(hot_dwi_grid(again)->to_world[r][c], grid.to_world[r][c], 1e-6, "%s: place", names[f]);
-        CHECK(hot_dwi_read(context, again, 0, VOXELS, back) == HOT_OK && back[1] == signals[VOXELS], "%s: samples", names[f]);
+        CHECK(hot_dwi_read(context, again, 0, VOXELS, back) == HOT_OK && back[1] == signals[VOXELS], "%s: samples",
+              names[f]);
         hot_dwi_destroy(&again);
     }
     snprintf(text, sizeof text, "%g", .5);

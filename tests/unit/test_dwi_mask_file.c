@@ -2,7 +2,8 @@
 #include "check.h"
 #include "common/fields.h"
 
-static const hot_grid grid = {.size = {3, 2, 2}, .to_world = {{2, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}}, .space = HOT_SPACE_LPS};
+static const hot_grid grid = {
+    .size = {3, 2, 2}, .to_world = {{2, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}}, .space = HOT_SPACE_LPS};
 static char said[512];
 
 static void log_line(void *user, hot_log_level level, const char *line)
@@ -19,7 +20,8 @@ static void write_mask(const char *type, const char *sizes, const char *more, co
     int axes = 1;
     for (const char *c = sizes; *c; c++)
         axes += *c == ' ';
-    fprintf(file, "NRRD0005\ntype: %s\ndimension: %d\nsizes: %s\nencoding: ascii\n%s\n%s\n", type, axes, sizes, more, values);
+    fprintf(file, "NRRD0005\ntype: %s\ndimension: %d\nsizes: %s\nencoding: ascii\n%s\n%s\n", type, axes, sizes, more,
+            values);
     fclose(file);
 }
 
@@ -34,24 +36,26 @@ static void refused(hot_context *context, hot_status expected, const char *one, 
 
 int main(void)
 {
-    static const char *const types[] = {"signed char", "uchar", "short", "ushort", "int", "uint", "longlong", "ulonglong",
-                                        "float", "double"};
+    static const char *const types[] = {"signed char", "uchar",    "short",     "ushort", "int",
+                                        "uint",        "longlong", "ulonglong", "float",  "double"};
     hot_context_options options = {.size = sizeof options, .log = log_line};
     hot_context *context = NULL;
     hot_mask *mask = NULL;
     CHECK(hot_context_create(&options, &context) == HOT_OK, "context");
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         int real = types[t][0] == 'f' || types[t][0] == 'd', unsign = types[t][0] == 'u';
-        write_mask(types[t], "3 2 2", "", real ? "0 1 -0 .25 nan -7 0 0 0 0 0 1e9" : unsign ? "0 1 0 2 0 99 0 0 0 0 0 100"
-                                                                                           : "0 1 0 2 0 -9 0 0 0 0 0 100");
-        CHECK(hot_mask_load(context, "mask.nrrd", &grid, &mask) == HOT_OK, "%s: %s", types[t], hot_context_message(context));
+        write_mask(types[t], "3 2 2", "",
+                   real ? "0 1 -0 .25 nan -7 0 0 0 0 0 1e9"
+                   : unsign ? "0 1 0 2 0 99 0 0 0 0 0 100" : "0 1 0 2 0 -9 0 0 0 0 0 100");
+        CHECK(hot_mask_load(context, "mask.nrrd", &grid, &mask) == HOT_OK, "%s: %s", types[t],
+              hot_context_message(context));
         static const uint8_t expected[12] = {0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 1};
         CHECK(mask && hot_mask_count(mask) == 4 && memcmp(hot_mask_bytes(mask), expected, 12) == 0, "%s", types[t]);
         hot_mask_destroy(&mask);
     }
     write_mask("uchar", "1 3 2 2", "", "1 1 1 0 0 0 1 1 1 0 0 0");
-    CHECK(hot_mask_load(context, "mask.nrrd", &grid, &mask) == HOT_OK && hot_mask_count(mask) == 6, "an axis of one value: %s",
-          hot_context_message(context));
+    CHECK(hot_mask_load(context, "mask.nrrd", &grid, &mask) == HOT_OK && hot_mask_count(mask) == 6,
+          "an axis of one value: %s", hot_context_message(context));
     hot_mask_destroy(&mask);
     CHECK(!said[0], "nothing to say so far: %s", said);
     const char *place = "space: LPS\nspace directions: (2,0,0) (0,2,0) (0,0,2)\nspace origin: (0,0,50)\n";

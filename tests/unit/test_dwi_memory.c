@@ -64,7 +64,8 @@ static void test_create(hot_context *context)
     CHECK(hot_dwi_read(context, &changed, 0, VOXELS, read) == HOT_OK, "changed");
     for (int v = 0; v < VOLUMES; v++)
         for (int n = 0; n < VOXELS; n++)
-            CHECK(read[n * VOLUMES + v] == signals[v * VOXELS + n] / 2, "voxel %d volume %d: %g", n, v, read[n * VOLUMES + v]);
+            CHECK(read[n * VOLUMES + v] == signals[v * VOXELS + n] / 2, "voxel %d volume %d: %g", n, v,
+                  read[n * VOLUMES + v]);
     hot_context_free(context, other);
 
     CHECK(hot_dwi_save(context, dwi, "test_dwi_memory.nrrd") == HOT_OK, "%s", hot_context_message(context));
@@ -75,7 +76,8 @@ static void test_create(hot_context *context)
         CHECK(hot_nrrd_get_grid(context, nrrd, (unsigned int[]){0, 1, 2}, &back) == HOT_OK, "grid");
         CHECK(back.space == grid.space && !memcmp(back.size, grid.size, sizeof grid.size), "space and sizes");
         CHECK(!memcmp(back.to_world, grid.to_world, sizeof grid.to_world), "directions bit for bit");
-        CHECK(nrrd->dim == 4 && nrrd->axis[3].size == VOLUMES && !memcmp(nrrd->data, signals, sizeof signals), "samples");
+        CHECK(nrrd->dim == 4 && nrrd->axis[3].size == VOLUMES && !memcmp(nrrd->data, signals, sizeof signals),
+              "samples");
         char *value = hot_nrrd_get_key(context, nrrd, "modality");
         CHECK(value && !strcmp(value, "DWMRI"), "modality");
         hot_context_free(context, value);
@@ -120,7 +122,8 @@ int main(void)
     test_create(context);
 #define HEAD "NRRD0004\ntype: short\nencoding: raw\nendian: little\n"
     refused(context, HEAD "dimension: 4\nsizes: 10000 10000 10000 65\n\nab", "10000 x 10000 x 10000 x 65", "2 bytes");
-    refused(context, HEAD "dimension: 3\nsizes: 4000000000 4000000000 4000000000\n\nab", "test_dwi_memory_bad", "large");
+    refused(context, HEAD "dimension: 3\nsizes: 4000000000 4000000000 4000000000\n\nab", "test_dwi_memory_bad",
+            "large");
     refused(context, HEAD "dimension: 1\nsizes: 3\n\nabcde", "5 bytes", "at least 6");
     refused(context, HEAD "dimension: 1\nsizes: 0\n\n", "test_dwi_memory_bad", "0");
     refused(context, HEAD "dimension: 1\n\nabcdef", "sizes", "test_dwi_memory_bad");

@@ -1,5 +1,5 @@
-/* The k-th allocation failing, for every k: reading, masks, noise and saving end with HOT_ERROR_MEMORY, never crash, and
- * give everything back. */
+/* The k-th allocation failing, for every k: reading, masks, noise and saving end with HOT_ERROR_MEMORY, never crash,
+ * and give everything back. */
 #include <unistd.h>
 
 #include <zlib.h>

@@ -67,7 +67,8 @@ static void test_orders(hot_context *context)
     hot_dwi *dwi = NULL;
     CHECK(order_of(context, 30, g, 1, &dwi) == 0, "a plane carries nothing");
     CHECK(hot_scheme_refuse(context, dwi, 30, g, 2, "b=1000") == HOT_ERROR_DATA, "refused");
-    CHECK(strstr(hot_context_message(context), "all 30 gradient directions") && strstr(hot_context_message(context), "one plane"),
+    CHECK(strstr(hot_context_message(context), "all 30 gradient directions") &&
+              strstr(hot_context_message(context), "one plane"),
           "%s", hot_context_message(context));
     hot_dwi_destroy(&dwi);
     CHECK(order_of(context, 30, doubled, 1, NULL) == 0, "a cone carries nothing");
@@ -77,7 +78,8 @@ static void test_orders(hot_context *context)
     CHECK(hot_dwi_highest_order(context, dwi, 1) == 4 && hot_dwi_highest_order(context, dwi, 7) == 0, "by shell");
     CHECK(hot_scheme_refuse(context, dwi, 16, g, 6, "b=1000") == HOT_ERROR_DATA, "too few");
     const char *said = hot_context_message(context);
-    CHECK(strstr(said, "order 6 needs 28") && strstr(said, "has 16 (b=1000)") && strstr(said, "order 4 would do"), "%s", said);
+    CHECK(strstr(said, "order 6 needs 28") && strstr(said, "has 16 (b=1000)") && strstr(said, "order 4 would do"), "%s",
+          said);
     hot_dwi_destroy(&dwi);
     CHECK(order_of(context, 16, g, 0, NULL) == 4, "without b=0 as well");
 }
@@ -131,7 +133,8 @@ static hot_dwi *head(hot_context *context, int filled, double sigma, double flui
             int kind = what(n, filled);
             double s = kind == FLUID ? fluid : kind == TISSUE ? 100 : 0;
             s *= v < 3 ? 1 : kind == FLUID ? .05 : .45;
-            signals[v * VOXELS + n] = (float)hypot(s + sigma * check_random_normal(&seed), sigma * check_random_normal(&seed));
+            signals[v * VOXELS + n] = (float)hypot(s + sigma * check_random_normal(&seed),
+                                                   sigma * check_random_normal(&seed));
         }
     }
     hot_dwi *dwi = NULL;

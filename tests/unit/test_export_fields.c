@@ -158,7 +158,9 @@ static void five_axes(hot_context *context)
     size_t sizes[5] = {4, 2, 3, 2, 4};
     Nrrd *nrrd = nrrdNew();
     hot_fiber_field *in = NULL;
-    CHECK(nrrdWrap_nva(nrrd, values, nrrdTypeFloat, 5, sizes) == 0 && nrrdSpaceSet(nrrd, nrrdSpaceRightAnteriorSuperior) == 0, "wrap");
+    CHECK(nrrdWrap_nva(nrrd, values, nrrdTypeFloat, 5, sizes) == 0 &&
+              nrrdSpaceSet(nrrd, nrrdSpaceRightAnteriorSuperior) == 0,
+          "wrap");
     const double frame[3][3] = {{0, 1, 0}, {-1, 0, 0}, {0, 0, 1}}; /* its column vectors */
     for (unsigned int a = 0; a < 3; a++)
         for (unsigned int d = 0; d < 3; d++) {

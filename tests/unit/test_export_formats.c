@@ -304,7 +304,7 @@ static void names(void)
     const struct { const char *path, *format; } cases[] = {
         {"out/peaks.nii.gz", "peaks"}, {"nfibers.nii.gz", "nfibers"}, {"x.nii", "peaks"}, {"fiber.nrrd", "fiber"},
         {"dec.nii.gz", "dec"}, {"a.b/x.png", "png"}, {"fibers.vtp", "vtp"}, {"some/folder", "fixels"}, {"x/", "fixels"},
-        {"x.jpeg", NULL}, {"dec.png", "dec"},     {"glyphs.vtp", "glyphs"}, {"glyphs.ply", "ply"}, {"fixels.nrrd", "peaks"},
+        {"x.jpeg", NULL}, {"dec.png", "dec"}, {"glyphs.vtp", "glyphs"}, {"glyphs.ply", "ply"}, {"fixels.nrrd", "peaks"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const hot_export_format *format = hot_export_format_find(NULL, cases[i].path);

@@ -15,7 +15,8 @@ enum { SIDE = 7 };
 static hot_grid make_grid(int turn, uint64_t *seed)
 {
     static const hot_space spaces[] = {HOT_SPACE_RAS, HOT_SPACE_LAS, HOT_SPACE_LPS};
-    hot_grid grid = {.size = {SIDE, SIDE, SIDE}, .space = spaces[turn % 3], .to_world = {{2, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}}};
+    hot_grid grid = {.size = {SIDE, SIDE, SIDE}, .space = spaces[turn % 3],
+                     .to_world = {{2, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}}};
     if (turn == 0)
         return grid;
     double x[3], y[3], z[3];
@@ -104,11 +105,13 @@ static void two_sticks(hot_context *context, const hot_grid *grid, int world, in
           green.pixels);
     /* the second voxel minus the first, in RAS, along the world axis: towards R, A or S is left or up */
     double towards = ras[world][axis], apart = 2 * layout.scale * layout.spacing[axis];
-    double moved = world == 0 ? red.x - green.x : red.y - green.y, aside = world == 0 ? red.y - green.y : red.x - green.x;
+    double moved = world == 0 ? red.x - green.x : red.y - green.y,
+           aside = world == 0 ? red.y - green.y : red.x - green.x;
     CHECK_NEAR(moved, towards > 0 ? apart : -apart, 3, "turn %d, axis %d", turn, world);
     CHECK_NEAR(aside, 0, 3, "turn %d, axis %d", turn, world);
     /* the red stick's line on the screen is that of the patient's left-right axis */
-    double dx = panel->across_sign * layout.to_axes[panel->across][0], dy = panel->down_sign * layout.to_axes[panel->down][0];
+    double dx = panel->across_sign * layout.to_axes[panel->across][0],
+           dy = panel->down_sign * layout.to_axes[panel->down][0];
     if (hypot(dx, dy) > 0.8) {
         double is = 0.5 * atan2(2 * red.xy, red.xx - red.yy), wanted = atan2(dy, dx);
         CHECK(fabs(sin(is - wanted)) < 0.05, "turn %d, axis %d: the stick at %g, wanted %g", turn, world, is, wanted);

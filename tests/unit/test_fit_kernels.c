@@ -40,7 +40,8 @@ static void test_linear(hot_context *context)
                 const size_t in_stride = columns + 3, out_stride = rows + 1;
                 double *matrix = random_doubles(&state, rows * columns);
                 float *input = random_floats(&state, count * in_stride);
-                float *want = random_floats(&state, count * out_stride), *got = random_floats(&state, count * out_stride);
+                float *want = random_floats(&state, count * out_stride),
+                      *got = random_floats(&state, count * out_stride);
                 poison(want, count * out_stride);
                 poison(got, count * out_stride);
                 hot_fit_linear_f32_ref(rows, columns, matrix, count, input, in_stride, want, out_stride);
@@ -146,7 +147,8 @@ static void test_weighted(hot_context *context)
                 CHECK(got_flags[count] == 99, "flags overrun");
                 for (size_t i = 0; i < count; i++) {
                     double scale = 0, error = 0;
-                    CHECK(want_flags[i] == got_flags[i], "voxel %zu flagged %d, not %d", i, got_flags[i], want_flags[i]);
+                    CHECK(want_flags[i] == got_flags[i], "voxel %zu flagged %d, not %d", i, got_flags[i],
+                          want_flags[i]);
                     for (size_t c = 0; c < columns; c++) {
                         scale = fmax(scale, fabs((double)want[i * stride + c]));
                         const double e = fabs((double)want[i * stride + c] - (double)got[i * stride + c]);
@@ -178,22 +180,25 @@ static void test_same_bits(void)
             if (level > (int)hot_cpu_best())
                 continue;
             hot_context *context;
-            hot_context_create(&(hot_context_options){.size = sizeof(hot_context_options), .threads = threads}, &context);
+            hot_context_create(&(hot_context_options){.size = sizeof(hot_context_options), .threads = threads},
+                               &context);
             float *out = calloc(COUNT * ROWS, sizeof *out), *weighted = calloc(COUNT * ROWS, sizeof *out);
             double *design = malloc(ROWS * COLUMNS * sizeof *design);
             for (size_t r = 0; r < ROWS; r++)
                 for (size_t c = 0; c < COLUMNS; c++)
                     design[c * ROWS + r] = matrix[r * COLUMNS + c];
-            CHECK(hot_fit_linear_f32_cpu(context, (hot_cpu_level)level, ROWS, COLUMNS, matrix, COUNT, input, COLUMNS, out,
-                                         ROWS) == HOT_OK, "linear");
+            CHECK(hot_fit_linear_f32_cpu(context, (hot_cpu_level)level, ROWS, COLUMNS, matrix, COUNT, input, COLUMNS,
+                                         out, ROWS) == HOT_OK,
+                  "linear");
             CHECK(hot_fit_weighted_f32_cpu(context, (hot_cpu_level)level, COLUMNS, ROWS, design, COUNT, input, weight,
                                            weighted, ROWS, NULL) == HOT_OK, "weighted");
             if (!first) {
                 first = out, first_weighted = weighted;
             } else {
-                CHECK(memcmp(first, out, COUNT * ROWS * sizeof *out) == 0, "linear: %d threads, level %d", threads, level);
-                CHECK(memcmp(first_weighted, weighted, COUNT * ROWS * sizeof *out) == 0, "weighted: %d threads, level %d",
-                      threads, level);
+                CHECK(memcmp(first, out, COUNT * ROWS * sizeof *out) == 0, "linear: %d threads, level %d", threads,
+                      level);
+                CHECK(memcmp(first_weighted, weighted, COUNT * ROWS * sizeof *out) == 0,
+                      "weighted: %d threads, level %d", threads, level);
                 free(out), free(weighted);
             }
             free(design);

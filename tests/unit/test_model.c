@@ -152,7 +152,8 @@ static void test_exact(hot_context *context)
             hot_dwi *empty = make_dwi(context, &s, NULL);
             hot_response *response = NULL;
             hot_plan *plan = NULL;
-            float *want = malloc(VOXELS * (terms + 1) * sizeof *want), *signals = malloc(VOXELS * s.volumes * sizeof *signals);
+            float *want = malloc(VOXELS * (terms + 1) * sizeof *want),
+                  *signals = malloc(VOXELS * s.volumes * sizeof *signals);
             hot_fit_options options = cases[c].options;
             options.size = sizeof options;
             options.model = cases[c].model;
@@ -245,14 +246,17 @@ static void test_fibres(hot_context *context)
         }
 }
 
-/* Noisy two-fibre data. turn = 1: gradients and fibres turned by 90 degrees about z; shuffle: volumes in another order. */
-static hot_tensor_field *noisy(hot_context *context, const char *model, int turn, int shuffle, double scale, int weighted)
+/* Noisy two-fibre data. turn = 1: gradients and fibres turned by 90 degrees about z; shuffle: volumes
+ * in another order. */
+static hot_tensor_field *noisy(hot_context *context, const char *model, int turn, int shuffle, double scale,
+                               int weighted)
 {
     static const double b[] = {2000};
     const scheme straight = make_scheme(3, 64, 1, b);
     scheme s = straight;
     uint64_t state = 77;
-    float *signals = malloc(VOXELS * s.volumes * sizeof *signals), *moved = malloc(VOXELS * s.volumes * sizeof *signals);
+    float *signals = malloc(VOXELS * s.volumes * sizeof *signals),
+          *moved = malloc(VOXELS * s.volumes * sizeof *signals);
     hot_response *response = NULL;
     for (size_t i = 0; i < s.volumes && turn; i++) {
         s.g[3 * i] = -straight.g[3 * i + 1];
@@ -383,13 +387,14 @@ static void test_positive(hot_context *context)
         check_random_unit(&state, axis);
         for (size_t i = 0; i < s.volumes; i++) {
             const double *g = s.g + 3 * i, c = g[0] * axis[0] + g[1] * axis[1] + g[2] * axis[2];
-            signals[v * s.volumes + i] =
-                (float)fabs(100 * exp(-s.b[i] * (.002e-3 + 1.5e-3 * c * c)) + (v % 2 ? 8 : .001) * check_random_normal(&state));
+            signals[v * s.volumes + i] = (float)fabs(100 * exp(-s.b[i] * (.002e-3 + 1.5e-3 * c * c)) +
+                                                     (v % 2 ? 8 : .001) * check_random_normal(&state));
         }
     }
     hot_dwi *dwi = make_dwi(context, &s, signals);
     hot_tensor_field *free_fit = fit(context, dwi, (hot_fit_options){.model = "adc", .order = 6, .weighted = 1});
-    hot_tensor_field *positive = fit(context, dwi, (hot_fit_options){.model = "adc", .order = 6, .weighted = 1, .positive = 1});
+    hot_tensor_field *positive = fit(context, dwi,
+                                     (hot_fit_options){.model = "adc", .order = 6, .weighted = 1, .positive = 1});
     double direction[3 * 1000];
     size_t repaired = 0;
     spiral(1000, direction);
@@ -430,7 +435,8 @@ static void refused(hot_context *context, const scheme *s, hot_fit_options optio
     hot_mask_full(context, &grid, &mask);
     hot_status status = hot_tensor_field_fit(context, dwi, mask, &options, &field);
     CHECK(status == want, "status %d, not %d: %s", status, want, hot_context_message(context));
-    CHECK(strstr(hot_context_message(context), words) != NULL, "'%s' does not say '%s'", hot_context_message(context), words);
+    CHECK(strstr(hot_context_message(context), words) != NULL, "'%s' does not say '%s'", hot_context_message(context),
+          words);
     CHECK(field == NULL, "a field came out");
     hot_mask_destroy(&mask);
     hot_dwi_destroy(&dwi);
@@ -459,7 +465,8 @@ static void test_refusals(hot_context *context)
 static void test_default_order(hot_context *context)
 {
     static const double b[] = {1000};
-    static const struct { size_t directions; int order; } cases[] = {{6, 2}, {14, 2}, {20, 4}, {27, 4}, {32, 6}, {90, 6}};
+    static const struct { size_t directions; int order; } cases[] = {{6, 2}, {14, 2}, {20, 4}, {27, 4}, {32, 6},
+                                                                     {90, 6}};
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         const scheme s = make_scheme(1, cases[c].directions, 1, b);
         hot_dwi *dwi = make_dwi(context, &s, NULL);
@@ -471,7 +478,8 @@ static void test_default_order(hot_context *context)
     }
 }
 
-/* fod's default regularisation: nothing without noise, and with noise nearer to the truth than the plain deconvolution. */
+/* fod's default regularisation: nothing without noise, and with noise nearer to the truth than the plain
+ * deconvolution. */
 static void test_noise_weighed(hot_context *context)
 {
     static const double b[] = {1000};
@@ -494,7 +502,8 @@ static void test_noise_weighed(hot_context *context)
                 signals[v * s.volumes + i] += (float)(5 * check_random_normal(&state));
         }
         hot_dwi *dwi = make_dwi(context, &s, signals);
-        hot_tensor_field *plain = fit(context, dwi, (hot_fit_options){.model = "fod", .order = 6, .response = response});
+        hot_tensor_field *plain = fit(context, dwi,
+                                      (hot_fit_options){.model = "fod", .order = 6, .response = response});
         hot_tensor_field *weighed =
             fit(context, dwi, (hot_fit_options){.model = "fod", .order = 6, .response = response, .regularise = -1});
         double error[2] = {0};
@@ -562,8 +571,8 @@ static void test_starved(hot_context *context)
             hot_context *poor = NULL;
             hot_mask *mask = NULL;
             hot_tensor_field *field = NULL;
-            const hot_fit_options options = {.size = sizeof options, .model = (*model)->name, .order = 0, .regularise = -1,
-                                             .weighted = 1, .positive = 1};
+            const hot_fit_options options = {.size = sizeof options, .model = (*model)->name, .order = 0,
+                                             .regularise = -1, .weighted = 1, .positive = 1};
             CHECK(hot_context_create(&settings, &poor) == HOT_OK, "context");
             hot_status status = hot_mask_full(poor, &grid, &mask);
             if (status == HOT_OK)

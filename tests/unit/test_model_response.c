@@ -108,8 +108,11 @@ static void test_files(hot_context *context)
     hot_response *response = NULL, *again = NULL;
     double b;
     /* as MRtrix 3 writes it */
-    CHECK(load_text(context, "# Shells: 0,1000,3000\n# command_history: amp2response x y\n3544.9 0 0\n1925.2 -724 131.2\n"
-                             "810.6 -612.2 277.7\n", &response) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(load_text(context,
+                    "# Shells: 0,1000,3000\n# command_history: amp2response x y\n3544.9 0 0\n1925.2 -724 131.2\n"
+                    "810.6 -612.2 277.7\n",
+                    &response) == HOT_OK,
+          "%s", hot_context_message(context));
     CHECK(hot_response_shells(response) == 3 && hot_response_lmax(response) == 4, "shape");
     CHECK(hot_response_row(response, 1, &b)[2] == 131.2 && b == 1000, "row 1");
     CHECK(hot_response_save(context, response, "response_saved.txt") == HOT_OK, "%s", hot_context_message(context));
@@ -127,7 +130,8 @@ static void test_files(hot_context *context)
     hot_response_destroy(&response);
     static const struct { const char *text, *words; } wrong[] = {
         {"", "no row"}, {"# nothing\n\n", "no row"}, {"1 2 x\n", "line 1: 'x' is not a number"},
-        {"1 2 3\n1 2\n", "line 2: 2 coefficients"}, {"1 nan\n", "is not a number"}, {"1 2 3 4 5 6 7 8 9 10\n", "more than"},
+        {"1 2 3\n1 2\n", "line 2: 2 coefficients"}, {"1 nan\n", "is not a number"},
+        {"1 2 3 4 5 6 7 8 9 10\n", "more than"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         CHECK(load_text(context, wrong[i].text, &response) == HOT_ERROR_FORMAT, "accepted: %s", wrong[i].text);
@@ -153,12 +157,14 @@ static void test_doubts(hot_context *context)
         warnings = 0;
         CHECK(load_text(context, cases[i].text, &response) == HOT_OK, "%s", hot_context_message(context));
         CHECK(hot_response_check(context, response, &doubts) == HOT_OK, "check");
-        CHECK(doubts == cases[i].doubts && warnings == (int)doubts, "case %zu: %zu doubts, %d warnings", i, doubts, warnings);
+        CHECK(doubts == cases[i].doubts && warnings == (int)doubts, "case %zu: %zu doubts, %d warnings", i, doubts,
+              warnings);
         hot_response_destroy(&response);
     }
 }
 
-/* Near the truth (what lmax 8 leaves out of it is .005), also when two of three voxels are something else and look alike at first; the same for any threads. */
+/* Near the truth (what lmax 8 leaves out of it is .005), also when two of three voxels are something else and look
+ * alike at first; the same for any threads. */
 static void test_estimate(hot_context *context)
 {
     static const int single[] = {1}, mixed[] = {1, 2, 0, 2, 0}, none[] = {0};

@@ -6,8 +6,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-static const cli_command command = {"demo", "a command", "-i FILE [options]",
-                                    "First line of two that are\nbroken here.\n\nExample: hotfiber demo\nExample: again", 2};
+static const cli_command command = {
+    "demo", "a command", "-i FILE [options]",
+    "First line of two that are\nbroken here.\n\nExample: hotfiber demo\nExample: again", 2};
 
 static int flag, whole;
 static size_t count;

@@ -38,7 +38,8 @@ static void test_random(void)
         double x = i / 2000.0, c, s;
         CHECK_NEAR(hot_random_log(x), log(x), 4e-16 * fmax(1, fabs(log(x))), "log %g", x);
         hot_random_turn(x, &c, &s);
-        CHECK(fabs(c - cos(6.283185307179586 * x)) < 2e-15 && fabs(s - sin(6.283185307179586 * x)) < 2e-15, "turn %g", x);
+        CHECK(fabs(c - cos(6.283185307179586 * x)) < 2e-15 && fabs(s - sin(6.283185307179586 * x)) < 2e-15, "turn %g",
+              x);
     }
     CHECK_NEAR(hot_random_log(0x1p-53), -53 * log(2), 1e-13, "log of the smallest");
     enum { N = 200000 };
@@ -56,15 +57,16 @@ static void test_random(void)
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             CHECK_NEAR(q[0][i] * q[0][j] + q[1][i] * q[1][j] + q[2][i] * q[2][j], i == j, 1e-14, "rotation");
-    double determinant = q[0][0] * (q[1][1] * q[2][2] - q[1][2] * q[2][1]) - q[0][1] * (q[1][0] * q[2][2] - q[1][2] * q[2][0]) +
-                         q[0][2] * (q[1][0] * q[2][1] - q[1][1] * q[2][0]);
+    double determinant = q[0][0] * (q[1][1] * q[2][2] - q[1][2] * q[2][1]) -
+        q[0][1] * (q[1][0] * q[2][2] - q[1][2] * q[2][0]) + q[0][2] * (q[1][0] * q[2][1] - q[1][1] * q[2][0]);
     CHECK_NEAR(determinant, 1, 1e-14, "no mirror");
 }
 
 static void test_starved(void)
 {
     const double shells[2] = {1000, 2000};
-    hot_phantom_options options = {.size = sizeof options, .voxels = 3, .shell_b = shells, .shells = 2, .directions = 8, .b0 = 2};
+    hot_phantom_options options =
+        {.size = sizeof options, .voxels = 3, .shell_b = shells, .shells = 2, .directions = 8, .b0 = 2};
     long done = -1;
     for (long k = 0; k < 200 && done < 0; k++) {
         starved s = {.fail_at = k + 1}; /* the first is the context's own */
@@ -75,10 +77,12 @@ static void test_starved(void)
         hot_score *score = NULL;
         CHECK(hot_context_create(&settings, &context) == HOT_OK, "context");
         hot_status status = hot_phantom_create(context, &options, &phantom);
-        CHECK(status == HOT_OK || (status == HOT_ERROR_MEMORY && !phantom), "status %d at allocation %ld", (int)status, k);
+        CHECK(status == HOT_OK || (status == HOT_ERROR_MEMORY && !phantom), "status %d at allocation %ld", (int)status,
+              k);
         if (status == HOT_OK)
             status = hot_score_create(context, hot_phantom_truth(phantom), hot_phantom_truth(phantom), NULL, &score);
-        CHECK(status == HOT_OK || (status == HOT_ERROR_MEMORY && !score), "status %d at allocation %ld", (int)status, k);
+        CHECK(status == HOT_OK || (status == HOT_ERROR_MEMORY && !score), "status %d at allocation %ld", (int)status,
+              k);
         if (status == HOT_OK)
             done = k;
         hot_score_destroy(&score);
@@ -123,7 +127,8 @@ static void test_score(void)
 {
     const float truth[4][9] = {{.5f, 0, 0, 0, .5f, 0}, {0, 0, 1}, {.4f, 0, 0, 0, .3f, 0, 0, 0, .3f}, {0}};
     const float c = 0.98480775f, s = 0.17364818f; /* 10 degrees */
-    const float found[4][9] = {{-s, c, 0, .9f * c, .9f * s, 0}, {0, s, c, 0, -.5f * s, .5f * c}, {0, 0, 1, 0, -1, 0}, {0}};
+    const float found[4][9] = {{-s, c, 0, .9f * c, .9f * s, 0}, {0, s, c, 0, -.5f * s, .5f * c}, {0, 0, 1, 0, -1, 0},
+                               {0}};
     hot_grid grid = {.size = {4, 1, 1}, .to_world = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}, .space = HOT_SPACE_RAS};
     hot_context *context = NULL;
     hot_fiber_field *is = NULL, *says = NULL;

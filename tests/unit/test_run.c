@@ -1,4 +1,5 @@
-/* hot_run on a tiny phantom: what it refuses, and every allocation failing once: an error, nothing lost, nothing left. */
+/* hot_run on a tiny phantom: what it refuses, and every allocation failing once: an error, nothing
+ * lost, nothing left. */
 #include "check.h"
 
 #include <dirent.h>
@@ -49,8 +50,8 @@ static int entries(void)
 static hot_status run(counted *count, const hot_run_options *options, hot_run_result *result, char *message)
 {
     hot_context *context;
-    hot_context_options settings = {.size = sizeof settings, .device = HOT_DEVICE_CPU, .threads = 2, .allocate = allocate,
-                                    .release = release, .allocator_user = count};
+    hot_context_options settings = {.size = sizeof settings, .device = HOT_DEVICE_CPU, .threads = 2,
+                                    .allocate = allocate, .release = release, .allocator_user = count};
     hot_status status = hot_context_create(&settings, &context);
     if (status != HOT_OK) {
         CHECK(!context, "no context after a failure");
@@ -118,8 +119,8 @@ static void test_failing_memory(void)
     for (size_t k = 1; k <= all; k += all > 400 && k > 200 ? all / 200 : 1) {
         count = (counted){.fail_at = k};
         status = run(&count, &options, &result, message);
-        CHECK(status == HOT_ERROR_MEMORY || (status == HOT_OK && count.made < k), "allocation %zu failed and gave %d: %s",
-              k, (int)status, message);
+        CHECK(status == HOT_ERROR_MEMORY || (status == HOT_OK && count.made < k),
+              "allocation %zu failed and gave %d: %s", k, (int)status, message);
         CHECK(status == HOT_OK || message[0], "allocation %zu: no message", k);
         CHECK(count.live == 0, "allocation %zu failed and %zu blocks were lost", k, count.live);
         if (status == HOT_OK)

@@ -166,7 +166,8 @@ static void test_inputs(void)
     CHECK(hot_folder_check_input(context, &folder, in_root("alias.nrrd")) == HOT_ERROR_FILE, "inside, by a link");
     CHECK(hot_folder_check_input(context, &folder, in_root("empty")) == HOT_ERROR_FILE, "the folder itself");
     put(in_root("emptyish.nrrd"), "x");
-    CHECK(hot_folder_check_input(context, &folder, in_root("emptyish.nrrd")) == HOT_OK, "a longer name is another name");
+    CHECK(hot_folder_check_input(context, &folder, in_root("emptyish.nrrd")) == HOT_OK,
+          "a longer name is another name");
     int before = entries(root);
     hot_folder_discard(context, &folder);
     CHECK(entries(root) == before - 1, "discard removes the temporary folder");

@@ -1,5 +1,5 @@
-/* The pipeline on arrays: data from memory give what the same data from a file give, stage by stage and as a whole; several
- * threads share one data set; nothing is lost when a stage is refused. */
+/* The pipeline on arrays: data from memory give what the same data from a file give, stage by stage and as a whole;
+ * several threads share one data set; nothing is lost when a stage is refused. */
 #include "check.h"
 
 #include <pthread.h>
@@ -73,12 +73,13 @@ int main(void)
     hot_context *context = context_new();
     hot_run_fields all, again;
     hot_run_result result;
-    CHECK(hot_dwi_create(context, &grid, volumes, b, gradients, signals, &shared) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(hot_dwi_create(context, &grid, volumes, b, gradients, signals, &shared) == HOT_OK, "%s",
+          hot_context_message(context));
     memset(signals, 0, voxels * volumes * sizeof *signals); /* copied */
     CHECK(hot_run_compute(context, shared, NULL, &all, &result) == HOT_OK, "%s", hot_context_message(context));
     CHECK(all.mask && all.response && all.tensors && all.fibers && all.maps.probability, "every field");
-    CHECK(result.voxels == hot_mask_count(all.mask) && result.fibers[1] > 100 && result.fibers[2] > 10, "%zu voxels, %zu, %zu",
-          result.voxels, result.fibers[1], result.fibers[2]);
+    CHECK(result.voxels == hot_mask_count(all.mask) && result.fibers[1] > 100 && result.fibers[2] > 10,
+          "%zu voxels, %zu, %zu", result.voxels, result.fibers[1], result.fibers[2]);
 
     /* The same by hand, with what was estimated above handed in from memory. */
     hot_mask *mask = NULL;
@@ -89,10 +90,11 @@ int main(void)
     CHECK(shells <= 8 && row <= 9, "%zu shells of %zu", shells, row);
     for (size_t s = 0; s < shells; s++)
         memcpy(rows + s * row, hot_response_row(all.response, s, &shell_b[s]), row * sizeof *rows);
-    CHECK(hot_mask_create(context, &grid, hot_mask_bytes(all.mask), &mask) == HOT_OK && hot_mask_count(mask) == result.voxels,
+    CHECK(hot_mask_create(context, &grid, hot_mask_bytes(all.mask), &mask) == HOT_OK &&
+              hot_mask_count(mask) == result.voxels,
           "%s", hot_context_message(context));
-    CHECK(hot_response_create(context, shells, hot_response_lmax(all.response), shell_b, rows, &response) == HOT_OK, "%s",
-          hot_context_message(context));
+    CHECK(hot_response_create(context, shells, hot_response_lmax(all.response), shell_b, rows, &response) == HOT_OK,
+          "%s", hot_context_message(context));
     hot_run_options options = {.size = sizeof options, .mask_in_memory = mask};
     options.fit = (hot_fit_options){.size = sizeof options.fit, .regularise = -1, .weighted = -1, .response = response};
     CHECK(hot_run_compute(context, shared, &options, &again, NULL) == HOT_OK, "%s", hot_context_message(context));
@@ -101,8 +103,10 @@ int main(void)
 
     hot_tensor_field *tensors = NULL;
     options.fit.order = 6;
-    CHECK(hot_tensor_field_fit(context, shared, mask, &options.fit, &tensors) == HOT_OK, "%s", hot_context_message(context));
-    CHECK(memcmp(hot_tensor_field_values(tensors), hot_tensor_field_values(all.tensors), voxels * 29 * sizeof(float)) == 0,
+    CHECK(hot_tensor_field_fit(context, shared, mask, &options.fit, &tensors) == HOT_OK, "%s",
+          hot_context_message(context));
+    CHECK(memcmp(hot_tensor_field_values(tensors), hot_tensor_field_values(all.tensors), voxels * 29 * sizeof(float)) ==
+              0,
           "the stage by itself");
     hot_tensor_field *copy = NULL;
     CHECK(hot_tensor_field_create(context, &grid, 6, "fod", hot_tensor_field_values(tensors), &copy) == HOT_OK, "%s",

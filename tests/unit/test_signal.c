@@ -1,5 +1,5 @@
-/* The signal method on a data set: fibres found, maps, the noise with and without repeated b=0 volumes, repeated volumes,
- * flagged voxels, threads, refusals. */
+/* The signal method on a data set: fibres found, maps, the noise with and without repeated b=0 volumes, repeated
+ * volumes, flagged voxels, threads, refusals. */
 #include "check.h"
 
 #include <hotfiber/hotfiber.h>
@@ -100,7 +100,8 @@ int main(void)
     hot_response *response = NULL;
     hot_signal_maps maps;
     hot_signal_find_options keep = {.size = sizeof keep, .keep_maps = 1};
-    CHECK(hot_response_tensor(context, dwi, 1.7e-3, 0.2e-3, 1000, 8, &response) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(hot_response_tensor(context, dwi, 1.7e-3, 0.2e-3, 1000, 8, &response) == HOT_OK, "%s",
+          hot_context_message(context));
 
     hot_fiber_field *plain = find(context, dwi, response, &keep, &maps);
     double score = score_of(context, plain, phantom);
@@ -130,7 +131,8 @@ int main(void)
         order[i] = (i * 29) % volumes;
     hot_dwi *other = copy_dwi(context, dwi, volumes, order, 1, 0);
     hot_fiber_field *again = find(context, other, response, NULL, NULL);
-    CHECK(same(plain, again, 2e-3) >= 0.99, "the order of volumes matters in %g of voxels", 1 - same(plain, again, 2e-3));
+    CHECK(same(plain, again, 2e-3) >= 0.99, "the order of volumes matters in %g of voxels",
+          1 - same(plain, again, 2e-3));
     hot_fiber_field_destroy(&again);
     hot_dwi_destroy(&other);
     for (size_t i = 0; i < volumes + 2; i++)
@@ -156,7 +158,8 @@ int main(void)
     warnings = 0;
     other = copy_dwi(context, dwi, volumes, order, 1, 1);
     again = find(context, other, response, &keep, &maps);
-    CHECK(maps.flags[3] == HOT_VOXEL_NOT_FINITE && maps.flags[5] == HOT_VOXEL_NEGATIVE && maps.flags[7] == HOT_VOXEL_NO_B0,
+    CHECK(maps.flags[3] == HOT_VOXEL_NOT_FINITE && maps.flags[5] == HOT_VOXEL_NEGATIVE &&
+              maps.flags[7] == HOT_VOXEL_NO_B0,
           "flags %d %d %d", maps.flags[3], maps.flags[5], maps.flags[7]);
     CHECK(maps.flagged == 3 && warnings == 1, "%zu flagged, %d warnings", maps.flagged, warnings);
     CHECK(hot_fiber_field_counts(again)[3] + hot_fiber_field_counts(again)[5] + hot_fiber_field_counts(again)[7] == 0,
@@ -168,7 +171,8 @@ int main(void)
 
     /* one b=0 volume: the noise comes from the residuals */
     again = find(context, hot_phantom_dwi(lone), response, &keep, &maps);
-    CHECK_NEAR(maps.sigma, hot_phantom_sigma(lone, 0), 0.1 * hot_phantom_sigma(lone, 0), "sigma %g from residuals", maps.sigma);
+    CHECK_NEAR(maps.sigma, hot_phantom_sigma(lone, 0), 0.1 * hot_phantom_sigma(lone, 0), "sigma %g from residuals",
+               maps.sigma);
     score = score_of(context, again, lone);
     CHECK(score >= 0.95, "score %g with one b=0 volume", score);
     hot_signal_maps_free(context, &maps);
@@ -179,7 +183,8 @@ int main(void)
     hot_fiber_field *none = NULL;
     other = copy_dwi(context, dwi, volumes - 8, order + 8, 1, 0);
     CHECK(hot_mask_full(context, hot_dwi_grid(other), &mask) == HOT_OK, "no mask");
-    CHECK(hot_fiber_field_signal(context, other, mask, response, NULL, NULL, &none) == HOT_ERROR_DATA && !none, "not refused");
+    CHECK(hot_fiber_field_signal(context, other, mask, response, NULL, NULL, &none) == HOT_ERROR_DATA && !none,
+          "not refused");
     CHECK(strstr(hot_context_message(context), "b=0"), "message: %s", hot_context_message(context));
     hot_mask_destroy(&mask);
     hot_dwi_destroy(&other);

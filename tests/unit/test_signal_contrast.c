@@ -1,12 +1,13 @@
-/* How much single fibres differ: what the data say about it, and that single fibres stay single where they differ much. */
+/* How much single fibres differ: what the data say about it, and that single fibres stay single where
+ * they differ much. */
 #include "check.h"
 
 #include <hotfiber/hotfiber.h>
 
 enum { VOLUMES = 70, B0 = 6, VOXELS = 400 };
 
-/* Volumes of b=0 and 1500 with directions on a spiral; VOXELS single fibres, of which `share` at most is isotropic with a
- * diffusivity of .9e-3, in noise of S0 / 30. */
+/* Volumes of b=0 and 1500 with directions on a spiral; VOXELS single fibres, of which `share` at most is isotropic with
+ * a diffusivity of .9e-3, in noise of S0 / 30. */
 static hot_dwi *make(hot_context *context, uint64_t seed, double share, double dispersion)
 {
     double b[VOLUMES], g[3 * VOLUMES] = {0};
@@ -77,7 +78,8 @@ int main(void)
     hot_contrast judged;
     CHECK(hot_context_create(&options, &context) == HOT_OK, "no context");
     hot_dwi *alike = make(context, 1, 0, 0), *dispersed = make(context, 2, 0, 0.26), *varied = make(context, 3, 0.5, 0);
-    CHECK(hot_response_tensor(context, alike, 1.7e-3, 0.3e-3, 1000, 8, &response) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(hot_response_tensor(context, alike, 1.7e-3, 0.3e-3, 1000, 8, &response) == HOT_OK, "%s",
+          hot_context_message(context));
 
     double share = single(context, alike, response, HOT_CONTRAST_AUTO, &judged);
     CHECK(judged == HOT_CONTRAST_ALIKE, "equal fibres are judged %d", (int)judged);

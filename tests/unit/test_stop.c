@@ -1,5 +1,6 @@
-/* A caller who wants to stop is heard soon, and nothing is left then. How soon is a matter of how many voxels or bytes lie
- * between two looks at hot_context_options.stop, which can be counted; tests/bench/stop_latency.c has it in milliseconds. */
+/* A caller who wants to stop is heard soon, and nothing is left then. How soon is a matter of how many voxels or bytes
+ * lie between two looks at hot_context_options.stop, which can be counted; tests/bench/stop_latency.c has it in
+ * milliseconds. */
 #include "check.h"
 
 #include <dirent.h>
@@ -65,8 +66,8 @@ static hot_status run(looks *mine, const char *from, const char *method, size_t 
 {
     hot_context *context = context_of(mine);
     hot_run_options options = {.size = sizeof options, .input = from, .output = output};
-    options.peaks = (hot_peaks_options){.size = sizeof options.peaks, .method = method, .threshold = -1, .min_angle = -1,
-                                        .min_amplitude = -1, .starts = starts};
+    options.peaks = (hot_peaks_options){.size = sizeof options.peaks, .method = method, .threshold = -1,
+                                        .min_angle = -1, .min_amplitude = -1, .starts = starts};
     hot_status status = hot_run(context, &options, NULL);
     snprintf(message, 256, "%s", hot_context_message(context));
     hot_context_destroy(&context);
@@ -91,7 +92,8 @@ static void test_anywhere(const char *from, const char *method, size_t starts)
             hot_folder_remove_own(output);
             continue;
         }
-        CHECK(status == HOT_ERROR_CANCELLED, "%s, look %zu of %zu: status %d, %s", method, at, total, (int)status, message);
+        CHECK(status == HOT_ERROR_CANCELLED, "%s, look %zu of %zu: status %d, %s", method, at, total, (int)status,
+              message);
         CHECK(strstr(message, "cancelled while"), "%s, look %zu: '%s'", method, at, message);
         CHECK(mine.live == 0, "%s, look %zu: %zu blocks lost", method, at, mine.live);
         CHECK(entries() == before, "%s, look %zu: something is left", method, at);
@@ -194,8 +196,8 @@ static void test_exports(void)
     hot_dwi *dwi = NULL;
     hot_run_fields fields;
     hot_run_options options = {.size = sizeof options, .diffusivity_along = 1.7e-3, .diffusivity_across = .2e-3};
-    options.peaks = (hot_peaks_options){.size = sizeof options.peaks, .method = "maxima", .threshold = -1, .min_angle = -1,
-                                        .min_amplitude = -1};
+    options.peaks = (hot_peaks_options){.size = sizeof options.peaks, .method = "maxima", .threshold = -1,
+                                        .min_angle = -1, .min_amplitude = -1};
     CHECK(hot_dwi_load(context, input, NULL, NULL, &dwi) == HOT_OK, "%s", hot_context_message(context));
     CHECK(hot_run_compute(context, dwi, &options, &fields, NULL) == HOT_OK, "%s", hot_context_message(context));
     size_t count;
@@ -223,8 +225,8 @@ static void test_exports(void)
                 hot_folder_remove_own(place);
                 CHECK(mkdir(place, 0700) == 0, "%s", place);
             } else {
-                CHECK(status == HOT_ERROR_CANCELLED, "%s, look %zu of %zu: status %d, %s", name, own.at, total, (int)status,
-                      hot_context_message(watched));
+                CHECK(status == HOT_ERROR_CANCELLED, "%s, look %zu of %zu: status %d, %s", name, own.at, total,
+                      (int)status, hot_context_message(watched));
                 CHECK(entries_in(place) == 0, "%s, look %zu of %zu: something is left", name, own.at, total);
             }
             hot_context_destroy(&watched);

@@ -28,7 +28,8 @@ typedef enum hot_space {
     HOT_SPACE_LPS
 } hot_space;
 
-/* A regular lattice of voxels in the world. Index order everywhere: i fastest, voxel = i + size[0] * (j + size[1] * k). */
+/* A regular lattice of voxels in the world. Index order everywhere: i fastest, voxel = i + size[0] *
+ * (j + size[1] * k). */
 typedef struct hot_grid {
     size_t size[3];
     double to_world[3][4]; /* rows x y z: world = to_world * (i, j, k, 1), mm, voxel centres */

@@ -5,12 +5,14 @@
 /* Reads a diffusion data set: NRRD with the NA-MIC keys ("-" = standard input), or NIfTI with FSL's bval and bvec
  * (NULL for NRRD; for NIfTI NULL means the same base name with .bval / .bvec). The samples stay in the file's own
  * type in memory; hot_dwi_read converts what is asked for.
- * Owner: the caller, until hot_dwi_destroy. Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT, HOT_ERROR_DATA, HOT_ERROR_MEMORY. */
+ * Owner: the caller, until hot_dwi_destroy. Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT, HOT_ERROR_DATA,
+ * HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_dwi_load(hot_context *context, const char *path, const char *bval, const char *bvec,
                                 hot_dwi **dwi);
 
 /* A data set from memory.
- * grid: sizes, voxel -> world matrix and the meaning of the world's axes; copied. volumes: how many. b: volumes, s/mm^2.
+ * grid: sizes, voxel -> world matrix and the meaning of the world's axes; copied. volumes: how many. b: volumes,
+ * s/mm^2.
  * gradients: volumes x 3, in world axes of grid->space, need not be unit (only their direction counts; ignored where
  * b is 0). signals: volumes x voxels floats in [volume][k][j][i] order (i fastest), in any unit; copied. NaN and values
  * that are not positive are kept, and flagged by the fits.
@@ -43,11 +45,12 @@ HOT_API int hot_dwi_has_b0(const hot_dwi *dwi);
  * -1: memory is short (and the message set). */
 HOT_API int hot_dwi_highest_order(hot_context *context, const hot_dwi *dwi, int shell);
 
-/* Which voxels to compute. A mask file (NRRD or NIfTI, any scalar type, non-zero = inside) must have the grid's sizes. */
+/* Which voxels to compute. A mask file (NRRD or NIfTI, any scalar type, non-zero = inside) must have
+ * the grid's sizes. */
 HOT_API hot_status hot_mask_load(hot_context *context, const char *path, const hot_grid *grid, hot_mask **mask);
-/* The built-in mask, from the mean b=0 image: Otsu's threshold on its median-smoothed copy, pieces of less than a twentieth
- * of the largest one dropped, holes filled. All voxels where there is no background: where the dark part loses signal by
- * diffusion like tissue. */
+/* The built-in mask, from the mean b=0 image: Otsu's threshold on its median-smoothed copy, pieces of less than a
+ * twentieth of the largest one dropped, holes filled. All voxels where there is no background: where the dark part
+ * loses signal by diffusion like tissue. */
 HOT_API hot_status hot_mask_estimate(hot_context *context, const hot_dwi *dwi, hot_mask **mask);
 /* A mask from memory. inside: one byte per voxel of the grid, i fastest, 0 = outside; copied.
  * Owner: the caller, until hot_mask_destroy. Errors: HOT_ERROR_ARGUMENT (a size of 0), HOT_ERROR_MEMORY. */
@@ -64,9 +67,9 @@ HOT_API size_t hot_mask_count(const hot_mask *mask);
 HOT_API hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, double *sigma,
                                  double *snr, size_t *repeats);
 
-/* A denoised copy (float samples, the same volumes, grid and gradients): see hot_denoise_f32. mask: NULL = all voxels; those
- * outside stay as they are. noise (voxels; NULL = not wanted): the noise's standard deviation. The data are read slab by slab;
- * the window's fields of options (NULL: the defaults) are used, is_complex and the slab's are not.
+/* A denoised copy (float samples, the same volumes, grid and gradients): see hot_denoise_f32. mask: NULL = all voxels;
+ * those outside stay as they are. noise (voxels; NULL = not wanted): the noise's standard deviation. The data are read
+ * slab by slab; the window's fields of options (NULL: the defaults) are used, is_complex and the slab's are not.
  * Owner: the caller, until hot_dwi_destroy. Errors as hot_denoise_f32 and hot_dwi_read. */
 HOT_API hot_status hot_dwi_denoise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                                    const hot_denoise_options *options, hot_dwi **denoised, float *noise);

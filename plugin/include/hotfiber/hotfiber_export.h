@@ -16,8 +16,8 @@ HOT_API hot_status hot_fiber_field_load(hot_context *context, const char *path, 
 /* One output format. It is written from directions or from tensors: the other function is NULL. */
 typedef struct hot_export_format {
     const char *name;   /* "peaks", "nfibers", "fiber", "dec", "vtp", "fixels", "png" ... */
-    const char *suffix; /* what file names of this format end in, the usual one first: ".vtp", ".nii.gz|.nii|.nrrd"; "" =
-                           a folder */
+    const char *suffix; /* what file names of this format end in, the usual one first: ".vtp", ".nii.gz|.nii|.nrrd"; ""
+                           = a folder */
     const char *help;   /* one line: what it is and what it is for */
     hot_status (*write)(hot_context *context, const hot_fiber_field *fibers, const char *path);
     hot_status (*write_tensors)(hot_context *context, const hot_tensor_field *tensors, const char *path);
@@ -25,12 +25,13 @@ typedef struct hot_export_format {
 
 /* All of them, count of them in *count; static storage. */
 HOT_API const hot_export_format *const *hot_export_formats(size_t *count);
-/* The format of this name, or (name NULL) the one that `path` asks for: a base name that begins with a format's name and
- * ends in one of its suffixes (nfibers.nii.gz), else the first format with such a suffix. NULL when there is none. */
+/* The format of this name, or (name NULL) the one that `path` asks for: a base name that begins with a format's name
+ * and ends in one of its suffixes (nfibers.nii.gz), else the first format with such a suffix. NULL
+ * when there is none. */
 HOT_API const hot_export_format *hot_export_format_find(const char *name, const char *path);
 
-/* What a picture is usually drawn over: the mean of the b=0 volumes (of all volumes when there is no b=0), one float per
- * voxel of the dwi's grid. Errors: HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
+/* What a picture is usually drawn over: the mean of the b=0 volumes (of all volumes when there is no b=0), one float
+ * per voxel of the dwi's grid. Errors: HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
 HOT_API hot_status hot_export_background(hot_context *context, const hot_dwi *dwi, float *background);
 
 /* The three middle slices, fibres drawn over the background (one float per voxel, window from its 2nd to 98th
@@ -40,16 +41,17 @@ HOT_API hot_status hot_export_picture(hot_context *context, const hot_fiber_fiel
 
 /* ---- As arrays, for hosts that draw or hand on themselves ------------------------------------------------------ */
 
-/* Every fibre as a line segment about its voxel's centre, in the order of voxels, the longest of a voxel first; the largest
- * amplitude of the field is as long as a voxel's smallest side. Returns how many segments there are; arrays may be NULL.
- * points: count x 2 x 3, mm of `space`. directions: count x 3, unit. amplitudes: count. numbers: count, 1 = the longest.
- * Any thread. */
-HOT_API size_t hot_fiber_field_segments(const hot_fiber_field *fibers, hot_space space, float *points, float *directions,
-                                        float *amplitudes, uint8_t *numbers);
+/* Every fibre as a line segment about its voxel's centre, in the order of voxels, the longest of a voxel first; the
+ * largest amplitude of the field is as long as a voxel's smallest side. Returns how many segments there are; arrays may
+ * be NULL.
+ * points: count x 2 x 3, mm of `space`. directions: count x 3, unit. amplitudes: count. numbers: count, 1 = the
+ * longest. Any thread. */
+HOT_API size_t hot_fiber_field_segments(const hot_fiber_field *fibers, hot_space space, float *points,
+                                        float *directions, float *amplitudes, uint8_t *numbers);
 
 /* Tensors as surfaces: r(x) = A x^m over a sphere of triangles, one closed mesh per fitted voxel, all with the same
- * triangles. The sphere is finer when there are few; the 95th percentile of the largest radii is .45 of a voxel's smallest
- * side. Where the form is negative the surface touches the centre. */
+ * triangles. The sphere is finer when there are few; the 95th percentile of the largest radii is .45 of a voxel's
+ * smallest side. Where the form is negative the surface touches the centre. */
 typedef struct hot_glyphs hot_glyphs;
 
 /* Positions will be mm of `space`. `tensors` must outlive *glyphs. Owner: the caller. Errors: HOT_ERROR_MEMORY. */

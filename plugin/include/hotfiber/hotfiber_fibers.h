@@ -24,16 +24,18 @@ HOT_API const char *hot_peaks_method_name(size_t index, const char **help);
  * HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. Any number of threads, same result. */
 HOT_API hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *tensors,
                                         const hot_peaks_options *options, hot_fiber_field **fibers);
-/* Directions from memory, for export or scores. max_fibers: 1 to 255 per voxel. peaks: voxels x 3 * max_fibers floats, i
- * fastest, vectors in world axes of grid->space whose length is the fibre's strength; copied, and put in order: longest
- * first, one half sphere, absent ones (zero, NaN, Inf) last and 0. counts are those of what is left.
- * Owner: the caller, until hot_fiber_field_destroy. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
+/* Directions from memory, for export or scores. max_fibers: 1 to 255 per voxel. peaks: voxels x 3 * max_fibers floats,
+ * i fastest, vectors in world axes of grid->space whose length is the fibre's strength; copied, and put in order:
+ * longest first, one half sphere, absent ones (zero, NaN, Inf) last and 0. counts are those of what is left.
+ * Owner: the caller, until hot_fiber_field_destroy. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY,
+ * HOT_ERROR_CANCELLED. */
 HOT_API hot_status hot_fiber_field_create(hot_context *context, const hot_grid *grid, int max_fibers,
                                           const float *peaks, hot_fiber_field **fibers);
 HOT_API void hot_fiber_field_destroy(hot_fiber_field **fibers);
 HOT_API const hot_grid *hot_fiber_field_grid(const hot_fiber_field *fibers);
 HOT_API int hot_fiber_field_max(const hot_fiber_field *fibers);
-/* voxels x 3 * max: world vectors of length amplitude, longest first, absent = 0, one hemisphere. Owned by the field. */
+/* voxels x 3 * max: world vectors of length amplitude, longest first, absent = 0, one hemisphere.
+ * Owned by the field. */
 HOT_API const float *hot_fiber_field_peaks(const hot_fiber_field *fibers);
 /* How many fibres each voxel has. Owned by the field. */
 HOT_API const uint8_t *hot_fiber_field_counts(const hot_fiber_field *fibers);

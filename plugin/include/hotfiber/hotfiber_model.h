@@ -3,15 +3,16 @@
 #define HOTFIBER_MODEL_H
 
 /* The single-fibre response: a row of zonal SH coefficients (l = 0, 2, 4, ...) per shell, in the signal's own units
- * (MRtrix's convention: the coefficient of Y_l0, S(theta) = sum_l r_l Y_l0(theta)), with the shells' b-values. A row whose
- * b is at most 50 is the b=0 signal: what makes the fod's weights volume fractions. Responses made here have one. */
+ * (MRtrix's convention: the coefficient of Y_l0, S(theta) = sum_l r_l Y_l0(theta)), with the shells' b-values. A row
+ * whose b is at most 50 is the b=0 signal: what makes the fod's weights volume fractions. Responses
+ * made here have one. */
 HOT_API hot_status hot_response_load(hot_context *context, const char *path, hot_response **response);
 /* A response from memory: rows of lmax / 2 + 1 zonal coefficients (l = 0, 2, ..., lmax) for `shells` shells with the
  * b-values b, s/mm^2; copied. One row should be that of b=0 (b at most 50). lmax: even, 0 to 16.
- * Owner: the caller, until hot_response_destroy. Errors: HOT_ERROR_ARGUMENT (no shell, lmax, a value that is no number),
- * HOT_ERROR_MEMORY. */
-HOT_API hot_status hot_response_create(hot_context *context, size_t shells, int lmax, const double *b, const double *rows,
-                                       hot_response **response);
+ * Owner: the caller, until hot_response_destroy. Errors: HOT_ERROR_ARGUMENT (no shell, lmax, a value that is no
+ * number), HOT_ERROR_MEMORY. */
+HOT_API hot_status hot_response_create(hot_context *context, size_t shells, int lmax, const double *b,
+                                       const double *rows, hot_response **response);
 /* From the data: voxels of one fibre are chosen iteratively (Tournier 2013), per shell. voxels (may be NULL): how
  * many were used. Errors: HOT_ERROR_DATA when no voxel looks like a single fibre. */
 HOT_API hot_status hot_response_estimate(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, int lmax,
@@ -44,22 +45,25 @@ typedef struct hot_fit_options {
 } hot_fit_options;
 
 /* Fits the model in every voxel of the mask, slab by slab. Voxels that cannot be fitted (NaN, no b=0 signal ...) are
- * flagged: their confidence is 0 and their values 0. dwi, mask: kept as they are; of equal sizes. options: NULL = defaults;
- * its response is copied. Owner of *field: the caller, until hot_tensor_field_destroy; NULL after a failure.
- * Errors: HOT_ERROR_ARGUMENT (model, order), HOT_ERROR_DATA (sizes differ, no b=0 volume, too few directions, a response
- * without a shell), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. Any number of threads, same result. */
+ * flagged: their confidence is 0 and their values 0. dwi, mask: kept as they are; of equal sizes. options: NULL =
+ * defaults; its response is copied. Owner of *field: the caller, until hot_tensor_field_destroy; NULL after a failure.
+ * Errors: HOT_ERROR_ARGUMENT (model, order), HOT_ERROR_DATA (sizes differ, no b=0 volume, too few directions, a
+ * response without a shell), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. Any number of
+ * threads, same result. */
 HOT_API hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                                         const hot_fit_options *options, hot_tensor_field **field);
 HOT_API void hot_tensor_field_destroy(hot_tensor_field **field);
 HOT_API const hot_grid *hot_tensor_field_grid(const hot_tensor_field *field);
 HOT_API int hot_tensor_field_order(const hot_tensor_field *field);
 HOT_API const char *hot_tensor_field_model(const hot_tensor_field *field);
-/* voxels x (1 + unique values): confidence (1 fitted, 0 not) and the packed tensor in world axes. Owned by the field. */
+/* voxels x (1 + unique values): confidence (1 fitted, 0 not) and the packed tensor in world axes.
+ * Owned by the field. */
 HOT_API const float *hot_tensor_field_values(const hot_tensor_field *field);
-/* A field from memory, for directions or export. order: 2, 4, 6 or 8. model: "adc", "odf" or "fod" ("fod" has peaks that
- * are volume fractions). values: voxels x (1 + unique values), i fastest: confidence (0 = not fitted), then the packed tensor
- * in world axes, unique values in lexicographic order (xxxx xxxy xxxz xxyy ...), not multiplied by their multiplicity;
- * copied. Owner: the caller, until hot_tensor_field_destroy. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY. */
+/* A field from memory, for directions or export. order: 2, 4, 6 or 8. model: "adc", "odf" or "fod" ("fod" has peaks
+ * that are volume fractions). values: voxels x (1 + unique values), i fastest: confidence (0 = not fitted), then the
+ * packed tensor in world axes, unique values in lexicographic order (xxxx xxxy xxxz xxyy ...), not multiplied by their
+ * multiplicity; copied. Owner: the caller, until hot_tensor_field_destroy. Errors: HOT_ERROR_ARGUMENT,
+ * HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_tensor_field_create(hot_context *context, const hot_grid *grid, int order, const char *model,
                                            const float *values, hot_tensor_field **field);
 /* The response used (fod), or NULL; how many voxels were fitted and how many flagged. */

@@ -6,8 +6,10 @@
 enum { HOT_PHANTOM_FIBERS = 3 };
 
 typedef enum hot_phantom_layout {
-    HOT_PHANTOM_CONDITIONS = 0, /* a row (axis 1) per condition, a slice (axis 2) per SNR, every voxel turned at random */
-    HOT_PHANTOM_BUNDLES         /* a small volume of straight, curved and crossing bundles in grey matter, CSF and air */
+    /* a row (axis 1) per condition, a slice (axis 2) per SNR, every voxel turned at random */
+    HOT_PHANTOM_CONDITIONS = 0,
+    /* a small volume of straight, curved and crossing bundles in grey matter, CSF and air */
+    HOT_PHANTOM_BUNDLES
 } hot_phantom_layout;
 
 /* What the voxels of one row contain. A range with equal ends is that value in every voxel. */
@@ -16,7 +18,8 @@ typedef struct hot_phantom_condition {
     double angle[2];         /* 2 or 3 fibres: range of the angle between every two of them, degrees */
     double fraction[2];      /* 2 or 3 fibres: range of the first fibre's share of the fibres' volume; the others have
                                 equal shares of what is left */
-    double isotropic[2];     /* no fibre: diffusivities, mm^2/s; even voxels of the row have the first, odd the second */
+    /* no fibre: diffusivities, mm^2/s; even voxels of the row have the first, odd the second */
+    double isotropic[2];
 } hot_phantom_condition;
 
 /* What to make. Zero (or NULL) takes the default of every field. The seed is the context's. */
@@ -105,7 +108,8 @@ typedef struct hot_score_group {
 
 typedef struct hot_score_options {
     size_t size;         /* sizeof(hot_score_options) */
-    double threshold;    /* found directions shorter than this fraction of the voxel's longest do not count; 0 = all do */
+    /* found directions shorter than this fraction of the voxel's longest do not count; 0 = all do */
+    double threshold;
     int max_fibers;      /* only so many of the longest count; 0 = all (at most 8) */
     double tolerance;    /* degrees; 0 = 15 */
     const uint8_t *mask; /* a byte per voxel, 0 = leave out; NULL = all voxels count */

@@ -15,8 +15,10 @@ typedef struct hot_run_options {
     hot_peaks_options peaks; /* peaks.method: "signal" (rank-k in signal space), or one of hot_peaks_method_name; NULL =
                                 "signal" with the model fod, else "maxima". peaks.mask is not used */
     hot_signal_find_options signal; /* method signal; its max_fibers is that of peaks */
-    const hot_mask *mask_in_memory; /* instead of a file; copied. A response in memory goes into fit.response, copied too */
-    int denoise;          /* 1: the data are denoised first (hot_dwi_denoise, all voxels), and noise.nii.gz is written too */
+    /* instead of a file; copied. A response in memory goes into fit.response, copied too */
+    const hot_mask *mask_in_memory;
+    /* 1: the data are denoised first (hot_dwi_denoise, all voxels), and noise.nii.gz is written too */
+    int denoise;
 } hot_run_options;
 
 typedef struct hot_run_result {
@@ -38,16 +40,16 @@ typedef struct hot_run_fields {
     hot_signal_maps maps;      /* method signal: probabilities and more; else all NULL */
 } hot_run_fields;
 
-/* The whole job on data in memory: mask, response, fit, directions, with the defaults of hot_run; no file is read but those
- * that the options name, and none is written. A pipeline that has arrays makes them a hot_dwi with hot_dwi_create, calls
- * this, and takes the arrays out with hot_fiber_field_peaks, hot_fiber_field_counts, hot_tensor_field_values and
- * hot_mask_bytes.
+/* The whole job on data in memory: mask, response, fit, directions, with the defaults of hot_run; no file is read but
+ * those that the options name, and none is written. A pipeline that has arrays makes them a hot_dwi with
+ * hot_dwi_create, calls this, and takes the arrays out with hot_fiber_field_peaks, hot_fiber_field_counts,
+ * hot_tensor_field_values and hot_mask_bytes.
  * dwi: kept as it is. options: input, bval, bvec, output and force are not used; NULL = defaults. fields: filled, the
  * caller's until hot_run_fields_free; all NULL after a failure. result: may be NULL.
  * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (no b=0 volume, too few directions, an empty mask, no voxel of one fibre),
- * HOT_ERROR_FILE and HOT_ERROR_FORMAT (a mask or response file), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED
- * (hot_context_options.stop, .progress, hot_context_cancel). Several threads at once, each with a context of its own; one
- * hot_dwi may serve them all. */
+ * HOT_ERROR_FILE and HOT_ERROR_FORMAT (a mask or response file), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE,
+ * HOT_ERROR_CANCELLED (hot_context_options.stop, .progress, hot_context_cancel). Several threads at once, each with a
+ * context of its own; one hot_dwi may serve them all. */
 HOT_API hot_status hot_run_compute(hot_context *context, const hot_dwi *dwi, const hot_run_options *options,
                                    hot_run_fields *fields, hot_run_result *result);
 /* Frees the fields and sets them to NULL; NULL is accepted. `context` is that of hot_run_compute. */

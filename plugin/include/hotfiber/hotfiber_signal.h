@@ -12,8 +12,8 @@ typedef struct hot_signal_find_options {
     const float *sigma_map; /* one value per voxel of the grid instead; NULL = none */
     int clean_response;    /* 1: the response was not made from noisy data (diffusivities, a simulation) */
     int keep_maps;         /* 1: fill the arrays of *maps */
-    hot_contrast contrast; /* how much single fibres differ from the response; HOT_CONTRAST_AUTO = judged from a sample of
-                              voxels */
+    hot_contrast contrast; /* how much single fibres differ from the response; HOT_CONTRAST_AUTO = judged from a sample
+                              of voxels */
 } hot_signal_find_options;
 
 /* What is known beside the directions; every array has an item per voxel of the grid, 0 outside the mask (all NULL
@@ -22,8 +22,8 @@ typedef struct hot_signal_maps {
     hot_grid grid;
     double sigma;          /* the noise used (NaN with a map) */
     hot_contrast contrast; /* as used */
-    double typical_width;  /* what it was judged by: the width beyond the response's, rad^2, that four in ten single fibres
-                              of a sample do not reach; NaN when it was not judged */
+    double typical_width; /* what it was judged by: the width beyond the response's, rad^2, that four in ten single
+                             fibres of a sample do not reach; NaN when it was not judged */
     size_t voxels, flagged; /* in the mask; flagged among them */
     float *probability;    /* 4 per voxel: of 0, 1, 2, 3 fibres */
     float *margin;         /* log10 of the odds of the chosen number against the next best */

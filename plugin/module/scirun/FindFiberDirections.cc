@@ -1,6 +1,6 @@
-// See FindFiberDirections.h. Teem is used here and only here: SCIRun builds a Teem of its own, so that an Nrrd never goes
-// to hotfiber; what goes across are sizes, a matrix and arrays of numbers. Teem calls stand under NrrdGuard, as Teem's
-// error stack is global; hotfiber itself runs outside of it.
+// See FindFiberDirections.h. Teem is used here and only here: SCIRun builds a Teem of its own, so that an Nrrd never
+// goes to hotfiber; what goes across are sizes, a matrix and arrays of numbers. Teem calls stand under NrrdGuard, as
+// Teem's error stack is global; hotfiber itself runs outside of it.
 #include <Modules/Legacy/Teem/HotFiber/FindFiberDirections.h>
 #include <Core/Datatypes/Legacy/Nrrd/NrrdData.h>
 
@@ -58,8 +58,9 @@ namespace
     return value;
   }
 
-  // b-values and gradients from the NA-MIC keys: several shells are coded in the gradients' lengths, b_i = b |g_i|^2 after
-  // the longest has been made 1; the measurement frame's vectors are columns. Returns what is wrong, "" when nothing is.
+  // b-values and gradients from the NA-MIC keys: several shells are coded in the gradients' lengths, b_i = b |g_i|^2
+  // after the longest has been made 1; the measurement frame's vectors are columns. Returns what is wrong, "" when
+  // nothing is.
   std::string readGradients(const Nrrd* nrrd, size_t volumes, PlainData& data)
   {
     double nominal = 0, longest = 0, frame[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
@@ -104,7 +105,8 @@ namespace
       step[axis] = total;
       total *= nrrd->axis[axis].size;
       const int kind = nrrd->axis[axis].kind;
-      if ((kind == nrrdKindList || kind == nrrdKindVector || !AIR_EXISTS(nrrd->axis[axis].spaceDirection[0])) && list == 4)
+      if ((kind == nrrdKindList || kind == nrrdKindVector || !AIR_EXISTS(nrrd->axis[axis].spaceDirection[0])) &&
+          list == 4)
         list = axis;
       else if (spatial < 3)
         axes[spatial++] = axis;
@@ -135,12 +137,13 @@ namespace
       for (size_t k = 0; k < size[2]; k++)
         for (size_t j = 0; j < size[1]; j++)
           for (size_t i = 0; i < size[0]; i++)
-            data.signals[at++] = lookup(nrrd->data, v * step[list] + i * step[axes[0]] + j * step[axes[1]] + k * step[axes[2]]);
+            data.signals[at++] = lookup(nrrd->data,
+                                        v * step[list] + i * step[axes[0]] + j * step[axes[1]] + k * step[axes[2]]);
     return "";
   }
 
-  // One fibre as a field of 3-vectors, with the geometry of the data: both as directions and as min and spacing, which is
-  // what ConvertNrrdToField looks at in older versions.
+  // One fibre as a field of 3-vectors, with the geometry of the data: both as directions and as min and spacing, which
+  // is what ConvertNrrdToField looks at in older versions.
   Nrrd* putIn(const hot_fiber_field* fibers, int fiber)
   {
     const hot_grid* grid = hot_fiber_field_grid(fibers);
@@ -239,7 +242,8 @@ void FindFiberDirections::execute()
   hot_run_fields fields = {};
   hot_status status = hot_context_create(&settings, &context);
   if (status == HOT_OK)
-    status = hot_dwi_create(context, &data.grid, data.b.size(), data.b.data(), data.gradients.data(), data.signals.data(), &dwi);
+    status = hot_dwi_create(context, &data.grid, data.b.size(), data.b.data(), data.gradients.data(),
+                            data.signals.data(), &dwi);
   if (status == HOT_OK)
     status = hot_run_compute(context, dwi, &options, &fields, nullptr);
   if (status != HOT_OK)

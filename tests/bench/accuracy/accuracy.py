@@ -2,12 +2,14 @@
 """How right are the directions? Makes phantoms, runs hotfiber, MRtrix and DIPY on the same files, scores all with
 `hotfiber score`, and prints one table in Markdown with the goals beside it.
 
-    tests/bench/accuracy/accuracy.py [--hotfiber FILE] [--seed N] [--voxels N] [--only TEXT] [--no-peers] [--phantom OPTIONS] [-o FILE.md]
+    tests/bench/accuracy/accuracy.py [--hotfiber FILE] [--seed N] [--voxels N] [--only TEXT] [--no-peers]
+                                     [--phantom OPTIONS] [-o FILE.md]
 
 A benchmark, not a test: takes minutes. Needs Debian's mrtrix3, python3-dipy, python3-nibabel and python3-numpy. Every
 condition has --voxels voxels (200). Every tool estimates its response from a separate phantom of single fibres with the
-same b-values and noise (without CSF and dispersion). hotfiber runs with its defaults; of the peers the table has the best of all
-settings tried (harmonic order, model, relative threshold), chosen by the score itself, which favours them."""
+same b-values and noise (without CSF and dispersion). hotfiber runs with its defaults; of the peers the table has the
+best of all settings tried (harmonic order, model, relative threshold), chosen by the score itself, which favours
+them."""
 import argparse
 import contextlib
 import io
@@ -88,7 +90,8 @@ class Bench:
                 if call(self.hot, "peaks", "--method", "lowrank", "-i", "tensors.nrrd", "-o", "peaks.nrrd", "--quiet",
                         quiet=True).returncode == 0:
                     results["fod, lowrank, order %d" % order] = self.score("peaks.nrrd", "t.nrrd")
-        signal = (self.hot, "peaks", "--method", "signal", "--dwi", "d.nii.gz", "--mask", "d_mask.nii.gz", "-o", "peaks.nrrd", "--quiet")
+        signal = (self.hot, "peaks", "--method", "signal", "--dwi", "d.nii.gz", "--mask", "d_mask.nii.gz", "-o",
+                  "peaks.nrrd", "--quiet")
         for order in (4, 6, 8):
             call(*signal, "--response", "r_hot.txt", "--order", order)
             results["signal, order %d" % order] = self.score("peaks.nrrd", "t.nrrd")
@@ -103,8 +106,8 @@ class Bench:
         for lmax in (8, 10, 12):
             common = ("-quiet", "-force", "-mask", "d_mask.nii.gz")
             if len(shells) == 1:
-                call("dwi2response", "tournier", "r.nii.gz", "r_mrtrix.txt", *grad("r"), "-mask", "r_mask.nii.gz", "-lmax", lmax,
-                     "-quiet", "-force")
+                call("dwi2response", "tournier", "r.nii.gz", "r_mrtrix.txt", *grad("r"), "-mask", "r_mask.nii.gz",
+                     "-lmax", lmax, "-quiet", "-force")
                 call("dwi2fod", "csd", "d.nii.gz", "r_mrtrix.txt", "fod.mif", *grad("d"), "-lmax", lmax, *common)
             else:  # the true directions of the response's phantom: better than any estimate
                 call("mrconvert", "rt.nii.gz", "-coord", "3", "0:2", "r_dirs.mif", "-quiet", "-force")
@@ -130,7 +133,8 @@ class Bench:
             if np.linalg.det(axes) > 0:
                 bvec = bvec * np.array([[-1], [1], [1]])
             keep = (b < 50) | (np.abs(b - float(shells[-1])) < 50)  # its CSD and CSA take one shell
-            return image, np.asanyarray(image.dataobj)[..., keep], gradient_table(b[keep], (axes @ bvec).T[keep], b0_threshold=50)
+            table = gradient_table(b[keep], (axes @ bvec).T[keep], b0_threshold=50)
+            return image, np.asanyarray(image.dataobj)[..., keep], table
 
         image, data, table = load("d")
         _, single, _ = load("r")
@@ -158,11 +162,13 @@ class Bench:
         words = data.split()
         base = dict(zip(*[iter(self.options.phantom.split())] * 2))
         words += [w for pair in base.items() if pair[0] not in words for w in pair]
-        call(self.hot, "phantom", "-o", "d.nii.gz", "--truth", "t.nrrd", *words, "--voxels", voxels, "--seed", seed + number)
+        call(self.hot, "phantom", "-o", "d.nii.gz", "--truth", "t.nrrd", *words, "--voxels", voxels, "--seed",
+             seed + number)
         pairs = zip(words[::2], words[1::2])
-        kept = [w for pair in pairs if pair[0] in ("--b", "--snr", "--directions", "--along", "--across", "--vary", "--s0") for w in pair]
-        call(self.hot, "phantom", "-o", "r.nii.gz", "--truth", "rt.nii.gz", *kept, "--single", "--voxels", 2 * voxels, "--seed",
-             seed + 500 + number)
+        data = ("--b", "--snr", "--directions", "--along", "--across", "--vary", "--s0")
+        kept = [w for pair in pairs if pair[0] in data for w in pair]
+        call(self.hot, "phantom", "-o", "r.nii.gz", "--truth", "rt.nii.gz", *kept, "--single", "--voxels", 2 * voxels,
+             "--seed", seed + 500 + number)
         for stem in "dr":
             image = nibabel.load(stem + ".nii.gz")
             nibabel.save(nibabel.Nifti1Image(np.ones(image.shape[:3], "u1"), image.affine), stem + "_mask.nii.gz")
@@ -172,7 +178,8 @@ class Bench:
             results.update(self.mrtrix(shells))
             results.update(self.dipy(shells))
         for tool, r in results.items():
-            groups = " ".join("%s %.3f" % (g, r["groups"][g]["solved"]) for g in FIVE + ("isotropic",) if g in r["groups"])
+            groups = " ".join("%s %.3f" % (g, r["groups"][g]["solved"]) for g in FIVE + ("isotropic",)
+                              if g in r["groups"])
             print("%-34s %-24s %.4f  %s" % (name, tool, r["mean"], groups), file=sys.stderr, flush=True)
         return results
 
@@ -206,7 +213,8 @@ def main():
     parser.add_argument("--voxels", type=int, default=200)
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--phantom", default="--along 1.7e-3 --across .3e-3 --fractions .5-.6",
-                        help="options (pairs) of every phantom; the default makes the peers score as others have measured them")
+                        help="options (pairs) of every phantom; the default makes the peers score as others have "
+                             "measured them")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("-o", help="write the table here too")
     options = parser.parse_args()

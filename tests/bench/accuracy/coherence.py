@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""Do neighbouring voxels agree? Directions have no truth in people, but bundles are wider than a voxel: what one voxel has,
-the next one mostly has too. hotfiber and MRtrix on the same human regions, counted the same way.
+"""Do neighbouring voxels agree? Directions have no truth in people, but bundles are wider than a voxel: what one voxel
+has, the next one mostly has too. hotfiber and MRtrix on the same human regions, counted the same way.
 
     tests/bench/accuracy/coherence.py [--hotfiber FILE] [--data FOLDER]
 
 For every fibre of every voxel and each of the six neighbours with fibres: the angle to the nearest of the neighbour's
-fibres. A tool that finds many fibres finds a near one by chance; so the same is done with the neighbours' directions turned
-at random, each voxel's by its own rotation, and both medians are shown. MRtrix: dwi2response dhollander and msmt_csd with
-several shells, tournier and csd with one, sh2peaks, three relative thresholds."""
+fibres. A tool that finds many fibres finds a near one by chance; so the same is done with the neighbours' directions
+turned at random, each voxel's by its own rotation, and both medians are shown. MRtrix: dwi2response dhollander and
+msmt_csd with several shells, tournier and csd with one, sh2peaks, three relative thresholds."""
 import argparse
 import os
 import subprocess
@@ -62,7 +62,8 @@ def main():
     parser.add_argument("--data", default=os.path.join(root, "..", "shared", "data"))
     options = parser.parse_args()
     hot, folder_of_data = os.path.abspath(options.hotfiber), os.path.abspath(options.data)
-    sets = {"mrtrix_msmt_roi": "mrtrix_msmt_roi/mrtrix_msmt_roi.nii.gz", "dipy_small_64D": "dipy_small_64D/dipy_small_64D.nhdr"}
+    sets = {"mrtrix_msmt_roi": "mrtrix_msmt_roi/mrtrix_msmt_roi.nii.gz",
+            "dipy_small_64D": "dipy_small_64D/dipy_small_64D.nhdr"}
     if not os.path.exists(os.path.join(folder_of_data, sets["mrtrix_msmt_roi"])):
         sys.exit("no human regions at %s" % options.data)
     print("| data | tool | voxels with 0 / 1 / 2 / 3 fibres | median angle to the neighbour's nearest fibre | "
@@ -80,7 +81,8 @@ def main():
             grad = ("-fslgrad", "d.bvec", "d.bval", "-quiet", "-force")
             if len(np.unique(np.round(np.loadtxt("d.bval"), -2))) > 2:
                 call("dwi2response", "dhollander", "d.nii.gz", "wm.txt", "gm.txt", "csf.txt", *grad)
-                call("dwi2fod", "msmt_csd", "d.nii.gz", "wm.txt", "fod.mif", "gm.txt", "gm.mif", "csf.txt", "csf.mif", *grad)
+                call("dwi2fod", "msmt_csd", "d.nii.gz", "wm.txt", "fod.mif", "gm.txt", "gm.mif", "csf.txt", "csf.mif",
+                     *grad)
             else:
                 call("dwi2response", "tournier", "d.nii.gz", "wm.txt", *grad)
                 call("dwi2fod", "csd", "d.nii.gz", "wm.txt", "fod.mif", *grad)

@@ -5,11 +5,11 @@ MRtrix on the same files, counted the same way.
 
     tests/bench/accuracy/fibercup.py [--hotfiber FILE] [--data FOLDER] [--no-peers]
 
-The bundles' directions are not taken from any tool under test: around each group of two-fibre voxels the diffusion tensor
-of the one-fibre voxels (7 voxels about, least squares of the logarithms, both repeats averaged) points along one bundle or
-the other; two clusters of those axes are the two bundles. A voxel counts when it has two fibres, each within 20 degrees of
-its own bundle (so in the plane). MRtrix is run with
-three harmonic orders and five relative thresholds; two of the fifteen are shown."""
+The bundles' directions are not taken from any tool under test: around each group of two-fibre voxels the diffusion
+tensor of the one-fibre voxels (7 voxels about, least squares of the logarithms, both repeats averaged) points along one
+bundle or the other; two clusters of those axes are the two bundles. A voxel counts when it has two fibres, each within
+20 degrees of its own bundle (so in the plane). MRtrix is run with three harmonic orders and five relative thresholds;
+two of the fifteen are shown."""
 import argparse
 import os
 import subprocess
@@ -51,7 +51,8 @@ def averaged(data, b, bvec, gradients):
 def tensor_axis(signal, b, g):
     """Principal axis of the diffusion tensor by least squares on the logarithms."""
     x, y, z = g.T
-    design = np.stack([np.ones_like(b), -b * x * x, -b * y * y, -b * z * z, -2 * b * x * y, -2 * b * x * z, -2 * b * y * z], 1)
+    design = np.stack([np.ones_like(b), -b * x * x, -b * y * y, -b * z * z, -2 * b * x * y, -2 * b * x * z,
+                       -2 * b * y * z], 1)
     d = np.linalg.lstsq(design, np.log(np.maximum(signal, 1)), rcond=None)[0][1:]
     return np.linalg.eigh(np.array([[d[0], d[3], d[4]], [d[3], d[1], d[5]], [d[4], d[5], d[2]]]))[1][:, 2]
 
@@ -78,8 +79,8 @@ def bundles(labels, data, b, gradients):
         axes = np.stack([tensor_axis(data[tuple(v)], b, gradients) for v in near])
         centres = two_clusters(axes)
         angle = np.degrees(np.arccos(min(1, abs(centres[0] @ centres[1]))))
-        print("bundles about voxel %s: %s and %s, %.0f degrees apart" % (np.round(group[:, :2].mean(0)).astype(int),
-                                                                         np.round(centres[0], 2), np.round(centres[1], 2), angle))
+        print("bundles about voxel %s: %s and %s, %.0f degrees apart"
+              % (np.round(group[:, :2].mean(0)).astype(int), np.round(centres[0], 2), np.round(centres[1], 2), angle))
         result.update({tuple(v): centres for v in group})
     return result
 
@@ -135,15 +136,18 @@ def main():
         truth = bundles(labels, mean, *[load_scheme("averaged", image.affine)[i] for i in (0, 2)])
         ones = np.argwhere(labels == 1)
         print("%d two-fibre voxels, %d one-fibre voxels\n" % (len(truth), len(ones)))
-        print("| data | tool | two-fibre voxels: both bundles found | one-fibre voxels with 0 / 1 / 2 / 3 fibres |\n| --- | --- | --- | --- |")
-        for name, what in (("averaged", "repeats averaged"), ("all", "both repeats, not averaged"), ("first", "one repeat")):
+        print("| data | tool | two-fibre voxels: both bundles found | one-fibre voxels with 0 / 1 / 2 / 3 fibres |\n"
+              "| --- | --- | --- | --- |")
+        for name, what in (("averaged", "repeats averaged"), ("all", "both repeats, not averaged"),
+                           ("first", "one repeat")):
             call(hot, "response", "-i", name + ".nii.gz", "--mask", "mask.nii.gz", "-o", "r.txt", "--quiet")
             for contrast in ("auto", "alike"):
-                call(hot, "peaks", "--method", "signal", "--contrast", contrast, "--dwi", name + ".nii.gz", "--mask", "mask.nii.gz",
-                     "--response", "r.txt", "-o", "peaks.nii.gz", "--quiet")
+                call(hot, "peaks", "--method", "signal", "--contrast", contrast, "--dwi", name + ".nii.gz", "--mask",
+                     "mask.nii.gz", "--response", "r.txt", "-o", "peaks.nii.gz", "--quiet")
                 row(what, "hotfiber, signal" + (", contrast alike" if contrast == "alike" else ""),
                     count("peaks.nii.gz", truth, ones, 0))
-            call(hot, "fit", "-i", name + ".nii.gz", "--mask", "mask.nii.gz", "--response", "r.txt", "-o", "fod.nrrd", "--quiet")
+            call(hot, "fit", "-i", name + ".nii.gz", "--mask", "mask.nii.gz", "--response", "r.txt", "-o", "fod.nrrd",
+                 "--quiet")
             call(hot, "peaks", "-i", "fod.nrrd", "-o", "peaks.nii.gz", "--quiet")
             row(what, "hotfiber, maxima of the fod", count("peaks.nii.gz", truth, ones, 0))
             if options.no_peers:

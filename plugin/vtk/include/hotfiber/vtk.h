@@ -1,13 +1,14 @@
 /* libhotvtk: directions and tensors as objects of VTK 9, for programs in C.
  *
- * VTK is C++; this header is not. A host that has its own VTK should not load another one: link or dlopen libhotvtk only
- * where the VTK of the system is the host's (hotfiber's own .vtp and .vti files need no VTK at all):
+ * VTK is C++; this header is not. A host that has its own VTK should not load another one: link or dlopen libhotvtk
+ * only where the VTK of the system is the host's (hotfiber's own .vtp and .vti files need no VTK at all):
  *
  *     void *library = dlopen("libhotvtk.so.0", RTLD_NOW | RTLD_LOCAL);
  *     hot_vtk_lines_function *lines = (hot_vtk_lines_function *)dlsym(library, "hot_vtk_lines");
  *
- * Every object is handed over as a pointer to a vtkPolyData or vtkImageData, with one reference that is the caller's: in
- * C++ `vtkSmartPointer<vtkPolyData>::Take(static_cast<vtkPolyData *>(object))`, in C hot_vtk_release. An object owns its
+ * Every object is handed over as a pointer to a vtkPolyData or vtkImageData, with one reference that is the caller's:
+ * in C++ `vtkSmartPointer<vtkPolyData>::Take(static_cast<vtkPolyData *>(object))`, in C hot_vtk_release. An object owns
+ * its
  * memory: it outlives the field, the context and the library's other objects.
  *
  * Coordinates and vectors are LPS mm, as .vtp and .vti files hold them, and the field data have a string SPACE = "LPS".
@@ -30,9 +31,9 @@ typedef hot_status hot_vtk_write_function(hot_context *context, void *object, co
 typedef void hot_vtk_release_function(void **object);
 typedef const char *hot_vtk_version_function(void);
 
-/* A vtkPolyData with one line per fibre, centred on its voxel, the largest amplitude as long as a voxel's smallest side.
- * Cell data: direction (float x 3, unit; the active vectors), amplitude (float; the active scalars), fiber (uint8, 1 = the
- * voxel's longest), color (uint8 x 3, |x| |y| |z|). */
+/* A vtkPolyData with one line per fibre, centred on its voxel, the largest amplitude as long as a voxel's smallest
+ * side. Cell data: direction (float x 3, unit; the active vectors), amplitude (float; the active scalars), fiber
+ * (uint8, 1 = the voxel's longest), color (uint8 x 3, |x| |y| |z|). */
 HOT_API hot_vtk_lines_function hot_vtk_lines;
 
 /* A vtkImageData on the grid of the field: origin, spacing and direction matrix are the grid's. Point data: fiber_1,
@@ -45,8 +46,8 @@ HOT_API hot_vtk_image_function hot_vtk_image;
  * errors: HOT_ERROR_DATA (more than 2^31 - 1 points). */
 HOT_API hot_vtk_glyphs_function hot_vtk_glyphs;
 
-/* Writes an object made here by VTK's own writer (compressed): vtkPolyData to a name in .vtp, vtkImageData to one in .vti.
- * The file appears whole or not at all. Further errors: HOT_ERROR_ARGUMENT (the name says something else),
+/* Writes an object made here by VTK's own writer (compressed): vtkPolyData to a name in .vtp, vtkImageData to one in
+ * .vti. The file appears whole or not at all. Further errors: HOT_ERROR_ARGUMENT (the name says something else),
  * HOT_ERROR_FILE. */
 HOT_API hot_vtk_write_function hot_vtk_write;
 
