@@ -276,6 +276,13 @@ int hot_viewport_unproject(const hot_viewport *viewport, double x, double y, dou
     return 1;
 }
 
+void hot_viewport_light(const hot_viewport *viewport, double light[3])
+{
+    for (int d = 0; d < 3; d++)
+        light[d] = viewport->toward[d] - 0.25 * viewport->right[d] + 0.35 * viewport->up[d];
+    unit(light);
+}
+
 void hot_view_state_turn(hot_view_state *state, const hot_viewport *viewport, double dx, double dy)
 {
     double *rotation = viewport->space ? state->rotation : state->tilt, turn[4], axis[3];

@@ -35,6 +35,8 @@ const hot_viewport *hot_layout_at(const hot_view_layout *layout, double x, doubl
 double hot_viewport_project(const hot_viewport *viewport, const double ras[3], double pixel[2]);
 /* The point of the slice under a pixel; 0 when the slice is seen edge-on. For the 3-D view: at the crosshair's depth. */
 int hot_viewport_unproject(const hot_viewport *viewport, double x, double y, double ras[3]);
+/* The direction of the light, RAS: from above the viewer's left shoulder. */
+void hot_viewport_light(const hot_viewport *viewport, double light[3]);
 
 /* Quaternions w x y z. */
 void hot_quaternion_identity(double q[4]);

@@ -244,7 +244,7 @@ hot_status hot_surface_list_make(hot_context *context, const hot_scene *scene, c
         const double per_value = hot_scene_surface_mm(scene, state, voxel);
         const double radius = per_value * scene->radius[voxel];
         hot_surface_item *item = &found[kept];
-        *item = (hot_surface_item){.slot = (uint32_t)g, .size = (float)(per_value * set->step[g])};
+        *item = (hot_surface_item){.slot = (uint32_t)g, .size = (float)(per_value * set->step[g]), .reach = (float)radius};
         place(scene, voxel, item->center);
         if (!in_view(viewport, item->center, 1.02 * radius))
             continue;

@@ -35,7 +35,8 @@ typedef struct hot_surface_item {
     uint32_t slot;   /* in the set */
     float size;      /* mm per integer step of the tensor's value */
     uint8_t rgba[4]; /* alpha 0: coloured by direction */
-    uint32_t unused[2];
+    float reach;     /* mm: largest radius; shaders do not read it */
+    uint32_t unused;
 } hot_surface_item;
 
 typedef struct hot_surface_list {

@@ -13,7 +13,7 @@ struct hot_headless {
     EGLSurface surface; /* a pbuffer, where a context needs one */
     int width, height;
     GLuint drawn, drawn_color, drawn_depth; /* multisampled */
-    GLuint read, read_color;
+    GLuint read, read_color;                /* where samples are put together; 0 when there is one */
 };
 
 static int listed(const char *extensions, const char *name)
@@ -149,9 +149,11 @@ hot_status hot_headless_resize(hot_headless *headless, int width, int height, in
     drop_buffers(headless);
     while (glGetError() != GL_NO_ERROR) { /* what is reported below is of these buffers */
     }
-    glGenFramebuffers(1, &headless->read);
-    glBindFramebuffer(GL_FRAMEBUFFER, headless->read);
-    make_buffer(&headless->read_color, GL_RGBA8, 0, width, height, GL_COLOR_ATTACHMENT0);
+    if (samples > 1) {
+        glGenFramebuffers(1, &headless->read);
+        glBindFramebuffer(GL_FRAMEBUFFER, headless->read);
+        make_buffer(&headless->read_color, GL_RGBA8, 0, width, height, GL_COLOR_ATTACHMENT0);
+    }
     glGenFramebuffers(1, &headless->drawn);
     glBindFramebuffer(GL_FRAMEBUFFER, headless->drawn);
     make_buffer(&headless->drawn_color, GL_RGBA8, samples > 1 ? samples : 0, width, height, GL_COLOR_ATTACHMENT0);
@@ -166,6 +168,8 @@ hot_status hot_headless_resize(hot_headless *headless, int width, int height, in
 void hot_headless_resolve(hot_headless *headless)
 {
     glBindFramebuffer(GL_READ_FRAMEBUFFER, headless->drawn);
+    if (!headless->read)
+        return;
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, headless->read);
     glBlitFramebuffer(0, 0, headless->width, headless->height, 0, 0, headless->width, headless->height, GL_COLOR_BUFFER_BIT,
                       GL_NEAREST);

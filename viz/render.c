@@ -14,6 +14,16 @@ struct hot_renderer {
     hot_render_counts counts;
 };
 
+int hot_render_in_software(void)
+{
+    static const char *const names[] = {"llvmpipe", "softpipe", "SWR", "Software Rasterizer"};
+    const char *name = (const char *)glGetString(GL_RENDERER);
+    for (size_t n = 0; name && n < sizeof names / sizeof names[0]; n++)
+        if (strstr(name, names[n]))
+            return 1;
+    return 0;
+}
+
 hot_status hot_renderer_create(hot_context *context, hot_renderer **renderer)
 {
     *renderer = NULL;
@@ -26,6 +36,7 @@ hot_status hot_renderer_create(hot_context *context, hot_renderer **renderer)
     made->context = context;
     const char *name = (const char *)glGetString(GL_RENDERER);
     snprintf(made->device, sizeof made->device, "%s", name ? name : "unknown");
+    made->glyphs.software = hot_render_in_software();
     *renderer = made;
     return HOT_OK;
 }
@@ -49,12 +60,13 @@ void hot_renderer_forget(hot_renderer *renderer)
     renderer->image.volume = NULL;
 }
 
-/* GL's pixels are counted from the bottom. */
-static void set_viewport(const hot_viewport *viewport, int height)
+/* GL's pixels are counted from the bottom: where the viewport's is. */
+static int set_viewport(const hot_viewport *viewport, int height)
 {
     const GLint bottom = height - (GLint)(viewport->y + viewport->height);
     glViewport((GLint)viewport->x, bottom, (GLsizei)viewport->width, (GLsizei)viewport->height);
     glScissor((GLint)viewport->x, bottom, (GLsizei)viewport->width, (GLsizei)viewport->height);
+    return bottom;
 }
 
 hot_status hot_renderer_draw(hot_renderer *renderer, const hot_scene *scene, const hot_view_state *state, int width,
@@ -78,14 +90,15 @@ hot_status hot_renderer_draw(hot_renderer *renderer, const hot_scene *scene, con
     glEnable(GL_DEPTH_TEST);
     glDepthFunc(GL_LESS);
     glEnable(GL_SCISSOR_TEST);
-    for (int v = 0; v < layout.count; v++) {
-        set_viewport(&layout.viewport[v], height);
-        hot_image_draw(&renderer->image, scene, state, &layout.viewport[v]);
-        hot_glyphs_draw(&renderer->glyphs, v, scene, state, &layout.viewport[v], &renderer->counts);
+    for (int v = 0; v < layout.count && status == HOT_OK; v++) {
+        const hot_viewport *viewport = &layout.viewport[v];
+        const int bottom = set_viewport(viewport, height);
+        hot_image_draw(&renderer->image, scene, state, viewport);
+        status = hot_glyphs_draw(context, &renderer->glyphs, v, scene, state, viewport, bottom, &renderer->counts);
     }
     glDisable(GL_SCISSOR_TEST);
     glViewport(0, 0, width, height);
-    if (overlay)
+    if (overlay && status == HOT_OK)
         status = hot_overlay_draw(context, &renderer->overlay, overlay, width, height);
     glBindVertexArray(0);
     return status == HOT_OK ? hot_gl_check(context, "drawing") : status;

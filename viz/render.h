@@ -33,6 +33,8 @@ typedef struct hot_renderer hot_renderer;
  * Errors: HOT_ERROR_DEVICE (version, shader, with the driver's words), HOT_ERROR_MEMORY. */
 hot_status hot_renderer_create(hot_context *context, hot_renderer **renderer);
 void hot_renderer_destroy(hot_renderer **renderer);
+/* Whether the current OpenGL context is one that the processor draws for. */
+int hot_render_in_software(void);
 /* Forgets what was uploaded: call it when a scene's data changed. Another scene is noticed without. */
 void hot_renderer_forget(hot_renderer *renderer);
 

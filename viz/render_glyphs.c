@@ -53,15 +53,25 @@ cleanup:
     return status;
 }
 
-static hot_status make_programs(hot_context *context, hot_glyph_renderer *glyphs, int order)
+enum { SURFACES = 1, STICKS = 2 };
+
+static int kinds_of(const hot_scene *scene, const hot_view_state *state)
+{
+    int kinds = state->glyph == HOT_GLYPH_SURFACE ? SURFACES : state->glyph == HOT_GLYPH_STICKS ? STICKS : 0;
+    if (state->glyph == HOT_GLYPH_BOTH)
+        kinds = SURFACES | STICKS;
+    return kinds & ((scene->order ? SURFACES : 0) | (scene->max_fibers ? STICKS : 0));
+}
+
+static hot_status make_programs(hot_context *context, hot_glyph_renderer *glyphs, int kinds, int order)
 {
     hot_status status = HOT_OK;
-    if (!glyphs->stick)
+    if (kinds & STICKS && !glyphs->stick)
         status = hot_program_create(context, "sticks", "", hot_shader_stick_vert, hot_shader_shade_glsl, hot_shader_stick_frag,
                                     &glyphs->stick);
     if (status == HOT_OK && !glyphs->empty_array)
         glGenVertexArrays(1, &glyphs->empty_array);
-    if (status != HOT_OK || order == 0 || order == glyphs->order)
+    if (status != HOT_OK || !(kinds & SURFACES) || order == glyphs->order)
         return status;
     char *form = hot_program_form(context, order);
     if (!form)
@@ -78,17 +88,8 @@ static hot_status make_programs(hot_context *context, hot_glyph_renderer *glyphs
 
 /* ---- What is shown ---------------------------------------------------------------------------------------- */
 
-enum { SURFACES = 1, STICKS = 2 };
-
-static int kinds_of(const hot_scene *scene, const hot_view_state *state)
-{
-    int kinds = state->glyph == HOT_GLYPH_SURFACE ? SURFACES : state->glyph == HOT_GLYPH_STICKS ? STICKS : 0;
-    if (state->glyph == HOT_GLYPH_BOTH)
-        kinds = SURFACES | STICKS;
-    return kinds & ((scene->order ? SURFACES : 0) | (scene->max_fibers ? STICKS : 0));
-}
-
-static void make_key(const hot_scene *scene, const hot_view_state *state, const hot_viewport *viewport, hot_glyph_key *key)
+static void make_key(const hot_scene *scene, const hot_view_state *state, const hot_viewport *viewport, int cpu,
+                     hot_glyph_key *key)
 {
     const int whole = viewport->space && state->extent == HOT_EXTENT_VOLUME;
     memset(key, 0, sizeof *key);
@@ -101,6 +102,7 @@ static void make_key(const hot_scene *scene, const hot_view_state *state, const 
     key->lock_axes = state->lock_axes;
     key->use_mask = state->use_mask;
     key->kinds = kinds_of(scene, state);
+    key->cpu = cpu;
     key->threshold = state->threshold;
     for (int d = 0; d < 3 && !whole; d++)
         if (viewport->space || !state->lock_axes || d == viewport->axis)
@@ -179,6 +181,8 @@ static hot_status gather(hot_context *context, hot_viewport_glyphs *glyphs, cons
         return status;
     }
     status = hot_surface_gather(context, scene, state->threshold, voxels, count, &glyphs->set);
+    if (glyphs->key.cpu) /* which reads values where they are */
+        return status;
     if (status == HOT_OK) {
         const size_t texels = glyphs->set.count * (size_t)glyphs->set.texels, bytes = texels * 4 * sizeof(int16_t);
         status = hot_texture_buffer_fill(context, &glyphs->values, GL_RGBA16I, 4 * sizeof(int16_t), glyphs->set.values, bytes);
@@ -195,7 +199,7 @@ static hot_status look_again(hot_context *context, hot_viewport_glyphs *glyphs, 
     hot_status status = HOT_OK;
     if (glyphs->key.kinds & SURFACES) {
         status = hot_surface_list_make(context, scene, state, viewport, &glyphs->set, &glyphs->list);
-        if (status == HOT_OK)
+        if (status == HOT_OK && !glyphs->key.cpu)
             status = hot_texture_buffer_fill(context, &glyphs->items, GL_RGBA32UI, 16, glyphs->list.items,
                                              glyphs->list.first[HOT_SPHERES] * sizeof *glyphs->list.items);
     }
@@ -216,10 +220,11 @@ hot_status hot_glyphs_prepare(hot_context *context, hot_glyph_renderer *glyphs, 
     hot_viewport_glyphs *mine = &glyphs->viewport[which];
     hot_glyph_key key;
     hot_look_key look;
-    hot_status status = make_programs(context, glyphs, scene->order);
+    const int cpu = state->raster == HOT_RASTER_CPU || (state->raster == HOT_RASTER_AUTO && glyphs->software);
+    make_key(scene, state, viewport, cpu, &key);
+    hot_status status = make_programs(context, glyphs, key.kinds & ~(cpu ? SURFACES : 0), scene->order);
     if (status != HOT_OK)
         return status;
-    make_key(scene, state, viewport, &key);
     if (!mine->made || memcmp(&key, &mine->key, sizeof key) != 0) {
         mine->key = key;
         status = gather(context, mine, scene, state, viewport);
@@ -235,7 +240,7 @@ hot_status hot_glyphs_prepare(hot_context *context, hot_glyph_renderer *glyphs, 
         status = look_again(context, mine, scene, state, viewport);
         mine->looked = status == HOT_OK;
     }
-    for (int l = 0; l < HOT_SPHERES && status == HOT_OK; l++)
+    for (int l = 0; l < HOT_SPHERES && status == HOT_OK && !cpu; l++)
         if (mine->list.first[l + 1] > mine->list.first[l] && !glyphs->mesh[l].array)
             status = make_mesh(context, hot_sphere_parts[l], &glyphs->mesh[l]);
     return status;
@@ -245,21 +250,15 @@ hot_status hot_glyphs_prepare(hot_context *context, hot_glyph_renderer *glyphs, 
 
 static void set_light(GLuint program, const hot_view_state *state, const hot_viewport *viewport)
 {
-    /* from above the viewer's left shoulder */
-    double light[3], squared = 0;
-    for (int d = 0; d < 3; d++) {
-        light[d] = viewport->toward[d] - 0.25 * viewport->right[d] + 0.35 * viewport->up[d];
-        squared += light[d] * light[d];
-    }
-    for (int d = 0; d < 3; d++)
-        light[d] /= sqrt(squared);
+    double light[3];
+    hot_viewport_light(viewport, light);
     hot_program_vec3(program, "toward", viewport->toward);
     hot_program_vec3(program, "light", light);
     hot_program_int(program, "lit", state->light);
 }
 
 static void draw_surfaces(hot_glyph_renderer *glyphs, const hot_viewport_glyphs *mine, const hot_scene *scene,
-                          const hot_view_state *state, const hot_viewport *viewport, hot_render_counts *counts)
+                          const hot_view_state *state, const hot_viewport *viewport)
 {
     const GLuint program = glyphs->surface;
     float to_voxel[9];
@@ -294,11 +293,30 @@ static void draw_surfaces(hot_glyph_renderer *glyphs, const hot_viewport_glyphs 
             glUniform1i(first, (GLint)(from + whole * (size_t)mesh->copies));
             glDrawElementsInstanced(GL_TRIANGLES, (GLsizei)rest * mesh->elements, GL_UNSIGNED_SHORT, NULL, 1);
         }
-        counts->glyphs += count;
-        counts->triangles += count * (size_t)mesh->elements / 3;
     }
-    counts->culled += mine->list.culled;
     glDisable(GL_CULL_FACE);
+}
+
+/* The places of the samples in a pixel of the framebuffer that is bound. */
+static int find_samples(float sample[HOT_RASTER_SAMPLES][2])
+{
+    GLint samples = 0;
+    glGetIntegerv(GL_SAMPLES, &samples);
+    if (samples < 2 || samples > HOT_RASTER_SAMPLES || !epoxy_has_gl_extension("GL_ARB_sample_shading")) {
+        sample[0][0] = sample[0][1] = 0.5f;
+        return 1;
+    }
+    for (GLint s = 0; s < samples; s++)
+        glGetMultisamplefv(GL_SAMPLE_POSITION, (GLuint)s, sample[s]);
+    return samples;
+}
+
+static void count_surfaces(const hot_surface_list *list, hot_render_counts *counts)
+{
+    counts->glyphs += list->first[HOT_SPHERES];
+    counts->culled += list->culled;
+    for (int l = 0; l < HOT_SPHERES; l++)
+        counts->triangles += (list->first[l + 1] - list->first[l]) * 20 * (size_t)hot_sphere_parts[l];
 }
 
 static void draw_sticks(hot_glyph_renderer *glyphs, const hot_viewport_glyphs *mine, const hot_view_state *state,
@@ -318,15 +336,22 @@ static void draw_sticks(hot_glyph_renderer *glyphs, const hot_viewport_glyphs *m
     glDrawArrays(GL_TRIANGLES, 0, (GLsizei)(6 * mine->sticks));
 }
 
-void hot_glyphs_draw(hot_glyph_renderer *glyphs, int which, const hot_scene *scene, const hot_view_state *state,
-                     const hot_viewport *viewport, hot_render_counts *counts)
+hot_status hot_glyphs_draw(hot_context *context, hot_glyph_renderer *glyphs, int which, const hot_scene *scene,
+                           const hot_view_state *state, const hot_viewport *viewport, int bottom, hot_render_counts *counts)
 {
     const hot_viewport_glyphs *mine = &glyphs->viewport[which];
     const int surfaces = mine->list.first[HOT_SPHERES] > 0, sticks = mine->sticks > 0;
-    if (surfaces)
-        draw_surfaces(glyphs, mine, scene, state, viewport, counts);
-    if (!sticks)
-        return;
+    hot_status status = HOT_OK;
+    if (surfaces && mine->key.cpu) {
+        hot_raster_job job = {.scene = scene, .state = state, .viewport = viewport, .set = &mine->set, .list = &mine->list};
+        job.samples = find_samples(job.sample);
+        status = hot_raster_show(context, &glyphs->raster, &job, sticks || (viewport->space && state->show_image), bottom);
+    } else if (surfaces) {
+        draw_surfaces(glyphs, mine, scene, state, viewport);
+    }
+    count_surfaces(&mine->list, counts);
+    if (!sticks || status != HOT_OK)
+        return status;
     draw_sticks(glyphs, mine, state, viewport, 0, 1);
     counts->sticks += mine->sticks;
     counts->triangles += 2 * mine->sticks;
@@ -340,6 +365,7 @@ void hot_glyphs_draw(hot_glyph_renderer *glyphs, int which, const hot_scene *sce
         glDepthMask(GL_TRUE);
         glDisable(GL_BLEND);
     }
+    return HOT_OK;
 }
 
 void hot_glyphs_forget(hot_context *context, hot_glyph_renderer *glyphs)
@@ -362,6 +388,7 @@ void hot_glyphs_free(hot_context *context, hot_glyph_renderer *glyphs)
         glDeleteBuffers(1, &glyphs->mesh[l].vertices);
         glDeleteBuffers(1, &glyphs->mesh[l].indices);
     }
+    hot_raster_renderer_free(context, &glyphs->raster);
     glDeleteProgram(glyphs->surface);
     glDeleteProgram(glyphs->stick);
     glDeleteVertexArrays(1, &glyphs->empty_array);

@@ -5,6 +5,7 @@
 #include <epoxy/gl.h>
 
 #include "glyph_set.h"
+#include "raster.h"
 #include "render.h"
 
 /* ---- render_program.c ------------------------------------------------------------------------------------- */
@@ -37,13 +38,31 @@ void hot_texture_buffer_free(hot_texture_buffer *buffer);
 /* HOT_OK, or what went wrong on the card since the last call. */
 hot_status hot_gl_check(hot_context *context, const char *what);
 
+/* ---- render_raster.c -------------------------------------------------------------------------------------- */
+
+/* Puts what the processor drew (viz/raster.h) into the picture. */
+typedef struct hot_raster_renderer {
+    hot_raster *raster;
+    GLuint program, color, depth, empty_array;
+    int samples, depths;    /* that the program is for */
+    int width, height;      /* of the textures, in texels */
+    uint8_t (*pixels)[4];   /* a band of the picture, and */
+    float *deep;
+    size_t room;            /* texels in them */
+} hot_raster_renderer;
+
+/* depths: whether something else is drawn at the same depths, before or after. bottom: of the viewport in the framebuffer. */
+hot_status hot_raster_show(hot_context *context, hot_raster_renderer *raster, const hot_raster_job *job, int depths,
+                           int bottom);
+void hot_raster_renderer_free(hot_context *context, hot_raster_renderer *raster);
+
 /* ---- render_glyphs.c -------------------------------------------------------------------------------------- */
 
 /* What the choice and the list of a viewport's glyphs were made for: as long as it is the same they are kept. Zeroed, then
  * filled, so that memcmp compares it. */
 typedef struct hot_glyph_key {
     unsigned scene; /* its serial number */
-    int space, axis, plane, voxel[3], extent, slab, lock_axes, use_mask, kinds;
+    int space, axis, plane, voxel[3], extent, slab, lock_axes, use_mask, kinds, cpu;
     double threshold, normal[3];
 } hot_glyph_key;
 
@@ -75,12 +94,15 @@ typedef struct hot_glyph_renderer {
     GLuint surface, stick, empty_array;
     hot_glyph_mesh mesh[HOT_SPHERES];
     hot_viewport_glyphs viewport[4];
+    int software;     /* OpenGL is drawn by the processor */
+    hot_raster_renderer raster;
 } hot_glyph_renderer;
 
 hot_status hot_glyphs_prepare(hot_context *context, hot_glyph_renderer *glyphs, int which, const hot_scene *scene,
                               const hot_view_state *state, const hot_viewport *viewport);
-void hot_glyphs_draw(hot_glyph_renderer *glyphs, int which, const hot_scene *scene, const hot_view_state *state,
-                     const hot_viewport *viewport, hot_render_counts *counts);
+/* bottom: of the viewport in the framebuffer, counted from below. */
+hot_status hot_glyphs_draw(hot_context *context, hot_glyph_renderer *glyphs, int which, const hot_scene *scene,
+                           const hot_view_state *state, const hot_viewport *viewport, int bottom, hot_render_counts *counts);
 void hot_glyphs_forget(hot_context *context, hot_glyph_renderer *glyphs);
 void hot_glyphs_free(hot_context *context, hot_glyph_renderer *glyphs);
 
@@ -113,6 +135,6 @@ void hot_overlay_renderer_free(hot_overlay_renderer *overlay);
 /* The shaders' texts, from viz/shaders. */
 extern const char hot_shader_surface_vert[], hot_shader_surface_frag[], hot_shader_shade_glsl[], hot_shader_stick_vert[],
     hot_shader_stick_frag[], hot_shader_image_vert[], hot_shader_image_frag[], hot_shader_overlay_vert[],
-    hot_shader_overlay_frag[];
+    hot_shader_overlay_frag[], hot_shader_raster_vert[], hot_shader_raster_frag[];
 
 #endif

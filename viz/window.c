@@ -329,10 +329,16 @@ static hot_status open_window(window *view)
     for (int samples = 4; samples >= 0 && !view->handle; samples -= 4) { /* smooth edges where there are */
         glfwWindowHint(GLFW_SAMPLES, samples);
         view->handle = glfwCreateWindow(options->width, options->height, title, NULL, NULL);
+        if (!view->handle)
+            continue;
+        glfwMakeContextCurrent(view->handle);
+        if (samples && hot_render_in_software()) { /* there four times the samples are four times the time */
+            glfwDestroyWindow(view->handle);
+            view->handle = NULL;
+        }
     }
     if (!view->handle)
         return fail_without_window(view->context, "no window with OpenGL 3.3 can be opened");
-    glfwMakeContextCurrent(view->handle);
     glfwSwapInterval(1);
     glfwSetWindowSizeLimits(view->handle, 200, 150, GLFW_DONT_CARE, GLFW_DONT_CARE);
     set_icon(view->handle);

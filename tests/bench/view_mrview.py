@@ -8,8 +8,7 @@ as spherical harmonics for mrview (whose glyphs have 1,280 triangles). Runs alte
 that can be read: it is started under Xvfb with G1 and with G2 `-capture.grab`s of the same view, each of which draws
 the picture again, sometimes more than once: count_draws.c counts its draw calls, of which a glyph takes two. The
 difference of the two times is that of so many pictures, and what the same grabs cost without glyphs (drawing the image,
-reading the picture back, writing the PNG) is taken off. hotfiber-view --bench draws its frames one by one and waits for
-each. CPU seconds per frame (user and system, all threads) stand beside the wall clock, for machines that do other work
+reading the picture back, writing the PNG) is X (user and system, all threads) stand beside the wall clock, for machines that do other work
 as well."""
 import argparse
 import os
@@ -76,7 +75,7 @@ def mrview_frame(folder, few, many, glyphs):
 
 def ours(build, folder, frames, detail):
     command = [f"{build}/bin/hotfiber-view", f"{folder}/field.nrrd", "--bench", "--size", "800x800",
-               "--samples", "1", *detail]
+               "--samples", "1", "--image", "off", *detail]
     few, many = timed(command + ["--frames", "1"]), timed(command + ["--frames", str(frames + 1)])
     fps = float(many[2].split(" frames/s")[0].split()[-1])
     return 1 / fps, (many[1] - few[1]) / frames, many[2].strip()

@@ -6,6 +6,8 @@
 
 enum { SIDE = 240 };
 
+static int drawn_by; /* hot_view_raster: everything is tested with OpenGL's surfaces and with the processor's */
+
 /* One picture of SIDE x SIDE pixels of a scene, without anything around the glyphs. */
 struct shot {
     hot_context *context;
@@ -21,6 +23,7 @@ static void bare(hot_view_state *state)
     state->show_crosshair = state->show_annotations = state->show_image = state->show_colorbar = 0;
     state->light = 0;
     state->detail = 20480;
+    state->raster = drawn_by;
 }
 
 static int take(struct shot *shot, hot_scene *scene)
@@ -469,14 +472,16 @@ int main(void)
         printf("%s\n", hot_context_message(shot.context));
         return 1;
     }
-    test_single(&shot);
-    test_raster(&shot);
-    test_oblique(&shot);
-    test_sticks_inside(&shot);
-    test_window(&shot);
-    test_sizes(&shot);
-    test_detail(&shot);
-    test_nothing(&shot);
+    for (drawn_by = HOT_RASTER_GPU; drawn_by <= HOT_RASTER_CPU; drawn_by++) {
+        test_single(&shot);
+        test_raster(&shot);
+        test_oblique(&shot);
+        test_sticks_inside(&shot);
+        test_window(&shot);
+        test_sizes(&shot);
+        test_detail(&shot);
+        test_nothing(&shot);
+    }
     hot_pictures_destroy(&shot.pictures);
     hot_context_destroy(&shot.context);
     HOT_TEST_END();

@@ -1,0 +1,350 @@
+/* Surfaces drawn by the processor against OpenGL's, pixel by pixel; without gaps; the same from any number of threads. */
+#include "../check.h"
+#include "picture.h"
+#include "raster_parts.h"
+#include "scenes.h"
+
+enum { SIDE = 200, NX = 5, NY = 4, NZ = 3, VOXELS = NX * NY * NZ };
+
+/* A field of 1 to 3 fibres a voxel, turned at random. */
+static hot_scene *make_scene(hot_context *context, int order, int turn, float *rows)
+{
+    const size_t row = 1 + hot_symtensor_count(order, 3);
+    uint64_t seed = (uint64_t)(100 * order + turn);
+    hot_scene_parts parts = {.grid = scene_turned_grid(NX, NY, NZ, turn, &seed), .order = order, .tensors = rows};
+    hot_scene *scene = NULL;
+    parts.grid.space = turn == 0 ? HOT_SPACE_RAS : turn == 1 ? HOT_SPACE_LPS : HOT_SPACE_LAS;
+    memset(rows, 0, VOXELS * row * sizeof *rows);
+    for (size_t g = 0; g < VOXELS; g++) {
+        rows[g * row] = 1;
+        for (size_t f = 0; f <= g % 3; f++) {
+            double v[3];
+            check_random_unit(&seed, v);
+            scene_add_fiber(order, v, 0.3 + 0.7 * check_random(&seed), rows + g * row + 1);
+        }
+    }
+    CHECK(hot_scene_create(context, &parts, &scene) == HOT_OK, "%s", hot_context_message(context));
+    return scene;
+}
+
+static void settings(hot_view_state *state)
+{
+    hot_view_state_default(state);
+    state->show_crosshair = state->show_annotations = state->show_image = state->show_colorbar = 0;
+}
+
+/* ---- Against OpenGL --------------------------------------------------------------------------------------- */
+
+/* Two pictures of one view: how many pixels differ by more than rounding, of how many that show something. An outline may
+ * run through a sample on one picture and beside it on the other, for the two round places in their own ways; and with
+ * several samples a pixel OpenGL has one colour of a triangle for all of them, from the pixel's middle, even where that is
+ * outside the triangle: then only a single colour can be compared closely. */
+static void compare(hot_context *context, hot_pictures *pictures, const hot_scene *scene, hot_view_state *state, int close,
+                    const char *what)
+{
+    static uint8_t first[SIDE * SIDE * 3];
+    const uint8_t *rgb = NULL;
+    long far = 0, seen = 0;
+    double mean[2] = {0, 0};
+    for (state->raster = HOT_RASTER_GPU; state->raster <= HOT_RASTER_CPU; state->raster++) {
+        hot_status status = hot_view_state_resolve(context, scene, state);
+        if (status == HOT_OK)
+            status = hot_pictures_draw(pictures, scene, state, &rgb);
+        CHECK(status == HOT_OK, "%s: %s", what, hot_context_message(context));
+        if (status != HOT_OK)
+            return;
+        if (state->raster == HOT_RASTER_GPU)
+            memcpy(first, rgb, sizeof first);
+    }
+    for (size_t p = 0; p < SIDE * SIDE; p++) {
+        int most = 0, any = 0;
+        for (size_t c = 0; c < 3; c++) {
+            const int a = first[3 * p + c], b = rgb[3 * p + c];
+            most = abs(a - b) > most ? abs(a - b) : most;
+            any |= a | b;
+            mean[0] += a;
+            mean[1] += b;
+        }
+        seen += any != 0;
+        far += most > (close ? 6 : 32);
+    }
+    CHECK(seen > SIDE * SIDE / 100, "%s: %ld pixels show something", what, seen);
+    CHECK(far <= 5 + seen / (close ? 200 : 10), "%s: %ld of %ld pixels differ", what, far, seen);
+    CHECK_NEAR(mean[0] / mean[1], 1, close ? 0.004 : 0.03, "%s: mean colour", what);
+}
+
+static void test_against_gl(hot_context *context, int samples)
+{
+    static float rows[VOXELS * 46];
+    hot_pictures *pictures = NULL;
+    CHECK(hot_pictures_create(context, SIDE, SIDE, samples, &pictures) == HOT_OK, "%s", hot_context_message(context));
+    for (int order = 2; order <= 8 && pictures; order += 2)
+        for (int turn = 0; turn < 3; turn++) {
+            char what[100];
+            hot_view_state state;
+            hot_scene *scene = make_scene(context, order, turn, rows);
+            if (!scene)
+                break;
+            for (int variant = 0; variant < 10; variant++) {
+                settings(&state);
+                snprintf(what, sizeof what, "order %d, grid %d, variant %d, %d samples", order, turn, variant, samples);
+                state.light = variant != 1 && variant != 3;
+                state.clip = variant == 2 || variant == 9;
+                state.scale = state.clip ? 1.7 : 1;
+                state.color = variant == 3 ? HOT_COLOR_PLAIN : variant == 4 ? HOT_COLOR_VALUE : HOT_COLOR_DIRECTION;
+                state.mode = variant == 5 ? HOT_VIEW_PLANES : variant >= 6 ? HOT_VIEW_SPACE : HOT_VIEW_SINGLE;
+                state.extent = variant >= 7 ? HOT_EXTENT_VOLUME : HOT_EXTENT_SLICES;
+                state.show_image = variant == 6 || variant == 9;
+                state.zoom = variant == 8 ? 3 : 1; /* glyphs cut by the edges */
+                state.detail = variant == 0 ? 20 : variant == 3 ? 60 : variant == 7 ? 320 : 0;
+                compare(context, pictures, scene, &state, samples == 1 || variant == 3, what);
+            }
+            hot_scene_destroy(&scene);
+        }
+    hot_pictures_destroy(&pictures);
+}
+
+/* ---- By itself -------------------------------------------------------------------------------------------- */
+
+struct drawing {
+    hot_surface_set set;
+    hot_surface_list list;
+    hot_raster *raster;
+    uint8_t (*color)[4];
+    float *depth;
+};
+
+static void free_drawing(hot_context *context, struct drawing *drawing)
+{
+    hot_raster_destroy(&drawing->raster);
+    hot_surface_free(context, &drawing->set);
+    hot_surface_list_free(context, &drawing->list);
+    hot_context_free(context, drawing->color);
+    hot_context_free(context, drawing->depth);
+}
+
+/* The 3-D view of a scene into `drawing`; its buffers were poisoned before. glyph: NULL = the processor's best. */
+static hot_status draw(hot_context *context, const hot_scene *scene, const hot_view_state *state, int width, int height,
+                       int samples, raster_glyph *glyph, struct drawing *drawing)
+{
+    hot_view_layout layout;
+    uint32_t *voxels = NULL;
+    size_t count = 0, texels = (size_t)width * (size_t)height * (size_t)samples;
+    int band = 0;
+    memset(drawing, 0, sizeof *drawing);
+    hot_view_lay_out(scene, state, width, height, &layout);
+    hot_status status = hot_glyph_voxels(context, scene, state, &layout.viewport[0], &voxels, &count);
+    if (status == HOT_OK)
+        status = hot_surface_gather(context, scene, 0, voxels, count, &drawing->set);
+    if (status == HOT_OK)
+        status = hot_surface_list_make(context, scene, state, &layout.viewport[0], &drawing->set, &drawing->list);
+    if (status == HOT_OK) {
+        drawing->color = hot_context_alloc(context, texels, sizeof *drawing->color);
+        drawing->depth = hot_context_alloc(context, texels, sizeof *drawing->depth);
+        status = drawing->color && drawing->depth ? hot_raster_create(context, &drawing->raster) : HOT_ERROR_MEMORY;
+    }
+    if (status != HOT_OK)
+        return status;
+    memset(drawing->color, 0xa5, texels * sizeof *drawing->color);
+    memset(drawing->depth, 0xa5, texels * sizeof *drawing->depth);
+    if (glyph)
+        hot_raster_use(drawing->raster, glyph);
+    hot_raster_job job = {.scene = scene, .state = state, .viewport = &layout.viewport[0], .set = &drawing->set,
+                          .list = &drawing->list, .samples = samples};
+    for (int s = 0; s < samples; s++) {
+        job.sample[s][0] = ((float)s + 0.5f) / (float)samples;
+        job.sample[s][1] = ((float)(s * 3 % samples) + 0.5f) / (float)samples;
+    }
+    status = hot_raster_begin(drawing->raster, &job, &band);
+    for (int first = 0; first < height && status == HOT_OK; first += band) {
+        const size_t at = (size_t)first * (size_t)width * (size_t)samples;
+        status = hot_raster_draw(drawing->raster, first, drawing->color + at, drawing->depth + at);
+    }
+    return status;
+}
+
+static hot_context *threads_context(int threads)
+{
+    hot_context *context = NULL;
+    const hot_context_options options = {.size = sizeof options, .threads = threads};
+    CHECK(hot_context_create(&options, &context) == HOT_OK, "%d threads", threads);
+    return context;
+}
+
+/* One, three and seven threads, whose tiles differ in size; bands (a large picture has several) are joined without a seam. */
+static void test_threads(void)
+{
+    enum { WIDTH = 700, HEIGHT = 900, SAMPLES = 2, TEXELS = WIDTH * HEIGHT * SAMPLES };
+    static float rows[VOXELS * 46];
+    struct drawing drawings[3] = {{.raster = NULL}};
+    hot_context *contexts[3];
+    hot_view_state state;
+    for (int n = 0; n < 3; n++) {
+        contexts[n] = threads_context(n == 0 ? 1 : n == 1 ? 3 : 7);
+        hot_scene *scene = make_scene(contexts[n], 6, 1, rows);
+        settings(&state);
+        state.mode = HOT_VIEW_SPACE;
+        state.extent = HOT_EXTENT_VOLUME;
+        CHECK(hot_view_state_resolve(contexts[n], scene, &state) == HOT_OK, "state");
+        CHECK(draw(contexts[n], scene, &state, WIDTH, HEIGHT, SAMPLES, NULL, &drawings[n]) == HOT_OK, "%s",
+              hot_context_message(contexts[n]));
+        hot_scene_destroy(&scene);
+    }
+    long other = 0, seen = 0;
+    for (size_t t = 0; t < TEXELS; t++) {
+        seen += drawings[0].depth[t] < 1;
+        for (int n = 1; n < 3; n++)
+            other += memcmp(drawings[0].color[t], drawings[n].color[t], 4) != 0 || !(drawings[0].depth[t] == drawings[n].depth[t]);
+    }
+    CHECK(seen > TEXELS / 50, "%ld", seen);
+    CHECK(other == 0, "%ld samples depend on the number of threads", other);
+    for (int n = 0; n < 3; n++) {
+        free_drawing(contexts[n], &drawings[n]);
+        hot_context_destroy(&contexts[n]);
+    }
+}
+
+/* A ball: convex, so what it covers of a row has no gap, however it is turned and however coarse it is; and depth and size are
+ * a ball's. */
+static void test_ball(hot_context *context)
+{
+    static const int details[] = {20, 60, 80, 320, 2880, 20480};
+    const hot_grid grid = scene_grid(1, 1, 1);
+    const float row[7] = {1, 2, 0, 0, 2, 0, 2};
+    const hot_scene_parts parts = {.grid = grid, .order = 2, .tensors = row};
+    hot_scene *scene = NULL;
+    CHECK(hot_scene_create(context, &parts, &scene) == HOT_OK, "%s", hot_context_message(context));
+    for (int turn = 0; turn < 24 && scene; turn++) {
+        const int detail = details[turn % 6];
+        struct drawing drawing;
+        hot_view_state state;
+        hot_view_layout layout;
+        settings(&state);
+        state.mode = HOT_VIEW_SPACE;
+        state.extent = HOT_EXTENT_VOLUME;
+        state.detail = detail;
+        hot_quaternion_from_angles((const double[3]){37. * turn, turn < 6 ? 0 : 7. * turn, turn}, state.rotation);
+        hot_view_state_resolve(context, scene, &state);
+        hot_view_lay_out(scene, &state, SIDE, SIDE, &layout);
+        CHECK(draw(context, scene, &state, SIDE, SIDE, 1, NULL, &drawing) == HOT_OK, "%s", hot_context_message(context));
+        const double radius = 0.5 / layout.viewport[0].mm_per_pixel;
+        long gaps = 0, area = 0;
+        double nearest = 1;
+        for (int y = 0; y < SIDE && drawing.raster; y++) {
+            int begun = 0, ended = 0;
+            for (int x = 0; x < SIDE; x++) {
+                const float depth = drawing.depth[x + SIDE * y];
+                const int here = drawing.color[x + SIDE * y][3] == 255;
+                CHECK(here == (depth < 1), "colour without depth, or the other way round");
+                gaps += here && ended;
+                ended |= begun && !here;
+                begun |= here;
+                area += here;
+                nearest = fmin(nearest, (double)depth);
+            }
+        }
+        CHECK(gaps == 0, "%d triangles, turn %d: %ld pixels behind a gap", detail, turn, gaps);
+        CHECK_NEAR((double)area / (3.141592653589793 * radius * radius), 1, detail < 60 ? 0.35 : detail < 2000 ? 0.12 : 0.02, "%d triangles: area", detail);
+        if (detail >= 2880)
+            CHECK_NEAR((0.5 - nearest) * 2 * layout.viewport[0].depth, 0.5, 0.01, "depth of the nearest point");
+        free_drawing(context, &drawing);
+    }
+    hot_scene_destroy(&scene);
+}
+
+/* The variants for wider vectors differ from the plain one by no more than rounding does. */
+static void test_variants(hot_context *context)
+{
+#if defined(__x86_64__)
+    static float rows[VOXELS * 46];
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+        return;
+    for (int order = 2; order <= 8; order += 2)
+        for (int clip = 0; clip < 2; clip++) {
+            struct drawing drawings[2];
+            hot_view_state state;
+            long far = 0, seen = 0;
+            hot_scene *scene = make_scene(context, order, 2, rows);
+            settings(&state);
+            state.mode = HOT_VIEW_SPACE;
+            state.extent = HOT_EXTENT_VOLUME;
+            state.clip = clip;
+            state.scale = 1 + clip;
+            hot_view_state_resolve(context, scene, &state);
+            for (int n = 0; n < 2; n++)
+                CHECK(draw(context, scene, &state, SIDE, SIDE, 4, n ? hot_raster_glyph_avx2 : hot_raster_glyph_base, &drawings[n]) ==
+                          HOT_OK, "%s", hot_context_message(context));
+            for (size_t t = 0; t < 4 * SIDE * SIDE; t++) {
+                const uint8_t *a = drawings[0].color[t], *b = drawings[1].color[t];
+                seen += a[3] != 0;
+                far += abs(a[0] - b[0]) + abs(a[1] - b[1]) + abs(a[2] - b[2]) + abs(a[3] - b[3]) > 6;
+            }
+            CHECK(seen > SIDE * SIDE / 10 && far <= seen / 500, "order %d: %ld of %ld samples differ", order, far, seen);
+            for (int n = 0; n < 2; n++)
+                free_drawing(context, &drawings[n]);
+            hot_scene_destroy(&scene);
+        }
+#else
+    (void)context;
+#endif
+}
+
+/* ---- Trouble ---------------------------------------------------------------------------------------------- */
+
+static void *scarce(void *user, size_t bytes)
+{
+    int *left = user;
+    return (*left)-- > 0 ? malloc(bytes) : NULL;
+}
+
+static void give(void *user, void *memory)
+{
+    (void)user;
+    free(memory);
+}
+
+/* Every allocation fails once. */
+static void test_short_memory(void)
+{
+    static float rows[VOXELS * 46];
+    int done = 0, failed = 0;
+    for (int allowed = 0; allowed < 100 && !done; allowed++) {
+        int left = 1000;
+        hot_context_options options = {.size = sizeof options, .allocate = scarce, .release = give, .allocator_user = &left,
+                                       .threads = 2};
+        hot_context *context = NULL;
+        hot_view_state state;
+        struct drawing drawing;
+        if (hot_context_create(&options, &context) != HOT_OK)
+            continue;
+        hot_scene *scene = make_scene(context, 4, 0, rows);
+        settings(&state);
+        state.mode = HOT_VIEW_SPACE;
+        state.extent = HOT_EXTENT_VOLUME;
+        hot_view_state_resolve(context, scene, &state);
+        left = allowed;
+        hot_status status = draw(context, scene, &state, 64, 64, 1, NULL, &drawing);
+        CHECK(status == HOT_OK || status == HOT_ERROR_MEMORY, "allocation %d: status %d", allowed, (int)status);
+        failed += status == HOT_ERROR_MEMORY;
+        done = status == HOT_OK;
+        free_drawing(context, &drawing);
+        hot_scene_destroy(&scene);
+        hot_context_destroy(&context);
+    }
+    CHECK(done && failed > 8, "%d allocations failed", failed);
+}
+
+int main(void)
+{
+    hot_context *context = NULL;
+    if (hot_context_create(NULL, &context) != HOT_OK)
+        return 1;
+    test_against_gl(context, 1);
+    test_against_gl(context, 4);
+    test_threads();
+    test_ball(context);
+    test_variants(context);
+    test_short_memory();
+    hot_context_destroy(&context);
+    HOT_TEST_END();
+}

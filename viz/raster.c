@@ -1,0 +1,482 @@
+#include "raster.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "raster_parts.h"
+
+/* How far beyond its largest radius a surface may be drawn: see `bend` in shaders/surface.vert. */
+static const double BEYOND = 1.52;
+
+/* So many are drawn at once, unless one row of tiles has more: memory for whole pictures of any size is not needed. */
+static const double BAND_SAMPLES = 1 << 20;
+
+struct hot_raster {
+    hot_context *context;
+    raster_glyph *glyph;
+    raster_level level[HOT_SPHERES];
+    int order;               /* that the levels are for, and */
+    double sign[3];
+    hot_raster_job job;
+    raster_frame frame;
+    double matrix[12];
+    int width, height, side; /* of the picture, and of a tile */
+    int columns, rows;       /* of tiles */
+    int band;                /* rows of tiles that are drawn at once */
+    size_t *first;           /* where each tile's entries begin, and their number */
+    uint32_t *entries;       /* items */
+    uint32_t *sorted;        /* items from front to back */
+    size_t tile_room, entry_room, sorted_room;
+    float *scratch;          /* of all threads */
+    size_t scratch_room;     /* floats */
+};
+
+/* ---- Spheres ---------------------------------------------------------------------------------------------- */
+
+static void free_level(hot_context *context, raster_level *level)
+{
+    hot_context_free(context, level->memory);
+    hot_context_free(context, level->corner[0]);
+    memset(level, 0, sizeof *level);
+}
+
+static size_t padded(size_t count, size_t to) { return (count + to - 1) / to * to; }
+
+/* A vertex and its antipode, where the half has both, are exactly opposite: so are then all results. */
+static void make_opposite(size_t count, float *const unit[3])
+{
+    for (size_t v = 0; v < count; v++)
+        for (size_t w = v + 1; w < count; w++)
+            if (fabsf(unit[0][v] + unit[0][w]) < 1e-5f && fabsf(unit[1][v] + unit[1][w]) < 1e-5f &&
+                fabsf(unit[2][v] + unit[2][w]) < 1e-5f)
+                for (int d = 0; d < 3; d++)
+                    unit[d][w] = -unit[d][v];
+}
+
+static void fill_forms(int order, const double sign[3], size_t count, float *const unit[3], float *forms)
+{
+    int exponents[3 * RASTER_TERMS];
+    double times[RASTER_TERMS];
+    const size_t terms = hot_symtensor_count(order - 1, 3);
+    hot_symtensor_exponents(order - 1, 3, exponents); /* of so small an order neither fails */
+    hot_symtensor_multiplicity(order - 1, 3, times);
+    for (size_t t = 0; t < terms; t++, forms += count)
+        for (size_t v = 0; v < count; v++) {
+            double product = times[t];
+            for (int d = 0; d < 3; d++)
+                for (int p = 0; p < exponents[3 * t + (size_t)d]; p++)
+                    product *= sign[d] * (double)unit[d][v];
+            forms[v] = (float)product;
+        }
+}
+
+static hot_status make_level(hot_context *context, int parts, int order, const double sign[3], raster_level *level)
+{
+    hot_sphere sphere = {0};
+    uint16_t *number = NULL; /* of a vertex in the half, plus 1 */
+    hot_status status = hot_sphere_create(context, parts, &sphere);
+    if (status != HOT_OK)
+        return status;
+    /* the faces of the first ten are each opposite to one of the last ten */
+    const size_t triangles = sphere.triangles / 2, terms = (size_t)order * (size_t)(order + 1) / 2;
+    size_t vertices = 0;
+    number = hot_context_calloc(context, sphere.vertices, sizeof *number);
+    level->corner[0] = hot_context_calloc(context, padded(triangles, RASTER_LANES), 3 * sizeof **level->corner);
+    if (!number || !level->corner[0]) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
+    level->triangles = padded(triangles, RASTER_LANES);
+    for (int c = 1; c < 3; c++)
+        level->corner[c] = level->corner[0] + (size_t)c * level->triangles;
+    for (size_t t = 0; t < triangles; t++)
+        for (int c = 0; c < 3; c++) {
+            uint16_t *known = &number[sphere.triangle[t][c]];
+            if (!*known)
+                *known = (uint16_t)++vertices;
+            level->corner[c][t] = *known - 1;
+        }
+    level->vertices = padded(vertices, 2 * RASTER_LANES);
+    level->memory = hot_context_calloc(context, level->vertices, (6 + terms) * sizeof *level->memory);
+    if (!level->memory) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
+    float *unit[3];
+    for (int d = 0; d < 3; d++) {
+        level->unit[d] = unit[d] = level->memory + (size_t)d * level->vertices;
+        level->way[d] = level->memory + (size_t)(3 + d) * level->vertices;
+    }
+    for (size_t v = 0; v < sphere.vertices; v++)
+        for (int d = 0; d < 3 && number[v]; d++)
+            unit[d][number[v] - 1] = sphere.vertex[v][d];
+    make_opposite(vertices, unit);
+    for (size_t v = vertices; v < level->vertices; v++)
+        for (int d = 0; d < 3; d++)
+            unit[d][v] = unit[d][0];
+    level->forms = level->memory + 6 * level->vertices;
+    fill_forms(order, sign, level->vertices, unit, level->memory + 6 * level->vertices);
+    level->bend = (float)hot_glyph_bend(order, parts);
+cleanup:
+    if (status != HOT_OK)
+        free_level(context, level);
+    hot_context_free(context, number);
+    hot_sphere_free(context, &sphere);
+    return status;
+}
+
+/* ---- Making and freeing ----------------------------------------------------------------------------------- */
+
+hot_status hot_raster_create(hot_context *context, hot_raster **raster)
+{
+    *raster = hot_context_calloc(context, 1, sizeof **raster);
+    if (!*raster)
+        return HOT_ERROR_MEMORY;
+    (*raster)->context = context;
+    (*raster)->glyph = hot_raster_glyph_base;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        (*raster)->glyph = hot_raster_glyph_avx2;
+#endif
+    return HOT_OK;
+}
+
+void hot_raster_use(hot_raster *raster, raster_glyph *glyph) { raster->glyph = glyph; }
+
+void hot_raster_destroy(hot_raster **raster)
+{
+    hot_raster *gone = raster ? *raster : NULL;
+    if (!gone)
+        return;
+    for (int l = 0; l < HOT_SPHERES; l++)
+        free_level(gone->context, &gone->level[l]);
+    hot_context_free(gone->context, gone->first);
+    hot_context_free(gone->context, gone->entries);
+    hot_context_free(gone->context, gone->sorted);
+    hot_context_free(gone->context, gone->scratch);
+    hot_context_free(gone->context, gone);
+    *raster = NULL;
+}
+
+/* Makes an array at least as large as asked for; what was in it is lost. */
+static hot_status make_room(hot_context *context, void **array, size_t *room, size_t count, size_t size)
+{
+    if (count <= *room)
+        return HOT_OK;
+    hot_context_free(context, *array);
+    *room = 0;
+    *array = hot_context_alloc(context, count, size);
+    if (!*array)
+        return HOT_ERROR_MEMORY;
+    *room = count;
+    return HOT_OK;
+}
+
+/* ---- What is the same for the whole picture --------------------------------------------------------------- */
+
+static void set_matrix(hot_raster *raster, const hot_viewport *viewport)
+{
+    const double half[3] = {viewport->width / 2, viewport->height / 2, 0.5};
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 4; c++)
+            raster->matrix[4 * r + c] = half[r] * (viewport->matrix[4 * c + r] + (c == 3));
+}
+
+static void unit_vector(const double v[3], float to[3])
+{
+    const double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    for (int d = 0; d < 3; d++)
+        to[d] = (float)(v[d] / length);
+}
+
+static void set_frame(hot_raster *raster, const hot_raster_job *job)
+{
+    raster_frame *frame = &raster->frame;
+    double light[3], half[3];
+    hot_viewport_light(job->viewport, light);
+    for (int d = 0; d < 3; d++)
+        half[d] = light[d] + job->viewport->toward[d];
+    *frame = (raster_frame){
+        .order = job->scene->order, .lit = job->state->light, .clipped = job->state->clip, .samples = job->samples,
+        .items = job->list->items, .values = job->set->values, .row = 4 * (size_t)job->set->texels, .matrix = raster->matrix};
+    unit_vector(light, frame->light);
+    unit_vector(half, frame->half);
+    for (int r = 0; r < 3; r++)
+        frame->flip[r] = (float)job->scene->sign[r];
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            frame->to_voxel[r][c] = (float)job->scene->from_ras[r][c];
+    memcpy(frame->sample, job->sample, sizeof frame->sample);
+    for (int d = 0; d < 2; d++) {
+        frame->low[d] = frame->high[d] = job->sample[0][d];
+        for (int s = 1; s < job->samples; s++) {
+            frame->low[d] = fminf(frame->low[d], job->sample[s][d]);
+            frame->high[d] = fmaxf(frame->high[d], job->sample[s][d]);
+        }
+    }
+}
+
+static hot_status prepare_levels(hot_raster *raster)
+{
+    const hot_scene *scene = raster->job.scene;
+    const hot_surface_list *list = raster->job.list;
+    size_t most = 0;
+    if (raster->order != scene->order || memcmp(raster->sign, scene->sign, sizeof raster->sign) != 0) {
+        for (int l = 0; l < HOT_SPHERES; l++)
+            free_level(raster->context, &raster->level[l]);
+        raster->order = scene->order;
+        memcpy(raster->sign, scene->sign, sizeof raster->sign);
+    }
+    for (int l = 0; l < HOT_SPHERES; l++) {
+        raster_level *level = &raster->level[l];
+        hot_status status = HOT_OK;
+        if (list->first[l + 1] == list->first[l])
+            continue;
+        if (!level->memory)
+            status = make_level(raster->context, hot_sphere_parts[l], scene->order, scene->sign, level);
+        if (status != HOT_OK)
+            return status;
+        for (int r = 0; r < 3; r++) {
+            const float per = r < 2 ? 256 : 1, x = per * (float)raster->matrix[4 * r], y = per * (float)raster->matrix[4 * r + 1];
+            const float z = per * (float)raster->matrix[4 * r + 2];
+            for (size_t v = 0; v < level->vertices; v++)
+                level->way[r][v] = x * level->unit[0][v] + y * level->unit[1][v] + z * level->unit[2][v];
+        }
+        const size_t needed = 12 * level->vertices + level->triangles;
+        most = needed > most ? needed : most;
+    }
+    return make_room(raster->context, (void **)&raster->scratch, &raster->scratch_room,
+                     most * (size_t)hot_context_threads(raster->context), sizeof *raster->scratch);
+}
+
+/* ---- Tiles ------------------------------------------------------------------------------------------------ */
+
+/* Where a glyph is on the picture: its middle in pixels, its depth, and how far it reaches. */
+static void project(const hot_raster *raster, const hot_surface_item *item, double center[3], double *pixels, double *deep)
+{
+    for (int r = 0; r < 3; r++) {
+        const double *m = raster->matrix + 4 * r;
+        center[r] = m[0] * (double)item->center[0] + m[1] * (double)item->center[1] + m[2] * (double)item->center[2] + m[3];
+    }
+    const double *m = raster->matrix, reach = BEYOND * (double)item->reach;
+    *pixels = reach * sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]) + 1;
+    *deep = reach * sqrt(m[8] * m[8] + m[9] * m[9] + m[10] * m[10]);
+}
+
+/* Tiles that a glyph touches: first and last column and row; 0 when none. */
+static int touched(const hot_raster *raster, size_t item, int low[2], int high[2])
+{
+    double center[3], pixels, deep;
+    project(raster, &raster->job.list->items[item], center, &pixels, &deep);
+    const int most[2] = {raster->columns - 1, raster->rows - 1}, size[2] = {raster->width, raster->height};
+    if (!(pixels < 1e7)) /* nothing of such a surface is seen but a colour, if its numbers are numbers */
+        return 0;
+    for (int d = 0; d < 2; d++) {
+        if (!(center[d] + pixels >= 0 && center[d] - pixels <= size[d]))
+            return 0;
+        low[d] = (int)fmax(0, floor((center[d] - pixels) / raster->side));
+        high[d] = (int)fmin(most[d], floor((center[d] + pixels) / raster->side));
+    }
+    return 1;
+}
+
+static size_t depth_bin(const hot_raster *raster, size_t item, int bins)
+{
+    const double *m = raster->matrix + 8;
+    const float *c = raster->job.list->items[item].center;
+    const double deep = m[0] * (double)c[0] + m[1] * (double)c[1] + m[2] * (double)c[2] + m[3];
+    return (size_t)fmin(bins - 1, fmax(0, bins * deep));
+}
+
+/* Nearest first, where glyphs stand behind each other: what is hidden is then found to be so. */
+static hot_status sort_by_depth(hot_raster *raster)
+{
+    enum { BINS = 4096 };
+    const size_t count = raster->job.list->first[HOT_SPHERES];
+    size_t begin[BINS + 1] = {0};
+    hot_status status = make_room(raster->context, (void **)&raster->sorted, &raster->sorted_room, count, sizeof *raster->sorted);
+    if (status != HOT_OK)
+        return status;
+    for (size_t g = 0; g < count; g++)
+        begin[depth_bin(raster, g, BINS) + 1]++;
+    for (int b = 0; b < BINS; b++)
+        begin[b + 1] += begin[b];
+    for (size_t g = 0; g < count; g++)
+        raster->sorted[begin[depth_bin(raster, g, BINS)]++] = (uint32_t)g;
+    return HOT_OK;
+}
+
+static hot_status sort_into_tiles(hot_raster *raster)
+{
+    const size_t tiles = (size_t)raster->columns * (size_t)raster->rows, count = raster->job.list->first[HOT_SPHERES];
+    const int behind = raster->job.viewport->space;
+    int low[2], high[2];
+    hot_status status = make_room(raster->context, (void **)&raster->first, &raster->tile_room, tiles + 2, sizeof *raster->first);
+    if (status == HOT_OK && behind)
+        status = sort_by_depth(raster);
+    if (status != HOT_OK)
+        return status;
+    /* counted two places further on: filling them moves each tile's beginning to where it belongs */
+    memset(raster->first, 0, (tiles + 2) * sizeof *raster->first);
+    size_t *next = raster->first + 1;
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t g = 0; g < count; g++) {
+            const size_t item = behind ? raster->sorted[g] : g;
+            if (!touched(raster, item, low, high))
+                continue;
+            for (int row = low[1]; row <= high[1]; row++)
+                for (int column = low[0]; column <= high[0]; column++) {
+                    const size_t tile = (size_t)row * (size_t)raster->columns + (size_t)column;
+                    if (pass == 0)
+                        next[tile + 1]++;
+                    else
+                        raster->entries[next[tile]++] = (uint32_t)item;
+                }
+        }
+        for (size_t t = 0; t < tiles && pass == 0; t++)
+            next[t + 1] += next[t];
+        if (pass == 0)
+            status = make_room(raster->context, (void **)&raster->entries, &raster->entry_room, next[tiles],
+                               sizeof *raster->entries);
+        if (status != HOT_OK)
+            return status;
+    }
+    return HOT_OK;
+}
+
+hot_status hot_raster_begin(hot_raster *raster, const hot_raster_job *job, int *band)
+{
+    raster->job = *job;
+    raster->width = (int)job->viewport->width;
+    raster->height = (int)job->viewport->height;
+    /* large, so that few glyphs lie on two; enough for all threads */
+    raster->side = 256;
+    while (raster->side > 32 && (double)raster->width * raster->height <
+                                    4. * hot_context_threads(raster->context) * raster->side * raster->side)
+        raster->side /= 2;
+    raster->columns = (raster->width + raster->side - 1) / raster->side;
+    raster->rows = (raster->height + raster->side - 1) / raster->side;
+    raster->band = (int)fmax(1, BAND_SAMPLES / ((double)raster->side * raster->width * job->samples));
+    if (raster->band > raster->rows)
+        raster->band = raster->rows;
+    *band = raster->side * raster->band;
+    set_matrix(raster, job->viewport);
+    set_frame(raster, job);
+    hot_status status = prepare_levels(raster);
+    return status == HOT_OK ? sort_into_tiles(raster) : status;
+}
+
+/* ---- Drawing ---------------------------------------------------------------------------------------------- */
+
+static void take_scratch(const hot_raster *raster, const raster_level *level, int thread, raster_scratch *scratch)
+{
+    float *at = raster->scratch + raster->scratch_room / (size_t)hot_context_threads(raster->context) * (size_t)thread;
+    for (int a = 0; a < 12; a++, at += level->vertices)
+        (a < 3 ? scratch->gradient : a < 6 ? scratch->place : a < 9 ? scratch->front : scratch->back)[a % 3] = at;
+    scratch->side = (int32_t *)at;
+}
+
+/* Whether all that a glyph could cover of the tile is nearer than it. */
+static int hidden(const hot_raster *raster, const raster_tile *tile, const hot_surface_item *item)
+{
+    double center[3], pixels, deep;
+    project(raster, item, center, &pixels, &deep);
+    const float nearest = (float)(center[2] - deep);
+    const int samples = raster->frame.samples;
+    const int from_x = (int)fmax(0, floor(center[0] - pixels - tile->x)), from_y = (int)fmax(0, floor(center[1] - pixels - tile->y));
+    const int to_x = (int)fmin(tile->width, ceil(center[0] + pixels - tile->x));
+    const int to_y = (int)fmin(tile->height, ceil(center[1] + pixels - tile->y));
+    for (int y = from_y; y < to_y; y++) {
+        const float *depth = tile->depth + (size_t)y * tile->row;
+        for (int x = from_x * samples; x < to_x * samples; x++)
+            if (depth[x] > nearest)
+                return 0;
+    }
+    return 1;
+}
+
+static void draw_tile(const hot_raster *raster, int thread, int column, int row, uint8_t (*color)[4], float *depth)
+{
+    const hot_surface_list *list = raster->job.list;
+    const int samples = raster->frame.samples;
+    raster_tile tile = {.x = column * raster->side, .y = row * raster->side, .width = raster->side, .height = raster->side,
+                        .row = (size_t)raster->width * (size_t)samples};
+    raster_scratch scratch;
+    if (tile.x + tile.width > raster->width)
+        tile.width = raster->width - tile.x;
+    if (tile.y + tile.height > raster->height)
+        tile.height = raster->height - tile.y;
+    tile.color = color + tile.x * samples;
+    tile.depth = depth + tile.x * samples;
+    for (int y = 0; y < tile.height; y++) {
+        memset(tile.color + (size_t)y * tile.row, 0, (size_t)(tile.width * samples) * sizeof *tile.color);
+        for (int x = 0; x < tile.width * samples; x++)
+            tile.depth[(size_t)y * tile.row + (size_t)x] = 1;
+    }
+    const size_t number = (size_t)row * (size_t)raster->columns + (size_t)column;
+    for (size_t e = raster->first[number]; e < raster->first[number + 1]; e++) {
+        const size_t item = raster->entries[e];
+        int l = 0;
+        if (raster->job.viewport->space && hidden(raster, &tile, &list->items[item]))
+            continue;
+        if (e % 64 == 0 && hot_context_cancelled(raster->context))
+            return;
+        while (item >= list->first[l + 1])
+            l++;
+        take_scratch(raster, &raster->level[l], thread, &scratch);
+        raster->glyph(&raster->frame, &raster->level[l], &tile, item, &scratch);
+    }
+}
+
+/* The tiles of a band, taken one by one. */
+struct band {
+    const hot_raster *raster;
+    int begin, rows;
+    uint8_t (*color)[4];
+    float *depth;
+    atomic_int next;
+};
+
+struct worker {
+    struct band *band;
+    int number;
+};
+
+static void *draw_tiles(void *given)
+{
+    const struct worker *worker = given;
+    struct band *band = worker->band;
+    const hot_raster *raster = band->raster;
+    const size_t row = (size_t)raster->side * (size_t)raster->width * (size_t)raster->frame.samples;
+    for (;;) {
+        const int tile = atomic_fetch_add(&band->next, 1), r = tile / raster->columns;
+        if (r >= band->rows)
+            return NULL;
+        draw_tile(raster, worker->number, tile % raster->columns, band->begin + r, band->color + row * (size_t)r,
+                  band->depth + row * (size_t)r);
+    }
+}
+
+hot_status hot_raster_draw(hot_raster *raster, int first, uint8_t (*color)[4], float *depth)
+{
+    /* Not OpenMP's threads: they would spin for a while when they are done, on the cores that the software driver now needs. */
+    enum { THREADS = 256 };
+    pthread_t thread[THREADS];
+    struct worker worker[THREADS];
+    const int begin = first / raster->side, rows = begin + raster->band < raster->rows ? raster->band : raster->rows - begin;
+    const int threads = hot_context_threads(raster->context);
+    struct band band = {.raster = raster, .begin = begin, .rows = rows, .color = color, .depth = depth};
+    int started = 1;
+    worker[0] = (struct worker){&band, 0};
+    for (; started < threads && started < THREADS && started < rows * raster->columns; started++) {
+        worker[started] = (struct worker){&band, started};
+        if (pthread_create(&thread[started], NULL, draw_tiles, &worker[started]) != 0)
+            break; /* the others do it */
+    }
+    draw_tiles(&worker[0]);
+    for (int t = 1; t < started; t++)
+        pthread_join(thread[t], NULL);
+    return hot_context_check(raster->context, "drawing");
+}
