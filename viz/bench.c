@@ -35,7 +35,8 @@ static void add_fiber(int terms, const int *exponents, const double v[3], double
     }
 }
 
-hot_status hot_bench_field(hot_context *context, size_t glyphs, int order, int volume, float **tensors, hot_scene **scene)
+hot_status hot_bench_field(hot_context *context, size_t glyphs, int order, int volume, float **tensors,
+                           hot_scene **scene)
 {
     const int terms = (int)hot_symtensor_count(order, 3);
     const size_t side = (size_t)ceil(volume ? cbrt((double)glyphs) - 1e-9 : sqrt((double)glyphs) - 1e-9);
@@ -44,7 +45,8 @@ hot_status hot_bench_field(hot_context *context, size_t glyphs, int order, int v
     uint64_t seed = 1;
     *scene = NULL;
     hot_status status = hot_symtensor_exponents(order, 3, exponents);
-    *tensors = status == HOT_OK ? hot_context_calloc(context, side * side * parts.grid.size[2], (size_t)(terms + 1) * sizeof **tensors)
+    *tensors = status == HOT_OK ? hot_context_calloc(context, side * side * parts.grid.size[2],
+                                                     (size_t)(terms + 1) * sizeof **tensors)
                                 : NULL;
     if (!*tensors)
         return status == HOT_OK ? HOT_ERROR_MEMORY : status;
@@ -55,7 +57,8 @@ hot_status hot_bench_field(hot_context *context, size_t glyphs, int order, int v
         row[0] = 1;
         const int fibers = 1 + (int)(3 * uniform(&seed));
         for (int f = 0; f < fibers; f++) {
-            const double z = 2 * uniform(&seed) - 1, angle = 6.283185307179586 * uniform(&seed), across = sqrt(1 - z * z);
+            const double z = 2 * uniform(&seed) - 1, angle = 6.283185307179586 * uniform(&seed),
+                         across = sqrt(1 - z * z);
             add_fiber(terms, exponents, (const double[3]){across * cos(angle), across * sin(angle), z},
                       0.5 + 0.5 * uniform(&seed), row + 1);
         }
@@ -81,8 +84,8 @@ static hot_status write_ppm(hot_context *context, hot_renderer *renderer, int wi
     return status;
 }
 
-hot_status hot_bench_run(hot_context *context, const hot_scene *scene, const hot_view_state *state, int width, int height,
-                         int samples, int frames, const char *path)
+hot_status hot_bench_run(hot_context *context, const hot_scene *scene, const hot_view_state *state, int width,
+                         int height, int samples, int frames, const char *path)
 {
     hot_view_state turned = *state;
     hot_view_layout layout;
@@ -110,9 +113,11 @@ hot_status hot_bench_run(hot_context *context, const hot_scene *scene, const hot
     const double seconds = now() - start;
     if (status == HOT_OK) {
         const hot_render_counts *counts = hot_renderer_counts(renderer);
-        printf("%s: %.1f frames/s, first after %.2f s, %zu glyphs, %zu sticks, %.0f triangles a glyph, %.3g a frame, %dx%d, %s\n",
+        printf("%s: %.1f frames/s, first after %.2f s, %zu glyphs, %zu sticks, %.0f triangles a glyph, %.3g a frame, "
+               "%dx%d, %s\n",
                state->detail ? "fixed detail" : "level of detail", frames / seconds, start - begin, counts->glyphs,
-               counts->sticks, counts->glyphs ? (double)(counts->triangles - 2 * counts->sticks) / (double)counts->glyphs : 0.,
+               counts->sticks,
+               counts->glyphs ? (double)(counts->triangles - 2 * counts->sticks) / (double)counts->glyphs : 0.,
                (double)counts->triangles, width, height, hot_renderer_device(renderer));
         if (fflush(stdout) != 0)
             status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write to standard output");

@@ -193,8 +193,8 @@ static void finish(const hot_scene *scene, const hot_view_state *state, hot_view
     for (int d = 0; d < 3; d++)
         away += fabs(viewport->center[d] - viewport->point[d]);
     viewport->depth = reach_mm + away;
-    const double scale[3] = {2 / (viewport->mm_per_pixel * viewport->width), 2 / (viewport->mm_per_pixel * viewport->height),
-                             -1 / viewport->depth};
+    const double scale[3] = {2 / (viewport->mm_per_pixel * viewport->width),
+                             2 / (viewport->mm_per_pixel * viewport->height), -1 / viewport->depth};
     const double *axis[3] = {viewport->right, viewport->up, viewport->toward};
     memset(viewport->matrix, 0, sizeof viewport->matrix);
     for (int row = 0; row < 3; row++) {
@@ -205,7 +205,8 @@ static void finish(const hot_scene *scene, const hot_view_state *state, hot_view
     viewport->matrix[15] = 1;
 }
 
-void hot_view_lay_out(const hot_scene *scene, const hot_view_state *state, int width, int height, hot_view_layout *layout)
+void hot_view_lay_out(const hot_scene *scene, const hot_view_state *state, int width, int height,
+                      hot_view_layout *layout)
 {
     memset(layout, 0, sizeof *layout);
     layout->width = width;
@@ -243,7 +244,8 @@ const hot_viewport *hot_layout_at(const hot_view_layout *layout, double x, doubl
 {
     for (int v = 0; v < layout->count; v++) {
         const hot_viewport *viewport = &layout->viewport[v];
-        if (x >= viewport->x && y >= viewport->y && x < viewport->x + viewport->width && y < viewport->y + viewport->height)
+        if (x >= viewport->x && y >= viewport->y && x < viewport->x + viewport->width &&
+            y < viewport->y + viewport->height)
             return viewport;
     }
     return NULL;

@@ -32,7 +32,8 @@ void hot_color_map_bytes(uint8_t bytes[256][3])
 
 void hot_color_fiber(int fiber, double rgb[3])
 {
-    /* Told apart by most eyes, also those that confuse red and green (after Okabe and Ito's orange, sky blue, yellow, pink). */
+    /* Told apart by most eyes, also those that confuse red and green (after Okabe and Ito's orange, sky blue, yellow,
+     * pink). */
     static const double palette[5][3] = {
         {0.95, 0.58, 0.08}, {0.34, 0.70, 0.93}, {0.95, 0.90, 0.30}, {0.93, 0.42, 0.70}, {0.70, 0.70, 0.70}};
     memcpy(rgb, palette[fiber >= 0 && fiber < 4 ? fiber : 4], 3 * sizeof *rgb);

@@ -8,7 +8,11 @@
 #include "color.h"
 
 static const float RIM_ALPHA = 0.7f;
-enum { BALL_RINGS = 12, BALL_SECTORS = 48, ITEM_VERTICES = 54 /* most of any item but text and ball: a round rectangle */ };
+enum {
+    BALL_RINGS = 12,
+    BALL_SECTORS = 48,
+    ITEM_VERTICES = 54 /* most of any item but text and ball: a round rectangle */
+};
 
 /* ---- The list -------------------------------------------------------------------------------------------- */
 
@@ -177,8 +181,8 @@ static void put_round(mesh *to, const hot_draw_item *item)
     for (int corner = 0; corner < 4; corner++) {
         const int right = corner & 1, low = corner >> 1;
         const float x = right ? item->x2 - r : item->x, y = low ? item->y2 - r : item->y;
-        put_quad(to, x, y, x + r, y + r, (texel){right ? disc : 0, low ? disc : 0}, (texel){right ? 0 : disc, low ? 0 : disc},
-                 item->color, item->color);
+        put_quad(to, x, y, x + r, y + r, (texel){right ? disc : 0, low ? disc : 0},
+                 (texel){right ? 0 : disc, low ? 0 : disc}, item->color, item->color);
     }
     put_area(to, item->x, item->y + r, item->x + r, item->y2 - r, item->color, item->color);
     put_area(to, item->x + r, item->y, item->x2 - r, item->y2, item->color, item->color);

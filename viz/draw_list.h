@@ -16,7 +16,7 @@ typedef enum hot_draw_kind {
     HOT_DRAW_ROUND,     /* the same with round corners, all `color` */
     HOT_DRAW_LINE,      /* x y to x2 y2, `size` wide */
     HOT_DRAW_TEXT,      /* the pen at x y on the base line */
-    HOT_DRAW_BALL       /* the half sphere towards the viewer, each direction in its colour; middle x y, radius `size` */
+    HOT_DRAW_BALL /* the half sphere towards the viewer, each direction in its colour; middle x y, radius `size` */
 } hot_draw_kind;
 
 typedef struct hot_draw_item {
@@ -48,7 +48,8 @@ void hot_draw_list_free(hot_draw_list *list);
 void hot_draw_rectangle(hot_draw_list *list, double x, double y, double x2, double y2, hot_rgba top, hot_rgba bottom);
 void hot_draw_round(hot_draw_list *list, double x, double y, double x2, double y2, hot_rgba color);
 void hot_draw_line(hot_draw_list *list, double x, double y, double x2, double y2, double width, hot_rgba color);
-/* align 0: begins at x, .5: centred, 1: ends there; y is the base line. Set on whole pixels. One line: a newline ends it. */
+/* align 0: begins at x, .5: centred, 1: ends there; y is the base line. Set on whole pixels. One line: a newline ends
+ * it. */
 void hot_draw_text(hot_draw_list *list, double x, double y, double align, hot_text_style style, hot_rgba color,
                    const char *format, ...) HOT_PRINTF(7, 8);
 void hot_draw_ball(hot_draw_list *list, double x, double y, double radius, const double frame[3][3]);

@@ -75,8 +75,8 @@ static uint16_t on_edge(struct builder *builder, int a, int b, int step)
     return (uint16_t)(builder->edge[a][b] + step - 1);
 }
 
-/* Three triangles about the middle of a face: with the neighbour's they make 60 of nearly equal size, the vertices of an
- * icosahedron and a dodecahedron together. */
+/* Three triangles about the middle of a face: with the neighbour's they make 60 of nearly equal size, the vertices of
+ * an icosahedron and a dodecahedron together. */
 static void put_star(struct builder *builder, const int corner[3], const double at[3][3], uint16_t (*triangle)[3])
 {
     double middle[3];
@@ -96,8 +96,8 @@ hot_status hot_sphere_create(hot_context *context, int parts, hot_sphere *sphere
     uint16_t row[33], below[33];
     memset(sphere, 0, sizeof *sphere);
     if (parts < 1 || parts > HOT_SPHERE_PARTS_MOST || (level * level != parts && !star))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a sphere of %d triangles a face: 3, or a square up to %d", parts,
-                                HOT_SPHERE_PARTS_MOST);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a sphere of %d triangles a face: 3, or a square up to %d",
+                                parts, HOT_SPHERE_PARTS_MOST);
     sphere->parts = parts;
     sphere->vertices = 10 * (size_t)parts + 2;
     sphere->triangles = 20 * (size_t)parts;
@@ -170,8 +170,8 @@ static const double EDGE = 1.18;
 
 int hot_glyph_detail(int order, double radius, double tolerance)
 {
-    /* Between two vertices an angle h apart a triangle is below the surface by R (1 + s) h^2 / 8, where s = -r''/r is the
-     * sharpness of the surface: m at the tip of x^m. */
+    /* Between two vertices an angle h apart a triangle is below the surface by R (1 + s) h^2 / 8, where s = -r''/r is
+     * the sharpness of the surface: m at the tip of x^m. */
     const double parts = EDGE * EDGE * radius * (1 + order) / (8 * tolerance);
     int detail = 0;
     while (detail < HOT_SPHERES - 1 && hot_sphere_parts[detail] < parts)
@@ -190,9 +190,9 @@ int hot_glyph_detail_of(int triangles)
 
 double hot_glyph_bend(int order, int parts)
 {
-    /* The middle of an edge is h^2 / 8 too low, the mean of a triangle of shorter edges less. With this factor the areas that
-     * surfaces cover are within 1 % of the true ones from 180 triangles on and 3 % at 80 (without, a quarter is missing at
-     * order 8 and 180); at 60, for glyphs of few pixels, order 8 still lacks 14 %. */
+    /* The middle of an edge is h^2 / 8 too low, the mean of a triangle of shorter edges less. With this factor the
+     * areas that surfaces cover are within 1 % of the true ones from 180 triangles on and 3 % at 80 (without, a quarter
+     * is missing at order 8 and 180); at 60, for glyphs of few pixels, order 8 still lacks 14 %. */
     return 0.072 * (1 + order) * EDGE * EDGE / parts;
 }
 
@@ -213,8 +213,8 @@ static void fill_form(int terms, const int *exponents, const double *multiplicit
     }
 }
 
-/* A better direction than the best one of the scan: x <- A x^(m-1), which climbs wherever the surface is convex near its
- * tip; the best of the walk counts, so that it never makes things worse. */
+/* A better direction than the best one of the scan: x <- A x^(m-1), which climbs wherever the surface is convex near
+ * its tip; the best of the walk counts, so that it never makes things worse. */
 static float climb(int order, int terms, const float *tensor, const float start[3], float best)
 {
     double values[TERMS_MOST], x[3] = {start[0], start[1], start[2]}, g[3];
@@ -263,7 +263,8 @@ hot_status hot_glyph_radii(hot_context *context, int order, size_t voxels, const
     hot_sphere sphere;
     int found = 0;
     if (terms == 0 || terms > TERMS_MOST || order % 2 != 0)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors of order %d cannot be drawn; 2, 4, 6 and 8 can", order);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors of order %d cannot be drawn; 2, 4, 6 and 8 can",
+                                order);
     hot_status status = hot_sphere_create(context, SCAN_PARTS, &sphere);
     if (status == HOT_OK)
         status = hot_symtensor_exponents(order, 3, exponents);

@@ -7,8 +7,8 @@
 
 #include <hotfiber/symtensor.h>
 
-/* A sphere divides every face of an icosahedron into `parts` triangles: n^2 (every edge in n), or 3 (about the face's middle:
- * 60 triangles, between 20 and 80). 20 parts triangles, 10 parts + 2 vertices. */
+/* A sphere divides every face of an icosahedron into `parts` triangles: n^2 (every edge in n), or 3 (about the face's
+ * middle: 60 triangles, between 20 and 80). 20 parts triangles, 10 parts + 2 vertices. */
 enum { HOT_SPHERE_PARTS_MOST = 1024, HOT_SPHERES = 13 };
 /* Those that are drawn, coarsest first. */
 extern const int hot_sphere_parts[HOT_SPHERES];
@@ -23,18 +23,18 @@ typedef struct hot_sphere {
 hot_status hot_sphere_create(hot_context *context, int parts, hot_sphere *sphere);
 void hot_sphere_free(hot_context *context, hot_sphere *sphere);
 
-/* The coarsest of hot_sphere_parts (its place in the list) whose picture of a surface of this order is everywhere within
- * `tolerance` pixels of the true one, when its largest radius is `radius` pixels. */
+/* The coarsest of hot_sphere_parts (its place in the list) whose picture of a surface of this order is everywhere
+ * within `tolerance` pixels of the true one, when its largest radius is `radius` pixels. */
 int hot_glyph_detail(int order, double radius, double tolerance);
 /* The one whose triangles are nearest in number. */
 int hot_glyph_detail_of(int triangles);
 
-/* How much too low a sphere's flat triangles are, as a fraction of the radius at the tip of x^order: the shader raises its
- * vertices by it. */
+/* How much too low a sphere's flat triangles are, as a fraction of the radius at the tip of x^order: the shader raises
+ * its vertices by it. */
 double hot_glyph_bend(int order, int parts);
 
-/* The largest radius max(A v^m) of every voxel's surface, to within a hundredth; 0 for a voxel without a tensor (confidence
- * not above 0), with NaN or Inf in it, or nowhere positive. tensors: voxels x (1 + unique values). */
+/* The largest radius max(A v^m) of every voxel's surface, to within a hundredth; 0 for a voxel without a tensor
+ * (confidence not above 0), with NaN or Inf in it, or nowhere positive. tensors: voxels x (1 + unique values). */
 hot_status hot_glyph_radii(hot_context *context, int order, size_t voxels, const float *tensors, float *radius);
 
 #endif

@@ -28,10 +28,12 @@ static struct box slice_box(const hot_scene *scene, int axis, long at, int slab)
 
 static int in_box(const struct box *box, size_t i, size_t j, size_t k)
 {
-    return i >= box->low[0] && i <= box->high[0] && j >= box->low[1] && j <= box->high[1] && k >= box->low[2] && k <= box->high[2];
+    return i >= box->low[0] && i <= box->high[0] && j >= box->low[1] && j <= box->high[1] && k >= box->low[2] &&
+           k <= box->high[2];
 }
 
-/* Where a plane that is no plane of the grid runs: voxels whose centre is nearer than half a voxel's thickness along it. */
+/* Where a plane that is no plane of the grid runs: voxels whose centre is nearer than half a voxel's thickness along
+ * it. */
 struct cut {
     double step[3], start, half;
 };
@@ -64,7 +66,8 @@ hot_status hot_glyph_voxels(hot_context *context, const hot_scene *scene, const 
     *count = 0;
     *voxels = NULL;
     if (scene->voxels > UINT32_MAX)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "more than %lu voxels cannot be drawn", (unsigned long)UINT32_MAX);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "more than %lu voxels cannot be drawn",
+                                (unsigned long)UINT32_MAX);
     if (volume || oblique) {
         for (int d = 0; d < 3; d++)
             all.low[d] = 0, all.high[d] = size[d] - 1;
@@ -118,8 +121,8 @@ static float quantise(const float *tensor, int terms, int values, int16_t *to)
     return step;
 }
 
-hot_status hot_surface_gather(hot_context *context, const hot_scene *scene, double threshold, uint32_t *voxels, size_t count,
-                              hot_surface_set *set)
+hot_status hot_surface_gather(hot_context *context, const hot_scene *scene, double threshold, uint32_t *voxels,
+                              size_t count, hot_surface_set *set)
 {
     const int terms = (int)hot_symtensor_count(scene->order, 3);
     size_t kept = 0;
@@ -193,7 +196,8 @@ static void plain_color(uint8_t rgba[4]) { to_bytes((const double[3]){0.82, 0.82
 static void place(const hot_scene *scene, size_t voxel, float center[3])
 {
     const size_t *size = scene->grid.size;
-    const double at[3] = {(double)(voxel % size[0]), (double)(voxel / size[0] % size[1]), (double)(voxel / size[0] / size[1])};
+    const double at[3] = {(double)(voxel % size[0]), (double)(voxel / size[0] % size[1]),
+                          (double)(voxel / size[0] / size[1])};
     double ras[3];
     hot_scene_to_ras(scene, at, ras);
     for (int d = 0; d < 3; d++)
@@ -213,8 +217,8 @@ static int in_view(const hot_viewport *viewport, const float center[3], double r
     return 1;
 }
 
-/* How far from the true surface a picture may be, in pixels, at the tip of the sharpest lobe there can be (usual lobes are
- * within a third of it). Of large glyphs there are few, and corners in their outline would be seen. */
+/* How far from the true surface a picture may be, in pixels, at the tip of the sharpest lobe there can be (usual lobes
+ * are within a third of it). Of large glyphs there are few, and corners in their outline would be seen. */
 static double tolerance(double radius) { return fmin(1, fmax(0.3, 10 / radius)); }
 
 hot_status hot_surface_list_make(hot_context *context, const hot_scene *scene, const hot_view_state *state,
@@ -244,7 +248,8 @@ hot_status hot_surface_list_make(hot_context *context, const hot_scene *scene, c
         const double per_value = hot_scene_surface_mm(scene, state, voxel);
         const double radius = per_value * scene->radius[voxel];
         hot_surface_item *item = &found[kept];
-        *item = (hot_surface_item){.slot = (uint32_t)g, .size = (float)(per_value * set->step[g]), .reach = (float)radius};
+        *item = (hot_surface_item){
+            .slot = (uint32_t)g, .size = (float)(per_value * set->step[g]), .reach = (float)radius};
         place(scene, voxel, item->center);
         if (!in_view(viewport, item->center, 1.02 * radius))
             continue;

@@ -1,7 +1,7 @@
 /* Which glyphs a view shows, and the form in which they go to the graphics card. Free of GL.
  *
- * Chosen glyphs are gathered once per slice (hot_surface_gather); what depends on camera, size and colour is a list over them
- * (hot_surface_list), cheap enough to be made again whenever one of those changes. */
+ * Chosen glyphs are gathered once per slice (hot_surface_gather); what depends on camera, size and colour is a list
+ * over them (hot_surface_list), cheap enough to be made again whenever one of those changes. */
 #ifndef HOT_VIZ_GLYPH_SET_H
 #define HOT_VIZ_GLYPH_SET_H
 
@@ -14,8 +14,8 @@ hot_status hot_glyph_voxels(hot_context *context, const hot_scene *scene, const 
 
 /* ---- Surfaces --------------------------------------------------------------------------------------------- */
 
-/* Tensors as 16-bit integers times a step of each glyph's own: a third of a thousandth of the largest radius is far below a
- * pixel, and it is half the memory of floats. */
+/* Tensors as 16-bit integers times a step of each glyph's own: a third of a thousandth of the largest radius is far
+ * below a pixel, and it is half the memory of floats. */
 typedef struct hot_surface_set {
     size_t count;
     int texels;       /* per glyph, of 4 values each */
@@ -25,8 +25,8 @@ typedef struct hot_surface_set {
 } hot_surface_set;
 
 /* Keeps those of the voxels whose surface is there and at least as large as the threshold. Takes over `voxels`. */
-hot_status hot_surface_gather(hot_context *context, const hot_scene *scene, double threshold, uint32_t *voxels, size_t count,
-                              hot_surface_set *set);
+hot_status hot_surface_gather(hot_context *context, const hot_scene *scene, double threshold, uint32_t *voxels,
+                              size_t count, hot_surface_set *set);
 void hot_surface_free(hot_context *context, hot_surface_set *set);
 
 /* One glyph to draw, as the shader reads it: two texels. */

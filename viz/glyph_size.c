@@ -25,12 +25,16 @@ double hot_scene_stick_mm(const hot_scene *scene, const hot_view_state *state, s
     double longest = 0;
     for (int fiber = 0; fiber < scene->max_fibers; fiber++) {
         const float *v = scene->peaks + 3 * (index * (size_t)scene->max_fibers + (size_t)fiber);
-        longest = fmax(longest, sqrt((double)v[0] * (double)v[0] + (double)v[1] * (double)v[1] + (double)v[2] * (double)v[2]));
+        longest = fmax(longest,
+                       sqrt((double)v[0] * (double)v[0] + (double)v[1] * (double)v[1] + (double)v[2] * (double)v[2]));
     }
     return size_per_unit(scene, state, scene->usual_amplitude, longest);
 }
 
-double hot_scene_usual_mm(const hot_scene *scene, const hot_view_state *state) { return state->scale * half_voxel(scene); }
+double hot_scene_usual_mm(const hot_scene *scene, const hot_view_state *state)
+{
+    return state->scale * half_voxel(scene);
+}
 
 double hot_scene_stick_radius(const hot_scene *scene, const hot_view_state *state)
 {

@@ -28,8 +28,9 @@ static int listed(const char *extensions, const char *name)
 /* A context on a display; 0 when it has none. The core profile: legacy contexts of some drivers end at 3.0. */
 static int try_display(hot_headless *made, EGLDisplay display)
 {
-    static const EGLint wanted[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 3, EGL_CONTEXT_OPENGL_PROFILE_MASK,
-                                    EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT, EGL_NONE};
+    static const EGLint wanted[] = {
+        EGL_CONTEXT_MAJOR_VERSION,           3,       EGL_CONTEXT_MINOR_VERSION, 3, EGL_CONTEXT_OPENGL_PROFILE_MASK,
+        EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT, EGL_NONE};
     static const EGLint any[] = {EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_NONE};
     static const EGLint small[] = {EGL_WIDTH, 1, EGL_HEIGHT, 1, EGL_NONE};
     EGLint major, minor, count = 0;
@@ -100,8 +101,9 @@ hot_status hot_headless_create(hot_context *context, hot_headless **headless)
 {
     *headless = NULL;
     if (!epoxy_has_egl())
-        return hot_context_fail(context, HOT_ERROR_DEVICE, "pictures without a display need EGL: libEGL.so.1 is not here (Debian: "
-                                                           "libegl1, and libgl1-mesa-dri to draw in software)");
+        return hot_context_fail(context, HOT_ERROR_DEVICE,
+                                "pictures without a display need EGL: libEGL.so.1 is not here (Debian: "
+                                "libegl1, and libgl1-mesa-dri to draw in software)");
     hot_headless *made = hot_context_calloc(context, 1, sizeof *made);
     if (!made)
         return HOT_ERROR_MEMORY;
@@ -111,8 +113,9 @@ hot_status hot_headless_create(hot_context *context, hot_headless **headless)
     made->surface = EGL_NO_SURFACE;
     if (!find_display(made)) {
         hot_context_free(context, made);
-        return hot_context_fail(context, HOT_ERROR_DEVICE, "no driver here makes an OpenGL 3.3 context without a display through EGL "
-                                                           "(Debian: libgl1-mesa-dri draws in software)");
+        return hot_context_fail(context, HOT_ERROR_DEVICE,
+                                "no driver here makes an OpenGL 3.3 context without a display through EGL "
+                                "(Debian: libgl1-mesa-dri draws in software)");
     }
     *headless = made;
     return HOT_OK;
@@ -142,8 +145,9 @@ hot_status hot_headless_resize(hot_headless *headless, int width, int height, in
     glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &most);
     glGetIntegerv(GL_MAX_SAMPLES, &most_samples);
     if (width < 1 || height < 1 || width > most || height > most)
-        return hot_context_fail(headless->context, HOT_ERROR_ARGUMENT, "a picture of %d x %d pixels; this driver draws up to %d x %d",
-                                width, height, most, most);
+        return hot_context_fail(headless->context, HOT_ERROR_ARGUMENT,
+                                "a picture of %d x %d pixels; this driver draws up to %d x %d", width, height, most,
+                                most);
     if (samples > most_samples)
         samples = most_samples;
     drop_buffers(headless);
@@ -157,9 +161,11 @@ hot_status hot_headless_resize(hot_headless *headless, int width, int height, in
     glGenFramebuffers(1, &headless->drawn);
     glBindFramebuffer(GL_FRAMEBUFFER, headless->drawn);
     make_buffer(&headless->drawn_color, GL_RGBA8, samples > 1 ? samples : 0, width, height, GL_COLOR_ATTACHMENT0);
-    make_buffer(&headless->drawn_depth, GL_DEPTH_COMPONENT24, samples > 1 ? samples : 0, width, height, GL_DEPTH_ATTACHMENT);
+    make_buffer(&headless->drawn_depth, GL_DEPTH_COMPONENT24, samples > 1 ? samples : 0, width, height,
+                GL_DEPTH_ATTACHMENT);
     if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE || glGetError() != GL_NO_ERROR)
-        return hot_context_fail(headless->context, HOT_ERROR_DEVICE, "no memory for a picture of %d x %d pixels", width, height);
+        return hot_context_fail(headless->context, HOT_ERROR_DEVICE, "no memory for a picture of %d x %d pixels", width,
+                                height);
     headless->width = width;
     headless->height = height;
     return HOT_OK;
@@ -171,8 +177,8 @@ void hot_headless_resolve(hot_headless *headless)
     if (!headless->read)
         return;
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, headless->read);
-    glBlitFramebuffer(0, 0, headless->width, headless->height, 0, 0, headless->width, headless->height, GL_COLOR_BUFFER_BIT,
-                      GL_NEAREST);
+    glBlitFramebuffer(0, 0, headless->width, headless->height, 0, 0, headless->width, headless->height,
+                      GL_COLOR_BUFFER_BIT, GL_NEAREST);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, headless->read);
     glBindFramebuffer(GL_DRAW_FRAMEBUFFER, headless->drawn);
 }

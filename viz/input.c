@@ -58,7 +58,8 @@ static void pan(const hot_scene *scene, hot_view_state *state, const hot_viewpor
 }
 
 /* Magnifies, and keeps what is at (x, y) where it is. */
-static void zoom(const hot_input *input, const hot_scene *scene, hot_view_state *state, double factor, double x, double y)
+static void zoom(const hot_input *input, const hot_scene *scene, hot_view_state *state, double factor, double x,
+                 double y)
 {
     hot_view_layout layout;
     const hot_viewport *viewport = viewport_at(input, scene, state, &layout, x, y);
@@ -118,7 +119,8 @@ static int step_slice(const hot_scene *scene, hot_view_state *state, const hot_v
 }
 
 /* Whole slices out of a turn of the wheel or a drag; what is left counts next time. */
-static unsigned scroll(hot_input *input, const hot_scene *scene, hot_view_state *state, double slices, double x, double y)
+static unsigned scroll(hot_input *input, const hot_scene *scene, hot_view_state *state, double slices, double x,
+                       double y)
 {
     hot_view_layout layout;
     input->rest += slices;

@@ -1,7 +1,8 @@
-/* What keys and the mouse do: events change the view's state. Free of GL and of the window system; window.c hands on what
- * GLFW says, tests hand on what they like. Keys and mouse are those of MRtrix's mrview as far as it has them.
+/* What keys and the mouse do: events change the view's state. Free of GL and of the window system; window.c hands on
+ * what GLFW says, tests hand on what they like. Keys and mouse are those of MRtrix's mrview as far as it has them.
  *
- * One table says what there is: events are looked up in it, and the help on the screen and the README are made from it. */
+ * One table says what there is: events are looked up in it, and the help on the screen and the README are made from it.
+ */
 #ifndef HOT_VIZ_INPUT_H
 #define HOT_VIZ_INPUT_H
 
@@ -9,10 +10,20 @@
 
 /* Keys: the character (capital letters) for what prints, these for the rest. */
 enum {
-    HOT_KEY_UP = 0x110000, HOT_KEY_DOWN, HOT_KEY_LEFT, HOT_KEY_RIGHT, HOT_KEY_PAGE_UP, HOT_KEY_PAGE_DOWN, HOT_KEY_ESCAPE,
-    HOT_KEY_F1, HOT_KEY_F2, HOT_KEY_F3, HOT_KEY_F11
+    HOT_KEY_UP = 0x110000,
+    HOT_KEY_DOWN,
+    HOT_KEY_LEFT,
+    HOT_KEY_RIGHT,
+    HOT_KEY_PAGE_UP,
+    HOT_KEY_PAGE_DOWN,
+    HOT_KEY_ESCAPE,
+    HOT_KEY_F1,
+    HOT_KEY_F2,
+    HOT_KEY_F3,
+    HOT_KEY_F11
 };
-/* Modifiers, added up. Shift does not count for characters that are not letters: where they stand is the keyboard's affair. */
+/* Modifiers, added up. Shift does not count for characters that are not letters: where they stand is the keyboard's
+ * affair. */
 enum { HOT_WITH_SHIFT = 1, HOT_WITH_CTRL = 2 };
 enum { HOT_BUTTON_LEFT = 1, HOT_BUTTON_RIGHT, HOT_BUTTON_MIDDLE };
 

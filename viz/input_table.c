@@ -79,7 +79,9 @@ hot_status hot_bindings_markdown(hot_context *context, char **text)
 {
     size_t room = 64, used = 0;
     for (int i = 0; i < BINDINGS; i++)
-        room += bindings[i].label ? strlen(bindings[i].label) + strlen(bindings[i].help) + strlen(bindings[i].group) + 16 : 0;
+        room += bindings[i].label
+                    ? strlen(bindings[i].label) + strlen(bindings[i].help) + strlen(bindings[i].group) + 16
+                    : 0;
     *text = hot_context_alloc(context, room, 1);
     if (!*text)
         return HOT_ERROR_MEMORY;

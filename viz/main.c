@@ -17,8 +17,10 @@
 
 static const cli_command command = {
     "view", "look at tensors and directions: a window, or pictures without a display", "FILE... [options]",
-    "FILE is the directory of a `hotfiber run`, a tensor field (NRRD), directions (NRRD, NIfTI, or our .vtp), or any image on "
-    "the same voxels to put behind them. Every setting of the view is an option; in the window H lists keys and mouse.\n\n"
+    "FILE is the directory of a `hotfiber run`, a tensor field (NRRD), directions (NRRD, NIfTI, or our .vtp), or any "
+    "image on "
+    "the same voxels to put behind them. Every setting of the view is an option; in the window H lists keys and "
+    "mouse.\n\n"
     "  hotfiber view out\n"
     "  hotfiber view out --plane coronal --glyph surface --screenshot coronal.png --size 1600x1200\n"
     "  hotfiber view tensors.nrrd peaks.nii.gz t1.nii.gz --background t1\n"
@@ -121,7 +123,8 @@ static hot_status show(hot_context *context, const cli_common *common, hot_view_
     hot_status status = HOT_OK;
     if (common->argument_count)
         status = hot_scene_load(context, common->arguments, common->argument_count, wish->mask, &scene);
-    if (status == HOT_OK && scene && scene->run && strcmp(state->background, "b0") == 0 && !hot_scene_volume(scene, "b0"))
+    if (status == HOT_OK && scene && scene->run && strcmp(state->background, "b0") == 0 &&
+        !hot_scene_volume(scene, "b0"))
         status = hot_scene_load_b0(scene, 0); /* asked for, however large */
     if (status == HOT_OK && scene)
         status = hot_view_state_resolve(context, scene, state);
@@ -131,8 +134,12 @@ static hot_status show(hot_context *context, const cli_common *common, hot_view_
         status = save_pictures(context, scene, state, wish);
     else if (status == HOT_OK)
 #ifdef HOT_HAVE_GLFW
-        status = hot_window_run(context, &scene, state, &(const hot_window_options){
-            .width = wish->width, .height = wish->height, .mask = wish->mask, .picked = print_voxel, .dump = wish->dump});
+        status = hot_window_run(context, &scene, state,
+                                &(const hot_window_options){.width = wish->width,
+                                                            .height = wish->height,
+                                                            .mask = wish->mask,
+                                                            .picked = print_voxel,
+                                                            .dump = wish->dump});
 #else
         status = hot_context_fail(context, HOT_ERROR_DEVICE, "this viewer was built without GLFW and opens no window; "
                                                              "--screenshot FILE.png makes a picture");
@@ -144,26 +151,30 @@ static hot_status show(hot_context *context, const cli_common *common, hot_view_
 int main(int argc, char **argv)
 {
 #ifdef __GLIBC__
-    /* Mesa's software renderer asks for its vertices' memory anew with every call: kept, not given back to the system and
-     * cleared by it each time, a fifth of a picture's time. Larger pieces go back. */
+    /* Mesa's software renderer asks for its vertices' memory anew with every call: kept, not given back to the system
+     * and cleared by it each time, a fifth of a picture's time. Larger pieces go back. */
     mallopt(M_MMAP_THRESHOLD, 4 << 20);
     mallopt(M_TRIM_THRESHOLD, 32 << 20);
 #endif
     struct wish wish = {.size = "1024x768", .samples = 4, .frames = 100, .order = 8, .glyphs = 1600};
     const char *texts[SETTINGS_MOST] = {NULL};
     cli_option options[SETTINGS_MOST + 16] = {
-        {"screenshot", CLI_TEXT, &wish.screenshot, "FILE", "write a PNG instead of opening a window; no display needed", 0, 0},
+        {"screenshot", CLI_TEXT, &wish.screenshot, "FILE", "write a PNG instead of opening a window; no display needed",
+         0, 0},
         {"size", CLI_TEXT, &wish.size, "WxH", "pixels of the picture or window; default 1024x768", 0, 0},
-        {"turntable", CLI_INT, &wish.turntable, "N", "with --screenshot: N pictures FILE-000.png ... of one turn around (3-D)", 1,
-         9999},
-        {"samples", CLI_INT, &wish.samples, "N", "samples per pixel of a picture, against jagged edges; default 4", 1, 64},
+        {"turntable", CLI_INT, &wish.turntable, "N",
+         "with --screenshot: N pictures FILE-000.png ... of one turn around (3-D)", 1, 9999},
+        {"samples", CLI_INT, &wish.samples, "N", "samples per pixel of a picture, against jagged edges; default 4", 1,
+         64},
         {"mask", CLI_TEXT, &wish.mask, "FILE", "glyphs only where this image (NRRD, NIfTI) is not zero", 0, 0},
-        {"bench", CLI_FLAG, &wish.bench, NULL, "measure frames per second, of FILE or of a made-up field, and print them", 0, 0},
+        {"bench", CLI_FLAG, &wish.bench, NULL,
+         "measure frames per second, of FILE or of a made-up field, and print them", 0, 0},
         {"frames", CLI_INT, &wish.frames, "N", "bench: how many; default 100", 1, 1e6},
         {"glyphs", CLI_SIZE, &wish.glyphs, "N", "bench: size of the made-up field; default 1600", 1, 2e7},
         {"order", CLI_INT, &wish.order, "M", "bench: its order, 2, 4, 6 or 8; default 8", 2, 8},
         {"cube", CLI_FLAG, &wish.cube, NULL, "bench: a cube of glyphs in 3-D; default a square of one slice", 0, 0},
-        {"dump_state", CLI_TEXT, &wish.dump, "FILE", "window: all settings are written here after every picture (for tests)", 0, 0},
+        {"dump_state", CLI_TEXT, &wish.dump, "FILE",
+         "window: all settings are written here after every picture (for tests)", 0, 0},
     };
     int used = 0;
     size_t count;
@@ -171,7 +182,8 @@ int main(int argc, char **argv)
     while (options[used].name)
         used++;
     for (size_t s = 0; s < count && s < SETTINGS_MOST; s++) /* what a setting takes is checked by its own parser */
-        options[used++] = (cli_option){settings[s].name, CLI_TEXT, &texts[s], settings[s].value, settings[s].help, 0, 0};
+        options[used++] = (cli_option){settings[s].name, CLI_TEXT, &texts[s], settings[s].value,
+                                       settings[s].help, 0,        0};
     cli_common common;
     const int ended = cli_parse(&command, options, argc, argv, &common);
     if (ended >= 0)
@@ -192,6 +204,7 @@ int main(int argc, char **argv)
     if (wish.order % 2)
         return cli_refuse(&command, &common, "--order is 2, 4, 6 or 8, not %d", wish.order);
     if (!common.argument_count && !wish.bench)
-        return cli_refuse(&command, &common, "a directory of `hotfiber run`, or a file of tensors or directions is needed");
+        return cli_refuse(&command, &common,
+                          "a directory of `hotfiber run`, or a file of tensors or directions is needed");
     return cli_finish(&command, &common, show(common.context, &common, &state, &wish));
 }

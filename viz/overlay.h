@@ -6,7 +6,8 @@
 
 typedef struct hot_overlay hot_overlay;
 
-/* An overlay keeps its font and its memory from picture to picture. Errors: HOT_ERROR_MEMORY, HOT_ERROR_FILE (no font). */
+/* An overlay keeps its font and its memory from picture to picture. Errors: HOT_ERROR_MEMORY, HOT_ERROR_FILE (no font).
+ */
 hot_status hot_overlay_create(hot_context *context, hot_overlay **overlay);
 /* Computes what lies over a picture of width x height pixels. *mesh is owned by the overlay until its next call. */
 hot_status hot_overlay_build(hot_overlay *overlay, const hot_scene *scene, const hot_view_state *state, int width,

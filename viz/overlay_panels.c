@@ -80,9 +80,11 @@ static void add_color_bar(const hot_overlay_page *page, double top)
         return;
     const double low = isnan(state->color_range[0]) ? volume->window[0] : state->color_range[0];
     const double high = isnan(state->color_range[0]) ? volume->window[1] : state->color_range[1];
-    const double unit = page->unit, width = round(12 * unit), x2 = page->layout->width - round(14 * unit), x = x2 - width;
+    const double unit = page->unit, width = round(12 * unit), x2 = page->layout->width - round(14 * unit),
+                 x = x2 - width;
     const double y = round(top + 1.9 * hot_overlay_line(page, HOT_TEXT_PLAIN));
-    const double height = round(fmin(160 * unit, page->layout->height / 4.)), ascent = hot_overlay_ascent(page, HOT_TEXT_PLAIN);
+    const double height = round(fmin(160 * unit, page->layout->height / 4.)),
+                 ascent = hot_overlay_ascent(page, HOT_TEXT_PLAIN);
     const hot_rgba rim = {0, 0, 0, 0.6f};
     if (!(high > low))
         return;
@@ -92,7 +94,8 @@ static void add_color_bar(const hot_overlay_page *page, double top)
         double a[3], b[3];
         hot_color_map(1 - band / (double)BANDS, a);
         hot_color_map(1 - (band + 1) / (double)BANDS, b);
-        hot_draw_rectangle(page->list, x, y + height * band / BANDS, x2, y + height * (band + 1) / BANDS, opaque(a), opaque(b));
+        hot_draw_rectangle(page->list, x, y + height * band / BANDS, x2, y + height * (band + 1) / BANDS, opaque(a),
+                           opaque(b));
     }
     double step, first = round_ticks(low, high, &step);
     for (int tick = 0; tick < 12; tick++) {
@@ -100,8 +103,8 @@ static void add_color_bar(const hot_overlay_page *page, double top)
         if (value > high + 1e-9 * (high - low))
             break;
         const double at = round(y + height * (high - value) / (high - low));
-        hot_draw_rectangle(page->list, x - round(4 * unit), at - fmax(1, floor(unit / 2)), x, at + fmax(1, floor(unit / 2)) - 1,
-                           HOT_INK, HOT_INK);
+        hot_draw_rectangle(page->list, x - round(4 * unit), at - fmax(1, floor(unit / 2)), x,
+                           at + fmax(1, floor(unit / 2)) - 1, HOT_INK, HOT_INK);
         hot_draw_text(page->list, x - 7 * unit, at + 0.36 * ascent, 1, HOT_TEXT_PLAIN, HOT_INK, "%.4g", value + 0.);
     }
 }
@@ -117,8 +120,8 @@ static void add_fiber_colors(const hot_overlay_page *page, double top)
         const double y = top + (1.4 + f) * line;
         hot_color_fiber(f, rgb);
         hot_draw_round(page->list, x2 - side, y - side, x2, y, opaque(rgb));
-        hot_draw_text(page->list, x2 - side - 7 * page->unit, y, 1, HOT_TEXT_PLAIN, HOT_INK, sticks ? "fibre %d%s" : "%d%s",
-                      f + 1, f == 4 ? "+" : "");
+        hot_draw_text(page->list, x2 - side - 7 * page->unit, y, 1, HOT_TEXT_PLAIN, HOT_INK,
+                      sticks ? "fibre %d%s" : "%d%s", f + 1, f == 4 ? "+" : "");
     }
 }
 
@@ -142,7 +145,8 @@ void hot_overlay_add_legend(const hot_overlay_page *page)
         add_fiber_colors(page, top);
     } else if (state->color == HOT_COLOR_DIRECTION && page->layout->count == 1 && !view->space) {
         /* 3-D views have theirs with the letters */
-        const double radius = 20 * unit, y = page->layout->height - 3.2 * hot_overlay_line(page, HOT_TEXT_PLAIN) - radius;
+        const double radius = 20 * unit,
+                     y = page->layout->height - 3.2 * hot_overlay_line(page, HOT_TEXT_PLAIN) - radius;
         double frame[3][3];
         memcpy(frame[0], view->right, sizeof frame[0]);
         memcpy(frame[1], view->up, sizeof frame[1]);
@@ -167,8 +171,8 @@ void hot_overlay_add_values(const hot_overlay_page *page, const char *text)
     const double unit = page->unit, line = hot_overlay_line(page, HOT_TEXT_MONO), pad = 10 * unit, gap = 24 * unit;
     const double caption = hot_overlay_line(page, HOT_TEXT_PLAIN);
     const hot_viewport *view = &page->layout->viewport[page->layout->count - 1];
-    /* Below the caption; in a plane beside the letters of its left edge and above the status, of several views in the last,
-     * which is 3-D. */
+    /* Below the caption; in a plane beside the letters of its left edge and above the status, of several views in the
+     * last, which is 3-D. */
     const double x = round(view->x + (view->space ? 12 : 44) * unit), y = round(view->y + 16 * unit + caption);
     const double under = page->layout->count > 1 ? 10 * unit : 3 * caption;
     const double room = view->y + view->height - y - 2 * pad - under;
@@ -190,8 +194,8 @@ void hot_overlay_add_values(const hot_overlay_page *page, const char *text)
         const double left = x + pad + (double)(l / fit) * (width + gap), row = (double)(l % fit);
         char piece[256];
         snprintf(piece, sizeof piece, "%.*s", (int)strcspn(at, "\n"), at);
-        hot_draw_text(page->list, left, y + pad + row * line + hot_overlay_ascent(page, HOT_TEXT_MONO), 0, HOT_TEXT_MONO,
-                      piece[0] == ' ' ? HOT_INK : HOT_ACCENT, "%s", piece);
+        hot_draw_text(page->list, left, y + pad + row * line + hot_overlay_ascent(page, HOT_TEXT_MONO), 0,
+                      HOT_TEXT_MONO, piece[0] == ' ' ? HOT_INK : HOT_ACCENT, "%s", piece);
     }
     if (shown < lines)
         hot_draw_text(page->list, x + pad + (double)(shown_columns - 1) * (width + gap),
@@ -255,8 +259,8 @@ typedef struct help_layout {
     size_t first[HELP_COLUMNS + 1];     /* row of the table that a column begins with */
 } help_layout;
 
-/* Breaks groups of rows[] into columns no higher than `height`, in order; how many columns that takes. first[] is filled as
- * far as there is room. */
+/* Breaks groups of rows[] into columns no higher than `height`, in order; how many columns that takes. first[] is
+ * filled as far as there is room. */
 static int break_groups(const int *rows, const size_t *starts, size_t groups, int height, int columns, size_t *first)
 {
     int used = 1, filled = 0;
@@ -308,7 +312,8 @@ void hot_overlay_add_help(const hot_overlay_page *page)
 {
     size_t count;
     const hot_binding *table = hot_bindings(&count);
-    const double unit = page->unit, usual = hot_overlay_line(page, HOT_TEXT_PLAIN), pad = 22 * unit, title = 1.9 * usual;
+    const double unit = page->unit, usual = hot_overlay_line(page, HOT_TEXT_PLAIN), pad = 22 * unit,
+                 title = 1.9 * usual;
     const double width = page->layout->width, height = page->layout->height;
     const double ascent = hot_overlay_ascent(page, HOT_TEXT_PLAIN);
     const hot_rgba shade = {0, 0, 0, 0.45f};
@@ -324,7 +329,8 @@ void hot_overlay_add_help(const hot_overlay_page *page)
             break;
     }
     /* lines move together, as far as letters allow, where the picture is low */
-    const double line = fmax(0.86 * usual, fmin(usual, (height - title - 1.5 * pad) / best.rows)), tall = best.rows * line;
+    const double line = fmax(0.86 * usual, fmin(usual, (height - title - 1.5 * pad) / best.rows)),
+                 tall = best.rows * line;
     const double x = round((width - best.width) / 2 - pad), top = fmax(0, round((height - tall - title) / 2 - pad));
     const double bottom = fmin(height, top + tall + title + 2 * pad);
     hot_draw_rectangle(page->list, 0, 0, width, height, shade, shade);

@@ -64,7 +64,8 @@ static void add_edge_letters(const hot_overlay_page *page, const hot_viewport *v
 /* The ball of directions as the viewer sees it, with letters where the axes come out of it: those behind first. */
 static void add_ball_letters(const hot_overlay_page *page, const hot_viewport *viewport)
 {
-    static const char *const named[6] = {"R", "A", "S", "L", "P", "I"}, *const unnamed[6] = {"+x", "+y", "+z", "−x", "−y", "−z"};
+    static const char *const named[6] = {"R", "A", "S", "L", "P", "I"}, *const unnamed[6] = {"+x", "+y", "+z",
+                                                                                             "−x", "−y", "−z"};
     const int known = page->scene->grid.space != HOT_SPACE_UNKNOWN;
     const double radius = 24 * page->unit, reach = radius + 11 * page->unit;
     /* where it is the whole picture the status stands below */
@@ -130,8 +131,8 @@ static void add_gapped_line(const hot_overlay_page *page, const hot_viewport *vi
     for (int p = 0; p < 2; p++) {
         double ends[2] = {parts[p][0], parts[p][1]};
         if (ends[0] < ends[1] && clip_line(viewport, at, along, ends))
-            hot_draw_line(page->list, at[0] + ends[0] * along[0], at[1] + ends[0] * along[1], at[0] + ends[1] * along[0],
-                          at[1] + ends[1] * along[1], fmax(1, round(page->unit)), color);
+            hot_draw_line(page->list, at[0] + ends[0] * along[0], at[1] + ends[0] * along[1],
+                          at[0] + ends[1] * along[0], at[1] + ends[1] * along[1], fmax(1, round(page->unit)), color);
     }
 }
 
@@ -161,7 +162,8 @@ void hot_overlay_add_crosshair(const hot_overlay_page *page, const hot_viewport 
             continue;
         flat[0] /= length;
         flat[1] /= length;
-        add_gapped_line(page, viewport, at, flat, -(here + 0.5) * length, (last - here + 0.5) * length, fmin(gap, length));
+        add_gapped_line(page, viewport, at, flat, -(here + 0.5) * length, (last - here + 0.5) * length,
+                        fmin(gap, length));
     }
 }
 
@@ -181,7 +183,8 @@ void hot_overlay_add_scale_bar(const hot_overlay_page *page, const hot_viewport 
         return;
     const double length = hot_overlay_round_length(most), pixels = length / viewport->mm_per_pixel;
     const double x2 = round(viewport->x + viewport->width - 14 * unit), x = round(x2 - pixels);
-    const double y = round(viewport->y + viewport->height - 14 * unit), thick = fmax(2, round(2 * unit)), tick = 4 * unit;
+    const double y = round(viewport->y + viewport->height - 14 * unit), thick = fmax(2, round(2 * unit)),
+                 tick = 4 * unit;
     const hot_rgba rim = {0, 0, 0, 0.6f};
     const double rims = fmax(1, round(unit));
     hot_draw_rectangle(page->list, x - rims, y - thick - rims, x2 + rims, y + rims, rim, rim);

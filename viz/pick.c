@@ -135,7 +135,8 @@ static void meet_slices(ray *along)
 {
     const hot_scene *scene = along->scene;
     double point[3];
-    hot_scene_to_ras(scene, (const double[3]){along->state->voxel[0], along->state->voxel[1], along->state->voxel[2]}, point);
+    hot_scene_to_ras(scene, (const double[3]){along->state->voxel[0], along->state->voxel[1], along->state->voxel[2]},
+                     point);
     for (int axis = 0; axis < 3; axis++) {
         /* rows of the inverse stand at right angles on the planes of equal index */
         const double normal[3] = {scene->from_ras[axis][0], scene->from_ras[axis][1], scene->from_ras[axis][2]};
@@ -153,12 +154,13 @@ static void meet_slices(ray *along)
     }
 }
 
-int hot_pick_voxel(const hot_scene *scene, const hot_view_state *state, const hot_viewport *viewport, double x, double y,
-                   int voxel[3])
+int hot_pick_voxel(const hot_scene *scene, const hot_view_state *state, const hot_viewport *viewport, double x,
+                   double y, int voxel[3])
 {
     ray along = {.scene = scene, .state = state, .nearest = -INFINITY};
     if (!viewport->space) {
-        if (!hot_viewport_unproject(viewport, x, y, along.origin) || hot_scene_voxel_at(scene, along.origin, along.voxel))
+        if (!hot_viewport_unproject(viewport, x, y, along.origin) ||
+            hot_scene_voxel_at(scene, along.origin, along.voxel))
             return 0;
     } else {
         if (!hot_viewport_unproject(viewport, x, y, along.origin))

@@ -159,8 +159,10 @@ static hot_status put_tensor(writer *out, const hot_scene *scene, size_t index)
         zero &= row[i + 1] == 0;
     }
     if (!finite || zero || !(row[0] > 0)) {
-        put(out, "\n%s\n", !finite ? "the tensor holds NaN or Inf" : zero ? "no tensor: all values are 0"
-                                                                        : "no tensor: it was not fitted (confidence 0)");
+        put(out, "\n%s\n",
+            !finite ? "the tensor holds NaN or Inf"
+            : zero  ? "no tensor: all values are 0"
+                    : "no tensor: it was not fitted (confidence 0)");
         return HOT_OK;
     }
     hot_status status = put_eigenpairs(out, scene, tensor);

@@ -61,7 +61,8 @@ void hot_pictures_destroy(hot_pictures **pictures)
 
 hot_renderer *hot_pictures_renderer(hot_pictures *pictures) { return pictures->renderer; }
 
-hot_status hot_pictures_draw(hot_pictures *pictures, const hot_scene *scene, const hot_view_state *state, const uint8_t **rgb)
+hot_status hot_pictures_draw(hot_pictures *pictures, const hot_scene *scene, const hot_view_state *state,
+                             const uint8_t **rgb)
 {
     const hot_overlay_mesh *mesh = NULL;
     hot_status status = hot_overlay_build(pictures->overlay, scene, state, pictures->width, pictures->height, &mesh);
@@ -80,7 +81,8 @@ hot_status hot_pictures_draw(hot_pictures *pictures, const hot_scene *scene, con
 
 /* ---- PNG -------------------------------------------------------------------------------------------------- */
 
-static hot_status write_png(hot_context *context, FILE *file, const char *path, int width, int height, const uint8_t *rgb)
+static hot_status write_png(hot_context *context, FILE *file, const char *path, int width, int height,
+                            const uint8_t *rgb)
 {
     png_image image;
     memset(&image, 0, sizeof image);
@@ -90,11 +92,13 @@ static hot_status write_png(hot_context *context, FILE *file, const char *path, 
     image.format = PNG_FORMAT_RGB;
     errno = 0;
     if (!png_image_write_to_stdio(&image, file, 0, rgb, 0, NULL) || fflush(file) != 0)
-        return hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path, errno ? strerror(errno) : image.message);
+        return hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path,
+                                errno ? strerror(errno) : image.message);
     return HOT_OK;
 }
 
-hot_status hot_pictures_save(hot_pictures *pictures, const hot_scene *scene, const hot_view_state *state, const char *path)
+hot_status hot_pictures_save(hot_pictures *pictures, const hot_scene *scene, const hot_view_state *state,
+                             const char *path)
 {
     hot_context *context = pictures->context;
     const uint8_t *rgb = NULL;

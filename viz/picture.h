@@ -13,9 +13,11 @@ void hot_pictures_destroy(hot_pictures **pictures);
 
 /* Draws; the picture's pixels are in *rgb (width x height x 3, rows from the top; owned by `pictures`, until the next
  * call). rgb may be NULL: drawn and finished, not read. */
-hot_status hot_pictures_draw(hot_pictures *pictures, const hot_scene *scene, const hot_view_state *state, const uint8_t **rgb);
+hot_status hot_pictures_draw(hot_pictures *pictures, const hot_scene *scene, const hot_view_state *state,
+                             const uint8_t **rgb);
 /* Draws and writes a PNG, which appears whole or not at all ("-" = standard output). */
-hot_status hot_pictures_save(hot_pictures *pictures, const hot_scene *scene, const hot_view_state *state, const char *path);
+hot_status hot_pictures_save(hot_pictures *pictures, const hot_scene *scene, const hot_view_state *state,
+                             const char *path);
 hot_renderer *hot_pictures_renderer(hot_pictures *pictures);
 
 #endif

@@ -198,9 +198,14 @@ static void set_frame(hot_raster *raster, const hot_raster_job *job)
     hot_viewport_light(job->viewport, light);
     for (int d = 0; d < 3; d++)
         half[d] = light[d] + job->viewport->toward[d];
-    *frame = (raster_frame){
-        .order = job->scene->order, .lit = job->state->light, .clipped = job->state->clip, .samples = job->samples,
-        .items = job->list->items, .values = job->set->values, .row = 4 * (size_t)job->set->texels, .matrix = raster->matrix};
+    *frame = (raster_frame){.order = job->scene->order,
+                            .lit = job->state->light,
+                            .clipped = job->state->clip,
+                            .samples = job->samples,
+                            .items = job->list->items,
+                            .values = job->set->values,
+                            .row = 4 * (size_t)job->set->texels,
+                            .matrix = raster->matrix};
     unit_vector(light, frame->light);
     unit_vector(half, frame->half);
     for (int r = 0; r < 3; r++)
@@ -239,7 +244,8 @@ static hot_status prepare_levels(hot_raster *raster)
         if (status != HOT_OK)
             return status;
         for (int r = 0; r < 3; r++) {
-            const float per = r < 2 ? 256 : 1, x = per * (float)raster->matrix[4 * r], y = per * (float)raster->matrix[4 * r + 1];
+            const float per = r < 2 ? 256 : 1, x = per * (float)raster->matrix[4 * r],
+                        y = per * (float)raster->matrix[4 * r + 1];
             const float z = per * (float)raster->matrix[4 * r + 2];
             for (size_t v = 0; v < level->vertices; v++)
                 level->way[r][v] = x * level->unit[0][v] + y * level->unit[1][v] + z * level->unit[2][v];
@@ -254,11 +260,13 @@ static hot_status prepare_levels(hot_raster *raster)
 /* ---- Tiles ------------------------------------------------------------------------------------------------ */
 
 /* Where a glyph is on the picture: its middle in pixels, its depth, and how far it reaches. */
-static void project(const hot_raster *raster, const hot_surface_item *item, double center[3], double *pixels, double *deep)
+static void project(const hot_raster *raster, const hot_surface_item *item, double center[3], double *pixels,
+                    double *deep)
 {
     for (int r = 0; r < 3; r++) {
         const double *m = raster->matrix + 4 * r;
-        center[r] = m[0] * (double)item->center[0] + m[1] * (double)item->center[1] + m[2] * (double)item->center[2] + m[3];
+        center[r] = m[0] * (double)item->center[0] + m[1] * (double)item->center[1] + m[2] * (double)item->center[2] +
+                    m[3];
     }
     const double *m = raster->matrix, reach = BEYOND * (double)item->reach;
     *pixels = reach * sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]) + 1;
@@ -296,7 +304,8 @@ static hot_status sort_by_depth(hot_raster *raster)
     enum { BINS = 4096 };
     const size_t count = raster->job.list->first[HOT_SPHERES];
     size_t begin[BINS + 1] = {0};
-    hot_status status = make_room(raster->context, (void **)&raster->sorted, &raster->sorted_room, count, sizeof *raster->sorted);
+    hot_status status = make_room(raster->context, (void **)&raster->sorted, &raster->sorted_room, count,
+                                  sizeof *raster->sorted);
     if (status != HOT_OK)
         return status;
     for (size_t g = 0; g < count; g++)
@@ -313,7 +322,8 @@ static hot_status sort_into_tiles(hot_raster *raster)
     const size_t tiles = (size_t)raster->columns * (size_t)raster->rows, count = raster->job.list->first[HOT_SPHERES];
     const int behind = raster->job.viewport->space;
     int low[2], high[2];
-    hot_status status = make_room(raster->context, (void **)&raster->first, &raster->tile_room, tiles + 2, sizeof *raster->first);
+    hot_status status = make_room(raster->context, (void **)&raster->first, &raster->tile_room, tiles + 2,
+                                  sizeof *raster->first);
     if (status == HOT_OK && behind)
         status = sort_by_depth(raster);
     if (status != HOT_OK)
@@ -385,7 +395,8 @@ static int hidden(const hot_raster *raster, const raster_tile *tile, const hot_s
     project(raster, item, center, &pixels, &deep);
     const float nearest = (float)(center[2] - deep);
     const int samples = raster->frame.samples;
-    const int from_x = (int)fmax(0, floor(center[0] - pixels - tile->x)), from_y = (int)fmax(0, floor(center[1] - pixels - tile->y));
+    const int from_x = (int)fmax(0, floor(center[0] - pixels - tile->x)),
+              from_y = (int)fmax(0, floor(center[1] - pixels - tile->y));
     const int to_x = (int)fmin(tile->width, ceil(center[0] + pixels - tile->x));
     const int to_y = (int)fmin(tile->height, ceil(center[1] + pixels - tile->y));
     for (int y = from_y; y < to_y; y++) {
@@ -401,7 +412,10 @@ static void draw_tile(const hot_raster *raster, int thread, int column, int row,
 {
     const hot_surface_list *list = raster->job.list;
     const int samples = raster->frame.samples;
-    raster_tile tile = {.x = column * raster->side, .y = row * raster->side, .width = raster->side, .height = raster->side,
+    raster_tile tile = {.x = column * raster->side,
+                        .y = row * raster->side,
+                        .width = raster->side,
+                        .height = raster->side,
                         .row = (size_t)raster->width * (size_t)samples};
     raster_scratch scratch;
     if (tile.x + tile.width > raster->width)
@@ -461,11 +475,13 @@ static void *draw_tiles(void *given)
 
 hot_status hot_raster_draw(hot_raster *raster, int first, uint8_t (*color)[4], float *depth)
 {
-    /* Not OpenMP's threads: they would spin for a while when they are done, on the cores that the software driver now needs. */
+    /* Not OpenMP's threads: they would spin for a while when they are done, on the cores that the software driver now
+     * needs. */
     enum { THREADS = 256 };
     pthread_t thread[THREADS];
     struct worker worker[THREADS];
-    const int begin = first / raster->side, rows = begin + raster->band < raster->rows ? raster->band : raster->rows - begin;
+    const int begin = first / raster->side,
+              rows = begin + raster->band < raster->rows ? raster->band : raster->rows - begin;
     const int threads = hot_context_threads(raster->context);
     struct band band = {.raster = raster, .begin = begin, .rows = rows, .color = color, .depth = depth};
     int started = 1;

@@ -1,6 +1,6 @@
 /* Surfaces drawn by the processor: what OpenGL draws where OpenGL itself is software. Glyphs are star-shaped, symmetric
- * about their voxel's middle and made of triangles of a few pixels: knowing that, this takes a fraction of the time of a
- * driver that must draw anything. The same shapes, colours and light as shaders/surface.vert. Free of GL.
+ * about their voxel's middle and made of triangles of a few pixels: knowing that, this takes a fraction of the time of
+ * a driver that must draw anything. The same shapes, colours and light as shaders/surface.vert. Free of GL.
  *
  * Rows are counted from the bottom, as OpenGL does. */
 #ifndef HOT_VIZ_RASTER_H
@@ -27,11 +27,12 @@ typedef struct hot_raster_job {
 hot_status hot_raster_create(hot_context *context, hot_raster **raster);
 void hot_raster_destroy(hot_raster **raster);
 
-/* Begins a picture of viewport.width x height pixels: sorts glyphs into tiles. What the job points to is borrowed until the
- * last band is drawn. *band: rows of the bands that hot_raster_draw wants. */
+/* Begins a picture of viewport.width x height pixels: sorts glyphs into tiles. What the job points to is borrowed until
+ * the last band is drawn. *band: rows of the bands that hot_raster_draw wants. */
 hot_status hot_raster_begin(hot_raster *raster, const hot_raster_job *job, int *band);
-/* Draws rows first ... first + band (fewer at the top), `first` a multiple of band: width x samples values a row, as red,
- * green, blue, 255 and as depth 0 to 1, which is 1 where no surface is. Pixels do not depend on the number of threads. */
+/* Draws rows first ... first + band (fewer at the top), `first` a multiple of band: width x samples values a row, as
+ * red, green, blue, 255 and as depth 0 to 1, which is 1 where no surface is. Pixels do not depend on the number of
+ * threads. */
 hot_status hot_raster_draw(hot_raster *raster, int first, uint8_t (*color)[4], float *depth);
 
 #endif

@@ -5,8 +5,8 @@
 
 typedef float lanes __attribute__((vector_size(4 * RASTER_LANES), aligned(4), may_alias));
 
-/* A v^(m-1), in the tensors' world, at every vertex: a product of monomials and tensor in which every monomial serves three values (see
- * hot_program_form). `order` is a constant where this is inlined. */
+/* A v^(m-1), in the tensors' world, at every vertex: a product of monomials and tensor in which every monomial serves
+ * three values (see hot_program_form). `order` is a constant where this is inlined. */
 static inline __attribute__((always_inline)) void find_gradients(int order, const raster_level *level, const float *a,
                                                                   float *const gradient[3])
 {
@@ -96,7 +96,8 @@ static inline void find_vertices(const raster_frame *frame, const raster_level *
         radius = (radius > 0 ? radius : 0) * size * (1 + (raised < 0.5f ? raised : 0.5f));
         if (clipped) {
             const float i = m[0][0] * x + m[0][1] * y + m[0][2] * z, j = m[1][0] * x + m[1][1] * y + m[1][2] * z;
-            const float k = m[2][0] * x + m[2][1] * y + m[2][2] * z, far_i = fabsf(i), far_j = fabsf(j), far_k = fabsf(k);
+            const float k = m[2][0] * x + m[2][1] * y + m[2][2] * z, far_i = fabsf(i), far_j = fabsf(j),
+                        far_k = fabsf(k);
             const float far_jk = far_j > far_k ? far_j : far_k, most = far_i > far_jk ? far_i : far_jk;
             const int wall = far_i == most ? 0 : far_j == most ? 1 : 2;
             const float out = wall == 0 ? i : wall == 1 ? j : k, way = out < 0 ? -1.f : 1.f;
@@ -133,8 +134,8 @@ static inline void find_vertices(const raster_frame *frame, const raster_level *
     }
 }
 
-/* Of a triangle and its antipode one faces the viewer: which, and whether there may be a sample in it. center: 1/256 pixel
- * from the tile's corner. */
+/* Of a triangle and its antipode one faces the viewer: which, and whether there may be a sample in it. center: 1/256
+ * pixel from the tile's corner. */
 static inline void find_sides(const raster_frame *frame, const raster_level *level, const raster_tile *tile,
                               const float center[2], const raster_scratch *scratch)
 {
@@ -181,18 +182,20 @@ static inline double largest(const double x[3])
     return two > x[2] ? two : x[2];
 }
 
-/* Fills one triangle. Places are whole 1/256 pixels, so that doubles hold every product as it is: neighbours neither overlap
- * nor leave a gap. */
+/* Fills one triangle. Places are whole 1/256 pixels, so that doubles hold every product as it is: neighbours neither
+ * overlap nor leave a gap. */
 static inline void fill(const raster_frame *frame, const raster_tile *tile, const double x[3], const double y[3],
                         const float z[3], const float *const color[3], const int corner[3])
 {
     enum { COLORS = 3 };
-    const double abx = x[1] - x[0], aby = y[1] - y[0], acx = x[2] - x[0], acy = y[2] - y[0], bcx = x[2] - x[1], bcy = y[2] - y[1];
+    const double abx = x[1] - x[0], aby = y[1] - y[0], acx = x[2] - x[0], acy = y[2] - y[0], bcx = x[2] - x[1],
+                 bcy = y[2] - y[1];
     const double area = abx * acy - acx * aby;
     if (!(area > 0))
         return;
     /* a sample on an edge belongs to one of the two triangles there; 2^-17 is less than any other distance */
-    const double on_ab = aby < 0 || (aby == 0 && abx < 0) ? 0 : 0x1p-17, on_bc = bcy < 0 || (bcy == 0 && bcx < 0) ? 0 : 0x1p-17;
+    const double on_ab = aby < 0 || (aby == 0 && abx < 0) ? 0 : 0x1p-17,
+                 on_bc = bcy < 0 || (bcy == 0 && bcx < 0) ? 0 : 0x1p-17;
     const double on_ca = acy > 0 || (acy == 0 && acx > 0) ? 0 : 0x1p-17;
     /* clamped as integers: this file is compiled for finite numbers only, and no pixel may lie outside the tile */
     const int from_x = at_least(0, (int)ceil(smallest(x) - (double)frame->high[0]));
@@ -210,7 +213,8 @@ static inline void fill(const raster_frame *frame, const raster_tile *tile, cons
     for (int row = from_y; row <= to_y; row++)
         for (int column = from_x; column <= to_x; column++)
             for (int s = 0; s < samples; s++) {
-                const double px = column + (double)frame->sample[s][0] - x[0], py = row + (double)frame->sample[s][1] - y[0];
+                const double px = column + (double)frame->sample[s][0] - x[0],
+                             py = row + (double)frame->sample[s][1] - y[0];
                 const double ab = abx * py - aby * px, ca = acy * px - acx * py, bc = area - ab - ca;
                 if (ab < on_ab || ca < on_ca || bc < on_bc)
                     continue;
@@ -238,7 +242,8 @@ void RASTER_GLYPH(const raster_frame *frame, const raster_level *level, const ra
         a[t] = values[t];
     for (int d = 0; d < 3; d++) {
         const double *m = frame->matrix + 4 * d;
-        center[d] = m[0] * (double)item->center[0] + m[1] * (double)item->center[1] + m[2] * (double)item->center[2] + m[3];
+        center[d] = m[0] * (double)item->center[0] + m[1] * (double)item->center[1] + m[2] * (double)item->center[2] +
+                    m[3];
     }
     /* to 1/256 pixel, from the tile's corner */
     center[0] = rint(256 * center[0]) - 256. * tile->x;
@@ -263,7 +268,8 @@ void RASTER_GLYPH(const raster_frame *frame, const raster_level *level, const ra
             /* seen through the middle a triangle runs the other way round */
             const int other = scratch->side[t] == 2;
             const double sign = other ? -1 : 1;
-            const int corner[3] = {level->corner[0][t], level->corner[other ? 2 : 1][t], level->corner[other ? 1 : 2][t]};
+            const int corner[3] = {level->corner[0][t], level->corner[other ? 2 : 1][t],
+                                   level->corner[other ? 1 : 2][t]};
             double x[3], y[3];
             float z[3];
             for (int c = 0; c < 3; c++) {

@@ -6,8 +6,8 @@
 
 enum { RASTER_LANES = 8, RASTER_TERMS = 45 };
 
-/* Half a sphere: ten faces of the icosahedron, none opposite to another. What is drawn of the other half is this half seen
- * through the middle. Arrays are padded to whole vectors with copies of the first. */
+/* Half a sphere: ten faces of the icosahedron, none opposite to another. What is drawn of the other half is this half
+ * seen through the middle. Arrays are padded to whole vectors with copies of the first. */
 typedef struct raster_level {
     size_t vertices, triangles; /* padded */
     float *memory;
@@ -27,7 +27,8 @@ typedef struct raster_frame {
     const hot_surface_item *items;
     const int16_t *values;
     size_t row;              /* of values, per glyph */
-    const double *matrix;    /* RAS mm -> pixels of the viewport from its bottom left corner, and depth 0 to 1: 3 rows of 4 */
+    const double
+        *matrix; /* RAS mm -> pixels of the viewport from its bottom left corner, and depth 0 to 1: 3 rows of 4 */
 } raster_frame;
 
 /* A rectangle of the picture. */

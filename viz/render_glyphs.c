@@ -67,8 +67,8 @@ static hot_status make_programs(hot_context *context, hot_glyph_renderer *glyphs
 {
     hot_status status = HOT_OK;
     if (kinds & STICKS && !glyphs->stick)
-        status = hot_program_create(context, "sticks", "", hot_shader_stick_vert, hot_shader_shade_glsl, hot_shader_stick_frag,
-                                    &glyphs->stick);
+        status = hot_program_create(context, "sticks", "", hot_shader_stick_vert, hot_shader_shade_glsl,
+                                    hot_shader_stick_frag, &glyphs->stick);
     if (status == HOT_OK && !glyphs->empty_array)
         glGenVertexArrays(1, &glyphs->empty_array);
     if (status != HOT_OK || !(kinds & SURFACES) || order == glyphs->order)
@@ -129,7 +129,8 @@ static int all_in_view(const hot_scene *scene, const hot_view_state *state, cons
     return 1;
 }
 
-static void make_look(const hot_scene *scene, const hot_view_state *state, const hot_viewport *viewport, hot_look_key *look)
+static void make_look(const hot_scene *scene, const hot_view_state *state, const hot_viewport *viewport,
+                      hot_look_key *look)
 {
     memset(look, 0, sizeof *look);
     look->scale = state->scale;
@@ -185,7 +186,8 @@ static hot_status gather(hot_context *context, hot_viewport_glyphs *glyphs, cons
         return status;
     if (status == HOT_OK) {
         const size_t texels = glyphs->set.count * (size_t)glyphs->set.texels, bytes = texels * 4 * sizeof(int16_t);
-        status = hot_texture_buffer_fill(context, &glyphs->values, GL_RGBA16I, 4 * sizeof(int16_t), glyphs->set.values, bytes);
+        status = hot_texture_buffer_fill(context, &glyphs->values, GL_RGBA16I, 4 * sizeof(int16_t), glyphs->set.values,
+                                         bytes);
     }
     /* on the card now */
     hot_context_free(context, glyphs->set.values);
@@ -205,7 +207,8 @@ static hot_status look_again(hot_context *context, hot_viewport_glyphs *glyphs, 
     }
     if (status == HOT_OK && glyphs->key.kinds & STICKS) {
         hot_stick_item *items = NULL;
-        status = hot_stick_list_make(context, scene, state, glyphs->voxels, glyphs->voxel_count, &items, &glyphs->sticks);
+        status = hot_stick_list_make(context, scene, state, glyphs->voxels, glyphs->voxel_count, &items,
+                                     &glyphs->sticks);
         if (status == HOT_OK)
             status = hot_texture_buffer_fill(context, &glyphs->stick_items, GL_RGBA32UI, 16, items,
                                              glyphs->sticks * sizeof *items);
@@ -288,7 +291,8 @@ static void draw_surfaces(hot_glyph_renderer *glyphs, const hot_viewport_glyphs 
         hot_program_float(program, "bend", hot_glyph_bend(scene->order, hot_sphere_parts[l]));
         glUniform1i(first, (GLint)from);
         if (whole)
-            glDrawElementsInstanced(GL_TRIANGLES, mesh->copies * mesh->elements, GL_UNSIGNED_SHORT, NULL, (GLsizei)whole);
+            glDrawElementsInstanced(GL_TRIANGLES, mesh->copies * mesh->elements, GL_UNSIGNED_SHORT, NULL,
+                                    (GLsizei)whole);
         if (rest) {
             glUniform1i(first, (GLint)(from + whole * (size_t)mesh->copies));
             glDrawElementsInstanced(GL_TRIANGLES, (GLsizei)rest * mesh->elements, GL_UNSIGNED_SHORT, NULL, 1);
@@ -337,15 +341,18 @@ static void draw_sticks(hot_glyph_renderer *glyphs, const hot_viewport_glyphs *m
 }
 
 hot_status hot_glyphs_draw(hot_context *context, hot_glyph_renderer *glyphs, int which, const hot_scene *scene,
-                           const hot_view_state *state, const hot_viewport *viewport, int bottom, hot_render_counts *counts)
+                           const hot_view_state *state, const hot_viewport *viewport, int bottom,
+                           hot_render_counts *counts)
 {
     const hot_viewport_glyphs *mine = &glyphs->viewport[which];
     const int surfaces = mine->list.first[HOT_SPHERES] > 0, sticks = mine->sticks > 0;
     hot_status status = HOT_OK;
     if (surfaces && mine->key.cpu) {
-        hot_raster_job job = {.scene = scene, .state = state, .viewport = viewport, .set = &mine->set, .list = &mine->list};
+        hot_raster_job job = {
+            .scene = scene, .state = state, .viewport = viewport, .set = &mine->set, .list = &mine->list};
         job.samples = find_samples(job.sample);
-        status = hot_raster_show(context, &glyphs->raster, &job, sticks || (viewport->space && state->show_image), bottom);
+        status = hot_raster_show(context, &glyphs->raster, &job, sticks || (viewport->space && state->show_image),
+                                 bottom);
     } else if (surfaces) {
         draw_surfaces(glyphs, mine, scene, state, viewport);
     }

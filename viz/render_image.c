@@ -15,9 +15,11 @@ static hot_status upload(hot_context *context, hot_image_renderer *image, const 
     glGetIntegerv(GL_MAX_3D_TEXTURE_SIZE, &most);
     for (int d = 0; d < 3; d++)
         if (size[d] > (size_t)most)
-            return hot_context_fail(context, HOT_ERROR_DEVICE,
-                                    "the OpenGL driver shows images of at most %d voxels a side, not %zu; --image off shows the "
-                                    "glyphs alone", most, size[d]);
+            return hot_context_fail(
+                context, HOT_ERROR_DEVICE,
+                "the OpenGL driver shows images of at most %d voxels a side, not %zu; --image off shows the "
+                "glyphs alone",
+                most, size[d]);
     float *values = hot_context_alloc(context, slab, components * sizeof *values);
     if (!values)
         return HOT_ERROR_MEMORY;
@@ -32,8 +34,8 @@ static hot_status upload(hot_context *context, hot_image_renderer *image, const 
     glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
     /* colours need no more than half floats; their values are divided by the window's white to fit them */
     const double white = components == 3 ? volume->window[1] : 1;
-    glTexImage3D(GL_TEXTURE_3D, 0, components == 3 ? GL_RGB16F : GL_R32F, (GLsizei)size[0], (GLsizei)size[1], (GLsizei)size[2],
-                 0, format, GL_FLOAT, NULL);
+    glTexImage3D(GL_TEXTURE_3D, 0, components == 3 ? GL_RGB16F : GL_R32F, (GLsizei)size[0], (GLsizei)size[1],
+                 (GLsizei)size[2], 0, format, GL_FLOAT, NULL);
     hot_status status = hot_gl_check(context, "the upload of an image");
     for (size_t k = 0; k < size[2] && status == HOT_OK; k++) {
         for (size_t v = 0; v < slab; v++) {
@@ -42,7 +44,8 @@ static hot_status upload(hot_context *context, hot_image_renderer *image, const 
             for (size_t c = 0; c < components; c++)
                 to[c] = isfinite(to[c]) ? (float)(to[c] / white) : 0;
         }
-        glTexSubImage3D(GL_TEXTURE_3D, 0, 0, 0, (GLint)k, (GLsizei)size[0], (GLsizei)size[1], 1, format, GL_FLOAT, values);
+        glTexSubImage3D(GL_TEXTURE_3D, 0, 0, 0, (GLint)k, (GLsizei)size[0], (GLsizei)size[1], 1, format, GL_FLOAT,
+                        values);
     }
     if (status == HOT_OK)
         status = hot_gl_check(context, "the upload of an image");
@@ -56,7 +59,8 @@ hot_status hot_image_prepare(hot_context *context, hot_image_renderer *image, co
     const hot_view_volume *volume = state->show_image ? hot_scene_volume(scene, state->background) : NULL;
     hot_status status = HOT_OK;
     if (!image->program) {
-        status = hot_program_create(context, "image", "", hot_shader_image_vert, "", hot_shader_image_frag, &image->program);
+        status = hot_program_create(context, "image", "", hot_shader_image_vert, "", hot_shader_image_frag,
+                                    &image->program);
         if (status == HOT_OK)
             glGenVertexArrays(1, &image->empty_array);
     }

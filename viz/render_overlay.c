@@ -24,8 +24,8 @@ static hot_status prepare(hot_context *context, hot_overlay_renderer *overlay)
     return HOT_OK;
 }
 
-hot_status hot_overlay_draw(hot_context *context, hot_overlay_renderer *overlay, const hot_overlay_mesh *mesh, int width,
-                            int height)
+hot_status hot_overlay_draw(hot_context *context, hot_overlay_renderer *overlay, const hot_overlay_mesh *mesh,
+                            int width, int height)
 {
     if (mesh->count == 0)
         return HOT_OK;
@@ -37,8 +37,8 @@ hot_status hot_overlay_draw(hot_context *context, hot_overlay_renderer *overlay,
     if (!overlay->has_atlas || overlay->atlas_version != mesh->atlas_version) {
         static const uint8_t none = 255;
         glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
-        glTexImage2D(GL_TEXTURE_2D, 0, GL_R8, mesh->atlas ? mesh->atlas_width : 1, mesh->atlas ? mesh->atlas_height : 1, 0,
-                     GL_RED, GL_UNSIGNED_BYTE, mesh->atlas ? mesh->atlas : &none);
+        glTexImage2D(GL_TEXTURE_2D, 0, GL_R8, mesh->atlas ? mesh->atlas_width : 1, mesh->atlas ? mesh->atlas_height : 1,
+                     0, GL_RED, GL_UNSIGNED_BYTE, mesh->atlas ? mesh->atlas : &none);
         glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
         glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
         overlay->has_atlas = 1;

@@ -14,8 +14,8 @@
  * Errors: HOT_ERROR_DEVICE with the compiler's words. */
 hot_status hot_program_create(hot_context *context, const char *name, const char *head, const char *vertex,
                               const char *fragment_head, const char *fragment, GLuint *program);
-/* What is put before the surface shader: shade(), and form(), A x^m and A x^(m-1) of one order written out term by term.
- * Context memory. */
+/* What is put before the surface shader: shade(), and form(), A x^m and A x^(m-1) of one order written out term by
+ * term. Context memory. */
 char *hot_program_form(hot_context *context, int order);
 void hot_program_matrix(GLuint program, const char *name, const double matrix[16]);
 void hot_program_vec3(GLuint program, const char *name, const double v[3]);
@@ -28,8 +28,8 @@ typedef struct hot_texture_buffer {
     size_t bytes;
 } hot_texture_buffer;
 
-/* Fills it; the memory is kept when the size is the same. Errors: HOT_ERROR_DEVICE when the driver cannot hold that many
- * texels or bytes. */
+/* Fills it; the memory is kept when the size is the same. Errors: HOT_ERROR_DEVICE when the driver cannot hold that
+ * many texels or bytes. */
 hot_status hot_texture_buffer_fill(hot_context *context, hot_texture_buffer *buffer, GLenum format, size_t texel_bytes,
                                    const void *data, size_t bytes);
 void hot_texture_buffer_bind(const hot_texture_buffer *buffer, int unit);
@@ -51,15 +51,16 @@ typedef struct hot_raster_renderer {
     size_t room;            /* texels in them */
 } hot_raster_renderer;
 
-/* depths: whether something else is drawn at the same depths, before or after. bottom: of the viewport in the framebuffer. */
+/* depths: whether something else is drawn at the same depths, before or after. bottom: of the viewport in the
+ * framebuffer. */
 hot_status hot_raster_show(hot_context *context, hot_raster_renderer *raster, const hot_raster_job *job, int depths,
                            int bottom);
 void hot_raster_renderer_free(hot_context *context, hot_raster_renderer *raster);
 
 /* ---- render_glyphs.c -------------------------------------------------------------------------------------- */
 
-/* What the choice and the list of a viewport's glyphs were made for: as long as it is the same they are kept. Zeroed, then
- * filled, so that memcmp compares it. */
+/* What the choice and the list of a viewport's glyphs were made for: as long as it is the same they are kept. Zeroed,
+ * then filled, so that memcmp compares it. */
 typedef struct hot_glyph_key {
     unsigned scene; /* its serial number */
     int space, axis, plane, voxel[3], extent, slab, lock_axes, use_mask, kinds, cpu;
@@ -102,7 +103,8 @@ hot_status hot_glyphs_prepare(hot_context *context, hot_glyph_renderer *glyphs, 
                               const hot_view_state *state, const hot_viewport *viewport);
 /* bottom: of the viewport in the framebuffer, counted from below. */
 hot_status hot_glyphs_draw(hot_context *context, hot_glyph_renderer *glyphs, int which, const hot_scene *scene,
-                           const hot_view_state *state, const hot_viewport *viewport, int bottom, hot_render_counts *counts);
+                           const hot_view_state *state, const hot_viewport *viewport, int bottom,
+                           hot_render_counts *counts);
 void hot_glyphs_forget(hot_context *context, hot_glyph_renderer *glyphs);
 void hot_glyphs_free(hot_context *context, hot_glyph_renderer *glyphs);
 
@@ -128,13 +130,13 @@ typedef struct hot_overlay_renderer {
     int has_atlas;
 } hot_overlay_renderer;
 
-hot_status hot_overlay_draw(hot_context *context, hot_overlay_renderer *overlay, const hot_overlay_mesh *mesh, int width,
-                            int height);
+hot_status hot_overlay_draw(hot_context *context, hot_overlay_renderer *overlay, const hot_overlay_mesh *mesh,
+                            int width, int height);
 void hot_overlay_renderer_free(hot_overlay_renderer *overlay);
 
 /* The shaders' texts, from viz/shaders. */
-extern const char hot_shader_surface_vert[], hot_shader_surface_frag[], hot_shader_shade_glsl[], hot_shader_stick_vert[],
-    hot_shader_stick_frag[], hot_shader_image_vert[], hot_shader_image_frag[], hot_shader_overlay_vert[],
-    hot_shader_overlay_frag[], hot_shader_raster_vert[], hot_shader_raster_frag[];
+extern const char hot_shader_surface_vert[], hot_shader_surface_frag[], hot_shader_shade_glsl[],
+    hot_shader_stick_vert[], hot_shader_stick_frag[], hot_shader_image_vert[], hot_shader_image_frag[],
+    hot_shader_overlay_vert[], hot_shader_overlay_frag[], hot_shader_raster_vert[], hot_shader_raster_frag[];
 
 #endif

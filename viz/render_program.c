@@ -4,7 +4,8 @@
 
 #include "render_parts.h"
 
-static hot_status compile(hot_context *context, const char *name, GLenum kind, const char *const texts[3], GLuint *shader)
+static hot_status compile(hot_context *context, const char *name, GLenum kind, const char *const texts[3],
+                          GLuint *shader)
 {
     GLint done = 0;
     char words[1024] = "";
@@ -23,7 +24,8 @@ hot_status hot_program_create(hot_context *context, const char *name, const char
                               const char *fragment_head, const char *fragment, GLuint *program)
 {
     static const char version[] = "#version 330 core\n";
-    const char *const vertex_texts[3] = {version, head, vertex}, *const fragment_texts[3] = {version, fragment_head, fragment};
+    const char *const vertex_texts[3] = {version, head, vertex}, *const fragment_texts[3] = {version, fragment_head,
+                                                                                             fragment};
     GLuint shader[2] = {0, 0};
     GLint done = 0;
     char words[1024] = "";
@@ -61,8 +63,8 @@ static double multinomial(int a, int b, int c)
     return value;
 }
 
-/* Term by term: every monomial of degree m - 1, times its multiplicity, serves the gradient's three components with three
- * values of the tensor (kernels/symtensor/form3.h, the same formula). A x^m = x . A x^(m-1). */
+/* Term by term: every monomial of degree m - 1, times its multiplicity, serves the gradient's three components with
+ * three values of the tensor (kernels/symtensor/form3.h, the same formula). A x^m = x . A x^(m-1). */
 char *hot_program_form(hot_context *context, int order)
 {
     enum { ROOM = 16384 };
@@ -73,9 +75,11 @@ char *hot_program_form(hot_context *context, int order)
     const int terms = (order + 1) * (order + 2) / 2, texels = (terms + 3) / 4;
 #define PUT(...) used += (size_t)snprintf(text + used, ROOM - used, __VA_ARGS__)
     PUT("%s#define ORDER %d\n#define TEXELS %d\nuniform isamplerBuffer values;\n"
-        "float form(int at, vec3 v, out vec3 g)\n{\n    float x1 = v.x, y1 = v.y, z1 = v.z, w;\n", hot_shader_shade_glsl, order, texels);
+        "float form(int at, vec3 v, out vec3 g)\n{\n    float x1 = v.x, y1 = v.y, z1 = v.z, w;\n",
+        hot_shader_shade_glsl, order, texels);
     for (int power = 2; power < order; power++)
-        PUT("    float x%d = x%d * x1, y%d = y%d * y1, z%d = z%d * z1;\n", power, power - 1, power, power - 1, power, power - 1);
+        PUT("    float x%d = x%d * x1, y%d = y%d * y1, z%d = z%d * z1;\n", power, power - 1, power, power - 1, power,
+            power - 1);
     for (int texel = 0; texel < texels; texel++)
         PUT("    vec4 a%d = vec4(texelFetch(values, at + %d));\n", texel, texel);
     PUT("    g = vec3(0.0);\n");
@@ -87,8 +91,8 @@ char *hot_program_form(hot_context *context, int order)
             for (int d = 0; d < 3; d++)
                 if (powers[d])
                     PUT(" * %c%d", "xyz"[d], powers[d]);
-            PUT(";\n    g += w * vec3(a%d.%c, a%d.%c, a%d.%c);\n", i / 4, "xyzw"[i % 4], j / 4, "xyzw"[j % 4], (j + 1) / 4,
-                "xyzw"[(j + 1) % 4]);
+            PUT(";\n    g += w * vec3(a%d.%c, a%d.%c, a%d.%c);\n", i / 4, "xyzw"[i % 4], j / 4, "xyzw"[j % 4],
+                (j + 1) / 4, "xyzw"[(j + 1) % 4]);
         }
     PUT("    return dot(g, v);\n}\n");
 #undef PUT
@@ -108,7 +112,10 @@ void hot_program_vec3(GLuint program, const char *name, const double v[3])
     glUniform3f(glGetUniformLocation(program, name), (float)v[0], (float)v[1], (float)v[2]);
 }
 
-void hot_program_int(GLuint program, const char *name, int value) { glUniform1i(glGetUniformLocation(program, name), value); }
+void hot_program_int(GLuint program, const char *name, int value)
+{
+    glUniform1i(glGetUniformLocation(program, name), value);
+}
 
 void hot_program_float(GLuint program, const char *name, double value)
 {
@@ -121,9 +128,11 @@ hot_status hot_texture_buffer_fill(hot_context *context, hot_texture_buffer *buf
     GLint most = 0;
     glGetIntegerv(GL_MAX_TEXTURE_BUFFER_SIZE, &most);
     if (bytes / texel_bytes > (size_t)most)
-        return hot_context_fail(context, HOT_ERROR_DEVICE,
-                                "the OpenGL driver holds %d texels and %zu are needed for so many glyphs; show slices, or raise "
-                                "the threshold", most, bytes / texel_bytes);
+        return hot_context_fail(
+            context, HOT_ERROR_DEVICE,
+            "the OpenGL driver holds %d texels and %zu are needed for so many glyphs; show slices, or raise "
+            "the threshold",
+            most, bytes / texel_bytes);
     if (!buffer->buffer) {
         glGenBuffers(1, &buffer->buffer);
         glGenTextures(1, &buffer->texture);
@@ -134,7 +143,8 @@ hot_status hot_texture_buffer_fill(hot_context *context, hot_texture_buffer *buf
     if (bytes && buffer->bytes == bytes)
         glBufferSubData(GL_TEXTURE_BUFFER, 0, (GLsizeiptr)bytes, data);
     else
-        glBufferData(GL_TEXTURE_BUFFER, (GLsizeiptr)(bytes ? bytes : texel_bytes), bytes ? data : NULL, GL_DYNAMIC_DRAW);
+        glBufferData(GL_TEXTURE_BUFFER, (GLsizeiptr)(bytes ? bytes : texel_bytes), bytes ? data : NULL,
+                     GL_DYNAMIC_DRAW);
     buffer->bytes = bytes;
     glBindTexture(GL_TEXTURE_BUFFER, buffer->texture);
     glTexBuffer(GL_TEXTURE_BUFFER, format, buffer->buffer);

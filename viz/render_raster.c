@@ -10,12 +10,13 @@ static hot_status make_program(hot_context *context, hot_raster_renderer *raster
     if (raster->program && raster->samples == samples && raster->depths == depths)
         return HOT_OK;
     snprintf(head, sizeof head, "%s#define SAMPLES %d\n#define SAMPLE %s\n#define DEPTHS %d\n",
-             samples > 1 ? "#extension GL_ARB_sample_shading : require\n" : "", samples, samples > 1 ? "gl_SampleID" : "0", depths);
+             samples > 1 ? "#extension GL_ARB_sample_shading : require\n" : "", samples,
+             samples > 1 ? "gl_SampleID" : "0", depths);
     glDeleteProgram(raster->program);
     raster->samples = samples;
     raster->depths = depths;
-    hot_status status = hot_program_create(context, "surfaces", "", hot_shader_raster_vert, head, hot_shader_raster_frag,
-                                           &raster->program);
+    hot_status status = hot_program_create(context, "surfaces", "", hot_shader_raster_vert, head,
+                                           hot_shader_raster_frag, &raster->program);
     if (status == HOT_OK && !raster->empty_array)
         glGenVertexArrays(1, &raster->empty_array);
     return status;
@@ -76,7 +77,8 @@ static void draw_band(hot_raster_renderer *raster, const hot_viewport *viewport,
     hot_program_int(program, "colors", 0);
     hot_program_int(program, "depths", 1);
     glUniform2i(glGetUniformLocation(program, "corner"), (GLint)viewport->x, bottom + first);
-    glUniform2f(glGetUniformLocation(program, "band"), (float)(first * per_row - 1), (float)((first + rows) * per_row - 1));
+    glUniform2f(glGetUniformLocation(program, "band"), (float)(first * per_row - 1),
+                (float)((first + rows) * per_row - 1));
     glBindVertexArray(raster->empty_array);
     glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
     glEnable(GL_DEPTH_TEST);

@@ -180,8 +180,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Percentiles low and high (0 to 1) of a volume's finite values that are not zero, of an even sample of them. 0 and 0 when
- * there are none. */
+/* Percentiles low and high (0 to 1) of a volume's finite values that are not zero, of an even sample of them. 0 and 0
+ * when there are none. */
 static hot_status percentiles(const hot_scene *scene, const hot_view_volume *volume, double low, double high,
                               double found[2])
 {

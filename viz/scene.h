@@ -12,7 +12,12 @@
 
 enum { HOT_SCENE_VOLUMES = 16, HOT_SCENE_PATHS = 16 };
 
-typedef enum hot_volume_source { HOT_VOLUME_ARRAY = 0, HOT_VOLUME_COUNTS, HOT_VOLUME_DEC, HOT_VOLUME_AMPLITUDE } hot_volume_source;
+typedef enum hot_volume_source {
+    HOT_VOLUME_ARRAY = 0,
+    HOT_VOLUME_COUNTS,
+    HOT_VOLUME_DEC,
+    HOT_VOLUME_AMPLITUDE
+} hot_volume_source;
 
 /* A background or colour volume. */
 typedef struct hot_view_volume {
@@ -21,7 +26,7 @@ typedef struct hot_view_volume {
     const float *values;      /* voxels x components; NULL: computed when asked for, by hot_scene_value */
     int source;               /* hot_volume_source: where values come from */
     float *owned;             /* the same when the scene must free it, else NULL */
-    double window[2];         /* black and white: 2nd and 98th percentile of what is not zero, unless the kind says other */
+    double window[2]; /* black and white: 2nd and 98th percentile of what is not zero, unless the kind says other */
 } hot_view_volume;
 
 /* Read it freely; only viz/scene*.c write it. */
@@ -40,7 +45,7 @@ typedef struct hot_scene {
     const float *peaks;       /* voxels x 3 max_fibers, world of the grid's space, absent = 0 */
     const uint8_t *counts;    /* fibres per voxel, NULL without directions */
     const uint8_t *mask;      /* one byte per voxel, NULL = none */
-    float *radius;            /* largest radius of each voxel's surface, 0 = nothing to draw there; NULL without tensors */
+    float *radius; /* largest radius of each voxel's surface, 0 = nothing to draw there; NULL without tensors */
     double usual_radius;      /* its 95th percentile: what scale 1 makes fill a voxel */
     double usual_amplitude;   /* the same of the longest sticks */
     hot_view_volume volume[HOT_SCENE_VOLUMES];
@@ -59,7 +64,8 @@ typedef struct hot_scene {
 
 /* ---- scene.c ---------------------------------------------------------------------------------------------- */
 
-/* What a scene is made of; arrays are borrowed and must outlive it. NULL = absent, but tensors or peaks must be there. */
+/* What a scene is made of; arrays are borrowed and must outlive it. NULL = absent, but tensors or peaks must be there.
+ */
 typedef struct hot_scene_parts {
     hot_grid grid;
     int order;
@@ -70,8 +76,8 @@ typedef struct hot_scene_parts {
     const uint8_t *mask;
 } hot_scene_parts;
 
-/* Has the volumes "nfibers", "dec" and "amplitude" when there are directions, "amplitude" (largest radius) of tensors alone.
- * Errors: HOT_ERROR_MEMORY, HOT_ERROR_ARGUMENT (nothing to show, no voxel, a grid whose axes lie in a plane). */
+/* Has the volumes "nfibers", "dec" and "amplitude" when there are directions, "amplitude" (largest radius) of tensors
+ * alone. Errors: HOT_ERROR_MEMORY, HOT_ERROR_ARGUMENT (nothing to show, no voxel, a grid whose axes lie in a plane). */
 hot_status hot_scene_create(hot_context *context, const hot_scene_parts *parts, hot_scene **scene);
 /* Adds a volume of voxels x components floats. `owned`: freed with the scene by hot_context_free, also on failure. */
 hot_status hot_scene_add_volume(hot_scene *scene, const char *name, int components, const float *values, int owned);
@@ -103,9 +109,10 @@ size_t hot_scene_index(const hot_scene *scene, const int voxel[3]);
 /* Loads what the paths name: a directory of `hotfiber run`; a tensor field (NRRD); directions (NRRD, NIfTI, .vtp of our
  * own writing); any other volume on the same grid as a background. mask (may be NULL): a mask file.
  * Errors: those of the readers, each naming its file; HOT_ERROR_DATA when grids differ or there is nothing to show. */
-hot_status hot_scene_load(hot_context *context, const char *const *paths, int count, const char *mask, hot_scene **scene);
-/* Adds the volume "b0" from the diffusion data that the run's report.json names. largest: data in a bigger file are left
- * alone and nothing is added (0 = any). hot_scene_load calls it for small ones. */
+hot_status hot_scene_load(hot_context *context, const char *const *paths, int count, const char *mask,
+                          hot_scene **scene);
+/* Adds the volume "b0" from the diffusion data that the run's report.json names. largest: data in a bigger file are
+ * left alone and nothing is added (0 = any). hot_scene_load calls it for small ones. */
 hot_status hot_scene_load_b0(hot_scene *scene, size_t largest);
 /* A scene of fields in memory, which are borrowed. */
 hot_status hot_scene_from_fields(hot_context *context, const hot_view_fields *fields, hot_scene **scene);

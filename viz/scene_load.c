@@ -55,7 +55,8 @@ static hot_status take_fibers(hot_context *context, struct found *found, const c
 {
     if (found->fibers) {
         hot_fiber_field_destroy(&fibers);
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "'%s' is a second file of directions; one can be shown", path);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "'%s' is a second file of directions; one can be shown",
+                                path);
     }
     found->fibers = fibers;
     return HOT_OK;
@@ -78,7 +79,8 @@ static hot_status read_file(hot_context *context, struct found *found, const cha
     if (status == HOT_OK) {
         if (found->tensors) {
             hot_tensor_field_destroy(&tensors);
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "'%s' is a second file of tensors; one can be shown", path);
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "'%s' is a second file of tensors; one can be shown",
+                                    path);
         }
         found->tensors = tensors;
         return HOT_OK;
@@ -118,8 +120,9 @@ static hot_status read_run(hot_context *context, struct found *found, const char
         hot_context_free(context, path);
     }
     if (status == HOT_OK && !had)
-        status = hot_context_fail(context, HOT_ERROR_FILE,
-                                  "'%s' is no directory of `hotfiber run`: neither tensors.nrrd nor peaks.nrrd is in it", folder);
+        status = hot_context_fail(
+            context, HOT_ERROR_FILE,
+            "'%s' is no directory of `hotfiber run`: neither tensors.nrrd nor peaks.nrrd is in it", folder);
     found->run = folder;
     return status;
 }
@@ -132,9 +135,11 @@ static hot_status compare_grids(hot_context *context, const hot_grid *a, const h
     double m[3][4], n[3][4], farthest = 0, voxel = HUGE_VAL;
     for (int d = 0; d < 3; d++)
         if (a->size[d] != b->size[d])
-            return hot_context_fail(context, HOT_ERROR_DATA,
-                                    "tensors have %zu x %zu x %zu voxels and directions %zu x %zu x %zu: they do not belong "
-                                    "together", a->size[0], a->size[1], a->size[2], b->size[0], b->size[1], b->size[2]);
+            return hot_context_fail(
+                context, HOT_ERROR_DATA,
+                "tensors have %zu x %zu x %zu voxels and directions %zu x %zu x %zu: they do not belong "
+                "together",
+                a->size[0], a->size[1], a->size[2], b->size[0], b->size[1], b->size[2]);
     if (a->space == HOT_SPACE_UNKNOWN || b->space == HOT_SPACE_UNKNOWN)
         return HOT_OK;
     hot_grid_to_ras(a, m);
@@ -152,8 +157,10 @@ static hot_status compare_grids(hot_context *context, const hot_grid *a, const h
     for (int c = 0; c < 3; c++)
         voxel = fmin(voxel, sqrt(m[0][c] * m[0][c] + m[1][c] * m[1][c] + m[2][c] * m[2][c]));
     if (farthest > voxel / 2)
-        return hot_context_fail(context, HOT_ERROR_DATA, "tensors and directions lie up to %.3g mm apart: they do not belong "
-                                "together", farthest);
+        return hot_context_fail(context, HOT_ERROR_DATA,
+                                "tensors and directions lie up to %.3g mm apart: they do not belong "
+                                "together",
+                                farthest);
     return HOT_OK;
 }
 
@@ -188,7 +195,9 @@ static hot_status make_scene(hot_context *context, const hot_tensor_field *tenso
                              const hot_mask *mask, hot_scene **scene)
 {
     const hot_scene_parts parts = {
-        .grid = tensors ? *hot_tensor_field_grid(tensors) : fibers ? *hot_fiber_field_grid(fibers) : (hot_grid){{0}, {{0}}, 0},
+        .grid = tensors  ? *hot_tensor_field_grid(tensors)
+                : fibers ? *hot_fiber_field_grid(fibers)
+                         : (hot_grid){{0}, {{0}}, 0},
         .order = tensors ? hot_tensor_field_order(tensors) : 0,
         .tensors = tensors ? hot_tensor_field_values(tensors) : NULL,
         .max_fibers = fibers ? hot_fiber_field_max(fibers) : 0,
@@ -215,7 +224,8 @@ static hot_status add_file(hot_context *context, hot_scene *scene, const char *p
     base_name(path, name);
     hot_status status = hot_noise_map_load(context, path, &scene->grid, &values);
     if (status != HOT_OK)
-        return hot_context_add(context, status, "so '%s' is neither tensors, nor directions, nor an image behind them", path);
+        return hot_context_add(context, status, "so '%s' is neither tensors, nor directions, nor an image behind them",
+                               path);
     return hot_scene_add_volume(scene, name, 1, values, 1);
 }
 
@@ -250,9 +260,9 @@ hot_status hot_scene_load_b0(hot_scene *scene, size_t largest)
     hot_status status = HOT_OK;
     char *path = scene->run ? input_of_run(context, scene->run) : NULL;
     if (!path || stat(path, &there) != 0) {
-        status = hot_context_fail(context, HOT_ERROR_FILE, "the b=0 image comes from the diffusion data of a run, and %s%s%s",
-                                  path ? "'" : "there is no report.json that names them", path ? path : "",
-                                  path ? "' is not there" : "");
+        status = hot_context_fail(
+            context, HOT_ERROR_FILE, "the b=0 image comes from the diffusion data of a run, and %s%s%s",
+            path ? "'" : "there is no report.json that names them", path ? path : "", path ? "' is not there" : "");
         goto cleanup;
     }
     if (largest && (size_t)there.st_size > largest)
@@ -328,7 +338,8 @@ static hot_status keep_paths(hot_context *context, hot_scene *scene, const char 
     return HOT_OK;
 }
 
-hot_status hot_scene_load(hot_context *context, const char *const *paths, int count, const char *mask, hot_scene **scene)
+hot_status hot_scene_load(hot_context *context, const char *const *paths, int count, const char *mask,
+                          hot_scene **scene)
 {
     enum { SMALL = 32 << 20 }; /* diffusion data that are read for their b=0 image without being asked for */
     struct found found = {0};
@@ -336,14 +347,14 @@ hot_status hot_scene_load(hot_context *context, const char *const *paths, int co
     hot_status status = HOT_OK;
     *scene = NULL;
     if (count < 1 || count > HOT_SCENE_PATHS)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, count < 1 ? "no file was given" : "more than %d files were given",
-                                HOT_SCENE_PATHS);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                count < 1 ? "no file was given" : "more than %d files were given", HOT_SCENE_PATHS);
     for (int p = 0; p < count && status == HOT_OK; p++)
         status = is_folder(paths[p]) ? read_run(context, &found, paths[p]) : read_file(context, &found, paths[p]);
     if (status == HOT_OK && !found.tensors && !found.fibers)
-        status = hot_context_fail(context, HOT_ERROR_DATA,
-                                  "'%s' holds neither tensors nor directions; `hotfiber run` makes both from diffusion data",
-                                  paths[0]);
+        status = hot_context_fail(
+            context, HOT_ERROR_DATA,
+            "'%s' holds neither tensors nor directions; `hotfiber run` makes both from diffusion data", paths[0]);
     const hot_grid *grid = found.tensors ? hot_tensor_field_grid(found.tensors)
                                          : found.fibers ? hot_fiber_field_grid(found.fibers) : NULL;
     if (status == HOT_OK && found.tensors && found.fibers) {

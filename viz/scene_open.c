@@ -38,8 +38,8 @@ static hot_status fit_state(hot_context *context, const hot_scene *old, const ho
     return hot_view_state_resolve(context, scene, state);
 }
 
-static hot_status open_paths(hot_context *context, const hot_scene *old, const char *mask, const char *const *paths, int count,
-                             hot_view_state *state, hot_scene **scene)
+static hot_status open_paths(hot_context *context, const hot_scene *old, const char *mask, const char *const *paths,
+                             int count, hot_view_state *state, hot_scene **scene)
 {
     hot_view_state fitted = *state;
     hot_status status = hot_scene_load(context, paths, count, mask, scene);
@@ -76,15 +76,15 @@ static void show_new_image(const hot_scene *old, const hot_scene *scene, hot_vie
     }
 }
 
-hot_status hot_scene_open_dropped(hot_context *context, const hot_scene *old, const char *mask, const char *const *paths,
-                                  int count, hot_view_state *state, hot_scene **scene)
+hot_status hot_scene_open_dropped(hot_context *context, const hot_scene *old, const char *mask,
+                                  const char *const *paths, int count, hot_view_state *state, hot_scene **scene)
 {
     const char *together[HOT_SCENE_PATHS];
     char first[512];
     *scene = NULL;
     if (count < 1 || count > HOT_SCENE_PATHS)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "%d files were dropped: 1 to %d can be opened at once", count,
-                                HOT_SCENE_PATHS);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "%d files were dropped: 1 to %d can be opened at once",
+                                count, HOT_SCENE_PATHS);
     /* a mask belongs to the files it was given with: it may fit these, or not */
     hot_status status = open_paths(context, old, mask, paths, count, state, scene);
     if (status != HOT_OK && status != HOT_ERROR_MEMORY && mask)

@@ -27,7 +27,8 @@ hot_status hot_view_show(hot_context *context, const hot_view_fields *fields, co
     hot_pictures *pictures = NULL;
     hot_view_state state;
     if (fields->size < sizeof *fields || (options && options->size < sizeof *options))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the size of hot_view_fields or hot_view_options is not set");
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "the size of hot_view_fields or hot_view_options is not set");
     const int width = options && options->width ? options->width : 1024;
     const int height = options && options->height ? options->height : 768;
     hot_view_state_default(&state);

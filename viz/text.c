@@ -7,7 +7,8 @@
 
 enum { REPLACEMENT = 0xfffd, ATLAS_WIDEST = 8192 /* and twice as high: what every driver of today takes */ };
 
-/* Height in units of the desktop, weight and family of each style. fontconfig gives the nearest family that is there. */
+/* Height in units of the desktop, weight and family of each style. fontconfig gives the nearest family that is there.
+ */
 static const struct {
     const char *family;
     cairo_font_weight_t weight;
@@ -19,8 +20,8 @@ static const struct {
     [HOT_TEXT_MONO] = {"DejaVu Sans Mono", CAIRO_FONT_WEIGHT_NORMAL, 12},
 };
 
-/* Ascending. Extended Latin, Greek and Cyrillic are for names of files, which are drawn in plain, and left out where letters
- * are so large that the atlas would be. */
+/* Ascending. Extended Latin, Greek and Cyrillic are for names of files, which are drawn in plain, and left out where
+ * letters are so large that the atlas would be. */
 static const double FEWER_ABOVE = 4;
 static const struct {
     uint32_t first, last;
@@ -68,11 +69,13 @@ static hot_status open_fonts(hot_context *context, baker *bake)
         bake->fonts[s] = cairo_scaled_font_create(face, &size, &identity, options);
         cairo_font_face_destroy(face);
         if (cairo_scaled_font_status(bake->fonts[s]) != CAIRO_STATUS_SUCCESS)
-            status = hot_context_fail(context, HOT_ERROR_MEMORY, "cairo cannot open the font '%s': %s", style_table[s].family,
+            status = hot_context_fail(context, HOT_ERROR_MEMORY, "cairo cannot open the font '%s': %s",
+                                      style_table[s].family,
                                       cairo_status_to_string(cairo_scaled_font_status(bake->fonts[s])));
         /* With no font on the system cairo draws with a few strokes of its own. */
         else if (cairo_scaled_font_get_type(bake->fonts[s]) == CAIRO_FONT_TYPE_USER)
-            status = hot_context_fail(context, HOT_ERROR_FILE, "no font was found through fontconfig: install one (Debian "
+            status = hot_context_fail(context, HOT_ERROR_FILE,
+                                      "no font was found through fontconfig: install one (Debian "
                                       "package fonts-dejavu-core), or leave the annotations out");
     }
     cairo_font_options_destroy(options);
@@ -135,7 +138,8 @@ static hot_status measure(hot_context *context, baker *bake)
         uint32_t next = 0;
         for (size_t r = 0; r < RANGES; r++)
             for (uint32_t code = range_table[r].first; code <= range_table[r].last; code++) {
-                if (code < next || (range_table[r].plain_only && (s != HOT_TEXT_PLAIN || bake->text->scale > FEWER_ABOVE)))
+                if (code < next ||
+                    (range_table[r].plain_only && (s != HOT_TEXT_PLAIN || bake->text->scale > FEWER_ABOVE)))
                     continue;
                 next = code + 1;
                 unsigned long index = font_index(bake->fonts[s], code);
@@ -223,8 +227,10 @@ static hot_status draw_atlas(hot_context *context, baker *bake)
     while (side <= ATLAS_WIDEST && !pack(bake, side))
         side *= 2;
     if (side > ATLAS_WIDEST)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the font's letters at content scale %g do not fit a texture of "
-                                "%d x %d pixels", text->scale, ATLAS_WIDEST, 2 * ATLAS_WIDEST);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "the font's letters at content scale %g do not fit a texture of "
+                                "%d x %d pixels",
+                                text->scale, ATLAS_WIDEST, 2 * ATLAS_WIDEST);
     text->pixels = hot_context_alloc(context, (size_t)text->width, (size_t)text->height);
     if (!text->pixels)
         return HOT_ERROR_MEMORY;

@@ -1,7 +1,7 @@
-/* Letters: a font of the system drawn once, by cairo, into one picture (the atlas) that the graphics card then copies from.
- * No GL here. The atlas is made for one content scale, so a letter's pixels are the screen's pixels: text is as crisp on a
- * display of twice the density as on an ordinary one. Every letter is there twice, by itself and grown by the rim that is
- * drawn dark below it, so that it can be read on any ground. */
+/* Letters: a font of the system drawn once, by cairo, into one picture (the atlas) that the graphics card then copies
+ * from. No GL here. The atlas is made for one content scale, so a letter's pixels are the screen's pixels: text is as
+ * crisp on a display of twice the density as on an ordinary one. Every letter is there twice, by itself and grown by
+ * the rim that is drawn dark below it, so that it can be read on any ground. */
 #ifndef HOT_VIZ_TEXT_H
 #define HOT_VIZ_TEXT_H
 
@@ -35,13 +35,13 @@ typedef struct hot_text {
     uint8_t *pixels;              /* height x width, row 0 on top: how much of a pixel is covered, 0 to 255 */
     int grown;                    /* so many rows below a letter stands the same letter with its rim */
     hot_text_face faces[HOT_TEXT_STYLES];
-    int corner;                   /* at 0 0 of the atlas, this many pixels wide and high: the quarter of a disc about its
-                                     lower right corner, which is the upper left corner of a round rectangle */
+    int corner; /* at 0 0 of the atlas, this many pixels wide and high: the quarter of a disc about its
+                   lower right corner, which is the upper left corner of a round rectangle */
 } hot_text;
 
-/* Draws the letters (Latin, Greek and Cyrillic in plain, Latin and signs in the other styles). scale: pixels per unit of the
- * desktop, .25 to 16. Owner of *text: the caller, until hot_text_destroy.
- * Errors: HOT_ERROR_FILE when fontconfig knows no font at all, HOT_ERROR_MEMORY, HOT_ERROR_ARGUMENT. */
+/* Draws the letters (Latin, Greek and Cyrillic in plain, Latin and signs in the other styles). scale: pixels per unit
+ * of the desktop, .25 to 16. Owner of *text: the caller, until hot_text_destroy. Errors: HOT_ERROR_FILE when fontconfig
+ * knows no font at all, HOT_ERROR_MEMORY, HOT_ERROR_ARGUMENT. */
 hot_status hot_text_create(hot_context *context, double scale, hot_text **text);
 void hot_text_destroy(hot_context *context, hot_text **text);
 

@@ -16,9 +16,12 @@
 static const hot_view_setting settings[] = {
     {"mode", HOT_SETTING_CHOICE, AT(mode), "single|planes|3d",
      "one plane (default), three linked planes beside a 3-D view, or 3-D alone", 0, 0, 0},
-    {"plane", HOT_SETTING_CHOICE, AT(plane), "axial|sagittal|coronal", "the plane of mode single; default axial", 0, 0, 0},
-    {"voxel", HOT_SETTING_VOXEL, AT(voxel), "I,J,K", "the crosshair; slices go through it; default the middle", 0, 1e9, 1},
-    {"slice", HOT_SETTING_INT, AT(slice), "N", "slice of the plane, counted from 0; default that of the crosshair", 0, 1e9, 1},
+    {"plane", HOT_SETTING_CHOICE, AT(plane), "axial|sagittal|coronal", "the plane of mode single; default axial", 0, 0,
+     0},
+    {"voxel", HOT_SETTING_VOXEL, AT(voxel), "I,J,K", "the crosshair; slices go through it; default the middle", 0, 1e9,
+     1},
+    {"slice", HOT_SETTING_INT, AT(slice), "N", "slice of the plane, counted from 0; default that of the crosshair", 0,
+     1e9, 1},
     {"extent", HOT_SETTING_CHOICE, AT(extent), "slices|volume",
      "3-D: glyphs of the three slices through the crosshair (default), or of the whole volume", 0, 0, 0},
     {"slab", HOT_SETTING_INT, AT(slab), "N", "how many slices of glyphs a plane shows; default 1", 1, 999, 0},
@@ -27,32 +30,42 @@ static const hot_view_setting settings[] = {
     {"tilt", HOT_SETTING_ANGLES, AT(tilt), "AZIMUTH,ELEVATION[,ROLL]",
      "planes: turns the camera away from looking straight at them; default 0,0", -360, 360, 0},
     {"zoom", HOT_SETTING_NUMBER, AT(zoom), "F", "magnification; 1 (default) fits everything", 0.01, 1000, 0},
-    {"center", HOT_SETTING_POINT, AT(center), "X,Y,Z", "the point in the middle of the picture, scanner mm (RAS)", -1e6, 1e6, 1},
+    {"center", HOT_SETTING_POINT, AT(center), "X,Y,Z", "the point in the middle of the picture, scanner mm (RAS)", -1e6,
+     1e6, 1},
     {"lock_axes", HOT_SETTING_SWITCH, AT(lock_axes), "on|off",
      "planes follow the voxel grid (default on), or the scanner's axes", 0, 0, 0},
     {"background", HOT_SETTING_NAME, AT(background), "NAME",
-     "image behind the glyphs: b0, dec, nfibers, amplitude, a volume given as a file (by its base name), auto (default: b0, else the "
-     "first one given, else amplitude), none", 0, 0, 0},
-    {"window", HOT_SETTING_PAIR, AT(window), "LOW,HIGH", "values of the image that are black and white; default auto", -1e30, 1e30, 1},
-    {"interpolate", HOT_SETTING_SWITCH, AT(interpolate), "on|off", "the image is smooth between voxels; default on", 0, 0, 0},
-    {"opacity", HOT_SETTING_NUMBER, AT(opacity), "F", "brightness of the image behind the glyphs, 0 to 1; default 0.6", 0, 1, 0},
+     "image behind the glyphs: b0, dec, nfibers, amplitude, a volume given as a file (by its base name), auto "
+     "(default: b0, else the "
+     "first one given, else amplitude), none",
+     0, 0, 0},
+    {"window", HOT_SETTING_PAIR, AT(window), "LOW,HIGH", "values of the image that are black and white; default auto",
+     -1e30, 1e30, 1},
+    {"interpolate", HOT_SETTING_SWITCH, AT(interpolate), "on|off", "the image is smooth between voxels; default on", 0,
+     0, 0},
+    {"opacity", HOT_SETTING_NUMBER, AT(opacity), "F", "brightness of the image behind the glyphs, 0 to 1; default 0.6",
+     0, 1, 0},
     {"glyph", HOT_SETTING_CHOICE, AT(glyph), "none|surface|sticks|both",
-     "the tensor's surface (radius A v^m), a stick per fibre, or both; default both, as far as they are there", 0, 0, 0},
-    {"scale", HOT_SETTING_NUMBER, AT(scale), "F", "size of the glyphs; at 1 (default) the usual large ones fill a voxel",
-     0.001, 1000, 0},
+     "the tensor's surface (radius A v^m), a stick per fibre, or both; default both, as far as they are there", 0, 0,
+     0},
+    {"scale", HOT_SETTING_NUMBER, AT(scale), "F",
+     "size of the glyphs; at 1 (default) the usual large ones fill a voxel", 0.001, 1000, 0},
     {"normalise", HOT_SETTING_SWITCH, AT(normalise), "on|off", "all glyphs equally large; default off", 0, 0, 0},
     {"clip", HOT_SETTING_SWITCH, AT(clip), "on|off", "nothing reaches beyond its voxel; default off", 0, 0, 0},
     {"threshold", HOT_SETTING_NUMBER, AT(threshold), "VALUE",
      "leaves out surfaces whose largest radius, and sticks whose length, is below it; default 0", 0, 1e30, 0},
     {"use_mask", HOT_SETTING_SWITCH, AT(use_mask), "on|off", "glyphs inside --mask only; default on", 0, 0, 0},
     {"color", HOT_SETTING_CHOICE, AT(color), "direction|fiber|value|plain",
-     "|x| red, |y| green, |z| blue (default); the fibre's number, surfaces by how many there are; a volume's value, with a "
-     "colour bar; one grey", 0, 0, 0},
-    {"color_by", HOT_SETTING_NAME, AT(color_by), "NAME", "the volume of --color value; default the background", 0, 0, 0},
-    {"color_range", HOT_SETTING_PAIR, AT(color_range), "LOW,HIGH", "its values of the first and last colour; default auto",
-     -1e30, 1e30, 1},
-    {"stick_width", HOT_SETTING_NUMBER, AT(stick_width), "F", "thickness of sticks as a fraction of the voxel; default 0.1",
-     0.001, 1, 0},
+     "|x| red, |y| green, |z| blue (default); the fibre's number, surfaces by how many there are; a volume's value, "
+     "with a "
+     "colour bar; one grey",
+     0, 0, 0},
+    {"color_by", HOT_SETTING_NAME, AT(color_by), "NAME", "the volume of --color value; default the background", 0, 0,
+     0},
+    {"color_range", HOT_SETTING_PAIR, AT(color_range), "LOW,HIGH",
+     "its values of the first and last colour; default auto", -1e30, 1e30, 1},
+    {"stick_width", HOT_SETTING_NUMBER, AT(stick_width), "F",
+     "thickness of sticks as a fraction of the voxel; default 0.1", 0.001, 1, 0},
     {"light", HOT_SETTING_SWITCH, AT(light), "on|off", "glyphs are shaded; default on", 0, 0, 0},
     {"detail", HOT_SETTING_INT, AT(detail), "TRIANGLES",
      "triangles of a surface, 20 to 20480; default auto: as many as its size on the screen needs", 20, 20480, 1},
@@ -60,11 +73,14 @@ static const hot_view_setting settings[] = {
      "who draws surfaces: OpenGL, or the processor without it; default auto: cpu where OpenGL is software", 0, 0, 0},
     {"canvas", HOT_SETTING_RGB, AT(canvas), "GREY or R,G,B", "colour of empty space, each 0 to 1; default 0", 0, 1, 0},
     {"image", HOT_SETTING_SWITCH, AT(show_image), "on|off", "show the image; default on", 0, 0, 0},
-    {"crosshair", HOT_SETTING_SWITCH, AT(show_crosshair), "on|off", "show the crosshair; default on (pictures: off)", 0, 0, 0},
+    {"crosshair", HOT_SETTING_SWITCH, AT(show_crosshair), "on|off", "show the crosshair; default on (pictures: off)", 0,
+     0, 0},
     {"annotations", HOT_SETTING_SWITCH, AT(show_annotations), "on|off",
      "show orientation letters, scale bar and what is shown; default on", 0, 0, 0},
-    {"values", HOT_SETTING_SWITCH, AT(show_values), "on|off", "show the panel of the crosshair's voxel; default off", 0, 0, 0},
-    {"colorbar", HOT_SETTING_SWITCH, AT(show_colorbar), "on|off", "show the colour bar of --color value; default on", 0, 0, 0},
+    {"values", HOT_SETTING_SWITCH, AT(show_values), "on|off", "show the panel of the crosshair's voxel; default off", 0,
+     0, 0},
+    {"colorbar", HOT_SETTING_SWITCH, AT(show_colorbar), "on|off", "show the colour bar of --color value; default on", 0,
+     0, 0},
     {"keys", HOT_SETTING_SWITCH, AT(show_help), "on|off", "show the list of keys; default off", 0, 0, 0},
     {"pixel_ratio", HOT_SETTING_NUMBER, AT(pixel_ratio), "F", "size of text and lines; default 1", 0.25, 16, 0},
 };
@@ -112,8 +128,8 @@ static hot_status refuse(hot_context *context, const hot_view_setting *setting, 
     char bounds[64] = "";
     if (setting->low < setting->high)
         snprintf(bounds, sizeof bounds, fabs(setting->high) < 1e6 ? " from %g to %g" : "", setting->low, setting->high);
-    return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--%s is %s%s%s, not '%s'", setting->name, setting->value, bounds,
-                            setting->automatic ? " or auto" : "", text);
+    return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--%s is %s%s%s, not '%s'", setting->name, setting->value,
+                            bounds, setting->automatic ? " or auto" : "", text);
 }
 
 /* least to most numbers separated by commas; how many there were, 0 when the text is something else. */
@@ -307,8 +323,8 @@ static hot_status check_volume(hot_context *context, const hot_scene *scene, con
         strcat(names, v ? ", " : "");
         strcat(names, scene->volume[v].name);
     }
-    return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--%s: there is no volume '%s' here; there are: %s", option, name,
-                            scene->volumes ? names : "none");
+    return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--%s: there is no volume '%s' here; there are: %s", option,
+                            name, scene->volumes ? names : "none");
 }
 
 hot_status hot_view_state_resolve(hot_context *context, const hot_scene *scene, hot_view_state *state)

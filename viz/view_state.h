@@ -1,5 +1,6 @@
-/* What is shown and how: one plain struct with every setting of the viewer, and a table that names each of them. Command
- * line, keys and tests walk the table, so a setting exists everywhere as soon as it has a line there. Free of GL. */
+/* What is shown and how: one plain struct with every setting of the viewer, and a table that names each of them.
+ * Command line, keys and tests walk the table, so a setting exists everywhere as soon as it has a line there. Free of
+ * GL. */
 #ifndef HOT_VIZ_VIEW_STATE_H
 #define HOT_VIZ_VIEW_STATE_H
 
@@ -11,10 +12,11 @@ typedef enum hot_view_mode { HOT_VIEW_SINGLE = 0, HOT_VIEW_PLANES, HOT_VIEW_SPAC
 typedef enum hot_view_plane { HOT_PLANE_AXIAL = 0, HOT_PLANE_SAGITTAL, HOT_PLANE_CORONAL } hot_view_plane;
 typedef enum hot_view_glyph { HOT_GLYPH_NONE = 0, HOT_GLYPH_SURFACE, HOT_GLYPH_STICKS, HOT_GLYPH_BOTH } hot_view_glyph;
 typedef enum hot_view_color {
-    HOT_COLOR_DIRECTION = 0, /* |x| red, |y| green, |z| blue in scanner axes: of the surface's normal ray, of the stick */
-    HOT_COLOR_FIBER,         /* sticks: which fibre of its voxel; surfaces: how many fibres the voxel has */
-    HOT_COLOR_VALUE,         /* a scalar volume through a colour map, with a colour bar */
-    HOT_COLOR_PLAIN          /* one light grey */
+    HOT_COLOR_DIRECTION =
+        0,           /* |x| red, |y| green, |z| blue in scanner axes: of the surface's normal ray, of the stick */
+    HOT_COLOR_FIBER, /* sticks: which fibre of its voxel; surfaces: how many fibres the voxel has */
+    HOT_COLOR_VALUE, /* a scalar volume through a colour map, with a colour bar */
+    HOT_COLOR_PLAIN  /* one light grey */
 } hot_view_color;
 typedef enum hot_view_raster { HOT_RASTER_AUTO = 0, HOT_RASTER_GPU, HOT_RASTER_CPU } hot_view_raster;
 typedef enum hot_view_extent { HOT_EXTENT_SLICES = 0, HOT_EXTENT_VOLUME } hot_view_extent;
@@ -26,11 +28,12 @@ typedef struct hot_view_state {
     int mode;              /* hot_view_mode: one plane, three linked planes, or 3-D */
     int plane;             /* hot_view_plane of HOT_VIEW_SINGLE */
     int voxel[3];          /* the crosshair; the slices go through it. -1 = the middle, until hot_view_state_resolve */
-    int slice;             /* a slice of `plane` asked for by number, moved into `voxel` by hot_view_state_resolve; -1 */
+    int slice; /* a slice of `plane` asked for by number, moved into `voxel` by hot_view_state_resolve; -1 */
     int extent;            /* hot_view_extent: glyphs on the slices shown, or of the whole volume (3-D) */
     int slab;              /* how many slices of glyphs a plane shows, centred on its slice; 1 = just that one */
     /* Camera */
-    double rotation[4];    /* of the 3-D view: unit quaternion w x y z that turns the camera, which else looks from the front */
+    double rotation[4];    /* of the 3-D view: unit quaternion w x y z that turns the camera, which else looks from the
+                              front */
     double tilt[4];        /* of the planes: the same, away from each plane's own view */
     double zoom;           /* 1 = everything just fits */
     double center[3];      /* RAS mm that stand in the middle of every view; NaN = the scene's middle */
@@ -44,7 +47,7 @@ typedef struct hot_view_state {
     double scale;          /* 1 = usual glyphs just fill their voxel */
     int normalise;         /* 1: every surface, and the longest stick of every voxel, equally large */
     int clip;              /* 1: nothing reaches beyond its voxel */
-    double threshold;      /* glyphs whose largest radius, and sticks whose length, is below it are left out (data units) */
+    double threshold; /* glyphs whose largest radius, and sticks whose length, is below it are left out (data units) */
     int use_mask;          /* 1: only inside the scene's mask, when it has one */
     int color;             /* hot_view_color */
     char color_by[HOT_VIEW_NAME]; /* HOT_COLOR_VALUE: name of a volume; "auto" = the background's */
@@ -52,9 +55,9 @@ typedef struct hot_view_state {
     double opacity;        /* of the background image behind the glyphs, 0 to 1 */
     double stick_width;    /* as a fraction of the voxel */
     int light;             /* 1: shaded by a light at the viewer */
-    int raster;            /* hot_view_raster: who draws surfaces, OpenGL or viz/raster.h; auto: the latter where OpenGL is
-                              software */
-    int detail;            /* triangles of a surface: 0 = by its size on the screen, else the nearest sphere of viz/glyph.h */
+    int raster; /* hot_view_raster: who draws surfaces, OpenGL or viz/raster.h; auto: the latter where OpenGL is
+                   software */
+    int detail; /* triangles of a surface: 0 = by its size on the screen, else the nearest sphere of viz/glyph.h */
     /* Around them */
     double canvas[3];      /* colour of empty space, 0 to 1 */
     int show_image, show_crosshair, show_annotations, show_values, show_colorbar, show_help;

@@ -1,7 +1,8 @@
-/* The renderer's benchmark without files: for machines that have a GPU and little else (cmake --preset kernels-only). Where the
- * viewer is built, `hotfiber-view --bench` is the same.
+/* The renderer's benchmark without files: for machines that have a GPU and little else (cmake --preset kernels-only).
+ * Where the viewer is built, `hotfiber-view --bench` is the same.
  *
- *   viz_bench GLYPHS ORDER square|cube DETAIL SIZE SAMPLES FRAMES [PICTURE.ppm]     DETAIL: triangles a glyph, 0 = by size */
+ *   viz_bench GLYPHS ORDER square|cube DETAIL SIZE SAMPLES FRAMES [PICTURE.ppm]     DETAIL: triangles a glyph, 0 = by
+ * size */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,8 @@ int main(int argc, char **argv)
     if (status == HOT_OK)
         status = hot_view_state_resolve(context, scene, &state);
     if (status == HOT_OK)
-        status = hot_bench_run(context, scene, &state, size, size, atoi(argv[6]), atoi(argv[7]), argc > 8 ? argv[8] : NULL);
+        status = hot_bench_run(context, scene, &state, size, size, atoi(argv[6]), atoi(argv[7]),
+                               argc > 8 ? argv[8] : NULL);
     if (status != HOT_OK)
         fprintf(stderr, "viz_bench: %s\n", hot_context_message(context));
     hot_scene_destroy(&scene);

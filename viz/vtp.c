@@ -69,7 +69,8 @@ static hot_status parse(hot_context *context, const char *path, struct vtp *vtp)
     const char *mark = data ? strchr(data, '_') : NULL;
     if (!strstr(vtp->bytes, "<VTKFile type=\"PolyData\"") || !lines || !mark ||
         !strstr(vtp->bytes, "byte_order=\"LittleEndian\"") || !strstr(vtp->bytes, "header_type=\"UInt64\""))
-        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is not a .vtp as hotfiber writes it (`hotfiber export`)", path);
+        return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                "'%s' is not a .vtp as hotfiber writes it (`hotfiber export`)", path);
     vtp->data = (size_t)(mark + 1 - vtp->bytes);
     vtp->segments = (size_t)strtoull(lines + 15, NULL, 10);
     if (vtp->segments > vtp->length / (6 * sizeof(float)))
@@ -224,8 +225,8 @@ static hot_status find_grid(hot_context *context, const char *path, const struct
         to_lattice(grid, middle, at);
         for (int d = 0; d < 3; d++) {
             if (!(fabs(at[d] - round(at[d])) < 0.1) || !(fabs(at[d]) < 1e6))
-                return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': the segments' middles are on no lattice of voxels",
-                                        path);
+                return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                        "'%s': the segments' middles are on no lattice of voxels", path);
             low[d] = fmin(low[d], round(at[d]));
             high[d] = fmax(high[d], round(at[d]));
         }
@@ -236,8 +237,9 @@ static hot_status find_grid(hot_context *context, const char *path, const struct
             grid->to_world[r][3] += low[d] * grid->to_world[r][d];
     }
     if ((double)grid->size[0] * (double)grid->size[1] * (double)grid->size[2] > 1e9)
-        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': %zu x %zu x %zu voxels would be needed for its segments", path,
-                                grid->size[0], grid->size[1], grid->size[2]);
+        return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                "'%s': %zu x %zu x %zu voxels would be needed for its segments", path, grid->size[0],
+                                grid->size[1], grid->size[2]);
     return HOT_OK;
 }
 
@@ -276,12 +278,14 @@ hot_status hot_vtp_load(hot_context *context, const char *path, hot_fiber_field 
         memcpy(&amplitude, (const char *)vtp.amplitude + s * sizeof amplitude, sizeof amplitude);
         get_middle(&vtp, s, middle);
         to_lattice(&grid, middle, at);
-        size_t voxel = (size_t)lround(at[0]) + grid.size[0] * ((size_t)lround(at[1]) + grid.size[1] * (size_t)lround(at[2]));
+        size_t voxel = (size_t)lround(at[0]) +
+                       grid.size[0] * ((size_t)lround(at[1]) + grid.size[1] * (size_t)lround(at[2]));
         for (int d = 0; d < 3; d++)
             length += ((double)b[d] - a[d]) * ((double)b[d] - a[d]);
         length = sqrt(length);
         for (int d = 0; d < 3 && length > 0; d++)
-            peaks[voxel * 3 * rows + 3 * (size_t)(vtp.fiber[s] - first) + (size_t)d] = (float)(amplitude * (b[d] - a[d]) / length);
+            peaks[voxel * 3 * rows + 3 * (size_t)(vtp.fiber[s] - first) + (size_t)d] = (float)(amplitude *
+                                                                                               (b[d] - a[d]) / length);
     }
     status = hot_fiber_field_create(context, &grid, (int)rows, peaks, fibers);
 cleanup:

@@ -68,8 +68,9 @@ static void reload(window *view)
         complain(view);
 }
 
-/* Reads files again that changed. Only when two looks in a row saw the same change done, so that one that is being written
- * is left alone; files that cannot be read (yet) leave the view as it is and are tried again, ever more seldom. */
+/* Reads files again that changed. Only when two looks in a row saw the same change done, so that one that is being
+ * written is left alone; files that cannot be read (yet) leave the view as it is and are tried again, ever more seldom.
+ */
 static void watch_files(window *view)
 {
     const double now = glfwGetTime();
@@ -148,14 +149,16 @@ static int modifiers_of(int mods)
     return (mods & GLFW_MOD_SHIFT ? HOT_WITH_SHIFT : 0) | (mods & GLFW_MOD_CONTROL ? HOT_WITH_CTRL : 0);
 }
 
-/* A key that does not print, or a letter where the user's keyboard has it; 0 for the rest, which comes as characters. */
+/* A key that does not print, or a letter where the user's keyboard has it; 0 for the rest, which comes as characters.
+ */
 static int key_of(int key, int scancode, int modifiers)
 {
-    static const struct { int glfw, ours; } table[] = {
-        {GLFW_KEY_UP, HOT_KEY_UP}, {GLFW_KEY_DOWN, HOT_KEY_DOWN}, {GLFW_KEY_LEFT, HOT_KEY_LEFT},
-        {GLFW_KEY_RIGHT, HOT_KEY_RIGHT}, {GLFW_KEY_PAGE_UP, HOT_KEY_PAGE_UP}, {GLFW_KEY_PAGE_DOWN, HOT_KEY_PAGE_DOWN},
-        {GLFW_KEY_ESCAPE, HOT_KEY_ESCAPE}, {GLFW_KEY_F1, HOT_KEY_F1}, {GLFW_KEY_F2, HOT_KEY_F2}, {GLFW_KEY_F3, HOT_KEY_F3},
-        {GLFW_KEY_F11, HOT_KEY_F11}, {GLFW_KEY_SPACE, ' '}};
+    static const struct { int glfw, ours;
+    } table[] = {
+        {GLFW_KEY_UP, HOT_KEY_UP},         {GLFW_KEY_DOWN, HOT_KEY_DOWN},       {GLFW_KEY_LEFT, HOT_KEY_LEFT},
+        {GLFW_KEY_RIGHT, HOT_KEY_RIGHT},   {GLFW_KEY_PAGE_UP, HOT_KEY_PAGE_UP}, {GLFW_KEY_PAGE_DOWN, HOT_KEY_PAGE_DOWN},
+        {GLFW_KEY_ESCAPE, HOT_KEY_ESCAPE}, {GLFW_KEY_F1, HOT_KEY_F1},           {GLFW_KEY_F2, HOT_KEY_F2},
+        {GLFW_KEY_F3, HOT_KEY_F3},         {GLFW_KEY_F11, HOT_KEY_F11},         {GLFW_KEY_SPACE, ' '}};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (table[i].glfw == key)
             return table[i].ours;
@@ -242,7 +245,8 @@ static void on_drop(GLFWwindow *handle, int count, const char **paths)
     window *view = glfwGetWindowUserPointer(handle);
     hot_scene *scene;
     view->dump.events++;
-    if (hot_scene_open_dropped(view->context, *view->scene, view->options->mask, paths, count, view->state, &scene) == HOT_OK)
+    if (hot_scene_open_dropped(view->context, *view->scene, view->options->mask, paths, count, view->state, &scene) ==
+        HOT_OK)
         put_in_place(view, scene);
     else
         complain(view);
@@ -292,7 +296,8 @@ static void set_icon(GLFWwindow *handle)
     for (int row = 0; row < SIDE; row++)
         for (int column = 0; column < SIDE; column++) {
             unsigned char *pixel = pixels + 4 * (row * SIDE + column);
-            const double x = (column + 0.5 - SIDE / 2.) / (SIDE / 2. - 1), y = (row + 0.5 - SIDE / 2.) / (SIDE / 2. - 1);
+            const double x = (column + 0.5 - SIDE / 2.) / (SIDE / 2. - 1),
+                         y = (row + 0.5 - SIDE / 2.) / (SIDE / 2. - 1);
             const double away = sqrt(x * x + y * y);
             double rgb[3];
             hot_color_direction((const double[3]){x, y, sqrt(fmax(0, 1 - away * away))}, rgb);
@@ -309,8 +314,8 @@ static hot_status fail_without_window(hot_context *context, const char *what)
 {
     const char *said = NULL;
     glfwGetError(&said);
-    return hot_context_fail(context, HOT_ERROR_DEVICE, "%s (%s); a picture needs no display: --screenshot FILE.png", what,
-                            said ? said : "no reason given");
+    return hot_context_fail(context, HOT_ERROR_DEVICE, "%s (%s); a picture needs no display: --screenshot FILE.png",
+                            what, said ? said : "no reason given");
 }
 
 static hot_status open_window(window *view)
@@ -358,7 +363,8 @@ static hot_status open_window(window *view)
     return HOT_OK;
 }
 
-hot_status hot_window_run(hot_context *context, hot_scene **scene, hot_view_state *state, const hot_window_options *options)
+hot_status hot_window_run(hot_context *context, hot_scene **scene, hot_view_state *state,
+                          const hot_window_options *options)
 {
     window view = {.context = context, .scene = scene, .state = state, .options = options, .ratio = state->pixel_ratio,
                    .redraw = 1, .patience = WATCH_SECONDS, .input = {.x = -1, .y = -1}};

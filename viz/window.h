@@ -17,6 +17,7 @@ typedef struct hot_window_options {
  * others are dropped on the window; the caller destroys what it finds there. state->pixel_ratio is multiplied by the
  * content scale of the screen. Call it from the main thread.
  * Errors: HOT_ERROR_DEVICE when there is no display or no OpenGL 3.3, HOT_ERROR_MEMORY, HOT_ERROR_FILE (no font). */
-hot_status hot_window_run(hot_context *context, hot_scene **scene, hot_view_state *state, const hot_window_options *options);
+hot_status hot_window_run(hot_context *context, hot_scene **scene, hot_view_state *state,
+                          const hot_window_options *options);
 
 #endif

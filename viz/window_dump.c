@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 
-hot_status hot_window_dump_write(hot_context *context, const char *path, const hot_window_dump *dump, const hot_scene *scene,
-                                 const hot_view_state *state, const hot_input *input)
+hot_status hot_window_dump_write(hot_context *context, const char *path, const hot_window_dump *dump,
+                                 const hot_scene *scene, const hot_view_state *state, const hot_input *input)
 {
     char beside[4096], text[256];
     size_t count;

@@ -8,8 +8,10 @@ as spherical harmonics for mrview (whose glyphs have 1,280 triangles). Runs alte
 that can be read: it is started under Xvfb with G1 and with G2 `-capture.grab`s of the same view, each of which draws
 the picture again, sometimes more than once: count_draws.c counts its draw calls, of which a glyph takes two. The
 difference of the two times is that of so many pictures, and what the same grabs cost without glyphs (drawing the image,
-reading the picture back, writing the PNG) is X (user and system, all threads) stand beside the wall clock, for machines that do other work
-as well."""
+reading the picture back, writing the PNG) is taken off. hotfiber-view --bench draws its frames one by one, without the
+image, and waits for each; the camera turns between two, and every triangle is computed from the tensor again. CPU
+seconds per frame (user and system, all threads) stand beside the wall clock, for machines that do other work as
+well."""
 import argparse
 import os
 import resource

@@ -1,5 +1,6 @@
-/* drop_file WINDOW PATH...: drags files over an X window and lets go of them there, as a file manager does (the XDND protocol,
- * version 5: freedesktop.org/wiki/Specifications/XDND). xdotool cannot. Status 0 when the window says it took them. */
+/* drop_file WINDOW PATH...: drags files over an X window and lets go of them there, as a file manager does (the XDND
+ * protocol, version 5: freedesktop.org/wiki/Specifications/XDND). xdotool cannot. Status 0 when the window says it took
+ * them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

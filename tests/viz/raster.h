@@ -1,5 +1,5 @@
-/* Draws an overlay's triangles on the CPU, as the renderer is to draw them: pixel centres, the nearest texel, straight alpha.
- * For tests that look at pixels without GL. */
+/* Draws an overlay's triangles on the CPU, as the renderer is to draw them: pixel centres, the nearest texel, straight
+ * alpha. For tests that look at pixels without GL. */
 #ifndef HOT_TESTS_VIZ_RASTER_H
 #define HOT_TESTS_VIZ_RASTER_H
 
@@ -9,11 +9,12 @@
 
 #include "render.h"
 
-/* What (x, y) has of each corner of the triangle; 0 when it is outside. Points on an edge belong to one side of it, so that
- * two triangles that share it do not both draw them. */
+/* What (x, y) has of each corner of the triangle; 0 when it is outside. Points on an edge belong to one side of it, so
+ * that two triangles that share it do not both draw them. */
 static inline int raster_inside(const hot_overlay_vertex t[3], double x, double y, double weight[3])
 {
-    const double area = ((double)t[1].x - t[0].x) * ((double)t[2].y - t[0].y) - ((double)t[2].x - t[0].x) * ((double)t[1].y - t[0].y);
+    const double area = ((double)t[1].x - t[0].x) * ((double)t[2].y - t[0].y) -
+                        ((double)t[2].x - t[0].x) * ((double)t[1].y - t[0].y);
     if (area == 0)
         return 0;
     for (int i = 0; i < 3; i++) {

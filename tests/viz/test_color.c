@@ -32,7 +32,8 @@ int main(void)
         for (int b = 0; b < a; b++) {
             hot_color_fiber(a, rgb);
             hot_color_fiber(b, other);
-            CHECK(fabs(rgb[0] - other[0]) + fabs(rgb[1] - other[1]) + fabs(rgb[2] - other[2]) > 0.4, "fibres %d and %d", a, b);
+            CHECK(fabs(rgb[0] - other[0]) + fabs(rgb[1] - other[1]) + fabs(rgb[2] - other[2]) > 0.4, "fibres %d and %d",
+                  a, b);
         }
     hot_color_fiber(4, rgb);
     hot_color_fiber(99, other);

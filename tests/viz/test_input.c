@@ -27,7 +27,8 @@ static void set_stage(hot_context *context, stage *on)
         on->peaks[3 * v] = 1;
         on->image[v] = (float)(v % 100);
     }
-    const hot_scene_parts parts = {.grid = grid, .order = 2, .tensors = on->tensors, .max_fibers = 1, .peaks = on->peaks};
+    const hot_scene_parts parts = {
+        .grid = grid, .order = 2, .tensors = on->tensors, .max_fibers = 1, .peaks = on->peaks};
     on->context = context;
     CHECK(hot_scene_create(context, &parts, &on->scene) == HOT_OK, "%s", hot_context_message(context));
     CHECK(hot_scene_add_volume(on->scene, "t1", 1, on->image, 0) == HOT_OK, "%s", hot_context_message(context));
@@ -74,7 +75,8 @@ static void test_table(hot_context *context)
     char *markdown = NULL;
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < i; j++)
-            CHECK(table[i].trigger != table[j].trigger || table[i].key != table[j].key || table[i].modifiers != table[j].modifiers,
+            CHECK(table[i].trigger != table[j].trigger || table[i].key != table[j].key ||
+                      table[i].modifiers != table[j].modifiers,
                   "rows %zu and %zu are the same event", j, i);
         if (i && strcmp(table[i].group, table[i - 1].group))
             for (size_t j = 0; j + 1 < i; j++)
@@ -108,7 +110,8 @@ static void test_table(hot_context *context)
 
     CHECK(hot_bindings_markdown(context, &markdown) == HOT_OK, "markdown");
     for (size_t i = 0; i < count; i++)
-        CHECK(!table[i].label || (strstr(markdown, table[i].label) && strstr(markdown, table[i].help)), "row %zu is in it", i);
+        CHECK(!table[i].label || (strstr(markdown, table[i].label) && strstr(markdown, table[i].help)),
+              "row %zu is in it", i);
     FILE *readme = fopen(HOT_SOURCE "/README.md", "r");
     static char text[200000];
     size_t length = readme ? fread(text, 1, sizeof text - 1, readme) : 0;
@@ -154,13 +157,14 @@ static void test_slices(hot_context *context)
     memcpy(on.state.voxel, middle, sizeof middle);
     move(&on, 500, 100); /* the sagittal one is on the right above */
     key(&on, HOT_KEY_UP, 0);
-    CHECK(on.state.voxel[0] == 2 && on.state.voxel[1] == 3 && on.state.voxel[2] == 3, "sagittal: %d %d %d", on.state.voxel[0],
-          on.state.voxel[1], on.state.voxel[2]);
+    CHECK(on.state.voxel[0] == 2 && on.state.voxel[1] == 3 && on.state.voxel[2] == 3, "sagittal: %d %d %d",
+          on.state.voxel[0], on.state.voxel[1], on.state.voxel[2]);
     hot_input_wheel(&on.input, on.scene, &on.state, -1, 0);
     CHECK(on.state.voxel[0] == 3, "and the wheel goes back");
     /* half steps of fine wheels add up */
     CHECK(hot_input_wheel(&on.input, on.scene, &on.state, 0.5, 0) == 0 && on.state.voxel[0] == 3, "half a step");
-    CHECK(hot_input_wheel(&on.input, on.scene, &on.state, 0.5, 0) == HOT_ASKS_REDRAW && on.state.voxel[0] == 2, "a whole");
+    CHECK(hot_input_wheel(&on.input, on.scene, &on.state, 0.5, 0) == HOT_ASKS_REDRAW && on.state.voxel[0] == 2,
+          "a whole");
     drag(&on, HOT_BUTTON_RIGHT, HOT_WITH_SHIFT, 500, 100, 500, 84);
     CHECK(on.state.voxel[0] == 0, "a drag of 16 up is two slices: %d", on.state.voxel[0]);
     hot_scene_destroy(&on.scene);
@@ -199,10 +203,11 @@ static void test_settings(hot_context *context)
     for (int i = 0; i < 3; i++)
         key(&on, '[', 0);
     CHECK(state->threshold == 0, "and back to none: %g", state->threshold);
-    const struct { int key; int *field; } switches[] = {
-        {'N', &state->normalise}, {'K', &state->clip}, {'T', &state->light}, {'W', &state->extent}, {'M', &state->show_image},
-        {'I', &state->interpolate}, {'F', &state->show_crosshair}, {'V', &state->show_values}, {'B', &state->show_colorbar},
-        {' ', &state->show_annotations}, {'H', &state->show_help}, {'?', &state->show_help}};
+    const struct { int key; int *field;
+    } switches[] = {{'N', &state->normalise},        {'K', &state->clip},        {'T', &state->light},
+                    {'W', &state->extent},           {'M', &state->show_image},  {'I', &state->interpolate},
+                    {'F', &state->show_crosshair},   {'V', &state->show_values}, {'B', &state->show_colorbar},
+                    {' ', &state->show_annotations}, {'H', &state->show_help},   {'?', &state->show_help}};
     for (size_t s = 0; s < sizeof switches / sizeof switches[0]; s++) {
         const int before = *switches[s].field;
         CHECK(key(&on, switches[s].key, 0) == HOT_ASKS_REDRAW && *switches[s].field == !before, "switch %zu", s);
@@ -279,13 +284,15 @@ static void test_mouse_in_plane(hot_context *context)
     hot_scene_to_ras(on.scene, (const double[3]){1, 2, on.state.voxel[2]}, ras);
     hot_viewport_project(&view, ras, pixel);
     move(&on, pixel[0], pixel[1]);
-    CHECK(button(&on, HOT_BUTTON_LEFT, 1, 0) == HOT_ASKS_REDRAW && on.state.voxel[0] == 1 && on.state.voxel[1] == 2, "press");
+    CHECK(button(&on, HOT_BUTTON_LEFT, 1, 0) == HOT_ASKS_REDRAW && on.state.voxel[0] == 1 && on.state.voxel[1] == 2,
+          "press");
     hot_scene_to_ras(on.scene, (const double[3]){5, 3, on.state.voxel[2]}, ras);
     hot_viewport_project(&view, ras, pixel);
     CHECK(move(&on, pixel[0], pixel[1]) == HOT_ASKS_REDRAW && on.state.voxel[0] == 5 && on.state.voxel[1] == 3, "drag");
     CHECK(button(&on, HOT_BUTTON_LEFT, 0, 0) == HOT_ASKS_PICK, "release");
     hot_view_state before = on.state;
-    CHECK(drag(&on, HOT_BUTTON_LEFT, 0, 2, 2, 2, 2) == 0 && memcmp(&before, &on.state, sizeof before) == 0, "beside the grid");
+    CHECK(drag(&on, HOT_BUTTON_LEFT, 0, 2, 2, 2, 2) == 0 && memcmp(&before, &on.state, sizeof before) == 0,
+          "beside the grid");
     CHECK(move(&on, 300, 300) == 0, "moving alone does nothing");
 
     /* brightness: the drag's whole way counts; contrast grows upwards about the same middle */
@@ -298,13 +305,15 @@ static void test_mouse_in_plane(hot_context *context)
     CHECK_NEAR(on.state.window[1] - on.state.window[0], wide * exp(-0.1), 1e-9, "more contrast");
     CHECK_NEAR((on.state.window[1] + on.state.window[0]) / 2, (low + high) / 2 - 0.2 * wide, 1e-9, "about its middle");
     drag(&on, HOT_BUTTON_RIGHT, 0, 200, 10, 200, 1e6);
-    CHECK(isfinite(on.state.window[0]) && isfinite(on.state.window[1]) && on.state.window[1] > on.state.window[0], "any drag");
+    CHECK(isfinite(on.state.window[0]) && isfinite(on.state.window[1]) && on.state.window[1] > on.state.window[0],
+          "any drag");
 
     /* pan with either hand: what was at the press is at the release */
     for (int way = 0; way < 2; way++) {
         view = view_of(&on, 0);
         hot_viewport_unproject(&view, 200, 150, ras);
-        CHECK(drag(&on, way ? HOT_BUTTON_LEFT : HOT_BUTTON_MIDDLE, way ? HOT_WITH_SHIFT : 0, 200, 150, 262, 121) & HOT_ASKS_REDRAW,
+        CHECK(drag(&on, way ? HOT_BUTTON_LEFT : HOT_BUTTON_MIDDLE, way ? HOT_WITH_SHIFT : 0, 200, 150, 262, 121) &
+                  HOT_ASKS_REDRAW,
               "pan");
         view = view_of(&on, 0);
         hot_viewport_project(&view, ras, again);
@@ -333,7 +342,8 @@ static void test_mouse_in_plane(hot_context *context)
     CHECK(drag(&on, HOT_BUTTON_MIDDLE, HOT_WITH_CTRL, 100, 100, 300, 300) == 0, "no meaning");
     CHECK(memcmp(&before, &on.state, sizeof before) == 0, "nothing changed");
     /* the hand's tremble is not a drag */
-    CHECK(drag(&on, HOT_BUTTON_MIDDLE, 0, 200, 200, 202, 201) == 0 && memcmp(&before, &on.state, sizeof before) == 0, "tremble");
+    CHECK(drag(&on, HOT_BUTTON_MIDDLE, 0, 200, 200, 202, 201) == 0 && memcmp(&before, &on.state, sizeof before) == 0,
+          "tremble");
     hot_scene_destroy(&on.scene);
 }
 
@@ -374,8 +384,9 @@ static void test_turning(hot_context *context)
         CHECK_NEAR(q[0], x, 1e-6, "rolled a quarter");
         CHECK_NEAR(q[1], y + r, 1e-6, "rolled a quarter");
         const double *rotation = space ? on.state.rotation : on.state.tilt;
-        CHECK_NEAR(rotation[0] * rotation[0] + rotation[1] * rotation[1] + rotation[2] * rotation[2] + rotation[3] * rotation[3], 1,
-                   1e-12, "still a rotation");
+        CHECK_NEAR(rotation[0] * rotation[0] + rotation[1] * rotation[1] + rotation[2] * rotation[2] +
+                       rotation[3] * rotation[3],
+                   1, 1e-12, "still a rotation");
         hot_scene_destroy(&on.scene);
     }
     /* in 3-D a plain drag turns, a click picks */

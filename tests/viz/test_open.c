@@ -65,20 +65,26 @@ int main(void)
               strstr(hot_context_message(context), "broken.nrrd"), "broken: %s", hot_context_message(context));
     CHECK(hot_scene_open_dropped(context, scene, NULL, none, 1, &state, &next) != HOT_OK && !next &&
               strstr(hot_context_message(context), "nothing.nrrd"), "not there: %s", hot_context_message(context));
-    CHECK(hot_scene_open_dropped(context, scene, NULL, large_image, 1, &state, &next) != HOT_OK && !next, "an image of other voxels");
-    CHECK(hot_scene_open_dropped(context, scene, NULL, none, 0, &state, &next) == HOT_ERROR_ARGUMENT && !next, "no file");
-    CHECK(hot_scene_open_dropped(context, scene, NULL, none, 17, &state, &next) == HOT_ERROR_ARGUMENT && !next, "17 files");
+    CHECK(hot_scene_open_dropped(context, scene, NULL, large_image, 1, &state, &next) != HOT_OK && !next,
+          "an image of other voxels");
+    CHECK(hot_scene_open_dropped(context, scene, NULL, none, 0, &state, &next) == HOT_ERROR_ARGUMENT && !next,
+          "no file");
+    CHECK(hot_scene_open_dropped(context, scene, NULL, none, 17, &state, &next) == HOT_ERROR_ARGUMENT && !next,
+          "17 files");
     CHECK(memcmp(&before, &state, sizeof state) == 0, "the view is as it was");
 
     /* an image goes behind what is there, and shows */
-    CHECK(hot_scene_open_dropped(context, scene, NULL, image, 1, &state, &next) == HOT_OK, "%s", hot_context_message(context));
-    CHECK(next && next->paths == 2 && strcmp(state.background, "t1") == 0 && state.show_image, "background %s", state.background);
+    CHECK(hot_scene_open_dropped(context, scene, NULL, image, 1, &state, &next) == HOT_OK, "%s",
+          hot_context_message(context));
+    CHECK(next && next->paths == 2 && strcmp(state.background, "t1") == 0 && state.show_image, "background %s",
+          state.background);
     CHECK(state.voxel[0] == 1 && state.zoom == 3, "the same view");
     hot_scene_destroy(&scene);
     scene = next;
 
     /* tensors of another grid take its place, and are seen whole; how they are drawn stays; the image is gone */
-    CHECK(hot_scene_open_dropped(context, scene, "t1.nrrd", other, 1, &state, &next) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(hot_scene_open_dropped(context, scene, "t1.nrrd", other, 1, &state, &next) == HOT_OK, "%s",
+          hot_context_message(context));
     CHECK(next && next->paths == 1 && next->grid.size[2] == N - 1, "the other grid");
     CHECK(state.zoom == 1 && state.voxel[0] == N / 2 && state.glyph == HOT_GLYPH_SURFACE, "zoom %g", state.zoom);
     CHECK(strcmp(state.background, "auto") == 0, "background %s", state.background);
@@ -86,8 +92,8 @@ int main(void)
 
     /* read again: the same grid keeps the view, another one begins anew, a lost file harms nothing */
     state.zoom = 5;
-    CHECK(hot_scene_read_again(context, scene, NULL, &state, &next) == HOT_OK && next->paths == 2 && state.zoom == 5, "again: %s",
-          hot_context_message(context));
+    CHECK(hot_scene_read_again(context, scene, NULL, &state, &next) == HOT_OK && next->paths == 2 && state.zoom == 5,
+          "again: %s", hot_context_message(context));
     hot_scene_destroy(&next);
     strcpy(state.background, "t1");
     before = state;
@@ -99,7 +105,8 @@ int main(void)
     CHECK(hot_scene_load(context, first, 1, NULL, &scene) == HOT_OK, "%s", hot_context_message(context));
     save_tensors(context, "a.nrrd", 2, N);
     strcpy(state.background, "none");
-    CHECK(hot_scene_read_again(context, scene, NULL, &state, &next) == HOT_OK && state.zoom == 1, "a coarser grid: zoom %g", state.zoom);
+    CHECK(hot_scene_read_again(context, scene, NULL, &state, &next) == HOT_OK && state.zoom == 1,
+          "a coarser grid: zoom %g", state.zoom);
     CHECK(strcmp(state.background, "none") == 0, "no image stays no image");
     hot_scene_destroy(&next);
     hot_scene_destroy(&scene);

@@ -75,7 +75,8 @@ static hot_scene *make_scene(hot_context *context)
                 peaks[g][3 * f + d] = (float)(weight * v[d]);
         }
     }
-    hot_scene_parts parts = {.grid = grid, .order = 4, .tensors = rows[0], .max_fibers = 2, .peaks = peaks[0], .mask = mask};
+    hot_scene_parts parts = {
+        .grid = grid, .order = 4, .tensors = rows[0], .max_fibers = 2, .peaks = peaks[0], .mask = mask};
     hot_scene *scene = NULL;
     CHECK(hot_scene_create(context, &parts, &scene) == HOT_OK, "%s", hot_context_message(context));
     return scene;
@@ -83,8 +84,8 @@ static hot_scene *make_scene(hot_context *context)
 
 static void set(hot_context *context, hot_view_state *state, const char *name, const char *value)
 {
-    CHECK(hot_view_setting_parse(context, hot_view_setting_find(name), value, state) == HOT_OK, "%s %s: %s", name, value,
-          hot_context_message(context));
+    CHECK(hot_view_setting_parse(context, hot_view_setting_find(name), value, state) == HOT_OK, "%s %s: %s", name,
+          value, hot_context_message(context));
 }
 
 int main(void)

@@ -43,7 +43,8 @@ static void set_stage(hot_context *context, const hot_grid *grid, stage *on)
         on->peaks[3 * MOST * v] = 1;
         on->image[v] = (float)(v + 0.25);
     }
-    const hot_scene_parts parts = {.grid = *grid, .order = 4, .tensors = on->tensors, .max_fibers = MOST, .peaks = on->peaks};
+    const hot_scene_parts parts = {
+        .grid = *grid, .order = 4, .tensors = on->tensors, .max_fibers = MOST, .peaks = on->peaks};
     CHECK(hot_scene_create(context, &parts, &on->scene) == HOT_OK, "%s", hot_context_message(context));
     CHECK(hot_scene_add_volume(on->scene, "t1", 1, on->image, 0) == HOT_OK, "%s", hot_context_message(context));
     hot_view_state_default(&on->state);
@@ -137,7 +138,8 @@ static void test_orientation(hot_context *context)
                 expected_letters(view, 40 * edges[e][0], 40 * edges[e][1], letters);
                 const char *shown = text_near(&on.list, view->x + view->width / 2 * (1 + edges[e][0]),
                                               view->y + view->height / 2 * (1 + edges[e][1]));
-                CHECK(strcmp(shown, letters) == 0, "turn %d plane %d edge %d: %s, not %s", turn, plane, e, shown, letters);
+                CHECK(strcmp(shown, letters) == 0, "turn %d plane %d edge %d: %s, not %s", turn, plane, e, shown,
+                      letters);
             }
         }
         /* 3-D: each letter lies where a step that way goes */
@@ -163,7 +165,8 @@ static void test_orientation(hot_context *context)
             CHECK(item != NULL, "letter %s", letter);
             if (!item)
                 continue;
-            CHECK_NEAR((item->x + item->x2) / 2, (double)ball->x + scale * (pixel[0] - 450), 1.01, "turn %d %s", turn, letter);
+            CHECK_NEAR((item->x + item->x2) / 2, (double)ball->x + scale * (pixel[0] - 450), 1.01, "turn %d %s", turn,
+                       letter);
             CHECK_NEAR(item->y - 4.5, (double)ball->y + scale * (pixel[1] - 350), 2.01, "turn %d %s", turn, letter);
             if (fabs(toward) > 0.1) /* what is behind the ball is drawn before it */
                 CHECK((item < ball) == (toward < 0), "turn %d %s in front or behind", turn, letter);
@@ -176,7 +179,9 @@ static void test_orientation(hot_context *context)
     set_stage(context, &grid, &on);
     lay_out(&on, 900, 700);
     hot_overlay_add_orientation(&on.page, &on.layout.viewport[0]);
-    CHECK(find_text(&on.list, "-x") && find_text(&on.list, "+x") && find_text(&on.list, "+y") && find_text(&on.list, "-y"), "x y");
+    CHECK(find_text(&on.list, "-x") && find_text(&on.list, "+x") && find_text(&on.list, "+y") &&
+              find_text(&on.list, "-y"),
+          "x y");
     clear_stage(&on);
     char letters[3];
     hot_overlay_letters((const double[3]){0.97, -0.24, 0}, 1, letters);
@@ -189,7 +194,8 @@ static void test_orientation(hot_context *context)
 
 static void test_scale(hot_context *context)
 {
-    static const double exact[][2] = {{1, 1}, {1.99, 1}, {2, 2}, {4.9, 2}, {5, 5}, {9.99, 5}, {10, 10}, {0.049, 0.02}, {7300, 5000}};
+    static const double exact[][2] = {{1, 1},    {1.99, 1}, {2, 2},        {4.9, 2},    {5, 5},
+                                      {9.99, 5}, {10, 10},  {0.049, 0.02}, {7300, 5000}};
     for (size_t i = 0; i < sizeof exact / sizeof exact[0]; i++)
         CHECK_NEAR(hot_overlay_round_length(exact[i][0]), exact[i][1], 1e-9 * exact[i][1], "round %g", exact[i][0]);
     static stage on;
@@ -203,7 +209,8 @@ static void test_scale(hot_context *context)
         hot_overlay_add_scale_bar(&on.page, view);
         const hot_draw_item *bar = NULL, *label = NULL;
         for (size_t i = 0; i < on.list.count; i++) {
-            bar = on.list.items[i].kind == HOT_DRAW_RECTANGLE ? &on.list.items[i] : bar; /* the last: the first is its rim */
+            bar = on.list.items[i].kind == HOT_DRAW_RECTANGLE ? &on.list.items[i]
+                                                              : bar; /* the last: the first is its rim */
             label = on.list.items[i].kind == HOT_DRAW_TEXT ? &on.list.items[i] : label;
         }
         CHECK(bar && label, "bar and label");
@@ -242,7 +249,8 @@ static void test_crosshair(hot_context *context)
                     CHECK(on.list.count >= (view->space ? 3 : 4), "turn %d view %d: %zu lines", turn, v, on.list.count);
                 for (size_t i = 0; i < on.list.count; i++) {
                     const hot_draw_item *line = &on.list.items[i];
-                    const double dx = (double)(line->x2 - line->x), dy = (double)(line->y2 - line->y), length = hypot(dx, dy);
+                    const double dx = (double)(line->x2 - line->x), dy = (double)(line->y2 - line->y),
+                                 length = hypot(dx, dy);
                     const double off = fabs((at[0] - (double)line->x) * dy - (at[1] - (double)line->y) * dx) / length;
                     CHECK(off <= 0.75, "turn %d mode %d: line %zu passes the point by %g", turn, mode, i, off);
                     CHECK((double)fminf(line->x, line->x2) >= view->x - 0.01 &&
@@ -275,16 +283,18 @@ static void test_numbers(hot_context *context)
     lay_out(&on, 1200, 800);
     hot_overlay_add_status(&on.page);
     hot_scene_to_ras(on.scene, (const double[3]){3, 2, 5}, ras);
-    snprintf(expected, sizeof expected, "voxel 3 2 5    %.1f %.1f %.1f mm    t1 %.4g    1 fibre", ras[0], ras[1], ras[2],
-             3 + NX * (2 + NY * 5) + 0.25);
-    CHECK(find_text(&on.list, expected) != NULL, "'%s', not '%s'", hot_draw_item_text(&on.list, &on.list.items[0]), expected);
+    snprintf(expected, sizeof expected, "voxel 3 2 5    %.1f %.1f %.1f mm    t1 %.4g    1 fibre", ras[0], ras[1],
+             ras[2], 3 + NX * (2 + NY * 5) + 0.25);
+    CHECK(find_text(&on.list, expected) != NULL, "'%s', not '%s'", hot_draw_item_text(&on.list, &on.list.items[0]),
+          expected);
     for (int plane = 0; plane < 3; plane++) {
         static const char *const names[3] = {"axial", "sagittal", "coronal"};
         on.state.plane = plane;
         lay_out(&on, 1200, 800);
         const int axis = on.layout.viewport[0].axis;
         hot_overlay_add_caption(&on.page, &on.layout.viewport[0]);
-        snprintf(expected, sizeof expected, "%s, %c = %d of %zu", names[plane], "ijk"[axis], on.state.voxel[axis], grid.size[axis]);
+        snprintf(expected, sizeof expected, "%s, %c = %d of %zu", names[plane], "ijk"[axis], on.state.voxel[axis],
+                 grid.size[axis]);
         CHECK(find_text(&on.list, expected) != NULL, "'%s'", expected);
     }
     /* the image's window, and the colour bar: each tick stands at its value */
@@ -299,7 +309,8 @@ static void test_numbers(hot_context *context)
     CHECK(find_text(&on.list, "t1  10 to 250") != NULL, "window");
     float top = INFINITY, bottom = -INFINITY;
     for (size_t i = 0; i < on.list.count; i++)
-        if (on.list.items[i].kind == HOT_DRAW_RECTANGLE && on.list.items[i].color.a == 1 && on.list.items[i].x2 - on.list.items[i].x > 6) {
+        if (on.list.items[i].kind == HOT_DRAW_RECTANGLE && on.list.items[i].color.a == 1 &&
+            on.list.items[i].x2 - on.list.items[i].x > 6) {
             top = fminf(top, on.list.items[i].y);
             bottom = fmaxf(bottom, on.list.items[i].y2);
         }
@@ -309,7 +320,8 @@ static void test_numbers(hot_context *context)
         const hot_draw_item *item = find_text(&on.list, expected);
         CHECK(item != NULL, "tick %s", expected);
         if (item)
-            CHECK_NEAR(item->y - 4.5f, (double)bottom - (double)(bottom - top) * (ticks[t] + 20) / 120, 1.51, "tick %s", expected);
+            CHECK_NEAR(item->y - 4.5f, (double)bottom - (double)(bottom - top) * (ticks[t] + 20) / 120, 1.51, "tick %s",
+                       expected);
     }
     /* without a legend, and with those of the other colourings */
     on.state.show_colorbar = 0;
@@ -320,7 +332,8 @@ static void test_numbers(hot_context *context)
     on.state.color = HOT_COLOR_FIBER;
     lay_out(&on, 1200, 800);
     hot_overlay_add_legend(&on.page);
-    CHECK(find_text(&on.list, "1") && find_text(&on.list, "2") && find_text(&on.list, "3") && !find_text(&on.list, "4"), "fibres");
+    CHECK(find_text(&on.list, "1") && find_text(&on.list, "2") && find_text(&on.list, "3") && !find_text(&on.list, "4"),
+          "fibres");
     clear_stage(&on);
 }
 
@@ -333,8 +346,8 @@ static void check_inside(const stage *on, int width, int height, const char *wha
         const hot_draw_item *item = &on->list.items[i];
         if (item->kind == HOT_DRAW_TEXT)
             CHECK(item->x >= 0 && item->x2 <= (float)width && item->y - 8 >= 0 && item->y + 3 <= (float)height,
-                  "%s, %d x %d: '%s' at %g %g", what, width, height, hot_draw_item_text(&on->list, item), (double)item->x,
-                  (double)item->y);
+                  "%s, %d x %d: '%s' at %g %g", what, width, height, hot_draw_item_text(&on->list, item),
+                  (double)item->x, (double)item->y);
     }
 }
 
@@ -353,8 +366,8 @@ static void test_panels(hot_context *context)
         check_inside(&on, sizes[s][0], sizes[s][1], "help");
         for (size_t i = 0; i < count; i++)
             if (table[i].label)
-                CHECK(find_text(&on.list, table[i].label) && find_text(&on.list, table[i].help), "%d x %d: '%s' is there",
-                      sizes[s][0], sizes[s][1], table[i].help);
+                CHECK(find_text(&on.list, table[i].label) && find_text(&on.list, table[i].help),
+                      "%d x %d: '%s' is there", sizes[s][0], sizes[s][1], table[i].help);
     }
     char *text = NULL;
     CHECK(hot_pick_describe(on.scene, on.state.voxel, &text) == HOT_OK, "%s", hot_context_message(context));
@@ -383,8 +396,9 @@ static void test_panels(hot_context *context)
     }
     hot_context_free(context, text);
     lay_out(&on, 400, 300);
-    hot_overlay_add_message(&on.page, "'/a/very/long/name/of/a/file/that/nobody/can/read/without/its/being/broken.nrrd' is not what it "
-                            "should be, and this line goes on and on");
+    hot_overlay_add_message(
+        &on.page, "'/a/very/long/name/of/a/file/that/nobody/can/read/without/its/being/broken.nrrd' is not what it "
+                  "should be, and this line goes on and on");
     CHECK(on.list.count > 3, "broken into lines: %zu", on.list.count);
     check_inside(&on, 400, 300, "message");
     clear_stage(&on);
@@ -402,9 +416,11 @@ static void test_whole(hot_context *context)
     set_stage(context, &grid, &on);
     CHECK(hot_overlay_create(context, &overlay) == HOT_OK, "create");
     on.state.show_annotations = 0;
-    CHECK(hot_overlay_build(overlay, on.scene, &on.state, 640, 480, &mesh) == HOT_OK && mesh && mesh->count == 0, "nothing");
+    CHECK(hot_overlay_build(overlay, on.scene, &on.state, 640, 480, &mesh) == HOT_OK && mesh && mesh->count == 0,
+          "nothing");
     hot_overlay_say(overlay, "trouble");
-    CHECK(hot_overlay_build(overlay, on.scene, &on.state, 640, 480, &mesh) == HOT_OK && mesh->count > 0, "but a message");
+    CHECK(hot_overlay_build(overlay, on.scene, &on.state, 640, 480, &mesh) == HOT_OK && mesh->count > 0,
+          "but a message");
     CHECK(hot_overlay_say(overlay, NULL) == 1 && hot_overlay_say(overlay, NULL) == 0, "taken away once");
     on.state.show_annotations = on.state.show_values = on.state.show_help = 1;
     size_t before = 0;
@@ -412,7 +428,8 @@ static void test_whole(hot_context *context)
     for (int mode = 0; mode < 3; mode++)
         for (int again = 0; again < 2; again++) {
             on.state.mode = mode;
-            CHECK(hot_overlay_build(overlay, on.scene, &on.state, 640, 480, &mesh) == HOT_OK, "%s", hot_context_message(context));
+            CHECK(hot_overlay_build(overlay, on.scene, &on.state, 640, 480, &mesh) == HOT_OK, "%s",
+                  hot_context_message(context));
             CHECK(mesh->count > 1000 && mesh->count % 3 == 0 && mesh->atlas, "triangles: %zu", mesh->count);
             CHECK(!again || mesh->count == before, "the same again");
             CHECK(!version || mesh->atlas_version == version, "the same font");
@@ -430,8 +447,8 @@ static void test_whole(hot_context *context)
     for (size_t s = 0; s < sizeof tiny / sizeof tiny[0]; s++)
         for (int mode = 0; mode < 3; mode++) {
             on.state.mode = mode;
-            CHECK(hot_overlay_build(overlay, on.scene, &on.state, tiny[s][0], tiny[s][1], &mesh) == HOT_OK, "%d x %d: %s",
-                  tiny[s][0], tiny[s][1], hot_context_message(context));
+            CHECK(hot_overlay_build(overlay, on.scene, &on.state, tiny[s][0], tiny[s][1], &mesh) == HOT_OK,
+                  "%d x %d: %s", tiny[s][0], tiny[s][1], hot_context_message(context));
         }
     /* one voxel, and nothing in it that is a number */
     static float tensor[16];
@@ -446,8 +463,8 @@ static void test_whole(hot_context *context)
     CHECK(hot_view_state_resolve(context, lone, &on.state) == HOT_OK, "%s", hot_context_message(context));
     for (int mode = 0; mode < 3; mode++) {
         on.state.mode = mode;
-        CHECK(hot_overlay_build(overlay, lone, &on.state, 640, 480, &mesh) == HOT_OK && mesh->count > 0, "one voxel: %s",
-              hot_context_message(context));
+        CHECK(hot_overlay_build(overlay, lone, &on.state, 640, 480, &mesh) == HOT_OK && mesh->count > 0,
+              "one voxel: %s", hot_context_message(context));
         for (size_t v = 0; v < mesh->count; v++)
             CHECK(isfinite(mesh->vertices[v].x) && isfinite(mesh->vertices[v].y), "vertex %zu", v);
     }

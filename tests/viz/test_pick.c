@@ -80,14 +80,15 @@ static void test_planes(hot_context *context)
                 hot_scene_to_ras(made.scene, at, ras);
                 hot_viewport_project(view, ras, pixel);
                 CHECK(hot_pick_voxel(made.scene, &state, view, pixel[0], pixel[1], found) && same_voxel(voxel, found),
-                      "turn %d plane %d: %d %d %d for %d %d %d", turn, plane, found[0], found[1], found[2], voxel[0], voxel[1],
-                      voxel[2]);
+                      "turn %d plane %d: %d %d %d for %d %d %d", turn, plane, found[0], found[1], found[2], voxel[0],
+                      voxel[1], voxel[2]);
                 /* beyond the grid there is none, and nothing is changed */
                 at[(view->axis + 1) % 3] = -0.6;
                 hot_scene_to_ras(made.scene, at, ras);
                 hot_viewport_project(view, ras, pixel);
                 found[0] = -7;
-                CHECK(!hot_pick_voxel(made.scene, &state, view, pixel[0], pixel[1], found) && found[0] == -7, "outside");
+                CHECK(!hot_pick_voxel(made.scene, &state, view, pixel[0], pixel[1], found) && found[0] == -7,
+                      "outside");
             }
         }
         hot_scene_destroy(&made.scene);
@@ -95,8 +96,8 @@ static void test_planes(hot_context *context)
 }
 
 /* The pixel of a point at `along` mm in RAS direction v from a voxel's centre. */
-static void pixel_from(const hot_scene *scene, const hot_viewport *view, const int voxel[3], const double v[3], double along,
-                       double pixel[2])
+static void pixel_from(const hot_scene *scene, const hot_viewport *view, const int voxel[3], const double v[3],
+                       double along, double pixel[2])
 {
     double ras[3];
     hot_scene_to_ras(scene, (const double[3]){voxel[0], voxel[1], voxel[2]}, ras);
@@ -126,7 +127,8 @@ static void test_lone_glyph(hot_context *context)
         hot_quaternion_axis(across, 3 * check_random(&seed), state.rotation);
         hot_view_lay_out(made.scene, &state, 900, 900, &layout);
         const hot_viewport *view = &layout.viewport[0];
-        const double mm = 0.5 * (turn % 2 ? hot_scene_surface_mm(made.scene, &state, 0) : hot_scene_stick_mm(made.scene, &state, 0));
+        const double mm = 0.5 * (turn % 2 ? hot_scene_surface_mm(made.scene, &state, 0)
+                                          : hot_scene_stick_mm(made.scene, &state, 0));
         const double thick = 2 * view->mm_per_pixel + hot_scene_stick_radius(made.scene, &state);
         double flat = 0;
         for (int d = 0; d < 3; d++)
@@ -135,7 +137,8 @@ static void test_lone_glyph(hot_context *context)
         for (int side = -1; side <= 1; side += 2) {
             int found[3] = {-7, -7, -7};
             pixel_from(made.scene, view, (const int[3]){0, 0, 0}, v, side * 0.9 * mm, pixel);
-            CHECK(hot_pick_voxel(made.scene, &state, view, pixel[0], pixel[1], found) && same_voxel(found, (const int[3]){0, 0, 0}),
+            CHECK(hot_pick_voxel(made.scene, &state, view, pixel[0], pixel[1], found) &&
+                      same_voxel(found, (const int[3]){0, 0, 0}),
                   "turn %d: a lobe is hit: %d %d %d", turn, found[0], found[1], found[2]);
         }
         /* Beside the middle: at right angles to the fibre and to the view. The order-4 lobe has hardly any waist. */
@@ -143,7 +146,8 @@ static void test_lone_glyph(hot_context *context)
             across[d] = v[(d + 1) % 3] * view->toward[(d + 2) % 3] - v[(d + 2) % 3] * view->toward[(d + 1) % 3];
         int found[3] = {-7, -7, -7};
         pixel_from(made.scene, view, (const int[3]){0, 0, 0}, across, (0.45 * mm + thick) / flat, pixel);
-        if (hot_pick_voxel(made.scene, &state, view, pixel[0], pixel[1], found)) { /* a slice behind it, not the glyph */
+        if (hot_pick_voxel(made.scene, &state, view, pixel[0], pixel[1],
+                           found)) { /* a slice behind it, not the glyph */
             int on_slice = 0;
             for (int d = 0; d < 3; d++)
                 on_slice |= found[d] == state.voxel[d];
@@ -154,11 +158,13 @@ static void test_lone_glyph(hot_context *context)
         pixel_from(made.scene, view, (const int[3]){0, 0, 0}, v, 0.5 * mm, pixel);
         found[0] = -7;
         int hit = hot_pick_voxel(made.scene, &state, view, pixel[0], pixel[1], found);
-        CHECK(!hit || found[0] == state.voxel[0] || found[1] == state.voxel[1] || found[2] == state.voxel[2], "below threshold");
+        CHECK(!hit || found[0] == state.voxel[0] || found[1] == state.voxel[1] || found[2] == state.voxel[2],
+              "below threshold");
         state.threshold = 0;
         made.mask[0] = 0;
         hit = hot_pick_voxel(made.scene, &state, view, pixel[0], pixel[1], found);
-        CHECK(!hit || found[0] == state.voxel[0] || found[1] == state.voxel[1] || found[2] == state.voxel[2], "outside the mask");
+        CHECK(!hit || found[0] == state.voxel[0] || found[1] == state.voxel[1] || found[2] == state.voxel[2],
+              "outside the mask");
         hot_scene_destroy(&made.scene);
     }
 }
@@ -185,7 +191,8 @@ static void test_nearest(hot_context *context)
             for (int d = 0; d < 3; d++)
                 voxel[d] = d == depth ? (int)grid.size[d] - 1 : (int)(check_random(&seed) * (double)grid.size[d]);
             pixel_from(made.scene, &layout.viewport[0], voxel, (const double[3]){0}, 0, pixel);
-            CHECK(hot_pick_voxel(made.scene, &state, &layout.viewport[0], pixel[0], pixel[1], found) && same_voxel(voxel, found),
+            CHECK(hot_pick_voxel(made.scene, &state, &layout.viewport[0], pixel[0], pixel[1], found) &&
+                      same_voxel(voxel, found),
                   "view %d: %d %d %d for %d %d %d", view, found[0], found[1], found[2], voxel[0], voxel[1], voxel[2]);
         }
     }
@@ -197,7 +204,8 @@ static void test_nearest(hot_context *context)
     state.voxel[0] = 7;
     state.voxel[1] = 6;
     pixel_from(made.scene, &layout.viewport[0], voxel, (const double[3]){0}, 0, pixel);
-    CHECK(hot_pick_voxel(made.scene, &state, &layout.viewport[0], pixel[0], pixel[1], found) && same_voxel(voxel, found),
+    CHECK(hot_pick_voxel(made.scene, &state, &layout.viewport[0], pixel[0], pixel[1], found) &&
+              same_voxel(voxel, found),
           "slices: %d %d %d", found[0], found[1], found[2]);
     hot_scene_destroy(&made.scene);
 }
@@ -233,7 +241,8 @@ static void test_words(hot_context *context)
         uint64_t seed = 5;
         const hot_grid grid = any_grid(turn, &seed);
         /* two fibres at 85 degrees, .5 and .3, in RAS; tensors and peaks in the grid's own world */
-        const double a[3] = {0.6, 0, 0.8}, b[3] = {0.6 * cos(1.4835298641951802), sin(1.4835298641951802), 0.8 * cos(1.4835298641951802)};
+        const double a[3] = {0.6, 0, 0.8},
+                     b[3] = {0.6 * cos(1.4835298641951802), sin(1.4835298641951802), 0.8 * cos(1.4835298641951802)};
         double sign[3], world[3], n[8];
         char *text = NULL;
         make_field(context, &grid, a, 1, &made);
@@ -254,7 +263,8 @@ static void test_words(hot_context *context)
         const hot_scene_parts parts = {.grid = grid, .order = ORDER, .tensors = made.tensors, .max_fibers = MOST,
                                        .peaks = made.peaks, .mask = made.mask};
         CHECK(hot_scene_create(context, &parts, &made.scene) == HOT_OK, "%s", hot_context_message(context));
-        CHECK(hot_pick_describe(made.scene, (const int[3]){8, 7, 6}, &text) == HOT_OK, "%s", hot_context_message(context));
+        CHECK(hot_pick_describe(made.scene, (const int[3]){8, 7, 6}, &text) == HOT_OK, "%s",
+              hot_context_message(context));
         CHECK(numbers_after(text, "voxel ", n) == 3 && n[0] == 8 && n[1] == 7 && n[2] == 6, "index:\n%s", text);
         char index[32];
         snprintf(index, sizeof index, "index %d\n", VOXELS - 1);
@@ -285,7 +295,8 @@ static void test_words(hot_context *context)
                 x[d] *= sign[d];
             double value = hot_symtensor_gradient_f64(ORDER, 3, tensor, x, gradient);
             CHECK(fabs(value - lambda) < 2e-3 * 0.5 && fabs(gradient[0] - lambda * x[0]) < 1e-3 &&
-                      fabs(gradient[1] - lambda * x[1]) < 1e-3 && fabs(gradient[2] - lambda * x[2]) < 1e-3, "pair %s", kind);
+                      fabs(gradient[1] - lambda * x[1]) < 1e-3 && fabs(gradient[2] - lambda * x[2]) < 1e-3,
+                  "pair %s", kind);
             pairs++;
             most += strcmp(kind, "max") == 0;
             largest = fmax(largest, lambda);
@@ -300,11 +311,15 @@ static void test_words(hot_context *context)
         CHECK(strstr(text, line) != NULL, "'%s' in\n%s", line, text);
         hot_context_free(context, text);
 
-        static const char *const expected[6] = {NULL, "\nthe tensor holds NaN or Inf\n", "\nno tensor: all values are 0\n",
-                                                "\nno tensor: it was not fitted (confidence 0)\n", "\nno fibre\n",
+        static const char *const expected[6] = {NULL,
+                                                "\nthe tensor holds NaN or Inf\n",
+                                                "\nno tensor: all values are 0\n",
+                                                "\nno tensor: it was not fitted (confidence 0)\n",
+                                                "\nno fibre\n",
                                                 "\n  outside the mask\n"};
         for (int v = 1; v < 6; v++) {
-            CHECK(hot_pick_describe(made.scene, (const int[3]){v, 0, 0}, &text) == HOT_OK, "%s", hot_context_message(context));
+            CHECK(hot_pick_describe(made.scene, (const int[3]){v, 0, 0}, &text) == HOT_OK, "%s",
+                  hot_context_message(context));
             CHECK(strstr(text, expected[v]) != NULL, "voxel %d says '%s':\n%s", v, expected[v], text);
             hot_context_free(context, text);
         }

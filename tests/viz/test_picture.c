@@ -1,4 +1,5 @@
-/* Pictures without a display against what they must show: analytic extents and colours, a CPU raster, windows, clipping. */
+/* Pictures without a display against what they must show: analytic extents and colours, a CPU raster, windows,
+ * clipping. */
 #include "../check.h"
 #include "glyph_size.h"
 #include "picture.h"
@@ -85,7 +86,8 @@ static hot_scene *tensor_scene(hot_context *context, const hot_grid *grid, int o
     return scene;
 }
 
-/* The glyph of one fibre, r = cos^m: 1 along, and sqrt(m^m / (m + 1)^(m + 1)) across; its colour at the tip is its axis's. */
+/* The glyph of one fibre, r = cos^m: 1 along, and sqrt(m^m / (m + 1)^(m + 1)) across; its colour at the tip is its
+ * axis's. */
 static void test_single(struct shot *shot)
 {
     for (int order = 2; order <= 8; order += 2)
@@ -105,22 +107,26 @@ static void test_single(struct shot *shot)
                 const double across = along * sqrt(pow(order, order) / pow(order + 1, order + 1));
                 const double wanted[2] = {axis == 0 ? along : across, axis == 1 ? along : across};
                 for (int d = 0; d < 2; d++) {
-                    CHECK_NEAR(e.high[d] + 1 - e.low[d], 2 * wanted[d], 2.5, "order %d, fibre along %d, screen axis %d", order,
-                               axis, d);
-                    CHECK_NEAR((e.high[d] + 1 + e.low[d]) / 2., SIDE / 2., 1.5, "order %d, fibre along %d: in the middle", order,
-                               axis);
+                    CHECK_NEAR(e.high[d] + 1 - e.low[d], 2 * wanted[d], 2.5, "order %d, fibre along %d, screen axis %d",
+                               order, axis, d);
+                    CHECK_NEAR((e.high[d] + 1 + e.low[d]) / 2., SIDE / 2., 1.5,
+                               "order %d, fibre along %d: in the middle", order, axis);
                 }
                 /* near the tip, or straight at it */
-                const int x = SIDE / 2 + (axis == 0 ? (int)(0.95 * along) : 0), y = SIDE / 2 + (axis == 1 ? (int)(0.95 * along) : 0);
+                const int x = SIDE / 2 + (axis == 0 ? (int)(0.95 * along) : 0),
+                          y = SIDE / 2 + (axis == 1 ? (int)(0.95 * along) : 0);
                 for (int c = 0; c < 3; c++)
-                    CHECK_NEAR(pixel(shot, x, y)[c], c == axis ? 255 : 0, 64, "order %d, fibre along %d: colour %d", order, axis, c);
+                    CHECK_NEAR(pixel(shot, x, y)[c], c == axis ? 255 : 0, 64, "order %d, fibre along %d: colour %d",
+                               order, axis, c);
             }
             hot_scene_destroy(&scene);
         }
 }
 
-/* Which pixels a surface covers and in what colour, from a million points on it: in every pixel the one nearest to the viewer. */
-static void cpu_raster(const hot_scene *scene, const hot_viewport *viewport, double mm, double (*color)[3], double *depth)
+/* Which pixels a surface covers and in what colour, from a million points on it: in every pixel the one nearest to the
+ * viewer. */
+static void cpu_raster(const hot_scene *scene, const hot_viewport *viewport, double mm, double (*color)[3],
+                       double *depth)
 {
     enum { POINTS = 1000000 };
     const int terms = (int)hot_symtensor_count(scene->order, 3);
@@ -184,7 +190,8 @@ static void test_raster(struct shot *shot)
                         }
                 }
             CHECK(all > 2000, "order %d: %ld pixels", order, all);
-            CHECK(wrong <= all / 1000, "order %d, plane %d: %ld pixels of %ld are covered where they should not be, or not", order, plane,
+            CHECK(wrong <= all / 1000,
+                  "order %d, plane %d: %ld pixels of %ld are covered where they should not be, or not", order, plane,
                   wrong, all);
             /* the colour jumps where one lobe passes before the other, and turns within a pixel where they meet */
             CHECK(off <= all / 40, "order %d, plane %d: %ld pixels of %ld in another colour", order, plane, off, all);
@@ -274,7 +281,8 @@ static void test_sticks_inside(struct shot *shot)
     if (take(shot, scene))
         for (int y = 3; y < SIDE - 3; y++)
             for (int x = 3; x < SIDE - 3; x++) {
-                int near = 0; /* in the middle, where the lobes meet in a point, and at the tip a stick has its thickness */
+                int near =
+                    0; /* in the middle, where the lobes meet in a point, and at the tip a stick has its thickness */
                 for (int n = 0; n < 49; n++)
                     near |= surface[x + n % 7 - 3 + SIDE * (y + n / 7 - 3)];
                 all += covered(shot, x, y);
@@ -343,7 +351,8 @@ static void test_sizes(struct shot *shot)
         long side[2] = {0, 0};
         for (int p = 0; p < SIDE * SIDE; p++)
             side[p % SIDE >= SIDE / 2] += covered(shot, p % SIDE, p / SIDE);
-        CHECK(side[0] > 500 && labs(side[0] - side[1]) < side[0] / 20, "normalised: %ld and %ld pixels", side[0], side[1]);
+        CHECK(side[0] > 500 && labs(side[0] - side[1]) < side[0] / 20, "normalised: %ld and %ld pixels", side[0],
+              side[1]);
         CHECK(counts->glyphs == 2, "%zu glyphs", counts->glyphs);
     }
     shot->state.normalise = 0;
@@ -354,7 +363,8 @@ static void test_sizes(struct shot *shot)
     shot->state.use_mask = 1;
     if (take(shot, scene))
         CHECK(counts->glyphs == 1, "mask: %zu glyphs", counts->glyphs);
-    /* three times too large, cut at the walls: the first voxel is the one on the right of the picture (the patient's left) */
+    /* three times too large, cut at the walls: the first voxel is the one on the right of the picture (the patient's
+     * left) */
     shot->state.scale = 3;
     shot->state.clip = 1;
     if (take(shot, scene)) {
@@ -420,8 +430,8 @@ static void test_detail(struct shot *shot)
     /* zoomed in, what is outside the picture is not drawn */
     shot->state.zoom = 6;
     if (take(shot, scene))
-        CHECK(counts->glyphs + counts->culled == N * N && counts->culled > N * N / 2, "%zu drawn, %zu culled", counts->glyphs,
-              counts->culled);
+        CHECK(counts->glyphs + counts->culled == N * N && counts->culled > N * N / 2, "%zu drawn, %zu culled",
+              counts->glyphs, counts->culled);
     hot_scene_destroy(&scene);
 }
 
@@ -444,7 +454,8 @@ static void test_nothing(struct shot *shot)
     for (int t = 1; t < 16; t++)
         if (t != 1 && t != 11 && t != 15)
             rows[2][t] = 0;
-    hot_scene_parts parts = {.grid = scene_grid(N, 1, 1), .order = 4, .tensors = rows[0], .max_fibers = 1, .peaks = peaks[0]};
+    hot_scene_parts parts = {
+        .grid = scene_grid(N, 1, 1), .order = 4, .tensors = rows[0], .max_fibers = 1, .peaks = peaks[0]};
     hot_scene *scene = NULL;
     CHECK(hot_scene_create(shot->context, &parts, &scene) == HOT_OK, "%s", hot_context_message(shot->context));
     if (!scene)
@@ -458,7 +469,8 @@ static void test_nothing(struct shot *shot)
         shot->state.show_image = 1;
         if (take(shot, scene))
             /* between viewports there are lines */
-            CHECK(extent_of(shot).count <= (mode == HOT_VIEW_PLANES ? 2 * SIDE : 0), "mode %d: %ld pixels", mode, extent_of(shot).count);
+            CHECK(extent_of(shot).count <= (mode == HOT_VIEW_PLANES ? 2 * SIDE : 0), "mode %d: %ld pixels", mode,
+                  extent_of(shot).count);
     }
     hot_scene_destroy(&scene);
 }

@@ -1,4 +1,5 @@
-/* Surfaces drawn by the processor against OpenGL's, pixel by pixel; without gaps; the same from any number of threads. */
+/* Surfaces drawn by the processor against OpenGL's, pixel by pixel; without gaps; the same from any number of threads.
+ */
 #include "../check.h"
 #include "picture.h"
 #include "raster_parts.h"
@@ -35,12 +36,12 @@ static void settings(hot_view_state *state)
 
 /* ---- Against OpenGL --------------------------------------------------------------------------------------- */
 
-/* Two pictures of one view: how many pixels differ by more than rounding, of how many that show something. An outline may
- * run through a sample on one picture and beside it on the other, for the two round places in their own ways; and with
- * several samples a pixel OpenGL has one colour of a triangle for all of them, from the pixel's middle, even where that is
- * outside the triangle: then only a single colour can be compared closely. */
-static void compare(hot_context *context, hot_pictures *pictures, const hot_scene *scene, hot_view_state *state, int close,
-                    const char *what)
+/* Two pictures of one view: how many pixels differ by more than rounding, of how many that show something. An outline
+ * may run through a sample on one picture and beside it on the other, for the two round places in their own ways; and
+ * with several samples a pixel OpenGL has one colour of a triangle for all of them, from the pixel's middle, even where
+ * that is outside the triangle: then only a single colour can be compared closely. */
+static void compare(hot_context *context, hot_pictures *pictures, const hot_scene *scene, hot_view_state *state,
+                    int close, const char *what)
 {
     static uint8_t first[SIDE * SIDE * 3];
     const uint8_t *rgb = NULL;
@@ -171,7 +172,8 @@ static hot_context *threads_context(int threads)
     return context;
 }
 
-/* One, three and seven threads, whose tiles differ in size; bands (a large picture has several) are joined without a seam. */
+/* One, three and seven threads, whose tiles differ in size; bands (a large picture has several) are joined without a
+ * seam. */
 static void test_threads(void)
 {
     enum { WIDTH = 700, HEIGHT = 900, SAMPLES = 2, TEXELS = WIDTH * HEIGHT * SAMPLES };
@@ -194,7 +196,8 @@ static void test_threads(void)
     for (size_t t = 0; t < TEXELS; t++) {
         seen += drawings[0].depth[t] < 1;
         for (int n = 1; n < 3; n++)
-            other += memcmp(drawings[0].color[t], drawings[n].color[t], 4) != 0 || !(drawings[0].depth[t] == drawings[n].depth[t]);
+            other += memcmp(drawings[0].color[t], drawings[n].color[t], 4) != 0 ||
+                     !(drawings[0].depth[t] == drawings[n].depth[t]);
     }
     CHECK(seen > TEXELS / 50, "%ld", seen);
     CHECK(other == 0, "%ld samples depend on the number of threads", other);
@@ -204,8 +207,8 @@ static void test_threads(void)
     }
 }
 
-/* A ball: convex, so what it covers of a row has no gap, however it is turned and however coarse it is; and depth and size are
- * a ball's. */
+/* A ball: convex, so what it covers of a row has no gap, however it is turned and however coarse it is; and depth and
+ * size are a ball's. */
 static void test_ball(hot_context *context)
 {
     static const int details[] = {20, 60, 80, 320, 2880, 20480};
@@ -226,7 +229,8 @@ static void test_ball(hot_context *context)
         hot_quaternion_from_angles((const double[3]){37. * turn, turn < 6 ? 0 : 7. * turn, turn}, state.rotation);
         hot_view_state_resolve(context, scene, &state);
         hot_view_lay_out(scene, &state, SIDE, SIDE, &layout);
-        CHECK(draw(context, scene, &state, SIDE, SIDE, 1, NULL, &drawing) == HOT_OK, "%s", hot_context_message(context));
+        CHECK(draw(context, scene, &state, SIDE, SIDE, 1, NULL, &drawing) == HOT_OK, "%s",
+              hot_context_message(context));
         const double radius = 0.5 / layout.viewport[0].mm_per_pixel;
         long gaps = 0, area = 0;
         double nearest = 1;
@@ -244,7 +248,11 @@ static void test_ball(hot_context *context)
             }
         }
         CHECK(gaps == 0, "%d triangles, turn %d: %ld pixels behind a gap", detail, turn, gaps);
-        CHECK_NEAR((double)area / (3.141592653589793 * radius * radius), 1, detail < 60 ? 0.35 : detail < 2000 ? 0.12 : 0.02, "%d triangles: area", detail);
+        CHECK_NEAR((double)area / (3.141592653589793 * radius * radius), 1,
+                   detail < 60     ? 0.35
+                   : detail < 2000 ? 0.12
+                                   : 0.02,
+                   "%d triangles: area", detail);
         if (detail >= 2880)
             CHECK_NEAR((0.5 - nearest) * 2 * layout.viewport[0].depth, 0.5, 0.01, "depth of the nearest point");
         free_drawing(context, &drawing);
@@ -272,14 +280,16 @@ static void test_variants(hot_context *context)
             state.scale = 1 + clip;
             hot_view_state_resolve(context, scene, &state);
             for (int n = 0; n < 2; n++)
-                CHECK(draw(context, scene, &state, SIDE, SIDE, 4, n ? hot_raster_glyph_avx2 : hot_raster_glyph_base, &drawings[n]) ==
-                          HOT_OK, "%s", hot_context_message(context));
+                CHECK(draw(context, scene, &state, SIDE, SIDE, 4, n ? hot_raster_glyph_avx2 : hot_raster_glyph_base,
+                           &drawings[n]) == HOT_OK,
+                      "%s", hot_context_message(context));
             for (size_t t = 0; t < 4 * SIDE * SIDE; t++) {
                 const uint8_t *a = drawings[0].color[t], *b = drawings[1].color[t];
                 seen += a[3] != 0;
                 far += abs(a[0] - b[0]) + abs(a[1] - b[1]) + abs(a[2] - b[2]) + abs(a[3] - b[3]) > 6;
             }
-            CHECK(seen > SIDE * SIDE / 10 && far <= seen / 500, "order %d: %ld of %ld samples differ", order, far, seen);
+            CHECK(seen > SIDE * SIDE / 10 && far <= seen / 500, "order %d: %ld of %ld samples differ", order, far,
+                  seen);
             for (int n = 0; n < 2; n++)
                 free_drawing(context, &drawings[n]);
             hot_scene_destroy(&scene);
@@ -310,8 +320,8 @@ static void test_short_memory(void)
     int done = 0, failed = 0;
     for (int allowed = 0; allowed < 100 && !done; allowed++) {
         int left = 1000;
-        hot_context_options options = {.size = sizeof options, .allocate = scarce, .release = give, .allocator_user = &left,
-                                       .threads = 2};
+        hot_context_options options = {
+            .size = sizeof options, .allocate = scarce, .release = give, .allocator_user = &left, .threads = 2};
         hot_context *context = NULL;
         hot_view_state state;
         struct drawing drawing;

@@ -14,7 +14,9 @@ static const char *good(const hot_view_setting *setting, const hot_view_state *n
         snprintf(room, 32, "%.*s", (int)strcspn(setting->value, "|"), setting->value); /* the first, or the last */
         return at ? room : strrchr(setting->value, '|') + 1;
     case HOT_SETTING_INT: return strcmp(setting->name, "detail") == 0 ? "320" : "3";
-    case HOT_SETTING_NUMBER: snprintf(room, 32, "%g", setting->low + 0.25 * fmin(2, setting->high - setting->low)); return room;
+    case HOT_SETTING_NUMBER:
+        snprintf(room, 32, "%g", setting->low + 0.25 * fmin(2, setting->high - setting->low));
+        return room;
     case HOT_SETTING_NAME: return "nfibers";
     case HOT_SETTING_PAIR: return "-1.5,2";
     case HOT_SETTING_VOXEL: return "1,2,3";
@@ -43,8 +45,9 @@ static void test_table(hot_context *context)
         hot_view_setting_print(setting, &state, text, sizeof text);
         if (setting->kind == HOT_SETTING_ANGLES) { /* through a quaternion and back */
             double a[3] = {0};
-            CHECK(sscanf(text, "%lf,%lf,%lf", &a[0], &a[1], &a[2]) == 3 && fabs(a[0] + 40) < 1e-5 && fabs(a[1] - 30) < 1e-5 &&
-                      fabs(a[2] - 10) < 1e-5, "%s prints %s", setting->name, text);
+            CHECK(sscanf(text, "%lf,%lf,%lf", &a[0], &a[1], &a[2]) == 3 && fabs(a[0] + 40) < 1e-5 &&
+                      fabs(a[1] - 30) < 1e-5 && fabs(a[2] - 10) < 1e-5,
+                  "%s prints %s", setting->name, text);
         } else {
             CHECK(strcmp(text, value) == 0, "%s %s prints %s", setting->name, value, text);
         }
@@ -52,7 +55,8 @@ static void test_table(hot_context *context)
         /* nothing but its own field changes */
         hot_view_setting_print(setting, &before, again, sizeof again);
         CHECK(strcmp(text, again) != 0, "%s is at its default", setting->name);
-        const char *bad[] = {"", "x", "1,2,3,4", "nan", "1e99", "-1e99", setting->kind == HOT_SETTING_NAME ? "" : "1 2"};
+        const char *bad[] = {
+            "", "x", "1,2,3,4", "nan", "1e99", "-1e99", setting->kind == HOT_SETTING_NAME ? "" : "1 2"};
         for (size_t b = 0; b < sizeof bad / sizeof bad[0]; b++) {
             if (setting->kind == HOT_SETTING_NAME && bad[b][0])
                 continue;
@@ -107,24 +111,27 @@ static void test_orientation(hot_context *context)
             CHECK(layout.count == 4, "%d viewports", layout.count);
             for (int v = 0; v < 3; v++) {
                 const hot_viewport *viewport = &layout.viewport[v];
-                /* the right of the patient is on the left, front and head are up, noses of sagittal pictures point left */
-                const int across = viewport->plane == HOT_PLANE_SAGITTAL ? 1 : 0, up = viewport->plane == HOT_PLANE_AXIAL ? 1 : 2;
+                /* the right of the patient is on the left, front and head are up, noses of sagittal pictures point left
+                 */
+                const int across = viewport->plane == HOT_PLANE_SAGITTAL ? 1 : 0,
+                          up = viewport->plane == HOT_PLANE_AXIAL ? 1 : 2;
                 const double least = lock ? 0.85 : 0.999;
-                CHECK(-viewport->right[across] > least && viewport->up[up] > least, "test %d, plane %d: right %g, up %g", test,
-                      v, viewport->right[across], viewport->up[up]);
+                CHECK(-viewport->right[across] > least && viewport->up[up] > least,
+                      "test %d, plane %d: right %g, up %g", test, v, viewport->right[across], viewport->up[up]);
                 /* a point goes to the screen and back */
                 double ras[3], pixel[2], back[3];
                 hot_scene_to_ras(scene, (const double[3]){state.voxel[0], state.voxel[1], state.voxel[2]}, ras);
                 hot_viewport_project(viewport, ras, pixel);
-                CHECK(hot_layout_at(&layout, pixel[0], pixel[1]) == viewport, "test %d: crosshair in its viewport", test);
+                CHECK(hot_layout_at(&layout, pixel[0], pixel[1]) == viewport, "test %d: crosshair in its viewport",
+                      test);
                 CHECK(hot_viewport_unproject(viewport, pixel[0], pixel[1], back), "seen from the front");
                 for (int d = 0; d < 3; d++)
                     CHECK_NEAR(back[d], ras[d], 1e-9, "test %d: and back", test);
                 /* the matrix says the same */
                 double clip[3];
                 for (int r = 0; r < 3; r++)
-                    clip[r] = viewport->matrix[r] * ras[0] + viewport->matrix[4 + r] * ras[1] + viewport->matrix[8 + r] * ras[2] +
-                              viewport->matrix[12 + r];
+                    clip[r] = viewport->matrix[r] * ras[0] + viewport->matrix[4 + r] * ras[1] +
+                              viewport->matrix[8 + r] * ras[2] + viewport->matrix[12 + r];
                 CHECK_NEAR(viewport->x + (clip[0] + 1) / 2 * viewport->width, pixel[0], 1e-6, "matrix x");
                 CHECK_NEAR(viewport->y + (1 - clip[1]) / 2 * viewport->height, pixel[1], 1e-6, "matrix y");
                 CHECK(fabs(clip[2]) < 1, "within the depth range");
@@ -183,7 +190,8 @@ static void test_turn(hot_context *context)
     hot_view_state_turn(&state, &layout.viewport[0], 5, 3);
     hot_view_lay_out(scene, &state, 200, 100, &layout);
     hot_viewport_project(&layout.viewport[0], front, after);
-    CHECK(after[0] > pixel[0] + 1 && after[1] > pixel[1] + 0.5, "moved by %g %g", after[0] - pixel[0], after[1] - pixel[1]);
+    CHECK(after[0] > pixel[0] + 1 && after[1] > pixel[1] + 0.5, "moved by %g %g", after[0] - pixel[0],
+          after[1] - pixel[1]);
     hot_scene_destroy(&scene);
 }
 

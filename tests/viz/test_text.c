@@ -1,5 +1,5 @@
-/* Letters and triangles: strings measured as drawn, the same pixels as the font's own at any scale, and shapes that cover
- * what they should. */
+/* Letters and triangles: strings measured as drawn, the same pixels as the font's own at any scale, and shapes that
+ * cover what they should. */
 #include "../check.h"
 #include "draw_list.h"
 #include "raster.h"
@@ -38,9 +38,11 @@ static void test_faces(const hot_text *text)
             uint32_t code = hot_text_next(&at);
             const hot_text_glyph *glyph = hot_text_find(text, (hot_text_style)s, code);
             CHECK(glyph->code == code && glyph->width > 0, "style %d has U+%04X", s, (unsigned)code);
-            CHECK(glyph->advance == floorf(glyph->advance), "whole pixels from letter to letter: %g", (double)glyph->advance);
+            CHECK(glyph->advance == floorf(glyph->advance), "whole pixels from letter to letter: %g",
+                  (double)glyph->advance);
         }
-        CHECK(hot_text_find(text, (hot_text_style)s, 0x4e00)->code == 0xfffd, "what the font has not is the sign for it");
+        CHECK(hot_text_find(text, (hot_text_style)s, 0x4e00)->code == 0xfffd,
+              "what the font has not is the sign for it");
         CHECK(hot_text_find(text, (hot_text_style)s, ' ')->width == 0, "a blank draws nothing");
     }
     /* letters do not lie on each other in the atlas */
@@ -49,7 +51,8 @@ static void test_faces(const hot_text *text)
         for (size_t i = 0; i < text->faces[s].count; i++) {
             const hot_text_glyph *glyph = &text->faces[s].glyphs[i];
             int shared = 0;
-            CHECK(glyph->x + glyph->width <= text->width && glyph->y + glyph->height <= text->grown, "inside the atlas");
+            CHECK(glyph->x + glyph->width <= text->width && glyph->y + glyph->height <= text->grown,
+                  "inside the atlas");
             for (int y = 0; y < glyph->height; y++)
                 for (int x = 0; x < glyph->width; x++)
                     shared += taken[(size_t)(glyph->y + y) * (size_t)text->width + (size_t)(glyph->x + x)]++;
@@ -57,14 +60,16 @@ static void test_faces(const hot_text *text)
         }
     free(taken);
     CHECK(hot_text_width(text, HOT_TEXT_MONO, "iiii") == hot_text_width(text, HOT_TEXT_MONO, "WWWW"), "mono is mono");
-    CHECK(hot_text_width(text, HOT_TEXT_PLAIN, "ab\ncd") == hot_text_width(text, HOT_TEXT_PLAIN, "ab"), "a line ends there");
+    CHECK(hot_text_width(text, HOT_TEXT_PLAIN, "ab\ncd") == hot_text_width(text, HOT_TEXT_PLAIN, "ab"),
+          "a line ends there");
 }
 
 enum { WIDTH = 220, HEIGHT = 90 };
 
 static hot_overlay_mesh mesh_of(hot_draw_list *list, hot_overlay_vertex **vertices)
 {
-    hot_overlay_mesh mesh = {.atlas = list->text->pixels, .atlas_width = list->text->width, .atlas_height = list->text->height};
+    hot_overlay_mesh mesh = {
+        .atlas = list->text->pixels, .atlas_width = list->text->width, .atlas_height = list->text->height};
     CHECK(hot_draw_list_mesh(list, vertices, &mesh.count) == HOT_OK, "mesh");
     mesh.vertices = *vertices;
     return mesh;
@@ -181,11 +186,14 @@ static void test_shapes(hot_context *context, const hot_text *text)
     mesh = mesh_of(&list, &vertices);
     memset(rgb, 0, sizeof rgb);
     raster_draw(&mesh, WIDTH, HEIGHT, rgb);
-    const float *middle = rgb + 3 * (45 * WIDTH + 100), *top = rgb + 3 * (6 * WIDTH + 100), *side = rgb + 3 * (45 * WIDTH + 61);
-    CHECK(middle[1] > 0.95f && middle[0] < 0.1f && middle[2] < 0.1f, "front: %g %g %g", (double)middle[0], (double)middle[1],
-          (double)middle[2]);
-    CHECK(top[2] > 0.9f && top[1] < 0.35f && top[0] < 0.1f, "top: %g %g %g", (double)top[0], (double)top[1], (double)top[2]);
-    CHECK(side[0] > 0.9f && side[1] < 0.35f && side[2] < 0.1f, "side: %g %g %g", (double)side[0], (double)side[1], (double)side[2]);
+    const float *middle = rgb + 3 * (45 * WIDTH + 100), *top = rgb + 3 * (6 * WIDTH + 100),
+                *side = rgb + 3 * (45 * WIDTH + 61);
+    CHECK(middle[1] > 0.95f && middle[0] < 0.1f && middle[2] < 0.1f, "front: %g %g %g", (double)middle[0],
+          (double)middle[1], (double)middle[2]);
+    CHECK(top[2] > 0.9f && top[1] < 0.35f && top[0] < 0.1f, "top: %g %g %g", (double)top[0], (double)top[1],
+          (double)top[2]);
+    CHECK(side[0] > 0.9f && side[1] < 0.35f && side[2] < 0.1f, "side: %g %g %g", (double)side[0], (double)side[1],
+          (double)side[2]);
     hot_context_free(context, vertices);
     hot_draw_list_free(&list);
 }
@@ -206,7 +214,8 @@ static void test_short_memory(void)
 {
     for (int allowed = 1; allowed < 40; allowed++) {
         int left = allowed;
-        hot_context_options options = {.size = sizeof options, .allocate = scarce, .release = give, .allocator_user = &left};
+        hot_context_options options = {
+            .size = sizeof options, .allocate = scarce, .release = give, .allocator_user = &left};
         hot_context *context = NULL;
         hot_text *text = NULL;
         hot_draw_list list = {0};
@@ -221,7 +230,8 @@ static void test_short_memory(void)
             for (int i = 0; i < 300; i++)
                 hot_draw_text(&list, 0, 0, 0, HOT_TEXT_PLAIN, (hot_rgba){1, 1, 1, 1}, "line %d", i);
             status = hot_draw_list_mesh(&list, &vertices, &count);
-            CHECK(status == HOT_OK ? vertices && count > 0 : status == HOT_ERROR_MEMORY && !vertices, "allocation %d", allowed);
+            CHECK(status == HOT_OK ? vertices && count > 0 : status == HOT_ERROR_MEMORY && !vertices, "allocation %d",
+                  allowed);
             hot_context_free(context, vertices);
             hot_draw_list_free(&list);
         }

@@ -1,5 +1,5 @@
-// What the processor drew: SAMPLES texels for every pixel of the band, and SAMPLE says which of them this is. DEPTHS: for what
-// is drawn with it or after it.
+// What the processor drew: SAMPLES texels for every pixel of the band, and SAMPLE says which of them this is. DEPTHS:
+// something else is drawn at the same depths.
 uniform sampler2D colors, depths;
 uniform ivec2 corner; // of the band in the framebuffer
 layout(location = 0) out vec4 pixel;

@@ -1,4 +1,5 @@
-// A stick is a rectangle that faces the viewer; the fragment shader makes a round rod of it. Six vertices, no attributes.
+// A stick is a rectangle that faces the viewer; the fragment shader makes a round rod of it. Six vertices, no
+// attributes.
 uniform usamplerBuffer list; // two texels per stick: middle and colour; half of it and half its thickness
 uniform mat4 view;
 uniform vec3 toward, right;
@@ -20,7 +21,8 @@ void main()
     float seen = length(across); // its length as it is seen
     side = seen > 1e-6 * length(half_way) ? across / seen : right;
     along = cross(side, toward);
-    front = normalize(toward - half_way * (dot(half_way, toward) / max(dot(half_way, half_way), 1e-30)) + 1e-6 * toward);
+    float along_it = dot(half_way, toward) / max(dot(half_way, half_way), 1e-30);
+    front = normalize(toward - half_way * along_it + 1e-6 * toward);
     size = vec2(seen, thick);
     vec2 way = vec2(corner == 0 || corner == 2 || corner == 5 ? -1.0 : 1.0, corner < 2 || corner == 3 ? -1.0 : 1.0);
     place = way * vec2(seen + thick, thick);

@@ -1,6 +1,6 @@
 // One vertex of a surface r(v) = A v^m around a voxel's centre. ORDER, TEXELS and form() are put before this text.
 uniform usamplerBuffer list;   // two texels per glyph: centre and slot; size, colour
-uniform int first, copies;     // a mesh holds several copies of the sphere: small instances would leave the hardware idle
+uniform int first, copies;     // a mesh holds several copies of the sphere: small instances leave the hardware idle
 uniform mat4 view;             // RAS mm -> clip
 uniform vec3 flip;             // RAS -> the tensors' world
 uniform mat3 to_voxel;         // RAS mm -> voxel steps
@@ -9,8 +9,8 @@ uniform float bend;            // (1 + ORDER) h^2 c, with h the angle between ve
 
 layout(location = 0) in vec4 corner; // direction, and which copy
 
-// Lit here, not per pixel: triangles are a few pixels large, and to the software renderer every value that is interpolated and
-// every operation on a pixel counts, 16 pixels for each triangle however small.
+// Lit here, not per pixel: triangles are a few pixels large, and to a software renderer every value that is interpolated
+// and every operation on a pixel counts, 16 pixels for each triangle however small.
 out vec3 color;
 
 void main()
@@ -23,8 +23,9 @@ void main()
     gradient *= flip;
     // of the surface r(v) v: the radial part, and against the slope of r on the sphere
     vec3 normal = float(ORDER + 1) * radius * v - float(ORDER) * gradient;
-    // Flat triangles between points of a curved surface lie below it. Along a great circle 1/r of a line bends by u'' + u = 0;
-    // that of x^m by (1 + m) (1 + (r'/r)^2 / m) / r: by so much is a vertex raised that triangles are right in the mean.
+    // Flat triangles between points of a curved surface lie below it. Along a great circle 1/r of a line bends by
+    // u'' + u = 0; that of x^m by (1 + m) (1 + (r'/r)^2 / m) / r: by so much is a vertex raised that triangles are
+    // right in the mean.
     vec3 slope = gradient - radius * v;
     float steep = float(ORDER) * dot(slope, slope) / max(radius * radius, 1e-6);
     radius = max(radius, 0.0) * size * (1.0 + min(bend * (1.0 + steep), 0.5));
