@@ -71,6 +71,10 @@ int cli_flush(const cli_command *command);
 /* Whether the option was given by the user: pass the same target address. Valid until the next cli_parse. */
 int cli_given(const void *target);
 
+/* The first option given by the user whose help begins like this ("signal: "): what goes with one method or model is
+ * refused with another. NULL when there is none. */
+const cli_option *cli_misplaced(const cli_option *options, const char *beginning);
+
 /* ---- Inside the command line ------------------------------------------------------------------------------ */
 
 /* Help of one subcommand on standard output. */

@@ -10,17 +10,17 @@
 #include "contract_cache.h"
 
 const cli_command cli_contract_command = {
-    "contract", "contract many small tensors", "--a A --b B --spec \"ik,kj->ij\" -o C [options]",
+    "contract", "contract many small tensors", "-a A -b B --spec \"ik,kj->ij\" -o C [options]",
     "C = alpha contraction(A, B) + beta C for every item of a batch. The spec names the axes of A, B and C by letters, "
     "fastest axis first; a letter in A and B alone is summed over, one in all three is paired. The axis behind the "
     "named ones is the batch; an operand without it is the same for all items. Any scalar type in, double (or float) "
     "out.\n\n"
-    "  hotfiber contract --a a.nrrd --b b.nrrd --spec \"isj,ksl->ijkl\" -o c.nrrd\n\n"
+    "  hotfiber contract -a a.nrrd -b b.nrrd --spec \"isj,ksl->ijkl\" -o c.nrrd\n\n"
     "--op applies or assembles the mass matrix B^T D B of finite elements in two or three dimensions: mass2d and "
-    "mass3d take D (values at the quadrature points, then elements) as --a and V (values at the basis functions, then "
+    "mass3d take D (values at the quadrature points, then elements) as -a and V (values at the basis functions, then "
     "elements) as --b; assemble2d and assemble3d take D alone and write a matrix per element. The basis is that of "
     "--basis (points x functions), or Lagrange's at the Gauss-Lobatto nodes and Gauss-Legendre points.\n\n"
-    "  hotfiber contract --op mass3d --a d.nrrd --b v.nrrd -o u.nrrd\n\n"
+    "  hotfiber contract --op mass3d -a d.nrrd -b v.nrrd -o u.nrrd\n\n"
     "--tune times the variants for this shape on this machine and keeps the best in hotfiber/contract.txt in the "
     "user's cache folder, where later calls find it.",
     0};
@@ -305,7 +305,7 @@ int cli_contract(int argc, char **argv)
         {"dofs", CLI_SIZE, &job.dofs, "N",
          "with assemble2d, assemble3d: basis functions along an axis; default: as many as points", 1, HOT_FEM_POINTS},
         {"alpha", CLI_DOUBLE, &job.alpha, "X", "default 1", -1e300, 1e300},
-        {"beta", CLI_DOUBLE, &job.beta, "X", "default 0, or 1 with --c", -1e300, 1e300},
+        {"beta", CLI_DOUBLE, &job.beta, "X", "default 0, or 1 with -c", -1e300, 1e300},
         {"precision", CLI_CHOICE, &precision, "single|double",
          "of the computation and the result; default double", 0, 0},
         {"tune", CLI_FLAG, &job.tune, NULL, "first times the variants for this shape", 0, 0},
@@ -323,12 +323,15 @@ int cli_contract(int argc, char **argv)
     if (!job.op == !job.spec)
         return cli_refuse(&cli_contract_command, &common, job.op ? "--op and --spec exclude each other"
                                                                  : "--spec is needed, like \"ik,kj->ij\", or --op");
+    if (job.spec && (!strchr(job.spec, ',') || !strchr(job.spec, '>')))
+        return cli_refuse(&cli_contract_command, &common, "--spec names axes like \"ik,kj->ij\", not like '%s'",
+                          job.spec);
     if (!job.inputs[0] || (!job.inputs[1] && !assemble))
-        return cli_refuse(&cli_contract_command, &common, "--%c is needed", job.inputs[0] ? 'b' : 'a');
+        return cli_refuse(&cli_contract_command, &common, "-%c is needed", job.inputs[0] ? 'b' : 'a');
     if (job.op && (job.inputs[2] || cli_given(&job.alpha) || cli_given(&job.beta) || cli_given(&precision) || job.tune))
-        return cli_refuse(&cli_contract_command, &common, "--op takes no --c, --alpha, --beta, --precision or --tune");
+        return cli_refuse(&cli_contract_command, &common, "--op takes no -c, --alpha, --beta, --precision or --tune");
     if (cli_given(&job.beta) && job.beta != 0 && !job.inputs[2])
-        return cli_refuse(&cli_contract_command, &common, "--beta needs --c, the array that it multiplies");
+        return cli_refuse(&cli_contract_command, &common, "--beta needs -c, the array that it multiplies");
     job.beta = job.inputs[2] && !cli_given(&job.beta) ? 1 : job.beta;
     job.single = strcmp(precision, "single") == 0;
     hot_status status = HOT_OK;

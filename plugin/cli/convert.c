@@ -8,7 +8,7 @@
 const cli_command cli_convert_command = {
     .name = "convert",
     .summary = "diffusion data from NRRD or NIfTI to NRRD or NIfTI + bval + bvec",
-    .usage = "-i DWI -o DWI",
+    .usage = "-i DWI -o DWI [options]",
     .about =
         "The output's name says its format: .nii and .nii.gz are NIfTI with .bval and .bvec beside it, .nhdr a header "
         "with its data in a .raw file, everything else NRRD. Samples keep their type, voxels their order and place, "

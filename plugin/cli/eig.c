@@ -132,8 +132,11 @@ int cli_eig(int argc, char **argv)
         goto cleanup;
     if (nrrd->axis[0].size != unique) {
         status = hot_context_fail(context, HOT_ERROR_DATA,
-                                  "axis 0 of '%s' has %zu values: order %d and dimension %d need %zu", input,
-                                  nrrd->axis[0].size, order, dim, unique);
+                                  "axis 0 of '%s' has %zu values: order %d and dimension %d need %zu%s", input,
+                                  nrrd->axis[0].size, order, dim, unique,
+                                  nrrd->axis[0].size == unique + 1
+                                      ? " (of a tensor field's the first is the confidence: unu crop takes it off)"
+                                      : "");
         goto cleanup;
     }
     if (nrrd->dim + 1 > NRRD_DIM_MAX) {

@@ -69,6 +69,11 @@ int cli_fit(int argc, char **argv)
     if (diffusivities.count && diffusivities.count != 2)
         return cli_refuse(&cli_fit_command, &common, "--diffusivities needs two numbers, along,across, not %zu",
                           diffusivities.count);
+    const cli_option *of_fod = strcmp(model, "fod") != 0 ? cli_misplaced(options, "fod: ") : NULL;
+    const cli_option *of_adc = strcmp(model, "adc") != 0 ? cli_misplaced(options, "adc: ") : NULL;
+    if (of_fod || of_adc)
+        return cli_refuse(&cli_fit_command, &common, "--%s goes with --model %s only, not with %s",
+                          (of_fod ? of_fod : of_adc)->name, of_fod ? "fod" : "adc", model);
     if (fit.order % 2 != 0)
         return cli_refuse(&cli_fit_command, &common, "--order is 2, 4, 6 or 8, not %d", fit.order);
     if (response_path)

@@ -220,18 +220,35 @@ static int parse_device(const char *text, hot_context_options *settings)
     return 1;
 }
 
+/* The file that an option names: NULL when it names none. */
+static const char *file_of(const cli_option *option)
+{
+    const char *path = option->kind == CLI_TEXT ? *(const char **)option->target : NULL;
+    return path && strcmp(path, "-") != 0 ? path : NULL;
+}
+
 /* An output is never one of the other files that the options name: it is refused before anything is read. What a file
- * draws in besides itself (a detached header its data) is looked after by those who read it. */
+ * draws in besides itself (a detached header its data) is looked after by those who read it. A file that is not there
+ * yet and is named twice would be written twice. */
 static hot_status spare_files(const cli_option *options, hot_context *context)
 {
     const char *output = NULL;
     for (const cli_option *option = options; option->name; option++)
-        if (strcmp(option->name, "o") == 0 && option->kind == CLI_TEXT)
-            output = *(const char **)option->target;
-    for (const cli_option *option = options; option->name && output; option++) {
-        if (option->kind != CLI_TEXT || strcmp(option->name, "o") == 0)
+        if (strcmp(option->name, "o") == 0)
+            output = file_of(option);
+    for (const cli_option *option = options; option->name; option++) {
+        const char *path = file_of(option);
+        if (!path || !option->value || strcmp(option->value, "FILE") != 0)
             continue;
-        hot_status status = hot_output_spares(context, *(const char **)option->target, output);
+        for (const cli_option *other = option + 1; other->name; other++)
+            if (file_of(other) && strcmp(path, file_of(other)) == 0 && access(path, F_OK) != 0)
+                return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                        "%s%s and %s%s both name '%s'; two files need two names",
+                                        option->name[1] ? "--" : "-", option->name, other->name[1] ? "--" : "-",
+                                        other->name, path);
+        if (!output || strcmp(option->name, "o") == 0)
+            continue;
+        hot_status status = hot_output_spares(context, path, output);
         if (status != HOT_OK)
             return status;
     }
@@ -265,7 +282,8 @@ int cli_parse(const cli_command *command, const cli_option *options, int argc, c
         const char *text = argv[i];
         if (only_arguments || text[0] != '-' || text[1] == '\0') {
             if (command->arguments_max == 0)
-                return usage_error(command, "'%s' is not an option, and no plain argument is expected", text);
+                return usage_error(command, "'%s' is not an option, and no plain argument is expected%s", text,
+                                   find_option(options, shared, "-i") ? " (the input is -i FILE)" : "");
             if (common->argument_count >= command->arguments_max || common->argument_count >= CLI_ARGUMENTS)
                 return usage_error(command, "'%s' is one argument too many", text);
             common->arguments[common->argument_count++] = text;
@@ -317,6 +335,14 @@ int cli_parse(const cli_command *command, const cli_option *options, int argc, c
     cli_terminal_start(quiet);
     hot_status status = spare_files(options, common->context);
     return status == HOT_OK ? -1 : cli_finish(command, common, status);
+}
+
+const cli_option *cli_misplaced(const cli_option *options, const char *beginning)
+{
+    for (const cli_option *option = options; option->name; option++)
+        if (cli_given(option->target) && strncmp(option->help, beginning, strlen(beginning)) == 0)
+            return option;
+    return NULL;
 }
 
 int cli_flush(const cli_command *command)

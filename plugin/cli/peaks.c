@@ -111,7 +111,12 @@ int cli_peaks(int argc, char **argv)
         cli_finish(&cli_peaks_command, &common, HOT_OK);
         return HOT_EXIT_USAGE;
     }
-    if (strcmp(settings.method, "signal") == 0) {
+    const int by_signal = strcmp(settings.method, "signal") == 0;
+    const cli_option *misplaced = cli_misplaced(options, by_signal ? "maxima" : "signal");
+    if (misplaced)
+        return cli_refuse(&cli_peaks_command, &common, "--%s goes with --method %s only", misplaced->name,
+                          by_signal ? "maxima" : "signal");
+    if (by_signal) {
         signal.tensors = cli_given(&input) ? input : NULL;
         signal.output = output;
         signal.mask = mask_path;
@@ -119,9 +124,6 @@ int cli_peaks(int argc, char **argv)
         return cli_finish(&cli_peaks_command, &common, cli_peaks_signal(context, &signal));
     }
     hot_status status = hot_output_spares(context, input, output);
-    if (status == HOT_OK && signal.dwi)
-        status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "--dwi belongs to --method signal, not to %s",
-                                  settings.method);
     if (status == HOT_OK)
         status = hot_tensor_field_load(context, input, &tensors);
     if (status == HOT_OK && mask_path)

@@ -17,7 +17,7 @@ const cli_command cli_phantom_command = {
     "... 90 degrees times first fractions .5 .6 .7 .8, slices of SNR 10, 20 and 30. `bundles`: a small head with "
     "straight, curved and crossing bundles, grey matter, a ventricle, and air around it.\n"
     "Ranges are written low-high and drawn uniformly in each voxel: --csf 0-.3. The same seed gives the same bytes.\n\n"
-    "  hotfiber phantom -o dwi.nrrd --truth truth.nrrd --b 1000 --snr 20 --seed 7\n"
+    "  hotfiber phantom -o dwi.nrrd --truth truth.nrrd -b 1000 --snr 20 --seed 7\n"
     "  hotfiber phantom | hotfiber fit --order 4 --model fod | hotfiber peaks | teem-unu head -",
     0};
 

@@ -124,13 +124,10 @@ int cli_run(int argc, char **argv)
     if (by_signal && options.peaks.max_fibers > 3)
         return cli_refuse(&cli_run_command, &common, "--max_fibers is at most 3 with --method signal, not %d",
                           options.peaks.max_fibers);
-    for (const cli_option *option = table; option->name; option++) {
-        const int of_signal = strncmp(option->help, "signal: ", 8) == 0,
-                  of_maxima = strncmp(option->help, "maxima: ", 8) == 0;
-        if (cli_given(option->target) && ((of_signal && !by_signal) || (of_maxima && by_signal)))
-            return cli_refuse(&cli_run_command, &common, "--%s goes with --method %s only", option->name,
-                              by_signal ? "maxima" : "signal");
-    }
+    const cli_option *misplaced = cli_misplaced(table, by_signal ? "maxima: " : "signal: ");
+    if (misplaced)
+        return cli_refuse(&cli_run_command, &common, "--%s goes with --method %s only", misplaced->name,
+                          by_signal ? "maxima" : "signal");
     options.signal.contrast = cli_contrast(contrast);
     options.signal.select = strcmp(select, "averaged") == 0 ? HOT_SELECT_AVERAGED : HOT_SELECT_MAP;
     if (order)

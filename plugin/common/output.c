@@ -1,12 +1,16 @@
 #define _GNU_SOURCE /* fopencookie */
 #include "common/output.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/fields.h"
@@ -24,6 +28,37 @@ hot_status hot_output_spares(hot_context *context, const char *input, const char
                                 output);
     return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                             "the output '%s' is the same file as the input '%s'; give it another name", output, input);
+}
+
+/* Removes what outputs of this name have left that were killed while they were written:
+ * ".part-<process>-<number>-<name>" beside it, older than a minute, that no living process has locked (as every stream
+ * does with its own). */
+static void sweep(const char *path, int folder_length)
+{
+    char folder_name[PATH_MAX];
+    if (folder_length >= PATH_MAX)
+        return;
+    snprintf(folder_name, sizeof folder_name, "%.*s", folder_length, path);
+    DIR *folder = opendir(folder_length ? folder_name : ".");
+    struct dirent *entry;
+    while (folder && (entry = readdir(folder))) {
+        long process;
+        unsigned int number;
+        int at = 0;
+        if (sscanf(entry->d_name, ".part-%ld-%u-%n", &process, &number, &at) != 2 || at == 0 ||
+            strcmp(entry->d_name + at, path + folder_length) != 0)
+            continue;
+        struct stat about;
+        int handle = openat(dirfd(folder), entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (handle < 0)
+            continue;
+        if (fstat(handle, &about) == 0 && S_ISREG(about.st_mode) && time(NULL) - about.st_mtime > 60 &&
+            flock(handle, LOCK_EX | LOCK_NB) == 0)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+        close(handle);
+    }
+    if (folder)
+        closedir(folder);
 }
 
 hot_status hot_output_begin(hot_context *context, const char *path, hot_output *output)
@@ -64,6 +99,7 @@ hot_status hot_output_begin(hot_context *context, const char *path, hot_output *
         } else {
             fclose(probe);
             remove(output->temporary);
+            sweep(path, folder);
         }
     }
     if (status != HOT_OK)
@@ -119,6 +155,8 @@ static FILE *stream_open(hot_context *context, const char *path)
     to->context = context;
     to->borrowed = path == NULL;
     to->handle = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDOUT_FILENO;
+    if (to->handle >= 0 && path)
+        (void)flock(to->handle, LOCK_EX | LOCK_NB); /* where there are no locks, nobody sweeps either */
     FILE *file = to->handle < 0 ? NULL : fopencookie(to, "wb", (cookie_io_functions_t){.write = stream_write,
                                                                                       .close = stream_close});
     if (!file) {

@@ -51,6 +51,11 @@ hot_status hot_directions_check_values(hot_context *context, const char *path, c
         return hot_context_fail(
             context, HOT_ERROR_FORMAT,
             "'%s' holds no directions: all its values are whole numbers, up to %.9g, as signals are", path, largest);
+    /* Three volumes of signals look like one fibre; no direction is in one octant everywhere and as long as that. */
+    if (fibers == 1 && holding >= FEW && (double)positive > 0.99 * (double)holding && largest > 10)
+        return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                "'%s' holds no directions: all three values are positive in %zu of %zu voxels, and up "
+                                "to %.9g, as signals are", path, positive, holding, largest);
     /* Of two random axes all parts are positive once in 16; of real fibres everywhere, never. */
     if (fibers >= 2 && holding >= FEW && (double)positive > 0.9 * (double)holding)
         return hot_context_fail(context, HOT_ERROR_FORMAT,

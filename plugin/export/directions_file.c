@@ -125,8 +125,8 @@ static hot_status check_content(hot_context *context, const char *path, const Nr
     }
     if (tensors)
         return hot_context_fail(context, HOT_ERROR_FORMAT,
-                                "'%s' holds tensors, not directions; `hotfiber peaks` finds the directions in them",
-                                path);
+                                "'%s' holds tensors, not directions: `hotfiber peaks` finds these in them, and "
+                                "`hotfiber export --format glyphs` (or ply, sh) takes them as they are", path);
     char *modality = nrrdKeyValueGet(nrrd, "modality");
     int dwi = modality && strcmp(modality, "DWMRI") == 0;
     airFree(modality);

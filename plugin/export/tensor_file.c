@@ -274,11 +274,16 @@ hot_status hot_tensor_field_load(hot_context *context, const char *path, hot_ten
     Nrrd *nrrd = NULL;
     hot_tensor_field *made = NULL;
     const struct layout *layout;
+    char *modality = NULL;
     int masked = 0;
     *field = NULL;
     if (hot_path_is_nifti(path))
         return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is NIfTI; tensors are read from NRRD", path);
     status = hot_nrrd_load(context, path, &nrrd);
+    if (status == HOT_OK && (modality = hot_nrrd_get_key(context, nrrd, "modality")) && strcmp(modality, "DWMRI") == 0)
+        status = hot_context_fail(context, HOT_ERROR_FORMAT,
+                                  "'%s' holds diffusion-weighted data, not tensors; `hotfiber fit` makes tensors of it",
+                                  path);
     if (status == HOT_OK)
         status = find_layout(context, path, nrrd, &layout, &masked);
     if (status != HOT_OK)
@@ -320,6 +325,7 @@ hot_status hot_tensor_field_load(hot_context *context, const char *path, hot_ten
     made = NULL;
 cleanup:
     hot_tensor_field_destroy(&made);
+    hot_context_free(context, modality);
     nrrdNuke(nrrd);
     return status;
 }

@@ -390,6 +390,10 @@ static hot_status first_choice(estimate *e, hot_response **response)
             merits[count++].place = v;
         }
     status = hot_context_check(context, "estimating the response");
+    if (status == HOT_OK && count == 0)
+        status = hot_context_fail(context, HOT_ERROR_DATA,
+                                  "no response can be estimated: in all %zu voxels of the mask signals are NaN, zero "
+                                  "or negative", hot_mask_count(e->mask));
     if (status == HOT_OK)
         status = take_candidates(e, merits, count);
     if (status != HOT_OK)

@@ -124,9 +124,9 @@ os.remove(path)
 
 for arguments, status, word in (
         (["--a", "a.nrrd", "--b", "b.nrrd"], 2, "--spec"),
-        (["--a", "a.nrrd", "--spec", "ik,kj->ij"], 2, "--b"),
+        (["--a", "a.nrrd", "--spec", "ik,kj->ij"], 2, "-b is needed"),
         (["--a", "a.nrrd", "--b", "b.nrrd", "--spec", "ik,kj->ij", "--op", "mass2d"], 2, "exclude"),
-        (["--a", "a.nrrd", "--b", "b.nrrd", "--spec", "ik,kj->ij", "--beta", "2"], 2, "--c"),
+        (["--a", "a.nrrd", "--b", "b.nrrd", "--spec", "ik,kj->ij", "--beta", "2"], 2, "needs -c"),
         (["--a", "a.nrrd", "--b", "b.nrrd", "--spec", "ik,kj->iz"], 1, "'z'"),
         (["--a", "a.nrrd", "--b", "b.nrrd", "--spec", "ik,jk->ij"], 1, "'k' has size 5 in A and 4 in B"),
         (["--a", "a.nrrd", "--b", "b.nrrd", "--spec", "i,kj->ij"], 1, "axes"),

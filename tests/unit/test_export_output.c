@@ -1,6 +1,9 @@
 /* Outputs appear whole or not at all, and never over an input. */
 #include "check.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/output.h"
@@ -49,6 +52,33 @@ int main(void)
     fclose(file);
     CHECK(hot_output_begin(context, "none/file", &output) == HOT_ERROR_FILE, "no such folder");
     CHECK(hot_output_begin(context, folder, &output) == HOT_ERROR_FILE, "a folder");
+
+    /* what a killed process left of this very output is removed, when it is old and no longer written to */
+    const struct timespec old[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+    const char *left[] = {".part-999999999-0-other", ".part-999999998-7-other", ".part-999999999-0-another",
+                          ".part-x-0-other", ".part-999999997-1-other"};
+    for (int i = 0; i < 5; i++) {
+        put(left[i], "half");
+        CHECK(i == 4 || utimensat(AT_FDCWD, left[i], old, 0) == 0, "old");
+    }
+    int writing = open(left[1], O_RDONLY);
+    CHECK(writing >= 0 && flock(writing, LOCK_EX | LOCK_NB) == 0, "lock");
+    CHECK(hot_output_begin(context, "./other", &output) == HOT_OK, "begin");
+    CHECK(access(left[0], F_OK) != 0, "an old one is removed");
+    for (int i = 1; i < 5; i++)
+        CHECK(access(left[i], F_OK) == 0, "%s stays", left[i]);
+    close(writing);
+    hot_output_discard(context, &output);
+    CHECK(hot_output_begin(context, "other", &output) == HOT_OK && access(left[1], F_OK) != 0, "no longer locked");
+    CHECK(hot_output_file(context, &output, &file) == HOT_OK && fputs("new", file) >= 0, "write");
+    CHECK(utimensat(AT_FDCWD, output.temporary, old, 0) == 0, "old");
+    hot_output second;
+    CHECK(hot_output_begin(context, "other", &second) == HOT_OK && access(output.temporary, F_OK) == 0,
+          "being written");
+    hot_output_discard(context, &second);
+    CHECK(hot_output_end(context, &output, HOT_OK) == HOT_OK, "commit");
+    for (int i = 2; i < 5; i++)
+        unlink(left[i]);
     const char *names[] = {"in", "other", "soft", "hard", "dangling"};
     for (int i = 0; i < 5; i++)
         unlink(names[i]);
