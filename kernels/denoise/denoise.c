@@ -132,6 +132,31 @@ static void finish(const dn_job *job, int threads)
     }
 }
 
+hot_status dn_begin(hot_context *context, dn_job *job)
+{
+    const size_t written = job->size[0] * job->size[1] * (job->options.end - job->options.begin);
+    job->usable = hot_context_alloc(context, job->size[0] * job->size[1] * job->size[2], 1);
+    job->windows = hot_context_calloc(context, written, sizeof *job->windows);
+    job->variance = hot_context_calloc(context, written, sizeof *job->variance);
+    job->variances = hot_context_calloc(context, written, sizeof *job->variances);
+    if (!job->usable || !job->windows || !job->variance || !job->variances)
+        return HOT_ERROR_MEMORY;
+    find_usable(job, hot_context_threads(context));
+    memset(job->denoised, 0, written * job->width * sizeof *job->denoised);
+    return HOT_OK;
+}
+
+hot_status dn_end(hot_context *context, dn_job *job, hot_status status)
+{
+    if (status == HOT_OK)
+        finish(job, hot_context_threads(context));
+    hot_context_free(context, job->usable);
+    hot_context_free(context, job->windows);
+    hot_context_free(context, job->variance);
+    hot_context_free(context, job->variances);
+    return status;
+}
+
 hot_status hot_denoise_f32(hot_context *context, const hot_denoise_options *options, const size_t size[3], size_t volumes,
                            const float *signals, const uint8_t *mask, float *denoised, float *noise)
 {
@@ -146,23 +171,5 @@ hot_status hot_denoise_f32(hot_context *context, const hot_denoise_options *opti
         return status;
     job.width = volumes * (job.options.is_complex ? 2 : 1);
     choose_places(&job);
-    const size_t written = size[0] * size[1] * (job.options.end - job.options.begin);
-    job.usable = hot_context_alloc(context, size[0] * size[1] * size[2], 1);
-    job.windows = hot_context_calloc(context, written, sizeof *job.windows);
-    job.variance = hot_context_calloc(context, written, sizeof *job.variance);
-    job.variances = hot_context_calloc(context, written, sizeof *job.variances);
-    if (!job.usable || !job.windows || !job.variance || !job.variances)
-        status = HOT_ERROR_MEMORY;
-    if (status == HOT_OK) {
-        find_usable(&job, hot_context_threads(context));
-        memset(denoised, 0, written * job.width * sizeof *denoised);
-        status = hot_backend_run(context, &backends, &job);
-    }
-    if (status == HOT_OK)
-        finish(&job, hot_context_threads(context));
-    hot_context_free(context, job.usable);
-    hot_context_free(context, job.windows);
-    hot_context_free(context, job.variance);
-    hot_context_free(context, job.variances);
-    return status;
+    return hot_backend_run(context, &backends, &job);
 }

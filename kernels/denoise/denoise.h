@@ -2,11 +2,14 @@
 #ifndef HOT_KERNELS_DENOISE_H
 #define HOT_KERNELS_DENOISE_H
 
-#include <math.h>
-
 #include <hotfiber/denoise.h>
 
 #include "common/cpu.h"
+#include "denoise_rule.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef struct dn_job {
     hot_denoise_options options; /* complete */
@@ -29,6 +32,10 @@ typedef struct dn_job {
 hot_status hot_denoise_ref(hot_context *context, void *job);
 hot_status hot_denoise_cpu(hot_context *context, void *job);
 
+/* For backends that gather sums: memory for them, cleared, and `usable`; and the means. dn_end also after a failure. */
+hot_status dn_begin(hot_context *context, dn_job *job);
+hot_status dn_end(hot_context *context, dn_job *job, hot_status status);
+
 /* Where the n-th window along an axis begins, in the whole volume; the last ones are moved in so that all fit. */
 static inline size_t dn_place(size_t n, size_t size, size_t window, size_t step)
 {
@@ -39,24 +46,15 @@ static inline size_t dn_places(size_t size, size_t window, size_t step) { return
 /* Whether a window holds a voxel that is wanted. corner: in memory. */
 int dn_wanted(const dn_job *job, const size_t corner[3]);
 
-/* With `signal` of the largest eigenvalues taken for signal: whether the rest passes for noise. rest: sum of the others;
- * next: the largest of them; least: the smallest (at least 0). *variance: that of the noise then. */
-static inline int dn_is_noise(const dn_job *job, size_t signal, double rest, double next, double least, double *variance)
-{
-    const double left = (double)(job->columns - signal), rows = (double)job->rows;
-    const double free_rows = job->options.estimator == HOT_NOISE_EXP1 ? rows : rows - (double)signal;
-    *variance = rest / (free_rows * left);
-    /* the width of a Marchenko-Pastur distribution is 4 sigma^2 sqrt(gamma) */
-    return (next - least) / (4 * sqrt(left / free_rows)) < rest / left;
-}
-
 /* One row of windows along i, at place j and place k. scratch: as many bytes as the row needs. */
 typedef void dn_row_fn(const dn_job *job, size_t place_j, size_t place_k, void *scratch);
-dn_row_fn dn_row_baseline, dn_row_avx2, dn_row_avx512, dn_row_plain;
+dn_row_fn dn_row_baseline, dn_row_avx2, dn_row_avx512;
 size_t dn_scratch(const dn_job *job);
-/* The plain way through one window (any data, one at a time, LAPACK or our own QL): for complex data, and for what the fast
- * way gives up. */
+/* The plain way through one window (any data, one at a time, LAPACK or our own QL): for what the fast way gives up. */
 void dn_window_plain(const dn_job *job, const size_t corner[3], void *scratch);
 size_t dn_scratch_plain(const dn_job *job);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -6,12 +6,10 @@
 #include "common/lapack.h"
 #include "denoise.h"
 
-static dn_row_fn *choose_row(const hot_context *context, const dn_job *job)
+static dn_row_fn *choose_row(const hot_context *context)
 {
     int level = (int)hot_cpu_best(), limit = hot_context_cpu_limit(context);
     level = level < limit ? level : limit;
-    if (job->options.is_complex)
-        return dn_row_plain;
 #if defined(__x86_64__)
     if (level >= HOT_CPU_AVX512)
         return dn_row_avx512;
@@ -29,16 +27,16 @@ static size_t apart(const dn_job *job, int axis) { return (job->window[axis] + j
 /* At least what the widest variant lays out (denoise_row.h). */
 size_t dn_scratch(const dn_job *job)
 {
-    const size_t n = job->columns, lanes = 8, wide = (n + 15) / 16 * 16, wide_volumes = (job->volumes + 15) / 16 * 16;
-    const size_t doubles = job->rows * wide + job->window[0] * wide * wide + lanes * (n * (n + 1) / 2 + n * n + 10 * n);
-    const size_t floats = (n + 4) * (wide + 1) + (n + 3) * wide_volumes;
+    const size_t n = job->columns, lanes = 8, real = n * (job->options.is_complex ? 2 : 1);
+    const size_t wide = (real + 15) / 16 * 16, wide_volumes = (job->width + 15) / 16 * 16;
+    const size_t doubles = job->rows * wide + job->window[0] * wide * wide + lanes * (real * (n + 1) / 2 + real * n + 13 * n);
+    const size_t floats = (real + 4) * (wide + 1) + (real + 3) * wide_volumes;
     return doubles * sizeof(double) + floats * sizeof(float) + 20 * 64 + dn_scratch_plain(job);
 }
 
-hot_status hot_denoise_cpu(hot_context *context, void *argument)
+static hot_status do_rows(hot_context *context, const dn_job *job)
 {
-    const dn_job *job = argument;
-    dn_row_fn *row = choose_row(context, job);
+    dn_row_fn *row = choose_row(context);
     const int threads = hot_context_threads(context);
     const double *progress = job->options.progress;
     const double from = progress[1] > progress[0] ? progress[0] : 0, to = progress[1] > progress[0] ? progress[1] : 1;
@@ -71,4 +69,13 @@ hot_status hot_denoise_cpu(hot_context *context, void *argument)
 #endif
     hot_context_free(context, scratch);
     return status;
+}
+
+hot_status hot_denoise_cpu(hot_context *context, void *argument)
+{
+    dn_job *job = argument;
+    hot_status status = dn_begin(context, job);
+    if (status == HOT_OK)
+        status = do_rows(context, job);
+    return dn_end(context, job, status);
 }

@@ -74,7 +74,7 @@ static size_t count_signal(const dn_job *job, const double *values, double trace
     double rest = trace;
     for (size_t signal = 0; signal < n; signal++) {
         const double next = fmax(values[n - 1 - signal], 0);
-        if (dn_is_noise(job, signal, fmax(rest, 0), next, fmax(values[0], 0), variance))
+        if (dn_is_noise((int)job->columns, (int)job->rows, job->options.estimator == HOT_NOISE_EXP1, (int)signal, fmax(rest, 0), next, fmax(values[0], 0), variance))
             return signal;
         rest -= next;
     }
@@ -156,17 +156,5 @@ void dn_window_plain(const dn_job *job, const size_t corner[3], void *scratch)
         for (size_t k = 0; k < job->width; k++)
             job->denoised[to * job->width + k] += (float)result[k];
         job->windows[to] += 1;
-    }
-}
-
-void dn_row_plain(const dn_job *job, size_t place_j, size_t place_k, void *scratch)
-{
-    const size_t places = dn_places(job->size[0], job->window[0], job->step[0]);
-    for (size_t place = 0; place < places; place++) {
-        const size_t corner[3] = {dn_place(place, job->size[0], job->window[0], job->step[0]),
-                                  dn_place(place_j, job->size[1], job->window[1], job->step[1]),
-                                  dn_place(place_k, job->options.slices, job->window[2], job->step[2]) - job->options.first};
-        if (dn_wanted(job, corner))
-            dn_window_plain(job, corner, scratch);
     }
 }

@@ -87,11 +87,14 @@ static hot_status do_window(hot_context *context, const dn_job *job, const size_
 
 hot_status hot_denoise_ref(hot_context *context, void *argument)
 {
-    const dn_job *job = argument;
+    dn_job *job = argument;
     const size_t n = job->columns;
+    hot_status status = dn_begin(context, job);
+    if (status != HOT_OK)
+        return dn_end(context, job, status);
     double complex *x = hot_context_alloc(context, job->voxels * job->volumes, sizeof *x);
     double *gram = hot_context_alloc(context, 4 * n * n + n, sizeof *gram);
-    hot_status status = x && gram ? HOT_OK : HOT_ERROR_MEMORY;
+    status = x && gram ? HOT_OK : HOT_ERROR_MEMORY;
     for (size_t k = 0; k < job->places[1]; k++)
         for (size_t j = 0; j < job->places[0]; j++)
             for (size_t i = 0; i < dn_places(job->size[0], job->window[0], job->step[0]) && status == HOT_OK; i++) {
@@ -104,5 +107,5 @@ hot_status hot_denoise_ref(hot_context *context, void *argument)
             }
     hot_context_free(context, x);
     hot_context_free(context, gram);
-    return status;
+    return dn_end(context, job, status);
 }

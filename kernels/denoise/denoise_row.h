@@ -1,21 +1,25 @@
-/* A template: a row of windows of one instruction set, a window per lane. Define HOT_VARIANT(name), then include. */
+/* A template: a row of windows of one instruction set, a window per lane. Define HOT_VARIANT(name), then include. Complex samples
+ * are twice as many real ones (`real` columns), in Gram matrices and in projections. */
 #pragma GCC optimize("fp-contract=fast,no-trapping-math")
 #include <string.h>
 
 #include "denoise.h"
 #include "denoise_eigen.h"
+#include "denoise_eigen_complex.h"
 
 /* Padded widths: of double rows to two vectors of any variant, of float rows to one. */
 static size_t pad(size_t n) { return (n + 15) / 16 * 16; }
+
+static size_t parts_of(const dn_job *job) { return job->options.is_complex ? 2 : 1; }
 
 /* What a row needs, all in one piece of scratch memory. */
 typedef struct row_room {
     double *samples;  /* rows of a column of voxels (or of a window), padded */
     double *grams;    /* ring of window[0] Gram matrices, or one */
-    vec *a;           /* Gram matrices side by side, packed lower triangles */
-    vec *d, *e, *e2, *tau, *up, *down, *more; /* n each; more: 4 n */
-    vec *vectors;     /* n x n */
-    float *basis;     /* one window's eigenvectors: signal x padded n */
+    vec *a;           /* Gram matrices side by side, packed lower triangles (complex ones: see denoise_eigen_complex.h) */
+    vec *d, *e, *e2, *up, *down, *tau, *more; /* n each; tau: n numbers; more: 6 n */
+    vec *vectors;     /* n x n numbers */
+    float *basis;     /* one window's eigenvectors, a complex one as two real ones: v and i v */
     float *weights;   /* of the basis' vectors in a voxel */
     float *part;      /* floats of a voxel or of a projection, padded */
     void *plain;      /* what dn_window_plain wants */
@@ -30,22 +34,22 @@ static char *cut(char **at, size_t bytes)
 
 static void lay_out(const dn_job *job, void *scratch, row_room *room)
 {
-    const size_t n = job->columns, sample_rows = job->rows;
+    const size_t n = job->columns, parts = parts_of(job), real = n * parts, sample_rows = job->rows;
     char *at = (char *)(((uintptr_t)scratch + 63) / 64 * 64);
-    room->samples = (double *)(void *)cut(&at, sample_rows * pad(n) * sizeof(double));
-    room->grams = (double *)(void *)cut(&at, job->window[0] * pad(n) * pad(n) * sizeof(double));
-    room->a = (vec *)(void *)cut(&at, n * (n + 1) / 2 * sizeof(vec));
+    room->samples = (double *)(void *)cut(&at, sample_rows * pad(real) * sizeof(double));
+    room->grams = (double *)(void *)cut(&at, job->window[0] * pad(real) * pad(real) * sizeof(double));
+    room->a = (vec *)(void *)cut(&at, parts * n * (n + 1) / 2 * sizeof(vec));
     room->d = (vec *)(void *)cut(&at, n * sizeof(vec));
     room->e = (vec *)(void *)cut(&at, n * sizeof(vec));
     room->e2 = (vec *)(void *)cut(&at, n * sizeof(vec));
-    room->tau = (vec *)(void *)cut(&at, n * sizeof(vec));
     room->up = (vec *)(void *)cut(&at, n * sizeof(vec));
     room->down = (vec *)(void *)cut(&at, n * sizeof(vec));
-    room->more = (vec *)(void *)cut(&at, 4 * n * sizeof(vec));
-    room->vectors = (vec *)(void *)cut(&at, n * n * sizeof(vec));
-    room->basis = (float *)(void *)cut(&at, (n + 4) * pad(n) * sizeof(float));
-    room->weights = (float *)(void *)cut(&at, (n + 4) * sizeof(float));
-    room->part = (float *)(void *)cut(&at, (n + 3) * pad(job->volumes) * sizeof(float));
+    room->tau = (vec *)(void *)cut(&at, real * sizeof(vec));
+    room->more = (vec *)(void *)cut(&at, 6 * n * sizeof(vec));
+    room->vectors = (vec *)(void *)cut(&at, real * n * sizeof(vec));
+    room->basis = (float *)(void *)cut(&at, (real + 4) * pad(real) * sizeof(float));
+    room->weights = (float *)(void *)cut(&at, (real + 4) * sizeof(float));
+    room->part = (float *)(void *)cut(&at, (real + 3) * pad(job->width) * sizeof(float));
     room->plain = at;
 }
 
@@ -79,25 +83,25 @@ static size_t voxel_at(const dn_job *job, size_t i, size_t j, size_t k) { return
 /* The Gram matrix over volumes of one column of voxels: all of the window's j and k at one i. */
 static void column_gram(const dn_job *job, size_t i, const size_t corner[3], const row_room *room, double *gram)
 {
-    const size_t n = job->columns, width = pad(n);
+    const size_t real = job->columns * parts_of(job), width = pad(real);
     double *to = room->samples;
     for (size_t k = corner[2]; k < corner[2] + job->window[2]; k++)
         for (size_t j = corner[1]; j < corner[1] + job->window[1]; j++, to += width) {
             const size_t voxel = voxel_at(job, i, j, k);
             const float *from = job->signals + voxel * job->width;
             const int use = job->usable[voxel];
-            for (size_t v = 0; v < n; v++)
+            for (size_t v = 0; v < real; v++)
                 to[v] = use ? (double)from[v] : 0;
-            for (size_t v = n; v < width; v++)
+            for (size_t v = real; v < width; v++)
                 to[v] = 0;
         }
-    multiply(job->window[1] * job->window[2], n, room->samples, gram);
+    multiply(job->window[1] * job->window[2], real, room->samples, gram);
 }
 
 /* The Gram matrix over voxels of one window, where there are more volumes than voxels. */
 static void window_gram(const dn_job *job, const size_t corner[3], const row_room *room, double *gram)
 {
-    const size_t n = job->columns, width = pad(n);
+    const size_t parts = parts_of(job), real = job->columns * parts, width = pad(real);
     memset(room->samples, 0, job->rows * width * sizeof(double));
     size_t at = 0;
     for (size_t k = corner[2]; k < corner[2] + job->window[2]; k++)
@@ -105,10 +109,10 @@ static void window_gram(const dn_job *job, const size_t corner[3], const row_roo
             for (size_t i = corner[0]; i < corner[0] + job->window[0]; i++, at++) {
                 const size_t voxel = voxel_at(job, i, j, k);
                 const float *from = job->signals + voxel * job->width;
-                for (size_t v = 0; v < job->volumes && job->usable[voxel]; v++)
-                    room->samples[v * width + at] = (double)from[v];
+                for (size_t v = 0; v < job->width && job->usable[voxel]; v++)
+                    room->samples[v / parts * width + at * parts + v % parts] = (double)from[v];
             }
-    multiply(job->rows, n, room->samples, gram);
+    multiply(job->rows, real, room->samples, gram);
 }
 
 /* Sum of `count` Gram matrices of the ring into one lane of the packed triangles. */
@@ -126,6 +130,24 @@ static void into_lane(const dn_job *job, const row_room *room, size_t count, int
                 *to = sum[l];
         }
     }
+}
+
+/* The same of complex matrices: of the products of real columns, A(j, i) = conj(x_i conj(x_j)). */
+static void into_lane_complex(const dn_job *job, const row_room *room, size_t count, int lane)
+{
+    const size_t n = job->columns, width = pad(2 * n), apart = width * width;
+    double *to = (double *)(void *)room->a + lane;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++, to += 2 * LANES) {
+            const double *row = room->grams + 2 * i * width + 2 * j;
+            double re = 0, im = 0;
+            for (size_t c = 0; c < count; c++, row += apart) {
+                re += row[0] + row[width + 1];
+                im += row[1] - row[width];
+            }
+            to[0] = re;
+            to[LANES] = i == j ? 0 : im;
+        }
 }
 
 /* How many of the largest eigenvalues are signal, per lane, and the noise's variance (NaN: none could be told from noise).
@@ -157,7 +179,7 @@ static size_t find_signal(const dn_job *job, const row_room *room, vec trace, ve
             for (size_t k = known; k < until && !done[lane]; k++) {
                 const double next = fmax(values[k][lane] * norm[lane], 0);
                 double noise;
-                if (dn_is_noise(job, k, fmax(rest[lane], 0), next, least[lane], &noise)) {
+                if (dn_is_noise((int)job->columns, (int)job->rows, job->options.estimator == HOT_NOISE_EXP1, (int)k, fmax(rest[lane], 0), next, least[lane], &noise)) {
                     done[lane] = 1;
                     signal[lane] = k;
                     variance[lane] = noise;
@@ -208,36 +230,64 @@ static void combine(size_t signal, size_t width, const float *rows, const float 
     }
 }
 
+/* Over voxels: a voxel's part in the samples' products with each eigenvector, which for complex ones are two rows, t and i t. */
+static void add_to_rows(const dn_job *job, const row_room *room, size_t at, size_t signal, const float *from, float *restrict rows,
+                        size_t width)
+{
+    const size_t parts = parts_of(job), basis_width = parts * job->columns;
+    for (size_t s = 0; s < signal; s++) {
+        const float *f = room->basis + s * parts * basis_width + at * parts;
+        float *restrict row = rows + s * parts * width;
+        if (parts == 1) {
+            for (size_t v = 0; v < job->width; v++)
+                row[v] += f[0] * from[v];
+        } else {
+            for (size_t v = 0; v < job->width; v += 2) {
+                const float re = f[0] * from[v] + f[1] * from[v + 1], im = f[0] * from[v + 1] - f[1] * from[v];
+                row[v] += re, row[v + 1] += im;
+                row[width + v] -= im, row[width + v + 1] += re;
+            }
+        }
+    }
+}
+
 /* Adds one window's result to the sums of its voxels: its signals projected onto `signal` vectors of a lane, or its signals as
  * they are when nothing of them is known to be noise. */
 static void add_window(const dn_job *job, const row_room *room, const size_t corner[3], int lane, size_t signal, double variance)
 {
-    const size_t n = job->columns, m = job->volumes, over_volumes = job->volumes <= job->voxels, width = pad(m);
-    const size_t basis_width = over_volumes ? width : n, whole = !(variance >= 0);
+    const size_t n = job->columns, parts = parts_of(job), m = job->width, width = pad(m), terms = parts * signal;
+    const size_t over_volumes = job->volumes <= job->voxels, basis_width = over_volumes ? width : parts * n, whole = !(variance >= 0);
     const size_t above = job->options.begin - job->options.first, below = job->options.end - job->options.first;
     float *x = room->part, *y = x + width, *rows = y + width; /* rows: projections, when over voxels */
     float *t = room->weights;
     if (!whole) {
-        for (size_t k = 0; k < signal; k++)
-            for (size_t i = 0; i < (over_volumes ? width : n); i++)
-                room->basis[k * basis_width + i] = i < n ? (float)room->vectors[k * n + i][lane] : 0;
+        for (size_t k = 0; k < terms; k++) {
+            float *to = room->basis + k * basis_width;
+            for (size_t i = 0; i < n; i++) {
+                const vec *v = room->vectors + (k / parts * n + i) * parts;
+                if (parts == 1) {
+                    to[i] = (float)v[0][lane];
+                } else {
+                    to[2 * i] = k % 2 == 0 ? (float)v[0][lane] : -(float)v[1][lane];
+                    to[2 * i + 1] = (float)v[1 - k % 2][lane];
+                }
+            }
+            for (size_t i = parts * n; i < basis_width; i++)
+                to[i] = 0;
+        }
         if (over_volumes) /* rows of zeros up to a multiple of four */
-            for (size_t k = signal; k < (signal + 3) / 4 * 4; k++)
+            for (size_t k = terms; k < (terms + 3) / 4 * 4; k++)
                 memset(room->basis + k * basis_width, 0, width * sizeof(float));
     }
     if (!whole && !over_volumes) {
-        memset(rows, 0, signal * width * sizeof(float));
+        memset(rows, 0, terms * width * sizeof(float));
         size_t at = 0;
         for (size_t k = corner[2]; k < corner[2] + job->window[2]; k++)
             for (size_t j = corner[1]; j < corner[1] + job->window[1]; j++)
                 for (size_t i = corner[0]; i < corner[0] + job->window[0]; i++, at++) {
                     const size_t voxel = voxel_at(job, i, j, k);
-                    const float *from = job->signals + voxel * job->width;
-                    for (size_t s = 0; s < signal && job->usable[voxel]; s++) {
-                        const float f = room->basis[s * basis_width + at];
-                        for (size_t v = 0; v < m; v++)
-                            rows[s * width + v] += f * from[v];
-                    }
+                    if (job->usable[voxel])
+                        add_to_rows(job, room, at, signal, job->signals + voxel * job->width, rows, width);
                 }
     }
     memset(x, 0, width * sizeof(float));
@@ -253,14 +303,14 @@ static void add_window(const dn_job *job, const row_room *room, const size_t cor
                 const float *result = x;
                 if (!whole) {
                     if (over_volumes) {
-                        project(signal, width, room->basis, x, t);
-                    } else {
-                        for (size_t s = 0; s < signal; s++)
-                            t[s] = room->basis[s * basis_width + at];
+                        project(terms, width, room->basis, x, t);
+                    } else { /* this voxel's element of each vector */
+                        for (size_t s = 0; s < terms; s++)
+                            t[s] = room->basis[s / parts * parts * basis_width + at * parts + s % parts];
                     }
-                    combine(signal, width, over_volumes ? room->basis : rows, t, y);
+                    combine(terms, width, over_volumes ? room->basis : rows, t, y);
                     result = y;
-                    job->variance[to] += (float)variance;
+                    job->variance[to] += (float)(variance / (double)parts);
                     job->variances[to] += 1;
                 }
                 float *restrict out = job->denoised + to * job->width;
@@ -278,9 +328,13 @@ static void do_batch(const dn_job *job, const row_room *room, size_t corners[LAN
     double variance[LANES];
     vec trace = splat(0), norm, low, high, *values = room->more;
     mask lost = {0};
+    const int is_complex = job->options.is_complex;
+    if (is_complex)
+        reduce_complex(n, room->a, room->d, room->e, room->tau, room->more);
+    else
+        reduce(n, room->a, room->d, room->e, room->tau, room->more);
     for (size_t i = 0; i < n; i++)
-        trace += row_of(room->a, i)[i];
-    reduce(n, room->a, room->d, room->e, room->tau, room->more);
+        trace += room->d[i];
     scale_tridiagonal(n, room->d, room->e, room->e2, &norm, &low, &high);
     const size_t most = find_signal(job, room, trace, norm, low, high, lanes, values, signal, variance);
     for (size_t k = 0; k < most; k++) {
@@ -290,7 +344,10 @@ static void do_batch(const dn_job *job, const row_room *room, size_t corners[LAN
         for (int lane = 0; lane < lanes; lane++)
             lost[lane] |= k < signal[lane] ? now[lane] : 0;
     }
-    back_transform(n, room->a, room->tau, most, room->vectors);
+    if (is_complex)
+        back_transform_complex(n, room->a, room->tau, most, room->vectors);
+    else
+        back_transform(n, room->a, room->tau, most, room->vectors);
     for (int lane = 0; lane < lanes; lane++) {
         if (lost[lane]) /* eigenvalues too close for this way */
             dn_window_plain(job, corners[lane], room->plain);
@@ -301,7 +358,7 @@ static void do_batch(const dn_job *job, const row_room *room, size_t corners[LAN
 
 void HOT_VARIANT(dn_row)(const dn_job *job, size_t place_j, size_t place_k, void *scratch)
 {
-    const size_t n = job->columns, gram = pad(n) * pad(n), places = dn_places(job->size[0], job->window[0], job->step[0]);
+    const size_t n = job->columns, real = n * parts_of(job), gram = pad(real) * pad(real), places = dn_places(job->size[0], job->window[0], job->step[0]);
     const int over_volumes = job->volumes <= job->voxels;
     size_t corners[LANES][3], next = 0; /* next: the first column of voxels that is not in the ring */
     row_room room;
@@ -320,12 +377,12 @@ void HOT_VARIANT(dn_row)(const dn_job *job, size_t place_j, size_t place_k, void
             } else {
                 window_gram(job, corner, &room, room.grams);
             }
-            into_lane(job, &room, over_volumes ? job->window[0] : 1, lanes);
+            (job->options.is_complex ? into_lane_complex : into_lane)(job, &room, over_volumes ? job->window[0] : 1, lanes);
             lanes++;
         }
         if (lanes == LANES || (place + 1 == places && lanes > 0)) {
             for (int lane = lanes; lane < LANES; lane++) /* idle lanes repeat the last window */
-                for (size_t k = 0; k < n * (n + 1) / 2; k++)
+                for (size_t k = 0; k < real * (n + 1) / 2; k++)
                     room.a[k][lane] = room.a[k][lanes - 1];
             do_batch(job, &room, corners, lanes);
             lanes = 0;

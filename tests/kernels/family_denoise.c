@@ -72,6 +72,8 @@ static void compare(check_run *run, const scene *s, const float *x, const float 
 static void check_reference(check_run *run, const char *name, const size_t size[3], size_t volumes, hot_denoise_options options,
                             int spoil)
 {
+    if (!check_wanted(run, name))
+        return;
     check_case_begin(run, name, volumes);
     options.size = sizeof options;
     scene s = make_scene(&run->seed, size[0], size[1], size[2], volumes, options.is_complex, 30);
@@ -109,6 +111,8 @@ static void check_reference(check_run *run, const char *name, const size_t size[
 /* The noise's level is found, and the result is much nearer the truth than the data were. */
 static void check_truth(check_run *run, size_t volumes, int is_complex)
 {
+    if (!check_wanted(run, is_complex ? "known noise, complex" : "known noise"))
+        return;
     check_case_begin(run, is_complex ? "known noise, complex" : "known noise", volumes);
     const double sigma = 25;
     scene s = make_scene(&run->seed, 14, 13, 12, volumes, is_complex, sigma);
@@ -135,6 +139,8 @@ static void check_truth(check_run *run, size_t volumes, int is_complex)
 /* Slab by slab is the same as at once, and so is any number of threads: bit for bit. */
 static void check_slabs(check_run *run, size_t volumes, size_t side, int is_complex)
 {
+    if (!check_wanted(run, "slabs and threads"))
+        return;
     check_case_begin(run, "slabs and threads", volumes);
     scene s = make_scene(&run->seed, 9, 8, 13, volumes, is_complex, 30);
     hot_denoise_options options = {.size = sizeof options, .window = {side, side, side}, .is_complex = is_complex};
@@ -163,6 +169,81 @@ static void check_slabs(check_run *run, size_t volumes, size_t side, int is_comp
     }
     CHECK_ITEM(run, 0, memcmp(whole, slab, bytes) == 0, "the number of threads shows");
     check_case_end(run);
+    free_scene(&s);
+}
+
+/* Every size that one of the GPU's ways to eigenvectors takes, and one more: over volumes, and over voxels. (The reference takes its
+ * time: on the CPU, which has one way, the smaller ones only.) */
+static void check_ways(check_run *run)
+{
+    const size_t block[3] = {6, 5, 6};
+    hot_denoise_options wide = {.window = {5, 5, 6}}, pair = {.window = {2, 2, 2}};
+    const size_t reals[] = {15, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 95, 96, 97, 127, 128, 129}, complexes[] = {12, 17, 32, 33, 64, 65, 96, 97};
+    check_reference(run, "two volumes", block, 2, pair, 0);
+    check_reference(run, "three volumes", block, 3, pair, 1);
+    for (size_t k = 0; k < sizeof reals / sizeof *reals && (run->cuda || reals[k] < 49); k++)
+        check_reference(run, "windows of 150", block, reals[k], wide, 0);
+    wide.is_complex = 1;
+    for (size_t k = 0; k < sizeof complexes / sizeof *complexes && (run->cuda || complexes[k] < 33); k++)
+        check_reference(run, "windows of 150, complex", block, complexes[k], wide, 0);
+    const size_t windows[][3] = {{3, 3, 5}, {4, 4, 4}, {5, 5, 4}, {5, 5, 5}, {6, 5, 5}}, small[3] = {6, 5, 6};
+    for (size_t k = 0; k < (run->cuda ? 5 : 1); k++)
+        for (int is_complex = 0; is_complex < (k < 4 ? 2 : 1); is_complex++) {
+            hot_denoise_options options = {.step = {3, 3, 3}, .is_complex = is_complex};
+            memcpy(options.window, windows[k], sizeof options.window);
+            check_reference(run, is_complex ? "over voxels, complex" : "over voxels", small, windows[k][0] * windows[k][1] * windows[k][2] + 9,
+                            options, (int)k % 2);
+        }
+}
+
+/* Signals of the same strength: eigenvalues as close as they can be, and the rest still noise. */
+static void check_equal(check_run *run, size_t volumes, int is_complex)
+{
+    const size_t size[3] = {6, 6, 5}, parts = is_complex ? 2 : 1, width = volumes * parts, voxels = 180;
+    hot_denoise_options options = {.size = sizeof options, .window = {3, 3, 3}, .is_complex = is_complex};
+    check_case_begin(run, is_complex ? "equal eigenvalues, complex" : "equal eigenvalues", volumes);
+    scene s = {.size = {6, 6, 5}, .volumes = volumes, .width = width, .voxels = voxels};
+    float *x = calloc(voxels * width, sizeof *x), *expected = malloc(voxels * width * sizeof *x), *level = malloc(voxels * sizeof *x);
+    for (size_t v = 0; v < voxels; v++)
+        for (size_t k = 0; k < width; k++)
+            x[v * width + k] = k / parts < 3 ? k == v % 3 * parts ? 1000.f : 0.f : (float)(0.1 * check_random_normal(&run->seed));
+    float *out = check_output(run, voxels * width * sizeof(float)), *noise = check_output(run, voxels * sizeof(float));
+    if (hot_denoise_f32(run->reference, &options, size, volumes, x, NULL, expected, level) != HOT_OK)
+        check_fail(run, 0, "the reference failed: %s", hot_context_message(run->reference));
+    if (check_call(run, hot_denoise_f32(run->context, &options, size, volumes, x, NULL, out, noise)))
+        compare(run, &s, out, expected, noise, level, 0.01);
+    check_case_end(run);
+    free(x);
+    free(expected);
+    free(level);
+}
+
+/* So many windows that a GPU does them in several batches, against the CPU. */
+static void check_batches(check_run *run, int is_complex)
+{
+    const size_t volumes = is_complex ? 8 : 17;
+    if (!check_wanted(run, is_complex ? "many windows, complex" : "many windows"))
+        return;
+    check_case_begin(run, is_complex ? "many windows, complex" : "many windows", volumes);
+    scene s = make_scene(&run->seed, 41, 38, 31, volumes, is_complex, 30);
+    hot_denoise_options options = {.size = sizeof options, .window = {3, 3, 3}, .step = {1, 1, 1}, .is_complex = is_complex};
+    uint8_t *mask = malloc(s.voxels);
+    for (size_t v = 0; v < s.voxels; v++)
+        mask[v] = (v / 41 / 38 % 7 > 1 && v % 41 > 8) || v % 1000 == 0;
+    float *expected = malloc(s.voxels * s.width * sizeof(float)), *level = malloc(s.voxels * sizeof(float));
+    float *out = check_output(run, s.voxels * s.width * sizeof(float)), *noise = check_output(run, s.voxels * sizeof(float));
+    hot_context_options how = {.size = sizeof how, .device = HOT_DEVICE_CPU};
+    hot_context *context = NULL;
+    if (hot_context_create(&how, &context) != HOT_OK)
+        exit(2);
+    check_call(run, hot_denoise_f32(context, &options, s.size, volumes, s.noisy, mask, expected, level));
+    if (check_call(run, hot_denoise_f32(run->context, &options, s.size, volumes, s.noisy, mask, out, noise)))
+        compare(run, &s, out, expected, noise, level, 0.01);
+    check_case_end(run);
+    hot_context_destroy(&context);
+    free(mask);
+    free(expected);
+    free(level);
     free_scene(&s);
 }
 
@@ -236,27 +317,35 @@ static void check(check_run *run)
     check_slabs(run, 10, 3, 0);
     check_slabs(run, 40, 3, 0);
     check_slabs(run, 6, 4, 1);
+    check_ways(run);
+    check_equal(run, 9, 0);
+    check_equal(run, 40, 0);
+    check_equal(run, 7, 1);
+    if (run->cuda) {
+        check_batches(run, 0);
+        check_batches(run, 1);
+    }
     check_clean(run, 0);
     check_clean(run, 1e-3);
     check_arguments(run);
 }
 
-static void bench(check_run *run)
+static void bench_one(check_run *run, int is_complex)
 {
     uint64_t seed = 4;
-    const size_t side = run->cuda ? 100 : 40, slices = run->cuda ? 60 : 16;
-    scene s = make_scene(&seed, side, side, slices, 64, 0, 30);
+    const size_t side = run->cuda ? 100 : is_complex ? 24 : 40, slices = run->cuda ? 60 : is_complex ? 12 : 16;
+    scene s = make_scene(&seed, side, side, slices, 64, is_complex, 30);
     float *out = malloc(s.voxels * s.width * sizeof *out);
     for (size_t step = 1; step < 3; step++) {
-        hot_denoise_options options = {.size = sizeof options, .step = {step, step, step}};
+        hot_denoise_options options = {.size = sizeof options, .step = {step, step, step}, .is_complex = is_complex};
         char name[64];
         double best = INFINITY, begin = check_now();
-        snprintf(name, sizeof name, "%zux%zux%zux64, windows of 125, step %zu", side, side, slices, step);
+        snprintf(name, sizeof name, "%s%zux%zux%zux64, windows of 125, step %zu", is_complex ? "complex " : "", side, side, slices, step);
         if (!check_wanted(run, name))
             continue;
         do {
             double from = check_now();
-            if (hot_denoise_f32(run->context, &options, s.size, 64, s.noisy, NULL, out, NULL) != HOT_OK)
+            if (!check_call(run, hot_denoise_f32(run->context, &options, s.size, 64, s.noisy, NULL, out, NULL)))
                 break;
             best = fmin(best, check_now() - from);
         } while (check_now() - begin < run->seconds);
@@ -264,6 +353,14 @@ static void bench(check_run *run)
     }
     free(out);
     free_scene(&s);
+}
+
+static void bench(check_run *run)
+{
+    if (!run->only || strcmp(run->only, "complex") != 0)
+        bench_one(run, 0);
+    if (!run->only || strstr(run->only, "complex"))
+        bench_one(run, 1);
 }
 
 const check_family family_denoise = {"denoise", 0, check, bench};
