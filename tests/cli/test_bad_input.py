@@ -120,6 +120,10 @@ for stage, output in (("fit", "out.nrrd"), ("run", "out")):
     refused("response with NaN", [*call, "--response", "nan.txt"], "nan.txt")
     refused("response that is not there", [*call, "--response", "norsp.txt"], "norsp.txt")
 
+for name, value in (("NaN", np.nan), ("zero", 0), ("negative", -5)):
+    write_dwi("useless.nrrd", scene, data=np.full_like(scene.data, value))
+    refused_by_all(f"all signals {name}", "useless.nrrd", "signals are NaN, zero or negative", stages=computing)
+
 # NIfTI without its companions, or with the wrong ones.
 works("convert", "-i", good, "-o", "good.nii.gz", "--quiet")
 shutil.copy("good.nii.gz", "alone.nii.gz")
@@ -130,19 +134,39 @@ for stage, output in (("info", []), ("fit", ["-o", "out.nrrd"]), ("run", ["-o", 
     refused("bval of another length", [stage, "-i", "good.nii.gz", "--bval", "short.bval", *output], "34|short.bval")
     open("short.bvec", "w").write("0 0 1\n0 1 0\n1 0 0\n")
     refused("bvec of another length", [stage, "-i", "good.nii.gz", "--bvec", "short.bvec", *output], "34|short.bvec")
+    open("unit.bval", "w").write(" ".join(f"{b / 1000:g}" for b in scene.b) + "\n")
+    if stage != "info":
+        refused("b-values of another unit", [stage, "-i", "good.nii.gz", "--bval", "unit.bval", *output],
+                "largest b-value is 2 .*unit")
 open("cut.nii.gz", "wb").write(open("good.nii.gz", "rb").read()[:-700])
 for suffix in ("bval", "bvec"):
     shutil.copy(f"good.{suffix}", f"cut.{suffix}")
 refused_by_all("truncated NIfTI", "cut.nii.gz", "cut.nii.gz", stages=("info", "fit", "run"))
 
 # Later stages.
-refused("peaks of a DWI", ["peaks", "-i", good, "-o", "out.nrrd"], "good.nrrd")
+refused("peaks of a DWI", ["peaks", "-i", good, "-o", "out.nrrd"], "good.nrrd.*not tensors.*hotfiber fit")
 refused("peaks of a letter", ["peaks", "-i", "text.nrrd", "-o", "out.nrrd"], "text.nrrd")
 refused("peaks of nothing", ["peaks", "-i", "-", "-o", "out.nrrd"], "standard input|empty|end|no", stdin=b"")
 works("fit", "-i", good, "-o", "tensors.nrrd", "--order", 4, "--quiet")
 works("peaks", "-i", "tensors.nrrd", "-o", "peaks.nrrd", "--quiet")
 refused("export of tensors' neighbour", ["export", "-i", good, "-o", "x.vtp"], "direction|tensor|peaks|axis")
+refused("export of tensors as lines", ["export", "-i", "tensors.nrrd", "-o", "x.vtp"], "--format glyphs")
+refused("a tensor field for eig", ["eig", "-i", "tensors.nrrd", "-o", "x.nrrd", "--order", 4], "16 values.*confidence")
 refused("export to an unknown format", ["export", "-i", "peaks.nrrd", "-o", "x.jpeg"], "jpeg|format", status=1)
+
+# Options that would do nothing, or each undo the other.
+for call, words in ((["fit", "-i", good, "--model", "adc", "--response", "r.txt"], "--response.*fod"),
+                    (["fit", "-i", good, "--weights", "none"], "--weights.*adc"),
+                    (["peaks", "-i", "tensors.nrrd", "--margin", "m.nrrd"], "--margin.*signal"),
+                    (["peaks", "--method", "signal", "--dwi", good, "--starts", 9], "--starts.*maxima"),
+                    (["run", "-i", good, "--method", "maxima", "--sigma", 9], "--sigma.*signal"),
+                    (["run", good], "-i FILE"), (["fit", good], "-i FILE")):
+    refused("no use", [*call, "-o", "out"], words, status=2)
+for call in (["denoise", "-i", good, "--noise", "out.nrrd"], ["phantom", "--truth", "out.nrrd"],
+             ["peaks", "--method", "signal", "--dwi", good, "--probability", "out.nrrd"]):
+    refused("one name for two files", [*call, "-o", "out.nrrd"], "both name 'out.nrrd'")
+refused("one name for two files", ["peaks", "--method", "signal", "--dwi", good, "--margin", "m.nrrd", "--width",
+                                   "m.nrrd", "-o", "out.nrrd"], "--margin and --width both name 'm.nrrd'")
 
 # An input is never overwritten, whatever name it goes by.
 os.symlink(good, "link.nrrd")

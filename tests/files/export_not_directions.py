@@ -47,6 +47,7 @@ os.rename("dwi.bval", "gone")
 attempt("dwi.nii.gz", "no directions")
 attempt(save("short.nii", np.round(values), np.int16), "whole numbers")
 attempt(save("whole.nii", np.round(values)), "whole numbers")
+attempt(save("three.nii", values[..., 8:11]), "all three", "positive")
 scaled = np.abs(values) / values.max() + 1e-4
 attempt(save("scaled.nii", scaled), "positive")
 head = values[..., :8].mean(axis=3) > 200
