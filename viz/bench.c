@@ -97,6 +97,8 @@ hot_status hot_bench_run(hot_context *context, const hot_scene *scene, const hot
         status = hot_headless_resize(headless, width, height, samples);
     if (status == HOT_OK)
         status = hot_renderer_create(context, &renderer);
+    if (status == HOT_OK && hot_renderer_needs_depth(renderer, scene, state))
+        status = hot_headless_need_depth(headless);
     if (status == HOT_OK) /* uploads and compiles */
         status = hot_renderer_draw(renderer, scene, &turned, width, height, NULL);
     if (status == HOT_OK)

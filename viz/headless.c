@@ -11,7 +11,7 @@ struct hot_headless {
     EGLDisplay display;
     EGLContext gl;
     EGLSurface surface; /* a pbuffer, where a context needs one */
-    int width, height;
+    int width, height, samples;
     GLuint drawn, drawn_color, drawn_depth; /* multisampled */
     GLuint read, read_color;                /* where samples are put together; 0 when there is one */
 };
@@ -161,13 +161,27 @@ hot_status hot_headless_resize(hot_headless *headless, int width, int height, in
     glGenFramebuffers(1, &headless->drawn);
     glBindFramebuffer(GL_FRAMEBUFFER, headless->drawn);
     make_buffer(&headless->drawn_color, GL_RGBA8, samples > 1 ? samples : 0, width, height, GL_COLOR_ATTACHMENT0);
-    make_buffer(&headless->drawn_depth, GL_DEPTH_COMPONENT24, samples > 1 ? samples : 0, width, height,
-                GL_DEPTH_ATTACHMENT);
     if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE || glGetError() != GL_NO_ERROR)
         return hot_context_fail(headless->context, HOT_ERROR_DEVICE, "no memory for a picture of %d x %d pixels", width,
                                 height);
     headless->width = width;
     headless->height = height;
+    headless->samples = samples > 1 ? samples : 0;
+    return HOT_OK;
+}
+
+hot_status hot_headless_need_depth(hot_headless *headless)
+{
+    if (headless->drawn_depth)
+        return HOT_OK;
+    while (glGetError() != GL_NO_ERROR) { /* what is reported below is of this buffer */
+    }
+    glBindFramebuffer(GL_FRAMEBUFFER, headless->drawn);
+    make_buffer(&headless->drawn_depth, GL_DEPTH_COMPONENT24, headless->samples, headless->width, headless->height,
+                GL_DEPTH_ATTACHMENT);
+    if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE || glGetError() != GL_NO_ERROR)
+        return hot_context_fail(headless->context, HOT_ERROR_DEVICE, "no memory for a picture of %d x %d pixels",
+                                headless->width, headless->height);
     return HOT_OK;
 }
 

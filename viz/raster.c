@@ -10,8 +10,9 @@
 /* How far beyond its largest radius a surface may be drawn: see `bend` in shaders/surface.vert. */
 static const double BEYOND = 1.52;
 
-/* So many are drawn at once, unless one row of tiles has more: memory for whole pictures of any size is not needed. */
-static const double BAND_SAMPLES = 1 << 20;
+/* So many pixels are drawn at once, or samples where a pixel has several: memory for whole pictures of any size is not
+ * needed, here and in the textures that take them. */
+enum { BAND_PIXELS = 1 << 20, BAND_SAMPLES = 1 << 18 };
 
 struct hot_raster {
     hot_context *context;
@@ -366,9 +367,12 @@ hot_status hot_raster_begin(hot_raster *raster, const hot_raster_job *job, int *
     while (raster->side > 32 && (double)raster->width * raster->height <
                                     4. * hot_context_threads(raster->context) * raster->side * raster->side)
         raster->side /= 2;
+    const double most = job->samples > 1 ? BAND_SAMPLES : BAND_PIXELS;
+    while (raster->side > 32 && (double)raster->side * raster->width * job->samples > most)
+        raster->side /= 2;
     raster->columns = (raster->width + raster->side - 1) / raster->side;
     raster->rows = (raster->height + raster->side - 1) / raster->side;
-    raster->band = (int)fmax(1, BAND_SAMPLES / ((double)raster->side * raster->width * job->samples));
+    raster->band = (int)fmax(1, most / ((double)raster->side * raster->width * job->samples));
     if (raster->band > raster->rows)
         raster->band = raster->rows;
     *band = raster->side * raster->band;

@@ -60,6 +60,11 @@ void hot_renderer_forget(hot_renderer *renderer)
     renderer->image.volume = NULL;
 }
 
+int hot_renderer_needs_depth(const hot_renderer *renderer, const hot_scene *scene, const hot_view_state *state)
+{
+    return state->mode != HOT_VIEW_SINGLE || hot_glyphs_need_depth(&renderer->glyphs, scene, state);
+}
+
 /* GL's pixels are counted from the bottom: where the viewport's is. */
 static int set_viewport(const hot_viewport *viewport, int height)
 {

@@ -38,6 +38,8 @@ int hot_render_in_software(void);
 /* Forgets what was uploaded: call it when a scene's data changed. Another scene is noticed without. */
 void hot_renderer_forget(hot_renderer *renderer);
 
+/* Whether the framebuffer that the next picture is drawn into must have depth. */
+int hot_renderer_needs_depth(const hot_renderer *renderer, const hot_scene *scene, const hot_view_state *state);
 /* Draws a picture of width x height pixels into the bound framebuffer, whose size it must have. overlay may be NULL.
  * Buffers are made when first needed and kept; only what changed is computed again. */
 hot_status hot_renderer_draw(hot_renderer *renderer, const hot_scene *scene, const hot_view_state *state, int width,

@@ -217,13 +217,23 @@ static hot_status look_again(hot_context *context, hot_viewport_glyphs *glyphs, 
     return status;
 }
 
+static int by_processor(const hot_glyph_renderer *glyphs, const hot_view_state *state)
+{
+    return state->raster == HOT_RASTER_CPU || (state->raster == HOT_RASTER_AUTO && glyphs->software);
+}
+
+int hot_glyphs_need_depth(const hot_glyph_renderer *glyphs, const hot_scene *scene, const hot_view_state *state)
+{
+    return (kinds_of(scene, state) & ~SURFACES) || !by_processor(glyphs, state);
+}
+
 hot_status hot_glyphs_prepare(hot_context *context, hot_glyph_renderer *glyphs, int which, const hot_scene *scene,
                               const hot_view_state *state, const hot_viewport *viewport)
 {
     hot_viewport_glyphs *mine = &glyphs->viewport[which];
     hot_glyph_key key;
     hot_look_key look;
-    const int cpu = state->raster == HOT_RASTER_CPU || (state->raster == HOT_RASTER_AUTO && glyphs->software);
+    const int cpu = by_processor(glyphs, state);
     make_key(scene, state, viewport, cpu, &key);
     hot_status status = make_programs(context, glyphs, key.kinds & ~(cpu ? SURFACES : 0), scene->order);
     if (status != HOT_OK)

@@ -101,6 +101,8 @@ typedef struct hot_glyph_renderer {
 
 hot_status hot_glyphs_prepare(hot_context *context, hot_glyph_renderer *glyphs, int which, const hot_scene *scene,
                               const hot_view_state *state, const hot_viewport *viewport);
+/* Whether glyphs of a plane hide each other by OpenGL's depth. */
+int hot_glyphs_need_depth(const hot_glyph_renderer *glyphs, const hot_scene *scene, const hot_view_state *state);
 /* bottom: of the viewport in the framebuffer, counted from below. */
 hot_status hot_glyphs_draw(hot_context *context, hot_glyph_renderer *glyphs, int which, const hot_scene *scene,
                            const hot_view_state *state, const hot_viewport *viewport, int bottom,

@@ -57,6 +57,7 @@ struct hot_tensor_field {
     char model[16];
     hot_response *response; /* owned; NULL unless fod */
     float *values;          /* voxels x (1 + unique) */
+    void (*release)(void *values); /* frees them; NULL: they are context memory */
     size_t fitted, flagged;
 };
 

@@ -268,6 +268,25 @@ static void copy_values(const Nrrd *nrrd, const struct layout *layout, int maske
     }
 }
 
+/* Moves the values into the field and frees the rest: a whole brain's tensors lie in memory once where they are stored
+ * as they are held, which is how they are written, and else twice no longer than they must. */
+static hot_status take_values(Nrrd *nrrd, const struct layout *layout, int masked, size_t voxels,
+                              hot_tensor_field *field)
+{
+    const size_t row = layout->unique + 1;
+    if (masked && nrrd->type == nrrdTypeFloat) {
+        field->values = nrrd->data;
+        field->release = free; /* Teem's allocator */
+        nrrdNix(nrrd);
+        return HOT_OK;
+    }
+    field->values = hot_context_alloc(field->context, voxels, row * sizeof *field->values);
+    if (field->values)
+        copy_values(nrrd, layout, masked, voxels, field->values);
+    nrrdNuke(nrrd);
+    return field->values ? HOT_OK : HOT_ERROR_MEMORY;
+}
+
 hot_status hot_tensor_field_load(hot_context *context, const char *path, hot_tensor_field **field)
 {
     hot_status status = HOT_OK;
@@ -305,16 +324,12 @@ hot_status hot_tensor_field_load(hot_context *context, const char *path, hot_ten
     if (status != HOT_OK)
         goto cleanup;
     size_t voxels = hot_grid_voxels(&made->grid), row = layout->unique + 1;
-    made->values = hot_context_alloc(context, voxels, row * sizeof *made->values);
-    if (!made->values) {
-        status = HOT_ERROR_MEMORY;
-        goto cleanup;
-    }
-    copy_values(nrrd, layout, masked, voxels, made->values);
     double frame[3][3];
     int turned = hot_nrrd_get_frame(nrrd, frame);
-    nrrdNuke(nrrd); /* a whole brain's tensors need not lie in memory twice longer than they must */
+    status = take_values(nrrd, layout, masked, voxels, made);
     nrrd = NULL;
+    if (status != HOT_OK)
+        goto cleanup;
     if (turned)
         status = hot_tensor_frame_apply(context, made->order, (const double (*)[3])frame, voxels, made->values, row);
     if (status != HOT_OK)

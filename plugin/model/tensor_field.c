@@ -48,7 +48,10 @@ void hot_tensor_field_destroy(hot_tensor_field **field)
         return;
     hot_tensor_field *gone = *field;
     hot_response_destroy(&gone->response);
-    hot_context_free(gone->context, gone->values);
+    if (gone->release)
+        gone->release(gone->values);
+    else
+        hot_context_free(gone->context, gone->values);
     hot_context_free(gone->context, gone);
     *field = NULL;
 }
