@@ -80,6 +80,9 @@ const cli_option *cli_misplaced(const cli_option *options, const char *beginning
 /* Help of one subcommand on standard output. */
 void cli_print_help(const cli_command *command, const cli_option *own, const cli_option *shared);
 
+/* Text on standard output from column `left` on, where the cursor stands, broken to the terminal's width. */
+void cli_print_text(const char *text, int left);
+
 /* The word nearest to a misspelt one: begin, try every candidate, read `best` (NULL: nothing is near). */
 typedef struct cli_guess {
     const char *word, *best;

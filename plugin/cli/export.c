@@ -22,9 +22,11 @@ static void list_formats(void)
 {
     size_t count;
     const hot_export_format *const *formats = hot_export_formats(&count);
-    for (size_t i = 0; i < count; i++)
-        printf("%-10s %-28s %s%s\n", formats[i]->name, formats[i]->suffix[0] ? formats[i]->suffix : "(a folder)",
-               formats[i]->help, formats[i]->write ? "" : " [from tensors]");
+    for (size_t i = 0; i < count; i++) {
+        printf("%-9s %s%s\n%10s", formats[i]->name, formats[i]->suffix[0] ? formats[i]->suffix : "(a folder)",
+               formats[i]->write ? "" : ", from tensors", "");
+        cli_print_text(formats[i]->help, 10);
+    }
 }
 
 static hot_status find_format(hot_context *context, const char *name, const char *path,

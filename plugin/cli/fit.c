@@ -14,8 +14,7 @@ const cli_command cli_fit_command = {
     "The tensors are in world coordinates: confidence, then the unique values xxxx xxxy xxxz xxyy ... of each voxel. "
     "Voxels with NaN, zero or negative signals get confidence 0.\n\n"
     "  hotfiber fit -i dwi.nhdr -o tensors.nrrd\n"
-    "  hotfiber fit -i dwi.nii.gz --bval dwi.bval --bvec dwi.bvec --order 4 --mask mask.nii.gz | hotfiber peaks -o "
-    "peaks.nrrd",
+    "  hotfiber fit -i dwi.nii.gz --order 4 --mask mask.nii.gz | hotfiber peaks -o peaks.nrrd",
     0};
 
 int cli_fit(int argc, char **argv)

@@ -75,6 +75,8 @@ static void print_options(const cli_option *options, int width)
     }
 }
 
+void cli_print_text(const char *text, int left) { print_wrapped(text, left, text_width()); }
+
 void cli_print_help(const cli_command *command, const cli_option *own, const cli_option *shared)
 {
     int width = text_width();

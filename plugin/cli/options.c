@@ -223,7 +223,9 @@ static int parse_device(const char *text, hot_context_options *settings)
 /* The file that an option names: NULL when it names none. */
 static const char *file_of(const cli_option *option)
 {
-    const char *path = option->kind == CLI_TEXT ? *(const char **)option->target : NULL;
+    const int names_file = option->kind == CLI_TEXT && option->value &&
+        (strcmp(option->value, "FILE") == 0 || strcmp(option->value, "DWI") == 0);
+    const char *path = names_file ? *(const char **)option->target : NULL;
     return path && strcmp(path, "-") != 0 ? path : NULL;
 }
 
@@ -234,11 +236,11 @@ static hot_status spare_files(const cli_option *options, hot_context *context)
 {
     const char *output = NULL;
     for (const cli_option *option = options; option->name; option++)
-        if (strcmp(option->name, "o") == 0)
-            output = file_of(option);
+        if (strcmp(option->name, "o") == 0 && option->kind == CLI_TEXT)
+            output = *(const char **)option->target;
     for (const cli_option *option = options; option->name; option++) {
         const char *path = file_of(option);
-        if (!path || !option->value || strcmp(option->value, "FILE") != 0)
+        if (!path)
             continue;
         for (const cli_option *other = option + 1; other->name; other++)
             if (file_of(other) && strcmp(path, file_of(other)) == 0 && access(path, F_OK) != 0)

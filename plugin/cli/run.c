@@ -85,7 +85,7 @@ int cli_run(int argc, char **argv)
          "adc: where the diffusivity comes out negative in some direction, fit again so that it does not", 0, 0},
         {"method", CLI_CHOICE, &options.peaks.method, methods,
          "how directions are found: signal (default with fod), as many fibres as the signals ask for, fitted to them; "
-         "maxima (default with adc and odf), of the tensor",
+         "maxima (default with adc and odf), of the tensor; lowrank: its rank-1 terms",
          0, 0},
         {"select", CLI_CHOICE, &select, "map|averaged",
          "signal: the number of fibres whose best fit costs least (default), or the most probable number", 0, 0},

@@ -168,6 +168,9 @@ for call in (["denoise", "-i", good, "--noise", "out.nrrd"], ["phantom", "--trut
 refused("one name for two files", ["peaks", "--method", "signal", "--dwi", good, "--margin", "m.nrrd", "--width",
                                    "m.nrrd", "-o", "out.nrrd"], "--margin and --width both name 'm.nrrd'")
 
+works("export", "-i", "peaks.nrrd", "-o", "fixels", "--format", "fixels", "--quiet")
+check(os.path.exists("fixels/index.mif"), "a format may be the name of the output too")
+
 # An input is never overwritten, whatever name it goes by.
 os.symlink(good, "link.nrrd")
 os.link(good, "hard.nrrd")
