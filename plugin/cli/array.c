@@ -16,12 +16,13 @@ hot_status cli_array_double(hot_context *context, const Nrrd *nrrd, size_t count
     return HOT_OK;
 }
 
-hot_status cli_array_save(hot_context *context, const Nrrd *input, unsigned int from, const void *values, int type,
-                          unsigned int own, const size_t *sizes, const char *path)
+hot_status cli_array_wrap(hot_context *context, const Nrrd *input, unsigned int from, const void *values, int type,
+                          unsigned int own, const size_t *sizes, Nrrd **wrapped)
 {
     size_t all[NRRD_DIM_MAX];
     int axis_map[NRRD_DIM_MAX];
     Nrrd *nrrd = NULL;
+    *wrapped = NULL;
     unsigned int axes = own + input->dim - from;
     if (axes > NRRD_DIM_MAX)
         return hot_context_fail(context, HOT_ERROR_DATA, "the result would have %u axes; %d can be written", axes,
@@ -42,6 +43,18 @@ hot_status cli_array_save(hot_context *context, const Nrrd *input, unsigned int 
     for (unsigned int a = 0; a < own; a++)
         nrrd->axis[a].kind = nrrdKindList;
     status = hot_nrrd_set_key(context, nrrd, "hotfiber_version", hot_version());
+    if (status != HOT_OK)
+        nrrdNix(nrrd);
+    else
+        *wrapped = nrrd;
+    return status;
+}
+
+hot_status cli_array_save(hot_context *context, const Nrrd *input, unsigned int from, const void *values, int type,
+                          unsigned int own, const size_t *sizes, const char *path)
+{
+    Nrrd *nrrd;
+    hot_status status = cli_array_wrap(context, input, from, values, type, own, sizes, &nrrd);
     if (status == HOT_OK)
         status = hot_nrrd_save(context, nrrd, path, 0);
     nrrdNix(nrrd);

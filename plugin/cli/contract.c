@@ -62,7 +62,7 @@ static hot_status read_layout(hot_context *context, contract_job *job, int opera
 {
     const Nrrd *nrrd = job->nrrd[operand];
     const int letters = letters_of(job->spec, operand);
-    size_t sizes[HOT_CONTRACT_AXES];
+    size_t sizes[HOT_CONTRACT_AXES] = {0};
     if (letters > HOT_CONTRACT_AXES)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': an operand has more than %d axes", job->spec,
                                 HOT_CONTRACT_AXES);

@@ -47,36 +47,17 @@ static void keep_rows(double *pairs, size_t tensors, size_t had, size_t rows, si
 static hot_status save(hot_context *context, const Nrrd *input, double *pairs, size_t rows, size_t width, int order,
                        int dim, const char *path)
 {
-    size_t sizes[NRRD_DIM_MAX];
-    int axis_map[NRRD_DIM_MAX];
+    const size_t sizes[2] = {width, rows};
     char text[32];
-    Nrrd *nrrd = NULL;
-    unsigned int axes = input->dim + 1;
-    sizes[0] = width;
-    sizes[1] = rows;
-    axis_map[0] = axis_map[1] = -1;
-    for (unsigned int a = 2; a < axes; a++) {
-        sizes[a] = input->axis[a - 1].size;
-        axis_map[a] = (int)a - 1;
-    }
-    hot_status status = hot_nrrd_wrap(context, pairs, nrrdTypeDouble, axes, sizes, &nrrd);
+    Nrrd *nrrd;
+    hot_status status = cli_array_wrap(context, input, 1, pairs, nrrdTypeDouble, 2, sizes, &nrrd);
     if (status != HOT_OK)
         return status;
-    if (nrrdAxisInfoCopy(nrrd, input, axis_map, NRRD_AXIS_INFO_SIZE_BIT) == 0 && input->spaceDim) {
-        /* The batch keeps its place in the world. */
-        nrrd->space = input->space;
-        nrrd->spaceDim = input->spaceDim;
-        memcpy(nrrd->spaceOrigin, input->spaceOrigin, sizeof nrrd->spaceOrigin);
-    }
-    nrrd->axis[0].kind = nrrdKindList;
-    nrrd->axis[1].kind = nrrdKindList;
     snprintf(text, sizeof text, "%d", order);
     status = hot_nrrd_set_key(context, nrrd, "hotfiber_order", text);
     snprintf(text, sizeof text, "%d", dim);
     if (status == HOT_OK)
         status = hot_nrrd_set_key(context, nrrd, "hotfiber_dim", text);
-    if (status == HOT_OK)
-        status = hot_nrrd_set_key(context, nrrd, "hotfiber_version", hot_version());
     if (status == HOT_OK)
         status = hot_nrrd_save(context, nrrd, path, 0);
     nrrdNix(nrrd);

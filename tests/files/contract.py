@@ -1,37 +1,17 @@
 """hotfiber contract: NRRD arrays in and out against numpy, finite elements, the file of choices, and what is
 refused."""
-import os, subprocess, sys
+import os, subprocess
+
 import numpy as np
 
-HOTFIBER = os.environ["HOTFIBER"]
-failures = 0
+from _arrays import HOTFIBER, check, end, nrrd, read
+
 os.environ["XDG_CACHE_HOME"] = os.path.join(os.getcwd(), "cache")
 
 
-def check(condition, text):
-    global failures
-    if not condition:
-        failures += 1
-        print("FAILED:", text)
-
-
 def write(name, array, kind="double"):
-    """First axis fastest: numpy's Fortran order."""
-    dtype = {"double": "<f8", "float": "<f4", "short": "<i2"}[kind]
-    array = np.asarray(array)
-    head = "NRRD0004\ntype: %s\ndimension: %d\nsizes: %s\nencoding: raw\nendian: little\n\n" % (
-        kind, array.ndim, " ".join(map(str, array.shape)))
     with open(name, "wb") as file:
-        file.write(head.encode() + array.astype(dtype).tobytes(order="F"))
-
-
-def read(data):
-    head, body = data.split(b"\n\n", 1)
-    fields = dict(line.split(": ", 1) for line in head.decode().split("\n")
-                  if ": " in line and not line.startswith("#"))
-    shape = [int(s) for s in fields["sizes"].split()]
-    values = np.frombuffer(body, {"double": "<f8", "float": "<f4"}[fields["type"]])
-    return values.reshape(shape, order="F"), fields["type"]
+        file.write(nrrd(array, kind))
 
 
 def run(*arguments):
@@ -139,5 +119,4 @@ for arguments, status, word in (
     check(done.returncode == status and text.count("\n") == 1 and word in text,
           "%s: %d %s" % (" ".join(arguments), done.returncode, text))
 
-print("%d failures" % failures)
-sys.exit(1 if failures else 0)
+end()

@@ -1,15 +1,7 @@
 """hotfiber eig: files in and out, against the table of Kofidis and Regalia's tensor."""
-import os, struct, subprocess, sys
+import os, struct, subprocess
 
-HOTFIBER = os.environ["HOTFIBER"]
-failures = 0
-
-
-def check(condition, text):
-    global failures
-    if not condition:
-        failures += 1
-        print("FAILED:", text)
+from _arrays import HOTFIBER, check, end
 
 
 def run(*arguments, data=None):
@@ -99,5 +91,4 @@ check(not os.path.exists("out.nrrd"), "nothing is written")
 check(run(data=nrrd(tensor, [15])).returncode == 2, "no order")
 check(run("--order", "4", "--shift", "x", data=nrrd(tensor, [15])).returncode == 2, "bad shift")
 
-print("%d failures" % failures)
-sys.exit(1 if failures else 0)
+end()

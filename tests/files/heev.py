@@ -1,17 +1,13 @@
 """hotfiber heev: files in and out, against numpy."""
-import os, subprocess, sys
+import functools
+import subprocess
 
 import numpy as np
 
-HOTFIBER = os.environ["HOTFIBER"]
-failures = 0
+import _arrays
+from _arrays import HOTFIBER, check, end
 
-
-def check(condition, text):
-    global failures
-    if not condition:
-        failures += 1
-        print("FAILED:", text)
+nrrd = functools.partial(_arrays.nrrd, order="C")
 
 
 def run(*arguments, data=None):
@@ -19,19 +15,10 @@ def run(*arguments, data=None):
                           timeout=120)
 
 
-def nrrd(array, kind="double"):
-    """array: numpy axes in the reverse of NRRD's order"""
-    sizes = " ".join(str(s) for s in array.shape[::-1])
-    head = f"NRRD0004\ntype: {kind}\ndimension: {array.ndim}\nsizes: {sizes}\nencoding: raw\nendian: little\n\n"
-    return head.encode() + array.tobytes()
-
-
 def read(data):
-    head, body = data.split(b"\n\n", 1)
-    fields = dict(line.split(": ", 1) for line in head.decode().split("\n")
-                  if ": " in line and not line.startswith("#"))
-    check(fields["type"] == "double", "the output is double: " + fields["type"])
-    return np.frombuffer(body, "<f8").reshape([int(s) for s in fields["sizes"].split()][::-1])
+    values, kind = _arrays.read(data, "C")
+    check(kind == "double", "the output is double: " + kind)
+    return values
 
 
 def parts(z):
@@ -86,5 +73,4 @@ for arguments, data, words in [((), nrrd(skew), "not Hermitian"),
     done = run(*arguments, data=data)
     check(done.returncode == 1 and words in done.stderr.decode() and done.stdout == b"",
           f"{words}: {done.stderr.decode()}")
-print("heev:", "failed" if failures else "passed")
-sys.exit(failures > 0)
+end()

@@ -1,37 +1,23 @@
 """hotfiber tridiag: files in and out, against numpy."""
-import os, struct, subprocess, sys
+import functools
+import subprocess
 
 import numpy as np
 
-HOTFIBER = os.environ["HOTFIBER"]
-failures = 0
+import _arrays
+from _arrays import HOTFIBER, check, end
 
-
-def check(condition, text):
-    global failures
-    if not condition:
-        failures += 1
-        print("FAILED:", text)
+nrrd = functools.partial(_arrays.nrrd, order="C")
 
 
 def run(*arguments, data=None):
     return subprocess.run([HOTFIBER, "tridiag", "--quiet", *arguments], input=data, capture_output=True, timeout=120)
 
 
-def nrrd(array, kind="double"):
-    """array: numpy axes in the reverse of NRRD's order"""
-    sizes = " ".join(str(s) for s in array.shape[::-1])
-    head = f"NRRD0004\ntype: {kind}\ndimension: {array.ndim}\nsizes: {sizes}\nencoding: raw\nendian: little\n\n"
-    return head.encode() + array.tobytes()
-
-
 def read(data):
-    head, body = data.split(b"\n\n", 1)
-    fields = dict(line.split(": ", 1) for line in head.decode().split("\n")
-                  if ": " in line and not line.startswith("#"))
-    check(fields["type"] == "double", "the output is double: " + fields["type"])
-    sizes = [int(s) for s in fields["sizes"].split()]
-    return np.frombuffer(body, "<f8").reshape(sizes[::-1])
+    values, kind = _arrays.read(data, "C")
+    check(kind == "double", "the output is double: " + kind)
+    return values
 
 
 def expected(matrices):
@@ -84,5 +70,4 @@ for arguments, data, words in [
 for arguments in (("--index", "3,1"), ("--index", "1.5,2"), ("--range", "1"), ("--range", "0,1", "--index", "0,1")):
     done = run(*arguments, data=b"")
     check(done.returncode == 2 and done.stderr.count(b"\n") == 1, done.stderr.decode())
-print("tridiag:", "failed" if failures else "passed")
-sys.exit(failures > 0)
+end()

@@ -1,6 +1,7 @@
 /* Tensor fields and directions through files: the same comes back; layouts of others are understood; broken files get
  * one line; an allocation that fails, whichever it is, leaves neither memory nor files. */
 #include "check.h"
+#include "starve.h"
 
 #include <dirent.h>
 #include <unistd.h>
@@ -223,27 +224,8 @@ static void broken_files(hot_context *context)
     CHECK(files_in(".") == 0, "%zu files left", files_in("."));
 }
 
-struct counting {
-    size_t calls, fail_at, alive;
-};
-
-static void *allocate(void *user, size_t bytes)
-{
-    struct counting *counting = user;
-    if (counting->calls++ == counting->fail_at)
-        return NULL;
-    counting->alive++;
-    return malloc(bytes);
-}
-
-static void release(void *user, void *memory)
-{
-    ((struct counting *)user)->alive--;
-    free(memory);
-}
-
 /* Every k-th allocation failing, of: save and load of tensors and of directions in both kinds of files. */
-static void starved(void)
+static void test_starved(void)
 {
     const char *paths[] = {"s.nrrd", "s.nii.gz"};
     for (int what = 0; what < 3; what++) {
@@ -251,9 +233,9 @@ static void starved(void)
         int done = 0;
         size_t k = 0;
         for (; !done && k < 1000; k++) {
-            struct counting counting = {.fail_at = k};
-            hot_context_options options = {.size = sizeof options, .allocate = allocate, .release = release,
-                                           .allocator_user = &counting};
+            starved memory = {.fail_at = (long)k};
+            hot_context_options options = {.size = sizeof options, .allocate = starved_take,
+                                           .release = starved_give, .allocator_user = &memory};
             hot_context *context = NULL;
             hot_tensor_field *tensors = NULL, *tensors_back = NULL;
             hot_fiber_field *fibers = NULL, *fibers_back = NULL;
@@ -272,7 +254,7 @@ static void starved(void)
                 }
                 done = status == HOT_OK;
                 CHECK(done || hot_context_message(context)[0], "%zu: a message", k);
-                CHECK(!done || counting.calls <= k, "%zu: done though an allocation failed", k);
+                CHECK(!done || memory.calls <= (long)k, "%zu: done though an allocation failed", k);
                 CHECK(done || (!tensors_back && !fibers_back), "%zu", k);
             }
             hot_tensor_field_destroy(&tensors);
@@ -280,7 +262,7 @@ static void starved(void)
             hot_fiber_field_destroy(&fibers);
             hot_fiber_field_destroy(&fibers_back);
             hot_context_destroy(&context);
-            CHECK(counting.alive == 0, "%d, allocation %zu: %zu pieces leaked", what, k, counting.alive);
+            CHECK(memory.live == 0, "%d, allocation %zu: %ld pieces leaked", what, k, memory.live);
             unlink(path);
         }
         CHECK(done && k > 5, "%d: never done", what);
@@ -301,7 +283,7 @@ int main(void)
     directions_round_trip(context, "d.nii.gz", 1);
     five_axes(context);
     broken_files(context);
-    starved();
+    test_starved();
     CHECK(chdir("/") == 0 && rmdir(folder) == 0, "empty folder");
     hot_context_destroy(&context);
     HOT_TEST_END();

@@ -1,6 +1,7 @@
 /* All export formats by the list: an allocation that fails, whichever it is, a disk that is full, a folder that is not
  * there: one line, nothing left behind. And where the picture puts things, for random geometries. */
 #include "check.h"
+#include "starve.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -87,35 +88,16 @@ static void name_for(const hot_export_format *format, char *name, size_t room)
 
 /* ---- Trouble --------------------------------------------------------------------------------------------- */
 
-struct counting {
-    size_t calls, fail_at, alive;
-};
-
-static void *allocate(void *user, size_t bytes)
-{
-    struct counting *counting = user;
-    if (counting->calls++ == counting->fail_at)
-        return NULL;
-    counting->alive++;
-    return malloc(bytes);
-}
-
-static void release(void *user, void *memory)
-{
-    ((struct counting *)user)->alive--;
-    free(memory);
-}
-
-static void starved(const hot_export_format *format)
+static void test_starved(const hot_export_format *format)
 {
     char name[64];
     int done = 0;
     size_t k = 0;
     name_for(format, name, sizeof name);
     for (; !done && k < 1000; k++) {
-        struct counting counting = {.fail_at = k};
-        hot_context_options options = {.size = sizeof options, .allocate = allocate, .release = release,
-                                       .allocator_user = &counting};
+        starved memory = {.fail_at = (long)k};
+        hot_context_options options = {.size = sizeof options, .allocate = starved_take,
+                                       .release = starved_give, .allocator_user = &memory};
         hot_grid grid = grid_of(3, 2, 4);
         hot_context *context = NULL;
         hot_fiber_field *fibers = NULL;
@@ -129,12 +111,12 @@ static void starved(const hot_export_format *format)
             done = status == HOT_OK;
             CHECK(done || files_in(".") == 0, "%s, allocation %zu: %zu files left", format->name, k, files_in("."));
             CHECK(done || hot_context_message(context)[0], "%s, %zu: a message", format->name, k);
-            CHECK(!done || counting.calls <= k, "%s, %zu: done though an allocation failed", format->name, k);
+            CHECK(!done || memory.calls <= (long)k, "%s, %zu: done though an allocation failed", format->name, k);
         }
         hot_fiber_field_destroy(&fibers);
         hot_tensor_field_destroy(&tensors);
         hot_context_destroy(&context);
-        CHECK(counting.alive == 0, "%s, allocation %zu: %zu pieces leaked", format->name, k, counting.alive);
+        CHECK(memory.live == 0, "%s, allocation %zu: %ld pieces leaked", format->name, k, memory.live);
     }
     CHECK(done, "%s: never done", format->name);
     CHECK(files_in(".") > 0, "%s: wrote nothing", format->name);
@@ -327,7 +309,7 @@ int main(void)
         CHECK(!formats[i]->write != !formats[i]->write_tensors && formats[i]->help[0], "%s", formats[i]->name);
         CHECK(hot_export_format_find(formats[i]->name, "x") == formats[i], "%s is found", formats[i]->name);
         small(context, formats[i]);
-        starved(formats[i]);
+        test_starved(formats[i]);
         disk(context, formats[i]);
     }
     fixel_folder(context);

@@ -1,6 +1,7 @@
 /* Models: noise-free fits are exact, frames turn with the data, order and scale of the signals do not matter, bad
  * voxels are flagged, refusals say what would do. */
 #include "check.h"
+#include "starve.h"
 #include "model/model.h"
 
 enum { GRID = 5, VOXELS = GRID * GRID * GRID };
@@ -525,27 +526,6 @@ static void test_noise_weighed(hot_context *context)
     }
 }
 
-/* An allocator that fails at a chosen call and counts what is not given back. */
-typedef struct starved {
-    long calls, fail_at, live;
-} starved;
-
-static void *take(void *user, size_t bytes)
-{
-    starved *s = user;
-    if (s->calls++ == s->fail_at)
-        return NULL;
-    s->live++;
-    return malloc(bytes);
-}
-
-static void give(void *user, void *memory)
-{
-    starved *s = user;
-    s->live--;
-    free(memory);
-}
-
 /* Whichever allocation fails: that is what the call says, and nothing is lost. The response is estimated too. */
 static void test_starved(hot_context *context)
 {
@@ -566,8 +546,8 @@ static void test_starved(hot_context *context)
         int done = 0;
         for (long k = 1; k < 400 && !done; k++) { /* call 0 is the context's own */
             starved hunger = {.fail_at = k};
-            hot_context_options settings = {.size = sizeof settings, .threads = 1, .allocate = take, .release = give,
-                                            .allocator_user = &hunger};
+            hot_context_options settings = {.size = sizeof settings, .threads = 1, .allocate = starved_take,
+                                            .release = starved_give, .allocator_user = &hunger};
             hot_context *poor = NULL;
             hot_mask *mask = NULL;
             hot_tensor_field *field = NULL;

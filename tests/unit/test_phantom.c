@@ -3,27 +3,7 @@
 #include "common/random.h"
 
 #include "check.h"
-
-/* An allocator that fails at a chosen call and counts what is not given back. */
-typedef struct starved {
-    long calls, fail_at, live;
-} starved;
-
-static void *take(void *user, size_t bytes)
-{
-    starved *s = user;
-    if (s->calls++ == s->fail_at)
-        return NULL;
-    s->live++;
-    return malloc(bytes);
-}
-
-static void give(void *user, void *memory)
-{
-    starved *s = user;
-    s->live--;
-    free(memory);
-}
+#include "starve.h"
 
 static void test_random(void)
 {
@@ -71,7 +51,8 @@ static void test_starved(void)
     for (long k = 0; k < 200 && done < 0; k++) {
         starved s = {.fail_at = k + 1}; /* the first is the context's own */
         hot_context_options settings = {
-            .size = sizeof settings, .threads = 2, .allocate = take, .release = give, .allocator_user = &s};
+            .size = sizeof settings, .threads = 2, .allocate = starved_take, .release = starved_give,
+            .allocator_user = &s};
         hot_context *context = NULL;
         hot_phantom *phantom = NULL;
         hot_score *score = NULL;

@@ -1,6 +1,7 @@
 /* hot_run on a tiny phantom: what it refuses, and every allocation failing once: an error, nothing
  * lost, nothing left. */
 #include "check.h"
+#include "starve.h"
 
 #include <dirent.h>
 #include <unistd.h>
@@ -11,29 +12,6 @@
 
 static char root[] = "/tmp/hotfiber-run-XXXXXX";
 static char input[64], output[64];
-
-typedef struct counted {
-    size_t made, live, fail_at; /* fail_at: the number of the allocation that fails, from 1; 0 = none */
-} counted;
-
-static void *allocate(void *user, size_t bytes)
-{
-    counted *count = user;
-    if (++count->made == count->fail_at)
-        return NULL;
-    count->live++;
-    unsigned char *memory = malloc(bytes);
-    if (memory)
-        memset(memory, 0xa5, bytes); /* nobody may count on zeros */
-    return memory;
-}
-
-static void release(void *user, void *memory)
-{
-    counted *count = user;
-    count->live -= memory != NULL;
-    free(memory);
-}
 
 static int entries(void)
 {
@@ -47,11 +25,11 @@ static int entries(void)
 }
 
 /* One run with a context of its own. message: at least 256 letters. */
-static hot_status run(counted *count, const hot_run_options *options, hot_run_result *result, char *message)
+static hot_status run(starved *count, const hot_run_options *options, hot_run_result *result, char *message)
 {
     hot_context *context;
     hot_context_options settings = {.size = sizeof settings, .device = HOT_DEVICE_CPU, .threads = 2,
-                                    .allocate = allocate, .release = release, .allocator_user = count};
+                                    .allocate = starved_take, .release = starved_give, .allocator_user = count};
     hot_status status = hot_context_create(&settings, &context);
     if (status != HOT_OK) {
         CHECK(!context, "no context after a failure");
@@ -66,12 +44,12 @@ static hot_status run(counted *count, const hot_run_options *options, hot_run_re
 
 static void refused(const hot_run_options *options, hot_status expected, const char *words)
 {
-    counted count = {0};
+    starved count = {.fail_at = -1};
     char message[256];
     hot_status status = run(&count, options, NULL, message);
     CHECK(status == expected, "status %d, not %d: %s", (int)status, (int)expected, message);
     CHECK(strstr(message, words), "'%s' should speak of '%s'", message, words);
-    CHECK(count.live == 0, "%zu blocks lost: %s", count.live, message);
+    CHECK(count.live == 0, "%ld blocks lost: %s", count.live, message);
     CHECK(entries() == 1, "something is left: %d entries", entries());
 }
 
@@ -106,23 +84,23 @@ static void test_failing_memory(void)
     hot_run_options options = {.size = sizeof options, .input = input, .output = output, .diffusivity_along = 1.7e-3,
                                .diffusivity_across = .2e-3};
     char message[256];
-    counted count = {0};
+    starved count = {.fail_at = -1};
     hot_run_result result;
     hot_status status = run(&count, &options, &result, message);
     CHECK(status == HOT_OK, "%s", message);
-    CHECK(count.live == 0, "%zu blocks lost by a run that works", count.live);
+    CHECK(count.live == 0, "%ld blocks lost by a run that works", count.live);
     CHECK(result.voxels > 0 && result.fitted > 0 && result.fibers[1] > 0, "found something");
     hot_folder_remove_own(output);
-    const size_t all = count.made;
+    const size_t all = (size_t)count.calls;
     printf("%zu allocations in a run\n", all);
     size_t failed = 0;
     for (size_t k = 1; k <= all; k += all > 400 && k > 200 ? all / 200 : 1) {
-        count = (counted){.fail_at = k};
+        count = (starved){.fail_at = (long)k - 1};
         status = run(&count, &options, &result, message);
-        CHECK(status == HOT_ERROR_MEMORY || (status == HOT_OK && count.made < k),
+        CHECK(status == HOT_ERROR_MEMORY || (status == HOT_OK && count.calls < (long)k),
               "allocation %zu failed and gave %d: %s", k, (int)status, message);
         CHECK(status == HOT_OK || message[0], "allocation %zu: no message", k);
-        CHECK(count.live == 0, "allocation %zu failed and %zu blocks were lost", k, count.live);
+        CHECK(count.live == 0, "allocation %zu failed and %ld blocks were lost", k, count.live);
         if (status == HOT_OK)
             hot_folder_remove_own(output);
         CHECK(entries() == 1, "allocation %zu failed and left something: %d entries", k, entries());

@@ -1,0 +1,32 @@
+/* Memory that runs out: an allocator for hot_context_options that fails at a chosen call and counts what is not given
+ * back. What it gives is not zero. */
+#ifndef HOT_TESTS_STARVE_H
+#define HOT_TESTS_STARVE_H
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct starved {
+    long calls, fail_at, live; /* fail_at: from 0 (the context's own); < 0 = none fails */
+} starved;
+
+static inline void *starved_take(void *user, size_t bytes)
+{
+    starved *s = user;
+    if (s->calls++ == s->fail_at)
+        return NULL;
+    void *memory = malloc(bytes);
+    if (memory) {
+        s->live++;
+        memset(memory, 0xa5, bytes);
+    }
+    return memory;
+}
+
+static inline void starved_give(void *user, void *memory)
+{
+    ((starved *)user)->live -= memory != NULL;
+    free(memory);
+}
+
+#endif
