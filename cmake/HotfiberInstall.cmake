@@ -14,6 +14,9 @@ if(TARGET hotview)
   list(APPEND hot_targets hotview)
   install(DIRECTORY viz/include/hotfiber DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(TARGETS hotfiber_view_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(TARGET hotview_cuda)
+    install(TARGETS hotview_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
 endif()
 install(TARGETS ${hot_targets} EXPORT hotfiber
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}

@@ -198,7 +198,7 @@ double hot_glyph_bend(int order, int parts)
 
 /* ---- Largest radii ---------------------------------------------------------------------------------------- */
 
-enum { TERMS_MOST = 45, SCAN_PARTS = 16, SCAN = 84, WALK = 4 };
+enum { SCAN_PARTS = 16, SCAN = HOT_GLYPH_SCAN };
 
 /* The monomials of a direction times their multiplicities: A v^m = form . tensor. */
 static void fill_form(int terms, const int *exponents, const double *multiplicity, const double v[3], float *form,
@@ -217,10 +217,10 @@ static void fill_form(int terms, const int *exponents, const double *multiplicit
  * its tip; the best of the walk counts, so that it never makes things worse. */
 static float climb(int order, int terms, const float *tensor, const float start[3], float best)
 {
-    double values[TERMS_MOST], x[3] = {start[0], start[1], start[2]}, g[3];
+    double values[HOT_GLYPH_TERMS], x[3] = {start[0], start[1], start[2]}, g[3];
     for (int t = 0; t < terms; t++)
         values[t] = tensor[t];
-    for (int step = 0; step < WALK; step++) {
+    for (int step = 0; step < HOT_GLYPH_WALK; step++) {
         double value = hot_symtensor_gradient_f64(order, 3, values, x, g);
         double length = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
         if (value > best)
@@ -254,39 +254,47 @@ static float largest_radius(int order, int terms, const float *row, const float 
     return climb(order, terms, row + 1, direction[best], value[best]);
 }
 
-hot_status hot_glyph_radii(hot_context *context, int order, size_t voxels, const float *tensors, float *radius)
+hot_status hot_glyph_scan_make(hot_context *context, int order, hot_glyph_scan *scan)
 {
     const int terms = (int)hot_symtensor_count(order, 3);
-    int exponents[3 * TERMS_MOST];
-    double multiplicity[TERMS_MOST];
-    float forms[TERMS_MOST * SCAN] = {0}, direction[SCAN][3] = {{0}};
+    int exponents[3 * HOT_GLYPH_TERMS];
+    double multiplicity[HOT_GLYPH_TERMS];
     hot_sphere sphere;
     int found = 0;
-    if (terms == 0 || terms > TERMS_MOST || order % 2 != 0)
+    memset(scan, 0, sizeof *scan);
+    if (terms == 0 || terms > HOT_GLYPH_TERMS || order % 2 != 0)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors of order %d cannot be drawn; 2, 4, 6 and 8 can",
                                 order);
+    scan->order = order;
+    scan->terms = terms;
     hot_status status = hot_sphere_create(context, SCAN_PARTS, &sphere);
     if (status == HOT_OK)
         status = hot_symtensor_exponents(order, 3, exponents);
     if (status == HOT_OK)
         status = hot_symtensor_multiplicity(order, 3, multiplicity);
-    if (status != HOT_OK)
-        goto cleanup;
     /* one of each pair v, -v: even orders cannot tell them apart; the rest of SCAN stays 0 and counts as value 0 */
-    for (size_t v = 0; v < sphere.vertices && found < SCAN; v++) {
+    for (size_t v = 0; status == HOT_OK && v < sphere.vertices && found < SCAN; v++) {
         const float *x = sphere.vertex[v];
         if (x[2] < -1e-6f || (fabsf(x[2]) <= 1e-6f && (x[1] < -1e-6f || (fabsf(x[1]) <= 1e-6f && x[0] < 0))))
             continue;
         const double unit[3] = {x[0], x[1], x[2]};
-        memcpy(direction[found], x, sizeof direction[found]);
-        fill_form(terms, exponents, multiplicity, unit, forms + found++, SCAN);
+        memcpy(scan->direction[found], x, sizeof scan->direction[found]);
+        fill_form(terms, exponents, multiplicity, unit, scan->form + found++, SCAN);
     }
+    hot_sphere_free(context, &sphere);
+    return status;
+}
+
+hot_status hot_glyph_radii(hot_context *context, int order, size_t voxels, const float *tensors, float *radius)
+{
+    hot_glyph_scan scan;
+    hot_status status = hot_glyph_scan_make(context, order, &scan);
+    if (status != HOT_OK)
+        return status;
     const int threads = hot_context_threads(context);
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (size_t voxel = 0; voxel < voxels; voxel++)
-        radius[voxel] = largest_radius(order, terms, tensors + voxel * (size_t)(terms + 1), forms,
-                                       (const float (*)[3])direction);
-cleanup:
-    hot_sphere_free(context, &sphere);
-    return status;
+        radius[voxel] = largest_radius(order, scan.terms, tensors + voxel * (size_t)(scan.terms + 1), scan.form,
+                                       (const float (*)[3])scan.direction);
+    return HOT_OK;
 }

@@ -33,6 +33,17 @@ int hot_glyph_detail_of(int triangles);
  * its vertices by it. */
 double hot_glyph_bend(int order, int parts);
 
+/* Directions that a surface's largest radius is first looked for in: A v^m of all of them is form' tensor. */
+enum { HOT_GLYPH_SCAN = 84, HOT_GLYPH_TERMS = 45, HOT_GLYPH_WALK = 4 };
+typedef struct hot_glyph_scan {
+    int order, terms;
+    float form[HOT_GLYPH_TERMS * HOT_GLYPH_SCAN]; /* term by term */
+    float direction[HOT_GLYPH_SCAN][3];
+} hot_glyph_scan;
+
+/* Errors: HOT_ERROR_ARGUMENT (not order 2, 4, 6 or 8), HOT_ERROR_MEMORY. */
+hot_status hot_glyph_scan_make(hot_context *context, int order, hot_glyph_scan *scan);
+
 /* The largest radius max(A v^m) of every voxel's surface, to within a hundredth; 0 for a voxel without a tensor
  * (confidence not above 0), with NaN or Inf in it, or nowhere positive. tensors: voxels x (1 + unique values). */
 hot_status hot_glyph_radii(hot_context *context, int order, size_t voxels, const float *tensors, float *radius);

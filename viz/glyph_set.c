@@ -131,12 +131,15 @@ hot_status hot_surface_gather(hot_context *context, const hot_scene *scene, doub
             voxels[kept++] = voxels[v];
     *set = (hot_surface_set){.count = kept, .texels = (terms + 3) / 4, .voxel = voxels};
     const size_t row = (size_t)set->texels * 4;
-    set->values = hot_context_alloc(context, kept, row * sizeof *set->values);
+    const int here = !scene->device_tensors;
+    set->values = here ? hot_context_alloc(context, kept, row * sizeof *set->values) : NULL;
     set->step = hot_context_alloc(context, kept, sizeof *set->step);
-    if (!set->values || !set->step) {
+    if ((here && !set->values) || !set->step) {
         hot_surface_free(context, set);
         return HOT_ERROR_MEMORY;
     }
+    if (!here)
+        return HOT_OK;
     const int threads = hot_context_threads(context);
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (size_t v = 0; v < kept; v++)

@@ -22,6 +22,7 @@ typedef struct hot_surface_set {
     uint32_t *voxel;  /* count */
     int16_t *values;  /* count x texels x 4: unique values in the tensor's order, padded with 0 */
     float *step;      /* count: tensor value = step x integer */
+    /* of tensors on the GPU values is NULL, and step is filled when the values are there: interop->fill */
 } hot_surface_set;
 
 /* Keeps those of the voxels whose surface is there and at least as large as the threshold. Takes over `voxels`. */

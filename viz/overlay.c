@@ -83,8 +83,9 @@ static hot_status need_text(hot_overlay *overlay, double scale)
 /* The words about the crosshair's voxel; found anew only when it moved or the data changed. */
 static hot_status need_values(hot_overlay *overlay, const hot_scene *scene, const int voxel[3])
 {
+    const void *tensors = scene->tensors ? scene->tensors : scene->device_tensors;
     const int same = overlay->values && overlay->described.scene == scene &&
-                     overlay->described.tensors == scene->tensors && overlay->described.peaks == scene->peaks &&
+                     overlay->described.tensors == tensors && overlay->described.peaks == scene->peaks &&
                      overlay->described.stamp == scene->file_stamp &&
                      memcmp(overlay->described.voxel, voxel, sizeof overlay->described.voxel) == 0;
     if (same)
@@ -92,7 +93,7 @@ static hot_status need_values(hot_overlay *overlay, const hot_scene *scene, cons
     forget_values(overlay);
     overlay->values_context = scene->context;
     overlay->described.scene = scene;
-    overlay->described.tensors = scene->tensors;
+    overlay->described.tensors = tensors;
     overlay->described.peaks = scene->peaks;
     overlay->described.stamp = scene->file_stamp;
     memcpy(overlay->described.voxel, voxel, sizeof overlay->described.voxel);

@@ -150,9 +150,12 @@ static hot_status put_coefficients(writer *out, const hot_scene *scene, const do
 static hot_status put_tensor(writer *out, const hot_scene *scene, size_t index)
 {
     const size_t unique = hot_symtensor_count(scene->order, 3);
-    const float *row = scene->tensors + index * (unique + 1);
+    float room[1 + HOT_GLYPH_TERMS];
+    const float *row = hot_scene_row(scene, index, room);
     double tensor[UNIQUE_MOST];
     int finite = 1, zero = 1;
+    if (!row)
+        return HOT_ERROR_DEVICE;
     for (size_t i = 0; i < unique; i++) {
         tensor[i] = row[i + 1];
         finite &= isfinite(row[i + 1]) != 0;

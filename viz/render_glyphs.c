@@ -162,6 +162,21 @@ static void forget(hot_context *context, hot_viewport_glyphs *glyphs)
     glyphs->made = glyphs->looked = 0;
 }
 
+/* The chosen tensors to where the shader reads them: from here, or from where they are on the same card. */
+static hot_status upload_values(hot_context *context, hot_viewport_glyphs *glyphs, const hot_scene *scene)
+{
+    const hot_surface_set *set = &glyphs->set;
+    const size_t bytes = set->count * (size_t)set->texels * 4 * sizeof(int16_t);
+    hot_status status = hot_texture_buffer_fill(context, &glyphs->values, GL_RGBA16I, 4 * sizeof(int16_t), set->values,
+                                                bytes);
+    if (status != HOT_OK || !scene->device_tensors || !set->count)
+        return status;
+    const int error = scene->interop->fill((int)hot_symtensor_count(scene->order, 3), scene->device_tensors, set->voxel,
+                                           set->count, set->texels, glyphs->values.buffer, set->step);
+    return hot_interop_status(context, scene->interop, error,
+                              "handing tensors to OpenGL (is it drawn by the same card?)");
+}
+
 static hot_status gather(hot_context *context, hot_viewport_glyphs *glyphs, const hot_scene *scene,
                          const hot_view_state *state, const hot_viewport *viewport)
 {
@@ -184,11 +199,8 @@ static hot_status gather(hot_context *context, hot_viewport_glyphs *glyphs, cons
     status = hot_surface_gather(context, scene, state->threshold, voxels, count, &glyphs->set);
     if (glyphs->key.cpu) /* which reads values where they are */
         return status;
-    if (status == HOT_OK) {
-        const size_t texels = glyphs->set.count * (size_t)glyphs->set.texels, bytes = texels * 4 * sizeof(int16_t);
-        status = hot_texture_buffer_fill(context, &glyphs->values, GL_RGBA16I, 4 * sizeof(int16_t), glyphs->set.values,
-                                         bytes);
-    }
+    if (status == HOT_OK)
+        status = upload_values(context, glyphs, scene);
     /* on the card now */
     hot_context_free(context, glyphs->set.values);
     glyphs->set.values = NULL;
@@ -217,14 +229,17 @@ static hot_status look_again(hot_context *context, hot_viewport_glyphs *glyphs, 
     return status;
 }
 
-static int by_processor(const hot_glyph_renderer *glyphs, const hot_view_state *state)
+/* Tensors on the GPU are drawn there, or not at all. */
+static int by_processor(const hot_glyph_renderer *glyphs, const hot_scene *scene, const hot_view_state *state)
 {
+    if (scene->device_tensors)
+        return 0;
     return state->raster == HOT_RASTER_CPU || (state->raster == HOT_RASTER_AUTO && glyphs->software);
 }
 
 int hot_glyphs_need_depth(const hot_glyph_renderer *glyphs, const hot_scene *scene, const hot_view_state *state)
 {
-    return (kinds_of(scene, state) & ~SURFACES) || !by_processor(glyphs, state);
+    return (kinds_of(scene, state) & ~SURFACES) || !by_processor(glyphs, scene, state);
 }
 
 hot_status hot_glyphs_prepare(hot_context *context, hot_glyph_renderer *glyphs, int which, const hot_scene *scene,
@@ -233,7 +248,7 @@ hot_status hot_glyphs_prepare(hot_context *context, hot_glyph_renderer *glyphs, 
     hot_viewport_glyphs *mine = &glyphs->viewport[which];
     hot_glyph_key key;
     hot_look_key look;
-    const int cpu = by_processor(glyphs, state);
+    const int cpu = by_processor(glyphs, scene, state);
     make_key(scene, state, viewport, cpu, &key);
     hot_status status = make_programs(context, glyphs, key.kinds & ~(cpu ? SURFACES : 0), scene->order);
     if (status != HOT_OK)

@@ -28,8 +28,8 @@ typedef struct hot_texture_buffer {
     size_t bytes;
 } hot_texture_buffer;
 
-/* Fills it; the memory is kept when the size is the same. Errors: HOT_ERROR_DEVICE when the driver cannot hold that
- * many texels or bytes. */
+/* Fills it, or with data NULL only makes room; the memory is kept when the size is the same. Errors: HOT_ERROR_DEVICE
+ * when the driver cannot hold that many texels or bytes. */
 hot_status hot_texture_buffer_fill(hot_context *context, hot_texture_buffer *buffer, GLenum format, size_t texel_bytes,
                                    const void *data, size_t bytes);
 void hot_texture_buffer_bind(const hot_texture_buffer *buffer, int unit);

@@ -140,7 +140,7 @@ hot_status hot_texture_buffer_fill(hot_context *context, hot_texture_buffer *buf
     while (glGetError() != GL_NO_ERROR) { /* what is reported below is of this upload */
     }
     glBindBuffer(GL_TEXTURE_BUFFER, buffer->buffer);
-    if (bytes && buffer->bytes == bytes)
+    if (bytes && data && buffer->bytes == bytes)
         glBufferSubData(GL_TEXTURE_BUFFER, 0, (GLsizeiptr)bytes, data);
     else
         glBufferData(GL_TEXTURE_BUFFER, (GLsizeiptr)(bytes ? bytes : texel_bytes), bytes ? data : NULL,

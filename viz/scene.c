@@ -238,6 +238,27 @@ hot_status hot_scene_add_volume(hot_scene *scene, const char *name, int componen
 
 /* ---- The whole -------------------------------------------------------------------------------------------- */
 
+static hot_status device_radii(hot_context *context, hot_scene *scene)
+{
+    hot_glyph_scan scan;
+    hot_status status = hot_interop_load(context, &scene->interop);
+    if (status == HOT_OK)
+        status = hot_glyph_scan_make(context, scene->order, &scan);
+    if (status != HOT_OK)
+        return status;
+    const int error = scene->interop->radii(&scan, scene->voxels, scene->device_tensors, scene->radius);
+    return hot_interop_status(context, scene->interop, error, "measuring tensors");
+}
+
+const float *hot_scene_row(const hot_scene *scene, size_t voxel, float room[1 + HOT_GLYPH_TERMS])
+{
+    const size_t terms = hot_symtensor_count(scene->order, 3);
+    if (scene->tensors)
+        return scene->tensors + voxel * (terms + 1);
+    const int error = scene->interop->fetch((int)terms, scene->device_tensors, voxel, room);
+    return hot_interop_status(scene->context, scene->interop, error, "reading a tensor") == HOT_OK ? room : NULL;
+}
+
 /* Largest radii of the surfaces, the sizes that most glyphs stay below, and the volumes that come from the fields. */
 static hot_status measure(hot_context *context, hot_scene *scene)
 {
@@ -247,7 +268,9 @@ static hot_status measure(hot_context *context, hot_scene *scene)
         scene->radius = hot_context_alloc(context, scene->voxels, sizeof *scene->radius);
         if (!scene->radius)
             return HOT_ERROR_MEMORY;
-        status = hot_glyph_radii(context, scene->order, scene->voxels, scene->tensors, scene->radius);
+        status = scene->device_tensors
+                     ? device_radii(context, scene)
+                     : hot_glyph_radii(context, scene->order, scene->voxels, scene->tensors, scene->radius);
         const hot_view_volume radii = {.components = 1, .values = scene->radius};
         if (status == HOT_OK)
             status = percentiles(scene, &radii, 0, 0.95, found);
@@ -270,7 +293,7 @@ static hot_status measure(hot_context *context, hot_scene *scene)
 hot_status hot_scene_create(hot_context *context, const hot_scene_parts *parts, hot_scene **scene)
 {
     *scene = NULL;
-    if (!parts->tensors && !parts->peaks)
+    if (!parts->tensors && !parts->device_tensors && !parts->peaks)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "nothing to show: neither tensors nor directions");
     hot_scene *made = hot_context_calloc(context, 1, sizeof *made);
     if (!made)
@@ -280,8 +303,9 @@ hot_status hot_scene_create(hot_context *context, const hot_scene_parts *parts, 
     made->serial = 1 + atomic_fetch_add(&number, 1);
     made->context = context;
     made->grid = parts->grid;
-    made->order = parts->tensors ? parts->order : 0;
+    made->order = parts->tensors || parts->device_tensors ? parts->order : 0;
     made->tensors = parts->tensors;
+    made->device_tensors = parts->tensors ? NULL : parts->device_tensors;
     made->max_fibers = parts->peaks ? parts->max_fibers : 0;
     made->peaks = parts->peaks;
     made->counts = parts->counts;

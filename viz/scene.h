@@ -8,6 +8,7 @@
 #include <hotfiber/hotfiber.h>
 #include <hotfiber/view.h>
 
+#include "interop.h"
 #include "view_state.h"
 
 enum { HOT_SCENE_VOLUMES = 16, HOT_SCENE_PATHS = 16 };
@@ -41,6 +42,8 @@ typedef struct hot_scene {
     double spacing[3];        /* mm between voxels along i, j, k */
     int order;                /* of the tensors; 0 = there are none */
     const float *tensors;     /* voxels x (1 + unique values), world of the grid's space: confidence, then the tensor */
+    const float *device_tensors; /* the same in CUDA memory, and `tensors` is NULL; else NULL */
+    const hot_interop *interop;  /* what reaches them */
     int max_fibers;           /* 0 = there are no directions */
     const float *peaks;       /* voxels x 3 max_fibers, world of the grid's space, absent = 0 */
     const uint8_t *counts;    /* fibres per voxel, NULL without directions */
@@ -70,6 +73,7 @@ typedef struct hot_scene_parts {
     hot_grid grid;
     int order;
     const float *tensors;
+    const float *device_tensors; /* instead of them, in CUDA memory */
     int max_fibers;
     const float *peaks;
     const uint8_t *counts;
@@ -88,6 +92,10 @@ const hot_view_volume *hot_scene_volume(const hot_scene *scene, const char *name
 
 /* The values of one voxel: 1 or 3, as many as the volume has components. */
 void hot_scene_value(const hot_scene *scene, const hot_view_volume *volume, size_t voxel, float *values);
+
+/* One voxel's row of tensor values, confidence first, wherever it lies: a pointer to it, or into `room`. NULL when the
+ * GPU does not give it (the message is set). */
+const float *hot_scene_row(const hot_scene *scene, size_t voxel, float room[1 + HOT_GLYPH_TERMS]);
 
 /* How many fibres a voxel has. */
 int hot_scene_fibers(const hot_scene *scene, size_t voxel);

@@ -1,8 +1,9 @@
 /* The renderer's benchmark without files: for machines that have a GPU and little else (cmake --preset kernels-only).
  * Where the viewer is built, `hotfiber-view --bench` is the same.
  *
- *   viz_bench GLYPHS ORDER square|cube DETAIL SIZE SAMPLES FRAMES [PICTURE.ppm]     DETAIL: triangles a glyph, 0 = by
- * size */
+ *   viz_bench GLYPHS ORDER square|cube DETAIL SIZE SAMPLES FRAMES [PICTURE.ppm|- [auto|gpu|cpu]]
+ *
+ * DETAIL: triangles a glyph, 0 = by size. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,9 @@ int main(int argc, char **argv)
     float *tensors = NULL;
     hot_view_state state;
     if (argc < 8) {
-        fprintf(stderr, "usage: viz_bench GLYPHS ORDER square|cube DETAIL SIZE SAMPLES FRAMES [PICTURE.ppm]\n");
+        fprintf(
+            stderr,
+            "usage: viz_bench GLYPHS ORDER square|cube DETAIL SIZE SAMPLES FRAMES [PICTURE.ppm|- [auto|gpu|cpu]]\n");
         return 2;
     }
     const size_t glyphs = (size_t)strtoull(argv[1], NULL, 10);
@@ -24,6 +27,8 @@ int main(int argc, char **argv)
     hot_view_state_default(&state);
     state.detail = atoi(argv[4]);
     state.show_image = 0;
+    if (argc > 9)
+        state.raster = strcmp(argv[9], "gpu") == 0 ? HOT_RASTER_GPU : strcmp(argv[9], "cpu") == 0 ? HOT_RASTER_CPU : 0;
     if (cube) {
         state.mode = HOT_VIEW_SPACE;
         state.extent = HOT_EXTENT_VOLUME;
@@ -35,7 +40,7 @@ int main(int argc, char **argv)
         status = hot_view_state_resolve(context, scene, &state);
     if (status == HOT_OK)
         status = hot_bench_run(context, scene, &state, size, size, atoi(argv[6]), atoi(argv[7]),
-                               argc > 8 ? argv[8] : NULL);
+                               argc > 8 && strcmp(argv[8], "-") ? argv[8] : NULL);
     if (status != HOT_OK)
         fprintf(stderr, "viz_bench: %s\n", hot_context_message(context));
     hot_scene_destroy(&scene);

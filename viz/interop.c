@@ -1,0 +1,23 @@
+#include "interop.h"
+
+#include <dlfcn.h>
+
+hot_status hot_interop_load(hot_context *context, const hot_interop **interop)
+{
+    /* by its bare name: beside libhotview (whose RUNPATH says so) or wherever the system looks */
+    void *library = dlopen("libhotview_cuda.so", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    *interop = library ? dlsym(library, HOT_INTEROP_NAME) : NULL;
+    if (*interop && (*interop)->size == sizeof **interop)
+        return HOT_OK;
+    const char *said = library ? "it is of another version" : dlerror();
+    *interop = NULL;
+    return hot_context_fail(context, HOT_ERROR_DEVICE, "tensors on the GPU are shown with libhotview_cuda.so: %s",
+                            said ? said : "it cannot be loaded");
+}
+
+hot_status hot_interop_status(hot_context *context, const hot_interop *interop, int error, const char *what)
+{
+    if (error == 0)
+        return HOT_OK;
+    return hot_context_fail(context, HOT_ERROR_DEVICE, "GPU, %s: %s", what, interop->say(error));
+}
