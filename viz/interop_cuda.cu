@@ -73,7 +73,8 @@ static __global__ void find_radii(const hot_glyph_scan *scan, size_t voxels, con
     }
     double x[3] = {scan->direction[best][0], scan->direction[best][1], scan->direction[best][2]}, g[3];
     for (int step = 0; step < HOT_GLYPH_WALK; step++) {
-        const double value = gradient(scan->order, tensor, x, g), length = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+        const double value = gradient(scan->order, tensor, x, g);
+        const double length = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
         if (value > most)
             most = (float)value;
         if (!(length > 0) || !isfinite(length))
@@ -142,8 +143,8 @@ static int find_all_radii(const hot_glyph_scan *scan, size_t voxels, const float
 }
 
 /* What is to be done while the buffer belongs to CUDA. */
-static int fill_mapped(cudaGraphicsResource_t resource, int terms, const float *tensors, const uint32_t *voxel, size_t count,
-                       int texels, float *step)
+static int fill_mapped(cudaGraphicsResource_t resource, int terms, const float *tensors, const uint32_t *voxel,
+                       size_t count, int texels, float *step)
 {
     void *to = NULL;
     size_t room = 0;
@@ -169,8 +170,8 @@ static int fill_mapped(cudaGraphicsResource_t resource, int terms, const float *
     return error;
 }
 
-static int fill_buffer(int terms, const float *tensors, const uint32_t *voxel, size_t count, int texels, unsigned buffer,
-                       float *step)
+static int fill_buffer(int terms, const float *tensors, const uint32_t *voxel, size_t count, int texels,
+                       unsigned buffer, float *step)
 {
     cudaGraphicsResource_t resource = NULL;
     int before = 0, error = choose_device(tensors, &before);

@@ -191,15 +191,18 @@ static hot_status move_fibers(hot_context *context, const hot_grid *grid, hot_fi
     return status;
 }
 
-static hot_status make_scene(hot_context *context, const hot_tensor_field *tensors, const hot_fiber_field *fibers,
-                             const hot_mask *mask, hot_scene **scene)
+static hot_status make_scene(hot_context *context, const hot_tensor_field *tensors,
+                             const hot_view_device_tensors *device, const hot_fiber_field *fibers, const hot_mask *mask,
+                             hot_scene **scene)
 {
+    const hot_grid *grid = tensors ? hot_tensor_field_grid(tensors)
+                           : device ? device->grid
+                           : fibers ? hot_fiber_field_grid(fibers) : NULL;
     const hot_scene_parts parts = {
-        .grid = tensors  ? *hot_tensor_field_grid(tensors)
-                : fibers ? *hot_fiber_field_grid(fibers)
-                         : (hot_grid){{0}, {{0}}, 0},
-        .order = tensors ? hot_tensor_field_order(tensors) : 0,
+        .grid = grid ? *grid : (hot_grid){{0}, {{0}}, 0},
+        .order = tensors ? hot_tensor_field_order(tensors) : device ? device->order : 0,
         .tensors = tensors ? hot_tensor_field_values(tensors) : NULL,
+        .device_tensors = device ? device->values : NULL,
         .max_fibers = fibers ? hot_fiber_field_max(fibers) : 0,
         .peaks = fibers ? hot_fiber_field_peaks(fibers) : NULL,
         .counts = fibers ? hot_fiber_field_counts(fibers) : NULL,
@@ -365,7 +368,7 @@ hot_status hot_scene_load(hot_context *context, const char *const *paths, int co
     if (status == HOT_OK && mask)
         status = hot_mask_load(context, mask, grid, &found.mask);
     if (status == HOT_OK)
-        status = make_scene(context, found.tensors, found.fibers, found.mask, &made);
+        status = make_scene(context, found.tensors, NULL, found.fibers, found.mask, &made);
     if (status == HOT_OK) {
         made->tensor_field = found.tensors;
         made->fiber_field = found.fibers;
@@ -391,16 +394,22 @@ hot_status hot_scene_load(hot_context *context, const char *const *paths, int co
 hot_status hot_scene_from_fields(hot_context *context, const hot_view_fields *fields, hot_scene **scene)
 {
     *scene = NULL;
-    const hot_grid *tensors = fields->tensors ? hot_tensor_field_grid(fields->tensors) : NULL;
+    const hot_view_device_tensors *device = fields->device_tensors;
+    const hot_grid *tensors = fields->tensors ? hot_tensor_field_grid(fields->tensors) : device ? device->grid : NULL;
     const hot_grid *fibers = fields->fibers ? hot_fiber_field_grid(fields->fibers) : NULL;
     hot_status status = HOT_OK;
+    if (fields->tensors && device)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors and device_tensors are given; one can be shown");
+    if (device && (!device->grid || !device->values))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "device_tensors without their %s",
+                                device->grid ? "values" : "grid");
     if (tensors && fibers) {
         status = compare_grids(context, tensors, fibers);
         if (status == HOT_OK && tensors->space != fibers->space)
             status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors and directions are given in two spaces");
     }
     if (status == HOT_OK)
-        status = make_scene(context, fields->tensors, fields->fibers, fields->mask, scene);
+        status = make_scene(context, fields->tensors, device, fields->fibers, fields->mask, scene);
     if (status == HOT_OK && fields->background) {
         status = hot_scene_add_volume(*scene, "background", 1, fields->background, 0);
         if (status != HOT_OK)

@@ -1,6 +1,9 @@
 /* hot_view_show: the viewer in a program. */
 #include <hotfiber/view.h>
 
+#include <stddef.h>
+#include <string.h>
+
 #include "picture.h"
 #include "scene.h"
 #ifdef HOT_HAVE_GLFW
@@ -26,15 +29,17 @@ hot_status hot_view_show(hot_context *context, const hot_view_fields *fields, co
     hot_scene *scene = NULL;
     hot_pictures *pictures = NULL;
     hot_view_state state;
-    if (fields->size < sizeof *fields || (options && options->size < sizeof *options))
+    if (fields->size < offsetof(hot_view_fields, device_tensors) || (options && options->size < sizeof *options))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "the size of hot_view_fields or hot_view_options is not set");
     const int width = options && options->width ? options->width : 1024;
     const int height = options && options->height ? options->height : 768;
+    hot_view_fields shown = {.size = sizeof shown}; /* programs made before there was the last field have not set it */
+    memcpy(&shown, fields, fields->size < sizeof shown ? fields->size : sizeof shown);
     hot_view_state_default(&state);
     if (options && options->screenshot)
         state.show_crosshair = 0;
-    hot_status status = hot_scene_from_fields(context, fields, &scene);
+    hot_status status = hot_scene_from_fields(context, &shown, &scene);
     if (status == HOT_OK)
         status = take_settings(context, options ? options->settings : NULL, &state);
     if (status == HOT_OK)
