@@ -75,6 +75,8 @@ size_t hot_grid_voxels(const hot_grid *grid);
 /* Sorts volumes into shells from dwi->b (fills shells, shell_b, shell_of, has_b0). Called by every reader. */
 hot_status hot_dwi_find_shells(hot_context *context, hot_dwi *dwi);
 
+/* HOT_ERROR_DATA when a mask has other sizes than the grid. */
+hot_status hot_mask_check(hot_context *context, const hot_mask *mask, const hot_grid *grid);
 /* A copy of a mask, of the grid's sizes. Errors: HOT_ERROR_DATA (other sizes), HOT_ERROR_MEMORY. */
 hot_status hot_mask_copy(hot_context *context, const hot_mask *from, const hot_grid *grid, hot_mask **mask);
 

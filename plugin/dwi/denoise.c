@@ -51,14 +51,15 @@ hot_status hot_dwi_denoise(hot_context *context, const hot_dwi *dwi, const hot_m
     if (options)
         slab = *options;
     slab.is_complex = 0;
-    if (mask && memcmp(mask->grid.size, size, sizeof mask->grid.size) != 0)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise: the mask is of another size than the data");
+    hot_status status = mask ? hot_mask_check(context, mask, &dwi->grid) : HOT_OK;
+    if (status != HOT_OK)
+        return status;
     hot_denoise_window(&slab, size, volumes, window, step);
     /* What a slab needs on either side is read again for the next one: they are not thinner than that. */
     const size_t margin = window[2] - 1, fits = SLAB_BYTES / (plane * volumes * sizeof(float));
     const size_t thick = fits > 4 * margin + 1 ? fits - 2 * margin : 2 * margin + 1;
     const size_t most = thick + 2 * margin < size[2] ? thick + 2 * margin : size[2];
-    hot_status status = begin_like(context, dwi, &made);
+    status = begin_like(context, dwi, &made);
     if (status != HOT_OK)
         return status;
     signals = hot_context_alloc(context, most * plane, volumes * sizeof *signals);

@@ -41,14 +41,21 @@ hot_status hot_mask_create(hot_context *context, const hot_grid *grid, const uin
     return HOT_OK;
 }
 
+hot_status hot_mask_check(hot_context *context, const hot_mask *mask, const hot_grid *grid)
+{
+    const size_t *own = mask->grid.size, *size = grid->size;
+    if (memcmp(own, size, sizeof grid->size) == 0)
+        return HOT_OK;
+    return hot_context_fail(context, HOT_ERROR_DATA, "the mask has %zu x %zu x %zu voxels, the data %zu x %zu x %zu",
+                            own[0], own[1], own[2], size[0], size[1], size[2]);
+}
+
 hot_status hot_mask_copy(hot_context *context, const hot_mask *from, const hot_grid *grid, hot_mask **mask)
 {
     *mask = NULL;
-    if (memcmp(from->grid.size, grid->size, sizeof grid->size) != 0)
-        return hot_context_fail(context, HOT_ERROR_DATA,
-                                "the mask has %zu x %zu x %zu voxels, the data %zu x %zu x %zu", from->grid.size[0],
-                                from->grid.size[1], from->grid.size[2], grid->size[0], grid->size[1], grid->size[2]);
-    hot_status status = hot_mask_full(context, grid, mask);
+    hot_status status = hot_mask_check(context, from, grid);
+    if (status == HOT_OK)
+        status = hot_mask_full(context, grid, mask);
     if (status != HOT_OK)
         return status;
     memcpy((*mask)->bytes, from->bytes, hot_grid_voxels(grid));

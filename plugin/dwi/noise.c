@@ -49,12 +49,15 @@ hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mas
         several += dwi->has_b0 && dwi->shell_of[v] == 0;
     *sigma = *snr = NAN;
     *repeats = several;
+    hot_status status = hot_mask_check(context, mask, &dwi->grid);
+    if (status != HOT_OK)
+        return status;
     if (several < 2 || mask->inside == 0)
         return HOT_OK;
     double total = 0;
     float *signals = hot_context_alloc(context, CHUNK * volumes, sizeof *signals);
     float *variance = hot_context_alloc(context, mask->inside, sizeof *variance);
-    hot_status status = signals && variance ? HOT_OK : HOT_ERROR_MEMORY;
+    status = signals && variance ? HOT_OK : HOT_ERROR_MEMORY;
     for (size_t first = 0; first < voxels && status == HOT_OK; first += CHUNK) {
         size_t count = voxels - first < CHUNK ? voxels - first : CHUNK;
         status = hot_dwi_read(context, dwi, first, count, signals);

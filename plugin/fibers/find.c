@@ -60,14 +60,7 @@ static hot_status resolve(hot_context *context, const hot_tensor_field *tensors,
         full->min_amplitude = amplitude_floor(tensors->model);
     if (isnan(full->threshold) || isnan(full->min_angle) || isnan(full->min_amplitude))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a threshold is not a number");
-    if (full->mask)
-        for (int d = 0; d < 3; d++)
-            if (full->mask->grid.size[d] != tensors->grid.size[d])
-                return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                        "the mask has %zu x %zu x %zu voxels, the tensor field %zu x %zu x %zu",
-                                        full->mask->grid.size[0], full->mask->grid.size[1], full->mask->grid.size[2],
-                                        tensors->grid.size[0], tensors->grid.size[1], tensors->grid.size[2]);
-    return HOT_OK;
+    return full->mask ? hot_mask_check(context, full->mask, &tensors->grid) : HOT_OK;
 }
 
 hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *tensors, const hot_peaks_options *options,

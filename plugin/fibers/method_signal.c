@@ -336,6 +336,9 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     if (!(options.sigma >= 0) || isinf(options.sigma))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the noise's standard deviation must be positive, not %g",
                                 options.sigma);
+    status = hot_mask_check(context, mask, &dwi->grid);
+    if (status != HOT_OK)
+        return status;
     f.voxels = hot_grid_voxels(&dwi->grid);
     f.how = (hot_signal_options){.size = sizeof f.how, .max_fibers = options.max_fibers ? options.max_fibers : 3,
                                  .order = options.order, .select = options.select, .contrast = options.contrast};

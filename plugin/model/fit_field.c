@@ -181,10 +181,9 @@ hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const 
         memcpy(&settings, options, options->size);
     }
     const hot_grid *grid = hot_dwi_grid(dwi);
-    if (memcmp(mask->grid.size, grid->size, sizeof grid->size) != 0)
-        return hot_context_fail(context, HOT_ERROR_DATA,
-                                "the mask has %zu x %zu x %zu voxels, the data %zu x %zu x %zu", mask->grid.size[0],
-                                mask->grid.size[1], mask->grid.size[2], grid->size[0], grid->size[1], grid->size[2]);
+    status = hot_mask_check(context, mask, grid);
+    if (status != HOT_OK)
+        return status;
     const hot_model *model = hot_model_find(settings.model ? settings.model : "fod");
     const hot_response *used = settings.response;
     if (model && model->needs_response && !used) {

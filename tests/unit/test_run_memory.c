@@ -127,6 +127,25 @@ int main(void)
     options.mask_in_memory = small;
     CHECK(hot_run_compute(context, shared, &options, &none, NULL) == HOT_ERROR_DATA && !none.tensors && !none.fibers,
           "a mask of another size: %s", hot_context_message(context));
+    hot_response *of_small = NULL;
+    hot_tensor_field *small_tensors = NULL;
+    hot_fiber_field *small_fibers = NULL;
+    hot_dwi *clean = NULL;
+    double sigma, snr;
+    size_t repeats;
+    CHECK(hot_response_estimate(context, shared, small, 8, &of_small, NULL) == HOT_ERROR_DATA && !of_small,
+          "response");
+    CHECK(hot_tensor_field_fit(context, shared, small, NULL, &small_tensors) == HOT_ERROR_DATA && !small_tensors,
+          "fit");
+    CHECK(hot_fiber_field_signal(context, shared, small, response, NULL, NULL, &small_fibers) == HOT_ERROR_DATA &&
+              !small_fibers, "signal");
+    const hot_peaks_options looking = {.size = sizeof looking, .mask = small, .threshold = -1, .min_angle = -1,
+                                       .min_amplitude = -1};
+    CHECK(hot_fiber_field_find(context, all.tensors, &looking, &small_fibers) == HOT_ERROR_DATA && !small_fibers,
+          "find");
+    CHECK(hot_dwi_noise(context, shared, small, &sigma, &snr, &repeats) == HOT_ERROR_DATA, "noise");
+    CHECK(hot_dwi_denoise(context, shared, small, NULL, &clean, NULL) == HOT_ERROR_DATA && !clean, "denoise");
+    CHECK(strstr(hot_context_message(context), "the mask has"), "%s", hot_context_message(context));
     options.mask_in_memory = mask;
     options.diffusivity_along = 1.7e-3;
     CHECK(hot_run_compute(context, shared, &options, &none, NULL) == HOT_ERROR_ARGUMENT && !none.mask, "two responses");

@@ -63,14 +63,16 @@ HOT_API const uint8_t *hot_mask_bytes(const hot_mask *mask);
 HOT_API size_t hot_mask_count(const hot_mask *mask);
 
 /* The noise's standard deviation and the SNR of the mean b=0 signal inside the mask: from the spread between b=0
- * volumes when there are two or more (repeats = their number), else from nothing: sigma = NaN. */
+ * volumes when there are two or more (repeats = their number), else from nothing: sigma = NaN.
+ * Errors: HOT_ERROR_DATA (a mask of other sizes), HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
 HOT_API hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, double *sigma,
                                  double *snr, size_t *repeats);
 
 /* A denoised copy (float samples, the same volumes, grid and gradients): see hot_denoise_f32. mask: NULL = all voxels;
  * those outside stay as they are. noise (voxels; NULL = not wanted): the noise's standard deviation. The data are read
  * slab by slab; the window's fields of options (NULL: the defaults) are used, is_complex and the slab's are not.
- * Owner: the caller, until hot_dwi_destroy. Errors as hot_denoise_f32 and hot_dwi_read. */
+ * Owner: the caller, until hot_dwi_destroy. Errors as hot_denoise_f32 and hot_dwi_read, and HOT_ERROR_DATA (a mask of
+ * other sizes). */
 HOT_API hot_status hot_dwi_denoise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                                    const hot_denoise_options *options, hot_dwi **denoised, float *noise);
 /* Writes a noise map on the data's grid: NIfTI by name, else NRRD ("-" = standard output). */

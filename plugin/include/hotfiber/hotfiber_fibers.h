@@ -21,7 +21,8 @@ HOT_API const char *hot_peaks_method_name(size_t index, const char **help);
 
 /* Fibre directions of every voxel with a fitted tensor (confidence above 0) inside the mask. A tensor with NaN or Inf,
  * an isotropic one and one that is nowhere positive have none. Owner of *fibers: the caller. Errors:
- * HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. Any number of threads, same result. */
+ * HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (a mask of other sizes), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE,
+ * HOT_ERROR_CANCELLED. Any number of threads, same result. */
 HOT_API hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *tensors,
                                         const hot_peaks_options *options, hot_fiber_field **fibers);
 /* Directions from memory, for export or scores. max_fibers: 1 to 255 per voxel. peaks: voxels x 3 * max_fibers floats,

@@ -14,7 +14,7 @@ HOT_API hot_status hot_response_load(hot_context *context, const char *path, hot
 HOT_API hot_status hot_response_create(hot_context *context, size_t shells, int lmax, const double *b,
                                        const double *rows, hot_response **response);
 /* From the data: voxels of one fibre are chosen iteratively (Tournier 2013), per shell. voxels (may be NULL): how
- * many were used. Errors: HOT_ERROR_DATA when no voxel looks like a single fibre. */
+ * many were used. Errors: HOT_ERROR_DATA when no voxel looks like a single fibre, or the mask has other sizes. */
 HOT_API hot_status hot_response_estimate(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, int lmax,
                                          hot_response **response, size_t *voxels);
 /* From diffusivities along and across the fibre, mm^2/s, and the signal at b=0, for the shells of `dwi`. */

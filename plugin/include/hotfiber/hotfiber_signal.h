@@ -36,8 +36,9 @@ typedef struct hot_signal_maps {
  * how). response: with a row for the shells of the data, and one for b=0 (without, weights are relative to the mean
  * b=0 signal of the mask); NULL = estimated from the data. A volume that repeats another bit by bit counts once.
  * maps (may be NULL): filled, its arrays when options->keep_maps; free with hot_signal_maps_free.
- * Owner of *fibers: the caller. Errors: HOT_ERROR_DATA (no b=0 volume, response without a shell), HOT_ERROR_ARGUMENT,
- * HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. Any number of threads gives the same result. */
+ * Owner of *fibers: the caller. Errors: HOT_ERROR_DATA (no b=0 volume, response without a shell, a mask of other
+ * sizes), HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. Any number of threads gives the
+ * same result. */
 HOT_API hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                                           const hot_response *response, const hot_signal_find_options *options,
                                           hot_signal_maps *maps, hot_fiber_field **fibers);
