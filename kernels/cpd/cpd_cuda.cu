@@ -58,27 +58,28 @@ static hot_status iterate(hot_context *context, hot_cpd_plan *plan, hot_cpd_devi
     enum { BLIND = 4 }; /* iterations between two looks when nobody waits for a tolerance */
     const hot_cpd_options *options = &plan->options;
     cudaStream_t stream = (cudaStream_t)d->stream;
-    cudaGraph_t graph = NULL;
-    cudaGraphExec_t ready = NULL;
+    cudaGraph_t graph[2] = {NULL, NULL}; /* of iterations with an even and an odd number */
+    cudaGraphExec_t ready[2] = {NULL, NULL};
     double fit = 0, last = -INFINITY;
     /* The first one as it is: libraries set themselves up, which a capture does not allow. */
     hot_status status = hot_context_progress(context, "CP decomposition", 0);
     for (int iteration = 0; iteration < options->iterations && status == HOT_OK; iteration++) {
+        const int which = iteration % 2;
         if (iteration == 0) {
             status = hot_cpd_device_iterate(context, d, options->non_negative);
         } else {
-            if (!ready) {
+            if (!ready[which]) {
                 status = hot_cuda_status(context, cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
                 if (status == HOT_OK) {
                     status = hot_cpd_device_iterate(context, d, options->non_negative);
-                    const hot_status ended = hot_cuda_status(context, cudaStreamEndCapture(stream, &graph), "capture");
+                    const hot_status ended = hot_cuda_status(context, cudaStreamEndCapture(stream, &graph[which]), "capture");
                     status = status == HOT_OK ? ended : status;
                 }
                 if (status == HOT_OK)
-                    status = hot_cuda_status(context, cudaGraphInstantiate(&ready, graph, 0), "graph");
+                    status = hot_cuda_status(context, cudaGraphInstantiate(&ready[which], graph[which], 0), "graph");
             }
             if (status == HOT_OK)
-                status = hot_cuda_status(context, cudaGraphLaunch(ready, stream), "an iteration");
+                status = hot_cuda_status(context, cudaGraphLaunch(ready[which], stream), "an iteration");
         }
         if (status != HOT_OK)
             break;
@@ -98,10 +99,12 @@ static hot_status iterate(hot_context *context, hot_cpd_plan *plan, hot_cpd_devi
     }
     if (status == HOT_OK)
         status = hot_context_progress(context, "CP decomposition", 1);
-    if (ready)
-        cudaGraphExecDestroy(ready);
-    if (graph)
-        cudaGraphDestroy(graph);
+    for (int which = 0; which < 2; which++) {
+        if (ready[which])
+            cudaGraphExecDestroy(ready[which]);
+        if (graph[which])
+            cudaGraphDestroy(graph[which]);
+    }
     return status;
 }
 
@@ -214,14 +217,14 @@ hot_status hot_mttkrp_cuda(hot_context *context, void *plan_pointer)
     if (status == HOT_OK)
         status = put_tensor(context, plan->f64, plan->n, plan->x, &x);
     if (status == HOT_OK)
-        status = hot_cpd_device_create(context, plan->f64, plan->arithmetic, plan->n, plan->rank, x, 1, &d);
+        status = hot_cpd_device_create(context, plan->f64, plan->arithmetic, plan->n, plan->rank, x, 0, &d);
     for (int m = 0; m < 3 && status == HOT_OK; m++) {
         const size_t bytes = plan->n[m] * plan->rank * size;
         if (m == plan->mode)
             continue;
         status = hot_cuda_status(context, cudaMemcpy(d.narrow[m], plan->factor[m], bytes, cudaMemcpyHostToDevice), "copying a factor");
-        if (status == HOT_OK && plan->arithmetic == HOT_CPD_SPLIT)
-            status = hot_cpd_device_split_factor(context, &d, m);
+        if (status == HOT_OK)
+            status = hot_cpd_device_take_factor(context, &d, m);
     }
     if (status == HOT_OK)
         status = hot_cpd_device_product(context, &d, plan->mode, 1);

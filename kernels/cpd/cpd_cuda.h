@@ -3,6 +3,7 @@
 #define HOT_CPD_CUDA_H
 
 #include "../common/cublas.h"
+#include "cpd_pass.h"
 #include "cpd_plan.h"
 
 #ifdef __cplusplus
@@ -14,9 +15,11 @@ typedef struct hot_cpd_device {
     int f64;
     hot_cpd_arithmetic arithmetic;
     size_t n[3], rank;
+    hot_cpd_pass *pass;        /* our own tensor-core kernels, where they serve; products then need none of the next three */
     const void *x;             /* of the caller, or high: what the products read */
     void *high, *low;          /* HOT_CPD_SPLIT: x in two parts */
-    void *sums;                /* the largest of two dimensions' product x rank */
+    void *sums;                /* the largest of two dimensions' product x rank; made when wanted */
+    int turn;                  /* with pass: which of six updates is the next; their three passes serve two iterations */
     hot_cublas *cublas;        /* NULL: the kernels of kernels/contract */
     void *stream;              /* a cudaStream_t of its own */
     double *f[3], *gram[3], *product, *before, *matrix, *inverse, *work, *lambda, *inner, *square, *fits, *parts;
@@ -25,7 +28,7 @@ typedef struct hot_cpd_device {
     int room;                  /* of fits */
 } hot_cpd_device;
 
-/* x: on the device, not owned. room: of fits. destroy accepts what create has not filled. */
+/* x: on the device, not owned. room: of fits; 0: no iterations, products alone. destroy accepts what create has not filled. */
 hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmetic arithmetic, const size_t n[3], size_t rank,
                                  const void *x, int room, hot_cpd_device *device);
 void hot_cpd_device_destroy(hot_context *context, hot_cpd_device *device);
@@ -34,16 +37,14 @@ void hot_cpd_device_destroy(hot_context *context, hot_cpd_device *device);
  * to be made (modes 0 and 1). */
 hot_status hot_cpd_device_product(hot_context *context, hot_cpd_device *device, int mode, int fresh);
 
-/* HOT_CPD_SPLIT: the narrow factor of a mode, whole, into its two parts. */
-hot_status hot_cpd_device_split_factor(hot_context *context, hot_cpd_device *device, int mode);
+/* Launches what makes the narrow factor of a mode, whole, into what products read. */
+hot_status hot_cpd_device_take_factor(hot_context *context, hot_cpd_device *device, int mode);
 
 /* f[mode] (double, any lengths) to unit columns, with everything that follows from it: lambda, narrow, Gram matrix. */
 hot_status hot_cpd_device_publish(hot_context *context, hot_cpd_device *device, int mode);
 
-/* Launches one iteration: all three updates and the fit, into fits[counters[1]++]. */
+/* Launches one iteration: all three updates and the fit, into fits[counters[1]++]. Every second one is alike. */
 hot_status hot_cpd_device_iterate(hot_context *context, hot_cpd_device *device, int non_negative);
-/* One of the updates. */
-hot_status hot_cpd_device_update(hot_context *context, hot_cpd_device *device, int mode, int non_negative);
 
 /* ||x||^2 into device->square and *square; HOT_ERROR_DATA for NaN or Inf. Waits. */
 hot_status hot_cpd_device_square(hot_context *context, hot_cpd_device *device, const void *x, double *square);

@@ -6,8 +6,11 @@
 
 #include "../common/cuda_status.h"
 #include "../contract/contract_cuda.h"
+#include "cpd_chain.cuh"
 #include "cpd_cuda.h"
+#include "cpd_invert.cuh"
 #include "cpd_kernels.cuh"
+#include "cpd_step.h"
 
 enum { PARTS = 1024 };
 
@@ -21,17 +24,19 @@ hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmet
                                  const void *x, int room, hot_cpd_device *d)
 {
     const size_t longest = std::max(n[0], std::max(n[1], n[2])), total = n[0] * n[1] * n[2];
-    const size_t pairs = std::max(n[0] * n[1], std::max(n[1] * n[2], n[0] * n[2]));
-    const bool split = arithmetic == HOT_CPD_SPLIT;
     memset(d, 0, sizeof *d);
     d->f64 = f64, d->arithmetic = arithmetic, d->rank = rank, d->x = x, d->room = room;
     memcpy(d->n, n, sizeof d->n);
-    hot_status status = HOT_OK;
+    cudaStream_t stream = NULL;
+    hot_status status = hot_cuda_status(context, cudaStreamCreate(&stream) /* in order with plain copies */, "stream");
+    d->stream = stream;
+    if (status == HOT_OK && arithmetic != HOT_CPD_FULL)
+        status = hot_cpd_pass_create(context, (const float *)x, n, rank, arithmetic == HOT_CPD_SPLIT, room > 0, stream, &d->pass);
+    const bool split = arithmetic == HOT_CPD_SPLIT && !d->pass;
     const auto get = [&](void *where, size_t bytes) {
         if (status == HOT_OK)
             status = hot_cuda_status(context, cudaMalloc((void **)where, std::max<size_t>(bytes, 16)), "memory for the decomposition");
     };
-    get(&d->sums, pairs * rank * bytes_of(d));
     for (int m = 0; m < 3; m++) {
         get(&d->f[m], n[m] * rank * sizeof(double));
         get(&d->gram[m], rank * rank * sizeof(double));
@@ -58,13 +63,8 @@ hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmet
         status = hot_cuda_status(context, cudaMemset(d->product, 0, longest * rank * sizeof(double)), "memory");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMemset(d->counters, 0, 2 * sizeof(int)), "memory");
-    if (status == HOT_OK) {
-        cudaStream_t stream = NULL;
-        status = hot_cuda_status(context, cudaStreamCreate(&stream) /* in order with plain copies */, "stream");
-        d->stream = stream;
-    }
-    if (status == HOT_OK && hot_cublas_create(context, d->stream, &d->cublas) != HOT_OK && arithmetic != HOT_CPD_FULL)
-        return HOT_ERROR_DEVICE; /* tensor cores are reached through cuBLAS alone; its message stands */
+    if (status == HOT_OK && hot_cublas_create(context, d->stream, &d->cublas) != HOT_OK && arithmetic != HOT_CPD_FULL && !d->pass)
+        return HOT_ERROR_DEVICE; /* tensor cores are then reached through cuBLAS alone; its message stands */
     if (status == HOT_OK && split) {
         split_kernel<<<2048, 256, 0, (cudaStream_t)d->stream>>>((const float *)x, total, (float *)d->high, (float *)d->low);
         status = launched(context, "splitting the tensor");
@@ -77,6 +77,7 @@ void hot_cpd_device_destroy(hot_context *context, hot_cpd_device *d)
 {
     if (d->stream)
         cudaStreamSynchronize((cudaStream_t)d->stream);
+    hot_cpd_pass_destroy(context, &d->pass);
     hot_cublas_destroy(context, &d->cublas);
     for (int m = 0; m < 3; m++) {
         cudaFree(d->f[m]);
@@ -100,9 +101,9 @@ static hot_status multiply(hot_context *context, const hot_cpd_device *d, int ta
                            size_t lda, size_t stride_a, const void *b, size_t ldb, size_t stride_b, double beta, void *c, size_t ldc,
                            size_t stride_c, size_t batch)
 {
+    const bool whole = d->arithmetic == HOT_CPD_FULL || (d->arithmetic == HOT_CPD_SPLIT && d->pass); /* no parts were made of x */
     if (d->cublas)
-        return hot_cublas_multiply(context, d->cublas, d->f64 ? HOT_CUBLAS_F64 : d->arithmetic == HOT_CPD_FULL ? HOT_CUBLAS_F32
-                                                                                                              : HOT_CUBLAS_TF32,
+        return hot_cublas_multiply(context, d->cublas, d->f64 ? HOT_CUBLAS_F64 : whole ? HOT_CUBLAS_F32 : HOT_CUBLAS_TF32,
                                    ta, 0, m, n, k, 1, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc, stride_c, batch);
     hot_contract_plan plan;
     memset(&plan, 0, sizeof plan);
@@ -115,6 +116,12 @@ static hot_status multiply(hot_context *context, const hot_cpd_device *d, int ta
     return status == HOT_OK ? hot_contract_launch(context, &plan, NULL, d->stream) : status;
 }
 
+static hot_status make_sums(hot_context *context, hot_cpd_device *d)
+{
+    const size_t *n = d->n, pairs = std::max(n[0] * n[1], std::max(n[1] * n[2], n[0] * n[2]));
+    return d->sums ? HOT_OK : hot_cuda_status(context, cudaMalloc(&d->sums, pairs * d->rank * bytes_of(d)), "memory for sums");
+}
+
 /* sums = op(x) f[mode], split in three products where that is asked for: high high, high low, low high; what is left out is
  * 2^-22 of the result. */
 static hot_status sum_over(hot_context *context, hot_cpd_device *d, int mode)
@@ -122,8 +129,10 @@ static hot_status sum_over(hot_context *context, hot_cpd_device *d, int mode)
     const size_t *n = d->n;
     const int ta = mode == 0;
     const size_t rows = ta ? n[1] * n[2] : n[0] * n[1], inner = n[mode], ld = ta ? n[0] : n[0] * n[1];
-    hot_status status = multiply(context, d, ta, rows, d->rank, inner, d->x, ld, 0, d->narrow[mode], inner, 0, 0, d->sums, rows, 0, 1);
-    if (d->arithmetic != HOT_CPD_SPLIT)
+    hot_status status = make_sums(context, d);
+    if (status == HOT_OK)
+        status = multiply(context, d, ta, rows, d->rank, inner, d->x, ld, 0, d->narrow[mode], inner, 0, 0, d->sums, rows, 0, 1);
+    if (d->arithmetic != HOT_CPD_SPLIT || d->pass)
         return status;
     if (status == HOT_OK)
         status = multiply(context, d, ta, rows, d->rank, inner, d->x, ld, 0, d->narrow_low[mode], inner, 0, 1, d->sums, rows, 0, 1);
@@ -153,6 +162,8 @@ template <typename T> static hot_status reduce(hot_context *context, hot_cpd_dev
 hot_status hot_cpd_device_product(hot_context *context, hot_cpd_device *d, int mode, int fresh)
 {
     hot_status status = HOT_OK;
+    if (d->pass)
+        return hot_cpd_pass_product(context, d->pass, mode, d->product);
     if (mode == 2)
         status = sum_over(context, d, 0);
     else if (fresh)
@@ -173,7 +184,9 @@ hot_status hot_cpd_device_unfold_twice(hot_context *context, hot_cpd_device *d, 
         return status;
     if (mode == 1) { /* slice by slice: x_k f, then x_k^T of that */
         count = n[2];
-        status = multiply(context, d, 0, n[0], rank, n[1], d->x, n[0], each, d->narrow[1], n[1], 0, 0, d->sums, n[0], n[0] * rank, n[2]);
+        status = make_sums(context, d);
+        if (status == HOT_OK)
+            status = multiply(context, d, 0, n[0], rank, n[1], d->x, n[0], each, d->narrow[1], n[1], 0, 0, d->sums, n[0], n[0] * rank, n[2]);
         if (status == HOT_OK)
             status = multiply(context, d, 1, n[1], rank, n[0], d->x, n[0], each, d->sums, n[0], n[0] * rank, 0, parts, n[1], n[1] * rank,
                               n[2]);
@@ -198,9 +211,13 @@ hot_status hot_cpd_device_unfold_twice(hot_context *context, hot_cpd_device *d, 
     return status;
 }
 
-hot_status hot_cpd_device_split_factor(hot_context *context, hot_cpd_device *d, int mode)
+hot_status hot_cpd_device_take_factor(hot_context *context, hot_cpd_device *d, int mode)
 {
     float *narrow = (float *)d->narrow[mode];
+    if (d->pass)
+        return hot_cpd_pass_factor(context, d->pass, mode, narrow);
+    if (!d->narrow_low[mode])
+        return HOT_OK;
     split_kernel<<<256, 256, 0, (cudaStream_t)d->stream>>>(narrow, d->n[mode] * d->rank, narrow, (float *)d->narrow_low[mode]);
     return launched(context, "splitting a factor");
 }
@@ -219,31 +236,82 @@ hot_status hot_cpd_device_publish(hot_context *context, hot_cpd_device *d, int m
         normalise<float><<<rank, 256, 0, stream>>>(n, d->before, d->product, d->f[mode], d->lambda, d->inner, (float *)d->narrow[mode],
                                                    (float *)d->narrow_low[mode]);
     gram_kernel<<<(entries + 7) / 8, dim3(32, 8), 0, stream>>>(n, rank, d->f[mode], d->gram[mode]);
-    return launched(context, "normalising a factor");
+    const hot_status status = launched(context, "normalising a factor");
+    return status == HOT_OK && d->pass ? hot_cpd_pass_factor(context, d->pass, mode, (const float *)d->narrow[mode]) : status;
 }
 
-hot_status hot_cpd_device_update(hot_context *context, hot_cpd_device *d, int mode, int non_negative)
+/* TF32 products are good to 1e-4 or so: what a weaker pivot would make of that is noise. */
+static double pivot_bound(const hot_cpd_device *d) { return d->f64 ? 1e-14 : d->arithmetic == HOT_CPD_TF32 ? 1e-5 : 3e-7; }
+
+/* matrix = the product of two Gram matrices, and its inverse. */
+static hot_status invert(hot_context *context, hot_cpd_device *d, int one, int other)
+{
+    const int rank = (int)d->rank;
+    cudaStream_t stream = (cudaStream_t)d->stream;
+    const double eps = pivot_bound(d);
+    switch ((rank + 15) / 16) {
+#define HOT_CPD_INVERT(TILES)                                                                                                              \
+    case TILES:                                                                                                                            \
+        invert_tiles<TILES><<<1, 256, 0, stream>>>(rank, d->gram[one], d->gram[other], eps, d->matrix, d->inverse, d->counters);          \
+        break;
+        HOT_CPD_INVERT(1)
+        HOT_CPD_INVERT(2)
+        HOT_CPD_INVERT(3)
+        HOT_CPD_INVERT(4)
+        HOT_CPD_INVERT(5)
+        HOT_CPD_INVERT(6)
+        HOT_CPD_INVERT(7)
+        HOT_CPD_INVERT(8)
+#undef HOT_CPD_INVERT
+    default:
+        invert_any<<<1, 1024, 2 * d->rank * sizeof(double), stream>>>(rank, d->gram[one], d->gram[other], eps, d->matrix, d->inverse, d->work,
+                                                                      d->counters);
+    }
+    return launched(context, "inverting");
+}
+
+/* All that follows a product in one launch: solution, lengths, Gram matrix, copies and, after the last mode, the fit. */
+static hot_status update_at_once(hot_context *context, hot_cpd_device *d, int mode, int one, int other, int bytes)
+{
+    const void *kernel = hot_cpd_step_kernel(d->n[mode], d->rank, &bytes);
+    hot_cpd_step step;
+    memset(&step, 0, sizeof step);
+    step.n = (int)d->n[mode], step.rank = (int)d->rank, step.eps = pivot_bound(d);
+    step.one = d->gram[one], step.other = d->gram[other], step.product = d->product;
+    step.f = d->f[mode], step.gram = d->gram[mode], step.lambda = d->lambda, step.counters = d->counters;
+    step.square = mode == 2 ? d->square : NULL, step.fits = d->fits, step.narrow = (float *)d->narrow[mode];
+    hot_cpd_pass_outputs(d->pass, mode, &step);
+    void *arguments[] = {&step};
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    return hot_cuda_status(context, chain_launch(kernel, CPD_STEP_BLOCKS, CPD_STEP_THREADS, bytes, (cudaStream_t)d->stream, arguments,
+                                                 CPD_STEP_BLOCKS), "updating a factor");
+}
+
+static hot_status update(hot_context *context, hot_cpd_device *d, int mode, int non_negative)
 {
     const int n = (int)d->n[mode], rank = (int)d->rank, one = mode == 0 ? 1 : 0, other = mode == 2 ? 1 : 2;
     cudaStream_t stream = (cudaStream_t)d->stream;
-    const size_t whole = (2 * d->rank + d->rank * d->rank) * sizeof(double);
-    const bool fits = whole <= 200 * 1024;
-    /* TF32 products are good to 1e-4 or so: what a weaker pivot would make of that is noise. */
-    const double eps = d->f64 ? 1e-14 : d->arithmetic == HOT_CPD_TF32 ? 1e-5 : 3e-7;
-    hot_status status = hot_cpd_device_product(context, d, mode, mode == 0);
+    hot_status status = HOT_OK;
+    int bytes;
+    if (!d->pass)
+        status = hot_cpd_device_product(context, d, mode, mode == 0);
+    if (d->pass && d->turn % 2 == 0)
+        status = hot_cpd_pass_contract(context, d->pass, 2 - d->turn / 2);
+    if (d->pass && status == HOT_OK)
+        status = hot_cpd_pass_reduce(context, d->pass, mode, d->product);
+    d->turn = (d->turn + 1) % 6;
+    if (status == HOT_OK && d->pass && !non_negative && hot_cpd_step_kernel(d->n[mode], d->rank, &bytes))
+        return update_at_once(context, d, mode, one, other, bytes);
     if (status != HOT_OK)
         return status;
     if (non_negative) {
         update_rows_non_negative<<<n, 32, rank * sizeof(double), stream>>>(n, rank, d->product, d->gram[one], d->gram[other], d->lambda,
                                                                           d->before, d->f[mode]);
     } else {
-        status = hot_cuda_status(context, cudaFuncSetAttribute((const void *)invert, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                               200 * 1024), "shared memory");
+        status = invert(context, d, one, other);
         if (status != HOT_OK)
             return status;
-        const int threads = std::min(1024, std::max(32, (rank * rank + 31) / 32 * 32));
-        invert<<<1, threads, fits ? whole : 2 * d->rank * sizeof(double), stream>>>(
-            rank, d->gram[one], d->gram[other], eps, d->matrix, d->inverse, fits ? NULL : d->work, d->counters);
         update_rows<<<(n + ROWS - 1) / ROWS, 128, 2 * ROWS * rank * sizeof(double), stream>>>(n, rank, d->product, d->matrix, d->inverse,
                                                                                               d->lambda, d->before, d->f[mode]);
     }
@@ -255,8 +323,9 @@ hot_status hot_cpd_device_iterate(hot_context *context, hot_cpd_device *d, int n
 {
     hot_status status = HOT_OK;
     for (int mode = 0; mode < 3 && status == HOT_OK; mode++)
-        status = hot_cpd_device_update(context, d, mode, non_negative);
-    if (status != HOT_OK)
+        status = update(context, d, mode, non_negative);
+    int bytes;
+    if (status != HOT_OK || (d->pass && !non_negative && hot_cpd_step_kernel(d->n[2], d->rank, &bytes)))
         return status;
     fit_kernel<<<1, 1024, 0, (cudaStream_t)d->stream>>>((int)d->rank, d->square, d->inner, d->lambda, d->gram[0], d->gram[1], d->gram[2],
                                                         d->fits, d->counters + 1);

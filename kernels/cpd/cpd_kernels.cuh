@@ -87,66 +87,6 @@ __global__ void __launch_bounds__(256) over_first(const T *__restrict__ sums, si
         out[j + count * r] = total;
 }
 
-/* inverse = (one * other, element by element, + added I)^-1 by Gauss and Jordan, one block. added: 0, or what it takes for
- * every pivot to stay above eps of the largest diagonal value; `regularised` counts. matrix: the product itself. work: rank^2. */
-__global__ void __launch_bounds__(1024) invert(int rank, const double *one, const double *other, double eps, double *matrix,
-                                               double *inverse, double *work, int *regularised)
-{
-    extern __shared__ double shared[]; /* a row and a column; the matrix too where it fits */
-    __shared__ double largest;
-    double *const row = shared, *const column = shared + rank;
-    double *const m = work ? work : shared + 2 * rank;
-    const int tx = threadIdx.x % 32, ty = threadIdx.x / 32, high = blockDim.x / 32;
-    for (int i = ty; i < rank; i += high)
-        for (int j = tx; j < rank; j += 32)
-            matrix[i * rank + j] = one[i * rank + j] * other[i * rank + j];
-    __syncthreads();
-    if (threadIdx.x < 32) {
-        double most = 0;
-        for (int r = tx; r < rank; r += 32)
-            most = fmax(most, matrix[r * rank + r]);
-        for (int step = 16; step; step /= 2)
-            most = fmax(most, __shfl_xor_sync(0xffffffff, most, step));
-        if (tx == 0)
-            largest = most > 0 ? most : 1;
-    }
-    __syncthreads();
-    double added = 0;
-    for (int attempt = 0; attempt < 60; attempt++) {
-        for (int i = ty; i < rank; i += high)
-            for (int j = tx; j < rank; j += 32)
-                m[i * rank + j] = matrix[i * rank + j] + (i == j ? added : 0);
-        bool lost = false;
-        __syncthreads();
-        for (int p = 0; p < rank; p++) {
-            const double pivot = m[p * rank + p];
-            lost = !(pivot > eps * largest); /* every thread sees the same pivot */
-            if (lost)
-                break;
-            for (int x = threadIdx.x; x < rank; x += blockDim.x) {
-                row[x] = x == p ? 1 / pivot : m[p * rank + x] / pivot;
-                column[x] = m[x * rank + p];
-            }
-            __syncthreads();
-            for (int i = ty; i < rank; i += high) {
-                const double factor = column[i];
-                for (int j = tx; j < rank; j += 32)
-                    m[i * rank + j] = i == p ? row[j] : (j == p ? 0 : m[i * rank + j]) - factor * row[j];
-            }
-            __syncthreads();
-        }
-        if (!lost)
-            break;
-        added = added == 0 ? 2 * eps * largest : 4 * added;
-        __syncthreads();
-    }
-    for (int i = ty; i < rank; i += high)
-        for (int j = tx; j < rank; j += 32)
-            inverse[i * rank + j] = m[i * rank + j];
-    if (threadIdx.x == 0 && added > 0)
-        *regularised += 1;
-}
-
 enum { ROWS = 4 }; /* of the least-squares problem that a block solves together */
 
 /* Rows of the least-squares problem: f + (product - f V) (V + added I)^-1, f being the factor before with its lengths. The

@@ -26,6 +26,8 @@ static __global__ void fill(float *values, size_t count, unsigned seed)
     }
 }
 
+static __global__ void reset(int *counters) { counters[threadIdx.x] = 0; }
+
 static __global__ void widen(const float *from, size_t count, double *to)
 {
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (size_t)gridDim.x * blockDim.x)
@@ -86,8 +88,8 @@ hot_status hot_cpd_bench_create(hot_context *context, size_t side, size_t rank, 
         status = hot_cpd_device_square(context, &bench->device, bench->x, &square);
     for (int m = 0; m < 3 && status == HOT_OK; m++) {
         hot_cpd_device *d = &bench->device;
-        fill<<<64, 256, 0, (cudaStream_t)d->stream>>>((float *)d->sums, side * rank, 7 + m);
-        widen<<<64, 256, 0, (cudaStream_t)d->stream>>>((const float *)d->sums, side * rank, d->f[m]);
+        fill<<<64, 256, 0, (cudaStream_t)d->stream>>>((float *)d->before, side * rank, 7 + m);
+        widen<<<64, 256, 0, (cudaStream_t)d->stream>>>((const float *)d->before, side * rank, d->f[m]);
         status = hot_cpd_device_publish(context, d, m);
     }
     if (status == HOT_OK)
@@ -223,7 +225,9 @@ hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mod
         status = measure(context, stream, [&]() {
             if (mode > 0)
                 return hot_cpd_device_product(context, d, mode - 1, 1);
-            hot_status made = hot_cuda_status(context, cudaMemsetAsync(d->counters, 0, 2 * sizeof(int), stream), "counters");
+            reset<<<1, 2, 0, stream>>>(d->counters);
+            hot_status made = hot_cuda_status(context, cudaGetLastError(), "counters");
+            d->turn = 0;
             for (int i = 0; i < 10 && made == HOT_OK; i++)
                 made = hot_cpd_device_iterate(context, d, 0);
             return made;

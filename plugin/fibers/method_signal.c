@@ -179,9 +179,8 @@ static hot_status judge_contrast(finder *f, const float *sigma_map, double *typi
         status = hot_signal_contrast(context, &f->how, &f->scheme, count, sample, sigma_map ? sigma : NULL,
                                      &f->how.contrast, typical);
     if (status == HOT_OK && f->how.contrast != HOT_CONTRAST_ALIKE)
-        hot_context_log(
-            context, HOT_LOG_NOTE, "single fibres have less contrast than the response (width %.2g): %s", *typical,
-            f->how.contrast == HOT_CONTRAST_VARIED ? "every fit gets an isotropic part" : "they are dispersed");
+        hot_context_log(context, HOT_LOG_NOTE, "single fibres have less contrast than the response (width %.2g): %s", *typical,
+                        f->how.contrast == HOT_CONTRAST_VARIED ? "every fit gets an isotropic part" : "they are dispersed");
     hot_context_free(context, sigma);
     hot_context_free(context, sample);
     return status;
@@ -405,8 +404,7 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
         status = hot_fiber_field_create(context, &dwi->grid, f.how.max_fibers, peaks, fibers);
     if (status == HOT_OK && flagged)
         hot_context_log(context, HOT_LOG_WARNING,
-                        "%zu of %zu voxels have NaN, zero, negative or clipped signals or nothing but noise, and no "
-                        "fibre",
+                        "%zu of %zu voxels have NaN, zero, negative or clipped signals or nothing but noise, and no fibre",
                         flagged, mask->inside);
     if (status == HOT_OK && maps) {
         if (options.keep_maps)

@@ -12,8 +12,8 @@
  * so not the middle one. In simulations: -.003 to .004 where all are alike, .012 to .017 with dispersion of 0 to 15
  * degrees; .05 to .07 in a phantom of fibres in water, .17 and more in people. */
 static const double width_share = 0.4, width_dispersed = 0.007, width_varied = 0.032;
-/* Dispersed fibres include some that are not: one single fibre in ten is narrower than this. Where none is, what looks
- * single is crossings (.001 in simulations of the one, .009 or more of the other). */
+/* Dispersed fibres include some that are not: one single fibre in ten is narrower than this. Where none is, what looks single is
+ * crossings (.001 in simulations of the one, .009 or more of the other). */
 static const double narrow_share = 0.1, narrow = 0.006;
 /* The prior standard deviation of that width: hardly any. */
 static const double free_width = 0.1;
