@@ -48,4 +48,17 @@ template <bool C> __device__ __forceinline__ number<C> shuffled(number<C> a, int
     return number<C>::make(__shfl_xor_sync(~0u, a.re, offset), C ? __shfl_xor_sync(~0u, a.im(), offset) : 0);
 }
 
+/* From device memory; not CACHED: read once, and not worth a place in L1. */
+template <bool CACHED> __device__ __forceinline__ number<false> heev_fetch(const number<false> *from)
+{
+    return CACHED ? *from : number<false>::make(__ldcs(&from->re), 0);
+}
+template <bool CACHED> __device__ __forceinline__ number<true> heev_fetch(const number<true> *from)
+{
+    if (CACHED)
+        return *from;
+    const double2 pair = __ldcs(reinterpret_cast<const double2 *>(from));
+    return number<true>::make(pair.x, pair.y);
+}
+
 #endif

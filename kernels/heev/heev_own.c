@@ -1,10 +1,10 @@
 /* One Hermitian matrix without LAPACK: Householder's reduction to a real tridiagonal matrix, implicit QL, and back. For
  * builds that have no LAPACK, in double precision. */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "heev.h"
+#include "heev_step.h"
 
 typedef struct complex_number {
     double re, im;
@@ -90,55 +90,23 @@ static void reduce(size_t n, complex_number *a, double *d, double *e, complex_nu
     d[0] = a[0].re;
 }
 
-/* Implicit QL with Wilkinson's shifts (after EISPACK's imtql2); z (n x n, columns) collects the rotations, or is NULL. */
-static int ql(size_t n, double *d, double *e, double *z)
+/* Implicit QL; z (n x n, columns) collects the rotations, or is NULL. room: 2 n. */
+static int ql(size_t n, double *d, double *e, double *z, double *room)
 {
+    heev_sweep sweep = {0};
+    int more = 0;
     e[n - 1] = 0;
-    for (size_t l = 0; l < n; l++) {
-        for (int iteration = 0;; iteration++) {
-            size_t m = l;
-            for (; m + 1 < n; m++) /* the norm is near 1 */
-                if (fabs(e[m]) <= DBL_EPSILON * fmax(sqrt(fabs(d[m])) * sqrt(fabs(d[m + 1])), .1))
-                    break;
-            if (m == l)
-                break;
-            if (iteration == 60)
-                return 0;
-            double g = (d[l + 1] - d[l]) / (2 * e[l]), r = hypot(g, 1);
-            g = d[m] - d[l] + e[l] / (g + copysign(r, g));
-            double s = 1, c = 1, p = 0;
-            size_t i = m;
-            for (; i-- > l;) {
-                double f = s * e[i], b = c * e[i];
-                r = hypot(f, g);
-                e[i + 1] = r;
-                if (r == 0) {
-                    d[i + 1] -= p;
-                    e[m] = 0;
-                    break;
-                }
-                s = f / r;
-                c = g / r;
-                g = d[i + 1] - p;
-                r = (d[i] - g) * s + 2 * c * b;
-                p = s * r;
-                d[i + 1] = g + p;
-                g = c * r - b;
-                double *x = z ? z + i * n : NULL, *y = z ? x + n : NULL;
-                for (size_t k = 0; z && k < n; k++) {
-                    double old = y[k];
-                    y[k] = s * x[k] + c * old;
-                    x[k] = c * x[k] - s * old;
-                }
+    while ((more = heev_sweep_next(&sweep, (int)n, d, e, room, room + n)) == 1)
+        for (int i = sweep.end - 1; z && i >= sweep.begin; i--) {
+            const double c = room[i], s = room[n + (size_t)i];
+            double *x = z + (size_t)i * n, *y = x + n;
+            for (size_t k = 0; k < n; k++) {
+                const double old = y[k];
+                y[k] = s * x[k] + c * old;
+                x[k] = c * x[k] - s * old;
             }
-            if (r == 0 && i + 1 > l)
-                continue;
-            d[l] -= p;
-            e[l] = g;
-            e[m] = 0;
         }
-    }
-    return 1;
+    return more == 0;
 }
 
 int hot_heev_own(size_t n, int vectors, double *matrix, double *values, void *room)
@@ -162,15 +130,10 @@ int hot_heev_own(size_t n, int vectors, double *matrix, double *values, void *ro
     reduce(n, a, d, e, tau, w);
     for (size_t k = 0; vectors && k < n * n; k++)
         z[k] = k % (n + 1) == 0;
-    if (!ql(n, d, e, vectors ? z : NULL))
+    if (!ql(n, d, e, vectors ? z : NULL, (double *)(void *)w)) /* w is not needed any more */
         return 0;
-    size_t *order = (size_t *)(void *)w; /* w is not needed any more */
-    for (size_t k = 0; k < n; k++) {
-        size_t at = k;
-        for (; at > 0 && d[order[at - 1]] > d[k]; at--)
-            order[at] = order[at - 1];
-        order[at] = k;
-    }
+    int *order = (int *)(void *)w;
+    heev_order((int)n, d, order);
     for (size_t k = 0; k < n; k++)
         values[k] = ldexp(d[order[k]], exponent);
     if (!vectors)
@@ -180,7 +143,7 @@ int hot_heev_own(size_t n, int vectors, double *matrix, double *values, void *ro
     for (size_t k = 0; k < n; k++) {
         complex_number *x = out + k * n;
         for (size_t i = 0; i < n; i++)
-            x[i] = (complex_number){z[order[k] * n + i], 0};
+            x[i] = (complex_number){z[(size_t)order[k] * n + i], 0};
         for (size_t m = 1; m < n; m++) {
             const complex_number s = dot(m, a + m * n, x), t = tau[m];
             if (t.re != 0 || t.im != 0)

@@ -1,5 +1,6 @@
 /* What the kernels of the heev family work on: `count` matrices of size n on the device. Everything is of the matrices scaled by
- * 2^-exponent. Triangles are packed: row j holds A(k, j), k = 0 ... j, a column of the upper triangle. */
+ * 2^-exponent, with rows and columns counted from the end. Triangles: row j holds A(k, j), k = 0 ... j, a column of the upper
+ * triangle. */
 #ifndef HOT_HEEV_PLAN_CUH
 #define HOT_HEEV_PLAN_CUH
 
@@ -9,17 +10,26 @@
 
 struct heev_plan {
     int n, kept, count;
-    bool vectors;
-    void *reflectors;   /* count x n (n + 1) / 2 numbers: row i, 0 ... i - 1, is the i-th reflector */
-    void *tau;          /* count x n numbers */
+    int ld;             /* n up to a multiple of 32 */
+    int panel;          /* reflectors per panel of the reduction: 8 or 16 */
+    int lanes;          /* threads per eigenvalue, a power of two to 16 */
+    bool f64, vectors;  /* the caller's numbers; whether vectors are wanted */
+    void *reflectors;   /* count x ld x ld numbers: row i, 0 ... i - 1, is the i-th reflector, and zero from there on */
+    void *second;       /* count x ld x ld: row i is w, where A -= v w^H + w v^H, of the i-th reflector; for large n */
+    void *factors;      /* count x ld x 16: T of 16 reflectors at a time, by rows */
+    void *tau;          /* count x ld numbers */
     double *d, *e;      /* count x n; e[i] couples i - 1 and i */
     double *lambda;     /* count x n, ascending */
-    double *z[2];       /* count x n x n: row i, vector k; the second holds `up` before */
-    double *gram;       /* count x n x n; holds `down` before */
+    double *z[2];       /* count x ld x ld: row i, vector k; the second holds `up` before */
+    double *gram;       /* count x ld x ld; holds `down` before */
     unsigned long long *apart; /* count: the bits of max |Z^T Z - 1| */
     int *exponent;      /* count */
     int *state;         /* count: HEEV_ ... */
 };
+
+/* Matrices up to HEEV_SMALL are reduced in registers, larger ones by panels of at most HEEV_PANEL reflectors; HEEV_JOIN are applied
+ * at a time. */
+enum { HEEV_SMALL = 64, HEEV_PANEL = 16, HEEV_JOIN = 16 };
 
 enum { HEEV_FINE = 0, HEEV_BAD = 1, HEEV_BY_QL = 2 };
 
@@ -33,12 +43,12 @@ __device__ __forceinline__ int which_z(const heev_plan &plan, int matrix)
     return plan.state[matrix] == HEEV_BY_QL || __longlong_as_double((long long)plan.apart[matrix]) > HEEV_ONE_STEP ? 0 : 1;
 }
 
-/* The sum of every thread's value, by all threads; in one order whatever the timing. room: a value per warp. */
+/* The sum of every thread's value, by all threads; in one order whatever the timing. room: a value per warp, that nobody
+ * reads any more. */
 __device__ __forceinline__ double block_sum(double value, double *room)
 {
     for (int offset = 16; offset; offset >>= 1)
         value += __shfl_xor_sync(~0u, value, offset);
-    __syncthreads();
     if (threadIdx.x % 32 == 0)
         room[threadIdx.x / 32] = value;
     __syncthreads();

@@ -4,17 +4,18 @@
 #define HOT_HEEV_TRIDIAGONAL_CUH
 
 #include "heev_plan.cuh"
+#include "heev_step.h"
 #include "tridiag/tridiag_counter.cuh"
 
-/* A block per matrix, `lanes` threads per eigenvalue: each sweep counts at as many points of its bracket. */
-static __global__ void heev_values(const __grid_constant__ heev_plan plan, int lanes)
+/* plan.lanes threads per eigenvalue: each sweep counts at as many points of its bracket. Every eigenvalue of a matrix descends
+ * the same tree of brackets, so that they come out in order. */
+static __global__ void heev_values(const __grid_constant__ heev_plan plan)
 {
     extern __shared__ double2 heev_memory[];
     __shared__ double room[32];
-    const int n = plan.n, filled = (n + GROUP - 1) / GROUP * GROUP;
+    const int n = plan.n, lanes = plan.lanes, filled = (n + GROUP - 1) / GROUP * GROUP;
     const size_t matrix = blockIdx.x;
     entry<double> *entries = reinterpret_cast<entry<double> *>(heev_memory);
-    double *sorted = reinterpret_cast<double *>(entries + filled);
     if (plan.state[matrix] != HEEV_FINE)
         return;
     double norm = 0;
@@ -30,7 +31,7 @@ static __global__ void heev_values(const __grid_constant__ heev_plan plan, int l
         entries[i] = x;
     }
     norm = block_max(norm, room);
-    const int index = min((int)threadIdx.x / lanes, n - 1), lane = threadIdx.x % lanes;
+    const int thread = (int)(blockIdx.y * blockDim.x + threadIdx.x), index = min(thread / lanes, n - 1), lane = thread % lanes;
     const unsigned mask = (1u << lanes) - 1, shift = threadIdx.x % 32 / lanes * lanes;
     const double part = 1.0 / (lanes + 1), tolerance = 0x1p-54 * norm;
     double low = -norm * (1 + 1e-14) - 1e-300, high = -low;
@@ -38,7 +39,7 @@ static __global__ void heev_values(const __grid_constant__ heev_plan plan, int l
     for (;;) {
         const double middle = low + (high - low) / 2;
         const bool open = high - low > tolerance && middle > low && middle < high;
-        if (!__syncthreads_or(open))
+        if (!__any_sync(~0u, open))
             break;
         counter<double, false> count;
         count.start(low + (high - low) * ((lane + 1) * part));
@@ -60,15 +61,30 @@ static __global__ void heev_values(const __grid_constant__ heev_plan plan, int l
         if (open && first > 0)
             low = from + length * (first * part);
     }
-    if (lane == 0 && (int)threadIdx.x / lanes < n)
-        sorted[index] = low + (high - low) / 2;
-    __syncthreads();
-    if (threadIdx.x == 0)
-        for (int k = 1; k < n; k++) /* neighbours may have met the tolerance in the wrong order */
-            sorted[k] = fmax(sorted[k], sorted[k - 1]);
-    __syncthreads();
-    for (int k = threadIdx.x; k < n; k += blockDim.x)
-        plan.lambda[matrix * n + k] = sorted[k];
+    if (lane == 0 && thread / lanes < n)
+        plan.lambda[matrix * n + index] = low + (high - low) / 2;
+}
+
+/* Calls step(i, from[i * stride]) for i = 0 ... count - 1; eight loads are on their way all the time. */
+template <typename STEP>
+__device__ __forceinline__ void heev_walk(const double *from, ptrdiff_t stride, int count, STEP step)
+{
+    double next[8];
+#pragma unroll
+    for (int q = 0; q < 8; q++)
+        next[q] = q < count ? from[q * stride] : 0;
+    for (int i = 0; i < count; i += 8) {
+        double now[8];
+#pragma unroll
+        for (int q = 0; q < 8; q++) {
+            now[q] = next[q];
+            next[q] = i + 8 + q < count ? from[(i + 8 + q) * stride] : 0;
+        }
+#pragma unroll
+        for (int q = 0; q < 8; q++)
+            if (i + q < count)
+                step(i + q, now[q]);
+    }
 }
 
 /* A thread per vector: pivots from the top and from the bottom, joined where their sum is least; the vector's residual is
@@ -76,8 +92,10 @@ static __global__ void heev_values(const __grid_constant__ heev_plan plan, int l
 static __global__ void heev_twisted(const __grid_constant__ heev_plan plan)
 {
     extern __shared__ double2 heev_memory[];
-    const int n = plan.n, k = (int)(blockIdx.y * blockDim.x + threadIdx.x);
-    const size_t matrix = blockIdx.x, at = matrix * (size_t)n * n + k;
+    const int n = plan.n, ld = plan.ld;
+    const unsigned parts = ((unsigned)n + blockDim.x - 1) / blockDim.x;
+    const int k = (int)(blockIdx.x % parts * blockDim.x + threadIdx.x);
+    const size_t matrix = blockIdx.x / parts, at = matrix * ld * ld + k;
     double *d = reinterpret_cast<double *>(heev_memory), *e = d + n;
     if (plan.state[matrix] != HEEV_FINE)
         return;
@@ -94,48 +112,58 @@ static __global__ void heev_twisted(const __grid_constant__ heev_plan plan)
     for (int i = 0; i < n; i++) {
         const double pivot = d[i] - lambda - e[i] * e[i] * inverse;
         inverse = 1 / (fabs(pivot) < tiny ? tiny : pivot);
-        up[(size_t)i * n] = inverse;
+        up[(size_t)i * ld] = inverse;
     }
     double best = INFINITY, after = 0;
     int twist = 0;
     inverse = 0;
-    for (int i = n - 1; i >= 0; i--) {
+    auto turn = [&](int i, double above) { /* above: the inverse pivot from the top before this row */
         const double pivot = d[i] - lambda - after * after * inverse;
-        const double gamma = fabs(i ? pivot - e[i] * e[i] * up[(size_t)(i - 1) * n] : pivot);
+        const double gamma = fabs(i ? pivot - e[i] * e[i] * above : pivot);
         if (gamma < best)
             best = gamma, twist = i;
         inverse = 1 / (fabs(pivot) < tiny ? tiny : pivot);
-        down[(size_t)i * n] = inverse;
+        down[(size_t)i * ld] = inverse;
         after = e[i];
-    }
-    double x = 1, norm = 1;
-    z[(size_t)twist * n] = 1;
-    for (int i = twist - 1; i >= 0; i--) {
-        x *= -e[i + 1] * up[(size_t)i * n];
-        z[(size_t)i * n] = x;
+    };
+    heev_walk(up + (ptrdiff_t)(n - 2) * ld, -(ptrdiff_t)ld, n - 1, [&](int i, double above) { turn(n - 1 - i, above); });
+    turn(0, 0);
+    /* twice over the same products: for the length, and to write the vector of length 1 */
+    double norm = 1, x = 1;
+    heev_walk(up + (ptrdiff_t)(twist - 1) * ld, -(ptrdiff_t)ld, twist, [&](int i, double factor) {
+        x *= -e[twist - i] * factor;
         norm += x * x;
-    }
+    });
     x = 1;
-    for (int i = twist + 1; i < n; i++) {
-        x *= -e[i] * down[(size_t)i * n];
-        z[(size_t)i * n] = x;
+    heev_walk(down + (ptrdiff_t)(twist + 1) * ld, ld, n - 1 - twist, [&](int i, double factor) {
+        x *= -e[twist + 1 + i] * factor;
         norm += x * x;
-    }
+    });
     norm = 1 / sqrt(norm);
-    for (int i = 0; i < n; i++)
-        z[(size_t)i * n] *= norm;
+    z[(size_t)twist * ld] = norm;
+    x = norm;
+    heev_walk(up + (ptrdiff_t)(twist - 1) * ld, -(ptrdiff_t)ld, twist, [&](int i, double factor) {
+        x *= -e[twist - i] * factor;
+        z[(size_t)(twist - 1 - i) * ld] = x;
+    });
+    x = norm;
+    heev_walk(down + (ptrdiff_t)(twist + 1) * ld, ld, n - 1 - twist, [&](int i, double factor) {
+        x *= -e[twist + 1 + i] * factor;
+        z[(size_t)(twist + 1 + i) * ld] = x;
+    });
 }
 
-/* Implicit QL (after EISPACK's imtql2) for matrices whose vectors came out far from orthogonal. One thread turns the
- * tridiagonal matrix, a sweep at a time; all threads then turn the vectors, in plan.z[1] with vector k in row k. */
+/* Implicit QL for matrices whose vectors came out far from orthogonal. One thread turns the tridiagonal matrix, a sweep at a
+ * time; all threads then turn the vectors, in plan.z[1] with vector k in row k. */
 static __global__ void heev_ql(const __grid_constant__ heev_plan plan)
 {
     extern __shared__ double2 heev_memory[];
-    __shared__ int begin, end, done;
+    __shared__ heev_sweep shared;
+    __shared__ int more;
     const int n = plan.n;
     const size_t matrix = blockIdx.x;
     double *d = reinterpret_cast<double *>(heev_memory), *e = d + n + 1, *cosine = e + n + 1, *sine = cosine + n;
-    double *z = plan.z[1] + matrix * (size_t)n * n;
+    double *z = plan.z[1] + matrix * plan.ld * plan.ld;
     const double apart = __longlong_as_double((long long)plan.apart[matrix]);
     if (plan.state[matrix] != HEEV_FINE || apart <= HEEV_TWO_STEPS)
         return;
@@ -145,81 +173,38 @@ static __global__ void heev_ql(const __grid_constant__ heev_plan plan)
     }
     for (int i = threadIdx.x; i < n * n; i += blockDim.x)
         z[i] = i % (n + 1) == 0;
-    int l = 0, tries = 0; /* of thread 0 */
+    heev_sweep sweep = {0, 0, 0, 0}; /* of thread 0 */
     __syncthreads();
     for (;;) {
         if (threadIdx.x == 0) {
-            done = 1;
-            for (; l < n; l++, tries = 0) {
-                int m = l;
-                while (m + 1 < n && fabs(e[m]) > 2.2e-16 * fmax(sqrt(fabs(d[m])) * sqrt(fabs(d[m + 1])), .1))
-                    m++;
-                if (m == l)
-                    continue;
-                done = tries++ == 80 ? 2 : 0;
-                double g = (d[l + 1] - d[l]) / (2 * e[l]), r = hypot(g, 1.0);
-                g = d[m] - d[l] + e[l] / (g + copysign(r, g));
-                double s = 1, c = 1, p = 0;
-                int i = m - 1;
-                for (; i >= l; i--) {
-                    const double f = s * e[i], b = c * e[i];
-                    r = hypot(f, g);
-                    e[i + 1] = r;
-                    if (r == 0) {
-                        d[i + 1] -= p;
-                        e[m] = 0;
-                        break;
-                    }
-                    s = f / r;
-                    c = g / r;
-                    g = d[i + 1] - p;
-                    r = (d[i] - g) * s + 2 * c * b;
-                    p = s * r;
-                    d[i + 1] = g + p;
-                    g = c * r - b;
-                    cosine[i] = c;
-                    sine[i] = s;
-                }
-                begin = i + 1;
-                end = m;
-                if (i < l) {
-                    d[l] -= p;
-                    e[l] = g;
-                    e[m] = 0;
-                }
-                break;
-            }
+            more = heev_sweep_next(&sweep, n, d, e, cosine, sine);
+            shared = sweep;
         }
         __syncthreads();
-        if (done)
+        if (more != 1)
             break;
         for (int r = threadIdx.x; r < n; r += blockDim.x) {
-            double y = z[(size_t)end * n + r];
-            for (int i = end - 1; i >= begin; i--) {
+            double y = z[(size_t)shared.end * n + r];
+            for (int i = shared.end - 1; i >= shared.begin; i--) {
                 const double x = z[(size_t)i * n + r], c = cosine[i], s = sine[i];
                 z[(size_t)(i + 1) * n + r] = s * x + c * y;
                 y = c * x - s * y;
             }
-            z[(size_t)begin * n + r] = y;
+            z[(size_t)shared.begin * n + r] = y;
         }
         __syncthreads();
     }
     int *order = reinterpret_cast<int *>(sine);
     if (threadIdx.x == 0) {
-        plan.state[matrix] = done == 2 ? HEEV_BAD : HEEV_BY_QL;
-        for (int k = 0; k < n; k++) {
-            int at = k;
-            for (; at > 0 && d[order[at - 1]] > d[k]; at--)
-                order[at] = order[at - 1];
-            order[at] = k;
-        }
+        plan.state[matrix] = more == 0 ? HEEV_BY_QL : HEEV_BAD;
+        heev_order(n, d, order);
     }
     __syncthreads();
     for (int k = threadIdx.x; k < n; k += blockDim.x)
         plan.lambda[matrix * n + k] = d[order[k]];
-    double *out = plan.z[0] + matrix * (size_t)n * n;
+    double *out = plan.z[0] + matrix * plan.ld * plan.ld;
     for (int at = threadIdx.x; at < n * n; at += blockDim.x)
-        out[at] = z[(size_t)order[at % n] * n + at / n];
+        out[(size_t)(at / n) * plan.ld + at % n] = z[(size_t)order[at % n] * n + at / n];
 }
 
 #endif

@@ -1,0 +1,82 @@
+/* What both reductions begin and end with: the matrix scaled and turned around, a reflection, rows of zeros. */
+#ifndef HOT_HEEV_BEGIN_CUH
+#define HOT_HEEV_BEGIN_CUH
+
+#include "heev_number.cuh"
+#include "heev_plan.cuh"
+
+/* Scales the lower triangle of the block's matrix, which is in the caller's precision: rows and columns are taken from the end,
+ * so that its columns become the rows of the plan's triangle, A(k, i), k <= i, at place(i)[k]. False (and the state set) when
+ * it holds NaN or Inf. */
+template <bool C, typename PLACE>
+__device__ bool heev_load(const heev_plan &plan, const void *matrices, double *room, PLACE place)
+{
+    const int n = plan.n, parts = C ? 2 : 1, warps = blockDim.x / 32, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const size_t begin = (size_t)blockIdx.x * n * n * parts;
+    auto value = [&](size_t at) { return plan.f64 ? ((const double *)matrices)[at] : (double)((const float *)matrices)[at]; };
+    double largest = 0;
+    for (int i = warp; i < n; i += warps) {
+        const size_t column = begin + (size_t)(n - 1 - i) * (n + 1) * parts;
+#pragma unroll 4
+        for (int k = lane; k <= i; k += 32) {
+            const double x = fabs(value(column + k * parts)), y = C && k > 0 ? fabs(value(column + k * parts + 1)) : 0;
+            largest = isfinite(x) && isfinite(y) ? fmax(largest, fmax(x, y)) : INFINITY;
+        }
+    }
+    largest = block_max(largest, room);
+    int exponent = 0;
+    if (isfinite(largest) && largest > 0)
+        frexp(largest, &exponent);
+    if (threadIdx.x == 0) {
+        plan.exponent[blockIdx.x] = exponent;
+        plan.state[blockIdx.x] = isfinite(largest) ? HEEV_FINE : HEEV_BAD;
+        plan.apart[blockIdx.x] = 0;
+    }
+    if (!isfinite(largest))
+        return false;
+    const double scale = ldexp(1.0, -exponent / 2), rest = ldexp(1.0, -exponent - -exponent / 2);
+    for (int i = warp; i < n; i += warps) {
+        const size_t column = begin + (size_t)(n - 1 - i) * (n + 1) * parts;
+        number<C> *row = place(i);
+#pragma unroll 4
+        for (int k = lane; k <= i; k += 32) {
+            const double x = value(column + k * parts), y = C && k > 0 ? value(column + k * parts + 1) : 0;
+            row[i - k] = number<C>::make(x * scale * rest, y * scale * rest);
+        }
+    }
+    return true;
+}
+
+/* The reflection 1 - t u u^H that takes the rest of a column, of squared norm `rest`, into its end alpha, and that to the real
+ * beta; u is `scale` times the column, and 1 at its end. */
+template <bool C>
+__device__ __forceinline__ void heev_reflection(double rest, number<C> alpha, double *beta, number<C> *t, number<C> *scale)
+{
+    const double size = rest + alpha.re * alpha.re + alpha.im() * alpha.im();
+    *t = *scale = number<C>::make(0, 0);
+    *beta = alpha.re;
+    if (size < 1e-270) { /* nothing beside a norm near 1, and squares vanish */
+        *beta = 0;
+    } else if (rest > 0 || alpha.im() != 0) {
+        const double inverse = -copysign(rsqrt(size), alpha.re);
+        *beta = size * inverse;
+        *t = number<C>::make(1 - alpha.re * inverse, -alpha.im() * inverse);
+        const double re = alpha.re - *beta, im = alpha.im(), over = 1 / (re * re + im * im);
+        *scale = number<C>::make(re * over, -im * over);
+    }
+}
+
+/* Zeros where the rows of reflectors are no reflectors: the first, and those beyond n. */
+template <bool C> __device__ void heev_pad(const heev_plan &plan, number<C> *reflectors, number<C> *tau)
+{
+    const int n = plan.n, ld = plan.ld;
+    for (int c = threadIdx.x; c < ld; c += blockDim.x) {
+        reflectors[c] = number<C>::make(0, 0);
+        for (int i = n; i < ld; i++)
+            reflectors[(size_t)i * ld + c] = number<C>::make(0, 0);
+        if (c == 0 || c >= n)
+            tau[c] = number<C>::make(0, 0);
+    }
+}
+
+#endif
