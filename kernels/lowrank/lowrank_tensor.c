@@ -20,7 +20,8 @@ enum { CHUNK = 4096, ALIGN = 64 };
 static const double default_drop[3] = {0.62, 0.76, 0.91};
 
 static const hot_backends backends = {
-    .family = "lowrank", .reference = hot_lowrank_tensors_ref, .cpu = hot_lowrank_tensors_cpu, .cuda = NULL};
+    .family = "lowrank", .reference = hot_lowrank_tensors_ref, .cpu = hot_lowrank_tensors_cpu,
+    .cuda = HOT_CUDA_BACKEND(hot_lowrank_tensors_cuda)};
 
 double hot_lowrank_norm(const lt_plan *plan, const float *tensor)
 {

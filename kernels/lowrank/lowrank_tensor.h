@@ -42,6 +42,7 @@ hot_lowrank_tensor_fn hot_lowrank_tensor_base, hot_lowrank_tensor_avx2, hot_lowr
 
 hot_status hot_lowrank_tensors_cpu(hot_context *context, void *job);
 hot_status hot_lowrank_tensors_ref(hot_context *context, void *job);
+hot_status hot_lowrank_tensors_cuda(hot_context *context, void *job);
 
 /* The norm of a packed tensor (Frobenius, over all n^m entries); NaN or Inf when a value is. */
 double hot_lowrank_norm(const lt_plan *plan, const float *tensor);

@@ -1,0 +1,120 @@
+/* Best non-negative rank-k of packed tensors on the GPU: a thread is a tensor, the arithmetic is that of the CPU
+ * (lowrank_tensor_step.h with vf = float). */
+#include <cuda_runtime.h>
+
+#include "common/backend.h"
+#include "common/cuda_feed.h"
+#include "common/cuda_status.h"
+#include "lowrank_tensor_step.h"
+
+enum { CHUNK = 1 << 16, THREADS = 128 };
+
+/* What a chunk's kernel works on, all on the device. */
+typedef struct lt_chunk {
+    size_t count, stride;
+    const float *tensors; /* count x stride */
+    const uint8_t *skip;  /* or NULL */
+    float *directions, *residual;
+    uint8_t *found;
+} lt_chunk;
+
+template <int ORDER>
+static __global__ void __launch_bounds__(THREADS) lt_kernel(const __grid_constant__ lt_plan plan,
+                                                            const __grid_constant__ lt_chunk data)
+{
+    const int unique = (ORDER + 1) * (ORDER + 2) / 2;
+    const size_t item = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (item >= data.count)
+        return;
+    float *out = data.directions + item * 3 * (size_t)plan.max_rank;
+    for (int i = 0; i < 3 * plan.max_rank; i++)
+        out[i] = 0;
+    data.found[item] = 0;
+    data.residual[item] = 0;
+    if (data.skip && !data.skip[item])
+        return;
+    float a[LT_UNIQUE_MAX], b[LR_GRID];
+    double sum = 0;
+    for (int i = 0; i < unique; i++) {
+        a[i] = data.tensors[item * data.stride + (size_t)i];
+        sum += (double)plan.multiplicity[i] * (double)a[i] * (double)a[i];
+    }
+    const double norm = sqrt(sum);
+    if (!(norm > 0) || isinf(norm)) {
+        data.found[item] = norm == 0 ? 0 : 255;
+        return;
+    }
+    for (int i = 0; i < unique; i++)
+        a[i] = (float)((double)a[i] / norm);
+    lt_terms best;
+    int chosen;
+    lt_find(&plan, ORDER, a, b, &best, &chosen);
+    data.found[item] = (uint8_t)lt_place(chosen, best.v, best.w, norm, out);
+    data.residual[item] = sqrtf(best.e);
+}
+
+/* ---- host ------------------------------------------------------------------------------------------------------ */
+
+/* The plan's tables on a GPU. */
+static hot_status begin_device(hot_context *context, void *user, void **own)
+{
+    const lt_plan *plan = ((const hot_lowrank_job *)user)->plan;
+    const size_t bytes = plan->block_size * sizeof(float);
+    cudaError_t error = cudaMalloc(own, bytes);
+    if (error == cudaSuccess)
+        error = cudaMemcpy(*own, plan->block, bytes, cudaMemcpyHostToDevice);
+    return hot_cuda_status(context, error, "rank-k: its tables");
+}
+
+static void end_device(hot_context *, void *, void *own)
+{
+    cudaFree(own);
+}
+
+static hot_status launch_chunk(hot_context *context, void *user, void *own, size_t count, void *const *in,
+                               void *const *out, void *stream)
+{
+    const hot_lowrank_job *job = (const hot_lowrank_job *)user;
+    lt_plan plan = *job->plan;
+    const float *block = (const float *)own, *from = plan.block;
+    const unsigned blocks = (unsigned)((count + THREADS - 1) / THREADS);
+    plan.grid.v = block + (plan.grid.v - from);
+    plan.grid.gram = block + (plan.grid.gram - from);
+    plan.grid.filter = block + (plan.grid.filter - from);
+    for (int c = 0; c < LR_CLASSES; c++) {
+        plan.grid.pair_at[c] = (const int *)(block + ((const float *)plan.grid.pair_at[c] - from));
+        plan.grid.pair_inverse[c] = block + (plan.grid.pair_inverse[c] - from);
+    }
+    const lt_chunk data = {count, job->stride, (const float *)in[0], job->skip ? (const uint8_t *)in[1] : NULL,
+                           (float *)out[0], (float *)out[2], (uint8_t *)out[1]};
+    cudaStream_t at = (cudaStream_t)stream;
+    if (plan.order == 4)
+        lt_kernel<4><<<blocks, THREADS, 0, at>>>(plan, data);
+    else if (plan.order == 6)
+        lt_kernel<6><<<blocks, THREADS, 0, at>>>(plan, data);
+    else
+        lt_kernel<8><<<blocks, THREADS, 0, at>>>(plan, data);
+    return hot_cuda_status(context, cudaGetLastError(), "rank-k");
+}
+
+extern "C" hot_status hot_lowrank_tensors_cuda(hot_context *context, void *argument)
+{
+    hot_lowrank_job *job = (hot_lowrank_job *)argument;
+    const size_t row = 3 * (size_t)job->plan->max_rank * sizeof(float);
+    hot_feed feed = {};
+    feed.stage = "finding fibres";
+    feed.count = job->count;
+    feed.chunk = CHUNK;
+    feed.in[0] = hot_feed_array{(void *)job->tensors, job->stride * sizeof(float),
+                                (size_t)job->plan->unique * sizeof(float)};
+    if (job->skip)
+        feed.in[1] = hot_feed_array{(void *)job->skip, 1, 1};
+    feed.out[0] = hot_feed_array{job->directions, row, row};
+    feed.out[1] = hot_feed_array{job->found, 1, 1};
+    feed.out[2] = hot_feed_array{job->residual, sizeof(float), sizeof(float)};
+    feed.user = job;
+    feed.begin = begin_device;
+    feed.launch = launch_chunk;
+    feed.end = end_device;
+    return hot_feed_run(context, &feed);
+}
