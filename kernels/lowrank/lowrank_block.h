@@ -164,7 +164,8 @@ HOT_FN void lr_keep(const int k, int first_one, const lr_fit *f, vf logdet, lr_f
     *best_logdet = vsel(better, logdet, *best_logdet);
 }
 
-/* -2 ln of how much more the evidence is for the optima beside the best. Costs within .3 of the best are the best again. */
+/* -2 ln of how much more the evidence is for the optima beside the best. Costs within .3 of the best are the best
+ * again. */
 HOT_FN vf lr_more(const vf *cost, vf best)
 {
     vf sum = vset(1);

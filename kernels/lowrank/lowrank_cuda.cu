@@ -1,13 +1,14 @@
 /* Fibres in signal space on the GPU: a thread is a voxel, the arithmetic is that of the CPU (lowrank_step.h and what
- * stands on it, compiled with vf = float). A first kernel looks at every voxel and lays the signals of the usable ones out
- * volume by volume, so that neighbouring threads read neighbouring numbers; a second does all fits of a voxel. */
+ * stands on it, compiled with vf = float). A first kernel looks at every voxel and lays the signals of the usable ones
+ * out volume by volume, so that neighbouring threads read neighbouring numbers; a second does all fits of a voxel. */
 #include <cuda_runtime.h>
 
 #include "common/backend.h"
 #include "lowrank_rule.h"
 #include "lowrank_voxel.h"
 
-enum { CHUNK = 1 << 18, THREADS = 128 };
+enum { CHUNK = 1 << 18, THREADS = 128, BLOCKS = 4 }; /* BLOCKS: on a multiprocessor; what 128 registers spill costs less
+                                                        * than waiting with half as many threads */
 
 /* What a chunk's kernels work on, all on the device. */
 typedef struct chunk_data {
@@ -51,7 +52,7 @@ static __global__ void lr_prepare_kernel(const __grid_constant__ lr_plan plan, c
 
 /* MIXED: the plan's prior.mixed */
 template <int MIXED>
-static __global__ void __launch_bounds__(THREADS) lr_fit_kernel(const __grid_constant__ lr_plan plan,
+static __global__ void __launch_bounds__(THREADS, BLOCKS) lr_fit_kernel(const __grid_constant__ lr_plan plan,
                                                          const __grid_constant__ chunk_data data)
 {
     unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
@@ -72,7 +73,8 @@ static __global__ void __launch_bounds__(THREADS) lr_fit_kernel(const __grid_con
     for (int i = 1; i < 4; i++)
         if (cost[i] < cost[k])
             k = i;
-    const lr_fit *f = k == 0 ? &fits.iso : k == 1 && !MIXED ? &fits.one : k == 1 ? &fits.iso : k == 2 ? &fits.two : &fits.three;
+    const lr_fit *f =
+        k == 0 ? &fits.iso : k == 1 && !MIXED ? &fits.one : k == 1 ? &fits.iso : k == 2 ? &fits.two : &fits.three;
     lr_answer answer;
     for (int i = 0; i < 4; i++)
         answer.cost[i][0] = cost[i];
@@ -182,7 +184,8 @@ static cudaError_t do_chunk(const hot_signal_job *job, const lr_plan *plan, chun
     TRY(cudaEventRecord(events[1]));
     TRY(to_host(to->directions + first * fibers, data.result.directions, count * fibers * sizeof(float)));
     TRY(to_host(to->found ? to->found + first : NULL, data.result.found, count));
-    TRY(to_host(to->probability ? to->probability + 4 * first : NULL, data.result.probability, count * 4 * sizeof(float)));
+    TRY(to_host(to->probability ? to->probability + 4 * first : NULL, data.result.probability,
+                count * 4 * sizeof(float)));
     TRY(to_host(to->margin ? to->margin + first : NULL, data.result.margin, count * sizeof(float)));
     TRY(to_host(to->residual ? to->residual + first : NULL, data.result.residual, count * sizeof(float)));
     TRY(to_host(to->width ? to->width + first : NULL, data.result.width, count * sizeof(float)));
@@ -198,7 +201,8 @@ extern "C" hot_status hot_signal_fibers_cuda(hot_context *context, void *argumen
 {
     const hot_signal_job *job = (const hot_signal_job *)argument;
     const size_t chunk = job->count < CHUNK ? job->count : (size_t)CHUNK;
-    const size_t order_bytes = job->plan->all_volumes * sizeof(size_t), block_bytes = job->plan->block_size * sizeof(float);
+    const size_t order_bytes = job->plan->all_volumes * sizeof(size_t);
+    const size_t block_bytes = job->plan->block_size * sizeof(float);
     cudaEvent_t events[2] = {NULL, NULL};
     cudaError_t error = cudaSuccess;
     hot_status status = HOT_OK;

@@ -103,7 +103,8 @@ static void fill_response(const hot_signal_options *options, const hot_signal_sc
         s->b[shell] = (float)(scheme->shell_b[shell] * 1e-3);
         for (int l = 0; l < LR_TERMS; l++)
             for (int p = 0; p < LR_TERMS; p++)
-                s->zonal[shell][l][p] = (float)(amplitude[l] * legendre_even[l][p]);
+                s->zonal[shell][l][p] =
+                    (float)(amplitude[l] * exp(l * (2 * l + 1) * options->response_tau) * legendre_even[l][p]);
     }
 }
 

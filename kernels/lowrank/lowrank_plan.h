@@ -30,11 +30,12 @@ typedef struct lr_prior {
     float weight_inv;                 /* 1 / standard deviation of ln w about its mean over the fibres */
     float separation_cos, separation_inv; /* |v_i . v_j| above the first is penalised, in units of 1 / the second */
     int mixed;                            /* whether an isotropic part stands beside the fibres of every fit */
-    float isotropic_mean, isotropic_inv;  /* of ln of its signal on the first shell: mean and 1 / standard deviation (0: any) */
+    float isotropic_mean, isotropic_inv;  /* of ln of its signal on the first shell: mean, 1 / deviation (0: any) */
     float isotropic_limit; /* an isotropic part of the first shell's signal above this (of S0) is no tissue */
 } lr_prior;
 
-/* What the rule of lowrank_rule.h weighs its quantities with, for 0 to 3 fibres; with prior.mixed fewer of them are used. */
+/* What the rule of lowrank_rule.h weighs its quantities with, for 0 to 3 fibres; with prior.mixed fewer of them are
+ * used. */
 typedef struct lr_rule {
     float scale, none[5], one[6], two[9], three[9];
 } lr_rule;

@@ -182,7 +182,8 @@ static void derivatives(const ref_voxel *x, const ref_fit *f, double *room, doub
         for (int a = 0; a < n; a++) {
             G[a] += slope * J[(size_t)a * (size_t)volumes + (size_t)j];
             for (int b = 0; b < n; b++)
-                H[a][b] += info * J[(size_t)a * (size_t)volumes + (size_t)j] * J[(size_t)b * (size_t)volumes + (size_t)j];
+                H[a][b] += info * J[(size_t)a * (size_t)volumes + (size_t)j] *
+                           J[(size_t)b * (size_t)volumes + (size_t)j];
         }
     }
     for (int i = 0; i < priors; i++)
@@ -263,7 +264,8 @@ static void descend(const ref_voxel *x, ref_fit *f, double *room)
 /* The angle in bins of fifteen degrees between two of the plan's grid directions, -1 below 20 degrees. */
 static int bin_of(const float *a, const float *b)
 {
-    double angle = 57.29577951308232 * acos(fmin(1, fabs((double)a[0] * b[0] + (double)a[1] * b[1] + (double)a[2] * b[2])));
+    double dot = (double)a[0] * b[0] + (double)a[1] * b[1] + (double)a[2] * b[2];
+    double angle = 57.29577951308232 * acos(fmin(1, fabs(dot)));
     return angle < 20 ? -1 : angle < 30 ? 0 : angle < 42 ? 1 : angle < 54 ? 2 : angle < 66 ? 3 : angle < 78 ? 4 : 5;
 }
 

@@ -25,8 +25,10 @@ HOT_FN vf lr_cost_common(const lr_prior *prior, const int k, const lr_fit *f, vf
         sum += vexp(f->lw[i]);
     vf short_of = vmax(0.75f - sum, vset(0)) * 10;
     /* no fatter than those that it was learned from: what is fatter has its price in q alone */
-    vf fat = vmin(vmax(f->tau, vset(0)) * prior->tau_inv, vset(LR_MAX_FAT)), thin = vmin(f->tau, vset(0)) * prior->tau_inv;
-    return c[0] + f->q + c[1] * logdet + c[2] * short_of * short_of + c[3] * fat * fat + c[4] * fat + c[5] * thin * thin;
+    vf fat = vmin(vmax(f->tau, vset(0)) * prior->tau_inv, vset(LR_MAX_FAT));
+    vf thin = vmin(f->tau, vset(0)) * prior->tau_inv;
+    return c[0] + f->q + c[1] * logdet + c[2] * short_of * short_of + c[3] * fat * fat + c[4] * fat +
+           c[5] * thin * thin;
 }
 
 /* Of more than one: what separation and weights say. */
@@ -48,12 +50,13 @@ HOT_FN vf lr_cost_many(const int k, const lr_fit *f, const float c[3])
     return vsel((near > LR_MIN_COS) | (log_ratio < -2.1203f), vset(1e30f), cost);
 }
 
-/* ---- For fits that all have an isotropic part (lr_prior.mixed): one fibre is the fit `iso`, none is the same fit with a
- * small weight. Little is weighed, and nothing that grows where simulated voxels do not reach: real ones reach further. */
+/* ---- For fits that all have an isotropic part (lr_prior.mixed): one fibre is the fit `iso`, none is the same fit with
+ * a small weight. Little is weighed, and nothing that grows where simulated voxels do not reach: real ones reach
+ * further. */
 
 /* q on a scale that trusts sigma only so far: the noise and the model's error of this voxel are also what its best fits
- * leave over. As -2 ln of Student's t for the whole voxel, with a quarter as many degrees of freedom from sigma as there
- * are volumes; 0 for q = base. */
+ * leave over. As -2 ln of Student's t for the whole voxel, with a quarter as many degrees of freedom from sigma as
+ * there are volumes; 0 for q = base. */
 HOT_FN vf lr_tempered(float volumes, vf left_over, vf q, vf base)
 {
     const float own = 0.25f * volumes;

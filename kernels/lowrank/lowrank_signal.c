@@ -19,8 +19,8 @@ static hot_status check_options(hot_context *context, const hot_signal_options *
     options->size = sizeof *options;
     if (given) {
         if (given->size < sizeof(size_t) || given->size > sizeof *options)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_signal_options has size %zu, not %zu", given->size,
-                                    sizeof *options);
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_signal_options has size %zu, not %zu",
+                                    given->size, sizeof *options);
         memcpy(options, given, given->size);
     }
     if (options->max_fibers < 0 || options->max_fibers > 3)
@@ -45,6 +45,9 @@ static hot_status check_options(hot_context *context, const hot_signal_options *
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "the noise in the response is a fraction of its b=0 signal, not %g",
                                 options->response_sigma);
+    if (!(options->response_tau >= 0 && options->response_tau <= 0.05))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "a response is wider than a fibre by 0 to 0.05 rad^2, not %g", options->response_tau);
     if (options->progress[0] == 0 && options->progress[1] == 0)
         options->progress[1] = 1;
     if (options->max_fibers == 0)
@@ -61,7 +64,8 @@ static hot_status check_options(hot_context *context, const hot_signal_options *
 static hot_status check_scheme(hot_context *context, const hot_signal_scheme *s)
 {
     if (!s || s->size != sizeof *s)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the signal method needs a hot_signal_scheme with its size set");
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "the signal method needs a hot_signal_scheme with its size set");
     if (s->volumes == 0 || s->volumes > 65536 || !s->b || !s->gradients)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "a scheme has 1 to 65536 volumes with b-values and gradients, not %zu", s->volumes);

@@ -33,7 +33,8 @@ double hot_lowrank_norm(const lt_plan *plan, const float *tensor)
 
 void hot_lowrank_write_nothing(const hot_lowrank_job *job, size_t item, uint8_t found)
 {
-    memset(job->directions + item * 3 * (size_t)job->plan->max_rank, 0, 3 * (size_t)job->plan->max_rank * sizeof(float));
+    memset(job->directions + item * 3 * (size_t)job->plan->max_rank, 0,
+           3 * (size_t)job->plan->max_rank * sizeof(float));
     if (job->found)
         job->found[item] = found;
     if (job->residual)
@@ -62,17 +63,20 @@ static hot_status make_plan(hot_context *context, const hot_lowrank_options *giv
     memset(plan, 0, sizeof *plan);
     if (given) {
         if (given->size != sizeof o)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_lowrank_options has size %zu, not %zu", given->size,
-                                    sizeof o);
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_lowrank_options has size %zu, not %zu",
+                                    given->size, sizeof o);
         o = *given;
     }
     if (order != 4 && order != 6 && order != 8)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "low rank needs tensors of order 4, 6 or 8, not %d", order);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "low rank needs tensors of order 4, 6 or 8, not %d",
+                                order);
     if (o.max_rank < 0 || o.max_rank > 3)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a rank is 1 to 3, not %d", o.max_rank);
-    if (!(o.drop >= 0 && o.drop <= 1) || !(o.floor >= 0 && o.floor <= 1) || !(o.min_weight <= 1) || !(o.min_angle <= 90))
+    if (!(o.drop >= 0 && o.drop <= 1) || !(o.floor >= 0 && o.floor <= 1) || !(o.min_weight <= 1) ||
+        !(o.min_angle <= 90))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "drop %g, floor %g and weight %g are fractions, the angle %g at most 90", o.drop, o.floor,
+                                "drop %g, floor %g and weight %g are fractions, the angle %g at most 90", o.drop,
+                                o.floor,
                                 o.min_weight, o.min_angle);
     plan->order = order;
     plan->unique = (order + 1) * (order + 2) / 2;
@@ -95,7 +99,8 @@ static hot_status make_plan(hot_context *context, const hot_lowrank_options *giv
     plan->block = hot_context_calloc(context, plan->block_size, sizeof *plan->block);
     if (!plan->block)
         return HOT_ERROR_MEMORY;
-    float *v = plan->block, *gram = v + 3 * LR_GRID, *filter = gram + LR_GRID * LR_GRID, *next = filter + LR_GRID * unique;
+    float *v = plan->block, *gram = v + 3 * LR_GRID, *filter = gram + LR_GRID * LR_GRID;
+    float *next = filter + LR_GRID * unique;
     plan->grid.v = v, plan->grid.gram = gram, plan->grid.filter = filter;
     for (int c = 0; c < LR_CLASSES; c++) {
         plan->grid.pair_at[c] = (const int *)next, next += 2 * pairs_max;
@@ -146,7 +151,8 @@ hot_status hot_lowrank_tensors_cpu(hot_context *context, void *argument)
     for (size_t begin = 0; begin < job->count && status == HOT_OK; begin += CHUNK) {
         size_t end = job->count - begin < CHUNK ? job->count : begin + CHUNK, usable = 0;
         for (size_t item = begin; item < end; item++) {
-            norms[usable] = job->skip && !job->skip[item] ? 0 : hot_lowrank_norm(plan, job->tensors + item * job->stride);
+            const float *tensor = job->tensors + item * job->stride;
+            norms[usable] = job->skip && !job->skip[item] ? 0 : hot_lowrank_norm(plan, tensor);
             if (norms[usable] > 0 && isfinite(norms[usable]))
                 list[usable++] = item;
             else
@@ -194,7 +200,8 @@ hot_status hot_lowrank_f32(hot_context *context, const hot_lowrank_options *opti
     hot_status status = make_plan(context, options, order, &plan);
     if (status == HOT_OK && count > 0 && (!tensors || !directions || stride < (size_t)plan.unique))
         status = hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                  "low rank needs tensors of %d values (a stride of %zu is too small) and room for directions",
+                                  "low rank needs tensors of %d values (a stride of %zu is too small) and room for "
+                                  "directions",
                                   plan.unique, stride);
     hot_lowrank_job job = {&plan, count, stride, tensors, skip, directions, found, residual};
     if (status == HOT_OK && count > 0)

@@ -51,8 +51,8 @@ void hot_lowrank_write(const hot_lowrank_job *job, const lt_answer *answer, int 
 /* Zeros, with found = `found`. */
 void hot_lowrank_write_nothing(const hot_lowrank_job *job, size_t item, uint8_t found);
 
-/* Up to three terms w v, times `norm`, to `out` (9 or fewer zeros so far), largest first, on one hemisphere; returns how many
- * have a weight above 0. */
+/* Up to three terms w v, times `norm`, to `out` (9 or fewer zeros so far), largest first, on one hemisphere; returns
+ * how many have a weight above 0. */
 HOT_FN int lt_place(int k, const float v[3][3], const float w[3], double norm, float *out)
 {
     int used = 0;

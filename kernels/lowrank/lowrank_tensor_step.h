@@ -4,8 +4,8 @@
  *
  * Starts from the best grid directions, pairs and triples; a few alternating sweeps, each a shifted power step
  * (SS-HOPM; Kolda, Mayo 2011) on the tensor less the other terms; then damped Gauss-Newton on all terms at once, whose
- * normal matrix needs only the angles between them: <v^m, u^m> = (v.u)^m and its derivatives. The residual is formed entry
- * by entry, so that exact sums are recovered to rounding. */
+ * normal matrix needs only the angles between them: <v^m, u^m> = (v.u)^m and its derivatives. The residual is formed
+ * entry by entry, so that exact sums are recovered to rounding. */
 #ifndef HOT_LOWRANK_TENSOR_STEP_H
 #define HOT_LOWRANK_TENSOR_STEP_H
 

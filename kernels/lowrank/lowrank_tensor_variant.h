@@ -1,4 +1,5 @@
-/* A template: the tensors' block function for one instruction set. Define HOT_LANES and HOT_VARIANT(name), then include. */
+/* A template: the tensors' block function for one instruction set. Define HOT_LANES and HOT_VARIANT(name), then
+ * include. */
 #pragma GCC optimize("fp-contract=fast,no-trapping-math")
 #include "lowrank_tensor_step.h"
 

@@ -177,10 +177,15 @@ static hot_status judge_contrast(finder *f, const float *sigma_map, double *typi
     hot_status status = sample && sigma ? take_sample(f, sigma_map, sample, sigma, &count) : HOT_ERROR_MEMORY;
     if (status == HOT_OK)
         status = hot_signal_contrast(context, &f->how, &f->scheme, count, sample, sigma_map ? sigma : NULL,
-                                     &f->how.contrast, typical);
+                                     &f->how.contrast, typical, &f->how.response_tau);
     if (status == HOT_OK && f->how.contrast != HOT_CONTRAST_ALIKE)
-        hot_context_log(context, HOT_LOG_NOTE, "single fibres have less contrast than the response (width %.2g): %s", *typical,
-                        f->how.contrast == HOT_CONTRAST_VARIED ? "every fit gets an isotropic part" : "they are dispersed");
+        hot_context_log(context, HOT_LOG_NOTE, "single fibres have less contrast than the response (width %.2g): %s",
+                        *typical, f->how.contrast == HOT_CONTRAST_VARIED ? "every fit gets an isotropic part"
+                                                                         : "they are dispersed");
+    if (status == HOT_OK && f->how.response_tau > 0)
+        hot_context_log(context, HOT_LOG_NOTE,
+                        "the response is wider than single fibres are and is narrowed by %.2g rad^2",
+                        f->how.response_tau);
     hot_context_free(context, sigma);
     hot_context_free(context, sample);
     return status;
@@ -404,8 +409,8 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
         status = hot_fiber_field_create(context, &dwi->grid, f.how.max_fibers, peaks, fibers);
     if (status == HOT_OK && flagged)
         hot_context_log(context, HOT_LOG_WARNING,
-                        "%zu of %zu voxels have NaN, zero, negative or clipped signals or nothing but noise, and no fibre",
-                        flagged, mask->inside);
+                        "%zu of %zu voxels have NaN, zero, negative or clipped signals or nothing but noise, and no "
+                        "fibre", flagged, mask->inside);
     if (status == HOT_OK && maps) {
         if (options.keep_maps)
             memcpy(maps->flags, flags, f.voxels);

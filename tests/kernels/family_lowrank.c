@@ -1,5 +1,5 @@
-/* Fibres in signal space: every backend against the reference (double precision, exact Rician mean, its own search), and
- * what must hold without one: exact fits without noise, rotation, order of volumes, scale, threads, flags. */
+/* Fibres in signal space: every backend against the reference (double precision, exact Rician mean, its own search),
+ * and what must hold without one: exact fits without noise, rotation, order of volumes, scale, threads, flags. */
 #include "checker.h"
 
 #include "bench/lowrank_phantom.h"
@@ -19,8 +19,8 @@ typedef struct voxels {
     hot_contrast contrast;
 } voxels;
 
-/* Voxels of all groups in turn; snr 0: noise-free signals that are sums of the very response given. hindered: the most that
- * an isotropic compartment takes beside fibres. */
+/* Voxels of all groups in turn; snr 0: noise-free signals that are sums of the very response given. hindered: the most
+ * that an isotropic compartment takes beside fibres. */
 static voxels make_voxels(uint64_t *seed, double b, double snr, double hindered, size_t count)
 {
     voxels v = {.count = count, .truth = malloc((count + 1) * sizeof *v.truth),
@@ -119,7 +119,8 @@ static double worst(int k, const float *a, const float *b)
     return most;
 }
 
-static hot_status compute(hot_context *context, const voxels *v, const float *signals, double sigma, const uint8_t *skip,
+static hot_status compute(hot_context *context, const voxels *v, const float *signals, double sigma,
+                          const uint8_t *skip,
                           const answers *a)
 {
     hot_signal_scheme scheme = scheme_of(v);
@@ -139,7 +140,8 @@ static void check_reference(check_run *run, double b, double hindered)
     voxels v = make_voxels(&run->seed, b, 30, hindered, count);
     answers a = make_answers(run, count);
     if (!kept[slot].flags[0]) {
-        hot_signal_result result = {.size = sizeof result, .directions = kept[slot].directions, .found = kept[slot].found,
+        hot_signal_result result = {.size = sizeof result, .directions = kept[slot].directions,
+                                    .found = kept[slot].found,
                                     .probability = kept[slot].probability};
         answers reference = {result, count};
         if (compute(run->reference, &v, v.signals, 1 / 30.0, NULL, &reference) != HOT_OK)
@@ -159,7 +161,8 @@ static void check_reference(check_run *run, double b, double hindered)
             double off = 0;
             for (int k = 0; k < 4; k++) {
                 double p = a.result.probability[4 * i + (size_t)k], q = kept[slot].probability[4 * i + (size_t)k];
-                CHECK_ITEM(run, i, fabs(p - q) <= (v.contrast == HOT_CONTRAST_VARIED ? 0.3 : 0.1), "P(%d) is %g, not %g", k, p, q);
+                CHECK_ITEM(run, i, fabs(p - q) <= (v.contrast == HOT_CONTRAST_VARIED ? 0.3 : 0.1),
+                           "P(%d) is %g, not %g", k, p, q);
                 off = fmax(off, fabs(p - q));
             }
             unsure += off > 0.1;
@@ -167,8 +170,8 @@ static void check_reference(check_run *run, double b, double hindered)
     }
     /* two searches may end in different optima of nearly the same cost, or on either side of even odds */
     CHECK_ITEM(run, 0, unsure <= 1, "other probabilities in %zu of %zu voxels", unsure, count);
-    CHECK_ITEM(run, 0, other_count <= 1 && other_way <= 1, "%zu counts and %zu directions of %zu voxels differ", other_count,
-               other_way, count);
+    CHECK_ITEM(run, 0, other_count <= 1 && other_way <= 1, "%zu counts and %zu directions of %zu voxels differ",
+               other_count, other_way, count);
     check_case_end(run);
     free_voxels(&v);
 }
@@ -186,8 +189,8 @@ static void check_exact(check_run *run, size_t count)
             float truth[9] = {0};
             for (int d = 0; d < 9; d++)
                 truth[d] = (float)t->v[d / 3][d % 3];
-            CHECK_ITEM(run, i, a.result.found[i] == t->k, "%d fibres found in a voxel of %d (%s)", a.result.found[i], t->k,
-                       ph_group_name[t->group]);
+            CHECK_ITEM(run, i, a.result.found[i] == t->k, "%d fibres found in a voxel of %d (%s)", a.result.found[i],
+                       t->k, ph_group_name[t->group]);
             if (a.result.found[i] != t->k)
                 continue;
             double angle = worst(t->k, truth, a.result.directions + 9 * i);
@@ -211,7 +214,8 @@ static void check_exact(check_run *run, size_t count)
 static void check_varied(check_run *run, double b)
 {
     const size_t count = 300, groups = PH_82_30;
-    check_case_begin(run, b > 2000 ? "single fibres of varied contrast, b=3000" : "single fibres of varied contrast, b=1000",
+    check_case_begin(run,
+                     b > 2000 ? "single fibres of varied contrast, b=3000" : "single fibres of varied contrast, b=1000",
                      count);
     voxels v = make_voxels(&run->seed, b, 25, 0.4, groups * count);
     for (size_t i = 0; i < count; i++) /* the first group is that of single fibres */
@@ -393,7 +397,8 @@ static void check_arguments(check_run *run)
     const float one = 1;
     CHECK_ITEM(run, 0, hot_signal_fibers_f32(run->context, &options, &good, 1, v.signals + PH_B0, NULL, NULL, NULL,
                                              &a.result) == HOT_ERROR_DATA, "no b=0 was not refused");
-    check_call(run, hot_signal_fibers_f32(run->context, &options, &good, 1, v.signals + PH_B0, NULL, &one, NULL, &a.result));
+    check_call(run, hot_signal_fibers_f32(run->context, &options, &good, 1, v.signals + PH_B0, NULL, &one, NULL,
+                                          &a.result));
     CHECK_ITEM(run, 0, a.result.found[0] == 1, "%d fibres with a given b=0 signal", a.result.found[0]);
     check_case_end(run);
     free_voxels(&v);
@@ -452,7 +457,8 @@ static void check_sums(check_run *run, int order, int k, double apart, size_t co
                                check_unwritten(found, count, 1) == 0, "outputs were not written");
         for (size_t i = 0; i < count; i++) {
             double angle = found[i] == k ? worst(k, truth + 9 * i, directions + 9 * i) : 90;
-            CHECK_ITEM(run, i, found[i] == k && angle <= 0.1, "%d terms found of %d, %g degrees off, residual %g", found[i], k,
+            CHECK_ITEM(run, i, found[i] == k && angle <= 0.1, "%d terms found of %d, %g degrees off, residual %g",
+                       found[i], k,
                        angle, (double)residual[i]);
         }
     }
@@ -471,12 +477,14 @@ static void check_noisy(check_run *run, int order)
     float made[COUNT * 45], truth[9], reference[COUNT * 9];
     for (size_t i = 0; i < COUNT; i++)
         make_tensor(&run->seed, order, 3, 50, 0.01, made + i * unique, truth);
-    hot_lowrank_options options = {.size = sizeof options, .max_rank = 3, .exact_rank = 1, .min_weight = -1, .min_angle = -1};
-    if (kept[order][0] == 0 && hot_lowrank_f32(run->reference, &options, order, COUNT, made, unique, NULL, reference, NULL,
-                                               kept[order]) != HOT_OK)
+    hot_lowrank_options options = {.size = sizeof options, .max_rank = 3, .exact_rank = 1, .min_weight = -1,
+                                   .min_angle = -1};
+    if (kept[order][0] == 0 && hot_lowrank_f32(run->reference, &options, order, COUNT, made, unique, NULL, reference,
+                                               NULL, kept[order]) != HOT_OK)
         check_fail(run, 0, "the reference failed: %s", hot_context_message(run->reference));
     float *directions = check_output(run, COUNT * 9 * sizeof *directions), *residual = check_output(run, COUNT * 4);
-    if (check_call(run, hot_lowrank_f32(run->context, &options, order, COUNT, made, unique, NULL, directions, NULL, residual)))
+    if (check_call(run, hot_lowrank_f32(run->context, &options, order, COUNT, made, unique, NULL, directions, NULL,
+                                        residual)))
         for (size_t i = 0; i < COUNT; i++)
             CHECK_ITEM(run, i, residual[i] <= 1.02 * kept[order][i] + 1e-5, "residual %g, the reference has %g",
                        (double)residual[i], (double)kept[order][i]);
@@ -502,7 +510,8 @@ static void check_odd_tensors(check_run *run)
     float *directions = check_output(run, COUNT * 9 * sizeof *directions);
     uint8_t *found = check_output(run, COUNT);
     hot_lowrank_options options = {.size = sizeof options, .min_weight = 0.1, .min_angle = 35};
-    if (check_call(run, hot_lowrank_f32(run->context, &options, 6, COUNT, tensors, UNIQUE, skip, directions, found, NULL)))
+    if (check_call(run, hot_lowrank_f32(run->context, &options, 6, COUNT, tensors, UNIQUE, skip, directions, found,
+                                        NULL)))
         for (size_t i = 0; i < COUNT; i++) {
             int expected = i == 1 || i == 15 ? 0 : i == 2 || i == 3 ? 255 : 2;
             if (i != 4)
@@ -511,12 +520,15 @@ static void check_odd_tensors(check_run *run)
                 CHECK_ITEM(run, i, worst(2, truth + 9 * i, directions + 9 * i) <= 0.1, "off by %g degrees",
                            worst(2, truth + 9 * i, directions + 9 * i));
             for (int d = 0; d < 9; d++)
-                CHECK_ITEM(run, i, isfinite(directions[9 * i + (size_t)d]) && (expected == 2 || directions[9 * i + (size_t)d] == 0),
+                CHECK_ITEM(run, i, isfinite(directions[9 * i + (size_t)d]) &&
+                           (expected == 2 || directions[9 * i + (size_t)d] == 0),
                            "direction value %g", (double)directions[9 * i + (size_t)d]);
         }
-    CHECK_ITEM(run, 0, hot_lowrank_f32(run->context, NULL, 5, 1, made, 28, NULL, directions, NULL, NULL) == HOT_ERROR_ARGUMENT,
+    CHECK_ITEM(run, 0, hot_lowrank_f32(run->context, NULL, 5, 1, made, 28, NULL, directions, NULL,
+                                       NULL) == HOT_ERROR_ARGUMENT,
                "order 5 was not refused");
-    CHECK_ITEM(run, 0, hot_lowrank_f32(run->context, NULL, 6, 1, made, 15, NULL, directions, NULL, NULL) == HOT_ERROR_ARGUMENT,
+    CHECK_ITEM(run, 0, hot_lowrank_f32(run->context, NULL, 6, 1, made, 15, NULL, directions, NULL,
+                                       NULL) == HOT_ERROR_ARGUMENT,
                "a short stride was not refused");
     check_case_end(run);
 }
@@ -549,7 +561,8 @@ static void check_tensor_agreement(check_run *run, int order)
     size_t other = 0, away = 0, repeated = 0;
     if (hot_lowrank_f32(plain, NULL, order, expected, made, unique, NULL, wanted, wanted_found, NULL) != HOT_OK)
         check_fail(run, 0, "the CPU failed: %s", hot_context_message(plain));
-    if (check_call(run, hot_lowrank_f32(run->context, NULL, order, count, tensors, unique, NULL, directions, found, residual))) {
+    if (check_call(run, hot_lowrank_f32(run->context, NULL, order, count, tensors, unique, NULL, directions, found,
+                                        residual))) {
         CHECK_ITEM(run, 0, check_unwritten(directions, 9 * count, 4) + check_unwritten(residual, count, 4) +
                                check_unwritten(found, count, 1) == 0, "outputs were not written");
         for (size_t i = 0; i < expected; i++) {
@@ -561,9 +574,10 @@ static void check_tensor_agreement(check_run *run, int order)
             repeated += memcmp(directions + 9 * i, directions + 9 * (i % distinct), 9 * sizeof *directions) != 0;
     }
     if (other + away > 0)
-        printf("  lowrank %s: order %d: of %zu tensors %zu counts differ and %zu directions by over .1 degree\n", run->backend,
-               order, expected, other, away);
-    CHECK_ITEM(run, 0, (other + away) * 1000 <= expected, "%zu counts differ and %zu directions by over .1 degree", other, away);
+        printf("  lowrank %s: order %d: of %zu tensors %zu counts differ and %zu directions by over .1 degree\n",
+               run->backend, order, expected, other, away);
+    CHECK_ITEM(run, 0, (other + away) * 1000 <= expected, "%zu counts differ and %zu directions by over .1 degree",
+               other, away);
     CHECK_ITEM(run, 0, repeated == 0, "%zu tensors have another answer in another place", repeated);
     check_case_end(run);
     free(made);
@@ -587,7 +601,8 @@ static void check_tensors(check_run *run)
     check_odd_tensors(run);
 }
 
-/* Every backend against the plainest one: the same number of fibres and directions within .1 degree, in 99.9 % of voxels. */
+/* Every backend against the plainest one: the same number of fibres and directions within .1 degree, in 99.9 % of
+ * voxels. */
 static void check_agreement(check_run *run)
 {
     const size_t count = run->cuda ? 8000 : 1000;
@@ -609,9 +624,11 @@ static void check_agreement(check_run *run)
         away += same && !(worst(a.result.found[i], a.result.directions + 9 * i, b.result.directions + 9 * i) <= 0.1);
     }
     if (other + away > 0)
-        printf("  lowrank %s: of %zu voxels %zu counts differ and %zu directions by over .1 degree\n", run->backend, count, other,
+        printf("  lowrank %s: of %zu voxels %zu counts differ and %zu directions by over .1 degree\n", run->backend,
+               count, other,
                away);
-    CHECK_ITEM(run, 0, (other + away) * 1000 <= count, "%zu counts differ and %zu directions by over .1 degree", other, away);
+    CHECK_ITEM(run, 0, (other + away) * 1000 <= count, "%zu counts differ and %zu directions by over .1 degree", other,
+               away);
     check_case_end(run);
     free_voxels(&v);
     hot_context_destroy(&plain);
@@ -649,7 +666,9 @@ static void bench_signal(check_run *run, double hindered)
     uint64_t seed = 5;
     voxels v = make_voxels(&seed, 3000, 30, hindered, 8000);
     float *signals = malloc(count * VOLUMES * sizeof *signals), *directions = malloc(count * 9 * sizeof *directions);
-    const char *name = hindered > 0 ? "signal, 64 directions, up to 3 fibres, contrast varies" : "signal, 64 directions, up to 3 fibres";
+    const char *name =
+        hindered > 0 ? "signal, 64 directions, up to 3 fibres, contrast varies"
+                                    : "signal, 64 directions, up to 3 fibres";
     if (!signals || !directions)
         exit(2);
     for (size_t i = 0; i < count; i++)
@@ -679,7 +698,8 @@ static void bench_tensors(check_run *run, int order)
 {
     const size_t count = run->cuda ? 1000000 : 8000, unique = hot_symtensor_count(order, 3);
     uint64_t seed = 6;
-    float *tensors = malloc(count * unique * sizeof *tensors), *directions = malloc(count * 9 * sizeof *directions), truth[9];
+    float *tensors = malloc(count * unique * sizeof *tensors), *directions =
+        malloc(count * 9 * sizeof *directions), truth[9];
     char name[64];
     double best = INFINITY, begin;
     if (!tensors || !directions)

@@ -2,7 +2,7 @@
  *
  * Tensors: A ~ sum_i w_i v_i^(x m), w_i >= 0, unit v_i (Schultz, Seidel 2008).
  * Signals: S_j / S0 ~ sum_i w_i R(g_j . v_i), R the single-fibre response; how many fibres there are is weighed
- * against the noise. R turned to v is an order-m form in v, and the fits work on that form's values at the gradients. */
+ * against the noise. R turned to v is an order-m form in v; the fits work on that form's values at the gradients. */
 #ifndef HOTFIBER_LOWRANK_H
 #define HOTFIBER_LOWRANK_H
 
@@ -27,8 +27,8 @@ typedef struct hot_lowrank_options {
 
 /* tensors: count x stride floats, the packed tensor (dimension 3; order 4, 6 or 8) at `tensors` in each row. skip:
  * count bytes, rows with 0 are not computed (outputs 0); NULL = all are.
- * Out: directions (count x 3 * max_rank): w_1 v_1, w_2 v_2, ... largest weight first, absent = 0, one hemisphere (z > 0,
- * then y > 0, then x > 0); found (count; may be NULL): how many, 255 for a tensor with NaN or Inf (directions 0);
+ * Out: directions (count x 3 * max_rank): w_1 v_1, w_2 v_2, ... largest weight first, absent = 0, one hemisphere (z >
+ * 0, then y > 0, then x > 0); found (count; may be NULL): how many, 255 for a tensor with NaN or Inf (directions 0);
  * residual (count; may be NULL): Frobenius norm of what is left over that of the tensor.
  * Norms and inner products are the Frobenius ones: every unique value counts with its multiplicity.
  * Errors: HOT_ERROR_ARGUMENT (order, options), HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. The same answer for any number of
@@ -72,12 +72,15 @@ typedef struct hot_signal_options {
     hot_select select;
     double sigma;         /* standard deviation of the noise in the signals' unit, > 0; not looked at when each voxel
                              has its own */
-    double response_sigma; /* the noise in the data that the response was averaged from, relative to their b=0 signal: the
-                             mean of a magnitude is above the signal, and this takes it off again; 0 = clean response */
+    double response_sigma; /* the noise in the data that the response was averaged from, relative to their b=0 signal:
+                             the mean of a magnitude is above the signal, and this takes it off again; 0 = clean
+                             response */
     double progress[2];   /* of the caller's whole work, where this call begins and ends; 0 0 = 0 1 */
-    double tau_sd;        /* prior standard deviation of the response's width, rad^2; 0 = 0.015, varied contrast: 0.02 */
-    double weight_sd;     /* prior standard deviation of ln w about its mean over a voxel's fibres; 0 = 0.4, varied: 0.8 */
+    double tau_sd;        /* prior standard deviation of the response's width, rad^2; 0 = 0.015, varied: 0.02 */
+    double weight_sd;     /* prior standard deviation of ln w about its mean over its voxel's; 0 = 0.4, varied: 0.8 */
     hot_contrast contrast;
+    double response_tau;  /* rad^2, 0 to 0.05: the response given is wider than a fibre by this, as one averaged from
+                             dispersed fibres is; it is narrowed */
 } hot_signal_options;
 
 /* Why a voxel has no answer (bits). */
@@ -85,31 +88,31 @@ enum {
     HOT_VOXEL_NOT_FINITE = 1, /* NaN or Inf */
     HOT_VOXEL_NO_B0 = 2,      /* b=0 signal zero or negative */
     HOT_VOXEL_NEGATIVE = 4,   /* a negative signal */
-    HOT_VOXEL_CLIPPED = 8,    /* a diffusion-weighted signal at the ceiling of the b=0 ones, or a quarter of them at 0 */
+    HOT_VOXEL_CLIPPED = 8,    /* a diffusion-weighted signal at the ceiling of the b=0 ones, or a quarter of them 0 */
     HOT_VOXEL_NOISE = 16      /* b=0 signal below three standard deviations of the noise */
 };
 
 /* Where results go; every pointer but `directions` may be NULL. */
 typedef struct hot_signal_result {
     size_t size;          /* sizeof(hot_signal_result) */
-    float *directions;    /* count x 3 * max_fibers: x1 y1 z1 x2 ..., length = volume fraction, largest first, absent = 0,
-                             one hemisphere (z > 0, then y > 0, then x > 0) */
+    float *directions;    /* count x 3 * max_fibers: x1 y1 z1 x2 ..., length = volume fraction, largest first, absent =
+                             0, one hemisphere (z > 0, then y > 0, then x > 0) */
     uint8_t *found;       /* count: number of fibres */
     float *probability;   /* count x 4: of 0, 1, 2, 3 fibres */
     float *margin;        /* count: log10 of the odds of the chosen number against the next best */
-    float *residual;      /* count: root mean square residual of the chosen fit in units of sigma: near 1 when it fits */
+    float *residual;      /* count: root mean square residual of the chosen fit in units of sigma: near 1 if it fits */
     float *width;         /* count: tau of the chosen fit, rad^2 */
     uint8_t *flags;       /* count: HOT_VOXEL_ bits; flagged voxels have 0 everywhere else */
     double *device_seconds; /* one number: the time the GPU's kernels took, without copies, is added to it */
 } hot_signal_result;
 
-/* signals: count x volumes floats, any unit. sigma: count floats, > 0, or NULL for options->sigma. s0: count floats, the
- * b=0 signals, or NULL: the mean of the b=0 volumes. skip: count bytes, voxels with 0 are not computed (outputs 0); NULL.
- * Multiplying signals, sigma and s0 by one number changes nothing beyond rounding.
- * Owner: the caller owns everything. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (no b=0 volume and no s0, a shell without
- * response), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. The same answer for any number of threads.
- * Method: for k = 0 ... 3 a penalised maximum-likelihood fit through the Rician mean and variance, from several starts
- * found by an exhaustive search on a grid; then the Laplace approximation of each k's evidence. */
+/* signals: count x volumes floats, any unit. sigma: count floats, > 0, or NULL for options->sigma. s0: count floats,
+ * the b=0 signals, or NULL: the mean of the b=0 volumes. skip: count bytes, voxels with 0 are not computed (outputs 0);
+ * NULL. Multiplying signals, sigma and s0 by one number changes nothing beyond rounding.
+ * Owner: the caller owns everything. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (no b=0 volume and no s0, a shell
+ * without response), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. The same answer for any number of
+ * threads. Method: for k = 0 ... 3 a penalised maximum-likelihood fit through the Rician mean and variance, from
+ * several starts found by an exhaustive search on a grid; then the Laplace approximation of each k's evidence. */
 HOT_API hot_status hot_signal_fibers_f32(hot_context *context, const hot_signal_options *options,
                                          const hot_signal_scheme *scheme, size_t count, const float *signals,
                                          const float *sigma, const float *s0, const uint8_t *skip,
