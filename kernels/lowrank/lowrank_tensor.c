@@ -76,8 +76,7 @@ static hot_status make_plan(hot_context *context, const hot_lowrank_options *giv
         !(o.min_angle <= 90))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "drop %g, floor %g and weight %g are fractions, the angle %g at most 90", o.drop,
-                                o.floor,
-                                o.min_weight, o.min_angle);
+                                o.floor, o.min_weight, o.min_angle);
     plan->order = order;
     plan->unique = (order + 1) * (order + 2) / 2;
     plan->max_rank = o.max_rank ? o.max_rank : 3;

@@ -666,8 +666,7 @@ static void bench_signal(check_run *run, double hindered)
     uint64_t seed = 5;
     voxels v = make_voxels(&seed, 3000, 30, hindered, 8000);
     float *signals = malloc(count * VOLUMES * sizeof *signals), *directions = malloc(count * 9 * sizeof *directions);
-    const char *name =
-        hindered > 0 ? "signal, 64 directions, up to 3 fibres, contrast varies"
+    const char *name = hindered > 0 ? "signal, 64 directions, up to 3 fibres, contrast varies"
                                     : "signal, 64 directions, up to 3 fibres";
     if (!signals || !directions)
         exit(2);
