@@ -1,7 +1,7 @@
 /* Batched products of dense items, bound by memory: blocks that stay, each with a few chunks of items on their way through
  * Hopper's bulk copy engine (one thread asks for three contiguous pieces, the rest waits on a barrier in shared memory).
  * C is updated in place in shared memory and goes back the same way, so that every transfer is whole lines whatever the
- * size of an item. Template by inclusion: BULK_T, BULK(name). */
+ * size of an item. Template by inclusion: BULK_T, BULK_TENSOR_CORES (whether they multiply it without loss), BULK(name). */
 #include <cuda_runtime.h>
 
 #include "../common/backend.h"
@@ -10,10 +10,14 @@
 
 namespace {
 
-enum { BULK_SIZES = 32 };
+enum { BULK_SIZES = 32, TENSOR_SIZES = 7 }; /* the last: from where on tensor cores take square items */
 
 /* Threads of a block at most: large items need the registers. */
 constexpr int most_threads(int n) { return n > 16 ? 256 : 512; }
+__host__ __device__ constexpr bool on_tensor_cores(int n) { return BULK_TENSOR_CORES && n >= TENSOR_SIZES; }
+/* Rows per thread otherwise: one thread per column of C up to 16, two up to 24 and for odd sizes (of which several make up a
+ * chunk's 16 bytes), four above: large items are so few that they need the threads. */
+__host__ __device__ constexpr int rows_of(int n) { return n <= 16 ? n : n <= 24 || n % 2 ? (n + 1) / 2 : (n + 3) / 4; }
 
 struct bulk_arguments {
     const BULK_T *a, *b;
@@ -50,6 +54,10 @@ __device__ __forceinline__ void bulk_store(void *to, unsigned from, unsigned byt
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(from), "r"(bytes) : "memory");
 }
 #endif
+
+/* A chunk lies in shared memory as it lies in memory, relative to lines of 128 bytes: the engine is slower otherwise. */
+__device__ __forceinline__ unsigned room_of(unsigned values) { return (unsigned)(hot_bulk_room(values * sizeof(BULK_T)) / sizeof(BULK_T)); }
+__device__ __forceinline__ unsigned shift_of(const BULK_T *p) { return (unsigned)((size_t)p % HOT_BULK_LINE / sizeof(BULK_T)); }
 
 /* A chunk of `count` values per operand into shared memory, by one thread. The engine moves 16 bytes at a time: what is
  * left of the last chunk is copied by hand, before the barrier hears of it. */
@@ -129,15 +137,21 @@ __device__ __forceinline__ void any_columns(const bulk_arguments &p, const BULK_
     }
 }
 
-template <int N, int R>
-__global__ void __launch_bounds__(most_threads(N)) bulk_kernel(const bulk_arguments p)
+#if BULK_TENSOR_CORES
+#include "contract_mma.cuh"
+#else
+template <int N> __device__ __forceinline__ void square_tiles(const bulk_arguments &, const BULK_T *, const BULK_T *, BULK_T *) {}
+#endif
+#include "contract_direct.cuh"
+
+template <int N> __global__ void __launch_bounds__(most_threads(N)) bulk_kernel(const bulk_arguments p)
 {
 #if __CUDA_ARCH__ >= 900
     extern __shared__ __align__(128) unsigned char memory[];
     const unsigned m = N ? N : p.m, n = N ? N : p.n, k = N ? N : p.k;
     const unsigned sizes[3] = {p.per_chunk * m * k, p.per_chunk * k * n, p.per_chunk * m * n}; /* values per operand */
-    const unsigned stage_values = sizes[0] + sizes[1] + sizes[2];
-    BULK_T *const stages = (BULK_T *)(memory + 128);
+    const unsigned rooms[3] = {room_of(sizes[0]), room_of(sizes[1]), room_of(sizes[2])}, stage_values = rooms[0] + rooms[1] + rooms[2];
+    BULK_T *const stages = (BULK_T *)(memory + HOT_BULK_LINE);
     const unsigned barriers = shared_address(memory);
     const size_t chunks = (p.items + p.per_chunk - 1) / p.per_chunk;
     const auto items_of = [&](size_t chunk) {
@@ -150,15 +164,15 @@ __global__ void __launch_bounds__(most_threads(N)) bulk_kernel(const bulk_argume
         const BULK_T *const from[3] = {p.a + chunk * sizes[0], p.b + chunk * sizes[1], p.c + chunk * sizes[2]};
         BULK_T *to = stages + stage * stage_values;
         unsigned bytes = 0;
-        for (int o = 0; o < 3; to += sizes[o], o++) {
-            load_piece(to, from[o], counts[o]);
+        for (int o = 0; o < 3; to += rooms[o], o++) {
+            load_piece(to + shift_of(from[o]), from[o], counts[o]);
             bytes += counts[o] * sizeof(BULK_T) / 16 * 16;
         }
         barrier_expect(barrier, bytes);
         to = stages + stage * stage_values;
-        for (int o = 0; o < 3; to += sizes[o], o++)
+        for (int o = 0; o < 3; to += rooms[o], o++)
             if (counts[o] * sizeof(BULK_T) >= 16)
-                bulk_load(shared_address(to), from[o], counts[o] * sizeof(BULK_T) / 16 * 16, barrier);
+                bulk_load(shared_address(to + shift_of(from[o])), from[o], counts[o] * sizeof(BULK_T) / 16 * 16, barrier);
     };
     if (threadIdx.x == 0) {
         for (unsigned s = 0; s < p.stages; s++)
@@ -170,11 +184,15 @@ __global__ void __launch_bounds__(most_threads(N)) bulk_kernel(const bulk_argume
     __syncthreads();
     unsigned stage = 0, phase = 0, before = 0;
     for (size_t chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
-        BULK_T *a = stages + stage * stage_values, *b = a + sizes[0], *c = b + sizes[1];
+        BULK_T *const here = stages + stage * stage_values, *const a = here + shift_of(p.a + chunk * sizes[0]);
+        BULK_T *const b = here + rooms[0] + shift_of(p.b + chunk * sizes[1]);
+        BULK_T *const c = here + rooms[0] + rooms[1] + shift_of(p.c + chunk * sizes[2]);
         barrier_wait(barriers + 8 * stage, phase);
         /* Items behind the last one compute on what lies there and are not stored. */
-        if constexpr (N > 0)
-            square_columns<(N > 0 ? N : 1), (R > 0 ? R : 1)>(p, a, b, c);
+        if constexpr (N > 0 && on_tensor_cores(N))
+            square_tiles<(N > 0 ? N : 1)>(p, a, b, c);
+        else if constexpr (N > 0)
+            square_columns<(N > 0 ? N : 1), (N > 0 ? rows_of(N) : 1)>(p, a, b, c);
         else
             any_columns(p, a, b, c);
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -203,39 +221,66 @@ __global__ void __launch_bounds__(most_threads(N)) bulk_kernel(const bulk_argume
 #endif
 }
 
-/* Rows per thread: one thread per column of C up to 16, two up to 24 and for odd sizes (of which several make up a chunk's
- * 16 bytes), four above: large items are so few that they need the threads. */
-constexpr int rows_of(int n) { return n <= 16 ? n : n <= 24 || n % 2 ? (n + 1) / 2 : (n + 3) / 4; }
-
 typedef void bulk_function(const bulk_arguments);
-#define BULK_ENTRY(N) bulk_kernel<N, rows_of(N)>
 bulk_function *const functions[BULK_SIZES + 1] = {
-    bulk_kernel<0, 0>, BULK_ENTRY(1),  BULK_ENTRY(2),  BULK_ENTRY(3),  BULK_ENTRY(4),  BULK_ENTRY(5),  BULK_ENTRY(6),
-    BULK_ENTRY(7),     BULK_ENTRY(8),  BULK_ENTRY(9),  BULK_ENTRY(10), BULK_ENTRY(11), BULK_ENTRY(12), BULK_ENTRY(13),
-    BULK_ENTRY(14),    BULK_ENTRY(15), BULK_ENTRY(16), BULK_ENTRY(17), BULK_ENTRY(18), BULK_ENTRY(19), BULK_ENTRY(20),
-    BULK_ENTRY(21),    BULK_ENTRY(22), BULK_ENTRY(23), BULK_ENTRY(24), BULK_ENTRY(25), BULK_ENTRY(26), BULK_ENTRY(27),
-    BULK_ENTRY(28),    BULK_ENTRY(29), BULK_ENTRY(30), BULK_ENTRY(31), BULK_ENTRY(32)};
-#undef BULK_ENTRY
+    bulk_kernel<0>,  bulk_kernel<1>,  bulk_kernel<2>,  bulk_kernel<3>,  bulk_kernel<4>,  bulk_kernel<5>,  bulk_kernel<6>,
+    bulk_kernel<7>,  bulk_kernel<8>,  bulk_kernel<9>,  bulk_kernel<10>, bulk_kernel<11>, bulk_kernel<12>, bulk_kernel<13>,
+    bulk_kernel<14>, bulk_kernel<15>, bulk_kernel<16>, bulk_kernel<17>, bulk_kernel<18>, bulk_kernel<19>, bulk_kernel<20>,
+    bulk_kernel<21>, bulk_kernel<22>, bulk_kernel<23>, bulk_kernel<24>, bulk_kernel<25>, bulk_kernel<26>, bulk_kernel<27>,
+    bulk_kernel<28>, bulk_kernel<29>, bulk_kernel<30>, bulk_kernel<31>, bulk_kernel<32>};
 
-} // namespace
+struct direct_entry {
+    bulk_function *function;
+    int items, threads;
+};
+#define DIRECT_ENTRY(N, UNITS) {direct_kernel<N, UNITS>, direct_shape<N, UNITS>::ITEMS, direct_shape<N, UNITS>::BLOCK}
+#define DIRECT_ENTRIES(N) {DIRECT_ENTRY(N, 1), DIRECT_ENTRY(N, 2)}
+const direct_entry directs[HOT_DIRECT_SIZE][2] = {DIRECT_ENTRIES(1), DIRECT_ENTRIES(2), DIRECT_ENTRIES(3), DIRECT_ENTRIES(4),
+                                               DIRECT_ENTRIES(5), DIRECT_ENTRIES(6), DIRECT_ENTRIES(7), DIRECT_ENTRIES(8)};
+#undef DIRECT_ENTRIES
+#undef DIRECT_ENTRY
 
-extern "C" hot_status BULK(launch)(hot_context *context, const hot_bulk_job *job, void *stream)
+bulk_arguments arguments(const hot_bulk_job *job)
+{
+    const bulk_arguments p = {(const BULK_T *)job->a, (const BULK_T *)job->b, (BULK_T *)job->c, job->items, (BULK_T)job->alpha,
+                              (BULK_T)job->beta, job->m, job->n, job->k, job->a_row, job->a_sum, job->b_sum, job->b_column,
+                              (unsigned)job->per_chunk, (unsigned)job->stages};
+    return p;
+}
+
+/* The size of square items in rows that the kernels were compiled for, else 0. */
+unsigned square_size(const hot_bulk_job *job)
 {
     const bool square = job->m == job->n && job->n == job->k && job->n <= BULK_SIZES && job->a_sum == 1 &&
                         job->a_row == job->k && job->b_column == 1 && job->b_sum == job->n;
-    bulk_function *function = functions[square ? job->n : 0];
-    bulk_arguments p = {(const BULK_T *)job->a, (const BULK_T *)job->b, (BULK_T *)job->c, job->items, (BULK_T)job->alpha,
-                        (BULK_T)job->beta, job->m, job->n, job->k, job->a_row, job->a_sum, job->b_sum, job->b_column,
-                        (unsigned)job->per_chunk, (unsigned)job->stages};
-    const size_t bytes = 128 + (size_t)job->stages * job->per_chunk * sizeof(BULK_T) *
-                                   ((size_t)job->m * job->k + (size_t)job->k * job->n + (size_t)job->m * job->n);
-    const unsigned rows = square ? (unsigned)rows_of((int)job->n) : 4;
-    size_t threads = (size_t)job->per_chunk * ((job->m + rows - 1) / rows) * job->n;
-    int device = 0, processors = 1, fitting = 1;
-    if (!square && threads > 256)
-        threads = 256;
+    return square ? job->n : 0;
+}
+
+/* Threads of a block, 0 when the job does not fit one. */
+unsigned threads_of(const hot_bulk_job *job)
+{
+    const int n = (int)square_size(job);
+    const size_t most = (size_t)most_threads(n), items = job->per_chunk > 0 ? (size_t)job->per_chunk : 0;
+    size_t threads = n == 0 ? items * ((job->m + 3) / 4) * job->n : on_tensor_cores(n) ? items * 32
+                                                                 : items * ((n + rows_of(n) - 1) / rows_of(n)) * n;
+    if ((n == 0 || on_tensor_cores(n)) && threads > most) /* these go round */
+        threads = n == 0 ? 256 : most;
     threads = (threads + 31) / 32 * 32;
-    if (threads > (size_t)most_threads(square ? (int)job->n : 0) || job->stages < 2 || job->stages > 16)
+    return threads > most || job->stages < 2 || job->stages > 16 || hot_bulk_bytes(job, sizeof(BULK_T)) > HOT_BULK_MEMORY
+               ? 0 : (unsigned)threads;
+}
+
+} // namespace
+
+extern "C" int BULK(fits)(const hot_bulk_job *job) { return threads_of(job) != 0; }
+
+extern "C" hot_status BULK(launch)(hot_context *context, const hot_bulk_job *job, void *stream)
+{
+    bulk_function *function = functions[square_size(job)];
+    const size_t bytes = hot_bulk_bytes(job, sizeof(BULK_T));
+    const unsigned threads = threads_of(job);
+    int device = 0, processors = 1, fitting = 1;
+    if (threads == 0)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "this variant does not fit a block");
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
@@ -249,6 +294,17 @@ extern "C" hot_status BULK(launch)(hot_context *context, const hot_bulk_job *job
     if (job->blocks > 0 && job->blocks < fitting)
         fitting = job->blocks;
     const size_t chunks = (job->items + job->per_chunk - 1) / job->per_chunk, most = (size_t)processors * fitting;
-    function<<<(unsigned)(chunks < most ? chunks : most), (unsigned)threads, bytes, (cudaStream_t)stream>>>(p);
+    function<<<(unsigned)(chunks < most ? chunks : most), threads, bytes, (cudaStream_t)stream>>>(arguments(job));
+    return hot_cuda_status(context, cudaGetLastError(), "starting a contraction");
+}
+
+extern "C" hot_status BULK(direct)(hot_context *context, const hot_bulk_job *job, int units, void *stream)
+{
+    const unsigned n = square_size(job);
+    if (n == 0 || n > HOT_DIRECT_SIZE || units < 1 || units > 2)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "this variant does not fit a block");
+    const direct_entry *entry = &directs[n - 1][units - 1];
+    const size_t blocks = (job->items + entry->items - 1) / entry->items;
+    entry->function<<<(unsigned)blocks, entry->threads, 0, (cudaStream_t)stream>>>(arguments(job));
     return hot_cuda_status(context, cudaGetLastError(), "starting a contraction");
 }

@@ -1,5 +1,6 @@
 /* Batched products in double: see contract_bulk.cuh. */
 #define BULK_T double
+#define BULK_TENSOR_CORES 1
 #define BULK(name) hot_bulk_##name##_f64
 #include "contract_bulk.cuh"
 

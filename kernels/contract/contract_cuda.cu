@@ -142,36 +142,56 @@ bool as_bulk(const hot_contract_plan *plan, hot_bulk_job *job)
     return true;
 }
 
-/* Items per chunk for about `bytes` bytes of all three operands: each operand's part in steps of 16 bytes, and no more
- * threads than a block has. 0: not one fits. */
-int items_per_chunk(bool f64, size_t m, size_t n, size_t k, size_t bytes)
+/* Whether the dense items are square and in rows: what the kernels are compiled for. */
+bool is_square(const hot_bulk_job *job, unsigned most)
 {
-    const size_t size = f64 ? sizeof(double) : sizeof(float), each = (m * k + k * n + m * n) * size;
+    return job->m == job->n && job->n == job->k && job->n <= most && job->a_sum == 1 && job->a_row == job->k &&
+           job->b_column == 1 && job->b_sum == job->n;
+}
+
+bool fits(bool f64, const hot_bulk_job *job) { return f64 ? hot_bulk_fits_f64(job) : hot_bulk_fits_f32(job); }
+
+/* Sets the items of a chunk of about `bytes` bytes of all three operands, each operand's part in steps of 16 bytes, and its
+ * stages; false when it does not fit. */
+bool set_chunk(bool f64, hot_bulk_job *job, size_t bytes, int stages)
+{
+    const size_t size = f64 ? sizeof(double) : sizeof(float), m = job->m, n = job->n, k = job->k;
+    const size_t each = (m * k + k * n + m * n) * size;
     size_t step = 1;
     while (step * m * k * size % 16 || step * k * n * size % 16 || step * m * n * size % 16)
         step *= 2;
-    const bool square = m == n && n == k && n <= 32;
-    const size_t threads = square ? (n <= 16 ? n : n <= 24 || n % 2 ? 2 * n : 4 * n) : 1, most = n > 16 ? 256 : 512; /* see contract_bulk.cuh */
-    size_t items = std::max<size_t>(bytes / each / step, 1) * step;
-    while (items * threads > most && items > step)
-        items -= step;
-    return items * threads > most || 128 + 2 * items * each > 220 * 1024 ? 0 : (int)items;
+    const size_t most = std::max<size_t>((bytes / each + step / 2) / step, 1) * step;
+    job->stages = stages;
+    for (size_t items = most; items > 0; items -= step) {
+        job->per_chunk = (int)items;
+        if (fits(f64, job))
+            return true;
+    }
+    return false;
 }
 
-/* What is taken without measuring: bulk chunks where the shape allows, with what was fastest at 100,000 items on an H200;
- * else by size. */
+/* What is taken without measuring, fastest at 100,000 items on an H200: small squares directly, others in bulk chunks where
+ * the shape allows, else by size. Bulk chunks: 48 KiB in three stages where tensor cores multiply them. */
 void usual_choice(const hot_contract_plan *plan, const hot_bulk_job *bulk, hot_contract_choice *choice)
 {
     memset(choice, 0, sizeof *choice);
     const size_t m = plan->row.total, n = plan->column.total, k = plan->sum.total;
-    const bool small = n <= 4, odd = n % 2 == 1, large = n > 16;
-    const int items = bulk ? items_per_chunk(plan->f64 != 0, m, n, k, small ? 6144 : odd || large ? 24576 : 12288) : 0;
-    if (items > 0) {
-        snprintf(choice->variant, sizeof choice->variant, "bulk");
-        choice->parameter[0] = items;
-        const size_t each = (m * k + k * n + m * n) * (plan->f64 ? sizeof(double) : sizeof(float)), deep = odd && !small ? 4 : 3;
-        choice->parameter[1] = 128 + deep * (size_t)items * each <= 110 * 1024 ? (int)deep : 2;
+    const bool f64 = plan->f64 != 0;
+    if (bulk && is_square(bulk, HOT_DIRECT_SIZE)) {
+        snprintf(choice->variant, sizeof choice->variant, "direct");
+        choice->parameter[0] = n == 7 ? 2 : 1;
         return;
+    }
+    if (bulk && hot_bulk_available()) {
+        hot_bulk_job job = *bulk;
+        const bool large = f64 && is_square(bulk, 32), odd = n % 2 == 1;
+        if (large ? set_chunk(f64, &job, 49152, 3) || set_chunk(f64, &job, 24576, 4)
+                  : set_chunk(f64, &job, n <= 4 ? 6144 : odd || n > 16 ? 24576 : 12288, odd && n > 4 ? 4 : 3) ||
+                        set_chunk(f64, &job, 12288, 2)) {
+            snprintf(choice->variant, sizeof choice->variant, "bulk");
+            choice->parameter[0] = job.per_chunk, choice->parameter[1] = job.stages;
+            return;
+        }
     }
     snprintf(choice->variant, sizeof choice->variant, "%s", m * n >= 256 && k >= 8 ? "tile" : "value");
 }
@@ -196,8 +216,8 @@ extern "C" int hot_contract_cuda_name(hot_context *context, char name[HOT_CHOICE
 
 extern "C" size_t hot_contract_cuda_variants(int f64, size_t m, size_t n, size_t k, hot_contract_choice *out, size_t room)
 {
-    static const size_t bytes[] = {12288, 3072, 6144, 24576, 36864};
-    static const int stages[] = {2, 3, 4, 6};
+    static const size_t bytes[] = {49152, 12288, 6144, 24576, 36864};
+    static const int stages[] = {3, 2, 4, 6};
     size_t count = 0;
     const auto add = [&](const char *variant, int items, int deep, int blocks) {
         for (size_t i = 0; i < count; i++)
@@ -211,13 +231,15 @@ extern "C" size_t hot_contract_cuda_variants(int f64, size_t m, size_t n, size_t
         out[count].parameter[0] = items, out[count].parameter[1] = deep, out[count].parameter[2] = blocks;
         count++;
     };
+    if (m == n && n == k && n <= HOT_DIRECT_SIZE)
+        for (int units = 1; units <= 2; units++)
+            add("direct", units, 0, 0);
     if (m <= 256 && n <= 256 && k <= 256 && hot_bulk_available())
         for (size_t b = 0; b < sizeof bytes / sizeof *bytes; b++)
             for (size_t s = 0; s < sizeof stages / sizeof *stages; s++) {
-                const int items = items_per_chunk(f64 != 0, m, n, k, bytes[b]);
-                const size_t room_needed = 128 + (size_t)items * stages[s] * (m * k + k * n + m * n) * (f64 ? 8 : 4);
-                if (items > 0 && room_needed <= 220 * 1024)
-                    add("bulk", items, stages[s], 0);
+                hot_bulk_job job = {NULL, NULL, NULL, 0, 1, 1, (unsigned)m, (unsigned)n, (unsigned)k, (unsigned)k, 1, (unsigned)n, 1, 0, 0, 0};
+                if (set_chunk(f64 != 0, &job, bytes[b], stages[s]))
+                    add("bulk", job.per_chunk, stages[s], 0);
             }
     add("value", 0, 0, 0);
     add("tile", 0, 0, 0);
@@ -232,18 +254,27 @@ extern "C" hot_status hot_contract_launch(hot_context *context, const hot_contra
     char name[HOT_CHOICE_NAME];
     if (plan->item.total == 0 || plan->row.total == 0 || plan->column.total == 0)
         return HOT_OK;
-    const bool bulk = as_bulk(plan, &job) && hot_bulk_available();
+    const bool dense = as_bulk(plan, &job), f64 = plan->f64 != 0;
     if (!choice && plan->tuning && hot_contract_cuda_name(context, name))
         choice = hot_contract_tuning_find(plan, name);
-    const bool wants_bulk = choice && strcmp(choice->variant, "bulk") == 0;
-    if (!choice || (wants_bulk && (!bulk || choice->parameter[0] < 1))) {
-        usual_choice(plan, bulk ? &job : NULL, &usual);
-        choice = &usual;
-    }
-    if (strcmp(choice->variant, "bulk") == 0) {
+    if (choice && strcmp(choice->variant, "bulk") == 0) {
         job.per_chunk = choice->parameter[0], job.stages = choice->parameter[1], job.blocks = choice->parameter[2];
-        return plan->f64 ? hot_bulk_launch_f64(context, &job, stream) : hot_bulk_launch_f32(context, &job, stream);
+        if (!dense || !hot_bulk_available() || !fits(f64, &job))
+            choice = NULL;
+    } else if (choice && strcmp(choice->variant, "direct") == 0 &&
+               (!dense || !is_square(&job, HOT_DIRECT_SIZE) || choice->parameter[0] < 1 || choice->parameter[0] > 2)) {
+        choice = NULL;
     }
+    if (!choice) {
+        usual_choice(plan, dense ? &job : NULL, &usual);
+        choice = &usual;
+        job.per_chunk = usual.parameter[0], job.stages = usual.parameter[1], job.blocks = 0;
+    }
+    if (strcmp(choice->variant, "direct") == 0)
+        return f64 ? hot_bulk_direct_f64(context, &job, choice->parameter[0], stream)
+                   : hot_bulk_direct_f32(context, &job, choice->parameter[0], stream);
+    if (strcmp(choice->variant, "bulk") == 0)
+        return f64 ? hot_bulk_launch_f64(context, &job, stream) : hot_bulk_launch_f32(context, &job, stream);
     if (plan->f64)
         launch_general<double>(plan, choice->variant, (cudaStream_t)stream);
     else

@@ -52,12 +52,12 @@ HOT_FN void TILE(one)(const TILE_T *a, const TILE_T *b, TILE_T *c, const int row
                       const size_t sums, const size_t a_row, const size_t a_sum, const size_t b_sum, const size_t c_row,
                       const TILE_T alpha, const TILE_T beta)
 {
-    TILE_V sum[8][3];
+    TILE_V sum[8][4];
     HOT_UNROLL for (int r = 0; r < rows; r++)
         HOT_UNROLL for (int v = 0; v < vectors; v++)
             sum[r][v] = (TILE_V){0};
     for (size_t s = 0; s < sums; s++) {
-        TILE_V row[3];
+        TILE_V row[4];
         HOT_UNROLL for (int v = 0; v < vectors; v++)
             row[v] = part && v == vectors - 1 ? TILE(load_part)(b + v * TILE_LANES, part) : TILE(load)(b + v * TILE_LANES);
         HOT_UNROLL for (int r = 0; r < rows; r++) {
@@ -97,7 +97,8 @@ HOT_FN void TILE(work)(const TILE(block) *block, const int rows, const int vecto
 /* Dense square items of a size known here: everything unrolled. */
 HOT_FN void TILE(square)(const TILE(block) *block, const int n)
 {
-    const int vectors = (n + TILE_LANES - 1) / TILE_LANES, down = (n + TILE_ROWS - 1) / TILE_ROWS, height = (n + down - 1) / down;
+    const int vectors = (n + TILE_LANES - 1) / TILE_LANES, most = vectors > 3 ? 6 : TILE_ROWS;
+    const int down = (n + most - 1) / most, height = (n + down - 1) / down;
     const size_t size = (size_t)n;
     for (size_t item = 0; item < block->items; item++)
         HOT_UNROLL for (int row = 0; row < n; row += height)
@@ -136,8 +137,10 @@ TILE_EXACT(1, 1) TILE_EXACT(2, 2) TILE_EXACT(3, 1) TILE_EXACT(4, 4)
 TILE_SQUARE(5) TILE_SQUARE(6) TILE_SQUARE(7) TILE_SQUARE(8)
 #endif
 #if HOT_LANE_BYTES > 32
-#define TILE_SQUARES 16
+#define TILE_SQUARES 32
 TILE_SQUARE(9) TILE_SQUARE(10) TILE_SQUARE(11) TILE_SQUARE(12) TILE_SQUARE(13) TILE_SQUARE(14) TILE_SQUARE(15) TILE_SQUARE(16)
+TILE_SQUARE(17) TILE_SQUARE(18) TILE_SQUARE(19) TILE_SQUARE(20) TILE_SQUARE(21) TILE_SQUARE(22) TILE_SQUARE(23) TILE_SQUARE(24)
+TILE_SQUARE(25) TILE_SQUARE(26) TILE_SQUARE(27) TILE_SQUARE(28) TILE_SQUARE(29) TILE_SQUARE(30) TILE_SQUARE(31) TILE_SQUARE(32)
 #elif HOT_LANE_BYTES > 16
 #define TILE_SQUARES 8
 #else /* more than a tile of these has columns */
@@ -150,6 +153,8 @@ static void (*const TILE(squares)[TILE_SQUARES])(const TILE(block) *) = {
 #endif
 #if HOT_LANE_BYTES > 32
     TILE(square_9), TILE(square_10), TILE(square_11), TILE(square_12), TILE(square_13), TILE(square_14), TILE(square_15), TILE(square_16),
+    TILE(square_17), TILE(square_18), TILE(square_19), TILE(square_20), TILE(square_21), TILE(square_22), TILE(square_23), TILE(square_24),
+    TILE(square_25), TILE(square_26), TILE(square_27), TILE(square_28), TILE(square_29), TILE(square_30), TILE(square_31), TILE(square_32),
 #endif
 };
 #undef TILE_SQUARE
