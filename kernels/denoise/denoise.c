@@ -6,7 +6,8 @@
 #include "common/backend.h"
 #include "common/context_internal.h"
 
-static const hot_backends backends = {"denoise", hot_denoise_ref, hot_denoise_cpu, NULL};
+static const hot_backends backends = {"denoise", hot_denoise_ref, hot_denoise_cpu,
+                                     HOT_CUDA_BACKEND(hot_denoise_cuda)};
 
 void hot_denoise_window(const hot_denoise_options *options, const size_t size[3], size_t volumes, size_t window[3],
                         size_t step[3])
@@ -47,8 +48,8 @@ static hot_status take_options(hot_context *context, const hot_denoise_options *
         *mine = *options;
     for (int d = 0; d < 3; d++) {
         if (job->size[d] == 0 || job->size[d] > INT32_MAX)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise: a volume of %zu x %zu x %zu voxels", job->size[0],
-                                    job->size[1], job->size[2]);
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise: a volume of %zu x %zu x %zu voxels",
+                                    job->size[0], job->size[1], job->size[2]);
         if ((mine->window[d] == 0) != (mine->window[0] == 0) || (mine->step[d] == 0) != (mine->step[0] == 0))
             return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise: a window of %zu x %zu x %zu voxels every "
                                     "%zu, %zu, %zu", mine->window[0], mine->window[1], mine->window[2], mine->step[0],
@@ -62,24 +63,29 @@ static hot_status take_options(hot_context *context, const hot_denoise_options *
     }
     if (mine->first + job->size[2] > mine->slices || mine->begin < mine->first || mine->begin >= mine->end ||
         mine->end > mine->first + job->size[2])
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise: slices %zu to %zu of %zu are wanted, and %zu from %zu on "
-                                "are here", mine->begin, mine->end, mine->slices, job->size[2], mine->first);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "denoise: slices %zu to %zu of %zu are wanted, and %zu from %zu on are here",
+                                mine->begin, mine->end, mine->slices, job->size[2], mine->first);
     const size_t whole[3] = {job->size[0], job->size[1], mine->slices};
     hot_denoise_window(mine, whole, job->volumes, job->window, job->step);
     const size_t low = mine->begin < job->window[2] - 1 ? 0 : mine->begin - (job->window[2] - 1);
     const size_t high = mine->end + job->window[2] - 1 < mine->slices ? mine->end + job->window[2] - 1 : mine->slices;
     if (mine->first > low || mine->first + job->size[2] < high)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise: slices %zu to %zu with windows of %zu need slices %zu to "
-                                "%zu", mine->begin, mine->end, job->window[2], low, high);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "denoise: slices %zu to %zu with windows of %zu need slices %zu to %zu",
+                                mine->begin, mine->end, job->window[2], low, high);
     if (job->volumes < 2)
-        return hot_context_fail(context, HOT_ERROR_DATA, "denoise: one volume alone says nothing of its noise; at least 2 are "
+        return hot_context_fail(context, HOT_ERROR_DATA,
+                                "denoise: one volume alone says nothing of its noise; at least 2 are "
                                 "needed");
     job->voxels = job->window[0] * job->window[1] * job->window[2];
     job->columns = job->volumes < job->voxels ? job->volumes : job->voxels;
     job->rows = job->volumes < job->voxels ? job->voxels : job->volumes;
     if (job->columns < 2 || job->columns > HOT_DENOISE_MAX)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise: %zu volumes in windows of %zu voxels; the smaller of the "
-                                "two goes from 2 to %d", job->volumes, job->voxels, HOT_DENOISE_MAX);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "denoise: %zu volumes in windows of %zu voxels; the smaller of the two goes from 2 to "
+                                "%d",
+                                job->volumes, job->voxels, HOT_DENOISE_MAX);
     return HOT_OK;
 }
 
@@ -157,8 +163,8 @@ hot_status dn_end(hot_context *context, dn_job *job, hot_status status)
     return status;
 }
 
-hot_status hot_denoise_f32(hot_context *context, const hot_denoise_options *options, const size_t size[3], size_t volumes,
-                           const float *signals, const uint8_t *mask, float *denoised, float *noise)
+hot_status hot_denoise_f32(hot_context *context, const hot_denoise_options *options, const size_t size[3],
+                           size_t volumes, const float *signals, const uint8_t *mask, float *denoised, float *noise)
 {
     if (!context)
         return HOT_ERROR_ARGUMENT;

@@ -31,6 +31,7 @@ typedef struct dn_job {
 
 hot_status hot_denoise_ref(hot_context *context, void *job);
 hot_status hot_denoise_cpu(hot_context *context, void *job);
+hot_status hot_denoise_cuda(hot_context *context, void *job);
 
 /* For backends that gather sums: memory for them, cleared, and `usable`; and the means. dn_end also after a failure. */
 hot_status dn_begin(hot_context *context, dn_job *job);
@@ -41,7 +42,10 @@ static inline size_t dn_place(size_t n, size_t size, size_t window, size_t step)
 {
     return n * step < size - window ? n * step : size - window;
 }
-static inline size_t dn_places(size_t size, size_t window, size_t step) { return (size - window + step - 1) / step + 1; }
+static inline size_t dn_places(size_t size, size_t window, size_t step)
+{
+    return (size - window + step - 1) / step + 1;
+}
 
 /* Whether a window holds a voxel that is wanted. corner: in memory. */
 int dn_wanted(const dn_job *job, const size_t corner[3]);

@@ -1,5 +1,5 @@
-/* Denoising on the CPU: rows of windows dealt out to threads. Rows that could write to the same voxel never run at the same
- * time, and come in an order that has nothing to do with the threads. */
+/* Denoising on the CPU: rows of windows dealt out to threads. Rows that could write to the same voxel never run at
+ * the same time, and come in an order that has nothing to do with the threads. */
 #include <omp.h>
 
 #include "common/context_internal.h"
@@ -20,16 +20,20 @@ static dn_row_fn *choose_row(const hot_context *context)
     return dn_row_baseline;
 }
 
-/* Windows of indices that differ by this much along an axis share no voxel; one more than the regular spacing needs, because
- * the last windows are moved in. */
-static size_t apart(const dn_job *job, int axis) { return (job->window[axis] + job->step[axis] - 1) / job->step[axis] + 1; }
+/* Windows of indices that differ by this much along an axis share no voxel; one more than the regular spacing needs,
+ * because the last windows are moved in. */
+static size_t apart(const dn_job *job, int axis)
+{
+    return (job->window[axis] + job->step[axis] - 1) / job->step[axis] + 1;
+}
 
 /* At least what the widest variant lays out (denoise_row.h). */
 size_t dn_scratch(const dn_job *job)
 {
     const size_t n = job->columns, lanes = 8, real = n * (job->options.is_complex ? 2 : 1);
     const size_t wide = (real + 15) / 16 * 16, wide_volumes = (job->width + 15) / 16 * 16;
-    const size_t doubles = job->rows * wide + job->window[0] * wide * wide + lanes * (real * (n + 1) / 2 + real * n + 13 * n);
+    const size_t doubles =
+        job->rows * wide + job->window[0] * wide * wide + lanes * (real * (n + 1) / 2 + real * n + 13 * n);
     const size_t floats = (real + 4) * (wide + 1) + (real + 3) * wide_volumes;
     return doubles * sizeof(double) + floats * sizeof(float) + 20 * 64 + dn_scratch_plain(job);
 }

@@ -1,15 +1,16 @@
-/* Hermitian matrices, one per lane: what differs from the real ones of denoise_eigen.h. Part of the template denoise_row.h.
+/* Hermitian matrices, one per lane: what differs from the real ones of denoise_eigen.h. Part of the template
+ * denoise_row.h.
  *
- * Complex numbers are two vectors, (re, im), side by side. Row i of a packed triangle holds A(k, i), k <= i: a column of the upper
- * triangle. The reduction is LAPACK's zhetd2; its off-diagonals are real, and the tridiagonal matrix with all that is done to it
- * is that of the real case. */
+ * Complex numbers are two vectors, (re, im), side by side. Row i of a packed triangle holds A(k, i), k <= i: a
+ * column of the upper triangle. The reduction is LAPACK's zhetd2; its off-diagonals are real, and the tridiagonal
+ * matrix with all that is done to it is that of the real case. */
 
 /* sum += a b; sum += conj(a) b */
 #define ADD_PRODUCT(sr, si, ar, ai, br, bi) (sr += (ar) * (br) - (ai) * (bi), si += (ar) * (bi) + (ai) * (br))
 #define ADD_CONJ_PRODUCT(sr, si, ar, ai, br, bi) (sr += (ar) * (br) + (ai) * (bi), si += (ar) * (bi) - (ai) * (br))
 
 /* x = A(k, j) brought up to date: x - v_k conj(w_j) - w_k conj(v_j) */
-#define UPDATE(xr, xi, k, vjr, vji, wjr, wji)                                                                           \
+#define UPDATE(xr, xi, k, vjr, vji, wjr, wji)                                                                          \
     do {                                                                                                               \
         const vec vkr_ = v[2 * (k)], vki_ = v[2 * (k) + 1], wkr_ = w[2 * (k)], wki_ = w[2 * (k) + 1];                  \
         xr -= vkr_ * (wjr) + vki_ * (wji) + wkr_ * (vjr) + wki_ * (vji);                                               \
@@ -25,14 +26,16 @@ static void update_and_multiply_complex(size_t m, vec *restrict a, const vec *re
     for (size_t j = 0; j < m; j += 2) {
         const size_t other = j + 1 < m ? j + 1 : j; /* of an odd number the last row is done alone */
         vec *restrict a0 = row_of(a, j) + j * (j + 1) / 2, *restrict a1 = row_of(a, other) + other * (other + 1) / 2;
-        const vec v0r = v[2 * j], v0i = v[2 * j + 1], w0r = w[2 * j], w0i = w[2 * j + 1], u0r = u[2 * j], u0i = u[2 * j + 1];
+        const vec v0r = v[2 * j], v0i = v[2 * j + 1], w0r = w[2 * j], w0i = w[2 * j + 1], u0r = u[2 * j],
+                  u0i = u[2 * j + 1];
         const vec v1r = v[2 * other], v1i = v[2 * other + 1], w1r = w[2 * other], w1i = w[2 * other + 1];
         const vec u1r = u[2 * other], u1i = u[2 * other + 1];
         vec s0r = splat(0), s0i = s0r, s1r = s0r, s1i = s0r;
         if (other > j)
             for (size_t k = 0; k < j; k++) {
                 const vec ur = u[2 * k], ui = u[2 * k + 1];
-                vec xr = a0[2 * k], xi = a0[2 * k + 1], yr = a1[2 * k], yi = a1[2 * k + 1], pr = p[2 * k], pi = p[2 * k + 1];
+                vec xr = a0[2 * k], xi = a0[2 * k + 1], yr = a1[2 * k], yi = a1[2 * k + 1], pr = p[2 * k],
+                    pi = p[2 * k + 1];
                 UPDATE(xr, xi, k, v0r, v0i, w0r, w0i);
                 UPDATE(yr, yi, k, v1r, v1i, w1r, w1i);
                 a0[2 * k] = xr, a0[2 * k + 1] = xi, a1[2 * k] = yr, a1[2 * k + 1] = yi;
@@ -78,7 +81,8 @@ static void reduce_complex(size_t n, vec *a, vec *d, vec *e, vec *tau, vec *room
         const mask done = ~((rest > 0) | (ai != 0)); /* nothing to reflect */
         const vec beta = select_vec(done, splat(1), select_vec(ar > 0, -norm, norm));
         const vec re = ar - beta, square = select_vec(done, splat(1), re * re + ai * ai);
-        const vec scale_re = select_vec(done, splat(0), re / square), scale_im = select_vec(done, splat(0), -ai / square);
+        const vec scale_re = select_vec(done, splat(0), re / square),
+                  scale_im = select_vec(done, splat(0), -ai / square);
         const vec tr = select_vec(done, splat(0), -re / beta), ti = select_vec(done, splat(0), -ai / beta);
         tau[2 * i] = tr, tau[2 * i + 1] = ti;
         e[i] = select_vec(done, ar, beta);
@@ -124,7 +128,8 @@ static void back_transform_complex(size_t n, const vec *a, const vec *tau, size_
                 ADD_CONJ_PRODUCT(yr, yi, v[2 * r], v[2 * r + 1], y[2 * r], y[2 * r + 1]);
                 ADD_CONJ_PRODUCT(zr, zi, v[2 * r], v[2 * r + 1], z[2 * r], z[2 * r + 1]);
             }
-            const vec fr = ti * yi - tr * yr, fi = -(tr * yi + ti * yr), gr = ti * zi - tr * zr, gi = -(tr * zi + ti * zr);
+            const vec fr = ti * yi - tr * yr, fi = -(tr * yi + ti * yr), gr = ti * zi - tr * zr,
+                      gi = -(tr * zi + ti * zr);
             for (size_t r = 0; r < i; r++)
                 ADD_PRODUCT(y[2 * r], y[2 * r + 1], fr, fi, v[2 * r], v[2 * r + 1]);
             for (size_t r = 0; r < i && other > k; r++)

@@ -31,7 +31,8 @@ static void lay_out(const dn_job *job, void *scratch, plain_room *room)
 
 static size_t voxel_of(const dn_job *job, const size_t corner[3], size_t at)
 {
-    const size_t i = at % job->window[0], j = at / job->window[0] % job->window[1], k = at / job->window[0] / job->window[1];
+    const size_t i = at % job->window[0], j = at / job->window[0] % job->window[1],
+                 k = at / job->window[0] / job->window[1];
     return ((corner[2] + k) * job->size[1] + corner[1] + j) * job->size[0] + corner[0] + i;
 }
 
@@ -46,8 +47,8 @@ static inline void add_product(size_t parts, const double *a, const double *b, d
     }
 }
 
-/* The lower triangle, column-major: over volumes sum x_r conj(x_c) of all voxels, over voxels the products of two voxels'
- * volumes. Returns the trace. */
+/* The lower triangle, column-major: over volumes sum x_r conj(x_c) of all voxels, over voxels the products of two
+ * voxels' volumes. Returns the trace. */
 static double make_gram(const dn_job *job, size_t parts, const plain_room *room)
 {
     const size_t n = job->columns, over_volumes = job->volumes <= job->voxels;
@@ -57,10 +58,12 @@ static double make_gram(const dn_job *job, size_t parts, const plain_room *room)
             double sum[2] = {0, 0};
             if (over_volumes)
                 for (size_t v = 0; v < job->voxels; v++)
-                    add_product(parts, room->samples + v * job->width + r * parts, room->samples + v * job->width + c * parts, sum);
+                    add_product(parts, room->samples + v * job->width + r * parts,
+                                room->samples + v * job->width + c * parts, sum);
             else
                 for (size_t v = 0; v < job->volumes; v++) /* x_r^H x_c */
-                    add_product(parts, room->samples + c * job->width + v * parts, room->samples + r * job->width + v * parts, sum);
+                    add_product(parts, room->samples + c * job->width + v * parts,
+                                room->samples + r * job->width + v * parts, sum);
             memcpy(room->gram + (c * n + r) * parts, sum, parts * sizeof *sum);
             trace += r == c ? sum[0] : 0;
         }
@@ -74,7 +77,8 @@ static size_t count_signal(const dn_job *job, const double *values, double trace
     double rest = trace;
     for (size_t signal = 0; signal < n; signal++) {
         const double next = fmax(values[n - 1 - signal], 0);
-        if (dn_is_noise((int)job->columns, (int)job->rows, job->options.estimator == HOT_NOISE_EXP1, (int)signal, fmax(rest, 0), next, fmax(values[0], 0), variance))
+        if (dn_is_noise((int)job->columns, (int)job->rows, job->options.estimator == HOT_NOISE_EXP1, (int)signal,
+                        fmax(rest, 0), next, fmax(values[0], 0), variance))
             return signal;
         rest -= next;
     }

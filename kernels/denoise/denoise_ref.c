@@ -1,5 +1,5 @@
-/* Reference: window by window, the matrix written out, its singular values from Jacobi's rotations on the full Gram matrix,
- * and the rule as the papers have it, from the smallest eigenvalue up. */
+/* Reference: window by window, the matrix written out, its singular values from Jacobi's rotations on the full Gram
+ * matrix, and the rule as the papers have it, from the smallest eigenvalue up. */
 #include <complex.h>
 #include <stdlib.h>
 
@@ -28,8 +28,8 @@ static size_t noise_components(const dn_job *job, const double *ascending, doubl
     return noise;
 }
 
-static hot_status do_window(hot_context *context, const dn_job *job, const size_t corner[3], double complex *x, double *gram,
-                            double *values, double *vectors)
+static hot_status do_window(hot_context *context, const dn_job *job, const size_t corner[3], double complex *x,
+                            double *gram, double *values, double *vectors)
 {
     const size_t n = job->columns, parts = job->options.is_complex ? 2 : 1, by_volumes = job->volumes <= job->voxels;
     size_t at = 0;
@@ -58,10 +58,12 @@ static hot_status do_window(hot_context *context, const dn_job *job, const size_
     const size_t noise = noise_components(job, values, &variance), plane = job->size[0] * job->size[1];
     const double complex *v = (const double complex *)(const void *)vectors;
     for (at = 0; at < job->voxels; at++) {
-        const size_t i = at % job->window[0], j = at / job->window[0] % job->window[1], k = at / job->window[0] / job->window[1];
+        const size_t i = at % job->window[0], j = at / job->window[0] % job->window[1],
+                     k = at / job->window[0] / job->window[1];
         const size_t slice = corner[2] + k + job->options.first;
         const size_t voxel = ((corner[2] + k) * job->size[1] + corner[1] + j) * job->size[0] + corner[0] + i;
-        if (slice < job->options.begin || slice >= job->options.end || !job->usable[voxel] || (job->mask && !job->mask[voxel]))
+        if (slice < job->options.begin || slice >= job->options.end || !job->usable[voxel] ||
+            (job->mask && !job->mask[voxel]))
             continue;
         const size_t to = voxel - (job->options.begin - job->options.first) * plane;
         for (size_t q = 0; q < job->volumes; q++) {
@@ -69,7 +71,8 @@ static hot_status do_window(hot_context *context, const dn_job *job, const size_
             for (size_t s = noise; s < n; s++) {
                 double complex t = 0;
                 for (size_t r = 0; r < n; r++)
-                    t += by_volumes ? conj(v[s * n + r]) * x[at * job->volumes + r] : v[s * n + r] * x[r * job->volumes + q];
+                    t += by_volumes ? conj(v[s * n + r]) * x[at * job->volumes + r]
+                                    : v[s * n + r] * x[r * job->volumes + q];
                 y += by_volumes ? t * v[s * n + q] : t * conj(v[s * n + at]);
             }
             job->denoised[to * job->width + q * parts] += (float)creal(y);

@@ -1,5 +1,5 @@
-/* A template: a row of windows of one instruction set, a window per lane. Define HOT_VARIANT(name), then include. Complex samples
- * are twice as many real ones (`real` columns), in Gram matrices and in projections. */
+/* A template: a row of windows of one instruction set, a window per lane. Define HOT_VARIANT(name), then include.
+ * Complex samples are twice as many real ones (`real` columns), in Gram matrices and in projections. */
 #pragma GCC optimize("fp-contract=fast,no-trapping-math")
 #include <string.h>
 
@@ -16,7 +16,7 @@ static size_t parts_of(const dn_job *job) { return job->options.is_complex ? 2 :
 typedef struct row_room {
     double *samples;  /* rows of a column of voxels (or of a window), padded */
     double *grams;    /* ring of window[0] Gram matrices, or one */
-    vec *a;           /* Gram matrices side by side, packed lower triangles (complex ones: see denoise_eigen_complex.h) */
+    vec *a; /* Gram matrices side by side, packed lower triangles (complex ones: see denoise_eigen_complex.h) */
     vec *d, *e, *e2, *up, *down, *tau, *more; /* n each; tau: n numbers; more: 6 n */
     vec *vectors;     /* n x n numbers */
     float *basis;     /* one window's eigenvectors, a complex one as two real ones: v and i v */
@@ -78,7 +78,10 @@ static void multiply(size_t rows, size_t n, const double *restrict samples, doub
         }
 }
 
-static size_t voxel_at(const dn_job *job, size_t i, size_t j, size_t k) { return (k * job->size[1] + j) * job->size[0] + i; }
+static size_t voxel_at(const dn_job *job, size_t i, size_t j, size_t k)
+{
+    return (k * job->size[1] + j) * job->size[0] + i;
+}
 
 /* The Gram matrix over volumes of one column of voxels: all of the window's j and k at one i. */
 static void column_gram(const dn_job *job, size_t i, const size_t corner[3], const row_room *room, double *gram)
@@ -150,10 +153,10 @@ static void into_lane_complex(const dn_job *job, const row_room *room, size_t co
         }
 }
 
-/* How many of the largest eigenvalues are signal, per lane, and the noise's variance (NaN: none could be told from noise).
- * values (n): the largest first, scaled; as many as the lane with most signal needs. */
-static size_t find_signal(const dn_job *job, const row_room *room, vec trace, vec norm, vec low, vec high, int lanes, vec *values,
-                          size_t signal[LANES], double variance[LANES])
+/* How many of the largest eigenvalues are signal, per lane, and the noise's variance (NaN: none could be told from
+ * noise). values (n): the largest first, scaled; as many as the lane with most signal needs. */
+static size_t find_signal(const dn_job *job, const row_room *room, vec trace, vec norm, vec low, vec high, int lanes,
+                          vec *values, size_t signal[LANES], double variance[LANES])
 {
     const size_t n = job->columns;
     size_t known = 0, most = 0;
@@ -179,7 +182,8 @@ static size_t find_signal(const dn_job *job, const row_room *room, vec trace, ve
             for (size_t k = known; k < until && !done[lane]; k++) {
                 const double next = fmax(values[k][lane] * norm[lane], 0);
                 double noise;
-                if (dn_is_noise((int)job->columns, (int)job->rows, job->options.estimator == HOT_NOISE_EXP1, (int)k, fmax(rest[lane], 0), next, least[lane], &noise)) {
+                if (dn_is_noise((int)job->columns, (int)job->rows, job->options.estimator == HOT_NOISE_EXP1, (int)k,
+                                fmax(rest[lane], 0), next, least[lane], &noise)) {
                     done[lane] = 1;
                     signal[lane] = k;
                     variance[lane] = noise;
@@ -230,9 +234,10 @@ static void combine(size_t signal, size_t width, const float *rows, const float 
     }
 }
 
-/* Over voxels: a voxel's part in the samples' products with each eigenvector, which for complex ones are two rows, t and i t. */
-static void add_to_rows(const dn_job *job, const row_room *room, size_t at, size_t signal, const float *from, float *restrict rows,
-                        size_t width)
+/* Over voxels: a voxel's part in the samples' products with each eigenvector, which for complex ones are two rows, t
+ * and i t. */
+static void add_to_rows(const dn_job *job, const row_room *room, size_t at, size_t signal, const float *from,
+                        float *restrict rows, size_t width)
 {
     const size_t parts = parts_of(job), basis_width = parts * job->columns;
     for (size_t s = 0; s < signal; s++) {
@@ -251,12 +256,14 @@ static void add_to_rows(const dn_job *job, const row_room *room, size_t at, size
     }
 }
 
-/* Adds one window's result to the sums of its voxels: its signals projected onto `signal` vectors of a lane, or its signals as
- * they are when nothing of them is known to be noise. */
-static void add_window(const dn_job *job, const row_room *room, const size_t corner[3], int lane, size_t signal, double variance)
+/* Adds one window's result to the sums of its voxels: its signals projected onto `signal` vectors of a lane, or its
+ * signals as they are when nothing of them is known to be noise. */
+static void add_window(const dn_job *job, const row_room *room, const size_t corner[3], int lane, size_t signal,
+                       double variance)
 {
     const size_t n = job->columns, parts = parts_of(job), m = job->width, width = pad(m), terms = parts * signal;
-    const size_t over_volumes = job->volumes <= job->voxels, basis_width = over_volumes ? width : parts * n, whole = !(variance >= 0);
+    const size_t over_volumes = job->volumes <= job->voxels, basis_width = over_volumes ? width : parts * n,
+                 whole = !(variance >= 0);
     const size_t above = job->options.begin - job->options.first, below = job->options.end - job->options.first;
     float *x = room->part, *y = x + width, *rows = y + width; /* rows: projections, when over voxels */
     float *t = room->weights;
@@ -358,7 +365,8 @@ static void do_batch(const dn_job *job, const row_room *room, size_t corners[LAN
 
 void HOT_VARIANT(dn_row)(const dn_job *job, size_t place_j, size_t place_k, void *scratch)
 {
-    const size_t n = job->columns, real = n * parts_of(job), gram = pad(real) * pad(real), places = dn_places(job->size[0], job->window[0], job->step[0]);
+    const size_t n = job->columns, real = n * parts_of(job), gram = pad(real) * pad(real),
+                 places = dn_places(job->size[0], job->window[0], job->step[0]);
     const int over_volumes = job->volumes <= job->voxels;
     size_t corners[LANES][3], next = 0; /* next: the first column of voxels that is not in the ring */
     row_room room;
@@ -377,7 +385,8 @@ void HOT_VARIANT(dn_row)(const dn_job *job, size_t place_j, size_t place_k, void
             } else {
                 window_gram(job, corner, &room, room.grams);
             }
-            (job->options.is_complex ? into_lane_complex : into_lane)(job, &room, over_volumes ? job->window[0] : 1, lanes);
+            const size_t grams = over_volumes ? job->window[0] : 1;
+            (job->options.is_complex ? into_lane_complex : into_lane)(job, &room, grams, lanes);
             lanes++;
         }
         if (lanes == LANES || (place + 1 == places && lanes > 0)) {

@@ -1,10 +1,12 @@
-/* hotfiber bench denoise: voxels per second; --peer dwidenoise times MRtrix's on the same data and the same threads. */
+/* hotfiber bench denoise: voxels per second, from memory to memory; --peer dwidenoise times MRtrix's on the CPU's
+ * data and the same threads. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../../kernels/common/backend.h"
 #include "../common/random.h"
 #include "bench.h"
 
@@ -12,22 +14,22 @@ enum { VOLUMES = 64, SIDE = 40, SLICES = 16, VOXELS = SIDE * SIDE * SLICES };
 
 typedef struct denoise_job {
     hot_denoise_options options;
-    const float *signals;
-    float *denoised, *noise;
+    size_t size[3];
+    float *signals, *denoised, *noise;
 } denoise_job;
-
-static const size_t size[3] = {SIDE, SIDE, SLICES};
 
 static hot_status body(hot_context *context, void *user)
 {
     denoise_job *job = user;
-    return hot_denoise_f32(context, &job->options, size, VOLUMES, job->signals, NULL, job->denoised, job->noise);
+    return hot_denoise_f32(context, &job->options, job->size, VOLUMES, job->signals, NULL, job->denoised, job->noise);
 }
 
-/* Six tissues mixed smoothly, signal-to-noise 30. */
-static void make_signals(uint64_t seed, float *signals)
+/* Six tissues mixed smoothly, signal-to-noise 30; complex: with a phase that varies smoothly. */
+static void make_signals(uint64_t seed, const denoise_job *job)
 {
     enum { TISSUES = 6 };
+    const size_t ni = job->size[0], nj = job->size[1], voxels = ni * nj * job->size[2],
+                 parts = job->options.is_complex ? 2 : 1;
     hot_random random = hot_random_start(seed, 0, 0);
     double tissue[TISSUES][VOLUMES], wave[TISSUES][3], noise[2];
     for (int t = 0; t < TISSUES; t++) {
@@ -36,8 +38,9 @@ static void make_signals(uint64_t seed, float *signals)
         for (int d = 0; d < 3; d++)
             wave[t][d] = .4 * (hot_random_uniform(&random) - .5);
     }
-    for (size_t voxel = 0; voxel < VOXELS; voxel++) {
-        const double x = (double)(voxel % SIDE), y = (double)(voxel / SIDE % SIDE), z = (double)(voxel / SIDE / SIDE);
+    for (size_t voxel = 0; voxel < voxels; voxel++) {
+        const double x = (double)(voxel % ni), y = (double)(voxel / ni % nj), z = (double)(voxel / ni / nj);
+        const double phase = parts == 2 ? .1 * x - .07 * y + .02 * z : 0;
         double weight[TISSUES], sum = 0;
         for (int t = 0; t < TISSUES; t++)
             sum += weight[t] = 1.01 + sin(wave[t][0] * x + wave[t][1] * y + wave[t][2] * z + t);
@@ -46,7 +49,10 @@ static void make_signals(uint64_t seed, float *signals)
             for (int t = 0; t < TISSUES; t++)
                 signal += 1000 * weight[t] / sum * tissue[t][v];
             hot_random_normals(&random, &noise[0], &noise[1]);
-            signals[voxel * VOLUMES + (size_t)v] = (float)(signal + 1000 / 30. * noise[0]);
+            float *to = job->signals + (voxel * VOLUMES + (size_t)v) * parts;
+            to[0] = (float)(signal * cos(phase) + 1000 / 30. * noise[0]);
+            if (parts == 2)
+                to[1] = (float)(signal * sin(phase) + 1000 / 30. * noise[1]);
         }
     }
 }
@@ -105,36 +111,88 @@ cleanup:
     return status;
 }
 
-static hot_status run_denoise(hot_context *context, const bench_options *options, bench_report *report)
+static void free_job(hot_context *context, denoise_job *job)
 {
-    denoise_job job = {.options.size = sizeof job.options};
+    hot_context_free(context, job->signals);
+    hot_context_free(context, job->denoised);
+    hot_context_free(context, job->noise);
+}
+
+static hot_status make_job(hot_context *context, size_t side, size_t slices, int is_complex, denoise_job *job)
+{
+    *job =
+        (denoise_job){.options = {.size = sizeof job->options, .is_complex = is_complex}, .size = {side, side, slices}};
+    const size_t voxels = side * side * slices, width = VOLUMES * (is_complex ? 2 : 1);
+    job->signals = hot_context_alloc(context, voxels * width, sizeof *job->signals);
+    job->denoised = hot_context_alloc(context, voxels * width, sizeof *job->denoised);
+    job->noise = hot_context_alloc(context, voxels, sizeof *job->noise);
+    if (!job->signals || !job->denoised || !job->noise) {
+        free_job(context, job);
+        return HOT_ERROR_MEMORY;
+    }
+    make_signals(hot_context_seed(context), job);
+    return HOT_OK;
+}
+
+/* Windows at every second voxel, and at every one. */
+static hot_status measure_steps(hot_context *context, const bench_options *options, bench_report *report,
+                                denoise_job *job, const char *backend)
+{
     hot_status status = HOT_OK;
-    if (options->peer && strcmp(options->peer, "dwidenoise") != 0)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise knows the peer dwidenoise, not '%s'",
-                                options->peer);
-    float *signals = hot_context_alloc(context, VOXELS * VOLUMES, sizeof *signals);
-    job.signals = signals;
-    job.denoised = hot_context_alloc(context, VOXELS * VOLUMES, sizeof *job.denoised);
-    job.noise = hot_context_alloc(context, VOXELS, sizeof *job.noise);
-    if (!signals || !job.denoised || !job.noise)
-        status = HOT_ERROR_MEMORY;
-    else
-        make_signals(hot_context_seed(context), signals);
     for (size_t step = 2; step > 0 && status == HOT_OK; step--) {
         char name[64];
         for (int d = 0; d < 3; d++)
-            job.options.step[d] = step;
-        snprintf(name, sizeof name, "40x40x16x64, window 5, step %zu", step);
-        bench_row *row = bench_add(report, name, "cpu");
-        row->items = VOXELS;
+            job->options.step[d] = step;
+        snprintf(name, sizeof name, "%s%zux%zux%zux%d, window 5, step %zu", job->options.is_complex ? "complex " : "",
+                 job->size[0], job->size[1], job->size[2], VOLUMES, step);
+        bench_row *row = bench_add(report, name, backend);
+        row->items = (double)(job->size[0] * job->size[1] * job->size[2]);
         row->item = "voxels";
-        status = bench_measure(context, options, body, &job, row);
+        status = bench_measure(context, options, body, job, row);
     }
-    if (status == HOT_OK && options->peer)
-        status = time_dwidenoise(context, signals, report, "40x40x16x64, window 5, every voxel");
-    hot_context_free(context, signals);
-    hot_context_free(context, job.denoised);
-    hot_context_free(context, job.noise);
+    return status;
+}
+
+/* On a device and no other: a context that may choose would take the CPU where the GPU fails. */
+static hot_status measure_on(hot_context *context, hot_device device, const bench_options *options,
+                             bench_report *report)
+{
+    const int gpu = device == HOT_DEVICE_CUDA;
+    hot_context_options how = {.size = sizeof how,
+                               .device = device,
+                               .device_number = hot_context_device_number(context),
+                               .threads = hot_context_threads(context)};
+    hot_context *own = NULL;
+    hot_status status = HOT_OK;
+    if (hot_context_create(&how, &own) != HOT_OK)
+        return hot_context_fail(context, HOT_ERROR_MEMORY, "no memory for a context");
+    for (int is_complex = 0; is_complex < 2 && status == HOT_OK; is_complex++) {
+        denoise_job job;
+        status = make_job(context, gpu ? 100 : SIDE, gpu ? 60 : SLICES, is_complex, &job);
+        if (status != HOT_OK)
+            break;
+        status = measure_steps(own, options, report, &job, gpu ? "cuda" : "cpu");
+        if (status != HOT_OK)
+            hot_context_fail(context, status, "%s", hot_context_message(own));
+        else if (!gpu && !is_complex && options->peer)
+            status = time_dwidenoise(context, job.signals, report, "40x40x16x64, window 5, every voxel");
+        free_job(context, &job);
+    }
+    hot_context_destroy(&own);
+    return status;
+}
+
+static hot_status run_denoise(hot_context *context, const bench_options *options, bench_report *report)
+{
+    if (options->peer && strcmp(options->peer, "dwidenoise") != 0)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise knows the peer dwidenoise, not '%s'",
+                                options->peer);
+    const hot_device device = hot_context_device(context);
+    hot_status status = HOT_OK;
+    if (device != HOT_DEVICE_CUDA)
+        status = measure_on(context, HOT_DEVICE_CPU, options, report);
+    if (status == HOT_OK && (device == HOT_DEVICE_CUDA || (device == HOT_DEVICE_AUTO && hot_cuda_count() > 0)))
+        status = measure_on(context, HOT_DEVICE_CUDA, options, report);
     return status;
 }
 

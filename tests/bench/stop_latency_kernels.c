@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <hotfiber/denoise.h>
 #include <hotfiber/directions.h>
 #include <hotfiber/lowrank.h>
 #include <hotfiber/sshopm.h>
@@ -86,9 +87,10 @@ int main(int argc, char **argv)
     float *tensors = malloc(count * UNIQUE * sizeof *tensors), *directions = calloc(count, 9 * sizeof *directions);
     float *signals = malloc(count * VOLUMES * sizeof *signals), starts[3 * STARTS];
     float *lambda = calloc(some, STARTS * sizeof *lambda), *x = calloc(some, 3 * STARTS * sizeof *x);
+    float *denoised = malloc(count * VOLUMES * sizeof *denoised);
     uint8_t *found = calloc(count, 1);
     double b[VOLUMES], gradients[3 * VOLUMES], shell_b = 3000, response[5] = {0};
-    if (!tensors || !directions || !signals || !lambda || !x || !found)
+    if (!tensors || !directions || !signals || !lambda || !x || !found || !denoised)
         return 1;
     for (size_t i = 0; i < count * UNIQUE; i++)
         tensors[i] = (float)(check_random(&seed) - 0.3);
@@ -150,7 +152,11 @@ int main(int argc, char **argv)
     start();
     status = hot_signal_fibers_f32(context, &how, &scheme, count, signals, NULL, NULL, NULL, &result);
     stop(context, "signal: 72 volumes", status);
-    free(tensors), free(directions), free(signals), free(lambda), free(x), free(found);
+    const size_t volume[3] = {50, 50, count / 2500};
+    start();
+    status = hot_denoise_f32(context, NULL, volume, VOLUMES, signals, NULL, denoised, NULL);
+    stop(context, "denoise: 72 volumes", status);
+    free(tensors), free(directions), free(signals), free(lambda), free(x), free(found), free(denoised);
     hot_context_destroy(&context);
     return 0;
 }

@@ -15,7 +15,7 @@ done <commands.txt
 [ $failed = 0 ] || exit 1
 
 # Each stage took part, in both directions.
-for stage in info convert phantom response fit peaks eig score run export; do
+for stage in info convert phantom denoise response fit peaks eig score run export; do
     grep -q "hotfiber $stage" commands.txt || { echo "not so: no example with $stage"; failed=1; }
 done
 grep -q '| hotfiber' commands.txt && grep -q 'hotfiber.*| teem-unu' commands.txt &&

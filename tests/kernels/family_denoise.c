@@ -1,5 +1,5 @@
-/* Denoising against the reference, which goes window by window with Jacobi's rotations; slabs, masks, flags; and on data
- * whose noise is known. */
+/* Denoising against the reference, which goes window by window with Jacobi's rotations; slabs, masks, flags; and on
+ * data whose noise is known. */
 #include "checker.h"
 
 #include <hotfiber/denoise.h>
@@ -13,7 +13,8 @@ typedef struct scene {
 static scene make_scene(uint64_t *seed, size_t ni, size_t nj, size_t nk, size_t volumes, int is_complex, double sigma)
 {
     enum { TISSUES = 4 };
-    scene s = {.size = {ni, nj, nk}, .volumes = volumes, .width = volumes * (is_complex ? 2 : 1), .voxels = ni * nj * nk};
+    scene s = {
+        .size = {ni, nj, nk}, .volumes = volumes, .width = volumes * (is_complex ? 2 : 1), .voxels = ni * nj * nk};
     s.clean = calloc(s.voxels * s.width + 1, sizeof *s.clean);
     s.noisy = calloc(s.voxels * s.width + 1, sizeof *s.noisy);
     double *signal = malloc(TISSUES * volumes * sizeof *signal), place[TISSUES][3];
@@ -53,24 +54,26 @@ static void free_scene(scene *s)
     free(s->noisy);
 }
 
-static void compare(check_run *run, const scene *s, const float *x, const float *y, const float *noise, const float *other,
-                    double allowed)
+static void compare(check_run *run, const scene *s, const float *x, const float *y, const float *noise,
+                    const float *other, double allowed)
 {
     for (size_t v = 0; v < s->voxels; v++) {
         double worst = 0;
-        const int same = memcmp(x + v * s->width, y + v * s->width, s->width * sizeof *x) == 0; /* NaN and Inf as they came */
+        const int same =
+            memcmp(x + v * s->width, y + v * s->width, s->width * sizeof *x) == 0; /* NaN and Inf as they came */
         for (size_t k = 0; k < s->width && !same; k++) {
             double difference = fabs((double)x[v * s->width + k] - (double)y[v * s->width + k]);
             worst = difference <= 1e30 ? fmax(worst, difference) : INFINITY;
         }
         CHECK_ITEM(run, v, worst <= allowed, "a signal is %g off", worst);
-        CHECK_ITEM(run, v, (isnan(noise[v]) && isnan(other[v])) || fabsf(noise[v] - other[v]) <= 1e-4f * fabsf(other[v]) + 1e-6,
+        CHECK_ITEM(run, v,
+                   (isnan(noise[v]) && isnan(other[v])) || fabsf(noise[v] - other[v]) <= 1e-4f * fabsf(other[v]) + 1e-6,
                    "noise %g, not %g", (double)noise[v], (double)other[v]);
     }
 }
 
-static void check_reference(check_run *run, const char *name, const size_t size[3], size_t volumes, hot_denoise_options options,
-                            int spoil)
+static void check_reference(check_run *run, const char *name, const size_t size[3], size_t volumes,
+                            hot_denoise_options options, int spoil)
 {
     if (!check_wanted(run, name))
         return;
@@ -86,7 +89,8 @@ static void check_reference(check_run *run, const char *name, const size_t size[
     }
     const float *signals = check_input(run, s.noisy, s.voxels * s.width * sizeof(float));
     const uint8_t *mask = spoil ? check_input(run, made, s.voxels) : NULL;
-    float *out = check_output(run, s.voxels * s.width * sizeof(float)), *noise = check_output(run, s.voxels * sizeof(float));
+    float *out = check_output(run, s.voxels * s.width * sizeof(float)),
+          *noise = check_output(run, s.voxels * sizeof(float));
     float *expected = malloc(s.voxels * s.width * sizeof(float)), *level = malloc(s.voxels * sizeof(float));
     if (hot_denoise_f32(run->reference, &options, s.size, volumes, signals, mask, expected, level) != HOT_OK)
         check_fail(run, 0, "the reference failed: %s", hot_context_message(run->reference));
@@ -96,10 +100,13 @@ static void check_reference(check_run *run, const char *name, const size_t size[
         compare(run, &s, out, expected, noise, level, 0.01);
         for (size_t v = 0; v < s.voxels && spoil; v++)
             if (!made[v] || v == s.voxels / 2 || v == s.voxels / 3)
-                CHECK_ITEM(run, v, memcmp(out + v * s.width, s.noisy + v * s.width, s.width * 4) == 0 && (made[v] || noise[v] == 0),
+                CHECK_ITEM(run, v,
+                           memcmp(out + v * s.width, s.noisy + v * s.width, s.width * 4) == 0 &&
+                               (made[v] || noise[v] == 0),
                            "an unused voxel was changed");
         check_call(run, hot_denoise_f32(run->context, &options, s.size, volumes, signals, mask, expected, NULL));
-        CHECK_ITEM(run, 0, memcmp(out, expected, s.voxels * s.width * 4) == 0, "without the noise map the result differs");
+        CHECK_ITEM(run, 0, memcmp(out, expected, s.voxels * s.width * 4) == 0,
+                   "without the noise map the result differs");
     }
     check_case_end(run);
     free(expected);
@@ -117,7 +124,8 @@ static void check_truth(check_run *run, size_t volumes, int is_complex)
     const double sigma = 25;
     scene s = make_scene(&run->seed, 14, 13, 12, volumes, is_complex, sigma);
     hot_denoise_options options = {.size = sizeof options, .is_complex = is_complex};
-    float *out = check_output(run, s.voxels * s.width * sizeof(float)), *noise = check_output(run, s.voxels * sizeof(float));
+    float *out = check_output(run, s.voxels * s.width * sizeof(float)),
+          *noise = check_output(run, s.voxels * sizeof(float));
     if (check_call(run, hot_denoise_f32(run->context, &options, s.size, volumes, s.noisy, NULL, out, noise))) {
         double mean = 0, error = 0, cross = 0, signal = 0, left = 0;
         for (size_t v = 0; v < s.voxels; v++)
@@ -129,8 +137,10 @@ static void check_truth(check_run *run, size_t volumes, int is_complex)
         }
         error = sqrt(error / (double)(s.voxels * s.width));
         CHECK_ITEM(run, 0, fabs(mean - sigma) <= 0.03 * sigma, "noise level %g, not %g", mean, sigma);
-        CHECK_ITEM(run, 0, error <= (is_complex ? 0.45 : 0.4) * sigma, "root mean square error %g of noise %g", error, sigma);
-        CHECK_ITEM(run, 0, fabs(cross) <= 0.02 * sqrt(signal * left), "the residual holds signal: %g", cross / sqrt(signal * left));
+        CHECK_ITEM(run, 0, error <= (is_complex ? 0.45 : 0.4) * sigma, "root mean square error %g of noise %g", error,
+                   sigma);
+        CHECK_ITEM(run, 0, fabs(cross) <= 0.02 * sqrt(signal * left), "the residual holds signal: %g",
+                   cross / sqrt(signal * left));
     }
     check_case_end(run);
     free_scene(&s);
@@ -153,10 +163,11 @@ static void check_slabs(check_run *run, size_t volumes, size_t side, int is_comp
             size_t end = begin + thick < 13 ? begin + thick : 13, low = begin < side - 1 ? 0 : begin - (side - 1);
             size_t high = end + side - 1 < 13 ? end + side - 1 : 13, size[3] = {9, 8, high - low};
             options.slices = 13, options.first = low, options.begin = begin, options.end = end;
-            check_call(run, hot_denoise_f32(run->context, &options, size, volumes, s.noisy + low * plane * s.width, NULL,
-                                            slab + begin * plane * s.width, level + begin * plane));
+            check_call(run, hot_denoise_f32(run->context, &options, size, volumes, s.noisy + low * plane * s.width,
+                                            NULL, slab + begin * plane * s.width, level + begin * plane));
         }
-        CHECK_ITEM(run, thick, memcmp(whole, slab, bytes) == 0 && memcmp(noise, level, s.voxels * 4) == 0, "slabs show");
+        CHECK_ITEM(run, thick, memcmp(whole, slab, bytes) == 0 && memcmp(noise, level, s.voxels * 4) == 0,
+                   "slabs show");
     }
     options.slices = 0;
     for (int threads = 1; threads < 4; threads += 2) {
@@ -164,7 +175,8 @@ static void check_slabs(check_run *run, size_t volumes, size_t side, int is_comp
         hot_context *context = NULL;
         if (hot_context_create(&how, &context) != HOT_OK)
             exit(2);
-        check_call(run, hot_denoise_f32(context, &options, s.size, volumes, s.noisy, NULL, threads == 1 ? whole : slab, NULL));
+        check_call(
+            run, hot_denoise_f32(context, &options, s.size, volumes, s.noisy, NULL, threads == 1 ? whole : slab, NULL));
         hot_context_destroy(&context);
     }
     CHECK_ITEM(run, 0, memcmp(whole, slab, bytes) == 0, "the number of threads shows");
@@ -172,13 +184,14 @@ static void check_slabs(check_run *run, size_t volumes, size_t side, int is_comp
     free_scene(&s);
 }
 
-/* Every size that one of the GPU's ways to eigenvectors takes, and one more: over volumes, and over voxels. (The reference takes its
- * time: on the CPU, which has one way, the smaller ones only.) */
+/* Every size that one of the GPU's ways to eigenvectors takes, and one more: over volumes, and over voxels. (The
+ * reference takes its time: on the CPU, which has one way, the smaller ones only.) */
 static void check_ways(check_run *run)
 {
     const size_t block[3] = {6, 5, 6};
     hot_denoise_options wide = {.window = {5, 5, 6}}, pair = {.window = {2, 2, 2}};
-    const size_t reals[] = {15, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 95, 96, 97, 127, 128, 129}, complexes[] = {12, 17, 32, 33, 64, 65, 96, 97};
+    const size_t reals[] = {15, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 95, 96, 97, 127, 128, 129},
+                 complexes[] = {12, 17, 32, 33, 64, 65, 96, 97};
     check_reference(run, "two volumes", block, 2, pair, 0);
     check_reference(run, "three volumes", block, 3, pair, 1);
     for (size_t k = 0; k < sizeof reals / sizeof *reals && (run->cuda || reals[k] < 49); k++)
@@ -191,8 +204,8 @@ static void check_ways(check_run *run)
         for (int is_complex = 0; is_complex < (k < 4 ? 2 : 1); is_complex++) {
             hot_denoise_options options = {.step = {3, 3, 3}, .is_complex = is_complex};
             memcpy(options.window, windows[k], sizeof options.window);
-            check_reference(run, is_complex ? "over voxels, complex" : "over voxels", small, windows[k][0] * windows[k][1] * windows[k][2] + 9,
-                            options, (int)k % 2);
+            check_reference(run, is_complex ? "over voxels, complex" : "over voxels", small,
+                            windows[k][0] * windows[k][1] * windows[k][2] + 9, options, (int)k % 2);
         }
 }
 
@@ -203,10 +216,12 @@ static void check_equal(check_run *run, size_t volumes, int is_complex)
     hot_denoise_options options = {.size = sizeof options, .window = {3, 3, 3}, .is_complex = is_complex};
     check_case_begin(run, is_complex ? "equal eigenvalues, complex" : "equal eigenvalues", volumes);
     scene s = {.size = {6, 6, 5}, .volumes = volumes, .width = width, .voxels = voxels};
-    float *x = calloc(voxels * width, sizeof *x), *expected = malloc(voxels * width * sizeof *x), *level = malloc(voxels * sizeof *x);
+    float *x = calloc(voxels * width, sizeof *x), *expected = malloc(voxels * width * sizeof *x),
+          *level = malloc(voxels * sizeof *x);
     for (size_t v = 0; v < voxels; v++)
         for (size_t k = 0; k < width; k++)
-            x[v * width + k] = k / parts < 3 ? k == v % 3 * parts ? 1000.f : 0.f : (float)(0.1 * check_random_normal(&run->seed));
+            x[v * width + k] =
+                k / parts < 3 ? k == v % 3 * parts ? 1000.f : 0.f : (float)(0.1 * check_random_normal(&run->seed));
     float *out = check_output(run, voxels * width * sizeof(float)), *noise = check_output(run, voxels * sizeof(float));
     if (hot_denoise_f32(run->reference, &options, size, volumes, x, NULL, expected, level) != HOT_OK)
         check_fail(run, 0, "the reference failed: %s", hot_context_message(run->reference));
@@ -226,12 +241,14 @@ static void check_batches(check_run *run, int is_complex)
         return;
     check_case_begin(run, is_complex ? "many windows, complex" : "many windows", volumes);
     scene s = make_scene(&run->seed, 41, 38, 31, volumes, is_complex, 30);
-    hot_denoise_options options = {.size = sizeof options, .window = {3, 3, 3}, .step = {1, 1, 1}, .is_complex = is_complex};
+    hot_denoise_options options = {
+        .size = sizeof options, .window = {3, 3, 3}, .step = {1, 1, 1}, .is_complex = is_complex};
     uint8_t *mask = malloc(s.voxels);
     for (size_t v = 0; v < s.voxels; v++)
         mask[v] = (v / 41 / 38 % 7 > 1 && v % 41 > 8) || v % 1000 == 0;
     float *expected = malloc(s.voxels * s.width * sizeof(float)), *level = malloc(s.voxels * sizeof(float));
-    float *out = check_output(run, s.voxels * s.width * sizeof(float)), *noise = check_output(run, s.voxels * sizeof(float));
+    float *out = check_output(run, s.voxels * s.width * sizeof(float)),
+          *noise = check_output(run, s.voxels * sizeof(float));
     hot_context_options how = {.size = sizeof how, .device = HOT_DEVICE_CPU};
     hot_context *context = NULL;
     if (hot_context_create(&how, &context) != HOT_OK)
@@ -254,7 +271,8 @@ static void check_clean(check_run *run, double sigma)
     scene s = make_scene(&run->seed, 7, 7, 6, 12, 0, sigma);
     for (size_t k = 0; k < 3 * 49 * 12 && sigma == 0; k++)
         s.noisy[k] = 0;
-    float *out = check_output(run, s.voxels * s.width * sizeof(float)), *noise = check_output(run, s.voxels * sizeof(float));
+    float *out = check_output(run, s.voxels * s.width * sizeof(float)),
+          *noise = check_output(run, s.voxels * sizeof(float));
     if (check_call(run, hot_denoise_f32(run->context, NULL, s.size, 12, s.noisy, NULL, out, noise)))
         for (size_t k = 0; k < s.voxels * s.width; k++)
             CHECK_ITEM(run, k / s.width, fabs((double)out[k] - (double)s.noisy[k]) <= 0.01 + 5 * sigma, "%g became %g",
@@ -269,9 +287,9 @@ static void check_arguments(check_run *run)
     float x[64 * 4] = {0}, y[64 * 4];
     const size_t size[3] = {4, 4, 4}, none[3] = {4, 0, 4};
     hot_denoise_options options = {.size = sizeof options};
-#define REFUSED(SIZE, VOLUMES, STATUS)                                                                                \
-    CHECK_ITEM(run, 0, hot_denoise_f32(run->context, &options, SIZE, VOLUMES, x, NULL, y, NULL) == (STATUS), "line %d", \
-               __LINE__);                                                                                             \
+#define REFUSED(SIZE, VOLUMES, STATUS)                                                                                 \
+    CHECK_ITEM(run, 0, hot_denoise_f32(run->context, &options, SIZE, VOLUMES, x, NULL, y, NULL) == (STATUS),           \
+               "line %d", __LINE__);                                                                                   \
     options = (hot_denoise_options){.size = sizeof options}
     REFUSED(none, 4, HOT_ERROR_ARGUMENT);
     REFUSED(size, 1, HOT_ERROR_DATA);
@@ -295,7 +313,8 @@ static void check(check_run *run)
 {
     const size_t small[3] = {6, 5, 5}, flat[3] = {7, 6, 1}, row[3] = {23, 4, 3};
     hot_denoise_options cube = {.window = {3, 3, 3}}, every = {.window = {3, 3, 3}, .step = {1, 1, 1}};
-    hot_denoise_options veraart = {.window = {3, 3, 3}, .estimator = HOT_NOISE_EXP1}, uneven = {.window = {4, 3, 2}, .step = {3, 1, 2}};
+    hot_denoise_options veraart = {.window = {3, 3, 3}, .estimator = HOT_NOISE_EXP1},
+                        uneven = {.window = {4, 3, 2}, .step = {3, 1, 2}};
     check_reference(run, "windows of 27", small, 11, cube, 0);
     check_reference(run, "windows of 27", row, 16, cube, 0);
     check_reference(run, "windows of 27, every voxel", small, 7, every, 0);
@@ -340,7 +359,8 @@ static void bench_one(check_run *run, int is_complex)
         hot_denoise_options options = {.size = sizeof options, .step = {step, step, step}, .is_complex = is_complex};
         char name[64];
         double best = INFINITY, begin = check_now();
-        snprintf(name, sizeof name, "%s%zux%zux%zux64, windows of 125, step %zu", is_complex ? "complex " : "", side, side, slices, step);
+        snprintf(name, sizeof name, "%s%zux%zux%zux64, windows of 125, step %zu", is_complex ? "complex " : "", side,
+                 side, slices, step);
         if (!check_wanted(run, name))
             continue;
         do {

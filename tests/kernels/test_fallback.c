@@ -5,6 +5,7 @@
 
 #include <common/backend.h>
 #include <common/context_internal.h>
+#include <hotfiber/denoise.h>
 #include <hotfiber/directions.h>
 #include <hotfiber/sshopm.h>
 
@@ -174,10 +175,38 @@ static void check_families(void)
     CHECK(apart <= TENSORS * STARTS / 100, "%zu of %d limits are not the CPU's", apart, TENSORS * STARTS);
 }
 
+/* Denoising, whose sums over windows lie in the caller's memory: nothing of a GPU that failed is left in them. */
+static void check_denoise(void)
+{
+    enum { VOLUMES = 9, VOXELS = 8 * 7 * 6 };
+    const size_t size[3] = {8, 7, 6};
+    static float signals[VOXELS * VOLUMES], denoised[2][VOXELS * VOLUMES], noise[2][VOXELS];
+    uint64_t seed = 4;
+    for (size_t i = 0; i < VOXELS * VOLUMES; i++)
+        signals[i] = 100 * (float)(i % VOLUMES) + (float)check_random_normal(&seed);
+    for (int k = 0; k < 2; k++) {
+        said log = {0};
+        hot_context *context = make(k ? HOT_DEVICE_AUTO : HOT_DEVICE_CPU, k ? 1 : -1, &log);
+        memset(denoised[k], 0x55, sizeof denoised[k]);
+        memset(noise[k], 0x55, sizeof noise[k]);
+        CHECK(hot_denoise_f32(context, NULL, size, VOLUMES, signals, NULL, denoised[k], noise[k]) == HOT_OK, "%s",
+              hot_context_message(context));
+        if (k && hot_cuda_count() == 0)
+            CHECK(log.warnings + log.notes == 1, "%d warnings and %d notes, the last '%s'", log.warnings, log.notes,
+                  log.last);
+        hot_context_destroy(&context);
+    }
+    for (size_t i = 0; i < VOXELS * VOLUMES; i++)
+        CHECK_NEAR(denoised[1][i], denoised[0][i], 1e-2, "signal %zu", i);
+    for (size_t i = 0; i < VOXELS; i++)
+        CHECK_NEAR(noise[1][i], noise[0][i], 1e-4, "noise of voxel %zu", i);
+}
+
 int main(void)
 {
     check_broken();
     check_others();
     check_families();
+    check_denoise();
     HOT_TEST_END();
 }
