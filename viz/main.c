@@ -17,10 +17,10 @@
 
 static const cli_command command = {
     "view", "look at tensors and directions: a window, or pictures without a display", "FILE... [options]",
-    "FILE is the directory of a `hotfiber run`, a tensor field (NRRD), directions (NRRD, NIfTI, or our .vtp), or any "
-    "image on "
-    "the same voxels to put behind them. Every setting of the view is an option; in the window H lists keys and "
-    "mouse.\n\n"
+    "FILE is the directory of a `hotfiber run`, a tensor field (NRRD), directions (NRRD, NIfTI, or our .vtp), or an "
+    "image "
+    "to put behind them, which is shown where it lies, whatever its voxels. Every setting of the view is an option; in "
+    "the window H lists keys and mouse.\n\n"
     "  hotfiber view out\n"
     "  hotfiber view out --plane coronal --glyph surface --screenshot coronal.png --size 1600x1200\n"
     "  hotfiber view tensors.nrrd peaks.nii.gz t1.nii.gz --background t1\n"

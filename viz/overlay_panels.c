@@ -23,7 +23,9 @@ void hot_overlay_add_status(const hot_overlay_page *page)
     hot_scene_to_ras(scene, (const double[3]){voxel[0], voxel[1], voxel[2]}, ras);
     if (image) {
         hot_scene_value(scene, image, index, sample);
-        if (image->components == 1)
+        if (image->own_grid && isnan(sample[0]))
+            value[0] = '\0'; /* the crosshair is beyond the image */
+        else if (image->components == 1)
             snprintf(value, sizeof value, "%s %.4g", image->name, (double)sample[0]);
         else
             snprintf(value, sizeof value, "%s %.3g %.3g %.3g", image->name, (double)sample[0], (double)sample[1],

@@ -75,7 +75,9 @@ static void put_place(writer *out, const hot_scene *scene, const int voxel[3], s
         float values[3];
         hot_scene_value(scene, volume, index, values);
         put(out, "  %-*s ", widest, volume->name);
-        for (int c = 0; c < volume->components; c++)
+        if (volume->own_grid && isnan(values[0]))
+            put(out, " beyond this image");
+        for (int c = 0; c < volume->components && !(volume->own_grid && isnan(values[0])); c++)
             put(out, " %.5g", (double)values[c]);
         put(out, "\n");
     }

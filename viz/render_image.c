@@ -9,7 +9,8 @@
 static hot_status upload(hot_context *context, hot_image_renderer *image, const hot_scene *scene,
                          const hot_view_volume *volume)
 {
-    const size_t *size = scene->grid.size, slab = size[0] * size[1], components = (size_t)volume->components;
+    const size_t *size = volume->own_grid ? volume->size : scene->grid.size, slab = size[0] * size[1],
+                 components = (size_t)volume->components;
     const GLenum format = components == 3 ? GL_RGB : GL_RED;
     GLint most = 0;
     glGetIntegerv(GL_MAX_3D_TEXTURE_SIZE, &most);
@@ -40,7 +41,10 @@ static hot_status upload(hot_context *context, hot_image_renderer *image, const 
     for (size_t k = 0; k < size[2] && status == HOT_OK; k++) {
         for (size_t v = 0; v < slab; v++) {
             float *to = values + v * components;
-            hot_scene_value(scene, volume, k * slab + v, to);
+            if (volume->own_grid)
+                *to = volume->values[k * slab + v];
+            else
+                hot_scene_value(scene, volume, k * slab + v, to);
             for (size_t c = 0; c < components; c++)
                 to[c] = isfinite(to[c]) ? (float)(to[c] / white) : 0;
         }
@@ -119,7 +123,7 @@ void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot
     const double white = volume->components == 3 ? volume->window[1] : 1;
     for (int c = 0; c < 4; c++)
         for (int r = 0; r < 3; r++)
-            matrix[4 * c + r] = scene->from_ras[r][c];
+            matrix[4 * c + r] = volume->own_grid ? volume->from_ras[r][c] : scene->from_ras[r][c];
     matrix[15] = 1;
     glUseProgram(program);
     glActiveTexture(GL_TEXTURE0);
@@ -130,8 +134,8 @@ void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot
     hot_program_int(program, "volume", 0);
     hot_program_matrix(program, "view", viewport->matrix);
     hot_program_matrix(program, "from_ras", matrix);
-    hot_program_vec3(program, "voxels", (const double[3]){(double)scene->grid.size[0], (double)scene->grid.size[1],
-                                                          (double)scene->grid.size[2]});
+    const size_t *size = volume->own_grid ? volume->size : scene->grid.size;
+    hot_program_vec3(program, "voxels", (const double[3]){(double)size[0], (double)size[1], (double)size[2]});
     glUniform2f(glGetUniformLocation(program, "window"), (float)(low / white), (float)(white / (high - low)));
     hot_program_int(program, "colored", volume->components == 3);
     hot_program_float(program, "opacity", state->opacity);

@@ -30,11 +30,19 @@ static int invert(const double m[3][4], double inverse[3][4])
     return 1;
 }
 
+/* World vector of a grid's space x sign = RAS vector; an unknown space is taken for RAS. */
+static void ras_sign(hot_space space, double sign[3])
+{
+    sign[0] = space == HOT_SPACE_LAS || space == HOT_SPACE_LPS ? -1 : 1;
+    sign[1] = space == HOT_SPACE_LPS ? -1 : 1;
+    sign[2] = 1;
+}
+
 static hot_status set_geometry(hot_context *context, hot_scene *scene)
 {
     const hot_grid *grid = &scene->grid;
-    const double sign[3] = {grid->space == HOT_SPACE_LAS || grid->space == HOT_SPACE_LPS ? -1 : 1,
-                            grid->space == HOT_SPACE_LPS ? -1 : 1, 1};
+    double sign[3];
+    ras_sign(grid->space, sign);
     scene->voxels = 1;
     for (int d = 0; d < 3; d++) {
         if (grid->size[d] == 0 || grid->size[d] > 1000000000 || scene->voxels > SIZE_MAX / grid->size[d])
@@ -134,12 +142,34 @@ const hot_view_volume *hot_scene_volume(const hot_scene *scene, const char *name
     return NULL;
 }
 
+/* What an image of another grid has in the middle of a voxel of the scene. */
+static float image_value(const hot_scene *scene, const hot_view_volume *volume, size_t voxel)
+{
+    const size_t *size = scene->grid.size;
+    double at[3] = {(double)(voxel % size[0]), (double)(voxel / size[0] % size[1]),
+                    (double)(voxel / size[0] / size[1])};
+    size_t index = 0;
+    hot_scene_to_ras(scene, at, at);
+    apply((const double (*)[4])volume->from_ras, at, at);
+    for (int d = 2; d >= 0; d--) {
+        const double nearest = floor(at[d] + 0.5);
+        if (!(nearest >= 0 && nearest < (double)volume->size[d]))
+            return NAN;
+        index = index * volume->size[d] + (size_t)nearest;
+    }
+    return volume->values[index];
+}
+
 void hot_scene_value(const hot_scene *scene, const hot_view_volume *volume, size_t voxel, float *values)
 {
     const size_t row = 3 * (size_t)scene->max_fibers;
     const float *peaks = scene->peaks + voxel * row;
     switch ((hot_volume_source)volume->source) {
     case HOT_VOLUME_ARRAY:
+        if (volume->own_grid) {
+            values[0] = image_value(scene, volume, voxel);
+            break;
+        }
         for (int c = 0; c < volume->components; c++)
             values[c] = volume->values[voxel * (size_t)volume->components + (size_t)c];
         break;
@@ -186,13 +216,18 @@ static hot_status percentiles(const hot_scene *scene, const hot_view_volume *vol
                               double found[2])
 {
     enum { MOST = 100000 };
-    const size_t step = scene->voxels / MOST + 1;
+    const int own = volume->own_grid;
+    const size_t voxels = own ? volume->size[0] * volume->size[1] * volume->size[2] : scene->voxels;
+    const size_t step = voxels / MOST + 1;
     size_t taken = 0;
-    float *sample = hot_context_alloc(scene->context, scene->voxels / step + 1, 3 * sizeof *sample), values[3];
+    float *sample = hot_context_alloc(scene->context, voxels / step + 1, 3 * sizeof *sample), values[3];
     if (!sample)
         return HOT_ERROR_MEMORY;
-    for (size_t voxel = 0; voxel < scene->voxels; voxel += step) {
-        hot_scene_value(scene, volume, voxel, values);
+    for (size_t voxel = 0; voxel < voxels; voxel += step) {
+        if (own)
+            values[0] = volume->values[voxel];
+        else
+            hot_scene_value(scene, volume, voxel, values);
         for (int c = 0; c < volume->components; c++)
             if (isfinite(values[c]) && values[c] != 0)
                 sample[taken++] = values[c];
@@ -222,17 +257,85 @@ static hot_status add(hot_scene *scene, const hot_view_volume *volume)
     return HOT_OK;
 }
 
+/* Adds an array; a given image comes before those made of the fields. */
+static hot_status add_array(hot_scene *scene, const char *name, hot_view_volume *volume)
+{
+    strncpy(volume->name, name, sizeof volume->name - 1);
+    volume->source = HOT_VOLUME_ARRAY;
+    const int first = scene->volume[scene->automatic].source != HOT_VOLUME_ARRAY || scene->volumes == 0;
+    hot_status status = add(scene, volume);
+    if (status != HOT_OK)
+        hot_context_free(scene->context, volume->owned);
+    else if (first)
+        scene->automatic = scene->volumes - 1;
+    return status;
+}
+
 hot_status hot_scene_add_volume(hot_scene *scene, const char *name, int components, const float *values, int owned)
 {
-    hot_view_volume volume = {.components = components, .source = HOT_VOLUME_ARRAY, .values = values};
-    strncpy(volume.name, name, sizeof volume.name - 1);
+    hot_view_volume volume = {.components = components, .values = values};
     volume.owned = owned ? (float *)(uintptr_t)values : NULL;
-    const int first = scene->volume[scene->automatic].source != HOT_VOLUME_ARRAY || scene->volumes == 0;
-    hot_status status = add(scene, &volume);
-    if (status != HOT_OK)
-        hot_context_free(scene->context, volume.owned);
-    else if (first) /* a given image comes before those made of the fields */
-        scene->automatic = scene->volumes - 1;
+    return add_array(scene, name, &volume);
+}
+
+/* Whether the middle of a voxel of one grid is within another: of its corners and of 32 along each of its axes. */
+static int reaches_into(const double to_ras[3][4], const size_t size[3], const double from_ras[3][4],
+                        const size_t other[3])
+{
+    enum { STEPS = 32 };
+    for (int k = 0; k < STEPS; k++)
+        for (int j = 0; j < STEPS; j++)
+            for (int i = 0; i < STEPS; i++) {
+                const int step[3] = {i, j, k};
+                double at[3];
+                int inside = 1;
+                for (int d = 0; d < 3; d++)
+                    at[d] = floor(((double)size[d] - 1) * step[d] / (STEPS - 1) + 0.5);
+                apply(to_ras, at, at);
+                apply(from_ras, at, at);
+                for (int d = 0; d < 3; d++)
+                    inside &= at[d] >= -0.5 && at[d] <= (double)other[d] - 0.5;
+                if (inside)
+                    return 1;
+            }
+    return 0;
+}
+
+/* RAS mm of a grid's middle. */
+static void find_middle(const double to_ras[3][4], const size_t size[3], double middle[3])
+{
+    for (int d = 0; d < 3; d++)
+        middle[d] = ((double)size[d] - 1) / 2;
+    apply(to_ras, middle, middle);
+}
+
+hot_status hot_scene_add_image(hot_scene *scene, const char *name, const hot_grid *grid, float *values)
+{
+    hot_view_volume volume = {.components = 1, .values = values, .owned = values, .own_grid = 1};
+    double sign[3], to_ras[3][4], middle[2][3];
+    hot_status status = HOT_OK;
+    ras_sign(grid->space, sign);
+    memcpy(volume.size, grid->size, sizeof volume.size);
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 4; c++)
+            to_ras[r][c] = sign[r] * grid->to_world[r][c];
+    if (!invert((const double (*)[4])to_ras, volume.from_ras))
+        status = hot_context_fail(scene->context, HOT_ERROR_DATA, "an image whose axes lie in one plane");
+    else if (!reaches_into((const double (*)[4])to_ras, grid->size, (const double (*)[4])scene->from_ras,
+                           scene->grid.size) &&
+             !reaches_into((const double (*)[4])scene->to_ras, scene->grid.size,
+                           (const double (*)[4])volume.from_ras, grid->size)) {
+        find_middle((const double (*)[4])to_ras, grid->size, middle[0]);
+        find_middle((const double (*)[4])scene->to_ras, scene->grid.size, middle[1]);
+        status = hot_context_fail(
+            scene->context, HOT_ERROR_DATA,
+            "an image that lies beside the glyphs: its middle is at RAS %.1f %.1f %.1f mm, theirs at "
+            "%.1f %.1f %.1f",
+            middle[0][0], middle[0][1], middle[0][2], middle[1][0], middle[1][1], middle[1][2]);
+    }
+    if (status == HOT_OK)
+        return add_array(scene, name, &volume);
+    hot_context_free(scene->context, values);
     return status;
 }
 

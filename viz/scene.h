@@ -27,6 +27,9 @@ typedef struct hot_view_volume {
     const float *values;      /* voxels x components; NULL: computed when asked for, by hot_scene_value */
     int source;               /* hot_volume_source: where values come from */
     float *owned;             /* the same when the scene must free it, else NULL */
+    int own_grid;             /* 1: its voxels are not the scene's, but these: */
+    size_t size[3];           /* of its grid: values has so many */
+    double from_ras[3][4];    /* RAS mm -> its voxels */
     double window[2]; /* black and white: 2nd and 98th percentile of what is not zero, unless the kind says other */
 } hot_view_volume;
 
@@ -85,12 +88,16 @@ typedef struct hot_scene_parts {
 hot_status hot_scene_create(hot_context *context, const hot_scene_parts *parts, hot_scene **scene);
 /* Adds a volume of voxels x components floats. `owned`: freed with the scene by hot_context_free, also on failure. */
 hot_status hot_scene_add_volume(hot_scene *scene, const char *name, int components, const float *values, int owned);
+/* Adds an image of another grid, which is shown where it lies. Both spaces must be known. Errors besides:
+ * HOT_ERROR_DATA when it lies beside the scene, with how far. `values` as with owned. */
+hot_status hot_scene_add_image(hot_scene *scene, const char *name, const hot_grid *grid, float *values);
 void hot_scene_destroy(hot_scene **scene);
 
 /* The volume of this name; "auto" = the first; NULL when there is none ("none" among them). */
 const hot_view_volume *hot_scene_volume(const hot_scene *scene, const char *name);
 
-/* The values of one voxel: 1 or 3, as many as the volume has components. */
+/* The values of one voxel of the scene: 1 or 3, as many as the volume has components. An image of another grid has
+ * there the value of its nearest voxel, NaN where it has none. */
 void hot_scene_value(const hot_scene *scene, const hot_view_volume *volume, size_t voxel, float *values);
 
 /* One voxel's row of tensor values, confidence first, wherever it lies: a pointer to it, or into `room`. NULL when the

@@ -129,19 +129,14 @@ static hot_status read_run(hot_context *context, struct found *found, const char
 
 /* ---- One grid --------------------------------------------------------------------------------------------- */
 
-/* Whether two grids are the same voxels, by the distance of their corners in RAS. */
-static hot_status compare_grids(hot_context *context, const hot_grid *a, const hot_grid *b)
+/* How far two grids of the same sizes lie apart at most, in RAS mm, and half a voxel of the first; 0 where a space is
+ * not known. */
+static double grids_apart(const hot_grid *a, const hot_grid *b, double *half)
 {
     double m[3][4], n[3][4], farthest = 0, voxel = HUGE_VAL;
-    for (int d = 0; d < 3; d++)
-        if (a->size[d] != b->size[d])
-            return hot_context_fail(
-                context, HOT_ERROR_DATA,
-                "tensors have %zu x %zu x %zu voxels and directions %zu x %zu x %zu: they do not belong "
-                "together",
-                a->size[0], a->size[1], a->size[2], b->size[0], b->size[1], b->size[2]);
+    *half = 0;
     if (a->space == HOT_SPACE_UNKNOWN || b->space == HOT_SPACE_UNKNOWN)
-        return HOT_OK;
+        return 0;
     hot_grid_to_ras(a, m);
     hot_grid_to_ras(b, n);
     for (int corner = 0; corner < 8; corner++) {
@@ -156,10 +151,25 @@ static hot_status compare_grids(hot_context *context, const hot_grid *a, const h
     }
     for (int c = 0; c < 3; c++)
         voxel = fmin(voxel, sqrt(m[0][c] * m[0][c] + m[1][c] * m[1][c] + m[2][c] * m[2][c]));
-    if (farthest > voxel / 2)
+    *half = voxel / 2;
+    return farthest;
+}
+
+/* Whether tensors and directions are of the same voxels. */
+static hot_status compare_grids(hot_context *context, const hot_grid *a, const hot_grid *b)
+{
+    double half;
+    for (int d = 0; d < 3; d++)
+        if (a->size[d] != b->size[d])
+            return hot_context_fail(context, HOT_ERROR_DATA,
+                                    "tensors have %zu x %zu x %zu voxels and directions %zu x %zu x %zu: they do not "
+                                    "belong together",
+                                    a->size[0], a->size[1], a->size[2], b->size[0], b->size[1], b->size[2]);
+    const double farthest = grids_apart(a, b, &half);
+    if (farthest > half)
         return hot_context_fail(context, HOT_ERROR_DATA,
-                                "tensors and directions lie up to %.3g mm apart: they do not belong "
-                                "together",
+                                "tensors and directions lie up to %.3g mm apart: they do not "
+                                "belong together",
                                 farthest);
     return HOT_OK;
 }
@@ -220,16 +230,31 @@ static void base_name(const char *path, char name[HOT_VIEW_NAME])
     snprintf(name, HOT_VIEW_NAME, "%.*s", (int)strcspn(base, "."), base);
 }
 
+/* An image of the scene's voxels, or of others that lie where the scene is. */
 static hot_status add_file(hot_context *context, hot_scene *scene, const char *path)
 {
     float *values = NULL;
+    hot_grid grid;
     char name[HOT_VIEW_NAME];
+    double half;
     base_name(path, name);
-    hot_status status = hot_noise_map_load(context, path, &scene->grid, &values);
+    hot_status status = hot_image_load(context, path, &grid, &values);
     if (status != HOT_OK)
         return hot_context_add(context, status, "so '%s' is neither tensors, nor directions, nor an image behind them",
                                path);
-    return hot_scene_add_volume(scene, name, 1, values, 1);
+    const int same_size = memcmp(grid.size, scene->grid.size, sizeof grid.size) == 0;
+    if (same_size && grids_apart(&scene->grid, &grid, &half) <= half)
+        return hot_scene_add_volume(scene, name, 1, values, 1);
+    if (grid.space == HOT_SPACE_UNKNOWN || scene->grid.space == HOT_SPACE_UNKNOWN) {
+        hot_context_free(context, values);
+        return hot_context_fail(context, HOT_ERROR_DATA,
+                                "'%s' has %zu x %zu x %zu voxels and the glyphs %zu x %zu x %zu; where they lie is not "
+                                "known, so they must be the same",
+                                path, grid.size[0], grid.size[1], grid.size[2], scene->grid.size[0],
+                                scene->grid.size[1], scene->grid.size[2]);
+    }
+    status = hot_scene_add_image(scene, name, &grid, values);
+    return status == HOT_OK ? HOT_OK : hot_context_add(context, status, "that is '%s'", path);
 }
 
 /* The text of input.file in a run's report.json, NULL when there is none. */

@@ -22,12 +22,15 @@ static void save_tensors(hot_context *context, const char *path, double mm, size
     hot_tensor_field_destroy(&field);
 }
 
-/* An image of N x N x last voxels. */
-static void save_image(const char *path, int last)
+/* An image of N x N x last voxels, its first at RAS (x, -2, -2) mm; "" = where it lies is not said. */
+static void save_image(const char *path, int last, const char *x)
 {
     FILE *file = fopen(path, "w");
-    fprintf(file, "NRRD0005\ntype: unsigned char\ndimension: 3\nspace: right-anterior-superior\nsizes: %d %d %d\n"
-            "space directions: (1,0,0) (0,1,0) (0,0,1)\nspace origin: (-2,-2,-2)\nencoding: raw\n\n", N, N, last);
+    fprintf(file, "NRRD0005\ntype: unsigned char\ndimension: 3\nsizes: %d %d %d\nencoding: raw\n", N, N, last);
+    if (*x)
+        fprintf(file, "space: right-anterior-superior\nspace directions: (1,0,0) (0,1,0) (0,0,1)\n"
+                "space origin: (%s,-2,-2)\n", x);
+    fputc('\n', file);
     for (int v = 0; v < N * N * last; v++)
         fputc(1 + v % 9, file);
     fclose(file);
@@ -43,14 +46,18 @@ int main(void)
         return 1;
     save_tensors(context, "a.nrrd", 1, N);
     save_tensors(context, "other.nrrd", 2, N - 1);
-    save_image("t1.nrrd", N);
-    save_image("larger.nrrd", N + 2);
+    save_image("t1.nrrd", N, "-2");
+    save_image("larger.nrrd", N + 2, "-2.25");
+    save_image("beside.nrrd", N + 2, "4.75");
+    save_image("nowhere.nrrd", N + 2, "");
     FILE *broken = fopen("broken.nrrd", "w");
     fputs("NRRD0005\ntype: fl", broken);
     fclose(broken);
 
     const char *const first[] = {"a.nrrd"}, *const image[] = {"t1.nrrd"}, *const other[] = {"other.nrrd"};
-    const char *const bad[] = {"broken.nrrd"}, *const large_image[] = {"larger.nrrd"}, *const none[] = {"nothing.nrrd"};
+    const char *const bad[] = {"broken.nrrd"}, *const none[] = {"nothing.nrrd"};
+    const char *const beside[] = {"beside.nrrd"}, *const with_beside[] = {"a.nrrd", "beside.nrrd"};
+    const char *const with_nowhere[] = {"a.nrrd", "nowhere.nrrd"}, *const with_larger[] = {"a.nrrd", "larger.nrrd"};
     CHECK(hot_scene_load(context, first, 1, NULL, &scene) == HOT_OK, "%s", hot_context_message(context));
     hot_view_state_default(&state);
     CHECK(hot_view_state_resolve(context, scene, &state) == HOT_OK, "%s", hot_context_message(context));
@@ -65,13 +72,29 @@ int main(void)
               strstr(hot_context_message(context), "broken.nrrd"), "broken: %s", hot_context_message(context));
     CHECK(hot_scene_open_dropped(context, scene, NULL, none, 1, &state, &next) != HOT_OK && !next &&
               strstr(hot_context_message(context), "nothing.nrrd"), "not there: %s", hot_context_message(context));
-    CHECK(hot_scene_open_dropped(context, scene, NULL, large_image, 1, &state, &next) != HOT_OK && !next,
-          "an image of other voxels");
+    CHECK(hot_scene_open_dropped(context, scene, NULL, beside, 1, &state, &next) != HOT_OK && !next, "an image beside");
+    CHECK(hot_scene_load(context, with_beside, 2, NULL, &next) == HOT_ERROR_DATA && !next &&
+              strstr(hot_context_message(context), "lies beside the glyphs: its middle is at RAS 6.8 0.0 1.0 mm") &&
+              strstr(hot_context_message(context), "beside.nrrd"), "%s", hot_context_message(context));
+    CHECK(hot_scene_load(context, with_nowhere, 2, NULL, &next) == HOT_ERROR_DATA && !next &&
+              strstr(hot_context_message(context), "nowhere.nrrd") &&
+              strstr(hot_context_message(context), "5 x 5 x 7"), "%s", hot_context_message(context));
     CHECK(hot_scene_open_dropped(context, scene, NULL, none, 0, &state, &next) == HOT_ERROR_ARGUMENT && !next,
           "no file");
     CHECK(hot_scene_open_dropped(context, scene, NULL, none, 17, &state, &next) == HOT_ERROR_ARGUMENT && !next,
           "17 files");
     CHECK(memcmp(&before, &state, sizeof state) == 0, "the view is as it was");
+
+    /* an image of other voxels is seen where it lies: its value there, and none beyond its edge (4 - 2.25 + 0.5 mm) */
+    CHECK(hot_scene_load(context, with_larger, 2, NULL, &next) == HOT_OK, "%s", hot_context_message(context));
+    const hot_view_volume *larger = next ? hot_scene_volume(next, "larger") : NULL;
+    CHECK(larger && larger->own_grid && larger->size[2] == N + 2, "an image of its own grid");
+    for (size_t v = 0; v < VOXELS && larger; v++) {
+        float value;
+        hot_scene_value(next, larger, v, &value);
+        CHECK_NEAR(value, 1 + v % 9, 0, "voxel %zu", v); /* a quarter of a voxel off: the nearest is the same */
+    }
+    hot_scene_destroy(&next);
 
     /* an image goes behind what is there, and shows */
     CHECK(hot_scene_open_dropped(context, scene, NULL, image, 1, &state, &next) == HOT_OK, "%s",
@@ -116,7 +139,8 @@ int main(void)
     CHECK(hot_scene_create(context, &parts, &scene) == HOT_OK, "%s", hot_context_message(context));
     CHECK(hot_scene_read_again(context, scene, NULL, &state, &next) == HOT_ERROR_ARGUMENT && !next, "from memory");
     hot_scene_destroy(&scene);
-    static const char *const made[] = {"a.nrrd", "other.nrrd", "larger.nrrd", "broken.nrrd"};
+    static const char *const made[] = {"a.nrrd",      "other.nrrd",   "larger.nrrd",
+                                       "beside.nrrd", "nowhere.nrrd", "broken.nrrd"};
     for (size_t f = 0; f < sizeof made / sizeof made[0]; f++)
         remove(made[f]);
     CHECK(chdir("/") == 0 && rmdir(folder) == 0, "nothing is left");

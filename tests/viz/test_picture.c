@@ -330,6 +330,87 @@ static void test_window(struct shot *shot)
     hot_scene_destroy(&scene);
 }
 
+/* An image of another grid (finer, its axes turned and in another order, in another space) lies where it lies: its
+ * values are a ramp over RAS mm, which linear interpolation keeps. */
+static void test_other_grid(struct shot *shot)
+{
+    enum { NI = 30, NJ = 44, NK = 36 };
+    float rows[12][16] = {{0}};
+    for (int v = 0; v < 12; v++)
+        rows[v][0] = rows[v][1] = 1;
+    for (int turn = 0; turn < 4; turn++) {
+        const hot_space space = turn % 2 ? HOT_SPACE_LPS : HOT_SPACE_LAS;
+        uint64_t seed = 5;
+        const hot_grid grid = scene_turned_grid(4, 3, 1, turn / 2, &seed);
+        hot_grid other = {{NI, NJ, NK}, {{0}}, space};
+        hot_scene *scene = tensor_scene(shot->context, &grid, 4, rows[0]);
+        float *values = hot_context_alloc(shot->context, (size_t)NI * NJ * NK, sizeof *values);
+        double middle[3], q[4], sign[3];
+        if (!scene || !values)
+            return;
+        hot_scene_to_ras(scene, (const double[3]){1.5, 1, 0}, middle);
+        hot_space_ras_sign(space, sign);
+        hot_quaternion_axis((const double[3]){0.6, 0, 0.8}, 0.3 + turn, q);
+        for (int axis = 0; axis < 3; axis++) {
+            double along[3] = {0, 0, 0}, turned[3];
+            along[(axis + turn) % 3] = 0.4;
+            hot_quaternion_rotate(q, along, turned);
+            for (int d = 0; d < 3; d++)
+                other.to_world[d][axis] = sign[d] * turned[d];
+        }
+        for (int d = 0; d < 3; d++) {
+            other.to_world[d][3] = sign[d] * middle[d];
+            for (int axis = 0; axis < 3; axis++)
+                other.to_world[d][3] -= other.to_world[d][axis] * ((double)other.size[axis] - 1) / 2;
+        }
+        for (int k = 0, v = 0; k < NK; k++)
+            for (int j = 0; j < NJ; j++)
+                for (int i = 0; i < NI; i++, v++) {
+                    double at = 0;
+                    for (int d = 0; d < 3; d++) {
+                        const double *m = other.to_world[d];
+                        at += (d + 1) * (sign[d] * (m[0] * i + m[1] * j + m[2] * k + m[3]) - middle[d]);
+                    }
+                    values[v] = (float)at;
+                }
+        CHECK(hot_scene_add_image(scene, "ramp", &other, values) == HOT_OK, "%s", hot_context_message(shot->context));
+        bare(&shot->state);
+        shot->state.glyph = HOT_GLYPH_NONE;
+        shot->state.show_image = shot->state.interpolate = 1;
+        shot->state.opacity = 1;
+        strcpy(shot->state.background, "ramp");
+        shot->state.window[0] = -10;
+        shot->state.window[1] = 10;
+        for (int plane = 0; plane < 3; plane++) {
+            shot->state.plane = plane;
+            if (!take(shot, scene))
+                break;
+            long seen = 0;
+            for (int y = 20; y < SIDE; y += 20)
+                for (int x = 20; x < SIDE; x += 20) {
+                    const hot_viewport *viewport = &shot->layout.viewport[0];
+                    double ras[3], value = 0;
+                    int inside = hot_viewport_unproject(viewport, x + 0.5, y + 0.5, ras);
+                    for (int d = 0; d < 3; d++)
+                        value += (d + 1) * (ras[d] - middle[d]);
+                    for (int axis = 0; axis < 3; axis++) { /* not at its very edge */
+                        double along = 0;
+                        for (int d = 0; d < 3; d++)
+                            along += sign[d] * other.to_world[d][axis] * (ras[d] - middle[d]) / 0.16;
+                        inside &= fabs(along) < ((double)other.size[axis] - 1) / 2;
+                    }
+                    if (!inside)
+                        continue;
+                    seen++;
+                    CHECK_NEAR(pixel(shot, x, y)[0], 255 * fmin(fmax((value + 10) / 20, 0), 1), 2,
+                               "turn %d, plane %d, pixel %d %d", turn, plane, x, y);
+                }
+            CHECK(seen > 10, "%ld pixels", seen);
+        }
+        hot_scene_destroy(&scene);
+    }
+}
+
 /* Normalised, clipped, thresholded and masked glyphs. */
 static void test_sizes(struct shot *shot)
 {
@@ -490,6 +571,7 @@ int main(void)
         test_oblique(&shot);
         test_sticks_inside(&shot);
         test_window(&shot);
+        test_other_grid(&shot);
         test_sizes(&shot);
         test_detail(&shot);
         test_nothing(&shot);
