@@ -165,6 +165,39 @@ void hot_sphere_free(hot_context *context, hot_sphere *sphere)
     memset(sphere, 0, sizeof *sphere);
 }
 
+hot_status hot_sphere_halve(hot_context *context, const hot_sphere *sphere, hot_sphere *half)
+{
+    uint16_t *number = hot_context_calloc(context, sphere->vertices,
+                                          sizeof *number); /* of a vertex in the half, plus 1 */
+    *half = (hot_sphere){.parts = sphere->parts, .triangles = sphere->triangles / 2};
+    half->vertex = hot_context_alloc(context, sphere->vertices, sizeof *half->vertex);
+    half->triangle = hot_context_alloc(context, half->triangles, sizeof *half->triangle);
+    if (!number || !half->vertex || !half->triangle) {
+        hot_context_free(context, number);
+        hot_sphere_free(context, half);
+        return HOT_ERROR_MEMORY;
+    }
+    for (size_t t = 0; t < half->triangles; t++) /* the first ten faces are each opposite to one of the last ten */
+        for (int c = 0; c < 3; c++) {
+            const uint16_t old = sphere->triangle[t][c];
+            if (!number[old]) {
+                memcpy(half->vertex[half->vertices], sphere->vertex[old], sizeof *half->vertex);
+                number[old] = (uint16_t)++half->vertices;
+            }
+            half->triangle[t][c] = number[old] - 1;
+        }
+    for (size_t v = 0; v < half->vertices; v++)
+        for (size_t w = v + 1; w < half->vertices; w++) {
+            const float *a = half->vertex[v];
+            float *b = half->vertex[w];
+            if (fabsf(a[0] + b[0]) < 1e-5f && fabsf(a[1] + b[1]) < 1e-5f && fabsf(a[2] + b[2]) < 1e-5f)
+                for (int d = 0; d < 3; d++)
+                    b[d] = -a[d];
+        }
+    hot_context_free(context, number);
+    return HOT_OK;
+}
+
 /* The longest edges are this angle, divided by the square root of the parts. */
 static const double EDGE = 1.18;
 

@@ -21,6 +21,10 @@ typedef struct hot_sphere {
 } hot_sphere;
 
 hot_status hot_sphere_create(hot_context *context, int parts, hot_sphere *sphere);
+/* Half of it, for surfaces that are symmetric about their middle: ten faces of the icosahedron, none opposite to
+ * another, and the vertices they use. Where v and -v are both among those they are exactly opposite, so that what is
+ * computed of them is. */
+hot_status hot_sphere_halve(hot_context *context, const hot_sphere *sphere, hot_sphere *half);
 void hot_sphere_free(hot_context *context, hot_sphere *sphere);
 
 /* The coarsest of hot_sphere_parts (its place in the list) whose picture of a surface of this order is everywhere

@@ -246,6 +246,7 @@ hot_status hot_surface_list_make(hot_context *context, const hot_scene *scene, c
         goto cleanup;
     }
     memset(list->first, 0, sizeof list->first);
+    memset(list->widest, 0, sizeof list->widest);
     for (size_t g = 0; g < set->count; g++) {
         const size_t voxel = set->voxel[g];
         const double per_value = hot_scene_surface_mm(scene, state, voxel);
@@ -267,6 +268,7 @@ hot_status hot_surface_list_make(hot_context *context, const hot_scene *scene, c
         }
         const double pixels = radius / viewport->mm_per_pixel;
         detail[kept] = (uint8_t)(fixed >= 0 ? fixed : hot_glyph_detail(scene->order, pixels, tolerance(pixels)));
+        list->widest[detail[kept]] = fmaxf(list->widest[detail[kept]], item->reach);
         list->first[detail[kept++] + 1]++;
     }
     list->culled = set->count - kept;

@@ -28,9 +28,12 @@ static int listed(const char *extensions, const char *name)
 /* A context on a display; 0 when it has none. The core profile: legacy contexts of some drivers end at 3.0. */
 static int try_display(hot_headless *made, EGLDisplay display)
 {
-    static const EGLint wanted[] = {
-        EGL_CONTEXT_MAJOR_VERSION,           3,       EGL_CONTEXT_MINOR_VERSION, 3, EGL_CONTEXT_OPENGL_PROFILE_MASK,
-        EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT, EGL_NONE};
+    /* compute shaders come with 4.3; nothing else needs more than 3.3 */
+    static const EGLint wanted[2][7] = {
+        {EGL_CONTEXT_MAJOR_VERSION, 4, EGL_CONTEXT_MINOR_VERSION, 3, EGL_CONTEXT_OPENGL_PROFILE_MASK,
+         EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT, EGL_NONE},
+        {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 3, EGL_CONTEXT_OPENGL_PROFILE_MASK,
+         EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT, EGL_NONE}};
     static const EGLint any[] = {EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_NONE};
     static const EGLint small[] = {EGL_WIDTH, 1, EGL_HEIGHT, 1, EGL_NONE};
     EGLint major, minor, count = 0;
@@ -44,7 +47,8 @@ static int try_display(hot_headless *made, EGLDisplay display)
     eglChooseConfig(display, any, &config, 1, &count);
     if (count < 1 && !listed(extensions, "EGL_KHR_no_config_context"))
         goto failed;
-    made->gl = eglCreateContext(display, count ? config : NULL, EGL_NO_CONTEXT, wanted);
+    for (int w = 0; w < 2 && made->gl == EGL_NO_CONTEXT; w++)
+        made->gl = eglCreateContext(display, count ? config : NULL, EGL_NO_CONTEXT, wanted[w]);
     if (made->gl == EGL_NO_CONTEXT)
         goto failed;
     if (!listed(extensions, "EGL_KHR_surfaceless_context") && count)

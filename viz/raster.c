@@ -45,17 +45,6 @@ static void free_level(hot_context *context, raster_level *level)
 
 static size_t padded(size_t count, size_t to) { return (count + to - 1) / to * to; }
 
-/* A vertex and its antipode, where the half has both, are exactly opposite: so are then all results. */
-static void make_opposite(size_t count, float *const unit[3])
-{
-    for (size_t v = 0; v < count; v++)
-        for (size_t w = v + 1; w < count; w++)
-            if (fabsf(unit[0][v] + unit[0][w]) < 1e-5f && fabsf(unit[1][v] + unit[1][w]) < 1e-5f &&
-                fabsf(unit[2][v] + unit[2][w]) < 1e-5f)
-                for (int d = 0; d < 3; d++)
-                    unit[d][w] = -unit[d][v];
-}
-
 static void fill_forms(int order, const double sign[3], size_t count, float *const unit[3], float *forms)
 {
     int exponents[3 * RASTER_TERMS];
@@ -75,55 +64,40 @@ static void fill_forms(int order, const double sign[3], size_t count, float *con
 
 static hot_status make_level(hot_context *context, int parts, int order, const double sign[3], raster_level *level)
 {
-    hot_sphere sphere = {0};
-    uint16_t *number = NULL; /* of a vertex in the half, plus 1 */
-    hot_status status = hot_sphere_create(context, parts, &sphere);
-    if (status != HOT_OK)
-        return status;
-    /* the faces of the first ten are each opposite to one of the last ten */
-    const size_t triangles = sphere.triangles / 2, terms = (size_t)order * (size_t)(order + 1) / 2;
-    size_t vertices = 0;
-    number = hot_context_calloc(context, sphere.vertices, sizeof *number);
-    level->corner[0] = hot_context_calloc(context, padded(triangles, RASTER_LANES), 3 * sizeof **level->corner);
-    if (!number || !level->corner[0]) {
-        status = HOT_ERROR_MEMORY;
-        goto cleanup;
-    }
-    level->triangles = padded(triangles, RASTER_LANES);
-    for (int c = 1; c < 3; c++)
-        level->corner[c] = level->corner[0] + (size_t)c * level->triangles;
-    for (size_t t = 0; t < triangles; t++)
-        for (int c = 0; c < 3; c++) {
-            uint16_t *known = &number[sphere.triangle[t][c]];
-            if (!*known)
-                *known = (uint16_t)++vertices;
-            level->corner[c][t] = *known - 1;
-        }
-    level->vertices = padded(vertices, 2 * RASTER_LANES);
-    level->memory = hot_context_calloc(context, level->vertices, (6 + terms) * sizeof *level->memory);
-    if (!level->memory) {
-        status = HOT_ERROR_MEMORY;
-        goto cleanup;
-    }
+    hot_sphere sphere = {0}, half = {0};
     float *unit[3];
+    const size_t terms = (size_t)order * (size_t)(order + 1) / 2;
+    hot_status status = hot_sphere_create(context, parts, &sphere);
+    if (status == HOT_OK)
+        status = hot_sphere_halve(context, &sphere, &half);
+    if (status != HOT_OK)
+        goto cleanup;
+    level->triangles = padded(half.triangles, RASTER_LANES);
+    level->vertices = padded(half.vertices, 2 * RASTER_LANES);
+    level->corner[0] = hot_context_calloc(context, level->triangles, 3 * sizeof **level->corner);
+    level->memory = hot_context_calloc(context, level->vertices, (6 + terms) * sizeof *level->memory);
+    if (!level->corner[0] || !level->memory) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
+    for (int c = 0; c < 3; c++) {
+        level->corner[c] = level->corner[0] + (size_t)c * level->triangles;
+        for (size_t t = 0; t < half.triangles; t++)
+            level->corner[c][t] = half.triangle[t][c];
+    }
     for (int d = 0; d < 3; d++) {
         level->unit[d] = unit[d] = level->memory + (size_t)d * level->vertices;
         level->way[d] = level->memory + (size_t)(3 + d) * level->vertices;
+        for (size_t v = 0; v < level->vertices; v++)
+            unit[d][v] = half.vertex[v < half.vertices ? v : 0][d];
     }
-    for (size_t v = 0; v < sphere.vertices; v++)
-        for (int d = 0; d < 3 && number[v]; d++)
-            unit[d][number[v] - 1] = sphere.vertex[v][d];
-    make_opposite(vertices, unit);
-    for (size_t v = vertices; v < level->vertices; v++)
-        for (int d = 0; d < 3; d++)
-            unit[d][v] = unit[d][0];
     level->forms = level->memory + 6 * level->vertices;
     fill_forms(order, sign, level->vertices, unit, level->memory + 6 * level->vertices);
     level->bend = (float)hot_glyph_bend(order, parts);
 cleanup:
     if (status != HOT_OK)
         free_level(context, level);
-    hot_context_free(context, number);
+    hot_sphere_free(context, &half);
     hot_sphere_free(context, &sphere);
     return status;
 }

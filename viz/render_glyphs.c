@@ -237,6 +237,12 @@ static int by_processor(const hot_glyph_renderer *glyphs, const hot_scene *scene
     return state->raster == HOT_RASTER_CPU || (state->raster == HOT_RASTER_AUTO && glyphs->software);
 }
 
+/* The driver must have them, also where they are asked for. */
+static int by_compute(const hot_view_state *state)
+{
+    return state->raster == HOT_RASTER_COMPUTE && epoxy_gl_version() >= 43;
+}
+
 int hot_glyphs_need_depth(const hot_glyph_renderer *glyphs, const hot_scene *scene, const hot_view_state *state)
 {
     return (kinds_of(scene, state) & ~SURFACES) || !by_processor(glyphs, scene, state);
@@ -286,7 +292,7 @@ static void set_light(GLuint program, const hot_view_state *state, const hot_vie
 }
 
 static void draw_surfaces(hot_glyph_renderer *glyphs, const hot_viewport_glyphs *mine, const hot_scene *scene,
-                          const hot_view_state *state, const hot_viewport *viewport)
+                          const hot_view_state *state, const hot_viewport *viewport, int tiles)
 {
     const GLuint program = glyphs->surface;
     float to_voxel[9];
@@ -308,7 +314,7 @@ static void draw_surfaces(hot_glyph_renderer *glyphs, const hot_viewport_glyphs 
     for (int l = 0; l < HOT_SPHERES; l++) {
         const hot_glyph_mesh *mesh = &glyphs->mesh[l];
         const size_t from = mine->list.first[l], count = mine->list.first[l + 1] - from;
-        if (!count)
+        if (!count || (tiles && hot_tiles_take(&mine->list, viewport, l)))
             continue;
         const size_t whole = count / (size_t)mesh->copies, rest = count % (size_t)mesh->copies;
         glBindVertexArray(mesh->array);
@@ -372,14 +378,17 @@ hot_status hot_glyphs_draw(hot_context *context, hot_glyph_renderer *glyphs, int
     const hot_viewport_glyphs *mine = &glyphs->viewport[which];
     const int surfaces = mine->list.first[HOT_SPHERES] > 0, sticks = mine->sticks > 0;
     hot_status status = HOT_OK;
+    hot_raster_job job = {
+        .scene = scene, .state = state, .viewport = viewport, .set = &mine->set, .list = &mine->list};
+    job.samples = find_samples(job.sample);
     if (surfaces && mine->key.cpu) {
-        hot_raster_job job = {
-            .scene = scene, .state = state, .viewport = viewport, .set = &mine->set, .list = &mine->list};
-        job.samples = find_samples(job.sample);
         status = hot_raster_show(context, &glyphs->raster, &job, sticks || (viewport->space && state->show_image),
                                  bottom);
     } else if (surfaces) {
-        draw_surfaces(glyphs, mine, scene, state, viewport);
+        const int tiles = by_compute(state);
+        draw_surfaces(glyphs, mine, scene, state, viewport, tiles);
+        if (tiles)
+            status = hot_tiles_show(context, &glyphs->tiles, &job, &mine->items, &mine->values, bottom);
     }
     count_surfaces(&mine->list, counts);
     if (!sticks || status != HOT_OK)
@@ -421,6 +430,7 @@ void hot_glyphs_free(hot_context *context, hot_glyph_renderer *glyphs)
         glDeleteBuffers(1, &glyphs->mesh[l].indices);
     }
     hot_raster_renderer_free(context, &glyphs->raster);
+    hot_tiles_free(&glyphs->tiles);
     glDeleteProgram(glyphs->surface);
     glDeleteProgram(glyphs->stick);
     glDeleteVertexArrays(1, &glyphs->empty_array);

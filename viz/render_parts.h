@@ -17,6 +17,9 @@ hot_status hot_program_create(hot_context *context, const char *name, const char
 /* What is put before the surface shader: shade(), and form(), A x^m and A x^(m-1) of one order written out term by
  * term. Context memory. */
 char *hot_program_form(hot_context *context, int order);
+/* A compute shader, for which OpenGL 4.3 must be there. */
+hot_status hot_program_create_compute(hot_context *context, const char *name, const char *head, const char *text,
+                                      GLuint *program);
 void hot_program_matrix(GLuint program, const char *name, const double matrix[16]);
 void hot_program_vec3(GLuint program, const char *name, const double v[3]);
 void hot_program_int(GLuint program, const char *name, int value);
@@ -56,6 +59,27 @@ typedef struct hot_raster_renderer {
 hot_status hot_raster_show(hot_context *context, hot_raster_renderer *raster, const hot_raster_job *job, int depths,
                            int bottom);
 void hot_raster_renderer_free(hot_context *context, hot_raster_renderer *raster);
+
+/* ---- render_tiles.c --------------------------------------------------------------------------------------- */
+
+/* Draws surfaces by compute shaders. */
+typedef struct hot_tile_renderer {
+    int order;                /* that the program is for */
+    GLuint program, show, empty_array, depth, color;
+    int samples;              /* that `show` is for */
+    size_t room;              /* samples in depth and color */
+    struct {
+        hot_texture_buffer sphere, corners;
+        int vertices, triangles;
+    } level[HOT_SPHERES];
+} hot_tile_renderer;
+
+/* Whether glyphs of this level are drawn that way: larger ones are left to the hardware. */
+int hot_tiles_take(const hot_surface_list *list, const hot_viewport *viewport, int level);
+/* Draws those levels into the framebuffer; items and values are those of the shaders of OpenGL's own pipeline. */
+hot_status hot_tiles_show(hot_context *context, hot_tile_renderer *tiles, const hot_raster_job *job,
+                          const hot_texture_buffer *items, const hot_texture_buffer *values, int bottom);
+void hot_tiles_free(hot_tile_renderer *tiles);
 
 /* ---- render_glyphs.c -------------------------------------------------------------------------------------- */
 
@@ -97,6 +121,7 @@ typedef struct hot_glyph_renderer {
     hot_viewport_glyphs viewport[4];
     int software;     /* OpenGL is drawn by the processor */
     hot_raster_renderer raster;
+    hot_tile_renderer tiles;
 } hot_glyph_renderer;
 
 hot_status hot_glyphs_prepare(hot_context *context, hot_glyph_renderer *glyphs, int which, const hot_scene *scene,
@@ -139,6 +164,7 @@ void hot_overlay_renderer_free(hot_overlay_renderer *overlay);
 /* The shaders' texts, from viz/shaders. */
 extern const char hot_shader_surface_vert[], hot_shader_surface_frag[], hot_shader_shade_glsl[],
     hot_shader_stick_vert[], hot_shader_stick_frag[], hot_shader_image_vert[], hot_shader_image_frag[],
-    hot_shader_overlay_vert[], hot_shader_overlay_frag[], hot_shader_raster_vert[], hot_shader_raster_frag[];
+    hot_shader_overlay_vert[], hot_shader_overlay_frag[], hot_shader_raster_vert[], hot_shader_raster_frag[],
+    hot_shader_surface_glsl[], hot_shader_tile_comp[], hot_shader_tile_frag[];
 
 #endif

@@ -17,7 +17,41 @@ static hot_status compile(hot_context *context, const char *name, GLenum kind, c
         return HOT_OK;
     glGetShaderInfoLog(*shader, sizeof words, NULL, words);
     return hot_context_fail(context, HOT_ERROR_DEVICE, "the OpenGL driver refuses the %s shader of '%s': %s",
-                            kind == GL_VERTEX_SHADER ? "vertex" : "fragment", name, words);
+                            kind == GL_VERTEX_SHADER     ? "vertex"
+                            : kind == GL_FRAGMENT_SHADER ? "fragment"
+                                                         : "compute",
+                            name, words);
+}
+
+/* Links shaders, which are gone afterwards. */
+static hot_status link(hot_context *context, const char *name, const GLuint *shader, int count, GLuint *program)
+{
+    GLint done = 0;
+    char words[1024] = "";
+    *program = glCreateProgram();
+    for (int s = 0; s < count; s++)
+        glAttachShader(*program, shader[s]);
+    glLinkProgram(*program);
+    glGetProgramiv(*program, GL_LINK_STATUS, &done);
+    if (done)
+        return HOT_OK;
+    glGetProgramInfoLog(*program, sizeof words, NULL, words);
+    glDeleteProgram(*program);
+    *program = 0;
+    return hot_context_fail(context, HOT_ERROR_DEVICE, "the OpenGL driver cannot link '%s': %s", name, words);
+}
+
+hot_status hot_program_create_compute(hot_context *context, const char *name, const char *head, const char *text,
+                                      GLuint *program)
+{
+    const char *const texts[3] = {"#version 430 core\n", head, text};
+    GLuint shader = 0;
+    *program = 0;
+    hot_status status = compile(context, name, GL_COMPUTE_SHADER, texts, &shader);
+    if (status == HOT_OK)
+        status = link(context, name, &shader, 1, program);
+    glDeleteShader(shader);
+    return status;
 }
 
 hot_status hot_program_create(hot_context *context, const char *name, const char *head, const char *vertex,
@@ -27,25 +61,13 @@ hot_status hot_program_create(hot_context *context, const char *name, const char
     const char *const vertex_texts[3] = {version, head, vertex}, *const fragment_texts[3] = {version, fragment_head,
                                                                                              fragment};
     GLuint shader[2] = {0, 0};
-    GLint done = 0;
-    char words[1024] = "";
     *program = 0;
     hot_status status = compile(context, name, GL_VERTEX_SHADER, vertex_texts, &shader[0]);
     if (status == HOT_OK)
         status = compile(context, name, GL_FRAGMENT_SHADER, fragment_texts, &shader[1]);
     if (status != HOT_OK)
         goto cleanup;
-    *program = glCreateProgram();
-    glAttachShader(*program, shader[0]);
-    glAttachShader(*program, shader[1]);
-    glLinkProgram(*program);
-    glGetProgramiv(*program, GL_LINK_STATUS, &done);
-    if (!done) {
-        glGetProgramInfoLog(*program, sizeof words, NULL, words);
-        status = hot_context_fail(context, HOT_ERROR_DEVICE, "the OpenGL driver cannot link '%s': %s", name, words);
-        glDeleteProgram(*program);
-        *program = 0;
-    }
+    status = link(context, name, shader, 2, program);
 cleanup:
     glDeleteShader(shader[0]);
     glDeleteShader(shader[1]);
@@ -67,7 +89,7 @@ static double multinomial(int a, int b, int c)
  * three values of the tensor (kernels/symtensor/form3.h, the same formula). A x^m = x . A x^(m-1). */
 char *hot_program_form(hot_context *context, int order)
 {
-    enum { ROOM = 16384 };
+    enum { ROOM = 32768 };
     char *text = hot_context_alloc(context, ROOM, 1);
     size_t used = 0;
     if (!text)
@@ -94,7 +116,7 @@ char *hot_program_form(hot_context *context, int order)
             PUT(";\n    g += w * vec3(a%d.%c, a%d.%c, a%d.%c);\n", i / 4, "xyzw"[i % 4], j / 4, "xyzw"[j % 4],
                 (j + 1) / 4, "xyzw"[(j + 1) % 4]);
         }
-    PUT("    return dot(g, v);\n}\n");
+    PUT("    return dot(g, v);\n}\n%s", hot_shader_surface_glsl);
 #undef PUT
     return text;
 }

@@ -18,7 +18,12 @@ typedef enum hot_view_color {
     HOT_COLOR_VALUE, /* a scalar volume through a colour map, with a colour bar */
     HOT_COLOR_PLAIN  /* one light grey */
 } hot_view_color;
-typedef enum hot_view_raster { HOT_RASTER_AUTO = 0, HOT_RASTER_GPU, HOT_RASTER_CPU } hot_view_raster;
+typedef enum hot_view_raster {
+    HOT_RASTER_AUTO = 0,
+    HOT_RASTER_GPU,
+    HOT_RASTER_CPU,
+    HOT_RASTER_COMPUTE
+} hot_view_raster;
 typedef enum hot_view_extent { HOT_EXTENT_SLICES = 0, HOT_EXTENT_VOLUME } hot_view_extent;
 
 enum { HOT_VIEW_NAME = 64 };
@@ -55,8 +60,7 @@ typedef struct hot_view_state {
     double opacity;        /* of the background image behind the glyphs, 0 to 1 */
     double stick_width;    /* as a fraction of the voxel */
     int light;             /* 1: shaded by a light at the viewer */
-    int raster; /* hot_view_raster: who draws surfaces, OpenGL or viz/raster.h; auto: the latter where OpenGL is
-                   software */
+    int raster; /* hot_view_raster: who draws surfaces: OpenGL, viz/raster.h, or compute shaders */
     int detail; /* triangles of a surface: 0 = by its size on the screen, else the nearest sphere of viz/glyph.h */
     /* Around them */
     double canvas[3];      /* colour of empty space, 0 to 1 */

@@ -1,7 +1,7 @@
 /* The renderer's benchmark without files: for machines that have a GPU and little else (cmake --preset kernels-only).
  * Where the viewer is built, `hotfiber-view --bench` is the same.
  *
- *   viz_bench GLYPHS ORDER square|cube DETAIL SIZE SAMPLES FRAMES [PICTURE.ppm|- [auto|gpu|cpu]]
+ *   viz_bench GLYPHS ORDER square|cube DETAIL SIZE SAMPLES FRAMES [PICTURE.ppm|- [auto|gpu|cpu|compute]]
  *
  * DETAIL: triangles a glyph, 0 = by size. */
 #include <stdio.h>
@@ -17,9 +17,8 @@ int main(int argc, char **argv)
     float *tensors = NULL;
     hot_view_state state;
     if (argc < 8) {
-        fprintf(
-            stderr,
-            "usage: viz_bench GLYPHS ORDER square|cube DETAIL SIZE SAMPLES FRAMES [PICTURE.ppm|- [auto|gpu|cpu]]\n");
+        fprintf(stderr, "usage: viz_bench GLYPHS ORDER square|cube DETAIL SIZE SAMPLES FRAMES [PICTURE.ppm|- "
+                        "[auto|gpu|cpu|compute]]\n");
         return 2;
     }
     const size_t glyphs = (size_t)strtoull(argv[1], NULL, 10);
@@ -27,15 +26,17 @@ int main(int argc, char **argv)
     hot_view_state_default(&state);
     state.detail = atoi(argv[4]);
     state.show_image = 0;
-    if (argc > 9)
-        state.raster = strcmp(argv[9], "gpu") == 0 ? HOT_RASTER_GPU : strcmp(argv[9], "cpu") == 0 ? HOT_RASTER_CPU : 0;
     if (cube) {
         state.mode = HOT_VIEW_SPACE;
         state.extent = HOT_EXTENT_VOLUME;
     }
     if (hot_context_create(NULL, &context) != HOT_OK)
         return 1;
-    hot_status status = hot_bench_field(context, glyphs, order, cube, &tensors, &scene);
+    hot_status status = HOT_OK;
+    if (argc > 9)
+        status = hot_view_setting_parse(context, hot_view_setting_find("raster"), argv[9], &state);
+    if (status == HOT_OK)
+        status = hot_bench_field(context, glyphs, order, cube, &tensors, &scene);
     if (status == HOT_OK)
         status = hot_view_state_resolve(context, scene, &state);
     if (status == HOT_OK)

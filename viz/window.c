@@ -324,14 +324,16 @@ static hot_status open_window(window *view)
     char title[300];
     float scale_x, scale_y;
     snprintf(title, sizeof title, "%s – hotfiber", (*view->scene)->title);
-    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
-    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
     glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
     glfwWindowHint(GLFW_DEPTH_BITS, 24);
     glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
     glfwWindowHintString(GLFW_X11_CLASS_NAME, "hotfiber-view");
-    for (int samples = 4; samples >= 0 && !view->handle; samples -= 4) { /* smooth edges where there are */
+    /* smooth edges where there are, and 4.3 for compute shaders where it is; 3.3 is enough */
+    for (int attempt = 0; attempt < 4 && !view->handle; attempt++) {
+        const int samples = attempt < 2 ? 4 : 0, modern = attempt % 2 == 0;
+        glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, modern ? 4 : 3);
+        glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
         glfwWindowHint(GLFW_SAMPLES, samples);
         view->handle = glfwCreateWindow(options->width, options->height, title, NULL, NULL);
         if (!view->handle)

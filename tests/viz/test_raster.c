@@ -1,4 +1,5 @@
-/* Surfaces drawn by the processor against OpenGL's, pixel by pixel; without gaps; the same from any number of threads.
+/* Surfaces drawn by the processor and by compute shaders against OpenGL's, pixel by pixel; without gaps; the same from
+ * any number of threads.
  */
 #include "../check.h"
 #include "picture.h"
@@ -36,27 +37,15 @@ static void settings(hot_view_state *state)
 
 /* ---- Against OpenGL --------------------------------------------------------------------------------------- */
 
-/* Two pictures of one view: how many pixels differ by more than rounding, of how many that show something. An outline
- * may run through a sample on one picture and beside it on the other, for the two round places in their own ways; and
- * with several samples a pixel OpenGL has one colour of a triangle for all of them, from the pixel's middle, even where
- * that is outside the triangle: then only a single colour can be compared closely. */
-static void compare(hot_context *context, hot_pictures *pictures, const hot_scene *scene, hot_view_state *state,
-                    int close, const char *what)
+/* A picture of one view that another way than OpenGL's pipeline drew: how many pixels differ by more than rounding, of
+ * how many that show something. An outline may run through a sample on one picture and beside it on the other, for both
+ * round places in their own ways; and with several samples a pixel OpenGL has one colour of a triangle for all of them,
+ * from the pixel's middle, even where that is outside the triangle: then only a single colour can be compared closely.
+ */
+static void compare_pictures(const uint8_t *first, const uint8_t *rgb, int share, const char *what, const char *way)
 {
-    static uint8_t first[SIDE * SIDE * 3];
-    const uint8_t *rgb = NULL;
     long far = 0, seen = 0;
     double mean[2] = {0, 0};
-    for (state->raster = HOT_RASTER_GPU; state->raster <= HOT_RASTER_CPU; state->raster++) {
-        hot_status status = hot_view_state_resolve(context, scene, state);
-        if (status == HOT_OK)
-            status = hot_pictures_draw(pictures, scene, state, &rgb);
-        CHECK(status == HOT_OK, "%s: %s", what, hot_context_message(context));
-        if (status != HOT_OK)
-            return;
-        if (state->raster == HOT_RASTER_GPU)
-            memcpy(first, rgb, sizeof first);
-    }
     for (size_t p = 0; p < SIDE * SIDE; p++) {
         int most = 0, any = 0;
         for (size_t c = 0; c < 3; c++) {
@@ -67,11 +56,38 @@ static void compare(hot_context *context, hot_pictures *pictures, const hot_scen
             mean[1] += b;
         }
         seen += any != 0;
-        far += most > (close ? 6 : 32);
+        far += most > (share > 10 ? 6 : 32);
     }
-    CHECK(seen > SIDE * SIDE / 100, "%s: %ld pixels show something", what, seen);
-    CHECK(far <= 5 + seen / (close ? 200 : 10), "%s: %ld of %ld pixels differ", what, far, seen);
-    CHECK_NEAR(mean[0] / mean[1], 1, close ? 0.004 : 0.03, "%s: mean colour", what);
+    CHECK(seen > SIDE * SIDE / 100, "%s, %s: %ld pixels show something", what, way, seen);
+    CHECK(far <= 5 + seen / share, "%s, %s: %ld of %ld pixels differ", what, way, far, seen);
+    CHECK_NEAR(mean[0] / mean[1], 1, share > 10 ? 0.005 : 0.03, "%s, %s: mean colour", what, way);
+}
+
+/* The same view by OpenGL, by the processor and by compute shaders (which a driver below 4.3 has not: then by OpenGL).
+ */
+static void compare(hot_context *context, hot_pictures *pictures, const hot_scene *scene, hot_view_state *state,
+                    int close, const char *what)
+{
+    static uint8_t first[SIDE * SIDE * 3];
+    static const int ways[] = {HOT_RASTER_GPU, HOT_RASTER_CPU, HOT_RASTER_COMPUTE};
+    for (int w = 0; w < 3; w++) {
+        const uint8_t *rgb = NULL;
+        state->raster = ways[w];
+        hot_status status = hot_view_state_resolve(context, scene, state);
+        if (status == HOT_OK)
+            status = hot_pictures_draw(pictures, scene, state, &rgb);
+        CHECK(status == HOT_OK, "%s, way %d: %s", what, w, hot_context_message(context));
+        if (status != HOT_OK)
+            return;
+        if (w == 0)
+            memcpy(first, rgb, sizeof first);
+        else
+            compare_pictures(first, rgb,
+                             !close   ? 10
+                             : w == 1 ? 200
+                                      : 40,
+                             what, w == 1 ? "processor" : "compute shaders");
+    }
 }
 
 static void test_against_gl(hot_context *context, int samples)

@@ -1,0 +1,101 @@
+// One glyph per work group, drawn without the hardware's rasteriser: for cards that compute much faster than they set
+// up triangles. As viz/raster.h: half the sphere is computed, and of every triangle and its antipode the one that faces
+// the viewer is drawn. Two passes: depth first, then the colour of whatever has that depth. surface.glsl and MOST, the
+// vertices of the largest half sphere, are put before this text.
+layout(local_size_x = 32) in;
+
+uniform usamplerBuffer list;   // as surface.vert
+uniform samplerBuffer sphere;  // vertices of the half
+uniform usamplerBuffer corners; // its triangles
+uniform int first, count, vertices, triangles;
+uniform mat4 to_pixels;        // RAS mm -> 1/64 pixel from the bottom left, depth 0 to 1
+uniform ivec2 size;            // pixels
+uniform int samples;           // of each pixel
+uniform vec2 places[16];       // of those, in 1/64 pixel
+uniform vec4 reach;            // of those: lowest x, y and highest x, y
+uniform bool coloring;         // the second pass
+
+layout(std430, binding = 0) coherent buffer depth_buffer { uint depths[]; };
+layout(std430, binding = 1) coherent buffer color_buffer { uint colors[]; };
+
+shared vec3 place[MOST];              // from the glyph's middle
+shared uint front[MOST], back[MOST];  // colours of a vertex, and of the one opposite
+
+// To the nearest whole number, and -x to the opposite of where x goes.
+vec2 whole(vec2 x) { return sign(x) * floor(abs(x) + 0.5); }
+
+// Twice the area that a point p makes with an edge, positive on its left; whether the point is inside: one on the edge
+// belongs to one of the two triangles there.
+int edge(ivec2 along, ivec2 p) { return along.x * p.y - along.y * p.x; }
+bool inside(int twice, ivec2 along)
+{
+    return twice > 0 || (twice == 0 && (along.y < 0 || (along.y == 0 && along.x < 0)));
+}
+
+void draw(ivec3 corner, bool other, vec3 center)
+{
+    float way = other ? -1.0 : 1.0;
+    vec3 p = way * place[corner.x], q = way * place[corner.y], r = way * place[corner.z];
+    ivec2 a = ivec2(center.xy + p.xy), b = ivec2(center.xy + q.xy), c = ivec2(center.xy + r.xy);
+    ivec2 ab = b - a, bc = c - b, ca = a - c;
+    int area = ab.x * -ca.y + ab.y * ca.x;
+    if (area <= 0)
+        return;
+    ivec2 low = max(ivec2(ceil((vec2(min(a, min(b, c))) - reach.zw) / 64.0)), ivec2(0));
+    ivec2 high = min(ivec2(floor((vec2(max(a, max(b, c))) - reach.xy) / 64.0)), size - 1);
+    float z = center.z + p.z, zb = (q.z - p.z) / float(area), zc = (r.z - p.z) / float(area);
+    for (int y = low.y; y <= high.y; y++)
+        for (int x = low.x; x <= high.x; x++)
+            for (int s = 0; s < samples; s++) {
+                ivec2 from = 64 * ivec2(x, y) + ivec2(places[s]) - a;
+                int c_part = edge(ab, from), b_part = edge(ca, from), a_part = area - c_part - b_part;
+                if (!inside(c_part, ab) || !inside(b_part, ca) || !inside(a_part, bc))
+                    continue;
+                float deep = z + float(b_part) * zb + float(c_part) * zc;
+                if (!(deep >= 0.0 && deep < 1.0))
+                    continue;
+                uint bits = floatBitsToUint(deep);
+                int at = (y * size.x + x) * samples + s;
+                if (!coloring) {
+                    if (bits < depths[at])
+                        atomicMin(depths[at], bits);
+                } else if (bits == depths[at]) {
+                    float w = 1.0 / float(area);
+                    vec3 color = unpackUnorm4x8(other ? back[corner.x] : front[corner.x]).rgb * (float(a_part) * w) +
+                                 unpackUnorm4x8(other ? back[corner.y] : front[corner.y]).rgb * (float(b_part) * w) +
+                                 unpackUnorm4x8(other ? back[corner.z] : front[corner.z]).rgb * (float(c_part) * w);
+                    atomicMax(colors[at], packUnorm4x8(vec4(color, 1.0))); // of several at one depth always the same
+                }
+            }
+}
+
+void main()
+{
+    int item = int(gl_WorkGroupID.x + gl_WorkGroupID.y * gl_NumWorkGroups.x);
+    if (item >= count)
+        return;
+    uvec4 where = texelFetch(list, 2 * (first + item)), look = texelFetch(list, 2 * (first + item) + 1);
+    vec4 middle = to_pixels * vec4(uintBitsToFloat(where.xyz), 1.0);
+    vec3 center = vec3(whole(middle.xy), middle.z);
+    for (int n = int(gl_LocalInvocationID.x); n < vertices; n += 32) {
+        vec3 v = texelFetch(sphere, n).xyz, normal;
+        float radius = surface(int(where.w), uintBitsToFloat(look.x), v, normal);
+        vec3 way = radius * (mat3(to_pixels) * v);
+        place[n] = vec3(whole(way.xy), way.z);
+        if (coloring) {
+            vec3 color = surface_color(look.y, v), n1 = normalize(normal);
+            front[n] = packUnorm4x8(vec4(shade(color, n1), 1.0));
+            back[n] = packUnorm4x8(vec4(shade(color, -n1), 1.0));
+        }
+    }
+    barrier();
+    for (int t = int(gl_LocalInvocationID.x); t < triangles; t += 32) {
+        ivec3 corner = ivec3(texelFetch(corners, t).xyz);
+        vec2 ab = place[corner.y].xy - place[corner.x].xy, ac = place[corner.z].xy - place[corner.x].xy;
+        float area = ab.x * ac.y - ab.y * ac.x;
+        if (area > 0.0)
+            draw(corner, false, center);
+        else if (area < 0.0)
+            draw(corner.xzy, true, center); // seen through the middle it runs the other way round
+    }
+}
