@@ -48,10 +48,11 @@ static hot_status solve(hot_context *context, const hot_heev_options *options, h
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "heev: options->size is %zu, not %zu", options->size,
                                 sizeof *options);
     if (job->n > HOT_HEEV_MAX)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "heev: matrices of size %zu; at most %d", job->n, HOT_HEEV_MAX);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "heev: matrices of size %zu; at most %d", job->n,
+                                HOT_HEEV_MAX);
     if (options && options->largest > job->n)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "heev: the %zu largest eigenvalues of a matrix of size %zu",
-                                options->largest, job->n);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "heev: the %zu largest eigenvalues of a matrix of size %zu", options->largest, job->n);
     job->kept = options && options->largest ? options->largest : job->n;
     if (job->count == 0)
         return HOT_OK;
@@ -70,32 +71,32 @@ static hot_status solve(hot_context *context, const hot_heev_options *options, h
     return status;
 }
 
-hot_status hot_heev_f64(hot_context *context, const hot_heev_options *options, size_t n, size_t count, const double *matrices,
-                        double *values, double *vectors, uint8_t *flags)
+hot_status hot_heev_f64(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
+                        const double *matrices, double *values, double *vectors, uint8_t *flags)
 {
     hot_heev_job job = {.f64 = 1, .is_complex = 1, .n = n, .count = count, .matrices = matrices, .values = values,
                         .vectors = vectors, .flags = flags};
     return solve(context, options, &job);
 }
 
-hot_status hot_heev_f32(hot_context *context, const hot_heev_options *options, size_t n, size_t count, const float *matrices,
-                        float *values, float *vectors, uint8_t *flags)
+hot_status hot_heev_f32(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
+                        const float *matrices, float *values, float *vectors, uint8_t *flags)
 {
     hot_heev_job job = {.f64 = 0, .is_complex = 1, .n = n, .count = count, .matrices = matrices, .values = values,
                         .vectors = vectors, .flags = flags};
     return solve(context, options, &job);
 }
 
-hot_status hot_syev_f64(hot_context *context, const hot_heev_options *options, size_t n, size_t count, const double *matrices,
-                        double *values, double *vectors, uint8_t *flags)
+hot_status hot_syev_f64(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
+                        const double *matrices, double *values, double *vectors, uint8_t *flags)
 {
     hot_heev_job job = {.f64 = 1, .n = n, .count = count, .matrices = matrices, .values = values, .vectors = vectors,
                         .flags = flags};
     return solve(context, options, &job);
 }
 
-hot_status hot_syev_f32(hot_context *context, const hot_heev_options *options, size_t n, size_t count, const float *matrices,
-                        float *values, float *vectors, uint8_t *flags)
+hot_status hot_syev_f32(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
+                        const float *matrices, float *values, float *vectors, uint8_t *flags)
 {
     hot_heev_job job = {.f64 = 0, .n = n, .count = count, .matrices = matrices, .values = values, .vectors = vectors,
                         .flags = flags};

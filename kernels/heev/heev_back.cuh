@@ -1,5 +1,5 @@
-/* From the tridiagonal matrix's eigenvectors to the matrix's: V = Q Z with Q = H_(n-1) ... H_1, 16 reflections at a time as
- * 1 - Y T Y^H (Schreiber, Van Loan 1989). All in products on the tensor cores. */
+/* From the tridiagonal matrix's eigenvectors to the matrix's: V = Q Z with Q = H_(n-1) ... H_1, 16 reflections at a
+ * time as 1 - Y T Y^H (Schreiber, Van Loan 1989). All in products on the tensor cores. */
 #ifndef HOT_HEEV_BACK_CUH
 #define HOT_HEEV_BACK_CUH
 
@@ -12,7 +12,8 @@ enum { HEEV_JOIN_WARPS = 4, HEEV_JOIN_PITCH = HEEV_JOIN + 1 };
 
 /* T of a panel: a block per matrix and panel. With G = Y^H Y, column after column from the last on:
  * T(a, i) = -tau_i sum of T(a, b) G(b, i), i < b <= a, and T(i, i) = tau_i. */
-template <bool C> __global__ void __launch_bounds__(32 * HEEV_JOIN_WARPS) heev_join(const __grid_constant__ heev_plan plan)
+template <bool C>
+__global__ void __launch_bounds__(32 * HEEV_JOIN_WARPS) heev_join(const __grid_constant__ heev_plan plan)
 {
     typedef number<C> num;
     extern __shared__ double2 heev_memory[];
@@ -78,7 +79,8 @@ static inline size_t heev_join_room(size_t number_bytes)
     return (HEEV_JOIN_WARPS + 1) * HEEV_JOIN * HEEV_JOIN_PITCH * number_bytes;
 }
 
-/* A tile of 8 elements of 16 reflectors in shared memory: what a lane reads of it, either way, is no other lane's bank. */
+/* A tile of 8 elements of 16 reflectors in shared memory: what a lane reads of it, either way, is no other lane's
+ * bank. */
 template <bool C> struct heev_slot {
     static constexpr int PITCH = C ? 9 : 10, NUMBERS = 16 * PITCH;
 };
@@ -105,12 +107,12 @@ template <int PARTS> __device__ __forceinline__ void heev_turn(double c[PARTS][4
     }
 }
 
-/* A block per matrix and 16 vectors, which stay in registers, TILES times 8 elements in each warp; so do, in shared memory
- * (STAGED), the panel's reflectors: as soon as a tile has been used for the last time, the next panel's is sent for. Also the
- * eigenvalues, unscaled, and the flags. */
+/* A block per matrix and 16 vectors, which stay in registers, TILES times 8 elements in each warp; so do, in shared
+ * memory (STAGED), the panel's reflectors: as soon as a tile has been used for the last time, the next panel's is sent
+ * for. Also the eigenvalues, unscaled, and the flags. */
 template <bool C, int TILES, int WARPS, bool STAGED>
-__global__ void __launch_bounds__(32 * WARPS) heev_back(const __grid_constant__ heev_plan plan, void *values, void *vectors,
-                                                        uint8_t *flags)
+__global__ void __launch_bounds__(32 * WARPS)
+    heev_back(const __grid_constant__ heev_plan plan, void *values, void *vectors, uint8_t *flags)
 {
     typedef number<C> num;
     constexpr int PARTS = C ? 2 : 1, SIZE = 2 * PARTS * 4; /* doubles of a lane in Y^H X */
@@ -141,7 +143,8 @@ __global__ void __launch_bounds__(32 * WARPS) heev_back(const __grid_constant__ 
         return;
     }
     const double *z = plan.z[which_z(plan, (int)matrix)] + matrix * ld * ld + skipped + column0;
-    const num *y = (const num *)plan.reflectors + matrix * ld * ld, *factors = (const num *)plan.factors + matrix * ld * 16;
+    const num *y = (const num *)plan.reflectors + matrix * ld * ld,
+              *factors = (const num *)plan.factors + matrix * ld * 16;
     double *part = reinterpret_cast<double *>(heev_memory), *sum = part + WARPS * SIZE * 32;
     num *slots = reinterpret_cast<num *>(WARPS > 1 ? sum + SIZE * 32 : part) + warp * TILES * heev_slot<C>::NUMBERS;
     const int pitch = STAGED ? heev_slot<C>::PITCH : ld;
@@ -165,7 +168,9 @@ __global__ void __launch_bounds__(32 * WARPS) heev_back(const __grid_constant__ 
     const int panels = (n + 15) / 16;
     for (int panel = 0; panel < panels; panel++) {
         const int tiles = 2 * panel + 2; /* that its vectors reach into */
-        auto tile = [&](int m) { return STAGED ? slots + m * heev_slot<C>::NUMBERS : y + (size_t)16 * panel * ld + 8 * (m * WARPS + warp); };
+        auto tile = [&](int m) {
+            return STAGED ? slots + m * heev_slot<C>::NUMBERS : y + (size_t)16 * panel * ld + 8 * (m * WARPS + warp);
+        };
         double p[2][PARTS][4] = {};
 #pragma unroll
         for (int m = 0; m < TILES; m++)
@@ -232,7 +237,8 @@ __global__ void __launch_bounds__(32 * WARPS) heev_back(const __grid_constant__ 
             if (STAGED) {
                 __syncwarp();
                 if (m * WARPS + warp < tiles + 2 && panel + 1 < panels)
-                    heev_send_tile<C>(slots + m * heev_slot<C>::NUMBERS, y + (size_t)16 * (panel + 1) * ld + 8 * (m * WARPS + warp), ld);
+                    heev_send_tile<C>(slots + m * heev_slot<C>::NUMBERS,
+                                      y + (size_t)16 * (panel + 1) * ld + 8 * (m * WARPS + warp), ld);
                 __pipeline_commit();
             }
         }

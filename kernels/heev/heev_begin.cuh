@@ -5,15 +5,17 @@
 #include "heev_number.cuh"
 #include "heev_plan.cuh"
 
-/* Scales the lower triangle of the block's matrix, which is in the caller's precision: rows and columns are taken from the end,
- * so that its columns become the rows of the plan's triangle, A(k, i), k <= i, at place(i)[k]. False (and the state set) when
- * it holds NaN or Inf. */
+/* Scales the lower triangle of the block's matrix, which is in the caller's precision: rows and columns are taken from
+ * the end, so that its columns become the rows of the plan's triangle, A(k, i), k <= i, at place(i)[k]. False (and the
+ * state set) when it holds NaN or Inf. */
 template <bool C, typename PLACE>
 __device__ bool heev_load(const heev_plan &plan, const void *matrices, double *room, PLACE place)
 {
     const int n = plan.n, parts = C ? 2 : 1, warps = blockDim.x / 32, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const size_t begin = (size_t)blockIdx.x * n * n * parts;
-    auto value = [&](size_t at) { return plan.f64 ? ((const double *)matrices)[at] : (double)((const float *)matrices)[at]; };
+    auto value = [&](size_t at) {
+        return plan.f64 ? ((const double *)matrices)[at] : (double)((const float *)matrices)[at];
+    };
     double largest = 0;
     for (int i = warp; i < n; i += warps) {
         const size_t column = begin + (size_t)(n - 1 - i) * (n + 1) * parts;
@@ -47,10 +49,11 @@ __device__ bool heev_load(const heev_plan &plan, const void *matrices, double *r
     return true;
 }
 
-/* The reflection 1 - t u u^H that takes the rest of a column, of squared norm `rest`, into its end alpha, and that to the real
- * beta; u is `scale` times the column, and 1 at its end. */
+/* The reflection 1 - t u u^H that takes the rest of a column, of squared norm `rest`, into its end alpha, and that to
+ * the real beta; u is `scale` times the column, and 1 at its end. */
 template <bool C>
-__device__ __forceinline__ void heev_reflection(double rest, number<C> alpha, double *beta, number<C> *t, number<C> *scale)
+__device__ __forceinline__ void heev_reflection(double rest, number<C> alpha, double *beta, number<C> *t,
+                                                number<C> *scale)
 {
     const double size = rest + alpha.re * alpha.re + alpha.im() * alpha.im();
     *t = *scale = number<C>::make(0, 0);

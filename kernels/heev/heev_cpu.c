@@ -22,7 +22,8 @@ static int lapack(int f64, int is_complex, size_t size, int vectors, void *a, vo
     if (is_complex && f64)
         zheevd_(job, "L", &n, a, &n, w, room, &room_work, more, &room_real, integers, &room_int, &info);
     else if (is_complex)
-        cheevd_(job, "L", &n, a, &n, w, room, &room_work, (float *)(void *)more, &room_real, integers, &room_int, &info);
+        cheevd_(job, "L", &n, a, &n, w, room, &room_work, (float *)(void *)more, &room_real, integers, &room_int,
+                &info);
     else if (f64)
         dsyevd_(job, "L", &n, a, &n, w, room, &room_work, integers, &room_int, &info);
     else
@@ -32,7 +33,8 @@ static int lapack(int f64, int is_complex, size_t size, int vectors, void *a, vo
 }
 #endif
 
-/* Our own code in double precision for any of the four kinds. a and w are the caller's; room as above and 2 n^2 + n more. */
+/* Our own code in double precision for any of the four kinds. a and w are the caller's; room as above and 2 n^2 + n
+ * more. */
 static int own(int f64, int is_complex, size_t n, int vectors, void *a, void *w, double *room)
 {
     double *matrix = room + room_doubles(n) + 3 * n + 8, *values = matrix + 2 * n * n;
@@ -73,7 +75,8 @@ static void take(int f64, int is_complex, size_t n, const void *matrix, void *a)
 }
 
 /* The matrix at `matrix` stays as it is; a and w get the result. */
-static int solve_copy(int f64, int is_complex, size_t n, int vectors, const void *matrix, void *a, void *w, double *room)
+static int solve_copy(int f64, int is_complex, size_t n, int vectors, const void *matrix, void *a, void *w,
+                      double *room)
 {
     take(f64, is_complex, n, matrix, a);
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
@@ -97,9 +100,8 @@ static void solve_one(const hot_heev_job *job, size_t i, char *a, char *w, doubl
 {
     const size_t value = job->f64 ? sizeof(double) : sizeof(float), entry = value * (job->is_complex ? 2 : 1);
     const size_t n = job->n, skipped = n - job->kept;
-    if (!hot_heev_finite(job, i) ||
-        !solve_copy(job->f64, job->is_complex, n, job->vectors != NULL, (const char *)job->matrices + i * n * n * entry, a, w,
-                    room)) {
+    if (!hot_heev_finite(job, i) || !solve_copy(job->f64, job->is_complex, n, job->vectors != NULL,
+                                                (const char *)job->matrices + i * n * n * entry, a, w, room)) {
         hot_heev_refuse(job, i);
         return;
     }

@@ -1,4 +1,5 @@
-/* The CUDA backend of the heev family: matrices from the host's memory through the GPU, a piece of the batch at a time. */
+/* The CUDA backend of the heev family: matrices from the host's memory through the GPU, a piece of the batch at a
+ * time. */
 #include <cuda_runtime.h>
 
 #include "common/cuda_status.h"
@@ -10,8 +11,8 @@ typedef struct heev_buffers {
     uint8_t *flags;
 } heev_buffers;
 
-static hot_status reserve(hot_context *context, const hot_heev_job *job, size_t matrix, size_t row, size_t vector, size_t *most,
-                          heev_buffers *buffers, hot_heev_device **device)
+static hot_status reserve(hot_context *context, const hot_heev_job *job, size_t matrix, size_t row, size_t vector,
+                          size_t *most, heev_buffers *buffers, hot_heev_device **device)
 {
     size_t room = 0, total = 0;
     hot_status status = hot_cuda_status(context, cudaMemGetInfo(&room, &total), "asking for memory");
@@ -52,14 +53,17 @@ hot_status hot_heev_cuda(hot_context *context, void *argument)
             status = hot_heev_device_run(context, device, count, buffers.matrices, buffers.values, buffers.vectors,
                                          buffers.flags, NULL);
         if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaMemcpy(job->flags + begin, buffers.flags, count, cudaMemcpyDeviceToHost),
+            status = hot_cuda_status(context,
+                                     cudaMemcpy(job->flags + begin, buffers.flags, count, cudaMemcpyDeviceToHost),
                                      "the eigensolver");
         if (status == HOT_OK)
             status = hot_cuda_status(context, cudaMemcpy((char *)job->values + begin * row, buffers.values, count * row,
                                                          cudaMemcpyDeviceToHost), "copying eigenvalues");
         if (status == HOT_OK && job->vectors)
-            status = hot_cuda_status(context, cudaMemcpy((char *)job->vectors + begin * vector, buffers.vectors, count * vector,
-                                                         cudaMemcpyDeviceToHost), "copying eigenvectors");
+            status = hot_cuda_status(context,
+                                     cudaMemcpy((char *)job->vectors + begin * vector, buffers.vectors, count * vector,
+                                                cudaMemcpyDeviceToHost),
+                                     "copying eigenvectors");
         if (status == HOT_OK)
             status = hot_context_progress(context, "eigenvectors", (double)(begin + count) / (double)job->count);
     }

@@ -1,7 +1,7 @@
-/* Hermitian matrices on the GPU, stage by stage: reduction to tridiagonal form (a block per matrix, in registers when it is
- * small), eigenvalues by multisection, eigenvectors by twisted factorisations, their last digits of orthogonality by a step of
- * Newton and Schulz, and the reflections. Matrices with eigenvalues too close for twisted factorisations go through implicit
- * QL. All in double precision; single is rounded at both ends. */
+/* Hermitian matrices on the GPU, stage by stage: reduction to tridiagonal form (a block per matrix, in registers when
+ * it is small), eigenvalues by multisection, eigenvectors by twisted factorisations, their last digits of orthogonality
+ * by a step of Newton and Schulz, and the reflections. Matrices with eigenvalues too close for twisted factorisations
+ * go through implicit QL. All in double precision; single is rounded at both ends. */
 #include "heev_device.h"
 
 #include "heev_stages.cuh"
@@ -39,8 +39,8 @@ static hot_status start_tridiagonal(hot_context *context, const heev_plan *plan,
     return status;
 }
 
-hot_status hot_heev_device_run(hot_context *context, hot_heev_device *device, size_t count, const void *matrices, void *values,
-                               void *vectors, uint8_t *flags, void *on_stream)
+hot_status hot_heev_device_run(hot_context *context, hot_heev_device *device, size_t count, const void *matrices,
+                               void *values, void *vectors, uint8_t *flags, void *on_stream)
 {
     cudaStream_t stream = (cudaStream_t)on_stream;
     heev_plan plan = device->plan;
@@ -57,7 +57,7 @@ hot_status hot_heev_device_run(hot_context *context, hot_heev_device *device, si
     return status == HOT_OK ? hot_cuda_status(context, cudaGetLastError(), "starting the eigensolver") : status;
 }
 
-/* ---- Memory -------------------------------------------------------------------------------------------------------- */
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 static void *cut(char *base, size_t *used, size_t bytes)
 {
@@ -108,8 +108,8 @@ size_t hot_heev_device_bytes(int is_complex, size_t n, int vectors)
     return lay_out(is_complex, 16, NULL, &plan) / 16 + 1;
 }
 
-hot_status hot_heev_device_create(hot_context *context, int f64, int is_complex, size_t n, size_t kept, int vectors, size_t most,
-                                  hot_heev_device **out)
+hot_status hot_heev_device_create(hot_context *context, int f64, int is_complex, size_t n, size_t kept, int vectors,
+                                  size_t most, hot_heev_device **out)
 {
     *out = NULL;
     hot_heev_device *device = (hot_heev_device *)hot_context_alloc(context, 1, sizeof *device);
@@ -118,8 +118,9 @@ hot_status hot_heev_device_create(hot_context *context, int f64, int is_complex,
     device->is_complex = is_complex;
     device->plan = make_plan(n, kept, f64, vectors, most);
     device->base = NULL;
-    hot_status status = hot_cuda_status(context, cudaMalloc((void **)&device->base, lay_out(is_complex, most, NULL, &device->plan)),
-                                        "memory for eigenproblems");
+    hot_status status = hot_cuda_status(
+        context, cudaMalloc((void **)&device->base, lay_out(is_complex, most, NULL, &device->plan)),
+        "memory for eigenproblems");
     if (status != HOT_OK) {
         hot_context_free(context, device);
         return status;

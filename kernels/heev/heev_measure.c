@@ -3,7 +3,8 @@
 
 #include "common/backend.h"
 
-hot_status hot_heev_measure(hot_context *context, hot_heev_solver solver, size_t n, size_t count, int repeats, double *seconds)
+hot_status hot_heev_measure(hot_context *context, hot_heev_solver solver, size_t n, size_t count, int repeats,
+                            double *seconds)
 {
 #if defined(HOT_HAVE_CUDA) && HOT_HAVE_CUDA
     if (hot_cuda_count() > 0) {

@@ -19,17 +19,26 @@ template <> struct alignas(16) number<true> {
 };
 
 /* sum + a b, sum + conj(a) b, sum - a conj(b) */
-__device__ __forceinline__ number<false> add(number<false> s, number<false> a, number<false> b) { return {fma(a.re, b.re, s.re)}; }
+__device__ __forceinline__ number<false> add(number<false> s, number<false> a, number<false> b)
+{
+    return {fma(a.re, b.re, s.re)};
+}
 __device__ __forceinline__ number<true> add(number<true> s, number<true> a, number<true> b)
 {
     return {fma(-a.i, b.i, fma(a.re, b.re, s.re)), fma(a.i, b.re, fma(a.re, b.i, s.i))};
 }
-__device__ __forceinline__ number<false> add_conj(number<false> s, number<false> a, number<false> b) { return add(s, a, b); }
+__device__ __forceinline__ number<false> add_conj(number<false> s, number<false> a, number<false> b)
+{
+    return add(s, a, b);
+}
 __device__ __forceinline__ number<true> add_conj(number<true> s, number<true> a, number<true> b)
 {
     return {fma(a.i, b.i, fma(a.re, b.re, s.re)), fma(-a.i, b.re, fma(a.re, b.i, s.i))};
 }
-__device__ __forceinline__ number<false> minus_conj(number<false> s, number<false> a, number<false> b) { return {fma(-a.re, b.re, s.re)}; }
+__device__ __forceinline__ number<false> minus_conj(number<false> s, number<false> a, number<false> b)
+{
+    return {fma(-a.re, b.re, s.re)};
+}
 __device__ __forceinline__ number<true> minus_conj(number<true> s, number<true> a, number<true> b)
 {
     return {fma(-a.i, b.i, fma(-a.re, b.re, s.re)), fma(-a.i, b.re, fma(a.re, b.i, s.i))};
@@ -38,7 +47,10 @@ template <bool C> __device__ __forceinline__ number<C> minus(number<C> s, number
 {
     return add(s, number<C>::make(-a.re, -a.im()), b);
 }
-template <bool C> __device__ __forceinline__ number<C> times(number<C> a, number<C> b) { return add(number<C>::make(0, 0), a, b); }
+template <bool C> __device__ __forceinline__ number<C> times(number<C> a, number<C> b)
+{
+    return add(number<C>::make(0, 0), a, b);
+}
 template <bool C> __device__ __forceinline__ number<C> plus(number<C> a, number<C> b)
 {
     return number<C>::make(a.re + b.re, a.im() + b.im());

@@ -39,7 +39,8 @@ static double reflector(size_t m, complex_number *x, complex_number *tau)
         rest += x[i].re * x[i].re + x[i].im * x[i].im;
     x[m - 1] = (complex_number){1, 0};
     *tau = (complex_number){0, 0};
-    if (rest + alpha.re * alpha.re + alpha.im * alpha.im < 1e-270) { /* nothing beside a norm near 1, and squares vanish */
+    if (rest + alpha.re * alpha.re + alpha.im * alpha.im <
+        1e-270) { /* nothing beside a norm near 1, and squares vanish */
         for (size_t i = 0; i + 1 < m; i++)
             x[i] = (complex_number){0, 0};
         return 0;

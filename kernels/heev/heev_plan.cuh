@@ -1,6 +1,6 @@
-/* What the kernels of the heev family work on: `count` matrices of size n on the device. Everything is of the matrices scaled by
- * 2^-exponent, with rows and columns counted from the end. Triangles: row j holds A(k, j), k = 0 ... j, a column of the upper
- * triangle. */
+/* What the kernels of the heev family work on: `count` matrices of size n on the device. Everything is of the matrices
+ * scaled by 2^-exponent, with rows and columns counted from the end. Triangles: row j holds A(k, j), k = 0 ... j, a
+ * column of the upper triangle. */
 #ifndef HOT_HEEV_PLAN_CUH
 #define HOT_HEEV_PLAN_CUH
 
@@ -27,8 +27,8 @@ struct heev_plan {
     int *state;         /* count: HEEV_ ... */
 };
 
-/* Matrices up to HEEV_SMALL are reduced in registers, larger ones by panels of at most HEEV_PANEL reflectors; HEEV_JOIN are applied
- * at a time. */
+/* Matrices up to HEEV_SMALL are reduced in registers, larger ones by panels of at most HEEV_PANEL reflectors; HEEV_JOIN
+ * are applied at a time. */
 enum { HEEV_SMALL = 64, HEEV_PANEL = 16, HEEV_JOIN = 16 };
 
 enum { HEEV_FINE = 0, HEEV_BAD = 1, HEEV_BY_QL = 2 };
@@ -40,11 +40,12 @@ enum { HEEV_FINE = 0, HEEV_BAD = 1, HEEV_BY_QL = 2 };
 __device__ __forceinline__ size_t packed(int n) { return (size_t)n * (size_t)(n + 1) / 2; }
 __device__ __forceinline__ int which_z(const heev_plan &plan, int matrix)
 {
-    return plan.state[matrix] == HEEV_BY_QL || __longlong_as_double((long long)plan.apart[matrix]) > HEEV_ONE_STEP ? 0 : 1;
+    return plan.state[matrix] == HEEV_BY_QL || __longlong_as_double((long long)plan.apart[matrix]) > HEEV_ONE_STEP ? 0
+                                                                                                                   : 1;
 }
 
-/* The sum of every thread's value, by all threads; in one order whatever the timing. room: a value per warp, that nobody
- * reads any more. */
+/* The sum of every thread's value, by all threads; in one order whatever the timing. room: a value per warp, that
+ * nobody reads any more. */
 __device__ __forceinline__ double block_sum(double value, double *room)
 {
     for (int offset = 16; offset; offset >>= 1)

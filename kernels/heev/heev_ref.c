@@ -13,7 +13,8 @@ static void load(const hot_heev_job *job, size_t i, entry *a)
     for (size_t c = 0; c < n; c++)
         for (size_t r = c; r < n; r++) {
             size_t at = ((i * n + c) * n + r) * parts;
-            long double re = job->f64 ? ((const double *)job->matrices)[at] : ((const float *)job->matrices)[at], im = 0;
+            long double re = job->f64 ? ((const double *)job->matrices)[at] : ((const float *)job->matrices)[at],
+                        im = 0;
             if (job->is_complex && r != c)
                 im = job->f64 ? ((const double *)job->matrices)[at + 1] : ((const float *)job->matrices)[at + 1];
             a[c * n + r] = CMPLXL(re, im);

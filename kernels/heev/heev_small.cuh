@@ -1,20 +1,25 @@
-/* Householder's reduction of what fits in registers: a block per matrix, GRID x GRID threads, each with EACH x EACH elements,
- * GRID apart. Both halves of the matrix are held, so that a row of A x is the sum of one row of threads. All that is not a
- * product with the matrix every warp does by itself: between two reflectors the block meets twice. */
+/* Householder's reduction of what fits in registers: a block per matrix, DOWN x ACROSS threads, each with ROWS x
+ * COLUMNS elements, DOWN and ACROSS apart. Both halves of the matrix are held, so that a row of A x is the sum of one
+ * row of threads. All that is not a product with the matrix every warp does by itself: between two reflectors the block
+ * meets twice. */
 #ifndef HOT_HEEV_SMALL_CUH
 #define HOT_HEEV_SMALL_CUH
 
 #include "heev_begin.cuh"
 
 /* Numbers of shared memory: two pairs of columns, A x, and v and w of every warp. */
-template <int GRID, int EACH> static constexpr int heev_small_numbers() { return GRID * EACH * (5 + 2 * (GRID * GRID / 32)); }
-
-/* The sum over a row of threads of each of EACH values; thread c of a row ends with that of value c / (GRID / EACH), GRID >= EACH. */
-template <bool C, int GRID, int EACH> __device__ __forceinline__ number<C> heev_sum_across(number<C> value[EACH])
+template <int DOWN, int ACROSS, int ROWS> static constexpr int heev_small_numbers()
 {
-    int offset = GRID / 2;
+    return DOWN * ROWS * (5 + 2 * (DOWN * ACROSS / 32));
+}
+
+/* The sum over a row of threads of each of ROWS <= ACROSS values; thread c of a row ends with that of value c / (ACROSS
+ * / ROWS). */
+template <bool C, int ACROSS, int ROWS> __device__ __forceinline__ number<C> heev_sum_across(number<C> value[ROWS])
+{
+    int offset = ACROSS / 2;
 #pragma unroll
-    for (int kept = EACH / 2; kept; kept /= 2, offset /= 2) {
+    for (int kept = ROWS / 2; kept; kept /= 2, offset /= 2) {
         const bool upper = threadIdx.x & offset;
 #pragma unroll
         for (int k = 0; k < kept; k++)
@@ -26,33 +31,36 @@ template <bool C, int GRID, int EACH> __device__ __forceinline__ number<C> heev_
     return value[0];
 }
 
-/* Reduces the leading part, `size` <= GRID * EACH, of what the panels left in plan.reflectors, or of the matrices themselves
- * (`matrices`, then size = n), whose lower half passes through plan.reflectors. */
-template <bool C, int GRID, int EACH>
-__global__ void __launch_bounds__(GRID * GRID) heev_small(const __grid_constant__ heev_plan plan, const void *matrices, int size)
+/* Reduces the leading part, `size` <= DOWN * ROWS, of what the panels left in plan.reflectors, or of the matrices
+ * themselves (`matrices`, then size = n), whose lower half passes through plan.reflectors. */
+template <bool C, int DOWN, int ACROSS, int ROWS, int COLUMNS>
+__global__ void __launch_bounds__(DOWN *ACROSS)
+    heev_small(const __grid_constant__ heev_plan plan, const void *matrices, int size)
 {
     typedef number<C> num;
-    constexpr int MOST = GRID * EACH, LANES = 32;
+    constexpr int MOST = DOWN * ROWS, LANES = 32;
+    static_assert(MOST == ACROSS * COLUMNS, "a square");
     extern __shared__ double2 heev_memory[];
     const int n = plan.n, ld = plan.ld, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int across = threadIdx.x % GRID, down = threadIdx.x / GRID;
+    const int across = threadIdx.x % ACROSS, down = threadIdx.x / ACROSS;
     const size_t matrix = blockIdx.x;
     num *both = reinterpret_cast<num *>(heev_memory), *product = both + 4 * MOST;
     num *v = product + MOST + (size_t)warp * 2 * MOST, *w = v + MOST;
     num *rows = (num *)plan.reflectors + matrix * ld * ld, *tau = (num *)plan.tau + matrix * ld;
     const num zero = num::make(0, 0);
     if (matrices) {
-        if (!heev_load<C>(plan, matrices, reinterpret_cast<double *>(heev_memory), [=](int row) { return rows + (size_t)row * ld; }))
+        if (!heev_load<C>(plan, matrices, reinterpret_cast<double *>(heev_memory),
+                          [=](int row) { return rows + (size_t)row * ld; }))
             return;
         __syncthreads();
     } else if (plan.state[matrix] != HEEV_FINE)
         return;
-    num a[EACH][EACH];
+    num a[ROWS][COLUMNS];
 #pragma unroll
-    for (int p = 0; p < EACH; p++)
+    for (int p = 0; p < ROWS; p++)
 #pragma unroll
-        for (int q = 0; q < EACH; q++) {
-            const int r = down + GRID * p, c = across + GRID * q;
+        for (int q = 0; q < COLUMNS; q++) {
+            const int r = down + DOWN * p, c = across + ACROSS * q;
             num element = r < size && c < size ? rows[(size_t)max(r, c) * ld + min(r, c)] : zero; /* A(min, max) */
             if (r == c && !matrices) /* the panels keep half of the diagonal */
                 element = plus(element, element);
@@ -67,23 +75,23 @@ __global__ void __launch_bounds__(GRID * GRID) heev_small(const __grid_constant_
     for (int i = size - 1;; i--) {
         /* A -= v w^H + w v^H; columns i and i - 1 to everybody, while some may still read those of the step before */
         num *x = both + i % 2 * 2 * MOST, *after = x + MOST;
-        num vc[EACH], wc[EACH];
+        num vc[COLUMNS], wc[COLUMNS];
 #pragma unroll
-        for (int q = 0; q < EACH; q++)
-            vc[q] = v[across + GRID * q], wc[q] = w[across + GRID * q];
+        for (int q = 0; q < COLUMNS; q++)
+            vc[q] = v[across + ACROSS * q], wc[q] = w[across + ACROSS * q];
 #pragma unroll
-        for (int p = 0; p < EACH; p++) {
-            if (GRID * p > i)
+        for (int p = 0; p < ROWS; p++) {
+            if (DOWN * p > i)
                 continue;
-            const num vr = v[down + GRID * p], wr = w[down + GRID * p];
+            const num vr = v[down + DOWN * p], wr = w[down + DOWN * p];
 #pragma unroll
-            for (int q = 0; q < EACH; q++)
-                if (GRID * q <= i) {
+            for (int q = 0; q < COLUMNS; q++)
+                if (ACROSS * q <= i) {
                     a[p][q] = minus_conj(minus_conj(a[p][q], vr, wc[q]), wr, vc[q]);
-                    if (across + GRID * q == i)
-                        x[down + GRID * p] = a[p][q];
-                    if (across + GRID * q == i - 1)
-                        after[down + GRID * p] = a[p][q];
+                    if (across + ACROSS * q == i)
+                        x[down + DOWN * p] = a[p][q];
+                    if (across + ACROSS * q == i - 1)
+                        after[down + DOWN * p] = a[p][q];
                 }
         }
         __syncthreads();
@@ -92,23 +100,24 @@ __global__ void __launch_bounds__(GRID * GRID) heev_small(const __grid_constant_
         if (i == 0)
             break;
         /* A x, and the reflection */
-        num sum[EACH], xc[EACH];
+        num sum[ROWS], xc[COLUMNS];
 #pragma unroll
-        for (int q = 0; q < EACH; q++) {
-            const int c = across + GRID * q;
+        for (int q = 0; q < COLUMNS; q++) {
+            const int c = across + ACROSS * q;
             xc[q] = c < i ? x[c] : zero;
-            sum[q] = zero;
         }
 #pragma unroll
-        for (int p = 0; p < EACH; p++)
-            if (GRID * p < i)
+        for (int p = 0; p < ROWS; p++) {
+            sum[p] = zero;
+            if (DOWN * p < i)
 #pragma unroll
-                for (int q = 0; q < EACH; q++)
-                    if (GRID * q < i)
+                for (int q = 0; q < COLUMNS; q++)
+                    if (ACROSS * q < i)
                         sum[p] = add(sum[p], a[p][q], xc[q]);
-        const num mine = heev_sum_across<C, GRID, EACH>(sum);
-        if (across % (GRID / EACH) == 0)
-            product[down + GRID * (across / (GRID / EACH))] = mine;
+        }
+        const num mine = heev_sum_across<C, ACROSS, ROWS>(sum);
+        if (across % (ACROSS / ROWS) == 0)
+            product[down + DOWN * (across / (ACROSS / ROWS))] = mine;
         double rest = 0;
         for (int k = lane; k < i - 1; k += LANES)
             rest += x[k].re * x[k].re + x[k].im() * x[k].im();

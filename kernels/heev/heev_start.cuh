@@ -8,11 +8,12 @@
 #include "heev_stages.cuh"
 
 /* matrices: NULL for what the panels have left. */
-template <bool C, int GRID, int EACH>
+template <bool C, int DOWN, int ACROSS, int ROWS, int COLUMNS>
 static void start_small(const heev_plan *plan, const void *matrices, int size, cudaStream_t stream)
 {
-    heev_small<C, GRID, EACH><<<(unsigned)plan->count, GRID * GRID, heev_small_numbers<GRID, EACH>() * sizeof(number<C>), stream>>>(
-        *plan, matrices, size);
+    const size_t room = heev_small_numbers<DOWN, ACROSS, ROWS>() * sizeof(number<C>);
+    heev_small<C, DOWN, ACROSS, ROWS, COLUMNS>
+        <<<(unsigned)plan->count, DOWN * ACROSS, room, stream>>>(*plan, matrices, size);
 }
 
 template <bool C>
@@ -20,15 +21,15 @@ static hot_status start_reduce(hot_context *context, const heev_plan *plan, cons
 {
     const int n = plan->n, tail = C ? HEEV_SMALL : 2 * HEEV_SMALL; /* left to registers */
     if (n <= 32) {
-        start_small<C, 8, 4>(plan, matrices, n, stream);
+        start_small<C, 8, 8, 4, 4>(plan, matrices, n, stream);
         return HOT_OK;
     }
     if (n <= HEEV_SMALL) {
-        start_small<C, 16, 4>(plan, matrices, n, stream);
+        start_small<C, 8, 16, 8, 4>(plan, matrices, n, stream);
         return HOT_OK;
     }
     if (n > tail) {
-        const size_t room = heev_panel_room(plan->ld, sizeof(number<C>));
+        const size_t room = heev_panel_room<C>(plan->ld, plan->panel);
         void (*kernel)(const heev_plan, const void *, int) =
             plan->ld <= 256 ? heev_panels<C, 1> : plan->ld <= 512 ? heev_panels<C, 2> : heev_panels<C, 4>;
         hot_status status = allow(context, kernel, room);
@@ -36,13 +37,16 @@ static hot_status start_reduce(hot_context *context, const heev_plan *plan, cons
             return status;
         kernel<<<(unsigned)plan->count, 32 * HEEV_PANEL_WARPS, room, stream>>>(*plan, matrices, tail);
     }
-    start_small<C, 16, C ? 4 : 8>(plan, n > tail ? NULL : matrices, n > tail ? tail : n, stream);
+    if constexpr (C)
+        start_small<C, 8, 16, 8, 4>(plan, NULL, tail, stream);
+    else
+        start_small<C, 16, 16, 8, 8>(plan, n > tail ? NULL : matrices, n > tail ? tail : n, stream);
     return HOT_OK;
 }
 
 template <bool C, int TILES, int WARPS, bool STAGED>
-static hot_status start_back_of(hot_context *context, const heev_plan *plan, void *values, void *vectors, uint8_t *flags,
-                                cudaStream_t stream)
+static hot_status start_back_of(hot_context *context, const heev_plan *plan, void *values, void *vectors,
+                                uint8_t *flags, cudaStream_t stream)
 {
     const unsigned blocks = (unsigned)plan->count * (unsigned)((plan->kept + 15) / 16);
     const size_t room = heev_back_room<C, TILES, WARPS, STAGED>();

@@ -1,5 +1,6 @@
-/* Implicit QL with Wilkinson's shifts (after EISPACK's imtql2), a sweep at a time, compiled both as C11 and by nvcc: the sweep
- * leaves its rotations behind, and whoever called applies them to the vectors. The matrix's norm is near 1. */
+/* Implicit QL with Wilkinson's shifts (after EISPACK's imtql2), a sweep at a time, compiled both as C11 and by nvcc:
+ * the sweep leaves its rotations behind, and whoever called applies them to the vectors. The matrix's norm is near
+ * 1. */
 #ifndef HOT_HEEV_STEP_H
 #define HOT_HEEV_STEP_H
 
@@ -18,8 +19,8 @@ typedef struct heev_sweep {
                      * c x - s y and s x + c y */
 } heev_sweep;
 
-/* The next sweep over the n diagonal values d and off-diagonal ones e (e[i] couples i and i + 1): 1 when there was one, 0 when
- * d holds the eigenvalues, -1 when one of them does not come out. */
+/* The next sweep over the n diagonal values d and off-diagonal ones e (e[i] couples i and i + 1): 1 when there was one,
+ * 0 when d holds the eigenvalues, -1 when one of them does not come out. */
 HEEV_FN int heev_sweep_next(heev_sweep *sweep, int n, double *d, double *e, double *cosine, double *sine)
 {
     for (; sweep->at < n; sweep->at++, sweep->tries = 0) {

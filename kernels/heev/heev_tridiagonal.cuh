@@ -1,5 +1,5 @@
-/* Eigenpairs of the tridiagonal matrices: values by multisection, vectors by twisted factorisations, a thread each; where
- * eigenvalues are too close for that, implicit QL. */
+/* Eigenpairs of the tridiagonal matrices: values by multisection, vectors by twisted factorisations, a thread each;
+ * where eigenvalues are too close for that, implicit QL. */
 #ifndef HOT_HEEV_TRIDIAGONAL_CUH
 #define HOT_HEEV_TRIDIAGONAL_CUH
 
@@ -7,8 +7,8 @@
 #include "heev_step.h"
 #include "tridiag/tridiag_counter.cuh"
 
-/* plan.lanes threads per eigenvalue: each sweep counts at as many points of its bracket. Every eigenvalue of a matrix descends
- * the same tree of brackets, so that they come out in order. */
+/* plan.lanes threads per eigenvalue: each sweep counts at as many points of its bracket. Every eigenvalue of a matrix
+ * descends the same tree of brackets, so that they come out in order. */
 static __global__ void heev_values(const __grid_constant__ heev_plan plan)
 {
     extern __shared__ double2 heev_memory[];
@@ -31,7 +31,8 @@ static __global__ void heev_values(const __grid_constant__ heev_plan plan)
         entries[i] = x;
     }
     norm = block_max(norm, room);
-    const int thread = (int)(blockIdx.y * blockDim.x + threadIdx.x), index = min(thread / lanes, n - 1), lane = thread % lanes;
+    const int thread = (int)(blockIdx.y * blockDim.x + threadIdx.x), index = min(thread / lanes, n - 1),
+              lane = thread % lanes;
     const unsigned mask = (1u << lanes) - 1, shift = threadIdx.x % 32 / lanes * lanes;
     const double part = 1.0 / (lanes + 1), tolerance = 0x1p-54 * norm;
     double low = -norm * (1 + 1e-14) - 1e-300, high = -low;
@@ -87,8 +88,35 @@ __device__ __forceinline__ void heev_walk(const double *from, ptrdiff_t stride, 
     }
 }
 
-/* A thread per vector: pivots from the top and from the bottom, joined where their sum is least; the vector's residual is
- * that least sum over its length (Fernando 1997; Parlett, Dhillon 2000). */
+/* The same of two arrays; step(i, one[i * stride], other[i * stride]). */
+template <typename STEP>
+__device__ __forceinline__ void heev_walk2(const double *one, const double *other, ptrdiff_t stride, int count,
+                                           STEP step)
+{
+    double next[2][4];
+#pragma unroll
+    for (int q = 0; q < 4; q++) {
+        next[0][q] = q < count ? one[q * stride] : 0;
+        next[1][q] = q < count ? other[q * stride] : 0;
+    }
+    for (int i = 0; i < count; i += 4) {
+        double now[2][4];
+#pragma unroll
+        for (int q = 0; q < 4; q++) {
+            now[0][q] = next[0][q];
+            now[1][q] = next[1][q];
+            next[0][q] = i + 4 + q < count ? one[(i + 4 + q) * stride] : 0;
+            next[1][q] = i + 4 + q < count ? other[(i + 4 + q) * stride] : 0;
+        }
+#pragma unroll
+        for (int q = 0; q < 4; q++)
+            if (i + q < count)
+                step(i + q, now[0][q], now[1][q]);
+    }
+}
+
+/* A thread per vector: pivots from the top and from the bottom, joined where their sum is least; the vector's residual
+ * is that least sum over its length (Fernando 1997; Parlett, Dhillon 2000). */
 static __global__ void heev_twisted(const __grid_constant__ heev_plan plan)
 {
     extern __shared__ double2 heev_memory[];
@@ -126,35 +154,36 @@ static __global__ void heev_twisted(const __grid_constant__ heev_plan plan)
         down[(size_t)i * ld] = inverse;
         after = e[i];
     };
-    heev_walk(up + (ptrdiff_t)(n - 2) * ld, -(ptrdiff_t)ld, n - 1, [&](int i, double above) { turn(n - 1 - i, above); });
+    heev_walk(up + (ptrdiff_t)(n - 2) * ld, -(ptrdiff_t)ld, n - 1,
+              [&](int i, double above) { turn(n - 1 - i, above); });
     turn(0, 0);
-    /* twice over the same products: for the length, and to write the vector of length 1 */
+    /* The twists of a warp's vectors differ, but it walks over the same rows for all, for the sake of memory: above the
+     * twist the products replace the pivots, below it they are made twice, first for the length. */
     double norm = 1, x = 1;
-    heev_walk(up + (ptrdiff_t)(twist - 1) * ld, -(ptrdiff_t)ld, twist, [&](int i, double factor) {
-        x *= -e[twist - i] * factor;
-        norm += x * x;
+    heev_walk(up + (ptrdiff_t)(n - 2) * ld, -(ptrdiff_t)ld, n - 1, [&](int q, double factor) {
+        const int i = n - 2 - q;
+        if (i < twist) {
+            x *= -e[i + 1] * factor;
+            norm += x * x;
+        }
+        up[(size_t)i * ld] = i < twist ? x : factor;
     });
     x = 1;
-    heev_walk(down + (ptrdiff_t)(twist + 1) * ld, ld, n - 1 - twist, [&](int i, double factor) {
-        x *= -e[twist + 1 + i] * factor;
-        norm += x * x;
+    heev_walk(down + ld, ld, n - 1, [&](int q, double factor) {
+        if (q + 1 > twist) {
+            x *= -e[q + 1] * factor;
+            norm += x * x;
+        }
     });
     norm = 1 / sqrt(norm);
-    z[(size_t)twist * ld] = norm;
-    x = norm;
-    heev_walk(up + (ptrdiff_t)(twist - 1) * ld, -(ptrdiff_t)ld, twist, [&](int i, double factor) {
-        x *= -e[twist - i] * factor;
-        z[(size_t)(twist - 1 - i) * ld] = x;
-    });
-    x = norm;
-    heev_walk(down + (ptrdiff_t)(twist + 1) * ld, ld, n - 1 - twist, [&](int i, double factor) {
-        x *= -e[twist + 1 + i] * factor;
-        z[(size_t)(twist + 1 + i) * ld] = x;
+    heev_walk2(up, down, ld, n, [&](int i, double above, double below) {
+        x = i <= twist ? norm : x * (-e[i] * below);
+        z[(size_t)i * ld] = i < twist ? norm * above : x;
     });
 }
 
-/* Implicit QL for matrices whose vectors came out far from orthogonal. One thread turns the tridiagonal matrix, a sweep at a
- * time; all threads then turn the vectors, in plan.z[1] with vector k in row k. */
+/* Implicit QL for matrices whose vectors came out far from orthogonal. One thread turns the tridiagonal matrix, a sweep
+ * at a time; all threads then turn the vectors, in plan.z[1] with vector k in row k. */
 static __global__ void heev_ql(const __grid_constant__ heev_plan plan)
 {
     extern __shared__ double2 heev_memory[];

@@ -8,13 +8,14 @@
 enum { HEEV_TILE = 64, HEEV_DEEP = 16, HEEV_TILE_THREADS = 128 }; /* a warp makes 32 x 32 of a tile */
 enum { HEEV_PITCH = HEEV_TILE + 4, HEEV_PITCH_DEEP = HEEV_DEEP + 4 }; /* no two lanes in one bank */
 
-/* A 64 x 64 tile of left^T right (TRANSPOSED) or left right, both n x n by rows of ld. Lane l's part of the warp's 32 x 32 is as
- * heev_product has it: sum[m][c] is 16 x 8 at (16 m, 8 c). */
+/* A 64 x 64 tile of left^T right (TRANSPOSED) or left right, both n x n by rows of ld. Lane l's part of the warp's 32 x
+ * 32 is as heev_product has it: sum[m][c] is 16 x 8 at (16 m, 8 c). */
 template <bool TRANSPOSED>
 __device__ __forceinline__ void heev_tile(int n, int ld, const double *left, const double *right, int row0, int column0,
                                           double sum[2][4][4])
 {
-    constexpr int LEFT = TRANSPOSED ? HEEV_DEEP * HEEV_PITCH : HEEV_TILE * HEEV_PITCH_DEEP, LOADS = HEEV_DEEP * HEEV_TILE / 2 / HEEV_TILE_THREADS;
+    constexpr int LEFT = TRANSPOSED ? HEEV_DEEP * HEEV_PITCH : HEEV_TILE * HEEV_PITCH_DEEP,
+                  LOADS = HEEV_DEEP * HEEV_TILE / 2 / HEEV_TILE_THREADS;
     __shared__ alignas(16) double a[2][LEFT], b[2][HEEV_DEEP * HEEV_PITCH];
     const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, j = threadIdx.x % 4;
     const int down = warp / 2 * 32, across = warp % 2 * 32;
@@ -42,7 +43,8 @@ __device__ __forceinline__ void heev_tile(int n, int ld, const double *left, con
             const int at = threadIdx.x + l * HEEV_TILE_THREADS, k = at / (HEEV_TILE / 2), c = at % (HEEV_TILE / 2) * 2;
             const int r = at / (HEEV_DEEP / 2), deep = at % (HEEV_DEEP / 2) * 2;
             *reinterpret_cast<double2 *>(&b[which][k * HEEV_PITCH + c]) = next_b[l];
-            *reinterpret_cast<double2 *>(&a[which][TRANSPOSED ? k * HEEV_PITCH + c : r * HEEV_PITCH_DEEP + deep]) = next_a[l];
+            const int to = TRANSPOSED ? k * HEEV_PITCH + c : r * HEEV_PITCH_DEEP + deep;
+            *reinterpret_cast<double2 *>(&a[which][to]) = next_a[l];
         }
     };
 #pragma unroll

@@ -63,16 +63,20 @@ static hot_status take_options(hot_context *context, const hot_tridiag_options *
         memcpy(mine, options, options->size);
     }
     if (!(mine->absolute >= 0 && mine->relative >= 0 && mine->relative < 1 && isfinite(mine->absolute)))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tridiag: tolerances of %g (absolute) and %g (relative); both "
-                                "are at least 0, the second below 1", mine->absolute, mine->relative);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "tridiag: tolerances of %g (absolute) and %g (relative); both "
+                                "are at least 0, the second below 1",
+                                mine->absolute, mine->relative);
     size_t wanted = job->n;
     switch (mine->range) {
     case HOT_TRIDIAG_ALL:
         break;
     case HOT_TRIDIAG_INDEX:
         if (mine->first > mine->last || mine->last >= job->n)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tridiag: eigenvalues %zu to %zu of a matrix of size %zu; "
-                                    "they are counted from 0", mine->first, mine->last, job->n);
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                    "tridiag: eigenvalues %zu to %zu of a matrix of size %zu; "
+                                    "they are counted from 0",
+                                    mine->first, mine->last, job->n);
         wanted = mine->last - mine->first + 1;
         break;
     case HOT_TRIDIAG_VALUE:
@@ -84,8 +88,8 @@ static hot_status take_options(hot_context *context, const hot_tridiag_options *
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tridiag: there is no range %d", (int)mine->range);
     }
     if (job->width < wanted)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tridiag: rows of %zu values do not hold the %zu asked for",
-                                job->width, wanted);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "tridiag: rows of %zu values do not hold the %zu asked for", job->width, wanted);
     return HOT_OK;
 }
 

@@ -1,8 +1,9 @@
 /* A template: Sturm counts of one instruction set, many shifts side by side. Define HOT_VARIANT(name), then include.
  *
- * d_1 = a_1 - x, d_i = (a_i - x) - b_(i-1)^2 / d_(i-1); the number of negative d_i is the number of eigenvalues below x.
- * Each operation is rounded correctly and so is monotonic, and so is the count (Demmel, Dhillon, Ren 1995). A pivot of
- * zero gives an infinite one of the opposite sign next: the pair counts one by their sign bits whichever zero it was. */
+ * d_1 = a_1 - x, d_i = (a_i - x) - b_(i-1)^2 / d_(i-1); the number of negative d_i is the number of eigenvalues below
+ * x. Each operation is rounded correctly and so is monotonic, and so is the count (Demmel, Dhillon, Ren 1995). A pivot
+ * of zero gives an infinite one of the opposite sign next: the pair counts one by their sign bits whichever zero it
+ * was. */
 #include "common/lanes.h"
 #include "tridiag.h"
 

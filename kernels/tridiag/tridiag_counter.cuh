@@ -1,4 +1,5 @@
-/* Sturm counts on the GPU, one shift per thread: shared by the families tridiag and heev. How they work: tridiag_cuda.cu. */
+/* Sturm counts on the GPU, one shift per thread: shared by the families tridiag and heev. How they work:
+ * tridiag_cuda.cu. */
 #ifndef HOT_TRIDIAG_COUNTER_CUH
 #define HOT_TRIDIAG_COUNTER_CUH
 

@@ -52,7 +52,8 @@ static void prepare(const hot_tridiag_job *job, size_t i, double *room, hot_trid
     }
     /* Rounding of the counts must not push an eigenvalue out; with relative accuracy zero is kept within reach. */
     const double epsilon = job->f64 ? DBL_EPSILON : (double)FLT_EPSILON;
-    const double norm = fmax(fabs(matrix->low), fabs(matrix->high)), margin = 16 * epsilon * norm + (job->f64 ? DBL_MIN : (double)FLT_MIN);
+    const double norm = fmax(fabs(matrix->low), fabs(matrix->high)),
+                 margin = 16 * epsilon * norm + (job->f64 ? DBL_MIN : (double)FLT_MIN);
     matrix->low -= margin;
     matrix->high += margin;
     matrix->relative = options->relative > 0 ? fmax(options->relative, 4 * epsilon) : 0;
@@ -108,8 +109,8 @@ static int settled(const hot_tridiag_matrix *matrix, double low, double high)
     return high - low <= tolerance || !(middle > low && middle < high);
 }
 
-/* Eigenvalues first ... first + many - 1 (many <= the shifts of a count) by multisection. Those that share an interval share
- * the points in it. */
+/* Eigenvalues first ... first + many - 1 (many <= the shifts of a count) by multisection. Those that share an interval
+ * share the points in it. */
 static void solve_some(const hot_tridiag_variant *variant, const hot_tridiag_matrix *matrix, size_t first, int many,
                        double *values)
 {
@@ -172,8 +173,8 @@ static void store(const hot_tridiag_job *job, const hot_tridiag_matrix *matrix, 
 }
 
 /* Which eigenvalues of the matrix are wanted: from *first, *many of them. */
-static void choose_range(const hot_tridiag_job *job, const hot_tridiag_variant *variant, const hot_tridiag_matrix *matrix,
-                         size_t *first, size_t *many)
+static void choose_range(const hot_tridiag_job *job, const hot_tridiag_variant *variant,
+                         const hot_tridiag_matrix *matrix, size_t *first, size_t *many)
 {
     const hot_tridiag_options *options = &job->options;
     *first = options->range == HOT_TRIDIAG_INDEX ? options->first : 0;
@@ -186,8 +187,9 @@ static void choose_range(const hot_tridiag_job *job, const hot_tridiag_variant *
 }
 
 /* Eigenvalues of groups [from, to) of `shifts` each; the groups' borders do not depend on the threads. */
-static void solve_groups(const hot_tridiag_job *job, const hot_tridiag_variant *variant, const hot_tridiag_matrix *matrix,
-                         size_t i, size_t first, size_t many, size_t group, size_t size)
+static void solve_groups(const hot_tridiag_job *job, const hot_tridiag_variant *variant,
+                         const hot_tridiag_matrix *matrix, size_t i, size_t first, size_t many, size_t group,
+                         size_t size)
 {
     double values[HOT_TRIDIAG_SHIFTS_MAX];
     size_t from = group * size, to = from + size < many ? from + size : many;
@@ -235,7 +237,8 @@ static void solve_zero(const hot_tridiag_job *job, size_t i)
     hot_tridiag_blank(job, i, many);
 }
 
-static void solve_matrix(const hot_tridiag_job *job, const hot_tridiag_variant *variant, size_t i, double *room, int inner)
+static void solve_matrix(const hot_tridiag_job *job, const hot_tridiag_variant *variant, size_t i, double *room,
+                         int inner)
 {
     hot_tridiag_matrix matrix;
     size_t first = 0, many = job->n;

@@ -1,17 +1,19 @@
-/* Tridiagonal eigenvalues on the GPU: a grid of shifts over Gerschgorin's interval, a thread each, brackets every eigenvalue at
- * once; then groups of 1 to 16 lanes narrow the bracket of one eigenvalue each, with as many points per sweep as they are
- * lanes. Nothing has to wait for anything but its own bracket, so that all sweeps are one launch.
+/* Tridiagonal eigenvalues on the GPU: a grid of shifts over Gerschgorin's interval, a thread each, brackets every
+ * eigenvalue at once; then groups of 1 to 16 lanes narrow the bracket of one eigenvalue each, with as many points per
+ * sweep as they are lanes. Nothing has to wait for anything but its own bracket, so that all sweeps are one launch.
  *
- * Counts come from the three-term recurrence p_i = (a_i - x) p_(i-1) - b_(i-1)^2 p_(i-2) without divisions: eigenvalues below
- * x are sign changes. Its chain is one fused multiply-add per step, where the quotients have a division. It is scaled by a
- * power of two every few steps; off-diagonals below rounding are lifted to where it cannot vanish in between, and should it
- * vanish all the same the count is done again by quotients. With relative accuracy asked for, quotients do it all. A count
- * that rounding leaves out of order does no harm: a bracket is kept by the two counts at its own ends. */
+ * Counts come from the three-term recurrence p_i = (a_i - x) p_(i-1) - b_(i-1)^2 p_(i-2) without divisions: eigenvalues
+ * below x are sign changes. Its chain is one fused multiply-add per step, where the quotients have a division. It is
+ * scaled by a power of two every few steps; off-diagonals below rounding are lifted to where it cannot vanish in
+ * between, and should it vanish all the same the count is done again by quotients. With relative accuracy asked for,
+ * quotients do it all. A count that rounding leaves out of order does no harm: a bracket is kept by the two counts at
+ * its own ends. */
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 #include <math.h>
 
 #include "common/backend.h"
+#include "common/cuda_status.h"
 #include "tridiag.h"
 #include "tridiag_counter.cuh"
 #include "tridiag_measure.h"
@@ -47,7 +49,7 @@ template <> struct limits<double> {
     static constexpr double epsilon = 2.220446049250313e-16, smallest = 2.2250738585072014e-308;
 };
 
-/* ---- Counting ------------------------------------------------------------------------------------------------------ */
+/* ---- Counting ---------------------------------------------------------------------------------------------------- */
 
 /* One count by quotients from the entries in device memory: for what vanished, and for a range's ends. */
 template <typename T> __device__ int count_slowly(const entry<T> *entries, int padded, T x)
@@ -59,8 +61,8 @@ template <typename T> __device__ int count_slowly(const entry<T> *entries, int p
     return c.below;
 }
 
-/* The block's counts at one shift per thread: the matrix passes through shared memory tile by tile, the next one on its way
- * while this one is worked on. Every thread of the block takes part. */
+/* The block's counts at one shift per thread: the matrix passes through shared memory tile by tile, the next one on its
+ * way while this one is worked on. Every thread of the block takes part. */
 template <typename T, bool EXACT> __device__ int count_block(const entry<T> *entries, int padded, T x)
 {
     constexpr int TILE = TILE_BYTES / (int)sizeof(entry<T>);
@@ -93,7 +95,7 @@ template <typename T, bool EXACT> __device__ int count_block(const entry<T> *ent
     return c.vanished() ? count_slowly(entries, padded, x) : c.below;
 }
 
-/* ---- Kernels ------------------------------------------------------------------------------------------------------- */
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
 __device__ double block_reduce(double value, bool smallest, double *room)
 {
@@ -163,7 +165,8 @@ __global__ void __launch_bounds__(PREPARE_THREADS) td_prepare(const __grid_const
             info.absolute = fmax(info.absolute, epsilon * norm);
         info.first = plan.options.range == HOT_TRIDIAG_INDEX ? (int)plan.options.first : 0;
         info.many = info.bad == 1 ? 0 : plan.options.range == HOT_TRIDIAG_INDEX ? plan.wanted : n;
-        if (info.bad == 2 && plan.options.range == HOT_TRIDIAG_VALUE && !(plan.options.low <= 0 && plan.options.high > 0))
+        if (info.bad == 2 && plan.options.range == HOT_TRIDIAG_VALUE &&
+            !(plan.options.low <= 0 && plan.options.high > 0))
             info.many = 0;
         plan.info[matrix] = info;
     }
@@ -189,7 +192,9 @@ template <typename T> __global__ void td_range(const __grid_constant__ td_plan p
 
 template <typename T> __device__ T grid_shift(const td_info &info, int grid, int at)
 {
-    return at < 0 ? (T)info.low : at >= grid ? (T)info.high : (T)(info.low + (info.high - info.low) * (at + 1) / (grid + 1));
+    return at < 0       ? (T)info.low
+           : at >= grid ? (T)info.high
+                        : (T)(info.low + (info.high - info.low) * (at + 1) / (grid + 1));
 }
 
 template <typename T, bool EXACT>
@@ -252,16 +257,7 @@ __global__ void __launch_bounds__(THREADS) td_sweeps(const __grid_constant__ td_
         out[at] = (OUT)ldexp((double)(low + (high - low) / 2), info.exponent);
 }
 
-/* ---- Host ---------------------------------------------------------------------------------------------------------- */
-
-static hot_status cuda_status(hot_context *context, cudaError_t error, const char *what)
-{
-    if (error == cudaSuccess)
-        return HOT_OK;
-    cudaGetLastError();
-    return hot_context_fail(context, error == cudaErrorMemoryAllocation ? HOT_ERROR_MEMORY : HOT_ERROR_DEVICE,
-                            "the GPU failed at %s: %s", what, cudaGetErrorString(error));
-}
+/* ---- Host -------------------------------------------------------------------------------------------------------- */
 
 /* How finely the first count divides the interval and how many lanes narrow each bracket: what finishes soonest when a
  * sweep costs as many rounds as it has shifts for the threads that keep the GPU busy, and at least half a round. */
@@ -275,7 +271,8 @@ static void choose_shape(const hot_tridiag_job *job, int processors, size_t matr
     /* The tolerance as a part of the interval, by the first matrix; it only chooses the shape. */
     double largest = 0;
     for (size_t k = 0; k < job->n; k++)
-        largest = fmax(largest, fmax(fabs(hot_tridiag_a(job, 0, k)), k + 1 < job->n ? fabs(hot_tridiag_b(job, 0, k)) : 0));
+        largest = fmax(largest,
+                       fmax(fabs(hot_tridiag_a(job, 0, k)), k + 1 < job->n ? fabs(hot_tridiag_b(job, 0, k)) : 0));
     double part = job->options.relative > 0 ? 1e-3 * job->options.relative : job->options.absolute / (5 * largest);
     double bits = -log2(part > epsilon ? part : epsilon) - log2((double)plan->grid);
     double best = INFINITY;
@@ -310,7 +307,7 @@ static hot_status start(hot_context *context, const hot_tridiag_job *job, const 
         launch<float, double, true>(plan, diagonal, off, values);
     else
         launch<float, float, false>(plan, diagonal, off, values);
-    return cuda_status(context, cudaGetLastError(), "starting the eigenvalues");
+    return hot_cuda_status(context, cudaGetLastError(), "starting the eigenvalues");
 }
 
 /* Device memory of a piece of `most` matrices. */
@@ -318,21 +315,27 @@ typedef struct td_memory {
     void *diagonal, *off, *values;
 } td_memory;
 
-static hot_status reserve(hot_context *context, const hot_tridiag_job *job, size_t most, td_plan *plan, td_memory *memory)
+static hot_status reserve(hot_context *context, const hot_tridiag_job *job, size_t most, td_plan *plan,
+                          td_memory *memory)
 {
     const size_t value = job->f64 ? sizeof(double) : sizeof(float);
     const size_t one = job->f64 || job->options.relative > 0 ? sizeof(entry<double>) : sizeof(entry<float>);
-    hot_status status = cuda_status(context, cudaMalloc(&memory->diagonal, most * job->n * value), "memory for matrices");
+    hot_status status = hot_cuda_status(context, cudaMalloc(&memory->diagonal, most * job->n * value),
+                                        "memory for matrices");
     if (status == HOT_OK)
-        status = cuda_status(context, cudaMalloc(&memory->off, most * job->n * value), "memory for matrices");
+        status = hot_cuda_status(context, cudaMalloc(&memory->off, most * job->n * value), "memory for matrices");
     if (status == HOT_OK)
-        status = cuda_status(context, cudaMalloc(&memory->values, most * (size_t)plan->wanted * value), "memory for eigenvalues");
+        status = hot_cuda_status(context, cudaMalloc(&memory->values, most * (size_t)plan->wanted * value),
+                                 "memory for eigenvalues");
     if (status == HOT_OK)
-        status = cuda_status(context, cudaMalloc((void **)&plan->info, most * sizeof(td_info)), "memory for intervals");
+        status = hot_cuda_status(context, cudaMalloc((void **)&plan->info, most * sizeof(td_info)),
+                                 "memory for intervals");
     if (status == HOT_OK)
-        status = cuda_status(context, cudaMalloc(&plan->entries, most * (size_t)plan->padded * one), "memory for entries");
+        status = hot_cuda_status(context, cudaMalloc(&plan->entries, most * (size_t)plan->padded * one),
+                                 "memory for entries");
     if (status == HOT_OK)
-        status = cuda_status(context, cudaMalloc((void **)&plan->below, most * (size_t)plan->grid * sizeof(int)), "memory for counts");
+        status = hot_cuda_status(context, cudaMalloc((void **)&plan->below, most * (size_t)plan->grid * sizeof(int)),
+                                 "memory for counts");
     return status;
 }
 
@@ -350,11 +353,12 @@ static hot_status make_plan(hot_context *context, const hot_tridiag_job *job, si
 {
     int device = 0, processors = 0;
     size_t room = 0, total = 0;
-    hot_status status = cuda_status(context, cudaGetDevice(&device), "asking for the device");
+    hot_status status = hot_cuda_status(context, cudaGetDevice(&device), "asking for the device");
     if (status == HOT_OK)
-        status = cuda_status(context, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "asking for its size");
+        status = hot_cuda_status(context, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+                                 "asking for its size");
     if (status == HOT_OK)
-        status = cuda_status(context, cudaMemGetInfo(&room, &total), "asking for memory");
+        status = hot_cuda_status(context, cudaMemGetInfo(&room, &total), "asking for memory");
     if (status != HOT_OK)
         return status;
     *plan = td_plan{};
@@ -362,7 +366,8 @@ static hot_status make_plan(hot_context *context, const hot_tridiag_job *job, si
     plan->n = (int)job->n;
     plan->padded = (plan->n + GROUP - 1) / GROUP * GROUP;
     plan->stride = job->n;
-    plan->wanted = job->options.range == HOT_TRIDIAG_INDEX ? (int)(job->options.last - job->options.first + 1) : plan->n;
+    plan->wanted = job->options.range == HOT_TRIDIAG_INDEX ? (int)(job->options.last - job->options.first + 1)
+                                                           : plan->n;
     /* Pieces of at most 1 GiB and of what a grid of blocks can number. */
     room = room / 2 < (size_t)1 << 30 ? room / 2 : (size_t)1 << 30;
     *most = room / (64 * ((size_t)plan->padded + 4 * THREADS));
@@ -396,21 +401,29 @@ hot_status hot_tridiag_cuda(hot_context *context, void *argument)
     for (size_t begin = 0; begin < job->count && status == HOT_OK; begin += most) {
         const size_t rows = job->count - begin < most ? job->count - begin : most;
         plan.count = rows;
-        status = cuda_status(context, copy_rows(memory.diagonal, (const char *)job->diagonal + begin * job->stride * value, job->n,
-                                                job->stride, rows, value), "copying matrices");
-        if (status == HOT_OK && job->n > 1) /* n - 1 of them: the last may be all there is */
-            status = cuda_status(context, cudaMemcpy2D(memory.off, job->n * value, (const char *)job->off + begin * job->stride * value,
-                                                       job->stride * value, (job->n - 1) * value, rows, cudaMemcpyHostToDevice),
+        status = hot_cuda_status(context,
+                                 copy_rows(memory.diagonal, (const char *)job->diagonal + begin * job->stride * value,
+                                           job->n, job->stride, rows, value),
                                  "copying matrices");
+        if (status == HOT_OK && job->n > 1) /* n - 1 of them: the last may be all there is */
+            status = hot_cuda_status(
+                context,
+                cudaMemcpy2D(memory.off, job->n * value, (const char *)job->off + begin * job->stride * value,
+                             job->stride * value, (job->n - 1) * value, rows, cudaMemcpyHostToDevice),
+                "copying matrices");
         if (status == HOT_OK)
             status = start(context, job, &plan, memory.diagonal, memory.off, memory.values);
         if (status == HOT_OK)
-            status = cuda_status(context, cudaMemcpy(info, plan.info, rows * sizeof *info, cudaMemcpyDeviceToHost), "eigenvalues");
+            status = hot_cuda_status(context, cudaMemcpy(info, plan.info, rows * sizeof *info, cudaMemcpyDeviceToHost),
+                                     "eigenvalues");
         if (status == HOT_OK)
-            status = cuda_status(context, cudaMemcpy2D((char *)job->values + begin * job->width * value, job->width * value,
-                                                       memory.values, (size_t)plan.wanted * value,
-                                                       (job->width < (size_t)plan.wanted ? job->width : (size_t)plan.wanted) * value,
-                                                       rows, cudaMemcpyDeviceToHost), "copying eigenvalues");
+            status = hot_cuda_status(
+                context,
+                cudaMemcpy2D((char *)job->values + begin * job->width * value, job->width * value, memory.values,
+                             (size_t)plan.wanted * value,
+                             (job->width < (size_t)plan.wanted ? job->width : (size_t)plan.wanted) * value, rows,
+                             cudaMemcpyDeviceToHost),
+                "copying eigenvalues");
         for (size_t i = 0; i < rows && status == HOT_OK; i++) {
             job->found[begin + i] = info[i].bad == 1 ? -1 : info[i].many;
             hot_tridiag_ascend(job, begin + i, (size_t)info[i].many);
@@ -424,8 +437,8 @@ hot_status hot_tridiag_cuda(hot_context *context, void *argument)
     return status;
 }
 
-hot_status hot_tridiag_measure_cuda(hot_context *context, int f64, size_t n, const double *a, const double *b, double absolute,
-                                    int repeats, double *seconds)
+hot_status hot_tridiag_measure_cuda(hot_context *context, int f64, size_t n, const double *a, const double *b,
+                                    double absolute, int repeats, double *seconds)
 {
     hot_tridiag_job job = {};
     td_plan plan;
@@ -453,22 +466,24 @@ hot_status hot_tridiag_measure_cuda(hot_context *context, int f64, size_t n, con
         status = reserve(context, &job, 1, &plan, &memory);
     plan.count = 1;
     if (status == HOT_OK)
-        status = cuda_status(context, cudaMemcpy(memory.diagonal, rows, n * value, cudaMemcpyHostToDevice), "copying");
+        status = hot_cuda_status(context, cudaMemcpy(memory.diagonal, rows, n * value, cudaMemcpyHostToDevice),
+                                 "copying");
     if (status == HOT_OK)
-        status = cuda_status(context, cudaMemcpy(memory.off, rows + n * value, n * value, cudaMemcpyHostToDevice), "copying");
+        status = hot_cuda_status(context, cudaMemcpy(memory.off, rows + n * value, n * value, cudaMemcpyHostToDevice),
+                                 "copying");
     if (status == HOT_OK)
-        status = cuda_status(context, cudaEventCreate(&begin), "an event");
+        status = hot_cuda_status(context, cudaEventCreate(&begin), "an event");
     if (status == HOT_OK)
-        status = cuda_status(context, cudaEventCreate(&end), "an event");
+        status = hot_cuda_status(context, cudaEventCreate(&end), "an event");
     for (int i = -2; i < repeats && status == HOT_OK; i++) {
         float ms = 0;
         cudaEventRecord(begin);
         status = start(context, &job, &plan, memory.diagonal, memory.off, memory.values);
         cudaEventRecord(end);
         if (status == HOT_OK)
-            status = cuda_status(context, cudaEventSynchronize(end), "timing");
+            status = hot_cuda_status(context, cudaEventSynchronize(end), "timing");
         if (status == HOT_OK)
-            status = cuda_status(context, cudaEventElapsedTime(&ms, begin, end), "timing");
+            status = hot_cuda_status(context, cudaEventElapsedTime(&ms, begin, end), "timing");
         if (i >= 0)
             seconds[i] = 1e-3 * ms;
     }

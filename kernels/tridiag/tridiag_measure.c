@@ -3,8 +3,8 @@
 
 #include "common/backend.h"
 
-hot_status hot_tridiag_measure(hot_context *context, int f64, size_t n, const double *a, const double *b, double absolute,
-                               int repeats, double *seconds)
+hot_status hot_tridiag_measure(hot_context *context, int f64, size_t n, const double *a, const double *b,
+                               double absolute, int repeats, double *seconds)
 {
 #if defined(HOT_HAVE_CUDA) && HOT_HAVE_CUDA
     if (hot_cuda_count() > 0)

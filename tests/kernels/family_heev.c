@@ -1,5 +1,5 @@
-/* Hermitian eigenproblems by their residual and the orthogonality of the vectors, and against Jacobi's rotations in long
- * double. */
+/* Hermitian eigenproblems by their residual and the orthogonality of the vectors, and against Jacobi's rotations in
+ * long double. */
 #include "checker.h"
 
 #include <complex.h>
@@ -9,7 +9,8 @@
 
 typedef double complex entry;
 typedef enum kind { RANDOM, CLUSTERED, REPEATED, DEFICIENT, GRADED, DIAGONAL, ZERO, TINY, KINDS } kind;
-static const char *const kind_names[] = {"random", "clustered", "repeated", "rank-deficient", "graded", "diagonal", "zero", "tiny"};
+static const char *const kind_names[] = {"random", "clustered", "repeated", "rank-deficient",
+                                         "graded", "diagonal",  "zero",     "tiny"};
 
 static entry random_entry(uint64_t *seed, int is_complex)
 {
@@ -66,7 +67,9 @@ static void make(uint64_t *seed, kind which, int f64, int is_complex, size_t n, 
             for (size_t r = c; r < n; r++) {
                 /* entries from 1e-150 to 1e150, in single precision from 1e-18 to 1e18 */
                 double ends = f64 ? 150 : 18, place = n > 1 ? (double)(r + c) / (double)(n - 1) - 1 : 0;
-                a[c * n + r] = random_entry(seed, is_complex) * (which == GRADED ? pow(10, ends * place) : which == TINY ? pow(10, -ends) : 1);
+                a[c * n + r] = random_entry(seed, is_complex) * (which == GRADED ? pow(10, ends * place)
+                                                                 : which == TINY ? pow(10, -ends)
+                                                                                 : 1);
             }
     for (size_t c = 0; c < n; c++) {
         a[c * n + c] = creal(a[c * n + c]);
@@ -93,7 +96,8 @@ static double value_at(int f64, const void *values, size_t at)
 
 static entry entry_at(int f64, int is_complex, const void *values, size_t at)
 {
-    return is_complex ? value_at(f64, values, 2 * at) + I * value_at(f64, values, 2 * at + 1) : value_at(f64, values, at);
+    return is_complex ? value_at(f64, values, 2 * at) + I * value_at(f64, values, 2 * at + 1)
+                      : value_at(f64, values, at);
 }
 
 /* The matrix in the caller's type. The upper triangle, which is not read, is full of NaN. Rounds a to that type. */
@@ -129,7 +133,8 @@ static double norm_of(size_t n, const entry *a)
     return norm > 0 ? norm / sqrt((double)n) : 1;
 }
 
-/* Residual and orthogonality of `kept` pairs, in units of n epsilon ||A||; every column when n is small, else 48 of them. */
+/* Residual and orthogonality of `kept` pairs, in units of n epsilon ||A||; every column when n is small, else 48 of
+ * them. */
 static void check_pairs(check_run *run, size_t item, int f64, int is_complex, size_t n, size_t kept, const entry *a,
                         const void *values, const void *vectors, size_t at)
 {
@@ -145,7 +150,8 @@ static void check_pairs(check_run *run, size_t item, int f64, int is_complex, si
     const size_t step = kept > 80 ? kept / 48 : 1;
     for (size_t k = 0; k < kept; k += step) {
         double lambda = value_at(f64, values, at * kept + k), sum = 0;
-        CHECK_ITEM(run, item, k == 0 || lambda >= value_at(f64, values, at * kept + k - 1), "eigenvalue %zu descends", k);
+        CHECK_ITEM(run, item, k == 0 || lambda >= value_at(f64, values, at * kept + k - 1), "eigenvalue %zu descends",
+                   k);
         for (size_t r = 0; r < n; r++)
             x[r] = -(lambda / scale) * v[k * n + r];
         for (size_t c = 0; c < n; c++) {
@@ -174,11 +180,12 @@ static void check_pairs(check_run *run, size_t item, int f64, int is_complex, si
     free(x);
 }
 
-static void check_kind(check_run *run, kind which, int f64, int is_complex, size_t n, size_t count, size_t largest, int reference)
+static void check_kind(check_run *run, kind which, int f64, int is_complex, size_t n, size_t count, size_t largest,
+                       int reference)
 {
     char name[64];
-    snprintf(name, sizeof name, "%s %s, %s%s", f64 ? "double" : "single", is_complex ? "complex" : "real", kind_names[which],
-             largest ? ", the largest" : "");
+    snprintf(name, sizeof name, "%s %s, %s%s", f64 ? "double" : "single", is_complex ? "complex" : "real",
+             kind_names[which], largest ? ", the largest" : "");
     check_case_begin(run, name, n);
     const size_t value = f64 ? sizeof(double) : sizeof(float), one = value * (size_t)(1 + is_complex);
     const size_t kept = largest ? largest : n;
@@ -277,7 +284,8 @@ static void check_flags(check_run *run, int f64, int is_complex, size_t n, size_
         for (int k = 0; k < 2; k++) {
             size_t each = sizes[k] / count;
             if (i % 3 != 1)
-                CHECK_ITEM(run, i, memcmp(out[0][k] + i * each, out[1][k] + i * each, each) == 0, "a neighbour's NaN changed it");
+                CHECK_ITEM(run, i, memcmp(out[0][k] + i * each, out[1][k] + i * each, each) == 0,
+                           "a neighbour's NaN changed it");
             else
                 for (size_t v = 0; v < each / value; v++)
                     CHECK_ITEM(run, i, isnan(value_at(f64, out[1][k] + i * each, v)), "a flagged matrix has a number");
@@ -310,8 +318,25 @@ static void check_arguments(check_run *run)
     check_case_end(run);
 }
 
+/* One size for every kernel there is: for tools that slow a GPU down a hundredfold. */
+static void check_briefly(check_run *run)
+{
+    static const size_t sizes[] = {1, 31, 64, 97, 130, 161};
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
+        for (int is_complex = 0; is_complex < 2; is_complex++) {
+            check_kind(run, RANDOM, s % 2 == 0, is_complex, sizes[s], 2, 0, 0);
+            check_kind(run, REPEATED, 1, is_complex, sizes[s], 1, sizes[s] / 2, 0);
+        }
+    check_flags(run, 1, 1, 21, 4);
+}
+
 static void check(check_run *run)
 {
+    const char *brief = getenv("HOT_TEST_BRIEF");
+    if (brief && brief[0] == '1') {
+        check_briefly(run);
+        return;
+    }
     static const size_t large[] = {127, 128, 129, 255, 256, 257, 511, 512, 1000, 1024};
     /* LAPACK does not care which vectors our own code may use: the other levels take a part. */
     const int full = run->cuda || strcmp(run->backend, "cpu baseline") == 0;
@@ -347,7 +372,9 @@ static void check(check_run *run)
 
 static void bench(check_run *run)
 {
-    static const struct { size_t n, count; } jobs[] = {{32, 1000}, {64, 180}, {128, 180}, {128, 1000}, {256, 180}, {512, 180}};
+    static const struct {
+        size_t n, count;
+    } jobs[] = {{32, 1000}, {64, 180}, {128, 180}, {128, 1000}, {256, 180}, {512, 180}};
     for (size_t j = 0; j < (run->cuda ? 6 : 2); j++) {
         const size_t n = jobs[j].n, count = run->cuda ? jobs[j].count : jobs[j].count / 4;
         char name[64];
@@ -363,7 +390,8 @@ static void bench(check_run *run)
                     double swap = device[k];
                     device[k] = device[k - 1], device[k - 1] = swap;
                 }
-            check_report(run, name, device[3], (double)count, solver == HOT_HEEV_OURS ? "device to device, median of 7" : "cuSOLVER");
+            check_report(run, name, device[3], (double)count,
+                         solver == HOT_HEEV_OURS ? "device to device, median of 7" : "cuSOLVER");
         }
         uint64_t seed = 9;
         double *a = malloc(count * n * n * 16), *w = malloc(count * n * 8), *v = malloc(count * n * n * 16);

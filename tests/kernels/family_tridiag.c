@@ -1,4 +1,5 @@
-/* Tridiagonal eigenvalues against the reference's bisection in long double, and against what is known in closed form. */
+/* Tridiagonal eigenvalues against the reference's bisection in long double, and against what is known in closed
+ * form. */
 #include "checker.h"
 
 #include <float.h>
@@ -72,7 +73,8 @@ static void make_tiny(uint64_t *seed, size_t n, double *a, double *b)
     for (size_t i = 0; i < n; i++)
         a[i] *= 1e-30, b[i] *= 1e-30;
 }
-/* entries fall off steeply, off-diagonals stay small beside the diagonal: every eigenvalue is known to its last digits */
+/* entries fall off steeply, off-diagonals stay small beside the diagonal: every eigenvalue is known to its last
+ * digits */
 static void make_graded(uint64_t *seed, size_t n, double *a, double *b)
 {
     double base = n > 20 ? pow(10, -25.0 / (double)n) : 0.1;
@@ -131,7 +133,8 @@ static void check_against(check_run *run, const char *name, maker *make, size_t 
     void *rows_a = make_rows(f64, n, count, a), *rows_b = make_rows(f64, n, count, b);
     const size_t stride = n + 3, value = f64 ? sizeof(double) : sizeof(float);
     const size_t width = options->range == HOT_TRIDIAG_INDEX ? options->last - options->first + 1 : n + 1;
-    const void *in_a = check_input(run, rows_a, count * stride * value), *in_b = check_input(run, rows_b, count * stride * value);
+    const void *in_a = check_input(run, rows_a, count * stride * value),
+               *in_b = check_input(run, rows_b, count * stride * value);
     void *out = check_output(run, count * width * value);
     int64_t *found = check_output(run, count * sizeof *found), *expected_found = calloc(count + 1, sizeof *found);
     void *expected = calloc(count * width + 1, value);
@@ -146,14 +149,16 @@ static void check_against(check_run *run, const char *name, maker *make, size_t 
                        (long long)expected_found[i]);
             for (size_t k = 0; k < width; k++) {
                 double x = get(f64, out, i * width + k), y = get(f64, expected, i * width + k);
-                double allowed = options->relative > 0 ? fmax(options->relative, 6 * epsilon) * fabs(y) + options->absolute
-                                                       : fmax(options->absolute, (10 + sqrt((double)n)) * epsilon * norm);
+                double allowed = options->relative > 0
+                                     ? fmax(options->relative, 6 * epsilon) * fabs(y) + options->absolute
+                                     : fmax(options->absolute, (10 + sqrt((double)n)) * epsilon * norm);
                 if (isnan(y))
                     CHECK_ITEM(run, i, isnan(x), "eigenvalue %zu is %g; there is none", k, x);
                 else
-                    CHECK_ITEM(run, i, fabs(x - y) <= allowed, "eigenvalue %zu is %.17g, not %.17g (%g of the norm off)", k, x,
-                               y, fabs(x - y) / norm);
-                CHECK_ITEM(run, i, k == 0 || isnan(y) || x >= get(f64, out, i * width + k - 1), "value %zu descends", k);
+                    CHECK_ITEM(run, i, fabs(x - y) <= allowed,
+                               "eigenvalue %zu is %.17g, not %.17g (%g of the norm off)", k, x, y, fabs(x - y) / norm);
+                CHECK_ITEM(run, i, k == 0 || isnan(y) || x >= get(f64, out, i * width + k - 1), "value %zu descends",
+                           k);
             }
         }
     }
@@ -237,7 +242,8 @@ static void check_threads(check_run *run, size_t n, size_t count, hot_tridiag_ra
     check_case_begin(run, "threads", n);
     double *a = calloc(n * count, sizeof *a), *b = calloc(n * count, sizeof *b);
     make_random(&run->seed, n * count, a, b);
-    hot_tridiag_options options = {.size = sizeof options, .range = range, .first = 1, .last = n - 2, .low = -1, .high = 2};
+    hot_tridiag_options options = {
+        .size = sizeof options, .range = range, .first = 1, .last = n - 2, .low = -1, .high = 2};
     double *out[2];
     for (int k = 0; k < 2; k++) {
         hot_context_options how = {.size = sizeof how, .device = HOT_DEVICE_CPU, .threads = k ? 3 : 1};
@@ -259,9 +265,10 @@ static void check_arguments(check_run *run)
     check_case_begin(run, "arguments", 0);
     double a[4] = {1, 2, 3, 4}, b[4] = {1, 1, 1, 1}, x[4] = {7, 7, 7, 7};
     hot_tridiag_options options = {.size = sizeof options};
-#define REFUSED(N, STRIDE, WIDTH)                                                                                       \
-    CHECK_ITEM(run, 0, hot_tridiag_f64(run->context, &options, N, 1, a, b, STRIDE, x, WIDTH, NULL) == HOT_ERROR_ARGUMENT, \
-               "line %d was not refused", __LINE__);                                                                    \
+#define REFUSED(N, STRIDE, WIDTH)                                                                                      \
+    CHECK_ITEM(run, 0,                                                                                                 \
+               hot_tridiag_f64(run->context, &options, N, 1, a, b, STRIDE, x, WIDTH, NULL) == HOT_ERROR_ARGUMENT,      \
+               "line %d was not refused", __LINE__);                                                                   \
     options = (hot_tridiag_options){.size = sizeof options}
     REFUSED(4, 3, 4);
     REFUSED(4, 4, 3);
@@ -288,10 +295,18 @@ static void check_arguments(check_run *run)
 
 static void check(check_run *run)
 {
-    static const struct { const char *name; maker *make; } kinds[] = {
-        {"random", make_random}, {"Wilkinson", make_wilkinson}, {"glued Wilkinson", make_glued}, {"Toeplitz", make_toeplitz},
-        {"zero off-diagonals", make_broken}, {"diagonal", make_diagonal}, {"zero", make_zero},
-        {"zero diagonal", make_antidiagonal}, {"huge", make_huge}, {"tiny", make_tiny}, {"graded", make_graded}};
+    static const struct { const char *name; maker *make;
+    } kinds[] = {{"random", make_random},
+                 {"Wilkinson", make_wilkinson},
+                 {"glued Wilkinson", make_glued},
+                 {"Toeplitz", make_toeplitz},
+                 {"zero off-diagonals", make_broken},
+                 {"diagonal", make_diagonal},
+                 {"zero", make_zero},
+                 {"zero diagonal", make_antidiagonal},
+                 {"huge", make_huge},
+                 {"tiny", make_tiny},
+                 {"graded", make_graded}};
     static const size_t sizes[] = {1, 2, 3, 4, 21, 31, 64, 105};
     for (int f64 = 0; f64 < 2; f64++) {
         for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
@@ -367,7 +382,8 @@ static void bench(check_run *run)
             double best = INFINITY, begin = check_now();
             do {
                 double from = check_now();
-                if (compute(run->context, &options, f64, n, 1, f64 ? (void *)a : fa, f64 ? (void *)b : fb, n, values, n, NULL) != HOT_OK)
+                if (compute(run->context, &options, f64, n, 1, f64 ? (void *)a : fa, f64 ? (void *)b : fb, n, values, n,
+                            NULL) != HOT_OK)
                     break;
                 best = fmin(best, check_now() - from);
             } while (check_now() - begin < run->seconds);
