@@ -249,10 +249,12 @@ static hot_status invert(hot_context *context, hot_cpd_device *d, int one, int o
     const int rank = (int)d->rank;
     cudaStream_t stream = (cudaStream_t)d->stream;
     const double eps = pivot_bound(d);
+    const void *kernel = NULL;
     switch ((rank + 15) / 16) {
-#define HOT_CPD_INVERT(TILES)                                                                                                              \
-    case TILES:                                                                                                                            \
-        invert_tiles<TILES><<<1, 256, 0, stream>>>(rank, d->gram[one], d->gram[other], eps, d->matrix, d->inverse, d->counters);          \
+#define HOT_CPD_INVERT(TILES)                                                                                         \
+    case TILES:                                                                                                       \
+        kernel = d->arithmetic == HOT_CPD_TF32 ? (const void *)invert_tiles<float, TILES>                             \
+                                               : (const void *)invert_tiles<double, TILES>;                           \
         break;
         HOT_CPD_INVERT(1)
         HOT_CPD_INVERT(2)
@@ -267,20 +269,26 @@ static hot_status invert(hot_context *context, hot_cpd_device *d, int one, int o
         invert_any<<<1, 1024, 2 * d->rank * sizeof(double), stream>>>(rank, d->gram[one], d->gram[other], eps, d->matrix, d->inverse, d->work,
                                                                       d->counters);
     }
+    void *arguments[] = {(void *)&rank, &d->gram[one], &d->gram[other], (void *)&eps, &d->matrix, &d->inverse, &d->counters};
+    if (kernel)
+        return hot_cuda_status(context, cudaLaunchKernel(kernel, dim3(1), dim3(256), arguments, 0, stream), "inverting");
     return launched(context, "inverting");
 }
 
 /* All that follows a product in one launch: solution, lengths, Gram matrix, copies and, after the last mode, the fit. */
-static hot_status update_at_once(hot_context *context, hot_cpd_device *d, int mode, int one, int other, int bytes)
+static hot_status update_at_once(hot_context *context, hot_cpd_device *d, int mode, int one, int other)
 {
-    const void *kernel = hot_cpd_step_kernel(d->n[mode], d->rank, &bytes);
+    int bytes;
+    const void *kernel = hot_cpd_step_kernel(d->n[mode], d->rank, d->arithmetic == HOT_CPD_SPLIT, &bytes);
     hot_cpd_step step;
     memset(&step, 0, sizeof step);
     step.n = (int)d->n[mode], step.rank = (int)d->rank, step.eps = pivot_bound(d);
     step.one = d->gram[one], step.other = d->gram[other], step.product = d->product;
     step.f = d->f[mode], step.gram = d->gram[mode], step.lambda = d->lambda, step.counters = d->counters;
     step.square = mode == 2 ? d->square : NULL, step.fits = d->fits, step.narrow = (float *)d->narrow[mode];
-    hot_cpd_pass_outputs(d->pass, mode, &step);
+    const hot_status status = hot_cpd_pass_step(context, d->pass, mode, d->product, &step);
+    if (status != HOT_OK)
+        return status;
     void *arguments[] = {&step};
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
@@ -298,11 +306,11 @@ static hot_status update(hot_context *context, hot_cpd_device *d, int mode, int 
         status = hot_cpd_device_product(context, d, mode, mode == 0);
     if (d->pass && d->turn % 2 == 0)
         status = hot_cpd_pass_contract(context, d->pass, 2 - d->turn / 2);
+    d->turn = (d->turn + 1) % 6;
+    if (status == HOT_OK && d->pass && !non_negative && hot_cpd_step_kernel(d->n[mode], d->rank, d->arithmetic == HOT_CPD_SPLIT, &bytes))
+        return update_at_once(context, d, mode, one, other);
     if (d->pass && status == HOT_OK)
         status = hot_cpd_pass_reduce(context, d->pass, mode, d->product);
-    d->turn = (d->turn + 1) % 6;
-    if (status == HOT_OK && d->pass && !non_negative && hot_cpd_step_kernel(d->n[mode], d->rank, &bytes))
-        return update_at_once(context, d, mode, one, other, bytes);
     if (status != HOT_OK)
         return status;
     if (non_negative) {
@@ -325,7 +333,7 @@ hot_status hot_cpd_device_iterate(hot_context *context, hot_cpd_device *d, int n
     for (int mode = 0; mode < 3 && status == HOT_OK; mode++)
         status = update(context, d, mode, non_negative);
     int bytes;
-    if (status != HOT_OK || (d->pass && !non_negative && hot_cpd_step_kernel(d->n[2], d->rank, &bytes)))
+    if (status != HOT_OK || (d->pass && !non_negative && hot_cpd_step_kernel(d->n[2], d->rank, d->arithmetic == HOT_CPD_SPLIT, &bytes)))
         return status;
     fit_kernel<<<1, 1024, 0, (cudaStream_t)d->stream>>>((int)d->rank, d->square, d->inner, d->lambda, d->gram[0], d->gram[1], d->gram[2],
                                                         d->fits, d->counters + 1);

@@ -7,6 +7,7 @@
 
 #include "../common/cuda_status.h"
 #include "cpd_chain.cuh"
+#include "cpd_eights.cuh"
 #include "cpd_job.h"
 #include "cpd_pass.h"
 #include "cpd_step.h"
@@ -136,24 +137,6 @@ __global__ void __launch_bounds__(256) gather_kernel(const __grid_constant__ hot
     }
 }
 
-/* Eight neighbouring columns of what was stored. */
-__device__ __forceinline__ void get(const __half *from, float (&to)[8])
-{
-    const uint4 all = *(const uint4 *)from;
-    const unsigned words[4] = {all.x, all.y, all.z, all.w};
-#pragma unroll
-    for (int w = 0; w < 4; w++) {
-        const float2 both = __half22float2(*(const __half2 *)&words[w]);
-        to[2 * w] = both.x, to[2 * w + 1] = both.y;
-    }
-}
-
-__device__ __forceinline__ void get(const float *from, float (&to)[8])
-{
-    const float4 one = *(const float4 *)from, two = *(const float4 *)(from + 4);
-    to[0] = one.x, to[1] = one.y, to[2] = one.z, to[3] = one.w, to[4] = two.x, to[5] = two.y, to[6] = two.z, to[7] = two.w;
-}
-
 /* out[v, r] = sum over rows of w[row][r] T[v][row][r]. A block per VS of v; threads along columns (eight each), then rows. */
 template <typename T, int VS, int THREADS>
 __global__ void __launch_bounds__(THREADS) over_rows(const T *store, int rows, int over, int rank, int columns, const float *w, double factor,
@@ -184,11 +167,21 @@ __global__ void __launch_bounds__(THREADS) over_rows(const T *store, int rows, i
                 parts[(lane * VS + u) * columns + e + c] = sum[u][c];
     }
     __syncthreads();
-    for (int at = threadIdx.x; at < VS * columns; at += THREADS) {
+    /* Sums of lanes in two rounds, so that many threads share them. */
+    const int values = VS * columns, shares = max(1, min(lanes, THREADS / values)), at = threadIdx.x;
+    float share = 0;
+    if (at < values * shares)
+        for (int l = at / values; l < lanes; l += shares)
+            share += parts[l * values + at % values];
+    __syncthreads();
+    if (at < values * shares)
+        parts[at] = share;
+    __syncthreads();
+    if (at < values) {
         const int u = at / columns, r = at % columns;
         double total = 0;
-        for (int l = 0; l < lanes; l++)
-            total += parts[l * VS * columns + at];
+        for (int l = 0; l < shares; l++)
+            total += parts[l * values + at];
         if (v0 + u < over && r < rank)
             out[v0 + u + (size_t)over * r] = total * factor / ((double)*scale * scales[r]);
     }
@@ -432,10 +425,14 @@ template <typename T> static hot_status reduce(hot_context *context, const hot_c
     unsigned blocks = (unsigned)(((size_t)rows * columns / 8 + 31) / 32), threads = blocks >= 264 ? 256 : 1024;
     size_t shared = 0;
     if (mode != w->rows) {
-        const int each = over >= 800 ? 4 : 1;
-        kernel = each == 4 ? (const void *)over_rows<T, 4, 256> : (const void *)over_rows<T, 1, 512>;
-        blocks = (unsigned)((over + each - 1) / each), threads = each == 4 ? 256 : 512;
+        const int each = over >= 800 ? 4 : over >= 264 ? 2 : 1;
+        kernel = each == 4   ? (const void *)over_rows<T, 4, 512>
+                 : each == 2 ? (const void *)over_rows<T, 2, 512>
+                             : (const void *)over_rows<T, 1, 512>;
+        blocks = (unsigned)((over + each - 1) / each), threads = 512;
         shared = threads / (columns / 8) * each * columns * sizeof(float);
+        if (shared > 48 * 1024)
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     }
     return hot_cuda_status(context, chain_launch(kernel, blocks, threads, shared, pass->stream, arguments), "summing a product");
 }
@@ -447,8 +444,35 @@ hot_status hot_cpd_pass_reduce(hot_context *context, hot_cpd_pass *pass, int mod
     return pass->split ? reduce<float>(context, pass, mode, out) : reduce<__half>(context, pass, mode, out);
 }
 
-void hot_cpd_pass_outputs(const hot_cpd_pass *pass, int mode, hot_cpd_step *step)
+/* The last block whose units begin at or before one. */
+static int block_with(const hot_cpd_job *job, int unit)
 {
+    return (int)(std::upper_bound(job->first, job->first + job->blocks, unit) - job->first) - 1;
+}
+
+hot_status hot_cpd_pass_step(hot_context *context, const hot_cpd_pass *pass, int mode, double *product, hot_cpd_step *step)
+{
+    const way *w = pass->kept;
+    const hot_cpd_job *job = &w->job;
     step->rows = pass->rows[mode], step->image = (__half *)pass->image[mode], step->scales = pass->column[mode];
     step->columns = pass->columns, step->contiguous = mode == 0, step->split = pass->split;
+    step->x_scale = pass->scale, step->sum_scales = pass->column[w->contracted];
+    if (job->weight && mode == w->rows) {
+        const int per_tile = job->chunks * job->over;
+        step->source = CPD_FROM_BLOCKS, step->sums = job->sums, step->pitch = job->pitch;
+        for (int tile = 0; tile < job->row_tiles; tile++) {
+            step->first_block[tile] = (short)block_with(job, tile * per_tile);
+            step->last_block[tile] = (short)block_with(job, (tile + 1) * per_tile - 1);
+        }
+        return HOT_OK;
+    }
+    const size_t slab = (size_t)job->rows * pass->columns;
+    if (slab * job->over > CPD_STEP_STORE) { /* more than a cluster of blocks reads in a short time */
+        step->source = CPD_FROM_PRODUCT;
+        return hot_cpd_pass_reduce(context, (hot_cpd_pass *)pass, mode, product);
+    }
+    step->source = CPD_FROM_STORE, step->store = pass->store, step->factor = 1 / (double)pass->store_scale;
+    step->weights = pass->rows[mode == w->rows ? w->over : w->rows], step->length = mode == w->rows ? job->over : job->rows;
+    step->stride = mode == w->rows ? slab : (size_t)pass->columns, step->result_stride = mode == w->rows ? (size_t)pass->columns : slab;
+    return HOT_OK;
 }

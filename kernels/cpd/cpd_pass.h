@@ -32,9 +32,10 @@ hot_status hot_cpd_pass_product(hot_context *context, hot_cpd_pass *pass, int mo
 hot_status hot_cpd_pass_contract(hot_context *context, hot_cpd_pass *pass, int mode);
 hot_status hot_cpd_pass_reduce(hot_context *context, hot_cpd_pass *pass, int mode, double *out);
 
-/* Where an update in one launch leaves a factor for passes. */
+/* For an update in one launch: where the mode's product comes from (it is made in `product` where that is quicker), and where
+ * the factor goes. */
 struct hot_cpd_step;
-void hot_cpd_pass_outputs(const hot_cpd_pass *pass, int mode, struct hot_cpd_step *step);
+hot_status hot_cpd_pass_step(hot_context *context, const hot_cpd_pass *pass, int mode, double *product, struct hot_cpd_step *step);
 
 #ifdef __cplusplus
 }

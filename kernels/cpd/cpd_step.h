@@ -4,14 +4,28 @@
 
 #include <cuda_fp16.h>
 
-enum { CPD_STEP_BLOCKS = 16, CPD_STEP_ROWS = 64 /* of a block, at most */, CPD_STEP_RANK = 48, CPD_STEP_THREADS = 256 };
+enum { CPD_STEP_BLOCKS = 16, CPD_STEP_ROWS = 64 /* of a block, at most */, CPD_STEP_RANK = 48, CPD_STEP_THREADS = 512,
+       CPD_STEP_TILES = 24 /* of rows */, CPD_STEP_STORE = 1500000 /* values that it sums itself, at most */ };
+
+/* What the product is made from: it lies there; the sums of the blocks of a pass; what a pass has kept. */
+typedef enum hot_cpd_source { CPD_FROM_PRODUCT, CPD_FROM_BLOCKS, CPD_FROM_STORE } hot_cpd_source;
 
 /* All on the device. Factors in double are [row + n r]. */
 typedef struct hot_cpd_step {
     int n, rank;
     double eps;                   /* pivots below eps of the largest diagonal value are lifted */
     const double *one, *other;    /* Gram matrices of the two other factors */
+    hot_cpd_source source;
     const double *product;
+    const float *x_scale, *sum_scales; /* what sums were multiplied with: all, and each column */
+    const float *sums;            /* [block + tile][64][columns] */
+    int pitch;
+    short first_block[CPD_STEP_TILES], last_block[CPD_STEP_TILES];
+    const void *store;            /* halves, or floats where `split`: store[row result_stride + i stride + column], i < length */
+    const float *weights;         /* [i][column] */
+    double factor;
+    int length;
+    size_t stride, result_stride;
     double *f, *gram, *lambda;    /* the factor, before and after; its Gram matrix; the lengths */
     int *counters;                /* regularised problems, iterations */
     const double *square;         /* NULL, or ||x||^2: the fit is made, too */
@@ -26,8 +40,9 @@ typedef struct hot_cpd_step {
 extern "C" {
 #endif
 
-/* The kernel (__global__ void (hot_cpd_step)) and its bytes of shared memory; NULL: too large for it. */
-const void *hot_cpd_step_kernel(size_t n, size_t rank, int *bytes);
+/* The kernel (__global__ void (hot_cpd_step)) and its bytes of shared memory; NULL: too large for it. split:
+ * the matrix is inverted in double. */
+const void *hot_cpd_step_kernel(size_t n, size_t rank, int split, int *bytes);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 #include <cooperative_groups.h>
 
 #include "cpd_chain.cuh"
+#include "cpd_eights.cuh"
 #include "cpd_job.h"
 #include "cpd_invert.cuh"
 #include "cpd_step.h"
@@ -10,43 +11,135 @@ namespace cg = cooperative_groups;
 
 namespace {
 
-/* Thread (y, x) of 16 x 16 has columns x + 16 b of a row or of a matrix. */
-template <int T> __global__ void __launch_bounds__(CPD_STEP_THREADS) step_kernel(const __grid_constant__ hot_cpd_step s)
+enum { INVERTING = 256, LOADING = CPD_STEP_THREADS - INVERTING };
+
+__device__ __forceinline__ void loaders_sync() { asm volatile("bar.sync 2, 256;" ::: "memory"); }
+
+/* right[row][r] of the rows from `first` on, r < rank, by the loading threads. wide: of a row of right. room: LOADING 8 floats. */
+__device__ __forceinline__ void load_blocks(const hot_cpd_step &s, int first, int count, int wide, double *right, float *room)
+{
+    const int thread = threadIdx.x - INVERTING, values = count * s.columns, parts = max(1, LOADING / max(values, 1));
+    for (int at = thread; at < values * parts; at += LOADING) {
+        const int part = at / values, value = at - part * values, here = value / s.columns, r = value - here * s.columns;
+        const int row = first + here, tile = row / s.pitch;
+        const float *const from = s.sums + ((size_t)tile * CPD_SIDE + row - tile * s.pitch) * s.columns + r;
+        double sum = 0;
+#pragma unroll 8
+        for (int b = s.first_block[tile] + part; b <= s.last_block[tile]; b += parts)
+            sum += from[(size_t)b * CPD_SIDE * s.columns];
+        if (parts > 1)
+            room[at] = (float)sum;
+        else if (r < s.rank)
+            right[here * wide + r] = sum / ((double)*s.x_scale * s.sum_scales[r]);
+    }
+    if (parts == 1)
+        return;
+    loaders_sync();
+    if (thread < values) {
+        const int here = thread / s.columns, r = thread - here * s.columns;
+        double sum = 0;
+        for (int part = 0; part < parts; part++)
+            sum += room[part * values + thread];
+        if (r < s.rank)
+            right[here * wide + r] = sum / ((double)*s.x_scale * s.sum_scales[r]);
+    }
+}
+
+template <typename T>
+__device__ __forceinline__ void load_store(const hot_cpd_step &s, const T *store, int first, int count, int wide, double *right, float *room)
+{
+    const int thread = threadIdx.x - INVERTING, eights = s.columns / 8, tasks = count * eights, lanes = max(1, LOADING / max(tasks, 1));
+    for (int begin = 0; begin < tasks; begin += LOADING) {
+        const int here = min(tasks - begin, (int)LOADING), lane = thread / here, task = begin + thread - lane * here;
+        if (lane < lanes) {
+            const int row = task / eights, e = (task - row * eights) * 8;
+            const T *const from = store + (first + row) * s.result_stride + e;
+            float sum[8] = {};
+#pragma unroll 8
+            for (int i = lane; i < s.length; i += lanes) {
+                float value[8], weight[8];
+                get(from + i * s.stride, value);
+                get(s.weights + (size_t)i * s.columns + e, weight);
+#pragma unroll
+                for (int c = 0; c < 8; c++)
+                    sum[c] += weight[c] * value[c];
+            }
+#pragma unroll
+            for (int c = 0; c < 8; c++)
+                room[thread * 8 + c] = sum[c];
+        }
+        loaders_sync();
+        for (int at = thread; at < here * 8; at += LOADING) {
+            const int which = begin + at / 8, r = which % eights * 8 + at % 8;
+            double sum = 0;
+            for (int l = 0; l < lanes; l++)
+                sum += room[(l * here + at / 8) * 8 + at % 8];
+            if (r < s.rank)
+                right[which / eights * wide + r] = sum * s.factor / ((double)*s.x_scale * s.sum_scales[r]);
+        }
+        loaders_sync();
+    }
+}
+
+/* Half of the threads invert the matrix while the others load the product. Then thread (y, x) of 32 x 16 has columns x + 16 b of a
+ * row, or, twice 16 x 16, of a matrix. */
+template <typename V, int T> __global__ void __launch_bounds__(CPD_STEP_THREADS) step_kernel(const __grid_constant__ hot_cpd_step s)
 {
     enum { WIDE = 16 * T };
     extern __shared__ double shared[];
-    double *const right = shared, *const fresh = right + CPD_STEP_ROWS * WIDE, *const inverse = fresh + CPD_STEP_ROWS * WIDE;
-    double *const gram = inverse + WIDE * WIDE, *const norm = gram + WIDE * WIDE, *const sums = norm + WIDE;
+    double *const product = shared, *const pulled = product + CPD_STEP_ROWS * WIDE, *const fresh = pulled + CPD_STEP_ROWS * WIDE;
+    double *const inverse = fresh + CPD_STEP_ROWS * WIDE, *const gram = inverse + WIDE * WIDE, *const norm = gram + WIDE * WIDE;
+    double *const sums = norm + WIDE;
     __shared__ int null[WIDE];
+    __shared__ double added;
     const cg::cluster_group cluster = cg::this_cluster();
     const int x = threadIdx.x % 16, y = threadIdx.x / 16, rank = s.rank, block = (int)cluster.block_rank();
     const int each = (s.n + CPD_STEP_BLOCKS - 1) / CPD_STEP_BLOCKS, first = block * each, count = max(0, min(each, s.n - first));
-    /* The Gram matrices are older than the kernel before this one. */
     double m[T][T];
-    const double added = invert_in_registers<T>(rank, s.one, s.other, s.eps, m);
-#pragma unroll
-    for (int a = 0; a < T; a++)
-#pragma unroll
-        for (int b = 0; b < T; b++)
-            inverse[(y + 16 * a) * WIDE + x + 16 * b] = m[a][b];
-    chain_wait();
-    chain_next();
-    for (int at = threadIdx.x; at < count * WIDE; at += CPD_STEP_THREADS) {
-        const int row = at % count, r = at / count;
-        const size_t there = first + row + (size_t)s.n * r;
-        double value = r < rank ? s.product[there] : 0;
-        if (added > 0 && r < rank) /* a pull towards the last values */
-            value += added * s.f[there] * s.lambda[r];
-        right[row * WIDE + r] = value;
+    /* The Gram matrices are older than the kernel before this one, if that is not an update itself. */
+    const bool early = s.source != CPD_FROM_STORE && threadIdx.x < INVERTING;
+    if (!early) {
+        chain_wait();
+        chain_next();
     }
-    if (threadIdx.x < WIDE)
-        null[threadIdx.x] = 0;
+    if (threadIdx.x < INVERTING) {
+        V inverted[T][T];
+        const double lifted = invert_in_registers<V, T>(rank, s.one, s.other, s.eps, inverted);
+#pragma unroll
+        for (int a = 0; a < T; a++)
+#pragma unroll
+            for (int b = 0; b < T; b++)
+                inverse[(y + 16 * a) * WIDE + x + 16 * b] = inverted[a][b];
+        if (early)
+            chain_wait();
+        if (threadIdx.x == 0)
+            added = lifted;
+        if (threadIdx.x < WIDE)
+            null[threadIdx.x] = 0;
+    } else if (s.source == CPD_FROM_BLOCKS) {
+        load_blocks(s, first, count, WIDE, product, (float *)fresh);
+    } else if (s.source == CPD_FROM_STORE && s.split) {
+        load_store(s, (const float *)s.store, first, count, WIDE, product, (float *)fresh);
+    } else if (s.source == CPD_FROM_STORE) {
+        load_store(s, (const __half *)s.store, first, count, WIDE, product, (float *)fresh);
+    } else {
+        for (int at = threadIdx.x - INVERTING; at < count * rank; at += LOADING)
+            product[at % count * WIDE + at / count] = s.product[first + at % count + (size_t)s.n * (at / count)];
+    }
     __syncthreads();
-    for (int row = y; row < count; row += 32) {
-        const bool two = row + 16 < count;
+    const double *const right = added > 0 ? pulled : product;
+    if (added > 0) { /* a pull towards the last values */
+        for (int at = threadIdx.x; at < count * rank; at += CPD_STEP_THREADS) {
+            const int row = at % count, r = at / count;
+            pulled[row * WIDE + r] = product[row * WIDE + r] + added * s.f[first + row + (size_t)s.n * r] * s.lambda[r];
+        }
+        __syncthreads();
+    }
+    for (int row = y; row < count; row += 64) {
+        const bool two = row + 32 < count;
         double sum[2][T] = {};
         for (int q = 0; q < rank; q++) {
-            const double above = right[row * WIDE + q], below = two ? right[(row + 16) * WIDE + q] : 0;
+            const double above = right[row * WIDE + q], below = two ? right[(row + 32) * WIDE + q] : 0;
 #pragma unroll
             for (int b = 0; b < T; b++) {
                 const double weight = inverse[q * WIDE + x + 16 * b];
@@ -58,7 +151,7 @@ template <int T> __global__ void __launch_bounds__(CPD_STEP_THREADS) step_kernel
         for (int b = 0; b < T; b++) {
             fresh[row * WIDE + x + 16 * b] = x + 16 * b < rank ? sum[0][b] : 0;
             if (two)
-                fresh[(row + 16) * WIDE + x + 16 * b] = x + 16 * b < rank ? sum[1][b] : 0;
+                fresh[(row + 32) * WIDE + x + 16 * b] = x + 16 * b < rank ? sum[1][b] : 0;
         }
     }
     __syncthreads();
@@ -68,11 +161,11 @@ template <int T> __global__ void __launch_bounds__(CPD_STEP_THREADS) step_kernel
 #pragma unroll
             for (int b = 0; b < T; b++)
                 m[a][b] = 0;
-        for (int row = 0; row < count; row++) {
+        for (int row = y / 16; row < count; row += 2) {
             double left[T];
 #pragma unroll
             for (int a = 0; a < T; a++)
-                left[a] = fresh[row * WIDE + y + 16 * a];
+                left[a] = fresh[row * WIDE + y % 16 + 16 * a];
 #pragma unroll
             for (int b = 0; b < T; b++) {
                 const double value = fresh[row * WIDE + x + 16 * b];
@@ -81,11 +174,17 @@ template <int T> __global__ void __launch_bounds__(CPD_STEP_THREADS) step_kernel
                     m[a][b] += left[a] * value;
             }
         }
+        for (int half = 0; half < 2; half++) { /* odd rows' sums, and the even ones' to them */
+            if (y / 16 != half)
 #pragma unroll
-        for (int a = 0; a < T; a++)
+                for (int a = 0; a < T; a++)
 #pragma unroll
-            for (int b = 0; b < T; b++)
-                gram[(y + 16 * a) * WIDE + x + 16 * b] = m[a][b];
+                    for (int b = 0; b < T; b++) {
+                        double *const to = &gram[(y % 16 + 16 * a) * WIDE + x + 16 * b];
+                        *to = half ? *to + m[a][b] : m[a][b];
+                    }
+            __syncthreads();
+        }
         cluster.sync();
         bool lost = false;
         if ((int)threadIdx.x < rank) {
@@ -133,7 +232,7 @@ template <int T> __global__ void __launch_bounds__(CPD_STEP_THREADS) step_kernel
         if (s.split)
             to[s.columns * CPD_SIDE] = __float2half_rn(value * 0x1p14f - __half2float(high));
         if (s.square && !null[r])
-            with += value * s.product[there] * norm[r];
+            with += value * product[row * WIDE + r] * norm[r];
     }
     if (block == 0) {
         if ((int)threadIdx.x < rank)
@@ -164,11 +263,14 @@ template <int T> __global__ void __launch_bounds__(CPD_STEP_THREADS) step_kernel
 
 } // namespace
 
-const void *hot_cpd_step_kernel(size_t n, size_t rank, int *bytes)
+const void *hot_cpd_step_kernel(size_t n, size_t rank, int split, int *bytes)
 {
     const size_t tiles = (rank + 15) / 16, wide = 16 * tiles;
     if (rank > CPD_STEP_RANK || n > CPD_STEP_ROWS * CPD_STEP_BLOCKS)
         return NULL;
-    *bytes = (int)((2 * CPD_STEP_ROWS * wide + 2 * wide * wide + wide + CPD_STEP_THREADS / 32) * sizeof(double));
-    return tiles == 1 ? (const void *)step_kernel<1> : tiles == 2 ? (const void *)step_kernel<2> : (const void *)step_kernel<3>;
+    *bytes = (int)((3 * CPD_STEP_ROWS * wide + 2 * wide * wide + wide + CPD_STEP_THREADS / 32) * sizeof(double));
+    static const void *const kernels[2][3] = {
+        {(const void *)step_kernel<float, 1>, (const void *)step_kernel<float, 2>, (const void *)step_kernel<float, 3>},
+        {(const void *)step_kernel<double, 1>, (const void *)step_kernel<double, 2>, (const void *)step_kernel<double, 3>}};
+    return kernels[split != 0][tiles - 1];
 }
