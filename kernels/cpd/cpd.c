@@ -5,7 +5,8 @@
 #include "../common/backend.h"
 #include "cpd_plan.h"
 
-static const hot_backends mttkrp_backends = {"mttkrp", hot_mttkrp_ref, hot_mttkrp_cpu, HOT_CUDA_BACKEND(hot_mttkrp_cuda)};
+static const hot_backends mttkrp_backends = {"mttkrp", hot_mttkrp_ref, hot_mttkrp_cpu,
+                                             HOT_CUDA_BACKEND(hot_mttkrp_cuda)};
 static const hot_backends cpd_backends = {"cpd", NULL, hot_cpd_cpu, HOT_CUDA_BACKEND(hot_cpd_cuda)};
 
 static hot_status check_sizes(hot_context *context, const size_t n[3], size_t rank)
@@ -17,17 +18,18 @@ static hot_status check_sizes(hot_context *context, const size_t n[3], size_t ra
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a tensor of %zu x %zu x %zu is empty", n[0], n[1], n[2]);
     if (n[1] > most / n[0] || n[2] > most / n[0] / n[1] || rank > most / n[0] / n[1] || rank > most / n[1] / n[2] ||
         rank > most / n[0] / n[2] || rank > most / rank)
-        return hot_context_fail(context, HOT_ERROR_MEMORY, "%zu x %zu x %zu at rank %zu is more than memory can hold", n[0],
-                                n[1], n[2], rank);
+        return hot_context_fail(context, HOT_ERROR_MEMORY, "%zu x %zu x %zu at rank %zu is more than memory can hold",
+                                n[0], n[1], n[2], rank);
     return HOT_OK;
 }
 
-/* ---- Products ----------------------------------------------------------------------------------------------------- */
+/* ---- Products ---------------------------------------------------------------------------------------------------- */
 
 static hot_status run_mttkrp(hot_context *context, int mode, hot_mttkrp_plan *plan)
 {
     if (mode < 1 || mode > 3)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "mode %d: a third-order tensor has the modes 1, 2 and 3", mode);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "mode %d: a third-order tensor has the modes 1, 2 and 3",
+                                mode);
     hot_status status = check_sizes(context, plan->n, plan->rank);
     if (status != HOT_OK)
         return status;
@@ -50,22 +52,22 @@ hot_status hot_mttkrp_f64(hot_context *context, int mode, size_t i, size_t j, si
 hot_status hot_mttkrp_f32(hot_context *context, hot_cpd_arithmetic arithmetic, int mode, size_t i, size_t j, size_t k,
                           size_t rank, const float *x, const float *a, const float *b, const float *c, float *out)
 {
-    hot_mttkrp_plan plan = {.f64 = 0, .arithmetic = arithmetic, .n = {i, j, k}, .rank = rank, .x = x, .factor = {a, b, c},
-                            .out = out};
+    hot_mttkrp_plan plan =
+        {.f64 = 0, .arithmetic = arithmetic, .n = {i, j, k}, .rank = rank, .x = x, .factor = {a, b, c}, .out = out};
     if (arithmetic < HOT_CPD_FULL || arithmetic > HOT_CPD_SPLIT)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no arithmetic %d", (int)arithmetic);
     return run_mttkrp(context, mode, &plan);
 }
 
-/* ---- The decomposition -------------------------------------------------------------------------------------------- */
+/* ---- The decomposition ------------------------------------------------------------------------------------------- */
 
 static hot_status read_options(hot_context *context, const hot_cpd_options *given, hot_cpd_plan *plan)
 {
     hot_cpd_options *options = &plan->options;
     memset(options, 0, sizeof *options);
     if (!given || given->size < sizeof(size_t) || given->size > sizeof *options)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_cpd_options.size is %zu, not %zu", given ? given->size : 0,
-                                sizeof *options);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_cpd_options.size is %zu, not %zu",
+                                given ? given->size : 0, sizeof *options);
     memcpy(options, given, given->size);
     if (options->iterations < 0 || !(fabs(options->tolerance) <= 1e300))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "%d iterations to a tolerance of %g are not possible",
@@ -74,8 +76,8 @@ static hot_status read_options(hot_context *context, const hot_cpd_options *give
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no start %d", (int)options->start);
     if (options->arithmetic < HOT_CPD_FULL || options->arithmetic > HOT_CPD_SPLIT ||
         (options->arithmetic != HOT_CPD_FULL && plan->f64))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no arithmetic %d for %s", (int)options->arithmetic,
-                                plan->f64 ? "double" : "float");
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no arithmetic %d for %s",
+                                (int)options->arithmetic, plan->f64 ? "double" : "float");
     options->iterations = options->iterations ? options->iterations : 500;
     options->tolerance = options->tolerance ? options->tolerance : plan->f64 ? 1e-10 : 1e-6;
     plan->rank = options->rank;
@@ -120,16 +122,16 @@ static hot_status run_cpd(hot_context *context, hot_cpd_plan *plan, hot_cpd_repo
     return status;
 }
 
-hot_status hot_cpd_f64(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k, const double *x,
-                       double *lambda, double *a, double *b, double *c, hot_cpd_report *report)
+hot_status hot_cpd_f64(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k,
+                       const double *x, double *lambda, double *a, double *b, double *c, hot_cpd_report *report)
 {
     hot_cpd_plan plan = {.f64 = 1, .n = {i, j, k}, .x = x, .lambda = lambda, .factor = {a, b, c}};
     hot_status status = read_options(context, options, &plan);
     return status == HOT_OK ? run_cpd(context, &plan, report) : status;
 }
 
-hot_status hot_cpd_f32(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k, const float *x,
-                       float *lambda, float *a, float *b, float *c, hot_cpd_report *report)
+hot_status hot_cpd_f32(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k,
+                       const float *x, float *lambda, float *a, float *b, float *c, hot_cpd_report *report)
 {
     hot_cpd_plan plan = {.f64 = 0, .n = {i, j, k}, .x = x, .factor = {a, b, c}};
     hot_status status = read_options(context, options, &plan);

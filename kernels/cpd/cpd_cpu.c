@@ -8,7 +8,8 @@
 #include "cpd_small.h"
 
 /* Everything of a running decomposition. Factors are kept twice: in double, where they are solved for, and in the
- * tensor's precision, as the products read them. Any two of lambda, f are what the report is about: f has unit columns. */
+ * tensor's precision, as the products read them. Any two of lambda, f are what the report is about: f has unit columns.
+ */
 typedef struct als {
     hot_cpd_plan *plan;
     hot_cpd_tensor tensor;
@@ -70,7 +71,7 @@ static void publish(als *s, int mode)
     hot_cpd_gram(s->n[mode], s->rank, s->f[mode], s->gram[mode], s->threads);
 }
 
-/* ---- The start ---------------------------------------------------------------------------------------------------- */
+/* ---- The start --------------------------------------------------------------------------------------------------- */
 
 static hot_status start_hosvd(hot_context *context, als *s, int mode, uint64_t *random)
 {
@@ -100,7 +101,7 @@ static hot_status start(hot_context *context, als *s)
     return status;
 }
 
-/* ---- One update --------------------------------------------------------------------------------------------------- */
+/* ---- One update -------------------------------------------------------------------------------------------------- */
 
 static void update(als *s, int mode, int fresh)
 {
@@ -123,7 +124,8 @@ static void update(als *s, int mode, int fresh)
         /* Towards where the factor was, not towards 0: the minimum stays where it is. */
         for (size_t r = 0; r < rank; r++)
             for (size_t i = 0; i < n; i++)
-                s->f[mode][i + n * r] = s->product[i + n * r] + (added > 0 ? added * s->lambda[r] * s->before[i + n * r] : 0);
+                s->f[mode][i + n * r] =
+                    s->product[i + n * r] + (added > 0 ? added * s->lambda[r] * s->before[i + n * r] : 0);
         hot_cpd_solve(n, rank, s->matrix, s->f[mode], s->threads);
     }
     hot_cpd_normalise(n, rank, s->f[mode], s->before, s->lambda);
@@ -179,8 +181,8 @@ static hot_status iterate(hot_context *context, als *s)
     double last = -INFINITY;
     for (int iteration = 0; iteration < options->iterations; iteration++) {
         for (int mode = 0; mode < 3; mode++) {
-            const hot_status status = hot_context_progress(context, "CP decomposition", ((double)iteration + mode / 3.) /
-                                                           (double)options->iterations);
+            const hot_status status = hot_context_progress(
+                context, "CP decomposition", ((double)iteration + mode / 3.) / (double)options->iterations);
             if (status != HOT_OK)
                 return status;
             update(s, mode, mode == 0);
@@ -237,7 +239,8 @@ hot_status hot_mttkrp_cpu(hot_context *context, void *plan_pointer)
     const size_t count = plan->n[plan->mode] * plan->rank;
     hot_cpd_tensor tensor;
     double *wide = plan->f64 ? plan->out : hot_context_alloc(context, count, sizeof *wide);
-    hot_status status = wide ? hot_cpd_tensor_create(context, plan->f64, plan->n, plan->rank, plan->x, &tensor) : HOT_ERROR_MEMORY;
+    hot_status status =
+        wide ? hot_cpd_tensor_create(context, plan->f64, plan->n, plan->rank, plan->x, &tensor) : HOT_ERROR_MEMORY;
     if (wide && status == HOT_OK) {
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
         const int threads_before = hot_lapack_single_begin();

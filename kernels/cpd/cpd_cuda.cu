@@ -1,5 +1,5 @@
-/* The decomposition on the GPU: the host-level backend. The tensor goes there once; an iteration is one graph of launches,
- * and the host looks in between: for the fit, for progress, for cancellation. */
+/* The decomposition on the GPU: the host-level backend. The tensor goes there once; an iteration is one graph of
+ * launches, and the host looks in between: for the fit, for progress, for cancellation. */
 #include <algorithm>
 #include <cuda_runtime.h>
 #include <limits.h>
@@ -15,9 +15,11 @@ static hot_status put_factor(hot_context *context, hot_cpd_device *d, int mode, 
 {
     cudaStream_t stream = (cudaStream_t)d->stream;
     const size_t bytes = d->n[mode] * d->rank * sizeof(double);
-    hot_status status = hot_cuda_status(context, cudaMemcpyAsync(d->f[mode], f, bytes, cudaMemcpyHostToDevice, stream), "copying a factor");
+    hot_status status = hot_cuda_status(context, cudaMemcpyAsync(d->f[mode], f, bytes, cudaMemcpyHostToDevice, stream),
+                                        "copying a factor");
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpyAsync(d->before, f, bytes, cudaMemcpyHostToDevice, stream), "copying a factor");
+        status = hot_cuda_status(context, cudaMemcpyAsync(d->before, f, bytes, cudaMemcpyHostToDevice, stream),
+                                 "copying a factor");
     if (status == HOT_OK)
         status = hot_cpd_device_publish(context, d, mode);
     return status == HOT_OK ? hot_cuda_status(context, cudaStreamSynchronize(stream), "copying a factor") : status;
@@ -33,13 +35,15 @@ static hot_status start(hot_context *context, hot_cpd_plan *plan, hot_cpd_device
     hot_status status = f && spare ? HOT_OK : HOT_ERROR_MEMORY;
     for (int mode = 0; mode < 3 && status == HOT_OK; mode++) {
         hot_cpd_first(plan, mode, &random, f);
-        for (int round = 0; round < ROUNDS && plan->options.start == HOT_CPD_HOSVD && !zero && status == HOT_OK; round++) {
+        for (int round = 0; round < ROUNDS && plan->options.start == HOT_CPD_HOSVD && !zero && status == HOT_OK;
+             round++) {
             status = put_factor(context, d, mode, f);
             if (status == HOT_OK)
                 status = hot_cpd_device_unfold_twice(context, d, mode);
             if (status == HOT_OK)
-                status = hot_cuda_status(context, cudaMemcpy(f, d->product, d->n[mode] * d->rank * sizeof *f, cudaMemcpyDeviceToHost),
-                                         "the start");
+                status = hot_cuda_status(
+                    context, cudaMemcpy(f, d->product, d->n[mode] * d->rank * sizeof *f, cudaMemcpyDeviceToHost),
+                    "the start");
             if (status == HOT_OK)
                 hot_cpd_orthonormalise(d->n[mode], d->rank, f, &random);
         }
@@ -69,10 +73,12 @@ static hot_status iterate(hot_context *context, hot_cpd_plan *plan, hot_cpd_devi
             status = hot_cpd_device_iterate(context, d, options->non_negative);
         } else {
             if (!ready[which]) {
-                status = hot_cuda_status(context, cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+                status = hot_cuda_status(context, cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal),
+                                         "capture");
                 if (status == HOT_OK) {
                     status = hot_cpd_device_iterate(context, d, options->non_negative);
-                    const hot_status ended = hot_cuda_status(context, cudaStreamEndCapture(stream, &graph[which]), "capture");
+                    const hot_status ended =
+                        hot_cuda_status(context, cudaStreamEndCapture(stream, &graph[which]), "capture");
                     status = status == HOT_OK ? ended : status;
                 }
                 if (status == HOT_OK)
@@ -86,7 +92,8 @@ static hot_status iterate(hot_context *context, hot_cpd_plan *plan, hot_cpd_devi
         plan->report.iterations = iteration + 1;
         if (options->tolerance < 0 && iteration % BLIND != 0 && iteration + 1 < options->iterations)
             continue;
-        status = hot_cuda_status(context, cudaMemcpyAsync(&fit, d->fits + iteration, sizeof fit, cudaMemcpyDeviceToHost, stream), "the fit");
+        status = hot_cuda_status(
+            context, cudaMemcpyAsync(&fit, d->fits + iteration, sizeof fit, cudaMemcpyDeviceToHost, stream), "the fit");
         if (status == HOT_OK)
             status = hot_cuda_status(context, cudaStreamSynchronize(stream), "an iteration");
         if (status == HOT_OK && fabs(fit - last) < options->tolerance) {
@@ -114,11 +121,13 @@ static hot_status finish(hot_context *context, hot_cpd_plan *plan, hot_cpd_devic
     const size_t rank = d->rank;
     hot_cpd_report *report = &plan->report;
     double *gram = (double *)hot_context_alloc(context, 3 * rank * rank, sizeof *gram), residual = 0;
-    double *wide = (double *)hot_context_alloc(context, std::max(d->n[0], std::max(d->n[1], d->n[2])) * rank, sizeof *wide);
+    double *wide =
+        (double *)hot_context_alloc(context, std::max(d->n[0], std::max(d->n[1], d->n[2])) * rank, sizeof *wide);
     hot_status status = gram && wide ? HOT_OK : HOT_ERROR_MEMORY;
     for (int m = 0; m < 3 && status == HOT_OK; m++) {
         const size_t count = d->n[m] * rank;
-        status = hot_cuda_status(context, cudaMemcpy(wide, d->f[m], count * sizeof *wide, cudaMemcpyDeviceToHost), "results");
+        status = hot_cuda_status(context, cudaMemcpy(wide, d->f[m], count * sizeof *wide, cudaMemcpyDeviceToHost),
+                                 "results");
         for (size_t i = 0; i < count && status == HOT_OK; i++) {
             if (plan->f64)
                 ((double *)plan->factor[m])[i] = wide[i];
@@ -130,14 +139,18 @@ static hot_status finish(hot_context *context, hot_cpd_plan *plan, hot_cpd_devic
                                                          cudaMemcpyDeviceToHost), "results");
     }
     if (status == HOT_OK && square > 0)
-        status = hot_cuda_status(context, cudaMemcpy(plan->lambda, d->lambda, rank * sizeof(double), cudaMemcpyDeviceToHost), "results");
+        status = hot_cuda_status(
+            context, cudaMemcpy(plan->lambda, d->lambda, rank * sizeof(double), cudaMemcpyDeviceToHost), "results");
     else
         memset(plan->lambda, 0, rank * sizeof(double));
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpy(&report->regularised, d->counters, sizeof(int), cudaMemcpyDeviceToHost), "results");
+        status = hot_cuda_status(
+            context, cudaMemcpy(&report->regularised, d->counters, sizeof(int), cudaMemcpyDeviceToHost), "results");
     if (status == HOT_OK && plan->options.fits && report->iterations)
-        status = hot_cuda_status(context, cudaMemcpy(plan->options.fits, d->fits, (size_t)report->iterations * sizeof(double),
-                                                     cudaMemcpyDeviceToHost), "results");
+        status = hot_cuda_status(context,
+                                 cudaMemcpy(plan->options.fits, d->fits, (size_t)report->iterations * sizeof(double),
+                                            cudaMemcpyDeviceToHost),
+                                 "results");
     if (status == HOT_OK && square > 0)
         status = hot_cpd_device_residual(context, d, x, &residual);
     report->norm = sqrt(square);
@@ -160,8 +173,10 @@ static hot_status finish(hot_context *context, hot_cpd_plan *plan, hot_cpd_devic
 static hot_status fits_kernels(hot_context *context, const size_t n[3], size_t rank)
 {
     if (n[0] > INT_MAX / 2 || n[1] > INT_MAX / 2 || n[2] > INT_MAX / 2 || rank > 700)
-        return hot_context_fail(context, HOT_ERROR_DEVICE, "%zu x %zu x %zu at rank %zu is more than the GPU's kernels count; use the "
-                                "CPU", n[0], n[1], n[2], rank);
+        return hot_context_fail(context, HOT_ERROR_DEVICE,
+                                "%zu x %zu x %zu at rank %zu is more than the GPU's kernels count; use the "
+                                "CPU",
+                                n[0], n[1], n[2], rank);
     return HOT_OK;
 }
 
@@ -170,8 +185,9 @@ static hot_status put_tensor(hot_context *context, int f64, const size_t n[3], c
 {
     const size_t bytes = n[0] * n[1] * n[2] * (f64 ? sizeof(double) : sizeof(float));
     hot_status status = hot_cuda_status(context, cudaMalloc(device, bytes), "memory for the tensor");
-    return status == HOT_OK ? hot_cuda_status(context, cudaMemcpy(*device, x, bytes, cudaMemcpyHostToDevice), "copying the tensor")
-                            : status;
+    return status == HOT_OK
+               ? hot_cuda_status(context, cudaMemcpy(*device, x, bytes, cudaMemcpyHostToDevice), "copying the tensor")
+               : status;
 }
 
 hot_status hot_cpd_cuda(hot_context *context, void *plan_pointer)
@@ -185,7 +201,8 @@ hot_status hot_cpd_cuda(hot_context *context, void *plan_pointer)
     if (status == HOT_OK)
         status = put_tensor(context, plan->f64, plan->n, plan->x, &x);
     if (status == HOT_OK)
-        status = hot_cpd_device_create(context, plan->f64, plan->options.arithmetic, plan->n, plan->rank, x, plan->options.iterations, &d);
+        status = hot_cpd_device_create(context, plan->f64, plan->options.arithmetic, plan->n, plan->rank, x,
+                                       plan->options.iterations, &d);
     if (status == HOT_OK)
         status = hot_cpd_device_square(context, &d, x, &square);
     if (status == HOT_OK)
@@ -222,7 +239,8 @@ hot_status hot_mttkrp_cuda(hot_context *context, void *plan_pointer)
         const size_t bytes = plan->n[m] * plan->rank * size;
         if (m == plan->mode)
             continue;
-        status = hot_cuda_status(context, cudaMemcpy(d.narrow[m], plan->factor[m], bytes, cudaMemcpyHostToDevice), "copying a factor");
+        status = hot_cuda_status(context, cudaMemcpy(d.narrow[m], plan->factor[m], bytes, cudaMemcpyHostToDevice),
+                                 "copying a factor");
         if (status == HOT_OK)
             status = hot_cpd_device_take_factor(context, &d, m);
     }
@@ -234,7 +252,8 @@ hot_status hot_mttkrp_cuda(hot_context *context, void *plan_pointer)
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaStreamSynchronize((cudaStream_t)d.stream), "the product");
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpy(wide, d.product, count * sizeof *wide, cudaMemcpyDeviceToHost), "the product");
+        status = hot_cuda_status(context, cudaMemcpy(wide, d.product, count * sizeof *wide, cudaMemcpyDeviceToHost),
+                                 "the product");
     for (size_t i = 0; i < count && status == HOT_OK; i++) {
         if (plan->f64)
             ((double *)plan->out)[i] = wide[i];

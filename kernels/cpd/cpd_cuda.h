@@ -15,11 +15,13 @@ typedef struct hot_cpd_device {
     int f64;
     hot_cpd_arithmetic arithmetic;
     size_t n[3], rank;
-    hot_cpd_pass *pass;        /* our own tensor-core kernels, where they serve; products then need none of the next three */
+    /* our own tensor-core kernels, where they serve; products then need none of the next three */
+    hot_cpd_pass *pass;
     const void *x;             /* of the caller, or high: what the products read */
     void *high, *low;          /* HOT_CPD_SPLIT: x in two parts */
     void *sums;                /* the largest of two dimensions' product x rank; made when wanted */
-    int turn;                  /* with pass: which of six updates is the next; their three passes serve two iterations */
+    /* with pass: which of six updates is the next; their three passes serve two iterations */
+    int turn;
     hot_cublas *cublas;        /* NULL: the kernels of kernels/contract */
     void *stream;              /* a cudaStream_t of its own */
     double *f[3], *gram[3], *product, *before, *matrix, *inverse, *work, *lambda, *inner, *square, *fits, *parts;
@@ -28,13 +30,14 @@ typedef struct hot_cpd_device {
     int room;                  /* of fits */
 } hot_cpd_device;
 
-/* x: on the device, not owned. room: of fits; 0: no iterations, products alone. destroy accepts what create has not filled. */
-hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmetic arithmetic, const size_t n[3], size_t rank,
-                                 const void *x, int room, hot_cpd_device *device);
+/* x: on the device, not owned. room: of fits; 0: no iterations, products alone. destroy accepts what create has not
+ * filled. */
+hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmetic arithmetic, const size_t n[3],
+                                 size_t rank, const void *x, int room, hot_cpd_device *device);
 void hot_cpd_device_destroy(hot_context *context, hot_cpd_device *device);
 
-/* Launches the product for a mode (0, 1, 2) of the narrow factors into device->product. fresh: whether the sums over k are
- * to be made (modes 0 and 1). */
+/* Launches the product for a mode (0, 1, 2) of the narrow factors into device->product. fresh: whether the sums over k
+ * are to be made (modes 0 and 1). */
 hot_status hot_cpd_device_product(hot_context *context, hot_cpd_device *device, int mode, int fresh);
 
 /* Launches what makes the narrow factor of a mode, whole, into what products read. */

@@ -16,12 +16,15 @@ enum { PARTS = 1024 };
 
 static size_t bytes_of(const hot_cpd_device *d) { return d->f64 ? sizeof(double) : sizeof(float); }
 
-static hot_status launched(hot_context *context, const char *what) { return hot_cuda_status(context, cudaGetLastError(), what); }
+static hot_status launched(hot_context *context, const char *what)
+{
+    return hot_cuda_status(context, cudaGetLastError(), what);
+}
 
-/* ---- Memory ------------------------------------------------------------------------------------------------------- */
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmetic arithmetic, const size_t n[3], size_t rank,
-                                 const void *x, int room, hot_cpd_device *d)
+hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmetic arithmetic, const size_t n[3],
+                                 size_t rank, const void *x, int room, hot_cpd_device *d)
 {
     const size_t longest = std::max(n[0], std::max(n[1], n[2])), total = n[0] * n[1] * n[2];
     memset(d, 0, sizeof *d);
@@ -31,11 +34,13 @@ hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmet
     hot_status status = hot_cuda_status(context, cudaStreamCreate(&stream) /* in order with plain copies */, "stream");
     d->stream = stream;
     if (status == HOT_OK && arithmetic != HOT_CPD_FULL)
-        status = hot_cpd_pass_create(context, (const float *)x, n, rank, arithmetic == HOT_CPD_SPLIT, room > 0, stream, &d->pass);
+        status = hot_cpd_pass_create(context, (const float *)x, n, rank, arithmetic == HOT_CPD_SPLIT, room > 0, stream,
+                                     &d->pass);
     const bool split = arithmetic == HOT_CPD_SPLIT && !d->pass;
     const auto get = [&](void *where, size_t bytes) {
         if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaMalloc((void **)where, std::max<size_t>(bytes, 16)), "memory for the decomposition");
+            status = hot_cuda_status(context, cudaMalloc((void **)where, std::max<size_t>(bytes, 16)),
+                                     "memory for the decomposition");
     };
     for (int m = 0; m < 3; m++) {
         get(&d->f[m], n[m] * rank * sizeof(double));
@@ -63,10 +68,12 @@ hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmet
         status = hot_cuda_status(context, cudaMemset(d->product, 0, longest * rank * sizeof(double)), "memory");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMemset(d->counters, 0, 2 * sizeof(int)), "memory");
-    if (status == HOT_OK && hot_cublas_create(context, d->stream, &d->cublas) != HOT_OK && arithmetic != HOT_CPD_FULL && !d->pass)
+    if (status == HOT_OK && hot_cublas_create(context, d->stream, &d->cublas) != HOT_OK && arithmetic != HOT_CPD_FULL &&
+        !d->pass)
         return HOT_ERROR_DEVICE; /* tensor cores are then reached through cuBLAS alone; its message stands */
     if (status == HOT_OK && split) {
-        split_kernel<<<2048, 256, 0, (cudaStream_t)d->stream>>>((const float *)x, total, (float *)d->high, (float *)d->low);
+        split_kernel<<<2048, 256, 0, (cudaStream_t)d->stream>>>((const float *)x, total, (float *)d->high,
+                                                                (float *)d->low);
         status = launched(context, "splitting the tensor");
         d->x = d->high;
     }
@@ -85,8 +92,8 @@ void hot_cpd_device_destroy(hot_context *context, hot_cpd_device *d)
         cudaFree(d->narrow[m]);
         cudaFree(d->narrow_low[m]);
     }
-    void *const others[] = {d->sums, d->product, d->before, d->matrix, d->inverse, d->work, d->lambda, d->inner, d->square,
-                            d->fits, d->parts, d->counters, d->high, d->low};
+    void *const others[] = {d->sums,  d->product, d->before, d->matrix, d->inverse,  d->work, d->lambda,
+                            d->inner, d->square,  d->fits,   d->parts,  d->counters, d->high, d->low};
     for (void *memory : others)
         cudaFree(memory);
     if (d->stream)
@@ -94,17 +101,22 @@ void hot_cpd_device_destroy(hot_context *context, hot_cpd_device *d)
     memset(d, 0, sizeof *d);
 }
 
-/* ---- Products ----------------------------------------------------------------------------------------------------- */
+/* ---- Products ---------------------------------------------------------------------------------------------------- */
 
 /* Column-major c (m x n) = op(a) b + beta c of matrices in the tensor's precision, by cuBLAS or by our own kernels. */
-static hot_status multiply(hot_context *context, const hot_cpd_device *d, int ta, size_t m, size_t n, size_t k, const void *a,
-                           size_t lda, size_t stride_a, const void *b, size_t ldb, size_t stride_b, double beta, void *c, size_t ldc,
-                           size_t stride_c, size_t batch)
+static hot_status multiply(hot_context *context, const hot_cpd_device *d, int ta, size_t m, size_t n, size_t k,
+                           const void *a, size_t lda, size_t stride_a, const void *b, size_t ldb, size_t stride_b,
+                           double beta, void *c, size_t ldc, size_t stride_c, size_t batch)
 {
-    const bool whole = d->arithmetic == HOT_CPD_FULL || (d->arithmetic == HOT_CPD_SPLIT && d->pass); /* no parts were made of x */
+    /* With passes of our own no parts were made of x. */
+    const bool whole = d->arithmetic == HOT_CPD_FULL || (d->arithmetic == HOT_CPD_SPLIT && d->pass);
     if (d->cublas)
-        return hot_cublas_multiply(context, d->cublas, d->f64 ? HOT_CUBLAS_F64 : whole ? HOT_CUBLAS_F32 : HOT_CUBLAS_TF32,
-                                   ta, 0, m, n, k, 1, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc, stride_c, batch);
+        return hot_cublas_multiply(context, d->cublas,
+                                   d->f64  ? HOT_CUBLAS_F64
+                                   : whole ? HOT_CUBLAS_F32
+                                           : HOT_CUBLAS_TF32,
+                                   ta, 0, m, n, k, 1, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc, stride_c,
+                                   batch);
     hot_contract_plan plan;
     memset(&plan, 0, sizeof plan);
     plan.f64 = d->f64, plan.alpha = 1, plan.beta = beta, plan.a = a, plan.b = b, plan.c = c;
@@ -119,11 +131,12 @@ static hot_status multiply(hot_context *context, const hot_cpd_device *d, int ta
 static hot_status make_sums(hot_context *context, hot_cpd_device *d)
 {
     const size_t *n = d->n, pairs = std::max(n[0] * n[1], std::max(n[1] * n[2], n[0] * n[2]));
-    return d->sums ? HOT_OK : hot_cuda_status(context, cudaMalloc(&d->sums, pairs * d->rank * bytes_of(d)), "memory for sums");
+    return d->sums ? HOT_OK
+                   : hot_cuda_status(context, cudaMalloc(&d->sums, pairs * d->rank * bytes_of(d)), "memory for sums");
 }
 
-/* sums = op(x) f[mode], split in three products where that is asked for: high high, high low, low high; what is left out is
- * 2^-22 of the result. */
+/* sums = op(x) f[mode], split in three products where that is asked for: high high, high low, low high; what is left
+ * out is 2^-22 of the result. */
 static hot_status sum_over(hot_context *context, hot_cpd_device *d, int mode)
 {
     const size_t *n = d->n;
@@ -131,13 +144,16 @@ static hot_status sum_over(hot_context *context, hot_cpd_device *d, int mode)
     const size_t rows = ta ? n[1] * n[2] : n[0] * n[1], inner = n[mode], ld = ta ? n[0] : n[0] * n[1];
     hot_status status = make_sums(context, d);
     if (status == HOT_OK)
-        status = multiply(context, d, ta, rows, d->rank, inner, d->x, ld, 0, d->narrow[mode], inner, 0, 0, d->sums, rows, 0, 1);
+        status = multiply(context, d, ta, rows, d->rank, inner, d->x, ld, 0, d->narrow[mode], inner, 0, 0, d->sums,
+                          rows, 0, 1);
     if (d->arithmetic != HOT_CPD_SPLIT || d->pass)
         return status;
     if (status == HOT_OK)
-        status = multiply(context, d, ta, rows, d->rank, inner, d->x, ld, 0, d->narrow_low[mode], inner, 0, 1, d->sums, rows, 0, 1);
+        status = multiply(context, d, ta, rows, d->rank, inner, d->x, ld, 0, d->narrow_low[mode], inner, 0, 1, d->sums,
+                          rows, 0, 1);
     if (status == HOT_OK)
-        status = multiply(context, d, ta, rows, d->rank, inner, d->low, ld, 0, d->narrow[mode], inner, 0, 1, d->sums, rows, 0, 1);
+        status = multiply(context, d, ta, rows, d->rank, inner, d->low, ld, 0, d->narrow[mode], inner, 0, 1, d->sums,
+                          rows, 0, 1);
     return status;
 }
 
@@ -179,21 +195,24 @@ hot_status hot_cpd_device_unfold_twice(hot_context *context, hot_cpd_device *d, 
     cudaStream_t stream = (cudaStream_t)d->stream;
     void *parts = NULL;
     size_t count = 1; /* parts that are summed up at the end */
-    hot_status status = hot_cuda_status(context, cudaMalloc(&parts, n[mode] * rank * (mode == 1 ? n[2] : 1) * bytes_of(d)), "memory");
+    hot_status status =
+        hot_cuda_status(context, cudaMalloc(&parts, n[mode] * rank * (mode == 1 ? n[2] : 1) * bytes_of(d)), "memory");
     if (status != HOT_OK)
         return status;
     if (mode == 1) { /* slice by slice: x_k f, then x_k^T of that */
         count = n[2];
         status = make_sums(context, d);
         if (status == HOT_OK)
-            status = multiply(context, d, 0, n[0], rank, n[1], d->x, n[0], each, d->narrow[1], n[1], 0, 0, d->sums, n[0], n[0] * rank, n[2]);
+            status = multiply(context, d, 0, n[0], rank, n[1], d->x, n[0], each, d->narrow[1], n[1], 0, 0, d->sums,
+                              n[0], n[0] * rank, n[2]);
         if (status == HOT_OK)
-            status = multiply(context, d, 1, n[1], rank, n[0], d->x, n[0], each, d->sums, n[0], n[0] * rank, 0, parts, n[1], n[1] * rank,
-                              n[2]);
+            status = multiply(context, d, 1, n[1], rank, n[0], d->x, n[0], each, d->sums, n[0], n[0] * rank, 0, parts,
+                              n[1], n[1] * rank, n[2]);
     } else {
         status = sum_over(context, d, mode);
         if (status == HOT_OK && mode == 0)
-            status = multiply(context, d, 0, n[0], rank, n[1] * n[2], d->x, n[0], 0, d->sums, n[1] * n[2], 0, 0, parts, n[0], 0, 1);
+            status = multiply(context, d, 0, n[0], rank, n[1] * n[2], d->x, n[0], 0, d->sums, n[1] * n[2], 0, 0, parts,
+                              n[0], 0, 1);
         else if (status == HOT_OK)
             status = multiply(context, d, 1, n[2], rank, each, d->x, each, 0, d->sums, each, 0, 0, parts, n[2], 0, 1);
     }
@@ -218,11 +237,12 @@ hot_status hot_cpd_device_take_factor(hot_context *context, hot_cpd_device *d, i
         return hot_cpd_pass_factor(context, d->pass, mode, narrow);
     if (!d->narrow_low[mode])
         return HOT_OK;
-    split_kernel<<<256, 256, 0, (cudaStream_t)d->stream>>>(narrow, d->n[mode] * d->rank, narrow, (float *)d->narrow_low[mode]);
+    split_kernel<<<256, 256, 0, (cudaStream_t)d->stream>>>(narrow, d->n[mode] * d->rank, narrow,
+                                                           (float *)d->narrow_low[mode]);
     return launched(context, "splitting a factor");
 }
 
-/* ---- Updates ------------------------------------------------------------------------------------------------------ */
+/* ---- Updates ----------------------------------------------------------------------------------------------------- */
 
 hot_status hot_cpd_device_publish(hot_context *context, hot_cpd_device *d, int mode)
 {
@@ -230,18 +250,22 @@ hot_status hot_cpd_device_publish(hot_context *context, hot_cpd_device *d, int m
     const int entries = rank * (rank + 1) / 2;
     cudaStream_t stream = (cudaStream_t)d->stream;
     if (d->f64)
-        normalise<double><<<rank, 256, 0, stream>>>(n, d->before, d->product, d->f[mode], d->lambda, d->inner, (double *)d->narrow[mode],
-                                                    (double *)NULL);
+        normalise<double><<<rank, 256, 0, stream>>>(n, d->before, d->product, d->f[mode], d->lambda, d->inner,
+                                                    (double *)d->narrow[mode], (double *)NULL);
     else
-        normalise<float><<<rank, 256, 0, stream>>>(n, d->before, d->product, d->f[mode], d->lambda, d->inner, (float *)d->narrow[mode],
-                                                   (float *)d->narrow_low[mode]);
+        normalise<float><<<rank, 256, 0, stream>>>(n, d->before, d->product, d->f[mode], d->lambda, d->inner,
+                                                   (float *)d->narrow[mode], (float *)d->narrow_low[mode]);
     gram_kernel<<<(entries + 7) / 8, dim3(32, 8), 0, stream>>>(n, rank, d->f[mode], d->gram[mode]);
     const hot_status status = launched(context, "normalising a factor");
-    return status == HOT_OK && d->pass ? hot_cpd_pass_factor(context, d->pass, mode, (const float *)d->narrow[mode]) : status;
+    return status == HOT_OK && d->pass ? hot_cpd_pass_factor(context, d->pass, mode, (const float *)d->narrow[mode])
+                                       : status;
 }
 
 /* TF32 products are good to 1e-4 or so: what a weaker pivot would make of that is noise. */
-static double pivot_bound(const hot_cpd_device *d) { return d->f64 ? 1e-14 : d->arithmetic == HOT_CPD_TF32 ? 1e-5 : 3e-7; }
+static double pivot_bound(const hot_cpd_device *d)
+{
+    return d->f64 ? 1e-14 : d->arithmetic == HOT_CPD_TF32 ? 1e-5 : 3e-7;
+}
 
 /* matrix = the product of two Gram matrices, and its inverse. */
 static hot_status invert(hot_context *context, hot_cpd_device *d, int one, int other)
@@ -266,16 +290,19 @@ static hot_status invert(hot_context *context, hot_cpd_device *d, int one, int o
         HOT_CPD_INVERT(8)
 #undef HOT_CPD_INVERT
     default:
-        invert_any<<<1, 1024, 2 * d->rank * sizeof(double), stream>>>(rank, d->gram[one], d->gram[other], eps, d->matrix, d->inverse, d->work,
-                                                                      d->counters);
+        invert_any<<<1, 1024, 2 * d->rank * sizeof(double), stream>>>(rank, d->gram[one], d->gram[other], eps,
+                                                                      d->matrix, d->inverse, d->work, d->counters);
     }
-    void *arguments[] = {(void *)&rank, &d->gram[one], &d->gram[other], (void *)&eps, &d->matrix, &d->inverse, &d->counters};
+    void *arguments[] = {(void *)&rank, &d->gram[one], &d->gram[other], (void *)&eps,
+                         &d->matrix,    &d->inverse,   &d->counters};
     if (kernel)
-        return hot_cuda_status(context, cudaLaunchKernel(kernel, dim3(1), dim3(256), arguments, 0, stream), "inverting");
+        return hot_cuda_status(context, cudaLaunchKernel(kernel, dim3(1), dim3(256), arguments, 0, stream),
+                               "inverting");
     return launched(context, "inverting");
 }
 
-/* All that follows a product in one launch: solution, lengths, Gram matrix, copies and, after the last mode, the fit. */
+/* All that follows a product in one launch: solution, lengths, Gram matrix, copies and, after the last mode, the fit.
+ */
 static hot_status update_at_once(hot_context *context, hot_cpd_device *d, int mode, int one, int other)
 {
     int bytes;
@@ -292,8 +319,10 @@ static hot_status update_at_once(hot_context *context, hot_cpd_device *d, int mo
     void *arguments[] = {&step};
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-    return hot_cuda_status(context, chain_launch(kernel, CPD_STEP_BLOCKS, CPD_STEP_THREADS, bytes, (cudaStream_t)d->stream, arguments,
-                                                 CPD_STEP_BLOCKS), "updating a factor");
+    return hot_cuda_status(context,
+                           chain_launch(kernel, CPD_STEP_BLOCKS, CPD_STEP_THREADS, bytes, (cudaStream_t)d->stream,
+                                        arguments, CPD_STEP_BLOCKS),
+                           "updating a factor");
 }
 
 static hot_status update(hot_context *context, hot_cpd_device *d, int mode, int non_negative)
@@ -307,21 +336,22 @@ static hot_status update(hot_context *context, hot_cpd_device *d, int mode, int 
     if (d->pass && d->turn % 2 == 0)
         status = hot_cpd_pass_contract(context, d->pass, 2 - d->turn / 2);
     d->turn = (d->turn + 1) % 6;
-    if (status == HOT_OK && d->pass && !non_negative && hot_cpd_step_kernel(d->n[mode], d->rank, d->arithmetic == HOT_CPD_SPLIT, &bytes))
+    if (status == HOT_OK && d->pass && !non_negative &&
+        hot_cpd_step_kernel(d->n[mode], d->rank, d->arithmetic == HOT_CPD_SPLIT, &bytes))
         return update_at_once(context, d, mode, one, other);
     if (d->pass && status == HOT_OK)
         status = hot_cpd_pass_reduce(context, d->pass, mode, d->product);
     if (status != HOT_OK)
         return status;
     if (non_negative) {
-        update_rows_non_negative<<<n, 32, rank * sizeof(double), stream>>>(n, rank, d->product, d->gram[one], d->gram[other], d->lambda,
-                                                                          d->before, d->f[mode]);
+        update_rows_non_negative<<<n, 32, rank * sizeof(double), stream>>>(
+            n, rank, d->product, d->gram[one], d->gram[other], d->lambda, d->before, d->f[mode]);
     } else {
         status = invert(context, d, one, other);
         if (status != HOT_OK)
             return status;
-        update_rows<<<(n + ROWS - 1) / ROWS, 128, 2 * ROWS * rank * sizeof(double), stream>>>(n, rank, d->product, d->matrix, d->inverse,
-                                                                                              d->lambda, d->before, d->f[mode]);
+        update_rows<<<(n + ROWS - 1) / ROWS, 128, 2 * ROWS * rank * sizeof(double), stream>>>(
+            n, rank, d->product, d->matrix, d->inverse, d->lambda, d->before, d->f[mode]);
     }
     status = launched(context, "updating a factor");
     return status == HOT_OK ? hot_cpd_device_publish(context, d, mode) : status;
@@ -333,20 +363,23 @@ hot_status hot_cpd_device_iterate(hot_context *context, hot_cpd_device *d, int n
     for (int mode = 0; mode < 3 && status == HOT_OK; mode++)
         status = update(context, d, mode, non_negative);
     int bytes;
-    if (status != HOT_OK || (d->pass && !non_negative && hot_cpd_step_kernel(d->n[2], d->rank, d->arithmetic == HOT_CPD_SPLIT, &bytes)))
+    if (status != HOT_OK ||
+        (d->pass && !non_negative && hot_cpd_step_kernel(d->n[2], d->rank, d->arithmetic == HOT_CPD_SPLIT, &bytes)))
         return status;
-    fit_kernel<<<1, 1024, 0, (cudaStream_t)d->stream>>>((int)d->rank, d->square, d->inner, d->lambda, d->gram[0], d->gram[1], d->gram[2],
-                                                        d->fits, d->counters + 1);
+    fit_kernel<<<1, 1024, 0, (cudaStream_t)d->stream>>>((int)d->rank, d->square, d->inner, d->lambda, d->gram[0],
+                                                        d->gram[1], d->gram[2], d->fits, d->counters + 1);
     return launched(context, "the fit");
 }
 
-/* ---- Norms -------------------------------------------------------------------------------------------------------- */
+/* ---- Norms ------------------------------------------------------------------------------------------------------- */
 
 static hot_status add_parts(hot_context *context, hot_cpd_device *d, size_t count, double *sum)
 {
     double parts[PARTS];
-    hot_status status = hot_cuda_status(context, cudaMemcpyAsync(parts, d->parts, count * sizeof *parts, cudaMemcpyDeviceToHost,
-                                                                 (cudaStream_t)d->stream), "copying sums");
+    hot_status status = hot_cuda_status(
+        context,
+        cudaMemcpyAsync(parts, d->parts, count * sizeof *parts, cudaMemcpyDeviceToHost, (cudaStream_t)d->stream),
+        "copying sums");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaStreamSynchronize((cudaStream_t)d->stream), "summing the tensor");
     *sum = 0;
@@ -368,7 +401,8 @@ hot_status hot_cpd_device_square(hot_context *context, hot_cpd_device *d, const 
     if (status == HOT_OK && !isfinite(*square))
         status = hot_context_fail(context, HOT_ERROR_DATA, "the tensor holds NaN or Inf");
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpy(d->square, square, sizeof *square, cudaMemcpyHostToDevice), "the tensor's norm");
+        status = hot_cuda_status(context, cudaMemcpy(d->square, square, sizeof *square, cudaMemcpyHostToDevice),
+                                 "the tensor's norm");
     return status;
 }
 
@@ -376,11 +410,11 @@ hot_status hot_cpd_device_residual(hot_context *context, hot_cpd_device *d, cons
 {
     const size_t *n = d->n;
     if (d->f64)
-        residual_kernel<double><<<PARTS, 256, 0, (cudaStream_t)d->stream>>>(n[0], n[1], n[2], (int)d->rank, (const double *)x, d->lambda,
-                                                                           d->f[0], d->f[1], d->f[2], d->parts);
+        residual_kernel<double><<<PARTS, 256, 0, (cudaStream_t)d->stream>>>(
+            n[0], n[1], n[2], (int)d->rank, (const double *)x, d->lambda, d->f[0], d->f[1], d->f[2], d->parts);
     else
-        residual_kernel<float><<<PARTS, 256, 0, (cudaStream_t)d->stream>>>(n[0], n[1], n[2], (int)d->rank, (const float *)x, d->lambda,
-                                                                          d->f[0], d->f[1], d->f[2], d->parts);
+        residual_kernel<float><<<PARTS, 256, 0, (cudaStream_t)d->stream>>>(
+            n[0], n[1], n[2], (int)d->rank, (const float *)x, d->lambda, d->f[0], d->f[1], d->f[2], d->parts);
     hot_status status = launched(context, "the residual");
     return status == HOT_OK ? add_parts(context, d, PARTS, residual) : status;
 }

@@ -21,7 +21,8 @@ __device__ __forceinline__ void get(const __half *from, float (&to)[8])
 __device__ __forceinline__ void get(const float *from, float (&to)[8])
 {
     const float4 one = *(const float4 *)from, two = *(const float4 *)(from + 4);
-    to[0] = one.x, to[1] = one.y, to[2] = one.z, to[3] = one.w, to[4] = two.x, to[5] = two.y, to[6] = two.z, to[7] = two.w;
+    to[0] = one.x, to[1] = one.y, to[2] = one.z, to[3] = one.w, to[4] = two.x, to[5] = two.y, to[6] = two.z,
+    to[7] = two.w;
 }
 
 } // namespace

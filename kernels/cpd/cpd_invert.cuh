@@ -17,10 +17,10 @@ __device__ __forceinline__ double reciprocal(double x)
     return r * (2 - x * r);
 }
 
-/* m = (one * other, element by element, + added I)^-1 by Gauss and Jordan; returns `added`: 0, or what it takes for every
- * pivot to stay above eps of the largest diagonal value. 256 threads; the matrix lies in registers: thread (y, x) of
- * 16 x 16 has the values (y + 16 a, x + 16 b); beyond the rank it is the unit matrix. V float or double: float does where
- * the right-hand side is good to less. The next pivot is known, and inverted, before the others are ready. */
+/* m = (one * other, element by element, + added I)^-1 by Gauss and Jordan; returns `added`: 0, or what it takes for
+ * every pivot to stay above eps of the largest diagonal value. 256 threads; the matrix lies in registers: thread (y, x)
+ * of 16 x 16 has the values (y + 16 a, x + 16 b); beyond the rank it is the unit matrix. V float or double: float does
+ * where the right-hand side is good to less. The next pivot is known, and inverted, before the others are ready. */
 template <typename V, int T>
 __device__ __forceinline__ double invert_in_registers(int rank, const double *one, const double *other, double eps,
                                                       V (&m)[T][T])
@@ -62,7 +62,8 @@ __device__ __forceinline__ double invert_in_registers(int rank, const double *on
                     for (int a = 0; a < T; a++)
                         column[16 * a + y] = m[a][block];
                 if (q < 15 ? x == q + 1 && y == q + 1 : x == 0 && y == 0)
-                    diagonal[q % 2] = q < 15 ? m[block][block] : m[block + 1 < T ? block + 1 : block][block + 1 < T ? block + 1 : block];
+                    diagonal[q % 2] = q < 15 ? m[block][block]
+                                             : m[block + 1 < T ? block + 1 : block][block + 1 < T ? block + 1 : block];
                 lost = !(pivot > least); /* every thread sees the same pivot */
                 const V inverse = reciprocal(pivot);
                 invert_sync();
@@ -110,8 +111,8 @@ __global__ void __launch_bounds__(256) invert_tiles(int rank, const double *one,
 }
 
 /* The same for any rank, in memory. work: rank^2 values. */
-__global__ void __launch_bounds__(1024) invert_any(int rank, const double *one, const double *other, double eps, double *matrix,
-                                               double *inverse, double *work, int *regularised)
+__global__ void __launch_bounds__(1024) invert_any(int rank, const double *one, const double *other, double eps,
+                                                   double *matrix, double *inverse, double *work, int *regularised)
 {
     extern __shared__ double shared[]; /* a row and a column */
     __shared__ double largest;

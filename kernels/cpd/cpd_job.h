@@ -14,14 +14,17 @@ enum {
     CPD_MOST_BLOCKS = 160
 };
 
-/* T[v, row, r] = sum of x over the contracted mode times its factor. Rows are cut in tiles; a unit of work is one v of one tile
- * and one chunk of the contracted mode, chunk after chunk and tile after tile. Each block has an equal share of the units. */
+/* T[v, row, r] = sum of x over the contracted mode times its factor. Rows are cut in tiles; a unit of work is one v of
+ * one tile and one chunk of the contracted mode, chunk after chunk and tile after tile. Each block has an equal share
+ * of the units. */
 typedef struct hot_cpd_job {
     int rows, over;              /* rows; how many v */
-    int line_is_j;               /* the tile's second direction in memory is the tensor's second, v its third; else the other way */
+    /* the tile's second direction in memory is the tensor's second, v its third; else the other way */
+    int line_is_j;
     int row_tiles, k_tiles;
     int pitch;                   /* rows of a tile */
-    int chunk, chunks;           /* tiles of the contracted mode whose part of the factor lies in shared memory at a time */
+    /* tiles of the contracted mode whose part of the factor lies in shared memory at a time */
+    int chunk, chunks;
     int blocks, first[CPD_MOST_BLOCKS + 1]; /* the first unit of each block, and the end: row_tiles chunks over */
     int stages;                  /* of the pipeline */
     const __half *image;         /* the factor as shared memory has it: [k tile][high, low][column][64], swizzled */
@@ -38,9 +41,9 @@ typedef enum hot_cpd_store { CPD_SUMS_ONLY, CPD_STORE } hot_cpd_store;
 extern "C" {
 #endif
 
-/* The kernel (__global__ void (CUtensorMap, hot_cpd_job)) for at least `rank` columns; *columns: how many. contiguous: whether
- * the contracted mode is the first. streamed: the factor comes with the tiles, all of the contracted mode in one chunk.
- * Stored are halves, or floats where `split`. NULL: none for that rank. */
+/* The kernel (__global__ void (CUtensorMap, hot_cpd_job)) for at least `rank` columns; *columns: how many. contiguous:
+ * whether the contracted mode is the first. streamed: the factor comes with the tiles, all of the contracted mode in
+ * one chunk. Stored are halves, or floats where `split`. NULL: none for that rank. */
 const void *hot_cpd_pass_kernel(int rank, int contiguous, int split, hot_cpd_store store, int streamed, int *columns);
 
 #ifdef __cplusplus

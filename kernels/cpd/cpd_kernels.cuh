@@ -1,5 +1,5 @@
-/* The small steps of a decomposition on the GPU. Factors, Gram matrices and least squares are in double; products with the
- * tensor and the factors that they read in T. */
+/* The small steps of a decomposition on the GPU. Factors, Gram matrices and least squares are in double; products with
+ * the tensor and the factors that they read in T. */
 #ifndef HOT_CPD_KERNELS_CUH
 #define HOT_CPD_KERNELS_CUH
 
@@ -28,11 +28,11 @@ __device__ __forceinline__ double block_sum(double value)
     return parts[32];
 }
 
-/* out[i, r] = sum over j of sums[i + rows (j + count r)] b[j, r], b the sum of two parts where low is not NULL. A block per 32 rows and r: lanes run along rows, warps
- * share the j. */
-template <typename T>
-__global__ void __launch_bounds__(512) over_second(const T *__restrict__ sums, size_t rows, size_t count, const T *__restrict__ b,
-                                                   const T *__restrict__ low, double *__restrict__ out)
+/* out[i, r] = sum over j of sums[i + rows (j + count r)] b[j, r], b the sum of two parts where low is not NULL. A block
+ * per 32 rows and r: lanes run along rows, warps share the j. */
+template <typename T> __global__ void __launch_bounds__(512)
+    over_second(const T *__restrict__ sums, size_t rows, size_t count, const T *__restrict__ b,
+                const T *__restrict__ low, double *__restrict__ out)
 {
     __shared__ double parts[16][33];
     const size_t i = (size_t)blockIdx.x * 32 + threadIdx.x, r = blockIdx.y;
@@ -63,9 +63,9 @@ __global__ void __launch_bounds__(512) over_second(const T *__restrict__ sums, s
 }
 
 /* out[j, r] = sum over i of sums[i + rows (j + count r)] a[i, r]. A warp per j and r. */
-template <typename T>
-__global__ void __launch_bounds__(256) over_first(const T *__restrict__ sums, size_t rows, size_t count, const T *__restrict__ a,
-                                                  const T *__restrict__ low, double *__restrict__ out)
+template <typename T> __global__ void __launch_bounds__(256)
+    over_first(const T *__restrict__ sums, size_t rows, size_t count, const T *__restrict__ a,
+               const T *__restrict__ low, double *__restrict__ out)
 {
     const size_t j = (size_t)blockIdx.x * 8 + threadIdx.y, r = blockIdx.y;
     if (j >= count)
@@ -89,11 +89,12 @@ __global__ void __launch_bounds__(256) over_first(const T *__restrict__ sums, si
 
 enum { ROWS = 4 }; /* of the least-squares problem that a block solves together */
 
-/* Rows of the least-squares problem: f + (product - f V) (V + added I)^-1, f being the factor before with its lengths. The
- * correction refines what the inverse loses, and with `added` it is a pull towards the last values. The factor before,
- * without lengths, is kept in `before`. */
-__global__ void __launch_bounds__(128) update_rows(int n, int rank, const double *product, const double *matrix,
-                                                   const double *inverse, const double *lambda, double *before, double *f)
+/* Rows of the least-squares problem: f + (product - f V) (V + added I)^-1, f being the factor before with its lengths.
+ * The correction refines what the inverse loses, and with `added` it is a pull towards the last values. The factor
+ * before, without lengths, is kept in `before`. */
+__global__ void __launch_bounds__(128)
+    update_rows(int n, int rank, const double *product, const double *matrix, const double *inverse,
+                const double *lambda, double *before, double *f)
 {
     extern __shared__ double shared[];
     double *const old = shared, *const rest = shared + ROWS * rank; /* [r][row] */
@@ -137,9 +138,9 @@ __global__ void __launch_bounds__(128) update_rows(int n, int rank, const double
 }
 
 /* The same under f >= 0: cyclic coordinate descent, a warp per row. */
-__global__ void __launch_bounds__(32) update_rows_non_negative(int n, int rank, const double *product, const double *one,
-                                                               const double *other, const double *lambda, double *before,
-                                                               double *f)
+__global__ void __launch_bounds__(32)
+    update_rows_non_negative(int n, int rank, const double *product, const double *one, const double *other,
+                             const double *lambda, double *before, double *f)
 {
     extern __shared__ double shared[];
     const int i = blockIdx.x;
@@ -168,9 +169,9 @@ __global__ void __launch_bounds__(32) update_rows_non_negative(int n, int rank, 
 /* A column per block to unit length; a column of zeros becomes what it was before. narrow: the copy in T, to which f is
  * rounded. low: NULL, or what TF32 leaves of it. inner: of the
  * column and that of the product. */
-template <typename T>
-__global__ void __launch_bounds__(256) normalise(int n, const double *before, const double *product, double *f, double *lambda,
-                                                 double *inner, T *narrow, T *low)
+template <typename T> __global__ void __launch_bounds__(256)
+    normalise(int n, const double *before, const double *product, double *f, double *lambda, double *inner, T *narrow,
+              T *low)
 {
     const size_t r = blockIdx.x;
     double sum = 0;
@@ -217,8 +218,9 @@ __global__ void __launch_bounds__(256) gram_kernel(int n, int rank, const double
 }
 
 /* The fit from norms and the inner products of the last factor's columns; one block. It goes where the counter says. */
-__global__ void __launch_bounds__(1024) fit_kernel(int rank, const double *square, const double *inner, const double *lambda,
-                                                   const double *g0, const double *g1, const double *g2, double *fits, int *iteration)
+__global__ void __launch_bounds__(1024)
+    fit_kernel(int rank, const double *square, const double *inner, const double *lambda, const double *g0,
+               const double *g1, const double *g2, double *fits, int *iteration)
 {
     double with = 0, approximation = 0;
     for (int r = threadIdx.x; r < rank; r += blockDim.x)
@@ -259,9 +261,9 @@ __global__ void split_kernel(const float *x, size_t count, float *high, float *l
 }
 
 /* parts[block] = the sum of (x - sum lambda a b c)^2 over 64 x 64 values (i, j) of one k after another. */
-template <typename T>
-__global__ void __launch_bounds__(256) residual_kernel(size_t ni, size_t nj, size_t nk, int rank, const T *x, const double *lambda,
-                                                       const double *a, const double *b, const double *c, double *parts)
+template <typename T> __global__ void __launch_bounds__(256)
+    residual_kernel(size_t ni, size_t nj, size_t nk, int rank, const T *x, const double *lambda, const double *a,
+                    const double *b, const double *c, double *parts)
 {
     enum { TILE = 64, STEP = 16 };
     __shared__ T left[STEP][TILE + 1], right[STEP][TILE + 1];

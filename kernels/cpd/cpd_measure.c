@@ -2,7 +2,8 @@
 #include "cpd_measure.h"
 
 #if !defined(HOT_HAVE_CUDA) || !HOT_HAVE_CUDA
-hot_status hot_cpd_bench_create(hot_context *context, size_t side, size_t rank, hot_cpd_arithmetic arithmetic, hot_cpd_bench **bench)
+hot_status hot_cpd_bench_create(hot_context *context, size_t side, size_t rank, hot_cpd_arithmetic arithmetic,
+                                hot_cpd_bench **bench)
 {
     (void)side, (void)rank, (void)arithmetic;
     *bench = NULL;
@@ -15,7 +16,8 @@ void hot_cpd_bench_destroy(hot_context *context, hot_cpd_bench **bench)
     *bench = NULL;
 }
 
-hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mode, double seconds, double *median, double *error)
+hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mode, double seconds, double *median,
+                             double *error)
 {
     (void)bench, (void)mode, (void)seconds, (void)median, (void)error;
     return hot_context_fail(context, HOT_ERROR_DEVICE, "this build has no CUDA");

@@ -43,8 +43,8 @@ static __global__ void khatri_rao(const float *one, size_t np, const float *othe
 }
 
 /* Values of the product in double: a block each. */
-static __global__ void __launch_bounds__(256) exact(const float *x, size_t n, int mode, const float *one, const float *other,
-                                                    const size_t *where, double *out)
+static __global__ void __launch_bounds__(256)
+    exact(const float *x, size_t n, int mode, const float *one, const float *other, const size_t *where, double *out)
 {
     __shared__ double parts[256];
     const size_t row = where[2 * blockIdx.x], r = where[2 * blockIdx.x + 1];
@@ -65,7 +65,8 @@ static __global__ void __launch_bounds__(256) exact(const float *x, size_t n, in
         out[blockIdx.x] = parts[0];
 }
 
-hot_status hot_cpd_bench_create(hot_context *context, size_t side, size_t rank, hot_cpd_arithmetic arithmetic, hot_cpd_bench **out)
+hot_status hot_cpd_bench_create(hot_context *context, size_t side, size_t rank, hot_cpd_arithmetic arithmetic,
+                                hot_cpd_bench **out)
 {
     *out = NULL;
     if (hot_cuda_count() == 0)
@@ -112,8 +113,8 @@ void hot_cpd_bench_destroy(hot_context *context, hot_cpd_bench **bench)
 }
 
 /* The median of the work's time, launched as a graph. */
-static hot_status measure(hot_context *context, cudaStream_t stream, const std::function<hot_status()> &work, double seconds,
-                          double *median)
+static hot_status measure(hot_context *context, cudaStream_t stream, const std::function<hot_status()> &work,
+                          double seconds, double *median)
 {
     enum { MOST = 200 };
     cudaGraph_t graph = NULL;
@@ -182,22 +183,27 @@ static hot_status measure_error(hot_context *context, hot_cpd_bench *bench, int 
     for (int f = 0; f < 2 && status == HOT_OK; f++) { /* factors as floats, whole also where they are split */
         status = hot_cuda_status(context, cudaMalloc((void **)&whole[f], count * sizeof(float)), "memory");
         if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaMemcpy(all, d->f[f ? second : first], count * sizeof *all, cudaMemcpyDeviceToHost), "copy");
+            status = hot_cuda_status(
+                context, cudaMemcpy(all, d->f[f ? second : first], count * sizeof *all, cudaMemcpyDeviceToHost),
+                "copy");
         float *narrow = status == HOT_OK ? (float *)hot_context_alloc(context, count, sizeof *narrow) : NULL;
         for (size_t i = 0; narrow && i < count; i++)
             narrow[i] = (float)all[i];
         if (narrow)
-            status = hot_cuda_status(context, cudaMemcpy(whole[f], narrow, count * sizeof *narrow, cudaMemcpyHostToDevice), "copy");
+            status = hot_cuda_status(
+                context, cudaMemcpy(whole[f], narrow, count * sizeof *narrow, cudaMemcpyHostToDevice), "copy");
         hot_context_free(context, narrow);
     }
     if (status == HOT_OK) {
         exact<<<SAMPLE, 256>>>(bench->x, n, mode, whole[0], whole[1], there, there_expected);
-        status = hot_cuda_status(context, cudaMemcpy(expected, there_expected, sizeof expected, cudaMemcpyDeviceToHost), "reference");
+        status = hot_cuda_status(context, cudaMemcpy(expected, there_expected, sizeof expected, cudaMemcpyDeviceToHost),
+                                 "reference");
     }
     if (status == HOT_OK)
         status = hot_cpd_device_product(context, d, mode, 1);
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpy(all, d->product, count * sizeof *all, cudaMemcpyDeviceToHost), "product");
+        status = hot_cuda_status(context, cudaMemcpy(all, d->product, count * sizeof *all, cudaMemcpyDeviceToHost),
+                                 "product");
     double largest = 0;
     *error = 0;
     for (int s = 0; s < SAMPLE && status == HOT_OK; s++) {
@@ -214,7 +220,8 @@ static hot_status measure_error(hot_context *context, hot_cpd_bench *bench, int 
     return status;
 }
 
-hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mode, double seconds, double *median, double *error)
+hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mode, double seconds, double *median,
+                             double *error)
 {
     hot_cpd_device *d = &bench->device;
     cudaStream_t stream = (cudaStream_t)d->stream;
@@ -242,7 +249,8 @@ hot_status hot_cpd_bench_peer(hot_context *context, hot_cpd_bench *bench, int mo
     cudaStream_t stream = (cudaStream_t)d->stream;
     hot_status status = HOT_OK;
     if (!d->cublas || mode == 2)
-        return hot_context_fail(context, HOT_ERROR_DEVICE, mode == 2 ? "mode 2 is no unfolding in memory" : "there is no cuBLAS");
+        return hot_context_fail(context, HOT_ERROR_DEVICE,
+                                mode == 2 ? "mode 2 is no unfolding in memory" : "there is no cuBLAS");
     if (!bench->pairs)
         status = hot_cuda_status(context, cudaMalloc((void **)&bench->pairs, pairs * rank * sizeof(float)), "memory");
     if (status == HOT_OK && !bench->out)
@@ -252,8 +260,9 @@ hot_status hot_cpd_bench_peer(hot_context *context, hot_cpd_bench *bench, int mo
     const hot_cublas_precision precision = bench->arithmetic == HOT_CPD_FULL ? HOT_CUBLAS_F32 : HOT_CUBLAS_TF32;
     return measure(context, stream, [&]() {
         const int first = mode == 1 ? 1 : 0, second = mode == 1 ? 2 : 1;
-        khatri_rao<<<2048, 256, 0, stream>>>((const float *)d->narrow[first], n, (const float *)d->narrow[second], n, rank, bench->pairs);
-        return hot_cublas_multiply(context, d->cublas, precision, mode == 3, 0, n, rank, pairs, 1, bench->x, mode == 3 ? pairs : n, 0,
-                                   bench->pairs, pairs, 0, 0, bench->out, n, 0, 1);
+        khatri_rao<<<2048, 256, 0, stream>>>((const float *)d->narrow[first], n, (const float *)d->narrow[second], n,
+                                             rank, bench->pairs);
+        return hot_cublas_multiply(context, d->cublas, precision, mode == 3, 0, n, rank, pairs, 1, bench->x,
+                                   mode == 3 ? pairs : n, 0, bench->pairs, pairs, 0, 0, bench->out, n, 0, 1);
     }, seconds, median);
 }

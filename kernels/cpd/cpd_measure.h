@@ -1,5 +1,5 @@
-/* Benchmarks of the decomposition on the device, for `hotfiber bench` and the checker's --bench: random data, CUDA events.
- * In a build without CUDA every call is HOT_ERROR_DEVICE. */
+/* Benchmarks of the decomposition on the device, for `hotfiber bench` and the checker's --bench: random data, CUDA
+ * events. In a build without CUDA every call is HOT_ERROR_DEVICE. */
 #ifndef HOT_CPD_MEASURE_H
 #define HOT_CPD_MEASURE_H
 
@@ -12,15 +12,17 @@ extern "C" {
 typedef struct hot_cpd_bench hot_cpd_bench;
 
 /* A cube of side `side` of floats and random factors. */
-hot_status hot_cpd_bench_create(hot_context *context, size_t side, size_t rank, hot_cpd_arithmetic arithmetic, hot_cpd_bench **bench);
+hot_status hot_cpd_bench_create(hot_context *context, size_t side, size_t rank, hot_cpd_arithmetic arithmetic,
+                                hot_cpd_bench **bench);
 void hot_cpd_bench_destroy(hot_context *context, hot_cpd_bench **bench);
 
 /* Seconds (median) of one product, mode 1 2 3; or, mode 0, of ten iterations. error: of a product against double on a
  * sample of its values, relative to the largest of them; NULL = not wanted. */
-hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mode, double seconds, double *median, double *error);
+hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mode, double seconds, double *median,
+                             double *error);
 
-/* The same product the plain way: the Khatri-Rao product formed in memory, and one cuBLAS product with the unfolding (mode 1
- * or 3, where the tensor is its own unfolding). */
+/* The same product the plain way: the Khatri-Rao product formed in memory, and one cuBLAS product with the unfolding
+ * (mode 1 or 3, where the tensor is its own unfolding). */
 hot_status hot_cpd_bench_peer(hot_context *context, hot_cpd_bench *bench, int mode, double seconds, double *median);
 
 #ifdef __cplusplus

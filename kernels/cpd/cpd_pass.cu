@@ -42,7 +42,10 @@ struct hot_cpd_pass {
 
 static size_t tiles(size_t n) { return (n + CPD_SIDE - 1) / CPD_SIDE; }
 static size_t image_bytes(const hot_cpd_pass *pass) { return (size_t)pass->columns * 128 * (pass->split ? 2 : 1); }
-static hot_status launched(hot_context *context, const char *what) { return hot_cuda_status(context, cudaGetLastError(), what); }
+static hot_status launched(hot_context *context, const char *what)
+{
+    return hot_cuda_status(context, cudaGetLastError(), what);
+}
 
 namespace {
 
@@ -67,9 +70,10 @@ __global__ void __launch_bounds__(512) largest_kernel(const float *x, size_t cou
 
 __global__ void scale_kernel(const unsigned *most, float *scale) { *scale = power_for(*most); }
 
-/* A column per block of a factor (n x rank) into its image, [tile of 64][high, low][column][64] swizzled, and into rows of floats. */
-__global__ void __launch_bounds__(256) image_kernel(const float *f, int n, int rank, int columns, int contiguous, int split, __half *image,
-                                                    float *rows, float *scales)
+/* A column per block of a factor (n x rank) into its image, [tile of 64][high, low][column][64] swizzled, and into rows
+ * of floats. */
+__global__ void __launch_bounds__(256) image_kernel(const float *f, int n, int rank, int columns, int contiguous,
+                                                    int split, __half *image, float *rows, float *scales)
 {
     __shared__ unsigned most;
     const int c = blockIdx.x;
@@ -91,8 +95,10 @@ __global__ void __launch_bounds__(256) image_kernel(const float *f, int n, int r
         scales[c] = scale;
     for (int i = threadIdx.x; i < (n + CPD_SIDE - 1) / CPD_SIDE * CPD_SIDE; i += 256) {
         const float value = i < n && c < rank ? from[i] : 0;
-        const int p = i % CPD_SIDE, q = p % 4, at = !contiguous ? p : p / 16 * 16 + (q < 2 ? 0 : 8) + p % 16 / 4 * 2 + q % 2;
-        __half *const to = image + (size_t)(i / CPD_SIDE) * columns * CPD_SIDE * (split ? 2 : 1) + c * CPD_SIDE + ((at / 8 ^ c % 8) * 8 + at % 8);
+        const int p = i % CPD_SIDE, q = p % 4;
+        const int at = !contiguous ? p : p / 16 * 16 + (q < 2 ? 0 : 8) + p % 16 / 4 * 2 + q % 2;
+        __half *const to = image + (size_t)(i / CPD_SIDE) * columns * CPD_SIDE * (split ? 2 : 1) + c * CPD_SIDE +
+                           ((at / 8 ^ c % 8) * 8 + at % 8);
         const __half high = __float2half_rn(value * scale);
         to[0] = high;
         if (split)
@@ -112,8 +118,8 @@ __device__ __forceinline__ int block_of(const hot_cpd_job &job, int unit)
 }
 
 /* out[row, r] from the blocks' sums, in order. A block per 32 values, its warps share the sums. */
-__global__ void __launch_bounds__(256) gather_kernel(const __grid_constant__ hot_cpd_job job, int rank, int columns, const float *scales,
-                                                     double *out)
+__global__ void __launch_bounds__(256) gather_kernel(const __grid_constant__ hot_cpd_job job, int rank, int columns,
+                                                     const float *scales, double *out)
 {
     __shared__ double parts[8][32];
     const int at = blockIdx.x * 32 + threadIdx.x % 32, row = at / columns, r = at % columns, part = threadIdx.x / 32;
@@ -137,13 +143,16 @@ __global__ void __launch_bounds__(256) gather_kernel(const __grid_constant__ hot
     }
 }
 
-/* out[v, r] = sum over rows of w[row][r] T[v][row][r]. A block per VS of v; threads along columns (eight each), then rows. */
+/* out[v, r] = sum over rows of w[row][r] T[v][row][r]. A block per VS of v; threads along columns (eight each), then
+ * rows. */
 template <typename T, int VS, int THREADS>
-__global__ void __launch_bounds__(THREADS) over_rows(const T *store, int rows, int over, int rank, int columns, const float *w, double factor,
-                                                 const float *scale, const float *scales, double *out)
+__global__ void __launch_bounds__(THREADS) over_rows(const T *store, int rows, int over, int rank, int columns,
+                                                     const float *w, double factor, const float *scale,
+                                                     const float *scales, double *out)
 {
     extern __shared__ float parts[]; /* [lane][v][column] */
-    const int eights = columns / 8, lanes = THREADS / eights, e = threadIdx.x % eights * 8, lane = threadIdx.x / eights, v0 = blockIdx.x * VS;
+    const int eights = columns / 8, lanes = THREADS / eights, v0 = blockIdx.x * VS;
+    const int e = threadIdx.x % eights * 8, lane = threadIdx.x / eights;
     float sum[VS][8] = {};
     chain_wait();
     chain_next();
@@ -187,10 +196,12 @@ __global__ void __launch_bounds__(THREADS) over_rows(const T *store, int rows, i
     }
 }
 
-/* out[row, r] = sum over v of w[v][r] T[v][row][r]. A block per 32 groups of eight values of a slab; its warps share the v. */
+/* out[row, r] = sum over v of w[v][r] T[v][row][r]. A block per 32 groups of eight values of a slab; its warps share
+ * the v. */
 template <typename T>
-__global__ void __launch_bounds__(1024) over_slabs(const T *store, int rows, int over, int rank, int columns, const float *w, double factor,
-                                                   const float *scale, const float *scales, double *out)
+__global__ void __launch_bounds__(1024) over_slabs(const T *store, int rows, int over, int rank, int columns,
+                                                   const float *w, double factor, const float *scale,
+                                                   const float *scales, double *out)
 {
     __shared__ float parts[32][32][9];
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32, parts_count = blockDim.x / 32;
@@ -226,14 +237,15 @@ __global__ void __launch_bounds__(1024) over_slabs(const T *store, int rows, int
 
 } // namespace
 
-/* ---- Memory ------------------------------------------------------------------------------------------------------- */
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 static encode_function find_encode(void)
 {
     void *found = NULL;
     cudaDriverEntryPointQueryResult result;
 #if CUDART_VERSION >= 12050
-    const cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result);
+    const cudaError_t error =
+        cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result);
 #else
     const cudaError_t error = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &found, cudaEnableDefault, &result);
 #endif
@@ -243,8 +255,8 @@ static encode_function find_encode(void)
 }
 
 /* A pass over x, rows ld apart, that contracts one mode; the result's rows are of another. */
-static hot_status make_way(hot_context *context, const hot_cpd_pass *pass, encode_function encode, const float *x, size_t ld, int contracted,
-                           int rows, bool store, bool weighted, way *w)
+static hot_status make_way(hot_context *context, const hot_cpd_pass *pass, encode_function encode, const float *x,
+                           size_t ld, int contracted, int rows, bool store, bool weighted, way *w)
 {
     const bool contiguous = contracted == 0;
     const int image = (int)image_bytes(pass), fold = weighted ? 64 * pass->columns * 4 * (CPD_GROUPS - 1) : 0;
@@ -252,10 +264,12 @@ static hot_status make_way(hot_context *context, const hot_cpd_pass *pass, encod
     w->contracted = contracted, w->rows = rows, w->over = 3 - contracted - rows;
     job->rows = (int)pass->n[rows], job->over = (int)pass->n[w->over], job->line_is_j = w->over == 2;
     job->row_tiles = (int)tiles(pass->n[rows]), job->k_tiles = (int)tiles(pass->n[contracted]);
-    job->pitch = contiguous ? (job->rows + job->row_tiles - 1) / job->row_tiles : CPD_SIDE; /* along memory, whole lines */
+    /* Rows along memory are taken in whole lines of it. */
+    job->pitch = contiguous ? (job->rows + job->row_tiles - 1) / job->row_tiles : CPD_SIDE;
     /* As much of the factor as leaves room for four stages; where all of it is needed, for three or as a stream. */
     const int room = FREE_SHARED - fold, stage = CPD_GROUPS * CPD_TILE;
-    const int most = store ? (room - 3 * stage) / image : std::min(pass->split ? 2 : contiguous ? 4 : 3, (room - 4 * stage) / image);
+    const int some = pass->split ? 2 : contiguous ? 4 : 3; /* as measured */
+    const int most = store ? (room - 3 * stage) / image : std::min(some, (room - 4 * stage) / image);
     const bool streamed = store && job->k_tiles > most;
     job->chunks = store ? 1 : (job->k_tiles + most - 1) / most;
     if (!store && job->k_tiles * image + 3 * stage <= room)
@@ -267,8 +281,8 @@ static hot_status make_way(hot_context *context, const hot_cpd_pass *pass, encod
     w->bytes = 1024 + job->stages * each + fixed + 16 * job->stages + 16;
     const double units = (double)job->row_tiles * job->chunks * job->over;
     if (units > INT_MAX / 2)
-        return hot_context_fail(context, HOT_ERROR_DEVICE, "%zu x %zu x %zu is more than the GPU's kernels count", pass->n[0], pass->n[1],
-                                pass->n[2]);
+        return hot_context_fail(context, HOT_ERROR_DEVICE, "%zu x %zu x %zu is more than the GPU's kernels count",
+                                pass->n[0], pass->n[1], pass->n[2]);
     job->blocks = std::min(pass->blocks, ((int)units + CPD_GROUPS - 1) / CPD_GROUPS);
     for (int b = 0; b <= job->blocks; b++)
         job->first[b] = (int)(units * b / job->blocks);
@@ -276,26 +290,34 @@ static hot_status make_way(hot_context *context, const hot_cpd_pass *pass, encod
     job->weight = weighted ? pass->rows[w->over] : NULL;
     job->store = pass->store, job->store_scale = pass->store_scale;
     int columns;
-    w->kernel = hot_cpd_pass_kernel((int)pass->rank, contiguous, pass->split, store ? CPD_STORE : CPD_SUMS_ONLY, streamed, &columns);
+    w->kernel = hot_cpd_pass_kernel((int)pass->rank, contiguous, pass->split, store ? CPD_STORE : CPD_SUMS_ONLY,
+                                    streamed, &columns);
     const unsigned lines = contiguous ? job->pitch : CPD_SIDE;
     const cuuint64_t dims[3] = {pass->n[0], pass->n[1], pass->n[2]}, strides[2] = {ld * 4, ld * pass->n[1] * 4};
-    const cuuint32_t box[3] = {CPD_SIDE / 2, job->line_is_j ? lines : 1, job->line_is_j ? 1 : lines}, steps[3] = {1, 1, 1};
-    if (encode(&w->map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, (void *)x, dims, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-               CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
-        return hot_context_fail(context, HOT_ERROR_DEVICE, "no map of a tensor of %zu x %zu x %zu", pass->n[0], pass->n[1], pass->n[2]);
-    return hot_cuda_status(context, cudaFuncSetAttribute(w->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 227 * 1024), "shared memory");
+    const cuuint32_t box[3] = {CPD_SIDE / 2, job->line_is_j ? lines : 1, job->line_is_j ? 1 : lines},
+                     steps[3] = {1, 1, 1};
+    if (encode(&w->map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, (void *)x, dims, strides, box, steps,
+               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+               CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
+        return hot_context_fail(context, HOT_ERROR_DEVICE, "no map of a tensor of %zu x %zu x %zu", pass->n[0],
+                                pass->n[1], pass->n[2]);
+    return hot_cuda_status(context,
+                           cudaFuncSetAttribute(w->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 227 * 1024),
+                           "shared memory");
 }
 
-hot_status hot_cpd_pass_create(hot_context *context, const float *x, const size_t n[3], size_t rank, int split, int keep, void *stream,
-                               hot_cpd_pass **out)
+hot_status hot_cpd_pass_create(hot_context *context, const float *x, const size_t n[3], size_t rank, int split,
+                               int keep, void *stream, hot_cpd_pass **out)
 {
     int device = 0, major = 0, minor = 0;
     *out = NULL;
     hot_status status = hot_cuda_status(context, cudaGetDevice(&device), "device");
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "device");
+        status = hot_cuda_status(context, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+                                 "device");
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "device");
+        status = hot_cuda_status(context, cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
+                                 "device");
     const encode_function encode = status == HOT_OK && major == 9 && minor == 0 ? find_encode() : NULL;
     if (!encode || rank > CPD_MOST_COLUMNS || (uintptr_t)x % 16)
         return status;
@@ -304,13 +326,15 @@ hot_status hot_cpd_pass_create(hot_context *context, const float *x, const size_
         void *memory = hot_context_calloc(context, 1, sizeof *pass + alignof(hot_cpd_pass) + sizeof(void *));
         if (!memory)
             return HOT_ERROR_MEMORY;
-        pass = (hot_cpd_pass *)(((uintptr_t)memory + sizeof(void *) + alignof(hot_cpd_pass) - 1) / alignof(hot_cpd_pass) * alignof(hot_cpd_pass));
+        pass = (hot_cpd_pass *)(((uintptr_t)memory + sizeof(void *) + alignof(hot_cpd_pass) - 1) /
+                                alignof(hot_cpd_pass) * alignof(hot_cpd_pass));
         ((void **)pass)[-1] = memory;
     }
     memcpy(pass->n, n, sizeof pass->n);
     pass->rank = rank, pass->split = split, pass->stream = (cudaStream_t)stream;
     hot_cpd_pass_kernel((int)rank, 0, split, CPD_SUMS_ONLY, 0, &pass->columns);
-    status = hot_cuda_status(context, cudaDeviceGetAttribute(&pass->blocks, cudaDevAttrMultiProcessorCount, device), "device");
+    status = hot_cuda_status(context, cudaDeviceGetAttribute(&pass->blocks, cudaDevAttrMultiProcessorCount, device),
+                             "device");
     pass->blocks = std::min<int>(pass->blocks, CPD_MOST_BLOCKS);
     const auto room = [&](void *where, size_t bytes) {
         if (status == HOT_OK)
@@ -333,8 +357,11 @@ hot_status hot_cpd_pass_create(hot_context *context, const float *x, const size_
     if (ld != n[0])
         room(&pass->copy, ld * n[1] * n[2] * sizeof(float));
     if (status == HOT_OK && pass->copy)
-        status = hot_cuda_status(context, cudaMemcpy2DAsync(pass->copy, ld * sizeof(float), x, n[0] * sizeof(float), n[0] * sizeof(float),
-                                                            n[1] * n[2], cudaMemcpyDeviceToDevice, pass->stream), "copying the tensor");
+        status = hot_cuda_status(context,
+                                 cudaMemcpy2DAsync(pass->copy, ld * sizeof(float), x, n[0] * sizeof(float),
+                                                   n[0] * sizeof(float), n[1] * n[2], cudaMemcpyDeviceToDevice,
+                                                   pass->stream),
+                                 "copying the tensor");
     /* The largest sum is below 2^(2 HALF_BIAS) times the contracted length: halves hold it. */
     pass->store_scale = split ? 1 : (float)ldexp(1, -HALF_BIAS - (int)ceil(log2((double)longest)));
     for (int m = 0; m < 3 && status == HOT_OK; m++) {
@@ -375,19 +402,21 @@ void hot_cpd_pass_destroy(hot_context *context, hot_cpd_pass **pass)
     *pass = NULL;
 }
 
-/* ---- Launches ----------------------------------------------------------------------------------------------------- */
+/* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
 hot_status hot_cpd_pass_factor(hot_context *context, hot_cpd_pass *pass, int mode, const float *factor)
 {
-    image_kernel<<<pass->columns, 256, 0, pass->stream>>>(factor, (int)pass->n[mode], (int)pass->rank, pass->columns, mode == 0, pass->split,
-                                                          (__half *)pass->image[mode], pass->rows[mode], pass->column[mode]);
+    image_kernel<<<pass->columns, 256, 0, pass->stream>>>(factor, (int)pass->n[mode], (int)pass->rank, pass->columns,
+                                                          mode == 0, pass->split, (__half *)pass->image[mode],
+                                                          pass->rows[mode], pass->column[mode]);
     return launched(context, "a factor");
 }
 
 static hot_status launch(hot_context *context, const hot_cpd_pass *pass, const way *w)
 {
     void *arguments[] = {(void *)&w->map, (void *)&w->job};
-    return hot_cuda_status(context, chain_launch(w->kernel, w->job.blocks, CPD_THREADS, w->bytes, pass->stream, arguments),
+    return hot_cuda_status(context,
+                           chain_launch(w->kernel, w->job.blocks, CPD_THREADS, w->bytes, pass->stream, arguments),
                            "a pass over the tensor");
 }
 
@@ -397,8 +426,10 @@ static hot_status gather(hot_context *context, const hot_cpd_pass *pass, const w
     const float *scales = pass->column[w->contracted];
     void *arguments[] = {(void *)&w->job, &rank, &columns, &scales, &out};
     const size_t values = (size_t)w->job.rows * columns;
-    return hot_cuda_status(context, chain_launch((const void *)gather_kernel, (unsigned)((values + 31) / 32), 256, 0, pass->stream, arguments),
-                           "summing a product");
+    return hot_cuda_status(
+        context,
+        chain_launch((const void *)gather_kernel, (unsigned)((values + 31) / 32), 256, 0, pass->stream, arguments),
+        "summing a product");
 }
 
 hot_status hot_cpd_pass_product(hot_context *context, hot_cpd_pass *pass, int mode, double *out)
@@ -434,12 +465,14 @@ template <typename T> static hot_status reduce(hot_context *context, const hot_c
         if (shared > 48 * 1024)
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     }
-    return hot_cuda_status(context, chain_launch(kernel, blocks, threads, shared, pass->stream, arguments), "summing a product");
+    return hot_cuda_status(context, chain_launch(kernel, blocks, threads, shared, pass->stream, arguments),
+                           "summing a product");
 }
 
 hot_status hot_cpd_pass_reduce(hot_context *context, hot_cpd_pass *pass, int mode, double *out)
 {
-    if (pass->kept->job.weight && mode == pass->kept->rows) /* made on the way, with the other factor as it was then: it comes first */
+    /* Made on the way, with the other factor as it was then: it comes first. */
+    if (pass->kept->job.weight && mode == pass->kept->rows)
         return gather(context, pass, pass->kept, out);
     return pass->split ? reduce<float>(context, pass, mode, out) : reduce<__half>(context, pass, mode, out);
 }
@@ -450,7 +483,8 @@ static int block_with(const hot_cpd_job *job, int unit)
     return (int)(std::upper_bound(job->first, job->first + job->blocks, unit) - job->first) - 1;
 }
 
-hot_status hot_cpd_pass_step(hot_context *context, const hot_cpd_pass *pass, int mode, double *product, hot_cpd_step *step)
+hot_status hot_cpd_pass_step(hot_context *context, const hot_cpd_pass *pass, int mode, double *product,
+                             hot_cpd_step *step)
 {
     const way *w = pass->kept;
     const hot_cpd_job *job = &w->job;
@@ -472,7 +506,8 @@ hot_status hot_cpd_pass_step(hot_context *context, const hot_cpd_pass *pass, int
         return hot_cpd_pass_reduce(context, (hot_cpd_pass *)pass, mode, product);
     }
     step->source = CPD_FROM_STORE, step->store = pass->store, step->factor = 1 / (double)pass->store_scale;
-    step->weights = pass->rows[mode == w->rows ? w->over : w->rows], step->length = mode == w->rows ? job->over : job->rows;
-    step->stride = mode == w->rows ? slab : (size_t)pass->columns, step->result_stride = mode == w->rows ? (size_t)pass->columns : slab;
+    const bool slabs = mode == w->rows; /* are summed; else the rows of each */
+    step->weights = pass->rows[slabs ? w->over : w->rows], step->length = slabs ? job->over : job->rows;
+    step->stride = slabs ? slab : (size_t)pass->columns, step->result_stride = slabs ? (size_t)pass->columns : slab;
     return HOT_OK;
 }

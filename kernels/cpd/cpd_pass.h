@@ -1,6 +1,6 @@
-/* Products of a tensor of floats with its factors by our own tensor-core kernels (Hopper). Numbers are multiplied as halves
- * with a common exponent, taken from the largest value of the tensor and of each column: 11 bits, as TF32 has, of every value
- * within 2^-29 of the largest, or (split) 22 bits by three products. Sums are made in float.
+/* Products of a tensor of floats with its factors by our own tensor-core kernels (Hopper). Numbers are multiplied as
+ * halves with a common exponent, taken from the largest value of the tensor and of each column: 11 bits, as TF32 has,
+ * of every value within 2^-29 of the largest, or (split) 22 bits by three products. Sums are made in float.
  *
  * A pass contracts one mode of the tensor, which streams through shared memory once. */
 #ifndef HOT_CPD_PASS_H
@@ -15,10 +15,11 @@ extern "C" {
 typedef struct hot_cpd_pass hot_cpd_pass;
 
 /* *pass stays NULL, and the status HOT_OK, where these kernels do not serve: another architecture, a rank above 120.
- * x (n[0] x n[1] x n[2] floats) is on the device and stays the caller's; it is copied where rows of n[0] are not whole 16
- * bytes. keep: whether hot_cpd_pass_contract will be called. stream: a cudaStream_t, for this and all that follows. */
-hot_status hot_cpd_pass_create(hot_context *context, const float *x, const size_t n[3], size_t rank, int split, int keep,
-                               void *stream, hot_cpd_pass **pass);
+ * x (n[0] x n[1] x n[2] floats) is on the device and stays the caller's; it is copied where rows of n[0] are not whole
+ * 16 bytes. keep: whether hot_cpd_pass_contract will be called. stream: a cudaStream_t, for this and all that follows.
+ */
+hot_status hot_cpd_pass_create(hot_context *context, const float *x, const size_t n[3], size_t rank, int split,
+                               int keep, void *stream, hot_cpd_pass **pass);
 void hot_cpd_pass_destroy(hot_context *context, hot_cpd_pass **pass);
 
 /* Launches what takes over a factor (n[mode] x rank floats on the device). */
@@ -27,15 +28,16 @@ hot_status hot_cpd_pass_factor(hot_context *context, hot_cpd_pass *pass, int mod
 /* Launches the product for a mode from the two other factors into out (n[mode] x rank doubles on the device). */
 hot_status hot_cpd_pass_product(hot_context *context, hot_cpd_pass *pass, int mode, double *out);
 
-/* Launches the sum over a mode, kept, and then the products for the two other modes that are made from it; a factor may be
- * taken over in between. The first product is mode 0, 2, 1 after mode 2, 1, 0. */
+/* Launches the sum over a mode, kept, and then the products for the two other modes that are made from it; a factor may
+ * be taken over in between. The first product is mode 0, 2, 1 after mode 2, 1, 0. */
 hot_status hot_cpd_pass_contract(hot_context *context, hot_cpd_pass *pass, int mode);
 hot_status hot_cpd_pass_reduce(hot_context *context, hot_cpd_pass *pass, int mode, double *out);
 
-/* For an update in one launch: where the mode's product comes from (it is made in `product` where that is quicker), and where
- * the factor goes. */
+/* For an update in one launch: where the mode's product comes from (it is made in `product` where that is quicker), and
+ * where the factor goes. */
 struct hot_cpd_step;
-hot_status hot_cpd_pass_step(hot_context *context, const hot_cpd_pass *pass, int mode, double *product, struct hot_cpd_step *step);
+hot_status hot_cpd_pass_step(hot_context *context, const hot_cpd_pass *pass, int mode, double *product,
+                             struct hot_cpd_step *step);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
-/* See cpd_job.h: a pass over the tensor. One warp copies tiles of 64 x 64 values into a ring, each of two warpgroups turns its own
- * into halves in registers and multiplies them with the factor in shared memory. The tensor is read once, in bulk, and the
- * multiplication hides behind it. */
+/* See cpd_job.h: a pass over the tensor. One warp copies tiles of 64 x 64 values into a ring, each of two warpgroups
+ * turns its own into halves in registers and multiplies them with the factor in shared memory. The tensor is read once,
+ * in bulk, and the multiplication hides behind it. */
 #include "cpd_chain.cuh"
 #include "cpd_job.h"
 #include "cpd_tile.cuh"
@@ -25,14 +25,16 @@ __device__ __forceinline__ place find(const hot_cpd_job &job, int unit, int end)
     return p;
 }
 
-/* Two rows and four k of a thread, for each of the four products of a tile: the tile lies in two halves of 32 values x 64 lines
- * of 128 bytes, whose 16-byte parts are permuted by the line. No two threads that load together meet in a bank. */
+/* Two rows and four k of a thread, for each of the four products of a tile: the tile lies in two halves of 32 values x
+ * 64 lines of 128 bytes, whose 16-byte parts are permuted by the line. No two threads that load together meet in a
+ * bank. */
 template <bool CONTIGUOUS>
 __device__ __forceinline__ void load(const char *tile, int product, int row, int warp, int lane, float (&f)[2][4])
 {
     const int g = lane / 4, t = lane % 4;
     if (CONTIGUOUS) { /* lines are rows; a thread's k are neighbours, and the factor's image has them in that order */
-        const char *const from = tile + product / 2 * (CPD_TILE / 2) + row * 128 + (((product % 2 * 4 + t) ^ (row & 7)) << 4);
+        const char *const from =
+            tile + product / 2 * (CPD_TILE / 2) + row * 128 + (((product % 2 * 4 + t) ^ (row & 7)) << 4);
         const float4 one = *(const float4 *)from, two = *(const float4 *)(from + 8 * 128);
         f[0][0] = one.x, f[0][1] = one.y, f[0][2] = one.z, f[0][3] = one.w;
         f[1][0] = two.x, f[1][1] = two.y, f[1][2] = two.z, f[1][3] = two.w;
@@ -40,7 +42,8 @@ __device__ __forceinline__ void load(const char *tile, int product, int row, int
 #pragma unroll
         for (int q = 0; q < 4; q++) {
             const int line = 16 * product + 2 * t + q % 2 + 8 * (q / 2), part = warp % 2 * 4 + g / 2;
-            const float2 both = *(const float2 *)(tile + warp / 2 * (CPD_TILE / 2) + line * 128 + ((part ^ (line & 7)) << 4) + g % 2 * 8);
+            const float2 both = *(const float2 *)(tile + warp / 2 * (CPD_TILE / 2) + line * 128 +
+                                                  ((part ^ (line & 7)) << 4) + g % 2 * 8);
             f[0][q] = both.x, f[1][q] = both.y;
         }
     }
@@ -49,7 +52,8 @@ __device__ __forceinline__ void load(const char *tile, int product, int row, int
 __device__ __forceinline__ unsigned packed(__half2 both) { return *(const unsigned *)&both; }
 
 /* The left operand in halves: what 11 bits hold and, split, the next 11. */
-template <bool SPLIT> __device__ __forceinline__ void convert(const float (&f)[2][4], float scale, unsigned (&high)[4], unsigned (&low)[4])
+template <bool SPLIT>
+__device__ __forceinline__ void convert(const float (&f)[2][4], float scale, unsigned (&high)[4], unsigned (&low)[4])
 {
 #pragma unroll
     for (int h = 0; h < 4; h++) {
@@ -68,9 +72,11 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
 {
     enum { IMAGE = N * 128 * (SPLIT ? 2 : 1), STAGE = CPD_GROUPS * CPD_TILE + (STREAMED ? IMAGE : 0), HALF = N / 2 };
     extern __shared__ char raw[];
-    char *const stages = raw + ((1024 - (shared_address(raw) & 1023)) & 1023), *const factor = stages + (size_t)job.stages * STAGE;
+    char *const stages = raw + ((1024 - (shared_address(raw) & 1023)) & 1023);
+    char *const factor = stages + (size_t)job.stages * STAGE;
     float *const fold = (float *)(factor + (STREAMED ? 0 : (size_t)job.chunk * IMAGE));
-    const unsigned full = shared_address(fold) + (job.weight ? 64 * N * 4 * (CPD_GROUPS - 1) : 0), empty = full + 8 * job.stages;
+    const unsigned full = shared_address(fold) + (job.weight ? 64 * N * 4 * (CPD_GROUPS - 1) : 0);
+    const unsigned empty = full + 8 * job.stages;
     const unsigned factor_full = empty + 8 * job.stages, factor_empty = factor_full + 8;
     if (threadIdx.x == 0) {
         for (int s = 0; s < job.stages; s++) {
@@ -93,7 +99,8 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
         for (int unit = begin; unit < end;) {
             const place p = find(job, unit, end);
             /* Boxes of rows that are not there need not come. */
-            const int halves = CONTIGUOUS || job.rows - p.tile * job.pitch > 32 ? 2 : 1, bytes = CONTIGUOUS ? job.pitch * 128 : CPD_TILE / 2;
+            const int halves = CONTIGUOUS || job.rows - p.tile * job.pitch > 32 ? 2 : 1;
+            const int bytes = CONTIGUOUS ? job.pitch * 128 : CPD_TILE / 2;
             if (!STREAMED) {
                 if (unit > begin) {
                     barrier_wait(factor_empty, factor_phase);
@@ -101,7 +108,8 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
                 }
                 barrier_expect(factor_full, (p.k1 - p.k0) * IMAGE);
                 for (int k = p.k0; k < p.k1; k++)
-                    copy_bytes(shared_address(factor) + (k - p.k0) * IMAGE, (const char *)job.image + (size_t)k * IMAGE, IMAGE, factor_full);
+                    copy_bytes(shared_address(factor) + (k - p.k0) * IMAGE, (const char *)job.image + (size_t)k * IMAGE,
+                               IMAGE, factor_full);
             }
             for (int v = 0; v < p.count; v += CPD_GROUPS)
                 for (int k = p.k0; k < p.k1; k++) {
@@ -110,14 +118,15 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
                     barrier_wait(empty + 8 * stage, phase ^ 1);
                     barrier_expect(ready, here * halves * bytes + (STREAMED ? IMAGE : 0));
                     if (STREAMED)
-                        copy_bytes(to + CPD_GROUPS * CPD_TILE, (const char *)job.image + (size_t)k * IMAGE, IMAGE, ready);
+                        copy_bytes(to + CPD_GROUPS * CPD_TILE, (const char *)job.image + (size_t)k * IMAGE, IMAGE,
+                                   ready);
                     for (int w = 0; w < here; w++)
                         for (int half = 0; half < halves; half++) {
                             const int first = (CONTIGUOUS ? k * CPD_SIDE : p.tile * job.pitch) + 32 * half;
                             const int line = CONTIGUOUS ? p.tile * job.pitch : k * CPD_SIDE;
                             const int other = p.v + v + w;
-                            copy_box(to + w * CPD_TILE + half * (CPD_TILE / 2), &map, first, job.line_is_j ? line : other,
-                                     job.line_is_j ? other : line, ready);
+                            copy_box(to + w * CPD_TILE + half * (CPD_TILE / 2), &map, first,
+                                     job.line_is_j ? line : other, job.line_is_j ? other : line, ready);
                         }
                     if (++stage == job.stages)
                         stage = 0, phase ^= 1;
@@ -126,8 +135,10 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
         }
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-        const int group = threadIdx.x / 128, thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32, g = lane / 4, t = lane % 4;
-        const int row[2] = {16 * warp + (CONTIGUOUS ? g / 2 + 4 * (g % 2) : 2 * g), 16 * warp + (CONTIGUOUS ? g / 2 + 4 * (g % 2) + 8 : 2 * g + 1)};
+        const int group = threadIdx.x / 128, thread = threadIdx.x % 128;
+        const int warp = thread / 32, lane = thread % 32, g = lane / 4, t = lane % 4;
+        const int row[2] = {16 * warp + (CONTIGUOUS ? g / 2 + 4 * (g % 2) : 2 * g),
+                            16 * warp + (CONTIGUOUS ? g / 2 + 4 * (g % 2) + 8 : 2 * g + 1)};
         const float scale = *job.scale;
         float d[HALF], sum[HALF];
 #pragma unroll
@@ -143,7 +154,8 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
                 const bool mine = v < p.count; /* the last one may be for the first group alone */
                 for (int k = p.k0; k < p.k1; k++) {
                     const char *const ours = stages + (size_t)stage * STAGE;
-                    const unsigned image = STREAMED ? shared_address(ours) + CPD_GROUPS * CPD_TILE : shared_address(factor) + (k - p.k0) * IMAGE;
+                    const unsigned image = STREAMED ? shared_address(ours) + CPD_GROUPS * CPD_TILE
+                                                    : shared_address(factor) + (k - p.k0) * IMAGE;
                     unsigned high[4][4], low[4][4];
                     barrier_wait(full + 8 * stage, phase);
                     if (mine) {
@@ -197,7 +209,8 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
                         if (row[h] < job.pitch && here < job.rows) {
 #pragma unroll
                             for (int i = 0; i < N / 8; i++) {
-                                const float one = d[4 * i + 2 * h] * job.store_scale, two = d[4 * i + 2 * h + 1] * job.store_scale;
+                                const float one = d[4 * i + 2 * h] * job.store_scale,
+                                            two = d[4 * i + 2 * h + 1] * job.store_scale;
                                 if (SPLIT)
                                     *(float2 *)((float *)job.store + at + 8 * i) = make_float2(one, two);
                                 else
@@ -231,7 +244,8 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
                     for (int i = 0; i < N / 8; i++)
 #pragma unroll
                         for (int h = 0; h < 2; h++)
-                            *(float2 *)(out + row[h] * N + 8 * i + 2 * t) = make_float2(sum[4 * i + 2 * h], sum[4 * i + 2 * h + 1]);
+                            *(float2 *)(out + row[h] * N + 8 * i + 2 * t) =
+                                make_float2(sum[4 * i + 2 * h], sum[4 * i + 2 * h + 1]);
                 }
 #pragma unroll
                 for (int i = 0; i < HALF; i++)
@@ -244,10 +258,14 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
 template <int N> const void *kernel(int contiguous, int split, hot_cpd_store store, int streamed)
 {
     static const void *const all[2][2][3] = {
-        {{(const void *)pass<N, false, false, false, false>, (const void *)pass<N, false, false, true, false>, (const void *)pass<N, false, false, true, true>},
-         {(const void *)pass<N, false, true, false, false>, (const void *)pass<N, false, true, true, false>, (const void *)pass<N, false, true, true, true>}},
-        {{(const void *)pass<N, true, false, false, false>, (const void *)pass<N, true, false, true, false>, (const void *)pass<N, true, false, true, true>},
-         {(const void *)pass<N, true, true, false, false>, (const void *)pass<N, true, true, true, false>, (const void *)pass<N, true, true, true, true>}}};
+        {{(const void *)pass<N, false, false, false, false>, (const void *)pass<N, false, false, true, false>,
+          (const void *)pass<N, false, false, true, true>},
+         {(const void *)pass<N, false, true, false, false>, (const void *)pass<N, false, true, true, false>,
+          (const void *)pass<N, false, true, true, true>}},
+        {{(const void *)pass<N, true, false, false, false>, (const void *)pass<N, true, false, true, false>,
+          (const void *)pass<N, true, false, true, true>},
+         {(const void *)pass<N, true, true, false, false>, (const void *)pass<N, true, true, true, false>,
+          (const void *)pass<N, true, true, true, true>}}};
     return all[contiguous][split][store == CPD_SUMS_ONLY ? 0 : 1 + streamed];
 }
 

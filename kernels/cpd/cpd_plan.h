@@ -17,8 +17,8 @@ typedef struct hot_mttkrp_plan {
     void *out;
 } hot_mttkrp_plan;
 
-/* A decomposition. factor[] holds the start and takes the result, columns of unit length or zero; lambda in double and in
- * no order. */
+/* A decomposition. factor[] holds the start and takes the result, columns of unit length or zero; lambda in double and
+ * in no order. */
 typedef struct hot_cpd_plan {
     int f64;
     hot_cpd_options options; /* defaults filled in */

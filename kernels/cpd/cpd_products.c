@@ -24,7 +24,10 @@ enum {
 };
 
 static size_t bytes_of(const hot_cpd_tensor *t) { return t->f64 ? sizeof(double) : sizeof(float); }
-static const void *at(const hot_cpd_tensor *t, const void *array, size_t i) { return (const char *)array + i * bytes_of(t); }
+static const void *at(const hot_cpd_tensor *t, const void *array, size_t i)
+{
+    return (const char *)array + i * bytes_of(t);
+}
 static void *to(const hot_cpd_tensor *t, void *array, size_t i) { return (char *)array + i * bytes_of(t); }
 
 hot_status hot_cpd_tensor_create(hot_context *context, int f64, const size_t n[3], size_t rank, const void *x,
@@ -57,13 +60,15 @@ void hot_cpd_tensor_destroy(hot_context *context, hot_cpd_tensor *tensor)
     tensor->scratch = NULL;
 }
 
-/* ---- One product of matrices, by one thread ----------------------------------------------------------------------- */
+/* ---- One product of matrices, by one thread ---------------------------------------------------------------------- */
 
 #if defined(HOT_HAVE_BLAS) && HOT_HAVE_BLAS
-void dgemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k, const double *alpha, const double *a,
-            const int *lda, const double *b, const int *ldb, const double *beta, double *c, const int *ldc);
-void sgemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k, const float *alpha, const float *a,
-            const int *lda, const float *b, const int *ldb, const float *beta, float *c, const int *ldc);
+void dgemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k, const double *alpha,
+            const double *a, const int *lda, const double *b, const int *ldb, const double *beta, double *c,
+            const int *ldc);
+void sgemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k, const float *alpha,
+            const float *a, const int *lda, const float *b, const int *ldb, const float *beta, float *c,
+            const int *ldc);
 
 static int blas(const hot_cpd_tensor *t, int ta, int tb, const size_t size[3], const void *a, size_t lda, const void *b,
                 size_t ldb, void *c, size_t ldc)
@@ -103,10 +108,10 @@ static void turn(const hot_cpd_tensor *t, const void *a, size_t lda, size_t sums
         }
 }
 
-/* Column-major c (m x n) = op(a) b, or a b^T; size: m, n, k. scratch: PANEL x k values where a is transposed and there is
- * no BLAS (the longest k is then a dimension of the tensor). */
-static void multiply(const hot_cpd_tensor *t, int ta, int tb, const size_t size[3], const void *a, size_t lda, const void *b,
-                     size_t ldb, void *c, size_t ldc, void *scratch)
+/* Column-major c (m x n) = op(a) b, or a b^T; size: m, n, k. scratch: PANEL x k values where a is transposed and there
+ * is no BLAS (the longest k is then a dimension of the tensor). */
+static void multiply(const hot_cpd_tensor *t, int ta, int tb, const size_t size[3], const void *a, size_t lda,
+                     const void *b, size_t ldb, void *c, size_t ldc, void *scratch)
 {
     if (blas(t, ta, tb, size, a, lda, b, ldb, c, ldc))
         return;
@@ -129,19 +134,20 @@ static void multiply(const hot_cpd_tensor *t, int ta, int tb, const size_t size[
 }
 
 /* The same, rows dealt out to threads. */
-static void multiply_all(const hot_cpd_tensor *t, int ta, const size_t size[3], const void *a, size_t lda, const void *b, size_t ldb,
-                         void *c, size_t ldc)
+static void multiply_all(const hot_cpd_tensor *t, int ta, const size_t size[3], const void *a, size_t lda,
+                         const void *b, size_t ldb, void *c, size_t ldc)
 {
     const size_t pieces = (size[0] + PIECE - 1) / PIECE;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads) if (pieces > 1)
     for (size_t piece = 0; piece < pieces; piece++) {
-        const size_t first = piece * PIECE, part[3] = {size[0] - first < PIECE ? size[0] - first : PIECE, size[1], size[2]};
+        const size_t first = piece * PIECE,
+                     part[3] = {size[0] - first < PIECE ? size[0] - first : PIECE, size[1], size[2]};
         multiply(t, ta, 0, part, at(t, a, ta ? lda * first : first), lda, b, ldb, to(t, c, first), ldc,
                  t->scratch + (size_t)omp_get_thread_num() * t->scratch_each);
     }
 }
 
-/* ---- Products with the tensor ------------------------------------------------------------------------------------- */
+/* ---- Products with the tensor ------------------------------------------------------------------------------------ */
 
 /* sums[i, j, r] = sum over k of x[i, first + j, k] f[k, r] for `count` j. */
 static void sum_over_k(const hot_cpd_tensor *t, const void *f, size_t first, size_t count)

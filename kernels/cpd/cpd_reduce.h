@@ -2,14 +2,15 @@
  * sums are made in double. */
 
 /* out[i, r] += sum over j of sums[i + rows (j + J r)] b[j, r]: j = first ... first + count - 1 of b. */
-static void CPD(over_second)(const CPD_T *sums, size_t rows, size_t count, size_t rank, const CPD_T *b, size_t ldb, double *out,
-                             int threads)
+static void CPD(over_second)(const CPD_T *sums, size_t rows, size_t count, size_t rank, const CPD_T *b, size_t ldb,
+                             double *out, int threads)
 {
     enum { BLOCK = 256 };
     const size_t blocks = (rows + BLOCK - 1) / BLOCK;
 #pragma omp parallel for schedule(static) num_threads(threads) if (rows * count * rank > 20000)
     for (size_t task = 0; task < blocks * rank; task++) {
-        const size_t r = task / blocks, begin = task % blocks * BLOCK, here = rows - begin < BLOCK ? rows - begin : BLOCK;
+        const size_t r = task / blocks, begin = task % blocks * BLOCK,
+                     here = rows - begin < BLOCK ? rows - begin : BLOCK;
         double sum[BLOCK] = {0};
         for (size_t j = 0; j < count; j++) {
             const CPD_T *from = sums + begin + rows * (j + count * r);
@@ -23,8 +24,8 @@ static void CPD(over_second)(const CPD_T *sums, size_t rows, size_t count, size_
 }
 
 /* out[first + j, r] = sum over i of sums[i + rows (j + count r)] a[i, r]. */
-static void CPD(over_first)(const CPD_T *sums, size_t rows, size_t count, size_t rank, const CPD_T *a, double *out, size_t first,
-                            size_t ldo, int threads)
+static void CPD(over_first)(const CPD_T *sums, size_t rows, size_t count, size_t rank, const CPD_T *a, double *out,
+                            size_t first, size_t ldo, int threads)
 {
 #pragma omp parallel for schedule(static) num_threads(threads) if (rows * count * rank > 20000)
     for (size_t task = 0; task < count * rank; task++) {
@@ -69,7 +70,8 @@ static double CPD(distance)(const CPD_T *x, const CPD_T *y, size_t count)
 }
 
 /* to[j, r] = b[j, r] lambda[r] c[k, r] */
-static void CPD(weigh)(const CPD_T *b, size_t rows, size_t rank, const double *lambda, const CPD_T *c, size_t ldc, CPD_T *to)
+static void CPD(weigh)(const CPD_T *b, size_t rows, size_t rank, const double *lambda, const CPD_T *c, size_t ldc,
+                       CPD_T *to)
 {
     for (size_t r = 0; r < rank; r++)
         for (size_t j = 0; j < rows; j++)

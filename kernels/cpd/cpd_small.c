@@ -184,7 +184,7 @@ double hot_cpd_normal(uint64_t *random)
     return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
 }
 
-/* ---- The start ---------------------------------------------------------------------------------------------------- */
+/* ---- The start --------------------------------------------------------------------------------------------------- */
 
 uint64_t hot_cpd_seed(const hot_context *context)
 {
@@ -198,7 +198,8 @@ void hot_cpd_first(const hot_cpd_plan *plan, int mode, uint64_t *random, double 
         if (options->start == HOT_CPD_GIVEN)
             f[i] = plan->f64 ? ((const double *)plan->factor[mode])[i] : (double)((const float *)plan->factor[mode])[i];
         else
-            f[i] = options->non_negative && options->start == HOT_CPD_RANDOM ? hot_cpd_uniform(random) : hot_cpd_normal(random);
+            f[i] = options->non_negative && options->start == HOT_CPD_RANDOM ? hot_cpd_uniform(random)
+                                                                             : hot_cpd_normal(random);
     }
 }
 

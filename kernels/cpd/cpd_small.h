@@ -1,5 +1,5 @@
-/* The small part of a decomposition, in double: Gram matrices, least squares by them, lengths. Everything here is rank x
- * rank or n x rank; n x rank arrays have the rows fastest. */
+/* The small part of a decomposition, in double: Gram matrices, least squares by them, lengths. Everything here is rank
+ * x rank or n x rank; n x rank arrays have the rows fastest. */
 #ifndef HOT_CPD_SMALL_H
 #define HOT_CPD_SMALL_H
 
@@ -17,8 +17,8 @@ void hot_cpd_gram(size_t n, size_t rank, const double *f, double *gram, int thre
 /* Element by element the product of two Gram matrices. */
 void hot_cpd_hadamard(size_t rank, const double *x, const double *y, double *product);
 
-/* The lower triangle of `matrix` becomes its Cholesky factor. When a pivot is below eps of the largest diagonal value, a
- * multiple of the unit matrix is added first: returns that multiple, or 0. kept: rank^2 values of scratch. */
+/* The lower triangle of `matrix` becomes its Cholesky factor. When a pivot is below eps of the largest diagonal value,
+ * a multiple of the unit matrix is added first: returns that multiple, or 0. kept: rank^2 values of scratch. */
 double hot_cpd_factorise(size_t rank, double *matrix, double *kept, double eps);
 
 /* f V = m for f, with the Cholesky factor of V: m is overwritten. */
@@ -31,16 +31,16 @@ void hot_cpd_solve_non_negative(size_t n, size_t rank, const double *v, const do
 /* Columns to unit length, lambda their lengths. A column of zeros keeps `before`, and its lambda is 0. */
 void hot_cpd_normalise(size_t n, size_t rank, double *f, const double *before, double *lambda);
 
-/* Orthonormal columns by modified Gram-Schmidt, twice; a column that is in the span of those before it (or all from n on)
- * becomes random. */
+/* Orthonormal columns by modified Gram-Schmidt, twice; a column that is in the span of those before it (or all from n
+ * on) becomes random. */
 void hot_cpd_orthonormalise(size_t n, size_t rank, double *f, uint64_t *random);
 
 /* The state of the random numbers that the context's seed stands for. */
 uint64_t hot_cpd_seed(const hot_context *context);
 
 /* The start of a factor: what the plan's array holds, or random; and, after HOSVD where that was asked for, what every
- * start has to be: not negative where that is asked, columns of unit length (lambda of the plan is overwritten). spare: n x
- * rank values. */
+ * start has to be: not negative where that is asked, columns of unit length (lambda of the plan is overwritten). spare:
+ * n x rank values. */
 void hot_cpd_first(const hot_cpd_plan *plan, int mode, uint64_t *random, double *f);
 void hot_cpd_first_end(const hot_cpd_plan *plan, int mode, double *f, double *spare);
 

@@ -21,7 +21,7 @@ typedef struct hot_cpd_step {
     const float *sums;            /* [block + tile][64][columns] */
     int pitch;
     short first_block[CPD_STEP_TILES], last_block[CPD_STEP_TILES];
-    const void *store;            /* halves, or floats where `split`: store[row result_stride + i stride + column], i < length */
+    const void *store; /* halves, or floats where `split`: store[row result_stride + i stride + column], i < length */
     const float *weights;         /* [i][column] */
     double factor;
     int length;

@@ -15,12 +15,15 @@ enum { INVERTING = 256, LOADING = CPD_STEP_THREADS - INVERTING };
 
 __device__ __forceinline__ void loaders_sync() { asm volatile("bar.sync 2, 256;" ::: "memory"); }
 
-/* right[row][r] of the rows from `first` on, r < rank, by the loading threads. wide: of a row of right. room: LOADING 8 floats. */
-__device__ __forceinline__ void load_blocks(const hot_cpd_step &s, int first, int count, int wide, double *right, float *room)
+/* right[row][r] of the rows from `first` on, r < rank, by the loading threads. wide: of a row of right. room: LOADING 8
+ * floats. */
+__device__ __forceinline__ void load_blocks(const hot_cpd_step &s, int first, int count, int wide, double *right,
+                                            float *room)
 {
     const int thread = threadIdx.x - INVERTING, values = count * s.columns, parts = max(1, LOADING / max(values, 1));
     for (int at = thread; at < values * parts; at += LOADING) {
-        const int part = at / values, value = at - part * values, here = value / s.columns, r = value - here * s.columns;
+        const int part = at / values, value = at - part * values;
+        const int here = value / s.columns, r = value - here * s.columns;
         const int row = first + here, tile = row / s.pitch;
         const float *const from = s.sums + ((size_t)tile * CPD_SIDE + row - tile * s.pitch) * s.columns + r;
         double sum = 0;
@@ -46,9 +49,11 @@ __device__ __forceinline__ void load_blocks(const hot_cpd_step &s, int first, in
 }
 
 template <typename T>
-__device__ __forceinline__ void load_store(const hot_cpd_step &s, const T *store, int first, int count, int wide, double *right, float *room)
+__device__ __forceinline__ void load_store(const hot_cpd_step &s, const T *store, int first, int count, int wide,
+                                           double *right, float *room)
 {
-    const int thread = threadIdx.x - INVERTING, eights = s.columns / 8, tasks = count * eights, lanes = max(1, LOADING / max(tasks, 1));
+    const int thread = threadIdx.x - INVERTING, eights = s.columns / 8, tasks = count * eights;
+    const int lanes = max(1, LOADING / max(tasks, 1));
     for (int begin = 0; begin < tasks; begin += LOADING) {
         const int here = min(tasks - begin, (int)LOADING), lane = thread / here, task = begin + thread - lane * here;
         if (lane < lanes) {
@@ -81,20 +86,24 @@ __device__ __forceinline__ void load_store(const hot_cpd_step &s, const T *store
     }
 }
 
-/* Half of the threads invert the matrix while the others load the product. Then thread (y, x) of 32 x 16 has columns x + 16 b of a
- * row, or, twice 16 x 16, of a matrix. */
-template <typename V, int T> __global__ void __launch_bounds__(CPD_STEP_THREADS) step_kernel(const __grid_constant__ hot_cpd_step s)
+/* Half of the threads invert the matrix while the others load the product. Then thread (y, x) of 32 x 16 has the
+ * columns x + 16 b of a row or, twice 16 x 16, of a matrix. */
+template <typename V, int T>
+__global__ void __launch_bounds__(CPD_STEP_THREADS) step_kernel(const __grid_constant__ hot_cpd_step s)
 {
     enum { WIDE = 16 * T };
     extern __shared__ double shared[];
-    double *const product = shared, *const pulled = product + CPD_STEP_ROWS * WIDE, *const fresh = pulled + CPD_STEP_ROWS * WIDE;
-    double *const inverse = fresh + CPD_STEP_ROWS * WIDE, *const gram = inverse + WIDE * WIDE, *const norm = gram + WIDE * WIDE;
+    double *const product = shared, *const pulled = product + CPD_STEP_ROWS * WIDE,
+                  *const fresh = pulled + CPD_STEP_ROWS * WIDE;
+    double *const inverse = fresh + CPD_STEP_ROWS * WIDE, *const gram = inverse + WIDE * WIDE,
+                  *const norm = gram + WIDE * WIDE;
     double *const sums = norm + WIDE;
     __shared__ int null[WIDE];
     __shared__ double added;
     const cg::cluster_group cluster = cg::this_cluster();
     const int x = threadIdx.x % 16, y = threadIdx.x / 16, rank = s.rank, block = (int)cluster.block_rank();
-    const int each = (s.n + CPD_STEP_BLOCKS - 1) / CPD_STEP_BLOCKS, first = block * each, count = max(0, min(each, s.n - first));
+    const int each = (s.n + CPD_STEP_BLOCKS - 1) / CPD_STEP_BLOCKS, first = block * each;
+    const int count = max(0, min(each, s.n - first));
     double m[T][T];
     /* The Gram matrices are older than the kernel before this one, if that is not an update itself. */
     const bool early = s.source != CPD_FROM_STORE && threadIdx.x < INVERTING;
@@ -199,7 +208,8 @@ template <typename V, int T> __global__ void __launch_bounds__(CPD_STEP_THREADS)
         if (!__syncthreads_or(lost)) /* the same in every block */
             break;
         cluster.sync();
-        for (int at = threadIdx.x; at < count * rank; at += CPD_STEP_THREADS) { /* a column of zeros stays what it was */
+        /* A column of zeros stays what it was. */
+        for (int at = threadIdx.x; at < count * rank; at += CPD_STEP_THREADS) {
             const int row = at % count, r = at / count;
             if (null[r])
                 fresh[row * WIDE + r] = s.f[first + row + (size_t)s.n * r];
@@ -271,6 +281,7 @@ const void *hot_cpd_step_kernel(size_t n, size_t rank, int split, int *bytes)
     *bytes = (int)((3 * CPD_STEP_ROWS * wide + 2 * wide * wide + wide + CPD_STEP_THREADS / 32) * sizeof(double));
     static const void *const kernels[2][3] = {
         {(const void *)step_kernel<float, 1>, (const void *)step_kernel<float, 2>, (const void *)step_kernel<float, 3>},
-        {(const void *)step_kernel<double, 1>, (const void *)step_kernel<double, 2>, (const void *)step_kernel<double, 3>}};
+        {(const void *)step_kernel<double, 1>, (const void *)step_kernel<double, 2>,
+         (const void *)step_kernel<double, 3>}};
     return kernels[split != 0][tiles - 1];
 }

@@ -1,4 +1,5 @@
-/* Hopper's instructions for tiles: barriers in shared memory, bulk copies, warpgroup products with a left operand in registers. */
+/* Hopper's instructions for tiles: barriers in shared memory, bulk copies, warpgroup products with a left operand in
+ * registers. */
 #ifndef HOT_CPD_TILE_CUH
 #define HOT_CPD_TILE_CUH
 
@@ -38,23 +39,27 @@ __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity)
 
 __device__ __forceinline__ void copy_box(unsigned to, const CUtensorMap *map, int i, int j, int k, unsigned barrier)
 {
-    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(to),
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, "
+                 "%5}], [%2];" ::"r"(to),
                  "l"(map), "r"(barrier), "r"(i), "r"(j), "r"(k)
                  : "memory");
 }
 
 __device__ __forceinline__ void copy_bytes(unsigned to, const void *from, unsigned bytes, unsigned barrier)
 {
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from), "r"(bytes),
-                 "r"(barrier)
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+                 "l"(from), "r"(bytes), "r"(barrier)
                  : "memory");
 }
 
 /* Threads of one warpgroup, or of several. */
-__device__ __forceinline__ void group_sync(int which, int threads) { asm volatile("bar.sync %0, %1;" ::"r"(which), "r"(threads) : "memory"); }
+__device__ __forceinline__ void group_sync(int which, int threads)
+{
+    asm volatile("bar.sync %0, %1;" ::"r"(which), "r"(threads) : "memory");
+}
 
-/* d (64 x N, floats) = a (64 x 16, halves, in registers) times b (16 x N, halves in shared memory, 128-byte swizzle) + d, or
- * without d where keep is 0. */
+/* d (64 x N, floats) = a (64 x 16, halves, in registers) times b (16 x N, halves in shared memory, 128-byte swizzle) +
+ * d, or without d where keep is 0. */
 template <int N> struct warpgroup_product;
 
 #define CPD_D4(i) "+f"(d[i]), "+f"(d[(i) + 1]), "+f"(d[(i) + 2]), "+f"(d[(i) + 3])
@@ -71,15 +76,15 @@ template <int N> struct warpgroup_product;
 #define CPD_R40 CPD_R32 ",%32,%33,%34,%35,%36,%37,%38,%39"
 #define CPD_R60 CPD_R40 ",%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59"
 
-#define CPD_PRODUCT(N, half, a0, a1, a2, a3, from, with)                                                                                  \
-    template <> struct warpgroup_product<N> {                                                                                             \
-        static __device__ __forceinline__ void run(float (&d)[half], const unsigned (&a)[4], uint64_t b, int keep)                        \
-        {                                                                                                                                 \
-            asm volatile("{.reg .pred p; setp.ne.b32 p, " with ", 0; wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.f16.f16 {" CPD_R##half \
-                         "}, {" a0 "," a1 "," a2 "," a3 "}, " from ", p, 1, 1, 0;}"                                                        \
-                         : CPD_D##half                                                                                                    \
-                         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(keep));                                                \
-        }                                                                                                                                 \
+#define CPD_PRODUCT(N, half, a0, a1, a2, a3, from, with)                                                               \
+    template <> struct warpgroup_product<N> {                                                                          \
+        static __device__ __forceinline__ void run(float (&d)[half], const unsigned (&a)[4], uint64_t b, int keep)     \
+        {                                                                                                              \
+            asm volatile("{.reg .pred p; setp.ne.b32 p, " with ", 0; wgmma.mma_async.sync.aligned.m64n" #N             \
+                         "k16.f32.f16.f16 {" CPD_R##half "}, {" a0 "," a1 "," a2 "," a3 "}, " from ", p, 1, 1, 0;}"    \
+                         : CPD_D##half                                                                                 \
+                         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(keep));                             \
+        }                                                                                                              \
     }
 CPD_PRODUCT(16, 8, "%8", "%9", "%10", "%11", "%12", "%13");
 CPD_PRODUCT(24, 12, "%12", "%13", "%14", "%15", "%16", "%17");

@@ -46,13 +46,15 @@ static void compose(const size_t n[3], size_t rank, const double *lambda, const 
             }
 }
 
-/* ---- Products ----------------------------------------------------------------------------------------------------- */
+/* ---- Products ---------------------------------------------------------------------------------------------------- */
 
-static void check_mttkrp(check_run *run, int f64, hot_cpd_arithmetic arithmetic, size_t i, size_t j, size_t k, size_t rank)
+static void check_mttkrp(check_run *run, int f64, hot_cpd_arithmetic arithmetic, size_t i, size_t j, size_t k,
+                         size_t rank)
 {
     char name[100];
     const size_t n[3] = {i, j, k}, total = i * j * k;
-    snprintf(name, sizeof name, "mttkrp %zu x %zu x %zu, rank %zu, f%d, arithmetic %d", i, j, k, rank, f64 ? 64 : 32, arithmetic);
+    snprintf(name, sizeof name, "mttkrp %zu x %zu x %zu, rank %zu, f%d, arithmetic %d", i, j, k, rank, f64 ? 64 : 32,
+             arithmetic);
     if (!check_wanted(run, name))
         return;
     for (int mode = 0; mode < 3; mode++) {
@@ -68,8 +70,9 @@ static void check_mttkrp(check_run *run, int f64, hot_cpd_arithmetic arithmetic,
             free(values);
         }
         void *out = check_output(run, n[mode] * rank * size);
-        const hot_status status = f64 ? hot_mttkrp_f64(run->context, mode + 1, i, j, k, rank, x, f[0], f[1], f[2], out)
-                                      : hot_mttkrp_f32(run->context, arithmetic, mode + 1, i, j, k, rank, x, f[0], f[1], f[2], out);
+        const hot_status status =
+            f64 ? hot_mttkrp_f64(run->context, mode + 1, i, j, k, rank, x, f[0], f[1], f[2], out)
+                : hot_mttkrp_f32(run->context, arithmetic, mode + 1, i, j, k, rank, x, f[0], f[1], f[2], out);
         if (check_call(run, status)) {
             const int one = mode == 0 ? 1 : 0, other = mode == 2 ? 1 : 2;
             const size_t step[3] = {1, i, i * j}, look = n[mode] * rank / 300 + 1;
@@ -81,21 +84,23 @@ static void check_mttkrp(check_run *run, int f64, hot_cpd_arithmetic arithmetic,
                 long double sum = 0, magnitude = 0;
                 for (size_t p = 0; p < n[one]; p++)
                     for (size_t q = 0; q < n[other]; q++) {
-                        const long double term = (long double)get(f64, x, row * step[mode] + p * step[one] + q * step[other]) *
-                                                 get(f64, f[one], p + n[one] * r) * get(f64, f[other], q + n[other] * r);
+                        const long double term =
+                            (long double)get(f64, x, row * step[mode] + p * step[one] + q * step[other]) *
+                            get(f64, f[one], p + n[one] * r) * get(f64, f[other], q + n[other] * r);
                         sum += term;
                         magnitude += fabsl(term);
                     }
-                const double bound = (arithmetic == HOT_CPD_TF32 ? 4 : (double)(n[one] + n[other] + 8)) * eps * (double)magnitude;
-                CHECK_ITEM(run, e, fabs(get(f64, out, e) - (double)sum) <= bound, "mode %d: %.9g, not %.9Lg (of %.3Lg)", mode + 1,
-                           get(f64, out, e), sum, magnitude);
+                const double bound =
+                    (arithmetic == HOT_CPD_TF32 ? 4 : (double)(n[one] + n[other] + 8)) * eps * (double)magnitude;
+                CHECK_ITEM(run, e, fabs(get(f64, out, e) - (double)sum) <= bound, "mode %d: %.9g, not %.9Lg (of %.3Lg)",
+                           mode + 1, get(f64, out, e), sum, magnitude);
             }
         }
         check_case_end(run);
     }
 }
 
-/* ---- An independent decomposition --------------------------------------------------------------------------------- */
+/* ---- An independent decomposition -------------------------------------------------------------------------------- */
 
 /* Gaussian elimination with pivoting: matrix (n x n) times solution = right (n). */
 static void eliminate(size_t n, double *matrix, double *right)
@@ -149,7 +154,8 @@ static double plain_als(const size_t n[3], size_t rank, const double *x, double 
                 memset(right, 0, sizeof right);
                 for (size_t c = 0; c < columns; c++)
                     for (size_t r = 0; r < rank; r++)
-                        right[r] += x[row * step[mode] + c % n[one] * step[one] + c / n[one] * step[other]] * khatri_rao[c * rank + r];
+                        right[r] += x[row * step[mode] + c % n[one] * step[one] + c / n[one] * step[other]] *
+                                    khatri_rao[c * rank + r];
                 memcpy(matrix, normal, sizeof matrix);
                 eliminate(rank, matrix, right);
                 for (size_t r = 0; r < rank; r++)
@@ -167,7 +173,7 @@ static double plain_als(const size_t n[3], size_t rank, const double *x, double 
     return 1 - sqrt(rest / norm);
 }
 
-/* ---- Decompositions ----------------------------------------------------------------------------------------------- */
+/* ---- Decompositions ---------------------------------------------------------------------------------------------- */
 
 typedef struct result {
     int f64;
@@ -192,8 +198,10 @@ static result make_result(check_run *run, int f64, const size_t n[3], size_t ran
 
 static hot_status decompose(hot_context *context, const hot_cpd_options *options, result *r)
 {
-    return r->f64 ? hot_cpd_f64(context, options, r->n[0], r->n[1], r->n[2], r->x, r->lambda, r->f[0], r->f[1], r->f[2], &r->report)
-                  : hot_cpd_f32(context, options, r->n[0], r->n[1], r->n[2], r->x, r->lambda, r->f[0], r->f[1], r->f[2], &r->report);
+    return r->f64 ? hot_cpd_f64(context, options, r->n[0], r->n[1], r->n[2], r->x, r->lambda, r->f[0], r->f[1], r->f[2],
+                                &r->report)
+                  : hot_cpd_f32(context, options, r->n[0], r->n[1], r->n[2], r->x, r->lambda, r->f[0], r->f[1], r->f[2],
+                                &r->report);
 }
 
 /* The residual computed here, and that the result is as it is described: finite, unit columns, lambda falling. */
@@ -205,7 +213,8 @@ static double judge(check_run *run, const result *r)
     double norm = 0, rest = 0;
     for (size_t q = 0; q < r->rank; q++) {
         lambda[q] = get(r->f64, r->lambda, q);
-        CHECK_ITEM(run, q, isfinite(lambda[q]) && lambda[q] >= 0 && (q == 0 || lambda[q] <= lambda[q - 1]), "lambda %g", lambda[q]);
+        CHECK_ITEM(run, q, isfinite(lambda[q]) && lambda[q] >= 0 && (q == 0 || lambda[q] <= lambda[q - 1]), "lambda %g",
+                   lambda[q]);
     }
     for (int m = 0; m < 3; m++) {
         wide[m] = malloc(r->n[m] * r->rank * sizeof **wide);
@@ -230,15 +239,18 @@ static double judge(check_run *run, const result *r)
     free(lambda);
     free(approximation);
     const double residual = norm > 0 ? sqrt(rest / norm) : sqrt(rest);
-    CHECK_ITEM(run, 0, fabs(1 - residual - r->report.fit) <= (r->f64 ? 1e-9 : 1e-5), "fit %.12g reported, %.12g found", r->report.fit,
-               1 - residual);
-    CHECK_ITEM(run, 0, fabs(r->report.norm - sqrt(norm)) <= 1e-6 * sqrt(norm), "norm %g, not %g", r->report.norm, sqrt(norm));
+    CHECK_ITEM(run, 0, fabs(1 - residual - r->report.fit) <= (r->f64 ? 1e-9 : 1e-5), "fit %.12g reported, %.12g found",
+               r->report.fit, 1 - residual);
+    CHECK_ITEM(run, 0, fabs(r->report.norm - sqrt(norm)) <= 1e-6 * sqrt(norm), "norm %g, not %g", r->report.norm,
+               sqrt(norm));
     return residual;
 }
 
 static hot_context *seeded(const check_run *run, uint64_t seed, int threads)
 {
-    hot_context_options options = {.size = sizeof options, .device = run->cuda ? HOT_DEVICE_CUDA : HOT_DEVICE_CPU, .seed = seed,
+    hot_context_options options = {.size = sizeof options,
+                                   .device = run->cuda ? HOT_DEVICE_CUDA : HOT_DEVICE_CPU,
+                                   .seed = seed,
                                    .threads = threads};
     hot_context *context = NULL;
     if (hot_context_create(&options, &context) != HOT_OK)
@@ -301,7 +313,11 @@ static void check_noise(check_run *run)
         start[m] = normals(run, n[m] * rank);
         memcpy(r.f[m], start[m], n[m] * rank * sizeof **start);
     }
-    const hot_cpd_options options = {.size = sizeof options, .rank = rank, .iterations = 400, .start = HOT_CPD_GIVEN, .tolerance = -1,
+    const hot_cpd_options options = {.size = sizeof options,
+                                     .rank = rank,
+                                     .iterations = 400,
+                                     .start = HOT_CPD_GIVEN,
+                                     .tolerance = -1,
                                      .fits = fits};
     if (check_call(run, decompose(run->context, &options, &r))) {
         const double mine = 1 - judge(run, &r), plain = plain_als(n, rank, x, start, 400);
@@ -309,8 +325,10 @@ static void check_noise(check_run *run)
         CHECK_ITEM(run, 0, fabs(mine - .99) < .002, "fit %.6g with 1 %% noise", mine);
         CHECK_ITEM(run, 0, r.report.iterations == 400 && !r.report.converged, "%d iterations", r.report.iterations);
         for (int i = 1; i < 400; i++) /* least squares never loses */
-            CHECK_ITEM(run, (size_t)i, fits[i] >= fits[i - 1] - 1e-9, "the fit falls from %.12g to %.12g", fits[i - 1], fits[i]);
-        CHECK_ITEM(run, 0, fabs(fits[399] - r.report.fit) <= 1e-7, "the last fit is %.12g, the report's %.12g", fits[399], r.report.fit);
+            CHECK_ITEM(run, (size_t)i, fits[i] >= fits[i - 1] - 1e-9, "the fit falls from %.12g to %.12g", fits[i - 1],
+                       fits[i]);
+        CHECK_ITEM(run, 0, fabs(fits[399] - r.report.fit) <= 1e-7, "the last fit is %.12g, the report's %.12g",
+                   fits[399], r.report.fit);
     }
     check_case_end(run);
     free(x);
@@ -325,10 +343,18 @@ static void check_awkward(check_run *run, int f64, hot_cpd_arithmetic arithmetic
         size_t n[3], rank, true_rank;
         int kind; /* 0 plain, 1 zero, 2 collinear factors, 3 one value, 4 tiny, 5 huge */
     } cases[] = {
-        {"zero tensor", {5, 6, 7}, 3, 1, 1},      {"collinear", {20, 21, 22}, 4, 4, 2},   {"rank above", {3, 4, 5}, 9, 3, 0},
-        {"dimension 1", {1, 8, 9}, 2, 2, 0},      {"two of 1", {1, 1, 9}, 2, 1, 0},       {"1 x 1 x 1", {1, 1, 1}, 1, 1, 0},
-        {"1 x 1 x 1, rank 3", {1, 1, 1}, 3, 1, 0}, {"last is 1", {12, 13, 1}, 5, 3, 0},    {"one value", {6, 7, 8}, 3, 1, 3},
-        {"rank above true", {10, 11, 12}, 6, 2, 0}, {"tiny", {6, 7, 8}, 2, 2, 4},          {"huge", {6, 7, 8}, 2, 2, 5},
+        {"zero tensor", {5, 6, 7}, 3, 1, 1},
+        {"collinear", {20, 21, 22}, 4, 4, 2},
+        {"rank above", {3, 4, 5}, 9, 3, 0},
+        {"dimension 1", {1, 8, 9}, 2, 2, 0},
+        {"two of 1", {1, 1, 9}, 2, 1, 0},
+        {"1 x 1 x 1", {1, 1, 1}, 1, 1, 0},
+        {"1 x 1 x 1, rank 3", {1, 1, 1}, 3, 1, 0},
+        {"last is 1", {12, 13, 1}, 5, 3, 0},
+        {"one value", {6, 7, 8}, 3, 1, 3},
+        {"rank above true", {10, 11, 12}, 6, 2, 0},
+        {"tiny", {6, 7, 8}, 2, 2, 4},
+        {"huge", {6, 7, 8}, 2, 2, 5},
     };
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++)
         for (int variant = 0; variant < 4; variant++) { /* random, HOSVD; and both not negative */
@@ -354,18 +380,25 @@ static void check_awkward(check_run *run, int f64, hot_cpd_arithmetic arithmetic
                 x[i] = cases[c].kind == 1 ? 0 : cases[c].kind == 3 ? (i == 17) * 3. : cases[c].kind == 4 ? 1e-15 * x[i]
                        : cases[c].kind == 5 ? 1e15 * x[i] : x[i];
             result r = make_result(run, f64, n, cases[c].rank, x);
-            const hot_cpd_options options = {.size = sizeof options, .rank = cases[c].rank, .iterations = 150,
-                                             .start = variant & 1 ? HOT_CPD_HOSVD : HOT_CPD_RANDOM, .non_negative = variant >> 1,
+            const hot_cpd_options options = {.size = sizeof options,
+                                             .rank = cases[c].rank,
+                                             .iterations = 150,
+                                             .start = variant & 1 ? HOT_CPD_HOSVD : HOT_CPD_RANDOM,
+                                             .non_negative = variant >> 1,
                                              .arithmetic = arithmetic};
             if (check_call(run, decompose(run->context, &options, &r))) {
                 const double residual = judge(run, &r);
                 if (cases[c].kind == 1)
-                    CHECK_ITEM(run, 0, get(f64, r.lambda, 0) == 0 && r.report.fit == 1 && r.report.nulls == (int)cases[c].rank,
-                               "zero: lambda %g, fit %g, %d nulls", get(f64, r.lambda, 0), r.report.fit, r.report.nulls);
+                    CHECK_ITEM(
+                        run, 0, get(f64, r.lambda, 0) == 0 && r.report.fit == 1 && r.report.nulls == (int)cases[c].rank,
+                        "zero: lambda %g, fit %g, %d nulls", get(f64, r.lambda, 0), r.report.fit, r.report.nulls);
                 else
                     CHECK_ITEM(run, 0, residual <= .35, "residual %g", residual); /* some end in a local minimum */
                 if (cases[c].kind == 2 && variant == 0)
-                    CHECK_ITEM(run, 0, residual <= (arithmetic == HOT_CPD_TF32 ? 1e-2 : 1e-3) && (arithmetic == HOT_CPD_TF32 || r.report.regularised > 0 || r.report.nulls > 0 || r.report.congruence > .9),
+                    CHECK_ITEM(run, 0,
+                               residual <= (arithmetic == HOT_CPD_TF32 ? 1e-2 : 1e-3) &&
+                                   (arithmetic == HOT_CPD_TF32 || r.report.regularised > 0 || r.report.nulls > 0 ||
+                                    r.report.congruence > .9),
                                "collinear: residual %g, nothing reported", residual);
                 if (variant & 2)
                     for (int m = 0; m < 3; m++)
@@ -379,16 +412,17 @@ static void check_awkward(check_run *run, int f64, hot_cpd_arithmetic arithmetic
         }
 }
 
-/* Tensor cores go the way that plain floats go, from the same start: ranks and sides around what their kernels are cut in. */
+/* Tensor cores go the way that plain floats go, from the same start: ranks and sides around what their kernels are cut
+ * in. */
 static void check_arithmetic(check_run *run)
 {
     static const struct {
         size_t n[3], rank;
         int non_negative;
-    } cases[] = {{{60, 52, 44}, 5, 0},    {{37, 29, 41}, 3, 0},   {{64, 64, 64}, 10, 0}, {{100, 100, 100}, 10, 0}, {{129, 66, 70}, 20, 0},
-                 {{70, 130, 65}, 40, 0},  {{72, 80, 90}, 48, 0},  {{72, 80, 90}, 49, 0}, {{60, 70, 80}, 100, 0},   {{50, 60, 70}, 121, 0},
-                 {{1100, 20, 30}, 6, 0},  {{20, 1100, 30}, 6, 0}, {{20, 30, 1100}, 6, 0}, {{3, 5, 300}, 2, 0},     {{60, 52, 44}, 5, 1},
-                 {{72, 80, 90}, 49, 1}};
+    } cases[] = {{{60, 52, 44}, 5, 0},   {{37, 29, 41}, 3, 0},   {{64, 64, 64}, 10, 0},  {{100, 100, 100}, 10, 0},
+                 {{129, 66, 70}, 20, 0}, {{70, 130, 65}, 40, 0}, {{72, 80, 90}, 48, 0},  {{72, 80, 90}, 49, 0},
+                 {{60, 70, 80}, 100, 0}, {{50, 60, 70}, 121, 0}, {{1100, 20, 30}, 6, 0}, {{20, 1100, 30}, 6, 0},
+                 {{20, 30, 1100}, 6, 0}, {{3, 5, 300}, 2, 0},    {{60, 52, 44}, 5, 1},   {{72, 80, 90}, 49, 1}};
     enum { ITERATIONS = 11 };
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         const size_t *n = cases[c].n, total = n[0] * n[1] * n[2], rank = cases[c].rank;
@@ -400,14 +434,18 @@ static void check_arithmetic(check_run *run)
         for (int m = 0; m < 3; m++)
             start[m] = normals(run, n[m] * rank);
         for (int arithmetic = HOT_CPD_FULL; arithmetic <= HOT_CPD_SPLIT; arithmetic++) {
-            snprintf(name, sizeof name, "%zu x %zu x %zu, rank %zu, arithmetic %d%s", n[0], n[1], n[2], rank, arithmetic,
-                     cases[c].non_negative ? ", not negative" : "");
+            snprintf(name, sizeof name, "%zu x %zu x %zu, rank %zu, arithmetic %d%s", n[0], n[1], n[2], rank,
+                     arithmetic, cases[c].non_negative ? ", not negative" : "");
             if (!check_wanted(run, name))
                 continue;
             check_case_begin(run, name, 1);
             result r = make_result(run, 0, n, rank, x);
-            const hot_cpd_options options = {.size = sizeof options, .rank = rank, .iterations = ITERATIONS, .tolerance = -1,
-                                             .start = HOT_CPD_GIVEN, .non_negative = cases[c].non_negative,
+            const hot_cpd_options options = {.size = sizeof options,
+                                             .rank = rank,
+                                             .iterations = ITERATIONS,
+                                             .tolerance = -1,
+                                             .start = HOT_CPD_GIVEN,
+                                             .non_negative = cases[c].non_negative,
                                              .arithmetic = (hot_cpd_arithmetic)arithmetic,
                                              .fits = arithmetic == HOT_CPD_FULL ? plain : fits};
             for (int m = 0; m < 3; m++)
@@ -416,15 +454,17 @@ static void check_arithmetic(check_run *run)
             if (check_call(run, decompose(run->context, &options, &r))) {
                 judge(run, &r);
                 CHECK_ITEM(run, 0, r.report.iterations == ITERATIONS, "%d iterations", r.report.iterations);
-                /* Small pivots are lifted earlier where products are rounded more: ranks above the data's go their own way; and what
-                 * is rounded to 11 bits does so on its way through a swamp. */
+                /* Small pivots are lifted earlier where products are rounded more: ranks above the data's go their own
+                 * way; and what is rounded to 11 bits does so on its way through a swamp. */
                 const int rounded = arithmetic == HOT_CPD_TF32, compared = rounded ? 5 : ITERATIONS;
                 const double near = rank > 12 ? .03 : rounded ? 5e-3 : 2e-4;
                 for (int i = 0; i < compared && arithmetic != HOT_CPD_FULL; i++)
-                    CHECK_ITEM(run, (size_t)i, fabs((1 - fits[i]) * (1 - fits[i]) - (1 - plain[i]) * (1 - plain[i])) <= near,
+                    CHECK_ITEM(run, (size_t)i,
+                               fabs((1 - fits[i]) * (1 - fits[i]) - (1 - plain[i]) * (1 - plain[i])) <= near,
                                "fit %.7f, that of floats %.7f", fits[i], plain[i]);
                 const double *last = arithmetic == HOT_CPD_FULL ? plain : fits;
-                const double ended = (1 - last[ITERATIONS - 1]) * (1 - last[ITERATIONS - 1]), rest = (1 - r.report.fit) * (1 - r.report.fit);
+                const double ended = (1 - last[ITERATIONS - 1]) * (1 - last[ITERATIONS - 1]),
+                             rest = (1 - r.report.fit) * (1 - r.report.fit);
                 CHECK_ITEM(run, 0, fabs(ended - rest) <= (rounded ? 1e-3 : 1e-4),
                            "the last fit is %.7f, the report's %.7f", last[ITERATIONS - 1], r.report.fit);
             }
@@ -491,8 +531,11 @@ static void check_running(check_run *run)
     hot_context_destroy(&one);
     hot_context_destroy(&many);
     int looks = 0;
-    hot_context_options settings = {.size = sizeof settings, .device = run->cuda ? HOT_DEVICE_CUDA : HOT_DEVICE_CPU, .seed = 3,
-                                    .progress = stop_early, .progress_user = &looks};
+    hot_context_options settings = {.size = sizeof settings,
+                                    .device = run->cuda ? HOT_DEVICE_CUDA : HOT_DEVICE_CPU,
+                                    .seed = 3,
+                                    .progress = stop_early,
+                                    .progress_user = &looks};
     hot_context *impatient = NULL;
     CHECK_ITEM(run, 0, hot_context_create(&settings, &impatient) == HOT_OK, "context");
     CHECK_ITEM(run, 0, decompose(impatient, &options, &s) == HOT_ERROR_CANCELLED, "not cancelled");
@@ -503,8 +546,10 @@ static void check_running(check_run *run)
     options.rank = 0;
     CHECK_ITEM(run, 0, decompose(run->context, &options, &r) == HOT_ERROR_ARGUMENT, "rank 0");
     options.rank = 2;
-    CHECK_ITEM(run, 0, hot_cpd_f64(run->context, &options, 0, 1, 1, x, x, x, x, x, NULL) == HOT_ERROR_ARGUMENT, "empty tensor");
-    CHECK_ITEM(run, 0, hot_cpd_f64(run->context, &options, SIZE_MAX / 4, 9, 9, x, x, x, x, x, NULL) == HOT_ERROR_MEMORY, "overflow");
+    CHECK_ITEM(run, 0, hot_cpd_f64(run->context, &options, 0, 1, 1, x, x, x, x, x, NULL) == HOT_ERROR_ARGUMENT,
+               "empty tensor");
+    CHECK_ITEM(run, 0, hot_cpd_f64(run->context, &options, SIZE_MAX / 4, 9, 9, x, x, x, x, x, NULL) == HOT_ERROR_MEMORY,
+               "overflow");
     CHECK_ITEM(run, 0, hot_mttkrp_f64(run->context, 4, 1, 1, 1, 1, x, x, x, x, x) == HOT_ERROR_ARGUMENT, "mode 4");
     options.arithmetic = HOT_CPD_TF32;
     CHECK_ITEM(run, 0, decompose(run->context, &options, &r) == HOT_ERROR_ARGUMENT, "TF32 of doubles");
@@ -541,20 +586,31 @@ static void check_lowrank(check_run *run)
                 for (int c = b; c < 3; c++)
                     for (int d = c; d < 3; d++)
                         packed[at++] = (float)x[a + 3 * b + 9 * c + 27 * d];
-        const hot_lowrank_options lowrank = {.size = sizeof lowrank, .max_rank = 2, .exact_rank = 1, .min_weight = 0, .min_angle = 0};
-        const hot_cpd_options options = {.size = sizeof options, .rank = 2, .iterations = 3000, .tolerance = 1e-14, .start = HOT_CPD_HOSVD};
+        const hot_lowrank_options lowrank = {.size = sizeof lowrank,
+                                             .max_rank = 2,
+                                             .exact_rank = 1,
+                                             .min_weight = 0,
+                                             .min_angle = 0};
+        const hot_cpd_options options = {.size = sizeof options,
+                                         .rank = 2,
+                                         .iterations = 3000,
+                                         .tolerance = 1e-14,
+                                         .start = HOT_CPD_HOSVD};
         double lambda[2], a[6], b[6], c[18];
         hot_cpd_report report;
-        if (!check_call(run, hot_lowrank_f32(run->reference, &lowrank, 4, 1, packed, 15, NULL, directions, &found, NULL)) ||
+        if (!check_call(run,
+                        hot_lowrank_f32(run->reference, &lowrank, 4, 1, packed, 15, NULL, directions, &found, NULL)) ||
             !check_call(run, hot_cpd_f64(run->context, &options, 3, 3, 9, x, lambda, a, b, c, &report)))
             continue;
         CHECK_ITEM(run, (size_t)trial, found == 2 && report.fit > 1 - 1e-4, "%d fibres, fit %g", found, report.fit);
         for (int t = 0; t < 2; t++) {
             const float *fibre = directions + 3 * t;
-            const double length = sqrt((double)fibre[0] * fibre[0] + (double)fibre[1] * fibre[1] + (double)fibre[2] * fibre[2]);
-            const double cosine = fabs(a[3 * t] * fibre[0] + a[3 * t + 1] * fibre[1] + a[3 * t + 2] * fibre[2]) / length;
-            CHECK_ITEM(run, (size_t)trial, fabs(lambda[t] - length) <= 2e-3 && cosine >= 1 - 1e-5, "term %d: %g and %g, cosine %g", t,
-                       lambda[t], length, cosine);
+            const double length =
+                sqrt((double)fibre[0] * fibre[0] + (double)fibre[1] * fibre[1] + (double)fibre[2] * fibre[2]);
+            const double cosine =
+                fabs(a[3 * t] * fibre[0] + a[3 * t + 1] * fibre[1] + a[3 * t + 2] * fibre[2]) / length;
+            CHECK_ITEM(run, (size_t)trial, fabs(lambda[t] - length) <= 2e-3 && cosine >= 1 - 1e-5,
+                       "term %d: %g and %g, cosine %g", t, lambda[t], length, cosine);
         }
     }
     check_case_end(run);
@@ -562,14 +618,17 @@ static void check_lowrank(check_run *run)
 
 static void check(check_run *run)
 {
-    static const size_t shapes[][4] = {{1, 1, 1, 1},   {2, 3, 4, 2},    {7, 1, 5, 3},    {1, 9, 1, 4},    {33, 31, 35, 7},
-                                       {64, 64, 64, 16}, {100, 3, 50, 10}, {5, 130, 6, 40}, {17, 19, 257, 1}, {128, 40, 72, 33},
-                                       {520, 6, 9, 5},  {3, 4, 5, 70}};
+    static const size_t shapes[][4] = {{1, 1, 1, 1},     {2, 3, 4, 2},      {7, 1, 5, 3},     {1, 9, 1, 4},
+                                       {33, 31, 35, 7},  {64, 64, 64, 16},  {100, 3, 50, 10}, {5, 130, 6, 40},
+                                       {17, 19, 257, 1}, {128, 40, 72, 33}, {520, 6, 9, 5},   {3, 4, 5, 70}};
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
         for (int which = 0; which < 4; which++) /* f64, f32, and the two others of float */
             if (which < 2 || run->cuda)
-                check_mttkrp(run, which == 0, which < 2 ? HOT_CPD_FULL : which == 2 ? HOT_CPD_TF32 : HOT_CPD_SPLIT, shapes[s][0],
-                             shapes[s][1], shapes[s][2], shapes[s][3]);
+                check_mttkrp(run, which == 0,
+                             which < 2    ? HOT_CPD_FULL
+                             : which == 2 ? HOT_CPD_TF32
+                                          : HOT_CPD_SPLIT,
+                             shapes[s][0], shapes[s][1], shapes[s][2], shapes[s][3]);
     if (check_wanted(run, "recovery")) {
         check_recovery(run, 1, HOT_CPD_RANDOM);
         check_recovery(run, 1, HOT_CPD_HOSVD);
@@ -590,7 +649,7 @@ static void check(check_run *run)
     }
 }
 
-/* ---- Benchmarks --------------------------------------------------------------------------------------------------- */
+/* ---- Benchmarks -------------------------------------------------------------------------------------------------- */
 
 static void bench_cuda(check_run *run)
 {
@@ -613,7 +672,8 @@ static void bench_cuda(check_run *run)
                 hot_status status = hot_cpd_bench_run(run->context, bench, mode % 4, run->seconds, &median, &error);
                 if (status == HOT_OK && (mode == 1 || mode == 3) && arithmetic != HOT_CPD_SPLIT)
                     hot_cpd_bench_peer(run->context, bench, mode, run->seconds, &peer);
-                snprintf(what, sizeof what, mode < 4 ? "%zu^3, rank %zu, %s, product, mode %d" : "%zu^3, rank %zu, %s, 10 iterations", n,
+                snprintf(what, sizeof what,
+                         mode < 4 ? "%zu^3, rank %zu, %s, product, mode %d" : "%zu^3, rank %zu, %s, 10 iterations", n,
                          rank, names[arithmetic], mode);
                 if (status != HOT_OK)
                     snprintf(note, sizeof note, "%s", hot_context_message(run->context));
