@@ -430,17 +430,19 @@ static void check_arithmetic(check_run *run)
         const size_t *n = cases[c].n, total = n[0] * n[1] * n[2], rank = cases[c].rank;
         double *x = malloc(total * sizeof *x), plain[ITERATIONS], fits[ITERATIONS], *start[3];
         char name[100];
+        snprintf(name, sizeof name, "%zu x %zu x %zu, rank %zu%s", n[0], n[1], n[2], rank,
+                 cases[c].non_negative ? ", not negative" : "");
+        if (!check_wanted(run, name)) {
+            free(x);
+            continue;
+        }
         random_tensor(run, n, rank < 12 ? rank : 12, .02, x);
         for (size_t i = 0; i < total && cases[c].non_negative; i++)
             x[i] = fabs(x[i]);
         for (int m = 0; m < 3; m++)
             start[m] = normals(run, n[m] * rank);
         for (int arithmetic = HOT_CPD_FULL; arithmetic <= HOT_CPD_SPLIT; arithmetic++) {
-            snprintf(name, sizeof name, "%zu x %zu x %zu, rank %zu, arithmetic %d%s", n[0], n[1], n[2], rank,
-                     arithmetic, cases[c].non_negative ? ", not negative" : "");
-            if (!check_wanted(run, name))
-                continue;
-            check_case_begin(run, name, 1);
+            check_case_begin(run, name, (size_t)arithmetic);
             result r = make_result(run, 0, n, rank, x);
             const hot_cpd_options options = {.size = sizeof options,
                                              .rank = rank,
