@@ -13,6 +13,10 @@
 #define LR_TRY 7
 #define LR_FINISH 12
 
+/* What is isotropic makes one fibre alone as wide as can be, and from there its weight would not shrink: the fit of a
+ * fibre and something isotropic starts no wider than this. */
+#define LR_ISO_TAU 0.03f
+
 /* All fits of a voxel. */
 typedef struct lr_fits {
     vf isotropic;        /* the isotropic part of the first shell's signal in the fit iso, in S0 */
@@ -196,6 +200,7 @@ HOT_FN void lr_fit_all(const int mixed, const lr_scheme *s, const lr_grid *grid,
     /* One fibre and something isotropic: what a voxel without fibres looks like. */
     fits->iso = fits->one;
     fits->iso.lw[0] = fits->one.lw[0] - 0.7f;
+    fits->iso.tau = vmin(fits->one.tau, vset(LR_ISO_TAU));
     fits->iso.lc = vset(-1 - s->b[0]);
     fits->iso.d = vset(1);
     fits->logdet[1] = lr_descend(1, 2, s, prior, data, 12, LR_TOLERANCE_LAST, &fits->iso);

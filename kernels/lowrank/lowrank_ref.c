@@ -319,6 +319,7 @@ static void fit_all(const ref_voxel *x, double *room, ref_fit *iso, ref_fit fits
     *iso = fits[1];
     iso->iso = 2;
     iso->lw[0] -= 0.7;
+    iso->tau = fmin(iso->tau, 0.03);
     iso->lc = -1 - (double)x->plan->scheme.b[0];
     iso->d = 1;
     descend(x, iso, room);
