@@ -118,6 +118,16 @@ static double isotropic_limit(const lr_scheme *s)
     return exp(-0.9 * b * (along + 2 * across) / 3);
 }
 
+/* With little noise and a high b the signals say more of how unequal weights are than the prior does, and a weak fibre
+ * that is drawn to the strength of a strong one is drawn to its direction too. At b = 1000 they do not. */
+static double weight_loose(const lr_scheme *s)
+{
+    double high = 0;
+    for (int shell = 0; shell < s->shells; shell++)
+        high = fmax(high, (double)s->b[shell]);
+    return 0.25 * fmin(fmax(0.5 * (high - 1), 0), 1);
+}
+
 void hot_lowrank_fill_directions(float *v)
 {
     for (int d = 0; d < LR_GRID; d++) {
@@ -243,6 +253,7 @@ static lr_prior make_prior(const hot_signal_options *options, const lr_scheme *s
                       .tau_low = -0.03f,
                       .tau_high = 0.2f,
                       .weight_inv = (float)(1 / options->weight_sd),
+                      .weight_loose = options->contrast == HOT_CONTRAST_VARIED ? 0 : (float)weight_loose(s),
                       .separation_cos = (float)cos(32 * degree),
                       .separation_inv = 1 / 0.03f,
                       .mixed = options->contrast == HOT_CONTRAST_VARIED,

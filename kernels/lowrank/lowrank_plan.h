@@ -27,7 +27,8 @@ typedef struct lr_scheme {
 
 typedef struct lr_prior {
     float tau_inv, tau_low, tau_high; /* 1 / standard deviation and bounds of the width */
-    float weight_inv;                 /* 1 / standard deviation of ln w about its mean over the fibres */
+    float weight_inv;                 /* 1 / standard deviation of ln w about its mean over the fibres, S0 = 20 sigma */
+    float weight_loose;               /* that deviation is larger by this share from S0 = 30 sigma on */
     float separation_cos, separation_inv; /* |v_i . v_j| above the first is penalised, in units of 1 / the second */
     int mixed;                            /* whether an isotropic part stands beside the fibres of every fit */
     float isotropic_mean, isotropic_inv;  /* of ln of its signal on the first shell: mean, 1 / deviation (0: any) */

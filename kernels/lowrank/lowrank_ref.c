@@ -82,13 +82,14 @@ static int unknowns(const ref_fit *f) { return 3 * f->k + 1 + f->iso; }
 static int prior_residuals(const ref_voxel *x, const ref_fit *f, double *r)
 {
     const lr_prior *p = &x->plan->prior;
+    const double loose = fmin(fmax(0.1 * x->snr - 2, 0), 1);
     int n = 0;
     double mean = 0;
     r[n++] = f->tau * p->tau_inv;
     for (int i = 0; i < f->k; i++)
         mean += f->lw[i] / f->k;
     for (int i = 0; f->k > 1 && i < f->k; i++)
-        r[n++] = (f->lw[i] - mean) * p->weight_inv;
+        r[n++] = (f->lw[i] - mean) * p->weight_inv / (1 + p->weight_loose * loose);
     for (int i = 0; i < f->k; i++)
         for (int j = 0; j < i; j++) {
             double dot = fabs(f->v[i][0] * f->v[j][0] + f->v[i][1] * f->v[j][1] + f->v[i][2] * f->v[j][2]);

@@ -177,7 +177,8 @@ HOT_FN void lr_evaluate_here(const int k, const int iso, const lr_scheme *s, con
         for (int i = 1; i < k; i++)
             mean += f->lw[i];
         mean *= 1.0f / k;
-        const float inv2 = prior->weight_inv * prior->weight_inv;
+        vf inv = prior->weight_inv * vrcp(1 + prior->weight_loose * vclamp(0.1f * data->snr - 2, 0, 1));
+        vf inv2 = inv * inv;
         for (int i = 0; i < k; i++) {
             vf off = f->lw[i] - mean;
             q += inv2 * off * off;

@@ -18,9 +18,9 @@ static const double width_share = 0.4, width_dispersed = 0.007, width_varied = 0
  * 15 degrees 3.2 to 4.9, whether the response is an undispersed fibre's or was averaged from these very voxels. */
 static const double spread_dispersed = 3.1;
 /* The narrowest of dispersed fibres are not dispersed: the narrowest twentieth is below them by this many times the
- * noise. What is missing to that is the response's own width: at least `wide` where it was averaged from dispersed
- * fibres. Where even the narrowest are wide, what looks single is crossings. */
-static const double narrowest = 1.1, wide = 0.012, crossings = 0.008, most_narrowing = 0.03;
+ * noise. What is missing to that is the response's own width: at least `wide`, or this many times the noise, where it
+ * was averaged from dispersed fibres. Where even the narrowest are wide, what looks single is crossings. */
+static const double narrowest = 1.1, wide = 0.012, wide_noise = 1.5, crossings = 0.008, most_narrowing = 0.03;
 /* Where all are alike, the response is wider than they are by as much as the most frequent width is below 0, when that
  * is more than this: it was averaged from crossings too. (In simulations to .002 of it; that of undispersed fibres
  * -.001 to .002.) */
@@ -151,14 +151,14 @@ hot_status hot_signal_contrast(hot_context *context, const hot_signal_options *h
         *typical = (double)width[(size_t)(width_share * (double)singles)];
         const double low = (double)width[singles / 20], middle = (double)width[singles / 2];
         const double noise = width_noise(scheme, mean_snr(how, scheme, count, signals, sigma));
-        const double edge = low + narrowest * noise;
+        const double edge = low + narrowest * noise, averaged = fmin(wide, wide_noise * noise);
         const int dispersed = middle - low > spread_dispersed * noise && edge < crossings &&
-                              (*typical > width_dispersed || edge < -wide);
+                              (*typical > width_dispersed || edge < -averaged);
         *contrast =
             *typical > width_varied ? HOT_CONTRAST_VARIED : dispersed ? HOT_CONTRAST_DISPERSED : HOT_CONTRAST_ALIKE;
         /* where the singles that are none lie, above, does not move these */
         const double centre = *contrast == HOT_CONTRAST_DISPERSED ? edge : mode_of(width, singles, noise);
-        const double missing = *contrast == HOT_CONTRAST_DISPERSED ? wide : least_narrowing;
+        const double missing = *contrast == HOT_CONTRAST_DISPERSED ? averaged : least_narrowing;
         if (*contrast != HOT_CONTRAST_VARIED && centre < -missing)
             *narrowing = fmin(-centre, most_narrowing);
     }

@@ -87,6 +87,9 @@ int main(void)
     share = single(context, dispersed, response, HOT_CONTRAST_AUTO, &judged);
     CHECK(judged == HOT_CONTRAST_DISPERSED, "dispersed fibres are judged %d", (int)judged);
     CHECK(share >= 0.9, "%g of dispersed fibres are single", share);
+    share = single(context, dispersed, NULL, HOT_CONTRAST_AUTO, &judged); /* a response as wide as they are */
+    CHECK(judged == HOT_CONTRAST_DISPERSED, "dispersed fibres with a response of their own are judged %d", (int)judged);
+    CHECK(share >= 0.9, "%g of dispersed fibres with a response of their own are single", share);
     share = single(context, varied, response, HOT_CONTRAST_AUTO, &judged);
     CHECK(judged == HOT_CONTRAST_VARIED, "fibres of varied contrast are judged %d", (int)judged);
     CHECK(share >= 0.97, "%g of the fibres of varied contrast are single", share);
