@@ -165,8 +165,8 @@ class Bench:
         call(self.hot, "phantom", "-o", "d.nii.gz", "--truth", "t.nrrd", *words, "--voxels", voxels, "--seed",
              seed + number)
         pairs = zip(words[::2], words[1::2])
-        data = ("--b", "--snr", "--directions", "--along", "--across", "--vary", "--s0")
-        kept = [w for pair in pairs if pair[0] in data for w in pair]
+        of_response = ("--b", "--snr", "--directions", "--along", "--across", "--vary", "--s0")
+        kept = [w for pair in pairs if pair[0] in of_response for w in pair]
         call(self.hot, "phantom", "-o", "r.nii.gz", "--truth", "rt.nii.gz", *kept, "--single", "--voxels", 2 * voxels,
              "--seed", seed + 500 + number)
         for stem in "dr":
