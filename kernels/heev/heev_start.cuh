@@ -19,28 +19,22 @@ static void start_small(const heev_plan *plan, const void *matrices, int size, c
 template <bool C>
 static hot_status start_reduce(hot_context *context, const heev_plan *plan, const void *matrices, cudaStream_t stream)
 {
-    const int n = plan->n, tail = C ? HEEV_SMALL : 2 * HEEV_SMALL; /* left to registers */
+    const int n = plan->n;
     if (n <= 32) {
         start_small<C, 8, 8, 4, 4>(plan, matrices, n, stream);
         return HOT_OK;
     }
-    if (n <= HEEV_SMALL) {
-        start_small<C, 8, 16, 8, 4>(plan, matrices, n, stream);
-        return HOT_OK;
-    }
-    if (n > tail) {
+    if (n > HEEV_SMALL) {
         const size_t room = heev_panel_room<C>(plan->ld, plan->panel);
-        void (*kernel)(const heev_plan, const void *, int) =
-            plan->ld <= 256 ? heev_panels<C, 1> : plan->ld <= 512 ? heev_panels<C, 2> : heev_panels<C, 4>;
+        void (*kernel)(const heev_plan, const void *, int) = n <= 256   ? heev_panels<C, 1>
+                                                             : n <= 512 ? heev_panels<C, 2>
+                                                                        : heev_panels<C, 4>;
         hot_status status = allow(context, kernel, room);
         if (status != HOT_OK)
             return status;
-        kernel<<<(unsigned)plan->count, 32 * HEEV_PANEL_WARPS, room, stream>>>(*plan, matrices, tail);
+        kernel<<<(unsigned)plan->count, 32 * HEEV_PANEL_WARPS, room, stream>>>(*plan, matrices, HEEV_SMALL);
     }
-    if constexpr (C)
-        start_small<C, 8, 16, 8, 4>(plan, NULL, tail, stream);
-    else
-        start_small<C, 16, 16, 8, 8>(plan, n > tail ? NULL : matrices, n > tail ? tail : n, stream);
+    start_small<C, 8, 16, 8, 4>(plan, n > HEEV_SMALL ? NULL : matrices, n > HEEV_SMALL ? HEEV_SMALL : n, stream);
     return HOT_OK;
 }
 

@@ -106,7 +106,8 @@ __device__ __forceinline__ void heev_each(int n, int row0, int column0, const do
 }
 
 /* Gram = Z^T Z, and how far it is from 1. Second round: of the matrices that one step does not mend. */
-static __global__ void __launch_bounds__(HEEV_TILE_THREADS) heev_gram(const __grid_constant__ heev_plan plan, int round)
+static __global__ void __launch_bounds__(HEEV_TILE_THREADS, 3)
+    heev_gram(const __grid_constant__ heev_plan plan, int round)
 {
     const int n = plan.n, ld = plan.ld;
     const unsigned tiles = (unsigned)(n + HEEV_TILE - 1) / HEEV_TILE, tile = blockIdx.x % (tiles * tiles);
@@ -131,7 +132,8 @@ static __global__ void __launch_bounds__(HEEV_TILE_THREADS) heev_gram(const __gr
 }
 
 /* Z <- Z (3 - Z^T Z) / 2, from the round's buffer into the other. */
-static __global__ void __launch_bounds__(HEEV_TILE_THREADS) heev_mend(const __grid_constant__ heev_plan plan, int round)
+static __global__ void __launch_bounds__(HEEV_TILE_THREADS, 3)
+    heev_mend(const __grid_constant__ heev_plan plan, int round)
 {
     const int n = plan.n, ld = plan.ld;
     const unsigned tiles = (unsigned)(n + HEEV_TILE - 1) / HEEV_TILE, tile = blockIdx.x % (tiles * tiles);
