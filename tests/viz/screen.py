@@ -1,5 +1,5 @@
-"""A real window on a virtual screen: starts Xvfb and the viewer, sends keys and mouse with xdotool, reads the screen's pixels
-and what the viewer says it shows. Nothing here waits a fixed time: everything waits until something is so."""
+"""A real window on a virtual screen: starts Xvfb and the viewer, sends keys and mouse with xdotool, reads the screen's
+pixels and what the viewer says it shows. Nothing here waits a fixed time: everything waits until something is so."""
 import ctypes
 import os
 import shutil
@@ -87,8 +87,8 @@ class Screen:
                                       ctypes.c_int, ctypes.c_char_p, ctypes.c_int]
         display = x.XOpenDisplay(self.environment["DISPLAY"].encode())
         string, replace = 31, 0
-        x.XChangeProperty(display, x.XDefaultRootWindow(display), x.XInternAtom(display, b"RESOURCE_MANAGER", 0), string, 8,
-                          replace, text.encode(), len(text))
+        x.XChangeProperty(display, x.XDefaultRootWindow(display), x.XInternAtom(display, b"RESOURCE_MANAGER", 0),
+                          string, 8, replace, text.encode(), len(text))
         x.XCloseDisplay(display)
         return True
 
@@ -120,10 +120,13 @@ class Viewer:
         self.dump_file, self.out_file = os.path.join(folder, "state"), os.path.join(folder, "out")
         self.out, self.err = open(self.out_file, "wb"), open(self.out_file + ".err", "wb")
         self.process = subprocess.Popen([VIEWER, *map(str, arguments), "--dump_state", self.dump_file],
-                                        env=screen.environment, stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err)
-        wait_for(lambda: self.process.poll() is not None or self.state().get("pictures", "0") != "0", "the first picture")
+                                        env=screen.environment, stdin=subprocess.DEVNULL, stdout=self.out,
+                                        stderr=self.err)
+        wait_for(lambda: self.process.poll() is not None or self.state().get("pictures", "0") != "0",
+                 "the first picture")
         check(self.process.poll() is None, f"the viewer runs: {self.errors()}")
-        self.window = screen.xdotool("search", "--pid", self.process.pid, "--onlyvisible", "--name", "hotfiber").split()[-1]
+        self.window = screen.xdotool("search", "--pid", self.process.pid, "--onlyvisible", "--name",
+                                     "hotfiber").split()[-1]
 
     def errors(self):
         return open(self.out_file + ".err", errors="replace").read()
@@ -182,8 +185,9 @@ def same(a, b):
 
 
 def write_nrrd(path, data, vectors, origin, label=None, space="right-anterior-superior", late=0):
-    """float array with the fastest axis first; axes 1 2 3 (or 0 1 2 without label) are space. Written beside its name and
-    renamed, as hotfiber writes, with a time `late` seconds from now so that a change shows whatever the clock's grain."""
+    """float array with the fastest axis first; axes 1 2 3 (or 0 1 2 without label) are space. Written beside its name
+    and renamed, as hotfiber writes, with a time `late` seconds from now so that a change shows whatever the clock's
+    grain."""
     data = np.asarray(data, "<f4")
     vector = lambda v: "(" + ",".join(f"{x:.9g}" for x in v) + ")"
     spaces = [vector(v) for v in vectors]
@@ -192,7 +196,8 @@ def write_nrrd(path, data, vectors, origin, label=None, space="right-anterior-su
         spaces.insert(0, "none")
         kinds.insert(0, "list")
     lines = ["NRRD0005", "type: float", f"dimension: {data.ndim}", f"space: {space}",
-             "sizes: " + " ".join(map(str, data.shape)), "space directions: " + " ".join(spaces), "kinds: " + " ".join(kinds)]
+             "sizes: " + " ".join(map(str, data.shape)), "space directions: " + " ".join(spaces),
+             "kinds: " + " ".join(kinds)]
     if label:
         lines.append(f'labels: "{label}" "" "" ""')
     lines += ["endian: little", "encoding: raw", "space origin: " + vector(origin)]

@@ -62,7 +62,8 @@ head -c 1500 run/fibers.vtp >cut.vtp
 refused 1 'cut off' cut.vtp --screenshot x.png
 head -c 200 run/peaks.nii.gz >cut.nii.gz
 refused 1 'cut.nii.gz' cut.nii.gz --screenshot x.png
-"$HOTFIBER" phantom --voxels 4 --seed 3 --quiet | "$HOTFIBER" fit --order 4 --quiet | "$HOTFIBER" peaks --quiet -o small.nrrd
+"$HOTFIBER" phantom --voxels 4 --seed 3 --quiet | "$HOTFIBER" fit --order 4 --quiet |
+    "$HOTFIBER" peaks --quiet -o small.nrrd
 refused 1 'belong together' run/tensors.nrrd small.nrrd --screenshot x.png
 [ ! -e x.png ] || fail "a picture in spite of an error"
 ! ls .x.png* x.png.part* >/dev/null 2>&1 || fail "a part of a picture is left"

@@ -1,5 +1,5 @@
-"""hot_view_show's window, through the example of a program that uses the library: it opens on what is in memory, its keys
-work, closing it gives the program back its thread, and without a display there is an error."""
+"""hot_view_show's window, through the example of a program that uses the library: it opens on what is in memory, its
+keys work, closing it gives the program back its thread, and without a display there is an error."""
 import os
 import subprocess
 

@@ -1,5 +1,6 @@
-# Every key and every use of the mouse in a real window: what the viewer says changed, the picture on the screen changed, and
-# a second press of a switch brings the very same picture back. Then resizing, full screen, reading again, dropping, quitting.
+# Every key and every use of the mouse in a real window: what the viewer says changed, the picture on the screen
+# changed, and a second press of a switch brings the very same picture back. Then resizing, full screen, reading again,
+# dropping, quitting.
 import os
 import re
 import subprocess
@@ -42,7 +43,8 @@ def test_switches(view):
     screen = view.screen
     for label, key, name, value in [
             ("F", "f", "crosshair", "off"), ("V", "v", "values", "on"), ("M", "m", "image", "off"),
-            ("Space", "space", "annotations", "off"), ("H or ?", "h", "keys", "on"), ("H or ?", "question", "keys", "on"),
+            ("Space", "space", "annotations", "off"), ("H or ?", "h", "keys", "on"),
+            ("H or ?", "question", "keys", "on"),
             ("N", "n", "normalise", "on"), ("K", "k", "clip", "on"), ("T", "t", "light", "off"),
             ("I", "i", "interpolate", "off")]:
         before = view.picture()
@@ -57,22 +59,26 @@ def test_switches(view):
 
 
 def test_steps(view):
-    """Keys that change a setting, one after the other: each a key, what it must then be, and its label. The last of a run
-    leads back to where it began, and to the same picture."""
+    """Keys that change a setting, one after the other: each a key, what it must then be, and its label. The last of a
+    run leads back to where it began, and to the same picture."""
     screen = view.screen
     middle = view.state()["voxel"]
-    voxel = lambda axis, step: ",".join(str(int(v) + (step if a == axis else 0)) for a, v in enumerate(middle.split(",")))
+    voxel = lambda axis, step: ",".join(str(int(v) + (step if a == axis else 0))
+                                        for a, v in enumerate(middle.split(",")))
     near = lambda number: lambda text: abs(float(text) - number) < 1e-6
     for run in [
             [("c", "plane", "coronal", "A  S  C"), ("s", "plane", "sagittal", ""), ("a", "plane", "axial", "")],
             [("Up", "voxel", voxel(2, 1), "Up  Down"), ("Down", "voxel", middle, "")],
             [("F2", "mode", "planes", "F1  F2  F3"), ("F3", "mode", "3d", ""), ("F1", "mode", "single", "")],
-            [("g", "glyph", "none", "G"), ("g", "glyph", "surface", ""), ("g", "glyph", "sticks", ""), ("g", "glyph", "both", "")],
-            [("d", "color", "fiber", "D"), ("d", "color", "value", ""), ("b", "colorbar", "off", "B"), ("b", "colorbar", "on", ""),
+            [("g", "glyph", "none", "G"), ("g", "glyph", "surface", ""), ("g", "glyph", "sticks", ""),
+             ("g", "glyph", "both", "")],
+            [("d", "color", "fiber", "D"), ("d", "color", "value", ""), ("b", "colorbar", "off", "B"),
+             ("b", "colorbar", "on", ""),
              ("d", "color", "plain", ""), ("d", "color", "direction", "")],
             [("plus", "scale", near(1.65), "+  −"), ("minus", "scale", near(1.5), "")],
             [("ctrl+plus", "zoom", near(1.25), "Ctrl +  Ctrl −"), ("ctrl+minus", "zoom", near(1), "")],
-            [("F3", "mode", "3d", ""), ("w", "extent", "volume", "W"), ("w", "extent", "slices", ""), ("F1", "mode", "single", "")],
+            [("F3", "mode", "3d", ""), ("w", "extent", "volume", "W"), ("w", "extent", "slices", ""),
+             ("F1", "mode", "single", "")],
             [("Next", "background", lambda name: name != "t1", "Page Down  Up"), ("Prior", "background", "t1", "")]]:
         first = view.picture()
         for key, name, wanted, label in run:
@@ -97,7 +103,8 @@ def test_steps(view):
 
 
 def drag(view, button, path, modifier=None):
-    """Moves the pointer along the path with a button (and a key) held. The pictures before and after, without the pointer."""
+    """Moves the pointer along the path with a button (and a key) held. The pictures before and after, without the
+    pointer."""
     screen = view.screen
     places = [path[0], path[-1]]
     screen.xdotool("mousemove", *path[0])
@@ -124,7 +131,8 @@ def test_mouse(view):
     after = view.wait_state("left click", picks="1", values="on", voxel=lambda text: text != start["voxel"])
     view.wait_picture("left click shows", lambda now: not same(now, before), places)
     wait_for(lambda: "eigenpairs" in view.printed(), "the voxel is printed")
-    check(view.printed().startswith("voxel " + after["voxel"].replace(",", " ") + ", index "), f"printed: {view.printed()}")
+    check(view.printed().startswith("voxel " + after["voxel"].replace(",", " ") + ", index "),
+          f"printed: {view.printed()}")
     i, j, k = map(int, after["voxel"].split(","))
     ras = re.search(r"RAS +(\S+) (\S+) (\S+) mm", view.printed())
     expected = np.array(ORIGIN) + i * np.array(VECTORS[0]) + j * np.array(VECTORS[1]) + k * np.array(VECTORS[2])
@@ -134,7 +142,8 @@ def test_mouse(view):
     first = np.array([np.cos(angle), np.sin(angle), 0])
     line = re.search(r"\n  1 +(\S+) +(\S+) +(\S+) +(\S+)\n", view.printed())
     check(line and abs(float(line[1]) - .6 * grown(i)) < 1e-4 and
-          abs(abs(np.dot([float(n) for n in line.groups()[1:]], first)) - 1) < 1e-3, f"its fibre {first}: {view.printed()}")
+          abs(abs(np.dot([float(n) for n in line.groups()[1:]], first)) - 1) < 1e-3,
+          f"its fibre {first}: {view.printed()}")
     check("1 to 2 90.0°" in view.printed(), f"the angle: {view.printed()}")
     drag(view, 1, [(330, 260)])
     view.wait_state("another click", picks="2")
