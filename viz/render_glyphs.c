@@ -238,9 +238,10 @@ static int by_processor(const hot_glyph_renderer *glyphs, const hot_scene *scene
 }
 
 /* The driver must have them, also where they are asked for. */
-static int by_compute(const hot_view_state *state)
+static int by_compute(const hot_glyph_renderer *glyphs, const hot_view_state *state)
 {
-    return state->raster == HOT_RASTER_COMPUTE && epoxy_gl_version() >= 43;
+    return epoxy_gl_version() >= 43 &&
+           (state->raster == HOT_RASTER_COMPUTE || (state->raster == HOT_RASTER_AUTO && glyphs->computes));
 }
 
 int hot_glyphs_need_depth(const hot_glyph_renderer *glyphs, const hot_scene *scene, const hot_view_state *state)
@@ -385,7 +386,7 @@ hot_status hot_glyphs_draw(hot_context *context, hot_glyph_renderer *glyphs, int
         status = hot_raster_show(context, &glyphs->raster, &job, sticks || (viewport->space && state->show_image),
                                  bottom);
     } else if (surfaces) {
-        const int tiles = by_compute(state);
+        const int tiles = by_compute(glyphs, state);
         draw_surfaces(glyphs, mine, scene, state, viewport, tiles);
         if (tiles)
             status = hot_tiles_show(context, &glyphs->tiles, &job, &mine->items, &mine->values, bottom);

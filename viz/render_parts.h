@@ -64,8 +64,10 @@ void hot_raster_renderer_free(hot_context *context, hot_raster_renderer *raster)
 
 /* Draws surfaces by compute shaders. */
 typedef struct hot_tile_renderer {
-    int order;                /* that the program is for */
-    GLuint program, show, empty_array, depth, color;
+    int order;                /* that the programs are for */
+    int wide;                 /* depth and colour are one value of 64 bits, in `depth` */
+    GLuint usual, large;      /* for spheres of few and of more vertices */
+    GLuint show, empty_array, depth, color;
     int samples;              /* that `show` is for */
     size_t room;              /* samples in depth and color */
     struct {
@@ -120,6 +122,7 @@ typedef struct hot_glyph_renderer {
     hot_glyph_mesh mesh[HOT_SPHERES];
     hot_viewport_glyphs viewport[4];
     int software;     /* OpenGL is drawn by the processor */
+    int computes;     /* the card computes much faster than it sets up triangles */
     hot_raster_renderer raster;
     hot_tile_renderer tiles;
 } hot_glyph_renderer;

@@ -5,7 +5,9 @@
 
 #include "render_parts.h"
 
-enum { PARTS_MOST = 144, VERTICES_MOST = 900 };
+/* The most vertices of a half sphere, and those of the usual ones: what a work group shares decides how many there are
+ * at once. */
+enum { PARTS_MOST = 144, VERTICES_MOST = 900, VERTICES_USUAL = 128 };
 
 int hot_tiles_take(const hot_surface_list *list, const hot_viewport *viewport, int level)
 {
@@ -13,22 +15,40 @@ int hot_tiles_take(const hot_surface_list *list, const hot_viewport *viewport, i
     return hot_sphere_parts[level] <= PARTS_MOST && (double)list->widest[level] / viewport->mm_per_pixel < 120;
 }
 
+static hot_status make_compute(hot_context *context, const char *form, int wide, int vertices, GLuint *program)
+{
+    enum { ROOM = 40000 };
+    char *head = hot_context_alloc(context, ROOM, 1);
+    if (!head)
+        return HOT_ERROR_MEMORY;
+    snprintf(head, ROOM, "%s#define WIDE %d\n#define MOST %d\n%s",
+             wide ? "#extension GL_ARB_gpu_shader_int64 : require\n#extension GL_NV_shader_atomic_int64 : require\n"
+                  : "",
+             wide, vertices, form);
+    hot_status status = hot_program_create_compute(context, "tiles", head, hot_shader_tile_comp, program);
+    hot_context_free(context, head);
+    return status;
+}
+
 static hot_status make_programs(hot_context *context, hot_tile_renderer *tiles, int order, int samples)
 {
     hot_status status = HOT_OK;
     if (tiles->order != order) {
-        enum { ROOM = 40000 };
-        char *form = hot_program_form(context, order), *head = hot_context_alloc(context, ROOM, 1);
-        glDeleteProgram(tiles->program);
-        tiles->program = 0;
+        char *form = hot_program_form(context, order);
+        glDeleteProgram(tiles->usual);
+        glDeleteProgram(tiles->large);
+        tiles->usual = tiles->large = 0;
         tiles->order = 0;
-        status = form && head ? HOT_OK : HOT_ERROR_MEMORY;
-        if (status == HOT_OK) {
-            snprintf(head, ROOM, "#define MOST %d\n%s", VERTICES_MOST, form);
-            status = hot_program_create_compute(context, "tiles", head, hot_shader_tile_comp, &tiles->program);
+        tiles->wide = epoxy_has_gl_extension("GL_ARB_gpu_shader_int64") &&
+                      epoxy_has_gl_extension("GL_NV_shader_atomic_int64");
+        status = form ? make_compute(context, form, tiles->wide, VERTICES_USUAL, &tiles->usual) : HOT_ERROR_MEMORY;
+        if (status == HOT_ERROR_DEVICE && tiles->wide) { /* said to be there, and is not */
+            tiles->wide = 0;
+            status = make_compute(context, form, 0, VERTICES_USUAL, &tiles->usual);
         }
+        if (status == HOT_OK)
+            status = make_compute(context, form, tiles->wide, VERTICES_MOST, &tiles->large);
         hot_context_free(context, form);
-        hot_context_free(context, head);
         tiles->order = status == HOT_OK ? order : 0;
     }
     if (status == HOT_OK && tiles->samples != samples) {
@@ -36,8 +56,9 @@ static hot_status make_programs(hot_context *context, hot_tile_renderer *tiles, 
         snprintf(head, sizeof head,
                  "#extension GL_ARB_shader_storage_buffer_object : require\n"
                  "#extension GL_ARB_shading_language_420pack : require\n"
-                 "#extension GL_ARB_shading_language_packing : require\n%s#define SAMPLE %s\n",
-                 samples > 1 ? "#extension GL_ARB_sample_shading : require\n" : "", samples > 1 ? "gl_SampleID" : "0");
+                 "#extension GL_ARB_shading_language_packing : require\n%s#define SAMPLE %s\n#define WIDE %d\n",
+                 samples > 1 ? "#extension GL_ARB_sample_shading : require\n" : "", samples > 1 ? "gl_SampleID" : "0",
+                 tiles->wide);
         glDeleteProgram(tiles->show);
         tiles->samples = 0;
         status = hot_program_create(context, "tiles", "", hot_shader_raster_vert, head, hot_shader_tile_frag,
@@ -91,16 +112,20 @@ cleanup:
 /* Room for a depth and a colour of every sample, empty. */
 static hot_status clear(hot_context *context, hot_tile_renderer *tiles, size_t samples)
 {
-    const GLuint far = 0x3f800000u, none = 0; /* 1.0f */
+    const GLuint far = 0x3f800000u, none = 0, both[2] = {none, far}; /* far: 1.0f */
     if (!tiles->depth) {
         glGenBuffers(1, &tiles->depth);
         glGenBuffers(1, &tiles->color);
     }
-    for (int b = 0; b < 2; b++) {
+    for (int b = 0; b < (tiles->wide ? 1 : 2); b++) {
         glBindBuffer(GL_SHADER_STORAGE_BUFFER, b ? tiles->color : tiles->depth);
         if (samples > tiles->room)
-            glBufferData(GL_SHADER_STORAGE_BUFFER, (GLsizeiptr)(4 * samples), NULL, GL_DYNAMIC_COPY);
-        glClearBufferData(GL_SHADER_STORAGE_BUFFER, GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, b ? &none : &far);
+            glBufferData(GL_SHADER_STORAGE_BUFFER, (GLsizeiptr)((tiles->wide ? 8 : 4) * samples), NULL,
+                         GL_DYNAMIC_COPY);
+        if (tiles->wide)
+            glClearBufferData(GL_SHADER_STORAGE_BUFFER, GL_RG32UI, GL_RG_INTEGER, GL_UNSIGNED_INT, both);
+        else
+            glClearBufferData(GL_SHADER_STORAGE_BUFFER, GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, b ? &none : &far);
         glBindBufferBase(GL_SHADER_STORAGE_BUFFER, (GLuint)b, b ? tiles->color : tiles->depth);
     }
     if (samples > tiles->room)
@@ -111,10 +136,9 @@ static hot_status clear(hot_context *context, hot_tile_renderer *tiles, size_t s
     return status;
 }
 
-static void set_picture(const hot_tile_renderer *tiles, const hot_raster_job *job)
+static void set_picture(GLuint program, const hot_raster_job *job)
 {
     const hot_viewport *viewport = job->viewport;
-    const GLuint program = tiles->program;
     const double half[3] = {32 * viewport->width, 32 * viewport->height, 0.5};
     double to_pixels[16] = {0}, light[3];
     GLfloat places[HOT_RASTER_SAMPLES][2], reach[4] = {64, 64, 0, 0}, to_voxel[9];
@@ -150,10 +174,12 @@ static void set_picture(const hot_tile_renderer *tiles, const hot_raster_job *jo
     glUniform2i(glGetUniformLocation(program, "size"), (GLint)viewport->width, (GLint)viewport->height);
 }
 
-static void draw_level(const hot_tile_renderer *tiles, const hot_raster_job *job, int l)
+static void draw_level(const hot_tile_renderer *tiles, const hot_raster_job *job, int l, int coloring)
 {
     const size_t from = job->list->first[l], count = job->list->first[l + 1] - from;
-    const GLuint program = tiles->program, across = 32768;
+    const GLuint program = tiles->level[l].vertices <= VERTICES_USUAL ? tiles->usual : tiles->large, across = 32768;
+    glUseProgram(program);
+    hot_program_int(program, "coloring", coloring);
     hot_texture_buffer_bind(&tiles->level[l].sphere, 2);
     hot_texture_buffer_bind(&tiles->level[l].corners, 3);
     hot_program_int(program, "first", (int)from);
@@ -191,15 +217,15 @@ hot_status hot_tiles_show(hot_context *context, hot_tile_renderer *tiles, const 
         status = clear(context, tiles, pixels * (size_t)job->samples);
     if (status != HOT_OK || !some)
         return status;
-    set_picture(tiles, job);
+    set_picture(tiles->usual, job);
+    set_picture(tiles->large, job);
     hot_texture_buffer_bind(items, 0);
     hot_texture_buffer_bind(values, 1);
-    for (int coloring = 0; coloring < 2; coloring++) {
+    for (int coloring = tiles->wide; coloring < 2; coloring++) {
         glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT | GL_BUFFER_UPDATE_BARRIER_BIT);
-        hot_program_int(tiles->program, "coloring", coloring);
         for (int l = 0; l < HOT_SPHERES; l++)
             if (job->list->first[l + 1] > job->list->first[l] && hot_tiles_take(job->list, job->viewport, l))
-                draw_level(tiles, job, l);
+                draw_level(tiles, job, l, coloring);
     }
     glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
     show(tiles, job, bottom);
@@ -208,7 +234,8 @@ hot_status hot_tiles_show(hot_context *context, hot_tile_renderer *tiles, const 
 
 void hot_tiles_free(hot_tile_renderer *tiles)
 {
-    glDeleteProgram(tiles->program);
+    glDeleteProgram(tiles->usual);
+    glDeleteProgram(tiles->large);
     glDeleteProgram(tiles->show);
     glDeleteVertexArrays(1, &tiles->empty_array);
     glDeleteBuffers(1, &tiles->depth);

@@ -1,7 +1,8 @@
 // One glyph per work group, drawn without the hardware's rasteriser: for cards that compute much faster than they set
 // up triangles. As viz/raster.h: half the sphere is computed, and of every triangle and its antipode the one that faces
-// the viewer is drawn. Two passes: depth first, then the colour of whatever has that depth. surface.glsl and MOST, the
-// vertices of the largest half sphere, are put before this text.
+// the viewer is drawn. Where the card has atomics of 64 bits (WIDE) depth and colour are written at once, else in two
+// passes: depth first, then the colour of whatever has that depth. surface.glsl, WIDE and MOST, the vertices of the
+// largest half sphere (fewer are more work groups at once), are put before this text.
 layout(local_size_x = 32) in;
 
 uniform usamplerBuffer list;   // as surface.vert
@@ -15,8 +16,12 @@ uniform vec2 places[16];       // of those, in 1/64 pixel
 uniform vec4 reach;            // of those: lowest x, y and highest x, y
 uniform bool coloring;         // the second pass
 
+#if WIDE
+layout(std430, binding = 0) coherent buffer sample_buffer { uint64_t drawn[]; }; // depth, and colour in the lower half
+#else
 layout(std430, binding = 0) coherent buffer depth_buffer { uint depths[]; };
 layout(std430, binding = 1) coherent buffer color_buffer { uint colors[]; };
+#endif
 
 shared vec3 place[MOST];              // from the glyph's middle
 shared uint front[MOST], back[MOST];  // colours of a vertex, and of the one opposite
@@ -30,6 +35,14 @@ int edge(ivec2 along, ivec2 p) { return along.x * p.y - along.y * p.x; }
 bool inside(int twice, ivec2 along)
 {
     return twice > 0 || (twice == 0 && (along.y < 0 || (along.y == 0 && along.x < 0)));
+}
+
+// The colours of a triangle's corners.
+mat3 colors_of(ivec3 corner, bool other)
+{
+    uvec3 packed3 = other ? uvec3(back[corner.x], back[corner.y], back[corner.z])
+                          : uvec3(front[corner.x], front[corner.y], front[corner.z]);
+    return mat3(unpackUnorm4x8(packed3.x).rgb, unpackUnorm4x8(packed3.y).rgb, unpackUnorm4x8(packed3.z).rgb);
 }
 
 void draw(ivec3 corner, bool other, vec3 center)
@@ -56,16 +69,26 @@ void draw(ivec3 corner, bool other, vec3 center)
                     continue;
                 uint bits = floatBitsToUint(deep);
                 int at = (y * size.x + x) * samples + s;
+#if WIDE
+                if (uint(drawn[at] >> 32) < bits)
+                    continue;
+#else
                 if (!coloring) {
                     if (bits < depths[at])
                         atomicMin(depths[at], bits);
-                } else if (bits == depths[at]) {
-                    float w = 1.0 / float(area);
-                    vec3 color = unpackUnorm4x8(other ? back[corner.x] : front[corner.x]).rgb * (float(a_part) * w) +
-                                 unpackUnorm4x8(other ? back[corner.y] : front[corner.y]).rgb * (float(b_part) * w) +
-                                 unpackUnorm4x8(other ? back[corner.z] : front[corner.z]).rgb * (float(c_part) * w);
-                    atomicMax(colors[at], packUnorm4x8(vec4(color, 1.0))); // of several at one depth always the same
+                    continue;
                 }
+                if (bits != depths[at])
+                    continue;
+#endif
+                vec3 parts = vec3(a_part, b_part, c_part) / float(area);
+                uint color = packUnorm4x8(vec4(colors_of(corner, other) * parts, 1.0));
+                // of several at one depth always the same
+#if WIDE
+                atomicMin(drawn[at], (uint64_t(bits) << 32) | uint64_t(color));
+#else
+                atomicMax(colors[at], color);
+#endif
             }
 }
 
@@ -82,7 +105,7 @@ void main()
         float radius = surface(int(where.w), uintBitsToFloat(look.x), v, normal);
         vec3 way = radius * (mat3(to_pixels) * v);
         place[n] = vec3(whole(way.xy), way.z);
-        if (coloring) {
+        if (WIDE != 0 || coloring) {
             vec3 color = surface_color(look.y, v), n1 = normalize(normal);
             front[n] = packUnorm4x8(vec4(shade(color, n1), 1.0));
             back[n] = packUnorm4x8(vec4(shade(color, -n1), 1.0));

@@ -1,16 +1,25 @@
 // What tile.comp drew. SAMPLE: which of the pixel's samples this is.
 uniform ivec2 size, corner;    // pixels; of the viewport in the framebuffer
 uniform int samples;
+#if WIDE
+layout(std430, binding = 0) readonly buffer sample_buffer { uvec2 drawn[]; };
+#else
 layout(std430, binding = 0) readonly buffer depth_buffer { uint depths[]; };
 layout(std430, binding = 1) readonly buffer color_buffer { uint colors[]; };
+#endif
 layout(location = 0) out vec4 pixel;
 
 void main()
 {
     ivec2 at = ivec2(gl_FragCoord.xy) - corner;
     int sample_at = (at.y * size.x + at.x) * samples + SAMPLE;
-    pixel = unpackUnorm4x8(colors[sample_at]);
+#if WIDE
+    uvec2 found = drawn[sample_at];
+#else
+    uvec2 found = uvec2(colors[sample_at], depths[sample_at]);
+#endif
+    pixel = unpackUnorm4x8(found.x);
     if (pixel.a == 0.0)
         discard;
-    gl_FragDepth = uintBitsToFloat(depths[sample_at]);
+    gl_FragDepth = uintBitsToFloat(found.y);
 }
