@@ -20,6 +20,7 @@ typedef struct cpu_job {
     hot_tile_fn *tile;
     size_t item_bytes;
     int tile_rows, tile_vectors;
+    size_t portion;      /* items of a task; 0: a task is a block of an item */
     size_t tile_columns; /* of a panel */
     size_t row_blocks, column_blocks;
     char *scratch; /* threads x scratch_stride */
@@ -174,6 +175,15 @@ static void do_block(const cpu_job *job, size_t task, char *scratch)
         scatter(job, table, rows, columns, products, c);
 }
 
+static void do_task(const cpu_job *job, size_t task, size_t thread)
+{
+    const size_t items = job->plan->item.total, first = task * job->portion;
+    if (job->portion)
+        do_items(job, first, first + job->portion < items ? first + job->portion : items);
+    else
+        do_block(job, task, job->scratch + thread * job->scratch_stride);
+}
+
 /* ---- The backend -------------------------------------------------------------------------------------------------- */
 
 hot_status hot_contract_cpu(hot_context *context, void *plan_pointer)
@@ -196,13 +206,13 @@ hot_status hot_contract_cpu(hot_context *context, void *plan_pointer)
     job.tile_rows = job.tile_rows > variant->rows || job.tile_rows < 1 ? variant->rows : job.tile_rows;
     job.tile_vectors = job.tile_vectors > variant->vectors || job.tile_vectors < 1 ? variant->vectors : job.tile_vectors;
     job.tile_columns = (size_t)job.tile_vectors * lanes;
-    size_t tasks = plan->item.total, work = plan->row.total * plan->column.total, portion = 1;
+    size_t tasks = plan->item.total, work = plan->row.total * plan->column.total;
     if (small) {
         /* Items are dealt out in portions worth a few microseconds, the same for any number of threads. */
         const size_t each = work * (plan->sum.total + 1) + 64;
-        portion = each < (1 << 16) ? (1 << 16) / each + 1 : 1;
-        tasks = (plan->item.total + portion - 1) / portion;
-        work = portion * each;
+        job.portion = each < (1 << 16) ? (1 << 16) / each + 1 : 1;
+        tasks = (plan->item.total + job.portion - 1) / job.portion;
+        work = job.portion * each;
     } else {
         job.row_blocks = (plan->row.total + BLOCK_ROWS - 1) / BLOCK_ROWS;
         job.column_blocks = (plan->column.total + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS;
@@ -222,14 +232,13 @@ hot_status hot_contract_cpu(hot_context *context, void *plan_pointer)
         status = hot_context_progress(context, "contraction", (double)begin / (double)tasks);
         if (status != HOT_OK)
             break;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (end - begin > 1)
-        for (size_t task = begin; task < end; task++) {
-            if (small)
-                do_items(&job, task * portion, task * portion + portion < plan->item.total ? task * portion + portion
-                                                                                           : plan->item.total);
-            else
-                do_block(&job, task, job.scratch + (size_t)omp_get_thread_num() * job.scratch_stride);
+        if (end - begin == 1) { /* a parallel region, even of one thread, takes longer than a few small products */
+            do_task(&job, begin, 0);
+            continue;
         }
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+        for (size_t task = begin; task < end; task++)
+            do_task(&job, task, (size_t)omp_get_thread_num());
     }
     if (status == HOT_OK)
         status = hot_context_progress(context, "contraction", 1);

@@ -123,7 +123,8 @@ bool strides(const hot_contract_group *group, int operand, size_t stride)
 bool as_bulk(const hot_contract_plan *plan, hot_bulk_job *job)
 {
     const size_t m = plan->row.total, n = plan->column.total, k = plan->sum.total;
-    if (m > 256 || n > 256 || k > 256 || k == 0 || plan->alpha == 0 || ((uintptr_t)plan->a | (uintptr_t)plan->b | (uintptr_t)plan->c) % 16)
+    if (m > 256 || n > 256 || k > 256 || k == 0 || plan->alpha == 0 ||
+        ((uintptr_t)plan->a | (uintptr_t)plan->b | (uintptr_t)plan->c) % 16)
         return false;
     const bool a_rows = strides(&plan->row, HOT_OPERAND_A, k) && strides(&plan->sum, HOT_OPERAND_A, 1);
     const bool a_columns = strides(&plan->row, HOT_OPERAND_A, 1) && strides(&plan->sum, HOT_OPERAND_A, m);
@@ -185,9 +186,13 @@ void usual_choice(const hot_contract_plan *plan, const hot_bulk_job *bulk, hot_c
     if (bulk && hot_bulk_available()) {
         hot_bulk_job job = *bulk;
         const bool large = f64 && is_square(bulk, 32), odd = n % 2 == 1;
-        if (large ? set_chunk(f64, &job, 49152, 3) || set_chunk(f64, &job, 24576, 4)
-                  : set_chunk(f64, &job, n <= 4 ? 6144 : odd || n > 16 ? 24576 : 12288, odd && n > 4 ? 4 : 3) ||
-                        set_chunk(f64, &job, 12288, 2)) {
+        const size_t bytes = large ? 49152 : n <= 4 ? 6144 : odd || n > 16 ? 24576 : 12288;
+        bool fit = set_chunk(f64, &job, bytes, odd && n > 4 && !large ? 4 : 3);
+        if (large && !fit)
+            fit = set_chunk(f64, &job, bytes / 2, 4);
+        if (!large && (!fit || hot_bulk_bytes(&job, f64 ? sizeof(double) : sizeof(float)) > 110 * 1024)) /* two blocks are better */
+            fit = set_chunk(f64, &job, bytes, 2);
+        if (fit) {
             snprintf(choice->variant, sizeof choice->variant, "bulk");
             choice->parameter[0] = job.per_chunk, choice->parameter[1] = job.stages;
             return;
@@ -237,7 +242,8 @@ extern "C" size_t hot_contract_cuda_variants(int f64, size_t m, size_t n, size_t
     if (m <= 256 && n <= 256 && k <= 256 && hot_bulk_available())
         for (size_t b = 0; b < sizeof bytes / sizeof *bytes; b++)
             for (size_t s = 0; s < sizeof stages / sizeof *stages; s++) {
-                hot_bulk_job job = {NULL, NULL, NULL, 0, 1, 1, (unsigned)m, (unsigned)n, (unsigned)k, (unsigned)k, 1, (unsigned)n, 1, 0, 0, 0};
+                hot_bulk_job job = {NULL, NULL, NULL, 0, 1, 1, (unsigned)m, (unsigned)n, (unsigned)k,
+                                    (unsigned)k, 1, (unsigned)n, 1, 0, 0, 0};
                 if (set_chunk(f64 != 0, &job, bytes[b], stages[s]))
                     add("bulk", job.per_chunk, stages[s], 0);
             }

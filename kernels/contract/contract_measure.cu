@@ -9,6 +9,7 @@
 #include "../common/backend.h"
 #include "../common/cublas.h"
 #include "../common/cuda_status.h"
+#include "../common/cuda_timing.h"
 #include "contract_cuda.h"
 #include "contract_measure.h"
 
@@ -52,61 +53,24 @@ __global__ void __launch_bounds__(512) move_kernel(const int4 *__restrict__ in, 
         out[0] = sum;
 }
 
+/* Per launch, going round the sets. */
 hot_status measure(hot_context *context, size_t sets, const std::function<hot_status(size_t set, cudaStream_t stream)> &launch,
                    double seconds, double *median, double *fastest)
 {
-    enum { MOST = 200 };
-    cudaStream_t stream = NULL;
-    cudaGraph_t graph = NULL;
-    cudaGraphExec_t ready = NULL;
-    cudaEvent_t begin = NULL, end = NULL;
-    float times[MOST], total = 0;
-    int count = 0;
     const size_t calls = std::max<size_t>(sets, 4);
+    cudaStream_t stream = NULL;
     hot_status status = hot_cuda_status(context, cudaStreamCreate(&stream), "stream");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaEventCreate(&begin), "event");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaEventCreate(&end), "event");
-    if (status == HOT_OK)
-        status = launch(0, stream); /* loads code before the capture */
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaStreamSynchronize(stream), "warming up");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
-    if (status == HOT_OK) {
-        for (size_t c = 0; c < calls && status == HOT_OK; c++)
-            status = launch(c % sets, stream);
-        const hot_status ended = hot_cuda_status(context, cudaStreamEndCapture(stream, &graph), "capture");
-        status = status != HOT_OK ? status : ended;
-    }
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaGraphInstantiate(&ready, graph, 0), "graph");
-    while (status == HOT_OK && count < MOST && (count < 4 || total < 1e3 * seconds)) {
-        cudaEventRecord(begin, stream);
-        cudaGraphLaunch(ready, stream);
-        cudaEventRecord(end, stream);
-        status = hot_cuda_status(context, cudaEventSynchronize(end), "measuring");
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaEventElapsedTime(&times[count], begin, end), "measuring");
-        if (status == HOT_OK)
-            total += times[count++];
-    }
-    if (count > 1) {
-        std::sort(times + 1, times + count); /* the first warms up */
-        *median = 1e-3 * times[1 + (count - 1) / 2] / (double)calls;
-        *fastest = 1e-3 * times[1] / (double)calls;
-    }
-    if (ready)
-        cudaGraphExecDestroy(ready);
-    if (graph)
-        cudaGraphDestroy(graph);
-    if (begin)
-        cudaEventDestroy(begin);
-    if (end)
-        cudaEventDestroy(end);
-    if (stream)
-        cudaStreamDestroy(stream);
+    if (status != HOT_OK)
+        return status;
+    status = hot_cuda_time(context, stream, [&] {
+        hot_status launched = HOT_OK;
+        for (size_t c = 0; c < calls && launched == HOT_OK; c++)
+            launched = launch(c % sets, stream);
+        return launched;
+    }, seconds, median, fastest);
+    *median /= (double)calls;
+    *fastest /= (double)calls;
+    cudaStreamDestroy(stream);
     return status;
 }
 

@@ -50,12 +50,14 @@ typedef struct TILE(block) {
 /* One tile; the shape and whatever else the caller knows when it is compiled are constants in here. */
 HOT_FN void TILE(one)(const TILE_T *a, const TILE_T *b, TILE_T *c, const int rows, const int vectors, const int part,
                       const size_t sums, const size_t a_row, const size_t a_sum, const size_t b_sum, const size_t c_row,
-                      const TILE_T alpha, const TILE_T beta)
+                      const TILE_T alpha, const TILE_T beta, const int plain)
 {
-    TILE_V sum[8][4];
+    TILE_V sum[14][4];
     HOT_UNROLL for (int r = 0; r < rows; r++)
-        HOT_UNROLL for (int v = 0; v < vectors; v++)
-            sum[r][v] = (TILE_V){0};
+        HOT_UNROLL for (int v = 0; v < vectors; v++) {
+            const TILE_T *old = c + (size_t)r * c_row + v * TILE_LANES;
+            sum[r][v] = !plain ? (TILE_V){0} : part && v == vectors - 1 ? TILE(load_part)(old, part) : TILE(load)(old);
+        }
     for (size_t s = 0; s < sums; s++) {
         TILE_V row[4];
         HOT_UNROLL for (int v = 0; v < vectors; v++)
@@ -69,7 +71,7 @@ HOT_FN void TILE(one)(const TILE_T *a, const TILE_T *b, TILE_T *c, const int row
         b += b_sum;
     }
     /* All of C is read before any of it is written: a masked store would hold up the load of the row behind it. */
-    HOT_UNROLL for (int r = 0; r < rows; r++)
+    HOT_UNROLL for (int r = 0; r < rows && !plain; r++)
         HOT_UNROLL for (int v = 0; v < vectors; v++) {
             const TILE_T *old = c + (size_t)r * c_row + v * TILE_LANES;
             sum[r][v] *= alpha;
@@ -91,20 +93,28 @@ HOT_FN void TILE(work)(const TILE(block) *block, const int rows, const int vecto
     for (size_t item = 0; item < block->items; item++)
         TILE(one)(block->a + item * block->a_item, block->b + item * block->b_item, block->c + item * block->c_item, rows, vectors,
                   whole ? 0 : block->part, block->sums, block->a_row, block->a_sum, block->b_sum, block->c_row, block->alpha,
-                  block->beta);
+                  block->beta, 0);
 }
 
 /* Dense square items of a size known here: everything unrolled. */
-HOT_FN void TILE(square)(const TILE(block) *block, const int n)
+HOT_FN void TILE(square_as)(const TILE(block) *block, const int n, const int plain)
 {
-    const int vectors = (n + TILE_LANES - 1) / TILE_LANES, most = vectors > 3 ? 6 : TILE_ROWS;
+    const int vectors = (n + TILE_LANES - 1) / TILE_LANES;
+    const int most = HOT_LANE_BYTES <= 32 ? TILE_ROWS : vectors == 1 ? 8 : vectors == 2 ? 14 : vectors == 3 ? 9 : 6;
     const int down = (n + most - 1) / most, height = (n + down - 1) / down;
     const size_t size = (size_t)n;
     for (size_t item = 0; item < block->items; item++)
         HOT_UNROLL for (int row = 0; row < n; row += height)
             TILE(one)(block->a + item * block->a_item + row * n, block->b + item * block->b_item,
                       block->c + item * block->c_item + row * n, n - row < height ? n - row : height, vectors,
-                      n % TILE_LANES, size, size, 1, size, size, block->alpha, block->beta);
+                      n % TILE_LANES, size, size, 1, size, size, block->alpha, block->beta, plain);
+}
+HOT_FN void TILE(square)(const TILE(block) *block, const int n)
+{
+    if (n % TILE_LANES == 0 && block->alpha == 1 && block->beta == 1) /* products are added to C without a further multiplication */
+        TILE(square_as)(block, n, 1);
+    else
+        TILE(square_as)(block, n, 0);
 }
 
 /* The smallest, whose rows are shorter than a vector: with vectors of exactly their length, so that no load waits for the

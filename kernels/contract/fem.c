@@ -117,5 +117,10 @@ hot_status hot_fem_basis(hot_context *context, size_t dofs, size_t points, doubl
             basis[k + points * i] = product;
         }
     }
+    /* The nodes and the points lie symmetrically, to rounding: the values do to the last bit, which is faster to use. */
+    for (size_t k = 0; k < points / 2 && weights; k++)
+        weights[points - 1 - k] = weights[k];
+    for (size_t x = 0; x < dofs * points / 2 && basis; x++)
+        basis[dofs * points - 1 - x] = basis[x];
     return HOT_OK;
 }

@@ -39,6 +39,7 @@ template <int P, int Q> __device__ __forceinline__ void to_dofs(const basis_valu
 
 #include "fem_lines.cuh"
 #include "fem_planes.cuh"
+#include "fem_folded.cuh"
 #include "fem_assembly.cuh"
 
 /* ---- Any size ------------------------------------------------------------------------------------------------------ */
@@ -60,7 +61,7 @@ __device__ void along_axis(const FEM_T *in, FEM_T *out, int before, int from, in
 
 __global__ void any_action(const any_basis basis, int dim, int p, int q, size_t elements, const FEM_T *d, const FEM_T *v, FEM_T *u)
 {
-    extern __shared__ __align__(16) unsigned char bytes[];
+    extern __shared__ __align__(128) unsigned char bytes[];
     const int side = max(p, q), cube = dim == 2 ? side * side : side * side * side;
     const int dofs = dim == 2 ? p * p : p * p * p, points = dim == 2 ? q * q : q * q * q, last = dim == 2 ? 1 : p;
     FEM_T *x = (FEM_T *)bytes, *y = x + cube, *const b = y + cube;
@@ -144,6 +145,38 @@ template <int N> hot_status launch_planes(hot_context *context, const hot_fem_jo
     return HOT_OK;
 }
 
+/* The basis for folded_kernel; false when it is not symmetric to the last bit. */
+template <int N> bool fold(const basis_values<N, N> &basis, folded_values<N> *folded)
+{
+    constexpr int H = N / 2, M = (N + 1) / 2;
+    for (int i = 0; i < N; i++)
+        for (int k = 0; k < N; k++)
+            if (!(basis.b[i][k] == basis.b[N - 1 - i][N - 1 - k]))
+                return false;
+    for (int i = 0; i < M; i++)
+        for (int k = 0; k < M; k++)
+            folded->even[i][k] = i < H ? (basis.b[i][k] + basis.b[i][N - 1 - k]) / 2 : basis.b[i][k];
+    for (int i = 0; i < H; i++)
+        for (int k = 0; k < H; k++)
+            folded->odd[i][k] = (basis.b[i][k] - basis.b[i][N - 1 - k]) / 2;
+    return true;
+}
+
+template <int N> hot_status launch_folded(hot_context *context, const hot_fem_job *job, const folded_values<N> &basis, cudaStream_t stream)
+{
+    using shape = folded_shape<N>;
+    const void *kernel = (const void *)folded_kernel<N>;
+    hot_status status = hot_cuda_status(context, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                                      (int)shape::BYTES), "shared memory");
+    if (status != HOT_OK)
+        return status;
+    const size_t chunks = (job->elements + plane_shape<N>::E - 1) / plane_shape<N>::E, enough = (chunks + shape::TEAMS - 1) / shape::TEAMS;
+    const size_t blocks = std::min<size_t>(enough, resident(kernel, shape::THREADS, shape::BYTES));
+    folded_kernel<N><<<(unsigned)blocks, shape::THREADS, shape::BYTES, stream>>>(basis, job->elements, (const FEM_T *)job->d,
+                                                                               (const FEM_T *)job->v, (FEM_T *)job->out);
+    return HOT_OK;
+}
+
 template <int DIM, int P, int Q> hot_status launch(hot_context *context, const hot_fem_call *call, cudaStream_t stream)
 {
     const hot_fem_job *job = &call->job;
@@ -163,6 +196,11 @@ template <int DIM, int P, int Q> hot_status launch(hot_context *context, const h
         assembly_kernel<DIM, P, Q><<<(unsigned)blocks, shape::THREADS, shape::BYTES, stream>>>(basis, job->elements, (const FEM_T *)job->d,
                                                                                              (FEM_T *)job->out);
         return HOT_OK;
+    }
+    if constexpr (DIM == 3 && P == Q && P >= FOLDED_FIRST && P <= FOLDED_LAST) {
+        folded_values<P> folded;
+        if (((size_t)job->v | (size_t)job->d | (size_t)job->out) % (sizeof(FEM_T) * plane_shape<P>::WIDE) == 0 && fold(basis, &folded))
+            return launch_folded<P>(context, job, folded, stream);
     }
     if constexpr (DIM == 3 && P == Q && P >= PLANES_FIRST && P <= PLANES_LAST)
         if (((size_t)job->v | (size_t)job->d | (size_t)job->out) % (sizeof(FEM_T) * plane_shape<P>::WIDE) == 0)

@@ -291,11 +291,11 @@ static long double basis_product(const double *basis, int dim, size_t dofs, size
 
 static size_t power(size_t n, int dim) { return dim == 2 ? n * n : n * n * n; }
 
-static void check_fem(check_run *run, int f64, int dim, size_t dofs, size_t points, size_t elements, int assemble)
+static void check_fem(check_run *run, int f64, int dim, size_t dofs, size_t points, size_t elements, int assemble, int symmetric)
 {
     char name[100];
-    snprintf(name, sizeof name, "%s %d-D, %zu functions, %zu points, f%d", assemble ? "assembly" : "action", dim, dofs, points,
-             f64 ? 64 : 32);
+    snprintf(name, sizeof name, "%s %d-D, %zu functions, %zu points%s, f%d", assemble ? "assembly" : "action", dim, dofs, points,
+             symmetric ? ", symmetric" : "", f64 ? 64 : 32);
     check_case_begin(run, name, elements);
     const size_t bytes = f64 ? 8 : 4, nd = power(dofs, dim), nq = power(points, dim), out_each = assemble ? nd * nd : nd;
     const double eps = f64 ? 0x1p-53 : 0x1p-24;
@@ -309,6 +309,11 @@ static void check_fem(check_run *run, int f64, int dim, size_t dofs, size_t poin
             put(f64, narrow[o], i, check_random_normal(&run->seed));
             wide[o][i] = get(f64, narrow[o], i);
         }
+    for (size_t i = 0; i < counts[0] / 2 && symmetric; i++) { /* about the middle of the element */
+        const size_t mirror = counts[0] - 1 - i;
+        wide[0][mirror] = wide[0][i];
+        put(f64, narrow[0], mirror, wide[0][i]);
+    }
     const void *b_in = check_input(run, narrow[0], counts[0] * bytes), *d_in = check_input(run, narrow[1], counts[1] * bytes);
     const void *v_in = check_input(run, narrow[2], counts[2] * bytes);
     void *out = check_output(run, elements * out_each * bytes);
@@ -422,14 +427,16 @@ static void check_all_fem(check_run *run, int f64)
         for (int assemble = 0; assemble < 2; assemble++) {
             for (size_t p = 1; p <= 8; p++)
                 for (size_t more = 0; more < 2; more++)
-                    check_fem(run, f64, dim, p + 1, p + 1 + more, assemble && dim == 3 && p > 5 ? 2 : 19, assemble);
+                    check_fem(run, f64, dim, p + 1, p + 1 + more, assemble && dim == 3 && p > 5 ? 2 : 19, assemble, 0);
             static const size_t odd[][2] = {{1, 1}, {1, 4}, {3, 2}, {4, 9}, {11, 12}, {5, 16}};
             for (size_t s = 0; s < sizeof odd / sizeof odd[0]; s++)
                 if (dim == 2 || !assemble || odd[s][0] < 11)
-                    check_fem(run, f64, dim, odd[s][0], odd[s][1], 3, assemble);
+                    check_fem(run, f64, dim, odd[s][0], odd[s][1], 3, assemble, 0);
             for (size_t i = 0; i < CHECK_SIZES; i++)
-                check_fem(run, f64, dim, 3, 3, check_sizes[i], assemble);
-            check_fem(run, f64, dim, 2, 2, 70001, assemble);
+                check_fem(run, f64, dim, 3, 3, check_sizes[i], assemble, 0);
+            check_fem(run, f64, dim, 2, 2, 70001, assemble, 0);
+            for (size_t p = 1; p <= 8; p++)
+                check_fem(run, f64, dim, p + 1, p + 1, assemble ? 2 : 20, assemble, 1);
         }
 }
 
