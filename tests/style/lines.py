@@ -4,7 +4,8 @@ import sys
 
 SOURCE = os.environ["HOT_SOURCE"]
 FOLDERS = ["cmake", "kernels", "plugin", "sample_data", "tests", "viz"]
-WAITING = ["kernels", "tests/kernels"]
+WAITING = ["kernels/common", "kernels/contract", "kernels/cpd", "kernels/directions", "kernels/include",
+           "kernels/sshopm", "kernels/symtensor", "tests/kernels"]
 SUFFIXES = (".c", ".h", ".inc", ".cc", ".cu", ".cuh", ".py", ".sh", ".cmake", "CMakeLists.txt")
 LONGEST = 120
 
