@@ -7,6 +7,8 @@
  *
  * What makes a grid point a candidate: grid.h. */
 
+#include "directions/step.h"
+
 #define SIDE HOT_JOIN(HOT_SIDE_, HOT_ORDER)
 #define RING (SIDE + 2)
 #define TERMS ((HOT_ORDER + 1) * (HOT_ORDER + 2) / 2)
@@ -107,7 +109,8 @@ static void HOT_STEP(scan)(const HOT_STEP(grid) *grid, const float *form, int fa
             const HOT_V det = HOT_FMA(xx, yy, -(xy * xy)), limit = det * HOT_SET(2 * HOT_GRID_REACH);
             const HOT_V sx = HOT_FMA(xy, gy, -(yy * gx)), sy = HOT_FMA(xy, gx, -(xx * gy));
             const HOT_V far = HOT_MAX(HOT_MAX(sx, -sx), HOT_MAX(sy, -sy));
-            const HOT_MASK good = HOT_AND(HOT_LT(xx, HOT_SET(0)), HOT_AND(HOT_LT(HOT_SET(HOT_DIRECTIONS_ZERO), x), HOT_GE(limit, far)));
+            const HOT_MASK good =
+                HOT_AND(HOT_LT(xx, HOT_SET(0)), HOT_AND(HOT_LT(HOT_SET(HOT_DIRECTIONS_ZERO), x), HOT_GE(limit, far)));
             peaked[row][column] = (uint16_t)(HOT_BITS(good) & live);
             sure[row][column] = (uint16_t)HOT_BITS(HOT_GE(limit * HOT_SET(HOT_GRID_SURE / HOT_GRID_REACH), far));
         }
@@ -272,7 +275,8 @@ static void HOT_STEP(block)(const hot_directions_plan *plan, size_t first, int c
         HOT_STEP(spread)(form, &mean, &off);
         const HOT_V relief = HOT_SET(plan->min_relief);
         /* isotropic for certain, or nowhere above 0 */
-        live &= HOT_BITS(HOT_AND(HOT_GE(off + off, relief * HOT_MAX(mean, -mean)), HOT_LT(HOT_SET(HOT_DIRECTIONS_ZERO), mean + off)));
+        live &= HOT_BITS(HOT_AND(HOT_GE(off + off, relief * HOT_MAX(mean, -mean)),
+                                 HOT_LT(HOT_SET(HOT_DIRECTIONS_ZERO), mean + off)));
         if (!live)
             continue;
         HOT_V high = HOT_SET(-1e30f), low = HOT_SET(1e30f);

@@ -1,12 +1,14 @@
-/* Directions of a block of tensors on the GPU: a template, included once per order by directions_cuda.cu. The same three
- * steps with the same formulas and the same candidates as the CPU's block.h:
+/* Directions of a block of tensors on the GPU: a template, included once per order by directions_cuda.cu. The same
+ * three steps with the same formulas and the same candidates as the CPU's block.h:
  *
  *   scan     thread = tensor, coefficients of one face at a time and three rows of the grid in registers
  *   refine   thread = candidate, from a queue that the block shares
  *   cluster  thread = tensor
  *
- * Shared memory, [..][BLOCK] with a column per tensor: the scaled form, the candidates' grid values with their points in
- * the low bits (words), and for those that are refined their place and value. */
+ * Shared memory, [..][BLOCK] with a column per tensor: the scaled form, the candidates' grid values with their points
+ * in the low bits (words), and for those that are refined their place and value. */
+
+#include "directions/step.h"
 
 #define SCAN_COLUMNS BLOCK
 #define PITCH (BLOCK + 1) /* odd: rows come in along the terms, and no two of a warp may meet in a bank */
@@ -45,10 +47,11 @@ __device__ __forceinline__ hot_item_state HOT_STEP(load)(const job &job, size_t 
     const int stride = (int)job.stride, end = (count - 1) * stride + TERMS;
     int tensor = t / stride, term = t % stride;
     const int tensors_on = BLOCK / stride, terms_on = BLOCK % stride;
+    /* Copied past the registers: as few warps as there is room for then have enough reads under way. */
 #pragma unroll 5
     for (int at = t; at < end; at += BLOCK) {
         if (term < TERMS)
-            form[term * PITCH + tensor] = rows[at];
+            __pipeline_memcpy_async(form + term * PITCH + tensor, rows + at, sizeof(float));
         tensor += tensors_on;
         term += terms_on;
         if (term >= stride) {
@@ -56,6 +59,8 @@ __device__ __forceinline__ hot_item_state HOT_STEP(load)(const job &job, size_t 
             tensor++;
         }
     }
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
     __syncthreads();
     hot_item_state state = HOT_ITEM_NONE;
     *scale = 0;
@@ -116,15 +121,16 @@ __device__ __forceinline__ hot_item_state HOT_STEP(load)(const job &job, size_t 
     return state;
 }
 
-/* Of a thread's list: drops what lies too far below its highest, queues the rest. Returns how many are queued; their words
- * move to the front. */
+/* Of a thread's list: drops what lies too far below its highest, queues the rest. Returns how many are queued; their
+ * words move to the front. */
 __device__ __forceinline__ int HOT_STEP(enqueue)(const job &job, HOT_STEP(memory) &memory, int listed)
 {
     const int t = (int)threadIdx.x;
     unsigned highest = 0;
     for (int i = 0; i < listed; i++)
         highest = max(highest, memory.word[i][t]);
-    const unsigned cut = __float_as_uint(job.threshold * HOT_GRID_LOSS * __uint_as_float(highest & ~POINT_BITS)) & ~POINT_BITS;
+    const unsigned cut =
+        __float_as_uint(job.threshold * HOT_GRID_LOSS * __uint_as_float(highest & ~POINT_BITS)) & ~POINT_BITS;
     unsigned kept = 0; /* bits */
     for (int i = 0; i < listed; i++)
         kept |= (memory.word[i][t] >= cut ? 1u : 0u) << i;

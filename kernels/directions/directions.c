@@ -45,7 +45,8 @@ hot_status hot_directions_resolve(hot_context *context, const hot_directions_opt
     if (count > SIZE_MAX / sizeof(float) / stride || count > SIZE_MAX / sizeof(float) / 3 / (size_t)keep)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "%zu tensors are more than memory can hold", count);
     if (count && (!tensors || !directions))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "no memory given for %s", tensors ? "directions" : "tensors");
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "no memory given for %s",
+                                tensors ? "directions" : "tensors");
     const double cosine = cos(fmax(angle, HOT_DIRECTIONS_SAME) * (3.14159265358979323846 / 180));
     *plan = (hot_directions_plan){.order = order,
                                   .keep = keep,

@@ -1,4 +1,5 @@
 /* Directions on the GPU: the kernels of every order, and batches of any size from host memory. */
+#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
 #include <string.h>
@@ -37,26 +38,9 @@ struct job {
     float threshold, min_relief, apart;
 };
 
-#define HOT_ORDER 4
-#define HOT_STEP(name) HOT_JOIN(name, _4)
-#include "directions/step.h"
-#include "directions/block_cuda.h"
-#undef HOT_ORDER
-#undef HOT_STEP
-
-#define HOT_ORDER 6
-#define HOT_STEP(name) HOT_JOIN(name, _6)
-#include "directions/step.h"
-#include "directions/block_cuda.h"
-#undef HOT_ORDER
-#undef HOT_STEP
-
-#define HOT_ORDER 8
-#define HOT_STEP(name) HOT_JOIN(name, _8)
-#include "directions/step.h"
-#include "directions/block_cuda.h"
-#undef HOT_ORDER
-#undef HOT_STEP
+#define HOT_STEP(name) HOT_JOIN(name##_, HOT_ORDER)
+#define HOT_ORDER_TEMPLATE "directions/block_cuda.h"
+#include "common/orders.h"
 
 /* ---- From the host ------------------------------------------------------------------------------------------ */
 

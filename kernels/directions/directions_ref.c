@@ -194,7 +194,8 @@ hot_status hot_directions_ref_dense(hot_context *context, const hot_directions_p
             if (plan->found)
                 plan->found[item] = (uint8_t)found;
         }
-        status = hot_context_progress(context, "finding directions", (double)(start + (size_t)size) / (double)plan->count);
+        status =
+            hot_context_progress(context, "finding directions", (double)(start + (size_t)size) / (double)plan->count);
     }
 cleanup:
     hot_context_free(context, value);

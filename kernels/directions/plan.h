@@ -31,7 +31,7 @@ typedef struct hot_directions_plan {
 /* Two maxima of one form that lie closer than this (degrees) are one maximum found twice, whatever min_angle says. */
 #define HOT_DIRECTIONS_SAME 1.0
 
-/* A maximum counts when it is above this fraction of the tensor's largest |value|: below it is rounding of the input. */
+/* A maximum counts when it is above this fraction of the tensor's largest |value|: below it is rounding. */
 #define HOT_DIRECTIONS_ZERO 1e-6f
 
 /* One refined maximum. */
@@ -51,8 +51,8 @@ int hot_directions_line(const hot_directions_plan *plan, const float *tensor, fl
 hot_status hot_directions_ref(hot_context *context, void *plan);
 hot_status hot_directions_cpu(hot_context *context, void *plan);
 hot_status hot_directions_cuda(hot_context *context, void *plan); /* in a build with CUDA */
-/* The same on the current GPU with every pointer of the plan on it, order 4, 6 or 8; `stream` is a cudaStream_t. Returns
- * when the work is queued. */
+/* The same on the current GPU with every pointer of the plan on it, order 4, 6 or 8; `stream` is a cudaStream_t.
+ * Returns when the work is queued. */
 hot_status hot_directions_cuda_launch(hot_context *context, const hot_directions_plan *plan, void *stream);
 /* For benchmarks: uploads the plan's tensors to the current GPU, runs `repeats` times there and gives the median time
  * of a run in milliseconds; results are copied back. HOT_ERROR_DEVICE in a build without CUDA. */

@@ -110,15 +110,16 @@ __device__ __noinline__ unsigned HOT_STEP(shorten)(unsigned *word, unsigned coun
  * mostly the higher. Comparisons become bits of a row at once. The list begins at `start` and goes on at `to` (shared
  * addresses); returns where it ends. */
 __device__ __forceinline__ unsigned HOT_STEP(scan_face)(const HOT_STEP(table) &table, const float *form, int face,
-                                                        int first, int last, unsigned *list, unsigned start, unsigned to)
+                                                        int first, int last, unsigned *list, unsigned start,
+                                                        unsigned to)
 {
     float c[TERMS];
     HOT_STEP(chart_of)(form, face, c);
     float above[RING], here[RING], below[RING];
     HOT_STEP(grid_row)(table, c, first - 1, above);
     HOT_STEP(grid_row)(table, c, first, here);
-    /* of the row above: candidates; sure ones (grid.h); those whose right neighbour, whose lower neighbour is higher; and
-     * where a candidate further up is higher */
+    /* of the row above: candidates; sure ones (grid.h); those whose right neighbour, whose lower neighbour is higher;
+     * and where a candidate further up is higher */
     unsigned peaks = 0, sure = 0, right = 0, down = 0, over = 0;
 #pragma unroll ROWS_AT_ONCE
     for (int row = first; row <= last + 1; row++) {

@@ -175,7 +175,7 @@ HOT_FN HOT_MASK HOT_STEP(climb)(const HOT_V *c, HOT_STEP(state) *s)
     HOT_STEP(state) next;
     HOT_STEP(newton)(c, s->u + s->du, s->v + s->dv, &next);
     const HOT_MASK up = HOT_GE(next.value, HOT_FMA(HOT_SET(-HOT_STEP_ROUNDING),
-                                                        HOT_MAX(HOT_MAX(s->value, -s->value), HOT_SET(1.0f)), s->value));
+                                                   HOT_MAX(HOT_MAX(s->value, -s->value), HOT_SET(1.0f)), s->value));
     const HOT_MASK take = HOT_AND(moving, up), shrink = HOT_AND(moving, HOT_NOT(up));
     const HOT_V quarter = HOT_SELECT(shrink, HOT_SET(0.25f), HOT_SET(1.0f));
     s->u = HOT_SELECT(take, next.u, s->u);

@@ -2,26 +2,9 @@
 #include "common/vector.h"
 #include "directions/work.h"
 
-#define HOT_ORDER 4
-#define HOT_STEP(name) HOT_JOIN(name, _4)
-#include "directions/step.h"
-#include "directions/block.h"
-#undef HOT_ORDER
-#undef HOT_STEP
-
-#define HOT_ORDER 6
-#define HOT_STEP(name) HOT_JOIN(name, _6)
-#include "directions/step.h"
-#include "directions/block.h"
-#undef HOT_ORDER
-#undef HOT_STEP
-
-#define HOT_ORDER 8
-#define HOT_STEP(name) HOT_JOIN(name, _8)
-#include "directions/step.h"
-#include "directions/block.h"
-#undef HOT_ORDER
-#undef HOT_STEP
+#define HOT_STEP(name) HOT_JOIN(name##_, HOT_ORDER)
+#define HOT_ORDER_TEMPLATE "directions/block.h"
+#include "common/orders.h"
 
 static hot_directions_block block_of(int order)
 {

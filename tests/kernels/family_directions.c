@@ -84,7 +84,8 @@ static void check_crossings(check_run *run, int order, double sigma, size_t size
                                known[slot].found) != HOT_OK)
             check_fail(run, 0, "the reference failed: %s", hot_context_message(run->reference));
     }
-    if (check_call(run, hot_directions_f32(run->context, &every, order, size, tensors, stride, NULL, directions, found))) {
+    if (check_call(run,
+                   hot_directions_f32(run->context, &every, order, size, tensors, stride, NULL, directions, found))) {
         size_t bad = 0, first = 0;
         for (size_t i = 0; i < size; i++) {
             const float *ours = directions + i * 3 * KEEP, *brute = known[slot].directions + i * 3 * KEEP;
@@ -96,7 +97,8 @@ static void check_crossings(check_run *run, int order, double sigma, size_t size
             }
         }
         const size_t allowed = size / 1000 + (size < 20000 ? 2 : 0); /* a small sample spreads more */
-        CHECK_ITEM(run, first, bad <= allowed, "%zu tensors of %zu differ from brute force, the first is this", bad, size);
+        CHECK_ITEM(run, first, bad <= allowed, "%zu tensors of %zu differ from brute force, the first is this", bad,
+                   size);
     }
     free(rows);
     check_case_end(run);
@@ -190,11 +192,13 @@ static void check_odd_ones(check_run *run, int order, size_t size)
     const uint8_t *skip = check_input(run, chosen, size);
     float *directions = check_output(run, size * 3 * 3 * sizeof *directions);
     uint8_t *found = check_output(run, size);
-    if (check_call(run, hot_directions_f32(run->context, &usual, order, size, tensors, stride, skip, directions, found)))
+    if (check_call(run,
+                   hot_directions_f32(run->context, &usual, order, size, tensors, stride, skip, directions, found)))
         for (size_t i = 0; i < size; i++) {
             const int kind = (int)(i % 10);
             const float *v = directions + 9 * i;
-            const int expected = kind == 7 || kind == 8 ? 255 : kind == 1 || kind == 2 || kind == 3 || kind == 9 ? 0 : 1;
+            const int invalid = kind == 7 || kind == 8, none = kind == 1 || kind == 2 || kind == 3 || kind == 9;
+            const int expected = invalid ? 255 : none ? 0 : 1;
             CHECK_ITEM(run, i, found[i] == expected, "kind %d: %d directions, not %d", kind, found[i], expected);
             CHECK_ITEM(run, i, well_formed(v, 3, expected == 1), "kind %d: not in order, or not written", kind);
             if (expected == 1 && kind != 6) {
@@ -202,7 +206,8 @@ static void check_odd_ones(check_run *run, int order, size_t size)
                 uint8_t count;
                 hot_directions_f32(run->context, &usual, order, 1, tensors + i * stride, stride, NULL, alone, &count);
                 if (size <= 257 || i % 41 == 0)
-                    CHECK_ITEM(run, i, memcmp(alone, v, sizeof alone) == 0, "kind %d: differs from what it is alone", kind);
+                    CHECK_ITEM(run, i, memcmp(alone, v, sizeof alone) == 0, "kind %d: differs from what it is alone",
+                               kind);
             }
         }
     free(rows);
@@ -238,7 +243,8 @@ static void check_threads(check_run *run, int order)
             hot_context_set_cpu_limit(context, hot_context_cpu_limit(run->context));
             out[t] = check_output(run, SIZE * row * sizeof(float));
             found[t] = check_output(run, SIZE);
-            if (hot_directions_f32(context, options, order, SIZE, tensors, basis.terms, NULL, out[t], found[t]) != HOT_OK)
+            if (hot_directions_f32(context, options, order, SIZE, tensors, basis.terms, NULL, out[t], found[t]) !=
+                HOT_OK)
                 check_fail(run, 0, "the call failed: %s", hot_context_message(context));
             hot_context_destroy(&context);
         }
@@ -275,8 +281,8 @@ static void check_reference(check_run *run, int order)
         hot_directions_plan plan;
         out[t] = check_output(run, SIZE * 3 * KEEP * sizeof(float));
         found[t] = check_output(run, SIZE);
-        check_call(run, hot_directions_resolve(run->context, &every, order, SIZE, rows, basis.terms, NULL, out[t], found[t],
-                                               &plan));
+        check_call(run, hot_directions_resolve(run->context, &every, order, SIZE, rows, basis.terms, NULL, out[t],
+                                               found[t], &plan));
         check_call(run, hot_directions_ref_dense(run->context, &plan, t ? 8000 : 2000));
     }
     for (size_t i = 0; i < SIZE; i++) {
@@ -312,8 +318,8 @@ static void check_same_as_cpu(check_run *run, int order, double sigma)
     for (int t = 0; t < 2; t++) {
         out[t] = check_output(run, SIZE * 9 * sizeof(float));
         found[t] = check_output(run, SIZE);
-        check_call(run, hot_directions_f32(t ? cpu : run->context, &usual, order, SIZE, tensors, basis.terms, NULL, out[t],
-                                           found[t]));
+        check_call(run, hot_directions_f32(t ? cpu : run->context, &usual, order, SIZE, tensors, basis.terms, NULL,
+                                           out[t], found[t]));
     }
     hot_context_destroy(&cpu);
     size_t bad = 0, first = 0;
@@ -383,7 +389,8 @@ static void bench_gpus(check_run *run, int order)
 {
     const size_t count = 1 << 24, made = 1 << 16;
     const form_basis basis = form_basis_make(order);
-    float *rows = malloc(count * basis.terms * sizeof *rows), *out[2] = {malloc(count * 9 * sizeof **out), malloc(count * 9 * sizeof **out)};
+    float *rows = malloc(count * basis.terms * sizeof *rows),
+          *out[2] = {malloc(count * 9 * sizeof **out), malloc(count * 9 * sizeof **out)};
     uint8_t *found = malloc(count);
     double best[2] = {0, 0};
     for (size_t i = 0; i < made; i++) {
@@ -395,7 +402,8 @@ static void bench_gpus(check_run *run, int order)
     for (size_t i = made; i < count; i += made)
         memcpy(rows + i * basis.terms, rows, made * basis.terms * sizeof *rows);
     for (int all = 0; all < 2; all++) {
-        hot_context_options settings = {.size = sizeof settings, .device = HOT_DEVICE_CUDA, .device_number = all ? -1 : 0};
+        hot_context_options settings = {
+            .size = sizeof settings, .device = HOT_DEVICE_CUDA, .device_number = all ? -1 : 0};
         check_run own = *run;
         char what[80];
         if (hot_context_create(&settings, &own.context) != HOT_OK)
@@ -403,7 +411,8 @@ static void bench_gpus(check_run *run, int order)
         memset(out[all], 0x55, count * 9 * sizeof **out);
         best[all] = time_call(&own, order, count, rows, basis.terms, out[all], found);
         best[all] = fmin(best[all], time_call(&own, order, count, rows, basis.terms, out[all], found));
-        snprintf(what, sizeof what, "order %d, %zu from the host, %d of %d GPUs", order, count, all ? hot_cuda_count() : 1, hot_cuda_count());
+        snprintf(what, sizeof what, "order %d, %zu from the host, %d of %d GPUs", order, count,
+                 all ? hot_cuda_count() : 1, hot_cuda_count());
         check_report(run, what, best[all], (double)count, "");
         hot_context_destroy(&own.context);
     }
@@ -444,7 +453,8 @@ static void bench(check_run *run)
             if (run->cuda)
                 time_device(run, order, count, rows, basis.terms, out, found, kinds[kind]);
             char what[80];
-            snprintf(what, sizeof what, "order %d, %s, %d threads", order, kinds[kind], hot_context_threads(run->context));
+            snprintf(what, sizeof what, "order %d, %s, %d threads", order, kinds[kind],
+                     hot_context_threads(run->context));
             check_report(run, what, time_call(run, order, count, rows, basis.terms, out, found), (double)count, "");
         }
         free(rows);

@@ -1,5 +1,6 @@
-/* The rule of capture (kernels/sshopm/sshopm_capture.h), which the GPU uses, on the CPU: a start that is settled because it
- * has entered the cone of a maximum ends where it would have ended, on fibre-like, crossing and noisy tensors. */
+/* The rule of capture (kernels/sshopm/sshopm_capture.h), which the GPU uses, on the CPU: a start that is settled
+ * because it has entered the cone of a maximum ends where it would have ended, on fibre-like, crossing and noisy
+ * tensors. */
 #include "check.h"
 #include "forms3.h"
 
@@ -11,24 +12,11 @@
 #define HOT_CHART_RECIPROCAL(a) (1.0f / (a))
 #define HOT_CHART_SQRT(a) sqrtf(a)
 #define HOT_CHART_RSQRT(a) (1.0f / sqrtf(a))
-#define HOT_ORDER 4
-#define HOT_CHART(name) chart4_##name
-#include <sshopm/sshopm_chart.h>
-#include <sshopm/sshopm_capture.h>
-#undef HOT_ORDER
-#undef HOT_CHART
-#define HOT_ORDER 6
-#define HOT_CHART(name) chart6_##name
-#include <sshopm/sshopm_chart.h>
-#include <sshopm/sshopm_capture.h>
-#undef HOT_ORDER
-#undef HOT_CHART
-#define HOT_ORDER 8
-#define HOT_CHART(name) chart8_##name
-#include <sshopm/sshopm_chart.h>
-#include <sshopm/sshopm_capture.h>
-#undef HOT_ORDER
-#undef HOT_CHART
+#define HOT_CHART(name) HOT_JOIN(HOT_JOIN(chart, HOT_ORDER), _##name)
+#define HOT_ORDER_TEMPLATE <sshopm/sshopm_chart.h>
+#include <common/orders.h>
+#define HOT_ORDER_TEMPLATE <sshopm/sshopm_capture.h>
+#include <common/orders.h>
 
 enum { STARTS = 128, KEPT = 6, TERMS = 45 };
 typedef enum tensor_kind { FIBRES, CROSSINGS, NOISE, KINDS } tensor_kind;
@@ -36,7 +24,9 @@ static const char *const kind_names[KINDS] = {"1 to 3 fibres, 2 % noise", "2 or 
 
 static float stretch2(int order, const float *c, const float *m, const float *d, float t)
 {
-    return order == 4 ? chart4_stretch2(c, m, d, t) : order == 6 ? chart6_stretch2(c, m, d, t) : chart8_stretch2(c, m, d, t);
+    return order == 4   ? chart4_stretch2(c, m, d, t)
+           : order == 6 ? chart6_stretch2(c, m, d, t)
+                        : chart8_stretch2(c, m, d, t);
 }
 
 static enum hot_capture_state two_steps(int order, const float *c, float *u, float *v, int steps)
@@ -49,7 +39,9 @@ static enum hot_capture_state two_steps(int order, const float *c, float *u, flo
 static void make(const form_basis *basis, tensor_kind kind, uint64_t *seed, double *tensor)
 {
     memset(tensor, 0, basis->terms * sizeof *tensor);
-    const int fibres = kind == NOISE ? 0 : kind == FIBRES ? 1 + (int)(3 * check_random(seed)) : 2 + (int)(2 * check_random(seed));
+    const int fibres = kind == NOISE    ? 0
+                       : kind == FIBRES ? 1 + (int)(3 * check_random(seed))
+                                        : 2 + (int)(2 * check_random(seed));
     double v[3][3];
     for (int f = 0; f < fibres; f++) {
         for (int far = 0; !far;) { /* at least 30 degrees apart */
@@ -101,7 +93,8 @@ static float cone(int order, const float *c, const float *m, float nearest)
 }
 
 /* One start until a cone takes it (which; else -1) or it ends by itself. (u, v) is where it is then. */
-static int follow(int order, const float *c, int number, const float m[][3], const float *cosine2, float *u, float *v, int *steps)
+static int follow(int order, const float *c, int number, const float m[][3], const float *cosine2, float *u, float *v,
+                  int *steps)
 {
     for (*steps = 2; *steps <= 1000; *steps += 2) {
         const enum hot_capture_state state = two_steps(order, c, u, v, *steps);
@@ -153,7 +146,8 @@ static void check_kind(hot_context *context, int order, tensor_kind kind, size_t
     uint64_t seed = (uint64_t)(1000 * order + kind);
     double *starts = malloc(STARTS * 3 * sizeof *starts), *wide = malloc(count * basis.terms * sizeof *wide);
     double *limits = calloc(count * STARTS * 3, sizeof *limits);
-    float *matrix = malloc(basis.terms * terms * sizeof *matrix), *tensors = malloc(count * basis.terms * sizeof *tensors);
+    float *matrix = malloc(basis.terms * terms * sizeof *matrix),
+          *tensors = malloc(count * basis.terms * sizeof *tensors);
     float *directions = malloc(count * 3 * KEPT * sizeof *directions);
     uint8_t *found = malloc(count);
     hot_chart_matrix(order, matrix);
@@ -164,13 +158,16 @@ static void check_kind(hot_context *context, int order, tensor_kind kind, size_t
         for (size_t k = 0; k < basis.terms; k++)
             wide[i * basis.terms + k] = tensors[i * basis.terms + k] = (float)tensor[k];
     }
-    const hot_directions_options all = {.size = sizeof all, .max_directions = KEPT, .threshold = 0, .min_angle = 1, .min_relief = 0};
+    const hot_directions_options all = {
+        .size = sizeof all, .max_directions = KEPT, .threshold = 0, .min_angle = 1, .min_relief = 0};
     CHECK(hot_directions_f32(context, &all, order, count, tensors, basis.terms, NULL, directions, found) == HOT_OK,
           "directions: %s", hot_context_message(context));
-    const hot_sshopm_options exact = {.size = sizeof exact, .shift = HOT_SHIFT_NONE, .tolerance = 1e-11, .max_iterations = 3000};
+    const hot_sshopm_options exact = {
+        .size = sizeof exact, .shift = HOT_SHIFT_NONE, .tolerance = 1e-11, .max_iterations = 3000};
     if (kind == FIBRES)
-        CHECK(hot_sshopm_f64(context, &exact, order, 3, count, wide, basis.terms, STARTS, starts, NULL, limits, NULL, NULL) ==
-              HOT_OK, "double: %s", hot_context_message(context));
+        CHECK(hot_sshopm_f64(context, &exact, order, 3, count, wide, basis.terms, STARTS, starts, NULL, limits, NULL,
+                             NULL) == HOT_OK,
+              "double: %s", hot_context_message(context));
     size_t captured = 0, wrong = 0, apart = 0;
     double steps = 0;
     const double near = cos(0.1 * M_PI / 180);
@@ -207,7 +204,8 @@ static void check_kind(hot_context *context, int order, tensor_kind kind, size_t
             float u = (float)(p[0] / p[2]), v = (float)(p[1] / p[2]);
             int made;
             const int which = follow(order, c, number, (const float(*)[3])m, cosine2, &u, &v, &made);
-            const double length = sqrt(1 + (double)u * u + (double)v * v), end[3] = {u / length, v / length, 1 / length};
+            const double length = sqrt(1 + (double)u * u + (double)v * v),
+                         end[3] = {u / length, v / length, 1 / length};
             from_frame(end, x);
             if (which >= 0) {
                 const double cone_top[3] = {m[which][0], m[which][1], m[which][2]};
@@ -225,12 +223,14 @@ static void check_kind(hot_context *context, int order, tensor_kind kind, size_t
     printf("order %d, %s: %.4f captured after %.2f steps, %.6f of them wrongly", order, kind_names[kind],
            (double)captured / all_starts, steps / (double)captured, (double)wrong / (double)captured);
     printf(kind == FIBRES ? "; %.5f end where double does\n" : "\n", 1 - (double)apart / all_starts);
-    CHECK((double)wrong <= 1e-3 * all_starts, "order %d, %s: %zu of %zu starts captured wrongly", order, kind_names[kind], wrong,
-          captured);
+    CHECK((double)wrong <= 1e-3 * all_starts, "order %d, %s: %zu of %zu starts captured wrongly", order,
+          kind_names[kind], wrong, captured);
     if (kind != NOISE)
-        CHECK((double)captured >= 0.95 * all_starts, "order %d, %s: only %zu starts captured", order, kind_names[kind], captured);
+        CHECK((double)captured >= 0.95 * all_starts, "order %d, %s: only %zu starts captured", order, kind_names[kind],
+              captured);
     if (kind == FIBRES && order == 4)
-        CHECK((double)apart <= 1e-3 * all_starts, "order 4: %zu of %g starts do not end where double does", apart, all_starts);
+        CHECK((double)apart <= 1e-3 * all_starts, "order 4: %zu of %g starts do not end where double does", apart,
+              all_starts);
     free(starts);
     free(wide);
     free(limits);

@@ -1,30 +1,20 @@
-/* The chart's arithmetic (kernels/sshopm/sshopm_chart.h), which the GPU uses, on the CPU: a step in the chart is a step of
- * SS-HOPM, whatever the tensor, and the frame is a rotation. */
+/* The chart's arithmetic (kernels/sshopm/sshopm_chart.h), which the GPU uses, on the CPU: a step in the chart is a step
+ * of SS-HOPM, whatever the tensor, and the frame is a rotation. */
 #include "check.h"
 
 #include <hotfiber/sshopm.h>
 #include <hotfiber/symtensor.h>
 #include <sshopm/sshopm_chart_table.h>
 
-#define HOT_ORDER 4
-#define HOT_CHART(name) chart4_##name
-#include <sshopm/sshopm_chart.h>
-#undef HOT_ORDER
-#undef HOT_CHART
-#define HOT_ORDER 6
-#define HOT_CHART(name) chart6_##name
-#include <sshopm/sshopm_chart.h>
-#undef HOT_ORDER
-#undef HOT_CHART
-#define HOT_ORDER 8
-#define HOT_CHART(name) chart8_##name
-#include <sshopm/sshopm_chart.h>
-#undef HOT_ORDER
-#undef HOT_CHART
+#define HOT_CHART(name) HOT_JOIN(HOT_JOIN(chart, HOT_ORDER), _##name)
+#define HOT_ORDER_TEMPLATE <sshopm/sshopm_chart.h>
+#include <common/orders.h>
 
 static float polynomial(int order, const float *c, float u, float v)
 {
-    return order == 4 ? chart4_polynomial(c, u, v) : order == 6 ? chart6_polynomial(c, u, v) : chart8_polynomial(c, u, v);
+    return order == 4   ? chart4_polynomial(c, u, v)
+           : order == 6 ? chart6_polynomial(c, u, v)
+                        : chart8_polynomial(c, u, v);
 }
 
 static void pair(int order, const float *c, const float *u, const float *v, float *g)
@@ -88,8 +78,8 @@ int main(void)
             }
             /* The same direction up to sign: the sine of the angle between them. */
             double sine2 = 1 - dot * dot / value / size, allowed = 1e-6 * order * scale / sqrt(value);
-            CHECK(sine2 <= allowed * allowed + 1e-13, "order %d: the step turns by %g, allowed %g", order, sqrt(fabs(sine2)),
-                  allowed);
+            CHECK(sine2 <= allowed * allowed + 1e-13, "order %d: the step turns by %g, allowed %g", order,
+                  sqrt(fabs(sine2)), allowed);
         }
         free(matrix);
     }
