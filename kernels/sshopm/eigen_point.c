@@ -97,7 +97,8 @@ static void tangent_basis(int n, const double *x, double *basis)
 }
 
 /* M = (m - 1) A x^(m-2) - lambda I on the tangent space: the Hessian of the form on the sphere, divided by m. */
-static void tangent_hessian(const hot_eigen_tensor *tensor, const hot_eigen_point *point, const double *basis, double *m)
+static void tangent_hessian(const hot_eigen_tensor *tensor, const hot_eigen_point *point, const double *basis,
+                            double *m)
 {
     int n = tensor->dim;
     for (int k = 0; k < n - 1; k++) {
@@ -208,7 +209,8 @@ static double newton_step(const hot_eigen_tensor *tensor, const hot_eigen_point 
 static double least_eigenvalue(int n, const double *hessian, int sign)
 {
     if (n == 3) {
-        double q = (hessian[0] + hessian[4] + hessian[8]) / 3, a = hessian[0] - q, b = hessian[4] - q, c = hessian[8] - q;
+        double q = (hessian[0] + hessian[4] + hessian[8]) / 3, a = hessian[0] - q, b = hessian[4] - q,
+               c = hessian[8] - q;
         double d = hessian[1], e = hessian[2], f = hessian[5];
         double p = sqrt((a * a + b * b + c * c + 2 * (d * d + e * e + f * f)) / 6);
         if (!(p > 0))

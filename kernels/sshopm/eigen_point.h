@@ -1,4 +1,4 @@
-/* One tensor's critical points in double: climbing, Newton's correction, polishing, classification. For eigenpairs.c. */
+/* One tensor's critical points in double: climbing, Newton's correction, polishing, classification. For eigenpairs.c */
 #ifndef HOT_SSHOPM_EIGEN_POINT_H
 #define HOT_SSHOPM_EIGEN_POINT_H
 
@@ -29,7 +29,7 @@ typedef struct hot_eigen_point {
 
 /* Fills the point from its x, which is normalised first. */
 void hot_eigen_evaluate(const hot_eigen_tensor *tensor, hot_eigen_point *point);
-/* SS-HOPM upwards (sign 1) or downwards (-1) from the point, ended by Newton steps where the form is concave (convex). */
+/* SS-HOPM up (sign 1) or down (-1) from the point, ended by Newton steps where the form is concave (convex). */
 void hot_eigen_climb(const hot_eigen_tensor *tensor, int sign, hot_eigen_point *point);
 /* Newton's correction (Jaffe, Weiss, Nadler 2018): to whatever critical point attracts. 0 when it did not converge. */
 int hot_eigen_newton(const hot_eigen_tensor *tensor, hot_eigen_point *point);
@@ -38,8 +38,8 @@ void hot_eigen_polish(const hot_eigen_tensor *tensor, hot_eigen_point *point);
 /* What kind of critical point it is, by the eigenvalues of the Hessian on the tangent space. */
 void hot_eigen_classify(const hot_eigen_tensor *tensor, hot_eigen_point *point);
 
-/* Eigenvalues (ascending) and, when vectors is not NULL, unit eigenvectors (vectors[i * n + k]: component k of the i-th)
- * of a symmetric matrix, which is destroyed, by Jacobi's rotations. */
+/* Eigenvalues (ascending) and, when vectors is not NULL, unit eigenvectors (vectors[i * n + k]: component k of the
+ * i-th) of a symmetric matrix, which is destroyed, by Jacobi's rotations. */
 void hot_eigen_jacobi(int n, double *matrix, double *values, double *vectors);
 
 #endif

@@ -6,8 +6,8 @@
 
 size_t hot_eigen_scan_points(int order) { return 40 * (size_t)order * (size_t)order; }
 
-/* The nearest neighbours of point i, by |x_i . x_j|. The lattice is sorted by z, from 1 to 0: only points within `reach`
- * of z, or of -z, can be near. */
+/* The nearest neighbours of point i, by |x_i . x_j|. The lattice is sorted by z, from 1 to 0: only points within
+ * `reach` of z, or of -z, can be near. */
 static void find_neighbours(const hot_eigen_scan *scan, size_t i, double reach, int32_t *list)
 {
     double nearest[HOT_SCAN_NEIGHBOURS];

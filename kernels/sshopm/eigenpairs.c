@@ -113,7 +113,7 @@ static size_t search_from(const search *self, const hot_eigen_tensor *tensor, co
     memcpy(first.x, start, (size_t)self->dim * sizeof *start);
     hot_eigen_evaluate(tensor, &first);
     hot_extremum seek = self->options.seek;
-    /* Odd orders: up from x is down from -x, and the list is by lambda >= 0, so both ways are needed for either kind. */
+    /* Odd orders: up from x is down from -x, and the list is by lambda >= 0, so either kind needs both ways. */
     if (seek != HOT_MINIMA || self->order % 2) {
         point = first;
         hot_eigen_climb(tensor, 1, &point);
@@ -167,7 +167,8 @@ static void search_scan(const search *self, const hot_eigen_tensor *tensor, work
 {
     size_t marked = 0, points = self->scan.points;
     hot_extremum seek = self->options.seek;
-    int both = self->order % 2 || seek == HOT_ALL_PAIRS, up = both || seek == HOT_MAXIMA, down = both || seek == HOT_MINIMA;
+    int both = self->order % 2 || seek == HOT_ALL_PAIRS, up = both || seek == HOT_MAXIMA,
+        down = both || seek == HOT_MINIMA;
     unsigned wanted = (up ? HOT_SCAN_HIGH : 0) | (down ? HOT_SCAN_LOW : 0) | HOT_SCAN_FLAT;
     hot_eigen_scan_mark(&self->scan, tensor, work->scan_values, work->scan_slopes, work->scan_marks);
     for (size_t p = 0; p < points; p++)
@@ -235,7 +236,8 @@ static void thin_continua(const hot_eigen_tensor *tensor, workspace *work)
             continue;
         size_t kept = i + 1;
         for (size_t j = i + 1; j < work->count; j++)
-            if (!work->pairs[j].degenerate || fabs(work->pairs[j].lambda - work->pairs[i].lambda) > 1e-8 * tensor->scale)
+            if (!work->pairs[j].degenerate ||
+                fabs(work->pairs[j].lambda - work->pairs[i].lambda) > 1e-8 * tensor->scale)
                 work->pairs[kept++] = work->pairs[j];
         work->count = kept;
     }
@@ -350,8 +352,8 @@ hot_status hot_eigenpairs_f64(hot_context *context, const hot_sshopm_options *op
         return HOT_OK;
     size_t width = (size_t)dim + 3;
     if (max_pairs > SIZE_MAX / 2 / sizeof(double) / width / count || stride > SIZE_MAX / 2 / sizeof(double) / count)
-        return hot_context_fail(context, HOT_ERROR_MEMORY, "%zu tensors with %zu pairs each are more than memory can hold",
-                                count, max_pairs);
+        return hot_context_fail(context, HOT_ERROR_MEMORY,
+                                "%zu tensors with %zu pairs each are more than memory can hold", count, max_pairs);
     double angle = self.options.same_angle > 0 ? self.options.same_angle : 0.05;
     self.same = 4 * pow(sin(angle * 0.00872664625997164788), 2);
     self.more = !starts;

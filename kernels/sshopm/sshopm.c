@@ -39,8 +39,10 @@ static hot_status read_options(hot_context *context, const hot_sshopm_options *g
     if (options.shift != HOT_SHIFT_ADAPTIVE && options.shift != HOT_SHIFT_FIXED && options.shift != HOT_SHIFT_NONE)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no shift %d", (int)options.shift);
     if (!isfinite(options.alpha) || !isfinite(options.tolerance) || !isfinite(options.change) || options.change < 0)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "shift %g, tolerance %g, change %g: must be finite, and the"
-                                " change not negative", options.alpha, options.tolerance, options.change);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "shift %g, tolerance %g, change %g: must be finite, and the"
+                                " change not negative",
+                                options.alpha, options.tolerance, options.change);
     if (options.max_iterations < 0)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "%d iterations are not possible", options.max_iterations);
     plan->shift = options.shift == HOT_SHIFT_FIXED && options.alpha == 0 ? HOT_SHIFT_NONE : options.shift;

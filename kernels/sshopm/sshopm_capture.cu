@@ -13,7 +13,7 @@
 
 #define HOT_CHART_RECIPROCAL(a) chart_reciprocal(a)
 #define HOT_CHART_SQRT(a) approximate_root(a)
-#define HOT_CHART_RSQRT(a) rsqrtf(a)
+#define HOT_CHART_RSQRT(a) chart_rsqrt(a)
 
 namespace {
 
@@ -21,12 +21,16 @@ enum {
     CAPTURE_THREADS = 192,
     CAPTURE_TENSORS = 32, /* of a block, at most */
     CAPTURE_PAIRS = 4096, /* tensors x starts of a block, at most */
+    CAPTURE_CHOOSERS = 8, /* threads that choose a tensor's maxima */
     CAPTURE_FOUND = 24,   /* refined candidates of a tensor, when there are as many tensors as can be */
     CAPTURE_STEPS = 8,    /* of refinement: what takes longer is not listed */
     CAPTURE_CARRIED = 640,
-    CAPTURE_FEW = 8,      /* starts of a warp that it gives away when there are no others left: in the block, */
+    /* Starts of a warp that it gives away when there are no others left: in small batches to a pool of the block, in
+     * large ones to the second kernel; and how many steps are made there between two looks. */
+    CAPTURE_FEW = 16,
     CAPTURE_LAST = CAPTURE_FEW * CAPTURE_THREADS / 32,
-    CAPTURE_FEWER = 16,   /* and to the second kernel */
+    CAPTURE_LAST_STEPS = 8,
+    CAPTURE_LEFT_STEPS = 16,
     CAPTURE_OWN = 255     /* no maximum; of a tensor: none is looked for */
 };
 enum { CAPTURE_LISTED_4 = 8, CAPTURE_LISTED_6 = 9, CAPTURE_LISTED_8 = 10 }; /* candidates of a band of rows */
@@ -53,7 +57,6 @@ struct capture_constants {
     unsigned shift;       /* a block takes 2^shift tensors */
     unsigned pitch;       /* starts of a tensor, rounded up to fours */
     unsigned parts;       /* of 64 starts each */
-    unsigned few;         /* starts that a warp gives away */
     unsigned processors;
     capture_lefts *left;  /* NULL: starts are not left over */
     void *records;        /* count of the order's record */
@@ -64,27 +67,10 @@ struct capture_constants {
 
 size_t capture_blocks(size_t count, unsigned shift) { return (count + ((size_t)1 << shift) - 1) >> shift; }
 
-#define HOT_ORDER 4
-#define HOT_STEP(name) capture4_##name
-#define HOT_CHART(name) capture4_##name
-#include "sshopm_capture.cuh"
-#undef HOT_ORDER
-#undef HOT_STEP
-#undef HOT_CHART
-#define HOT_ORDER 6
-#define HOT_STEP(name) capture6_##name
-#define HOT_CHART(name) capture6_##name
-#include "sshopm_capture.cuh"
-#undef HOT_ORDER
-#undef HOT_STEP
-#undef HOT_CHART
-#define HOT_ORDER 8
-#define HOT_STEP(name) capture8_##name
-#define HOT_CHART(name) capture8_##name
-#include "sshopm_capture.cuh"
-#undef HOT_ORDER
-#undef HOT_STEP
-#undef HOT_CHART
+#define HOT_STEP(name) HOT_JOIN(HOT_JOIN(capture, HOT_ORDER), _##name)
+#define HOT_CHART(name) HOT_STEP(name)
+#define HOT_ORDER_TEMPLATE "sshopm/sshopm_capture.cuh"
+#include "../common/orders.h"
 
 /* How many tensors a block takes, as a power of two: of few tensors fewer, so that every multiprocessor has some. */
 unsigned capture_shift(const hot_sshopm_plan &plan, unsigned processors)
@@ -102,7 +88,7 @@ size_t record_bytes(int order)
 
 size_t left_bytes(const hot_sshopm_plan &plan, unsigned shift)
 {
-    const size_t starts = capture_blocks(plan.count, shift) * (CAPTURE_FEWER * CAPTURE_THREADS / 32);
+    const size_t starts = capture_blocks(plan.count, shift) * CAPTURE_LAST;
     return (sizeof(capture_lefts) + starts * sizeof(capture_start) + 255) / 256 * 256;
 }
 
@@ -135,10 +121,8 @@ hot_status hot_sshopm_capture_launch(hot_context *context, const hot_sshopm_plan
     constants.pitch = ((unsigned)plan->starts + 3) / 4 * 4;
     constants.parts = ((unsigned)plan->starts + 63) / 64;
     constants.quads = plan->starts % 4 == 0 && ((size_t)plan->lambda | (size_t)plan->x) % 16 == 0;
-    constants.few = CAPTURE_FEW;
     const size_t room = hot_sshopm_capture_room(plan, tables->processors);
     if (room > 0 && room <= tables->room_bytes) {
-        constants.few = CAPTURE_FEWER;
         constants.left = (capture_lefts *)tables->room;
         constants.records = (char *)tables->room + left_bytes(*plan, constants.shift);
     }

@@ -68,7 +68,8 @@ struct HOT_CHART(record) {
 #include "sshopm_capture_starts.cuh"
 
 static __global__ void __launch_bounds__(CAPTURE_THREADS, HOT_JOIN(CAPTURE_RESIDENT_, HOT_ORDER))
-    HOT_CHART(capture)(const __grid_constant__ hot_sshopm_plan plan, const __grid_constant__ capture_constants constants,
+    HOT_CHART(capture)(const __grid_constant__ hot_sshopm_plan plan,
+                       const __grid_constant__ capture_constants constants,
                        const __grid_constant__ HOT_STEP(table) table)
 {
     extern __shared__ float4 capture_memory[];
@@ -109,24 +110,25 @@ static __global__ void __launch_bounds__(CAPTURE_THREADS, HOT_JOIN(CAPTURE_RESID
         HOT_CHART(refine)(constants, block, block.candidate[i]);
     HOT_CHART(expand)(constants.chart, block, count); /* for the warps that have no candidate to begin with */
     __syncthreads();
-    if (t < count && block.state[t] == CAPTURE_LIVE)
-        HOT_CHART(choose)(constants, block, t);
+    HOT_CHART(choose)(constants, block, count);
     __syncthreads();
     HOT_CHART(measure)(plan, block, first);
     __syncthreads();
     HOT_CHART(all)(plan, constants, block, first, count);
     __syncthreads();
-#pragma unroll 1
-    for (int last = 0; last < (constants.left ? 1 : 2); last++) {
-        HOT_CHART(rest)(plan, constants, block, first, last);
+    HOT_CHART(rest)(plan, constants, block, first, 0);
+    __syncthreads();
+    if (constants.left) {
+        HOT_CHART(record_slow)(constants, block, first);
+    } else {
+        HOT_CHART(rest)(plan, constants, block, first, 1);
         __syncthreads();
     }
-    if (constants.left)
-        HOT_CHART(record_slow)(constants, block, first);
     HOT_CHART(write)(plan, constants, block, first, count);
 }
 
-static cudaError_t HOT_CHART(capture_launch)(const hot_sshopm_plan &plan, const capture_constants &given, cudaStream_t stream)
+static cudaError_t HOT_CHART(capture_launch)(const hot_sshopm_plan &plan, const capture_constants &given,
+                                             cudaStream_t stream)
 {
     capture_constants constants = given;
     HOT_STEP(table) table;
@@ -135,7 +137,8 @@ static cudaError_t HOT_CHART(capture_launch)(const hot_sshopm_plan &plan, const 
     constants.bands = SIDE / constants.rows;
     const size_t blocks = capture_blocks(plan.count, constants.shift);
     const size_t bytes = sizeof(struct HOT_CHART(block)) + plan.starts * sizeof(float2);
-    cudaError_t error = cudaFuncSetAttribute(HOT_CHART(capture), cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    cudaError_t error =
+        cudaFuncSetAttribute(HOT_CHART(capture), cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     if (error != cudaSuccess)
         return error;
     if (constants.left)
@@ -144,8 +147,8 @@ static cudaError_t HOT_CHART(capture_launch)(const hot_sshopm_plan &plan, const 
         return error;
     HOT_CHART(capture)<<<(unsigned)blocks, CAPTURE_THREADS, bytes, stream>>>(plan, constants, table);
     if (constants.left)
-        HOT_CHART(capture_left)<<<constants.processors * HOT_JOIN(CAPTURE_RESIDENT_, HOT_ORDER), CAPTURE_THREADS, 0, stream>>>(
-            plan, constants);
+        HOT_CHART(capture_left)<<<constants.processors * HOT_JOIN(CAPTURE_RESIDENT_, HOT_ORDER), CAPTURE_THREADS, 0,
+                                  stream>>>(plan, constants);
     return cudaGetLastError();
 }
 

@@ -1,5 +1,5 @@
-/* Capture: where a start of SS-HOPM without a shift ends is known long before it is there. Around every maximum m lies a
- * cone that the iteration maps into itself, each point nearer to m; a start that enters it converges to m, and its
+/* Capture: where a start of SS-HOPM without a shift ends is known long before it is there. Around every maximum m lies
+ * a cone that the iteration maps into itself, each point nearer to m; a start that enters it converges to m, and its
  * result is m's, found once.
  *
  * How wide the cone is is measured: steps are made from points around m, in eight directions at distances found by
@@ -11,9 +11,9 @@
  * A start that never enters a cone (a maximum not listed, a minimum below zero, a cycle) goes on until it has converged
  * by itself or is seen to cycle. So the list of maxima need not be complete.
  *
- * A template, after sshopm_chart.h of the same order: HOT_ORDER, HOT_CHART(name), HOT_CHART_RECIPROCAL(a), HOT_CHART_SQRT(a),
- * HOT_CHART_RSQRT(a); without HOT_ORDER, what all orders share. Compiled as C11, for a reference that needs no GPU, and by
- * nvcc. Points and maxima are in the chart's frame. */
+ * A template, after sshopm_chart.h of the same order: HOT_ORDER, HOT_CHART(name), HOT_CHART_RECIPROCAL(a),
+ * HOT_CHART_SQRT(a), HOT_CHART_RSQRT(a); without HOT_ORDER, what all orders share. Compiled as C11, for a reference
+ * that needs no GPU, and by nvcc. Points and maxima are in the chart's frame. */
 
 #ifndef HOT_SSHOPM_CAPTURE_COMMON
 #define HOT_SSHOPM_CAPTURE_COMMON
@@ -52,8 +52,10 @@ enum hot_capture_state { HOT_CAPTURE_GOES_ON, HOT_CAPTURE_CONVERGED, HOT_CAPTURE
  * plane's axes by Duff and others (Building an orthonormal basis, revisited, 2017). */
 HOT_FN void HOT_CHART(way)(const float *m, int k, float *d, float *cosine, float *sine)
 {
-    const float half = 0.70710678f, sign = m[2] < 0 ? -1.0f : 1.0f, a = -HOT_CHART_RECIPROCAL(sign + m[2]), b = m[0] * m[1] * a;
-    const float first = k % 4 == 2 ? 0.0f : (k + 1) % 8 < 3 ? 1.0f : -1.0f, second = k % 4 == 0 ? 0.0f : k < 4 ? 1.0f : -1.0f;
+    const float half = 0.70710678f, sign = m[2] < 0 ? -1.0f : 1.0f;
+    const float a = -HOT_CHART_RECIPROCAL(sign + m[2]), b = m[0] * m[1] * a;
+    const float first = k % 4 == 2 ? 0.0f : (k + 1) % 8 < 3 ? 1.0f : -1.0f;
+    const float second = k % 4 == 0 ? 0.0f : k < 4 ? 1.0f : -1.0f;
     const float x = k % 2 ? first * half : first, y = k % 2 ? second * half : second;
     d[0] = x * (1 + sign * m[0] * m[0] * a) + y * b;
     d[1] = x * sign * b + y * (sign + m[1] * m[1] * a);
@@ -62,15 +64,19 @@ HOT_FN void HOT_CHART(way)(const float *m, int k, float *d, float *cosine, float
     *sine = k % 2 ? (k % 4 == 1 ? 1.0f : -1.0f) : 0.0f;
 }
 
-/* The larger eigenvalue of the step's derivative from its squared stretches in the eight directions: their sum, and their
- * sums times cos 2 phi and sin 2 phi. NaN stays. */
+/* The larger eigenvalue of the step's derivative from its squared stretches in the eight directions: their sum, and
+ * their sums times cos 2 phi and sin 2 phi. NaN stays. */
 HOT_FN float HOT_CHART(rho)(float sum, float cosines, float sines)
 {
-    return HOT_CHART_SQRT((sum + 2 * HOT_CHART_SQRT(fmaf(cosines, cosines, sines * sines))) * (1.0f / HOT_CAPTURE_WAYS));
+    return HOT_CHART_SQRT((sum + 2 * HOT_CHART_SQRT(fmaf(cosines, cosines, sines * sines))) *
+                          (1.0f / HOT_CAPTURE_WAYS));
 }
 
 /* The tangent of half the angle between two maxima, from the cosine of the angle: their cones end before it. */
-HOT_FN float HOT_CHART(halfway)(float cosine) { return HOT_CHART_SQRT((1.0f - cosine) * HOT_CHART_RECIPROCAL(1.0f + cosine)); }
+HOT_FN float HOT_CHART(halfway)(float cosine)
+{
+    return HOT_CHART_SQRT((1.0f - cosine) * HOT_CHART_RECIPROCAL(1.0f + cosine));
+}
 
 /* The squared cosine of a cone's half angle from its tangent; 2, which no point reaches, for none. */
 HOT_FN float HOT_CHART(cosine2)(float tangent)
@@ -136,6 +142,12 @@ HOT_FN enum hot_capture_state HOT_CHART(round)(const float *c, float *u, float *
         turn2 > 1e-12f && (rate > 0 || turn2 < 1e-3f)) {
         const float rest = fminf(rate * HOT_CHART_RECIPROCAL(1.0f - rate),
                                  fminf(0.05f * HOT_CHART_RSQRT(turn2), 1e13f * turn2));
+        *u = fmaf(rest, du, u2);
+        *v = fmaf(rest, dv, v2);
+    } else if (steps > 2 && rate >= 0.9999f && rate < 3.0f && n2 - rate * along <= 0.001f * n2) {
+        /* In line and not getting slower: away from a saddle, or through the narrow place where a maximum and a saddle
+         * have almost met. */
+        const float rest = fminf(16.0f, 0.05f * HOT_CHART_RSQRT(turn2));
         *u = fmaf(rest, du, u2);
         *v = fmaf(rest, dv, v2);
     }

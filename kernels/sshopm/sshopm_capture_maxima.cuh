@@ -1,8 +1,8 @@
 /* Capture on the GPU, from the tensors as they come to the cones of their maxima: a part of sshopm_capture.cuh. */
 
 /* Scales a tensor: its row, its column of the form, and what kind it is. */
-static __device__ __forceinline__ void HOT_CHART(scale)(const chart_constants &constants, struct HOT_CHART(block) &block,
-                                                        unsigned t)
+static __device__ __forceinline__ void HOT_CHART(scale)(const chart_constants &constants,
+                                                        struct HOT_CHART(block) &block, unsigned t)
 {
     float *row = block.row + t * ROW;
     float largest = 0, odd = 0, any = 0;
@@ -29,7 +29,8 @@ static __device__ __forceinline__ void HOT_CHART(scale)(const chart_constants &c
         block.state[t] = any > 0 ? CAPTURE_EXTREME : CAPTURE_ZERO;
         block.factor[t] = largest > 1 ? 0x1p-120f : 0x1p126f;
     } else {
-        const float factor = __uint_as_float((254u << 23) - (__float_as_uint(largest) & 0x7f800000u)), by = factor * 0x1p-10f;
+        const float factor = __uint_as_float((254u << 23) - (__float_as_uint(largest) & 0x7f800000u)),
+                    by = factor * 0x1p-10f;
         const float limit = constants.tolerance * largest * factor;
         block.state[t] = CAPTURE_LIVE;
         block.number[t] = 0;
@@ -53,8 +54,8 @@ static __device__ __forceinline__ void HOT_CHART(scale)(const chart_constants &c
 }
 
 /* The chart's polynomials of the block's tensors: a warp takes every so many of them, a lane a coefficient of each. */
-static __device__ __forceinline__ void HOT_CHART(expand)(const chart_constants &constants, struct HOT_CHART(block) &block,
-                                                         unsigned count)
+static __device__ __forceinline__ void HOT_CHART(expand)(const chart_constants &constants,
+                                                         struct HOT_CHART(block) &block, unsigned count)
 {
     enum { WARPS = CAPTURE_THREADS / 32, EACH = (CAPTURE_TENSORS + WARPS - 1) / WARPS };
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -95,8 +96,8 @@ static __device__ __forceinline__ void HOT_CHART(search)(const HOT_STEP(table) &
 }
 
 /* One candidate to its maximum. */
-static __device__ __forceinline__ void HOT_CHART(refine)(const capture_constants &constants, struct HOT_CHART(block) &block,
-                                                         unsigned candidate)
+static __device__ __forceinline__ void HOT_CHART(refine)(const capture_constants &constants,
+                                                         struct HOT_CHART(block) &block, unsigned candidate)
 {
     const unsigned tensor = candidate >> 9, point = candidate & POINT_BITS;
     const int face = (int)(point / (RING * RING)), place = (int)(point % (RING * RING));
@@ -110,14 +111,15 @@ static __device__ __forceinline__ void HOT_CHART(refine)(const capture_constants
             break;
     if (!(state.peaked && state.value > CAPTURE_NOTHING && state.left < HOT_STEP_LOST))
         return;
-    const unsigned at = atomicAdd(&block.found_count[tensor], 1u), room = CAPTURE_FOUND * CAPTURE_TENSORS >> constants.shift;
+    const unsigned at = atomicAdd(&block.found_count[tensor], 1u),
+                   room = CAPTURE_FOUND * CAPTURE_TENSORS >> constants.shift;
     if (at >= room)
         return;
     const float u = state.u + state.du, v = state.v + state.dv, w = rsqrtf(fmaf(u, u, fmaf(v, v, 1.0f)));
     const float p = u * w, q = v * w;
-    block.found[tensor * (room + 1) + at] =
-        make_float4(face == 0 ? w : face == 1 ? q : p, face == 0 ? p : face == 1 ? w : q, face == 0 ? q : face == 1 ? p : w,
-                    state.value);
+    block.found[tensor * (room + 1) + at] = face == 0   ? make_float4(w, p, q, state.value)
+                                            : face == 1 ? make_float4(q, w, p, state.value)
+                                                        : make_float4(p, q, w, state.value);
 }
 
 /* The higher of two found maxima; of equal ones always the same. */
@@ -126,42 +128,62 @@ static __device__ __forceinline__ float4 HOT_CHART(higher)(float4 a, float4 b)
     return b.w > a.w || (b.w == a.w && (b.x > a.x || (b.x == a.x && (b.y > a.y || (b.y == a.y && b.z > a.z))))) ? b : a;
 }
 
-/* The highest maxima of a tensor, each once. Which they are does not depend on the order in which they were found: a tensor
- * of which more were found than there is room for has none. */
-static __device__ __forceinline__ void HOT_CHART(choose)(const capture_constants &constants, struct HOT_CHART(block) &block,
-                                                         unsigned t)
+/* The highest maxima of each tensor, each once, by eight threads. Which they are does not depend on the order in which
+ * they were found: a tensor of which more were found than there is room for has none. */
+static __device__ __forceinline__ void HOT_CHART(choose)(const capture_constants &constants,
+                                                         struct HOT_CHART(block) &block, unsigned tensors)
 {
-    const unsigned room = CAPTURE_FOUND * CAPTURE_TENSORS >> constants.shift, count = block.found_count[t];
-    const float back = __uint_as_float((254u << 23) - __float_as_uint(block.factor[t]));
-    float4 *found = block.found + t * (room + 1);
-    unsigned kept = 0;
-    if (count > room || block.candidates > CAPTURE_PAIRS / 2)
-        return;
+    const unsigned room = CAPTURE_FOUND * CAPTURE_TENSORS >> constants.shift, group = threadIdx.x / CAPTURE_CHOOSERS;
+    const unsigned own = threadIdx.x % CAPTURE_CHOOSERS;
 #pragma unroll 1
-    for (; kept < KEPT; kept++) {
-        float4 best = make_float4(0, 0, 0, 0);
-        for (unsigned i = 0; i < count; i++)
-            best = HOT_CHART(higher)(best, found[i]);
-        if (!(best.w > 0))
-            break;
-        for (unsigned i = 0; i < count; i++) {
-            const float4 one = found[i];
-            const float cosine = fmaf(best.x, one.x, fmaf(best.y, one.y, best.z * one.z));
-            if (cosine * cosine > CAPTURE_SAME)
-                found[i].w = 0;
+    for (unsigned base = group / 4 * 4; base < tensors; base += CAPTURE_THREADS / CAPTURE_CHOOSERS) {
+        const unsigned t = base + group % 4;
+        const int live = t < tensors && block.state[t] == CAPTURE_LIVE;
+        unsigned count = live ? block.found_count[t] : 0, kept = 0;
+        if (count > room || block.candidates > CAPTURE_PAIRS / 2)
+            count = 0;
+        float4 *found = block.found + t * (room + 1);
+        const float back = live ? __uint_as_float((254u << 23) - __float_as_uint(block.factor[t])) : 0;
+#pragma unroll 1
+        for (unsigned k = 0; k < KEPT; k++) {
+            float4 best = make_float4(0, 0, 0, 0);
+            for (unsigned i = own; i < count; i += CAPTURE_CHOOSERS)
+                best = HOT_CHART(higher)(best, found[i]);
+            HOT_UNROLL
+            for (int step = 1; step < CAPTURE_CHOOSERS; step *= 2) {
+                const float4 other =
+                    make_float4(__shfl_xor_sync(0xffffffffu, best.x, step), __shfl_xor_sync(0xffffffffu, best.y, step),
+                                __shfl_xor_sync(0xffffffffu, best.z, step), __shfl_xor_sync(0xffffffffu, best.w, step));
+                best = HOT_CHART(higher)(best, other);
+            }
+            if (!__any_sync(0xffffffffu, best.w > 0))
+                break;
+            if (!(best.w > 0))
+                continue;
+            for (unsigned i = own; i < count; i += CAPTURE_CHOOSERS) {
+                const float4 one = found[i];
+                const float cosine = fmaf(best.x, one.x, fmaf(best.y, one.y, best.z * one.z));
+                if (cosine * cosine > CAPTURE_SAME)
+                    found[i].w = 0;
+            }
+            if (own == 0) {
+                float m[3];
+                HOT_UNROLL
+                for (int d = 0; d < 3; d++)
+                    m[d] = fmaf(constants.chart.frame[d][0], best.x, fmaf(constants.chart.frame[d][1], best.y,
+                                                                          constants.chart.frame[d][2] * best.z));
+                block.cone[t * KEPT + kept] = make_float4(m[0], m[1], m[2], 2.0f);
+                block.end[t * KEPT + kept] = make_float4(best.x, best.y, best.z, best.w * back * 0x1p10f);
+            }
+            kept++;
         }
-        float m[3];
-        HOT_UNROLL
-        for (int k = 0; k < 3; k++)
-            m[k] = fmaf(constants.chart.frame[k][0], best.x, fmaf(constants.chart.frame[k][1], best.y,
-                                                                  constants.chart.frame[k][2] * best.z));
-        block.cone[t * KEPT + kept] = make_float4(m[0], m[1], m[2], 2.0f);
-        block.end[t * KEPT + kept] = make_float4(best.x, best.y, best.z, best.w * back * 0x1p10f);
+        if (own == 0 && live) {
+            block.number[t] = (unsigned char)kept;
+            const unsigned at = kept ? atomicAdd(&block.maxima, kept) : 0;
+            for (unsigned k = 0; k < kept; k++)
+                block.maximum[at + k] = (unsigned short)(t * KEPT + k);
+        }
     }
-    block.number[t] = (unsigned char)kept;
-    const unsigned at = kept ? atomicAdd(&block.maxima, kept) : 0;
-    for (unsigned k = 0; k < kept; k++)
-        block.maximum[at + k] = (unsigned short)(t * KEPT + k);
 }
 
 /* The cones of the block's maxima. */
@@ -207,7 +229,9 @@ static __device__ __forceinline__ void HOT_CHART(measure)(const hot_sshopm_plan 
         }
         if (way == 0 && i < block.maxima) {
             const float narrow = HOT_CAPTURE_NARROW * rest;
-            block.cone[which].w = HOT_CHART(cosine2)(!(rest > 0) ? 0 : low < 0 ? narrow : HOT_CAPTURE_INNER * block.distance[low]);
+            block.cone[which].w = HOT_CHART(cosine2)(!(rest > 0) ? 0
+                                                     : low < 0   ? narrow
+                                                                 : HOT_CAPTURE_INNER * block.distance[low]);
             if (plan.residual) {
                 const float4 end = block.end[which];
                 block.residual[which] = HOT_CHART(residual)(plan, first + which / KEPT, end.x, end.y, end.z,

@@ -90,8 +90,8 @@ static __device__ __forceinline__ void HOT_CHART(all)(const hot_sshopm_plan &pla
 
 /* A start that has ended by itself: its own result. */
 static __device__ __noinline__ void HOT_CHART(own)(const hot_sshopm_plan &plan, const chart_constants &constants,
-                                                   const float4 *coefficient, size_t tensor, size_t start, float u, float v,
-                                                   float factor, float limit2, int steps)
+                                                   const float4 *coefficient, size_t tensor, size_t start, float u,
+                                                   float v, float factor, float limit2, int steps)
 {
     float c[HOT_PADDED];
     HOT_CHART(load)(coefficient, c);
@@ -128,7 +128,8 @@ static __device__ __forceinline__ void HOT_CHART(rest)(const hot_sshopm_plan &pl
                 }
                 tensor = tag / constants.pitch;
                 if (!last)
-                    from = item < CAPTURE_CARRIED ? block.carried[item] : block.entrance[tag - tensor * constants.pitch];
+                    from = item < CAPTURE_CARRIED ? block.carried[item]
+                                                  : block.entrance[tag - tensor * constants.pitch];
                 HOT_CHART(load)(block.coefficient[tensor], c);
                 u = from.x;
                 v = from.y;
@@ -136,7 +137,7 @@ static __device__ __forceinline__ void HOT_CHART(rest)(const hot_sshopm_plan &pl
             }
         } else if (busy == 0) {
             break;
-        } else if (!last && busy <= constants.few) {
+        } else if (!last && busy <= CAPTURE_FEW) {
             if (constants.left) {
                 unsigned to = lane == 0 ? atomicAdd(&constants.left->count, busy) : 0;
                 to = __shfl_sync(0xffffffffu, to, 0) + __popc(~idle & before);
@@ -154,7 +155,12 @@ static __device__ __forceinline__ void HOT_CHART(rest)(const hot_sshopm_plan &pl
             }
             break;
         }
-        steps += 2;
+        const int count = last ? CAPTURE_LAST_STEPS : 2;
+        float gz;
+#pragma unroll 1
+        for (int step = 2; step < count; step++)
+            HOT_CHART(step)(c, &u, &v, &gz);
+        steps += count;
         const int state = HOT_CHART(round)(c, &u, &v, steps, block.limit2[tensor]);
         const unsigned in = HOT_CHART(cone_of)(block.cone + tensor * KEPT, active ? block.number[tensor] : 0, u, v);
         const unsigned start = tag - tensor * constants.pitch;
@@ -204,13 +210,15 @@ static __device__ __forceinline__ void HOT_CHART(record_slow)(const capture_cons
 
 /* The starts that the blocks have left over, lanes refilled. */
 static __global__ void __launch_bounds__(CAPTURE_THREADS, HOT_JOIN(CAPTURE_RESIDENT_, HOT_ORDER))
-    HOT_CHART(capture_left)(const __grid_constant__ hot_sshopm_plan plan, const __grid_constant__ capture_constants constants)
+    HOT_CHART(capture_left)(const __grid_constant__ hot_sshopm_plan plan,
+                            const __grid_constant__ capture_constants constants)
 {
     const unsigned lane = threadIdx.x % 32, before = (1u << lane) - 1, length = constants.left->count;
     if (length == 0)
         return;
     /* for lanes that never get a start: any that there is */
-    const struct HOT_CHART(record) *record = (const struct HOT_CHART(record) *)constants.records + constants.left->start[0].tensor;
+    const struct HOT_CHART(record) *record =
+        (const struct HOT_CHART(record) *)constants.records + constants.left->start[0].tensor;
     size_t tensor = 0, start = 0;
     int active = 0, drained = 0, steps = 0;
     float c[HOT_PADDED], u = 0, v = 0;
@@ -238,7 +246,12 @@ static __global__ void __launch_bounds__(CAPTURE_THREADS, HOT_JOIN(CAPTURE_RESID
         } else if (busy == 0) {
             break;
         }
-        steps += 2;
+        /* More steps at a time than in the blocks: few starts are left, and they are slow ones. */
+        float gz;
+#pragma unroll 1
+        for (int step = 2; step < CAPTURE_LEFT_STEPS; step++)
+            HOT_CHART(step)(c, &u, &v, &gz);
+        steps += CAPTURE_LEFT_STEPS;
         const int state = HOT_CHART(round)(c, &u, &v, steps, record->limit2);
         const unsigned in = HOT_CHART(cone_of)(record->cone, active ? KEPT : 0, u, v);
         const int alone = active && in == CAPTURE_OWN && (state != HOT_CAPTURE_GOES_ON || steps >= plan.max_iterations);
@@ -262,8 +275,8 @@ static __global__ void __launch_bounds__(CAPTURE_THREADS, HOT_JOIN(CAPTURE_RESID
         if (__any_sync(0xffffffffu, alone)) { /* as above */
             if (alone) {
                 active = 0;
-                HOT_CHART(own)(plan, constants.chart, record->coefficient, tensor, start, u, v, record->factor, record->limit2,
-                               steps);
+                HOT_CHART(own)(plan, constants.chart, record->coefficient, tensor, start, u, v, record->factor,
+                               record->limit2, steps);
             }
             HOT_CHART(load)(record->coefficient, c);
         }
@@ -298,7 +311,8 @@ static __device__ __forceinline__ void HOT_CHART(write)(const hot_sshopm_plan &p
             for (unsigned base = 0; base < starts; base += 128) {
                 const unsigned here = min(starts - base, 128u), four = *(const unsigned *)(ended + base + 4 * lane);
                 if (4 * lane < here) {
-                    const float4 a = end[four & 255u], b = end[four >> 8 & 255u], c = end[four >> 16 & 255u], d = end[four >> 24];
+                    const float4 a = end[four & 255u], b = end[four >> 8 & 255u], c = end[four >> 16 & 255u],
+                                 d = end[four >> 24];
                     if (plan.lambda)
                         ((float4 *)((float *)plan.lambda + row + base))[lane] = make_float4(a.w, b.w, c.w, d.w);
                     stage[3 * lane] = make_float4(a.x, a.y, a.z, b.x);

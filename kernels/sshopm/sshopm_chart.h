@@ -4,10 +4,10 @@
  *   u <- g_x(u, v) / g_z(u, v),    v <- g_y(u, v) / g_z(u, v)
  *
  * with three polynomials of degree m - 1, by Horner 27 fused multiply-adds for m = 4, one reciprocal, two products: no
- * root, no normalisation, half of what shared monomials cost. All starts of a tensor use one chart. So that no direction
- * that data prefer (an axis, a plane of symmetry) lies on the chart's horizon, it is laid in a frame that is turned by
- * one fixed rotation; a point that does come near the horizon is only a large u or v, which floating point takes in its
- * stride; what overflows is iterated again without a chart.
+ * root, no normalisation, half of what shared monomials cost. All starts of a tensor use one chart. So that no
+ * direction that data prefer (an axis, a plane of symmetry) lies on the chart's horizon, it is laid in a frame that is
+ * turned by one fixed rotation; a point that does come near the horizon is only a large u or v, which floating point
+ * takes in its stride; what overflows is iterated again without a chart.
  *
  * A template: HOT_ORDER, HOT_CHART(name). Compiled as C11 for tests and by nvcc. */
 #include "../common/portable.h"

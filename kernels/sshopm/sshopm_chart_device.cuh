@@ -5,13 +5,14 @@
 #include "sshopm_device.cuh"
 
 struct chart_constants {
-    const float *matrix;        /* unique x terms */
+    const float *matrix;        /* unique x terms, and the multiplicities */
     const double *multiplicity; /* unique */
     float frame[3][3];
     float tolerance;
     unsigned per_warp;          /* tensors that a warp takes at a time, at most CHART_SLOTS */
     unsigned part, parts;       /* and how many of their starts, of how many such parts */
     unsigned entrance;          /* starts that a block keeps in the chart (even); 0: too many */
+    int plain;                  /* steps before a start is looked at for the first time, two or more */
     int refill;                 /* idle lanes that are worth a round of new starts */
 };
 
@@ -20,6 +21,13 @@ static __device__ __forceinline__ float chart_reciprocal(float a)
 {
     float result;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(a));
+    return result;
+}
+
+static __device__ __forceinline__ float chart_rsqrt(float a)
+{
+    float result;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(a));
     return result;
 }
 

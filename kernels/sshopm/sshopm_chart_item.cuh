@@ -5,7 +5,8 @@
 #define HOT_TERMS (3 * HOT_ORDER * (HOT_ORDER + 1) / 2)
 #define HOT_PART (HOT_TERMS / 3)
 #define HOT_PADDED ((HOT_TERMS + 3) / 4 * 4)
-#define HOT_QUADS (HOT_PADDED / 4 + (HOT_PADDED / 4 + 1) % 2) /* odd: lanes with different tensors meet in fewer banks */
+/* Odd: lanes with different tensors meet in fewer banks. */
+#define HOT_QUADS (HOT_PADDED / 4 + (HOT_PADDED / 4 + 1) % 2)
 #define HOT_UNIQUE ((HOT_ORDER + 1) * (HOT_ORDER + 2) / 2)
 #define HOT_FORM(name) HOT_CHART(form_##name)
 #define HOT_SCALAR float
@@ -76,8 +77,8 @@ static __device__ __noinline__ void HOT_CHART(plain)(const hot_sshopm_plan &plan
 }
 
 /* The true residual at x, in the caller's units, from the tensor as it came. */
-static __device__ __forceinline__ float HOT_CHART(residual)(const hot_sshopm_plan &plan, size_t tensor, float x, float y,
-                                                            float z, float factor)
+static __device__ __forceinline__ float HOT_CHART(residual)(const hot_sshopm_plan &plan, size_t tensor, float x,
+                                                            float y, float z, float factor)
 {
     float a[HOT_UNIQUE], g[3];
     const float *from = (const float *)plan.tensors + tensor * plan.stride;
@@ -98,7 +99,7 @@ static __device__ __forceinline__ void HOT_CHART(store)(const hot_sshopm_plan &p
                                                         float factor, int iterations, float *stage)
 {
     const size_t at = tensor * plan.starts + start;
-    float inverse = rsqrtf(fmaf(u, u, fmaf(v, v, 1.0f))), p = u * inverse, q = v * inverse, x[3];
+    float inverse = chart_rsqrt(fmaf(u, u, fmaf(v, v, 1.0f))), p = u * inverse, q = v * inverse, x[3];
     HOT_UNROLL
     for (int d = 0; d < 3; d++)
         x[d] = fmaf(constants.frame[0][d], p, fmaf(constants.frame[1][d], q, constants.frame[2][d] * inverse));
@@ -139,8 +140,8 @@ static __device__ __forceinline__ void HOT_CHART(load)(const float4 *from, float
     }
 }
 
-/* lambda and whether the residual is small at (u, v), by one more evaluation; then everything is stored. For a warp whose
- * lanes hold consecutive starts of one tensor (stage not NULL), or for any lanes. */
+/* lambda and whether the residual is small at (u, v), by one more evaluation; then everything is stored. For a warp
+ * whose lanes hold consecutive starts of one tensor (stage not NULL), or for any lanes. */
 static __device__ __forceinline__ void HOT_CHART(finish)(const hot_sshopm_plan &plan, const chart_constants &constants,
                                                          size_t tensor, size_t start, const float *c, float u, float v,
                                                          float factor, float limit2, int steps, float *stage)
@@ -149,10 +150,14 @@ static __device__ __forceinline__ void HOT_CHART(finish)(const hot_sshopm_plan &
     HOT_CHART(step)(c, &nu, &nv, &gz);
     const float q = fmaf(u, u, fmaf(v, v, 1.0f)), inverse2 = chart_reciprocal(q);
     const float lambda = HOT_CHART(normalised)(gz * fmaf(u, nu, fmaf(v, nv, 1.0f)), inverse2);
-    const float du = nu - u, dv = nv - v, twist = u * dv - v * du;
-    const float turn2 = fmaf(twist, twist, fmaf(du, du, dv * dv)) * inverse2 * inverse2;
-    const int small = turn2 * lambda * lambda <= limit2, lost = !(q < 1e24f) || !(fabsf(lambda) < 1e30f);
-    HOT_CHART(store)(plan, constants, tensor, start, u, v, lambda, factor, small ? steps : -steps, stage);
+    const int lost = !(q < 1e24f) || !(fabsf(lambda) < 1e30f);
+    if (plan.iterations) {
+        const float du = nu - u, dv = nv - v, twist = u * dv - v * du;
+        const float turn2 = fmaf(twist, twist, fmaf(du, du, dv * dv)) * inverse2 * inverse2;
+        if (!(turn2 * lambda * lambda <= limit2))
+            steps = -steps;
+    }
+    HOT_CHART(store)(plan, constants, tensor, start, u, v, lambda, factor, steps, stage);
     if (stage) /* other lanes write x for this one */
         __syncwarp();
     if (lost)

@@ -14,7 +14,7 @@ extern const double hot_chart_frame[3][3];
 /* How many coefficients the three polynomials of an order have together: 3 m (m + 1) / 2. */
 size_t hot_chart_terms(int order);
 
-/* matrix[i * terms + j]: coefficient j (polynomial x, then y, then z) += matrix_ij * tensor_i: unique x terms floats. */
+/* matrix[i * terms + j]: coefficient j (polynomial x, then y, then z) += matrix_ij * tensor_i; unique x terms. */
 void hot_chart_matrix(int order, float *matrix);
 
 #ifdef __cplusplus

@@ -124,9 +124,10 @@ static void do_piece(const cpu_job *job, size_t piece, void *scratch)
     size_t tensor = piece / job->pieces, part = piece % job->pieces;
     size_t first = part * job->piece_blocks, last = first + job->piece_blocks;
     last = last < job->blocks ? last : job->blocks;
-    hot_sshopm_scale scale =
-        plan->f64 ? hot_sshopm_scale_f64((const double *)plan->tensors + tensor * plan->stride, plan->unique, job->multiplicity)
-                  : hot_sshopm_scale_f32((const float *)plan->tensors + tensor * plan->stride, plan->unique, job->multiplicity);
+    hot_sshopm_scale scale = plan->f64 ? hot_sshopm_scale_f64((const double *)plan->tensors + tensor * plan->stride,
+                                                              plan->unique, job->multiplicity)
+                                       : hot_sshopm_scale_f32((const float *)plan->tensors + tensor * plan->stride,
+                                                              plan->unique, job->multiplicity);
     if (scale.special) {
         size_t end = last * job->lanes;
         fill_special(plan, scale.special, tensor, first * job->lanes, end < plan->starts ? end : plan->starts);

@@ -1,5 +1,5 @@
-/* SS-HOPM on the GPU: tables, the choice of a design, and the host-level backend, which takes batches of any size through
- * the device in pieces. */
+/* SS-HOPM on the GPU: tables, the choice of a design, and the host-level backend, which takes batches of any size
+ * through the device in pieces. */
 #include <cuda_runtime.h>
 #include <math.h>
 #include <string.h>
@@ -13,7 +13,20 @@
 
 /* ---- The chart kernels, per order ------------------------------------------------------------------------------ */
 
-enum { CHART_SLOTS = 6, CHART_PART = 256, CHART_ENTRANCE = 512 };
+enum {
+    CHART_SLOTS = 5, /* tensors of a warp, at most */
+    CHART_PART = 256,
+    CHART_ENTRANCE = 512,
+    CHART_FIRST = 10, /* steps before a start is looked at for the first time: few have converged sooner */
+    CHART_ROUND = 4,  /* and between two looks */
+    CHART_CYCLE = 40, /* steps after which a return to the last point but one is a cycle */
+    CHART_SLOW = 64,  /* after which a start is looked at more seldom and taken ahead with more care */
+    CHART_LONG = 16,
+    CHART_ENOUGH = 96 /* after which one that still turns by more than .01 goes round for ever */
+};
+/* Blocks per multiprocessor that registers must allow. More, and the operands of the steps meet in the same bank. */
+enum { CHART_CONVERGE_4 = 6, CHART_CONVERGE_6 = 4, CHART_CONVERGE_8 = 3 };
+enum { CHART_REPEAT_4 = 5, CHART_REPEAT_6 = 4, CHART_REPEAT_8 = 3 };
 
 /* A warp's share of the work: tensors first ... and of each the starts start ... */
 struct chart_share {
@@ -22,8 +35,8 @@ struct chart_share {
 };
 
 /* The turn-th share of this warp; 0 when there is none. */
-static __device__ __forceinline__ int chart_take(const hot_sshopm_plan &plan, const chart_constants &constants, size_t turn,
-                                                 chart_share *share)
+static __device__ __forceinline__ int chart_take(const hot_sshopm_plan &plan, const chart_constants &constants,
+                                                 size_t turn, chart_share *share)
 {
     const size_t index = (turn * gridDim.x + blockIdx.x) * 4 + threadIdx.x / 32, group = index / constants.parts;
     share->first = group * constants.per_warp;
@@ -36,29 +49,19 @@ static __device__ __forceinline__ int chart_take(const hot_sshopm_plan &plan, co
     return 1;
 }
 
-/* Shared memory of a warp: the tensors, an end per start, and a row of x for three-way stores. */
+/* Shared memory of a warp: the tensors, an end and a place in the list per start, and a row of x for three-way stores;
+ * whole float4s, so that the next warp's begins with one. */
 static __host__ __device__ __forceinline__ size_t chart_bytes(size_t slots, const chart_constants &constants)
 {
-    return slots + CHART_SLOTS * constants.part * sizeof(float2) + 96 * sizeof(float);
+    const size_t starts = constants.per_warp * constants.part;
+    return (slots + starts * (sizeof(float2) + sizeof(unsigned short)) + 96 * sizeof(float) + 15) / 16 * 16;
 }
 
-#define HOT_ORDER 4
-#define HOT_CHART(name) chart4_##name
-#include "sshopm_chart.cuh"
-#undef HOT_ORDER
-#undef HOT_CHART
-#define HOT_ORDER 6
-#define HOT_CHART(name) chart6_##name
-#include "sshopm_chart.cuh"
-#undef HOT_ORDER
-#undef HOT_CHART
-#define HOT_ORDER 8
-#define HOT_CHART(name) chart8_##name
-#include "sshopm_chart.cuh"
-#undef HOT_ORDER
-#undef HOT_CHART
+#define HOT_CHART(name) HOT_JOIN(HOT_JOIN(chart, HOT_ORDER), _##name)
+#define HOT_ORDER_TEMPLATE "sshopm/sshopm_chart.cuh"
+#include "../common/orders.h"
 
-/* ---- Launching ---------------------------------------------------------------------------------------------------- */
+/* ---- Launching --------------------------------------------------------------------------------------------- */
 
 static int has_chart(int order, int dim) { return dim == 3 && (order == 4 || order == 6 || order == 8); }
 
@@ -89,7 +92,7 @@ hot_status hot_sshopm_tables_create(hot_context *context, int order, int dim, ho
     multiplicity = (double *)hot_context_alloc(context, unique, sizeof *multiplicity);
     exponents = (int *)hot_context_alloc(context, unique, (size_t)dim * sizeof *exponents);
     index = (unsigned char *)hot_context_alloc(context, unique, (size_t)order);
-    chart = (float *)hot_context_alloc(context, unique, terms * sizeof *chart);
+    chart = (float *)hot_context_alloc(context, unique, (terms + 1) * sizeof *chart);
     if (!multiplicity || !exponents || !index || !chart)
         goto cleanup;
     hot_symtensor_multiplicity(order, dim, multiplicity);
@@ -100,19 +103,23 @@ hot_status hot_sshopm_tables_create(hot_context *context, int order, int dim, ho
                 index[i * (size_t)order + (size_t)at++] = (unsigned char)d;
     if (terms)
         hot_chart_matrix(order, chart);
+    for (size_t i = 0; i < unique; i++)
+        chart[unique * terms + i] = (float)multiplicity[i];
     status = hot_cuda_status(context, cudaMalloc((void **)&tables->multiplicity, unique * sizeof(double)), "tables");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMalloc((void **)&tables->index, unique * (size_t)order), "tables");
     if (status == HOT_OK && terms)
-        status = hot_cuda_status(context, cudaMalloc((void **)&tables->chart, unique * terms * sizeof(float)), "tables");
+        status = hot_cuda_status(context, cudaMalloc((void **)&tables->chart, unique * (terms + 1) * sizeof(float)),
+                                 "tables");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMemcpy(tables->multiplicity, multiplicity, unique * sizeof(double),
                                                      cudaMemcpyHostToDevice), "copying tables");
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpy(tables->index, index, unique * (size_t)order, cudaMemcpyHostToDevice),
-                                 "copying tables");
+        status =
+            hot_cuda_status(context, cudaMemcpy(tables->index, index, unique * (size_t)order, cudaMemcpyHostToDevice),
+                            "copying tables");
     if (status == HOT_OK && terms)
-        status = hot_cuda_status(context, cudaMemcpy(tables->chart, chart, unique * terms * sizeof(float),
+        status = hot_cuda_status(context, cudaMemcpy(tables->chart, chart, unique * (terms + 1) * sizeof(float),
                                                      cudaMemcpyHostToDevice), "copying tables");
 cleanup:
     hot_context_free(context, multiplicity);
@@ -141,7 +148,8 @@ hot_status hot_sshopm_tables_room(hot_context *context, const hot_sshopm_plan *p
     cudaFree(tables->room);
     tables->room = NULL;
     tables->room_bytes = 0;
-    hot_status status = hot_cuda_status(context, cudaMalloc(&tables->room, bytes), "memory for starts that are left over");
+    hot_status status =
+        hot_cuda_status(context, cudaMalloc(&tables->room, bytes), "memory for starts that are left over");
     if (status == HOT_OK)
         tables->room_bytes = bytes;
     return status;
@@ -166,35 +174,33 @@ static hot_status launch_chart(hot_context *context, const hot_sshopm_plan *plan
         for (int d = 0; d < 3; d++)
             constants.frame[k][d] = (float)hot_chart_frame[k][d];
     const int processors = tables->processors;
-    /* Few tensors: their starts are dealt out, so that every multiprocessor has some; many: a warp takes as many tensors
-     * as it can keep, so that the wait for the slowest start comes seldom. */
-    const size_t enough = (size_t)processors * 28;
+    /* Few tensors: their starts are dealt out, so that every multiprocessor has some; many: a warp takes as many
+     * tensors as it can keep, so that the wait for the slowest start comes seldom. */
+    const size_t warps = (size_t)processors * 28;
     size_t part = plan->starts < (size_t)CHART_PART ? plan->starts : (size_t)CHART_PART;
-    while (part > 32 && plan->count * ((plan->starts + part - 1) / part) < enough)
+    while (part > 32 && plan->count * ((plan->starts + part - 1) / part) < warps)
         part = (part / 2 + 31) / 32 * 32;
     part = plan->starts > part ? (part + 31) / 32 * 32 : (part + 1) / 2 * 2;
     constants.part = (unsigned)part;
     constants.parts = (unsigned)((plan->starts + part - 1) / part);
-    size_t per_warp = plan->count * constants.parts / (2 * enough);
+    size_t per_warp = plan->count * constants.parts / (2 * warps);
     constants.per_warp = per_warp < 1 ? 1 : per_warp > (size_t)CHART_SLOTS ? (unsigned)CHART_SLOTS : (unsigned)per_warp;
     constants.entrance = plan->starts <= CHART_ENTRANCE ? ((unsigned)plan->starts + 1) / 2 * 2 : 0;
+    constants.plain = plan->exact || plan->max_iterations < CHART_FIRST ? plan->max_iterations : CHART_FIRST;
     constants.refill = 8; /* measured: 4 to 12 are alike, 20 costs 7 % */
     size_t groups = (plan->count + constants.per_warp - 1) / constants.per_warp;
     size_t blocks = (groups * constants.parts + 3) / 4;
     unsigned grid = (unsigned)(blocks < 1u << 30 ? blocks : 1u << 30);
     const int which = plan->order / 2 - 2;
-    if (plan->exact) {
-        kernels[which].repeat<<<grid, 128, 0, stream>>>(*plan, constants);
-        return HOT_OK;
-    }
-    size_t bytes = constants.entrance * sizeof(float2) + 4 * chart_bytes(kernels[which].slots, constants);
+    const chart_kernel kernel = plan->exact ? kernels[which].repeat : kernels[which].converge;
+    const size_t bytes = constants.entrance * sizeof(float2) + 4 * chart_bytes(kernels[which].slots, constants);
     if (bytes > 48 * 1024) {
-        hot_status status = hot_cuda_status(context, cudaFuncSetAttribute((const void *)kernels[which].converge,
+        hot_status status = hot_cuda_status(context, cudaFuncSetAttribute((const void *)kernel,
                                             cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes), "shared memory");
         if (status != HOT_OK)
             return status;
     }
-    kernels[which].converge<<<grid, 128, bytes, stream>>>(*plan, constants);
+    kernel<<<grid, 128, bytes, stream>>>(*plan, constants);
     return HOT_OK;
 }
 
@@ -208,12 +214,13 @@ hot_status hot_sshopm_launch(hot_context *context, const hot_sshopm_plan *plan, 
     int paper = has_chart(plan->order, plan->dim) && !plan->f64 && plan->shift != HOT_SHIFT_ADAPTIVE &&
                 (plan->exact || plan->change > 0) && plan->count < 1u << 31;
     if ((design == HOT_DESIGN_CHART && !chart) || (design == HOT_DESIGN_PAPER && !paper))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "this design does float, dimension 3, orders 4 6 8, %s alone",
-                                design == HOT_DESIGN_CHART ? "no shift, a stop on the residual"
-                                                           : "no adaptive shift, a stop on lambda");
+        return hot_context_fail(
+            context, HOT_ERROR_ARGUMENT, "this design does float, dimension 3, orders 4 6 8, %s alone",
+            design == HOT_DESIGN_CHART ? "no shift, a stop on the residual" : "no adaptive shift, a stop on lambda");
     if (design == HOT_DESIGN_CAPTURE && !capture)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "capture does float, dimension 3, orders 4 6 8, no shift, a stop "
-                                "on the residual, two iterations or more, %d starts or fewer alone", HOT_CAPTURE_STARTS);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "capture does float, dimension 3, orders 4 6 8, no shift, a stop on the residual, two "
+                                "iterations or more, %d starts or fewer alone", HOT_CAPTURE_STARTS);
     if (design == HOT_DESIGN_AUTO)
         design = capture && plan->capture ? HOT_DESIGN_CAPTURE : chart ? HOT_DESIGN_CHART : HOT_DESIGN_GENERAL;
     if (design == HOT_DESIGN_CHART) {
@@ -236,11 +243,14 @@ hot_status hot_sshopm_launch(hot_context *context, const hot_sshopm_plan *plan, 
         cudaGetDevice(&device);
         cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
         if (bytes + 1024 > (size_t)most)
-            return hot_context_fail(context, HOT_ERROR_DEVICE, "tensors of order %d and dimension %d do not fit this GPU's "
-                                    "shared memory; use the CPU", plan->order, plan->dim);
+            return hot_context_fail(context, HOT_ERROR_DEVICE,
+                                    "tensors of order %d and dimension %d do not fit this GPU's shared memory; use the "
+                                    "CPU", plan->order, plan->dim);
         if (bytes > 40000) {
-            hot_status status = hot_cuda_status(context, cudaFuncSetAttribute((const void *)kernel,
-                                                cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes), "shared memory");
+            hot_status status = hot_cuda_status(
+                context,
+                cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
+                "shared memory");
             if (status != HOT_OK)
                 return status;
         }
@@ -251,7 +261,7 @@ hot_status hot_sshopm_launch(hot_context *context, const hot_sshopm_plan *plan, 
     return hot_cuda_status(context, cudaGetLastError(), "starting SS-HOPM");
 }
 
-/* ---- The backend on host arrays ----------------------------------------------------------------------------------- */
+/* ---- The backend on host arrays ------------------------------------------------------------------------------ */
 
 /* What a GPU needs besides the chunks. */
 struct chunk_tables {
@@ -279,7 +289,8 @@ static hot_status begin_chunks(hot_context *context, void *user, void **own)
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMalloc(&self->start, bytes), "memory for starts");
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpy(self->start, plan->start, bytes, cudaMemcpyHostToDevice), "copying starts");
+        status = hot_cuda_status(context, cudaMemcpy(self->start, plan->start, bytes, cudaMemcpyHostToDevice),
+                                 "copying starts");
     if (status == HOT_OK)
         *own = self;
     else
@@ -287,8 +298,8 @@ static hot_status begin_chunks(hot_context *context, void *user, void **own)
     return status;
 }
 
-static hot_status launch_chunk(hot_context *context, void *user, void *own, size_t count, void *const *in, void *const *out,
-                               void *stream)
+static hot_status launch_chunk(hot_context *context, void *user, void *own, size_t count, void *const *in,
+                               void *const *out, void *stream)
 {
     const chunk_tables *self = (const chunk_tables *)own;
     hot_sshopm_plan piece = *(const hot_sshopm_plan *)user;

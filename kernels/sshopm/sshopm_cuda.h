@@ -13,12 +13,12 @@ extern "C" {
 typedef enum hot_sshopm_design {
     HOT_DESIGN_AUTO = 0, /* the fastest that does what the plan asks */
     HOT_DESIGN_GENERAL,  /* a thread per start; any shape, precision, shift */
-    HOT_DESIGN_PAPER,    /* Ballard, Kolda, Plantenga 2011: a block per tensor, a thread per start, the tensor in shared
-                            memory, loops unrolled. Dimension 3, orders 4 6 8, float, no adaptive shift */
-    HOT_DESIGN_CHART,    /* every start iterated in a chart, lanes refilled as they converge. Dimension 3, orders 4 6 8,
-                            float, no shift */
-    HOT_DESIGN_CAPTURE   /* maxima first; a start goes on until it is in the cone of one (sshopm_capture.h). As CHART, with
-                            at most 1024 starts */
+    HOT_DESIGN_PAPER,    /* Ballard, Kolda, Plantenga 2011: a block per tensor, a thread per start, the tensor in
+                            shared memory, loops unrolled. Dimension 3, orders 4 6 8, float, no adaptive shift */
+    HOT_DESIGN_CHART,    /* every start iterated in a chart, lanes refilled as they converge. Dimension 3, orders
+                            4 6 8, float, no shift */
+    HOT_DESIGN_CAPTURE   /* maxima first; a start goes on until it is in the cone of one (sshopm_capture.h). As CHART,
+                            with at most 1024 starts */
 } hot_sshopm_design;
 
 /* What the kernels need of a shape, made once: on the device. */
@@ -26,7 +26,7 @@ typedef struct hot_sshopm_tables {
     double *multiplicity;   /* unique */
     unsigned char *index;   /* unique x order: the index tuple of each class */
     int processors;         /* of the GPU that they are on */
-    float *chart;           /* unique x chart terms; NULL unless dimension 3, order 4 6 8 */
+    float *chart;           /* unique x chart terms, then the multiplicities; NULL unless dimension 3, order 4 6 8 */
     void *room;             /* for what a launch leaves to its second kernel: hot_sshopm_tables_room; may be NULL */
     size_t room_bytes;
 } hot_sshopm_tables;
@@ -34,12 +34,13 @@ typedef struct hot_sshopm_tables {
 hot_status hot_sshopm_tables_create(hot_context *context, int order, int dim, hot_sshopm_tables *tables);
 void hot_sshopm_tables_destroy(hot_sshopm_tables *tables);
 
-/* Gets the room that launches of HOT_DESIGN_CAPTURE of up to plan->count tensors can use. Two launches that run at once need
- * tables of their own. */
+/* Gets the room that launches of HOT_DESIGN_CAPTURE of up to plan->count tensors can use. Two launches that run at once
+ * need tables of their own. */
 hot_status hot_sshopm_tables_room(hot_context *context, const hot_sshopm_plan *plan, hot_sshopm_tables *tables);
 
-/* Launches the plan, whose pointers are all on the device, on `stream` (a cudaStream_t; NULL = the default one). `start`
- * holds unit vectors. Returns when launched. HOT_ERROR_ARGUMENT when the design cannot do what the plan asks. */
+/* Launches the plan, whose pointers are all on the device, on `stream` (a cudaStream_t; NULL = the default one).
+ * `start` holds unit vectors. Returns when launched. HOT_ERROR_ARGUMENT when the design cannot do what the plan
+ * asks. */
 hot_status hot_sshopm_launch(hot_context *context, const hot_sshopm_plan *plan, const hot_sshopm_tables *tables,
                              hot_sshopm_design design, void *stream);
 

@@ -27,8 +27,9 @@ template <typename T> struct thread_item {
 };
 
 template <typename T>
-static __device__ __forceinline__ void store_result(const hot_sshopm_plan &plan, const thread_item<T> &item, size_t start,
-                                                    const T *x, int n, T lambda, T residual, int iterations)
+static __device__ __forceinline__ void store_result(const hot_sshopm_plan &plan, const thread_item<T> &item,
+                                                    size_t start, const T *x, int n, T lambda, T residual,
+                                                    int iterations)
 {
     size_t at = item.at + start;
     if (plan.lambda)
@@ -67,10 +68,11 @@ static __device__ __forceinline__ double warp_largest(double value)
     return value;
 }
 
-/* All threads of a block: the scaled tensor into shared memory. Returns 0, 1 (zero) or 2 (NaN or Inf); the same for all. */
+/* All threads of a block: the scaled tensor into shared memory. Returns 0, 1 (zero) or 2 (NaN or Inf); the same for
+ * all. */
 template <typename T>
-static __device__ int scale_in_block(const hot_sshopm_plan &plan, const thread_tables &tables, const T *from, size_t tensor,
-                                     T *values, thread_item<T> *item)
+static __device__ int scale_in_block(const hot_sshopm_plan &plan, const thread_tables &tables, const T *from,
+                                     size_t tensor, T *values, thread_item<T> *item)
 {
     __shared__ double block_largest[32];
     double largest = 0, all = 0;
@@ -113,8 +115,8 @@ static __device__ int scale_in_block(const hot_sshopm_plan &plan, const thread_t
     return 0;
 }
 
-/* Any shape: the sums over index classes, from the table of index tuples. For the adaptive shift the Hessian's trace and
- * squares bound its smallest eigenvalue (Samuelson), as on the CPU. */
+/* Any shape: the sums over index classes, from the table of index tuples. For the adaptive shift the Hessian's trace
+ * and squares bound its smallest eigenvalue (Samuelson), as on the CPU. */
 template <typename T>
 static __device__ __noinline__ T general_evaluate(const hot_sshopm_plan &plan, const thread_tables &tables, const T *a,
                                                   const T *x, T *g, int adaptive, T margin)

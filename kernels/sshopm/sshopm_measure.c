@@ -13,7 +13,8 @@ double hot_sshopm_flops(int order)
 }
 
 #if !defined(HOT_HAVE_CUDA) || !HOT_HAVE_CUDA
-hot_status hot_sshopm_bench_create(hot_context *context, int order, size_t count, size_t starts, hot_sshopm_bench **bench)
+hot_status hot_sshopm_bench_create(hot_context *context, int order, size_t count, size_t starts,
+                                   hot_sshopm_bench **bench)
 {
     (void)order, (void)count, (void)starts;
     *bench = NULL;

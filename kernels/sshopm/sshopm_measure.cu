@@ -17,6 +17,7 @@ struct hot_sshopm_bench {
     float *sample_residual;                   /* on the device, for the sample */
     int32_t *sample_iterations;
     double *limits;                           /* sample x starts x 3, on the host */
+    int32_t *limit_steps;                     /* sample x starts, there; negative: has no limit */
 };
 
 static uint64_t next_bits(uint64_t *state)
@@ -74,6 +75,7 @@ static hot_status make_limits(hot_context *context, hot_sshopm_bench *bench, con
 {
     size_t values = bench->sample * bench->unique, results = bench->sample * bench->starts;
     double *wide = (double *)hot_context_alloc(context, values, sizeof *wide), *device[3] = {NULL, NULL, NULL};
+    int32_t *steps = bench->sample_iterations;
     hot_status status = wide ? HOT_OK : HOT_ERROR_MEMORY;
     for (size_t i = 0; status == HOT_OK && i < values; i++)
         wide[i] = tensors[i];
@@ -81,20 +83,26 @@ static hot_status make_limits(hot_context *context, hot_sshopm_bench *bench, con
     for (int k = 0; k < 3 && status == HOT_OK; k++)
         status = hot_cuda_status(context, cudaMalloc((void **)&device[k], sizes[k] * sizeof(double)), "memory");
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpy(device[0], wide, values * sizeof(double), cudaMemcpyHostToDevice), "copy");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpy(device[1], starts, sizes[1] * sizeof(double), cudaMemcpyHostToDevice),
+        status = hot_cuda_status(context, cudaMemcpy(device[0], wide, values * sizeof(double), cudaMemcpyHostToDevice),
                                  "copy");
+    if (status == HOT_OK)
+        status = hot_cuda_status(
+            context, cudaMemcpy(device[1], starts, sizes[1] * sizeof(double), cudaMemcpyHostToDevice), "copy");
     hot_sshopm_plan plan;
     memset(&plan, 0, sizeof plan);
     plan.shift = HOT_SHIFT_NONE, plan.sign = 1, plan.tolerance = 1e-11, plan.max_iterations = 100000;
     plan.order = bench->order, plan.dim = 3, plan.unique = plan.stride = bench->unique, plan.count = bench->sample;
     plan.starts = bench->starts, plan.f64 = 1, plan.tensors = device[0], plan.start = device[1], plan.x = device[2];
+    plan.iterations = steps;
     if (status == HOT_OK)
         status = hot_sshopm_launch(context, &plan, &bench->tables, HOT_DESIGN_GENERAL, NULL);
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMemcpy(bench->limits, device[2], sizes[2] * sizeof(double),
                                                      cudaMemcpyDeviceToHost), "limits in double");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context,
+                                 cudaMemcpy(bench->limit_steps, steps, results * sizeof *steps, cudaMemcpyDeviceToHost),
+                                 "limits in double");
     for (int k = 0; k < 3; k++)
         cudaFree(device[k]);
     hot_context_free(context, wide);
@@ -123,7 +131,8 @@ hot_status hot_sshopm_bench_create(hot_context *context, int order, size_t count
     wide_starts = (double *)hot_context_alloc(context, starts, 3 * sizeof *wide_starts);
     narrow_starts = (float *)hot_context_alloc(context, starts, 3 * sizeof *narrow_starts);
     bench->limits = (double *)hot_context_alloc(context, bench->sample * starts, 3 * sizeof *bench->limits);
-    if (status == HOT_OK && (!tensors || !wide_starts || !narrow_starts || !bench->limits))
+    bench->limit_steps = (int32_t *)hot_context_alloc(context, bench->sample, starts * sizeof *bench->limit_steps);
+    if (status == HOT_OK && (!tensors || !wide_starts || !narrow_starts || !bench->limits || !bench->limit_steps))
         status = HOT_ERROR_MEMORY;
     if (status != HOT_OK)
         goto cleanup;
@@ -132,11 +141,13 @@ hot_status hot_sshopm_bench_create(hot_context *context, int order, size_t count
     hot_starts_random(7, 3, starts, wide_starts);
     for (size_t i = 0; i < 3 * starts; i++)
         wide_starts[i] = narrow_starts[i] = (float)wide_starts[i];
-    status = hot_cuda_status(context, cudaMalloc((void **)&bench->tensors, count * bench->unique * sizeof(float)), "memory");
+    status =
+        hot_cuda_status(context, cudaMalloc((void **)&bench->tensors, count * bench->unique * sizeof(float)), "memory");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMalloc((void **)&bench->start, 3 * starts * sizeof(float)), "memory");
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMalloc((void **)&bench->lambda, count * starts * sizeof(float)), "memory");
+        status =
+            hot_cuda_status(context, cudaMalloc((void **)&bench->lambda, count * starts * sizeof(float)), "memory");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMalloc((void **)&bench->x, 3 * count * starts * sizeof(float)), "memory");
     if (status == HOT_OK)
@@ -176,6 +187,7 @@ void hot_sshopm_bench_destroy(hot_context *context, hot_sshopm_bench **bench)
     cudaFree((*bench)->sample_residual);
     cudaFree((*bench)->sample_iterations);
     hot_context_free(context, (*bench)->limits);
+    hot_context_free(context, (*bench)->limit_steps);
     hot_context_free(context, *bench);
     *bench = NULL;
 }
@@ -184,7 +196,8 @@ void hot_sshopm_bench_destroy(hot_context *context, hot_sshopm_bench **bench)
 static hot_status judge(hot_context *context, hot_sshopm_bench *bench, hot_sshopm_plan plan, hot_sshopm_design design,
                         hot_sshopm_figure *figure)
 {
-    size_t results = bench->sample * bench->starts, near = 0, settled = 0;
+    size_t results = bench->sample * bench->starts, near = 0, settled = 0, limited = 0, near_limit = 0,
+           settled_limit = 0;
     double steps = 0;
     float *x = (float *)hot_context_alloc(context, results, 3 * sizeof *x);
     float *residual = (float *)hot_context_alloc(context, results, sizeof *residual);
@@ -198,7 +211,8 @@ static hot_status judge(hot_context *context, hot_sshopm_bench *bench, hot_sshop
     if (status == HOT_OK)
         status = hot_sshopm_launch(context, &plan, &bench->tables, design, NULL);
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpy(x, bench->x, results * 3 * sizeof *x, cudaMemcpyDeviceToHost), "results");
+        status = hot_cuda_status(context, cudaMemcpy(x, bench->x, results * 3 * sizeof *x, cudaMemcpyDeviceToHost),
+                                 "results");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMemcpy(residual, bench->sample_residual, results * sizeof *residual,
                                                      cudaMemcpyDeviceToHost), "results");
@@ -209,13 +223,21 @@ static hot_status judge(hot_context *context, hot_sshopm_bench *bench, hot_sshop
     for (size_t i = 0; i < results && status == HOT_OK; i++) {
         const double *y = bench->limits + 3 * i;
         double dot = fabs(x[3 * i] * y[0] + x[3 * i + 1] * y[1] + x[3 * i + 2] * y[2]);
-        near += dot >= cosine && dot < 1.001;
-        settled += residual[i] <= 1e-5f;
+        const size_t is_near = dot >= cosine && dot < 1.001, is_settled = residual[i] <= 1e-5f,
+                     has_limit = bench->limit_steps[i] >= 0;
+        near += is_near;
+        settled += is_settled;
+        limited += has_limit;
+        near_limit += is_near && has_limit;
+        settled_limit += is_settled && has_limit;
         steps += abs(iterations[i]);
     }
     if (status == HOT_OK) {
         figure->agreement = (double)near / (double)results;
         figure->settled = (double)settled / (double)results;
+        figure->limited = (double)limited / (double)results;
+        figure->limited_agreement = (double)near_limit / (double)(limited > 0 ? limited : 1);
+        figure->limited_settled = (double)settled_limit / (double)(limited > 0 ? limited : 1);
         figure->iterations = steps / (double)results;
     }
     hot_context_free(context, x);
@@ -246,14 +268,21 @@ hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, h
         status = hot_sshopm_launch(context, &plan, &bench->tables, design, NULL);
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaDeviceSynchronize(), "warm-up");
+    /* What is short is called many times in one graph: between two events the wait for the host would be measured. */
+    cudaStream_t stream = NULL;
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t calls = NULL;
     double spent = 0;
-    int launches = 1; /* between two events: many of what is short, or the wait for the host would be measured */
+    int launches = 1;
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaStreamCreate(&stream), "stream");
     while (status == HOT_OK && figure->repeats < REPEATS && (figure->repeats < 5 || spent < seconds)) {
-        status = hot_cuda_status(context, cudaEventRecord(begin), "event");
-        for (int k = 0; k < launches && status == HOT_OK; k++)
-            status = hot_sshopm_launch(context, &plan, &bench->tables, design, NULL);
+        status = hot_cuda_status(context, cudaEventRecord(begin, stream), "event");
         if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaEventRecord(end), "event");
+            status = calls ? hot_cuda_status(context, cudaGraphLaunch(calls, stream), "launching a graph")
+                           : hot_sshopm_launch(context, &plan, &bench->tables, design, stream);
+        if (status == HOT_OK)
+            status = hot_cuda_status(context, cudaEventRecord(end, stream), "event");
         if (status == HOT_OK)
             status = hot_cuda_status(context, cudaEventSynchronize(end), "SS-HOPM");
         if (status == HOT_OK)
@@ -262,10 +291,20 @@ hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, h
             break;
         spent += 1e-3 * times[figure->repeats];
         times[figure->repeats] /= (float)launches;
-        if (launches == 1 && times[figure->repeats] < 0.1f)
-            launches = 20;
-        else
+        if (launches > 1 || !(times[figure->repeats] < 0.1f)) {
             figure->repeats++;
+            continue;
+        }
+        launches = 20;
+        status = hot_cuda_status(context, cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "graph");
+        for (int k = 0; k < launches && status == HOT_OK; k++)
+            status = hot_sshopm_launch(context, &plan, &bench->tables, design, stream);
+        if (status == HOT_OK)
+            status = hot_cuda_status(context, cudaStreamEndCapture(stream, &graph), "graph");
+        if (status == HOT_OK)
+            status = hot_cuda_status(context, cudaGraphInstantiate(&calls, graph, 0), "graph");
+        for (int k = 0; k < 2 && status == HOT_OK; k++) /* the first one is slow */
+            status = hot_cuda_status(context, cudaGraphLaunch(calls, stream), "launching a graph");
     }
     if (status == HOT_OK) {
         std::sort(times, times + figure->repeats);
@@ -273,6 +312,12 @@ hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, h
         figure->fastest = 1e-3 * times[0];
         status = judge(context, bench, plan, design, figure);
     }
+    if (calls)
+        cudaGraphExecDestroy(calls);
+    if (graph)
+        cudaGraphDestroy(graph);
+    if (stream)
+        cudaStreamDestroy(stream);
     cudaEventDestroy(begin);
     cudaEventDestroy(end);
     return status;

@@ -65,14 +65,17 @@ template <int M> static __device__ __forceinline__ void paper_vector(const float
             const int k0 = M - s, k1 = s - t, k2 = t;
             const float value = a[s * (s + 1) / 2 + t];
             if (k0 > 0)
-                y[0] += paper_power<M>(paper_power<M>(paper_power<M>(times.value[s * (s + 1) / 2 + t] * value, x[0], k0 - 1),
-                                                      x[1], k1), x[2], k2);
+                y[0] += paper_power<M>(
+                    paper_power<M>(paper_power<M>(times.value[s * (s + 1) / 2 + t] * value, x[0], k0 - 1), x[1], k1),
+                    x[2], k2);
             if (k1 > 0)
-                y[1] += paper_power<M>(paper_power<M>(paper_power<M>(times.value[(s - 1) * s / 2 + t] * value, x[0], k0),
-                                                      x[1], k1 - 1), x[2], k2);
+                y[1] += paper_power<M>(
+                    paper_power<M>(paper_power<M>(times.value[(s - 1) * s / 2 + t] * value, x[0], k0), x[1], k1 - 1),
+                    x[2], k2);
             if (k2 > 0)
-                y[2] += paper_power<M>(paper_power<M>(paper_power<M>(times.value[(s - 1) * s / 2 + t - 1] * value, x[0], k0),
-                                                      x[1], k1), x[2], k2 - 1);
+                y[2] += paper_power<M>(
+                    paper_power<M>(paper_power<M>(times.value[(s - 1) * s / 2 + t - 1] * value, x[0], k0), x[1], k1),
+                    x[2], k2 - 1);
         }
 }
 

@@ -220,7 +220,8 @@ hot_status hot_sshopm_ref(hot_context *context, void *job)
             if (plan->iterations)
                 plan->iterations[at] = out.iterations;
         }
-        if (t % 64 == 0 && (status = hot_context_progress(context, "eigenpairs", (double)t / (double)plan->count)) != HOT_OK)
+        if (t % 64 == 0 &&
+            (status = hot_context_progress(context, "eigenpairs", (double)t / (double)plan->count)) != HOT_OK)
             goto cleanup;
     }
 cleanup:

@@ -1,5 +1,5 @@
-/* The unrolled shapes: includes HOT_SHAPE_TEMPLATE for each, and lists them. To add one: an include here and a line in the
- * list (dimension 3 and an even order, or order 3 or 4); 0, 0 is the general version. */
+/* The unrolled shapes: includes HOT_SHAPE_TEMPLATE for each, and lists them. To add one: an include here and a line in
+ * the list (dimension 3 and an even order, or order 3 or 4); 0, 0 is the general version. */
 #define HOT_ORDER 2
 #define HOT_DIM 3
 #include HOT_SHAPE_TEMPLATE

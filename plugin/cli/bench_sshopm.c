@@ -139,6 +139,7 @@ static hot_status bench_gpu(hot_context *context, const bench_options *options, 
         row->item = "tensors";
         row->flops = hot_sshopm_flops(order) * figure.iterations * (double)count * (double)starts;
         bench_note(row, "agreement", figure.agreement);
+        bench_note(row, "agreement where there is a limit", figure.limited_agreement);
         bench_note(row, "residual <= 1e-5", figure.settled);
         bench_note(row, "iterations", figure.iterations);
     }

@@ -25,13 +25,15 @@ typedef struct hot_sshopm_options {
     double tolerance;    /* stop when ||A x^(m-1) - lambda x|| <= tolerance * scale of A (its largest |value| times
                             multiplicity); 0 = the precision's default (f32 1e-6, f64 1e-13); negative = never stop,
                             run max_iterations exactly */
-    double change;       /* > 0: stop instead when |lambda - previous lambda| <= change * max(1, |lambda|), as the paper does */
+    double change;       /* > 0: stop instead when |lambda - previous lambda| <= change * max(1, |lambda|), as the
+                            paper does */
     int max_iterations;  /* 0 = 1000 */
-    double same_angle;   /* eigenpairs: pairs closer than this (degrees, up to sign for even orders) are one; 0 = 0.05 */
-    int capture;         /* 1: a start may be settled as soon as it is known where it ends (on the GPU, f32, dimension 3,
-                            orders 4 6 8, no shift, a stop on the residual; elsewhere every start is iterated). Of the
-                            starts about 1 in 10,000 is settled wrongly; what has not settled after 64 to 96 steps is
-                            given up */
+    double same_angle;   /* eigenpairs: pairs closer than this (degrees, up to sign for even orders) are one;
+                            0 = 0.05 */
+    int capture;         /* 1: a start may be settled as soon as it is known where it ends (on the GPU, f32, dimension
+                            3, orders 4 6 8, no shift, a stop on the residual; elsewhere every start is iterated). Of
+                            the starts about 1 in 10,000 is settled wrongly; what has not settled after 64 to 112
+                            steps is given up */
 } hot_sshopm_options;
 
 /* count x start_count iterations: every tensor from every start, one result each, nothing merged.
@@ -40,8 +42,8 @@ typedef struct hot_sshopm_options {
  * starts: start_count x dim, shared by all tensors; need not be normalised.
  * Out, each may be NULL: lambda (count x start_count), x (count x start_count x dim), residual (count x start_count,
  * ||A x^(m-1) - lambda x||, absolute), iterations (count x start_count; negative: stopped without converging, its
- * absolute value is the number of steps made). For even orders x is defined up to its sign. A tensor with NaN or Inf gives NaN and iterations 0 and does not touch
- * its neighbours; a zero tensor gives lambda 0 and x = start.
+ * absolute value is the number of steps made). For even orders x is defined up to its sign. A tensor with NaN or Inf
+ * gives NaN and iterations 0 and does not touch its neighbours; a zero tensor gives lambda 0 and x = start.
  * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. Results do not depend on the
  * number of threads. */
 HOT_API hot_status hot_sshopm_f64(hot_context *context, const hot_sshopm_options *options, int order, int dim,
