@@ -26,6 +26,7 @@ typedef struct window {
     hot_renderer *renderer;
     hot_overlay *overlay;
     hot_input input;
+    double pointer[2];      /* where it was at the last move that was read, in pixels; below 0: none yet */
     double ratio;           /* pixel_ratio as the user set it, without the content scale */
     int redraw;             /* something changed since the last picture */
     int described;          /* a voxel was clicked once: the panel has been shown */
@@ -211,6 +212,8 @@ static void on_move(GLFWwindow *handle, double x, double y)
 {
     window *view = glfwGetWindowUserPointer(handle);
     to_pixels(handle, &x, &y);
+    view->pointer[0] = x;
+    view->pointer[1] = y;
     answer(view, hot_input_move(&view->input, *view->scene, view->state, x, y));
 }
 
@@ -221,12 +224,15 @@ static void on_button(GLFWwindow *handle, int button, int action, int mods)
     const int ours = button == GLFW_MOUSE_BUTTON_LEFT     ? HOT_BUTTON_LEFT
                      : button == GLFW_MOUSE_BUTTON_RIGHT  ? HOT_BUTTON_RIGHT
                      : button == GLFW_MOUSE_BUTTON_MIDDLE ? HOT_BUTTON_MIDDLE : 0;
-    double x, y;
     if (!ours || (modifiers < 0 && action == GLFW_PRESS))
         return;
-    glfwGetCursorPos(handle, &x, &y);
-    to_pixels(handle, &x, &y);
-    unsigned asks = hot_input_move(&view->input, *view->scene, view->state, x, y);
+    /* Where the pointer was then, which the moves before have told. Where it is by now is another matter after a slow
+     * picture: a drag would begin at its end, and a click pick what the hand has gone on to. */
+    if (view->pointer[0] < 0) {
+        glfwGetCursorPos(handle, &view->pointer[0], &view->pointer[1]);
+        to_pixels(handle, &view->pointer[0], &view->pointer[1]);
+    }
+    unsigned asks = hot_input_move(&view->input, *view->scene, view->state, view->pointer[0], view->pointer[1]);
     answer(view, asks | hot_input_button(&view->input, *view->scene, view->state, ours, action == GLFW_PRESS,
                                          modifiers < 0 ? 0 : modifiers));
 }
@@ -369,7 +375,7 @@ hot_status hot_window_run(hot_context *context, hot_scene **scene, hot_view_stat
                           const hot_window_options *options)
 {
     window view = {.context = context, .scene = scene, .state = state, .options = options, .ratio = state->pixel_ratio,
-                   .redraw = 1, .patience = WATCH_SECONDS, .input = {.x = -1, .y = -1}};
+                   .redraw = 1, .patience = WATCH_SECONDS, .input = {.x = -1, .y = -1}, .pointer = {-1, -1}};
     GLFWcursor *cursor = NULL;
     if (!glfwInit())
         return fail_without_window(context, "there is no display to open a window on");
