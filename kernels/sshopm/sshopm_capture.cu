@@ -26,11 +26,10 @@ enum {
     CAPTURE_STEPS = 8,    /* of refinement: what takes longer is not listed */
     CAPTURE_CARRIED = 640,
     /* Starts of a warp that it gives away when there are no others left: in small batches to a pool of the block, in
-     * large ones to the second kernel; and how many steps are made there between two looks. */
+     * large ones to the second kernel. Which are given away depends on what other tensors leave over: wherever a start
+     * is, it makes two steps between two looks, so that its end does not depend on its neighbours. */
     CAPTURE_FEW = 16,
     CAPTURE_LAST = CAPTURE_FEW * CAPTURE_THREADS / 32,
-    CAPTURE_LAST_STEPS = 8,
-    CAPTURE_LEFT_STEPS = 16,
     CAPTURE_OWN = 255     /* no maximum; of a tensor: none is looked for */
 };
 enum { CAPTURE_LISTED_4 = 8, CAPTURE_LISTED_6 = 9, CAPTURE_LISTED_8 = 10 }; /* candidates of a band of rows */

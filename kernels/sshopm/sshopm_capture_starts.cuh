@@ -155,12 +155,7 @@ static __device__ __forceinline__ void HOT_CHART(rest)(const hot_sshopm_plan &pl
             }
             break;
         }
-        const int count = last ? CAPTURE_LAST_STEPS : 2;
-        float gz;
-#pragma unroll 1
-        for (int step = 2; step < count; step++)
-            HOT_CHART(step)(c, &u, &v, &gz);
-        steps += count;
+        steps += 2;
         const int state = HOT_CHART(round)(c, &u, &v, steps, block.limit2[tensor]);
         const unsigned in = HOT_CHART(cone_of)(block.cone + tensor * KEPT, active ? block.number[tensor] : 0, u, v);
         const unsigned start = tag - tensor * constants.pitch;
@@ -246,12 +241,7 @@ static __global__ void __launch_bounds__(CAPTURE_THREADS, HOT_JOIN(CAPTURE_RESID
         } else if (busy == 0) {
             break;
         }
-        /* More steps at a time than in the blocks: few starts are left, and they are slow ones. */
-        float gz;
-#pragma unroll 1
-        for (int step = 2; step < CAPTURE_LEFT_STEPS; step++)
-            HOT_CHART(step)(c, &u, &v, &gz);
-        steps += CAPTURE_LEFT_STEPS;
+        steps += 2;
         const int state = HOT_CHART(round)(c, &u, &v, steps, record->limit2);
         const unsigned in = HOT_CHART(cone_of)(record->cone, active ? KEPT : 0, u, v);
         const int alone = active && in == CAPTURE_OWN && (state != HOT_CAPTURE_GOES_ON || steps >= plan.max_iterations);
