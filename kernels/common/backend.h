@@ -29,9 +29,9 @@ typedef struct hot_backends {
  * to the log per context). HOT_DEVICE_CUDA without a GPU, or for a family that has none there, is HOT_ERROR_DEVICE. */
 hot_status hot_backend_run(hot_context *context, const hot_backends *backends, void *job);
 
-/* Starts the driver and the GPU `number` (below 0: all) in a thread of its own, once per process, and waits for it. That
- * takes some tenths of a second which nobody can interrupt; the caller who wants to stop need not wait for its end.
- * HOT_OK (whether or not there is a GPU), or HOT_ERROR_CANCELLED. */
+/* Starts the driver and the GPU `number` (below 0: all) in a thread of its own, once per process, and waits for it.
+ * That takes some tenths of a second which nobody can interrupt; the caller who wants to stop need not wait for its
+ * end. HOT_OK (whether or not there is a GPU), or HOT_ERROR_CANCELLED. */
 hot_status hot_cuda_wake(hot_context *context, int number);
 
 /* What that thread does; in a build without CUDA nothing. */

@@ -10,9 +10,9 @@
 
 /* The C function: the header has C++ overloads of it beside. */
 typedef cublasStatus_t gemm_function(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void *,
-                                     const void *, cudaDataType, int, long long, const void *, cudaDataType, int, long long,
-                                     const void *, void *, cudaDataType, int, long long, int, cublasComputeType_t,
-                                     cublasGemmAlgo_t);
+                                     const void *, cudaDataType, int, long long, const void *, cudaDataType, int,
+                                     long long, const void *, void *, cudaDataType, int, long long, int,
+                                     cublasComputeType_t, cublasGemmAlgo_t);
 
 struct hot_cublas {
     void *library;
@@ -63,25 +63,28 @@ void hot_cublas_destroy(hot_context *context, hot_cublas **cublas)
     *cublas = NULL;
 }
 
-hot_status hot_cublas_multiply(hot_context *context, hot_cublas *cublas, hot_cublas_precision precision, int transpose_a,
-                               int transpose_b, size_t m, size_t n, size_t k, double alpha, const void *a, size_t lda,
-                               size_t stride_a, const void *b, size_t ldb, size_t stride_b, double beta, void *c,
-                               size_t ldc, size_t stride_c, size_t batch)
+hot_status hot_cublas_multiply(hot_context *context, hot_cublas *cublas, hot_cublas_precision precision,
+                               int transpose_a, int transpose_b, size_t m, size_t n, size_t k, double alpha,
+                               const void *a, size_t lda, size_t stride_a, const void *b, size_t ldb, size_t stride_b,
+                               double beta, void *c, size_t ldc, size_t stride_c, size_t batch)
 {
     const float narrow_alpha = (float)alpha, narrow_beta = (float)beta;
     const bool f64 = precision == HOT_CUBLAS_F64;
     const cudaDataType type = f64 ? CUDA_R_64F : CUDA_R_32F;
-    const cublasComputeType_t compute = f64 ? CUBLAS_COMPUTE_64F : precision == HOT_CUBLAS_F32 ? CUBLAS_COMPUTE_32F
-                                                                                              : CUBLAS_COMPUTE_32F_FAST_TF32;
+    const cublasComputeType_t compute = f64 ? CUBLAS_COMPUTE_64F
+        : precision == HOT_CUBLAS_F32       ? CUBLAS_COMPUTE_32F
+                                            : CUBLAS_COMPUTE_32F_FAST_TF32;
     if (m > INT_MAX || n > INT_MAX || k > INT_MAX || lda > INT_MAX || ldb > INT_MAX || ldc > INT_MAX || batch > INT_MAX)
-        return hot_context_fail(context, HOT_ERROR_DEVICE, "a product of %zu x %zu x %zu is more than cuBLAS takes", m, n, k);
+        return hot_context_fail(context, HOT_ERROR_DEVICE, "a product of %zu x %zu x %zu is more than cuBLAS takes", m,
+                                n, k);
     const cublasStatus_t outcome = cublas->multiply(
-        cublas->handle, transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N, transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, (int)m, (int)n, (int)k,
-        f64 ? (const void *)&alpha : &narrow_alpha, a, type, (int)lda, (long long)stride_a, b, type, (int)ldb,
-        (long long)stride_b, f64 ? (const void *)&beta : &narrow_beta, c, type, (int)ldc, (long long)stride_c, (int)batch, compute,
-        CUBLAS_GEMM_DEFAULT);
-    return outcome == CUBLAS_STATUS_SUCCESS ? HOT_OK
-                                            : hot_context_fail(context, HOT_ERROR_DEVICE, "cuBLAS: error %d", (int)outcome);
+        cublas->handle, transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N, transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, (int)m,
+        (int)n, (int)k, f64 ? (const void *)&alpha : &narrow_alpha, a, type, (int)lda, (long long)stride_a, b, type,
+        (int)ldb, (long long)stride_b, f64 ? (const void *)&beta : &narrow_beta, c, type, (int)ldc, (long long)stride_c,
+        (int)batch, compute, CUBLAS_GEMM_DEFAULT);
+    return outcome == CUBLAS_STATUS_SUCCESS
+        ? HOT_OK
+        : hot_context_fail(context, HOT_ERROR_DEVICE, "cuBLAS: error %d", (int)outcome);
 }
 
 #else
@@ -99,13 +102,15 @@ void hot_cublas_destroy(hot_context *context, hot_cublas **cublas)
     *cublas = NULL;
 }
 
-hot_status hot_cublas_multiply(hot_context *context, hot_cublas *cublas, hot_cublas_precision precision, int transpose_a,
-                               int transpose_b, size_t m, size_t n, size_t k, double alpha, const void *a, size_t lda,
-                               size_t stride_a, const void *b, size_t ldb, size_t stride_b, double beta, void *c,
-                               size_t ldc, size_t stride_c, size_t batch)
+hot_status hot_cublas_multiply(hot_context *context, hot_cublas *cublas, hot_cublas_precision precision,
+                               int transpose_a, int transpose_b, size_t m, size_t n, size_t k, double alpha,
+                               const void *a, size_t lda, size_t stride_a, const void *b, size_t ldb, size_t stride_b,
+                               double beta, void *c, size_t ldc, size_t stride_c, size_t batch)
 {
-    (void)cublas, (void)precision, (void)transpose_a, (void)transpose_b, (void)m, (void)n, (void)k, (void)alpha, (void)a;
-    (void)lda, (void)stride_a, (void)b, (void)ldb, (void)stride_b, (void)beta, (void)c, (void)ldc, (void)stride_c, (void)batch;
+    (void)cublas, (void)precision, (void)transpose_a, (void)transpose_b, (void)m, (void)n, (void)k, (void)alpha,
+        (void)a;
+    (void)lda, (void)stride_a, (void)b, (void)ldb, (void)stride_b, (void)beta, (void)c, (void)ldc, (void)stride_c,
+        (void)batch;
     return hot_context_fail(context, HOT_ERROR_DEVICE, "this build has no cuBLAS");
 }
 

@@ -1,6 +1,6 @@
-/* See cuda_feed.h. A crew of CPU threads serves each GPU: copies between the caller's memory, which the GPU's copy engine
- * reads slowly and only with the CPU's help, and pinned memory are what takes longest, and one thread alone is slower than
- * the bus. The crew's leader waits for the GPU and gives it work while the others copy. */
+/* See cuda_feed.h. A crew of CPU threads serves each GPU: copies between the caller's memory, which the GPU's copy
+ * engine reads slowly and only with the CPU's help, and pinned memory are what takes longest, and one thread alone is
+ * slower than the bus. The crew's leader waits for the GPU and gives it work while the others copy. */
 #include <atomic>
 #include <cuda_runtime.h>
 #include <sched.h>
@@ -15,7 +15,8 @@
 
 namespace {
 
-enum { LANES = 4, DEVICES = 16, CREW = 24 }; /* lanes: chunks under way on a GPU: coming, computing, going, being filled */
+/* lanes: chunks under way on a GPU: coming, computing, going, being filled */
+enum { LANES = 4, DEVICES = 16, CREW = 24 };
 
 /* One chunk under way: a stream, and memory on both sides. */
 struct lane {
@@ -76,16 +77,16 @@ void copy(const job *job, const crew *self, size_t number, size_t shares)
         if (self->out_count && feed->out[k].host && feed->out[k].row) {
             const size_t bytes = bytes_of(feed, &feed->out[k], self->out_first, self->out_count);
             const size_t begin = bytes * number / shares, end = bytes * (number + 1) / shares;
-            memcpy((char *)feed->out[k].host + self->out_first * feed->out[k].row + begin, self->at->host + job->out[k] + begin,
-                   end - begin);
+            memcpy((char *)feed->out[k].host + self->out_first * feed->out[k].row + begin,
+                   self->at->host + job->out[k] + begin, end - begin);
         }
     }
     for (int k = 0; k < HOT_FEED_ARRAYS; k++) {
         if (self->in_count && feed->in[k].host && feed->in[k].row) {
             const size_t bytes = bytes_of(feed, &feed->in[k], self->in_first, self->in_count);
             const size_t begin = bytes * number / shares, end = bytes * (number + 1) / shares;
-            memcpy(self->at->host + job->in[k] + begin, (const char *)feed->in[k].host + self->in_first * feed->in[k].row + begin,
-                   end - begin);
+            memcpy(self->at->host + job->in[k] + begin,
+                   (const char *)feed->in[k].host + self->in_first * feed->in[k].row + begin, end - begin);
         }
     }
 }
@@ -136,8 +137,9 @@ hot_status submit(const job *job, crew *self, lane *lane)
         in[k] = feed->in[k].row ? lane->device + job->in[k] : NULL;
         out[k] = feed->out[k].row ? lane->device + job->out[k] : NULL;
         if (error == cudaSuccess && in[k] && feed->in[k].host)
-            error = cudaMemcpyAsync(in[k], lane->host + job->in[k], bytes_of(feed, &feed->in[k], lane->first, lane->count),
-                                    cudaMemcpyHostToDevice, lane->stream);
+            error = cudaMemcpyAsync(in[k], lane->host + job->in[k],
+                                    bytes_of(feed, &feed->in[k], lane->first, lane->count), cudaMemcpyHostToDevice,
+                                    lane->stream);
     }
     hot_status status = hot_cuda_status(self->context, error, "copying a batch there");
     if (status == HOT_OK)
@@ -146,8 +148,9 @@ hot_status submit(const job *job, crew *self, lane *lane)
         return status;
     for (int k = 0; k < HOT_FEED_ARRAYS; k++)
         if (error == cudaSuccess && out[k] && feed->out[k].host)
-            error = cudaMemcpyAsync(lane->host + job->out[k], out[k], bytes_of(feed, &feed->out[k], lane->first, lane->count),
-                                    cudaMemcpyDeviceToHost, lane->stream);
+            error = cudaMemcpyAsync(lane->host + job->out[k], out[k],
+                                    bytes_of(feed, &feed->out[k], lane->first, lane->count), cudaMemcpyDeviceToHost,
+                                    lane->stream);
     return hot_cuda_status(self->context, error, "copying results back");
 }
 
@@ -171,8 +174,9 @@ void lead(hot_context *caller, job *job, crew *self)
         self->out_first = lane->first;
         self->out_count = lane->count;
         self->in_first = chunk * feed->chunk;
-        self->in_count = chunk >= job->chunks ? 0 : feed->count - self->in_first < feed->chunk ? feed->count - self->in_first
-                                                                                               : feed->chunk;
+        self->in_count = chunk >= job->chunks            ? 0
+            : feed->count - self->in_first < feed->chunk ? feed->count - self->in_first
+                                                         : feed->chunk;
         int busy = self->in_count > 0;
         for (int i = 0; i < LANES; i++)
             busy |= self->lanes[i].count > 0;

@@ -1,5 +1,5 @@
-/* Batches of any size from host memory through one GPU or several: chunks are dealt to the GPUs as each has room, and on
- * each of them copying in, computing and copying out overlap. */
+/* Batches of any size from host memory through one GPU or several: chunks are dealt to the GPUs as each has room, and
+ * on each of them copying in, computing and copying out overlap. */
 #ifndef HOT_COMMON_CUDA_FEED_H
 #define HOT_COMMON_CUDA_FEED_H
 
@@ -22,10 +22,10 @@ typedef struct hot_feed {
     size_t count, chunk; /* items, and how many go at a time */
     hot_feed_array in[HOT_FEED_ARRAYS], out[HOT_FEED_ARRAYS];
     void *user;
-    /* On each GPU that takes part, with it as the current one, from one thread per GPU and with a context of that thread's
-     * own. begin (may be NULL) makes what the launches there need, *own; end (may be NULL) frees it. launch queues the work
-     * on a chunk; in and out are where the arrays' rows lie on the GPU, 256-byte aligned; stream is a cudaStream_t. Chunks
-     * of one GPU are launched on several streams: what is in *own must stand that. */
+    /* On each GPU that takes part, with it as the current one, from one thread per GPU and with a context of that
+     * thread's own. begin (may be NULL) makes what the launches there need, *own; end (may be NULL) frees it. launch
+     * queues the work on a chunk; in and out are where the arrays' rows lie on the GPU, 256-byte aligned; stream is a
+     * cudaStream_t. Chunks of one GPU are launched on several streams: what is in *own must stand that. */
     hot_status (*begin)(hot_context *context, void *user, void **own);
     hot_status (*launch)(hot_context *context, void *user, void *own, size_t count, void *const *in, void *const *out,
                          void *stream);

@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-/* Status of a CUDA call: HOT_OK, HOT_ERROR_MEMORY or HOT_ERROR_DEVICE with the message set. `what` says what was done. */
+/* Status of a CUDA call: HOT_OK, HOT_ERROR_MEMORY or HOT_ERROR_DEVICE with the message set. `what` says what was
+ * done. */
 hot_status hot_cuda_status(hot_context *context, int error, const char *what);
 
 #ifdef __cplusplus

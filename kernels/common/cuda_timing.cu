@@ -5,8 +5,8 @@
 
 #include "cuda_status.h"
 
-hot_status hot_cuda_time(hot_context *context, cudaStream_t stream, const std::function<hot_status()> &work, double seconds,
-                         double *median, double *fastest)
+hot_status hot_cuda_time(hot_context *context, cudaStream_t stream, const std::function<hot_status()> &work,
+                         double seconds, double *median, double *fastest)
 {
     enum { MOST = 200 };
     cudaGraph_t graph = NULL;

@@ -7,9 +7,9 @@
 
 #include <hotfiber/context.h>
 
-/* Seconds that the work takes, which launches on `stream` and nowhere else: once to warm up, once captured in a graph, so that
- * launches cost nothing, which then runs for about `seconds`, at least four times. fastest may be NULL. */
-hot_status hot_cuda_time(hot_context *context, cudaStream_t stream, const std::function<hot_status()> &work, double seconds,
-                         double *median, double *fastest);
+/* Seconds that the work takes, which launches on `stream` and nowhere else: once to warm up, once captured in a graph,
+ * so that launches cost nothing, which then runs for about `seconds`, at least four times. fastest may be NULL. */
+hot_status hot_cuda_time(hot_context *context, cudaStream_t stream, const std::function<hot_status()> &work,
+                         double seconds, double *median, double *fastest);
 
 #endif

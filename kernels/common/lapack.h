@@ -1,12 +1,12 @@
-/* LAPACK by its Fortran names, where the build found it (HOT_HAVE_LAPACK): OpenBLAS by preference. Declared here, because
- * the C interface's header is a package of its own and adds copies. */
+/* LAPACK by its Fortran names, where the build found it (HOT_HAVE_LAPACK): OpenBLAS by preference. Declared here,
+ * because the C interface's header is a package of its own and adds copies. */
 #ifndef HOT_COMMON_LAPACK_H
 #define HOT_COMMON_LAPACK_H
 
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
 
-/* While matrices are dealt out to our own threads, OpenBLAS is to use one thread for each: it is told so at the begin, and
- * gets what it had back at the end. (It keeps that number for the whole process. Another thread's call to OpenBLAS
+/* While matrices are dealt out to our own threads, OpenBLAS is to use one thread for each: it is told so at the begin,
+ * and gets what it had back at the end. (It keeps that number for the whole process. Another thread's call to OpenBLAS
  * meanwhile is slower, not wrong.) Other LAPACKs have nothing to tell. */
 int hot_lapack_single_begin(void);
 void hot_lapack_single_end(int before);

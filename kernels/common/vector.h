@@ -78,7 +78,10 @@ HOT_FN HOT_INDEX hot_v_index_load(const int32_t *p)
     return a;
 }
 HOT_FN void hot_v_store(float *p, HOT_V a) { memcpy(p, &a, sizeof a); }
-HOT_FN HOT_V hot_v_gather(const float *base, HOT_INDEX i) { return (HOT_V){base[i[0]], base[i[1]], base[i[2]], base[i[3]]}; }
+HOT_FN HOT_V hot_v_gather(const float *base, HOT_INDEX i)
+{
+    return (HOT_V){base[i[0]], base[i[1]], base[i[2]], base[i[3]]};
+}
 #define HOT_MAX(a, b) hot_v_max(a, b)
 #define HOT_MIN(a, b) hot_v_min(a, b)
 #define HOT_SQRT(a) hot_v_sqrt(a)

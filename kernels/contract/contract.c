@@ -4,15 +4,16 @@
 #include "../common/backend.h"
 #include "contract_plan.h"
 
-static const hot_backends backends = {"contract", hot_contract_ref, hot_contract_cpu, HOT_CUDA_BACKEND(hot_contract_cuda)};
+static const hot_backends backends = {"contract", hot_contract_ref, hot_contract_cpu,
+                                      HOT_CUDA_BACKEND(hot_contract_cuda)};
 
 static hot_status run(hot_context *context, const hot_contract_options *given, hot_contract_plan *plan)
 {
     hot_contract_options options = {.size = sizeof options};
     if (given) {
         if (given->size < sizeof(size_t) || given->size > sizeof options)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_contract_options.size is %zu, not %zu", given->size,
-                                    sizeof options);
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_contract_options.size is %zu, not %zu",
+                                    given->size, sizeof options);
         memcpy(&options, given, given->size);
     }
     plan->tuning = options.tuning;
@@ -29,7 +30,7 @@ static hot_status run(hot_context *context, const hot_contract_options *given, h
     return hot_backend_run(context, &backends, plan);
 }
 
-/* ---- Batched matrices --------------------------------------------------------------------------------------------- */
+/* ---- Batched matrices -------------------------------------------------------------------------------------------- */
 
 static hot_status run_matrices(hot_context *context, const hot_contract_options *options, size_t m, size_t n, size_t k,
                                size_t batch, const size_t *a, const size_t *b, const size_t *c, hot_contract_plan *plan)
@@ -41,8 +42,8 @@ static hot_status run_matrices(hot_context *context, const hot_contract_options 
     return run(context, options, plan);
 }
 
-hot_status hot_contract_matrices_f64(hot_context *context, const hot_contract_options *options, size_t m, size_t n, size_t k,
-                                     size_t batch, double alpha, const double *a, const size_t a_stride[3],
+hot_status hot_contract_matrices_f64(hot_context *context, const hot_contract_options *options, size_t m, size_t n,
+                                     size_t k, size_t batch, double alpha, const double *a, const size_t a_stride[3],
                                      const double *b, const size_t b_stride[3], double beta, double *c,
                                      const size_t c_stride[3])
 {
@@ -50,15 +51,16 @@ hot_status hot_contract_matrices_f64(hot_context *context, const hot_contract_op
     return run_matrices(context, options, m, n, k, batch, a_stride, b_stride, c_stride, &plan);
 }
 
-hot_status hot_contract_matrices_f32(hot_context *context, const hot_contract_options *options, size_t m, size_t n, size_t k,
-                                     size_t batch, float alpha, const float *a, const size_t a_stride[3], const float *b,
-                                     const size_t b_stride[3], float beta, float *c, const size_t c_stride[3])
+hot_status hot_contract_matrices_f32(hot_context *context, const hot_contract_options *options, size_t m, size_t n,
+                                     size_t k, size_t batch, float alpha, const float *a, const size_t a_stride[3],
+                                     const float *b, const size_t b_stride[3], float beta, float *c,
+                                     const size_t c_stride[3])
 {
     hot_contract_plan plan = {.f64 = 0, .alpha = alpha, .beta = beta, .a = a, .b = b, .c = c};
     return run_matrices(context, options, m, n, k, batch, a_stride, b_stride, c_stride, &plan);
 }
 
-/* ---- Contractions by a spec --------------------------------------------------------------------------------------- */
+/* ---- Contractions by a spec -------------------------------------------------------------------------------------- */
 
 hot_contract_layout hot_contract_dense(int axes, const size_t *sizes)
 {
@@ -89,10 +91,11 @@ static hot_status read_spec(hot_context *context, const char *spec, spec_letters
             operand = HOT_OPERAND_C, used = 0, at++;
         } else if ((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z')) {
             if (used == HOT_CONTRACT_AXES)
-                return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': an operand has more than %d axes", spec,
-                                        HOT_CONTRACT_AXES);
+                return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': an operand has more than %d axes",
+                                        spec, HOT_CONTRACT_AXES);
             if (strchr(out->letters[operand], *at))
-                return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': '%c' stands twice in one operand", spec, *at);
+                return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': '%c' stands twice in one operand",
+                                        spec, *at);
             out->letters[operand][used++] = *at;
         } else {
             return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': '%s' is not understood; a spec is like "
@@ -117,16 +120,17 @@ static hot_status check_axes(hot_context *context, const char *spec, const spec_
 {
     const int wanted = (int)strlen(letters->letters[operand]);
     if (!layout || layout->axes != wanted)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': operand %c has %d axes there, and %d in its layout",
-                                spec, 'A' + operand, wanted, layout ? layout->axes : 0);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "spec '%s': operand %c has %d axes there, and %d in its layout", spec, 'A' + operand,
+                                wanted, layout ? layout->axes : 0);
     return HOT_OK;
 }
 
 static hot_status size_clash(hot_context *context, const char *spec, char letter, size_t one, int first, size_t other,
                              int second)
 {
-    return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': '%c' has size %zu in %c and %zu in %c", spec, letter, one,
-                            'A' + first, other, 'A' + second);
+    return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': '%c' has size %zu in %c and %zu in %c", spec,
+                            letter, one, 'A' + first, other, 'A' + second);
 }
 
 /* One letter of operand `from` into the group where it belongs; letters of earlier operands were placed before. */
@@ -148,7 +152,8 @@ static hot_status place_letter(hot_context *context, const char *spec, const spe
         count++;
     }
     if (count < 2)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': '%c' stands in one operand alone", spec, letter);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': '%c' stands in one operand alone", spec,
+                                letter);
     hot_contract_group *group = count == 3 ? &plan->item : !present[HOT_OPERAND_B] ? &plan->row
                                 : !present[HOT_OPERAND_A] ? &plan->column : &plan->sum;
     if (group->axes == HOT_GROUP_AXES)
@@ -216,8 +221,8 @@ hot_status hot_contract_shape(hot_context *context, const char *spec, const hot_
         const char letter = letters.letters[HOT_OPERAND_C][x];
         const int in_a = axis_of(&letters, HOT_OPERAND_A, letter), in_b = axis_of(&letters, HOT_OPERAND_B, letter);
         if (in_a < 0 && in_b < 0)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': '%c' of the result stands in no input", spec,
-                                    letter);
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': '%c' of the result stands in no input",
+                                    spec, letter);
         sizes[x] = in_a >= 0 ? a->size[in_a] : b->size[in_b];
         if (in_a >= 0 && in_b >= 0 && b->size[in_b] != sizes[x])
             return size_clash(context, spec, letter, sizes[x], HOT_OPERAND_A, b->size[in_b], HOT_OPERAND_B);
@@ -225,14 +230,16 @@ hot_status hot_contract_shape(hot_context *context, const char *spec, const hot_
     for (const char *letter = letters.letters[HOT_OPERAND_A]; *letter; letter++) {
         const int in_b = axis_of(&letters, HOT_OPERAND_B, *letter);
         if (in_b < 0 && axis_of(&letters, HOT_OPERAND_C, *letter) < 0)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': '%c' stands in one operand alone", spec, *letter);
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': '%c' stands in one operand alone", spec,
+                                    *letter);
         if (in_b >= 0 && b->size[in_b] != a->size[letter - letters.letters[HOT_OPERAND_A]])
             return size_clash(context, spec, *letter, a->size[letter - letters.letters[HOT_OPERAND_A]], HOT_OPERAND_A,
                               b->size[in_b], HOT_OPERAND_B);
     }
     for (const char *letter = letters.letters[HOT_OPERAND_B]; *letter; letter++)
         if (axis_of(&letters, HOT_OPERAND_A, *letter) < 0 && axis_of(&letters, HOT_OPERAND_C, *letter) < 0)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': '%c' stands in one operand alone", spec, *letter);
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "spec '%s': '%c' stands in one operand alone", spec,
+                                    *letter);
     *c = hot_contract_dense(axes, sizes);
     return HOT_OK;
 }

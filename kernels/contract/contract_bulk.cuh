@@ -1,7 +1,8 @@
-/* Batched products of dense items, bound by memory: blocks that stay, each with a few chunks of items on their way through
- * Hopper's bulk copy engine (one thread asks for three contiguous pieces, the rest waits on a barrier in shared memory).
- * C is updated in place in shared memory and goes back the same way, so that every transfer is whole lines whatever the
- * size of an item. Template by inclusion: BULK_T, BULK_TENSOR_CORES (whether they multiply it without loss), BULK(name). */
+/* Batched products of dense items, bound by memory: blocks that stay, each with a few chunks of items on their way
+ * through Hopper's bulk copy engine (one thread asks for three contiguous pieces, the rest waits on a barrier in shared
+ * memory). C is updated in place in shared memory and goes back the same way, so that every transfer is whole lines
+ * whatever the size of an item. Template by inclusion: BULK_T, BULK_TENSOR_CORES (whether they multiply it without
+ * loss), BULK(name). */
 #include <cuda_runtime.h>
 
 #include "../common/backend.h"
@@ -15,8 +16,8 @@ enum { BULK_SIZES = 32, TENSOR_SIZES = 7 }; /* the last: from where on tensor co
 /* Threads of a block at most: large items need the registers. */
 constexpr int most_threads(int n) { return n > 16 ? 256 : 512; }
 __host__ __device__ constexpr bool on_tensor_cores(int n) { return BULK_TENSOR_CORES && n >= TENSOR_SIZES; }
-/* Rows per thread otherwise: one thread per column of C up to 16, two up to 24 and for odd sizes (of which several make up a
- * chunk's 16 bytes), four above: large items are so few that they need the threads. */
+/* Rows per thread otherwise: one thread per column of C up to 16, two up to 24 and for odd sizes (of which several make
+ * up a chunk's 16 bytes), four above: large items are so few that they need the threads. */
 __host__ __device__ constexpr int rows_of(int n) { return n <= 16 ? n : n <= 24 || n % 2 ? (n + 1) / 2 : (n + 3) / 4; }
 
 struct bulk_arguments {
@@ -41,8 +42,10 @@ __device__ __forceinline__ void barrier_expect(unsigned barrier, unsigned bytes)
 }
 __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned phase)
 {
-    asm volatile("{\n .reg .pred done;\n again:\n mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n @!done bra again;\n}"
-                 ::"r"(barrier), "r"(phase) : "memory");
+    asm volatile("{\n .reg .pred done;\n again:\n mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n @!done "
+                 "bra again;\n}" ::"r"(barrier),
+                 "r"(phase)
+                 : "memory");
 }
 __device__ __forceinline__ void bulk_load(unsigned to, const void *from, unsigned bytes, unsigned barrier)
 {
@@ -51,13 +54,21 @@ __device__ __forceinline__ void bulk_load(unsigned to, const void *from, unsigne
 }
 __device__ __forceinline__ void bulk_store(void *to, unsigned from, unsigned bytes)
 {
-    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(from), "r"(bytes) : "memory");
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(from), "r"(bytes)
+                 : "memory");
 }
 #endif
 
-/* A chunk lies in shared memory as it lies in memory, relative to lines of 128 bytes: the engine is slower otherwise. */
-__device__ __forceinline__ unsigned room_of(unsigned values) { return (unsigned)(hot_bulk_room(values * sizeof(BULK_T)) / sizeof(BULK_T)); }
-__device__ __forceinline__ unsigned shift_of(const BULK_T *p) { return (unsigned)((size_t)p % HOT_BULK_LINE / sizeof(BULK_T)); }
+/* A chunk lies in shared memory as it lies in memory, relative to lines of 128 bytes: the engine is slower
+ * otherwise. */
+__device__ __forceinline__ unsigned room_of(unsigned values)
+{
+    return (unsigned)(hot_bulk_room(values * sizeof(BULK_T)) / sizeof(BULK_T));
+}
+__device__ __forceinline__ unsigned shift_of(const BULK_T *p)
+{
+    return (unsigned)((size_t)p % HOT_BULK_LINE / sizeof(BULK_T));
+}
 
 /* A chunk of `count` values per operand into shared memory, by one thread. The engine moves 16 bytes at a time: what is
  * left of the last chunk is copied by hand, before the barrier hears of it. */
@@ -68,13 +79,15 @@ __device__ __forceinline__ void load_piece(BULK_T *to, const BULK_T *from, unsig
         to[i] = from[i];
 }
 
-/* One column of up to R rows of C: lanes run along columns, so that B is read in a row and A is the same for a row's lanes.
- * N: the compiled size of square items. */
+/* One column of up to R rows of C: lanes run along columns, so that B is read in a row and A is the same for a row's
+ * lanes. N: the compiled size of square items. */
 template <int N, int R>
 __device__ __forceinline__ void square_columns(const bulk_arguments &p, const BULK_T *a, const BULK_T *b, BULK_T *c)
 {
     constexpr int GROUPS = (N + R - 1) / R;
-    constexpr int V = N * sizeof(BULK_T) % 16 == 0 ? 16 / sizeof(BULK_T) : N * sizeof(BULK_T) % 8 == 0 ? 8 / sizeof(BULK_T) : 1;
+    constexpr int V = N * sizeof(BULK_T) % 16 == 0 ? 16 / sizeof(BULK_T)
+        : N * sizeof(BULK_T) % 8 == 0              ? 8 / sizeof(BULK_T)
+                                                   : 1;
     struct alignas(V * sizeof(BULK_T)) run { BULK_T v[V]; };
     const unsigned column = threadIdx.x % N, group = threadIdx.x / N, row = group % GROUPS * R, item = group / GROUPS;
     if (item >= p.per_chunk)
@@ -140,7 +153,10 @@ __device__ __forceinline__ void any_columns(const bulk_arguments &p, const BULK_
 #if BULK_TENSOR_CORES
 #include "contract_mma.cuh"
 #else
-template <int N> __device__ __forceinline__ void square_tiles(const bulk_arguments &, const BULK_T *, const BULK_T *, BULK_T *) {}
+template <int N>
+__device__ __forceinline__ void square_tiles(const bulk_arguments &, const BULK_T *, const BULK_T *, BULK_T *)
+{
+}
 #endif
 #include "contract_direct.cuh"
 
@@ -150,7 +166,8 @@ template <int N> __global__ void __launch_bounds__(most_threads(N)) bulk_kernel(
     extern __shared__ __align__(128) unsigned char memory[];
     const unsigned m = N ? N : p.m, n = N ? N : p.n, k = N ? N : p.k;
     const unsigned sizes[3] = {p.per_chunk * m * k, p.per_chunk * k * n, p.per_chunk * m * n}; /* values per operand */
-    const unsigned rooms[3] = {room_of(sizes[0]), room_of(sizes[1]), room_of(sizes[2])}, stage_values = rooms[0] + rooms[1] + rooms[2];
+    const unsigned rooms[3] = {room_of(sizes[0]), room_of(sizes[1]), room_of(sizes[2])},
+                   stage_values = rooms[0] + rooms[1] + rooms[2];
     BULK_T *const stages = (BULK_T *)(memory + HOT_BULK_LINE);
     const unsigned barriers = shared_address(memory);
     const size_t chunks = (p.items + p.per_chunk - 1) / p.per_chunk;
@@ -172,7 +189,8 @@ template <int N> __global__ void __launch_bounds__(most_threads(N)) bulk_kernel(
         to = stages + stage * stage_values;
         for (int o = 0; o < 3; to += rooms[o], o++)
             if (counts[o] * sizeof(BULK_T) >= 16)
-                bulk_load(shared_address(to + shift_of(from[o])), from[o], counts[o] * sizeof(BULK_T) / 16 * 16, barrier);
+                bulk_load(shared_address(to + shift_of(from[o])), from[o], counts[o] * sizeof(BULK_T) / 16 * 16,
+                          barrier);
     };
     if (threadIdx.x == 0) {
         for (unsigned s = 0; s < p.stages; s++)
@@ -198,7 +216,8 @@ template <int N> __global__ void __launch_bounds__(most_threads(N)) bulk_kernel(
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         __syncthreads();
         if (threadIdx.x == 0) {
-            /* The chunk before this one: its C has left by now, and its place takes the next that nobody has asked for. */
+            /* The chunk before this one: its C has left by now, and its place takes the next that nobody has asked
+             * for. */
             const size_t next = chunk + (size_t)(p.stages - 1) * gridDim.x;
             if (chunk != blockIdx.x && next < chunks) {
                 asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
@@ -223,11 +242,12 @@ template <int N> __global__ void __launch_bounds__(most_threads(N)) bulk_kernel(
 
 typedef void bulk_function(const bulk_arguments);
 bulk_function *const functions[BULK_SIZES + 1] = {
-    bulk_kernel<0>,  bulk_kernel<1>,  bulk_kernel<2>,  bulk_kernel<3>,  bulk_kernel<4>,  bulk_kernel<5>,  bulk_kernel<6>,
-    bulk_kernel<7>,  bulk_kernel<8>,  bulk_kernel<9>,  bulk_kernel<10>, bulk_kernel<11>, bulk_kernel<12>, bulk_kernel<13>,
-    bulk_kernel<14>, bulk_kernel<15>, bulk_kernel<16>, bulk_kernel<17>, bulk_kernel<18>, bulk_kernel<19>, bulk_kernel<20>,
-    bulk_kernel<21>, bulk_kernel<22>, bulk_kernel<23>, bulk_kernel<24>, bulk_kernel<25>, bulk_kernel<26>, bulk_kernel<27>,
-    bulk_kernel<28>, bulk_kernel<29>, bulk_kernel<30>, bulk_kernel<31>, bulk_kernel<32>};
+    bulk_kernel<0>,  bulk_kernel<1>,  bulk_kernel<2>,  bulk_kernel<3>,  bulk_kernel<4>,  bulk_kernel<5>,
+    bulk_kernel<6>,  bulk_kernel<7>,  bulk_kernel<8>,  bulk_kernel<9>,  bulk_kernel<10>, bulk_kernel<11>,
+    bulk_kernel<12>, bulk_kernel<13>, bulk_kernel<14>, bulk_kernel<15>, bulk_kernel<16>, bulk_kernel<17>,
+    bulk_kernel<18>, bulk_kernel<19>, bulk_kernel<20>, bulk_kernel<21>, bulk_kernel<22>, bulk_kernel<23>,
+    bulk_kernel<24>, bulk_kernel<25>, bulk_kernel<26>, bulk_kernel<27>, bulk_kernel<28>, bulk_kernel<29>,
+    bulk_kernel<30>, bulk_kernel<31>, bulk_kernel<32>};
 
 struct direct_entry {
     bulk_function *function;
@@ -235,16 +255,29 @@ struct direct_entry {
 };
 #define DIRECT_ENTRY(N, UNITS) {direct_kernel<N, UNITS>, direct_shape<N, UNITS>::ITEMS, direct_shape<N, UNITS>::BLOCK}
 #define DIRECT_ENTRIES(N) {DIRECT_ENTRY(N, 1), DIRECT_ENTRY(N, 2)}
-const direct_entry directs[HOT_DIRECT_SIZE][2] = {DIRECT_ENTRIES(1), DIRECT_ENTRIES(2), DIRECT_ENTRIES(3), DIRECT_ENTRIES(4),
-                                               DIRECT_ENTRIES(5), DIRECT_ENTRIES(6), DIRECT_ENTRIES(7), DIRECT_ENTRIES(8)};
+const direct_entry directs[HOT_DIRECT_SIZE][2] = {DIRECT_ENTRIES(1), DIRECT_ENTRIES(2), DIRECT_ENTRIES(3),
+                                                  DIRECT_ENTRIES(4), DIRECT_ENTRIES(5), DIRECT_ENTRIES(6),
+                                                  DIRECT_ENTRIES(7), DIRECT_ENTRIES(8)};
 #undef DIRECT_ENTRIES
 #undef DIRECT_ENTRY
 
 bulk_arguments arguments(const hot_bulk_job *job)
 {
-    const bulk_arguments p = {(const BULK_T *)job->a, (const BULK_T *)job->b, (BULK_T *)job->c, job->items, (BULK_T)job->alpha,
-                              (BULK_T)job->beta, job->m, job->n, job->k, job->a_row, job->a_sum, job->b_sum, job->b_column,
-                              (unsigned)job->per_chunk, (unsigned)job->stages};
+    const bulk_arguments p = {(const BULK_T *)job->a,
+                              (const BULK_T *)job->b,
+                              (BULK_T *)job->c,
+                              job->items,
+                              (BULK_T)job->alpha,
+                              (BULK_T)job->beta,
+                              job->m,
+                              job->n,
+                              job->k,
+                              job->a_row,
+                              job->a_sum,
+                              job->b_sum,
+                              job->b_column,
+                              (unsigned)job->per_chunk,
+                              (unsigned)job->stages};
     return p;
 }
 
@@ -266,8 +299,10 @@ unsigned threads_of(const hot_bulk_job *job)
     if ((n == 0 || on_tensor_cores(n)) && threads > most) /* these go round */
         threads = n == 0 ? 256 : most;
     threads = (threads + 31) / 32 * 32;
-    return threads > most || job->stages < 2 || job->stages > 16 || hot_bulk_bytes(job, sizeof(BULK_T)) > HOT_BULK_MEMORY
-               ? 0 : (unsigned)threads;
+    return threads > most || job->stages < 2 || job->stages > 16 ||
+            hot_bulk_bytes(job, sizeof(BULK_T)) > HOT_BULK_MEMORY
+        ? 0
+        : (unsigned)threads;
 }
 
 } // namespace
@@ -287,7 +322,8 @@ extern "C" hot_status BULK(launch)(hot_context *context, const hot_bulk_job *job
     hot_status status = hot_cuda_status(context, cudaFuncSetAttribute((const void *)function,
                                         cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes), "shared memory");
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fitting, function, (int)threads, bytes),
+        status = hot_cuda_status(context,
+                                 cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fitting, function, (int)threads, bytes),
                                  "asking for occupancy");
     if (status != HOT_OK)
         return status;

@@ -1,5 +1,5 @@
-/* Contractions on the CPU. Small dense items are given to the register tiles as they lie; the others are read in blocks,
- * in whatever order their axes ask for, into panels that the tiles then run over. */
+/* Contractions on the CPU. Small dense items are given to the register tiles as they lie; the others are read in
+ * blocks, in whatever order their axes ask for, into panels that the tiles then run over. */
 #include <omp.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ typedef struct cpu_job {
 
 static const char *at(const void *array, size_t offset, size_t bytes) { return (const char *)array + offset * bytes; }
 
-/* ---- Items as they lie -------------------------------------------------------------------------------------------- */
+/* ---- Items as they lie ------------------------------------------------------------------------------------------- */
 
 static int is_simple(const hot_contract_plan *plan)
 {
@@ -42,11 +42,18 @@ static int is_simple(const hot_contract_plan *plan)
 static void do_items(const cpu_job *job, size_t first, size_t last)
 {
     const hot_contract_plan *plan = job->plan;
-    hot_tile tile = {.rows = plan->row.total, .columns = plan->column.total,
-                     .sums = plan->alpha == 0 ? 0 : plan->sum.total, .items = 1,
-                     .a_row = hot_group_stride(&plan->row, HOT_OPERAND_A), .a_sum = hot_group_stride(&plan->sum, HOT_OPERAND_A),
-                     .b_sum = hot_group_stride(&plan->sum, HOT_OPERAND_B), .c_row = hot_group_stride(&plan->row, HOT_OPERAND_C),
-                     .alpha = plan->alpha, .beta = plan->beta, .tile_rows = job->tile_rows, .tile_vectors = job->tile_vectors};
+    hot_tile tile = {.rows = plan->row.total,
+                     .columns = plan->column.total,
+                     .sums = plan->alpha == 0 ? 0 : plan->sum.total,
+                     .items = 1,
+                     .a_row = hot_group_stride(&plan->row, HOT_OPERAND_A),
+                     .a_sum = hot_group_stride(&plan->sum, HOT_OPERAND_A),
+                     .b_sum = hot_group_stride(&plan->sum, HOT_OPERAND_B),
+                     .c_row = hot_group_stride(&plan->row, HOT_OPERAND_C),
+                     .alpha = plan->alpha,
+                     .beta = plan->beta,
+                     .tile_rows = job->tile_rows,
+                     .tile_vectors = job->tile_vectors};
     const int together = plan->item.axes <= 1;
     if (together) {
         tile.a_item = hot_group_stride(&plan->item, HOT_OPERAND_A);
@@ -62,7 +69,7 @@ static void do_items(const cpu_job *job, size_t first, size_t last)
     }
 }
 
-/* ---- Blocks ------------------------------------------------------------------------------------------------------- */
+/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
 /* Where the rows, columns and sums of the block at hand lie. */
 typedef struct offsets {
@@ -84,30 +91,28 @@ static void fill(const hot_contract_group *group, int operand, size_t first, siz
 
 /* to[panel][sum][row of A or column of B in the panel]; the last panel is filled up with zeros. */
 #define PACK(NAME, TYPE)                                                                                               \
-    static void NAME(const TYPE *from, const size_t *outer, size_t outer_count, const size_t *sum, size_t sums, size_t panel, \
-                     TYPE *to)                                                                                         \
+    static void NAME(const TYPE *from, const size_t *outer, size_t outer_count, const size_t *sum, size_t sums,        \
+                     size_t panel, TYPE *to)                                                                           \
     {                                                                                                                  \
-        for (size_t first = 0; first < outer_count; first += panel, to += panel * sums) {                             \
-            const size_t here = outer_count - first < panel ? outer_count - first : panel;                            \
-            const size_t *const offset = outer + first;                                                               \
-            if (here > 1 && offset[1] - offset[0] == 1) {                                                             \
-                for (size_t s = 0; s < sums; s++)                                                                     \
-                    for (size_t i = 0; i < here; i++)                                                                 \
-                        to[s * panel + i] = from[sum[s] + offset[i]];                                                 \
+        for (size_t first = 0; first < outer_count; first += panel, to += panel * sums) {                              \
+            const size_t here = outer_count - first < panel ? outer_count - first : panel;                             \
+            const size_t *const offset = outer + first;                                                                \
+            if (here > 1 && offset[1] - offset[0] == 1) {                                                              \
+                for (size_t s = 0; s < sums; s++)                                                                      \
+                    for (size_t i = 0; i < here; i++) to[s * panel + i] = from[sum[s] + offset[i]];                    \
             } else {                                                                                                   \
-                for (size_t i = 0; i < here; i++)                                                                     \
-                    for (size_t s = 0; s < sums; s++)                                                                 \
-                        to[s * panel + i] = from[sum[s] + offset[i]];                                                 \
+                for (size_t i = 0; i < here; i++)                                                                      \
+                    for (size_t s = 0; s < sums; s++) to[s * panel + i] = from[sum[s] + offset[i]];                    \
             }                                                                                                          \
-            for (size_t s = 0; s < sums && here < panel; s++)                                                         \
-                memset(to + s * panel + here, 0, (panel - here) * sizeof *to);                                        \
+            for (size_t s = 0; s < sums && here < panel; s++)                                                          \
+                memset(to + s * panel + here, 0, (panel - here) * sizeof *to);                                         \
         }                                                                                                              \
     }
 PACK(pack_f64, double)
 PACK(pack_f32, float)
 
-static void pack(const cpu_job *job, const void *from, const size_t *outer, size_t count, const size_t *sum, size_t sums,
-                 size_t panel, void *to)
+static void pack(const cpu_job *job, const void *from, const size_t *outer, size_t count, const size_t *sum,
+                 size_t sums, size_t panel, void *to)
 {
     if (job->plan->f64)
         pack_f64(from, outer, count, sum, sums, panel, to);
@@ -116,7 +121,8 @@ static void pack(const cpu_job *job, const void *from, const size_t *outer, size
 }
 
 /* C of a block from its products, where it does not lie in rows. */
-static void scatter(const cpu_job *job, const offsets *table, size_t rows, size_t columns, const void *products, void *c)
+static void scatter(const cpu_job *job, const offsets *table, size_t rows, size_t columns, const void *products,
+                    void *c)
 {
     const double beta = job->plan->beta;
     for (size_t i = 0; i < rows; i++)
@@ -136,7 +142,8 @@ static void scatter(const cpu_job *job, const offsets *table, size_t rows, size_
 static void do_block(const cpu_job *job, size_t task, char *scratch)
 {
     const hot_contract_plan *plan = job->plan;
-    const size_t item = task / (job->row_blocks * job->column_blocks), block = task % (job->row_blocks * job->column_blocks);
+    const size_t item = task / (job->row_blocks * job->column_blocks),
+                 block = task % (job->row_blocks * job->column_blocks);
     const size_t row = block % job->row_blocks * BLOCK_ROWS, column = block / job->row_blocks * BLOCK_COLUMNS;
     const size_t rows = plan->row.total - row < BLOCK_ROWS ? plan->row.total - row : BLOCK_ROWS;
     const size_t columns = plan->column.total - column < BLOCK_COLUMNS ? plan->column.total - column : BLOCK_COLUMNS;
@@ -155,9 +162,18 @@ static void do_block(const cpu_job *job, size_t task, char *scratch)
     fill(&plan->row, HOT_OPERAND_C, row, rows, table->c_row);
     fill(&plan->column, HOT_OPERAND_B, column, columns, table->b_column);
     fill(&plan->column, HOT_OPERAND_C, column, columns, table->c_column);
-    hot_tile tile = {.rows = rows, .columns = columns, .items = 1, .a = panels_a, .a_row = 1,
-                     .a_sum = tile_rows, .b = panels_b, .b_sum = job->tile_columns, .alpha = plan->alpha, .beta = direct ? plan->beta : 0,
-                     .tile_rows = job->tile_rows, .tile_vectors = job->tile_vectors,
+    hot_tile tile = {.rows = rows,
+                     .columns = columns,
+                     .items = 1,
+                     .a = panels_a,
+                     .a_row = 1,
+                     .a_sum = tile_rows,
+                     .b = panels_b,
+                     .b_sum = job->tile_columns,
+                     .alpha = plan->alpha,
+                     .beta = direct ? plan->beta : 0,
+                     .tile_rows = job->tile_rows,
+                     .tile_vectors = job->tile_vectors,
                      .c = direct ? c + (table->c_row[0] + table->c_column[0]) * bytes : products,
                      .c_row = direct ? hot_group_stride(&plan->row, HOT_OPERAND_C) : BLOCK_COLUMNS};
     for (size_t s = 0; s < sums_total || s == 0; s += BLOCK_SUMS) {
@@ -184,7 +200,7 @@ static void do_task(const cpu_job *job, size_t task, size_t thread)
         do_block(job, task, job->scratch + thread * job->scratch_stride);
 }
 
-/* ---- The backend -------------------------------------------------------------------------------------------------- */
+/* ---- The backend ------------------------------------------------------------------------------------------------- */
 
 hot_status hot_contract_cpu(hot_context *context, void *plan_pointer)
 {
@@ -204,7 +220,8 @@ hot_status hot_contract_cpu(hot_context *context, void *plan_pointer)
     job.tile_rows = small && choice ? choice->parameter[0] : variant->rows;
     job.tile_vectors = small && choice ? choice->parameter[1] : variant->vectors;
     job.tile_rows = job.tile_rows > variant->rows || job.tile_rows < 1 ? variant->rows : job.tile_rows;
-    job.tile_vectors = job.tile_vectors > variant->vectors || job.tile_vectors < 1 ? variant->vectors : job.tile_vectors;
+    job.tile_vectors = job.tile_vectors > variant->vectors || job.tile_vectors < 1 ? variant->vectors
+                                                                                   : job.tile_vectors;
     job.tile_columns = (size_t)job.tile_vectors * lanes;
     size_t tasks = plan->item.total, work = plan->row.total * plan->column.total;
     if (small) {
@@ -219,8 +236,11 @@ hot_status hot_contract_cpu(hot_context *context, void *plan_pointer)
         tasks *= job.row_blocks * job.column_blocks;
         work = (plan->row.total < BLOCK_ROWS ? plan->row.total : BLOCK_ROWS) *
                (plan->column.total < BLOCK_COLUMNS ? plan->column.total : BLOCK_COLUMNS) * (plan->sum.total + 1);
-        job.scratch_stride = ((sizeof(offsets) + 63) / 64 * 64 + job.item_bytes *
-                              (BLOCK_SUMS * BLOCK_COLUMNS + BLOCK_ROWS * BLOCK_SUMS + BLOCK_ROWS * BLOCK_COLUMNS) + 127) / 64 * 64;
+        job.scratch_stride = ((sizeof(offsets) + 63) / 64 * 64 +
+                              job.item_bytes *
+                                  (BLOCK_SUMS * BLOCK_COLUMNS + BLOCK_ROWS * BLOCK_SUMS + BLOCK_ROWS * BLOCK_COLUMNS) +
+                              127) /
+            64 * 64;
         memory = hot_context_alloc(context, (size_t)threads + 1, job.scratch_stride);
         if (!memory)
             return HOT_ERROR_MEMORY;

@@ -12,7 +12,7 @@
 
 namespace {
 
-/* ---- Kernels for everything ---------------------------------------------------------------------------------------- */
+/* ---- Kernels for everything -------------------------------------------------------------------------------------- */
 
 /* A thread per value of C, its sum read where it lies: small items whose axes the copy engine cannot take. */
 template <typename T> __global__ void value_kernel(const hot_contract_plan plan, size_t values)
@@ -29,12 +29,14 @@ template <typename T> __global__ void value_kernel(const hot_contract_plan plan,
                hot_group_offset(&plan.row, HOT_OPERAND_C, row) + hot_group_offset(&plan.column, HOT_OPERAND_C, column);
         T sum = 0;
         if (plan.sum.axes <= 1) {
-            const size_t a_sum = hot_group_stride(&plan.sum, HOT_OPERAND_A), b_sum = hot_group_stride(&plan.sum, HOT_OPERAND_B);
+            const size_t a_sum = hot_group_stride(&plan.sum, HOT_OPERAND_A),
+                         b_sum = hot_group_stride(&plan.sum, HOT_OPERAND_B);
             for (size_t s = 0; s < sums; s++)
                 sum += a[s * a_sum] * b[s * b_sum];
         } else {
             for (size_t s = 0; s < sums; s++)
-                sum += a[hot_group_offset(&plan.sum, HOT_OPERAND_A, s)] * b[hot_group_offset(&plan.sum, HOT_OPERAND_B, s)];
+                sum += a[hot_group_offset(&plan.sum, HOT_OPERAND_A, s)] *
+                    b[hot_group_offset(&plan.sum, HOT_OPERAND_B, s)];
         }
         *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;
     }
@@ -44,7 +46,8 @@ enum { TILE = 64, STEP = 16, TILE_THREADS = 256 };
 
 /* A block per 64 x 64 values of C of an item, 4 x 4 of them per thread; A and B pass through shared memory, read in the
  * order that their own axes ask for. */
-template <typename T> __global__ void __launch_bounds__(TILE_THREADS) tile_kernel(const hot_contract_plan plan, size_t tasks)
+template <typename T> __global__ void __launch_bounds__(TILE_THREADS)
+    tile_kernel(const hot_contract_plan plan, size_t tasks)
 {
     __shared__ T left[STEP][TILE + 1], right[STEP][TILE + 1];
     const size_t row_tiles = (plan.row.total + TILE - 1) / TILE, column_tiles = (plan.column.total + TILE - 1) / TILE;
@@ -52,7 +55,8 @@ template <typename T> __global__ void __launch_bounds__(TILE_THREADS) tile_kerne
     const unsigned x = threadIdx.x % 16, y = threadIdx.x / 16;
     /* Which index runs along the lanes of a load: the one that lies closer together. */
     const bool rows_first = hot_group_stride(&plan.row, HOT_OPERAND_A) < hot_group_stride(&plan.sum, HOT_OPERAND_A);
-    const bool columns_first = hot_group_stride(&plan.column, HOT_OPERAND_B) < hot_group_stride(&plan.sum, HOT_OPERAND_B);
+    const bool columns_first = hot_group_stride(&plan.column, HOT_OPERAND_B) <
+        hot_group_stride(&plan.sum, HOT_OPERAND_B);
     for (size_t task = blockIdx.x; task < tasks; task += gridDim.x) {
         const size_t item = task / (row_tiles * column_tiles), tile = task % (row_tiles * column_tiles);
         const size_t row = tile / column_tiles * TILE, column = tile % column_tiles * TILE;
@@ -90,7 +94,8 @@ template <typename T> __global__ void __launch_bounds__(TILE_THREADS) tile_kerne
         for (int i = 0; i < 16; i++) {
             const size_t r = row + y + 16 * (i / 4), q = column + x + 16 * (i % 4);
             if (r < plan.row.total && q < plan.column.total) {
-                T *to = c + hot_group_offset(&plan.row, HOT_OPERAND_C, r) + hot_group_offset(&plan.column, HOT_OPERAND_C, q);
+                T *to = c + hot_group_offset(&plan.row, HOT_OPERAND_C, r) +
+                    hot_group_offset(&plan.column, HOT_OPERAND_C, q);
                 const T value = (T)plan.alpha * sum[i / 4][i % 4];
                 *to = plan.beta == 0 ? value : value + (T)plan.beta * *to;
             }
@@ -103,7 +108,8 @@ template <typename T> void launch_general(const hot_contract_plan *plan, const c
     const size_t each = plan->row.total * plan->column.total;
     const bool tile = strcmp(variant, "tile") == 0;
     if (tile) {
-        const size_t tasks = plan->item.total * ((plan->row.total + TILE - 1) / TILE) * ((plan->column.total + TILE - 1) / TILE);
+        const size_t tasks = plan->item.total * ((plan->row.total + TILE - 1) / TILE) *
+            ((plan->column.total + TILE - 1) / TILE);
         tile_kernel<T><<<(unsigned)std::min<size_t>(tasks, 1u << 30), TILE_THREADS, 0, stream>>>(*plan, tasks);
     } else {
         const size_t values = plan->item.total * each, blocks = (values + 255) / 256;
@@ -111,7 +117,7 @@ template <typename T> void launch_general(const hot_contract_plan *plan, const c
     }
 }
 
-/* ---- The choice ---------------------------------------------------------------------------------------------------- */
+/* ---- The choice -------------------------------------------------------------------------------------------------- */
 
 /* Whether a group is at most one axis whose stride, where it has one, is `stride`. */
 bool strides(const hot_contract_group *group, int operand, size_t stride)
@@ -152,8 +158,8 @@ bool is_square(const hot_bulk_job *job, unsigned most)
 
 bool fits(bool f64, const hot_bulk_job *job) { return f64 ? hot_bulk_fits_f64(job) : hot_bulk_fits_f32(job); }
 
-/* Sets the items of a chunk of about `bytes` bytes of all three operands, each operand's part in steps of 16 bytes, and its
- * stages; false when it does not fit. */
+/* Sets the items of a chunk of about `bytes` bytes of all three operands, each operand's part in steps of 16 bytes, and
+ * its stages; false when it does not fit. */
 bool set_chunk(bool f64, hot_bulk_job *job, size_t bytes, int stages)
 {
     const size_t size = f64 ? sizeof(double) : sizeof(float), m = job->m, n = job->n, k = job->k;
@@ -171,8 +177,8 @@ bool set_chunk(bool f64, hot_bulk_job *job, size_t bytes, int stages)
     return false;
 }
 
-/* What is taken without measuring, fastest at 100,000 items on an H200: small squares directly, others in bulk chunks where
- * the shape allows, else by size. Bulk chunks: 48 KiB in three stages where tensor cores multiply them. */
+/* What is taken without measuring, fastest at 100,000 items on an H200: small squares directly, others in bulk chunks
+ * where the shape allows, else by size. Bulk chunks: 48 KiB in three stages where tensor cores multiply them. */
 void usual_choice(const hot_contract_plan *plan, const hot_bulk_job *bulk, hot_contract_choice *choice)
 {
     memset(choice, 0, sizeof *choice);
@@ -190,7 +196,9 @@ void usual_choice(const hot_contract_plan *plan, const hot_bulk_job *bulk, hot_c
         bool fit = set_chunk(f64, &job, bytes, odd && n > 4 && !large ? 4 : 3);
         if (large && !fit)
             fit = set_chunk(f64, &job, bytes / 2, 4);
-        if (!large && (!fit || hot_bulk_bytes(&job, f64 ? sizeof(double) : sizeof(float)) > 110 * 1024)) /* two blocks are better */
+        if (!large &&
+            (!fit ||
+             hot_bulk_bytes(&job, f64 ? sizeof(double) : sizeof(float)) > 110 * 1024)) /* two blocks are better */
             fit = set_chunk(f64, &job, bytes, 2);
         if (fit) {
             snprintf(choice->variant, sizeof choice->variant, "bulk");
@@ -219,7 +227,8 @@ extern "C" int hot_contract_cuda_name(hot_context *context, char name[HOT_CHOICE
     return 1;
 }
 
-extern "C" size_t hot_contract_cuda_variants(int f64, size_t m, size_t n, size_t k, hot_contract_choice *out, size_t room)
+extern "C" size_t hot_contract_cuda_variants(int f64, size_t m, size_t n, size_t k, hot_contract_choice *out,
+                                             size_t room)
 {
     static const size_t bytes[] = {49152, 12288, 6144, 24576, 36864};
     static const int stages[] = {3, 2, 4, 6};
@@ -252,8 +261,8 @@ extern "C" size_t hot_contract_cuda_variants(int f64, size_t m, size_t n, size_t
     return count;
 }
 
-extern "C" hot_status hot_contract_launch(hot_context *context, const hot_contract_plan *plan, const hot_contract_choice *choice,
-                                          void *stream)
+extern "C" hot_status hot_contract_launch(hot_context *context, const hot_contract_plan *plan,
+                                          const hot_contract_choice *choice, void *stream)
 {
     hot_bulk_job job;
     hot_contract_choice usual;
@@ -288,7 +297,7 @@ extern "C" hot_status hot_contract_launch(hot_context *context, const hot_contra
     return hot_cuda_status(context, cudaGetLastError(), "starting a contraction");
 }
 
-/* ---- The backend on host arrays ------------------------------------------------------------------------------------ */
+/* ---- The backend on host arrays ---------------------------------------------------------------------------------- */
 
 /* A piece of an operand: the values from the first to the last that `count` items use. */
 static size_t piece_values(const hot_contract_plan *one, const hot_contract_plan *plan, int operand, size_t count)
@@ -333,9 +342,12 @@ extern "C" hot_status hot_contract_cuda(hot_context *context, void *plan_pointer
             if (pieces && values[o])
                 values[o] = piece_values(&one, plan, o, count);
             if (values[o] && (o < 2 || c_comes))
-                status = hot_cuda_status(context, cudaMemcpy(device[o], (const char *)host[o] + begin * size *
-                                                             (pieces ? hot_group_stride(&plan->item, o) : 0),
-                                                             values[o] * size, cudaMemcpyHostToDevice), "copying an operand");
+                status = hot_cuda_status(
+                    context,
+                    cudaMemcpy(device[o],
+                               (const char *)host[o] + begin * size * (pieces ? hot_group_stride(&plan->item, o) : 0),
+                               values[o] * size, cudaMemcpyHostToDevice),
+                    "copying an operand");
         }
         if (pieces) {
             piece.item.total = count;
@@ -344,9 +356,11 @@ extern "C" hot_status hot_contract_cuda(hot_context *context, void *plan_pointer
         if (status == HOT_OK)
             status = hot_contract_launch(context, &piece, NULL, NULL);
         if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaMemcpy((char *)plan->c + begin * size *
-                                                         (pieces ? hot_group_stride(&plan->item, HOT_OPERAND_C) : 0), device[2],
-                                                         values[2] * size, cudaMemcpyDeviceToHost), "contraction");
+            status = hot_cuda_status(
+                context,
+                cudaMemcpy((char *)plan->c + begin * size * (pieces ? hot_group_stride(&plan->item, HOT_OPERAND_C) : 0),
+                           device[2], values[2] * size, cudaMemcpyDeviceToHost),
+                "contraction");
     }
     if (status == HOT_OK)
         status = hot_context_progress(context, "contraction", 1);

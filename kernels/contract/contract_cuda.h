@@ -16,7 +16,7 @@ hot_status hot_contract_launch(hot_context *context, const hot_contract_plan *pl
 /* The same for a mass operator. `v` and `out` as in the job; the basis on the host (it travels with the launch). */
 hot_status hot_fem_launch(hot_context *context, const hot_fem_call *call, void *stream);
 
-/* ---- Between the files of the backend ----------------------------------------------------------------------------- */
+/* ---- Between the files of the backend ---------------------------------------------------------------------------- */
 
 /* Dense items of one shape (contract_bulk.cuh): arrays on the device, 16-byte aligned, one item behind the other. */
 typedef struct hot_bulk_job {
@@ -25,16 +25,21 @@ typedef struct hot_bulk_job {
     size_t items;
     double alpha, beta;
     unsigned m, n, k, a_row, a_sum, b_sum, b_column; /* strides within an item; C in rows */
-    int per_chunk, stages, blocks;                   /* items per copy, copies in flight, blocks per multiprocessor (0: all) */
+    int per_chunk, stages, blocks; /* items per copy, copies in flight, blocks per multiprocessor (0: all) */
 } hot_bulk_job;
 
-/* Shared memory of a block: a line for the barriers, and per stage the three operands of a chunk, each with a line to spare. */
+/* Shared memory of a block: a line for the barriers, and per stage the three operands of a chunk, each with a line to
+ * spare. */
 enum { HOT_BULK_LINE = 128, HOT_BULK_MEMORY = 226 * 1024 };
-HOT_FN size_t hot_bulk_room(size_t bytes) { return (bytes + HOT_BULK_LINE - 1) / HOT_BULK_LINE * HOT_BULK_LINE + HOT_BULK_LINE; }
+HOT_FN size_t hot_bulk_room(size_t bytes)
+{
+    return (bytes + HOT_BULK_LINE - 1) / HOT_BULK_LINE * HOT_BULK_LINE + HOT_BULK_LINE;
+}
 HOT_FN size_t hot_bulk_bytes(const hot_bulk_job *job, size_t size)
 {
     const size_t each = (size_t)job->per_chunk * size, m = job->m, n = job->n, k = job->k;
-    return HOT_BULK_LINE + (size_t)job->stages * (hot_bulk_room(each * m * k) + hot_bulk_room(each * k * n) + hot_bulk_room(each * m * n));
+    return HOT_BULK_LINE +
+        (size_t)job->stages * (hot_bulk_room(each * m * k) + hot_bulk_room(each * k * n) + hot_bulk_room(each * m * n));
 }
 
 /* Whether the machine code that was loaded has Hopper's copy engine in it; whether a job's chunks fit a block. */

@@ -1,11 +1,13 @@
-/* Batched products of small dense items, bound by memory and by how soon it is asked: a thread per 16 bytes of each operand,
- * which it asks for at once; A and B meet in shared memory, C stays in registers. Blocks are many and short, so that some
- * read while others write. Included by contract_bulk.cuh. */
+/* Batched products of small dense items, bound by memory and by how soon it is asked: a thread per 16 bytes of each
+ * operand, which it asks for at once; A and B meet in shared memory, C stays in registers. Blocks are many and short,
+ * so that some read while others write. Included by contract_bulk.cuh. */
 
 /* Items of a block: 128 threads at most, each with UNITS units of 16 bytes of every operand, and whole units alone. */
 template <int N, int UNITS> struct direct_shape {
     static constexpr int WIDE = 16 / (int)sizeof(BULK_T), EACH = N * N;
-    static constexpr int STEP = EACH % WIDE == 0 ? 1 : EACH * 2 % WIDE == 0 ? 2 : 4; /* items to a whole number of units */
+    static constexpr int STEP = EACH % WIDE == 0 ? 1
+        : EACH * 2 % WIDE == 0                   ? 2
+                                                 : 4; /* items to a whole number of units */
     static constexpr int ITEMS = 128 * UNITS * WIDE / EACH / STEP * STEP;
     static constexpr int TOTAL = ITEMS * EACH / WIDE;                                /* units */
     static constexpr int BLOCK = ((TOTAL + UNITS - 1) / UNITS + 31) / 32 * 32;
@@ -13,7 +15,8 @@ template <int N, int UNITS> struct direct_shape {
     static constexpr bool APART = 32 * WIDE % EACH == 0;
 };
 
-template <int N, int UNITS> __global__ void __launch_bounds__(direct_shape<N, UNITS>::BLOCK) direct_kernel(const bulk_arguments p)
+template <int N, int UNITS> __global__ void __launch_bounds__(direct_shape<N, UNITS>::BLOCK)
+    direct_kernel(const bulk_arguments p)
 {
     using shape = direct_shape<N, UNITS>;
     constexpr int WIDE = shape::WIDE, EACH = shape::EACH;

@@ -1,5 +1,5 @@
-/* See contract_measure.h. Calls are captured in a graph that goes round several sets of data, more than the second-level
- * cache holds together, so that every call finds its data cold and launches cost nothing. */
+/* See contract_measure.h. Calls are captured in a graph that goes round several sets of data, more than the
+ * second-level cache holds together, so that every call finds its data cold and launches cost nothing. */
 #include <algorithm>
 #include <cuda_runtime.h>
 #include <functional>
@@ -27,7 +27,8 @@ template <typename T> __global__ void fill_kernel(T *values, size_t count, unsig
 }
 
 /* Moves bytes and nothing else: reads of n_in units of 16 bytes, writes of n_out. */
-__global__ void __launch_bounds__(512) move_kernel(const int4 *__restrict__ in, size_t n_in, int4 *__restrict__ out, size_t n_out)
+__global__ void __launch_bounds__(512)
+    move_kernel(const int4 *__restrict__ in, size_t n_in, int4 *__restrict__ out, size_t n_out)
 {
     const size_t step = (size_t)gridDim.x * blockDim.x, at = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     int4 sum = make_int4(0, 0, 0, 0);
@@ -54,8 +55,9 @@ __global__ void __launch_bounds__(512) move_kernel(const int4 *__restrict__ in, 
 }
 
 /* Per launch, going round the sets. */
-hot_status measure(hot_context *context, size_t sets, const std::function<hot_status(size_t set, cudaStream_t stream)> &launch,
-                   double seconds, double *median, double *fastest)
+hot_status measure(hot_context *context, size_t sets,
+                   const std::function<hot_status(size_t set, cudaStream_t stream)> &launch, double seconds,
+                   double *median, double *fastest)
 {
     const size_t calls = std::max<size_t>(sets, 4);
     cudaStream_t stream = NULL;
@@ -111,11 +113,14 @@ hot_status measure_floor(hot_context *context, const arena &data, size_t in_byte
         double median = 0;
         const size_t units = std::max(in_bytes, out_bytes) / 16, enough = (units + 511) / 512;
         const unsigned blocks = (unsigned)std::max<size_t>(1, std::min<size_t>(enough, (size_t)processors * per));
-        status = measure(context, data.sets, [&](size_t s, cudaStream_t stream) {
-            move_kernel<<<blocks, 512, 0, stream>>>((const int4 *)data.set(s), in_bytes / 16, (int4 *)(data.set(s) + in_bytes / 16 * 16),
-                                                   out_bytes / 16);
-            return hot_cuda_status(context, cudaGetLastError(), "moving");
-        }, seconds / 3, &median, &fastest);
+        status = measure(
+            context, data.sets,
+            [&](size_t s, cudaStream_t stream) {
+                move_kernel<<<blocks, 512, 0, stream>>>((const int4 *)data.set(s), in_bytes / 16,
+                                                        (int4 *)(data.set(s) + in_bytes / 16 * 16), out_bytes / 16);
+                return hot_cuda_status(context, cudaGetLastError(), "moving");
+            },
+            seconds / 3, &median, &fastest);
         best = best == 0 || median < best ? median : best;
     }
     *floor = best;
@@ -146,12 +151,13 @@ hot_contract_plan square_plan(hot_context *context, bool f64, size_t n, size_t b
 
 } // namespace
 
-extern "C" hot_status hot_contract_bench(hot_context *context, int f64, size_t n, size_t batch, int tune, double seconds,
-                                         hot_contract_figure *figure)
+extern "C" hot_status hot_contract_bench(hot_context *context, int f64, size_t n, size_t batch, int tune,
+                                         double seconds, hot_contract_figure *figure)
 {
     enum { MOST = 32 };
     hot_contract_choice choices[MOST];
-    const size_t bytes = n * n * batch * (f64 ? 8 : 4), variants = tune ? hot_contract_cuda_variants(f64, n, n, n, choices, MOST) : 0;
+    const size_t bytes = n * n * batch * (f64 ? 8 : 4),
+                 variants = tune ? hot_contract_cuda_variants(f64, n, n, n, choices, MOST) : 0;
     arena data;
     memset(figure, 0, sizeof *figure);
     hot_status status = ready(context);
@@ -205,8 +211,8 @@ extern "C" hot_status hot_contract_bench_cublas(hot_context *context, int f64, s
                 last = stream;
             }
             const hot_contract_plan plan = square_plan(context, f64 != 0, n, batch, data.set(s));
-            return hot_cublas_multiply(context, cublas, f64 ? HOT_CUBLAS_F64 : HOT_CUBLAS_F32, 0, 0, n, n, n, 1, plan.b, n, n * n,
-                                       plan.a, n, n * n, .5, plan.c, n, n * n, batch);
+            return hot_cublas_multiply(context, cublas, f64 ? HOT_CUBLAS_F64 : HOT_CUBLAS_F32, 0, 0, n, n, n, 1, plan.b,
+                                       n, n * n, plan.a, n, n * n, .5, plan.c, n, n * n, batch);
         }, seconds, &figure->seconds, &figure->fastest);
     hot_cublas_destroy(context, &cublas);
     return status;

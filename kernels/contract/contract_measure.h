@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* One figure: seconds per call (median), and the time of a kernel that does nothing but move as many bytes, three quarters
- * (matrices) or the operator's share of them reads, in the same run. */
+/* One figure: seconds per call (median), and the time of a kernel that does nothing but move as many bytes, three
+ * quarters (matrices) or the operator's share of them reads, in the same run. */
 typedef struct hot_contract_figure {
     double seconds, fastest, floor;
     double bytes;
@@ -25,8 +25,8 @@ hot_status hot_contract_bench_cublas(hot_context *context, int f64, size_t n, si
                                      hot_contract_figure *figure);
 
 /* A mass operator on so many elements that about `megabytes` are moved. */
-hot_status hot_fem_bench(hot_context *context, int f64, int dim, size_t dofs, size_t points, int assemble, size_t megabytes,
-                         double seconds, size_t *elements, hot_contract_figure *figure);
+hot_status hot_fem_bench(hot_context *context, int f64, int dim, size_t dofs, size_t points, int assemble,
+                         size_t megabytes, double seconds, size_t *elements, hot_contract_figure *figure);
 
 #ifdef __cplusplus
 }

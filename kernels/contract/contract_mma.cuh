@@ -1,7 +1,8 @@
-/* The products of a chunk on the tensor cores for doubles: a warp per item, in tiles of 8 x 8. Included by contract_bulk.cuh. */
+/* The products of a chunk on the tensor cores for doubles: a warp per item, in tiles of 8 x 8. Included by
+ * contract_bulk.cuh. */
 
-/* sum += a b for 8 x 4 by 4 x 8 values. A lane's a is at (lane / 4, lane % 4), its b at (lane % 4, lane / 4), its two sums at
- * (lane / 4, 2 (lane % 4)) and the column after. */
+/* sum += a b for 8 x 4 by 4 x 8 values. A lane's a is at (lane / 4, lane % 4), its b at (lane % 4, lane / 4), its two
+ * sums at (lane / 4, 2 (lane % 4)) and the column after. */
 __device__ __forceinline__ void multiply_tile(double (&sum)[2], double a, double b)
 {
 #if __CUDA_ARCH__ >= 900
@@ -18,9 +19,11 @@ __device__ __forceinline__ void multiply_two(double (&upper)[2], double (&lower)
 #endif
 }
 
-/* Rows and columns behind the last repeat it and are not stored. Sums are taken in an order of s that suits the banks: four
- * that are 4 apart at a time, so that for odd N neighbouring rows and columns meet 16 banks; behind N there are zeros. */
-template <int N> __device__ __forceinline__ void square_tiles(const bulk_arguments &p, const double *a, const double *b, double *c)
+/* Rows and columns behind the last repeat it and are not stored. Sums are taken in an order of s that suits the banks:
+ * four that are 4 apart at a time, so that for odd N neighbouring rows and columns meet 16 banks; behind N there are
+ * zeros. */
+template <int N>
+__device__ __forceinline__ void square_tiles(const bulk_arguments &p, const double *a, const double *b, double *c)
 {
     constexpr int TILES = (N + 7) / 8;
     constexpr int APART = 4 * ((N + 3) / 16), STEPS = APART + (N > 4 * APART ? (N - 4 * APART + 3) / 4 : 0);

@@ -33,8 +33,8 @@ static hot_status tidy(hot_context *context, hot_contract_group *group, int key)
         group->total = group->size[a] == 0 ? 0 : group->total;
     for (int a = 0; a < group->axes; a++) {
         if (group->total && group->size[a] > SIZE_MAX / 2 / group->total)
-            return hot_context_fail(context, HOT_ERROR_MEMORY, "an index of more than %zu values is more than memory can hold",
-                                    SIZE_MAX / 2);
+            return hot_context_fail(context, HOT_ERROR_MEMORY,
+                                    "an index of more than %zu values is more than memory can hold", SIZE_MAX / 2);
         group->total *= group->size[a];
         if (group->size[a] != 1)
             swap_axes(group, kept++, a);
@@ -130,11 +130,14 @@ hot_status hot_contract_plan_finish(hot_context *context, hot_contract_plan *pla
         return HOT_OK; /* nothing to do, whatever the strides */
     for (int o = 0; o < 3; o++)
         if (holds_values(plan, o) && last_offset(plan, o) == SIZE_MAX)
-            return hot_context_fail(context, HOT_ERROR_MEMORY, "operand %c: its sizes and strides are more than memory can "
-                                    "hold", 'A' + o);
+            return hot_context_fail(context, HOT_ERROR_MEMORY,
+                                    "operand %c: its sizes and strides are more than memory can "
+                                    "hold",
+                                    'A' + o);
     if (meets_itself(&plan->row) || meets_itself(&plan->column) || meets_itself(&plan->item))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "C has a stride of 0: its values would lie in one place");
-    /* The kernels run along contiguous columns. A column vector (no columns) is a row vector of the exchanged product. */
+    /* The kernels run along contiguous columns. A column vector (no columns) is a row vector of the exchanged
+     * product. */
     if (starts_contiguous(&plan->row) && !starts_contiguous(&plan->column))
         exchange(plan);
     return HOT_OK;

@@ -15,7 +15,8 @@ enum { HOT_GROUP_AXES = HOT_CONTRACT_AXES + 1 };
 enum { HOT_OPERAND_A = 0, HOT_OPERAND_B, HOT_OPERAND_C };
 
 /* Axes that run together as one index, the first the fastest. Strides per operand; 0 where it has not these axes. After
- * hot_contract_plan_finish there is no axis of size 1, and axes that lie behind one another in every operand are one. */
+ * hot_contract_plan_finish there is no axis of size 1, and axes that lie behind one another in every operand are
+ * one. */
 typedef struct hot_contract_group {
     int axes;
     size_t total; /* product of the sizes; 1 without axes */

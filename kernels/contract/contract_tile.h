@@ -60,8 +60,9 @@ HOT_FN void TILE(one)(const TILE_T *a, const TILE_T *b, TILE_T *c, const int row
         }
     for (size_t s = 0; s < sums; s++) {
         TILE_V row[4];
-        HOT_UNROLL for (int v = 0; v < vectors; v++)
-            row[v] = part && v == vectors - 1 ? TILE(load_part)(b + v * TILE_LANES, part) : TILE(load)(b + v * TILE_LANES);
+        HOT_UNROLL for (int v = 0; v < vectors; v++) row[v] = part && v == vectors - 1
+            ? TILE(load_part)(b + v * TILE_LANES, part)
+            : TILE(load)(b + v * TILE_LANES);
         HOT_UNROLL for (int r = 0; r < rows; r++) {
             const TILE_V factor = a[(size_t)r * a_row] - (TILE_V){0};
             HOT_UNROLL for (int v = 0; v < vectors; v++)
@@ -91,9 +92,10 @@ HOT_FN void TILE(one)(const TILE_T *a, const TILE_T *b, TILE_T *c, const int row
 HOT_FN void TILE(work)(const TILE(block) *block, const int rows, const int vectors, const int whole)
 {
     for (size_t item = 0; item < block->items; item++)
-        TILE(one)(block->a + item * block->a_item, block->b + item * block->b_item, block->c + item * block->c_item, rows, vectors,
-                  whole ? 0 : block->part, block->sums, block->a_row, block->a_sum, block->b_sum, block->c_row, block->alpha,
-                  block->beta, 0);
+        TILE(one)
+        (block->a + item * block->a_item, block->b + item * block->b_item, block->c + item * block->c_item, rows,
+         vectors, whole ? 0 : block->part, block->sums, block->a_row, block->a_sum, block->b_sum, block->c_row,
+         block->alpha, block->beta, 0);
 }
 
 /* Dense square items of a size known here: everything unrolled. */
@@ -111,14 +113,15 @@ HOT_FN void TILE(square_as)(const TILE(block) *block, const int n, const int pla
 }
 HOT_FN void TILE(square)(const TILE(block) *block, const int n)
 {
-    if (n % TILE_LANES == 0 && block->alpha == 1 && block->beta == 1) /* products are added to C without a further multiplication */
+    if (n % TILE_LANES == 0 && block->alpha == 1 &&
+        block->beta == 1) /* products are added to C without a further multiplication */
         TILE(square_as)(block, n, 1);
     else
         TILE(square_as)(block, n, 0);
 }
 
-/* The smallest, whose rows are shorter than a vector: with vectors of exactly their length, so that no load waits for the
- * store of its neighbour. */
+/* The smallest, whose rows are shorter than a vector: with vectors of exactly their length, so that no load waits for
+ * the store of its neighbour. */
 #define TILE_EXACT(N, ROW)                                                                                          \
     static void TILE(square_##N)(const TILE(block) *block)                                                         \
     {                                                                                                               \
@@ -142,29 +145,33 @@ HOT_FN void TILE(square)(const TILE(block) *block, const int n)
         }                                                                                                           \
     }
 #define TILE_SQUARE(N) static void TILE(square_##N)(const TILE(block) *block) { TILE(square)(block, N); }
-TILE_EXACT(1, 1) TILE_EXACT(2, 2) TILE_EXACT(3, 1) TILE_EXACT(4, 4)
+TILE_EXACT(1, 1)
+TILE_EXACT(2, 2) TILE_EXACT(3, 1) TILE_EXACT(4, 4)
 #if HOT_LANE_BYTES > 16
-TILE_SQUARE(5) TILE_SQUARE(6) TILE_SQUARE(7) TILE_SQUARE(8)
+    TILE_SQUARE(5) TILE_SQUARE(6) TILE_SQUARE(7) TILE_SQUARE(8)
 #endif
 #if HOT_LANE_BYTES > 32
 #define TILE_SQUARES 32
-TILE_SQUARE(9) TILE_SQUARE(10) TILE_SQUARE(11) TILE_SQUARE(12) TILE_SQUARE(13) TILE_SQUARE(14) TILE_SQUARE(15) TILE_SQUARE(16)
-TILE_SQUARE(17) TILE_SQUARE(18) TILE_SQUARE(19) TILE_SQUARE(20) TILE_SQUARE(21) TILE_SQUARE(22) TILE_SQUARE(23) TILE_SQUARE(24)
-TILE_SQUARE(25) TILE_SQUARE(26) TILE_SQUARE(27) TILE_SQUARE(28) TILE_SQUARE(29) TILE_SQUARE(30) TILE_SQUARE(31) TILE_SQUARE(32)
+        TILE_SQUARE(9) TILE_SQUARE(10) TILE_SQUARE(11) TILE_SQUARE(12) TILE_SQUARE(13) TILE_SQUARE(14) TILE_SQUARE(15)
+            TILE_SQUARE(16) TILE_SQUARE(17) TILE_SQUARE(18) TILE_SQUARE(19) TILE_SQUARE(20) TILE_SQUARE(21)
+                TILE_SQUARE(22) TILE_SQUARE(23) TILE_SQUARE(24) TILE_SQUARE(25) TILE_SQUARE(26) TILE_SQUARE(27)
+                    TILE_SQUARE(28) TILE_SQUARE(29) TILE_SQUARE(30) TILE_SQUARE(31) TILE_SQUARE(32)
 #elif HOT_LANE_BYTES > 16
 #define TILE_SQUARES 8
 #else /* more than a tile of these has columns */
 #define TILE_SQUARES 4
 #endif
-static void (*const TILE(squares)[TILE_SQUARES])(const TILE(block) *) = {
-    TILE(square_1), TILE(square_2), TILE(square_3), TILE(square_4),
+                        static void (*const TILE(squares)[TILE_SQUARES])(const TILE(block) *) = {
+                            TILE(square_1),  TILE(square_2),  TILE(square_3),  TILE(square_4),
 #if HOT_LANE_BYTES > 16
-    TILE(square_5), TILE(square_6), TILE(square_7), TILE(square_8),
+                            TILE(square_5),  TILE(square_6),  TILE(square_7),  TILE(square_8),
 #endif
 #if HOT_LANE_BYTES > 32
-    TILE(square_9), TILE(square_10), TILE(square_11), TILE(square_12), TILE(square_13), TILE(square_14), TILE(square_15), TILE(square_16),
-    TILE(square_17), TILE(square_18), TILE(square_19), TILE(square_20), TILE(square_21), TILE(square_22), TILE(square_23), TILE(square_24),
-    TILE(square_25), TILE(square_26), TILE(square_27), TILE(square_28), TILE(square_29), TILE(square_30), TILE(square_31), TILE(square_32),
+                            TILE(square_9),  TILE(square_10), TILE(square_11), TILE(square_12), TILE(square_13),
+                            TILE(square_14), TILE(square_15), TILE(square_16), TILE(square_17), TILE(square_18),
+                            TILE(square_19), TILE(square_20), TILE(square_21), TILE(square_22), TILE(square_23),
+                            TILE(square_24), TILE(square_25), TILE(square_26), TILE(square_27), TILE(square_28),
+                            TILE(square_29), TILE(square_30), TILE(square_31), TILE(square_32),
 #endif
 };
 #undef TILE_SQUARE
@@ -185,9 +192,11 @@ static void TILE(run)(const hot_tile *tile)
         const size_t down = (tile->rows + most_rows - 1) / most_rows;
         most_rows = down ? (tile->rows + down - 1) / down : 1;
     }
-    size_t most_vectors = tile->tile_vectors > 0 && tile->tile_vectors < TILE_VECTORS ? (size_t)tile->tile_vectors : TILE_VECTORS;
+    size_t most_vectors = tile->tile_vectors > 0 && tile->tile_vectors < TILE_VECTORS ? (size_t)tile->tile_vectors
+                                                                                      : TILE_VECTORS;
     if (!tile->b_panel) { /* tiles of equal width: four vectors are two and two rather than three and one */
-        const size_t vectors = (tile->columns + TILE_LANES - 1) / TILE_LANES, across = (vectors + most_vectors - 1) / most_vectors;
+        const size_t vectors = (tile->columns + TILE_LANES - 1) / TILE_LANES,
+                     across = (vectors + most_vectors - 1) / most_vectors;
         most_vectors = across ? (vectors + across - 1) / across : 1;
     }
     const size_t most_columns = most_vectors * TILE_LANES;

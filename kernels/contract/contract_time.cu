@@ -31,7 +31,8 @@ extern "C" hot_status hot_contract_cuda_time(hot_context *context, const hot_con
         values[o] = hot_contract_extent(plan, o);
         status = hot_cuda_status(context, cudaMalloc(&device[o], values[o] * size + 16), "memory");
         if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaMemcpy(device[o], host[o], values[o] * size, cudaMemcpyHostToDevice), "copy");
+            status = hot_cuda_status(context, cudaMemcpy(device[o], host[o], values[o] * size, cudaMemcpyHostToDevice),
+                                     "copy");
     }
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMalloc((void **)&dirt, cache), "memory");
@@ -48,7 +49,8 @@ extern "C" hot_status hot_contract_cuda_time(hot_context *context, const hot_con
     if (status == HOT_OK && !back)
         status = HOT_ERROR_MEMORY;
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpy(back, device[2], values[2] * size, cudaMemcpyDeviceToHost), "contraction");
+        status = hot_cuda_status(context, cudaMemcpy(back, device[2], values[2] * size, cudaMemcpyDeviceToHost),
+                                 "contraction");
     *sum = 0;
     for (size_t i = 0; i < values[2] && status == HOT_OK; i++)
         *sum += plan->f64 ? fabs(((double *)back)[i]) : fabs((double)((float *)back)[i]);

@@ -48,11 +48,12 @@ hot_status hot_contract_cuda_time(hot_context *context, const hot_contract_plan 
 }
 #endif
 
-/* ---- The table ---------------------------------------------------------------------------------------------------- */
+/* ---- The table --------------------------------------------------------------------------------------------------- */
 
 static int same_key(const hot_contract_choice *x, const hot_contract_choice *y)
 {
-    return x->precision == y->precision && x->m == y->m && x->n == y->n && x->k == y->k && strcmp(x->machine, y->machine) == 0;
+    return x->precision == y->precision && x->m == y->m && x->n == y->n && x->k == y->k &&
+        strcmp(x->machine, y->machine) == 0;
 }
 
 static hot_status keep(hot_context *context, hot_contract_tuning *tuning, const hot_contract_choice *choice)
@@ -83,8 +84,8 @@ const hot_contract_choice *hot_contract_tuning_find(const hot_contract_plan *pla
         return NULL;
     for (size_t i = 0; i < plan->tuning->count; i++) {
         const hot_contract_choice *choice = &plan->tuning->choices[i];
-        if (choice->precision == (plan->f64 ? 64 : 32) && choice->m == plan->row.total && choice->n == plan->column.total &&
-            choice->k == plan->sum.total && strcmp(choice->machine, machine) == 0)
+        if (choice->precision == (plan->f64 ? 64 : 32) && choice->m == plan->row.total &&
+            choice->n == plan->column.total && choice->k == plan->sum.total && strcmp(choice->machine, machine) == 0)
             return choice;
     }
     return NULL;
@@ -106,8 +107,8 @@ static int read_line(const char *line, size_t length, hot_contract_choice *choic
         return 0;
     memcpy(choice->machine, text, (size_t)(tab - text));
     if (sscanf(tab + 1, "f%d\t%zu %zu %zu\t%79s %d %d %d %d%n", &choice->precision, &choice->m, &choice->n, &choice->k,
-               choice->variant, &choice->parameter[0], &choice->parameter[1], &choice->parameter[2], &choice->parameter[3],
-               &used) != 9)
+               choice->variant, &choice->parameter[0], &choice->parameter[1], &choice->parameter[2],
+               &choice->parameter[3], &used) != 9)
         return 0;
     return tab[1 + used] == '\0' && (choice->precision == 32 || choice->precision == 64);
 }
@@ -124,9 +125,11 @@ hot_status hot_contract_tuning_create(hot_context *context, const char *text, ho
         hot_contract_choice choice;
         if (number == 1) {
             if (length != sizeof first_line - 1 || memcmp(text, first_line, length) != 0)
-                status = hot_context_fail(context, HOT_ERROR_FORMAT, "a table of choices begins with the line '%s'", first_line);
+                status = hot_context_fail(context, HOT_ERROR_FORMAT, "a table of choices begins with the line '%s'",
+                                          first_line);
         } else if (!read_line(text, length, &choice)) {
-            status = hot_context_fail(context, HOT_ERROR_FORMAT, "line %zu of the table of choices is not understood", number);
+            status = hot_context_fail(context, HOT_ERROR_FORMAT, "line %zu of the table of choices is not understood",
+                                      number);
         } else {
             status = keep(context, tuning, &choice);
         }
@@ -158,14 +161,14 @@ char *hot_contract_tuning_text(hot_context *context, const hot_contract_tuning *
     size_t used = (size_t)snprintf(text, room, "%s\n", first_line);
     for (size_t i = 0; i < tuning->count; i++) {
         const hot_contract_choice *c = &tuning->choices[i];
-        used += (size_t)snprintf(text + used, room - used, "%s\tf%d\t%zu %zu %zu\t%s %d %d %d %d\n", c->machine, c->precision,
-                                 c->m, c->n, c->k, c->variant, c->parameter[0], c->parameter[1], c->parameter[2],
-                                 c->parameter[3]);
+        used += (size_t)snprintf(text + used, room - used, "%s\tf%d\t%zu %zu %zu\t%s %d %d %d %d\n", c->machine,
+                                 c->precision, c->m, c->n, c->k, c->variant, c->parameter[0], c->parameter[1],
+                                 c->parameter[2], c->parameter[3]);
     }
     return text;
 }
 
-/* ---- Measuring ---------------------------------------------------------------------------------------------------- */
+/* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
 size_t hot_contract_cpu_variants(const hot_context *context, int f64, hot_contract_choice *out, size_t room)
 {
@@ -201,7 +204,8 @@ static double value_at(const hot_contract_plan *plan, size_t i)
 }
 
 /* As hot_contract_cuda_time, on the CPU. */
-static hot_status cpu_time(hot_context *context, const hot_contract_plan *plan, double seconds, double *median, double *sum)
+static hot_status cpu_time(hot_context *context, const hot_contract_plan *plan, double seconds, double *median,
+                           double *sum)
 {
     enum { MOST = 200 };
     double times[MOST];
@@ -245,8 +249,8 @@ static void *make_values(hot_context *context, int f64, size_t count)
     return values;
 }
 
-hot_status hot_contract_tune(hot_context *context, hot_contract_tuning *tuning, int precision, size_t m, size_t n, size_t k,
-                             size_t batch, double seconds, const char **chosen, double *best, double *usual)
+hot_status hot_contract_tune(hot_context *context, hot_contract_tuning *tuning, int precision, size_t m, size_t n,
+                             size_t k, size_t batch, double seconds, const char **chosen, double *best, double *usual)
 {
     enum { MOST = 64 };
     hot_contract_choice choices[MOST], key = {.precision = precision, .m = m, .n = n, .k = k};
@@ -255,9 +259,12 @@ hot_status hot_contract_tune(hot_context *context, hot_contract_tuning *tuning, 
     double fastest = INFINITY, first_sum = 0, first_time = 0;
     if (precision != 32 && precision != 64)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a precision of %d bits: 32 and 64 are known", precision);
-    if (m == 0 || n == 0 || k == 0 || batch == 0 || m > 4096 || n > 4096 || k > 4096 || batch > SIZE_MAX / 1024 / (m * k + k * n + m * n))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "%zu products %zu x %zu x %zu cannot be tuned: sizes go from 1 to "
-                                "4096, and must fit into memory", batch, m, n, k);
+    if (m == 0 || n == 0 || k == 0 || batch == 0 || m > 4096 || n > 4096 || k > 4096 ||
+        batch > SIZE_MAX / 1024 / (m * k + k * n + m * n))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "%zu products %zu x %zu x %zu cannot be tuned: sizes go from 1 to "
+                                "4096, and must fit into memory",
+                                batch, m, n, k);
     const hot_device device = hot_context_device(context);
     const int cuda = device == HOT_DEVICE_CUDA || (device == HOT_DEVICE_AUTO && hot_cuda_count() > 0);
     hot_contract_plan plan = {.f64 = f64, .alpha = 1, .beta = .5};
@@ -300,8 +307,9 @@ hot_status hot_contract_tune(hot_context *context, hot_contract_tuning *tuning, 
             hot_context_free(context, c);
             plan.c = c = make_values(context, f64, hot_contract_extent(&plan, HOT_OPERAND_C));
         }
-        status = !c ? HOT_ERROR_MEMORY : cuda ? hot_contract_cuda_time(context, &plan, seconds / (double)count, &median, &sum)
-                                              : cpu_time(context, &plan, seconds / (double)count, &median, &sum);
+        status = !c ? HOT_ERROR_MEMORY
+            : cuda  ? hot_contract_cuda_time(context, &plan, seconds / (double)count, &median, &sum)
+                    : cpu_time(context, &plan, seconds / (double)count, &median, &sum);
         hot_contract_tuning_destroy(context, &single);
         if (status != HOT_OK)
             break;

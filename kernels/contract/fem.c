@@ -13,8 +13,10 @@ static hot_status run(hot_context *context, hot_fem_call *call)
     if (job->dim != 2 && job->dim != 3)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "elements of dimension %d: 2 and 3 are known", job->dim);
     if (job->dofs < 1 || job->dofs > HOT_FEM_POINTS || job->points < 1 || job->points > HOT_FEM_POINTS)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "%zu basis functions and %zu points along an axis: 1 to %d of "
-                                "each are possible", job->dofs, job->points, HOT_FEM_POINTS);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "%zu basis functions and %zu points along an axis: 1 to %d of "
+                                "each are possible",
+                                job->dofs, job->points, HOT_FEM_POINTS);
     const size_t dofs = hot_fem_power(job->dofs, job->dim), points = hot_fem_power(job->points, job->dim);
     const size_t most = call->assemble && dofs * dofs > points ? dofs * dofs : dofs > points ? dofs : points;
     if (job->elements > SIZE_MAX / 32 / most)
@@ -54,7 +56,7 @@ hot_status hot_fem_mass_assemble_f32(hot_context *context, int dim, size_t dofs,
     return run(context, &call);
 }
 
-/* ---- A basis ------------------------------------------------------------------------------------------------------ */
+/* ---- A basis ----------------------------------------------------------------------------------------------------- */
 
 /* P_n(x) and its derivative, by the three-term recurrence; |x| < 1. */
 static void legendre(int n, double x, double *value, double *slope)
@@ -103,8 +105,10 @@ hot_status hot_fem_basis(hot_context *context, size_t dofs, size_t points, doubl
 {
     double nodes[HOT_FEM_POINTS], at[HOT_FEM_POINTS], weight[HOT_FEM_POINTS];
     if (dofs < 2 || dofs > HOT_FEM_POINTS || points < 1 || points > HOT_FEM_POINTS)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a basis of %zu functions at %zu points: 2 to %d functions and 1 "
-                                "to %d points are possible", dofs, points, HOT_FEM_POINTS, HOT_FEM_POINTS);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "a basis of %zu functions at %zu points: 2 to %d functions and 1 "
+                                "to %d points are possible",
+                                dofs, points, HOT_FEM_POINTS, HOT_FEM_POINTS);
     gauss_lobatto((int)dofs, nodes);
     gauss_legendre((int)points, at, weight);
     for (size_t k = 0; k < points; k++) {
@@ -117,7 +121,8 @@ hot_status hot_fem_basis(hot_context *context, size_t dofs, size_t points, doubl
             basis[k + points * i] = product;
         }
     }
-    /* The nodes and the points lie symmetrically, to rounding: the values do to the last bit, which is faster to use. */
+    /* The nodes and the points lie symmetrically, to rounding: the values do to the last bit, which is faster to
+     * use. */
     for (size_t k = 0; k < points / 2 && weights; k++)
         weights[points - 1 - k] = weights[k];
     for (size_t x = 0; x < dofs * points / 2 && basis; x++)

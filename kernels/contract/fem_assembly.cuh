@@ -1,7 +1,8 @@
-/* Assembly of mass operators: writing the matrices is what takes time. A block works on a group of slots, which are an element
- * and, in 3-D, a j3. Sums over the last axes first; then, for a slab of some (slot, j2) at a time, a thread per row of the
- * matrix sums over axis 1. What a slab writes lies in one piece, whatever it is aligned to: it is gathered in shared memory and
- * leaves as whole lines while the next is computed. D of the next group is on its way meanwhile. Included by fem_cuda.cuh. */
+/* Assembly of mass operators: writing the matrices is what takes time. A block works on a group of slots, which are an
+ * element and, in 3-D, a j3. Sums over the last axes first; then, for a slab of some (slot, j2) at a time, a thread per
+ * row of the matrix sums over axis 1. What a slab writes lies in one piece, whatever it is aligned to: it is gathered
+ * in shared memory and leaves as whole lines while the next is computed. D of the next group is on its way meanwhile.
+ * Included by fem_cuda.cuh. */
 
 constexpr int floor_to_one(int n) { return n < 1 ? 1 : n; }
 
@@ -24,18 +25,21 @@ template <int DIM, int P, int Q> struct assembly_shape {
     static constexpr int AT_ONCE = (SLABS * GROUPS + ROUNDS - 1) / ROUNDS; /* groups of rows */
     static constexpr int ACTIVE = AT_ONCE * P, THREADS = (ACTIVE + 31) / 32 * 32;
     static constexpr int ALIGN = 16 / (int)sizeof(FEM_T), LINE = 128 / (int)sizeof(FEM_T);
-    static constexpr int OUT = (SLABS * COLUMNS * ROWS + 2 * LINE - 1) / LINE * LINE; /* it lies as in memory relative to lines */
+    static constexpr int OUT = (SLABS * COLUMNS * ROWS + 2 * LINE - 1) / LINE *
+        LINE; /* it lies as in memory relative to lines */
     static constexpr int FIRST = DIM == 3 ? SLOTS * Q * Q * P : 0, SECOND = SLOTS * P * GROUPS * Q;
-    static constexpr int FETCHED = POINTS * (DIM == 3 ? (SLOTS + P - 2) / P + 1 : SLOTS); /* elements that a group may meet */
+    static constexpr int FETCHED = POINTS *
+        (DIM == 3 ? (SLOTS + P - 2) / P + 1 : SLOTS); /* elements that a group may meet */
     static constexpr size_t BYTES = sizeof(FEM_T) * (2 * OUT + FIRST + SECOND + P * Q + 2 * FETCHED);
 };
 
-/* `total` values to memory from shared memory, by all threads of the block; the caller sees to it that `from` is left alone until
- * the barrier after the next call. */
+/* `total` values to memory from shared memory, by all threads of the block; the caller sees to it that `from` is left
+ * alone until the barrier after the next call. */
 template <int THREADS> __device__ __forceinline__ void send(FEM_T *to, const FEM_T *from, int total)
 {
     constexpr int ALIGN = 16 / (int)sizeof(FEM_T);
-    const int head = (int)((ALIGN - (size_t)to / sizeof(FEM_T) % ALIGN) % ALIGN), whole = (total - head) / ALIGN * ALIGN;
+    const int head = (int)((ALIGN - (size_t)to / sizeof(FEM_T) % ALIGN) % ALIGN),
+              whole = (total - head) / ALIGN * ALIGN;
 #if __CUDA_ARCH__ >= 900
     if (threadIdx.x == 0) /* what was sent before has been read: its place is free after the barrier */
         asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
@@ -44,7 +48,8 @@ template <int THREADS> __device__ __forceinline__ void send(FEM_T *to, const FEM
     if (threadIdx.x == 0) {
         if (whole > 0)
             asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to + head),
-                         "r"((unsigned)__cvta_generic_to_shared(from + head)), "r"(whole * (int)sizeof(FEM_T)) : "memory");
+                         "r"((unsigned)__cvta_generic_to_shared(from + head)), "r"(whole * (int)sizeof(FEM_T))
+                         : "memory");
         asm volatile("cp.async.bulk.commit_group;" ::: "memory");
         for (int x = 0; x < head; x++)
             to[x] = from[x];
@@ -64,7 +69,8 @@ __global__ void __launch_bounds__(assembly_shape<DIM, P, Q>::THREADS, assembly_b
 assembly_kernel(const basis_values<P, Q> basis, size_t elements, const FEM_T *__restrict__ d, FEM_T *__restrict__ m)
 {
     using shape = assembly_shape<DIM, P, Q>;
-    constexpr int ROWS = shape::ROWS, GROUPS = shape::GROUPS, SLAB = shape::SLAB, SLABS = shape::SLABS, SLOTS = shape::SLOTS;
+    constexpr int ROWS = shape::ROWS, GROUPS = shape::GROUPS, SLAB = shape::SLAB, SLABS = shape::SLABS,
+                  SLOTS = shape::SLOTS;
     constexpr int THREADS = shape::THREADS, LASTS = shape::LASTS, POINTS = shape::POINTS;
     extern __shared__ __align__(128) unsigned char bytes[];
     FEM_T *const gathered = (FEM_T *)bytes, *const second = gathered + 2 * shape::OUT;

@@ -14,7 +14,8 @@ hot_status hot_fem_cpu(hot_context *context, void *call_pointer)
                                       : (job->f64 ? variant->action_f64 : variant->action_f32);
     const int threads = hot_context_threads(context);
     /* Whole vectors of elements, and enough of them to pay for being dealt out. */
-    const size_t dofs = hot_fem_power(job->dofs, job->dim), portion = lanes * (call->assemble || dofs > 500 ? 1 : 1 + 500 / dofs);
+    const size_t dofs = hot_fem_power(job->dofs, job->dim),
+                 portion = lanes * (call->assemble || dofs > 500 ? 1 : 1 + 500 / dofs);
     const size_t portions = (job->elements + portion - 1) / portion;
     /* From thread to thread whole cache lines, and vectors aligned. */
     const size_t bytes = (hot_fem_scratch(job, lanes) * (job->f64 ? sizeof(double) : sizeof(float)) + 127) / 64 * 64;

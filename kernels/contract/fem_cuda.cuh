@@ -1,5 +1,6 @@
-/* Mass operators on the GPU. Template by inclusion: FEM_T, FEM_BANKS (values of it that lie in different banks), FEM(name). The
- * action: fem_planes.cuh for what it is made for, else fem_lines.cuh; assembly: fem_assembly.cuh; and kernels for any size. */
+/* Mass operators on the GPU. Template by inclusion: FEM_T, FEM_BANKS (values of it that lie in different banks),
+ * FEM(name). The action: fem_planes.cuh for what it is made for, else fem_lines.cuh; assembly: fem_assembly.cuh; and
+ * kernels for any size. */
 #include <algorithm>
 #include <cuda_pipeline_primitives.h>
 #include <cuda_runtime.h>
@@ -14,7 +15,8 @@ template <int N, int DIM> struct power { static constexpr int OF = DIM == 2 ? N 
 template <int P, int Q> struct basis_values { FEM_T b[P][Q]; }; /* b[i][k] = phi_i(q_k) */
 
 /* One line to the points, or back: P -> Q with b, Q -> P with its transpose. */
-template <int P, int Q> __device__ __forceinline__ void to_points(const basis_values<P, Q> &basis, const FEM_T (&in)[P], FEM_T (&out)[Q])
+template <int P, int Q>
+__device__ __forceinline__ void to_points(const basis_values<P, Q> &basis, const FEM_T (&in)[P], FEM_T (&out)[Q])
 {
 #pragma unroll
     for (int k = 0; k < Q; k++) {
@@ -25,7 +27,8 @@ template <int P, int Q> __device__ __forceinline__ void to_points(const basis_va
         out[k] = sum;
     }
 }
-template <int P, int Q> __device__ __forceinline__ void to_dofs(const basis_values<P, Q> &basis, const FEM_T (&in)[Q], FEM_T (&out)[P])
+template <int P, int Q>
+__device__ __forceinline__ void to_dofs(const basis_values<P, Q> &basis, const FEM_T (&in)[Q], FEM_T (&out)[P])
 {
 #pragma unroll
     for (int i = 0; i < P; i++) {
@@ -42,12 +45,13 @@ template <int P, int Q> __device__ __forceinline__ void to_dofs(const basis_valu
 #include "fem_folded.cuh"
 #include "fem_assembly.cuh"
 
-/* ---- Any size ------------------------------------------------------------------------------------------------------ */
+/* ---- Any size ---------------------------------------------------------------------------------------------------- */
 
 struct any_basis { FEM_T b[HOT_FEM_POINTS * HOT_FEM_POINTS]; };
 
 /* A block per element; axis by axis between two arrays in shared memory, a thread per value. */
-__device__ void along_axis(const FEM_T *in, FEM_T *out, int before, int from, int to, int after, const FEM_T *m, int m_to, int m_from)
+__device__ void along_axis(const FEM_T *in, FEM_T *out, int before, int from, int to, int after, const FEM_T *m,
+                           int m_to, int m_from)
 {
     for (int x = threadIdx.x; x < before * to * after; x += blockDim.x) {
         const int b = x % before, t = x / before % to, a = x / before / to;
@@ -59,7 +63,8 @@ __device__ void along_axis(const FEM_T *in, FEM_T *out, int before, int from, in
     __syncthreads();
 }
 
-__global__ void any_action(const any_basis basis, int dim, int p, int q, size_t elements, const FEM_T *d, const FEM_T *v, FEM_T *u)
+__global__ void any_action(const any_basis basis, int dim, int p, int q, size_t elements, const FEM_T *d,
+                           const FEM_T *v, FEM_T *u)
 {
     extern __shared__ __align__(128) unsigned char bytes[];
     const int side = max(p, q), cube = dim == 2 ? side * side : side * side * side;
@@ -119,7 +124,7 @@ __global__ void any_assembly(const any_basis basis, int dim, int p, int q, size_
     }
 }
 
-/* ---- Launching ----------------------------------------------------------------------------------------------------- */
+/* ---- Launching --------------------------------------------------------------------------------------------------- */
 
 int resident(const void *kernel, int threads, size_t bytes)
 {
@@ -130,18 +135,21 @@ int resident(const void *kernel, int threads, size_t bytes)
     return processors * std::max(fitting, 1);
 }
 
-template <int N> hot_status launch_planes(hot_context *context, const hot_fem_job *job, const basis_values<N, N> &basis, cudaStream_t stream)
+template <int N> hot_status launch_planes(hot_context *context, const hot_fem_job *job, const basis_values<N, N> &basis,
+                                          cudaStream_t stream)
 {
     using shape = plane_shape<N>;
     const void *kernel = (const void *)planes_kernel<N>;
-    hot_status status = hot_cuda_status(context, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                                      (int)shape::BYTES), "shared memory");
+    hot_status status = hot_cuda_status(
+        context, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shape::BYTES),
+        "shared memory");
     if (status != HOT_OK)
         return status;
-    const size_t chunks = (job->elements + shape::E - 1) / shape::E, enough = (chunks + shape::TEAMS - 1) / shape::TEAMS;
+    const size_t chunks = (job->elements + shape::E - 1) / shape::E,
+                 enough = (chunks + shape::TEAMS - 1) / shape::TEAMS;
     const size_t blocks = std::min<size_t>(enough, resident(kernel, shape::THREADS, shape::BYTES));
-    planes_kernel<N><<<(unsigned)blocks, shape::THREADS, shape::BYTES, stream>>>(basis, job->elements, (const FEM_T *)job->d,
-                                                                               (const FEM_T *)job->v, (FEM_T *)job->out);
+    planes_kernel<N><<<(unsigned)blocks, shape::THREADS, shape::BYTES, stream>>>(
+        basis, job->elements, (const FEM_T *)job->d, (const FEM_T *)job->v, (FEM_T *)job->out);
     return HOT_OK;
 }
 
@@ -162,18 +170,21 @@ template <int N> bool fold(const basis_values<N, N> &basis, folded_values<N> *fo
     return true;
 }
 
-template <int N> hot_status launch_folded(hot_context *context, const hot_fem_job *job, const folded_values<N> &basis, cudaStream_t stream)
+template <int N> hot_status launch_folded(hot_context *context, const hot_fem_job *job, const folded_values<N> &basis,
+                                          cudaStream_t stream)
 {
     using shape = folded_shape<N>;
     const void *kernel = (const void *)folded_kernel<N>;
-    hot_status status = hot_cuda_status(context, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                                      (int)shape::BYTES), "shared memory");
+    hot_status status = hot_cuda_status(
+        context, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shape::BYTES),
+        "shared memory");
     if (status != HOT_OK)
         return status;
-    const size_t chunks = (job->elements + plane_shape<N>::E - 1) / plane_shape<N>::E, enough = (chunks + shape::TEAMS - 1) / shape::TEAMS;
+    const size_t chunks = (job->elements + plane_shape<N>::E - 1) / plane_shape<N>::E,
+                 enough = (chunks + shape::TEAMS - 1) / shape::TEAMS;
     const size_t blocks = std::min<size_t>(enough, resident(kernel, shape::THREADS, shape::BYTES));
-    folded_kernel<N><<<(unsigned)blocks, shape::THREADS, shape::BYTES, stream>>>(basis, job->elements, (const FEM_T *)job->d,
-                                                                               (const FEM_T *)job->v, (FEM_T *)job->out);
+    folded_kernel<N><<<(unsigned)blocks, shape::THREADS, shape::BYTES, stream>>>(
+        basis, job->elements, (const FEM_T *)job->d, (const FEM_T *)job->v, (FEM_T *)job->out);
     return HOT_OK;
 }
 
@@ -187,19 +198,21 @@ template <int DIM, int P, int Q> hot_status launch(hot_context *context, const h
     if (call->assemble) {
         using shape = assembly_shape<DIM, P, Q>;
         const void *kernel = (const void *)assembly_kernel<DIM, P, Q>;
-        hot_status status = hot_cuda_status(context, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                                          (int)shape::BYTES), "shared memory");
+        hot_status status = hot_cuda_status(
+            context, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shape::BYTES),
+            "shared memory");
         if (status != HOT_OK)
             return status;
         const size_t groups = (job->elements * shape::LASTS + shape::SLOTS - 1) / shape::SLOTS;
         const size_t blocks = std::min<size_t>(groups, 4 * (size_t)resident(kernel, shape::THREADS, shape::BYTES));
-        assembly_kernel<DIM, P, Q><<<(unsigned)blocks, shape::THREADS, shape::BYTES, stream>>>(basis, job->elements, (const FEM_T *)job->d,
-                                                                                             (FEM_T *)job->out);
+        assembly_kernel<DIM, P, Q><<<(unsigned)blocks, shape::THREADS, shape::BYTES, stream>>>(
+            basis, job->elements, (const FEM_T *)job->d, (FEM_T *)job->out);
         return HOT_OK;
     }
     if constexpr (DIM == 3 && P == Q && P >= FOLDED_FIRST && P <= FOLDED_LAST) {
         folded_values<P> folded;
-        if (((size_t)job->v | (size_t)job->d | (size_t)job->out) % (sizeof(FEM_T) * plane_shape<P>::WIDE) == 0 && fold(basis, &folded))
+        if (((size_t)job->v | (size_t)job->d | (size_t)job->out) % (sizeof(FEM_T) * plane_shape<P>::WIDE) == 0 &&
+            fold(basis, &folded))
             return launch_folded<P>(context, job, folded, stream);
     }
     if constexpr (DIM == 3 && P == Q && P >= PLANES_FIRST && P <= PLANES_LAST)
@@ -207,8 +220,9 @@ template <int DIM, int P, int Q> hot_status launch(hot_context *context, const h
             return launch_planes<P>(context, job, basis, stream);
     using shape = action_shape<DIM, P, Q>;
     const void *kernel = (const void *)action_kernel<DIM, P, Q>;
-    hot_status status = hot_cuda_status(context, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                                      (int)shape::BYTES), "shared memory");
+    hot_status status = hot_cuda_status(
+        context, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shape::BYTES),
+        "shared memory");
     if (status != HOT_OK)
         return status;
     const size_t chunks = (job->elements + shape::E - 1) / shape::E;

@@ -1,6 +1,6 @@
 /* The action as in fem_planes.cuh for a basis that is symmetric about the middle of the element, b[i][k] =
- * b[N - 1 - i][N - 1 - k]: sums of opposite values go to sums and differences to differences, which is two thirds of the
- * multiplications, and these are what large elements wait for. Included by fem_cuda.cuh. */
+ * b[N - 1 - i][N - 1 - k]: sums of opposite values go to sums and differences to differences, which is two thirds of
+ * the multiplications, and these are what large elements wait for. Included by fem_cuda.cuh. */
 
 enum { FOLDED_FIRST = 7, FOLDED_LAST = 9 }; /* what it is faster for */
 
@@ -40,7 +40,8 @@ __device__ __forceinline__ void fold_line(const folded_values<N> &basis, const F
     }
 }
 
-/* A plane along its axes 1 and 2. factors: of axis 2, per pair of rows those of M sums and H differences, then the middle's. */
+/* A plane along its axes 1 and 2. factors: of axis 2, per pair of rows those of M sums and H differences, then the
+ * middle's. */
 template <int N, bool THERE>
 __device__ __forceinline__ void fold_plane(const folded_values<N> &basis, const FEM_T *factors, FEM_T *plane)
 {
@@ -132,7 +133,8 @@ folded_kernel(const folded_values<N> basis, size_t elements, const FEM_T *__rest
     const auto load = [&](const FEM_T *from, size_t chunk, FEM_T *to) {
         const FEM_T *const begin = from + chunk * E * CUBE + lane * W;
         const unsigned there = (unsigned)__cvta_generic_to_shared(to);
-        each_access<N, 32>(lane, count_of(chunk), [&](int x, int y) { fetch_wide<W>(there + y * (int)sizeof(FEM_T), begin + x); });
+        each_access<N, 32>(lane, count_of(chunk),
+                           [&](int x, int y) { fetch_wide<W>(there + y * (int)sizeof(FEM_T), begin + x); });
         __pipeline_commit();
     };
     int turn = 0;
@@ -198,7 +200,8 @@ folded_kernel(const folded_values<N> basis, size_t elements, const FEM_T *__rest
             fold_plane<N, false>(basis, values[1], plane);
         __syncwarp();
         FEM_T *const to = u + chunk * E * CUBE + lane * W;
-        each_access<N, 32>(lane, count, [&](int x, int y) { *(wide_value<W> *)(to + x) = *(const wide_value<W> *)(now + y); });
+        each_access<N, 32>(lane, count,
+                           [&](int x, int y) { *(wide_value<W> *)(to + x) = *(const wide_value<W> *)(now + y); });
         __syncwarp();
     }
 }

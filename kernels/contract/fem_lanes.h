@@ -1,11 +1,11 @@
-/* Template (see contract_tile.h): mass operators of finite elements. The action works on a vector of elements at a time,
- * each value a vector, so that every basis size runs at the same speed; the assembly is a small matrix product per
- * column block of the matrix. */
+/* Template (see contract_tile.h): mass operators of finite elements. The action works on a vector of elements at a
+ * time, each value a vector, so that every basis size runs at the same speed; the assembly is a small matrix product
+ * per column block of the matrix. */
 
-/* Contracts one axis of an array of vectors: out[b, t, a] = sum over f of m[t * m_to + f * m_from] in[b, f, a], with b (of
- * `before`) the fastest index. */
-static void TILE(along)(const TILE_V *restrict in, TILE_V *restrict out, size_t before, size_t from, size_t to, size_t after,
-                        const TILE_T *m, size_t m_to, size_t m_from)
+/* Contracts one axis of an array of vectors: out[b, t, a] = sum over f of m[t * m_to + f * m_from] in[b, f, a], with b
+ * (of `before`) the fastest index. */
+static void TILE(along)(const TILE_V *restrict in, TILE_V *restrict out, size_t before, size_t from, size_t to,
+                        size_t after, const TILE_T *m, size_t m_to, size_t m_from)
 {
     for (size_t a = 0; a < after; a++)
         for (size_t b = 0; b < before; b++) {
@@ -77,8 +77,8 @@ static void TILE(assemble)(const hot_fem_job *job, size_t first, size_t count, v
     const size_t cube = hot_fem_power(p > q ? p : q, job->dim), rest = dofs / p, lasts = job->dim == 3 ? p : 1;
     const TILE_T *basis = job->basis;
     TILE_T *products = scratch, *first_sum = products + cube, *second_sum = first_sum + cube;
-    /* products[j][k, i] = phi_i(q_k) phi_j(q_k): the matrix that the last sum, over the first axis, multiplies with. In 2-D
-     * a cube has but p^2 values: there it is made anew for every j. */
+    /* products[j][k, i] = phi_i(q_k) phi_j(q_k): the matrix that the last sum, over the first axis, multiplies with. In
+     * 2-D a cube has but p^2 values: there it is made anew for every j. */
     const int all_products = job->dim == 3;
     for (size_t j = 0; j < p && all_products; j++)
         for (size_t k = 0; k < q; k++)
@@ -113,9 +113,18 @@ static void TILE(assemble)(const hot_fem_job *job, size_t first, size_t count, v
                     for (size_t k = 0; k < q && !all_products; k++)
                         for (size_t i = 0; i < p; i++)
                             products[k * p + i] = basis[k + q * i] * basis[k + q * j1];
-                    const hot_tile tile = {.rows = rest, .columns = p, .sums = q, .items = 1, .a = second_sum, .a_row = q,
-                                           .a_sum = 1, .b = factor, .b_sum = p, .alpha = 1,
-                                           .c = m + (j1 + p * (j2 + p * j3)) * dofs, .c_row = p};
+                    const hot_tile tile = {.rows = rest,
+                                           .columns = p,
+                                           .sums = q,
+                                           .items = 1,
+                                           .a = second_sum,
+                                           .a_row = q,
+                                           .a_sum = 1,
+                                           .b = factor,
+                                           .b_sum = p,
+                                           .alpha = 1,
+                                           .c = m + (j1 + p * (j2 + p * j3)) * dofs,
+                                           .c_row = p};
                     TILE(run)(&tile);
                 }
             }

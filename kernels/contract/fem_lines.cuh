@@ -1,8 +1,8 @@
-/* The action of mass operators: a block keeps a few elements in shared memory and passes over them axis by axis, a thread per
- * line of values, which it holds in registers; the basis is a kernel argument, so that its values are operands of the
- * multiplications. Strides in shared memory are padded so that neighbouring threads meet different banks whichever axis they
- * run along. The next elements are on their way meanwhile; elements so large that few fit are better off with more blocks
- * instead. Included by fem_cuda.cuh. */
+/* The action of mass operators: a block keeps a few elements in shared memory and passes over them axis by axis, a
+ * thread per line of values, which it holds in registers; the basis is a kernel argument, so that its values are
+ * operands of the multiplications. Strides in shared memory are padded so that neighbouring threads meet different
+ * banks whichever axis they run along. The next elements are on their way meanwhile; elements so large that few fit are
+ * better off with more blocks instead. Included by fem_cuda.cuh. */
 
 constexpr int odd(int n) { return n | 1; }
 
@@ -11,9 +11,12 @@ constexpr int padded(int size, int rest)
 {
     return size + (rest % FEM_BANKS - size % FEM_BANKS + FEM_BANKS) % FEM_BANKS;
 }
-/* In 2-D, with one exchange through shared memory, that must not cost much: memory that holds nothing keeps elements from
- * being on their way. */
-constexpr int lightly_padded(int size, int rest) { return 4 * (padded(size, rest) - size) <= size ? padded(size, rest) : odd(size); }
+/* In 2-D, with one exchange through shared memory, that must not cost much: memory that holds nothing keeps elements
+ * from being on their way. */
+constexpr int lightly_padded(int size, int rest)
+{
+    return 4 * (padded(size, rest) - size) <= size ? padded(size, rest) : odd(size);
+}
 
 /* Where things lie in shared memory, per element. */
 template <int DIM, int P, int Q> struct places;
@@ -40,9 +43,8 @@ template <int P, int Q> struct places<3, P, Q> {
 };
 
 /* 2-D: axis 2 to the points, axis 1 there and back around D, axis 2 back. One element's thread `line`. */
-template <int P, int Q>
-__device__ __forceinline__ void pass(const basis_values<P, Q> &basis, FEM_T *v, const FEM_T *d, FEM_T *w, int line, bool here,
-                                     places<2, P, Q>)
+template <int P, int Q> __device__ __forceinline__ void pass(const basis_values<P, Q> &basis, FEM_T *v, const FEM_T *d,
+                                                             FEM_T *w, int line, bool here, places<2, P, Q>)
 {
     using at = places<2, P, Q>;
     FEM_T p[P], q[Q];
@@ -82,9 +84,8 @@ __device__ __forceinline__ void pass(const basis_values<P, Q> &basis, FEM_T *v, 
 }
 
 /* 3-D: axes 3 and 1 to the points, axis 2 there and back around D, axes 1 and 3 back. */
-template <int P, int Q>
-__device__ __forceinline__ void pass(const basis_values<P, Q> &basis, FEM_T *v, const FEM_T *d, FEM_T *w, int line, bool here,
-                                     places<3, P, Q>)
+template <int P, int Q> __device__ __forceinline__ void pass(const basis_values<P, Q> &basis, FEM_T *v, const FEM_T *d,
+                                                             FEM_T *w, int line, bool here, places<3, P, Q>)
 {
     using at = places<3, P, Q>;
     FEM_T p[P], q[Q];
@@ -188,10 +189,12 @@ action_kernel(const basis_values<P, Q> basis, size_t elements, const FEM_T *__re
     const auto load = [&](size_t chunk, FEM_T *to) {
         const int count = chunk < chunks ? (int)min((size_t)E, elements - chunk * E) : 0;
         for (int x = threadIdx.x; x < count * DOFS; x += THREADS)
-            __pipeline_memcpy_async(to + x / DOFS * at::V + at::v_at(x % DOFS), v + chunk * E * DOFS + x, sizeof(FEM_T));
+            __pipeline_memcpy_async(to + x / DOFS * at::V + at::v_at(x % DOFS), v + chunk * E * DOFS + x,
+                                    sizeof(FEM_T));
         to += E * at::V;
         for (int x = threadIdx.x; x < count * POINTS; x += THREADS)
-            __pipeline_memcpy_async(to + x / POINTS * at::D + at::d_at(x % POINTS), d + chunk * E * POINTS + x, sizeof(FEM_T));
+            __pipeline_memcpy_async(to + x / POINTS * at::D + at::d_at(x % POINTS), d + chunk * E * POINTS + x,
+                                    sizeof(FEM_T));
         __pipeline_commit();
     };
     int now = 0;
@@ -203,7 +206,8 @@ action_kernel(const basis_values<P, Q> basis, size_t elements, const FEM_T *__re
         __syncthreads();
         FEM_T *const here = stage + now * STAGE;
         const int count = (int)min((size_t)E, elements - chunk * E);
-        pass(basis, here + mine * at::V, here + E * at::V + mine * at::D, work + mine * at::WORK, line, mine < count, at());
+        pass(basis, here + mine * at::V, here + E * at::V + mine * at::D, work + mine * at::WORK, line, mine < count,
+             at());
         __syncthreads();
         for (int x = threadIdx.x; x < count * DOFS; x += THREADS)
             u[chunk * E * DOFS + x] = here[x / DOFS * at::V + at::v_at(x % DOFS)];

@@ -1,8 +1,9 @@
-/* The action of mass operators in 3-D with as many points as functions: a thread holds a plane of an element, N x N values,
- * so that two of the three axes cost no exchange through shared memory. First thread i3 of an element brings the plane
- * (., ., i3) to the points of axes 1 and 2; then thread k2 takes the plane (., k2, .) along axis 3 to the points, around D and
- * back; then the first again. A team of a warp, or of two that share every plane, works on whole elements of its own and waits
- * for nobody else. Included by fem_cuda.cuh. */
+/* The action of mass operators in 3-D with as many points as functions: a thread holds a plane of an element, N x N
+ * values, so that two of the three axes cost no exchange through shared memory. First thread i3 of an element brings
+ * the plane
+ * (., ., i3) to the points of axes 1 and 2; then thread k2 takes the plane (., k2, .) along axis 3 to the points,
+ * around D and back; then the first again. A team of a warp, or of two that share every plane, works on whole elements
+ * of its own and waits for nobody else. Included by fem_cuda.cuh. */
 
 enum { PLANES_FIRST = 3, PLANES_LAST = 8 }; /* what it is faster for; larger planes are too many registers */
 
@@ -14,9 +15,9 @@ template <int N> struct plane_shape {
     static constexpr int PLANE = N * N + (N == 5 || N == 6 || N == 8 ? 2 : 0);
     static constexpr int ELEMENT = N * PLANE + (N == 4 ? 2 : N == 7 ? 5 : N == 9 ? 1 : 0);
     static constexpr int SLOT = (E * ELEMENT + 1) / 2 * 2;
-    /* Measured on an H200 for doubles: slots of a team (v and D, and the next v), teams of a block, warps of a team, and how
-     * far loops over the rows of a plane are unrolled: code that does not fit the instruction caches is slow. A multiple of
-     * four warps shares the multiprocessor's quarters evenly. */
+    /* Measured on an H200 for doubles: slots of a team (v and D, and the next v), teams of a block, warps of a team,
+     * and how far loops over the rows of a plane are unrolled: code that does not fit the instruction caches is slow. A
+     * multiple of four warps shares the multiprocessor's quarters evenly. */
     static constexpr int SLOTS = N == 3 || N == 7 ? 2 : 3, TEAMS = N == 3 ? 16 : N == 6 ? 8 : 4, PARTS = N == 8 ? 2 : 1;
     static constexpr int UNROLL = N == 4 || N == 6 ? N : 1;
     static constexpr int THREADS = 32 * TEAMS * PARTS;
@@ -24,7 +25,10 @@ template <int N> struct plane_shape {
 };
 
 /* Rows of planes of 8 x 8 lie with their pairs exchanged, or every other row would begin at the same bank. */
-template <int N> __device__ __forceinline__ int pair_place(int row, int pair) { return N == 8 ? pair ^ (row >> 1 & 3) : pair; }
+template <int N> __device__ __forceinline__ int pair_place(int row, int pair)
+{
+    return N == 8 ? pair ^ (row >> 1 & 3) : pair;
+}
 
 template <int W> struct alignas(W * sizeof(FEM_T)) wide_value { FEM_T v[W]; };
 
@@ -39,7 +43,8 @@ template <int N> __device__ __forceinline__ void read_row(const FEM_T *plane, in
             out[u * W + w] = x.v[w];
     }
 }
-template <int N, int FIRST, int COUNT> __device__ __forceinline__ void write_part(FEM_T *plane, int row, const FEM_T (&in)[COUNT])
+template <int N, int FIRST, int COUNT>
+__device__ __forceinline__ void write_part(FEM_T *plane, int row, const FEM_T (&in)[COUNT])
 {
     constexpr int W = plane_shape<N>::WIDE;
     static_assert(FIRST % W == 0 && COUNT % W == 0, "whole accesses");
@@ -64,8 +69,8 @@ template <int T, int SIZE> __device__ __forceinline__ int part_of(int lane, int 
     return low == high || lane < high * SIZE - T * i ? low : high;
 }
 
-/* Calls f(where in the chunk behind the lane's first access, where in the slot) for each access of one of T lanes. A whole
- * chunk is the rule: no questions asked. */
+/* Calls f(where in the chunk behind the lane's first access, where in the slot) for each access of one of T lanes. A
+ * whole chunk is the rule: no questions asked. */
 template <int N, int T, typename F> __device__ __forceinline__ void each_access(int lane, int count, const F &f)
 {
     using shape = plane_shape<N>;
@@ -78,7 +83,8 @@ template <int N, int T, typename F> __device__ __forceinline__ void each_access(
                 to += T * W * i + part_of<T, IN_ELEMENT>(lane, i) * (shape::ELEMENT - N * N * N);
             } else {
                 const int plane = part_of<T, IN_PLANE>(lane, i);
-                const int rest = T % IN_PLANE == 0 ? lane % IN_PLANE : lane + T * i - plane * IN_PLANE, row = rest / (N / W);
+                const int rest = T % IN_PLANE == 0 ? lane % IN_PLANE : lane + T * i - plane * IN_PLANE,
+                          row = rest / (N / W);
                 to = plane * shape::PLANE + row * N + W * pair_place<N>(row, rest % (N / W));
             }
             if (T * i + T <= TOTAL || lane < TOTAL - T * i)
@@ -87,8 +93,10 @@ template <int N, int T, typename F> __device__ __forceinline__ void each_access(
     } else {
 #pragma unroll 1
         for (int x = lane; x < count * IN_ELEMENT; x += T) {
-            const int element = x / IN_ELEMENT, plane = x % IN_ELEMENT / IN_PLANE, rest = x % IN_PLANE, row = rest / (N / W);
-            f((x - lane) * W, element * shape::ELEMENT + plane * shape::PLANE + row * N + W * pair_place<N>(row, rest % (N / W)));
+            const int element = x / IN_ELEMENT, plane = x % IN_ELEMENT / IN_PLANE, rest = x % IN_PLANE,
+                      row = rest / (N / W);
+            f((x - lane) * W,
+              element * shape::ELEMENT + plane * shape::PLANE + row * N + W * pair_place<N>(row, rest % (N / W)));
         }
     }
 }
@@ -100,7 +108,8 @@ template <int W> __device__ __forceinline__ void fetch_wide(unsigned to, const F
     if (W * sizeof(FEM_T) == 16) /* past the first-level cache, which has little room beside the slots */
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
     else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(W * (int)sizeof(FEM_T)) : "memory");
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(W * (int)sizeof(FEM_T))
+                     : "memory");
 #endif
 }
 
@@ -113,11 +122,11 @@ template <int PARTS> __device__ __forceinline__ void meet(int team)
         asm volatile("bar.sync %0, %1;" ::"r"(team + 1), "n"(32 * PARTS) : "memory");
 }
 
-/* A plane along its axes 1 and 2, to the points (THERE) or back, by one of the threads that share it, which takes COUNT columns of
- * the result from FIRST on. Row by row: along axis 1, and its share in every row of the result. factors: the basis as axis 2
- * needs it. */
-template <int N, bool THERE, int FIRST, int COUNT>
-__device__ __forceinline__ void plane_part(const basis_values<N, N> &basis, const FEM_T *factors, FEM_T *plane, int team, bool here)
+/* A plane along its axes 1 and 2, to the points (THERE) or back, by one of the threads that share it, which takes COUNT
+ * columns of the result from FIRST on. Row by row: along axis 1, and its share in every row of the result. factors: the
+ * basis as axis 2 needs it. */
+template <int N, bool THERE, int FIRST, int COUNT> __device__ __forceinline__ void
+plane_part(const basis_values<N, N> &basis, const FEM_T *factors, FEM_T *plane, int team, bool here)
 {
     constexpr int UNROLL = plane_shape<N>::UNROLL, PARTS = plane_shape<N>::PARTS;
     FEM_T rows[N][COUNT];
@@ -154,9 +163,8 @@ __device__ __forceinline__ void plane_part(const basis_values<N, N> &basis, cons
             write_part<N, FIRST, COUNT>(plane, r, rows[r]);
 }
 
-template <int N, bool THERE>
-__device__ __forceinline__ void plane_axes(const basis_values<N, N> &basis, const FEM_T *factors, FEM_T *plane, int team, int part,
-                                           bool here)
+template <int N, bool THERE> __device__ __forceinline__ void
+plane_axes(const basis_values<N, N> &basis, const FEM_T *factors, FEM_T *plane, int team, int part, bool here)
 {
     if constexpr (plane_shape<N>::PARTS == 1)
         plane_part<N, THERE, 0, N>(basis, factors, plane, team, here);
@@ -192,7 +200,8 @@ planes_kernel(const basis_values<N, N> basis, size_t elements, const FEM_T *__re
     const auto load = [&](const FEM_T *from, size_t chunk, FEM_T *to) {
         const FEM_T *const begin = from + chunk * E * CUBE + all * W;
         const unsigned there = (unsigned)__cvta_generic_to_shared(to);
-        each_access<N, T>(all, count_of(chunk), [&](int x, int y) { fetch_wide<W>(there + y * (int)sizeof(FEM_T), begin + x); });
+        each_access<N, T>(all, count_of(chunk),
+                          [&](int x, int y) { fetch_wide<W>(there + y * (int)sizeof(FEM_T), begin + x); });
         __pipeline_commit();
     };
     int turn = 0; /* v and what comes of it: in the first slot, and with three in the first and the last by turns */
@@ -257,7 +266,8 @@ planes_kernel(const basis_values<N, N> basis, size_t elements, const FEM_T *__re
         plane_axes<N, false>(basis, values + N * N, plane, team, part, here);
         meet<PARTS>(team);
         FEM_T *const to = u + chunk * E * CUBE + all * W;
-        each_access<N, T>(all, count, [&](int x, int y) { *(wide_value<W> *)(to + x) = *(const wide_value<W> *)(now + y); });
+        each_access<N, T>(all, count,
+                          [&](int x, int y) { *(wide_value<W> *)(to + x) = *(const wide_value<W> *)(now + y); });
         meet<PARTS>(team);
     }
 }

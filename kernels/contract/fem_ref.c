@@ -1,4 +1,5 @@
-/* The reference of the mass operators: the matrix B of all basis functions at all points, written out, in long double. */
+/* The reference of the mass operators: the matrix B of all basis functions at all points, written out, in long
+ * double. */
 #include "fem.h"
 
 static long double value(const hot_fem_job *job, const void *array, size_t at)
@@ -6,7 +7,8 @@ static long double value(const hot_fem_job *job, const void *array, size_t at)
     return job->f64 ? ((const double *)array)[at] : ((const float *)array)[at];
 }
 
-/* The product of the 1-D basis functions: dof i at point k, both with their indices along the axes, the first fastest. */
+/* The product of the 1-D basis functions: dof i at point k, both with their indices along the axes, the first
+ * fastest. */
 static long double basis_at(const hot_fem_job *job, size_t k, size_t i)
 {
     long double product = 1;

@@ -1,8 +1,8 @@
 /* Real even spherical harmonics in MRtrix's convention, and the change of basis to symmetric tensors.
  *
  * A harmonic of degree l times r^(m - l) is a homogeneous polynomial of degree m on which the unit sphere sees only the
- * harmonic: its coefficients, divided by the multiplicities, are the tensor. Backwards, a coefficient is the integral of
- * harmonic times form over the sphere, a sum of integrals of monomials known in closed form. Both are sums of exact
+ * harmonic: its coefficients, divided by the multiplicities, are the tensor. Backwards, a coefficient is the integral
+ * of harmonic times form over the sphere, a sum of integrals of monomials known in closed form. Both are sums of exact
  * terms: no system is solved. */
 #include <math.h>
 
@@ -104,7 +104,8 @@ hot_status hot_sh_values_f64(int order, size_t count, const double *directions, 
 static hot_status order_error(hot_context *context, int order)
 {
     return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                            "spherical harmonics of order %d: the order must be even, from 2 to %d", order, HOT_ORDER_MAX);
+                            "spherical harmonics of order %d: the order must be even, from 2 to %d", order,
+                            HOT_ORDER_MAX);
 }
 
 hot_status hot_sh_to_symtensor(hot_context *context, int order, double *matrix)

@@ -167,7 +167,9 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--bench=only") == 0)
             bench = 2; /* of what has passed before: nothing is checked */
         else {
-            fprintf(stderr, "there is no option '%s': --family= --backend= --seed= --require=cuda --bench --bench=only --seconds= --only=\n",
+            fprintf(stderr,
+                    "there is no option '%s': --family= --backend= --seed= --require=cuda --bench --bench=only "
+                    "--seconds= --only=\n",
                     argv[i]);
             return 2;
         }

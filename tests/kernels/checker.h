@@ -21,7 +21,7 @@ typedef struct check_run {
     size_t size;          /* of this case, for messages */
     long cases, failures;
     double seconds;       /* --bench: how long a measurement may take */
-    const char *only;     /* --only: benchmarks, and cases where a family asks, whose name holds this text; NULL = all */
+    const char *only; /* --only: benchmarks, and cases where a family asks, whose name holds this text; NULL = all */
     struct check_buffer *buffers;
 } check_run;
 

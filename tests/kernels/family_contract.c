@@ -1,5 +1,5 @@
-/* Contractions: every backend against a loop over all indices in long double that reads the spec for itself, and the mass
- * operators against theirs; and their speed. */
+/* Contractions: every backend against a loop over all indices in long double that reads the spec for itself, and the
+ * mass operators against theirs; and their speed. */
 #include "checker.h"
 
 #include <common/context_internal.h>
@@ -40,9 +40,10 @@ static size_t size_of(const problem *p, char letter)
     return 0;
 }
 
-/* Strides of an operand: its axes in the order of `order` (a permutation's digits, fastest first), `gap` values left out
- * after each row, and the batch the slowest index, or with `inner` the fastest. */
-static void lay_out(problem *p, int operand, const size_t *sizes, const char *letters, const char *order, size_t gap, int inner)
+/* Strides of an operand: its axes in the order of `order` (a permutation's digits, fastest first), `gap` values left
+ * out after each row, and the batch the slowest index, or with `inner` the fastest. */
+static void lay_out(problem *p, int operand, const size_t *sizes, const char *letters, const char *order, size_t gap,
+                    int inner)
 {
     hot_contract_layout *layout = &p->layout[operand];
     size_t stride = inner ? p->batch : 1;
@@ -73,14 +74,15 @@ static hot_status call(hot_context *context, const problem *p, const void *a, co
     if (p->spec && p->f64)
         return hot_contract_f64(context, NULL, p->spec, p->batch, p->alpha, a, &l[0], b, &l[1], p->beta, c, &l[2]);
     if (p->spec)
-        return hot_contract_f32(context, NULL, p->spec, p->batch, (float)p->alpha, a, &l[0], b, &l[1], (float)p->beta, c,
-                                &l[2]);
-    const size_t strides[3][3] = {{l[0].stride[0], l[0].stride[1], l[0].batch}, {l[1].stride[0], l[1].stride[1], l[1].batch},
+        return hot_contract_f32(context, NULL, p->spec, p->batch, (float)p->alpha, a, &l[0], b, &l[1], (float)p->beta,
+                                c, &l[2]);
+    const size_t strides[3][3] = {{l[0].stride[0], l[0].stride[1], l[0].batch},
+                                  {l[1].stride[0], l[1].stride[1], l[1].batch},
                                   {l[2].stride[0], l[2].stride[1], l[2].batch}};
     const size_t m = l[0].size[0], k = l[0].size[1], n = l[1].size[1];
     if (p->f64)
-        return hot_contract_matrices_f64(context, NULL, m, n, k, p->batch, p->alpha, a, strides[0], b, strides[1], p->beta, c,
-                                         strides[2]);
+        return hot_contract_matrices_f64(context, NULL, m, n, k, p->batch, p->alpha, a, strides[0], b, strides[1],
+                                         p->beta, c, strides[2]);
     return hot_contract_matrices_f32(context, NULL, m, n, k, p->batch, (float)p->alpha, a, strides[0], b, strides[1],
                                      (float)p->beta, c, strides[2]);
 }
@@ -128,8 +130,8 @@ static void compare(check_run *run, const problem *p, const void *a, const void 
                 magnitude += fabsl(old);
             }
             const double error = fabs(get(p->f64, c, at) - (double)sum);
-            CHECK_ITEM(run, item, error <= ((double)sum_total + 4) * eps * (double)magnitude, "value %zu: %.17g, not %.17Lg", e,
-                       get(p->f64, c, at), sum);
+            CHECK_ITEM(run, item, error <= ((double)sum_total + 4) * eps * (double)magnitude,
+                       "value %zu: %.17g, not %.17Lg", e, get(p->f64, c, at), sum);
         }
     }
 }
@@ -148,7 +150,8 @@ static void check_problem(check_run *run, const problem *p, const char *name)
             put(p->f64, values[o], i, o == 2 ? (p->beta == 0 ? NAN : check_random_normal(&run->seed))
                                              : (p->alpha == 0 ? NAN : check_random_normal(&run->seed)));
     }
-    const void *a = check_input(run, values[0], p->values[0] * bytes), *b = check_input(run, values[1], p->values[1] * bytes);
+    const void *a = check_input(run, values[0], p->values[0] * bytes),
+               *b = check_input(run, values[1], p->values[1] * bytes);
     void *c = check_output(run, p->values[2] * bytes);
     memcpy(c, values[2], p->values[2] * bytes);
     if (check_call(run, call(run->context, p, a, b, c))) {
@@ -169,8 +172,8 @@ static void check_problem(check_run *run, const problem *p, const char *name)
 }
 
 /* Matrix products; which: bits 1 2 4 transpose A B C, 8 leaves gaps, 16 has the batch as the fastest index. */
-static void check_matrices(check_run *run, int f64, size_t m, size_t n, size_t k, size_t batch, double alpha, double beta,
-                           int which)
+static void check_matrices(check_run *run, int f64, size_t m, size_t n, size_t k, size_t batch, double alpha,
+                           double beta, int which)
 {
     char name[100];
     const size_t sizes[3][2] = {{m, k}, {k, n}, {m, n}};
@@ -187,14 +190,17 @@ enum { FACTORS = 6 };
 
 static void check_all_matrices(check_run *run, int f64)
 {
-    /* Every square size of the compiled kernels and a little beyond, dense, and in layouts that change with the size. */
+    /* Every square size of the compiled kernels and a little beyond, dense, and in layouts that change with the
+     * size. */
     for (size_t n = 0; n <= 35; n++) {
         check_matrices(run, f64, n, n, n, 37, -.7, 1.3, 0);
         check_matrices(run, f64, n, n, n, 70, factors[n % FACTORS][0], factors[n % FACTORS][1], (int)(n * 5 % 32));
-        check_matrices(run, f64, n, n, n, 2, factors[(n + 1) % FACTORS][0], factors[(n + 1) % FACTORS][1], (int)(n % 8));
+        check_matrices(run, f64, n, n, n, 2, factors[(n + 1) % FACTORS][0], factors[(n + 1) % FACTORS][1],
+                       (int)(n % 8));
     }
-    static const size_t shapes[][3] = {{1, 1, 1},  {1, 7, 3},  {7, 1, 3},   {5, 3, 1},  {3, 5, 0},   {0, 4, 4},    {4, 0, 4},
-                                       {9, 17, 5}, {16, 4, 33}, {2, 64, 8}, {65, 2, 31}, {40, 50, 60}, {33, 31, 129}};
+    static const size_t shapes[][3] = {{1, 1, 1},   {1, 7, 3},    {7, 1, 3},    {5, 3, 1},   {3, 5, 0},
+                                       {0, 4, 4},   {4, 0, 4},    {9, 17, 5},   {16, 4, 33}, {2, 64, 8},
+                                       {65, 2, 31}, {40, 50, 60}, {33, 31, 129}};
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
         for (int which = 0; which < 32; which += s % 3 + 1)
             check_matrices(run, f64, shapes[s][0], shapes[s][1], shapes[s][2], 3, factors[which % FACTORS][0],
@@ -236,8 +242,8 @@ static void check_specs(check_run *run, int f64)
             if (variant == 7)
                 p.batch = 0;
             for (int o = 0; o < 3; o++)
-                lay_out(&p, o, specs[s].sizes[o], specs[s].letters[o], variant % 2 ? specs[s].order[o] : NULL, variant & 4 ? 2 : 0,
-                        variant == 5);
+                lay_out(&p, o, specs[s].sizes[o], specs[s].letters[o], variant % 2 ? specs[s].order[o] : NULL,
+                        variant & 4 ? 2 : 0, variant == 5);
             check_problem(run, &p, specs[s].spec);
         }
     /* One B for the whole batch: a stride of 0. */
@@ -258,16 +264,19 @@ static void check_wrong(check_run *run)
     const hot_contract_layout square = hot_contract_dense(2, sizes), wide = hot_contract_dense(2, other);
     hot_contract_layout out = square;
     double v[8] = {0};
-    static const char *const bad[] = {"", "ij", "ij,jk", "ij,jk->", "ij,jk->iq", "ii,ij->ij", "ij,kl->ij", "i1,jk->ik", "ij,jk>ik",
-                                      "ij,jk->ik->k", "ijk,jk->i"};
+    static const char *const bad[] = {"",          "ij",        "ij,jk",    "ij,jk->",      "ij,jk->iq", "ii,ij->ij",
+                                      "ij,kl->ij", "i1,jk->ik", "ij,jk>ik", "ij,jk->ik->k", "ijk,jk->i"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         CHECK_ITEM(run, i, hot_contract_f64(run->context, NULL, bad[i], 1, 1, v, &square, v + 4, &square, 0, v, &out) ==
                    HOT_ERROR_ARGUMENT, "spec '%s' was taken", bad[i]);
         CHECK_ITEM(run, i, strlen(hot_context_message(run->context)) > 10, "spec '%s': no message", bad[i]);
     }
-    CHECK_ITEM(run, 0, hot_contract_shape(run->context, "ij,kj->ik", &wide, &square, &out) == HOT_ERROR_ARGUMENT, "3 is not 2");
-    CHECK_ITEM(run, 0, hot_contract_shape(run->context, "ij,ki->jk", &wide, &square, &out) == HOT_OK && out.size[0] == 3 &&
-               out.size[1] == 2 && out.stride[1] == 3 && out.batch == 6, "shape");
+    CHECK_ITEM(run, 0, hot_contract_shape(run->context, "ij,kj->ik", &wide, &square, &out) == HOT_ERROR_ARGUMENT,
+               "3 is not 2");
+    CHECK_ITEM(run, 0,
+               hot_contract_shape(run->context, "ij,ki->jk", &wide, &square, &out) == HOT_OK && out.size[0] == 3 &&
+                   out.size[1] == 2 && out.stride[1] == 3 && out.batch == 6,
+               "shape");
     const size_t zero[3] = {0, 1, 4}, row[3] = {2, 1, 4}, far[3] = {SIZE_MAX / 4, 1, 4};
     CHECK_ITEM(run, 0, hot_contract_matrices_f64(run->context, NULL, 2, 2, 2, 1, 1, v, row, v, row, 0, v, zero) ==
                HOT_ERROR_ARGUMENT, "C with a stride of 0");
@@ -278,7 +287,7 @@ static void check_wrong(check_run *run)
     check_case_end(run);
 }
 
-/* ---- Finite elements ---------------------------------------------------------------------------------------------- */
+/* ---- Finite elements --------------------------------------------------------------------------------------------- */
 
 /* The 1-D bases' product at a point, in long double. */
 static long double basis_product(const double *basis, int dim, size_t dofs, size_t points, size_t k, size_t i)
@@ -291,13 +300,15 @@ static long double basis_product(const double *basis, int dim, size_t dofs, size
 
 static size_t power(size_t n, int dim) { return dim == 2 ? n * n : n * n * n; }
 
-static void check_fem(check_run *run, int f64, int dim, size_t dofs, size_t points, size_t elements, int assemble, int symmetric)
+static void check_fem(check_run *run, int f64, int dim, size_t dofs, size_t points, size_t elements, int assemble,
+                      int symmetric)
 {
     char name[100];
-    snprintf(name, sizeof name, "%s %d-D, %zu functions, %zu points%s, f%d", assemble ? "assembly" : "action", dim, dofs, points,
-             symmetric ? ", symmetric" : "", f64 ? 64 : 32);
+    snprintf(name, sizeof name, "%s %d-D, %zu functions, %zu points%s, f%d", assemble ? "assembly" : "action", dim,
+             dofs, points, symmetric ? ", symmetric" : "", f64 ? 64 : 32);
     check_case_begin(run, name, elements);
-    const size_t bytes = f64 ? 8 : 4, nd = power(dofs, dim), nq = power(points, dim), out_each = assemble ? nd * nd : nd;
+    const size_t bytes = f64 ? 8 : 4, nd = power(dofs, dim), nq = power(points, dim),
+                 out_each = assemble ? nd * nd : nd;
     const double eps = f64 ? 0x1p-53 : 0x1p-24;
     double *basis = malloc(dofs * points * sizeof *basis);
     double *d = malloc((elements * nq + 1) * sizeof *d), *v = malloc((elements * nd + 1) * sizeof *v);
@@ -314,7 +325,8 @@ static void check_fem(check_run *run, int f64, int dim, size_t dofs, size_t poin
         wide[0][mirror] = wide[0][i];
         put(f64, narrow[0], mirror, wide[0][i]);
     }
-    const void *b_in = check_input(run, narrow[0], counts[0] * bytes), *d_in = check_input(run, narrow[1], counts[1] * bytes);
+    const void *b_in = check_input(run, narrow[0], counts[0] * bytes),
+               *d_in = check_input(run, narrow[1], counts[1] * bytes);
     const void *v_in = check_input(run, narrow[2], counts[2] * bytes);
     void *out = check_output(run, elements * out_each * bytes);
     hot_status status =
@@ -387,10 +399,11 @@ static void check_fem_meaning(check_run *run)
                     for (size_t j = 0; j < nd; j++) {
                         sum += m[(e * nd + j) * nd + i] * v[e * nd + j];
                         magnitude += fabs(m[(e * nd + j) * nd + i] * v[e * nd + j]);
-                        CHECK_ITEM(run, e, fabs(m[(e * nd + j) * nd + i] - m[(e * nd + i) * nd + j]) <= 1e-14, "symmetry");
+                        CHECK_ITEM(run, e, fabs(m[(e * nd + j) * nd + i] - m[(e * nd + i) * nd + j]) <= 1e-14,
+                                   "symmetry");
                     }
-                    CHECK_ITEM(run, e, fabs(sum - u[e * nd + i]) <= 1e-13 * magnitude, "p %zu, %d-D: M V %.17g, action %.17g", p,
-                               dim, sum, u[e * nd + i]);
+                    CHECK_ITEM(run, e, fabs(sum - u[e * nd + i]) <= 1e-13 * magnitude,
+                               "p %zu, %d-D: M V %.17g, action %.17g", p, dim, sum, u[e * nd + i]);
                 }
             free(d);
             free(v);
@@ -405,7 +418,8 @@ static void check_fem_meaning(check_run *run)
         d[k] = weight[k % 2] * weight[k / 2];
     check_call(run, hot_fem_mass_assemble_f64(run->context, 2, 2, 2, basis, 1, d, m));
     for (size_t i = 0; i < 16; i++)
-        CHECK_ITEM(run, i, fabs(m[i] - textbook[i] / 36) <= 1e-16, "textbook: %.17g, not %.17g", m[i], textbook[i] / 36);
+        CHECK_ITEM(run, i, fabs(m[i] - textbook[i] / 36) <= 1e-16, "textbook: %.17g, not %.17g", m[i],
+                   textbook[i] / 36);
     /* The basis: partition of unity; its functions integrate polynomials exactly (x^3 from its nodes, order 8). */
     double wide_basis[9 * 10], wide_weight[10];
     check_call(run, hot_fem_basis(run->context, 9, 10, wide_basis, wide_weight));
@@ -451,7 +465,7 @@ static void check(check_run *run)
     check_fem_meaning(run);
 }
 
-/* ---- Benchmarks --------------------------------------------------------------------------------------------------- */
+/* ---- Benchmarks -------------------------------------------------------------------------------------------------- */
 
 static void bench_cuda(check_run *run)
 {
@@ -466,9 +480,9 @@ static void bench_cuda(check_run *run)
                 snprintf(what, sizeof what, "100,000 x %zu x %zu, f%d, %s", n, n, f64 ? 64 : 32, names[which]);
                 if (!check_wanted(run, what))
                     continue;
-                const hot_status status =
-                    which == 2 ? hot_contract_bench_cublas(run->context, f64, n, 100000, run->seconds, &figure)
-                               : hot_contract_bench(run->context, f64, n, 100000, which, run->seconds * (which ? 6 : 1), &figure);
+                const hot_status status = which == 2
+                    ? hot_contract_bench_cublas(run->context, f64, n, 100000, run->seconds, &figure)
+                    : hot_contract_bench(run->context, f64, n, 100000, which, run->seconds * (which ? 6 : 1), &figure);
                 if (status != HOT_OK) {
                     printf("  %s: %s\n", what, hot_context_message(run->context));
                     continue;
@@ -488,7 +502,8 @@ static void bench_cuda(check_run *run)
                 snprintf(what, sizeof what, "%s %d-D, p = %zu, f64", assemble ? "assembly" : "action", dim, p);
                 if (!check_wanted(run, what))
                     continue;
-                if (hot_fem_bench(run->context, 1, dim, p + 1, p + 1, assemble, 600, run->seconds, &elements, &figure) != HOT_OK) {
+                if (hot_fem_bench(run->context, 1, dim, p + 1, p + 1, assemble, 600, run->seconds, &elements,
+                                  &figure) != HOT_OK) {
                     printf("  %s: %s\n", what, hot_context_message(run->context));
                     continue;
                 }
@@ -521,7 +536,8 @@ static void bench_cpu(check_run *run)
             fastest = fmin(fastest, check_now() - before);
         }
         snprintf(what, sizeof what, "20,000 x %zu x %zu, f64, 1 thread", n, n);
-        snprintf(note, sizeof note, "%.1f GFLOP/s, %.1f GB/s", 2e-9 * (double)(count * n) / fastest, 32e-9 * (double)count / fastest);
+        snprintf(note, sizeof note, "%.1f GFLOP/s, %.1f GB/s", 2e-9 * (double)(count * n) / fastest,
+                 32e-9 * (double)count / fastest);
         check_report(run, what, fastest, (double)batch, note);
         free(values);
     }

@@ -31,18 +31,20 @@ static void check_linear(check_run *run, size_t rows, size_t columns, size_t cou
     const double *matrix = check_input(run, matrix_values, rows * columns * sizeof *matrix);
     const float *input = check_input(run, input_values, count * in_stride * sizeof *input);
     float *output = check_output(run, count * out_stride * sizeof *output);
-    if (check_call(run, hot_fit_linear_f32(run->context, rows, columns, matrix, count, input, in_stride, output, out_stride)))
+    if (check_call(
+            run, hot_fit_linear_f32(run->context, rows, columns, matrix, count, input, in_stride, output, out_stride)))
         for (size_t i = 0; i < count; i++)
             for (size_t r = 0; r < rows; r++) {
                 long double sum = 0, magnitude = 0;
                 for (size_t c = 0; c < columns; c++) {
-                    const long double term = (long double)matrix[r * columns + c] * (long double)input[i * in_stride + c];
+                    const long double term = (long double)matrix[r * columns + c] *
+                        (long double)input[i * in_stride + c];
                     sum += term;
                     magnitude += fabsl(term);
                 }
                 const double bound = 1e-14 * (double)magnitude + 0x1p-24 * fabs((double)sum);
-                CHECK_ITEM(run, i, fabs((double)output[i * out_stride + r] - (double)sum) <= bound, "row %zu: %.9g, not %.9g",
-                           r, (double)output[i * out_stride + r], (double)sum);
+                CHECK_ITEM(run, i, fabs((double)output[i * out_stride + r] - (double)sum) <= bound,
+                           "row %zu: %.9g, not %.9g", r, (double)output[i * out_stride + r], (double)sum);
             }
     if (count > 0)
         CHECK_ITEM(run, count, check_unwritten(output, count * out_stride, sizeof *output) == 2 * count,
@@ -80,7 +82,8 @@ static void check_weighted(check_run *run, size_t rows, size_t columns, size_t c
             largest = fmax(largest, fabs((double)want[i * columns + c]));
         for (size_t c = 0; c < columns; c++)
             CHECK_ITEM(run, i, fabs((double)output[i * columns + c] - (double)want[i * columns + c]) <= 1e-6 * largest,
-                       "coefficient %zu: %.9g, not %.9g", c, (double)output[i * columns + c], (double)want[i * columns + c]);
+                       "coefficient %zu: %.9g, not %.9g", c, (double)output[i * columns + c],
+                       (double)want[i * columns + c]);
     }
     check_case_end(run);
     free(design_values);
@@ -116,16 +119,18 @@ static void bench(check_run *run)
             do {
                 const double start = check_now();
                 if (weighted)
-                    hot_fit_weighted_f32(run->context, volumes, terms[t], matrix, count, input, weight, output, terms[t],
-                                         NULL);
+                    hot_fit_weighted_f32(run->context, volumes, terms[t], matrix, count, input, weight, output,
+                                         terms[t], NULL);
                 else
-                    hot_fit_linear_f32(run->context, terms[t], volumes, matrix, count, input, volumes, output, terms[t]);
+                    hot_fit_linear_f32(run->context, terms[t], volumes, matrix, count, input, volumes, output,
+                                       terms[t]);
                 fastest = fmin(fastest, check_now() - start);
             } while (check_now() - begin < run->seconds);
             char what[64], note[64];
             snprintf(what, sizeof what, "%s, %zu coefficients, %zu volumes", weighted ? "weighted" : "linear", terms[t],
                      volumes);
-            const double flop = weighted ? 1. * (double)(terms[t] * (terms[t] + 1) * volumes) : 2. * (double)(terms[t] * volumes);
+            const double flop = weighted ? 1. * (double)(terms[t] * (terms[t] + 1) * volumes)
+                                         : 2. * (double)(terms[t] * volumes);
             snprintf(note, sizeof note, "%.1f GFLOP/s", 1e-9 * flop * (double)count / fastest);
             check_report(run, what, fastest, (double)count, note);
         }

@@ -1,5 +1,5 @@
-/* The k-th allocation failing, for every k: the eigenvalue kernels and denoising end with HOT_ERROR_MEMORY, leak nothing, and
- * succeed when memory suffices. */
+/* The k-th allocation failing, for every k: the eigenvalue kernels and denoising end with HOT_ERROR_MEMORY, leak
+ * nothing, and succeed when memory suffices. */
 #include "check.h"
 
 #include <hotfiber/denoise.h>
@@ -53,7 +53,8 @@ static hot_status call(hot_context *context, int which)
 int main(void)
 {
     for (int which = 0; which < 7; which++)
-        for (int device = HOT_DEVICE_CPU; device <= HOT_DEVICE_REFERENCE; device += HOT_DEVICE_REFERENCE - HOT_DEVICE_CPU) {
+        for (int device = HOT_DEVICE_CPU; device <= HOT_DEVICE_REFERENCE;
+             device += HOT_DEVICE_REFERENCE - HOT_DEVICE_CPU) {
             hot_status status = HOT_ERROR_MEMORY;
             int k = 0;
             for (; k < 100 && status != HOT_OK; k++) {
@@ -66,7 +67,8 @@ int main(void)
                 const long before = m.alive;
                 m.left = k;
                 status = call(context, which);
-                CHECK(status == HOT_OK || status == HOT_ERROR_MEMORY, "call %d, allocation %d: status %d", which, k, (int)status);
+                CHECK(status == HOT_OK || status == HOT_ERROR_MEMORY, "call %d, allocation %d: status %d", which, k,
+                      (int)status);
                 CHECK(m.alive == before, "call %d, allocation %d: %ld not released", which, k, m.alive - before);
                 hot_context_destroy(&context);
                 CHECK(m.alive == 0, "call %d: the context keeps %ld", which, m.alive);

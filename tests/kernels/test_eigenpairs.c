@@ -237,7 +237,8 @@ static int random_tensor(int order, uint64_t *seed, double *tensor)
     if (sort == 0 || (sort < 4 && check_random(seed) < 0.3))
         add_isotropic(order, sort == 0 ? 1 : check_random(seed), tensor);
     if (sort == 1 && check_random(seed) < 0.3) { /* at places where lattices have their seams */
-        const double places[4][3] = {{0, 0, 1}, {1, 0, 0}, {M_SQRT1_2, 0, M_SQRT1_2}, {0.57735026919, 0.57735026919, 0.57735026919}};
+        const double places[4][3] = {
+            {0, 0, 1}, {1, 0, 0}, {M_SQRT1_2, 0, M_SQRT1_2}, {0.57735026919, 0.57735026919, 0.57735026919}};
         add_rank1(order, places[check_random_bits(seed) % 4], 1, tensor);
     } else {
         for (int f = 0; f < sort && sort < 4; f++) {
@@ -364,7 +365,8 @@ static void test_special(hot_context *context)
     /* 5: zero */
     for (int seek = HOT_MAXIMA; seek <= HOT_ALL_PAIRS; seek += HOT_ALL_PAIRS) {
         hot_sshopm_options options = {.size = sizeof options, .seek = (hot_extremum)seek};
-        CHECK(hot_eigenpairs_f64(context, &options, 4, 3, 6, tensors, 15, 0, NULL, 13, pairs, found) == HOT_OK, "special");
+        CHECK(hot_eigenpairs_f64(context, &options, 4, 3, 6, tensors, 15, 0, NULL, 13, pairs, found) == HOT_OK,
+              "special");
         CHECK(found[0] == -1 && isnan(pairs[0]), "NaN is flagged");
         CHECK(found[1] == (seek == HOT_MAXIMA ? 3 : 11), "the neighbour of a NaN has %d", found[1]);
         CHECK(found[2] == (seek == HOT_MAXIMA ? 0 : 1), "isotropic: %d", found[2]);
@@ -403,7 +405,8 @@ static void test_arguments(hot_context *context)
     CHECK(hot_eigenpairs_f64(context, NULL, 1, 3, 1, a, 15, 0, NULL, 1, pairs, NULL) == HOT_ERROR_ARGUMENT, "order 1");
     CHECK(hot_eigenpairs_f64(context, NULL, 4, 3, 1, a, 14, 0, NULL, 1, pairs, NULL) == HOT_ERROR_ARGUMENT, "stride");
     CHECK(hot_eigenpairs_f64(context, NULL, 4, 3, 1, a, 15, 1, zero, 1, pairs, NULL) == HOT_ERROR_ARGUMENT, "start");
-    CHECK(hot_eigenpairs_f64(context, NULL, 4, 3, SIZE_MAX / 2, a, 15, 0, NULL, 9, pairs, NULL) == HOT_ERROR_MEMORY, "size");
+    CHECK(hot_eigenpairs_f64(context, NULL, 4, 3, SIZE_MAX / 2, a, 15, 0, NULL, 9, pairs, NULL) == HOT_ERROR_MEMORY,
+          "size");
     CHECK(hot_eigenpairs_f64(context, NULL, 4, 3, 0, a, 15, 0, NULL, 1, pairs, NULL) == HOT_OK, "nothing to do");
     CHECK(hot_eigenpairs_bound(4, 3) == 13 && hot_eigenpairs_bound(2, 5) == 5 && hot_eigenpairs_bound(8, 3) == 57 &&
           hot_eigenpairs_bound(3, 4) == 15 && hot_eigenpairs_bound(16, 100) == SIZE_MAX, "bounds");
@@ -422,7 +425,8 @@ static void test_maxima(hot_context *context, uint64_t *seed, size_t count, cons
         for (size_t t = 0; t < count; t++)
             sort[t] = random_tensor(order, seed, tensors + t * unique);
         hot_sshopm_options options = {.size = sizeof options, .seek = HOT_MAXIMA};
-        CHECK(hot_eigenpairs_f64(context, &options, order, 3, count, tensors, unique, 0, NULL, 57, pairs, found) == HOT_OK,
+        CHECK(hot_eigenpairs_f64(context, &options, order, 3, count, tensors, unique, 0, NULL, 57, pairs, found) ==
+                  HOT_OK,
               "%s", hot_context_message(context));
         for (size_t t = 0; t < count; t++) {
             double maxima[MAXIMA_MAX][3], again[MAXIMA_MAX][3];

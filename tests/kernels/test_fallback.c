@@ -1,6 +1,7 @@
-/* What hot_backend_run does when the GPU fails: with --device auto the CPU does the whole job and one line says so; with
- * --device cuda the error is the caller's. The GPU here is a function of this test that fails where it is told to, so no
- * GPU is needed; and where there is none, the real families, told that there is one, fail in CUDA's own calls. */
+/* What hot_backend_run does when the GPU fails: with --device auto the CPU does the whole job and one line says so;
+ * with
+ * --device cuda the error is the caller's. The GPU here is a function of this test that fails where it is told to, so
+ * no GPU is needed; and where there is none, the real families, told that there is one, fail in CUDA's own calls. */
 #include "check.h"
 
 #include <common/backend.h>
@@ -11,7 +12,8 @@
 
 enum { COUNT = 1000 };
 
-/* The job: out[i] = i + 1. The "GPU" fails with `failure` when it has written `good` values, and leaves rubbish behind. */
+/* The job: out[i] = i + 1. The "GPU" fails with `failure` when it has written `good` values, and leaves rubbish
+ * behind. */
 typedef struct job {
     int out[COUNT];
     size_t good;
@@ -25,7 +27,8 @@ static hot_status on_gpu(hot_context *context, void *argument)
     self->gpu_calls++;
     for (size_t i = 0; i < COUNT; i++)
         self->out[i] = i < self->good ? (int)i + 1 : -7;
-    return self->failure == HOT_OK ? HOT_OK : hot_context_fail(context, self->failure, "GPU: it broke at %zu", self->good);
+    return self->failure == HOT_OK ? HOT_OK
+                                   : hot_context_fail(context, self->failure, "GPU: it broke at %zu", self->good);
 }
 
 static hot_status on_cpu(hot_context *context, void *argument)
@@ -74,8 +77,9 @@ static const hot_backends table = {"test", NULL, on_cpu, on_gpu}, no_cuda = {"te
 /* Out of memory at the start, and broken in the middle. */
 static void check_broken(void)
 {
-    static const struct { hot_status status; size_t good; } cases[] = {{HOT_ERROR_MEMORY, 0}, {HOT_ERROR_DEVICE, 0},
-                                                                       {HOT_ERROR_DEVICE, COUNT / 2}, {HOT_ERROR_DEVICE, COUNT}};
+    static const struct { hot_status status; size_t good;
+    } cases[] = {
+        {HOT_ERROR_MEMORY, 0}, {HOT_ERROR_DEVICE, 0}, {HOT_ERROR_DEVICE, COUNT / 2}, {HOT_ERROR_DEVICE, COUNT}};
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         said log = {0};
         job work = {.failure = cases[k].status, .good = cases[k].good};
@@ -85,10 +89,12 @@ static void check_broken(void)
             CHECK(hot_backend_run(context, &table, &work) == HOT_OK, "case %zu: %s", k, hot_context_message(context));
             CHECK(complete(&work), "case %zu: the result is not complete", k);
         }
-        CHECK(work.gpu_calls > 0 && work.cpu_calls == 3, "case %zu: GPU %d times, CPU %d", k, work.gpu_calls, work.cpu_calls);
-        CHECK(log.warnings == 1 && log.notes == 0, "case %zu: %d warnings, %d notes for three calls", k, log.warnings, log.notes);
-        CHECK(strstr(log.last, "GPU") && strstr(log.last, "CPU") && strstr(log.last, "it broke"), "case %zu: says '%s'", k,
-              log.last);
+        CHECK(work.gpu_calls > 0 && work.cpu_calls == 3, "case %zu: GPU %d times, CPU %d", k, work.gpu_calls,
+              work.cpu_calls);
+        CHECK(log.warnings == 1 && log.notes == 0, "case %zu: %d warnings, %d notes for three calls", k, log.warnings,
+              log.notes);
+        CHECK(strstr(log.last, "GPU") && strstr(log.last, "CPU") && strstr(log.last, "it broke"), "case %zu: says '%s'",
+              k, log.last);
         CHECK(hot_context_device_used(context) == HOT_DEVICE_CPU, "case %zu: the GPU is said to have computed", k);
         hot_context_destroy(&context);
 
@@ -97,7 +103,8 @@ static void check_broken(void)
         work.cpu_calls = 0;
         context = make(HOT_DEVICE_CUDA, 1, &quiet);
         CHECK(hot_backend_run(context, &table, &work) == cases[k].status, "case %zu: not the GPU's status", k);
-        CHECK(strstr(hot_context_message(context), "it broke"), "case %zu: message '%s'", k, hot_context_message(context));
+        CHECK(strstr(hot_context_message(context), "it broke"), "case %zu: message '%s'", k,
+              hot_context_message(context));
         CHECK(work.cpu_calls == 0 && quiet.warnings + quiet.notes == 0, "case %zu: the CPU was used", k);
         hot_context_destroy(&context);
     }
@@ -108,7 +115,8 @@ static void check_others(void)
     said log = {0};
     job work = {.good = COUNT};
     hot_context *context = make(HOT_DEVICE_AUTO, 1, &log);
-    CHECK(hot_backend_run(context, &table, &work) == HOT_OK && complete(&work) && work.cpu_calls == 0, "a GPU that works");
+    CHECK(hot_backend_run(context, &table, &work) == HOT_OK && complete(&work) && work.cpu_calls == 0,
+          "a GPU that works");
     CHECK(log.warnings + log.notes == 0 && hot_context_device_used(context) == HOT_DEVICE_CUDA, "says '%s'", log.last);
     /* Cancelled, or a wrong argument: no failure of the GPU's. */
     for (int k = 0; k < 2; k++) {
@@ -133,8 +141,8 @@ static void check_others(void)
     hot_context_destroy(&context);
 }
 
-/* Directions and SS-HOPM told of a GPU: where there is none CUDA's calls fail, where there is one they work; the results
- * are the CPU's either way, and complete. */
+/* Directions and SS-HOPM told of a GPU: where there is none CUDA's calls fail, where there is one they work; the
+ * results are the CPU's either way, and complete. */
 static void check_families(void)
 {
     enum { TENSORS = 300, STARTS = 5 };
@@ -157,11 +165,12 @@ static void check_families(void)
         hot_context *context = make(k ? HOT_DEVICE_AUTO : HOT_DEVICE_CPU, k ? 1 : -1, &log);
         CHECK(hot_directions_f32(context, NULL, 4, TENSORS, tensors, 15, NULL, directions[k], found[k]) == HOT_OK, "%s",
               hot_context_message(context));
-        CHECK(hot_sshopm_f32(context, &options, 4, 3, TENSORS, tensors, 15, STARTS, starts, lambda[k], NULL, NULL, NULL) ==
-              HOT_OK, "%s", hot_context_message(context));
+        CHECK(hot_sshopm_f32(context, &options, 4, 3, TENSORS, tensors, 15, STARTS, starts, lambda[k], NULL, NULL,
+                             NULL) == HOT_OK,
+              "%s", hot_context_message(context));
         if (k && hot_cuda_count() == 0)
-            CHECK(log.warnings + log.notes == 1, "%d warnings and %d notes for two calls, the last '%s'", log.warnings, log.notes,
-                  log.last);
+            CHECK(log.warnings + log.notes == 1, "%d warnings and %d notes for two calls, the last '%s'", log.warnings,
+                  log.notes, log.last);
         hot_context_destroy(&context);
     }
     size_t apart = 0;

@@ -60,7 +60,8 @@ static void test_forms(uint64_t *seed)
                 CHECK_NEAR(value, expected[0], 1e-14 * (double)magnitude[0] * order, "value, order %d dim %d: %g %Lg",
                            order, dim, value, expected[0]);
                 hot_symtensor_values_f64(order, dim, tensor, 1, x, &value);
-                CHECK_NEAR(value, expected[0], 1e-14 * (double)magnitude[0] * order, "values, order %d dim %d", order, dim);
+                CHECK_NEAR(value, expected[0], 1e-14 * (double)magnitude[0] * order, "values, order %d dim %d", order,
+                           dim);
                 hot_symtensor_contract_ref(order, dim, 1, tensor, wide, expected, magnitude);
                 for (int d = 0; d <= dim; d++)
                     gradient[d] = POISON_VALUE;
@@ -216,7 +217,8 @@ static void test_change_of_basis(hot_context *context, uint64_t *seed)
     }
     double matrix[4];
     CHECK(hot_sh_to_symtensor(context, 5, matrix) == HOT_ERROR_ARGUMENT, "odd order");
-    CHECK(strstr(hot_context_message(context), "5") != NULL, "the message says which: %s", hot_context_message(context));
+    CHECK(strstr(hot_context_message(context), "5") != NULL, "the message says which: %s",
+          hot_context_message(context));
 }
 
 int main(void)

@@ -45,9 +45,10 @@ typedef struct hot_context_options {
      * a return value other than 0 cancels (the call then returns HOT_ERROR_CANCELLED). NULL = none. */
     int (*progress)(void *user, const char *stage, double fraction);
     void *progress_user;
-    /* Whether to stop: asked every few voxels, from every thread that computes, so it must be quick and safe to call from
-     * several threads at once (reading a flag that another thread sets). Other than 0 cancels, and the call is back well
-     * within 200 ms. NULL = none; a host that can only say it through `progress` waits until the next stretch of work. */
+    /* Whether to stop: asked every few voxels, from every thread that computes, so it must be quick and safe to call
+     * from several threads at once (reading a flag that another thread sets). Other than 0 cancels, and the call is
+     * back well within 200 ms. NULL = none; a host that can only say it through `progress` waits until the next stretch
+     * of work. */
     int (*stop)(void *user);
     void *stop_user;
 } hot_context_options;
@@ -84,7 +85,8 @@ HOT_API void *hot_context_calloc(hot_context *context, size_t count, size_t item
 /* Frees memory of hot_context_alloc; NULL is accepted. */
 HOT_API void hot_context_free(hot_context *context, void *memory);
 
-/* Sets the message and returns `status`: `return hot_context_fail(c, HOT_ERROR_DATA, "no b=0 volume in '%s'", name);` */
+/* Sets the message and returns `status`: `return hot_context_fail(c, HOT_ERROR_DATA, "no b=0 volume in '%s'",
+ * name);` */
 HOT_API hot_status hot_context_fail(hot_context *context, hot_status status, const char *format, ...) HOT_PRINTF(3, 4);
 /* Appends "; <text>" to the message (where the deeper failure happened) and returns `status`. */
 HOT_API hot_status hot_context_add(hot_context *context, hot_status status, const char *format, ...) HOT_PRINTF(3, 4);

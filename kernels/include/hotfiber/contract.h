@@ -27,18 +27,18 @@ typedef struct hot_contract_options {
 /* C = alpha A B + beta C for `batch` matrices: A is m x k, B is k x n, C is m x n.
  *
  * Strides, in values: [0] from row to row, [1] from column to column, [2] from matrix to matrix; 0 in A or B means the
- * same values again (one B for all, say). So a transposed operand is one with its first two strides exchanged. Values of
- * C lie at different places and none of them in A or B (not checked beyond strides of 0).
- * beta = 0: C is only written, what it held (NaN, say) does not matter. alpha = 0: A and B are not read.
- * Any size may be 0; k = 0 gives beta C. options may be NULL.
- * Errors: HOT_ERROR_ARGUMENT (a C that meets itself), HOT_ERROR_MEMORY (also sizes that overflow), HOT_ERROR_DEVICE,
- * HOT_ERROR_CANCELLED. The same bits for any number of threads. Source: section 5.1 of the paper. */
-HOT_API hot_status hot_contract_matrices_f64(hot_context *context, const hot_contract_options *options, size_t m, size_t n,
-                                             size_t k, size_t batch, double alpha, const double *a,
+ * same values again (one B for all, say). So a transposed operand is one with its first two strides exchanged. Values
+ * of C lie at different places and none of them in A or B (not checked beyond strides of 0). beta = 0: C is only
+ * written, what it held (NaN, say) does not matter. alpha = 0: A and B are not read. Any size may be 0; k = 0 gives
+ * beta C. options may be NULL. Errors: HOT_ERROR_ARGUMENT (a C that meets itself), HOT_ERROR_MEMORY (also sizes that
+ * overflow), HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. The same bits for any number of threads. Source: section 5.1 of the
+ * paper. */
+HOT_API hot_status hot_contract_matrices_f64(hot_context *context, const hot_contract_options *options, size_t m,
+                                             size_t n, size_t k, size_t batch, double alpha, const double *a,
                                              const size_t a_stride[3], const double *b, const size_t b_stride[3],
                                              double beta, double *c, const size_t c_stride[3]);
-HOT_API hot_status hot_contract_matrices_f32(hot_context *context, const hot_contract_options *options, size_t m, size_t n,
-                                             size_t k, size_t batch, float alpha, const float *a,
+HOT_API hot_status hot_contract_matrices_f32(hot_context *context, const hot_contract_options *options, size_t m,
+                                             size_t n, size_t k, size_t batch, float alpha, const float *a,
                                              const size_t a_stride[3], const float *b, const size_t b_stride[3],
                                              float beta, float *c, const size_t c_stride[3]);
 
@@ -53,9 +53,9 @@ typedef struct hot_contract_layout {
 /* The layout of a dense array whose first axis is the fastest (as in NRRD), items one after the other. */
 HOT_API hot_contract_layout hot_contract_dense(int axes, const size_t *sizes);
 
-/* C = alpha contraction(A, B) + beta C for every item of the batch. spec names each axis by a letter: "isj,ksl->ijkl" is
- * A_ijkl = sum over s of B_isj C_ksl. A letter in A and B alone is summed over; one in an input and C is kept; one in all
- * three is kept and paired (a batch of its own). Each letter stands at most once per operand and in at least two
+/* C = alpha contraction(A, B) + beta C for every item of the batch. spec names each axis by a letter: "isj,ksl->ijkl"
+ * is A_ijkl = sum over s of B_isj C_ksl. A letter in A and B alone is summed over; one in an input and C is kept; one
+ * in all three is kept and paired (a batch of its own). Each letter stands at most once per operand and in at least two
  * operands, with the same size in each. Spaces are ignored.
  * Parameters, errors and the rest as hot_contract_matrices_f64; HOT_ERROR_ARGUMENT says what a spec lacks. */
 HOT_API hot_status hot_contract_f64(hot_context *context, const hot_contract_options *options, const char *spec,
@@ -82,10 +82,12 @@ HOT_API hot_status hot_contract_shape(hot_context *context, const char *spec, co
  * Sizes p = 1 ... 8 with points = dofs or dofs + 1 have code of their own. Errors as above. */
 
 /* u = B^T D B v (equations 6 and 7) without assembling the matrix; v is not changed, u and v are different arrays. */
-HOT_API hot_status hot_fem_mass_action_f64(hot_context *context, int dim, size_t dofs, size_t points, const double *basis,
-                                           size_t elements, const double *d, const double *v, double *u);
-HOT_API hot_status hot_fem_mass_action_f32(hot_context *context, int dim, size_t dofs, size_t points, const float *basis,
-                                           size_t elements, const float *d, const float *v, float *u);
+HOT_API hot_status hot_fem_mass_action_f64(hot_context *context, int dim, size_t dofs, size_t points,
+                                           const double *basis, size_t elements, const double *d, const double *v,
+                                           double *u);
+HOT_API hot_status hot_fem_mass_action_f32(hot_context *context, int dim, size_t dofs, size_t points,
+                                           const float *basis, size_t elements, const float *d, const float *v,
+                                           float *u);
 
 /* m = B^T D B (equations 4 and 5). */
 HOT_API hot_status hot_fem_mass_assemble_f64(hot_context *context, int dim, size_t dofs, size_t points,
@@ -100,9 +102,9 @@ HOT_API hot_status hot_fem_basis(hot_context *context, size_t dofs, size_t point
 
 /* ---- Tuning ------------------------------------------------------------------------------------------------------ */
 
-/* A table of measured choices. The library keeps no file: a caller who wants the choices of an earlier run hands in their
- * text, and gets the text to keep. (`hotfiber contract --tune` keeps it under the user's cache folder.)
- * text: of hot_contract_tuning_text, or NULL for an empty table. Errors: HOT_ERROR_FORMAT when it is no such text (or that of
+/* A table of measured choices. The library keeps no file: a caller who wants the choices of an earlier run hands in
+ * their text, and gets the text to keep. (`hotfiber contract --tune` keeps it under the user's cache folder.) text: of
+ * hot_contract_tuning_text, or NULL for an empty table. Errors: HOT_ERROR_FORMAT when it is no such text (or that of
  * another version), HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_contract_tuning_create(hot_context *context, const char *text, hot_contract_tuning **tuning);
 HOT_API void hot_contract_tuning_destroy(hot_context *context, hot_contract_tuning **tuning);
@@ -110,9 +112,9 @@ HOT_API void hot_contract_tuning_destroy(hot_context *context, hot_contract_tuni
 /* Times every variant for dense products of this shape (first stride n or k, second 1) on the context's device, for
  * about `seconds` in all, and keeps the fastest in the table; only results that agree with each other are considered.
  * precision: 32 or 64. chosen (may be NULL): its name, best and default (may be NULL): their seconds. */
-HOT_API hot_status hot_contract_tune(hot_context *context, hot_contract_tuning *tuning, int precision, size_t m, size_t n,
-                                     size_t k, size_t batch, double seconds, const char **chosen, double *best,
-                                     double *usual);
+HOT_API hot_status hot_contract_tune(hot_context *context, hot_contract_tuning *tuning, int precision, size_t m,
+                                     size_t n, size_t k, size_t batch, double seconds, const char **chosen,
+                                     double *best, double *usual);
 
 /* The table as text, in the context's memory: free with hot_context_free. NULL when memory is short. */
 HOT_API char *hot_contract_tuning_text(hot_context *context, const hot_contract_tuning *tuning);

@@ -1,5 +1,5 @@
-/* CP decomposition of third-order tensors: X_ijk ~ sum over r of lambda_r a_ir b_jr c_kr, by alternating least squares, and
- * the products that it is made of. (Liu, Lu, Zhang: cuTensor-CP; Kolda, Bader 2009.)
+/* CP decomposition of third-order tensors: X_ijk ~ sum over r of lambda_r a_ir b_jr c_kr, by alternating least squares,
+ * and the products that it is made of. (Liu, Lu, Zhang: cuTensor-CP; Kolda, Bader 2009.)
  *
  * Arrays have their first index fastest: x[i + I (j + J k)], a[i + I r], b[j + J r], c[k + K r]. */
 #ifndef HOTFIBER_CPD_H
@@ -17,9 +17,10 @@ typedef enum hot_cpd_start {
     HOT_CPD_GIVEN       /* what a, b, c hold */
 } hot_cpd_start;
 
-/* How products with X are computed on a GPU; elsewhere products are those of the arrays' own precision. On a Hopper GPU and up to
- * rank 120 the tensor cores take halves whose common exponent is that of the largest value: 11 bits, as TF32 has, and split 22, of
- * whatever is within 2^-29 of it. Rows of X that are no whole lines of memory (32 values) then cost a second copy of X. */
+/* How products with X are computed on a GPU; elsewhere products are those of the arrays' own precision. On a Hopper GPU
+ * and up to rank 120 the tensor cores take halves whose common exponent is that of the largest value: 11 bits, as TF32
+ * has, and split 22, of whatever is within 2^-29 of it. Rows of X that are no whole lines of memory (32 values) then
+ * cost a second copy of X. */
 typedef enum hot_cpd_arithmetic {
     HOT_CPD_FULL = 0, /* the arrays' precision */
     HOT_CPD_TF32,     /* f32 only: tensor cores on factors rounded to 10 bits: fastest, errors about 1e-4 */
@@ -41,23 +42,25 @@ typedef struct hot_cpd_options {
 typedef struct hot_cpd_report {
     int iterations;      /* made */
     int converged;       /* 1: stopped on the tolerance */
-    int regularised;     /* how many of the least-squares problems were singular (collinear columns, a rank above what the
-                            data hold) and were solved with a small pull towards the factor's last values */
+    int regularised; /* how many of the least-squares problems were singular (collinear columns, a rank above what the
+                        data hold) and were solved with a small pull towards the factor's last values */
     int nulls;           /* how many of the terms have weight 0 */
     double fit;          /* 1 - ||X - approximation|| / ||X||, computed at the end from X itself; 1 for X = 0 */
     double norm;         /* ||X|| */
-    double congruence;   /* largest |cosine| between two terms: near 1 they are collinear and only their sum means something */
+    double congruence; /* largest |cosine| between two terms: near 1 they are collinear and only their sum means
+                          something */
 } hot_cpd_report;
 
 /* Decomposes x (I x J x K). Out: lambda (rank values, largest first, >= 0), a (I x rank), b (J x rank), c (K x rank),
  * columns of unit length; report (may be NULL).
- * One iteration is a least-squares update of a, b and c in turn; X is read twice (the products for a and b share the sum
- * over k), and neither an unfolding nor a Khatri-Rao product is formed.
- * When cancelled between two updates it returns HOT_ERROR_CANCELLED with the best so far in the outputs and the report.
- * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (NaN or Inf in x), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED.
- * The same result for any number of threads. */
+ * One iteration is a least-squares update of a, b and c in turn; X is read twice (the products for a and b share the
+ * sum over k), and neither an unfolding nor a Khatri-Rao product is formed. When cancelled between two updates it
+ * returns HOT_ERROR_CANCELLED with the best so far in the outputs and the report. Errors: HOT_ERROR_ARGUMENT,
+ * HOT_ERROR_DATA (NaN or Inf in x), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. The same result for any
+ * number of threads. */
 HOT_API hot_status hot_cpd_f64(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k,
-                               const double *x, double *lambda, double *a, double *b, double *c, hot_cpd_report *report);
+                               const double *x, double *lambda, double *a, double *b, double *c,
+                               hot_cpd_report *report);
 HOT_API hot_status hot_cpd_f32(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k,
                                const float *x, float *lambda, float *a, float *b, float *c, hot_cpd_report *report);
 

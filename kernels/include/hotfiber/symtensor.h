@@ -41,7 +41,8 @@ HOT_API void hot_symtensor_values_f64(int order, int dim, const double *tensor, 
 /* ---- Spherical harmonics (dimension 3, even order) ---------------------------------------------------------
  * Real, even, orthonormal, in MRtrix's convention and order: index of (l, m) = l(l+1)/2 + m, l = 0, 2, ..., order,
  * m = -l ... l; m < 0 is sqrt(2) Im, m > 0 is sqrt(2) Re of the complex harmonic of |m|. The harmonics of odd |m| carry
- * the Condon-Shortley phase (-1)^m, as in MRtrix's code (the tests compare with its sh2amp). Both bases have (order + 1)(order + 2) / 2 members and span the same functions on the sphere. */
+ * the Condon-Shortley phase (-1)^m, as in MRtrix's code (the tests compare with its sh2amp). Both bases have (order +
+ * 1)(order + 2) / 2 members and span the same functions on the sphere. */
 
 /* The values of the harmonics at count unit vectors: values[p * terms + i]. terms = (order+1)(order+2)/2. */
 HOT_API hot_status hot_sh_values_f64(int order, size_t count, const double *directions, double *values);
