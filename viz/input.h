@@ -1,8 +1,8 @@
 /* What keys and the mouse do: events change the view's state. Free of GL and of the window system; window.c hands on
  * what GLFW says, tests hand on what they like. Keys and mouse are those of MRtrix's mrview as far as it has them.
  *
- * One table says what there is: events are looked up in it, and the help on the screen and the README are made from it.
- */
+ * One table says what there is: events are looked up in it, and the help on the screen and the README are made from
+ * it. */
 #ifndef HOT_VIZ_INPUT_H
 #define HOT_VIZ_INPUT_H
 

@@ -11,8 +11,9 @@ int hot_pick_voxel(const hot_scene *scene, const hot_view_state *state, const ho
 
 /* Everything about a voxel as lines of text, columns set with blanks: index, RAS mm, the value of every volume,
  * directions (RAS) with amplitudes and the angles between them, the tensor's real eigenpairs, its coefficients as they
- * are in the file. The panel on the screen and standard output show this same text. Owner of *text: the caller
- * (hot_context_free with the scene's context). Errors: HOT_ERROR_MEMORY, those of hot_eigenpairs_f64. */
+ * are in the file. The panel on the screen and standard output show this same text.
+ * Owner of *text: the caller (hot_context_free with the scene's context). Errors: HOT_ERROR_MEMORY, those of
+ * hot_eigenpairs_f64. */
 hot_status hot_pick_describe(const hot_scene *scene, const int voxel[3], char **text);
 
 #endif

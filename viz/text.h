@@ -40,8 +40,8 @@ typedef struct hot_text {
 } hot_text;
 
 /* Draws the letters (Latin, Greek and Cyrillic in plain, Latin and signs in the other styles). scale: pixels per unit
- * of the desktop, .25 to 16. Owner of *text: the caller, until hot_text_destroy. Errors: HOT_ERROR_FILE when fontconfig
- * knows no font at all, HOT_ERROR_MEMORY, HOT_ERROR_ARGUMENT. */
+ * of the desktop, .25 to 16. Owner of *text: the caller, until hot_text_destroy.
+ * Errors: HOT_ERROR_FILE when fontconfig knows no font at all, HOT_ERROR_MEMORY, HOT_ERROR_ARGUMENT. */
 hot_status hot_text_create(hot_context *context, double scale, hot_text **text);
 void hot_text_destroy(hot_context *context, hot_text **text);
 

@@ -70,8 +70,8 @@ static void reload(window *view)
 }
 
 /* Reads files again that changed. Only when two looks in a row saw the same change done, so that one that is being
- * written is left alone; files that cannot be read (yet) leave the view as it is and are tried again, ever more seldom.
- */
+ * written is left alone; files that cannot be read (yet) leave the view as it is and are tried again, ever more
+ * seldom. */
 static void watch_files(window *view)
 {
     const double now = glfwGetTime();

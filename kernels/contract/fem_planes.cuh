@@ -1,9 +1,8 @@
 /* The action of mass operators in 3-D with as many points as functions: a thread holds a plane of an element, N x N
  * values, so that two of the three axes cost no exchange through shared memory. First thread i3 of an element brings
- * the plane
- * (., ., i3) to the points of axes 1 and 2; then thread k2 takes the plane (., k2, .) along axis 3 to the points,
- * around D and back; then the first again. A team of a warp, or of two that share every plane, works on whole elements
- * of its own and waits for nobody else. Included by fem_cuda.cuh. */
+ * the plane (., ., i3) to the points of axes 1 and 2; then thread k2 takes the plane (., k2, .) along axis 3 to the
+ * points, around D and back; then the first again. A team of a warp, or of two that share every plane, works on whole
+ * elements of its own and waits for nobody else. Included by fem_cuda.cuh. */
 
 enum { PLANES_FIRST = 3, PLANES_LAST = 8 }; /* what it is faster for; larger planes are too many registers */
 

@@ -8,8 +8,8 @@
 #include "cpd_small.h"
 
 /* Everything of a running decomposition. Factors are kept twice: in double, where they are solved for, and in the
- * tensor's precision, as the products read them. Any two of lambda, f are what the report is about: f has unit columns.
- */
+ * tensor's precision, as the products read them. Any two of lambda, f are what the report is about: f has unit
+ * columns. */
 typedef struct als {
     hot_cpd_plan *plan;
     hot_cpd_tensor tensor;

@@ -1,12 +1,12 @@
 /* See cpd_measure.h. */
 #include <algorithm>
 #include <cuda_runtime.h>
-#include <functional>
 #include <math.h>
 #include <string.h>
 
 #include "../common/backend.h"
 #include "../common/cuda_status.h"
+#include "../common/cuda_timing.h"
 #include "cpd_cuda.h"
 #include "cpd_measure.h"
 
@@ -112,56 +112,6 @@ void hot_cpd_bench_destroy(hot_context *context, hot_cpd_bench **bench)
     *bench = NULL;
 }
 
-/* The median of the work's time, launched as a graph. */
-static hot_status measure(hot_context *context, cudaStream_t stream, const std::function<hot_status()> &work,
-                          double seconds, double *median)
-{
-    enum { MOST = 200 };
-    cudaGraph_t graph = NULL;
-    cudaGraphExec_t ready = NULL;
-    cudaEvent_t begin = NULL, end = NULL;
-    float times[MOST], total = 0;
-    int count = 0;
-    hot_status status = work();
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaStreamSynchronize(stream), "warming up");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaEventCreate(&begin), "event");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaEventCreate(&end), "event");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
-    if (status == HOT_OK) {
-        status = work();
-        const hot_status ended = hot_cuda_status(context, cudaStreamEndCapture(stream, &graph), "capture");
-        status = status == HOT_OK ? ended : status;
-    }
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaGraphInstantiate(&ready, graph, 0), "graph");
-    while (status == HOT_OK && count < MOST && (count < 5 || total < 1e3 * seconds)) {
-        cudaEventRecord(begin, stream);
-        cudaGraphLaunch(ready, stream);
-        cudaEventRecord(end, stream);
-        status = hot_cuda_status(context, cudaEventSynchronize(end), "measuring");
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaEventElapsedTime(&times[count], begin, end), "measuring");
-        total += status == HOT_OK ? times[count++] : 0;
-    }
-    if (count) {
-        std::sort(times, times + count);
-        *median = 1e-3 * times[count / 2];
-    }
-    if (ready)
-        cudaGraphExecDestroy(ready);
-    if (graph)
-        cudaGraphDestroy(graph);
-    if (begin)
-        cudaEventDestroy(begin);
-    if (end)
-        cudaEventDestroy(end);
-    return status;
-}
-
 static hot_status measure_error(hot_context *context, hot_cpd_bench *bench, int mode, double *error)
 {
     enum { SAMPLE = 200 };
@@ -229,7 +179,7 @@ hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mod
     if (mode > 0 && error)
         status = measure_error(context, bench, mode - 1, error);
     if (status == HOT_OK)
-        status = measure(context, stream, [&]() {
+        status = hot_cuda_time(context, stream, [&]() {
             if (mode > 0)
                 return hot_cpd_device_product(context, d, mode - 1, 1);
             reset<<<1, 2, 0, stream>>>(d->counters);
@@ -238,7 +188,7 @@ hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mod
             for (int i = 0; i < 10 && made == HOT_OK; i++)
                 made = hot_cpd_device_iterate(context, d, 0);
             return made;
-        }, seconds, median);
+        }, seconds, median, NULL);
     return status;
 }
 
@@ -258,11 +208,11 @@ hot_status hot_cpd_bench_peer(hot_context *context, hot_cpd_bench *bench, int mo
     if (status != HOT_OK)
         return status;
     const hot_cublas_precision precision = bench->arithmetic == HOT_CPD_FULL ? HOT_CUBLAS_F32 : HOT_CUBLAS_TF32;
-    return measure(context, stream, [&]() {
+    return hot_cuda_time(context, stream, [&]() {
         const int first = mode == 1 ? 1 : 0, second = mode == 1 ? 2 : 1;
         khatri_rao<<<2048, 256, 0, stream>>>((const float *)d->narrow[first], n, (const float *)d->narrow[second], n,
                                              rank, bench->pairs);
         return hot_cublas_multiply(context, d->cublas, precision, mode == 3, 0, n, rank, pairs, 1, bench->x,
                                    mode == 3 ? pairs : n, 0, bench->pairs, pairs, 0, 0, bench->out, n, 0, 1);
-    }, seconds, median);
+    }, seconds, median, NULL);
 }

@@ -1,5 +1,5 @@
-/* Denoising on the CPU: rows of windows dealt out to threads. Rows that could write to the same voxel never run at
- * the same time, and come in an order that has nothing to do with the threads. */
+/* Denoising on the CPU: rows of windows dealt out to threads. Rows that could write to the same voxel never run at the
+ * same time, and come in an order that has nothing to do with the threads. */
 #include <omp.h>
 
 #include "common/context_internal.h"

@@ -1,9 +1,9 @@
 /* The largest eigenpairs of many symmetric matrices, one per lane of a vector: part of the template denoise_row.h.
  *
- * Householder's reduction on packed lower triangles (row i holds columns 0 ... i), eigenvalues one after the other
- * from the largest on by bisection with division-free Sturm counts, eigenvectors of the tridiagonal matrix by
- * twisted factorisations (Fernando 1997), and back. All lanes do the same work; they part only in how many vectors
- * they need. */
+ * Householder's reduction on packed lower triangles (row i holds columns 0 ... i), eigenvalues one after the other from
+ * the largest on by bisection with division-free Sturm counts, eigenvectors of the tridiagonal matrix by twisted
+ * factorisations (Fernando 1997), and back. All lanes do the same work; they part only in how many vectors they
+ * need. */
 #include "common/lanes.h"
 
 typedef lanes_f64 vec;
@@ -15,8 +15,8 @@ HOT_FN vec splat(double a) { return a - (vec){0}; }
 HOT_FN vec select_vec(mask m, vec a, vec b) { return lanes_select_f64(m, a, b); }
 HOT_FN vec *row_of(vec *a, size_t i) { return a + i * (i + 1) / 2; }
 
-/* One step of the reduction: the update A -= v w^T + w v^T that the step before left over, rows 0 ... m - 1, and in
- * the same pass p = A u. */
+/* One step of the reduction: the update A -= v w^T + w v^T that the step before left over, rows 0 ... m - 1, and in the
+ * same pass p = A u. */
 static void update_and_multiply(size_t m, vec *restrict a, const vec *restrict v, const vec *restrict w,
                                 const vec *restrict u, vec *restrict p)
 {
@@ -58,8 +58,8 @@ static void update_and_multiply(size_t m, vec *restrict a, const vec *restrict v
         }
 }
 
-/* A becomes its reflectors: row i, columns 0 ... i - 1, is the vector whose last element is 1, with tau[i].
- * d: diagonal; e[i] couples i - 1 and i, e[0] = 0. room: 4 n. */
+/* A becomes its reflectors: row i, columns 0 ... i - 1, is the vector whose last element is 1, with tau[i]. d:
+ * diagonal; e[i] couples i - 1 and i, e[0] = 0. room: 4 n. */
 static void reduce(size_t n, vec *a, vec *d, vec *e, vec *tau, vec *room)
 {
     vec *w = room, *p = room + n, *none = room + 2 * n;

@@ -63,6 +63,27 @@ void bench_note(bench_row *row, const char *name, double value)
     row->note[row->notes++].value = value;
 }
 
+hot_status bench_check_peer(hot_context *context, const bench_options *options, const char *known)
+{
+    if (!options->peer || strcmp(options->peer, known) == 0)
+        return HOT_OK;
+    return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--peer %s is not known here: %s is", options->peer, known);
+}
+
+hot_status bench_gpu_or_cpu(hot_context *context, const bench_options *options, bench_report *report, bench_rows gpu,
+                            bench_rows cpu)
+{
+    const hot_device device = hot_context_device(context);
+    hot_status status = bench_check_peer(context, options, "cublas");
+    if (status == HOT_OK && (device == HOT_DEVICE_CUDA || device == HOT_DEVICE_AUTO)) {
+        status = gpu(context, options, report);
+        if (device == HOT_DEVICE_CUDA || status != HOT_ERROR_DEVICE || options->peer)
+            return status;
+        status = HOT_OK;
+    }
+    return status == HOT_OK ? cpu(context, options, report) : status;
+}
+
 hot_status bench_measure(hot_context *context, const bench_options *options, bench_body body, void *user,
                          bench_row *row)
 {

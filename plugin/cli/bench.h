@@ -80,10 +80,20 @@ double bench_copy_bandwidth(int threads);
 /* The processor's name as the system gives it. */
 const char *bench_processor(void);
 
+/* HOT_ERROR_ARGUMENT, with a line that names the peer which this benchmark knows, when --peer asks for another. */
+hot_status bench_check_peer(hot_context *context, const bench_options *options, const char *known);
+
+typedef hot_status (*bench_rows)(hot_context *context, const bench_options *options, bench_report *report);
+
+/* The GPU's rows where there is one, else the CPU's, or those that --device asks for; with cuBLAS as the peer, the
+ * GPU's alone. */
+hot_status bench_gpu_or_cpu(hot_context *context, const bench_options *options, bench_report *report, bench_rows gpu,
+                            bench_rows cpu);
+
 typedef struct bench_entry {
     const char *name;
     const char *about; /* one line */
-    hot_status (*run)(hot_context *context, const bench_options *options, bench_report *report);
+    bench_rows run;
 } bench_entry;
 
 #endif

@@ -1,7 +1,6 @@
 /* hotfiber bench contract: batched products of small matrices and the mass operators of finite elements. */
 #include <contract/contract_measure.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "bench.h"
 
@@ -100,7 +99,7 @@ static hot_status cuda_rows(hot_context *context, const bench_options *options, 
 {
     const double seconds = options->seconds > 0 ? options->seconds : .3;
     const size_t batch = options->count ? options->count : 100000;
-    const int peer = options->peer && strcmp(options->peer, "cublas") == 0;
+    const int peer = options->peer != NULL; /* cublas, as is made sure of before */
     hot_contract_figure figure;
     hot_status status = HOT_OK;
     for (int f64 = 1; f64 >= 0; f64--)
@@ -132,15 +131,7 @@ static hot_status cuda_rows(hot_context *context, const bench_options *options, 
 
 static hot_status run(hot_context *context, const bench_options *options, bench_report *report)
 {
-    const hot_device device = hot_context_device(context);
-    if (options->peer && strcmp(options->peer, "cublas") != 0)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--peer %s is not known here: cublas is", options->peer);
-    if (device == HOT_DEVICE_CUDA || device == HOT_DEVICE_AUTO) {
-        hot_status status = cuda_rows(context, options, report);
-        if (device == HOT_DEVICE_CUDA || status != HOT_ERROR_DEVICE || options->peer)
-            return status;
-    }
-    return cpu_rows(context, options, report);
+    return bench_gpu_or_cpu(context, options, report, cuda_rows, cpu_rows);
 }
 
 const bench_entry bench_contract = {"contract", "small matrix products and finite-element mass operators, cold data",

@@ -1,7 +1,6 @@
 /* hotfiber bench cpd: products of a cube with two factors, and ten iterations of the decomposition. */
 #include <cpd/cpd_measure.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "bench.h"
 
@@ -97,15 +96,7 @@ static hot_status cuda_rows(hot_context *context, const bench_options *options, 
 
 static hot_status run(hot_context *context, const bench_options *options, bench_report *report)
 {
-    const hot_device device = hot_context_device(context);
-    if (options->peer && strcmp(options->peer, "cublas") != 0)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--peer %s is not known here: cublas is", options->peer);
-    if (device == HOT_DEVICE_CUDA || device == HOT_DEVICE_AUTO) {
-        hot_status status = cuda_rows(context, options, report);
-        if (device == HOT_DEVICE_CUDA || status != HOT_ERROR_DEVICE || options->peer)
-            return status;
-    }
-    return cpu_rows(context, options, report);
+    return bench_gpu_or_cpu(context, options, report, cuda_rows, cpu_rows);
 }
 
 const bench_entry bench_cpd = {

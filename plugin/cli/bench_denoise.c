@@ -184,12 +184,9 @@ static hot_status measure_on(hot_context *context, hot_device device, const benc
 
 static hot_status run_denoise(hot_context *context, const bench_options *options, bench_report *report)
 {
-    if (options->peer && strcmp(options->peer, "dwidenoise") != 0)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise knows the peer dwidenoise, not '%s'",
-                                options->peer);
     const hot_device device = hot_context_device(context);
-    hot_status status = HOT_OK;
-    if (device != HOT_DEVICE_CUDA)
+    hot_status status = bench_check_peer(context, options, "dwidenoise");
+    if (status == HOT_OK && device != HOT_DEVICE_CUDA)
         status = measure_on(context, HOT_DEVICE_CPU, options, report);
     if (status == HOT_OK && (device == HOT_DEVICE_CUDA || (device == HOT_DEVICE_AUTO && hot_cuda_count() > 0)))
         status = measure_on(context, HOT_DEVICE_CUDA, options, report);

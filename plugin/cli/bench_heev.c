@@ -2,7 +2,6 @@
  * XsyevBatched beside. */
 #include <hotfiber/heev.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "../../kernels/heev/heev_measure.h"
 #include "../common/random.h"
@@ -65,10 +64,9 @@ static hot_status run_heev(hot_context *context, const bench_options *options, b
     const int gpu = device != HOT_DEVICE_CPU && hot_heev_measure(context, HOT_HEEV_OURS, 2, 1, 1, &probe) == HOT_OK;
     if (device == HOT_DEVICE_CUDA && !gpu)
         return HOT_ERROR_DEVICE;
-    if (options->peer && (!gpu || strcmp(options->peer, "cusolver") != 0))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "heev knows the peer cusolver, on a GPU; not '%s' %s",
-                                options->peer, gpu ? "" : "without one");
-    hot_status status = HOT_OK;
+    hot_status status = bench_check_peer(context, options, "cusolver");
+    if (status == HOT_OK && options->peer && !gpu)
+        status = hot_context_fail(context, HOT_ERROR_DEVICE, "--peer cusolver needs a GPU, and there is none here");
     for (size_t j = 0; j < (gpu ? 6 : 3) && status == HOT_OK; j++) {
         const size_t usual = gpu ? jobs[j].count : jobs[j].count / 4;
         heev_job job = {.n = jobs[j].n, .count = options->count ? options->count : usual};

@@ -1,7 +1,6 @@
 /* What hot_backend_run does when the GPU fails: with --device auto the CPU does the whole job and one line says so;
- * with
- * --device cuda the error is the caller's. The GPU here is a function of this test that fails where it is told to, so
- * no GPU is needed; and where there is none, the real families, told that there is one, fail in CUDA's own calls. */
+ * with --device cuda the error is the caller's. The GPU here is a function of this test that fails where it is told to,
+ * so no GPU is needed; and where there is none, the real families, told that there is one, fail in CUDA's own calls. */
 #include "check.h"
 
 #include <common/backend.h>

@@ -28,11 +28,11 @@ typedef struct hot_contract_options {
  *
  * Strides, in values: [0] from row to row, [1] from column to column, [2] from matrix to matrix; 0 in A or B means the
  * same values again (one B for all, say). So a transposed operand is one with its first two strides exchanged. Values
- * of C lie at different places and none of them in A or B (not checked beyond strides of 0). beta = 0: C is only
- * written, what it held (NaN, say) does not matter. alpha = 0: A and B are not read. Any size may be 0; k = 0 gives
- * beta C. options may be NULL. Errors: HOT_ERROR_ARGUMENT (a C that meets itself), HOT_ERROR_MEMORY (also sizes that
- * overflow), HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. The same bits for any number of threads. Source: section 5.1 of the
- * paper. */
+ * of C lie at different places and none of them in A or B (not checked beyond strides of 0).
+ * beta = 0: C is only written, what it held (NaN, say) does not matter. alpha = 0: A and B are not read.
+ * Any size may be 0; k = 0 gives beta C. options may be NULL.
+ * Errors: HOT_ERROR_ARGUMENT (a C that meets itself), HOT_ERROR_MEMORY (also sizes that overflow), HOT_ERROR_DEVICE,
+ * HOT_ERROR_CANCELLED. The same bits for any number of threads. Source: section 5.1 of the paper. */
 HOT_API hot_status hot_contract_matrices_f64(hot_context *context, const hot_contract_options *options, size_t m,
                                              size_t n, size_t k, size_t batch, double alpha, const double *a,
                                              const size_t a_stride[3], const double *b, const size_t b_stride[3],
@@ -103,9 +103,9 @@ HOT_API hot_status hot_fem_basis(hot_context *context, size_t dofs, size_t point
 /* ---- Tuning ------------------------------------------------------------------------------------------------------ */
 
 /* A table of measured choices. The library keeps no file: a caller who wants the choices of an earlier run hands in
- * their text, and gets the text to keep. (`hotfiber contract --tune` keeps it under the user's cache folder.) text: of
- * hot_contract_tuning_text, or NULL for an empty table. Errors: HOT_ERROR_FORMAT when it is no such text (or that of
- * another version), HOT_ERROR_MEMORY. */
+ * their text, and gets the text to keep. (`hotfiber contract --tune` keeps it under the user's cache folder.)
+ * text: of hot_contract_tuning_text, or NULL for an empty table. Errors: HOT_ERROR_FORMAT when it is no such text (or
+ * that of another version), HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_contract_tuning_create(hot_context *context, const char *text, hot_contract_tuning **tuning);
 HOT_API void hot_contract_tuning_destroy(hot_context *context, hot_contract_tuning **tuning);
 

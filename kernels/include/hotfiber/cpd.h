@@ -54,10 +54,11 @@ typedef struct hot_cpd_report {
 /* Decomposes x (I x J x K). Out: lambda (rank values, largest first, >= 0), a (I x rank), b (J x rank), c (K x rank),
  * columns of unit length; report (may be NULL).
  * One iteration is a least-squares update of a, b and c in turn; X is read twice (the products for a and b share the
- * sum over k), and neither an unfolding nor a Khatri-Rao product is formed. When cancelled between two updates it
- * returns HOT_ERROR_CANCELLED with the best so far in the outputs and the report. Errors: HOT_ERROR_ARGUMENT,
- * HOT_ERROR_DATA (NaN or Inf in x), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. The same result for any
- * number of threads. */
+ * sum over k; on a Hopper GPU two iterations read it three times), and neither an unfolding nor a Khatri-Rao product is
+ * formed.
+ * When cancelled between two updates it returns HOT_ERROR_CANCELLED with the best so far in the outputs and the report.
+ * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (NaN or Inf in x), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE,
+ * HOT_ERROR_CANCELLED. The same result for any number of threads. */
 HOT_API hot_status hot_cpd_f64(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k,
                                const double *x, double *lambda, double *a, double *b, double *c,
                                hot_cpd_report *report);

@@ -31,7 +31,8 @@ typedef struct hot_tridiag_options {
  * Out: values (count x width, width >= the number asked for: n, last - first + 1, or n for a range of values),
  * ascending, with multiplicity; what is beyond the found ones is NaN; found (count; may be NULL): how many, -1 for a
  * matrix with NaN or Inf (its values are NaN; the other matrices are not touched by it). n = 0 and count = 0 are
- * allowed. Owner: the caller owns everything. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY, HOT_ERROR_DEVICE,
+ * allowed.
+ * Owner: the caller owns everything. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY, HOT_ERROR_DEVICE,
  * HOT_ERROR_CANCELLED. The same answer for any number of threads.
  * Source: Gerschgorin's interval and Sturm counts by the quotients of the LDL^T pivots (Barth, Martin, Wilkinson 1967),
  * which are monotonic in IEEE arithmetic (Demmel, Dhillon, Ren 1995); multisection (Lo, Philippe, Sameh 1987); LAPACK's
