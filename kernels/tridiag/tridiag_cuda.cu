@@ -327,6 +327,9 @@ static hot_status reserve(hot_context *context, const hot_tridiag_job *job, size
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMalloc(&memory->values, most * (size_t)plan->wanted * value),
                                  "memory for eigenvalues");
+    if (status == HOT_OK) /* NaN beyond the found ones, which are copied along */
+        status = hot_cuda_status(context, cudaMemset(memory->values, 0xff, most * (size_t)plan->wanted * value),
+                                 "memory for eigenvalues");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMalloc((void **)&plan->info, most * sizeof(td_info)),
                                  "memory for intervals");

@@ -124,6 +124,8 @@ static void *make_rows(int f64, size_t n, size_t count, const double *values)
 static void check_against(check_run *run, const char *name, maker *make, size_t n, size_t count, int f64,
                           const hot_tridiag_options *options)
 {
+    if (!check_wanted(run, name))
+        return;
     check_case_begin(run, name, n);
     double *a = calloc(n * count + 1, sizeof *a), *b = calloc(n * count + 1, sizeof *b);
     for (size_t i = 0; i < count && n > 0; i++)
@@ -174,6 +176,8 @@ static void check_against(check_run *run, const char *name, maker *make, size_t 
 /* 2 + 2 cos(k pi / (n + 1)): all at a middling size, some at a large one. */
 static void check_closed_form(check_run *run, size_t n, size_t first, size_t last, int f64)
 {
+    if (!check_wanted(run, "Toeplitz (1, 2, 1), closed form"))
+        return;
     check_case_begin(run, "Toeplitz (1, 2, 1), closed form", n);
     void *a = malloc(n * sizeof(double)), *b = malloc(n * sizeof(double));
     const size_t many = last - first + 1, value = f64 ? sizeof(double) : sizeof(float);
@@ -201,6 +205,8 @@ static void check_closed_form(check_run *run, size_t n, size_t first, size_t las
 /* NaN or Inf flags its own matrix; the others keep every bit. */
 static void check_flags(check_run *run, int f64, size_t n, size_t count)
 {
+    if (!check_wanted(run, "NaN and Inf"))
+        return;
     check_case_begin(run, "NaN and Inf", n);
     const size_t value = f64 ? sizeof(double) : sizeof(float), stride = n + 3;
     double *a = calloc(n * count, sizeof *a), *b = calloc(n * count, sizeof *b);
@@ -239,6 +245,8 @@ static void check_flags(check_run *run, int f64, size_t n, size_t count)
 /* One thread and three give the same bits. */
 static void check_threads(check_run *run, size_t n, size_t count, hot_tridiag_range range)
 {
+    if (!check_wanted(run, "threads"))
+        return;
     check_case_begin(run, "threads", n);
     double *a = calloc(n * count, sizeof *a), *b = calloc(n * count, sizeof *b);
     make_random(&run->seed, n * count, a, b);
