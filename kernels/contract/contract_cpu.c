@@ -225,9 +225,11 @@ hot_status hot_contract_cpu(hot_context *context, void *plan_pointer)
     job.tile_columns = (size_t)job.tile_vectors * lanes;
     size_t tasks = plan->item.total, work = plan->row.total * plan->column.total;
     if (small) {
-        /* Items are dealt out in portions worth a few microseconds, the same for any number of threads. */
-        const size_t each = work * (plan->sum.total + 1) + 64;
-        job.portion = each < (1 << 16) ? (1 << 16) / each + 1 : 1;
+        /* Items are dealt out in portions worth from a few microseconds to a tenth of a millisecond. */
+        const size_t each = work * (plan->sum.total + 1) + 64, least = (1 << 16) / each + 1,
+                     most = (1 << 22) / each + 1,
+                     share = threads == 1 ? most : plan->item.total / (8 * (size_t)threads);
+        job.portion = share < least ? least : share < most ? share : most;
         tasks = (plan->item.total + job.portion - 1) / job.portion;
         work = job.portion * each;
     } else {

@@ -1,0 +1,135 @@
+/* Template: products of dense square items, everything but their number known when it is compiled, for one value
+ * type * and one width of vectors: SQUARE_T, SQUARE_PART(name) as PARTS in contract_lanes.h names it, SQUARE(name) a name of
+ * this instance, SQUARE_FMA and SQUARE_BROADCAST the names of two instructions. */
+
+/* Factors, and sum += factor * row in sum's own register: the compiler would gather neighbouring factors in vectors to
+ * take them apart again, and move the sums of a loop from register to register. */
+#if defined(__AVX2__)
+#define SQUARE_FACTOR(factor, at) __asm__(SQUARE_BROADCAST " %1, %0" : "=v"(factor) : "m"(at))
+#define SQUARE_ADD(sum, factor, row) __asm__(SQUARE_FMA " %2, %1, %0" : "+v"(sum) : "v"(factor), "v"(row))
+#else
+#define SQUARE_FACTOR(factor, at) (factor = (at) - (SQUARE_PART(vector)){0})
+#define SQUARE_ADD(sum, factor, row) (sum += factor * row)
+#endif
+
+/* One row of B times a column of A, added to the sums. part: of the last vector, 0 = all. */
+HOT_FN void SQUARE(add)(SQUARE_PART(vector) (*sum)[4], const SQUARE_T *a, const SQUARE_T *b, const int rows,
+                        const int vectors, const int part, const int n)
+{
+    SQUARE_PART(vector) row[4], factor;
+    HOT_UNROLL for (int v = 0; v < vectors; v++) {
+        const SQUARE_T *from = b + v * SQUARE_PART(lanes);
+        row[v] = part && v == vectors - 1 ? SQUARE_PART(load)(part, from) : *(const SQUARE_PART(vector) *)from;
+    }
+    HOT_UNROLL for (int r = 0; r < rows; r++) {
+        if (vectors == 1) { /* a factor that is used once comes with the multiplication */
+            sum[r][0] += a[r * n] * row[0];
+            continue;
+        }
+        SQUARE_FACTOR(factor, a[r * n]);
+        HOT_UNROLL for (int v = 0; v < vectors; v++)
+            SQUARE_ADD(sum[r][v], factor, row[v]);
+    }
+}
+
+/* The last vector of a row of C. Of three values one by one: whatever its mask, a store of four would hold up the load
+ * of the next item's first row. */
+HOT_FN SQUARE_PART(vector) SQUARE(read)(const SQUARE_T *p, const int part, const int n)
+{
+    if (n == 3 && SQUARE_PART(lanes) == 4) {
+        SQUARE_PART(vector) v = {0};
+        HOT_UNROLL for (int i = 0; i < n; i++)
+            v[i] = p[i];
+        return v;
+    }
+    return part ? SQUARE_PART(load)(part, p) : *(const SQUARE_PART(vector) *)p;
+}
+
+HOT_FN void SQUARE(write)(SQUARE_T *p, SQUARE_PART(vector) v, const int part, const int n)
+{
+    if (n == 3 && SQUARE_PART(lanes) == 4)
+        HOT_UNROLL for (int i = 0; i < n; i++)
+            p[i] = v[i];
+    else if (part)
+        SQUARE_PART(store)(part, p, v);
+    else
+        *(SQUARE_PART(vector) *)p = v;
+}
+
+/* rows x columns of C. Rows of B are read in whole vectors, whatever lies behind their columns, but for the last, whose
+ * end may be that of the array: a mask would take a place among the multiplications. C is read last, or the first
+ * multiplications would wait for it, and all of it before any is written: a masked store holds up the load of the row
+ * behind it. Meanwhile lines of the next item, from the given one on, are asked for (-1: not). */
+HOT_FN void SQUARE(tile)(const SQUARE_T *a, const SQUARE_T *b, SQUARE_T *c, const int rows, const int columns,
+                         const int n, const SQUARE_T alpha, const SQUARE_T beta, const SQUARE_T *const *next,
+                         const int line)
+{
+    typedef SQUARE_PART(vector) vector;
+    const int lanes = SQUARE_PART(lanes), vectors = (columns + lanes - 1) / lanes, part = columns % lanes;
+    const int open = n - (vectors * lanes - columns + n - 1) / n;
+    vector sum[16][4];
+    HOT_UNROLL for (int r = 0; r < rows; r++)
+        HOT_UNROLL for (int v = 0; v < vectors; v++)
+            sum[r][v] = (vector){0};
+    for (int s = 0; s < open; s++) {
+        HOT_UNROLL for (int o = 0; o < 3 && line >= 0; o++)
+            __builtin_prefetch((const char *)next[o] + 64 * (line + s), 0);
+        SQUARE(add)(sum, a + s, b + s * n, rows, vectors, 0, n);
+    }
+    HOT_UNROLL for (int s = open; s < n; s++)
+        SQUARE(add)(sum, a + s, b + s * n, rows, vectors, part, n);
+    HOT_UNROLL for (int r = 0; r < rows; r++)
+        HOT_UNROLL for (int v = 0; v < vectors; v++) {
+            const SQUARE_T *from = c + r * n + v * lanes;
+            if (alpha != 1)
+                sum[r][v] *= alpha;
+            if (beta != 0)
+                sum[r][v] += beta * SQUARE(read)(from, v == vectors - 1 ? part : 0, n);
+        }
+    HOT_UNROLL for (int r = 0; r < rows; r++)
+        HOT_UNROLL for (int v = 0; v < vectors; v++)
+            SQUARE(write)(c + r * n + v * lanes, sum[r][v], v == vectors - 1 ? part : 0, n);
+}
+
+/* `columns` of C over all rows, in tiles of two heights that are nearly the same. */
+HOT_FN void SQUARE(strip)(const SQUARE_T *a, const SQUARE_T *b, SQUARE_T *c, const int columns, const int n,
+                          const SQUARE_T alpha, const SQUARE_T beta, const SQUARE_T *const *next, const int asks)
+{
+    const int vectors = (columns + SQUARE_PART(lanes) - 1) / SQUARE_PART(lanes);
+    const int most = HOT_LANE_BYTES <= 32 ? (vectors == 1 ? 8 : vectors == 2 ? 6 : 4)
+                                          : (vectors == 1 ? 16 : vectors == 2 ? 14 : vectors == 3 ? 9 : 6);
+    const int tiles = (n + most - 1) / most, high = (n + tiles - 1) / tiles, highs = n - tiles * (high - 1);
+    HOT_UNROLL for (int t = 0; t < tiles; t++) {
+        const int row = t < highs ? t * high : t * (high - 1) + highs;
+        const int line = asks && 64 * t < n * (int)sizeof(SQUARE_T) ? t * n : -1;
+        SQUARE(tile)(a + row * n, b, c + row * n, t < highs ? high : high - 1, columns, n, alpha, beta, next, line);
+    }
+}
+
+HOT_FN void SQUARE(run)(const hot_tile *tile, const int n, const SQUARE_T alpha, const SQUARE_T beta)
+{
+    const int vectors = (n + SQUARE_PART(lanes) - 1) / SQUARE_PART(lanes), most = HOT_LANE_BYTES <= 32 ? 3 : 4;
+    const int strips = (vectors + most - 1) / most, wide = (vectors + strips - 1) / strips * SQUARE_PART(lanes);
+    const SQUARE_T *a = tile->a, *b = tile->b;
+    SQUARE_T *c = tile->c;
+    for (size_t item = tile->items; item; item--) {
+        const SQUARE_T *const next[3] = {a + tile->a_item, b + tile->b_item, c + tile->c_item};
+        HOT_UNROLL for (int column = 0; column < n; column += wide)
+            SQUARE(strip)(a, b + column, c + column, n - column < wide ? n - column : wide, n, alpha, beta, next,
+                          column == 0 && vectors > 1);
+        a = next[0], b = next[1], c += tile->c_item;
+    }
+}
+
+/* C += A B costs a multiplication less per value of C. */
+HOT_FN void SQUARE(items)(const hot_tile *tile, const int n)
+{
+    if (tile->alpha == 1 && tile->beta == 1)
+        SQUARE(run)(tile, n, 1, 1);
+    else
+        SQUARE(run)(tile, n, (SQUARE_T)tile->alpha, (SQUARE_T)tile->beta);
+}
+#undef SQUARE
+#undef SQUARE_PART
+#undef SQUARE_FACTOR
+#undef SQUARE_ADD
