@@ -22,7 +22,7 @@ __device__ __forceinline__ void chain_next()
 }
 
 /* Launches a link. cluster: blocks of a cluster. */
-inline cudaError_t chain_launch(const void *kernel, unsigned blocks, unsigned threads, size_t shared,
+inline cudaError_t chain_launch(const void *kernel, dim3 blocks, unsigned threads, size_t shared,
                                 cudaStream_t stream, void **arguments, unsigned cluster = 1)
 {
     cudaLaunchAttribute attributes[2];
@@ -31,7 +31,7 @@ inline cudaError_t chain_launch(const void *kernel, unsigned blocks, unsigned th
     attributes[1].id = cudaLaunchAttributeClusterDimension;
     attributes[1].val.clusterDim.x = cluster, attributes[1].val.clusterDim.y = 1, attributes[1].val.clusterDim.z = 1;
     cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(blocks), config.blockDim = dim3(threads), config.dynamicSmemBytes = shared,
+    config.gridDim = blocks, config.blockDim = dim3(threads), config.dynamicSmemBytes = shared,
     config.stream = stream;
     config.attrs = attributes, config.numAttrs = cluster > 1 ? 2 : 1;
     return cudaLaunchKernelExC(&config, kernel, arguments);

@@ -313,9 +313,10 @@ static hot_status update_at_once(hot_context *context, hot_cpd_device *d, int mo
     step.one = d->gram[one], step.other = d->gram[other], step.product = d->product;
     step.f = d->f[mode], step.gram = d->gram[mode], step.lambda = d->lambda, step.counters = d->counters;
     step.square = mode == 2 ? d->square : NULL, step.fits = d->fits, step.narrow = (float *)d->narrow[mode];
-    const hot_status status = hot_cpd_pass_step(context, d->pass, mode, d->product, &step);
+    const hot_status status = hot_cpd_pass_step(context, d->pass, mode, bytes, d->product, &step);
     if (status != HOT_OK)
         return status;
+    bytes += step.kept_bytes;
     void *arguments[] = {&step};
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);

@@ -6,11 +6,18 @@
 
 namespace {
 
-/* Eight neighbouring columns of what was stored. */
-__device__ __forceinline__ void get(const __half *from, float (&to)[8])
+/* As they lie in memory. */
+template <typename T> struct eight;
+template <> struct eight<__half> {
+    uint4 all;
+};
+template <> struct eight<float> {
+    float4 low, high;
+};
+
+__device__ __forceinline__ void unpack(const eight<__half> &from, float (&to)[8])
 {
-    const uint4 all = *(const uint4 *)from;
-    const unsigned words[4] = {all.x, all.y, all.z, all.w};
+    const unsigned words[4] = {from.all.x, from.all.y, from.all.z, from.all.w};
 #pragma unroll
     for (int w = 0; w < 4; w++) {
         const float2 both = __half22float2(*(const __half2 *)&words[w]);
@@ -18,11 +25,16 @@ __device__ __forceinline__ void get(const __half *from, float (&to)[8])
     }
 }
 
-__device__ __forceinline__ void get(const float *from, float (&to)[8])
+__device__ __forceinline__ void unpack(const eight<float> &from, float (&to)[8])
 {
-    const float4 one = *(const float4 *)from, two = *(const float4 *)(from + 4);
-    to[0] = one.x, to[1] = one.y, to[2] = one.z, to[3] = one.w, to[4] = two.x, to[5] = two.y, to[6] = two.z,
-    to[7] = two.w;
+    to[0] = from.low.x, to[1] = from.low.y, to[2] = from.low.z, to[3] = from.low.w, to[4] = from.high.x,
+    to[5] = from.high.y, to[6] = from.high.z, to[7] = from.high.w;
+}
+
+/* Eight neighbouring columns of what was stored. */
+template <typename T> __device__ __forceinline__ void get(const T *from, float (&to)[8])
+{
+    unpack(*(const eight<T> *)from, to);
 }
 
 } // namespace

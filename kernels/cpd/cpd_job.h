@@ -31,7 +31,7 @@ typedef struct hot_cpd_job {
     const float *scale;          /* of x, a power of two */
     const float *weight;         /* NULL, or w[v][column]: sums[row, r] = sum over v of w T */
     float *sums;                 /* of a block and a tile: [block + tile][64][column] */
-    void *store;                 /* T: [v][row][column], halves or floats */
+    void *store;                 /* T: [v][row][column], floats or (of halves) halves times store_scale */
     float store_scale;
 } hot_cpd_job;
 
@@ -43,8 +43,12 @@ extern "C" {
 
 /* The kernel (__global__ void (CUtensorMap, hot_cpd_job)) for at least `rank` columns; *columns: how many. contiguous:
  * whether the contracted mode is the first. streamed: the factor comes with the tiles, all of the contracted mode in
- * one chunk. Stored are halves, or floats where `split`. NULL: none for that rank. */
+ * one chunk. Only `split` ones store: floats. NULL: none. */
 const void *hot_cpd_pass_kernel(int rank, int contiguous, int split, hot_cpd_store store, int streamed, int *columns);
+
+/* The same for a tensor of halves (x as halves hold it, times scale), which keeps halves: its factor's image has the
+ * contracted mode's values in order; `columns` is what hot_cpd_pass_kernel gave. *groups: warpgroups that multiply. */
+const void *hot_cpd_half_kernel(int columns, int contiguous, int streamed, int *groups);
 
 #ifdef __cplusplus
 }

@@ -23,9 +23,16 @@ hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mod
     return hot_context_fail(context, HOT_ERROR_DEVICE, "this build has no CUDA");
 }
 
-hot_status hot_cpd_bench_peer(hot_context *context, hot_cpd_bench *bench, int mode, double seconds, double *median)
+hot_status hot_cpd_bench_peer(hot_context *context, hot_cpd_bench *bench, int mode, hot_cpd_peer way, double seconds,
+                              double *median)
 {
-    (void)bench, (void)mode, (void)seconds, (void)median;
+    (void)bench, (void)mode, (void)way, (void)seconds, (void)median;
+    return hot_context_fail(context, HOT_ERROR_DEVICE, "this build has no CUDA");
+}
+
+hot_status hot_cpd_bench_read(hot_context *context, hot_cpd_bench *bench, double seconds, double *median)
+{
+    (void)bench, (void)seconds, (void)median;
     return hot_context_fail(context, HOT_ERROR_DEVICE, "this build has no CUDA");
 }
 #else

@@ -14,6 +14,7 @@ struct hot_cpd_bench {
     hot_cpd_device device;
     float *x, *pairs, *out; /* the tensor; for the peer: Khatri-Rao product and result */
     hot_cpd_arithmetic arithmetic;
+    size_t side, rank;
 };
 
 static __global__ void fill(float *values, size_t count, unsigned seed)
@@ -42,6 +43,22 @@ static __global__ void khatri_rao(const float *one, size_t np, const float *othe
         pairs[i] = one[i % np + np * (i / (np * nq))] * other[i / np % nq + nq * (i / (np * nq))];
 }
 
+/* Reads, and would write if it could be left out. */
+static __global__ void __launch_bounds__(512) read_all(const float4 *x, size_t count, float *out)
+{
+    const size_t step = (size_t)gridDim.x * blockDim.x;
+    float sum = 0;
+    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    for (; i + 3 * step < count; i += 4 * step) {
+        const float4 a = x[i], b = x[i + step], c = x[i + 2 * step], d = x[i + 3 * step];
+        sum += a.x + b.y + c.z + d.w;
+    }
+    for (; i < count; i += step)
+        sum += x[i].x;
+    if (sum == 12345.f)
+        *out = sum;
+}
+
 /* Values of the product in double: a block each. */
 static __global__ void __launch_bounds__(256)
     exact(const float *x, size_t n, int mode, const float *one, const float *other, const size_t *where, double *out)
@@ -65,6 +82,26 @@ static __global__ void __launch_bounds__(256)
         out[blockIdx.x] = parts[0];
 }
 
+/* What products or (room > 0) iterations run on; they keep different things. */
+static hot_status make_device(hot_context *context, hot_cpd_bench *bench, int room)
+{
+    hot_cpd_device *d = &bench->device;
+    const size_t n[3] = {bench->side, bench->side, bench->side};
+    double square = 0;
+    if (d->stream && (d->room > 0) == (room > 0))
+        return HOT_OK;
+    hot_cpd_device_destroy(context, d);
+    hot_status status = hot_cpd_device_create(context, 0, bench->arithmetic, n, bench->rank, bench->x, room, d);
+    if (status == HOT_OK)
+        status = hot_cpd_device_square(context, d, bench->x, &square);
+    for (int m = 0; m < 3 && status == HOT_OK; m++) {
+        fill<<<64, 256, 0, (cudaStream_t)d->stream>>>((float *)d->before, bench->side * bench->rank, 7 + m);
+        widen<<<64, 256, 0, (cudaStream_t)d->stream>>>((const float *)d->before, bench->side * bench->rank, d->f[m]);
+        status = hot_cpd_device_publish(context, d, m);
+    }
+    return status;
+}
+
 hot_status hot_cpd_bench_create(hot_context *context, size_t side, size_t rank, hot_cpd_arithmetic arithmetic,
                                 hot_cpd_bench **out)
 {
@@ -73,26 +110,17 @@ hot_status hot_cpd_bench_create(hot_context *context, size_t side, size_t rank, 
         return hot_context_fail(context, HOT_ERROR_DEVICE, "no GPU that CUDA can use was found");
     hot_status status = hot_cuda_select(context, hot_context_device_number(context));
     hot_cpd_bench *bench = status == HOT_OK ? (hot_cpd_bench *)hot_context_calloc(context, 1, sizeof *bench) : NULL;
-    const size_t total = side * side * side, n[3] = {side, side, side};
-    double square = 0;
+    const size_t total = side * side * side;
     if (!bench)
         return status == HOT_OK ? HOT_ERROR_MEMORY : status;
-    bench->arithmetic = arithmetic;
+    bench->arithmetic = arithmetic, bench->side = side, bench->rank = rank;
     status = hot_cuda_status(context, cudaMalloc((void **)&bench->x, total * sizeof(float)), "memory for the tensor");
     if (status == HOT_OK) {
         fill<<<2048, 256>>>(bench->x, total, 1);
         status = hot_cuda_status(context, cudaDeviceSynchronize(), "random data");
     }
     if (status == HOT_OK)
-        status = hot_cpd_device_create(context, 0, arithmetic, n, rank, bench->x, 10000, &bench->device);
-    if (status == HOT_OK)
-        status = hot_cpd_device_square(context, &bench->device, bench->x, &square);
-    for (int m = 0; m < 3 && status == HOT_OK; m++) {
-        hot_cpd_device *d = &bench->device;
-        fill<<<64, 256, 0, (cudaStream_t)d->stream>>>((float *)d->before, side * rank, 7 + m);
-        widen<<<64, 256, 0, (cudaStream_t)d->stream>>>((const float *)d->before, side * rank, d->f[m]);
-        status = hot_cpd_device_publish(context, d, m);
-    }
+        status = make_device(context, bench, 0);
     if (status == HOT_OK)
         *out = bench;
     else
@@ -174,9 +202,9 @@ hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mod
                              double *error)
 {
     hot_cpd_device *d = &bench->device;
+    hot_status status = make_device(context, bench, mode > 0 ? 0 : 10);
     cudaStream_t stream = (cudaStream_t)d->stream;
-    hot_status status = HOT_OK;
-    if (mode > 0 && error)
+    if (status == HOT_OK && mode > 0 && error)
         status = measure_error(context, bench, mode - 1, error);
     if (status == HOT_OK)
         status = hot_cuda_time(context, stream, [&]() {
@@ -185,6 +213,8 @@ hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mod
             reset<<<1, 2, 0, stream>>>(d->counters);
             hot_status made = hot_cuda_status(context, cudaGetLastError(), "counters");
             d->turn = 0;
+            if (made == HOT_OK && d->pass)
+                made = hot_cpd_pass_round(context, d->pass);
             for (int i = 0; i < 10 && made == HOT_OK; i++)
                 made = hot_cpd_device_iterate(context, d, 0);
             return made;
@@ -192,15 +222,24 @@ hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mod
     return status;
 }
 
-hot_status hot_cpd_bench_peer(hot_context *context, hot_cpd_bench *bench, int mode, double seconds, double *median)
+hot_status hot_cpd_bench_peer(hot_context *context, hot_cpd_bench *bench, int mode, hot_cpd_peer way, double seconds,
+                              double *median)
 {
     hot_cpd_device *d = &bench->device;
     const size_t n = d->n[0], rank = d->rank, pairs = n * n;
     cudaStream_t stream = (cudaStream_t)d->stream;
     hot_status status = HOT_OK;
-    if (!d->cublas || mode == 2)
+    if (!d->cublas || (mode == 2 && way == HOT_CPD_KHATRI_RAO))
         return hot_context_fail(context, HOT_ERROR_DEVICE,
-                                mode == 2 ? "mode 2 is no unfolding in memory" : "there is no cuBLAS");
+                                d->cublas ? "mode 2 is no unfolding in memory" : "there is no cuBLAS");
+    if (way == HOT_CPD_ONE_FACTOR) {
+        hot_cpd_pass *const pass = d->pass; /* without it products are cuBLAS's */
+        d->pass = NULL;
+        status = hot_cuda_time(context, stream, [&]() { return hot_cpd_device_product(context, d, mode - 1, 1); },
+                               seconds, median, NULL);
+        d->pass = pass;
+        return status;
+    }
     if (!bench->pairs)
         status = hot_cuda_status(context, cudaMalloc((void **)&bench->pairs, pairs * rank * sizeof(float)), "memory");
     if (status == HOT_OK && !bench->out)
@@ -214,5 +253,15 @@ hot_status hot_cpd_bench_peer(hot_context *context, hot_cpd_bench *bench, int mo
                                              rank, bench->pairs);
         return hot_cublas_multiply(context, d->cublas, precision, mode == 3, 0, n, rank, pairs, 1, bench->x,
                                    mode == 3 ? pairs : n, 0, bench->pairs, pairs, 0, 0, bench->out, n, 0, 1);
+    }, seconds, median, NULL);
+}
+
+hot_status hot_cpd_bench_read(hot_context *context, hot_cpd_bench *bench, double seconds, double *median)
+{
+    cudaStream_t stream = (cudaStream_t)bench->device.stream;
+    const size_t total = bench->side * bench->side * bench->side;
+    return hot_cuda_time(context, stream, [&]() {
+        read_all<<<528, 512, 0, stream>>>((const float4 *)bench->x, total / 4, (float *)bench->device.product);
+        return hot_cuda_status(context, cudaGetLastError(), "reading");
     }, seconds, median, NULL);
 }

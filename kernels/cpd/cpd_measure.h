@@ -16,14 +16,20 @@ hot_status hot_cpd_bench_create(hot_context *context, size_t side, size_t rank, 
                                 hot_cpd_bench **bench);
 void hot_cpd_bench_destroy(hot_context *context, hot_cpd_bench **bench);
 
-/* Seconds (median) of one product, mode 1 2 3; or, mode 0, of ten iterations. error: of a product against double on a
+/* Seconds (median) of one product, mode 1 2 3; or, mode 0, of ten iterations, with the rounding of the tensor
+ * that TF32 may begin with. error: of a product against double on a
  * sample of its values, relative to the largest of them; NULL = not wanted. */
 hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mode, double seconds, double *median,
                              double *error);
 
-/* The same product the plain way: the Khatri-Rao product formed in memory, and one cuBLAS product with the unfolding
- * (mode 1 or 3, where the tensor is its own unfolding). */
-hot_status hot_cpd_bench_peer(hot_context *context, hot_cpd_bench *bench, int mode, double seconds, double *median);
+/* The same product by cuBLAS: the Khatri-Rao product formed in memory, and one product with the unfolding (modes 1 and
+ * 3, where the tensor is its own unfolding); or one product with one factor, and the sum with the other. */
+typedef enum hot_cpd_peer { HOT_CPD_KHATRI_RAO, HOT_CPD_ONE_FACTOR } hot_cpd_peer;
+hot_status hot_cpd_bench_peer(hot_context *context, hot_cpd_bench *bench, int mode, hot_cpd_peer way, double seconds,
+                              double *median);
+
+/* Reading the tensor and nothing else, timed in the same way. */
+hot_status hot_cpd_bench_read(hot_context *context, hot_cpd_bench *bench, double seconds, double *median);
 
 #ifdef __cplusplus
 }

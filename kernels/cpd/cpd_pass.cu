@@ -7,10 +7,11 @@
 
 #include "../common/cuda_status.h"
 #include "cpd_chain.cuh"
-#include "cpd_eights.cuh"
+#include "cpd_direct.h"
 #include "cpd_job.h"
 #include "cpd_pass.h"
 #include "cpd_step.h"
+#include "cpd_sums.cuh"
 
 enum { FREE_SHARED = 227 * 1024 - 1024 - 512 /* alignment, barriers */, HALF_BIAS = 15 /* halves reach 2^16 */ };
 
@@ -18,7 +19,7 @@ typedef decltype(&cuTensorMapEncodeTiled) encode_function;
 
 /* A kind of pass: what it contracts, what its rows are and what it runs over, and how it is launched. */
 typedef struct way {
-    int contracted, rows, over, bytes;
+    int contracted, rows, over, threads, bytes;
     const void *kernel;
     hot_cpd_job job;
     CUtensorMap map;
@@ -27,8 +28,12 @@ typedef struct way {
 struct hot_cpd_pass {
     size_t n[3], rank;
     int split, blocks, columns; /* columns: the rank, rounded up */
+    int direct;                 /* products by the kernels of cpd_direct.h: none of the ways */
     cudaStream_t stream;
+    const float *x;    /* the caller's */
     float *copy;       /* of x with rows of whole lines of memory, or NULL */
+    __half *halves;    /* x times scale, rows ld apart, or NULL */
+    size_t ld;         /* of what passes read */
     void *image[3];    /* the factors for shared memory */
     float *rows[3];    /* [row][column] */
     float *column[3];  /* what each column of an image was multiplied with */
@@ -36,12 +41,15 @@ struct hot_cpd_pass {
     float *sums;
     void *store;
     float store_scale;
-    way product[3], sum[3]; /* products for a mode; sums over a mode, which are kept */
+    way ways[3];       /* products for a mode or, with a store, sums over a mode */
     const way *kept;
+    int fresh;         /* the pass was launched last */
 };
 
 static size_t tiles(size_t n) { return (n + CPD_SIDE - 1) / CPD_SIDE; }
 static size_t image_bytes(const hot_cpd_pass *pass) { return (size_t)pass->columns * 128 * (pass->split ? 2 : 1); }
+static size_t direct_tiles(size_t n) { return (n + CPD_DIRECT_ROWS - 1) / CPD_DIRECT_ROWS; }
+static size_t direct_blocks(size_t n) { return (n + CPD_DIRECT_WARPS - 1) / CPD_DIRECT_WARPS; }
 static hot_status launched(hot_context *context, const char *what)
 {
     return hot_cuda_status(context, cudaGetLastError(), what);
@@ -68,7 +76,34 @@ __global__ void __launch_bounds__(512) largest_kernel(const float *x, size_t cou
         atomicMax(most, here);
 }
 
+__device__ __forceinline__ void put_halves(float x, float factor, __half *to, int i)
+{
+    to[i] = __float2half_rn(x * factor);
+}
+__device__ __forceinline__ void put_halves(float4 x, float factor, __half *to, int i)
+{
+    const __half2 low = __floats2half2_rn(x.x * factor, x.y * factor),
+                  high = __floats2half2_rn(x.z * factor, x.w * factor);
+    ((uint2 *)to)[i] = make_uint2(*(const unsigned *)&low, *(const unsigned *)&high);
+}
+
 __global__ void scale_kernel(const unsigned *most, float *scale) { *scale = power_for(*most); }
+
+/* x (rows of n, in fours of them: n / 4) as halves, rows ld apart. A warp per row. */
+template <typename FOUR>
+__global__ void __launch_bounds__(256) halve_kernel(const FOUR *x, size_t rows, int n, size_t ld, const float *scale,
+                                                    __half *halves)
+{
+    const float factor = *scale;
+    const size_t step = (size_t)gridDim.x * 8;
+    for (size_t row = (size_t)blockIdx.x * 8 + threadIdx.x / 32; row < rows; row += step) {
+        const FOUR *const from = x + row * n;
+        __half *const to = halves + row * ld;
+#pragma unroll 4
+        for (int i = threadIdx.x % 32; i < n; i += 32)
+            put_halves(from[i], factor, to, i);
+    }
+}
 
 /* A column per block of a factor (n x rank) into its image, [tile of 64][high, low][column][64] swizzled, and into rows
  * of floats. */
@@ -108,133 +143,6 @@ __global__ void __launch_bounds__(256) image_kernel(const float *f, int n, int r
     }
 }
 
-/* The last block whose units begin at or before one. */
-__device__ __forceinline__ int block_of(const hot_cpd_job &job, int unit)
-{
-    int block = 0;
-    for (int step = 128; step; step /= 2)
-        block += block + step < job.blocks && job.first[block + step] <= unit ? step : 0;
-    return block;
-}
-
-/* out[row, r] from the blocks' sums, in order. A block per 32 values, its warps share the sums. */
-__global__ void __launch_bounds__(256) gather_kernel(const __grid_constant__ hot_cpd_job job, int rank, int columns,
-                                                     const float *scales, double *out)
-{
-    __shared__ double parts[8][32];
-    const int at = blockIdx.x * 32 + threadIdx.x % 32, row = at / columns, r = at % columns, part = threadIdx.x / 32;
-    const int tile = min(row, job.rows - 1) / job.pitch, per_tile = job.chunks * job.over;
-    const int first = block_of(job, tile * per_tile), last = block_of(job, (tile + 1) * per_tile - 1);
-    chain_wait();
-    chain_next();
-    double sum = 0;
-    if (row < job.rows) {
-        const float *const from = job.sums + ((size_t)tile * 64 + row - tile * job.pitch) * columns + r;
-#pragma unroll 4
-        for (int b = first + part; b <= last; b += 8)
-            sum += from[(size_t)b * 64 * columns];
-    }
-    parts[part][threadIdx.x % 32] = sum;
-    __syncthreads();
-    if (part == 0 && row < job.rows && r < rank) {
-        for (int p = 1; p < 8; p++)
-            sum += parts[p][threadIdx.x % 32];
-        out[row + (size_t)job.rows * r] = sum / ((double)*job.scale * scales[r]);
-    }
-}
-
-/* out[v, r] = sum over rows of w[row][r] T[v][row][r]. A block per VS of v; threads along columns (eight each), then
- * rows. */
-template <typename T, int VS, int THREADS>
-__global__ void __launch_bounds__(THREADS) over_rows(const T *store, int rows, int over, int rank, int columns,
-                                                     const float *w, double factor, const float *scale,
-                                                     const float *scales, double *out)
-{
-    extern __shared__ float parts[]; /* [lane][v][column] */
-    const int eights = columns / 8, lanes = THREADS / eights, v0 = blockIdx.x * VS;
-    const int e = threadIdx.x % eights * 8, lane = threadIdx.x / eights;
-    float sum[VS][8] = {};
-    chain_wait();
-    chain_next();
-    if (lane < lanes) {
-#pragma unroll 4
-        for (int row = lane; row < rows; row += lanes) {
-            float weight[8], value[8];
-            get(w + (size_t)row * columns + e, weight);
-#pragma unroll
-            for (int u = 0; u < VS; u++) {
-                get(store + ((size_t)min(v0 + u, over - 1) * rows + row) * columns + e, value);
-#pragma unroll
-                for (int c = 0; c < 8; c++)
-                    sum[u][c] += weight[c] * value[c];
-            }
-        }
-#pragma unroll
-        for (int u = 0; u < VS; u++)
-#pragma unroll
-            for (int c = 0; c < 8; c++)
-                parts[(lane * VS + u) * columns + e + c] = sum[u][c];
-    }
-    __syncthreads();
-    /* Sums of lanes in two rounds, so that many threads share them. */
-    const int values = VS * columns, shares = max(1, min(lanes, THREADS / values)), at = threadIdx.x;
-    float share = 0;
-    if (at < values * shares)
-        for (int l = at / values; l < lanes; l += shares)
-            share += parts[l * values + at % values];
-    __syncthreads();
-    if (at < values * shares)
-        parts[at] = share;
-    __syncthreads();
-    if (at < values) {
-        const int u = at / columns, r = at % columns;
-        double total = 0;
-        for (int l = 0; l < shares; l++)
-            total += parts[l * values + at];
-        if (v0 + u < over && r < rank)
-            out[v0 + u + (size_t)over * r] = total * factor / ((double)*scale * scales[r]);
-    }
-}
-
-/* out[row, r] = sum over v of w[v][r] T[v][row][r]. A block per 32 groups of eight values of a slab; its warps share
- * the v. */
-template <typename T>
-__global__ void __launch_bounds__(1024) over_slabs(const T *store, int rows, int over, int rank, int columns,
-                                                   const float *w, double factor, const float *scale,
-                                                   const float *scales, double *out)
-{
-    __shared__ float parts[32][32][9];
-    const int lane = threadIdx.x % 32, part = threadIdx.x / 32, parts_count = blockDim.x / 32;
-    const size_t slab = (size_t)rows * columns, at = ((size_t)blockIdx.x * 32 + lane) * 8;
-    float sum[8] = {};
-    chain_wait();
-    chain_next();
-    if (at < slab) {
-#pragma unroll 4
-        for (int v = part; v < over; v += parts_count) {
-            float weight[8], value[8];
-            get(w + (size_t)v * columns + at % columns, weight);
-            get(store + slab * v + at, value);
-#pragma unroll
-            for (int c = 0; c < 8; c++)
-                sum[c] += weight[c] * value[c];
-        }
-    }
-#pragma unroll
-    for (int c = 0; c < 8; c++)
-        parts[part][lane][c] = sum[c];
-    __syncthreads();
-    if (threadIdx.x < 256) {
-        const size_t here = (size_t)blockIdx.x * 256 + threadIdx.x;
-        const int r = (int)(here % columns);
-        double total = 0;
-        for (int p = 0; p < parts_count; p++)
-            total += parts[p][threadIdx.x / 8][threadIdx.x % 8];
-        if (here < slab && r < rank)
-            out[here / columns + (size_t)rows * r] = total * factor / ((double)*scale * scales[r]);
-    }
-}
-
 } // namespace
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
@@ -254,12 +162,17 @@ static encode_function find_encode(void)
     return error == cudaSuccess && result == cudaDriverEntryPointSuccess ? (encode_function)found : NULL;
 }
 
-/* A pass over x, rows ld apart, that contracts one mode; the result's rows are of another. */
-static hot_status make_way(hot_context *context, const hot_cpd_pass *pass, encode_function encode, const float *x,
-                           size_t ld, int contracted, int rows, bool store, bool weighted, way *w)
+/* A pass that contracts one mode; the result's rows are of another. */
+static hot_status make_way(hot_context *context, const hot_cpd_pass *pass, encode_function encode, int contracted,
+                           int rows, bool weighted, way *w)
 {
-    const bool contiguous = contracted == 0;
-    const int image = (int)image_bytes(pass), fold = weighted ? 64 * pass->columns * 4 * (CPD_GROUPS - 1) : 0;
+    const bool contiguous = contracted == 0, store = pass->store, halves = pass->halves;
+    const int image = (int)image_bytes(pass);
+    int groups = CPD_GROUPS;
+    if (halves)
+        hot_cpd_half_kernel(pass->columns, 0, 0, &groups);
+    /* for the sum of the groups' sums; with halves, for results on their way to memory */
+    const int fold = weighted || halves ? CPD_SIDE * pass->columns * 4 * (groups - 1) : 0;
     hot_cpd_job *job = &w->job;
     w->contracted = contracted, w->rows = rows, w->over = 3 - contracted - rows;
     job->rows = (int)pass->n[rows], job->over = (int)pass->n[w->over], job->line_is_j = w->over == 2;
@@ -267,43 +180,84 @@ static hot_status make_way(hot_context *context, const hot_cpd_pass *pass, encod
     /* Rows along memory are taken in whole lines of it. */
     job->pitch = contiguous ? (job->rows + job->row_tiles - 1) / job->row_tiles : CPD_SIDE;
     /* As much of the factor as leaves room for four stages; where all of it is needed, for three or as a stream. */
-    const int room = FREE_SHARED - fold, stage = CPD_GROUPS * CPD_TILE;
+    const int room = FREE_SHARED - fold, stage = groups * CPD_TILE / (halves ? 2 : 1);
     const int some = pass->split ? 2 : contiguous ? 4 : 3; /* as measured */
-    const int most = store ? (room - 3 * stage) / image : std::min(some, (room - 4 * stage) / image);
+    const int most = store ? (room - (halves ? 4 : 3) * stage) / image : std::min(some, (room - 4 * stage) / image);
     const bool streamed = store && job->k_tiles > most;
     job->chunks = store ? 1 : (job->k_tiles + most - 1) / most;
     if (!store && job->k_tiles * image + 3 * stage <= room)
         job->chunks = 1;
     job->chunk = (job->k_tiles + job->chunks - 1) / job->chunks;
     job->chunks = (job->k_tiles + job->chunk - 1) / job->chunk;
-    const int fixed = (streamed ? 0 : job->chunk * image) + fold, each = stage + (streamed ? image : 0);
+    const int fixed = (streamed ? 0 : job->chunk * image) + fold;
+    const int each = !streamed ? stage : image + (halves ? 2 : 1) * stage;
     job->stages = (FREE_SHARED - fixed) / each;
     w->bytes = 1024 + job->stages * each + fixed + 16 * job->stages + 16;
     const double units = (double)job->row_tiles * job->chunks * job->over;
     if (units > INT_MAX / 2)
         return hot_context_fail(context, HOT_ERROR_DEVICE, "%zu x %zu x %zu is more than the GPU's kernels count",
                                 pass->n[0], pass->n[1], pass->n[2]);
-    job->blocks = std::min(pass->blocks, ((int)units + CPD_GROUPS - 1) / CPD_GROUPS);
+    job->blocks = std::min(pass->blocks, ((int)units + 1) / 2);
+    w->threads = (groups + 1) * 128;
     for (int b = 0; b <= job->blocks; b++)
         job->first[b] = (int)(units * b / job->blocks);
     job->image = (const __half *)pass->image[contracted], job->scale = pass->scale, job->sums = pass->sums;
     job->weight = weighted ? pass->rows[w->over] : NULL;
     job->store = pass->store, job->store_scale = pass->store_scale;
     int columns;
-    w->kernel = hot_cpd_pass_kernel((int)pass->rank, contiguous, pass->split, store ? CPD_STORE : CPD_SUMS_ONLY,
-                                    streamed, &columns);
-    const unsigned lines = contiguous ? job->pitch : CPD_SIDE;
-    const cuuint64_t dims[3] = {pass->n[0], pass->n[1], pass->n[2]}, strides[2] = {ld * 4, ld * pass->n[1] * 4};
-    const cuuint32_t box[3] = {CPD_SIDE / 2, job->line_is_j ? lines : 1, job->line_is_j ? 1 : lines},
+    w->kernel = halves ? hot_cpd_half_kernel(pass->columns, contiguous, streamed, &groups)
+                       : hot_cpd_pass_kernel((int)pass->rank, contiguous, pass->split,
+                                             store ? CPD_STORE : CPD_SUMS_ONLY, streamed, &columns);
+    const unsigned lines = contiguous ? job->pitch : CPD_SIDE, size = halves ? 2 : 4;
+    const cuuint64_t dims[3] = {pass->n[0], pass->n[1], pass->n[2]},
+                     strides[2] = {pass->ld * size, pass->ld * pass->n[1] * size};
+    const cuuint32_t box[3] = {128 / size, job->line_is_j ? lines : 1, job->line_is_j ? 1 : lines},
                      steps[3] = {1, 1, 1};
-    if (encode(&w->map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, (void *)x, dims, strides, box, steps,
-               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_NONE,
-               CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
+    const void *const from = halves ? (const void *)pass->halves : pass->copy ? pass->copy : pass->x;
+    if (encode(&w->map, halves ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, (void *)from,
+               dims, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+               CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
         return hot_context_fail(context, HOT_ERROR_DEVICE, "no map of a tensor of %zu x %zu x %zu", pass->n[0],
                                 pass->n[1], pass->n[2]);
     return hot_cuda_status(context,
                            cudaFuncSetAttribute(w->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 227 * 1024),
                            "shared memory");
+}
+
+hot_status hot_cpd_pass_round(hot_context *context, hot_cpd_pass *pass)
+{
+    const size_t rows = pass->n[1] * pass->n[2];
+    const int n = (int)pass->n[0];
+    if (!pass->halves)
+        return HOT_OK;
+    if (n % 4 == 0)
+        halve_kernel<<<2048, 256, 0, pass->stream>>>((const float4 *)pass->x, rows, n / 4, pass->ld, pass->scale,
+                                                     pass->halves);
+    else
+        halve_kernel<<<2048, 256, 0, pass->stream>>>(pass->x, rows, n, pass->ld, pass->scale, pass->halves);
+    return launched(context, "rounding the tensor");
+}
+
+/* What passes read, if that is not x itself: halves, or rows that begin with a line of memory; others cost a third of
+ * the speed. *fits: whether there is memory for it. */
+static hot_status make_copy(hot_context *context, hot_cpd_pass *pass, bool halves, bool *fits)
+{
+    const size_t *n = pass->n, rows = n[1] * n[2], size = halves ? sizeof(__half) : sizeof(float), line = 128 / size;
+    pass->ld = (n[0] + line - 1) / line * line;
+    if (!halves && pass->ld == n[0])
+        return HOT_OK;
+    const cudaError_t error =
+        cudaMalloc(halves ? (void **)&pass->halves : (void **)&pass->copy, pass->ld * rows * size);
+    *fits = error != cudaErrorMemoryAllocation;
+    if (!*fits)
+        cudaGetLastError();
+    if (error != cudaSuccess)
+        return *fits ? hot_cuda_status(context, error, "memory for products") : HOT_OK;
+    return halves ? hot_cpd_pass_round(context, pass)
+                  : hot_cuda_status(context,
+                                    cudaMemcpy2DAsync(pass->copy, pass->ld * size, pass->x, n[0] * size, n[0] * size,
+                                                      rows, cudaMemcpyDeviceToDevice, pass->stream),
+                                    "copying the tensor");
 }
 
 hot_status hot_cpd_pass_create(hot_context *context, const float *x, const size_t n[3], size_t rank, int split,
@@ -331,7 +285,7 @@ hot_status hot_cpd_pass_create(hot_context *context, const float *x, const size_
         ((void **)pass)[-1] = memory;
     }
     memcpy(pass->n, n, sizeof pass->n);
-    pass->rank = rank, pass->split = split, pass->stream = (cudaStream_t)stream;
+    pass->x = x, pass->rank = rank, pass->split = split, pass->stream = (cudaStream_t)stream;
     hot_cpd_pass_kernel((int)rank, 0, split, CPD_SUMS_ONLY, 0, &pass->columns);
     status = hot_cuda_status(context, cudaDeviceGetAttribute(&pass->blocks, cudaDevAttrMultiProcessorCount, device),
                              "device");
@@ -340,9 +294,8 @@ hot_status hot_cpd_pass_create(hot_context *context, const float *x, const size_
         if (status == HOT_OK)
             status = hot_cuda_status(context, cudaMalloc((void **)where, bytes), "memory for products");
     };
-    /* Rows that do not begin with a line of memory cost a third of the speed. */
-    const size_t line = 128 / sizeof(float), ld = (n[0] + line - 1) / line * line;
     size_t stored = 0, longest = 0;
+    bool fits = true;
     for (int m = 0; m < 3; m++) {
         room(&pass->image[m], tiles(n[m]) * image_bytes(pass));
         room(&pass->rows[m], n[m] * pass->columns * sizeof(float));
@@ -350,27 +303,15 @@ hot_status hot_cpd_pass_create(hot_context *context, const float *x, const size_
         stored = std::max(stored, n[(m + 1) % 3] * n[(m + 2) % 3]);
         longest = std::max(longest, n[m]);
     }
-    room(&pass->sums, (pass->blocks + tiles(longest)) * 64 * pass->columns * sizeof(float));
+    pass->direct = !keep && !split && n[0] % 4 == 0 && n[1] <= CPD_DIRECT_TILES * CPD_DIRECT_ROWS &&
+                   pass->columns <= CPD_DIRECT_COLUMNS && 4. * n[0] * n[1] * n[2] <= CPD_DIRECT_BYTES;
+    room(&pass->sums, (pass->direct ? direct_tiles(std::max(n[0], n[1])) * direct_blocks(n[2]) * CPD_DIRECT_ROWS
+                                    : (pass->blocks + tiles(longest)) * 64) * pass->columns * sizeof(float));
     room(&pass->scale, 2 * sizeof(float));
     if (keep)
         room(&pass->store, stored * pass->columns * (split ? sizeof(float) : sizeof(__half)));
-    if (ld != n[0])
-        room(&pass->copy, ld * n[1] * n[2] * sizeof(float));
-    if (status == HOT_OK && pass->copy)
-        status = hot_cuda_status(context,
-                                 cudaMemcpy2DAsync(pass->copy, ld * sizeof(float), x, n[0] * sizeof(float),
-                                                   n[0] * sizeof(float), n[1] * n[2], cudaMemcpyDeviceToDevice,
-                                                   pass->stream),
-                                 "copying the tensor");
     /* The largest sum is below 2^(2 HALF_BIAS) times the contracted length: halves hold it. */
     pass->store_scale = split ? 1 : (float)ldexp(1, -HALF_BIAS - (int)ceil(log2((double)longest)));
-    for (int m = 0; m < 3 && status == HOT_OK; m++) {
-        const float *const from = pass->copy ? pass->copy : x;
-        /* What a pass reads at a time lies close together: it contracts an early mode. */
-        status = make_way(context, pass, encode, from, ld, m == 0 ? 1 : 0, m, false, true, &pass->product[m]);
-        if (status == HOT_OK && keep)
-            status = make_way(context, pass, encode, from, ld, m, m == 0 ? 1 : 0, true, m != 1, &pass->sum[m]);
-    }
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMemsetAsync(pass->scale, 0, 2 * sizeof(float), pass->stream), "memory");
     if (status == HOT_OK) {
@@ -378,7 +319,13 @@ hot_status hot_cpd_pass_create(hot_context *context, const float *x, const size_
         scale_kernel<<<1, 1, 0, pass->stream>>>((const unsigned *)pass->scale + 1, pass->scale);
         status = launched(context, "the tensor's largest value");
     }
-    if (status == HOT_OK)
+    if (status == HOT_OK && !pass->direct)
+        status = make_copy(context, pass, keep && !split, &fits);
+    for (int m = 0; m < 3 && status == HOT_OK && fits && !pass->direct; m++)
+        /* What a pass reads at a time lies close together: where it may, it contracts an early mode. */
+        status = keep ? make_way(context, pass, encode, m, m == 0 ? 1 : 0, m != 1, &pass->ways[m])
+                      : make_way(context, pass, encode, m == 0 ? 1 : 0, m, true, &pass->ways[m]);
+    if (status == HOT_OK && fits)
         *out = pass;
     else
         hot_cpd_pass_destroy(context, &pass);
@@ -395,6 +342,7 @@ void hot_cpd_pass_destroy(hot_context *context, hot_cpd_pass **pass)
         cudaFree((*pass)->column[m]);
     }
     cudaFree((*pass)->copy);
+    cudaFree((*pass)->halves);
     cudaFree((*pass)->scale);
     cudaFree((*pass)->sums);
     cudaFree((*pass)->store);
@@ -407,7 +355,8 @@ void hot_cpd_pass_destroy(hot_context *context, hot_cpd_pass **pass)
 hot_status hot_cpd_pass_factor(hot_context *context, hot_cpd_pass *pass, int mode, const float *factor)
 {
     image_kernel<<<pass->columns, 256, 0, pass->stream>>>(factor, (int)pass->n[mode], (int)pass->rank, pass->columns,
-                                                          mode == 0, pass->split, (__half *)pass->image[mode],
+                                                          mode == 0 && !pass->halves, pass->split,
+                                                          (__half *)pass->image[mode],
                                                           pass->rows[mode], pass->column[mode]);
     return launched(context, "a factor");
 }
@@ -416,7 +365,7 @@ static hot_status launch(hot_context *context, const hot_cpd_pass *pass, const w
 {
     void *arguments[] = {(void *)&w->map, (void *)&w->job};
     return hot_cuda_status(context,
-                           chain_launch(w->kernel, w->job.blocks, CPD_THREADS, w->bytes, pass->stream, arguments),
+                           chain_launch(w->kernel, w->job.blocks, w->threads, w->bytes, pass->stream, arguments),
                            "a pass over the tensor");
 }
 
@@ -428,19 +377,41 @@ static hot_status gather(hot_context *context, const hot_cpd_pass *pass, const w
     const size_t values = (size_t)w->job.rows * columns;
     return hot_cuda_status(
         context,
-        chain_launch((const void *)gather_kernel, (unsigned)((values + 31) / 32), 256, 0, pass->stream, arguments),
+        chain_launch((const void *)gather_kernel, (unsigned)((values + 127) / 128), 256, 0, pass->stream, arguments),
         "summing a product");
+}
+
+static hot_status direct(hot_context *context, const hot_cpd_pass *pass, int mode, double *out)
+{
+    const int contracted = mode == 0 ? 1 : 0, over = mode == 2 ? 1 : 2;
+    hot_cpd_direct job;
+    for (int m = 0; m < 3; m++)
+        job.n[m] = (int)pass->n[m];
+    job.rank = (int)pass->rank, job.mode = mode, job.blocks = (int)direct_blocks(pass->n[2]);
+    job.x = pass->x, job.scale = pass->scale, job.image = (const __half *)pass->image[contracted];
+    job.scales = pass->column[contracted], job.weight = pass->rows[over], job.parts = pass->sums, job.out = out;
+    void *arguments[] = {&job};
+    const unsigned tiles = (unsigned)direct_tiles(pass->n[mode == 0 ? 0 : 1]);
+    const dim3 grid(mode == 2 ? (unsigned)job.n[2] : (unsigned)job.blocks, mode == 2 ? 1 : tiles);
+    cudaError_t error = chain_launch(hot_cpd_direct_kernel(pass->columns, mode), grid,
+                                     32 * (mode == 2 ? tiles : (unsigned)CPD_DIRECT_WARPS), 0, pass->stream, arguments);
+    if (error == cudaSuccess && mode != 2)
+        error = chain_launch(hot_cpd_direct_sum(pass->columns), tiles * (unsigned)pass->columns, 256, 0, pass->stream,
+                             arguments);
+    return hot_cuda_status(context, error, "a product");
 }
 
 hot_status hot_cpd_pass_product(hot_context *context, hot_cpd_pass *pass, int mode, double *out)
 {
-    const hot_status status = launch(context, pass, &pass->product[mode]);
-    return status == HOT_OK ? gather(context, pass, &pass->product[mode], out) : status;
+    if (pass->direct)
+        return direct(context, pass, mode, out);
+    const hot_status status = launch(context, pass, &pass->ways[mode]);
+    return status == HOT_OK ? gather(context, pass, &pass->ways[mode], out) : status;
 }
 
 hot_status hot_cpd_pass_contract(hot_context *context, hot_cpd_pass *pass, int mode)
 {
-    pass->kept = &pass->sum[mode];
+    pass->kept = &pass->ways[mode], pass->fresh = 1;
     return launch(context, pass, pass->kept);
 }
 
@@ -483,13 +454,14 @@ static int block_with(const hot_cpd_job *job, int unit)
     return (int)(std::upper_bound(job->first, job->first + job->blocks, unit) - job->first) - 1;
 }
 
-hot_status hot_cpd_pass_step(hot_context *context, const hot_cpd_pass *pass, int mode, double *product,
+hot_status hot_cpd_pass_step(hot_context *context, hot_cpd_pass *pass, int mode, int bytes, double *product,
                              hot_cpd_step *step)
 {
     const way *w = pass->kept;
     const hot_cpd_job *job = &w->job;
+    step->kept_before = !pass->fresh, pass->fresh = 0;
     step->rows = pass->rows[mode], step->image = (__half *)pass->image[mode], step->scales = pass->column[mode];
-    step->columns = pass->columns, step->contiguous = mode == 0, step->split = pass->split;
+    step->columns = pass->columns, step->contiguous = mode == 0 && !pass->halves, step->split = pass->split;
     step->x_scale = pass->scale, step->sum_scales = pass->column[w->contracted];
     if (job->weight && mode == w->rows) {
         const int per_tile = job->chunks * job->over;
@@ -501,13 +473,17 @@ hot_status hot_cpd_pass_step(hot_context *context, const hot_cpd_pass *pass, int
         return HOT_OK;
     }
     const size_t slab = (size_t)job->rows * pass->columns;
-    if (slab * job->over > CPD_STEP_STORE) { /* more than a cluster of blocks reads in a short time */
+    const bool slabs = mode == w->rows; /* are summed; else the rows of each */
+    const int length = slabs ? job->over : job->rows;
+    const int each = (int)((pass->n[mode] + CPD_STEP_BLOCKS - 1) / CPD_STEP_BLOCKS);
+    const double kept = (double)each * length * pass->columns * (pass->split ? sizeof(float) : sizeof(__half));
+    if (kept > CPD_STEP_SHARED - bytes || length * pass->columns > CPD_STEP_WEIGHTS) {
         step->source = CPD_FROM_PRODUCT;
-        return hot_cpd_pass_reduce(context, (hot_cpd_pass *)pass, mode, product);
+        return hot_cpd_pass_reduce(context, pass, mode, product);
     }
     step->source = CPD_FROM_STORE, step->store = pass->store, step->factor = 1 / (double)pass->store_scale;
-    const bool slabs = mode == w->rows; /* are summed; else the rows of each */
-    step->weights = pass->rows[slabs ? w->over : w->rows], step->length = slabs ? job->over : job->rows;
+    step->kept_bytes = (int)kept;
+    step->weights = pass->rows[slabs ? w->over : w->rows], step->length = length;
     step->stride = slabs ? slab : (size_t)pass->columns, step->result_stride = slabs ? (size_t)pass->columns : slab;
     return HOT_OK;
 }

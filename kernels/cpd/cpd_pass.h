@@ -14,13 +14,17 @@ extern "C" {
 
 typedef struct hot_cpd_pass hot_cpd_pass;
 
-/* *pass stays NULL, and the status HOT_OK, where these kernels do not serve: another architecture, a rank above 120.
- * x (n[0] x n[1] x n[2] floats) is on the device and stays the caller's; it is copied where rows of n[0] are not whole
- * 16 bytes. keep: whether hot_cpd_pass_contract will be called. stream: a cudaStream_t, for this and all that follows.
- */
+/* *pass stays NULL, and the status HOT_OK, where these kernels do not serve: another architecture, a rank above 120, no
+ * memory for a copy of x. x (n[0] x n[1] x n[2] floats) is on the device and stays the caller's. keep: whether
+ * hot_cpd_pass_contract and what follows it will be called, else hot_cpd_pass_product. Not split, and kept, x is
+ * rounded to halves once and for all; else it is copied where rows of n[0] are not whole lines of memory, unless it is
+ * small. stream: a cudaStream_t, for this and all that follows. */
 hot_status hot_cpd_pass_create(hot_context *context, const float *x, const size_t n[3], size_t rank, int split,
                                int keep, void *stream, hot_cpd_pass **pass);
 void hot_cpd_pass_destroy(hot_context *context, hot_cpd_pass **pass);
+
+/* Launches the rounding of the tensor to halves, where passes read those: hot_cpd_pass_create has done it. */
+hot_status hot_cpd_pass_round(hot_context *context, hot_cpd_pass *pass);
 
 /* Launches what takes over a factor (n[mode] x rank floats on the device). */
 hot_status hot_cpd_pass_factor(hot_context *context, hot_cpd_pass *pass, int mode, const float *factor);
@@ -34,9 +38,9 @@ hot_status hot_cpd_pass_contract(hot_context *context, hot_cpd_pass *pass, int m
 hot_status hot_cpd_pass_reduce(hot_context *context, hot_cpd_pass *pass, int mode, double *out);
 
 /* For an update in one launch: where the mode's product comes from (it is made in `product` where that is quicker), and
- * where the factor goes. */
+ * where the factor goes. bytes: of shared memory that the launch takes anyway. */
 struct hot_cpd_step;
-hot_status hot_cpd_pass_step(hot_context *context, const hot_cpd_pass *pass, int mode, double *product,
+hot_status hot_cpd_pass_step(hot_context *context, hot_cpd_pass *pass, int mode, int bytes, double *product,
                              struct hot_cpd_step *step);
 
 #ifdef __cplusplus

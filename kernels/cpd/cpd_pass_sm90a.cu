@@ -208,14 +208,9 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
                         const size_t at = ((size_t)(p.v + v) * job.rows + here) * N + 2 * t;
                         if (row[h] < job.pitch && here < job.rows) {
 #pragma unroll
-                            for (int i = 0; i < N / 8; i++) {
-                                const float one = d[4 * i + 2 * h] * job.store_scale,
-                                            two = d[4 * i + 2 * h + 1] * job.store_scale;
-                                if (SPLIT)
-                                    *(float2 *)((float *)job.store + at + 8 * i) = make_float2(one, two);
-                                else
-                                    *(__half2 *)((__half *)job.store + at + 8 * i) = __floats2half2_rn(one, two);
-                            }
+                            for (int i = 0; i < N / 8; i++)
+                                *(float2 *)((float *)job.store + at + 8 * i) =
+                                    make_float2(d[4 * i + 2 * h], d[4 * i + 2 * h + 1]);
                         }
                     }
                 }
@@ -257,16 +252,16 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
 
 template <int N> const void *kernel(int contiguous, int split, hot_cpd_store store, int streamed)
 {
-    static const void *const all[2][2][3] = {
-        {{(const void *)pass<N, false, false, false, false>, (const void *)pass<N, false, false, true, false>,
-          (const void *)pass<N, false, false, true, true>},
-         {(const void *)pass<N, false, true, false, false>, (const void *)pass<N, false, true, true, false>,
-          (const void *)pass<N, false, true, true, true>}},
-        {{(const void *)pass<N, true, false, false, false>, (const void *)pass<N, true, false, true, false>,
-          (const void *)pass<N, true, false, true, true>},
-         {(const void *)pass<N, true, true, false, false>, (const void *)pass<N, true, true, true, false>,
-          (const void *)pass<N, true, true, true, true>}}};
-    return all[contiguous][split][store == CPD_SUMS_ONLY ? 0 : 1 + streamed];
+    static const void *const whole[2] = {(const void *)pass<N, false, false, false, false>,
+                                         (const void *)pass<N, true, false, false, false>};
+    static const void *const parts[2][3] = {
+        {(const void *)pass<N, false, true, false, false>, (const void *)pass<N, false, true, true, false>,
+         (const void *)pass<N, false, true, true, true>},
+        {(const void *)pass<N, true, true, false, false>, (const void *)pass<N, true, true, true, false>,
+         (const void *)pass<N, true, true, true, true>}};
+    if (!split)
+        return store == CPD_SUMS_ONLY ? whole[contiguous] : NULL;
+    return parts[contiguous][store == CPD_SUMS_ONLY ? 0 : 1 + streamed];
 }
 
 } // namespace

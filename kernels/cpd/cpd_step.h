@@ -5,7 +5,8 @@
 #include <cuda_fp16.h>
 
 enum { CPD_STEP_BLOCKS = 16, CPD_STEP_ROWS = 64 /* of a block, at most */, CPD_STEP_RANK = 48, CPD_STEP_THREADS = 512,
-       CPD_STEP_TILES = 24 /* of rows */, CPD_STEP_STORE = 1500000 /* values that it sums itself, at most */ };
+       CPD_STEP_TILES = 24 /* of rows */, CPD_STEP_WEIGHTS = 6144 /* values of a factor that weighs what is kept */,
+       CPD_STEP_SHARED = 225 * 1024 /* bytes, at most */ };
 
 /* What the product is made from: it lies there; the sums of the blocks of a pass; what a pass has kept. */
 typedef enum hot_cpd_source { CPD_FROM_PRODUCT, CPD_FROM_BLOCKS, CPD_FROM_STORE } hot_cpd_source;
@@ -25,7 +26,9 @@ typedef struct hot_cpd_step {
     const float *weights;         /* [i][column] */
     double factor;
     int length;
-    size_t stride, result_stride;
+    size_t stride, result_stride; /* one of them is `columns` */
+    int kept_bytes;               /* of it, a block's part, in shared memory */
+    int kept_before;              /* it is older than the kernel before this one */
     double *f, *gram, *lambda;    /* the factor, before and after; its Gram matrix; the lengths */
     int *counters;                /* regularised problems, iterations */
     const double *square;         /* NULL, or ||x||^2: the fit is made, too */

@@ -6,6 +6,7 @@
 #include "cpd_job.h"
 #include "cpd_invert.cuh"
 #include "cpd_step.h"
+#include "cpd_tile.cuh"
 
 namespace cg = cooperative_groups;
 
@@ -15,24 +16,32 @@ enum { INVERTING = 256, LOADING = CPD_STEP_THREADS - INVERTING };
 
 __device__ __forceinline__ void loaders_sync() { asm volatile("bar.sync 2, 256;" ::: "memory"); }
 
-/* right[row][r] of the rows from `first` on, r < rank, by the loading threads, four columns each. wide: of a row of
- * right. room: LOADING 8 floats. */
-template <typename V> __device__ __forceinline__ void load_blocks(const hot_cpd_step &s, int first, int count, int wide,
-                                                                  V *right, float *room)
+/* right[row][r] of a block's rows, r < rank, by the loading threads, four columns each. wide: of a row of right. room:
+ * LOADING 8 floats. scales: what sums are multiplied with. */
+template <typename V>
+__device__ __forceinline__ void load_blocks(const hot_cpd_step &s, int first, int count, int wide, V *right,
+                                            float *room, const double *scales)
 {
+    enum { AHEAD = 12 }; /* on their way at a time */
     const int thread = threadIdx.x - INVERTING, fours = s.columns / 4, tasks = count * fours;
     const int lanes = max(1, LOADING / max(tasks, 1));
     for (int begin = 0; begin < tasks; begin += LOADING) {
         const int here = min(tasks - begin, (int)LOADING), lane = thread / here, task = begin + thread - lane * here;
         if (lane < lanes) {
             const int row = first + task / fours, tile = row / s.pitch, last = s.last_block[tile];
+            const size_t step = (size_t)CPD_SIDE * s.columns;
             const float *const from =
                 s.sums + ((size_t)tile * CPD_SIDE + row - tile * s.pitch) * s.columns + task % fours * 4;
             float sum[4] = {};
-#pragma unroll 4
-            for (int b = s.first_block[tile] + lane; b <= last; b += lanes) {
-                const float4 part = *(const float4 *)(from + (size_t)b * CPD_SIDE * s.columns);
-                sum[0] += part.x, sum[1] += part.y, sum[2] += part.z, sum[3] += part.w;
+            for (int b = s.first_block[tile] + lane; b <= last; b += AHEAD * lanes) {
+                float4 part[AHEAD];
+#pragma unroll
+                for (int a = 0; a < AHEAD; a++)
+                    part[a] = b + a * lanes <= last ? *(const float4 *)(from + (b + a * lanes) * step)
+                                                    : make_float4(0, 0, 0, 0);
+#pragma unroll
+                for (int a = 0; a < AHEAD; a++)
+                    sum[0] += part[a].x, sum[1] += part[a].y, sum[2] += part[a].z, sum[3] += part[a].w;
             }
 #pragma unroll
             for (int c = 0; c < 4; c++)
@@ -45,70 +54,106 @@ template <typename V> __device__ __forceinline__ void load_blocks(const hot_cpd_
             for (int l = 0; l < lanes; l++)
                 sum += room[(l * here + at / 4) * 4 + at % 4];
             if (r < s.rank)
-                right[which / fours * wide + r] = (V)(sum / ((double)*s.x_scale * s.sum_scales[r]));
+                right[which / fours * wide + r] = (V)(sum * scales[r]);
         }
         loaders_sync();
     }
 }
 
+/* Launches copies of a block's part of what was kept to shared memory, by one warp. */
+template <typename T>
+__device__ __forceinline__ void fetch_kept(const hot_cpd_step &s, int first, int count, T *kept, uint64_t *arrived)
+{
+    const int lane = threadIdx.x % 32, size = (int)sizeof(T);
+    const unsigned barrier = shared_address(arrived);
+    if (lane == 0) {
+        barrier_init(barrier, 1);
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        barrier_expect(barrier, count * s.length * s.columns * size);
+    }
+    __syncwarp();
+    if (s.result_stride != (size_t)s.columns) { /* all of each row: in one piece */
+        if (lane == 0 && count > 0)
+            copy_bytes(shared_address(kept), (const T *)s.store + first * s.result_stride,
+                       count * s.length * s.columns * size, barrier);
+    } else if (count > 0)
+        for (int i = lane; i < s.length; i += 32)
+            copy_bytes(shared_address(kept + i * count * s.columns),
+                       (const T *)s.store + i * s.stride + (size_t)first * s.columns, count * s.columns * size,
+                       barrier);
+}
+
 template <typename T, typename V>
-__device__ __forceinline__ void load_store(const hot_cpd_step &s, const T *store, int first, int count, int wide,
-                                           V *right, float *room)
+__device__ __forceinline__ void load_kept(const hot_cpd_step &s, const T *kept, uint64_t *arrived, int count, int wide,
+                                          V *right, float *room, float *weights, const double *scales)
 {
     const int thread = threadIdx.x - INVERTING, eights = s.columns / 8, tasks = count * eights;
     const int lanes = max(1, LOADING / max(tasks, 1));
+    const bool across = s.result_stride != (size_t)s.columns; /* neighbours in memory are the values of one sum */
+    const int stride = across ? s.columns : count * s.columns, row_stride = across ? s.length * s.columns : s.columns;
+    for (int at = thread * 4; at < s.length * s.columns; at += LOADING * 4)
+        *(float4 *)(weights + at) = *(const float4 *)(s.weights + at);
+    loaders_sync();
+    barrier_wait(shared_address(arrived), 0);
     for (int begin = 0; begin < tasks; begin += LOADING) {
-        const int here = min(tasks - begin, (int)LOADING), lane = thread / here, task = begin + thread - lane * here;
-        if (lane < lanes) {
-            const int row = task / eights, e = (task - row * eights) * 8;
-            const T *const from = store + (first + row) * s.result_stride + e;
+        const int here = min(tasks - begin, (int)LOADING);
+        /* so that threads read from different banks */
+        const int lane = across ? thread % lanes : thread / here;
+        const int which = across ? thread / lanes : thread - lane * here;
+        if (lane < lanes && which < here) {
+            const int task = begin + which, row = task / eights, e = (task - row * eights) * 8;
+            const T *const from = kept + row * row_stride + e;
             float sum[8] = {};
 #pragma unroll 4
             for (int i = lane; i < s.length; i += lanes) {
                 float value[8], weight[8];
-                get(from + i * s.stride, value);
-                get(s.weights + (size_t)i * s.columns + e, weight);
+                get(from + i * stride, value);
+                get(weights + i * s.columns + e, weight);
 #pragma unroll
                 for (int c = 0; c < 8; c++)
                     sum[c] += weight[c] * value[c];
             }
 #pragma unroll
             for (int c = 0; c < 8; c++)
-                room[thread * 8 + c] = sum[c];
+                room[(lane * here + which) * 8 + c] = sum[c];
         }
         loaders_sync();
         for (int at = thread; at < here * 8; at += LOADING) {
-            const int which = begin + at / 8, r = which % eights * 8 + at % 8;
+            const int task = begin + at / 8, r = task % eights * 8 + at % 8;
             double sum = 0;
             for (int l = 0; l < lanes; l++)
                 sum += room[(l * here + at / 8) * 8 + at % 8];
             if (r < s.rank)
-                right[which / eights * wide + r] = (V)(sum * s.factor / ((double)*s.x_scale * s.sum_scales[r]));
+                right[task / eights * wide + r] = (V)(sum * scales[r]);
         }
         loaders_sync();
     }
 }
 
 /* What a pass keeps; where that is float, the rest is done in double. */
-template <typename V> struct kept {
+template <typename V> struct kept_as {
     typedef __half type;
 };
-template <> struct kept<double> {
+template <> struct kept_as<double> {
     typedef float type;
 };
 
 /* Half of the threads invert the matrix while the others load the product. Then thread (y, x) of 32 x 16 has the
  * columns x + 16 b of a row or, twice 16 x 16, of a matrix. */
 template <typename V, int T>
-__global__ void __launch_bounds__(CPD_STEP_THREADS) step_kernel(const __grid_constant__ hot_cpd_step s)
+__global__ void __launch_bounds__(CPD_STEP_THREADS, 1) step_kernel(const __grid_constant__ hot_cpd_step s)
 {
     enum { WIDE = 16 * T, SPLIT = sizeof(V) == sizeof(double) };
-    extern __shared__ double shared[];
+    extern __shared__ __align__(16) double shared[];
     double *const norm = shared, *const shorter = norm + WIDE, *const sums = shorter + WIDE;
     float *const room = (float *)(sums + CPD_STEP_THREADS / 32);
     V *const product = (V *)(room + LOADING * 8), *const pulled = product + CPD_STEP_ROWS * WIDE;
     V *const fresh = pulled + CPD_STEP_ROWS * WIDE, *const inverse = fresh + CPD_STEP_ROWS * WIDE;
     V *const gram = inverse + WIDE * WIDE;
+    float *const weights = (float *)(gram + WIDE * WIDE);
+    typedef typename kept_as<V>::type kept_type;
+    kept_type *const kept = (kept_type *)(weights + CPD_STEP_WEIGHTS);
+    __shared__ alignas(8) uint64_t arrived;
     __shared__ int null[WIDE];
     __shared__ double added;
     const cg::cluster_group cluster = cg::this_cluster();
@@ -118,9 +163,19 @@ __global__ void __launch_bounds__(CPD_STEP_THREADS) step_kernel(const __grid_con
     V m[T][T];
     /* The Gram matrices are older than the kernel before this one, if that is not an update itself. */
     const bool early = s.source != CPD_FROM_STORE && threadIdx.x < INVERTING;
+    const bool fetching = s.source == CPD_FROM_STORE && threadIdx.x / 32 == INVERTING / 32;
+    if (fetching && s.kept_before)
+        fetch_kept(s, first, count, kept, &arrived);
     if (!early) {
         chain_wait();
         chain_next();
+    }
+    if (fetching && !s.kept_before)
+        fetch_kept(s, first, count, kept, &arrived);
+    if (threadIdx.x >= INVERTING && (int)threadIdx.x - INVERTING < rank) {
+        const int r = threadIdx.x - INVERTING;
+        if (s.source != CPD_FROM_PRODUCT)
+            norm[r] = (s.source == CPD_FROM_STORE ? s.factor : 1) / ((double)*s.x_scale * s.sum_scales[r]);
     }
     if (threadIdx.x < INVERTING) {
         const double lifted = invert_in_registers<V, T>(rank, s.one, s.other, s.eps, m);
@@ -136,9 +191,9 @@ __global__ void __launch_bounds__(CPD_STEP_THREADS) step_kernel(const __grid_con
         if (threadIdx.x < WIDE)
             null[threadIdx.x] = 0;
     } else if (s.source == CPD_FROM_BLOCKS) {
-        load_blocks(s, first, count, WIDE, product, room);
+        load_blocks(s, first, count, WIDE, product, room, norm);
     } else if (s.source == CPD_FROM_STORE) {
-        load_store(s, (const typename kept<V>::type *)s.store, first, count, WIDE, product, room);
+        load_kept(s, kept, &arrived, count, WIDE, product, room, weights, norm);
     } else {
         for (int at = threadIdx.x - INVERTING; at < count * rank; at += LOADING)
             product[at % count * WIDE + at / count] = (V)s.product[first + at % count + (size_t)s.n * (at / count)];
@@ -295,8 +350,10 @@ const void *hot_cpd_step_kernel(size_t n, size_t rank, int split, int *bytes)
     const size_t tiles = (rank + 15) / 16, wide = 16 * tiles;
     if (rank > CPD_STEP_RANK || n > CPD_STEP_ROWS * CPD_STEP_BLOCKS)
         return NULL;
+    /* and what was kept */
     *bytes = (int)((3 * CPD_STEP_ROWS * wide + 2 * wide * wide) * (split ? sizeof(double) : sizeof(float)) +
-                   (2 * wide + CPD_STEP_THREADS / 32) * sizeof(double) + LOADING * 8 * sizeof(float));
+                   (2 * wide + CPD_STEP_THREADS / 32) * sizeof(double) +
+                   (LOADING * 8 + CPD_STEP_WEIGHTS) * sizeof(float));
     static const void *const kernels[2][3] = {
         {(const void *)step_kernel<float, 1>, (const void *)step_kernel<float, 2>, (const void *)step_kernel<float, 3>},
         {(const void *)step_kernel<double, 1>, (const void *)step_kernel<double, 2>,

@@ -52,13 +52,27 @@ __device__ __forceinline__ void copy_bytes(unsigned to, const void *from, unsign
                  : "memory");
 }
 
+/* From shared memory to the device's, what this thread's warp has written there; a later call of bytes_read waits until
+ * the place is free again, bytes_written until all has arrived. */
+__device__ __forceinline__ void write_bytes(void *to, unsigned from, unsigned bytes)
+{
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\ncp.async.bulk.commit_group;" ::"l"(to),
+                 "r"(from), "r"(bytes)
+                 : "memory");
+}
+__device__ __forceinline__ void bytes_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+__device__ __forceinline__ void bytes_written() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+
+/* What this thread has written to shared memory may be read by copies. */
+__device__ __forceinline__ void copies_see() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
 /* Threads of one warpgroup, or of several. */
 __device__ __forceinline__ void group_sync(int which, int threads)
 {
     asm volatile("bar.sync %0, %1;" ::"r"(which), "r"(threads) : "memory");
 }
 
-/* d (64 x N, floats) = a (64 x 16, halves, in registers) times b (16 x N, halves in shared memory, 128-byte swizzle) +
+/* d (64 x N, floats) = a (64 x 16, halves) times b (16 x N, halves in shared memory, 128-byte swizzle) +
  * d, or without d where keep is 0. */
 template <int N> struct warpgroup_product;
 
@@ -76,6 +90,8 @@ template <int N> struct warpgroup_product;
 #define CPD_R40 CPD_R32 ",%32,%33,%34,%35,%36,%37,%38,%39"
 #define CPD_R60 CPD_R40 ",%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59"
 
+/* The operands behind the sums: a from registers or (both) from shared memory; there it lies as b does, or
+ * (ACROSS) with its rows side by side: lines of 128 bytes are then its columns. */
 #define CPD_PRODUCT(N, half, a0, a1, a2, a3, from, with)                                                               \
     template <> struct warpgroup_product<N> {                                                                          \
         static __device__ __forceinline__ void run(float (&d)[half], const unsigned (&a)[4], uint64_t b, int keep)     \
@@ -85,6 +101,14 @@ template <int N> struct warpgroup_product;
                          : CPD_D##half                                                                                 \
                          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(keep));                             \
         }                                                                                                              \
+        template <bool ACROSS>                                                                                         \
+        static __device__ __forceinline__ void both(float (&d)[half], uint64_t a, uint64_t b, int keep)                \
+        {                                                                                                              \
+            asm volatile("{.reg .pred p; setp.ne.b32 p, " a2 ", 0; wgmma.mma_async.sync.aligned.m64n" #N               \
+                         "k16.f32.f16.f16 {" CPD_R##half "}, " a0 "," a1 ", p, 1, 1, " a3 ", 0;}"                      \
+                         : CPD_D##half                                                                                 \
+                         : "l"(a), "l"(b), "r"(keep), "n"(ACROSS ? 1 : 0));                                            \
+        }                                                                                                              \
     }
 CPD_PRODUCT(16, 8, "%8", "%9", "%10", "%11", "%12", "%13");
 CPD_PRODUCT(24, 12, "%12", "%13", "%14", "%15", "%16", "%17");
@@ -93,8 +117,14 @@ CPD_PRODUCT(64, 32, "%32", "%33", "%34", "%35", "%36", "%37");
 CPD_PRODUCT(80, 40, "%40", "%41", "%42", "%43", "%44", "%45");
 CPD_PRODUCT(120, 60, "%60", "%61", "%62", "%63", "%64", "%65");
 
-/* A run of warpgroup products: registers are ready; all is done and the sums may be read. */
+/* A run of warpgroup products: registers are ready; the run ends; all is done but for the last RUNS; all is done and
+ * the sums may be read. */
 __device__ __forceinline__ void products_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void products_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int RUNS> __device__ __forceinline__ void products_wait()
+{
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(RUNS) : "memory");
+}
 template <int COUNT> __device__ __forceinline__ void products_end(float (&d)[COUNT])
 {
     asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");

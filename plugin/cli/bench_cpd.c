@@ -83,8 +83,11 @@ static hot_status cuda_rows(hot_context *context, const bench_options *options, 
                 row->flops = (mode < 4 ? 2. : 40.) * (double)(n * n * n * rank);
                 if (mode < 4)
                     bench_note(row, "error", error);
-                if (peer && (mode == 1 || mode == 3) && arithmetic != HOT_CPD_SPLIT) {
-                    status = hot_cpd_bench_peer(context, bench, mode, seconds, &median);
+                /* In float one product and a sum is our own way, too. */
+                const int one = arithmetic == HOT_CPD_TF32;
+                if (peer && (one ? mode < 4 : (mode == 1 || mode == 3) && arithmetic == HOT_CPD_FULL)) {
+                    status = hot_cpd_bench_peer(context, bench, mode, one ? HOT_CPD_ONE_FACTOR : HOT_CPD_KHATRI_RAO,
+                                                seconds, &median);
                     bench_row *other = bench_add(report, name, "cublas");
                     other->seconds = other->fastest = other->slowest = median;
                 }

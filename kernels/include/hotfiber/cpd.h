@@ -19,8 +19,10 @@ typedef enum hot_cpd_start {
 
 /* How products with X are computed on a GPU; elsewhere products are those of the arrays' own precision. On a Hopper GPU
  * and up to rank 120 the tensor cores take halves whose common exponent is that of the largest value: 11 bits, as TF32
- * has, and split 22, of whatever is within 2^-29 of it. Rows of X that are no whole lines of memory (32 values) then
- * cost a second copy of X. */
+ * has, and split 22, of whatever is within 2^-29 of it. A decomposition in TF32 rounds X to such halves once and reads
+ * these from then on: half as much memory again as X takes, with rows of whole lines (64 values). Else rows of X that
+ * are no whole lines of memory (32 values) cost a second copy of X, unless it is small (40 MB). Without room for that,
+ * and above rank 120, products are cuBLAS's. */
 typedef enum hot_cpd_arithmetic {
     HOT_CPD_FULL = 0, /* the arrays' precision */
     HOT_CPD_TF32,     /* f32 only: tensor cores on factors rounded to 10 bits: fastest, errors about 1e-4 */
