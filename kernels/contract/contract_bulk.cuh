@@ -16,9 +16,12 @@ enum { BULK_SIZES = 32, TENSOR_SIZES = 7 }; /* the last: from where on tensor co
 /* Threads of a block at most: large items need the registers. */
 constexpr int most_threads(int n) { return n > 16 ? 256 : 512; }
 __host__ __device__ constexpr bool on_tensor_cores(int n) { return BULK_TENSOR_CORES && n >= TENSOR_SIZES; }
-/* Rows per thread otherwise: one thread per column of C up to 16, two up to 24 and for odd sizes (of which several make
- * up a chunk's 16 bytes), four above: large items are so few that they need the threads. */
-__host__ __device__ constexpr int rows_of(int n) { return n <= 16 ? n : n <= 24 || n % 2 ? (n + 1) / 2 : (n + 3) / 4; }
+/* Where a warp takes an item in blocks: values of large items that lie so that they are read one by one from shared
+ * memory, which is what then takes the time, are each used for several rows and columns. */
+__host__ __device__ constexpr bool in_blocks(int n) { return !BULK_TENSOR_CORES && n > 16 && n % 4; }
+/* Rows per thread otherwise: one thread per column of C up to 16, two up to 24, four above: large items are so few that
+ * they need the threads. */
+__host__ __device__ constexpr int rows_of(int n) { return n <= 16 ? n : n <= 24 ? (n + 1) / 2 : (n + 3) / 4; }
 
 struct bulk_arguments {
     const BULK_T *a, *b;
@@ -29,35 +32,7 @@ struct bulk_arguments {
     unsigned per_chunk, stages;
 };
 
-__device__ __forceinline__ unsigned shared_address(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
-
-#if __CUDA_ARCH__ >= 900
-__device__ __forceinline__ void barrier_init(unsigned barrier)
-{
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
-}
-__device__ __forceinline__ void barrier_expect(unsigned barrier, unsigned bytes)
-{
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-__device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned phase)
-{
-    asm volatile("{\n .reg .pred done;\n again:\n mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n @!done "
-                 "bra again;\n}" ::"r"(barrier),
-                 "r"(phase)
-                 : "memory");
-}
-__device__ __forceinline__ void bulk_load(unsigned to, const void *from, unsigned bytes, unsigned barrier)
-{
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
-                 ::"r"(to), "l"(from), "r"(bytes), "r"(barrier) : "memory");
-}
-__device__ __forceinline__ void bulk_store(void *to, unsigned from, unsigned bytes)
-{
-    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(from), "r"(bytes)
-                 : "memory");
-}
-#endif
+#include "contract_copy.cuh"
 
 /* A chunk lies in shared memory as it lies in memory, relative to lines of 128 bytes: the engine is slower
  * otherwise. */
@@ -118,6 +93,48 @@ __device__ __forceinline__ void square_columns(const bulk_arguments &p, const BU
             BULK_T *to = c + (row + i) * N;
             *to = p.beta == 0 ? p.alpha * sum[i] : p.alpha * sum[i] + p.beta * *to;
         }
+}
+
+/* A warp per item: four groups of lanes have a quarter of the rows each, the lanes of a group every eighth column. What
+ * lies behind the last row or column is computed with what is found there and not stored. */
+template <int N>
+__device__ __forceinline__ void square_blocks(const bulk_arguments &p, const BULK_T *a, const BULK_T *b, BULK_T *c)
+{
+    constexpr int ROWS = (N + 3) / 4, COLUMNS = (N + 7) / 8;
+    const int lane = threadIdx.x % 32, column = lane % 8, row = lane / 8 * ROWS;
+    for (unsigned item = threadIdx.x / 32; item < p.per_chunk; item += blockDim.x / 32) {
+        const BULK_T *left[ROWS], *const right = b + item * N * N + column;
+        BULK_T sum[ROWS][COLUMNS];
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            left[i] = a + (item * N + (row + i < N ? row + i : N - 1)) * N;
+#pragma unroll
+            for (int j = 0; j < COLUMNS; j++)
+                sum[i][j] = 0;
+        }
+#pragma unroll 4
+        for (int s = 0; s < N; s++) {
+            BULK_T factor[COLUMNS];
+#pragma unroll
+            for (int j = 0; j < COLUMNS; j++)
+                factor[j] = right[s * N + (8 * j + 8 <= N || column + 8 * j < N ? 8 * j : 0)];
+#pragma unroll
+            for (int i = 0; i < ROWS; i++) {
+                const BULK_T value = left[i][s];
+#pragma unroll
+                for (int j = 0; j < COLUMNS; j++)
+                    sum[i][j] += value * factor[j];
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < ROWS; i++)
+#pragma unroll
+            for (int j = 0; j < COLUMNS; j++)
+                if (row + i < N && column + 8 * j < N) {
+                    BULK_T *const to = c + (item * N + row + i) * N + column + 8 * j;
+                    *to = p.beta == 0 ? p.alpha * sum[i][j] : p.alpha * sum[i][j] + p.beta * *to;
+                }
+    }
 }
 
 /* The same for any sizes and strides within the item. */
@@ -209,6 +226,8 @@ template <int N> __global__ void __launch_bounds__(most_threads(N)) bulk_kernel(
         /* Items behind the last one compute on what lies there and are not stored. */
         if constexpr (N > 0 && on_tensor_cores(N))
             square_tiles<(N > 0 ? N : 1)>(p, a, b, c);
+        else if constexpr (N > 0 && in_blocks(N))
+            square_blocks<(N > 0 ? N : 1)>(p, a, b, c);
         else if constexpr (N > 0)
             square_columns<(N > 0 ? N : 1), (N > 0 ? rows_of(N) : 1)>(p, a, b, c);
         else
@@ -294,9 +313,10 @@ unsigned threads_of(const hot_bulk_job *job)
 {
     const int n = (int)square_size(job);
     const size_t most = (size_t)most_threads(n), items = job->per_chunk > 0 ? (size_t)job->per_chunk : 0;
-    size_t threads = n == 0 ? items * ((job->m + 3) / 4) * job->n : on_tensor_cores(n) ? items * 32
+    const bool warps = on_tensor_cores(n) || in_blocks(n);
+    size_t threads = n == 0 ? items * ((job->m + 3) / 4) * job->n : warps ? items * 32
                                                                  : items * ((n + rows_of(n) - 1) / rows_of(n)) * n;
-    if ((n == 0 || on_tensor_cores(n)) && threads > most) /* these go round */
+    if ((n == 0 || warps) && threads > most) /* these go round */
         threads = n == 0 ? 256 : most;
     threads = (threads + 31) / 32 * 32;
     return threads > most || job->stages < 2 || job->stages > 16 ||

@@ -191,9 +191,9 @@ void usual_choice(const hot_contract_plan *plan, const hot_bulk_job *bulk, hot_c
     }
     if (bulk && hot_bulk_available()) {
         hot_bulk_job job = *bulk;
-        const bool large = f64 && is_square(bulk, 32), odd = n % 2 == 1;
+        const bool large = f64 && is_square(bulk, 32), odd = n % 2 == 1 && n > 4 && n <= 16;
         const size_t bytes = large ? 49152 : n <= 4 ? 6144 : odd || n > 16 ? 24576 : 12288;
-        bool fit = set_chunk(f64, &job, bytes, odd && n > 4 && !large ? 4 : 3);
+        bool fit = set_chunk(f64, &job, bytes, odd && !large ? 4 : 3);
         if (large && !fit)
             fit = set_chunk(f64, &job, bytes / 2, 4);
         if (!large &&

@@ -1,6 +1,6 @@
 /* Template: products of dense square items, everything but their number known when it is compiled, for one value
- * type * and one width of vectors: SQUARE_T, SQUARE_PART(name) as PARTS in contract_lanes.h names it, SQUARE(name) a name of
- * this instance, SQUARE_FMA and SQUARE_BROADCAST the names of two instructions. */
+ * type and one width of vectors: SQUARE_T, SQUARE_PART(name) as PARTS in contract_lanes.h names it, SQUARE(name) a name
+ * of this instance, SQUARE_FMA and SQUARE_BROADCAST the names of two instructions. */
 
 /* Factors, and sum += factor * row in sum's own register: the compiler would gather neighbouring factors in vectors to
  * take them apart again, and move the sums of a loop from register to register. */
@@ -32,11 +32,11 @@ HOT_FN void SQUARE(add)(SQUARE_PART(vector) (*sum)[4], const SQUARE_T *a, const 
     }
 }
 
-/* The last vector of a row of C. Of three values one by one: whatever its mask, a store of four would hold up the load
- * of the next item's first row. */
+/* The last vector of a row of C. Of two or three values one by one: whatever its mask, a store of four would hold up
+ * the load of the next item's first row. */
 HOT_FN SQUARE_PART(vector) SQUARE(read)(const SQUARE_T *p, const int part, const int n)
 {
-    if (n == 3 && SQUARE_PART(lanes) == 4) {
+    if (n < 4 && SQUARE_PART(lanes) == 4) {
         SQUARE_PART(vector) v = {0};
         HOT_UNROLL for (int i = 0; i < n; i++)
             v[i] = p[i];
@@ -47,7 +47,7 @@ HOT_FN SQUARE_PART(vector) SQUARE(read)(const SQUARE_T *p, const int part, const
 
 HOT_FN void SQUARE(write)(SQUARE_T *p, SQUARE_PART(vector) v, const int part, const int n)
 {
-    if (n == 3 && SQUARE_PART(lanes) == 4)
+    if (n < 4 && SQUARE_PART(lanes) == 4)
         HOT_UNROLL for (int i = 0; i < n; i++)
             p[i] = v[i];
     else if (part)
@@ -116,7 +116,7 @@ HOT_FN void SQUARE(run)(const hot_tile *tile, const int n, const SQUARE_T alpha,
         const SQUARE_T *const next[3] = {a + tile->a_item, b + tile->b_item, c + tile->c_item};
         HOT_UNROLL for (int column = 0; column < n; column += wide)
             SQUARE(strip)(a, b + column, c + column, n - column < wide ? n - column : wide, n, alpha, beta, next,
-                          column == 0 && vectors > 1);
+                          column == 0 && n > 8);
         a = next[0], b = next[1], c += tile->c_item;
     }
 }

@@ -1,6 +1,6 @@
 /* Template: register tiles of C for one value type and the vectors that the including file is compiled for.
- * TILE_T value type, TILE_V its vector, TILE_LANES values per vector, TILE_PART(name) as PARTS in contract_lanes.h names
- * it, TILE(name) a name of this instance. */
+ * TILE_T value type, TILE_V its vector, TILE_LANES values per vector, TILE_PART(name) as PARTS in contract_lanes.h
+ * names it, TILE(name) a name of this instance. */
 
 HOT_FN TILE_V TILE(load)(const TILE_T *p)
 {

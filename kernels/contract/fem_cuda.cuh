@@ -1,6 +1,6 @@
 /* Mass operators on the GPU. Template by inclusion: FEM_T, FEM_BANKS (values of it that lie in different banks),
- * FEM(name). The action: fem_planes.cuh for what it is made for, else fem_lines.cuh; assembly: fem_assembly.cuh; and
- * kernels for any size. */
+ * FEM(name). The action: fem_folded.cuh or fem_planes.cuh for what they are made for, else fem_lines.cuh; assembly:
+ * fem_assembly.cuh; and kernels for any size. */
 #include <algorithm>
 #include <cuda_pipeline_primitives.h>
 #include <cuda_runtime.h>
@@ -40,6 +40,7 @@ __device__ __forceinline__ void to_dofs(const basis_values<P, Q> &basis, const F
     }
 }
 
+#include "contract_copy.cuh"
 #include "fem_lines.cuh"
 #include "fem_planes.cuh"
 #include "fem_folded.cuh"
@@ -180,7 +181,7 @@ template <int N> hot_status launch_folded(hot_context *context, const hot_fem_jo
         "shared memory");
     if (status != HOT_OK)
         return status;
-    const size_t chunks = (job->elements + plane_shape<N>::E - 1) / plane_shape<N>::E,
+    const size_t chunks = (job->elements + shape::E - 1) / shape::E,
                  enough = (chunks + shape::TEAMS - 1) / shape::TEAMS;
     const size_t blocks = std::min<size_t>(enough, resident(kernel, shape::THREADS, shape::BYTES));
     folded_kernel<N><<<(unsigned)blocks, shape::THREADS, shape::BYTES, stream>>>(
@@ -211,8 +212,7 @@ template <int DIM, int P, int Q> hot_status launch(hot_context *context, const h
     }
     if constexpr (DIM == 3 && P == Q && P >= FOLDED_FIRST && P <= FOLDED_LAST) {
         folded_values<P> folded;
-        if (((size_t)job->v | (size_t)job->d | (size_t)job->out) % (sizeof(FEM_T) * plane_shape<P>::WIDE) == 0 &&
-            fold(basis, &folded))
+        if (hot_bulk_available() && (P % 2 || ((size_t)job->v | (size_t)job->out) % 16 == 0) && fold(basis, &folded))
             return launch_folded<P>(context, job, folded, stream);
     }
     if constexpr (DIM == 3 && P == Q && P >= PLANES_FIRST && P <= PLANES_LAST)

@@ -1,19 +1,40 @@
-/* The action as in fem_planes.cuh for a basis that is symmetric about the middle of the element, b[i][k] =
- * b[N - 1 - i][N - 1 - k]: sums of opposite values go to sums and differences to differences, which is two thirds of
- * the multiplications, and these are what large elements wait for. Included by fem_cuda.cuh. */
+/* The action in 3-D with as many points as functions for a basis that is symmetric about the middle of the element,
+ * b[i][k] = b[N - 1 - i][N - 1 - k]: sums of opposite values go to sums and differences to differences, which is two
+ * thirds of the multiplications. As in fem_planes.cuh a thread takes planes of an element, here with a partner in
+ * another warp: both read all of the plane, and each has some columns of the result, or it would be too many registers
+ * for more than a warp on each quarter of a multiprocessor. A team of two warps works on whole elements of its own,
+ * which the bulk copy engine brings and fetches. Included by fem_cuda.cuh. */
 
 enum { FOLDED_FIRST = 7, FOLDED_LAST = 9 }; /* what it is faster for */
 
 template <int N> struct folded_shape {
-    static constexpr int SLOTS = 2, TEAMS = 4, THREADS = 32 * TEAMS; /* see plane_shape */
-    static constexpr size_t BYTES = sizeof(FEM_T) * TEAMS * SLOTS * plane_shape<N>::SLOT;
+    static constexpr int E = 32 / N, UNIT = 16 / (int)sizeof(FEM_T); /* elements of a team; values of a copy's unit */
+    /* Odd planes lie in shared memory as they do in memory, at different banks; even ones are moved apart. */
+    static constexpr int WIDE = N % 2 ? 1 : 2, PLANE = N * N + (N % 2 ? 0 : UNIT), ELEMENT = N * PLANE;
+    static constexpr int LINE = 128 / (int)sizeof(FEM_T), SLOT = (E * ELEMENT + 2 * LINE - 1) / LINE * LINE;
+    static constexpr int TEAMS = 4, THREADS = 64 * TEAMS, SLOTS = 3; /* v, the next v, and d */
+    static constexpr int BARRIERS = 128;                             /* bytes */
+    static constexpr size_t BYTES = BARRIERS + sizeof(FEM_T) * TEAMS * SLOTS * SLOT;
 };
 
 /* The basis on sums (even, with the middle) and on differences (odd), halved. */
 template <int N> struct folded_values { FEM_T even[(N + 1) / 2][(N + 1) / 2], odd[N / 2][N / 2]; };
 
-template <int N, bool THERE>
-__device__ __forceinline__ void fold_line(const folded_values<N> &basis, const FEM_T (&in)[N], FEM_T (&out)[N])
+/* The values of a line that a partner has: some pairs of opposite ones, and the first the middle. PART 2: all. */
+template <int N, int PART> struct folded_share {
+    static constexpr int H = N / 2, FIRSTS = N % 2 ? H / 2 : (H + 1) / 2; /* pairs of the first partner */
+    static constexpr int BEGIN = PART == 1 ? FIRSTS : 0, PAIRS = PART == 2 ? H : PART == 1 ? H - FIRSTS : FIRSTS;
+    static constexpr bool MIDDLE = PART != 1 && N % 2;
+    static constexpr int COUNT = 2 * PAIRS + MIDDLE;
+    static __host__ __device__ constexpr int place(int c)
+    {
+        return c < PAIRS ? BEGIN + c : c < 2 * PAIRS ? N - 1 - BEGIN - (c - PAIRS) : H;
+    }
+};
+
+/* A line to the points (THERE) or back: the values of a share, pairs' first values, second ones, the middle. */
+template <int N, bool THERE, typename SHARE> __device__ __forceinline__ void
+fold_line(const folded_values<N> &basis, const FEM_T (&in)[N], FEM_T (&out)[SHARE::COUNT])
 {
     constexpr int H = N / 2, M = (N + 1) / 2;
     FEM_T sum[M], difference[H];
@@ -23,99 +44,161 @@ __device__ __forceinline__ void fold_line(const folded_values<N> &basis, const F
     if (N % 2)
         sum[M - 1] = in[M - 1];
 #pragma unroll
-    for (int k = 0; k < M; k++) {
+    for (int c = 0; c < SHARE::PAIRS + SHARE::MIDDLE; c++) {
+        const int k = c < SHARE::PAIRS ? SHARE::BEGIN + c : H, pair = k < H ? k : 0;
         FEM_T even = (THERE ? basis.even[0][k] : basis.even[k][0]) * sum[0];
 #pragma unroll
         for (int i = 1; i < M; i++)
             even += (THERE ? basis.even[i][k] : basis.even[k][i]) * sum[i];
-        if (k < H) {
-            FEM_T odd = (THERE ? basis.odd[0][k < H ? k : 0] : basis.odd[k < H ? k : 0][0]) * difference[0];
+        if (c < SHARE::PAIRS) {
+            FEM_T odd = (THERE ? basis.odd[0][pair] : basis.odd[pair][0]) * difference[0];
 #pragma unroll
             for (int i = 1; i < H; i++)
-                odd += (THERE ? basis.odd[i][k < H ? k : 0] : basis.odd[k < H ? k : 0][i]) * difference[i];
-            out[k] = even + odd, out[N - 1 - k] = even - odd;
+                odd += (THERE ? basis.odd[i][pair] : basis.odd[pair][i]) * difference[i];
+            out[c] = even + odd, out[SHARE::PAIRS + c] = even - odd;
         } else {
-            out[k] = even;
+            out[2 * SHARE::PAIRS] = even;
         }
     }
 }
 
-/* A plane along its axes 1 and 2. factors: of axis 2, per pair of rows those of M sums and H differences, then the
- * middle's. */
-template <int N, bool THERE>
-__device__ __forceinline__ void fold_plane(const folded_values<N> &basis, const FEM_T *factors, FEM_T *plane)
+/* out[r] += factors[r] * row */
+template <int R, int COUNT>
+__device__ __forceinline__ void add_rows(FEM_T (&out)[R][COUNT], const FEM_T *factors, const FEM_T (&row)[COUNT])
 {
-    constexpr int H = N / 2, M = (N + 1) / 2;
-    FEM_T even[M][N], odd[H][N], one[N], two[N], out[N];
 #pragma unroll
-    for (int x = 0; x < M * N; x++)
-        even[x / N][x % N] = 0;
+    for (int r = 0; r < R; r++) {
+        const FEM_T factor = factors[r];
 #pragma unroll
-    for (int x = 0; x < H * N; x++)
-        odd[x / N][x % N] = 0;
-#pragma unroll 1
-    for (int row = 0; row < H; row++) {
-        read_row<N>(plane, row, one);
-        read_row<N>(plane, N - 1 - row, two);
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            const FEM_T sum = one[i] + two[i];
-            two[i] = one[i] - two[i], one[i] = sum;
-        }
-        fold_line<N, THERE>(basis, one, out);
-#pragma unroll
-        for (int r = 0; r < M; r++) {
-            const FEM_T factor = factors[row * N + r];
-#pragma unroll
-            for (int i = 0; i < N; i++)
-                even[r][i] += factor * out[i];
-        }
-        fold_line<N, THERE>(basis, two, out);
-#pragma unroll
-        for (int r = 0; r < H; r++) {
-            const FEM_T factor = factors[row * N + M + r];
-#pragma unroll
-            for (int i = 0; i < N; i++)
-                odd[r][i] += factor * out[i];
-        }
+        for (int c = 0; c < COUNT; c++)
+            out[r][c] += factor * row[c];
     }
-    if (N % 2) {
-        read_row<N>(plane, H, one);
-        fold_line<N, THERE>(basis, one, out);
-#pragma unroll
-        for (int r = 0; r < M; r++) {
-            const FEM_T factor = factors[H * N + r];
-#pragma unroll
-            for (int i = 0; i < N; i++)
-                even[r][i] += factor * out[i];
-        }
-    }
-#pragma unroll
-    for (int r = 0; r < H; r++) {
-#pragma unroll
-        for (int i = 0; i < N; i++)
-            one[i] = even[r][i] + odd[r][i], two[i] = even[r][i] - odd[r][i];
-        write_part<N, 0, N>(plane, r, one);
-        write_part<N, 0, N>(plane, N - 1 - r, two);
-    }
-    if (N % 2)
-        write_part<N, 0, N>(plane, H, even[M - 1]);
 }
 
-template <int N>
-__global__ void __launch_bounds__(folded_shape<N>::THREADS)
+/* The partners of a team wait for one another. */
+__device__ __forceinline__ void partners_meet(int team)
+{
+    asm volatile("bar.sync %0, 64;" ::"r"(team + 1) : "memory");
+}
+
+template <int N> __device__ __forceinline__ void folded_row(const FEM_T *plane, int row, FEM_T (&out)[N])
+{
+    constexpr int W = folded_shape<N>::WIDE;
+#pragma unroll
+    for (int x = 0; x < N / W; x++) {
+        const wide_value<W> values = *(const wide_value<W> *)(plane + row * N + W * x);
+#pragma unroll
+        for (int w = 0; w < W; w++)
+            out[W * x + w] = values.v[w];
+    }
+}
+
+/* A plane along its axes 1 and 2, one partner's columns. factors: of axis 2, per pair of rows those of M sums and H
+ * differences, then the middle's. */
+template <int N, bool THERE, int PART> __device__ __forceinline__ void
+fold_part(const folded_values<N> &basis, const FEM_T *factors, FEM_T *plane, int team, bool here)
+{
+    using share = folded_share<N, PART>;
+    constexpr int H = N / 2, M = (N + 1) / 2, COUNT = share::COUNT;
+    FEM_T even[M][COUNT], odd[H][COUNT];
+#pragma unroll
+    for (int x = 0; x < M * COUNT; x++)
+        even[x / COUNT][x % COUNT] = 0;
+#pragma unroll
+    for (int x = 0; x < H * COUNT; x++)
+        odd[x / COUNT][x % COUNT] = 0;
+    if (here) {
+#pragma unroll 1
+        for (int row = 0; row < H; row++) {
+            FEM_T one[N], two[N], out[COUNT];
+            folded_row<N>(plane, row, one);
+            folded_row<N>(plane, N - 1 - row, two);
+#pragma unroll
+            for (int i = 0; i < N; i++) {
+                const FEM_T sum = one[i] + two[i];
+                two[i] = one[i] - two[i], one[i] = sum;
+            }
+            fold_line<N, THERE, share>(basis, one, out);
+            add_rows<M, COUNT>(even, factors + row * N, out);
+            fold_line<N, THERE, share>(basis, two, out);
+            add_rows<H, COUNT>(odd, factors + row * N + M, out);
+        }
+        if (N % 2) {
+            FEM_T one[N], out[COUNT];
+            folded_row<N>(plane, H, one);
+            fold_line<N, THERE, share>(basis, one, out);
+            add_rows<M, COUNT>(even, factors + H * N, out);
+        }
+    }
+    partners_meet(team);
+    if (here)
+#pragma unroll
+        for (int c = 0; c < COUNT; c++) {
+            FEM_T *const column = plane + share::place(c);
+#pragma unroll
+            for (int r = 0; r < H; r++)
+                column[r * N] = even[r][c] + odd[r][c], column[(N - 1 - r) * N] = even[r][c] - odd[r][c];
+            if (N % 2)
+                column[H * N] = even[M - 1][c];
+        }
+}
+
+template <int N, bool THERE> __device__ __forceinline__ void
+fold_plane(const folded_values<N> &basis, const FEM_T *factors, FEM_T *plane, int team, int part, bool here)
+{
+    if (part == 0)
+        fold_part<N, THERE, 0>(basis, factors, plane, team, here);
+    else
+        fold_part<N, THERE, 1>(basis, factors, plane, team, here);
+}
+
+/* Where values begin in a slot: as they lie in memory relative to lines, which is faster to copy. */
+__device__ __forceinline__ int line_shift(const FEM_T *p) { return (int)((size_t)p % 128 / sizeof(FEM_T)); }
+
+#if __CUDA_ARCH__ >= 900
+/* `count` values to line_shift(from) in a slot, by one thread: whole units, with what lies around them, but not from
+ * before the array (first) or behind it (last). */
+__device__ __forceinline__ void load_around(FEM_T *slot, const FEM_T *from, int count, bool first, bool last,
+                                            unsigned barrier)
+{
+    constexpr int UNIT = 16 / (int)sizeof(FEM_T);
+    const int shift = line_shift(from), end = shift + count;
+    int low = shift / UNIT * UNIT, high = (end + UNIT - 1) / UNIT * UNIT;
+    if (first && low < shift) {
+        low += UNIT;
+        for (int i = shift; i < low; i++)
+            slot[i] = from[i - shift];
+    }
+    if (last && high > end) {
+        high -= UNIT;
+        for (int i = high; i < end; i++)
+            slot[i] = from[i - shift];
+    }
+    const int bytes = (high - low) * (int)sizeof(FEM_T);
+    barrier_expect(barrier, bytes);
+    bulk_load(shared_address(slot + low), from + (low - shift), bytes, barrier);
+}
+#endif
+
+template <int N> __global__ void __launch_bounds__(folded_shape<N>::THREADS, 1)
 folded_kernel(const folded_values<N> basis, size_t elements, const FEM_T *__restrict__ d, const FEM_T *__restrict__ v,
               FEM_T *__restrict__ u)
 {
-    using shape = plane_shape<N>;
-    constexpr int E = shape::E, W = shape::WIDE, CUBE = N * N * N, H = N / 2, M = (N + 1) / 2;
-    constexpr int SLOTS = folded_shape<N>::SLOTS, TEAMS = folded_shape<N>::TEAMS;
+#if __CUDA_ARCH__ >= 900
+    using shape = folded_shape<N>;
+    constexpr int E = shape::E, SQUARE = N * N, CUBE = N * SQUARE, H = N / 2, M = (N + 1) / 2;
+    constexpr int UNIT = shape::UNIT, SIZE = (int)sizeof(FEM_T);
+    using whole_line = folded_share<N, 2>;
+    constexpr bool APART = N % 2 == 0; /* v and u by planes */
     extern __shared__ __align__(128) unsigned char bytes[];
     __shared__ __align__(16) FEM_T values[2][N * M];
-    const int lane = threadIdx.x % 32, team = threadIdx.x / 32;
-    const int element = shape::ACROSS ? lane % E : lane / N, line = shape::ACROSS ? lane / E : lane % N;
-    const size_t chunks = (elements + E - 1) / E, step = (size_t)gridDim.x * TEAMS;
-    FEM_T *const slots = (FEM_T *)bytes + team * SLOTS * shape::SLOT, *const weight = slots + shape::SLOT;
+    /* The first partner has the middle columns and so more to do: every quarter gets some. The second copies. */
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, team = warp / 2, part = (warp ^ warp / 4) & 1;
+    const int all = 32 * part + lane, element = lane / N;
+    FEM_T *const slots = (FEM_T *)(bytes + shape::BARRIERS) + team * shape::SLOTS * shape::SLOT;
+    FEM_T *const weights = slots + 2 * shape::SLOT;
+    const unsigned barriers = shared_address(bytes) + 8 * shape::SLOTS * team;
+    const size_t chunks = (elements + E - 1) / E, step = (size_t)gridDim.x * shape::TEAMS;
 #pragma unroll
     for (int x = 0; x < M * M; x++)
         if (threadIdx.x == x % 32) {
@@ -128,80 +211,95 @@ folded_kernel(const folded_values<N> basis, size_t elements, const FEM_T *__rest
             values[0][x / H * N + M + x % H] = basis.odd[x / H][x % H];
             values[1][x / H * N + M + x % H] = basis.odd[x % H][x / H];
         }
+    if (threadIdx.x == 0) {
+        for (int b = 0; b < shape::SLOTS * shape::TEAMS; b++)
+            barrier_init(shared_address(bytes) + 8 * b);
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
     __syncthreads();
-    const auto count_of = [&](size_t chunk) { return chunk < chunks ? (int)min((size_t)E, elements - chunk * E) : 0; };
-    const auto load = [&](const FEM_T *from, size_t chunk, FEM_T *to) {
-        const FEM_T *const begin = from + chunk * E * CUBE + lane * W;
-        const unsigned there = (unsigned)__cvta_generic_to_shared(to);
-        each_access<N, 32>(lane, count_of(chunk),
-                           [&](int x, int y) { fetch_wide<W>(there + y * (int)sizeof(FEM_T), begin + x); });
-        __pipeline_commit();
+    const auto count_of = [&](size_t chunk) { return (int)min((size_t)E, elements - chunk * E); };
+    const auto load_d = [&](size_t chunk) {
+        if (chunk < chunks && lane == 0)
+            load_around(weights, d + chunk * E * CUBE, count_of(chunk) * CUBE, chunk == 0, chunk + 1 == chunks,
+                        barriers + 16);
     };
-    int turn = 0;
-    size_t chunk = (size_t)blockIdx.x * TEAMS + team;
-    if (SLOTS == 3 && chunk < chunks) {
-        load(v, chunk, slots);
-        load(d, chunk, weight);
-    }
-    for (; chunk < chunks; chunk += step) {
+    const auto load_v = [&](size_t chunk, int slot) {
+        if (chunk >= chunks)
+            return;
+        FEM_T *const to = slots + slot * shape::SLOT;
+        const FEM_T *const from = v + chunk * E * CUBE;
         const int count = count_of(chunk);
-        const bool here = element < count && line < N;
-        FEM_T *const now = slots + turn * 2 * shape::SLOT;
-        if (SLOTS == 3) {
-            turn ^= 1;
-            load(v, chunk + step, slots + turn * 2 * shape::SLOT);
-            __pipeline_wait_prior(2);
-        } else {
-            load(v, chunk, now);
-            load(d, chunk, weight);
-            __pipeline_wait_prior(1);
-        }
-        __syncwarp();
-        FEM_T *const cube = now + element * shape::ELEMENT, *const plane = cube + line * shape::PLANE;
-        if (here)
-            fold_plane<N, true>(basis, values[0], plane);
-        __pipeline_wait_prior(SLOTS == 3 ? 1 : 0);
-        __syncwarp();
-        if (here) {
-            const FEM_T *const there = weight + element * shape::ELEMENT;
-#pragma unroll 1
-            for (int x = 0; x < N / W; x++) {
-                const int at = line * N + W * pair_place<N>(line, x);
-                wide_value<W> along[N], factor[N];
-                FEM_T in[N], out[N];
-#pragma unroll
-                for (int i = 0; i < N; i++) {
-                    along[i] = *(const wide_value<W> *)(cube + at + i * shape::PLANE);
-                    factor[i] = *(const wide_value<W> *)(there + at + i * shape::PLANE);
-                }
-#pragma unroll
-                for (int w = 0; w < W; w++) {
-#pragma unroll
-                    for (int i = 0; i < N; i++)
-                        in[i] = along[i].v[w];
-                    fold_line<N, true>(basis, in, out);
-#pragma unroll
-                    for (int k = 0; k < N; k++)
-                        out[k] *= factor[k].v[w];
-                    fold_line<N, false>(basis, out, in);
-#pragma unroll
-                    for (int i = 0; i < N; i++)
-                        along[i].v[w] = in[i];
-                }
-#pragma unroll
-                for (int i = 0; i < N; i++)
-                    *(wide_value<W> *)(cube + at + i * shape::PLANE) = along[i];
-            }
-        }
-        __syncwarp();
-        if (SLOTS == 3)
-            load(d, chunk + step, weight);
-        if (here)
-            fold_plane<N, false>(basis, values[1], plane);
-        __syncwarp();
-        FEM_T *const to = u + chunk * E * CUBE + lane * W;
-        each_access<N, 32>(lane, count,
-                           [&](int x, int y) { *(wide_value<W> *)(to + x) = *(const wide_value<W> *)(now + y); });
-        __syncwarp();
+        if (!APART && lane == 0)
+            load_around(to, from, count * CUBE, chunk == 0, chunk + 1 == chunks, barriers + 8 * slot);
+        if (APART && lane == 0)
+            barrier_expect(barriers + 8 * slot, count * CUBE * SIZE);
+        if (APART && lane < count * N)
+            bulk_load(shared_address(to + lane * shape::PLANE), from + lane * SQUARE, SQUARE * SIZE,
+                      barriers + 8 * slot);
+    };
+    size_t chunk = (size_t)blockIdx.x * shape::TEAMS + team;
+    if (part == 1) {
+        load_v(chunk, 0);
+        load_d(chunk);
+        load_v(chunk + step, 1);
     }
+    for (int round = 0; chunk < chunks; round++, chunk += step) {
+        const int count = count_of(chunk), slot = round & 1;
+        const int v_shift = APART ? 0 : line_shift(v + chunk * E * CUBE), d_shift = line_shift(d + chunk * E * CUBE);
+        const bool here = element < count;
+        FEM_T *const cubes = slots + slot * shape::SLOT + v_shift, *const plane = cubes + lane * shape::PLANE;
+        barrier_wait(barriers + 8 * slot, round >> 1 & 1);
+        fold_plane<N, true>(basis, values[0], plane, team, part, here);
+        if (part == 1 && round > 0) { /* by now the u before this one has left */
+            asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+            __syncwarp();
+            load_v(chunk + step, slot ^ 1);
+        }
+        barrier_wait(barriers + 16, round & 1);
+        partners_meet(team);
+#pragma unroll 1
+        for (int x = all; x < count * SQUARE; x += 64) { /* lines along axis 3, around D */
+            const int cube = x / SQUARE;
+            FEM_T *const line = cubes + cube * (shape::ELEMENT - SQUARE) + x;
+            const FEM_T *const factor = weights + d_shift + cube * (CUBE - SQUARE) + x;
+            FEM_T in[N], out[N];
+#pragma unroll
+            for (int i = 0; i < N; i++)
+                in[i] = line[i * shape::PLANE];
+            fold_line<N, true, whole_line>(basis, in, out);
+#pragma unroll
+            for (int c = 0; c < N; c++)
+                in[whole_line::place(c)] = out[c] * factor[whole_line::place(c) * SQUARE];
+            fold_line<N, false, whole_line>(basis, in, out);
+#pragma unroll
+            for (int c = 0; c < N; c++)
+                line[whole_line::place(c) * shape::PLANE] = out[c];
+        }
+        partners_meet(team);
+        if (part == 1)
+            load_d(chunk + step);
+        fold_plane<N, false>(basis, values[1], plane, team, part, here);
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        partners_meet(team);
+        FEM_T *const to = u + chunk * E * CUBE;
+        if (APART) {
+            if (part == 1 && lane < count * N)
+                bulk_store(to + lane * SQUARE, shared_address(plane), SQUARE * SIZE);
+        } else if ((line_shift(to) - v_shift) % UNIT == 0) {
+            if (part == 1 && lane == 0) {
+                const int head = (UNIT - v_shift % UNIT) % UNIT, whole = (count * CUBE - head) / UNIT * UNIT;
+                bulk_store(to + head, shared_address(cubes + head), whole * SIZE);
+                for (int x = 0; x < head; x++)
+                    to[x] = cubes[x];
+                for (int x = head + whole; x < count * CUBE; x++)
+                    to[x] = cubes[x];
+            }
+        } else { /* v and u lie differently */
+            for (int x = all; x < count * CUBE; x += 64)
+                to[x] = cubes[x];
+        }
+        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    }
+    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); /* shared memory must outlive its last readers */
+#endif
 }

@@ -10,9 +10,9 @@ template <int N> struct plane_shape {
     static constexpr int E = 32 / N;                                    /* elements of a warp */
     static constexpr int WIDE = N % 2 == 0 ? 2 : 1;                     /* values per access */
     /* Where planes and elements begin, and whether neighbouring lanes are of other elements: fewest bank conflicts. */
-    static constexpr bool ACROSS = N == 4 || N == 7 || N == 9;
+    static constexpr bool ACROSS = N == 4 || N == 7;
     static constexpr int PLANE = N * N + (N == 5 || N == 6 || N == 8 ? 2 : 0);
-    static constexpr int ELEMENT = N * PLANE + (N == 4 ? 2 : N == 7 ? 5 : N == 9 ? 1 : 0);
+    static constexpr int ELEMENT = N * PLANE + (N == 4 ? 2 : N == 7 ? 5 : 0);
     static constexpr int SLOT = (E * ELEMENT + 1) / 2 * 2;
     /* Measured on an H200 for doubles: slots of a team (v and D, and the next v), teams of a block, warps of a team,
      * and how far loops over the rows of a plane are unrolled: code that does not fit the instruction caches is slow. A

@@ -140,6 +140,8 @@ static void check_problem(check_run *run, const problem *p, const char *name)
 {
     char text[160];
     snprintf(text, sizeof text, "%s, f%d, alpha %g beta %g", name, p->f64 ? 64 : 32, p->alpha, p->beta);
+    if (!check_wanted(run, text))
+        return;
     check_case_begin(run, text, p->batch);
     const size_t bytes = p->f64 ? 8 : 4;
     void *values[3];
@@ -306,6 +308,8 @@ static void check_fem(check_run *run, int f64, int dim, size_t dofs, size_t poin
     char name[100];
     snprintf(name, sizeof name, "%s %d-D, %zu functions, %zu points%s, f%d", assemble ? "assembly" : "action", dim,
              dofs, points, symmetric ? ", symmetric" : "", f64 ? 64 : 32);
+    if (!check_wanted(run, name))
+        return;
     check_case_begin(run, name, elements);
     const size_t bytes = f64 ? 8 : 4, nd = power(dofs, dim), nq = power(points, dim),
                  out_each = assemble ? nd * nd : nd;
@@ -451,6 +455,8 @@ static void check_all_fem(check_run *run, int f64)
             check_fem(run, f64, dim, 2, 2, 70001, assemble, 0);
             for (size_t p = 1; p <= 8; p++)
                 check_fem(run, f64, dim, p + 1, p + 1, assemble ? 2 : 20, assemble, 1);
+            for (size_t p = 6; p <= 8 && dim == 3 && !assemble; p++) /* several rounds of every block */
+                check_fem(run, f64, dim, p + 1, p + 1, 5003, 0, 1);
         }
 }
 
@@ -469,7 +475,7 @@ static void check(check_run *run)
 
 static void bench_cuda(check_run *run)
 {
-    static const size_t sizes[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 16, 20, 24, 27, 32};
+    static const size_t sizes[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 16, 17, 20, 21, 24, 25, 27, 29, 31, 32};
     for (int f64 = 1; f64 >= 0; f64--)
         for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
             for (int which = 0; which < 3; which++) { /* the built-in choice, the best of all variants, the peer */
