@@ -6,106 +6,131 @@
 
 namespace {
 
-/* Threads 0 to 255; a larger block has other work for the rest. */
-__device__ __forceinline__ void invert_sync() { asm volatile("bar.sync 1, 256;" ::: "memory"); }
+/* The threads that invert: a larger block has other work for the rest. */
+template <int THREADS> __device__ __forceinline__ void invert_sync()
+{
+    asm volatile("bar.sync 1, %0;" ::"n"(THREADS) : "memory");
+}
 
-__device__ __forceinline__ float reciprocal(float x) { return __frcp_rn(x); }
+/* To the last bit or nearly: pivots are not so small or large that more care is needed. */
+__device__ __forceinline__ float reciprocal(float x)
+{
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+    return r * fmaf(-x, r, 2.f);
+}
 __device__ __forceinline__ double reciprocal(double x)
 {
-    double r = __frcp_rn((float)x);
+    double r = reciprocal((float)x);
     r *= 2 - x * r;
     return r * (2 - x * r);
 }
 
-/* m = (one * other, element by element, + added I)^-1 by Gauss and Jordan; returns `added`: 0, or what it takes for
- * every pivot to stay above eps of the largest diagonal value. 256 threads; the matrix lies in registers: thread (y, x)
- * of 16 x 16 has the values (y + 16 a, x + 16 b); beyond the rank it is the unit matrix. V float or double: float does
- * where the right-hand side is good to less. The next pivot is known, and inverted, before the others are ready. */
-template <typename V, int T>
+/* m = (one * other, element by element, + added I)^-1; returns `added`: 0, or what it takes for every pivot to stay
+ * above eps of the largest diagonal value. GRID x GRID threads, the block's first; the matrix lies in registers: thread
+ * (y, x) has the values (SIDE y + a, SIDE x + b); beyond the rank it is the unit matrix. V float or double: float does
+ * where the right-hand side is good to less.
+ * Sweeps: the matrix stays symmetric on its way to minus the inverse, so that one row is all that threads exchange.
+ * There the pivot's place holds -1, which makes its row and its column like all others, if they are taken as 0 before.
+ * The next pivot is known, and inverted, before the others are ready. */
+template <typename V, int GRID, int SIDE>
 __device__ __forceinline__ double invert_in_registers(int rank, const double *one, const double *other, double eps,
-                                                      V (&m)[T][T])
+                                                      V (&m)[SIDE][SIDE])
 {
-    __shared__ V rows[2][16 * T], columns[2][16 * T], diagonal[2], least;
-    const int x = threadIdx.x % 16, y = threadIdx.x / 16;
-    double most = 0, added = 0;
-    for (int r = threadIdx.x % 32; r < rank; r += 32)
-        most = fmax(most, one[r * rank + r] * other[r * rank + r]);
-    for (int step = 16; step; step /= 2)
-        most = fmax(most, __shfl_xor_sync(0xffffffff, most, step));
-    most = most > 0 ? most : 1;
-    if (threadIdx.x == 0)
-        least = (V)(eps * most);
+    enum { WIDE = GRID * SIDE };
+    __shared__ alignas(16) V lines[2][WIDE];
+    __shared__ V diagonal[2];
+    const int x = threadIdx.x % GRID, y = threadIdx.x / GRID;
+    double tops[(WIDE + 31) / 32], most = 0, added = 0;
+#pragma unroll
+    for (int t = 0; t < (WIDE + 31) / 32; t++) {
+        const int r = threadIdx.x % 32 + 32 * t;
+        tops[t] = r < rank ? one[r * rank + r] * other[r * rank + r] : 0;
+    }
     for (int attempt = 0; attempt < 60; attempt++) {
         bool lost = false;
 #pragma unroll
-        for (int a = 0; a < T; a++)
+        for (int a = 0; a < SIDE; a++)
 #pragma unroll
-            for (int b = 0; b < T; b++) {
-                const int i = y + 16 * a, j = x + 16 * b;
+            for (int b = 0; b < SIDE; b++) {
+                const int i = SIDE * y + a, j = SIDE * x + b;
                 m[a][b] = (V)((i < rank && j < rank ? one[i * rank + j] * other[i * rank + j] : i == j) +
                               (i == j ? added : 0));
             }
+        if (attempt == 0) {
+#pragma unroll
+            for (int t = 0; t < (WIDE + 31) / 32; t++)
+                most = fmax(most, tops[t]);
+            for (int step = 16; step; step /= 2)
+                most = fmax(most, __shfl_xor_sync(0xffffffff, most, step));
+            most = most > 0 ? most : 1;
+        }
+        const V least = (V)(eps * most);
         if (threadIdx.x == 0)
             diagonal[1] = m[0][0];
-        invert_sync();
+        invert_sync<GRID * GRID>();
         V pivot = diagonal[1];
+        for (int block = 0; SIDE * block < rank && !lost; block++)
 #pragma unroll
-        for (int block = 0; block < T; block++)
-            for (int q = 0; q < 16 && 16 * block + q < rank && !lost; q++) {
-                V *const row = rows[q % 2], *const column = columns[q % 2];
-                if (y == q)
+            for (int c = 0; c < SIDE; c++) {
+                const int k = SIDE * block + c;
+                if (k >= rank || lost)
+                    break;
+                V *const line = lines[k % 2];
+                if (y == block)
 #pragma unroll
-                    for (int b = 0; b < T; b++)
-                        row[16 * b + x] = m[block][b];
-                if (x == q)
-#pragma unroll
-                    for (int a = 0; a < T; a++)
-                        column[16 * a + y] = m[a][block];
-                if (q < 15 ? x == q + 1 && y == q + 1 : x == 0 && y == 0)
-                    diagonal[q % 2] = q < 15 ? m[block][block]
-                                             : m[block + 1 < T ? block + 1 : block][block + 1 < T ? block + 1 : block];
+                    for (int b = 0; b < SIDE; b++)
+                        line[SIDE * x + b] = b == c && x == block ? (V)-1 : m[c][b];
+                if (x == y && y == (c + 1 < SIDE ? block : block + 1))
+                    diagonal[k % 2] = m[(c + 1) % SIDE][(c + 1) % SIDE];
                 lost = !(pivot > least); /* every thread sees the same pivot */
                 const V inverse = reciprocal(pivot);
-                invert_sync();
-                const int next = min(16 * block + q + 1, 16 * T - 1);
-                pivot = diagonal[q % 2] - column[next] * (row[next] * inverse);
-                V right[T];
+                invert_sync<GRID * GRID>();
+                const V next = line[min(k + 1, (int)WIDE - 1)];
+                pivot = diagonal[k % 2] - next * inverse * next;
+                V right[SIDE];
 #pragma unroll
-                for (int b = 0; b < T; b++)
-                    right[b] = b == block && x == q ? inverse : row[16 * b + x] * inverse;
+                for (int b = 0; b < SIDE; b++)
+                    right[b] = line[SIDE * x + b];
 #pragma unroll
-                for (int a = 0; a < T; a++) {
-                    const bool here = a == block && y == q;
-                    const V left = here ? (V)-1 : column[16 * a + y];
+                for (int a = 0; a < SIDE; a++) {
+                    const V left = line[SIDE * y + a] * inverse;
 #pragma unroll
-                    for (int b = 0; b < T; b++)
-                        m[a][b] = (here || (b == block && x == q) ? (V)0 : m[a][b]) - left * right[b];
+                    for (int b = 0; b < SIDE; b++) {
+                        const bool here = (a == c && y == block) || (b == c && x == block);
+                        m[a][b] = (here ? (V)0 : m[a][b]) - left * right[b];
+                    }
                 }
             }
         if (!lost)
             break;
         added = added == 0 ? 2 * eps * most : 4 * added;
-        invert_sync(); /* the last row was read by all */
+        invert_sync<GRID * GRID>(); /* the last row was read by all */
     }
+#pragma unroll
+    for (int a = 0; a < SIDE; a++)
+#pragma unroll
+        for (int b = 0; b < SIDE; b++)
+            m[a][b] = -m[a][b];
     return added;
 }
 
 /* The same into memory. `regularised` counts. matrix: the product itself. */
-template <typename V, int T>
-__global__ void __launch_bounds__(256) invert_tiles(int rank, const double *one, const double *other, double eps,
-                                                    double *matrix, double *inverse, int *regularised)
+template <typename V, int SIDE>
+__global__ void __launch_bounds__(256, 1) invert_tiles(int rank, const double *one, const double *other, double eps,
+                                                       double *matrix, double *inverse, int *regularised)
 {
     const int x = threadIdx.x % 16, y = threadIdx.x / 16;
-    V m[T][T];
+    V m[SIDE][SIDE];
     for (int i = threadIdx.x; i < rank * rank; i += 256)
         matrix[i] = one[i] * other[i];
-    const double added = invert_in_registers<V, T>(rank, one, other, eps, m);
+    const double added = invert_in_registers<V, 16, SIDE>(rank, one, other, eps, m);
 #pragma unroll
-    for (int a = 0; a < T; a++)
+    for (int a = 0; a < SIDE; a++)
 #pragma unroll
-        for (int b = 0; b < T; b++)
-            if (y + 16 * a < rank && x + 16 * b < rank)
-                inverse[(y + 16 * a) * rank + x + 16 * b] = m[a][b];
+        for (int b = 0; b < SIDE; b++)
+            if (SIDE * y + a < rank && SIDE * x + b < rank)
+                inverse[(SIDE * y + a) * rank + SIDE * x + b] = m[a][b];
     if (threadIdx.x == 0 && added > 0)
         *regularised += 1;
 }

@@ -43,8 +43,8 @@ typedef struct hot_cpd_step {
 extern "C" {
 #endif
 
-/* The kernel (__global__ void (hot_cpd_step)) and its bytes of shared memory; NULL: too large for it. split:
- * the matrix is inverted in double. */
+/* The kernel (__global__ void (hot_cpd_step)) and its bytes of shared memory, without kept_bytes; NULL: too large for
+ * it. split: the matrix is inverted in double. */
 const void *hot_cpd_step_kernel(size_t n, size_t rank, int split, int *bytes);
 
 #ifdef __cplusplus

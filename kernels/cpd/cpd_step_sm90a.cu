@@ -12,17 +12,17 @@ namespace cg = cooperative_groups;
 
 namespace {
 
-enum { INVERTING = 256, LOADING = CPD_STEP_THREADS - INVERTING };
+enum { GRID = 8, INVERTING = GRID * GRID, LOADING = CPD_STEP_THREADS - INVERTING, PAIR = 2 /* rows of a thread */ };
 
-__device__ __forceinline__ void loaders_sync() { asm volatile("bar.sync 2, 256;" ::: "memory"); }
+__device__ __forceinline__ void loaders_sync() { asm volatile("bar.sync 2, %0;" ::"n"((int)LOADING) : "memory"); }
 
 /* right[row][r] of a block's rows, r < rank, by the loading threads, four columns each. wide: of a row of right. room:
- * LOADING 8 floats. scales: what sums are multiplied with. */
+ * LOADING PAIR 8 floats. scales: what sums are multiplied with. */
 template <typename V>
 __device__ __forceinline__ void load_blocks(const hot_cpd_step &s, int first, int count, int wide, V *right,
                                             float *room, const double *scales)
 {
-    enum { AHEAD = 12 }; /* on their way at a time */
+    enum { AHEAD = 8 }; /* on their way at a time */
     const int thread = threadIdx.x - INVERTING, fours = s.columns / 4, tasks = count * fours;
     const int lanes = max(1, LOADING / max(tasks, 1));
     for (int begin = 0; begin < tasks; begin += LOADING) {
@@ -60,71 +60,83 @@ __device__ __forceinline__ void load_blocks(const hot_cpd_step &s, int first, in
     }
 }
 
-/* Launches copies of a block's part of what was kept to shared memory, by one warp. */
+/* Launches copies of a block's part of what was kept to shared memory, by one warp; and of what it is weighted with. */
 template <typename T>
 __device__ __forceinline__ void fetch_kept(const hot_cpd_step &s, int first, int count, T *kept, uint64_t *arrived)
 {
-    const int lane = threadIdx.x % 32, size = (int)sizeof(T);
+    const int lane = threadIdx.x % 32, size = (int)sizeof(T), values = s.length * s.columns;
     const unsigned barrier = shared_address(arrived);
     if (lane == 0) {
         barrier_init(barrier, 1);
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-        barrier_expect(barrier, count * s.length * s.columns * size);
+        barrier_expect(barrier, count * values * size + values * (int)sizeof(float));
     }
     __syncwarp();
     if (s.result_stride != (size_t)s.columns) { /* all of each row: in one piece */
         if (lane == 0 && count > 0)
-            copy_bytes(shared_address(kept), (const T *)s.store + first * s.result_stride,
-                       count * s.length * s.columns * size, barrier);
+            copy_bytes(shared_address(kept), (const T *)s.store + first * s.result_stride, count * values * size,
+                       barrier);
     } else if (count > 0)
         for (int i = lane; i < s.length; i += 32)
             copy_bytes(shared_address(kept + i * count * s.columns),
                        (const T *)s.store + i * s.stride + (size_t)first * s.columns, count * s.columns * size,
                        barrier);
 }
+__device__ __forceinline__ void fetch_weights(const hot_cpd_step &s, float *weights, uint64_t *arrived)
+{
+    if (threadIdx.x % 32 == 0)
+        copy_bytes(shared_address(weights), s.weights, s.length * s.columns * (int)sizeof(float),
+                   shared_address(arrived));
+}
 
 template <typename T, typename V>
 __device__ __forceinline__ void load_kept(const hot_cpd_step &s, const T *kept, uint64_t *arrived, int count, int wide,
-                                          V *right, float *room, float *weights, const double *scales)
+                                          V *right, float *room, const float *weights, const double *scales)
 {
-    const int thread = threadIdx.x - INVERTING, eights = s.columns / 8, tasks = count * eights;
-    const int lanes = max(1, LOADING / max(tasks, 1));
+    enum { MOST = 20 }; /* that share a sum: more would be quicker at it, but not at putting it together */
+    const int thread = threadIdx.x - INVERTING, eights = s.columns / 8, tasks = (count + PAIR - 1) / PAIR * eights;
+    const int lanes = max(1, min((int)MOST, LOADING / max(tasks, 1)));
     const bool across = s.result_stride != (size_t)s.columns; /* neighbours in memory are the values of one sum */
     const int stride = across ? s.columns : count * s.columns, row_stride = across ? s.length * s.columns : s.columns;
-    for (int at = thread * 4; at < s.length * s.columns; at += LOADING * 4)
-        *(float4 *)(weights + at) = *(const float4 *)(s.weights + at);
-    loaders_sync();
+    loaders_sync(); /* there is a barrier to wait at, and scales */
     barrier_wait(shared_address(arrived), 0);
     for (int begin = 0; begin < tasks; begin += LOADING) {
-        const int here = min(tasks - begin, (int)LOADING);
-        /* so that threads read from different banks */
-        const int lane = across ? thread % lanes : thread / here;
-        const int which = across ? thread / lanes : thread - lane * here;
-        if (lane < lanes && which < here) {
-            const int task = begin + which, row = task / eights, e = (task - row * eights) * 8;
-            const T *const from = kept + row * row_stride + e;
-            float sum[8] = {};
-#pragma unroll 4
+        const int here = min(tasks - begin, (int)LOADING), lane = thread % lanes, which = thread / lanes;
+        if (which < here) {
+            const int task = begin + which, row = task / eights * PAIR, e = (task - task / eights * eights) * 8;
+            const T *from[PAIR];
+            float sum[PAIR][8] = {};
+#pragma unroll
+            for (int p = 0; p < PAIR; p++)
+                from[p] = kept + min(row + p, count - 1) * row_stride + e;
+#pragma unroll 2
             for (int i = lane; i < s.length; i += lanes) {
                 float value[8], weight[8];
-                get(from + i * stride, value);
                 get(weights + i * s.columns + e, weight);
 #pragma unroll
-                for (int c = 0; c < 8; c++)
-                    sum[c] += weight[c] * value[c];
+                for (int p = 0; p < PAIR; p++) {
+                    get(from[p] + i * stride, value);
+#pragma unroll
+                    for (int c = 0; c < 8; c++)
+                        sum[p][c] += weight[c] * value[c];
+                }
             }
 #pragma unroll
-            for (int c = 0; c < 8; c++)
-                room[(lane * here + which) * 8 + c] = sum[c];
+            for (int p = 0; p < PAIR; p++)
+#pragma unroll
+                for (int c = 0; c < 8; c++)
+                    room[((lane * here + which) * PAIR + p) * 8 + c] = sum[p][c];
         }
         loaders_sync();
-        for (int at = thread; at < here * 8; at += LOADING) {
-            const int task = begin + at / 8, r = task % eights * 8 + at % 8;
+        for (int at = thread; at < here * PAIR * 8; at += LOADING) {
+            const int task = begin + at / (PAIR * 8), r = task % eights * 8 + at % 8;
+            const int row = task / eights * PAIR + at / 8 % PAIR;
             double sum = 0;
+#pragma unroll 8
             for (int l = 0; l < lanes; l++)
-                sum += room[(l * here + at / 8) * 8 + at % 8];
-            if (r < s.rank)
-                right[task / eights * wide + r] = (V)(sum * scales[r]);
+                sum += room[l * here * PAIR * 8 + at];
+            if (r < s.rank && row < count)
+                right[row * wide + r] = (V)(sum * scales[r]);
         }
         loaders_sync();
     }
@@ -138,7 +150,7 @@ template <> struct kept_as<double> {
     typedef float type;
 };
 
-/* Half of the threads invert the matrix while the others load the product. Then thread (y, x) of 32 x 16 has the
+/* Two warps invert the matrix while the others load the product. Then thread (y, x) of 32 x 16 has the
  * columns x + 16 b of a row or, twice 16 x 16, of a matrix. */
 template <typename V, int T>
 __global__ void __launch_bounds__(CPD_STEP_THREADS, 1) step_kernel(const __grid_constant__ hot_cpd_step s)
@@ -147,7 +159,7 @@ __global__ void __launch_bounds__(CPD_STEP_THREADS, 1) step_kernel(const __grid_
     extern __shared__ __align__(16) double shared[];
     double *const norm = shared, *const shorter = norm + WIDE, *const sums = shorter + WIDE;
     float *const room = (float *)(sums + CPD_STEP_THREADS / 32);
-    V *const product = (V *)(room + LOADING * 8), *const pulled = product + CPD_STEP_ROWS * WIDE;
+    V *const product = (V *)(room + LOADING * PAIR * 8), *const pulled = product + CPD_STEP_ROWS * WIDE;
     V *const fresh = pulled + CPD_STEP_ROWS * WIDE, *const inverse = fresh + CPD_STEP_ROWS * WIDE;
     V *const gram = inverse + WIDE * WIDE;
     float *const weights = (float *)(gram + WIDE * WIDE);
@@ -172,24 +184,28 @@ __global__ void __launch_bounds__(CPD_STEP_THREADS, 1) step_kernel(const __grid_
     }
     if (fetching && !s.kept_before)
         fetch_kept(s, first, count, kept, &arrived);
+    if (fetching)
+        fetch_weights(s, weights, &arrived);
     if (threadIdx.x >= INVERTING && (int)threadIdx.x - INVERTING < rank) {
         const int r = threadIdx.x - INVERTING;
         if (s.source != CPD_FROM_PRODUCT)
             norm[r] = (s.source == CPD_FROM_STORE ? s.factor : 1) / ((double)*s.x_scale * s.sum_scales[r]);
     }
     if (threadIdx.x < INVERTING) {
-        const double lifted = invert_in_registers<V, T>(rank, s.one, s.other, s.eps, m);
+        enum { SIDE = WIDE / GRID };
+        V part[SIDE][SIDE];
+        const double lifted = invert_in_registers<V, GRID, SIDE>(rank, s.one, s.other, s.eps, part);
 #pragma unroll
-        for (int a = 0; a < T; a++)
+        for (int a = 0; a < SIDE; a++)
 #pragma unroll
-            for (int b = 0; b < T; b++)
-                inverse[(y + 16 * a) * WIDE + x + 16 * b] = m[a][b];
+            for (int b = 0; b < SIDE; b++)
+                inverse[(threadIdx.x / GRID * SIDE + a) * WIDE + threadIdx.x % GRID * SIDE + b] = part[a][b];
         if (early)
             chain_wait();
         if (threadIdx.x == 0)
             added = lifted;
         if (threadIdx.x < WIDE)
-            null[threadIdx.x] = 0;
+            null[threadIdx.x] = 0; /* WIDE <= INVERTING */
     } else if (s.source == CPD_FROM_BLOCKS) {
         load_blocks(s, first, count, WIDE, product, room, norm);
     } else if (s.source == CPD_FROM_STORE) {
@@ -280,8 +296,8 @@ __global__ void __launch_bounds__(CPD_STEP_THREADS, 1) step_kernel(const __grid_
 #pragma unroll
             for (int other = 0; other < CPD_STEP_BLOCKS; other++)
                 sum += cluster.map_shared_rank(gram, other)[threadIdx.x * (WIDE + 1)];
-            norm[threadIdx.x] = sqrt(sum);
-            shorter[threadIdx.x] = 1 / sqrt(sum);
+            shorter[threadIdx.x] = rsqrt(sum);
+            norm[threadIdx.x] = sum * rsqrt(sum);
             lost = attempt == 0 && !(sum > 0 && isfinite(sum));
             if (lost)
                 null[threadIdx.x] = 1;
@@ -350,10 +366,9 @@ const void *hot_cpd_step_kernel(size_t n, size_t rank, int split, int *bytes)
     const size_t tiles = (rank + 15) / 16, wide = 16 * tiles;
     if (rank > CPD_STEP_RANK || n > CPD_STEP_ROWS * CPD_STEP_BLOCKS)
         return NULL;
-    /* and what was kept */
     *bytes = (int)((3 * CPD_STEP_ROWS * wide + 2 * wide * wide) * (split ? sizeof(double) : sizeof(float)) +
                    (2 * wide + CPD_STEP_THREADS / 32) * sizeof(double) +
-                   (LOADING * 8 + CPD_STEP_WEIGHTS) * sizeof(float));
+                   (LOADING * PAIR * 8 + CPD_STEP_WEIGHTS) * sizeof(float));
     static const void *const kernels[2][3] = {
         {(const void *)step_kernel<float, 1>, (const void *)step_kernel<float, 2>, (const void *)step_kernel<float, 3>},
         {(const void *)step_kernel<double, 1>, (const void *)step_kernel<double, 2>,
