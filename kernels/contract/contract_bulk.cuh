@@ -19,6 +19,8 @@ __host__ __device__ constexpr bool on_tensor_cores(int n) { return BULK_TENSOR_C
 /* Where a warp takes an item in blocks: values of large items that lie so that they are read one by one from shared
  * memory, which is what then takes the time, are each used for several rows and columns. */
 __host__ __device__ constexpr bool in_blocks(int n) { return !BULK_TENSOR_CORES && n > 16 && n % 4; }
+/* Warps of an item that warps take; of the largest few fit, and two hide more of what they wait for. */
+__host__ __device__ constexpr int warps_of(int n) { return in_blocks(n) && n > 28 ? 2 : 1; }
 /* Rows per thread otherwise: one thread per column of C up to 16, two up to 24, four above: large items are so few that
  * they need the threads. */
 __host__ __device__ constexpr int rows_of(int n) { return n <= 16 ? n : n <= 24 ? (n + 1) / 2 : (n + 3) / 4; }
@@ -95,14 +97,15 @@ __device__ __forceinline__ void square_columns(const bulk_arguments &p, const BU
         }
 }
 
-/* A warp per item: four groups of lanes have a quarter of the rows each, the lanes of a group every eighth column. What
+/* One or two warps per item: groups of eight lanes share the rows, the lanes of a group have every eighth column. What
  * lies behind the last row or column is computed with what is found there and not stored. */
 template <int N>
 __device__ __forceinline__ void square_blocks(const bulk_arguments &p, const BULK_T *a, const BULK_T *b, BULK_T *c)
 {
-    constexpr int ROWS = (N + 3) / 4, COLUMNS = (N + 7) / 8;
-    const int lane = threadIdx.x % 32, column = lane % 8, row = lane / 8 * ROWS;
-    for (unsigned item = threadIdx.x / 32; item < p.per_chunk; item += blockDim.x / 32) {
+    constexpr int THREADS = 32 * warps_of(N), GROUPS = THREADS / 8;
+    constexpr int ROWS = (N + GROUPS - 1) / GROUPS, COLUMNS = (N + 7) / 8;
+    const int column = threadIdx.x % 8, row = threadIdx.x % THREADS / 8 * ROWS;
+    for (unsigned item = threadIdx.x / THREADS; item < p.per_chunk; item += blockDim.x / THREADS) {
         const BULK_T *left[ROWS], *const right = b + item * N * N + column;
         BULK_T sum[ROWS][COLUMNS];
 #pragma unroll
@@ -314,7 +317,7 @@ unsigned threads_of(const hot_bulk_job *job)
     const int n = (int)square_size(job);
     const size_t most = (size_t)most_threads(n), items = job->per_chunk > 0 ? (size_t)job->per_chunk : 0;
     const bool warps = on_tensor_cores(n) || in_blocks(n);
-    size_t threads = n == 0 ? items * ((job->m + 3) / 4) * job->n : warps ? items * 32
+    size_t threads = n == 0 ? items * ((job->m + 3) / 4) * job->n : warps ? items * 32 * warps_of(n)
                                                                  : items * ((n + rows_of(n) - 1) / rows_of(n)) * n;
     if ((n == 0 || warps) && threads > most) /* these go round */
         threads = n == 0 ? 256 : most;

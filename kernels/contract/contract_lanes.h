@@ -31,6 +31,9 @@ enum { TILE_ROWS = 4, TILE_VECTORS = 2 };
 #define TILE_TABLE(F) {F(1, 1), F(1, 2)}, {F(2, 1), F(2, 2)}, {F(3, 1), F(3, 2)}, {F(4, 1), F(4, 2)}
 #endif
 
+/* Values of the items that are worked on at a time. */
+enum { TILE_GROUP = 2048 };
+
 /* Square items of these sizes have code of their own. */
 #if HOT_LANE_BYTES > 16
 #define SQUARE_SIZES(F) \

@@ -137,8 +137,9 @@ hot_status hot_contract_plan_finish(hot_context *context, hot_contract_plan *pla
     if (meets_itself(&plan->row) || meets_itself(&plan->column) || meets_itself(&plan->item))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "C has a stride of 0: its values would lie in one place");
     /* The kernels run along contiguous columns. A column vector (no columns) is a row vector of the exchanged
-     * product. */
-    if (starts_contiguous(&plan->row) && !starts_contiguous(&plan->column))
+     * product, but where that would run across the other matrix. */
+    const int single = plan->column.axes == 0 && plan->row.stride[HOT_OPERAND_A][0] != 1;
+    if (starts_contiguous(&plan->row) && !starts_contiguous(&plan->column) && !single)
         exchange(plan);
     return HOT_OK;
 }

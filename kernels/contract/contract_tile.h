@@ -11,11 +11,11 @@ HOT_FN TILE_V TILE(load)(const TILE_T *p)
 
 HOT_FN void TILE(store)(TILE_T *p, TILE_V v) { memcpy(p, &v, sizeof v); }
 
-/* One tile after another: `items` of them, each rows x columns of C. part: columns in the last vector, 0 = all. */
+/* Items one after another, of each tiles below one another. part: columns in the last vector, 0 = all. */
 typedef struct TILE(block) {
     const TILE_T *a, *b;
     TILE_T *c;
-    size_t a_row, a_sum, b_sum, c_row, sums, items, a_item, b_item, c_item;
+    size_t a_row, a_sum, b_sum, c_row, sums, items, a_item, b_item, c_item, tiles;
     TILE_T alpha, beta;
     int part;
 } TILE(block);
@@ -62,11 +62,16 @@ HOT_FN void TILE(one)(const TILE_T *a, const TILE_T *b, TILE_T *c, const int row
 
 HOT_FN void TILE(work)(const TILE(block) *block, const int rows, const int vectors, const int whole)
 {
-    for (size_t item = 0; item < block->items; item++)
-        TILE(one)
-        (block->a + item * block->a_item, block->b + item * block->b_item, block->c + item * block->c_item, rows,
-         vectors, whole ? 0 : block->part, block->sums, block->a_row, block->a_sum, block->b_sum, block->c_row,
-         block->alpha, block->beta);
+    const size_t sums = block->sums, a_row = block->a_row, a_sum = block->a_sum, b_sum = block->b_sum,
+                 c_row = block->c_row;
+    const TILE_T alpha = block->alpha, beta = block->beta;
+    const int part = whole ? 0 : block->part;
+    for (size_t item = 0; item < block->items; item++) {
+        const TILE_T *a = block->a + item * block->a_item, *b = block->b + item * block->b_item;
+        TILE_T *c = block->c + item * block->c_item;
+        for (size_t t = 0; t < block->tiles; t++, a += rows * a_row, c += rows * c_row)
+            TILE(one)(a, b, c, rows, vectors, part, sums, a_row, a_sum, b_sum, c_row, alpha, beta);
+    }
 }
 
 /* Dense square items, with the narrowest vectors that hold a row, or the widest. */
@@ -121,11 +126,7 @@ static void TILE(run)(const hot_tile *tile)
         TILE(squares)[n - 2](tile);
         return;
     }
-    size_t most_rows = tile->tile_rows > 0 && tile->tile_rows < TILE_ROWS ? (size_t)tile->tile_rows : TILE_ROWS;
-    if (!tile->a_panel) { /* tiles of equal height: ten rows are five and five rather than eight and two */
-        const size_t down = (tile->rows + most_rows - 1) / most_rows;
-        most_rows = down ? (tile->rows + down - 1) / down : 1;
-    }
+    const size_t most_rows = tile->tile_rows > 0 && tile->tile_rows < TILE_ROWS ? (size_t)tile->tile_rows : TILE_ROWS;
     size_t most_vectors = tile->tile_vectors > 0 && tile->tile_vectors < TILE_VECTORS ? (size_t)tile->tile_vectors
                                                                                       : TILE_VECTORS;
     if (!tile->b_panel) { /* tiles of equal width: four vectors are two and two rather than three and one */
@@ -133,27 +134,34 @@ static void TILE(run)(const hot_tile *tile)
                      across = (vectors + most_vectors - 1) / most_vectors;
         most_vectors = across ? (vectors + across - 1) / across : 1;
     }
-    const size_t most_columns = most_vectors * TILE_LANES;
-    const size_t a_panel = tile->a_panel ? tile->a_panel : most_rows * tile->a_row;
-    const size_t b_panel = tile->b_panel ? tile->b_panel : most_columns;
-    const int alone = tile->rows <= most_rows && tile->columns <= most_columns;
+    const size_t most_columns = most_vectors * TILE_LANES, b_panel = tile->b_panel ? tile->b_panel : most_columns;
+    /* Tiles of two nearly equal heights: ten rows are five and five rather than eight and two. */
+    const size_t down = (tile->rows + most_rows - 1) / most_rows, high = down ? (tile->rows + down - 1) / down : 0,
+                 highs = tile->rows - down * (high - (down > 0));
+    /* What takes several calls is done for a few items at a time, which the first-level cache keeps. */
+    const size_t values = tile->rows * tile->sums + tile->sums * tile->columns + tile->rows * tile->columns;
+    const size_t group = highs == down && tile->columns <= most_columns ? tile->items : TILE_GROUP / (values + 1) + 1;
     TILE(block) block = {.a_row = tile->a_row, .a_sum = tile->a_sum, .b_sum = tile->b_sum, .c_row = tile->c_row,
-                         .sums = tile->sums, .items = alone ? tile->items : 1, .a_item = tile->a_item,
-                         .b_item = tile->b_item, .c_item = tile->c_item, .alpha = (TILE_T)tile->alpha,
-                         .beta = (TILE_T)tile->beta};
-    for (size_t item = 0; item < tile->items; item += block.items)
+                         .sums = tile->sums, .a_item = tile->a_item, .b_item = tile->b_item, .c_item = tile->c_item,
+                         .alpha = (TILE_T)tile->alpha, .beta = (TILE_T)tile->beta};
+    for (size_t item = 0; item < tile->items && down; item += block.items) {
+        block.items = tile->a_panel ? 1 : tile->items - item < group ? tile->items - item : group;
         for (size_t column = 0; column < tile->columns; column += most_columns) {
             const size_t columns = tile->columns - column < most_columns ? tile->columns - column : most_columns;
             const size_t vectors = (columns + TILE_LANES - 1) / TILE_LANES;
             block.part = (int)(columns % TILE_LANES);
-            for (size_t row = 0; row < tile->rows; row += most_rows) {
-                const size_t rows = tile->rows - row < most_rows ? tile->rows - row : most_rows;
-                block.a = (const TILE_T *)tile->a + item * tile->a_item + row / most_rows * a_panel;
-                block.b = (const TILE_T *)tile->b + item * tile->b_item + column / most_columns * b_panel;
+            block.b = (const TILE_T *)tile->b + item * tile->b_item + column / most_columns * b_panel;
+            for (size_t row = 0, rows; row < tile->rows; row += rows * block.tiles) {
+                const size_t left = tile->rows - row;
+                rows = tile->a_panel ? left < most_rows ? left : most_rows : row == 0 ? high : high - 1;
+                block.tiles = tile->a_panel ? 1 : row == 0 ? highs : down - highs;
+                block.a = (const TILE_T *)tile->a + item * tile->a_item +
+                    (tile->a_panel ? row / most_rows * tile->a_panel : row * tile->a_row);
                 block.c = (TILE_T *)tile->c + item * tile->c_item + row * tile->c_row + column;
                 TILE(functions)[rows - 1][vectors - 1][block.part != 0](&block);
             }
         }
+    }
 }
 #undef TILE_FUNCTIONS
 #undef TILE_ENTRY

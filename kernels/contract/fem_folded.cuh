@@ -63,8 +63,8 @@ fold_line(const folded_values<N> &basis, const FEM_T (&in)[N], FEM_T (&out)[SHAR
 }
 
 /* out[r] += factors[r] * row */
-template <int R, int COUNT>
-__device__ __forceinline__ void add_rows(FEM_T (&out)[R][COUNT], const FEM_T *factors, const FEM_T (&row)[COUNT])
+template <int R, int MOST, int COUNT>
+__device__ __forceinline__ void add_rows(FEM_T (&out)[R][MOST], const FEM_T *factors, const FEM_T (&row)[COUNT])
 {
 #pragma unroll
     for (int r = 0; r < R; r++) {
@@ -78,6 +78,7 @@ __device__ __forceinline__ void add_rows(FEM_T (&out)[R][COUNT], const FEM_T *fa
 /* The partners of a team wait for one another. */
 __device__ __forceinline__ void partners_meet(int team)
 {
+    __syncwarp(); /* the barrier is for whole warps */
     asm volatile("bar.sync %0, 64;" ::"r"(team + 1) : "memory");
 }
 
@@ -93,63 +94,76 @@ template <int N> __device__ __forceinline__ void folded_row(const FEM_T *plane, 
     }
 }
 
+/* What comes of a plane until both partners have read it: sums and differences of opposite rows. */
+template <int N> struct folded_sums {
+    static constexpr int MOST = folded_share<N, 0>::COUNT > folded_share<N, 1>::COUNT ? folded_share<N, 0>::COUNT
+                                                                                      : folded_share<N, 1>::COUNT;
+    FEM_T even[(N + 1) / 2][MOST], odd[N / 2][MOST];
+};
+
 /* A plane along its axes 1 and 2, one partner's columns. factors: of axis 2, per pair of rows those of M sums and H
  * differences, then the middle's. */
 template <int N, bool THERE, int PART> __device__ __forceinline__ void
-fold_part(const folded_values<N> &basis, const FEM_T *factors, FEM_T *plane, int team, bool here)
+fold_part(const folded_values<N> &basis, const FEM_T *factors, const FEM_T *plane, folded_sums<N> &sums)
 {
     using share = folded_share<N, PART>;
     constexpr int H = N / 2, M = (N + 1) / 2, COUNT = share::COUNT;
-    FEM_T even[M][COUNT], odd[H][COUNT];
 #pragma unroll
-    for (int x = 0; x < M * COUNT; x++)
-        even[x / COUNT][x % COUNT] = 0;
-#pragma unroll
-    for (int x = 0; x < H * COUNT; x++)
-        odd[x / COUNT][x % COUNT] = 0;
-    if (here) {
+    for (int x = 0; x < N * COUNT; x++)
+        (x / COUNT < M ? sums.even[x / COUNT] : sums.odd[x / COUNT - M])[x % COUNT] = 0;
 #pragma unroll 1
-        for (int row = 0; row < H; row++) {
-            FEM_T one[N], two[N], out[COUNT];
-            folded_row<N>(plane, row, one);
-            folded_row<N>(plane, N - 1 - row, two);
+    for (int row = 0; row < H; row++) {
+        FEM_T one[N], two[N], out[COUNT];
+        folded_row<N>(plane, row, one);
+        folded_row<N>(plane, N - 1 - row, two);
 #pragma unroll
-            for (int i = 0; i < N; i++) {
-                const FEM_T sum = one[i] + two[i];
-                two[i] = one[i] - two[i], one[i] = sum;
-            }
-            fold_line<N, THERE, share>(basis, one, out);
-            add_rows<M, COUNT>(even, factors + row * N, out);
-            fold_line<N, THERE, share>(basis, two, out);
-            add_rows<H, COUNT>(odd, factors + row * N + M, out);
+        for (int i = 0; i < N; i++) {
+            const FEM_T sum = one[i] + two[i];
+            two[i] = one[i] - two[i], one[i] = sum;
         }
-        if (N % 2) {
-            FEM_T one[N], out[COUNT];
-            folded_row<N>(plane, H, one);
-            fold_line<N, THERE, share>(basis, one, out);
-            add_rows<M, COUNT>(even, factors + H * N, out);
-        }
+        fold_line<N, THERE, share>(basis, one, out);
+        add_rows(sums.even, factors + row * N, out);
+        fold_line<N, THERE, share>(basis, two, out);
+        add_rows(sums.odd, factors + row * N + M, out);
     }
-    partners_meet(team);
-    if (here)
+    if (N % 2) {
+        FEM_T one[N], out[COUNT];
+        folded_row<N>(plane, H, one);
+        fold_line<N, THERE, share>(basis, one, out);
+        add_rows(sums.even, factors + H * N, out);
+    }
+}
+
+template <int N, int PART> __device__ __forceinline__ void fold_back(const folded_sums<N> &sums, FEM_T *plane)
+{
+    using share = folded_share<N, PART>;
+    constexpr int H = N / 2;
 #pragma unroll
-        for (int c = 0; c < COUNT; c++) {
-            FEM_T *const column = plane + share::place(c);
+    for (int c = 0; c < share::COUNT; c++) {
+        FEM_T *const column = plane + share::place(c);
 #pragma unroll
-            for (int r = 0; r < H; r++)
-                column[r * N] = even[r][c] + odd[r][c], column[(N - 1 - r) * N] = even[r][c] - odd[r][c];
-            if (N % 2)
-                column[H * N] = even[M - 1][c];
+        for (int r = 0; r < H; r++) {
+            column[r * N] = sums.even[r][c] + sums.odd[r][c];
+            column[(N - 1 - r) * N] = sums.even[r][c] - sums.odd[r][c];
         }
+        if (N % 2)
+            column[H * N] = sums.even[H][c];
+    }
 }
 
 template <int N, bool THERE> __device__ __forceinline__ void
 fold_plane(const folded_values<N> &basis, const FEM_T *factors, FEM_T *plane, int team, int part, bool here)
 {
-    if (part == 0)
-        fold_part<N, THERE, 0>(basis, factors, plane, team, here);
-    else
-        fold_part<N, THERE, 1>(basis, factors, plane, team, here);
+    folded_sums<N> sums;
+    if (part == 0 && here)
+        fold_part<N, THERE, 0>(basis, factors, plane, sums);
+    else if (here)
+        fold_part<N, THERE, 1>(basis, factors, plane, sums);
+    partners_meet(team);
+    if (part == 0 && here)
+        fold_back<N, 0>(sums, plane);
+    else if (here)
+        fold_back<N, 1>(sums, plane);
 }
 
 /* Where values begin in a slot: as they lie in memory relative to lines, which is faster to copy. */
