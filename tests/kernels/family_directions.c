@@ -57,6 +57,8 @@ static void check_crossings(check_run *run, int order, double sigma, size_t size
     static struct { int order; double sigma; size_t size; uint64_t seed; float *directions; uint8_t *found; } known[16];
     char name[64];
     snprintf(name, sizeof name, "crossings, order %d, noise %g", order, sigma);
+    if (!check_wanted(run, name))
+        return;
     check_case_begin(run, name, size);
     const form_basis basis = form_basis_make(order);
     const size_t stride = basis.terms + 1;
@@ -110,6 +112,8 @@ static void check_lines(check_run *run, int order)
     enum { AIMS = 26 + 300 };
     char name[64];
     snprintf(name, sizeof name, "rank 1, order %d", order);
+    if (!check_wanted(run, name))
+        return;
     check_case_begin(run, name, AIMS);
     const form_basis basis = form_basis_make(order);
     double aim[AIMS][3];
@@ -162,6 +166,8 @@ static void check_odd_ones(check_run *run, int order, size_t size)
 {
     char name[64];
     snprintf(name, sizeof name, "odd tensors among good ones, order %d", order);
+    if (!check_wanted(run, name))
+        return;
     check_case_begin(run, name, size);
     const form_basis basis = form_basis_make(order);
     const size_t stride = basis.terms + 2;
@@ -219,6 +225,8 @@ static void check_odd_ones(check_run *run, int order, size_t size)
 static void check_threads(check_run *run, int order)
 {
     enum { SIZE = 1500 };
+    if (!check_wanted(run, "noise, one thread and five"))
+        return;
     check_case_begin(run, "noise, one thread and five", SIZE);
     const form_basis basis = form_basis_make(order);
     float *rows = malloc(SIZE * basis.terms * sizeof *rows);
@@ -266,6 +274,8 @@ static void check_reference(check_run *run, int order)
     if (done[order]++)
         return;
     enum { SIZE = 150 };
+    if (!check_wanted(run, "the reference against a finer one"))
+        return;
     check_case_begin(run, "the reference against a finer one", SIZE);
     const form_basis basis = form_basis_make(order);
     float *rows = malloc(SIZE * basis.terms * sizeof *rows);
@@ -300,6 +310,8 @@ static void check_same_as_cpu(check_run *run, int order, double sigma)
     enum { SIZE = 40000 };
     char name[64];
     snprintf(name, sizeof name, "the same as on the CPU, order %d, noise %g", order, sigma);
+    if (!check_wanted(run, name))
+        return;
     check_case_begin(run, name, SIZE);
     const form_basis basis = form_basis_make(order);
     float *rows = malloc(SIZE * basis.terms * sizeof *rows);
