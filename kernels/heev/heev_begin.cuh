@@ -5,6 +5,22 @@
 #include "heev_number.cuh"
 #include "heev_plan.cuh"
 
+/* What the matrix is scaled by, 2^-exponent, from the largest of its numbers; false when it is not finite. One thread,
+ * `first`, writes it down. */
+__device__ __forceinline__ bool heev_judge(const heev_plan &plan, size_t matrix, double largest, bool first,
+                                           int *exponent)
+{
+    *exponent = 0;
+    if (isfinite(largest) && largest > 0)
+        frexp(largest, exponent);
+    if (first) {
+        plan.exponent[matrix] = *exponent;
+        plan.state[matrix] = isfinite(largest) ? HEEV_FINE : HEEV_BAD;
+        plan.apart[matrix] = 0;
+    }
+    return isfinite(largest);
+}
+
 /* Scales the lower triangle of the block's matrix, which is in the caller's precision: rows and columns are taken from
  * the end, so that its columns become the rows of the plan's triangle, A(k, i), k <= i, at place(i)[k]. False (and the
  * state set) when it holds NaN or Inf. */
@@ -25,16 +41,8 @@ __device__ bool heev_load(const heev_plan &plan, const void *matrices, double *r
             largest = isfinite(x) && isfinite(y) ? fmax(largest, fmax(x, y)) : INFINITY;
         }
     }
-    largest = block_max(largest, room);
-    int exponent = 0;
-    if (isfinite(largest) && largest > 0)
-        frexp(largest, &exponent);
-    if (threadIdx.x == 0) {
-        plan.exponent[blockIdx.x] = exponent;
-        plan.state[blockIdx.x] = isfinite(largest) ? HEEV_FINE : HEEV_BAD;
-        plan.apart[blockIdx.x] = 0;
-    }
-    if (!isfinite(largest))
+    int exponent;
+    if (!heev_judge(plan, blockIdx.x, block_max(largest, room), threadIdx.x == 0, &exponent))
         return false;
     const double scale = ldexp(1.0, -exponent / 2), rest = ldexp(1.0, -exponent - -exponent / 2);
     for (int i = warp; i < n; i += warps) {

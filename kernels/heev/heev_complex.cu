@@ -1,6 +1,11 @@
 /* The stages of complex matrices. */
 #include "heev_start.cuh"
 
+bool hot_heev_clusters_complex(int n)
+{
+    return cluster_fits<true>(n);
+}
+
 hot_status hot_heev_reduce_complex(hot_context *context, const heev_plan *plan, const void *matrices,
                                    cudaStream_t stream)
 {

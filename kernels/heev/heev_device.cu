@@ -1,7 +1,7 @@
-/* Hermitian matrices on the GPU, stage by stage: reduction to tridiagonal form (a block per matrix, in registers when
- * it is small), eigenvalues by multisection, eigenvectors by twisted factorisations, their last digits of orthogonality
- * by a step of Newton and Schulz, and the reflections. Matrices with eigenvalues too close for twisted factorisations
- * go through implicit QL. All in double precision; single is rounded at both ends. */
+/* Hermitian matrices on the GPU, stage by stage: reduction to tridiagonal form (in the registers of a block or of a
+ * cluster of blocks, or by panels), eigenvalues by multisection, eigenvectors by twisted factorisations, their last
+ * digits of orthogonality by a step of Newton and Schulz, and the reflections. Matrices with eigenvalues too close for
+ * twisted factorisations go through implicit QL. All in double precision; single is rounded at both ends. */
 #include "heev_device.h"
 
 #include "heev_stages.cuh"
@@ -72,7 +72,7 @@ static size_t lay_out(int is_complex, size_t count, char *base, heev_plan *plan)
     const size_t n = (size_t)plan->n, ld = (size_t)plan->ld, number_bytes = (is_complex ? 2 : 1) * sizeof(double);
     size_t used = 0;
     plan->reflectors = cut(base, &used, count * ld * ld * number_bytes);
-    plan->second = cut(base, &used, n > HEEV_SMALL ? count * ld * ld * number_bytes : 0);
+    plan->second = cut(base, &used, heev_needs_panels(plan) ? count * ld * ld * number_bytes : 0);
     plan->factors = cut(base, &used, plan->vectors ? count * ld * HEEV_JOIN * number_bytes : 0);
     plan->tau = cut(base, &used, count * ld * number_bytes);
     plan->d = (double *)cut(base, &used, count * n * sizeof(double));
@@ -87,13 +87,14 @@ static size_t lay_out(int is_complex, size_t count, char *base, heev_plan *plan)
     return used;
 }
 
-static heev_plan make_plan(size_t n, size_t kept, int f64, int vectors, size_t most)
+static heev_plan make_plan(int is_complex, size_t n, size_t kept, int f64, int vectors, size_t most)
 {
     heev_plan plan = {};
     plan.n = (int)n;
     plan.kept = (int)kept;
     plan.ld = (plan.n + 31) / 32 * 32;
     plan.panel = n <= 256 ? 8 : HEEV_PANEL;
+    plan.clusters = is_complex ? hot_heev_clusters_complex(plan.n) : hot_heev_clusters_real(plan.n);
     plan.lanes = 1;
     while (plan.lanes < 16 && 2 * (size_t)plan.lanes * n * most <= HEEV_BUSY)
         plan.lanes *= 2;
@@ -104,7 +105,7 @@ static heev_plan make_plan(size_t n, size_t kept, int f64, int vectors, size_t m
 
 size_t hot_heev_device_bytes(int is_complex, size_t n, int vectors)
 {
-    heev_plan plan = make_plan(n, n, 1, vectors, 1);
+    heev_plan plan = make_plan(is_complex, n, n, 1, vectors, 1);
     return lay_out(is_complex, 16, NULL, &plan) / 16 + 1;
 }
 
@@ -116,7 +117,7 @@ hot_status hot_heev_device_create(hot_context *context, int f64, int is_complex,
     if (!device)
         return HOT_ERROR_MEMORY;
     device->is_complex = is_complex;
-    device->plan = make_plan(n, kept, f64, vectors, most);
+    device->plan = make_plan(is_complex, n, kept, f64, vectors, most);
     device->base = NULL;
     hot_status status = hot_cuda_status(
         context, cudaMalloc((void **)&device->base, lay_out(is_complex, most, NULL, &device->plan)),

@@ -1,7 +1,7 @@
-/* Householder's reduction of matrices too large for registers, down to what fits there: a block per matrix, which it
- * reads from L2 or memory once per reflector (half of it: every element serves its row and its column) and writes once
- * per panel of reflectors. Between two reflectors the block meets three times: for the column, for the product with it,
- * for u^H A u.
+/* Householder's reduction of matrices too large for registers and for clusters (heev_cluster.cuh), down to what fits
+ * there: a block per matrix, which it reads from L2 or memory once per reflector (half of it: every element serves its
+ * row and its column) and writes once per panel of reflectors. Between two reflectors the block meets three times: for
+ * the column, for the product with it, for u^H A u.
  *
  * The lower half is kept with zeros above it and half of the diagonal on it, so that an element is an element wherever
  * it lies. */

@@ -13,9 +13,10 @@ struct heev_plan {
     int ld;             /* n up to a multiple of 32 */
     int panel;          /* reflectors per panel of the reduction: 8 or 16 */
     int lanes;          /* threads per eigenvalue, a power of two to 16 */
+    bool clusters;      /* whether clusters of blocks reduce what has up to HEEV_CLUSTERED rows, not panels */
     bool f64, vectors;  /* the caller's numbers; whether vectors are wanted */
     void *reflectors;   /* count x ld x ld numbers: row i, 0 ... i - 1, is the i-th reflector, and zero from there on */
-    void *second;       /* count x ld x ld: row i is w, where A -= v w^H + w v^H, of the i-th reflector; for large n */
+    void *second;       /* count x ld x ld: row i is w, where A -= v w^H + w v^H, of the i-th reflector; for panels */
     void *factors;      /* count x ld x 16: T of 16 reflectors at a time, by rows */
     void *tau;          /* count x ld numbers */
     double *d, *e;      /* count x n; e[i] couples i - 1 and i */
@@ -27,15 +28,20 @@ struct heev_plan {
     int *state;         /* count: HEEV_ ... */
 };
 
-/* Matrices up to HEEV_SMALL are reduced in registers, larger ones by panels of at most HEEV_PANEL reflectors; HEEV_JOIN
- * are applied at a time. */
-enum { HEEV_SMALL = 64, HEEV_PANEL = 16, HEEV_JOIN = 16 };
+/* Matrices up to HEEV_SMALL are reduced in a block's registers, up to HEEV_CLUSTERED by clusters of blocks where the
+ * GPU has them, larger ones by panels of at most HEEV_PANEL reflectors; HEEV_JOIN are applied at a time. */
+enum { HEEV_SMALL = 64, HEEV_CLUSTERED = 512, HEEV_PANEL = 16, HEEV_JOIN = 16 };
 
 enum { HEEV_FINE = 0, HEEV_BAD = 1, HEEV_BY_QL = 2 };
 
 /* How far from orthogonal one step of Newton and Schulz mends to the last place, and two. */
 #define HEEV_ONE_STEP 2e-8
 #define HEEV_TWO_STEPS 1e-4
+
+static inline bool heev_needs_panels(const heev_plan *plan)
+{
+    return plan->n > (plan->clusters ? HEEV_CLUSTERED : HEEV_SMALL);
+}
 
 __device__ __forceinline__ size_t packed(int n) { return (size_t)n * (size_t)(n + 1) / 2; }
 __device__ __forceinline__ int which_z(const heev_plan &plan, int matrix)

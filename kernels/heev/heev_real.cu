@@ -1,6 +1,11 @@
 /* The stages of real matrices. */
 #include "heev_start.cuh"
 
+bool hot_heev_clusters_real(int n)
+{
+    return cluster_fits<false>(n);
+}
+
 hot_status hot_heev_reduce_real(hot_context *context, const heev_plan *plan, const void *matrices, cudaStream_t stream)
 {
     return start_reduce<false>(context, plan, matrices, stream);

@@ -18,6 +18,10 @@ static hot_status allow(hot_context *context, void (*kernel)(A...), size_t bytes
                                  "shared memory");
 }
 
+/* Whether the current GPU has what reduction by clusters needs, for matrices of size n. */
+bool hot_heev_clusters_real(int n);
+bool hot_heev_clusters_complex(int n);
+
 /* From the matrices to d, e and the reflectors. */
 hot_status hot_heev_reduce_real(hot_context *context, const heev_plan *plan, const void *matrices, cudaStream_t stream);
 hot_status hot_heev_reduce_complex(hot_context *context, const heev_plan *plan, const void *matrices,

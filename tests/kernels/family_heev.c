@@ -321,11 +321,14 @@ static void check_arguments(check_run *run)
 /* Few sizes, small ones, for tools that slow a GPU down a hundredfold. */
 static void check_briefly(check_run *run)
 {
-    static const size_t sizes[] = {1, 31, 64, 81};
+    static const size_t sizes[] = {1, 31, 64, 81, 132, 259};
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
         for (int is_complex = 0; is_complex < 2; is_complex++) {
-            check_kind(run, RANDOM, s % 2 == 0, is_complex, sizes[s], 2, 0, 0);
-            check_kind(run, REPEATED, 1, is_complex, sizes[s], 1, sizes[s] / 2, 0);
+            if (!run->cuda && sizes[s] > 100)
+                continue;
+            check_kind(run, RANDOM, s % 2 == 0, is_complex, sizes[s], sizes[s] > 100 ? 1 : 2, 0, 0);
+            if (sizes[s] < 100)
+                check_kind(run, REPEATED, 1, is_complex, sizes[s], 1, sizes[s] / 2, 0);
         }
     check_flags(run, 1, 1, 21, 4);
 }
@@ -337,7 +340,8 @@ static void check(check_run *run)
         check_briefly(run);
         return;
     }
-    static const size_t large[] = {127, 128, 129, 255, 256, 257, 511, 512, 1000, 1024};
+    /* the GPU reduces by clusters up to 512, which halve at 256 and 128 */
+    static const size_t large[] = {96, 127, 128, 129, 160, 200, 255, 256, 257, 300, 385, 511, 512, 513, 1000, 1024};
     /* LAPACK does not care which vectors our own code may use: the other levels take a part. */
     const int full = run->cuda || strcmp(run->backend, "cpu baseline") == 0;
     for (size_t n = 1; n <= 70; n += full ? 1 : 23)
@@ -358,6 +362,15 @@ static void check(check_run *run)
     }
     check_kind(run, RANDOM, 1, 1, 20, 0, 0, 1);
     check_kind(run, RANDOM, 1, 1, 20, 257, 7, 0);
+    if (run->cuda) { /* more than are worked on at a time */
+        check_kind(run, RANDOM, 1, 1, 130, 150, 5, 0);
+        check_kind(run, RANDOM, 0, 0, 130, 150, 5, 0);
+        check_kind(run, RANDOM, 1, 1, 260, 40, 5, 0);
+        check_kind(run, RANDOM, 0, 1, 300, 3, 0, 0);
+        check_kind(run, REPEATED, 0, 0, 512, 2, 0, 0);
+        check_flags(run, 1, 1, 140, 7);
+        check_flags(run, 0, 0, 270, 4);
+    }
     check_flags(run, 1, 1, 21, 10);
     check_flags(run, 0, 0, 40, 5);
     if (!run->cuda && full)
