@@ -29,17 +29,23 @@ HOT_FN void TILE(one)(const TILE_T *a, const TILE_T *b, TILE_T *c, const int row
     HOT_UNROLL for (int r = 0; r < rows; r++)
         HOT_UNROLL for (int v = 0; v < vectors; v++)
             sum[r][v] = (TILE_V){0};
+    const TILE_T *third[5]; /* every third row: the two behind it are at multiples of one stride */
+    HOT_UNROLL for (int r = 0; r < rows; r += 3) {
+        third[r / 3] = a + (size_t)r * a_row;
+        __asm__("" : "+r"(third[r / 3])); /* and the compiler is not to undo that */
+    }
     for (size_t s = 0; s < sums; s++) {
         TILE_V row[4];
         HOT_UNROLL for (int v = 0; v < vectors; v++) row[v] = part && v == vectors - 1
             ? (TILE_V)TILE_PART(load)(part, b + v * TILE_LANES)
             : TILE(load)(b + v * TILE_LANES);
         HOT_UNROLL for (int r = 0; r < rows; r++) {
-            const TILE_V factor = a[(size_t)r * a_row] - (TILE_V){0};
+            const TILE_V factor = third[r / 3][(size_t)(r % 3) * a_row] - (TILE_V){0};
             HOT_UNROLL for (int v = 0; v < vectors; v++)
                 sum[r][v] += factor * row[v];
         }
-        a += a_sum;
+        HOT_UNROLL for (int r = 0; r < rows; r += 3)
+            third[r / 3] += a_sum;
         b += b_sum;
     }
     /* All of C is read before any of it is written: a masked store would hold up the load of the row behind it. */
@@ -66,12 +72,13 @@ HOT_FN void TILE(work)(const TILE(block) *block, const int rows, const int vecto
                  c_row = block->c_row;
     const TILE_T alpha = block->alpha, beta = block->beta;
     const int part = whole ? 0 : block->part;
-    for (size_t item = 0; item < block->items; item++) {
-        const TILE_T *a = block->a + item * block->a_item, *b = block->b + item * block->b_item;
-        TILE_T *c = block->c + item * block->c_item;
-        for (size_t t = 0; t < block->tiles; t++, a += rows * a_row, c += rows * c_row)
+    const size_t a_item = block->a_item - block->tiles * rows * a_row, b_item = block->b_item,
+                 c_item = block->c_item - block->tiles * rows * c_row, tiles = block->tiles;
+    const TILE_T *a = block->a, *b = block->b;
+    TILE_T *c = block->c;
+    for (size_t item = block->items; item; item--, a += a_item, b += b_item, c += c_item)
+        for (size_t t = tiles; t; t--, a += rows * a_row, c += rows * c_row)
             TILE(one)(a, b, c, rows, vectors, part, sums, a_row, a_sum, b_sum, c_row, alpha, beta);
-    }
 }
 
 /* Dense square items, with the narrowest vectors that hold a row, or the widest. */
