@@ -260,12 +260,11 @@ static __device__ __forceinline__ struct HOT_CHART(memory)
     return memory;
 }
 
-/* The first steps of every start of a share: `exact` ones, all there are; else as many as make it worth looking, and
- * those that have not converged are listed. Returns how many are. */
+/* The first steps of every start of a share, as many as make it worth looking; those that have not converged are listed.
+ * Returns how many are. */
 static __device__ __forceinline__ unsigned HOT_CHART(all)(const hot_sshopm_plan &plan, const chart_constants &constants,
                                                           const chart_share &share,
-                                                          const struct HOT_CHART(memory) &memory, unsigned length,
-                                                          int exact)
+                                                          const struct HOT_CHART(memory) &memory, unsigned length)
 {
     const unsigned lane = threadIdx.x % 32;
     unsigned listed = 0, slot = 0, start = lane;
@@ -276,34 +275,59 @@ static __device__ __forceinline__ unsigned HOT_CHART(all)(const hot_sshopm_plan 
         }
         const unsigned item = base + lane, from_slot = item < length ? slot : 0,
                        number = share.start + (item < length ? start : 0);
-        float c[HOT_PADDED], gz;
+        float c[HOT_PADDED];
         HOT_CHART(load)(memory.slots->coefficient[from_slot], c);
         const float2 from = memory.entrance ? memory.entrance[number] : chart_enter(plan, constants, number);
         float u = from.x, v = from.y;
-        int done = 1, steps = 0;
-        if (exact) {
-#pragma unroll 1
-            for (int k = constants.plain; k > 0; k--)
-                HOT_CHART(step)(c, &u, &v, &gz);
-        } else {
-            done = HOT_CHART(round)(c, &u, &v, constants.plain, memory.slots->limit2[from_slot], &steps,
-                                    plan.max_iterations, 0);
-        }
+        int steps = 0;
+        const int done = HOT_CHART(round)(c, &u, &v, constants.plain, memory.slots->limit2[from_slot], &steps,
+                                          plan.max_iterations, 0);
+        const int open = !done && item < length;
+        const unsigned others = __ballot_sync(0xffffffffu, open);
         if (item < length)
             memory.ends[item] = make_float2(u, v);
-        if (!exact) {
-            const int open = !done && item < length;
-            const unsigned others = __ballot_sync(0xffffffffu, open);
-            if (open)
-                memory.list[listed + __popc(others & ((1u << lane) - 1))] = (unsigned short)item;
-            else if (plan.iterations && item < length) /* the end takes it from there, and gives it a sign */
-                plan.iterations[(share.first + memory.slots->place[from_slot]) * plan.starts + number] = steps;
-            listed += __popc(others);
-        }
+        if (open)
+            memory.list[listed + __popc(others & ((1u << lane) - 1))] = (unsigned short)item;
+        else if (plan.iterations && item < length) /* the end takes it from there, and gives it a sign */
+            plan.iterations[(share.first + memory.slots->place[from_slot]) * plan.starts + number] = steps;
+        listed += __popc(others);
         start += 32;
     }
     __syncwarp();
     return listed;
+}
+
+/* constants.plain steps of every start of a share, exactly, and the results. */
+static __device__ __forceinline__ void HOT_CHART(fixed)(const hot_sshopm_plan &plan, const chart_constants &constants,
+                                                        const chart_share &share,
+                                                        const struct HOT_CHART(memory) &memory, unsigned length)
+{
+    const unsigned lane = threadIdx.x % 32;
+    unsigned slot = 0, start = lane, loaded = ~0u;
+    float *stage = share.starts % 32 == 0 && constants.quads ? memory.stage : NULL;
+    float c[HOT_PADDED];
+#pragma unroll 1
+    for (unsigned base = 0; base < length; base += 32) {
+        while (start >= share.starts) {
+            start -= share.starts;
+            slot++;
+        }
+        if (base + lane >= length) /* idle */
+            slot = start = 0;
+        const unsigned number = share.start + start;
+        if (slot != loaded)
+            HOT_CHART(load)(memory.slots->coefficient[slot], c);
+        loaded = slot;
+        const float2 from = memory.entrance ? memory.entrance[number] : chart_enter(plan, constants, number);
+        float u = from.x, v = from.y, gz;
+#pragma unroll 1
+        for (int k = constants.plain; k > 0; k--)
+            HOT_CHART(step)(c, &u, &v, &gz);
+        if (base + lane < length)
+            HOT_CHART(finish)(plan, constants, share.first + memory.slots->place[slot], number, c, u, v,
+                              memory.slots->factor[slot], memory.slots->limit2[slot], plan.max_iterations, stage);
+        start += 32;
+    }
 }
 
 /* The listed ones, to their ends. */
@@ -355,12 +379,11 @@ static __device__ __forceinline__ void HOT_CHART(rest)(const hot_sshopm_plan &pl
 /* The results, all lanes together. */
 static __device__ __forceinline__ void HOT_CHART(results)(const hot_sshopm_plan &plan, const chart_constants &constants,
                                                           const chart_share &share,
-                                                          const struct HOT_CHART(memory) &memory, unsigned length,
-                                                          int exact)
+                                                          const struct HOT_CHART(memory) &memory, unsigned length)
 {
     const unsigned lane = threadIdx.x % 32;
     unsigned slot = 0, start = lane;
-    float *stage = share.starts % 32 == 0 ? memory.stage : NULL;
+    float *stage = share.starts % 32 == 0 && constants.quads ? memory.stage : NULL;
     for (unsigned base = 0; base < length; base += 32) {
         while (start >= share.starts) {
             start -= share.starts;
@@ -371,9 +394,7 @@ static __device__ __forceinline__ void HOT_CHART(results)(const hot_sshopm_plan 
             const float2 end = memory.ends[base + lane];
             HOT_CHART(load)(memory.slots->coefficient[slot], c);
             const size_t tensor = share.first + memory.slots->place[slot], number = share.start + start;
-            const int steps = exact             ? plan.max_iterations
-                              : plan.iterations ? plan.iterations[tensor * plan.starts + number]
-                                                : 1;
+            const int steps = plan.iterations ? plan.iterations[tensor * plan.starts + number] : 1;
             HOT_CHART(finish)(plan, constants, tensor, number, c, end.x, end.y, memory.slots->factor[slot],
                               memory.slots->limit2[slot], steps, stage);
         }
@@ -397,10 +418,13 @@ static __device__ __forceinline__ void HOT_CHART(shares)(const hot_sshopm_plan &
             __syncthreads();
         if (!more)
             break;
-        const unsigned listed = HOT_CHART(all)(plan, constants, share, memory, length, EXACT);
-        if (!EXACT)
-            HOT_CHART(rest)(plan, constants, share, memory, listed);
-        HOT_CHART(results)(plan, constants, share, memory, length, EXACT);
+        if (EXACT) {
+            HOT_CHART(fixed)(plan, constants, share, memory, length);
+            continue;
+        }
+        const unsigned listed = HOT_CHART(all)(plan, constants, share, memory, length);
+        HOT_CHART(rest)(plan, constants, share, memory, listed);
+        HOT_CHART(results)(plan, constants, share, memory, length);
     }
 }
 

@@ -26,7 +26,7 @@ enum {
 };
 /* Blocks per multiprocessor that registers must allow. More, and the operands of the steps meet in the same bank. */
 enum { CHART_CONVERGE_4 = 6, CHART_CONVERGE_6 = 4, CHART_CONVERGE_8 = 3 };
-enum { CHART_REPEAT_4 = 5, CHART_REPEAT_6 = 4, CHART_REPEAT_8 = 3 };
+enum { CHART_REPEAT_4 = 4, CHART_REPEAT_6 = 4, CHART_REPEAT_8 = 3 };
 
 /* A warp's share of the work: tensors first ... and of each the starts start ... */
 struct chart_share {
@@ -187,6 +187,7 @@ static hot_status launch_chart(hot_context *context, const hot_sshopm_plan *plan
     constants.per_warp = per_warp < 1 ? 1 : per_warp > (size_t)CHART_SLOTS ? (unsigned)CHART_SLOTS : (unsigned)per_warp;
     constants.entrance = plan->starts <= CHART_ENTRANCE ? ((unsigned)plan->starts + 1) / 2 * 2 : 0;
     constants.plain = plan->exact || plan->max_iterations < CHART_FIRST ? plan->max_iterations : CHART_FIRST;
+    constants.quads = (size_t)plan->x % 16 == 0;
     constants.refill = 8; /* measured: 4 to 12 are alike, 20 costs 7 % */
     size_t groups = (plan->count + constants.per_warp - 1) / constants.per_warp;
     size_t blocks = (groups * constants.parts + 3) / 4;
