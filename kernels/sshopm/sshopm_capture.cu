@@ -18,10 +18,9 @@
 namespace {
 
 enum {
-    CAPTURE_THREADS = 192,
     CAPTURE_TENSORS = 32, /* of a block, at most */
     CAPTURE_PAIRS = 4096, /* tensors x starts of a block, at most */
-    CAPTURE_CHOOSERS = 8, /* threads that choose a tensor's maxima */
+    CAPTURE_CHOOSERS = 4, /* threads that choose a tensor's maxima */
     CAPTURE_FOUND = 24,   /* refined candidates of a tensor, when there are as many tensors as can be */
     CAPTURE_STEPS = 8,    /* of refinement: what takes longer is not listed */
     CAPTURE_CARRIED = 640,
@@ -29,12 +28,16 @@ enum {
      * large ones to the second kernel. Which are given away depends on what other tensors leave over: wherever a start
      * is, it makes two steps between two looks, so that its end does not depend on its neighbours. */
     CAPTURE_FEW = 16,
-    CAPTURE_LAST = CAPTURE_FEW * CAPTURE_THREADS / 32,
+    CAPTURE_LAST = CAPTURE_FEW * 256 / 32, /* of a block, at most */
+    CAPTURE_LEFT_THREADS = 128,            /* of a block of the second kernel */
     CAPTURE_OWN = 255     /* no maximum; of a tensor: none is looked for */
 };
 enum { CAPTURE_LISTED_4 = 8, CAPTURE_LISTED_6 = 9, CAPTURE_LISTED_8 = 10 }; /* candidates of a band of rows */
 enum { CAPTURE_KEPT_4 = 4, CAPTURE_KEPT_6 = 4, CAPTURE_KEPT_8 = 6 };
-enum { CAPTURE_RESIDENT_4 = 5, CAPTURE_RESIDENT_6 = 3, CAPTURE_RESIDENT_8 = 2 };
+/* Threads of a block, and blocks per multiprocessor that registers must allow. */
+enum { CAPTURE_THREADS_4 = 256, CAPTURE_THREADS_6 = 192, CAPTURE_THREADS_8 = 192 };
+enum { CAPTURE_RESIDENT_4 = 4, CAPTURE_RESIDENT_6 = 3, CAPTURE_RESIDENT_8 = 2 };
+enum { CAPTURE_LEFT_RESIDENT_4 = 5, CAPTURE_LEFT_RESIDENT_6 = 3, CAPTURE_LEFT_RESIDENT_8 = 2 };
 enum { CAPTURE_LIVE, CAPTURE_ZERO, CAPTURE_INVALID, CAPTURE_EXTREME };
 constexpr int ROWS_AT_ONCE = 1;
 constexpr float CAPTURE_NOTHING = 1e-6f; /* of the largest value: below it is rounding */
@@ -47,7 +50,7 @@ struct capture_start {
     unsigned tensor, start; /* start: its number times 256, and the steps made */
 };
 struct capture_lefts {
-    unsigned count, taken, unused[2];
+    unsigned count, taken, done, unused; /* done: warps of the second kernel */
     capture_start start[1]; /* as many as there can be */
 };
 
@@ -57,6 +60,7 @@ struct capture_constants {
     unsigned pitch;       /* starts of a tensor, rounded up to fours */
     unsigned parts;       /* of 64 starts each */
     unsigned processors;
+    int early;            /* whether the second kernel may be launched while the first still runs */
     capture_lefts *left;  /* NULL: starts are not left over */
     void *records;        /* count of the order's record */
     unsigned rows, bands; /* of the scan: rows of a face that a thread takes, and how many such bands a face has */
@@ -120,6 +124,10 @@ hot_status hot_sshopm_capture_launch(hot_context *context, const hot_sshopm_plan
     constants.pitch = ((unsigned)plan->starts + 3) / 4 * 4;
     constants.parts = ((unsigned)plan->starts + 63) / 64;
     constants.quads = plan->starts % 4 == 0 && ((size_t)plan->lambda | (size_t)plan->x) % 16 == 0;
+    int device = 0, major = 0;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    constants.early = major >= 9;
     const size_t room = hot_sshopm_capture_room(plan, tables->processors);
     if (room > 0 && room <= tables->room_bytes) {
         constants.left = (capture_lefts *)tables->room;

@@ -14,7 +14,8 @@
  * which takes those of all blocks, in small ones to as few warps of the block as will do. */
 #include "../directions/step.h"
 
-#define SCAN_COLUMNS CAPTURE_THREADS
+#define THREADS HOT_JOIN(CAPTURE_THREADS_, HOT_ORDER)
+#define SCAN_COLUMNS THREADS
 #define PITCH (CAPTURE_TENSORS + 1)
 #define LISTED HOT_JOIN(CAPTURE_LISTED_, HOT_ORDER)
 #define KEPT HOT_JOIN(CAPTURE_KEPT_, HOT_ORDER)
@@ -32,10 +33,10 @@ struct HOT_CHART(block) {
     float residual[CAPTURE_TENSORS * KEPT];
     union {
         float4 found[CAPTURE_TENSORS * (CAPTURE_FOUND + 1)]; /* refined: direction and value; odd rows, as above */
-        float4 stage[CAPTURE_THREADS / 32][96];
+        float4 stage[THREADS / 32][96];
     };
     union {
-        unsigned word[LISTED][CAPTURE_THREADS];
+        unsigned word[LISTED][THREADS];
         unsigned short rest[CAPTURE_PAIRS];    /* tensor x starts + start */
     };
     union {
@@ -67,7 +68,7 @@ struct HOT_CHART(record) {
 #include "sshopm_capture_maxima.cuh"
 #include "sshopm_capture_starts.cuh"
 
-static __global__ void __launch_bounds__(CAPTURE_THREADS, HOT_JOIN(CAPTURE_RESIDENT_, HOT_ORDER))
+static __global__ void __launch_bounds__(THREADS, HOT_JOIN(CAPTURE_RESIDENT_, HOT_ORDER))
     HOT_CHART(capture)(const __grid_constant__ hot_sshopm_plan plan,
                        const __grid_constant__ capture_constants constants,
                        const __grid_constant__ HOT_STEP(table) table)
@@ -84,10 +85,10 @@ static __global__ void __launch_bounds__(CAPTURE_THREADS, HOT_JOIN(CAPTURE_RESID
         block.coordinate[t] = table.coordinate[t];
     if (t < HOT_CAPTURE_DISTANCES)
         block.distance[t] = constants.distance[t];
-    for (unsigned s = t; s < plan.starts; s += CAPTURE_THREADS)
+    for (unsigned s = t; s < plan.starts; s += THREADS)
         block.entrance[s] = chart_enter(plan, constants.chart, s);
     const float *from = (const float *)plan.tensors + first * plan.stride;
-    for (unsigned at = t; at < (count - 1) * stride + TERMS; at += CAPTURE_THREADS) {
+    for (unsigned at = t; at < (count - 1) * stride + TERMS; at += THREADS) {
         const unsigned tensor = at / stride, term = at - tensor * stride;
         if (term < TERMS)
             block.row[tensor * ROW + term] = from[at];
@@ -97,7 +98,7 @@ static __global__ void __launch_bounds__(CAPTURE_THREADS, HOT_JOIN(CAPTURE_RESID
         HOT_CHART(scale)(constants.chart, block, t);
     __syncthreads();
 #pragma unroll 1
-    for (unsigned item = t; item < constants.bands * 3 << constants.shift; item += CAPTURE_THREADS) {
+    for (unsigned item = t; item < constants.bands * 3 << constants.shift; item += THREADS) {
         const unsigned tensor = item & (tensors - 1), band = item >> constants.shift, face = band / constants.bands;
         const int top = 1 + (int)((band - face * constants.bands) * constants.rows);
         if (tensor < count && block.state[tensor] == CAPTURE_LIVE)
@@ -106,7 +107,7 @@ static __global__ void __launch_bounds__(CAPTURE_THREADS, HOT_JOIN(CAPTURE_RESID
     __syncthreads();
     const unsigned candidates = min(block.candidates, (unsigned)CAPTURE_PAIRS / 2);
 #pragma unroll 1
-    for (unsigned i = t; i < candidates; i += CAPTURE_THREADS)
+    for (unsigned i = t; i < candidates; i += THREADS)
         HOT_CHART(refine)(constants, block, block.candidate[i]);
     HOT_CHART(expand)(constants.chart, block, count); /* for the warps that have no candidate to begin with */
     __syncthreads();
@@ -141,17 +142,25 @@ static cudaError_t HOT_CHART(capture_launch)(const hot_sshopm_plan &plan, const 
         cudaFuncSetAttribute(HOT_CHART(capture), cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     if (error != cudaSuccess)
         return error;
-    if (constants.left)
-        error = cudaMemsetAsync(constants.left, 0, sizeof *constants.left, stream);
-    if (error != cudaSuccess)
-        return error;
-    HOT_CHART(capture)<<<(unsigned)blocks, CAPTURE_THREADS, bytes, stream>>>(plan, constants, table);
-    if (constants.left)
-        HOT_CHART(capture_left)<<<constants.processors * HOT_JOIN(CAPTURE_RESIDENT_, HOT_ORDER), CAPTURE_THREADS, 0,
-                                  stream>>>(plan, constants);
+    HOT_CHART(capture)<<<(unsigned)blocks, THREADS, bytes, stream>>>(plan, constants, table);
+    if (constants.left) {
+        cudaLaunchAttribute early = {};
+        early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        early.val.programmaticStreamSerializationAllowed = 1;
+        cudaLaunchConfig_t config = {};
+        config.gridDim = dim3(constants.processors * HOT_JOIN(CAPTURE_LEFT_RESIDENT_, HOT_ORDER));
+        config.blockDim = dim3(CAPTURE_LEFT_THREADS);
+        config.stream = stream;
+        config.attrs = &early;
+        config.numAttrs = constants.early ? 1 : 0;
+        error = cudaLaunchKernelEx(&config, HOT_CHART(capture_left), plan, (const capture_constants)constants);
+        if (error != cudaSuccess)
+            return error;
+    }
     return cudaGetLastError();
 }
 
+#undef THREADS
 #undef SCAN_COLUMNS
 #undef PITCH
 #undef LISTED

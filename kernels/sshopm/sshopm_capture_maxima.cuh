@@ -57,7 +57,7 @@ static __device__ __forceinline__ void HOT_CHART(scale)(const chart_constants &c
 static __device__ __forceinline__ void HOT_CHART(expand)(const chart_constants &constants,
                                                          struct HOT_CHART(block) &block, unsigned count)
 {
-    enum { WARPS = CAPTURE_THREADS / 32, EACH = (CAPTURE_TENSORS + WARPS - 1) / WARPS };
+    enum { WARPS = THREADS / 32, EACH = (CAPTURE_TENSORS + WARPS - 1) / WARPS };
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll 1
     for (unsigned j = lane; j < HOT_TERMS; j += 32) {
@@ -87,12 +87,12 @@ static __device__ __forceinline__ void HOT_CHART(search)(const HOT_STEP(table) &
     unsigned *list = &block.word[0][threadIdx.x];
     const unsigned start = (unsigned)__cvta_generic_to_shared(list);
     const unsigned end = HOT_STEP(scan_face)(table, block.form + tensor, face, first, last, list, start, start);
-    const unsigned listed = (end - start) / (CAPTURE_THREADS * 4);
+    const unsigned listed = (end - start) / (THREADS * 4);
     if (listed == 0)
         return;
     const unsigned at = atomicAdd(&block.candidates, listed);
     for (unsigned i = 0; i < listed && at + i < CAPTURE_PAIRS / 2; i++)
-        block.candidate[at + i] = (unsigned short)(tensor << 9 | (list[i * CAPTURE_THREADS] & POINT_BITS));
+        block.candidate[at + i] = (unsigned short)(tensor << 9 | (list[i * THREADS] & POINT_BITS));
 }
 
 /* One candidate to its maximum. */
@@ -128,16 +128,17 @@ static __device__ __forceinline__ float4 HOT_CHART(higher)(float4 a, float4 b)
     return b.w > a.w || (b.w == a.w && (b.x > a.x || (b.x == a.x && (b.y > a.y || (b.y == a.y && b.z > a.z))))) ? b : a;
 }
 
-/* The highest maxima of each tensor, each once, by eight threads. Which they are does not depend on the order in which
+/* The highest maxima of each tensor, each once, by four threads. Which they are does not depend on the order in which
  * they were found: a tensor of which more were found than there is room for has none. */
 static __device__ __forceinline__ void HOT_CHART(choose)(const capture_constants &constants,
                                                          struct HOT_CHART(block) &block, unsigned tensors)
 {
+    enum { SIDE_BY_SIDE = 32 / CAPTURE_CHOOSERS }; /* tensors of a warp */
     const unsigned room = CAPTURE_FOUND * CAPTURE_TENSORS >> constants.shift, group = threadIdx.x / CAPTURE_CHOOSERS;
     const unsigned own = threadIdx.x % CAPTURE_CHOOSERS;
 #pragma unroll 1
-    for (unsigned base = group / 4 * 4; base < tensors; base += CAPTURE_THREADS / CAPTURE_CHOOSERS) {
-        const unsigned t = base + group % 4;
+    for (unsigned base = group / SIDE_BY_SIDE * SIDE_BY_SIDE; base < tensors; base += THREADS / CAPTURE_CHOOSERS) {
+        const unsigned t = base + group % SIDE_BY_SIDE;
         const int live = t < tensors && block.state[t] == CAPTURE_LIVE;
         unsigned count = live ? block.found_count[t] : 0, kept = 0;
         if (count > room || block.candidates > CAPTURE_PAIRS / 2)
@@ -193,7 +194,7 @@ static __device__ __forceinline__ void HOT_CHART(measure)(const hot_sshopm_plan 
     const int way = (int)(threadIdx.x % HOT_CAPTURE_WAYS);
     const unsigned lane = threadIdx.x % 32, group = threadIdx.x / HOT_CAPTURE_WAYS;
 #pragma unroll 1
-    for (unsigned base = group / 4 * 4; base < block.maxima; base += CAPTURE_THREADS / HOT_CAPTURE_WAYS) {
+    for (unsigned base = group / 4 * 4; base < block.maxima; base += THREADS / HOT_CAPTURE_WAYS) {
         const unsigned i = base + group % 4, which = block.maximum[i < block.maxima ? i : base];
         const float4 cone = block.cone[which];
         const float m[3] = {cone.x, cone.y, cone.z};

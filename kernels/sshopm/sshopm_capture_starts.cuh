@@ -21,7 +21,7 @@ static __device__ __forceinline__ void HOT_CHART(all)(const hot_sshopm_plan &pla
     const unsigned lane = threadIdx.x % 32, before = (1u << lane) - 1, starts = (unsigned)plan.starts;
     const unsigned items = count * constants.parts;
 #pragma unroll 1
-    for (unsigned item = threadIdx.x / 32; item < items; item += CAPTURE_THREADS / 32) {
+    for (unsigned item = threadIdx.x / 32; item < items; item += THREADS / 32) {
         const unsigned tensor = constants.parts == 2 ? item >> 1 : item / constants.parts;
         const unsigned start = (item - tensor * constants.parts) * 64 + lane, number = block.number[tensor];
         if (number == CAPTURE_OWN)
@@ -182,7 +182,7 @@ static __device__ __forceinline__ void HOT_CHART(record_slow)(const capture_cons
                                                               const struct HOT_CHART(block) &block, size_t first)
 {
     const unsigned lane = threadIdx.x % 32;
-    for (unsigned tensor = threadIdx.x / 32; tensor < CAPTURE_TENSORS; tensor += CAPTURE_THREADS / 32) {
+    for (unsigned tensor = threadIdx.x / 32; tensor < CAPTURE_TENSORS; tensor += THREADS / 32) {
         if (!(block.slow >> tensor & 1))
             continue;
         struct HOT_CHART(record) *record = (struct HOT_CHART(record) *)constants.records + first + tensor;
@@ -203,74 +203,92 @@ static __device__ __forceinline__ void HOT_CHART(record_slow)(const capture_cons
     }
 }
 
-/* The starts that the blocks have left over, lanes refilled. */
-static __global__ void __launch_bounds__(CAPTURE_THREADS, HOT_JOIN(CAPTURE_RESIDENT_, HOT_ORDER))
+/* The starts that the blocks have left over, lanes refilled. What a lane needs of its tensor lies in registers and in
+ * shared memory: a wait for the GPU's memory in the loop would be a wait of all lanes. */
+static __global__ void __launch_bounds__(CAPTURE_LEFT_THREADS, HOT_JOIN(CAPTURE_LEFT_RESIDENT_, HOT_ORDER))
     HOT_CHART(capture_left)(const __grid_constant__ hot_sshopm_plan plan,
                             const __grid_constant__ capture_constants constants)
 {
-    const unsigned lane = threadIdx.x % 32, before = (1u << lane) - 1, length = constants.left->count;
-    if (length == 0)
-        return;
-    /* for lanes that never get a start: any that there is */
-    const struct HOT_CHART(record) *record =
-        (const struct HOT_CHART(record) *)constants.records + constants.left->start[0].tensor;
+    __shared__ float4 cones[CAPTURE_LEFT_THREADS / 32][KEPT][32], all_ends[CAPTURE_LEFT_THREADS / 32][KEPT][32];
+    float4(*const cone)[32] = cones[threadIdx.x / 32], (*const end)[32] = all_ends[threadIdx.x / 32];
+    capture_lefts *lefts = constants.left;
+    cudaGridDependencySynchronize(); /* what the first kernel has left over is all there */
+    const unsigned lane = threadIdx.x % 32, before = (1u << lane) - 1, length = *(volatile unsigned *)&lefts->count;
     size_t tensor = 0, start = 0;
-    int active = 0, drained = 0, steps = 0;
-    float c[HOT_PADDED], u = 0, v = 0;
+    int active = 0, drained = length == 0, steps = 0;
+    float c[HOT_PADDED], u = 0, v = 0, limit2 = 0, factor = 0;
     HOT_UNROLL
     for (int k = 0; k < HOT_PADDED; k++)
         c[k] = 0;
     for (;;) {
         const unsigned idle = __ballot_sync(0xffffffffu, !active), busy = 32 - __popc(idle);
         if (!drained && (32 - busy >= (unsigned)constants.chart.refill || busy == 0)) {
-            unsigned item = lane == 0 ? atomicAdd(&constants.left->taken, 32 - busy) : 0;
+            unsigned item = lane == 0 ? atomicAdd(&lefts->taken, 32 - busy) : 0;
             item = __shfl_sync(0xffffffffu, item, 0);
             drained = item + 32 - busy >= length;
             item += __popc(idle & before);
             if (!active && item < length) {
-                const capture_start from = constants.left->start[item];
+                const capture_start from = lefts->start[item];
                 tensor = from.tensor;
                 start = from.start >> 8;
                 steps = from.start & 255;
                 u = from.u;
                 v = from.v;
-                record = (const struct HOT_CHART(record) *)constants.records + tensor;
+                const struct HOT_CHART(record) *record =
+                    (const struct HOT_CHART(record) *)constants.records + tensor;
                 HOT_CHART(load)(record->coefficient, c);
+                limit2 = record->limit2;
+                factor = record->factor;
+                HOT_UNROLL
+                for (int k = 0; k < KEPT; k++) {
+                    cone[k][lane] = record->cone[k];
+                    end[k][lane] = record->end[k];
+                }
                 active = 1;
             }
         } else if (busy == 0) {
             break;
         }
         steps += 2;
-        const int state = HOT_CHART(round)(c, &u, &v, steps, record->limit2);
-        const unsigned in = HOT_CHART(cone_of)(record->cone, active ? KEPT : 0, u, v);
+        const int state = HOT_CHART(round)(c, &u, &v, steps, limit2);
+        unsigned in = CAPTURE_OWN;
+        if (active) {
+            const float q = fmaf(u, u, fmaf(v, v, 1.0f));
+            HOT_UNROLL
+            for (int k = 0; k < KEPT; k++) {
+                const float4 one = cone[k][lane];
+                if (HOT_CHART(within)(u, v, q, one.x, one.y, one.z, one.w))
+                    in = k;
+            }
+        }
         const int alone = active && in == CAPTURE_OWN && (state != HOT_CAPTURE_GOES_ON || steps >= plan.max_iterations);
         if (active && in != CAPTURE_OWN) {
             const size_t at = tensor * plan.starts + start;
-            const float4 end = record->end[in];
+            const float4 one = end[in][lane];
             active = 0;
             if (plan.lambda)
-                ((float *)plan.lambda)[at] = end.w;
+                ((float *)plan.lambda)[at] = one.w;
             if (plan.x) {
                 float *x = (float *)plan.x + 3 * at;
-                x[0] = end.x;
-                x[1] = end.y;
-                x[2] = end.z;
+                x[0] = one.x;
+                x[1] = one.y;
+                x[2] = one.z;
             }
             if (plan.residual)
-                ((float *)plan.residual)[at] = record->residual[in];
+                ((float *)plan.residual)[at] =
+                    ((const struct HOT_CHART(record) *)constants.records)[tensor].residual[in];
             if (plan.iterations)
                 plan.iterations[at] = steps;
         }
-        if (__any_sync(0xffffffffu, alone)) { /* as above */
-            if (alone) {
-                active = 0;
-                HOT_CHART(own)(plan, constants.chart, record->coefficient, tensor, start, u, v, record->factor,
-                               record->limit2, steps);
-            }
-            HOT_CHART(load)(record->coefficient, c);
+        if (alone) {
+            active = 0;
+            HOT_CHART(finish)(plan, constants.chart, tensor, start, c, u, v, factor, limit2, steps, NULL);
         }
     }
+    /* The last warp of all leaves the list as the next call must find it: empty. */
+    __syncwarp();
+    if (lane == 0 && atomicAdd(&lefts->done, 1u) + 1 == gridDim.x * (CAPTURE_LEFT_THREADS / 32))
+        lefts->count = lefts->taken = lefts->done = 0;
 }
 
 /* The results of the starts that a maximum has captured, and of all starts of tensors that are no case for a chart. */
@@ -280,7 +298,7 @@ static __device__ __forceinline__ void HOT_CHART(write)(const hot_sshopm_plan &p
     const unsigned lane = threadIdx.x % 32, starts = (unsigned)plan.starts;
     float4 *stage = block.stage[threadIdx.x / 32];
 #pragma unroll 1
-    for (unsigned tensor = threadIdx.x / 32; tensor < count; tensor += CAPTURE_THREADS / 32) {
+    for (unsigned tensor = threadIdx.x / 32; tensor < count; tensor += THREADS / 32) {
         const size_t row = (first + tensor) * plan.starts;
         const int kind = block.state[tensor];
         if (kind != CAPTURE_LIVE) {

@@ -260,8 +260,8 @@ static __device__ __forceinline__ struct HOT_CHART(memory)
     return memory;
 }
 
-/* The first steps of every start of a share, as many as make it worth looking; those that have not converged are listed.
- * Returns how many are. */
+/* The first steps of every start of a share, as many as make it worth looking; those that have not converged are
+ * listed. Returns how many are. */
 static __device__ __forceinline__ unsigned HOT_CHART(all)(const hot_sshopm_plan &plan, const chart_constants &constants,
                                                           const chart_share &share,
                                                           const struct HOT_CHART(memory) &memory, unsigned length)

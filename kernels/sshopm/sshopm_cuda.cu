@@ -150,6 +150,8 @@ hot_status hot_sshopm_tables_room(hot_context *context, const hot_sshopm_plan *p
     tables->room_bytes = 0;
     hot_status status =
         hot_cuda_status(context, cudaMalloc(&tables->room, bytes), "memory for starts that are left over");
+    if (status == HOT_OK) /* an empty list, as every launch leaves it */
+        status = hot_cuda_status(context, cudaMemset(tables->room, 0, 256), "memory for starts that are left over");
     if (status == HOT_OK)
         tables->room_bytes = bytes;
     return status;

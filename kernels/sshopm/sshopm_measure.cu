@@ -14,8 +14,8 @@ struct hot_sshopm_bench {
     size_t count, starts, unique, sample;
     hot_sshopm_tables tables;
     float *tensors, *start, *lambda, *x;      /* on the device */
-    float *sample_residual;                   /* on the device, for the sample */
-    int32_t *sample_iterations;
+    float *residual;                          /* on the device */
+    int32_t *iterations;
     double *limits;                           /* sample x starts x 3, on the host */
     int32_t *limit_steps;                     /* sample x starts, there; negative: has no limit */
 };
@@ -75,7 +75,7 @@ static hot_status make_limits(hot_context *context, hot_sshopm_bench *bench, con
 {
     size_t values = bench->sample * bench->unique, results = bench->sample * bench->starts;
     double *wide = (double *)hot_context_alloc(context, values, sizeof *wide), *device[3] = {NULL, NULL, NULL};
-    int32_t *steps = bench->sample_iterations;
+    int32_t *steps = bench->iterations;
     hot_status status = wide ? HOT_OK : HOT_ERROR_MEMORY;
     for (size_t i = 0; status == HOT_OK && i < values; i++)
         wide[i] = tensors[i];
@@ -151,11 +151,11 @@ hot_status hot_sshopm_bench_create(hot_context *context, int order, size_t count
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMalloc((void **)&bench->x, 3 * count * starts * sizeof(float)), "memory");
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMalloc((void **)&bench->sample_residual,
-                                                     bench->sample * starts * sizeof(float)), "memory");
+        status = hot_cuda_status(context, cudaMalloc((void **)&bench->residual, count * starts * sizeof(float)),
+                                 "memory");
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMalloc((void **)&bench->sample_iterations,
-                                                     bench->sample * starts * sizeof(int32_t)), "memory");
+        status = hot_cuda_status(context, cudaMalloc((void **)&bench->iterations, count * starts * sizeof(int32_t)),
+                                 "memory");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMemcpy(bench->tensors, tensors, count * bench->unique * sizeof(float),
                                                      cudaMemcpyHostToDevice), "copy");
@@ -184,15 +184,15 @@ void hot_sshopm_bench_destroy(hot_context *context, hot_sshopm_bench **bench)
     cudaFree((*bench)->start);
     cudaFree((*bench)->lambda);
     cudaFree((*bench)->x);
-    cudaFree((*bench)->sample_residual);
-    cudaFree((*bench)->sample_iterations);
+    cudaFree((*bench)->residual);
+    cudaFree((*bench)->iterations);
     hot_context_free(context, (*bench)->limits);
     hot_context_free(context, (*bench)->limit_steps);
     hot_context_free(context, *bench);
     *bench = NULL;
 }
 
-/* Results of the sample against the limits. */
+/* Results of the sample against the limits, out of the whole batch: a smaller one may go another way. */
 static hot_status judge(hot_context *context, hot_sshopm_bench *bench, hot_sshopm_plan plan, hot_sshopm_design design,
                         hot_sshopm_figure *figure)
 {
@@ -203,9 +203,8 @@ static hot_status judge(hot_context *context, hot_sshopm_bench *bench, hot_sshop
     float *residual = (float *)hot_context_alloc(context, results, sizeof *residual);
     int32_t *iterations = (int32_t *)hot_context_alloc(context, results, sizeof *iterations);
     hot_status status = x && residual && iterations ? HOT_OK : HOT_ERROR_MEMORY;
-    plan.count = bench->sample;
-    plan.residual = bench->sample_residual;
-    plan.iterations = bench->sample_iterations;
+    plan.residual = bench->residual;
+    plan.iterations = bench->iterations;
     if (status == HOT_OK) /* poison: what is not written does not agree */
         status = hot_cuda_status(context, cudaMemset(bench->x, 0xff, results * 3 * sizeof(float)), "poison");
     if (status == HOT_OK)
@@ -214,10 +213,10 @@ static hot_status judge(hot_context *context, hot_sshopm_bench *bench, hot_sshop
         status = hot_cuda_status(context, cudaMemcpy(x, bench->x, results * 3 * sizeof *x, cudaMemcpyDeviceToHost),
                                  "results");
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpy(residual, bench->sample_residual, results * sizeof *residual,
+        status = hot_cuda_status(context, cudaMemcpy(residual, bench->residual, results * sizeof *residual,
                                                      cudaMemcpyDeviceToHost), "results");
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpy(iterations, bench->sample_iterations, results * sizeof *iterations,
+        status = hot_cuda_status(context, cudaMemcpy(iterations, bench->iterations, results * sizeof *iterations,
                                                      cudaMemcpyDeviceToHost), "results");
     const double cosine = cos(0.1 * 3.14159265358979323846 / 180);
     for (size_t i = 0; i < results && status == HOT_OK; i++) {
