@@ -3,7 +3,7 @@
  *
  *   scan      thread = rows of a face of a tensor: candidates for maxima (directions/scan_cuda.h)
  *   refine    thread = candidate, Newton's method
- *   choose    thread = tensor: the highest, each once
+ *   choose    four threads = a tensor: the highest, each once
  *   measure   eight threads = a maximum: its cone
  *   all       two starts a thread: two steps, and which cone they are in; the others are listed
  *   rest      thread = start from that list, lanes refilled as they are captured or converge by themselves

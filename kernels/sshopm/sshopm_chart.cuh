@@ -304,7 +304,7 @@ static __device__ __forceinline__ void HOT_CHART(fixed)(const hot_sshopm_plan &p
 {
     const unsigned lane = threadIdx.x % 32;
     unsigned slot = 0, start = lane, loaded = ~0u;
-    float *stage = share.starts % 32 == 0 && constants.quads ? memory.stage : NULL;
+    float *stage = share.starts % 32 == 0 ? memory.stage : NULL;
     float c[HOT_PADDED];
 #pragma unroll 1
     for (unsigned base = 0; base < length; base += 32) {
@@ -315,7 +315,7 @@ static __device__ __forceinline__ void HOT_CHART(fixed)(const hot_sshopm_plan &p
         if (base + lane >= length) /* idle */
             slot = start = 0;
         const unsigned number = share.start + start;
-        if (slot != loaded)
+        if (HOT_ORDER > 4 || slot != loaded) /* more than those of order 4 do not stay in the registers */
             HOT_CHART(load)(memory.slots->coefficient[slot], c);
         loaded = slot;
         const float2 from = memory.entrance ? memory.entrance[number] : chart_enter(plan, constants, number);
@@ -383,7 +383,7 @@ static __device__ __forceinline__ void HOT_CHART(results)(const hot_sshopm_plan 
 {
     const unsigned lane = threadIdx.x % 32;
     unsigned slot = 0, start = lane;
-    float *stage = share.starts % 32 == 0 && constants.quads ? memory.stage : NULL;
+    float *stage = share.starts % 32 == 0 ? memory.stage : NULL;
     for (unsigned base = 0; base < length; base += 32) {
         while (start >= share.starts) {
             start -= share.starts;

@@ -13,7 +13,6 @@ struct chart_constants {
     unsigned part, parts;       /* and how many of their starts, of how many such parts */
     unsigned entrance;          /* starts that a block keeps in the chart (even); 0: too many */
     int plain;                  /* steps before a start is looked at for the first time, two or more */
-    int quads;                  /* whether rows of x begin at multiples of 16 bytes */
     int refill;                 /* idle lanes that are worth a round of new starts */
 };
 

@@ -109,15 +109,16 @@ static __device__ __forceinline__ void HOT_CHART(store)(const hot_sshopm_plan &p
     float back = __uint_as_float((254u << 23) - __float_as_uint(factor));
     if (plan.lambda)
         ((float *)plan.lambda)[at] = lambda * back * 0x1p10f;
-    if (plan.x && stage) { /* the warp's 96 values by 24 lanes, four each */
+    if (plan.x && stage) { /* the warp's 96 values in three whole rows instead of every third value thrice */
         const unsigned lane = threadIdx.x % 32;
         __syncwarp();
         HOT_UNROLL
         for (int d = 0; d < 3; d++)
             stage[3 * lane + d] = x[d];
         __syncwarp();
-        if (lane < 24)
-            ((float4 *)((float *)plan.x + (at - lane) * 3))[lane] = ((const float4 *)stage)[lane];
+        HOT_UNROLL
+        for (int d = 0; d < 3; d++)
+            ((float *)plan.x)[(at - lane) * 3 + lane + 32 * d] = stage[lane + 32 * d];
     } else if (plan.x) {
         HOT_UNROLL
         for (int d = 0; d < 3; d++)

@@ -189,7 +189,6 @@ static hot_status launch_chart(hot_context *context, const hot_sshopm_plan *plan
     constants.per_warp = per_warp < 1 ? 1 : per_warp > (size_t)CHART_SLOTS ? (unsigned)CHART_SLOTS : (unsigned)per_warp;
     constants.entrance = plan->starts <= CHART_ENTRANCE ? ((unsigned)plan->starts + 1) / 2 * 2 : 0;
     constants.plain = plan->exact || plan->max_iterations < CHART_FIRST ? plan->max_iterations : CHART_FIRST;
-    constants.quads = plan->starts % 4 == 0 && (size_t)plan->x % 16 == 0;
     constants.refill = 8; /* measured: 4 to 12 are alike, 20 costs 7 % */
     size_t groups = (plan->count + constants.per_warp - 1) / constants.per_warp;
     size_t blocks = (groups * constants.parts + 3) / 4;
