@@ -28,6 +28,8 @@ enum {
 enum { CHART_CONVERGE_4 = 6, CHART_CONVERGE_6 = 4, CHART_CONVERGE_8 = 3 };
 enum { CHART_REPEAT_4 = 4, CHART_REPEAT_6 = 4, CHART_REPEAT_8 = 3 };
 
+enum { CAPTURE_WORTH = 1 << 18 }; /* starts: fewer have ended by themselves before the maxima are found */
+
 /* A warp's share of the work: tensors first ... and of each the starts start ... */
 struct chart_share {
     size_t first, start;
@@ -225,6 +227,8 @@ hot_status hot_sshopm_launch(hot_context *context, const hot_sshopm_plan *plan, 
                                 "iterations or more, %d starts or fewer alone", HOT_CAPTURE_STARTS);
     if (design == HOT_DESIGN_AUTO)
         design = capture && plan->capture ? HOT_DESIGN_CAPTURE : chart ? HOT_DESIGN_CHART : HOT_DESIGN_GENERAL;
+    if (design == HOT_DESIGN_CAPTURE && plan->count <= CAPTURE_WORTH / plan->starts)
+        design = HOT_DESIGN_CHART;
     if (design == HOT_DESIGN_CHART) {
         hot_status status = launch_chart(context, plan, tables, stream);
         if (status != HOT_OK)

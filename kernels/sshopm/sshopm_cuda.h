@@ -18,7 +18,7 @@ typedef enum hot_sshopm_design {
     HOT_DESIGN_CHART,    /* every start iterated in a chart, lanes refilled as they converge. Dimension 3, orders
                             4 6 8, float, no shift */
     HOT_DESIGN_CAPTURE   /* maxima first; a start goes on until it is in the cone of one (sshopm_capture.h). As CHART,
-                            with at most 1024 starts */
+                            with at most 1024 starts; small batches are left to CHART, which is faster there */
 } hot_sshopm_design;
 
 /* What the kernels need of a shape, made once: on the device. */
