@@ -73,4 +73,22 @@ template <bool CACHED> __device__ __forceinline__ number<true> heev_fetch(const 
     return number<true>::make(pair.x, pair.y);
 }
 
+/* The sum over a row of threads of each of ROWS <= ACROSS values; thread c of a row ends with that of value c / (ACROSS
+ * / ROWS). */
+template <bool C, int ACROSS, int ROWS> __device__ __forceinline__ number<C> heev_sum_across(number<C> value[ROWS])
+{
+    int offset = ACROSS / 2;
+#pragma unroll
+    for (int kept = ROWS / 2; kept; kept /= 2, offset /= 2) {
+        const bool upper = threadIdx.x & offset;
+#pragma unroll
+        for (int k = 0; k < kept; k++)
+            value[k] = plus(upper ? value[k + kept] : value[k], shuffled(upper ? value[k] : value[k + kept], offset));
+    }
+#pragma unroll
+    for (; offset; offset /= 2)
+        value[0] = plus(value[0], shuffled(value[0], offset));
+    return value[0];
+}
+
 #endif

@@ -31,23 +31,6 @@ template <bool C> static inline size_t heev_panel_room(int ld, int panel)
     return (size_t)(ld + heev_panel_work<C>(ld, panel) + 4 * HEEV_PANEL + 1) * sizeof(number<C>) + 32 * sizeof(double);
 }
 
-/* Sums over the warp of HEEV_ROWS values at once: lane l ends with that of row l / (32 / HEEV_ROWS). */
-template <bool C> __device__ __forceinline__ number<C> heev_sum_rows(number<C> value[HEEV_ROWS])
-{
-    int offset = 16;
-#pragma unroll
-    for (int kept = HEEV_ROWS / 2; kept; kept /= 2, offset /= 2) {
-        const bool upper = threadIdx.x & offset;
-#pragma unroll
-        for (int k = 0; k < kept; k++)
-            value[k] = plus(upper ? value[k + kept] : value[k], shuffled(upper ? value[k] : value[k + kept], offset));
-    }
-#pragma unroll
-    for (; offset; offset /= 2)
-        value[0] = plus(value[0], shuffled(value[0], offset));
-    return value[0];
-}
-
 /* One warp: a strip of rows, `stride` apart, times x, over `chunks` of 32 columns: the dot products, for its lane's row
  * of the strip. SQUARE: they are rows r0 ... of the matrix's lower half, and its upper half, their columns, is
  * multiplied too: into `columns`, set by the warp's `first` strip, which is its longest. Half of the next loads are on
@@ -88,7 +71,7 @@ __device__ __forceinline__ number<C> heev_strip(const number<C> *base, ptrdiff_t
         if (SQUARE)
             columns[32 * chunk] = column;
     }
-    return heev_sum_rows<C>(dot);
+    return heev_sum_across<C, 32, HEEV_ROWS>(dot); /* lane l has that of row l / (32 / HEEV_ROWS) */
 }
 
 /* The strips of a product: first those of V and W, then the matrix's from the longest on; dealt to the warps to and

@@ -13,24 +13,6 @@ template <int DOWN, int ACROSS, int ROWS> static constexpr int heev_small_number
     return DOWN * ROWS * (5 + 2 * (DOWN * ACROSS / 32));
 }
 
-/* The sum over a row of threads of each of ROWS <= ACROSS values; thread c of a row ends with that of value c / (ACROSS
- * / ROWS). */
-template <bool C, int ACROSS, int ROWS> __device__ __forceinline__ number<C> heev_sum_across(number<C> value[ROWS])
-{
-    int offset = ACROSS / 2;
-#pragma unroll
-    for (int kept = ROWS / 2; kept; kept /= 2, offset /= 2) {
-        const bool upper = threadIdx.x & offset;
-#pragma unroll
-        for (int k = 0; k < kept; k++)
-            value[k] = plus(upper ? value[k + kept] : value[k], shuffled(upper ? value[k] : value[k + kept], offset));
-    }
-#pragma unroll
-    for (; offset; offset /= 2)
-        value[0] = plus(value[0], shuffled(value[0], offset));
-    return value[0];
-}
-
 /* Reduces the leading part, `size` <= DOWN * ROWS, of what the panels left in plan.reflectors, or of the matrices
  * themselves (`matrices`, then size = n), whose lower half passes through plan.reflectors. */
 template <bool C, int DOWN, int ACROSS, int ROWS, int COLUMNS>

@@ -25,8 +25,9 @@ typedef enum hot_cpd_start {
  * and above rank 120, products are cuBLAS's. */
 typedef enum hot_cpd_arithmetic {
     HOT_CPD_FULL = 0, /* the arrays' precision */
-    HOT_CPD_TF32,     /* f32 only: tensor cores on factors rounded to 10 bits: fastest, errors about 1e-4 */
-    HOT_CPD_SPLIT     /* f32 only: tensor cores on numbers split in three: as exact as float, faster */
+    HOT_CPD_TF32,     /* f32 only: tensor cores on numbers of 11 bits: fastest; errors of products up to 4e-4 of the
+                         largest value */
+    HOT_CPD_SPLIT     /* f32 only: tensor cores on numbers in two parts of 11 bits: errors up to 2e-6 */
 } hot_cpd_arithmetic;
 
 typedef struct hot_cpd_options {
