@@ -17,6 +17,8 @@ struct hot_context {
     unsigned said; /* bits of hot_context_first_time */
     int cpu_limit;
     int pretended_gpus;
+    void *kept;
+    void (*release_kept)(hot_context *context, void *kept);
     char message[MESSAGE_SIZE];
 };
 
@@ -75,6 +77,7 @@ hot_status hot_context_create(const hot_context_options *options, hot_context **
     made->said = 0;
     made->cpu_limit = INT_MAX;
     made->pretended_gpus = -1;
+    made->kept = NULL;
     made->message[0] = '\0';
     *context = made;
     return HOT_OK;
@@ -86,6 +89,8 @@ void hot_context_destroy(hot_context **context)
         return;
     hot_context *gone = *context;
     *context = NULL;
+    if (gone->kept)
+        gone->release_kept(gone, gone->kept);
     gone->options.release(gone->options.allocator_user, gone);
 }
 
@@ -116,6 +121,14 @@ void hot_context_set_cpu_limit(hot_context *context, int level) { context->cpu_l
 
 int hot_context_pretended_gpus(const hot_context *context) { return context->pretended_gpus; }
 void hot_context_pretend_gpus(hot_context *context, int count) { context->pretended_gpus = count; }
+
+void *hot_context_kept(const hot_context *context) { return context->kept; }
+
+void hot_context_keep(hot_context *context, void *kept, void (*release)(hot_context *context, void *kept))
+{
+    context->kept = kept;
+    context->release_kept = release;
+}
 
 int hot_context_cancelled(const hot_context *context)
 {

@@ -19,10 +19,16 @@ int hot_context_first_time(hot_context *context, unsigned what);
 int hot_context_cpu_limit(const hot_context *context);
 void hot_context_set_cpu_limit(hot_context *context, int level);
 
-/* How many GPUs hot_backend_run takes the machine to have; negative (the default): as many as it has. For tests of what
- * happens when a GPU fails, on machines without one. */
+/* How many GPUs hot_backend_run takes the machine to have, and the most that share a batch; negative (the default): as
+ * many as it has. For tests of what happens when a GPU fails, on machines without one, and to measure what more of them
+ * bring. */
 int hot_context_pretended_gpus(const hot_context *context);
 void hot_context_pretend_gpus(hot_context *context, int count);
+
+/* One thing that is made when it is first needed and lives as long as the context: NULL before, and `release` is called
+ * with it when the context ends. */
+void *hot_context_kept(const hot_context *context);
+void hot_context_keep(hot_context *context, void *kept, void (*release)(hot_context *context, void *kept));
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 /* See cuda_feed.h. A crew of CPU threads serves each GPU: copies between the caller's memory, which the GPU's copy
  * engine reads slowly and only with the CPU's help, and pinned memory are what takes longest, and one thread alone is
  * slower than the bus. The crew's leader waits for the GPU and gives it work while the others copy. */
+#include <algorithm>
 #include <atomic>
 #include <cuda_runtime.h>
 #include <sched.h>
@@ -10,6 +11,7 @@
 #endif
 
 #include "backend.h"
+#include "context_internal.h"
 #include "cuda_feed.h"
 #include "cuda_status.h"
 
@@ -22,15 +24,20 @@ enum { LANES = 4, DEVICES = 16, CREW = 24 };
 struct lane {
     cudaStream_t stream;
     unsigned char *host, *device;
+    size_t host_bytes, device_bytes;
     size_t first, count; /* count 0: idle */
+};
+
+/* What a context keeps from one call to the next: getting pinned memory for four GPUs can take as long as a call. */
+struct kept_lanes {
+    lane lanes[DEVICES][LANES];
 };
 
 struct crew {
     int device, size;
     hot_context *context;
     void *own;
-    int begun;
-    lane lanes[LANES];
+    lane *lanes;
     hot_status status;
     /* what is copied between two meetings: out of a lane, and a chunk into it */
     lane *at;
@@ -42,13 +49,33 @@ struct crew {
 
 struct job {
     const hot_feed *feed;
-    size_t in[HOT_FEED_ARRAYS + 1], out[HOT_FEED_ARRAYS + 1], bytes; /* where the arrays lie in a lane */
+    size_t in[HOT_FEED_ARRAYS], out[HOT_FEED_ARRAYS]; /* where the arrays lie in a lane, those of the host first */
+    size_t host_bytes, device_bytes;                  /* of a lane */
     size_t chunks;
     std::atomic<size_t> next, done;
     std::atomic<int> stop;
 };
 
 size_t rounded(size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+/* Where the arrays lie in a lane: first those that the host has too, in the same places there. */
+void lay_out(job *job)
+{
+    const hot_feed *feed = job->feed;
+    const size_t rows = feed->count < feed->chunk ? feed->count : feed->chunk;
+    for (int on_host = 1; on_host >= 0; on_host--) {
+        for (int k = 0; k < 2 * HOT_FEED_ARRAYS; k++) {
+            const int out = k >= HOT_FEED_ARRAYS, which = k % HOT_FEED_ARRAYS;
+            const hot_feed_array *array = out ? &feed->out[which] : &feed->in[which];
+            if ((array->host != NULL) != on_host)
+                continue;
+            (out ? job->out : job->in)[which] = job->device_bytes;
+            job->device_bytes += rounded(rows * array->row);
+        }
+        if (on_host)
+            job->host_bytes = job->device_bytes;
+    }
+}
 
 /* All threads of a crew meet here. */
 void meet(crew *self)
@@ -91,38 +118,67 @@ void copy(const job *job, const crew *self, size_t number, size_t shares)
     }
 }
 
+/* Waits for what a lane has under way, and gives back what it has. */
+void close_lane(lane *lane)
+{
+    if (lane->stream) {
+        cudaStreamSynchronize(lane->stream);
+        cudaStreamDestroy(lane->stream);
+    }
+    cudaFree(lane->device);
+    cudaFreeHost(lane->host);
+    *lane = {};
+}
+
+/* What the context gives back when it ends. */
+void release_lanes(hot_context *context, void *kept)
+{
+    kept_lanes *all = (kept_lanes *)kept;
+    int current = 0;
+    cudaGetDevice(&current);
+    for (int device = 0; device < DEVICES; device++)
+        for (int i = 0; i < LANES; i++)
+            if (all->lanes[device][i].stream) {
+                cudaSetDevice(device);
+                close_lane(&all->lanes[device][i]);
+            }
+    cudaSetDevice(current);
+    cudaGetLastError();
+    hot_context_free(context, all);
+}
+
 hot_status open_lanes(const job *job, crew *self)
 {
     cudaError_t error = cudaSetDevice(self->device);
     for (int i = 0; i < LANES && error == cudaSuccess; i++) {
         lane *lane = &self->lanes[i];
+        const size_t host_bytes = std::max(lane->host_bytes, job->host_bytes);
+        const size_t device_bytes = std::max(lane->device_bytes, job->device_bytes);
+        lane->count = 0;
+        if (lane->host_bytes == host_bytes && lane->device_bytes == device_bytes)
+            continue;
+        close_lane(lane);
         error = cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking);
         if (error == cudaSuccess)
-            error = cudaMalloc((void **)&lane->device, job->bytes);
+            error = cudaMalloc((void **)&lane->device, device_bytes);
         if (error == cudaSuccess)
-            error = cudaHostAlloc((void **)&lane->host, job->bytes, cudaHostAllocPortable);
+            error = cudaHostAlloc((void **)&lane->host, host_bytes, cudaHostAllocPortable);
+        lane->host_bytes = host_bytes;
+        lane->device_bytes = device_bytes;
     }
     hot_status status = hot_cuda_status(self->context, error, "memory for a batch");
-    if (status == HOT_OK && job->feed->begin) {
+    if (status == HOT_OK && job->feed->begin)
         status = job->feed->begin(self->context, job->feed->user, &self->own);
-        self->begun = status == HOT_OK;
-    }
     return status;
 }
 
-void close_lanes(const job *job, crew *self)
+/* After a call: the lanes stay, unless something has failed. */
+void leave_lanes(const job *job, crew *self)
 {
-    cudaSetDevice(self->device);
-    for (int i = 0; i < LANES; i++) { /* also what a failure has left running */
-        lane *lane = &self->lanes[i];
-        if (lane->stream) {
-            cudaStreamSynchronize(lane->stream);
-            cudaStreamDestroy(lane->stream);
-        }
-        cudaFree(lane->device);
-        cudaFreeHost(lane->host);
-    }
-    if (self->begun && job->feed->end)
+    if (job->stop || self->status != HOT_OK)
+        for (int i = 0; i < LANES; i++) /* also what a failure has left running */
+            close_lane(&self->lanes[i]);
+    if (self->own && job->feed->end)
         job->feed->end(self->context, job->feed->user, self->own);
     cudaGetLastError();
 }
@@ -182,8 +238,10 @@ void lead(hot_context *caller, job *job, crew *self)
             busy |= self->lanes[i].count > 0;
         self->finished = !busy || job->stop;
         meet(self);
-        if (self->finished)
+        if (self->finished) {
+            leave_lanes(job, self);
             return;
+        }
         if (filled)
             self->status = submit(job, self, filled);
         if (self->size == 1)
@@ -212,35 +270,38 @@ void follow(const job *job, crew *self, int member)
 
 hot_status hot_feed_run(hot_context *context, const hot_feed *feed)
 {
-    job job;
+    job job = {};
     crew crews[DEVICES] = {};
     int current = 0, count = 0;
     hot_status status = HOT_OK;
     if (feed->count == 0)
         return HOT_OK;
     job.feed = feed;
-    job.next = job.done = 0;
-    job.stop = 0;
     job.chunks = (feed->count + feed->chunk - 1) / feed->chunk;
-    job.bytes = 0;
-    for (int k = 0; k < HOT_FEED_ARRAYS; k++) {
-        job.in[k] = job.bytes;
-        job.bytes += rounded((feed->count < feed->chunk ? feed->count : feed->chunk) * feed->in[k].row);
-    }
-    for (int k = 0; k < HOT_FEED_ARRAYS; k++) {
-        job.out[k] = job.bytes;
-        job.bytes += rounded((feed->count < feed->chunk ? feed->count : feed->chunk) * feed->out[k].row);
-    }
+    lay_out(&job);
     cudaGetDevice(&current);
-    const int number = hot_context_device_number(context), all = number < 0 ? hot_cuda_count() : 1;
+    const int number = hot_context_device_number(context), pretended = hot_context_pretended_gpus(context);
+    int all = number < 0 ? hot_cuda_count() : 1;
+    if (pretended >= 0 && pretended < all)
+        all = pretended;
     if (all <= 0)
         return hot_context_fail(context, HOT_ERROR_DEVICE, "no GPU that CUDA can use was found; use the CPU");
+    if (number >= DEVICES)
+        return hot_context_fail(context, HOT_ERROR_DEVICE, "GPU %d: the first %d can be used", number, (int)DEVICES);
+    kept_lanes *kept = (kept_lanes *)hot_context_kept(context);
+    if (!kept) {
+        kept = (kept_lanes *)hot_context_calloc(context, 1, sizeof *kept);
+        if (!kept)
+            return HOT_ERROR_MEMORY;
+        hot_context_keep(context, kept, release_lanes);
+    }
     /* No more GPUs than have something to do. */
     int devices = all < DEVICES ? all : DEVICES;
     if ((job.chunks + LANES - 1) / LANES < (size_t)devices)
         devices = (int)((job.chunks + LANES - 1) / LANES);
     for (int i = 0; i < devices && status == HOT_OK; i++) {
         crews[i].device = number < 0 ? i : number;
+        crews[i].lanes = kept->lanes[crews[i].device];
         if (hot_context_create(NULL, &crews[i].context) != HOT_OK)
             status = hot_context_fail(context, HOT_ERROR_MEMORY, "no memory for a context");
     }
@@ -269,13 +330,11 @@ hot_status hot_feed_run(hot_context *context, const hot_feed *feed)
                 follow(&job, mine, me / count);
         }
     }
-    for (int i = 0; i < count; i++) {
-        if (status == HOT_OK && crews[i].status != HOT_OK)
+    for (int i = 0; i < count && status == HOT_OK; i++)
+        if (crews[i].status != HOT_OK)
             status = crews[i].status == HOT_ERROR_CANCELLED
                          ? HOT_ERROR_CANCELLED /* the caller's context says it already */
                          : hot_context_fail(context, crews[i].status, "%s", hot_context_message(crews[i].context));
-        close_lanes(&job, &crews[i]);
-    }
     for (int i = 0; i < devices; i++)
         hot_context_destroy(&crews[i].context);
     cudaSetDevice(current);

@@ -1,54 +1,11 @@
 /* From the maxima of a form to directions, and order 2, where there is but one. */
-#include "directions/plan.h"
+#include "directions/cluster.h"
 
 #include <math.h>
 
-/* The half sphere that stands for the whole: z > 0, then y > 0, then x > 0. */
-static int in_other_half(const float v[3])
-{
-    if (v[2] != 0)
-        return v[2] < 0;
-    if (v[1] != 0)
-        return v[1] < 0;
-    return v[0] < 0;
-}
-
 int hot_directions_cluster(const hot_directions_plan *plan, hot_maximum *maxima, int count, float *directions)
 {
-    int found = 0;
-    /* Selection: the kept ones are few, and gather at the front of the array. */
-    for (int from = 0; from < count && found < plan->keep; from++) {
-        int best = from;
-        for (int i = from + 1; i < count; i++)
-            if (maxima[i].value > maxima[best].value)
-                best = i;
-        const hot_maximum m = maxima[best];
-        maxima[best] = maxima[from];
-        if (!(m.value > 0) || (found > 0 && m.value < plan->threshold * maxima[0].value))
-            break;
-        int apart = 1;
-        for (int i = 0; i < found && apart; i++) {
-            const float cosine = m.x * maxima[i].x + m.y * maxima[i].y + m.z * maxima[i].z;
-            apart = cosine * cosine <= plan->apart;
-        }
-        maxima[from] = maxima[found]; /* a dropped one, or itself */
-        if (apart)
-            maxima[found++] = m;
-    }
-    for (int i = 0; i < found; i++) {
-        const hot_maximum *m = maxima + i;
-        float *out = directions + 3 * i;
-        out[0] = m->x * m->value;
-        out[1] = m->y * m->value;
-        out[2] = m->z * m->value;
-        /* of the product, which may have vanished where the factor had not */
-        const float sign = in_other_half(out) ? -1.0f : 1.0f;
-        for (int d = 0; d < 3; d++)
-            out[d] = sign * out[d] + 0.0f; /* + 0: no -0 */
-    }
-    for (int i = 3 * found; i < 3 * plan->keep; i++)
-        directions[i] = 0;
-    return found;
+    return hot_cluster(plan->keep, plan->threshold, plan->apart, maxima, count, directions);
 }
 
 /* One rotation in the plane (p, q) that makes a[p][q] zero. */

@@ -85,9 +85,9 @@ hot_status hot_directions_f32(hot_context *context, const hot_directions_options
                                                &plan);
     if (status != HOT_OK)
         return status;
-    if (plan.starts > 0 && order > 2)
-        return hot_directions_starts(context, &plan);
-    static const hot_backends backends = {"directions", hot_directions_ref, hot_directions_cpu,
-                                          HOT_CUDA_BACKEND(hot_directions_cuda)};
-    return hot_backend_run(context, &backends, &plan);
+    static const hot_backends scan = {"directions", hot_directions_ref, hot_directions_cpu,
+                                      HOT_CUDA_BACKEND(hot_directions_cuda)};
+    static const hot_backends starts = {"directions", hot_directions_starts, hot_directions_starts,
+                                        HOT_CUDA_BACKEND(hot_directions_starts_cuda)};
+    return hot_backend_run(context, plan.starts > 0 && order > 2 ? &starts : &scan, &plan);
 }

@@ -62,12 +62,6 @@ cudaError_t launch(const hot_directions_plan *plan, cudaStream_t stream)
 
 size_t row_values(const hot_directions_plan *plan) { return (size_t)(plan->order + 1) * (plan->order + 2) / 2; }
 
-/* The last row of the user's tensors may end with its tensor. */
-size_t input_bytes(const hot_directions_plan *plan, size_t count)
-{
-    return ((count - 1) * plan->stride + row_values(plan)) * sizeof(float);
-}
-
 hot_status launch_chunk(hot_context *context, void *user, void *own, size_t count, void *const *in, void *const *out,
                         void *stream)
 {
@@ -107,63 +101,4 @@ hot_status hot_directions_cuda(hot_context *context, void *job)
     feed.user = job;
     feed.launch = launch_chunk;
     return hot_feed_run(context, &feed);
-}
-
-hot_status hot_directions_cuda_time(hot_context *context, const hot_directions_plan *plan, int repeats,
-                                    double *milliseconds)
-{
-    hot_directions_plan there = *plan;
-    const size_t row = 3 * (size_t)plan->keep * sizeof(float);
-    float *tensors = NULL, *directions = NULL;
-    uint8_t *found = NULL;
-    cudaEvent_t start = NULL, stop = NULL;
-    float times[101];
-    repeats = repeats < 1 ? 1 : repeats > 101 ? 101 : repeats;
-    cudaError_t error = cudaMalloc((void **)&tensors, input_bytes(plan, plan->count));
-    if (error == cudaSuccess)
-        error = cudaMalloc((void **)&directions, plan->count * row);
-    if (error == cudaSuccess)
-        error = cudaMalloc((void **)&found, plan->count);
-    if (error == cudaSuccess)
-        error = cudaEventCreate(&start);
-    if (error == cudaSuccess)
-        error = cudaEventCreate(&stop);
-    if (error == cudaSuccess)
-        error = cudaMemcpy(tensors, plan->tensors, input_bytes(plan, plan->count), cudaMemcpyHostToDevice);
-    there.tensors = tensors;
-    there.skip = NULL;
-    there.directions = directions;
-    there.found = found;
-    for (int i = -2; i < repeats && error == cudaSuccess; i++) { /* two to warm up */
-        error = cudaMemsetAsync(directions, 0xfb, plan->count * row, 0);
-        if (error == cudaSuccess)
-            error = cudaEventRecord(start, 0);
-        if (error == cudaSuccess)
-            error = launch(&there, 0);
-        if (error == cudaSuccess)
-            error = cudaEventRecord(stop, 0);
-        if (error == cudaSuccess)
-            error = cudaEventSynchronize(stop);
-        float time = 0;
-        if (error == cudaSuccess)
-            error = cudaEventElapsedTime(&time, start, stop);
-        int at = i < 0 ? 0 : i; /* in order */
-        for (; at > 0 && times[at - 1] > time; at--)
-            times[at] = times[at - 1];
-        times[at] = time;
-    }
-    if (error == cudaSuccess)
-        error = cudaMemcpy(plan->directions, directions, plan->count * row, cudaMemcpyDeviceToHost);
-    if (error == cudaSuccess && plan->found)
-        error = cudaMemcpy(plan->found, found, plan->count, cudaMemcpyDeviceToHost);
-    *milliseconds = (double)times[repeats / 2];
-    const hot_status status = error == cudaSuccess ? HOT_OK : fail(context, error, "time directions");
-    if (start)
-        cudaEventDestroy(start);
-    if (stop)
-        cudaEventDestroy(stop);
-    cudaFree(tensors);
-    cudaFree(directions);
-    cudaFree(found);
-    return status;
 }

@@ -1,76 +1,140 @@
-/* Directions by many starts (Ballard, Kolda, Plantenga 2011, section IV): SS-HOPM from every start, saddles and
- * unconverged pairs left out, the rest clustered. */
+/* Directions by many starts (Ballard, Kolda, Plantenga 2011, section IV): SS-HOPM from every start, ends that are the
+ * same counted once, saddles and unconverged pairs left out, the maxima refined and clustered. */
 #include <math.h>
+#include <string.h>
 
-#include <hotfiber/sshopm.h>
-#include <hotfiber/symtensor.h>
+#include "directions/cluster.h"
+#include "directions/starts.h"
+#include "symtensor/forms.h"
 
-#include "directions/plan.h"
-#include "directions/tangent.h"
+#define HOT_STARTS(name) HOT_JOIN(name##_, HOT_ORDER)
+#define HOT_ORDER_TEMPLATE "directions/starts_step.h"
+#include "common/orders.h"
 
-enum { STARTS_TERMS = 45 };
-
-/* Whether max - min over the starts is at least min_relief of |max|: the same test as on the scan's grid. */
-static int has_relief(const hot_directions_plan *plan, const double *tensor, const double *starts)
+static int settle(int order, const double *tensor, double scale, double x[3], double *value)
 {
-    double high = -INFINITY, low = INFINITY;
-    for (size_t s = 0; s < plan->starts; s++) {
-        const double value = hot_symtensor_value_f64(plan->order, 3, tensor, starts + 3 * s);
-        high = fmax(high, value);
-        low = fmin(low, value);
-    }
-    /* one start alone sees no relief: such a job says nothing about isotropy */
-    return plan->starts < 6 || high - low >= (double)plan->min_relief * fabs(high);
+    return order == 4   ? settle_4(tensor, scale, x, value)
+           : order == 6 ? settle_6(tensor, scale, x, value)
+                        : settle_8(tensor, scale, x, value);
 }
 
-static int one(const hot_directions_plan *plan, const double *starts, const float *row, const float *x,
-               const int32_t *iterations, hot_maximum *maxima, float *out)
+static double value_at(int order, const double *tensor, const double *x)
 {
-    const size_t terms = hot_symtensor_count(plan->order, 3);
-    double tensor[STARTS_TERMS], scale = 0;
+    return order == 4   ? hot_form_value_4_f64(tensor, x[0], x[1], x[2])
+           : order == 6 ? hot_form_value_6_f64(tensor, x[0], x[1], x[2])
+                        : hot_form_value_8_f64(tensor, x[0], x[1], x[2]);
+}
+
+/* Whether max - min over the starts is at least min_relief of |max|. `bound` is no less than |max|: mostly a few starts
+ * are enough. */
+static int has_relief(const hot_starts_job *job, const double *tensor, double bound)
+{
+    const hot_directions_plan *plan = job->plan;
+    const double part = (double)plan->min_relief;
+    double high = -INFINITY, low = INFINITY;
+    if (plan->starts < HOT_STARTS_RELIEF)
+        return 1;
+    for (size_t s = 0; s < plan->starts; s++) {
+        const double value = value_at(plan->order, tensor, job->wide + 3 * s);
+        high = fmax(high, value);
+        low = fmin(low, value);
+        if (high - low >= part * bound)
+            return 1;
+    }
+    return high - low >= part * fabs(high);
+}
+
+static int one(const hot_starts_job *job, const float *row, const float *x, const int32_t *iterations,
+               hot_maximum *maxima, float *out)
+{
+    const hot_directions_plan *plan = job->plan;
+    const size_t terms = job->sshopm.unique;
+    double tensor[HOT_STARTS_TERMS], scale = 0, bound = 0;
     for (size_t k = 0; k < terms; k++) {
         if (!isfinite(row[k]))
             return HOT_DIRECTIONS_INVALID;
         tensor[k] = (double)row[k];
         scale = fmax(scale, fabs(tensor[k]));
+        bound += fabs(tensor[k]) * job->multiplicity[k];
     }
-    if (!has_relief(plan, tensor, starts))
+    if (!has_relief(job, tensor, bound))
         return 0;
-    int count = 0;
+    int ends = 0, count = 0;
     for (size_t s = 0; s < plan->starts; s++) {
-        if (iterations[s] < 0)
-            continue;
-        const double point[3] = {(double)x[3 * s], (double)x[3 * s + 1], (double)x[3 * s + 2]};
-        hot_tangent t;
-        hot_tangent_at(plan->order, tensor, point, &t);
-        if (t.value > (double)HOT_DIRECTIONS_ZERO * scale && t.high < 0)
-            maxima[count++] = (hot_maximum){(float)t.value, x[3 * s], x[3 * s + 1], x[3 * s + 2]};
+        const float *end = x + 3 * s;
+        int known = iterations[s] < 0;
+        for (int i = 0; i < ends && !known; i++) {
+            const float cosine = end[0] * maxima[i].x + end[1] * maxima[i].y + end[2] * maxima[i].z;
+            known = cosine * cosine > HOT_STARTS_SAME;
+        }
+        if (!known)
+            maxima[ends++] = (hot_maximum){0, end[0], end[1], end[2]};
     }
-    return hot_directions_cluster(plan, maxima, count, out);
+    for (int i = 0; i < ends; i++) {
+        double point[3] = {(double)maxima[i].x, (double)maxima[i].y, (double)maxima[i].z}, value;
+        if (settle(plan->order, tensor, scale, point, &value) && value > (double)HOT_DIRECTIONS_ZERO * scale)
+            maxima[count++] = (hot_maximum){(float)value, (float)point[0], (float)point[1], (float)point[2]};
+    }
+    return hot_cluster(plan->keep, plan->threshold, plan->apart, maxima, count, out);
 }
 
-hot_status hot_directions_starts(hot_context *context, const hot_directions_plan *plan)
+hot_status hot_starts_job_create(hot_context *context, const hot_directions_plan *plan, hot_starts_job *job)
+{
+    const hot_sshopm_options settings = {.size = sizeof settings, .shift = plan->shift, .alpha = plan->alpha};
+    memset(job, 0, sizeof *job);
+    job->plan = plan;
+    job->sshopm.order = plan->order;
+    job->sshopm.dim = 3;
+    job->sshopm.count = 1;
+    job->sshopm.stride = plan->stride;
+    job->sshopm.starts = plan->starts;
+    job->wide = hot_context_alloc(context, plan->starts, 3 * sizeof *job->wide);
+    job->unit = job->wide ? hot_context_alloc(context, plan->starts, 3 * sizeof *job->unit) : NULL;
+    if (!job->unit)
+        return HOT_ERROR_MEMORY;
+    hot_starts_even(plan->starts, job->wide);
+    for (size_t k = 0; k < 3 * plan->starts; k++)
+        job->unit[k] = (float)job->wide[k];
+    job->sshopm.start = job->unit;
+    hot_status status = hot_sshopm_resolve(context, &settings, &job->sshopm);
+    if (status == HOT_OK)
+        status = hot_symtensor_multiplicity(plan->order, 3, job->multiplicity);
+    return status == HOT_OK ? hot_sshopm_unit_starts(context, &job->sshopm, job->unit) : status;
+}
+
+void hot_starts_job_destroy(hot_context *context, hot_starts_job *job)
+{
+    hot_context_free(context, job->wide);
+    hot_context_free(context, job->unit);
+}
+
+hot_status hot_directions_starts(hot_context *context, void *user)
 {
     enum { PAIRS = 1 << 19 }; /* per call of SS-HOPM */
-    hot_status status = HOT_ERROR_MEMORY;
+    const hot_directions_plan *plan = user;
     const size_t row = 3 * (size_t)plan->keep;
     const size_t fit = PAIRS / plan->starts ? PAIRS / plan->starts : 1, chunk = plan->count < fit ? plan->count : fit;
-    const hot_sshopm_options settings = {.size = sizeof settings, .shift = plan->shift, .alpha = plan->alpha};
-    double *starts = hot_context_alloc(context, plan->starts, 3 * sizeof *starts);
-    float *first = hot_context_alloc(context, plan->starts, 3 * sizeof *first);
-    float *x = starts && first ? hot_context_alloc(context, chunk, 3 * plan->starts * sizeof *x) : NULL;
-    int32_t *iterations = x ? hot_context_alloc(context, chunk, plan->starts * sizeof *iterations) : NULL;
-    hot_maximum *maxima = iterations ? hot_context_alloc(context, chunk, plan->starts * sizeof *maxima) : NULL;
-    if (!maxima)
+    float *x = NULL;
+    int32_t *iterations = NULL;
+    hot_maximum *maxima = NULL;
+    hot_starts_job job;
+    hot_status status = hot_starts_job_create(context, plan, &job);
+    if (status != HOT_OK)
         goto cleanup;
-    hot_starts_even(plan->starts, starts);
-    for (size_t k = 0; k < 3 * plan->starts; k++)
-        first[k] = (float)starts[k];
-    status = HOT_OK;
+    x = hot_context_alloc(context, chunk, 3 * plan->starts * sizeof *x);
+    iterations = x ? hot_context_alloc(context, chunk, plan->starts * sizeof *iterations) : NULL;
+    maxima = iterations ? hot_context_alloc(context, chunk, plan->starts * sizeof *maxima) : NULL;
+    if (!maxima)
+        status = HOT_ERROR_MEMORY;
     for (size_t start = 0; start < plan->count && status == HOT_OK; start += chunk) {
         const size_t size = plan->count - start < chunk ? plan->count - start : chunk;
-        status = hot_sshopm_f32(context, &settings, plan->order, 3, size, plan->tensors + start * plan->stride,
-                                plan->stride, plan->starts, first, NULL, x, NULL, iterations);
+        hot_sshopm_plan part = job.sshopm;
+        part.count = size;
+        part.tensors = plan->tensors + start * plan->stride;
+        part.x = x;
+        part.iterations = iterations;
+        status = hot_context_device(context) == HOT_DEVICE_REFERENCE ? hot_sshopm_ref(context, &part)
+                                                                     : hot_sshopm_cpu(context, &part);
         if (status != HOT_OK)
             break;
 #pragma omp parallel for schedule(dynamic, 16) num_threads(hot_context_threads(context))
@@ -83,8 +147,7 @@ hot_status hot_directions_starts(hot_context *context, const hot_directions_plan
             for (size_t k = 0; k < row; k++)
                 out[k] = 0;
             if (!plan->skip || plan->skip[item])
-                found = one(plan, starts, plan->tensors + item * plan->stride, x + 3 * at, iterations + at, maxima + at,
-                            out);
+                found = one(&job, plan->tensors + item * plan->stride, x + 3 * at, iterations + at, maxima + at, out);
             if (plan->found)
                 plan->found[item] = (uint8_t)found;
         }
@@ -92,8 +155,7 @@ hot_status hot_directions_starts(hot_context *context, const hot_directions_plan
             status = hot_context_progress(context, "finding directions", (double)(start + size) / (double)plan->count);
     }
 cleanup:
-    hot_context_free(context, starts);
-    hot_context_free(context, first);
+    hot_starts_job_destroy(context, &job);
     hot_context_free(context, x);
     hot_context_free(context, iterations);
     hot_context_free(context, maxima);

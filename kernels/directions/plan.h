@@ -54,12 +54,14 @@ hot_status hot_directions_cuda(hot_context *context, void *plan); /* in a build 
 /* The same on the current GPU with every pointer of the plan on it, order 4, 6 or 8; `stream` is a cudaStream_t.
  * Returns when the work is queued. */
 hot_status hot_directions_cuda_launch(hot_context *context, const hot_directions_plan *plan, void *stream);
-/* For benchmarks: uploads the plan's tensors to the current GPU, runs `repeats` times there and gives the median time
- * of a run in milliseconds; results are copied back. HOT_ERROR_DEVICE in a build without CUDA. */
+/* For benchmarks: uploads the plan's tensors to the current GPU, runs `repeats` times there (with many starts too) and
+ * gives the median time of a run in milliseconds; results are copied back. HOT_ERROR_DEVICE in a build without CUDA. */
 hot_status hot_directions_cuda_time(hot_context *context, const hot_directions_plan *plan, int repeats,
                                     double *milliseconds);
-/* Many starts of SS-HOPM on whatever backend that has. */
-hot_status hot_directions_starts(hot_context *context, const hot_directions_plan *plan);
+/* The same by many starts of SS-HOPM, plan->starts > 0, order 4, 6 or 8: on the CPU (with the reference of SS-HOPM where
+ * the context asks for that) and on the GPU. */
+hot_status hot_directions_starts(hot_context *context, void *plan);
+hot_status hot_directions_starts_cuda(hot_context *context, void *plan); /* in a build with CUDA */
 
 /* Fills the plan from the public arguments; HOT_ERROR_ARGUMENT with a message when one is out of bounds. */
 hot_status hot_directions_resolve(hot_context *context, const hot_directions_options *options, int order, size_t count,

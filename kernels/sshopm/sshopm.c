@@ -62,8 +62,7 @@ static double start_value(const hot_sshopm_plan *plan, size_t at)
     return plan->f64 ? ((const double *)plan->start)[at] : (double)((const float *)plan->start)[at];
 }
 
-/* Unit copies of the starts, in the type of the call. */
-static hot_status normalise_starts(hot_context *context, const hot_sshopm_plan *plan, void *unit)
+hot_status hot_sshopm_unit_starts(hot_context *context, const hot_sshopm_plan *plan, void *unit)
 {
     size_t dim = (size_t)plan->dim;
     for (size_t s = 0; s < plan->starts; s++) {
@@ -92,9 +91,8 @@ static hot_status normalise_starts(hot_context *context, const hot_sshopm_plan *
     return HOT_OK;
 }
 
-static hot_status run(hot_context *context, const hot_sshopm_options *options, hot_sshopm_plan *plan)
+hot_status hot_sshopm_resolve(hot_context *context, const hot_sshopm_options *options, hot_sshopm_plan *plan)
 {
-    void *unit = NULL;
     hot_status status = read_options(context, options, plan->f64, plan);
     if (status != HOT_OK)
         return status;
@@ -111,10 +109,19 @@ static hot_status run(hot_context *context, const hot_sshopm_options *options, h
         plan->stride > SIZE_MAX / 2 / sizeof(double) / plan->count)
         return hot_context_fail(context, HOT_ERROR_MEMORY, "%zu tensors from %zu starts are more than memory can hold",
                                 plan->count, plan->starts);
+    return HOT_OK;
+}
+
+static hot_status run(hot_context *context, const hot_sshopm_options *options, hot_sshopm_plan *plan)
+{
+    void *unit = NULL;
+    hot_status status = hot_sshopm_resolve(context, options, plan);
+    if (status != HOT_OK || plan->count == 0 || plan->starts == 0)
+        return status;
     unit = hot_context_alloc(context, plan->starts * (size_t)plan->dim, plan->f64 ? sizeof(double) : sizeof(float));
     if (!unit)
         return HOT_ERROR_MEMORY;
-    status = normalise_starts(context, plan, unit);
+    status = hot_sshopm_unit_starts(context, plan, unit);
     if (status == HOT_OK) {
         plan->start = unit;
         status = hot_backend_run(context, &backends, plan);

@@ -42,6 +42,12 @@ typedef struct hot_sshopm_scale {
 hot_sshopm_scale hot_sshopm_scale_f32(const float *tensor, size_t unique, const double *multiplicity);
 hot_sshopm_scale hot_sshopm_scale_f64(const double *tensor, size_t unique, const double *multiplicity);
 
+/* Completes a plan of which shape, sizes and arrays are filled in (for other families that call a backend themselves):
+ * what the options say (NULL: the defaults) and `unique`. HOT_ERROR_ARGUMENT or HOT_ERROR_MEMORY, as hot_sshopm_f64. */
+hot_status hot_sshopm_resolve(hot_context *context, const hot_sshopm_options *options, hot_sshopm_plan *plan);
+/* Unit copies of plan->start, in the plan's type; HOT_ERROR_ARGUMENT when one is zero, NaN or Inf. */
+hot_status hot_sshopm_unit_starts(hot_context *context, const hot_sshopm_plan *plan, void *unit);
+
 hot_status hot_sshopm_ref(hot_context *context, void *plan);
 hot_status hot_sshopm_cpu(hot_context *context, void *plan);
 hot_status hot_sshopm_cuda(hot_context *context, void *plan);
