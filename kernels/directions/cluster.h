@@ -41,14 +41,11 @@ HOT_FN int hot_cluster(int keep, float threshold, float apart, hot_maximum *maxi
     }
     for (int i = 0; i < found; i++) {
         const hot_maximum *m = maxima + i;
-        float *out = directions + 3 * i;
-        out[0] = m->x * m->value;
-        out[1] = m->y * m->value;
-        out[2] = m->z * m->value;
+        const float v[3] = {m->x * m->value, m->y * m->value, m->z * m->value};
         /* of the product, which may have vanished where the factor had not */
-        const float sign = hot_in_other_half(out) ? -1.0f : 1.0f;
+        const float sign = hot_in_other_half(v) ? -1.0f : 1.0f;
         for (int d = 0; d < 3; d++)
-            out[d] = sign * out[d] + 0.0f; /* + 0: no -0 */
+            directions[3 * i + d] = sign * v[d] + 0.0f; /* + 0: no -0 */
     }
     for (int i = 3 * found; i < 3 * keep; i++)
         directions[i] = 0;

@@ -20,6 +20,7 @@ namespace {
 enum {
     TENSORS = 32, /* of a block */
     WARPS = 4,
+    EACH = 4,          /* starts of a lane, side by side */
     ENDS = 32,         /* places where a tensor's starts end that there is room for */
     MERGE_RESIDENT = 4 /* blocks per multiprocessor that registers must allow */
 };

@@ -11,6 +11,12 @@ struct HOT_STARTS(memory) {
     unsigned char state[TENSORS];
 };
 
+static __device__ __forceinline__ double HOT_STARTS(value)(const merge_job &job, const double *tensor, unsigned start)
+{
+    const double *x = job.wide + 3 * (size_t)start;
+    return HOT_JOIN(HOT_JOIN(hot_form_value_, HOT_ORDER), _f64)(tensor, x[0], x[1], x[2]);
+}
+
 /* The block's tensors, and which of them need to be looked at: four threads each. */
 static __device__ __forceinline__ void HOT_STARTS(load)(const merge_job &job, HOT_STARTS(memory) &memory, size_t first,
                                                         unsigned tensors)
@@ -35,21 +41,32 @@ static __device__ __forceinline__ void HOT_STARTS(load)(const merge_job &job, HO
         scale = fmax(scale, __shfl_xor_sync(ALL, scale, step));
         bound += __shfl_xor_sync(ALL, bound, step);
     }
-    /* Whether it has relief (has_relief in directions_starts.c). */
+    /* Whether it has relief (has_relief in directions_starts.c): mostly four starts are enough; else all, by the whole
+     * warp. */
+    const unsigned lane = threadIdx.x % 32;
     bool relief = job.starts < HOT_STARTS_RELIEF;
-    double high = -INFINITY, low = INFINITY;
-    for (unsigned s = 0; s < job.starts && __any_sync(ALL, here && finite && !relief); s += 4) {
-        const double *x = job.wide + 3 * (size_t)min(s + quarter, job.starts - 1);
-        const double value = HOT_JOIN(HOT_JOIN(hot_form_value_, HOT_ORDER), _f64)(tensor, x[0], x[1], x[2]);
-        high = fmax(high, value);
-        low = fmin(low, value);
-        for (int step = 1; step < 4; step *= 2) {
+    double high = HOT_STARTS(value)(job, tensor, min(quarter, job.starts - 1)), low = high;
+    for (int step = 1; step < 4; step *= 2) {
+        high = fmax(high, __shfl_xor_sync(ALL, high, step));
+        low = fmin(low, __shfl_xor_sync(ALL, low, step));
+    }
+    relief |= high - low >= job.min_relief * bound;
+    for (unsigned open = __ballot_sync(ALL, quarter == 0 && here && finite && !relief); open; open &= open - 1) {
+        const unsigned whose = __ffs(open) - 1;
+        const double *other = memory.tensor[(threadIdx.x - lane + whose) / 4];
+        high = low = HOT_STARTS(value)(job, other, min(lane, job.starts - 1));
+        for (unsigned s = lane + 32; s < job.starts; s += 32) {
+            const double value = HOT_STARTS(value)(job, other, s);
+            high = fmax(high, value);
+            low = fmin(low, value);
+        }
+        for (int step = 16; step; step /= 2) {
             high = fmax(high, __shfl_xor_sync(ALL, high, step));
             low = fmin(low, __shfl_xor_sync(ALL, low, step));
         }
-        relief |= high - low >= job.min_relief * bound;
+        if (lane == whose)
+            relief = high - low >= job.min_relief * fabs(high);
     }
-    relief |= high - low >= job.min_relief * fabs(high);
     if (quarter == 0 && t < tensors) {
         memory.scale[t] = scale;
         memory.count[t] = 0;
@@ -111,41 +128,58 @@ static __device__ __noinline__ unsigned HOT_STARTS(crowd)(const merge_job &job, 
     return (unsigned)found;
 }
 
-/* Where the starts of each tensor end, every place once, in the order of the starts: a warp takes a tensor. */
+/* Where a lane's EACH starts from base on end; a bit for each that has converged. */
+static __device__ __forceinline__ unsigned HOT_STARTS(fetch)(const merge_job &job, size_t tensor, unsigned base,
+                                                             float x[EACH][3])
+{
+    const unsigned own = base + EACH * (threadIdx.x % 32);
+    const float *from = job.x + 3 * (tensor * job.starts + own);
+    const int32_t *iterations = job.iterations + tensor * job.starts + own;
+    unsigned open = 0;
+    if (job.starts % EACH == 0) { /* then all rows begin at 16 bytes */
+        if (own < job.starts) {
+            const float4 p = ((const float4 *)from)[0], q = ((const float4 *)from)[1], r = ((const float4 *)from)[2];
+            const int4 steps = *(const int4 *)iterations;
+            x[0][0] = p.x, x[0][1] = p.y, x[0][2] = p.z, x[1][0] = p.w, x[1][1] = q.x, x[1][2] = q.y;
+            x[2][0] = q.z, x[2][1] = q.w, x[2][2] = r.x, x[3][0] = r.y, x[3][1] = r.z, x[3][2] = r.w;
+            open = (steps.x >= 0) | (steps.y >= 0) << 1 | (steps.z >= 0) << 2 | (steps.w >= 0) << 3;
+        }
+        return open;
+    }
+#pragma unroll
+    for (unsigned i = 0; i < EACH; i++)
+        if (own + i < job.starts && iterations[i] >= 0) {
+            open |= 1u << i;
+            for (int d = 0; d < 3; d++)
+                x[i][d] = from[3 * i + d];
+        }
+    return open;
+}
+
+/* Where the starts of each tensor end, every place once, in the order of the starts: a warp takes a tensor, and reads
+ * the next one's meanwhile. */
 static __device__ __forceinline__ void HOT_STARTS(gather)(const merge_job &job, HOT_STARTS(memory) &memory,
                                                           size_t first, unsigned tensors)
 {
-    enum { EACH = 4 }; /* starts of a lane, side by side */
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    float next[EACH][3];
+    unsigned next_open = 0;
+    if (warp < tensors && memory.state[warp] == MERGE_LIVE)
+        next_open = HOT_STARTS(fetch)(job, first + warp, 0, next);
     for (unsigned t = warp; t < tensors; t += WARPS) {
+        float x[EACH][3];
+        float *maxima = memory.maxima[t];
+        unsigned open = next_open, count = 0, base = 0;
+#pragma unroll
+        for (unsigned i = 0; i < EACH; i++)
+            for (int d = 0; d < 3; d++)
+                x[i][d] = next[i][d];
+        next_open = 0;
+        if (t + WARPS < tensors && memory.state[t + WARPS] == MERGE_LIVE)
+            next_open = HOT_STARTS(fetch)(job, first + t + WARPS, 0, next);
         if (memory.state[t] != MERGE_LIVE)
             continue;
-        const float *all = job.x + (first + t) * job.starts * 3;
-        const int32_t *iterations = job.iterations + (first + t) * job.starts;
-        float *maxima = memory.maxima[t];
-        unsigned count = 0;
-        for (unsigned base = 0; base < job.starts && count <= ENDS; base += 32 * EACH) {
-            const unsigned own = base + EACH * lane;
-            float x[EACH][3];
-            unsigned open = 0;
-            if (job.starts % EACH == 0) { /* then all rows begin at 16 bytes */
-                if (own < job.starts) {
-                    const float4 *from = (const float4 *)(all + 3 * (size_t)own);
-                    const float4 p = from[0], q = from[1], r = from[2];
-                    const int4 steps = *(const int4 *)(iterations + own);
-                    x[0][0] = p.x, x[0][1] = p.y, x[0][2] = p.z, x[1][0] = p.w, x[1][1] = q.x, x[1][2] = q.y;
-                    x[2][0] = q.z, x[2][1] = q.w, x[2][2] = r.x, x[3][0] = r.y, x[3][1] = r.z, x[3][2] = r.w;
-                    open = (steps.x >= 0) | (steps.y >= 0) << 1 | (steps.z >= 0) << 2 | (steps.w >= 0) << 3;
-                }
-            } else {
-#pragma unroll
-                for (unsigned i = 0; i < EACH; i++)
-                    if (own + i < job.starts && iterations[own + i] >= 0) {
-                        open |= 1u << i;
-                        for (int d = 0; d < 3; d++)
-                            x[i][d] = all[3 * (size_t)(own + i) + d];
-                    }
-            }
+        for (;;) {
             for (unsigned known = 0; known < count; known++) { /* from the starts before these */
                 const float *m = maxima + 4 * known + 1;
 #pragma unroll
@@ -173,9 +207,14 @@ static __device__ __forceinline__ void HOT_STARTS(gather)(const merge_job &job, 
                     maxima[4 * count + 1 + lane] = lane == 0 ? m[0] : lane == 1 ? m[1] : m[2];
             }
             __syncwarp();
+            base += 32 * EACH;
+            if (base >= job.starts || count > ENDS)
+                break;
+            open = HOT_STARTS(fetch)(job, first + t, base, x);
         }
         if (count > ENDS)
-            count = HOT_STARTS(crowd)(job, memory.tensor[t], memory.scale[t], all, iterations, maxima);
+            count = HOT_STARTS(crowd)(job, memory.tensor[t], memory.scale[t], job.x + (first + t) * job.starts * 3,
+                                      job.iterations + (first + t) * job.starts, maxima);
         if (lane == 0)
             memory.count[t] = (unsigned short)count;
     }

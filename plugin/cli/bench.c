@@ -229,7 +229,7 @@ int cli_bench(int argc, char **argv)
         {"seconds", CLI_DOUBLE, &options.seconds, "S", "about how long each row is measured; default 1", .01, 600},
         {"order", CLI_INT, &options.order, "N", "only tensors of this order", 2, 8},
         {"count", CLI_SIZE, &options.count, "N", "how many tensors or voxels; default: the benchmark's own", 1, 1e9},
-        {"starts", CLI_SIZE, &options.starts, "N", "how many starting vectors (sshopm); default 128", 1, 1e6},
+        {"starts", CLI_SIZE, &options.starts, "N", "how many starting vectors (sshopm, directions); default 128", 1, 1e6},
         {"design", CLI_TEXT, &options.design, "NAME",
          "sshopm on a GPU: one design alone: paper, chart, capture or general", 0, 0},
         {"peer", CLI_TEXT, &options.peer, "NAME",

@@ -1,5 +1,5 @@
-/* hotfiber bench directions: all maxima of many forms, by order and kind of tensor, on the CPU (one thread and all) and
- * on the GPU (the kernel alone with its data there, and from host memory). */
+/* hotfiber bench directions: all maxima of many forms, by order and kind of tensor, and by many starts of SS-HOPM, on the
+ * CPU (one thread and all) and on the GPU (the kernels alone with their data there, and from host memory). */
 #include "bench.h"
 
 #include <math.h>
@@ -13,8 +13,9 @@
 enum { TERMS = 45, SAMPLE = 4096 };
 
 typedef struct bench_job {
+    hot_directions_options options;
     int order;
-    size_t count, stride;
+    size_t count, cpu_count, stride; /* cpu_count: of the tensors, on the CPU */
     float *tensors, *directions;
     uint8_t *found;
 } bench_job;
@@ -75,7 +76,7 @@ static void make(int order, tensor_kind kind, size_t item, const int *exponents,
 static hot_status body(hot_context *context, void *user)
 {
     const bench_job *job = user;
-    return hot_directions_f32(context, NULL, job->order, job->count, job->tensors, job->stride, NULL, job->directions,
+    return hot_directions_f32(context, &job->options, job->order, job->count, job->tensors, job->stride, NULL, job->directions,
                               job->found);
 }
 
@@ -95,15 +96,15 @@ static hot_status measure_on(hot_context *context, const bench_options *options,
     return status;
 }
 
-static hot_status run_kind(hot_context *context, const bench_options *options, bench_report *report, tensor_kind kind,
-                           bench_job *job)
+static hot_status run_job(hot_context *context, const bench_options *options, bench_report *report, const char *what,
+                          bench_job *job)
 {
-    const size_t full = job->count, small = full < 1 << 16 ? full : 1 << 16;
+    const size_t full = job->count, small = full < job->cpu_count ? full : job->cpu_count;
     const int threads = hot_context_threads(context), cuda = hot_context_device(context) != HOT_DEVICE_CPU &&
                                                              hot_cuda_count() > 0;
-    char name[64], backend[24];
+    char name[96], backend[24];
     hot_status status = HOT_OK;
-    snprintf(name, sizeof name, "order %d, %s", job->order, kind_names[kind]);
+    snprintf(name, sizeof name, "order %d, %s", job->order, what);
     for (int pass = 0; pass < 2 && status == HOT_OK; pass++) {
         const int with = pass ? threads : 1;
         if (pass && threads == 1)
@@ -120,7 +121,7 @@ static hot_status run_kind(hot_context *context, const bench_options *options, b
         hot_directions_plan plan;
         double milliseconds;
         bench_row *row = bench_add(report, name, "cuda, data there");
-        status = hot_directions_resolve(context, NULL, job->order, full, job->tensors, job->stride, NULL,
+        status = hot_directions_resolve(context, &job->options, job->order, full, job->tensors, job->stride, NULL,
                                         job->directions, job->found, &plan);
         if (status == HOT_OK)
             status = hot_cuda_select(context, hot_context_device_number(context));
@@ -145,11 +146,14 @@ static hot_status run_kind(hot_context *context, const bench_options *options, b
     return status;
 }
 
+static const hot_directions_options defaults = {.size = sizeof defaults, .threshold = -1, .min_angle = -1,
+                                                .min_relief = -1};
+
 static hot_status run(hot_context *context, const bench_options *options, bench_report *report)
 {
     hot_status status = HOT_OK;
     const size_t count = options->count ? options->count : 1 << 20;
-    bench_job job = {.count = count, .stride = TERMS};
+    bench_job job = {.options = defaults, .count = count, .stride = TERMS};
     job.tensors = hot_context_alloc(context, count, TERMS * sizeof *job.tensors);
     job.directions = hot_context_alloc(context, count, 9 * sizeof *job.directions);
     job.found = hot_context_alloc(context, count, 1);
@@ -167,16 +171,32 @@ static hot_status run(hot_context *context, const bench_options *options, bench_
             status = hot_symtensor_multiplicity(order, 3, multiplicity);
         job.order = order;
         job.stride = hot_symtensor_count(order, 3);
-        for (int kind = 0; kind < KINDS && status == HOT_OK; kind++) {
+        /* the kinds, the fibres last; and these by many starts */
+        static const struct {
+            tensor_kind kind;
+            int by_starts;
+            hot_shift shift;
+            const char *shift_name;
+        } jobs[] = {{ISOTROPIC, 0, 0, ""}, {NOISE, 0, 0, ""}, {CROSSINGS, 0, 0, ""},
+                    {CROSSINGS, 1, HOT_SHIFT_NONE, "no shift"}, {CROSSINGS, 1, HOT_SHIFT_ADAPTIVE, "adaptive shift"}};
+        for (size_t j = 0; j < sizeof jobs / sizeof jobs[0] && status == HOT_OK; j++) {
+            const tensor_kind kind = jobs[j].kind;
+            char name[64];
             uint64_t seed = 1;
             /* repeated: what a tensor costs does not depend on it */
             const size_t made = count < SAMPLE ? count : SAMPLE;
             for (size_t i = 0; i < made; i++)
-                make(order, (tensor_kind)kind, i, exponents, multiplicity, &seed, job.tensors + i * job.stride);
+                make(order, kind, i, exponents, multiplicity, &seed, job.tensors + i * job.stride);
             for (size_t i = made; i < count; i++)
                 memcpy(job.tensors + i * job.stride, job.tensors + (i - made) * job.stride, job.stride * sizeof(float));
+            job.options.starts = jobs[j].by_starts ? options->starts ? options->starts : 128 : 0;
+            job.options.shift = jobs[j].shift;
             job.count = count;
-            status = run_kind(context, options, report, (tensor_kind)kind, &job);
+            job.cpu_count = jobs[j].by_starts ? 1 << 12 : 1 << 16;
+            snprintf(name, sizeof name, "%s", kind_names[kind]);
+            if (jobs[j].by_starts)
+                snprintf(name, sizeof name, "%zu starts, %s", job.options.starts, jobs[j].shift_name);
+            status = run_job(context, options, report, name, &job);
         }
     }
 cleanup:
@@ -186,4 +206,4 @@ cleanup:
     return status;
 }
 
-const bench_entry bench_directions = {"directions", "all maxima of order 4, 6 and 8 forms: scan, refine, cluster", run};
+const bench_entry bench_directions = {"directions", "all maxima of order 4, 6 and 8 forms: scan, refine, cluster; by many starts", run};

@@ -145,8 +145,9 @@ static void check_others(void)
 static void check_families(void)
 {
     enum { TENSORS = 300, STARTS = 5 };
-    static float tensors[TENSORS * 15], directions[2][TENSORS * 9], lambda[2][TENSORS * STARTS];
-    uint8_t found[2][TENSORS];
+    static float tensors[TENSORS * 15], directions[2][TENSORS * 9], by_starts[2][TENSORS * 9];
+    static float lambda[2][TENSORS * STARTS];
+    uint8_t found[2][TENSORS], found_by_starts[2][TENSORS];
     double wide[STARTS * 3];
     float starts[STARTS * 3];
     uint64_t seed = 3;
@@ -157,26 +158,36 @@ static void check_families(void)
         starts[i] = (float)wide[i];
     memset(found, 77, sizeof found);
     memset(directions, 0x55, sizeof directions);
+    memset(found_by_starts, 77, sizeof found_by_starts);
+    memset(by_starts, 0x55, sizeof by_starts);
     memset(lambda, 0x55, sizeof lambda);
     const hot_sshopm_options options = {.size = sizeof options, .tolerance = 1e-6};
+    const hot_directions_options many = {.size = sizeof many, .threshold = -1, .min_angle = -1, .min_relief = -1,
+                                         .starts = 64};
     for (int k = 0; k < 2; k++) {
         said log = {0};
         hot_context *context = make(k ? HOT_DEVICE_AUTO : HOT_DEVICE_CPU, k ? 1 : -1, &log);
         CHECK(hot_directions_f32(context, NULL, 4, TENSORS, tensors, 15, NULL, directions[k], found[k]) == HOT_OK, "%s",
               hot_context_message(context));
+        CHECK(hot_directions_f32(context, &many, 4, TENSORS, tensors, 15, NULL, by_starts[k], found_by_starts[k]) ==
+                  HOT_OK, "%s", hot_context_message(context));
         CHECK(hot_sshopm_f32(context, &options, 4, 3, TENSORS, tensors, 15, STARTS, starts, lambda[k], NULL, NULL,
                              NULL) == HOT_OK,
               "%s", hot_context_message(context));
         if (k && hot_cuda_count() == 0)
-            CHECK(log.warnings + log.notes == 1, "%d warnings and %d notes for two calls, the last '%s'", log.warnings,
-                  log.notes, log.last);
+            CHECK(log.warnings + log.notes == 1, "%d warnings and %d notes for three calls, the last '%s'",
+                  log.warnings, log.notes, log.last);
         hot_context_destroy(&context);
     }
     size_t apart = 0;
     for (size_t i = 0; i < TENSORS; i++) {
         CHECK(found[1][i] == found[0][i], "tensor %zu: %d directions, %d on the CPU", i, found[1][i], found[0][i]);
-        for (size_t d = 0; d < 9; d++)
+        CHECK(found_by_starts[1][i] == found_by_starts[0][i], "tensor %zu by starts: %d directions, %d on the CPU", i,
+              found_by_starts[1][i], found_by_starts[0][i]);
+        for (size_t d = 0; d < 9; d++) {
             CHECK_NEAR(directions[1][9 * i + d], directions[0][9 * i + d], 1e-3, "direction of tensor %zu", i);
+            CHECK_NEAR(by_starts[1][9 * i + d], by_starts[0][9 * i + d], 1e-3, "direction of tensor %zu by starts", i);
+        }
         for (size_t s = 0; s < STARTS; s++)
             apart += !(fabsf(lambda[1][i * STARTS + s] - lambda[0][i * STARTS + s]) <= 1e-4f);
     }
