@@ -58,8 +58,8 @@ hot_status hot_directions_cuda_launch(hot_context *context, const hot_directions
  * gives the median time of a run in milliseconds; results are copied back. HOT_ERROR_DEVICE in a build without CUDA. */
 hot_status hot_directions_cuda_time(hot_context *context, const hot_directions_plan *plan, int repeats,
                                     double *milliseconds);
-/* The same by many starts of SS-HOPM, plan->starts > 0, order 4, 6 or 8: on the CPU (with the reference of SS-HOPM where
- * the context asks for that) and on the GPU. */
+/* The same by many starts of SS-HOPM, plan->starts > 0, order 4, 6 or 8: on the CPU (with the reference of SS-HOPM
+ * where the context asks for that) and on the GPU. */
 hot_status hot_directions_starts(hot_context *context, void *plan);
 hot_status hot_directions_starts_cuda(hot_context *context, void *plan); /* in a build with CUDA */
 

@@ -76,7 +76,8 @@ static __device__ __forceinline__ void HOT_STARTS(load)(const merge_job &job, HO
 }
 
 /* All starts of a tensor that ends in more places than there is room for (a ridge as flat as a ring): by one warp, the
- * largest maximum again and again, every start refined each time. Leaves the kept ones in `maxima`, returns how many. */
+ * largest maximum again and again, every start refined each time. Leaves the kept ones in `maxima`, returns how
+ * many. */
 static __device__ __noinline__ unsigned HOT_STARTS(crowd)(const merge_job &job, const double *tensor, double scale,
                                                           const float *x, const int32_t *iterations, float *maxima)
 {
@@ -221,7 +222,8 @@ static __device__ __forceinline__ void HOT_STARTS(gather)(const merge_job &job, 
     __syncthreads();
 }
 
-static __global__ void __launch_bounds__(32 * WARPS, MERGE_RESIDENT) HOT_STARTS(merge_kernel)(const __grid_constant__ merge_job job)
+static __global__ void __launch_bounds__(32 * WARPS, MERGE_RESIDENT)
+    HOT_STARTS(merge_kernel)(const __grid_constant__ merge_job job)
 {
     extern __shared__ __align__(16) unsigned char shared_memory[];
     HOT_STARTS(memory) &memory = *reinterpret_cast<HOT_STARTS(memory) *>(shared_memory);

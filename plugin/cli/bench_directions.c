@@ -1,5 +1,5 @@
-/* hotfiber bench directions: all maxima of many forms, by order and kind of tensor, and by many starts of SS-HOPM, on the
- * CPU (one thread and all) and on the GPU (the kernels alone with their data there, and from host memory). */
+/* hotfiber bench directions: all maxima of many forms, by order and kind of tensor, and by many starts of SS-HOPM, on
+ * the CPU (one thread and all) and on the GPU (the kernels alone with their data there, and from host memory). */
 #include "bench.h"
 
 #include <math.h>
@@ -76,8 +76,8 @@ static void make(int order, tensor_kind kind, size_t item, const int *exponents,
 static hot_status body(hot_context *context, void *user)
 {
     const bench_job *job = user;
-    return hot_directions_f32(context, &job->options, job->order, job->count, job->tensors, job->stride, NULL, job->directions,
-                              job->found);
+    return hot_directions_f32(context, &job->options, job->order, job->count, job->tensors, job->stride, NULL,
+                              job->directions, job->found);
 }
 
 /* The same job on a context of its own: device, which of them (-1: all), and threads. */
@@ -206,4 +206,5 @@ cleanup:
     return status;
 }
 
-const bench_entry bench_directions = {"directions", "all maxima of order 4, 6 and 8 forms: scan, refine, cluster; by many starts", run};
+const bench_entry bench_directions = {
+    "directions", "all maxima of order 4, 6 and 8 forms: scan, refine, cluster; by many starts", run};
