@@ -11,10 +11,19 @@ struct HOT_STARTS(memory) {
     unsigned char state[TENSORS];
 };
 
-static __device__ __forceinline__ double HOT_STARTS(value)(const merge_job &job, const double *tensor, unsigned start)
+/* Functions of their own: what they keep in registers is kept nowhere else. */
+static __device__ __noinline__ double HOT_STARTS(value)(const merge_job &job, const double *tensor, unsigned start)
 {
     const double *x = job.wide + 3 * (size_t)start;
     return HOT_JOIN(HOT_JOIN(hot_form_value_, HOT_ORDER), _f64)(tensor, x[0], x[1], x[2]);
+}
+
+/* Where a start has ended, and the maximum there; of value 0 when there is none that counts. */
+static __device__ __noinline__ float4 HOT_STARTS(refine)(const double *tensor, double scale, float x, float y, float z)
+{
+    double point[3] = {x, y, z}, value;
+    const bool good = HOT_STARTS(settle)(tensor, scale, point, &value) && value > HOT_DIRECTIONS_ZERO * scale;
+    return make_float4((float)point[0], (float)point[1], (float)point[2], good ? (float)value : 0.0f);
 }
 
 /* The block's tensors, and which of them need to be looked at: four threads each. */
@@ -84,17 +93,14 @@ static __device__ __noinline__ unsigned HOT_STARTS(crowd)(const merge_job &job, 
     const unsigned lane = threadIdx.x % 32;
     int found = 0;
     while (found < job.keep) {
-        hot_maximum best = {0, 0, 0, 0};
+        float4 best = make_float4(0, 0, 0, 0);
         unsigned from = ~0u;
         for (unsigned s = lane; s < job.starts; s += 32) {
             if (iterations[s] < 0)
                 continue;
-            double point[3] = {x[3 * (size_t)s], x[3 * (size_t)s + 1], x[3 * (size_t)s + 2]}, value;
-            if (!HOT_STARTS(settle)(tensor, scale, point, &value) || !(value > HOT_DIRECTIONS_ZERO * scale) ||
-                !((float)value > best.value))
-                continue;
-            const hot_maximum m = {(float)value, (float)point[0], (float)point[1], (float)point[2]};
-            bool alone = true;
+            const float *end = x + 3 * (size_t)s;
+            const float4 m = HOT_STARTS(refine)(tensor, scale, end[0], end[1], end[2]);
+            bool alone = m.w > best.w;
             for (int i = 0; i < found && alone; i++) {
                 const float *kept = maxima + 4 * i;
                 const float cosine = m.x * kept[1] + m.y * kept[2] + m.z * kept[3];
@@ -105,7 +111,7 @@ static __device__ __noinline__ unsigned HOT_STARTS(crowd)(const merge_job &job, 
                 from = s;
             }
         }
-        float highest = best.value;
+        float highest = best.w;
         unsigned first = from;
         for (int step = 16; step; step /= 2) {
             const float other = __shfl_xor_sync(ALL, highest, step);
@@ -118,7 +124,7 @@ static __device__ __noinline__ unsigned HOT_STARTS(crowd)(const merge_job &job, 
         if (!(highest > 0) || (found > 0 && highest < job.threshold * maxima[0]))
             break;
         if (from == first) {
-            maxima[4 * found] = best.value;
+            maxima[4 * found] = best.w;
             maxima[4 * found + 1] = best.x;
             maxima[4 * found + 2] = best.y;
             maxima[4 * found + 3] = best.z;
@@ -250,13 +256,11 @@ static __global__ void __launch_bounds__(32 * WARPS, MERGE_RESIDENT)
         for (unsigned step = TENSORS / 2; step; step /= 2)
             t += memory.begin[t + step] <= i ? step : 0;
         float *m = memory.maxima[t] + 4 * (i - memory.begin[t]);
-        double point[3] = {m[1], m[2], m[3]}, value;
-        const bool good = HOT_STARTS(settle)(memory.tensor[t], memory.scale[t], point, &value) &&
-                          value > HOT_DIRECTIONS_ZERO * memory.scale[t];
-        m[0] = good ? (float)value : 0;
-        m[1] = (float)point[0];
-        m[2] = (float)point[1];
-        m[3] = (float)point[2];
+        const float4 refined = HOT_STARTS(refine)(memory.tensor[t], memory.scale[t], m[1], m[2], m[3]);
+        m[0] = refined.w;
+        m[1] = refined.x;
+        m[2] = refined.y;
+        m[3] = refined.z;
     }
     __syncthreads();
     const unsigned t = threadIdx.x;
