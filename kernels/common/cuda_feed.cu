@@ -17,8 +17,9 @@
 
 namespace {
 
-/* lanes: chunks under way on a GPU: coming, computing, going, being filled */
-enum { LANES = 4, DEVICES = 16, CREW = 24 };
+/* lanes: chunks under way on a GPU: coming, computing, going, being filled, and some in reserve (measured: four leave
+ * gaps) */
+enum { LANES = 6, DEVICES = 16, CREW = 24 };
 
 /* One chunk under way: a stream, and memory on both sides. */
 struct lane {

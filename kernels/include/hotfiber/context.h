@@ -1,7 +1,8 @@
 /* The context: device, threads, allocator, messages, progress. Every call takes one.
  *
  * One context is used by one thread at a time; any number of contexts may live side by side. There is no global
- * state. The library never prints, exits or aborts. */
+ * state. The library never prints, exits or aborts. A context that has computed on a GPU keeps buffers there and in
+ * pinned memory, for its next call, until it is destroyed. */
 #ifndef HOTFIBER_CONTEXT_H
 #define HOTFIBER_CONTEXT_H
 

@@ -17,8 +17,10 @@ typedef struct hot_directions_options {
     double min_relief;  /* a form whose (max - min) is below this fraction of |max| is isotropic and has no
                            direction; negative = 1e-4 */
     size_t starts;      /* 0 = scan a half sphere and refine the candidates; > 0 = SS-HOPM from so many starts,
-                           evenly spread over the half sphere */
-    hot_shift shift;    /* with starts: how SS-HOPM is shifted; default HOT_SHIFT_ADAPTIVE */
+                           evenly spread over the half sphere, what has converged refined by Newton's method and
+                           kept where it is a maximum. Fewer than 6 do not tell an isotropic form */
+    hot_shift shift;    /* with starts: how SS-HOPM is shifted; default HOT_SHIFT_ADAPTIVE. HOT_SHIFT_NONE is the
+                           fastest, on a GPU by far */
     double alpha;       /* with HOT_SHIFT_FIXED: the shift, >= 0 */
 } hot_directions_options;
 
