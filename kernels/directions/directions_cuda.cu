@@ -92,7 +92,7 @@ hot_status hot_directions_cuda(hot_context *context, void *job)
     hot_feed feed = {};
     feed.stage = "finding directions";
     feed.count = plan->count;
-    feed.chunk = 1 << 15; /* pinned memory is slow to get: little of it */
+    feed.chunk = plan->count < 1 << 22 ? 1 << 15 : 1 << 16; /* pinned memory is slow to get: little of it */
     feed.in[0] = hot_feed_array{(void *)plan->tensors, plan->stride * sizeof(float), row_values(plan) * sizeof(float)};
     if (plan->skip)
         feed.in[1] = hot_feed_array{(void *)plan->skip, 1, 1};

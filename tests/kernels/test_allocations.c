@@ -1,8 +1,9 @@
-/* The k-th allocation failing, for every k: the eigenvalue kernels and denoising end with HOT_ERROR_MEMORY, leak
- * nothing, and succeed when memory suffices. */
+/* The k-th allocation failing, for every k: the eigenvalue kernels, denoising and directions by many starts end with
+ * HOT_ERROR_MEMORY, leak nothing, and succeed when memory suffices. */
 #include "check.h"
 
 #include <hotfiber/denoise.h>
+#include <hotfiber/directions.h>
 #include <hotfiber/heev.h>
 #include <hotfiber/tridiag.h>
 
@@ -33,7 +34,10 @@ static hot_status call(hot_context *context, int which)
     static float signals[VOXELS * VOLUMES * 2], denoised[VOXELS * VOLUMES * 2], noise[VOXELS];
     const size_t size[3] = {5, 5, 4};
     hot_tridiag_options some = {.size = sizeof some, .range = HOT_TRIDIAG_INDEX, .first = 1, .last = 3};
-    hot_denoise_options denoising = {.size = sizeof denoising, .window = {3, 3, 3}, .is_complex = which == 6};
+    hot_denoise_options denoising = {.size = sizeof denoising, .window = {3, 3, 3}, .is_complex = which == 7};
+    const hot_directions_options by_starts = {.size = sizeof by_starts, .threshold = -1, .min_angle = -1,
+                                              .min_relief = -1, .starts = 7};
+    static float directions[5 * 9];
     uint64_t seed = 1;
     for (size_t k = 0; k < sizeof matrices / sizeof *matrices; k++)
         matrices[k] = check_random_normal(&seed);
@@ -46,13 +50,14 @@ static hot_status call(hot_context *context, int which)
     case 3: return hot_syev_f64(context, NULL, N, 2, matrices, values, NULL, NULL);
     case 4: return hot_denoise_f32(context, &denoising, size, VOLUMES, signals, NULL, denoised, noise);
     case 5: return hot_denoise_f32(context, &denoising, size, VOLUMES, signals, NULL, denoised, NULL);
+    case 6: return hot_directions_f32(context, &by_starts, 4, 5, signals, 15, NULL, directions, NULL);
     default: return hot_denoise_f32(context, &denoising, size, VOLUMES, signals, NULL, denoised, noise);
     }
 }
 
 int main(void)
 {
-    for (int which = 0; which < 7; which++)
+    for (int which = 0; which < 8; which++)
         for (int device = HOT_DEVICE_CPU; device <= HOT_DEVICE_REFERENCE;
              device += HOT_DEVICE_REFERENCE - HOT_DEVICE_CPU) {
             hot_status status = HOT_ERROR_MEMORY;

@@ -1,4 +1,5 @@
 /* The context: defaults, messages, allocation, cancelling. */
+#include <common/context_internal.h>
 #include <hotfiber/context.h>
 
 #include "check.h"
@@ -20,6 +21,14 @@ static void give_back(void *user, void *memory)
 {
     (void)user;
     free(memory);
+}
+
+static int released;
+static void release(hot_context *context, void *kept)
+{
+    CHECK(hot_context_kept(context) == kept, "released with what was kept");
+    hot_context_free(context, kept); /* the context still works */
+    released++;
 }
 
 int main(void)
@@ -45,6 +54,12 @@ int main(void)
     CHECK(context == NULL, "set to NULL");
     hot_context_destroy(&context);
     hot_context_destroy(NULL);
+
+    CHECK(hot_context_create(NULL, &context) == HOT_OK && !hot_context_kept(context), "nothing is kept at first");
+    hot_context_keep(context, hot_context_alloc(context, 1, 8), release);
+    CHECK(hot_context_kept(context) != NULL && released == 0, "kept");
+    hot_context_destroy(&context);
+    CHECK(released == 1, "released %d times", released);
 
     hot_context_options options = {.size = sizeof options, .threads = 3, .progress = stop_at_half};
     CHECK(hot_context_create(&options, &context) == HOT_OK, "with options");
