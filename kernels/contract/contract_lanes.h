@@ -5,6 +5,9 @@
 #include "../common/lanes.h"
 #include "contract_variant.h"
 #include "fem.h"
+#if HOT_LANE_BYTES > 16
+#include "contract_dense.h"
+#endif
 
 /* The register tile: as many sums as the registers hold beside a row of B and a factor. */
 #if defined(__AVX512F__)

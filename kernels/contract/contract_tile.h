@@ -133,6 +133,12 @@ static void TILE(run)(const hot_tile *tile)
         TILE(squares)[n - 2](tile);
         return;
     }
+#if defined(HOT_CONTRACT_DENSE)
+    if (hot_dense_tiles(tile, sizeof(TILE_T) == 8, HOT_LANE_BYTES,
+                           tile->tile_rows < TILE_ROWS ? tile->tile_rows : 0,
+                           tile->tile_vectors < TILE_VECTORS ? tile->tile_vectors : 0))
+        return;
+#endif
     const size_t most_rows = tile->tile_rows > 0 && tile->tile_rows < TILE_ROWS ? (size_t)tile->tile_rows : TILE_ROWS;
     size_t most_vectors = tile->tile_vectors > 0 && tile->tile_vectors < TILE_VECTORS ? (size_t)tile->tile_vectors
                                                                                       : TILE_VECTORS;

@@ -1,7 +1,10 @@
-/* bench_contract_xsmm [--cold] [--f32] [--avx2] [--seconds=S] [--beta=0|1] [M N K ...]: products C = A B + beta C of
- * many small matrices beside libxsmm in one run on one thread; without shapes the squares of 1 to 32 and some
- * rectangles. Calls of the two take turns; the times are the best and the median of each, per product, so that other
- * work on the machine meets both. --cold: 100,000 products, else as many as 1 MiB hold. */
+/* bench_contract_xsmm [--cold] [--f32] [--avx2] [--seconds=S] [--beta=0|1] [--shapes=N] [--seed=N] [--quiet]
+ * [M N K ...]: products C = A B + beta C of many small matrices beside libxsmm in one run on one thread; without
+ * shapes the squares of 1 to 32 and some rectangles. Calls of the two take turns; the times are the best and the median
+ * of each, per product, so that other work on the machine meets both. --cold: 100,000 products, else as many as 1 MiB
+ * hold. --shapes: N shapes drawn instead, of every 10 six with m, n and k in 1 ... 32, two with k up to 128 and two of
+ * finite elements, (p + 1) x q x (p + 1) and q x (p + 1) x (p + 1). The ratios' distribution is printed at the end;
+ * --quiet: that alone and the shapes below .97. */
 #include <libxsmm.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +15,7 @@
 #include <common/cpu.h>
 #include <hotfiber/contract.h>
 
-enum { MOST = 20000 };
+enum { MOST = 20000, MOST_SHAPES = 10000 };
 
 typedef struct job {
     int f64;
@@ -72,7 +75,8 @@ static void *values(size_t count, int f64)
     return made;
 }
 
-static void measure(job *j, int cold, double seconds)
+/* libxsmm's best time over ours, or 0. */
+static double measure(job *j, int cold, int quiet, double seconds)
 {
     static double times[2][MOST];
     const size_t each = j->m * j->k + j->k * j->n + j->m * j->n, bytes = each * (j->f64 ? 8 : 4);
@@ -89,7 +93,7 @@ static void measure(job *j, int cold, double seconds)
         j->s = libxsmm_smmdispatch(m, n, k, NULL, NULL, NULL, &alpha_f, &beta_f, NULL, NULL);
     if (j->f64 ? !j->d : !j->s) {
         printf("  %zu x %zu x %zu: libxsmm makes no kernel\n", j->m, j->n, j->k);
-        return;
+        return 0;
     }
     int count = 0, repeats = 1;
     for (double begin = now(); !cold && now() - begin < 1e-4; repeats++) /* at least 100 us at a time */
@@ -104,14 +108,34 @@ static void measure(job *j, int cold, double seconds)
         }
     for (int who = 0; who < 2; who++)
         qsort(times[who], (size_t)count, sizeof(double), compare);
-    printf("  f%d %2zu x %2zu x %2zu: ours %8.2f ns (median %8.2f), libxsmm %8.2f (%8.2f): ratio %.2f (%.2f)%s\n",
-           j->f64 ? 64 : 32, j->m, j->n, j->k, 1e9 * times[0][0], 1e9 * times[0][count / 2], 1e9 * times[1][0],
-           1e9 * times[1][count / 2], times[1][0] / times[0][0], times[1][count / 2] / times[0][count / 2],
-           times[1][0] < times[0][0] && times[1][count / 2] < times[0][count / 2] ? " <" : "");
+    const double ratio = times[1][0] / times[0][0];
+    if (!quiet || ratio < .97)
+        printf("  f%d %2zu x %2zu x %2zu: ours %8.2f ns (median %8.2f), libxsmm %8.2f (%8.2f): ratio %.2f (%.2f)%s\n",
+               j->f64 ? 64 : 32, j->m, j->n, j->k, 1e9 * times[0][0], 1e9 * times[0][count / 2], 1e9 * times[1][0],
+               1e9 * times[1][count / 2], ratio, times[1][count / 2] / times[0][count / 2],
+               times[1][0] < times[0][0] && times[1][count / 2] < times[0][count / 2] ? " <" : "");
     fflush(stdout);
     free(j->a);
     free(j->b);
     free(j->c);
+    return ratio;
+}
+
+static size_t draw(unsigned *seed, size_t most)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return 1 + (*seed >> 8) % most;
+}
+
+static void draw_shape(unsigned *seed, int number, job *j)
+{
+    j->m = draw(seed, 32), j->n = draw(seed, 32), j->k = draw(seed, number % 10 < 6 ? 32 : 128);
+    if (number % 10 >= 8) {
+        const size_t functions = 1 + draw(seed, 8), points = functions * functions;
+        j->k = functions;
+        j->m = number % 10 == 8 ? functions : points;
+        j->n = number % 10 == 8 ? points : functions;
+    }
 }
 
 int main(int argc, char **argv)
@@ -121,7 +145,9 @@ int main(int argc, char **argv)
                                            {3, 32, 3},  {32, 3, 3},  {1, 16, 16},  {16, 1, 16}};
     hot_context_options settings = {.size = sizeof settings, .threads = 1, .device = HOT_DEVICE_CPU};
     job j = {.f64 = 1, .beta = 1};
-    int cold = 0, avx2 = 0, shapes = 0;
+    static double ratios[MOST_SHAPES];
+    int cold = 0, avx2 = 0, quiet = 0, shapes = 0, count = 0, drawn = 0;
+    unsigned seed = 1;
     double seconds = .05;
     if (hot_context_create(&settings, &j.context) != HOT_OK)
         return 1;
@@ -136,6 +162,12 @@ int main(int argc, char **argv)
             seconds = atof(argv[i] + 10);
         else if (strncmp(argv[i], "--beta=", 7) == 0)
             j.beta = atof(argv[i] + 7);
+        else if (strncmp(argv[i], "--shapes=", 9) == 0)
+            drawn = atoi(argv[i] + 9) < MOST_SHAPES ? atoi(argv[i] + 9) : MOST_SHAPES;
+        else if (strncmp(argv[i], "--seed=", 7) == 0)
+            seed = (unsigned)atoi(argv[i] + 7);
+        else if (strcmp(argv[i], "--quiet") == 0)
+            quiet = 1;
         else
             break;
         shapes = i;
@@ -146,18 +178,31 @@ int main(int argc, char **argv)
         hot_context_set_cpu_limit(j.context, HOT_CPU_AVX2);
     }
     printf("libxsmm %s for %s\n", LIBXSMM_VERSION, libxsmm_get_target_arch());
-    for (int i = shapes + 1; i + 2 < argc; i += 3) {
+    for (int i = 0; i < drawn; i++) {
+        draw_shape(&seed, i, &j);
+        ratios[count++] = measure(&j, cold, quiet, seconds);
+    }
+    const int usual = shapes + 1 >= argc && !drawn;
+    for (int i = shapes + 1; i + 2 < argc && count < MOST_SHAPES; i += 3) {
         j.m = (size_t)atoi(argv[i]), j.n = (size_t)atoi(argv[i + 1]), j.k = (size_t)atoi(argv[i + 2]);
-        measure(&j, cold, seconds);
+        ratios[count++] = measure(&j, cold, quiet, seconds);
     }
-    for (size_t n = 1; n <= 32 && shapes + 1 >= argc; n++) {
+    for (size_t n = 1; n <= 32 && usual; n++) {
         j.m = j.n = j.k = n;
-        measure(&j, cold, seconds);
+        ratios[count++] = measure(&j, cold, quiet, seconds);
     }
-    for (size_t r = 0; r < sizeof rectangles / sizeof rectangles[0] && shapes + 1 >= argc; r++) {
+    for (size_t r = 0; r < sizeof rectangles / sizeof rectangles[0] && usual; r++) {
         j.m = rectangles[r][0], j.n = rectangles[r][1], j.k = rectangles[r][2];
-        measure(&j, cold, seconds);
+        ratios[count++] = measure(&j, cold, quiet, seconds);
     }
+    qsort(ratios, (size_t)count, sizeof(double), compare);
+    int below = 0;
+    while (below < count && ratios[below] < .97)
+        below++;
+    if (count)
+        printf("  %d shapes: libxsmm's time over ours least %.2f, 5 %% %.2f, 10 %% %.2f, median %.2f, most %.2f; %d "
+               "below .97\n", count, ratios[0], ratios[count / 20], ratios[count / 10], ratios[count / 2],
+               ratios[count - 1], below);
     hot_context_destroy(&j.context);
     return 0;
 }

@@ -1,6 +1,7 @@
 /* Contractions: every backend against a loop over all indices in long double that reads the spec for itself, and the
  * mass operators against theirs; and their speed. */
 #include "checker.h"
+#include "walls.h"
 
 #include <common/context_internal.h>
 #include <contract/contract_measure.h>
@@ -16,6 +17,7 @@ typedef struct problem {
     hot_contract_layout layout[3];
     size_t batch, values[3];             /* values of each operand's memory, gaps included */
     double alpha, beta;
+    int walls;                           /* behind each operand lies a page that nobody may touch */
 } problem;
 
 static double get(int f64, const void *array, size_t at)
@@ -152,10 +154,19 @@ static void check_problem(check_run *run, const problem *p, const char *name)
             put(p->f64, values[o], i, o == 2 ? (p->beta == 0 ? NAN : check_random_normal(&run->seed))
                                              : (p->alpha == 0 ? NAN : check_random_normal(&run->seed)));
     }
-    const void *a = check_input(run, values[0], p->values[0] * bytes),
-               *b = check_input(run, values[1], p->values[1] * bytes);
-    void *c = check_output(run, p->values[2] * bytes);
-    memcpy(c, values[2], p->values[2] * bytes);
+    const void *a, *b;
+    void *c;
+    walled walls[3];
+    for (int o = 0; o < 3 && p->walls; o++)
+        walls[o] = wall_up(values[o], p->values[o] * bytes);
+    if (p->walls) {
+        a = walls[0].values, b = walls[1].values, c = walls[2].values;
+    } else {
+        a = check_input(run, values[0], p->values[0] * bytes);
+        b = check_input(run, values[1], p->values[1] * bytes);
+        c = check_output(run, p->values[2] * bytes);
+        memcpy(c, values[2], p->values[2] * bytes);
+    }
     if (check_call(run, call(run->context, p, a, b, c))) {
         unsigned char *written = calloc(p->values[2] + 1, 1);
         problem q = *p;
@@ -169,18 +180,22 @@ static void check_problem(check_run *run, const problem *p, const char *name)
         free(written);
     }
     check_case_end(run);
-    for (int o = 0; o < 3; o++)
+    for (int o = 0; o < 3; o++) {
         free(values[o]);
+        if (p->walls)
+            munmap(walls[o].pages, walls[o].length);
+    }
 }
 
-/* Matrix products; which: bits 1 2 4 transpose A B C, 8 leaves gaps, 16 has the batch as the fastest index. */
+/* Matrix products; which: bits 1 2 4 transpose A B C, 8 leaves gaps, 16 has the batch as the fastest index, 32 has the
+ * page behind each operand forbidden. */
 static void check_matrices(check_run *run, int f64, size_t m, size_t n, size_t k, size_t batch, double alpha,
                            double beta, int which)
 {
     char name[100];
     const size_t sizes[3][2] = {{m, k}, {k, n}, {m, n}};
     static const char *const letters[3] = {"ik", "kj", "ij"};
-    problem p = {.f64 = f64, .batch = batch, .alpha = alpha, .beta = beta};
+    problem p = {.f64 = f64, .batch = batch, .alpha = alpha, .beta = beta, .walls = (which & 32) != 0};
     for (int o = 0; o < 3; o++)
         lay_out(&p, o, sizes[o], letters[o], which & (1 << o) ? "01" : "10", which & 8 ? 3 : 0, which & 16);
     snprintf(name, sizeof name, "%zu x %zu x %zu, layout %d", m, n, k, which);
@@ -218,6 +233,28 @@ static void check_all_matrices(check_run *run, int f64)
     check_matrices(run, f64, 150, 400, 270, 1, .5, 2, 0);
     check_matrices(run, f64, 301, 33, 520, 2, 1, 0, 3);
     check_matrices(run, f64, 145, 385, 257, 1, 1, 1, 24);
+}
+
+/* Rectangles around the edges of every register tile, and nothing read or written past the end of an operand. */
+static void check_rectangles(check_run *run, int f64)
+{
+    static const size_t rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15, 18, 19, 25, 37},
+                        columns[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  11, 12, 13, 15, 16, 17,
+                                     20, 23, 24, 25, 28, 31, 32, 33, 40, 47, 48, 49, 63, 64, 65},
+                        sums[] = {1, 2, 3, 4, 7, 8, 9, 12, 18};
+    enum { ROWS = sizeof rows / sizeof rows[0], COLUMNS = sizeof columns / sizeof columns[0],
+           SUMS = sizeof sums / sizeof sums[0] };
+    const int walls = run->cuda ? 0 : 32;
+    for (size_t i = 0; i < ROWS; i++)
+        for (size_t j = 0; j < COLUMNS; j++) {
+            const double *factor = factors[(2 * i + j) % FACTORS];
+            check_matrices(run, f64, rows[i], columns[j], sums[(i + j) % SUMS], 1 + j % 3, 1, 1, walls);
+            check_matrices(run, f64, rows[i], columns[j], sums[(3 * i + j + 4) % SUMS], 1 + i % 4, factor[0], factor[1],
+                           walls | (i + j) % 2 * 8);
+        }
+    /* More tiles than one program of the CPU's holds. */
+    check_matrices(run, f64, 2000, 5, 3, 2, 1, 1, walls);
+    check_matrices(run, f64, 3, 3001, 4, 2, -.7, 1.3, walls);
 }
 
 static void check_specs(check_run *run, int f64)
@@ -464,6 +501,7 @@ static void check(check_run *run)
 {
     for (int f64 = 0; f64 < 2; f64++) {
         check_all_matrices(run, f64);
+        check_rectangles(run, f64);
         check_specs(run, f64);
         check_all_fem(run, f64);
     }

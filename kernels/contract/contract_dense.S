@@ -1,0 +1,555 @@
+/* Register tiles for products of dense items of any shape, one after another as a program says: contract_dense.h. In
+ * assembly since the compiler keeps moving sums between registers and addresses between registers and stack.
+ *
+ * rdi: the step of the program at hand. r8, r9, r11: bytes from row to row of A, B and C, r10 = 3 r9. In a tile rax and
+ * rbx are a row of B or C and its last vector, rbp counts, and r12 ... r15, rsi, rdx and rcx are every third row of A.
+ * k1, or with AVX2 vector 2, is the lanes of a part. Vectors: a row of B from 0 on, then a factor, and the sums from
+ * `first` on. */
+#if defined(__x86_64__) && defined(__ELF__)
+    .intel_syntax noprefix
+    .altmacro
+    .text
+
+/* hot_dense_step */
+#define STEP_A 8
+#define STEP_B 16
+#define STEP_C 24
+#define STEP_LAST 32
+#define STEP_BYTES 40
+
+/* hot_dense, and on the stack while tiles run */
+#define FOURS 0 /* four steps so many times */
+#define TAIL 8  /* and the bits of what is left */
+#define USUAL 16 /* C += A B; and, one byte on, whether C is read */
+#define ITEMS 24
+#define PROGRAM 32
+#define A_ITEM 40
+#define B_ITEM 48
+#define C_ITEM 56
+#define ALPHA 64
+#define BETA 72
+#define AT_A 80 /* of the item */
+#define AT_B 88
+#define AT_C 96
+#define FRAME 112
+#define JOB_A_ROW 104
+#define JOB_B_ROW 112
+#define JOB_C_ROW 120
+#define JOB_MASK 128
+#define JOB_LANES 136
+
+/* `before` [the u-th row of B from base on] */
+.macro on_b before, base, disp, u
+    .if \u == 0
+        \before [\base + \disp]
+    .elseif \u == 1
+        \before [\base + r9 + \disp]
+    .elseif \u == 2
+        \before [\base + r9 * 2 + \disp]
+    .else
+        \before [\base + r10 + \disp]
+    .endif
+.endm
+
+/* `before` [the third-th of three rows, `stride` apart] `behind` */
+.macro on_third before, base, stride, disp, third, behind
+    .if \third == 0
+        \before [\base + \disp] \behind
+    .elseif \third == 1
+        \before [\base + \stride + \disp] \behind
+    .else
+        \before [\base + \stride * 2 + \disp] \behind
+    .endif
+.endm
+
+.macro load_b fp, x, n, base, disp, u, part
+    .if \part == 0
+        on_b <vmovu\fp \x\n,>, \base, \disp, \u
+    .elseif evex
+        on_b <vmovu\fp \x\n{k1}{z},>, \base, \disp, \u
+    .else
+        on_b <vmaskmov\fp \x\n, \x\()2,>, \base, \disp, \u
+    .endif
+.endm
+
+.macro load_c fp, x, n, base, disp, third, part
+    .if \part == 0
+        on_third <vmovu\fp \x\n,>, \base, r11, \disp, \third
+    .elseif evex
+        on_third <vmovu\fp \x\n{k1}{z},>, \base, r11, \disp, \third
+    .else
+        on_third <vmaskmov\fp \x\n, \x\()2,>, \base, r11, \disp, \third
+    .endif
+.endm
+
+.macro store_c fp, x, n, base, disp, third, part
+    .if \part == 0
+        on_third <vmovu\fp>, \base, r11, \disp, \third, <, \x\n>
+    .elseif evex
+        on_third <vmovu\fp>, \base, r11, \disp, \third, <{k1}, \x\n>
+    .else
+        on_third <vmaskmov\fp>, \base, r11, \disp, \third, <, \x\()2, \x\n>
+    .endif
+.endm
+
+.macro fma fp, x, sum, factor, row
+    vfmadd231\fp \x\sum, \x\factor, \x\row
+.endm
+.macro times fp, x, sum, factor
+    vmul\fp \x\sum, \x\sum, \x\factor
+.endm
+.macro plus fp, x, sum, other
+    vadd\fp \x\sum, \x\sum, \x\other
+.endm
+/* (the narrow name clears the whole register; of the upper sixteen only the wide one exists everywhere) */
+.macro zero n
+    .if \n < 16
+        vxorps xmm\n, xmm\n, xmm\n
+    .else
+        vpxord zmm\n, zmm\n, zmm\n
+    .endif
+.endm
+
+/* A factor to all lanes of vector n. */
+.macro spread fp, x, n, base, disp, third
+    .if (width == 16) && (bytes == 8)
+        on_third <vmovddup \x\n, qword ptr>, \base, r8, \disp, \third
+    .elseif bytes == 8
+        on_third <vbroadcastsd \x\n, qword ptr>, \base, r8, \disp, \third
+    .else
+        on_third <vbroadcastss \x\n, dword ptr>, \base, r8, \disp, \third
+    .endif
+.endm
+
+.macro fma_spread fp, x, n, base, disp, third
+    .if (bytes == 8) && (width == 64)
+        on_third <vfmadd231pd \x\n, \x\()0, qword ptr>, \base, r8, \disp, \third, <{1to8}>
+    .elseif (bytes == 8) && (width == 32)
+        on_third <vfmadd231pd \x\n, \x\()0, qword ptr>, \base, r8, \disp, \third, <{1to4}>
+    .elseif bytes == 8
+        on_third <vfmadd231pd \x\n, \x\()0, qword ptr>, \base, r8, \disp, \third, <{1to2}>
+    .elseif width == 64
+        on_third <vfmadd231ps \x\n, \x\()0, dword ptr>, \base, r8, \disp, \third, <{1to16}>
+    .elseif width == 32
+        on_third <vfmadd231ps \x\n, \x\()0, dword ptr>, \base, r8, \disp, \third, <{1to8}>
+    .else
+        on_third <vfmadd231ps \x\n, \x\()0, dword ptr>, \base, r8, \disp, \third, <{1to4}>
+    .endif
+.endm
+
+/* One row of the tile in step u: row r of A. */
+.macro row_step fp, x, base, r, u
+    .if evex && (vectors == 1)
+        fma_spread \fp, \x, %(set + \r), \base, %(\u * bytes), %(\r % 3)
+    .else
+        spread \fp, \x, %(factor), \base, %(\u * bytes), %(\r % 3)
+        vector = 0
+        .rept vectors
+            fma \fp, \x, %(set + \r * vectors + vector), %(factor), %(vector)
+            vector = vector + 1
+        .endr
+    .endif
+.endm
+
+/* Step u: a row of B, all of it to every row of the tile. */
+.macro step fp, x, u, part
+    vector = 0
+    .rept vectors
+        .if (vector > 0) && (vector == vectors - 1)
+            load_b \fp, \x, %(vector), rbx, 0, \u, \part
+        .else
+            load_b \fp, \x, %(vector), rax, %(vector * width), \u, \part
+        .endif
+        vector = vector + 1
+    .endr
+    row = 0
+    .rept rows
+        .if row < 3
+            row_step \fp, \x, r12, %(row), \u
+        .elseif row < 6
+            row_step \fp, \x, r13, %(row), \u
+        .elseif row < 9
+            row_step \fp, \x, r14, %(row), \u
+        .elseif row < 12
+            row_step \fp, \x, r15, %(row), \u
+        .elseif row < 15
+            row_step \fp, \x, rsi, %(row), \u
+        .else
+            row_step \fp, \x, rdx, %(row), \u
+        .endif
+        row = row + 1
+    .endr
+.endm
+
+/* rax and rbx to the first row of C */
+.macro to_c
+    mov rax, [rdi + STEP_C]
+    add rax, [rsp + AT_C]
+    .if vectors > 1
+        mov rbx, [rdi + STEP_LAST]
+        add rbx, rax
+    .endif
+.endm
+
+/* All of C: what = 0 loads it into the sums, 1 adds beta (vector `factor`) times it, 2 adds it, 3 stores them. */
+.macro meet_vector fp, x, sum, base, disp, third, part, what
+    .if \what == 0
+        load_c \fp, \x, \sum, \base, \disp, \third, \part
+    .elseif \what == 3
+        store_c \fp, \x, \sum, \base, \disp, \third, \part
+    .else
+        load_c \fp, \x, 0, \base, \disp, \third, \part
+        .if \what == 1
+            fma \fp, \x, \sum, %(factor), 0
+        .else
+            plus \fp, \x, \sum, 0
+        .endif
+    .endif
+.endm
+.macro meet fp, x, part, what
+    row = 0
+    .rept rows
+        vector = 0
+        .rept vectors
+            .if (vector > 0) && (vector == vectors - 1)
+                meet_vector \fp, \x, %(first + row * vectors + vector), rbx, 0, %(row % 3), \part, \what
+            .else
+                meet_vector \fp, \x, %(first + row * vectors + vector), rax, %(vector * width), %(row % 3), \part, \what
+            .endif
+            vector = vector + 1
+        .endr
+        .if (row % 3 == 2) && (row < rows - 1)
+            lea rax, [rax + r11 * 2]
+            add rax, r11
+            .if vectors > 1
+                lea rbx, [rbx + r11 * 2]
+                add rbx, r11
+            .endif
+        .endif
+        row = row + 1
+    .endr
+.endm
+
+.macro on steps
+    add r12, \steps * bytes
+    .if rows > 3
+        add r13, \steps * bytes
+    .endif
+    .if rows > 6
+        add r14, \steps * bytes
+    .endif
+    .if rows > 9
+        add r15, \steps * bytes
+    .endif
+    .if rows > 12
+        add rsi, \steps * bytes
+    .endif
+    .if rows > 15
+        add rdx, \steps * bytes
+    .endif
+    .if \steps == 1
+        add rax, r9
+        .if vectors > 1
+            add rbx, r9
+        .endif
+    .else
+        lea rax, [rax + r9 * \steps]
+        .if vectors > 1
+            lea rbx, [rbx + r9 * \steps]
+        .endif
+    .endif
+.endm
+
+.macro alone fp, x, n, disp
+    .if (width == 16) && (bytes == 8)
+        vmovddup \x\n, qword ptr [rsp + \disp]
+    .elseif bytes == 8
+        vbroadcastsd \x\n, qword ptr [rsp + \disp]
+    .else
+        vbroadcastss \x\n, dword ptr [rsp + \disp]
+    .endif
+.endm
+
+/* A tile. sets: so many sums of each value, or the multiplications would wait for one another. */
+.macro tile name, fp, x, n_rows, n_vectors, part, sets
+    .p2align 5
+\name:
+    rows = \n_rows
+    vectors = \n_vectors
+    factor = vectors
+    .if evex
+        first = vectors + 1
+    .elseif vectors == 1
+        first = 3
+        factor = 1
+    .else
+        first = vectors + 1
+    .endif
+    sums = rows * vectors
+    .if \part == 0
+        cmp byte ptr [rsp + USUAL], 0
+        je 1f
+        to_c
+        meet \fp, \x, \part, 0
+        jmp 2f
+1:
+    .endif
+    number = 0
+    .rept sums
+        zero %(first + number)
+        number = number + 1
+    .endr
+2:
+    number = sums
+    .rept sums * (\sets - 1)
+        zero %(first + number)
+        number = number + 1
+    .endr
+    mov r12, [rdi + STEP_A]
+    mov rax, [rdi + STEP_B]
+    add r12, [rsp + AT_A]
+    add rax, [rsp + AT_B]
+    .if rows > 3
+        lea r13, [r12 + r8 * 2]
+        add r13, r8
+    .endif
+    .if rows > 6
+        lea r14, [r13 + r8 * 2]
+        add r14, r8
+    .endif
+    .if rows > 9
+        lea r15, [r14 + r8 * 2]
+        add r15, r8
+    .endif
+    .if rows > 12
+        lea rsi, [r15 + r8 * 2]
+        add rsi, r8
+    .endif
+    .if rows > 15
+        lea rdx, [rsi + r8 * 2]
+        add rdx, r8
+    .endif
+    .if vectors > 1
+        mov rbx, [rdi + STEP_LAST]
+        add rbx, rax
+    .endif
+    mov rbp, [rsp + FOURS]
+    test rbp, rbp
+    jz 4f
+3:
+    ahead = 0
+    .rept 4
+        set = first + (ahead % \sets) * sums
+        step \fp, \x, %(ahead), \part
+        ahead = ahead + 1
+    .endr
+    on 4
+    dec rbp
+    jnz 3b
+    number = sums
+    .rept sums * (\sets - 1)
+        plus \fp, \x, %(first + (number % sums)), %(first + number)
+        number = number + 1
+    .endr
+4:
+    set = first
+    test byte ptr [rsp + TAIL], 2
+    jz 5f
+    step \fp, \x, 0, \part
+    step \fp, \x, 1, \part
+    on 2
+5:
+    test byte ptr [rsp + TAIL], 1
+    jz 6f
+    step \fp, \x, 0, \part
+6:
+    to_c
+    cmp byte ptr [rsp + USUAL], 0
+    je 8f
+    .if \part
+        meet \fp, \x, \part, 2
+        .if rows > 3
+            to_c
+        .endif
+    .endif
+7:
+    meet \fp, \x, \part, 3
+    add rdi, STEP_BYTES
+    jmp [rdi]
+8:
+    alone \fp, \x, %(factor), ALPHA
+    number = 0
+    .rept sums
+        times \fp, \x, %(first + number), %(factor)
+        number = number + 1
+    .endr
+    alone \fp, \x, %(factor), BETA
+    cmp byte ptr [rsp + USUAL + 1], 0
+    je 7b
+    meet \fp, \x, \part, 1
+    .if rows > 3
+        to_c
+    .endif
+    jmp 7b
+.endm
+
+/* The address of a tile in the table. */
+.macro entry name
+    .section .data.rel.ro, "aw"
+    .quad \name
+    .text
+.endm
+
+.macro one_tile name, fp, x, part, sets, n_rows, n_vectors
+    tile \name, \fp, \x, \n_rows, \n_vectors, \part, \sets
+    entry \name
+.endm
+
+.macro named type, fp, x, isa, part, sets, n_rows, n_vectors
+    one_tile .L\isa\()_\type\()_\x\()_\part\()_\sets\()_\n_rows\()_\n_vectors, \fp, \x, \part, \sets, \n_rows, \n_vectors
+.endm
+
+.macro heights type, fp, x, isa, part, sets, n_vectors, most
+    height = 1
+    .rept \most
+        named \type, \fp, \x, \isa, \part, \sets, %(height), \n_vectors
+        height = height + 1
+    .endr
+.endm
+
+/* Starts a program: rdi = its hot_dense. */
+.macro begin isa
+    .globl hot_contract_dense_run_\isa
+    .hidden hot_contract_dense_run_\isa
+    .type hot_contract_dense_run_\isa, @function
+    .p2align 4
+hot_contract_dense_run_\isa:
+    .cfi_startproc
+    push rbx
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbx, -16
+    push rbp
+    .cfi_def_cfa_offset 24
+    .cfi_offset rbp, -24
+    push r12
+    .cfi_def_cfa_offset 32
+    .cfi_offset r12, -32
+    push r13
+    .cfi_def_cfa_offset 40
+    .cfi_offset r13, -40
+    push r14
+    .cfi_def_cfa_offset 48
+    .cfi_offset r14, -48
+    push r15
+    .cfi_def_cfa_offset 56
+    .cfi_offset r15, -56
+    sub rsp, FRAME
+    .cfi_def_cfa_offset 56 + FRAME
+    number = 0
+    .rept FRAME / 16
+        vmovups xmm0, [rdi + number]
+        vmovups [rsp + number], xmm0
+        number = number + 16
+    .endr
+    mov r8, [rdi + JOB_A_ROW]
+    mov r9, [rdi + JOB_B_ROW]
+    mov r11, [rdi + JOB_C_ROW]
+    lea r10, [r9 + r9 * 2]
+    .if evex
+        mov eax, [rdi + JOB_MASK]
+        kmovw k1, eax
+    .else
+        mov rax, [rdi + JOB_LANES]
+        vmovups ymm2, [rax]
+    .endif
+    mov rdi, [rsp + PROGRAM]
+    jmp [rdi]
+/* The end of every program: the next item. */
+.Lnext_\isa:
+    mov rax, [rsp + A_ITEM]
+    mov rbx, [rsp + B_ITEM]
+    mov rbp, [rsp + C_ITEM]
+    add [rsp + AT_A], rax
+    add [rsp + AT_B], rbx
+    add [rsp + AT_C], rbp
+    mov rdi, [rsp + PROGRAM]
+    dec qword ptr [rsp + ITEMS]
+    jz 1f
+    jmp [rdi]
+1:
+    add rsp, FRAME
+    .cfi_def_cfa_offset 56
+    pop r15
+    pop r14
+    pop r13
+    pop r12
+    pop rbp
+    pop rbx
+    .cfi_def_cfa_offset 8
+    vzeroupper
+    ret
+    .cfi_endproc
+    .size hot_contract_dense_run_\isa, . - hot_contract_dense_run_\isa
+    .section .data.rel.ro, "aw"
+    .globl hot_contract_dense_tiles_\isa
+    .hidden hot_contract_dense_tiles_\isa
+    .p2align 4
+hot_contract_dense_tiles_\isa:
+    .quad .Lnext_\isa
+    .text
+.endm
+
+/* In the order of hot_dense_tiles. */
+.macro narrow type, fp, x, isa, most_1, most_split
+    heights \type, \fp, \x, \isa, 0, 1, 1, \most_1
+    heights \type, \fp, \x, \isa, 1, 1, 1, \most_1
+    heights \type, \fp, \x, \isa, 0, 2, 1, \most_split
+    heights \type, \fp, \x, \isa, 1, 2, 1, \most_split
+.endm
+.macro wide type, fp, x, isa, most_2, most_3, most_4
+    heights \type, \fp, \x, \isa, 0, 1, 2, \most_2
+    heights \type, \fp, \x, \isa, 0, 1, 3, \most_3
+    .if \most_4
+        heights \type, \fp, \x, \isa, 0, 1, 4, \most_4
+    .endif
+    heights \type, \fp, \x, \isa, 0, 2, 2, 3
+    heights \type, \fp, \x, \isa, 0, 2, 3, 2
+.endm
+
+evex = 1
+begin avx512
+bytes = 8
+width = 16
+narrow f64, pd, xmm, avx512, 18, 7
+width = 32
+narrow f64, pd, ymm, avx512, 18, 7
+width = 64
+narrow f64, pd, zmm, avx512, 18, 7
+wide f64, pd, zmm, avx512, 14, 9, 6
+bytes = 4
+width = 16
+narrow f32, ps, xmm, avx512, 18, 7
+width = 32
+narrow f32, ps, ymm, avx512, 18, 7
+width = 64
+narrow f32, ps, zmm, avx512, 18, 7
+wide f32, ps, zmm, avx512, 14, 9, 6
+
+evex = 0
+begin avx2
+bytes = 8
+width = 16
+narrow f64, pd, xmm, avx2, 12, 6
+width = 32
+narrow f64, pd, ymm, avx2, 12, 6
+wide f64, pd, ymm, avx2, 6, 4, 0
+bytes = 4
+width = 16
+narrow f32, ps, xmm, avx2, 12, 6
+width = 32
+narrow f32, ps, ymm, avx2, 12, 6
+wide f32, ps, ymm, avx2, 6, 4, 0
+#endif
+#if defined(__ELF__)
+    .section .note.GNU-stack, "", @progbits
+#endif

@@ -1,0 +1,126 @@
+/* See contract_dense.h. */
+#include "contract_dense.h"
+
+#if defined(HOT_CONTRACT_DENSE)
+#include <stdint.h>
+
+#include "../common/portable.h"
+
+enum {
+    MOST_STEPS = 96, /* a program's: larger items are better packed */
+    SPLIT_SUMS = 8   /* from so many on two sums of each value are worth adding in the end */
+};
+
+/* contract_dense.S: the end of a program, then tiles by height, for each type (double first): for each width from 16
+ * bytes on those of one vector (whole, part, split whole, split part), then those of 2, 3, 4 vectors and the split ones
+ * of 2 and 3. */
+typedef struct layout {
+    const void *const *tiles;
+    void (*run)(const hot_dense *job);
+    unsigned char widths, vectors;
+    unsigned char most[4], split[4]; /* rows of a tile by its vectors */
+} layout;
+
+extern const void *const hot_contract_dense_tiles_avx2[], *const hot_contract_dense_tiles_avx512[];
+void hot_contract_dense_run_avx2(const hot_dense *job);
+void hot_contract_dense_run_avx512(const hot_dense *job);
+
+static const layout layouts[2] = {
+    {hot_contract_dense_tiles_avx2, hot_contract_dense_run_avx2, 2, 3, {12, 6, 4, 0}, {6, 3, 2, 0}},
+    {hot_contract_dense_tiles_avx512, hot_contract_dense_run_avx512, 3, 4, {18, 14, 9, 6}, {7, 3, 2, 0}},
+};
+
+/* Masks of n 4-byte lanes start n before the zeros. */
+static const int32_t lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+
+static const void *tile_code(const layout *at, int f64, int width, int part, size_t rows, size_t vectors, int split)
+{
+    const size_t narrow = 2u * (at->most[0] + at->split[0]);
+    size_t index = 1 + (size_t)width * narrow;
+    if (!f64) {
+        index += at->widths * narrow;
+        for (int v = 1; v < 4; v++)
+            index += (size_t)at->most[v] + at->split[v];
+    }
+    if (vectors == 1) {
+        index += split ? 2u * at->most[0] + (part ? at->split[0] : 0) : part ? at->most[0] : 0;
+    } else {
+        index += (at->widths - (size_t)width) * narrow;
+        for (size_t v = 1; v < (split ? 4 : vectors - 1); v++)
+            index += at->most[v];
+        for (size_t v = 1; split && v < vectors - 1; v++)
+            index += at->split[v];
+    }
+    return at->tiles[index + rows - 1];
+}
+
+/* The program of a tile: strips of nearly equal width, each in tiles of two nearly equal heights. Returns its length,
+ * 0: too long. */
+static size_t plan(const layout *at, const hot_tile *tile, int f64, size_t most_rows, size_t most_vectors,
+                   hot_dense *job, hot_dense_step *program)
+{
+    const size_t bytes = f64 ? 8 : 4, per_vector = at == &layouts[0] ? 32 / bytes : 64 / bytes;
+    const size_t total = (tile->columns + per_vector - 1) / per_vector,
+                 across = (total + most_vectors - 1) / most_vectors;
+    size_t count = 0, done = 0;
+    for (size_t strip = 0; strip < across; strip++) {
+        const size_t vectors = (total - done + across - strip - 1) / (across - strip), column = done * per_vector;
+        const size_t columns = strip + 1 < across ? vectors * per_vector : tile->columns - column;
+        const size_t row_bytes = columns * bytes;
+        const int width = row_bytes <= 16 ? 0 : row_bytes <= 32 ? 1 : at->widths - 1,
+                  part = vectors == 1 && row_bytes != (size_t)16 << width;
+        const size_t limit = at->most[vectors - 1], most = most_rows && most_rows < limit ? most_rows : limit;
+        const size_t down = (tile->rows + most - 1) / most;
+        if (part) {
+            job->mask = ((size_t)1 << columns) - 1;
+            job->lanes = lanes + 8 - row_bytes / 4;
+        }
+        if (down > MOST_STEPS - count)
+            return 0;
+        for (size_t t = 0, row = 0, rows; t < down; t++, row += rows) {
+            rows = (tile->rows - row + down - t - 1) / (down - t);
+            program[count++] = (hot_dense_step){
+                tile_code(at, f64, width, part, rows, vectors,
+                          tile->sums >= SPLIT_SUMS && rows <= at->split[vectors - 1]),
+                row * job->a_row, column * bytes, row * job->c_row + column * bytes,
+                vectors > 1 ? row_bytes - per_vector * bytes : 0};
+        }
+        done += vectors;
+    }
+    program[count].code = at->tiles[0];
+    return count;
+}
+
+int hot_dense_tiles(const hot_tile *tile, int f64, int bytes, int most_rows, int most_vectors)
+{
+    const layout *at = &layouts[bytes == 64];
+    const size_t value = f64 ? sizeof(double) : sizeof(float);
+    hot_dense_step program[MOST_STEPS + 1];
+    hot_dense job = {.fours = tile->sums / 4, .tail = tile->sums % 4, .usual = tile->alpha == 1 && tile->beta == 1,
+                     .reads = tile->beta != 0, .items = tile->items, .program = program,
+                     .a_item = tile->a_item * value, .b_item = tile->b_item * value, .c_item = tile->c_item * value,
+                     .a = tile->a, .b = tile->b, .c = tile->c, .a_row = tile->a_row * value,
+                     .b_row = tile->b_sum * value, .c_row = tile->c_row * value, .lanes = lanes};
+    if (tile->a_panel || tile->b_panel || (tile->a_sum != 1 && tile->sums > 1))
+        return 0;
+    if (!tile->rows || !tile->columns || !tile->items)
+        return 1;
+    if (f64)
+        job.alpha.f64 = tile->alpha, job.beta.f64 = tile->beta;
+    else
+        job.alpha.f32 = (float)tile->alpha, job.beta.f32 = (float)tile->beta;
+    if (!plan(at, tile, f64, (size_t)most_rows,
+              most_vectors > 0 && most_vectors < at->vectors ? (size_t)most_vectors : at->vectors, &job, program))
+        return 0;
+    at->run(&job);
+    return 1;
+}
+
+_Static_assert(offsetof(hot_dense, usual) == 16 && offsetof(hot_dense, reads) == 17 &&
+                   offsetof(hot_dense, alpha) == 64 && offsetof(hot_dense, a) == 80 &&
+                   offsetof(hot_dense, a_row) == 104 && offsetof(hot_dense, lanes) == 136 &&
+                   offsetof(hot_dense_step, last) == 32 && sizeof(hot_dense_step) == 40,
+               "contract_dense.S knows where these lie");
+#else
+typedef int hot_contract_has_no_dense_tiles; /* a file of C is not empty */
+#endif
