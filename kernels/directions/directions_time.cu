@@ -21,8 +21,8 @@ struct resident {
     void *memory[5];
 };
 
-/* SS-HOPM from many starts in pieces of so many, as the backend on host arrays takes it. */
-enum { PIECE_PAIRS = 1 << 22 };
+/* SS-HOPM from many starts in pieces of so many: enough for the wait for each piece's slowest starts not to show. */
+enum { PIECE_PAIRS = 1 << 26 };
 
 hot_status get(hot_context *context, resident *there, int which, size_t bytes, void **to)
 {

@@ -66,7 +66,7 @@ static double time_shares(check_run *run, const hot_directions_options *options,
         if (hot_context_create(&settings, &context) == HOT_OK && hot_cuda_select(context, g) == HOT_OK &&
             hot_directions_resolve(context, options, order, share, tensors + from * stride, stride, NULL,
                                    directions + from * 9, found + from, &plan) == HOT_OK)
-            hot_directions_cuda_time(context, &plan, 5, &milliseconds);
+            hot_directions_cuda_time(context, &plan, 3, &milliseconds);
         hot_context_destroy(&context);
         longest = fmax(longest, 1e-3 * milliseconds);
     }
