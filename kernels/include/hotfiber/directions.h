@@ -19,8 +19,8 @@ typedef struct hot_directions_options {
     size_t starts;      /* 0 = scan a half sphere and refine the candidates; > 0 = SS-HOPM from so many starts,
                            evenly spread over the half sphere, what has converged refined by Newton's method and
                            kept where it is a maximum. Fewer than 6 do not tell an isotropic form */
-    hot_shift shift;    /* with starts: how SS-HOPM is shifted; default HOT_SHIFT_ADAPTIVE. HOT_SHIFT_NONE is the
-                           fastest, on a GPU by far */
+    hot_shift shift;    /* with starts: how SS-HOPM is shifted; default HOT_SHIFT_ADAPTIVE. HOT_SHIFT_NONE is faster,
+                           on a GPU by far, but of noisy tensors it misses maxima: no start goes there */
     double alpha;       /* with HOT_SHIFT_FIXED: the shift, >= 0 */
 } hot_directions_options;
 
