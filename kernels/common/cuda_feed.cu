@@ -1,11 +1,13 @@
 /* See cuda_feed.h. A crew of CPU threads serves each GPU: copies between the caller's memory, which the GPU's copy
  * engine reads slowly and only with the CPU's help, and pinned memory are what takes longest, and one thread alone is
- * slower than the bus. The crew's leader waits for the GPU and gives it work while the others copy. */
+ * slower than the bus. The crew's leader gives work to the GPU and sees when it is done; the others copy, piece by
+ * piece, and nobody waits for one who is held up but who needs his piece. */
 #include <algorithm>
 #include <atomic>
 #include <cuda_runtime.h>
 #include <sched.h>
 #include <string.h>
+#include <time.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -20,6 +22,7 @@ namespace {
 /* lanes: chunks under way on a GPU: coming, computing, going, being filled, and some in reserve (measured: four leave
  * gaps) */
 enum { LANES = 6, DEVICES = 16, CREW = 24 };
+constexpr size_t PIECE = 1 << 16; /* bytes that a thread copies at a time */
 
 /* One chunk under way: a stream, and memory on both sides. */
 struct lane {
@@ -34,18 +37,23 @@ struct kept_lanes {
     lane lanes[DEVICES][LANES];
 };
 
+/* What is to be copied for a lane: results of a chunk out of it, then another chunk into it; in pieces, which whoever is
+ * free takes. */
+struct task {
+    size_t out_first, out_count, in_first, in_count;
+    unsigned pieces;
+    std::atomic<unsigned> left, done; /* pieces that nobody has taken; pieces that have been copied */
+};
+
 struct crew {
     int device, size;
     hot_context *context;
     void *own;
     lane *lanes;
     hot_status status;
-    /* what is copied between two meetings: out of a lane, and a chunk into it */
-    lane *at;
-    size_t out_first, out_count, in_first, in_count;
-    int finished;
-    std::atomic<int> arrived;
-    std::atomic<unsigned> round;
+    task tasks[LANES];             /* task n is at n % LANES */
+    std::atomic<size_t> published; /* how many tasks there have been */
+    std::atomic<int> finished, gone;
 };
 
 struct job {
@@ -78,18 +86,20 @@ void lay_out(job *job)
     }
 }
 
-/* All threads of a crew meet here. */
-void meet(crew *self)
+/* A moment's rest for who has looked so often and found nothing to do: the longer, the longer there was nothing. */
+void rest(int looks)
 {
-    const unsigned round = self->round.load(std::memory_order_acquire);
-    if (self->arrived.fetch_add(1, std::memory_order_acq_rel) == self->size - 1) {
-        self->arrived.store(0, std::memory_order_relaxed);
-        self->round.fetch_add(1, std::memory_order_release);
-        return;
+    const timespec moment = {0, 20000};
+    if (looks < 500) {
+#if defined(__x86_64__)
+        for (int i = 0; i < (looks < 50 ? 1 : 10); i++)
+            __builtin_ia32_pause();
+#endif
+    } else if (looks < 600) {
+        sched_yield();
+    } else {
+        nanosleep(&moment, NULL);
     }
-    for (int spins = 0; self->round.load(std::memory_order_acquire) == round; spins++)
-        if (spins > 2000)
-            sched_yield();
 }
 
 size_t bytes_of(const hot_feed *feed, const hot_feed_array *array, size_t first, size_t count)
@@ -97,26 +107,53 @@ size_t bytes_of(const hot_feed *feed, const hot_feed_array *array, size_t first,
     return first + count == feed->count ? (count - 1) * array->row + array->last : count * array->row;
 }
 
-/* Share `number` of `shares` of what is to be copied now. */
-void copy(const job *job, const crew *self, size_t number, size_t shares)
+/* The bytes of a task that an array has a part in. */
+size_t bytes_of_task(const job *job, const task *task, int out, int which)
 {
-    const hot_feed *feed = job->feed;
-    for (int k = 0; k < HOT_FEED_ARRAYS; k++) {
-        if (self->out_count && feed->out[k].host && feed->out[k].row) {
-            const size_t bytes = bytes_of(feed, &feed->out[k], self->out_first, self->out_count);
-            const size_t begin = bytes * number / shares, end = bytes * (number + 1) / shares;
-            memcpy((char *)feed->out[k].host + self->out_first * feed->out[k].row + begin,
-                   self->at->host + job->out[k] + begin, end - begin);
+    const hot_feed_array *array = out ? &job->feed->out[which] : &job->feed->in[which];
+    const size_t count = out ? task->out_count : task->in_count;
+    return count && array->host && array->row
+               ? bytes_of(job->feed, array, out ? task->out_first : task->in_first, count)
+               : 0;
+}
+
+/* Copies one piece: bytes number * PIECE ... of all arrays, one after the other, the outputs first. */
+void copy(const job *job, const lane *lane, const task *task, size_t number)
+{
+    size_t skip = number * PIECE, left = PIECE;
+    for (int k = 0; k < 2 * HOT_FEED_ARRAYS && left; k++) {
+        const int out = k < HOT_FEED_ARRAYS, which = k % HOT_FEED_ARRAYS;
+        const size_t bytes = bytes_of_task(job, task, out, which);
+        if (skip >= bytes) {
+            skip -= bytes;
+            continue;
         }
+        const size_t here = std::min(bytes - skip, left);
+        const hot_feed_array *array = out ? &job->feed->out[which] : &job->feed->in[which];
+        char *host = (char *)array->host + (out ? task->out_first : task->in_first) * array->row + skip;
+        unsigned char *pinned = lane->host + (out ? job->out : job->in)[which] + skip;
+        if (out)
+            memcpy(host, pinned, here);
+        else
+            memcpy(pinned, host, here);
+        left -= here;
+        skip = 0;
     }
-    for (int k = 0; k < HOT_FEED_ARRAYS; k++) {
-        if (self->in_count && feed->in[k].host && feed->in[k].row) {
-            const size_t bytes = bytes_of(feed, &feed->in[k], self->in_first, self->in_count);
-            const size_t begin = bytes * number / shares, end = bytes * (number + 1) / shares;
-            memcpy(self->at->host + job->in[k] + begin,
-                   (const char *)feed->in[k].host + self->in_first * feed->in[k].row + begin, end - begin);
-        }
-    }
+}
+
+/* Takes a piece of task n and copies it; 0 when nothing is left of it. A task that has taken its place meanwhile is as
+ * good. */
+int copy_some(const job *job, crew *self, size_t n)
+{
+    task *task = &self->tasks[n % LANES];
+    unsigned left = task->left.load(std::memory_order_acquire);
+    while (left && !task->left.compare_exchange_weak(left, left - 1, std::memory_order_acq_rel))
+        ;
+    if (!left)
+        return 0;
+    copy(job, &self->lanes[n % LANES], task, left - 1);
+    task->done.fetch_add(1, std::memory_order_release);
+    return 1;
 }
 
 /* Waits for what a lane has under way, and gives back what it has. */
@@ -211,60 +248,102 @@ hot_status submit(const job *job, crew *self, lane *lane)
     return hot_cuda_status(self->context, error, "copying results back");
 }
 
+/* The next task of a crew, for a lane that the GPU has done with: out with its chunk, in with another. */
+void publish(job *job, crew *self)
+{
+    const hot_feed *feed = job->feed;
+    const size_t n = self->published.load(std::memory_order_relaxed), chunk = job->next.fetch_add(1);
+    lane *lane = &self->lanes[n % LANES];
+    task *task = &self->tasks[n % LANES];
+    task->out_first = lane->first;
+    task->out_count = lane->count;
+    task->in_first = chunk * feed->chunk;
+    task->in_count = chunk < job->chunks ? std::min(feed->chunk, feed->count - task->in_first) : 0;
+    size_t bytes = 0;
+    for (int k = 0; k < 2 * HOT_FEED_ARRAYS; k++)
+        bytes += bytes_of_task(job, task, k < HOT_FEED_ARRAYS, k % HOT_FEED_ARRAYS);
+    task->pieces = (unsigned)((bytes + PIECE - 1) / PIECE);
+    task->done.store(0, std::memory_order_relaxed);
+    task->left.store(task->pieces, std::memory_order_release);
+    self->published.store(n + 1, std::memory_order_release);
+}
+
+/* After a task's last piece. */
+void complete(job *job, crew *self, size_t n)
+{
+    const task *task = &self->tasks[n % LANES];
+    lane *lane = &self->lanes[n % LANES];
+    if (task->out_count)
+        job->done++;
+    lane->first = task->in_first;
+    lane->count = task->in_count;
+    if (lane->count)
+        self->status = submit(job, self, lane);
+}
+
+/* Whether the GPU has done what it was given for a lane; trouble goes to the crew's status. */
+int is_free(crew *self, const lane *lane, const char *stage)
+{
+    if (lane->count == 0)
+        return 1;
+    const cudaError_t error = cudaStreamQuery(lane->stream);
+    if (error == cudaErrorNotReady)
+        return 0;
+    self->status = hot_cuda_status(self->context, error, stage);
+    return self->status == HOT_OK;
+}
+
 /* The leader of a crew. The first crew's is the caller's thread, which alone may report progress. */
 void lead(hot_context *caller, job *job, crew *self)
 {
     const hot_feed *feed = job->feed;
+    size_t completed = 0;
     self->status = open_lanes(job, self);
-    lane *filled = NULL;
-    for (size_t step = 0;; step++) {
-        lane *lane = &self->lanes[step % LANES];
-        if (self->status == HOT_OK && lane->count)
-            self->status = hot_cuda_status(self->context, cudaStreamSynchronize(lane->stream), feed->stage);
-        if (self->status == HOT_OK && caller)
-            self->status = hot_context_progress(caller, feed->stage,
-                                                (double)job->done.load() * (double)feed->chunk / (double)feed->count);
-        if (self->status != HOT_OK)
-            job->stop = 1;
-        const size_t chunk = job->stop ? job->chunks : job->next.fetch_add(1);
-        self->at = lane;
-        self->out_first = lane->first;
-        self->out_count = lane->count;
-        self->in_first = chunk * feed->chunk;
-        self->in_count = chunk >= job->chunks            ? 0
-            : feed->count - self->in_first < feed->chunk ? feed->count - self->in_first
-                                                         : feed->chunk;
-        int busy = self->in_count > 0;
-        for (int i = 0; i < LANES; i++)
-            busy |= self->lanes[i].count > 0;
-        self->finished = !busy || job->stop;
-        meet(self);
-        if (self->finished) {
-            leave_lanes(job, self);
-            return;
+    for (int looks = 0; self->status == HOT_OK && !job->stop;) {
+        const size_t n = self->published.load(std::memory_order_relaxed);
+        const task *oldest = &self->tasks[completed % LANES];
+        looks++;
+        if (completed < n && oldest->done.load(std::memory_order_acquire) == oldest->pieces) {
+            complete(job, self, completed++);
+            looks = 0;
+        } else if (n < completed + LANES && is_free(self, &self->lanes[n % LANES], feed->stage)) {
+            int busy = completed < n || job->next.load() < job->chunks;
+            for (int i = 0; i < LANES; i++)
+                busy |= self->lanes[i].count > 0;
+            if (!busy)
+                break;
+            if (caller)
+                self->status = hot_context_progress(
+                    caller, feed->stage, (double)job->done.load() * (double)feed->chunk / (double)feed->count);
+            if (self->status == HOT_OK)
+                publish(job, self);
+            looks = 0;
+        } else if (self->size > 1 || completed == n || !copy_some(job, self, completed)) {
+            rest(std::min(looks, 400)); /* awake: the GPU is waiting */
         }
-        if (filled)
-            self->status = submit(job, self, filled);
-        if (self->size == 1)
-            copy(job, self, 0, 1);
-        meet(self);
-        if (lane->count)
-            job->done++;
-        lane->first = self->in_first;
-        lane->count = self->in_count;
-        filled = lane->count ? lane : NULL;
     }
+    if (self->status != HOT_OK)
+        job->stop = 1;
+    self->finished = 1;
+    while (self->gone.load(std::memory_order_acquire) < self->size - 1)
+        rest(0);
+    leave_lanes(job, self);
 }
 
-void follow(const job *job, crew *self, int member)
+void follow(const job *job, crew *self)
 {
-    for (;;) {
-        meet(self);
-        if (self->finished)
-            return;
-        copy(job, self, (size_t)member - 1, (size_t)self->size - 1);
-        meet(self);
+    size_t n = 0;
+    for (int looks = 0; !self->finished; looks++) {
+        if (n == self->published.load(std::memory_order_acquire)) {
+            rest(looks);
+            continue;
+        }
+        while (copy_some(job, self, n))
+            ;
+        n++;
+        looks = 0;
     }
+    self->gone.fetch_add(1, std::memory_order_release);
 }
 
 } // namespace
@@ -328,7 +407,7 @@ hot_status hot_feed_run(hot_context *context, const hot_feed *feed)
             if (me < count)
                 lead(me == 0 ? context : NULL, &job, mine);
             else
-                follow(&job, mine, me / count);
+                follow(&job, mine);
         }
     }
     for (int i = 0; i < count && status == HOT_OK; i++)
