@@ -386,8 +386,10 @@ hot_status hot_feed_run(hot_context *context, const hot_feed *feed)
             status = hot_context_fail(context, HOT_ERROR_MEMORY, "no memory for a context");
     }
     if (status == HOT_OK) {
+        /* Not every CPU: who is pushed aside by others holds up the rest (measured: 48 of 64 feed four GPUs 15 % faster
+         * than 64 do). */
         int threads = hot_context_threads(context);
-        threads = threads < devices ? devices : threads < devices * CREW ? threads : devices * CREW;
+        threads = std::max(devices, std::min(threads > 4 ? threads / 4 * 3 : threads, devices * CREW));
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
 #endif
