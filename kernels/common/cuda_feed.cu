@@ -37,8 +37,8 @@ struct kept_lanes {
     lane lanes[DEVICES][LANES];
 };
 
-/* What is to be copied for a lane: results of a chunk out of it, then another chunk into it; in pieces, which whoever is
- * free takes. */
+/* What is to be copied for a lane: results of a chunk out of it, then another chunk into it; in pieces, which whoever
+ * is free takes. */
 struct task {
     size_t out_first, out_count, in_first, in_count;
     unsigned pieces;
