@@ -70,18 +70,19 @@ hot_status hot_cublas_multiply(hot_context *context, hot_cublas *cublas, hot_cub
 {
     const float narrow_alpha = (float)alpha, narrow_beta = (float)beta;
     const bool f64 = precision == HOT_CUBLAS_F64;
-    const cudaDataType type = f64 ? CUDA_R_64F : CUDA_R_32F;
+    const cudaDataType type = f64 ? CUDA_R_64F : precision == HOT_CUBLAS_F16 ? CUDA_R_16F : CUDA_R_32F;
+    const cudaDataType type_c = f64 ? CUDA_R_64F : CUDA_R_32F;
     const cublasComputeType_t compute = f64 ? CUBLAS_COMPUTE_64F
-        : precision == HOT_CUBLAS_F32       ? CUBLAS_COMPUTE_32F
-                                            : CUBLAS_COMPUTE_32F_FAST_TF32;
+        : precision == HOT_CUBLAS_TF32      ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                            : CUBLAS_COMPUTE_32F;
     if (m > INT_MAX || n > INT_MAX || k > INT_MAX || lda > INT_MAX || ldb > INT_MAX || ldc > INT_MAX || batch > INT_MAX)
         return hot_context_fail(context, HOT_ERROR_DEVICE, "a product of %zu x %zu x %zu is more than cuBLAS takes", m,
                                 n, k);
     const cublasStatus_t outcome = cublas->multiply(
         cublas->handle, transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N, transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, (int)m,
         (int)n, (int)k, f64 ? (const void *)&alpha : &narrow_alpha, a, type, (int)lda, (long long)stride_a, b, type,
-        (int)ldb, (long long)stride_b, f64 ? (const void *)&beta : &narrow_beta, c, type, (int)ldc, (long long)stride_c,
-        (int)batch, compute, CUBLAS_GEMM_DEFAULT);
+        (int)ldb, (long long)stride_b, f64 ? (const void *)&beta : &narrow_beta, c, type_c, (int)ldc,
+        (long long)stride_c, (int)batch, compute, CUBLAS_GEMM_DEFAULT);
     return outcome == CUBLAS_STATUS_SUCCESS
         ? HOT_OK
         : hot_context_fail(context, HOT_ERROR_DEVICE, "cuBLAS: error %d", (int)outcome);

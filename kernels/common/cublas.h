@@ -13,7 +13,8 @@ typedef struct hot_cublas hot_cublas;
 typedef enum hot_cublas_precision {
     HOT_CUBLAS_F64 = 0,
     HOT_CUBLAS_F32,  /* true float */
-    HOT_CUBLAS_TF32  /* float arrays, products rounded to 10 bits of mantissa */
+    HOT_CUBLAS_TF32, /* float arrays, products rounded to 10 bits of mantissa */
+    HOT_CUBLAS_F16   /* A and B of halves, sums and C of floats */
 } hot_cublas_precision;
 
 /* A handle on the current device; stream (a cudaStream_t) NULL = the default one. Errors: HOT_ERROR_DEVICE when the

@@ -9,7 +9,7 @@ static const hot_backends mttkrp_backends = {"mttkrp", hot_mttkrp_ref, hot_mttkr
                                              HOT_CUDA_BACKEND(hot_mttkrp_cuda)};
 static const hot_backends cpd_backends = {"cpd", NULL, hot_cpd_cpu, HOT_CUDA_BACKEND(hot_cpd_cuda)};
 
-static hot_status check_sizes(hot_context *context, const size_t n[3], size_t rank)
+hot_status hot_cpd_check_sizes(hot_context *context, const size_t n[3], size_t rank)
 {
     const size_t most = SIZE_MAX / 64;
     if (rank == 0)
@@ -25,21 +25,27 @@ static hot_status check_sizes(hot_context *context, const size_t n[3], size_t ra
 
 /* ---- Products ---------------------------------------------------------------------------------------------------- */
 
-static hot_status run_mttkrp(hot_context *context, int mode, hot_mttkrp_plan *plan)
+hot_status hot_mttkrp_check(hot_context *context, int mode, hot_mttkrp_plan *plan)
 {
     if (mode < 1 || mode > 3)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "mode %d: a third-order tensor has the modes 1, 2 and 3",
                                 mode);
-    hot_status status = check_sizes(context, plan->n, plan->rank);
+    hot_status status = hot_cpd_check_sizes(context, plan->n, plan->rank);
     if (status != HOT_OK)
         return status;
     plan->mode = mode - 1;
     for (int m = 0; m < 3; m++)
         if (!plan->factor[m] && m != plan->mode)
             return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the factor of mode %d is NULL", m + 1);
-    if (!plan->x || !plan->out)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "%s is NULL", plan->x ? "the result" : "the tensor");
-    return hot_backend_run(context, &mttkrp_backends, plan);
+    return plan->out ? HOT_OK : hot_context_fail(context, HOT_ERROR_ARGUMENT, "the result is NULL");
+}
+
+static hot_status run_mttkrp(hot_context *context, int mode, hot_mttkrp_plan *plan)
+{
+    const hot_status status = hot_mttkrp_check(context, mode, plan);
+    if (status == HOT_OK && !plan->x)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the tensor is NULL");
+    return status == HOT_OK ? hot_backend_run(context, &mttkrp_backends, plan) : status;
 }
 
 hot_status hot_mttkrp_f64(hot_context *context, int mode, size_t i, size_t j, size_t k, size_t rank, const double *x,
@@ -81,7 +87,7 @@ static hot_status read_options(hot_context *context, const hot_cpd_options *give
     options->iterations = options->iterations ? options->iterations : 500;
     options->tolerance = options->tolerance ? options->tolerance : plan->f64 ? 1e-10 : 1e-6;
     plan->rank = options->rank;
-    return check_sizes(context, plan->n, plan->rank);
+    return hot_cpd_check_sizes(context, plan->n, plan->rank);
 }
 
 /* Terms by falling lambda, in place, by exchanging columns. */

@@ -170,7 +170,7 @@ static hot_status finish(hot_context *context, hot_cpd_plan *plan, hot_cpd_devic
     return status;
 }
 
-static hot_status fits_kernels(hot_context *context, const size_t n[3], size_t rank)
+hot_status hot_cpd_fits_kernels(hot_context *context, const size_t n[3], size_t rank)
 {
     if (n[0] > INT_MAX / 2 || n[1] > INT_MAX / 2 || n[2] > INT_MAX / 2 || rank > 700)
         return hot_context_fail(context, HOT_ERROR_DEVICE,
@@ -180,14 +180,19 @@ static hot_status fits_kernels(hot_context *context, const size_t n[3], size_t r
     return HOT_OK;
 }
 
-/* The tensor on the device. */
-static hot_status put_tensor(hot_context *context, int f64, const size_t n[3], const void *x, void **device)
+hot_status hot_cpd_put_tensor(hot_context *context, int f64, const size_t n[3], const void *x, void **device)
 {
-    const size_t bytes = n[0] * n[1] * n[2] * (f64 ? sizeof(double) : sizeof(float));
+    const size_t bytes = n[0] * n[1] * n[2] * (f64 ? sizeof(double) : sizeof(float)), most = (size_t)64 << 20;
     hot_status status = hot_cuda_status(context, cudaMalloc(device, bytes), "memory for the tensor");
-    return status == HOT_OK
-               ? hot_cuda_status(context, cudaMemcpy(*device, x, bytes, cudaMemcpyHostToDevice), "copying the tensor")
-               : status;
+    for (size_t at = 0; at < bytes && status == HOT_OK; at += most) {
+        status = hot_cuda_status(context,
+                                 cudaMemcpy((char *)*device + at, (const char *)x + at, std::min(most, bytes - at),
+                                            cudaMemcpyDefault),
+                                 "copying the tensor");
+        if (status == HOT_OK)
+            status = hot_context_check(context, "copying the tensor");
+    }
+    return status;
 }
 
 hot_status hot_cpd_cuda(hot_context *context, void *plan_pointer)
@@ -197,11 +202,11 @@ hot_status hot_cpd_cuda(hot_context *context, void *plan_pointer)
     void *x = NULL;
     double square = 0;
     memset(&d, 0, sizeof d);
-    hot_status status = fits_kernels(context, plan->n, plan->rank);
+    hot_status status = hot_cpd_fits_kernels(context, plan->n, plan->rank);
     if (status == HOT_OK)
-        status = put_tensor(context, plan->f64, plan->n, plan->x, &x);
+        status = hot_cpd_put_tensor(context, plan->f64, plan->n, plan->x, &x);
     if (status == HOT_OK)
-        status = hot_cpd_device_create(context, plan->f64, plan->options.arithmetic, plan->n, plan->rank, x,
+        status = hot_cpd_device_create(context, plan->f64, plan->options.arithmetic, plan->n, plan->rank, x, NULL,
                                        plan->options.iterations, &d);
     if (status == HOT_OK)
         status = hot_cpd_device_square(context, &d, x, &square);
@@ -230,11 +235,11 @@ hot_status hot_mttkrp_cuda(hot_context *context, void *plan_pointer)
     void *x = NULL;
     double *wide = NULL;
     memset(&d, 0, sizeof d);
-    hot_status status = fits_kernels(context, plan->n, plan->rank);
+    hot_status status = hot_cpd_fits_kernels(context, plan->n, plan->rank);
     if (status == HOT_OK)
-        status = put_tensor(context, plan->f64, plan->n, plan->x, &x);
+        status = hot_cpd_put_tensor(context, plan->f64, plan->n, plan->x, &x);
     if (status == HOT_OK)
-        status = hot_cpd_device_create(context, plan->f64, plan->arithmetic, plan->n, plan->rank, x, 0, &d);
+        status = hot_cpd_device_create(context, plan->f64, plan->arithmetic, plan->n, plan->rank, x, NULL, 0, &d);
     for (int m = 0; m < 3 && status == HOT_OK; m++) {
         const size_t bytes = plan->n[m] * plan->rank * size;
         if (m == plan->mode)

@@ -9,6 +9,7 @@
 #include "cpd_chain.cuh"
 #include "cpd_cuda.h"
 #include "cpd_invert.cuh"
+#include "cpd_job.h"
 #include "cpd_kernels.cuh"
 #include "cpd_step.h"
 
@@ -24,18 +25,27 @@ static hot_status launched(hot_context *context, const char *what)
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmetic arithmetic, const size_t n[3],
-                                 size_t rank, const void *x, int room, hot_cpd_device *d)
+                                 size_t rank, const void *x, const hot_cpd_shared *shared, int room, hot_cpd_device *d)
 {
     const size_t longest = std::max(n[0], std::max(n[1], n[2])), total = n[0] * n[1] * n[2];
     memset(d, 0, sizeof *d);
     d->f64 = f64, d->arithmetic = arithmetic, d->rank = rank, d->x = x, d->room = room;
     memcpy(d->n, n, sizeof d->n);
     cudaStream_t stream = NULL;
-    hot_status status = hot_cuda_status(context, cudaStreamCreate(&stream) /* in order with plain copies */, "stream");
+    hot_status status = HOT_OK;
+    if (shared) {
+        d->shared = 1, d->form = shared->form, d->cublas = shared->cublas, stream = (cudaStream_t)shared->stream;
+    } else {
+        status = hot_cuda_status(context, cudaStreamCreate(&stream) /* in order with plain copies */, "stream");
+        if (status == HOT_OK && arithmetic != HOT_CPD_FULL && rank <= CPD_MOST_COLUMNS)
+            status = hot_cpd_form_create(context, (const float *)x, n, arithmetic == HOT_CPD_SPLIT,
+                                         room > 0 ? CPD_SWEEPS : CPD_ONE_PRODUCT, stream, &d->form);
+    }
     d->stream = stream;
-    if (status == HOT_OK && arithmetic != HOT_CPD_FULL)
-        status = hot_cpd_pass_create(context, (const float *)x, n, rank, arithmetic == HOT_CPD_SPLIT, room > 0, stream,
-                                     &d->pass);
+    if (status == HOT_OK && d->form)
+        status = hot_cpd_pass_create(context, d->form, rank, stream, &d->pass);
+    if (!d->pass && !d->shared)
+        hot_cpd_form_destroy(context, &d->form);
     const bool split = arithmetic == HOT_CPD_SPLIT && !d->pass;
     const auto get = [&](void *where, size_t bytes) {
         if (status == HOT_OK)
@@ -68,8 +78,8 @@ hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmet
         status = hot_cuda_status(context, cudaMemset(d->product, 0, longest * rank * sizeof(double)), "memory");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMemset(d->counters, 0, 2 * sizeof(int)), "memory");
-    if (status == HOT_OK && hot_cublas_create(context, d->stream, &d->cublas) != HOT_OK && arithmetic != HOT_CPD_FULL &&
-        !d->pass)
+    if (status == HOT_OK && !shared && hot_cublas_create(context, d->stream, &d->cublas) != HOT_OK &&
+        arithmetic != HOT_CPD_FULL && !d->pass)
         return HOT_ERROR_DEVICE; /* tensor cores are then reached through cuBLAS alone; its message stands */
     if (status == HOT_OK && split) {
         split_kernel<<<2048, 256, 0, (cudaStream_t)d->stream>>>((const float *)x, total, (float *)d->high,
@@ -85,7 +95,10 @@ void hot_cpd_device_destroy(hot_context *context, hot_cpd_device *d)
     if (d->stream)
         cudaStreamSynchronize((cudaStream_t)d->stream);
     hot_cpd_pass_destroy(context, &d->pass);
-    hot_cublas_destroy(context, &d->cublas);
+    if (!d->shared) {
+        hot_cpd_form_destroy(context, &d->form);
+        hot_cublas_destroy(context, &d->cublas);
+    }
     for (int m = 0; m < 3; m++) {
         cudaFree(d->f[m]);
         cudaFree(d->gram[m]);
@@ -96,7 +109,7 @@ void hot_cpd_device_destroy(hot_context *context, hot_cpd_device *d)
                             d->inner, d->square,  d->fits,   d->parts,  d->counters, d->high, d->low};
     for (void *memory : others)
         cudaFree(memory);
-    if (d->stream)
+    if (d->stream && !d->shared)
         cudaStreamDestroy((cudaStream_t)d->stream);
     memset(d, 0, sizeof *d);
 }

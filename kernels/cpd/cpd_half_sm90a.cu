@@ -72,7 +72,8 @@ __global__ void __launch_bounds__(N <= LIGHT ? 512 : 384, 1)
     } else {
         if (N > LIGHT)
             asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-        const int group = threadIdx.x / 128, thread = threadIdx.x % 128;
+        /* Uniform in a warp, which the compiler must see: else it puts a wait behind every product. */
+        const int group = __shfl_sync(0xffffffff, threadIdx.x / 128, 0), thread = threadIdx.x % 128;
         const int warp = thread / 32, lane = thread % 32, g = lane / 4, t = lane % 4;
         char *const ours = out + group * OUT + warp * (OUT / 4);
         float d[EACH][HALF], sum[HALF];
@@ -96,19 +97,16 @@ __global__ void __launch_bounds__(N <= LIGHT ? 512 : 384, 1)
                     const uint64_t b = operand(STREAMED ? tiles + TOGETHER * TILE
                                                         : shared_address(factor) + k * IMAGE);
                     barrier_wait(full + 8 * stage, phase);
-                    if (here > 0) {
-                        products_begin();
+                    products_begin(); /* of what did not come, too: nobody looks at that */
 #pragma unroll
-                        for (int s = 0; s < 4; s++)
+                    for (int s = 0; s < 4; s++)
 #pragma unroll
-                            for (int u = 0; u < EACH; u++)
-                                warpgroup_product<N>::template both<!CONTIGUOUS>(
-                                    d[u], operand(tiles + (group * EACH + u) * TILE) + s * (CONTIGUOUS ? 2 : 128),
-                                    b + 2 * s, k > 0 || s > 0);
-                        products_commit();
-                        /* The run before this one is done: its place is free. */
-                        products_wait<1>();
-                    }
+                        for (int u = 0; u < EACH; u++)
+                            warpgroup_product<N>::template both<!CONTIGUOUS>(
+                                d[u], operand(tiles + (group * EACH + u) * TILE) + s * (CONTIGUOUS ? 2 : 128),
+                                b + 2 * s, k > 0 || s > 0);
+                    products_commit();
+                    products_wait<1>(); /* the run before this one is done: its place is free */
                     if (k > 0 && lane == 0)
                         barrier_arrive(empty + 8 * (stage > 0 ? stage - 1 : job.stages - 1));
                     if (++stage == job.stages)
@@ -116,7 +114,7 @@ __global__ void __launch_bounds__(N <= LIGHT ? 512 : 384, 1)
                 }
 #pragma unroll
                 for (int u = 0; u < EACH; u++)
-                    products_end(d[u]);
+                    products_done(d[u]);
                 if (lane == 0)
                     barrier_arrive(empty + 8 * (stage > 0 ? stage - 1 : job.stages - 1));
 #pragma unroll

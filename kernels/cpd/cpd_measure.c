@@ -16,10 +16,10 @@ void hot_cpd_bench_destroy(hot_context *context, hot_cpd_bench **bench)
     *bench = NULL;
 }
 
-hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mode, double seconds, double *median,
-                             double *error)
+hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mode, int how, double seconds,
+                             double *median, double *error)
 {
-    (void)bench, (void)mode, (void)seconds, (void)median, (void)error;
+    (void)bench, (void)mode, (void)how, (void)seconds, (void)median, (void)error;
     return hot_context_fail(context, HOT_ERROR_DEVICE, "this build has no CUDA");
 }
 
@@ -30,9 +30,20 @@ hot_status hot_cpd_bench_peer(hot_context *context, hot_cpd_bench *bench, int mo
     return hot_context_fail(context, HOT_ERROR_DEVICE, "this build has no CUDA");
 }
 
-hot_status hot_cpd_bench_read(hot_context *context, hot_cpd_bench *bench, double seconds, double *median)
+hot_status hot_cpd_bench_read(hot_context *context, hot_cpd_bench *bench, size_t bytes, double seconds, double *median)
 {
-    (void)bench, (void)seconds, (void)median;
+    (void)bench, (void)bytes, (void)seconds, (void)median;
+    return hot_context_fail(context, HOT_ERROR_DEVICE, "this build has no CUDA");
+}
+hot_status hot_cpd_bench_lend(hot_context *context, const void *values, size_t bytes, void **there)
+{
+    (void)values, (void)bytes, (void)there;
+    return hot_context_fail(context, HOT_ERROR_DEVICE, "this build has no CUDA");
+}
+
+hot_status hot_cpd_bench_return(hot_context *context, void *there, size_t bytes, void *values)
+{
+    (void)there, (void)bytes, (void)values;
     return hot_context_fail(context, HOT_ERROR_DEVICE, "this build has no CUDA");
 }
 #else

@@ -8,11 +8,16 @@
 #include "../common/cuda_status.h"
 #include "../common/cuda_timing.h"
 #include "cpd_cuda.h"
+#include "cpd_kernels.cuh"
 #include "cpd_measure.h"
 
 struct hot_cpd_bench {
     hot_cpd_device device;
+    hot_cpd_shared kept;    /* of the tensor, kept for products */
+    hot_cpd_use use;        /* of the device */
     float *x, *pairs, *out; /* the tensor; for the peer: Khatri-Rao product and result */
+    __half *halves, *thin;  /* for the peer of halves: tensor and factors */
+    float *sums;
     hot_cpd_arithmetic arithmetic;
     size_t side, rank;
 };
@@ -59,6 +64,15 @@ static __global__ void __launch_bounds__(512) read_all(const float4 *x, size_t c
         *out = sum;
 }
 
+static __global__ void empty() {}
+
+/* Columns or rows of n as halves, ld apart; between them 0. */
+static __global__ void halve(const float *from, size_t n, size_t count, size_t ld, __half *to)
+{
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < ld * count; i += (size_t)gridDim.x * blockDim.x)
+        to[i] = i % ld < n ? __float2half_rn(from[i % ld + n * (i / ld)]) : __half(0);
+}
+
 /* Values of the product in double: a block each. */
 static __global__ void __launch_bounds__(256)
     exact(const float *x, size_t n, int mode, const float *one, const float *other, const size_t *where, double *out)
@@ -82,16 +96,40 @@ static __global__ void __launch_bounds__(256)
         out[blockIdx.x] = parts[0];
 }
 
-/* What products or (room > 0) iterations run on; they keep different things. */
-static hot_status make_device(hot_context *context, hot_cpd_bench *bench, int room)
+static void forget(hot_context *context, hot_cpd_bench *bench)
+{
+    hot_cpd_form_destroy(context, &bench->kept.form);
+    hot_cublas_destroy(context, &bench->kept.cublas);
+    if (bench->kept.stream)
+        cudaStreamDestroy((cudaStream_t)bench->kept.stream);
+    bench->kept.stream = NULL;
+}
+
+/* What products from floats, those from a kept tensor, or iterations run on. */
+static hot_status make_device(hot_context *context, hot_cpd_bench *bench, hot_cpd_use use)
 {
     hot_cpd_device *d = &bench->device;
     const size_t n[3] = {bench->side, bench->side, bench->side};
     double square = 0;
-    if (d->stream && (d->room > 0) == (room > 0))
+    hot_status status = HOT_OK;
+    if (d->stream && bench->use == use)
         return HOT_OK;
     hot_cpd_device_destroy(context, d);
-    hot_status status = hot_cpd_device_create(context, 0, bench->arithmetic, n, bench->rank, bench->x, room, d);
+    forget(context, bench);
+    if (use == CPD_PRODUCTS && bench->arithmetic != HOT_CPD_FULL) {
+        cudaStream_t stream = NULL;
+        status = hot_cuda_status(context, cudaStreamCreate(&stream), "stream");
+        bench->kept.stream = stream;
+        if (status == HOT_OK)
+            status = hot_cpd_form_create(context, bench->x, n, bench->arithmetic == HOT_CPD_SPLIT, use, stream,
+                                         &bench->kept.form);
+        if (status == HOT_OK) /* for the peers; there may be none */
+            hot_cublas_create(context, stream, &bench->kept.cublas);
+    }
+    if (status == HOT_OK)
+        status = hot_cpd_device_create(context, 0, bench->arithmetic, n, bench->rank, bench->x,
+                                       bench->kept.stream ? &bench->kept : NULL, use == CPD_SWEEPS ? 10 : 0, d);
+    bench->use = use;
     if (status == HOT_OK)
         status = hot_cpd_device_square(context, d, bench->x, &square);
     for (int m = 0; m < 3 && status == HOT_OK; m++) {
@@ -120,7 +158,7 @@ hot_status hot_cpd_bench_create(hot_context *context, size_t side, size_t rank, 
         status = hot_cuda_status(context, cudaDeviceSynchronize(), "random data");
     }
     if (status == HOT_OK)
-        status = make_device(context, bench, 0);
+        status = make_device(context, bench, CPD_ONE_PRODUCT);
     if (status == HOT_OK)
         *out = bench;
     else
@@ -133,7 +171,11 @@ void hot_cpd_bench_destroy(hot_context *context, hot_cpd_bench **bench)
     if (!*bench)
         return;
     hot_cpd_device_destroy(context, &(*bench)->device);
+    forget(context, *bench);
     cudaFree((*bench)->x);
+    cudaFree((*bench)->halves);
+    cudaFree((*bench)->thin);
+    cudaFree((*bench)->sums);
     cudaFree((*bench)->pairs);
     cudaFree((*bench)->out);
     hot_context_free(context, *bench);
@@ -198,28 +240,84 @@ static hot_status measure_error(hot_context *context, hot_cpd_bench *bench, int 
     return status;
 }
 
-hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mode, double seconds, double *median,
-                             double *error)
+hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mode, int how, double seconds,
+                             double *median, double *error)
 {
     hot_cpd_device *d = &bench->device;
-    hot_status status = make_device(context, bench, mode > 0 ? 0 : 10);
+    hot_status status = make_device(context, bench,
+                                    mode == 0                 ? CPD_SWEEPS
+                                    : how & HOT_CPD_FROM_KEPT ? CPD_PRODUCTS
+                                                              : CPD_ONE_PRODUCT);
     cudaStream_t stream = (cudaStream_t)d->stream;
     if (status == HOT_OK && mode > 0 && error)
         status = measure_error(context, bench, mode - 1, error);
     if (status == HOT_OK)
         status = hot_cuda_time(context, stream, [&]() {
-            if (mode > 0)
-                return hot_cpd_device_product(context, d, mode - 1, 1);
+            if (mode > 0) {
+                hot_status made = HOT_OK;
+                for (int product = 0; product < 3 && made == HOT_OK; product++) {
+                    if (mode < 4 && product != mode - 1)
+                        continue;
+                    for (int m = 0; m < 3 && made == HOT_OK && how & HOT_CPD_AND_FACTORS; m++)
+                        made = m == product ? HOT_OK : hot_cpd_device_take_factor(context, d, m);
+                    if (made == HOT_OK)
+                        made = hot_cpd_device_product(context, d, product, 1);
+                }
+                return made;
+            }
             reset<<<1, 2, 0, stream>>>(d->counters);
             hot_status made = hot_cuda_status(context, cudaGetLastError(), "counters");
             d->turn = 0;
             if (made == HOT_OK && d->pass)
-                made = hot_cpd_pass_round(context, d->pass);
+                made = hot_cpd_form_round(context, d->form, stream);
             for (int i = 0; i < 10 && made == HOT_OK; i++)
                 made = hot_cpd_device_iterate(context, d, 0);
             return made;
         }, seconds, median, NULL);
+    if (mode == 4)
+        *median /= 3;
     return status;
+}
+
+/* The peer of halves: the tensor has `ld` rows, those beyond the side are 0. */
+static hot_status peer_of_halves(hot_context *context, hot_cpd_bench *bench, int mode, double seconds, double *median)
+{
+    hot_cpd_device *d = &bench->device;
+    const size_t n = bench->side, rank = bench->rank, ld = (n + 7) / 8 * 8;
+    cudaStream_t stream = (cudaStream_t)d->stream;
+    hot_status status = HOT_OK;
+    const auto room = [&](void *where, size_t bytes) {
+        cudaFree(*(void **)where);
+        *(void **)where = NULL;
+        if (status == HOT_OK)
+            status = hot_cuda_status(context, cudaMalloc((void **)where, bytes), "memory for the peer");
+    };
+    room(&bench->halves, ld * n * n * sizeof(__half));
+    room(&bench->thin, ld * rank * sizeof(__half));
+    room(&bench->sums, ld * n * rank * sizeof(float));
+    room(&bench->out, ld * rank * sizeof(double));
+    room(&bench->pairs, ld * rank * sizeof(float)); /* a factor with `ld` rows: any values do */
+    if (status != HOT_OK)
+        return status;
+    const int contracted = mode == 3 ? 0 : 2, with = mode == 2 ? 0 : 1;
+    halve<<<2048, 256, 0, stream>>>(bench->x, n, n * n, ld, bench->halves);
+    halve<<<64, 256, 0, stream>>>((const float *)d->narrow[contracted], n, rank, ld, bench->thin);
+    fill<<<64, 256, 0, stream>>>(bench->pairs, ld * rank, 3);
+    const size_t rows = mode == 3 ? n * n : ld * n;
+    const float *const factor = with == 0 ? bench->pairs : (const float *)d->narrow[with];
+    double *const out = (double *)bench->out;
+    return hot_cuda_time(context, stream, [&]() {
+        hot_status made = hot_cublas_multiply(context, d->cublas, HOT_CUBLAS_F16, mode == 3, 0, rows, rank, n, 1,
+                                              bench->halves, mode == 3 ? ld : ld * n, 0, bench->thin, ld, 0, 0,
+                                              bench->sums, rows, 0, 1);
+        if (mode == 1)
+            over_second<float><<<dim3((unsigned)((ld + 31) / 32), (unsigned)rank), dim3(32, 16), 0, stream>>>(
+                bench->sums, ld, n, factor, NULL, out);
+        else
+            over_first<float><<<dim3((unsigned)((n + 7) / 8), (unsigned)rank), dim3(32, 8), 0, stream>>>(
+                bench->sums, mode == 3 ? n : ld, n, factor, NULL, out);
+        return made == HOT_OK ? hot_cuda_status(context, cudaGetLastError(), "the peer's sums") : made;
+    }, seconds, median, NULL);
 }
 
 hot_status hot_cpd_bench_peer(hot_context *context, hot_cpd_bench *bench, int mode, hot_cpd_peer way, double seconds,
@@ -232,6 +330,8 @@ hot_status hot_cpd_bench_peer(hot_context *context, hot_cpd_bench *bench, int mo
     if (!d->cublas || (mode == 2 && way == HOT_CPD_KHATRI_RAO))
         return hot_context_fail(context, HOT_ERROR_DEVICE,
                                 d->cublas ? "mode 2 is no unfolding in memory" : "there is no cuBLAS");
+    if (way == HOT_CPD_ONE_FACTOR_HALVES)
+        return peer_of_halves(context, bench, mode, seconds, median);
     if (way == HOT_CPD_ONE_FACTOR) {
         hot_cpd_pass *const pass = d->pass; /* without it products are cuBLAS's */
         d->pass = NULL;
@@ -240,9 +340,11 @@ hot_status hot_cpd_bench_peer(hot_context *context, hot_cpd_bench *bench, int mo
         d->pass = pass;
         return status;
     }
-    if (!bench->pairs)
-        status = hot_cuda_status(context, cudaMalloc((void **)&bench->pairs, pairs * rank * sizeof(float)), "memory");
-    if (status == HOT_OK && !bench->out)
+    cudaFree(bench->pairs);
+    cudaFree(bench->out);
+    bench->pairs = bench->out = NULL;
+    status = hot_cuda_status(context, cudaMalloc((void **)&bench->pairs, pairs * rank * sizeof(float)), "memory");
+    if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMalloc((void **)&bench->out, n * rank * sizeof(float)), "memory");
     if (status != HOT_OK)
         return status;
@@ -256,12 +358,32 @@ hot_status hot_cpd_bench_peer(hot_context *context, hot_cpd_bench *bench, int mo
     }, seconds, median, NULL);
 }
 
-hot_status hot_cpd_bench_read(hot_context *context, hot_cpd_bench *bench, double seconds, double *median)
+hot_status hot_cpd_bench_read(hot_context *context, hot_cpd_bench *bench, size_t bytes, double seconds, double *median)
 {
     cudaStream_t stream = (cudaStream_t)bench->device.stream;
     const size_t total = bench->side * bench->side * bench->side;
     return hot_cuda_time(context, stream, [&]() {
-        read_all<<<528, 512, 0, stream>>>((const float4 *)bench->x, total / 4, (float *)bench->device.product);
+        if (bytes)
+            read_all<<<528, 512, 0, stream>>>((const float4 *)bench->x, total * bytes / 16,
+                                              (float *)bench->device.product);
+        else
+            empty<<<1, 32, 0, stream>>>();
         return hot_cuda_status(context, cudaGetLastError(), "reading");
     }, seconds, median, NULL);
+}
+
+hot_status hot_cpd_bench_lend(hot_context *context, const void *values, size_t bytes, void **there)
+{
+    const hot_status status = hot_cuda_status(context, cudaMalloc(there, bytes), "memory");
+    return status == HOT_OK
+               ? hot_cuda_status(context, cudaMemcpy(*there, values, bytes, cudaMemcpyHostToDevice), "copying")
+               : status;
+}
+
+hot_status hot_cpd_bench_return(hot_context *context, void *there, size_t bytes, void *values)
+{
+    const hot_status status =
+        hot_cuda_status(context, cudaMemcpy(values, there, bytes, cudaMemcpyDeviceToHost), "copying");
+    cudaFree(there);
+    return status;
 }

@@ -10,10 +10,12 @@
 #include "cpd_direct.h"
 #include "cpd_job.h"
 #include "cpd_pass.h"
+#include "cpd_power.cuh"
+#include "cpd_slab.h"
 #include "cpd_step.h"
 #include "cpd_sums.cuh"
 
-enum { FREE_SHARED = 227 * 1024 - 1024 - 512 /* alignment, barriers */, HALF_BIAS = 15 /* halves reach 2^16 */ };
+enum { FREE_SHARED = 227 * 1024 - 1024 - 512 /* alignment, barriers */, SIDE_BY_SIDE = 4 /* j of a tile of k */ };
 
 typedef decltype(&cuTensorMapEncodeTiled) encode_function;
 
@@ -30,14 +32,13 @@ struct hot_cpd_pass {
     int split, blocks, columns; /* columns: the rank, rounded up */
     int direct;                 /* products by the kernels of cpd_direct.h: none of the ways */
     cudaStream_t stream;
-    const float *x;    /* the caller's */
-    float *copy;       /* of x with rows of whole lines of memory, or NULL */
-    __half *halves;    /* x times scale, rows ld apart, or NULL */
-    size_t ld;         /* of what passes read */
+    hot_cpd_form *form; /* the caller's */
     void *image[3];    /* the factors for shared memory */
+    const float *factor[3]; /* the factors themselves, the caller's */
+    bool stale[3];          /* they have no image yet: of single products it is made when it is wanted */
+    __half *fragments[3]; /* and for cpd_slab.h, or NULL */
     float *rows[3];    /* [row][column] */
     float *column[3];  /* what each column of an image was multiplied with */
-    float *scale;      /* x's; behind it room for the search */
     float *sums;
     void *store;
     float store_scale;
@@ -50,69 +51,26 @@ static size_t tiles(size_t n) { return (n + CPD_SIDE - 1) / CPD_SIDE; }
 static size_t image_bytes(const hot_cpd_pass *pass) { return (size_t)pass->columns * 128 * (pass->split ? 2 : 1); }
 static size_t direct_tiles(size_t n) { return (n + CPD_DIRECT_ROWS - 1) / CPD_DIRECT_ROWS; }
 static size_t direct_blocks(size_t n) { return (n + CPD_DIRECT_WARPS - 1) / CPD_DIRECT_WARPS; }
-static hot_status launched(hot_context *context, const char *what)
-{
-    return hot_cuda_status(context, cudaGetLastError(), what);
-}
-
 namespace {
 
-/* The power of two that brings the largest of `most` (bits of a float >= 0) to [2^(HALF_BIAS - 1), 2^HALF_BIAS). */
-__device__ __forceinline__ float power_for(unsigned bits)
-{
-    const int exponent = (int)(bits >> 23) - 126; /* most < 2^exponent */
-    return bits ? exp2f((float)max(-126, min(126, HALF_BIAS - exponent))) : 1;
-}
+/* A factor (n x rank), and where it goes: its image, [tile of 64][high, low][column][64] swizzled, rows of floats, and
+ * what each column was multiplied with; fragments: NULL, or what cpd_slab.h wants. */
+struct taken {
+    const float *from;
+    int n, contiguous;
+    __half *image, *fragments;
+    float *rows, *scales;
+};
 
-__global__ void __launch_bounds__(512) largest_kernel(const float *x, size_t count, unsigned *most)
-{
-    unsigned here = 0;
-    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (size_t)gridDim.x * blockDim.x) {
-        const unsigned bits = __float_as_uint(x[i]) & 0x7fffffff;
-        here = bits < 0x7f800000 ? max(here, bits) : here; /* NaN and Inf go their own way */
-    }
-    here = __reduce_max_sync(0xffffffff, here);
-    if (threadIdx.x % 32 == 0)
-        atomicMax(most, here);
-}
-
-__device__ __forceinline__ void put_halves(float x, float factor, __half *to, int i)
-{
-    to[i] = __float2half_rn(x * factor);
-}
-__device__ __forceinline__ void put_halves(float4 x, float factor, __half *to, int i)
-{
-    const __half2 low = __floats2half2_rn(x.x * factor, x.y * factor),
-                  high = __floats2half2_rn(x.z * factor, x.w * factor);
-    ((uint2 *)to)[i] = make_uint2(*(const unsigned *)&low, *(const unsigned *)&high);
-}
-
-__global__ void scale_kernel(const unsigned *most, float *scale) { *scale = power_for(*most); }
-
-/* x (rows of n, in fours of them: n / 4) as halves, rows ld apart. A warp per row. */
-template <typename FOUR>
-__global__ void __launch_bounds__(256) halve_kernel(const FOUR *x, size_t rows, int n, size_t ld, const float *scale,
-                                                    __half *halves)
-{
-    const float factor = *scale;
-    const size_t step = (size_t)gridDim.x * 8;
-    for (size_t row = (size_t)blockIdx.x * 8 + threadIdx.x / 32; row < rows; row += step) {
-        const FOUR *const from = x + row * n;
-        __half *const to = halves + row * ld;
-#pragma unroll 4
-        for (int i = threadIdx.x % 32; i < n; i += 32)
-            put_halves(from[i], factor, to, i);
-    }
-}
-
-/* A column per block of a factor (n x rank) into its image, [tile of 64][high, low][column][64] swizzled, and into rows
- * of floats. */
-__global__ void __launch_bounds__(256) image_kernel(const float *f, int n, int rank, int columns, int contiguous,
-                                                    int split, __half *image, float *rows, float *scales)
+/* A column per block, of one factor or two. */
+__global__ void __launch_bounds__(256) image_kernel(taken one, taken two, int rank, int columns, int split)
 {
     __shared__ unsigned most;
-    const int c = blockIdx.x;
-    const float *const from = f + (size_t)n * c;
+    const taken f = blockIdx.y ? two : one;
+    const int c = blockIdx.x, n = f.n;
+    const float *const from = f.from + (size_t)n * c;
+    chain_wait();
+    chain_next();
     if (threadIdx.x == 0)
         most = 0;
     __syncthreads();
@@ -127,19 +85,21 @@ __global__ void __launch_bounds__(256) image_kernel(const float *f, int n, int r
     __syncthreads();
     const float scale = power_for(most);
     if (threadIdx.x == 0)
-        scales[c] = scale;
+        f.scales[c] = scale;
     for (int i = threadIdx.x; i < (n + CPD_SIDE - 1) / CPD_SIDE * CPD_SIDE; i += 256) {
         const float value = i < n && c < rank ? from[i] : 0;
         const int p = i % CPD_SIDE, q = p % 4;
-        const int at = !contiguous ? p : p / 16 * 16 + (q < 2 ? 0 : 8) + p % 16 / 4 * 2 + q % 2;
-        __half *const to = image + (size_t)(i / CPD_SIDE) * columns * CPD_SIDE * (split ? 2 : 1) + c * CPD_SIDE +
+        const int at = !f.contiguous ? p : p / 16 * 16 + (q < 2 ? 0 : 8) + p % 16 / 4 * 2 + q % 2;
+        __half *const to = f.image + (size_t)(i / CPD_SIDE) * columns * CPD_SIDE * (split ? 2 : 1) + c * CPD_SIDE +
                            ((at / 8 ^ c % 8) * 8 + at % 8);
         const __half high = __float2half_rn(value * scale);
         to[0] = high;
         if (split)
             to[columns * CPD_SIDE] = __float2half_rn(value * scale - __half2float(high));
+        if (f.fragments && i < (n + 15) / 16 * 16)
+            f.fragments[((i / 16 * (columns / 8) + c / 8) * 32 + c % 8 * 4 + i % 16 / 4) * 4 + q] = high;
         if (i < n)
-            rows[(size_t)i * columns + c] = value;
+            f.rows[(size_t)i * columns + c] = value;
     }
 }
 
@@ -147,29 +107,15 @@ __global__ void __launch_bounds__(256) image_kernel(const float *f, int n, int r
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-static encode_function find_encode(void)
-{
-    void *found = NULL;
-    cudaDriverEntryPointQueryResult result;
-#if CUDART_VERSION >= 12050
-    const cudaError_t error =
-        cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result);
-#else
-    const cudaError_t error = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &found, cudaEnableDefault, &result);
-#endif
-    if (error != cudaSuccess)
-        cudaGetLastError();
-    return error == cudaSuccess && result == cudaDriverEntryPointSuccess ? (encode_function)found : NULL;
-}
-
 /* A pass that contracts one mode; the result's rows are of another. */
 static hot_status make_way(hot_context *context, const hot_cpd_pass *pass, encode_function encode, int contracted,
                            int rows, bool weighted, way *w)
 {
-    const bool contiguous = contracted == 0, store = pass->store, halves = pass->halves;
+    const hot_cpd_form *form = pass->form;
+    const bool contiguous = contracted == 0, store = pass->store, halves = form->halves, stream = halves && !store;
     const int image = (int)image_bytes(pass);
-    int groups = CPD_GROUPS;
-    if (halves)
+    int groups = CPD_GROUPS, columns;
+    if (halves && store)
         hot_cpd_half_kernel(pass->columns, 0, 0, &groups);
     /* for the sum of the groups' sums; with halves, for results on their way to memory */
     const int fold = weighted || halves ? CPD_SIDE * pass->columns * 4 * (groups - 1) : 0;
@@ -177,43 +123,54 @@ static hot_status make_way(hot_context *context, const hot_cpd_pass *pass, encod
     w->contracted = contracted, w->rows = rows, w->over = 3 - contracted - rows;
     job->rows = (int)pass->n[rows], job->over = (int)pass->n[w->over], job->line_is_j = w->over == 2;
     job->row_tiles = (int)tiles(pass->n[rows]), job->k_tiles = (int)tiles(pass->n[contracted]);
+    /* Rows that lie far from each other share a tile with their neighbours in between: fewer pages at a time. */
+    job->side = contiguous && rows == 2 && !store ? SIDE_BY_SIDE : 1;
+    job->last_v = job->over - 1;
+    job->over = (job->over + job->side - 1) / job->side, job->row_tiles = (int)tiles(pass->n[rows] * job->side);
     /* Rows along memory are taken in whole lines of it. */
-    job->pitch = contiguous ? (job->rows + job->row_tiles - 1) / job->row_tiles : CPD_SIDE;
+    job->pitch = !contiguous      ? (int)CPD_SIDE
+                 : job->side == 1 ? (job->rows + job->row_tiles - 1) / job->row_tiles
+                                  : CPD_SIDE / job->side;
     /* As much of the factor as leaves room for four stages; where all of it is needed, for three or as a stream. */
-    const int room = FREE_SHARED - fold, stage = groups * CPD_TILE / (halves ? 2 : 1);
-    const int some = pass->split ? 2 : contiguous ? 4 : 3; /* as measured */
-    const int most = store ? (room - (halves ? 4 : 3) * stage) / image : std::min(some, (room - 4 * stage) / image);
+    const int room = FREE_SHARED - fold, stage = (stream ? 1 : groups) * CPD_TILE / (halves ? 2 : 1);
+    const int some = stream ? 7 : pass->split ? 2 : contiguous ? 4 : 3; /* as measured */
+    const int least = stream ? 8 : 4;
+    const int most = store ? (room - (halves ? 4 : 3) * stage) / image : std::min(some, (room - least * stage) / image);
     const bool streamed = store && job->k_tiles > most;
     job->chunks = store ? 1 : (job->k_tiles + most - 1) / most;
-    if (!store && job->k_tiles * image + 3 * stage <= room)
+    if (!store && job->k_tiles * image + (least - 1) * stage <= room)
         job->chunks = 1;
     job->chunk = (job->k_tiles + job->chunks - 1) / job->chunks;
     job->chunks = (job->k_tiles + job->chunk - 1) / job->chunk;
     const int fixed = (streamed ? 0 : job->chunk * image) + fold;
     const int each = !streamed ? stage : image + (halves ? 2 : 1) * stage;
     job->stages = (FREE_SHARED - fixed) / each;
+    if (stream)
+        job->stages = std::min(10, job->stages / 2 * 2); /* more are slower */
     w->bytes = 1024 + job->stages * each + fixed + 16 * job->stages + 16;
-    const double units = (double)job->row_tiles * job->chunks * job->over;
+    const double per_tile = (double)(stream ? job->k_tiles : job->chunks) * job->over;
+    const double units = job->row_tiles * per_tile;
     if (units > INT_MAX / 2)
         return hot_context_fail(context, HOT_ERROR_DEVICE, "%zu x %zu x %zu is more than the GPU's kernels count",
                                 pass->n[0], pass->n[1], pass->n[2]);
+    job->per_tile = (int)per_tile;
     job->blocks = std::min(pass->blocks, ((int)units + 1) / 2);
     w->threads = (groups + 1) * 128;
     for (int b = 0; b <= job->blocks; b++)
         job->first[b] = (int)(units * b / job->blocks);
-    job->image = (const __half *)pass->image[contracted], job->scale = pass->scale, job->sums = pass->sums;
+    job->image = (const __half *)pass->image[contracted], job->scale = form->scale, job->sums = pass->sums;
     job->weight = weighted ? pass->rows[w->over] : NULL;
     job->store = pass->store, job->store_scale = pass->store_scale;
-    int columns;
-    w->kernel = halves ? hot_cpd_half_kernel(pass->columns, contiguous, streamed, &groups)
-                       : hot_cpd_pass_kernel((int)pass->rank, contiguous, pass->split,
-                                             store ? CPD_STORE : CPD_SUMS_ONLY, streamed, &columns);
+    w->kernel = stream   ? hot_cpd_product_kernel(pass->columns, contiguous)
+                : halves ? hot_cpd_half_kernel(pass->columns, contiguous, streamed, &groups)
+                         : hot_cpd_pass_kernel((int)pass->rank, contiguous, pass->split,
+                                               store ? CPD_STORE : CPD_SUMS_ONLY, streamed, &columns);
     const unsigned lines = contiguous ? job->pitch : CPD_SIDE, size = halves ? 2 : 4;
     const cuuint64_t dims[3] = {pass->n[0], pass->n[1], pass->n[2]},
-                     strides[2] = {pass->ld * size, pass->ld * pass->n[1] * size};
-    const cuuint32_t box[3] = {128 / size, job->line_is_j ? lines : 1, job->line_is_j ? 1 : lines},
+                     strides[2] = {form->ld * size, form->ld * pass->n[1] * size};
+    const cuuint32_t box[3] = {128 / size, job->line_is_j ? lines : job->side, job->line_is_j ? 1 : lines},
                      steps[3] = {1, 1, 1};
-    const void *const from = halves ? (const void *)pass->halves : pass->copy ? pass->copy : pass->x;
+    const void *const from = halves ? (const void *)form->halves : form->copy ? form->copy : form->x;
     if (encode(&w->map, halves ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, (void *)from,
                dims, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
                CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
@@ -224,56 +181,15 @@ static hot_status make_way(hot_context *context, const hot_cpd_pass *pass, encod
                            "shared memory");
 }
 
-hot_status hot_cpd_pass_round(hot_context *context, hot_cpd_pass *pass)
+hot_status hot_cpd_pass_create(hot_context *context, hot_cpd_form *form, size_t rank, void *stream, hot_cpd_pass **out)
 {
-    const size_t rows = pass->n[1] * pass->n[2];
-    const int n = (int)pass->n[0];
-    if (!pass->halves)
-        return HOT_OK;
-    if (n % 4 == 0)
-        halve_kernel<<<2048, 256, 0, pass->stream>>>((const float4 *)pass->x, rows, n / 4, pass->ld, pass->scale,
-                                                     pass->halves);
-    else
-        halve_kernel<<<2048, 256, 0, pass->stream>>>(pass->x, rows, n, pass->ld, pass->scale, pass->halves);
-    return launched(context, "rounding the tensor");
-}
-
-/* What passes read, if that is not x itself: halves, or rows that begin with a line of memory; others cost a third of
- * the speed. *fits: whether there is memory for it. */
-static hot_status make_copy(hot_context *context, hot_cpd_pass *pass, bool halves, bool *fits)
-{
-    const size_t *n = pass->n, rows = n[1] * n[2], size = halves ? sizeof(__half) : sizeof(float), line = 128 / size;
-    pass->ld = (n[0] + line - 1) / line * line;
-    if (!halves && pass->ld == n[0])
-        return HOT_OK;
-    const cudaError_t error =
-        cudaMalloc(halves ? (void **)&pass->halves : (void **)&pass->copy, pass->ld * rows * size);
-    *fits = error != cudaErrorMemoryAllocation;
-    if (!*fits)
-        cudaGetLastError();
-    if (error != cudaSuccess)
-        return *fits ? hot_cuda_status(context, error, "memory for products") : HOT_OK;
-    return halves ? hot_cpd_pass_round(context, pass)
-                  : hot_cuda_status(context,
-                                    cudaMemcpy2DAsync(pass->copy, pass->ld * size, pass->x, n[0] * size, n[0] * size,
-                                                      rows, cudaMemcpyDeviceToDevice, pass->stream),
-                                    "copying the tensor");
-}
-
-hot_status hot_cpd_pass_create(hot_context *context, const float *x, const size_t n[3], size_t rank, int split,
-                               int keep, void *stream, hot_cpd_pass **out)
-{
-    int device = 0, major = 0, minor = 0;
+    const size_t *n = form->n;
+    const int split = form->split, keep = form->use == CPD_SWEEPS;
+    int device = 0, fits = 1;
     *out = NULL;
     hot_status status = hot_cuda_status(context, cudaGetDevice(&device), "device");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
-                                 "device");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
-                                 "device");
-    const encode_function encode = status == HOT_OK && major == 9 && minor == 0 ? find_encode() : NULL;
-    if (!encode || rank > CPD_MOST_COLUMNS || (uintptr_t)x % 16)
+    const encode_function encode = status == HOT_OK ? (encode_function)hot_cpd_find_encode() : NULL;
+    if (!encode || rank > CPD_MOST_COLUMNS)
         return status;
     hot_cpd_pass *pass = NULL;
     {   /* maps lie on multiples of their alignment */
@@ -285,7 +201,7 @@ hot_status hot_cpd_pass_create(hot_context *context, const float *x, const size_
         ((void **)pass)[-1] = memory;
     }
     memcpy(pass->n, n, sizeof pass->n);
-    pass->x = x, pass->rank = rank, pass->split = split, pass->stream = (cudaStream_t)stream;
+    pass->form = form, pass->rank = rank, pass->split = split, pass->stream = (cudaStream_t)stream;
     hot_cpd_pass_kernel((int)rank, 0, split, CPD_SUMS_ONLY, 0, &pass->columns);
     status = hot_cuda_status(context, cudaDeviceGetAttribute(&pass->blocks, cudaDevAttrMultiProcessorCount, device),
                              "device");
@@ -294,33 +210,30 @@ hot_status hot_cpd_pass_create(hot_context *context, const float *x, const size_
         if (status == HOT_OK)
             status = hot_cuda_status(context, cudaMalloc((void **)where, bytes), "memory for products");
     };
+    const bool slabs = form->use == CPD_PRODUCTS && form->halves && pass->columns <= CPD_SLAB_COLUMNS &&
+                       4. * n[0] * n[1] * n[2] <= CPD_SLAB_BYTES;
     size_t stored = 0, longest = 0;
-    bool fits = true;
     for (int m = 0; m < 3; m++) {
         room(&pass->image[m], tiles(n[m]) * image_bytes(pass));
+        if (slabs)
+            room(&pass->fragments[m], (n[m] + 15) / 16 * 16 * pass->columns * sizeof(__half));
         room(&pass->rows[m], n[m] * pass->columns * sizeof(float));
         room(&pass->column[m], pass->columns * sizeof(float));
         stored = std::max(stored, n[(m + 1) % 3] * n[(m + 2) % 3]);
         longest = std::max(longest, n[m]);
     }
-    pass->direct = !keep && !split && n[0] % 4 == 0 && n[1] <= CPD_DIRECT_TILES * CPD_DIRECT_ROWS &&
-                   pass->columns <= CPD_DIRECT_COLUMNS && 4. * n[0] * n[1] * n[2] <= CPD_DIRECT_BYTES;
-    room(&pass->sums, (pass->direct ? direct_tiles(std::max(n[0], n[1])) * direct_blocks(n[2]) * CPD_DIRECT_ROWS
-                                    : (pass->blocks + tiles(longest)) * 64) * pass->columns * sizeof(float));
-    room(&pass->scale, 2 * sizeof(float));
+    pass->direct = form->use == CPD_ONE_PRODUCT && !split && n[0] % 4 == 0 &&
+                   n[1] <= CPD_DIRECT_TILES * CPD_DIRECT_ROWS && pass->columns <= CPD_DIRECT_COLUMNS &&
+                   4. * n[0] * n[1] * n[2] <= CPD_DIRECT_BYTES;
+    const size_t lines = pass->direct ? direct_tiles(std::max(n[0], n[1])) * direct_blocks(n[2]) * CPD_DIRECT_ROWS
+                                      : (pass->blocks + tiles(longest * SIDE_BY_SIDE)) * CPD_SIDE;
+    room(&pass->sums, lines * pass->columns * sizeof(float));
     if (keep)
         room(&pass->store, stored * pass->columns * (split ? sizeof(float) : sizeof(__half)));
     /* The largest sum is below 2^(2 HALF_BIAS) times the contracted length: halves hold it. */
     pass->store_scale = split ? 1 : (float)ldexp(1, -HALF_BIAS - (int)ceil(log2((double)longest)));
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemsetAsync(pass->scale, 0, 2 * sizeof(float), pass->stream), "memory");
-    if (status == HOT_OK) {
-        largest_kernel<<<1024, 512, 0, pass->stream>>>(x, n[0] * n[1] * n[2], (unsigned *)pass->scale + 1);
-        scale_kernel<<<1, 1, 0, pass->stream>>>((const unsigned *)pass->scale + 1, pass->scale);
-        status = launched(context, "the tensor's largest value");
-    }
     if (status == HOT_OK && !pass->direct)
-        status = make_copy(context, pass, keep && !split, &fits);
+        status = hot_cpd_form_copy(context, form, stream, &fits);
     for (int m = 0; m < 3 && status == HOT_OK && fits && !pass->direct; m++)
         /* What a pass reads at a time lies close together: where it may, it contracts an early mode. */
         status = keep ? make_way(context, pass, encode, m, m == 0 ? 1 : 0, m != 1, &pass->ways[m])
@@ -338,12 +251,10 @@ void hot_cpd_pass_destroy(hot_context *context, hot_cpd_pass **pass)
         return;
     for (int m = 0; m < 3; m++) {
         cudaFree((*pass)->image[m]);
+        cudaFree((*pass)->fragments[m]);
         cudaFree((*pass)->rows[m]);
         cudaFree((*pass)->column[m]);
     }
-    cudaFree((*pass)->copy);
-    cudaFree((*pass)->halves);
-    cudaFree((*pass)->scale);
     cudaFree((*pass)->sums);
     cudaFree((*pass)->store);
     hot_context_free(context, ((void **)*pass)[-1]);
@@ -352,13 +263,30 @@ void hot_cpd_pass_destroy(hot_context *context, hot_cpd_pass **pass)
 
 /* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
+/* The images of one factor or two, which have been given. */
+static hot_status make_images(hot_context *context, hot_cpd_pass *pass, int one, int two)
+{
+    taken factors[2];
+    for (int f = 0; f < 2; f++) {
+        const int mode = f ? two : one;
+        factors[f].from = pass->factor[mode], factors[f].n = (int)pass->n[mode];
+        factors[f].contiguous = mode == 0 && !pass->form->halves, factors[f].image = (__half *)pass->image[mode];
+        factors[f].fragments = pass->fragments[mode];
+        factors[f].rows = pass->rows[mode], factors[f].scales = pass->column[mode];
+    }
+    int rank = (int)pass->rank;
+    void *arguments[] = {&factors[0], &factors[1], &rank, &pass->columns, &pass->split};
+    pass->stale[one] = pass->stale[two] = false;
+    return hot_cuda_status(context,
+                           chain_launch((const void *)image_kernel, dim3((unsigned)pass->columns, one == two ? 1 : 2),
+                                        256, 0, pass->stream, arguments),
+                           "a factor");
+}
+
 hot_status hot_cpd_pass_factor(hot_context *context, hot_cpd_pass *pass, int mode, const float *factor)
 {
-    image_kernel<<<pass->columns, 256, 0, pass->stream>>>(factor, (int)pass->n[mode], (int)pass->rank, pass->columns,
-                                                          mode == 0 && !pass->halves, pass->split,
-                                                          (__half *)pass->image[mode],
-                                                          pass->rows[mode], pass->column[mode]);
-    return launched(context, "a factor");
+    pass->factor[mode] = factor, pass->stale[mode] = true;
+    return pass->form->use == CPD_SWEEPS ? make_images(context, pass, mode, mode) : HOT_OK;
 }
 
 static hot_status launch(hot_context *context, const hot_cpd_pass *pass, const way *w)
@@ -388,7 +316,7 @@ static hot_status direct(hot_context *context, const hot_cpd_pass *pass, int mod
     for (int m = 0; m < 3; m++)
         job.n[m] = (int)pass->n[m];
     job.rank = (int)pass->rank, job.mode = mode, job.blocks = (int)direct_blocks(pass->n[2]);
-    job.x = pass->x, job.scale = pass->scale, job.image = (const __half *)pass->image[contracted];
+    job.x = pass->form->x, job.scale = pass->form->scale, job.image = (const __half *)pass->image[contracted];
     job.scales = pass->column[contracted], job.weight = pass->rows[over], job.parts = pass->sums, job.out = out;
     void *arguments[] = {&job};
     const unsigned tiles = (unsigned)direct_tiles(pass->n[mode == 0 ? 0 : 1]);
@@ -401,11 +329,48 @@ static hot_status direct(hot_context *context, const hot_cpd_pass *pass, int mod
     return hot_cuda_status(context, error, "a product");
 }
 
+/* Whether a mode's product is one for cpd_slab.h: not of what would be mostly filling. */
+static bool is_slab(const hot_cpd_pass *pass, int mode)
+{
+    const hot_cpd_order order = hot_cpd_slab_order(pass->n, pass->form->ld, mode);
+    return pass->fragments[mode == 0 ? 1 : 0] && pass->n[mode] >= CPD_SLAB_LEAST &&
+           256. * order.tiles * order.steps <= 1.5 * order.rows * order.inner;
+}
+
+/* follows: it is launched right behind what it waits for. */
+static hot_status slab(hot_context *context, const hot_cpd_pass *pass, int mode, bool follows, double *out)
+{
+    const hot_cpd_form *form = pass->form;
+    const int contracted = mode == 0 ? 1 : 0, rows = mode == 2 ? 1 : 2;
+    const hot_cpd_order order = hot_cpd_slab_order(pass->n, form->ld, mode);
+    hot_cpd_slab job;
+    int threads;
+    job.outs = (int)pass->n[mode], job.rows = order.rows, job.tiles = order.tiles, job.steps = order.steps;
+    job.rank = (int)pass->rank, job.x = (const uint4 *)form->orders[mode], job.scale = form->scale;
+    job.factor = (const uint2 *)pass->fragments[contracted], job.scales = pass->column[contracted];
+    job.weight = pass->rows[rows], job.out = out;
+    const void *const kernel = hot_cpd_slab_kernel(pass->columns, &threads);
+    void *arguments[] = {&job};
+    const dim3 blocks((unsigned)job.outs);
+    return hot_cuda_status(context,
+                           follows ? chain_launch(kernel, blocks, (unsigned)threads, 0, pass->stream, arguments)
+                                   : cudaLaunchKernel(kernel, blocks, dim3(threads), arguments, 0, pass->stream),
+                           "a product");
+}
+
 hot_status hot_cpd_pass_product(hot_context *context, hot_cpd_pass *pass, int mode, double *out)
 {
-    if (pass->direct)
+    const int one = mode == 0 ? 1 : 0, other = mode == 2 ? 1 : 2;
+    const bool stale = pass->stale[one] || pass->stale[other];
+    hot_status status = is_slab(pass, mode) ? hot_cpd_form_order(context, pass->form, mode, pass->stream) : HOT_OK;
+    if (status == HOT_OK && stale)
+        status = make_images(context, pass, pass->stale[one] ? one : other, pass->stale[other] ? other : one);
+    if (status == HOT_OK && is_slab(pass, mode) && pass->form->orders[mode])
+        return slab(context, pass, mode, stale, out);
+    if (status == HOT_OK && pass->direct)
         return direct(context, pass, mode, out);
-    const hot_status status = launch(context, pass, &pass->ways[mode]);
+    if (status == HOT_OK)
+        status = launch(context, pass, &pass->ways[mode]);
     return status == HOT_OK ? gather(context, pass, &pass->ways[mode], out) : status;
 }
 
@@ -422,7 +387,8 @@ template <typename T> static hot_status reduce(hot_context *context, const hot_c
     const T *store = (const T *)pass->store;
     const float *scales = pass->column[w->contracted], *weights = pass->rows[mode == w->rows ? w->over : w->rows];
     double factor = 1 / (double)pass->store_scale;
-    void *arguments[] = {&store, &rows, &over, &rank, &columns, &weights, &factor, (void *)&pass->scale, &scales, &out};
+    void *arguments[] = {&store, &rows, &over, &rank, &columns, &weights, &factor, (void *)&pass->form->scale, &scales,
+                         &out};
     const void *kernel = (const void *)over_slabs<T>;
     unsigned blocks = (unsigned)(((size_t)rows * columns / 8 + 31) / 32), threads = blocks >= 264 ? 256 : 1024;
     size_t shared = 0;
@@ -461,14 +427,13 @@ hot_status hot_cpd_pass_step(hot_context *context, hot_cpd_pass *pass, int mode,
     const hot_cpd_job *job = &w->job;
     step->kept_before = !pass->fresh, pass->fresh = 0;
     step->rows = pass->rows[mode], step->image = (__half *)pass->image[mode], step->scales = pass->column[mode];
-    step->columns = pass->columns, step->contiguous = mode == 0 && !pass->halves, step->split = pass->split;
-    step->x_scale = pass->scale, step->sum_scales = pass->column[w->contracted];
+    step->columns = pass->columns, step->contiguous = mode == 0 && !pass->form->halves, step->split = pass->split;
+    step->x_scale = pass->form->scale, step->sum_scales = pass->column[w->contracted];
     if (job->weight && mode == w->rows) {
-        const int per_tile = job->chunks * job->over;
-        step->source = CPD_FROM_BLOCKS, step->sums = job->sums, step->pitch = job->pitch;
+            step->source = CPD_FROM_BLOCKS, step->sums = job->sums, step->pitch = job->pitch;
         for (int tile = 0; tile < job->row_tiles; tile++) {
-            step->first_block[tile] = (short)block_with(job, tile * per_tile);
-            step->last_block[tile] = (short)block_with(job, (tile + 1) * per_tile - 1);
+            step->first_block[tile] = (short)block_with(job, tile * job->per_tile);
+            step->last_block[tile] = (short)block_with(job, (tile + 1) * job->per_tile - 1);
         }
         return HOT_OK;
     }

@@ -6,7 +6,7 @@
 #ifndef HOT_CPD_PASS_H
 #define HOT_CPD_PASS_H
 
-#include <hotfiber/context.h>
+#include "cpd_form.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -14,19 +14,15 @@ extern "C" {
 
 typedef struct hot_cpd_pass hot_cpd_pass;
 
-/* *pass stays NULL, and the status HOT_OK, where these kernels do not serve: another architecture, a rank above 120, no
- * memory for a copy of x. x (n[0] x n[1] x n[2] floats) is on the device and stays the caller's. keep: whether
- * hot_cpd_pass_contract and what follows it will be called, else hot_cpd_pass_product. Not split, and kept, x is
- * rounded to halves once and for all; else it is copied where rows of n[0] are not whole lines of memory, unless it is
- * small. stream: a cudaStream_t, for this and all that follows. */
-hot_status hot_cpd_pass_create(hot_context *context, const float *x, const size_t n[3], size_t rank, int split,
-                               int keep, void *stream, hot_cpd_pass **pass);
+/* *pass stays NULL, and the status HOT_OK, for a rank above 120 and where there is no memory for a copy that the form
+ * needs. The form stays the caller's. With a form for sweeps hot_cpd_pass_contract and what follows it may be called,
+ * else hot_cpd_pass_product. stream: a cudaStream_t, for this and all that follows. */
+hot_status hot_cpd_pass_create(hot_context *context, hot_cpd_form *form, size_t rank, void *stream,
+                               hot_cpd_pass **pass);
 void hot_cpd_pass_destroy(hot_context *context, hot_cpd_pass **pass);
 
-/* Launches the rounding of the tensor to halves, where passes read those: hot_cpd_pass_create has done it. */
-hot_status hot_cpd_pass_round(hot_context *context, hot_cpd_pass *pass);
-
-/* Launches what takes over a factor (n[mode] x rank floats on the device). */
+/* Takes over a factor (n[mode] x rank floats on the device), which stays there until another is given. For sweeps this
+ * launches what makes of it what passes read; single products launch that when they want it. */
 hot_status hot_cpd_pass_factor(hot_context *context, hot_cpd_pass *pass, int mode, const float *factor);
 
 /* Launches the product for a mode from the two other factors into out (n[mode] x rank doubles on the device). */

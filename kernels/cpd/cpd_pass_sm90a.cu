@@ -94,14 +94,9 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
     int stage = 0, phase = 0, factor_phase = 0;
     if (threadIdx.x >= CPD_GROUPS * 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
-        if (threadIdx.x > CPD_GROUPS * 128)
-            return;
-        for (int unit = begin; unit < end;) {
-            const place p = find(job, unit, end);
-            /* Boxes of rows that are not there need not come. */
-            const int halves = CONTIGUOUS || job.rows - p.tile * job.pitch > 32 ? 2 : 1;
-            const int bytes = CONTIGUOUS ? job.pitch * 128 : CPD_TILE / 2;
-            if (!STREAMED) {
+        if (!STREAMED && threadIdx.x == CPD_GROUPS * 128 + 32) /* the factor: tiles come while it is waited for */
+            for (int unit = begin; unit < end;) {
+                const place p = find(job, unit, end);
                 if (unit > begin) {
                     barrier_wait(factor_empty, factor_phase);
                     factor_phase ^= 1;
@@ -110,7 +105,15 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
                 for (int k = p.k0; k < p.k1; k++)
                     copy_bytes(shared_address(factor) + (k - p.k0) * IMAGE, (const char *)job.image + (size_t)k * IMAGE,
                                IMAGE, factor_full);
+                unit += p.count;
             }
+        if (threadIdx.x > CPD_GROUPS * 128)
+            return;
+        for (int unit = begin; unit < end;) {
+            const place p = find(job, unit, end);
+            /* Boxes of rows that are not there need not come. */
+            const int halves = CONTIGUOUS || job.rows - p.tile * job.pitch > 32 ? 2 : 1;
+            const int bytes = CONTIGUOUS ? job.pitch * job.side * 128 : CPD_TILE / 2;
             for (int v = 0; v < p.count; v += CPD_GROUPS)
                 for (int k = p.k0; k < p.k1; k++) {
                     const int here = min((int)CPD_GROUPS, p.count - v);
@@ -124,7 +127,7 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
                         for (int half = 0; half < halves; half++) {
                             const int first = (CONTIGUOUS ? k * CPD_SIDE : p.tile * job.pitch) + 32 * half;
                             const int line = CONTIGUOUS ? p.tile * job.pitch : k * CPD_SIDE;
-                            const int other = p.v + v + w;
+                            const int other = (p.v + v + w) * job.side;
                             copy_box(to + w * CPD_TILE + half * (CPD_TILE / 2), &map, first,
                                      job.line_is_j ? line : other, job.line_is_j ? other : line, ready);
                         }
@@ -139,6 +142,7 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
         const int warp = thread / 32, lane = thread % 32, g = lane / 4, t = lane % 4;
         const int row[2] = {16 * warp + (CONTIGUOUS ? g / 2 + 4 * (g % 2) : 2 * g),
                             16 * warp + (CONTIGUOUS ? g / 2 + 4 * (g % 2) + 8 : 2 * g + 1)};
+        const int side = CONTIGUOUS ? job.side : 1, beside = row[0] % side; /* of the v of this thread's rows */
         const float scale = *job.scale;
         float d[HALF], sum[HALF];
 #pragma unroll
@@ -182,7 +186,8 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
                                 warpgroup_product<N>::run(d, low[s], b + 2 * s, 1);
                             }
                         }
-                        products_end(d);
+                        products_commit();
+                        products_done(d);
                     }
                     if (STREAMED) {
                         group_sync(1 + group, 128);
@@ -193,7 +198,8 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
                         stage = 0, phase ^= 1;
                 }
                 if (mine && job.weight) {
-                    const float2 *const weight = (const float2 *)(job.weight + (size_t)(p.v + v) * N) + t;
+                    const int here = min((p.v + v) * side + beside, job.last_v); /* beyond it there are zeros */
+                    const float2 *const weight = (const float2 *)(job.weight + (size_t)here * N) + t;
 #pragma unroll
                     for (int i = 0; i < N / 8; i++) {
                         const float2 both = __ldg(weight + 4 * i);
@@ -235,12 +241,17 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
 #pragma unroll
                         for (int o = 1; o < CPD_GROUPS; o++)
                             sum[i] += fold[((o - 1) * HALF + i) * 128 + thread];
+                    for (int step = 1; step < side; step *= 2)
+#pragma unroll
+                        for (int i = 0; i < HALF; i++)
+                            sum[i] += __shfl_xor_sync(0xffffffff, sum[i], 8 * step);
 #pragma unroll
                     for (int i = 0; i < N / 8; i++)
 #pragma unroll
                         for (int h = 0; h < 2; h++)
-                            *(float2 *)(out + row[h] * N + 8 * i + 2 * t) =
-                                make_float2(sum[4 * i + 2 * h], sum[4 * i + 2 * h + 1]);
+                            if (beside == 0)
+                                *(float2 *)(out + row[h] / side * N + 8 * i + 2 * t) =
+                                    make_float2(sum[4 * i + 2 * h], sum[4 * i + 2 * h + 1]);
                 }
 #pragma unroll
                 for (int i = 0; i < HALF; i++)

@@ -29,6 +29,22 @@ typedef struct hot_cpd_plan {
     hot_cpd_report report;
 } hot_cpd_plan;
 
+/* A tensor that is kept for products. The CPU backends have a copy of it, others what they need. */
+struct hot_mttkrp_tensor {
+    int f64;
+    hot_cpd_arithmetic arithmetic;
+    size_t n[3];
+    const void *given; /* while it is made: the caller's */
+    void *x, *device;  /* the copy; what belongs to the backend */
+    hot_status (*product)(hot_context *context, hot_mttkrp_tensor *tensor, hot_mttkrp_plan *plan);
+    void (*release)(hot_context *context, hot_mttkrp_tensor *tensor); /* NULL: there is nothing but the copy */
+};
+
+/* Whether these sizes can be; and the other arguments of a product, mode 1, 2 or 3, which goes into the plan. */
+hot_status hot_cpd_check_sizes(hot_context *context, const size_t n[3], size_t rank);
+hot_status hot_mttkrp_check(hot_context *context, int mode, hot_mttkrp_plan *plan);
+
+hot_status hot_mttkrp_keep_cuda(hot_context *context, void *tensor);
 hot_status hot_mttkrp_ref(hot_context *context, void *plan);
 hot_status hot_mttkrp_cpu(hot_context *context, void *plan);
 hot_status hot_mttkrp_cuda(hot_context *context, void *plan);

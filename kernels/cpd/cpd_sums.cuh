@@ -25,8 +25,8 @@ __global__ void __launch_bounds__(256) gather_kernel(const __grid_constant__ hot
     __shared__ double parts[8][4][32];
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32, at = (blockIdx.x * 32 + lane) * 4;
     const int row = at / columns, r = at % columns;
-    const int tile = min(row, job.rows - 1) / job.pitch, per_tile = job.chunks * job.over;
-    const int first = block_of(job, tile * per_tile), last = block_of(job, (tile + 1) * per_tile - 1);
+    const int tile = min(row, job.rows - 1) / job.pitch;
+    const int first = block_of(job, tile * job.per_tile), last = block_of(job, (tile + 1) * job.per_tile - 1);
     double factor = 0;
     if (part < 4 && r + part < rank) /* older than the kernel before this one */
         factor = 1 / ((double)*job.scale * scales[r + part]);

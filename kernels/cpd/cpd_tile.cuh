@@ -117,17 +117,17 @@ CPD_PRODUCT(64, 32, "%32", "%33", "%34", "%35", "%36", "%37");
 CPD_PRODUCT(80, 40, "%40", "%41", "%42", "%43", "%44", "%45");
 CPD_PRODUCT(120, 60, "%60", "%61", "%62", "%63", "%64", "%65");
 
-/* A run of warpgroup products: registers are ready; the run ends; all is done but for the last RUNS; all is done and
- * the sums may be read. */
+/* A run of warpgroup products: registers are ready; the run ends; all is done but for the last RUNS; all is
+ * done and the sums may be read. */
 __device__ __forceinline__ void products_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __forceinline__ void products_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 template <int RUNS> __device__ __forceinline__ void products_wait()
 {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(RUNS) : "memory");
 }
-template <int COUNT> __device__ __forceinline__ void products_end(float (&d)[COUNT])
+template <int COUNT> __device__ __forceinline__ void products_done(float (&d)[COUNT])
 {
-    asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
+    products_wait<0>();
 #pragma unroll
     for (int i = 0; i < COUNT; i++)
         asm volatile("" : "+f"(d[i])::"memory");

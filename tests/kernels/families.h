@@ -10,6 +10,7 @@
     X(fit) \
     X(contract) \
     X(cpd) \
+    X(mttkrp) \
     X(lowrank) \
     X(tridiag) \
     X(heev) \

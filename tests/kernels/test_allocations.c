@@ -1,7 +1,8 @@
-/* The k-th allocation failing, for every k: the eigenvalue kernels, denoising and directions by many starts end with
- * HOT_ERROR_MEMORY, leak nothing, and succeed when memory suffices. */
+/* The k-th allocation failing, for every k: the eigenvalue kernels, denoising, directions by many starts and products
+ * with a kept tensor end with HOT_ERROR_MEMORY, leak nothing, and succeed when memory suffices. */
 #include "check.h"
 
+#include <hotfiber/cpd.h>
 #include <hotfiber/denoise.h>
 #include <hotfiber/directions.h>
 #include <hotfiber/heev.h>
@@ -28,13 +29,23 @@ static void give(void *user, void *pointer)
 
 enum { N = 6, VOXELS = 5 * 5 * 4, VOLUMES = 6 };
 
+static hot_status kept_product(hot_context *context, const float *x, const float *f, float *out)
+{
+    hot_mttkrp_tensor *tensor;
+    hot_status status = hot_mttkrp_tensor_create_f32(context, HOT_CPD_FULL, 5, 5, 4, x, &tensor);
+    for (int mode = 1; mode <= 3 && status == HOT_OK; mode++)
+        status = hot_mttkrp_tensor_product_f32(context, tensor, mode, 2, f, f + 10, f + 20, out);
+    hot_mttkrp_tensor_destroy(context, &tensor);
+    return status;
+}
+
 static hot_status call(hot_context *context, int which)
 {
     static double matrices[2 * 2 * N * N], values[2 * N], vectors[2 * 2 * N * N], off[2 * N];
     static float signals[VOXELS * VOLUMES * 2], denoised[VOXELS * VOLUMES * 2], noise[VOXELS];
     const size_t size[3] = {5, 5, 4};
     hot_tridiag_options some = {.size = sizeof some, .range = HOT_TRIDIAG_INDEX, .first = 1, .last = 3};
-    hot_denoise_options denoising = {.size = sizeof denoising, .window = {3, 3, 3}, .is_complex = which == 7};
+    hot_denoise_options denoising = {.size = sizeof denoising, .window = {3, 3, 3}, .is_complex = which == 8};
     const hot_directions_options by_starts = {.size = sizeof by_starts, .threshold = -1, .min_angle = -1,
                                               .min_relief = -1, .starts = 7};
     static float directions[5 * 9];
@@ -51,13 +62,14 @@ static hot_status call(hot_context *context, int which)
     case 4: return hot_denoise_f32(context, &denoising, size, VOLUMES, signals, NULL, denoised, noise);
     case 5: return hot_denoise_f32(context, &denoising, size, VOLUMES, signals, NULL, denoised, NULL);
     case 6: return hot_directions_f32(context, &by_starts, 4, 5, signals, 15, NULL, directions, NULL);
+    case 7: return kept_product(context, signals, signals + 100, denoised);
     default: return hot_denoise_f32(context, &denoising, size, VOLUMES, signals, NULL, denoised, noise);
     }
 }
 
 int main(void)
 {
-    for (int which = 0; which < 8; which++)
+    for (int which = 0; which < 9; which++)
         for (int device = HOT_DEVICE_CPU; device <= HOT_DEVICE_REFERENCE;
              device += HOT_DEVICE_REFERENCE - HOT_DEVICE_CPU) {
             hot_status status = HOT_ERROR_MEMORY;

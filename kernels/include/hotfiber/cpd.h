@@ -77,6 +77,45 @@ HOT_API hot_status hot_mttkrp_f32(hot_context *context, hot_cpd_arithmetic arith
                                   size_t k, size_t rank, const float *x, const float *a, const float *b, const float *c,
                                   float *out);
 
+/* ---- Products with one tensor, again and again ------------------------------------------------------------------- */
+
+/* A tensor that is kept where products are computed: for whoever has a loop of their own (other constraints, other
+ * stopping rules: every algorithm for CP decompositions multiplies one tensor again and again). It is copied there,
+ * searched and rounded once; products then read what is kept.
+ *
+ * It may be used by several threads at a time, each with a context of its own; on a GPU they take turns. All contexts
+ * that it is used with have the same allocator. */
+typedef struct hot_mttkrp_tensor hot_mttkrp_tensor;
+
+/* Keeps x (I x J x K) where the context's device says: products of this tensor are computed there from then on,
+ * whatever the device of the contexts that ask for them. *tensor: to be freed by hot_mttkrp_tensor_destroy; NULL after
+ * an error. x is copied: it may change or be freed afterwards.
+ * With HOT_DEVICE_CUDA x may also lie in that GPU's memory, ready to be read.
+ * Memory that stays taken: as much as x takes. On a Hopper GPU HOT_CPD_TF32 keeps halves, whose rows are whole lines of
+ * memory (64 values), in half of that; up to rank 40 products of an x of at most 40 MB order them anew for each mode,
+ * which may come to three times what x takes. While it is made there is x as well. What products of one rank need stays
+ * for the next one of the same rank.
+ * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (NaN or Inf in x), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE,
+ * HOT_ERROR_CANCELLED. */
+HOT_API hot_status hot_mttkrp_tensor_create_f64(hot_context *context, size_t i, size_t j, size_t k, const double *x,
+                                                hot_mttkrp_tensor **tensor);
+HOT_API hot_status hot_mttkrp_tensor_create_f32(hot_context *context, hot_cpd_arithmetic arithmetic, size_t i,
+                                                size_t j, size_t k, const float *x, hot_mttkrp_tensor **tensor);
+
+/* The product for mode 1, 2 or 3, as by hot_mttkrp_f64 and hot_mttkrp_f32, in any order of modes and ranks; the
+ * precision is that of the tensor. Ranks above 120 are made in pieces on a Hopper GPU. Factors and out are the
+ * caller's, and of a tensor kept on a GPU may lie in its memory, too; out is complete on return.
+ * Errors: HOT_ERROR_ARGUMENT (a mode, rank 0, NULL, the other precision), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE. */
+HOT_API hot_status hot_mttkrp_tensor_product_f64(hot_context *context, hot_mttkrp_tensor *tensor, int mode,
+                                                 size_t rank, const double *a, const double *b, const double *c,
+                                                 double *out);
+HOT_API hot_status hot_mttkrp_tensor_product_f32(hot_context *context, hot_mttkrp_tensor *tensor, int mode,
+                                                 size_t rank, const float *a, const float *b, const float *c,
+                                                 float *out);
+
+/* Frees the tensor, which no other thread uses any more, and sets *tensor to NULL; a pointer to NULL is accepted. */
+HOT_API void hot_mttkrp_tensor_destroy(hot_context *context, hot_mttkrp_tensor **tensor);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,51 @@
+/* Products with a small tensor of halves that is kept (cpd_form.h). For every mode there is an order in which a block
+ * finds all that belongs to one row of the result, so that one launch makes it and nothing is summed afterwards; and in
+ * which threads find what the tensor cores take from them: for each row of the result, each 16 rows (of the mode that
+ * is weighed), each 16 of the contracted mode: 16 bytes of each lane. */
+#ifndef HOT_CPD_SLAB_H
+#define HOT_CPD_SLAB_H
+
+#include <cuda_fp16.h>
+
+enum { CPD_SLAB_COLUMNS = 40, CPD_SLAB_LEAST = 48 /* rows of the result, or multiprocessors are idle */,
+       CPD_SLAB_BYTES = 40000000 /* of a tensor in floats, at most */ };
+
+/* halves[out stride_out + row stride_row + inner stride_inner] in tiles of 16 rows and steps of 16 inner. */
+typedef struct hot_cpd_order {
+    int rows, inner, tiles, steps;
+    size_t stride_out, stride_row, stride_inner;
+} hot_cpd_order;
+
+static inline hot_cpd_order hot_cpd_slab_order(const size_t n[3], size_t ld, int mode)
+{
+    const size_t stride[3] = {1, ld, ld * n[1]};
+    const int row = mode == 2 ? 1 : 2, inner = mode == 0 ? 1 : 0;
+    hot_cpd_order order;
+    order.rows = (int)n[row], order.inner = (int)n[inner];
+    order.tiles = (order.rows + 15) / 16, order.steps = (order.inner + 15) / 16;
+    order.stride_out = stride[mode], order.stride_row = stride[row], order.stride_inner = stride[inner];
+    return order;
+}
+
+/* out[o, r] = sum over v and p of x w[v][r] f[p, r]. */
+typedef struct hot_cpd_slab {
+    int outs, rows, tiles, steps, rank;
+    const uint4 *x;       /* in order */
+    const float *scale;   /* of it, a power of two */
+    const uint2 *factor;  /* f: for each 16 of p and 8 columns 8 bytes of each lane */
+    const float *scales;  /* of its columns */
+    const float *weight;  /* w[v][column] */
+    double *out;          /* [o + outs r] */
+} hot_cpd_slab;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The kernel (__global__ void (hot_cpd_slab), a block per o) and its threads; NULL: none for so many columns. */
+const void *hot_cpd_slab_kernel(int columns, int *threads);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

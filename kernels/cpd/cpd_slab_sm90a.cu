@@ -1,0 +1,128 @@
+/* See cpd_slab.h. */
+#include "cpd_chain.cuh"
+#include "cpd_power.cuh"
+#include "cpd_slab.h"
+
+namespace {
+
+enum { WARPS = 7, AHEAD = 7 /* steps on their way at a time, as measured */ };
+
+/* Loads that stay where they are written: the compiler would put each before its use, and wait for it there. */
+__device__ __forceinline__ uint4 load(const uint4 *from)
+{
+    uint4 v;
+    asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(from));
+    return v;
+}
+__device__ __forceinline__ uint2 load(const uint2 *from)
+{
+    uint2 v;
+    asm volatile("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(from));
+    return v;
+}
+__device__ __forceinline__ float2 load(const float2 *from)
+{
+    float2 v;
+    asm volatile("ld.global.nc.v2.f32 {%0, %1}, [%2];" : "=f"(v.x), "=f"(v.y) : "l"(from));
+    return v;
+}
+__device__ __forceinline__ float load(const float *from)
+{
+    float v;
+    asm volatile("ld.global.nc.f32 %0, [%1];" : "=f"(v) : "l"(from));
+    return v;
+}
+
+/* d (16 x 8) += a (16 x 16) b (16 x 8) */
+__device__ __forceinline__ void multiply(float (&d)[4], const uint4 &a, const uint2 &b)
+{
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+                 "{%0, %1, %2, %3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b.x), "r"(b.y));
+}
+
+/* A block has all that belongs to one row of the result; warps take its tiles straight into registers. All that a round
+ * needs is on its way at once. */
+template <int N> __global__ void __launch_bounds__(WARPS * 32) slab(const __grid_constant__ hot_cpd_slab job)
+{
+    __shared__ float sums[WARPS][N];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, r = threadIdx.x;
+    const uint4 *const ours = job.x + (size_t)blockIdx.x * job.tiles * job.steps * 32 + lane;
+    float part[N / 8][2] = {}, scale = 1, scales = 1;
+    for (int tile = warp; tile == warp || tile < job.tiles; tile += WARPS) {
+        const uint4 *const from = ours + (size_t)min(tile, job.tiles - 1) * job.steps * 32;
+        float d[N / 8][4] = {};
+        float2 w[N / 8][2];
+        for (int first = 0; first < job.steps; first += AHEAD) {
+            uint4 a[AHEAD];
+            uint2 b[AHEAD][N / 8];
+#pragma unroll
+            for (int s = 0; s < AHEAD; s++)
+                a[s] = load(from + min(first + s, job.steps - 1) * 32);
+            if (tile == warp && first == 0) { /* the tensor is older than all that is waited for */
+                chain_wait();
+                chain_next();
+                if (r < job.rank)
+                    scale = load(job.scale), scales = load(job.scales + r);
+            }
+#pragma unroll
+            for (int s = 0; s < AHEAD; s++)
+#pragma unroll
+                for (int c = 0; c < N / 8; c++)
+                    b[s][c] = load(job.factor + (min(first + s, job.steps - 1) * (N / 8) + c) * 32 + lane);
+            if (first == 0)
+#pragma unroll
+                for (int h = 0; h < 2; h++) {
+                    const int row = 16 * tile + g + 8 * h;
+#pragma unroll
+                    for (int c = 0; c < N / 8; c++)
+                        w[c][h] = row < job.rows ? load((const float2 *)(job.weight + (size_t)row * N + 8 * c) + t)
+                                                 : make_float2(0, 0);
+                }
+#pragma unroll
+            for (int s = 0; s < AHEAD; s++)
+                if (first + s < job.steps)
+#pragma unroll
+                    for (int c = 0; c < N / 8; c++)
+                        multiply(d[c], a[s], b[s][c]);
+        }
+#pragma unroll
+        for (int c = 0; c < N / 8; c++) {
+            part[c][0] += w[c][0].x * d[c][0] + w[c][1].x * d[c][2];
+            part[c][1] += w[c][0].y * d[c][1] + w[c][1].y * d[c][3];
+        }
+    }
+#pragma unroll
+    for (int c = 0; c < N / 8; c++)
+#pragma unroll
+        for (int e = 0; e < 2; e++)
+#pragma unroll
+            for (int step = 4; step < 32; step *= 2)
+                part[c][e] += __shfl_xor_sync(0xffffffff, part[c][e], step);
+    if (g == 0)
+#pragma unroll
+        for (int c = 0; c < N / 8; c++)
+            *(float2 *)&sums[warp][8 * c + 2 * t] = make_float2(part[c][0], part[c][1]);
+    __syncthreads();
+    if (r < job.rank) {
+        double sum = 0;
+#pragma unroll
+        for (int w = 0; w < WARPS; w++)
+            sum += sums[w][r];
+        job.out[blockIdx.x + (size_t)job.outs * r] = sum * power_inverse(scale) * power_inverse(scales);
+    }
+}
+
+} // namespace
+
+const void *hot_cpd_slab_kernel(int columns, int *threads)
+{
+    *threads = WARPS * 32;
+    return columns == 16   ? (const void *)slab<16>
+           : columns == 24 ? (const void *)slab<24>
+           : columns == 40 ? (const void *)slab<40>
+                           : NULL;
+}
