@@ -187,6 +187,7 @@ void check_directions_all_starts(check_run *run, int order)
     check_directions_ring(run, order, HOT_SHIFT_ADAPTIVE);
     if (run->cuda) { /* more than one chunk */
         check_directions_starts(run, order, 128, HOT_SHIFT_NONE, 70001);
+        check_directions_starts(run, order, 128, HOT_SHIFT_ADAPTIVE, 40002);
         check_directions_starts(run, order, 7, HOT_SHIFT_NONE, 40002);
     }
 }

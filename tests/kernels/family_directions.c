@@ -5,13 +5,23 @@
 #include <common/context_internal.h>
 #include <directions/directions_ref.h>
 
-/* Crossings: at most one tensor in a thousand may differ from brute force (HOT_TEST_FULL=1 tries 20,000). The reference
- * is computed once for all backends. */
-static void check_crossings(check_run *run, int order, double sigma, size_t size)
+/* Crossings: at most one tensor in a thousand may differ from brute force (HOT_TEST_FULL=1 tries 20,000); by scan, or by
+ * many starts. The reference is computed once for all backends. */
+static void check_crossings(check_run *run, int order, double sigma, size_t size, size_t starts)
 {
-    static struct { int order; double sigma; size_t size; uint64_t seed; float *directions; uint8_t *found; } known[16];
+    enum { KNOWN = 24 };
+    static struct {
+        int order;
+        double sigma;
+        size_t size, starts;
+        uint64_t seed;
+        float *directions;
+        uint8_t *found;
+    } known[KNOWN];
     char name[64];
-    snprintf(name, sizeof name, "crossings, order %d, noise %g", order, sigma);
+    hot_directions_options options = every;
+    options.starts = starts;
+    snprintf(name, sizeof name, "crossings, order %d, noise %g, %zu starts", order, sigma, starts);
     if (!check_wanted(run, name))
         return;
     check_case_begin(run, name, size);
@@ -30,11 +40,12 @@ static void check_crossings(check_run *run, int order, double sigma, size_t size
     uint8_t *found = check_output(run, size);
     int slot = 0;
     while (known[slot].directions && !(known[slot].order == order && known[slot].sigma == sigma &&
-                                       known[slot].size == size && known[slot].seed == run->first_seed))
-        slot = (slot + 1) % 15;
+                                       known[slot].size == size && known[slot].starts == starts &&
+                                       known[slot].seed == run->first_seed))
+        slot = (slot + 1) % KNOWN;
     if (!known[slot].directions) {
         known[slot].order = order, known[slot].sigma = sigma, known[slot].size = size;
-        known[slot].seed = run->first_seed;
+        known[slot].seed = run->first_seed, known[slot].starts = starts;
         known[slot].directions = malloc(size * 3 * KEEP * sizeof(float));
         known[slot].found = malloc(size);
         if (hot_directions_f32(run->reference, &every, order, size, tensors, stride, NULL, known[slot].directions,
@@ -42,7 +53,7 @@ static void check_crossings(check_run *run, int order, double sigma, size_t size
             check_fail(run, 0, "the reference failed: %s", hot_context_message(run->reference));
     }
     if (check_call(run,
-                   hot_directions_f32(run->context, &every, order, size, tensors, stride, NULL, directions, found))) {
+                   hot_directions_f32(run->context, &options, order, size, tensors, stride, NULL, directions, found))) {
         size_t bad = 0, first = 0;
         for (size_t i = 0; i < size; i++) {
             const float *ours = directions + i * 3 * KEEP, *brute = known[slot].directions + i * 3 * KEEP;
@@ -331,8 +342,10 @@ static void check(check_run *run)
         if (order == 2)
             continue;
         check_directions_all_starts(run, order);
-        for (int n = 0; n < 3; n++)
-            check_crossings(run, order, noise[n], size);
+        for (int n = 0; n < 3; n++) {
+            check_crossings(run, order, noise[n], size, 0);
+            check_crossings(run, order, noise[n], size, 128);
+        }
         for (int n = 0; n < 3 && run->cuda; n++)
             check_same_as_cpu(run, order, noise[n]);
         check_reference(run, order);
