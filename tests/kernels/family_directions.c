@@ -5,8 +5,8 @@
 #include <common/context_internal.h>
 #include <directions/directions_ref.h>
 
-/* Crossings: at most one tensor in a thousand may differ from brute force (HOT_TEST_FULL=1 tries 20,000); by scan, or by
- * many starts. The reference is computed once for all backends. */
+/* Crossings, by scan or by many starts: at most one tensor in a thousand may differ from brute force (HOT_TEST_FULL=1
+ * tries 20,000). The reference is computed once for all backends. */
 static void check_crossings(check_run *run, int order, double sigma, size_t size, size_t starts)
 {
     enum { KNOWN = 24 };
