@@ -32,7 +32,8 @@ typedef struct hot_feed {
     void (*end)(hot_context *context, void *user, void *own);
 } hot_feed;
 
-/* Runs it on the GPU that the context asks for, or on all. Returns when all results are in host memory. */
+/* Runs it on the GPU that the context asks for, or on all. Returns when all results are in host memory. The context
+ * keeps streams and buffers for its next call; after a failure it gives them back. */
 hot_status hot_feed_run(hot_context *context, const hot_feed *feed);
 
 #ifdef __cplusplus
