@@ -1,17 +1,20 @@
 /* Register tiles for products of dense items of any shape, one after another as a program says: contract_dense.h. In
  * assembly since the compiler keeps moving sums between registers and addresses between registers and stack.
  *
- * rdi: the step of the program at hand. r8, r9, r11: bytes from row to row of A, B and C, r10 = 3 r9. In a tile rax and
- * rbx are a row of B or C and its last vector, rbp counts, and r12 ... r15, rsi, rdx and rcx are every third row of A.
- * k1, or with AVX2 vector 2, is the lanes of a part. Vectors: a row of B from 0 on, then a factor, and the sums from
- * `first` on. */
+ * rdi: the step of the program at hand. rsi, rdx, rcx: A, B and C of the tile. r8, r9, r11: bytes from row to row of
+ * them, r10 = 3 r9. In a tile rax and rbx are a row of B and its last vector, rbp counts, and r12 ... r15 are every
+ * third row of A; then rax is a row of C and rbx bytes from there to its last vector. What is not needed for rows, r15,
+ * holds the flags; tiles so high that they lack registers for rows take rsi and rdx. k1, or with AVX2 vector 2, is the
+ * lanes of a part. Vectors: a row of B from 0 on, then a factor, and the sums from `first` on.
+ *
+ * Short sums cost little more than what surrounds them, so that every instruction counts that is not needed there. */
 #if defined(__x86_64__) && defined(__ELF__)
     .intel_syntax noprefix
     .altmacro
     .text
 
 /* hot_dense_step */
-#define STEP_A 8
+#define STEP_A 8 /* to the next step's tile */
 #define STEP_B 16
 #define STEP_C 24
 #define STEP_LAST 32
@@ -19,24 +22,28 @@
 
 /* hot_dense, and on the stack while tiles run */
 #define FOURS 0 /* four steps so many times */
-#define TAIL 8  /* and the bits of what is left */
-#define USUAL 16 /* C += A B; and, one byte on, whether C is read */
-#define ITEMS 24
-#define PROGRAM 32
-#define A_ITEM 40
-#define B_ITEM 48
-#define C_ITEM 56
-#define ALPHA 64
-#define BETA 72
-#define AT_A 80 /* of the item */
-#define AT_B 88
-#define AT_C 96
-#define FRAME 112
-#define JOB_A_ROW 104
-#define JOB_B_ROW 112
-#define JOB_C_ROW 120
-#define JOB_MASK 128
-#define JOB_LANES 136
+#define FLAGS 8
+#define ITEMS 16
+#define PROGRAM 24
+#define ALPHA 32
+#define BETA 40
+#define AT_A 48
+#define AT_B 56
+#define FRAME 64
+#define JOB_A 48
+#define JOB_B 56
+#define JOB_C 64
+#define JOB_A_ROW 72
+#define JOB_B_ROW 80
+#define JOB_C_ROW 88
+#define JOB_MASK 96
+#define JOB_LANES 104
+
+/* Flags: one step, two steps more than the fours; other than C += A B; C is read then. */
+#define ONE 1
+#define TWO 2
+#define OTHER 4
+#define READS 8
 
 /* `before` [the u-th row of B from base on] */
 .macro on_b before, base, disp, u
@@ -72,23 +79,23 @@
     .endif
 .endm
 
-.macro load_c fp, x, n, base, disp, third, part
+.macro load_c fp, x, n, at, part
     .if \part == 0
-        on_third <vmovu\fp \x\n,>, \base, r11, \disp, \third
+        vmovu\fp \x\n, [\at]
     .elseif evex
-        on_third <vmovu\fp \x\n{k1}{z},>, \base, r11, \disp, \third
+        vmovu\fp \x\n{k1}{z}, [\at]
     .else
-        on_third <vmaskmov\fp \x\n, \x\()2,>, \base, r11, \disp, \third
+        vmaskmov\fp \x\n, \x\()2, [\at]
     .endif
 .endm
 
-.macro store_c fp, x, n, base, disp, third, part
+.macro store_c fp, x, n, at, part
     .if \part == 0
-        on_third <vmovu\fp>, \base, r11, \disp, \third, <, \x\n>
+        vmovu\fp [\at], \x\n
     .elseif evex
-        on_third <vmovu\fp>, \base, r11, \disp, \third, <{k1}, \x\n>
+        vmovu\fp [\at]{k1}, \x\n
     .else
-        on_third <vmaskmov\fp>, \base, r11, \disp, \third, <, \x\()2, \x\n>
+        vmaskmov\fp [\at], \x\()2, \x\n
     .endif
 .endm
 
@@ -181,24 +188,14 @@
     .endr
 .endm
 
-/* rax and rbx to the first row of C */
-.macro to_c
-    mov rax, [rdi + STEP_C]
-    add rax, [rsp + AT_C]
-    .if vectors > 1
-        mov rbx, [rdi + STEP_LAST]
-        add rbx, rax
-    .endif
-.endm
-
 /* All of C: what = 0 loads it into the sums, 1 adds beta (vector `factor`) times it, 2 adds it, 3 stores them. */
-.macro meet_vector fp, x, sum, base, disp, third, part, what
+.macro meet_vector fp, x, sum, at, part, what
     .if \what == 0
-        load_c \fp, \x, \sum, \base, \disp, \third, \part
+        load_c \fp, \x, \sum, <\at>, \part
     .elseif \what == 3
-        store_c \fp, \x, \sum, \base, \disp, \third, \part
+        store_c \fp, \x, \sum, <\at>, \part
     .else
-        load_c \fp, \x, 0, \base, \disp, \third, \part
+        load_c \fp, \x, 0, <\at>, \part
         .if \what == 1
             fma \fp, \x, \sum, %(factor), 0
         .else
@@ -206,28 +203,60 @@
         .endif
     .endif
 .endm
+.macro meet_row fp, x, base, part, what
+    vector = 0
+    .rept vectors
+        .if (vector > 0) && (vector == vectors - 1)
+            meet_vector \fp, \x, %(first + row * vectors + vector), <\base + rbx>, \part, \what
+        .else
+            meet_vector \fp, \x, %(first + row * vectors + vector), <\base + vector * width>, \part, \what
+        .endif
+        vector = vector + 1
+    .endr
+.endm
 .macro meet fp, x, part, what
     row = 0
     .rept rows
-        vector = 0
-        .rept vectors
-            .if (vector > 0) && (vector == vectors - 1)
-                meet_vector \fp, \x, %(first + row * vectors + vector), rbx, 0, %(row % 3), \part, \what
+        .if row == 0
+            meet_row \fp, \x, rcx, \part, \what
+            .if (vectors > 1) && (rows > 1)
+                lea rax, [rcx + r11]
+            .endif
+        .elseif vectors > 1
+            meet_row \fp, \x, rax, \part, \what
+            .if row < rows - 1
+                add rax, r11
+            .endif
+        .elseif row == 1
+            meet_row \fp, \x, <rcx + r11>, \part, \what
+        .elseif row == 2
+            meet_row \fp, \x, <rcx + r11 * 2>, \part, \what
+        .elseif row % 3 == 0
+            meet_row \fp, \x, rax, \part, \what
+        .elseif row % 3 == 1
+            meet_row \fp, \x, <rax + r11>, \part, \what
+        .else
+            meet_row \fp, \x, <rax + r11 * 2>, \part, \what
+        .endif
+        .if (vectors == 1) && (row % 3 == 2) && (row < rows - 1)
+            .if row == 2
+                lea rax, [rcx + r11 * 2]
             .else
-                meet_vector \fp, \x, %(first + row * vectors + vector), rax, %(vector * width), %(row % 3), \part, \what
+                lea rax, [rax + r11 * 2]
             .endif
-            vector = vector + 1
-        .endr
-        .if (row % 3 == 2) && (row < rows - 1)
-            lea rax, [rax + r11 * 2]
             add rax, r11
-            .if vectors > 1
-                lea rbx, [rbx + r11 * 2]
-                add rbx, r11
-            .endif
         .endif
         row = row + 1
     .endr
+.endm
+
+/* Whether a flag is set. */
+.macro flag bit
+    .if rows > 9
+        test byte ptr [rsp + FLAGS], \bit
+    .else
+        test r15b, \bit
+    .endif
 .endm
 
 .macro on steps
@@ -286,31 +315,33 @@
         first = vectors + 1
     .endif
     sums = rows * vectors
-    .if \part == 0
-        cmp byte ptr [rsp + USUAL], 0
-        je 1f
-        to_c
-        meet \fp, \x, \part, 0
-        jmp 2f
-1:
+    .if rows <= 9
+        mov r15d, [rsp + FLAGS]
     .endif
-    number = 0
-    .rept sums
-        zero %(first + number)
-        number = number + 1
-    .endr
+    .if vectors > 1
+        mov rbx, [rdi + STEP_LAST]
+    .endif
+    .if \part == 0
+        flag OTHER
+        jnz 9f
+        meet \fp, \x, \part, 0
+    .else
+        number = 0
+        .rept sums
+            zero %(first + number)
+            number = number + 1
+        .endr
+    .endif
 2:
     number = sums
     .rept sums * (\sets - 1)
         zero %(first + number)
         number = number + 1
     .endr
-    mov r12, [rdi + STEP_A]
-    mov rax, [rdi + STEP_B]
-    add r12, [rsp + AT_A]
-    add rax, [rsp + AT_B]
+    mov r12, rsi
+    mov rax, rdx
     .if rows > 3
-        lea r13, [r12 + r8 * 2]
+        lea r13, [rsi + r8 * 2]
         add r13, r8
     .endif
     .if rows > 6
@@ -322,15 +353,16 @@
         add r15, r8
     .endif
     .if rows > 12
+        mov [rsp + AT_A], rsi
         lea rsi, [r15 + r8 * 2]
         add rsi, r8
     .endif
     .if rows > 15
+        mov [rsp + AT_B], rdx
         lea rdx, [rsi + r8 * 2]
         add rdx, r8
     .endif
     .if vectors > 1
-        mov rbx, [rdi + STEP_LAST]
         add rbx, rax
     .endif
     mov rbp, [rsp + FOURS]
@@ -353,27 +385,35 @@
     .endr
 4:
     set = first
-    test byte ptr [rsp + TAIL], 2
+    flag TWO
     jz 5f
     step \fp, \x, 0, \part
     step \fp, \x, 1, \part
     on 2
 5:
-    test byte ptr [rsp + TAIL], 1
+    flag ONE
     jz 6f
     step \fp, \x, 0, \part
 6:
-    to_c
-    cmp byte ptr [rsp + USUAL], 0
-    je 8f
+    .if vectors > 1
+        mov rbx, [rdi + STEP_LAST]
+    .endif
+    .if rows > 12
+        mov rsi, [rsp + AT_A]
+    .endif
+    .if rows > 15
+        mov rdx, [rsp + AT_B]
+    .endif
+    flag OTHER
+    jnz 8f
     .if \part
         meet \fp, \x, \part, 2
-        .if rows > 3
-            to_c
-        .endif
     .endif
 7:
     meet \fp, \x, \part, 3
+    add rsi, [rdi + STEP_A]
+    add rdx, [rdi + STEP_B]
+    add rcx, [rdi + STEP_C]
     add rdi, STEP_BYTES
     jmp [rdi]
 8:
@@ -384,13 +424,19 @@
         number = number + 1
     .endr
     alone \fp, \x, %(factor), BETA
-    cmp byte ptr [rsp + USUAL + 1], 0
-    je 7b
+    flag READS
+    jz 7b
     meet \fp, \x, \part, 1
-    .if rows > 3
-        to_c
-    .endif
     jmp 7b
+    .if \part == 0
+9:
+        number = 0
+        .rept sums
+            zero %(first + number)
+            number = number + 1
+        .endr
+        jmp 2b
+    .endif
 .endm
 
 /* The address of a tile in the table. */
@@ -406,7 +452,7 @@
 .endm
 
 .macro named type, fp, x, isa, part, sets, n_rows, n_vectors
-    one_tile .L\isa\()_\type\()_\x\()_\part\()_\sets\()_\n_rows\()_\n_vectors, \fp, \x, \part, \sets, \n_rows, \n_vectors
+    one_tile .L\isa\()\type\()\x\()\part\()_\sets\()_\n_rows\()_\n_vectors, \fp, \x, \part, \sets, \n_rows, \n_vectors
 .endm
 
 .macro heights type, fp, x, isa, part, sets, n_vectors, most
@@ -451,6 +497,9 @@ hot_contract_dense_run_\isa:
         vmovups [rsp + number], xmm0
         number = number + 16
     .endr
+    mov rsi, [rdi + JOB_A]
+    mov rdx, [rdi + JOB_B]
+    mov rcx, [rdi + JOB_C]
     mov r8, [rdi + JOB_A_ROW]
     mov r9, [rdi + JOB_B_ROW]
     mov r11, [rdi + JOB_C_ROW]
@@ -466,12 +515,6 @@ hot_contract_dense_run_\isa:
     jmp [rdi]
 /* The end of every program: the next item. */
 .Lnext_\isa:
-    mov rax, [rsp + A_ITEM]
-    mov rbx, [rsp + B_ITEM]
-    mov rbp, [rsp + C_ITEM]
-    add [rsp + AT_A], rax
-    add [rsp + AT_B], rbx
-    add [rsp + AT_C], rbp
     mov rdi, [rsp + PROGRAM]
     dec qword ptr [rsp + ITEMS]
     jz 1f

@@ -79,6 +79,7 @@ static size_t plan(const layout *at, const hot_tile *tile, int f64, size_t most_
             return 0;
         for (size_t t = 0, row = 0, rows; t < down; t++, row += rows) {
             rows = (tile->rows - row + down - t - 1) / (down - t);
+            /* for now from the item's first value */
             program[count++] = (hot_dense_step){
                 tile_code(at, f64, width, part, rows, vectors,
                           tile->sums >= SPLIT_SUMS && rows <= at->split[vectors - 1]),
@@ -87,7 +88,12 @@ static size_t plan(const layout *at, const hot_tile *tile, int f64, size_t most_
         }
         done += vectors;
     }
-    program[count].code = at->tiles[0];
+    program[count] = (hot_dense_step){at->tiles[0], tile->a_item * bytes, tile->b_item * bytes, tile->c_item * bytes, 0};
+    for (size_t i = 0; i < count; i++) {
+        program[i].a = program[i + 1].a - program[i].a;
+        program[i].b = program[i + 1].b - program[i].b;
+        program[i].c = program[i + 1].c - program[i].c;
+    }
     return count;
 }
 
@@ -96,10 +102,11 @@ int hot_dense_tiles(const hot_tile *tile, int f64, int bytes, int most_rows, int
     const layout *at = &layouts[bytes == 64];
     const size_t value = f64 ? sizeof(double) : sizeof(float);
     hot_dense_step program[MOST_STEPS + 1];
-    hot_dense job = {.fours = tile->sums / 4, .tail = tile->sums % 4, .usual = tile->alpha == 1 && tile->beta == 1,
-                     .reads = tile->beta != 0, .items = tile->items, .program = program,
-                     .a_item = tile->a_item * value, .b_item = tile->b_item * value, .c_item = tile->c_item * value,
-                     .a = tile->a, .b = tile->b, .c = tile->c, .a_row = tile->a_row * value,
+    const size_t other = tile->alpha == 1 && tile->beta == 1 ? 0
+        : tile->beta != 0                                    ? HOT_DENSE_OTHER | HOT_DENSE_READS
+                                                             : HOT_DENSE_OTHER;
+    hot_dense job = {.fours = tile->sums / 4, .flags = tile->sums % 4 | other, .items = tile->items,
+                     .program = program, .a = tile->a, .b = tile->b, .c = tile->c, .a_row = tile->a_row * value,
                      .b_row = tile->b_sum * value, .c_row = tile->c_row * value, .lanes = lanes};
     if (tile->a_panel || tile->b_panel || (tile->a_sum != 1 && tile->sums > 1))
         return 0;
@@ -116,9 +123,8 @@ int hot_dense_tiles(const hot_tile *tile, int f64, int bytes, int most_rows, int
     return 1;
 }
 
-_Static_assert(offsetof(hot_dense, usual) == 16 && offsetof(hot_dense, reads) == 17 &&
-                   offsetof(hot_dense, alpha) == 64 && offsetof(hot_dense, a) == 80 &&
-                   offsetof(hot_dense, a_row) == 104 && offsetof(hot_dense, lanes) == 136 &&
+_Static_assert(offsetof(hot_dense, flags) == 8 && offsetof(hot_dense, alpha) == 32 && offsetof(hot_dense, a) == 48 &&
+                   offsetof(hot_dense, a_row) == 72 && offsetof(hot_dense, lanes) == 104 &&
                    offsetof(hot_dense_step, last) == 32 && sizeof(hot_dense_step) == 40,
                "contract_dense.S knows where these lie");
 #else

@@ -11,16 +11,16 @@
 /* A tile of a program; all in bytes. contract_dense.S knows where the fields of these two lie. */
 typedef struct hot_dense_step {
     const void *code;
-    size_t a, b, c; /* from the item's first value */
+    size_t a, b, c; /* from this tile to the next, of the next item after the last */
     size_t last;    /* from the first vector of a row to the last, which may overlap the one before */
 } hot_dense_step;
 
+enum { HOT_DENSE_OTHER = 4, HOT_DENSE_READS = 8 };
+
 typedef struct hot_dense {
-    size_t fours, tail;         /* sums: 4 fours + tail */
-    unsigned char usual, reads; /* alpha = beta = 1; beta is not 0 */
+    size_t fours, flags; /* sums: 4 fours and what the two lowest flags say; not alpha = beta = 1; beta is not 0 then */
     size_t items;
     const hot_dense_step *program;
-    size_t a_item, b_item, c_item;
     union {
         double f64;
         float f32;
