@@ -69,9 +69,14 @@
     .endif
 .endm
 
+/* part: 0 = whole vectors, 1 = the lanes of the mask, 2 = 8 bytes, 3 = 4 bytes. */
 .macro load_b fp, x, n, base, disp, u, part
     .if \part == 0
         on_b <vmovu\fp \x\n,>, \base, \disp, \u
+    .elseif \part == 2
+        on_b <vmovsd \x\n, qword ptr>, \base, \disp, \u
+    .elseif \part == 3
+        on_b <vmovss \x\n, dword ptr>, \base, \disp, \u
     .elseif evex
         on_b <vmovu\fp \x\n{k1}{z},>, \base, \disp, \u
     .else
@@ -82,6 +87,10 @@
 .macro load_c fp, x, n, at, part
     .if \part == 0
         vmovu\fp \x\n, [\at]
+    .elseif \part == 2
+        vmovsd \x\n, qword ptr [\at]
+    .elseif \part == 3
+        vmovss \x\n, dword ptr [\at]
     .elseif evex
         vmovu\fp \x\n{k1}{z}, [\at]
     .else
@@ -92,6 +101,10 @@
 .macro store_c fp, x, n, at, part
     .if \part == 0
         vmovu\fp [\at], \x\n
+    .elseif \part == 2
+        vmovsd qword ptr [\at], \x\n
+    .elseif \part == 3
+        vmovss dword ptr [\at], \x\n
     .elseif evex
         vmovu\fp [\at]{k1}, \x\n
     .else
@@ -321,7 +334,7 @@
     .if vectors > 1
         mov rbx, [rdi + STEP_LAST]
     .endif
-    .if \part == 0
+    .if \part != 1
         flag OTHER
         jnz 9f
         meet \fp, \x, \part, 0
@@ -406,7 +419,7 @@
     .endif
     flag OTHER
     jnz 8f
-    .if \part
+    .if \part == 1
         meet \fp, \x, \part, 2
     .endif
 7:
@@ -428,7 +441,7 @@
     jz 7b
     meet \fp, \x, \part, 1
     jmp 7b
-    .if \part == 0
+    .if \part != 1
 9:
         number = 0
         .rept sums
@@ -543,55 +556,54 @@ hot_contract_dense_tiles_\isa:
 .endm
 
 /* In the order of hot_dense_tiles. */
-.macro narrow type, fp, x, isa, most_1, most_split
-    heights \type, \fp, \x, \isa, 0, 1, 1, \most_1
-    heights \type, \fp, \x, \isa, 1, 1, 1, \most_1
-    heights \type, \fp, \x, \isa, 0, 2, 1, \most_split
-    heights \type, \fp, \x, \isa, 1, 2, 1, \most_split
+.macro parts type, fp, x, isa, part, most_1, most_split
+    heights \type, \fp, \x, \isa, \part, 1, 1, \most_1
+    heights \type, \fp, \x, \isa, \part, 2, 1, \most_split
+.endm
+.macro pairs type, fp, x, isa, most_2
+    heights \type, \fp, \x, \isa, 0, 1, 2, \most_2
+    heights \type, \fp, \x, \isa, 0, 2, 2, 3
 .endm
 .macro wide type, fp, x, isa, most_2, most_3, most_4
-    heights \type, \fp, \x, \isa, 0, 1, 2, \most_2
+    pairs \type, \fp, \x, \isa, \most_2
     heights \type, \fp, \x, \isa, 0, 1, 3, \most_3
+    heights \type, \fp, \x, \isa, 0, 2, 3, 2
     .if \most_4
         heights \type, \fp, \x, \isa, 0, 1, 4, \most_4
     .endif
-    heights \type, \fp, \x, \isa, 0, 2, 2, 3
-    heights \type, \fp, \x, \isa, 0, 2, 3, 2
+.endm
+
+/* In the order of contract_dense.c. */
+.macro all type, fp, isa, n_bytes, most_1, most_split, most_2, most_3, most_4
+    bytes = \n_bytes
+    width = 16
+    parts \type, \fp, xmm, \isa, 0, \most_1, \most_split
+    parts \type, \fp, xmm, \isa, 1, \most_1, \most_split
+    parts \type, \fp, xmm, \isa, 2, \most_1, \most_split
+    parts \type, \fp, xmm, \isa, 3, \most_1, \most_split
+    pairs \type, \fp, xmm, \isa, \most_2
+    width = 32
+    parts \type, \fp, ymm, \isa, 0, \most_1, \most_split
+    parts \type, \fp, ymm, \isa, 1, \most_1, \most_split
+    .if evex
+        pairs \type, \fp, ymm, \isa, \most_2
+        width = 64
+        parts \type, \fp, zmm, \isa, 0, \most_1, \most_split
+        parts \type, \fp, zmm, \isa, 1, \most_1, \most_split
+        wide \type, \fp, zmm, \isa, \most_2, \most_3, \most_4
+    .else
+        wide \type, \fp, ymm, \isa, \most_2, \most_3, \most_4
+    .endif
 .endm
 
 evex = 1
 begin avx512
-bytes = 8
-width = 16
-narrow f64, pd, xmm, avx512, 18, 7
-width = 32
-narrow f64, pd, ymm, avx512, 18, 7
-width = 64
-narrow f64, pd, zmm, avx512, 18, 7
-wide f64, pd, zmm, avx512, 14, 9, 6
-bytes = 4
-width = 16
-narrow f32, ps, xmm, avx512, 18, 7
-width = 32
-narrow f32, ps, ymm, avx512, 18, 7
-width = 64
-narrow f32, ps, zmm, avx512, 18, 7
-wide f32, ps, zmm, avx512, 14, 9, 6
-
+all f64, pd, avx512, 8, 18, 7, 14, 9, 6
+all f32, ps, avx512, 4, 18, 7, 14, 9, 6
 evex = 0
 begin avx2
-bytes = 8
-width = 16
-narrow f64, pd, xmm, avx2, 12, 6
-width = 32
-narrow f64, pd, ymm, avx2, 12, 6
-wide f64, pd, ymm, avx2, 6, 4, 0
-bytes = 4
-width = 16
-narrow f32, ps, xmm, avx2, 12, 6
-width = 32
-narrow f32, ps, ymm, avx2, 12, 6
-wide f32, ps, ymm, avx2, 6, 4, 0
+all f64, pd, avx2, 8, 12, 6, 6, 4, 0
+all f32, ps, avx2, 4, 12, 6, 6, 4, 0
 #endif
 #if defined(__ELF__)
     .section .note.GNU-stack, "", @progbits

@@ -8,12 +8,16 @@
 
 enum {
     MOST_STEPS = 96, /* a program's: larger items are better packed */
+    PAIR_SUMS = 8,   /* up to so many a pair of vectors of half the width, which overlap, costs less than masks */
     SPLIT_SUMS = 8   /* from so many on two sums of each value are worth adding in the end */
 };
 
-/* contract_dense.S: the end of a program, then tiles by height, for each type (double first): for each width from 16
- * bytes on those of one vector (whole, part, split whole, split part), then those of 2, 3, 4 vectors and the split ones
- * of 2 and 3. */
+/* Which lanes a tile's vectors have. */
+enum { WHOLE, MASKED, EIGHT_BYTES, FOUR_BYTES };
+
+/* contract_dense.S: the end of a program, then tiles by height, for each type (double first) and each width from 16
+ * bytes on: those of one vector, whole, masked and, of 16 bytes, of 8 and of 4 bytes; those of two vectors; of the
+ * widest also of three and four. Behind each the split ones, with two sums of each value. */
 typedef struct layout {
     const void *const *tiles;
     void (*run)(const hot_dense *job);
@@ -35,23 +39,20 @@ static const int32_t lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
 
 static const void *tile_code(const layout *at, int f64, int width, int part, size_t rows, size_t vectors, int split)
 {
-    const size_t narrow = 2u * (at->most[0] + at->split[0]);
-    size_t index = 1 + (size_t)width * narrow;
-    if (!f64) {
-        index += at->widths * narrow;
-        for (int v = 1; v < 4; v++)
-            index += (size_t)at->most[v] + at->split[v];
-    }
-    if (vectors == 1) {
-        index += split ? 2u * at->most[0] + (part ? at->split[0] : 0) : part ? at->most[0] : 0;
-    } else {
-        index += (at->widths - (size_t)width) * narrow;
-        for (size_t v = 1; v < (split ? 4 : vectors - 1); v++)
-            index += at->most[v];
-        for (size_t v = 1; split && v < vectors - 1; v++)
-            index += at->split[v];
-    }
-    return at->tiles[index + rows - 1];
+    size_t each[4], index = 1, before = 0;
+    for (int v = 0; v < 4; v++)
+        each[v] = (size_t)at->most[v] + at->split[v];
+    const size_t narrowest = 4 * each[0] + each[1], narrower = 2 * each[0] + each[1];
+    if (!f64)
+        index += narrowest + (at->widths - 1u) * narrower + each[2] + each[3];
+    if (width > 0)
+        index += narrowest + ((size_t)width - 1) * narrower;
+    if (vectors > 1)
+        before = width == 0 ? 4 : 2;
+    index += (vectors > 1 ? before : (size_t)part) * each[0];
+    for (size_t v = 1; v + 1 < vectors; v++)
+        index += each[v];
+    return at->tiles[index + (split ? at->most[vectors - 1] : 0) + rows - 1];
 }
 
 /* The program of a tile: strips of nearly equal width, each in tiles of two nearly equal heights. Returns its length,
@@ -64,14 +65,25 @@ static size_t plan(const layout *at, const hot_tile *tile, int f64, size_t most_
                  across = (total + most_vectors - 1) / most_vectors;
     size_t count = 0, done = 0;
     for (size_t strip = 0; strip < across; strip++) {
-        const size_t vectors = (total - done + across - strip - 1) / (across - strip), column = done * per_vector;
+        const size_t column = done * per_vector;
+        size_t vectors = (total - done + across - strip - 1) / (across - strip);
+        done += vectors;
         const size_t columns = strip + 1 < across ? vectors * per_vector : tile->columns - column;
         const size_t row_bytes = columns * bytes;
-        const int width = row_bytes <= 16 ? 0 : row_bytes <= 32 ? 1 : at->widths - 1,
-                  part = vectors == 1 && row_bytes != (size_t)16 << width;
+        int width = row_bytes <= 16 ? 0 : row_bytes <= 32 ? 1 : at->widths - 1, part = WHOLE;
+        if (vectors == 1 && row_bytes != (size_t)16 << width) {
+            if (row_bytes == 8)
+                part = EIGHT_BYTES;
+            else if (row_bytes == 4)
+                part = FOUR_BYTES;
+            else if (width > 0 && tile->sums <= PAIR_SUMS)
+                vectors = 2, width--;
+            else
+                part = MASKED;
+        }
         const size_t limit = at->most[vectors - 1], most = most_rows && most_rows < limit ? most_rows : limit;
         const size_t down = (tile->rows + most - 1) / most;
-        if (part) {
+        if (part == MASKED) {
             job->mask = ((size_t)1 << columns) - 1;
             job->lanes = lanes + 8 - row_bytes / 4;
         }
@@ -84,9 +96,8 @@ static size_t plan(const layout *at, const hot_tile *tile, int f64, size_t most_
                 tile_code(at, f64, width, part, rows, vectors,
                           tile->sums >= SPLIT_SUMS && rows <= at->split[vectors - 1]),
                 row * job->a_row, column * bytes, row * job->c_row + column * bytes,
-                vectors > 1 ? row_bytes - per_vector * bytes : 0};
+                vectors > 1 ? row_bytes - ((size_t)16 << width) : 0};
         }
-        done += vectors;
     }
     program[count] = (hot_dense_step){at->tiles[0], tile->a_item * bytes, tile->b_item * bytes, tile->c_item * bytes, 0};
     for (size_t i = 0; i < count; i++) {
