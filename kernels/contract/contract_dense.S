@@ -465,7 +465,8 @@
 .endm
 
 .macro named type, fp, x, isa, part, sets, n_rows, n_vectors
-    one_tile .L\isa\()\type\()\x\()\part\()_\sets\()_\n_rows\()_\n_vectors, \fp, \x, \part, \sets, \n_rows, \n_vectors
+    one_tile .L\isa\()\type\()\x\()\part\()_\sets\()_\n_rows\()_\n_vectors, \fp, \x, \part, \sets, \n_rows, \
+        \n_vectors
 .endm
 
 .macro heights type, fp, x, isa, part, sets, n_vectors, most

@@ -99,7 +99,8 @@ static size_t plan(const layout *at, const hot_tile *tile, int f64, size_t most_
                 vectors > 1 ? row_bytes - ((size_t)16 << width) : 0};
         }
     }
-    program[count] = (hot_dense_step){at->tiles[0], tile->a_item * bytes, tile->b_item * bytes, tile->c_item * bytes, 0};
+    program[count] =
+        (hot_dense_step){at->tiles[0], tile->a_item * bytes, tile->b_item * bytes, tile->c_item * bytes, 0};
     for (size_t i = 0; i < count; i++) {
         program[i].a = program[i + 1].a - program[i].a;
         program[i].b = program[i + 1].b - program[i].b;
