@@ -203,8 +203,11 @@ static void check_threads(check_run *run, int order, size_t size)
     }
     const float *tensors = check_input(run, rows, size * basis.terms * sizeof *rows);
     const hot_directions_options two = {.size = sizeof two, .max_directions = 2, .threshold = 0, .min_angle = 0};
-    for (int keep = 0; keep < 2; keep++) {
-        const hot_directions_options *options = keep ? &two : &every;
+    const hot_directions_options some = {.size = sizeof some, .max_directions = 4, .threshold = 0.1, .min_angle = -1,
+                                         .min_relief = -1, .starts = 30, .shift = HOT_SHIFT_NONE};
+    const hot_directions_options *const ways[] = {&every, &two, &some};
+    for (int way = 0; way < 3; way++) {
+        const hot_directions_options *options = ways[way];
         const size_t row = 3 * (size_t)options->max_directions;
         float *out[2];
         uint8_t *found[2];
@@ -339,8 +342,10 @@ static void check(check_run *run)
         for (size_t i = 0; i < CHECK_SIZES; i++)
             check_odd_ones(run, order, check_sizes[i]);
         check_threads(run, order, 1500);
-        if (order == 2)
+        if (order == 2) { /* has but one maximum, whichever way it is found */
+            check_directions_starts(run, order, 40, HOT_SHIFT_ADAPTIVE, 257);
             continue;
+        }
         check_directions_all_starts(run, order);
         for (int n = 0; n < 3; n++) {
             check_crossings(run, order, noise[n], size, 0);
