@@ -60,7 +60,6 @@ struct capture_constants {
     unsigned pitch;       /* starts of a tensor, rounded up to fours */
     unsigned parts;       /* of 64 starts each */
     unsigned processors;
-    int early;            /* whether the second kernel may be launched while the first still runs */
     capture_lefts *left;  /* NULL: starts are not left over */
     void *records;        /* count of the order's record */
     unsigned rows, bands; /* of the scan: rows of a face that a thread takes, and how many such bands a face has */
@@ -124,10 +123,6 @@ hot_status hot_sshopm_capture_launch(hot_context *context, const hot_sshopm_plan
     constants.pitch = ((unsigned)plan->starts + 3) / 4 * 4;
     constants.parts = ((unsigned)plan->starts + 63) / 64;
     constants.quads = plan->starts % 4 == 0 && ((size_t)plan->lambda | (size_t)plan->x) % 16 == 0;
-    int device = 0, major = 0;
-    cudaGetDevice(&device);
-    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-    constants.early = major >= 9;
     const size_t room = hot_sshopm_capture_room(plan, tables->processors);
     if (room > 0 && room <= tables->room_bytes) {
         constants.left = (capture_lefts *)tables->room;

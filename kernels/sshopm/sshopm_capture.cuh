@@ -144,15 +144,13 @@ static cudaError_t HOT_CHART(capture_launch)(const hot_sshopm_plan &plan, const 
         return error;
     HOT_CHART(capture)<<<(unsigned)blocks, THREADS, bytes, stream>>>(plan, constants, table);
     if (constants.left) {
-        cudaLaunchAttribute early = {};
-        early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        early.val.programmaticStreamSerializationAllowed = 1;
+        cudaLaunchAttribute early;
         cudaLaunchConfig_t config = {};
         config.gridDim = dim3(constants.processors * HOT_JOIN(CAPTURE_LEFT_RESIDENT_, HOT_ORDER));
         config.blockDim = dim3(CAPTURE_LEFT_THREADS);
         config.stream = stream;
         config.attrs = &early;
-        config.numAttrs = constants.early ? 1 : 0;
+        config.numAttrs = launch_early(&early);
         error = cudaLaunchKernelEx(&config, HOT_CHART(capture_left), plan, (const capture_constants)constants);
         if (error != cudaSuccess)
             return error;

@@ -3,14 +3,14 @@
  * converged stores it and takes the next, so that nobody waits for the slowest start but at the queue's end.
  *
  * To convergence every start makes some steps, all lanes together, and those that are not there yet are listed and
- * drawn from the list. Every fourth step is looked at: the last two displacements give the residual, and, where they
- * are in line, the rate of the geometric series they belong to, whose sum is added at once (Aitken); the start goes on
- * being iterated from there, and only a true step decides that it has converged.
+ * drawn from the list; every fourth step is looked at (sshopm_chart_round.cuh). Of few tensors a block takes one
+ * (sshopm_chart_few.cuh).
  *
  * The steps stand in a loop that is not unrolled. Of an instruction's three operands two can be read from the registers
  * in time, so what counts is that u or v is still at hand from the instruction before; the compiler sees to that in a
  * short loop (37 cycles a step at order 4, counted in its code, and measured), and not in an unrolled one (48). */
 #include "sshopm_chart_item.cuh"
+#include "sshopm_chart_round.cuh"
 
 /* What a warp keeps of its tensors. */
 struct HOT_CHART(slots) {
@@ -109,131 +109,6 @@ static __device__ __forceinline__ int HOT_CHART(prepare)(const hot_sshopm_plan &
     return used;
 }
 
-/* (u, v) as a unit vector, on the side of `near`. */
-static __device__ __forceinline__ void HOT_CHART(unit)(float u, float v, const float *near, float *x)
-{
-    const float inverse = chart_rsqrt(fmaf(u, u, fmaf(v, v, 1.0f)));
-    const float sign = near && fmaf(u, near[0], fmaf(v, near[1], near[2])) < 0 ? -inverse : inverse;
-    x[0] = u * sign;
-    x[1] = v * sign;
-    x[2] = sign;
-}
-
-static __device__ __forceinline__ float HOT_CHART(determinant)(const float *a, const float *b, const float *c)
-{
-    return fmaf(a[0], b[1] * c[2] - b[2] * c[1],
-                fmaf(a[1], b[2] * c[0] - b[0] * c[2], a[2] * (b[0] * c[1] - b[1] * c[0])));
-}
-
-/* A slow start, which the last step brought from (u3, v3) to (u, v): two steps more, and on to where the last three
- * displacements f, e, d lead. In the tangent plane they obey d = a e + b f, whatever the two rates of convergence; the
- * sum of what would follow is added. On the sphere, since a chart stretches what lies near its horizon. */
-static __device__ __forceinline__ void HOT_CHART(ahead)(const float *c, float u3, float v3, float *to_u, float *to_v)
-{
-    float u = *to_u, v = *to_v, gz, x[3], y[3], f[3], e[3], d[3];
-    HOT_CHART(unit)(u3, v3, NULL, x);
-    HOT_CHART(unit)(u, v, x, y);
-    HOT_UNROLL
-    for (int k = 0; k < 3; k++)
-        e[k] = d[k] = y[k] - x[k];
-#pragma unroll 1
-    for (int step = 0; step < 2; step++) {
-        HOT_CHART(step)(c, &u, &v, &gz);
-        HOT_UNROLL
-        for (int k = 0; k < 3; k++) {
-            x[k] = y[k];
-            f[k] = e[k];
-            e[k] = d[k];
-        }
-        HOT_CHART(unit)(u, v, x, y);
-        HOT_UNROLL
-        for (int k = 0; k < 3; k++)
-            d[k] = y[k] - x[k];
-    }
-    const float ff = fmaf(f[0], f[0], fmaf(f[1], f[1], f[2] * f[2])),
-                ee = fmaf(e[0], e[0], fmaf(e[1], e[1], e[2] * e[2]));
-    const float dd = fmaf(d[0], d[0], fmaf(d[1], d[1], d[2] * d[2])),
-                de = fmaf(d[0], e[0], fmaf(d[1], e[1], d[2] * e[2]));
-    const float area = HOT_CHART(determinant)(y, f, e), rate = de * chart_reciprocal(ee);
-    float by_d = 0, by_e = 0;
-    if (area * area > 1e-4f * ff * ee) {
-        const float a = HOT_CHART(determinant)(y, f, d) * chart_reciprocal(area);
-        const float b = HOT_CHART(determinant)(y, d, e) * chart_reciprocal(area);
-        if (fabsf(b) < 1 && fabsf(a) < 1 - b) { /* both rates are below 1 */
-            by_d = (a + b) * chart_reciprocal(1 - a - b);
-            by_e = b * chart_reciprocal(1 - a - b);
-        }
-    } else if (fabsf(rate) < 0.9985f && dd - rate * de <= 1e-3f * dd) { /* in line */
-        by_d = rate * chart_reciprocal(1 - rate);
-    }
-    *to_u = u;
-    *to_v = v;
-    HOT_UNROLL
-    for (int k = 0; k < 3; k++)
-        d[k] = fmaf(by_d, d[k], by_e * e[k]);
-    const float length2 = fmaf(d[0], d[0], fmaf(d[1], d[1], d[2] * d[2]));
-    if (dd > 1e-12f && dd < 1e-3f && length2 > 0) {
-        const float part = fminf(1.0f, 0.1f * chart_rsqrt(length2)), inverse = chart_reciprocal(fmaf(part, d[2], y[2]));
-        *to_u = fmaf(part, d[0], y[0]) * inverse;
-        *to_v = fmaf(part, d[1], y[1]) * inverse;
-    }
-}
-
-/* `count` steps (two or more) from (u, v), and whether that is the end; if not, the start may have been taken ahead.
- * `steps` is how many have been made with them. */
-static __device__ __forceinline__ int HOT_CHART(round)(const float *c, float *to_u, float *to_v, int count,
-                                                       float limit2, int *steps, int most, int may_be_slow)
-{
-    float u = *to_u, v = *to_v, gz, u2, v2, u3, v3;
-#pragma unroll 1
-    for (int k = 2; k < count; k++)
-        HOT_CHART(step)(c, &u, &v, &gz);
-    u2 = u, v2 = v;
-    HOT_CHART(step)(c, &u, &v, &gz);
-    u3 = u, v3 = v;
-    HOT_CHART(step)(c, &u, &v, &gz);
-    *steps += max(count, 2);
-    /* The step just made turned x by |x3 cross x4| / |x3|^2, and that is residual over lambda. */
-    const float du = u - u3, dv = v - v3, eu = u3 - u2, ev = v3 - v2;
-    const float q = fmaf(u3, u3, fmaf(v3, v3, 1.0f)), inverse2 = chart_reciprocal(q);
-    const float twist = u3 * dv - v3 * du, n2 = fmaf(du, du, dv * dv);
-    const float lambda = HOT_CHART(normalised)(gz * fmaf(u3, u, fmaf(v3, v, 1.0f)), inverse2);
-    const float turn2 = fmaf(twist, twist, n2) * inverse2 * inverse2;
-    const float along = fmaf(du, eu, dv * ev), rate = along * chart_reciprocal(fmaf(eu, eu, ev * ev));
-    /* Without a shift a start may go on for ever: in a cycle of two points (x4 is x2 again, or leaves it, the step
-     * having turned over and grown), or in longer ones, where after steps that together are more than a right angle it
-     * still makes large ones. */
-    const float back = fmaf(du + eu, du + eu, (dv + ev) * (dv + ev));
-    const int cycles = (*steps >= CHART_CYCLE && back <= (rate < -1 ? 1e-3f : 1e-6f) * n2) ||
-                       (*steps >= CHART_ENOUGH && turn2 > 1e-4f);
-    *to_u = u;
-    *to_v = v;
-    /* Converged; or as near as float can tell; or (a comparison with NaN) lost, which the end sees to. */
-    if (!(turn2 * lambda * lambda > limit2 && turn2 > 1e-13f) || cycles || *steps >= most)
-        return 1;
-    if (may_be_slow && *steps >= CHART_SLOW && *steps + 2 < most) {
-        *steps += 2;
-        HOT_CHART(ahead)(c, u3, v3, to_u, to_v);
-        return 0;
-    }
-    /* In line, and a series that converges: its sum, but no farther than .05, nor than the noise in the rate allows;
-     * where the steps alternate, only when they are small. */
-    if (fabsf(rate) > 0.05f && rate > -0.99f && rate < 0.9999f && n2 - rate * along <= 0.01f * n2 && turn2 > 1e-12f &&
-        (rate > 0 || turn2 < 1e-3f)) {
-        const float rest =
-            fminf(rate * chart_reciprocal(1.0f - rate), fminf(0.05f * chart_rsqrt(turn2), 1e13f * turn2));
-        *to_u = fmaf(rest, du, u);
-        *to_v = fmaf(rest, dv, v);
-    } else if (rate >= 0.9999f && rate < 3.0f && n2 - rate * along <= 0.001f * n2) {
-        /* In line and not getting slower: away from a saddle, or through the narrow place where a maximum and a saddle
-         * have almost met. */
-        const float rest = fminf(16.0f, 0.05f * chart_rsqrt(turn2));
-        *to_u = fmaf(rest, du, u);
-        *to_v = fmaf(rest, dv, v);
-    }
-    return 0;
-}
-
 /* Where the items of a warp's share lie in shared memory; item = slot x starts + start. */
 struct HOT_CHART(memory) {
     const float2 *entrance;               /* the starts in the chart, of the block; NULL: too many */
@@ -277,15 +152,14 @@ static __device__ __forceinline__ unsigned HOT_CHART(all)(const hot_sshopm_plan 
                        number = share.start + (item < length ? start : 0);
         float c[HOT_PADDED];
         HOT_CHART(load)(memory.slots->coefficient[from_slot], c);
-        const float2 from = memory.entrance ? memory.entrance[number] : chart_enter(plan, constants, number);
-        float u = from.x, v = from.y;
+        float2 at = memory.entrance ? memory.entrance[number] : chart_enter(plan, constants, number);
         int steps = 0;
-        const int done = HOT_CHART(round)(c, &u, &v, constants.plain, memory.slots->limit2[from_slot], &steps,
-                                          plan.max_iterations, 0);
+        const int done = HOT_CHART(round)(c, &at, constants.plain, memory.slots->limit2[from_slot], &steps,
+                                          plan.max_iterations, 1);
         const int open = !done && item < length;
         const unsigned others = __ballot_sync(0xffffffffu, open);
         if (item < length)
-            memory.ends[item] = make_float2(u, v);
+            memory.ends[item] = at;
         if (open)
             memory.list[listed + __popc(others & ((1u << lane) - 1))] = (unsigned short)item;
         else if (plan.iterations && item < length) /* the end takes it from there, and gives it a sign */
@@ -338,7 +212,8 @@ static __device__ __forceinline__ void HOT_CHART(rest)(const hot_sshopm_plan &pl
     const unsigned lane = threadIdx.x % 32, before = (1u << lane) - 1;
     unsigned next = 0, mine = 0;
     int active = 0, steps = 0;
-    float c[HOT_PADDED], u = 0, v = 0, limit2 = 0;
+    float c[HOT_PADDED], limit2 = 0;
+    float2 at = make_float2(0, 0);
     HOT_UNROLL
     for (int k = 0; k < HOT_PADDED; k++)
         c[k] = 0;
@@ -346,14 +221,13 @@ static __device__ __forceinline__ void HOT_CHART(rest)(const hot_sshopm_plan &pl
         const unsigned idle = __ballot_sync(0xffffffffu, !active);
         const unsigned free = __popc(idle), left = listed - next;
         if (left > 0 && (free >= constants.refill || free >= left || free == 32)) {
-            const unsigned at = next + __popc(idle & before);
-            if (!active && at < listed) {
-                mine = memory.list[at];
+            const unsigned item = next + __popc(idle & before);
+            if (!active && item < listed) {
+                mine = memory.list[item];
                 const unsigned slot = mine / share.starts;
                 HOT_CHART(load)(memory.slots->coefficient[slot], c);
                 limit2 = memory.slots->limit2[slot];
-                u = memory.ends[mine].x;
-                v = memory.ends[mine].y;
+                at = memory.ends[mine];
                 steps = constants.plain;
                 active = 1;
             }
@@ -361,11 +235,11 @@ static __device__ __forceinline__ void HOT_CHART(rest)(const hot_sshopm_plan &pl
         } else if (free == 32) {
             break;
         }
-        const int count = min(steps < CHART_SLOW ? CHART_ROUND : CHART_LONG, plan.max_iterations - steps);
-        const int done = HOT_CHART(round)(c, &u, &v, count, limit2, &steps, plan.max_iterations, 1);
+        const int count = min(CHART_ROUND, plan.max_iterations - steps);
+        const int done = HOT_CHART(round)(c, &at, count, limit2, &steps, plan.max_iterations, 0);
         if (active && done) {
             active = 0;
-            memory.ends[mine] = make_float2(u, v);
+            memory.ends[mine] = at;
             if (plan.iterations) {
                 const unsigned slot = mine / share.starts;
                 plan.iterations[(share.first + memory.slots->place[slot]) * plan.starts + share.start + mine -
@@ -406,6 +280,8 @@ template <bool EXACT>
 static __device__ __forceinline__ void HOT_CHART(shares)(const hot_sshopm_plan &plan, const chart_constants &constants)
 {
     extern __shared__ float4 shared_floats[];
+    cudaTriggerProgrammaticLaunchCompletion();
+    cudaGridDependencySynchronize(); /* it may have been launched while the kernel before it still ran */
     const struct HOT_CHART(memory) memory = HOT_CHART(divide)(plan, constants, shared_floats);
     chart_share share;
     for (size_t turn = 0;; turn++) {
@@ -441,4 +317,5 @@ static __global__ void __launch_bounds__(128, HOT_JOIN(CHART_REPEAT_, HOT_ORDER)
     HOT_CHART(shares)<true>(plan, constants);
 }
 
+#include "sshopm_chart_few.cuh"
 #include "sshopm_chart_end.cuh"

@@ -2,6 +2,8 @@
 #ifndef HOT_SSHOPM_CHART_DEVICE_CUH
 #define HOT_SSHOPM_CHART_DEVICE_CUH
 
+#include <string.h>
+
 #include "sshopm_device.cuh"
 
 struct chart_constants {
@@ -15,6 +17,19 @@ struct chart_constants {
     int plain;                  /* steps before a start is looked at for the first time, two or more */
     int refill;                 /* idle lanes that are worth a round of new starts */
 };
+
+/* The attributes (none or one) of a launch that may begin while the kernel before it in its stream still runs, and waits
+ * for its end by cudaGridDependencySynchronize. */
+static inline unsigned launch_early(cudaLaunchAttribute *attribute)
+{
+    int device = 0, major = 0;
+    memset(attribute, 0, sizeof *attribute);
+    attribute->id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute->val.programmaticStreamSerializationAllowed = 1;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    return major >= 9;
+}
 
 /* The processor's own reciprocal, good to the last bit or two: the iteration forgives it. */
 static __device__ __forceinline__ float chart_reciprocal(float a)

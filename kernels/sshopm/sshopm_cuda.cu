@@ -19,14 +19,19 @@ enum {
     CHART_ENTRANCE = 512,
     CHART_FIRST = 10, /* steps before a start is looked at for the first time: few have converged sooner */
     CHART_ROUND = 4,  /* and between two looks */
-    CHART_CYCLE = 40, /* steps after which a return to the last point but one is a cycle */
-    CHART_SLOW = 64,  /* after which a start is looked at more seldom and taken ahead with more care */
-    CHART_LONG = 16,
-    CHART_ENOUGH = 96 /* after which one that still turns by more than .01 goes round for ever */
+    /* Steps after which: */
+    CHART_CYCLE = 16,   /* a return to the last point but one is a cycle */
+    CHART_AWAY = 24,    /* what turns over and leaves such a point slowly has left it for a cycle */
+    CHART_SLOW = 32,    /* a start is taken ahead with more care, */
+    CHART_CAREFUL = 40, /* and less far */
+    CHART_LARGE = 48,   /* one that still turns by more than .2, or turns over and grows, goes round for ever */
+    CHART_ENOUGH = 72,  /* and one that turns by more than .01 */
+    CHART_FEW_WAVES = 16 /* times as many blocks of few tensors as there is room for at once: more are slower so */
 };
 /* Blocks per multiprocessor that registers must allow. More, and the operands of the steps meet in the same bank. */
 enum { CHART_CONVERGE_4 = 6, CHART_CONVERGE_6 = 4, CHART_CONVERGE_8 = 3 };
 enum { CHART_REPEAT_4 = 4, CHART_REPEAT_6 = 4, CHART_REPEAT_8 = 3 };
+enum { CHART_FEW_4 = 8, CHART_FEW_6 = 4, CHART_FEW_8 = 3 };
 
 enum { CAPTURE_WORTH = 1 << 18 }; /* starts: fewer have ended by themselves before the maxima are found */
 
@@ -164,11 +169,11 @@ static hot_status launch_chart(hot_context *context, const hot_sshopm_plan *plan
 {
     typedef void (*chart_kernel)(hot_sshopm_plan, chart_constants);
     static const struct {
-        chart_kernel converge, repeat;
-        size_t slots;
-    } kernels[3] = {{chart4_converge, chart4_repeat, sizeof(struct chart4_slots)},
-                    {chart6_converge, chart6_repeat, sizeof(struct chart6_slots)},
-                    {chart8_converge, chart8_repeat, sizeof(struct chart8_slots)}};
+        chart_kernel converge, repeat, few;
+        size_t slots, few_blocks;
+    } kernels[3] = {{chart4_converge, chart4_repeat, chart4_few, sizeof(struct chart4_slots), CHART_FEW_4},
+                    {chart6_converge, chart6_repeat, chart6_few, sizeof(struct chart6_slots), CHART_FEW_6},
+                    {chart8_converge, chart8_repeat, chart8_few, sizeof(struct chart8_slots), CHART_FEW_8}};
     chart_constants constants;
     memset(&constants, 0, sizeof constants);
     constants.matrix = tables->chart;
@@ -196,16 +201,31 @@ static hot_status launch_chart(hot_context *context, const hot_sshopm_plan *plan
     size_t blocks = (groups * constants.parts + 3) / 4;
     unsigned grid = (unsigned)(blocks < 1u << 30 ? blocks : 1u << 30);
     const int which = plan->order / 2 - 2;
-    const chart_kernel kernel = plan->exact ? kernels[which].repeat : kernels[which].converge;
-    const size_t bytes = constants.entrance * sizeof(float2) + 4 * chart_bytes(kernels[which].slots, constants);
+    chart_kernel kernel = plan->exact ? kernels[which].repeat : kernels[which].converge;
+    size_t bytes = constants.entrance * sizeof(float2) + 4 * chart_bytes(kernels[which].slots, constants);
+    const size_t parts = (plan->starts + 127) / 128;
+    if (!plan->exact && plan->count <= kernels[which].few_blocks * CHART_FEW_WAVES * processors / parts) {
+        kernel = kernels[which].few;
+        constants.parts = (unsigned)parts;
+        grid = (unsigned)(plan->count * parts);
+        bytes = 0;
+    }
     if (bytes > 48 * 1024) {
         hot_status status = hot_cuda_status(context, cudaFuncSetAttribute((const void *)kernel,
                                             cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes), "shared memory");
         if (status != HOT_OK)
             return status;
     }
-    kernel<<<grid, 128, bytes, stream>>>(*plan, constants);
-    return HOT_OK;
+    cudaLaunchAttribute early;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(grid);
+    config.blockDim = dim3(128);
+    config.dynamicSmemBytes = bytes;
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = launch_early(&early);
+    return hot_cuda_status(context, cudaLaunchKernelEx(&config, kernel, *plan, (const chart_constants)constants),
+                           "starting SS-HOPM");
 }
 
 hot_status hot_sshopm_launch(hot_context *context, const hot_sshopm_plan *plan, const hot_sshopm_tables *tables,
@@ -226,9 +246,9 @@ hot_status hot_sshopm_launch(hot_context *context, const hot_sshopm_plan *plan, 
                                 "capture does float, dimension 3, orders 4 6 8, no shift, a stop on the residual, two "
                                 "iterations or more, %d starts or fewer alone", HOT_CAPTURE_STARTS);
     if (design == HOT_DESIGN_AUTO)
-        design = capture && plan->capture ? HOT_DESIGN_CAPTURE : chart ? HOT_DESIGN_CHART : HOT_DESIGN_GENERAL;
-    if (design == HOT_DESIGN_CAPTURE && plan->count <= CAPTURE_WORTH / plan->starts)
-        design = HOT_DESIGN_CHART;
+        design = capture && plan->capture && plan->count > CAPTURE_WORTH / plan->starts ? HOT_DESIGN_CAPTURE
+                 : chart                                                                ? HOT_DESIGN_CHART
+                                                                                        : HOT_DESIGN_GENERAL;
     if (design == HOT_DESIGN_CHART) {
         hot_status status = launch_chart(context, plan, tables, stream);
         if (status != HOT_OK)

@@ -11,14 +11,15 @@ extern "C" {
 #endif
 
 typedef enum hot_sshopm_design {
-    HOT_DESIGN_AUTO = 0, /* the fastest that does what the plan asks */
+    HOT_DESIGN_AUTO = 0, /* the fastest that does what the plan asks; the others are run as they are asked for */
     HOT_DESIGN_GENERAL,  /* a thread per start; any shape, precision, shift */
     HOT_DESIGN_PAPER,    /* Ballard, Kolda, Plantenga 2011: a block per tensor, a thread per start, the tensor in
                             shared memory, loops unrolled. Dimension 3, orders 4 6 8, float, no adaptive shift */
     HOT_DESIGN_CHART,    /* every start iterated in a chart, lanes refilled as they converge. Dimension 3, orders
                             4 6 8, float, no shift */
     HOT_DESIGN_CAPTURE   /* maxima first; a start goes on until it is in the cone of one (sshopm_capture.h). As CHART,
-                            with at most 1024 starts; small batches are left to CHART, which is faster there */
+                            with at most 1024 starts; of batches of up to 2^18 starts AUTO takes CHART, which is
+                            faster there */
 } hot_sshopm_design;
 
 /* What the kernels need of a shape, made once: on the device. */

@@ -33,4 +33,10 @@ hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, h
     (void)bench, (void)design, (void)iterations, (void)tolerance, (void)change, (void)seconds, (void)figure;
     return hot_context_fail(context, HOT_ERROR_DEVICE, "this build has no CUDA");
 }
+
+hot_status hot_sshopm_run_whole(hot_context *context, const hot_sshopm_plan *plan, hot_sshopm_design design)
+{
+    (void)plan, (void)design;
+    return hot_context_fail(context, HOT_ERROR_DEVICE, "this build has no CUDA");
+}
 #endif

@@ -321,3 +321,38 @@ hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, h
     cudaEventDestroy(end);
     return status;
 }
+
+hot_status hot_sshopm_run_whole(hot_context *context, const hot_sshopm_plan *plan, hot_sshopm_design design)
+{
+    enum { IN = 2, ALL = 6 };
+    const size_t item = plan->f64 ? sizeof(double) : sizeof(float), results = plan->count * plan->starts,
+                 dim = (size_t)plan->dim;
+    void *const host[ALL] = {(void *)plan->tensors, (void *)plan->start, plan->lambda,
+                             plan->x,               plan->residual,      plan->iterations};
+    const size_t bytes[ALL] = {plan->count * plan->stride * item, plan->starts * dim * item, results * item,
+                               results * dim * item,              results * item,            results * sizeof(int32_t)};
+    void *device[ALL] = {NULL};
+    hot_sshopm_tables tables;
+    hot_status status = hot_sshopm_tables_create(context, plan->order, plan->dim, &tables);
+    for (int k = 0; k < ALL && status == HOT_OK; k++) {
+        if (host[k])
+            status = hot_cuda_status(context, cudaMalloc(&device[k], bytes[k]), "memory");
+        if (host[k] && status == HOT_OK)
+            status = hot_cuda_status(context, cudaMemcpy(device[k], host[k], bytes[k], cudaMemcpyHostToDevice), "copy");
+    }
+    hot_sshopm_plan there = *plan;
+    there.tensors = device[0], there.start = device[1], there.lambda = device[2], there.x = device[3];
+    there.residual = device[4], there.iterations = (int32_t *)device[5];
+    if (status == HOT_OK && design == HOT_DESIGN_CAPTURE)
+        status = hot_sshopm_tables_room(context, &there, &tables);
+    if (status == HOT_OK)
+        status = hot_sshopm_launch(context, &there, &tables, design, NULL);
+    for (int k = IN; k < ALL && status == HOT_OK; k++)
+        if (host[k])
+            status =
+                hot_cuda_status(context, cudaMemcpy(host[k], device[k], bytes[k], cudaMemcpyDeviceToHost), "results");
+    for (int k = 0; k < ALL; k++)
+        cudaFree(device[k]);
+    hot_sshopm_tables_destroy(&tables);
+    return status;
+}

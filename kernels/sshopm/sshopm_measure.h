@@ -34,6 +34,10 @@ void hot_sshopm_bench_destroy(hot_context *context, hot_sshopm_bench **bench);
 hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, hot_sshopm_design design, int iterations,
                                 double tolerance, double change, double seconds, hot_sshopm_figure *figure);
 
+/* One launch of a design on a whole batch in host memory (the plan's pointers), however large: the host-level backend
+ * takes it in pieces. For the checker. */
+hot_status hot_sshopm_run_whole(hot_context *context, const hot_sshopm_plan *plan, hot_sshopm_design design);
+
 /* The paper's count of floating-point operations per iteration and start (250 at order 4): 2 per term and product of
  * A x^m and A x^(m-1) without shared subexpressions. */
 double hot_sshopm_flops(int order);

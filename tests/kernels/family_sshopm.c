@@ -155,6 +155,8 @@ static void check_step(check_run *run, int order, int dim, int f64, size_t count
     char name[80];
     snprintf(name, sizeof name, "one step, order %d dim %d f%d, %zu starts, shift %g", order, dim, f64 ? 64 : 32,
              starts, alpha);
+    if (!check_wanted(run, name))
+        return;
     check_case_begin(run, name, count);
     problem p = make_problem(run, order, dim, f64, count, starts);
     hot_sshopm_options options = {.size = sizeof options, .shift = alpha == 0 ? HOT_SHIFT_NONE : HOT_SHIFT_FIXED,
@@ -202,6 +204,8 @@ static void check_converged(check_run *run, int order, int dim, int f64, size_t 
     char name[96];
     snprintf(name, sizeof name, "to convergence, order %d dim %d f%d, shift %d, seek %d", order, dim, f64 ? 64 : 32,
              (int)shift, (int)seek);
+    if (!check_wanted(run, name))
+        return;
     check_case_begin(run, name, count);
     problem p = make_problem(run, order, dim, f64, count, starts);
     hot_sshopm_options options = {.size = sizeof options, .shift = shift, .seek = seek,
@@ -259,6 +263,8 @@ static void check_capture(check_run *run, int order, size_t count, size_t starts
 {
     char name[64];
     snprintf(name, sizeof name, "captured, order %d, %zu starts", order, starts);
+    if (!check_wanted(run, name))
+        return;
     check_case_begin(run, name, count);
     problem p = make_problem(run, order, 3, 0, count, starts), q = p;
     size_t results = count * starts, stride = results / 400 + 1, compared[2] = {0, 0}, elsewhere[2] = {0, 0},
@@ -310,6 +316,8 @@ static void check_large(check_run *run, int order)
 {
     char name[64];
     snprintf(name, sizeof name, "captured on the device, order %d, 40000 x 128", order);
+    if (!check_wanted(run, name))
+        return;
     check_case_begin(run, name, 40000);
     hot_sshopm_bench *bench = NULL;
     hot_sshopm_figure figure;
@@ -324,6 +332,67 @@ static void check_large(check_run *run, int order)
     check_case_end(run);
 }
 
+/* One launch of `design` on the whole problem, without a shift. */
+static hot_status on_device(check_run *run, const problem *p, hot_sshopm_design design)
+{
+    const hot_sshopm_plan plan = {.shift = HOT_SHIFT_NONE, .sign = 1, .tolerance = 5e-6, .max_iterations = 1000,
+                                  .order = p->order, .dim = p->dim, .unique = p->unique, .count = p->count,
+                                  .stride = p->stride, .starts = p->starts, .f64 = p->f64, .tensors = p->tensors,
+                                  .start = p->start, .lambda = p->lambda, .x = p->x, .residual = p->residual,
+                                  .iterations = p->iterations};
+    return hot_sshopm_run_whole(run->context, &plan, design);
+}
+
+static size_t common_divisor(size_t a, size_t b) { return b == 0 ? a : common_divisor(b, a % b); }
+
+/* One launch of `design` on a whole batch: the ends of a tensor's starts are the same to the last bit wherever it
+ * stands in the batch, and whatever stands beside it. */
+static void check_neighbours(check_run *run, int order, size_t count, size_t starts, hot_sshopm_design design)
+{
+    char name[80];
+    snprintf(name, sizeof name, "neighbours, order %d, design %d, %zu x %zu", order, (int)design, count, starts);
+    if (!check_wanted(run, name))
+        return;
+    check_case_begin(run, name, count);
+    const problem p = make_problem(run, order, 3, 0, count, starts);
+    problem q = p;
+    /* Dealt out anew; every ninth tensor gives way to noise, to zeros or to NaN. */
+    size_t step = count / 3 * 2 + 1;
+    while (common_divisor(step, count) > 1)
+        step++;
+    const size_t bytes = count * p.stride * sizeof(float), results = count * starts;
+    float *moved = malloc(bytes + 1);
+    for (size_t t = 0; t < count; t++) {
+        float *to = moved + t * step % count * p.stride;
+        memcpy(to, (const float *)p.tensors + t * p.stride, p.stride * sizeof *to);
+        for (size_t i = 0; t % 9 == 5 && i < p.unique; i++)
+            to[i] = t % 27 == 5 ? (float)check_random_normal(&run->seed) : t % 27 == 14 ? 0 : NAN;
+    }
+    q.tensors = check_input(run, moved, bytes);
+    free(moved);
+    q.lambda = check_output(run, results * sizeof(float));
+    q.x = check_output(run, results * 3 * sizeof(float));
+    q.residual = check_output(run, results * sizeof(float));
+    q.iterations = check_output(run, results * sizeof(int32_t));
+    if (check_call(run, on_device(run, &p, design)) && check_call(run, on_device(run, &q, design))) {
+        check_written(run, &p);
+        check_written(run, &q);
+        size_t apart = 0, which = 0;
+        for (size_t t = 0; t < count; t++) {
+            const size_t a = t * starts, b = t * step % count * starts;
+            if (t % 9 == 5)
+                continue;
+            if (memcmp((float *)p.lambda + a, (float *)q.lambda + b, starts * sizeof(float)) != 0 ||
+                memcmp((float *)p.x + 3 * a, (float *)q.x + 3 * b, 3 * starts * sizeof(float)) != 0 ||
+                memcmp((float *)p.residual + a, (float *)q.residual + b, starts * sizeof(float)) != 0 ||
+                memcmp(p.iterations + a, q.iterations + b, starts * sizeof(int32_t)) != 0)
+                which = t, apart++;
+        }
+        CHECK_ITEM(run, which, apart == 0, "%zu tensors have other results elsewhere in the batch", apart);
+    }
+    check_case_end(run);
+}
+
 /* NaN, Inf, zero, isotropic, rank 1, tiny and huge ones among ordinary tensors: flagged or solved, and the others' bits
  * are what they are without them. */
 static void check_special(check_run *run, int order, int f64, hot_shift shift, int capture)
@@ -332,6 +401,8 @@ static void check_special(check_run *run, int order, int f64, hot_shift shift, i
     char name[80];
     snprintf(name, sizeof name, "special tensors, order %d f%d, shift %d%s", order, f64 ? 64 : 32, (int)shift,
              capture ? ", captured" : "");
+    if (!check_wanted(run, name))
+        return;
     check_case_begin(run, name, COUNT);
     problem p = make_problem(run, order, 3, f64, COUNT, STARTS);
     problem q = p;
@@ -410,6 +481,8 @@ static void check_special(check_run *run, int order, int f64, hot_shift shift, i
 /* One thread and many, each output alone, starts that are not unit, the stop on lambda. */
 static void check_options(check_run *run)
 {
+    if (!check_wanted(run, "options"))
+        return;
     check_case_begin(run, "options", 50);
     problem p = make_problem(run, 4, 3, 0, 50, 130), q = p;
     size_t results = 50 * 130;
@@ -464,8 +537,32 @@ static void check_options(check_run *run)
     check_case_end(run);
 }
 
+/* A little of everything that runs on a GPU, for tools that are many times slower: every kernel in single precision and
+ * what it does with tensors of every kind. */
+static void check_briefly(check_run *run)
+{
+    for (int order = 4; order <= 8; order += 2) {
+        check_step(run, order, 3, 0, 33, 40, 0);
+        check_converged(run, order, 3, order == 4, 5, 33, HOT_SHIFT_ADAPTIVE, HOT_MAXIMA);
+        check_special(run, order, 0, HOT_SHIFT_NONE, 0);
+        check_capture(run, order, 5, 257);
+        if (!run->cuda)
+            continue;
+        check_neighbours(run, order, 60, 100, HOT_DESIGN_CAPTURE); /* what is left over stays with the block */
+        check_neighbours(run, order, 20000, 14, HOT_DESIGN_CAPTURE);
+        check_neighbours(run, order, 3000, 14, HOT_DESIGN_CHART);
+    }
+    check_step(run, 3, 4, 0, 5, 33, 0.7);
+    check_step(run, 3, 7, 1, 5, 33, 0.7);
+}
+
 static void check(check_run *run)
 {
+    const char *brief = getenv("HOT_TEST_BRIEF");
+    if (brief && brief[0] == '1') {
+        check_briefly(run);
+        return;
+    }
     for (size_t s = 0; s < SHAPES; s++)
         for (int f64 = 0; f64 < 2; f64++) {
             int order = shapes[s][0], dim = shapes[s][1];
@@ -492,6 +589,11 @@ static void check(check_run *run)
         if (run->cuda) { /* more than the multiprocessors hold at once */
             check_capture(run, order, 17000, 128);
             check_large(run, order);
+            check_neighbours(run, order, 20000, 128, HOT_DESIGN_CAPTURE);
+            check_neighbours(run, order, 1024, 128, HOT_DESIGN_CAPTURE);
+            check_neighbours(run, order, 100, 128, HOT_DESIGN_CHART);
+            check_neighbours(run, order, 1024, 128, HOT_DESIGN_CHART);
+            check_neighbours(run, order, 20000, 100, HOT_DESIGN_CHART);
         }
     }
     check_options(run);
