@@ -27,7 +27,10 @@ enum {
     HOT_CAPTURE_BISECTIONS = 4,
     HOT_CAPTURE_DISTANCES = 15,
     HOT_CAPTURE_CYCLE = 8,     /* steps after which a return to the last point but one is a cycle */
-    HOT_CAPTURE_ENOUGH = 64,   /* steps after which a start that still turns by more than .01 goes round for ever */
+    HOT_CAPTURE_AWAY = 4,      /* times the order: and after which what leaves it slowly has left it for a cycle */
+    HOT_CAPTURE_LARGE = 8,     /* times the order: steps after which a start that still turns by more than .1 goes
+                                  round for ever */
+    HOT_CAPTURE_ENOUGH = 64,   /* and by more than .01 */
     HOT_CAPTURE_LAST = 96      /* and one that turns by less is too slow */
 };
 #define HOT_CAPTURE_CLOSE 0.03f  /* the distance (tangent of the angle) at which the derivative is taken */
@@ -126,31 +129,31 @@ HOT_FN enum hot_capture_state HOT_CHART(round)(const float *c, float *u, float *
     HOT_UNROLL
     for (int k = 0; k < HOT_ORDER / 2; k++)
         lambda *= inverse2;
-    *u = u2;
-    *v = v2;
-    /* Converged; or as near as float can tell; or (a comparison with NaN) lost, which the end sees to. */
-    if (!(turn2 * lambda * lambda > limit2 && turn2 > 1e-13f))
-        return HOT_CAPTURE_CONVERGED;
     const float back = fmaf(du + eu, du + eu, (dv + ev) * (dv + ev));
-    if ((steps >= HOT_CAPTURE_CYCLE && back <= 1e-6f * n2) || (steps >= HOT_CAPTURE_ENOUGH && turn2 > 1e-4f) ||
-        steps >= HOT_CAPTURE_LAST)
-        return HOT_CAPTURE_CYCLES;
     const float along = fmaf(du, eu, dv * ev), rate = along * HOT_CHART_RECIPROCAL(fmaf(eu, eu, ev * ev));
+    const float off = n2 - rate * along; /* the part of the last displacement across the one before, squared */
+    /* Neither converged, nor as near as float can tell, nor (a comparison with NaN) lost, which the end sees to. The
+     * first two steps are not judged: on the GPU some starts make them elsewhere. No branches: what one lane there does,
+     * all wait for. */
+    const int open = ((turn2 * lambda * lambda > limit2) & (turn2 > 1e-13f)) | (steps <= 2);
+    const int cycles =
+        ((turn2 > 1e-8f) & (((steps >= HOT_CAPTURE_CYCLE) & (back <= 1e-6f * n2)) |
+                            ((steps >= HOT_CAPTURE_AWAY * HOT_ORDER) & (rate < -1.0f) & (back <= 1e-3f * n2)))) |
+        ((steps >= HOT_CAPTURE_LARGE * HOT_ORDER) & (turn2 > 1e-2f)) |
+        ((steps >= HOT_CAPTURE_ENOUGH) & (turn2 > 1e-4f)) | (steps >= HOT_CAPTURE_LAST);
+    /* In line and not getting slower: away from a saddle, or through the narrow place where a maximum and a saddle have
+     * almost met. */
+    const int grows = (rate >= 0.9999f) & (rate < 3.0f) & (off <= 1e-3f * n2);
     /* In line, and a series that converges: its sum, but no farther than .05, nor than the noise in the rate allows;
-     * where the steps alternate, only when they are small. */
-    if (steps > 2 && fabsf(rate) > 0.05f && rate > -0.99f && rate < 0.9999f && n2 - rate * along <= 0.01f * n2 &&
-        turn2 > 1e-12f && (rate > 0 || turn2 < 1e-3f)) {
-        const float rest = fminf(rate * HOT_CHART_RECIPROCAL(1.0f - rate),
-                                 fminf(0.05f * HOT_CHART_RSQRT(turn2), 1e13f * turn2));
-        *u = fmaf(rest, du, u2);
-        *v = fmaf(rest, dv, v2);
-    } else if (steps > 2 && rate >= 0.9999f && rate < 3.0f && n2 - rate * along <= 0.001f * n2) {
-        /* In line and not getting slower: away from a saddle, or through the narrow place where a maximum and a saddle
-         * have almost met. */
-        const float rest = fminf(16.0f, 0.05f * HOT_CHART_RSQRT(turn2));
-        *u = fmaf(rest, du, u2);
-        *v = fmaf(rest, dv, v2);
-    }
-    return HOT_CAPTURE_GOES_ON;
+     * where the steps alternate and are large, only when they are well in line. */
+    const int converges = (fabsf(rate) > 0.05f) & (rate > (turn2 < 1e-6f ? -1.005f : -1.0f)) & (rate < 0.9999f) &
+                          (off <= 0.01f * n2) & (turn2 > 1e-12f) &
+                          ((rate > 0) | (turn2 < 1e-3f) | ((turn2 < 0.1f) & (off <= 1e-3f * n2)));
+    float rest = grows ? 16.0f : rate * HOT_CHART_RECIPROCAL(1.0f - rate);
+    rest = fminf(rest, fminf(0.05f * HOT_CHART_RSQRT(turn2), 1e13f * turn2));
+    rest = open & !cycles & (steps > 2) & (grows | converges) ? rest : 0.0f;
+    *u = fmaf(rest, du, u2);
+    *v = fmaf(rest, dv, v2);
+    return !open ? HOT_CAPTURE_CONVERGED : cycles ? HOT_CAPTURE_CYCLES : HOT_CAPTURE_GOES_ON;
 }
 #endif

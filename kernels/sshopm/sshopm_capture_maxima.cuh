@@ -178,6 +178,8 @@ static __device__ __forceinline__ void HOT_CHART(choose)(const capture_constants
             }
             kept++;
         }
+        for (unsigned k = kept + own; t < tensors && k < KEPT; k += CAPTURE_CHOOSERS)
+            block.cone[t * KEPT + k] = make_float4(0, 0, 0, 2.0f); /* no point is in it */
         if (own == 0 && live) {
             block.number[t] = (unsigned char)kept;
             const unsigned at = kept ? atomicAdd(&block.maxima, kept) : 0;

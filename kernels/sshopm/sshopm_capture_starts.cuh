@@ -1,15 +1,14 @@
 /* Capture on the GPU, from the starts to their results: a part of sshopm_capture.cuh. */
 
-/* Which cone of its tensor (u, v) is in; CAPTURE_OWN: none. */
-static __device__ __forceinline__ unsigned HOT_CHART(cone_of)(const float4 *cone, unsigned number, float u, float v)
+/* Which of a tensor's cones (every so many of an array) (u, v) is in; CAPTURE_OWN: none. */
+static __device__ __forceinline__ unsigned HOT_CHART(cone_of)(const float4 *cones, unsigned every, float u, float v)
 {
     const float q = fmaf(u, u, fmaf(v, v, 1.0f));
     unsigned in = CAPTURE_OWN;
-#pragma unroll 1
-    for (unsigned k = 0; k < number; k++) {
-        const float4 one = cone[k];
-        if (HOT_CHART(within)(u, v, q, one.x, one.y, one.z, one.w))
-            in = k;
+    HOT_UNROLL
+    for (unsigned k = 0; k < KEPT; k++) {
+        const float4 one = cones[every * k];
+        in = HOT_CHART(within)(u, v, q, one.x, one.y, one.z, one.w) ? k : in;
     }
     return in;
 }
@@ -157,9 +156,10 @@ static __device__ __forceinline__ void HOT_CHART(rest)(const hot_sshopm_plan &pl
         }
         steps += 2;
         const int state = HOT_CHART(round)(c, &u, &v, steps, block.limit2[tensor]);
-        const unsigned in = HOT_CHART(cone_of)(block.cone + tensor * KEPT, active ? block.number[tensor] : 0, u, v);
+        const unsigned in = HOT_CHART(cone_of)(block.cone + tensor * KEPT, 1, u, v);
         const unsigned start = tag - tensor * constants.pitch;
-        const int alone = active && in == CAPTURE_OWN && (state != HOT_CAPTURE_GOES_ON || steps >= plan.max_iterations);
+        const int alone = active & (in == CAPTURE_OWN) &
+                          ((state != HOT_CAPTURE_GOES_ON) | (steps >= plan.max_iterations));
         if (active && in != CAPTURE_OWN) {
             active = 0;
             block.ended[tag] = (unsigned char)in;
@@ -189,10 +189,7 @@ static __device__ __forceinline__ void HOT_CHART(record_slow)(const capture_cons
         for (unsigned k = lane; k < HOT_PADDED / 4; k += 32)
             record->coefficient[k] = block.coefficient[tensor][k];
         if (lane < KEPT) {
-            float4 cone = block.cone[tensor * KEPT + lane];
-            if (lane >= block.number[tensor])
-                cone = make_float4(0, 0, 0, 2.0f); /* no point is in it */
-            record->cone[lane] = cone;
+            record->cone[lane] = block.cone[tensor * KEPT + lane];
             record->end[lane] = block.end[tensor * KEPT + lane];
             record->residual[lane] = block.residual[tensor * KEPT + lane];
         }
@@ -251,17 +248,9 @@ static __global__ void __launch_bounds__(CAPTURE_LEFT_THREADS, HOT_JOIN(CAPTURE_
         }
         steps += 2;
         const int state = HOT_CHART(round)(c, &u, &v, steps, limit2);
-        unsigned in = CAPTURE_OWN;
-        if (active) {
-            const float q = fmaf(u, u, fmaf(v, v, 1.0f));
-            HOT_UNROLL
-            for (int k = 0; k < KEPT; k++) {
-                const float4 one = cone[k][lane];
-                if (HOT_CHART(within)(u, v, q, one.x, one.y, one.z, one.w))
-                    in = k;
-            }
-        }
-        const int alone = active && in == CAPTURE_OWN && (state != HOT_CAPTURE_GOES_ON || steps >= plan.max_iterations);
+        const unsigned in = HOT_CHART(cone_of)(&cone[0][lane], 32, u, v);
+        const int alone = active & (in == CAPTURE_OWN) &
+                          ((state != HOT_CAPTURE_GOES_ON) | (steps >= plan.max_iterations));
         if (active && in != CAPTURE_OWN) {
             const size_t at = tensor * plan.starts + start;
             const float4 one = end[in][lane];

@@ -86,7 +86,8 @@ static __global__ void __launch_bounds__(128, HOT_JOIN(CHART_FEW_, HOT_ORDER))
     if (warp * 32 < listed) {
         open = t < listed;
         const unsigned mine = open ? list[t] : 0;
-        at = ends[mine];
+        if (open)
+            at = ends[mine];
         do {
             const int count = min(CHART_ROUND, plan.max_iterations - steps);
             const int done = HOT_CHART(round)(c, &at, count, limit2, &steps, plan.max_iterations, 0);

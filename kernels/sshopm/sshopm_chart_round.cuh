@@ -31,9 +31,10 @@ static __device__ __forceinline__ int HOT_CHART(look)(const float2 *x, float gz,
         const float back = fmaf(du + eu, du + eu, (dv + ev) * (dv + ev));
         open |= (fabsf(rest) < 0.1f) & (turn2 > fmaxf(1e-11f, 1e-6f * rest * rest)) & (steps < most);
         open &= !((turn2 > 1e-8f) & (((steps >= CHART_CYCLE) & (back <= 1e-6f * n2)) |
-                                     ((steps >= CHART_AWAY) & (rate < -1.0f) & (back <= 1e-3f * n2)) |
-                                     ((steps >= CHART_LARGE) & (rate < -1.0f) & (off <= 1e-3f * n2))));
-        open &= !(turn2 > (steps < CHART_LARGE ? 1e30f : steps < CHART_ENOUGH ? 0.04f : 1e-4f));
+                                     ((steps >= CHART_AWAY * HOT_ORDER) & (rate < -1.0f) & (back <= 1e-3f * n2)) |
+                                     ((steps >= CHART_LARGE * HOT_ORDER) & (rate < -1.0f) & (off <= 1e-3f * n2))));
+        open &= !(((steps >= CHART_LARGE * HOT_ORDER) & (turn2 > 0.04f)) |
+                  ((steps >= CHART_ENOUGH * HOT_ORDER) & (turn2 > 1e-4f)));
     }
     const int grows = (rate >= 0.9999f) & (rate < 3.0f) & (off <= 1e-3f * n2);
     /* As a series, but no farther than .1, nor than the noise in the rate allows; where the steps alternate and are

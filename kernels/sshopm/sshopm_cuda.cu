@@ -21,11 +21,11 @@ enum {
     CHART_ROUND = 4,  /* and between two looks */
     /* Steps after which: */
     CHART_CYCLE = 16,   /* a return to the last point but one is a cycle */
-    CHART_AWAY = 24,    /* what turns over and leaves such a point slowly has left it for a cycle */
     CHART_SLOW = 32,    /* a start is taken ahead with more care, */
-    CHART_CAREFUL = 40, /* and less far */
-    CHART_LARGE = 48,   /* one that still turns by more than .2, or turns over and grows, goes round for ever */
-    CHART_ENOUGH = 72,  /* and one that turns by more than .01 */
+    CHART_CAREFUL = 40, /* and less far. Times the order: */
+    CHART_AWAY = 6,     /* what turns over and leaves such a point slowly has left it for a cycle */
+    CHART_LARGE = 12,   /* one that still turns by more than .2, or turns over and grows, goes round for ever */
+    CHART_ENOUGH = 18,  /* and one that turns by more than .01 */
     CHART_FEW_WAVES = 16 /* times as many blocks of few tensors as there is room for at once: more are slower so */
 };
 /* Blocks per multiprocessor that registers must allow. More, and the operands of the steps meet in the same bank. */
