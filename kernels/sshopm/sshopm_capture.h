@@ -133,8 +133,8 @@ HOT_FN enum hot_capture_state HOT_CHART(round)(const float *c, float *u, float *
     const float along = fmaf(du, eu, dv * ev), rate = along * HOT_CHART_RECIPROCAL(fmaf(eu, eu, ev * ev));
     const float off = n2 - rate * along; /* the part of the last displacement across the one before, squared */
     /* Neither converged, nor as near as float can tell, nor (a comparison with NaN) lost, which the end sees to. The
-     * first two steps are not judged: on the GPU some starts make them elsewhere. No branches: what one lane there does,
-     * all wait for. */
+     * first two steps are not judged: on the GPU some starts make them elsewhere. No branches: what one lane there
+     * does, all wait for. */
     const int open = ((turn2 * lambda * lambda > limit2) & (turn2 > 1e-13f)) | (steps <= 2);
     const int cycles =
         ((turn2 > 1e-8f) & (((steps >= HOT_CAPTURE_CYCLE) & (back <= 1e-6f * n2)) |

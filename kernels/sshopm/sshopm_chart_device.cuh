@@ -18,8 +18,8 @@ struct chart_constants {
     int refill;                 /* idle lanes that are worth a round of new starts */
 };
 
-/* The attributes (none or one) of a launch that may begin while the kernel before it in its stream still runs, and waits
- * for its end by cudaGridDependencySynchronize. */
+/* The attributes (none or one) of a launch that may begin while the kernel before it in its stream still runs, and
+ * waits for its end by cudaGridDependencySynchronize. */
 static inline unsigned launch_early(cudaLaunchAttribute *attribute)
 {
     int device = 0, major = 0;

@@ -33,7 +33,8 @@ typedef struct hot_sshopm_options {
     int capture;         /* 1: a start may be settled as soon as it is known where it ends (on the GPU, f32, dimension
                             3, orders 4 6 8, no shift, a stop on the residual, more than some 260,000 starts at a time;
                             elsewhere every start is iterated). Of the starts about 1 in 10,000 is settled wrongly;
-                            what has not settled after 64 to 96 steps is given up */
+                            what still goes round after 32 to 64 steps (by order), and what has not settled after 96,
+                            is given up */
 } hot_sshopm_options;
 
 /* count x start_count iterations: every tensor from every start, one result each, nothing merged.
