@@ -174,8 +174,7 @@ static __device__ __forceinline__ unsigned HOT_CHART(all)(const hot_sshopm_plan 
 /* The results, all lanes together. */
 static __device__ __forceinline__ void HOT_CHART(results)(const hot_sshopm_plan &plan, const chart_constants &constants,
                                                           const chart_share &share,
-                                                          const struct HOT_CHART(memory) &memory, unsigned length,
-                                                          int exact)
+                                                          const struct HOT_CHART(memory) &memory, unsigned length)
 {
     const unsigned lane = threadIdx.x % 32;
     unsigned slot = 0, start = lane;
@@ -190,9 +189,7 @@ static __device__ __forceinline__ void HOT_CHART(results)(const hot_sshopm_plan 
             const float2 end = memory.ends[base + lane];
             HOT_CHART(load)(memory.slots->coefficient[slot], c);
             const size_t tensor = share.first + memory.slots->place[slot], number = share.start + start;
-            const int steps = exact             ? plan.max_iterations
-                              : plan.iterations ? plan.iterations[tensor * plan.starts + number]
-                                                : 1;
+            const int steps = plan.iterations ? plan.iterations[tensor * plan.starts + number] : 1;
             HOT_CHART(finish)(plan, constants, tensor, number, c, end.x, end.y, memory.slots->factor[slot],
                               memory.slots->limit2[slot], steps, stage);
         }
@@ -200,8 +197,7 @@ static __device__ __forceinline__ void HOT_CHART(results)(const hot_sshopm_plan 
     }
 }
 
-/* constants.plain steps of every start of a share, exactly, and the results. Those of order 8 wait: beside what it
- * takes to store them the steps are a sixth slower. */
+/* constants.plain steps of every start of a share, exactly, and the results. */
 static __device__ __forceinline__ void HOT_CHART(fixed)(const hot_sshopm_plan &plan, const chart_constants &constants,
                                                         const chart_share &share,
                                                         const struct HOT_CHART(memory) &memory, unsigned length)
@@ -227,16 +223,11 @@ static __device__ __forceinline__ void HOT_CHART(fixed)(const hot_sshopm_plan &p
 #pragma unroll 1
         for (int k = constants.plain; k > 0; k--)
             HOT_CHART(step)(c, &u, &v, &gz);
-        if (base + lane < length && HOT_ORDER == 8)
-            memory.ends[base + lane] = make_float2(u, v);
-        else if (base + lane < length)
+        if (base + lane < length)
             HOT_CHART(finish)(plan, constants, share.first + memory.slots->place[slot], number, c, u, v,
                               memory.slots->factor[slot], memory.slots->limit2[slot], plan.max_iterations, stage);
         start += 32;
     }
-    __syncwarp();
-    if (HOT_ORDER == 8)
-        HOT_CHART(results)(plan, constants, share, memory, length, 1);
 }
 
 /* The listed ones, to their ends. */
@@ -309,7 +300,7 @@ static __device__ __forceinline__ void HOT_CHART(shares)(const hot_sshopm_plan &
         }
         const unsigned listed = HOT_CHART(all)(plan, constants, share, memory, length);
         HOT_CHART(rest)(plan, constants, share, memory, listed);
-        HOT_CHART(results)(plan, constants, share, memory, length, 0);
+        HOT_CHART(results)(plan, constants, share, memory, length);
     }
 }
 
