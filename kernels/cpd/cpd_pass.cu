@@ -37,6 +37,7 @@ struct hot_cpd_pass {
     const float *factor[3]; /* the factors themselves, the caller's */
     bool stale[3];          /* they have no image yet: of single products it is made when it is wanted */
     __half *fragments[3]; /* and for cpd_slab.h, or NULL */
+    float *weights[3];
     float *rows[3];    /* [row][column] */
     float *column[3];  /* what each column of an image was multiplied with */
     float *sums;
@@ -54,12 +55,12 @@ static size_t direct_blocks(size_t n) { return (n + CPD_DIRECT_WARPS - 1) / CPD_
 namespace {
 
 /* A factor (n x rank), and where it goes: its image, [tile of 64][high, low][column][64] swizzled, rows of floats, and
- * what each column was multiplied with; fragments: NULL, or what cpd_slab.h wants. */
+ * what each column was multiplied with; fragments and weights: NULL, or what cpd_slab.h wants. */
 struct taken {
     const float *from;
     int n, contiguous;
     __half *image, *fragments;
-    float *rows, *scales;
+    float *rows, *scales, *weights;
 };
 
 /* A column per block, of one factor or two. */
@@ -96,8 +97,10 @@ __global__ void __launch_bounds__(256) image_kernel(taken one, taken two, int ra
         to[0] = high;
         if (split)
             to[columns * CPD_SIDE] = __float2half_rn(value * scale - __half2float(high));
-        if (f.fragments && i < (n + 15) / 16 * 16)
-            f.fragments[((i / 16 * (columns / 8) + c / 8) * 32 + c % 8 * 4 + i % 16 / 4) * 4 + q] = high;
+        if (f.fragments && i < (n + 31) / 32 * 32) {
+            f.fragments[hot_cpd_slab_factor(i, c, columns)] = high;
+            f.weights[hot_cpd_slab_weight(i, c, columns)] = value;
+        }
         if (i < n)
             f.rows[(size_t)i * columns + c] = value;
     }
@@ -123,8 +126,9 @@ static hot_status make_way(hot_context *context, const hot_cpd_pass *pass, encod
     w->contracted = contracted, w->rows = rows, w->over = 3 - contracted - rows;
     job->rows = (int)pass->n[rows], job->over = (int)pass->n[w->over], job->line_is_j = w->over == 2;
     job->row_tiles = (int)tiles(pass->n[rows]), job->k_tiles = (int)tiles(pass->n[contracted]);
-    /* Rows that lie far from each other share a tile with their neighbours in between: fewer pages at a time. */
-    job->side = contiguous && rows == 2 && !store ? SIDE_BY_SIDE : 1;
+    /* Rows that lie far from each other share a tile with their neighbours in between: fewer pages at a time. (Split
+     * products, which wait for other things, become slower by it.) */
+    job->side = contiguous && rows == 2 && !store && !pass->split ? SIDE_BY_SIDE : 1;
     job->last_v = job->over - 1;
     job->over = (job->over + job->side - 1) / job->side, job->row_tiles = (int)tiles(pass->n[rows] * job->side);
     /* Rows along memory are taken in whole lines of it. */
@@ -215,8 +219,10 @@ hot_status hot_cpd_pass_create(hot_context *context, hot_cpd_form *form, size_t 
     size_t stored = 0, longest = 0;
     for (int m = 0; m < 3; m++) {
         room(&pass->image[m], tiles(n[m]) * image_bytes(pass));
-        if (slabs)
-            room(&pass->fragments[m], (n[m] + 15) / 16 * 16 * pass->columns * sizeof(__half));
+        if (slabs) {
+            room(&pass->fragments[m], hot_cpd_slab_factors(n[m], pass->columns) * sizeof(__half));
+            room(&pass->weights[m], hot_cpd_slab_factors(n[m], pass->columns) * sizeof(float));
+        }
         room(&pass->rows[m], n[m] * pass->columns * sizeof(float));
         room(&pass->column[m], pass->columns * sizeof(float));
         stored = std::max(stored, n[(m + 1) % 3] * n[(m + 2) % 3]);
@@ -228,8 +234,12 @@ hot_status hot_cpd_pass_create(hot_context *context, hot_cpd_form *form, size_t 
     const size_t lines = pass->direct ? direct_tiles(std::max(n[0], n[1])) * direct_blocks(n[2]) * CPD_DIRECT_ROWS
                                       : (pass->blocks + tiles(longest * SIDE_BY_SIDE)) * CPD_SIDE;
     room(&pass->sums, lines * pass->columns * sizeof(float));
-    if (keep)
-        room(&pass->store, stored * pass->columns * (split ? sizeof(float) : sizeof(__half)));
+    if (keep) { /* of NaN at first: what a pass leaves out shows in results (tools do not see what bulk copies write) */
+        const size_t bytes = stored * pass->columns * (split ? sizeof(float) : sizeof(__half));
+        room(&pass->store, bytes);
+        if (status == HOT_OK)
+            status = hot_cuda_status(context, cudaMemsetAsync(pass->store, 0xff, bytes, pass->stream), "memory");
+    }
     /* The largest sum is below 2^(2 HALF_BIAS) times the contracted length: halves hold it. */
     pass->store_scale = split ? 1 : (float)ldexp(1, -HALF_BIAS - (int)ceil(log2((double)longest)));
     if (status == HOT_OK && !pass->direct)
@@ -252,6 +262,7 @@ void hot_cpd_pass_destroy(hot_context *context, hot_cpd_pass **pass)
     for (int m = 0; m < 3; m++) {
         cudaFree((*pass)->image[m]);
         cudaFree((*pass)->fragments[m]);
+        cudaFree((*pass)->weights[m]);
         cudaFree((*pass)->rows[m]);
         cudaFree((*pass)->column[m]);
     }
@@ -271,7 +282,7 @@ static hot_status make_images(hot_context *context, hot_cpd_pass *pass, int one,
         const int mode = f ? two : one;
         factors[f].from = pass->factor[mode], factors[f].n = (int)pass->n[mode];
         factors[f].contiguous = mode == 0 && !pass->form->halves, factors[f].image = (__half *)pass->image[mode];
-        factors[f].fragments = pass->fragments[mode];
+        factors[f].fragments = pass->fragments[mode], factors[f].weights = pass->weights[mode];
         factors[f].rows = pass->rows[mode], factors[f].scales = pass->column[mode];
     }
     int rank = (int)pass->rank;
@@ -345,10 +356,10 @@ static hot_status slab(hot_context *context, const hot_cpd_pass *pass, int mode,
     const hot_cpd_order order = hot_cpd_slab_order(pass->n, form->ld, mode);
     hot_cpd_slab job;
     int threads;
-    job.outs = (int)pass->n[mode], job.rows = order.rows, job.tiles = order.tiles, job.steps = order.steps;
+    job.outs = (int)pass->n[mode], job.tiles = order.tiles, job.steps = order.steps;
     job.rank = (int)pass->rank, job.x = (const uint4 *)form->orders[mode], job.scale = form->scale;
-    job.factor = (const uint2 *)pass->fragments[contracted], job.scales = pass->column[contracted];
-    job.weight = pass->rows[rows], job.out = out;
+    job.factor = (const uint4 *)pass->fragments[contracted], job.scales = pass->column[contracted];
+    job.weight = (const float4 *)pass->weights[rows], job.out = out;
     const void *const kernel = hot_cpd_slab_kernel(pass->columns, &threads);
     void *arguments[] = {&job};
     const dim3 blocks((unsigned)job.outs);

@@ -6,6 +6,7 @@
 #define HOT_CPD_SLAB_H
 
 #include <cuda_fp16.h>
+#include <cuda_runtime.h>
 
 enum { CPD_SLAB_COLUMNS = 40, CPD_SLAB_LEAST = 48 /* rows of the result, or multiprocessors are idle */,
        CPD_SLAB_BYTES = 40000000 /* of a tensor in floats, at most */ };
@@ -29,14 +30,25 @@ static inline hot_cpd_order hot_cpd_slab_order(const size_t n[3], size_t ld, int
 
 /* out[o, r] = sum over v and p of x w[v][r] f[p, r]. */
 typedef struct hot_cpd_slab {
-    int outs, rows, tiles, steps, rank;
+    int outs, tiles, steps, rank;
     const uint4 *x;       /* in order */
     const float *scale;   /* of it, a power of two */
-    const uint2 *factor;  /* f: for each 16 of p and 8 columns 8 bytes of each lane */
+    const uint4 *factor;  /* f as halves: for each 32 of p and 8 columns 16 bytes of each lane */
     const float *scales;  /* of its columns */
-    const float *weight;  /* w[v][column] */
+    const float4 *weight; /* w: for each 16 of v and 8 columns 16 bytes of each lane; 0 beyond the last v */
     double *out;          /* [o + outs r] */
 } hot_cpd_slab;
+
+/* Where f[p, c] and w[v, c] lie, in halves and in floats, with so many columns; and how many there are. */
+static inline __host__ __device__ int hot_cpd_slab_factor(int p, int c, int columns)
+{
+    return ((p / 32 * (columns / 8) + c / 8) * 32 + c % 8 * 4 + p % 16 / 4) * 8 + p % 32 / 16 * 4 + p % 4;
+}
+static inline __host__ __device__ int hot_cpd_slab_weight(int v, int c, int columns)
+{
+    return ((v / 16 * (columns / 8) + c / 8) * 32 + v % 8 * 4 + c % 8 / 2) * 4 + v % 16 / 8 * 2 + c % 2;
+}
+static inline size_t hot_cpd_slab_factors(size_t n, int columns) { return (n + 31) / 32 * 32 * (size_t)columns; }
 
 #ifdef __cplusplus
 extern "C" {

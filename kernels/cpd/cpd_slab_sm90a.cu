@@ -5,7 +5,7 @@
 
 namespace {
 
-enum { WARPS = 7, AHEAD = 7 /* steps on their way at a time, as measured */ };
+enum { WARPS = 7, AHEAD = 8 /* steps on their way at a time: even */ };
 
 /* Loads that stay where they are written: the compiler would put each before its use, and wait for it there. */
 __device__ __forceinline__ uint4 load(const uint4 *from)
@@ -16,16 +16,12 @@ __device__ __forceinline__ uint4 load(const uint4 *from)
                  : "l"(from));
     return v;
 }
-__device__ __forceinline__ uint2 load(const uint2 *from)
+__device__ __forceinline__ float4 load(const float4 *from)
 {
-    uint2 v;
-    asm volatile("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(from));
-    return v;
-}
-__device__ __forceinline__ float2 load(const float2 *from)
-{
-    float2 v;
-    asm volatile("ld.global.nc.v2.f32 {%0, %1}, [%2];" : "=f"(v.x), "=f"(v.y) : "l"(from));
+    float4 v;
+    asm volatile("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "l"(from));
     return v;
 }
 __device__ __forceinline__ float load(const float *from)
@@ -36,12 +32,12 @@ __device__ __forceinline__ float load(const float *from)
 }
 
 /* d (16 x 8) += a (16 x 16) b (16 x 8) */
-__device__ __forceinline__ void multiply(float (&d)[4], const uint4 &a, const uint2 &b)
+__device__ __forceinline__ void multiply(float (&d)[4], const uint4 &a, unsigned b0, unsigned b1)
 {
     asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
                  "{%0, %1, %2, %3};"
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-                 : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b.x), "r"(b.y));
+                 : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 }
 
 /* A block has all that belongs to one row of the result; warps take its tiles straight into registers. All that a round
@@ -55,10 +51,10 @@ template <int N> __global__ void __launch_bounds__(WARPS * 32) slab(const __grid
     for (int tile = warp; tile == warp || tile < job.tiles; tile += WARPS) {
         const uint4 *const from = ours + (size_t)min(tile, job.tiles - 1) * job.steps * 32;
         float d[N / 8][4] = {};
-        float2 w[N / 8][2];
+        float4 w[N / 8];
         for (int first = 0; first < job.steps; first += AHEAD) {
             uint4 a[AHEAD];
-            uint2 b[AHEAD][N / 8];
+            uint4 b[AHEAD / 2][N / 8];
 #pragma unroll
             for (int s = 0; s < AHEAD; s++)
                 a[s] = load(from + min(first + s, job.steps - 1) * 32);
@@ -69,31 +65,28 @@ template <int N> __global__ void __launch_bounds__(WARPS * 32) slab(const __grid
                     scale = load(job.scale), scales = load(job.scales + r);
             }
 #pragma unroll
-            for (int s = 0; s < AHEAD; s++)
+            for (int s = 0; s < AHEAD / 2; s++)
 #pragma unroll
                 for (int c = 0; c < N / 8; c++)
-                    b[s][c] = load(job.factor + (min(first + s, job.steps - 1) * (N / 8) + c) * 32 + lane);
+                    b[s][c] = load(job.factor + (min(first / 2 + s, (job.steps - 1) / 2) * (N / 8) + c) * 32 + lane);
             if (first == 0)
 #pragma unroll
-                for (int h = 0; h < 2; h++) {
-                    const int row = 16 * tile + g + 8 * h;
-#pragma unroll
-                    for (int c = 0; c < N / 8; c++)
-                        w[c][h] = row < job.rows ? load((const float2 *)(job.weight + (size_t)row * N + 8 * c) + t)
-                                                 : make_float2(0, 0);
-                }
+                for (int c = 0; c < N / 8; c++)
+                    w[c] = load(job.weight + (min(tile, job.tiles - 1) * (N / 8) + c) * 32 + lane);
 #pragma unroll
             for (int s = 0; s < AHEAD; s++)
                 if (first + s < job.steps)
 #pragma unroll
                     for (int c = 0; c < N / 8; c++)
-                        multiply(d[c], a[s], b[s][c]);
+                        multiply(d[c], a[s], s % 2 ? b[s / 2][c].z : b[s / 2][c].x,
+                                 s % 2 ? b[s / 2][c].w : b[s / 2][c].y);
         }
+        if (tile < job.tiles)
 #pragma unroll
-        for (int c = 0; c < N / 8; c++) {
-            part[c][0] += w[c][0].x * d[c][0] + w[c][1].x * d[c][2];
-            part[c][1] += w[c][0].y * d[c][1] + w[c][1].y * d[c][3];
-        }
+            for (int c = 0; c < N / 8; c++) {
+                part[c][0] += w[c].x * d[c][0] + w[c].z * d[c][2];
+                part[c][1] += w[c].y * d[c][1] + w[c].w * d[c][3];
+            }
     }
 #pragma unroll
     for (int c = 0; c < N / 8; c++)
