@@ -15,7 +15,8 @@
 #include "cpd_step.h"
 #include "cpd_sums.cuh"
 
-enum { FREE_SHARED = 227 * 1024 - 1024 - 512 /* alignment, barriers */, SIDE_BY_SIDE = 4 /* j of a tile of k */ };
+enum { FREE_SHARED = 227 * 1024 - 1024 - 512 /* alignment, barriers */, SIDE_BY_SIDE = 4 /* j of a tile of k */,
+       FAR = 32768 /* values from one k to the next */ };
 
 typedef decltype(&cuTensorMapEncodeTiled) encode_function;
 
@@ -126,9 +127,8 @@ static hot_status make_way(hot_context *context, const hot_cpd_pass *pass, encod
     w->contracted = contracted, w->rows = rows, w->over = 3 - contracted - rows;
     job->rows = (int)pass->n[rows], job->over = (int)pass->n[w->over], job->line_is_j = w->over == 2;
     job->row_tiles = (int)tiles(pass->n[rows]), job->k_tiles = (int)tiles(pass->n[contracted]);
-    /* Rows that lie far from each other share a tile with their neighbours in between: fewer pages at a time. (Split
-     * products, which wait for other things, become slower by it.) */
-    job->side = contiguous && rows == 2 && !store && !pass->split ? SIDE_BY_SIDE : 1;
+    /* Rows that lie far from each other share a tile with their neighbours in between: fewer pages at a time. */
+    job->side = contiguous && rows == 2 && !store && pass->n[0] * pass->n[1] >= FAR ? SIDE_BY_SIDE : 1;
     job->last_v = job->over - 1;
     job->over = (job->over + job->side - 1) / job->side, job->row_tiles = (int)tiles(pass->n[rows] * job->side);
     /* Rows along memory are taken in whole lines of it. */
