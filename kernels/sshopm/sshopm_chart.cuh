@@ -174,7 +174,8 @@ static __device__ __forceinline__ unsigned HOT_CHART(all)(const hot_sshopm_plan 
 /* The results, all lanes together. */
 static __device__ __forceinline__ void HOT_CHART(results)(const hot_sshopm_plan &plan, const chart_constants &constants,
                                                           const chart_share &share,
-                                                          const struct HOT_CHART(memory) &memory, unsigned length)
+                                                          const struct HOT_CHART(memory) &memory, unsigned length,
+                                                          int exact)
 {
     const unsigned lane = threadIdx.x % 32;
     unsigned slot = 0, start = lane;
@@ -189,7 +190,9 @@ static __device__ __forceinline__ void HOT_CHART(results)(const hot_sshopm_plan 
             const float2 end = memory.ends[base + lane];
             HOT_CHART(load)(memory.slots->coefficient[slot], c);
             const size_t tensor = share.first + memory.slots->place[slot], number = share.start + start;
-            const int steps = plan.iterations ? plan.iterations[tensor * plan.starts + number] : 1;
+            const int steps = exact             ? plan.max_iterations
+                              : plan.iterations ? plan.iterations[tensor * plan.starts + number]
+                                                : 1;
             HOT_CHART(finish)(plan, constants, tensor, number, c, end.x, end.y, memory.slots->factor[slot],
                               memory.slots->limit2[slot], steps, stage);
         }
@@ -228,6 +231,37 @@ static __device__ __forceinline__ void HOT_CHART(fixed)(const hot_sshopm_plan &p
                               memory.slots->factor[slot], memory.slots->limit2[slot], plan.max_iterations, stage);
         start += 32;
     }
+}
+
+/* The same; the results come when all steps have been made. Beside what it takes to store them, those of order 8 are a
+ * sixth slower. */
+static __device__ __forceinline__ void HOT_CHART(fixed_first)(const hot_sshopm_plan &plan,
+                                                              const chart_constants &constants,
+                                                              const chart_share &share,
+                                                              const struct HOT_CHART(memory) &memory, unsigned length)
+{
+    const unsigned lane = threadIdx.x % 32;
+    unsigned slot = 0, start = lane;
+    for (unsigned base = 0; base < length; base += 32) {
+        while (start >= share.starts) {
+            start -= share.starts;
+            slot++;
+        }
+        const unsigned item = base + lane, from_slot = item < length ? slot : 0,
+                       number = share.start + (item < length ? start : 0);
+        float c[HOT_PADDED], gz;
+        HOT_CHART(load)(memory.slots->coefficient[from_slot], c);
+        const float2 from = memory.entrance ? memory.entrance[number] : chart_enter(plan, constants, number);
+        float u = from.x, v = from.y;
+#pragma unroll 1
+        for (int k = constants.plain; k > 0; k--)
+            HOT_CHART(step)(c, &u, &v, &gz);
+        if (item < length)
+            memory.ends[item] = make_float2(u, v);
+        start += 32;
+    }
+    __syncwarp();
+    HOT_CHART(results)(plan, constants, share, memory, length, 1);
 }
 
 /* The listed ones, to their ends. */
@@ -295,12 +329,15 @@ static __device__ __forceinline__ void HOT_CHART(shares)(const hot_sshopm_plan &
         if (!more)
             break;
         if (EXACT) {
-            HOT_CHART(fixed)(plan, constants, share, memory, length);
+            if (HOT_ORDER == 8)
+                HOT_CHART(fixed_first)(plan, constants, share, memory, length);
+            else
+                HOT_CHART(fixed)(plan, constants, share, memory, length);
             continue;
         }
         const unsigned listed = HOT_CHART(all)(plan, constants, share, memory, length);
         HOT_CHART(rest)(plan, constants, share, memory, listed);
-        HOT_CHART(results)(plan, constants, share, memory, length);
+        HOT_CHART(results)(plan, constants, share, memory, length, 0);
     }
 }
 
