@@ -3,9 +3,8 @@
  *
  * rdi: the step of the program at hand. rsi, rdx, rcx: A, B and C of the tile. r8, r9, r11: bytes from row to row of
  * them, r10 = 3 r9. In a tile rax and rbx are a row of B and its last vector, rbp counts, and r12 ... r15 are every
- * third row of A; then rax is a row of C and rbx bytes from there to its last vector. What is not needed for rows, r15,
- * holds the flags; tiles so high that they lack registers for rows take rsi and rdx. k1, or with AVX2 vector 2, is the
- * lanes of a part. Vectors: a row of B from 0 on, then a factor, and the sums from `first` on.
+ * third row of A; then rax is a row of C and rbx bytes from there to its last vector. r15 holds the flags where it is
+ * not needed for rows. k1, or with AVX2 vector 2, is the lanes of a part. Vectors: a row of B from 0 on, then a factor, and the sums from `first` on.
  *
  * Short sums cost little more than what surrounds them, so that every instruction counts that is not needed there. */
 #if defined(__x86_64__) && defined(__ELF__)
@@ -27,9 +26,7 @@
 #define PROGRAM 24
 #define ALPHA 32
 #define BETA 40
-#define AT_A 48
-#define AT_B 56
-#define FRAME 64
+#define FRAME 48
 #define JOB_A 48
 #define JOB_B 56
 #define JOB_C 64
@@ -190,12 +187,8 @@
             row_step \fp, \x, r13, %(row), \u
         .elseif row < 9
             row_step \fp, \x, r14, %(row), \u
-        .elseif row < 12
-            row_step \fp, \x, r15, %(row), \u
-        .elseif row < 15
-            row_step \fp, \x, rsi, %(row), \u
         .else
-            row_step \fp, \x, rdx, %(row), \u
+            row_step \fp, \x, r15, %(row), \u
         .endif
         row = row + 1
     .endr
@@ -283,12 +276,6 @@
     .if rows > 9
         add r15, \steps * bytes
     .endif
-    .if rows > 12
-        add rsi, \steps * bytes
-    .endif
-    .if rows > 15
-        add rdx, \steps * bytes
-    .endif
     .if \steps == 1
         add rax, r9
         .if vectors > 1
@@ -365,16 +352,6 @@
         lea r15, [r14 + r8 * 2]
         add r15, r8
     .endif
-    .if rows > 12
-        mov [rsp + AT_A], rsi
-        lea rsi, [r15 + r8 * 2]
-        add rsi, r8
-    .endif
-    .if rows > 15
-        mov [rsp + AT_B], rdx
-        lea rdx, [rsi + r8 * 2]
-        add rdx, r8
-    .endif
     .if vectors > 1
         add rbx, rax
     .endif
@@ -410,12 +387,6 @@
 6:
     .if vectors > 1
         mov rbx, [rdi + STEP_LAST]
-    .endif
-    .if rows > 12
-        mov rsi, [rsp + AT_A]
-    .endif
-    .if rows > 15
-        mov rdx, [rsp + AT_B]
     .endif
     flag OTHER
     jnz 8f
@@ -569,28 +540,29 @@ hot_contract_dense_tiles_\isa:
     pairs \type, \fp, \x, \isa, \most_2
     heights \type, \fp, \x, \isa, 0, 1, 3, \most_3
     heights \type, \fp, \x, \isa, 0, 2, 3, 2
-    .if \most_4
-        heights \type, \fp, \x, \isa, 0, 1, 4, \most_4
-    .endif
+    heights \type, \fp, \x, \isa, 0, 1, 4, \most_4
+    heights \type, \fp, \x, \isa, 0, 2, 4, 1
 .endm
 
 /* In the order of contract_dense.c. */
-.macro all type, fp, isa, n_bytes, most_1, most_split, most_2, most_3, most_4
+.macro all type, fp, isa, n_bytes, most_split, most_2, most_3, most_4
     bytes = \n_bytes
     width = 16
-    parts \type, \fp, xmm, \isa, 0, \most_1, \most_split
-    parts \type, \fp, xmm, \isa, 1, \most_1, \most_split
-    parts \type, \fp, xmm, \isa, 2, \most_1, \most_split
-    parts \type, \fp, xmm, \isa, 3, \most_1, \most_split
+    parts \type, \fp, xmm, \isa, 0, 12, \most_split
+    parts \type, \fp, xmm, \isa, 2, 12, \most_split
+    .if bytes == 4
+        parts \type, \fp, xmm, \isa, 1, 12, \most_split
+        parts \type, \fp, xmm, \isa, 3, 12, \most_split
+    .endif
     pairs \type, \fp, xmm, \isa, \most_2
     width = 32
-    parts \type, \fp, ymm, \isa, 0, \most_1, \most_split
-    parts \type, \fp, ymm, \isa, 1, \most_1, \most_split
+    parts \type, \fp, ymm, \isa, 0, 12, \most_split
+    parts \type, \fp, ymm, \isa, 1, 12, \most_split
     .if evex
         pairs \type, \fp, ymm, \isa, \most_2
         width = 64
-        parts \type, \fp, zmm, \isa, 0, \most_1, \most_split
-        parts \type, \fp, zmm, \isa, 1, \most_1, \most_split
+        parts \type, \fp, zmm, \isa, 0, 12, \most_split
+        parts \type, \fp, zmm, \isa, 1, 12, \most_split
         wide \type, \fp, zmm, \isa, \most_2, \most_3, \most_4
     .else
         wide \type, \fp, ymm, \isa, \most_2, \most_3, \most_4
@@ -599,12 +571,12 @@ hot_contract_dense_tiles_\isa:
 
 evex = 1
 begin avx512
-all f64, pd, avx512, 8, 18, 7, 14, 9, 6
-all f32, ps, avx512, 4, 18, 7, 14, 9, 6
+all f64, pd, avx512, 8, 7, 12, 9, 6
+all f32, ps, avx512, 4, 7, 12, 9, 6
 evex = 0
 begin avx2
-all f64, pd, avx2, 8, 12, 6, 6, 4, 0
-all f32, ps, avx2, 4, 12, 6, 6, 4, 0
+all f64, pd, avx2, 8, 6, 6, 4, 2
+all f32, ps, avx2, 4, 6, 6, 4, 2
 #endif
 #if defined(__ELF__)
     .section .note.GNU-stack, "", @progbits

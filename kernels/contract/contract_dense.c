@@ -13,11 +13,11 @@ enum {
 };
 
 /* Which lanes a tile's vectors have. */
-enum { WHOLE, MASKED, EIGHT_BYTES, FOUR_BYTES };
+enum { WHOLE, EIGHT_BYTES, MASKED, FOUR_BYTES };
 
 /* contract_dense.S: the end of a program, then tiles by height, for each type (double first) and each width from 16
- * bytes on: those of one vector, whole, masked and, of 16 bytes, of 8 and of 4 bytes; those of two vectors; of the
- * widest also of three and four. Behind each the split ones, with two sums of each value. */
+ * bytes on: those of one vector, whole, of 8 bytes, masked and of 4 bytes (wider ones: whole and masked; double in 16
+ * bytes: whole and of 8); those of two vectors; of the widest also of three and four. Behind each the split ones, with two sums of each value. */
 typedef struct layout {
     const void *const *tiles;
     void (*run)(const hot_dense *job);
@@ -30,8 +30,8 @@ void hot_contract_dense_run_avx2(const hot_dense *job);
 void hot_contract_dense_run_avx512(const hot_dense *job);
 
 static const layout layouts[2] = {
-    {hot_contract_dense_tiles_avx2, hot_contract_dense_run_avx2, 2, 3, {12, 6, 4, 0}, {6, 3, 2, 0}},
-    {hot_contract_dense_tiles_avx512, hot_contract_dense_run_avx512, 3, 4, {18, 14, 9, 6}, {7, 3, 2, 0}},
+    {hot_contract_dense_tiles_avx2, hot_contract_dense_run_avx2, 2, 3, {12, 6, 4, 2}, {6, 3, 2, 1}},
+    {hot_contract_dense_tiles_avx512, hot_contract_dense_run_avx512, 3, 4, {12, 12, 9, 6}, {7, 3, 2, 1}},
 };
 
 /* Masks of n 4-byte lanes start n before the zeros. */
@@ -39,17 +39,18 @@ static const int32_t lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
 
 static const void *tile_code(const layout *at, int f64, int width, int part, size_t rows, size_t vectors, int split)
 {
-    size_t each[4], index = 1, before = 0;
+    size_t each[4], index = 1;
     for (int v = 0; v < 4; v++)
         each[v] = (size_t)at->most[v] + at->split[v];
-    const size_t narrowest = 4 * each[0] + each[1], narrower = 2 * each[0] + each[1];
+    const size_t wider = 2 * each[0] + each[1], kinds = width > 0 || f64 ? 2 : 4;
     if (!f64)
-        index += narrowest + (at->widths - 1u) * narrower + each[2] + each[3];
+        index += at->widths * wider + each[2] + each[3];
     if (width > 0)
-        index += narrowest + ((size_t)width - 1) * narrower;
+        index += (size_t)width * wider + (f64 ? 0 : 2 * each[0]);
     if (vectors > 1)
-        before = width == 0 ? 4 : 2;
-    index += (vectors > 1 ? before : (size_t)part) * each[0];
+        index += kinds * each[0];
+    else
+        index += (size_t)(width > 0 && part == MASKED ? 1 : part) * each[0];
     for (size_t v = 1; v + 1 < vectors; v++)
         index += each[v];
     return at->tiles[index + (split ? at->most[vectors - 1] : 0) + rows - 1];
@@ -62,7 +63,10 @@ static size_t plan(const layout *at, const hot_tile *tile, int f64, size_t most_
 {
     const size_t bytes = f64 ? 8 : 4, per_vector = at == &layouts[0] ? 32 / bytes : 64 / bytes;
     const size_t total = (tile->columns + per_vector - 1) / per_vector,
-                 across = (total + most_vectors - 1) / most_vectors;
+                 widest = most_vectors && most_vectors < at->vectors ? most_vectors
+                     : tile->rows <= at->most[3]                           ? 4
+                                                                           : at->vectors,
+                 across = (total + widest - 1) / widest;
     size_t count = 0, done = 0;
     for (size_t strip = 0; strip < across; strip++) {
         const size_t column = done * per_vector;
@@ -128,8 +132,7 @@ int hot_dense_tiles(const hot_tile *tile, int f64, int bytes, int most_rows, int
         job.alpha.f64 = tile->alpha, job.beta.f64 = tile->beta;
     else
         job.alpha.f32 = (float)tile->alpha, job.beta.f32 = (float)tile->beta;
-    if (!plan(at, tile, f64, (size_t)most_rows,
-              most_vectors > 0 && most_vectors < at->vectors ? (size_t)most_vectors : at->vectors, &job, program))
+    if (!plan(at, tile, f64, (size_t)most_rows, (size_t)most_vectors, &job, program))
         return 0;
     at->run(&job);
     return 1;
