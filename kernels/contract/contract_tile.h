@@ -134,9 +134,9 @@ static void TILE(run)(const hot_tile *tile)
         return;
     }
 #if defined(HOT_CONTRACT_DENSE)
-    if (hot_dense_tiles(tile, sizeof(TILE_T) == 8, HOT_LANE_BYTES,
-                           tile->tile_rows < TILE_ROWS ? tile->tile_rows : 0,
-                           tile->tile_vectors < TILE_VECTORS ? tile->tile_vectors : 0))
+    if (!tile->plain && hot_dense_tiles(tile, sizeof(TILE_T) == 8, HOT_LANE_BYTES,
+                                        tile->tile_rows < TILE_ROWS ? tile->tile_rows : 0,
+                                        tile->tile_vectors < TILE_VECTORS ? tile->tile_vectors : 0))
         return;
 #endif
     const size_t most_rows = tile->tile_rows > 0 && tile->tile_rows < TILE_ROWS ? (size_t)tile->tile_rows : TILE_ROWS;

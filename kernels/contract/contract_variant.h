@@ -19,6 +19,7 @@ typedef struct hot_tile {
     size_t a_item, b_item, c_item; /* from item to item */
     double alpha, beta;
     int tile_rows, tile_vectors;   /* register tile; 0 = the largest */
+    int plain;                     /* by contract_tile.h even where contract_dense.S could do it: for tests */
 } hot_tile;
 typedef void hot_tile_fn(const hot_tile *tile);
 
