@@ -17,7 +17,8 @@ enum { WHOLE, EIGHT_BYTES, MASKED, FOUR_BYTES };
 
 /* contract_dense.S: the end of a program, then tiles by height, for each type (double first) and each width from 16
  * bytes on: those of one vector, whole, of 8 bytes, masked and of 4 bytes (wider ones: whole and masked; double in 16
- * bytes: whole and of 8); those of two vectors; of the widest also of three and four. Behind each the split ones, with two sums of each value. */
+ * bytes: whole and of 8); those of two vectors; of the widest also of three and four. Behind each the split ones, with
+ * two sums of each value. */
 typedef struct layout {
     const void *const *tiles;
     void (*run)(const hot_dense *job);
