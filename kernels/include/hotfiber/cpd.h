@@ -91,10 +91,10 @@ typedef struct hot_mttkrp_tensor hot_mttkrp_tensor;
  * whatever the device of the contexts that ask for them. *tensor: to be freed by hot_mttkrp_tensor_destroy; NULL after
  * an error. x is copied: it may change or be freed afterwards.
  * With HOT_DEVICE_CUDA x may also lie in that GPU's memory, ready to be read.
- * Memory that stays taken: as much as x takes. On a Hopper GPU HOT_CPD_TF32 keeps halves, whose rows are whole lines of
- * memory (64 values), in half of that; up to rank 40 products of an x of at most 40 MB order them anew for each mode,
- * which may come to three times what x takes. While it is made there is x as well. What products of one rank need stays
- * for the next one of the same rank.
+ * Memory that stays taken: as much as x takes. On a Hopper GPU rows are whole lines of memory (128 bytes), and
+ * HOT_CPD_TF32 keeps halves, in half of that; up to rank 40 products of an x of at most 40 MB order them anew for each
+ * mode, which may come to three times what x takes. While it is made there is x as well. What products of one rank need
+ * stays for the next one of the same rank.
  * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (NaN or Inf in x), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE,
  * HOT_ERROR_CANCELLED. */
 HOT_API hot_status hot_mttkrp_tensor_create_f64(hot_context *context, size_t i, size_t j, size_t k, const double *x,
