@@ -33,26 +33,27 @@ struct hot_cpd_pass {
     int split, blocks, columns; /* columns: the rank, rounded up */
     int direct;                 /* products by the kernels of cpd_direct.h: none of the ways */
     cudaStream_t stream;
-    hot_cpd_form *form; /* the caller's */
-    void *image[3];    /* the factors for shared memory */
-    const float *factor[3]; /* the factors themselves, the caller's */
-    bool stale[3];          /* they have no image yet: of single products it is made when it is wanted */
-    __half *fragments[3]; /* and for cpd_slab.h, or NULL */
+    hot_cpd_form *form;         /* the caller's */
+    const float *factor[3];     /* the caller's, too */
+    bool stale[3];              /* they have no image yet: for single products it is made when it is wanted */
+    void *image[3];             /* the factors for shared memory */
+    __half *fragments[3];       /* and for cpd_slab.h, or NULL */
     float *weights[3];
-    float *rows[3];    /* [row][column] */
-    float *column[3];  /* what each column of an image was multiplied with */
+    float *rows[3];             /* [row][column] */
+    float *column[3];           /* what each column of an image was multiplied with */
     float *sums;
     void *store;
     float store_scale;
-    way ways[3];       /* products for a mode or, with a store, sums over a mode */
+    way ways[3];                /* products for a mode or, with a store, sums over a mode */
     const way *kept;
-    int fresh;         /* the pass was launched last */
+    int fresh;                  /* the pass was launched last */
 };
 
 static size_t tiles(size_t n) { return (n + CPD_SIDE - 1) / CPD_SIDE; }
 static size_t image_bytes(const hot_cpd_pass *pass) { return (size_t)pass->columns * 128 * (pass->split ? 2 : 1); }
 static size_t direct_tiles(size_t n) { return (n + CPD_DIRECT_ROWS - 1) / CPD_DIRECT_ROWS; }
 static size_t direct_blocks(size_t n) { return (n + CPD_DIRECT_WARPS - 1) / CPD_DIRECT_WARPS; }
+
 namespace {
 
 /* A factor (n x rank), and where it goes: its image, [tile of 64][high, low][column][64] swizzled, rows of floats, and
