@@ -27,7 +27,7 @@ static hot_status als_create(hot_context *context, hot_cpd_plan *plan, als *s)
     memset(s, 0, sizeof *s);
     s->plan = plan, s->rank = plan->rank, s->threads = hot_context_threads(context);
     memcpy(s->n, plan->n, sizeof s->n);
-    hot_status status = hot_cpd_tensor_create(context, plan->f64, plan->n, plan->rank, plan->x, &s->tensor);
+    hot_status status = hot_cpd_tensor_create(context, plan->f64, plan->n, plan->rank, plan->x, 0, &s->tensor);
     for (int m = 0; m < 3 && status == HOT_OK; m++) {
         longest = plan->n[m] > longest ? plan->n[m] : longest;
         s->f[m] = hot_context_alloc(context, plan->n[m] * s->rank, sizeof **s->f);
@@ -240,7 +240,7 @@ hot_status hot_mttkrp_cpu(hot_context *context, void *plan_pointer)
     hot_cpd_tensor tensor;
     double *wide = plan->f64 ? plan->out : hot_context_alloc(context, count, sizeof *wide);
     hot_status status =
-        wide ? hot_cpd_tensor_create(context, plan->f64, plan->n, plan->rank, plan->x, &tensor) : HOT_ERROR_MEMORY;
+        wide ? hot_cpd_tensor_create(context, plan->f64, plan->n, plan->rank, plan->x, 1, &tensor) : HOT_ERROR_MEMORY;
     if (wide && status == HOT_OK) {
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
         const int threads_before = hot_lapack_single_begin();

@@ -17,9 +17,11 @@
 #include "cpd_reduce.h"
 
 enum {
-    PIECE = 512,      /* rows of a product that one thread makes at a time */
+    PIECE = 2048,     /* rows of a product that one thread makes at a time, */
+    SMALL_PIECE = 512, SMALL = 1000000, /* and where that is up to so many multiplications: BLAS has a way for those */
     PANEL = 64,       /* rows that are turned at a time, where there is no BLAS */
     SLAB = 1 << 22,   /* values of sums that are made at a time */
+    ONCE = 1 << 20,   /* the same where none are kept: so many stay in a cache */
     MOST_KEPT = 1 << 26
 };
 
@@ -30,7 +32,13 @@ static const void *at(const hot_cpd_tensor *t, const void *array, size_t i)
 }
 static void *to(const hot_cpd_tensor *t, void *array, size_t i) { return (char *)array + i * bytes_of(t); }
 
-hot_status hot_cpd_tensor_create(hot_context *context, int f64, const size_t n[3], size_t rank, const void *x,
+/* How many of `all` slices of sums, each of so many values, are made at a time. */
+static size_t slab(size_t values, size_t each, size_t all)
+{
+    return values / each < 1 ? 1 : values / each < all ? values / each : all;
+}
+
+hot_status hot_cpd_tensor_create(hot_context *context, int f64, const size_t n[3], size_t rank, const void *x, int once,
                                  hot_cpd_tensor *tensor)
 {
     const size_t most = n[0] * n[1] * n[2] > MOST_KEPT ? n[0] * n[1] * n[2] : MOST_KEPT;
@@ -38,9 +46,9 @@ hot_status hot_cpd_tensor_create(hot_context *context, int f64, const size_t n[3
     tensor->f64 = f64, tensor->rank = rank, tensor->x = x, tensor->threads = hot_context_threads(context);
     memcpy(tensor->n, n, sizeof tensor->n);
     tensor->variant = hot_contract_variant_choose(context);
-    tensor->kept = rank <= most / n[0] / n[1];
-    tensor->slab_j = SLAB / (n[0] * rank) < 1 ? 1 : SLAB / (n[0] * rank) < n[1] ? SLAB / (n[0] * rank) : n[1];
-    tensor->slab_k = SLAB / (n[1] * rank) < 1 ? 1 : SLAB / (n[1] * rank) < n[2] ? SLAB / (n[1] * rank) : n[2];
+    tensor->kept = !once && rank <= most / n[0] / n[1];
+    tensor->slab_j = slab(once ? ONCE : SLAB, n[0] * rank, n[1]);
+    tensor->slab_k = slab(once ? ONCE : SLAB, n[1] * rank, n[2]);
     tensor->slab_j = tensor->kept ? n[1] : tensor->slab_j;
     const size_t first = n[0] * tensor->slab_j, second = n[1] * tensor->slab_k;
     tensor->sums = hot_context_alloc(context, first > second ? first : second, rank * bytes_of(tensor));
@@ -137,11 +145,12 @@ static void multiply(const hot_cpd_tensor *t, int ta, int tb, const size_t size[
 static void multiply_all(const hot_cpd_tensor *t, int ta, const size_t size[3], const void *a, size_t lda,
                          const void *b, size_t ldb, void *c, size_t ldc)
 {
-    const size_t pieces = (size[0] + PIECE - 1) / PIECE;
+    const size_t each = !ta && size[1] <= SMALL / SMALL_PIECE / size[2] ? SMALL_PIECE : PIECE,
+                 pieces = (size[0] + each - 1) / each;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads) if (pieces > 1)
     for (size_t piece = 0; piece < pieces; piece++) {
-        const size_t first = piece * PIECE,
-                     part[3] = {size[0] - first < PIECE ? size[0] - first : PIECE, size[1], size[2]};
+        const size_t first = piece * each,
+                     part[3] = {size[0] - first < each ? size[0] - first : each, size[1], size[2]};
         multiply(t, ta, 0, part, at(t, a, ta ? lda * first : first), lda, b, ldb, to(t, c, first), ldc,
                  t->scratch + (size_t)omp_get_thread_num() * t->scratch_each);
     }

@@ -19,8 +19,8 @@ typedef struct hot_cpd_tensor {
     size_t scratch_each;
 } hot_cpd_tensor;
 
-/* Sets sizes and memory; destroy accepts what create has not filled. */
-hot_status hot_cpd_tensor_create(hot_context *context, int f64, const size_t n[3], size_t rank, const void *x,
+/* Sets sizes and memory; destroy accepts what create has not filled. once: nothing is kept for a second product. */
+hot_status hot_cpd_tensor_create(hot_context *context, int f64, const size_t n[3], size_t rank, const void *x, int once,
                                  hot_cpd_tensor *tensor);
 void hot_cpd_tensor_destroy(hot_context *context, hot_cpd_tensor *tensor);
 
