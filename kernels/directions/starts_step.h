@@ -4,12 +4,12 @@
 
 /* Goes from x (unit; replaced) to the maximum next to it, by Newton's method in the tangent plane, in double: SS-HOPM
  * has stopped where the residual is small, and where the form is flat that is not yet near the maximum. Every step must
- * end at no lower value and in the concave part; what would leap is left where it is. Returns 1 and A x^m at a maximum,
- * 0 when x does not lie in the concave part of the form around one: saddles and minima. `scale` is the tensor's largest
- * |value|. */
+ * end at no lower value and in the concave part; what would leap goes a part of the way. Returns 1 and A x^m at a
+ * maximum, 0 when x does not lie in the concave part of the form around one: saddles and minima. `scale` is the
+ * tensor's largest |value|. */
 HOT_FN int HOT_STARTS(settle)(const double *tensor, double scale, double x[3], double *value)
 {
-    enum { STEPS = 4 };
+    enum { STEPS = 12 }; /* mostly two or three */
     double y[3] = {x[0], x[1], x[2]};
     *value = 0;
 #if defined(__CUDA_ARCH__)
@@ -56,10 +56,9 @@ HOT_FN int HOT_STARTS(settle)(const double *tensor, double scale, double x[3], d
             return 1;
         const double u = (curve[1] * slope[1] - curve[2] * slope[0]) / det;
         const double v = (curve[1] * slope[0] - curve[0] * slope[1]) / det;
-        if (!(u * u + v * v <= HOT_STARTS_LEAP * HOT_STARTS_LEAP))
-            return 1;
+        const double far = sqrt(u * u + v * v), part = far > HOT_STARTS_LEAP ? HOT_STARTS_LEAP / far : 1;
         for (int d = 0; d < 3; d++)
-            y[d] += u * a[d] + v * b[d];
+            y[d] += part * (u * a[d] + v * b[d]);
     }
     return 1;
 }

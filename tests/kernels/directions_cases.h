@@ -50,7 +50,7 @@ static inline int well_formed(const float *out, int keep, int found)
 
 /* By many starts, one case: directions_starts.c. */
 void check_directions_starts(check_run *run, int order, size_t starts, hot_shift shift, size_t size);
-void check_directions_ring(check_run *run, int order, hot_shift shift);
+void check_directions_ring(check_run *run, int order, hot_shift shift, double height);
 /* All cases of an order. */
 void check_directions_all_starts(check_run *run, int order);
 

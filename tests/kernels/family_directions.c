@@ -324,7 +324,7 @@ static void check_briefly(check_run *run)
         check_directions_starts(run, order, 33, HOT_SHIFT_NONE, 33);
         check_directions_starts(run, order, 5, HOT_SHIFT_ADAPTIVE, 41);
         check_directions_starts(run, order, 200, HOT_SHIFT_NONE, 9);
-        check_directions_ring(run, order, HOT_SHIFT_NONE);
+        check_directions_ring(run, order, HOT_SHIFT_NONE, 1.2e-5);
     }
 }
 
