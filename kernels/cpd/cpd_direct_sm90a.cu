@@ -2,6 +2,7 @@
 #include "cpd_chain.cuh"
 #include "cpd_direct.h"
 #include "cpd_job.h"
+#include "cpd_warp.cuh"
 
 namespace {
 
@@ -9,37 +10,6 @@ __device__ __forceinline__ unsigned halves(float one, float two, float scale)
 {
     const __half2 both = __floats2half2_rn(one * scale, two * scale);
     return *(const unsigned *)&both;
-}
-
-/* Loads that stay where they are written: the compiler would put each before its use, and wait for it there. */
-__device__ __forceinline__ float4 load4(const float *from)
-{
-    float4 v;
-    asm volatile("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];"
-                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
-                 : "l"(from));
-    return v;
-}
-__device__ __forceinline__ unsigned load1(const __half *from)
-{
-    unsigned v;
-    asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(v) : "l"(from));
-    return v;
-}
-__device__ __forceinline__ uint2 load2(const __half *from)
-{
-    uint2 v;
-    asm volatile("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(from));
-    return v;
-}
-
-/* d (16 x 8) += a (16 x 16) b (16 x 8) */
-__device__ __forceinline__ void multiply(float (&d)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, uint2 b)
-{
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-                 "{%0, %1, %2, %3};"
-                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-                 : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b.x), "r"(b.y));
 }
 
 /* Rows of a thread: those of d[tile][..][2 half] and the next. */
@@ -76,7 +46,7 @@ __device__ __forceinline__ void multiply_rows(const hot_cpd_direct &job, const f
 #pragma unroll
             for (int q = 0; q < 4; q++) {
                 const int line = min(CONTIGUOUS ? g + 8 * q : k + q, lines - 1), at = min(CONTIGUOUS ? k : 4 * g, last);
-                x[a][q] = load4(from + (size_t)line * job.n[0] + at);
+                x[a][q] = load((const float4 *)(from + (size_t)line * job.n[0] + at));
             }
         }
 #pragma unroll
@@ -87,10 +57,10 @@ __device__ __forceinline__ void multiply_rows(const hot_cpd_direct &job, const f
                 const __half *const line = job.image + ((size_t)(s / 4) * N + 8 * c + g) * CPD_SIDE;
                 const int part = s % 4 * 2;
                 if (CONTIGUOUS)
-                    b[a][c] = make_uint2(load1(line + ((part ^ g) * 8 + 2 * t)),
-                                         load1(line + (((part + 1) ^ g) * 8 + 2 * t)));
+                    b[a][c] = make_uint2(load((const unsigned *)(line + ((part ^ g) * 8 + 2 * t))),
+                                         load((const unsigned *)(line + (((part + 1) ^ g) * 8 + 2 * t))));
                 else
-                    b[a][c] = load2(line + (((part + t / 2) ^ g) * 8 + t % 2 * 4));
+                    b[a][c] = load((const uint2 *)(line + (((part + t / 2) ^ g) * 8 + t % 2 * 4)));
             }
         }
 #pragma unroll
@@ -115,7 +85,8 @@ __device__ __forceinline__ void multiply_rows(const hot_cpd_direct &job, const f
                 for (int c = 0; c < N / 8; c++)
 #pragma unroll
                     for (int tile = 0; tile < 2; tile++)
-                        multiply(d[tile][c], left[tile][0], left[tile][1], left[tile][2], left[tile][3], b[a][c]);
+                        multiply(d[tile][c], make_uint4(left[tile][0], left[tile][1], left[tile][2], left[tile][3]),
+                                 b[a][c].x, b[a][c].y);
         }
     }
 }
