@@ -3,7 +3,7 @@ include(CMakePackageConfigHelpers)
 # What brings VTK along is a component of its own: a package of its own for those who want it (HotfiberPackage.cmake).
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME hotfiber)
 
-set(hot_targets hotkernels)
+set(hot_targets hotkernels hotarrays)
 install(DIRECTORY kernels/include/hotfiber DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET hotfiber)
   list(APPEND hot_targets hotfiber)
@@ -55,6 +55,8 @@ Libs: -L\${libdir} ${libs}
   install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ${component})
 endmacro()
 hot_pkgconfig(hotkernels "Higher-order tensor kernels on plain arrays" "-lhotkernels -lm" "" hotfiber)
+hot_pkgconfig(hotarrays "Contractions, finite-element operators and CP decompositions of arrays" "-lhotarrays"
+              "hotkernels" hotfiber)
 if(TARGET hotfiber)
   hot_pkgconfig(hotfiber "${PROJECT_DESCRIPTION}" "-lhotfiber" "hotkernels" hotfiber)
 endif()

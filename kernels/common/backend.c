@@ -70,7 +70,7 @@ static int gpus(const hot_context *context)
     return pretended >= 0 ? pretended : hot_cuda_count();
 }
 
-static hot_status run_cuda(hot_context *context, const hot_backends *backends, void *job)
+static hot_status run_cuda(hot_context *context, const hot_backends *backends, void *args)
 {
     if (!backends->cuda)
         return hot_context_fail(context, HOT_ERROR_DEVICE, "%s has no CUDA backend in this build; use the CPU",
@@ -81,13 +81,13 @@ static hot_status run_cuda(hot_context *context, const hot_backends *backends, v
     if (hot_context_pretended_gpus(context) < 0)
         status = hot_cuda_select(context, hot_context_device_number(context));
     if (status == HOT_OK)
-        status = backends->cuda(context, job);
+        status = backends->cuda(context, args);
     if (status == HOT_OK)
         hot_context_first_time(context, HOT_ONCE_CUDA_USED);
     return status;
 }
 
-hot_status hot_backend_run(hot_context *context, const hot_backends *backends, void *job)
+hot_status hot_backend_run(hot_context *context, const hot_backends *backends, void *args)
 {
     const hot_device device = hot_context_device(context);
     if ((device == HOT_DEVICE_CUDA || device == HOT_DEVICE_AUTO) && hot_context_pretended_gpus(context) < 0) {
@@ -98,13 +98,13 @@ hot_status hot_backend_run(hot_context *context, const hot_backends *backends, v
     switch (device) {
     case HOT_DEVICE_REFERENCE:
         if (backends->reference)
-            return backends->reference(context, job);
+            return backends->reference(context, args);
         break;
     case HOT_DEVICE_CUDA:
-        return run_cuda(context, backends, job);
+        return run_cuda(context, backends, args);
     case HOT_DEVICE_AUTO:
         if (backends->cuda && gpus(context) > 0) {
-            hot_status status = run_cuda(context, backends, job);
+            hot_status status = run_cuda(context, backends, args);
             if (status != HOT_ERROR_DEVICE && status != HOT_ERROR_MEMORY)
                 return status;
             if (hot_context_first_time(context, HOT_ONCE_CUDA_FAILED))
@@ -118,5 +118,5 @@ hot_status hot_backend_run(hot_context *context, const hot_backends *backends, v
     case HOT_DEVICE_CPU:
         break;
     }
-    return backends->cpu(context, job);
+    return backends->cpu(context, args);
 }

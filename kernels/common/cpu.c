@@ -1,5 +1,7 @@
 /* See cpu.h. The compiler's own test also asks whether the operating system keeps the wide registers. */
-#include "common/cpu.h"
+#include "cpu.h"
+
+#include "context_internal.h"
 
 hot_cpu_level hot_cpu_best(void)
 {
@@ -12,6 +14,12 @@ hot_cpu_level hot_cpu_best(void)
         return HOT_CPU_AVX2;
 #endif
     return HOT_CPU_BASELINE;
+}
+
+hot_cpu_level hot_context_cpu_level(const hot_context *context)
+{
+    const int best = (int)hot_cpu_best(), limit = hot_context_cpu_limit(context);
+    return (hot_cpu_level)(best < limit ? best : limit);
 }
 
 const char *hot_cpu_level_name(hot_cpu_level level)

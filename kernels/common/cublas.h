@@ -19,12 +19,12 @@ typedef enum hot_cublas_precision {
 
 /* A handle on the current device; stream (a cudaStream_t) NULL = the default one. Errors: HOT_ERROR_DEVICE when the
  * build or the machine has no cuBLAS. */
-hot_status hot_cublas_create(hot_context *context, void *stream, hot_cublas **cublas);
-void hot_cublas_destroy(hot_context *context, hot_cublas **cublas);
+HOT_API hot_status hot_cublas_create(hot_context *context, void *stream, hot_cublas **cublas);
+HOT_API void hot_cublas_destroy(hot_context *context, hot_cublas **cublas);
 
 /* Column-major, device memory: C (m x n) = alpha op(A) op(B) + beta C, `batch` times with strides in values. transpose:
  * 1 for the transposed operand. */
-hot_status hot_cublas_multiply(hot_context *context, hot_cublas *cublas, hot_cublas_precision precision,
+HOT_API hot_status hot_cublas_multiply(hot_context *context, hot_cublas *cublas, hot_cublas_precision precision,
                                int transpose_a, int transpose_b, size_t m, size_t n, size_t k, double alpha,
                                const void *a, size_t lda, size_t stride_a, const void *b, size_t ldb, size_t stride_b,
                                double beta, void *c, size_t ldc, size_t stride_c, size_t batch);

@@ -10,7 +10,7 @@ extern "C" {
 
 /* Status of a CUDA call: HOT_OK, HOT_ERROR_MEMORY or HOT_ERROR_DEVICE with the message set. `what` says what was
  * done. */
-hot_status hot_cuda_status(hot_context *context, int error, const char *what);
+HOT_API hot_status hot_cuda_status(hot_context *context, int error, const char *what);
 
 #ifdef __cplusplus
 }

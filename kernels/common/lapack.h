@@ -3,19 +3,21 @@
 #ifndef HOT_COMMON_LAPACK_H
 #define HOT_COMMON_LAPACK_H
 
+#include <hotfiber/status.h>
+
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
 
 /* While matrices are dealt out to our own threads, OpenBLAS is to use one thread for each: it is told so at the begin,
  * and gets what it had back at the end. (It keeps that number for the whole process. Another thread's call to OpenBLAS
  * meanwhile is slower, not wrong.) Other LAPACKs have nothing to tell. */
-int hot_lapack_single_begin(void);
-void hot_lapack_single_end(int before);
+HOT_API int hot_lapack_single_begin(void);
+HOT_API void hot_lapack_single_end(int before);
 
 /* Around each call of BLAS, or of a LAPACK function that uses it: an OpenBLAS built without threads (Debian's
  * libopenblas0-serial) hands the same buffer to two threads that call it at once, and returns wrong numbers. With such
  * a one they wait for each other here; with every other these two do nothing. */
-void hot_lapack_enter(void);
-void hot_lapack_leave(void);
+HOT_API void hot_lapack_enter(void);
+HOT_API void hot_lapack_leave(void);
 
 void dsterf_(const int *n, double *d, double *e, int *info);
 void ssterf_(const int *n, float *d, float *e, int *info);

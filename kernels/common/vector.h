@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/portable.h"
+#include "portable.h"
 
 #if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__)
 #include <immintrin.h>

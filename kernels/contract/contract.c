@@ -1,7 +1,7 @@
 /* Contractions: arguments, the spec, and the choice of a backend. */
 #include <string.h>
 
-#include "../common/backend.h"
+#include "common/backend.h"
 #include "contract_plan.h"
 
 static const hot_backends backends = {"contract", hot_contract_ref, hot_contract_cpu,

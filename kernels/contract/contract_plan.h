@@ -5,7 +5,7 @@
 
 #include <hotfiber/contract.h>
 
-#include "../common/portable.h"
+#include "common/portable.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "../common/backend.h"
-#include "../common/context_internal.h"
-#include "../common/cpu.h"
-#include "contract_variant.h"
+#include "common/backend.h"
+#include "common/context_internal.h"
+#include "common/cpu.h"
+#include "contract/cpu/contract_variant.h"
 
 struct hot_contract_tuning {
     size_t count, room;
@@ -21,8 +21,7 @@ static const char first_line[] = "hotfiber contract tuning 1";
 
 const char *hot_contract_cpu_name(const hot_context *context)
 {
-    int level = (int)hot_cpu_best(), limit = hot_context_cpu_limit(context);
-    level = level < limit ? level : limit;
+    const hot_cpu_level level = hot_context_cpu_level(context);
     return level >= HOT_CPU_AVX512 ? "cpu avx512" : level >= HOT_CPU_AVX2 ? "cpu avx2" : "cpu baseline";
 }
 

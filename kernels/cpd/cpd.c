@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../common/backend.h"
+#include "common/backend.h"
 #include "cpd_plan.h"
 
 static const hot_backends mttkrp_backends = {"mttkrp", hot_mttkrp_ref, hot_mttkrp_cpu,

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../common/backend.h"
+#include "common/backend.h"
 #include "cpd_plan.h"
 
 enum { AT_A_TIME = 1 << 20 }; /* values, between two looks at whether to go on */

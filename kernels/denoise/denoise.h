@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-typedef struct dn_job {
+typedef struct denoise_args {
     hot_denoise_options options; /* complete */
     size_t size[3];              /* in memory: i, j, slices */
     size_t window[3], step[3];
@@ -27,36 +27,36 @@ typedef struct dn_job {
     uint8_t *usable;             /* voxels in memory: 1 where every volume is finite */
     size_t places[2];            /* along j and k: how many windows; along k only those that touch begin ... end - 1 */
     size_t place0;               /* the first of them along k */
-} dn_job;
+} denoise_args;
 
-hot_status hot_denoise_ref(hot_context *context, void *job);
-hot_status hot_denoise_cpu(hot_context *context, void *job);
-hot_status hot_denoise_cuda(hot_context *context, void *job);
+hot_status hot_denoise_ref(hot_context *context, void *args);
+hot_status hot_denoise_cpu(hot_context *context, void *args);
+hot_status hot_denoise_cuda(hot_context *context, void *args);
 
-/* For backends that gather sums: memory for them, cleared, and `usable`; and the means. dn_end also after a failure. */
-hot_status dn_begin(hot_context *context, dn_job *job);
-hot_status dn_end(hot_context *context, dn_job *job, hot_status status);
+/* For backends that gather sums: memory for them, cleared, and `usable`; and the means. denoise_end also after a failure. */
+hot_status denoise_begin(hot_context *context, denoise_args *args);
+hot_status denoise_end(hot_context *context, denoise_args *args, hot_status status);
 
 /* Where the n-th window along an axis begins, in the whole volume; the last ones are moved in so that all fit. */
-static inline size_t dn_place(size_t n, size_t size, size_t window, size_t step)
+static inline size_t denoise_place(size_t n, size_t size, size_t window, size_t step)
 {
     return n * step < size - window ? n * step : size - window;
 }
-static inline size_t dn_places(size_t size, size_t window, size_t step)
+static inline size_t denoise_places(size_t size, size_t window, size_t step)
 {
     return (size - window + step - 1) / step + 1;
 }
 
 /* Whether a window holds a voxel that is wanted. corner: in memory. */
-int dn_wanted(const dn_job *job, const size_t corner[3]);
+int denoise_wanted(const denoise_args *args, const size_t corner[3]);
 
 /* One row of windows along i, at place j and place k. scratch: as many bytes as the row needs. */
-typedef void dn_row_fn(const dn_job *job, size_t place_j, size_t place_k, void *scratch);
-dn_row_fn dn_row_baseline, dn_row_avx2, dn_row_avx512;
-size_t dn_scratch(const dn_job *job);
+typedef void denoise_row_fn(const denoise_args *args, size_t place_j, size_t place_k, void *scratch);
+denoise_row_fn denoise_row_baseline, denoise_row_avx2, denoise_row_avx512;
+size_t denoise_scratch(const denoise_args *args);
 /* The plain way through one window (any data, one at a time, LAPACK or our own QL): for what the fast way gives up. */
-void dn_window_plain(const dn_job *job, const size_t corner[3], void *scratch);
-size_t dn_scratch_plain(const dn_job *job);
+void denoise_window_plain(const denoise_args *args, const size_t corner[3], void *scratch);
+size_t denoise_scratch_plain(const denoise_args *args);
 
 #ifdef __cplusplus
 }

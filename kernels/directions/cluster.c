@@ -1,11 +1,11 @@
 /* From the maxima of a form to directions, and order 2, where there is but one. */
-#include "directions/cluster.h"
+#include "cluster.h"
 
 #include <math.h>
 
-int hot_directions_cluster(const hot_directions_plan *plan, hot_maximum *maxima, int count, float *directions)
+int hot_directions_cluster(const hot_directions_args *args, hot_maximum *maxima, int count, float *directions)
 {
-    return hot_cluster(plan->keep, plan->threshold, plan->apart, maxima, count, directions);
+    return hot_cluster(args->keep, args->threshold, args->apart, maxima, count, directions);
 }
 
 /* One rotation in the plane (p, q) that makes a[p][q] zero. */
@@ -34,9 +34,9 @@ static void rotate(double a[3][3], double v[3][3], int p, int q)
     a[p][q] = a[q][p] = 0;
 }
 
-int hot_directions_line(const hot_directions_plan *plan, const float *tensor, float *directions)
+int hot_directions_line(const hot_directions_args *args, const float *tensor, float *directions)
 {
-    for (int i = 0; i < 3 * plan->keep; i++)
+    for (int i = 0; i < 3 * args->keep; i++)
         directions[i] = 0;
     double a[3][3], v[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, largest = 0;
     for (int i = 0, k = 0; i < 3; i++)
@@ -62,8 +62,8 @@ int hot_directions_line(const hot_directions_plan *plan, const float *tensor, fl
         bottom = a[i][i] < a[bottom][bottom] ? i : bottom;
     }
     const double high = a[top][top], low = a[bottom][bottom];
-    if (high <= (double)HOT_DIRECTIONS_ZERO || high - low < (double)plan->min_relief * fabs(high))
+    if (high <= (double)HOT_DIRECTIONS_ZERO || high - low < (double)args->min_relative_range * fabs(high))
         return 0;
     hot_maximum m = {(float)(high * largest), (float)v[0][top], (float)v[1][top], (float)v[2][top]};
-    return hot_directions_cluster(plan, &m, 1, directions);
+    return hot_directions_cluster(args, &m, 1, directions);
 }

@@ -3,7 +3,7 @@
 #define HOT_DIRECTIONS_CLUSTER_H
 
 #include "common/portable.h"
-#include "directions/plan.h"
+#include "directions_args.h"
 
 /* The half sphere that stands for the whole: z > 0, then y > 0, then x > 0. */
 HOT_FN int hot_in_other_half(const float v[3])

@@ -5,13 +5,13 @@
 #include <hotfiber/symtensor.h>
 
 #include "common/backend.h"
-#include "directions/plan.h"
+#include "directions_args.h"
 
 hot_status hot_directions_resolve(hot_context *context, const hot_directions_options *options, int order, size_t count,
-                                  const float *tensors, size_t stride, const uint8_t *skip, float *directions,
-                                  uint8_t *found, hot_directions_plan *plan)
+                                  const float *tensors, size_t stride, const uint8_t *mask, float *directions,
+                                  uint8_t *found, hot_directions_args *args)
 {
-    hot_directions_options given = {.size = sizeof given, .threshold = -1, .min_angle = -1, .min_relief = -1};
+    hot_directions_options given = {.size = sizeof given, .threshold = -1, .min_angle = -1, .min_relative_range = -1};
     if (options) {
         if (options->size < sizeof(size_t) || options->size > sizeof given)
             return hot_context_fail(context, HOT_ERROR_ARGUMENT,
@@ -27,7 +27,7 @@ hot_status hot_directions_resolve(hot_context *context, const hot_directions_opt
                                 HOT_DIRECTIONS_MAX, given.max_directions);
     const double threshold = given.threshold < 0 ? 0.25 : given.threshold;
     const double angle = given.min_angle < 0 ? 15 : given.min_angle;
-    const double relief = given.min_relief < 0 ? 1e-4 : given.min_relief;
+    const double relief = given.min_relative_range < 0 ? 1e-4 : given.min_relative_range;
     if (!(threshold <= 1))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the threshold is a fraction, 0 to 1, not %g", threshold);
     if (!(angle <= 90))
@@ -48,10 +48,10 @@ hot_status hot_directions_resolve(hot_context *context, const hot_directions_opt
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "no memory given for %s",
                                 tensors ? "directions" : "tensors");
     const double cosine = cos(fmax(angle, HOT_DIRECTIONS_SAME) * (3.14159265358979323846 / 180));
-    *plan = (hot_directions_plan){.order = order,
+    *args = (hot_directions_args){.order = order,
                                   .keep = keep,
                                   .threshold = (float)threshold,
-                                  .min_relief = (float)relief,
+                                  .min_relative_range = (float)relief,
                                   .apart = (float)(cosine * cosine),
                                   .starts = given.starts,
                                   .shift = given.shift,
@@ -59,35 +59,24 @@ hot_status hot_directions_resolve(hot_context *context, const hot_directions_opt
                                   .count = count,
                                   .stride = stride,
                                   .tensors = tensors,
-                                  .skip = skip,
+                                  .mask = mask,
                                   .directions = directions,
                                   .found = found};
     return HOT_OK;
 }
 
-#if !defined(HOT_HAVE_CUDA) || !HOT_HAVE_CUDA
-hot_status hot_directions_cuda_time(hot_context *context, const hot_directions_plan *plan, int repeats,
-                                    double *milliseconds)
-{
-    (void)plan;
-    (void)repeats;
-    *milliseconds = NAN;
-    return hot_context_fail(context, HOT_ERROR_DEVICE, "this build has no CUDA");
-}
-#endif
-
 hot_status hot_directions_f32(hot_context *context, const hot_directions_options *options, int order, size_t count,
-                              const float *tensors, size_t stride, const uint8_t *skip, float *directions,
+                              const float *tensors, size_t stride, const uint8_t *mask, float *directions,
                               uint8_t *found)
 {
-    hot_directions_plan plan;
-    hot_status status = hot_directions_resolve(context, options, order, count, tensors, stride, skip, directions, found,
-                                               &plan);
+    hot_directions_args args;
+    hot_status status = hot_directions_resolve(context, options, order, count, tensors, stride, mask, directions, found,
+                                               &args);
     if (status != HOT_OK)
         return status;
     static const hot_backends scan = {"directions", hot_directions_ref, hot_directions_cpu,
                                       HOT_CUDA_BACKEND(hot_directions_cuda)};
     static const hot_backends starts = {"directions", hot_directions_starts, hot_directions_starts,
                                         HOT_CUDA_BACKEND(hot_directions_starts_cuda)};
-    return hot_backend_run(context, plan.starts > 0 && order > 2 ? &starts : &scan, &plan);
+    return hot_backend_run(context, args.starts > 0 && order > 2 ? &starts : &scan, &args);
 }

@@ -6,8 +6,8 @@
 
 #include <hotfiber/symtensor.h>
 
-#include "directions/directions_ref.h"
-#include "directions/tangent.h"
+#include "directions_ref.h"
+#include "tangent.h"
 
 enum { NEIGHBOURS = 24, REFERENCE_TERMS = 45 };
 
@@ -78,7 +78,7 @@ typedef struct peak {
 } peak;
 
 /* By definition: largest first; each that is high enough and apart from all kept before it. */
-static int choose(const hot_directions_plan *plan, peak *peaks, int count, float *out)
+static int choose(const hot_directions_args *args, peak *peaks, int count, float *out)
 {
     for (int i = 1; i < count; i++)
         for (int j = i; j > 0 && peaks[j].value > peaks[j - 1].value; j--) {
@@ -87,12 +87,12 @@ static int choose(const hot_directions_plan *plan, peak *peaks, int count, float
             peaks[j - 1] = swap;
         }
     int kept[HOT_DIRECTIONS_MAX], found = 0;
-    for (int i = 0; i < count && found < plan->keep; i++) {
+    for (int i = 0; i < count && found < args->keep; i++) {
         const double *x = peaks[i].x;
-        int keep = peaks[i].value > 0 && peaks[i].value >= (double)plan->threshold * peaks[0].value;
+        int keep = peaks[i].value > 0 && peaks[i].value >= (double)args->threshold * peaks[0].value;
         for (int j = 0; j < found; j++) {
             const double *y = peaks[kept[j]].x, cosine = x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
-            keep = keep && cosine * cosine <= (double)plan->apart;
+            keep = keep && cosine * cosine <= (double)args->apart;
         }
         if (!keep)
             continue;
@@ -107,10 +107,10 @@ static int choose(const hot_directions_plan *plan, peak *peaks, int count, float
     return found;
 }
 
-static int one(const hot_directions_plan *plan, const dense_sphere *dense, const float *row, double *value, peak *peaks,
+static int one(const hot_directions_args *args, const dense_sphere *dense, const float *row, double *value, peak *peaks,
                float *out)
 {
-    const size_t terms = hot_symtensor_count(plan->order, 3);
+    const size_t terms = hot_symtensor_count(args->order, 3);
     double tensor[REFERENCE_TERMS], scale = 0;
     for (size_t k = 0; k < terms; k++) {
         if (!isfinite(row[k]))
@@ -129,7 +129,7 @@ static int one(const hot_directions_plan *plan, const dense_sphere *dense, const
         high = fmax(high, sum);
         low = fmin(low, sum);
     }
-    if (high <= (double)HOT_DIRECTIONS_ZERO * scale || high - low < (double)plan->min_relief * fabs(high))
+    if (high <= (double)HOT_DIRECTIONS_ZERO * scale || high - low < (double)args->min_relative_range * fabs(high))
         return 0;
     int count = 0;
     for (size_t p = 0; p < dense->points; p++) {
@@ -140,7 +140,7 @@ static int one(const hot_directions_plan *plan, const dense_sphere *dense, const
             at->x[d] = dense->x[3 * p + (size_t)d];
         /* A maximum must be near: the form is concave here and Newton's step is a few spacings long at most. */
         hot_tangent t;
-        hot_tangent_at(plan->order, tensor, at->x, &t);
+        hot_tangent_at(args->order, tensor, at->x, &t);
         int near = 0;
         if (t.high < 0) {
             const double det = t.low * t.high;
@@ -154,7 +154,7 @@ static int one(const hot_directions_plan *plan, const dense_sphere *dense, const
         }
         if (!near && !top)
             continue;
-        if (!hot_tangent_climb(plan->order, tensor, scale, at->x, &t) || t.high > 1e-9 * scale)
+        if (!hot_tangent_climb(args->order, tensor, scale, at->x, &t) || t.high > 1e-9 * scale)
             continue;
         at->value = t.value;
         int known = 0;
@@ -162,16 +162,16 @@ static int one(const hot_directions_plan *plan, const dense_sphere *dense, const
             known = fabs(peaks[i].x[0] * at->x[0] + peaks[i].x[1] * at->x[1] + peaks[i].x[2] * at->x[2]) > 1 - 1e-12;
         count += !known;
     }
-    return choose(plan, peaks, count, out);
+    return choose(args, peaks, count, out);
 }
 
-hot_status hot_directions_ref_dense(hot_context *context, const hot_directions_plan *plan, size_t points)
+hot_status hot_directions_ref_dense(hot_context *context, const hot_directions_args *args, size_t points)
 {
-    const size_t threads = (size_t)hot_context_threads(context), row = 3 * (size_t)plan->keep;
+    const size_t threads = (size_t)hot_context_threads(context), row = 3 * (size_t)args->keep;
     dense_sphere dense;
     double *value = NULL;
     peak *peaks = NULL;
-    hot_status status = dense_make(context, plan->order, points, &dense);
+    hot_status status = dense_make(context, args->order, points, &dense);
     if (status != HOT_OK)
         goto cleanup;
     value = hot_context_alloc(context, threads * points, sizeof *value);
@@ -180,22 +180,22 @@ hot_status hot_directions_ref_dense(hot_context *context, const hot_directions_p
         status = HOT_ERROR_MEMORY;
         goto cleanup;
     }
-    for (size_t start = 0; start < plan->count && status == HOT_OK; start += 1024) {
-        const long size = (long)(plan->count - start < 1024 ? plan->count - start : 1024);
+    for (size_t start = 0; start < args->count && status == HOT_OK; start += 1024) {
+        const long size = (long)(args->count - start < 1024 ? args->count - start : 1024);
 #pragma omp parallel for schedule(dynamic, 1) num_threads((int)threads)
         for (long i = 0; i < size; i++) {
             const size_t item = start + (size_t)i, mine = (size_t)omp_get_thread_num() * points;
-            float *out = plan->directions + item * row;
+            float *out = args->directions + item * row;
             int found = 0;
             for (size_t k = 0; k < row; k++)
                 out[k] = 0;
-            if (!plan->skip || plan->skip[item])
-                found = one(plan, &dense, plan->tensors + item * plan->stride, value + mine, peaks + mine, out);
-            if (plan->found)
-                plan->found[item] = (uint8_t)found;
+            if (!args->mask || args->mask[item])
+                found = one(args, &dense, args->tensors + item * args->stride, value + mine, peaks + mine, out);
+            if (args->found)
+                args->found[item] = (uint8_t)found;
         }
         status =
-            hot_context_progress(context, "finding directions", (double)(start + (size_t)size) / (double)plan->count);
+            hot_context_progress(context, "finding directions", (double)(start + (size_t)size) / (double)args->count);
     }
 cleanup:
     hot_context_free(context, value);
@@ -204,7 +204,7 @@ cleanup:
     return status;
 }
 
-hot_status hot_directions_ref(hot_context *context, void *plan)
+hot_status hot_directions_ref(hot_context *context, void *args)
 {
-    return hot_directions_ref_dense(context, plan, 2000);
+    return hot_directions_ref_dense(context, args, 2000);
 }

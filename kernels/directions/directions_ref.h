@@ -2,9 +2,9 @@
 #ifndef HOT_DIRECTIONS_REF_H
 #define HOT_DIRECTIONS_REF_H
 
-#include "directions/plan.h"
+#include "directions_args.h"
 
 /* `points`: on the half sphere. */
-hot_status hot_directions_ref_dense(hot_context *context, const hot_directions_plan *plan, size_t points);
+hot_status hot_directions_ref_dense(hot_context *context, const hot_directions_args *args, size_t points);
 
 #endif

@@ -1,5 +1,5 @@
 /* See tangent.h. */
-#include "directions/tangent.h"
+#include "tangent.h"
 
 #include <math.h>
 

@@ -2,13 +2,6 @@
 #include "common/context_internal.h"
 #include "fit.h"
 
-static hot_cpu_level level_of(const hot_context *context)
-{
-    const hot_cpu_level best = hot_cpu_best();
-    const int limit = hot_context_cpu_limit(context);
-    return limit < (int)best ? (hot_cpu_level)limit : best;
-}
-
 /* The memory a packed problem takes must be countable: refuses what no data set can mean. */
 static hot_status check_sizes(hot_context *context, size_t rows, size_t columns, size_t count, size_t stride_in,
                               size_t need_in, size_t stride_out, size_t need_out)
@@ -37,7 +30,7 @@ hot_status hot_fit_linear_f32(hot_context *context, size_t rows, size_t columns,
         hot_fit_linear_f32_ref(rows, columns, matrix, count, input, input_stride, output, output_stride);
         return HOT_OK;
     }
-    return hot_fit_linear_f32_cpu(context, level_of(context), rows, columns, matrix, count, input, input_stride,
+    return hot_fit_linear_f32_cpu(context, hot_context_cpu_level(context), rows, columns, matrix, count, input, input_stride,
                                   output, output_stride);
 }
 
@@ -58,6 +51,6 @@ hot_status hot_fit_weighted_f32(hot_context *context, size_t rows, size_t column
     if (hot_context_device(context) == HOT_DEVICE_REFERENCE)
         return hot_fit_weighted_f32_ref(context, rows, columns, design, count, input, weight, coefficients,
                                         output_stride, flags);
-    return hot_fit_weighted_f32_cpu(context, level_of(context), rows, columns, design, count, input, weight,
+    return hot_fit_weighted_f32_cpu(context, hot_context_cpu_level(context), rows, columns, design, count, input, weight,
                                     coefficients, output_stride, flags);
 }

@@ -8,14 +8,14 @@
 
 static const hot_backends backends = {"heev", hot_heev_ref, hot_heev_cpu, HOT_CUDA_BACKEND(hot_heev_cuda)};
 
-int hot_heev_finite(const hot_heev_job *job, size_t i)
+int hot_heev_finite(const hot_heev_args *args, size_t i)
 {
-    const size_t parts = job->is_complex ? 2 : 1, size = job->n * job->n * parts;
-    for (size_t column = 0; column < job->n; column++)
-        for (size_t at = (column * job->n + column) * parts; at < (column + 1) * job->n * parts; at++) {
-            double value = job->f64 ? ((const double *)job->matrices)[i * size + at]
-                                    : (double)((const float *)job->matrices)[i * size + at];
-            if (!isfinite(value) && !(job->is_complex && at == (column * job->n + column) * parts + 1))
+    const size_t parts = args->is_complex ? 2 : 1, size = args->n * args->n * parts;
+    for (size_t column = 0; column < args->n; column++)
+        for (size_t at = (column * args->n + column) * parts; at < (column + 1) * args->n * parts; at++) {
+            double value = args->f64 ? ((const double *)args->matrices)[i * size + at]
+                                    : (double)((const float *)args->matrices)[i * size + at];
+            if (!isfinite(value) && !(args->is_complex && at == (column * args->n + column) * parts + 1))
                 return 0;
         }
     return 1;
@@ -31,42 +31,42 @@ static void fill_nan(int f64, void *values, size_t from, size_t count)
     }
 }
 
-void hot_heev_refuse(const hot_heev_job *job, size_t i)
+void hot_heev_refuse(const hot_heev_args *args, size_t i)
 {
-    const size_t vector = job->kept * job->n * (job->is_complex ? 2 : 1);
-    job->flags[i] = 1;
-    fill_nan(job->f64, job->values, i * job->kept, job->kept);
-    if (job->vectors)
-        fill_nan(job->f64, job->vectors, i * vector, vector);
+    const size_t vector = args->kept * args->n * (args->is_complex ? 2 : 1);
+    args->flags[i] = 1;
+    fill_nan(args->f64, args->values, i * args->kept, args->kept);
+    if (args->vectors)
+        fill_nan(args->f64, args->vectors, i * vector, vector);
 }
 
-static hot_status solve(hot_context *context, const hot_heev_options *options, hot_heev_job *job)
+static hot_status solve(hot_context *context, const hot_heev_options *options, hot_heev_args *args)
 {
     if (!context)
         return HOT_ERROR_ARGUMENT;
     if (options && options->size != sizeof *options)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "heev: options->size is %zu, not %zu", options->size,
                                 sizeof *options);
-    if (job->n > HOT_HEEV_MAX)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "heev: matrices of size %zu; at most %d", job->n,
+    if (args->n > HOT_HEEV_MAX)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "heev: matrices of size %zu; at most %d", args->n,
                                 HOT_HEEV_MAX);
-    if (options && options->largest > job->n)
+    if (options && options->largest > args->n)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "heev: the %zu largest eigenvalues of a matrix of size %zu", options->largest, job->n);
-    job->kept = options && options->largest ? options->largest : job->n;
-    if (job->count == 0)
+                                "heev: the %zu largest eigenvalues of a matrix of size %zu", options->largest, args->n);
+    args->kept = options && options->largest ? options->largest : args->n;
+    if (args->count == 0)
         return HOT_OK;
-    if (job->n > 0 && (!job->matrices || !job->values))
+    if (args->n > 0 && (!args->matrices || !args->values))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "heev: the matrices and the eigenvalues need memory");
     uint8_t *own = NULL;
-    if (!job->flags) {
-        job->flags = own = hot_context_alloc(context, job->count, 1);
+    if (!args->flags) {
+        args->flags = own = hot_context_alloc(context, args->count, 1);
         if (!own)
             return HOT_ERROR_MEMORY;
     }
-    for (size_t i = 0; i < job->count; i++)
-        job->flags[i] = 0;
-    hot_status status = job->n == 0 ? HOT_OK : hot_backend_run(context, &backends, job);
+    for (size_t i = 0; i < args->count; i++)
+        args->flags[i] = 0;
+    hot_status status = args->n == 0 ? HOT_OK : hot_backend_run(context, &backends, args);
     hot_context_free(context, own);
     return status;
 }
@@ -74,31 +74,31 @@ static hot_status solve(hot_context *context, const hot_heev_options *options, h
 hot_status hot_heev_f64(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                         const double *matrices, double *values, double *vectors, uint8_t *flags)
 {
-    hot_heev_job job = {.f64 = 1, .is_complex = 1, .n = n, .count = count, .matrices = matrices, .values = values,
+    hot_heev_args args = {.f64 = 1, .is_complex = 1, .n = n, .count = count, .matrices = matrices, .values = values,
                         .vectors = vectors, .flags = flags};
-    return solve(context, options, &job);
+    return solve(context, options, &args);
 }
 
 hot_status hot_heev_f32(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                         const float *matrices, float *values, float *vectors, uint8_t *flags)
 {
-    hot_heev_job job = {.f64 = 0, .is_complex = 1, .n = n, .count = count, .matrices = matrices, .values = values,
+    hot_heev_args args = {.f64 = 0, .is_complex = 1, .n = n, .count = count, .matrices = matrices, .values = values,
                         .vectors = vectors, .flags = flags};
-    return solve(context, options, &job);
+    return solve(context, options, &args);
 }
 
 hot_status hot_syev_f64(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                         const double *matrices, double *values, double *vectors, uint8_t *flags)
 {
-    hot_heev_job job = {.f64 = 1, .n = n, .count = count, .matrices = matrices, .values = values, .vectors = vectors,
+    hot_heev_args args = {.f64 = 1, .n = n, .count = count, .matrices = matrices, .values = values, .vectors = vectors,
                         .flags = flags};
-    return solve(context, options, &job);
+    return solve(context, options, &args);
 }
 
 hot_status hot_syev_f32(hot_context *context, const hot_heev_options *options, size_t n, size_t count,
                         const float *matrices, float *values, float *vectors, uint8_t *flags)
 {
-    hot_heev_job job = {.f64 = 0, .n = n, .count = count, .matrices = matrices, .values = values, .vectors = vectors,
+    hot_heev_args args = {.f64 = 0, .n = n, .count = count, .matrices = matrices, .values = values, .vectors = vectors,
                         .flags = flags};
-    return solve(context, options, &job);
+    return solve(context, options, &args);
 }

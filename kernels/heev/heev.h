@@ -8,22 +8,22 @@
 extern "C" {
 #endif
 
-typedef struct hot_heev_job {
+typedef struct hot_heev_args {
     int f64, is_complex;
     size_t n, count, kept;  /* kept: eigenpairs per matrix that go out */
     const void *matrices;
     void *values, *vectors; /* vectors may be NULL */
     uint8_t *flags;         /* never NULL */
-} hot_heev_job;
+} hot_heev_args;
 
-hot_status hot_heev_ref(hot_context *context, void *job);
-hot_status hot_heev_cpu(hot_context *context, void *job);
-hot_status hot_heev_cuda(hot_context *context, void *job);
+hot_status hot_heev_ref(hot_context *context, void *args);
+hot_status hot_heev_cpu(hot_context *context, void *args);
+hot_status hot_heev_cuda(hot_context *context, void *args);
 
 /* Whether the lower triangle of matrix i is free of NaN and Inf. */
-int hot_heev_finite(const hot_heev_job *job, size_t i);
+int hot_heev_finite(const hot_heev_args *args, size_t i);
 /* NaN into matrix i's outputs, and its flag. */
-void hot_heev_refuse(const hot_heev_job *job, size_t i);
+void hot_heev_refuse(const hot_heev_args *args, size_t i);
 
 /* One double-precision matrix on the calling thread. a: n x n column-major (complex as pairs), its lower triangle is
  * read; becomes the eigenvectors when `vectors`, else rubbish; w: n eigenvalues, ascending. room: hot_heev_room(n)

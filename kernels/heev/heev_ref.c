@@ -7,16 +7,16 @@
 
 typedef long double complex entry;
 
-static void load(const hot_heev_job *job, size_t i, entry *a)
+static void load(const hot_heev_args *args, size_t i, entry *a)
 {
-    const size_t n = job->n, parts = job->is_complex ? 2 : 1;
+    const size_t n = args->n, parts = args->is_complex ? 2 : 1;
     for (size_t c = 0; c < n; c++)
         for (size_t r = c; r < n; r++) {
             size_t at = ((i * n + c) * n + r) * parts;
-            long double re = job->f64 ? ((const double *)job->matrices)[at] : ((const float *)job->matrices)[at],
+            long double re = args->f64 ? ((const double *)args->matrices)[at] : ((const float *)args->matrices)[at],
                         im = 0;
-            if (job->is_complex && r != c)
-                im = job->f64 ? ((const double *)job->matrices)[at + 1] : ((const float *)job->matrices)[at + 1];
+            if (args->is_complex && r != c)
+                im = args->f64 ? ((const double *)args->matrices)[at + 1] : ((const float *)args->matrices)[at + 1];
             a[c * n + r] = CMPLXL(re, im);
             a[r * n + c] = CMPLXL(re, -im);
         }
@@ -69,9 +69,9 @@ static void diagonalise(size_t n, entry *a, entry *v)
     }
 }
 
-static void store(const hot_heev_job *job, size_t i, const entry *a, const entry *v, size_t *order)
+static void store(const hot_heev_args *args, size_t i, const entry *a, const entry *v, size_t *order)
 {
-    const size_t n = job->n, kept = job->kept, parts = job->is_complex ? 2 : 1;
+    const size_t n = args->n, kept = args->kept, parts = args->is_complex ? 2 : 1;
     for (size_t k = 0; k < n; k++) {
         size_t at = k;
         for (; at > 0 && creall(a[order[at - 1] * (n + 1)]) > creall(a[k * (n + 1)]); at--)
@@ -81,38 +81,38 @@ static void store(const hot_heev_job *job, size_t i, const entry *a, const entry
     for (size_t k = 0; k < kept; k++) {
         size_t from = order[n - kept + k];
         long double value = creall(a[from * (n + 1)]);
-        if (job->f64)
-            ((double *)job->values)[i * kept + k] = (double)value;
+        if (args->f64)
+            ((double *)args->values)[i * kept + k] = (double)value;
         else
-            ((float *)job->values)[i * kept + k] = (float)value;
-        for (size_t r = 0; job->vectors && r < n; r++)
+            ((float *)args->values)[i * kept + k] = (float)value;
+        for (size_t r = 0; args->vectors && r < n; r++)
             for (size_t part = 0; part < parts; part++) {
                 long double x = part ? cimagl(v[from * n + r]) : creall(v[from * n + r]);
                 size_t at = ((i * kept + k) * n + r) * parts + part;
-                if (job->f64)
-                    ((double *)job->vectors)[at] = (double)x;
+                if (args->f64)
+                    ((double *)args->vectors)[at] = (double)x;
                 else
-                    ((float *)job->vectors)[at] = (float)x;
+                    ((float *)args->vectors)[at] = (float)x;
             }
     }
 }
 
 hot_status hot_heev_ref(hot_context *context, void *argument)
 {
-    const hot_heev_job *job = argument;
-    const size_t n = job->n;
+    const hot_heev_args *args = argument;
+    const size_t n = args->n;
     entry *a = hot_context_alloc(context, n * n, 2 * sizeof *a);
     size_t *order = hot_context_alloc(context, n, sizeof *order);
     hot_status status = a && order ? HOT_OK : HOT_ERROR_MEMORY;
-    for (size_t i = 0; i < job->count && status == HOT_OK; i++) {
-        if (!hot_heev_finite(job, i)) {
-            hot_heev_refuse(job, i);
+    for (size_t i = 0; i < args->count && status == HOT_OK; i++) {
+        if (!hot_heev_finite(args, i)) {
+            hot_heev_refuse(args, i);
             continue;
         }
-        load(job, i, a);
+        load(args, i, a);
         diagonalise(n, a, a + n * n);
-        store(job, i, a, a + n * n, order);
-        status = hot_context_progress(context, "eigenvectors", (double)(i + 1) / (double)job->count);
+        store(args, i, a, a + n * n, order);
+        status = hot_context_progress(context, "eigenvectors", (double)(i + 1) / (double)args->count);
     }
     hot_context_free(context, a);
     hot_context_free(context, order);

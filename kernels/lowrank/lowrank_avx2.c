@@ -1,4 +1,4 @@
-/* Fibres in signal space for AVX2: 8 voxels side by side. */
+/* Rank-k of tensors for AVX2: 8 of them side by side. */
 #ifdef __AVX2__
 #define HOT_LANES 8
 #define HOT_VARIANT(name) name##_avx2

@@ -1,4 +1,4 @@
-/* Fibres in signal space for AVX-512: 16 voxels side by side. */
+/* Rank-k of tensors for AVX-512: 16 of them side by side. */
 #ifdef __AVX512F__
 #define HOT_LANES 16
 #define HOT_VARIANT(name) name##_avx512

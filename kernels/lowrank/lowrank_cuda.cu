@@ -1,252 +1,120 @@
-/* Fibres in signal space on the GPU: a thread is a voxel, the arithmetic is that of the CPU (lowrank_step.h and what
- * stands on it, compiled with vf = float). A first kernel looks at every voxel and lays the signals of the usable ones
- * out volume by volume, so that neighbouring threads read neighbouring numbers; a second does all fits of a voxel. */
+/* Best non-negative rank-k of packed tensors on the GPU: a thread is a tensor, the arithmetic is that of the CPU
+ * (lowrank_step.h with vf = float). */
 #include <cuda_runtime.h>
 
 #include "common/backend.h"
-#include "lowrank_rule.h"
-#include "lowrank_voxel.h"
+#include "common/batch_pipeline.h"
+#include "common/cuda_status.h"
+#include "lowrank_step.h"
 
-enum { CHUNK = 1 << 18, THREADS = 128, BLOCKS = 4 }; /* BLOCKS: on a multiprocessor; what 128 registers spill costs less
-                                                        * than waiting with half as many threads */
+enum { CHUNK = 1 << 16, THREADS = 128 };
 
-/* What a chunk's kernels work on, all on the device. */
-typedef struct chunk_data {
-    size_t count;          /* voxels; the pitch of y */
-    const float *signals;  /* count x volumes */
-    const float *sigma, *s0; /* count, or NULL */
-    float one_sigma;
-    const uint8_t *skip;   /* count, or NULL */
-    const size_t *order;
-    float *y;              /* diffusion-weighted volumes x count, in units of sigma */
-    float *snr;
-    unsigned *list;        /* usable voxels */
-    unsigned *used;        /* how many */
-    hot_signal_result result;
-} chunk_data;
+/* What a chunk's kernel works on, all on the device. */
+typedef struct lowrank_chunk {
+    size_t count, stride;
+    const float *tensors; /* count x stride */
+    const uint8_t *mask;  /* or NULL */
+    float *directions, *residual;
+    uint8_t *found;
+} lowrank_chunk;
 
-static __global__ void lr_prepare_kernel(const __grid_constant__ lr_plan plan, const __grid_constant__ chunk_data data)
+template <int ORDER>
+static __global__ void __launch_bounds__(THREADS) lowrank_kernel(const __grid_constant__ lowrank_plan plan,
+                                                            const __grid_constant__ lowrank_chunk data)
 {
-    size_t voxel = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (voxel >= data.count)
+    const int unique = (ORDER + 1) * (ORDER + 2) / 2;
+    const size_t item = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (item >= data.count)
         return;
-    lr_write_nothing(&data.result, plan.max_fibers, voxel, 0);
-    if (data.skip && !data.skip[voxel])
+    float *out = data.directions + item * 3 * (size_t)plan.max_rank;
+    for (int i = 0; i < 3 * plan.max_rank; i++)
+        out[i] = 0;
+    data.found[item] = 0;
+    data.residual[item] = 0;
+    if (data.mask && !data.mask[item])
         return;
-    const float sigma = data.sigma ? data.sigma[voxel] : data.one_sigma;
-    const float *signal = data.signals + voxel * plan.all_volumes;
-    float s0 = 0;
-    unsigned flags = sigma > 0 ? lr_check_voxel(&plan, data.order, signal, sigma, data.s0 ? data.s0[voxel] : NAN, &s0)
-                               : (unsigned)HOT_VOXEL_NOT_FINITE;
-    if (flags) {
-        lr_write_nothing(&data.result, plan.max_fibers, voxel, flags);
+    float a[LOWRANK_UNIQUE_MAX], b[SIGNAL_GRID];
+    double sum = 0;
+    for (int i = 0; i < unique; i++) {
+        a[i] = data.tensors[item * data.stride + (size_t)i];
+        sum += (double)plan.multiplicity[i] * (double)a[i] * (double)a[i];
+    }
+    const double norm = sqrt(sum);
+    if (!(norm > 0) || isinf(norm)) {
+        data.found[item] = norm == 0 ? 0 : 255;
         return;
     }
-    /* The list's order differs from run to run; a voxel's answer does not depend on its place. */
-    unsigned at = atomicAdd(data.used, 1u);
-    data.list[at] = (unsigned)voxel;
-    data.snr[at] = s0 / sigma;
-    for (int j = 0; j < plan.scheme.volumes; j++)
-        data.y[(size_t)j * data.count + at] = signal[data.order[j]] / sigma;
-}
-
-/* MIXED: the plan's prior.mixed */
-template <int MIXED>
-static __global__ void __launch_bounds__(THREADS, BLOCKS) lr_fit_kernel(const __grid_constant__ lr_plan plan,
-                                                         const __grid_constant__ chunk_data data)
-{
-    unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
-    if (at >= *data.used)
-        return;
-    float b[LR_GRID], cost[4];
-    lr_data voxel;
-    lr_fits fits;
-    voxel.y = data.y + at;
-    voxel.stride = data.count;
-    voxel.snr = data.snr[at];
-    lr_fit_all(MIXED, &plan.scheme, &plan.grid, &plan.prior, plan.max_fibers, &voxel, b, &fits);
-    if (MIXED)
-        lr_costs_mixed(&plan.scheme, &plan.rule, &plan.prior, plan.max_fibers, plan.averaged, &fits, cost);
-    else
-        lr_costs(&plan.rule, &plan.prior, plan.max_fibers, plan.averaged, &fits, cost);
-    int k = 0;
-    for (int i = 1; i < 4; i++)
-        if (cost[i] < cost[k])
-            k = i;
-    const lr_fit *f =
-        k == 0 ? &fits.iso : k == 1 && !MIXED ? &fits.one : k == 1 ? &fits.iso : k == 2 ? &fits.two : &fits.three;
-    lr_answer answer;
-    for (int i = 0; i < 4; i++)
-        answer.cost[i][0] = cost[i];
-    answer.k[0] = k;
-    answer.tau[0] = f->tau;
-    answer.chi[0] = f->chi;
-    for (int i = 0; i < k; i++) {
-        answer.w[i][0] = expf(f->lw[i]);
-        for (int d = 0; d < 3; d++)
-            answer.v[i][d][0] = f->v[i][d];
-    }
-    lr_write(&data.result, plan.max_fibers, plan.scheme.volumes, &answer, 0, data.list[at]);
+    for (int i = 0; i < unique; i++)
+        a[i] = (float)((double)a[i] / norm);
+    lowrank_terms best;
+    int chosen;
+    lowrank_find(&plan, ORDER, a, b, &best, &chosen);
+    data.found[item] = (uint8_t)lowrank_place(chosen, best.v, best.w, norm, out);
+    data.residual[item] = sqrtf(best.e);
 }
 
 /* ---- host ------------------------------------------------------------------------------------------------------ */
 
-/* One piece of device memory, cut up. */
-typedef struct arena {
-    char *base;
-    size_t used;
-} arena;
-
-static size_t rounded(size_t bytes) { return (bytes + 255) / 256 * 256; }
-
-static void *take(arena *a, size_t bytes)
+/* The plan's tables on a GPU. */
+static hot_status begin_device(hot_context *context, void *user, void **own)
 {
-    void *piece = a->base ? a->base + a->used : NULL;
-    a->used += rounded(bytes);
-    return piece;
+    const lowrank_plan *plan = ((const hot_lowrank_args *)user)->plan;
+    const size_t bytes = plan->block_size * sizeof(float);
+    cudaError_t error = cudaMalloc(own, bytes);
+    if (error == cudaSuccess)
+        error = cudaMemcpy(*own, plan->block, bytes, cudaMemcpyHostToDevice);
+    return hot_cuda_status(context, error, "rank-k: its tables");
 }
 
-/* Cuts up the arena for a chunk of `count` voxels; with base NULL only a->used means something. */
-static chunk_data lay_out(const hot_signal_job *job, size_t count, arena *a)
+static void end_device(hot_context *, void *, void *own)
 {
-    const size_t fibers = 3 * (size_t)job->plan->max_fibers;
-    const hot_signal_result *wanted = job->result;
-    chunk_data d = {};
-    d.count = count;
-    d.one_sigma = (float)job->options->sigma;
-    d.signals = (const float *)take(a, count * job->plan->all_volumes * sizeof(float));
-    d.sigma = job->sigma ? (const float *)take(a, count * sizeof(float)) : NULL;
-    d.s0 = job->s0 ? (const float *)take(a, count * sizeof(float)) : NULL;
-    d.skip = job->skip ? (const uint8_t *)take(a, count) : NULL;
-    d.y = (float *)take(a, count * (size_t)job->plan->scheme.volumes * sizeof(float));
-    d.snr = (float *)take(a, count * sizeof(float));
-    d.list = (unsigned *)take(a, count * sizeof(unsigned));
-    d.used = (unsigned *)take(a, sizeof(unsigned));
-    d.result.size = sizeof d.result;
-    d.result.directions = (float *)take(a, count * fibers * sizeof(float));
-    d.result.found = wanted->found ? (uint8_t *)take(a, count) : NULL;
-    d.result.probability = wanted->probability ? (float *)take(a, count * 4 * sizeof(float)) : NULL;
-    d.result.margin = wanted->margin ? (float *)take(a, count * sizeof(float)) : NULL;
-    d.result.residual = wanted->residual ? (float *)take(a, count * sizeof(float)) : NULL;
-    d.result.width = wanted->width ? (float *)take(a, count * sizeof(float)) : NULL;
-    d.result.flags = wanted->flags ? (uint8_t *)take(a, count) : NULL;
-    return d;
+    cudaFree(own);
 }
 
-/* The device's address of what the host's block of the plan holds at `p`. */
-template <typename T> static const T *moved(const lr_plan *plan, const float *device, const T *p)
+static hot_status launch_chunk(hot_context *context, void *user, void *own, size_t count, void *const *in,
+                               void *const *out, void *stream)
 {
-    return (const T *)(device + ((const float *)p - plan->block));
-}
-
-static cudaError_t to_device(const void *device, const void *host, size_t bytes)
-{
-    return device && bytes ? cudaMemcpy((void *)device, host, bytes, cudaMemcpyHostToDevice) : cudaSuccess;
-}
-
-static cudaError_t to_host(void *host, const void *device, size_t bytes)
-{
-    return device && host && bytes ? cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost) : cudaSuccess;
-}
-
-#define TRY(call) \
-    do { \
-        if (error == cudaSuccess) \
-            error = (call); \
-    } while (0)
-
-static cudaError_t do_chunk(const hot_signal_job *job, const lr_plan *plan, chunk_data data, size_t first, size_t count,
-                            cudaEvent_t *events)
-{
-    cudaError_t error = cudaSuccess;
-    const size_t volumes = job->plan->all_volumes, fibers = 3 * (size_t)job->plan->max_fibers;
-    const hot_signal_result *to = job->result;
+    const hot_lowrank_args *args = (const hot_lowrank_args *)user;
+    lowrank_plan plan = *args->plan;
+    const float *block = (const float *)own, *from = plan.block;
     const unsigned blocks = (unsigned)((count + THREADS - 1) / THREADS);
-    float milliseconds = 0;
-    data.count = count;
-    TRY(to_device(data.signals, job->signals + first * volumes, count * volumes * sizeof(float)));
-    TRY(to_device(data.sigma, job->sigma + (job->sigma ? first : 0), count * sizeof(float)));
-    TRY(to_device(data.s0, job->s0 + (job->s0 ? first : 0), count * sizeof(float)));
-    TRY(to_device(data.skip, job->skip + (job->skip ? first : 0), count));
-    TRY(cudaMemset(data.used, 0, sizeof *data.used));
-    TRY(cudaEventRecord(events[0]));
-    if (error == cudaSuccess) {
-        lr_prepare_kernel<<<blocks, THREADS>>>(*plan, data);
-        error = cudaGetLastError();
+    plan.grid.v = block + (plan.grid.v - from);
+    plan.grid.gram = block + (plan.grid.gram - from);
+    plan.grid.filter = block + (plan.grid.filter - from);
+    for (int c = 0; c < SIGNAL_CLASSES; c++) {
+        plan.grid.pair_at[c] = (const int *)(block + ((const float *)plan.grid.pair_at[c] - from));
+        plan.grid.pair_inverse[c] = block + (plan.grid.pair_inverse[c] - from);
     }
-    if (error == cudaSuccess) {
-        if (plan->prior.mixed)
-            lr_fit_kernel<1><<<blocks, THREADS>>>(*plan, data);
-        else
-            lr_fit_kernel<0><<<blocks, THREADS>>>(*plan, data);
-        error = cudaGetLastError();
-    }
-    TRY(cudaEventRecord(events[1]));
-    TRY(to_host(to->directions + first * fibers, data.result.directions, count * fibers * sizeof(float)));
-    TRY(to_host(to->found ? to->found + first : NULL, data.result.found, count));
-    TRY(to_host(to->probability ? to->probability + 4 * first : NULL, data.result.probability,
-                count * 4 * sizeof(float)));
-    TRY(to_host(to->margin ? to->margin + first : NULL, data.result.margin, count * sizeof(float)));
-    TRY(to_host(to->residual ? to->residual + first : NULL, data.result.residual, count * sizeof(float)));
-    TRY(to_host(to->width ? to->width + first : NULL, data.result.width, count * sizeof(float)));
-    TRY(to_host(to->flags ? to->flags + first : NULL, data.result.flags, count));
-    TRY(cudaDeviceSynchronize());
-    TRY(cudaEventElapsedTime(&milliseconds, events[0], events[1]));
-    if (to->device_seconds)
-        *to->device_seconds += 1e-3 * (double)milliseconds;
-    return error;
+    const lowrank_chunk data = {count, args->stride, (const float *)in[0], args->mask ? (const uint8_t *)in[1] : NULL,
+                           (float *)out[0], (float *)out[2], (uint8_t *)out[1]};
+    cudaStream_t at = (cudaStream_t)stream;
+    if (plan.order == 4)
+        lowrank_kernel<4><<<blocks, THREADS, 0, at>>>(plan, data);
+    else if (plan.order == 6)
+        lowrank_kernel<6><<<blocks, THREADS, 0, at>>>(plan, data);
+    else
+        lowrank_kernel<8><<<blocks, THREADS, 0, at>>>(plan, data);
+    return hot_cuda_status(context, cudaGetLastError(), "rank-k");
 }
 
-extern "C" hot_status hot_signal_fibers_cuda(hot_context *context, void *argument)
+extern "C" hot_status hot_lowrank_cuda(hot_context *context, void *argument)
 {
-    const hot_signal_job *job = (const hot_signal_job *)argument;
-    const size_t chunk = job->count < CHUNK ? job->count : (size_t)CHUNK;
-    const size_t order_bytes = job->plan->all_volumes * sizeof(size_t);
-    const size_t block_bytes = job->plan->block_size * sizeof(float);
-    cudaEvent_t events[2] = {NULL, NULL};
-    cudaError_t error = cudaSuccess;
-    hot_status status = HOT_OK;
-    arena memory = {NULL, 0};
-    lay_out(job, chunk, &memory);
-    size_t bytes = memory.used + rounded(order_bytes) + rounded(block_bytes);
-    TRY(cudaMalloc((void **)&memory.base, bytes));
-    if (error != cudaSuccess) {
-        cudaGetLastError();
-        return hot_context_fail(context, error == cudaErrorMemoryAllocation ? HOT_ERROR_MEMORY : HOT_ERROR_DEVICE,
-                                "lowrank: %zu bytes on the GPU: %s", bytes, cudaGetErrorString(error));
-    }
-    memory.used = 0;
-    chunk_data data = lay_out(job, chunk, &memory);
-    size_t *order = (size_t *)take(&memory, order_bytes);
-    float *block = (float *)take(&memory, block_bytes);
-    data.order = order;
-    lr_plan plan = *job->plan;
-    plan.scheme.g = moved(job->plan, block, plan.scheme.g);
-    plan.grid.v = moved(job->plan, block, plan.grid.v);
-    plan.grid.gram = moved(job->plan, block, plan.grid.gram);
-    plan.grid.filter = moved(job->plan, block, plan.grid.filter);
-    for (int c = 0; c < LR_CLASSES; c++) {
-        plan.grid.pair_at[c] = moved(job->plan, block, plan.grid.pair_at[c]);
-        plan.grid.pair_inverse[c] = moved(job->plan, block, plan.grid.pair_inverse[c]);
-    }
-    TRY(to_device(order, job->plan->order, order_bytes));
-    TRY(to_device(block, job->plan->block, block_bytes));
-    TRY(cudaEventCreate(&events[0]));
-    TRY(cudaEventCreate(&events[1]));
-    for (size_t first = 0; first < job->count && error == cudaSuccess && status == HOT_OK; first += chunk) {
-        const size_t count = job->count - first < chunk ? job->count - first : chunk;
-        error = do_chunk(job, &plan, data, first, count, events);
-        if (error == cudaSuccess)
-            status = hot_lowrank_progress(context, job, (double)(first + count) / (double)job->count);
-    }
-    if (error != cudaSuccess) {
-        status = hot_context_fail(context, HOT_ERROR_DEVICE, "lowrank on the GPU: %s", cudaGetErrorString(error));
-        cudaGetLastError();
-    }
-    if (events[0])
-        cudaEventDestroy(events[0]);
-    if (events[1])
-        cudaEventDestroy(events[1]);
-    cudaFree(memory.base);
-    return status;
+    hot_lowrank_args *args = (hot_lowrank_args *)argument;
+    const size_t row = 3 * (size_t)args->plan->max_rank * sizeof(float);
+    hot_feed feed = {};
+    feed.stage = "finding fibres";
+    feed.count = args->count;
+    feed.chunk = CHUNK;
+    feed.in[0] = hot_feed_array{(void *)args->tensors, args->stride * sizeof(float),
+                                (size_t)args->plan->unique * sizeof(float)};
+    if (args->mask)
+        feed.in[1] = hot_feed_array{(void *)args->mask, 1, 1};
+    feed.out[0] = hot_feed_array{args->directions, row, row};
+    feed.out[1] = hot_feed_array{args->found, 1, 1};
+    feed.out[2] = hot_feed_array{args->residual, sizeof(float), sizeof(float)};
+    feed.user = args;
+    feed.begin = begin_device;
+    feed.launch = launch_chunk;
+    feed.end = end_device;
+    return hot_feed_run(context, &feed);
 }

@@ -1,428 +1,333 @@
-/* Fibres in signal space, the arithmetic of one voxel (or of HOT_LANES of them side by side): a damped Gauss-Newton
- * fit of k fibres, each the single-fibre response turned to v_i and widened by tau, through the Rician mean.
+/* Best non-negative rank-k of a packed tensor, the arithmetic of HOT_LANES of them side by side:
  *
- *   eta_j = sum_i w_i R(g_j . v_i; tau) [+ c exp(-(b_j - b_1) D)],   R(u; tau) = sum_l a_l exp(-l(l+1) tau / 2) P_l(u)
- *   q     = sum_j (y_j - m(eta_j))^2 / s^2(eta_j) + ln s^2(eta_j)  + the priors' squares
+ *   min || A - sum_i w_i v_i^(x m) ||,  w_i >= 0, |v_i| = 1
  *
- * m and s are mean and standard deviation of a Rician magnitude; everything is in units of sigma. Compiled for each
- * CPU variant and by nvcc from this one text. */
+ * Starts from the best grid directions, pairs and triples; a few alternating sweeps, each a shifted power step
+ * (SS-HOPM; Kolda, Mayo 2011) on the tensor less the other terms; then damped Gauss-Newton on all terms at once, whose
+ * normal matrix needs only the angles between them: <v^m, u^m> = (v.u)^m and its derivatives. The residual is formed
+ * entry by entry, so that exact sums are recovered to rounding. */
 #ifndef HOT_LOWRANK_STEP_H
 #define HOT_LOWRANK_STEP_H
 
-#include "lowrank_plan.h"
-#include "lowrank_vector.h"
+#include "signal/cpu/signal_block.h"
+#include "lowrank.h"
 
-/* A function that is called, not inlined. */
-#ifdef __CUDACC__
-#define LR_CALLED static __host__ __device__ __noinline__
-#else
-#define LR_CALLED static __attribute__((noinline, unused))
-#endif
+#define HOT_SCALAR float
+#define HOT_REAL vf
+#define HOT_COEF vf
+#define HOT_ORDER 4
+#define HOT_FORM(name) lowrank_form_##name##_4
+#include "symtensor/form3.h"
+#undef HOT_ORDER
+#undef HOT_FORM
+#define HOT_ORDER 6
+#define HOT_FORM(name) lowrank_form_##name##_6
+#include "symtensor/form3.h"
+#undef HOT_ORDER
+#undef HOT_FORM
+#define HOT_ORDER 8
+#define HOT_FORM(name) lowrank_form_##name##_8
+#include "symtensor/form3.h"
+#undef HOT_ORDER
+#undef HOT_FORM
+#undef HOT_REAL
+#undef HOT_COEF
+#undef HOT_SCALAR
 
-/* One fit of k fibres (k known where it is used). */
-typedef struct lr_fit {
-    vf v[3][3];  /* unit */
-    vf lw[3];    /* ln of the weights */
-    vf tau;      /* width added to the response */
-    vf lc, d;    /* isotropic: ln of its signal on the first shell, diffusivity in 1e-3 mm^2/s */
-    vf q;        /* the cost: -2 ln (likelihood x priors), constants left out */
-    vf chi;      /* sum of squared residuals, in units of their expected size */
-} lr_fit;
+typedef struct lowrank_terms {
+    vf v[3][3], w[3];
+    vf e; /* squared norm of the residual */
+} lowrank_terms;
 
-/* The voxels' data. */
-typedef struct lr_data {
-    const float *y;  /* signals in units of sigma: volume j at y + j * stride */
-    size_t stride;
-    vf snr;          /* S0 / sigma */
-} lr_data;
+#define LOWRANK_UNKNOWNS 9
 
-HOT_FN vf lr_signal(const lr_data *data, int volume)
+/* A x^(m-1) */
+HOT_FN void lowrank_gradient(const int order, const vf *a, const vf x[3], vf g[3])
 {
-    return *(const vf *)(data->y + (size_t)volume * data->stride);
-}
-
-/* Mean and variance of a Rician magnitude with underlying signal t (sigma = 1), with derivatives. The mean square is
- * exactly t^2 + 2; the square of the mean is t^2 + 1 + (pi/2 - 1) h(t^2) with h from 1 to 0, for which this rational
- * function is within 5e-3 (the mean within 8e-4). */
-HOT_FN void lr_rician(vf t, vf *mean, vf *mean_t, vf *variance, vf *variance_t)
-{
-    const float c = 0.570796327f;
-    vf x = t * t;
-    vf rden = vrcp(1 + x * (0.42645009f + x * 0.11427747f));
-    vf h = (1 + 0.07506814f * x) * rden;
-    vf h_x = (0.07506814f - h * (0.42645009f + 0.22855494f * x)) * rden;
-    vf square = x + 1 + c * h, inverse = vrsqrt(square);
-    *mean = square * inverse;
-    *mean_t = t * (1 + c * h_x) * inverse;
-    *variance = 1 - c * h;
-    *variance_t = -2 * c * t * h_x;
-}
-
-/* Two unit vectors that span the tangent plane of v. */
-HOT_FN void lr_tangents(const vf v[3], vf e1[3], vf e2[3])
-{
-    vf s = vcopysign(vset(1), v[2]);
-    vf a = -1 / (s + v[2]);
-    vf b = v[0] * v[1] * a;
-    e1[0] = 1 + s * v[0] * v[0] * a;
-    e1[1] = s * b;
-    e1[2] = -s * v[0];
-    e2[0] = b;
-    e2[1] = s + v[1] * v[1] * a;
-    e2[2] = -v[1];
-}
-
-#define LR_AT(i, j) ((i) * ((i) + 1) / 2 + (j)) /* packed lower triangle, i >= j */
-
-/* How many unknowns: k directions of two, k weights, tau, and of the isotropic part nothing (iso 0: there is none), its
- * amplitude (1) or amplitude and diffusivity (2). */
-#define LR_UNKNOWNS(k, iso) (3 * (k) + 1 + (iso))
-
-/* Cost (into f), half its gradient and half its Fisher matrix (to_H, to_G: sums are made here, where no pointer sees
- * them). */
-HOT_FN void lr_evaluate_here(const int k, const int iso, const lr_scheme *s, const lr_prior *prior, const lr_data *data,
-                             lr_fit *f, vf *to_H, vf *to_G)
-{
-    const int n = LR_UNKNOWNS(k, iso);
-    vf H[LR_AT(LR_UNKNOWNS(3, 2), 0)], G[LR_UNKNOWNS(3, 2)];
-    vf e1[3][3], e2[3][3], w[3];
-    HOT_UNROLL
-    for (int i = 0; i < k; i++) {
-        lr_tangents(f->v[i], e1[i], e2[i]);
-        w[i] = vexp(f->lw[i]) * data->snr;
-    }
-    HOT_UNROLL
-    for (int i = 0; i < n * (n + 1) / 2; i++)
-        H[i] = vset(0);
-    HOT_UNROLL
-    for (int i = 0; i < n; i++)
-        G[i] = vset(0);
-    vf c0 = iso ? vexp(f->lc) * data->snr : vset(0);
-    vf q = vset(0), chi = vset(0), product = vset(1);
-    /* exp(-l(l+1) tau / 2) for l = 0, 2, 4, 6, 8 by powers of exp(-tau) : exponents 0 3 10 21 36 */
-    vf z1 = vexp(-f->tau), z3 = z1 * z1 * z1, z10 = z3 * z3 * z3 * z1, z21 = z10 * z10 * z1;
-    vf z36 = z21 * z10 * z3 * z1 * z1;
-    vf z[LR_TERMS] = {vset(1), z3, z10, z21, z36};
-    for (int shell = 0; shell < s->shells; shell++) {
-        vf c[LR_TERMS], dc[LR_TERMS];
-    HOT_UNROLL
-        for (int p = 0; p < LR_TERMS; p++) {
-            c[p] = vset(s->zonal[shell][0][p]);
-            dc[p] = vset(0);
-    HOT_UNROLL
-            for (int l = 1; l < LR_TERMS; l++) {
-                vf term = s->zonal[shell][l][p] * z[l];
-                c[p] += term;
-                dc[p] -= (float)(l * (2 * l + 1)) * term; /* degree 2l: 2l(2l+1)/2 */
-            }
-        }
-        vf away = vset(s->b[shell] - s->b[0]);
-        vf cs = iso ? c0 * vexp(-away * f->d) : vset(0);
-        for (int j = s->first[shell]; j < s->first[shell + 1]; j++) {
-            const float gx = s->g[3 * j], gy = s->g[3 * j + 1], gz = s->g[3 * j + 2];
-            vf J[LR_UNKNOWNS(3, 2)];
-            vf t = cs, jt = vset(0);
-    HOT_UNROLL
-            for (int i = 0; i < k; i++) {
-                vf u = gx * f->v[i][0] + gy * f->v[i][1] + gz * f->v[i][2];
-                vf x = u * u;
-                vf r = c[0] + x * (c[1] + x * (c[2] + x * (c[3] + x * c[4])));
-                vf rx = c[1] + x * (2 * c[2] + x * (3 * c[3] + x * (4 * c[4])));
-                vf rt = dc[0] + x * (dc[1] + x * (dc[2] + x * (dc[3] + x * dc[4])));
-                vf slope = 2 * w[i] * u * rx;
-                J[3 * i] = w[i] * r;
-                J[3 * i + 1] = slope * (gx * e1[i][0] + gy * e1[i][1] + gz * e1[i][2]);
-                J[3 * i + 2] = slope * (gx * e2[i][0] + gy * e2[i][1] + gz * e2[i][2]);
-                t += J[3 * i];
-                jt += w[i] * rt;
-            }
-            J[3 * k] = jt;
-            if (iso)
-                J[3 * k + 1] = cs;
-            if (iso > 1)
-                J[3 * k + 2] = -away * cs;
-            t = vmax(t, vset(1e-3f));
-            vf m, mt, d, dt;
-            lr_rician(t, &m, &mt, &d, &dt);
-            vf id = vrcp(d);
-            vf e = lr_signal(data, j) - m;
-            vf e2d = e * e * id;
-            chi += e2d;
-            product *= d; /* of numbers between .43 and 1: the logarithm is taken once in 32 volumes */
-            if ((j & 31) == 31) {
-                q += vlog(product);
-                product = vset(1);
-            }
-            vf rel = dt * id;
-            vf grad = 0.5f * rel * (1 - e2d) - e * mt * id;
-            vf info = mt * mt * id + 0.5f * rel * rel;
-    HOT_UNROLL
-            for (int a = 0; a < n; a++) {
-                vf ja = info * J[a];
-                G[a] += grad * J[a];
-    HOT_UNROLL
-                for (int b = 0; b <= a; b++)
-                    H[LR_AT(a, b)] += ja * J[b];
-            }
-        }
-    }
-    q += chi + vlog(product);
-
-    vf width = f->tau * prior->tau_inv;
-    q += width * width;
-    G[3 * k] += width * prior->tau_inv;
-    H[LR_AT(3 * k, 3 * k)] += vset(prior->tau_inv * prior->tau_inv);
-    if (k > 1) {
-        vf mean = f->lw[0];
-        for (int i = 1; i < k; i++)
-            mean += f->lw[i];
-        mean *= 1.0f / k;
-        vf inv = prior->weight_inv * vrcp(1 + prior->weight_loose * vclamp(0.1f * data->snr - 2, 0, 1));
-        vf inv2 = inv * inv;
-        for (int i = 0; i < k; i++) {
-            vf off = f->lw[i] - mean;
-            q += inv2 * off * off;
-            G[3 * i] += inv2 * off;
-            for (int j = 0; j <= i; j++)
-                H[LR_AT(3 * i, 3 * j)] += inv2 * ((i == j) - 1.0f / k);
-        }
-        for (int i = 1; i < k; i++)
-            for (int j = 0; j < i; j++) {
-                vf dot = f->v[i][0] * f->v[j][0] + f->v[i][1] * f->v[j][1] + f->v[i][2] * f->v[j][2];
-                vf over = vmax(vabs(dot) - prior->separation_cos, vset(0)) * prior->separation_inv;
-                vf side = vsel(over > 0.0f, vcopysign(vset(prior->separation_inv), dot), vset(0));
-                vf D[6];
-                const int at[6] = {3 * j + 1, 3 * j + 2, 3 * i + 1, 3 * i + 2, 0, 0};
-                D[0] = side * (f->v[i][0] * e1[j][0] + f->v[i][1] * e1[j][1] + f->v[i][2] * e1[j][2]);
-                D[1] = side * (f->v[i][0] * e2[j][0] + f->v[i][1] * e2[j][1] + f->v[i][2] * e2[j][2]);
-                D[2] = side * (f->v[j][0] * e1[i][0] + f->v[j][1] * e1[i][1] + f->v[j][2] * e1[i][2]);
-                D[3] = side * (f->v[j][0] * e2[i][0] + f->v[j][1] * e2[i][1] + f->v[j][2] * e2[i][2]);
-                q += over * over;
-                for (int a = 0; a < 4; a++) {
-                    G[at[a]] += over * D[a];
-                    for (int b = 0; b <= a; b++)
-                        H[LR_AT(at[a], at[b])] += D[a] * D[b];
-                }
-            }
-    }
-    if (iso && prior->isotropic_inv > 0) {
-        vf off = (f->lc - prior->isotropic_mean) * prior->isotropic_inv;
-        q += off * off;
-        G[3 * k + 1] += off * prior->isotropic_inv;
-        H[LR_AT(3 * k + 1, 3 * k + 1)] += vset(prior->isotropic_inv * prior->isotropic_inv);
-    }
-    if (iso > 1) {
-        /* One shell alone says nothing about it: a wide prior about 1e-3 mm^2/s. */
-        vf off = f->d - 1.0f;
-        q += off * off;
-        G[3 * k + 2] += off;
-        H[LR_AT(3 * k + 2, 3 * k + 2)] += vset(1);
-    }
-    f->q = q;
-    f->chi = chi;
-    HOT_UNROLL
-    for (int i = 0; i < n * (n + 1) / 2; i++)
-        to_H[i] = H[i];
-    HOT_UNROLL
-    for (int i = 0; i < n; i++)
-        to_G[i] = G[i];
-}
-
-/* One function for each kind of fit, called and not inlined: the CPU's compiler would take minutes over the copies. On
- * the GPU they go into the descents, which are called: sums kept in registers are worth a fifth of the time there. */
-#ifdef __CUDACC__
-#define LR_EVALUATED HOT_FN
-#else
-#define LR_EVALUATED LR_CALLED
-#endif
-#define LR_EVALUATE(k, iso) \
-    LR_EVALUATED void lr_evaluate_##k##_##iso(const lr_scheme *s, const lr_prior *prior, const lr_data *data, \
-                                              lr_fit *f, \
-                                           vf *H, vf *G) \
-    { \
-        lr_evaluate_here(k, iso, s, prior, data, f, H, G); \
-    }
-LR_EVALUATE(1, 0)
-LR_EVALUATE(1, 2)
-LR_EVALUATE(2, 0)
-LR_EVALUATE(2, 1)
-LR_EVALUATE(3, 0)
-LR_EVALUATE(3, 1)
-
-HOT_FN void lr_evaluate(const int k, const int iso, const lr_scheme *s, const lr_prior *prior, const lr_data *data,
-                        lr_fit *f, vf *H, vf *G)
-{
-    if (k == 1 && iso == 0)
-        lr_evaluate_1_0(s, prior, data, f, H, G);
-    else if (k == 1)
-        lr_evaluate_1_2(s, prior, data, f, H, G);
-    else if (k == 2 && iso == 0)
-        lr_evaluate_2_0(s, prior, data, f, H, G);
-    else if (k == 2)
-        lr_evaluate_2_1(s, prior, data, f, H, G);
-    else if (iso == 0)
-        lr_evaluate_3_0(s, prior, data, f, H, G);
+    if (order == 4)
+        lowrank_form_gradient_4(a, x[0], x[1], x[2], g);
+    else if (order == 6)
+        lowrank_form_gradient_6(a, x[0], x[1], x[2], g);
     else
-        lr_evaluate_3_1(s, prior, data, f, H, G);
+        lowrank_form_gradient_8(a, x[0], x[1], x[2], g);
 }
 
-/* (H + damping diag H) step = -G by Cholesky. */
-HOT_FN void lr_solve(const int n, const vf *H, const vf *G, vf damping, vf *step)
+HOT_FN vf lowrank_power(vf x, const int n)
 {
-    vf L[LR_AT(LR_UNKNOWNS(3, 2), 0)], inverse[LR_UNKNOWNS(3, 2)];
-    HOT_UNROLL
-    for (int i = 0; i < n; i++) {
-        vf b = -G[i];
-    HOT_UNROLL
-        for (int j = 0; j <= i; j++) {
-            vf a = H[LR_AT(i, j)];
-            if (i == j)
-                a += damping * a + 1e-6f;
-    HOT_UNROLL
-            for (int p = 0; p < j; p++)
-                a -= L[LR_AT(i, p)] * L[LR_AT(j, p)];
-            if (i == j)
-                inverse[i] = vrsqrt(vmax(a, vset(1e-12f)));
-            else
-                L[LR_AT(i, j)] = a * inverse[j];
-        }
-    HOT_UNROLL
-        for (int p = 0; p < i; p++)
-            b -= L[LR_AT(i, p)] * step[p];
-        step[i] = b * inverse[i];
-    }
-    HOT_UNROLL
-    for (int i = n - 1; i >= 0; i--) {
-        vf b = step[i];
-    HOT_UNROLL
-        for (int p = i + 1; p < n; p++)
-            b -= L[LR_AT(p, i)] * step[p];
-        step[i] = b * inverse[i];
-    }
-}
-
-/* ln det of H. */
-HOT_FN vf lr_logdet(const int n, const vf *H)
-{
-    vf L[LR_AT(LR_UNKNOWNS(3, 2), 0)], inverse[LR_UNKNOWNS(3, 2)], sum = vset(0);
+    vf p = vset(1);
     HOT_UNROLL
     for (int i = 0; i < n; i++)
-    HOT_UNROLL
-        for (int j = 0; j <= i; j++) {
-            vf a = H[LR_AT(i, j)];
-    HOT_UNROLL
-            for (int p = 0; p < j; p++)
-                a -= L[LR_AT(i, p)] * L[LR_AT(j, p)];
-            if (i == j) {
-                a = vmax(a, vset(1e-12f));
-                sum += vlog(a);
-                inverse[i] = vrsqrt(a);
-            } else
-                L[LR_AT(i, j)] = a * inverse[j];
-        }
-    return sum;
+        p *= x;
+    return p;
 }
 
-/* The fit moved by a step; steps are cut so that a bad start cannot throw it away. */
-HOT_FN void lr_move(const int k, const int iso, const lr_prior *prior, const lr_fit *f, const vf *step, lr_fit *to)
+/* to += w v^(x m) */
+HOT_FN void lowrank_add(const int order, vf w, const vf v[3], vf *to)
 {
-    *to = *f;
+    vf px[9], py[9], pz[9];
+    px[0] = py[0] = pz[0] = vset(1);
     HOT_UNROLL
-    for (int i = 0; i < k; i++) {
-        vf e1[3], e2[3];
-        lr_tangents(f->v[i], e1, e2);
-        vf a = step[3 * i + 1], b = step[3 * i + 2];
-        vf length2 = a * a + b * b;
-        vf cut = vsel(length2 > 0.16f, 0.4f / vsqrt(vmax(length2, vset(1e-12f))), vset(1));
-        a *= cut;
-        b *= cut;
-        vf scale = vrsqrt(1 + a * a + b * b);
-        for (int d = 0; d < 3; d++)
-            to->v[i][d] = (f->v[i][d] + a * e1[d] + b * e2[d]) * scale;
-        to->lw[i] = vclamp(f->lw[i] + vclamp(step[3 * i], -1, 1), -7, 3);
+    for (int i = 1; i <= order; i++) {
+        px[i] = px[i - 1] * v[0];
+        py[i] = py[i - 1] * v[1];
+        pz[i] = pz[i - 1] * v[2];
     }
-    to->tau = vclamp(f->tau + vclamp(step[3 * k], -0.02f, 0.02f), prior->tau_low, prior->tau_high);
-    if (iso)
-        to->lc = vclamp(f->lc + vclamp(step[3 * k + 1], -1, 1), -8, 2);
-    if (iso > 1)
-        to->d = vclamp(f->d + vclamp(step[3 * k + 2], -0.5f, 0.5f), 0, 4);
-}
-
-HOT_FN void lr_choose(const int k, vm m, const lr_fit *from, lr_fit *to)
-{
     HOT_UNROLL
-    for (int i = 0; i < k; i++) {
-        for (int d = 0; d < 3; d++)
-            to->v[i][d] = vsel(m, from->v[i][d], to->v[i][d]);
-        to->lw[i] = vsel(m, from->lw[i], to->lw[i]);
-    }
-    to->tau = vsel(m, from->tau, to->tau);
-    to->lc = vsel(m, from->lc, to->lc);
-    to->d = vsel(m, from->d, to->d);
-    to->q = vsel(m, from->q, to->q);
-    to->chi = vsel(m, from->chi, to->chi);
-}
-
-/* Up to `iterations` damped steps from f, in place. A voxel stops when its cost no longer falls by more than
- * `tolerance`; its neighbours in the vector do not change what it gets. Returns ln det of the Fisher matrix. */
-HOT_FN vf lr_descend_here(const int k, const int iso, const lr_scheme *s, const lr_prior *prior, const lr_data *data,
-                     int iterations, float tolerance, lr_fit *f)
-{
-    const int n = LR_UNKNOWNS(k, iso);
-    vf H[LR_AT(LR_UNKNOWNS(3, 2), 0)], G[LR_UNKNOWNS(3, 2)];
-    vf H2[LR_AT(LR_UNKNOWNS(3, 2), 0)], G2[LR_UNKNOWNS(3, 2)], step[LR_UNKNOWNS(3, 2)];
-    vf damping = vset(0.01f);
-    lr_evaluate(k, iso, s, prior, data, f, H, G);
-    vm active = vmask(1);
-    for (int it = 0; it < iterations; it++) {
-        lr_fit trial;
-        lr_solve(n, H, G, damping, step);
-        /* what the step promises: too little, and the voxel is done without trying it */
-        vf promise = vset(0);
+    for (int s = 0; s <= order; s++) {
+        vf left = w * px[order - s];
         HOT_UNROLL
-        for (int i = 0; i < n; i++)
-            promise -= step[i] * G[i];
-        active = active & (promise > tolerance);
+        for (int t = 0; t <= s; t++)
+            to[s * (s + 1) / 2 + t] += left * (py[s - t] * pz[t]);
+    }
+}
+
+/* The residual and its squared norm. */
+HOT_FN void lowrank_residual_here(const lowrank_plan *plan, const int order, const int k, const vf *a, lowrank_terms *f, vf *r)
+{
+    const int unique = (order + 1) * (order + 2) / 2;
+    HOT_UNROLL
+    for (int i = 0; i < unique; i++)
+        r[i] = a[i];
+    HOT_UNROLL
+    for (int i = 0; i < k; i++)
+        lowrank_add(order, -f->w[i], f->v[i], r);
+    vf e = vset(0);
+    HOT_UNROLL
+    for (int i = 0; i < unique; i++)
+        e += plan->multiplicity[i] * r[i] * r[i];
+    f->e = e;
+}
+
+/* A function for each order and rank, called and not inlined: compilers would take minutes over the copies. */
+#define LOWRANK_RESIDUAL(order, k) \
+    SIGNAL_CALLED void lowrank_residual_##order##_##k(const lowrank_plan *plan, const vf *a, lowrank_terms *f, vf *r) \
+    { \
+        lowrank_residual_here(plan, order, k, a, f, r); \
+    }
+#define LOWRANK_RESIDUALS(order) LOWRANK_RESIDUAL(order, 1) LOWRANK_RESIDUAL(order, 2) LOWRANK_RESIDUAL(order, 3)
+LOWRANK_RESIDUALS(4)
+LOWRANK_RESIDUALS(6)
+LOWRANK_RESIDUALS(8)
+
+HOT_FN void lowrank_residual(const lowrank_plan *plan, const int order, const int k, const vf *a, lowrank_terms *f, vf *r)
+{
+    if (order == 4)
+        (k == 1 ? lowrank_residual_4_1 : k == 2 ? lowrank_residual_4_2 : lowrank_residual_4_3)(plan, a, f, r);
+    else if (order == 6)
+        (k == 1 ? lowrank_residual_6_1 : k == 2 ? lowrank_residual_6_2 : lowrank_residual_6_3)(plan, a, f, r);
+    else
+        (k == 1 ? lowrank_residual_8_1 : k == 2 ? lowrank_residual_8_2 : lowrank_residual_8_3)(plan, a, f, r);
+}
+
+/* One sweep of shifted power steps. */
+HOT_FN void lowrank_sweep(const lowrank_plan *plan, const int order, const int k, const vf *a, lowrank_terms *f, vf *r)
+{
+    HOT_UNROLL
+    for (int i = 0; i < k; i++) {
+        vf g[3];
+        lowrank_residual(plan, order, k, a, f, r);
+        lowrank_gradient(order, r, f->v[i], g);
+        /* the other terms gone: r + w v^m, whose form's gradient at v is g + w v; the shift keeps it climbing */
+        vf shift = 1.5f * f->w[i] + 0.05f, length = vset(0);
+        for (int d = 0; d < 3; d++) {
+            g[d] += shift * f->v[i][d];
+            length += g[d] * g[d];
+        }
+        vf scale = 1 / vsqrt(vmax(length, vset(1e-20f)));
+        for (int d = 0; d < 3; d++)
+            f->v[i][d] = g[d] * scale;
+        lowrank_residual(plan, order, k, a, f, r);
+        lowrank_gradient(order, r, f->v[i], g);
+        f->w[i] = vmax(f->w[i] + g[0] * f->v[i][0] + g[1] * f->v[i][1] + g[2] * f->v[i][2], vset(1e-3f));
+    }
+}
+
+/* Half gradient and half Gauss-Newton matrix: per term w and two turns. */
+HOT_FN void lowrank_normal(const int order, const int k, const lowrank_terms *f, const vf *r, vf *H, vf *G)
+{
+    const float m = (float)order;
+    vf e[3][2][3];
+    HOT_UNROLL
+    for (int i = 0; i < k; i++) {
+        vf g[3];
+        signal_tangents(f->v[i], e[i][0], e[i][1]);
+        lowrank_gradient(order, r, f->v[i], g);
+        G[3 * i] = -(g[0] * f->v[i][0] + g[1] * f->v[i][1] + g[2] * f->v[i][2]);
+        for (int p = 0; p < 2; p++)
+            G[3 * i + 1 + p] = -m * f->w[i] * (g[0] * e[i][p][0] + g[1] * e[i][p][1] + g[2] * e[i][p][2]);
+    }
+    HOT_UNROLL
+    for (int i = 0; i < k; i++)
+        HOT_UNROLL
+        for (int j = 0; j <= i; j++) {
+            vf c = f->v[i][0] * f->v[j][0] + f->v[i][1] * f->v[j][1] + f->v[i][2] * f->v[j][2];
+            vf c2 = lowrank_power(c, order - 2), c1 = c2 * c, c0 = c1 * c;
+            vf vi_ej[2], ei_vj[2];
+            for (int p = 0; p < 2; p++) {
+                vi_ej[p] = f->v[i][0] * e[j][p][0] + f->v[i][1] * e[j][p][1] + f->v[i][2] * e[j][p][2];
+                ei_vj[p] = e[i][p][0] * f->v[j][0] + e[i][p][1] * f->v[j][1] + e[i][p][2] * f->v[j][2];
+            }
+            H[SIGNAL_AT(3 * i, 3 * j)] = c0;
+            for (int p = 0; p < 2; p++) {
+                H[SIGNAL_AT(3 * i + 1 + p, 3 * j)] = m * f->w[i] * c1 * ei_vj[p];
+                if (j < i)
+                    H[SIGNAL_AT(3 * i, 3 * j + 1 + p)] = m * f->w[j] * c1 * vi_ej[p];
+                for (int q = 0; q < 2; q++)
+                    if (j < i || q <= p) {
+                        vf ee = e[i][p][0] * e[j][q][0] + e[i][p][1] * e[j][q][1] + e[i][p][2] * e[j][q][2];
+                        H[SIGNAL_AT(3 * i + 1 + p, 3 * j + 1 + q)] =
+                            m * f->w[i] * f->w[j] * (c1 * ee + (m - 1) * c2 * vi_ej[q] * ei_vj[p]);
+                    }
+            }
+        }
+}
+
+HOT_FN void lowrank_fit(const lowrank_plan *plan, const int order, const int k, const vf *a, lowrank_terms *f)
+{
+    vf r[LOWRANK_UNIQUE_MAX], trial_r[LOWRANK_UNIQUE_MAX], H[SIGNAL_AT(LOWRANK_UNKNOWNS, 0)], G[LOWRANK_UNKNOWNS], step[LOWRANK_UNKNOWNS];
+    for (int sweep = 0; sweep < 3; sweep++)
+        lowrank_sweep(plan, order, k, a, f, r);
+    lowrank_residual(plan, order, k, a, f, r);
+    vf damping = vset(1e-3f);
+    vm active = vmask(1);
+    const int unique = (order + 1) * (order + 2) / 2;
+    for (int it = 0; it < 30; it++) {
+        lowrank_terms trial = *f;
+        lowrank_normal(order, k, f, r, H, G);
+        signal_solve(3 * k, H, G, damping, step);
+        for (int i = 0; i < k; i++) {
+            vf e1[3], e2[3];
+            signal_tangents(f->v[i], e1, e2);
+            vf p = vclamp(step[3 * i + 1], -0.4f, 0.4f), q = vclamp(step[3 * i + 2], -0.4f, 0.4f);
+            vf scale = 1 / vsqrt(1 + p * p + q * q);
+            for (int d = 0; d < 3; d++)
+                trial.v[i][d] = (f->v[i][d] + p * e1[d] + q * e2[d]) * scale;
+            trial.w[i] = vmax(f->w[i] + step[3 * i], vset(0));
+        }
+        lowrank_residual(plan, order, k, a, &trial, trial_r);
+        vf fall = f->e - trial.e;
+        vm better = (fall > 0.0f) & active;
+        for (int i = 0; i < k; i++) {
+            for (int d = 0; d < 3; d++)
+                f->v[i][d] = vsel(better, trial.v[i][d], f->v[i][d]);
+            f->w[i] = vsel(better, trial.w[i], f->w[i]);
+        }
+        active = active & (((fall > 1e-5f * f->e) & (f->e > 1e-13f)) | ((fall <= 0.0f) & (damping < 1e2f)));
+        f->e = vsel(better, trial.e, f->e);
+        for (int i = 0; i < unique; i++)
+            r[i] = vsel(better, trial_r[i], r[i]);
+        damping = vclamp(damping * vsel(better, vset(0.1f), vset(10)), 1e-6f, 1e4f);
         if (!vany(active))
             break;
-        lr_move(k, iso, prior, f, step, &trial);
-        lr_evaluate(k, iso, s, prior, data, &trial, H2, G2);
-        vf fall = f->q - trial.q;
-        vm better = (fall > 0.0f) & active;
-        lr_choose(k, better, &trial, f);
-        for (int i = 0; i < n * (n + 1) / 2; i++)
-            H[i] = vsel(better, H2[i], H[i]);
-        for (int i = 0; i < n; i++)
-            G[i] = vsel(better, G2[i], G[i]);
-        damping = vclamp(damping * vsel(better, vset(0.2f), vset(10)), 1e-5f, 1e5f);
-        active = active & ((fall > tolerance) | ((fall <= 0.0f) & (damping < 1e3f)));
     }
-    return lr_logdet(n, H);
 }
 
-#define LR_DESCEND(k, iso) \
-    LR_CALLED vf lr_descend_##k##_##iso(const lr_scheme *s, const lr_prior *prior, const lr_data *data, \
-                                        int iterations, \
-                                        float tolerance, lr_fit *f) \
-    { \
-        return lr_descend_here(k, iso, s, prior, data, iterations, tolerance, f); \
-    }
-LR_DESCEND(1, 0)
-LR_DESCEND(1, 2)
-LR_DESCEND(2, 0)
-LR_DESCEND(2, 1)
-LR_DESCEND(3, 0)
-LR_DESCEND(3, 1)
-
-HOT_FN vf lr_descend(const int k, const int iso, const lr_scheme *s, const lr_prior *prior, const lr_data *data,
-                     int iterations, float tolerance, lr_fit *f)
+HOT_FN void lowrank_keep(const int k, vm better, const lowrank_terms *from, lowrank_terms *to)
 {
-    return k == 1   ? iso ? lr_descend_1_2(s, prior, data, iterations, tolerance, f)
-                          : lr_descend_1_0(s, prior, data, iterations, tolerance, f)
-           : k == 2 ? iso ? lr_descend_2_1(s, prior, data, iterations, tolerance, f)
-                          : lr_descend_2_0(s, prior, data, iterations, tolerance, f)
-           : iso    ? lr_descend_3_1(s, prior, data, iterations, tolerance, f)
-                    : lr_descend_3_0(s, prior, data, iterations, tolerance, f);
+    for (int i = 0; i < k; i++) {
+        for (int d = 0; d < 3; d++)
+            to->v[i][d] = vsel(better, from->v[i][d], to->v[i][d]);
+        to->w[i] = vsel(better, from->w[i], to->w[i]);
+    }
+    to->e = vsel(better, from->e, to->e);
+}
+
+/* Whether the fit's terms are far enough apart and not too unequal. */
+HOT_FN vm lowrank_allowed(const lowrank_plan *plan, const int k, const lowrank_terms *f)
+{
+    vf low = f->w[0], high = f->w[0], near = vset(0);
+    for (int i = 1; i < k; i++) {
+        low = vmin(low, f->w[i]);
+        high = vmax(high, f->w[i]);
+        for (int j = 0; j < i; j++)
+            near = vmax(near, vabs(f->v[i][0] * f->v[j][0] + f->v[i][1] * f->v[j][1] + f->v[i][2] * f->v[j][2]));
+    }
+    return (near <= plan->max_cos) & (low >= plan->min_ratio * high);
+}
+
+/* The form's values on the grid, and the largest. */
+HOT_FN void lowrank_scan(const signal_grid *grid, const int unique, const vf *a, vf *b, vi *at, vf *top)
+{
+    *top = vset(-1e30f);
+    *at = vseti(0);
+    for (int d = 0; d < SIGNAL_GRID; d++) {
+        const float *row = grid->filter + (size_t)d * (size_t)unique;
+        vf sum = vset(0);
+        for (int i = 0; i < unique; i++)
+            sum += row[i] * a[i];
+        b[d] = sum;
+        vm better = sum > *top;
+        *top = vsel(better, sum, *top);
+        *at = vseli(better, vseti(d), *at);
+    }
+}
+
+HOT_FN void lowrank_find(const lowrank_plan *plan, const int order, const vf *a, vf *b, lowrank_terms *best, vi *chosen)
+{
+    const int unique = (order + 1) * (order + 2) / 2;
+    const signal_grid *grid = &plan->grid;
+    vf top, w[3];
+    vi at, first[SIGNAL_CLASSES], second[SIGNAL_CLASSES];
+    lowrank_terms fits[3], f;
+    lowrank_scan(grid, unique, a, b, &at, &top);
+    signal_direction(grid, at, fits[0].v[0]);
+    fits[0].w[0] = vmax(top, vset(1e-3f));
+    lowrank_fit(plan, order, 1, a, &fits[0]);
+    for (int c = 0; c < SIGNAL_CLASSES && plan->max_rank > 1; c++) {
+        signal_best_pair(grid, c, b, &first[c], &second[c], w);
+        signal_direction(grid, first[c], f.v[0]);
+        signal_direction(grid, second[c], f.v[1]);
+        f.w[0] = vmax(w[0], vset(1e-2f));
+        f.w[1] = vmax(w[1], vset(1e-2f));
+        lowrank_fit(plan, order, 2, a, &f);
+        lowrank_keep(2, c == 0 ? vmask(1) : f.e < fits[1].e, &f, &fits[1]);
+    }
+    for (int c = 0; c < SIGNAL_CLASSES && plan->max_rank > 2; c++) {
+        vi third;
+        signal_best_third(grid, b, first[c], second[c], &third, w);
+        signal_direction(grid, first[c], f.v[0]);
+        signal_direction(grid, second[c], f.v[1]);
+        signal_direction(grid, third, f.v[2]);
+        for (int i = 0; i < 3; i++)
+            f.w[i] = vmax(w[i], vset(1e-2f));
+        lowrank_fit(plan, order, 3, a, &f);
+        lowrank_keep(3, c == 0 ? vmask(1) : f.e < fits[2].e, &f, &fits[2]);
+    }
+    if (plan->max_rank > 2) { /* and the best two with what they leave over */
+        vf r[LOWRANK_UNIQUE_MAX];
+        f = fits[1];
+        lowrank_residual(plan, order, 2, a, &f, r);
+        lowrank_scan(grid, unique, r, b, &at, &top);
+        signal_direction(grid, at, f.v[2]);
+        f.w[2] = vmax(top, vset(1e-2f));
+        lowrank_fit(plan, order, 3, a, &f);
+        lowrank_keep(3, f.e < fits[2].e, &f, &fits[2]);
+    }
+    *best = fits[0];
+    for (int i = 1; i < 3; i++) {
+        for (int d = 0; d < 3; d++)
+            best->v[i][d] = vset(0);
+        best->w[i] = vset(0);
+    }
+    *chosen = vseli(fits[0].w[0] > 1e-3f, vseti(1), vseti(0));
+    vf norm = vsqrt(fits[0].e);
+    vm open = vmask(1);
+    for (int k = 2; k <= plan->max_rank; k++) {
+        vf next = vsqrt(fits[k - 1].e);
+        vm accept;
+        if (plan->exact_rank)
+            accept = vmask(k == plan->max_rank);
+        else
+            /* a fit that is not allowed is passed over: three terms may be right where two are not */
+            accept = (norm > plan->floor) & (next < plan->drop * norm) & open &
+                     (k == 2 ? lowrank_allowed(plan, 2, &fits[1]) : lowrank_allowed(plan, 3, &fits[2]));
+        if (k == 2)
+            lowrank_keep(2, accept, &fits[1], best);
+        else
+            lowrank_keep(3, accept, &fits[2], best);
+        *chosen = vseli(accept, vseti(k), *chosen);
+        norm = vsel(accept, next, norm);
+    }
 }
 
 #endif

@@ -1,37 +1,25 @@
-/* A template: the signal method's block function for one instruction set. Define HOT_LANES and HOT_VARIANT(name), then
+/* A template: the tensors' block function for one instruction set. Define HOT_LANES and HOT_VARIANT(name), then
  * include. */
 #pragma GCC optimize("fp-contract=fast,no-trapping-math")
-#include "lowrank_rule.h"
+#include "lowrank_step.h"
 
-void HOT_VARIANT(hot_lowrank_block)(const lr_plan *plan, const float *y, const float *snr, float *scratch,
-                                    lr_answer *answer)
+void HOT_VARIANT(hot_lowrank)(const lowrank_plan *plan, const float *tensor, float *scratch, lowrank_answer *answer)
 {
-    lr_data data = {.y = y, .stride = HOT_LANES, .snr = *(const vf *)snr};
-    lr_fits fits;
-    vf cost[4];
-    if (plan->prior.mixed) {
-        lr_fit_all(1, &plan->scheme, &plan->grid, &plan->prior, plan->max_fibers, &data, (vf *)scratch, &fits);
-        lr_costs_mixed(&plan->scheme, &plan->rule, &plan->prior, plan->max_fibers, plan->averaged, &fits, cost);
-    } else {
-        lr_fit_all(0, &plan->scheme, &plan->grid, &plan->prior, plan->max_fibers, &data, (vf *)scratch, &fits);
-        lr_costs(&plan->rule, &plan->prior, plan->max_fibers, plan->averaged, &fits, cost);
-    }
-    const lr_fit *of[4] = {&fits.iso, plan->prior.mixed ? &fits.iso : &fits.one, &fits.two, &fits.three};
+    lowrank_terms best;
+    vi chosen;
+    if (plan->order == 4)
+        lowrank_find(plan, 4, (const vf *)tensor, (vf *)scratch, &best, &chosen);
+    else if (plan->order == 6)
+        lowrank_find(plan, 6, (const vf *)tensor, (vf *)scratch, &best, &chosen);
+    else
+        lowrank_find(plan, 8, (const vf *)tensor, (vf *)scratch, &best, &chosen);
     for (int lane = 0; lane < HOT_LANES; lane++) {
-        int k = 0;
-        for (int i = 0; i < 4; i++) {
-            answer->cost[i][lane] = cost[i][lane];
-            if (cost[i][lane] < cost[k][lane])
-                k = i;
-        }
-        const lr_fit *f = of[k];
-        answer->k[lane] = k;
-        answer->tau[lane] = f->tau[lane];
-        answer->chi[lane] = f->chi[lane];
-        for (int i = 0; i < k; i++) {
-            answer->w[i][lane] = expf(f->lw[i][lane]);
+        answer->k[lane] = chosen[lane];
+        answer->residual[lane] = sqrtf(best.e[lane]);
+        for (int i = 0; i < 3; i++) {
+            answer->w[i][lane] = best.w[i][lane];
             for (int d = 0; d < 3; d++)
-                answer->v[i][d][lane] = f->v[i][d][lane];
+                answer->v[i][d][lane] = best.v[i][d][lane];
         }
     }
 }

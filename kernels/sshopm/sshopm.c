@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "../common/backend.h"
-#include "sshopm_plan.h"
+#include "common/backend.h"
+#include "sshopm_args.h"
 
 static const hot_backends backends = {"sshopm", hot_sshopm_ref, hot_sshopm_cpu, HOT_CUDA_BACKEND(hot_sshopm_cuda)};
 
@@ -27,7 +27,7 @@ size_t hot_eigenpairs_bound(int order, int dim)
 }
 
 /* The options, with an older caller's shorter struct completed by zeros. */
-static hot_status read_options(hot_context *context, const hot_sshopm_options *given, int f64, hot_sshopm_plan *plan)
+static hot_status read_options(hot_context *context, const hot_sshopm_options *given, int f64, hot_sshopm_args *args)
 {
     hot_sshopm_options options = {.size = sizeof options};
     if (given) {
@@ -45,30 +45,30 @@ static hot_status read_options(hot_context *context, const hot_sshopm_options *g
                                 options.alpha, options.tolerance, options.change);
     if (options.max_iterations < 0)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "%d iterations are not possible", options.max_iterations);
-    plan->shift = options.shift == HOT_SHIFT_FIXED && options.alpha == 0 ? HOT_SHIFT_NONE : options.shift;
-    plan->sign = options.shift == HOT_SHIFT_FIXED && options.alpha != 0 ? (options.alpha < 0 ? -1 : 1)
+    args->shift = options.shift == HOT_SHIFT_FIXED && options.alpha == 0 ? HOT_SHIFT_NONE : options.shift;
+    args->sign = options.shift == HOT_SHIFT_FIXED && options.alpha != 0 ? (options.alpha < 0 ? -1 : 1)
                                                                         : options.seek == HOT_MINIMA ? -1 : 1;
-    plan->alpha = plan->shift == HOT_SHIFT_FIXED ? fabs(options.alpha) : 0;
-    plan->tolerance = options.tolerance > 0 ? options.tolerance : f64 ? 1e-13 : 1e-6;
-    plan->exact = options.tolerance < 0;
-    plan->change = plan->exact ? 0 : options.change;
-    plan->capture = options.capture != 0;
-    plan->max_iterations = options.max_iterations ? options.max_iterations : 1000;
+    args->alpha = args->shift == HOT_SHIFT_FIXED ? fabs(options.alpha) : 0;
+    args->tolerance = options.tolerance > 0 ? options.tolerance : f64 ? 1e-13 : 1e-6;
+    args->exact = options.tolerance < 0;
+    args->change = args->exact ? 0 : options.change;
+    args->capture = options.capture != 0;
+    args->max_iterations = options.max_iterations ? options.max_iterations : 1000;
     return HOT_OK;
 }
 
-static double start_value(const hot_sshopm_plan *plan, size_t at)
+static double start_value(const hot_sshopm_args *args, size_t at)
 {
-    return plan->f64 ? ((const double *)plan->start)[at] : (double)((const float *)plan->start)[at];
+    return args->f64 ? ((const double *)args->start)[at] : (double)((const float *)args->start)[at];
 }
 
-hot_status hot_sshopm_unit_starts(hot_context *context, const hot_sshopm_plan *plan, void *unit)
+hot_status hot_sshopm_unit_starts(hot_context *context, const hot_sshopm_args *args, void *unit)
 {
-    size_t dim = (size_t)plan->dim;
-    for (size_t s = 0; s < plan->starts; s++) {
+    size_t dim = (size_t)args->dim;
+    for (size_t s = 0; s < args->starts; s++) {
         double largest = 0, sum = 0;
         for (size_t d = 0; d < dim; d++) {
-            double value = fabs(start_value(plan, s * dim + d));
+            double value = fabs(start_value(args, s * dim + d));
             if (!(value <= largest))
                 largest = value; /* NaN stays */
         }
@@ -76,13 +76,13 @@ hot_status hot_sshopm_unit_starts(hot_context *context, const hot_sshopm_plan *p
             return hot_context_fail(context, HOT_ERROR_ARGUMENT, "starting vector %zu %s", s,
                                     largest == 0 ? "is zero" : "holds NaN or Inf");
         for (size_t d = 0; d < dim; d++) {
-            double value = start_value(plan, s * dim + d) / largest;
+            double value = start_value(args, s * dim + d) / largest;
             sum += value * value;
         }
         double norm = sqrt(sum);
         for (size_t d = 0; d < dim; d++) {
-            double value = start_value(plan, s * dim + d) / largest / norm;
-            if (plan->f64)
+            double value = start_value(args, s * dim + d) / largest / norm;
+            if (args->f64)
                 ((double *)unit)[s * dim + d] = value;
             else
                 ((float *)unit)[s * dim + d] = (float)value;
@@ -91,40 +91,40 @@ hot_status hot_sshopm_unit_starts(hot_context *context, const hot_sshopm_plan *p
     return HOT_OK;
 }
 
-hot_status hot_sshopm_resolve(hot_context *context, const hot_sshopm_options *options, hot_sshopm_plan *plan)
+hot_status hot_sshopm_resolve(hot_context *context, const hot_sshopm_options *options, hot_sshopm_args *args)
 {
-    hot_status status = read_options(context, options, plan->f64, plan);
+    hot_status status = read_options(context, options, args->f64, args);
     if (status != HOT_OK)
         return status;
-    plan->unique = hot_symtensor_count(plan->order, plan->dim);
-    if (plan->order < 2 || plan->unique == 0)
+    args->unique = hot_symtensor_count(args->order, args->dim);
+    if (args->order < 2 || args->unique == 0)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "order %d and dimension %d: orders go from 2 to %d, "
-                                "dimensions from 1 to %d", plan->order, plan->dim, HOT_ORDER_MAX, HOT_DIM_MAX);
-    if (plan->stride < plan->unique)
+                                "dimensions from 1 to %d", args->order, args->dim, HOT_ORDER_MAX, HOT_DIM_MAX);
+    if (args->stride < args->unique)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors %zu values apart: order %d and dimension %d need "
-                                "%zu", plan->stride, plan->order, plan->dim, plan->unique);
-    if (plan->count == 0 || plan->starts == 0)
+                                "%zu", args->stride, args->order, args->dim, args->unique);
+    if (args->count == 0 || args->starts == 0)
         return HOT_OK;
-    if (plan->starts > SIZE_MAX / 2 / sizeof(double) / (size_t)plan->dim / plan->count ||
-        plan->stride > SIZE_MAX / 2 / sizeof(double) / plan->count)
+    if (args->starts > SIZE_MAX / 2 / sizeof(double) / (size_t)args->dim / args->count ||
+        args->stride > SIZE_MAX / 2 / sizeof(double) / args->count)
         return hot_context_fail(context, HOT_ERROR_MEMORY, "%zu tensors from %zu starts are more than memory can hold",
-                                plan->count, plan->starts);
+                                args->count, args->starts);
     return HOT_OK;
 }
 
-static hot_status run(hot_context *context, const hot_sshopm_options *options, hot_sshopm_plan *plan)
+static hot_status run(hot_context *context, const hot_sshopm_options *options, hot_sshopm_args *args)
 {
     void *unit = NULL;
-    hot_status status = hot_sshopm_resolve(context, options, plan);
-    if (status != HOT_OK || plan->count == 0 || plan->starts == 0)
+    hot_status status = hot_sshopm_resolve(context, options, args);
+    if (status != HOT_OK || args->count == 0 || args->starts == 0)
         return status;
-    unit = hot_context_alloc(context, plan->starts * (size_t)plan->dim, plan->f64 ? sizeof(double) : sizeof(float));
+    unit = hot_context_alloc(context, args->starts * (size_t)args->dim, args->f64 ? sizeof(double) : sizeof(float));
     if (!unit)
         return HOT_ERROR_MEMORY;
-    status = hot_sshopm_unit_starts(context, plan, unit);
+    status = hot_sshopm_unit_starts(context, args, unit);
     if (status == HOT_OK) {
-        plan->start = unit;
-        status = hot_backend_run(context, &backends, plan);
+        args->start = unit;
+        status = hot_backend_run(context, &backends, args);
     }
     hot_context_free(context, unit);
     return status;
@@ -134,20 +134,20 @@ hot_status hot_sshopm_f64(hot_context *context, const hot_sshopm_options *option
                           const double *tensors, size_t stride, size_t start_count, const double *starts,
                           double *lambda, double *x, double *residual, int32_t *iterations)
 {
-    hot_sshopm_plan plan = {.order = order, .dim = dim, .count = count, .stride = stride, .starts = start_count,
+    hot_sshopm_args args = {.order = order, .dim = dim, .count = count, .stride = stride, .starts = start_count,
                             .f64 = 1, .tensors = tensors, .start = starts, .lambda = lambda, .x = x,
                             .residual = residual, .iterations = iterations};
-    return run(context, options, &plan);
+    return run(context, options, &args);
 }
 
 hot_status hot_sshopm_f32(hot_context *context, const hot_sshopm_options *options, int order, int dim, size_t count,
                           const float *tensors, size_t stride, size_t start_count, const float *starts, float *lambda,
                           float *x, float *residual, int32_t *iterations)
 {
-    hot_sshopm_plan plan = {.order = order, .dim = dim, .count = count, .stride = stride, .starts = start_count,
+    hot_sshopm_args args = {.order = order, .dim = dim, .count = count, .stride = stride, .starts = start_count,
                             .f64 = 0, .tensors = tensors, .start = starts, .lambda = lambda, .x = x,
                             .residual = residual, .iterations = iterations};
-    return run(context, options, &plan);
+    return run(context, options, &args);
 }
 
 #define HOT_SCALE(NAME, TYPE)                                                                               \

@@ -1,25 +1,25 @@
 /* Any order and dimension: part of sshopm_lanes.h when HOT_DIM is 0. The index classes are walked in order (figures 2
  * and 3 of the Ballard paper), all lanes together. */
 
-HOT_FN void HOT_RUN(powers)(const hot_sshopm_plan *plan, const HOT_REAL *x, HOT_REAL power[][HOT_ORDER_MAX + 1])
+HOT_FN void HOT_RUN(powers)(const hot_sshopm_args *args, const HOT_REAL *x, HOT_REAL power[][HOT_ORDER_MAX + 1])
 {
-    for (int d = 0; d < plan->dim; d++) {
+    for (int d = 0; d < args->dim; d++) {
         power[d][0] = (HOT_REAL){0} + 1;
-        for (int k = 1; k <= plan->order; k++)
+        for (int k = 1; k <= args->order; k++)
             power[d][k] = power[d][k - 1] * x[d];
     }
 }
 
-HOT_FN void HOT_RUN(general_gradient)(const hot_sshopm_plan *plan, const HOT_SCALAR *a, const HOT_REAL *x, HOT_REAL *g)
+HOT_FN void HOT_RUN(general_gradient)(const hot_sshopm_args *args, const HOT_SCALAR *a, const HOT_REAL *x, HOT_REAL *g)
 {
     HOT_REAL power[HOT_DIM_MAX][HOT_ORDER_MAX + 1];
-    HOT_RUN(powers)(plan, x, power);
-    for (int d = 0; d < plan->dim; d++)
+    HOT_RUN(powers)(args, x, power);
+    for (int d = 0; d < args->dim; d++)
         g[d] = (HOT_REAL){0};
     hot_class class;
-    hot_class_first(&class, plan->order, plan->dim);
+    hot_class_first(&class, args->order, args->dim);
     do {
-        double weighted = hot_class_multiplicity(&class) * (double)*a++ / plan->order;
+        double weighted = hot_class_multiplicity(&class) * (double)*a++ / args->order;
         for (int r = 0; r < class.runs; r++) {
             HOT_REAL term = (HOT_REAL){0} + (HOT_SCALAR)(weighted * class.run_length[r]);
             for (int q = 0; q < class.runs; q++)
@@ -30,12 +30,12 @@ HOT_FN void HOT_RUN(general_gradient)(const hot_sshopm_plan *plan, const HOT_SCA
 }
 
 /* The Hessian's upper triangle row by row, and the gradient from it. */
-HOT_FN void HOT_RUN(general_derivatives)(const hot_sshopm_plan *plan, const HOT_SCALAR *a, const HOT_REAL *x,
+HOT_FN void HOT_RUN(general_derivatives)(const hot_sshopm_args *args, const HOT_SCALAR *a, const HOT_REAL *x,
                                          HOT_REAL *g, HOT_REAL *h)
 {
-    const int n = plan->dim, order = plan->order;
+    const int n = args->dim, order = args->order;
     HOT_REAL power[HOT_DIM_MAX][HOT_ORDER_MAX + 1];
-    HOT_RUN(powers)(plan, x, power);
+    HOT_RUN(powers)(args, x, power);
     for (int k = 0; k < n * (n + 1) / 2; k++)
         h[k] = (HOT_REAL){0};
     hot_class class;
@@ -64,9 +64,9 @@ HOT_FN void HOT_RUN(general_derivatives)(const hot_sshopm_plan *plan, const HOT_
 }
 
 /* The adaptive shift, from Samuelson's bound of the smallest eigenvalue (exact for n = 2). */
-HOT_FN HOT_REAL HOT_RUN(general_shift)(const hot_sshopm_plan *plan, const HOT_REAL *h, HOT_SCALAR margin)
+HOT_FN HOT_REAL HOT_RUN(general_shift)(const hot_sshopm_args *args, const HOT_REAL *h, HOT_SCALAR margin)
 {
-    const int n = plan->dim;
+    const int n = args->dim;
     HOT_REAL sum = (HOT_REAL){0}, squares = (HOT_REAL){0};
     for (int i = 0; i < n; i++)
         for (int j = i; j < n; j++, h++) {
@@ -77,5 +77,5 @@ HOT_FN HOT_REAL HOT_RUN(general_shift)(const hot_sshopm_plan *plan, const HOT_RE
     HOT_REAL mean = sum / (HOT_SCALAR)n;
     HOT_REAL variance = HOT_MAX(squares / (HOT_SCALAR)n - mean * mean, (HOT_REAL){0});
     HOT_REAL least = mean - HOT_SQRT(variance * (HOT_SCALAR)(n - 1));
-    return HOT_MAX(margin - least * (HOT_SCALAR)(plan->order - 1), (HOT_REAL){0});
+    return HOT_MAX(margin - least * (HOT_SCALAR)(args->order - 1), (HOT_REAL){0});
 }

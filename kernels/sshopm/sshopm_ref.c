@@ -2,8 +2,8 @@
  * counting all n^m index tuples. Shares nothing with the fast backends but the plan. */
 #include <math.h>
 
-#include "../symtensor/symtensor_ref.h"
-#include "sshopm_plan.h"
+#include "symtensor/symtensor_ref.h"
+#include "sshopm_args.h"
 
 /* The table: for each unique value, its exponents and how many of the n^m tuples it stands for. */
 typedef struct monomials {
@@ -117,7 +117,7 @@ typedef struct result {
 } result;
 
 /* One start of one tensor; `tensor` has the sign of the search in it, `scale` is the largest |value| * multiplicity. */
-static void iterate(const hot_sshopm_plan *plan, const monomials *table, const long double *tensor, long double scale,
+static void iterate(const hot_sshopm_args *args, const monomials *table, const long double *tensor, long double scale,
                     const long double *start, result *out)
 {
     int n = table->dim;
@@ -132,23 +132,23 @@ static void iterate(const hot_sshopm_plan *plan, const monomials *table, const l
         for (int d = 0; d < n; d++)
             residual += (g[d] - lambda * x[d]) * (g[d] - lambda * x[d]);
         residual = sqrtl(residual);
-        int small = residual <= plan->tolerance * scale;
-        int done = plan->exact ? 0 : small;
-        if (plan->change > 0) {
+        int small = residual <= args->tolerance * scale;
+        int done = args->exact ? 0 : small;
+        if (args->change > 0) {
             long double least = fabsl(lambda) > 1 ? fabsl(lambda) : 1;
-            small = done = fabsl(lambda - before) <= plan->change * least;
+            small = done = fabsl(lambda - before) <= args->change * least;
         }
         before = lambda;
-        if (done || k == plan->max_iterations) {
-            out->lambda = plan->sign * lambda;
+        if (done || k == args->max_iterations) {
+            out->lambda = args->sign * lambda;
             out->residual = residual;
             for (int d = 0; d < n; d++)
                 out->x[d] = x[d];
             out->iterations = small ? k : -k;
             return;
         }
-        long double alpha = plan->alpha;
-        if (plan->shift == HOT_SHIFT_ADAPTIVE) {
+        long double alpha = args->alpha;
+        if (args->shift == HOT_SHIFT_ADAPTIVE) {
             /* GEAP: the Hessian m (m-1) A x^(m-2) + m alpha I is made positive definite. */
             hessian_of(table, tensor, x, h);
             alpha = 1e-6L * scale / table->order - (table->order - 1) * least_eigenvalue(n, h);
@@ -182,46 +182,46 @@ static void put(void *array, int f64, size_t at, long double value)
 
 hot_status hot_sshopm_ref(hot_context *context, void *job)
 {
-    const hot_sshopm_plan *plan = job;
-    size_t dim = (size_t)plan->dim;
+    const hot_sshopm_args *args = job;
+    size_t dim = (size_t)args->dim;
     monomials table;
     long double *tensor = NULL;
-    hot_status status = make_monomials(context, plan->order, plan->dim, plan->unique, &table);
+    hot_status status = make_monomials(context, args->order, args->dim, args->unique, &table);
     if (status != HOT_OK)
         goto cleanup;
-    tensor = hot_context_alloc(context, plan->unique, sizeof *tensor);
+    tensor = hot_context_alloc(context, args->unique, sizeof *tensor);
     if (!tensor) {
         status = HOT_ERROR_MEMORY;
         goto cleanup;
     }
-    for (size_t t = 0; t < plan->count; t++) {
+    for (size_t t = 0; t < args->count; t++) {
         long double scale = 0;
         int finite = 1;
-        for (size_t i = 0; i < plan->unique; i++) {
-            double value = value_at(plan->tensors, plan->f64, t * plan->stride + i);
+        for (size_t i = 0; i < args->unique; i++) {
+            double value = value_at(args->tensors, args->f64, t * args->stride + i);
             finite &= isfinite(value) != 0;
-            tensor[i] = plan->sign * (long double)value;
+            tensor[i] = args->sign * (long double)value;
             scale = fmaxl(scale, fabsl(tensor[i]) * table.times[i]);
         }
-        for (size_t s = 0; s < plan->starts; s++) {
-            size_t at = t * plan->starts + s;
+        for (size_t s = 0; s < args->starts; s++) {
+            size_t at = t * args->starts + s;
             long double start[HOT_DIM_MAX];
             result out = {.lambda = NAN, .residual = NAN};
             for (size_t d = 0; d < dim; d++) {
-                start[d] = value_at(plan->start, plan->f64, s * dim + d);
+                start[d] = value_at(args->start, args->f64, s * dim + d);
                 out.x[d] = NAN;
             }
             if (finite)
-                iterate(plan, &table, tensor, scale, start, &out);
-            put(plan->lambda, plan->f64, at, out.lambda);
-            put(plan->residual, plan->f64, at, out.residual);
+                iterate(args, &table, tensor, scale, start, &out);
+            put(args->lambda, args->f64, at, out.lambda);
+            put(args->residual, args->f64, at, out.residual);
             for (size_t d = 0; d < dim; d++)
-                put(plan->x, plan->f64, at * dim + d, out.x[d]);
-            if (plan->iterations)
-                plan->iterations[at] = out.iterations;
+                put(args->x, args->f64, at * dim + d, out.x[d]);
+            if (args->iterations)
+                args->iterations[at] = out.iterations;
         }
         if (t % 64 == 0 &&
-            (status = hot_context_progress(context, "eigenpairs", (double)t / (double)plan->count)) != HOT_OK)
+            (status = hot_context_progress(context, "eigenpairs", (double)t / (double)args->count)) != HOT_OK)
             goto cleanup;
     }
 cleanup:

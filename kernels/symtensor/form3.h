@@ -10,7 +10,7 @@
  * at the same place, at (s+1)(s+2)/2 + t and one after that. So A x^(m-1) is one pass over the monomials of order m-1,
  * each weighted with its multiplicity once and used three times, on the packed tensor as it is (no scaled copy):
  * the shared monomials of the Ballard paper's section V-D ("common subexpression elimination"). */
-#include "../common/portable.h"
+#include "common/portable.h"
 
 /* The monomials of `degree` (< HOT_ORDER), times their multiplicities, in lexicographic order. */
 HOT_FN void HOT_FORM(monomials)(int degree, HOT_REAL x, HOT_REAL y, HOT_REAL z, HOT_REAL *monomial)

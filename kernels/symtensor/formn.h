@@ -5,7 +5,7 @@
  *
  * (HOT_SCALAR, HOT_REAL, HOT_COEF and HOT_FORM as there.) The Hessian A x^(m-2) comes first, from x (order 3) or from
  * the products x_i x_j (order 4), and the gradient is the Hessian times x. */
-#include "../common/portable.h"
+#include "common/portable.h"
 
 #define HOT_PAIRS (HOT_DIM * (HOT_DIM + 1) / 2)
 

@@ -9,52 +9,52 @@
 
 static const hot_backends backends = {"tridiag", hot_tridiag_ref, hot_tridiag_cpu, HOT_CUDA_BACKEND(hot_tridiag_cuda)};
 
-double hot_tridiag_a(const hot_tridiag_job *job, size_t i, size_t at)
+double hot_tridiag_a(const hot_tridiag_args *args, size_t i, size_t at)
 {
-    size_t place = i * job->stride + at;
-    return job->f64 ? ((const double *)job->diagonal)[place] : (double)((const float *)job->diagonal)[place];
+    size_t place = i * args->stride + at;
+    return args->f64 ? ((const double *)args->diagonal)[place] : (double)((const float *)args->diagonal)[place];
 }
 
-double hot_tridiag_b(const hot_tridiag_job *job, size_t i, size_t at)
+double hot_tridiag_b(const hot_tridiag_args *args, size_t i, size_t at)
 {
-    size_t place = i * job->stride + at;
-    return job->f64 ? ((const double *)job->off)[place] : (double)((const float *)job->off)[place];
+    size_t place = i * args->stride + at;
+    return args->f64 ? ((const double *)args->off)[place] : (double)((const float *)args->off)[place];
 }
 
-int hot_tridiag_finite(const hot_tridiag_job *job, size_t i)
+int hot_tridiag_finite(const hot_tridiag_args *args, size_t i)
 {
-    for (size_t k = 0; k < job->n; k++)
-        if (!isfinite(hot_tridiag_a(job, i, k)) || (k + 1 < job->n && !isfinite(hot_tridiag_b(job, i, k))))
+    for (size_t k = 0; k < args->n; k++)
+        if (!isfinite(hot_tridiag_a(args, i, k)) || (k + 1 < args->n && !isfinite(hot_tridiag_b(args, i, k))))
             return 0;
     return 1;
 }
 
-void hot_tridiag_blank(const hot_tridiag_job *job, size_t i, size_t from)
+void hot_tridiag_blank(const hot_tridiag_args *args, size_t i, size_t from)
 {
-    for (size_t k = from; k < job->width; k++) {
-        if (job->f64)
-            ((double *)job->values)[i * job->width + k] = NAN;
+    for (size_t k = from; k < args->width; k++) {
+        if (args->f64)
+            ((double *)args->values)[i * args->width + k] = NAN;
         else
-            ((float *)job->values)[i * job->width + k] = NAN;
+            ((float *)args->values)[i * args->width + k] = NAN;
     }
 }
 
 /* Neighbours may have met the tolerance in the wrong order. */
-void hot_tridiag_ascend(const hot_tridiag_job *job, size_t i, size_t many)
+void hot_tridiag_ascend(const hot_tridiag_args *args, size_t i, size_t many)
 {
-    double *wide = (double *)job->values + i * job->width;
-    float *narrow = (float *)job->values + i * job->width;
+    double *wide = (double *)args->values + i * args->width;
+    float *narrow = (float *)args->values + i * args->width;
     for (size_t k = 1; k < many; k++) {
-        if (job->f64)
+        if (args->f64)
             wide[k] = fmax(wide[k], wide[k - 1]);
         else
             narrow[k] = fmaxf(narrow[k], narrow[k - 1]);
     }
 }
 
-static hot_status take_options(hot_context *context, const hot_tridiag_options *options, hot_tridiag_job *job)
+static hot_status take_options(hot_context *context, const hot_tridiag_options *options, hot_tridiag_args *args)
 {
-    hot_tridiag_options *mine = &job->options;
+    hot_tridiag_options *mine = &args->options;
     *mine = (hot_tridiag_options){.size = sizeof *mine};
     if (options) {
         if (options->size < sizeof(size_t) || options->size > sizeof *mine)
@@ -67,16 +67,16 @@ static hot_status take_options(hot_context *context, const hot_tridiag_options *
                                 "tridiag: tolerances of %g (absolute) and %g (relative); both "
                                 "are at least 0, the second below 1",
                                 mine->absolute, mine->relative);
-    size_t wanted = job->n;
+    size_t wanted = args->n;
     switch (mine->range) {
     case HOT_TRIDIAG_ALL:
         break;
     case HOT_TRIDIAG_INDEX:
-        if (mine->first > mine->last || mine->last >= job->n)
+        if (mine->first > mine->last || mine->last >= args->n)
             return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                     "tridiag: eigenvalues %zu to %zu of a matrix of size %zu; "
                                     "they are counted from 0",
-                                    mine->first, mine->last, job->n);
+                                    mine->first, mine->last, args->n);
         wanted = mine->last - mine->first + 1;
         break;
     case HOT_TRIDIAG_VALUE:
@@ -87,38 +87,38 @@ static hot_status take_options(hot_context *context, const hot_tridiag_options *
     default:
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tridiag: there is no range %d", (int)mine->range);
     }
-    if (job->width < wanted)
+    if (args->width < wanted)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "tridiag: rows of %zu values do not hold the %zu asked for", job->width, wanted);
+                                "tridiag: rows of %zu values do not hold the %zu asked for", args->width, wanted);
     return HOT_OK;
 }
 
-static hot_status solve(hot_context *context, const hot_tridiag_options *options, hot_tridiag_job *job)
+static hot_status solve(hot_context *context, const hot_tridiag_options *options, hot_tridiag_args *args)
 {
     if (!context)
         return HOT_ERROR_ARGUMENT;
-    if (job->n > INT32_MAX / 2)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tridiag: matrices of size %zu; at most %d", job->n,
+    if (args->n > INT32_MAX / 2)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tridiag: matrices of size %zu; at most %d", args->n,
                                 INT32_MAX / 2);
-    hot_status status = take_options(context, options, job);
-    if (status != HOT_OK || job->count == 0)
+    hot_status status = take_options(context, options, args);
+    if (status != HOT_OK || args->count == 0)
         return status;
-    if (job->n > 0 && (job->stride < job->n || !job->diagonal || !job->values || (job->n > 1 && !job->off)))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, job->stride < job->n
+    if (args->n > 0 && (args->stride < args->n || !args->diagonal || !args->values || (args->n > 1 && !args->off)))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, args->stride < args->n
                                 ? "tridiag: a stride of %zu does not hold the %zu entries of a diagonal"
                                 : "tridiag: the matrices and the values need memory (stride %zu, size %zu)",
-                                job->stride, job->n);
+                                args->stride, args->n);
     int64_t *own = NULL;
-    if (!job->found) {
-        job->found = own = hot_context_alloc(context, job->count, sizeof *own);
+    if (!args->found) {
+        args->found = own = hot_context_alloc(context, args->count, sizeof *own);
         if (!own)
             return HOT_ERROR_MEMORY;
     }
-    if (job->n == 0)
-        for (size_t i = 0; i < job->count; i++)
-            job->found[i] = 0, hot_tridiag_blank(job, i, 0);
+    if (args->n == 0)
+        for (size_t i = 0; i < args->count; i++)
+            args->found[i] = 0, hot_tridiag_blank(args, i, 0);
     else
-        status = hot_backend_run(context, &backends, job);
+        status = hot_backend_run(context, &backends, args);
     hot_context_free(context, own);
     return status;
 }
@@ -127,16 +127,16 @@ hot_status hot_tridiag_f64(hot_context *context, const hot_tridiag_options *opti
                            const double *diagonal, const double *off, size_t stride, double *values, size_t width,
                            int64_t *found)
 {
-    hot_tridiag_job job = {.f64 = 1, .n = n, .count = count, .stride = stride, .width = width, .diagonal = diagonal,
+    hot_tridiag_args args = {.f64 = 1, .n = n, .count = count, .stride = stride, .width = width, .diagonal = diagonal,
                            .off = off, .values = values, .found = found};
-    return solve(context, options, &job);
+    return solve(context, options, &args);
 }
 
 hot_status hot_tridiag_f32(hot_context *context, const hot_tridiag_options *options, size_t n, size_t count,
                            const float *diagonal, const float *off, size_t stride, float *values, size_t width,
                            int64_t *found)
 {
-    hot_tridiag_job job = {.f64 = 0, .n = n, .count = count, .stride = stride, .width = width, .diagonal = diagonal,
+    hot_tridiag_args args = {.f64 = 0, .n = n, .count = count, .stride = stride, .width = width, .diagonal = diagonal,
                            .off = off, .values = values, .found = found};
-    return solve(context, options, &job);
+    return solve(context, options, &args);
 }

@@ -10,18 +10,18 @@
 extern "C" {
 #endif
 
-typedef struct hot_tridiag_job {
+typedef struct hot_tridiag_args {
     hot_tridiag_options options; /* complete: every field set */
     int f64;
     size_t n, count, stride, width;
     const void *diagonal, *off;  /* float or double, as f64 says */
     void *values;
     int64_t *found;              /* never NULL */
-} hot_tridiag_job;
+} hot_tridiag_args;
 
-hot_status hot_tridiag_ref(hot_context *context, void *job);
-hot_status hot_tridiag_cpu(hot_context *context, void *job);
-hot_status hot_tridiag_cuda(hot_context *context, void *job);
+hot_status hot_tridiag_ref(hot_context *context, void *args);
+hot_status hot_tridiag_cpu(hot_context *context, void *args);
+hot_status hot_tridiag_cuda(hot_context *context, void *args);
 
 /* A matrix made ready for counting: scaled by a power of two so that its norm is near 1, off-diagonals squared. */
 typedef struct hot_tridiag_matrix {
@@ -47,14 +47,14 @@ extern const hot_tridiag_variant hot_tridiag_variant_baseline, hot_tridiag_varia
 enum { HOT_TRIDIAG_SHIFTS_MAX = 64 };
 
 /* Whether the job's matrix `i` is free of NaN and Inf. */
-int hot_tridiag_finite(const hot_tridiag_job *job, size_t i);
+int hot_tridiag_finite(const hot_tridiag_args *args, size_t i);
 /* The rest of a row of values, from `from` on, becomes NaN. */
-void hot_tridiag_blank(const hot_tridiag_job *job, size_t i, size_t from);
+void hot_tridiag_blank(const hot_tridiag_args *args, size_t i, size_t from);
 /* Makes the first `many` values of row i ascend: neighbours may have met the tolerance in the wrong order. */
-void hot_tridiag_ascend(const hot_tridiag_job *job, size_t i, size_t many);
+void hot_tridiag_ascend(const hot_tridiag_args *args, size_t i, size_t many);
 /* The entries as double. */
-double hot_tridiag_a(const hot_tridiag_job *job, size_t i, size_t at);
-double hot_tridiag_b(const hot_tridiag_job *job, size_t i, size_t at);
+double hot_tridiag_a(const hot_tridiag_args *args, size_t i, size_t at);
+double hot_tridiag_b(const hot_tridiag_args *args, size_t i, size_t at);
 
 #ifdef __cplusplus
 }

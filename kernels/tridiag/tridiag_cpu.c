@@ -10,29 +10,20 @@
 
 static const hot_tridiag_variant *choose_variant(const hot_context *context)
 {
-    int level = (int)hot_cpu_best(), limit = hot_context_cpu_limit(context);
-    level = level < limit ? level : limit;
-#if defined(__x86_64__)
-    if (level >= HOT_CPU_AVX512)
-        return &hot_tridiag_variant_avx512;
-    if (level >= HOT_CPU_AVX2)
-        return &hot_tridiag_variant_avx2;
-#endif
-    (void)level;
-    return &hot_tridiag_variant_baseline;
+    return HOT_CPU_VARIANT(context, &hot_tridiag_variant);
 }
 
 /* Scales matrix i, finds Gerschgorin's interval (empty for a zero matrix) and the tolerances. room: 2 n doubles and 2 n
  * floats. */
-static void prepare(const hot_tridiag_job *job, size_t i, double *room, hot_tridiag_matrix *matrix)
+static void prepare(const hot_tridiag_args *args, size_t i, double *room, hot_tridiag_matrix *matrix)
 {
-    const size_t n = job->n;
-    const hot_tridiag_options *options = &job->options;
+    const size_t n = args->n;
+    const hot_tridiag_options *options = &args->options;
     double largest = 0;
     for (size_t k = 0; k < n; k++) {
-        largest = fmax(largest, fabs(hot_tridiag_a(job, i, k)));
+        largest = fmax(largest, fabs(hot_tridiag_a(args, i, k)));
         if (k + 1 < n)
-            largest = fmax(largest, fabs(hot_tridiag_b(job, i, k)));
+            largest = fmax(largest, fabs(hot_tridiag_b(args, i, k)));
     }
     *matrix = (hot_tridiag_matrix){.n = n, .a = room, .b2 = room + n};
     if (!(largest > 0))
@@ -42,8 +33,8 @@ static void prepare(const hot_tridiag_job *job, size_t i, double *room, hot_trid
     matrix->high = -INFINITY;
     double before = 0;
     for (size_t k = 0; k < n; k++) {
-        double a = ldexp(hot_tridiag_a(job, i, k), -matrix->exponent);
-        double b = k + 1 < n ? fabs(ldexp(hot_tridiag_b(job, i, k), -matrix->exponent)) : 0;
+        double a = ldexp(hot_tridiag_a(args, i, k), -matrix->exponent);
+        double b = k + 1 < n ? fabs(ldexp(hot_tridiag_b(args, i, k), -matrix->exponent)) : 0;
         matrix->a[k] = a;
         matrix->b2[k] = fmax(b * b, DBL_MIN);
         matrix->low = fmin(matrix->low, a - b - before);
@@ -51,16 +42,16 @@ static void prepare(const hot_tridiag_job *job, size_t i, double *room, hot_trid
         before = b;
     }
     /* Rounding of the counts must not push an eigenvalue out; with relative accuracy zero is kept within reach. */
-    const double epsilon = job->f64 ? DBL_EPSILON : (double)FLT_EPSILON;
+    const double epsilon = args->f64 ? DBL_EPSILON : (double)FLT_EPSILON;
     const double norm = fmax(fabs(matrix->low), fabs(matrix->high)),
-                 margin = 16 * epsilon * norm + (job->f64 ? DBL_MIN : (double)FLT_MIN);
+                 margin = 16 * epsilon * norm + (args->f64 ? DBL_MIN : (double)FLT_MIN);
     matrix->low -= margin;
     matrix->high += margin;
     matrix->relative = options->relative > 0 ? fmax(options->relative, 4 * epsilon) : 0;
     matrix->absolute = ldexp(options->absolute, -matrix->exponent);
     if (!(options->relative > 0))
         matrix->absolute = fmax(matrix->absolute, epsilon * norm);
-    if (!job->f64 && !(options->relative > 0)) {
+    if (!args->f64 && !(options->relative > 0)) {
         float *single = (float *)(void *)(room + 2 * n);
         matrix->a32 = single;
         matrix->b2_32 = single + n;
@@ -163,22 +154,22 @@ static void solve_some(const hot_tridiag_variant *variant, const hot_tridiag_mat
         values[j] = low[j] + (high[j] - low[j]) / 2;
 }
 
-static void store(const hot_tridiag_job *job, const hot_tridiag_matrix *matrix, size_t at, double value)
+static void store(const hot_tridiag_args *args, const hot_tridiag_matrix *matrix, size_t at, double value)
 {
     value = ldexp(value, matrix->exponent);
-    if (job->f64)
-        ((double *)job->values)[at] = value;
+    if (args->f64)
+        ((double *)args->values)[at] = value;
     else
-        ((float *)job->values)[at] = (float)value;
+        ((float *)args->values)[at] = (float)value;
 }
 
 /* Which eigenvalues of the matrix are wanted: from *first, *many of them. */
-static void choose_range(const hot_tridiag_job *job, const hot_tridiag_variant *variant,
+static void choose_range(const hot_tridiag_args *args, const hot_tridiag_variant *variant,
                          const hot_tridiag_matrix *matrix, size_t *first, size_t *many)
 {
-    const hot_tridiag_options *options = &job->options;
+    const hot_tridiag_options *options = &args->options;
     *first = options->range == HOT_TRIDIAG_INDEX ? options->first : 0;
-    *many = options->range == HOT_TRIDIAG_INDEX ? options->last + 1 - options->first : job->n;
+    *many = options->range == HOT_TRIDIAG_INDEX ? options->last + 1 - options->first : args->n;
     if (options->range == HOT_TRIDIAG_VALUE) {
         double low = ldexp(options->low, -matrix->exponent), high = ldexp(options->high, -matrix->exponent);
         *first = count_one(variant, matrix, fmin(fmax(low, matrix->low), matrix->high));
@@ -187,7 +178,7 @@ static void choose_range(const hot_tridiag_job *job, const hot_tridiag_variant *
 }
 
 /* Eigenvalues of groups [from, to) of `shifts` each; the groups' borders do not depend on the threads. */
-static void solve_groups(const hot_tridiag_job *job, const hot_tridiag_variant *variant,
+static void solve_groups(const hot_tridiag_args *args, const hot_tridiag_variant *variant,
                          const hot_tridiag_matrix *matrix, size_t i, size_t first, size_t many, size_t group,
                          size_t size)
 {
@@ -195,98 +186,98 @@ static void solve_groups(const hot_tridiag_job *job, const hot_tridiag_variant *
     size_t from = group * size, to = from + size < many ? from + size : many;
     solve_some(variant, matrix, first + from, (int)(to - from), values);
     for (size_t k = from; k < to; k++)
-        store(job, matrix, i * job->width + k, values[k - from]);
+        store(args, matrix, i * args->width + k, values[k - from]);
 }
 
 /* All eigenvalues by LAPACK; 0 when it has none to offer, or gave up. room: n values. */
-static int solve_lapack(const hot_tridiag_job *job, size_t i, void *room)
+static int solve_lapack(const hot_tridiag_args *args, size_t i, void *room)
 {
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
-    int n = (int)job->n, info = 0;
-    const size_t value = job->f64 ? sizeof(double) : sizeof(float);
-    char *out = (char *)job->values + i * job->width * value;
-    if (job->options.range != HOT_TRIDIAG_ALL || job->options.relative > 0)
+    int n = (int)args->n, info = 0;
+    const size_t value = args->f64 ? sizeof(double) : sizeof(float);
+    char *out = (char *)args->values + i * args->width * value;
+    if (args->options.range != HOT_TRIDIAG_ALL || args->options.relative > 0)
         return 0;
-    memcpy(out, (const char *)job->diagonal + i * job->stride * value, job->n * value);
-    if (job->n > 1)
-        memcpy(room, (const char *)job->off + i * job->stride * value, (job->n - 1) * value);
-    if (job->f64)
+    memcpy(out, (const char *)args->diagonal + i * args->stride * value, args->n * value);
+    if (args->n > 1)
+        memcpy(room, (const char *)args->off + i * args->stride * value, (args->n - 1) * value);
+    if (args->f64)
         dsterf_(&n, (double *)(void *)out, room, &info);
     else
         ssterf_(&n, (float *)(void *)out, room, &info);
     return info == 0;
 #else
-    (void)job, (void)i, (void)room;
+    (void)args, (void)i, (void)room;
     return 0;
 #endif
 }
 
-static void solve_zero(const hot_tridiag_job *job, size_t i)
+static void solve_zero(const hot_tridiag_args *args, size_t i)
 {
-    const hot_tridiag_options *options = &job->options;
-    size_t many = options->range == HOT_TRIDIAG_INDEX ? options->last + 1 - options->first : job->n;
+    const hot_tridiag_options *options = &args->options;
+    size_t many = options->range == HOT_TRIDIAG_INDEX ? options->last + 1 - options->first : args->n;
     if (options->range == HOT_TRIDIAG_VALUE && !(options->low <= 0 && options->high > 0))
         many = 0;
     for (size_t k = 0; k < many; k++) {
-        if (job->f64)
-            ((double *)job->values)[i * job->width + k] = 0;
+        if (args->f64)
+            ((double *)args->values)[i * args->width + k] = 0;
         else
-            ((float *)job->values)[i * job->width + k] = 0;
+            ((float *)args->values)[i * args->width + k] = 0;
     }
-    job->found[i] = (int64_t)many;
-    hot_tridiag_blank(job, i, many);
+    args->found[i] = (int64_t)many;
+    hot_tridiag_blank(args, i, many);
 }
 
-static void solve_matrix(const hot_tridiag_job *job, const hot_tridiag_variant *variant, size_t i, double *room,
+static void solve_matrix(const hot_tridiag_args *args, const hot_tridiag_variant *variant, size_t i, double *room,
                          int inner)
 {
     hot_tridiag_matrix matrix;
-    size_t first = 0, many = job->n;
-    if (!hot_tridiag_finite(job, i)) {
-        job->found[i] = -1;
-        hot_tridiag_blank(job, i, 0);
+    size_t first = 0, many = args->n;
+    if (!hot_tridiag_finite(args, i)) {
+        args->found[i] = -1;
+        hot_tridiag_blank(args, i, 0);
         return;
     }
-    if (!solve_lapack(job, i, room)) {
-        prepare(job, i, room, &matrix);
+    if (!solve_lapack(args, i, room)) {
+        prepare(args, i, room, &matrix);
         if (!(matrix.low < matrix.high)) { /* the zero matrix: no scale to count at */
-            solve_zero(job, i);
+            solve_zero(args, i);
             return;
         }
-        choose_range(job, variant, &matrix, &first, &many);
+        choose_range(args, variant, &matrix, &first, &many);
         const size_t size = (size_t)(matrix.a32 ? variant->shifts_f32 : variant->shifts_f64);
         const size_t groups = (many + size - 1) / size;
 #pragma omp parallel for schedule(dynamic) num_threads(inner) if (inner > 1 && groups > 1)
         for (size_t group = 0; group < groups; group++)
-            solve_groups(job, variant, &matrix, i, first, many, group, size);
-        hot_tridiag_ascend(job, i, many);
+            solve_groups(args, variant, &matrix, i, first, many, group, size);
+        hot_tridiag_ascend(args, i, many);
     }
-    job->found[i] = (int64_t)many;
-    hot_tridiag_blank(job, i, many);
+    args->found[i] = (int64_t)many;
+    hot_tridiag_blank(args, i, many);
 }
 
 hot_status hot_tridiag_cpu(hot_context *context, void *argument)
 {
-    const hot_tridiag_job *job = argument;
+    const hot_tridiag_args *args = argument;
     const hot_tridiag_variant *variant = choose_variant(context);
     const int threads = hot_context_threads(context);
     /* Many matrices: a thread for each. Few: the threads share one. */
-    const int across = job->count >= (size_t)threads;
-    const size_t each = 3 * job->n + 8, step = across ? 16 * (size_t)threads : 1;
+    const int across = args->count >= (size_t)threads;
+    const size_t each = 3 * args->n + 8, step = across ? 16 * (size_t)threads : 1;
     hot_status status = HOT_OK;
     double *room = hot_context_alloc(context, each * (size_t)(across ? threads : 1), sizeof *room);
     if (!room)
         return HOT_ERROR_MEMORY;
-    for (size_t begin = 0; begin < job->count && status == HOT_OK; begin += step) {
-        size_t end = job->count - begin < step ? job->count : begin + step;
+    for (size_t begin = 0; begin < args->count && status == HOT_OK; begin += step) {
+        size_t end = args->count - begin < step ? args->count : begin + step;
         if (across) {
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
             for (size_t i = begin; i < end; i++)
-                solve_matrix(job, variant, i, room + each * (size_t)omp_get_thread_num(), 1);
+                solve_matrix(args, variant, i, room + each * (size_t)omp_get_thread_num(), 1);
         } else {
-            solve_matrix(job, variant, begin, room, threads);
+            solve_matrix(args, variant, begin, room, threads);
         }
-        status = hot_context_progress(context, "eigenvalues", (double)end / (double)job->count);
+        status = hot_context_progress(context, "eigenvalues", (double)end / (double)args->count);
     }
     hot_context_free(context, room);
     return status;

@@ -16,28 +16,9 @@
 #include "common/cuda_status.h"
 #include "tridiag.h"
 #include "tridiag_counter.cuh"
-#include "tridiag_measure.h"
+#include "tridiag_device.h"
 
 enum { THREADS = 128, PREPARE_THREADS = 1024, TILE_BYTES = 16384 };
-
-/* What is known of a matrix once it is prepared. Everything but the exponent is of the scaled matrix. */
-struct td_info {
-    double low, high, absolute, relative;
-    int exponent, bad; /* bad: 1 NaN or Inf, 2 zero */
-    int first, many;
-};
-
-struct td_plan {
-    hot_tridiag_options options;
-    int n, padded;       /* padded to whole groups with entries that count nothing */
-    int grid, lanes;     /* shifts of the first count; lanes per eigenvalue in the sweeps */
-    int wanted;          /* eigenvalues per matrix at most */
-    unsigned grid_blocks, sweep_blocks; /* per matrix */
-    size_t count, stride;
-    td_info *info;
-    void *entries;       /* count x padded */
-    int *below;          /* count x grid */
-};
 
 template <typename T> struct limits;
 template <> struct limits<float> {
@@ -115,7 +96,7 @@ __device__ double block_reduce(double value, bool smallest, double *room)
 
 /* A block per matrix: the scale, the interval, the entries. IN: the caller's type, T: what is counted in. */
 template <typename IN, typename T, bool EXACT>
-__global__ void __launch_bounds__(PREPARE_THREADS) td_prepare(const __grid_constant__ td_plan plan, const IN *diagonal,
+__global__ void __launch_bounds__(PREPARE_THREADS) tridiag_prepare(const __grid_constant__ tridiag_plan plan, const IN *diagonal,
                                                               const IN *off)
 {
     __shared__ double room[PREPARE_THREADS / 32];
@@ -130,7 +111,7 @@ __global__ void __launch_bounds__(PREPARE_THREADS) td_prepare(const __grid_const
         largest = isfinite(x) && isfinite(y) ? fmax(largest, fmax(x, y)) : INFINITY;
     }
     largest = block_reduce(largest, false, room);
-    td_info info = {};
+    tridiag_info info = {};
     info.bad = !isfinite(largest) ? 1 : largest > 0 ? 0 : 2;
     if (info.bad == 0)
         frexp(largest, &info.exponent);
@@ -173,12 +154,12 @@ __global__ void __launch_bounds__(PREPARE_THREADS) td_prepare(const __grid_const
 }
 
 /* Of a range of values: which eigenvalues lie in it. Two threads per matrix. */
-template <typename T> __global__ void td_range(const __grid_constant__ td_plan plan)
+template <typename T> __global__ void tridiag_range(const __grid_constant__ tridiag_plan plan)
 {
     size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x, matrix = at / 2;
     int count = 0;
     if (matrix < plan.count && plan.info[matrix].bad == 0) {
-        const td_info info = plan.info[matrix];
+        const tridiag_info info = plan.info[matrix];
         double end = at % 2 ? plan.options.high : plan.options.low;
         end = fmin(fmax(ldexp(end, -info.exponent), info.low), info.high);
         count = count_slowly((const entry<T> *)plan.entries + matrix * (size_t)plan.padded, plan.padded, (T)end);
@@ -190,7 +171,7 @@ template <typename T> __global__ void td_range(const __grid_constant__ td_plan p
     }
 }
 
-template <typename T> __device__ T grid_shift(const td_info &info, int grid, int at)
+template <typename T> __device__ T grid_shift(const tridiag_info &info, int grid, int at)
 {
     return at < 0       ? (T)info.low
            : at >= grid ? (T)info.high
@@ -198,11 +179,11 @@ template <typename T> __device__ T grid_shift(const td_info &info, int grid, int
 }
 
 template <typename T, bool EXACT>
-__global__ void __launch_bounds__(THREADS) td_grid(const __grid_constant__ td_plan plan)
+__global__ void __launch_bounds__(THREADS) tridiag_grid(const __grid_constant__ tridiag_plan plan)
 {
     const size_t matrix = blockIdx.x / plan.grid_blocks;
     const int at = (int)(blockIdx.x % plan.grid_blocks) * THREADS + (int)threadIdx.x;
-    const td_info info = plan.info[matrix];
+    const tridiag_info info = plan.info[matrix];
     if (info.bad)
         return;
     const entry<T> *entries = (const entry<T> *)plan.entries + matrix * (size_t)plan.padded;
@@ -212,12 +193,12 @@ __global__ void __launch_bounds__(THREADS) td_grid(const __grid_constant__ td_pl
 }
 
 template <typename T, bool EXACT, typename OUT>
-__global__ void __launch_bounds__(THREADS) td_sweeps(const __grid_constant__ td_plan plan, OUT *values)
+__global__ void __launch_bounds__(THREADS) tridiag_sweeps(const __grid_constant__ tridiag_plan plan, OUT *values)
 {
     const size_t matrix = blockIdx.x / plan.sweep_blocks;
     const int lanes = plan.lanes, thread = (int)(blockIdx.x % plan.sweep_blocks) * THREADS + (int)threadIdx.x;
     const int at = thread / lanes, lane = thread % lanes;
-    const td_info info = plan.info[matrix];
+    const tridiag_info info = plan.info[matrix];
     OUT *out = values + matrix * (size_t)plan.wanted;
     if (info.bad == 2 && at < info.many && lane == 0)
         out[at] = 0;
@@ -261,19 +242,19 @@ __global__ void __launch_bounds__(THREADS) td_sweeps(const __grid_constant__ td_
 
 /* How finely the first count divides the interval and how many lanes narrow each bracket: what finishes soonest when a
  * sweep costs as many rounds as it has shifts for the threads that keep the GPU busy, and at least half a round. */
-static void choose_shape(const hot_tridiag_job *job, int processors, size_t matrices, td_plan *plan)
+static void choose_shape(const hot_tridiag_args *args, int processors, size_t matrices, tridiag_plan *plan)
 {
-    const bool counted_in_float = !job->f64 && !(job->options.relative > 0);
+    const bool counted_in_float = !args->f64 && !(args->options.relative > 0);
     const double busy = 2.0 * THREADS * processors / (double)matrices; /* shifts per matrix */
     plan->grid = (int)fmin(fmax(busy, 64), 1 << 20) / THREADS * THREADS;
     plan->grid = plan->grid < THREADS ? THREADS : plan->grid;
     const double epsilon = counted_in_float ? 1.2e-7 : 2.2e-16;
     /* The tolerance as a part of the interval, by the first matrix; it only chooses the shape. */
     double largest = 0;
-    for (size_t k = 0; k < job->n; k++)
+    for (size_t k = 0; k < args->n; k++)
         largest = fmax(largest,
-                       fmax(fabs(hot_tridiag_a(job, 0, k)), k + 1 < job->n ? fabs(hot_tridiag_b(job, 0, k)) : 0));
-    double part = job->options.relative > 0 ? 1e-3 * job->options.relative : job->options.absolute / (5 * largest);
+                       fmax(fabs(hot_tridiag_a(args, 0, k)), k + 1 < args->n ? fabs(hot_tridiag_b(args, 0, k)) : 0));
+    double part = args->options.relative > 0 ? 1e-3 * args->options.relative : args->options.absolute / (5 * largest);
     double bits = -log2(part > epsilon ? part : epsilon) - log2((double)plan->grid);
     double best = INFINITY;
     for (int lanes = 1; lanes <= 16; lanes *= 2) {
@@ -287,43 +268,38 @@ static void choose_shape(const hot_tridiag_job *job, int processors, size_t matr
 }
 
 template <typename IN, typename T, bool EXACT>
-static void launch(const td_plan *plan, const void *diagonal, const void *off, void *values)
+static void launch(const tridiag_plan *plan, const void *diagonal, const void *off, void *values)
 {
-    td_prepare<IN, T, EXACT><<<(unsigned)plan->count, PREPARE_THREADS>>>(*plan, (const IN *)diagonal, (const IN *)off);
+    tridiag_prepare<IN, T, EXACT><<<(unsigned)plan->count, PREPARE_THREADS>>>(*plan, (const IN *)diagonal, (const IN *)off);
     if (plan->options.range == HOT_TRIDIAG_VALUE)
-        td_range<T><<<(unsigned)((2 * plan->count + 63) / 64), 64>>>(*plan);
-    td_grid<T, EXACT><<<(unsigned)plan->count * plan->grid_blocks, THREADS>>>(*plan);
-    td_sweeps<T, EXACT, IN><<<(unsigned)plan->count * plan->sweep_blocks, THREADS>>>(*plan, (IN *)values);
+        tridiag_range<T><<<(unsigned)((2 * plan->count + 63) / 64), 64>>>(*plan);
+    tridiag_grid<T, EXACT><<<(unsigned)plan->count * plan->grid_blocks, THREADS>>>(*plan);
+    tridiag_sweeps<T, EXACT, IN><<<(unsigned)plan->count * plan->sweep_blocks, THREADS>>>(*plan, (IN *)values);
 }
 
-static hot_status start(hot_context *context, const hot_tridiag_job *job, const td_plan *plan, const void *diagonal,
+hot_status hot_tridiag_device_launch(hot_context *context, const hot_tridiag_args *args, const tridiag_plan *plan, const void *diagonal,
                         const void *off, void *values)
 {
-    if (job->f64 && job->options.relative > 0)
+    if (args->f64 && args->options.relative > 0)
         launch<double, double, true>(plan, diagonal, off, values);
-    else if (job->f64)
+    else if (args->f64)
         launch<double, double, false>(plan, diagonal, off, values);
-    else if (job->options.relative > 0)
+    else if (args->options.relative > 0)
         launch<float, double, true>(plan, diagonal, off, values);
     else
         launch<float, float, false>(plan, diagonal, off, values);
     return hot_cuda_status(context, cudaGetLastError(), "starting the eigenvalues");
 }
 
-/* Device memory of a piece of `most` matrices. */
-typedef struct td_memory {
-    void *diagonal, *off, *values;
-} td_memory;
-
-static hot_status reserve(hot_context *context, const hot_tridiag_job *job, size_t most, td_plan *plan,
-                          td_memory *memory)
+hot_status hot_tridiag_device_alloc(hot_context *context, const hot_tridiag_args *args, size_t most, tridiag_plan *plan,
+                          tridiag_memory *memory)
 {
-    const size_t value = job->f64 ? sizeof(double) : sizeof(float);
-    const size_t one = job->f64 || job->options.relative > 0 ? sizeof(entry<double>) : sizeof(entry<float>);
-    hot_status status = hot_cuda_status(context, cudaMalloc(&memory->diagonal, most * job->n * value),
+    const size_t value = args->f64 ? sizeof(double) : sizeof(float);
+    const size_t one = args->f64 || args->options.relative > 0 ? sizeof(entry<double>) : sizeof(entry<float>);
+    hot_status status = hot_cuda_status(context, cudaMalloc(&memory->diagonal, most * args->n * value),
                                         "memory for matrices");
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMalloc(&memory->off, most * job->n * value), "memory for matrices");
+        status = hot_cuda_status(context, cudaMalloc(&memory->off, most * args->n * value), "memory for matrices");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMalloc(&memory->values, most * (size_t)plan->wanted * value),
                                  "memory for eigenvalues");
@@ -331,7 +307,7 @@ static hot_status reserve(hot_context *context, const hot_tridiag_job *job, size
         status = hot_cuda_status(context, cudaMemset(memory->values, 0xff, most * (size_t)plan->wanted * value),
                                  "memory for eigenvalues");
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMalloc((void **)&plan->info, most * sizeof(td_info)),
+        status = hot_cuda_status(context, cudaMalloc((void **)&plan->info, most * sizeof(tridiag_info)),
                                  "memory for intervals");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMalloc(&plan->entries, most * (size_t)plan->padded * one),
@@ -342,7 +318,7 @@ static hot_status reserve(hot_context *context, const hot_tridiag_job *job, size
     return status;
 }
 
-static void release(td_plan *plan, td_memory *memory)
+void hot_tridiag_device_free(tridiag_plan *plan, tridiag_memory *memory)
 {
     cudaFree(memory->diagonal);
     cudaFree(memory->off);
@@ -352,7 +328,7 @@ static void release(td_plan *plan, td_memory *memory)
     cudaFree(plan->below);
 }
 
-static hot_status make_plan(hot_context *context, const hot_tridiag_job *job, size_t *most, td_plan *plan)
+hot_status hot_tridiag_device_plan(hot_context *context, const hot_tridiag_args *args, size_t *most, tridiag_plan *plan)
 {
     int device = 0, processors = 0;
     size_t room = 0, total = 0;
@@ -364,19 +340,19 @@ static hot_status make_plan(hot_context *context, const hot_tridiag_job *job, si
         status = hot_cuda_status(context, cudaMemGetInfo(&room, &total), "asking for memory");
     if (status != HOT_OK)
         return status;
-    *plan = td_plan{};
-    plan->options = job->options;
-    plan->n = (int)job->n;
+    *plan = tridiag_plan{};
+    plan->options = args->options;
+    plan->n = (int)args->n;
     plan->padded = (plan->n + GROUP - 1) / GROUP * GROUP;
-    plan->stride = job->n;
-    plan->wanted = job->options.range == HOT_TRIDIAG_INDEX ? (int)(job->options.last - job->options.first + 1)
+    plan->stride = args->n;
+    plan->wanted = args->options.range == HOT_TRIDIAG_INDEX ? (int)(args->options.last - args->options.first + 1)
                                                            : plan->n;
     /* Pieces of at most 1 GiB and of what a grid of blocks can number. */
     room = room / 2 < (size_t)1 << 30 ? room / 2 : (size_t)1 << 30;
     *most = room / (64 * ((size_t)plan->padded + 4 * THREADS));
     *most = *most < 1 ? 1 : *most > 16384 ? 16384 : *most;
-    *most = *most < job->count ? *most : job->count;
-    choose_shape(job, processors, *most, plan);
+    *most = *most < args->count ? *most : args->count;
+    choose_shape(args, processors, *most, plan);
     return HOT_OK;
 }
 
@@ -388,111 +364,54 @@ static cudaError_t copy_rows(void *to, const void *from, size_t n, size_t stride
 
 hot_status hot_tridiag_cuda(hot_context *context, void *argument)
 {
-    const hot_tridiag_job *job = (const hot_tridiag_job *)argument;
-    const size_t value = job->f64 ? sizeof(double) : sizeof(float);
-    td_plan plan;
-    td_memory memory = {NULL, NULL, NULL};
-    td_info *info = NULL;
+    const hot_tridiag_args *args = (const hot_tridiag_args *)argument;
+    const size_t value = args->f64 ? sizeof(double) : sizeof(float);
+    tridiag_plan plan;
+    tridiag_memory memory = {NULL, NULL, NULL};
+    tridiag_info *info = NULL;
     size_t most = 1;
-    hot_status status = make_plan(context, job, &most, &plan);
+    hot_status status = hot_tridiag_device_plan(context, args, &most, &plan);
     if (status != HOT_OK)
         return status;
-    status = reserve(context, job, most, &plan, &memory);
-    info = (td_info *)hot_context_alloc(context, most, sizeof *info);
+    status = hot_tridiag_device_alloc(context, args, most, &plan, &memory);
+    info = (tridiag_info *)hot_context_alloc(context, most, sizeof *info);
     if (status == HOT_OK && !info)
         status = HOT_ERROR_MEMORY;
-    for (size_t begin = 0; begin < job->count && status == HOT_OK; begin += most) {
-        const size_t rows = job->count - begin < most ? job->count - begin : most;
+    for (size_t begin = 0; begin < args->count && status == HOT_OK; begin += most) {
+        const size_t rows = args->count - begin < most ? args->count - begin : most;
         plan.count = rows;
         status = hot_cuda_status(context,
-                                 copy_rows(memory.diagonal, (const char *)job->diagonal + begin * job->stride * value,
-                                           job->n, job->stride, rows, value),
+                                 copy_rows(memory.diagonal, (const char *)args->diagonal + begin * args->stride * value,
+                                           args->n, args->stride, rows, value),
                                  "copying matrices");
-        if (status == HOT_OK && job->n > 1) /* n - 1 of them: the last may be all there is */
+        if (status == HOT_OK && args->n > 1) /* n - 1 of them: the last may be all there is */
             status = hot_cuda_status(
                 context,
-                cudaMemcpy2D(memory.off, job->n * value, (const char *)job->off + begin * job->stride * value,
-                             job->stride * value, (job->n - 1) * value, rows, cudaMemcpyHostToDevice),
+                cudaMemcpy2D(memory.off, args->n * value, (const char *)args->off + begin * args->stride * value,
+                             args->stride * value, (args->n - 1) * value, rows, cudaMemcpyHostToDevice),
                 "copying matrices");
         if (status == HOT_OK)
-            status = start(context, job, &plan, memory.diagonal, memory.off, memory.values);
+            status = hot_tridiag_device_launch(context, args, &plan, memory.diagonal, memory.off, memory.values);
         if (status == HOT_OK)
             status = hot_cuda_status(context, cudaMemcpy(info, plan.info, rows * sizeof *info, cudaMemcpyDeviceToHost),
                                      "eigenvalues");
         if (status == HOT_OK)
             status = hot_cuda_status(
                 context,
-                cudaMemcpy2D((char *)job->values + begin * job->width * value, job->width * value, memory.values,
+                cudaMemcpy2D((char *)args->values + begin * args->width * value, args->width * value, memory.values,
                              (size_t)plan.wanted * value,
-                             (job->width < (size_t)plan.wanted ? job->width : (size_t)plan.wanted) * value, rows,
+                             (args->width < (size_t)plan.wanted ? args->width : (size_t)plan.wanted) * value, rows,
                              cudaMemcpyDeviceToHost),
                 "copying eigenvalues");
         for (size_t i = 0; i < rows && status == HOT_OK; i++) {
-            job->found[begin + i] = info[i].bad == 1 ? -1 : info[i].many;
-            hot_tridiag_ascend(job, begin + i, (size_t)info[i].many);
-            hot_tridiag_blank(job, begin + i, (size_t)info[i].many);
+            args->found[begin + i] = info[i].bad == 1 ? -1 : info[i].many;
+            hot_tridiag_ascend(args, begin + i, (size_t)info[i].many);
+            hot_tridiag_blank(args, begin + i, (size_t)info[i].many);
         }
         if (status == HOT_OK)
-            status = hot_context_progress(context, "eigenvalues", (double)(begin + rows) / (double)job->count);
+            status = hot_context_progress(context, "eigenvalues", (double)(begin + rows) / (double)args->count);
     }
     hot_context_free(context, info);
-    release(&plan, &memory);
-    return status;
-}
-
-hot_status hot_tridiag_measure_cuda(hot_context *context, int f64, size_t n, const double *a, const double *b,
-                                    double absolute, int repeats, double *seconds)
-{
-    hot_tridiag_job job = {};
-    td_plan plan;
-    td_memory memory = {NULL, NULL, NULL};
-    cudaEvent_t begin = NULL, end = NULL;
-    const size_t value = f64 ? sizeof(double) : sizeof(float);
-    size_t most = 1;
-    char *rows = (char *)hot_context_alloc(context, 2 * n, value);
-    if (!rows)
-        return HOT_ERROR_MEMORY;
-    for (size_t i = 0; i < n; i++) {
-        if (f64)
-            ((double *)rows)[i] = a[i], ((double *)rows)[n + i] = b[i];
-        else
-            ((float *)rows)[i] = (float)a[i], ((float *)rows)[n + i] = (float)b[i];
-    }
-    job.f64 = f64, job.n = job.stride = job.width = n, job.count = 1;
-    job.diagonal = rows, job.off = rows + n * value;
-    job.options.absolute = absolute;
-    plan = td_plan{};
-    hot_status status = hot_cuda_select(context, -1);
-    if (status == HOT_OK)
-        status = make_plan(context, &job, &most, &plan);
-    if (status == HOT_OK)
-        status = reserve(context, &job, 1, &plan, &memory);
-    plan.count = 1;
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpy(memory.diagonal, rows, n * value, cudaMemcpyHostToDevice),
-                                 "copying");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpy(memory.off, rows + n * value, n * value, cudaMemcpyHostToDevice),
-                                 "copying");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaEventCreate(&begin), "an event");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaEventCreate(&end), "an event");
-    for (int i = -2; i < repeats && status == HOT_OK; i++) {
-        float ms = 0;
-        cudaEventRecord(begin);
-        status = start(context, &job, &plan, memory.diagonal, memory.off, memory.values);
-        cudaEventRecord(end);
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaEventSynchronize(end), "timing");
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaEventElapsedTime(&ms, begin, end), "timing");
-        if (i >= 0)
-            seconds[i] = 1e-3 * ms;
-    }
-    cudaEventDestroy(begin);
-    cudaEventDestroy(end);
-    hot_context_free(context, rows);
-    release(&plan, &memory);
+    hot_tridiag_device_free(&plan, &memory);
     return status;
 }

@@ -4,13 +4,13 @@
 #include "tridiag.h"
 
 /* How many pivots of LDL^T = T - x are negative. A pivot of zero is moved by less than any rounding here. */
-static size_t count_below(const hot_tridiag_job *job, size_t i, long double scale, long double x)
+static size_t count_below(const hot_tridiag_args *args, size_t i, long double scale, long double x)
 {
     size_t below = 0;
     long double pivot = 1;
-    for (size_t k = 0; k < job->n; k++) {
-        long double b = k ? scale * (long double)hot_tridiag_b(job, i, k - 1) : 0;
-        pivot = scale * (long double)hot_tridiag_a(job, i, k) - x - b * b / pivot;
+    for (size_t k = 0; k < args->n; k++) {
+        long double b = k ? scale * (long double)hot_tridiag_b(args, i, k - 1) : 0;
+        pivot = scale * (long double)hot_tridiag_a(args, i, k) - x - b * b / pivot;
         if (fabsl(pivot) < 1e-4000L)
             pivot = -1e-4000L;
         below += pivot < 0;
@@ -20,28 +20,28 @@ static size_t count_below(const hot_tridiag_job *job, size_t i, long double scal
 
 hot_status hot_tridiag_ref(hot_context *context, void *argument)
 {
-    const hot_tridiag_job *job = argument;
-    const hot_tridiag_options *options = &job->options;
+    const hot_tridiag_args *args = argument;
+    const hot_tridiag_options *options = &args->options;
     (void)context;
-    for (size_t i = 0; i < job->count; i++) {
-        if (!hot_tridiag_finite(job, i)) {
-            job->found[i] = -1;
-            hot_tridiag_blank(job, i, 0);
+    for (size_t i = 0; i < args->count; i++) {
+        if (!hot_tridiag_finite(args, i)) {
+            args->found[i] = -1;
+            hot_tridiag_blank(args, i, 0);
             continue;
         }
         long double largest = 0;
-        for (size_t k = 0; k < job->n; k++) {
-            long double row = fabsl((long double)hot_tridiag_a(job, i, k));
-            row += k ? fabsl((long double)hot_tridiag_b(job, i, k - 1)) : 0;
-            row += k + 1 < job->n ? fabsl((long double)hot_tridiag_b(job, i, k)) : 0;
+        for (size_t k = 0; k < args->n; k++) {
+            long double row = fabsl((long double)hot_tridiag_a(args, i, k));
+            row += k ? fabsl((long double)hot_tridiag_b(args, i, k - 1)) : 0;
+            row += k + 1 < args->n ? fabsl((long double)hot_tridiag_b(args, i, k)) : 0;
             largest = row > largest ? row : largest;
         }
         long double scale = largest > 0 ? 1 / largest : 1, end = 1.0001L;
         size_t first = options->range == HOT_TRIDIAG_INDEX ? options->first : 0;
-        size_t last = options->range == HOT_TRIDIAG_INDEX ? options->last + 1 : job->n;
+        size_t last = options->range == HOT_TRIDIAG_INDEX ? options->last + 1 : args->n;
         if (options->range == HOT_TRIDIAG_VALUE) {
-            first = count_below(job, i, scale, fmaxl(scale * (long double)options->low, -end));
-            last = count_below(job, i, scale, fminl(scale * (long double)options->high, end));
+            first = count_below(args, i, scale, fmaxl(scale * (long double)options->low, -end));
+            last = count_below(args, i, scale, fminl(scale * (long double)options->high, end));
         }
         for (size_t k = first; k < last; k++) {
             long double low = -end, high = end;
@@ -49,7 +49,7 @@ hot_status hot_tridiag_ref(hot_context *context, void *argument)
                 long double middle = low + (high - low) / 2;
                 if (!(middle > low && middle < high))
                     break;
-                if (count_below(job, i, scale, middle) > k)
+                if (count_below(args, i, scale, middle) > k)
                     high = middle;
                 else
                     low = middle;
@@ -57,14 +57,14 @@ hot_status hot_tridiag_ref(hot_context *context, void *argument)
                     break;
             }
             long double value = largest > 0 ? (low + (high - low) / 2) * largest : 0;
-            size_t at = i * job->width + k - first;
-            if (job->f64)
-                ((double *)job->values)[at] = (double)value;
+            size_t at = i * args->width + k - first;
+            if (args->f64)
+                ((double *)args->values)[at] = (double)value;
             else
-                ((float *)job->values)[at] = (float)value;
+                ((float *)args->values)[at] = (float)value;
         }
-        job->found[i] = (int64_t)(last - first);
-        hot_tridiag_blank(job, i, last - first);
+        args->found[i] = (int64_t)(last - first);
+        hot_tridiag_blank(args, i, last - first);
     }
     return HOT_OK;
 }

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../common/output.h"
+#include <hotfiber/fem.h>
+
+#include "io/output.h"
 #include "array.h"
 #include "cli.h"
 #include "contract_cache.h"
@@ -337,7 +339,7 @@ int cli_contract(int argc, char **argv)
     hot_status status = HOT_OK;
     for (int o = 0; o < 3 && status == HOT_OK; o++)
         if (job.inputs[o])
-            status = hot_output_spares(context, job.inputs[o], job.output);
+            status = hot_output_check_distinct(context, job.inputs[o], job.output);
     for (int o = 0; o < 3 && status == HOT_OK; o++)
         if (job.inputs[o] && (o < wanted || o == 2))
             status = hot_nrrd_load(context, job.inputs[o], &job.nrrd[o]);

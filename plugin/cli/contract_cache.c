@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../common/output.h"
+#include "io/output.h"
 
 enum { LARGEST = 1 << 22 }; /* bytes of a file of choices that is read */
 

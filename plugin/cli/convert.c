@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "common/nrrdio.h"
+#include "io/nrrd/nrrdio.h"
 
 const cli_command cli_convert_command = {
     .name = "convert",

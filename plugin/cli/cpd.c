@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../common/output.h"
+#include "io/output.h"
 #include "array.h"
 #include "cli.h"
 

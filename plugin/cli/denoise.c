@@ -64,9 +64,9 @@ static hot_status denoise(hot_context *context, const char *const names[6], cons
     noise = hot_context_alloc(context, voxels, sizeof *noise);
     status = noise ? HOT_OK : HOT_ERROR_MEMORY;
     if (status == HOT_OK)
-        status = hot_dwi_spares(context, dwi, names[1]); /* before the work */
+        status = hot_dwi_check_distinct(context, dwi, names[1]); /* before the work */
     if (status == HOT_OK && names[2])
-        status = hot_dwi_spares(context, dwi, names[2]);
+        status = hot_dwi_check_distinct(context, dwi, names[2]);
     if (status == HOT_OK)
         status = hot_dwi_denoise(context, dwi, mask, options, &denoised, noise);
     if (status == HOT_OK && names[2])

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "common/nrrdio.h"
-#include "common/output.h"
+#include "io/nrrd/nrrdio.h"
+#include "io/output.h"
 
 /* Which axis is what: complex, i, j, k, volumes; and how far apart their samples are. */
 typedef struct layout {
@@ -93,9 +93,9 @@ hot_status cli_denoise_complex(hot_context *context, const char *input, const ch
     layout l;
     hot_denoise_options complex_options = *options;
     complex_options.is_complex = 1;
-    hot_status status = hot_output_spares(context, input, output);
+    hot_status status = hot_output_check_distinct(context, input, output);
     if (status == HOT_OK && noise_path)
-        status = hot_output_spares(context, input, noise_path);
+        status = hot_output_check_distinct(context, input, noise_path);
     if (status == HOT_OK)
         status = hot_nrrd_load(context, input, &nrrd);
     if (status == HOT_OK)

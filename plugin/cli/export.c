@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/fields.h"
-#include "common/output.h"
+#include "core/fields.h"
+#include "io/output.h"
 
 const cli_command cli_export_command = {
     .name = "export",
@@ -101,9 +101,9 @@ int cli_export(int argc, char **argv)
     }
     status = find_format(context, name, output, &format);
     if (status == HOT_OK)
-        status = hot_output_spares(context, input, output);
+        status = hot_output_check_distinct(context, input, output);
     if (status == HOT_OK)
-        status = hot_output_spares(context, dwi, output);
+        status = hot_output_check_distinct(context, dwi, output);
     if (status == HOT_OK && dwi && strcmp(format->name, "png") != 0)
         status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "--dwi is for pictures (png), not for %s", format->name);
     if (status == HOT_OK && format->write) {

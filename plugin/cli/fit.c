@@ -82,7 +82,7 @@ int cli_fit(int argc, char **argv)
     if (status == HOT_OK)
         status = hot_dwi_load(context, input, bval, bvec, &dwi);
     if (status == HOT_OK)
-        status = hot_dwi_spares(context, dwi, output);
+        status = hot_dwi_check_distinct(context, dwi, output);
     if (status == HOT_OK)
         status = mask_path ? hot_mask_load(context, mask_path, hot_dwi_grid(dwi), &mask)
                            : hot_mask_estimate(context, dwi, &mask);

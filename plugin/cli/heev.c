@@ -5,7 +5,7 @@
 
 #include "array.h"
 #include "cli.h"
-#include "common/output.h"
+#include "io/output.h"
 
 const cli_command cli_heev_command = {
     "heev", "eigenvalues and eigenvectors of Hermitian matrices", "-i MATRICES -o VALUES [--vectors FILE] [options]",
@@ -86,9 +86,9 @@ int cli_heev(int argc, char **argv)
     double *matrices = NULL, *values = NULL, *vectors = NULL;
     uint8_t *flags = NULL;
     size_t n = 0, count = 1, invalid = 0;
-    hot_status status = hot_output_spares(context, input, output);
+    hot_status status = hot_output_check_distinct(context, input, output);
     if (status == HOT_OK)
-        status = hot_output_spares(context, input, vector_path);
+        status = hot_output_check_distinct(context, input, vector_path);
     if (status == HOT_OK)
         status = hot_nrrd_load(context, input, &nrrd);
     if (status == HOT_OK)

@@ -7,7 +7,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "common/fields.h"
+#include "core/fields.h"
 #include "dwi/scheme.h"
 
 const cli_command cli_info_command = {

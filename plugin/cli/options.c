@@ -1,6 +1,6 @@
 /* Parsing of options from tables; beginning and end of a subcommand. */
 #include "cli.h"
-#include "common/output.h"
+#include "io/output.h"
 
 #include <errno.h>
 #include <math.h>
@@ -250,7 +250,7 @@ static hot_status spare_files(const cli_option *options, hot_context *context)
                                         other->name, path);
         if (!output || strcmp(option->name, "o") == 0)
             continue;
-        hot_status status = hot_output_spares(context, path, output);
+        hot_status status = hot_output_check_distinct(context, path, output);
         if (status != HOT_OK)
             return status;
     }

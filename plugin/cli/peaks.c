@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/output.h"
+#include "io/output.h"
 #include "peaks_signal.h"
 
 const cli_command cli_peaks_command = {
@@ -123,7 +123,7 @@ int cli_peaks(int argc, char **argv)
         signal.max_fibers = settings.max_fibers;
         return cli_finish(&cli_peaks_command, &common, cli_peaks_signal(context, &signal));
     }
-    hot_status status = hot_output_spares(context, input, output);
+    hot_status status = hot_output_check_distinct(context, input, output);
     if (status == HOT_OK)
         status = hot_tensor_field_load(context, input, &tensors);
     if (status == HOT_OK && mask_path)

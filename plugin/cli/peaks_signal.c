@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/fields.h"
-#include "common/output.h"
+#include "core/fields.h"
+#include "io/output.h"
 
 static const char *const map_names[CLI_SIGNAL_MAPS] = {"probability", "margin", "residual", "width", "flags"};
 
@@ -52,7 +52,7 @@ static hot_status check_outputs(hot_context *context, const cli_peaks_signal_opt
         const char *output = m < 0 ? o->output : o->map[m];
         for (size_t i = 0; output && i < sizeof inputs / sizeof inputs[0] && status == HOT_OK; i++)
             if (inputs[i])
-                status = hot_output_spares(context, inputs[i], output);
+                status = hot_output_check_distinct(context, inputs[i], output);
         for (int n = -1; output && n < m && status == HOT_OK; n++) {
             const char *other = n < 0 ? o->output : o->map[n];
             if (other && strcmp(other, output) == 0)

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cli.h"
-#include "common/output.h"
-#include "dwi/gradient_files.h"
+#include "io/output.h"
+#include "io/fsl/gradient_files.h"
 
 const cli_command cli_phantom_command = {
     "phantom", "make data with known fibres", "-o DWI --truth FILE [options]",
@@ -174,7 +174,7 @@ static hot_status spare_scheme(hot_context *context, const settings *s)
     hot_status status = HOT_OK;
     for (int f = 0; f < 8 && status == HOT_OK; f++)
         if (outputs[f / 2] && outputs[f / 2][0])
-            status = hot_output_spares(context, f % 2 ? s->bvec : s->bval, outputs[f / 2]);
+            status = hot_output_check_distinct(context, f % 2 ? s->bvec : s->bval, outputs[f / 2]);
     return status;
 }
 

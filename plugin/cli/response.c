@@ -47,7 +47,7 @@ int cli_response(int argc, char **argv)
                           diffusivities.count);
     status = hot_dwi_load(context, input, bval, bvec, &dwi);
     if (status == HOT_OK)
-        status = hot_dwi_spares(context, dwi, output);
+        status = hot_dwi_check_distinct(context, dwi, output);
     if (status != HOT_OK)
         goto cleanup;
     if (diffusivities.count) {

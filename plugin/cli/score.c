@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "common/output.h"
+#include "io/output.h"
 
 const cli_command cli_score_command = {
     "score", "compare directions of any tool with the truth", "-i DIRECTIONS --truth FILE [options]",
@@ -145,9 +145,9 @@ int cli_score(int argc, char **argv)
     hot_score *score = NULL;
     hot_output output = {0};
     FILE *file;
-    hot_status status = hot_output_spares(common.context, input, output_path);
+    hot_status status = hot_output_check_distinct(common.context, input, output_path);
     if (status == HOT_OK)
-        status = hot_output_spares(common.context, truth_path, output_path);
+        status = hot_output_check_distinct(common.context, truth_path, output_path);
     if (status == HOT_OK)
         status = hot_fiber_field_load(common.context, input, &found);
     if (status == HOT_OK)

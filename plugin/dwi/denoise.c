@@ -1,9 +1,9 @@
 /* Denoising a data set, slab by slab. */
 #include <string.h>
 
-#include "common/nrrdio.h"
-#include "dwi/reader.h"
-#include "export/nifti_volume.h"
+#include "io/nrrd/nrrdio.h"
+#include "dwi_private.h"
+#include "io/nifti/nifti_volume.h"
 
 /* Signals of a slab that are in memory beside the result. */
 enum { SLAB_BYTES = 256 << 20 };
@@ -89,7 +89,7 @@ hot_status hot_dwi_denoise(hot_context *context, const hot_dwi *dwi, const hot_m
 
 hot_status hot_dwi_save_noise(hot_context *context, const hot_dwi *dwi, const float *noise, const char *path)
 {
-    hot_status status = hot_dwi_spares(context, dwi, path);
+    hot_status status = hot_dwi_check_distinct(context, dwi, path);
     if (status != HOT_OK)
         return status;
     if (hot_path_is_nifti(path)) {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dwi/reader.h"
+#include "dwi_private.h"
 
 size_t hot_sample_bytes(hot_sample sample)
 {

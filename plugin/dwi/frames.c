@@ -1,4 +1,4 @@
-#include "dwi/frames.h"
+#include "frames.h"
 
 #include <math.h>
 #include <string.h>

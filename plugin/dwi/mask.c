@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/fields.h"
-#include "common/nrrdfile.h"
-#include "export/nifti_volume.h"
+#include "core/fields.h"
+#include "io/nrrd/nrrdfile.h"
+#include "io/nifti/nifti_volume.h"
 
 hot_status hot_mask_full(hot_context *context, const hot_grid *grid, hot_mask **mask)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/fields.h"
+#include "core/fields.h"
 
 enum { CHUNK = 2048, BINS = 1024 };
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "common/fields.h"
+#include "core/fields.h"
 
 enum { CHUNK = 2048 };
 

@@ -1,10 +1,10 @@
 /* Data with known fibres: options, voxels, signals, noise. */
-#include "dwi/phantom.h"
+#include "phantom.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "dwi/frames.h"
+#include "frames.h"
 
 
 enum { CHUNK = 4096 };

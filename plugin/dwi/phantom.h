@@ -2,8 +2,8 @@
 #ifndef HOT_PLUGIN_PHANTOM_H
 #define HOT_PLUGIN_PHANTOM_H
 
-#include "common/fields.h"
-#include "common/random.h"
+#include "core/fields.h"
+#include "core/random.h"
 
 #define HOT_GREY_DIFFUSIVITY 0.8e-3
 #define HOT_CSF_DIFFUSIVITY 3.0e-3

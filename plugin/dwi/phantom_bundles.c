@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "dwi/phantom.h"
+#include "phantom.h"
 
 typedef struct bundle {
     int arc;                 /* 0: a straight piece, 1: an arc in the x-y plane */

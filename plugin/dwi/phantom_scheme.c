@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/fields.h"
-#include "common/random.h"
+#include "core/fields.h"
+#include "core/random.h"
 
 enum { ITERATIONS = 600, MEMORY = 6 };
 

@@ -1,5 +1,5 @@
 /* One voxel of a phantom: what is in it, and the signals of that. */
-#include "dwi/phantom.h"
+#include "phantom.h"
 
 #include <math.h>
 #include <string.h>

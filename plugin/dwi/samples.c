@@ -1,7 +1,7 @@
 /* hot_dwi_read: samples of the file's type, wherever their axes lie, to floats with the volumes of a voxel together. */
 #include <omp.h>
 
-#include "dwi/reader.h"
+#include "dwi_private.h"
 
 /* Voxels of one block, and volumes that are turned together: TOGETHER rows of BLOCK samples, read as they lie, wait in
  * the first-level cache until a full cache line of each voxel is there to be written. */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dwi/scheme.h"
+#include "scheme.h"
 
 /* Coefficients of an even order on the sphere. */
 static size_t terms_of(int order) { return (size_t)(order + 1) * (size_t)(order + 2) / 2; }

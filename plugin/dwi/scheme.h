@@ -2,7 +2,7 @@
 #ifndef HOT_PLUGIN_DWI_SCHEME_H
 #define HOT_PLUGIN_DWI_SCHEME_H
 
-#include "common/fields.h"
+#include "core/fields.h"
 
 /* How many directions differ by more than half a degree, up to sign. */
 size_t hot_scheme_distinct(size_t count, const double *gradients);

@@ -1,4 +1,4 @@
-#include "dwi/symmetric.h"
+#include "symmetric.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* The fibre directions of a volume: memory, order and access. Any finder and any reader hands its vectors to
  * hot_fiber_field_create, which puts them into the one form that everything after it relies on. */
-#include "common/fields.h"
+#include "core/fields.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "fibers/method.h"
+#include "method.h"
 
 /* Below this a peak of a model is noise. A fod's peaks are volume fractions: .1 is a tenth of the voxel, and what noise
  * and grey matter leave is mostly smaller. The others' values have no natural floor: an adc is a diffusivity, and an
@@ -75,14 +75,14 @@ hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *te
     const size_t voxels = hot_grid_voxels(&tensors->grid), row = 1 + hot_symtensor_count(tensors->order, 3);
     const size_t width = 3 * (size_t)full.max_fibers;
     float *peaks = hot_context_alloc(context, voxels, width * sizeof *peaks);
-    uint8_t *skip = peaks ? hot_context_alloc(context, voxels, 1) : NULL;
-    if (!skip) {
+    uint8_t *mask = peaks ? hot_context_alloc(context, voxels, 1) : NULL;
+    if (!mask) {
         status = HOT_ERROR_MEMORY;
         goto cleanup;
     }
     for (size_t voxel = 0; voxel < voxels; voxel++)
-        skip[voxel] = tensors->values[voxel * row] > 0 && (!full.mask || full.mask->bytes[voxel]);
-    const hot_peaks_job job = {.count = voxels, .rows = tensors->values, .skip = skip, .peaks = peaks};
+        mask[voxel] = tensors->values[voxel * row] > 0 && (!full.mask || full.mask->bytes[voxel]);
+    const hot_peaks_job job = {.count = voxels, .rows = tensors->values, .mask = mask, .peaks = peaks};
     status = method->find(context, tensors, &full, &job);
     if (status != HOT_OK)
         goto cleanup;
@@ -98,6 +98,6 @@ hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *te
     status = hot_fiber_field_create(context, &tensors->grid, full.max_fibers, peaks, fibers);
 cleanup:
     hot_context_free(context, peaks);
-    hot_context_free(context, skip);
+    hot_context_free(context, mask);
     return status;
 }

@@ -2,16 +2,16 @@
 #ifndef HOT_FIBERS_METHOD_H
 #define HOT_FIBERS_METHOD_H
 
-#include "common/fields.h"
+#include "core/fields.h"
 
-/* What a method is given: all voxels, rows of 1 + unique values, of which the tensor begins at 1; skip[i] is
+/* What a method is given: all voxels, rows of 1 + unique values, of which the tensor begins at 1; mask[i] is
  * 0 where there is nothing to compute. Going through them in chunks that bound its memory, and saying how far it is, is
  * the kernel's business. It writes 3 * max_fibers floats per voxel: vectors of length amplitude, absent
  * ones 0. The order of the vectors and their half sphere are put right by hot_fiber_field_create. */
 typedef struct hot_peaks_job {
     size_t count;
     const float *rows;
-    const uint8_t *skip;
+    const uint8_t *mask;
     float *peaks;
 } hot_peaks_job;
 

@@ -1,5 +1,5 @@
 /* Method lowrank: the tensor as a sum of one to three rank-1 terms. */
-#include "fibers/method.h"
+#include "method.h"
 
 static hot_status find(hot_context *context, const hot_tensor_field *tensors, const hot_peaks_options *options,
                        const hot_peaks_job *job)
@@ -10,7 +10,7 @@ static hot_status find(hot_context *context, const hot_tensor_field *tensors, co
     if (tensors->order == 2)
         return hot_context_fail(context, HOT_ERROR_DATA,
                                 "--method lowrank needs tensors of order 4, 6 or 8, these have 2");
-    return hot_lowrank_f32(context, &how, tensors->order, job->count, job->rows + 1, row, job->skip, job->peaks, NULL,
+    return hot_lowrank_f32(context, &how, tensors->order, job->count, job->rows + 1, row, job->mask, job->peaks, NULL,
                            NULL);
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/fields.h"
+#include "core/fields.h"
 #include "model/model.h"
 #include "signal_contrast.h"
 

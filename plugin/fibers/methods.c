@@ -1,5 +1,5 @@
 /* The methods that find fibre directions. To add one: its file, `extern` in method.h, one line here. */
-#include "fibers/method.h"
+#include "method.h"
 
 static const hot_peaks_method *const methods[] = {
     &hot_peaks_maxima,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/fields.h"
+#include "core/fields.h"
 
 enum { COUNTED = 8, TENTHS = 11, CONDITIONS = 7, FIVE = 5 };
 enum { SINGLE, NARROW, MIDDLE, WIDE, THREE, ISOTROPIC, OTHER };

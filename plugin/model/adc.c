@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/positive.h"
+#include "positive.h"
 
 static hot_status adc_select(hot_plan *plan, int say)
 {

@@ -3,7 +3,7 @@
 #ifndef HOT_PLUGIN_MODEL_H
 #define HOT_PLUGIN_MODEL_H
 
-#include "common/fields.h"
+#include "core/fields.h"
 
 /* In the order in which help lists them. */
 #define MODELS(X) X(adc) X(odf) X(fod)

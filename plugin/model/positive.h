@@ -2,7 +2,7 @@
 #ifndef HOT_PLUGIN_POSITIVE_H
 #define HOT_PLUGIN_POSITIVE_H
 
-#include "model/model.h"
+#include "model.h"
 
 /* Fits those voxels of `values` (count x (1 + terms), s0 > 0) again whose form is negative in one of 512 directions,
  * with the constraint that it is not, in the norm of the model's least squares. */

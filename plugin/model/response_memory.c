@@ -1,5 +1,5 @@
 /* The single-fibre response: memory and access. */
-#include "common/fields.h"
+#include "core/fields.h"
 
 void hot_response_destroy(hot_response **response)
 {

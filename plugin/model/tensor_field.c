@@ -1,5 +1,5 @@
 /* A field of packed symmetric tensors: memory and access. */
-#include "common/fields.h"
+#include "core/fields.h"
 
 #include <string.h>
 

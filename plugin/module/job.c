@@ -5,8 +5,8 @@
 #include <string.h>
 #include <teem/air.h>
 
-#include "common/output.h"
-#include "module/module.h"
+#include "io/output.h"
+#include "module.h"
 #include "run/run.h"
 
 typedef struct job {
@@ -64,9 +64,9 @@ static hot_status spare_inputs(const job *j)
     hot_status status = HOT_OK;
     for (size_t o = 0; o < j->outputs.count && status == HOT_OK; o++) {
         for (size_t i = 0; i < sizeof inputs / sizeof *inputs && status == HOT_OK; i++)
-            status = hot_output_spares(j->context, inputs[i], j->outputs.item[o].path);
+            status = hot_output_check_distinct(j->context, inputs[i], j->outputs.item[o].path);
         if (status == HOT_OK && j->run.dwi) /* a detached header draws in its data */
-            status = hot_dwi_spares(j->context, j->run.dwi, j->outputs.item[o].path);
+            status = hot_dwi_check_distinct(j->context, j->run.dwi, j->outputs.item[o].path);
         status = blame(j->context, j->outputs.item[o].name, status);
     }
     return status;

@@ -1,7 +1,7 @@
 /* What hosts of the Slicer execution model look for: the XML, the logo, the entry point; and main() of the executable.
  * Everything with a name of theirs is here. */
 #define _POSIX_C_SOURCE 200809L
-#include "module/module.h"
+#include "module.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ char XMLModuleDescription[] =
     "  <version>" HOTFIBER_VERSION "</version>\n"
     "  <license>BSD-3-Clause</license>\n"
     "  <contributor>The authors of hotfiber</contributor>\n"
-#include "module/parameters.inc"
+#include "parameters.inc"
     "</executable>\n";
 
 /* ---- The logo ---------------------------------------------------------------------------------------------------- */

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/fields.h"
-#include "module/module.h"
+#include "core/fields.h"
+#include "module.h"
 #include "run/folder.h"
 
 hot_status hot_module_outputs_add(hot_module_outputs *outputs, const char *name, const char *path)

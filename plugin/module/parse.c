@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/plain_numbers.h"
-#include "module/module.h"
+#include "io/plain_numbers.h"
+#include "module.h"
 
 #define AT(name) offsetof(hot_module_values, name)
 #define GROUP(label, about, advanced)
@@ -31,7 +31,7 @@
 #define HIDDEN(name, about) {#name, MODULE_SWITCH, AT(name), NULL, NULL, 0, 0, about},
 
 static const hot_module_parameter parameters[] = {
-#include "module/parameters.inc"
+#include "parameters.inc"
 };
 enum { PARAMETERS = sizeof parameters / sizeof *parameters };
 

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* renameat2 */
-#include "run/folder.h"
+#include "folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/fields.h"
-#include "common/report.h"
+#include "core/fields.h"
+#include "core/report.h"
 
 static hot_status fail(hot_context *context, const char *what, const char *path)
 {

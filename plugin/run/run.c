@@ -1,6 +1,6 @@
 /* The whole job: reads, fits, finds, writes. */
 #define _DEFAULT_SOURCE
-#include "run/run.h"
+#include "run.h"
 
 #include <math.h>
 #include <string.h>

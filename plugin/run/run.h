@@ -2,9 +2,9 @@
 #ifndef HOT_RUN_RUN_H
 #define HOT_RUN_RUN_H
 
-#include "common/fields.h"
-#include "common/report.h"
-#include "run/folder.h"
+#include "core/fields.h"
+#include "core/report.h"
+#include "folder.h"
 
 enum { HOT_RUN_STAGES = 12, HOT_RUN_NOTES = 16 };
 

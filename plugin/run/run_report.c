@@ -1,6 +1,6 @@
 /* report.json: what went in, how it was done, what came out. */
 #define _DEFAULT_SOURCE
-#include "run/run.h"
+#include "run.h"
 
 #include <math.h>
 #include <string.h>

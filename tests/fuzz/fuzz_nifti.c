@@ -4,7 +4,7 @@
 
 #include <hotfiber/hotfiber.h>
 
-#include "fuzz/fuzz.h"
+#include "fuzz.h"
 
 static int put(const char *path, const void *data, size_t size)
 {

@@ -6,7 +6,7 @@
 
 #include <hotfiber/hotfiber.h>
 
-#include "fuzz/fuzz.h"
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dwi/gradient_files.h"
-#include "fuzz/fuzz.h"
+#include "io/fsl/gradient_files.h"
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

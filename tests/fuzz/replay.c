@@ -4,7 +4,7 @@
 #include <dirent.h>
 
 #include "check.h"
-#include "fuzz/fuzz.h"
+#include "fuzz.h"
 
 enum { FILES = 256, ROOM = 1 << 16 };
 

@@ -5,9 +5,9 @@
 #include "checker.h"
 #include "families.h"
 
-#include <common/backend.h>
-#include <common/context_internal.h>
-#include <common/cpu.h>
+#include "common/backend.h"
+#include "common/context_internal.h"
+#include "common/cpu.h"
 #include <stdarg.h>
 #include <time.h>
 

@@ -1,9 +1,9 @@
 /* Benchmarks of directions: by scan and by many starts, one GPU, several, and the CPU. */
 #include "directions_cases.h"
 
-#include <common/backend.h>
-#include <common/context_internal.h>
-#include <directions/plan.h>
+#include "common/backend.h"
+#include "common/context_internal.h"
+#include "bench/kernels/directions_measure.h"
 
 /* Whether --only asks for a benchmark, or for its part "NAME, order N". */
 static int wanted_order(const check_run *run, const char *name, int order)
@@ -17,7 +17,7 @@ static int wanted_order(const check_run *run, const char *name, int order)
 static void time_device(check_run *run, const hot_directions_options *options, int order, size_t count,
                         const float *tensors, size_t stride, float *directions, uint8_t *found, const char *kind)
 {
-    hot_directions_plan plan;
+    hot_directions_args plan;
     double milliseconds;
     char what[80];
     if (!check_call(run, hot_directions_resolve(run->context, options, order, count, tensors, stride, NULL, directions,
@@ -44,9 +44,9 @@ static double time_call(check_run *run, const hot_directions_options *options, i
 }
 
 static const hot_directions_options unshifted = {.size = sizeof unshifted, .threshold = -1, .min_angle = -1,
-                                                 .min_relief = -1, .starts = 128, .shift = HOT_SHIFT_NONE};
+                                                 .min_relative_range = -1, .starts = 128, .shift = HOT_SHIFT_NONE};
 static const hot_directions_options adaptive = {.size = sizeof adaptive, .threshold = -1, .min_angle = -1,
-                                                .min_relief = -1, .starts = 128, .shift = HOT_SHIFT_ADAPTIVE};
+                                                .min_relative_range = -1, .starts = 128, .shift = HOT_SHIFT_ADAPTIVE};
 
 enum { MILLIONS = 1 << 24 };
 
@@ -61,7 +61,7 @@ static double time_shares(check_run *run, const hot_directions_options *options,
         const size_t from = share * (size_t)g;
         const hot_context_options settings = {.size = sizeof settings, .device = HOT_DEVICE_CUDA, .device_number = g};
         hot_context *context = NULL;
-        hot_directions_plan plan;
+        hot_directions_args plan;
         double milliseconds = INFINITY;
         if (hot_context_create(&settings, &context) == HOT_OK && hot_cuda_select(context, g) == HOT_OK &&
             hot_directions_resolve(context, options, order, share, tensors + from * stride, stride, NULL,

@@ -61,14 +61,14 @@ void check_directions_starts(check_run *run, int order, size_t starts, hot_shift
         return;
     check_case_begin(run, name, size);
     const size_t terms = hot_symtensor_count(order, 3), stride = terms + size % 4;
-    const hot_directions_options options = {.size = sizeof options, .threshold = -1, .min_angle = -1, .min_relief = -1,
+    const hot_directions_options options = {.size = sizeof options, .threshold = -1, .min_angle = -1, .min_relative_range = -1,
                                             .starts = starts, .shift = shift, .alpha = 0.5};
     const int counts = size != 33; /* whether found[] is asked for */
     float *rows = malloc((size * stride + 1) * sizeof *rows);
     uint8_t *chosen = malloc(size + 1);
     make_kinds(run, order, size, stride, rows, chosen);
     const float *tensors = check_input(run, rows, size * stride * sizeof *rows);
-    const uint8_t *skip = check_input(run, chosen, size);
+    const uint8_t *mask = check_input(run, chosen, size);
     float *out[3];
     uint8_t *found[3];
     hot_context_options settings = {.size = sizeof settings, .device = HOT_DEVICE_CPU};
@@ -82,7 +82,7 @@ void check_directions_starts(check_run *run, int order, size_t starts, hot_shift
         out[t] = check_output(run, size * (t == 2 ? 3 * KEEP : 9) * sizeof(float));
         found[t] = check_output(run, size);
         good &= check_call(run, hot_directions_f32(by[t], t == 2 ? &every : &options, order, t == 2 ? known : size,
-                                                   tensors, stride, skip, out[t],
+                                                   tensors, stride, mask, out[t],
                                                    t == 0 && !counts ? NULL : found[t]));
     }
     size_t bad = 0, first = 0, fibers = 0;
@@ -132,7 +132,7 @@ void check_directions_ring(check_run *run, int order, hot_shift shift, double he
     check_case_begin(run, "rings", SIZE);
     const form_basis basis = form_basis_make(order);
     const hot_directions_options options = {.size = sizeof options, .max_directions = KEEP, .threshold = 0.5,
-                                            .min_angle = 5, .min_relief = -1, .starts = 2000, .shift = shift};
+                                            .min_angle = 5, .min_relative_range = -1, .starts = 2000, .shift = shift};
     float *rows = malloc(SIZE * basis.terms * sizeof *rows);
     for (size_t i = 0; i < SIZE; i++) {
         /* (p^2 + q^2)^(m/2) + a little of the real part of (p + iq)^m, p and q two of the axes */

@@ -3,9 +3,10 @@
 #include "checker.h"
 #include "walls.h"
 
-#include <common/context_internal.h>
-#include <contract/contract_measure.h>
+#include "common/context_internal.h"
+#include "bench/kernels/contract_measure.h"
 #include <hotfiber/contract.h>
+#include <hotfiber/fem.h>
 
 enum { MAX_LETTERS = 12 };
 

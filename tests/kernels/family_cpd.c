@@ -2,8 +2,8 @@
  * elimination, as textbooks have it), and what must not go wrong. */
 #include "cpd_values.h"
 
-#include <common/context_internal.h>
-#include <cpd/cpd_measure.h>
+#include "common/context_internal.h"
+#include "bench/kernels/cpd_measure.h"
 #include <hotfiber/cpd.h>
 #include <hotfiber/lowrank.h>
 

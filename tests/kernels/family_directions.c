@@ -2,8 +2,8 @@
  * search (isotropic, zero, rank 1 aimed anywhere, denormal, huge, NaN). */
 #include "directions_cases.h"
 
-#include <common/context_internal.h>
-#include <directions/directions_ref.h>
+#include "common/context_internal.h"
+#include "directions/directions_ref.h"
 
 /* Crossings, by scan or by many starts: at most one tensor in a thousand may differ from brute force (HOT_TEST_FULL=1
  * tries 20,000). The reference is computed once for all backends. */
@@ -161,11 +161,11 @@ static void check_odd_ones(check_run *run, int order, size_t size)
         chosen[i] = kind != 9;
     }
     const float *tensors = check_input(run, rows, size * stride * sizeof *rows);
-    const uint8_t *skip = check_input(run, chosen, size);
+    const uint8_t *mask = check_input(run, chosen, size);
     float *directions = check_output(run, size * 3 * 3 * sizeof *directions);
     uint8_t *found = check_output(run, size);
     if (check_call(run,
-                   hot_directions_f32(run->context, &usual, order, size, tensors, stride, skip, directions, found)))
+                   hot_directions_f32(run->context, &usual, order, size, tensors, stride, mask, directions, found)))
         for (size_t i = 0; i < size; i++) {
             const int kind = (int)(i % 10);
             const float *v = directions + 9 * i;
@@ -204,7 +204,7 @@ static void check_threads(check_run *run, int order, size_t size)
     const float *tensors = check_input(run, rows, size * basis.terms * sizeof *rows);
     const hot_directions_options two = {.size = sizeof two, .max_directions = 2, .threshold = 0, .min_angle = 0};
     const hot_directions_options some = {.size = sizeof some, .max_directions = 4, .threshold = 0.1, .min_angle = -1,
-                                         .min_relief = -1, .starts = 30, .shift = HOT_SHIFT_NONE};
+                                         .min_relative_range = -1, .starts = 30, .shift = HOT_SHIFT_NONE};
     const hot_directions_options *const ways[] = {&every, &two, &some};
     for (int way = 0; way < 3; way++) {
         const hot_directions_options *options = ways[way];
@@ -256,7 +256,7 @@ static void check_reference(check_run *run, int order)
     float *out[2];
     uint8_t *found[2];
     for (int t = 0; t < 2; t++) {
-        hot_directions_plan plan;
+        hot_directions_args plan;
         out[t] = check_output(run, SIZE * 3 * KEEP * sizeof(float));
         found[t] = check_output(run, SIZE);
         check_call(run, hot_directions_resolve(run->context, &every, order, SIZE, rows, basis.terms, NULL, out[t],

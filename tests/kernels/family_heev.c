@@ -4,8 +4,8 @@
 
 #include <complex.h>
 #include <float.h>
-#include <heev/heev.h>
-#include <heev/heev_measure.h>
+#include "heev/heev.h"
+#include "bench/kernels/heev_measure.h"
 
 typedef double complex entry;
 typedef enum kind { RANDOM, CLUSTERED, REPEATED, DEFICIENT, GRADED, DIAGONAL, ZERO, TINY, KINDS } kind;

@@ -2,9 +2,10 @@
  * and what must hold without one: exact fits without noise, rotation, order of volumes, scale, threads, flags. */
 #include "checker.h"
 
-#include "bench/lowrank_phantom.h"
+#include "bench/accuracy/simulated_voxels.h"
 #include "common/context_internal.h"
 
+#include <hotfiber/lowrank.h>
 #include <hotfiber/symtensor.h>
 
 enum { VOLUMES = PH_B0 + PH_VOLUMES };
@@ -120,12 +121,12 @@ static double worst(int k, const float *a, const float *b)
 }
 
 static hot_status compute(hot_context *context, const voxels *v, const float *signals, double sigma,
-                          const uint8_t *skip,
+                          const uint8_t *mask,
                           const answers *a)
 {
     hot_signal_scheme scheme = scheme_of(v);
     hot_signal_options options = {.size = sizeof options, .sigma = sigma, .contrast = v->contrast};
-    return hot_signal_fibers_f32(context, &options, &scheme, v->count, signals, NULL, NULL, skip, &a->result);
+    return hot_signal_fibers_f32(context, &options, &scheme, v->count, signals, NULL, NULL, mask, &a->result);
 }
 
 /* The reference is slow: once for all backends. */
@@ -312,14 +313,14 @@ static void check_flags(check_run *run, size_t count)
     check_case_begin(run, "flags, skipped voxels, threads", count);
     voxels v = make_voxels(&run->seed, 1000, 20, 0, count);
     answers a = make_answers(run, count), b = make_answers(run, count);
-    uint8_t *skip = malloc(count + 1), *expected = calloc(count + 1, 1);
+    uint8_t *mask = malloc(count + 1), *expected = calloc(count + 1, 1);
     float *spoiled = malloc((count + 1) * VOLUMES * sizeof *spoiled);
-    if (!skip || !expected || !spoiled)
+    if (!mask || !expected || !spoiled)
         exit(2);
     memcpy(spoiled, v.signals, count * VOLUMES * sizeof *spoiled);
     for (size_t i = 0; i < count; i++) {
         float *s = spoiled + i * VOLUMES;
-        skip[i] = i % 7 != 5;
+        mask[i] = i % 7 != 5;
         switch (i % 11) {
         case 1: s[40] = NAN, expected[i] = HOT_VOXEL_NOT_FINITE; break;
         case 2: s[0] = INFINITY, expected[i] = HOT_VOXEL_NOT_FINITE; break;
@@ -353,13 +354,13 @@ static void check_flags(check_run *run, size_t count)
     }
     check_call(run, compute(run->context, &v, v.signals, 0.05, NULL, &a));
     const float *signals = check_input(run, spoiled, count * VOLUMES * sizeof *signals);
-    const uint8_t *mask = check_input(run, skip, count);
-    check_call(run, compute(run->context, &v, signals, 0.05, mask, &b));
+    const uint8_t *inside = check_input(run, mask, count);
+    check_call(run, compute(run->context, &v, signals, 0.05, inside, &b));
     check_written(run, &b);
     for (size_t i = 0; i < count; i++) {
-        int none = expected[i] || !skip[i], clear = 1;
-        CHECK_ITEM(run, i, b.result.flags[i] == (skip[i] ? expected[i] : 0), "flags %d, not %d", b.result.flags[i],
-                   skip[i] ? expected[i] : 0);
+        int none = expected[i] || !mask[i], clear = 1;
+        CHECK_ITEM(run, i, b.result.flags[i] == (mask[i] ? expected[i] : 0), "flags %d, not %d", b.result.flags[i],
+                   mask[i] ? expected[i] : 0);
         for (size_t d = 0; d < 9; d++)
             clear &= b.result.directions[9 * i + d] == 0;
         if (none)
@@ -370,7 +371,7 @@ static void check_flags(check_run *run, size_t count)
                        "its neighbours changed a voxel's answer");
     }
     check_case_end(run);
-    free(skip);
+    free(mask);
     free(expected);
     free(spoiled);
     free_voxels(&v);
@@ -514,10 +515,10 @@ static void check_odd_tensors(check_run *run)
     enum { COUNT = 20, UNIQUE = 28 };
     check_case_begin(run, "zero, negative, NaN, huge and tiny tensors", COUNT);
     float made[COUNT * UNIQUE], truth[COUNT * 9];
-    uint8_t skip[COUNT];
+    uint8_t mask[COUNT];
     for (size_t i = 0; i < COUNT; i++) {
         make_tensor(&run->seed, 6, 2, 40, 0, made + i * UNIQUE, truth + 9 * i);
-        skip[i] = i != 15;
+        mask[i] = i != 15;
     }
     memset(made + UNIQUE, 0, UNIQUE * sizeof *made);
     made[2 * UNIQUE + 7] = NAN;
@@ -528,7 +529,7 @@ static void check_odd_tensors(check_run *run)
     float *directions = check_output(run, COUNT * 9 * sizeof *directions);
     uint8_t *found = check_output(run, COUNT);
     hot_lowrank_options options = {.size = sizeof options, .min_weight = 0.1, .min_angle = 35};
-    if (check_call(run, hot_lowrank_f32(run->context, &options, 6, COUNT, tensors, UNIQUE, skip, directions, found,
+    if (check_call(run, hot_lowrank_f32(run->context, &options, 6, COUNT, tensors, UNIQUE, mask, directions, found,
                                         NULL)))
         for (size_t i = 0; i < COUNT; i++) {
             int expected = i == 1 || i == 15 ? 0 : i == 2 || i == 3 ? 255 : 2;

@@ -6,7 +6,7 @@
 
 #include "cpd_values.h"
 
-#include <cpd/cpd_measure.h>
+#include "bench/kernels/cpd_measure.h"
 #include <hotfiber/cpd.h>
 
 /* A tensor and its factors, in the precision of the calls. */

@@ -2,10 +2,10 @@
  * claim (residual, lambda, unit length) and against the reference's limits. */
 #include "sshopm_cases.h"
 
-#include <common/context_internal.h>
+#include "common/context_internal.h"
 #include <float.h>
-#include <sshopm/sshopm_measure.h>
-#include <symtensor/symtensor_ref.h>
+#include "bench/kernels/sshopm_measure.h"
+#include "symtensor/symtensor_ref.h"
 
 static const int shapes[][2] = {{4, 3}, {6, 3}, {8, 3}, {2, 3}, {3, 2}, {3, 3}, {3, 4}, {3, 5}, {3, 6},
                                 {4, 2}, {4, 4}, {4, 5}, {4, 6}, {5, 3}, {3, 7}, {7, 2}, {4, 1}};
@@ -230,7 +230,7 @@ static void check_large(check_run *run, int order)
 /* One launch of `design` on the whole problem, without a shift. */
 static hot_status on_device(check_run *run, const problem *p, hot_sshopm_design design)
 {
-    const hot_sshopm_plan plan = {.shift = HOT_SHIFT_NONE, .sign = 1, .tolerance = 5e-6, .max_iterations = 1000,
+    const hot_sshopm_args plan = {.shift = HOT_SHIFT_NONE, .sign = 1, .tolerance = 5e-6, .max_iterations = 1000,
                                   .order = p->order, .dim = p->dim, .unique = p->unique, .count = p->count,
                                   .stride = p->stride, .starts = p->starts, .f64 = p->f64, .tensors = p->tensors,
                                   .start = p->start, .lambda = p->lambda, .x = p->x, .residual = p->residual,

@@ -2,7 +2,7 @@
 #include "checker.h"
 
 #include <hotfiber/symtensor.h>
-#include <symtensor/symtensor_ref.h>
+#include "symtensor/symtensor_ref.h"
 
 static void check_values(check_run *run, int order, int dim, size_t size)
 {

@@ -4,7 +4,7 @@
 
 #include <float.h>
 #include <hotfiber/tridiag.h>
-#include <tridiag/tridiag_measure.h>
+#include "bench/kernels/tridiag_measure.h"
 
 /* A matrix of size n into diagonal and off-diagonal. */
 typedef void maker(uint64_t *seed, size_t n, double *a, double *b);

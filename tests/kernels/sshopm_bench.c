@@ -1,8 +1,8 @@
 /* The checker's benchmarks of SS-HOPM: every design on the GPU, and one core. */
 #include "sshopm_cases.h"
 
-#include <common/context_internal.h>
-#include <sshopm/sshopm_measure.h>
+#include "common/context_internal.h"
+#include "bench/kernels/sshopm_measure.h"
 
 static void bench_cuda(check_run *run)
 {

@@ -47,7 +47,7 @@ static hot_status call(hot_context *context, int which)
     hot_tridiag_options some = {.size = sizeof some, .range = HOT_TRIDIAG_INDEX, .first = 1, .last = 3};
     hot_denoise_options denoising = {.size = sizeof denoising, .window = {3, 3, 3}, .is_complex = which == 8};
     const hot_directions_options by_starts = {.size = sizeof by_starts, .threshold = -1, .min_angle = -1,
-                                              .min_relief = -1, .starts = 7};
+                                              .min_relative_range = -1, .starts = 7};
     static float directions[5 * 9];
     uint64_t seed = 1;
     for (size_t k = 0; k < sizeof matrices / sizeof *matrices; k++)

@@ -3,8 +3,8 @@
  * so no GPU is needed; and where there is none, the real families, told that there is one, fail in CUDA's own calls. */
 #include "check.h"
 
-#include <common/backend.h>
-#include <common/context_internal.h>
+#include "common/backend.h"
+#include "common/context_internal.h"
 #include <hotfiber/denoise.h>
 #include <hotfiber/directions.h>
 #include <hotfiber/sshopm.h>
@@ -162,7 +162,7 @@ static void check_families(void)
     memset(by_starts, 0x55, sizeof by_starts);
     memset(lambda, 0x55, sizeof lambda);
     const hot_sshopm_options options = {.size = sizeof options, .tolerance = 1e-6};
-    const hot_directions_options many = {.size = sizeof many, .threshold = -1, .min_angle = -1, .min_relief = -1,
+    const hot_directions_options many = {.size = sizeof many, .threshold = -1, .min_angle = -1, .min_relative_range = -1,
                                          .starts = 64};
     for (int k = 0; k < 2; k++) {
         said log = {0};

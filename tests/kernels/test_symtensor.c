@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <hotfiber/symtensor.h>
-#include <symtensor/symtensor_ref.h>
+#include "symtensor/symtensor_ref.h"
 
 enum { POISON_VALUE = 12345 };
 

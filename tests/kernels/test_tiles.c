@@ -4,9 +4,9 @@
 #include "check.h"
 #include "walls.h"
 
-#include <common/context_internal.h>
-#include <common/cpu.h>
-#include <contract/contract_variant.h>
+#include "common/context_internal.h"
+#include "common/cpu.h"
+#include "contract/cpu/contract_variant.h"
 
 enum { MOST_ROWS = 27, MOST_COLUMNS = 70, MOST_SUMS = 18, ITEMS = 3 };
 

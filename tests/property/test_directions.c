@@ -1,13 +1,13 @@
 /* What must hold for directions whatever the implementation: turning the tensor turns the answer, scaling it scales the
  * lengths, reversing an axis reverses it, many starts find what the scan finds. */
-#include "../kernels/forms3.h"
+#include "kernels/forms3.h"
 
 #include <hotfiber/directions.h>
 
 enum { ITEMS = 400, KEEP = 8 };
 
 static const hot_directions_options options = {.size = sizeof options, .max_directions = KEEP, .threshold = 0.3,
-                                               .min_angle = 5, .min_relief = -1};
+                                               .min_angle = 5, .min_relative_range = -1};
 
 /* Every direction of a (turned by r) is one of b's within `degrees`, lengths within a thousandth. Peaks near the
  * threshold may be on either side of it: only those above `above` of the largest are asked for. */

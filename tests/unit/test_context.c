@@ -1,5 +1,5 @@
 /* The context: defaults, messages, allocation, cancelling. */
-#include <common/context_internal.h>
+#include "common/context_internal.h"
 #include <hotfiber/context.h>
 
 #include "check.h"

@@ -1,6 +1,6 @@
 /* A host program with a decimal comma: files are read and written the same, and its locale is left as it was. */
 #include "check.h"
-#include "common/fields.h"
+#include "core/fields.h"
 
 #include <locale.h>
 #include <unistd.h>

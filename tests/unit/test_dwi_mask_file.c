@@ -1,6 +1,6 @@
 /* Mask files: any type of sample, zero and NaN outside, sizes that must be the grid's, what is refused. */
 #include "check.h"
-#include "common/fields.h"
+#include "core/fields.h"
 
 static const hot_grid grid = {
     .size = {3, 2, 2}, .to_world = {{2, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}}, .space = HOT_SPACE_LPS};

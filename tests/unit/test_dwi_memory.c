@@ -1,8 +1,8 @@
 /* A DWI made from memory: what it tells, reading with any layout and number of threads, shells, saving as NRRD; and the
  * NRRD helpers: round trip, absurd and broken headers refused with their numbers. */
 #include "check.h"
-#include "common/nrrdio.h"
-#include "dwi/reader.h"
+#include "io/nrrd/nrrdio.h"
+#include "dwi/dwi_private.h"
 
 static const hot_grid grid = {
     .size = {5, 7, 3}, .to_world = {{0, -1.9, .2, 10}, {2, .1, 0, -20}, {.1, .2, 2.5, 30}}, .space = HOT_SPACE_LPS};

@@ -5,7 +5,7 @@
 #include <zlib.h>
 
 #include "check.h"
-#include "common/fields.h"
+#include "core/fields.h"
 
 typedef struct counter {
     long left;        /* allocations that still succeed; < 0: no limit */

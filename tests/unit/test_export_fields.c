@@ -8,7 +8,7 @@
 
 #include <teem/nrrd.h>
 
-#include "common/fields.h"
+#include "core/fields.h"
 
 static const hot_grid oblique = {
     .size = {3, 2, 4},

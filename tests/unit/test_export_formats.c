@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/fields.h"
-#include "export/picture_layout.h"
+#include "core/fields.h"
+#include "io/picture/picture_layout.h"
 
 enum { VOXELS = 24 };
 

@@ -4,7 +4,7 @@
 #include <dirent.h>
 #include <unistd.h>
 
-#include "export/nifti_volume.h"
+#include "io/nifti/nifti_volume.h"
 
 static size_t files_in(const char *folder)
 {

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/output.h"
+#include "io/output.h"
 
 static void put(const char *path, const char *text)
 {
@@ -28,13 +28,13 @@ int main(void)
     CHECK(symlink("in", "soft") == 0 && link("in", "hard") == 0 && symlink("nothing", "dangling") == 0, "links");
     const char *same[] = {"in", "./in", "soft", "hard"};
     for (int i = 0; i < 4; i++)
-        CHECK(hot_output_spares(context, "in", same[i]) == HOT_ERROR_ARGUMENT, "%s is in", same[i]);
+        CHECK(hot_output_check_distinct(context, "in", same[i]) == HOT_ERROR_ARGUMENT, "%s is in", same[i]);
     CHECK(strstr(hot_context_message(context), "hard") && strstr(hot_context_message(context), "'in'"), "%s",
           hot_context_message(context));
     const char *spared[] = {"other", "new", "-", "dangling", NULL};
     for (int i = 0; i < 5; i++)
-        CHECK(hot_output_spares(context, "in", spared[i]) == HOT_OK, "%d", i);
-    CHECK(hot_output_spares(context, "/dev/null", "/dev/null") == HOT_OK, "a device");
+        CHECK(hot_output_check_distinct(context, "in", spared[i]) == HOT_OK, "%d", i);
+    CHECK(hot_output_check_distinct(context, "/dev/null", "/dev/null") == HOT_OK, "a device");
 
     /* given up: the old file stays, nothing else is left; committed: the new one is there */
     CHECK(hot_output_begin(context, "other", &output) == HOT_OK, "begin");

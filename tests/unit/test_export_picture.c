@@ -6,8 +6,8 @@
 
 #include <cairo.h>
 
-#include "common/fields.h"
-#include "export/picture_layout.h"
+#include "core/fields.h"
+#include "io/picture/picture_layout.h"
 
 enum { SIDE = 7 };
 

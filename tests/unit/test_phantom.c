@@ -1,6 +1,6 @@
 /* Phantom and score in C: random numbers fixed for all machines, starved memory, cancelling, a score worked by hand. */
-#include "common/fields.h"
-#include "common/random.h"
+#include "core/fields.h"
+#include "core/random.h"
 
 #include "check.h"
 #include "starve.h"

@@ -1,5 +1,5 @@
 /* A caller who wants to stop is heard soon, and nothing is left then. How soon is a matter of how many voxels or bytes
- * lie between two looks at hot_context_options.stop, which can be counted; tests/bench/stop_latency.c has it in
+ * lie between two looks at hot_context_options.stop, which can be counted; bench/programs/stop_latency.c has it in
  * milliseconds. */
 #include "check.h"
 

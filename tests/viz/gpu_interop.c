@@ -5,8 +5,8 @@
 #include <cuda_runtime_api.h>
 #include <time.h>
 
-#include "../check.h"
-#include "bench.h"
+#include "check.h"
+#include "bench/viz/view_bench.h"
 
 enum { SIDE = 500 };
 

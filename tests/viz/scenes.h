@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../check.h"
-#include "scene.h"
+#include "check.h"
+#include "scene/scene.h"
 
 /* Adds weight * (x . v)^order, the tensor of one straight fibre, to packed unique values. */
 static inline void scene_add_fiber(int order, const double v[3], double weight, float *values)

@@ -1,6 +1,6 @@
 /* Colours: axes, a map that grows ever lighter, and a palette without doubles. */
-#include "../check.h"
-#include "color.h"
+#include "check.h"
+#include "scene/color.h"
 
 int main(void)
 {

@@ -1,7 +1,7 @@
 /* Keys and mouse: every row of the table does something, and what it says; the README has the table. */
-#include "../check.h"
-#include "input.h"
-#include "pick.h"
+#include "check.h"
+#include "window/input.h"
+#include "scene/pick.h"
 #include "scenes.h"
 
 enum { NX = 8, NY = 7, NZ = 6, VOXELS = NX * NY * NZ, WIDTH = 640, HEIGHT = 480 };

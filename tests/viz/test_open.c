@@ -1,6 +1,6 @@
 /* Another scene in the place of one: read again, or dropped. What is kept of the view, and what fails without harm. */
-#include "../check.h"
-#include "scene_open.h"
+#include "check.h"
+#include "scene/scene_open.h"
 #include "scenes.h"
 
 #include <unistd.h>

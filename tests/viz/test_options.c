@@ -1,6 +1,6 @@
 /* Every setting does something: with it the picture is another than without, where the setting applies. */
-#include "../check.h"
-#include "picture.h"
+#include "check.h"
+#include "render/picture.h"
 #include "scenes.h"
 
 enum { SIDE = 160, NX = 6, NY = 5, NZ = 4, N = NX * NY * NZ };

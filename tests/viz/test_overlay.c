@@ -1,10 +1,10 @@
 /* What lies over the picture: letters that are right for any grid and view, a scale that measures, numbers that are the
  * scene's, and everything inside the picture. */
-#include "../check.h"
-#include "input.h"
-#include "overlay.h"
-#include "overlay_parts.h"
-#include "pick.h"
+#include "check.h"
+#include "window/input.h"
+#include "overlay/overlay.h"
+#include "overlay/overlay_parts.h"
+#include "scene/pick.h"
 #include "scenes.h"
 
 enum { NX = 9, NY = 8, NZ = 7, VOXELS = NX * NY * NZ, MOST = 3 };

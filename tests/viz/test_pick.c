@@ -1,8 +1,8 @@
 /* Picking: the voxel under a pixel, in planes and 3-D, on grids of any orientation; and what is said about it. */
-#include "../check.h"
-#include "camera.h"
-#include "glyph_size.h"
-#include "pick.h"
+#include "check.h"
+#include "scene/camera.h"
+#include "glyph/glyph_size.h"
+#include "scene/pick.h"
 #include "scenes.h"
 
 enum { ORDER = 4, UNIQUE = 15, ROW = UNIQUE + 1, SIDE = 9, VOXELS = SIDE * (SIDE - 1) * (SIDE - 2), MOST = 3 };

@@ -1,8 +1,8 @@
 /* Pictures without a display against what they must show: analytic extents and colours, a CPU raster, windows,
  * clipping. */
-#include "../check.h"
-#include "glyph_size.h"
-#include "picture.h"
+#include "check.h"
+#include "glyph/glyph_size.h"
+#include "render/picture.h"
 #include "scenes.h"
 
 enum { SIDE = 240 };

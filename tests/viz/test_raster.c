@@ -1,9 +1,9 @@
 /* Surfaces drawn by the processor and by compute shaders against OpenGL's, pixel by pixel; without gaps; the same from
  * any number of threads.
  */
-#include "../check.h"
-#include "picture.h"
-#include "raster_parts.h"
+#include "check.h"
+#include "render/picture.h"
+#include "raster/raster_parts.h"
 #include "scenes.h"
 
 enum { SIDE = 200, NX = 5, NY = 4, NZ = 3, VOXELS = NX * NY * NZ };

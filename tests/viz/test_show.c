@@ -5,7 +5,7 @@
 
 #include <png.h>
 
-#include "../check.h"
+#include "check.h"
 #include "scenes.h"
 
 enum { NX = 4, NY = 3, N = NX * NY, WIDTH = 160, HEIGHT = 120 };

@@ -1,6 +1,6 @@
 /* Settings: each parses, prints and refuses; and a state fitted to a scene. */
-#include "../check.h"
-#include "camera.h"
+#include "check.h"
+#include "scene/camera.h"
 #include "scenes.h"
 
 /* A text that is right and not the default, for every kind. */

@@ -1,7 +1,7 @@
 /* Letters and triangles: strings measured as drawn, the same pixels as the font's own at any scale, and shapes that
  * cover what they should. */
-#include "../check.h"
-#include "draw_list.h"
+#include "check.h"
+#include "overlay/draw_list.h"
 #include "raster.h"
 
 #include <cairo.h>

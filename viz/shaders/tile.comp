@@ -1,5 +1,5 @@
 // One glyph per work group, drawn without the hardware's rasteriser: for cards that compute much faster than they set
-// up triangles. As viz/raster.h: half the sphere is computed, and of every triangle and its antipode the one that faces
+// up triangles. As viz/raster/raster.h: half the sphere is computed, and of every triangle and its antipode the one that faces
 // the viewer is drawn. Where the card has atomics of 64 bits (WIDE) depth and colour are written at once, else in two
 // passes: depth first, then the colour of whatever has that depth. surface.glsl, WIDE and MOST, the vertices of the
 // largest half sphere (fewer are more work groups at once), are put before this text.

@@ -1,5 +1,5 @@
-/* Contractions of many small tensors at once: batched matrix products, index contractions by a spec, and the mass
- * operators of high-order finite elements. (Abdelfattah et al. 2016, High-performance tensor contractions for GPUs.)
+/* Contractions of many small tensors at once: batched matrix products and index contractions by a
+ * spec. (Abdelfattah et al. 2016, High-performance tensor contractions for GPUs.)
  *
  * Layouts are sizes and strides: nothing is reordered in memory, the kernels read in the order that they need. */
 #ifndef HOTFIBER_CONTRACT_H
@@ -11,10 +11,7 @@
 extern "C" {
 #endif
 
-enum {
-    HOT_CONTRACT_AXES = 8, /* most axes of one operand, without the batch */
-    HOT_FEM_POINTS = 16    /* most basis functions and quadrature points along one axis */
-};
+enum { HOT_CONTRACT_AXES = 8 }; /* most axes of one operand, without the batch */
 
 /* Which variant is fastest for which shape on which machine: see the end of this file. */
 typedef struct hot_contract_tuning hot_contract_tuning;
@@ -70,35 +67,6 @@ HOT_API hot_status hot_contract_f32(hot_context *context, const hot_contract_opt
 /* What the spec makes of two inputs: the sizes of C, dense, first axis the fastest. Errors: HOT_ERROR_ARGUMENT. */
 HOT_API hot_status hot_contract_shape(hot_context *context, const char *spec, const hot_contract_layout *a,
                                       const hot_contract_layout *b, hot_contract_layout *c);
-
-/* ---- Mass operators of high-order finite elements (section 3 of the paper) -------------------------------------- */
-
-/* dim: 2 or 3. Along every axis there are `dofs` basis functions and `points` quadrature points, 1 to HOT_FEM_POINTS;
- * order p has p + 1 basis functions. All arrays have their first index fastest:
- *   basis   points x dofs: basis[k + points * i] = phi_i(q_k)
- *   d       points^dim per element: weight, density and Jacobian at every quadrature point
- *   v, u    dofs^dim per element
- *   m       dofs^dim x dofs^dim per element, symmetric
- * Sizes p = 1 ... 8 with points = dofs or dofs + 1 have code of their own. Errors as above. */
-
-/* u = B^T D B v (equations 6 and 7) without assembling the matrix; v is not changed, u and v are different arrays. */
-HOT_API hot_status hot_fem_mass_action_f64(hot_context *context, int dim, size_t dofs, size_t points,
-                                           const double *basis, size_t elements, const double *d, const double *v,
-                                           double *u);
-HOT_API hot_status hot_fem_mass_action_f32(hot_context *context, int dim, size_t dofs, size_t points,
-                                           const float *basis, size_t elements, const float *d, const float *v,
-                                           float *u);
-
-/* m = B^T D B (equations 4 and 5). */
-HOT_API hot_status hot_fem_mass_assemble_f64(hot_context *context, int dim, size_t dofs, size_t points,
-                                             const double *basis, size_t elements, const double *d, double *m);
-HOT_API hot_status hot_fem_mass_assemble_f32(hot_context *context, int dim, size_t dofs, size_t points,
-                                             const float *basis, size_t elements, const float *d, float *m);
-
-/* A basis to use: the Lagrange polynomials of the Gauss-Lobatto nodes in [0, 1] at the Gauss-Legendre points of [0, 1],
- * and the weights of those (each may be NULL). dofs 2 to HOT_FEM_POINTS, points 1 to HOT_FEM_POINTS.
- * Errors: HOT_ERROR_ARGUMENT. */
-HOT_API hot_status hot_fem_basis(hot_context *context, size_t dofs, size_t points, double *basis, double *weights);
 
 /* ---- Tuning ------------------------------------------------------------------------------------------------------ */
 

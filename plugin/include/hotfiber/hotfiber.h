@@ -13,6 +13,7 @@
 #include <hotfiber/directions.h>
 #include <hotfiber/fit.h>
 #include <hotfiber/lowrank.h>
+#include <hotfiber/signal.h>
 #include <hotfiber/sshopm.h>
 #include <hotfiber/symtensor.h>
 

@@ -80,7 +80,7 @@ HOT_API hot_status hot_dwi_save_noise(hot_context *context, const hot_dwi *dwi, 
 
 /* HOT_ERROR_ARGUMENT when `path` is, by whatever name, one of the files the data came from (header, data files, bval,
  * bvec): an input is never overwritten. */
-HOT_API hot_status hot_dwi_spares(hot_context *context, const hot_dwi *dwi, const char *path);
+HOT_API hot_status hot_dwi_check_distinct(hot_context *context, const hot_dwi *dwi, const char *path);
 
 /* Writes the DWI as NRRD (identity measurement frame, b-value coded in the gradients' lengths) or, for .nii / .nii.gz,
  * as NIfTI + .bval + .bvec beside it. path "-" = NRRD to standard output. */

@@ -39,7 +39,7 @@ typedef struct hot_view_options {
 
 /* Shows fields in a window and returns when it is closed, or writes one picture when options->screenshot says so.
  * Nothing is copied but to the graphics card; the fields must not change meanwhile. options may be NULL.
- * viz/example_view.c is a program that does this.
+ * viz/window/example_view.c is a program that does this.
  * Errors: HOT_ERROR_ARGUMENT (nothing to show, another grid, a setting out of its bounds), HOT_ERROR_DEVICE (no
  * display, no OpenGL 3.3), HOT_ERROR_FILE, HOT_ERROR_MEMORY. Threads: the main thread, as window systems demand; a
  * picture: any. */

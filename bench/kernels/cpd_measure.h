@@ -1,0 +1,45 @@
+/* Benchmarks of the decomposition on the device, for `hotfiber bench` and the checker's --bench: random data, CUDA
+ * events. In a build without CUDA every call is HOT_ERROR_DEVICE. */
+#ifndef HOT_CPD_MEASURE_H
+#define HOT_CPD_MEASURE_H
+
+#include "cpd/cpd_plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hot_cpd_bench hot_cpd_bench;
+
+/* A cube of side `side` of floats and random factors. */
+hot_status hot_cpd_bench_create(hot_context *context, size_t side, size_t rank, hot_cpd_arithmetic arithmetic,
+                                hot_cpd_bench **bench);
+void hot_cpd_bench_destroy(hot_context *context, hot_cpd_bench **bench);
+
+/* Seconds (median) of one product, mode 1 2 3; or, mode 4, a third of those of all three in turn; or, mode 0, of ten
+ * iterations, with the rounding of the tensor that TF32 may begin with. how: of what products are made, and whether
+ * taking over the two factors is timed as well. error: of a product against double on a sample of its values, relative
+ * to the largest of them; NULL = not wanted. */
+enum { HOT_CPD_FROM_FLOATS = 0, HOT_CPD_FROM_KEPT = 1, HOT_CPD_AND_FACTORS = 2 };
+hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mode, int how, double seconds,
+                             double *median, double *error);
+
+/* The same product by cuBLAS: the Khatri-Rao product formed in memory, and one product with the unfolding (modes 1 and
+ * 3, where the tensor is its own unfolding); or one product with one factor, and the sum with the other; or that of a
+ * tensor and a factor of halves, whose lines begin with multiples of 16 bytes. */
+typedef enum hot_cpd_peer { HOT_CPD_KHATRI_RAO, HOT_CPD_ONE_FACTOR, HOT_CPD_ONE_FACTOR_HALVES } hot_cpd_peer;
+hot_status hot_cpd_bench_peer(hot_context *context, hot_cpd_bench *bench, int mode, hot_cpd_peer way, double seconds,
+                              double *median);
+
+/* For tests: a copy of an array in the GPU's memory, and back, which frees it. */
+hot_status hot_cpd_bench_lend(hot_context *context, const void *values, size_t bytes, void **there);
+hot_status hot_cpd_bench_return(hot_context *context, void *there, size_t bytes, void *values);
+
+/* Reading the tensor in values of so many bytes (4; 2: halves) and nothing else, timed in the same way; 0: an empty
+ * kernel. */
+hot_status hot_cpd_bench_read(hot_context *context, hot_cpd_bench *bench, size_t bytes, double seconds, double *median);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,53 @@
+/* Benchmarks of SS-HOPM on the device: time with CUDA events, and how good the results are. For `hotfiber bench` and
+ * the checker's --bench. In a build without CUDA every call is HOT_ERROR_DEVICE. */
+#ifndef HOT_SSHOPM_MEASURE_H
+#define HOT_SSHOPM_MEASURE_H
+
+#include "sshopm/gpu/sshopm_cuda.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Besides the designs of the library, the one of Ballard, Kolda and Plantenga (2011), as the peer: a block per tensor, a
+ * thread per start, the tensor in shared memory, loops unrolled (sshopm_paper.cuh). Dimension 3, orders 4 6 8, float, no
+ * adaptive shift, and a stop on the change of lambda or none. */
+#define HOT_DESIGN_PAPER ((hot_sshopm_design)100)
+
+typedef struct hot_sshopm_bench hot_sshopm_bench;
+
+/* One figure. */
+typedef struct hot_sshopm_figure {
+    double seconds, fastest; /* median and best of `repeats`, data on the device, lambda and x of every start written;
+                                below .1 ms per call: of 20 calls in one graph */
+    int repeats;
+    double agreement;        /* of the starts: those within 0.1 degree of the limit of the same iteration in double */
+    double settled;          /* of the starts: residual <= 1e-5 */
+    double limited; /* of the starts: those that have a limit in double; without a shift others cycle for ever */
+    double limited_agreement, limited_settled; /* of those: as above */
+    double iterations;       /* mean per start */
+} hot_sshopm_figure;
+
+/* Random tensors of one to three fibres (weights .3 to 1, an isotropic part, 2 % noise) on the device, and the limits
+ * of SS-HOPM without a shift in double from the same starts for the first few of them. */
+hot_status hot_sshopm_bench_create(hot_context *context, int order, size_t count, size_t starts,
+                                   hot_sshopm_bench **bench);
+void hot_sshopm_bench_destroy(hot_context *context, hot_sshopm_bench **bench);
+
+/* Times a design: `iterations` > 0 makes exactly so many; else to `tolerance` (the residual's) or, where it is > 0, to
+ * `change` (lambda's). */
+hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, hot_sshopm_design design, int iterations,
+                                double tolerance, double change, double seconds, hot_sshopm_figure *figure);
+
+/* One launch of a design on a whole batch in host memory (the plan's pointers), however large: the host-level backend
+ * takes it in pieces. For the checker. */
+hot_status hot_sshopm_run_whole(hot_context *context, const hot_sshopm_args *args, hot_sshopm_design design);
+
+/* The paper's count of floating-point operations per iteration and start (250 at order 4): 2 per term and product of
+ * A x^m and A x^(m-1) without shared subexpressions. */
+double hot_sshopm_flops(int order);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,64 @@
+/* See tridiag_measure.h. */
+#include <cuda_runtime.h>
+
+#include "common/backend.h"
+#include "common/cuda_status.h"
+#include "tridiag/tridiag_device.h"
+#include "tridiag_measure.h"
+
+hot_status hot_tridiag_measure_cuda(hot_context *context, int f64, size_t n, const double *a, const double *b,
+                                    double absolute, int repeats, double *seconds)
+{
+    hot_tridiag_args args = {};
+    tridiag_plan plan;
+    tridiag_memory memory = {NULL, NULL, NULL};
+    cudaEvent_t begin = NULL, end = NULL;
+    const size_t value = f64 ? sizeof(double) : sizeof(float);
+    size_t most = 1;
+    char *rows = (char *)hot_context_alloc(context, 2 * n, value);
+    if (!rows)
+        return HOT_ERROR_MEMORY;
+    for (size_t i = 0; i < n; i++) {
+        if (f64)
+            ((double *)rows)[i] = a[i], ((double *)rows)[n + i] = b[i];
+        else
+            ((float *)rows)[i] = (float)a[i], ((float *)rows)[n + i] = (float)b[i];
+    }
+    args.f64 = f64, args.n = args.stride = args.width = n, args.count = 1;
+    args.diagonal = rows, args.off = rows + n * value;
+    args.options.absolute = absolute;
+    plan = tridiag_plan{};
+    hot_status status = hot_cuda_select(context, -1);
+    if (status == HOT_OK)
+        status = hot_tridiag_device_plan(context, &args, &most, &plan);
+    if (status == HOT_OK)
+        status = hot_tridiag_device_alloc(context, &args, 1, &plan, &memory);
+    plan.count = 1;
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMemcpy(memory.diagonal, rows, n * value, cudaMemcpyHostToDevice),
+                                 "copying");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMemcpy(memory.off, rows + n * value, n * value, cudaMemcpyHostToDevice),
+                                 "copying");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaEventCreate(&begin), "an event");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaEventCreate(&end), "an event");
+    for (int i = -2; i < repeats && status == HOT_OK; i++) {
+        float ms = 0;
+        cudaEventRecord(begin);
+        status = hot_tridiag_device_launch(context, &args, &plan, memory.diagonal, memory.off, memory.values);
+        cudaEventRecord(end);
+        if (status == HOT_OK)
+            status = hot_cuda_status(context, cudaEventSynchronize(end), "timing");
+        if (status == HOT_OK)
+            status = hot_cuda_status(context, cudaEventElapsedTime(&ms, begin, end), "timing");
+        if (i >= 0)
+            seconds[i] = 1e-3 * ms;
+    }
+    cudaEventDestroy(begin);
+    cudaEventDestroy(end);
+    hot_context_free(context, rows);
+    hot_tridiag_device_free(&plan, &memory);
+    return status;
+}

@@ -1,0 +1,370 @@
+/* Contractions on the GPU: kernels for any sizes and strides, the choice among them and the bulk kernels, and the
+ * host-level backend, which takes batches of any size through the device in pieces. */
+#include <algorithm>
+#include <cuda_runtime.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/backend.h"
+#include "common/cuda_status.h"
+#include "contract_cuda.h"
+
+namespace {
+
+/* ---- Kernels for everything -------------------------------------------------------------------------------------- */
+
+/* A thread per value of C, its sum read where it lies: small items whose axes the copy engine cannot take. */
+template <typename T> __global__ void value_kernel(const hot_contract_plan plan, size_t values)
+{
+    const T alpha = (T)plan.alpha, beta = (T)plan.beta;
+    const size_t columns = plan.column.total, rows = plan.row.total, sums = plan.alpha == 0 ? 0 : plan.sum.total;
+    for (size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x; at < values; at += (size_t)gridDim.x * blockDim.x) {
+        const size_t column = at % columns, row = at / columns % rows, item = at / columns / rows;
+        const T *a = (const T *)plan.a + hot_group_offset(&plan.item, HOT_OPERAND_A, item) +
+                     hot_group_offset(&plan.row, HOT_OPERAND_A, row);
+        const T *b = (const T *)plan.b + hot_group_offset(&plan.item, HOT_OPERAND_B, item) +
+                     hot_group_offset(&plan.column, HOT_OPERAND_B, column);
+        T *c = (T *)plan.c + hot_group_offset(&plan.item, HOT_OPERAND_C, item) +
+               hot_group_offset(&plan.row, HOT_OPERAND_C, row) + hot_group_offset(&plan.column, HOT_OPERAND_C, column);
+        T sum = 0;
+        if (plan.sum.axes <= 1) {
+            const size_t a_sum = hot_group_stride(&plan.sum, HOT_OPERAND_A),
+                         b_sum = hot_group_stride(&plan.sum, HOT_OPERAND_B);
+            for (size_t s = 0; s < sums; s++)
+                sum += a[s * a_sum] * b[s * b_sum];
+        } else {
+            for (size_t s = 0; s < sums; s++)
+                sum += a[hot_group_offset(&plan.sum, HOT_OPERAND_A, s)] *
+                    b[hot_group_offset(&plan.sum, HOT_OPERAND_B, s)];
+        }
+        *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;
+    }
+}
+
+enum { TILE = 64, STEP = 16, TILE_THREADS = 256 };
+
+/* A block per 64 x 64 values of C of an item, 4 x 4 of them per thread; A and B pass through shared memory, read in the
+ * order that their own axes ask for. */
+template <typename T> __global__ void __launch_bounds__(TILE_THREADS)
+    tile_kernel(const hot_contract_plan plan, size_t tasks)
+{
+    __shared__ T left[STEP][TILE + 1], right[STEP][TILE + 1];
+    const size_t row_tiles = (plan.row.total + TILE - 1) / TILE, column_tiles = (plan.column.total + TILE - 1) / TILE;
+    const size_t sums = plan.alpha == 0 ? 0 : plan.sum.total;
+    const unsigned x = threadIdx.x % 16, y = threadIdx.x / 16;
+    /* Which index runs along the lanes of a load: the one that lies closer together. */
+    const bool rows_first = hot_group_stride(&plan.row, HOT_OPERAND_A) < hot_group_stride(&plan.sum, HOT_OPERAND_A);
+    const bool columns_first = hot_group_stride(&plan.column, HOT_OPERAND_B) <
+        hot_group_stride(&plan.sum, HOT_OPERAND_B);
+    for (size_t task = blockIdx.x; task < tasks; task += gridDim.x) {
+        const size_t item = task / (row_tiles * column_tiles), tile = task % (row_tiles * column_tiles);
+        const size_t row = tile / column_tiles * TILE, column = tile % column_tiles * TILE;
+        const T *a = (const T *)plan.a + hot_group_offset(&plan.item, HOT_OPERAND_A, item);
+        const T *b = (const T *)plan.b + hot_group_offset(&plan.item, HOT_OPERAND_B, item);
+        T *c = (T *)plan.c + hot_group_offset(&plan.item, HOT_OPERAND_C, item), sum[4][4];
+#pragma unroll
+        for (int i = 0; i < 16; i++)
+            sum[i / 4][i % 4] = 0;
+        for (size_t first = 0; first < sums; first += STEP) {
+            for (unsigned at = threadIdx.x; at < STEP * TILE; at += TILE_THREADS) {
+                const unsigned i = rows_first ? at % TILE : at / STEP, s = rows_first ? at / TILE : at % STEP;
+                left[s][i] = row + i < plan.row.total && first + s < sums
+                                 ? a[hot_group_offset(&plan.row, HOT_OPERAND_A, row + i) +
+                                     hot_group_offset(&plan.sum, HOT_OPERAND_A, first + s)] : (T)0;
+                const unsigned j = columns_first ? at % TILE : at / STEP, t = columns_first ? at / TILE : at % STEP;
+                right[t][j] = column + j < plan.column.total && first + t < sums
+                                  ? b[hot_group_offset(&plan.column, HOT_OPERAND_B, column + j) +
+                                      hot_group_offset(&plan.sum, HOT_OPERAND_B, first + t)] : (T)0;
+            }
+            __syncthreads();
+#pragma unroll 4
+            for (int s = 0; s < STEP; s++) {
+                T line[4], factor[4];
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    line[i] = left[s][y + 16 * i], factor[i] = right[s][x + 16 * i];
+#pragma unroll
+                for (int i = 0; i < 16; i++)
+                    sum[i / 4][i % 4] += line[i / 4] * factor[i % 4];
+            }
+            __syncthreads();
+        }
+#pragma unroll
+        for (int i = 0; i < 16; i++) {
+            const size_t r = row + y + 16 * (i / 4), q = column + x + 16 * (i % 4);
+            if (r < plan.row.total && q < plan.column.total) {
+                T *to = c + hot_group_offset(&plan.row, HOT_OPERAND_C, r) +
+                    hot_group_offset(&plan.column, HOT_OPERAND_C, q);
+                const T value = (T)plan.alpha * sum[i / 4][i % 4];
+                *to = plan.beta == 0 ? value : value + (T)plan.beta * *to;
+            }
+        }
+    }
+}
+
+template <typename T> void launch_general(const hot_contract_plan *plan, const char *variant, cudaStream_t stream)
+{
+    const size_t each = plan->row.total * plan->column.total;
+    const bool tile = strcmp(variant, "tile") == 0;
+    if (tile) {
+        const size_t tasks = plan->item.total * ((plan->row.total + TILE - 1) / TILE) *
+            ((plan->column.total + TILE - 1) / TILE);
+        tile_kernel<T><<<(unsigned)std::min<size_t>(tasks, 1u << 30), TILE_THREADS, 0, stream>>>(*plan, tasks);
+    } else {
+        const size_t values = plan->item.total * each, blocks = (values + 255) / 256;
+        value_kernel<T><<<(unsigned)std::min<size_t>(blocks, 1u << 30), 256, 0, stream>>>(*plan, values);
+    }
+}
+
+/* ---- The choice -------------------------------------------------------------------------------------------------- */
+
+/* Whether a group is at most one axis whose stride, where it has one, is `stride`. */
+bool strides(const hot_contract_group *group, int operand, size_t stride)
+{
+    return group->axes == 0 || (group->axes == 1 && group->stride[operand][0] == stride);
+}
+
+/* The plan as dense items one behind the other; false when it is not that. */
+bool as_bulk(const hot_contract_plan *plan, hot_bulk_job *job)
+{
+    const size_t m = plan->row.total, n = plan->column.total, k = plan->sum.total;
+    if (m > 256 || n > 256 || k > 256 || k == 0 || plan->alpha == 0 ||
+        ((uintptr_t)plan->a | (uintptr_t)plan->b | (uintptr_t)plan->c) % 16)
+        return false;
+    const bool a_rows = strides(&plan->row, HOT_OPERAND_A, k) && strides(&plan->sum, HOT_OPERAND_A, 1);
+    const bool a_columns = strides(&plan->row, HOT_OPERAND_A, 1) && strides(&plan->sum, HOT_OPERAND_A, m);
+    const bool b_rows = strides(&plan->sum, HOT_OPERAND_B, n) && strides(&plan->column, HOT_OPERAND_B, 1);
+    const bool b_columns = strides(&plan->sum, HOT_OPERAND_B, 1) && strides(&plan->column, HOT_OPERAND_B, k);
+    if ((!a_rows && !a_columns) || (!b_rows && !b_columns) || !strides(&plan->row, HOT_OPERAND_C, n) ||
+        !strides(&plan->column, HOT_OPERAND_C, 1) || !strides(&plan->item, HOT_OPERAND_A, m * k) ||
+        !strides(&plan->item, HOT_OPERAND_B, k * n) || !strides(&plan->item, HOT_OPERAND_C, m * n))
+        return false;
+    memset(job, 0, sizeof *job);
+    job->a = plan->a, job->b = plan->b, job->c = plan->c, job->items = plan->item.total;
+    job->alpha = plan->alpha, job->beta = plan->beta;
+    job->m = (unsigned)m, job->n = (unsigned)n, job->k = (unsigned)k;
+    job->a_row = a_rows ? (unsigned)k : 1, job->a_sum = a_rows ? 1 : (unsigned)m;
+    job->b_sum = b_rows ? (unsigned)n : 1, job->b_column = b_rows ? 1 : (unsigned)k;
+    return true;
+}
+
+/* Whether the dense items are square and in rows: what the kernels are compiled for. */
+bool is_square(const hot_bulk_job *job, unsigned most)
+{
+    return job->m == job->n && job->n == job->k && job->n <= most && job->a_sum == 1 && job->a_row == job->k &&
+           job->b_column == 1 && job->b_sum == job->n;
+}
+
+bool fits(bool f64, const hot_bulk_job *job) { return f64 ? hot_bulk_fits_f64(job) : hot_bulk_fits_f32(job); }
+
+/* Sets the items of a chunk of about `bytes` bytes of all three operands, each operand's part in steps of 16 bytes, and
+ * its stages; false when it does not fit. */
+bool set_chunk(bool f64, hot_bulk_job *job, size_t bytes, int stages)
+{
+    const size_t size = f64 ? sizeof(double) : sizeof(float), m = job->m, n = job->n, k = job->k;
+    const size_t each = (m * k + k * n + m * n) * size;
+    size_t step = 1;
+    while (step * m * k * size % 16 || step * k * n * size % 16 || step * m * n * size % 16)
+        step *= 2;
+    const size_t most = std::max<size_t>((bytes / each + step / 2) / step, 1) * step;
+    job->stages = stages;
+    for (size_t items = most; items > 0; items -= step) {
+        job->per_chunk = (int)items;
+        if (fits(f64, job))
+            return true;
+    }
+    return false;
+}
+
+/* What is taken without measuring, fastest at 100,000 items on an H200: small squares directly, others in bulk chunks
+ * where the shape allows, else by size. Bulk chunks: 48 KiB in three stages where tensor cores multiply them. */
+void usual_choice(const hot_contract_plan *plan, const hot_bulk_job *bulk, hot_contract_choice *choice)
+{
+    memset(choice, 0, sizeof *choice);
+    const size_t m = plan->row.total, n = plan->column.total, k = plan->sum.total;
+    const bool f64 = plan->f64 != 0;
+    if (bulk && is_square(bulk, HOT_DIRECT_SIZE)) {
+        snprintf(choice->variant, sizeof choice->variant, "direct");
+        choice->parameter[0] = n == 7 ? 2 : 1;
+        return;
+    }
+    if (bulk && hot_bulk_available()) {
+        hot_bulk_job job = *bulk;
+        const bool large = f64 && is_square(bulk, 32), odd = n % 2 == 1 && n > 4 && n <= 16;
+        const size_t bytes = large ? 49152 : n <= 4 ? 6144 : odd || n > 16 ? 24576 : 12288;
+        bool fit = set_chunk(f64, &job, bytes, odd && !large ? 4 : 3);
+        if (large && !fit)
+            fit = set_chunk(f64, &job, bytes / 2, 4);
+        if (!large &&
+            (!fit ||
+             hot_bulk_bytes(&job, f64 ? sizeof(double) : sizeof(float)) > 110 * 1024)) /* two blocks are better */
+            fit = set_chunk(f64, &job, bytes, 2);
+        if (fit) {
+            snprintf(choice->variant, sizeof choice->variant, "bulk");
+            choice->parameter[0] = job.per_chunk, choice->parameter[1] = job.stages;
+            return;
+        }
+    }
+    snprintf(choice->variant, sizeof choice->variant, "%s", m * n >= 256 && k >= 8 ? "tile" : "value");
+}
+
+} // namespace
+
+extern "C" int hot_contract_cuda_name(hot_context *context, char name[HOT_CHOICE_NAME])
+{
+    int device = 0;
+    cudaDeviceProp properties;
+    (void)context;
+    name[0] = '\0';
+    if (cudaGetDevice(&device) != cudaSuccess || cudaGetDeviceProperties(&properties, device) != cudaSuccess) {
+        cudaGetLastError();
+        return 0;
+    }
+    snprintf(name, HOT_CHOICE_NAME, "%.*s", HOT_CHOICE_NAME - 1, properties.name);
+    for (char *c = name; *c; c++)
+        *c = *c == '\t' || *c == '\n' ? ' ' : *c;
+    return 1;
+}
+
+extern "C" size_t hot_contract_cuda_variants(int f64, size_t m, size_t n, size_t k, hot_contract_choice *out,
+                                             size_t room)
+{
+    static const size_t bytes[] = {49152, 12288, 6144, 24576, 36864};
+    static const int stages[] = {3, 2, 4, 6};
+    size_t count = 0;
+    const auto add = [&](const char *variant, int items, int deep, int blocks) {
+        for (size_t i = 0; i < count; i++)
+            if (strcmp(out[i].variant, variant) == 0 && out[i].parameter[0] == items && out[i].parameter[1] == deep &&
+                out[i].parameter[2] == blocks)
+                return;
+        if (count == room)
+            return;
+        memset(&out[count], 0, sizeof out[count]);
+        snprintf(out[count].variant, sizeof out[count].variant, "%s", variant);
+        out[count].parameter[0] = items, out[count].parameter[1] = deep, out[count].parameter[2] = blocks;
+        count++;
+    };
+    if (m == n && n == k && n <= HOT_DIRECT_SIZE)
+        for (int units = 1; units <= 2; units++)
+            add("direct", units, 0, 0);
+    if (m <= 256 && n <= 256 && k <= 256 && hot_bulk_available())
+        for (size_t b = 0; b < sizeof bytes / sizeof *bytes; b++)
+            for (size_t s = 0; s < sizeof stages / sizeof *stages; s++) {
+                hot_bulk_job job = {NULL, NULL, NULL, 0, 1, 1, (unsigned)m, (unsigned)n, (unsigned)k,
+                                    (unsigned)k, 1, (unsigned)n, 1, 0, 0, 0};
+                if (set_chunk(f64 != 0, &job, bytes[b], stages[s]))
+                    add("bulk", job.per_chunk, stages[s], 0);
+            }
+    add("value", 0, 0, 0);
+    add("tile", 0, 0, 0);
+    return count;
+}
+
+extern "C" hot_status hot_contract_launch(hot_context *context, const hot_contract_plan *plan,
+                                          const hot_contract_choice *choice, void *stream)
+{
+    hot_bulk_job job;
+    hot_contract_choice usual;
+    char name[HOT_CHOICE_NAME];
+    if (plan->item.total == 0 || plan->row.total == 0 || plan->column.total == 0)
+        return HOT_OK;
+    const bool dense = as_bulk(plan, &job), f64 = plan->f64 != 0;
+    if (!choice && plan->tuning && hot_contract_cuda_name(context, name))
+        choice = hot_contract_tuning_find(plan, name);
+    if (choice && strcmp(choice->variant, "bulk") == 0) {
+        job.per_chunk = choice->parameter[0], job.stages = choice->parameter[1], job.blocks = choice->parameter[2];
+        if (!dense || !hot_bulk_available() || !fits(f64, &job))
+            choice = NULL;
+    } else if (choice && strcmp(choice->variant, "direct") == 0 &&
+               (!dense || !is_square(&job, HOT_DIRECT_SIZE) || choice->parameter[0] < 1 || choice->parameter[0] > 2)) {
+        choice = NULL;
+    }
+    if (!choice) {
+        usual_choice(plan, dense ? &job : NULL, &usual);
+        choice = &usual;
+        job.per_chunk = usual.parameter[0], job.stages = usual.parameter[1], job.blocks = 0;
+    }
+    if (strcmp(choice->variant, "direct") == 0)
+        return f64 ? hot_bulk_direct_f64(context, &job, choice->parameter[0], stream)
+                   : hot_bulk_direct_f32(context, &job, choice->parameter[0], stream);
+    if (strcmp(choice->variant, "bulk") == 0)
+        return f64 ? hot_bulk_launch_f64(context, &job, stream) : hot_bulk_launch_f32(context, &job, stream);
+    if (plan->f64)
+        launch_general<double>(plan, choice->variant, (cudaStream_t)stream);
+    else
+        launch_general<float>(plan, choice->variant, (cudaStream_t)stream);
+    return hot_cuda_status(context, cudaGetLastError(), "starting a contraction");
+}
+
+/* ---- The backend on host arrays ---------------------------------------------------------------------------------- */
+
+/* A piece of an operand: the values from the first to the last that `count` items use. */
+static size_t piece_values(const hot_contract_plan *one, const hot_contract_plan *plan, int operand, size_t count)
+{
+    const size_t each = hot_contract_extent(one, operand);
+    return each ? (count - 1) * hot_group_stride(&plan->item, operand) + each : 0;
+}
+
+extern "C" hot_status hot_contract_cuda(hot_context *context, void *plan_pointer)
+{
+    const hot_contract_plan *plan = (const hot_contract_plan *)plan_pointer;
+    const size_t size = plan->f64 ? sizeof(double) : sizeof(float);
+    hot_contract_plan one = *plan, piece = *plan; /* one item; and a piece of the batch */
+    const void *const host[3] = {plan->a, plan->b, plan->c};
+    char *device[3] = {NULL, NULL, NULL};
+    size_t room = 0, total = 0, most = plan->item.axes <= 1 ? plan->item.total : 1, values[3], bytes = 0;
+    const bool pieces = plan->item.axes <= 1;
+    hot_status status = hot_cuda_status(context, cudaMemGetInfo(&room, &total), "asking for memory");
+    if (status != HOT_OK)
+        return status;
+    if (pieces)
+        one.item.axes = 0, one.item.total = 1;
+    room = std::min<size_t>(room / 2, (size_t)1 << 30);
+    for (int o = 0; o < 3 && pieces; o++)
+        bytes += std::max(hot_group_stride(&plan->item, o), (size_t)1) * size;
+    if (pieces && most > room / bytes)
+        most = std::max<size_t>(room / bytes, 1);
+    /* Gaps between values of C keep what they hold: then C comes in whatever beta is. */
+    const bool c_comes = plan->beta != 0 || hot_contract_extent(plan, HOT_OPERAND_C) !=
+                                                plan->row.total * plan->column.total * plan->item.total;
+    const bool reads = plan->alpha != 0 && plan->sum.total != 0;
+    for (int o = 0; o < 3 && status == HOT_OK; o++) {
+        values[o] = o < 2 && !reads ? 0 : pieces ? piece_values(&one, plan, o, most) : hot_contract_extent(plan, o);
+        status = hot_cuda_status(context, cudaMalloc((void **)&device[o], std::max<size_t>(values[o], 1) * size),
+                                 "memory for an operand");
+    }
+    piece.a = device[0], piece.b = device[1], piece.c = device[2];
+    for (size_t begin = 0; begin < (pieces ? plan->item.total : 1) && status == HOT_OK; begin += most) {
+        const size_t count = pieces ? std::min(most, plan->item.total - begin) : 1;
+        status = hot_context_progress(context, "contraction", (double)begin / (double)plan->item.total);
+        for (int o = 0; o < 3 && status == HOT_OK; o++) {
+            if (pieces && values[o])
+                values[o] = piece_values(&one, plan, o, count);
+            if (values[o] && (o < 2 || c_comes))
+                status = hot_cuda_status(
+                    context,
+                    cudaMemcpy(device[o],
+                               (const char *)host[o] + begin * size * (pieces ? hot_group_stride(&plan->item, o) : 0),
+                               values[o] * size, cudaMemcpyHostToDevice),
+                    "copying an operand");
+        }
+        if (pieces) {
+            piece.item.total = count;
+            piece.item.size[0] = count;
+        }
+        if (status == HOT_OK)
+            status = hot_contract_launch(context, &piece, NULL, NULL);
+        if (status == HOT_OK)
+            status = hot_cuda_status(
+                context,
+                cudaMemcpy((char *)plan->c + begin * size * (pieces ? hot_group_stride(&plan->item, HOT_OPERAND_C) : 0),
+                           device[2], values[2] * size, cudaMemcpyDeviceToHost),
+                "contraction");
+    }
+    if (status == HOT_OK)
+        status = hot_context_progress(context, "contraction", 1);
+    for (int o = 0; o < 3; o++)
+        cudaFree(device[o]);
+    return status;
+}

@@ -1,0 +1,55 @@
+/* The small part of a decomposition, in double: Gram matrices, least squares by them, lengths. Everything here is rank
+ * x rank or n x rank; n x rank arrays have the rows fastest. */
+#ifndef HOT_CPD_SMALL_H
+#define HOT_CPD_SMALL_H
+
+#include <stddef.h>
+
+#include "cpd/cpd_plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* gram = f^T f. */
+void hot_cpd_gram(size_t n, size_t rank, const double *f, double *gram, int threads);
+
+/* Element by element the product of two Gram matrices. */
+void hot_cpd_hadamard(size_t rank, const double *x, const double *y, double *product);
+
+/* The lower triangle of `matrix` becomes its Cholesky factor. When a pivot is below eps of the largest diagonal value,
+ * a multiple of the unit matrix is added first: returns that multiple, or 0. kept: rank^2 values of scratch. */
+double hot_cpd_factorise(size_t rank, double *matrix, double *kept, double eps);
+
+/* f V = m for f, with the Cholesky factor of V: m is overwritten. */
+void hot_cpd_solve(size_t n, size_t rank, const double *factor, double *m, int threads);
+
+/* The same under f >= 0, by cyclic coordinate descent from what f holds (row by row a non-negative least-squares
+ * problem). v: the matrix V itself. */
+void hot_cpd_solve_non_negative(size_t n, size_t rank, const double *v, const double *m, double *f, int threads);
+
+/* Columns to unit length, lambda their lengths. A column of zeros keeps `before`, and its lambda is 0. */
+void hot_cpd_normalise(size_t n, size_t rank, double *f, const double *before, double *lambda);
+
+/* Orthonormal columns by modified Gram-Schmidt, twice; a column that is in the span of those before it (or all from n
+ * on) becomes random. */
+void hot_cpd_orthonormalise(size_t n, size_t rank, double *f, uint64_t *random);
+
+/* The state of the random numbers that the context's seed stands for. */
+uint64_t hot_cpd_seed(const hot_context *context);
+
+/* The start of a factor: what the plan's array holds, or random; and, after HOSVD where that was asked for, what every
+ * start has to be: not negative where that is asked, columns of unit length (lambda of the plan is overwritten). spare:
+ * n x rank values. */
+void hot_cpd_first(const hot_cpd_plan *plan, int mode, uint64_t *random, double *f);
+void hot_cpd_first_end(const hot_cpd_plan *plan, int mode, double *f, double *spare);
+
+/* Uniform in [0, 1) and standard normal. */
+double hot_cpd_uniform(uint64_t *random);
+double hot_cpd_normal(uint64_t *random);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

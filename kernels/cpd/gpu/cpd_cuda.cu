@@ -1,0 +1,272 @@
+/* The decomposition on the GPU: the host-level backend. The tensor goes there once; an iteration is one graph of
+ * launches, and the host looks in between: for the fit, for progress, for cancellation. */
+#include <algorithm>
+#include <cuda_runtime.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/cuda_status.h"
+#include "cpd_cuda.h"
+#include "cpd/cpu/cpd_small.h"
+
+/* f (n x rank, double, host) becomes the factor of a mode. */
+static hot_status put_factor(hot_context *context, hot_cpd_device *d, int mode, const double *f)
+{
+    cudaStream_t stream = (cudaStream_t)d->stream;
+    const size_t bytes = d->n[mode] * d->rank * sizeof(double);
+    hot_status status = hot_cuda_status(context, cudaMemcpyAsync(d->f[mode], f, bytes, cudaMemcpyHostToDevice, stream),
+                                        "copying a factor");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMemcpyAsync(d->before, f, bytes, cudaMemcpyHostToDevice, stream),
+                                 "copying a factor");
+    if (status == HOT_OK)
+        status = hot_cpd_device_publish(context, d, mode);
+    return status == HOT_OK ? hot_cuda_status(context, cudaStreamSynchronize(stream), "copying a factor") : status;
+}
+
+static hot_status start(hot_context *context, hot_cpd_plan *plan, hot_cpd_device *d, int zero)
+{
+    enum { ROUNDS = 4 };
+    const size_t longest = std::max(d->n[0], std::max(d->n[1], d->n[2]));
+    double *f = (double *)hot_context_alloc(context, longest * d->rank, sizeof *f);
+    double *spare = (double *)hot_context_alloc(context, longest * d->rank, sizeof *spare);
+    uint64_t random = hot_cpd_seed(context);
+    hot_status status = f && spare ? HOT_OK : HOT_ERROR_MEMORY;
+    for (int mode = 0; mode < 3 && status == HOT_OK; mode++) {
+        hot_cpd_first(plan, mode, &random, f);
+        for (int round = 0; round < ROUNDS && plan->options.start == HOT_CPD_HOSVD && !zero && status == HOT_OK;
+             round++) {
+            status = put_factor(context, d, mode, f);
+            if (status == HOT_OK)
+                status = hot_cpd_device_unfold_twice(context, d, mode);
+            if (status == HOT_OK)
+                status = hot_cuda_status(
+                    context, cudaMemcpy(f, d->product, d->n[mode] * d->rank * sizeof *f, cudaMemcpyDeviceToHost),
+                    "the start");
+            if (status == HOT_OK)
+                hot_cpd_orthonormalise(d->n[mode], d->rank, f, &random);
+        }
+        if (status == HOT_OK) {
+            hot_cpd_first_end(plan, mode, f, spare);
+            status = put_factor(context, d, mode, f);
+        }
+    }
+    hot_context_free(context, f);
+    hot_context_free(context, spare);
+    return status;
+}
+
+static hot_status iterate(hot_context *context, hot_cpd_plan *plan, hot_cpd_device *d)
+{
+    enum { BLIND = 4 }; /* iterations between two looks when nobody waits for a tolerance */
+    const hot_cpd_options *options = &plan->options;
+    cudaStream_t stream = (cudaStream_t)d->stream;
+    cudaGraph_t graph[2] = {NULL, NULL}; /* of iterations with an even and an odd number */
+    cudaGraphExec_t ready[2] = {NULL, NULL};
+    double fit = 0, last = -INFINITY;
+    /* The first one as it is: libraries set themselves up, which a capture does not allow. */
+    hot_status status = hot_context_progress(context, "CP decomposition", 0);
+    for (int iteration = 0; iteration < options->iterations && status == HOT_OK; iteration++) {
+        const int which = iteration % 2;
+        if (iteration == 0) {
+            status = hot_cpd_device_iterate(context, d, options->non_negative);
+        } else {
+            if (!ready[which]) {
+                status = hot_cuda_status(context, cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal),
+                                         "capture");
+                if (status == HOT_OK) {
+                    status = hot_cpd_device_iterate(context, d, options->non_negative);
+                    const hot_status ended =
+                        hot_cuda_status(context, cudaStreamEndCapture(stream, &graph[which]), "capture");
+                    status = status == HOT_OK ? ended : status;
+                }
+                if (status == HOT_OK)
+                    status = hot_cuda_status(context, cudaGraphInstantiate(&ready[which], graph[which], 0), "graph");
+            }
+            if (status == HOT_OK)
+                status = hot_cuda_status(context, cudaGraphLaunch(ready[which], stream), "an iteration");
+        }
+        if (status != HOT_OK)
+            break;
+        plan->report.iterations = iteration + 1;
+        if (options->tolerance < 0 && iteration % BLIND != 0 && iteration + 1 < options->iterations)
+            continue;
+        status = hot_cuda_status(
+            context, cudaMemcpyAsync(&fit, d->fits + iteration, sizeof fit, cudaMemcpyDeviceToHost, stream), "the fit");
+        if (status == HOT_OK)
+            status = hot_cuda_status(context, cudaStreamSynchronize(stream), "an iteration");
+        if (status == HOT_OK && fabs(fit - last) < options->tolerance) {
+            plan->report.converged = 1;
+            break;
+        }
+        last = fit;
+        if (status == HOT_OK)
+            status = hot_context_progress(context, "CP decomposition", (iteration + 1.) / options->iterations);
+    }
+    if (status == HOT_OK)
+        status = hot_context_progress(context, "CP decomposition", 1);
+    for (int which = 0; which < 2; which++) {
+        if (ready[which])
+            cudaGraphExecDestroy(ready[which]);
+        if (graph[which])
+            cudaGraphDestroy(graph[which]);
+    }
+    return status;
+}
+
+/* Results to the host, and the report. */
+static hot_status finish(hot_context *context, hot_cpd_plan *plan, hot_cpd_device *d, const void *x, double square)
+{
+    const size_t rank = d->rank;
+    hot_cpd_report *report = &plan->report;
+    double *gram = (double *)hot_context_alloc(context, 3 * rank * rank, sizeof *gram), residual = 0;
+    double *wide =
+        (double *)hot_context_alloc(context, std::max(d->n[0], std::max(d->n[1], d->n[2])) * rank, sizeof *wide);
+    hot_status status = gram && wide ? HOT_OK : HOT_ERROR_MEMORY;
+    for (int m = 0; m < 3 && status == HOT_OK; m++) {
+        const size_t count = d->n[m] * rank;
+        status = hot_cuda_status(context, cudaMemcpy(wide, d->f[m], count * sizeof *wide, cudaMemcpyDeviceToHost),
+                                 "results");
+        for (size_t i = 0; i < count && status == HOT_OK; i++) {
+            if (plan->f64)
+                ((double *)plan->factor[m])[i] = wide[i];
+            else
+                ((float *)plan->factor[m])[i] = (float)wide[i];
+        }
+        if (status == HOT_OK)
+            status = hot_cuda_status(context, cudaMemcpy(gram + m * rank * rank, d->gram[m], rank * rank * sizeof *gram,
+                                                         cudaMemcpyDeviceToHost), "results");
+    }
+    if (status == HOT_OK && square > 0)
+        status = hot_cuda_status(
+            context, cudaMemcpy(plan->lambda, d->lambda, rank * sizeof(double), cudaMemcpyDeviceToHost), "results");
+    else
+        memset(plan->lambda, 0, rank * sizeof(double));
+    if (status == HOT_OK)
+        status = hot_cuda_status(
+            context, cudaMemcpy(&report->regularised, d->counters, sizeof(int), cudaMemcpyDeviceToHost), "results");
+    if (status == HOT_OK && plan->options.fits && report->iterations)
+        status = hot_cuda_status(context,
+                                 cudaMemcpy(plan->options.fits, d->fits, (size_t)report->iterations * sizeof(double),
+                                            cudaMemcpyDeviceToHost),
+                                 "results");
+    if (status == HOT_OK && square > 0)
+        status = hot_cpd_device_residual(context, d, x, &residual);
+    report->norm = sqrt(square);
+    report->fit = square > 0 ? 1 - sqrt(residual / square) : 1;
+    report->nulls = 0, report->congruence = 0;
+    for (size_t r = 0; r < rank && status == HOT_OK; r++) {
+        report->nulls += plan->lambda[r] == 0;
+        for (size_t q = 0; q < r; q++) {
+            const size_t at = r * rank + q;
+            const double cosine = fabs(gram[at] * gram[at + rank * rank] * gram[at + 2 * rank * rank]);
+            if (plan->lambda[r] > 0 && plan->lambda[q] > 0)
+                report->congruence = fmax(report->congruence, fmin(cosine, 1));
+        }
+    }
+    hot_context_free(context, gram);
+    hot_context_free(context, wide);
+    return status;
+}
+
+hot_status hot_cpd_fits_kernels(hot_context *context, const size_t n[3], size_t rank)
+{
+    if (n[0] > INT_MAX / 2 || n[1] > INT_MAX / 2 || n[2] > INT_MAX / 2 || rank > 700)
+        return hot_context_fail(context, HOT_ERROR_DEVICE,
+                                "%zu x %zu x %zu at rank %zu is more than the GPU's kernels count; use the "
+                                "CPU",
+                                n[0], n[1], n[2], rank);
+    return HOT_OK;
+}
+
+hot_status hot_cpd_put_tensor(hot_context *context, int f64, const size_t n[3], const void *x, void **device)
+{
+    const size_t bytes = n[0] * n[1] * n[2] * (f64 ? sizeof(double) : sizeof(float)), most = (size_t)64 << 20;
+    hot_status status = hot_cuda_status(context, cudaMalloc(device, bytes), "memory for the tensor");
+    for (size_t at = 0; at < bytes && status == HOT_OK; at += most) {
+        status = hot_cuda_status(context,
+                                 cudaMemcpy((char *)*device + at, (const char *)x + at, std::min(most, bytes - at),
+                                            cudaMemcpyDefault),
+                                 "copying the tensor");
+        if (status == HOT_OK)
+            status = hot_context_check(context, "copying the tensor");
+    }
+    return status;
+}
+
+hot_status hot_cpd_cuda(hot_context *context, void *plan_pointer)
+{
+    hot_cpd_plan *plan = (hot_cpd_plan *)plan_pointer;
+    hot_cpd_device d;
+    void *x = NULL;
+    double square = 0;
+    memset(&d, 0, sizeof d);
+    hot_status status = hot_cpd_fits_kernels(context, plan->n, plan->rank);
+    if (status == HOT_OK)
+        status = hot_cpd_put_tensor(context, plan->f64, plan->n, plan->x, &x);
+    if (status == HOT_OK)
+        status = hot_cpd_device_create(context, plan->f64, plan->options.arithmetic, plan->n, plan->rank, x, NULL,
+                                       plan->options.iterations, &d);
+    if (status == HOT_OK)
+        status = hot_cpd_device_square(context, &d, x, &square);
+    if (status == HOT_OK)
+        status = start(context, plan, &d, !(square > 0));
+    if (status == HOT_OK) {
+        if (square > 0)
+            status = iterate(context, plan, &d);
+        else
+            plan->report.converged = 1;
+        if (status == HOT_OK || status == HOT_ERROR_CANCELLED) {
+            const hot_status finished = finish(context, plan, &d, x, square);
+            status = finished == HOT_OK ? status : finished;
+        }
+    }
+    hot_cpd_device_destroy(context, &d);
+    cudaFree(x);
+    return status;
+}
+
+hot_status hot_mttkrp_cuda(hot_context *context, void *plan_pointer)
+{
+    const hot_mttkrp_plan *plan = (const hot_mttkrp_plan *)plan_pointer;
+    const size_t count = plan->n[plan->mode] * plan->rank, size = plan->f64 ? sizeof(double) : sizeof(float);
+    hot_cpd_device d;
+    void *x = NULL;
+    double *wide = NULL;
+    memset(&d, 0, sizeof d);
+    hot_status status = hot_cpd_fits_kernels(context, plan->n, plan->rank);
+    if (status == HOT_OK)
+        status = hot_cpd_put_tensor(context, plan->f64, plan->n, plan->x, &x);
+    if (status == HOT_OK)
+        status = hot_cpd_device_create(context, plan->f64, plan->arithmetic, plan->n, plan->rank, x, NULL, 0, &d);
+    for (int m = 0; m < 3 && status == HOT_OK; m++) {
+        const size_t bytes = plan->n[m] * plan->rank * size;
+        if (m == plan->mode)
+            continue;
+        status = hot_cuda_status(context, cudaMemcpy(d.narrow[m], plan->factor[m], bytes, cudaMemcpyHostToDevice),
+                                 "copying a factor");
+        if (status == HOT_OK)
+            status = hot_cpd_device_take_factor(context, &d, m);
+    }
+    if (status == HOT_OK)
+        status = hot_cpd_device_product(context, &d, plan->mode, 1);
+    wide = status == HOT_OK ? (double *)hot_context_alloc(context, count, sizeof *wide) : NULL;
+    if (status == HOT_OK && !wide)
+        status = HOT_ERROR_MEMORY;
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaStreamSynchronize((cudaStream_t)d.stream), "the product");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMemcpy(wide, d.product, count * sizeof *wide, cudaMemcpyDeviceToHost),
+                                 "the product");
+    for (size_t i = 0; i < count && status == HOT_OK; i++) {
+        if (plan->f64)
+            ((double *)plan->out)[i] = wide[i];
+        else
+            ((float *)plan->out)[i] = (float)wide[i];
+    }
+    hot_context_free(context, wide);
+    hot_cpd_device_destroy(context, &d);
+    cudaFree(x);
+    return status;
+}

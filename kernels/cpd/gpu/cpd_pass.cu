@@ -1,0 +1,466 @@
+/* See cpd_pass.h: memory, the factors' images, and the sums that follow a pass. */
+#include <algorithm>
+#include <cuda_runtime.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/cuda_status.h"
+#include "cpd_chain.cuh"
+#include "cpd/hopper/cpd_direct.h"
+#include "cpd/hopper/pass_args.h"
+#include "cpd_pass.h"
+#include "cpd_power.cuh"
+#include "cpd/hopper/cpd_slab.h"
+#include "cpd/hopper/cpd_step.h"
+#include "cpd_sums.cuh"
+
+enum { FREE_SHARED = 227 * 1024 - 1024 - 512 /* alignment, barriers */, SIDE_BY_SIDE = 4 /* j of a tile of k */,
+       FAR = 32768 /* values from one k to the next */ };
+
+typedef decltype(&cuTensorMapEncodeTiled) encode_function;
+
+/* A kind of pass: what it contracts, what its rows are and what it runs over, and how it is launched. */
+typedef struct way {
+    int contracted, rows, over, threads, bytes;
+    const void *kernel;
+    hot_cpd_job job;
+    CUtensorMap map;
+} way;
+
+struct hot_cpd_pass {
+    size_t n[3], rank;
+    int split, blocks, columns; /* columns: the rank, rounded up */
+    int direct;                 /* products by the kernels of cpd_direct.h: none of the ways */
+    cudaStream_t stream;
+    hot_cpd_form *form;         /* the caller's */
+    const float *factor[3];     /* the caller's, too */
+    bool stale[3];              /* they have no image yet: for single products it is made when it is wanted */
+    void *image[3];             /* the factors for shared memory */
+    __half *fragments[3];       /* and for cpd_slab.h, or NULL */
+    float *weights[3];
+    float *rows[3];             /* [row][column] */
+    float *column[3];           /* what each column of an image was multiplied with */
+    float *sums;
+    void *store;
+    float store_scale;
+    way ways[3];                /* products for a mode or, with a store, sums over a mode */
+    const way *kept;
+    int fresh;                  /* the pass was launched last */
+};
+
+static size_t tiles(size_t n) { return (n + CPD_SIDE - 1) / CPD_SIDE; }
+static size_t image_bytes(const hot_cpd_pass *pass) { return (size_t)pass->columns * 128 * (pass->split ? 2 : 1); }
+static size_t direct_tiles(size_t n) { return (n + CPD_DIRECT_ROWS - 1) / CPD_DIRECT_ROWS; }
+static size_t direct_blocks(size_t n) { return (n + CPD_DIRECT_WARPS - 1) / CPD_DIRECT_WARPS; }
+
+namespace {
+
+/* A factor (n x rank), and where it goes: its image, [tile of 64][high, low][column][64] swizzled, rows of floats, and
+ * what each column was multiplied with; fragments and weights: NULL, or what cpd_slab.h wants. */
+struct taken {
+    const float *from;
+    int n, contiguous;
+    __half *image, *fragments;
+    float *rows, *scales, *weights;
+};
+
+/* A column per block, of one factor or two. */
+__global__ void __launch_bounds__(256) image_kernel(taken one, taken two, int rank, int columns, int split)
+{
+    __shared__ unsigned most;
+    const taken f = blockIdx.y ? two : one;
+    const int c = blockIdx.x, n = f.n;
+    const float *const from = f.from + (size_t)n * c;
+    chain_wait();
+    chain_next();
+    if (threadIdx.x == 0)
+        most = 0;
+    __syncthreads();
+    unsigned here = 0;
+    for (int i = threadIdx.x; i < n && c < rank; i += 256) {
+        const unsigned bits = __float_as_uint(from[i]) & 0x7fffffff;
+        here = bits < 0x7f800000 ? max(here, bits) : here;
+    }
+    here = __reduce_max_sync(0xffffffff, here);
+    if (threadIdx.x % 32 == 0)
+        atomicMax(&most, here);
+    __syncthreads();
+    const float scale = power_for(most);
+    if (threadIdx.x == 0)
+        f.scales[c] = scale;
+    for (int i = threadIdx.x; i < (n + CPD_SIDE - 1) / CPD_SIDE * CPD_SIDE; i += 256) {
+        const float value = i < n && c < rank ? from[i] : 0;
+        const int p = i % CPD_SIDE, q = p % 4;
+        const int at = !f.contiguous ? p : p / 16 * 16 + (q < 2 ? 0 : 8) + p % 16 / 4 * 2 + q % 2;
+        __half *const to = f.image + (size_t)(i / CPD_SIDE) * columns * CPD_SIDE * (split ? 2 : 1) + c * CPD_SIDE +
+                           ((at / 8 ^ c % 8) * 8 + at % 8);
+        const __half high = __float2half_rn(value * scale);
+        to[0] = high;
+        if (split)
+            to[columns * CPD_SIDE] = __float2half_rn(value * scale - __half2float(high));
+        if (f.fragments && i < (n + 31) / 32 * 32) {
+            f.fragments[hot_cpd_slab_factor(i, c, columns)] = high;
+            f.weights[hot_cpd_slab_weight(i, c, columns)] = value;
+        }
+        if (i < n)
+            f.rows[(size_t)i * columns + c] = value;
+    }
+}
+
+} // namespace
+
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
+
+/* A pass that contracts one mode; the result's rows are of another. */
+static hot_status make_way(hot_context *context, const hot_cpd_pass *pass, encode_function encode, int contracted,
+                           int rows, bool weighted, way *w)
+{
+    const hot_cpd_form *form = pass->form;
+    const bool contiguous = contracted == 0, store = pass->store, halves = form->halves, stream = halves && !store;
+    const int image = (int)image_bytes(pass);
+    int groups = CPD_GROUPS, columns;
+    if (halves && store)
+        hot_cpd_half_kernel(pass->columns, 0, 0, &groups);
+    /* for the sum of the groups' sums; with halves, for results on their way to memory */
+    const int fold = weighted || halves ? CPD_SIDE * pass->columns * 4 * (groups - 1) : 0;
+    hot_cpd_job *job = &w->job;
+    w->contracted = contracted, w->rows = rows, w->over = 3 - contracted - rows;
+    job->rows = (int)pass->n[rows], job->over = (int)pass->n[w->over], job->line_is_j = w->over == 2;
+    job->row_tiles = (int)tiles(pass->n[rows]), job->k_tiles = (int)tiles(pass->n[contracted]);
+    /* Rows that lie far from each other share a tile with their neighbours in between: fewer pages at a time. */
+    job->side = contiguous && rows == 2 && !store && pass->n[0] * pass->n[1] >= FAR ? SIDE_BY_SIDE : 1;
+    job->last_v = job->over - 1;
+    job->over = (job->over + job->side - 1) / job->side, job->row_tiles = (int)tiles(pass->n[rows] * job->side);
+    /* Rows along memory are taken in whole lines of it. */
+    job->pitch = !contiguous      ? (int)CPD_SIDE
+                 : job->side == 1 ? (job->rows + job->row_tiles - 1) / job->row_tiles
+                                  : CPD_SIDE / job->side;
+    /* As much of the factor as leaves room for four stages; where all of it is needed, for three or as a stream. */
+    const int room = FREE_SHARED - fold, stage = (stream ? 1 : groups) * CPD_TILE / (halves ? 2 : 1);
+    const int some = stream ? 7 : pass->split ? 2 : contiguous ? 4 : 3; /* as measured */
+    const int least = stream ? 8 : 4;
+    const int most = store ? (room - (halves ? 4 : 3) * stage) / image : std::min(some, (room - least * stage) / image);
+    const bool streamed = store && job->k_tiles > most;
+    job->chunks = store ? 1 : (job->k_tiles + most - 1) / most;
+    if (!store && job->k_tiles * image + (least - 1) * stage <= room)
+        job->chunks = 1;
+    job->chunk = (job->k_tiles + job->chunks - 1) / job->chunks;
+    job->chunks = (job->k_tiles + job->chunk - 1) / job->chunk;
+    const int fixed = (streamed ? 0 : job->chunk * image) + fold;
+    const int each = !streamed ? stage : image + (halves ? 2 : 1) * stage;
+    job->stages = (FREE_SHARED - fixed) / each;
+    if (stream)
+        job->stages = std::min(10, job->stages / 2 * 2); /* more are slower */
+    w->bytes = 1024 + job->stages * each + fixed + 16 * job->stages + 16;
+    const double per_tile = (double)(stream ? job->k_tiles : job->chunks) * job->over;
+    const double units = job->row_tiles * per_tile;
+    if (units > INT_MAX / 2)
+        return hot_context_fail(context, HOT_ERROR_DEVICE, "%zu x %zu x %zu is more than the GPU's kernels count",
+                                pass->n[0], pass->n[1], pass->n[2]);
+    job->per_tile = (int)per_tile;
+    job->blocks = std::min(pass->blocks, ((int)units + 1) / 2);
+    w->threads = (groups + 1) * 128;
+    for (int b = 0; b <= job->blocks; b++)
+        job->first[b] = (int)(units * b / job->blocks);
+    job->image = (const __half *)pass->image[contracted], job->scale = form->scale, job->sums = pass->sums;
+    job->weight = weighted ? pass->rows[w->over] : NULL;
+    job->store = pass->store, job->store_scale = pass->store_scale;
+    w->kernel = stream   ? hot_cpd_product_kernel(pass->columns, contiguous)
+                : halves ? hot_cpd_half_kernel(pass->columns, contiguous, streamed, &groups)
+                         : hot_cpd_pass_kernel((int)pass->rank, contiguous, pass->split,
+                                               store ? CPD_STORE : CPD_SUMS_ONLY, streamed, &columns);
+    const unsigned lines = contiguous ? job->pitch : CPD_SIDE, size = halves ? 2 : 4;
+    const cuuint64_t dims[3] = {pass->n[0], pass->n[1], pass->n[2]},
+                     strides[2] = {form->ld * size, form->ld * pass->n[1] * size};
+    const cuuint32_t box[3] = {128 / size, job->line_is_j ? lines : job->side, job->line_is_j ? 1 : lines},
+                     steps[3] = {1, 1, 1};
+    const void *const from = halves ? (const void *)form->halves : form->copy ? form->copy : form->x;
+    if (encode(&w->map, halves ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, (void *)from,
+               dims, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+               CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
+        return hot_context_fail(context, HOT_ERROR_DEVICE, "no map of a tensor of %zu x %zu x %zu", pass->n[0],
+                                pass->n[1], pass->n[2]);
+    return hot_cuda_status(context,
+                           cudaFuncSetAttribute(w->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 227 * 1024),
+                           "shared memory");
+}
+
+hot_status hot_cpd_pass_create(hot_context *context, hot_cpd_form *form, size_t rank, void *stream, hot_cpd_pass **out)
+{
+    const size_t *n = form->n;
+    const int split = form->split, keep = form->use == CPD_SWEEPS;
+    int device = 0, fits = 1;
+    *out = NULL;
+    hot_status status = hot_cuda_status(context, cudaGetDevice(&device), "device");
+    const encode_function encode = status == HOT_OK ? (encode_function)hot_cpd_find_encode() : NULL;
+    if (!encode || rank > CPD_MOST_COLUMNS)
+        return status;
+    hot_cpd_pass *pass = NULL;
+    {   /* maps lie on multiples of their alignment */
+        void *memory = hot_context_calloc(context, 1, sizeof *pass + alignof(hot_cpd_pass) + sizeof(void *));
+        if (!memory)
+            return HOT_ERROR_MEMORY;
+        pass = (hot_cpd_pass *)(((uintptr_t)memory + sizeof(void *) + alignof(hot_cpd_pass) - 1) /
+                                alignof(hot_cpd_pass) * alignof(hot_cpd_pass));
+        ((void **)pass)[-1] = memory;
+    }
+    memcpy(pass->n, n, sizeof pass->n);
+    pass->form = form, pass->rank = rank, pass->split = split, pass->stream = (cudaStream_t)stream;
+    hot_cpd_pass_kernel((int)rank, 0, split, CPD_SUMS_ONLY, 0, &pass->columns);
+    status = hot_cuda_status(context, cudaDeviceGetAttribute(&pass->blocks, cudaDevAttrMultiProcessorCount, device),
+                             "device");
+    pass->blocks = std::min<int>(pass->blocks, CPD_MOST_BLOCKS);
+    const auto room = [&](void *where, size_t bytes) {
+        if (status == HOT_OK)
+            status = hot_cuda_status(context, cudaMalloc((void **)where, bytes), "memory for products");
+    };
+    const bool slabs = form->use == CPD_PRODUCTS && form->halves && pass->columns <= CPD_SLAB_COLUMNS &&
+                       4. * n[0] * n[1] * n[2] <= CPD_SLAB_BYTES;
+    size_t stored = 0, longest = 0;
+    for (int m = 0; m < 3; m++) {
+        room(&pass->image[m], tiles(n[m]) * image_bytes(pass));
+        if (slabs) {
+            room(&pass->fragments[m], hot_cpd_slab_factors(n[m], pass->columns) * sizeof(__half));
+            room(&pass->weights[m], hot_cpd_slab_factors(n[m], pass->columns) * sizeof(float));
+        }
+        room(&pass->rows[m], n[m] * pass->columns * sizeof(float));
+        room(&pass->column[m], pass->columns * sizeof(float));
+        stored = std::max(stored, n[(m + 1) % 3] * n[(m + 2) % 3]);
+        longest = std::max(longest, n[m]);
+    }
+    pass->direct = form->use == CPD_ONE_PRODUCT && !split && n[0] % 4 == 0 &&
+                   n[1] <= CPD_DIRECT_TILES * CPD_DIRECT_ROWS && pass->columns <= CPD_DIRECT_COLUMNS &&
+                   4. * n[0] * n[1] * n[2] <= CPD_DIRECT_BYTES;
+    const size_t lines = pass->direct ? direct_tiles(std::max(n[0], n[1])) * direct_blocks(n[2]) * CPD_DIRECT_ROWS
+                                      : (pass->blocks + tiles(longest * SIDE_BY_SIDE)) * CPD_SIDE;
+    room(&pass->sums, lines * pass->columns * sizeof(float));
+    if (keep) { /* of NaN at first: what a pass leaves out shows in results (tools do not see what bulk copies write) */
+        const size_t bytes = stored * pass->columns * (split ? sizeof(float) : sizeof(__half));
+        room(&pass->store, bytes);
+        if (status == HOT_OK)
+            status = hot_cuda_status(context, cudaMemsetAsync(pass->store, 0xff, bytes, pass->stream), "memory");
+    }
+    /* The largest sum is below 2^(2 HALF_BIAS) times the contracted length: halves hold it. */
+    pass->store_scale = split ? 1 : (float)ldexp(1, -HALF_BIAS - (int)ceil(log2((double)longest)));
+    if (status == HOT_OK && !pass->direct)
+        status = hot_cpd_form_copy(context, form, stream, &fits);
+    for (int m = 0; m < 3 && status == HOT_OK && fits && !pass->direct; m++)
+        /* What a pass reads at a time lies close together: where it may, it contracts an early mode. */
+        status = keep ? make_way(context, pass, encode, m, m == 0 ? 1 : 0, m != 1, &pass->ways[m])
+                      : make_way(context, pass, encode, m == 0 ? 1 : 0, m, true, &pass->ways[m]);
+    if (status == HOT_OK && fits)
+        *out = pass;
+    else
+        hot_cpd_pass_destroy(context, &pass);
+    return status;
+}
+
+void hot_cpd_pass_destroy(hot_context *context, hot_cpd_pass **pass)
+{
+    if (!*pass)
+        return;
+    for (int m = 0; m < 3; m++) {
+        cudaFree((*pass)->image[m]);
+        cudaFree((*pass)->fragments[m]);
+        cudaFree((*pass)->weights[m]);
+        cudaFree((*pass)->rows[m]);
+        cudaFree((*pass)->column[m]);
+    }
+    cudaFree((*pass)->sums);
+    cudaFree((*pass)->store);
+    hot_context_free(context, ((void **)*pass)[-1]);
+    *pass = NULL;
+}
+
+/* ---- Launches ---------------------------------------------------------------------------------------------------- */
+
+/* The images of one factor or two, which have been given. */
+static hot_status make_images(hot_context *context, hot_cpd_pass *pass, int one, int two)
+{
+    taken factors[2];
+    for (int f = 0; f < 2; f++) {
+        const int mode = f ? two : one;
+        factors[f].from = pass->factor[mode], factors[f].n = (int)pass->n[mode];
+        factors[f].contiguous = mode == 0 && !pass->form->halves, factors[f].image = (__half *)pass->image[mode];
+        factors[f].fragments = pass->fragments[mode], factors[f].weights = pass->weights[mode];
+        factors[f].rows = pass->rows[mode], factors[f].scales = pass->column[mode];
+    }
+    int rank = (int)pass->rank;
+    void *arguments[] = {&factors[0], &factors[1], &rank, &pass->columns, &pass->split};
+    pass->stale[one] = pass->stale[two] = false;
+    return hot_cuda_status(context,
+                           chain_launch((const void *)image_kernel, dim3((unsigned)pass->columns, one == two ? 1 : 2),
+                                        256, 0, pass->stream, arguments),
+                           "a factor");
+}
+
+hot_status hot_cpd_pass_factor(hot_context *context, hot_cpd_pass *pass, int mode, const float *factor)
+{
+    pass->factor[mode] = factor, pass->stale[mode] = true;
+    return pass->form->use == CPD_SWEEPS ? make_images(context, pass, mode, mode) : HOT_OK;
+}
+
+static hot_status launch(hot_context *context, const hot_cpd_pass *pass, const way *w)
+{
+    void *arguments[] = {(void *)&w->map, (void *)&w->job};
+    return hot_cuda_status(context,
+                           chain_launch(w->kernel, w->job.blocks, w->threads, w->bytes, pass->stream, arguments),
+                           "a pass over the tensor");
+}
+
+static hot_status gather(hot_context *context, const hot_cpd_pass *pass, const way *w, double *out)
+{
+    int rank = (int)pass->rank, columns = pass->columns;
+    const float *scales = pass->column[w->contracted];
+    void *arguments[] = {(void *)&w->job, &rank, &columns, &scales, &out};
+    const size_t values = (size_t)w->job.rows * columns;
+    return hot_cuda_status(
+        context,
+        chain_launch((const void *)gather_kernel, (unsigned)((values + 127) / 128), 256, 0, pass->stream, arguments),
+        "summing a product");
+}
+
+static hot_status direct(hot_context *context, const hot_cpd_pass *pass, int mode, double *out)
+{
+    const int contracted = mode == 0 ? 1 : 0, over = mode == 2 ? 1 : 2;
+    hot_cpd_direct job;
+    for (int m = 0; m < 3; m++)
+        job.n[m] = (int)pass->n[m];
+    job.rank = (int)pass->rank, job.mode = mode, job.blocks = (int)direct_blocks(pass->n[2]);
+    job.x = pass->form->x, job.scale = pass->form->scale, job.image = (const __half *)pass->image[contracted];
+    job.scales = pass->column[contracted], job.weight = pass->rows[over], job.parts = pass->sums, job.out = out;
+    void *arguments[] = {&job};
+    const unsigned tiles = (unsigned)direct_tiles(pass->n[mode == 0 ? 0 : 1]);
+    const dim3 grid(mode == 2 ? (unsigned)job.n[2] : (unsigned)job.blocks, mode == 2 ? 1 : tiles);
+    cudaError_t error = chain_launch(hot_cpd_direct_kernel(pass->columns, mode), grid,
+                                     32 * (mode == 2 ? tiles : (unsigned)CPD_DIRECT_WARPS), 0, pass->stream, arguments);
+    if (error == cudaSuccess && mode != 2)
+        error = chain_launch(hot_cpd_direct_sum(pass->columns), tiles * (unsigned)pass->columns, 256, 0, pass->stream,
+                             arguments);
+    return hot_cuda_status(context, error, "a product");
+}
+
+/* Whether a mode's product is one for cpd_slab.h: not of what would be mostly filling. */
+static bool is_slab(const hot_cpd_pass *pass, int mode)
+{
+    const hot_cpd_order order = hot_cpd_slab_order(pass->n, pass->form->ld, mode);
+    return pass->fragments[mode == 0 ? 1 : 0] && pass->n[mode] >= CPD_SLAB_LEAST &&
+           256. * order.tiles * order.steps <= 1.5 * order.rows * order.inner;
+}
+
+/* follows: it is launched right behind what it waits for. */
+static hot_status slab(hot_context *context, const hot_cpd_pass *pass, int mode, bool follows, double *out)
+{
+    const hot_cpd_form *form = pass->form;
+    const int contracted = mode == 0 ? 1 : 0, rows = mode == 2 ? 1 : 2;
+    const hot_cpd_order order = hot_cpd_slab_order(pass->n, form->ld, mode);
+    hot_cpd_slab job;
+    int threads;
+    job.outs = (int)pass->n[mode], job.tiles = order.tiles, job.steps = order.steps;
+    job.rank = (int)pass->rank, job.x = (const uint4 *)form->orders[mode], job.scale = form->scale;
+    job.factor = (const uint4 *)pass->fragments[contracted], job.scales = pass->column[contracted];
+    job.weight = (const float4 *)pass->weights[rows], job.out = out;
+    const void *const kernel = hot_cpd_slab_kernel(pass->columns, &threads);
+    void *arguments[] = {&job};
+    const dim3 blocks((unsigned)job.outs);
+    return hot_cuda_status(context,
+                           follows ? chain_launch(kernel, blocks, (unsigned)threads, 0, pass->stream, arguments)
+                                   : cudaLaunchKernel(kernel, blocks, dim3(threads), arguments, 0, pass->stream),
+                           "a product");
+}
+
+hot_status hot_cpd_pass_product(hot_context *context, hot_cpd_pass *pass, int mode, double *out)
+{
+    const int one = mode == 0 ? 1 : 0, other = mode == 2 ? 1 : 2;
+    const bool stale = pass->stale[one] || pass->stale[other];
+    hot_status status = is_slab(pass, mode) ? hot_cpd_form_order(context, pass->form, mode, pass->stream) : HOT_OK;
+    if (status == HOT_OK && stale)
+        status = make_images(context, pass, pass->stale[one] ? one : other, pass->stale[other] ? other : one);
+    if (status == HOT_OK && is_slab(pass, mode) && pass->form->orders[mode])
+        return slab(context, pass, mode, stale, out);
+    if (status == HOT_OK && pass->direct)
+        return direct(context, pass, mode, out);
+    if (status == HOT_OK)
+        status = launch(context, pass, &pass->ways[mode]);
+    return status == HOT_OK ? gather(context, pass, &pass->ways[mode], out) : status;
+}
+
+hot_status hot_cpd_pass_contract(hot_context *context, hot_cpd_pass *pass, int mode)
+{
+    pass->kept = &pass->ways[mode], pass->fresh = 1;
+    return launch(context, pass, pass->kept);
+}
+
+template <typename T> static hot_status reduce(hot_context *context, const hot_cpd_pass *pass, int mode, double *out)
+{
+    const way *w = pass->kept;
+    int rows = w->job.rows, over = w->job.over, rank = (int)pass->rank, columns = pass->columns;
+    const T *store = (const T *)pass->store;
+    const float *scales = pass->column[w->contracted], *weights = pass->rows[mode == w->rows ? w->over : w->rows];
+    double factor = 1 / (double)pass->store_scale;
+    void *arguments[] = {&store, &rows, &over, &rank, &columns, &weights, &factor, (void *)&pass->form->scale, &scales,
+                         &out};
+    const void *kernel = (const void *)over_slabs<T>;
+    unsigned blocks = (unsigned)(((size_t)rows * columns / 8 + 31) / 32), threads = blocks >= 264 ? 256 : 1024;
+    size_t shared = 0;
+    if (mode != w->rows) {
+        const int each = over >= 800 ? 4 : over >= 264 ? 2 : 1;
+        kernel = each == 4   ? (const void *)over_rows<T, 4, 512>
+                 : each == 2 ? (const void *)over_rows<T, 2, 512>
+                             : (const void *)over_rows<T, 1, 512>;
+        blocks = (unsigned)((over + each - 1) / each), threads = 512;
+        shared = threads / (columns / 8) * each * columns * sizeof(float);
+        if (shared > 48 * 1024)
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    }
+    return hot_cuda_status(context, chain_launch(kernel, blocks, threads, shared, pass->stream, arguments),
+                           "summing a product");
+}
+
+hot_status hot_cpd_pass_reduce(hot_context *context, hot_cpd_pass *pass, int mode, double *out)
+{
+    /* Made on the way, with the other factor as it was then: it comes first. */
+    if (pass->kept->job.weight && mode == pass->kept->rows)
+        return gather(context, pass, pass->kept, out);
+    return pass->split ? reduce<float>(context, pass, mode, out) : reduce<__half>(context, pass, mode, out);
+}
+
+/* The last block whose units begin at or before one. */
+static int block_with(const hot_cpd_job *job, int unit)
+{
+    return (int)(std::upper_bound(job->first, job->first + job->blocks, unit) - job->first) - 1;
+}
+
+hot_status hot_cpd_pass_step(hot_context *context, hot_cpd_pass *pass, int mode, int bytes, double *product,
+                             hot_cpd_step *step)
+{
+    const way *w = pass->kept;
+    const hot_cpd_job *job = &w->job;
+    step->kept_before = !pass->fresh, pass->fresh = 0;
+    step->rows = pass->rows[mode], step->image = (__half *)pass->image[mode], step->scales = pass->column[mode];
+    step->columns = pass->columns, step->contiguous = mode == 0 && !pass->form->halves, step->split = pass->split;
+    step->x_scale = pass->form->scale, step->sum_scales = pass->column[w->contracted];
+    if (job->weight && mode == w->rows) {
+            step->source = CPD_FROM_BLOCKS, step->sums = job->sums, step->pitch = job->pitch;
+        for (int tile = 0; tile < job->row_tiles; tile++) {
+            step->first_block[tile] = (short)block_with(job, tile * job->per_tile);
+            step->last_block[tile] = (short)block_with(job, (tile + 1) * job->per_tile - 1);
+        }
+        return HOT_OK;
+    }
+    const size_t slab = (size_t)job->rows * pass->columns;
+    const bool slabs = mode == w->rows; /* are summed; else the rows of each */
+    const int length = slabs ? job->over : job->rows;
+    const int each = (int)((pass->n[mode] + CPD_STEP_BLOCKS - 1) / CPD_STEP_BLOCKS);
+    const double kept = (double)each * length * pass->columns * (pass->split ? sizeof(float) : sizeof(__half));
+    if (kept > CPD_STEP_SHARED - bytes || length * pass->columns > CPD_STEP_WEIGHTS) {
+        step->source = CPD_FROM_PRODUCT;
+        return hot_cpd_pass_reduce(context, pass, mode, product);
+    }
+    step->source = CPD_FROM_STORE, step->store = pass->store, step->factor = 1 / (double)pass->store_scale;
+    step->kept_bytes = (int)kept;
+    step->weights = pass->rows[slabs ? w->over : w->rows], step->length = length;
+    step->stride = slabs ? slab : (size_t)pass->columns, step->result_stride = slabs ? (size_t)pass->columns : slab;
+    return HOT_OK;
+}

@@ -1,0 +1,156 @@
+/* The sums that follow a pass over the tensor (pass_args.h). */
+#ifndef HOT_CPD_SUMS_CUH
+#define HOT_CPD_SUMS_CUH
+
+#include "cpd_chain.cuh"
+#include "cpd/hopper/packed_columns.cuh"
+#include "cpd/hopper/pass_args.h"
+
+namespace {
+
+/* The last block whose units begin at or before one. */
+__device__ __forceinline__ int block_of(const hot_cpd_job &job, int unit)
+{
+    int block = 0;
+    for (int step = 128; step; step /= 2)
+        block += block + step < job.blocks && job.first[block + step] <= unit ? step : 0;
+    return block;
+}
+
+/* out[row, r] from the blocks' sums, in order. A block per 32 groups of four values, its warps share the sums. */
+__global__ void __launch_bounds__(256) gather_kernel(const __grid_constant__ hot_cpd_job job, int rank, int columns,
+                                                     const float *scales, double *out)
+{
+    enum { AHEAD = 4 };
+    __shared__ double parts[8][4][32];
+    const int lane = threadIdx.x % 32, part = threadIdx.x / 32, at = (blockIdx.x * 32 + lane) * 4;
+    const int row = at / columns, r = at % columns;
+    const int tile = min(row, job.rows - 1) / job.pitch;
+    const int first = block_of(job, tile * job.per_tile), last = block_of(job, (tile + 1) * job.per_tile - 1);
+    double factor = 0;
+    if (part < 4 && r + part < rank) /* older than the kernel before this one */
+        factor = 1 / ((double)*job.scale * scales[r + part]);
+    chain_wait();
+    chain_next();
+    double sum[4] = {};
+    if (row < job.rows) {
+        const float *const from = job.sums + ((size_t)tile * CPD_SIDE + row - tile * job.pitch) * columns + r;
+        for (int begin = first + part; begin <= last; begin += 8 * AHEAD) {
+            float4 here[AHEAD]; /* all on their way at once, whatever their number */
+#pragma unroll
+            for (int a = 0; a < AHEAD; a++)
+                here[a] = *(const float4 *)(from + (size_t)min(begin + 8 * a, last) * CPD_SIDE * columns);
+#pragma unroll
+            for (int a = 0; a < AHEAD; a++)
+                if (begin + 8 * a <= last)
+                    sum[0] += here[a].x, sum[1] += here[a].y, sum[2] += here[a].z, sum[3] += here[a].w;
+        }
+    }
+#pragma unroll
+    for (int c = 0; c < 4; c++)
+        parts[part][c][lane] = sum[c];
+    __syncthreads();
+    if (part < 4 && row < job.rows && r + part < rank) {
+        double total = 0;
+#pragma unroll
+        for (int p = 0; p < 8; p++)
+            total += parts[p][part][lane];
+        out[row + (size_t)job.rows * (r + part)] = total * factor;
+    }
+}
+
+/* out[v, r] = sum over rows of w[row][r] T[v][row][r]. A block per VS of v; threads along columns (eight each), then
+ * rows. */
+template <typename T, int VS, int THREADS>
+__global__ void __launch_bounds__(THREADS) over_rows(const T *store, int rows, int over, int rank, int columns,
+                                                     const float *w, double factor, const float *scale,
+                                                     const float *scales, double *out)
+{
+    extern __shared__ float parts[]; /* [lane][v][column] */
+    const int eights = columns / 8, lanes = THREADS / eights, v0 = blockIdx.x * VS;
+    const int e = threadIdx.x % eights * 8, lane = threadIdx.x / eights;
+    float sum[VS][8] = {};
+    chain_wait();
+    chain_next();
+    if (lane < lanes) {
+#pragma unroll 4
+        for (int row = lane; row < rows; row += lanes) {
+            float weight[8], value[8];
+            get(w + (size_t)row * columns + e, weight);
+#pragma unroll
+            for (int u = 0; u < VS; u++) {
+                get(store + ((size_t)min(v0 + u, over - 1) * rows + row) * columns + e, value);
+#pragma unroll
+                for (int c = 0; c < 8; c++)
+                    sum[u][c] += weight[c] * value[c];
+            }
+        }
+#pragma unroll
+        for (int u = 0; u < VS; u++)
+#pragma unroll
+            for (int c = 0; c < 8; c++)
+                parts[(lane * VS + u) * columns + e + c] = sum[u][c];
+    }
+    __syncthreads();
+    /* Sums of lanes in two rounds, so that many threads share them. */
+    const int values = VS * columns, shares = max(1, min(lanes, THREADS / values)), at = threadIdx.x;
+    float share = 0;
+    if (at < values * shares)
+        for (int l = at / values; l < lanes; l += shares)
+            share += parts[l * values + at % values];
+    __syncthreads();
+    if (at < values * shares)
+        parts[at] = share;
+    __syncthreads();
+    if (at < values) {
+        const int u = at / columns, r = at % columns;
+        double total = 0;
+        for (int l = 0; l < shares; l++)
+            total += parts[l * values + at];
+        if (v0 + u < over && r < rank)
+            out[v0 + u + (size_t)over * r] = total * factor / ((double)*scale * scales[r]);
+    }
+}
+
+/* out[row, r] = sum over v of w[v][r] T[v][row][r]. A block per 32 groups of eight values of a slab; its warps share
+ * the v. */
+template <typename T>
+__global__ void __launch_bounds__(1024) over_slabs(const T *store, int rows, int over, int rank, int columns,
+                                                   const float *w, double factor, const float *scale,
+                                                   const float *scales, double *out)
+{
+    __shared__ float parts[32][32][9];
+    const int lane = threadIdx.x % 32, part = threadIdx.x / 32, parts_count = blockDim.x / 32;
+    const size_t slab = (size_t)rows * columns, at = ((size_t)blockIdx.x * 32 + lane) * 8;
+    float sum[8] = {};
+    chain_wait();
+    chain_next();
+    if (at < slab) {
+#pragma unroll 4
+        for (int v = part; v < over; v += parts_count) {
+            float weight[8], value[8];
+            get(w + (size_t)v * columns + at % columns, weight);
+            get(store + slab * v + at, value);
+#pragma unroll
+            for (int c = 0; c < 8; c++)
+                sum[c] += weight[c] * value[c];
+        }
+    }
+#pragma unroll
+    for (int c = 0; c < 8; c++)
+        parts[part][lane][c] = sum[c];
+    __syncthreads();
+    if (threadIdx.x < 256) {
+        const size_t here = (size_t)blockIdx.x * 256 + threadIdx.x;
+        const int r = (int)(here % columns);
+        double total = 0;
+        for (int p = 0; p < parts_count; p++)
+            total += parts[p][threadIdx.x / 8][threadIdx.x % 8];
+        if (here < slab && r < rank)
+            out[here / columns + (size_t)rows * r] = total * factor / ((double)*scale * scales[r]);
+    }
+}
+
+} // namespace
+
+#endif

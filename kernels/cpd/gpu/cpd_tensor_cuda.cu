@@ -1,0 +1,203 @@
+/* A tensor that is kept on a GPU for products (hot_mttkrp_tensor in cpd.h). */
+#include <algorithm>
+#include <cuda_runtime.h>
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "common/cuda_status.h"
+#include "cpd_cuda.h"
+#include "cpd/hopper/pass_args.h"
+
+namespace {
+
+const size_t most_rank = 512; /* of a product through cuBLAS: more are made in pieces */
+
+struct kept {
+    pthread_mutex_t lock; /* what follows is one product's at a time */
+    int number;           /* of the GPU */
+    void *x;              /* NULL: products read the form alone */
+    hot_cpd_shared shared; /* without a form they read x through cuBLAS */
+    hot_cpd_device device;
+    size_t rank;          /* that it is for; 0: there is none */
+    void *narrow;         /* a product in the tensor's precision */
+};
+
+template <typename T> __global__ void finite_kernel(const T *x, size_t count, int *strange)
+{
+    bool all = true;
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (size_t)gridDim.x * blockDim.x)
+        all = all && isfinite(x[i]);
+    if (!all)
+        *strange = 1;
+}
+
+template <typename T> __global__ void narrow_kernel(const double *from, size_t count, T *to)
+{
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count)
+        to[i] = (T)from[i];
+}
+
+size_t size_of(const hot_mttkrp_tensor *t) { return t->f64 ? sizeof(double) : sizeof(float); }
+
+hot_status copy(hot_context *context, void *to, const void *from, size_t bytes, cudaStream_t stream)
+{
+    return hot_cuda_status(context, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "copying");
+}
+
+hot_status check_finite(hot_context *context, const hot_mttkrp_tensor *t, const void *x)
+{
+    const size_t count = t->n[0] * t->n[1] * t->n[2];
+    int *there = NULL, strange = 0;
+    hot_status status = hot_cuda_status(context, cudaMalloc((void **)&there, sizeof *there), "memory");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMemset(there, 0, sizeof *there), "memory");
+    if (status == HOT_OK) {
+        if (t->f64)
+            finite_kernel<<<2048, 256>>>((const double *)x, count, there);
+        else
+            finite_kernel<<<2048, 256>>>((const float *)x, count, there);
+        status = hot_cuda_status(context, cudaGetLastError(), "looking at the tensor");
+    }
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMemcpy(&strange, there, sizeof strange, cudaMemcpyDeviceToHost),
+                                 "looking at the tensor");
+    cudaFree(there);
+    return status == HOT_OK && strange ? hot_context_fail(context, HOT_ERROR_DATA, "the tensor holds NaN or Inf")
+                                       : status;
+}
+
+/* What products of this rank need. */
+hot_status prepare(hot_context *context, hot_mttkrp_tensor *t, kept *k, size_t rank)
+{
+    const size_t longest = std::max(t->n[0], std::max(t->n[1], t->n[2]));
+    if (k->rank == rank)
+        return HOT_OK;
+    hot_cpd_device_destroy(context, &k->device);
+    cudaFree(k->narrow);
+    k->narrow = NULL, k->rank = 0;
+    hot_status status =
+        hot_cpd_device_create(context, t->f64, t->arithmetic, t->n, rank, k->x, &k->shared, 0, &k->device);
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMalloc(&k->narrow, longest * rank * size_of(t)), "memory for products");
+    if (status == HOT_OK && k->shared.form && !k->device.pass)
+        status = hot_context_fail(context, HOT_ERROR_MEMORY, "there is no room on the GPU for products of rank %zu",
+                                  rank);
+    if (status == HOT_OK)
+        k->rank = rank;
+    else
+        hot_cpd_device_destroy(context, &k->device);
+    return status;
+}
+
+/* Columns `first` to `first + count` of the product. */
+hot_status piece(hot_context *context, hot_mttkrp_tensor *t, kept *k, const hot_mttkrp_plan *plan, size_t first,
+                 size_t count)
+{
+    hot_cpd_device *d = &k->device;
+    cudaStream_t stream = (cudaStream_t)d->stream;
+    const size_t size = size_of(t), values = t->n[plan->mode] * count;
+    hot_status status = HOT_OK;
+    for (int m = 0; m < 3 && status == HOT_OK; m++) {
+        const size_t column = t->n[m] * size;
+        if (m == plan->mode)
+            continue;
+        status = copy(context, d->narrow[m], (const char *)plan->factor[m] + first * column, count * column, stream);
+        if (status == HOT_OK && count < k->rank)
+            status = hot_cuda_status(context, cudaMemsetAsync((char *)d->narrow[m] + count * column, 0,
+                                                              (k->rank - count) * column, stream), "memory");
+        if (status == HOT_OK)
+            status = hot_cpd_device_take_factor(context, d, m);
+    }
+    if (status == HOT_OK)
+        status = hot_cpd_device_product(context, d, plan->mode, 1);
+    if (status == HOT_OK) {
+        const unsigned blocks = (unsigned)((values + 255) / 256);
+        if (t->f64)
+            narrow_kernel<<<blocks, 256, 0, stream>>>(d->product, values, (double *)k->narrow);
+        else
+            narrow_kernel<<<blocks, 256, 0, stream>>>(d->product, values, (float *)k->narrow);
+        status = hot_cuda_status(context, cudaGetLastError(), "the product");
+    }
+    return status == HOT_OK ? copy(context, (char *)plan->out + first * t->n[plan->mode] * size, k->narrow,
+                                   values * size, stream)
+                            : status;
+}
+
+hot_status product(hot_context *context, hot_mttkrp_tensor *t, hot_mttkrp_plan *plan)
+{
+    kept *const k = (kept *)t->device;
+    const size_t most = k->shared.form ? (size_t)CPD_MOST_COLUMNS : most_rank, pieces = (plan->rank + most - 1) / most;
+    const size_t each = (plan->rank + pieces - 1) / pieces;
+    pthread_mutex_lock(&k->lock);
+    hot_status status = hot_cuda_status(context, cudaSetDevice(k->number), "device");
+    if (status == HOT_OK)
+        status = prepare(context, t, k, each);
+    for (size_t first = 0; first < plan->rank && status == HOT_OK; first += each)
+        status = piece(context, t, k, plan, first, std::min(each, plan->rank - first));
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaStreamSynchronize((cudaStream_t)k->device.stream), "the product");
+    pthread_mutex_unlock(&k->lock);
+    return status;
+}
+
+void release(hot_context *context, hot_mttkrp_tensor *t)
+{
+    kept *const k = (kept *)t->device;
+    if (!k)
+        return;
+    cudaSetDevice(k->number);
+    hot_cpd_device_destroy(context, &k->device);
+    hot_cpd_form_destroy(context, &k->shared.form);
+    cudaFree(k->narrow);
+    cudaFree(k->x);
+    hot_cublas_destroy(context, &k->shared.cublas);
+    if (k->shared.stream)
+        cudaStreamDestroy((cudaStream_t)k->shared.stream);
+    pthread_mutex_destroy(&k->lock);
+    hot_context_free(context, k);
+    t->device = NULL;
+}
+
+} // namespace
+
+hot_status hot_mttkrp_keep_cuda(hot_context *context, void *tensor)
+{
+    hot_mttkrp_tensor *const t = (hot_mttkrp_tensor *)tensor;
+    t->product = product, t->release = release;
+    hot_status status = hot_cpd_fits_kernels(context, t->n, 1);
+    kept *const k = status == HOT_OK ? (kept *)hot_context_calloc(context, 1, sizeof *k) : NULL;
+    if (!k)
+        return status == HOT_OK ? HOT_ERROR_MEMORY : status;
+    t->device = k;
+    pthread_mutex_init(&k->lock, NULL);
+    cudaStream_t stream = NULL;
+    status = hot_cuda_status(context, cudaGetDevice(&k->number), "device");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaStreamCreate(&stream) /* in order with plain copies */, "stream");
+    k->shared.stream = stream;
+    if (status == HOT_OK)
+        status = hot_cpd_put_tensor(context, t->f64, t->n, t->given, &k->x);
+    if (status == HOT_OK)
+        status = check_finite(context, t, k->x);
+    if (status == HOT_OK && t->arithmetic != HOT_CPD_FULL)
+        status = hot_cpd_form_create(context, (const float *)k->x, t->n, t->arithmetic == HOT_CPD_SPLIT, CPD_PRODUCTS,
+                                     stream, &k->shared.form);
+    /* Without our own kernels, tensor cores are reached through cuBLAS alone; its message stands. */
+    if (status == HOT_OK && !k->shared.form && hot_cublas_create(context, stream, &k->shared.cublas) != HOT_OK &&
+        t->arithmetic != HOT_CPD_FULL)
+        status = HOT_ERROR_DEVICE;
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaDeviceSynchronize(), "keeping the tensor");
+    hot_cpd_form *const form = k->shared.form;
+    if (status == HOT_OK && form && (form->halves || form->copy)) { /* nobody reads x any more */
+        cudaFree(k->x);
+        k->x = NULL, form->x = NULL;
+    }
+    if (status != HOT_OK) { /* another backend may come after this one */
+        release(context, t);
+        t->release = NULL;
+    }
+    return status;
+}

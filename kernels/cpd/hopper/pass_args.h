@@ -1,0 +1,62 @@
+/* What a pass over the tensor is told, and the kernels there are for it (cpd_pass.h). */
+#ifndef HOT_PASS_ARGS_H
+#define HOT_PASS_ARGS_H
+
+#include <cuda.h>
+#include <cuda_fp16.h>
+
+enum {
+    CPD_SIDE = 64,                           /* of the tiles of X: rows (at most), and values of the contracted mode */
+    CPD_TILE = CPD_SIDE * CPD_SIDE * 4,      /* bytes */
+    CPD_GROUPS = 2,                          /* warpgroups that multiply */
+    CPD_THREADS = (CPD_GROUPS + 1) * 128,
+    CPD_MOST_COLUMNS = 120,
+    CPD_MOST_BLOCKS = 160
+};
+
+/* T[v, row, r] = sum of x over the contracted mode times its factor. Rows are cut in tiles; a unit of work is one v of
+ * one tile and one chunk of the contracted mode (in products from halves: one tile of it), chunk after chunk and tile
+ * after tile. Each block has an equal share of the units. */
+typedef struct hot_cpd_job {
+    int rows, over;              /* rows; how many v */
+    /* the tile's second direction in memory is the tensor's second, v its third; else the other way */
+    int line_is_j;
+    int row_tiles, k_tiles;
+    int pitch;                   /* rows of a tile */
+    /* v of a tile, which then lies as [row][v]: sums are over these, too, and `over` counts such groups of v */
+    int side, last_v;
+    /* tiles of the contracted mode whose part of the factor lies in shared memory at a time */
+    int chunk, chunks;
+    int blocks, first[CPD_MOST_BLOCKS + 1]; /* the first unit of each block, and the end */
+    int per_tile;                /* units of a tile of rows */
+    int stages;                  /* of the pipeline */
+    const __half *image;         /* the factor as shared memory has it: [k tile][high, low][column][64], swizzled */
+    const float *scale;          /* of x, a power of two */
+    const float *weight;         /* NULL, or w[v][column]: sums[row, r] = sum over v of w T */
+    float *sums;                 /* of a block and a tile: [block + tile][64][column] */
+    void *store;                 /* T: [v][row][column], floats or (of halves) halves times store_scale */
+    float store_scale;
+} hot_cpd_job;
+
+typedef enum hot_cpd_store { CPD_SUMS_ONLY, CPD_STORE } hot_cpd_store;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The kernel (__global__ void (CUtensorMap, hot_cpd_job)) for at least `rank` columns; *columns: how many. contiguous:
+ * whether the contracted mode is the first. streamed: the factor comes with the tiles, all of the contracted mode in
+ * one chunk. Only `split` ones store: floats. NULL: none. */
+const void *hot_cpd_pass_kernel(int rank, int contiguous, int split, hot_cpd_store store, int streamed, int *columns);
+
+/* The same for a tensor of halves (x as halves hold it, times scale), which keeps halves: its factor's image has the
+ * contracted mode's values in order; `columns` is what hot_cpd_pass_kernel gave. *groups: warpgroups that multiply. */
+const void *hot_cpd_half_kernel(int columns, int contiguous, int streamed, int *groups);
+
+/* The same for products alone, from a tensor of halves. An even number of stages. */
+const void *hot_cpd_product_kernel(int columns, int contiguous);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

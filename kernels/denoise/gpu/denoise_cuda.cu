@@ -1,0 +1,571 @@
+/* Denoising on the GPU. A slab of the volume is on the device; its windows go through it in batches, in their order
+ * in the volume: Gram matrices, reduction to tridiagonal form, eigenvalues until the rest is noise, the signal's
+ * eigenvectors, products with the samples, sums over the windows of a voxel. Samples come, and finished slices go,
+ * in pieces through pinned memory while batches are computed. Matrices too large for a block's registers, and those
+ * whose eigenvalues are too close for the short way to vectors, go through the complete eigensolver of the heev
+ * family. */
+#include <string.h>
+
+#include "common/backend.h"
+#include "common/context_internal.h"
+#include "common/cuda_status.h"
+#include "denoise/denoise.h"
+#include "denoise_select_rank.cuh"
+#include "denoise_gram.cuh"
+#include "denoise_project.cuh"
+#include "denoise_reduce.cuh"
+#include "denoise_vectors.cuh"
+#include "heev/gpu/heev_device.h"
+
+namespace {
+
+enum { PIECES = 4 };
+const size_t PIECE_BYTES = (size_t)2 << 20, SLAB_BYTES = (size_t)8 << 30, BATCH_BYTES = (size_t)2 << 30,
+             SOLVER_BYTES = (size_t)1 << 30;
+/* Windows that fill the GPU well; and of large matrices no more than are done within some hundredths of a second. */
+const size_t BATCH_WINDOWS = 8192;
+
+/* Pinned memory between the caller's and the device, a piece at a time. */
+struct ring {
+    cudaStream_t stream;
+    char *pieces[PIECES];
+    cudaEvent_t events[PIECES];
+    /* of what is on its way to the caller */
+    char *to[PIECES];
+    size_t bytes[PIECES];
+    int next;
+};
+
+struct gpu {
+    hot_context *context;
+    const denoise_args *args;
+    denoise_plan plan;
+    size_t plane, width;         /* voxels of a slice; floats of a voxel */
+    size_t begin, end, first, last; /* of the whole volume: slices that the slab writes, and those in memory */
+    char *slab, *batch;
+    float *noise;
+    int rows;                    /* of windows in a batch, at most */
+    ring up, down;
+    size_t uploaded;             /* slices in memory, counted from the slab's first */
+    cudaStream_t stream;
+    cudaEvent_t arrived, solved, done;
+    int *listed;                 /* pinned */
+    hot_heev_device *solver;
+    size_t most;                 /* matrices that the solver takes at once */
+    double *matrices, *values, *vectors;
+    uint8_t *flags;
+};
+
+hot_status check(gpu *g, cudaError_t error, const char *what) { return hot_cuda_status(g->context, error, what); }
+
+size_t rounded(size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+template <typename T> void cut(char *base, size_t *used, size_t count, T **piece)
+{
+    *piece = base ? (T *)(base + *used) : NULL;
+    *used += rounded(count * sizeof(T));
+}
+
+/* ---- Copies ------------------------------------------------------------------------------------------------- */
+
+void copy(char *to, const char *from, size_t bytes, int threads)
+{
+    const size_t share = rounded((bytes + (size_t)threads - 1) / (size_t)threads);
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(threads) schedule(static)
+#endif
+    for (int t = 0; t < threads; t++) {
+        const size_t begin = share * (size_t)t, end = begin + share < bytes ? begin + share : bytes;
+        if (begin < end)
+            memcpy(to + begin, from + begin, end - begin);
+    }
+}
+
+hot_status open_ring(gpu *g, ring *r)
+{
+    cudaError_t error = cudaStreamCreateWithFlags(&r->stream, cudaStreamNonBlocking);
+    for (int k = 0; k < PIECES && error == cudaSuccess; k++) {
+        error = cudaEventCreateWithFlags(&r->events[k], cudaEventDisableTiming);
+        if (error == cudaSuccess)
+            error = cudaHostAlloc((void **)&r->pieces[k], PIECE_BYTES, cudaHostAllocDefault);
+    }
+    return check(g, error, "memory for copies");
+}
+
+void close_ring(ring *r)
+{
+    if (r->stream) {
+        cudaStreamSynchronize(r->stream);
+        cudaStreamDestroy(r->stream);
+    }
+    for (int k = 0; k < PIECES; k++) {
+        if (r->events[k])
+            cudaEventDestroy(r->events[k]);
+        cudaFreeHost(r->pieces[k]);
+    }
+}
+
+hot_status upload(gpu *g, void *to, const void *from, size_t bytes)
+{
+    ring *r = &g->up;
+    hot_status status = HOT_OK;
+    for (size_t at = 0; at < bytes && status == HOT_OK; at += PIECE_BYTES) {
+        const size_t size = bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES;
+        const int k = r->next;
+        r->next = (k + 1) % PIECES;
+        status = check(g, cudaEventSynchronize(r->events[k]), "copying signals there"); /* at once the first time */
+        if (status != HOT_OK)
+            break;
+        copy(r->pieces[k], (const char *)from + at, size, hot_context_threads(g->context));
+        cudaError_t error = cudaMemcpyAsync((char *)to + at, r->pieces[k], size, cudaMemcpyHostToDevice, r->stream);
+        if (error == cudaSuccess)
+            error = cudaEventRecord(r->events[k], r->stream);
+        status = check(g, error, "copying signals there");
+    }
+    return status;
+}
+
+/* What one piece has brought, to the caller. */
+hot_status deliver(gpu *g, int k)
+{
+    ring *r = &g->down;
+    if (!r->bytes[k])
+        return HOT_OK;
+    hot_status status = check(g, cudaEventSynchronize(r->events[k]), "copying results back");
+    if (status == HOT_OK)
+        copy(r->to[k], r->pieces[k], r->bytes[k], hot_context_threads(g->context));
+    r->bytes[k] = 0;
+    return status;
+}
+
+hot_status download(gpu *g, void *to, const void *from, size_t bytes)
+{
+    ring *r = &g->down;
+    hot_status status = HOT_OK;
+    for (size_t at = 0; at < bytes && status == HOT_OK; at += PIECE_BYTES) {
+        const int k = r->next;
+        r->next = (k + 1) % PIECES;
+        status = deliver(g, k);
+        if (status != HOT_OK)
+            break;
+        r->to[k] = (char *)to + at;
+        r->bytes[k] = bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES;
+        cudaError_t error =
+            cudaMemcpyAsync(r->pieces[k], (const char *)from + at, r->bytes[k], cudaMemcpyDeviceToHost, r->stream);
+        if (error == cudaSuccess)
+            error = cudaEventRecord(r->events[k], r->stream);
+        status = check(g, error, "copying results back");
+    }
+    return status;
+}
+
+/* Slices up to `until` (in memory) to the device, and what is asked of each voxel. */
+hot_status bring(gpu *g, size_t until)
+{
+    if (until <= g->uploaded)
+        return HOT_OK;
+    const size_t from = g->uploaded * g->plane, voxels = (until - g->uploaded) * g->plane;
+    const size_t here = from + (g->first - g->args->options.first) * g->plane; /* in the caller's memory */
+    float *signals = (float *)g->plan.signals + from * g->width;
+    hot_status status = upload(g, signals, g->args->signals + here * g->width, voxels * g->width * sizeof(float));
+    if (status == HOT_OK && g->plan.mask)
+        status = upload(g, (uint8_t *)g->plan.mask + from, g->args->mask + here, voxels);
+    if (status != HOT_OK)
+        return status;
+    denoise_find_usable<<<(unsigned)((voxels + 3) / 4), 128, 0, g->up.stream>>>(signals, voxels, (int)g->width,
+                                                                           (uint8_t *)g->plan.usable + from);
+    cudaError_t error = cudaGetLastError();
+    if (error == cudaSuccess)
+        error = cudaEventRecord(g->arrived, g->up.stream);
+    g->uploaded = until;
+    return check(g, error, "looking at signals");
+}
+
+/* ---- A batch ------------------------------------------------------------------------------------------------ */
+
+template <typename... A> hot_status allow(gpu *g, void (*kernel)(A...), size_t bytes)
+{
+    if (bytes <= 48 * 1024)
+        return HOT_OK;
+    const cudaError_t error =
+        cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    return check(g, error, "shared memory");
+}
+
+/* The largest matrices that the short way takes. */
+int short_way(bool is_complex) { return is_complex ? 96 : 128; }
+
+unsigned gram_threads(const denoise_plan *plan)
+{
+    const int across = (plan->n * plan->parts + 31) / 32, tiles = across * (across + 1) / 2;
+    return 32u * (unsigned)(tiles < 8 ? tiles : 8);
+}
+
+template <bool C, int S, int T> void reduce_with(gpu *g)
+{
+    denoise_reduce<C, S, T><<<(unsigned)g->plan.count, S * S, 0, g->stream>>>(g->plan);
+}
+
+template <bool C, int G> hot_status vectors_with(gpu *g)
+{
+    const size_t room = denoise_vectors_room(g->plan.n);
+    hot_status status = allow(g, denoise_vectors<C, G>, room);
+    if (status == HOT_OK)
+        denoise_vectors<C, G><<<(unsigned)g->plan.count, DENOISE_VECTORS * G, room, g->stream>>>(g->plan);
+    return status;
+}
+
+/* Queues everything up to the bases of a batch. */
+template <bool C> hot_status solve(gpu *g)
+{
+    const denoise_plan *plan = &g->plan;
+    const int n = plan->n;
+    const unsigned count = (unsigned)plan->count;
+    hot_status status = check(g, cudaMemsetAsync(plan->list, 0, sizeof(int), g->stream), "a batch");
+    if (status != HOT_OK)
+        return status;
+    if (n > short_way(C)) {
+        denoise_list_wanted<<<count, 128, 0, g->stream>>>(*plan);
+    } else {
+        const size_t cut_room = (size_t)(n + 15) / 16 * 16 * DENOISE_CUT_WINDOWS * sizeof(double2);
+        denoise_gram<C><<<count, gram_threads(plan), 0, g->stream>>>(*plan, NULL, NULL);
+        if (n <= 16)
+            reduce_with<C, 8, 2>(g);
+        else if (n <= 32)
+            reduce_with<C, 8, 4>(g);
+        else if (!C && n <= 48)
+            reduce_with<C, 8, C ? 4 : 6>(g);
+        else if (!C && n <= 64)
+            reduce_with<C, 8, C ? 4 : 8>(g);
+        else if (C && n <= 64)
+            reduce_with<C, 16, 4>(g);
+        else if (n <= 96)
+            reduce_with<C, 16, 6>(g);
+        else
+            reduce_with<C, 16, C ? 6 : 8>(g);
+        denoise_cut<<<(count + DENOISE_CUT_WINDOWS - 1) / DENOISE_CUT_WINDOWS, DENOISE_CUT_THREADS, cut_room, g->stream>>>(*plan);
+        status = n <= 2 * DENOISE_HELD   ? vectors_with<C, 2>(g)
+                 : n <= 4 * DENOISE_HELD ? vectors_with<C, 4>(g)
+                                    : vectors_with<C, 8>(g);
+    }
+    cudaError_t error = cudaGetLastError();
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(g->listed, plan->list, sizeof(int), cudaMemcpyDeviceToHost, g->stream);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(g->solved, g->stream);
+    return status == HOT_OK ? check(g, error, "the eigenvectors of windows") : status;
+}
+
+/* The complete eigensolver and its memory, when it is wanted. */
+hot_status open_solver(gpu *g)
+{
+    if (g->solver)
+        return HOT_OK;
+    const size_t n = (size_t)g->plan.n, parts = (size_t)g->plan.parts, matrix = n * n * parts * sizeof(double);
+    const size_t each = 2 * matrix + n * sizeof(double) + 1 + hot_heev_device_bytes(parts == 2, n, 1);
+    const size_t windows = (size_t)g->rows * (size_t)g->plan.places[0];
+    g->most = SOLVER_BYTES / each < 1 ? 1 : SOLVER_BYTES / each;
+    g->most = g->most < windows ? g->most : windows;
+    cudaError_t error = cudaMalloc((void **)&g->matrices, g->most * matrix);
+    if (error == cudaSuccess)
+        error = cudaMalloc((void **)&g->vectors, g->most * matrix);
+    if (error == cudaSuccess)
+        error = cudaMalloc((void **)&g->values, g->most * n * sizeof(double));
+    if (error == cudaSuccess)
+        error = cudaMalloc((void **)&g->flags, g->most);
+    hot_status status = check(g, error, "memory for matrices");
+    return status == HOT_OK ? hot_heev_device_create(g->context, 1, parts == 2, n, n, 1, g->most, &g->solver) : status;
+}
+
+/* Windows for which the short way was not enough. */
+template <bool C> hot_status solve_listed(gpu *g)
+{
+    hot_status status = check(g, cudaEventSynchronize(g->solved), "the eigenvectors of windows");
+    const size_t count = status == HOT_OK ? (size_t)*g->listed : 0;
+    if (count > 0 && status == HOT_OK)
+        status = open_solver(g);
+    for (size_t at = 0; at < count && status == HOT_OK; at += g->most) {
+        const size_t some = count - at < g->most ? count - at : g->most;
+        const int *list = g->plan.list + 1 + at;
+        denoise_gram<C><<<(unsigned)some, gram_threads(&g->plan), 0, g->stream>>>(g->plan, list, g->matrices);
+        status = check(g, cudaGetLastError(), "Gram matrices");
+        if (status == HOT_OK)
+            status = hot_heev_device_run(g->context, g->solver, some, g->matrices, g->values, g->vectors, g->flags,
+                                         g->stream);
+        if (status != HOT_OK)
+            break;
+        denoise_take<C><<<(unsigned)some, DENOISE_CUT_THREADS, 0, g->stream>>>(g->plan, list, g->values, g->vectors, g->flags);
+        status = check(g, cudaGetLastError(), "eigenvectors of windows");
+        if (status == HOT_OK && at + some < count) { /* a long way: in steps that can be stopped */
+            status = check(g, cudaStreamSynchronize(g->stream), "the eigenvectors of windows");
+            if (status == HOT_OK)
+                status = hot_context_check(g->context, "denoising");
+        }
+    }
+    return status;
+}
+
+/* Where windows of place k begin; the slab's last slice when there is no such place. */
+size_t corner_of(const gpu *g, size_t place)
+{
+    const denoise_args *args = g->args;
+    return denoise_place(place, args->options.slices, args->window[2], args->step[2]);
+}
+
+/* Queues the sums of a batch, and the means of slices `finished` ... `until` - 1 (in memory), which no later window
+ * touches. */
+template <bool C> hot_status sum_up(gpu *g, size_t finished, size_t until)
+{
+    const denoise_plan *plan = &g->plan;
+    const size_t last_row = (size_t)(plan->row + plan->count / plan->places[0] - 1), across = (size_t)plan->places[1];
+    const size_t low = corner_of(g, (size_t)plan->row / across),
+                 high = corner_of(g, last_row / across) + (size_t)plan->window[2];
+    const size_t k0 = (low > g->begin ? low : g->begin) - g->first, k1 = (high < g->end ? high : g->end) - g->first;
+    const size_t groups =
+        (size_t)(plan->size[0] + DENOISE_SUM_VOXELS - 1) / DENOISE_SUM_VOXELS * (size_t)plan->size[1] * (k1 - k0);
+    denoise_coefficients<C><<<(unsigned)plan->count, DENOISE_ITEMS, 0, g->stream>>>(*plan);
+    denoise_sum<C><<<dim3((unsigned)((groups + DENOISE_SUM_THREADS / 32 - 1) / (DENOISE_SUM_THREADS / 32)),
+                     (unsigned)(plan->volumes + 63) / 64),
+                DENOISE_SUM_THREADS, 0, g->stream>>>(*plan, (int)k0, (int)k1);
+    if (until > finished)
+        denoise_finish<<<(unsigned)(((until - finished) * g->plane * g->width + 255) / 256), 256, 0, g->stream>>>(
+            *plan, (int)finished, (int)until, g->noise);
+    cudaError_t error = cudaGetLastError();
+    if (error == cudaSuccess)
+        error = cudaEventRecord(g->done, g->stream);
+    return check(g, error, "sums over windows");
+}
+
+/* Finished slices to the caller, once the event `done` has passed. */
+hot_status give(gpu *g, size_t from, size_t until)
+{
+    if (until <= from)
+        return HOT_OK;
+    const size_t here = (from - (size_t)g->plan.begin) * g->plane, voxels = (until - from) * g->plane;
+    const size_t there = (from + g->first - g->args->options.begin) * g->plane;
+    hot_status status = check(g, cudaStreamWaitEvent(g->down.stream, g->done, 0), "waiting for results");
+    if (status == HOT_OK)
+        status = download(g, g->args->denoised + there * g->width, g->plan.sums + here * g->width,
+                          voxels * g->width * sizeof(float));
+    if (status == HOT_OK && g->args->noise)
+        status = download(g, g->args->noise + there, g->noise + here, voxels * sizeof(float));
+    return status;
+}
+
+/* ---- A slab ------------------------------------------------------------------------------------------------- */
+
+void lay_out_slab(gpu *g, size_t *used)
+{
+    denoise_plan *plan = &g->plan;
+    const size_t in = (g->last - g->first) * g->plane, out = (g->end - g->begin) * g->plane;
+    *used = 0;
+    cut(g->slab, used, in * g->width, (float **)&plan->signals);
+    cut(g->slab, used, in, (uint8_t **)&plan->usable);
+    cut(g->slab, used, g->args->mask ? in : 0, (uint8_t **)&plan->mask);
+    if (!g->args->mask)
+        plan->mask = NULL;
+    cut(g->slab, used, out * g->width, &plan->sums);
+    cut(g->slab, used, out, &plan->variance);
+    cut(g->slab, used, out, &plan->windows);
+    cut(g->slab, used, out, &plan->variances);
+    cut(g->slab, used, out, &g->noise);
+}
+
+void lay_out_batch(gpu *g, size_t windows, size_t *used)
+{
+    denoise_plan *plan = &g->plan;
+    const size_t n = (size_t)plan->n, parts = (size_t)plan->parts, brief = plan->n <= short_way(parts == 2);
+    *used = 0;
+    cut(g->batch, used, brief * windows * (n * (n + 1) / 2) * parts, &plan->gram);
+    cut(g->batch, used, brief * windows * n * parts, &plan->tau);
+    cut(g->batch, used, brief * windows * n, &plan->d);
+    cut(g->batch, used, brief * windows * n, &plan->e);
+    cut(g->batch, used, brief * windows * n, &plan->lambda);
+    cut(g->batch, used, windows, &plan->signal);
+    cut(g->batch, used, windows, &plan->level);
+    cut(g->batch, used, windows * n * (size_t)plan->stride * parts, &plan->patterns);
+    cut(g->batch, used, windows * (size_t)plan->voxels * (size_t)denoise_pitch(plan->n) * parts, &plan->weights);
+    cut(g->batch, used, windows + 1, &plan->list);
+}
+
+/* The slab that begins at slice `begin`: as many slices as fit, and their neighbours. */
+hot_status place_slab(gpu *g, size_t begin, size_t room)
+{
+    const denoise_args *args = g->args;
+    const size_t margin = args->window[2] - 1, slices = args->options.slices;
+    size_t used;
+    g->slab = NULL;
+    g->begin = begin;
+    g->first = begin < margin ? 0 : begin - margin;
+    for (g->end = args->options.end;; g->end -= (g->end - begin + 1) / 2) {
+        g->last = g->end + margin < slices ? g->end + margin : slices;
+        lay_out_slab(g, &used);
+        if (used <= room && (g->last - g->first) * g->plane <= (size_t)1 << 30)
+            break;
+        if (g->end == begin + 1)
+            return hot_context_fail(g->context, HOT_ERROR_MEMORY,
+                                    "denoise: %zu slices of %zu voxels with %zu volumes do not fit this GPU",
+                                    g->last - g->first, g->plane, args->volumes);
+    }
+    hot_status status = check(g, cudaMalloc((void **)&g->slab, used), "memory for a slab");
+    if (status != HOT_OK)
+        return status;
+    lay_out_slab(g, &used);
+    g->plan.size[2] = (int)(g->last - g->first);
+    g->plan.first = (int)g->first;
+    g->plan.begin = (int)(g->begin - g->first);
+    g->plan.end = (int)(g->end - g->first);
+    g->uploaded = 0;
+    const char *sums = (const char *)g->plan.sums; /* these and all that follow */
+    return check(g, cudaMemsetAsync((void *)sums, 0, used - (size_t)(sums - g->slab), g->stream), "clearing sums");
+}
+
+template <bool C> hot_status do_slab(gpu *g, double from, double to)
+{
+    const denoise_args *args = g->args;
+    const size_t across = args->places[0], all = denoise_places(args->options.slices, args->window[2], args->step[2]);
+    size_t first = 0, last = all;
+    while (corner_of(g, first) + args->window[2] <= g->begin)
+        first++;
+    while (corner_of(g, last - 1) >= g->end)
+        last--;
+    const size_t rows = last * across;
+    size_t finished = g->begin - g->first, given = finished;
+    hot_status status = HOT_OK;
+    for (size_t row = first * across; row < rows && status == HOT_OK; row += (size_t)g->rows) {
+        const size_t next = row + (size_t)g->rows < rows ? row + (size_t)g->rows : rows;
+        const size_t later = next + (size_t)g->rows < rows ? next + (size_t)g->rows : rows;
+        g->plan.row = (int)row;
+        g->plan.count = (int)(next - row) * g->plan.places[0];
+        status = bring(g, corner_of(g, (next - 1) / across) + args->window[2] - g->first);
+        if (status == HOT_OK)
+            status = check(g, cudaStreamWaitEvent(g->stream, g->arrived, 0), "waiting for signals");
+        if (status == HOT_OK)
+            status = solve<C>(g);
+        if (status == HOT_OK) /* meanwhile, what is finished and what is needed next */
+            status = give(g, given, finished);
+        given = finished;
+        if (status == HOT_OK)
+            status = bring(g, corner_of(g, (later - 1) / across) + args->window[2] - g->first);
+        if (status == HOT_OK)
+            status = solve_listed<C>(g);
+        const size_t until = next == rows ? g->end : corner_of(g, next / across);
+        finished = until - g->first > finished ? (until < g->end ? until : g->end) - g->first : finished;
+        if (status == HOT_OK)
+            status = sum_up<C>(g, given, finished);
+        const double done = (double)(next - first * across) / (double)(rows - first * across);
+        if (status == HOT_OK)
+            status = hot_context_progress(g->context, "denoising", from + (to - from) * done);
+    }
+    if (status == HOT_OK)
+        status = give(g, given, finished);
+    for (int k = 0; k < PIECES && status == HOT_OK; k++)
+        status = deliver(g, (g->down.next + k) % PIECES);
+    cudaStreamSynchronize(g->up.stream);
+    cudaStreamSynchronize(g->down.stream);
+    cudaStreamSynchronize(g->stream);
+    for (int k = 0; k < PIECES; k++)
+        g->down.bytes[k] = 0;
+    cudaFree(g->slab);
+    g->slab = NULL;
+    return status;
+}
+
+hot_status open(gpu *g)
+{
+    const denoise_args *args = g->args;
+    denoise_plan *plan = &g->plan;
+    for (int d = 0; d < 3; d++) {
+        plan->size[d] = (int)args->size[d];
+        plan->window[d] = (int)args->window[d];
+        plan->step[d] = (int)args->step[d];
+    }
+    plan->places[0] = (int)denoise_places(args->size[0], args->window[0], args->step[0]);
+    plan->places[1] = (int)args->places[0];
+    plan->slices = (int)args->options.slices;
+    plan->volumes = (int)args->volumes;
+    plan->parts = args->options.is_complex ? 2 : 1;
+    plan->voxels = (int)args->voxels;
+    plan->n = (int)args->columns;
+    plan->rows = (int)args->rows;
+    plan->veraart = args->options.estimator == HOT_NOISE_EXP1;
+    plan->over_volumes = args->volumes <= args->voxels;
+    plan->stride = (plan->volumes + 3) / 4 * 4;
+    g->plane = args->size[0] * args->size[1];
+    g->width = args->width;
+    cudaError_t error = cudaStreamCreateWithFlags(&g->stream, cudaStreamNonBlocking);
+    cudaEvent_t *const events[3] = {&g->arrived, &g->solved, &g->done};
+    for (int k = 0; k < 3 && error == cudaSuccess; k++)
+        error = cudaEventCreateWithFlags(events[k], cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = cudaHostAlloc((void **)&g->listed, sizeof *g->listed, cudaHostAllocDefault);
+    hot_status status = check(g, error, "streams");
+    if (status == HOT_OK)
+        status = open_ring(g, &g->up);
+    return status == HOT_OK ? open_ring(g, &g->down) : status;
+}
+
+/* Memory for a batch, out of `room` bytes. */
+hot_status open_batch(gpu *g, size_t room)
+{
+    const size_t across = (size_t)g->plan.places[0], n = (size_t)g->plan.n * (size_t)g->plan.parts;
+    size_t used, rows = BATCH_WINDOWS / across, most = (size_t)2e11 / (n * n * n) / across;
+    room = room < BATCH_BYTES ? room : BATCH_BYTES;
+    lay_out_batch(g, across, &used);
+    rows = rows < room / used ? rows : room / used;
+    rows = rows < most ? rows : most;
+    g->rows = rows < 1 ? 1 : (int)rows;
+    lay_out_batch(g, (size_t)g->rows * across, &used);
+    hot_status status = check(g, cudaMalloc((void **)&g->batch, used), "memory for windows");
+    lay_out_batch(g, (size_t)g->rows * across, &used);
+    return status;
+}
+
+void close(gpu *g)
+{
+    close_ring(&g->up);
+    close_ring(&g->down);
+    if (g->stream) {
+        cudaStreamSynchronize(g->stream);
+        cudaStreamDestroy(g->stream);
+    }
+    cudaEvent_t const events[3] = {g->arrived, g->solved, g->done};
+    for (int k = 0; k < 3; k++)
+        if (events[k])
+            cudaEventDestroy(events[k]);
+    hot_heev_device_destroy(g->context, &g->solver);
+    void *const memory[] = {g->slab, g->batch, g->matrices, g->values, g->vectors, g->flags};
+    for (size_t k = 0; k < sizeof memory / sizeof *memory; k++)
+        cudaFree(memory[k]);
+    cudaFreeHost(g->listed);
+    cudaGetLastError();
+}
+
+} // namespace
+
+hot_status hot_denoise_cuda(hot_context *context, void *argument)
+{
+    const denoise_args *args = (const denoise_args *)argument;
+    const double *progress = args->options.progress;
+    const double from = progress[1] > progress[0] ? progress[0] : 0, to = progress[1] > progress[0] ? progress[1] : 1;
+    const size_t begin = args->options.begin, end = args->options.end;
+    size_t room = 0, total = 0;
+    gpu g = {};
+    g.context = context;
+    g.args = args;
+    hot_status status = open(&g);
+    if (status == HOT_OK)
+        status = check(&g, cudaMemGetInfo(&room, &total), "asking for memory");
+    if (status == HOT_OK)
+        status = open_batch(&g, room / 4);
+    for (size_t at = begin; at < end && status == HOT_OK; at = g.end) {
+        status = place_slab(&g, at, room / 2 < SLAB_BYTES ? room / 2 : SLAB_BYTES);
+        if (status != HOT_OK)
+            break;
+        const double low = from + (to - from) * (double)(at - begin) / (double)(end - begin);
+        const double high = from + (to - from) * (double)(g.end - begin) / (double)(end - begin);
+        status = args->options.is_complex ? do_slab<true>(&g, low, high) : do_slab<false>(&g, low, high);
+    }
+    close(&g);
+    return status;
+}

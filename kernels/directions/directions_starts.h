@@ -1,0 +1,40 @@
+/* Directions by many starts of SS-HOPM: what the CPU and the GPU share. */
+#ifndef HOT_DIRECTIONS_STARTS_H
+#define HOT_DIRECTIONS_STARTS_H
+
+#include "common/portable.h"
+#include "directions_args.h"
+#include "sshopm/sshopm_args.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Of ends whose cosine squared is above this (.2 degrees) the first stands for all: maxima that are two lie farther
+ * apart, and from wherever in its neighbourhood a maximum is then found by Newton's method. */
+#define HOT_STARTS_SAME (1 - 1.2e-5f)
+
+/* The farthest that a step of Newton's method may go, radians. */
+#define HOT_STARTS_LEAP 0.1
+
+enum {
+    HOT_STARTS_RELIEF = 6, /* fewer starts do not show whether a form has relief: then it is taken to have it */
+    HOT_STARTS_TERMS = 45
+};
+
+/* What a job needs besides its plan. */
+typedef struct hot_starts_job {
+    const hot_directions_args *args;
+    hot_sshopm_args sshopm; /* without arrays, but for the starts */
+    double *wide;           /* the starts, starts x 3 */
+    float *unit;            /* the same as SS-HOPM takes them */
+    double multiplicity[HOT_STARTS_TERMS];
+} hot_starts_job;
+
+hot_status hot_starts_job_create(hot_context *context, const hot_directions_args *args, hot_starts_job *job);
+void hot_starts_job_destroy(hot_context *context, hot_starts_job *job);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,189 @@
+/* Directions by many starts on the GPU: SS-HOPM leaves where its starts end in device memory, a second kernel merges
+ * them, and only directions come back. */
+#include <cuda_runtime.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/backend.h"
+#include "common/batch_pipeline.h"
+#include "common/cuda_status.h"
+#include "directions/cluster.h"
+#include "directions/directions_starts.h"
+#include "starts_cuda.h"
+#include "sshopm/gpu/sshopm_cuda.h"
+#include "symtensor/forms.h"
+
+/* ---- The kernels -------------------------------------------------------------------------------------------- */
+
+namespace {
+
+enum {
+    TENSORS = 32, /* of a block */
+    WARPS = 4,
+    EACH = 4,          /* starts of a lane, side by side */
+    ENDS = 32,         /* places where a tensor's starts end that there is room for */
+    MERGE_RESIDENT = 4 /* blocks per multiprocessor that registers must allow */
+};
+#define ALL 0xffffffffu
+
+/* A chunk: so many starts, or so many tensors if that is less. */
+enum { CHUNK_PAIRS = 1 << 22, CHUNK_TENSORS = 1 << 15 };
+
+enum { MERGE_NONE, MERGE_LIVE, MERGE_INVALID };
+
+/* What the kernels need; pointers on the device. */
+struct merge_job {
+    const float *tensors;
+    const uint8_t *mask;
+    const float *x;
+    const int32_t *iterations;
+    const double *wide, *multiplicity;
+    float *directions;
+    uint8_t *found;
+    size_t count, stride;
+    unsigned starts;
+    int keep;
+    float threshold, apart;
+    double min_relative_range;
+};
+
+#define HOT_STARTS(name) HOT_JOIN(name##_, HOT_ORDER)
+#define HOT_ORDER_TEMPLATE "directions/starts_step.h"
+#include "common/orders.h"
+#define HOT_ORDER_TEMPLATE "directions/gpu/deduplicate.cuh"
+#include "common/orders.h"
+
+hot_status merge(hot_context *context, const hot_directions_args *args, const hot_starts_tables *tables, const float *x,
+                 const int32_t *iterations, cudaStream_t stream)
+{
+    static const struct {
+        void (*kernel)(const merge_job);
+        size_t bytes;
+    } kernels[3] = {{merge_kernel_4, sizeof(memory_4)},
+                    {merge_kernel_6, sizeof(memory_6)},
+                    {merge_kernel_8, sizeof(memory_8)}};
+    const int which = args->order / 2 - 2;
+    const merge_job job = {args->tensors, args->mask, x, iterations, tables->wide, tables->sshopm.multiplicity,
+                           args->directions, args->found, args->count, args->stride, (unsigned)args->starts, args->keep,
+                           args->threshold, args->apart, (double)args->min_relative_range};
+    kernels[which].kernel<<<(unsigned)((args->count + TENSORS - 1) / TENSORS), 32 * WARPS, kernels[which].bytes,
+                            stream>>>(job);
+    return hot_cuda_status(context, cudaGetLastError(), "starting to merge directions");
+}
+
+} // namespace
+
+/* ---- From the host ------------------------------------------------------------------------------------------ */
+
+hot_status hot_starts_tables_create(hot_context *context, const hot_starts_job *job, hot_starts_tables *tables)
+{
+    const size_t values = 3 * job->args->starts;
+    memset(tables, 0, sizeof *tables);
+    hot_status status = hot_sshopm_tables_create(context, job->args->order, 3, &tables->sshopm);
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMalloc((void **)&tables->wide, values * sizeof(double)), "starts");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMalloc((void **)&tables->unit, values * sizeof(float)), "starts");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMemcpy(tables->wide, job->wide, values * sizeof(double),
+                                                     cudaMemcpyHostToDevice), "copying starts");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMemcpy(tables->unit, job->unit, values * sizeof(float),
+                                                     cudaMemcpyHostToDevice), "copying starts");
+    if (status != HOT_OK)
+        hot_starts_tables_destroy(tables);
+    return status;
+}
+
+void hot_starts_tables_destroy(hot_starts_tables *tables)
+{
+    hot_sshopm_tables_destroy(&tables->sshopm);
+    cudaFree(tables->wide);
+    cudaFree(tables->unit);
+    tables->wide = NULL;
+    tables->unit = NULL;
+}
+
+hot_status hot_starts_launch(hot_context *context, const hot_starts_job *job, const hot_directions_args *there,
+                             const hot_starts_tables *tables, float *x, int32_t *iterations, void *stream)
+{
+    hot_sshopm_args part = job->sshopm;
+    part.count = there->count;
+    part.stride = there->stride;
+    part.tensors = there->tensors;
+    part.start = tables->unit;
+    part.x = x;
+    part.iterations = iterations;
+    hot_status status = hot_sshopm_launch(context, &part, &tables->sshopm, HOT_DESIGN_AUTO, stream);
+    return status == HOT_OK ? merge(context, there, tables, x, iterations, (cudaStream_t)stream) : status;
+}
+
+namespace {
+
+hot_status begin_chunks(hot_context *context, void *user, void **own)
+{
+    hot_starts_tables *self = (hot_starts_tables *)hot_context_calloc(context, 1, sizeof *self);
+    if (!self)
+        return HOT_ERROR_MEMORY;
+    const hot_status status = hot_starts_tables_create(context, (const hot_starts_job *)user, self);
+    if (status == HOT_OK)
+        *own = self;
+    else
+        hot_context_free(context, self);
+    return status;
+}
+
+void end_chunks(hot_context *context, void *user, void *own)
+{
+    (void)user;
+    hot_starts_tables_destroy((hot_starts_tables *)own);
+    hot_context_free(context, own);
+}
+
+hot_status launch_chunk(hot_context *context, void *user, void *own, size_t count, void *const *in, void *const *out,
+                        void *stream)
+{
+    const hot_starts_job *job = (const hot_starts_job *)user;
+    hot_directions_args there = *job->args;
+    there.count = count;
+    there.tensors = (const float *)in[0];
+    there.mask = (const uint8_t *)in[1];
+    there.directions = (float *)out[0];
+    there.found = (uint8_t *)out[1];
+    return hot_starts_launch(context, job, &there, (const hot_starts_tables *)own, (float *)out[2], (int32_t *)out[3],
+                             stream);
+}
+
+} // namespace
+
+hot_status hot_directions_starts_cuda(hot_context *context, void *user)
+{
+    const hot_directions_args *args = (const hot_directions_args *)user;
+    const size_t row = 3 * (size_t)args->keep * sizeof(float), most = (size_t)CHUNK_PAIRS / args->starts;
+    hot_starts_job job;
+    if (args->starts >= 1u << 28) /* the kernels count them in 32 bits; memory would not hold the ends either */
+        return hot_context_fail(context, HOT_ERROR_MEMORY, "GPU: %zu starts are too many", args->starts);
+    hot_status status = hot_starts_job_create(context, args, &job);
+    if (status == HOT_OK) {
+        hot_feed feed = {};
+        feed.stage = "finding directions";
+        feed.count = args->count;
+        feed.chunk = most < 1 ? 1 : most < (size_t)CHUNK_TENSORS ? most : (size_t)CHUNK_TENSORS;
+        feed.in[0] = hot_feed_array{(void *)args->tensors, args->stride * sizeof(float),
+                                    job.sshopm.unique * sizeof(float)};
+        if (args->mask)
+            feed.in[1] = hot_feed_array{(void *)args->mask, 1, 1};
+        feed.out[0] = hot_feed_array{args->directions, row, row};
+        if (args->found)
+            feed.out[1] = hot_feed_array{args->found, 1, 1};
+        feed.out[2] = hot_feed_array{NULL, args->starts * 3 * sizeof(float), args->starts * 3 * sizeof(float)};
+        feed.out[3] = hot_feed_array{NULL, args->starts * sizeof(int32_t), args->starts * sizeof(int32_t)};
+        feed.user = &job;
+        feed.begin = begin_chunks;
+        feed.launch = launch_chunk;
+        feed.end = end_chunks;
+        status = hot_feed_run(context, &feed);
+    }
+    hot_starts_job_destroy(context, &job);
+    return status;
+}

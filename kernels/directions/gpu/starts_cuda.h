@@ -1,0 +1,31 @@
+/* Directions by many starts with everything already on the GPU: for the backend on host arrays and for benchmarks. */
+#ifndef HOT_DIRECTIONS_STARTS_CUDA_H
+#define HOT_DIRECTIONS_STARTS_CUDA_H
+
+#include "directions/directions_starts.h"
+#include "sshopm/gpu/sshopm_cuda.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What launches of a job need on a GPU. */
+typedef struct hot_starts_tables {
+    hot_sshopm_tables sshopm;
+    double *wide; /* the starts of hot_starts_job */
+    float *unit;
+} hot_starts_tables;
+
+hot_status hot_starts_tables_create(hot_context *context, const hot_starts_job *job, hot_starts_tables *tables);
+void hot_starts_tables_destroy(hot_starts_tables *tables);
+
+/* Launches the tensors of `there` (the job's plan with other tensors: every pointer on the current GPU) on `stream` (a
+ * cudaStream_t). x (count x starts x 3) and iterations (count x starts) are room for SS-HOPM's results. Returns when
+ * launched. */
+hot_status hot_starts_launch(hot_context *context, const hot_starts_job *job, const hot_directions_args *there,
+                             const hot_starts_tables *tables, float *x, int32_t *iterations, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

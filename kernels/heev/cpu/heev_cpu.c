@@ -1,0 +1,142 @@
+/* Hermitian matrices on the CPU: a matrix per thread, by LAPACK or by our own code. */
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "common/lapack.h"
+#include "heev/heev.h"
+
+/* Doubles that LAPACK's divide and conquer, or our own code, want beside the matrix. */
+static size_t room_doubles(size_t n) { return 7 * n * n + 24 * n + 32; }
+
+size_t hot_heev_room(size_t n) { return (room_doubles(n) + 2 * n * n + 4 * n + 8) * sizeof(double); }
+
+#if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
+static int lapack(int f64, int is_complex, size_t size, int vectors, void *a, void *w, double *room)
+{
+    const char *args = vectors ? "V" : "N";
+    const int n = (int)size, room_work = 2 * n * n + 6 * n + 2, room_real = 2 * n * n + 5 * n + 2, room_int = 5 * n + 3;
+    int info = 0, *integers = (int *)(void *)(room + room_doubles(size));
+    double *more = room + 4 * size * size + 12 * size + 8; /* behind the complex work */
+    hot_lapack_enter();
+    if (is_complex && f64)
+        zheevd_(args, "L", &n, a, &n, w, room, &room_work, more, &room_real, integers, &room_int, &info);
+    else if (is_complex)
+        cheevd_(args, "L", &n, a, &n, w, room, &room_work, (float *)(void *)more, &room_real, integers, &room_int,
+                &info);
+    else if (f64)
+        dsyevd_(args, "L", &n, a, &n, w, room, &room_work, integers, &room_int, &info);
+    else
+        ssyevd_(args, "L", &n, a, &n, w, (float *)(void *)room, &room_work, integers, &room_int, &info);
+    hot_lapack_leave();
+    return info == 0;
+}
+#endif
+
+/* Our own code in double precision for any of the four kinds. a and w are the caller's; room as above and 2 n^2 + n
+ * more. */
+static int own(int f64, int is_complex, size_t n, int vectors, void *a, void *w, double *room)
+{
+    double *matrix = room + room_doubles(n) + 3 * n + 8, *values = matrix + 2 * n * n;
+    const size_t parts = is_complex ? 2 : 1;
+    for (size_t k = 0; k < n * n; k++)
+        for (size_t part = 0; part < 2; part++) {
+            size_t at = k * parts + part;
+            matrix[2 * k + part] = part >= parts ? 0 : f64 ? ((double *)a)[at] : (double)((float *)a)[at];
+        }
+    if (!hot_heev_own(n, vectors, matrix, values, room))
+        return 0;
+    for (size_t k = 0; k < n; k++) {
+        if (f64)
+            ((double *)w)[k] = values[k];
+        else
+            ((float *)w)[k] = (float)values[k];
+    }
+    for (size_t k = 0; vectors && k < n * n; k++)
+        for (size_t part = 0; part < parts; part++) {
+            if (f64)
+                ((double *)a)[k * parts + part] = matrix[2 * k + part];
+            else
+                ((float *)a)[k * parts + part] = (float)matrix[2 * k + part];
+        }
+    return 1;
+}
+
+/* The imaginary part of the diagonal is not the caller's word; LAPACK lets it through where it scales. */
+static void take(int f64, int is_complex, size_t n, const void *matrix, void *a)
+{
+    memcpy(a, matrix, n * n * (is_complex ? 2 : 1) * (f64 ? sizeof(double) : sizeof(float)));
+    for (size_t i = 0; is_complex && i < n; i++) {
+        if (f64)
+            ((double *)a)[2 * i * (n + 1) + 1] = 0;
+        else
+            ((float *)a)[2 * i * (n + 1) + 1] = 0;
+    }
+}
+
+/* The matrix at `matrix` stays as it is; a and w get the result. */
+static int solve_copy(int f64, int is_complex, size_t n, int vectors, const void *matrix, void *a, void *w,
+                      double *room)
+{
+    take(f64, is_complex, n, matrix, a);
+#if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
+    if (lapack(f64, is_complex, n, vectors, a, w, room))
+        return 1;
+    take(f64, is_complex, n, matrix, a);
+#endif
+    return own(f64, is_complex, n, vectors, a, w, room);
+}
+
+int hot_heev_one(int is_complex, size_t n, int vectors, double *a, double *w, void *room)
+{
+#if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
+    return lapack(1, is_complex, n, vectors, a, w, room);
+#else
+    return own(1, is_complex, n, vectors, a, w, room);
+#endif
+}
+
+static void solve_one(const hot_heev_args *args, size_t i, char *a, char *w, double *room)
+{
+    const size_t value = args->f64 ? sizeof(double) : sizeof(float), entry = value * (args->is_complex ? 2 : 1);
+    const size_t n = args->n, skipped = n - args->kept;
+    if (!hot_heev_finite(args, i) || !solve_copy(args->f64, args->is_complex, n, args->vectors != NULL,
+                                                (const char *)args->matrices + i * n * n * entry, a, w, room)) {
+        hot_heev_refuse(args, i);
+        return;
+    }
+    memcpy((char *)args->values + i * args->kept * value, w + skipped * value, args->kept * value);
+    if (args->vectors)
+        memcpy((char *)args->vectors + i * args->kept * n * entry, a + skipped * n * entry, args->kept * n * entry);
+}
+
+hot_status hot_heev_cpu(hot_context *context, void *argument)
+{
+    const hot_heev_args *args = argument;
+    const size_t n = args->n, limit = args->count < 1024 ? args->count : 1024;
+    const int threads = hot_context_threads(context) < (int)limit ? hot_context_threads(context) : (int)limit;
+    /* per thread: a matrix, its eigenvalues, room; whole cache lines */
+    const size_t each = (2 * n * n * sizeof(double) + n * sizeof(double) + hot_heev_room(n) + 127) / 64 * 64;
+    char *memory = hot_context_alloc(context, (size_t)threads, each);
+    hot_status status = memory ? HOT_OK : HOT_ERROR_MEMORY;
+#if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
+    const int before = hot_lapack_single_begin();
+#endif
+    /* Between two looks at the progress callback: some tens of milliseconds of work. */
+    size_t step = (size_t)threads * (1 + 2000000 / (n * n * n + 1));
+    for (size_t begin = 0; begin < args->count && status == HOT_OK; begin += step) {
+        const size_t end = args->count - begin < step ? args->count : begin + step;
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
+        for (size_t i = begin; i < end; i++) {
+            char *mine = memory + each * (size_t)omp_get_thread_num();
+            char *w = mine + 2 * n * n * sizeof(double);
+            solve_one(args, i, mine, w, (double *)(void *)(w + n * sizeof(double)));
+        }
+        status = hot_context_progress(context, "eigenvectors", (double)end / (double)args->count);
+    }
+#if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
+    hot_lapack_single_end(before);
+#endif
+    hot_context_free(context, memory);
+    return status;
+}

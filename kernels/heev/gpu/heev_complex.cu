@@ -1,0 +1,19 @@
+/* The stages of complex matrices. */
+#include "heev_dispatch.cuh"
+
+bool hot_heev_clusters_complex(int n)
+{
+    return cluster_fits<true>(n);
+}
+
+hot_status hot_heev_reduce_complex(hot_context *context, const heev_plan *plan, const void *matrices,
+                                   cudaStream_t stream)
+{
+    return start_reduce<true>(context, plan, matrices, stream);
+}
+
+hot_status hot_heev_back_complex(hot_context *context, const heev_plan *plan, void *values, void *vectors,
+                                 uint8_t *flags, cudaStream_t stream)
+{
+    return start_back<true>(context, plan, values, vectors, flags, stream);
+}

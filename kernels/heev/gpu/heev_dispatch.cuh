@@ -1,0 +1,161 @@
+/* Which kernels reduce and which transform back, by the size of the matrices. */
+#ifndef HOT_HEEV_START_CUH
+#define HOT_HEEV_START_CUH
+
+#include "heev_backtransform.cuh"
+#include "heev_cluster.cuh"
+#include "heev_panel.cuh"
+#include "heev_small.cuh"
+#include "heev_stages.cuh"
+
+/* matrices: NULL for what panels or clusters have left. */
+template <bool C, int DOWN, int ACROSS, int ROWS, int COLUMNS>
+static void start_small(const heev_plan *plan, const void *matrices, int size, cudaStream_t stream)
+{
+    const size_t room = heev_small_numbers<DOWN, ACROSS, ROWS>() * sizeof(number<C>);
+    heev_small<C, DOWN, ACROSS, ROWS, COLUMNS>
+        <<<(unsigned)plan->count, DOWN * ACROSS, room, stream>>>(*plan, matrices, size);
+}
+
+/* The kernel by clusters for what is left of a matrix, `size` rows, and how to launch it: down to what needs fewer
+ * blocks per matrix. */
+static_assert(HEEV_CLUSTERED == 4 * HEEV_GROUP, "what the largest clusters hold");
+template <bool C> struct heev_cluster_launch {
+    void (*kernel)(const heev_plan, const void *, int, int);
+    int tail;
+    cudaLaunchConfig_t config = {};
+    cudaLaunchAttribute attribute = {};
+
+    heev_cluster_launch(int size, int count, cudaStream_t stream)
+    {
+        if (size <= HEEV_GROUP)
+            set<1>(count, HEEV_SMALL);
+        else if (size <= 2 * HEEV_GROUP)
+            set<2>(count, HEEV_GROUP);
+        else
+            set<4>(count, 2 * HEEV_GROUP);
+        config.blockDim = dim3(HEEV_CLUSTER_THREADS);
+        config.stream = stream;
+        config.attrs = &attribute;
+        config.numAttrs = 1;
+    }
+    template <int K> void set(int count, int down_to)
+    {
+        kernel = heev_cluster<C, K>;
+        tail = down_to;
+        config.gridDim = dim3((unsigned)(count * heev_cluster_size(K)));
+        config.dynamicSmemBytes = sizeof(heev_cluster_memory<C, K>);
+        attribute.id = cudaLaunchAttributeClusterDimension;
+        attribute.val.clusterDim.x = heev_cluster_size(K);
+        attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    }
+};
+
+/* Whether the current GPU can reduce matrices of this size, or what panels leave of them, by clusters: the kernels were
+ * compiled for Hopper or later, and find their shared memory and their clusters there. */
+template <bool C> static bool cluster_fits(int n)
+{
+    bool fits = n > HEEV_SMALL;
+    for (int size = min(n, (int)HEEV_CLUSTERED); fits && size > HEEV_SMALL;) {
+        heev_cluster_launch<C> launch(size, 1, 0);
+        cudaFuncAttributes attributes;
+        int clusters = 0;
+        fits = cudaFuncGetAttributes(&attributes, (const void *)launch.kernel) == cudaSuccess &&
+               attributes.ptxVersion >= 90 &&
+               cudaFuncSetAttribute((const void *)launch.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    (int)launch.config.dynamicSmemBytes) == cudaSuccess &&
+               cudaOccupancyMaxActiveClusters(&clusters, (const void *)launch.kernel, &launch.config) == cudaSuccess &&
+               clusters > 0;
+        size = launch.tail;
+    }
+    if (!fits)
+        cudaGetLastError(); /* it was a question */
+    return fits;
+}
+
+/* matrices: NULL for what the panels have left, `size` rows. */
+template <bool C>
+static hot_status start_clusters(hot_context *context, const heev_plan *plan, const void *matrices, int size,
+                                 cudaStream_t stream)
+{
+    for (; size > HEEV_SMALL; matrices = NULL) {
+        heev_cluster_launch<C> launch(size, plan->count, stream);
+        hot_status status = allow(context, launch.kernel, launch.config.dynamicSmemBytes);
+        if (status == HOT_OK)
+            status = hot_cuda_status(
+                context, cudaLaunchKernelEx(&launch.config, launch.kernel, *plan, matrices, size, launch.tail),
+                "starting clusters");
+        if (status != HOT_OK)
+            return status;
+        size = launch.tail;
+    }
+    return HOT_OK;
+}
+
+/* Down to `tail` rows. */
+template <bool C>
+static hot_status start_panels(hot_context *context, const heev_plan *plan, const void *matrices, int tail,
+                               cudaStream_t stream)
+{
+    const size_t room = heev_panel_room<C>(plan->ld, plan->panel);
+    void (*kernel)(const heev_plan, const void *, int) = plan->n <= 256   ? heev_panels<C, 1>
+                                                         : plan->n <= 512 ? heev_panels<C, 2>
+                                                                          : heev_panels<C, 4>;
+    hot_status status = allow(context, kernel, room);
+    if (status == HOT_OK)
+        kernel<<<(unsigned)plan->count, 32 * HEEV_PANEL_WARPS, room, stream>>>(*plan, matrices, tail);
+    return status;
+}
+
+template <bool C>
+static hot_status start_reduce(hot_context *context, const heev_plan *plan, const void *matrices, cudaStream_t stream)
+{
+    int left = plan->n;
+    hot_status status = HOT_OK;
+    if (left <= 32) {
+        start_small<C, 8, 8, 4, 4>(plan, matrices, left, stream);
+        return HOT_OK;
+    }
+    if (heev_needs_panels(plan)) {
+        left = plan->clusters ? HEEV_CLUSTERED : HEEV_SMALL;
+        status = start_panels<C>(context, plan, matrices, left, stream);
+        matrices = NULL;
+    }
+    if (status == HOT_OK && left > HEEV_SMALL) {
+        status = start_clusters<C>(context, plan, matrices, left, stream);
+        left = HEEV_SMALL;
+        matrices = NULL;
+    }
+    if (status == HOT_OK)
+        start_small<C, 8, 16, 8, 4>(plan, matrices, left, stream);
+    return status;
+}
+
+template <bool C, int TILES, int WARPS, bool STAGED>
+static hot_status start_back_of(hot_context *context, const heev_plan *plan, void *values, void *vectors,
+                                uint8_t *flags, cudaStream_t stream)
+{
+    const unsigned blocks = (unsigned)plan->count * (unsigned)((plan->kept + 15) / 16);
+    const size_t room = heev_back_room<C, TILES, WARPS, STAGED>();
+    hot_status status = allow(context, heev_back<C, TILES, WARPS, STAGED>, room);
+    if (status == HOT_OK)
+        heev_back<C, TILES, WARPS, STAGED><<<blocks, 32 * WARPS, room, stream>>>(*plan, values, vectors, flags);
+    return status;
+}
+
+template <bool C>
+static hot_status start_back(hot_context *context, const heev_plan *plan, void *values, void *vectors, uint8_t *flags,
+                             cudaStream_t stream)
+{
+    if (plan->vectors)
+        heev_join<C><<<(unsigned)plan->count * (unsigned)((plan->n + HEEV_JOIN - 1) / HEEV_JOIN), 32 * HEEV_JOIN_WARPS,
+                       heev_join_room(sizeof(number<C>)), stream>>>(*plan);
+    return plan->n <= 32    ? start_back_of<C, 4, 1, true>(context, plan, values, vectors, flags, stream)
+           : plan->n <= 64  ? start_back_of<C, 8, 1, true>(context, plan, values, vectors, flags, stream)
+           : plan->n <= 128 ? start_back_of<C, 8, 2, true>(context, plan, values, vectors, flags, stream)
+           : plan->n <= 256 ? start_back_of<C, 8, 4, true>(context, plan, values, vectors, flags, stream)
+           : plan->n <= 512 ? start_back_of<C, 8, 8, true>(context, plan, values, vectors, flags, stream)
+                            : start_back_of<C, 8, 16, false>(context, plan, values, vectors, flags, stream);
+}
+
+#endif

@@ -1,4 +1,0 @@
-/* Fibres in signal space for any processor: 4 voxels side by side. */
-#define HOT_LANES 4
-#define HOT_VARIANT(name) name##_base
-#include "lowrank_variant.h"

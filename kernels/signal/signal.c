@@ -1,0 +1,116 @@
+/* hot_signal_fibers_f32: checks, defaults, plan, backend. */
+#include <math.h>
+#include <string.h>
+
+#include "common/backend.h"
+#include "signal_plan.h"
+
+static const hot_backends backends = {
+    .family = "lowrank",
+    .reference = hot_signal_fibers_ref,
+    .cpu = hot_signal_fibers_cpu,
+    .cuda = HOT_CUDA_BACKEND(hot_signal_fibers_cuda),
+};
+
+static hot_status check_options(hot_context *context, const hot_signal_options *given, const float *sigma,
+                                hot_signal_options *options)
+{
+    memset(options, 0, sizeof *options);
+    options->size = sizeof *options;
+    if (given) {
+        if (given->size < sizeof(size_t) || given->size > sizeof *options)
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_signal_options has size %zu, not %zu",
+                                    given->size, sizeof *options);
+        memcpy(options, given, given->size);
+    }
+    if (options->max_fibers < 0 || options->max_fibers > 3)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the signal method finds 1 to 3 fibres, not %d",
+                                options->max_fibers);
+    if (options->order != 0 && options->order != 4 && options->order != 6 && options->order != 8)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the signal method's order is 4, 6 or 8, not %d",
+                                options->order);
+    if (options->select != HOT_SELECT_MAP && options->select != HOT_SELECT_AVERAGED)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no way %d to select the number of fibres",
+                                (int)options->select);
+    if ((int)options->contrast < HOT_CONTRAST_AUTO || (int)options->contrast > HOT_CONTRAST_VARIED)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no contrast %d", (int)options->contrast);
+    if (!sigma && !(options->sigma > 0 && isfinite(options->sigma)))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "the noise's standard deviation must be positive, not %g", options->sigma);
+    if (!(options->tau_sd >= 0) || !(options->weight_sd >= 0))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "the priors' standard deviations must not be negative (width %g, weights %g)",
+                                options->tau_sd, options->weight_sd);
+    if (!(options->response_sigma >= 0 && options->response_sigma < 1))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "the noise in the response is a fraction of its b=0 signal, not %g",
+                                options->response_sigma);
+    if (!(options->response_tau >= 0 && options->response_tau <= 0.05))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "a response is wider than a fibre by 0 to 0.05 rad^2, not %g", options->response_tau);
+    if (options->progress[0] == 0 && options->progress[1] == 0)
+        options->progress[1] = 1;
+    if (options->max_fibers == 0)
+        options->max_fibers = 3;
+    if (options->order == 0)
+        options->order = 8;
+    if (options->tau_sd == 0)
+        options->tau_sd = options->contrast == HOT_CONTRAST_VARIED ? 0.02 : 0.015;
+    if (options->weight_sd == 0)
+        options->weight_sd = options->contrast == HOT_CONTRAST_VARIED ? 0.8 : 0.4;
+    return HOT_OK;
+}
+
+static hot_status check_scheme(hot_context *context, const hot_signal_scheme *s)
+{
+    if (!s || s->size != sizeof *s)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "the signal method needs a hot_signal_scheme with its size set");
+    if (s->volumes == 0 || s->volumes > 65536 || !s->b || !s->gradients)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "a scheme has 1 to 65536 volumes with b-values and gradients, not %zu", s->volumes);
+    if (s->shells == 0 || s->shells > SIGNAL_MAX_SHELLS || !s->shell_b || !s->response)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a response has 1 to %d shells, not %zu", SIGNAL_MAX_SHELLS,
+                                s->shells);
+    if (s->lmax < 2 || s->lmax > 16 || s->lmax % 2)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a response's degree is even, 2 to 16, not %d", s->lmax);
+    for (size_t v = 0; v < s->volumes; v++)
+        if (!(s->b[v] >= 0 && isfinite(s->b[v])))
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "volume %zu has b = %g", v, s->b[v]);
+    for (size_t i = 0; i < s->shells; i++) {
+        const double *row = s->response + i * (size_t)(s->lmax / 2 + 1);
+        for (int l = 0; l <= s->lmax / 2; l++)
+            if (!isfinite(row[l]))
+                return hot_context_fail(context, HOT_ERROR_ARGUMENT, "coefficient %d of the response's shell %zu is %g",
+                                        l, i, row[l]);
+        if (!(row[0] > 0))
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                    "the response's mean on shell %zu is %g and should be positive", i, row[0]);
+    }
+    return HOT_OK;
+}
+
+hot_status hot_signal_fibers_f32(hot_context *context, const hot_signal_options *given, const hot_signal_scheme *scheme,
+                                 size_t count, const float *signals, const float *sigma, const float *s0,
+                                 const uint8_t *mask, const hot_signal_result *result)
+{
+    if (!context)
+        return HOT_ERROR_ARGUMENT;
+    hot_signal_options options;
+    signal_plan plan;
+    hot_status status = check_options(context, given, sigma, &options);
+    if (status == HOT_OK)
+        status = check_scheme(context, scheme);
+    if (status != HOT_OK)
+        return status;
+    if (!result || result->size != sizeof *result || (count > 0 && (!signals || !result->directions)))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "the signal method needs signals and a hot_signal_result with its size set");
+    status = hot_lowrank_plan_make(context, &options, scheme, s0 != NULL, &plan);
+    if (status != HOT_OK)
+        return status;
+    hot_signal_args args = {&plan, &options, scheme, count, signals, sigma, s0, mask, result};
+    status = count > 0 ? hot_backend_run(context, &backends, &args) : HOT_OK;
+    hot_lowrank_plan_free(context, &plan);
+    return status;
+}

@@ -1,0 +1,335 @@
+/* The plan of a data set: see signal_plan.h. */
+#include "signal_plan.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "signal_rule_constants.h"
+
+enum { B0_LIMIT = 50 };
+
+/* Legendre polynomials of even degree: coefficients of u^0, u^2, ... */
+static const double legendre_even[SIGNAL_TERMS][SIGNAL_TERMS] = {
+    {1},
+    {-1 / 2.0, 3 / 2.0},
+    {3 / 8.0, -30 / 8.0, 35 / 8.0},
+    {-5 / 16.0, 105 / 16.0, -315 / 16.0, 231 / 16.0},
+    {35 / 128.0, -1260 / 128.0, 6930 / 128.0, -12012 / 128.0, 6435 / 128.0},
+};
+
+/* The pairs' classes: separations from, to (degrees). Nearer pairs than the first are not searched. */
+static const double class_limits[SIGNAL_CLASSES + 1] = {22, 40, 62, 90.001};
+/* The width given to the response in the start search, rad^2: a little blur makes the search forgiving. */
+static const double search_tau = 0.005;
+
+/* The response's value at u = cos(angle to the fibre). */
+static double response_value(const signal_scheme *s, int shell, double tau, double u)
+{
+    double value = 0;
+    for (int l = 0; l < SIGNAL_TERMS; l++) {
+        double part = 0;
+        for (int p = SIGNAL_TERMS - 1; p >= 0; p--)
+            part = part * u * u + s->zonal[shell][l][p];
+        value += exp(-l * (2 * l + 1) * tau) * part;
+    }
+    return value;
+}
+
+/* Which shell of the response a volume belongs to, or -1. */
+static int find_shell(const hot_signal_scheme *scheme, double b)
+{
+    int best = -1;
+    double off = INFINITY;
+    for (size_t s = 0; s < scheme->shells; s++)
+        if (fabs(scheme->shell_b[s] - b) < off) {
+            off = fabs(scheme->shell_b[s] - b);
+            best = (int)s;
+        }
+    return off <= fmax(100, 0.15 * b) ? best : -1;
+}
+
+/* sqrt(pi/2) L_1/2(-t^2/2), the mean of a magnitude of underlying signal t and sigma = 1: the rational approximation of
+ * signal_step.h. */
+static double magnitude_mean(double t)
+{
+    double x = t * t;
+    return sqrt(x + 1 + 0.570796327 * (1 + 0.07506814 * x) / (1 + x * (0.42645009 + x * 0.11427747)));
+}
+
+/* The signal whose magnitude has this mean. */
+static double without_bias(double mean, double sigma)
+{
+    double low = 0, high = mean / sigma;
+    for (int i = 0; i < 50; i++) {
+        double middle = 0.5 * (low + high);
+        if (magnitude_mean(middle) < mean / sigma)
+            low = middle;
+        else
+            high = middle;
+    }
+    return sigma * high;
+}
+
+/* Legendre amplitudes of one shell's response: of degrees up to `order`, the magnitude's bias taken off. */
+static void clean_row(const double *row, int lmax, int order, double sigma, double amplitude[SIGNAL_TERMS])
+{
+    enum { POINTS = 400 };
+    for (int l = 0; l < SIGNAL_TERMS; l++)
+        amplitude[l] = 2 * l <= order && 2 * l <= lmax ? row[l] : 0;
+    if (sigma == 0)
+        return;
+    memset(amplitude, 0, SIGNAL_TERMS * sizeof *amplitude);
+    for (int i = 0; i < POINTS; i++) {
+        double u = (i + 0.5) / POINTS, p[17] = {1, u}, value = 0;
+        for (int l = 2; l <= lmax || l <= 2 * SIGNAL_TERMS - 2; l++)
+            p[l] = ((2 * l - 1) * u * p[l - 1] - (l - 1) * p[l - 2]) / l;
+        for (int l = 0; l <= lmax; l += 2)
+            value += row[l / 2] * p[l];
+        value = without_bias(value, sigma);
+        for (int l = 0; l < SIGNAL_TERMS && 2 * l <= order; l++)
+            amplitude[l] += (4 * l + 1) * value * p[2 * l] / POINTS;
+    }
+}
+
+static void fill_response(const hot_signal_options *options, const hot_signal_scheme *scheme, signal_scheme *s)
+{
+    const double pi = 3.14159265358979323846;
+    for (int shell = 0; shell < s->shells; shell++) {
+        double row[9], amplitude[SIGNAL_TERMS];
+        for (int l = 0; l <= scheme->lmax / 2; l++)
+            row[l] = scheme->response[(size_t)shell * (size_t)(scheme->lmax / 2 + 1) + (size_t)l] *
+                     sqrt((4 * l + 1) / (4 * pi));
+        clean_row(row, scheme->lmax, options->order, options->response_sigma, amplitude);
+        s->b[shell] = (float)(scheme->shell_b[shell] * 1e-3);
+        for (int l = 0; l < SIGNAL_TERMS; l++)
+            for (int p = 0; p < SIGNAL_TERMS; p++)
+                s->zonal[shell][l][p] =
+                    (float)(amplitude[l] * exp(l * (2 * l + 1) * options->response_tau) * legendre_even[l][p]);
+    }
+}
+
+/* The most that water in tissue can leave of the first shell's signal: exp(-.9 b MD), with the response's own mean
+ * diffusivity (from its values along and across). */
+static double isotropic_limit(const signal_scheme *s)
+{
+    double b = s->b[0];
+    double across = -log(fmin(fmax(response_value(s, 0, 0, 0), 0.01), 1)) / b;
+    double along = fmin(-log(fmin(fmax(response_value(s, 0, 0, 1), 0.003), 1)) / b, 2.2);
+    return exp(-0.9 * b * (along + 2 * across) / 3);
+}
+
+/* With little noise and a high b the signals say more of how unequal weights are than the prior does, and a weak fibre
+ * that is drawn to the strength of a strong one is drawn to its direction too. At b = 1000 they do not. */
+static double weight_loose(const signal_scheme *s)
+{
+    double high = 0;
+    for (int shell = 0; shell < s->shells; shell++)
+        high = fmax(high, (double)s->b[shell]);
+    return 0.25 * fmin(fmax(0.5 * (high - 1), 0), 1);
+}
+
+void hot_lowrank_fill_directions(float *v)
+{
+    for (int d = 0; d < SIGNAL_GRID; d++) {
+        double z = (d + 0.5) / SIGNAL_GRID, r = sqrt(1 - z * z), turn = 2.3999632297286533 * d;
+        v[3 * d] = (float)(r * cos(turn));
+        v[3 * d + 1] = (float)(r * sin(turn));
+        v[3 * d + 2] = (float)z;
+    }
+}
+
+void hot_lowrank_fill_pairs(signal_grid *grid)
+{
+    const float *v = grid->v, *gram = grid->gram;
+    for (int c = 0; c < SIGNAL_CLASSES; c++) {
+        int *at = (int *)grid->pair_at[c];
+        float *inverse = (float *)grid->pair_inverse[c];
+        int n = 0;
+        for (int d = 0; d < SIGNAL_GRID; d++)
+            for (int e = 0; e < d; e++) {
+                double dot = fabs((double)v[3 * d] * v[3 * e] + (double)v[3 * d + 1] * v[3 * e + 1] +
+                                  (double)v[3 * d + 2] * v[3 * e + 2]);
+                double angle = acos(fmin(dot, 1)) * 57.29577951308232;
+                if (!(angle >= class_limits[c] && angle < class_limits[c + 1]))
+                    continue;
+                double a = gram[d * SIGNAL_GRID + d] + SIGNAL_RIDGE / 2, b = gram[e * SIGNAL_GRID + e] + SIGNAL_RIDGE / 2;
+                double o = gram[d * SIGNAL_GRID + e] - SIGNAL_RIDGE / 2, det = a * b - o * o;
+                at[2 * n] = d;
+                at[2 * n + 1] = e;
+                inverse[3 * n] = (float)(b / det);
+                inverse[3 * n + 1] = (float)(a / det);
+                inverse[3 * n + 2] = (float)(-o / det);
+                n++;
+            }
+        grid->pairs[c] = n;
+    }
+}
+
+/* The grid, filters, Gram matrix, pairs. Where something isotropic is part of every fit, the search looks only at what
+ * changes with direction: the filters are without their mean on each shell. */
+static void fill_grid(signal_plan *plan)
+{
+    const signal_scheme *s = &plan->scheme;
+    signal_grid *grid = &plan->grid;
+    float *v = (float *)grid->v, *gram = (float *)grid->gram, *filter = (float *)grid->filter;
+    hot_lowrank_fill_directions(v);
+    for (int d = 0; d < SIGNAL_GRID; d++) {
+        for (int shell = 0; shell < s->shells; shell++)
+            for (int j = s->first[shell]; j < s->first[shell + 1]; j++) {
+                const float *g = s->g + 3 * j;
+                double u = (double)v[3 * d] * g[0] + (double)v[3 * d + 1] * g[1] + (double)v[3 * d + 2] * g[2];
+                filter[(size_t)d * (size_t)s->volumes + (size_t)j] = (float)response_value(s, shell, search_tau, u);
+            }
+        for (int shell = 0; plan->prior.mixed && shell < s->shells; shell++) {
+            float *row = filter + (size_t)d * (size_t)s->volumes;
+            double mean = 0;
+            for (int j = s->first[shell]; j < s->first[shell + 1]; j++)
+                mean += (double)row[j] / (s->first[shell + 1] - s->first[shell]);
+            for (int j = s->first[shell]; j < s->first[shell + 1]; j++)
+                row[j] -= (float)mean;
+        }
+    }
+    for (int d = 0; d < SIGNAL_GRID; d++)
+        for (int e = 0; e < SIGNAL_GRID; e++) {
+            const float *fd = filter + (size_t)d * (size_t)s->volumes, *fe = filter + (size_t)e * (size_t)s->volumes;
+            double sum = 0;
+            for (int j = 0; j < s->volumes; j++)
+                sum += (double)fd[j] * fe[j];
+            gram[d * SIGNAL_GRID + e] = (float)sum;
+        }
+    hot_lowrank_fill_pairs(grid);
+}
+
+/* Sorts the volumes: the diffusion-weighted ones by shell, then b=0. Leaves out shells without volumes. */
+static hot_status sort_volumes(hot_context *context, const hot_signal_scheme *scheme, int has_s0, signal_plan *plan,
+                               hot_signal_scheme *used, double *shell_b, double *response)
+{
+    const size_t row = (size_t)scheme->lmax / 2 + 1;
+    size_t n = 0;
+    *used = *scheme;
+    used->shell_b = shell_b;
+    used->response = response;
+    used->shells = 0;
+    for (size_t shell = 0; shell < scheme->shells; shell++) {
+        size_t before = n;
+        for (size_t v = 0; v < scheme->volumes; v++)
+            if (scheme->b[v] > B0_LIMIT && find_shell(scheme, scheme->b[v]) == (int)shell)
+                plan->order[n++] = v;
+        if (n == before)
+            continue;
+        shell_b[used->shells] = scheme->shell_b[shell];
+        memcpy(response + used->shells * row, scheme->response + shell * row, row * sizeof *response);
+        plan->scheme.first[used->shells] = (int)before;
+        used->shells++;
+    }
+    plan->scheme.first[used->shells] = (int)n;
+    plan->scheme.shells = (int)used->shells;
+    plan->scheme.volumes = (int)n;
+    plan->all_volumes = scheme->volumes;
+    for (size_t v = 0; v < scheme->volumes; v++)
+        if (scheme->b[v] <= B0_LIMIT)
+            plan->order[n++] = v;
+    plan->b0_volumes = n - (size_t)plan->scheme.volumes;
+    if (n != scheme->volumes)
+        for (size_t v = 0; v < scheme->volumes; v++)
+            if (scheme->b[v] > B0_LIMIT && find_shell(scheme, scheme->b[v]) < 0)
+                return hot_context_fail(context, HOT_ERROR_DATA,
+                                        "the response has no shell for volume %zu with b = %g s/mm^2", v, scheme->b[v]);
+    if (plan->scheme.volumes < 6)
+        return hot_context_fail(context, HOT_ERROR_DATA,
+                                "fibres need at least 6 diffusion-weighted volumes, the data have %d",
+                                plan->scheme.volumes);
+    if (plan->b0_volumes == 0 && !has_s0)
+        return hot_context_fail(context, HOT_ERROR_DATA,
+                                "the data have no b=0 volume and no b=0 signal was given: volume fractions need one");
+    return HOT_OK;
+}
+
+/* The isotropic part beside fibres: a quarter of the response's mean signal, give or take a factor of two. */
+static signal_prior make_prior(const hot_signal_options *options, const signal_scheme *s)
+{
+    const double degree = 0.017453292519943295, unit = fmax((double)s->zonal[0][0][0], 1e-3);
+    return (signal_prior){.tau_inv = (float)(1 / options->tau_sd),
+                      .tau_low = -0.03f,
+                      .tau_high = 0.2f,
+                      .weight_inv = (float)(1 / options->weight_sd),
+                      .weight_loose = options->contrast == HOT_CONTRAST_VARIED ? 0 : (float)weight_loose(s),
+                      .separation_cos = (float)cos(32 * degree),
+                      .separation_inv = 1 / 0.03f,
+                      .mixed = options->contrast == HOT_CONTRAST_VARIED,
+                      .isotropic_mean = (float)log(0.25 * unit),
+                      .isotropic_inv = options->contrast == HOT_CONTRAST_VARIED ? 1 / 0.7f : 0,
+                      .isotropic_limit = (float)isotropic_limit(s)};
+}
+
+hot_status hot_lowrank_plan_make(hot_context *context, const hot_signal_options *options,
+                                 const hot_signal_scheme *scheme, int has_s0, signal_plan *plan)
+{
+    const size_t pairs_max = (size_t)SIGNAL_GRID * (SIGNAL_GRID - 1) / 2;
+    double shell_b[SIGNAL_MAX_SHELLS], response[SIGNAL_MAX_SHELLS * 9];
+    hot_signal_scheme used;
+    hot_status status = HOT_OK;
+    memset(plan, 0, sizeof *plan);
+    plan->max_fibers = options->max_fibers;
+    plan->averaged = options->select == HOT_SELECT_AVERAGED;
+    plan->order = hot_context_alloc(context, scheme->volumes, sizeof *plan->order);
+    /* g, v, gram, filter; then for each pair two indices and three numbers */
+    size_t fixed = 3 * scheme->volumes + 3 * SIGNAL_GRID + (size_t)SIGNAL_GRID * SIGNAL_GRID + SIGNAL_GRID * scheme->volumes;
+    plan->block_size = fixed + 5 * pairs_max * SIGNAL_CLASSES;
+    plan->block = hot_context_calloc(context, plan->block_size, sizeof *plan->block);
+    if (!plan->order || !plan->block) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
+    status = sort_volumes(context, scheme, has_s0, plan, &used, shell_b, response);
+    if (status != HOT_OK)
+        goto cleanup;
+
+    float *next = plan->block;
+    float *g = next;
+    plan->scheme.g = next, next += 3 * scheme->volumes;
+    plan->grid.v = next, next += 3 * SIGNAL_GRID;
+    plan->grid.gram = next, next += SIGNAL_GRID * SIGNAL_GRID;
+    plan->grid.filter = next, next += SIGNAL_GRID * scheme->volumes;
+    for (int c = 0; c < SIGNAL_CLASSES; c++) {
+        plan->grid.pair_at[c] = (const int *)next, next += 2 * pairs_max;
+        plan->grid.pair_inverse[c] = next, next += 3 * pairs_max;
+    }
+    for (int j = 0; j < plan->scheme.volumes; j++) {
+        const double *from = scheme->gradients + 3 * plan->order[j];
+        double length = sqrt(from[0] * from[0] + from[1] * from[1] + from[2] * from[2]);
+        if (!(length > 0.5 && length < 2)) {
+            status = hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                      "the gradient of volume %zu has length %g and should be a unit vector",
+                                      plan->order[j], length);
+            goto cleanup;
+        }
+        for (int d = 0; d < 3; d++)
+            g[3 * j + d] = (float)(from[d] / length);
+    }
+    fill_response(options, &used, &plan->scheme);
+    plan->prior = make_prior(options, &plan->scheme);
+    plan->rule = options->contrast == HOT_CONTRAST_VARIED      ? rule_varied
+                 : options->contrast == HOT_CONTRAST_DISPERSED ? rule_dispersed
+                                                               : rule_alike;
+    fill_grid(plan);
+
+cleanup:
+    if (status != HOT_OK)
+        hot_lowrank_plan_free(context, plan);
+    return status;
+}
+
+hot_status hot_lowrank_progress(hot_context *context, const hot_signal_args *args, double done)
+{
+    const double *range = args->options->progress;
+    return hot_context_progress(context, "finding fibres", range[0] + (range[1] - range[0]) * done);
+}
+
+void hot_lowrank_plan_free(hot_context *context, signal_plan *plan)
+{
+    hot_context_free(context, plan->order);
+    hot_context_free(context, plan->block);
+    plan->order = NULL;
+    plan->block = NULL;
+}

@@ -1,0 +1,116 @@
+/* What all voxels of a data set share: gradients by shell, the response as polynomials, the tables of the start
+ * search, and the constants of the priors. Plain structs and one block of floats, so that all of it can be copied to a
+ * device as it is. */
+#ifndef HOT_SIGNAL_PLAN_H
+#define HOT_SIGNAL_PLAN_H
+
+#include <hotfiber/signal.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    SIGNAL_TERMS = 5,       /* even degrees 0 to 8 of the response */
+    SIGNAL_MAX_SHELLS = 16,
+    SIGNAL_GRID = 120,      /* directions of the start search; a multiple of 4 */
+    SIGNAL_CLASSES = 3      /* of pairs, by their separation */
+};
+
+typedef struct signal_scheme {
+    int volumes, shells;
+    int first[SIGNAL_MAX_SHELLS + 1];              /* volumes of shell s: first[s] ... first[s + 1] - 1 */
+    float b[SIGNAL_MAX_SHELLS];                    /* in 1000 s/mm^2 */
+    float zonal[SIGNAL_MAX_SHELLS][SIGNAL_TERMS][SIGNAL_TERMS]; /* [shell][l / 2][p]: coefficient of u^(2p) in degree l's part */
+    const float *g;                            /* volumes x 3 */
+} signal_scheme;
+
+typedef struct signal_prior {
+    float tau_inv, tau_low, tau_high; /* 1 / standard deviation and bounds of the width */
+    float weight_inv;                 /* 1 / standard deviation of ln w about its mean over the fibres, S0 = 20 sigma */
+    float weight_loose;               /* that deviation is larger by this share from S0 = 30 sigma on */
+    float separation_cos, separation_inv; /* |v_i . v_j| above the first is penalised, in units of 1 / the second */
+    int mixed;                            /* whether an isotropic part stands beside the fibres of every fit */
+    float isotropic_mean, isotropic_inv;  /* of ln of its signal on the first shell: mean, 1 / deviation (0: any) */
+    float isotropic_limit; /* an isotropic part of the first shell's signal above this (of S0) is no tissue */
+} signal_prior;
+
+/* What the rule of signal_rule.h weighs its quantities with, for 0 to 3 fibres; with prior.mixed fewer of them are
+ * used. */
+typedef struct signal_rule {
+    float scale, none[5], one[6], two[9], three[9];
+} signal_rule;
+
+/* The start search: a grid on the half sphere and, for each pair on it, the inverse of its 2 x 2 Gram matrix. */
+typedef struct signal_grid {
+    const float *v;                        /* SIGNAL_GRID x 3 */
+    const float *gram;                     /* SIGNAL_GRID x SIGNAL_GRID: inner products of the response turned to v_d and v_e */
+    const float *filter;                   /* SIGNAL_GRID x volumes: the response turned to v_d */
+    int pairs[SIGNAL_CLASSES];                 /* how many of each class */
+    const int *pair_at[SIGNAL_CLASSES];        /* pairs x 2: which directions */
+    const float *pair_inverse[SIGNAL_CLASSES]; /* pairs x 3: elements 11, 22, 12 of the inverse */
+} signal_grid;
+
+/* SIGNAL_GRID x 3: even on the half sphere, a Fibonacci lattice. */
+void hot_lowrank_fill_directions(float *v);
+/* Fills pairs, pair_at and pair_inverse from v and gram. */
+void hot_lowrank_fill_pairs(signal_grid *grid);
+
+typedef struct signal_plan {
+    signal_scheme scheme;
+    signal_grid grid;
+    signal_prior prior;
+    signal_rule rule;
+    int max_fibers, averaged;
+    size_t all_volumes, b0_volumes; /* of the data: diffusion-weighted and b=0 */
+    size_t *order;  /* all_volumes: first the diffusion-weighted ones as the scheme has them, then the b=0 ones */
+    float *block;   /* what the pointers above point into */
+    size_t block_size;
+} signal_plan;
+
+/* One pair of weights in the start search is drawn towards equality by this much (a ridge on their difference). */
+#define SIGNAL_RIDGE 0.04f
+
+/* Makes the plan from checked options; every pointer in it is freed by hot_lowrank_plan_free.
+ * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA, HOT_ERROR_MEMORY. */
+hot_status hot_lowrank_plan_make(hot_context *context, const hot_signal_options *options,
+                                 const hot_signal_scheme *scheme, int has_s0, signal_plan *plan);
+void hot_lowrank_plan_free(hot_context *context, signal_plan *plan);
+
+/* What a call of hot_signal_fibers_f32 hands to a backend. */
+typedef struct hot_signal_args {
+    const signal_plan *plan;
+    const hot_signal_options *options;
+    const hot_signal_scheme *scheme;
+    size_t count;
+    const float *signals, *sigma, *s0;
+    const uint8_t *mask;
+    const hot_signal_result *result;
+} hot_signal_args;
+
+/* Reports how much of a job is done, 0 to 1. */
+hot_status hot_lowrank_progress(hot_context *context, const hot_signal_args *args, double done);
+
+/* What the fits of a few voxels come to, a lane each. */
+enum { SIGNAL_MAX_LANES = 16 };
+typedef struct signal_answer {
+    float v[3][3][SIGNAL_MAX_LANES], w[3][SIGNAL_MAX_LANES]; /* of the chosen number of fibres */
+    float cost[4][SIGNAL_MAX_LANES];                     /* -2 ln P(k), up to a constant; 1e30: not possible */
+    float tau[SIGNAL_MAX_LANES], chi[SIGNAL_MAX_LANES];
+    int k[SIGNAL_MAX_LANES];
+} signal_answer;
+
+/* One block of voxels: y[volume * lanes + lane] in units of sigma, snr[lane] = S0 / sigma, scratch SIGNAL_GRID * lanes
+ * floats; y, snr and scratch aligned to 64 bytes. */
+typedef void hot_signal_block_fn(const signal_plan *plan, const float *y, const float *snr, float *scratch,
+                                  signal_answer *answer);
+hot_signal_block_fn hot_signal_block_baseline, hot_signal_block_avx2, hot_signal_block_avx512;
+
+hot_status hot_signal_fibers_cpu(hot_context *context, void *args);
+hot_status hot_signal_fibers_ref(hot_context *context, void *args);
+hot_status hot_signal_fibers_cuda(hot_context *context, void *args);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,112 @@
+/* A voxel on its way in and out: is it usable, and what is written about it. Scalar code, the same on CPU and GPU. */
+#ifndef HOT_SIGNAL_VOXEL_H
+#define HOT_SIGNAL_VOXEL_H
+
+#include <math.h>
+#include <stdint.h>
+
+#include "common/portable.h"
+#include "signal_plan.h"
+
+/* The flags of a voxel (0: usable) and its b=0 signal. signal: all volumes in the order of the data; given: its b=0
+ * signal or NaN for the mean of the b=0 volumes. */
+HOT_FN unsigned signal_check_voxel(const signal_plan *plan, const size_t *order, const float *signal, float sigma, float given,
+                               float *s0)
+{
+    const int weighted = plan->scheme.volumes;
+    float low = INFINITY, high = 0, high_b0 = 0, sum_b0 = 0, test = 0;
+    int zeros = 0, at_high = 0;
+    for (int j = 0; j < weighted; j++) {
+        float y = signal[order[j]];
+        test += y - y; /* NaN as soon as one is NaN or Inf */
+        low = y < low ? y : low;
+        high = y > high ? y : high;
+        zeros += y == 0;
+    }
+    for (size_t j = (size_t)weighted; j < plan->all_volumes; j++) {
+        float y = signal[order[j]];
+        test += y - y;
+        low = y < low ? y : low;
+        high_b0 = y > high_b0 ? y : high_b0;
+        sum_b0 += y;
+    }
+    *s0 = given == given ? given : sum_b0 / (float)plan->b0_volumes;
+    if (!(test == 0) || !(*s0 - *s0 == 0))
+        return HOT_VOXEL_NOT_FINITE;
+    if (!(*s0 > 0))
+        return HOT_VOXEL_NO_B0;
+    if (low < 0)
+        return HOT_VOXEL_NEGATIVE;
+    if (high >= high_b0 && plan->b0_volumes > 0) {
+        for (size_t j = 0; j < plan->all_volumes; j++)
+            at_high += signal[order[j]] == high;
+        if (at_high > 1)
+            return HOT_VOXEL_CLIPPED;
+    }
+    if (4 * zeros >= weighted)
+        return HOT_VOXEL_CLIPPED;
+    if (!(*s0 >= 3 * sigma))
+        return HOT_VOXEL_NOISE;
+    return 0;
+}
+
+/* Zero for a voxel without an answer. */
+HOT_FN void signal_write_nothing(const hot_signal_result *result, int max_fibers, size_t voxel, unsigned flags)
+{
+    for (int i = 0; i < 3 * max_fibers; i++)
+        result->directions[voxel * 3 * (size_t)max_fibers + (size_t)i] = 0;
+    if (result->found)
+        result->found[voxel] = 0;
+    if (result->probability)
+        for (int k = 0; k < 4; k++)
+            result->probability[4 * voxel + (size_t)k] = 0;
+    if (result->margin)
+        result->margin[voxel] = 0;
+    if (result->residual)
+        result->residual[voxel] = 0;
+    if (result->width)
+        result->width[voxel] = 0;
+    if (result->flags)
+        result->flags[voxel] = (uint8_t)flags;
+}
+
+/* The answer of one lane, into the voxel's place. */
+HOT_FN void signal_write(const hot_signal_result *result, int max_fibers, int volumes, const signal_answer *answer, int lane,
+                     size_t voxel)
+{
+    const int k = answer->k[lane];
+    float *out = result->directions + voxel * 3 * (size_t)max_fibers;
+    float best = answer->cost[k][lane], next = 1e30f, sum = 0, p[4];
+    signal_write_nothing(result, max_fibers, voxel, 0);
+    /* largest weight first: how many are larger, ties by place */
+    for (int i = 0; i < k; i++) {
+        int rank = 0;
+        for (int j = 0; j < k; j++)
+            rank += answer->w[j][lane] > answer->w[i][lane] || (answer->w[j][lane] == answer->w[i][lane] && j < i);
+        float x = answer->v[i][0][lane], y = answer->v[i][1][lane], z = answer->v[i][2][lane];
+        int up = z > 0 || (z == 0 && (y > 0 || (y == 0 && x > 0)));
+        float scale = up ? answer->w[i][lane] : -answer->w[i][lane];
+        out[3 * rank] = scale * x;
+        out[3 * rank + 1] = scale * y;
+        out[3 * rank + 2] = scale * z;
+    }
+    for (int i = 0; i < 4; i++) {
+        p[i] = expf(0.5f * (best - answer->cost[i][lane]));
+        sum += p[i];
+        if (i != k && answer->cost[i][lane] < next)
+            next = answer->cost[i][lane];
+    }
+    if (result->found)
+        result->found[voxel] = (uint8_t)k;
+    if (result->probability)
+        for (int i = 0; i < 4; i++)
+            result->probability[4 * voxel + (size_t)i] = p[i] / sum;
+    if (result->margin)
+        result->margin[voxel] = fminf(0.21714724f * (next - best), 99);
+    if (result->residual)
+        result->residual[voxel] = sqrtf(answer->chi[lane] / (float)volumes);
+    if (result->width)
+        result->width[voxel] = answer->tau[lane];
+}
+
+#endif

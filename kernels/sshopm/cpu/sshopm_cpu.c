@@ -1,0 +1,173 @@
+/* SS-HOPM on the CPU: tensors times pieces of the starts are dealt out to threads; a piece is a loop over vectors of
+ * starts (sshopm_lanes.h). Nothing depends on which thread does a piece. */
+#include "sshopm_cpu.h"
+
+#include <math.h>
+#include <omp.h>
+
+#include "common/context_internal.h"
+#include "common/cpu.h"
+
+enum {
+    PIECE = 512,        /* starts per piece: enough to pay for scaling the tensor again */
+    CHUNK = 1 << 16     /* pieces between two looks at the progress callback, times nothing: a few ms of work */
+};
+
+static const hot_sshopm_variant *choose_variant(const hot_context *context)
+{
+    return HOT_CPU_VARIANT(context, &hot_sshopm_variant);
+}
+
+static hot_sshopm_tensor_fn *choose_shape(const hot_sshopm_variant *variant, const hot_sshopm_args *args)
+{
+    const hot_sshopm_shape *shape = variant->shapes;
+    while (shape->order && (shape->order != args->order || shape->dim != args->dim))
+        shape++;
+    return args->f64 ? shape->f64 : shape->f32;
+}
+
+/* The starts, transposed for vector loads: blocks x dim x lanes, the last block filled up with the last start. */
+static void *transpose_starts(hot_context *context, const hot_sshopm_args *args, size_t lanes, size_t blocks)
+{
+    size_t dim = (size_t)args->dim;
+    void *transposed = hot_context_alloc(context, blocks * lanes * dim, args->f64 ? sizeof(double) : sizeof(float));
+    if (!transposed)
+        return NULL;
+    for (size_t s = 0; s < blocks * lanes; s++) {
+        size_t from = s < args->starts ? s : args->starts - 1;
+        for (size_t d = 0; d < dim; d++) {
+            size_t to = (s / lanes * dim + d) * lanes + s % lanes;
+            if (args->f64)
+                ((double *)transposed)[to] = ((const double *)args->start)[from * dim + d];
+            else
+                ((float *)transposed)[to] = ((const float *)args->start)[from * dim + d];
+        }
+    }
+    return transposed;
+}
+
+/* Results for starts [first, last) of a tensor that is not iterated: zero, or with NaN or Inf. */
+static void fill_special(const hot_sshopm_args *args, int special, size_t tensor, size_t first, size_t last)
+{
+    size_t dim = (size_t)args->dim;
+    for (size_t s = first; s < last; s++) {
+        size_t at = tensor * args->starts + s;
+        double value = special == 1 ? 0 : NAN;
+        if (args->lambda && args->f64)
+            ((double *)args->lambda)[at] = value;
+        else if (args->lambda)
+            ((float *)args->lambda)[at] = (float)value;
+        if (args->residual && args->f64)
+            ((double *)args->residual)[at] = value;
+        else if (args->residual)
+            ((float *)args->residual)[at] = (float)value;
+        if (args->iterations)
+            args->iterations[at] = 0;
+        for (size_t d = 0; args->x && d < dim; d++) {
+            if (args->f64)
+                ((double *)args->x)[at * dim + d] = special == 1 ? ((const double *)args->start)[s * dim + d] : NAN;
+            else
+                ((float *)args->x)[at * dim + d] = special == 1 ? ((const float *)args->start)[s * dim + d] : NAN;
+        }
+    }
+}
+
+typedef struct cpu_job {
+    const hot_sshopm_args *args;
+    hot_sshopm_tensor_fn *tensor_fn;
+    const double *multiplicity;
+    const void *starts;
+    size_t lanes, blocks, piece_blocks, pieces; /* pieces per tensor */
+    char *scratch;                              /* threads x unique, in the type of the call */
+    size_t scratch_stride;
+} cpu_job;
+
+/* values * 2^-exponent * sign into scratch, and everything else that is scaled with it. */
+static void scale_tensor(const cpu_job *job, size_t tensor, const hot_sshopm_scale *scale, void *scratch,
+                         hot_sshopm_item *item)
+{
+    const hot_sshopm_args *args = job->args;
+    int half = -scale->exponent / 2;
+    double first = ldexp(args->sign, half), second = ldexp(1, -scale->exponent - half);
+    if (args->f64) {
+        const double *from = (const double *)args->tensors + tensor * args->stride;
+        for (size_t i = 0; i < args->unique; i++)
+            ((double *)scratch)[i] = from[i] * first * second;
+    } else {
+        const float *from = (const float *)args->tensors + tensor * args->stride;
+        for (size_t i = 0; i < args->unique; i++)
+            ((float *)scratch)[i] = (float)(from[i] * first * second);
+    }
+    item->values = scratch;
+    item->scale = scale->scale;
+    item->alpha = ldexp(args->alpha, -scale->exponent);
+    item->unit = ldexp(1, -scale->exponent);
+    half = scale->exponent / 2;
+    item->unscale[0] = ldexp(1, half);
+    item->unscale[1] = ldexp(1, scale->exponent - half);
+    item->starts = job->starts;
+    item->at = tensor * args->starts;
+}
+
+static void do_piece(const cpu_job *job, size_t piece, void *scratch)
+{
+    const hot_sshopm_args *args = job->args;
+    size_t tensor = piece / job->pieces, part = piece % job->pieces;
+    size_t first = part * job->piece_blocks, last = first + job->piece_blocks;
+    last = last < job->blocks ? last : job->blocks;
+    hot_sshopm_scale scale = args->f64 ? hot_sshopm_scale_f64((const double *)args->tensors + tensor * args->stride,
+                                                              args->unique, job->multiplicity)
+                                       : hot_sshopm_scale_f32((const float *)args->tensors + tensor * args->stride,
+                                                              args->unique, job->multiplicity);
+    if (scale.special) {
+        size_t end = last * job->lanes;
+        fill_special(args, scale.special, tensor, first * job->lanes, end < args->starts ? end : args->starts);
+        return;
+    }
+    hot_sshopm_item item;
+    scale_tensor(job, tensor, &scale, scratch, &item);
+    job->tensor_fn(args, &item, first, last);
+}
+
+hot_status hot_sshopm_cpu(hot_context *context, void *plan_pointer)
+{
+    const hot_sshopm_args *args = plan_pointer;
+    const hot_sshopm_variant *variant = choose_variant(context);
+    int threads = hot_context_threads(context);
+    hot_status status = HOT_ERROR_MEMORY;
+    cpu_job job = {.args = args, .tensor_fn = choose_shape(variant, args)};
+    double *multiplicity = NULL;
+    void *starts = NULL;
+    job.lanes = (size_t)(args->f64 ? variant->lanes_f64 : variant->lanes_f32);
+    job.blocks = (args->starts + job.lanes - 1) / job.lanes;
+    job.piece_blocks = PIECE / job.lanes;
+    job.pieces = (job.blocks + job.piece_blocks - 1) / job.piece_blocks;
+    job.scratch_stride = (args->unique * sizeof(double) + 127) / 64 * 64; /* threads do not share cache lines */
+    multiplicity = hot_context_alloc(context, args->unique, sizeof *multiplicity);
+    starts = transpose_starts(context, args, job.lanes, job.blocks);
+    job.scratch = hot_context_alloc(context, (size_t)threads, job.scratch_stride);
+    if (!multiplicity || !starts || !job.scratch)
+        goto cleanup;
+    hot_symtensor_multiplicity(args->order, args->dim, multiplicity);
+    job.multiplicity = multiplicity;
+    job.starts = starts;
+    size_t pieces = args->count * job.pieces;
+    /* Small pieces of work are looked at often enough to be cancelled within a moment. */
+    size_t chunk = CHUNK / (args->starts < 64 ? 1 : args->starts / 64 < CHUNK / 256 ? args->starts / 64 : CHUNK / 256);
+    for (size_t begin = 0; begin < pieces; begin += chunk) {
+        status = hot_context_progress(context, "eigenpairs", (double)begin / (double)pieces);
+        if (status != HOT_OK)
+            goto cleanup;
+        size_t end = begin + chunk < pieces ? begin + chunk : pieces;
+#pragma omp parallel for schedule(dynamic, 8) num_threads(threads) if (end - begin > 8)
+        for (size_t piece = begin; piece < end; piece++)
+            if (!hot_context_cancelled(context))
+                do_piece(&job, piece, job.scratch + (size_t)omp_get_thread_num() * job.scratch_stride);
+    }
+    status = hot_context_progress(context, "eigenpairs", 1);
+cleanup:
+    hot_context_free(context, multiplicity);
+    hot_context_free(context, starts);
+    hot_context_free(context, job.scratch);
+    return status;
+}

@@ -1,0 +1,23 @@
+/* The chart's frame and the matrix that takes a packed tensor to the chart's polynomials. */
+#ifndef HOT_GNOMONIC_TABLE_H
+#define HOT_GNOMONIC_TABLE_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The rotation: rows are the chart's axes in the caller's frame. */
+extern const double hot_chart_frame[3][3];
+
+/* How many coefficients the three polynomials of an order have together: 3 m (m + 1) / 2. */
+size_t hot_chart_terms(int order);
+
+/* matrix[i * terms + j]: coefficient j (polynomial x, then y, then z) += matrix_ij * tensor_i; unique x terms. */
+void hot_chart_matrix(int order, float *matrix);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,58 @@
+/* One call of SS-HOPM, as the backends see it: options with their defaults filled in, and plain arrays. */
+#ifndef HOT_SSHOPM_ARGS_H
+#define HOT_SSHOPM_ARGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <hotfiber/sshopm.h>
+#include <hotfiber/symtensor.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hot_sshopm_args {
+    hot_shift shift;
+    int sign;            /* 1 climbs, -1 descends (the same iteration on -A) */
+    double alpha;        /* fixed shift, >= 0 (its sign is in `sign`) */
+    double tolerance;    /* residual over scale at which an iteration has converged */
+    double change;       /* > 0: stop on the change of lambda instead */
+    int exact;           /* 1: run max_iterations whatever the residual */
+    int max_iterations;
+    int capture;         /* 1: starts may be settled early (basin.h) */
+    int order, dim;
+    size_t unique;       /* values of a packed tensor */
+    size_t count, stride, starts;
+    int f64;             /* type of all arrays below: double, else float */
+    const void *tensors; /* count x stride */
+    const void *start;   /* starts x dim, unit */
+    void *lambda, *x, *residual;
+    int32_t *iterations; /* outputs, each may be NULL */
+} hot_sshopm_args;
+
+/* What one tensor's scaling is: values times 2^-exponent have their largest |value| * multiplicity in [1, 2), so that
+ * nothing overflows or vanishes on the way, whatever the units. */
+typedef struct hot_sshopm_scale {
+    int special;  /* 0 ordinary, 1 all zero, 2 with NaN or Inf */
+    int exponent;
+    double scale; /* largest |value| * multiplicity after scaling: what tolerances refer to */
+} hot_sshopm_scale;
+
+hot_sshopm_scale hot_sshopm_scale_f32(const float *tensor, size_t unique, const double *multiplicity);
+hot_sshopm_scale hot_sshopm_scale_f64(const double *tensor, size_t unique, const double *multiplicity);
+
+/* Completes a plan of which shape, sizes and arrays are filled in (for other families that call a backend themselves):
+ * what the options say (NULL: the defaults) and `unique`. HOT_ERROR_ARGUMENT or HOT_ERROR_MEMORY, as hot_sshopm_f64. */
+hot_status hot_sshopm_resolve(hot_context *context, const hot_sshopm_options *options, hot_sshopm_args *args);
+/* Unit copies of plan->start, in the plan's type; HOT_ERROR_ARGUMENT when one is zero, NaN or Inf. */
+hot_status hot_sshopm_unit_starts(hot_context *context, const hot_sshopm_args *args, void *unit);
+
+hot_status hot_sshopm_ref(hot_context *context, void *args);
+hot_status hot_sshopm_cpu(hot_context *context, void *args);
+hot_status hot_sshopm_cuda(hot_context *context, void *args);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,59 @@
+#include "report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "io/output.h"
+
+hot_status hot_report_save(hot_context *context, const cJSON *root, const char *path)
+{
+    char *text = root ? cJSON_Print(root) : NULL;
+    if (!text)
+        return hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory for the report '%s'", path);
+    hot_output output;
+    FILE *file;
+    hot_status status = hot_output_begin(context, path, &output);
+    if (status == HOT_OK)
+        status = hot_output_file(context, &output, &file);
+    if (status == HOT_OK)
+        fprintf(file, "%s\n", text); /* a failure shows in hot_output_commit */
+    cJSON_free(text);
+    return hot_output_end(context, &output, status);
+}
+
+hot_status hot_report_load(hot_context *context, const char *path, cJSON **root)
+{
+    enum { LARGEST = 16 << 20 };
+    *root = NULL;
+    char *text = NULL;
+    hot_status status = HOT_OK;
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
+    struct stat about;
+    if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size > LARGEST) {
+        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is no JSON file of reasonable size", path);
+        goto cleanup;
+    }
+    size_t bytes = (size_t)about.st_size;
+    text = hot_context_alloc(context, bytes + 1, 1);
+    if (!text) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
+    if (fread(text, 1, bytes, file) != bytes) {
+        status = hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s", path,
+                                  errno ? strerror(errno) : "it is shorter than it was");
+        goto cleanup;
+    }
+    text[bytes] = '\0';
+    *root = cJSON_ParseWithLength(text, bytes + 1);
+    if (!*root)
+        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is not JSON", path);
+cleanup:
+    hot_context_free(context, text);
+    fclose(file);
+    return status;
+}

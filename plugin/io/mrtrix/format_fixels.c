@@ -1,0 +1,232 @@
+/* fixels: MRtrix's fixel directory. index.mif says how many fixels a voxel has and which is its first, directions.mif
+ * has a unit vector in scanner axes for each, amplitude.mif a value. The directory appears whole: made
+ * beside its name. */
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/output.h"
+#include "io/formats.h"
+
+static const char *const names[] = {"index.mif", "directions.mif", "amplitude.mif"};
+enum { INDEX, DIRECTIONS, AMPLITUDE, FILES, PATH_ROOM = 96, BLOCK = 4096 };
+
+/* ---- Directories ----------------------------------------------------------------------------------------- */
+
+static int is_ours(const char *name)
+{
+    for (int i = 0; i < FILES; i++)
+        if (strcmp(name, names[i]) == 0)
+            return 1;
+    return 0;
+}
+
+/* Removes a directory with only our files in it; what else is in it keeps it alive. */
+static void remove_ours(const char *folder, char *path, size_t room)
+{
+    for (int i = 0; i < FILES; i++) {
+        snprintf(path, room, "%s/%s", folder, names[i]);
+        remove(path);
+    }
+    rmdir(folder);
+}
+
+/* A directory that stands at `path` may be replaced when nothing but our files is in it. *there: it stands. */
+static hot_status check_target(hot_context *context, const char *path, int *there)
+{
+    struct stat about;
+    *there = lstat(path, &about) == 0;
+    if (!*there)
+        return HOT_OK;
+    if (!S_ISDIR(about.st_mode))
+        return hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': it is there and is no folder", path);
+    DIR *open = opendir(path);
+    if (!open)
+        return hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path, strerror(errno));
+    hot_status status = HOT_OK;
+    for (struct dirent *entry; status == HOT_OK && (entry = readdir(open));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && !is_ours(entry->d_name))
+            status = hot_context_fail(context, HOT_ERROR_FILE,
+                                      "cannot write '%s': the folder holds '%s', which is not of a fixel directory "
+                                      "that hotfiber wrote; give another name or empty it", path, entry->d_name);
+    closedir(open);
+    return status;
+}
+
+/* ---- Files ----------------------------------------------------------------------------------------------- */
+
+/* The text header of MRtrix's image format; the samples follow at the next multiple of 16 bytes. */
+static void put_header(FILE *file, const hot_grid *grid, const size_t *dim, int dims, const char *type, size_t fixels)
+{
+    double ras[3][4], vox[3], unit[3][3];
+    hot_grid_to_ras(grid, ras);
+    for (int column = 0; column < 3; column++) {
+        vox[column] = sqrt(ras[0][column] * ras[0][column] + ras[1][column] * ras[1][column] +
+                           ras[2][column] * ras[2][column]);
+        for (int row = 0; row < 3; row++)
+            unit[row][column] = ras[row][column] / vox[column];
+    }
+    char text[1024];
+    int at = 0;
+    const int room = (int)sizeof text;
+    const uint16_t one = 1;
+    at += snprintf(text, sizeof text, "mrtrix image\ndim: ");
+    for (int i = 0; i < dims; i++)
+        at += snprintf(text + at, (size_t)(room - at), "%s%zu", i ? "," : "", dim[i]);
+    at += snprintf(text + at, (size_t)(room - at), "\nvox: ");
+    for (int i = 0; i < dims; i++) /* the lists of fixels are not in space */
+        at += snprintf(text + at, (size_t)(room - at), "%s%.9g", i ? "," : "", dims == 4 && i < 3 ? vox[i] : 1.0);
+    at += snprintf(text + at, (size_t)(room - at), "\nlayout: ");
+    for (int i = 0; i < dims; i++)
+        at += snprintf(text + at, (size_t)(room - at), "%s+%d", i ? "," : "", i);
+    at += snprintf(text + at, (size_t)(room - at), "\ndatatype: %s%s\n", type, *(const uint8_t *)&one ? "LE" : "BE");
+    for (int row = 0; row < 3; row++) {
+        at += snprintf(text + at, (size_t)(room - at), "transform: ");
+        for (int column = 0; column < 3; column++)
+            at += snprintf(text + at, (size_t)(room - at), "%.12g,", dims == 4 ? unit[row][column] : row == column);
+        at += snprintf(text + at, (size_t)(room - at), "%.12g\n", dims == 4 ? ras[row][3] : 0.0);
+    }
+    at += snprintf(text + at, (size_t)(room - at), "nfixels: %zu\nhotfiber_version: %s\n", fixels, hot_version());
+    int start = (at + 32 + 15) / 16 * 16;
+    at += snprintf(text + at, (size_t)(room - at), "file: . %d\nEND\n", start);
+    fwrite(text, 1, (size_t)at, file);
+    for (; at < start; at++)
+        fputc(0, file);
+}
+
+static void put_index(FILE *file, const hot_fiber_field *fibers, uint32_t *buffer)
+{
+    size_t voxels = hot_grid_voxels(&fibers->grid);
+    for (int which = 0; which < 2; which++) { /* all counts, then all first ones */
+        uint32_t first = 0;
+        size_t held = 0;
+        for (size_t voxel = 0; voxel < voxels; voxel++) {
+            buffer[held++] = which == 0 ? fibers->counts[voxel] : fibers->counts[voxel] ? first : 0;
+            first += fibers->counts[voxel];
+            if (held == BLOCK || voxel + 1 == voxels) {
+                fwrite(buffer, sizeof *buffer, held, file);
+                held = 0;
+            }
+        }
+    }
+}
+
+/* Component 0, 1, 2 of every fixel's direction in scanner axes, or (component 3) its amplitude. */
+static void put_component(FILE *file, const hot_fiber_field *fibers, int component, float *buffer)
+{
+    size_t voxels = hot_grid_voxels(&fibers->grid), held = 0;
+    double sign[3];
+    hot_space_ras_sign(fibers->grid.space, sign);
+    for (size_t voxel = 0; voxel < voxels; voxel++)
+        for (size_t fiber = 0; fiber < fibers->counts[voxel]; fiber++) {
+            const float *v = fibers->peaks + 3 * (voxel * (size_t)fibers->max_fibers + fiber);
+            double length = sqrt((double)v[0] * v[0] + (double)v[1] * v[1] + (double)v[2] * v[2]);
+            buffer[held++] = (float)(component == 3 ? length
+                                     : v[component] == 0 ? 0 : sign[component] * v[component] / length);
+            if (held == BLOCK) {
+                fwrite(buffer, sizeof *buffer, held, file);
+                held = 0;
+            }
+        }
+    fwrite(buffer, sizeof *buffer, held, file);
+}
+
+static hot_status write_file(hot_context *context, const hot_fiber_field *fibers, size_t fixels, int which,
+                             const char *path, void *buffer)
+{
+    hot_output output = {0};
+    FILE *file = NULL;
+    const size_t *size = fibers->grid.size;
+    const size_t dims[FILES][4] = {{size[0], size[1], size[2], 2}, {fixels, 3, 1}, {fixels, 1, 1}};
+    hot_status status = hot_output_begin(context, path, &output);
+    if (status == HOT_OK)
+        status = hot_output_file(context, &output, &file);
+    if (status == HOT_OK) {
+        put_header(file, &fibers->grid, dims[which], which == INDEX ? 4 : 3, which == INDEX ? "UInt32" : "Float32",
+                   fixels);
+        if (which == INDEX)
+            put_index(file, fibers, buffer);
+        for (int component = 0; which == DIRECTIONS && component < 3; component++)
+            put_component(file, fibers, component, buffer);
+        if (which == AMPLITUDE)
+            put_component(file, fibers, 3, buffer);
+    }
+    return hot_output_end(context, &output, status); /* a write that failed shows here */
+}
+
+static hot_status write_fixels(hot_context *context, const hot_fiber_field *fibers, const char *path)
+{
+    hot_status status = HOT_OK;
+    size_t voxels = hot_grid_voxels(&fibers->grid), fixels = 0, length = strlen(path);
+    for (size_t voxel = 0; voxel < voxels; voxel++)
+        fixels += fibers->counts[voxel];
+    if (fixels > UINT32_MAX)
+        return hot_context_fail(context, HOT_ERROR_DATA, "%zu fixels are more than a fixel directory can index",
+                                fixels);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    size_t slash = length;
+    while (slash > 0 && path[slash - 1] != '/')
+        slash--;
+    const size_t room = length + PATH_ROOM;
+    char *target = hot_context_alloc(context, room, 1), *temporary = hot_context_alloc(context, room, 1);
+    char *old = hot_context_alloc(context, room, 1), *file = hot_context_alloc(context, room, 1);
+    float *buffer = hot_context_alloc(context, BLOCK, sizeof *buffer);
+    int there = 0, made = 0;
+    if (!target || !temporary || !old || !file || !buffer) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
+    snprintf(target, room, "%.*s", (int)length, path);
+    /* the names are unique in the machine by process, in the process by address */
+    snprintf(temporary, room, "%.*s.part-%ld-%p", (int)slash, path, (long)getpid(), (void *)buffer);
+    snprintf(old, room, "%.*s.old-%ld-%p", (int)slash, path, (long)getpid(), (void *)buffer);
+    status = check_target(context, target, &there);
+    if (status != HOT_OK)
+        goto cleanup;
+    if (mkdir(temporary, 0777) != 0) {
+        status = hot_context_fail(context, HOT_ERROR_FILE, "cannot make the folder '%s': %s", target, strerror(errno));
+        goto cleanup;
+    }
+    made = 1;
+    for (int which = 0; status == HOT_OK && which < FILES; which++) {
+        snprintf(file, room, "%s/%s", temporary, names[which]);
+        status = write_file(context, fibers, fixels, which, file, buffer);
+        if (status != HOT_OK)
+            status = hot_context_add(context, status, "in the fixel directory '%s'", target);
+    }
+    if (status != HOT_OK)
+        goto cleanup;
+    if (there && rename(target, old) != 0)
+        status = hot_context_fail(context, HOT_ERROR_FILE, "cannot replace '%s': %s", target, strerror(errno));
+    else if (rename(temporary, target) != 0) {
+        status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", target, strerror(errno));
+        if (there)
+            (void)!rename(old, target);
+    } else {
+        made = 0;
+        if (there)
+            remove_ours(old, file, room);
+    }
+cleanup:
+    if (made)
+        remove_ours(temporary, file, room);
+    hot_context_free(context, buffer);
+    hot_context_free(context, file);
+    hot_context_free(context, old);
+    hot_context_free(context, temporary);
+    hot_context_free(context, target);
+    return status;
+}
+
+const hot_export_format hot_format_fixels = {
+    .name = "fixels",
+    .suffix = "",
+    .help = "MRtrix fixel directory: index, directions, amplitude (mrview, fixel2voxel, fixelcfestats)",
+    .write = write_fixels,
+};

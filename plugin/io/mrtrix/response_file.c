@@ -1,0 +1,184 @@
+/* MRtrix's text format of responses: a row of zonal coefficients per shell, # before comments. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/output.h"
+#include "model/model.h"
+
+enum { FILE_MAX = 1 << 20, ROWS_MAX = 256, COLUMNS_MAX = 9 };
+
+typedef struct parsed {
+    size_t rows, columns, b_count;
+    double b[ROWS_MAX];
+    double values[ROWS_MAX][COLUMNS_MAX];
+} parsed;
+
+/* The whole of a small text file in the context's memory, NUL-terminated. */
+static hot_status read_text(hot_context *context, const char *path, char **text)
+{
+    hot_status status = HOT_OK;
+    const int standard = strcmp(path, "-") == 0;
+    FILE *file = standard ? stdin : fopen(path, "rb");
+    if (!file)
+        return hot_context_fail(context, HOT_ERROR_FILE, "the response '%s' cannot be opened: %s", path,
+                                strerror(errno));
+    char *memory = hot_context_alloc(context, FILE_MAX + 1, 1);
+    if (!memory) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
+    const size_t length = fread(memory, 1, FILE_MAX + 1, file);
+    if (ferror(file)) {
+        status = hot_context_fail(context, HOT_ERROR_FILE, "the response '%s' cannot be read: %s", path,
+                                  strerror(errno));
+        goto cleanup;
+    }
+    if (length > FILE_MAX || memchr(memory, '\0', length)) {
+        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is not a response: not a short text file", path);
+        goto cleanup;
+    }
+    memory[length] = '\0';
+    *text = memory;
+    memory = NULL;
+cleanup:
+    hot_context_free(context, memory);
+    if (!standard)
+        fclose(file);
+    return status;
+}
+
+/* "# Shells: 0,1000,3000" */
+static void parse_comment(const char *line, parsed *out)
+{
+    line += strspn(line, "# \t");
+    if (strncmp(line, "Shells:", 7) != 0 && strncmp(line, "shells:", 7) != 0)
+        return;
+    line += 7;
+    out->b_count = 0;
+    for (;;) {
+        char *end;
+        line += strspn(line, ", \t");
+        const double b = strtod(line, &end);
+        if (end == line || !(b >= 0) || isinf(b) || out->b_count == ROWS_MAX)
+            return;
+        out->b[out->b_count++] = b;
+        line = end;
+    }
+}
+
+static hot_status parse_row(hot_context *context, const char *path, size_t number, const char *line, parsed *out)
+{
+    size_t columns = 0;
+    if (out->rows == ROWS_MAX)
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has more than %d rows; a response has one per shell",
+                                path, ROWS_MAX);
+    for (;;) {
+        char *end;
+        line += strspn(line, ", \t");
+        if (*line == '\0' || *line == '#')
+            break;
+        const double value = strtod(line, &end);
+        if (end == line || !isfinite(value))
+            return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                    "'%s', line %zu: '%.20s' is not a number; a response is rows of zonal harmonic "
+                                    "coefficients", path, number, line);
+        if (columns == COLUMNS_MAX)
+            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s', line %zu: more than %d coefficients (lmax %d)",
+                                    path, number, COLUMNS_MAX, 2 * (COLUMNS_MAX - 1));
+        out->values[out->rows][columns++] = value;
+        line = end;
+    }
+    if (columns == 0)
+        return HOT_OK;
+    if (out->rows > 0 && columns != out->columns)
+        return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                "'%s', line %zu: %zu coefficients, the rows above have %zu", path, number, columns,
+                                out->columns);
+    out->columns = columns;
+    out->rows++;
+    return HOT_OK;
+}
+
+hot_status hot_response_load(hot_context *context, const char *path, hot_response **response)
+{
+    if (!context)
+        return HOT_ERROR_ARGUMENT;
+    if (!path || !response)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "hot_response_load needs a path and a place for the response");
+    *response = NULL;
+    char *text = NULL;
+    parsed *out = NULL;
+    hot_status status = read_text(context, path, &text);
+    if (status != HOT_OK)
+        return status;
+    out = hot_context_calloc(context, 1, sizeof *out);
+    if (!out) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
+    size_t number = 0;
+    for (char *line = text; *line && status == HOT_OK;) {
+        const size_t length = strcspn(line, "\r\n");
+        const int last = line[length] == '\0';
+        line[length] = '\0';
+        number++;
+        if (line[strspn(line, " \t")] == '#')
+            parse_comment(line, out);
+        else
+            status = parse_row(context, path, number, line, out);
+        line += length + !last;
+    }
+    if (status == HOT_OK && out->rows == 0)
+        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has no row of numbers; a response has one per shell",
+                                  path);
+    if (status == HOT_OK)
+        status = hot_response_make(context, out->rows, 2 * (int)(out->columns - 1), response);
+    if (status != HOT_OK)
+        goto cleanup;
+    for (size_t r = 0; r < out->rows; r++) {
+        if (out->b_count == out->rows)
+            (*response)->b[r] = out->b[r];
+        memcpy((*response)->rows + r * out->columns, out->values[r], out->columns * sizeof(double));
+    }
+cleanup:
+    hot_context_free(context, out);
+    hot_context_free(context, text);
+    return status;
+}
+
+hot_status hot_response_save(hot_context *context, const hot_response *response, const char *path)
+{
+    hot_output output = {0};
+    FILE *file = NULL;
+    if (!context)
+        return HOT_ERROR_ARGUMENT;
+    if (!response || !path)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_response_save needs a response and a path");
+    hot_status status = hot_output_begin(context, path, &output);
+    if (status == HOT_OK)
+        status = hot_output_file(context, &output, &file);
+    if (status != HOT_OK)
+        goto cleanup;
+    int known = 1;
+    for (size_t s = 0; s < response->shells; s++)
+        known &= !isnan(response->b[s]);
+    fprintf(file, "# hotfiber %s: single-fibre response, zonal harmonics l = 0, 2, ... of each shell\n", hot_version());
+    if (known) {
+        fputs("# Shells: ", file);
+        for (size_t s = 0; s < response->shells; s++)
+            fprintf(file, "%s%.10g", s ? "," : "", response->b[s]);
+        fputc('\n', file);
+    }
+    for (size_t s = 0; s < response->shells; s++) {
+        const double *row = hot_response_row(response, s, NULL);
+        for (int l = 0; l <= response->lmax; l += 2)
+            fprintf(file, "%s%.12g", l ? " " : "", row[l / 2]);
+        fputc('\n', file);
+    }
+cleanup:
+    return hot_output_end(context, &output, status);
+}

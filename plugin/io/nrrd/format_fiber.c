@@ -1,0 +1,68 @@
+/* fiber: one field of 3-vectors per fibre, as SCIRun's ConvertNrrdToField and Slicer take them. `fiber.nrrd` asks for
+ * fiber_1.nrrd, fiber_2.nrrd ...: all of them are written, or none. */
+#include <stdio.h>
+#include <string.h>
+
+#include "nrrdio.h"
+#include "io/formats.h"
+#include "nrrd_frame.h"
+
+static hot_status write_one(hot_context *context, const hot_fiber_field *fibers, int fiber, float *vectors,
+                            const char *path)
+{
+    size_t voxels = hot_grid_voxels(&fibers->grid), row = 3 * (size_t)fibers->max_fibers;
+    const size_t *size = fibers->grid.size;
+    const size_t sizes[4] = {3, size[0], size[1], size[2]};
+    Nrrd *nrrd = NULL;
+    for (size_t voxel = 0; voxel < voxels; voxel++)
+        memcpy(vectors + 3 * voxel, fibers->peaks + voxel * row + 3 * (size_t)fiber, 3 * sizeof *vectors);
+    hot_status status = hot_nrrd_wrap(context, vectors, nrrdTypeFloat, 4, sizes, &nrrd);
+    if (status == HOT_OK)
+        status = hot_nrrd_set_grid(context, nrrd, 1, &fibers->grid);
+    if (status == HOT_OK) {
+        nrrd->axis[0].kind = nrrdKind3Vector;
+        nrrd->axis[0].label = airStrdup("direction");
+        hot_nrrd_set_identity_frame(nrrd);
+        status = hot_nrrd_save(context, nrrd, path, 0);
+    }
+    nrrdNix(nrrd);
+    return status;
+}
+
+static hot_status write_fibers(hot_context *context, const hot_fiber_field *fibers, const char *path)
+{
+    hot_status status = HOT_ERROR_MEMORY;
+    const char *dot = strrchr(path, '.');
+    size_t room = strlen(path) + 8;
+    int written = 0;
+    char *name = hot_context_alloc(context, room, 1);
+    float *vectors = hot_context_alloc(context, hot_grid_voxels(&fibers->grid), 3 * sizeof *vectors);
+    if (!name || !vectors)
+        goto cleanup;
+    if (!dot || strchr(dot, '/') || strcmp(path, "-") == 0) {
+        status = hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                  "'%s' does not do for one file per fibre; give a name such as fiber.nrrd", path);
+        goto cleanup;
+    }
+    status = HOT_OK;
+    for (; status == HOT_OK && written < fibers->max_fibers; written++) {
+        snprintf(name, room, "%.*s_%d%s", (int)(dot - path), path, written + 1, dot);
+        status = write_one(context, fibers, written, vectors, name);
+    }
+    if (status != HOT_OK)
+        for (int fiber = 0; fiber + 1 < written; fiber++) {
+            snprintf(name, room, "%.*s_%d%s", (int)(dot - path), path, fiber + 1, dot);
+            remove(name);
+        }
+cleanup:
+    hot_context_free(context, name);
+    hot_context_free(context, vectors);
+    return status;
+}
+
+const hot_export_format hot_format_fiber = {
+    .name = "fiber",
+    .suffix = ".nrrd|.nhdr",
+    .help = "one 3-vector NRRD per fibre, NAME_1.nrrd NAME_2.nrrd ... (SCIRun's ConvertNrrdToField, Slicer, unu)",
+    .write = write_fibers,
+};

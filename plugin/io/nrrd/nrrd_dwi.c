@@ -1,0 +1,356 @@
+/* DWI from NRRD: which axis is which, and the NA-MIC keys (gradients, B-matrices, NEX, skip). */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "nrrdfile.h"
+#include "nrrd_keys.h"
+#include "dwi/dwi_private.h"
+#include "dwi/symmetric.h"
+
+static const char *find_key(const Nrrd *nrrd, const char *key)
+{
+    for (unsigned int i = 0; i < nrrd->kvpArr->len; i++)
+        if (strcmp(nrrd->kvp[2 * i], key) == 0)
+            return nrrd->kvp[2 * i + 1];
+    return NULL;
+}
+
+static const char *skip_space(const char *text) { return text + strspn(text, " \t\r\n"); }
+
+static int starts_with(const char *text, const char *word)
+{
+    return strncasecmp(skip_space(text), word, strlen(word)) == 0;
+}
+
+/* `count` numbers; returns how many there were before the first thing that is none. */
+static int read_numbers(const char *text, int count, double *numbers)
+{
+    for (int i = 0; i < count; i++) {
+        char *end;
+        numbers[i] = strtod(text, &end);
+        if (end == text)
+            return i;
+        text = end;
+        while (*text == ' ' || *text == '\t' || *text == ',')
+            text++;
+    }
+    return count;
+}
+
+enum { KEY_GRADIENT, KEY_MATRIX, KEY_NEX, KEY_SKIP, KEYS };
+static const char *const prefixes[KEYS] = {"DWMRI_gradient_", "DWMRI_B-matrix_", "DWMRI_NEX_", "DWMRI_skip_"};
+
+/* value_of[kind][volume]: the keys' texts (owned by the nrrd). Numbers past the last volume are counted. */
+typedef struct key_table {
+    const char **value_of[KEYS];
+    size_t seen[KEYS], beyond[KEYS];
+} key_table;
+
+static void key_table_fill(const Nrrd *nrrd, size_t volumes, key_table *table)
+{
+    for (unsigned int i = 0; i < nrrd->kvpArr->len; i++)
+        for (int kind = 0; kind < KEYS; kind++) {
+            const char *key = nrrd->kvp[2 * i];
+            size_t length = strlen(prefixes[kind]);
+            if (strncmp(key, prefixes[kind], length) != 0 || !isdigit((unsigned char)key[length]))
+                continue;
+            char *end;
+            unsigned long number = strtoul(key + length, &end, 10);
+            if (*end)
+                continue;
+            table->seen[kind]++;
+            if (number < volumes)
+                table->value_of[kind][number] = nrrd->kvp[2 * i + 1];
+            else
+                table->beyond[kind]++;
+        }
+}
+
+/* The direction and size of a B-matrix (xx xy xz yy yz zz): eigenvector of its largest eigenvalue, with the square root
+ * of its Frobenius norm as length, so that g g^T gives back g. */
+static int matrix_to_vector(const double m[6], double g[3])
+{
+    double a[9] = {m[0], m[1], m[2], m[1], m[3], m[4], m[2], m[4], m[5]}, values[3], vectors[9], norm = 0;
+    for (int i = 0; i < 9; i++)
+        norm += a[i] * a[i];
+    norm = sqrt(norm);
+    g[0] = g[1] = g[2] = 0;
+    if (norm == 0 || !isfinite(norm))
+        return norm == 0;
+    hot_symmetric_eigen(3, a, values, vectors);
+    for (int d = 0; d < 3; d++)
+        g[d] = sqrt(norm) * vectors[3 * 2 + d];
+    /* One gradient gives a matrix of rank 1; crossed imaging gradients leave a little more. */
+    return fabs(values[2] - norm) <= 0.1 * norm;
+}
+
+hot_status hot_nrrd_gradients(hot_context *context, const Nrrd *nrrd, const char *name, size_t volumes, double *b,
+                              double *gradients, unsigned char *skipped)
+{
+    hot_status status = HOT_OK;
+    const char *modality = find_key(nrrd, "modality"), *b_text = find_key(nrrd, "DWMRI_b-value");
+    key_table table = {{0}, {0}, {0}};
+    if (!modality || !starts_with(modality, "DWMRI"))
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is not diffusion-weighted data: %s%.60s%s", name,
+                                modality ? "its key modality is '" : "it has no key modality:=DWMRI",
+                                modality ? modality : "", modality ? "', not DWMRI" : "");
+    double b_max = 0;
+    if (!b_text || read_numbers(b_text, 1, &b_max) != 1)
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has %s%.60s%s", name,
+                                b_text ? "the key DWMRI_b-value '" : "no key DWMRI_b-value", b_text ? b_text : "",
+                                b_text ? "', not a number" : "");
+    if (!(isfinite(b_max) && b_max > 0))
+        return hot_context_fail(context, HOT_ERROR_DATA,
+                                "'%s' has the b-value %g; it must be a positive number of s/mm^2", name, b_max);
+    for (int kind = 0; kind < KEYS; kind++) {
+        table.value_of[kind] = hot_context_calloc(context, volumes, sizeof **table.value_of);
+        if (!table.value_of[kind]) {
+            status = HOT_ERROR_MEMORY;
+            goto cleanup;
+        }
+    }
+    key_table_fill(nrrd, volumes, &table);
+    int kind = table.seen[KEY_GRADIENT] ? KEY_GRADIENT : KEY_MATRIX, wanted = kind == KEY_GRADIENT ? 3 : 6;
+    if (!table.seen[kind]) {
+        status = hot_context_fail(context, HOT_ERROR_FORMAT,
+                                  "'%s' has neither DWMRI_gradient_0000 nor DWMRI_B-matrix_0000", name);
+        goto cleanup;
+    }
+    if (table.beyond[kind]) {
+        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has %zu %s keys for %zu volumes", name,
+                                  table.seen[kind], prefixes[kind], volumes);
+        goto cleanup;
+    }
+    size_t rough = 0;
+    for (size_t v = 0; v < volumes; v++) {
+        const char *value = table.value_of[kind][v], *nex = table.value_of[KEY_NEX][v];
+        double numbers[6], *g = gradients + 3 * v;
+        if (!value) {
+            status = hot_context_fail(context, HOT_ERROR_FORMAT,
+                                      "'%s' has %zu volumes, but only %zu %s keys: %s%04zu is missing", name, volumes,
+                                      table.seen[kind], prefixes[kind], prefixes[kind], v);
+            goto cleanup;
+        }
+        if (starts_with(value, "n/a")) {
+            skipped[v] = 1;
+            continue;
+        }
+        int got = read_numbers(value, wanted, numbers);
+        for (int i = 0; i < got; i++)
+            got = isfinite(numbers[i]) ? got : 0;
+        if (got != wanted) {
+            status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': %s%04zu is '%.80s', not %d numbers", name,
+                                      prefixes[kind], v, value, wanted);
+            goto cleanup;
+        }
+        if (wanted == 3)
+            memcpy(g, numbers, sizeof(double[3]));
+        else
+            rough += !matrix_to_vector(numbers, g);
+        if (!nex)
+            continue;
+        /* NEX n: this gradient was measured n times in a row; the repeats have no key of their own. */
+        char *end;
+        long repeats = strtol(nex, &end, 10);
+        if (end == nex || repeats < 1 || (size_t)repeats > volumes - v) {
+            status = hot_context_fail(context, HOT_ERROR_FORMAT,
+                                      "'%s': DWMRI_NEX_%04zu is '%.40s'; volumes %zu to %zu could repeat it", name, v,
+                                      nex, v, volumes - 1);
+            goto cleanup;
+        }
+        for (size_t r = 1; r < (size_t)repeats; r++) {
+            if (table.value_of[kind][v + r]) {
+                status = hot_context_fail(context, HOT_ERROR_FORMAT,
+                                          "'%s': %s%04zu must not be there, as DWMRI_NEX_%04zu is %ld", name,
+                                          prefixes[kind], v + r, v, repeats);
+                goto cleanup;
+            }
+            memcpy(gradients + 3 * (v + r), g, sizeof(double[3]));
+        }
+        v += (size_t)repeats - 1;
+    }
+    for (size_t v = 0; v < volumes; v++)
+        if (table.value_of[KEY_SKIP][v] && starts_with(table.value_of[KEY_SKIP][v], "true"))
+            skipped[v] = 1;
+    if (rough)
+        hot_context_log(context, HOT_LOG_WARNING,
+                        "'%s': %zu B-matrices are not of one gradient each; their main axes are used", name, rough);
+
+    double longest = 0;
+    for (size_t v = 0; v < volumes; v++)
+        if (!skipped[v])
+            longest = fmax(longest, hypot(hypot(gradients[3 * v], gradients[3 * v + 1]), gradients[3 * v + 2]));
+    if (!(longest > 0 && isfinite(longest))) {
+        status = hot_context_fail(context, HOT_ERROR_DATA, "'%s': all its gradients are zero", name);
+        goto cleanup;
+    }
+    for (size_t v = 0; v < volumes; v++) {
+        double squared = 0;
+        for (int d = 0; d < 3; d++) {
+            gradients[3 * v + d] /= longest;
+            squared += gradients[3 * v + d] * gradients[3 * v + d];
+        }
+        /* b = 999.9997 comes from gradients written with six digits. */
+        b[v] = b_max * squared;
+        if (fabs(b[v] - round(b[v])) <= 1e-6 * b[v])
+            b[v] = round(b[v]);
+    }
+cleanup:
+    for (int i = 0; i < KEYS; i++)
+        hot_context_free(context, table.value_of[i]);
+    return status;
+}
+
+hot_status hot_nrrd_dwi_axis(hot_context *context, const Nrrd *nrrd, const char *name, unsigned int *list)
+{
+    unsigned int lists = 0, undirected = 0, last = 0;
+    for (unsigned int axis = 0; axis < nrrd->dim; axis++) {
+        if (nrrd->axis[axis].kind == nrrdKindList || nrrd->axis[axis].kind == nrrdKindVector) {
+            lists++;
+            *list = axis;
+        }
+        if (!isfinite(nrrd->axis[axis].spaceDirection[0])) {
+            undirected++;
+            last = axis;
+        }
+    }
+    if (nrrd->dim != 4)
+        return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                "'%s' has %u axes; diffusion-weighted data have 4 (three of space, one of kind list)",
+                                name, nrrd->dim);
+    if (lists == 0 && undirected == 1 && nrrd->spaceDim == 3) {
+        *list = last; /* no kinds, but only this one has no direction in space */
+        return HOT_OK;
+    }
+    if (lists != 1)
+        return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                "'%s' has %u axes of kind list or vector; the volumes must lie along exactly one", name,
+                                lists);
+    return HOT_OK;
+}
+
+static int to_sample(int type, hot_sample *sample)
+{
+    switch (type) {
+    case nrrdTypeChar: *sample = HOT_SAMPLE_I8; return 1;
+    case nrrdTypeUChar: *sample = HOT_SAMPLE_U8; return 1;
+    case nrrdTypeShort: *sample = HOT_SAMPLE_I16; return 1;
+    case nrrdTypeUShort: *sample = HOT_SAMPLE_U16; return 1;
+    case nrrdTypeInt: *sample = HOT_SAMPLE_I32; return 1;
+    case nrrdTypeUInt: *sample = HOT_SAMPLE_U32; return 1;
+    case nrrdTypeLLong: *sample = HOT_SAMPLE_I64; return 1;
+    case nrrdTypeULLong: *sample = HOT_SAMPLE_U64; return 1;
+    case nrrdTypeFloat: *sample = HOT_SAMPLE_F32; return 1;
+    case nrrdTypeDouble: *sample = HOT_SAMPLE_F64; return 1;
+    default: return 0;
+    }
+}
+
+/* Gradients from the measurement frame to world axes: the frame's vectors are the columns of the matrix. Teem keeps
+ * vector c in measurementFrame[c]. */
+static hot_status to_world(hot_context *context, const Nrrd *nrrd, const char *name, hot_dwi *dwi)
+{
+    double (*frame)[3] = dwi->frame, from_file[3][3];
+    int known = nrrd->spaceDim >= 3;
+    for (int c = 0; c < 3; c++)
+        for (int r = 0; r < 3; r++) {
+            from_file[r][c] = nrrd->measurementFrame[c][r];
+            known = known && isfinite(from_file[r][c]);
+        }
+    if (!known)
+        return HOT_OK;
+    memcpy(dwi->frame, from_file, sizeof dwi->frame);
+    double determinant = frame[0][0] * (frame[1][1] * frame[2][2] - frame[1][2] * frame[2][1]) -
+                         frame[0][1] * (frame[1][0] * frame[2][2] - frame[1][2] * frame[2][0]) +
+                         frame[0][2] * (frame[1][0] * frame[2][1] - frame[1][1] * frame[2][0]);
+    if (!(fabs(determinant) > 1e-6))
+        return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                "'%s' has a measurement frame that is singular (determinant %g)", name, determinant);
+    for (size_t v = 0; v < dwi->volumes; v++) {
+        double *g = dwi->gradients + 3 * v, world[3];
+        for (int r = 0; r < 3; r++)
+            world[r] = frame[r][0] * g[0] + frame[r][1] * g[1] + frame[r][2] * g[2];
+        memcpy(g, world, sizeof world);
+    }
+    return HOT_OK;
+}
+
+hot_status hot_dwi_load_nrrd(hot_context *context, const char *path, hot_dwi **dwi)
+{
+    hot_nrrd_file file = {0};
+    hot_dwi *made = NULL;
+    unsigned char *skipped = NULL;
+    unsigned int list = 0, axes[3];
+    hot_grid grid;
+    *dwi = NULL;
+    hot_status status = hot_nrrd_open(context, path, &file);
+    if (status == HOT_OK)
+        status = hot_nrrd_dwi_axis(context, file.nrrd, file.path, &list);
+    if (status != HOT_OK)
+        goto cleanup;
+    size_t volumes = file.nrrd->axis[list].size, stride[4] = {1};
+    for (unsigned int axis = 0, spatial = 0; axis < 4; axis++) {
+        if (axis)
+            stride[axis] = stride[axis - 1] * file.nrrd->axis[axis - 1].size;
+        if (axis != list)
+            axes[spatial++] = axis;
+    }
+    status = hot_nrrd_get_grid(context, file.nrrd, axes, &grid);
+    if (status != HOT_OK) {
+        status = hot_context_add(context, status, "in '%s'", file.path);
+        goto cleanup;
+    }
+    status = hot_dwi_begin(context, &grid, volumes, stride[list], path, &made);
+    if (status != HOT_OK)
+        goto cleanup;
+    if (!to_sample(file.nrrd->type, &made->sample)) {
+        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has samples that are no numbers", file.path);
+        goto cleanup;
+    }
+    for (int a = 0; a < 3; a++)
+        made->stride[a] = stride[axes[a]];
+    skipped = hot_context_calloc(context, volumes, 1);
+    if (!skipped) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
+    status = hot_nrrd_gradients(context, file.nrrd, file.path, volumes, made->b, made->gradients, skipped);
+    if (status == HOT_OK)
+        status = to_world(context, file.nrrd, file.path, made);
+    if (status != HOT_OK)
+        goto cleanup;
+    /* Skipped volumes are as if they had never been there. */
+    size_t kept = 0;
+    for (size_t v = 0; v < volumes; v++)
+        if (!skipped[v]) {
+            made->b[kept] = made->b[v];
+            made->position[kept] = made->position[v];
+            memmove(made->gradients + 3 * kept, made->gradients + 3 * v, sizeof(double[3]));
+            kept++;
+        }
+    made->volumes = kept;
+    status = hot_dwi_complete(context, made);
+    if (status != HOT_OK) {
+        status = hot_context_add(context, status, "in '%s'", file.path);
+        goto cleanup;
+    }
+    status = hot_dwi_add_input(context, made, path);
+    for (size_t i = 0; i < file.count && status == HOT_OK; i++)
+        status = hot_dwi_add_input(context, made, file.names[i]);
+    if (status != HOT_OK)
+        goto cleanup;
+    made->data = hot_context_alloc(context, file.bytes, 1);
+    made->release_data = hot_dwi_free_data;
+    status = made->data ? hot_nrrd_read(context, &file, made->data) : HOT_ERROR_MEMORY;
+cleanup:
+    hot_context_free(context, skipped);
+    hot_nrrd_close(context, &file);
+    if (status == HOT_OK)
+        *dwi = made;
+    else
+        hot_dwi_destroy(&made);
+    return status;
+}

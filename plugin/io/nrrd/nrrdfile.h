@@ -1,0 +1,50 @@
+/* An NRRD being read, in two steps: open (header parsed and judged, nothing large allocated) and read (samples into the
+ * caller's memory). What the header says about the array is parsed by Teem; where the bytes lie and how they get into
+ * memory is done here, so that every file name, size and limit is checked before it is acted on. */
+#ifndef HOT_PLUGIN_NRRDFILE_H
+#define HOT_PLUGIN_NRRDFILE_H
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "nrrdio.h"
+
+typedef struct hot_nrrd_file {
+    char *path;          /* as asked for, for messages; "-" is standard input */
+    char *folder;        /* where relative data file names start */
+    FILE *stream;        /* standing behind the attached header; NULL when the data are in other files */
+    Nrrd *nrrd;          /* header only: data is NULL */
+    NrrdIoState *nio;    /* encoding and byte order */
+    char **names;        /* data files of a detached header, full paths */
+    long *skips;         /* bytes to skip per data file */
+    size_t count;        /* how many data files; 0 = attached */
+    long line_skip;
+    size_t samples;      /* number of samples */
+    size_t bytes;        /* of all samples in memory */
+} hot_nrrd_file;
+
+/* Reads the header and checks that the samples it announces can be there. On success hot_nrrd_close it. */
+hot_status hot_nrrd_open(hot_context *context, const char *path, hot_nrrd_file *file);
+/* Reads file->bytes bytes of samples into data, in the machine's byte order. Once per open. */
+hot_status hot_nrrd_read(hot_context *context, hot_nrrd_file *file, void *data);
+/* Safe on a zeroed struct and twice. */
+void hot_nrrd_close(hot_context *context, hot_nrrd_file *file);
+
+/* The lock around Teem (its error stack is global), and the deepest message of that stack: empties the stack, returns
+ * "text" with the function names cut away; buffer of `room` bytes. */
+void hot_nrrd_lock(void);
+void hot_nrrd_unlock(void);
+const char *hot_nrrd_reason(char *buffer, size_t room);
+
+/* `bytes` bytes of an open file into data, `skip` bytes after where it stands (skip < 0: its last bytes but -skip-1),
+ * inflated when packed. name is for messages. */
+hot_status hot_stream_read(hot_context *context, FILE *file, int packed, const char *name, long skip, void *data,
+                           size_t bytes);
+
+/* Turns the bytes of `count` samples of `one` bytes round. Errors: HOT_ERROR_CANCELLED. */
+hot_status hot_swap_bytes(hot_context *context, void *samples, size_t count, size_t one);
+
+/* For nrrddata.c and the header: how many bytes a stream still holds, SIZE_MAX when that cannot be known. */
+size_t hot_stream_remaining(FILE *stream);
+
+#endif

@@ -1,0 +1,541 @@
+/* The header of an NRRD: the text is read and the fields about data files taken out here; Teem parses the rest. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <teem/biff.h>
+
+#include "core/fields.h"
+#include "nrrdfile.h"
+#include "io/plain_numbers.h"
+
+/* A header longer than this is no header: 10^5 gradients of 200 characters fit. */
+static const size_t header_limit = (size_t)32 << 20;
+
+static pthread_mutex_t teem_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Messages that stood on the stack under NRRD's key when we came: a host that uses Teem itself may not have read them
+ * yet. Set aside while we are at work and put back, so that neither sees the other's. */
+static char *of_host;
+
+void hot_nrrd_lock(void)
+{
+    pthread_mutex_lock(&teem_lock);
+    of_host = biffCheck(NRRD) ? biffGetDone(NRRD) : NULL;
+}
+
+void hot_nrrd_unlock(void)
+{
+    if (biffCheck(NRRD))
+        biffDone(NRRD);
+    static const char label[] = "[nrrd] "; /* before every line; the last one is the oldest */
+    for (char *end = of_host ? of_host + strlen(of_host) : NULL; end && end > of_host;) {
+        if (end[-1] == '\n')
+            *--end = '\0';
+        char *line = end;
+        while (line > of_host && line[-1] != '\n')
+            line--;
+        biffAdd(NRRD, strncmp(line, label, strlen(label)) == 0 ? line + strlen(label) : line);
+        end = line;
+    }
+    free(of_host);
+    of_host = NULL;
+    pthread_mutex_unlock(&teem_lock);
+}
+
+const char *hot_nrrd_reason(char *buffer, size_t room)
+{
+    snprintf(buffer, room, "unknown reason");
+    if (!biffCheck(NRRD))
+        return buffer;
+    char *text = biffGetDone(NRRD);
+    if (!text)
+        return buffer;
+    /* Lines go from the outermost function to the deepest one, which knows what was wrong; the one that names the field
+     * of the header is kept as well. */
+    char field[160] = "";
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        char *said = strstr(line, "] ");
+        said = said ? said + 2 : line;
+        char *colon = strstr(said, ": ");
+        said = colon ? colon + 2 : said;
+        if (strncmp(said, "trouble parsing ", 16) == 0 && strchr(said, '|'))
+            snprintf(field, sizeof field, "%s", said + 16);
+        if (*said)
+            snprintf(buffer, room, "%s", said);
+    }
+    size_t used = strlen(buffer);
+    if (field[0] && !strstr(buffer, field))
+        snprintf(buffer + used, room - used, " (%s)", field);
+    free(text);
+    for (char *c = buffer; *c; c++)
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
+    return buffer;
+}
+
+size_t hot_stream_remaining(FILE *stream)
+{
+    struct stat there;
+    off_t at = ftello(stream);
+    if (at < 0 || fstat(fileno(stream), &there) != 0 || !S_ISREG(there.st_mode))
+        return SIZE_MAX;
+    return there.st_size > at ? (size_t)(there.st_size - at) : 0;
+}
+
+/* ---- the text ---- */
+
+typedef struct text {
+    char *bytes;
+    size_t used, room;
+} text;
+
+static hot_status text_append(hot_context *context, text *to, const char *bytes, size_t count)
+{
+    if (to->used + count + 1 > to->room) {
+        size_t room = 2 * (to->used + count) + 4096;
+        char *grown = hot_context_alloc(context, room, 1);
+        if (!grown)
+            return HOT_ERROR_MEMORY;
+        if (to->used)
+            memcpy(grown, to->bytes, to->used);
+        hot_context_free(context, to->bytes);
+        to->bytes = grown;
+        to->room = room;
+    }
+    memcpy(to->bytes + to->used, bytes, count);
+    to->used += count;
+    to->bytes[to->used] = '\0';
+    return HOT_OK;
+}
+
+/* All lines up to the first empty one (consumed, not kept) or the end, line ends made "\n". */
+static hot_status read_text(hot_context *context, hot_nrrd_file *file, FILE *from, text *header, int *blank)
+{
+    char line[4096];
+    /* of the current line so far (the magic is there), whatever part of it is in `line` */
+    size_t length = header->used;
+    size_t held = 0;
+    *blank = 0;
+    for (;;) {
+        int c = getc(from);
+        if (c == '\n' || c == EOF || held == sizeof line) {
+            if (c != '\n' && c != EOF)
+                ungetc(c, from);
+            size_t keep = held;
+            if (c == '\n' && keep && line[keep - 1] == '\r')
+                keep--;
+            if (c == '\n' && length - (held - keep) == 0) {
+                *blank = 1;
+                return HOT_OK;
+            }
+            hot_status status = text_append(context, header, line, keep);
+            if (status == HOT_OK && (c == '\n' || (c == EOF && length)))
+                status = text_append(context, header, "\n", 1);
+            if (status != HOT_OK)
+                return status;
+            if (header->used > header_limit)
+                return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                        "'%s' has a header of more than %zu bytes: not an NRRD", file->path,
+                                        header_limit);
+            if (c == EOF)
+                return ferror(from) ? hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s", file->path,
+                                                       strerror(errno))
+                                    : HOT_OK;
+            held = 0;
+            if (c == '\n')
+                length = 0;
+            continue;
+        }
+        if (c == '\0')
+            return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                    "'%s' has a zero byte in its header: not an NRRD, or a damaged one", file->path);
+        line[held++] = (char)c;
+        length++;
+    }
+}
+
+/* ---- where the data lie ---- */
+
+/* The value of a "name: value" line when the line is that field (spaces in the name do not count), else NULL. */
+static const char *field_value(const char *line, const char *name)
+{
+    while (*name) {
+        while (*line == ' ')
+            line++;
+        if ((*line | 0x20) != *name)
+            return NULL;
+        line++, name++;
+    }
+    while (*line == ' ')
+        line++;
+    if (line[0] != ':' || line[1] == '=')
+        return NULL;
+    for (line++; *line == ' ' || *line == '\t'; line++) {}
+    return line;
+}
+
+static hot_status add_name(hot_context *context, hot_nrrd_file *file, const char *name, size_t length, long skip)
+{
+    /* Grown by doubling: room is the next power of two. */
+    if ((file->count & (file->count - 1)) == 0) {
+        size_t room = file->count ? 2 * file->count : 1;
+        char **names = hot_context_alloc(context, room, sizeof *names);
+        long *skips = hot_context_alloc(context, room, sizeof *skips);
+        if (!names || !skips) {
+            hot_context_free(context, names);
+            hot_context_free(context, skips);
+            return HOT_ERROR_MEMORY;
+        }
+        if (file->count) {
+            memcpy(names, file->names, file->count * sizeof *names);
+            memcpy(skips, file->skips, file->count * sizeof *skips);
+        }
+        hot_context_free(context, file->names);
+        hot_context_free(context, file->skips);
+        file->names = names;
+        file->skips = skips;
+    }
+    size_t folder = name[0] == '/' ? 0 : strlen(file->folder);
+    char *full = hot_context_alloc(context, folder + length + 2, 1);
+    if (!full)
+        return HOT_ERROR_MEMORY;
+    if (folder)
+        memcpy(full, file->folder, folder);
+    memcpy(full + folder, name, length);
+    full[folder + length] = '\0';
+    file->names[file->count] = full;
+    file->skips[file->count] = skip;
+    file->count++;
+    return HOT_OK;
+}
+
+/* "name%03d.raw 1 40 1 [dim]": the number format is expanded here, never handed to printf. Sets *taken when the value
+ * is of that form. */
+static hot_status expand_names(hot_context *context, hot_nrrd_file *file, const char *value, int *taken)
+{
+    size_t length = strcspn(value, " \t");
+    const char *percent = memchr(value, '%', length);
+    long min, max, step;
+    *taken = 0;
+    if (!percent || sscanf(value + length, "%ld %ld %ld", &min, &max, &step) != 3)
+        return HOT_OK;
+    *taken = 1;
+    const char *at = percent + 1;
+    int zero = *at == '0';
+    char *end;
+    long width = strtol(at, &end, 10);
+    if (width < 0 || width > 32 || *end != 'd' || end >= value + length ||
+        memchr(end, '%', length - (size_t)(end - value)))
+        return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                "'%s': data file '%.*s' must hold one %%d (as in %%03d) for the file's number",
+                                file->path, (int)(length < 200 ? length : 200), value);
+    long number = step == 0 ? 0 : (max - min) / step + 1;
+    if (step == 0 || number <= 0 || number > 1000000 || labs(min) > 1000000000 || labs(max) > 1000000000)
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': data files numbered from %ld to %ld by %ld",
+                                file->path, min, max, step);
+    for (long i = 0; i < number; i++) {
+        char name[4400], digits[64];
+        if (length > 4000)
+            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': the name of the data file is too long",
+                                    file->path);
+        snprintf(digits, sizeof digits, zero ? "%0*ld" : "%*ld", (int)width, min + i * step);
+        int made = snprintf(name, sizeof name, "%.*s%s%.*s", (int)(percent - value), value, digits,
+                            (int)(length - (size_t)(end + 1 - value)), end + 1);
+        hot_status status = add_name(context, file, name, (size_t)made, 0);
+        if (status != HOT_OK)
+            return status;
+    }
+    return HOT_OK;
+}
+
+/* Sizes are counted in digits before anyone computes with them: Teem takes "-4" for a number. */
+static hot_status check_size_words(hot_context *context, const hot_nrrd_file *file, const char *value)
+{
+    for (const char *word = value + strspn(value, " \t"); *word; word += strspn(word, " \t")) {
+        size_t length = strcspn(word, " \t"), digits = strspn(word, "0123456789");
+        if (digits != length || length > 19)
+            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': '%.*s' in its sizes is not the size of an axis",
+                                    file->path, (int)(length < 40 ? length : 40), word);
+        word += length;
+    }
+    return HOT_OK;
+}
+
+/* Takes the fields about data files out of the header text; what is left is for Teem. A LIST runs to the end of the
+ * text. Also sees whether the required fields are there (Teem does not, for text in memory). */
+static hot_status take_data_fields(hot_context *context, hot_nrrd_file *file, text *header, long *byte_skip)
+{
+    hot_status status = HOT_OK;
+    static const char *const required[] = {"type", "dimension", "sizes", "encoding"};
+    int seen[4] = {0}, list = 0;
+    char *write = header->bytes, *line = header->bytes;
+    while (*line) {
+        char *end = strchr(line, '\n');
+        size_t length = (size_t)(end - line);
+        *end = '\0';
+        const char *value = NULL;
+        int ours = 1;
+        if (list) {
+            const char *name = line;
+            long skip = *byte_skip;
+            if (list == 2) {
+                char *after;
+                skip = strtol(line, &after, 10);
+                if (after == line)
+                    return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': '%.200s' in a SKIPLIST has no byte count",
+                                            file->path, line);
+                name = after + strspn(after, " \t");
+            }
+            status = add_name(context, file, name, strlen(name), skip);
+        } else if (line[0] == '#') {
+            ours = 0;
+        } else if ((value = field_value(line, "datafile"))) {
+            int taken = 0;
+            if (file->count)
+                return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has two `data file:` fields", file->path);
+            if (strncmp(value, "LIST", 4) == 0 && (!value[4] || value[4] == ' '))
+                list = 1;
+            else if (strncmp(value, "SKIPLIST", 8) == 0 && (!value[8] || value[8] == ' '))
+                list = 2;
+            else
+                status = expand_names(context, file, value, &taken);
+            if (status == HOT_OK && !list && !taken) {
+                size_t used = strlen(value);
+                while (used && (value[used - 1] == ' ' || value[used - 1] == '\t'))
+                    used--;
+                status = used
+                    ? add_name(context, file, value, used, 0)
+                    : hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has an empty `data file:`", file->path);
+            }
+        } else if ((value = field_value(line, "byteskip")) || (value = field_value(line, "lineskip"))) {
+            int bytes = (field_value(line, "byteskip") != NULL);
+            char *after;
+            errno = 0;
+            long number = strtol(value, &after, 10);
+            if (after == value || errno || (!bytes && number < 0))
+                return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': '%.200s' is not a number to skip", file->path,
+                                        line);
+            *(bytes ? byte_skip : &file->line_skip) = number;
+        } else {
+            ours = 0;
+            if ((value = field_value(line, "sizes")))
+                status = check_size_words(context, file, value);
+            for (size_t i = 0; i < sizeof required / sizeof *required; i++)
+                seen[i] |= field_value(line, required[i]) != NULL;
+        }
+        if (status != HOT_OK)
+            return status;
+        *end = '\n';
+        if (!ours) {
+            memmove(write, line, length + 1);
+            write += length + 1;
+        }
+        line = end + 1;
+    }
+    *write = '\0';
+    header->used = (size_t)(write - header->bytes);
+    if (list && !file->count)
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' says `data file: LIST` but lists none", file->path);
+    if (list != 2)
+        for (size_t i = 0; i < file->count; i++)
+            file->skips[i] = *byte_skip;
+    for (size_t i = 0; i < sizeof required / sizeof *required; i++)
+        if (!seen[i])
+            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has no `%s:` field in its NRRD header", file->path,
+                                    required[i]);
+    return HOT_OK;
+}
+
+/* ---- what can be there ---- */
+
+static void sizes_text(const Nrrd *nrrd, char *buffer, size_t room)
+{
+    size_t used = 0;
+    buffer[0] = '\0';
+    for (unsigned int axis = 0; axis < nrrd->dim && used < room; axis++)
+        used += (size_t)snprintf(buffer + used, room - used, axis ? " x %zu" : "%zu", nrrd->axis[axis].size);
+}
+
+static hot_status check_sizes(hot_context *context, hot_nrrd_file *file)
+{
+    const Nrrd *nrrd = file->nrrd;
+    char sizes[NRRD_DIM_MAX * 24];
+    sizes_text(nrrd, sizes, sizeof sizes);
+    if (nrrd->type == nrrdTypeBlock)
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' holds blocks of bytes, not numbers", file->path);
+    size_t one = nrrdElementSize(nrrd), samples = 1;
+    for (unsigned int axis = 0; axis < nrrd->dim; axis++) {
+        size_t size = nrrd->axis[axis].size;
+        if (size == 0)
+            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': an axis of size 0 in %s", file->path, sizes);
+        if (samples > SIZE_MAX / 2 / one / size)
+            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': %s samples are more than memory can address",
+                                    file->path, sizes);
+        samples *= size;
+    }
+    file->samples = samples;
+    file->bytes = samples * one;
+    size_t files = file->count ? file->count : 1;
+    if (samples % files)
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': %s samples do not divide into %zu data files",
+                                file->path, sizes, files);
+    const NrrdEncoding *encoding = file->nio->encoding;
+    if (!encoding->available())
+        return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                "'%s' is encoded as %s, which this build of Teem cannot read", file->path,
+                                encoding->name);
+    for (size_t i = 0; i < files; i++) {
+        const char *name = file->count ? file->names[i] : file->path;
+        size_t there;
+        if (file->count) {
+            struct stat about;
+            if (stat(name, &about) != 0)
+                return hot_context_fail(context, HOT_ERROR_FILE, "cannot open data file '%s' of '%s': %s", name,
+                                        file->path, strerror(errno));
+            if (S_ISDIR(about.st_mode))
+                return hot_context_fail(context, HOT_ERROR_FILE, "data file '%s' of '%s' is a folder", name,
+                                        file->path);
+            if (!S_ISREG(about.st_mode) && !S_ISFIFO(about.st_mode)) /* /dev/zero never ends */
+                return hot_context_fail(context, HOT_ERROR_FILE, "data file '%s' of '%s' is a device, not a file", name,
+                                        file->path);
+            there = S_ISREG(about.st_mode) ? (size_t)about.st_size : SIZE_MAX;
+        } else {
+            there = hot_stream_remaining(file->stream);
+        }
+        if (there == SIZE_MAX)
+            continue;
+        /* The least a file of this encoding takes: deflate packs at best 1032 to 1, an ASCII number is one character
+         * and a separator. */
+        size_t part = file->bytes / files, least = part;
+        if (encoding == nrrdEncodingGzip)
+            least = part / 1032;
+        else if (encoding == nrrdEncodingAscii)
+            least = samples / files + (samples / files - 1);
+        else if (encoding == nrrdEncodingHex)
+            least = 2 * part;
+        else if (encoding != nrrdEncodingRaw)
+            least = part / 100000;
+        if (encoding == nrrdEncodingRaw && file->skips && file->skips[i] > 0)
+            least += (size_t)file->skips[i];
+        if (there < least)
+            return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                    "'%s' is too short: %zu bytes of data, but %s samples of type %s as %s need at "
+                                    "least %zu",
+                                    name, there, sizes, airEnumStr(nrrdType, nrrd->type), encoding->name, least);
+    }
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && page > 0 && file->bytes / (size_t)page > (size_t)pages)
+        return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                "'%s': %s samples of type %s are %.4g GB, more than this machine's memory of %.4g GB",
+                                file->path, sizes, airEnumStr(nrrdType, nrrd->type), (double)file->bytes * 1e-9,
+                                (double)pages * (double)page * 1e-9);
+    return HOT_OK;
+}
+
+hot_status hot_nrrd_open(hot_context *context, const char *path, hot_nrrd_file *file)
+{
+    hot_status status = HOT_ERROR_MEMORY;
+    text header = {0};
+    locale_t before = hot_plain_numbers_begin();
+    memset(file, 0, sizeof *file);
+    int from_stdin = strcmp(path, "-") == 0;
+    const char *slash = strrchr(path, '/');
+    size_t folder = slash && !from_stdin ? (size_t)(slash - path) + 1 : 0;
+    file->path = hot_string_copy(context, from_stdin ? "standard input" : path);
+    file->folder = hot_context_calloc(context, folder + 1, 1);
+    if (!file->path || !file->folder)
+        goto cleanup;
+    memcpy(file->folder, path, folder);
+    file->stream = from_stdin ? stdin : fopen(path, "rb");
+    struct stat about;
+    if (!file->stream || fstat(fileno(file->stream), &about) != 0) {
+        status = hot_context_fail(context, HOT_ERROR_FILE, "cannot open '%s': %s", path, strerror(errno));
+        goto cleanup;
+    }
+    if (S_ISDIR(about.st_mode)) {
+        status = hot_context_fail(context, HOT_ERROR_FILE, "'%s' is a folder, not a file", path);
+        goto cleanup;
+    }
+    /* The magic first, so that a large file of another kind is not read as text. */
+    char magic[5] = "";
+    size_t got = 0;
+    for (int c; got < 4 && (c = getc(file->stream)) != EOF; got++)
+        magic[got] = (char)c;
+    if (got == 0 || memcmp(magic, "NRRD", 4) != 0) {
+        status = got == 0
+            ? hot_context_fail(context, HOT_ERROR_FORMAT, "%s%s%s is empty", from_stdin ? "" : "'", file->path,
+                               from_stdin ? "" : "'")
+            : hot_context_fail(context, HOT_ERROR_FORMAT,
+                               "'%s' is not an NRRD file: its first line is not NRRD0001 ... NRRD0006", file->path);
+        goto cleanup;
+    }
+    int blank = 0;
+    long byte_skip = 0;
+    status = text_append(context, &header, magic, 4);
+    if (status == HOT_OK)
+        status = read_text(context, file, file->stream, &header, &blank);
+    if (status == HOT_OK)
+        status = take_data_fields(context, file, &header, &byte_skip);
+    if (status != HOT_OK)
+        goto cleanup;
+    if (!file->count && !blank) {
+        status = hot_context_fail(context, HOT_ERROR_FORMAT,
+                                  "'%s' ends with its header: no data and no `data file:` field", file->path);
+        goto cleanup;
+    }
+    if (!file->count) {
+        /* One "data file", the stream itself; kept in skips only. */
+        file->skips = hot_context_alloc(context, 1, sizeof *file->skips);
+        if (!file->skips) {
+            status = HOT_ERROR_MEMORY;
+            goto cleanup;
+        }
+        file->skips[0] = byte_skip;
+    }
+    char reason[512];
+    hot_nrrd_lock();
+    file->nrrd = nrrdNew();
+    file->nio = nrrdIoStateNew();
+    int bad = !file->nrrd || !file->nio;
+    if (!bad) {
+        file->nio->skipData = 1;
+        bad = nrrdStringRead(file->nrrd, header.bytes, file->nio) != 0;
+    }
+    if (bad)
+        hot_nrrd_reason(reason, sizeof reason);
+    hot_nrrd_unlock();
+    if (bad)
+        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has a header that cannot be used: %s", file->path,
+                                  reason);
+    else
+        status = check_sizes(context, file);
+cleanup:
+    hot_plain_numbers_end(before);
+    hot_context_free(context, header.bytes);
+    if (status != HOT_OK)
+        hot_nrrd_close(context, file);
+    return status;
+}
+
+void hot_nrrd_close(hot_context *context, hot_nrrd_file *file)
+{
+    if (file->stream && file->stream != stdin)
+        fclose(file->stream);
+    hot_nrrd_lock();
+    if (file->nrrd)
+        nrrdNix(file->nrrd);
+    if (file->nio)
+        nrrdIoStateNix(file->nio);
+    hot_nrrd_unlock();
+    for (size_t i = 0; i < file->count; i++)
+        hot_context_free(context, file->names[i]);
+    hot_context_free(context, file->names);
+    hot_context_free(context, file->skips);
+    hot_context_free(context, file->folder);
+    hot_context_free(context, file->path);
+    memset(file, 0, sizeof *file);
+}

@@ -1,0 +1,332 @@
+/* Teem's nrrd at arm's length: see nrrdio.h. */
+#include "nrrdio.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "core/fields.h"
+#include "nrrdfile.h"
+#include "io/output.h"
+#include "io/plain_numbers.h"
+
+int hot_path_is_nifti(const char *path)
+{
+    size_t length = strlen(path);
+    return (length >= 4 && strcmp(path + length - 4, ".nii") == 0) ||
+           (length >= 7 && strcmp(path + length - 7, ".nii.gz") == 0);
+}
+
+hot_status hot_nrrd_load(hot_context *context, const char *path, Nrrd **nrrd)
+{
+    hot_nrrd_file file;
+    *nrrd = NULL;
+    hot_status status = hot_nrrd_open(context, path, &file);
+    if (status != HOT_OK)
+        return status;
+    /* malloc, since Teem's own nrrdNuke frees it */
+    void *data = malloc(file.bytes);
+    if (!data)
+        status = hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory: %zu bytes for '%s'", file.bytes,
+                                  file.path);
+    else
+        status = hot_nrrd_read(context, &file, data);
+    if (status == HOT_OK) {
+        *nrrd = file.nrrd;
+        (*nrrd)->data = data;
+        file.nrrd = NULL;
+    } else {
+        free(data);
+    }
+    hot_nrrd_close(context, &file);
+    return status;
+}
+
+/* ---- out ---- */
+
+/* The header, by Teem, into the stream. What can fail here is memory; a full disk shows in hot_output_finish. */
+static hot_status put_header(hot_context *context, const Nrrd *nrrd, const char *path, NrrdIoState *nio, FILE *to)
+{
+    char *text = NULL, reason[512];
+    hot_nrrd_lock();
+    int bad = nrrdStringWrite(&text, nrrd, nio) || !text;
+    if (bad)
+        hot_nrrd_reason(reason, sizeof reason);
+    hot_nrrd_unlock();
+    if (bad)
+        return hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", hot_output_name(path), reason);
+    /* Teem puts "./" before a data file beside its header; it says nothing, and others' readers know the plain name. */
+    static const char field[] = "\ndata file: ", dot[] = "./";
+    char *name = strstr(text, field);
+    name = name ? name + strlen(field) : NULL;
+    if (name && strncmp(name, dot, strlen(dot)) == 0)
+        memmove(name, name + strlen(dot), strlen(name + strlen(dot)) + 1);
+    fputs(text, to);
+    airFree(text);
+    return HOT_OK;
+}
+
+/* The samples as they are, or as one gzip stream. Not by Teem, which would hold its lock all the while: two runs write
+ * at once. */
+static hot_status put_samples(hot_context *context, const Nrrd *nrrd, int compress, FILE *to)
+{
+    enum { ROOM = 1 << 16 };
+    const unsigned char *from = nrrd->data;
+    size_t bytes = nrrdElementNumber(nrrd) * nrrdElementSize(nrrd);
+    if (!compress) {
+        fwrite(from, 1, bytes, to);
+        return HOT_OK;
+    }
+    z_stream z = {0};
+    unsigned char *packed = hot_context_alloc(context, ROOM, 1);
+    if (!packed)
+        return HOT_ERROR_MEMORY;
+    hot_status status = HOT_OK;
+    if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+        hot_context_free(context, packed);
+        return hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory for zlib");
+    }
+    int state = Z_OK;
+    z.next_in = (Bytef *)(uintptr_t)from;
+    while (state != Z_STREAM_END && !ferror(to) && status == HOT_OK) {
+        if (z.avail_in == 0 && bytes > 0) {
+            z.avail_in = bytes < ROOM ? (uInt)bytes : ROOM;
+            bytes -= z.avail_in;
+        }
+        z.next_out = packed;
+        z.avail_out = ROOM;
+        state = deflate(&z, bytes == 0 ? Z_FINISH : Z_NO_FLUSH);
+        fwrite(packed, 1, ROOM - z.avail_out, to);
+        status = hot_context_check(context, "writing");
+    }
+    deflateEnd(&z);
+    hot_context_free(context, packed);
+    return status;
+}
+
+/* name.nhdr and its data file name.raw or name.raw.gz; the data appear first. */
+static hot_status save_detached(hot_context *context, const Nrrd *nrrd, const char *path, NrrdIoState *nio,
+                                int compress)
+{
+    hot_output header = {0}, data = {0};
+    hot_status status = HOT_ERROR_MEMORY;
+    size_t stem = strlen(path) - strlen(".nhdr");
+    const char *suffix = compress ? ".raw.gz" : ".raw";
+    char *name = hot_context_alloc(context, stem + strlen(suffix) + 1, 1);
+    if (!name)
+        return HOT_ERROR_MEMORY;
+    memcpy(name, path, stem);
+    strcpy(name + stem, suffix);
+    status = hot_output_begin(context, path, &header);
+    if (status == HOT_OK)
+        status = hot_output_begin(context, name, &data);
+    FILE *to = NULL;
+    if (status == HOT_OK)
+        status = hot_output_file(context, &data, &to);
+    if (status == HOT_OK)
+        status = put_samples(context, nrrd, compress, to);
+    if (status == HOT_OK)
+        status = hot_output_file(context, &header, &to);
+    if (status == HOT_OK) {
+        const char *slash = strrchr(name, '/');
+        unsigned int at = airArrayLenIncr(nio->dataFNArr, 1);
+        nio->dataFN[at] = airStrdup(slash ? slash + 1 : name);
+        nio->detachedHeader = 1;
+        status = put_header(context, nrrd, path, nio, to);
+    }
+    if (status == HOT_OK) /* both are whole before one appears */
+        status = hot_output_finish(context, &data);
+    if (status == HOT_OK)
+        status = hot_output_finish(context, &header);
+    status = hot_output_end(context, &data, status);
+    status = hot_output_end(context, &header, status);
+    hot_context_free(context, name);
+    return status;
+}
+
+hot_status hot_nrrd_save(hot_context *context, const Nrrd *nrrd, const char *path, int compress)
+{
+    NrrdIoState *nio = nrrdIoStateNew();
+    if (!nio)
+        return hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory for writing '%s'", path);
+    nio->encoding = compress ? nrrdEncodingGzip : nrrdEncodingRaw;
+    nio->format = nrrdFormatNRRD;
+    nio->endian = airMyEndian();
+    hot_status status;
+    size_t length = strlen(path);
+    locale_t before = hot_plain_numbers_begin();
+    if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO)) {
+        status = hot_context_fail(
+            context, HOT_ERROR_FILE,
+            "an NRRD on the terminal is of use to nobody: name a file, or pipe it into the next program");
+    } else if (length > 5 && strcmp(path + length - 5, ".nhdr") == 0) {
+        status = save_detached(context, nrrd, path, nio, compress);
+    } else {
+        hot_output output = {0};
+        FILE *to = NULL;
+        status = hot_output_begin(context, path, &output);
+        if (status == HOT_OK)
+            status = hot_output_file(context, &output, &to);
+        if (status == HOT_OK)
+            status = put_header(context, nrrd, path, nio, to);
+        if (status == HOT_OK) {
+            fputc('\n', to);
+            status = put_samples(context, nrrd, compress, to);
+        }
+        status = hot_output_end(context, &output, status);
+    }
+    hot_plain_numbers_end(before);
+    nrrdIoStateNix(nio);
+    return status;
+}
+
+hot_status hot_nrrd_wrap(hot_context *context, const void *data, int type, unsigned int dim, const size_t *sizes,
+                         Nrrd **nrrd)
+{
+    *nrrd = nrrdNew();
+    if (!*nrrd)
+        return hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory for an NRRD header");
+    char reason[512];
+    hot_nrrd_lock();
+    int bad = nrrdWrap_nva(*nrrd, (void *)(uintptr_t)data, type, dim, sizes);
+    if (bad)
+        hot_nrrd_reason(reason, sizeof reason);
+    hot_nrrd_unlock();
+    if (!bad)
+        return HOT_OK;
+    nrrdNix(*nrrd);
+    *nrrd = NULL;
+    return hot_context_fail(context, HOT_ERROR_ARGUMENT, "cannot describe the array as NRRD: %s", reason);
+}
+
+/* ---- geometry ---- */
+
+hot_status hot_nrrd_set_grid(hot_context *context, Nrrd *nrrd, unsigned int first_axis, const hot_grid *grid)
+{
+    static const int spaces[] = {
+        [HOT_SPACE_UNKNOWN] = nrrdSpaceUnknown,
+        [HOT_SPACE_RAS] = nrrdSpaceRightAnteriorSuperior,
+        [HOT_SPACE_LAS] = nrrdSpaceLeftAnteriorSuperior,
+        [HOT_SPACE_LPS] = nrrdSpaceLeftPosteriorSuperior,
+    };
+    char reason[512];
+    if (first_axis + 3 > nrrd->dim)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "axes %u to %u of an array with %u axes", first_axis,
+                                first_axis + 2, nrrd->dim);
+    hot_nrrd_lock();
+    int bad = grid->space == HOT_SPACE_UNKNOWN ? nrrdSpaceDimensionSet(nrrd, 3)
+                                               : nrrdSpaceSet(nrrd, spaces[grid->space]);
+    if (bad)
+        hot_nrrd_reason(reason, sizeof reason);
+    hot_nrrd_unlock();
+    if (bad)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "cannot set the space of an NRRD: %s", reason);
+    for (unsigned int axis = 0; axis < nrrd->dim; axis++) {
+        int spatial = axis >= first_axis && axis < first_axis + 3;
+        for (unsigned int d = 0; d < NRRD_SPACE_DIM_MAX; d++)
+            nrrd->axis[axis].spaceDirection[d] =
+                spatial && d < 3 ? grid->to_world[d][axis - first_axis] : (double)AIR_NAN;
+        if (spatial) {
+            nrrd->axis[axis].kind = nrrdKindSpace;
+            nrrd->axis[axis].center = nrrdCenterCell;
+        }
+    }
+    for (unsigned int d = 0; d < NRRD_SPACE_DIM_MAX; d++)
+        nrrd->spaceOrigin[d] = d < 3 ? grid->to_world[d][3] : (double)AIR_NAN;
+    for (unsigned int d = 0; d < 3; d++) {
+        airFree(nrrd->spaceUnits[d]);
+        nrrd->spaceUnits[d] = airStrdup("mm");
+    }
+    return HOT_OK;
+}
+
+/* Millimetres in a unit of the `space units` field; what is not known is taken for mm. */
+static double unit_scale(const char *unit)
+{
+    static const struct { const char *name; double scale; } units[] = {
+        {"m", 1000}, {"meter", 1000}, {"cm", 10}, {"um", 1e-3}, {"micron", 1e-3}, {"micrometer", 1e-3}};
+    for (size_t i = 0; unit && i < sizeof units / sizeof *units; i++)
+        if (strcmp(unit, units[i].name) == 0)
+            return units[i].scale;
+    return 1;
+}
+
+hot_status hot_nrrd_get_grid(hot_context *context, const Nrrd *nrrd, const unsigned int axes[3], hot_grid *grid)
+{
+    memset(grid, 0, sizeof *grid);
+    switch (nrrd->space) {
+    case nrrdSpaceRightAnteriorSuperior:
+    case nrrdSpaceRightAnteriorSuperiorTime: grid->space = HOT_SPACE_RAS; break;
+    case nrrdSpaceLeftAnteriorSuperior:
+    case nrrdSpaceLeftAnteriorSuperiorTime: grid->space = HOT_SPACE_LAS; break;
+    case nrrdSpaceLeftPosteriorSuperior:
+    case nrrdSpaceLeftPosteriorSuperiorTime: grid->space = HOT_SPACE_LPS; break;
+    default: grid->space = HOT_SPACE_UNKNOWN; break;
+    }
+    int directed = 0;
+    for (int a = 0; a < 3; a++) {
+        if (axes[a] >= nrrd->dim)
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "axis %u of an array with %u axes", axes[a],
+                                    nrrd->dim);
+        grid->size[a] = nrrd->axis[axes[a]].size;
+        directed += nrrd->spaceDim >= 3 && isfinite(nrrd->axis[axes[a]].spaceDirection[0]);
+    }
+    if (directed == 3) {
+        for (int row = 0; row < 3; row++) {
+            double scale = unit_scale(nrrd->spaceUnits[row]);
+            for (int a = 0; a < 3; a++)
+                grid->to_world[row][a] = scale * nrrd->axis[axes[a]].spaceDirection[row];
+            grid->to_world[row][3] = isfinite(nrrd->spaceOrigin[row]) ? scale * nrrd->spaceOrigin[row] : 0;
+        }
+    } else if (directed == 0) {
+        /* No orientation is known, whatever the `space` field claims. */
+        grid->space = HOT_SPACE_UNKNOWN;
+        for (int a = 0; a < 3; a++) {
+            double spacing = nrrd->axis[axes[a]].spacing, min = nrrd->axis[axes[a]].min;
+            grid->to_world[a][a] = isfinite(spacing) && spacing != 0 ? spacing : 1;
+            grid->to_world[a][3] = isfinite(min) ? min : 0;
+        }
+    } else {
+        return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                "only %d of the 3 spatial axes have a space direction; all or none must have one",
+                                directed);
+    }
+    const double (*m)[4] = (const double (*)[4])grid->to_world;
+    double determinant = m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) -
+                         m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
+                         m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
+    double lengths = 1;
+    for (int a = 0; a < 3; a++)
+        lengths *= sqrt(m[0][a] * m[0][a] + m[1][a] * m[1][a] + m[2][a] * m[2][a]);
+    if (!(fabs(determinant) > 1e-6 * lengths))
+        return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                "the three space directions do not span space (determinant %g)", determinant);
+    return HOT_OK;
+}
+
+/* ---- key/values ---- */
+
+hot_status hot_nrrd_set_key(hot_context *context, Nrrd *nrrd, const char *key, const char *value)
+{
+    char reason[512];
+    hot_nrrd_lock();
+    int bad = nrrdKeyValueAdd(nrrd, key, value);
+    if (bad)
+        hot_nrrd_reason(reason, sizeof reason);
+    hot_nrrd_unlock();
+    return bad ? hot_context_fail(context, HOT_ERROR_MEMORY, "cannot add the key '%s' to an NRRD: %s", key, reason)
+               : HOT_OK;
+}
+
+char *hot_nrrd_get_key(hot_context *context, const Nrrd *nrrd, const char *key)
+{
+    char *value = nrrdKeyValueGet(nrrd, key);
+    if (!value)
+        return NULL;
+    char *copy = hot_string_copy(context, value);
+    airFree(value);
+    return copy;
+}

@@ -1,0 +1,346 @@
+/* Tensor fields as NRRD: axis 0 = confidence and unique values, labelled as Teem's tijk library names such tensors,
+ * then i j k. What the model needs to be read again stands in key/values that begin with "hotfiber_". */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/fields.h"
+#include "nrrdio.h"
+#include "nrrd_frame.h"
+#include "tensor_frame.h"
+
+/* The orders a file can hold, with the name of their layout: with the confidence first, and without. */
+static const struct layout {
+    int order;
+    size_t unique;
+    int masked_kind, plain_kind; /* kinds of Teem's own for order 2; a list for the others */
+    const char *masked, *plain;
+} layouts[] = {
+    {2, 6, nrrdKind3DMaskedSymMatrix, nrrdKind3DSymMatrix, "tijk_mask_2o3d_sym", "tijk_2o3d_sym"},
+    {4, 15, nrrdKindList, nrrdKindList, "tijk_mask_4o3d_sym", "tijk_4o3d_sym"},
+    {6, 28, nrrdKindList, nrrdKindList, "tijk_mask_6o3d_sym", "tijk_6o3d_sym"},
+    {8, 45, nrrdKindList, nrrdKindList, "tijk_mask_8o3d_sym", "tijk_8o3d_sym"},
+};
+enum { LAYOUTS = sizeof layouts / sizeof layouts[0] };
+
+static const struct layout *layout_of_order(int order)
+{
+    for (int i = 0; i < LAYOUTS; i++)
+        if (layouts[i].order == order)
+            return &layouts[i];
+    return NULL;
+}
+
+/* ---- Saving ---------------------------------------------------------------------------------------------- */
+
+/* Numbers to text and back exactly; rows are separated by ';'. */
+static hot_status set_number_key(hot_context *context, Nrrd *nrrd, const char *key, const double *numbers, size_t rows,
+                                 size_t columns)
+{
+    enum { ROOM = 32 };
+    char *text = hot_context_alloc(context, rows * columns + 1, ROOM);
+    size_t at = 0;
+    if (!text)
+        return HOT_ERROR_MEMORY;
+    text[0] = '\0';
+    for (size_t i = 0; i < rows * columns; i++)
+        at += (size_t)snprintf(text + at, ROOM, "%s%.17g", i == 0 ? "" : i % columns == 0 ? " ; " : " ", numbers[i]);
+    hot_status status = hot_nrrd_set_key(context, nrrd, key, text);
+    hot_context_free(context, text);
+    return status;
+}
+
+static hot_status set_keys(hot_context *context, Nrrd *nrrd, const hot_tensor_field *field)
+{
+    char number[32];
+    hot_status status = hot_nrrd_set_key(context, nrrd, "hotfiber_version", hot_version());
+    if (status == HOT_OK)
+        status = hot_nrrd_set_key(context, nrrd, "hotfiber_model", field->model);
+    snprintf(number, sizeof number, "%d", field->order);
+    if (status == HOT_OK)
+        status = hot_nrrd_set_key(context, nrrd, "hotfiber_order", number);
+    snprintf(number, sizeof number, "%zu", field->flagged);
+    if (status == HOT_OK)
+        status = hot_nrrd_set_key(context, nrrd, "hotfiber_flagged", number);
+    const hot_response *response = field->response;
+    if (status == HOT_OK && response)
+        status = set_number_key(context, nrrd, "hotfiber_response", response->rows, response->shells,
+                                (size_t)response->lmax / 2 + 1);
+    if (status == HOT_OK && response)
+        status = set_number_key(context, nrrd, "hotfiber_response_b", response->b, 1, response->shells);
+    return status;
+}
+
+hot_status hot_tensor_field_save(hot_context *context, const hot_tensor_field *field, const char *path)
+{
+    hot_status status = HOT_OK;
+    Nrrd *nrrd = NULL;
+    const struct layout *layout = layout_of_order(field->order);
+    if (!layout)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors of order %d cannot be saved; 2, 4, 6 and 8 can",
+                                field->order);
+    if (hot_path_is_nifti(path))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "cannot write tensors to '%s': they go into NRRD (.nrrd or .nhdr), not NIfTI", path);
+    const size_t sizes[4] = {1 + layout->unique, field->grid.size[0], field->grid.size[1], field->grid.size[2]};
+    status = hot_nrrd_wrap(context, field->values, nrrdTypeFloat, 4, sizes, &nrrd);
+    if (status != HOT_OK)
+        goto cleanup;
+    nrrd->axis[0].kind = layout->masked_kind;
+    nrrd->axis[0].label = airStrdup(layout->masked);
+    status = hot_nrrd_set_grid(context, nrrd, 1, &field->grid);
+    if (status != HOT_OK)
+        goto cleanup;
+    hot_nrrd_set_identity_frame(nrrd);
+    status = set_keys(context, nrrd, field);
+    if (status == HOT_OK)
+        status = hot_nrrd_save(context, nrrd, path, 0);
+cleanup:
+    nrrdNix(nrrd);
+    return status;
+}
+
+/* ---- Loading --------------------------------------------------------------------------------------------- */
+
+/* Which layout axis 0 has; *masked says whether the confidence comes first. */
+static hot_status find_layout(hot_context *context, const char *path, const Nrrd *nrrd, const struct layout **layout,
+                              int *masked)
+{
+    const char *label = nrrd->axis[0].label;
+    *layout = NULL;
+    if (nrrd->dim != 4)
+        return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                "'%s' has %u axes; tensors have 4 (the values, then i j k)", path, nrrd->dim);
+    for (int i = 0; i < LAYOUTS; i++) {
+        int with = nrrd->axis[0].size == layouts[i].unique + 1, without = nrrd->axis[0].size == layouts[i].unique;
+        if (!with && !without)
+            continue;
+        const char *name = with ? layouts[i].masked : layouts[i].plain;
+        if (label && strncmp(label, "tijk", 4) == 0 && strcmp(label, name) != 0)
+            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': axis 0 is labelled '%s' but has %zu values", path,
+                                    label, nrrd->axis[0].size);
+        *layout = &layouts[i];
+        *masked = with;
+    }
+    if (!*layout)
+        return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                "'%s' holds no tensors: axis 0 has %zu values, where 7, 16, 29 or 46 (order 2, 4, 6, 8 "
+                                "with a confidence) or one less were expected", path, nrrd->axis[0].size);
+    if (nrrd->type == nrrdTypeBlock)
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has samples of type block", path);
+    return HOT_OK;
+}
+
+/* The value of a key, *text NULL when it is absent; free with hot_context_free. */
+static hot_status get_key(hot_context *context, const Nrrd *nrrd, const char *key, char **text)
+{
+    *text = hot_nrrd_get_key(context, nrrd, key);
+    char *there = *text ? NULL : nrrdKeyValueGet(nrrd, key); /* absent, or no memory to copy it? */
+    hot_status status = there ? HOT_ERROR_MEMORY : HOT_OK;
+    airFree(there);
+    return status;
+}
+
+/* A whole number key: its value, -1 when absent. */
+static hot_status get_count_key(hot_context *context, const char *path, const Nrrd *nrrd, const char *key, long *value)
+{
+    char *text, *end;
+    *value = -1;
+    hot_status status = get_key(context, nrrd, key, &text);
+    if (!text)
+        return status;
+    *value = strtol(text, &end, 10);
+    if (end == text || *end || *value < 0)
+        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': key %s is '%s', not a count", path, key, text);
+    hot_context_free(context, text);
+    return status;
+}
+
+/* Reads numbers separated by spaces, rows by ';'. numbers NULL = only counts. 0 when the text is something else. */
+static int read_rows(const char *text, size_t *rows, size_t *columns, double *numbers)
+{
+    size_t count = 0, in_row = 0;
+    *rows = 1, *columns = 0;
+    for (;;) {
+        while (isspace((unsigned char)*text))
+            text++;
+        if (*text == ';' || !*text) {
+            if (in_row == 0 || (*columns && in_row != *columns))
+                return 0;
+            *columns = in_row;
+            if (!*text++)
+                return 1;
+            in_row = 0;
+            ++*rows;
+            continue;
+        }
+        char *end;
+        double number = strtod(text, &end);
+        if (end == text)
+            return 0;
+        if (numbers)
+            numbers[count] = number;
+        count++, in_row++;
+        text = end;
+    }
+}
+
+static hot_status get_response(hot_context *context, const char *path, const Nrrd *nrrd, hot_response **response)
+{
+    hot_response *made = NULL;
+    size_t rows, columns, b_rows, b_columns;
+    char *text = NULL, *b_text = NULL;
+    hot_status status = get_key(context, nrrd, "hotfiber_response", &text);
+    if (status == HOT_OK && text)
+        status = get_key(context, nrrd, "hotfiber_response_b", &b_text);
+    if (status != HOT_OK || !text)
+        goto cleanup;
+    if (!read_rows(text, &rows, &columns, NULL) || columns > 64 ||
+        (b_text && (!read_rows(b_text, &b_rows, &b_columns, NULL) || b_rows != 1 || b_columns != rows))) {
+        status = hot_context_fail(context, HOT_ERROR_FORMAT,
+                                  "'%s': keys hotfiber_response and hotfiber_response_b do not hold a row of numbers "
+                                  "and a b-value per shell", path);
+        goto cleanup;
+    }
+    status = HOT_ERROR_MEMORY;
+    made = hot_context_calloc(context, 1, sizeof *made);
+    if (!made)
+        goto cleanup;
+    made->context = context;
+    made->shells = rows;
+    made->lmax = 2 * ((int)columns - 1);
+    made->rows = hot_context_alloc(context, rows * columns, sizeof *made->rows);
+    made->b = hot_context_alloc(context, rows, sizeof *made->b);
+    if (!made->rows || !made->b)
+        goto cleanup;
+    for (size_t shell = 0; shell < rows; shell++)
+        made->b[shell] = NAN;
+    read_rows(text, &rows, &columns, made->rows);
+    if (b_text)
+        read_rows(b_text, &b_rows, &b_columns, made->b);
+    *response = made;
+    made = NULL;
+    status = HOT_OK;
+cleanup:
+    hot_response_destroy(&made);
+    hot_context_free(context, text);
+    hot_context_free(context, b_text);
+    return status;
+}
+
+static hot_status get_keys(hot_context *context, const char *path, const Nrrd *nrrd, hot_tensor_field *field)
+{
+    long order, flagged;
+    hot_status status = get_count_key(context, path, nrrd, "hotfiber_order", &order);
+    if (status == HOT_OK)
+        status = get_count_key(context, path, nrrd, "hotfiber_flagged", &flagged);
+    if (status != HOT_OK)
+        return status;
+    if (order >= 0 && order != field->order)
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': key hotfiber_order is %ld but axis 0 has order %d",
+                                path, order, field->order);
+    field->flagged = flagged < 0 ? 0 : (size_t)flagged;
+    char *model;
+    status = get_key(context, nrrd, "hotfiber_model", &model);
+    if (model && strlen(model) >= sizeof field->model)
+        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': key hotfiber_model is too long for a model's name",
+                                  path);
+    else
+        strcpy(field->model, model ? model : "unknown");
+    hot_context_free(context, model);
+    if (status == HOT_OK)
+        status = get_response(context, path, nrrd, &field->response);
+    return status;
+}
+
+/* The samples as floats, with a confidence in front of each tensor; a tensor without one is taken as fitted. */
+static void copy_values(const Nrrd *nrrd, const struct layout *layout, int masked, size_t voxels, float *values)
+{
+    size_t row = layout->unique + 1, from_row = nrrd->axis[0].size;
+    float (*lookup)(const void *, size_t) = nrrdFLookup[nrrd->type];
+    for (size_t voxel = 0; voxel < voxels; voxel++) {
+        float *to = values + voxel * row;
+        if (!masked)
+            *to++ = 1;
+        for (size_t i = 0; i < from_row; i++)
+            to[i] = lookup(nrrd->data, voxel * from_row + i);
+    }
+}
+
+/* Moves the values into the field and frees the rest: a whole brain's tensors lie in memory once where they are stored
+ * as they are held, which is how they are written, and else twice no longer than they must. */
+static hot_status take_values(Nrrd *nrrd, const struct layout *layout, int masked, size_t voxels,
+                              hot_tensor_field *field)
+{
+    const size_t row = layout->unique + 1;
+    if (masked && nrrd->type == nrrdTypeFloat) {
+        field->values = nrrd->data;
+        field->release = free; /* Teem's allocator */
+        nrrdNix(nrrd);
+        return HOT_OK;
+    }
+    field->values = hot_context_alloc(field->context, voxels, row * sizeof *field->values);
+    if (field->values)
+        copy_values(nrrd, layout, masked, voxels, field->values);
+    nrrdNuke(nrrd);
+    return field->values ? HOT_OK : HOT_ERROR_MEMORY;
+}
+
+hot_status hot_tensor_field_load(hot_context *context, const char *path, hot_tensor_field **field)
+{
+    hot_status status = HOT_OK;
+    Nrrd *nrrd = NULL;
+    hot_tensor_field *made = NULL;
+    const struct layout *layout;
+    char *modality = NULL;
+    int masked = 0;
+    *field = NULL;
+    if (hot_path_is_nifti(path))
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is NIfTI; tensors are read from NRRD", path);
+    status = hot_nrrd_load(context, path, &nrrd);
+    if (status == HOT_OK && (modality = hot_nrrd_get_key(context, nrrd, "modality")) && strcmp(modality, "DWMRI") == 0)
+        status = hot_context_fail(context, HOT_ERROR_FORMAT,
+                                  "'%s' holds diffusion-weighted data, not tensors; `hotfiber fit` makes tensors of it",
+                                  path);
+    if (status == HOT_OK)
+        status = find_layout(context, path, nrrd, &layout, &masked);
+    if (status != HOT_OK)
+        goto cleanup;
+
+    made = hot_context_calloc(context, 1, sizeof *made);
+    if (!made) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
+    made->context = context;
+    made->order = layout->order;
+    const unsigned int axes[3] = {1, 2, 3};
+    status = hot_nrrd_get_grid(context, nrrd, axes, &made->grid);
+    if (status != HOT_OK)
+        status = hot_context_add(context, status, "in '%s'", path);
+    if (status == HOT_OK)
+        status = get_keys(context, path, nrrd, made);
+    if (status != HOT_OK)
+        goto cleanup;
+    size_t voxels = hot_grid_voxels(&made->grid), row = layout->unique + 1;
+    double frame[3][3];
+    int turned = hot_nrrd_get_frame(nrrd, frame);
+    status = take_values(nrrd, layout, masked, voxels, made);
+    nrrd = NULL;
+    if (status != HOT_OK)
+        goto cleanup;
+    if (turned)
+        status = hot_tensor_frame_apply(context, made->order, (const double (*)[3])frame, voxels, made->values, row);
+    if (status != HOT_OK)
+        goto cleanup;
+    for (size_t voxel = 0; voxel < voxels; voxel++)
+        made->fitted += made->values[voxel * row] > 0;
+    *field = made;
+    made = NULL;
+cleanup:
+    hot_tensor_field_destroy(&made);
+    hot_context_free(context, modality);
+    nrrdNuke(nrrd);
+    return status;
+}

@@ -1,0 +1,244 @@
+#define _GNU_SOURCE /* fopencookie */
+#include "output.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/fields.h"
+
+hot_status hot_output_check_distinct(hot_context *context, const char *input, const char *output)
+{
+    struct stat in, out;
+    if (!input || !output || strcmp(input, "-") == 0 || strcmp(output, "-") == 0 || stat(input, &in) != 0 ||
+        stat(output, &out) != 0 || in.st_dev != out.st_dev || in.st_ino != out.st_ino)
+        return HOT_OK;
+    if (!S_ISREG(in.st_mode) && !S_ISDIR(in.st_mode)) /* reading and writing one device is the user's affair */
+        return HOT_OK;
+    if (strcmp(input, output) == 0)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the output '%s' is the input; give it another name",
+                                output);
+    return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                            "the output '%s' is the same file as the input '%s'; give it another name", output, input);
+}
+
+/* Removes what outputs of this name have left that were killed while they were written:
+ * ".part-<process>-<number>-<name>" beside it, older than a minute, that no living process has locked (as every stream
+ * does with its own). */
+static void sweep(const char *path, int folder_length)
+{
+    char folder_name[PATH_MAX];
+    if (folder_length >= PATH_MAX)
+        return;
+    snprintf(folder_name, sizeof folder_name, "%.*s", folder_length, path);
+    DIR *folder = opendir(folder_length ? folder_name : ".");
+    struct dirent *entry;
+    while (folder && (entry = readdir(folder))) {
+        long process;
+        unsigned int number;
+        int at = 0;
+        if (sscanf(entry->d_name, ".part-%ld-%u-%n", &process, &number, &at) != 2 || at == 0 ||
+            strcmp(entry->d_name + at, path + folder_length) != 0)
+            continue;
+        struct stat about;
+        int handle = openat(dirfd(folder), entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (handle < 0)
+            continue;
+        if (fstat(handle, &about) == 0 && S_ISREG(about.st_mode) && time(NULL) - about.st_mtime > 60 &&
+            flock(handle, LOCK_EX | LOCK_NB) == 0)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+        close(handle);
+    }
+    if (folder)
+        closedir(folder);
+}
+
+hot_status hot_output_begin(hot_context *context, const char *path, hot_output *output)
+{
+    memset(output, 0, sizeof *output);
+    if (!path || !path[0])
+        return hot_context_fail(context, HOT_ERROR_FILE, "an output needs a file name");
+    output->path = hot_string_copy(context, path);
+    if (!output->path)
+        return HOT_ERROR_MEMORY;
+    if (strcmp(path, "-") == 0)
+        return HOT_OK;
+    hot_status status = HOT_OK;
+    struct stat there;
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
+        if (S_ISDIR(there.st_mode))
+            status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': it is a folder", path);
+        else
+            return HOT_OK; /* a device or pipe (/dev/stdout): written straight */
+    }
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash - path) + 1 : 0;
+    size_t room = strlen(path) + 48;
+    /* Unique within the machine by process, within the process by number: two runs at once do not meet. */
+    static atomic_uint number;
+    if (status == HOT_OK) {
+        output->temporary = hot_context_alloc(context, room, 1);
+        if (!output->temporary)
+            status = HOT_ERROR_MEMORY;
+    }
+    if (status == HOT_OK) {
+        snprintf(output->temporary, room, "%.*s.part-%ld-%u-%s", folder, path, (long)getpid(),
+                 atomic_fetch_add(&number, 1), path + folder);
+        /* Opened and removed at once, so that a folder that cannot be written is known before hours of work. */
+        FILE *probe = fopen(output->temporary, "wb");
+        if (!probe) {
+            status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path, strerror(errno));
+        } else {
+            fclose(probe);
+            remove(output->temporary);
+            sweep(path, folder);
+        }
+    }
+    if (status != HOT_OK)
+        hot_output_discard(context, output);
+    return status;
+}
+
+/* ---- The stream: what is written through it looks, every now and then, whether the caller wants to stop --------- */
+
+enum { PORTION = 1 << 16 };
+
+typedef struct stream {
+    hot_context *context;
+    int handle;
+    int borrowed; /* standard output: not ours to close */
+    char buffer[PORTION];
+} stream;
+
+static ssize_t stream_write(void *cookie, const char *data, size_t bytes)
+{
+    stream *to = cookie;
+    size_t done = 0;
+    while (done < bytes) {
+        if (hot_context_cancelled(to->context)) {
+            errno = ECANCELED;
+            return 0; /* which the C library takes for an error; a negative number it does not */
+        }
+        size_t part = bytes - done < PORTION ? bytes - done : PORTION;
+        ssize_t wrote = write(to->handle, data + done, part);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0)
+            return 0;
+        done += (size_t)wrote;
+    }
+    return (ssize_t)done;
+}
+
+static int stream_close(void *cookie)
+{
+    stream *to = cookie;
+    int bad = to->borrowed ? 0 : close(to->handle), reason = errno;
+    hot_context_free(to->context, to);
+    errno = reason;
+    return bad;
+}
+
+static FILE *stream_open(hot_context *context, const char *path)
+{
+    stream *to = hot_context_alloc(context, 1, sizeof *to);
+    if (!to)
+        return NULL;
+    to->context = context;
+    to->borrowed = path == NULL;
+    to->handle = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDOUT_FILENO;
+    if (to->handle >= 0 && path)
+        (void)flock(to->handle, LOCK_EX | LOCK_NB); /* where there are no locks, nobody sweeps either */
+    FILE *file = to->handle < 0 ? NULL : fopencookie(to, "wb", (cookie_io_functions_t){.write = stream_write,
+                                                                                      .close = stream_close});
+    if (!file) {
+        int reason = errno;
+        if (to->handle >= 0 && !to->borrowed)
+            close(to->handle);
+        hot_context_free(context, to);
+        errno = reason;
+        return NULL;
+    }
+    setvbuf(file, to->buffer, _IOFBF, PORTION);
+    return file;
+}
+
+hot_status hot_output_file(hot_context *context, hot_output *output, FILE **file)
+{
+    if (!output->file) {
+        errno = 0;
+        if (strcmp(output->path, "-") != 0)
+            output->file = stream_open(context, output->temporary ? output->temporary : output->path);
+        else if (fflush(stdout) == 0)
+            output->file = stream_open(context, NULL);
+        if (!output->file)
+            return hot_context_fail(context, errno ? HOT_ERROR_FILE : HOT_ERROR_MEMORY, "cannot write '%s': %s",
+                                    hot_output_name(output->path), errno ? strerror(errno) : "out of memory");
+    }
+    *file = output->file;
+    return HOT_OK;
+}
+
+const char *hot_output_name(const char *path) { return strcmp(path, "-") == 0 ? "standard output" : path; }
+
+hot_status hot_output_finish(hot_context *context, hot_output *output)
+{
+    if (!output->file)
+        return HOT_OK;
+    errno = 0;
+    int bad = ferror(output->file) || fflush(output->file) != 0;
+    int reason = errno;
+    if (fclose(output->file) != 0) {
+        bad = 1;
+        reason = reason ? reason : errno;
+    }
+    output->file = NULL;
+    if (!bad)
+        return HOT_OK;
+    if (hot_context_cancelled(context))
+        return hot_context_check(context, "writing");
+    return hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", hot_output_name(output->path),
+                            reason ? strerror(reason) : "write error");
+}
+
+hot_status hot_output_commit(hot_context *context, hot_output *output)
+{
+    hot_status status = hot_output_finish(context, output);
+    if (status == HOT_OK && output->temporary) {
+        if (rename(output->temporary, output->path) != 0)
+            status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", output->path, strerror(errno));
+        else {
+            hot_context_free(context, output->temporary);
+            output->temporary = NULL;
+        }
+    }
+    hot_output_discard(context, output);
+    return status;
+}
+
+void hot_output_discard(hot_context *context, hot_output *output)
+{
+    if (output->file)
+        fclose(output->file);
+    if (output->temporary)
+        remove(output->temporary);
+    hot_context_free(context, output->temporary);
+    hot_context_free(context, output->path);
+    memset(output, 0, sizeof *output);
+}
+
+hot_status hot_output_end(hot_context *context, hot_output *output, hot_status status)
+{
+    if (status == HOT_OK)
+        return hot_output_commit(context, output);
+    hot_output_discard(context, output);
+    return status;
+}

@@ -1,0 +1,36 @@
+/* An output file that appears whole or not at all: written beside its name, renamed when done. */
+#ifndef HOT_PLUGIN_OUTPUT_H
+#define HOT_PLUGIN_OUTPUT_H
+
+#include <stdio.h>
+
+#include <hotfiber/context.h>
+
+typedef struct hot_output {
+    char *path;      /* the name asked for; "-" is standard output */
+    char *temporary; /* where it is written meanwhile: same folder, same suffix; NULL for standard output */
+    FILE *file;      /* NULL until hot_output_file */
+} hot_output;
+
+/* HOT_ERROR_ARGUMENT when `output` is the file `input`, also by another name or through links: an input is never
+ * overwritten. "-", NULL and files that are not there are no conflict. Call it before the input is read. */
+hot_status hot_output_check_distinct(hot_context *context, const char *input, const char *output);
+
+/* Prepares an output. Errors: HOT_ERROR_FILE when the folder is not there or cannot be written. */
+hot_status hot_output_begin(hot_context *context, const char *path, hot_output *output);
+/* The stream to write to (opened on the first call). A library that writes by name uses output->temporary instead. */
+hot_status hot_output_file(hot_context *context, hot_output *output, FILE **file);
+/* Flushes and closes what was written, without a rename: with several files that belong together, finish all of them
+ * before the first is committed. Errors: HOT_ERROR_FILE (a full disk). */
+hot_status hot_output_finish(hot_context *context, hot_output *output);
+/* Makes it appear: flushes, closes, renames. A full disk shows up here as HOT_ERROR_FILE, and
+ * nothing is left. Frees. */
+hot_status hot_output_commit(hot_context *context, hot_output *output);
+/* How an output is called in messages: its path, or "standard output". */
+const char *hot_output_name(const char *path);
+/* Gives up: removes what was written. Frees; safe after commit and on a zeroed struct. */
+void hot_output_discard(hot_context *context, hot_output *output);
+/* commit when status is HOT_OK, else discard; returns the first failure. */
+hot_status hot_output_end(hot_context *context, hot_output *output, hot_status status);
+
+#endif

@@ -1,0 +1,175 @@
+/* A phantom's data and truth as files. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/nrrd/nrrdio.h"
+#include "dwi/phantom.h"
+#include "dwi_save.h"
+
+enum { TEXT = 512 };
+
+/* "30" or "0-15". */
+static int range_text(char *text, size_t room, const double range[2])
+{
+    return range[0] == range[1] ? snprintf(text, room, "%g", range[0])
+                                : snprintf(text, room, "%g-%g", range[0], range[1]);
+}
+
+static void list_text(char *text, size_t room, const double *values, size_t count)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < count && used < room; i++)
+        used += (size_t)snprintf(text + used, room - used, i ? ",%g" : "%g", values[i]);
+}
+
+static void conditions_text(char *text, size_t room, const hot_phantom_options *o)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < o->condition_count && used < room - 1; i++) {
+        const hot_phantom_condition *c = &o->conditions[i];
+        char angle[48] = "", fraction[48] = "";
+        range_text(angle, sizeof angle, c->angle);
+        range_text(fraction, sizeof fraction, c->fraction);
+        const char *comma = i ? ", " : "";
+        if (c->fibers == 0)
+            used += (size_t)snprintf(text + used, room - used, "%sisotropic %g %g", comma, c->isotropic[0],
+                                     c->isotropic[1]);
+        else if (c->fibers == 1)
+            used += (size_t)snprintf(text + used, room - used, "%ssingle", comma);
+        else
+            used += (size_t)snprintf(text + used, room - used, "%s%d fibres %s degrees first fraction %s", comma,
+                                     c->fibers, angle, fraction);
+    }
+}
+
+/* How it was made, so that a file found years later can be made again. */
+static hot_status set_keys(hot_context *context, Nrrd *nrrd, const hot_phantom *phantom)
+{
+    const hot_phantom_options *o = &phantom->options;
+    char text[TEXT];
+    hot_status status = hot_nrrd_set_key(context, nrrd, "hotfiber_version", hot_version());
+#define KEY(name, ...)                                                                    \
+    do {                                                                                  \
+        if (status == HOT_OK) {                                                           \
+            __VA_ARGS__;                                                                  \
+            status = hot_nrrd_set_key(context, nrrd, "hotfiber_phantom_" name, text);     \
+        }                                                                                 \
+    } while (0)
+    KEY("layout", snprintf(text, TEXT, "%s", o->layout == HOT_PHANTOM_BUNDLES ? "bundles" : "conditions"));
+    KEY("seed", snprintf(text, TEXT, "%llu", (unsigned long long)phantom->seed));
+    KEY("snr", list_text(text, TEXT, o->snr, o->snr_count));
+    if (o->layout == HOT_PHANTOM_CONDITIONS)
+        KEY("rows", conditions_text(text, TEXT, o));
+    if (o->scheme_volumes)
+        KEY("scheme", snprintf(text, TEXT, "given, %zu volumes", o->scheme_volumes));
+    else {
+        KEY("shells", list_text(text, TEXT, o->shell_b, o->shells));
+        KEY("directions", snprintf(text, TEXT, "%zu", o->directions));
+        KEY("b0", snprintf(text, TEXT, "%zu", o->b0));
+    }
+    KEY("s0", snprintf(text, TEXT, "%g", o->s0));
+    KEY("diffusivities",
+        snprintf(text, TEXT, "along %g across %g, relative deviation %g", o->along, o->across, o->vary));
+    KEY("csf", range_text(text, TEXT, o->csf));
+    KEY("dispersion", range_text(text, TEXT, o->dispersion));
+#undef KEY
+    return status;
+}
+
+/* A rotation far from the identity and from every axis: about (2, -1, 3) by 50 degrees. Its columns are the frame's
+ * vectors. */
+static void turned_frame(double frame[3][3])
+{
+    double axis[3] = {2, -1, 3}, angle = 50 * 0.017453292519943295, norm = sqrt(14);
+    for (int row = 0; row < 3; row++)
+        for (int column = 0; column < 3; column++) {
+            double a = axis[row] / norm, b = axis[column] / norm;
+            double cross = row == column ? 0 : ((column - row + 3) % 3 == 1 ? -1 : 1) * axis[3 - row - column] / norm;
+            frame[row][column] = (1 - cos(angle)) * a * b + (row == column) * cos(angle) + sin(angle) * cross;
+        }
+}
+
+/* All samples, [volume][k][j][i], as floats or rounded to 16 bits. */
+static hot_status gather(hot_context *context, const hot_dwi *dwi, int integers, void *samples)
+{
+    enum { PART = 1024 };
+    size_t voxels = hot_grid_voxels(hot_dwi_grid(dwi)), volumes = hot_dwi_volumes(dwi);
+    float *part = hot_context_alloc(context, volumes, PART * sizeof *part);
+    if (!part)
+        return HOT_ERROR_MEMORY;
+    hot_status status = HOT_OK;
+    for (size_t first = 0; first < voxels && status == HOT_OK; first += PART) {
+        size_t count = voxels - first < PART ? voxels - first : PART;
+        status = hot_dwi_read(context, dwi, first, count, part);
+        for (size_t i = 0; i < count && status == HOT_OK; i++)
+            for (size_t v = 0; v < volumes; v++) {
+                float value = part[i * volumes + v];
+                if (integers)
+                    ((uint16_t *)samples)[v * voxels + first + i] = (uint16_t)fminf(fmaxf(rintf(value), 0), 65535);
+                else
+                    ((float *)samples)[v * voxels + first + i] = value;
+            }
+    }
+    hot_context_free(context, part);
+    return status;
+}
+
+hot_status hot_phantom_save(hot_context *context, const hot_phantom *phantom, const hot_phantom_save_options *options,
+                            const char *path)
+{
+    hot_phantom_save_options o = {.size = sizeof o};
+    if (options) {
+        if (options->size < sizeof(size_t) || options->size > sizeof o)
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_phantom_save_options has a size of %zu, not %zu",
+                                    options->size, sizeof o);
+        memcpy(&o, options, options->size);
+    }
+    const hot_dwi *dwi = phantom->dwi;
+    if (hot_path_is_nifti(path))
+        return hot_dwi_save(context, dwi, path);
+    size_t volumes = hot_dwi_volumes(dwi), voxels = hot_grid_voxels(hot_dwi_grid(dwi));
+    double frame[3][3];
+    turned_frame(frame);
+    Nrrd *nrrd = NULL;
+    hot_status status = HOT_ERROR_MEMORY;
+    void *samples = hot_context_alloc(context, voxels * volumes, o.integers ? sizeof(uint16_t) : sizeof(float));
+    if (!samples)
+        goto cleanup;
+    if ((status = gather(context, dwi, o.integers, samples)) != HOT_OK ||
+        (status = hot_dwi_wrap_nrrd(context, dwi, o.integers ? nrrdTypeUShort : nrrdTypeFloat, samples,
+                                    o.turned_frame ? (const double(*)[3])frame : NULL, &nrrd)) != HOT_OK ||
+        (status = set_keys(context, nrrd, phantom)) != HOT_OK)
+        goto cleanup;
+    status = hot_nrrd_save(context, nrrd, path, o.compress);
+cleanup:
+    nrrdNix(nrrd);
+    hot_context_free(context, samples);
+    return status;
+}
+
+hot_status hot_phantom_save_truth(hot_context *context, const hot_phantom *phantom, const char *path)
+{
+    if (hot_path_is_nifti(path))
+        return hot_fiber_field_save(context, phantom->truth, path);
+    const hot_grid *grid = hot_fiber_field_grid(phantom->truth);
+    size_t sizes[4] = {3 * HOT_PHANTOM_FIBERS, grid->size[0], grid->size[1], grid->size[2]};
+    Nrrd *nrrd = NULL;
+    hot_status status = hot_nrrd_wrap(context, hot_fiber_field_peaks(phantom->truth), nrrdTypeFloat, 4, sizes, &nrrd);
+    if (status == HOT_OK)
+        status = hot_nrrd_set_grid(context, nrrd, 1, grid);
+    if (status == HOT_OK) {
+        nrrd->axis[0].kind = nrrdKindList;
+        for (int d = 0; d < 3; d++)
+            nrrd->measurementFrame[d][d] = 1;
+        for (int d = 0; d < 3; d++)
+            nrrd->measurementFrame[d][(d + 1) % 3] = nrrd->measurementFrame[d][(d + 2) % 3] = 0;
+        status = set_keys(context, nrrd, phantom);
+    }
+    if (status == HOT_OK)
+        status = hot_nrrd_save(context, nrrd, path, 1);
+    nrrdNix(nrrd);
+    return status;
+}

@@ -1,0 +1,101 @@
+/* ply: tensor glyphs as one mesh of coloured triangles, binary PLY, LPS mm. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/output.h"
+#include "io/formats.h"
+
+enum { VERTEX_BYTES = 3 * 4 + 3, FACE_BYTES = 1 + 3 * 4 };
+
+static void put_header(FILE *file, const hot_glyphs *glyphs)
+{
+    const uint16_t one = 1;
+    fprintf(file,
+            "ply\nformat binary_%s_endian 1.0\ncomment hotfiber %s: tensor glyphs\ncomment SPACE=LPS\n"
+            "element vertex %zu\nproperty float x\nproperty float y\nproperty float z\n"
+            "property uchar red\nproperty uchar green\nproperty uchar blue\n"
+            "element face %zu\nproperty list uchar int vertex_indices\nend_header\n",
+            *(const uint8_t *)&one ? "little" : "big", hot_version(),
+            hot_glyphs_count(glyphs) * hot_glyphs_vertices(glyphs),
+            hot_glyphs_count(glyphs) * hot_glyphs_triangles(glyphs));
+}
+
+static hot_status put_vertices(hot_context *context, FILE *file, const hot_tensor_field *tensors,
+                               const hot_glyphs *glyphs, float *positions, unsigned char *bytes)
+{
+    const size_t voxels = hot_grid_voxels(&tensors->grid), vertices = hot_glyphs_vertices(glyphs);
+    const uint8_t *colors = hot_glyphs_colors(glyphs);
+    hot_status status = HOT_OK;
+    for (size_t voxel = 0; status == HOT_OK && voxel < voxels; voxel++) {
+        if (voxel % 4096 == 0)
+            status = hot_context_progress(context, "ply", (double)voxel / (double)voxels);
+        if (!hot_glyphs_surface(glyphs, voxel, positions))
+            continue;
+        for (size_t vertex = 0; vertex < vertices; vertex++) {
+            unsigned char *to = bytes + vertex * VERTEX_BYTES;
+            memcpy(to, positions + 3 * vertex, 3 * sizeof *positions);
+            memcpy(to + 12, colors + 3 * vertex, 3);
+        }
+        fwrite(bytes, VERTEX_BYTES, vertices, file);
+    }
+    return status;
+}
+
+static void put_faces(FILE *file, const hot_glyphs *glyphs, unsigned char *bytes)
+{
+    const size_t triangles = hot_glyphs_triangles(glyphs);
+    const uint32_t *faces = hot_glyphs_faces(glyphs);
+    for (size_t glyph = 0; glyph < hot_glyphs_count(glyphs); glyph++) {
+        for (size_t t = 0; t < triangles; t++) {
+            int32_t corners[3];
+            for (size_t c = 0; c < 3; c++)
+                corners[c] = (int32_t)(glyph * hot_glyphs_vertices(glyphs) + faces[3 * t + c]);
+            bytes[t * FACE_BYTES] = 3;
+            memcpy(bytes + t * FACE_BYTES + 1, corners, sizeof corners);
+        }
+        fwrite(bytes, FACE_BYTES, triangles, file);
+    }
+}
+
+static hot_status write_ply(hot_context *context, const hot_tensor_field *tensors, const char *path)
+{
+    hot_output output = {0};
+    FILE *file = NULL;
+    hot_glyphs *glyphs = NULL;
+    float *positions = NULL;
+    unsigned char *bytes = NULL; /* of the triangles, which are more than the vertices */
+    hot_status status = hot_glyphs_create(context, tensors, HOT_SPACE_LPS, &glyphs);
+    if (status != HOT_OK)
+        return status;
+    positions = hot_context_alloc(context, hot_glyphs_vertices(glyphs), 3 * sizeof *positions);
+    bytes = hot_context_alloc(context, hot_glyphs_triangles(glyphs), VERTEX_BYTES);
+    if (!positions || !bytes)
+        status = HOT_ERROR_MEMORY;
+    else if (hot_glyphs_count(glyphs) > INT32_MAX / hot_glyphs_vertices(glyphs))
+        status = hot_context_fail(context, HOT_ERROR_DATA, "%zu glyphs are more than a PLY file can number; fit fewer "
+                                  "voxels (--mask)", hot_glyphs_count(glyphs));
+    if (status == HOT_OK)
+        status = hot_output_begin(context, path, &output);
+    if (status == HOT_OK)
+        status = hot_output_file(context, &output, &file);
+    if (status == HOT_OK) {
+        put_header(file, glyphs);
+        status = put_vertices(context, file, tensors, glyphs, positions, bytes);
+        if (status == HOT_OK)
+            put_faces(file, glyphs, bytes);
+    }
+    status = hot_output_end(context, &output, status); /* a write that failed shows here */
+    hot_context_free(context, positions);
+    hot_context_free(context, bytes);
+    hot_glyphs_destroy(&glyphs);
+    return status;
+}
+
+const hot_export_format hot_format_ply = {
+    .name = "ply",
+    .suffix = ".ply",
+    .help = "tensor glyphs as a coloured triangle mesh, LPS mm (Slicer, ParaView, MeshLab, Blender)",
+    .write_tensors = write_ply,
+};

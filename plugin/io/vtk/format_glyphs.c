@@ -1,0 +1,102 @@
+/* glyphs: tensor glyphs as one mesh of coloured triangles in VTK's XML PolyData, LPS mm, for ParaView and Slicer. */
+#include <string.h>
+
+#include "io/output.h"
+#include "io/formats.h"
+#include "vtk_xml.h"
+
+enum { POINT_BYTES = 3 * sizeof(float), CORNERS_BYTES = 3 * sizeof(int64_t) };
+
+static void put_header(FILE *file, size_t points, size_t triangles)
+{
+    uint64_t offset = 0;
+    hot_vtk_xml_begin(file, "PolyData", "tensor glyphs");
+    fputs("  <PolyData>\n", file);
+    hot_vtk_xml_space(file);
+    fprintf(file, "    <Piece NumberOfPoints=\"%zu\" NumberOfVerts=\"0\" NumberOfLines=\"0\" NumberOfStrips=\"0\" "
+                  "NumberOfPolys=\"%zu\">\n      <Points>\n", points, triangles);
+    hot_vtk_xml_array(file, "Float32", "points", 3, POINT_BYTES * (uint64_t)points, &offset);
+    fputs("      </Points>\n      <Polys>\n", file);
+    hot_vtk_xml_array(file, "Int64", "connectivity", 1, CORNERS_BYTES * (uint64_t)triangles, &offset);
+    hot_vtk_xml_array(file, "Int64", "offsets", 1, sizeof(int64_t) * (uint64_t)triangles, &offset);
+    fputs("      </Polys>\n      <PointData Scalars=\"color\">\n", file);
+    hot_vtk_xml_array(file, "UInt8", "color", 3, 3 * (uint64_t)points, &offset);
+    fputs("      </PointData>\n", file);
+    hot_vtk_xml_appended(file, "PolyData");
+}
+
+static hot_status put_points(hot_context *context, FILE *file, const hot_tensor_field *tensors,
+                             const hot_glyphs *glyphs, float *positions)
+{
+    const size_t voxels = hot_grid_voxels(&tensors->grid), vertices = hot_glyphs_vertices(glyphs);
+    hot_status status = HOT_OK;
+    hot_vtk_xml_length(file, POINT_BYTES * (uint64_t)hot_glyphs_count(glyphs) * vertices);
+    for (size_t voxel = 0; status == HOT_OK && voxel < voxels; voxel++) {
+        if (voxel % 4096 == 0)
+            status = hot_context_progress(context, "glyphs", (double)voxel / (double)voxels);
+        if (hot_glyphs_surface(glyphs, voxel, positions))
+            fwrite(positions, POINT_BYTES, vertices, file);
+    }
+    return status;
+}
+
+static void put_rest(FILE *file, const hot_glyphs *glyphs, int64_t (*corners)[3])
+{
+    const size_t count = hot_glyphs_count(glyphs), vertices = hot_glyphs_vertices(glyphs);
+    const size_t triangles = hot_glyphs_triangles(glyphs);
+    const uint32_t *faces = hot_glyphs_faces(glyphs);
+    hot_vtk_xml_length(file, CORNERS_BYTES * (uint64_t)count * triangles);
+    for (size_t glyph = 0; glyph < count; glyph++) {
+        for (size_t i = 0; i < 3 * triangles; i++)
+            corners[i / 3][i % 3] = (int64_t)(glyph * vertices + faces[i]);
+        fwrite(corners, sizeof *corners, triangles, file);
+    }
+    hot_vtk_xml_length(file, sizeof(int64_t) * (uint64_t)count * triangles);
+    for (size_t t = 0; t < count * triangles; t++) {
+        const int64_t end = 3 * ((int64_t)t + 1);
+        fwrite(&end, sizeof end, 1, file);
+    }
+    hot_vtk_xml_length(file, 3 * (uint64_t)count * vertices);
+    for (size_t glyph = 0; glyph < count; glyph++)
+        fwrite(hot_glyphs_colors(glyphs), 3, vertices, file);
+}
+
+static hot_status write_glyphs(hot_context *context, const hot_tensor_field *tensors, const char *path)
+{
+    hot_output output = {0};
+    FILE *file = NULL;
+    hot_glyphs *glyphs = NULL;
+    float *positions = NULL;
+    int64_t(*corners)[3] = NULL;
+    hot_status status = hot_glyphs_create(context, tensors, HOT_SPACE_LPS, &glyphs);
+    if (status != HOT_OK)
+        return status;
+    positions = hot_context_alloc(context, hot_glyphs_vertices(glyphs), POINT_BYTES);
+    corners = hot_context_alloc(context, hot_glyphs_triangles(glyphs), CORNERS_BYTES);
+    if (!positions || !corners)
+        status = HOT_ERROR_MEMORY;
+    if (status == HOT_OK)
+        status = hot_output_begin(context, path, &output);
+    if (status == HOT_OK)
+        status = hot_output_file(context, &output, &file);
+    if (status == HOT_OK) {
+        put_header(file, hot_glyphs_count(glyphs) * hot_glyphs_vertices(glyphs),
+                   hot_glyphs_count(glyphs) * hot_glyphs_triangles(glyphs));
+        status = put_points(context, file, tensors, glyphs, positions);
+        if (status == HOT_OK)
+            put_rest(file, glyphs, corners);
+        hot_vtk_xml_end(file);
+    }
+    status = hot_output_end(context, &output, status); /* a write that failed shows here */
+    hot_context_free(context, positions);
+    hot_context_free(context, corners);
+    hot_glyphs_destroy(&glyphs);
+    return status;
+}
+
+const hot_export_format hot_format_glyphs = {
+    .name = "glyphs",
+    .suffix = ".vtp",
+    .help = "tensor glyphs as a coloured triangle mesh, LPS mm (ParaView, Slicer, VTK)",
+    .write_tensors = write_glyphs,
+};

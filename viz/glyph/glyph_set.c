@@ -1,0 +1,343 @@
+#include "glyph_set.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "scene/color.h"
+#include "glyph_size.h"
+
+/* ---- Which voxels ----------------------------------------------------------------------------------------- */
+
+/* A box of voxels, both ends included. */
+struct box {
+    size_t low[3], high[3];
+};
+
+static struct box slice_box(const hot_scene *scene, int axis, long at, int slab)
+{
+    struct box box;
+    for (int d = 0; d < 3; d++) {
+        box.low[d] = 0;
+        box.high[d] = scene->grid.size[d] - 1;
+    }
+    long low = at - (slab - 1) / 2, high = low + slab - 1, last = (long)box.high[axis];
+    box.low[axis] = (size_t)(low < 0 ? 0 : low > last ? last : low);
+    box.high[axis] = (size_t)(high < 0 ? 0 : high > last ? last : high);
+    return box;
+}
+
+static int in_box(const struct box *box, size_t i, size_t j, size_t k)
+{
+    return i >= box->low[0] && i <= box->high[0] && j >= box->low[1] && j <= box->high[1] && k >= box->low[2] &&
+           k <= box->high[2];
+}
+
+/* Where a plane that is no plane of the grid runs: voxels whose centre is nearer than half a voxel's thickness along
+ * it. */
+struct cut {
+    double step[3], start, half;
+};
+
+static struct cut oblique_cut(const hot_scene *scene, const hot_viewport *viewport, int slab)
+{
+    struct cut cut = {.half = 0};
+    for (int d = 0; d < 3; d++) {
+        cut.step[d] = 0;
+        for (int r = 0; r < 3; r++)
+            cut.step[d] += viewport->normal[r] * scene->to_ras[r][d];
+        cut.start += viewport->normal[d] * (scene->to_ras[d][3] - viewport->point[d]);
+        cut.half = fmax(cut.half, fabs(cut.step[d]) / 2);
+    }
+    cut.half *= slab;
+    return cut;
+}
+
+hot_status hot_glyph_voxels(hot_context *context, const hot_scene *scene, const hot_view_state *state,
+                            const hot_viewport *viewport, uint32_t **voxels, size_t *count)
+{
+    const size_t *size = scene->grid.size;
+    const uint8_t *mask = state->use_mask ? scene->mask : NULL;
+    const int volume = viewport->space && state->extent == HOT_EXTENT_VOLUME;
+    const int oblique = !viewport->space && !state->lock_axes;
+    struct box slices[3], all;
+    struct cut cut = {.half = 0};
+    size_t most = 0;
+    int boxes = 0;
+    *count = 0;
+    *voxels = NULL;
+    if (scene->voxels > UINT32_MAX)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "more than %lu voxels cannot be drawn",
+                                (unsigned long)UINT32_MAX);
+    if (volume || oblique) {
+        for (int d = 0; d < 3; d++)
+            all.low[d] = 0, all.high[d] = size[d] - 1;
+        slices[boxes++] = all;
+        cut = oblique ? oblique_cut(scene, viewport, state->slab) : cut;
+    } else if (viewport->space) {
+        for (int axis = 0; axis < 3; axis++)
+            slices[boxes++] = slice_box(scene, axis, state->voxel[axis], 1);
+    } else {
+        slices[boxes++] = slice_box(scene, viewport->axis, state->voxel[viewport->axis], state->slab);
+    }
+    for (int b = 0; b < boxes; b++)
+        most += (slices[b].high[0] - slices[b].low[0] + 1) * (slices[b].high[1] - slices[b].low[1] + 1) *
+                (slices[b].high[2] - slices[b].low[2] + 1);
+    *voxels = hot_context_alloc(context, most, sizeof **voxels);
+    if (!*voxels)
+        return HOT_ERROR_MEMORY;
+    for (int b = 0; b < boxes; b++) {
+        const struct box *box = &slices[b];
+        for (size_t k = box->low[2]; k <= box->high[2]; k++)
+            for (size_t j = box->low[1]; j <= box->high[1]; j++)
+                for (size_t i = box->low[0]; i <= box->high[0]; i++) {
+                    const size_t voxel = i + size[0] * (j + size[1] * k);
+                    int twice = 0;
+                    for (int earlier = 0; earlier < b; earlier++) /* where slices cross */
+                        twice |= in_box(&slices[earlier], i, j, k);
+                    if (twice || (mask && !mask[voxel]))
+                        continue;
+                    if (oblique && !(fabs(cut.start + cut.step[0] * (double)i + cut.step[1] * (double)j +
+                                          cut.step[2] * (double)k) <= cut.half))
+                        continue;
+                    (*voxels)[(*count)++] = (uint32_t)voxel;
+                }
+    }
+    return HOT_OK;
+}
+
+/* ---- Gathering -------------------------------------------------------------------------------------------- */
+
+/* One tensor as integers: the largest value becomes 32767. */
+static float quantise(const float *tensor, int terms, int values, int16_t *to)
+{
+    float largest = 0;
+    for (int t = 0; t < terms; t++)
+        largest = fmaxf(largest, fabsf(tensor[t]));
+    const float step = largest / 32767, per = step > 0 ? 1 / step : 0;
+    for (int t = 0; t < terms; t++)
+        to[t] = (int16_t)lrintf(fmaxf(-32767, fminf(32767, tensor[t] * per)));
+    for (int t = terms; t < values; t++)
+        to[t] = 0;
+    return step;
+}
+
+hot_status hot_surface_gather(hot_context *context, const hot_scene *scene, double threshold, uint32_t *voxels,
+                              size_t count, hot_surface_set *set)
+{
+    const int terms = (int)hot_symtensor_count(scene->order, 3);
+    size_t kept = 0;
+    for (size_t v = 0; v < count; v++)
+        if (scene->radius[voxels[v]] > 0 && scene->radius[voxels[v]] >= threshold)
+            voxels[kept++] = voxels[v];
+    *set = (hot_surface_set){.count = kept, .texels = (terms + 3) / 4, .voxel = voxels};
+    const size_t row = (size_t)set->texels * 4;
+    const int here = !scene->device_tensors;
+    set->values = here ? hot_context_alloc(context, kept, row * sizeof *set->values) : NULL;
+    set->step = hot_context_alloc(context, kept, sizeof *set->step);
+    if ((here && !set->values) || !set->step) {
+        hot_surface_free(context, set);
+        return HOT_ERROR_MEMORY;
+    }
+    if (!here)
+        return HOT_OK;
+    const int threads = hot_context_threads(context);
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (size_t v = 0; v < kept; v++)
+        set->step[v] = quantise(scene->tensors + (size_t)voxels[v] * (size_t)(terms + 1) + 1, terms, (int)row,
+                                set->values + v * row);
+    return HOT_OK;
+}
+
+void hot_surface_free(hot_context *context, hot_surface_set *set)
+{
+    hot_context_free(context, set->voxel);
+    hot_context_free(context, set->values);
+    hot_context_free(context, set->step);
+    memset(set, 0, sizeof *set);
+}
+
+/* ---- Colours ---------------------------------------------------------------------------------------------- */
+
+static void to_bytes(const double rgb[3], uint8_t rgba[4])
+{
+    for (int d = 0; d < 3; d++)
+        rgba[d] = (uint8_t)lround(255 * fmin(fmax(rgb[d], 0), 1));
+    rgba[3] = 255;
+}
+
+/* The volume of --color value and its range. */
+static const hot_view_volume *color_volume(const hot_scene *scene, const hot_view_state *state, double range[2])
+{
+    const char *name = strcmp(state->color_by, "auto") == 0 ? state->background : state->color_by;
+    const hot_view_volume *volume = hot_scene_volume(scene, name);
+    if (!volume)
+        volume = hot_scene_volume(scene, "auto");
+    memcpy(range, state->color_range, 2 * sizeof *range);
+    if (volume && isnan(range[0]))
+        memcpy(range, volume->window, 2 * sizeof *range);
+    return volume;
+}
+
+static void value_color(const hot_scene *scene, const hot_view_volume *volume, const double range[2], size_t voxel,
+                        uint8_t rgba[4])
+{
+    float values[3] = {0};
+    double rgb[3], value;
+    if (volume)
+        hot_scene_value(scene, volume, voxel, values);
+    value = volume && volume->components == 3 ? sqrt((double)values[0] * values[0] + (double)values[1] * values[1] +
+                                                     (double)values[2] * values[2])
+                                              : values[0];
+    hot_color_map((value - range[0]) / (range[1] - range[0]), rgb);
+    to_bytes(rgb, rgba);
+}
+
+static void plain_color(uint8_t rgba[4]) { to_bytes((const double[3]){0.82, 0.82, 0.82}, rgba); }
+
+/* ---- Lists ------------------------------------------------------------------------------------------------ */
+
+static void place(const hot_scene *scene, size_t voxel, float center[3])
+{
+    const size_t *size = scene->grid.size;
+    const double at[3] = {(double)(voxel % size[0]), (double)(voxel / size[0] % size[1]),
+                          (double)(voxel / size[0] / size[1])};
+    double ras[3];
+    hot_scene_to_ras(scene, at, ras);
+    for (int d = 0; d < 3; d++)
+        center[d] = (float)ras[d];
+}
+
+/* Whether a sphere touches the viewport. */
+static int in_view(const hot_viewport *viewport, const float center[3], double radius)
+{
+    for (int row = 0; row < 2; row++) {
+        const double *m = viewport->matrix + row;
+        const double at = m[0] * center[0] + m[4] * center[1] + m[8] * center[2] + m[12];
+        const double side = row == 0 ? viewport->width : viewport->height;
+        if (fabs(at) > 1 + radius * 2 / (viewport->mm_per_pixel * side))
+            return 0;
+    }
+    return 1;
+}
+
+/* How far from the true surface a picture may be, in pixels, at the tip of the sharpest lobe there can be (usual lobes
+ * are within a third of it). Of large glyphs there are few, and corners in their outline would be seen. */
+static double tolerance(double radius) { return fmin(1, fmax(0.3, 10 / radius)); }
+
+hot_status hot_surface_list_make(hot_context *context, const hot_scene *scene, const hot_view_state *state,
+                                 const hot_viewport *viewport, const hot_surface_set *set, hot_surface_list *list)
+{
+    const int fixed = state->detail ? hot_glyph_detail_of(state->detail) : -1;
+    double range[2];
+    const hot_view_volume *volume = color_volume(scene, state, range);
+    hot_status status = HOT_OK;
+    hot_surface_item *found = NULL;
+    uint8_t *detail = NULL;
+    size_t next[HOT_SPHERES] = {0}, kept = 0;
+    if (set->count > list->room) {
+        hot_surface_list_free(context, list);
+        list->items = hot_context_alloc(context, set->count, sizeof *list->items);
+        list->room = list->items ? set->count : 0;
+    }
+    found = hot_context_alloc(context, set->count, sizeof *found);
+    detail = hot_context_alloc(context, set->count, 1);
+    if ((!list->items && set->count) || !found || !detail) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
+    memset(list->first, 0, sizeof list->first);
+    memset(list->widest, 0, sizeof list->widest);
+    for (size_t g = 0; g < set->count; g++) {
+        const size_t voxel = set->voxel[g];
+        const double per_value = hot_scene_surface_mm(scene, state, voxel);
+        const double radius = per_value * scene->radius[voxel];
+        hot_surface_item *item = &found[kept];
+        *item = (hot_surface_item){
+            .slot = (uint32_t)g, .size = (float)(per_value * set->step[g]), .reach = (float)radius};
+        place(scene, voxel, item->center);
+        if (!in_view(viewport, item->center, 1.02 * radius))
+            continue;
+        if (state->color == HOT_COLOR_FIBER) {
+            double rgb[3];
+            hot_color_fiber(hot_scene_fibers(scene, voxel) - 1, rgb);
+            to_bytes(rgb, item->rgba);
+        } else if (state->color == HOT_COLOR_VALUE) {
+            value_color(scene, volume, range, voxel, item->rgba);
+        } else if (state->color == HOT_COLOR_PLAIN) {
+            plain_color(item->rgba);
+        }
+        const double pixels = radius / viewport->mm_per_pixel;
+        detail[kept] = (uint8_t)(fixed >= 0 ? fixed : hot_glyph_detail(scene->order, pixels, tolerance(pixels)));
+        list->widest[detail[kept]] = fmaxf(list->widest[detail[kept]], item->reach);
+        list->first[detail[kept++] + 1]++;
+    }
+    list->culled = set->count - kept;
+    for (int l = 0; l < HOT_SPHERES; l++) {
+        next[l] = list->first[l];
+        list->first[l + 1] += list->first[l];
+    }
+    for (size_t g = 0; g < kept; g++)
+        list->items[next[detail[g]]++] = found[g];
+cleanup:
+    hot_context_free(context, found);
+    hot_context_free(context, detail);
+    return status;
+}
+
+void hot_surface_list_free(hot_context *context, hot_surface_list *list)
+{
+    hot_context_free(context, list->items);
+    memset(list, 0, sizeof *list);
+}
+
+hot_status hot_stick_list_make(hot_context *context, const hot_scene *scene, const hot_view_state *state,
+                               const uint32_t *voxels, size_t count, hot_stick_item **items, size_t *sticks)
+{
+    const size_t most = (size_t)scene->max_fibers;
+    const float width = (float)hot_scene_stick_radius(scene, state);
+    double range[2];
+    const hot_view_volume *volume = color_volume(scene, state, range);
+    *sticks = 0;
+    *items = hot_context_alloc(context, count, most * sizeof **items);
+    if (!*items)
+        return HOT_ERROR_MEMORY;
+    for (size_t v = 0; v < count; v++) {
+        const float *peaks = scene->peaks + (size_t)voxels[v] * 3 * most;
+        const double mm = hot_scene_stick_mm(scene, state, voxels[v]);
+        for (size_t f = 0; f < most; f++) {
+            const float *p = peaks + 3 * f;
+            const double length = sqrt((double)p[0] * p[0] + (double)p[1] * p[1] + (double)p[2] * p[2]);
+            if (!(length > 0) || !isfinite(length) || length < state->threshold || !isfinite(mm))
+                continue;
+            hot_stick_item *item = &(*items)[(*sticks)++];
+            double direction[3], rgb[3], out = 1;
+            place(scene, voxels[v], item->center);
+            for (int d = 0; d < 3; d++)
+                direction[d] = scene->sign[d] * peaks[3 * f + (size_t)d];
+            if (state->clip) { /* shortened to the nearest wall */
+                for (int axis = 0; axis < 3; axis++) {
+                    double along = 0;
+                    for (int d = 0; d < 3; d++)
+                        along += scene->from_ras[axis][d] * direction[d] * mm;
+                    out = fmin(out, 0.5 / fmax(fabs(along), 1e-9));
+                }
+            }
+            for (int d = 0; d < 3; d++)
+                item->half[d] = (float)(out * mm * direction[d]);
+            item->width = width;
+            switch ((hot_view_color)state->color) {
+            case HOT_COLOR_DIRECTION:
+                hot_color_direction(direction, rgb);
+                to_bytes(rgb, item->rgba);
+                break;
+            case HOT_COLOR_FIBER:
+                hot_color_fiber((int)f, rgb);
+                to_bytes(rgb, item->rgba);
+                break;
+            case HOT_COLOR_VALUE: value_color(scene, volume, range, voxels[v], item->rgba); break;
+            case HOT_COLOR_PLAIN: plain_color(item->rgba); break;
+            }
+        }
+    }
+    return HOT_OK;
+}

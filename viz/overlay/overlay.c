@@ -1,0 +1,168 @@
+#include "overlay.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "overlay_parts.h"
+#include "scene/pick.h"
+
+struct hot_overlay {
+    hot_context *context;
+    hot_text *text;       /* NULL until something is to be written */
+    unsigned version;     /* of the atlas: grows when the font is made anew */
+    hot_draw_list list;
+    hot_overlay_mesh mesh;
+    hot_overlay_vertex *vertices;
+    struct {              /* what the words about a voxel were made from */
+        const void *scene, *tensors, *peaks;
+        double stamp;
+        int voxel[3];
+    } described;
+    char *values;         /* those words, NULL = none yet */
+    hot_context *values_context;
+    char message[512];    /* "" = none */
+};
+
+hot_status hot_overlay_create(hot_context *context, hot_overlay **overlay)
+{
+    *overlay = hot_context_calloc(context, 1, sizeof **overlay);
+    if (!*overlay)
+        return HOT_ERROR_MEMORY;
+    (*overlay)->context = context;
+    return HOT_OK;
+}
+
+static void forget_values(hot_overlay *overlay)
+{
+    if (overlay->values)
+        hot_context_free(overlay->values_context, overlay->values);
+    overlay->values = NULL;
+}
+
+void hot_overlay_destroy(hot_overlay **overlay)
+{
+    hot_overlay *gone = overlay ? *overlay : NULL;
+    if (!gone)
+        return;
+    forget_values(gone);
+    if (gone->text)
+        hot_draw_list_free(&gone->list);
+    hot_text_destroy(gone->context, &gone->text);
+    hot_context_free(gone->context, gone->vertices);
+    hot_context_free(gone->context, gone);
+    *overlay = NULL;
+}
+
+int hot_overlay_say(hot_overlay *overlay, const char *message)
+{
+    char before[sizeof overlay->message];
+    memcpy(before, overlay->message, sizeof before);
+    snprintf(overlay->message, sizeof overlay->message, "%s", message ? message : "");
+    return strcmp(before, overlay->message) != 0;
+}
+
+/* Letters of the size asked for. */
+static hot_status need_text(hot_overlay *overlay, double scale)
+{
+    if (overlay->text && overlay->text->scale == scale)
+        return HOT_OK;
+    hot_text *made;
+    hot_status status = hot_text_create(overlay->context, scale, &made);
+    if (status != HOT_OK)
+        return status;
+    if (overlay->text)
+        hot_draw_list_free(&overlay->list);
+    hot_text_destroy(overlay->context, &overlay->text);
+    overlay->text = made;
+    overlay->version++;
+    hot_draw_list_begin(overlay->context, made, &overlay->list);
+    return HOT_OK;
+}
+
+/* The words about the crosshair's voxel; found anew only when it moved or the data changed. */
+static hot_status need_values(hot_overlay *overlay, const hot_scene *scene, const int voxel[3])
+{
+    const void *tensors = scene->tensors ? scene->tensors : scene->device_tensors;
+    const int same = overlay->values && overlay->described.scene == scene &&
+                     overlay->described.tensors == tensors && overlay->described.peaks == scene->peaks &&
+                     overlay->described.stamp == scene->file_stamp &&
+                     memcmp(overlay->described.voxel, voxel, sizeof overlay->described.voxel) == 0;
+    if (same)
+        return HOT_OK;
+    forget_values(overlay);
+    overlay->values_context = scene->context;
+    overlay->described.scene = scene;
+    overlay->described.tensors = tensors;
+    overlay->described.peaks = scene->peaks;
+    overlay->described.stamp = scene->file_stamp;
+    memcpy(overlay->described.voxel, voxel, sizeof overlay->described.voxel);
+    return hot_pick_describe(scene, voxel, &overlay->values);
+}
+
+static hot_status fill(hot_overlay *overlay, const hot_scene *scene, const hot_view_state *state, int width, int height)
+{
+    hot_view_layout layout;
+    const hot_overlay_page page = {scene, state, &layout, &overlay->list, state->pixel_ratio};
+    hot_status status = HOT_OK;
+    hot_view_lay_out(scene, state, width, height, &layout);
+    for (int v = 0; v < layout.count && state->show_annotations; v++) {
+        const hot_viewport *viewport = &layout.viewport[v];
+        if (state->show_crosshair)
+            hot_overlay_add_crosshair(&page, viewport);
+        hot_overlay_add_orientation(&page, viewport);
+        hot_overlay_add_caption(&page, viewport);
+        if (v == 0 || viewport->space) /* linked planes have one scale */
+            hot_overlay_add_scale_bar(&page, viewport);
+    }
+    if (layout.count > 1) { /* what is one picture and what is the next */
+        const hot_viewport *last = &layout.viewport[layout.count - 1];
+        const double thick = fmax(1, round(page.unit));
+        const hot_rgba color = {0.35f, 0.37f, 0.40f, 1};
+        hot_draw_rectangle(&overlay->list, last->x - thick, 0, last->x, height, color, color);
+        hot_draw_rectangle(&overlay->list, 0, last->y - thick, width, last->y, color, color);
+    }
+    if (state->show_annotations) {
+        hot_overlay_add_status(&page);
+        hot_overlay_add_legend(&page);
+        if (state->show_values) {
+            status = need_values(overlay, scene, state->voxel);
+            if (status == HOT_OK)
+                hot_overlay_add_values(&page, overlay->values);
+        }
+    }
+    if (state->show_help)
+        hot_overlay_add_help(&page);
+    if (overlay->message[0])
+        hot_overlay_add_message(&page, overlay->message);
+    return status;
+}
+
+hot_status hot_overlay_build(hot_overlay *overlay, const hot_scene *scene, const hot_view_state *state, int width,
+                             int height, const hot_overlay_mesh **mesh)
+{
+    *mesh = NULL;
+    overlay->mesh = (hot_overlay_mesh){0};
+    if (!state->show_annotations && !state->show_help && !overlay->message[0] && state->mode != HOT_VIEW_PLANES) {
+        *mesh = &overlay->mesh; /* nothing to write: no font is needed */
+        return HOT_OK;
+    }
+    hot_status status = need_text(overlay, state->pixel_ratio);
+    if (status != HOT_OK)
+        return status;
+    hot_draw_list_clear(&overlay->list);
+    status = fill(overlay, scene, state, width, height);
+    if (status != HOT_OK)
+        return status;
+    hot_context_free(overlay->context, overlay->vertices);
+    status = hot_draw_list_mesh(&overlay->list, &overlay->vertices, &overlay->mesh.count);
+    if (status != HOT_OK)
+        return status;
+    overlay->mesh.vertices = overlay->vertices;
+    overlay->mesh.atlas = overlay->text->pixels;
+    overlay->mesh.atlas_width = overlay->text->width;
+    overlay->mesh.atlas_height = overlay->text->height;
+    overlay->mesh.atlas_version = overlay->version;
+    *mesh = &overlay->mesh;
+    return HOT_OK;
+}

@@ -1,3 +1,0 @@
-/* The loops of viz/raster_glyph.h for any processor. */
-#define RASTER_GLYPH hot_raster_glyph_base
-#include "raster_glyph.h"

@@ -1,0 +1,133 @@
+#include "picture.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <epoxy/gl.h>
+#include <png.h>
+
+#include "headless.h"
+#include "overlay/overlay.h"
+
+struct hot_pictures {
+    hot_context *context;
+    int width, height;
+    hot_headless *headless;
+    hot_renderer *renderer;
+    hot_overlay *overlay;
+    uint8_t *rgb;
+};
+
+hot_status hot_pictures_create(hot_context *context, int width, int height, int samples, hot_pictures **pictures)
+{
+    *pictures = NULL;
+    hot_pictures *made = hot_context_calloc(context, 1, sizeof *made);
+    if (!made)
+        return HOT_ERROR_MEMORY;
+    made->context = context;
+    made->width = width;
+    made->height = height;
+    hot_status status = hot_headless_create(context, &made->headless);
+    if (status == HOT_OK)
+        status = hot_renderer_create(context, &made->renderer);
+    if (status == HOT_OK)
+        status = hot_headless_resize(made->headless, width, height, samples);
+    if (status == HOT_OK)
+        status = hot_overlay_create(context, &made->overlay);
+    if (status == HOT_OK) {
+        made->rgb = hot_context_alloc(context, (size_t)width * (size_t)height, 3);
+        status = made->rgb ? HOT_OK : HOT_ERROR_MEMORY;
+    }
+    if (status != HOT_OK)
+        hot_pictures_destroy(&made);
+    *pictures = made;
+    return status;
+}
+
+void hot_pictures_destroy(hot_pictures **pictures)
+{
+    hot_pictures *gone = pictures ? *pictures : NULL;
+    if (!gone)
+        return;
+    hot_overlay_destroy(&gone->overlay);
+    hot_renderer_destroy(&gone->renderer);
+    hot_headless_destroy(&gone->headless);
+    hot_context_free(gone->context, gone->rgb);
+    hot_context_free(gone->context, gone);
+    *pictures = NULL;
+}
+
+hot_renderer *hot_pictures_renderer(hot_pictures *pictures) { return pictures->renderer; }
+
+hot_status hot_pictures_draw(hot_pictures *pictures, const hot_scene *scene, const hot_view_state *state,
+                             const uint8_t **rgb)
+{
+    const hot_overlay_mesh *mesh = NULL;
+    hot_status status = hot_overlay_build(pictures->overlay, scene, state, pictures->width, pictures->height, &mesh);
+    if (status == HOT_OK && hot_renderer_needs_depth(pictures->renderer, scene, state))
+        status = hot_headless_need_depth(pictures->headless);
+    if (status == HOT_OK)
+        status = hot_renderer_draw(pictures->renderer, scene, state, pictures->width, pictures->height, mesh);
+    if (status == HOT_OK)
+        hot_headless_resolve(pictures->headless);
+    if (status == HOT_OK && !rgb)
+        glFinish();
+    if (status == HOT_OK && rgb) {
+        status = hot_renderer_read(pictures->renderer, pictures->width, pictures->height, pictures->rgb);
+        *rgb = pictures->rgb;
+    }
+    return status;
+}
+
+/* ---- PNG -------------------------------------------------------------------------------------------------- */
+
+static hot_status write_png(hot_context *context, FILE *file, const char *path, int width, int height,
+                            const uint8_t *rgb)
+{
+    png_image image;
+    memset(&image, 0, sizeof image);
+    image.version = PNG_IMAGE_VERSION;
+    image.width = (png_uint_32)width;
+    image.height = (png_uint_32)height;
+    image.format = PNG_FORMAT_RGB;
+    errno = 0;
+    if (!png_image_write_to_stdio(&image, file, 0, rgb, 0, NULL) || fflush(file) != 0)
+        return hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path,
+                                errno ? strerror(errno) : image.message);
+    return HOT_OK;
+}
+
+hot_status hot_pictures_save(hot_pictures *pictures, const hot_scene *scene, const hot_view_state *state,
+                             const char *path)
+{
+    hot_context *context = pictures->context;
+    const uint8_t *rgb = NULL;
+    hot_status status = hot_pictures_draw(pictures, scene, state, &rgb);
+    if (status != HOT_OK)
+        return status;
+    if (strcmp(path, "-") == 0)
+        return write_png(context, stdout, "standard output", pictures->width, pictures->height, rgb);
+    /* beside its name first, so that a full disk leaves no half picture */
+    const size_t room = strlen(path) + 32;
+    char *part = hot_context_alloc(context, room, 1);
+    if (!part)
+        return HOT_ERROR_MEMORY;
+    snprintf(part, room, "%s.part-%ld", path, (long)getpid());
+    FILE *file = fopen(part, "wb");
+    if (!file) {
+        status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path, strerror(errno));
+        hot_context_free(context, part);
+        return status;
+    }
+    status = write_png(context, file, path, pictures->width, pictures->height, rgb);
+    if (fclose(file) != 0 && status == HOT_OK)
+        status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path, strerror(errno));
+    if (status == HOT_OK && rename(part, path) != 0)
+        status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path, strerror(errno));
+    if (status != HOT_OK)
+        remove(part);
+    hot_context_free(context, part);
+    return status;
+}

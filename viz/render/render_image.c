@@ -1,0 +1,174 @@
+/* Slices of a volume behind the glyphs. */
+#include <math.h>
+#include <string.h>
+
+#include "glyph/glyph_size.h"
+#include "render_parts.h"
+
+/* What is in a volume's texture: floats, slab by slab, so that no copy of the whole is made on the way. */
+static hot_status upload(hot_context *context, hot_image_renderer *image, const hot_scene *scene,
+                         const hot_view_volume *volume)
+{
+    const size_t *size = volume->own_grid ? volume->size : scene->grid.size, slab = size[0] * size[1],
+                 components = (size_t)volume->components;
+    const GLenum format = components == 3 ? GL_RGB : GL_RED;
+    GLint most = 0;
+    glGetIntegerv(GL_MAX_3D_TEXTURE_SIZE, &most);
+    for (int d = 0; d < 3; d++)
+        if (size[d] > (size_t)most)
+            return hot_context_fail(
+                context, HOT_ERROR_DEVICE,
+                "the OpenGL driver shows images of at most %d voxels a side, not %zu; --image off shows the "
+                "glyphs alone",
+                most, size[d]);
+    float *values = hot_context_alloc(context, slab, components * sizeof *values);
+    if (!values)
+        return HOT_ERROR_MEMORY;
+    while (glGetError() != GL_NO_ERROR) { /* what is reported below is of this upload */
+    }
+    if (!image->texture)
+        glGenTextures(1, &image->texture);
+    glBindTexture(GL_TEXTURE_3D, image->texture);
+    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_R, GL_CLAMP_TO_EDGE);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    /* colours need no more than half floats; their values are divided by the window's white to fit them */
+    const double white = components == 3 ? volume->window[1] : 1;
+    glTexImage3D(GL_TEXTURE_3D, 0, components == 3 ? GL_RGB16F : GL_R32F, (GLsizei)size[0], (GLsizei)size[1],
+                 (GLsizei)size[2], 0, format, GL_FLOAT, NULL);
+    hot_status status = hot_gl_check(context, "the upload of an image");
+    for (size_t k = 0; k < size[2] && status == HOT_OK; k++) {
+        for (size_t v = 0; v < slab; v++) {
+            float *to = values + v * components;
+            if (volume->own_grid)
+                *to = volume->values[k * slab + v];
+            else
+                hot_scene_value(scene, volume, k * slab + v, to);
+            for (size_t c = 0; c < components; c++)
+                to[c] = isfinite(to[c]) ? (float)(to[c] / white) : 0;
+        }
+        glTexSubImage3D(GL_TEXTURE_3D, 0, 0, 0, (GLint)k, (GLsizei)size[0], (GLsizei)size[1], 1, format, GL_FLOAT,
+                        values);
+    }
+    if (status == HOT_OK)
+        status = hot_gl_check(context, "the upload of an image");
+    hot_context_free(context, values);
+    return status;
+}
+
+hot_status hot_image_prepare(hot_context *context, hot_image_renderer *image, const hot_scene *scene,
+                             const hot_view_state *state)
+{
+    const hot_view_volume *volume = state->show_image ? hot_scene_volume(scene, state->background) : NULL;
+    hot_status status = HOT_OK;
+    if (!image->program) {
+        status = hot_program_create(context, "image", "", hot_shader_image_vert, "", hot_shader_image_frag,
+                                    &image->program);
+        if (status == HOT_OK)
+            glGenVertexArrays(1, &image->empty_array);
+    }
+    if (status == HOT_OK && volume && (image->scene != scene->serial || image->volume != volume)) {
+        image->volume = NULL;
+        status = upload(context, image, scene, volume);
+        if (status == HOT_OK) {
+            image->scene = scene->serial;
+            image->volume = volume;
+        }
+    }
+    return status;
+}
+
+/* Two vectors in a plane, long enough to reach over the whole grid from any point of it. */
+static void span(const hot_scene *scene, const double normal[3], double across[3], double along[3])
+{
+    double low[3], high[3], reach = 0, length = 0;
+    int least = 0;
+    hot_scene_bounds(scene, low, high);
+    for (int d = 0; d < 3; d++) {
+        reach += (high[d] - low[d]) * (high[d] - low[d]);
+        if (fabs(normal[d]) < fabs(normal[least]))
+            least = d;
+    }
+    reach = sqrt(reach);
+    for (int d = 0; d < 3; d++)
+        across[d] = (d == least) - normal[d] * normal[least];
+    for (int d = 0; d < 3; d++)
+        length += across[d] * across[d];
+    for (int d = 0; d < 3; d++)
+        across[d] *= reach / sqrt(length);
+    for (int d = 0; d < 3; d++)
+        along[d] = normal[(d + 1) % 3] * across[(d + 2) % 3] - normal[(d + 2) % 3] * across[(d + 1) % 3];
+}
+
+static void draw_plane(GLuint program, const hot_scene *scene, const double point[3], const double normal[3])
+{
+    double across[3], along[3];
+    span(scene, normal, across, along);
+    hot_program_vec3(program, "point", point);
+    hot_program_vec3(program, "across", across);
+    hot_program_vec3(program, "along", along);
+    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+}
+
+void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot_view_state *state,
+                    const hot_viewport *viewport)
+{
+    const hot_view_volume *volume = image->volume;
+    if (!state->show_image || !volume || hot_scene_volume(scene, state->background) != volume)
+        return;
+    const GLuint program = image->program;
+    double matrix[16] = {0}, low = isnan(state->window[0]) ? volume->window[0] : state->window[0];
+    double high = isnan(state->window[1]) ? volume->window[1] : state->window[1];
+    const double white = volume->components == 3 ? volume->window[1] : 1;
+    for (int c = 0; c < 4; c++)
+        for (int r = 0; r < 3; r++)
+            matrix[4 * c + r] = volume->own_grid ? volume->from_ras[r][c] : scene->from_ras[r][c];
+    matrix[15] = 1;
+    glUseProgram(program);
+    glActiveTexture(GL_TEXTURE0);
+    glBindTexture(GL_TEXTURE_3D, image->texture);
+    const GLint filter = state->interpolate ? GL_LINEAR : GL_NEAREST;
+    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MIN_FILTER, filter);
+    glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MAG_FILTER, filter);
+    hot_program_int(program, "volume", 0);
+    hot_program_matrix(program, "view", viewport->matrix);
+    hot_program_matrix(program, "from_ras", matrix);
+    const size_t *size = volume->own_grid ? volume->size : scene->grid.size;
+    hot_program_vec3(program, "voxels", (const double[3]){(double)size[0], (double)size[1], (double)size[2]});
+    glUniform2f(glGetUniformLocation(program, "window"), (float)(low / white), (float)(white / (high - low)));
+    hot_program_int(program, "colored", volume->components == 3);
+    hot_program_float(program, "opacity", state->opacity);
+    hot_program_vec3(program, "canvas", state->canvas);
+    glBindVertexArray(image->empty_array);
+    if (!viewport->space) {
+        /* behind every glyph of the slice, whatever its depth */
+        hot_program_float(program, "farther", 0);
+        glDepthMask(GL_FALSE);
+        glDisable(GL_DEPTH_TEST);
+        draw_plane(program, scene, viewport->point, viewport->normal);
+        glEnable(GL_DEPTH_TEST);
+        glDepthMask(GL_TRUE);
+        return;
+    }
+    /* moved back by a glyph's radius, so that glyphs stand on their slice whole */
+    hot_program_float(program, "farther", 1.2 * hot_scene_usual_mm(scene, state) / viewport->depth);
+    for (int axis = 0; axis < 3; axis++) {
+        double normal[3], length = 0;
+        for (int d = 0; d < 3; d++) {
+            normal[d] = scene->from_ras[axis][d];
+            length += normal[d] * normal[d];
+        }
+        for (int d = 0; d < 3; d++)
+            normal[d] /= sqrt(length);
+        draw_plane(program, scene, viewport->point, normal);
+    }
+}
+
+void hot_image_free(hot_image_renderer *image)
+{
+    glDeleteProgram(image->program);
+    glDeleteTextures(1, &image->texture);
+    glDeleteVertexArrays(1, &image->empty_array);
+    memset(image, 0, sizeof *image);
+}

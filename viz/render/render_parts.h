@@ -1,0 +1,173 @@
+/* The renderer's parts, each with its own GL objects. Only viz/render*.c include this. */
+#ifndef HOT_VIZ_RENDER_PARTS_H
+#define HOT_VIZ_RENDER_PARTS_H
+
+#include <epoxy/gl.h>
+
+#include "glyph/glyph_set.h"
+#include "raster/raster.h"
+#include "render.h"
+
+/* ---- render_program.c ------------------------------------------------------------------------------------- */
+
+/* Compiles and links a program; `head` is put before each shader's text, `fragment_head` before the fragment shader's.
+ * Errors: HOT_ERROR_DEVICE with the compiler's words. */
+hot_status hot_program_create(hot_context *context, const char *name, const char *head, const char *vertex,
+                              const char *fragment_head, const char *fragment, GLuint *program);
+/* What is put before the surface shader: shade(), and form(), A x^m and A x^(m-1) of one order written out term by
+ * term. Context memory. */
+char *hot_program_form(hot_context *context, int order);
+/* A compute shader, for which OpenGL 4.3 must be there. */
+hot_status hot_program_create_compute(hot_context *context, const char *name, const char *head, const char *text,
+                                      GLuint *program);
+void hot_program_matrix(GLuint program, const char *name, const double matrix[16]);
+void hot_program_vec3(GLuint program, const char *name, const double v[3]);
+void hot_program_int(GLuint program, const char *name, int value);
+void hot_program_float(GLuint program, const char *name, double value);
+
+/* A buffer that shaders read as a texture. */
+typedef struct hot_texture_buffer {
+    GLuint buffer, texture;
+    size_t bytes;
+} hot_texture_buffer;
+
+/* Fills it, or with data NULL only makes room; the memory is kept when the size is the same. Errors: HOT_ERROR_DEVICE
+ * when the driver cannot hold that many texels or bytes. */
+hot_status hot_texture_buffer_fill(hot_context *context, hot_texture_buffer *buffer, GLenum format, size_t texel_bytes,
+                                   const void *data, size_t bytes);
+void hot_texture_buffer_bind(const hot_texture_buffer *buffer, int unit);
+void hot_texture_buffer_free(hot_texture_buffer *buffer);
+
+/* HOT_OK, or what went wrong on the card since the last call. */
+hot_status hot_gl_check(hot_context *context, const char *what);
+
+/* ---- render_raster.c -------------------------------------------------------------------------------------- */
+
+/* Puts what the processor drew (viz/raster/raster.h) into the picture. */
+typedef struct hot_raster_renderer {
+    hot_raster *raster;
+    GLuint program, color, depth, empty_array;
+    int samples, depths;    /* that the program is for */
+    int width, height;      /* of the textures, in texels */
+    uint8_t (*pixels)[4];   /* a band of the picture, and */
+    float *deep;
+    size_t room;            /* texels in them */
+} hot_raster_renderer;
+
+/* depths: whether something else is drawn at the same depths, before or after. bottom: of the viewport in the
+ * framebuffer. */
+hot_status hot_raster_show(hot_context *context, hot_raster_renderer *raster, const hot_raster_job *job, int depths,
+                           int bottom);
+void hot_raster_renderer_free(hot_context *context, hot_raster_renderer *raster);
+
+/* ---- render_tiles.c --------------------------------------------------------------------------------------- */
+
+/* Draws surfaces by compute shaders. */
+typedef struct hot_tile_renderer {
+    int order;                /* that the programs are for */
+    int wide;                 /* depth and colour are one value of 64 bits, in `depth` */
+    GLuint usual, large;      /* for spheres of few and of more vertices */
+    GLuint show, empty_array, depth, color;
+    int samples;              /* that `show` is for */
+    size_t room;              /* samples in depth and color */
+    struct {
+        hot_texture_buffer sphere, corners;
+        int vertices, triangles;
+    } level[HOT_SPHERES];
+} hot_tile_renderer;
+
+/* Whether glyphs of this level are drawn that way: larger ones are left to the hardware. */
+int hot_tiles_take(const hot_surface_list *list, const hot_viewport *viewport, int level);
+/* Draws those levels into the framebuffer; items and values are those of the shaders of OpenGL's own pipeline. */
+hot_status hot_tiles_show(hot_context *context, hot_tile_renderer *tiles, const hot_raster_job *job,
+                          const hot_texture_buffer *items, const hot_texture_buffer *values, int bottom);
+void hot_tiles_free(hot_tile_renderer *tiles);
+
+/* ---- render_glyphs.c -------------------------------------------------------------------------------------- */
+
+/* What the choice and the list of a viewport's glyphs were made for: as long as it is the same they are kept. Zeroed,
+ * then filled, so that memcmp compares it. */
+typedef struct hot_glyph_key {
+    unsigned scene; /* its serial number */
+    int space, axis, plane, voxel[3], extent, slab, lock_axes, use_mask, kinds, cpu;
+    double threshold, normal[3];
+} hot_glyph_key;
+
+typedef struct hot_look_key {
+    double scale, mm_per_pixel, color_range[2], stick_width, matrix[16], window[2];
+    int normalise, clip, color, detail, width, height;
+    char color_by[HOT_VIEW_NAME], background[HOT_VIEW_NAME];
+} hot_look_key;
+
+typedef struct hot_viewport_glyphs {
+    hot_glyph_key key;
+    hot_look_key look;
+    int made, looked; /* whether key and look hold something */
+    hot_surface_set set;
+    hot_surface_list list;
+    uint32_t *voxels; /* for the sticks */
+    size_t voxel_count, sticks;
+    hot_texture_buffer values, items, stick_items;
+} hot_viewport_glyphs;
+
+typedef struct hot_glyph_mesh {
+    GLuint array, vertices, indices;
+    int copies;       /* spheres in it */
+    GLsizei elements; /* indices of one of them */
+} hot_glyph_mesh;
+
+typedef struct hot_glyph_renderer {
+    int order;        /* that the surface program is for */
+    GLuint surface, stick, empty_array;
+    hot_glyph_mesh mesh[HOT_SPHERES];
+    hot_viewport_glyphs viewport[4];
+    int software;     /* OpenGL is drawn by the processor */
+    int computes;     /* the card computes much faster than it sets up triangles */
+    hot_raster_renderer raster;
+    hot_tile_renderer tiles;
+} hot_glyph_renderer;
+
+hot_status hot_glyphs_prepare(hot_context *context, hot_glyph_renderer *glyphs, int which, const hot_scene *scene,
+                              const hot_view_state *state, const hot_viewport *viewport);
+/* Whether glyphs of a plane hide each other by OpenGL's depth. */
+int hot_glyphs_need_depth(const hot_glyph_renderer *glyphs, const hot_scene *scene, const hot_view_state *state);
+/* bottom: of the viewport in the framebuffer, counted from below. */
+hot_status hot_glyphs_draw(hot_context *context, hot_glyph_renderer *glyphs, int which, const hot_scene *scene,
+                           const hot_view_state *state, const hot_viewport *viewport, int bottom,
+                           hot_render_counts *counts);
+void hot_glyphs_forget(hot_context *context, hot_glyph_renderer *glyphs);
+void hot_glyphs_free(hot_context *context, hot_glyph_renderer *glyphs);
+
+/* ---- render_image.c --------------------------------------------------------------------------------------- */
+
+typedef struct hot_image_renderer {
+    GLuint program, texture, empty_array;
+    unsigned scene;                /* what is in the texture: serial number, and */
+    const hot_view_volume *volume;
+} hot_image_renderer;
+
+hot_status hot_image_prepare(hot_context *context, hot_image_renderer *image, const hot_scene *scene,
+                             const hot_view_state *state);
+void hot_image_draw(hot_image_renderer *image, const hot_scene *scene, const hot_view_state *state,
+                    const hot_viewport *viewport);
+void hot_image_free(hot_image_renderer *image);
+
+/* ---- render_overlay.c ------------------------------------------------------------------------------------- */
+
+typedef struct hot_overlay_renderer {
+    GLuint program, array, vertices, atlas;
+    unsigned atlas_version;
+    int has_atlas;
+} hot_overlay_renderer;
+
+hot_status hot_overlay_draw(hot_context *context, hot_overlay_renderer *overlay, const hot_overlay_mesh *mesh,
+                            int width, int height);
+void hot_overlay_renderer_free(hot_overlay_renderer *overlay);
+
+/* The shaders' texts, from viz/shaders. */
+extern const char hot_shader_surface_vert[], hot_shader_surface_frag[], hot_shader_shade_glsl[],
+    hot_shader_stick_vert[], hot_shader_stick_frag[], hot_shader_image_vert[], hot_shader_image_frag[],
+    hot_shader_overlay_vert[], hot_shader_overlay_frag[], hot_shader_raster_vert[], hot_shader_raster_frag[],
+    hot_shader_surface_glsl[], hot_shader_tile_comp[], hot_shader_tile_frag[];
+
+#endif

@@ -1,0 +1,440 @@
+#include "scene.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "glyph/glyph.h"
+
+/* ---- Geometry --------------------------------------------------------------------------------------------- */
+
+static int invert(const double m[3][4], double inverse[3][4])
+{
+    double cofactor[3][3], determinant = 0, size = 1;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            cofactor[r][c] = m[(r + 1) % 3][(c + 1) % 3] * m[(r + 2) % 3][(c + 2) % 3] -
+                             m[(r + 1) % 3][(c + 2) % 3] * m[(r + 2) % 3][(c + 1) % 3];
+    for (int c = 0; c < 3; c++) {
+        determinant += m[0][c] * cofactor[0][c];
+        size *= sqrt(m[0][c] * m[0][c] + m[1][c] * m[1][c] + m[2][c] * m[2][c]);
+    }
+    if (!(fabs(determinant) > 1e-9 * size) || !isfinite(determinant))
+        return 0;
+    for (int r = 0; r < 3; r++) {
+        for (int c = 0; c < 3; c++)
+            inverse[r][c] = cofactor[c][r] / determinant;
+        inverse[r][3] = -(inverse[r][0] * m[0][3] + inverse[r][1] * m[1][3] + inverse[r][2] * m[2][3]);
+    }
+    return 1;
+}
+
+/* World vector of a grid's space x sign = RAS vector; an unknown space is taken for RAS. */
+static void ras_sign(hot_space space, double sign[3])
+{
+    sign[0] = space == HOT_SPACE_LAS || space == HOT_SPACE_LPS ? -1 : 1;
+    sign[1] = space == HOT_SPACE_LPS ? -1 : 1;
+    sign[2] = 1;
+}
+
+static hot_status set_geometry(hot_context *context, hot_scene *scene)
+{
+    const hot_grid *grid = &scene->grid;
+    double sign[3];
+    ras_sign(grid->space, sign);
+    scene->voxels = 1;
+    for (int d = 0; d < 3; d++) {
+        if (grid->size[d] == 0 || grid->size[d] > 1000000000 || scene->voxels > SIZE_MAX / grid->size[d])
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "cannot show %zu x %zu x %zu voxels", grid->size[0],
+                                    grid->size[1], grid->size[2]);
+        scene->voxels *= grid->size[d];
+    }
+    for (int r = 0; r < 3; r++) {
+        scene->sign[r] = sign[r];
+        for (int c = 0; c < 4; c++)
+            scene->to_ras[r][c] = sign[r] * grid->to_world[r][c];
+    }
+    if (!invert((const double (*)[4])scene->to_ras, scene->from_ras))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "cannot show a grid whose axes lie in one plane");
+    for (int c = 0; c < 3; c++)
+        scene->spacing[c] = sqrt(scene->to_ras[0][c] * scene->to_ras[0][c] + scene->to_ras[1][c] * scene->to_ras[1][c] +
+                                 scene->to_ras[2][c] * scene->to_ras[2][c]);
+    return HOT_OK;
+}
+
+static void apply(const double m[3][4], const double x[3], double y[3])
+{
+    const double from[3] = {x[0], x[1], x[2]};
+    for (int r = 0; r < 3; r++)
+        y[r] = m[r][0] * from[0] + m[r][1] * from[1] + m[r][2] * from[2] + m[r][3];
+}
+
+void hot_scene_to_ras(const hot_scene *scene, const double voxel[3], double ras[3])
+{
+    apply((const double (*)[4])scene->to_ras, voxel, ras);
+}
+
+void hot_scene_from_ras(const hot_scene *scene, const double ras[3], double voxel[3])
+{
+    apply((const double (*)[4])scene->from_ras, ras, voxel);
+}
+
+void hot_scene_bounds(const hot_scene *scene, double low[3], double high[3])
+{
+    for (int corner = 0; corner < 8; corner++) {
+        double voxel[3], ras[3];
+        for (int d = 0; d < 3; d++)
+            voxel[d] = corner >> d & 1 ? (double)scene->grid.size[d] - 0.5 : -0.5;
+        hot_scene_to_ras(scene, voxel, ras);
+        for (int d = 0; d < 3; d++) {
+            low[d] = corner == 0 ? ras[d] : fmin(low[d], ras[d]);
+            high[d] = corner == 0 ? ras[d] : fmax(high[d], ras[d]);
+        }
+    }
+}
+
+int hot_scene_voxel_at(const hot_scene *scene, const double ras[3], int voxel[3])
+{
+    double at[3];
+    int outside = 0;
+    hot_scene_from_ras(scene, ras, at);
+    for (int d = 0; d < 3; d++) {
+        double last = (double)scene->grid.size[d] - 1, whole = floor(at[d] + 0.5);
+        outside |= !(whole >= 0 && whole <= last);
+        voxel[d] = (int)fmin(fmax(whole, 0), last); /* NaN becomes 0 */
+    }
+    return outside;
+}
+
+void hot_scene_plane_axes(const hot_scene *scene, int axis[3])
+{
+    /* axis along x, y, z in every order: the one whose cosines add up to most */
+    static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    double best = -1;
+    for (int o = 0; o < 6; o++) {
+        double agreement = 0;
+        for (int d = 0; d < 3; d++)
+            agreement += fabs(scene->to_ras[d][orders[o][d]]) / scene->spacing[orders[o][d]];
+        if (agreement > best + 1e-9) {
+            best = agreement;
+            axis[HOT_PLANE_SAGITTAL] = orders[o][0];
+            axis[HOT_PLANE_CORONAL] = orders[o][1];
+            axis[HOT_PLANE_AXIAL] = orders[o][2];
+        }
+    }
+}
+
+size_t hot_scene_index(const hot_scene *scene, const int voxel[3])
+{
+    return (size_t)voxel[0] + scene->grid.size[0] * ((size_t)voxel[1] + scene->grid.size[1] * (size_t)voxel[2]);
+}
+
+/* ---- Volumes ---------------------------------------------------------------------------------------------- */
+
+const hot_view_volume *hot_scene_volume(const hot_scene *scene, const char *name)
+{
+    if (strcmp(name, "auto") == 0)
+        return scene->volumes ? &scene->volume[scene->automatic] : NULL;
+    for (int v = 0; v < scene->volumes; v++)
+        if (strcmp(scene->volume[v].name, name) == 0)
+            return &scene->volume[v];
+    return NULL;
+}
+
+/* What an image of another grid has in the middle of a voxel of the scene. */
+static float image_value(const hot_scene *scene, const hot_view_volume *volume, size_t voxel)
+{
+    const size_t *size = scene->grid.size;
+    double at[3] = {(double)(voxel % size[0]), (double)(voxel / size[0] % size[1]),
+                    (double)(voxel / size[0] / size[1])};
+    size_t index = 0;
+    hot_scene_to_ras(scene, at, at);
+    apply((const double (*)[4])volume->from_ras, at, at);
+    for (int d = 2; d >= 0; d--) {
+        const double nearest = floor(at[d] + 0.5);
+        if (!(nearest >= 0 && nearest < (double)volume->size[d]))
+            return NAN;
+        index = index * volume->size[d] + (size_t)nearest;
+    }
+    return volume->values[index];
+}
+
+void hot_scene_value(const hot_scene *scene, const hot_view_volume *volume, size_t voxel, float *values)
+{
+    const size_t row = 3 * (size_t)scene->max_fibers;
+    const float *peaks = scene->peaks + voxel * row;
+    switch ((hot_volume_source)volume->source) {
+    case HOT_VOLUME_ARRAY:
+        if (volume->own_grid) {
+            values[0] = image_value(scene, volume, voxel);
+            break;
+        }
+        for (int c = 0; c < volume->components; c++)
+            values[c] = volume->values[voxel * (size_t)volume->components + (size_t)c];
+        break;
+    case HOT_VOLUME_COUNTS:
+        values[0] = hot_scene_fibers(scene, voxel);
+        break;
+    case HOT_VOLUME_DEC: /* every fibre's |x| |y| |z| times its amplitude, as the export has it */
+        values[0] = values[1] = values[2] = 0;
+        for (size_t at = 0; at < row; at++)
+            values[at % 3] += isfinite(peaks[at]) ? fabsf(peaks[at]) : 0;
+        break;
+    case HOT_VOLUME_AMPLITUDE: /* the longest direction; of tensors alone the largest radius */
+        values[0] = scene->max_fibers ? 0 : scene->radius[voxel];
+        for (size_t at = 0; at < row; at += 3) {
+            float length = sqrtf(peaks[at] * peaks[at] + peaks[at + 1] * peaks[at + 1] + peaks[at + 2] * peaks[at + 2]);
+            if (isfinite(length) && length > values[0])
+                values[0] = length;
+        }
+        break;
+    }
+}
+
+int hot_scene_fibers(const hot_scene *scene, size_t voxel)
+{
+    int count = 0;
+    if (scene->counts)
+        return scene->counts[voxel];
+    for (int fiber = 0; fiber < scene->max_fibers; fiber++) {
+        const float *v = scene->peaks + 3 * (voxel * (size_t)scene->max_fibers + (size_t)fiber);
+        count += v[0] != 0 || v[1] != 0 || v[2] != 0;
+    }
+    return count;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Percentiles low and high (0 to 1) of a volume's finite values that are not zero, of an even sample of them. 0 and 0
+ * when there are none. */
+static hot_status percentiles(const hot_scene *scene, const hot_view_volume *volume, double low, double high,
+                              double found[2])
+{
+    enum { MOST = 100000 };
+    const int own = volume->own_grid;
+    const size_t voxels = own ? volume->size[0] * volume->size[1] * volume->size[2] : scene->voxels;
+    const size_t step = voxels / MOST + 1;
+    size_t taken = 0;
+    float *sample = hot_context_alloc(scene->context, voxels / step + 1, 3 * sizeof *sample), values[3];
+    if (!sample)
+        return HOT_ERROR_MEMORY;
+    for (size_t voxel = 0; voxel < voxels; voxel += step) {
+        if (own)
+            values[0] = volume->values[voxel];
+        else
+            hot_scene_value(scene, volume, voxel, values);
+        for (int c = 0; c < volume->components; c++)
+            if (isfinite(values[c]) && values[c] != 0)
+                sample[taken++] = values[c];
+    }
+    qsort(sample, taken, sizeof *sample, ascending);
+    found[0] = taken ? sample[(size_t)(low * (double)(taken - 1))] : 0;
+    found[1] = taken ? sample[(size_t)(high * (double)(taken - 1))] : 0;
+    hot_context_free(scene->context, sample);
+    return HOT_OK;
+}
+
+/* Adds a volume whose name, components, source and values are set. */
+static hot_status add(hot_scene *scene, const hot_view_volume *volume)
+{
+    double window[2];
+    if (scene->volumes == HOT_SCENE_VOLUMES)
+        return hot_context_fail(scene->context, HOT_ERROR_ARGUMENT, "more than %d volumes", HOT_SCENE_VOLUMES);
+    hot_status status = percentiles(scene, volume, 0.02, 0.98, window);
+    if (status != HOT_OK)
+        return status;
+    hot_view_volume *added = &scene->volume[scene->volumes++];
+    *added = *volume;
+    added->window[0] = fmin(window[0], 0); /* what is nothing is black */
+    added->window[1] = volume->source == HOT_VOLUME_COUNTS ? fmax(1, scene->max_fibers) : window[1];
+    if (!(added->window[0] < added->window[1]))
+        added->window[1] = added->window[0] + 1;
+    return HOT_OK;
+}
+
+/* Adds an array; a given image comes before those made of the fields. */
+static hot_status add_array(hot_scene *scene, const char *name, hot_view_volume *volume)
+{
+    strncpy(volume->name, name, sizeof volume->name - 1);
+    volume->source = HOT_VOLUME_ARRAY;
+    const int first = scene->volume[scene->automatic].source != HOT_VOLUME_ARRAY || scene->volumes == 0;
+    hot_status status = add(scene, volume);
+    if (status != HOT_OK)
+        hot_context_free(scene->context, volume->owned);
+    else if (first)
+        scene->automatic = scene->volumes - 1;
+    return status;
+}
+
+hot_status hot_scene_add_volume(hot_scene *scene, const char *name, int components, const float *values, int owned)
+{
+    hot_view_volume volume = {.components = components, .values = values};
+    volume.owned = owned ? (float *)(uintptr_t)values : NULL;
+    return add_array(scene, name, &volume);
+}
+
+/* Whether the middle of a voxel of one grid is within another: of its corners and of 32 along each of its axes. */
+static int reaches_into(const double to_ras[3][4], const size_t size[3], const double from_ras[3][4],
+                        const size_t other[3])
+{
+    enum { STEPS = 32 };
+    for (int k = 0; k < STEPS; k++)
+        for (int j = 0; j < STEPS; j++)
+            for (int i = 0; i < STEPS; i++) {
+                const int step[3] = {i, j, k};
+                double at[3];
+                int inside = 1;
+                for (int d = 0; d < 3; d++)
+                    at[d] = floor(((double)size[d] - 1) * step[d] / (STEPS - 1) + 0.5);
+                apply(to_ras, at, at);
+                apply(from_ras, at, at);
+                for (int d = 0; d < 3; d++)
+                    inside &= at[d] >= -0.5 && at[d] <= (double)other[d] - 0.5;
+                if (inside)
+                    return 1;
+            }
+    return 0;
+}
+
+/* RAS mm of a grid's middle. */
+static void find_middle(const double to_ras[3][4], const size_t size[3], double middle[3])
+{
+    for (int d = 0; d < 3; d++)
+        middle[d] = ((double)size[d] - 1) / 2;
+    apply(to_ras, middle, middle);
+}
+
+hot_status hot_scene_add_image(hot_scene *scene, const char *name, const hot_grid *grid, float *values)
+{
+    hot_view_volume volume = {.components = 1, .values = values, .owned = values, .own_grid = 1};
+    double sign[3], to_ras[3][4], middle[2][3];
+    hot_status status = HOT_OK;
+    ras_sign(grid->space, sign);
+    memcpy(volume.size, grid->size, sizeof volume.size);
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 4; c++)
+            to_ras[r][c] = sign[r] * grid->to_world[r][c];
+    if (!invert((const double (*)[4])to_ras, volume.from_ras))
+        status = hot_context_fail(scene->context, HOT_ERROR_DATA, "an image whose axes lie in one plane");
+    else if (!reaches_into((const double (*)[4])to_ras, grid->size, (const double (*)[4])scene->from_ras,
+                           scene->grid.size) &&
+             !reaches_into((const double (*)[4])scene->to_ras, scene->grid.size,
+                           (const double (*)[4])volume.from_ras, grid->size)) {
+        find_middle((const double (*)[4])to_ras, grid->size, middle[0]);
+        find_middle((const double (*)[4])scene->to_ras, scene->grid.size, middle[1]);
+        status = hot_context_fail(
+            scene->context, HOT_ERROR_DATA,
+            "an image that lies beside the glyphs: its middle is at RAS %.1f %.1f %.1f mm, theirs at "
+            "%.1f %.1f %.1f",
+            middle[0][0], middle[0][1], middle[0][2], middle[1][0], middle[1][1], middle[1][2]);
+    }
+    if (status == HOT_OK)
+        return add_array(scene, name, &volume);
+    hot_context_free(scene->context, values);
+    return status;
+}
+
+/* ---- The whole -------------------------------------------------------------------------------------------- */
+
+static hot_status device_radii(hot_context *context, hot_scene *scene)
+{
+    hot_glyph_scan scan;
+    hot_status status = hot_interop_load(context, &scene->interop);
+    if (status == HOT_OK)
+        status = hot_glyph_scan_make(context, scene->order, &scan);
+    if (status != HOT_OK)
+        return status;
+    const int error = scene->interop->radii(&scan, scene->voxels, scene->device_tensors, scene->radius);
+    return hot_interop_status(context, scene->interop, error, "measuring tensors");
+}
+
+const float *hot_scene_row(const hot_scene *scene, size_t voxel, float room[1 + HOT_GLYPH_TERMS])
+{
+    const size_t terms = hot_symtensor_count(scene->order, 3);
+    if (scene->tensors)
+        return scene->tensors + voxel * (terms + 1);
+    const int error = scene->interop->fetch((int)terms, scene->device_tensors, voxel, room);
+    return hot_interop_status(scene->context, scene->interop, error, "reading a tensor") == HOT_OK ? room : NULL;
+}
+
+/* Largest radii of the surfaces, the sizes that most glyphs stay below, and the volumes that come from the fields. */
+static hot_status measure(hot_context *context, hot_scene *scene)
+{
+    double found[2];
+    hot_status status = HOT_OK;
+    if (scene->order) {
+        scene->radius = hot_context_alloc(context, scene->voxels, sizeof *scene->radius);
+        if (!scene->radius)
+            return HOT_ERROR_MEMORY;
+        status = scene->device_tensors
+                     ? device_radii(context, scene)
+                     : hot_glyph_radii(context, scene->order, scene->voxels, scene->tensors, scene->radius);
+        const hot_view_volume radii = {.components = 1, .values = scene->radius};
+        if (status == HOT_OK)
+            status = percentiles(scene, &radii, 0, 0.95, found);
+        scene->usual_radius = status == HOT_OK && found[1] > 0 ? found[1] : 1;
+    }
+    const hot_view_volume own[] = {
+        {.name = "amplitude", .components = 1, .source = HOT_VOLUME_AMPLITUDE},
+        {.name = "dec", .components = 3, .source = HOT_VOLUME_DEC},
+        {.name = "nfibers", .components = 1, .source = HOT_VOLUME_COUNTS},
+    };
+    if (status == HOT_OK && scene->max_fibers)
+        status = percentiles(scene, &own[0], 0, 0.95, found);
+    if (scene->max_fibers)
+        scene->usual_amplitude = status == HOT_OK && found[1] > 0 ? found[1] : 1;
+    for (int v = 0; status == HOT_OK && v < (scene->max_fibers ? 3 : 1); v++)
+        status = add(scene, &own[v]);
+    return status;
+}
+
+hot_status hot_scene_create(hot_context *context, const hot_scene_parts *parts, hot_scene **scene)
+{
+    *scene = NULL;
+    if (!parts->tensors && !parts->device_tensors && !parts->peaks)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "nothing to show: neither tensors nor directions");
+    hot_scene *made = hot_context_calloc(context, 1, sizeof *made);
+    if (!made)
+        return HOT_ERROR_MEMORY;
+    /* what was uploaded is told from what was not, also when memory is used again */
+    static atomic_uint number;
+    made->serial = 1 + atomic_fetch_add(&number, 1);
+    made->context = context;
+    made->grid = parts->grid;
+    made->order = parts->tensors || parts->device_tensors ? parts->order : 0;
+    made->tensors = parts->tensors;
+    made->device_tensors = parts->tensors ? NULL : parts->device_tensors;
+    made->max_fibers = parts->peaks ? parts->max_fibers : 0;
+    made->peaks = parts->peaks;
+    made->counts = parts->counts;
+    made->mask = parts->mask;
+    hot_status status = set_geometry(context, made);
+    if (status == HOT_OK)
+        status = measure(context, made);
+    if (status != HOT_OK)
+        hot_scene_destroy(&made);
+    *scene = made;
+    return status;
+}
+
+void hot_scene_destroy(hot_scene **scene)
+{
+    hot_scene *gone = scene ? *scene : NULL;
+    if (!gone)
+        return;
+    hot_context *context = gone->context;
+    for (int v = 0; v < gone->volumes; v++)
+        hot_context_free(context, gone->volume[v].owned);
+    for (int p = 0; p < gone->paths; p++)
+        hot_context_free(context, gone->path[p]);
+    hot_context_free(context, gone->radius);
+    if (gone->release)
+        gone->release(gone);
+    hot_context_free(context, gone);
+    *scene = NULL;
+}

@@ -1,0 +1,354 @@
+/* The table of settings, and how text becomes a setting. */
+#include "view_state.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "camera.h"
+#include "glyph/glyph.h"
+#include "scene.h"
+
+#define AT(FIELD) offsetof(hot_view_state, FIELD)
+
+/* In the order of the help: what, from where, image, glyphs, surroundings. */
+static const hot_view_setting settings[] = {
+    {"mode", HOT_SETTING_CHOICE, AT(mode), "single|planes|3d",
+     "one plane (default), three linked planes beside a 3-D view, or 3-D alone", 0, 0, 0},
+    {"plane", HOT_SETTING_CHOICE, AT(plane), "axial|sagittal|coronal", "the plane of mode single; default axial", 0, 0,
+     0},
+    {"voxel", HOT_SETTING_VOXEL, AT(voxel), "I,J,K", "the crosshair; slices go through it; default the middle", 0, 1e9,
+     1},
+    {"slice", HOT_SETTING_INT, AT(slice), "N", "slice of the plane, counted from 0; default that of the crosshair", 0,
+     1e9, 1},
+    {"extent", HOT_SETTING_CHOICE, AT(extent), "slices|volume",
+     "3-D: glyphs of the three slices through the crosshair (default), or of the whole volume", 0, 0, 0},
+    {"slab", HOT_SETTING_INT, AT(slab), "N", "how many slices of glyphs a plane shows; default 1", 1, 999, 0},
+    {"camera", HOT_SETTING_ANGLES, AT(rotation), "AZIMUTH,ELEVATION[,ROLL]",
+     "3-D: where the camera stands, degrees from the front to the patient's left, and up; default 35,25", -360, 360, 0},
+    {"tilt", HOT_SETTING_ANGLES, AT(tilt), "AZIMUTH,ELEVATION[,ROLL]",
+     "planes: turns the camera away from looking straight at them; default 0,0", -360, 360, 0},
+    {"zoom", HOT_SETTING_NUMBER, AT(zoom), "F", "magnification; 1 (default) fits everything", 0.01, 1000, 0},
+    {"center", HOT_SETTING_POINT, AT(center), "X,Y,Z", "the point in the middle of the picture, scanner mm (RAS)", -1e6,
+     1e6, 1},
+    {"lock_axes", HOT_SETTING_SWITCH, AT(lock_axes), "on|off",
+     "planes follow the voxel grid (default on), or the scanner's axes", 0, 0, 0},
+    {"background", HOT_SETTING_NAME, AT(background), "NAME",
+     "image behind the glyphs: b0, dec, nfibers, amplitude, a volume given as a file (by its base name), auto "
+     "(default: b0, else the "
+     "first one given, else amplitude), none",
+     0, 0, 0},
+    {"window", HOT_SETTING_PAIR, AT(window), "LOW,HIGH", "values of the image that are black and white; default auto",
+     -1e30, 1e30, 1},
+    {"interpolate", HOT_SETTING_SWITCH, AT(interpolate), "on|off", "the image is smooth between voxels; default on", 0,
+     0, 0},
+    {"opacity", HOT_SETTING_NUMBER, AT(opacity), "F", "brightness of the image behind the glyphs, 0 to 1; default 0.6",
+     0, 1, 0},
+    {"glyph", HOT_SETTING_CHOICE, AT(glyph), "none|surface|sticks|both",
+     "the tensor's surface (radius A v^m), a stick per fibre, or both; default both, as far as they are there", 0, 0,
+     0},
+    {"scale", HOT_SETTING_NUMBER, AT(scale), "F",
+     "size of the glyphs; at 1 (default) the usual large ones fill a voxel", 0.001, 1000, 0},
+    {"normalise", HOT_SETTING_SWITCH, AT(normalise), "on|off", "all glyphs equally large; default off", 0, 0, 0},
+    {"clip", HOT_SETTING_SWITCH, AT(clip), "on|off", "nothing reaches beyond its voxel; default off", 0, 0, 0},
+    {"threshold", HOT_SETTING_NUMBER, AT(threshold), "VALUE",
+     "leaves out surfaces whose largest radius, and sticks whose length, is below it; default 0", 0, 1e30, 0},
+    {"use_mask", HOT_SETTING_SWITCH, AT(use_mask), "on|off", "glyphs inside --mask only; default on", 0, 0, 0},
+    {"color", HOT_SETTING_CHOICE, AT(color), "direction|fiber|value|plain",
+     "|x| red, |y| green, |z| blue (default); the fibre's number, surfaces by how many there are; a volume's value, "
+     "with a "
+     "colour bar; one grey",
+     0, 0, 0},
+    {"color_by", HOT_SETTING_NAME, AT(color_by), "NAME", "the volume of --color value; default the background", 0, 0,
+     0},
+    {"color_range", HOT_SETTING_PAIR, AT(color_range), "LOW,HIGH",
+     "its values of the first and last colour; default auto", -1e30, 1e30, 1},
+    {"stick_width", HOT_SETTING_NUMBER, AT(stick_width), "F",
+     "thickness of sticks as a fraction of the voxel; default 0.1", 0.001, 1, 0},
+    {"light", HOT_SETTING_SWITCH, AT(light), "on|off", "glyphs are shaded; default on", 0, 0, 0},
+    {"detail", HOT_SETTING_INT, AT(detail), "TRIANGLES",
+     "triangles of a surface, 20 to 20480; default auto: as many as its size on the screen needs", 20, 20480, 1},
+    {"raster", HOT_SETTING_CHOICE, AT(raster), "auto|gpu|cpu|compute",
+     "who draws surfaces: OpenGL, the processor without it, or OpenGL's compute shaders (4.3); default auto: cpu where "
+     "OpenGL is software, compute on an NVIDIA H200",
+     0, 0, 0},
+    {"canvas", HOT_SETTING_RGB, AT(canvas), "GREY or R,G,B", "colour of empty space, each 0 to 1; default 0", 0, 1, 0},
+    {"image", HOT_SETTING_SWITCH, AT(show_image), "on|off", "show the image; default on", 0, 0, 0},
+    {"crosshair", HOT_SETTING_SWITCH, AT(show_crosshair), "on|off", "show the crosshair; default on (pictures: off)", 0,
+     0, 0},
+    {"annotations", HOT_SETTING_SWITCH, AT(show_annotations), "on|off",
+     "show orientation letters, scale bar and what is shown; default on", 0, 0, 0},
+    {"values", HOT_SETTING_SWITCH, AT(show_values), "on|off", "show the panel of the crosshair's voxel; default off", 0,
+     0, 0},
+    {"colorbar", HOT_SETTING_SWITCH, AT(show_colorbar), "on|off", "show the colour bar of --color value; default on", 0,
+     0, 0},
+    {"keys", HOT_SETTING_SWITCH, AT(show_help), "on|off", "show the list of keys; default off", 0, 0, 0},
+    {"pixel_ratio", HOT_SETTING_NUMBER, AT(pixel_ratio), "F", "size of text and lines; default 1", 0.25, 16, 0},
+};
+enum { SETTINGS = sizeof settings / sizeof settings[0] };
+
+const hot_view_setting *hot_view_settings(size_t *count)
+{
+    *count = SETTINGS;
+    return settings;
+}
+
+static int same_name(const char *a, const char *b)
+{
+    for (; *a && *b; a++, b++)
+        if ((*a == '-' ? '_' : *a) != (*b == '-' ? '_' : *b))
+            return 0;
+    return *a == *b;
+}
+
+const hot_view_setting *hot_view_setting_find(const char *name)
+{
+    for (int i = 0; i < SETTINGS; i++)
+        if (same_name(settings[i].name, name))
+            return &settings[i];
+    return NULL;
+}
+
+/* ---- Text to setting -------------------------------------------------------------------------------------- */
+
+/* The place of `text` in "a|b|c", -1 when it is none of them. */
+static int choice_index(const char *choices, const char *text)
+{
+    size_t length = strlen(text);
+    for (int index = 0; *choices; index++) {
+        size_t part = strcspn(choices, "|");
+        if (part == length && strncmp(choices, text, part) == 0)
+            return index;
+        choices += part + (choices[part] == '|');
+    }
+    return -1;
+}
+
+static hot_status refuse(hot_context *context, const hot_view_setting *setting, const char *text)
+{
+    char bounds[64] = "";
+    if (setting->low < setting->high)
+        snprintf(bounds, sizeof bounds, fabs(setting->high) < 1e6 ? " from %g to %g" : "", setting->low, setting->high);
+    return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--%s is %s%s%s, not '%s'", setting->name, setting->value,
+                            bounds, setting->automatic ? " or auto" : "", text);
+}
+
+/* least to most numbers separated by commas; how many there were, 0 when the text is something else. */
+static int read_numbers(const hot_view_setting *setting, const char *text, int least, int most, double *numbers)
+{
+    int count = 0;
+    for (;;) {
+        char *end;
+        double number = strtod(text, &end);
+        int whole = setting->kind == HOT_SETTING_INT || setting->kind == HOT_SETTING_VOXEL;
+        if (end == text || !isfinite(number) || (whole && number != floor(number)) || count == most ||
+            (setting->low < setting->high && !(number >= setting->low && number <= setting->high)))
+            return 0;
+        numbers[count++] = number;
+        if (!*end)
+            return count >= least ? count : 0;
+        if (*end != ',')
+            return 0;
+        text = end + 1;
+    }
+}
+
+hot_status hot_view_setting_parse(hot_context *context, const hot_view_setting *setting, const char *text,
+                                  hot_view_state *state)
+{
+    void *field = (char *)state + setting->offset;
+    double number[3], *numbers = field;
+    int *whole = field, count, automatic = setting->automatic && strcmp(text, "auto") == 0;
+    switch (setting->kind) {
+    case HOT_SETTING_SWITCH:
+    case HOT_SETTING_CHOICE: {
+        static const char switches[] = "off|on";
+        int index = choice_index(setting->kind == HOT_SETTING_SWITCH ? switches : setting->value, text);
+        if (index < 0)
+            return refuse(context, setting, text);
+        *whole = index;
+        return HOT_OK;
+    }
+    case HOT_SETTING_INT:
+        if (!automatic && !read_numbers(setting, text, 1, 1, number))
+            return refuse(context, setting, text);
+        if (setting->offset == AT(detail))
+            *whole = automatic ? 0 : 20 * hot_sphere_parts[hot_glyph_detail_of((int)number[0])];
+        else
+            *whole = automatic ? -1 : (int)number[0];
+        return HOT_OK;
+    case HOT_SETTING_NUMBER:
+        if (!read_numbers(setting, text, 1, 1, number))
+            return refuse(context, setting, text);
+        *numbers = number[0];
+        return HOT_OK;
+    case HOT_SETTING_NAME:
+        if (!text[0] || strlen(text) >= HOT_VIEW_NAME)
+            return refuse(context, setting, text);
+        strcpy(field, text);
+        return HOT_OK;
+    case HOT_SETTING_PAIR:
+        number[0] = number[1] = NAN;
+        if (!automatic && (!read_numbers(setting, text, 2, 2, number) || !(number[0] < number[1])))
+            return refuse(context, setting, text);
+        memcpy(field, number, 2 * sizeof *number);
+        return HOT_OK;
+    case HOT_SETTING_VOXEL:
+        number[0] = number[1] = number[2] = -1;
+        if (!automatic && !read_numbers(setting, text, 3, 3, number))
+            return refuse(context, setting, text);
+        for (int d = 0; d < 3; d++)
+            whole[d] = (int)number[d];
+        return HOT_OK;
+    case HOT_SETTING_POINT:
+        number[0] = number[1] = number[2] = NAN;
+        if (!automatic && !read_numbers(setting, text, 3, 3, number))
+            return refuse(context, setting, text);
+        memcpy(field, number, 3 * sizeof *number);
+        return HOT_OK;
+    case HOT_SETTING_RGB:
+        count = read_numbers(setting, text, 1, 3, number);
+        if (count != 1 && count != 3)
+            return refuse(context, setting, text);
+        for (int d = 0; d < 3; d++)
+            numbers[d] = number[count == 3 ? d : 0];
+        return HOT_OK;
+    case HOT_SETTING_ANGLES:
+        number[2] = 0;
+        if (!read_numbers(setting, text, 2, 3, number))
+            return refuse(context, setting, text);
+        hot_quaternion_from_angles(number, numbers);
+        return HOT_OK;
+    }
+    return HOT_OK;
+}
+
+/* ---- Setting to text -------------------------------------------------------------------------------------- */
+
+static void print_numbers(const double *numbers, int count, char *text, size_t room)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < count && used < room; i++)
+        used += (size_t)snprintf(text + used, room - used, "%s%.9g", i ? "," : "", numbers[i] + 0.); /* no -0 */
+}
+
+void hot_view_setting_print(const hot_view_setting *setting, const hot_view_state *state, char *text, size_t room)
+{
+    const void *field = (const char *)state + setting->offset;
+    const double *numbers = field;
+    const int *whole = field;
+    switch (setting->kind) {
+    case HOT_SETTING_SWITCH:
+        snprintf(text, room, "%s", *whole ? "on" : "off");
+        break;
+    case HOT_SETTING_CHOICE: {
+        const char *at = setting->value;
+        for (int index = 0; index < *whole && *at; index++)
+            at += strcspn(at, "|") + 1;
+        snprintf(text, room, "%.*s", (int)strcspn(at, "|"), at);
+        break;
+    }
+    case HOT_SETTING_INT:
+        if (setting->automatic && (*whole < 0 || (*whole == 0 && setting->offset == AT(detail))))
+            snprintf(text, room, "auto");
+        else
+            snprintf(text, room, "%d", *whole);
+        break;
+    case HOT_SETTING_NUMBER:
+        print_numbers(numbers, 1, text, room);
+        break;
+    case HOT_SETTING_NAME:
+        snprintf(text, room, "%s", (const char *)field);
+        break;
+    case HOT_SETTING_PAIR:
+    case HOT_SETTING_POINT:
+        if (isnan(numbers[0]))
+            snprintf(text, room, "auto");
+        else
+            print_numbers(numbers, setting->kind == HOT_SETTING_PAIR ? 2 : 3, text, room);
+        break;
+    case HOT_SETTING_VOXEL:
+        if (whole[0] < 0)
+            snprintf(text, room, "auto");
+        else
+            snprintf(text, room, "%d,%d,%d", whole[0], whole[1], whole[2]);
+        break;
+    case HOT_SETTING_RGB:
+        print_numbers(numbers, 3, text, room);
+        break;
+    case HOT_SETTING_ANGLES: {
+        double degrees[3];
+        hot_quaternion_to_angles(numbers, degrees);
+        print_numbers(degrees, 3, text, room);
+        break;
+    }
+    }
+}
+
+/* ---- A whole state ---------------------------------------------------------------------------------------- */
+
+void hot_view_state_default(hot_view_state *state)
+{
+    memset(state, 0, sizeof *state);
+    for (int d = 0; d < 3; d++) {
+        state->voxel[d] = -1;
+        state->center[d] = NAN;
+    }
+    state->slice = -1;
+    state->slab = 1;
+    hot_quaternion_from_angles((const double[3]){35, 25, 0}, state->rotation);
+    hot_quaternion_identity(state->tilt);
+    state->zoom = 1;
+    state->lock_axes = 1;
+    strcpy(state->background, "auto");
+    strcpy(state->color_by, "auto");
+    state->window[0] = state->window[1] = state->color_range[0] = state->color_range[1] = NAN;
+    state->interpolate = 1;
+    state->opacity = 0.6;
+    state->glyph = HOT_GLYPH_BOTH;
+    state->scale = 1;
+    state->use_mask = 1;
+    state->stick_width = 0.1;
+    state->light = 1;
+    state->show_image = state->show_crosshair = state->show_annotations = state->show_colorbar = 1;
+    state->pixel_ratio = 1;
+}
+
+static hot_status check_volume(hot_context *context, const hot_scene *scene, const char *option, const char *name)
+{
+    char names[HOT_SCENE_VOLUMES * (HOT_VIEW_NAME + 2)] = "";
+    if (strcmp(name, "auto") == 0 || strcmp(name, "none") == 0 || hot_scene_volume(scene, name))
+        return HOT_OK;
+    for (int v = 0; v < scene->volumes; v++) {
+        strcat(names, v ? ", " : "");
+        strcat(names, scene->volume[v].name);
+    }
+    return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--%s: there is no volume '%s' here; there are: %s", option,
+                            name, scene->volumes ? names : "none");
+}
+
+hot_status hot_view_state_resolve(hot_context *context, const hot_scene *scene, hot_view_state *state)
+{
+    int axis[3];
+    hot_status status = check_volume(context, scene, "background", state->background);
+    if (status == HOT_OK)
+        status = check_volume(context, scene, "color_by", state->color_by);
+    if (status != HOT_OK)
+        return status;
+    hot_scene_plane_axes(scene, axis);
+    for (int d = 0; d < 3; d++)
+        if (state->voxel[d] < 0)
+            state->voxel[d] = (int)(scene->grid.size[d] / 2);
+    if (state->slice >= 0)
+        state->voxel[axis[state->plane]] = state->slice;
+    for (int d = 0; d < 3; d++)
+        if ((size_t)state->voxel[d] >= scene->grid.size[d])
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                    "voxel %d,%d,%d is outside: there are %zu x %zu x %zu voxels, counted from 0",
+                                    state->voxel[0], state->voxel[1], state->voxel[2], scene->grid.size[0],
+                                    scene->grid.size[1], scene->grid.size[2]);
+    state->slice = -1;
+    return HOT_OK;
+}

@@ -1,0 +1,414 @@
+#include "input.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "scene/pick.h"
+
+/* ---- Looking up ------------------------------------------------------------------------------------------ */
+
+static int is_letter(int key) { return key >= 'A' && key <= 'Z'; }
+
+static hot_action find_action(hot_trigger trigger, int key, int modifiers)
+{
+    size_t count;
+    const hot_binding *table = hot_bindings(&count);
+    if (trigger == HOT_TRIGGER_KEY && !is_letter(key))
+        modifiers &= ~HOT_WITH_SHIFT;
+    for (size_t i = 0; i < count; i++)
+        if (table[i].trigger == trigger && table[i].key == key && table[i].modifiers == modifiers)
+            return table[i].action;
+    return HOT_ACTION_NONE;
+}
+
+/* The viewport under the pointer, the first where it is beside the picture. */
+static const hot_viewport *viewport_at(const hot_input *input, const hot_scene *scene, const hot_view_state *state,
+                                       hot_view_layout *layout, double x, double y)
+{
+    hot_view_lay_out(scene, state, input->width, input->height, layout);
+    const hot_viewport *viewport = hot_layout_at(layout, x, y);
+    return viewport ? viewport : &layout->viewport[0];
+}
+
+static const hot_view_volume *image_of(const hot_scene *scene, const hot_view_state *state)
+{
+    return hot_scene_volume(scene, state->background);
+}
+
+/* ---- Camera ---------------------------------------------------------------------------------------------- */
+
+/* The point in the middle of the views: the one that was set, or the grid's. */
+static void get_center(const hot_scene *scene, const hot_view_state *state, double center[3])
+{
+    double middle[3];
+    for (int d = 0; d < 3; d++)
+        middle[d] = ((double)scene->grid.size[d] - 1) / 2;
+    hot_scene_to_ras(scene, middle, center);
+    if (!isnan(state->center[0]))
+        memcpy(center, state->center, sizeof state->center);
+}
+
+/* Moves what is seen by mm to the right and up on the screen. */
+static void pan(const hot_scene *scene, hot_view_state *state, const hot_viewport *viewport, double right, double up)
+{
+    double center[3];
+    get_center(scene, state, center);
+    for (int d = 0; d < 3; d++)
+        state->center[d] = center[d] - right * viewport->right[d] - up * viewport->up[d];
+}
+
+/* Magnifies, and keeps what is at (x, y) where it is. */
+static void zoom(const hot_input *input, const hot_scene *scene, hot_view_state *state, double factor, double x,
+                 double y)
+{
+    hot_view_layout layout;
+    const hot_viewport *viewport = viewport_at(input, scene, state, &layout, x, y);
+    const hot_view_setting *setting = hot_view_setting_find("zoom");
+    const double before = state->zoom;
+    state->zoom = fmin(fmax(before * factor, setting->low), setting->high);
+    const double gone = viewport->mm_per_pixel * (1 - before / state->zoom);
+    pan(scene, state, viewport, -(x - viewport->x - viewport->width / 2) * gone,
+        (y - viewport->y - viewport->height / 2) * gone);
+}
+
+/* Turns about the viewing axis, by the angle that the pointer makes about the viewport's middle. */
+static void roll(hot_view_state *state, const hot_viewport *viewport, const double from[2], const double to[2])
+{
+    const double x = viewport->x + viewport->width / 2, y = viewport->y + viewport->height / 2;
+    double angle = atan2(to[1] - y, to[0] - x) - atan2(from[1] - y, from[0] - x), turn[4];
+    double *rotation = viewport->space ? state->rotation : state->tilt;
+    /* pixels count downwards: a growing angle is clockwise on the screen, and the camera goes the other way */
+    hot_quaternion_axis(viewport->toward, angle, turn);
+    hot_quaternion_multiply(turn, rotation, rotation);
+}
+
+static void reset_view(const hot_scene *scene, hot_view_state *state)
+{
+    hot_view_state fresh;
+    hot_view_state_default(&fresh);
+    state->zoom = fresh.zoom;
+    state->lock_axes = fresh.lock_axes;
+    memcpy(state->center, fresh.center, sizeof fresh.center);
+    memcpy(state->rotation, fresh.rotation, sizeof fresh.rotation);
+    memcpy(state->tilt, fresh.tilt, sizeof fresh.tilt);
+    for (int d = 0; d < 3; d++)
+        state->voxel[d] = (int)(scene->grid.size[d] / 2);
+}
+
+/* L: back to the grid's planes when the view was turned away from them, else between the grid's and the scanner's. */
+static void toggle_lock(hot_view_state *state)
+{
+    const int tilted = fabs(state->tilt[0]) < 1 - 1e-12;
+    hot_quaternion_identity(state->tilt);
+    state->lock_axes = tilted || !state->lock_axes;
+}
+
+/* ---- Slices ---------------------------------------------------------------------------------------------- */
+
+/* Forward is towards superior, right, anterior. Returns whether there was a slice to go to. */
+static int step_slice(const hot_scene *scene, hot_view_state *state, const hot_viewport *viewport, int steps)
+{
+    static const int world[3] = {[HOT_PLANE_AXIAL] = 2, [HOT_PLANE_SAGITTAL] = 0, [HOT_PLANE_CORONAL] = 1};
+    int axes[3];
+    hot_scene_plane_axes(scene, axes);
+    const int axis = axes[viewport->plane], last = (int)scene->grid.size[axis] - 1, before = state->voxel[axis];
+    const int sign = scene->to_ras[world[viewport->plane]][axis] < 0 ? -1 : 1;
+    const double wanted = (double)before + (double)sign * (double)steps;
+    state->voxel[axis] = (int)fmin(fmax(wanted, 0), last);
+    return state->voxel[axis] != before;
+}
+
+/* Whole slices out of a turn of the wheel or a drag; what is left counts next time. */
+static unsigned scroll(hot_input *input, const hot_scene *scene, hot_view_state *state, double slices, double x,
+                       double y)
+{
+    hot_view_layout layout;
+    input->rest += slices;
+    const double whole = fmin(fmax(trunc(input->rest), -1e6), 1e6);
+    input->rest -= trunc(input->rest);
+    if (whole == 0)
+        return 0;
+    return step_slice(scene, state, viewport_at(input, scene, state, &layout, x, y), (int)whole) ? HOT_ASKS_REDRAW : 0;
+}
+
+/* ---- Image and glyphs ------------------------------------------------------------------------------------ */
+
+static void window_level(const hot_scene *scene, hot_view_state *state, double brighter, double contrast)
+{
+    const hot_view_volume *image = image_of(scene, state);
+    if (!image)
+        return;
+    const double usual = image->window[1] - image->window[0];
+    double low = image->window[0], high = image->window[1];
+    if (!isnan(state->window[0])) {
+        low = state->window[0];
+        high = state->window[1];
+    }
+    const double width = high - low, middle = (low + high) / 2 - width * brighter;
+    const double wide = fmin(fmax(width * exp(-contrast), 1e-6 * usual), 1e6 * usual);
+    state->window[0] = middle - wide / 2;
+    state->window[1] = middle + wide / 2;
+}
+
+static void next_volume(const hot_scene *scene, hot_view_state *state, int step)
+{
+    const hot_view_volume *image = image_of(scene, state);
+    const int count = scene->volumes + 1; /* and "none" */
+    const int now = image ? (int)(image - scene->volume) : scene->volumes, next = (now + step + count) % count;
+    strcpy(state->background, next == scene->volumes ? "none" : scene->volume[next].name);
+    state->window[0] = state->window[1] = NAN; /* another volume, other values */
+}
+
+static void next_glyph(const hot_scene *scene, hot_view_state *state)
+{
+    for (int tried = 0; tried < 4; tried++) {
+        state->glyph = (state->glyph + 1) % 4;
+        if (state->glyph == HOT_GLYPH_NONE || (state->glyph == HOT_GLYPH_SURFACE && scene->order) ||
+            (state->glyph == HOT_GLYPH_STICKS && scene->max_fibers) || (scene->order && scene->max_fibers))
+            return;
+    }
+}
+
+static void change_threshold(const hot_scene *scene, hot_view_state *state, double steps)
+{
+    const double step = 0.05 * (scene->order ? scene->usual_radius : scene->usual_amplitude);
+    /* in whole steps, so that as many down as up lead back to nothing */
+    state->threshold = fmax(0, step * (round(state->threshold / step) + steps));
+}
+
+static void change_scale(hot_view_state *state, double factor)
+{
+    const hot_view_setting *setting = hot_view_setting_find("scale");
+    state->scale = fmin(fmax(state->scale * factor, setting->low), setting->high);
+}
+
+/* ---- Keys ------------------------------------------------------------------------------------------------ */
+
+/* Switches that a key turns over. */
+static int *toggled_by(hot_view_state *state, hot_action action)
+{
+    switch (action) {
+    case HOT_ACTION_IMAGE:
+        return &state->show_image;
+    case HOT_ACTION_INTERPOLATE:
+        return &state->interpolate;
+    case HOT_ACTION_NORMALISE:
+        return &state->normalise;
+    case HOT_ACTION_CLIP:
+        return &state->clip;
+    case HOT_ACTION_LIGHT:
+        return &state->light;
+    case HOT_ACTION_CROSSHAIR:
+        return &state->show_crosshair;
+    case HOT_ACTION_VALUES:
+        return &state->show_values;
+    case HOT_ACTION_COLORBAR:
+        return &state->show_colorbar;
+    case HOT_ACTION_ANNOTATIONS:
+        return &state->show_annotations;
+    case HOT_ACTION_HELP:
+        return &state->show_help;
+    default:
+        return NULL;
+    }
+}
+
+static void show_plane(hot_view_state *state, hot_view_plane plane)
+{
+    state->mode = HOT_VIEW_SINGLE;
+    state->plane = plane;
+}
+
+unsigned hot_input_key(hot_input *input, const hot_scene *scene, hot_view_state *state, int key, int modifiers)
+{
+    static const double ZOOM_STEP = 1.25, SCALE_STEP = 1.1;
+    hot_view_layout layout;
+    const hot_action action = find_action(HOT_TRIGGER_KEY, key, modifiers);
+    int *toggled = toggled_by(state, action);
+    if (toggled) {
+        *toggled = !*toggled;
+        return HOT_ASKS_REDRAW;
+    }
+    const double middle[2] = {input->width / 2., input->height / 2.};
+    switch (action) {
+    case HOT_ACTION_AXIAL:
+        show_plane(state, HOT_PLANE_AXIAL);
+        return HOT_ASKS_REDRAW;
+    case HOT_ACTION_SAGITTAL:
+        show_plane(state, HOT_PLANE_SAGITTAL);
+        return HOT_ASKS_REDRAW;
+    case HOT_ACTION_CORONAL:
+        show_plane(state, HOT_PLANE_CORONAL);
+        return HOT_ASKS_REDRAW;
+    case HOT_ACTION_SINGLE:
+        state->mode = HOT_VIEW_SINGLE;
+        return HOT_ASKS_REDRAW;
+    case HOT_ACTION_PLANES:
+        state->mode = HOT_VIEW_PLANES;
+        return HOT_ASKS_REDRAW;
+    case HOT_ACTION_SPACE:
+        state->mode = HOT_VIEW_SPACE;
+        return HOT_ASKS_REDRAW;
+    case HOT_ACTION_SLICE_NEXT:
+    case HOT_ACTION_SLICE_BACK:
+        return step_slice(scene, state, viewport_at(input, scene, state, &layout, input->x, input->y),
+                          action == HOT_ACTION_SLICE_NEXT ? 1 : -1) ? HOT_ASKS_REDRAW : 0;
+    case HOT_ACTION_ZOOM_IN:
+    case HOT_ACTION_ZOOM_OUT:
+        /* about the middle of what is seen: of the first viewport, so that the picture's point stays */
+        viewport_at(input, scene, state, &layout, 0, 0);
+        zoom(input, scene, state, action == HOT_ACTION_ZOOM_IN ? ZOOM_STEP : 1 / ZOOM_STEP,
+             layout.count > 1 ? layout.viewport[0].width / 2 : middle[0],
+             layout.count > 1 ? layout.viewport[0].height / 2 : middle[1]);
+        return HOT_ASKS_REDRAW;
+    case HOT_ACTION_LOCK:
+        toggle_lock(state);
+        return HOT_ASKS_REDRAW;
+    case HOT_ACTION_RESET:
+        reset_view(scene, state);
+        return HOT_ASKS_REDRAW;
+    case HOT_ACTION_VOLUME_NEXT:
+        next_volume(scene, state, 1);
+        return HOT_ASKS_REDRAW;
+    case HOT_ACTION_VOLUME_BACK:
+        next_volume(scene, state, -1);
+        return HOT_ASKS_REDRAW;
+    case HOT_ACTION_WINDOW_RESET:
+        if (state->show_help) /* what hands expect of Esc */
+            state->show_help = 0;
+        else
+            state->window[0] = state->window[1] = NAN;
+        return HOT_ASKS_REDRAW;
+    case HOT_ACTION_GLYPH:
+        next_glyph(scene, state);
+        return HOT_ASKS_REDRAW;
+    case HOT_ACTION_COLOR:
+        state->color = (state->color + 1) % (HOT_COLOR_PLAIN + 1);
+        return HOT_ASKS_REDRAW;
+    case HOT_ACTION_LARGER:
+        change_scale(state, SCALE_STEP);
+        return HOT_ASKS_REDRAW;
+    case HOT_ACTION_SMALLER:
+        change_scale(state, 1 / SCALE_STEP);
+        return HOT_ASKS_REDRAW;
+    case HOT_ACTION_EXTENT:
+        state->extent = state->extent == HOT_EXTENT_SLICES ? HOT_EXTENT_VOLUME : HOT_EXTENT_SLICES;
+        return HOT_ASKS_REDRAW;
+    case HOT_ACTION_THRESHOLD_UP:
+        change_threshold(scene, state, 1);
+        return HOT_ASKS_REDRAW;
+    case HOT_ACTION_THRESHOLD_DOWN:
+        change_threshold(scene, state, -1);
+        return HOT_ASKS_REDRAW;
+    case HOT_ACTION_FULL_SCREEN:
+        return HOT_ASKS_FULL_SCREEN;
+    case HOT_ACTION_RELOAD:
+        return HOT_ASKS_RELOAD;
+    case HOT_ACTION_QUIT:
+        return HOT_ASKS_QUIT;
+    default:
+        return 0;
+    }
+}
+
+/* ---- Mouse ----------------------------------------------------------------------------------------------- */
+
+/* The crosshair to what is seen at the pointer. */
+static unsigned pick(const hot_input *input, const hot_scene *scene, hot_view_state *state)
+{
+    hot_view_layout layout;
+    int voxel[3];
+    const hot_viewport *viewport = viewport_at(input, scene, state, &layout, input->press_x, input->press_y);
+    if (!hot_pick_voxel(scene, state, viewport, input->x, input->y, voxel))
+        return 0;
+    const int moved = memcmp(voxel, state->voxel, sizeof voxel) != 0;
+    memcpy(state->voxel, voxel, sizeof voxel);
+    return moved ? HOT_ASKS_REDRAW : 0;
+}
+
+unsigned hot_input_button(hot_input *input, const hot_scene *scene, hot_view_state *state, int button, int pressed,
+                          int modifiers)
+{
+    hot_view_layout layout;
+    int voxel[3];
+    if (pressed) {
+        if (input->button) /* a second button while one is held */
+            return 0;
+        input->button = button;
+        input->moved = 0;
+        input->rest = 0;
+        input->press_x = input->x;
+        input->press_y = input->y;
+        const int space = viewport_at(input, scene, state, &layout, input->x, input->y)->space;
+        const hot_action in_space = space ? find_action(HOT_TRIGGER_SPACE_DRAG, button, modifiers) : HOT_ACTION_NONE;
+        input->action = in_space ? in_space : find_action(HOT_TRIGGER_DRAG, button, modifiers);
+        return input->action == HOT_ACTION_PICK ? pick(input, scene, state) : 0;
+    }
+    if (button != input->button)
+        return 0;
+    const hot_action action = input->action;
+    const int click = !input->moved && find_action(HOT_TRIGGER_DRAG, button, modifiers) == HOT_ACTION_PICK;
+    input->button = 0;
+    input->action = HOT_ACTION_NONE;
+    if (action == HOT_ACTION_PICK || (action == HOT_ACTION_TURN && click)) {
+        const hot_viewport *viewport = viewport_at(input, scene, state, &layout, input->press_x, input->press_y);
+        if (hot_pick_voxel(scene, state, viewport, input->x, input->y, voxel))
+            return pick(input, scene, state) | HOT_ASKS_PICK;
+    }
+    return 0;
+}
+
+unsigned hot_input_move(hot_input *input, const hot_scene *scene, hot_view_state *state, double x, double y)
+{
+    /* a full window's worth of brightness, or e times the contrast, for so many units of the desktop */
+    static const double WINDOW_DRAG = 300, SLICE_DRAG = 8, CLICK = 3;
+    const double from[2] = {input->x, input->y}, to[2] = {x, y}, dx = x - from[0], dy = y - from[1];
+    hot_view_layout layout;
+    input->x = x;
+    input->y = y;
+    if (!input->button || (dx == 0 && dy == 0))
+        return 0;
+    if (!input->moved && input->action != HOT_ACTION_PICK) {
+        if (hypot(x - input->press_x, y - input->press_y) <= CLICK * state->pixel_ratio) {
+            input->x = from[0]; /* not yet a drag: its way counts from where it began */
+            input->y = from[1];
+            return 0;
+        }
+    }
+    input->moved = 1;
+    const hot_viewport *viewport = viewport_at(input, scene, state, &layout, input->press_x, input->press_y);
+    switch (input->action) {
+    case HOT_ACTION_PICK:
+        return pick(input, scene, state);
+    case HOT_ACTION_WINDOW_LEVEL:
+        window_level(scene, state, dx / (WINDOW_DRAG * state->pixel_ratio), -dy / (WINDOW_DRAG * state->pixel_ratio));
+        return HOT_ASKS_REDRAW;
+    case HOT_ACTION_PAN:
+        pan(scene, state, viewport, dx * viewport->mm_per_pixel, -dy * viewport->mm_per_pixel);
+        return HOT_ASKS_REDRAW;
+    case HOT_ACTION_TURN:
+        hot_view_state_turn(state, viewport, dx, dy);
+        return HOT_ASKS_REDRAW;
+    case HOT_ACTION_ROLL:
+        roll(state, viewport, from, to);
+        return HOT_ASKS_REDRAW;
+    case HOT_ACTION_SCROLL:
+        return scroll(input, scene, state, -dy / (SLICE_DRAG * state->pixel_ratio), input->press_x, input->press_y);
+    default:
+        return 0;
+    }
+}
+
+unsigned hot_input_wheel(hot_input *input, const hot_scene *scene, hot_view_state *state, double steps, int modifiers)
+{
+    static const double ZOOM_STEP = 1.15;
+    switch (find_action(HOT_TRIGGER_WHEEL, 0, modifiers)) {
+    case HOT_ACTION_SCROLL:
+        return scroll(input, scene, state, steps, input->x, input->y);
+    case HOT_ACTION_ZOOM:
+        zoom(input, scene, state, pow(ZOOM_STEP, steps), input->x, input->y);
+        return steps != 0 ? HOT_ASKS_REDRAW : 0;
+    default:
+        return 0;
+    }
+}

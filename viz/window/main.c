@@ -1,0 +1,210 @@
+/* hotfiber-view: fields on the screen, and pictures of them without one. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#include "bench/viz/view_bench.h"
+#include "cli/cli.h"
+#include "render/picture.h"
+#include "scene/scene.h"
+#ifdef HOT_HAVE_GLFW
+#include "window.h"
+#endif
+
+static const cli_command command = {
+    "view", "look at tensors and directions: a window, or pictures without a display", "FILE... [options]",
+    "FILE is the directory of a `hotfiber run`, a tensor field (NRRD), directions (NRRD, NIfTI, or our .vtp), or an "
+    "image "
+    "to put behind them, which is shown where it lies, whatever its voxels. Every setting of the view is an option; in "
+    "the window H lists keys and mouse.\n\n"
+    "  hotfiber view out\n"
+    "  hotfiber view out --plane coronal --glyph surface --screenshot coronal.png --size 1600x1200\n"
+    "  hotfiber view tensors.nrrd peaks.nii.gz t1.nii.gz --background t1\n"
+    "  hotfiber view out --mode 3d --extent volume --turntable 36 --screenshot turn.png",
+    HOT_SCENE_PATHS};
+
+enum { SETTINGS_MOST = 48 };
+
+/* What is neither a file nor a setting of the view. */
+struct wish {
+    const char *screenshot, *size, *mask, *dump;
+    int turntable, samples, bench, frames, order, cube;
+    size_t glyphs;
+    int width, height;
+};
+
+/* "800x600" */
+static int read_size(const char *text, int *width, int *height)
+{
+    char *end;
+    const long w = strtol(text, &end, 10);
+    if (end == text || (*end != 'x' && *end != 'X'))
+        return 0;
+    const char *second = end + 1;
+    const long h = strtol(second, &end, 10);
+    if (end == second || *end || w < 1 || h < 1 || w > 65536 || h > 65536)
+        return 0;
+    *width = (int)w;
+    *height = (int)h;
+    return 1;
+}
+
+/* ---- Pictures --------------------------------------------------------------------------------------------- */
+
+/* turn.png -> turn-007.png */
+static void series_name(const char *path, int number, char *name, size_t room)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    const int stem = dot && dot != path ? (int)(dot - path) : (int)strlen(path);
+    snprintf(name, room, "%.*s-%03d%s", stem, path, number, path + stem);
+}
+
+static hot_status save_pictures(hot_context *context, const hot_scene *scene, const hot_view_state *state,
+                                const struct wish *wish)
+{
+    hot_pictures *pictures = NULL;
+    hot_status status = hot_pictures_create(context, wish->width, wish->height, wish->samples, &pictures);
+    if (status == HOT_OK && !wish->turntable)
+        status = hot_pictures_save(pictures, scene, state, wish->screenshot);
+    for (int p = 0; p < wish->turntable && status == HOT_OK; p++) {
+        hot_view_state turned = *state;
+        double turn[4];
+        char name[4096];
+        hot_quaternion_axis((const double[3]){0, 0, 1}, 6.283185307179586 * p / wish->turntable, turn);
+        hot_quaternion_multiply(turn, state->rotation, turned.rotation);
+        series_name(wish->screenshot, p, name, sizeof name);
+        status = hot_pictures_save(pictures, scene, &turned, name);
+        if (status == HOT_OK)
+            status = hot_context_progress(context, "pictures", (p + 1.) / wish->turntable);
+    }
+    hot_pictures_destroy(&pictures);
+    return status;
+}
+
+static hot_status bench(hot_context *context, hot_scene **scene, hot_view_state *state, const struct wish *wish)
+{
+    float *tensors = NULL;
+    hot_status status = HOT_OK;
+    if (!*scene) {
+        status = hot_bench_field(context, wish->glyphs, wish->order, wish->cube, &tensors, scene);
+        if (wish->cube) {
+            state->mode = HOT_VIEW_SPACE;
+            state->extent = HOT_EXTENT_VOLUME;
+        }
+        if (status == HOT_OK)
+            status = hot_view_state_resolve(context, *scene, state);
+    }
+    if (status == HOT_OK)
+        status = hot_bench_run(context, *scene, state, wish->width, wish->height, wish->samples, wish->frames, NULL);
+    hot_scene_destroy(scene);
+    hot_context_free(context, tensors);
+    return status;
+}
+
+#ifdef HOT_HAVE_GLFW
+/* What is known about a voxel that was clicked, for whoever reads standard output: at once, with a line between two. */
+static void print_voxel(void *user, const char *text)
+{
+    (void)user;
+    printf("%s\n", text);
+    fflush(stdout);
+}
+#endif
+
+/* ---- The command ------------------------------------------------------------------------------------------ */
+
+static hot_status show(hot_context *context, const cli_common *common, hot_view_state *state, const struct wish *wish)
+{
+    hot_scene *scene = NULL;
+    hot_status status = HOT_OK;
+    if (common->argument_count)
+        status = hot_scene_load(context, common->arguments, common->argument_count, wish->mask, &scene);
+    if (status == HOT_OK && scene && scene->run && strcmp(state->background, "b0") == 0 &&
+        !hot_scene_volume(scene, "b0"))
+        status = hot_scene_load_b0(scene, 0); /* asked for, however large */
+    if (status == HOT_OK && scene)
+        status = hot_view_state_resolve(context, scene, state);
+    if (status == HOT_OK && wish->bench)
+        status = bench(context, &scene, state, wish);
+    else if (status == HOT_OK && wish->screenshot)
+        status = save_pictures(context, scene, state, wish);
+    else if (status == HOT_OK)
+#ifdef HOT_HAVE_GLFW
+        status = hot_window_run(context, &scene, state,
+                                &(const hot_window_options){.width = wish->width,
+                                                            .height = wish->height,
+                                                            .mask = wish->mask,
+                                                            .picked = print_voxel,
+                                                            .dump = wish->dump});
+#else
+        status = hot_context_fail(context, HOT_ERROR_DEVICE, "this viewer was built without GLFW and opens no window; "
+                                                             "--screenshot FILE.png makes a picture");
+#endif
+    hot_scene_destroy(&scene);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+#ifdef __GLIBC__
+    /* Mesa's software renderer asks for its vertices' memory anew with every call: kept, not given back to the system
+     * and cleared by it each time, a fifth of a picture's time. Larger pieces go back. */
+    mallopt(M_MMAP_THRESHOLD, 4 << 20);
+    mallopt(M_TRIM_THRESHOLD, 32 << 20);
+#endif
+    struct wish wish = {.size = "1024x768", .samples = 4, .frames = 100, .order = 8, .glyphs = 1600};
+    const char *texts[SETTINGS_MOST] = {NULL};
+    cli_option options[SETTINGS_MOST + 16] = {
+        {"screenshot", CLI_TEXT, &wish.screenshot, "FILE", "write a PNG instead of opening a window; no display needed",
+         0, 0},
+        {"size", CLI_TEXT, &wish.size, "WxH", "pixels of the picture or window; default 1024x768", 0, 0},
+        {"turntable", CLI_INT, &wish.turntable, "N",
+         "with --screenshot: N pictures FILE-000.png ... of one turn around (3-D)", 1, 9999},
+        {"samples", CLI_INT, &wish.samples, "N", "samples per pixel of a picture, against jagged edges; default 4", 1,
+         64},
+        {"mask", CLI_TEXT, &wish.mask, "FILE", "glyphs only where this image (NRRD, NIfTI) is not zero", 0, 0},
+        {"bench", CLI_FLAG, &wish.bench, NULL,
+         "measure frames per second, of FILE or of a made-up field, and print them", 0, 0},
+        {"frames", CLI_INT, &wish.frames, "N", "bench: how many; default 100", 1, 1e6},
+        {"glyphs", CLI_SIZE, &wish.glyphs, "N", "bench: size of the made-up field; default 1600", 1, 2e7},
+        {"order", CLI_INT, &wish.order, "M", "bench: its order, 2, 4, 6 or 8; default 8", 2, 8},
+        {"cube", CLI_FLAG, &wish.cube, NULL, "bench: a cube of glyphs in 3-D; default a square of one slice", 0, 0},
+        {"dump_state", CLI_TEXT, &wish.dump, "FILE",
+         "window: all settings are written here after every picture (for tests)", 0, 0},
+    };
+    int used = 0;
+    size_t count;
+    const hot_view_setting *settings = hot_view_settings(&count);
+    while (options[used].name)
+        used++;
+    for (size_t s = 0; s < count && s < SETTINGS_MOST; s++) /* what a setting takes is checked by its own parser */
+        options[used++] = (cli_option){settings[s].name, CLI_TEXT, &texts[s], settings[s].value,
+                                       settings[s].help, 0,        0};
+    cli_common common;
+    const int ended = cli_parse(&command, options, argc, argv, &common);
+    if (ended >= 0)
+        return ended;
+    hot_view_state state;
+    hot_view_state_default(&state);
+    if (wish.screenshot || wish.bench)
+        state.show_crosshair = 0;
+    if (wish.turntable)
+        state.mode = HOT_VIEW_SPACE;
+    for (size_t s = 0; s < count; s++)
+        if (texts[s] && hot_view_setting_parse(common.context, &settings[s], texts[s], &state) != HOT_OK)
+            return cli_refuse(&command, &common, "%s", hot_context_message(common.context));
+    if (!read_size(wish.size, &wish.width, &wish.height))
+        return cli_refuse(&command, &common, "--size is WIDTHxHEIGHT, each 1 to 65536, not '%s'", wish.size);
+    if (wish.turntable && !wish.screenshot)
+        return cli_refuse(&command, &common, "--turntable needs --screenshot FILE.png for the pictures' name");
+    if (wish.order % 2)
+        return cli_refuse(&command, &common, "--order is 2, 4, 6 or 8, not %d", wish.order);
+    if (!common.argument_count && !wish.bench)
+        return cli_refuse(&command, &common,
+                          "a directory of `hotfiber run`, or a file of tensors or directions is needed");
+    return cli_finish(&command, &common, show(common.context, &common, &state, &wish));
+}

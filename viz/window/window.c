@@ -1,0 +1,410 @@
+#define GLFW_INCLUDE_NONE
+#include "window.h"
+
+#include <epoxy/gl.h>
+
+#include <GLFW/glfw3.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "scene/color.h"
+#include "input.h"
+#include "overlay/overlay.h"
+#include "scene/pick.h"
+#include "scene/scene_open.h"
+#include "window_dump.h"
+
+static const double WATCH_SECONDS = 0.5; /* between two looks at the files */
+
+typedef struct window {
+    hot_context *context;
+    hot_scene **scene;
+    hot_view_state *state;
+    const hot_window_options *options;
+    GLFWwindow *handle;
+    hot_renderer *renderer;
+    hot_overlay *overlay;
+    hot_input input;
+    double pointer[2];      /* where it was at the last move that was read, in pixels; below 0: none yet */
+    double ratio;           /* pixel_ratio as the user set it, without the content scale */
+    int redraw;             /* something changed since the last picture */
+    int described;          /* a voxel was clicked once: the panel has been shown */
+    int windowed[4];        /* place and size before full screen */
+    double look_at;         /* time of the next look at the files */
+    double patience;        /* seconds until files that could not be read are tried again */
+    int changed;            /* they had changed at the last look */
+    hot_status status;      /* what ends the loop when it is not HOT_OK */
+    hot_window_dump dump;
+} window;
+
+/* ---- What events ask for --------------------------------------------------------------------------------- */
+
+static void put_in_place(window *view, hot_scene *scene)
+{
+    char title[300];
+    hot_renderer_forget(view->renderer);
+    hot_scene_destroy(view->scene);
+    *view->scene = scene;
+    snprintf(title, sizeof title, "%s – hotfiber", scene->title);
+    glfwSetWindowTitle(view->handle, title);
+    hot_overlay_say(view->overlay, NULL);
+    view->redraw = 1;
+}
+
+/* Says on the screen, and to the log, what could not be done; the view stays as it was. */
+static void complain(window *view)
+{
+    hot_context_log(view->context, HOT_LOG_WARNING, "%s", hot_context_message(view->context));
+    hot_overlay_say(view->overlay, hot_context_message(view->context));
+    view->redraw = 1;
+}
+
+static void reload(window *view)
+{
+    hot_scene *scene;
+    if (hot_scene_read_again(view->context, *view->scene, view->options->mask, view->state, &scene) == HOT_OK)
+        put_in_place(view, scene);
+    else
+        complain(view);
+}
+
+/* Reads files again that changed. Only when two looks in a row saw the same change done, so that one that is being
+ * written is left alone; files that cannot be read (yet) leave the view as it is and are tried again, ever more
+ * seldom. */
+static void watch_files(window *view)
+{
+    const double now = glfwGetTime();
+    hot_scene *scene;
+    if (now < view->look_at || (*view->scene)->paths == 0)
+        return;
+    view->look_at = now + WATCH_SECONDS;
+    if (!hot_scene_changed(*view->scene)) {
+        view->changed = 0;
+        view->patience = WATCH_SECONDS;
+    } else if (!view->changed) {
+        view->changed = 1;
+    } else if (hot_scene_read_again(view->context, *view->scene, view->options->mask, view->state, &scene) == HOT_OK) {
+        put_in_place(view, scene);
+        view->changed = 0;
+    } else {
+        view->patience = fmin(2 * view->patience, 30);
+        view->look_at = now + view->patience;
+    }
+}
+
+static void toggle_full_screen(window *view)
+{
+    int *place = view->windowed;
+    GLFWmonitor *monitor = glfwGetPrimaryMonitor();
+    const GLFWvidmode *mode = monitor ? glfwGetVideoMode(monitor) : NULL;
+    if (glfwGetWindowMonitor(view->handle)) {
+        glfwSetWindowMonitor(view->handle, NULL, place[0], place[1], place[2], place[3], GLFW_DONT_CARE);
+    } else if (mode) {
+        glfwGetWindowPos(view->handle, &place[0], &place[1]);
+        glfwGetWindowSize(view->handle, &place[2], &place[3]);
+        glfwSetWindowMonitor(view->handle, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+    }
+    view->redraw = 1;
+}
+
+static void tell_picked(window *view)
+{
+    char *text = NULL;
+    if (!view->described) /* the first click shows that there is a panel; from then on V says whether it is wanted */
+        view->state->show_values = 1;
+    view->described = 1;
+    view->redraw = 1;
+    view->dump.picks++;
+    if (!view->options->picked)
+        return;
+    if (hot_pick_describe(*view->scene, view->state->voxel, &text) == HOT_OK)
+        view->options->picked(view->options->user, text);
+    else
+        complain(view);
+    hot_context_free((*view->scene)->context, text);
+}
+
+static void answer(window *view, unsigned asks)
+{
+    view->dump.events++;
+    if (asks & HOT_ASKS_REDRAW)
+        view->redraw = 1;
+    if (asks & HOT_ASKS_PICK)
+        tell_picked(view);
+    if (asks & HOT_ASKS_RELOAD)
+        reload(view);
+    if (asks & HOT_ASKS_FULL_SCREEN)
+        toggle_full_screen(view);
+    if (asks & HOT_ASKS_QUIT)
+        glfwSetWindowShouldClose(view->handle, GLFW_TRUE);
+}
+
+/* ---- GLFW's events --------------------------------------------------------------------------------------- */
+
+/* Shift and Ctrl; -1 with others, which belong to the desktop. */
+static int modifiers_of(int mods)
+{
+    if (mods & (GLFW_MOD_ALT | GLFW_MOD_SUPER))
+        return -1;
+    return (mods & GLFW_MOD_SHIFT ? HOT_WITH_SHIFT : 0) | (mods & GLFW_MOD_CONTROL ? HOT_WITH_CTRL : 0);
+}
+
+/* A key that does not print, or a letter where the user's keyboard has it; 0 for the rest, which comes as characters.
+ */
+static int key_of(int key, int scancode, int modifiers)
+{
+    static const struct { int glfw, ours;
+    } table[] = {
+        {GLFW_KEY_UP, HOT_KEY_UP},         {GLFW_KEY_DOWN, HOT_KEY_DOWN},       {GLFW_KEY_LEFT, HOT_KEY_LEFT},
+        {GLFW_KEY_RIGHT, HOT_KEY_RIGHT},   {GLFW_KEY_PAGE_UP, HOT_KEY_PAGE_UP}, {GLFW_KEY_PAGE_DOWN, HOT_KEY_PAGE_DOWN},
+        {GLFW_KEY_ESCAPE, HOT_KEY_ESCAPE}, {GLFW_KEY_F1, HOT_KEY_F1},           {GLFW_KEY_F2, HOT_KEY_F2},
+        {GLFW_KEY_F3, HOT_KEY_F3},         {GLFW_KEY_F11, HOT_KEY_F11},         {GLFW_KEY_SPACE, ' '}};
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (table[i].glfw == key)
+            return table[i].ours;
+    const char *name = glfwGetKeyName(key, scancode);
+    const int printed = name && name[0] && !name[1] ? name[0] : 0;
+    if (printed >= 'a' && printed <= 'z')
+        return printed - 'a' + 'A';
+    if (modifiers & HOT_WITH_CTRL) { /* such keys send no character */
+        if (key == GLFW_KEY_KP_ADD || printed == '+' || printed == '=')
+            return '+';
+        if (key == GLFW_KEY_KP_SUBTRACT || printed == '-')
+            return '-';
+    }
+    /* a keyboard without Latin letters: by place */
+    return !printed && key >= GLFW_KEY_A && key <= GLFW_KEY_Z ? key - GLFW_KEY_A + 'A' : 0;
+}
+
+static void on_key(GLFWwindow *handle, int key, int scancode, int action, int mods)
+{
+    window *view = glfwGetWindowUserPointer(handle);
+    const int modifiers = modifiers_of(mods);
+    const int ours = modifiers >= 0 && action != GLFW_RELEASE ? key_of(key, scancode, modifiers) : 0;
+    if (!ours)
+        return;
+    view->redraw |= hot_overlay_say(view->overlay, NULL); /* what was said has been read */
+    answer(view, hot_input_key(&view->input, *view->scene, view->state, ours, modifiers));
+}
+
+static void on_character(GLFWwindow *handle, unsigned int code)
+{
+    window *view = glfwGetWindowUserPointer(handle);
+    const int letter = (code >= 'A' && code <= 'Z') || (code >= 'a' && code <= 'z') || code == ' ';
+    if (!letter && code < 0x110000) /* letters came as keys */
+        answer(view, hot_input_key(&view->input, *view->scene, view->state, (int)code, 0));
+}
+
+/* Units of the window to pixels of the framebuffer, which on some systems are others. */
+static void to_pixels(GLFWwindow *handle, double *x, double *y)
+{
+    int width, height, pixels_x, pixels_y;
+    glfwGetWindowSize(handle, &width, &height);
+    glfwGetFramebufferSize(handle, &pixels_x, &pixels_y);
+    if (width > 0 && height > 0) {
+        *x *= (double)pixels_x / width;
+        *y *= (double)pixels_y / height;
+    }
+}
+
+static void on_move(GLFWwindow *handle, double x, double y)
+{
+    window *view = glfwGetWindowUserPointer(handle);
+    to_pixels(handle, &x, &y);
+    view->pointer[0] = x;
+    view->pointer[1] = y;
+    answer(view, hot_input_move(&view->input, *view->scene, view->state, x, y));
+}
+
+static void on_button(GLFWwindow *handle, int button, int action, int mods)
+{
+    window *view = glfwGetWindowUserPointer(handle);
+    const int modifiers = modifiers_of(mods);
+    const int ours = button == GLFW_MOUSE_BUTTON_LEFT     ? HOT_BUTTON_LEFT
+                     : button == GLFW_MOUSE_BUTTON_RIGHT  ? HOT_BUTTON_RIGHT
+                     : button == GLFW_MOUSE_BUTTON_MIDDLE ? HOT_BUTTON_MIDDLE : 0;
+    if (!ours || (modifiers < 0 && action == GLFW_PRESS))
+        return;
+    /* Where the pointer was then, which the moves before have told. Where it is by now is another matter after a slow
+     * picture: a drag would begin at its end, and a click pick what the hand has gone on to. */
+    if (view->pointer[0] < 0) {
+        glfwGetCursorPos(handle, &view->pointer[0], &view->pointer[1]);
+        to_pixels(handle, &view->pointer[0], &view->pointer[1]);
+    }
+    unsigned asks = hot_input_move(&view->input, *view->scene, view->state, view->pointer[0], view->pointer[1]);
+    answer(view, asks | hot_input_button(&view->input, *view->scene, view->state, ours, action == GLFW_PRESS,
+                                         modifiers < 0 ? 0 : modifiers));
+}
+
+static void on_wheel(GLFWwindow *handle, double across, double up)
+{
+    window *view = glfwGetWindowUserPointer(handle);
+    const int ctrl = glfwGetKey(handle, GLFW_KEY_LEFT_CONTROL) == GLFW_PRESS ||
+                     glfwGetKey(handle, GLFW_KEY_RIGHT_CONTROL) == GLFW_PRESS;
+    (void)across;
+    answer(view, hot_input_wheel(&view->input, *view->scene, view->state, up, ctrl ? HOT_WITH_CTRL : 0));
+}
+
+static void on_drop(GLFWwindow *handle, int count, const char **paths)
+{
+    window *view = glfwGetWindowUserPointer(handle);
+    hot_scene *scene;
+    view->dump.events++;
+    if (hot_scene_open_dropped(view->context, *view->scene, view->options->mask, paths, count, view->state, &scene) ==
+        HOT_OK)
+        put_in_place(view, scene);
+    else
+        complain(view);
+}
+
+static void on_refresh(GLFWwindow *handle) { ((window *)glfwGetWindowUserPointer(handle))->redraw = 1; }
+
+static void on_resize(GLFWwindow *handle, int width, int height)
+{
+    window *view = glfwGetWindowUserPointer(handle);
+    view->input.width = width;
+    view->input.height = height;
+    view->redraw = 1;
+}
+
+static void on_scale(GLFWwindow *handle, float x, float y)
+{
+    window *view = glfwGetWindowUserPointer(handle);
+    const hot_view_setting *setting = hot_view_setting_find("pixel_ratio");
+    view->state->pixel_ratio = fmin(fmax(view->ratio * fmax((double)x, (double)y), setting->low), setting->high);
+    view->redraw = 1;
+}
+
+/* ---- Pictures -------------------------------------------------------------------------------------------- */
+
+static void draw(window *view)
+{
+    const hot_overlay_mesh *mesh;
+    const int width = view->input.width, height = view->input.height;
+    view->redraw = 0;
+    if (width < 1 || height < 1) /* iconified */
+        return;
+    view->status = hot_overlay_build(view->overlay, *view->scene, view->state, width, height, &mesh);
+    if (view->status == HOT_OK)
+        view->status = hot_renderer_draw(view->renderer, *view->scene, view->state, width, height, mesh);
+    if (view->status != HOT_OK)
+        return;
+    glfwSwapBuffers(view->handle);
+    view->dump.pictures++;
+}
+
+/* The ball of directions as the window's picture in lists and bars. */
+static void set_icon(GLFWwindow *handle)
+{
+    enum { SIDE = 64 };
+    unsigned char pixels[SIDE * SIDE * 4];
+    for (int row = 0; row < SIDE; row++)
+        for (int column = 0; column < SIDE; column++) {
+            unsigned char *pixel = pixels + 4 * (row * SIDE + column);
+            const double x = (column + 0.5 - SIDE / 2.) / (SIDE / 2. - 1),
+                         y = (row + 0.5 - SIDE / 2.) / (SIDE / 2. - 1);
+            const double away = sqrt(x * x + y * y);
+            double rgb[3];
+            hot_color_direction((const double[3]){x, y, sqrt(fmax(0, 1 - away * away))}, rgb);
+            for (int c = 0; c < 3; c++)
+                pixel[c] = (unsigned char)lround(255 * rgb[c]);
+            pixel[3] = (unsigned char)lround(255 * fmin(fmax((1 - away) * SIDE / 2., 0), 1)); /* a smooth edge */
+        }
+    glfwSetWindowIcon(handle, 1, &(const GLFWimage){SIDE, SIDE, pixels});
+}
+
+/* ---- Opening --------------------------------------------------------------------------------------------- */
+
+static hot_status fail_without_window(hot_context *context, const char *what)
+{
+    const char *said = NULL;
+    glfwGetError(&said);
+    return hot_context_fail(context, HOT_ERROR_DEVICE, "%s (%s); a picture needs no display: --screenshot FILE.png",
+                            what, said ? said : "no reason given");
+}
+
+static hot_status open_window(window *view)
+{
+    const hot_window_options *options = view->options;
+    char title[300];
+    float scale_x, scale_y;
+    snprintf(title, sizeof title, "%s – hotfiber", (*view->scene)->title);
+    glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
+    glfwWindowHint(GLFW_DEPTH_BITS, 24);
+    glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+    glfwWindowHintString(GLFW_X11_CLASS_NAME, "hotfiber-view");
+    /* smooth edges where there are, and 4.3 for compute shaders where it is; 3.3 is enough */
+    for (int attempt = 0; attempt < 4 && !view->handle; attempt++) {
+        const int samples = attempt < 2 ? 4 : 0, modern = attempt % 2 == 0;
+        glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, modern ? 4 : 3);
+        glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+        glfwWindowHint(GLFW_SAMPLES, samples);
+        view->handle = glfwCreateWindow(options->width, options->height, title, NULL, NULL);
+        if (!view->handle)
+            continue;
+        glfwMakeContextCurrent(view->handle);
+        if (samples && hot_render_in_software()) { /* there four times the samples are four times the time */
+            glfwDestroyWindow(view->handle);
+            view->handle = NULL;
+        }
+    }
+    if (!view->handle)
+        return fail_without_window(view->context, "no window with OpenGL 3.3 can be opened");
+    glfwSwapInterval(1);
+    glfwSetWindowSizeLimits(view->handle, 200, 150, GLFW_DONT_CARE, GLFW_DONT_CARE);
+    set_icon(view->handle);
+    glfwSetWindowUserPointer(view->handle, view);
+    glfwGetFramebufferSize(view->handle, &view->input.width, &view->input.height);
+    glfwGetWindowContentScale(view->handle, &scale_x, &scale_y);
+    on_scale(view->handle, scale_x, scale_y);
+    glfwSetKeyCallback(view->handle, on_key);
+    glfwSetCharCallback(view->handle, on_character);
+    glfwSetCursorPosCallback(view->handle, on_move);
+    glfwSetMouseButtonCallback(view->handle, on_button);
+    glfwSetScrollCallback(view->handle, on_wheel);
+    glfwSetDropCallback(view->handle, on_drop);
+    glfwSetWindowRefreshCallback(view->handle, on_refresh);
+    glfwSetFramebufferSizeCallback(view->handle, on_resize);
+    glfwSetWindowContentScaleCallback(view->handle, on_scale);
+    return HOT_OK;
+}
+
+hot_status hot_window_run(hot_context *context, hot_scene **scene, hot_view_state *state,
+                          const hot_window_options *options)
+{
+    window view = {.context = context, .scene = scene, .state = state, .options = options, .ratio = state->pixel_ratio,
+                   .redraw = 1, .patience = WATCH_SECONDS, .input = {.x = -1, .y = -1}, .pointer = {-1, -1}};
+    GLFWcursor *cursor = NULL;
+    if (!glfwInit())
+        return fail_without_window(context, "there is no display to open a window on");
+    hot_status status = open_window(&view);
+    if (status == HOT_OK)
+        status = hot_renderer_create(context, &view.renderer);
+    if (status == HOT_OK)
+        status = hot_overlay_create(context, &view.overlay);
+    if (status == HOT_OK) {
+        cursor = glfwCreateStandardCursor(GLFW_CROSSHAIR_CURSOR);
+        glfwSetCursor(view.handle, cursor);
+    }
+    while (status == HOT_OK && !glfwWindowShouldClose(view.handle)) {
+        if (view.redraw)
+            draw(&view);
+        status = view.status;
+        if (status == HOT_OK && options->dump)
+            status = hot_window_dump_write(context, options->dump, &view.dump, *scene, state, &view.input);
+        glfwWaitEventsTimeout(WATCH_SECONDS);
+        watch_files(&view);
+    }
+    if (view.renderer)
+        hot_renderer_destroy(&view.renderer);
+    hot_overlay_destroy(&view.overlay);
+    if (cursor)
+        glfwDestroyCursor(cursor);
+    if (view.handle)
+        glfwDestroyWindow(view.handle);
+    glfwTerminate();
+    state->pixel_ratio = view.ratio;
+    return status;
+}
