@@ -57,8 +57,8 @@ struct crew {
 };
 
 struct job {
-    const hot_feed *feed;
-    size_t in[HOT_FEED_ARRAYS], out[HOT_FEED_ARRAYS]; /* where the arrays lie in a lane, those of the host first */
+    const hot_batch *feed;
+    size_t in[HOT_BATCH_ARRAYS], out[HOT_BATCH_ARRAYS]; /* where the arrays lie in a lane, those of the host first */
     size_t host_bytes, device_bytes;                  /* of a lane */
     size_t chunks;
     std::atomic<size_t> next, done;
@@ -70,12 +70,12 @@ size_t rounded(size_t bytes) { return (bytes + 255) / 256 * 256; }
 /* Where the arrays lie in a lane: first those that the host has too, in the same places there. */
 void lay_out(job *job)
 {
-    const hot_feed *feed = job->feed;
+    const hot_batch *feed = job->feed;
     const size_t rows = feed->count < feed->chunk ? feed->count : feed->chunk;
     for (int on_host = 1; on_host >= 0; on_host--) {
-        for (int k = 0; k < 2 * HOT_FEED_ARRAYS; k++) {
-            const int out = k >= HOT_FEED_ARRAYS, which = k % HOT_FEED_ARRAYS;
-            const hot_feed_array *array = out ? &feed->out[which] : &feed->in[which];
+        for (int k = 0; k < 2 * HOT_BATCH_ARRAYS; k++) {
+            const int out = k >= HOT_BATCH_ARRAYS, which = k % HOT_BATCH_ARRAYS;
+            const hot_batch_array *array = out ? &feed->out[which] : &feed->in[which];
             if ((array->host != NULL) != on_host)
                 continue;
             (out ? job->out : job->in)[which] = job->device_bytes;
@@ -102,7 +102,7 @@ void rest(int looks)
     }
 }
 
-size_t bytes_of(const hot_feed *feed, const hot_feed_array *array, size_t first, size_t count)
+size_t bytes_of(const hot_batch *feed, const hot_batch_array *array, size_t first, size_t count)
 {
     return first + count == feed->count ? (count - 1) * array->row + array->last : count * array->row;
 }
@@ -110,7 +110,7 @@ size_t bytes_of(const hot_feed *feed, const hot_feed_array *array, size_t first,
 /* The bytes of a task that an array has a part in. */
 size_t bytes_of_task(const job *job, const task *task, int out, int which)
 {
-    const hot_feed_array *array = out ? &job->feed->out[which] : &job->feed->in[which];
+    const hot_batch_array *array = out ? &job->feed->out[which] : &job->feed->in[which];
     const size_t count = out ? task->out_count : task->in_count;
     return count && array->host && array->row
                ? bytes_of(job->feed, array, out ? task->out_first : task->in_first, count)
@@ -121,15 +121,15 @@ size_t bytes_of_task(const job *job, const task *task, int out, int which)
 void copy(const job *job, const lane *lane, const task *task, size_t number)
 {
     size_t skip = number * PIECE, left = PIECE;
-    for (int k = 0; k < 2 * HOT_FEED_ARRAYS && left; k++) {
-        const int out = k < HOT_FEED_ARRAYS, which = k % HOT_FEED_ARRAYS;
+    for (int k = 0; k < 2 * HOT_BATCH_ARRAYS && left; k++) {
+        const int out = k < HOT_BATCH_ARRAYS, which = k % HOT_BATCH_ARRAYS;
         const size_t bytes = bytes_of_task(job, task, out, which);
         if (skip >= bytes) {
             skip -= bytes;
             continue;
         }
         const size_t here = std::min(bytes - skip, left);
-        const hot_feed_array *array = out ? &job->feed->out[which] : &job->feed->in[which];
+        const hot_batch_array *array = out ? &job->feed->out[which] : &job->feed->in[which];
         char *host = (char *)array->host + (out ? task->out_first : task->in_first) * array->row + skip;
         unsigned char *pinned = lane->host + (out ? job->out : job->in)[which] + skip;
         if (out)
@@ -224,10 +224,10 @@ void leave_lanes(const job *job, crew *self)
 /* Gives a filled lane to the GPU. */
 hot_status submit(const job *job, crew *self, lane *lane)
 {
-    const hot_feed *feed = job->feed;
-    void *in[HOT_FEED_ARRAYS], *out[HOT_FEED_ARRAYS];
+    const hot_batch *feed = job->feed;
+    void *in[HOT_BATCH_ARRAYS], *out[HOT_BATCH_ARRAYS];
     cudaError_t error = cudaSuccess;
-    for (int k = 0; k < HOT_FEED_ARRAYS; k++) {
+    for (int k = 0; k < HOT_BATCH_ARRAYS; k++) {
         in[k] = feed->in[k].row ? lane->device + job->in[k] : NULL;
         out[k] = feed->out[k].row ? lane->device + job->out[k] : NULL;
         if (error == cudaSuccess && in[k] && feed->in[k].host)
@@ -240,7 +240,7 @@ hot_status submit(const job *job, crew *self, lane *lane)
         status = feed->launch(self->context, feed->user, self->own, lane->count, in, out, lane->stream);
     if (status != HOT_OK)
         return status;
-    for (int k = 0; k < HOT_FEED_ARRAYS; k++)
+    for (int k = 0; k < HOT_BATCH_ARRAYS; k++)
         if (error == cudaSuccess && out[k] && feed->out[k].host)
             error = cudaMemcpyAsync(lane->host + job->out[k], out[k],
                                     bytes_of(feed, &feed->out[k], lane->first, lane->count), cudaMemcpyDeviceToHost,
@@ -251,7 +251,7 @@ hot_status submit(const job *job, crew *self, lane *lane)
 /* The next task of a crew, for a lane that the GPU has done with: out with its chunk, in with another. */
 void publish(job *job, crew *self)
 {
-    const hot_feed *feed = job->feed;
+    const hot_batch *feed = job->feed;
     const size_t n = self->published.load(std::memory_order_relaxed), chunk = job->next.fetch_add(1);
     lane *lane = &self->lanes[n % LANES];
     task *task = &self->tasks[n % LANES];
@@ -260,8 +260,8 @@ void publish(job *job, crew *self)
     task->in_first = chunk * feed->chunk;
     task->in_count = chunk < job->chunks ? std::min(feed->chunk, feed->count - task->in_first) : 0;
     size_t bytes = 0;
-    for (int k = 0; k < 2 * HOT_FEED_ARRAYS; k++)
-        bytes += bytes_of_task(job, task, k < HOT_FEED_ARRAYS, k % HOT_FEED_ARRAYS);
+    for (int k = 0; k < 2 * HOT_BATCH_ARRAYS; k++)
+        bytes += bytes_of_task(job, task, k < HOT_BATCH_ARRAYS, k % HOT_BATCH_ARRAYS);
     task->pieces = (unsigned)((bytes + PIECE - 1) / PIECE);
     task->done.store(0, std::memory_order_relaxed);
     task->left.store(task->pieces, std::memory_order_release);
@@ -296,7 +296,7 @@ int is_free(crew *self, const lane *lane, const char *stage)
 /* The leader of a crew. The first crew's is the caller's thread, which alone may report progress. */
 void lead(hot_context *caller, job *job, crew *self)
 {
-    const hot_feed *feed = job->feed;
+    const hot_batch *feed = job->feed;
     size_t completed = 0;
     self->status = open_lanes(job, self);
     for (int looks = 0; self->status == HOT_OK && !job->stop;) {
@@ -348,7 +348,7 @@ void follow(const job *job, crew *self)
 
 } // namespace
 
-hot_status hot_feed_run(hot_context *context, const hot_feed *feed)
+hot_status hot_batch_run(hot_context *context, const hot_batch *feed)
 {
     job job = {};
     crew crews[DEVICES] = {};

@@ -9,18 +9,18 @@
 extern "C" {
 #endif
 
-enum { HOT_FEED_ARRAYS = 4 };
+enum { HOT_BATCH_ARRAYS = 4 };
 
 /* One array: a row per item. */
-typedef struct hot_feed_array {
+typedef struct hot_batch_array {
     void *host;       /* NULL: there is room for it on the GPU alone */
     size_t row, last; /* bytes of a row, and of the last one of all, which may end early; 0: no such array */
-} hot_feed_array;
+} hot_batch_array;
 
-typedef struct hot_feed {
+typedef struct hot_batch {
     const char *stage;   /* for progress */
     size_t count, chunk; /* items, and how many go at a time */
-    hot_feed_array in[HOT_FEED_ARRAYS], out[HOT_FEED_ARRAYS];
+    hot_batch_array in[HOT_BATCH_ARRAYS], out[HOT_BATCH_ARRAYS];
     void *user;
     /* On each GPU that takes part, with it as the current one, from one thread per GPU and with a context of that
      * thread's own. begin (may be NULL) makes what the launches there need, *own; end (may be NULL) frees it. launch
@@ -30,11 +30,11 @@ typedef struct hot_feed {
     hot_status (*launch)(hot_context *context, void *user, void *own, size_t count, void *const *in, void *const *out,
                          void *stream);
     void (*end)(hot_context *context, void *user, void *own);
-} hot_feed;
+} hot_batch;
 
 /* Runs it on the GPU that the context asks for, or on all. Returns when all results are in host memory. The context
  * keeps streams and buffers for its next call; after a failure it gives them back. */
-hot_status hot_feed_run(hot_context *context, const hot_feed *feed);
+hot_status hot_batch_run(hot_context *context, const hot_batch *feed);
 
 #ifdef __cplusplus
 }

@@ -101,20 +101,20 @@ extern "C" hot_status hot_lowrank_cuda(hot_context *context, void *argument)
 {
     hot_lowrank_args *args = (hot_lowrank_args *)argument;
     const size_t row = 3 * (size_t)args->plan->max_rank * sizeof(float);
-    hot_feed feed = {};
+    hot_batch feed = {};
     feed.stage = "finding fibres";
     feed.count = args->count;
     feed.chunk = CHUNK;
-    feed.in[0] = hot_feed_array{(void *)args->tensors, args->stride * sizeof(float),
+    feed.in[0] = hot_batch_array{(void *)args->tensors, args->stride * sizeof(float),
                                 (size_t)args->plan->unique * sizeof(float)};
     if (args->mask)
-        feed.in[1] = hot_feed_array{(void *)args->mask, 1, 1};
-    feed.out[0] = hot_feed_array{args->directions, row, row};
-    feed.out[1] = hot_feed_array{args->found, 1, 1};
-    feed.out[2] = hot_feed_array{args->residual, sizeof(float), sizeof(float)};
+        feed.in[1] = hot_batch_array{(void *)args->mask, 1, 1};
+    feed.out[0] = hot_batch_array{args->directions, row, row};
+    feed.out[1] = hot_batch_array{args->found, 1, 1};
+    feed.out[2] = hot_batch_array{args->residual, sizeof(float), sizeof(float)};
     feed.user = args;
     feed.begin = begin_device;
     feed.launch = launch_chunk;
     feed.end = end_device;
-    return hot_feed_run(context, &feed);
+    return hot_batch_run(context, &feed);
 }

@@ -151,7 +151,7 @@ static void run(hot_context *context, size_t count, size_t chunk, int failing, i
         bytes[i] = (uint8_t)i;
     memset(results, 0x55, (OUT * count + 1) * sizeof *results);
     memset(flags, 0x55, count + 1);
-    const hot_feed feed = {
+    const hot_batch feed = {
         .stage = "testing", .count = count, .chunk = chunk,
         .in = {{rows, IN * sizeof *rows, 4 * sizeof *rows}, {bytes, 1, 1}},
         .out = {{results, OUT * sizeof *results, OUT * sizeof *results}, {flags, 1, 1}, {0},
@@ -159,7 +159,7 @@ static void run(hot_context *context, size_t count, size_t chunk, int failing, i
         .user = &fail_launch, .begin = begin, .launch = launch, .end = end};
     launches = begun = ended = 0;
     fail_launch = failing;
-    const hot_status status = hot_feed_run(context, &feed);
+    const hot_status status = hot_batch_run(context, &feed);
     CHECK(begun == ended, "%d began, %d ended", begun, ended);
     if (failing >= 0 && launches > failing)
         CHECK(status == HOT_ERROR_DEVICE && strstr(hot_context_message(context), "told to fail"), "status %d: '%s'",

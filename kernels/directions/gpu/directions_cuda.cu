@@ -89,16 +89,16 @@ hot_status hot_directions_cuda(hot_context *context, void *job)
     if (args->order == 2 || args->count == 0)
         return hot_directions_cpu(context, job); /* less work than the copy */
     const size_t row = 3 * (size_t)args->keep * sizeof(float);
-    hot_feed feed = {};
+    hot_batch feed = {};
     feed.stage = "finding directions";
     feed.count = args->count;
     feed.chunk = args->count < 1 << 22 ? 1 << 15 : 1 << 16; /* pinned memory is slow to get: little of it */
-    feed.in[0] = hot_feed_array{(void *)args->tensors, args->stride * sizeof(float), row_values(args) * sizeof(float)};
+    feed.in[0] = hot_batch_array{(void *)args->tensors, args->stride * sizeof(float), row_values(args) * sizeof(float)};
     if (args->mask)
-        feed.in[1] = hot_feed_array{(void *)args->mask, 1, 1};
-    feed.out[0] = hot_feed_array{args->directions, row, row};
-    feed.out[1] = hot_feed_array{args->found, 1, 1};
+        feed.in[1] = hot_batch_array{(void *)args->mask, 1, 1};
+    feed.out[0] = hot_batch_array{args->directions, row, row};
+    feed.out[1] = hot_batch_array{args->found, 1, 1};
     feed.user = job;
     feed.launch = launch_chunk;
-    return hot_feed_run(context, &feed);
+    return hot_batch_run(context, &feed);
 }

@@ -165,24 +165,24 @@ hot_status hot_directions_starts_cuda(hot_context *context, void *user)
         return hot_context_fail(context, HOT_ERROR_MEMORY, "GPU: %zu starts are too many", args->starts);
     hot_status status = hot_starts_job_create(context, args, &job);
     if (status == HOT_OK) {
-        hot_feed feed = {};
+        hot_batch feed = {};
         feed.stage = "finding directions";
         feed.count = args->count;
         feed.chunk = most < 1 ? 1 : most < (size_t)CHUNK_TENSORS ? most : (size_t)CHUNK_TENSORS;
-        feed.in[0] = hot_feed_array{(void *)args->tensors, args->stride * sizeof(float),
+        feed.in[0] = hot_batch_array{(void *)args->tensors, args->stride * sizeof(float),
                                     job.sshopm.unique * sizeof(float)};
         if (args->mask)
-            feed.in[1] = hot_feed_array{(void *)args->mask, 1, 1};
-        feed.out[0] = hot_feed_array{args->directions, row, row};
+            feed.in[1] = hot_batch_array{(void *)args->mask, 1, 1};
+        feed.out[0] = hot_batch_array{args->directions, row, row};
         if (args->found)
-            feed.out[1] = hot_feed_array{args->found, 1, 1};
-        feed.out[2] = hot_feed_array{NULL, args->starts * 3 * sizeof(float), args->starts * 3 * sizeof(float)};
-        feed.out[3] = hot_feed_array{NULL, args->starts * sizeof(int32_t), args->starts * sizeof(int32_t)};
+            feed.out[1] = hot_batch_array{args->found, 1, 1};
+        feed.out[2] = hot_batch_array{NULL, args->starts * 3 * sizeof(float), args->starts * 3 * sizeof(float)};
+        feed.out[3] = hot_batch_array{NULL, args->starts * sizeof(int32_t), args->starts * sizeof(int32_t)};
         feed.user = &job;
         feed.begin = begin_chunks;
         feed.launch = launch_chunk;
         feed.end = end_chunks;
-        status = hot_feed_run(context, &feed);
+        status = hot_batch_run(context, &feed);
     }
     hot_starts_job_destroy(context, &job);
     return status;

@@ -336,10 +336,10 @@ hot_status hot_sshopm_cuda(hot_context *context, void *job)
 {
     const hot_sshopm_args *args = (const hot_sshopm_args *)job;
     const size_t item = args->f64 ? sizeof(double) : sizeof(float), most = 8 << 20; /* bytes of a chunk, more or less */
-    hot_feed feed = {};
+    hot_batch feed = {};
     feed.stage = "eigenpairs";
     feed.count = args->count;
-    feed.in[0] = hot_feed_array{(void *)args->tensors, args->stride * item, args->unique * item};
+    feed.in[0] = hot_batch_array{(void *)args->tensors, args->stride * item, args->unique * item};
     const struct {
         void *to;
         size_t row;
@@ -348,7 +348,7 @@ hot_status hot_sshopm_cuda(hot_context *context, void *job)
     size_t bytes = feed.in[0].row;
     for (int k = 0; k < 4; k++)
         if (results[k].to) {
-            feed.out[k] = hot_feed_array{results[k].to, results[k].row, results[k].row};
+            feed.out[k] = hot_batch_array{results[k].to, results[k].row, results[k].row};
             bytes += results[k].row;
         }
     feed.chunk = most / bytes > 0 ? most / bytes : 1;
@@ -356,5 +356,5 @@ hot_status hot_sshopm_cuda(hot_context *context, void *job)
     feed.begin = begin_chunks;
     feed.launch = launch_chunk;
     feed.end = end_chunks;
-    return hot_feed_run(context, &feed);
+    return hot_batch_run(context, &feed);
 }
