@@ -1,7 +1,13 @@
-/* See batch_pipeline.h. A crew of CPU threads serves each GPU: copies between the caller's memory, which the GPU's copy
- * engine reads slowly and only with the CPU's help, and pinned memory are what takes longest, and one thread alone is
- * slower than the bus. The crew's leader gives work to the GPU and sees when it is done; the others copy, piece by
- * piece, and nobody waits for one who is held up but who needs his piece. */
+/* See batch_pipeline.h.
+ *
+ * Each GPU is served by a pool of CPU threads. One of them dispatches: it submits chunks to the GPU and sees when they
+ * are complete. The others work: they copy between the caller's memory and pinned memory, which takes longest of all,
+ * as one thread alone copies more slowly than the bus. (The GPU could read the caller's pageable memory itself, but
+ * that is slower still.) Copies are divided into small pieces, which any free worker takes; thus a worker that the
+ * system suspends holds up its own piece only, and there are no barriers.
+ *
+ * The turns of a GPU's slots are numbered: turn n belongs to slot n % SLOTS and to a task of the same index, which is
+ * what the workers have to do: take the results of the slot's last chunk out of it, and put the next chunk in. */
 #include <algorithm>
 #include <atomic>
 #include <cuda_runtime.h>
@@ -12,354 +18,446 @@
 #include <omp.h>
 #endif
 
+#include "arena.h"
 #include "backend.h"
-#include "context_internal.h"
 #include "batch_pipeline.h"
+#include "context_internal.h"
 #include "cuda_status.h"
 
 namespace {
 
-/* lanes: chunks under way on a GPU: coming, computing, going, being filled, and some in reserve (measured: four leave
- * gaps) */
-enum { LANES = 6, DEVICES = 16, CREW = 24 };
-constexpr size_t PIECE = 1 << 16; /* bytes that a thread copies at a time */
+enum { SLOTS = HOT_BATCH_SLOTS, ARRAYS = HOT_BATCH_ARRAYS, DEVICES = 16, POOL_THREADS = 24 };
+constexpr size_t PIECE_BYTES = 64 << 10;                /* what a worker copies at a time */
+constexpr size_t CHUNK_BYTES = 8 << 20;                 /* of arrays, see hot_batch_fit */
+constexpr size_t SLOT_BYTES = ((size_t)8 << 30) / SLOTS; /* of device memory for arrays and scratch, there */
+constexpr size_t KEPT_BYTES = 256 << 20;                /* larger device buffers are not kept for the next call */
+constexpr double REPORT_SECONDS = 0.01;                 /* between two looks at the caller's wish, while waiting */
 
-/* One chunk under way: a stream, and memory on both sides. */
-struct lane {
+/* A chunk in progress: a stream, and buffers on both sides with the arrays at the same offsets. */
+struct slot {
     cudaStream_t stream;
     unsigned char *host, *device;
     size_t host_bytes, device_bytes;
-    size_t first, count; /* count 0: idle */
+    size_t first, count; /* count 0: there is no chunk in it */
 };
 
-/* What a context keeps from one call to the next: getting pinned memory for four GPUs can take as long as a call. */
-struct kept_lanes {
-    lane lanes[DEVICES][LANES];
+/* What a context keeps from one call to the next, as allocating pinned memory for several GPUs can take as long as a
+ * call. */
+struct slot_cache {
+    slot slots[DEVICES][SLOTS];
 };
 
-/* What is to be copied for a lane: results of a chunk out of it, then another chunk into it; in pieces, which whoever
- * is free takes. */
+/* Copies for a slot, in pieces: first those out of it, then those into it. */
 struct task {
     size_t out_first, out_count, in_first, in_count;
     unsigned pieces;
-    std::atomic<unsigned> left, done; /* pieces that nobody has taken; pieces that have been copied */
+    std::atomic<unsigned> left, done; /* pieces that no worker has taken; pieces that have been copied */
 };
 
-struct crew {
+/* A GPU and the threads that serve it. */
+struct pool {
     int device, size;
-    hot_context *context;
-    void *own;
-    lane *lanes;
+    hot_context *context;          /* of its dispatcher */
+    hot_context *caller;           /* the caller's context: in the first pool, whose dispatcher is the calling thread */
+    void *workspace;               /* the family's */
+    slot *slots;
     hot_status status;
-    task tasks[LANES];             /* task n is at n % LANES */
-    std::atomic<size_t> published; /* how many tasks there have been */
-    std::atomic<int> finished, gone;
+    double reported;               /* when progress was last reported */
+    task tasks[SLOTS];             /* that of turn n is at n % SLOTS */
+    std::atomic<size_t> published; /* turns whose tasks the workers may begin */
+    std::atomic<int> finished, workers_gone;
 };
 
-struct job {
-    const hot_batch *feed;
-    size_t in[HOT_BATCH_ARRAYS], out[HOT_BATCH_ARRAYS]; /* where the arrays lie in a lane, those of the host first */
-    size_t host_bytes, device_bytes;                  /* of a lane */
+/* What all pools share, derived from the call. */
+struct plan {
+    const hot_batch *batch;
+    size_t in[ARRAYS], out[ARRAYS], scratch; /* offsets in a slot's buffers */
+    size_t host_bytes, device_bytes;
     size_t chunks;
-    std::atomic<size_t> next, done;
-    std::atomic<int> stop;
+    std::atomic<size_t> next, done; /* the next chunk; items that are complete */
+    std::atomic<int> stop, running; /* whether all pools are to stop; pools that have not ended */
 };
 
-size_t rounded(size_t bytes) { return (bytes + 255) / 256 * 256; }
-
-/* Where the arrays lie in a lane: first those that the host has too, in the same places there. */
-void lay_out(job *job)
+void divide_buffers(plan *plan)
 {
-    const hot_batch *feed = job->feed;
-    const size_t rows = feed->count < feed->chunk ? feed->count : feed->chunk;
-    for (int on_host = 1; on_host >= 0; on_host--) {
-        for (int k = 0; k < 2 * HOT_BATCH_ARRAYS; k++) {
-            const int out = k >= HOT_BATCH_ARRAYS, which = k % HOT_BATCH_ARRAYS;
-            const hot_batch_array *array = out ? &feed->out[which] : &feed->in[which];
-            if ((array->host != NULL) != on_host)
-                continue;
-            (out ? job->out : job->in)[which] = job->device_bytes;
-            job->device_bytes += rounded(rows * array->row);
-        }
-        if (on_host)
-            job->host_bytes = job->device_bytes;
+    const hot_batch *batch = plan->batch;
+    const size_t rows = std::min(batch->count, batch->chunk);
+    hot_arena arena = {NULL, 0};
+    for (int k = 0; k < ARRAYS; k++) {
+        plan->in[k] = arena.used;
+        hot_arena_alloc(&arena, rows * batch->in[k].row);
+        plan->out[k] = arena.used;
+        hot_arena_alloc(&arena, rows * batch->out[k].row);
     }
+    plan->host_bytes = plan->scratch = arena.used;
+    hot_arena_alloc(&arena, batch->scratch);
+    plan->device_bytes = arena.used;
 }
 
-/* A moment's rest for who has looked so often and found nothing to do: the longer, the longer there was nothing. */
-void rest(int looks)
+/* A pause in a loop that waits: longer the longer it has been waiting. */
+void back_off(int turns)
 {
-    const timespec moment = {0, 20000};
-    if (looks < 500) {
+    const timespec pause = {0, 20000};
+    if (turns < 500) {
 #if defined(__x86_64__)
-        for (int i = 0; i < (looks < 50 ? 1 : 10); i++)
+        for (int i = 0; i < (turns < 50 ? 1 : 10); i++)
             __builtin_ia32_pause();
 #endif
-    } else if (looks < 600) {
+    } else if (turns < 600) {
         sched_yield();
     } else {
-        nanosleep(&moment, NULL);
+        nanosleep(&pause, NULL);
     }
 }
 
-size_t bytes_of(const hot_batch *feed, const hot_batch_array *array, size_t first, size_t count)
+/* ---- Progress ---------------------------------------------------------------------------------------------------- */
+
+hot_status report(const plan *plan, pool *self)
 {
-    return first + count == feed->count ? (count - 1) * array->row + array->last : count * array->row;
+    const double *range = plan->batch->progress, done = (double)plan->done.load() / (double)plan->batch->count;
+    const double begin = range[1] > range[0] ? range[0] : 0, end = range[1] > range[0] ? range[1] : 1;
+    return hot_context_progress(self->caller, plan->batch->stage, begin + (end - begin) * done);
 }
 
-/* The bytes of a task that an array has a part in. */
-size_t bytes_of_task(const job *job, const task *task, int out, int which)
+/* While waiting: the same now and then, if this is the calling thread. */
+hot_status poll(const plan *plan, pool *self)
 {
-    const hot_batch_array *array = out ? &job->feed->out[which] : &job->feed->in[which];
-    const size_t count = out ? task->out_count : task->in_count;
-    return count && array->host && array->row
-               ? bytes_of(job->feed, array, out ? task->out_first : task->in_first, count)
-               : 0;
+    timespec now;
+    if (!self->caller)
+        return HOT_OK;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const double seconds = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    if (seconds - self->reported < REPORT_SECONDS)
+        return HOT_OK;
+    self->reported = seconds;
+    return report(plan, self);
 }
 
-/* Copies one piece: bytes number * PIECE ... of all arrays, one after the other, the outputs first. */
-void copy(const job *job, const lane *lane, const task *task, size_t number)
+/* ---- Copies between the caller's memory and pinned memory -------------------------------------------------------- */
+
+/* The bytes that a task copies of one array. */
+size_t task_bytes(const task *task, const hot_batch_array *array, bool out)
 {
-    size_t skip = number * PIECE, left = PIECE;
-    for (int k = 0; k < 2 * HOT_BATCH_ARRAYS && left; k++) {
-        const int out = k < HOT_BATCH_ARRAYS, which = k % HOT_BATCH_ARRAYS;
-        const size_t bytes = bytes_of_task(job, task, out, which);
-        if (skip >= bytes) {
-            skip -= bytes;
-            continue;
-        }
-        const size_t here = std::min(bytes - skip, left);
-        const hot_batch_array *array = out ? &job->feed->out[which] : &job->feed->in[which];
-        char *host = (char *)array->host + (out ? task->out_first : task->in_first) * array->row + skip;
-        unsigned char *pinned = lane->host + (out ? job->out : job->in)[which] + skip;
+    return (out ? task->out_count : task->in_count) * array->row;
+}
+
+/* Bytes at ... at + bytes - 1 of the rows that begin at `host` and, one behind the other, at `pinned`. */
+void copy_rows(const hot_batch_array *array, char *host, unsigned char *pinned, size_t at, size_t bytes, bool out)
+{
+    const size_t row = array->row;
+    if (array->stride == row) {
         if (out)
-            memcpy(host, pinned, here);
+            memcpy(host + at, pinned + at, bytes);
         else
-            memcpy(pinned, host, here);
-        left -= here;
-        skip = 0;
+            memcpy(pinned + at, host + at, bytes);
+        return;
+    }
+    size_t within = at % row;
+    host += at / row * array->stride;
+    pinned += at;
+    while (bytes) {
+        const size_t here = std::min(row - within, bytes);
+        if (out)
+            memcpy(host + within, pinned, here);
+        else
+            memcpy(pinned, host + within, here);
+        host += array->stride;
+        pinned += here;
+        bytes -= here;
+        within = 0;
     }
 }
 
-/* Takes a piece of task n and copies it; 0 when nothing is left of it. A task that has taken its place meanwhile is as
- * good. */
-int copy_some(const job *job, crew *self, size_t n)
+/* Copies piece `number` of a task: bytes number * PIECE_BYTES ... of its arrays, one behind the other. */
+void copy_piece(const plan *plan, const slot *slot, const task *task, size_t number)
 {
-    task *task = &self->tasks[n % LANES];
+    size_t skip = number * PIECE_BYTES, left = PIECE_BYTES;
+    for (int k = 0; k < 2 * ARRAYS && left; k++) {
+        const bool out = k < ARRAYS; /* the outputs first: their place may be that of inputs */
+        const int which = k % ARRAYS;
+        const hot_batch_array *array = out ? &plan->batch->out[which] : &plan->batch->in[which];
+        const size_t bytes = task_bytes(task, array, out), here = skip < bytes ? std::min(bytes - skip, left) : 0;
+        if (here)
+            copy_rows(array, (char *)array->host + (out ? task->out_first : task->in_first) * array->stride,
+                      slot->host + (out ? plan->out : plan->in)[which], skip, here, out);
+        skip -= std::min(skip, bytes);
+        left -= here;
+    }
+}
+
+/* Takes a piece of the task of turn n and copies it; 0 when there is none left. When a later task has meanwhile taken
+ * its place, a piece of that one is copied, which must be done too. */
+int work_piece(const plan *plan, pool *self, size_t n)
+{
+    task *task = &self->tasks[n % SLOTS];
     unsigned left = task->left.load(std::memory_order_acquire);
     while (left && !task->left.compare_exchange_weak(left, left - 1, std::memory_order_acq_rel))
         ;
     if (!left)
         return 0;
-    copy(job, &self->lanes[n % LANES], task, left - 1);
+    copy_piece(plan, &self->slots[n % SLOTS], task, left - 1);
     task->done.fetch_add(1, std::memory_order_release);
     return 1;
 }
 
-/* Waits for what a lane has under way, and gives back what it has. */
-void close_lane(lane *lane)
+/* A worker: all pieces of all tasks, until the dispatcher has finished. */
+void work(const plan *plan, pool *self)
 {
-    if (lane->stream) {
-        cudaStreamSynchronize(lane->stream);
-        cudaStreamDestroy(lane->stream);
+    size_t n = 0;
+    for (int idle = 0; !self->finished; idle++) {
+        if (n == self->published.load(std::memory_order_acquire)) {
+            back_off(idle);
+            continue;
+        }
+        while (work_piece(plan, self, n))
+            ;
+        n++;
+        idle = 0;
     }
-    cudaFree(lane->device);
-    cudaFreeHost(lane->host);
-    *lane = {};
+    self->workers_gone.fetch_add(1, std::memory_order_release);
 }
 
-/* What the context gives back when it ends. */
-void release_lanes(hot_context *context, void *kept)
+/* ---- Slots ------------------------------------------------------------------------------------------------------- */
+
+/* Waits for what a slot has in progress, and frees what it has. */
+void close_slot(slot *slot)
 {
-    kept_lanes *all = (kept_lanes *)kept;
+    if (slot->stream) {
+        cudaStreamSynchronize(slot->stream);
+        cudaStreamDestroy(slot->stream);
+    }
+    cudaFree(slot->device);
+    cudaFreeHost(slot->host);
+    *slot = {};
+}
+
+/* When the context is destroyed. */
+void free_cache(hot_context *context, void *kept)
+{
+    slot_cache *cache = (slot_cache *)kept;
     int current = 0;
     cudaGetDevice(&current);
     for (int device = 0; device < DEVICES; device++)
-        for (int i = 0; i < LANES; i++)
-            if (all->lanes[device][i].stream) {
+        for (int i = 0; i < SLOTS; i++)
+            if (cache->slots[device][i].stream) {
                 cudaSetDevice(device);
-                close_lane(&all->lanes[device][i]);
+                close_slot(&cache->slots[device][i]);
             }
     cudaSetDevice(current);
     cudaGetLastError();
-    hot_context_free(context, all);
+    hot_context_free(context, cache);
 }
 
-hot_status open_lanes(const job *job, crew *self)
+/* Makes sure that a slot has a stream and buffers that are large enough. */
+cudaError_t open_slot(slot *slot, size_t host_bytes, size_t device_bytes)
 {
-    cudaError_t error = cudaSetDevice(self->device);
-    for (int i = 0; i < LANES && error == cudaSuccess; i++) {
-        lane *lane = &self->lanes[i];
-        const size_t host_bytes = std::max(lane->host_bytes, job->host_bytes);
-        const size_t device_bytes = std::max(lane->device_bytes, job->device_bytes);
-        lane->count = 0;
-        if (lane->host_bytes == host_bytes && lane->device_bytes == device_bytes)
-            continue;
-        close_lane(lane);
-        error = cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking);
+    cudaError_t error = cudaSuccess;
+    slot->count = 0;
+    if (!slot->stream)
+        error = cudaStreamCreateWithFlags(&slot->stream, cudaStreamNonBlocking);
+    if (error == cudaSuccess && slot->device_bytes < device_bytes) {
+        cudaFree(slot->device);
+        slot->device = NULL;
+        slot->device_bytes = 0;
+        error = cudaMalloc((void **)&slot->device, device_bytes);
         if (error == cudaSuccess)
-            error = cudaMalloc((void **)&lane->device, device_bytes);
-        if (error == cudaSuccess)
-            error = cudaHostAlloc((void **)&lane->host, host_bytes, cudaHostAllocPortable);
-        lane->host_bytes = host_bytes;
-        lane->device_bytes = device_bytes;
+            slot->device_bytes = device_bytes;
     }
-    hot_status status = hot_cuda_status(self->context, error, "memory for a batch");
-    if (status == HOT_OK && job->feed->begin)
-        status = job->feed->begin(self->context, job->feed->user, &self->own);
+    if (error == cudaSuccess && slot->host_bytes < host_bytes) {
+        cudaFreeHost(slot->host);
+        slot->host = NULL;
+        slot->host_bytes = 0;
+        error = cudaHostAlloc((void **)&slot->host, host_bytes, cudaHostAllocPortable);
+        if (error == cudaSuccess)
+            slot->host_bytes = host_bytes;
+    }
+    return error;
+}
+
+hot_status open_slots(const plan *plan, pool *self)
+{
+    const size_t slots = std::min((size_t)SLOTS, plan->chunks); /* the rest will have no chunk */
+    hot_status status = hot_cuda_status(self->context, cudaSetDevice(self->device), "using it");
+    for (size_t i = 0; i < SLOTS; i++)
+        self->slots[i].count = 0;
+    for (size_t i = 0; i < slots && status == HOT_OK && !plan->stop; i++) {
+        status = hot_cuda_status(self->context, open_slot(&self->slots[i], plan->host_bytes, plan->device_bytes),
+                                 "memory for a batch");
+        if (status == HOT_OK)
+            status = poll(plan, self);
+    }
+    if (status == HOT_OK && !plan->stop && plan->batch->begin)
+        status = plan->batch->begin(self->context, plan->batch->user, &self->workspace);
     return status;
 }
 
-/* After a call: the lanes stay, unless something has failed. */
-void leave_lanes(const job *job, crew *self)
+/* After a call: slots stay for the next one, unless something has failed. */
+void leave_slots(const plan *plan, pool *self)
 {
-    if (job->stop || self->status != HOT_OK)
-        for (int i = 0; i < LANES; i++) /* also what a failure has left running */
-            close_lane(&self->lanes[i]);
-    if (self->own && job->feed->end)
-        job->feed->end(self->context, job->feed->user, self->own);
+    const bool failed = self->status != HOT_OK && self->status != HOT_ERROR_CANCELLED;
+    for (int i = 0; i < SLOTS; i++) {
+        slot *slot = &self->slots[i];
+        if (failed) {
+            close_slot(slot);
+            continue;
+        }
+        if (plan->stop && slot->stream) /* chunks may be in progress */
+            cudaStreamSynchronize(slot->stream);
+        if (slot->device_bytes > KEPT_BYTES) {
+            cudaFree(slot->device);
+            slot->device = NULL;
+            slot->device_bytes = 0;
+        }
+    }
+    if (self->workspace && plan->batch->end)
+        plan->batch->end(self->context, plan->batch->user, self->workspace);
     cudaGetLastError();
 }
 
-/* Gives a filled lane to the GPU. */
-hot_status submit(const job *job, crew *self, lane *lane)
+/* ---- Dispatching ------------------------------------------------------------------------------------------------- */
+
+/* Queues a slot's chunk: copies there, kernels, copies back. */
+hot_status submit(const plan *plan, pool *self, int index)
 {
-    const hot_batch *feed = job->feed;
-    void *in[HOT_BATCH_ARRAYS], *out[HOT_BATCH_ARRAYS];
+    const hot_batch *batch = plan->batch;
+    const slot *slot = &self->slots[index];
+    hot_batch_chunk chunk = {};
     cudaError_t error = cudaSuccess;
-    for (int k = 0; k < HOT_BATCH_ARRAYS; k++) {
-        in[k] = feed->in[k].row ? lane->device + job->in[k] : NULL;
-        out[k] = feed->out[k].row ? lane->device + job->out[k] : NULL;
-        if (error == cudaSuccess && in[k] && feed->in[k].host)
-            error = cudaMemcpyAsync(in[k], lane->host + job->in[k],
-                                    bytes_of(feed, &feed->in[k], lane->first, lane->count), cudaMemcpyHostToDevice,
-                                    lane->stream);
+    chunk.first = slot->first;
+    chunk.count = slot->count;
+    chunk.scratch = batch->scratch ? slot->device + plan->scratch : NULL;
+    chunk.stream = slot->stream;
+    chunk.slot = index;
+    for (int k = 0; k < ARRAYS; k++) {
+        chunk.in[k] = batch->in[k].row ? slot->device + plan->in[k] : NULL;
+        chunk.out[k] = batch->out[k].row ? slot->device + plan->out[k] : NULL;
+        if (error == cudaSuccess && chunk.in[k])
+            error = cudaMemcpyAsync(chunk.in[k], slot->host + plan->in[k], slot->count * batch->in[k].row,
+                                    cudaMemcpyHostToDevice, slot->stream);
     }
     hot_status status = hot_cuda_status(self->context, error, "copying a batch there");
     if (status == HOT_OK)
-        status = feed->launch(self->context, feed->user, self->own, lane->count, in, out, lane->stream);
+        status = batch->launch(self->context, batch->user, self->workspace, &chunk);
     if (status != HOT_OK)
         return status;
-    for (int k = 0; k < HOT_BATCH_ARRAYS; k++)
-        if (error == cudaSuccess && out[k] && feed->out[k].host)
-            error = cudaMemcpyAsync(lane->host + job->out[k], out[k],
-                                    bytes_of(feed, &feed->out[k], lane->first, lane->count), cudaMemcpyDeviceToHost,
-                                    lane->stream);
+    for (int k = 0; k < ARRAYS; k++)
+        if (error == cudaSuccess && chunk.out[k])
+            error = cudaMemcpyAsync(slot->host + plan->out[k], chunk.out[k], slot->count * batch->out[k].row,
+                                    cudaMemcpyDeviceToHost, slot->stream);
     return hot_cuda_status(self->context, error, "copying results back");
 }
 
-/* The next task of a crew, for a lane that the GPU has done with: out with its chunk, in with another. */
-void publish(job *job, crew *self)
+/* The task of the next turn, whose slot the GPU has completed: its chunk out, another in. */
+void publish(plan *plan, pool *self)
 {
-    const hot_batch *feed = job->feed;
-    const size_t n = self->published.load(std::memory_order_relaxed), chunk = job->next.fetch_add(1);
-    lane *lane = &self->lanes[n % LANES];
-    task *task = &self->tasks[n % LANES];
-    task->out_first = lane->first;
-    task->out_count = lane->count;
-    task->in_first = chunk * feed->chunk;
-    task->in_count = chunk < job->chunks ? std::min(feed->chunk, feed->count - task->in_first) : 0;
+    const hot_batch *batch = plan->batch;
+    const size_t n = self->published.load(std::memory_order_relaxed), chunk = plan->next.fetch_add(1);
+    const slot *slot = &self->slots[n % SLOTS];
+    task *task = &self->tasks[n % SLOTS];
+    task->out_first = slot->first;
+    task->out_count = slot->count;
+    task->in_first = chunk * batch->chunk;
+    task->in_count = chunk < plan->chunks ? std::min(batch->chunk, batch->count - task->in_first) : 0;
     size_t bytes = 0;
-    for (int k = 0; k < 2 * HOT_BATCH_ARRAYS; k++)
-        bytes += bytes_of_task(job, task, k < HOT_BATCH_ARRAYS, k % HOT_BATCH_ARRAYS);
-    task->pieces = (unsigned)((bytes + PIECE - 1) / PIECE);
+    for (int k = 0; k < ARRAYS; k++)
+        bytes += task_bytes(task, &batch->out[k], true) + task_bytes(task, &batch->in[k], false);
+    task->pieces = (unsigned)((bytes + PIECE_BYTES - 1) / PIECE_BYTES);
     task->done.store(0, std::memory_order_relaxed);
     task->left.store(task->pieces, std::memory_order_release);
     self->published.store(n + 1, std::memory_order_release);
 }
 
-/* After a task's last piece. */
-void complete(job *job, crew *self, size_t n)
+/* After the last piece of the task of turn n. */
+hot_status complete(plan *plan, pool *self, size_t n)
 {
-    const task *task = &self->tasks[n % LANES];
-    lane *lane = &self->lanes[n % LANES];
-    if (task->out_count)
-        job->done++;
-    lane->first = task->in_first;
-    lane->count = task->in_count;
-    if (lane->count)
-        self->status = submit(job, self, lane);
+    const task *task = &self->tasks[n % SLOTS];
+    slot *slot = &self->slots[n % SLOTS];
+    plan->done += task->out_count;
+    slot->first = task->in_first;
+    slot->count = task->in_count;
+    return slot->count ? submit(plan, self, (int)(n % SLOTS)) : HOT_OK;
 }
 
-/* Whether the GPU has done what it was given for a lane; trouble goes to the crew's status. */
-int is_free(crew *self, const lane *lane, const char *stage)
+/* Whether the GPU has completed a slot's chunk; an error goes to the pool's status. */
+bool is_free(const plan *plan, pool *self, const slot *slot)
 {
-    if (lane->count == 0)
-        return 1;
-    const cudaError_t error = cudaStreamQuery(lane->stream);
+    if (slot->count == 0)
+        return true;
+    const cudaError_t error = cudaStreamQuery(slot->stream);
     if (error == cudaErrorNotReady)
-        return 0;
-    self->status = hot_cuda_status(self->context, error, stage);
+        return false;
+    self->status = hot_cuda_status(self->context, error, plan->batch->stage);
     return self->status == HOT_OK;
 }
 
-/* The leader of a crew. The first crew's is the caller's thread, which alone may report progress. */
-void lead(hot_context *caller, job *job, crew *self)
+/* Whether a pool has anything in progress, or can take another chunk. */
+bool is_busy(const plan *plan, const pool *self, size_t completed)
 {
-    const hot_batch *feed = job->feed;
-    size_t completed = 0;
-    self->status = open_lanes(job, self);
-    for (int looks = 0; self->status == HOT_OK && !job->stop;) {
+    bool busy = completed < self->published.load() || plan->next.load() < plan->chunks;
+    for (int i = 0; i < SLOTS; i++)
+        busy |= self->slots[i].count > 0;
+    return busy;
+}
+
+void dispatch(plan *plan, pool *self)
+{
+    size_t completed = 0; /* turns */
+    self->status = open_slots(plan, self);
+    for (int idle = 0; self->status == HOT_OK && !plan->stop;) {
         const size_t n = self->published.load(std::memory_order_relaxed);
-        const task *oldest = &self->tasks[completed % LANES];
-        looks++;
+        const task *oldest = &self->tasks[completed % SLOTS];
         if (completed < n && oldest->done.load(std::memory_order_acquire) == oldest->pieces) {
-            complete(job, self, completed++);
-            looks = 0;
-        } else if (n < completed + LANES && is_free(self, &self->lanes[n % LANES], feed->stage)) {
-            int busy = completed < n || job->next.load() < job->chunks;
-            for (int i = 0; i < LANES; i++)
-                busy |= self->lanes[i].count > 0;
-            if (!busy)
+            self->status = complete(plan, self, completed++);
+            idle = 0;
+        } else if (n < completed + SLOTS && is_free(plan, self, &self->slots[n % SLOTS])) {
+            if (!is_busy(plan, self, completed))
                 break;
-            if (caller)
-                self->status = hot_context_progress(
-                    caller, feed->stage, (double)job->done.load() * (double)feed->chunk / (double)feed->count);
+            if (self->caller)
+                self->status = report(plan, self);
             if (self->status == HOT_OK)
-                publish(job, self);
-            looks = 0;
-        } else if (self->size > 1 || completed == n || !copy_some(job, self, completed)) {
-            rest(std::min(looks, 400)); /* awake: the GPU is waiting */
+                publish(plan, self);
+            idle = 0;
+        } else if (self->status == HOT_OK &&
+                   (self->size > 1 || completed == n || !work_piece(plan, self, completed))) {
+            back_off(std::min(idle, 400)); /* without sleeping: the GPU may be waiting for us */
+            if (++idle % 64 == 0)
+                self->status = poll(plan, self);
         }
     }
     if (self->status != HOT_OK)
-        job->stop = 1;
+        plan->stop = 1;
     self->finished = 1;
-    while (self->gone.load(std::memory_order_acquire) < self->size - 1)
-        rest(0);
-    leave_lanes(job, self);
-}
-
-void follow(const job *job, crew *self)
-{
-    size_t n = 0;
-    for (int looks = 0; !self->finished; looks++) {
-        if (n == self->published.load(std::memory_order_acquire)) {
-            rest(looks);
-            continue;
+    while (self->workers_gone.load(std::memory_order_acquire) < self->size - 1)
+        back_off(0);
+    leave_slots(plan, self);
+    plan->running--;
+    for (int idle = 0; self->caller && plan->running > 0; idle++) { /* the other GPUs */
+        back_off(idle);
+        const hot_status status = plan->stop ? HOT_OK : poll(plan, self);
+        if (status != HOT_OK) {
+            self->status = status;
+            plan->stop = 1;
         }
-        while (copy_some(job, self, n))
-            ;
-        n++;
-        looks = 0;
     }
-    self->gone.fetch_add(1, std::memory_order_release);
 }
 
-} // namespace
+/* ---- A call ------------------------------------------------------------------------------------------------------ */
 
-hot_status hot_batch_run(hot_context *context, const hot_batch *feed)
+/* The slots that the context keeps; NULL when memory is short. */
+slot_cache *cache_of(hot_context *context)
 {
-    job job = {};
-    crew crews[DEVICES] = {};
-    int current = 0, count = 0;
-    hot_status status = HOT_OK;
-    if (feed->count == 0)
-        return HOT_OK;
-    job.feed = feed;
-    job.chunks = (feed->count + feed->chunk - 1) / feed->chunk;
-    lay_out(&job);
-    cudaGetDevice(&current);
+    slot_cache *cache = (slot_cache *)hot_context_kept(context);
+    if (!cache) {
+        cache = (slot_cache *)hot_context_calloc(context, 1, sizeof *cache);
+        if (cache)
+            hot_context_keep(context, cache, free_cache);
+    }
+    return cache;
+}
+
+/* How many GPUs share a batch: no more than have something to do. */
+hot_status count_devices(hot_context *context, size_t chunks, int *devices)
+{
     const int number = hot_context_device_number(context), pretended = hot_context_pretended_gpus(context);
     int all = number < 0 ? hot_cuda_count() : 1;
     if (pretended >= 0 && pretended < all)
@@ -368,58 +466,88 @@ hot_status hot_batch_run(hot_context *context, const hot_batch *feed)
         return hot_context_fail(context, HOT_ERROR_DEVICE, "no GPU that CUDA can use was found; use the CPU");
     if (number >= DEVICES)
         return hot_context_fail(context, HOT_ERROR_DEVICE, "GPU %d: the first %d can be used", number, (int)DEVICES);
-    kept_lanes *kept = (kept_lanes *)hot_context_kept(context);
-    if (!kept) {
-        kept = (kept_lanes *)hot_context_calloc(context, 1, sizeof *kept);
-        if (!kept)
-            return HOT_ERROR_MEMORY;
-        hot_context_keep(context, kept, release_lanes);
-    }
-    /* No more GPUs than have something to do. */
-    int devices = all < DEVICES ? all : DEVICES;
-    if ((job.chunks + LANES - 1) / LANES < (size_t)devices)
-        devices = (int)((job.chunks + LANES - 1) / LANES);
-    for (int i = 0; i < devices && status == HOT_OK; i++) {
-        crews[i].device = number < 0 ? i : number;
-        crews[i].lanes = kept->lanes[crews[i].device];
-        if (hot_context_create(NULL, &crews[i].context) != HOT_OK)
-            status = hot_context_fail(context, HOT_ERROR_MEMORY, "no memory for a context");
-    }
-    if (status == HOT_OK) {
-        /* Not every CPU: who is pushed aside by others holds up the rest (measured: 48 of 64 feed four GPUs 15 % faster
-         * than 64 do). */
-        int threads = hot_context_threads(context);
-        threads = std::max(devices, std::min(threads > 4 ? threads / 4 * 3 : threads, devices * CREW));
+    *devices = (int)std::min((size_t)std::min(all, (int)DEVICES), (chunks + SLOTS - 1) / SLOTS);
+    return HOT_OK;
+}
+
+/* Runs all pools, of which there are `devices`, or fewer if there are fewer threads; how many took part. */
+int run_pools(plan *plan, pool *pools, int devices, int threads)
+{
+    int count = 0;
+    /* Not every CPU: a thread that is displaced by others delays the rest (measured: 48 of 64 threads serve four GPUs
+     * 15 % faster than 64 do). */
+    threads = std::max(devices, std::min(threads > 4 ? threads / 4 * 3 : threads, devices * POOL_THREADS));
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
 #endif
-        {
-            int me = 0, here = 1;
+    {
+        int thread = 0, given = 1;
 #ifdef _OPENMP
-            me = omp_get_thread_num();
-            here = omp_get_num_threads(); /* fewer than were asked for, perhaps */
+        thread = omp_get_thread_num();
+        given = omp_get_num_threads(); /* may be fewer than were asked for */
 #pragma omp single
 #endif
-            {
-                count = here < devices ? here : devices;
-                for (int i = 0; i < count; i++)
-                    crews[i].size = here / count + (i < here % count);
-            }
-            crew *mine = &crews[me % count];
-            if (me < count)
-                lead(me == 0 ? context : NULL, &job, mine);
-            else
-                follow(&job, mine);
+        {
+            count = given < devices ? given : devices;
+            plan->running = count;
+            for (int i = 0; i < count; i++)
+                pools[i].size = given / count + (i < given % count);
         }
+        if (thread < count)
+            dispatch(plan, &pools[thread]);
+        else
+            work(plan, &pools[thread % count]);
     }
+    return count;
+}
+
+} // namespace
+
+size_t hot_batch_fit(const hot_batch *batch, size_t scratch)
+{
+    size_t row = 0, available = 0, total = 0;
+    for (int k = 0; k < ARRAYS; k++)
+        row += batch->in[k].row + batch->out[k].row;
+    if (cudaMemGetInfo(&available, &total) != cudaSuccess)
+        cudaGetLastError();
+    const size_t copied = CHUNK_BYTES / std::max(row, (size_t)1);
+    const size_t resident = std::min(SLOT_BYTES, available / 2 / SLOTS) / std::max(row + scratch, (size_t)1);
+    return std::max(std::min({copied, resident, batch->count}), (size_t)1);
+}
+
+hot_status hot_batch_run(hot_context *context, const hot_batch *batch)
+{
+    plan plan = {};
+    pool pools[DEVICES] = {};
+    int current = 0, devices = 0, count = 0;
+    if (batch->count == 0)
+        return HOT_OK;
+    plan.batch = batch;
+    plan.chunks = (batch->count + batch->chunk - 1) / batch->chunk;
+    divide_buffers(&plan);
+    hot_status status = count_devices(context, plan.chunks, &devices);
+    slot_cache *cache = status == HOT_OK ? cache_of(context) : NULL;
+    if (!cache)
+        return status == HOT_OK ? HOT_ERROR_MEMORY : status;
+    cudaGetDevice(&current);
+    for (int i = 0; i < devices && status == HOT_OK; i++) {
+        const int number = hot_context_device_number(context);
+        pools[i].device = number < 0 ? i : number;
+        pools[i].slots = cache->slots[pools[i].device];
+        pools[i].caller = i == 0 ? context : NULL;
+        if (hot_context_create(NULL, &pools[i].context) != HOT_OK)
+            status = hot_context_fail(context, HOT_ERROR_MEMORY, "no memory for a context");
+    }
+    if (status == HOT_OK)
+        count = run_pools(&plan, pools, devices, hot_context_threads(context));
     for (int i = 0; i < count && status == HOT_OK; i++)
-        if (crews[i].status != HOT_OK)
-            status = crews[i].status == HOT_ERROR_CANCELLED
-                         ? HOT_ERROR_CANCELLED /* the caller's context says it already */
-                         : hot_context_fail(context, crews[i].status, "%s", hot_context_message(crews[i].context));
+        if (pools[i].status != HOT_OK)
+            status = pools[i].status == HOT_ERROR_CANCELLED
+                         ? HOT_ERROR_CANCELLED /* the caller's context has the message */
+                         : hot_context_fail(context, pools[i].status, "%s", hot_context_message(pools[i].context));
     for (int i = 0; i < devices; i++)
-        hot_context_destroy(&crews[i].context);
+        hot_context_destroy(&pools[i].context);
     cudaSetDevice(current);
     cudaGetLastError();
-    return status == HOT_OK ? hot_context_progress(context, feed->stage, 1) : status;
+    return status == HOT_OK ? report(&plan, &pools[0]) : status;
 }

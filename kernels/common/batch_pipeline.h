@@ -1,7 +1,19 @@
-/* Batches of any size from host memory through one GPU or several: chunks are dealt to the GPUs as each has room, and
- * on each of them copying in, computing and copying out overlap. */
-#ifndef HOT_BATCH_PIPELINE_H
-#define HOT_BATCH_PIPELINE_H
+/* The batch pipeline: many independent items go from host memory to one GPU or to all of them, through a kernel, and
+ * back. A family says what its arrays are and how a chunk of items is launched; the pipeline does the rest:
+ *
+ *   - items are processed in chunks, which are dealt to the GPUs as each becomes free;
+ *   - on a GPU a chunk occupies a slot: a stream, a buffer in pinned memory and one in device memory. There are several
+ *     slots, so that copies in, kernels and copies out of different chunks overlap;
+ *   - CPU threads copy between the caller's memory, which may be pageable, and the pinned buffers;
+ *   - progress is reported and cancellation is noticed while it waits.
+ *
+ * A family must keep to two rules. Results must not depend on how items are divided into chunks, or they would depend
+ * on the number of GPUs. And a chunk should take no more than some 20 ms: kernels cannot be interrupted, a cancelled
+ * call waits for those of all slots.
+ *
+ * hot_signal_fibers_cuda and hot_lowrank_cuda are examples. */
+#ifndef HOT_COMMON_BATCH_PIPELINE_H
+#define HOT_COMMON_BATCH_PIPELINE_H
 
 #include <hotfiber/context.h>
 
@@ -9,32 +21,63 @@
 extern "C" {
 #endif
 
-enum { HOT_BATCH_ARRAYS = 4 };
+enum {
+    HOT_BATCH_ARRAYS = 8, /* inputs, and outputs, at most */
+    HOT_BATCH_SLOTS = 6   /* chunks in progress on a GPU: filling, copying in, computing, copying out, emptying, and one
+                             in reserve (measured: with 4 the GPU is idle at times) */
+};
 
-/* One array: a row per item. */
+/* One array of the caller's: `row` bytes per item, `stride` bytes from one item to the next (>= row). On the GPU the
+ * rows are contiguous. row = 0: no such array. What lies between rows is neither read nor written. */
 typedef struct hot_batch_array {
-    void *host;       /* NULL: there is room for it on the GPU alone */
-    size_t row, last; /* bytes of a row, and of the last one of all, which may end early; 0: no such array */
+    void *host; /* inputs are only read */
+    size_t row, stride;
 } hot_batch_array;
 
+/* Arrays of rows one behind the other, and of rows at a distance; none where there is no memory. */
+static inline hot_batch_array hot_batch_strided(const void *host, size_t row, size_t stride)
+{
+    hot_batch_array array = {(void *)(uintptr_t)host, host ? row : 0, stride};
+    return array;
+}
+static inline hot_batch_array hot_batch_rows(const void *host, size_t row) { return hot_batch_strided(host, row, row); }
+
+/* A chunk on a GPU, as `launch` gets it. Every pointer is of device memory and 256-byte aligned. */
+typedef struct hot_batch_chunk {
+    size_t first, count; /* items first ... first + count - 1 of the batch */
+    void *in[HOT_BATCH_ARRAYS], *out[HOT_BATCH_ARRAYS]; /* rows of these items; NULL: no such array */
+    void *scratch;       /* hot_batch.scratch bytes, uninitialised */
+    void *stream;        /* a cudaStream_t */
+    int slot;            /* below HOT_BATCH_SLOTS; of two chunks of one slot, one is complete when the next is launched */
+} hot_batch_chunk;
+
 typedef struct hot_batch {
-    const char *stage;   /* for progress */
-    size_t count, chunk; /* items, and how many go at a time */
+    const char *stage;  /* name for progress */
+    double progress[2]; /* where this call begins and ends in the caller's whole work; 0 0 = 0 1 */
+    size_t count;       /* items */
+    size_t chunk;       /* items per chunk, >= 1; hot_batch_fit finds a number */
     hot_batch_array in[HOT_BATCH_ARRAYS], out[HOT_BATCH_ARRAYS];
-    void *user;
-    /* On each GPU that takes part, with it as the current one, from one thread per GPU and with a context of that
-     * thread's own. begin (may be NULL) makes what the launches there need, *own; end (may be NULL) frees it. launch
-     * queues the work on a chunk; in and out are where the arrays' rows lie on the GPU, 256-byte aligned; stream is a
-     * cudaStream_t. Chunks of one GPU are launched on several streams: what is in *own must stand that. */
-    hot_status (*begin)(hot_context *context, void *user, void **own);
-    hot_status (*launch)(hot_context *context, void *user, void *own, size_t count, void *const *in, void *const *out,
-                         void *stream);
-    void (*end)(hot_context *context, void *user, void *own);
+    size_t scratch;     /* bytes of device memory that a chunk needs besides its arrays: see common/arena.h */
+    void *user;         /* passed to the functions below */
+    /* The functions run in a thread of their GPU, which is the current device there, with a context of that thread's
+     * own (for messages and memory). begin and end may be NULL; begin sets *workspace to what all launches on this GPU
+     * share (tables, for example), end frees it after the last kernel, also after a failure. launch queues a chunk's
+     * kernels on chunk->stream and returns at once. */
+    hot_status (*begin)(hot_context *context, void *user, void **workspace);
+    hot_status (*launch)(hot_context *context, void *user, void *workspace, const hot_batch_chunk *chunk);
+    void (*end)(hot_context *context, void *user, void *workspace);
 } hot_batch;
 
-/* Runs it on the GPU that the context asks for, or on all. Returns when all results are in host memory. The context
- * keeps streams and buffers for its next call; after a failure it gives them back. */
-hot_status hot_batch_run(hot_context *context, const hot_batch *feed);
+/* Runs the batch on the GPU that the context asks for, or on all. Returns when all results are in host memory; after a
+ * failure or cancellation, when no copy or kernel is running any more. Outputs are then incomplete. The context keeps
+ * streams and buffers for its next call. Errors: those of begin and launch, HOT_ERROR_MEMORY, HOT_ERROR_DEVICE,
+ * HOT_ERROR_CANCELLED. Threads: as any call with this context. */
+HOT_API hot_status hot_batch_run(hot_context *context, const hot_batch *batch);
+
+/* A number of items for hot_batch.chunk: about 8 MiB of the batch's arrays, which hides the cost of a launch and keeps
+ * chunks short, and less where `scratch` bytes per item would take too much of the current GPU's memory; at least 1, at
+ * most batch->count. */
+HOT_API size_t hot_batch_fit(const hot_batch *batch, size_t scratch);
 
 #ifdef __cplusplus
 }

@@ -53,31 +53,27 @@ static __global__ void __launch_bounds__(THREADS) lowrank_kernel(const __grid_co
     data.residual[item] = sqrtf(best.e);
 }
 
-/* ---- host ------------------------------------------------------------------------------------------------------ */
+/* ---- From the host ------------------------------------------------------------------------------------------ */
 
 /* The plan's tables on a GPU. */
-static hot_status begin_device(hot_context *context, void *user, void **own)
+static hot_status begin_device(hot_context *context, void *user, void **tables)
 {
     const lowrank_plan *plan = ((const hot_lowrank_args *)user)->plan;
     const size_t bytes = plan->block_size * sizeof(float);
-    cudaError_t error = cudaMalloc(own, bytes);
+    cudaError_t error = cudaMalloc(tables, bytes);
     if (error == cudaSuccess)
-        error = cudaMemcpy(*own, plan->block, bytes, cudaMemcpyHostToDevice);
+        error = cudaMemcpy(*tables, plan->block, bytes, cudaMemcpyHostToDevice);
     return hot_cuda_status(context, error, "rank-k: its tables");
 }
 
-static void end_device(hot_context *, void *, void *own)
-{
-    cudaFree(own);
-}
+static void end_device(hot_context *, void *, void *tables) { cudaFree(tables); }
 
-static hot_status launch_chunk(hot_context *context, void *user, void *own, size_t count, void *const *in,
-                               void *const *out, void *stream)
+static hot_status launch_chunk(hot_context *context, void *user, void *tables, const hot_batch_chunk *chunk)
 {
     const hot_lowrank_args *args = (const hot_lowrank_args *)user;
     lowrank_plan plan = *args->plan;
-    const float *block = (const float *)own, *from = plan.block;
-    const unsigned blocks = (unsigned)((count + THREADS - 1) / THREADS);
+    const float *block = (const float *)tables, *from = plan.block;
+    const unsigned blocks = (unsigned)((chunk->count + THREADS - 1) / THREADS);
     plan.grid.v = block + (plan.grid.v - from);
     plan.grid.gram = block + (plan.grid.gram - from);
     plan.grid.filter = block + (plan.grid.filter - from);
@@ -85,36 +81,35 @@ static hot_status launch_chunk(hot_context *context, void *user, void *own, size
         plan.grid.pair_at[c] = (const int *)(block + ((const float *)plan.grid.pair_at[c] - from));
         plan.grid.pair_inverse[c] = block + (plan.grid.pair_inverse[c] - from);
     }
-    const lowrank_chunk data = {count, args->stride, (const float *)in[0], args->mask ? (const uint8_t *)in[1] : NULL,
-                           (float *)out[0], (float *)out[2], (uint8_t *)out[1]};
-    cudaStream_t at = (cudaStream_t)stream;
+    const lowrank_chunk data = {chunk->count, (size_t)plan.unique, (const float *)chunk->in[0],
+                                (const uint8_t *)chunk->in[1], (float *)chunk->out[0], (float *)chunk->out[2],
+                                (uint8_t *)chunk->out[1]};
+    cudaStream_t stream = (cudaStream_t)chunk->stream;
     if (plan.order == 4)
-        lowrank_kernel<4><<<blocks, THREADS, 0, at>>>(plan, data);
+        lowrank_kernel<4><<<blocks, THREADS, 0, stream>>>(plan, data);
     else if (plan.order == 6)
-        lowrank_kernel<6><<<blocks, THREADS, 0, at>>>(plan, data);
+        lowrank_kernel<6><<<blocks, THREADS, 0, stream>>>(plan, data);
     else
-        lowrank_kernel<8><<<blocks, THREADS, 0, at>>>(plan, data);
+        lowrank_kernel<8><<<blocks, THREADS, 0, stream>>>(plan, data);
     return hot_cuda_status(context, cudaGetLastError(), "rank-k");
 }
 
 extern "C" hot_status hot_lowrank_cuda(hot_context *context, void *argument)
 {
     hot_lowrank_args *args = (hot_lowrank_args *)argument;
-    const size_t row = 3 * (size_t)args->plan->max_rank * sizeof(float);
-    hot_batch feed = {};
-    feed.stage = "finding fibres";
-    feed.count = args->count;
-    feed.chunk = CHUNK;
-    feed.in[0] = hot_batch_array{(void *)args->tensors, args->stride * sizeof(float),
-                                (size_t)args->plan->unique * sizeof(float)};
-    if (args->mask)
-        feed.in[1] = hot_batch_array{(void *)args->mask, 1, 1};
-    feed.out[0] = hot_batch_array{args->directions, row, row};
-    feed.out[1] = hot_batch_array{args->found, 1, 1};
-    feed.out[2] = hot_batch_array{args->residual, sizeof(float), sizeof(float)};
-    feed.user = args;
-    feed.begin = begin_device;
-    feed.launch = launch_chunk;
-    feed.end = end_device;
-    return hot_batch_run(context, &feed);
+    hot_batch batch = {};
+    batch.stage = "finding fibres";
+    batch.count = args->count;
+    batch.chunk = CHUNK;
+    batch.in[0] = hot_batch_strided(args->tensors, (size_t)args->plan->unique * sizeof(float),
+                                    args->stride * sizeof(float));
+    batch.in[1] = hot_batch_rows(args->mask, 1);
+    batch.out[0] = hot_batch_rows(args->directions, 3 * (size_t)args->plan->max_rank * sizeof(float));
+    batch.out[1] = hot_batch_rows(args->found, 1);
+    batch.out[2] = hot_batch_rows(args->residual, sizeof(float));
+    batch.user = args;
+    batch.begin = begin_device;
+    batch.launch = launch_chunk;
+    batch.end = end_device;
+    return hot_batch_run(context, &batch);
 }

@@ -1,24 +1,33 @@
-/* Feeding GPUs from host memory (common/batch_pipeline.h), on machines without one: the file is linked with this CUDA, whose
- * GPUs are memory of the host, whose copies are done at once and whose streams say for a while that they are busy. */
+/* The batch pipeline (common/batch_pipeline.h) on machines without a GPU: it is linked with the substitute for CUDA
+ * below, whose GPUs are host memory, whose copies are done at once and whose streams say for a while that they are
+ * busy. */
 #include "check.h"
 
+#include "common/arena.h"
 #include "common/backend.h"
-#include "common/context_internal.h"
 #include "common/batch_pipeline.h"
+#include "common/context_internal.h"
 #include "common/cuda_status.h"
 
 /* ---- CUDA ------------------------------------------------------------------------------------------------------- */
 
-enum { SUCCESS = 0, NO_MEMORY = 2, NOT_READY = 600 };
+enum { SUCCESS = 0, NO_MEMORY = 2, NOT_READY = 600, BROKEN = 719, GPUS = 3 };
 
 typedef struct stream {
-    int busy; /* how often it is still asked in vain */
+    int busy; /* so many queries say that it is not ready */
 } stream;
 
-/* Touched by one thread per GPU at once. */
-static int gpus = 1;
+/* Used by one thread per GPU at once. */
+static int gpus = 1, never_ready, broken_gpu = -1; /* streams are never ready; the GPU that fails when it is queried */
 static long alive, allocations, fail_allocation = -1; /* memory and streams; the allocation that fails */
+static long busy_streams;
 static __thread int current;
+
+static void set_busy(stream *changed, int busy)
+{
+    __atomic_fetch_add(&busy_streams, (busy > 0) - (changed->busy > 0), __ATOMIC_RELAXED);
+    changed->busy = busy;
+}
 
 static int get(void **memory, size_t bytes)
 {
@@ -63,15 +72,26 @@ FAKE cudaStreamCreateWithFlags(stream **made, unsigned flags)
 FAKE cudaStreamDestroy(stream *gone);
 FAKE cudaStreamDestroy(stream *gone) { return give_back(gone); }
 FAKE cudaStreamSynchronize(stream *waited);
-FAKE cudaStreamSynchronize(stream *waited) { return waited->busy = 0, SUCCESS; }
+FAKE cudaStreamSynchronize(stream *waited) { return set_busy(waited, 0), SUCCESS; }
 FAKE cudaStreamQuery(stream *asked);
-FAKE cudaStreamQuery(stream *asked) { return asked->busy > 0 ? (asked->busy--, NOT_READY) : SUCCESS; }
+FAKE cudaStreamQuery(stream *asked)
+{
+    if (current == broken_gpu)
+        return BROKEN;
+    if (asked->busy == 0)
+        return SUCCESS;
+    if (!never_ready)
+        set_busy(asked, asked->busy - 1);
+    return NOT_READY;
+}
+FAKE cudaMemGetInfo(size_t *available, size_t *total);
+FAKE cudaMemGetInfo(size_t *available, size_t *total) { return *available = *total = 12 << 20, SUCCESS; }
 FAKE cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, stream *in);
 FAKE cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, stream *in)
 {
     (void)kind;
     memcpy(to, from, bytes);
-    in->busy = (int)(bytes % 7);
+    set_busy(in, never_ready ? 1 : (int)(bytes % 7));
     return SUCCESS;
 }
 /* what the compiler calls when such a program starts */
@@ -91,136 +111,318 @@ hot_status hot_cuda_status(hot_context *context, int error, const char *what)
                                                "CUDA, %s: %d", what, error);
 }
 
-/* ---- The job ---------------------------------------------------------------------------------------------------- */
+/* ---- A batch ---------------------------------------------------------------------------------------------------- */
 
-/* Rows of five ints of which the last row has four, and bytes; out come three longs and a byte, by way of an array that
- * is on the GPU alone. */
-enum { IN = 5, OUT = 3 };
-static int launches, fail_launch, begun, ended;
+/* In: rows of four ints at a distance of five, and bytes. Out: rows of three longs at a distance of four, and more
+ * arrays of a byte each than a family has, by way of scratch memory. */
+enum { IN = 4, IN_STRIDE = 5, OUT = 3, OUT_STRIDE = 4, FLAGS = HOT_BATCH_ARRAYS - 1 };
 
-static hot_status begin(hot_context *context, void *user, void **own)
+typedef struct batch_test {
+    size_t count, chunk, more_scratch;
+    int fail_launch, fail_begin;         /* the launch and the begin that fail, by number; -1: none */
+    int launches, begun, ended;
+    stream *streams[GPUS][HOT_BATCH_SLOTS]; /* of the slots */
+    int used[GPUS];                      /* launches on each GPU */
+} batch_test;
+
+static hot_status begin(hot_context *context, void *user, void **workspace)
 {
-    *own = user;
-    (void)context;
-    __atomic_fetch_add(&begun, 1, __ATOMIC_RELAXED);
+    batch_test *test = user;
+    if (__atomic_fetch_add(&test->begun, 1, __ATOMIC_RELAXED) == test->fail_begin) {
+        __atomic_fetch_sub(&test->begun, 1, __ATOMIC_RELAXED);
+        return hot_context_fail(context, HOT_ERROR_DEVICE, "told to fail");
+    }
+    *workspace = &test->used[current];
     return HOT_OK;
 }
 
-static void end(hot_context *context, void *user, void *own)
+static void end(hot_context *context, void *user, void *workspace)
 {
+    batch_test *test = user;
     (void)context;
-    CHECK(own == user, "what begin has made");
-    __atomic_fetch_add(&ended, 1, __ATOMIC_RELAXED);
+    CHECK(workspace == &test->used[current], "the workspace of begin");
+    __atomic_fetch_add(&test->ended, 1, __ATOMIC_RELAXED);
 }
 
-static hot_status launch(hot_context *context, void *user, void *own, size_t count, void *const *in, void *const *out,
-                         void *on)
+/* What a launch writes into scratch memory first. */
+static void divide_scratch(size_t count, hot_arena *arena, int **first, uint8_t **second)
 {
-    const int *rows = in[0];
-    const uint8_t *bytes = in[1];
-    long *result = out[0];
-    uint8_t *flag = out[1];
-    int *between = out[3];
-    (void)user, (void)own, (void)on;
-    if (__atomic_fetch_add(&launches, 1, __ATOMIC_RELAXED) == fail_launch)
+    *first = hot_arena_alloc(arena, count * sizeof **first);
+    *second = hot_arena_alloc(arena, count);
+}
+
+static hot_status launch(hot_context *context, void *user, void *workspace, const hot_batch_chunk *chunk)
+{
+    batch_test *test = user;
+    const int *rows = chunk->in[0];
+    const uint8_t *bytes = chunk->in[1];
+    long *result = chunk->out[0];
+    hot_arena arena = {chunk->scratch, 0};
+    int *between;
+    uint8_t *copies;
+    ++*(int *)workspace;
+    if (__atomic_fetch_add(&test->launches, 1, __ATOMIC_RELAXED) == test->fail_launch)
         return hot_context_fail(context, HOT_ERROR_DEVICE, "told to fail");
-    for (size_t i = 0; i < count; i++) {
+    stream **of_slot = &test->streams[current][chunk->slot];
+    CHECK(*of_slot == NULL || *of_slot == chunk->stream, "a slot has one stream");
+    *of_slot = chunk->stream;
+    CHECK(chunk->first % test->chunk == 0 && chunk->count > 0 && chunk->first + chunk->count <= test->count &&
+              (chunk->count == test->chunk || chunk->first + chunk->count == test->count),
+          "%zu items from %zu on", chunk->count, chunk->first);
+    CHECK(!chunk->in[2] && !chunk->in[HOT_BATCH_ARRAYS - 1], "arrays that there are not");
+    for (int k = 0; k < HOT_BATCH_ARRAYS; k++)
+        CHECK((uintptr_t)chunk->out[k] % 16 == 0 && chunk->out[k], "output %d", k); /* as malloc aligns */
+    divide_scratch(chunk->count, &arena, &between, &copies);
+    for (size_t i = 0; i < chunk->count; i++) {
         between[i] = rows[IN * i];
+        copies[i] = bytes[i];
+    }
+    for (size_t i = 0; i < chunk->count; i++) {
         result[OUT * i] = 2L * between[i];
         result[OUT * i + 1] = rows[IN * i + 3];
-        result[OUT * i + 2] = bytes[i];
-        flag[i] = (uint8_t)rows[IN * i + 1];
+        result[OUT * i + 2] = (long)(chunk->first + i);
+        for (int k = 0; k < FLAGS; k++)
+            ((uint8_t *)chunk->out[1 + k])[i] = (uint8_t)(copies[i] + k);
     }
     return HOT_OK;
 }
 
-static int cancel_half_way(void *user, const char *stage, double fraction)
+/* ---- The caller ------------------------------------------------------------------------------------------------- */
+
+typedef struct test_caller {
+    double cancel_at;      /* progress from which on the call is to stop; above 1: never */
+    int cancel_after;      /* or so many reports; 0: never */
+    int reports;
+    double last, from, to; /* the fraction of the last report; bounds of all */
+} test_caller;
+
+static int on_progress(void *user, const char *stage, double fraction)
 {
-    (void)stage;
-    return *(int *)user && fraction > 0.4;
+    test_caller *self = user;
+    CHECK(strcmp(stage, "testing") == 0 && fraction >= self->from && fraction <= self->to, "%s: %g", stage, fraction);
+    CHECK(fraction >= self->last, "progress goes back from %g to %g", self->last, fraction);
+    self->last = fraction;
+    self->reports++;
+    return fraction > self->cancel_at || (self->cancel_after && self->reports >= self->cancel_after);
 }
 
-static void run(hot_context *context, size_t count, size_t chunk, int failing, int *cancels)
+static hot_context *make_context(int threads, test_caller *caller)
 {
-    int *rows = malloc(count ? (IN * count - 1) * sizeof *rows : 1); /* one that reads beyond is seen by sanitizers */
-    uint8_t *bytes = malloc(count + 1), *flags = malloc(count + 1);
-    long *results = malloc((OUT * count + 1) * sizeof *results);
-    for (size_t i = 0; i + 1 < IN * count; i++)
+    const hot_context_options options = {.size = sizeof options, .threads = threads, .device_number = -1,
+                                         .progress = on_progress, .progress_user = caller};
+    hot_context *context = NULL;
+    *caller = (test_caller){.cancel_at = 2, .to = 1};
+    if (hot_context_create(&options, &context) != HOT_OK)
+        exit(2);
+    return context;
+}
+
+/* One call; whether its results are right is checked where it says that it succeeded. */
+static hot_status run(hot_context *context, test_caller *caller, batch_test *test)
+{
+    const size_t count = test->count;
+    /* exactly as long as they must be: a sanitizer sees who reads on */
+    int *rows = malloc(count ? (IN_STRIDE * (count - 1) + IN) * sizeof *rows : 1);
+    uint8_t *bytes = malloc(count + 1), *flags = malloc(FLAGS * (count + 1)), *work;
+    long *results = malloc((OUT_STRIDE * count + 1) * sizeof *results), untouched;
+    size_t wrong = 0;
+    int *scratch;
+    hot_arena arena = {NULL, 0};
+    for (size_t i = 0; count && i < IN_STRIDE * (count - 1) + IN; i++)
         rows[i] = (int)((unsigned)i * 2654435761u >> 3);
     for (size_t i = 0; i < count; i++)
         bytes[i] = (uint8_t)i;
-    memset(results, 0x55, (OUT * count + 1) * sizeof *results);
-    memset(flags, 0x55, count + 1);
-    const hot_batch feed = {
-        .stage = "testing", .count = count, .chunk = chunk,
-        .in = {{rows, IN * sizeof *rows, 4 * sizeof *rows}, {bytes, 1, 1}},
-        .out = {{results, OUT * sizeof *results, OUT * sizeof *results}, {flags, 1, 1}, {0},
-                {NULL, sizeof *rows, sizeof *rows}},
-        .user = &fail_launch, .begin = begin, .launch = launch, .end = end};
-    launches = begun = ended = 0;
-    fail_launch = failing;
-    const hot_status status = hot_batch_run(context, &feed);
-    CHECK(begun == ended, "%d began, %d ended", begun, ended);
-    if (failing >= 0 && launches > failing)
-        CHECK(status == HOT_ERROR_DEVICE && strstr(hot_context_message(context), "told to fail"), "status %d: '%s'",
-              (int)status, hot_context_message(context));
-    else if (*cancels)
-        CHECK(status == HOT_ERROR_CANCELLED, "status %d, not cancelled", (int)status);
-    else if (fail_allocation >= 0 && allocations > fail_allocation)
-        CHECK(status == HOT_ERROR_MEMORY, "status %d, not out of memory", (int)status);
-    else
-        CHECK(status == HOT_OK, "%zu by %zu: %s", count, chunk, hot_context_message(context));
-    size_t wrong = 0;
-    for (size_t i = 0; i < count && status == HOT_OK; i++)
-        wrong += results[OUT * i] != 2L * rows[IN * i] || results[OUT * i + 1] != rows[IN * i + 3] ||
-                 results[OUT * i + 2] != bytes[i] || flags[i] != (uint8_t)rows[IN * i + 1];
-    CHECK(wrong == 0, "%zu of %zu are wrong, by %zu, %d GPUs, %d threads", wrong, count, chunk, gpus,
+    memset(&untouched, 0x55, sizeof untouched);
+    memset(results, 0x55, (OUT_STRIDE * count + 1) * sizeof *results);
+    memset(flags, 0x55, FLAGS * (count + 1));
+    divide_scratch(test->chunk, &arena, &scratch, &work);
+    hot_batch batch = {
+        .stage = "testing", .progress = {caller->from, caller->to}, .count = count, .chunk = test->chunk,
+        .in = {hot_batch_strided(rows, IN * sizeof *rows, IN_STRIDE * sizeof *rows), hot_batch_rows(bytes, 1)},
+        .out = {hot_batch_strided(results, OUT * sizeof *results, OUT_STRIDE * sizeof *results)},
+        .scratch = arena.used + test->more_scratch, .user = test, .begin = begin, .launch = launch, .end = end};
+    for (int k = 0; k < FLAGS; k++)
+        batch.out[1 + k] = hot_batch_rows(flags + (size_t)k * (count + 1), 1);
+    test->launches = test->begun = test->ended = 0;
+    caller->last = caller->from;
+    caller->reports = 0;
+    memset(test->streams, 0, sizeof test->streams);
+    memset(test->used, 0, sizeof test->used);
+    const hot_status status = hot_batch_run(context, &batch);
+    CHECK(test->begun == test->ended, "%d began, %d ended", test->begun, test->ended);
+    CHECK(busy_streams == 0, "%ld streams are still busy", busy_streams);
+    CHECK(status != HOT_OK || count == 0 || caller->last == caller->to, "%g of the work reported", caller->last);
+    for (size_t i = 0; i < count && status == HOT_OK; i++) {
+        const long *result = results + OUT_STRIDE * i;
+        wrong += result[0] != 2L * rows[IN_STRIDE * i] || result[1] != rows[IN_STRIDE * i + 3] ||
+                 result[2] != (long)i;
+        for (int k = 0; k < FLAGS; k++)
+            wrong += flags[(size_t)k * (count + 1) + i] != (uint8_t)(bytes[i] + k);
+    }
+    CHECK(wrong == 0, "%zu of %zu are wrong, by %zu, %d GPUs, %d threads", wrong, count, test->chunk, gpus,
           hot_context_threads(context));
-    CHECK(results[OUT * count] == 0x5555555555555555 && flags[count] == 0x55, "written beyond the end");
+    for (size_t i = 0; i < count; i++)
+        wrong += results[OUT_STRIDE * i + OUT] != untouched;
+    for (int k = 0; k < FLAGS; k++)
+        wrong += flags[(size_t)k * (count + 1) + count] != 0x55;
+    CHECK(wrong == 0, "written between rows or beyond the end: %zu", wrong);
     free(rows);
     free(bytes);
     free(flags);
     free(results);
+    return status;
+}
+
+static batch_test items(size_t count, size_t chunk)
+{
+    return (batch_test){.count = count, .chunk = chunk, .fail_launch = -1, .fail_begin = -1};
+}
+
+/* ---- The checks ------------------------------------------------------------------------------------------------- */
+
+static void check_sizes(int threads)
+{
+    static const size_t counts[] = {0, 1, 2, 999, 1000, 1001, 60001}, chunks[] = {100, 1000, 4096};
+    test_caller caller;
+    hot_context *context = make_context(threads, &caller);
+    for (size_t k = 0; k < sizeof chunks / sizeof chunks[0]; k++)
+        for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+            if (counts[i] > 200 * chunks[k])
+                continue;
+            batch_test test = items(counts[i], chunks[k]);
+            CHECK(run(context, &caller, &test) == HOT_OK, "%s", hot_context_message(context));
+            const long before = allocations; /* the second time it has everything already */
+            CHECK(run(context, &caller, &test) == HOT_OK, "%s", hot_context_message(context));
+            CHECK(allocations == before, "%ld further allocations", allocations - before);
+            for (int failing = 0; failing < 40; failing += 13) {
+                test.fail_launch = failing;
+                const hot_status status = run(context, &caller, &test);
+                if (test.launches > failing)
+                    CHECK(status == HOT_ERROR_DEVICE && strstr(hot_context_message(context), "told to fail"),
+                          "status %d: '%s'", (int)status, hot_context_message(context));
+                else
+                    CHECK(status == HOT_OK, "%s", hot_context_message(context));
+            }
+        }
+    caller.from = 0.25, caller.to = 0.5;
+    batch_test test = items(40000, 1000);
+    CHECK(run(context, &caller, &test) == HOT_OK, "%s", hot_context_message(context));
+    hot_context_destroy(&context);
+    CHECK(alive == 0, "%ld things are left", alive);
+}
+
+/* A batch of one chunk needs one slot, and one GPU. */
+static void check_small(void)
+{
+    test_caller caller;
+    hot_context *context = make_context(2, &caller);
+    batch_test test = items(50, 100);
+    allocations = 0;
+    CHECK(run(context, &caller, &test) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(allocations == 3, "a stream and two buffers, not %ld", allocations);
+    CHECK(test.begun == 1, "%d GPUs", test.begun);
+    hot_context_destroy(&context);
+}
+
+/* A large device buffer is not kept, the rest of the slot is. */
+static void check_kept(void)
+{
+    test_caller caller;
+    hot_context *context = make_context(2, &caller);
+    batch_test small = items(100, 100), large = items(100, 100);
+    large.more_scratch = 260 << 20;
+    CHECK(run(context, &caller, &large) == HOT_OK, "%s", hot_context_message(context));
+    const long before = alive;
+    CHECK(run(context, &caller, &small) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(alive == before + 1, "%ld, then %ld things: only the device buffer is new", before, alive);
+    hot_context_destroy(&context);
+    CHECK(alive == 0, "%ld things are left", alive);
+}
+
+static void check_cancelling(int threads)
+{
+    test_caller caller;
+    hot_context *context = make_context(threads, &caller);
+    batch_test test = items(40000, 1000);
+    caller.cancel_at = 0.4;
+    CHECK(run(context, &caller, &test) == HOT_ERROR_CANCELLED, "not cancelled");
+    CHECK(strstr(hot_context_message(context), "cancelled while testing"), "'%s'", hot_context_message(context));
+    CHECK(gpus > 1 || test.launches < 40, "%d launches of 40", test.launches); /* the others may be quick */
+    hot_context_destroy(&context);
+
+    /* While the GPU takes for ever (until its streams are synchronised): a caller is asked while it waits. */
+    context = make_context(threads, &caller);
+    never_ready = 1;
+    caller.cancel_after = gpus * HOT_BATCH_SLOTS + 3; /* more than there are publications */
+    CHECK(run(context, &caller, &test) == HOT_ERROR_CANCELLED, "not cancelled");
+    CHECK(test.launches > 0 && test.launches <= gpus * HOT_BATCH_SLOTS, "%d launches", test.launches);
+    never_ready = 0;
+    hot_context_destroy(&context);
+
+    /* From another thread, before the call. */
+    context = make_context(threads, &caller);
+    hot_context_cancel(context);
+    CHECK(run(context, &caller, &test) == HOT_ERROR_CANCELLED, "not cancelled");
+    hot_context_destroy(&context);
+    CHECK(alive == 0, "%ld things are left", alive);
+}
+
+/* Memory that runs short and then suffices; a GPU that fails, a table that cannot be made. */
+static void check_errors(int threads)
+{
+    test_caller caller;
+    for (long failing = 0; failing < 60; failing += 7) {
+        hot_context *context = make_context(threads, &caller);
+        batch_test test = items(40000, 1000);
+        allocations = 0;
+        fail_allocation = failing;
+        const hot_status status = run(context, &caller, &test);
+        CHECK(status == (allocations > failing ? HOT_ERROR_MEMORY : HOT_OK), "status %d: '%s'", (int)status,
+              hot_context_message(context));
+        fail_allocation = -1;
+        CHECK(run(context, &caller, &test) == HOT_OK, "%s", hot_context_message(context));
+        hot_context_destroy(&context);
+        CHECK(alive == 0, "%ld things are left", alive);
+    }
+    for (int failing = 0; failing < gpus && threads >= gpus; failing++) {
+        hot_context *context = make_context(threads, &caller);
+        batch_test test = items(60001, 1000);
+        broken_gpu = failing;
+        const hot_status status = run(context, &caller, &test);
+        if (test.used[failing] > 0)
+            CHECK(status == HOT_ERROR_DEVICE && strstr(hot_context_message(context), "719"), "status %d: '%s'",
+                  (int)status, hot_context_message(context));
+        broken_gpu = -1;
+        test.fail_begin = failing;
+        CHECK(run(context, &caller, &test) == HOT_ERROR_DEVICE, "a begin that fails");
+        test.fail_begin = -1;
+        CHECK(run(context, &caller, &test) == HOT_OK, "%s", hot_context_message(context));
+        hot_context_destroy(&context);
+        CHECK(alive == 0, "%ld things are left", alive);
+    }
+}
+
+static void check_fit(void)
+{
+    hot_batch batch = {.count = 1 << 20, .in = {{.row = 48}}, .out = {{.row = 16}}};
+    CHECK(hot_batch_fit(&batch, 0) == (8 << 20) / 64 / 8, "%zu by memory: a twelfth of it for each slot",
+          hot_batch_fit(&batch, 0));
+    CHECK(hot_batch_fit(&batch, 960) == (1 << 20) / 1024, "%zu with scratch", hot_batch_fit(&batch, 960));
+    CHECK(hot_batch_fit(&batch, 1 << 30) == 1, "at least one");
+    batch.count = 5;
+    CHECK(hot_batch_fit(&batch, 0) == 5, "no more than there are");
 }
 
 int main(void)
 {
-    static const size_t counts[] = {0, 1, 2, 999, 1000, 1001, 40000, 123457}, chunks[] = {100, 1000, 4096};
-    for (int threads = 1; threads <= 7; threads += 2)
-        for (gpus = 1; gpus <= 3; gpus++) {
-            int cancels = 0;
-            const hot_context_options options = {.size = sizeof options, .threads = threads, .device_number = -1,
-                                                 .progress = cancel_half_way, .progress_user = &cancels};
-            hot_context *context = NULL;
-            if (hot_context_create(&options, &context) != HOT_OK)
-                return 2;
-            for (size_t k = 0; k < sizeof chunks / sizeof chunks[0]; k++)
-                for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-                    if (counts[i] > 400 * chunks[k])
-                        continue;
-                    run(context, counts[i], chunks[k], -1, &cancels);
-                    const long before = allocations; /* the second time it has everything already */
-                    run(context, counts[i], chunks[k], -1, &cancels);
-                    CHECK(allocations == before, "%ld further allocations", allocations - before);
-                    for (int failing = 0; failing < 40; failing += 13)
-                        run(context, counts[i], chunks[k], failing, &cancels);
-                }
-            cancels = 1;
-            run(context, 40000, 1000, -1, &cancels);
-            cancels = 0;
-            hot_context_destroy(&context);
-            CHECK(alive == 0, "%ld things are left", alive);
-            for (long failing = 0; failing < 60; failing += 7) { /* memory runs short, and then suffices */
-                if (hot_context_create(&options, &context) != HOT_OK)
-                    return 2;
-                allocations = 0;
-                fail_allocation = failing;
-                run(context, 40000, 1000, -1, &cancels);
-                fail_allocation = -1;
-                run(context, 40000, 1000, -1, &cancels);
-                hot_context_destroy(&context);
-                CHECK(alive == 0, "%ld things are left", alive);
-            }
+    for (int threads = 1; threads <= 7; threads += 3)
+        for (gpus = 1; gpus <= GPUS; gpus++) {
+            check_sizes(threads);
+            check_cancelling(threads);
+            check_errors(threads);
         }
+    check_small();
+    check_kept();
+    check_fit();
     HOT_TEST_END();
 }

@@ -62,17 +62,17 @@ cudaError_t launch(const hot_directions_args *args, cudaStream_t stream)
 
 size_t row_values(const hot_directions_args *args) { return (size_t)(args->order + 1) * (args->order + 2) / 2; }
 
-hot_status launch_chunk(hot_context *context, void *user, void *own, size_t count, void *const *in, void *const *out,
-                        void *stream)
+hot_status launch_chunk(hot_context *context, void *user, void *workspace, const hot_batch_chunk *chunk)
 {
     hot_directions_args part = *(const hot_directions_args *)user;
-    (void)own;
-    part.count = count;
-    part.tensors = (const float *)in[0];
-    part.mask = (const uint8_t *)in[1];
-    part.directions = (float *)out[0];
-    part.found = (uint8_t *)out[1];
-    return hot_directions_cuda_launch(context, &part, stream);
+    (void)workspace;
+    part.count = chunk->count;
+    part.stride = row_values(&part);
+    part.tensors = (const float *)chunk->in[0];
+    part.mask = (const uint8_t *)chunk->in[1];
+    part.directions = (float *)chunk->out[0];
+    part.found = (uint8_t *)chunk->out[1];
+    return hot_directions_cuda_launch(context, &part, chunk->stream);
 }
 
 } // namespace
@@ -88,17 +88,15 @@ hot_status hot_directions_cuda(hot_context *context, void *job)
     const hot_directions_args *args = (const hot_directions_args *)job;
     if (args->order == 2 || args->count == 0)
         return hot_directions_cpu(context, job); /* less work than the copy */
-    const size_t row = 3 * (size_t)args->keep * sizeof(float);
-    hot_batch feed = {};
-    feed.stage = "finding directions";
-    feed.count = args->count;
-    feed.chunk = args->count < 1 << 22 ? 1 << 15 : 1 << 16; /* pinned memory is slow to get: little of it */
-    feed.in[0] = hot_batch_array{(void *)args->tensors, args->stride * sizeof(float), row_values(args) * sizeof(float)};
-    if (args->mask)
-        feed.in[1] = hot_batch_array{(void *)args->mask, 1, 1};
-    feed.out[0] = hot_batch_array{args->directions, row, row};
-    feed.out[1] = hot_batch_array{args->found, 1, 1};
-    feed.user = job;
-    feed.launch = launch_chunk;
-    return hot_batch_run(context, &feed);
+    hot_batch batch = {};
+    batch.stage = "finding directions";
+    batch.count = args->count;
+    batch.chunk = args->count < 1 << 22 ? 1 << 15 : 1 << 16; /* pinned memory is slow to get: little of it */
+    batch.in[0] = hot_batch_strided(args->tensors, row_values(args) * sizeof(float), args->stride * sizeof(float));
+    batch.in[1] = hot_batch_rows(args->mask, 1);
+    batch.out[0] = hot_batch_rows(args->directions, 3 * (size_t)args->keep * sizeof(float));
+    batch.out[1] = hot_batch_rows(args->found, 1);
+    batch.user = job;
+    batch.launch = launch_chunk;
+    return hot_batch_run(context, &batch);
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/backend.h"
+#include "common/arena.h"
 #include "common/batch_pipeline.h"
 #include "common/cuda_status.h"
 #include "directions/cluster.h"
@@ -109,6 +109,7 @@ hot_status hot_starts_launch(hot_context *context, const hot_starts_job *job, co
 {
     hot_sshopm_args part = job->sshopm;
     part.count = there->count;
+    part.batch = job->args->count;
     part.stride = there->stride;
     part.tensors = there->tensors;
     part.start = tables->unit;
@@ -120,38 +121,44 @@ hot_status hot_starts_launch(hot_context *context, const hot_starts_job *job, co
 
 namespace {
 
-hot_status begin_chunks(hot_context *context, void *user, void **own)
+hot_status begin_device(hot_context *context, void *user, void **tables)
 {
     hot_starts_tables *self = (hot_starts_tables *)hot_context_calloc(context, 1, sizeof *self);
     if (!self)
         return HOT_ERROR_MEMORY;
-    const hot_status status = hot_starts_tables_create(context, (const hot_starts_job *)user, self);
-    if (status == HOT_OK)
-        *own = self;
-    else
-        hot_context_free(context, self);
-    return status;
+    *tables = self;
+    return hot_starts_tables_create(context, (const hot_starts_job *)user, self);
 }
 
-void end_chunks(hot_context *context, void *user, void *own)
+void end_device(hot_context *context, void *user, void *tables)
 {
     (void)user;
-    hot_starts_tables_destroy((hot_starts_tables *)own);
-    hot_context_free(context, own);
+    hot_starts_tables_destroy((hot_starts_tables *)tables);
+    hot_context_free(context, tables);
 }
 
-hot_status launch_chunk(hot_context *context, void *user, void *own, size_t count, void *const *in, void *const *out,
-                        void *stream)
+/* SS-HOPM's results for a chunk, which stay on the GPU: its limits and how many iterations each took. */
+void divide_scratch(size_t pairs, hot_arena *arena, float **x, int32_t **iterations)
+{
+    *x = hot_arena_array<float>(arena, 3 * pairs);
+    *iterations = hot_arena_array<int32_t>(arena, pairs);
+}
+
+hot_status launch_chunk(hot_context *context, void *user, void *tables, const hot_batch_chunk *chunk)
 {
     const hot_starts_job *job = (const hot_starts_job *)user;
     hot_directions_args there = *job->args;
-    there.count = count;
-    there.tensors = (const float *)in[0];
-    there.mask = (const uint8_t *)in[1];
-    there.directions = (float *)out[0];
-    there.found = (uint8_t *)out[1];
-    return hot_starts_launch(context, job, &there, (const hot_starts_tables *)own, (float *)out[2], (int32_t *)out[3],
-                             stream);
+    hot_arena arena = {(char *)chunk->scratch, 0};
+    float *x;
+    int32_t *iterations;
+    there.count = chunk->count;
+    there.stride = job->sshopm.unique;
+    there.tensors = (const float *)chunk->in[0];
+    there.mask = (const uint8_t *)chunk->in[1];
+    there.directions = (float *)chunk->out[0];
+    there.found = (uint8_t *)chunk->out[1];
+    divide_scratch(chunk->count * there.starts, &arena, &x, &iterations);
+    return hot_starts_launch(context, job, &there, (const hot_starts_tables *)tables, x, iterations, chunk->stream);
 }
 
 } // namespace
@@ -159,30 +166,32 @@ hot_status launch_chunk(hot_context *context, void *user, void *own, size_t coun
 hot_status hot_directions_starts_cuda(hot_context *context, void *user)
 {
     const hot_directions_args *args = (const hot_directions_args *)user;
-    const size_t row = 3 * (size_t)args->keep * sizeof(float), most = (size_t)CHUNK_PAIRS / args->starts;
+    const size_t most = (size_t)CHUNK_PAIRS / args->starts;
     hot_starts_job job;
-    if (args->starts >= 1u << 28) /* the kernels count them in 32 bits; memory would not hold the ends either */
+    if (args->starts >= 1u << 28) /* the kernels count them in 32 bits; memory would not hold the limits either */
         return hot_context_fail(context, HOT_ERROR_MEMORY, "GPU: %zu starts are too many", args->starts);
     hot_status status = hot_starts_job_create(context, args, &job);
     if (status == HOT_OK) {
-        hot_batch feed = {};
-        feed.stage = "finding directions";
-        feed.count = args->count;
-        feed.chunk = most < 1 ? 1 : most < (size_t)CHUNK_TENSORS ? most : (size_t)CHUNK_TENSORS;
-        feed.in[0] = hot_batch_array{(void *)args->tensors, args->stride * sizeof(float),
-                                    job.sshopm.unique * sizeof(float)};
-        if (args->mask)
-            feed.in[1] = hot_batch_array{(void *)args->mask, 1, 1};
-        feed.out[0] = hot_batch_array{args->directions, row, row};
-        if (args->found)
-            feed.out[1] = hot_batch_array{args->found, 1, 1};
-        feed.out[2] = hot_batch_array{NULL, args->starts * 3 * sizeof(float), args->starts * 3 * sizeof(float)};
-        feed.out[3] = hot_batch_array{NULL, args->starts * sizeof(int32_t), args->starts * sizeof(int32_t)};
-        feed.user = &job;
-        feed.begin = begin_chunks;
-        feed.launch = launch_chunk;
-        feed.end = end_chunks;
-        status = hot_batch_run(context, &feed);
+        hot_batch batch = {};
+        hot_arena scratch = {NULL, 0};
+        float *x;
+        int32_t *iterations;
+        batch.stage = "finding directions";
+        batch.count = args->count;
+        batch.chunk = most < 1 ? 1 : most < (size_t)CHUNK_TENSORS ? most : (size_t)CHUNK_TENSORS;
+        batch.in[0] = hot_batch_strided(args->tensors, job.sshopm.unique * sizeof(float),
+                                        args->stride * sizeof(float));
+        batch.in[1] = hot_batch_rows(args->mask, 1);
+        batch.out[0] = hot_batch_rows(args->directions, 3 * (size_t)args->keep * sizeof(float));
+        batch.out[1] = hot_batch_rows(args->found, 1);
+        divide_scratch((args->count < batch.chunk ? args->count : batch.chunk) * args->starts, &scratch, &x,
+                       &iterations);
+        batch.scratch = scratch.used;
+        batch.user = &job;
+        batch.begin = begin_device;
+        batch.launch = launch_chunk;
+        batch.end = end_device;
+        status = hot_batch_run(context, &batch);
     }
     hot_starts_job_destroy(context, &job);
     return status;

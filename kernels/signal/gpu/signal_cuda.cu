@@ -1,14 +1,20 @@
-/* Fibres in signal space on the GPU: a thread is a voxel, the arithmetic is that of the CPU (signal_step.h and what
- * stands on it, compiled with vf = float). A first kernel looks at every voxel and lays the signals of the usable ones
- * out volume by volume, so that neighbouring threads read neighbouring numbers; a second does all fits of a voxel. */
+/* Fibres in signal space on the GPU: a thread is a voxel, the arithmetic is that of the CPU (signal_step.h and the
+ * headers that include it, compiled with vf = float). A first kernel checks every voxel and arranges the signals of the
+ * usable ones volume by volume, so that neighbouring threads read neighbouring numbers; a second does all fits of a
+ * voxel. */
+#include <atomic>
 #include <cuda_runtime.h>
+#include <math.h>
+#include <string.h>
 
-#include "common/backend.h"
+#include "common/arena.h"
+#include "common/batch_pipeline.h"
+#include "common/cuda_status.h"
 #include "signal/signal_rule.h"
 #include "signal/signal_voxel.h"
 
-enum { CHUNK = 1 << 18, THREADS = 128, BLOCKS = 4 }; /* BLOCKS: on a multiprocessor; what 128 registers spill costs less
-                                                        * than waiting with half as many threads */
+/* BLOCKS: per multiprocessor; what 128 registers spill costs less than half as many threads would. */
+enum { THREADS = 128, BLOCKS = 4 };
 
 /* What a chunk's kernels work on, all on the device. */
 typedef struct chunk_data {
@@ -89,164 +95,235 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) signal_fit_kernel(cons
     signal_write(&data.result, plan.max_fibers, plan.scheme.volumes, &answer, 0, data.list[at]);
 }
 
-/* ---- host ------------------------------------------------------------------------------------------------------ */
+/* ---- From the host ------------------------------------------------------------------------------------------ */
 
-/* One piece of device memory, cut up. */
-typedef struct arena {
-    char *base;
-    size_t used;
-} arena;
+namespace {
 
-static size_t rounded(size_t bytes) { return (bytes + 255) / 256 * 256; }
+/* Voxels of a chunk: at most 32,768, which is half of what an H200 computes at once (several chunks are in progress),
+ * fewer where there are very many volumes, but not so few that the GPU is idle. */
+enum { CHUNK_MOST = 1 << 15, CHUNK_LEAST = 1 << 14 };
+constexpr size_t CHUNK_BYTES = 16 << 20;
 
-static void *take(arena *a, size_t bytes)
+/* The call, and the kernels' time on all GPUs. */
+struct batch_args {
+    const hot_signal_args *args;
+    std::atomic<unsigned long long> nanoseconds;
+};
+
+/* The time during which at least one chunk's kernels are running on a GPU: chunks of different slots overlap, hence it
+ * is measured as the union of the intervals between two events around the kernels of each chunk. */
+struct kernel_clock {
+    cudaEvent_t origin, begin[HOT_BATCH_SLOTS], end[HOT_BATCH_SLOTS];
+    size_t pending[HOT_BATCH_SLOTS]; /* number of the launch whose interval has not been added; 0: none */
+    size_t launches;
+    double until, milliseconds; /* the latest end that was added; the sum */
+};
+
+/* What the launches on a GPU share: the plan with its tables there. */
+struct workspace {
+    signal_plan plan;
+    char *memory;
+    size_t *order;
+    kernel_clock clock;
+};
+
+hot_status open_clock(hot_context *context, kernel_clock *clock)
 {
-    void *piece = a->base ? a->base + a->used : NULL;
-    a->used += rounded(bytes);
-    return piece;
+    cudaError_t error = cudaEventCreate(&clock->origin);
+    for (int i = 0; i < HOT_BATCH_SLOTS && error == cudaSuccess; i++) {
+        error = cudaEventCreate(&clock->begin[i]);
+        if (error == cudaSuccess)
+            error = cudaEventCreate(&clock->end[i]);
+    }
+    if (error == cudaSuccess)
+        error = cudaEventRecord(clock->origin, cudaStreamLegacy);
+    if (error == cudaSuccess)
+        error = cudaEventSynchronize(clock->origin);
+    return hot_cuda_status(context, error, "events");
 }
 
-/* Cuts up the arena for a chunk of `count` voxels; with base NULL only a->used means something. */
-static chunk_data lay_out(const hot_signal_args *args, size_t count, arena *a)
+void close_clock(kernel_clock *clock)
 {
-    const size_t fibers = 3 * (size_t)args->plan->max_fibers;
-    const hot_signal_result *wanted = args->result;
-    chunk_data d = {};
-    d.count = count;
-    d.one_sigma = (float)args->options->sigma;
-    d.signals = (const float *)take(a, count * args->plan->all_volumes * sizeof(float));
-    d.sigma = args->sigma ? (const float *)take(a, count * sizeof(float)) : NULL;
-    d.s0 = args->s0 ? (const float *)take(a, count * sizeof(float)) : NULL;
-    d.mask = args->mask ? (const uint8_t *)take(a, count) : NULL;
-    d.y = (float *)take(a, count * (size_t)args->plan->scheme.volumes * sizeof(float));
-    d.snr = (float *)take(a, count * sizeof(float));
-    d.list = (unsigned *)take(a, count * sizeof(unsigned));
-    d.used = (unsigned *)take(a, sizeof(unsigned));
-    d.result.size = sizeof d.result;
-    d.result.directions = (float *)take(a, count * fibers * sizeof(float));
-    d.result.found = wanted->found ? (uint8_t *)take(a, count) : NULL;
-    d.result.probability = wanted->probability ? (float *)take(a, count * 4 * sizeof(float)) : NULL;
-    d.result.margin = wanted->margin ? (float *)take(a, count * sizeof(float)) : NULL;
-    d.result.residual = wanted->residual ? (float *)take(a, count * sizeof(float)) : NULL;
-    d.result.width = wanted->width ? (float *)take(a, count * sizeof(float)) : NULL;
-    d.result.flags = wanted->flags ? (uint8_t *)take(a, count) : NULL;
-    return d;
+    for (int i = 0; i < HOT_BATCH_SLOTS; i++) {
+        if (clock->begin[i])
+            cudaEventDestroy(clock->begin[i]);
+        if (clock->end[i])
+            cudaEventDestroy(clock->end[i]);
+    }
+    if (clock->origin)
+        cudaEventDestroy(clock->origin);
 }
 
-/* The device's address of what the host's block of the plan holds at `p`. */
-template <typename T> static const T *moved(const signal_plan *plan, const float *device, const T *p)
+/* Adds the interval of a slot's chunk, which is complete. Chunks come here nearly in the order of their launches; the
+ * part of an interval before the latest end so far has been counted. */
+void add_interval(kernel_clock *clock, int slot)
 {
-    return (const T *)(device + ((const float *)p - plan->block));
+    float begin = 0, end = 0;
+    if (!clock->pending[slot] || cudaEventElapsedTime(&begin, clock->origin, clock->begin[slot]) != cudaSuccess ||
+        cudaEventElapsedTime(&end, clock->origin, clock->end[slot]) != cudaSuccess)
+        return;
+    clock->pending[slot] = 0;
+    if (end > clock->until) {
+        clock->milliseconds += end - fmax(begin, clock->until);
+        clock->until = end;
+    }
 }
 
-static cudaError_t to_device(const void *device, const void *host, size_t bytes)
+/* The intervals of the last chunks, in the order of their launches. */
+double read_clock(kernel_clock *clock)
 {
-    return device && bytes ? cudaMemcpy((void *)device, host, bytes, cudaMemcpyHostToDevice) : cudaSuccess;
+    for (size_t launch = clock->launches < HOT_BATCH_SLOTS ? 1 : clock->launches - HOT_BATCH_SLOTS + 1;
+         launch <= clock->launches; launch++)
+        for (int slot = 0; slot < HOT_BATCH_SLOTS; slot++)
+            if (clock->pending[slot] == launch)
+                add_interval(clock, slot);
+    return clock->milliseconds;
 }
 
-static cudaError_t to_host(void *host, const void *device, size_t bytes)
+/* The address in the device's copy of the plan's block of what the host's holds at `table`. */
+template <typename T> const T *moved(const signal_plan *plan, const float *block, const T *table)
 {
-    return device && host && bytes ? cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost) : cudaSuccess;
+    return (const T *)(block + ((const float *)table - plan->block));
 }
 
-#define TRY(call) \
-    do { \
-        if (error == cudaSuccess) \
-            error = (call); \
-    } while (0)
-
-static cudaError_t do_chunk(const hot_signal_args *args, const signal_plan *plan, chunk_data data, size_t first, size_t count,
-                            cudaEvent_t *events)
+void end_device(hot_context *context, void *user, void *shared)
 {
-    cudaError_t error = cudaSuccess;
-    const size_t volumes = args->plan->all_volumes, fibers = 3 * (size_t)args->plan->max_fibers;
-    const hot_signal_result *to = args->result;
-    const unsigned blocks = (unsigned)((count + THREADS - 1) / THREADS);
-    float milliseconds = 0;
-    data.count = count;
-    TRY(to_device(data.signals, args->signals + first * volumes, count * volumes * sizeof(float)));
-    TRY(to_device(data.sigma, args->sigma + (args->sigma ? first : 0), count * sizeof(float)));
-    TRY(to_device(data.s0, args->s0 + (args->s0 ? first : 0), count * sizeof(float)));
-    TRY(to_device(data.mask, args->mask + (args->mask ? first : 0), count));
-    TRY(cudaMemset(data.used, 0, sizeof *data.used));
-    TRY(cudaEventRecord(events[0]));
+    batch_args *call = (batch_args *)user;
+    workspace *self = (workspace *)shared;
+    if (call->args->result->device_seconds)
+        call->nanoseconds += (unsigned long long)(1e6 * read_clock(&self->clock));
+    close_clock(&self->clock);
+    cudaFree(self->memory);
+    hot_context_free(context, self);
+}
+
+hot_status begin_device(hot_context *context, void *user, void **shared)
+{
+    const hot_signal_args *args = ((const batch_args *)user)->args;
+    const signal_plan *plan = args->plan;
+    workspace *self = (workspace *)hot_context_calloc(context, 1, sizeof *self);
+    if (!self)
+        return HOT_ERROR_MEMORY;
+    *shared = self;
+    hot_arena arena = {NULL, 0};
+    hot_arena_array<size_t>(&arena, plan->all_volumes);
+    hot_arena_array<float>(&arena, plan->block_size);
+    hot_status status = hot_cuda_status(context, cudaMalloc((void **)&self->memory, arena.used), "tables");
+    if (status != HOT_OK)
+        return status;
+    arena = hot_arena{self->memory, 0};
+    self->order = hot_arena_array<size_t>(&arena, plan->all_volumes);
+    float *block = hot_arena_array<float>(&arena, plan->block_size);
+    self->plan = *plan;
+    self->plan.scheme.g = moved(plan, block, plan->scheme.g);
+    self->plan.grid.v = moved(plan, block, plan->grid.v);
+    self->plan.grid.gram = moved(plan, block, plan->grid.gram);
+    self->plan.grid.filter = moved(plan, block, plan->grid.filter);
+    for (int c = 0; c < SIGNAL_CLASSES; c++) {
+        self->plan.grid.pair_at[c] = moved(plan, block, plan->grid.pair_at[c]);
+        self->plan.grid.pair_inverse[c] = moved(plan, block, plan->grid.pair_inverse[c]);
+    }
+    cudaError_t error = cudaMemcpy(self->order, plan->order, plan->all_volumes * sizeof *self->order,
+                                   cudaMemcpyHostToDevice);
+    if (error == cudaSuccess)
+        error = cudaMemcpy(block, plan->block, plan->block_size * sizeof *block, cudaMemcpyHostToDevice);
+    status = hot_cuda_status(context, error, "copying tables");
+    return status == HOT_OK && args->result->device_seconds ? open_clock(context, &self->clock) : status;
+}
+
+/* The arrays of a chunk of up to `count` voxels that stay on the GPU. */
+void divide_scratch(const hot_signal_args *args, size_t count, hot_arena *arena, chunk_data *data)
+{
+    data->y = hot_arena_array<float>(arena, count * (size_t)args->plan->scheme.volumes);
+    data->snr = hot_arena_array<float>(arena, count);
+    data->list = hot_arena_array<unsigned>(arena, count);
+    data->used = hot_arena_array<unsigned>(arena, 1);
+}
+
+hot_status launch_chunk(hot_context *context, void *user, void *shared, const hot_batch_chunk *chunk)
+{
+    const hot_signal_args *args = ((const batch_args *)user)->args;
+    workspace *self = (workspace *)shared;
+    const unsigned blocks = (unsigned)((chunk->count + THREADS - 1) / THREADS);
+    cudaStream_t stream = (cudaStream_t)chunk->stream;
+    hot_arena arena = {(char *)chunk->scratch, 0};
+    chunk_data data = {};
+    data.count = chunk->count;
+    data.one_sigma = (float)args->options->sigma;
+    data.order = self->order;
+    data.signals = (const float *)chunk->in[0];
+    data.sigma = (const float *)chunk->in[1];
+    data.s0 = (const float *)chunk->in[2];
+    data.mask = (const uint8_t *)chunk->in[3];
+    divide_scratch(args, chunk->count, &arena, &data);
+    data.result.size = sizeof data.result;
+    data.result.directions = (float *)chunk->out[0];
+    data.result.found = (uint8_t *)chunk->out[1];
+    data.result.probability = (float *)chunk->out[2];
+    data.result.margin = (float *)chunk->out[3];
+    data.result.residual = (float *)chunk->out[4];
+    data.result.width = (float *)chunk->out[5];
+    data.result.flags = (uint8_t *)chunk->out[6];
+    const bool timed = args->result->device_seconds != NULL;
+    cudaError_t error = cudaMemsetAsync(data.used, 0, sizeof *data.used, stream);
+    if (timed) {
+        add_interval(&self->clock, chunk->slot);
+        self->clock.pending[chunk->slot] = ++self->clock.launches;
+    }
+    if (error == cudaSuccess && timed)
+        error = cudaEventRecord(self->clock.begin[chunk->slot], stream);
     if (error == cudaSuccess) {
-        signal_prepare_kernel<<<blocks, THREADS>>>(*plan, data);
+        signal_prepare_kernel<<<blocks, THREADS, 0, stream>>>(self->plan, data);
         error = cudaGetLastError();
     }
     if (error == cudaSuccess) {
-        if (plan->prior.mixed)
-            signal_fit_kernel<1><<<blocks, THREADS>>>(*plan, data);
+        if (self->plan.prior.mixed)
+            signal_fit_kernel<1><<<blocks, THREADS, 0, stream>>>(self->plan, data);
         else
-            signal_fit_kernel<0><<<blocks, THREADS>>>(*plan, data);
+            signal_fit_kernel<0><<<blocks, THREADS, 0, stream>>>(self->plan, data);
         error = cudaGetLastError();
     }
-    TRY(cudaEventRecord(events[1]));
-    TRY(to_host(to->directions + first * fibers, data.result.directions, count * fibers * sizeof(float)));
-    TRY(to_host(to->found ? to->found + first : NULL, data.result.found, count));
-    TRY(to_host(to->probability ? to->probability + 4 * first : NULL, data.result.probability,
-                count * 4 * sizeof(float)));
-    TRY(to_host(to->margin ? to->margin + first : NULL, data.result.margin, count * sizeof(float)));
-    TRY(to_host(to->residual ? to->residual + first : NULL, data.result.residual, count * sizeof(float)));
-    TRY(to_host(to->width ? to->width + first : NULL, data.result.width, count * sizeof(float)));
-    TRY(to_host(to->flags ? to->flags + first : NULL, data.result.flags, count));
-    TRY(cudaDeviceSynchronize());
-    TRY(cudaEventElapsedTime(&milliseconds, events[0], events[1]));
-    if (to->device_seconds)
-        *to->device_seconds += 1e-3 * (double)milliseconds;
-    return error;
+    if (error == cudaSuccess && timed)
+        error = cudaEventRecord(self->clock.end[chunk->slot], stream);
+    return hot_cuda_status(context, error, "starting the signal method");
 }
+
+} // namespace
 
 extern "C" hot_status hot_signal_fibers_cuda(hot_context *context, void *argument)
 {
     const hot_signal_args *args = (const hot_signal_args *)argument;
-    const size_t chunk = args->count < CHUNK ? args->count : (size_t)CHUNK;
-    const size_t order_bytes = args->plan->all_volumes * sizeof(size_t);
-    const size_t block_bytes = args->plan->block_size * sizeof(float);
-    cudaEvent_t events[2] = {NULL, NULL};
-    cudaError_t error = cudaSuccess;
-    hot_status status = HOT_OK;
-    arena memory = {NULL, 0};
-    lay_out(args, chunk, &memory);
-    size_t bytes = memory.used + rounded(order_bytes) + rounded(block_bytes);
-    TRY(cudaMalloc((void **)&memory.base, bytes));
-    if (error != cudaSuccess) {
-        cudaGetLastError();
-        return hot_context_fail(context, error == cudaErrorMemoryAllocation ? HOT_ERROR_MEMORY : HOT_ERROR_DEVICE,
-                                "lowrank: %zu bytes on the GPU: %s", bytes, cudaGetErrorString(error));
-    }
-    memory.used = 0;
-    chunk_data data = lay_out(args, chunk, &memory);
-    size_t *order = (size_t *)take(&memory, order_bytes);
-    float *block = (float *)take(&memory, block_bytes);
-    data.order = order;
-    signal_plan plan = *args->plan;
-    plan.scheme.g = moved(args->plan, block, plan.scheme.g);
-    plan.grid.v = moved(args->plan, block, plan.grid.v);
-    plan.grid.gram = moved(args->plan, block, plan.grid.gram);
-    plan.grid.filter = moved(args->plan, block, plan.grid.filter);
-    for (int c = 0; c < SIGNAL_CLASSES; c++) {
-        plan.grid.pair_at[c] = moved(args->plan, block, plan.grid.pair_at[c]);
-        plan.grid.pair_inverse[c] = moved(args->plan, block, plan.grid.pair_inverse[c]);
-    }
-    TRY(to_device(order, args->plan->order, order_bytes));
-    TRY(to_device(block, args->plan->block, block_bytes));
-    TRY(cudaEventCreate(&events[0]));
-    TRY(cudaEventCreate(&events[1]));
-    for (size_t first = 0; first < args->count && error == cudaSuccess && status == HOT_OK; first += chunk) {
-        const size_t count = args->count - first < chunk ? args->count - first : chunk;
-        error = do_chunk(args, &plan, data, first, count, events);
-        if (error == cudaSuccess)
-            status = hot_lowrank_progress(context, args, (double)(first + count) / (double)args->count);
-    }
-    if (error != cudaSuccess) {
-        status = hot_context_fail(context, HOT_ERROR_DEVICE, "lowrank on the GPU: %s", cudaGetErrorString(error));
-        cudaGetLastError();
-    }
-    if (events[0])
-        cudaEventDestroy(events[0]);
-    if (events[1])
-        cudaEventDestroy(events[1]);
-    cudaFree(memory.base);
+    const hot_signal_result *to = args->result;
+    batch_args call = {args, {0}};
+    hot_batch batch = {};
+    hot_arena scratch = {NULL, 0};
+    chunk_data unused;
+    batch.stage = "finding fibres";
+    memcpy(batch.progress, args->options->progress, sizeof batch.progress);
+    batch.count = args->count;
+    batch.in[0] = hot_batch_rows(args->signals, args->plan->all_volumes * sizeof(float));
+    batch.in[1] = hot_batch_rows(args->sigma, sizeof(float));
+    batch.in[2] = hot_batch_rows(args->s0, sizeof(float));
+    batch.in[3] = hot_batch_rows(args->mask, 1);
+    batch.out[0] = hot_batch_rows(to->directions, 3 * (size_t)args->plan->max_fibers * sizeof(float));
+    batch.out[1] = hot_batch_rows(to->found, 1);
+    batch.out[2] = hot_batch_rows(to->probability, 4 * sizeof(float));
+    batch.out[3] = hot_batch_rows(to->margin, sizeof(float));
+    batch.out[4] = hot_batch_rows(to->residual, sizeof(float));
+    batch.out[5] = hot_batch_rows(to->width, sizeof(float));
+    batch.out[6] = hot_batch_rows(to->flags, 1);
+    batch.chunk = CHUNK_BYTES / batch.in[0].row;
+    batch.chunk = batch.chunk < CHUNK_LEAST ? (size_t)CHUNK_LEAST : batch.chunk;
+    batch.chunk = batch.chunk > CHUNK_MOST ? (size_t)CHUNK_MOST : batch.chunk;
+    batch.chunk = batch.chunk > args->count ? args->count : batch.chunk;
+    divide_scratch(args, batch.chunk, &scratch, &unused);
+    batch.scratch = scratch.used;
+    batch.user = &call;
+    batch.begin = begin_device;
+    batch.launch = launch_chunk;
+    batch.end = end_device;
+    const hot_status status = hot_batch_run(context, &batch);
+    if (to->device_seconds)
+        *to->device_seconds += 1e-9 * (double)call.nanoseconds;
     return status;
 }

@@ -69,6 +69,8 @@ static __host__ __device__ __forceinline__ size_t chart_bytes(size_t slots, cons
 
 /* ---- Launching --------------------------------------------------------------------------------------------- */
 
+static size_t batch_count(const hot_sshopm_args *args) { return args->batch ? args->batch : args->count; }
+
 static int has_chart(int order, int dim) { return dim == 3 && (order == 4 || order == 6 || order == 8); }
 
 static int can_chart(const hot_sshopm_args *args)
@@ -203,7 +205,7 @@ static hot_status launch_chart(hot_context *context, const hot_sshopm_args *args
     chart_kernel kernel = args->exact ? kernels[which].repeat : kernels[which].converge;
     size_t bytes = constants.entrance * sizeof(float2) + 4 * chart_bytes(kernels[which].slots, constants);
     const size_t parts = (args->starts + 127) / 128;
-    if (!args->exact && args->count <= kernels[which].few_blocks * CHART_FEW_WAVES * processors / parts) {
+    if (!args->exact && batch_count(args) <= kernels[which].few_blocks * CHART_FEW_WAVES * processors / parts) {
         kernel = kernels[which].few;
         constants.parts = (unsigned)parts;
         grid = (unsigned)(args->count * parts);
@@ -243,7 +245,7 @@ hot_status hot_sshopm_launch(hot_context *context, const hot_sshopm_args *args, 
                                 "capture does float, dimension 3, orders 4 6 8, no shift, a stop on the residual, two "
                                 "iterations or more, %d starts or fewer alone", HOT_CAPTURE_STARTS);
     if (design == HOT_DESIGN_AUTO)
-        design = capture && args->capture && args->count > CAPTURE_WORTH / args->starts ? HOT_DESIGN_CAPTURE
+        design = capture && args->capture && batch_count(args) > CAPTURE_WORTH / args->starts ? HOT_DESIGN_CAPTURE
                  : chart                                                                ? HOT_DESIGN_CHART
                                                                                         : HOT_DESIGN_GENERAL;
     if (design == HOT_DESIGN_CHART) {
@@ -282,79 +284,70 @@ hot_status hot_sshopm_launch(hot_context *context, const hot_sshopm_args *args, 
 
 /* ---- The backend on host arrays ------------------------------------------------------------------------------ */
 
-/* What a GPU needs besides the chunks. */
-struct chunk_tables {
+/* What the launches on a GPU share. */
+struct batch_tables {
     hot_sshopm_tables tables;
     void *start;
 };
 
-static void end_chunks(hot_context *context, void *user, void *own)
+static void end_device(hot_context *context, void *user, void *workspace)
 {
-    chunk_tables *self = (chunk_tables *)own;
+    batch_tables *self = (batch_tables *)workspace;
     (void)user;
     hot_sshopm_tables_destroy(&self->tables);
     cudaFree(self->start);
     hot_context_free(context, self);
 }
 
-static hot_status begin_chunks(hot_context *context, void *user, void **own)
+static hot_status begin_device(hot_context *context, void *user, void **workspace)
 {
     const hot_sshopm_args *args = (const hot_sshopm_args *)user;
     const size_t bytes = args->starts * (size_t)args->dim * (args->f64 ? sizeof(double) : sizeof(float));
-    chunk_tables *self = (chunk_tables *)hot_context_calloc(context, 1, sizeof *self);
+    batch_tables *self = (batch_tables *)hot_context_calloc(context, 1, sizeof *self);
     if (!self)
         return HOT_ERROR_MEMORY;
+    *workspace = self;
     hot_status status = hot_sshopm_tables_create(context, args->order, args->dim, &self->tables);
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMalloc(&self->start, bytes), "memory for starts");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMemcpy(self->start, args->start, bytes, cudaMemcpyHostToDevice),
                                  "copying starts");
-    if (status == HOT_OK)
-        *own = self;
-    else
-        end_chunks(context, user, self);
     return status;
 }
 
-static hot_status launch_chunk(hot_context *context, void *user, void *own, size_t count, void *const *in,
-                               void *const *out, void *stream)
+static hot_status launch_chunk(hot_context *context, void *user, void *workspace, const hot_batch_chunk *chunk)
 {
-    const chunk_tables *self = (const chunk_tables *)own;
-    hot_sshopm_args piece = *(const hot_sshopm_args *)user;
-    piece.count = count;
-    piece.tensors = in[0];
-    piece.start = self->start;
-    piece.lambda = out[0];
-    piece.x = out[1];
-    piece.residual = out[2];
-    piece.iterations = (int32_t *)out[3];
-    return hot_sshopm_launch(context, &piece, &self->tables, HOT_DESIGN_AUTO, stream);
+    const batch_tables *self = (const batch_tables *)workspace;
+    hot_sshopm_args part = *(const hot_sshopm_args *)user;
+    part.batch = part.count;
+    part.count = chunk->count;
+    part.stride = part.unique;
+    part.tensors = chunk->in[0];
+    part.start = self->start;
+    part.lambda = chunk->out[0];
+    part.x = chunk->out[1];
+    part.residual = chunk->out[2];
+    part.iterations = (int32_t *)chunk->out[3];
+    return hot_sshopm_launch(context, &part, &self->tables, HOT_DESIGN_AUTO, chunk->stream);
 }
 
 hot_status hot_sshopm_cuda(hot_context *context, void *job)
 {
     const hot_sshopm_args *args = (const hot_sshopm_args *)job;
-    const size_t item = args->f64 ? sizeof(double) : sizeof(float), most = 8 << 20; /* bytes of a chunk, more or less */
-    hot_batch feed = {};
-    feed.stage = "eigenpairs";
-    feed.count = args->count;
-    feed.in[0] = hot_batch_array{(void *)args->tensors, args->stride * item, args->unique * item};
-    const struct {
-        void *to;
-        size_t row;
-    } results[4] = {{args->lambda, args->starts * item}, {args->x, args->starts * item * (size_t)args->dim},
-                    {args->residual, args->starts * item}, {args->iterations, args->starts * sizeof(int32_t)}};
-    size_t bytes = feed.in[0].row;
-    for (int k = 0; k < 4; k++)
-        if (results[k].to) {
-            feed.out[k] = hot_batch_array{results[k].to, results[k].row, results[k].row};
-            bytes += results[k].row;
-        }
-    feed.chunk = most / bytes > 0 ? most / bytes : 1;
-    feed.user = job;
-    feed.begin = begin_chunks;
-    feed.launch = launch_chunk;
-    feed.end = end_chunks;
-    return hot_batch_run(context, &feed);
+    const size_t item = args->f64 ? sizeof(double) : sizeof(float);
+    hot_batch batch = {};
+    batch.stage = "eigenpairs";
+    batch.count = args->count;
+    batch.in[0] = hot_batch_strided(args->tensors, args->unique * item, args->stride * item);
+    batch.out[0] = hot_batch_rows(args->lambda, args->starts * item);
+    batch.out[1] = hot_batch_rows(args->x, args->starts * item * (size_t)args->dim);
+    batch.out[2] = hot_batch_rows(args->residual, args->starts * item);
+    batch.out[3] = hot_batch_rows(args->iterations, args->starts * sizeof(int32_t));
+    batch.chunk = hot_batch_fit(&batch, 0);
+    batch.user = job;
+    batch.begin = begin_device;
+    batch.launch = launch_chunk;
+    batch.end = end_device;
+    return hot_batch_run(context, &batch);
 }
