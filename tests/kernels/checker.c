@@ -143,6 +143,8 @@ static hot_context *context_for(hot_device device, int cpu_limit)
     return context;
 }
 
+hot_context *check_cpu_context(int cpu_limit) { return context_for(HOT_DEVICE_CPU, cpu_limit); }
+
 int main(int argc, char **argv)
 {
     const char *only_family = NULL, *only_backend = NULL, *only = NULL;

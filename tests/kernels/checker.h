@@ -48,6 +48,8 @@ size_t check_unwritten(const void *output, size_t count, size_t size);
 int check_call(check_run *run, hot_status status);
 /* Looks at fences and inputs, frees the buffers. */
 void check_case_end(check_run *run);
+/* A context on the CPU, limited to an instruction set (hot_cpu_level): destroyed by the caller. */
+hot_context *check_cpu_context(int cpu_limit);
 /* Counts a failure and says where; printed for the first few. */
 void check_fail(check_run *run, size_t item, const char *format, ...) HOT_PRINTF(3, 4);
 

@@ -12,6 +12,7 @@
     X(cpd) \
     X(mttkrp) \
     X(lowrank) \
+    X(signal) \
     X(tridiag) \
     X(heev) \
     X(denoise)

@@ -2,10 +2,12 @@
  * claim (residual, lambda, unit length) and against the reference's limits. */
 #include "sshopm_cases.h"
 
-#include "common/context_internal.h"
-#include <float.h>
 #include "bench/kernels/sshopm_measure.h"
+#include "common/context_internal.h"
 #include "symtensor/symtensor_ref.h"
+
+#include <float.h>
+#include <hotfiber/heev.h>
 
 static const int shapes[][2] = {{4, 3}, {6, 3}, {8, 3}, {2, 3}, {3, 2}, {3, 3}, {3, 4}, {3, 5}, {3, 6},
                                 {4, 2}, {4, 4}, {4, 5}, {4, 6}, {5, 3}, {3, 7}, {7, 2}, {4, 1}};
@@ -91,6 +93,73 @@ static void check_step(check_run *run, int order, int dim, int f64, size_t count
     check_case_end(run);
 }
 
+/* Smallest eigenvalue and largest magnitude of one of a symmetric n x n matrix. */
+static void extreme_eigenvalues(check_run *run, int n, const long double *matrix, double *least, double *largest)
+{
+    double narrow_matrix[DIM * DIM], values[DIM];
+    for (int k = 0; k < n * n; k++)
+        narrow_matrix[k] = (double)matrix[k];
+    check_call(run, hot_syev_f64(run->reference, NULL, (size_t)n, 1, narrow_matrix, values, NULL, NULL));
+    *least = values[0];
+    *largest = fmax(fabs(values[0]), fabs(values[n - 1]));
+}
+
+/* The shift at a point with the Hessian h = A x^(m-2): as given, or no less than the adaptive one (sshopm_step.h). */
+static double shift_at(const problem *p, const hot_sshopm_options *options, const long double *h, double least,
+                       double scale)
+{
+    if (options->shift == HOT_SHIFT_FIXED)
+        return fabs(options->alpha);
+    const int n = p->dim;
+    double mean = 0, squares = 0;
+    for (int k = 0; k < n * n; k++) {
+        mean += k % (n + 1) == 0 ? (double)h[k] / n : 0;
+        squares += (double)(h[k] * h[k]) / n;
+    }
+    const double deviation = sqrt(fmax(0, squares - mean * mean));
+    const double bound = n < 3 ? least : n == 3 ? least - 0.07 * deviation : mean - deviation * sqrt(n - 1);
+    return fmax(0, 1e-6 * scale / p->order - bound * (p->order - 1));
+}
+
+/* Whether theory lets a start that has not converged be where it is. Steps are sure to climb where the shift alpha makes
+ * A x^m + alpha (x.x)^(m/2) convex (Kolda, Mayo 2011). Near the limit each shrinks the error by the spectral radius of
+ * the iteration's Jacobian there, max |(m-1) mu + alpha| / |lambda + alpha| over the eigenvalues mu of A x^(m-2)
+ * across x; for order 2, the power method's ratio of eigenvalues. */
+static int may_be_slow(check_run *run, const problem *p, size_t item, const hot_sshopm_options *options,
+                       double tolerance)
+{
+    const int n = p->dim;
+    double tensor[600], least, largest, ignored;
+    long double x[DIM], h[DIM * DIM], across[DIM * DIM], lambda = 0;
+    tensor_of(p, item / p->starts, tensor);
+    if (options->seek == HOT_MINIMA)
+        for (size_t i = 0; i < p->unique; i++)
+            tensor[i] = -tensor[i];
+    for (int d = 0; d < n; d++)
+        x[d] = at(p, p->x, item * (size_t)n + (size_t)d);
+    hot_symtensor_contract_ref(p->order, n, 2, tensor, x, h, NULL);
+    extreme_eigenvalues(run, n, h, &least, &ignored);
+    const double alpha = shift_at(p, options, h, least, scale_of(p, tensor));
+    if ((p->order - 1) * least + alpha < 0)
+        return 1;
+    /* ((m-1) H + alpha) between two projections across x */
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            h[i * n + j] = h[i * n + j] * (p->order - 1) + (i == j ? alpha : 0);
+            lambda += (h[i * n + j] - (i == j ? alpha : 0)) / (p->order - 1) * x[i] * x[j];
+        }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            across[i * n + j] = 0;
+            for (int k = 0; k < n; k++)
+                for (int l = 0; l < n; l++)
+                    across[i * n + j] += ((i == k) - x[i] * x[k]) * h[k * n + l] * ((l == j) - x[l] * x[j]);
+        }
+    extreme_eigenvalues(run, n, across, &ignored, &largest);
+    /* of 1000 steps a third may pass before the rate is that of the limit */
+    return pow(largest / fabs((double)lambda + alpha), 667) > tolerance;
+}
+
 /* Iterated until the residual says stop: every claim holds, the residual is what was asked for, and the limits are the
  * reference's. */
 static void check_converged(check_run *run, int order, int dim, int f64, size_t count, size_t starts, hot_shift shift,
@@ -109,7 +178,7 @@ static void check_converged(check_run *run, int order, int dim, int f64, size_t 
     double tolerance = f64 ? 1e-13 : 1e-6;
     if (shift == HOT_SHIFT_FIXED || dim > 3)
         options.tolerance = tolerance = f64 ? 1e-8 : 1e-5;
-    size_t results = count * starts, stopped = 0, compared = 0, elsewhere = 0;
+    size_t results = count * starts, stopped = 0, slow = 0, compared = 0, elsewhere = 0;
     if (check_call(run, call(run->context, &options, &p))) {
         check_written(run, &p);
         double tensor[600];
@@ -122,9 +191,15 @@ static void check_converged(check_run *run, int order, int dim, int f64, size_t 
                            at(&p, p.residual, item) <= tolerance * scale_of(&p, tensor) * 1.001,
                            "residual %g after %d iterations", at(&p, p.residual, item), p.iterations[item]);
             }
-            stopped += p.iterations[item] < 0;
+            if (p.iterations[item] < 0) {
+                const int excused = may_be_slow(run, &p, item, &options, tolerance);
+                slow += excused;
+                stopped += !excused;
+            }
         }
-        CHECK_ITEM(run, 0, stopped <= results / 10, "%zu of %zu did not converge", stopped, results);
+        /* a few starts spend their steps beside a saddle */
+        CHECK_ITEM(run, 0, stopped <= results / 20 + 1, "%zu of %zu did not converge", stopped, results);
+        CHECK_ITEM(run, 0, slow <= results / 2, "%zu of %zu converge slowly", slow, results);
         /* The reference, on the first few tensors. */
         problem few = p;
         few.count = count < 2 ? count : 2;
@@ -132,9 +207,9 @@ static void check_converged(check_run *run, int order, int dim, int f64, size_t 
         few.lambda = malloc((few.count * few.starts + 1) * sizeof(double));
         few.x = malloc((few.count * few.starts * (size_t)dim + 1) * sizeof(double));
         few.residual = few.iterations = NULL;
-        hot_sshopm_options slow = options;
-        slow.max_iterations = 120;
-        CHECK_ITEM(run, 0, call(run->reference, &slow, &few) == HOT_OK, "the reference failed");
+        hot_sshopm_options brief = options;
+        brief.max_iterations = 120;
+        CHECK_ITEM(run, 0, call(run->reference, &brief, &few) == HOT_OK, "the reference failed");
         for (size_t slot = 0; slot < few.count * few.starts; slot++) {
             size_t item = slot / few.starts * starts + slot % few.starts;
             if (p.iterations[item] < 0 || p.iterations[item] > 100)

@@ -108,6 +108,19 @@ static inline double form_angle(const float *a, const float *b)
     return atan2(sqrt(cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2]), fabs(dot)) * 57.29577951308232;
 }
 
+/* The largest angle between one of k lines and the nearest of k others. */
+static inline double form_farthest(int k, const float *a, const float *b)
+{
+    double most = 0;
+    for (int i = 0; i < k; i++) {
+        double least = 90;
+        for (int j = 0; j < k; j++)
+            least = fmin(least, form_angle(a + 3 * i, b + 3 * j));
+        most = fmax(most, least);
+    }
+    return most;
+}
+
 static inline double form_length(const float *a)
 {
     return sqrt((double)a[0] * (double)a[0] + (double)a[1] * (double)a[1] + (double)a[2] * (double)a[2]);

@@ -1,0 +1,494 @@
+/* Fibres in signal space: every backend against the reference (double precision, exact Rician mean, its own search),
+ * and what must hold without one: exact fits without noise, rotation, order of volumes, scale, threads, flags. */
+#include "checker.h"
+#include "forms3.h"
+
+#include "bench/accuracy/simulated_voxels.h"
+#include "common/cpu.h"
+
+#include <hotfiber/signal.h>
+
+enum { VOLUMES = PH_B0 + PH_VOLUMES };
+static const ph_settings setting = {"", 3000, 30, 0, 0, 1.7e-3, 0.3e-3, 0.45, 60, 0, 0};
+
+typedef struct voxels {
+    size_t count;
+    ph_scheme scheme;
+    double rows[2 * PH_TERMS];
+    ph_voxel *truth;
+    float *signals;
+    hot_contrast contrast;
+} voxels;
+
+/* Voxels of all groups in turn; snr 0: noise-free signals that are sums of the very response given. hindered: the most
+ * that an isotropic compartment takes beside fibres. */
+static voxels make_voxels(uint64_t *seed, double b, double snr, double hindered, size_t count)
+{
+    voxels v = {.count = count, .truth = malloc((count + 1) * sizeof *v.truth),
+                .signals = malloc((count + 1) * VOLUMES * sizeof *v.signals),
+                .contrast = hindered > 0 ? HOT_CONTRAST_VARIED : HOT_CONTRAST_ALIKE};
+    ph_settings s = setting;
+    s.b = b;
+    s.hindered = hindered;
+    s.snr = snr > 0 ? snr : 1e9;
+    if (!v.truth || !v.signals)
+        exit(2);
+    ph_make_scheme(&s, 77, &v.scheme);
+    ph_response_exact(&v.scheme, s.along, s.across, v.rows);
+    for (size_t i = 0; i < count; i++) {
+        ph_draw(seed, &s, (int)(i % PH_82_30), &v.truth[i]);
+        ph_simulate(seed, &s, &v.scheme, &v.truth[i], v.signals + i * VOLUMES);
+        for (int j = PH_B0; snr <= 0 && v.truth[i].k && j < VOLUMES; j++) {
+            const double *g = v.scheme.gradient + 3 * j;
+            size_t shell = v.scheme.b[j] == v.scheme.shell_b[0] ? 0 : 1;
+            double sum = 0;
+            for (int f = 0; f < v.truth[i].k; f++)
+                for (int l = 0; l < PH_TERMS; l++) {
+                    const double *x = v.truth[i].v[f];
+                    sum += v.truth[i].fraction[f] * v.rows[shell * PH_TERMS + (size_t)l] *
+                           sqrt((4 * l + 1) / (4 * 3.14159265358979323846)) *
+                           ph_legendre(2 * l, g[0] * x[0] + g[1] * x[1] + g[2] * x[2]);
+                }
+            v.signals[i * VOLUMES + (size_t)j] = (float)sum;
+        }
+    }
+    return v;
+}
+
+static void free_voxels(voxels *v)
+{
+    free(v->truth);
+    free(v->signals);
+}
+
+static hot_signal_scheme scheme_of(const voxels *v)
+{
+    return (hot_signal_scheme){.size = sizeof(hot_signal_scheme), .volumes = VOLUMES, .b = v->scheme.b,
+                               .gradients = v->scheme.gradient, .shells = v->scheme.shells,
+                               .shell_b = v->scheme.shell_b, .response = v->rows, .lmax = 2 * (PH_TERMS - 1)};
+}
+
+typedef struct answers {
+    hot_signal_result result;
+    size_t count;
+} answers;
+
+static answers make_answers(check_run *run, size_t count)
+{
+    answers a = {{.size = sizeof a.result}, count};
+    a.result.directions = check_output(run, count * 9 * sizeof(float));
+    a.result.found = check_output(run, count);
+    a.result.probability = check_output(run, count * 4 * sizeof(float));
+    a.result.margin = check_output(run, count * sizeof(float));
+    a.result.residual = check_output(run, count * sizeof(float));
+    a.result.width = check_output(run, count * sizeof(float));
+    a.result.flags = check_output(run, count);
+    return a;
+}
+
+static void check_written(check_run *run, const answers *a)
+{
+    size_t n = a->count;
+    size_t left = check_unwritten(a->result.directions, 9 * n, 4) + check_unwritten(a->result.found, n, 1) +
+                  check_unwritten(a->result.probability, 4 * n, 4) + check_unwritten(a->result.margin, n, 4) +
+                  check_unwritten(a->result.residual, n, 4) + check_unwritten(a->result.width, n, 4) +
+                  check_unwritten(a->result.flags, n, 1);
+    CHECK_ITEM(run, 0, left == 0, "%zu values were not written", left);
+}
+
+static hot_status compute(hot_context *context, const voxels *v, const float *signals, double sigma,
+                          const uint8_t *mask, const answers *a)
+{
+    hot_signal_scheme scheme = scheme_of(v);
+    hot_signal_options options = {.size = sizeof options, .sigma = sigma, .contrast = v->contrast};
+    return hot_signal_fibers_f32(context, &options, &scheme, v->count, signals, NULL, NULL, mask, &a->result);
+}
+
+/* The reference is slow: once for all backends. */
+static void check_reference(check_run *run, double b, double hindered)
+{
+    static struct { double b; float directions[9 * 24], probability[4 * 24]; uint8_t found[24], flags[24]; } kept[4];
+    static const char *const names[4] = {"against the reference", "against the reference, two shells",
+                                         "against the reference, contrast varies",
+                                         "against the reference, contrast varies, two shells"};
+    const size_t count = 24, slot = (b == 0) + 2 * (size_t)(hindered > 0);
+    check_case_begin(run, names[slot], count);
+    voxels v = make_voxels(&run->seed, b, 30, hindered, count);
+    answers a = make_answers(run, count);
+    if (!kept[slot].flags[0]) {
+        hot_signal_result result = {.size = sizeof result, .directions = kept[slot].directions,
+                                    .found = kept[slot].found, .probability = kept[slot].probability};
+        answers reference = {result, count};
+        if (compute(run->reference, &v, v.signals, 1 / 30.0, NULL, &reference) != HOT_OK)
+            check_fail(run, 0, "the reference failed: %s", hot_context_message(run->reference));
+        kept[slot].flags[0] = 1;
+    }
+    const float *signals = check_input(run, v.signals, count * VOLUMES * sizeof *signals);
+    size_t other_count = 0, other_direction = 0, unsure = 0;
+    if (check_call(run, compute(run->context, &v, signals, 1 / 30.0, NULL, &a))) {
+        check_written(run, &a);
+        for (size_t i = 0; i < count; i++) {
+            if (a.result.found[i] != kept[slot].found[i]) {
+                other_count++;
+                continue;
+            }
+            other_direction += !(form_farthest(a.result.found[i], a.result.directions + 9 * i, kept[slot].directions + 9 * i) <= 0.3);
+            double off = 0;
+            for (int k = 0; k < 4; k++) {
+                double p = a.result.probability[4 * i + (size_t)k], q = kept[slot].probability[4 * i + (size_t)k];
+                CHECK_ITEM(run, i, fabs(p - q) <= (v.contrast == HOT_CONTRAST_VARIED ? 0.3 : 0.1),
+                           "P(%d) is %g, not %g", k, p, q);
+                off = fmax(off, fabs(p - q));
+            }
+            unsure += off > 0.1;
+        }
+    }
+    /* two searches may end in different optima of nearly the same cost, or on either side of even odds */
+    CHECK_ITEM(run, 0, unsure <= 1, "other probabilities in %zu of %zu voxels", unsure, count);
+    CHECK_ITEM(run, 0, other_count <= 1 && other_direction <= 1, "%zu counts and %zu directions of %zu voxels differ",
+               other_count, other_direction, count);
+    check_case_end(run);
+    free_voxels(&v);
+}
+
+static void check_exact(check_run *run, size_t count)
+{
+    check_case_begin(run, "sums of the response, no noise", count);
+    voxels v = make_voxels(&run->seed, 3000, 0, 0, count);
+    const float *signals = check_input(run, v.signals, count * VOLUMES * sizeof *signals);
+    answers a = make_answers(run, count);
+    if (check_call(run, compute(run->context, &v, signals, 1e-3, NULL, &a))) {
+        check_written(run, &a);
+        for (size_t i = 0; i < count; i++) {
+            const ph_voxel *t = &v.truth[i];
+            float truth[9] = {0};
+            for (int d = 0; d < 9; d++)
+                truth[d] = (float)t->v[d / 3][d % 3];
+            CHECK_ITEM(run, i, a.result.found[i] == t->k, "%d fibres found in a voxel of %d (%s)", a.result.found[i],
+                       t->k, ph_group_name[t->group]);
+            if (a.result.found[i] != t->k)
+                continue;
+            double angle = form_farthest(t->k, truth, a.result.directions + 9 * i);
+            CHECK_ITEM(run, i, angle <= 0.5, "%g degrees off without noise (%s)", angle, ph_group_name[t->group]);
+            double p = 0;
+            for (int k = 0; k < 4; k++)
+                p += a.result.probability[4 * i + (size_t)k];
+            CHECK_ITEM(run, i, fabs(p - 1) <= 1e-5, "probabilities add to %g", p);
+            for (int f = 0; f + 1 < t->k; f++) {
+                const float *x = a.result.directions + 9 * i + 3 * f, *y = x + 3;
+                CHECK_ITEM(run, i, x[0] * x[0] + x[1] * x[1] + x[2] * x[2] >= y[0] * y[0] + y[1] * y[1] + y[2] * y[2],
+                           "fibres are not sorted by weight");
+            }
+        }
+    }
+    check_case_end(run);
+    free_voxels(&v);
+}
+
+/* Isotropic voxels without noise have no fibre at a low b either, where three fibres come near to what is isotropic. */
+static void check_isotropic(check_run *run)
+{
+    const size_t count = 64;
+    check_case_begin(run, "isotropic, b=1000, no noise", count);
+    voxels v = make_voxels(&run->seed, 1000, 0, 0, count);
+    for (size_t i = 0; i < count; i++)
+        for (int j = PH_B0; j < VOLUMES; j++) /* diffusivities of .55 to 1.5e-3 */
+            v.signals[i * VOLUMES + (size_t)j] = (float)exp(-0.55 - 0.95 * (double)i / (double)count);
+    const float *signals = check_input(run, v.signals, count * VOLUMES * sizeof *signals);
+    answers a = make_answers(run, count);
+    if (check_call(run, compute(run->context, &v, signals, 0.004, NULL, &a)))
+        for (size_t i = 0; i < count; i++)
+            CHECK_ITEM(run, i, a.result.found[i] == 0, "%d fibres found in a voxel without", a.result.found[i]);
+    check_case_end(run);
+    free_voxels(&v);
+}
+
+/* Single fibres that share their voxel with 0 to 40 % of something isotropic stay single fibres. */
+static void check_varied(check_run *run, double b)
+{
+    const size_t count = 300, groups = PH_82_30;
+    check_case_begin(run,
+                     b > 2000 ? "single fibres of varied contrast, b=3000" : "single fibres of varied contrast, b=1000",
+                     count);
+    voxels v = make_voxels(&run->seed, b, 25, 0.4, groups * count);
+    for (size_t i = 0; i < count; i++) /* the first group is that of single fibres */
+        memmove(v.signals + i * VOLUMES, v.signals + groups * i * VOLUMES, VOLUMES * sizeof *v.signals);
+    v.count = count;
+    const float *signals = check_input(run, v.signals, count * VOLUMES * sizeof *signals);
+    answers a = make_answers(run, count);
+    size_t single = 0, near = 0;
+    if (check_call(run, compute(run->context, &v, signals, 1 / 25.0, NULL, &a)))
+        for (size_t i = 0; i < count; i++) {
+            float truth[3];
+            for (int d = 0; d < 3; d++)
+                truth[d] = (float)v.truth[groups * i].v[0][d];
+            single += a.result.found[i] == 1;
+            near += a.result.found[i] == 1 && form_farthest(1, truth, a.result.directions + 9 * i) <= 15;
+        }
+    CHECK_ITEM(run, 0, single >= count * 95 / 100, "%zu of %zu single fibres are found single", single, count);
+    CHECK_ITEM(run, 0, near >= count * 94 / 100, "%zu of %zu single fibres are found where they are", near, count);
+    check_case_end(run);
+    free_voxels(&v);
+}
+
+/* Turning gradients turns the answer; scale and order of volumes change nothing beyond rounding. */
+static void check_invariance(check_run *run)
+{
+    const size_t count = 80;
+    check_case_begin(run, "rotation, scale, order of volumes", count);
+    voxels v = make_voxels(&run->seed, 3000, 20, 0, count), turned = v;
+    answers a = make_answers(run, count), b = make_answers(run, count), c = make_answers(run, count);
+    const double turn[3][3] = {{0.36, 0.48, -0.8}, {-0.8, 0.6, 0}, {0.48, 0.64, 0.6}};
+    size_t place[VOLUMES], bad = 0;
+    turned.signals = malloc(count * VOLUMES * sizeof(float));
+    float *scaled = malloc(count * VOLUMES * sizeof(float));
+    if (!turned.signals || !scaled)
+        exit(2);
+    for (size_t j = 0; j < VOLUMES; j++)
+        place[j] = (j * 29) % VOLUMES; /* 29 has no factor in common with 72 */
+    for (size_t j = 0; j < VOLUMES; j++) {
+        turned.scheme.b[j] = v.scheme.b[place[j]];
+        for (int d = 0; d < 3; d++) {
+            turned.scheme.gradient[3 * j + (size_t)d] = 0;
+            for (int e = 0; e < 3; e++)
+                turned.scheme.gradient[3 * j + (size_t)d] += turn[d][e] * v.scheme.gradient[3 * place[j] + (size_t)e];
+        }
+        for (size_t i = 0; i < count; i++)
+            turned.signals[i * VOLUMES + j] = v.signals[i * VOLUMES + place[j]];
+    }
+    for (size_t i = 0; i < count * VOLUMES; i++)
+        scaled[i] = v.signals[i] * 1e6f;
+    check_call(run, compute(run->context, &v, v.signals, 0.05, NULL, &a));
+    check_call(run, compute(run->context, &turned, turned.signals, 0.05, NULL, &b));
+    check_call(run, compute(run->context, &v, scaled, 0.05e6, NULL, &c));
+    for (size_t i = 0; i < count; i++) {
+        float expected[9] = {0};
+        for (int f = 0; f < 3; f++)
+            for (int d = 0; d < 3; d++)
+                for (int e = 0; e < 3; e++)
+                    expected[3 * f + d] += (float)turn[d][e] * a.result.directions[9 * i + (size_t)(3 * f + e)];
+        int k = a.result.found[i];
+        /* the start search's grid does not turn along: now and then another optimum of nearly the same cost wins */
+        bad += b.result.found[i] != k || !(form_farthest(k, expected, b.result.directions + 9 * i) <= 1);
+        CHECK_ITEM(run, i, c.result.found[i] == k, "%d fibres after scaling, %d before", c.result.found[i], k);
+        double angle = form_farthest(k, a.result.directions + 9 * i, c.result.directions + 9 * i);
+        CHECK_ITEM(run, i, !(c.result.found[i] == k) || angle <= 0.05, "%g degrees off after scaling", angle);
+    }
+    CHECK_ITEM(run, 0, bad <= 2, "%zu of %zu voxels change when gradients turn", bad, count);
+    check_case_end(run);
+    free(turned.signals);
+    free(scaled);
+    free_voxels(&v);
+}
+
+/* Voxels that cannot be computed are flagged; they, masked voxels and the number of threads leave the others alone. */
+static void check_flags(check_run *run, size_t count)
+{
+    check_case_begin(run, "flags, masked voxels, threads", count);
+    voxels v = make_voxels(&run->seed, 1000, 20, 0, count);
+    answers a = make_answers(run, count), b = make_answers(run, count);
+    uint8_t *mask = malloc(count + 1), *expected = calloc(count + 1, 1);
+    float *spoiled = malloc((count + 1) * VOLUMES * sizeof *spoiled);
+    if (!mask || !expected || !spoiled)
+        exit(2);
+    memcpy(spoiled, v.signals, count * VOLUMES * sizeof *spoiled);
+    for (size_t i = 0; i < count; i++) {
+        float *s = spoiled + i * VOLUMES;
+        mask[i] = i % 7 != 5;
+        switch (i % 11) {
+        case 1: s[40] = NAN, expected[i] = HOT_VOXEL_NOT_FINITE; break;
+        case 2: s[0] = INFINITY, expected[i] = HOT_VOXEL_NOT_FINITE; break;
+        case 3:
+            for (int j = 0; j < PH_B0; j++)
+                s[j] = 0;
+            expected[i] = HOT_VOXEL_NO_B0;
+            break;
+        case 4: s[VOLUMES - 1] = -s[VOLUMES - 1], expected[i] = HOT_VOXEL_NEGATIVE; break;
+        case 5: { /* saturated, so that some diffusion-weighted signals are cut too */
+            float ceiling = 0;
+            for (int j = PH_B0; j < VOLUMES; j++)
+                ceiling = fmaxf(ceiling, 0.9f * s[j]);
+            for (int j = 0; j < VOLUMES; j++)
+                s[j] = fminf(s[j], ceiling);
+            expected[i] = HOT_VOXEL_CLIPPED;
+            break;
+        }
+        case 6:
+            for (int j = 0; j < VOLUMES; j++)
+                s[j] = 0.05f * (0.9f + 0.2f * (float)((j * 7) % 10) / 10 + 0.001f * (float)j);
+            expected[i] = HOT_VOXEL_NOISE;
+            break;
+        case 7:
+            for (int j = 0; j < VOLUMES; j++)
+                s[j] = 0;
+            expected[i] = HOT_VOXEL_NO_B0;
+            break;
+        default: break;
+        }
+    }
+    check_call(run, compute(run->context, &v, v.signals, 0.05, NULL, &a));
+    const float *signals = check_input(run, spoiled, count * VOLUMES * sizeof *signals);
+    const uint8_t *inside = check_input(run, mask, count);
+    check_call(run, compute(run->context, &v, signals, 0.05, inside, &b));
+    check_written(run, &b);
+    for (size_t i = 0; i < count; i++) {
+        int none = expected[i] || !mask[i], clear = 1;
+        CHECK_ITEM(run, i, b.result.flags[i] == (mask[i] ? expected[i] : 0), "flags %d, not %d", b.result.flags[i],
+                   mask[i] ? expected[i] : 0);
+        for (size_t d = 0; d < 9; d++)
+            clear &= b.result.directions[9 * i + d] == 0;
+        if (none)
+            CHECK_ITEM(run, i, clear && b.result.found[i] == 0, "a flagged or masked voxel has a fibre");
+        else
+            CHECK_ITEM(run, i, memcmp(a.result.directions + 9 * i, b.result.directions + 9 * i, 36) == 0 &&
+                                   a.result.found[i] == b.result.found[i],
+                       "its neighbours changed a voxel's answer");
+    }
+    check_case_end(run);
+    free(mask);
+    free(expected);
+    free(spoiled);
+    free_voxels(&v);
+}
+
+static void check_arguments(check_run *run)
+{
+    check_case_begin(run, "arguments", 0);
+    voxels v = make_voxels(&run->seed, 3000, 30, 0, 1);
+    answers a = make_answers(run, 1);
+    hot_signal_scheme good = scheme_of(&v), bad = good;
+    hot_signal_options options = {.size = sizeof options, .sigma = 0.03};
+    double far_b = 2000;
+#define REFUSED(expected) \
+    CHECK_ITEM(run, 0, hot_signal_fibers_f32(run->context, &options, &bad, 1, v.signals, NULL, NULL, NULL, \
+                                             &a.result) == (expected), "line %d was not refused", __LINE__); \
+    bad = good; \
+    options = (hot_signal_options){.size = sizeof options, .sigma = 0.03}
+    options.sigma = 0;
+    REFUSED(HOT_ERROR_ARGUMENT);
+    options.sigma = NAN;
+    REFUSED(HOT_ERROR_ARGUMENT);
+    options.max_fibers = 4;
+    REFUSED(HOT_ERROR_ARGUMENT);
+    options.contrast = (hot_contrast)7;
+    REFUSED(HOT_ERROR_ARGUMENT);
+    options.order = 5;
+    REFUSED(HOT_ERROR_ARGUMENT);
+    bad.lmax = 3;
+    REFUSED(HOT_ERROR_ARGUMENT);
+    bad.shells = 0;
+    REFUSED(HOT_ERROR_ARGUMENT);
+    bad.shell_b = &far_b;
+    REFUSED(HOT_ERROR_DATA);
+    bad.volumes = PH_B0 + 2;
+    REFUSED(HOT_ERROR_DATA);
+#undef REFUSED
+    /* no b=0 volume: only with given b=0 signals */
+    good.volumes = PH_VOLUMES;
+    good.b += PH_B0;
+    good.gradients += 3 * PH_B0;
+    const float one = 1;
+    CHECK_ITEM(run, 0, hot_signal_fibers_f32(run->context, &options, &good, 1, v.signals + PH_B0, NULL, NULL, NULL,
+                                             &a.result) == HOT_ERROR_DATA, "no b=0 was not refused");
+    check_call(run, hot_signal_fibers_f32(run->context, &options, &good, 1, v.signals + PH_B0, NULL, &one, NULL,
+                                          &a.result));
+    CHECK_ITEM(run, 0, a.result.found[0] == 1, "%d fibres with a given b=0 signal", a.result.found[0]);
+    check_case_end(run);
+    free_voxels(&v);
+}
+
+/* Every backend against one of the CPU's: the same number of fibres and directions within .1 degree, in 99.9 % of
+ * voxels. */
+static void check_agreement(check_run *run)
+{
+    const size_t count = run->cuda ? 8000 : 1000;
+    check_case_begin(run, run->cuda ? "agreement with the CPU" : "agreement with cpu baseline", count);
+    /* for as many voxels as a GPU takes, the widest vectors are quicker */
+    hot_context *plain = check_cpu_context(run->cuda ? HOT_CPU_AVX512 : HOT_CPU_BASELINE);
+    voxels v = make_voxels(&run->seed, 3000, 30, 0, count);
+    answers a = make_answers(run, count), b = make_answers(run, count);
+    size_t other = 0, away = 0;
+    check_call(run, compute(run->context, &v, v.signals, 1 / 30.0, NULL, &a));
+    if (compute(plain, &v, v.signals, 1 / 30.0, NULL, &b) != HOT_OK)
+        check_fail(run, 0, "the CPU failed: %s", hot_context_message(plain));
+    for (size_t i = 0; i < count; i++) {
+        int same = a.result.found[i] == b.result.found[i];
+        other += !same;
+        away += same && !(form_farthest(a.result.found[i], a.result.directions + 9 * i, b.result.directions + 9 * i) <= 0.1);
+    }
+    if (other + away > 0)
+        printf("  signal %s: of %zu voxels %zu counts differ and %zu directions by over .1 degree\n", run->backend,
+               count, other, away);
+    CHECK_ITEM(run, 0, (other + away) * 1000 <= count, "%zu counts differ and %zu directions by over .1 degree", other,
+               away);
+    check_case_end(run);
+    free_voxels(&v);
+    hot_context_destroy(&plain);
+}
+
+static void check(check_run *run)
+{
+    if (check_wanted(run, "agreement"))
+        check_agreement(run);
+    if (check_wanted(run, "reference")) {
+        check_reference(run, 3000, 0);
+        check_reference(run, 0, 0);
+        check_reference(run, 3000, 0.4);
+        check_reference(run, 0, 0.4);
+    }
+    if (check_wanted(run, "varied")) {
+        check_varied(run, 1000);
+        check_varied(run, 3000);
+    }
+    for (size_t i = 0; i < CHECK_SIZES && check_wanted(run, "exact"); i++)
+        check_exact(run, check_sizes[i] > 300 ? 300 : check_sizes[i]);
+    if (check_wanted(run, "isotropic"))
+        check_isotropic(run);
+    if (check_wanted(run, "invariance"))
+        check_invariance(run);
+    if (check_wanted(run, "flags")) {
+        check_flags(run, 257);
+        check_arguments(run);
+    }
+}
+
+static void bench_signal(check_run *run, double hindered)
+{
+    const size_t count = run->cuda ? 1000000 : 8000;
+    uint64_t seed = 5;
+    voxels v = make_voxels(&seed, 3000, 30, hindered, 8000);
+    float *signals = malloc(count * VOLUMES * sizeof *signals), *directions = malloc(count * 9 * sizeof *directions);
+    const char *name = hindered > 0 ? "signal, 64 directions, up to 3 fibres, contrast varies"
+                                    : "signal, 64 directions, up to 3 fibres";
+    if (!signals || !directions)
+        exit(2);
+    for (size_t i = 0; i < count; i++)
+        memcpy(signals + i * VOLUMES, v.signals + i % 8000 * VOLUMES, VOLUMES * sizeof *signals);
+    hot_signal_scheme scheme = scheme_of(&v);
+    hot_signal_options options = {.size = sizeof options, .sigma = 1 / 30.0, .contrast = v.contrast};
+    hot_signal_result result = {.size = sizeof result, .directions = directions};
+    double best = INFINITY, best_device = INFINITY, device, begin = check_now();
+    result.device_seconds = &device;
+    do {
+        double from = check_now();
+        device = 0;
+        if (hot_signal_fibers_f32(run->context, &options, &scheme, count, signals, NULL, NULL, NULL, &result) != HOT_OK)
+            break;
+        best = fmin(best, check_now() - from);
+        best_device = fmin(best_device, device);
+    } while (check_now() - begin < run->seconds);
+    if (run->cuda)
+        check_report(run, name, best_device, (double)count, "device to device");
+    check_report(run, name, best, (double)count, "host to host");
+    free(signals);
+    free(directions);
+    free_voxels(&v);
+}
+
+static void bench(check_run *run)
+{
+    bench_signal(run, 0);
+    bench_signal(run, 0.4);
+}
+
+const check_family family_signal = {"signal", 0, check, bench};
