@@ -14,8 +14,8 @@ typedef struct lowrank_chunk {
     size_t count, stride;
     const float *tensors; /* count x stride */
     const uint8_t *mask;  /* or NULL */
-    float *directions, *residual;
-    uint8_t *found;
+    float *directions, *residual; /* residual: or NULL */
+    uint8_t *found;               /* or NULL */
 } lowrank_chunk;
 
 template <int ORDER>
@@ -29,8 +29,10 @@ static __global__ void __launch_bounds__(THREADS) lowrank_kernel(const __grid_co
     float *out = data.directions + item * 3 * (size_t)plan.max_rank;
     for (int i = 0; i < 3 * plan.max_rank; i++)
         out[i] = 0;
-    data.found[item] = 0;
-    data.residual[item] = 0;
+    if (data.found)
+        data.found[item] = 0;
+    if (data.residual)
+        data.residual[item] = 0;
     if (data.mask && !data.mask[item])
         return;
     float a[LOWRANK_UNIQUE_MAX], b[SIGNAL_GRID];
@@ -41,7 +43,8 @@ static __global__ void __launch_bounds__(THREADS) lowrank_kernel(const __grid_co
     }
     const double norm = sqrt(sum);
     if (!(norm > 0) || isinf(norm)) {
-        data.found[item] = norm == 0 ? 0 : 255;
+        if (data.found)
+            data.found[item] = norm == 0 ? 0 : 255;
         return;
     }
     for (int i = 0; i < unique; i++)
@@ -49,8 +52,11 @@ static __global__ void __launch_bounds__(THREADS) lowrank_kernel(const __grid_co
     lowrank_terms best;
     int chosen;
     lowrank_find(&plan, ORDER, a, b, &best, &chosen);
-    data.found[item] = (uint8_t)lowrank_place(chosen, best.v, best.w, norm, out);
-    data.residual[item] = sqrtf(best.e);
+    const int found = lowrank_place(chosen, best.v, best.w, norm, out);
+    if (data.found)
+        data.found[item] = (uint8_t)found;
+    if (data.residual)
+        data.residual[item] = sqrtf(best.e);
 }
 
 /* ---- From the host ------------------------------------------------------------------------------------------ */
