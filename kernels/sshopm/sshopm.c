@@ -49,7 +49,7 @@ static hot_status read_options(hot_context *context, const hot_sshopm_options *g
     args->tolerance = options.tolerance > 0 ? options.tolerance : f64 ? 1e-13 : 1e-6;
     args->exact = options.tolerance < 0;
     args->change = args->exact ? 0 : options.change;
-    args->capture = options.capture != 0;
+    args->basin = options.basin != 0;
     args->max_iterations = options.max_iterations ? options.max_iterations : 1000;
     return HOT_OK;
 }
