@@ -4,7 +4,6 @@
  *   bench_lowrank_accuracy [--seed N] [--voxels N per group] [--features DIR]
  *
  * --features writes what the rules of signal_rule.h are made from (signal_rule.py reads it) instead of scoring. */
-#define HOT_LANES 4
 #include "signal/signal_rule.h"
 
 #include "simulated_response.h"
@@ -160,7 +159,7 @@ static int features(hot_context *context, const ph_settings *s, uint64_t seed, s
     sample data;
     signal_plan plan;
     FILE *file = fopen(path, "wb");
-    static float y[PH_VOLUMES * HOT_LANES] __attribute__((aligned(64)));
+    static float y[PH_VOLUMES * HOT_LANES_F32] __attribute__((aligned(64)));
     vf scratch[SIGNAL_GRID];
     if (!file || !make_sample(context, s, seed, per_group, &data))
         return 0;
@@ -170,14 +169,14 @@ static int features(hot_context *context, const ph_settings *s, uint64_t seed, s
                                   .contrast = mixed ? HOT_CONTRAST_VARIED : HOT_CONTRAST_ALIKE};
     if (hot_lowrank_plan_make(context, &options, &scheme, 0, &plan) != HOT_OK)
         return 0;
-    for (size_t i = 0; i + HOT_LANES <= data.count; i += HOT_LANES) {
-        signal_data voxels = {y, HOT_LANES, vset(0)};
+    for (size_t i = 0; i + HOT_LANES_F32 <= data.count; i += HOT_LANES_F32) {
+        signal_data voxels = {y, HOT_LANES_F32, vset(0)};
         signal_fits fits;
-        for (size_t lane = 0; lane < HOT_LANES; lane++) {
+        for (size_t lane = 0; lane < HOT_LANES_F32; lane++) {
             const float *signal = data.signals + (i + lane) * (PH_B0 + PH_VOLUMES);
             const float snr = (float)(s->snr * (mixed ? ph_uniform(&seed, 0.8, 1.25) : 1));
             for (int j = 0; j < PH_VOLUMES; j++)
-                y[j * HOT_LANES + (int)lane] = signal[plan.order[j]] * snr;
+                y[j * HOT_LANES_F32 + (int)lane] = signal[plan.order[j]] * snr;
             for (int j = 0; j < PH_B0; j++)
                 voxels.snr[lane] += signal[j] / PH_B0 * snr;
         }
@@ -185,7 +184,7 @@ static int features(hot_context *context, const ph_settings *s, uint64_t seed, s
             signal_fit_all(1, &plan.scheme, &plan.grid, &plan.prior, 3, &voxels, scratch, &fits);
         else
             signal_fit_all(0, &plan.scheme, &plan.grid, &plan.prior, 3, &voxels, scratch, &fits);
-        for (int lane = 0; lane < HOT_LANES; lane++) {
+        for (int lane = 0; lane < HOT_LANES_F32; lane++) {
             const ph_voxel *v = &data.voxels[i + (size_t)lane];
             float row[FEATURES] = {(float)v->group, (float)v->k};
             for (int d = 0; d < 9; d++)

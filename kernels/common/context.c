@@ -1,5 +1,6 @@
 /* hot_context: see hotfiber/context.h. */
 #include "context_internal.h"
+#include "options.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -55,12 +56,8 @@ hot_status hot_context_create(const hot_context_options *options, hot_context **
         return HOT_ERROR_ARGUMENT;
     *context = NULL;
     hot_context_options settings = {.size = sizeof settings};
-    if (options) {
-        /* An older caller's struct is shorter: its missing fields keep their defaults. */
-        if (options->size < sizeof(size_t) || options->size > sizeof settings || options->threads < 0)
-            return HOT_ERROR_ARGUMENT;
-        memcpy(&settings, options, options->size);
-    }
+    if (hot_options_read(NULL, "hot_context_options", options, &settings) != HOT_OK || settings.threads < 0)
+        return HOT_ERROR_ARGUMENT;
     if (!settings.allocate || !settings.release) {
         settings.allocate = default_allocate;
         settings.release = default_release;

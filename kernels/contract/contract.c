@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "common/backend.h"
+#include "common/options.h"
 #include "contract_plan.h"
 
 static const hot_backends backends = {"contract", hot_contract_ref, hot_contract_cpu,
@@ -10,14 +11,11 @@ static const hot_backends backends = {"contract", hot_contract_ref, hot_contract
 static hot_status run(hot_context *context, const hot_contract_options *given, hot_contract_plan *plan)
 {
     hot_contract_options options = {.size = sizeof options};
-    if (given) {
-        if (given->size < sizeof(size_t) || given->size > sizeof options)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_contract_options.size is %zu, not %zu",
-                                    given->size, sizeof options);
-        memcpy(&options, given, given->size);
-    }
+    hot_status status = hot_options_read(context, "hot_contract_options", given, &options);
+    if (status != HOT_OK)
+        return status;
     plan->tuning = options.tuning;
-    hot_status status = hot_contract_plan_finish(context, plan);
+    status = hot_contract_plan_finish(context, plan);
     if (status != HOT_OK || plan->item.total == 0 || plan->row.total == 0 || plan->column.total == 0)
         return status;
     if ((!plan->a || !plan->b) && plan->sum.total && plan->alpha != 0)

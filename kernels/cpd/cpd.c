@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/backend.h"
+#include "common/options.h"
 #include "cpd_plan.h"
 
 static const hot_backends mttkrp_backends = {"mttkrp", hot_mttkrp_ref, hot_mttkrp_cpu,
@@ -70,11 +71,10 @@ hot_status hot_mttkrp_f32(hot_context *context, hot_cpd_arithmetic arithmetic, i
 static hot_status read_options(hot_context *context, const hot_cpd_options *given, hot_cpd_plan *plan)
 {
     hot_cpd_options *options = &plan->options;
-    memset(options, 0, sizeof *options);
-    if (!given || given->size < sizeof(size_t) || given->size > sizeof *options)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_cpd_options.size is %zu, not %zu",
-                                given ? given->size : 0, sizeof *options);
-    memcpy(options, given, given->size);
+    *options = (hot_cpd_options){.size = sizeof *options};
+    hot_status status = hot_options_read(context, "hot_cpd_options", given, options);
+    if (status != HOT_OK)
+        return status;
     if (options->iterations < 0 || !(fabs(options->tolerance) <= 1e300))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "%d iterations to a tolerance of %g are not possible",
                                 options->iterations, options->tolerance);

@@ -5,6 +5,7 @@
 
 #include "common/backend.h"
 #include "common/context_internal.h"
+#include "common/options.h"
 
 static const hot_backends backends = {"denoise", hot_denoise_ref, hot_denoise_cpu,
                                      HOT_CUDA_BACKEND(hot_denoise_cuda)};
@@ -41,11 +42,9 @@ static hot_status take_options(hot_context *context, const hot_denoise_options *
 {
     hot_denoise_options *mine = &args->options;
     *mine = (hot_denoise_options){.size = sizeof *mine};
-    if (options && options->size != sizeof *mine)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise: options->size is %zu, not %zu", options->size,
-                                sizeof *mine);
-    if (options)
-        *mine = *options;
+    hot_status status = hot_options_read(context, "hot_denoise_options", options, mine);
+    if (status != HOT_OK)
+        return status;
     for (int d = 0; d < 3; d++) {
         if (args->size[d] == 0 || args->size[d] > INT32_MAX)
             return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise: a volume of %zu x %zu x %zu voxels",

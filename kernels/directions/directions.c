@@ -5,6 +5,7 @@
 #include <hotfiber/symtensor.h>
 
 #include "common/backend.h"
+#include "common/options.h"
 #include "directions_args.h"
 
 hot_status hot_directions_resolve(hot_context *context, const hot_directions_options *options, int order, size_t count,
@@ -12,13 +13,9 @@ hot_status hot_directions_resolve(hot_context *context, const hot_directions_opt
                                   uint8_t *found, hot_directions_args *args)
 {
     hot_directions_options given = {.size = sizeof given, .threshold = -1, .min_angle = -1, .min_relative_range = -1};
-    if (options) {
-        if (options->size < sizeof(size_t) || options->size > sizeof given)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                    "hot_directions_options.size is %zu; set it to sizeof(hot_directions_options), %zu",
-                                    options->size, sizeof given);
-        memcpy(&given, options, options->size);
-    }
+    hot_status status = hot_options_read(context, "hot_directions_options", options, &given);
+    if (status != HOT_OK)
+        return status;
     if (order != 2 && order != 4 && order != 6 && order != 8)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "directions need a tensor of order 2, 4, 6 or 8, not %d",
                                 order);

@@ -5,6 +5,7 @@
 
 #include "common/backend.h"
 #include "common/context_internal.h"
+#include "common/options.h"
 
 static const hot_backends backends = {"heev", hot_heev_ref, hot_heev_cpu, HOT_CUDA_BACKEND(hot_heev_cuda)};
 
@@ -40,20 +41,21 @@ void hot_heev_refuse(const hot_heev_args *args, size_t i)
         fill_nan(args->f64, args->vectors, i * vector, vector);
 }
 
-static hot_status solve(hot_context *context, const hot_heev_options *options, hot_heev_args *args)
+static hot_status solve(hot_context *context, const hot_heev_options *given, hot_heev_args *args)
 {
     if (!context)
         return HOT_ERROR_ARGUMENT;
-    if (options && options->size != sizeof *options)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "heev: options->size is %zu, not %zu", options->size,
-                                sizeof *options);
+    hot_heev_options options = {.size = sizeof options};
+    hot_status status = hot_options_read(context, "hot_heev_options", given, &options);
+    if (status != HOT_OK)
+        return status;
     if (args->n > HOT_HEEV_MAX)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "heev: matrices of size %zu; at most %d", args->n,
                                 HOT_HEEV_MAX);
-    if (options && options->largest > args->n)
+    if (options.largest > args->n)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "heev: the %zu largest eigenvalues of a matrix of size %zu", options->largest, args->n);
-    args->kept = options && options->largest ? options->largest : args->n;
+                                "heev: the %zu largest eigenvalues of a matrix of size %zu", options.largest, args->n);
+    args->kept = options.largest ? options.largest : args->n;
     if (args->count == 0)
         return HOT_OK;
     if (args->n > 0 && (!args->matrices || !args->values))
@@ -66,7 +68,7 @@ static hot_status solve(hot_context *context, const hot_heev_options *options, h
     }
     for (size_t i = 0; i < args->count; i++)
         args->flags[i] = 0;
-    hot_status status = args->n == 0 ? HOT_OK : hot_backend_run(context, &backends, args);
+    status = args->n == 0 ? HOT_OK : hot_backend_run(context, &backends, args);
     hot_context_free(context, own);
     return status;
 }

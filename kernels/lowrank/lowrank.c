@@ -12,6 +12,7 @@
 #include "common/backend.h"
 #include "common/context_internal.h"
 #include "common/cpu.h"
+#include "common/options.h"
 
 enum { CHUNK = 4096, ALIGN = 64 };
 
@@ -59,14 +60,11 @@ void hot_lowrank_write(const hot_lowrank_args *args, const lowrank_answer *answe
 
 static hot_status make_plan(hot_context *context, const hot_lowrank_options *given, int order, lowrank_plan *plan)
 {
-    hot_lowrank_options o = {.min_weight = -1, .min_angle = -1};
+    hot_lowrank_options o = {.size = sizeof o, .min_weight = -1, .min_angle = -1};
     memset(plan, 0, sizeof *plan);
-    if (given) {
-        if (given->size != sizeof o)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_lowrank_options has size %zu, not %zu",
-                                    given->size, sizeof o);
-        o = *given;
-    }
+    hot_status status = hot_options_read(context, "hot_lowrank_options", given, &o);
+    if (status != HOT_OK)
+        return status;
     if (order != 4 && order != 6 && order != 8)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "low rank needs tensors of order 4, 6 or 8, not %d",
                                 order);
@@ -89,7 +87,7 @@ static hot_status make_plan(hot_context *context, const hot_lowrank_options *giv
     const size_t unique = (size_t)plan->unique, pairs_max = (size_t)SIGNAL_GRID * (SIGNAL_GRID - 1) / 2;
     int exponents[LOWRANK_UNIQUE_MAX * 3];
     double multiplicity[LOWRANK_UNIQUE_MAX];
-    hot_status status = hot_symtensor_exponents(order, 3, exponents);
+    status = hot_symtensor_exponents(order, 3, exponents);
     if (status == HOT_OK)
         status = hot_symtensor_multiplicity(order, 3, multiplicity);
     if (status != HOT_OK)

@@ -1,6 +1,5 @@
 /* Rank-k of tensors for AVX2: 8 of them side by side. */
 #ifdef __AVX2__
-#define HOT_LANES 8
 #define HOT_VARIANT(name) name##_avx2
 #include "lowrank_variant.h"
 #endif

@@ -1,4 +1,3 @@
 /* Rank-k of tensors for any processor: 4 of them side by side. */
-#define HOT_LANES 4
 #define HOT_VARIANT(name) name##_baseline
 #include "lowrank_variant.h"

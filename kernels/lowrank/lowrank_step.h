@@ -1,4 +1,4 @@
-/* Best non-negative rank-k of a packed tensor, the arithmetic of HOT_LANES of them side by side:
+/* Best non-negative rank-k of a packed tensor, the arithmetic of HOT_LANES_F32 of them side by side:
  *
  *   min || A - sum_i w_i v_i^(x m) ||,  w_i >= 0, |v_i| = 1
  *

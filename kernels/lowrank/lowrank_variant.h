@@ -1,5 +1,4 @@
-/* A template: the tensors' block function for one instruction set. Define HOT_LANES and HOT_VARIANT(name), then
- * include. */
+/* A template: the tensors' block function for one instruction set. Define HOT_VARIANT(name), then include. */
 #pragma GCC optimize("fp-contract=fast,no-trapping-math")
 #include "lowrank_step.h"
 
@@ -13,7 +12,7 @@ void HOT_VARIANT(hot_lowrank)(const lowrank_plan *plan, const float *tensor, flo
         lowrank_find(plan, 6, (const vf *)tensor, (vf *)scratch, &best, &chosen);
     else
         lowrank_find(plan, 8, (const vf *)tensor, (vf *)scratch, &best, &chosen);
-    for (int lane = 0; lane < HOT_LANES; lane++) {
+    for (int lane = 0; lane < HOT_LANES_F32; lane++) {
         answer->k[lane] = chosen[lane];
         answer->residual[lane] = sqrtf(best.e[lane]);
         for (int i = 0; i < 3; i++) {

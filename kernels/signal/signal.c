@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/backend.h"
+#include "common/options.h"
 #include "signal_plan.h"
 
 static const hot_backends backends = {
@@ -15,14 +16,10 @@ static const hot_backends backends = {
 static hot_status check_options(hot_context *context, const hot_signal_options *given, const float *sigma,
                                 hot_signal_options *options)
 {
-    memset(options, 0, sizeof *options);
-    options->size = sizeof *options;
-    if (given) {
-        if (given->size < sizeof(size_t) || given->size > sizeof *options)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_signal_options has size %zu, not %zu",
-                                    given->size, sizeof *options);
-        memcpy(options, given, given->size);
-    }
+    *options = (hot_signal_options){.size = sizeof *options};
+    hot_status status = hot_options_read(context, "hot_signal_options", given, options);
+    if (status != HOT_OK)
+        return status;
     if (options->max_fibers < 0 || options->max_fibers > 3)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the signal method finds 1 to 3 fibres, not %d",
                                 options->max_fibers);
@@ -63,9 +60,6 @@ static hot_status check_options(hot_context *context, const hot_signal_options *
 
 static hot_status check_scheme(hot_context *context, const hot_signal_scheme *s)
 {
-    if (!s || s->size != sizeof *s)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "the signal method needs a hot_signal_scheme with its size set");
     if (s->volumes == 0 || s->volumes > 65536 || !s->b || !s->gradients)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "a scheme has 1 to 65536 volumes with b-values and gradients, not %zu", s->volumes);
@@ -90,26 +84,33 @@ static hot_status check_scheme(hot_context *context, const hot_signal_scheme *s)
     return HOT_OK;
 }
 
-hot_status hot_signal_fibers_f32(hot_context *context, const hot_signal_options *given, const hot_signal_scheme *scheme,
-                                 size_t count, const float *signals, const float *sigma, const float *s0,
-                                 const uint8_t *mask, const hot_signal_result *result)
+hot_status hot_signal_fibers_f32(hot_context *context, const hot_signal_options *given_options,
+                                 const hot_signal_scheme *given_scheme, size_t count, const float *signals,
+                                 const float *sigma, const float *s0, const uint8_t *mask,
+                                 const hot_signal_result *given_result)
 {
     if (!context)
         return HOT_ERROR_ARGUMENT;
     hot_signal_options options;
+    hot_signal_scheme scheme = {.size = sizeof scheme};
+    hot_signal_result result = {.size = sizeof result};
     signal_plan plan;
-    hot_status status = check_options(context, given, sigma, &options);
+    hot_status status = check_options(context, given_options, sigma, &options);
     if (status == HOT_OK)
-        status = check_scheme(context, scheme);
+        status = hot_options_read(context, "hot_signal_scheme", given_scheme, &scheme);
+    if (status == HOT_OK)
+        status = check_scheme(context, &scheme);
+    if (status == HOT_OK)
+        status = hot_options_read(context, "hot_signal_result", given_result, &result);
     if (status != HOT_OK)
         return status;
-    if (!result || result->size != sizeof *result || (count > 0 && (!signals || !result->directions)))
+    if (count > 0 && (!signals || !result.directions))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "the signal method needs signals and a hot_signal_result with its size set");
-    status = hot_lowrank_plan_make(context, &options, scheme, s0 != NULL, &plan);
+                                "the signal method needs signals, and a result with memory for the directions");
+    status = hot_lowrank_plan_make(context, &options, &scheme, s0 != NULL, &plan);
     if (status != HOT_OK)
         return status;
-    hot_signal_args args = {&plan, &options, scheme, count, signals, sigma, s0, mask, result};
+    hot_signal_args args = {&plan, &options, &scheme, count, signals, sigma, s0, mask, &result};
     status = count > 0 ? hot_backend_run(context, &backends, &args) : HOT_OK;
     hot_lowrank_plan_free(context, &plan);
     return status;

@@ -1,4 +1,4 @@
-/* Fibres in signal space, the arithmetic of one voxel (or of HOT_LANES of them side by side): a damped Gauss-Newton
+/* Fibres in signal space, the arithmetic of one voxel (or of HOT_LANES_F32 of them side by side): a damped Gauss-Newton
  * fit of k fibres, each the single-fibre response turned to v_i and widened by tau, through the Rician mean.
  *
  *   eta_j = sum_i w_i R(g_j . v_i; tau) [+ c exp(-(b_j - b_1) D)],   R(u; tau) = sum_l a_l exp(-l(l+1) tau / 2) P_l(u)
@@ -10,7 +10,7 @@
 #define HOT_SIGNAL_STEP_H
 
 #include "signal_plan.h"
-#include "signal/cpu/signal_vector.h"
+#include "common/simd.h"
 
 /* A function that is called, not inlined. */
 #ifdef __CUDACC__

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/backend.h"
+#include "common/options.h"
 #include "sshopm_args.h"
 
 static const hot_backends backends = {"sshopm", hot_sshopm_ref, hot_sshopm_cpu, HOT_CUDA_BACKEND(hot_sshopm_cuda)};
@@ -26,16 +27,12 @@ size_t hot_eigenpairs_bound(int order, int dim)
     return sum;
 }
 
-/* The options, with an older caller's shorter struct completed by zeros. */
 static hot_status read_options(hot_context *context, const hot_sshopm_options *given, int f64, hot_sshopm_args *args)
 {
     hot_sshopm_options options = {.size = sizeof options};
-    if (given) {
-        if (given->size < sizeof(size_t) || given->size > sizeof options)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_sshopm_options.size is %zu, not %zu", given->size,
-                                    sizeof options);
-        memcpy(&options, given, given->size);
-    }
+    hot_status status = hot_options_read(context, "hot_sshopm_options", given, &options);
+    if (status != HOT_OK)
+        return status;
     if (options.shift != HOT_SHIFT_ADAPTIVE && options.shift != HOT_SHIFT_FIXED && options.shift != HOT_SHIFT_NONE)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no shift %d", (int)options.shift);
     if (!isfinite(options.alpha) || !isfinite(options.tolerance) || !isfinite(options.change) || options.change < 0)
@@ -52,7 +49,7 @@ static hot_status read_options(hot_context *context, const hot_sshopm_options *g
     args->tolerance = options.tolerance > 0 ? options.tolerance : f64 ? 1e-13 : 1e-6;
     args->exact = options.tolerance < 0;
     args->change = args->exact ? 0 : options.change;
-    args->capture = options.capture != 0;
+    args->basin = options.basin != 0;
     args->max_iterations = options.max_iterations ? options.max_iterations : 1000;
     return HOT_OK;
 }

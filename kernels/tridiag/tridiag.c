@@ -6,6 +6,7 @@
 
 #include "common/backend.h"
 #include "common/context_internal.h"
+#include "common/options.h"
 
 static const hot_backends backends = {"tridiag", hot_tridiag_ref, hot_tridiag_cpu, HOT_CUDA_BACKEND(hot_tridiag_cuda)};
 
@@ -56,12 +57,9 @@ static hot_status take_options(hot_context *context, const hot_tridiag_options *
 {
     hot_tridiag_options *mine = &args->options;
     *mine = (hot_tridiag_options){.size = sizeof *mine};
-    if (options) {
-        if (options->size < sizeof(size_t) || options->size > sizeof *mine)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tridiag: options->size is %zu, at most %zu is known",
-                                    options->size, sizeof *mine);
-        memcpy(mine, options, options->size);
-    }
+    hot_status status = hot_options_read(context, "hot_tridiag_options", options, mine);
+    if (status != HOT_OK)
+        return status;
     if (!(mine->absolute >= 0 && mine->relative >= 0 && mine->relative < 1 && isfinite(mine->absolute)))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "tridiag: tolerances of %g (absolute) and %g (relative); both "

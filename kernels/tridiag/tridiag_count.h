@@ -4,31 +4,28 @@
  * x. Each operation is rounded correctly and so is monotonic, and so is the count (Demmel, Dhillon, Ren 1995). A pivot
  * of zero gives an infinite one of the opposite sign next: the pair counts one by their sign bits whichever zero it
  * was. */
-#include "common/lanes.h"
+#include "common/simd.h"
 #include "tridiag.h"
 
 /* Independent recurrences that hide each other's divisions. */
 enum { CHAINS = 4 };
 
-typedef uint64_t lanes_u64 __attribute__((vector_size(HOT_LANE_BYTES)));
-typedef uint32_t lanes_u32 __attribute__((vector_size(HOT_LANE_BYTES)));
-
 static void count_f64(const hot_tridiag_matrix *matrix, const double *shifts, int64_t *counts)
 {
     const double *restrict a = matrix->a, *restrict b2 = matrix->b2;
-    lanes_f64 x[CHAINS], d[CHAINS];
-    lanes_u64 below[CHAINS];
+    vd x[CHAINS], d[CHAINS];
+    vul below[CHAINS];
     for (int c = 0; c < CHAINS; c++) {
         for (int lane = 0; lane < HOT_LANES_F64; lane++)
             x[c][lane] = shifts[c * HOT_LANES_F64 + lane];
         d[c] = a[0] - x[c];
-        below[c] = (lanes_u64)d[c] >> 63;
+        below[c] = (vul)d[c] >> 63;
     }
     for (size_t i = 1; i < matrix->n; i++) {
         HOT_UNROLL
         for (int c = 0; c < CHAINS; c++) {
             d[c] = (a[i] - x[c]) - b2[i - 1] / d[c];
-            below[c] += (lanes_u64)d[c] >> 63;
+            below[c] += (vul)d[c] >> 63;
         }
     }
     for (int c = 0; c < CHAINS; c++)
@@ -39,19 +36,19 @@ static void count_f64(const hot_tridiag_matrix *matrix, const double *shifts, in
 static void count_f32(const hot_tridiag_matrix *matrix, const float *shifts, int64_t *counts)
 {
     const float *restrict a = matrix->a32, *restrict b2 = matrix->b2_32;
-    lanes_f32 x[CHAINS], d[CHAINS];
-    lanes_u32 below[CHAINS];
+    vf x[CHAINS], d[CHAINS];
+    vu below[CHAINS];
     for (int c = 0; c < CHAINS; c++) {
         for (int lane = 0; lane < HOT_LANES_F32; lane++)
             x[c][lane] = shifts[c * HOT_LANES_F32 + lane];
         d[c] = a[0] - x[c];
-        below[c] = (lanes_u32)d[c] >> 31;
+        below[c] = (vu)d[c] >> 31;
     }
     for (size_t i = 1; i < matrix->n; i++) {
         HOT_UNROLL
         for (int c = 0; c < CHAINS; c++) {
             d[c] = (a[i] - x[c]) - b2[i - 1] / d[c];
-            below[c] += (lanes_u32)d[c] >> 31;
+            below[c] += (vu)d[c] >> 31;
         }
     }
     for (int c = 0; c < CHAINS; c++)

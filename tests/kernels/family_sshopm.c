@@ -244,7 +244,7 @@ static void check_capture(check_run *run, int order, size_t count, size_t starts
     q.residual = check_output(run, results * 4);
     q.iterations = check_output(run, results * 4);
     hot_sshopm_options options = {.size = sizeof options, .shift = HOT_SHIFT_NONE, .tolerance = 1e-6};
-    if (check_call(run, call(run->context, &options, &q)) && (options.capture = 1) &&
+    if (check_call(run, call(run->context, &options, &q)) && (options.basin = 1) &&
         check_call(run, call(run->context, &options, &p))) {
         check_written(run, &p);
         check_written(run, &q);
@@ -407,7 +407,7 @@ static void check_special(check_run *run, int order, int f64, hot_shift shift, i
     q.x = check_output(run, results * 3 * size);
     q.residual = check_output(run, results * size);
     q.iterations = check_output(run, results * sizeof(int32_t));
-    hot_sshopm_options options = {.size = sizeof options, .shift = shift, .capture = capture};
+    hot_sshopm_options options = {.size = sizeof options, .shift = shift, .basin = capture};
     if (check_call(run, call(run->context, &options, &p)) && check_call(run, call(run->context, &options, &q))) {
         for (size_t item = 0; item < results; item++) {
             size_t t = item / STARTS;

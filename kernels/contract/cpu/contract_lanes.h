@@ -2,10 +2,10 @@
  * CONTRACT_VARIANT, the name of its table. */
 #include <string.h>
 
-#include "common/lanes.h"
+#include "common/simd.h"
 #include "contract_variant.h"
 #include "fem/fem.h"
-#if HOT_LANE_BYTES > 16
+#if HOT_SIMD_BYTES > 16
 #include "contract_dense.h"
 #endif
 
@@ -38,7 +38,7 @@ enum { TILE_ROWS = 4, TILE_VECTORS = 2 };
 enum { TILE_GROUP = 2048 };
 
 /* Square items of these sizes have code of their own. */
-#if HOT_LANE_BYTES > 16
+#if HOT_SIMD_BYTES > 16
 #define SQUARE_SIZES(F) \
     F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15) F(16) F(17) F(18) F(19) F(20) F(21) \
     F(22) F(23) F(24) F(25) F(26) F(27) F(28) F(29) F(30) F(31) F(32)
@@ -99,10 +99,10 @@ PARTS(f32_in_16, float, 16)
 #endif
 
 /* The widest vectors that there are, up to so many bytes. */
-#if HOT_LANE_BYTES == 64
+#if HOT_SIMD_BYTES == 64
 #define UP_TO_64(before, after) HOT_JOIN(HOT_JOIN(before, in_64), after)
 #define UP_TO_32(before, after) HOT_JOIN(HOT_JOIN(before, in_32), after)
-#elif HOT_LANE_BYTES == 32
+#elif HOT_SIMD_BYTES == 32
 #define UP_TO_64(before, after) HOT_JOIN(HOT_JOIN(before, in_32), after)
 #define UP_TO_32(before, after) HOT_JOIN(HOT_JOIN(before, in_32), after)
 #else
@@ -112,7 +112,7 @@ PARTS(f32_in_16, float, 16)
 
 #define TILE(name) HOT_JOIN(tile_f64_, name)
 #define TILE_T double
-#define TILE_V lanes_f64
+#define TILE_V vd
 #define TILE_LANES HOT_LANES_F64
 #define TILE_PART(name) UP_TO_64(f64_, HOT_JOIN(_, name))
 #define SQUARE_T double
@@ -121,12 +121,12 @@ PARTS(f32_in_16, float, 16)
 #define SQUARE(name) HOT_JOIN(tile_f64_in_16_, name)
 #define SQUARE_PART(name) HOT_JOIN(f64_in_16_, name)
 #include "contract_square.h"
-#if HOT_LANE_BYTES >= 32
+#if HOT_SIMD_BYTES >= 32
 #define SQUARE(name) HOT_JOIN(tile_f64_in_32_, name)
 #define SQUARE_PART(name) HOT_JOIN(f64_in_32_, name)
 #include "contract_square.h"
 #endif
-#if HOT_LANE_BYTES >= 64
+#if HOT_SIMD_BYTES >= 64
 #define SQUARE(name) HOT_JOIN(tile_f64_in_64_, name)
 #define SQUARE_PART(name) HOT_JOIN(f64_in_64_, name)
 #include "contract_square.h"
@@ -144,7 +144,7 @@ PARTS(f32_in_16, float, 16)
 
 #define TILE(name) HOT_JOIN(tile_f32_, name)
 #define TILE_T float
-#define TILE_V lanes_f32
+#define TILE_V vf
 #define TILE_LANES HOT_LANES_F32
 #define TILE_PART(name) UP_TO_64(f32_, HOT_JOIN(_, name))
 #define SQUARE_T float
@@ -153,12 +153,12 @@ PARTS(f32_in_16, float, 16)
 #define SQUARE(name) HOT_JOIN(tile_f32_in_16_, name)
 #define SQUARE_PART(name) HOT_JOIN(f32_in_16_, name)
 #include "contract_square.h"
-#if HOT_LANE_BYTES >= 32
+#if HOT_SIMD_BYTES >= 32
 #define SQUARE(name) HOT_JOIN(tile_f32_in_32_, name)
 #define SQUARE_PART(name) HOT_JOIN(f32_in_32_, name)
 #include "contract_square.h"
 #endif
-#if HOT_LANE_BYTES >= 64
+#if HOT_SIMD_BYTES >= 64
 #define SQUARE(name) HOT_JOIN(tile_f32_in_64_, name)
 #define SQUARE_PART(name) HOT_JOIN(f32_in_64_, name)
 #include "contract_square.h"

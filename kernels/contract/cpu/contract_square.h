@@ -96,7 +96,7 @@ HOT_FN void SQUARE(strip)(const SQUARE_T *a, const SQUARE_T *b, SQUARE_T *c, con
                           const SQUARE_T alpha, const SQUARE_T beta, const SQUARE_T *const *next, const int asks)
 {
     const int vectors = (columns + SQUARE_PART(lanes) - 1) / SQUARE_PART(lanes);
-    const int most = HOT_LANE_BYTES <= 32 ? (vectors == 1 ? 8 : vectors == 2 ? 6 : 4)
+    const int most = HOT_SIMD_BYTES <= 32 ? (vectors == 1 ? 8 : vectors == 2 ? 6 : 4)
                                           : (vectors == 1 ? 16 : vectors == 2 ? 14 : vectors == 3 ? 9 : 6);
     const int tiles = (n + most - 1) / most, high = (n + tiles - 1) / tiles, highs = n - tiles * (high - 1);
     HOT_UNROLL for (int t = 0; t < tiles; t++) {
@@ -108,7 +108,7 @@ HOT_FN void SQUARE(strip)(const SQUARE_T *a, const SQUARE_T *b, SQUARE_T *c, con
 
 HOT_FN void SQUARE(run)(const hot_tile *tile, const int n, const SQUARE_T alpha, const SQUARE_T beta)
 {
-    const int vectors = (n + SQUARE_PART(lanes) - 1) / SQUARE_PART(lanes), most = HOT_LANE_BYTES <= 32 ? 3 : 4;
+    const int vectors = (n + SQUARE_PART(lanes) - 1) / SQUARE_PART(lanes), most = HOT_SIMD_BYTES <= 32 ? 3 : 4;
     const int strips = (vectors + most - 1) / most, wide = (vectors + strips - 1) / strips * SQUARE_PART(lanes);
     const SQUARE_T *a = tile->a, *b = tile->b;
     SQUARE_T *c = tile->c;

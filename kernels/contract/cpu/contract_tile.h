@@ -134,7 +134,7 @@ static void TILE(run)(const hot_tile *tile)
         return;
     }
 #if defined(HOT_CONTRACT_DENSE)
-    if (!tile->plain && hot_dense_tiles(tile, sizeof(TILE_T) == 8, HOT_LANE_BYTES,
+    if (!tile->plain && hot_dense_tiles(tile, sizeof(TILE_T) == 8, HOT_SIMD_BYTES,
                                         tile->tile_rows < TILE_ROWS ? tile->tile_rows : 0,
                                         tile->tile_vectors < TILE_VECTORS ? tile->tile_vectors : 0))
         return;

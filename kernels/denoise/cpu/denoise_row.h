@@ -16,9 +16,9 @@ static size_t parts_of(const denoise_args *args) { return args->options.is_compl
 typedef struct row_room {
     double *samples;  /* rows of a column of voxels (or of a window), padded */
     double *grams;    /* ring of window[0] Gram matrices, or one */
-    vec *a; /* Gram matrices side by side, packed lower triangles (complex ones: see denoise_eigen_complex.h) */
-    vec *d, *e, *e2, *up, *down, *tau, *more; /* n each; tau: n numbers; more: 6 n */
-    vec *vectors;     /* n x n numbers */
+    vd *a; /* Gram matrices side by side, packed lower triangles (complex ones: see denoise_eigen_complex.h) */
+    vd *d, *e, *e2, *up, *down, *tau, *more; /* n each; tau: n numbers; more: 6 n */
+    vd *vectors;     /* n x n numbers */
     float *basis;     /* one window's eigenvectors, a complex one as two real ones: v and i v */
     float *weights;   /* of the basis' vectors in a voxel */
     float *part;      /* floats of a voxel or of a projection, padded */
@@ -38,15 +38,15 @@ static void lay_out(const denoise_args *args, void *scratch, row_room *room)
     char *at = (char *)(((uintptr_t)scratch + 63) / 64 * 64);
     room->samples = (double *)(void *)cut(&at, sample_rows * pad(real) * sizeof(double));
     room->grams = (double *)(void *)cut(&at, args->window[0] * pad(real) * pad(real) * sizeof(double));
-    room->a = (vec *)(void *)cut(&at, parts * n * (n + 1) / 2 * sizeof(vec));
-    room->d = (vec *)(void *)cut(&at, n * sizeof(vec));
-    room->e = (vec *)(void *)cut(&at, n * sizeof(vec));
-    room->e2 = (vec *)(void *)cut(&at, n * sizeof(vec));
-    room->up = (vec *)(void *)cut(&at, n * sizeof(vec));
-    room->down = (vec *)(void *)cut(&at, n * sizeof(vec));
-    room->tau = (vec *)(void *)cut(&at, real * sizeof(vec));
-    room->more = (vec *)(void *)cut(&at, 6 * n * sizeof(vec));
-    room->vectors = (vec *)(void *)cut(&at, real * n * sizeof(vec));
+    room->a = (vd *)(void *)cut(&at, parts * n * (n + 1) / 2 * sizeof(vd));
+    room->d = (vd *)(void *)cut(&at, n * sizeof(vd));
+    room->e = (vd *)(void *)cut(&at, n * sizeof(vd));
+    room->e2 = (vd *)(void *)cut(&at, n * sizeof(vd));
+    room->up = (vd *)(void *)cut(&at, n * sizeof(vd));
+    room->down = (vd *)(void *)cut(&at, n * sizeof(vd));
+    room->tau = (vd *)(void *)cut(&at, real * sizeof(vd));
+    room->more = (vd *)(void *)cut(&at, 6 * n * sizeof(vd));
+    room->vectors = (vd *)(void *)cut(&at, real * n * sizeof(vd));
     room->basis = (float *)(void *)cut(&at, (real + 4) * pad(real) * sizeof(float));
     room->weights = (float *)(void *)cut(&at, (real + 4) * sizeof(float));
     room->part = (float *)(void *)cut(&at, (real + 3) * pad(args->width) * sizeof(float));
@@ -59,12 +59,12 @@ static void multiply(size_t rows, size_t n, const double *restrict samples, doub
     const size_t width = pad(n);
     for (size_t i = 0; i < n; i += 4)
         for (size_t j = 0; j < i + 4 && j < width; j += 2 * LANES) {
-            vec sum[4][2];
+            vd sum[4][2];
             for (int r = 0; r < 4; r++)
-                sum[r][0] = sum[r][1] = splat(0);
+                sum[r][0] = sum[r][1] = vsetd(0);
             const double *x = samples + i, *y = samples + j;
             for (size_t row = 0; row < rows; row++, x += width, y += width) {
-                const vec y0 = *(const vec *)(const void *)y, y1 = *(const vec *)(const void *)(y + LANES);
+                const vd y0 = *(const vd *)(const void *)y, y1 = *(const vd *)(const void *)(y + LANES);
                 HOT_UNROLL
                 for (int r = 0; r < 4; r++) {
                     sum[r][0] += x[r] * y0;
@@ -72,8 +72,8 @@ static void multiply(size_t rows, size_t n, const double *restrict samples, doub
                 }
             }
             for (int r = 0; r < 4; r++) {
-                *(vec *)(void *)(gram + (i + (size_t)r) * width + j) = sum[r][0];
-                *(vec *)(void *)(gram + (i + (size_t)r) * width + j + LANES) = sum[r][1];
+                *(vd *)(void *)(gram + (i + (size_t)r) * width + j) = sum[r][0];
+                *(vd *)(void *)(gram + (i + (size_t)r) * width + j + LANES) = sum[r][1];
             }
         }
 }
@@ -126,9 +126,9 @@ static void into_lane(const denoise_args *args, const row_room *room, size_t cou
     for (size_t i = 0; i < n; i++) {
         const double *row = room->grams + i * width;
         for (size_t j = 0; j <= i; j += LANES) {
-            vec sum = *(const vec *)(const void *)(row + j);
+            vd sum = *(const vd *)(const void *)(row + j);
             for (size_t c = 1; c < count; c++)
-                sum += *(const vec *)(const void *)(row + c * apart + j);
+                sum += *(const vd *)(const void *)(row + c * apart + j);
             for (size_t l = 0; l < LANES && j + l <= i; l++, to += LANES)
                 *to = sum[l];
         }
@@ -155,8 +155,8 @@ static void into_lane_complex(const denoise_args *args, const row_room *room, si
 
 /* How many of the largest eigenvalues are signal, per lane, and the noise's variance (NaN: none could be told from
  * noise). values (n): the largest first, scaled; as many as the lane with most signal needs. */
-static size_t find_signal(const denoise_args *args, const row_room *room, vec trace, vec norm, vec low, vec high, int lanes,
-                          vec *values, size_t signal[LANES], double variance[LANES])
+static size_t find_signal(const denoise_args *args, const row_room *room, vd trace, vd norm, vd low, vd high, int lanes,
+                          vd *values, size_t signal[LANES], double variance[LANES])
 {
     const size_t n = args->columns;
     size_t known = 0, most = 0;
@@ -167,7 +167,7 @@ static size_t find_signal(const denoise_args *args, const row_room *room, vec tr
     for (int open = 1, first = 1; open; first = 0) {
         /* the next four from the top; the first time three and the smallest */
         uint64_t index[4];
-        vec found[4];
+        vd found[4];
         const size_t fresh = first ? 3 : 4;
         for (size_t c = 0; c < 4; c++)
             index[c] = c < fresh && known + c < n ? n - 1 - (known + c) : 0;
@@ -205,14 +205,14 @@ static size_t find_signal(const denoise_args *args, const row_room *room, vec tr
 static void project(size_t signal, size_t width, const float *basis, const float *x, float *t)
 {
     for (size_t k = 0; k < signal; k += 4) {
-        lanes_f32 sum[4];
+        vf sum[4];
         for (int r = 0; r < 4; r++)
-            sum[r] = (lanes_f32){0};
+            sum[r] = (vf){0};
         for (size_t v = 0; v < width; v += HOT_LANES_F32) {
-            const lanes_f32 xv = *(const lanes_f32 *)(const void *)(x + v);
+            const vf xv = *(const vf *)(const void *)(x + v);
             HOT_UNROLL
             for (int r = 0; r < 4; r++)
-                sum[r] += xv * *(const lanes_f32 *)(const void *)(basis + (k + (size_t)r) * width + v);
+                sum[r] += xv * *(const vf *)(const void *)(basis + (k + (size_t)r) * width + v);
         }
         for (int r = 0; r < 4; r++) {
             float total = 0;
@@ -227,10 +227,10 @@ static void project(size_t signal, size_t width, const float *basis, const float
 static void combine(size_t signal, size_t width, const float *rows, const float *t, float *y)
 {
     for (size_t v = 0; v < width; v += HOT_LANES_F32) {
-        lanes_f32 sum = {0};
+        vf sum = {0};
         for (size_t k = 0; k < signal; k++)
-            sum += t[k] * *(const lanes_f32 *)(const void *)(rows + k * width + v);
-        *(lanes_f32 *)(void *)(y + v) = sum;
+            sum += t[k] * *(const vf *)(const void *)(rows + k * width + v);
+        *(vf *)(void *)(y + v) = sum;
     }
 }
 
@@ -271,7 +271,7 @@ static void add_window(const denoise_args *args, const row_room *room, const siz
         for (size_t k = 0; k < terms; k++) {
             float *to = room->basis + k * basis_width;
             for (size_t i = 0; i < n; i++) {
-                const vec *v = room->vectors + (k / parts * n + i) * parts;
+                const vd *v = room->vectors + (k / parts * n + i) * parts;
                 if (parts == 1) {
                     to[i] = (float)v[0][lane];
                 } else {
@@ -333,8 +333,8 @@ static void do_batch(const denoise_args *args, const row_room *room, size_t corn
     const size_t n = args->columns;
     size_t signal[LANES];
     double variance[LANES];
-    vec trace = splat(0), norm, low, high, *values = room->more;
-    mask lost = {0};
+    vd trace = vsetd(0), norm, low, high, *values = room->more;
+    vl lost = {0};
     const int is_complex = args->options.is_complex;
     if (is_complex)
         reduce_complex(n, room->a, room->d, room->e, room->tau, room->more);
@@ -345,9 +345,9 @@ static void do_batch(const denoise_args *args, const row_room *room, size_t corn
     scale_tridiagonal(n, room->d, room->e, room->e2, &norm, &low, &high);
     const size_t most = find_signal(args, room, trace, norm, low, high, lanes, values, signal, variance);
     for (size_t k = 0; k < most; k++) {
-        vec *z = room->vectors + k * n;
+        vd *z = room->vectors + k * n;
         twisted_vector(n, room->d, room->e, values[k], room->up, room->down, z);
-        const mask now = orthogonalise(n, room->vectors, k, z);
+        const vl now = orthogonalise(n, room->vectors, k, z);
         for (int lane = 0; lane < lanes; lane++)
             lost[lane] |= k < signal[lane] ? now[lane] : 0;
     }

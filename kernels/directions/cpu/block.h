@@ -15,7 +15,7 @@
 /* A candidate's point: face * RING * RING + row * RING + column. */
 
 /* The coefficients of one face's chart from tensors `lane` ... of the block. */
-HOT_FN void HOT_STEP(face)(const float *form, int face, HOT_V *c)
+HOT_FN void HOT_STEP(face)(const float *form, int face, vf *c)
 {
     HOT_UNROLL
     for (int i = 0; i <= HOT_ORDER; i++) {
@@ -26,13 +26,13 @@ HOT_FN void HOT_STEP(face)(const float *form, int face, HOT_V *c)
             const int from = face == 0   ? HOT_FACE_0(HOT_ORDER, i, j)
                              : face == 1 ? HOT_FACE_1(HOT_ORDER, i, j)
                                          : HOT_FACE_2(HOT_ORDER, i, j);
-            c[HOT_AT(HOT_ORDER, i, j)] = HOT_LOAD(form + from * HOT_DIRECTIONS_BLOCK);
+            c[HOT_AT(HOT_ORDER, i, j)] = vload(form + from * HOT_DIRECTIONS_BLOCK);
         }
     }
 }
 
 /* The same for candidates: lane k takes tensor index[k]. */
-HOT_FN void HOT_STEP(gather)(const float *form, int face, HOT_INDEX index, HOT_V *c)
+HOT_FN void HOT_STEP(gather)(const float *form, int face, vi index, vf *c)
 {
     HOT_UNROLL
     for (int i = 0; i <= HOT_ORDER; i++) {
@@ -43,7 +43,7 @@ HOT_FN void HOT_STEP(gather)(const float *form, int face, HOT_INDEX index, HOT_V
             const int from = face == 0   ? HOT_FACE_0(HOT_ORDER, i, j)
                              : face == 1 ? HOT_FACE_1(HOT_ORDER, i, j)
                                          : HOT_FACE_2(HOT_ORDER, i, j);
-            c[HOT_AT(HOT_ORDER, i, j)] = HOT_GATHER(form + from * HOT_DIRECTIONS_BLOCK, index);
+            c[HOT_AT(HOT_ORDER, i, j)] = vgather(form + from * HOT_DIRECTIONS_BLOCK, index);
         }
     }
 }
@@ -66,32 +66,32 @@ static void HOT_STEP(grid_make)(HOT_STEP(grid) *grid)
         }
 }
 
-/* One face of HOT_WIDTH tensors: F on the grid, its extremes, candidates to the list. */
+/* One face of HOT_LANES_F32 tensors: F on the grid, its extremes, candidates to the list. */
 static void HOT_STEP(scan)(const HOT_STEP(grid) *grid, const float *form, int face, int lane, unsigned live,
-                           HOT_V *highest, HOT_V *lowest, hot_directions_work *work)
+                           vf *highest, vf *lowest, hot_directions_work *work)
 {
-    HOT_V c[TERMS], value[RING][RING];
+    vf c[TERMS], value[RING][RING];
     if (face == 0)
         HOT_STEP(face)(form, 0, c);
     else if (face == 1)
         HOT_STEP(face)(form, 1, c);
     else
         HOT_STEP(face)(form, 2, c);
-    HOT_V high = *highest, low = *lowest;
+    vf high = *highest, low = *lowest;
     for (int row = 0; row < RING; row++) {
-        HOT_V r[HOT_ORDER + 1];
-        HOT_STEP(row)(c, HOT_SET(grid->coordinate[row]), r);
+        vf r[HOT_ORDER + 1];
+        HOT_STEP(row)(c, vset(grid->coordinate[row]), r);
         HOT_UNROLL
         for (int column = 0; column < RING / 2; column++) {
-            const HOT_V u = HOT_SET(grid->coordinate[RING - 1 - column]), w = HOT_SET(grid->weight[row][column]);
-            HOT_V plus, minus;
+            const vf u = vset(grid->coordinate[RING - 1 - column]), w = vset(grid->weight[row][column]);
+            vf plus, minus;
             HOT_STEP(pair)(r, u, u * u, &plus, &minus);
             plus = plus * w;
             minus = minus * w;
             value[row][RING - 1 - column] = plus;
             value[row][column] = minus;
-            high = HOT_MAX(high, HOT_MAX(plus, minus));
-            low = HOT_MIN(low, HOT_MIN(plus, minus));
+            high = vmax(high, vmax(plus, minus));
+            low = vmin(low, vmin(plus, minus));
         }
     }
     *highest = high;
@@ -101,18 +101,17 @@ static void HOT_STEP(scan)(const HOT_STEP(grid) *grid, const float *form, int fa
     memset(peaked, 0, sizeof peaked);
     for (int row = 1; row <= SIDE; row++) {
         for (int column = 1; column <= SIDE; column++) {
-            const HOT_V *above = value[row - 1] + column, *here = value[row] + column, *below = value[row + 1] + column;
-            const HOT_V x = here[0], twice = x + x;
-            const HOT_V gx = here[1] - here[-1], gy = below[0] - above[0];
-            const HOT_V xx = (here[1] + here[-1]) - twice, yy = (above[0] + below[0]) - twice;
-            const HOT_V xy = ((below[1] - below[-1]) - (above[1] - above[-1])) * HOT_SET(0.25f);
-            const HOT_V det = HOT_FMA(xx, yy, -(xy * xy)), limit = det * HOT_SET(2 * HOT_GRID_REACH);
-            const HOT_V sx = HOT_FMA(xy, gy, -(yy * gx)), sy = HOT_FMA(xy, gx, -(xx * gy));
-            const HOT_V far = HOT_MAX(HOT_MAX(sx, -sx), HOT_MAX(sy, -sy));
-            const HOT_MASK good =
-                HOT_AND(HOT_LT(xx, HOT_SET(0)), HOT_AND(HOT_LT(HOT_SET(HOT_DIRECTIONS_ZERO), x), HOT_GE(limit, far)));
-            peaked[row][column] = (uint16_t)(HOT_BITS(good) & live);
-            sure[row][column] = (uint16_t)HOT_BITS(HOT_GE(limit * HOT_SET(HOT_GRID_SURE / HOT_GRID_REACH), far));
+            const vf *above = value[row - 1] + column, *here = value[row] + column, *below = value[row + 1] + column;
+            const vf x = here[0], twice = x + x;
+            const vf gx = here[1] - here[-1], gy = below[0] - above[0];
+            const vf xx = (here[1] + here[-1]) - twice, yy = (above[0] + below[0]) - twice;
+            const vf xy = ((below[1] - below[-1]) - (above[1] - above[-1])) * vset(0.25f);
+            const vf det = vfma(xx, yy, -(xy * xy)), limit = det * vset(2 * HOT_GRID_REACH);
+            const vf sx = vfma(xy, gy, -(yy * gx)), sy = vfma(xy, gx, -(xx * gy));
+            const vf far = vmax(vmax(sx, -sx), vmax(sy, -sy));
+            const vk_mask good = vk_less(xx, vset(0)) & vk_less(vset(HOT_DIRECTIONS_ZERO), x) & vk_not_less(limit, far);
+            peaked[row][column] = (uint16_t)(vk_bits(good) & live);
+            sure[row][column] = (uint16_t)vk_bits(vk_not_less(limit * vset(HOT_GRID_SURE / HOT_GRID_REACH), far));
         }
     }
     static const int aside[4][2] = {{0, 1}, {0, -1}, {1, 0}, {-1, 0}};
@@ -126,10 +125,10 @@ static void HOT_STEP(scan)(const HOT_STEP(grid) *grid, const float *form, int fa
                 const int other = row + aside[k][0], next = column + aside[k][1];
                 const unsigned both = all & peaked[other][next];
                 if (both)
-                    bits &= ~(both & HOT_BITS(HOT_LT(value[row][column], value[other][next])));
+                    bits &= ~(both & vk_bits(vk_less(value[row][column], value[other][next])));
             }
-            float lanes[HOT_WIDTH];
-            HOT_STORE(lanes, value[row][column]);
+            float lanes[HOT_LANES_F32];
+            vstore(lanes, value[row][column]);
             int n = work->candidates;
             for (; bits; bits &= bits - 1) {
                 const int k = __builtin_ctz(bits);
@@ -145,28 +144,28 @@ static void HOT_STEP(scan)(const HOT_STEP(grid) *grid, const float *form, int fa
 
 /* How far the form can be from its mean over the sphere, by its coefficients: |f - mean| <= *off. Cheap, never too
  * low: nearly isotropic tensors are sorted out before the scan. */
-HOT_FN void HOT_STEP(spread)(const float *form, HOT_V *mean, HOT_V *off)
+HOT_FN void HOT_STEP(spread)(const float *form, vf *mean, vf *off)
 {
     /* mean of x^a y^b z^c over the sphere = (a-1)!! (b-1)!! (c-1)!! / (m+1)!!, even exponents */
     static const float odd[5] = {1, 1, 3, 15, 105};
-    HOT_V sum = HOT_SET(0.0f);
+    vf sum = vset(0.0f);
     float whole = 1;
     for (int k = 3; k <= HOT_ORDER + 1; k += 2)
         whole *= (float)k;
     for (int s = 0; s <= HOT_ORDER; s += 2)
         for (int t = 0; t <= s; t += 2)
-            sum = HOT_FMA(HOT_SET(odd[(HOT_ORDER - s) / 2] * odd[(s - t) / 2] * odd[t / 2] / whole),
-                          HOT_LOAD(form + HOT_PACKED(s, t) * HOT_DIRECTIONS_BLOCK), sum);
-    HOT_V far = HOT_SET(0.0f);
+            sum = vfma(vset(odd[(HOT_ORDER - s) / 2] * odd[(s - t) / 2] * odd[t / 2] / whole),
+                          vload(form + HOT_PACKED(s, t) * HOT_DIRECTIONS_BLOCK), sum);
+    vf far = vset(0.0f);
     static const float factorial[5] = {1, 1, 2, 6, 24};
     for (int s = 0; s <= HOT_ORDER; s++)
         for (int t = 0; t <= s; t++) {
-            HOT_V difference = HOT_LOAD(form + HOT_PACKED(s, t) * HOT_DIRECTIONS_BLOCK);
+            vf difference = vload(form + HOT_PACKED(s, t) * HOT_DIRECTIONS_BLOCK);
             if (!(s & 1) && !(t & 1)) /* (x^2 + y^2 + z^2)^(m/2) has a multinomial coefficient here */
-                difference = difference - sum * HOT_SET(factorial[HOT_ORDER / 2] /
+                difference = difference - sum * vset(factorial[HOT_ORDER / 2] /
                                                         (factorial[(HOT_ORDER - s) / 2] * factorial[(s - t) / 2] *
                                                          factorial[t / 2]));
-            far = far + HOT_MAX(difference, -difference);
+            far = far + vmax(difference, -difference);
         }
     *mean = sum;
     *off = far;
@@ -219,17 +218,17 @@ static void HOT_STEP(load)(const hot_directions_args *args, size_t first, int co
 
 static void HOT_STEP(refine)(const HOT_STEP(grid) *grid, int face, int from, int count, hot_directions_work *work)
 {
-    int32_t tensor[HOT_WIDTH];
-    float u0[HOT_WIDTH], v0[HOT_WIDTH];
-    for (int k = 0; k < HOT_WIDTH; k++) {
+    int32_t tensor[HOT_LANES_F32];
+    float u0[HOT_LANES_F32], v0[HOT_LANES_F32];
+    for (int k = 0; k < HOT_LANES_F32; k++) {
         const int candidate = work->queue[face][from + (k < count ? k : 0)]; /* idle lanes repeat the first */
         const int point = work->point[candidate] % (RING * RING);
         tensor[k] = work->tensor[candidate];
         u0[k] = grid->coordinate[point % RING];
         v0[k] = grid->coordinate[point / RING];
     }
-    HOT_V c[TERMS];
-    const HOT_INDEX index = HOT_INDEX_LOAD(tensor);
+    vf c[TERMS];
+    const vi index = vload(tensor);
     if (face == 0)
         HOT_STEP(gather)(work->form, 0, index, c);
     else if (face == 1)
@@ -237,19 +236,19 @@ static void HOT_STEP(refine)(const HOT_STEP(grid) *grid, int face, int from, int
     else
         HOT_STEP(gather)(work->form, 2, index, c);
     HOT_STEP(state) state;
-    HOT_STEP(newton)(c, HOT_LOAD(u0), HOT_LOAD(v0), &state);
+    HOT_STEP(newton)(c, vload(u0), vload(v0), &state);
     for (int step = 1; step < HOT_STEPS; step++)
-        if (!HOT_BITS(HOT_STEP(climb)(c, &state)))
+        if (!vk_bits(HOT_STEP(climb)(c, &state)))
             break;
-    unsigned good = HOT_BITS(HOT_AND(HOT_AND(state.peaked, HOT_LT(HOT_SET(HOT_DIRECTIONS_ZERO), state.value)),
-                                     HOT_LT(state.left, HOT_SET(HOT_STEP_LOST))));
-    const HOT_V u = state.u + state.du, v = state.v + state.dv, one = HOT_SET(1.0f);
-    const HOT_V length = one / HOT_SQRT(HOT_FMA(u, u, HOT_FMA(v, v, one)));
-    float axis[3][HOT_WIDTH], value[HOT_WIDTH];
-    HOT_STORE(axis[face], length);
-    HOT_STORE(axis[(face + 1) % 3], u * length);
-    HOT_STORE(axis[(face + 2) % 3], v * length);
-    HOT_STORE(value, state.value);
+    unsigned good = vk_bits(state.peaked & vk_less(vset(HOT_DIRECTIONS_ZERO), state.value) &
+                            vk_less(state.left, vset(HOT_STEP_LOST)));
+    const vf u = state.u + state.du, v = state.v + state.dv, one = vset(1.0f);
+    const vf length = one / vsqrt(vfma(u, u, vfma(v, v, one)));
+    float axis[3][HOT_LANES_F32], value[HOT_LANES_F32];
+    vstore(axis[face], length);
+    vstore(axis[(face + 1) % 3], u * length);
+    vstore(axis[(face + 2) % 3], v * length);
+    vstore(value, state.value);
     for (int k = 0; k < count; k++) {
         if (!(good >> k & 1))
             continue;
@@ -266,24 +265,23 @@ static void HOT_STEP(block)(const hot_directions_args *args, size_t first, int c
     HOT_STEP(grid_make)(&grid);
     HOT_STEP(load)(args, first, count, work);
     work->candidates = work->maxima = 0;
-    for (int lane = 0; lane < count; lane += HOT_WIDTH) {
+    for (int lane = 0; lane < count; lane += HOT_LANES_F32) {
         const float *form = work->form + lane;
         unsigned live = 0;
-        for (int k = 0; k < HOT_WIDTH; k++)
+        for (int k = 0; k < HOT_LANES_F32; k++)
             live |= (unsigned)(work->state[lane + k] == HOT_ITEM_LIVE) << k;
-        HOT_V mean, off;
+        vf mean, off;
         HOT_STEP(spread)(form, &mean, &off);
-        const HOT_V relief = HOT_SET(args->min_relative_range);
+        const vf relief = vset(args->min_relative_range);
         /* isotropic for certain, or nowhere above 0 */
-        live &= HOT_BITS(HOT_AND(HOT_GE(off + off, relief * HOT_MAX(mean, -mean)),
-                                 HOT_LT(HOT_SET(HOT_DIRECTIONS_ZERO), mean + off)));
+        live &= vbits((off + off >= relief * vmax(mean, -mean)) & (mean + off > HOT_DIRECTIONS_ZERO));
         if (!live)
             continue;
-        HOT_V high = HOT_SET(-1e30f), low = HOT_SET(1e30f);
+        vf high = vset(-1e30f), low = vset(1e30f);
         const int before = work->candidates;
         for (int face = 0; face < 3; face++)
             HOT_STEP(scan)(&grid, form, face, lane, live, &high, &low, work);
-        const unsigned shaped = HOT_BITS(HOT_GE(high - low, relief * HOT_MAX(high, -high)));
+        const unsigned shaped = vbits(high - low >= relief * vmax(high, -high));
         if ((shaped & live) != live) { /* take back what isotropic forms have listed */
             int kept = before;
             for (int n = before; n < work->candidates; n++) {
@@ -307,9 +305,9 @@ static void HOT_STEP(block)(const hot_directions_args *args, size_t first, int c
             work->queue[face][work->queued[face]++] = n;
         }
     for (int face = 0; face < 3; face++)
-        for (int from = 0; from < work->queued[face]; from += HOT_WIDTH) {
+        for (int from = 0; from < work->queued[face]; from += HOT_LANES_F32) {
             const int left = work->queued[face] - from;
-            HOT_STEP(refine)(&grid, face, from, left < HOT_WIDTH ? left : HOT_WIDTH, work);
+            HOT_STEP(refine)(&grid, face, from, left < HOT_LANES_F32 ? left : HOT_LANES_F32, work);
         }
     for (int item = 0; item < count; item++) {
         hot_maximum maxima[HOT_BLOCK_POINTS];

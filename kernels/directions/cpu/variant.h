@@ -1,6 +1,21 @@
 /* The block functions of every order for the instruction set this is compiled for. Defines block_of(order). */
-#include "common/vector.h"
+#include "common/simd.h"
 #include "scratch.h"
+
+/* What directions/step.h is written in. */
+#define HOT_V vf
+#define HOT_MASK vk_mask
+#define HOT_SET(x) vset(x)
+#define HOT_FMA(a, b, c) vfma(a, b, c)
+#define HOT_MAX(a, b) vmax(a, b)
+#define HOT_SQRT(a) vsqrt(a)
+#define HOT_INVERSE(a) vrcp(a)
+#define HOT_SELECT(m, a, b) vk_select(m, a, b)
+#define HOT_SELECT_MASK(m, a, b) (((m) & (a)) | (vk_not(m) & (b)))
+#define HOT_LT(a, b) vk_less(a, b)
+#define HOT_GE(a, b) vk_not_less(a, b)
+#define HOT_AND(m, n) ((m) & (n))
+#define HOT_NOT(m) vk_not(m)
 
 #define HOT_STEP(name) HOT_JOIN(name##_, HOT_ORDER)
 #define HOT_ORDER_TEMPLATE "directions/cpu/block.h"

@@ -1,6 +1,5 @@
 /* Fibres in signal space for AVX2: 8 voxels side by side. */
 #ifdef __AVX2__
-#define HOT_LANES 8
 #define HOT_VARIANT(name) name##_avx2
 #include "signal_variant.h"
 #endif

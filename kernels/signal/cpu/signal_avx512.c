@@ -1,6 +1,5 @@
 /* Fibres in signal space for AVX-512: 16 voxels side by side. */
 #ifdef __AVX512F__
-#define HOT_LANES 16
 #define HOT_VARIANT(name) name##_avx512
 #include "signal_variant.h"
 #endif

@@ -1,4 +1,3 @@
 /* Fibres in signal space for any processor: 4 voxels side by side. */
-#define HOT_LANES 4
 #define HOT_VARIANT(name) name##_baseline
 #include "signal_variant.h"

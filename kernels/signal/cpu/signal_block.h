@@ -1,4 +1,4 @@
-/* One voxel (or HOT_LANES of them): start search, then the fits of 0 to 3 fibres. */
+/* One voxel (or HOT_LANES_F32 of them): start search, then the fits of 0 to 3 fibres. */
 #ifndef HOT_SIGNAL_BLOCK_H
 #define HOT_SIGNAL_BLOCK_H
 
@@ -25,19 +25,6 @@ typedef struct signal_fits {
     vf more[4];          /* likewise: how much the other optima of that k lower -2 ln of the evidence */
 } signal_fits;
 
-/* table[at] */
-HOT_FN vf signal_gather(const float *table, vi at)
-{
-#ifdef __CUDACC__
-    return table[at];
-#else
-    vf r;
-    for (int i = 0; i < HOT_LANES; i++)
-        r[i] = table[at[i]];
-    return r;
-#endif
-}
-
 /* b[at] of each lane */
 HOT_FN vf signal_pick(const vf *b, vi at)
 {
@@ -45,7 +32,7 @@ HOT_FN vf signal_pick(const vf *b, vi at)
     return b[at];
 #else
     vf r;
-    for (int i = 0; i < HOT_LANES; i++)
+    for (int i = 0; i < HOT_LANES_F32; i++)
         r[i] = b[at[i]][i];
     return r;
 #endif
@@ -54,7 +41,7 @@ HOT_FN vf signal_pick(const vf *b, vi at)
 HOT_FN void signal_direction(const signal_grid *grid, vi at, vf v[3])
 {
     for (int d = 0; d < 3; d++)
-        v[d] = signal_gather(grid->v + d, 3 * at);
+        v[d] = vgather(grid->v + d, 3 * at);
 }
 
 /* Matched filter of the grid's directions: b_d = sum_j R_j(v_d) y_j, with the magnitude's bias taken off y. */
@@ -102,7 +89,7 @@ HOT_FN void signal_best_pair(const signal_grid *grid, int separation, const vf *
     *first = at[2 * where];
     *second = at[2 * where + 1];
 #else
-    for (int i = 0; i < HOT_LANES; i++) {
+    for (int i = 0; i < HOT_LANES_F32; i++) {
         (*first)[i] = at[2 * where[i]];
         (*second)[i] = at[2 * where[i] + 1];
     }
@@ -113,9 +100,9 @@ HOT_FN void signal_best_pair(const signal_grid *grid, int separation, const vf *
 HOT_FN void signal_best_third(const signal_grid *grid, const vf *b, vi first, vi second, vi *third, vf w[3])
 {
     const float r = SIGNAL_RIDGE * 2 / 3, s = SIGNAL_RIDGE / 3;
-    vf g11 = signal_gather(grid->gram, first * (SIGNAL_GRID + 1)) + r;
-    vf g22 = signal_gather(grid->gram, second * (SIGNAL_GRID + 1)) + r;
-    vf g12 = signal_gather(grid->gram, first * SIGNAL_GRID + second) - s;
+    vf g11 = vgather(grid->gram, first * (SIGNAL_GRID + 1)) + r;
+    vf g22 = vgather(grid->gram, second * (SIGNAL_GRID + 1)) + r;
+    vf g12 = vgather(grid->gram, first * SIGNAL_GRID + second) - s;
     vf b1 = signal_pick(b, first), b2 = signal_pick(b, second);
     vf idet = 1 / (g11 * g22 - g12 * g12);
     vf i11 = g22 * idet, i22 = g11 * idet, i12 = -g12 * idet;
@@ -127,7 +114,7 @@ HOT_FN void signal_best_third(const signal_grid *grid, const vf *b, vi first, vi
     w[2] = vset(0.1f);
     for (int d = 0; d < SIGNAL_GRID; d++) {
         const float own = grid->gram[d * (SIGNAL_GRID + 1)];
-        vf c1 = signal_gather(grid->gram + d * SIGNAL_GRID, first) - s, c2 = signal_gather(grid->gram + d * SIGNAL_GRID, second) - s;
+        vf c1 = vgather(grid->gram + d * SIGNAL_GRID, first) - s, c2 = vgather(grid->gram + d * SIGNAL_GRID, second) - s;
         vf x1 = i11 * c1 + i12 * c2, x2 = i12 * c1 + i22 * c2;
         vf rest = own + r - c1 * x1 - c2 * x2;
         vf over = b[d] - b1 * x1 - b2 * x2;

@@ -1,12 +1,11 @@
-/* A template: the signal method's block function for one instruction set. Define HOT_LANES and HOT_VARIANT(name), then
- * include. */
+/* A template: the signal method's block function for one instruction set. Define HOT_VARIANT(name), then include. */
 #pragma GCC optimize("fp-contract=fast,no-trapping-math")
 #include "signal/signal_rule.h"
 
 void HOT_VARIANT(hot_signal_block)(const signal_plan *plan, const float *y, const float *snr, float *scratch,
                                     signal_answer *answer)
 {
-    signal_data data = {.y = y, .stride = HOT_LANES, .snr = *(const vf *)snr};
+    signal_data data = {.y = y, .stride = HOT_LANES_F32, .snr = *(const vf *)snr};
     signal_fits fits;
     vf cost[4];
     if (plan->prior.mixed) {
@@ -17,7 +16,7 @@ void HOT_VARIANT(hot_signal_block)(const signal_plan *plan, const float *y, cons
         signal_costs(&plan->rule, &plan->prior, plan->max_fibers, plan->averaged, &fits, cost);
     }
     const signal_fit *of[4] = {&fits.iso, plan->prior.mixed ? &fits.iso : &fits.one, &fits.two, &fits.three};
-    for (int lane = 0; lane < HOT_LANES; lane++) {
+    for (int lane = 0; lane < HOT_LANES_F32; lane++) {
         int k = 0;
         for (int i = 0; i < 4; i++) {
             answer->cost[i][lane] = cost[i][lane];

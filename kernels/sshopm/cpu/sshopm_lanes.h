@@ -1,19 +1,14 @@
 /* The loop over the starts of one tensor on a CPU: a template, included once per precision and shape.
  *
  *   #define HOT_RUN(name)        the names made
- *   #define HOT_SCALAR float, HOT_TYPE f32, HOT_INTEGER i32, HOT_ORDER, HOT_DIM
+ *   #define HOT_SCALAR float, HOT_REAL vf, HOT_MASK vi, HOT_COUNT int32_t, HOT_TYPE f32, HOT_ORDER, HOT_DIM
  *
  * HOT_DIM 0 makes the general version, any order and dimension, by walking the index classes; the walk's cost is shared
  * by the lanes. */
-#define HOT_REAL HOT_JOIN(lanes_, HOT_TYPE)
-#define HOT_MASK HOT_JOIN(lanes_, HOT_INTEGER)
-#define HOT_COUNT HOT_JOIN(HOT_JOIN(int, HOT_BITS), _t)
 #define HOT_COEF HOT_SCALAR
-#define HOT_MAX(a, b) HOT_JOIN(lanes_max_, HOT_TYPE)(a, b)
-#define HOT_SQRT(a) HOT_JOIN(lanes_sqrt_, HOT_TYPE)(a)
-#define HOT_RSQRT(a) HOT_JOIN(lanes_rsqrt_, HOT_TYPE)(a)
-#define HOT_SELECT(m, a, b) HOT_JOIN(lanes_select_, HOT_TYPE)(m, a, b)
-#define HOT_LANES ((int)(HOT_LANE_BYTES / sizeof(HOT_SCALAR)))
+#define HOT_MAX(a, b) vmax(a, b)
+#define HOT_SQRT(a) vsqrt(a)
+#define HOT_LANES ((int)(HOT_SIMD_BYTES / sizeof(HOT_SCALAR)))
 #define HOT_FORM(name) HOT_RUN(form_##name)
 #define HOT_STEP(name) HOT_RUN(step_##name)
 
@@ -55,23 +50,23 @@ HOT_FN void HOT_RUN(normalise)(const hot_sshopm_args *args, const HOT_REAL *y, H
     for (int d = 1; d < HOT_N; d++)
         norm2 += y[d] * y[d];
     HOT_MASK fine = norm2 > (HOT_SCALAR)HOT_TINY;
-    if (__builtin_expect(HOT_JOIN(lanes_all_, HOT_INTEGER)(fine), 1)) {
-        HOT_REAL inverse = HOT_RSQRT(norm2);
+    if (__builtin_expect(vall(fine), 1)) {
+        HOT_REAL inverse = vrsqrt_newton(norm2);
         for (int d = 0; d < HOT_N; d++)
             x[d] = y[d] * inverse;
         return;
     }
     HOT_REAL largest = norm2 * 0, sum = norm2 * 0, unit[HOT_N_MAX];
     for (int d = 0; d < HOT_N; d++)
-        largest = HOT_MAX(largest, HOT_JOIN(lanes_abs_, HOT_TYPE)(y[d]));
+        largest = HOT_MAX(largest, vabs(y[d]));
     HOT_MASK some = largest > 0;
     for (int d = 0; d < HOT_N; d++) {
-        unit[d] = y[d] / HOT_SELECT(some, largest, largest + 1);
+        unit[d] = y[d] / vsel(some, largest, largest + 1);
         sum += unit[d] * unit[d];
     }
-    HOT_REAL inverse = 1 / HOT_SQRT(sum + HOT_SELECT(some, sum * 0, sum * 0 + 1));
+    HOT_REAL inverse = 1 / HOT_SQRT(sum + vsel(some, sum * 0, sum * 0 + 1));
     for (int d = 0; d < HOT_N; d++)
-        x[d] = HOT_SELECT(some, unit[d] * inverse, x[d]);
+        x[d] = vsel(some, unit[d] * inverse, x[d]);
 }
 
 /* lambda = x . g and the square of |g - lambda x|. */
@@ -165,8 +160,8 @@ static void HOT_RUN(tensor)(const hot_sshopm_args *args, const hot_sshopm_item *
                 HOT_RUN(measure)(args, x[b], y, &lambda[b], &residual2[b]);
                 HOT_MASK small = residual2[b] <= limit2;
                 if (change > 0) {
-                    HOT_REAL size = HOT_MAX(HOT_JOIN(lanes_abs_, HOT_TYPE)(lambda[b]), (HOT_REAL){0} + unit);
-                    small = HOT_JOIN(lanes_abs_, HOT_TYPE)(lambda[b] - before[b]) <= size * change;
+                    HOT_REAL size = HOT_MAX(vabs(lambda[b]), (HOT_REAL){0} + unit);
+                    small = vabs(lambda[b] - before[b]) <= size * change;
                     before[b] = lambda[b];
                 }
                 if (!args->exact)
@@ -183,10 +178,10 @@ static void HOT_RUN(tensor)(const hot_sshopm_args *args, const hot_sshopm_item *
                 }
                 HOT_RUN(normalise)(args, y, next);
                 for (int d = 0; d < HOT_N; d++)
-                    x[b][d] = HOT_SELECT(done[b], x[b][d], next[d]);
+                    x[b][d] = vsel(done[b], x[b][d], next[d]);
                 steps[b] += 1 + done[b];
             }
-            if (k == args->max_iterations || HOT_JOIN(lanes_all_, HOT_INTEGER)(all))
+            if (k == args->max_iterations || vall(all))
                 break;
         }
         for (int b = 0; b < HOT_GROUP && begin + (size_t)b < last; b++)
@@ -194,14 +189,9 @@ static void HOT_RUN(tensor)(const hot_sshopm_args *args, const hot_sshopm_item *
     }
 }
 
-#undef HOT_REAL
-#undef HOT_MASK
-#undef HOT_COUNT
 #undef HOT_COEF
 #undef HOT_MAX
 #undef HOT_SQRT
-#undef HOT_RSQRT
-#undef HOT_SELECT
 #undef HOT_LANES
 #undef HOT_FORM
 #undef HOT_STEP

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "common/lanes.h"
+#include "common/simd.h"
 #include "symtensor/classes.h"
 #include "sshopm_cpu.h"
 
@@ -15,21 +15,24 @@
 #define HOT_SHAPE_TEMPLATE "sshopm/cpu/sshopm_lanes.h"
 
 #define HOT_SCALAR float
+#define HOT_REAL vf
+#define HOT_MASK vi
+#define HOT_COUNT int32_t
 #define HOT_TYPE f32
-#define HOT_INTEGER i32
-#define HOT_BITS 32
 #define HOT_TINY 1e-30
 #include "sshopm/sshopm_shapes.h"
 #undef HOT_SCALAR
+#undef HOT_REAL
+#undef HOT_MASK
+#undef HOT_COUNT
 #undef HOT_TYPE
-#undef HOT_INTEGER
-#undef HOT_BITS
 #undef HOT_TINY
 
 #define HOT_SCALAR double
+#define HOT_REAL vd
+#define HOT_MASK vl
+#define HOT_COUNT int64_t
 #define HOT_TYPE f64
-#define HOT_INTEGER i64
-#define HOT_BITS 64
 #define HOT_TINY 1e-280
 #include "sshopm/sshopm_shapes.h"
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/options.h"
 #include "eigen_scan.h"
 
 enum {
@@ -332,12 +333,9 @@ hot_status hot_eigenpairs_f64(hot_context *context, const hot_sshopm_options *op
                               size_t max_pairs, double *pairs, int32_t *found)
 {
     search self = {.order = order, .dim = dim, .options = {.size = sizeof self.options}, .starts = starts};
-    if (options) {
-        if (options->size < sizeof(size_t) || options->size > sizeof self.options)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_sshopm_options.size is %zu, not %zu",
-                                    options->size, sizeof self.options);
-        memcpy(&self.options, options, options->size);
-    }
+    hot_status status = hot_options_read(context, "hot_sshopm_options", options, &self.options);
+    if (status != HOT_OK)
+        return status;
     self.unique = hot_symtensor_count(order, dim);
     if (order < 2 || self.unique == 0)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "order %d and dimension %d: orders go from 2 to %d, "
@@ -364,7 +362,7 @@ hot_status hot_eigenpairs_f64(hot_context *context, const hot_sshopm_options *op
     size_t bound = hot_eigenpairs_bound(order, dim);
     self.capacity = (bound < PAIRS_MAX ? bound : PAIRS_MAX) + 64; /* room for pieces of continua */
     int threads = hot_context_threads(context);
-    hot_status status = HOT_ERROR_MEMORY;
+    status = HOT_ERROR_MEMORY;
     double *own_starts = NULL, *values = NULL, *scan_values = NULL;
     unsigned char *scan_marks = NULL;
     pair *lists = NULL;

@@ -245,7 +245,7 @@ hot_status hot_sshopm_launch(hot_context *context, const hot_sshopm_args *args, 
                                 "capture does float, dimension 3, orders 4 6 8, no shift, a stop on the residual, two "
                                 "iterations or more, %d starts or fewer alone", HOT_CAPTURE_STARTS);
     if (design == HOT_DESIGN_AUTO)
-        design = capture && args->capture && batch_count(args) > CAPTURE_WORTH / args->starts ? HOT_DESIGN_CAPTURE
+        design = capture && args->basin && batch_count(args) > CAPTURE_WORTH / args->starts ? HOT_DESIGN_CAPTURE
                  : chart                                                                ? HOT_DESIGN_CHART
                                                                                         : HOT_DESIGN_GENERAL;
     if (design == HOT_DESIGN_CHART) {
