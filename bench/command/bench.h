@@ -26,7 +26,7 @@
 typedef struct bench_options {
     double seconds;     /* --seconds: about how long each row may take */
     const char *peer;   /* --peer: another program or library to time beside ours; a word the benchmark knows */
-    const char *design; /* --design: one of our designs; a word the benchmark knows ("paper") */
+    const char *algorithm; /* --algorithm: one alone; a word the benchmark knows ("paper") */
     int order;          /* --order: only this one */
     size_t count;       /* --count: how many tensors, voxels, matrices */
     size_t starts;      /* --starts */

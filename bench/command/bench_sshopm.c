@@ -1,4 +1,4 @@
-/* hotfiber bench sshopm: SS-HOPM from many starts, on the CPU and on the GPU; --design paper for the
+/* hotfiber bench sshopm: SS-HOPM from many starts, on the CPU and on the GPU; --algorithm paper for the
  * Ballard paper's. */
 #include <hotfiber/sshopm.h>
 #include <hotfiber/symtensor.h>
@@ -98,39 +98,39 @@ cleanup:
 static hot_status bench_gpu(hot_context *context, const bench_options *options, bench_report *report, int order)
 {
     static const struct {
-        const char *name, *design_name;
-        hot_sshopm_design design;
+        const char *name, *algorithm_name;
+        hot_sshopm_algorithm algorithm;
         int iterations;
         double tolerance, change;
     } jobs[] = {
-        {"50 iterations", "paper", HOT_DESIGN_PAPER, 50, 1e-5, 0},
-        {"50 iterations", "chart", HOT_DESIGN_CHART, 50, 1e-5, 0},
-        {"change 1e-6", "paper", HOT_DESIGN_PAPER, 0, 1e-5, 1e-6},
-        {"residual 5e-6 of scale, every start iterated", "chart", HOT_DESIGN_CHART, 0, 5e-6, 0},
-        {"residual 1e-6 of scale, every start iterated", "chart", HOT_DESIGN_CHART, 0, 1e-6, 0},
-        {"residual 5e-6 of scale, starts captured", "capture", HOT_DESIGN_CAPTURE, 0, 5e-6, 0},
-        {"residual 5e-6 of scale, any shape", "general", HOT_DESIGN_GENERAL, 0, 5e-6, 0},
+        {"50 iterations", "paper", HOT_ALGORITHM_PAPER, 50, 1e-5, 0},
+        {"50 iterations", "gnomonic", HOT_ALGORITHM_GNOMONIC, 50, 1e-5, 0},
+        {"change 1e-6", "paper", HOT_ALGORITHM_PAPER, 0, 1e-5, 1e-6},
+        {"residual 5e-6 of scale, every start iterated", "gnomonic", HOT_ALGORITHM_GNOMONIC, 0, 5e-6, 0},
+        {"residual 1e-6 of scale, every start iterated", "gnomonic", HOT_ALGORITHM_GNOMONIC, 0, 1e-6, 0},
+        {"residual 5e-6 of scale, starts settled by the basin test", "basin", HOT_ALGORITHM_BASIN, 0, 5e-6, 0},
+        {"residual 5e-6 of scale, any shape", "general", HOT_ALGORITHM_GENERAL, 0, 5e-6, 0},
     };
-    int known = !options->design;
+    int known = !options->algorithm;
     for (size_t j = 0; j < sizeof jobs / sizeof jobs[0] && !known; j++)
-        known = strcmp(options->design, jobs[j].design_name) == 0;
+        known = strcmp(options->algorithm, jobs[j].algorithm_name) == 0;
     if (!known)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "there is no design '%s': paper, chart, capture or general", options->design);
+                                "there is no algorithm '%s': paper, gnomonic, basin or general", options->algorithm);
     size_t count = options->count ? options->count : 1048576, starts = options->starts ? options->starts : 128;
     hot_sshopm_bench *bench = NULL;
     hot_status status = hot_sshopm_bench_create(context, order, count, starts, &bench);
     for (size_t j = 0; j < sizeof jobs / sizeof jobs[0] && status == HOT_OK; j++) {
-        if (options->design && strcmp(options->design, jobs[j].design_name) != 0)
+        if (options->algorithm && strcmp(options->algorithm, jobs[j].algorithm_name) != 0)
             continue;
         hot_sshopm_figure figure;
         char name[64], backend[24];
-        status = hot_sshopm_bench_run(context, bench, jobs[j].design, jobs[j].iterations, jobs[j].tolerance,
+        status = hot_sshopm_bench_run(context, bench, jobs[j].algorithm, jobs[j].iterations, jobs[j].tolerance,
                                       jobs[j].change, options->seconds > 0 ? options->seconds : 0.5, &figure);
         if (status != HOT_OK)
             break;
         snprintf(name, sizeof name, "order %d, %zu x %zu, %s", order, count, starts, jobs[j].name);
-        snprintf(backend, sizeof backend, "cuda %s", jobs[j].design_name);
+        snprintf(backend, sizeof backend, "cuda %s", jobs[j].algorithm_name);
         bench_row *row = bench_add(report, name, backend);
         row->seconds = figure.seconds;
         row->fastest = row->slowest = figure.fastest;
@@ -162,9 +162,9 @@ static hot_status run(hot_context *context, const bench_options *options, bench_
                 gpu = 0, status = HOT_OK;
         }
         if (!gpu) {
-            if (options->design)
-                return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--design %s runs on a GPU, and none is used",
-                                        options->design);
+            if (options->algorithm)
+                return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--algorithm %s runs on a GPU, and none is used",
+                                        options->algorithm);
             status = bench_cpu(context, options, report, order);
         }
     }

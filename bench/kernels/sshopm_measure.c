@@ -27,16 +27,17 @@ void hot_sshopm_bench_destroy(hot_context *context, hot_sshopm_bench **bench)
     *bench = NULL;
 }
 
-hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, hot_sshopm_design design, int iterations,
-                                double tolerance, double change, double seconds, hot_sshopm_figure *figure)
+hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, hot_sshopm_algorithm algorithm,
+                                int iterations, double tolerance, double change, double seconds,
+                                hot_sshopm_figure *figure)
 {
-    (void)bench, (void)design, (void)iterations, (void)tolerance, (void)change, (void)seconds, (void)figure;
+    (void)bench, (void)algorithm, (void)iterations, (void)tolerance, (void)change, (void)seconds, (void)figure;
     return hot_context_fail(context, HOT_ERROR_DEVICE, "this build has no CUDA");
 }
 
-hot_status hot_sshopm_run_whole(hot_context *context, const hot_sshopm_args *args, hot_sshopm_design design)
+hot_status hot_sshopm_run_whole(hot_context *context, const hot_sshopm_args *args, hot_sshopm_algorithm algorithm)
 {
-    (void)args, (void)design;
+    (void)args, (void)algorithm;
     return hot_context_fail(context, HOT_ERROR_DEVICE, "this build has no CUDA");
 }
 #endif

@@ -21,15 +21,16 @@ struct hot_sshopm_bench {
     int32_t *limit_steps;                     /* sample x starts, there; negative: has no limit */
 };
 
-/* hot_sshopm_launch, and the paper's design beside it. */
+/* hot_sshopm_launch, and the paper's algorithm beside it. */
 static hot_status launch(hot_context *context, const hot_sshopm_args *args, const hot_sshopm_tables *tables,
-                         hot_sshopm_design design, cudaStream_t stream)
+                         hot_sshopm_algorithm algorithm, cudaStream_t stream)
 {
-    if (design != HOT_DESIGN_PAPER)
-        return hot_sshopm_launch(context, args, tables, design, stream);
+    if (algorithm != HOT_ALGORITHM_PAPER)
+        return hot_sshopm_launch(context, args, tables, algorithm, stream);
     if (args->dim != 3 || (args->order != 4 && args->order != 6 && args->order != 8) || args->f64 ||
         args->shift == HOT_SHIFT_ADAPTIVE || !(args->exact || args->change > 0) || args->count >= 1u << 31)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the paper's design does float, dimension 3, orders 4 6 "
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "the paper's algorithm does float, dimension 3, orders 4 6 "
                                 "8, no adaptive shift, a stop on lambda alone");
     void (*kernel)(hot_sshopm_args) =
         args->order == 4 ? paper_kernel<4> : args->order == 6 ? paper_kernel<6> : paper_kernel<8>;
@@ -112,7 +113,7 @@ static hot_status make_limits(hot_context *context, hot_sshopm_bench *bench, con
     args.starts = bench->starts, args.f64 = 1, args.tensors = device[0], args.start = device[1], args.x = device[2];
     args.iterations = steps;
     if (status == HOT_OK)
-        status = launch(context, &args, &bench->tables, HOT_DESIGN_GENERAL, NULL);
+        status = launch(context, &args, &bench->tables, HOT_ALGORITHM_GENERAL, NULL);
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMemcpy(bench->limits, device[2], sizes[2] * sizeof(double),
                                                      cudaMemcpyDeviceToHost), "limits in double");
@@ -210,8 +211,8 @@ void hot_sshopm_bench_destroy(hot_context *context, hot_sshopm_bench **bench)
 }
 
 /* Results of the sample against the limits, out of the whole batch: a smaller one may go another way. */
-static hot_status judge(hot_context *context, hot_sshopm_bench *bench, hot_sshopm_args args, hot_sshopm_design design,
-                        hot_sshopm_figure *figure)
+static hot_status judge(hot_context *context, hot_sshopm_bench *bench, hot_sshopm_args args,
+                        hot_sshopm_algorithm algorithm, hot_sshopm_figure *figure)
 {
     size_t results = bench->sample * bench->starts, near = 0, settled = 0, limited = 0, near_limit = 0,
            settled_limit = 0;
@@ -225,7 +226,7 @@ static hot_status judge(hot_context *context, hot_sshopm_bench *bench, hot_sshop
     if (status == HOT_OK) /* poison: what is not written does not agree */
         status = hot_cuda_status(context, cudaMemset(bench->x, 0xff, results * 3 * sizeof(float)), "poison");
     if (status == HOT_OK)
-        status = launch(context, &args, &bench->tables, design, NULL);
+        status = launch(context, &args, &bench->tables, algorithm, NULL);
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMemcpy(x, bench->x, results * 3 * sizeof *x, cudaMemcpyDeviceToHost),
                                  "results");
@@ -262,8 +263,9 @@ static hot_status judge(hot_context *context, hot_sshopm_bench *bench, hot_sshop
     return status;
 }
 
-hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, hot_sshopm_design design, int iterations,
-                                double tolerance, double change, double seconds, hot_sshopm_figure *figure)
+hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, hot_sshopm_algorithm algorithm,
+                                int iterations, double tolerance, double change, double seconds,
+                                hot_sshopm_figure *figure)
 {
     hot_sshopm_args args;
     float times[REPEATS];
@@ -278,10 +280,10 @@ hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, h
     hot_status status = hot_cuda_status(context, cudaEventCreate(&begin), "event");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaEventCreate(&end), "event");
-    if (status == HOT_OK && design == HOT_DESIGN_CAPTURE)
-        status = hot_sshopm_tables_room(context, &args, &bench->tables);
+    if (status == HOT_OK && algorithm == HOT_ALGORITHM_BASIN)
+        status = hot_sshopm_tables_workspace(context, &args, &bench->tables);
     for (int k = 0; k < 2 && status == HOT_OK; k++)
-        status = launch(context, &args, &bench->tables, design, NULL);
+        status = launch(context, &args, &bench->tables, algorithm, NULL);
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaDeviceSynchronize(), "warm-up");
     /* What is short is called many times in one graph: between two events the wait for the host would be measured. */
@@ -296,7 +298,7 @@ hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, h
         status = hot_cuda_status(context, cudaEventRecord(begin, stream), "event");
         if (status == HOT_OK)
             status = calls ? hot_cuda_status(context, cudaGraphLaunch(calls, stream), "launching a graph")
-                           : launch(context, &args, &bench->tables, design, stream);
+                           : launch(context, &args, &bench->tables, algorithm, stream);
         if (status == HOT_OK)
             status = hot_cuda_status(context, cudaEventRecord(end, stream), "event");
         if (status == HOT_OK)
@@ -314,7 +316,7 @@ hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, h
         launches = 20;
         status = hot_cuda_status(context, cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "graph");
         for (int k = 0; k < launches && status == HOT_OK; k++)
-            status = launch(context, &args, &bench->tables, design, stream);
+            status = launch(context, &args, &bench->tables, algorithm, stream);
         if (status == HOT_OK)
             status = hot_cuda_status(context, cudaStreamEndCapture(stream, &graph), "graph");
         if (status == HOT_OK)
@@ -326,7 +328,7 @@ hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, h
         std::sort(times, times + figure->repeats);
         figure->seconds = 1e-3 * times[figure->repeats / 2];
         figure->fastest = 1e-3 * times[0];
-        status = judge(context, bench, args, design, figure);
+        status = judge(context, bench, args, algorithm, figure);
     }
     if (calls)
         cudaGraphExecDestroy(calls);
@@ -339,7 +341,7 @@ hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, h
     return status;
 }
 
-hot_status hot_sshopm_run_whole(hot_context *context, const hot_sshopm_args *args, hot_sshopm_design design)
+hot_status hot_sshopm_run_whole(hot_context *context, const hot_sshopm_args *args, hot_sshopm_algorithm algorithm)
 {
     enum { IN = 2, ALL = 6 };
     const size_t item = args->f64 ? sizeof(double) : sizeof(float), results = args->count * args->starts,
@@ -360,10 +362,10 @@ hot_status hot_sshopm_run_whole(hot_context *context, const hot_sshopm_args *arg
     hot_sshopm_args there = *args;
     there.tensors = device[0], there.start = device[1], there.lambda = device[2], there.x = device[3];
     there.residual = device[4], there.iterations = (int32_t *)device[5];
-    if (status == HOT_OK && design == HOT_DESIGN_CAPTURE)
-        status = hot_sshopm_tables_room(context, &there, &tables);
+    if (status == HOT_OK && algorithm == HOT_ALGORITHM_BASIN)
+        status = hot_sshopm_tables_workspace(context, &there, &tables);
     if (status == HOT_OK)
-        status = launch(context, &there, &tables, design, NULL);
+        status = launch(context, &there, &tables, algorithm, NULL);
     for (int k = IN; k < ALL && status == HOT_OK; k++)
         if (host[k])
             status =

@@ -9,10 +9,10 @@
 extern "C" {
 #endif
 
-/* Besides the designs of the library, the one of Ballard, Kolda and Plantenga (2011), as the peer: a block per tensor, a
- * thread per start, the tensor in shared memory, loops unrolled (sshopm_paper.cuh). Dimension 3, orders 4 6 8, float, no
- * adaptive shift, and a stop on the change of lambda or none. */
-#define HOT_DESIGN_PAPER ((hot_sshopm_design)100)
+/* Besides the algorithms of the library, that of Ballard, Kolda and Plantenga (2011), as the peer: a block per tensor,
+ * a thread per start, the tensor in shared memory, loops unrolled (sshopm_paper.cuh). Dimension 3, orders 4 6 8, float,
+ * no adaptive shift, and a stop on the change of lambda or none. */
+#define HOT_ALGORITHM_PAPER ((hot_sshopm_algorithm)100)
 
 typedef struct hot_sshopm_bench hot_sshopm_bench;
 
@@ -34,14 +34,15 @@ hot_status hot_sshopm_bench_create(hot_context *context, int order, size_t count
                                    hot_sshopm_bench **bench);
 void hot_sshopm_bench_destroy(hot_context *context, hot_sshopm_bench **bench);
 
-/* Times a design: `iterations` > 0 makes exactly so many; else to `tolerance` (the residual's) or, where it is > 0, to
- * `change` (lambda's). */
-hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, hot_sshopm_design design, int iterations,
-                                double tolerance, double change, double seconds, hot_sshopm_figure *figure);
+/* Times an algorithm: `iterations` > 0 makes exactly so many; else to `tolerance` (the residual's) or, where it is > 0,
+ * to `change` (lambda's). */
+hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, hot_sshopm_algorithm algorithm,
+                                int iterations, double tolerance, double change, double seconds,
+                                hot_sshopm_figure *figure);
 
-/* One launch of a design on a whole batch in host memory (the plan's pointers), however large: the host-level backend
- * takes it in pieces. For the checker. */
-hot_status hot_sshopm_run_whole(hot_context *context, const hot_sshopm_args *args, hot_sshopm_design design);
+/* One launch of an algorithm on a whole batch in host memory (the pointers of args), however large: the host-level
+ * backend takes it in pieces. For the checker. */
+hot_status hot_sshopm_run_whole(hot_context *context, const hot_sshopm_args *args, hot_sshopm_algorithm algorithm);
 
 /* The paper's count of floating-point operations per iteration and start (250 at order 4): 2 per term and product of
  * A x^m and A x^(m-1) without shared subexpressions. */

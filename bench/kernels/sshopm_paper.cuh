@@ -1,6 +1,7 @@
-/* The design of Ballard, Kolda and Plantenga (2011), sections V-B to V-D, as the peer in benchmarks: a thread block per
- * tensor, a thread per start, the tensor in shared memory, loops over the index classes unrolled, x and y in registers.
- * Every iteration forms A x^(m-1), normalises, and forms A x^m for the stop on lambda. Dimension 3, float. */
+/* The algorithm of Ballard, Kolda and Plantenga (2011), sections V-B to V-D, as the peer in benchmarks: a thread block
+ * per tensor, a thread per start, the tensor in shared memory, loops over the index classes unrolled, x and y in
+ * registers. Every iteration forms A x^(m-1), normalises, and forms A x^m for the stop on lambda. Dimension 3,
+ * float. */
 #ifndef HOT_SSHOPM_PAPER_CUH
 #define HOT_SSHOPM_PAPER_CUH
 

@@ -1,10 +1,12 @@
-/* From where SS-HOPM stopped to a maximum: a template per order (common/orders.h), compiled as C11 and by nvcc.
+/* From where SS-HOPM stopped to a maximum: a template per order, compiled as C11 (common/orders.h) and by nvcc
+ * (starts_form<ORDER> in gpu/deduplicate.cuh).
  *
- *   #define HOT_STARTS(name)   the names made: name##_4, say */
+ *   #define HOT_STARTS(name)   the names made: name##_4, say
+ *   #define HOT_FORM(name)     the forms of the order in double (symtensor/form3.h) */
 
 /* Goes from x (unit; replaced) to the maximum next to it, by Newton's method in the tangent plane, in double: SS-HOPM
  * has stopped where the residual is small, and where the form is flat that is not yet near the maximum. Every step must
- * end at no lower value and in the concave part; what would leap goes a part of the way. Returns 1 and A x^m at a
+ * end at no lower value and in the concave part; a step that is too long is shortened. Returns 1 and A x^m at a
  * maximum, 0 when x does not lie in the concave part of the form around one: saddles and minima. `scale` is the
  * tensor's largest |value|. */
 HOT_FN int HOT_STARTS(settle)(const double *tensor, double scale, double x[3], double *value)
@@ -20,12 +22,12 @@ HOT_FN int HOT_STARTS(settle)(const double *tensor, double scale, double x[3], d
         double length = sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]);
         for (int d = 0; d < 3; d++)
             y[d] /= length;
-        HOT_JOIN(HOT_JOIN(hot_form_hessian_, HOT_ORDER), _f64)(tensor, y[0], y[1], y[2], h);
+        HOT_FORM(hessian)(tensor, y[0], y[1], y[2], h);
         g[0] = h[0] * y[0] + h[1] * y[1] + h[2] * y[2];
         g[1] = h[1] * y[0] + h[3] * y[1] + h[4] * y[2];
         g[2] = h[2] * y[0] + h[4] * y[1] + h[5] * y[2];
         const double lambda = g[0] * y[0] + g[1] * y[1] + g[2] * y[2];
-        /* an orthonormal basis of the tangent plane (Duff et al. 2017) */
+        /* an orthonormal basis of the tangent plane (Duff et al., Building an Orthonormal Basis, Revisited, 2017) */
         const double sign = y[2] < 0 ? -1 : 1, p = -1 / (sign + y[2]), q = y[0] * y[1] * p;
         a[0] = 1 + sign * y[0] * y[0] * p, a[1] = sign * q, a[2] = -sign * y[0];
         b[0] = q, b[1] = sign + y[1] * y[1] * p, b[2] = -y[1];

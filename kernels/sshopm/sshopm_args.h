@@ -33,6 +33,11 @@ typedef struct hot_sshopm_args {
                             by it, so that results do not depend on the chunks */
 } hot_sshopm_args;
 
+static inline size_t hot_sshopm_batch_count(const hot_sshopm_args *args)
+{
+    return args->batch ? args->batch : args->count;
+}
+
 /* What one tensor's scaling is: values times 2^-exponent have their largest |value| * multiplicity in [1, 2), so that
  * nothing overflows or vanishes on the way, whatever the units. */
 typedef struct hot_sshopm_scale {

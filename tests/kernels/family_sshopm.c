@@ -227,12 +227,12 @@ static void check_converged(check_run *run, int order, int dim, int f64, size_t 
     check_case_end(run);
 }
 
-/* Starts settled by capture against the same starts iterated to their end: the claims hold, and hardly any ends
+/* Starts settled by the basin test against the same starts iterated to their end: the claims hold, and hardly any ends
  * elsewhere. Noise (every fourth tensor) goes round in circles first, and tells the last bits apart. */
-static void check_capture(check_run *run, int order, size_t count, size_t starts)
+static void check_basin(check_run *run, int order, size_t count, size_t starts)
 {
     char name[64];
-    snprintf(name, sizeof name, "captured, order %d, %zu starts", order, starts);
+    snprintf(name, sizeof name, "basin test, order %d, %zu starts", order, starts);
     if (!check_wanted(run, name))
         return;
     check_case_begin(run, name, count);
@@ -285,14 +285,14 @@ static void check_capture(check_run *run, int order, size_t count, size_t starts
 static void check_large(check_run *run, int order)
 {
     char name[64];
-    snprintf(name, sizeof name, "captured on the device, order %d, 40000 x 128", order);
+    snprintf(name, sizeof name, "basin test on the device, order %d, 40000 x 128", order);
     if (!check_wanted(run, name))
         return;
     check_case_begin(run, name, 40000);
     hot_sshopm_bench *bench = NULL;
     hot_sshopm_figure figure;
     if (check_call(run, hot_sshopm_bench_create(run->context, order, 40000, 128, &bench)) &&
-        check_call(run, hot_sshopm_bench_run(run->context, bench, HOT_DESIGN_CAPTURE, 0, 5e-6, 0, 0, &figure))) {
+        check_call(run, hot_sshopm_bench_run(run->context, bench, HOT_ALGORITHM_BASIN, 0, 5e-6, 0, 0, &figure))) {
         CHECK_ITEM(run, 0, figure.limited_agreement >= (order == 4 ? 0.9995 : order == 6 ? 0.999 : 0.998),
                    "only %.5f end where double does", figure.limited_agreement);
         CHECK_ITEM(run, 0, figure.limited_settled >= (order == 4 ? 0.9995 : order == 6 ? 0.999 : 0.998),
@@ -302,25 +302,25 @@ static void check_large(check_run *run, int order)
     check_case_end(run);
 }
 
-/* One launch of `design` on the whole problem, without a shift. */
-static hot_status on_device(check_run *run, const problem *p, hot_sshopm_design design)
+/* One launch of `algorithm` on the whole problem, without a shift. */
+static hot_status on_device(check_run *run, const problem *p, hot_sshopm_algorithm algorithm)
 {
     const hot_sshopm_args plan = {.shift = HOT_SHIFT_NONE, .sign = 1, .tolerance = 5e-6, .max_iterations = 1000,
                                   .order = p->order, .dim = p->dim, .unique = p->unique, .count = p->count,
                                   .stride = p->stride, .starts = p->starts, .f64 = p->f64, .tensors = p->tensors,
                                   .start = p->start, .lambda = p->lambda, .x = p->x, .residual = p->residual,
                                   .iterations = p->iterations};
-    return hot_sshopm_run_whole(run->context, &plan, design);
+    return hot_sshopm_run_whole(run->context, &plan, algorithm);
 }
 
 static size_t common_divisor(size_t a, size_t b) { return b == 0 ? a : common_divisor(b, a % b); }
 
-/* One launch of `design` on a whole batch: the ends of a tensor's starts are the same to the last bit wherever it
+/* One launch of `algorithm` on a whole batch: the limits of a tensor's starts are the same to the last bit wherever it
  * stands in the batch, and whatever stands beside it. */
-static void check_neighbours(check_run *run, int order, size_t count, size_t starts, hot_sshopm_design design)
+static void check_neighbours(check_run *run, int order, size_t count, size_t starts, hot_sshopm_algorithm algorithm)
 {
     char name[80];
-    snprintf(name, sizeof name, "neighbours, order %d, design %d, %zu x %zu", order, (int)design, count, starts);
+    snprintf(name, sizeof name, "neighbours, order %d, algorithm %d, %zu x %zu", order, (int)algorithm, count, starts);
     if (!check_wanted(run, name))
         return;
     check_case_begin(run, name, count);
@@ -344,7 +344,7 @@ static void check_neighbours(check_run *run, int order, size_t count, size_t sta
     q.x = check_output(run, results * 3 * sizeof(float));
     q.residual = check_output(run, results * sizeof(float));
     q.iterations = check_output(run, results * sizeof(int32_t));
-    if (check_call(run, on_device(run, &p, design)) && check_call(run, on_device(run, &q, design))) {
+    if (check_call(run, on_device(run, &p, algorithm)) && check_call(run, on_device(run, &q, algorithm))) {
         check_written(run, &p);
         check_written(run, &q);
         size_t apart = 0, which = 0;
@@ -365,12 +365,12 @@ static void check_neighbours(check_run *run, int order, size_t count, size_t sta
 
 /* NaN, Inf, zero, isotropic, rank 1, tiny and huge ones among ordinary tensors: flagged or solved, and the others' bits
  * are what they are without them. */
-static void check_special(check_run *run, int order, int f64, hot_shift shift, int capture)
+static void check_special(check_run *run, int order, int f64, hot_shift shift, int basin)
 {
     enum { COUNT = 40, STARTS = 37 };
     char name[80];
     snprintf(name, sizeof name, "special tensors, order %d f%d, shift %d%s", order, f64 ? 64 : 32, (int)shift,
-             capture ? ", captured" : "");
+             basin ? ", basin test" : "");
     if (!check_wanted(run, name))
         return;
     check_case_begin(run, name, COUNT);
@@ -407,7 +407,7 @@ static void check_special(check_run *run, int order, int f64, hot_shift shift, i
     q.x = check_output(run, results * 3 * size);
     q.residual = check_output(run, results * size);
     q.iterations = check_output(run, results * sizeof(int32_t));
-    hot_sshopm_options options = {.size = sizeof options, .shift = shift, .basin = capture};
+    hot_sshopm_options options = {.size = sizeof options, .shift = shift, .basin = basin};
     if (check_call(run, call(run->context, &options, &p)) && check_call(run, call(run->context, &options, &q))) {
         for (size_t item = 0; item < results; item++) {
             size_t t = item / STARTS;
@@ -515,12 +515,12 @@ static void check_briefly(check_run *run)
         check_step(run, order, 3, 0, 33, 40, 0);
         check_converged(run, order, 3, order == 4, 5, 33, HOT_SHIFT_ADAPTIVE, HOT_MAXIMA);
         check_special(run, order, 0, HOT_SHIFT_NONE, 0);
-        check_capture(run, order, 5, 257);
+        check_basin(run, order, 5, 257);
         if (!run->cuda)
             continue;
-        check_neighbours(run, order, 60, 100, HOT_DESIGN_CAPTURE); /* what is left over stays with the block */
-        check_neighbours(run, order, 20000, 14, HOT_DESIGN_CAPTURE);
-        check_neighbours(run, order, 3000, 14, HOT_DESIGN_CHART);
+        check_neighbours(run, order, 60, 100, HOT_ALGORITHM_BASIN); /* what is left over stays with the block */
+        check_neighbours(run, order, 20000, 14, HOT_ALGORITHM_BASIN);
+        check_neighbours(run, order, 3000, 14, HOT_ALGORITHM_GNOMONIC);
     }
     check_step(run, 3, 4, 0, 5, 33, 0.7);
     check_step(run, 3, 7, 1, 5, 33, 0.7);
@@ -552,18 +552,18 @@ static void check(check_run *run)
     for (int order = 4; order <= 8; order += 2) {
         check_special(run, order, 0, HOT_SHIFT_NONE, 0);
         check_special(run, order, 0, HOT_SHIFT_NONE, 1);
-        check_capture(run, order, 1, 1);
-        check_capture(run, order, 33, 37);
-        check_capture(run, order, 200, 128);
-        check_capture(run, order, 5, 1000);
+        check_basin(run, order, 1, 1);
+        check_basin(run, order, 33, 37);
+        check_basin(run, order, 200, 128);
+        check_basin(run, order, 5, 1000);
         if (run->cuda) { /* more than the multiprocessors hold at once */
-            check_capture(run, order, 17000, 128);
+            check_basin(run, order, 17000, 128);
             check_large(run, order);
-            check_neighbours(run, order, 20000, 128, HOT_DESIGN_CAPTURE);
-            check_neighbours(run, order, 1024, 128, HOT_DESIGN_CAPTURE);
-            check_neighbours(run, order, 100, 128, HOT_DESIGN_CHART);
-            check_neighbours(run, order, 1024, 128, HOT_DESIGN_CHART);
-            check_neighbours(run, order, 20000, 100, HOT_DESIGN_CHART);
+            check_neighbours(run, order, 20000, 128, HOT_ALGORITHM_BASIN);
+            check_neighbours(run, order, 1024, 128, HOT_ALGORITHM_BASIN);
+            check_neighbours(run, order, 100, 128, HOT_ALGORITHM_GNOMONIC);
+            check_neighbours(run, order, 1024, 128, HOT_ALGORITHM_GNOMONIC);
+            check_neighbours(run, order, 20000, 100, HOT_ALGORITHM_GNOMONIC);
         }
     }
     check_options(run);

@@ -1,4 +1,4 @@
-/* The checker's benchmarks of SS-HOPM: every design on the GPU, and one core. */
+/* The checker's benchmarks of SS-HOPM: every algorithm on the GPU, and one core. */
 #include "sshopm_cases.h"
 
 #include "common/context_internal.h"
@@ -8,18 +8,18 @@ static void bench_cuda(check_run *run)
 {
     const struct {
         const char *name;
-        hot_sshopm_design design;
+        hot_sshopm_algorithm algorithm;
         int iterations;
         double tolerance, change;
     } jobs[] = {
-        {"paper, 50 iterations", HOT_DESIGN_PAPER, 50, 1e-5, 0},
-        {"chart, 50 iterations", HOT_DESIGN_CHART, 50, 1e-5, 0},
-        {"paper, change 1e-6", HOT_DESIGN_PAPER, 0, 1e-5, 1e-6},
-        {"chart, residual 1e-5", HOT_DESIGN_CHART, 0, 5e-6, 0},
-        {"chart, residual 1e-6", HOT_DESIGN_CHART, 0, 1e-6, 0},
-        {"chart, residual 1e-3 (like change 1e-6)", HOT_DESIGN_CHART, 0, 1e-3, 0},
-        {"capture, residual 1e-5", HOT_DESIGN_CAPTURE, 0, 5e-6, 0},
-        {"general, residual 1e-5", HOT_DESIGN_GENERAL, 0, 5e-6, 0},
+        {"paper, 50 iterations", HOT_ALGORITHM_PAPER, 50, 1e-5, 0},
+        {"gnomonic, 50 iterations", HOT_ALGORITHM_GNOMONIC, 50, 1e-5, 0},
+        {"paper, change 1e-6", HOT_ALGORITHM_PAPER, 0, 1e-5, 1e-6},
+        {"gnomonic, residual 1e-5", HOT_ALGORITHM_GNOMONIC, 0, 5e-6, 0},
+        {"gnomonic, residual 1e-6", HOT_ALGORITHM_GNOMONIC, 0, 1e-6, 0},
+        {"gnomonic, residual 1e-3 (like change 1e-6)", HOT_ALGORITHM_GNOMONIC, 0, 1e-3, 0},
+        {"basin test, residual 1e-5", HOT_ALGORITHM_BASIN, 0, 5e-6, 0},
+        {"general, residual 1e-5", HOT_ALGORITHM_GENERAL, 0, 5e-6, 0},
     };
     const struct { int order; size_t count; } sizes[] = {{4, 1024}, {4, 65536}, {4, 1048576}, {6, 262144}, {8, 262144}};
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
@@ -41,7 +41,7 @@ static void bench_cuda(check_run *run)
             snprintf(what, sizeof what, "order %d, %zu x 128, %s", sizes[s].order, sizes[s].count, jobs[j].name);
             if (!check_wanted(run, what))
                 continue;
-            hot_status status = hot_sshopm_bench_run(run->context, bench, jobs[j].design, jobs[j].iterations,
+            hot_status status = hot_sshopm_bench_run(run->context, bench, jobs[j].algorithm, jobs[j].iterations,
                                                      jobs[j].tolerance, jobs[j].change, run->seconds, &figure);
             snprintf(
                 note, sizeof note,

@@ -1,4 +1,4 @@
-/* The rule of capture (kernels/sshopm/gpu/basin.h), which the GPU uses, on the CPU: a start that is settled
+/* The basin test (kernels/sshopm/gpu/basin.h), which the GPU uses, on the CPU: a start that is settled
  * because it has entered the cone of a maximum ends where it would have ended, on fibre-like, crossing and noisy
  * tensors. */
 #include "check.h"
@@ -9,12 +9,15 @@
 #include <hotfiber/symtensor.h>
 #include "sshopm/gpu/gnomonic_table.h"
 
-#define HOT_CHART_RECIPROCAL(a) (1.0f / (a))
-#define HOT_CHART_SQRT(a) sqrtf(a)
-#define HOT_CHART_RSQRT(a) (1.0f / sqrtf(a))
-#define HOT_CHART(name) HOT_JOIN(HOT_JOIN(chart, HOT_ORDER), _##name)
+#define HOT_GNOMONIC_RECIPROCAL(a) (1.0f / (a))
+#define HOT_GNOMONIC_SQRT(a) sqrtf(a)
+#define HOT_GNOMONIC_RSQRT(a) (1.0f / sqrtf(a))
+#define HOT_GNOMONIC(name) HOT_JOIN(gnomonic_##name##_, HOT_ORDER)
 #define HOT_ORDER_TEMPLATE "sshopm/gpu/gnomonic.h"
 #include "common/orders.h"
+#define HOT_ORDER_TEMPLATE "sshopm/gpu/convergence.h"
+#include "common/orders.h"
+#define HOT_BASIN(name) HOT_JOIN(basin_##name##_, HOT_ORDER)
 #define HOT_ORDER_TEMPLATE "sshopm/gpu/basin.h"
 #include "common/orders.h"
 
@@ -24,16 +27,17 @@ static const char *const kind_names[KINDS] = {"1 to 3 fibres, 2 % noise", "2 or 
 
 static float stretch2(int order, const float *c, const float *m, const float *d, float t)
 {
-    return order == 4   ? chart4_stretch2(c, m, d, t)
-           : order == 6 ? chart6_stretch2(c, m, d, t)
-                        : chart8_stretch2(c, m, d, t);
+    return order == 4   ? basin_stretch2_4(c, m, d, t)
+           : order == 6 ? basin_stretch2_6(c, m, d, t)
+                        : basin_stretch2_8(c, m, d, t);
 }
 
-static enum hot_capture_state two_steps(int order, const float *c, float *u, float *v, int steps)
+static enum hot_basin_state two_steps(int order, const float *c, float *u, float *v, int steps)
 {
     const float limit2 = 1e-12f;
-    return order == 4 ? chart4_round(c, u, v, steps, limit2) : order == 6 ? chart6_round(c, u, v, steps, limit2)
-                                                                          : chart8_round(c, u, v, steps, limit2);
+    return order == 4   ? basin_iterate_4(c, u, v, steps, limit2)
+           : order == 6 ? basin_iterate_6(c, u, v, steps, limit2)
+                        : basin_iterate_8(c, u, v, steps, limit2);
 }
 
 static void make(const form_basis *basis, tensor_kind kind, uint64_t *seed, double *tensor)
@@ -57,14 +61,14 @@ static void make(const form_basis *basis, tensor_kind kind, uint64_t *seed, doub
     form_add_noise(basis, kind == NOISE ? 1 : kind == FIBRES ? 0.02 : 0.05, seed, tensor);
 }
 
-/* The cone of one maximum, m in the chart's frame: its squared cosine. */
+/* The cone of one maximum, m in the projection's frame: its squared cosine. */
 static float cone(int order, const float *c, const float *m, float nearest)
 {
-    float d[HOT_CAPTURE_WAYS][3], sum = 0, cosines = 0, sines = 0;
-    for (int k = 0; k < HOT_CAPTURE_WAYS; k++) {
+    float d[HOT_BASIN_DIRECTIONS][3], sum = 0, cosines = 0, sines = 0;
+    for (int k = 0; k < HOT_BASIN_DIRECTIONS; k++) {
         float cosine, sine;
-        chart4_way(m, k, d[k], &cosine, &sine);
-        const float close = stretch2(order, c, m, d[k], HOT_CAPTURE_CLOSE);
+        basin_tangent_direction_4(m, k, d[k], &cosine, &sine);
+        const float close = stretch2(order, c, m, d[k], HOT_BASIN_CLOSE);
         sum += close;
         cosines += close * cosine;
         sines += close * sine;
@@ -73,23 +77,23 @@ static float cone(int order, const float *c, const float *m, float nearest)
         CHECK(fabsf(along) < 1e-5f && fabsf(length - 1) < 1e-5f, "direction %d around m: %g along it, length^2 %g", k,
               (double)along, (double)length);
     }
-    const float rest = 1.0f - chart4_rho(sum, cosines, sines), nearer = 1.0f - HOT_CAPTURE_MARGIN * rest;
+    const float rest = 1.0f - basin_rho_4(sum, cosines, sines), nearer = 1.0f - HOT_BASIN_MARGIN * rest;
     if (!(rest > 0))
-        return chart4_cosine2(0);
+        return basin_cosine2_4(0);
     int low = -1, high = 0; /* the widest distance that passed, the narrowest that did not */
-    while (high < HOT_CAPTURE_DISTANCES && hot_capture_distance(high) < nearest)
+    while (high < HOT_BASIN_DISTANCES && hot_basin_distance(high) < nearest)
         high++;
     while (high - low > 1) {
         const int middle = (low + high) / 2;
         int passes = 1;
-        for (int way = 0; way < HOT_CAPTURE_WAYS; way++)
-            passes &= stretch2(order, c, m, d[way], hot_capture_distance(middle)) <= nearer * nearer;
+        for (int way = 0; way < HOT_BASIN_DIRECTIONS; way++)
+            passes &= stretch2(order, c, m, d[way], hot_basin_distance(middle)) <= nearer * nearer;
         if (passes)
             low = middle;
         else
             high = middle;
     }
-    return chart4_cosine2(low < 0 ? HOT_CAPTURE_NARROW * rest : HOT_CAPTURE_INNER * hot_capture_distance(low));
+    return basin_cosine2_4(low < 0 ? HOT_BASIN_NARROW * rest : HOT_BASIN_INNER * hot_basin_distance(low));
 }
 
 /* One start until a cone takes it (which; else -1) or it ends by itself. (u, v) is where it is then. */
@@ -97,12 +101,12 @@ static int follow(int order, const float *c, int number, const float m[][3], con
                   int *steps)
 {
     for (*steps = 2; *steps <= 1000; *steps += 2) {
-        const enum hot_capture_state state = two_steps(order, c, u, v, *steps);
+        const enum hot_basin_state state = two_steps(order, c, u, v, *steps);
         const float q = *u * *u + *v * *v + 1;
         for (int k = 0; k < number; k++)
-            if (chart4_within(*u, *v, q, m[k][0], m[k][1], m[k][2], cosine2[k]))
+            if (basin_inside_4(*u, *v, q, m[k][0], m[k][1], m[k][2], cosine2[k]))
                 return k;
-        if (state != HOT_CAPTURE_GOES_ON)
+        if (state != HOT_BASIN_GOES_ON)
             break;
     }
     return -1;
@@ -130,19 +134,19 @@ static int leads_to(int order, const double *tensor, const double *from, const d
 static void to_frame(const double *x, double *p)
 {
     for (int k = 0; k < 3; k++)
-        p[k] = hot_chart_frame[k][0] * x[0] + hot_chart_frame[k][1] * x[1] + hot_chart_frame[k][2] * x[2];
+        p[k] = hot_gnomonic_frame[k][0] * x[0] + hot_gnomonic_frame[k][1] * x[1] + hot_gnomonic_frame[k][2] * x[2];
 }
 
 static void from_frame(const double *p, double *x)
 {
     for (int d = 0; d < 3; d++)
-        x[d] = hot_chart_frame[0][d] * p[0] + hot_chart_frame[1][d] * p[1] + hot_chart_frame[2][d] * p[2];
+        x[d] = hot_gnomonic_frame[0][d] * p[0] + hot_gnomonic_frame[1][d] * p[1] + hot_gnomonic_frame[2][d] * p[2];
 }
 
 static void check_kind(hot_context *context, int order, tensor_kind kind, size_t count)
 {
     const form_basis basis = form_basis_make(order);
-    const size_t terms = hot_chart_terms(order);
+    const size_t terms = hot_gnomonic_terms(order);
     uint64_t seed = (uint64_t)(1000 * order + kind);
     double *starts = malloc(STARTS * 3 * sizeof *starts), *wide = malloc(count * basis.terms * sizeof *wide);
     double *limits = calloc(count * STARTS * 3, sizeof *limits);
@@ -150,7 +154,7 @@ static void check_kind(hot_context *context, int order, tensor_kind kind, size_t
           *tensors = malloc(count * basis.terms * sizeof *tensors);
     float *directions = malloc(count * 3 * KEPT * sizeof *directions);
     uint8_t *found = malloc(count);
-    hot_chart_matrix(order, matrix);
+    hot_gnomonic_matrix(order, matrix);
     hot_starts_random(7, 3, STARTS, starts);
     for (size_t i = 0; i < count; i++) {
         double tensor[TERMS];
@@ -168,7 +172,7 @@ static void check_kind(hot_context *context, int order, tensor_kind kind, size_t
         CHECK(hot_sshopm_f64(context, &exact, order, 3, count, wide, basis.terms, STARTS, starts, NULL, limits, NULL,
                              NULL) == HOT_OK,
               "double: %s", hot_context_message(context));
-    size_t captured = 0, wrong = 0, apart = 0;
+    size_t settled = 0, wrong = 0, apart = 0;
     double steps = 0;
     const double near = cos(0.1 * M_PI / 180);
     for (size_t i = 0; i < count; i++) {
@@ -196,7 +200,7 @@ static void check_kind(hot_context *context, int order, tensor_kind kind, size_t
             for (int l = 0; l < number; l++)
                 if (l != k)
                     nearest = fmaxf(nearest, fabsf(m[k][0] * m[l][0] + m[k][1] * m[l][1] + m[k][2] * m[l][2]));
-            cosine2[k] = cone(order, c, m[k], number > 1 ? chart4_halfway(nearest) : 9);
+            cosine2[k] = cone(order, c, m[k], number > 1 ? basin_halfway_4(nearest) : 9);
         }
         for (size_t s = 0; s < STARTS; s++) {
             double p[3], x[3], top[3], dot = 0;
@@ -210,7 +214,7 @@ static void check_kind(hot_context *context, int order, tensor_kind kind, size_t
             if (which >= 0) {
                 const double cone_top[3] = {m[which][0], m[which][1], m[which][2]};
                 from_frame(cone_top, top);
-                captured++;
+                settled++;
                 steps += made;
                 wrong += !leads_to(order, wide + i * basis.terms, x, top);
             }
@@ -220,14 +224,14 @@ static void check_kind(hot_context *context, int order, tensor_kind kind, size_t
         }
     }
     const double all_starts = (double)(count * STARTS);
-    printf("order %d, %s: %.4f captured after %.2f steps, %.6f of them wrongly", order, kind_names[kind],
-           (double)captured / all_starts, steps / (double)captured, (double)wrong / (double)captured);
+    printf("order %d, %s: %.4f in a basin after %.2f steps, %.6f of them wrongly", order, kind_names[kind],
+           (double)settled / all_starts, steps / (double)settled, (double)wrong / (double)settled);
     printf(kind == FIBRES ? "; %.5f end where double does\n" : "\n", 1 - (double)apart / all_starts);
-    CHECK((double)wrong <= 1e-3 * all_starts, "order %d, %s: %zu of %zu starts captured wrongly", order,
-          kind_names[kind], wrong, captured);
+    CHECK((double)wrong <= 1e-3 * all_starts, "order %d, %s: %zu of %zu starts assigned wrongly", order,
+          kind_names[kind], wrong, settled);
     if (kind != NOISE)
-        CHECK((double)captured >= 0.95 * all_starts, "order %d, %s: only %zu starts captured", order, kind_names[kind],
-              captured);
+        CHECK((double)settled >= 0.95 * all_starts, "order %d, %s: only %zu starts in a basin", order, kind_names[kind],
+              settled);
     if (kind == FIBRES && order == 4)
         CHECK((double)apart <= 1e-3 * all_starts, "order 4: %zu of %g starts do not end where double does", apart,
               all_starts);

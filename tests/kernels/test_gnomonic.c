@@ -1,30 +1,30 @@
-/* The chart's arithmetic (kernels/sshopm/gpu/gnomonic.h), which the GPU uses, on the CPU: a step in the chart is a step
- * of SS-HOPM, whatever the tensor, and the frame is a rotation. */
+/* The gnomonic projection's arithmetic (kernels/sshopm/gpu/gnomonic.h), which the GPU uses, on the CPU: a step in it is
+ * a step of SS-HOPM, whatever the tensor, and the frame is a rotation. */
 #include "check.h"
 
 #include <hotfiber/sshopm.h>
 #include <hotfiber/symtensor.h>
 #include "sshopm/gpu/gnomonic_table.h"
 
-#define HOT_CHART(name) HOT_JOIN(HOT_JOIN(chart, HOT_ORDER), _##name)
+#define HOT_GNOMONIC(name) HOT_JOIN(gnomonic_##name##_, HOT_ORDER)
 #define HOT_ORDER_TEMPLATE "sshopm/gpu/gnomonic.h"
 #include "common/orders.h"
 
 static float polynomial(int order, const float *c, float u, float v)
 {
-    return order == 4   ? chart4_polynomial(c, u, v)
-           : order == 6 ? chart6_polynomial(c, u, v)
-                        : chart8_polynomial(c, u, v);
+    return order == 4   ? gnomonic_polynomial_4(c, u, v)
+           : order == 6 ? gnomonic_polynomial_6(c, u, v)
+                        : gnomonic_polynomial_8(c, u, v);
 }
 
 static void pair(int order, const float *c, const float *u, const float *v, float *g)
 {
     if (order == 4)
-        chart4_polynomial_pair(c, u, v, g);
+        gnomonic_polynomial_pair_4(c, u, v, g);
     else if (order == 6)
-        chart6_polynomial_pair(c, u, v, g);
+        gnomonic_polynomial_pair_6(c, u, v, g);
     else
-        chart8_polynomial_pair(c, u, v, g);
+        gnomonic_polynomial_pair_8(c, u, v, g);
 }
 
 int main(void)
@@ -34,14 +34,14 @@ int main(void)
         for (int j = 0; j < 3; j++) {
             double dot = 0;
             for (int d = 0; d < 3; d++)
-                dot += hot_chart_frame[i][d] * hot_chart_frame[j][d];
+                dot += hot_gnomonic_frame[i][d] * hot_gnomonic_frame[j][d];
             CHECK_NEAR(dot, i == j, 1e-15, "rows %d and %d of the frame: %g", i, j, dot);
         }
     for (int order = 4; order <= 8; order += 2) {
-        size_t unique = hot_symtensor_count(order, 3), terms = hot_chart_terms(order), part = terms / 3;
+        size_t unique = hot_symtensor_count(order, 3), terms = hot_gnomonic_terms(order), part = terms / 3;
         float *matrix = malloc(unique * terms * sizeof *matrix), c[108];
         double tensor[45], times[45];
-        hot_chart_matrix(order, matrix);
+        hot_gnomonic_matrix(order, matrix);
         hot_symtensor_multiplicity(order, 3, times);
         for (int round = 0; round < 500; round++) {
             double x[3], g[3], value = 0, dot = 0, size = 0, scale = 0;
@@ -56,10 +56,11 @@ int main(void)
                     sum += tensor[i] * matrix[i * terms + j];
                 c[j] = (float)sum;
             }
-            /* x in the frame, a step in the chart, and back. */
+            /* x in the frame, a step in the projection, and back. */
             double p[3], step[3], y[3] = {0};
             for (int k = 0; k < 3; k++)
-                p[k] = hot_chart_frame[k][0] * x[0] + hot_chart_frame[k][1] * x[1] + hot_chart_frame[k][2] * x[2];
+                p[k] = hot_gnomonic_frame[k][0] * x[0] + hot_gnomonic_frame[k][1] * x[1] +
+                       hot_gnomonic_frame[k][2] * x[2];
             float u = (float)(p[0] / p[2]), v = (float)(p[1] / p[2]), us[2] = {u, 0.3f}, vs[2] = {v, -0.2f}, two[2];
             for (int k = 0; k < 3; k++) {
                 step[k] = polynomial(order, c + (size_t)k * part, u, v);
@@ -69,7 +70,7 @@ int main(void)
             }
             for (int d = 0; d < 3; d++)
                 for (int k = 0; k < 3; k++)
-                    y[d] += hot_chart_frame[k][d] * step[k];
+                    y[d] += hot_gnomonic_frame[k][d] * step[k];
             hot_symtensor_gradient_f64(order, 3, tensor, x, g);
             for (int d = 0; d < 3; d++) {
                 value += g[d] * g[d];

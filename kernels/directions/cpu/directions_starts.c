@@ -8,6 +8,7 @@
 #include "symtensor/forms.h"
 
 #define HOT_STARTS(name) HOT_JOIN(name##_, HOT_ORDER)
+#define HOT_FORM(name) HOT_JOIN(HOT_JOIN(hot_form_##name##_, HOT_ORDER), _f64)
 #define HOT_ORDER_TEMPLATE "directions/starts_step.h"
 #include "common/orders.h"
 

@@ -1,48 +1,14 @@
-/* Directions on the GPU: the kernels of every order, and batches of any size from host memory. */
-#include <cuda_pipeline.h>
+/* Directions on the GPU by scanning (scan_block.cuh): the launch, and batches of any size from host memory. */
 #include <cuda_runtime.h>
 
 #include <string.h>
 
 #include "common/backend.h"
 #include "common/batch_pipeline.h"
-#include "common/portable.h"
-#include "directions/grid.h"
 #include "directions/directions_args.h"
-#include "step_cuda.h"
-
-/* ---- The kernels -------------------------------------------------------------------------------------------- */
+#include "scan_block.cuh"
 
 namespace {
-
-enum { BLOCK = 128 };
-enum { LISTED_4 = 12, LISTED_6 = 16, LISTED_8 = 18, REFINED_4 = 10, REFINED_6 = 12, REFINED_8 = 14 };
-/* Unrolling the rows of the scan saves moves, and costs more in fetching instructions (measured: 10 to 20 %). */
-constexpr int ROWS_AT_ONCE = 1;
-/* Blocks per multiprocessor that registers must allow. */
-enum { RESIDENT_4 = 6, RESIDENT_6 = 5, RESIDENT_8 = 4 };
-/* A form whose coefficients stray this much further than min_relative_range from an isotropic one's may have too little relief:
- * the sum of coefficients exceeds the form's largest value by no more than this. */
-#define RELIEF_BOUND 2000.0f
-
-enum hot_item_state { HOT_ITEM_LIVE, HOT_ITEM_DOUBTFUL, HOT_ITEM_NONE, HOT_ITEM_INVALID };
-
-/* What the kernels need of a plan; pointers on the device. */
-struct job {
-    const float *tensors;
-    const uint8_t *mask;
-    float *directions;
-    uint8_t *found;
-    size_t count, stride;
-    int keep;
-    float threshold, min_relative_range, apart;
-};
-
-#define HOT_STEP(name) HOT_JOIN(name##_, HOT_ORDER)
-#define HOT_ORDER_TEMPLATE "directions/gpu/block_cuda.h"
-#include "common/orders.h"
-
-/* ---- From the host ------------------------------------------------------------------------------------------ */
 
 hot_status fail(hot_context *context, cudaError_t error, const char *doing)
 {
@@ -55,9 +21,11 @@ cudaError_t launch(const hot_directions_args *args, cudaStream_t stream)
 {
     if (args->count == 0)
         return cudaSuccess;
-    const job job = {args->tensors, args->mask,   args->directions, args->found,      args->count,
-                     args->stride,  args->keep,   args->threshold,  args->min_relative_range, args->apart};
-    return args->order == 4 ? launch_4(job, stream) : args->order == 6 ? launch_6(job, stream) : launch_8(job, stream);
+    const directions_call call = {args->tensors, args->mask, args->directions, args->found,              args->count,
+                                  args->stride,  args->keep, args->threshold,  args->min_relative_range, args->apart};
+    return args->order == 4   ? directions_launch<4>(call, stream)
+           : args->order == 6 ? directions_launch<6>(call, stream)
+                              : directions_launch<8>(call, stream);
 }
 
 size_t row_values(const hot_directions_args *args) { return (size_t)(args->order + 1) * (args->order + 2) / 2; }

@@ -1,5 +1,5 @@
-/* Directions by many starts on the GPU: SS-HOPM leaves where its starts end in device memory, a second kernel merges
- * them, and only directions come back. */
+/* Directions by many starts on the GPU: SS-HOPM leaves the limits of its starts in device memory, a second kernel
+ * deduplicates them (deduplicate.cuh), and only directions come back. */
 #include <cuda_runtime.h>
 #include <math.h>
 #include <string.h>
@@ -7,68 +7,36 @@
 #include "common/arena.h"
 #include "common/batch_pipeline.h"
 #include "common/cuda_status.h"
-#include "directions/cluster.h"
+#include "deduplicate.cuh"
 #include "directions/directions_starts.h"
 #include "starts_cuda.h"
 #include "sshopm/gpu/sshopm_cuda.h"
-#include "symtensor/forms.h"
-
-/* ---- The kernels -------------------------------------------------------------------------------------------- */
 
 namespace {
-
-enum {
-    TENSORS = 32, /* of a block */
-    WARPS = 4,
-    EACH = 4,          /* starts of a lane, side by side */
-    ENDS = 32,         /* places where a tensor's starts end that there is room for */
-    MERGE_RESIDENT = 4 /* blocks per multiprocessor that registers must allow */
-};
-#define ALL 0xffffffffu
 
 /* A chunk: so many starts, or so many tensors if that is less. */
 enum { CHUNK_PAIRS = 1 << 22, CHUNK_TENSORS = 1 << 15 };
 
-enum { MERGE_NONE, MERGE_LIVE, MERGE_INVALID };
-
-/* What the kernels need; pointers on the device. */
-struct merge_job {
-    const float *tensors;
-    const uint8_t *mask;
-    const float *x;
-    const int32_t *iterations;
-    const double *wide, *multiplicity;
-    float *directions;
-    uint8_t *found;
-    size_t count, stride;
-    unsigned starts;
-    int keep;
-    float threshold, apart;
-    double min_relative_range;
-};
-
-#define HOT_STARTS(name) HOT_JOIN(name##_, HOT_ORDER)
-#define HOT_ORDER_TEMPLATE "directions/starts_step.h"
-#include "common/orders.h"
-#define HOT_ORDER_TEMPLATE "directions/gpu/deduplicate.cuh"
-#include "common/orders.h"
-
-hot_status merge(hot_context *context, const hot_directions_args *args, const hot_starts_tables *tables, const float *x,
-                 const int32_t *iterations, cudaStream_t stream)
+/* The launch of an order's kernel. */
+template <int ORDER> void deduplicate_launch(const deduplicate_call &call, cudaStream_t stream)
 {
-    static const struct {
-        void (*kernel)(const merge_job);
-        size_t bytes;
-    } kernels[3] = {{merge_kernel_4, sizeof(memory_4)},
-                    {merge_kernel_6, sizeof(memory_6)},
-                    {merge_kernel_8, sizeof(memory_8)}};
-    const int which = args->order / 2 - 2;
-    const merge_job job = {args->tensors, args->mask, x, iterations, tables->wide, tables->sshopm.multiplicity,
-                           args->directions, args->found, args->count, args->stride, (unsigned)args->starts, args->keep,
-                           args->threshold, args->apart, (double)args->min_relative_range};
-    kernels[which].kernel<<<(unsigned)((args->count + TENSORS - 1) / TENSORS), 32 * WARPS, kernels[which].bytes,
-                            stream>>>(job);
-    return hot_cuda_status(context, cudaGetLastError(), "starting to merge directions");
+    const size_t blocks = (call.count + TENSORS - 1) / TENSORS;
+    deduplicate_kernel<ORDER><<<(unsigned)blocks, 32 * WARPS, sizeof(deduplicate_memory<ORDER>), stream>>>(call);
+}
+
+hot_status deduplicate(hot_context *context, const hot_directions_args *args, const hot_starts_tables *tables,
+                       const float *x, const int32_t *iterations, cudaStream_t stream)
+{
+    const deduplicate_call call = {args->tensors, args->mask, x, iterations, tables->wide, tables->sshopm.multiplicity,
+                                   args->directions, args->found, args->count, args->stride, (unsigned)args->starts,
+                                   args->keep, args->threshold, args->apart, (double)args->min_relative_range};
+    if (args->order == 4)
+        deduplicate_launch<4>(call, stream);
+    else if (args->order == 6)
+        deduplicate_launch<6>(call, stream);
+    else
+        deduplicate_launch<8>(call, stream);
+    return hot_cuda_status(context, cudaGetLastError(), "starting to deduplicate directions");
 }
 
 } // namespace
@@ -115,8 +83,8 @@ hot_status hot_starts_launch(hot_context *context, const hot_starts_job *job, co
     part.start = tables->unit;
     part.x = x;
     part.iterations = iterations;
-    hot_status status = hot_sshopm_launch(context, &part, &tables->sshopm, HOT_DESIGN_AUTO, stream);
-    return status == HOT_OK ? merge(context, there, tables, x, iterations, (cudaStream_t)stream) : status;
+    hot_status status = hot_sshopm_launch(context, &part, &tables->sshopm, HOT_ALGORITHM_AUTO, stream);
+    return status == HOT_OK ? deduplicate(context, there, tables, x, iterations, (cudaStream_t)stream) : status;
 }
 
 namespace {

@@ -1,19 +1,20 @@
-/* SS-HOPM without a shift for three dimensions and even orders, in a chart of the projective plane: x = (u, v, 1) up to
- * its length. The step x <- A x^(m-1) becomes
+/* SS-HOPM without a shift for three dimensions and even orders, in the gnomonic projection: x = (u, v, 1) up to its
+ * length. The step x <- A x^(m-1) (Kolda, Mayo 2011, with alpha = 0) becomes
  *
  *   u <- g_x(u, v) / g_z(u, v),    v <- g_y(u, v) / g_z(u, v)
  *
- * with three polynomials of degree m - 1, by Horner 27 fused multiply-adds for m = 4, one reciprocal, two products: no
- * root, no normalisation, half of what shared monomials cost. All starts of a tensor use one chart. So that no
- * direction that data prefer (an axis, a plane of symmetry) lies on the chart's horizon, it is laid in a frame that is
- * turned by one fixed rotation; a point that does come near the horizon is only a large u or v, which floating point
- * takes in its stride; what overflows is iterated again without a chart.
+ * with three polynomials of degree m - 1: by Horner's rule 27 fused multiply-adds for m = 4, one reciprocal, two
+ * products. No root, no normalisation, half the operations of shared monomials (form3.h). All starts of a tensor use
+ * one projection. Its frame is turned by one fixed rotation (gnomonic_table.h), so that no direction that data prefer
+ * (an axis, a plane of symmetry) lies on its horizon. A point near the horizon is only a large u or v; what overflows
+ * is iterated again without the projection.
  *
- * A template: HOT_ORDER, HOT_CHART(name). Compiled as C11 for tests and by nvcc. */
+ * A template: HOT_ORDER, HOT_GNOMONIC(name). Compiled as C11 for tests and by nvcc, where it makes the members of
+ * gnomonic<ORDER> (gnomonic_item.cuh). */
 #include "common/portable.h"
 
 /* One of the three polynomials: c in lexicographic order (rows by falling power of u, in each row of v). */
-HOT_FN float HOT_CHART(polynomial)(const float *c, float u, float v)
+HOT_FN float HOT_GNOMONIC(polynomial)(const float *c, float u, float v)
 {
     float g = c[0];
     HOT_UNROLL
@@ -27,8 +28,8 @@ HOT_FN float HOT_CHART(polynomial)(const float *c, float u, float v)
     return g;
 }
 
-/* The same at two points in step, so that a coefficient fetched for one serves the other. */
-HOT_FN void HOT_CHART(polynomial_pair)(const float *c, const float *u, const float *v, float *g)
+/* The same at two points at once, so that a coefficient that is fetched for one serves the other. */
+HOT_FN void HOT_GNOMONIC(polynomial_pair)(const float *c, const float *u, const float *v, float *g)
 {
     float g0 = c[0], g1 = c[0];
     HOT_UNROLL

@@ -1,14 +1,24 @@
-/* Few tensors: a part of gnomonic_warp.cuh. A block takes one tensor and up to 128 of its starts, one for each thread.
- * All make the first steps together; those that are not there yet are listed and dealt out once more, so that few warps
- * have them, each of which goes on to the end of its slowest. How long that takes decides: a barrier more for a denser
- * list costs more than it saves. */
-static __global__ void __launch_bounds__(128, HOT_JOIN(CHART_FEW_, HOT_ORDER))
-    HOT_CHART(few)(const __grid_constant__ hot_sshopm_args args, const __grid_constant__ chart_constants constants)
+/* SS-HOPM without a shift in the gnomonic projection (gnomonic.h) for few tensors: a block takes one tensor and up to
+ * 128 of its starts, one per thread.
+ *
+ * All make the first steps together; the starts that have not converged are listed and dealt out once more, so that few
+ * warps have them, each of which goes on to the end of its slowest. How long that takes decides: a barrier more for a
+ * denser list costs more than it saves. */
+#ifndef HOT_SSHOPM_GNOMONIC_BLOCK_CUH
+#define HOT_SSHOPM_GNOMONIC_BLOCK_CUH
+
+#include "gnomonic_warp.cuh"
+
+template <int ORDER>
+static __global__ void __launch_bounds__(128, gnomonic_tuning<ORDER>::FEW)
+    gnomonic_few(const __grid_constant__ hot_sshopm_args args, const __grid_constant__ gnomonic_constants constants)
 {
-    enum { OWNERS = (HOT_TERMS + 31) / 32, ROWS = (HOT_UNIQUE + 31) / 32 }; /* warps that make coefficients; values */
-    __shared__ float4 coefficient[HOT_QUADS], stage[4][24];
+    using G = gnomonic<ORDER>;
+    /* warps that make coefficients; values of each of their lanes */
+    enum { OWNERS = (G::TERMS + 31) / 32, ROWS = (G::UNIQUE + 31) / 32 };
+    __shared__ float4 coefficient[G::QUADS], stage[4][24];
     __shared__ float values[OWNERS][ROWS * 32], factor, limit2;
-    __shared__ float2 ends[128];
+    __shared__ float2 limits[128];
     __shared__ int steps_of[128], special; /* 1 zero, 2 not finite, 3 at the ends of float's range */
     __shared__ unsigned char list[128];
     __shared__ unsigned listed;
@@ -17,13 +27,13 @@ static __global__ void __launch_bounds__(128, HOT_JOIN(CHART_FEW_, HOT_ORDER))
     const unsigned first = (blockIdx.x - (unsigned)tensor * constants.parts) * 128;
     const unsigned starts = min((unsigned)args.starts - first, 128u);
     /* The tables are older than any kernel that may still run; all else is read after it. */
-    float column[HOT_UNIQUE], times[ROWS];
+    float column[G::UNIQUE], times[ROWS];
     HOT_UNROLL
-    for (int i = 0; i < HOT_UNIQUE; i++)
-        column[i] = t < HOT_TERMS ? constants.matrix[i * HOT_TERMS + t] : 0;
+    for (int i = 0; i < G::UNIQUE; i++)
+        column[i] = t < G::TERMS ? constants.matrix[i * G::TERMS + t] : 0;
     HOT_UNROLL
     for (int r = 0; r < ROWS; r++)
-        times[r] = lane + 32 * r < HOT_UNIQUE ? constants.matrix[HOT_UNIQUE * HOT_TERMS + lane + 32 * r] : 0;
+        times[r] = lane + 32 * r < G::UNIQUE ? constants.matrix[G::UNIQUE * G::TERMS + lane + 32 * r] : 0;
     cudaTriggerProgrammaticLaunchCompletion();
     cudaGridDependencySynchronize();
     if (t == 0)
@@ -34,7 +44,7 @@ static __global__ void __launch_bounds__(128, HOT_JOIN(CHART_FEW_, HOT_ORDER))
         int finite = 1, zero = 1;
         HOT_UNROLL
         for (int r = 0; r < ROWS; r++) {
-            a[r] = lane + 32 * r < HOT_UNIQUE ? from[lane + 32 * r] : 0;
+            a[r] = lane + 32 * r < G::UNIQUE ? from[lane + 32 * r] : 0;
             finite &= fabsf(a[r]) <= 3.402823466e38f;
             zero &= a[r] == 0;
             largest = fmaxf(largest, fabsf(a[r]) * 0x1p-10f * times[r]);
@@ -51,9 +61,9 @@ static __global__ void __launch_bounds__(128, HOT_JOIN(CHART_FEW_, HOT_ORDER))
             values[warp][lane + 32 * r] = a[r] * to_one * 0x1p-10f;
         __syncwarp();
         HOT_UNROLL
-        for (int i = 0; i < HOT_UNIQUE; i++)
+        for (int i = 0; i < G::UNIQUE; i++)
             sum = fmaf(values[warp][i], column[i], sum);
-        if (t < HOT_PADDED)
+        if (t < G::PADDED)
             ((float *)coefficient)[t] = sum;
         if (t == 0) {
             const float limit = constants.tolerance * largest * to_one;
@@ -62,20 +72,21 @@ static __global__ void __launch_bounds__(128, HOT_JOIN(CHART_FEW_, HOT_ORDER))
             limit2 = limit * limit;
         }
     }
-    float2 at = t < starts ? chart_enter(args, constants, first + t) : make_float2(0, 0);
+    float2 at = t < starts ? gnomonic_project(args, constants, first + t) : make_float2(0, 0);
     __syncthreads();
     if (special) {
         if (t < starts && special == 3)
-            HOT_CHART(plain)(args, constants, tensor, first + t, factor);
+            gnomonic_fallback<ORDER>(args, constants, tensor, first + t, factor);
         else if (t < starts)
             store_special<float>(args, special, tensor, first + t);
         return;
     }
-    float c[HOT_PADDED];
-    HOT_CHART(load)(coefficient, c);
+    float c[G::PADDED];
+    gnomonic_load<ORDER>(coefficient, c);
     int steps = 0;
-    int open = !HOT_CHART(round)(c, &at, constants.plain, limit2, &steps, args.max_iterations, 1) & (t < starts);
-    ends[t] = at;
+    int open =
+        !gnomonic_iterate<ORDER>(c, &at, constants.first_steps, limit2, &steps, args.max_iterations, 1) & (t < starts);
+    limits[t] = at;
     steps_of[t] = steps;
     const unsigned others = __ballot_sync(0xffffffffu, open);
     unsigned place = lane == 0 ? atomicAdd(&listed, (unsigned)__popc(others)) : 0;
@@ -87,12 +98,12 @@ static __global__ void __launch_bounds__(128, HOT_JOIN(CHART_FEW_, HOT_ORDER))
         open = t < listed;
         const unsigned mine = open ? list[t] : 0;
         if (open)
-            at = ends[mine];
+            at = limits[mine];
         do {
-            const int count = min(CHART_ROUND, args.max_iterations - steps);
-            const int done = HOT_CHART(round)(c, &at, count, limit2, &steps, args.max_iterations, 0);
+            const int count = min(GNOMONIC_STEPS_PER_CHECK, args.max_iterations - steps);
+            const int done = gnomonic_iterate<ORDER>(c, &at, count, limit2, &steps, args.max_iterations, 0);
             if (open & done) {
-                ends[mine] = at;
+                limits[mine] = at;
                 steps_of[mine] = steps;
                 open = 0;
             }
@@ -100,8 +111,10 @@ static __global__ void __launch_bounds__(128, HOT_JOIN(CHART_FEW_, HOT_ORDER))
     }
     __syncthreads();
     if (t < starts) {
-        HOT_CHART(load)(coefficient, c);
-        HOT_CHART(finish)(args, constants, tensor, first + t, c, ends[t].x, ends[t].y, factor, limit2, steps_of[t],
-                          starts % 32 == 0 ? (float *)stage[warp] : NULL);
+        gnomonic_load<ORDER>(coefficient, c);
+        gnomonic_finish<ORDER>(args, constants, tensor, first + t, c, limits[t].x, limits[t].y, factor, limit2,
+                               steps_of[t], starts % 32 == 0 ? (float *)stage[warp] : NULL);
     }
 }
+
+#endif

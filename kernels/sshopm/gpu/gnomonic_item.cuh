@@ -1,48 +1,56 @@
-/* One start in the chart on the GPU: steps, and how a result is stored. A template per order, with HOT_ORDER and
- * HOT_CHART(name); after gnomonic_device.cuh. Leaves its macros defined: gnomonic_undef.cuh takes them back. */
+/* One start in the gnomonic projection on the GPU, one start per thread: the step of SS-HOPM, and how a result is
+ * stored. */
+#ifndef HOT_SSHOPM_GNOMONIC_ITEM_CUH
+#define HOT_SSHOPM_GNOMONIC_ITEM_CUH
+
+#include "common/approximate.cuh"
+#include "gnomonic_device.cuh"
+#include "symtensor/form3.cuh"
+
+#define HOT_GNOMONIC_RECIPROCAL(a) approximate_reciprocal(a)
+#define HOT_GNOMONIC_SQRT(a) approximate_sqrt(a)
+#define HOT_GNOMONIC_RSQRT(a) approximate_rsqrt(a)
+#include "convergence.h" /* what all orders share */
+
+/* The sizes of an order, and its polynomials: gnomonic<ORDER>::polynomial(c, u, v) and so on. */
+template <int ORDER> struct gnomonic {
+    static constexpr int UNIQUE = (ORDER + 1) * (ORDER + 2) / 2; /* values of a packed tensor */
+    static constexpr int PART = ORDER * (ORDER + 1) / 2;         /* coefficients of one of the three polynomials */
+    static constexpr int TERMS = 3 * PART;
+    static constexpr int PADDED = (TERMS + 3) / 4 * 4;
+    /* float4s of a tensor in shared memory. Odd: lanes with different tensors meet in fewer banks. */
+    static constexpr int QUADS = PADDED / 4 + (PADDED / 4 + 1) % 2;
+
+#define HOT_ORDER ORDER
+#define HOT_GNOMONIC(name) name
 #include "gnomonic.h"
+#include "convergence.h"
+#undef HOT_ORDER
+#undef HOT_GNOMONIC
+};
 
-#define HOT_TERMS (3 * HOT_ORDER * (HOT_ORDER + 1) / 2)
-#define HOT_PART (HOT_TERMS / 3)
-#define HOT_PADDED ((HOT_TERMS + 3) / 4 * 4)
-/* Odd: lanes with different tensors meet in fewer banks. */
-#define HOT_QUADS (HOT_PADDED / 4 + (HOT_PADDED / 4 + 1) % 2)
-#define HOT_UNIQUE ((HOT_ORDER + 1) * (HOT_ORDER + 2) / 2)
-#define HOT_FORM(name) HOT_CHART(form_##name)
-#define HOT_SCALAR float
-#define HOT_REAL float
-#define HOT_COEF float
-#include "symtensor/form3.h"
-
-/* lambda = form / |p|^m, |p|^2 = 1 / inverse2. */
-static __device__ __forceinline__ float HOT_CHART(normalised)(float form, float inverse2)
+/* SS-HOPM's step x <- A x^(m-1) from (u, v) (gnomonic.h); gz is the last component there. With the polynomials in this
+ * order the compiler's loop around it is shortest: of those measured the fastest and the slowest are 2 % apart. */
+template <int ORDER> static __device__ __forceinline__ void gnomonic_step(const float *c, float *u, float *v, float *gz)
 {
-    HOT_UNROLL
-    for (int k = 0; k < HOT_ORDER / 2; k++)
-        form *= inverse2;
-    return form;
-}
-
-/* One step from (u, v); gz is the last component there. In this order the compiler's loop around it is shortest: of
- * those measured the fastest and the slowest are 2 % apart. */
-static __device__ __forceinline__ void HOT_CHART(step)(const float *c, float *u, float *v, float *gz)
-{
-    *gz = HOT_CHART(polynomial)(c + 2 * HOT_PART, *u, *v);
-    const float gy = HOT_CHART(polynomial)(c + HOT_PART, *u, *v), gx = HOT_CHART(polynomial)(c, *u, *v);
-    const float inverse = chart_reciprocal(*gz);
+    *gz = gnomonic<ORDER>::polynomial(c + 2 * gnomonic<ORDER>::PART, *u, *v);
+    const float gy = gnomonic<ORDER>::polynomial(c + gnomonic<ORDER>::PART, *u, *v),
+                gx = gnomonic<ORDER>::polynomial(c, *u, *v);
+    const float inverse = approximate_reciprocal(*gz);
     *v = gy * inverse;
     *u = gx * inverse;
 }
 
-/* Where the chart fails (a point on its horizon, a tensor at the end of float's range): the start is iterated again in
- * the caller's frame, normalised in every step. */
-static __device__ __noinline__ void HOT_CHART(plain)(const hot_sshopm_args &args, const chart_constants &constants,
-                                                     size_t tensor, size_t start, float factor)
+/* Where the projection fails (a point on its horizon, a tensor at the end of float's range): the start is iterated
+ * again in the caller's frame, normalised in every step. */
+template <int ORDER>
+static __device__ __noinline__ void gnomonic_fallback(const hot_sshopm_args &args, const gnomonic_constants &constants,
+                                                      size_t tensor, size_t start, float factor)
 {
     const float *from = (const float *)args.tensors + tensor * args.stride;
     const size_t at = tensor * args.starts + start;
-    float a[HOT_UNIQUE], x[3], g[3], lambda, squares, scale = 0;
-    for (int i = 0; i < HOT_UNIQUE; i++) {
+    float a[gnomonic<ORDER>::UNIQUE], x[3], g[3], lambda, squares, scale = 0;
+    for (int i = 0; i < gnomonic<ORDER>::UNIQUE; i++) {
         a[i] = from[i] * factor * 0x1p-10f;
         scale = fmaxf(scale, fabsf(a[i]) * (float)constants.multiplicity[i]);
     }
@@ -50,7 +58,7 @@ static __device__ __noinline__ void HOT_CHART(plain)(const hot_sshopm_args &args
         x[d] = ((const float *)args.start)[start * 3 + d];
     int k = 0, small;
     for (;; k++) {
-        HOT_FORM(gradient)(a, x[0], x[1], x[2], g);
+        hot_form3<float, ORDER>::gradient(a, x[0], x[1], x[2], g);
         lambda = x[0] * g[0] + x[1] * g[1] + x[2] * g[2];
         squares = 0;
         for (int d = 0; d < 3; d++)
@@ -78,26 +86,28 @@ static __device__ __noinline__ void HOT_CHART(plain)(const hot_sshopm_args &args
 }
 
 /* The true residual at x, in the caller's units, from the tensor as it came. */
-static __device__ __forceinline__ float HOT_CHART(residual)(const hot_sshopm_args &args, size_t tensor, float x,
-                                                            float y, float z, float factor)
+template <int ORDER>
+static __device__ __forceinline__ float gnomonic_residual(const hot_sshopm_args &args, size_t tensor, float x, float y,
+                                                          float z, float factor)
 {
-    float a[HOT_UNIQUE], g[3];
+    float a[gnomonic<ORDER>::UNIQUE], g[3];
     const float *from = (const float *)args.tensors + tensor * args.stride;
     const float back = __uint_as_float((254u << 23) - __float_as_uint(factor));
     HOT_UNROLL
-    for (int i = 0; i < HOT_UNIQUE; i++)
+    for (int i = 0; i < gnomonic<ORDER>::UNIQUE; i++)
         a[i] = from[i] * factor * 0x1p-10f;
-    HOT_FORM(gradient)(a, x, y, z, g);
+    hot_form3<float, ORDER>::gradient(a, x, y, z, g);
     const float value = g[0] * x + g[1] * y + g[2] * z;
     const float p = g[0] - value * x, q = g[1] - value * y, r = g[2] - value * z;
     return sqrtf(p * p + q * q + r * r) * back * 0x1p10f;
 }
 
 /* The result at (u, v): x in the caller's frame, lambda, and the true residual when it is asked for. `stage`: 96 floats
- * of a warp whose lanes store consecutive starts; NULL when they do not. */
-static __device__ __forceinline__ void HOT_CHART(store)(const hot_sshopm_args &args, const chart_constants &constants,
-                                                        size_t tensor, size_t start, float u, float v, float inverse,
-                                                        float lambda, float factor, int iterations, float *stage)
+ * in shared memory of a warp whose lanes store consecutive starts; NULL when they do not. */
+template <int ORDER>
+static __device__ __forceinline__ void gnomonic_store(const hot_sshopm_args &args, const gnomonic_constants &constants,
+                                                      size_t tensor, size_t start, float u, float v, float inverse,
+                                                      float lambda, float factor, int iterations, float *stage)
 {
     const size_t at = tensor * args.starts + start;
     const float p = u * inverse, q = v * inverse;
@@ -125,15 +135,15 @@ static __device__ __forceinline__ void HOT_CHART(store)(const hot_sshopm_args &a
             ((float *)args.x)[at * 3 + d] = x[d];
     }
     if (args.residual)
-        ((float *)args.residual)[at] = HOT_CHART(residual)(args, tensor, x[0], x[1], x[2], factor);
+        ((float *)args.residual)[at] = gnomonic_residual<ORDER>(args, tensor, x[0], x[1], x[2], factor);
     if (args.iterations)
         args.iterations[at] = iterations;
 }
 
-static __device__ __forceinline__ void HOT_CHART(load)(const float4 *from, float *c)
+template <int ORDER> static __device__ __forceinline__ void gnomonic_load(const float4 *from, float *c)
 {
     HOT_UNROLL
-    for (int k = 0; k < HOT_PADDED / 4; k++) {
+    for (int k = 0; k < gnomonic<ORDER>::PADDED / 4; k++) {
         float4 four = from[k];
         c[4 * k] = four.x;
         c[4 * k + 1] = four.y;
@@ -143,26 +153,31 @@ static __device__ __forceinline__ void HOT_CHART(load)(const float4 *from, float
 }
 
 /* lambda and whether the residual is small at (u, v), by one more evaluation; then everything is stored. For a warp
- * whose lanes hold consecutive starts of one tensor (stage not NULL), or for any lanes. */
-static __device__ __forceinline__ void HOT_CHART(finish)(const hot_sshopm_args &args, const chart_constants &constants,
-                                                         size_t tensor, size_t start, const float *c, float u, float v,
-                                                         float factor, float limit2, int steps, float *stage)
+ * whose lanes hold consecutive starts of one tensor (stage not NULL), or for any lanes. A negative number of iterations
+ * says that the start has not converged. */
+template <int ORDER>
+static __device__ __forceinline__ void gnomonic_finish(const hot_sshopm_args &args, const gnomonic_constants &constants,
+                                                       size_t tensor, size_t start, const float *c, float u, float v,
+                                                       float factor, float limit2, int steps, float *stage)
 {
-    const float gx = HOT_CHART(polynomial)(c, u, v), gy = HOT_CHART(polynomial)(c + HOT_PART, u, v);
-    const float gz = HOT_CHART(polynomial)(c + 2 * HOT_PART, u, v);
-    const float q = fmaf(u, u, fmaf(v, v, 1.0f)), inverse = chart_rsqrt(q), inverse2 = inverse * inverse;
-    const float lambda = HOT_CHART(normalised)(fmaf(u, gx, fmaf(v, gy, gz)), inverse2);
+    const float gx = gnomonic<ORDER>::polynomial(c, u, v),
+                gy = gnomonic<ORDER>::polynomial(c + gnomonic<ORDER>::PART, u, v);
+    const float gz = gnomonic<ORDER>::polynomial(c + 2 * gnomonic<ORDER>::PART, u, v);
+    const float q = fmaf(u, u, fmaf(v, v, 1.0f)), inverse = approximate_rsqrt(q), inverse2 = inverse * inverse;
+    const float lambda = gnomonic<ORDER>::normalise(fmaf(u, gx, fmaf(v, gy, gz)), inverse2);
     const int lost = !(q < 1e24f) | !(fabsf(lambda) < 1e30f) | (gz == 0);
     if (args.iterations) {
-        const float down = chart_reciprocal(gz), du = fmaf(gx, down, -u), dv = fmaf(gy, down, -v);
+        const float down = approximate_reciprocal(gz), du = fmaf(gx, down, -u), dv = fmaf(gy, down, -v);
         const float twist = u * dv - v * du;
         const float turn2 = fmaf(twist, twist, fmaf(du, du, dv * dv)) * inverse2 * inverse2;
         if (!(turn2 * lambda * lambda <= limit2))
             steps = -steps;
     }
-    HOT_CHART(store)(args, constants, tensor, start, u, v, inverse, lambda, factor, steps, stage);
+    gnomonic_store<ORDER>(args, constants, tensor, start, u, v, inverse, lambda, factor, steps, stage);
     if (stage) /* other lanes write x for this one */
         __syncwarp();
     if (lost)
-        HOT_CHART(plain)(args, constants, tensor, start, factor);
+        gnomonic_fallback<ORDER>(args, constants, tensor, start, factor);
 }
+
+#endif

@@ -1,5 +1,5 @@
-/* See gnomonic_table.h. A form in the turned frame is the old one with three linear forms put in for x, y, z; the
- * monomials are multiplied out one by one. */
+/* See gnomonic_table.h. A form in the turned frame is the old one with three linear forms substituted for x, y, z;
+ * the monomials are multiplied out one by one. */
 #include "gnomonic_table.h"
 
 #include <math.h>
@@ -7,14 +7,14 @@
 
 #include <hotfiber/symtensor.h>
 
-/* The chart's pole, the last row, is far from being at right angles with any direction of small whole numbers. */
-const double hot_chart_frame[3][3] = {
+/* The pole, the last row, is far from being at right angles with any direction of small whole numbers. */
+const double hot_gnomonic_frame[3][3] = {
     {0.42829065795800403, -0.2999354588675852, 0.852411774214664},
     {0.9010542746073639, 0.07042653354449602, -0.42795011109322467},
     {0.06832500653272804, 0.951356307535088, 0.30042115370843253},
 };
 
-size_t hot_chart_terms(int order) { return 3 * (size_t)order * (size_t)(order + 1) / 2; }
+size_t hot_gnomonic_terms(int order) { return 3 * (size_t)order * (size_t)(order + 1) / 2; }
 
 static size_t place(int order, int kx, int kz)
 {
@@ -38,9 +38,9 @@ static void times_linear(int degree, const double *row, double *polynomial)
     memcpy(polynomial, product, sizeof product);
 }
 
-void hot_chart_matrix(int order, float *matrix)
+void hot_gnomonic_matrix(int order, float *matrix)
 {
-    size_t unique = hot_symtensor_count(order, 3), terms = hot_chart_terms(order), part = terms / 3;
+    size_t unique = hot_symtensor_count(order, 3), terms = hot_gnomonic_terms(order), part = terms / 3;
     int exponents[3 * UNIQUE_MAX], lower[3 * UNIQUE_MAX];
     double times[UNIQUE_MAX], times_lower[UNIQUE_MAX];
     hot_symtensor_exponents(order, 3, exponents);
@@ -52,7 +52,7 @@ void hot_chart_matrix(int order, float *matrix)
         double polynomial[UNIQUE_MAX] = {1};
         int degree = 0;
         for (int d = 0; d < 3; d++) {
-            const double row[3] = {hot_chart_frame[0][d], hot_chart_frame[1][d], hot_chart_frame[2][d]};
+            const double row[3] = {hot_gnomonic_frame[0][d], hot_gnomonic_frame[1][d], hot_gnomonic_frame[2][d]};
             for (int k = 0; k < exponents[3 * i + (size_t)d]; k++)
                 times_linear(degree++, row, polynomial);
         }

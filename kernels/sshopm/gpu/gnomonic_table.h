@@ -1,4 +1,4 @@
-/* The chart's frame and the matrix that takes a packed tensor to the chart's polynomials. */
+/* The frame of the gnomonic projection, and the matrix that takes a packed tensor to its polynomials (gnomonic.h). */
 #ifndef HOT_GNOMONIC_TABLE_H
 #define HOT_GNOMONIC_TABLE_H
 
@@ -8,14 +8,14 @@
 extern "C" {
 #endif
 
-/* The rotation: rows are the chart's axes in the caller's frame. */
-extern const double hot_chart_frame[3][3];
+/* The rotation: rows are the projection's axes in the caller's frame. */
+extern const double hot_gnomonic_frame[3][3];
 
 /* How many coefficients the three polynomials of an order have together: 3 m (m + 1) / 2. */
-size_t hot_chart_terms(int order);
+size_t hot_gnomonic_terms(int order);
 
 /* matrix[i * terms + j]: coefficient j (polynomial x, then y, then z) += matrix_ij * tensor_i; unique x terms. */
-void hot_chart_matrix(int order, float *matrix);
+void hot_gnomonic_matrix(int order, float *matrix);
 
 #ifdef __cplusplus
 }

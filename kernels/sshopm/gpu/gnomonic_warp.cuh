@@ -1,53 +1,110 @@
-/* SS-HOPM without a shift in a chart (gnomonic.h): a template per order. A warp takes a handful of tensors, lays
- * their polynomials in shared memory, and its lanes draw starts from one queue over all of them: a lane whose start has
- * converged stores it and takes the next, so that nobody waits for the slowest start but at the queue's end.
+/* SS-HOPM without a shift in the gnomonic projection (gnomonic.h) for many tensors, a warp per handful of them.
  *
- * To convergence every start makes some steps, all lanes together, and those that are not there yet are listed and
- * drawn from the list; every fourth step is looked at (gnomonic_round.cuh). Of few tensors a block takes one
- * (gnomonic_block.cuh).
+ * A warp takes up to GNOMONIC_SLOTS tensors, or a part of the starts of fewer (its share), and lays their polynomials
+ * in shared memory. Of the starts each lane has one at a time:
+ *
+ *   gnomonic_converge   every start makes the first steps, all lanes together; those that have not converged then are
+ *                       listed, and lanes draw from the list: a lane whose start has converged takes the next, so that
+ *                       none waits for the slowest but at the list's end. Every fourth step is followed by a
+ *                       convergence check (gnomonic_check.cuh).
+ *   gnomonic_repeat     every start makes the same number of steps.
+ *
+ * Few tensors are for gnomonic_block.cuh. The step itself: gnomonic_step, gnomonic_item.cuh.
  *
  * The steps stand in a loop that is not unrolled. Of an instruction's three operands two can be read from the registers
  * in time, so what counts is that u or v is still at hand from the instruction before; the compiler sees to that in a
  * short loop (37 cycles a step at order 4, counted in its code, and measured), and not in an unrolled one (48). */
-#include "gnomonic_item.cuh"
-#include "gnomonic_round.cuh"
+#ifndef HOT_SSHOPM_GNOMONIC_WARP_CUH
+#define HOT_SSHOPM_GNOMONIC_WARP_CUH
 
-/* What a warp keeps of its tensors. */
-struct HOT_CHART(slots) {
-    float4 coefficient[CHART_SLOTS][HOT_QUADS];
-    float4 tensor[(HOT_UNIQUE + 3) / 4]; /* the one that is being prepared */
-    float limit2[CHART_SLOTS];    /* square of tolerance * scale, in the scaled tensor's units */
-    float factor[CHART_SLOTS];    /* the power of two it was scaled with, times 2^10 */
-    uint32_t place[CHART_SLOTS];  /* which of the warp's tensors */
+#include "gnomonic_check.cuh"
+
+enum {
+    GNOMONIC_SLOTS = 5,      /* tensors of a warp, at most */
+    GNOMONIC_PART = 256,     /* starts of a tensor in a warp's share, at most */
+    GNOMONIC_PROJECTED = 512 /* starts whose (u, v) a block keeps, at most */
 };
 
-/* The tensors of a warp, from the first: those that can be iterated into slots, the others' results at once. Returns
- * how many slots there are. */
-static __device__ __forceinline__ int HOT_CHART(prepare)(const hot_sshopm_args &args, const chart_constants &constants,
-                                                         const chart_share &share, struct HOT_CHART(slots) *slots,
-                                                         int exact)
+/* Blocks per multiprocessor that registers must allow. More, and the operands of the steps meet in the same bank. */
+template <int ORDER> struct gnomonic_tuning;
+template <> struct gnomonic_tuning<4> {
+    enum { CONVERGE = 6, REPEAT = 4, FEW = 8 };
+};
+template <> struct gnomonic_tuning<6> {
+    enum { CONVERGE = 4, REPEAT = 4, FEW = 4 };
+};
+template <> struct gnomonic_tuning<8> {
+    enum { CONVERGE = 3, REPEAT = 3, FEW = 3 };
+};
+
+/* A warp's share of the work: tensors first ... and of each the starts start ... */
+struct gnomonic_share {
+    size_t first, start;
+    unsigned tensors, starts;
+};
+
+/* The turn-th share of this warp; 0 when there is none. */
+static __device__ __forceinline__ int gnomonic_next_share(const hot_sshopm_args &args,
+                                                          const gnomonic_constants &constants, size_t turn,
+                                                          gnomonic_share *share)
 {
-    enum { KEEPS = HOT_ORDER == 4 }; /* whether a lane's column of the matrix has room in the registers */
+    const size_t index = (turn * gridDim.x + blockIdx.x) * 4 + threadIdx.x / 32, group = index / constants.parts;
+    share->first = group * constants.per_warp;
+    share->start = (index - group * constants.parts) * constants.part;
+    if (share->first >= args.count)
+        return 0;
+    const size_t left = args.count - share->first, starts = args.starts - share->start;
+    share->tensors = left < constants.per_warp ? (unsigned)left : constants.per_warp;
+    share->starts = starts < constants.part ? (unsigned)starts : constants.part;
+    return 1;
+}
+
+/* Shared memory of a warp: the tensors, a limit and a place in the list per start, and a row of x for three-way stores;
+ * whole float4s, so that the next warp's begins with one. */
+static __host__ __device__ __forceinline__ size_t gnomonic_bytes(size_t slots, const gnomonic_constants &constants)
+{
+    const size_t starts = constants.per_warp * constants.part;
+    return (slots + starts * (sizeof(float2) + sizeof(unsigned short)) + 96 * sizeof(float) + 15) / 16 * 16;
+}
+
+/* What a warp keeps of its tensors. */
+template <int ORDER> struct gnomonic_slots {
+    float4 coefficient[GNOMONIC_SLOTS][gnomonic<ORDER>::QUADS];
+    float4 tensor[(gnomonic<ORDER>::UNIQUE + 3) / 4]; /* the one that is being prepared */
+    float limit2[GNOMONIC_SLOTS];                     /* square of tolerance * scale, in the scaled tensor's units */
+    float factor[GNOMONIC_SLOTS];                     /* the power of two it was scaled with, times 2^10 */
+    uint32_t place[GNOMONIC_SLOTS];                   /* which of the warp's tensors */
+};
+
+/* The tensors of a warp: those that can be iterated into slots, the others' results at once. Returns how many slots
+ * there are. */
+template <int ORDER>
+static __device__ __forceinline__ int gnomonic_prepare(const hot_sshopm_args &args, const gnomonic_constants &constants,
+                                                       const gnomonic_share &share, gnomonic_slots<ORDER> *slots,
+                                                       int exact)
+{
+    using G = gnomonic<ORDER>;
+    enum { KEEPS = ORDER == 4 }; /* whether a lane's column of the matrix has room in the registers */
     const size_t first = share.first;
     const int lane = threadIdx.x % 32;
     int used = 0;
-    const float *multiplicity = constants.matrix + HOT_UNIQUE * HOT_TERMS;
-    float times[(HOT_UNIQUE + 31) / 32];
+    const float *multiplicity = constants.matrix + G::UNIQUE * G::TERMS;
+    float times[(G::UNIQUE + 31) / 32];
     HOT_UNROLL
-    for (int r = 0; r < (HOT_UNIQUE + 31) / 32; r++)
-        times[r] = lane + 32 * r < HOT_UNIQUE ? multiplicity[lane + 32 * r] : 0;
-    float column[KEEPS ? HOT_UNIQUE : 1];
+    for (int r = 0; r < (G::UNIQUE + 31) / 32; r++)
+        times[r] = lane + 32 * r < G::UNIQUE ? multiplicity[lane + 32 * r] : 0;
+    float column[KEEPS ? G::UNIQUE : 1];
     HOT_UNROLL
-    for (int i = 0; KEEPS && exact && i < HOT_UNIQUE; i++)
-        column[KEEPS ? i : 0] = lane < HOT_TERMS ? constants.matrix[i * HOT_TERMS + lane] : 0;
+    for (int i = 0; KEEPS && exact && i < G::UNIQUE; i++)
+        column[KEEPS ? i : 0] = lane < G::TERMS ? constants.matrix[i * G::TERMS + lane] : 0;
     for (uint32_t place = 0; place < share.tensors; place++) {
         const float *from = (const float *)args.tensors + (first + place) * args.stride;
-        float a[(HOT_UNIQUE + 31) / 32], largest = 0;
+        float a[(G::UNIQUE + 31) / 32], largest = 0;
         int finite = 1;
         HOT_UNROLL
-        for (int r = 0; r < (HOT_UNIQUE + 31) / 32; r++) {
+        for (int r = 0; r < (G::UNIQUE + 31) / 32; r++) {
             int i = lane + 32 * r;
-            a[r] = i < HOT_UNIQUE ? from[i] : 0;
+            a[r] = i < G::UNIQUE ? from[i] : 0;
             finite &= fabsf(a[r]) <= 3.402823466e38f;
             largest = fmaxf(largest, fabsf(a[r]) * 0x1p-10f * times[r]);
         }
@@ -59,43 +116,43 @@ static __device__ __forceinline__ int HOT_CHART(prepare)(const hot_sshopm_args &
         if (!finite || !(largest > 0x1p-120f) || !(largest < 0x1p120f)) {
             int zero = 1;
             HOT_UNROLL
-            for (int r = 0; r < (HOT_UNIQUE + 31) / 32; r++)
+            for (int r = 0; r < (G::UNIQUE + 31) / 32; r++)
                 zero &= a[r] == 0;
             zero = __all_sync(0xffffffffu, zero);
             for (size_t start = share.start + lane; start < share.start + share.starts; start += 32) {
                 if (!finite || zero)
                     store_special<float>(args, finite ? 1 : 2, first + place, start);
                 else
-                    HOT_CHART(plain)(args, constants, first + place, start, largest > 1 ? 0x1p-120f : 0x1p126f);
+                    gnomonic_fallback<ORDER>(args, constants, first + place, start, largest > 1 ? 0x1p-120f : 0x1p126f);
             }
             continue;
         }
         float factor = __uint_as_float((254u << 23) - (__float_as_uint(largest) & 0x7f800000u)); /* largest in [1, 2) */
-        float sums[(HOT_TERMS + 31) / 32];
+        float sums[(G::TERMS + 31) / 32];
         HOT_UNROLL
-        for (int r = 0; r < (HOT_TERMS + 31) / 32; r++)
+        for (int r = 0; r < (G::TERMS + 31) / 32; r++)
             sums[r] = 0;
         __syncwarp(); /* the tensor before has been read */
         HOT_UNROLL
-        for (int r = 0; r < (HOT_UNIQUE + 31) / 32; r++)
-            if (lane + 32 * r < HOT_UNIQUE)
+        for (int r = 0; r < (G::UNIQUE + 31) / 32; r++)
+            if (lane + 32 * r < G::UNIQUE)
                 ((float *)slots->tensor)[lane + 32 * r] = a[r] * factor * 0x1p-10f;
         __syncwarp();
         HOT_UNROLL
-        for (int i = 0; KEEPS && exact && i < HOT_UNIQUE; i++)
+        for (int i = 0; KEEPS && exact && i < G::UNIQUE; i++)
             sums[0] = fmaf(((const float *)slots->tensor)[i], column[KEEPS ? i : 0], sums[0]);
 #pragma unroll 15
-        for (int i = 0; !(KEEPS && exact) && i < HOT_UNIQUE; i++) {
+        for (int i = 0; !(KEEPS && exact) && i < G::UNIQUE; i++) {
             const float value = ((const float *)slots->tensor)[i];
             HOT_UNROLL
-            for (int r = 0; r < (HOT_TERMS + 31) / 32; r++)
-                if (lane + 32 * r < HOT_TERMS)
-                    sums[r] = fmaf(value, constants.matrix[i * HOT_TERMS + lane + 32 * r], sums[r]);
+            for (int r = 0; r < (G::TERMS + 31) / 32; r++)
+                if (lane + 32 * r < G::TERMS)
+                    sums[r] = fmaf(value, constants.matrix[i * G::TERMS + lane + 32 * r], sums[r]);
         }
         float *to = (float *)slots->coefficient[used];
         HOT_UNROLL
-        for (int r = 0; r < (HOT_TERMS + 31) / 32; r++)
-            if (lane + 32 * r < HOT_PADDED)
+        for (int r = 0; r < (G::TERMS + 31) / 32; r++)
+            if (lane + 32 * r < G::PADDED)
                 to[lane + 32 * r] = sums[r];
         if (lane == 0) {
             float limit = constants.tolerance * largest * factor;
@@ -110,36 +167,38 @@ static __device__ __forceinline__ int HOT_CHART(prepare)(const hot_sshopm_args &
 }
 
 /* Where the items of a warp's share lie in shared memory; item = slot x starts + start. */
-struct HOT_CHART(memory) {
-    const float2 *entrance;               /* the starts in the chart, of the block; NULL: too many */
-    struct HOT_CHART(slots) *slots;
-    float2 *ends;                         /* where an item is, or has ended */
-    float *stage;                         /* a row of x */
-    unsigned short *list;                 /* items that go on */
+template <int ORDER> struct gnomonic_memory {
+    const float2 *projected; /* (u, v) of the starts, of the block; NULL: too many */
+    gnomonic_slots<ORDER> *slots;
+    float2 *limits;       /* where an item is, or has ended */
+    float *stage;         /* a row of x */
+    unsigned short *list; /* items that go on */
 };
 
-static __device__ __forceinline__ struct HOT_CHART(memory)
-    HOT_CHART(divide)(const hot_sshopm_args &args, const chart_constants &constants, float4 *all)
+template <int ORDER>
+static __device__ __forceinline__ gnomonic_memory<ORDER>
+gnomonic_partition(const hot_sshopm_args &args, const gnomonic_constants &constants, float4 *all)
 {
-    float2 *entrance = (float2 *)all;
-    for (unsigned s = threadIdx.x; s < constants.entrance; s += blockDim.x)
-        entrance[s] = chart_enter(args, constants, s < args.starts ? s : 0);
-    struct HOT_CHART(memory) memory;
-    memory.entrance = constants.entrance ? entrance : NULL;
+    float2 *projected = (float2 *)all;
+    for (unsigned s = threadIdx.x; s < constants.projected; s += blockDim.x)
+        projected[s] = gnomonic_project(args, constants, s < args.starts ? s : 0);
+    gnomonic_memory<ORDER> memory;
+    memory.projected = constants.projected ? projected : NULL;
     memory.slots =
-        (struct HOT_CHART(slots) *)((char *)(entrance + constants.entrance) +
-                                    threadIdx.x / 32 * chart_bytes(sizeof(struct HOT_CHART(slots)), constants));
-    memory.ends = (float2 *)(memory.slots + 1);
-    memory.stage = (float *)(memory.ends + constants.per_warp * constants.part);
+        (gnomonic_slots<ORDER> *)((char *)(projected + constants.projected) +
+                                  threadIdx.x / 32 * gnomonic_bytes(sizeof(gnomonic_slots<ORDER>), constants));
+    memory.limits = (float2 *)(memory.slots + 1);
+    memory.stage = (float *)(memory.limits + constants.per_warp * constants.part);
     memory.list = (unsigned short *)(memory.stage + 96);
     return memory;
 }
 
-/* The first steps of every start of a share, as many as make it worth looking; those that have not converged are
+/* The first steps of every start of a share, up to the first convergence check; those that have not converged are
  * listed. Returns how many are. */
-static __device__ __forceinline__ unsigned HOT_CHART(all)(const hot_sshopm_args &args, const chart_constants &constants,
-                                                          const chart_share &share,
-                                                          const struct HOT_CHART(memory) &memory, unsigned length)
+template <int ORDER>
+static __device__ __forceinline__ unsigned
+gnomonic_first_steps(const hot_sshopm_args &args, const gnomonic_constants &constants, const gnomonic_share &share,
+                     const gnomonic_memory<ORDER> &memory, unsigned length)
 {
     const unsigned lane = threadIdx.x % 32;
     unsigned listed = 0, slot = 0, start = lane;
@@ -150,19 +209,19 @@ static __device__ __forceinline__ unsigned HOT_CHART(all)(const hot_sshopm_args 
         }
         const unsigned item = base + lane, from_slot = item < length ? slot : 0,
                        number = share.start + (item < length ? start : 0);
-        float c[HOT_PADDED];
-        HOT_CHART(load)(memory.slots->coefficient[from_slot], c);
-        float2 at = memory.entrance ? memory.entrance[number] : chart_enter(args, constants, number);
+        float c[gnomonic<ORDER>::PADDED];
+        gnomonic_load<ORDER>(memory.slots->coefficient[from_slot], c);
+        float2 at = memory.projected ? memory.projected[number] : gnomonic_project(args, constants, number);
         int steps = 0;
-        const int done = HOT_CHART(round)(c, &at, constants.plain, memory.slots->limit2[from_slot], &steps,
-                                          args.max_iterations, 1);
+        const int done = gnomonic_iterate<ORDER>(c, &at, constants.first_steps, memory.slots->limit2[from_slot], &steps,
+                                                 args.max_iterations, 1);
         const int open = !done && item < length;
         const unsigned others = __ballot_sync(0xffffffffu, open);
         if (item < length)
-            memory.ends[item] = at;
+            memory.limits[item] = at;
         if (open)
             memory.list[listed + __popc(others & ((1u << lane) - 1))] = (unsigned short)item;
-        else if (args.iterations && item < length) /* the end takes it from there, and gives it a sign */
+        else if (args.iterations && item < length) /* gnomonic_finish takes it from there, and gives it a sign */
             args.iterations[(share.first + memory.slots->place[from_slot]) * args.starts + number] = steps;
         listed += __popc(others);
         start += 32;
@@ -171,11 +230,11 @@ static __device__ __forceinline__ unsigned HOT_CHART(all)(const hot_sshopm_args 
     return listed;
 }
 
-/* The results, all lanes together. */
-static __device__ __forceinline__ void HOT_CHART(results)(const hot_sshopm_args &args, const chart_constants &constants,
-                                                          const chart_share &share,
-                                                          const struct HOT_CHART(memory) &memory, unsigned length,
-                                                          int exact)
+/* The results, all lanes together. `exact`: after args.max_iterations steps. */
+template <int ORDER>
+static __device__ __forceinline__ void
+gnomonic_store_limits(const hot_sshopm_args &args, const gnomonic_constants &constants, const gnomonic_share &share,
+                      const gnomonic_memory<ORDER> &memory, unsigned length, int exact)
 {
     const unsigned lane = threadIdx.x % 32;
     unsigned slot = 0, start = lane;
@@ -186,29 +245,30 @@ static __device__ __forceinline__ void HOT_CHART(results)(const hot_sshopm_args 
             slot++;
         }
         if (base + lane < length) {
-            float c[HOT_PADDED];
-            const float2 end = memory.ends[base + lane];
-            HOT_CHART(load)(memory.slots->coefficient[slot], c);
+            float c[gnomonic<ORDER>::PADDED];
+            const float2 limit = memory.limits[base + lane];
+            gnomonic_load<ORDER>(memory.slots->coefficient[slot], c);
             const size_t tensor = share.first + memory.slots->place[slot], number = share.start + start;
             const int steps = exact             ? args.max_iterations
                               : args.iterations ? args.iterations[tensor * args.starts + number]
                                                 : 1;
-            HOT_CHART(finish)(args, constants, tensor, number, c, end.x, end.y, memory.slots->factor[slot],
-                              memory.slots->limit2[slot], steps, stage);
+            gnomonic_finish<ORDER>(args, constants, tensor, number, c, limit.x, limit.y, memory.slots->factor[slot],
+                                   memory.slots->limit2[slot], steps, stage);
         }
         start += 32;
     }
 }
 
-/* constants.plain steps of every start of a share, exactly, and the results. */
-static __device__ __forceinline__ void HOT_CHART(fixed)(const hot_sshopm_args &args, const chart_constants &constants,
-                                                        const chart_share &share,
-                                                        const struct HOT_CHART(memory) &memory, unsigned length)
+/* constants.first_steps steps of every start of a share, and the results. */
+template <int ORDER>
+static __device__ __forceinline__ void
+gnomonic_fixed_steps(const hot_sshopm_args &args, const gnomonic_constants &constants, const gnomonic_share &share,
+                     const gnomonic_memory<ORDER> &memory, unsigned length)
 {
     const unsigned lane = threadIdx.x % 32;
     unsigned slot = 0, start = lane, loaded = ~0u;
     float *stage = share.starts % 32 == 0 ? memory.stage : NULL;
-    float c[HOT_PADDED];
+    float c[gnomonic<ORDER>::PADDED];
 #pragma unroll 1
     for (unsigned base = 0; base < length; base += 32) {
         while (start >= share.starts) {
@@ -218,27 +278,27 @@ static __device__ __forceinline__ void HOT_CHART(fixed)(const hot_sshopm_args &a
         if (base + lane >= length) /* idle */
             slot = start = 0;
         const unsigned number = share.start + start;
-        if (HOT_ORDER > 4 || slot != loaded) /* more than those of order 4 do not stay in the registers */
-            HOT_CHART(load)(memory.slots->coefficient[slot], c);
+        if (ORDER > 4 || slot != loaded) /* more than those of order 4 do not stay in the registers */
+            gnomonic_load<ORDER>(memory.slots->coefficient[slot], c);
         loaded = slot;
-        const float2 from = memory.entrance ? memory.entrance[number] : chart_enter(args, constants, number);
+        const float2 from = memory.projected ? memory.projected[number] : gnomonic_project(args, constants, number);
         float u = from.x, v = from.y, gz;
 #pragma unroll 1
-        for (int k = constants.plain; k > 0; k--)
-            HOT_CHART(step)(c, &u, &v, &gz);
+        for (int k = constants.first_steps; k > 0; k--)
+            gnomonic_step<ORDER>(c, &u, &v, &gz);
         if (base + lane < length)
-            HOT_CHART(finish)(args, constants, share.first + memory.slots->place[slot], number, c, u, v,
-                              memory.slots->factor[slot], memory.slots->limit2[slot], args.max_iterations, stage);
+            gnomonic_finish<ORDER>(args, constants, share.first + memory.slots->place[slot], number, c, u, v,
+                                   memory.slots->factor[slot], memory.slots->limit2[slot], args.max_iterations, stage);
         start += 32;
     }
 }
 
-/* The same; the results come when all steps have been made. Beside what it takes to store them, those of order 8 are a
- * sixth slower. */
-static __device__ __forceinline__ void HOT_CHART(fixed_first)(const hot_sshopm_args &args,
-                                                              const chart_constants &constants,
-                                                              const chart_share &share,
-                                                              const struct HOT_CHART(memory) &memory, unsigned length)
+/* The same; results are stored when all starts have made their steps. Beside what it takes to store them, the steps of
+ * order 8 are a sixth slower. */
+template <int ORDER>
+static __device__ __forceinline__ void
+gnomonic_fixed_steps_kept(const hot_sshopm_args &args, const gnomonic_constants &constants, const gnomonic_share &share,
+                          const gnomonic_memory<ORDER> &memory, unsigned length)
 {
     const unsigned lane = threadIdx.x % 32;
     unsigned slot = 0, start = lane;
@@ -249,33 +309,34 @@ static __device__ __forceinline__ void HOT_CHART(fixed_first)(const hot_sshopm_a
         }
         const unsigned item = base + lane, from_slot = item < length ? slot : 0,
                        number = share.start + (item < length ? start : 0);
-        float c[HOT_PADDED], gz;
-        HOT_CHART(load)(memory.slots->coefficient[from_slot], c);
-        const float2 from = memory.entrance ? memory.entrance[number] : chart_enter(args, constants, number);
+        float c[gnomonic<ORDER>::PADDED], gz;
+        gnomonic_load<ORDER>(memory.slots->coefficient[from_slot], c);
+        const float2 from = memory.projected ? memory.projected[number] : gnomonic_project(args, constants, number);
         float u = from.x, v = from.y;
 #pragma unroll 1
-        for (int k = constants.plain; k > 0; k--)
-            HOT_CHART(step)(c, &u, &v, &gz);
+        for (int k = constants.first_steps; k > 0; k--)
+            gnomonic_step<ORDER>(c, &u, &v, &gz);
         if (item < length)
-            memory.ends[item] = make_float2(u, v);
+            memory.limits[item] = make_float2(u, v);
         start += 32;
     }
     __syncwarp();
-    HOT_CHART(results)(args, constants, share, memory, length, 1);
+    gnomonic_store_limits<ORDER>(args, constants, share, memory, length, 1);
 }
 
-/* The listed ones, to their ends. */
-static __device__ __forceinline__ void HOT_CHART(rest)(const hot_sshopm_args &args, const chart_constants &constants,
-                                                       const chart_share &share, const struct HOT_CHART(memory) &memory,
-                                                       unsigned listed)
+/* The listed starts, to convergence: lanes refilled from the list. */
+template <int ORDER>
+static __device__ __forceinline__ void
+gnomonic_remaining_steps(const hot_sshopm_args &args, const gnomonic_constants &constants, const gnomonic_share &share,
+                         const gnomonic_memory<ORDER> &memory, unsigned listed)
 {
     const unsigned lane = threadIdx.x % 32, before = (1u << lane) - 1;
     unsigned next = 0, mine = 0;
     int active = 0, steps = 0;
-    float c[HOT_PADDED], limit2 = 0;
+    float c[gnomonic<ORDER>::PADDED], limit2 = 0;
     float2 at = make_float2(0, 0);
     HOT_UNROLL
-    for (int k = 0; k < HOT_PADDED; k++)
+    for (int k = 0; k < gnomonic<ORDER>::PADDED; k++)
         c[k] = 0;
     for (;;) {
         const unsigned idle = __ballot_sync(0xffffffffu, !active);
@@ -285,21 +346,21 @@ static __device__ __forceinline__ void HOT_CHART(rest)(const hot_sshopm_args &ar
             if (!active && item < listed) {
                 mine = memory.list[item];
                 const unsigned slot = mine / share.starts;
-                HOT_CHART(load)(memory.slots->coefficient[slot], c);
+                gnomonic_load<ORDER>(memory.slots->coefficient[slot], c);
                 limit2 = memory.slots->limit2[slot];
-                at = memory.ends[mine];
-                steps = constants.plain;
+                at = memory.limits[mine];
+                steps = constants.first_steps;
                 active = 1;
             }
             next += min(free, left);
         } else if (free == 32) {
             break;
         }
-        const int count = min(CHART_ROUND, args.max_iterations - steps);
-        const int done = HOT_CHART(round)(c, &at, count, limit2, &steps, args.max_iterations, 0);
+        const int count = min(GNOMONIC_STEPS_PER_CHECK, args.max_iterations - steps);
+        const int done = gnomonic_iterate<ORDER>(c, &at, count, limit2, &steps, args.max_iterations, 0);
         if (active && done) {
             active = 0;
-            memory.ends[mine] = at;
+            memory.limits[mine] = at;
             if (args.iterations) {
                 const unsigned slot = mine / share.starts;
                 args.iterations[(share.first + memory.slots->place[slot]) * args.starts + share.start + mine -
@@ -310,49 +371,51 @@ static __device__ __forceinline__ void HOT_CHART(rest)(const hot_sshopm_args &ar
     __syncwarp();
 }
 
-template <bool EXACT>
-static __device__ __forceinline__ void HOT_CHART(shares)(const hot_sshopm_args &args, const chart_constants &constants)
+template <int ORDER, bool EXACT>
+static __device__ __forceinline__ void gnomonic_shares(const hot_sshopm_args &args, const gnomonic_constants &constants)
 {
     extern __shared__ float4 shared_floats[];
     cudaTriggerProgrammaticLaunchCompletion();
     cudaGridDependencySynchronize(); /* it may have been launched while the kernel before it still ran */
-    const struct HOT_CHART(memory) memory = HOT_CHART(divide)(args, constants, shared_floats);
-    chart_share share;
+    const gnomonic_memory<ORDER> memory = gnomonic_partition<ORDER>(args, constants, shared_floats);
+    gnomonic_share share;
     for (size_t turn = 0;; turn++) {
-        const int more = chart_take(args, constants, turn, &share);
+        const int more = gnomonic_next_share(args, constants, turn, &share);
         unsigned length = 0;
         __syncwarp();
         if (more)
-            length = HOT_CHART(prepare)(args, constants, share, memory.slots, EXACT) * share.starts;
-        if (turn == 0) /* for the entrance */
+            length = gnomonic_prepare<ORDER>(args, constants, share, memory.slots, EXACT) * share.starts;
+        if (turn == 0) /* for the projected starts */
             __syncthreads();
         if (!more)
             break;
         if (EXACT) {
-            if (HOT_ORDER == 8)
-                HOT_CHART(fixed_first)(args, constants, share, memory, length);
+            if (ORDER == 8)
+                gnomonic_fixed_steps_kept<ORDER>(args, constants, share, memory, length);
             else
-                HOT_CHART(fixed)(args, constants, share, memory, length);
+                gnomonic_fixed_steps<ORDER>(args, constants, share, memory, length);
             continue;
         }
-        const unsigned listed = HOT_CHART(all)(args, constants, share, memory, length);
-        HOT_CHART(rest)(args, constants, share, memory, listed);
-        HOT_CHART(results)(args, constants, share, memory, length, 0);
+        const unsigned listed = gnomonic_first_steps<ORDER>(args, constants, share, memory, length);
+        gnomonic_remaining_steps<ORDER>(args, constants, share, memory, listed);
+        gnomonic_store_limits<ORDER>(args, constants, share, memory, length, 0);
     }
 }
 
-static __global__ void __launch_bounds__(128, HOT_JOIN(CHART_CONVERGE_, HOT_ORDER))
-    HOT_CHART(converge)(const __grid_constant__ hot_sshopm_args args, const __grid_constant__ chart_constants constants)
+template <int ORDER>
+static __global__ void __launch_bounds__(128, gnomonic_tuning<ORDER>::CONVERGE)
+    gnomonic_converge(const __grid_constant__ hot_sshopm_args args,
+                      const __grid_constant__ gnomonic_constants constants)
 {
-    HOT_CHART(shares)<false>(args, constants);
+    gnomonic_shares<ORDER, false>(args, constants);
 }
 
-/* constants.plain steps, exactly. */
-static __global__ void __launch_bounds__(128, HOT_JOIN(CHART_REPEAT_, HOT_ORDER))
-    HOT_CHART(repeat)(const __grid_constant__ hot_sshopm_args args, const __grid_constant__ chart_constants constants)
+/* Every start makes constants.first_steps steps. */
+template <int ORDER>
+static __global__ void __launch_bounds__(128, gnomonic_tuning<ORDER>::REPEAT)
+    gnomonic_repeat(const __grid_constant__ hot_sshopm_args args, const __grid_constant__ gnomonic_constants constants)
 {
-    HOT_CHART(shares)<true>(args, constants);
+    gnomonic_shares<ORDER, true>(args, constants);
 }
 
-#include "gnomonic_block.cuh"
-#include "gnomonic_undef.cuh"
+#endif

@@ -7,11 +7,9 @@
 
 #include "sshopm_cuda.h"
 
-typedef hot_sshopm_tables thread_tables;
-
 /* The kernels with a thread per start, one line per shape; the last is 0, 0: any. Defined in sshopm_thread_f32.cu and
  * sshopm_thread_f64.cu, which take long enough to compile alone. */
-typedef void hot_sshopm_thread_kernel(hot_sshopm_args, thread_tables);
+typedef void hot_sshopm_thread_kernel(hot_sshopm_args, hot_sshopm_tables);
 typedef struct hot_sshopm_thread {
     int order, dim;
     hot_sshopm_thread_kernel *kernel;
@@ -71,7 +69,7 @@ static __device__ __forceinline__ double warp_largest(double value)
 /* All threads of a block: the scaled tensor into shared memory. Returns 0, 1 (zero) or 2 (NaN or Inf); the same for
  * all. */
 template <typename T>
-static __device__ int scale_in_block(const hot_sshopm_args &args, const thread_tables &tables, const T *from,
+static __device__ int scale_in_block(const hot_sshopm_args &args, const hot_sshopm_tables &tables, const T *from,
                                      size_t tensor, T *values, thread_item<T> *item)
 {
     __shared__ double block_largest[32];
@@ -85,7 +83,7 @@ static __device__ int scale_in_block(const hot_sshopm_args &args, const thread_t
     finite = __syncthreads_and(finite);
     if (!finite)
         return 2;
-    /* Values so large that a multiplicity would make them infinite are looked at 2^60 times smaller. */
+    /* Values so large that a multiplicity would make them infinite are compared 2^60 times smaller. */
     huge = __syncthreads_or(huge);
     for (size_t i = threadIdx.x; i < args.unique; i += blockDim.x)
         largest = fmax(largest, fabs((double)from[i]) * (huge ? 0x1p-60 : 1) * tables.multiplicity[i]);
@@ -118,8 +116,8 @@ static __device__ int scale_in_block(const hot_sshopm_args &args, const thread_t
 /* Any shape: the sums over index classes, from the table of index tuples. For the adaptive shift the Hessian's trace
  * and squares bound its smallest eigenvalue (Samuelson), as on the CPU. */
 template <typename T>
-static __device__ __noinline__ T general_evaluate(const hot_sshopm_args &args, const thread_tables &tables, const T *a,
-                                                  const T *x, T *g, int adaptive, T margin)
+static __device__ __noinline__ T general_evaluate(const hot_sshopm_args &args, const hot_sshopm_tables &tables,
+                                                  const T *a, const T *x, T *g, int adaptive, T margin)
 {
     const int n = args.dim, m = args.order;
     for (int d = 0; d < n; d++)

@@ -1,14 +1,6 @@
 /* SS-HOPM with a thread per start in double precision: every shape. */
-#include "sshopm_device.cuh"
-
-#define HOT_GLUE_(name, order, dim, type) name##_##order##_##dim##_##type
-#define HOT_GLUE(name, order, dim, type) HOT_GLUE_(name, order, dim, type)
-#define HOT_RUN(name) HOT_GLUE(name, HOT_ORDER, HOT_DIM, HOT_TYPE)
-#define HOT_SHAPE_TEMPLATE "sshopm/gpu/sshopm_thread.cuh"
 #define HOT_SCALAR double
-#define HOT_TYPE f64
-#define HOT_TINY 1e-280
-#include "sshopm/sshopm_shapes.h"
+#include "sshopm_thread.cuh"
 
-#define HOT_LINE(order, dim) {order, dim, kernel_##order##_##dim##_f64},
+#define HOT_LINE(order, dim) {order, dim, sshopm_thread_kernel<double, order, dim>},
 extern "C" const hot_sshopm_thread hot_sshopm_threads_f64[] = {HOT_SSHOPM_SHAPES(HOT_LINE)};

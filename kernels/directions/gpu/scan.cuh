@@ -1,0 +1,209 @@
+/* The scan of a form's three faces for candidates of maxima on the GPU (the grid and the test of a candidate: grid.h;
+ * the polynomials: step.h). One form per thread, or some rows of one of its faces; forms lie in shared memory, a column
+ * per tensor.
+ *
+ * Functions are templates of a LAYOUT of shared memory:
+ *
+ *   ORDER     of the form
+ *   PITCH     distance of a form's coefficients: odd, so that neighbouring terms lie in different banks
+ *   COLUMNS   lists of candidates side by side, one per thread
+ *   LISTED    how many candidates a list holds; of what does not fit, the highest are taken
+ *   ZERO      values of the scaled form up to here are rounding */
+#ifndef HOT_DIRECTIONS_SCAN_CUH
+#define HOT_DIRECTIONS_SCAN_CUH
+
+#include "directions/grid.h"
+#include "step.cuh"
+
+/* The sizes of an order. */
+template <int ORDER> struct scan_grid {
+    static constexpr int SIDE = ORDER == 4 ? HOT_SIDE_4 : ORDER == 6 ? HOT_SIDE_6 : HOT_SIDE_8;
+    static constexpr int RING = SIDE + 2;
+    static constexpr int TERMS = (ORDER + 1) * (ORDER + 2) / 2; /* coefficients of a face */
+};
+
+/* The low bits of a listed value hold its point, (face * RING + row) * RING + column: 3 * RING * RING <= 512. */
+#define SCAN_POINT_BITS 511u
+
+template <int ORDER> struct scan_table {
+    float coordinate[scan_grid<ORDER>::RING];
+    float weight[scan_grid<ORDER>::RING][scan_grid<ORDER>::RING / 2]; /* q^(-m/2), the same for +u and -u */
+};
+
+/* The coefficients of one face from the form. */
+template <class LAYOUT, int FACE>
+static __device__ __forceinline__ void scan_face_coefficients(const float *form, float *c)
+{
+#pragma unroll
+    for (int i = 0; i <= LAYOUT::ORDER; i++) {
+#pragma unroll
+        for (int j = 0; j <= LAYOUT::ORDER - i; j++) {
+            const int from = FACE == 0   ? HOT_FACE_0(LAYOUT::ORDER, i, j)
+                             : FACE == 1 ? HOT_FACE_1(LAYOUT::ORDER, i, j)
+                                         : HOT_FACE_2(LAYOUT::ORDER, i, j);
+            c[HOT_AT(LAYOUT::ORDER, i, j)] = form[from * LAYOUT::PITCH];
+        }
+    }
+}
+
+/* The same with the face known at run time. */
+template <class LAYOUT> static __device__ __forceinline__ void scan_coefficients(const float *form, int face, float *c)
+{
+    if (face == 0)
+        scan_face_coefficients<LAYOUT, 0>(form, c);
+    else if (face == 1)
+        scan_face_coefficients<LAYOUT, 1>(form, c);
+    else
+        scan_face_coefficients<LAYOUT, 2>(form, c);
+}
+
+/* One row of the grid: F at its RING points. */
+template <int ORDER>
+static __device__ __forceinline__ void scan_row(const scan_table<ORDER> &table, const float *c, int row, float *x)
+{
+    using grid = scan_grid<ORDER>;
+    float r[ORDER + 1];
+    directions_form<ORDER>::row(c, table.coordinate[row], r);
+#pragma unroll
+    for (int column = 0; column < grid::RING / 2; column++) {
+        const float u = table.coordinate[grid::RING - 1 - column], w = table.weight[row][column];
+        float plus, minus;
+        directions_form<ORDER>::pair(r, u, u * u, &plus, &minus);
+        x[grid::RING - 1 - column] = plus * w;
+        x[column] = minus * w;
+    }
+}
+
+/* Whether the form's relief on the grid is enough. Only nearly isotropic tensors come here. */
+template <class LAYOUT>
+static __device__ __noinline__ bool scan_has_relief(const scan_table<LAYOUT::ORDER> &table, const float *form,
+                                                    float relief)
+{
+    using grid = scan_grid<LAYOUT::ORDER>;
+    float high = -1e30f, low = 1e30f;
+#pragma unroll 1
+    for (int face = 0; face < 3; face++) {
+        float c[grid::TERMS];
+        scan_coefficients<LAYOUT>(form, face, c);
+#pragma unroll 1
+        for (int row = 0; row < grid::RING; row++) {
+            float x[grid::RING];
+            scan_row<LAYOUT::ORDER>(table, c, row, x);
+#pragma unroll
+            for (int column = 0; column < grid::RING; column++) {
+                high = fmaxf(high, x[column]);
+                low = fminf(low, x[column]);
+            }
+        }
+    }
+    return high - low >= relief * fabsf(high);
+}
+
+/* Lists the points of one row whose bit is set: values x with the point in their low bits, one below the other from
+ * `to` (a shared address) on. By predicate and not by branch: in a warp hardly any point is nobody's candidate. */
+template <class LAYOUT>
+static __device__ __forceinline__ void scan_list_row(unsigned bits, const float *x, unsigned point, unsigned &to)
+{
+#pragma unroll
+    for (int k = 0; k < scan_grid<LAYOUT::ORDER>::SIDE; k++) {
+        const unsigned word = (__float_as_uint(x[k + 1]) & ~SCAN_POINT_BITS) | (point + (unsigned)k);
+        asm volatile("{\n\t.reg .pred p;\n\t.reg .u32 t;\n\t"
+                     "and.b32 t, %1, %2;\n\tsetp.ne.u32 p, t, 0;\n\t"
+                     "@p st.shared.u32 [%0], %3;\n\t@p add.u32 %0, %0, %4;\n\t}"
+                     : "+r"(to)
+                     : "r"(bits), "r"(1u << k), "r"(word), "n"(4 * LAYOUT::COLUMNS)
+                     : "memory");
+    }
+}
+
+/* Drops the lowest of a list that the next row could overfill. Hardly ever needed. */
+template <class LAYOUT> static __device__ __noinline__ unsigned scan_shorten(unsigned *word, unsigned count)
+{
+    while (count > LAYOUT::LISTED - scan_grid<LAYOUT::ORDER>::SIDE / 2) {
+        unsigned least = 0;
+        for (unsigned i = 1; i < count; i++)
+            if (word[i * LAYOUT::COLUMNS] < word[least * LAYOUT::COLUMNS])
+                least = i;
+        word[least * LAYOUT::COLUMNS] = word[--count * LAYOUT::COLUMNS];
+    }
+    return count;
+}
+
+/* Lists the candidates in rows first ... last of one face: the test of grid.h at every point, and of two side by side
+ * mostly the higher. Comparisons become bits of a row at once. The list begins at `start` and goes on at `to` (shared
+ * addresses); returns where it ends. */
+template <class LAYOUT>
+static __device__ __forceinline__ unsigned scan_face(const scan_table<LAYOUT::ORDER> &table, const float *form,
+                                                     int face, int first, int last, unsigned *list, unsigned start,
+                                                     unsigned to)
+{
+    using grid = scan_grid<LAYOUT::ORDER>;
+    float c[grid::TERMS];
+    scan_coefficients<LAYOUT>(form, face, c);
+    float above[grid::RING], here[grid::RING], below[grid::RING];
+    scan_row<LAYOUT::ORDER>(table, c, first - 1, above);
+    scan_row<LAYOUT::ORDER>(table, c, first, here);
+    /* of the row above: candidates; sure ones (grid.h); those whose right neighbour, whose lower neighbour is higher;
+     * and where a candidate further up is higher */
+    unsigned peaks = 0, sure = 0, right = 0, down = 0, over = 0;
+    /* Unrolling the rows saves moves, and costs more in fetching instructions (measured: 10 to 20 %). */
+#pragma unroll 1
+    for (int row = first; row <= last + 1; row++) {
+        unsigned new_peaks = 0, new_sure = 0, new_right = 0, new_down = 0;
+        if (row <= last) {
+            scan_row<LAYOUT::ORDER>(table, c, row + 1, below);
+#pragma unroll
+            for (int k = 0; k < grid::SIDE; k++) {
+                /* differences over 2 spacings, second ones times 4 */
+                const float x = here[k + 1], eight = -8.0f * x;
+                const float gx = here[k + 2] - here[k], gy = below[k + 1] - above[k + 1];
+                const float xx = fmaf(4.0f, here[k + 2] + here[k], eight);
+                const float yy = fmaf(4.0f, below[k + 1] + above[k + 1], eight);
+                const float xy = (below[k + 2] - below[k]) - (above[k + 2] - above[k]);
+                const float limit = fmaf(xx, yy, -(xy * xy)) * (HOT_GRID_REACH / 2);
+                const float sx = fmaf(xy, gy, -(yy * gx)), sy = fmaf(xy, gx, -(xx * gy));
+                const float far = fmaxf(fabsf(sx), fabsf(sy));
+                const bool good = (xx < 0) & (x > LAYOUT::ZERO) & (limit >= far);
+                new_peaks |= good ? 1u << k : 0u;
+                new_sure |= limit * (HOT_GRID_SURE / HOT_GRID_REACH) >= far ? 1u << k : 0u;
+                new_down |= below[k + 1] > x ? 1u << k : 0u;
+                if (k + 1 < grid::SIDE)
+                    new_right |= here[k + 2] > x ? 1u << k : 0u;
+            }
+        }
+        /* the row above is complete now */
+        const unsigned lost = (((peaks >> 1) & right) | ((peaks & ~right) << 1) | (new_peaks & down) | over) & ~sure;
+        scan_list_row<LAYOUT>(peaks & ~lost, above, (unsigned)((face * grid::RING + row - 1) * grid::RING + 1), to);
+        over = peaks & ~down;
+        peaks = new_peaks;
+        sure = new_sure;
+        right = new_right;
+        down = new_down;
+#pragma unroll
+        for (int k = 0; k < grid::RING; k++) {
+            above[k] = here[k];
+            here[k] = below[k];
+        }
+        /* a row lists SIDE / 2 at most, none side by side */
+        if (to > start + (LAYOUT::LISTED - grid::SIDE / 2) * LAYOUT::COLUMNS * 4)
+            to = start + scan_shorten<LAYOUT>(list, (to - start) / (LAYOUT::COLUMNS * 4)) * (LAYOUT::COLUMNS * 4);
+    }
+    return to;
+}
+
+template <int ORDER> static void scan_table_make(scan_table<ORDER> *table)
+{
+    using grid = scan_grid<ORDER>;
+    for (int i = 0; i < grid::RING; i++)
+        table->coordinate[i] = (float)hot_grid_coordinate(grid::SIDE, i);
+    for (int i = 0; i < grid::RING; i++)
+        for (int j = 0; j < grid::RING / 2; j++) {
+            const double u = table->coordinate[i], v = table->coordinate[j], p = 1 / (1 + u * u + v * v);
+            double power = p;
+            for (int k = 2; k < ORDER; k += 2)
+                power *= p;
+            table->weight[i][j] = (float)power;
+        }
+}
+
+#endif
