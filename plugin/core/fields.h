@@ -10,6 +10,8 @@ typedef enum hot_sample {
     HOT_SAMPLE_I64, HOT_SAMPLE_U64, HOT_SAMPLE_F32, HOT_SAMPLE_F64
 } hot_sample;
 
+typedef struct hot_dwi_summary hot_dwi_summary;
+
 struct hot_dwi {
     hot_context *context; /* whose allocator made it */
     hot_grid grid;
@@ -33,6 +35,7 @@ struct hot_dwi {
     double slope, intercept;
     double frame[3][3];      /* the file's measurement frame (vectors as columns), for information: the gradients are
                                 in world axes already; identity where the file has none */
+    hot_dwi_summary *summary; /* owned; NULL until hot_dwi_keep_summary */
 };
 
 struct hot_mask {
