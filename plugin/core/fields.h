@@ -9,6 +9,16 @@ typedef enum hot_sample {
     HOT_SAMPLE_I8, HOT_SAMPLE_U8, HOT_SAMPLE_I16, HOT_SAMPLE_U16, HOT_SAMPLE_I32, HOT_SAMPLE_U32,
     HOT_SAMPLE_I64, HOT_SAMPLE_U64, HOT_SAMPLE_F32, HOT_SAMPLE_F64
 } hot_sample;
+/* Which one a format's `type` is, of its types in our order; 0 = none of them. */
+static inline int hot_sample_find(const int *types, int type, hot_sample *sample)
+{
+    for (int i = 0; i <= HOT_SAMPLE_F64; i++)
+        if (types[i] == type) {
+            *sample = (hot_sample)i;
+            return 1;
+        }
+    return 0;
+}
 
 typedef struct hot_dwi_summary hot_dwi_summary;
 

@@ -19,8 +19,8 @@ int hot_merit_compare(const void *a, const void *b)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* Brings the HOT_CANDIDATES best merits, in order, to the front: of those seen, only the best are kept and sorted now and
- * then, which takes a moment where sorting all of a large mask takes long. Returns how many stand there. */
+/* Moves the HOT_CANDIDATES best merits, in order, to the front. Of those seen only the best are kept, and sorted now
+ * and then: sorting all of a large mask takes long. Returns how many there are. */
 static size_t best_first(hot_context *context, hot_merit *merits, size_t count)
 {
     enum { HELD = 4 * HOT_CANDIDATES };

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <teem/air.h>
 
-#include "io/output.h"
+#include "io/common/output.h"
 #include "module.h"
 #include "run/run.h"
 

@@ -3,7 +3,7 @@
 #define HOT_RUN_RUN_H
 
 #include "core/fields.h"
-#include "core/report.h"
+#include "io/common/report.h"
 #include "folder.h"
 
 enum { HOT_RUN_STAGES = 12, HOT_RUN_NOTES = 16 };
