@@ -63,7 +63,7 @@ static void one(const condition *c, uint64_t seed, size_t voxels, int own, hot_s
             rows[i].fraction[0] = rows[i].fraction[1] = c->share;
     hot_phantom_options options = {.size = sizeof options, .voxels = voxels, .snr = &c->snr, .snr_count = 1,
                                    .shell_b = c->b, .shells = c->shells, .directions = c->directions,
-                                   .csf = {0, c->csf}, .dispersion = {0, c->dispersion}, .across = across,
+                                   .csf = {0, c->csf}, .dispersion = {0, c->dispersion}, .radial = across,
                                    .conditions = rows, .condition_count = 6};
     hot_context *context = make_context(seed);
     hot_phantom *phantom, *single;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/report.h"
+#include "io/common/report.h"
 #include "run/folder.h"
 
 typedef struct run_job {

@@ -6,7 +6,7 @@
 
 #include <hotfiber/fem.h>
 
-#include "io/output.h"
+#include "io/common/output.h"
 #include "array.h"
 #include "cli.h"
 #include "contract_cache.h"

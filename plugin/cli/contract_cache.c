@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "io/output.h"
+#include "io/common/output.h"
 
 enum { LARGEST = 1 << 22 }; /* bytes of a file of choices that is read */
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/output.h"
+#include "io/common/output.h"
 #include "array.h"
 #include "cli.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/fields.h"
-#include "io/output.h"
+#include "io/common/output.h"
 
 const cli_command cli_export_command = {
     .name = "export",

@@ -5,7 +5,7 @@
 
 #include "array.h"
 #include "cli.h"
-#include "io/output.h"
+#include "io/common/output.h"
 
 const cli_command cli_heev_command = {
     "heev", "eigenvalues and eigenvectors of Hermitian matrices", "-i MATRICES -o VALUES [--vectors FILE] [options]",

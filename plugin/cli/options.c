@@ -1,6 +1,6 @@
 /* Parsing of options from tables; beginning and end of a subcommand. */
 #include "cli.h"
-#include "io/output.h"
+#include "io/common/output.h"
 
 #include <errno.h>
 #include <math.h>

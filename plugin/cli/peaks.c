@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/output.h"
+#include "io/common/output.h"
 #include "peaks_signal.h"
 
 const cli_command cli_peaks_command = {

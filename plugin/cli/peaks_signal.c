@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/fields.h"
-#include "io/output.h"
+#include "io/common/output.h"
 
 static const char *const map_names[CLI_SIGNAL_MAPS] = {"probability", "margin", "residual", "width", "flags"};
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "io/output.h"
+#include "io/common/output.h"
 #include "io/fsl/gradient_files.h"
 
 const cli_command cli_phantom_command = {
@@ -234,8 +234,8 @@ int cli_phantom(int argc, char **argv)
         {"bval", CLI_TEXT, &s.bval, "FILE", "a scheme of your own instead: FSL's b-values", 0, 0},
         {"bvec", CLI_TEXT, &s.bvec, "FILE", "and its gradient vectors (image axes)", 0, 0},
         {"s0", CLI_DOUBLE, &o->s0, "S", "signal at b=0; default 1000", 1e-30, 1e30},
-        {"along", CLI_DOUBLE, &o->along, "D", "diffusivity along a fibre, mm^2/s; default 1.7e-3", 1e-6, 1e-2},
-        {"across", CLI_DOUBLE, &o->across, "D", "diffusivity across a fibre, mm^2/s; default .2e-3", 1e-9, 1e-2},
+        {"along", CLI_DOUBLE, &o->axial, "D", "diffusivity along a fibre, mm^2/s; default 1.7e-3", 1e-6, 1e-2},
+        {"across", CLI_DOUBLE, &o->radial, "D", "diffusivity across a fibre, mm^2/s; default .2e-3", 1e-9, 1e-2},
         {"vary", CLI_DOUBLE, &o->vary, "R",
          "relative standard deviation of each fibre's diffusivities; default 0", 0, 0.3},
         {"csf", CLI_TEXT, &s.csf, "RANGE",

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "io/output.h"
+#include "io/common/output.h"
 
 const cli_command cli_score_command = {
     "score", "compare directions of any tool with the truth", "-i DIRECTIONS --truth FILE [options]",

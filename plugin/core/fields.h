@@ -9,6 +9,18 @@ typedef enum hot_sample {
     HOT_SAMPLE_I8, HOT_SAMPLE_U8, HOT_SAMPLE_I16, HOT_SAMPLE_U16, HOT_SAMPLE_I32, HOT_SAMPLE_U32,
     HOT_SAMPLE_I64, HOT_SAMPLE_U64, HOT_SAMPLE_F32, HOT_SAMPLE_F64
 } hot_sample;
+/* Which one a format's `type` is, of its types in our order; 0 = none of them. */
+static inline int hot_sample_find(const int *types, int type, hot_sample *sample)
+{
+    for (int i = 0; i <= HOT_SAMPLE_F64; i++)
+        if (types[i] == type) {
+            *sample = (hot_sample)i;
+            return 1;
+        }
+    return 0;
+}
+
+typedef struct hot_dwi_summary hot_dwi_summary;
 
 struct hot_dwi {
     hot_context *context; /* whose allocator made it */
@@ -33,6 +45,7 @@ struct hot_dwi {
     double slope, intercept;
     double frame[3][3];      /* the file's measurement frame (vectors as columns), for information: the gradients are
                                 in world axes already; identity where the file has none */
+    hot_dwi_summary *summary; /* owned; NULL until hot_dwi_keep_summary */
 };
 
 struct hot_mask {

@@ -1,14 +1,12 @@
 /* Denoising a data set, slab by slab. */
 #include <string.h>
 
-#include "io/nrrd/nrrdio.h"
 #include "dwi_private.h"
-#include "io/nifti/nifti_volume.h"
 
 /* Signals of a slab that are in memory beside the result. */
 enum { SLAB_BYTES = 256 << 20 };
 
-/* An empty data set like the given one, with room for float samples voxel by voxel. */
+/* An empty data set like the given one, for float samples voxel by voxel. */
 static hot_status begin_like(hot_context *context, const hot_dwi *dwi, hot_dwi **like)
 {
     const size_t volumes = dwi->volumes, voxels = hot_grid_voxels(&dwi->grid);
@@ -84,27 +82,5 @@ hot_status hot_dwi_denoise(hot_context *context, const hot_dwi *dwi, const hot_m
     if (status != HOT_OK)
         hot_dwi_destroy(&made);
     *denoised = made;
-    return status;
-}
-
-hot_status hot_dwi_save_noise(hot_context *context, const hot_dwi *dwi, const float *noise, const char *path)
-{
-    hot_status status = hot_dwi_check_distinct(context, dwi, path);
-    if (status != HOT_OK)
-        return status;
-    if (hot_path_is_nifti(path)) {
-        hot_nifti_writer writer;
-        status = hot_nifti_begin(context, path, &dwi->grid, 1, DT_FLOAT32, 0, 0, &writer);
-        if (status == HOT_OK)
-            status = hot_nifti_write(context, &writer, noise, hot_grid_voxels(&dwi->grid) * sizeof *noise);
-        return hot_nifti_end(context, &writer, status);
-    }
-    Nrrd *nrrd = NULL;
-    status = hot_nrrd_wrap(context, noise, nrrdTypeFloat, 3, dwi->grid.size, &nrrd);
-    if (status == HOT_OK)
-        status = hot_nrrd_set_grid(context, nrrd, 0, &dwi->grid);
-    if (status == HOT_OK)
-        status = hot_nrrd_save(context, nrrd, path, 0);
-    nrrdNix(nrrd);
     return status;
 }

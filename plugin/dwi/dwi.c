@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "dwi_private.h"
+#include "summary.h"
 
 size_t hot_sample_bytes(hot_sample sample)
 {
@@ -132,6 +133,7 @@ void hot_dwi_destroy(hot_dwi **dwi)
     hot_context *context = gone->context;
     if (gone->release_data && gone->data)
         gone->release_data(context, gone->data);
+    hot_dwi_summary_free(&gone->summary);
     hot_context_free(context, gone->b);
     hot_context_free(context, gone->gradients);
     hot_context_free(context, gone->shell_b);

@@ -1,44 +1,13 @@
 /* The built-in mask: Otsu's threshold on the median-smoothed b=0 mean, small islands dropped, holes filled; everything
- * inside where the dark part is tissue rather than background. And the noise, from repeated b=0 volumes. */
+ * inside where the dark part is tissue rather than background. */
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/fields.h"
+#include "summary.h"
 
-enum { CHUNK = 2048, BINS = 1024 };
-
-/* Per voxel: mean over the lowest shell (b=0) and over the highest one; NaN and negative samples count as 0. */
-static hot_status shell_means(hot_context *context, const hot_dwi *dwi, float *low, float *high)
-{
-    const size_t voxels = hot_grid_voxels(&dwi->grid), volumes = dwi->volumes;
-    const int last = (int)dwi->shells - 1;
-    float *signals = hot_context_alloc(context, CHUNK * volumes, sizeof *signals);
-    hot_status status = signals ? HOT_OK : HOT_ERROR_MEMORY;
-    for (size_t first = 0; first < voxels && status == HOT_OK; first += CHUNK) {
-        size_t count = voxels - first < CHUNK ? voxels - first : CHUNK;
-        status = hot_dwi_read(context, dwi, first, count, signals);
-        for (size_t n = 0; n < count && status == HOT_OK; n++) {
-            double sum[2] = {0, 0};
-            size_t members[2] = {0, 0};
-            for (size_t v = 0; v < volumes; v++) {
-                float s = signals[n * volumes + v];
-                int which = dwi->shell_of[v] == last;
-                if (dwi->shell_of[v] != 0 && !which)
-                    continue;
-                sum[which] += isfinite(s) && s > 0 ? s : 0;
-                members[which]++;
-            }
-            high[first + n] = (float)(sum[1] / (double)(members[1] ? members[1] : 1));
-            low[first + n] = members[0] ? (float)(sum[0] / (double)members[0]) : high[first + n];
-        }
-        if (status == HOT_OK)
-            status = hot_context_progress(context, "estimating the mask", (double)first / (double)voxels);
-    }
-    hot_context_free(context, signals);
-    return status;
-}
+enum { BINS = 1024 };
 
 static float middle(float *values, int count)
 {
@@ -230,50 +199,43 @@ static void regain_edges(const size_t size[3], const float *low, double threshol
 
 hot_status hot_mask_estimate(hot_context *context, const hot_dwi *dwi, hot_mask **mask)
 {
-    const size_t voxels = hot_grid_voxels(&dwi->grid);
+    const size_t voxels = hot_grid_voxels(&dwi->grid), *size = dwi->grid.size;
+    const hot_dwi_summary *summary;
+    hot_dwi_summary *averages = NULL;
     hot_mask *made = NULL;
-    float *low = NULL, *high = NULL, *smooth = NULL;
+    float *smooth = NULL;
     size_t *labels = NULL, *numbers = NULL;
     *mask = NULL;
     hot_status status = hot_mask_full(context, &dwi->grid, &made);
+    if (status == HOT_OK)
+        status = hot_dwi_summary_get(context, dwi, &summary, &averages);
     if (status != HOT_OK)
-        return status;
-    low = hot_context_alloc(context, voxels, sizeof *low);
-    high = hot_context_alloc(context, voxels, sizeof *high);
+        goto cleanup;
     smooth = hot_context_alloc(context, voxels, sizeof *smooth);
     labels = hot_context_alloc(context, voxels, sizeof *labels);
     numbers = hot_context_alloc(context, voxels, sizeof *numbers);
-    if (!low || !high || !smooth || !labels || !numbers) {
-        status = HOT_ERROR_MEMORY;
-        goto cleanup;
-    }
-    status = shell_means(context, dwi, low, high);
+    status = smooth && labels && numbers ? median_3x3x3(context, size, summary->low, smooth) : HOT_ERROR_MEMORY;
     if (status != HOT_OK)
         goto cleanup;
-    status = median_3x3x3(context, dwi->grid.size, low, smooth);
-    if (status != HOT_OK)
-        goto cleanup;
-    double threshold = background_below(smooth, low, high, voxels, (float *)(void *)numbers);
+    const double threshold = background_below(smooth, summary->low, summary->high, voxels, (float *)(void *)numbers);
     for (size_t n = 0; n < voxels; n++)
         made->bytes[n] = smooth[n] >= threshold;
     if (threshold > 0) {
-        regain_edges(dwi->grid.size, low, threshold, made->bytes);
-        drop_islands(context, dwi->grid.size, made->bytes, labels, numbers);
-        fill_holes(context, dwi->grid.size, made->bytes, labels, numbers);
+        regain_edges(size, summary->low, threshold, made->bytes);
+        drop_islands(context, size, made->bytes, labels, numbers);
+        fill_holes(context, size, made->bytes, labels, numbers);
         status = hot_context_check(context, "estimating the mask");
     }
     made->inside = 0;
     for (size_t n = 0; n < voxels; n++)
         made->inside += made->bytes[n];
 cleanup:
-    hot_context_free(context, low);
-    hot_context_free(context, high);
     hot_context_free(context, smooth);
     hot_context_free(context, labels);
     hot_context_free(context, numbers);
-    if (status == HOT_OK)
-        *mask = made;
-    else
+    hot_dwi_summary_free(&averages);
+    if (status != HOT_OK)
         hot_mask_destroy(&made);
+    *mask = made;
     return status;
 }

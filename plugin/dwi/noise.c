@@ -2,9 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/fields.h"
-
-enum { CHUNK = 2048 };
+#include "summary.h"
 
 /* The value that would stand at `place` if `values` were sorted: the part that holds it is halved, more or less, again
  * and again. Moves the values. */
@@ -43,49 +41,39 @@ static double chi_square_median(size_t freedom)
 hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, double *sigma, double *snr,
                          size_t *repeats)
 {
-    const size_t voxels = hot_grid_voxels(&dwi->grid), volumes = dwi->volumes;
-    size_t several = 0, used = 0;
-    for (size_t v = 0; v < volumes; v++)
-        several += dwi->has_b0 && dwi->shell_of[v] == 0;
+    const size_t voxels = hot_grid_voxels(&dwi->grid);
+    const hot_dwi_summary *summary;
+    hot_dwi_summary *made = NULL;
+    size_t used = 0;
+    double total = 0;
+    float *variance = NULL;
     *sigma = *snr = NAN;
-    *repeats = several;
+    *repeats = 0;
+    for (size_t v = 0; v < dwi->volumes; v++)
+        *repeats += dwi->has_b0 && dwi->shell_of[v] == 0;
     hot_status status = hot_mask_check(context, mask, &dwi->grid);
+    if (status != HOT_OK || *repeats < 2 || mask->inside == 0)
+        return status;
+    status = hot_dwi_summary_get(context, dwi, &summary, &made);
     if (status != HOT_OK)
         return status;
-    if (several < 2 || mask->inside == 0)
-        return HOT_OK;
-    double total = 0;
-    float *signals = hot_context_alloc(context, CHUNK * volumes, sizeof *signals);
-    float *variance = hot_context_alloc(context, mask->inside, sizeof *variance);
-    status = signals && variance ? HOT_OK : HOT_ERROR_MEMORY;
-    for (size_t first = 0; first < voxels && status == HOT_OK; first += CHUNK) {
-        size_t count = voxels - first < CHUNK ? voxels - first : CHUNK;
-        status = hot_dwi_read(context, dwi, first, count, signals);
-        for (size_t n = 0; n < count && status == HOT_OK; n++) {
-            if (!mask->bytes[first + n])
-                continue;
-            double sum = 0, spread = 0;
-            for (size_t v = 0; v < volumes; v++)
-                if (dwi->shell_of[v] == 0)
-                    sum += signals[n * volumes + v];
-            double mean = sum / (double)several;
-            for (size_t v = 0; v < volumes; v++)
-                if (dwi->shell_of[v] == 0)
-                    spread += (signals[n * volumes + v] - mean) * (signals[n * volumes + v] - mean);
-            if (!isfinite(spread) || !(mean > 0))
-                continue;
-            variance[used++] = (float)(spread / (double)(several - 1));
-            total += mean;
-        }
-        if (status == HOT_OK)
-            status = hot_context_progress(context, "estimating the noise", (double)first / (double)voxels);
+    variance = hot_context_alloc(context, mask->inside, sizeof *variance);
+    if (!variance) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
     }
-    if (status == HOT_OK && used) {
+    for (size_t n = 0; n < voxels; n++)
+        if (mask->bytes[n] && !isnan(summary->variance[n]) && summary->mean[n] > 0) {
+            variance[used++] = summary->variance[n];
+            total += summary->mean[n];
+        }
+    if (used) {
         /* The median: voxels at edges, where motion and pulsation spread the volumes, do not count. */
-        *sigma = sqrt(at_place(variance, used, used / 2) / chi_square_median(several - 1));
+        *sigma = sqrt(at_place(variance, used, used / 2) / chi_square_median(*repeats - 1));
         *snr = *sigma > 0 ? total / (double)used / *sigma : INFINITY;
     }
-    hot_context_free(context, signals);
+cleanup:
     hot_context_free(context, variance);
+    hot_dwi_summary_free(&made);
     return status;
 }

@@ -70,10 +70,10 @@ static hot_status check_options(hot_context *context, const hot_phantom_options 
             return hot_context_fail(context, HOT_ERROR_ARGUMENT, "volume %zu of the scheme has b = %g but no direction",
                                     i, o->scheme_b[i]);
     }
-    if (!(o->s0 > 0) || !(o->along > 0) || !(o->across >= 0) || !(o->vary >= 0 && o->vary <= 0.3))
+    if (!(o->s0 > 0) || !(o->axial > 0) || !(o->radial >= 0) || !(o->vary >= 0 && o->vary <= 0.3))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "the phantom's S0 (%g) and diffusivities (%g along, %g across) must be positive and "
-                                "their variation (%g) at most .3", o->s0, o->along, o->across, o->vary);
+                                "the phantom's S0 (%g) and diffusivities (%g axial, %g radial) must be positive and "
+                                "their variation (%g) at most .3", o->s0, o->axial, o->radial, o->vary);
     if (bad_range(o->csf, 0, 0.95))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "CSF fractions lie from 0 to .95, ascending, not %g-%g",
                                 o->csf[0], o->csf[1]);
@@ -101,8 +101,8 @@ static void fill_options(hot_phantom_options *o)
     o->directions = o->directions ? o->directions : 64;
     o->b0 = o->b0 ? o->b0 : 8;
     o->s0 = o->s0 != 0 ? o->s0 : 1000;
-    o->along = o->along != 0 ? o->along : 1.7e-3;
-    o->across = o->across != 0 ? o->across : 0.2e-3;
+    o->axial = o->axial != 0 ? o->axial : 1.7e-3;
+    o->radial = o->radial != 0 ? o->radial : 0.2e-3;
 }
 
 static void *copied(hot_context *context, const void *from, size_t count, size_t size)

@@ -13,7 +13,7 @@ typedef struct phantom_voxel {
     int fibers;
     double direction[HOT_PHANTOM_FIBERS][3]; /* unit, world */
     double fraction[HOT_PHANTOM_FIBERS];     /* volume fractions */
-    double along[HOT_PHANTOM_FIBERS], across[HOT_PHANTOM_FIBERS];
+    double axial[HOT_PHANTOM_FIBERS], radial[HOT_PHANTOM_FIBERS];
     double dispersion[HOT_PHANTOM_FIBERS];   /* radians */
     double water, water_diffusivity;         /* the isotropic part */
     double s0;                               /* 0 in air */

@@ -70,8 +70,8 @@ void hot_phantom_draw_tissue(hot_random *random, const hot_phantom_options *o, p
         double a, b;
         voxel->dispersion[i] = radian * hot_random_between(random, o->dispersion);
         hot_random_normals(random, &a, &b);
-        voxel->along[i] = o->along * (1 + o->vary * fmin(fmax(a, -3), 3));
-        voxel->across[i] = o->across * (1 + o->vary * fmin(fmax(b, -3), 3));
+        voxel->axial[i] = o->axial * (1 + o->vary * fmin(fmax(a, -3), 3));
+        voxel->radial[i] = o->radial * (1 + o->vary * fmin(fmax(b, -3), 3));
     }
 }
 
@@ -109,10 +109,10 @@ static void disperse(const double v[3], double deviation, double parts[LAGUERRE 
     }
 }
 
-static double fiber_signal(double b, const double g[3], const double v[3], double along, double across)
+static double fiber_signal(double b, const double g[3], const double v[3], double axial, double radial)
 {
     double dot = g[0] * v[0] + g[1] * v[1] + g[2] * v[2];
-    return exp(-b * (across + (along - across) * dot * dot));
+    return exp(-b * (radial + (axial - radial) * dot * dot));
 }
 
 void hot_phantom_signals(const phantom_voxel *voxel, size_t volumes, const double *b, const double *gradients,
@@ -132,9 +132,9 @@ void hot_phantom_signals(const phantom_voxel *voxel, size_t volumes, const doubl
                 sum = 1;
             else if (voxel->dispersion[i] > 0)
                 for (int p = 0; p < LAGUERRE * AZIMUTHS; p++)
-                    sum += weight[p] * fiber_signal(b[v], g, parts[p], voxel->along[i], voxel->across[i]);
+                    sum += weight[p] * fiber_signal(b[v], g, parts[p], voxel->axial[i], voxel->radial[i]);
             else
-                sum = fiber_signal(b[v], g, voxel->direction[i], voxel->along[i], voxel->across[i]);
+                sum = fiber_signal(b[v], g, voxel->direction[i], voxel->axial[i], voxel->radial[i]);
             signals[v] += scale * sum;
         }
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/fields.h"
+#include "dwi/gather.h"
 #include "model/model.h"
 #include "signal_contrast.h"
 
@@ -25,7 +26,7 @@ typedef struct finder {
     double shell_b[LMAX_MAX + 1], rows[LMAX_MAX * (LMAX_MAX / 2 + 1)];
     hot_signal_scheme scheme;
     hot_signal_options how;
-    size_t chunk;                    /* voxels */
+    size_t chunk, first;             /* voxels of a chunk; where the first chunk begins: where the mask does */
     float *signals;                  /* chunk x volumes */
 } finder;
 
@@ -132,16 +133,12 @@ static hot_status match_response(finder *f, double unit_without)
     return HOT_OK;
 }
 
-/* Signals of voxels first ... first + count - 1, the used volumes side by side. */
-static hot_status read_used(finder *f, size_t first, size_t count)
+/* Of signals of all volumes, leaves those of the used ones, side by side. */
+static void keep_used(const finder *f, size_t count, float *signals)
 {
-    hot_status status = hot_dwi_read(f->context, f->dwi, first, count, f->signals);
-    if (status != HOT_OK || f->used == f->volumes)
-        return status;
-    for (size_t n = 0; n < count; n++)
+    for (size_t n = 0; n < count && f->used < f->volumes; n++)
         for (size_t i = 0; i < f->used; i++) /* to the left, or where it is: nothing is overwritten too early */
-            f->signals[n * f->used + i] = f->signals[n * f->volumes + f->use[i]];
-    return HOT_OK;
+            signals[n * f->used + i] = signals[n * f->volumes + f->use[i]];
 }
 
 static int by_size(const void *left, const void *right)
@@ -153,18 +150,15 @@ static int by_size(const void *left, const void *right)
 /* The used volumes of up to SAMPLE voxels spread over the mask, and their noise where it is a map's. */
 static hot_status take_sample(finder *f, const float *sigma_map, float *sample, float *sigma, size_t *count)
 {
-    const size_t step = f->mask->inside / SAMPLE + 1;
-    size_t seen = 0;
-    hot_status status = HOT_OK;
-    *count = 0;
-    for (size_t voxel = 0; voxel < f->voxels && *count < SAMPLE && status == HOT_OK; voxel++) {
-        if (!f->mask->bytes[voxel] || seen++ % step != 0)
-            continue;
-        status = read_used(f, voxel, 1);
-        memcpy(sample + *count * f->used, f->signals, f->used * sizeof *sample);
-        sigma[(*count)++] = sigma_map ? sigma_map[voxel] : 0;
-    }
-    return status;
+    size_t voxel[SAMPLE];
+    *count = hot_mask_sample(f->mask, SAMPLE, voxel);
+    hot_status status = hot_dwi_gather(f->context, f->dwi, voxel, *count, sample);
+    if (status != HOT_OK)
+        return status;
+    keep_used(f, *count, sample);
+    for (size_t i = 0; i < *count; i++)
+        sigma[i] = sigma_map ? sigma_map[voxel[i]] : 0;
+    return HOT_OK;
 }
 
 /* The contrast, where it is to be judged, and what the log says of it. */
@@ -172,7 +166,7 @@ static hot_status judge_contrast(finder *f, const float *sigma_map, double *typi
 {
     hot_context *context = f->context;
     size_t count;
-    float *sample = hot_context_alloc(context, SAMPLE * f->used, sizeof *sample);
+    float *sample = hot_context_alloc(context, SAMPLE * f->volumes, sizeof *sample);
     float *sigma = hot_context_alloc(context, SAMPLE, sizeof *sigma);
     hot_status status = sample && sigma ? take_sample(f, sigma_map, sample, sigma, &count) : HOT_ERROR_MEMORY;
     if (status == HOT_OK)
@@ -197,7 +191,7 @@ static hot_status noise_from_residuals(finder *f, double bright, double *sigma)
     hot_context *context = f->context;
     hot_status status = HOT_OK;
     size_t count = 0, weighted = 0;
-    float *sample = hot_context_alloc(context, SAMPLE * f->used, sizeof *sample);
+    float *sample = hot_context_alloc(context, SAMPLE * f->volumes, sizeof *sample);
     float *residual = hot_context_alloc(context, SAMPLE, sizeof *residual);
     float *directions = hot_context_alloc(context, SAMPLE, 9 * sizeof *directions);
     uint8_t *flags = hot_context_alloc(context, SAMPLE, 1), *found = hot_context_alloc(context, SAMPLE, 1);
@@ -283,13 +277,13 @@ void hot_signal_maps_free(hot_context *context, hot_signal_maps *maps)
     maps->flags = NULL;
 }
 
-/* All voxels, chunk by chunk. */
+/* All voxels from f->first on, chunk by chunk; the first chunk is in memory. */
 static hot_status find_all(finder *f, const hot_signal_find_options *options, hot_signal_maps *maps, float *peaks,
                            uint8_t *flags, size_t *flagged)
 {
     const size_t row = 3 * (size_t)f->how.max_fibers;
     hot_status status = HOT_OK;
-    for (size_t first = 0; first < f->voxels && status == HOT_OK; first += f->chunk) {
+    for (size_t first = f->first; first < f->voxels && status == HOT_OK; first += f->chunk) {
         const size_t count = f->voxels - first < f->chunk ? f->voxels - first : f->chunk;
         hot_signal_result result = {.size = sizeof result, .directions = peaks + first * row, .flags = flags + first};
         if (maps && options->keep_maps) {
@@ -300,7 +294,9 @@ static hot_status find_all(finder *f, const hot_signal_find_options *options, ho
         }
         f->how.progress[0] = (double)first / (double)f->voxels;
         f->how.progress[1] = (double)(first + count) / (double)f->voxels;
-        status = read_used(f, first, count);
+        if (first > f->first)
+            status = hot_dwi_read(f->context, f->dwi, first, count, f->signals);
+        keep_used(f, count, f->signals);
         if (status == HOT_OK)
             status = hot_signal_fibers_f32(f->context, &f->how, &f->scheme, count, f->signals,
                                            options->sigma_map ? options->sigma_map + first : NULL, NULL,
@@ -364,17 +360,17 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
         status = hot_response_estimate(context, dwi, mask, 8, &estimated, NULL);
         f.response = estimated;
     }
-    size_t first = 0; /* what is learned from some voxels is learned from where the mask begins */
-    while (first + f.chunk < f.voxels && !mask->bytes[first])
-        first++;
+    /* what is learned from some voxels is learned from where the mask begins */
+    while (f.first + f.chunk < f.voxels && !mask->bytes[f.first])
+        f.first++;
     if (status == HOT_OK)
-        status = hot_dwi_read(context, dwi, first, f.chunk, f.signals);
+        status = hot_dwi_read(context, dwi, f.first, f.chunk, f.signals);
     if (status != HOT_OK)
         goto cleanup;
     for (f.used = 0; f.used < f.volumes; f.used++)
         f.use[f.used] = f.used;
-    double bright = mean_b0(&f, mask->bytes + first, f.signals, f.chunk);
-    status = drop_repeats(&f, mask->bytes + first, f.signals, f.chunk);
+    double bright = mean_b0(&f, mask->bytes + f.first, f.signals, f.chunk);
+    status = drop_repeats(&f, mask->bytes + f.first, f.signals, f.chunk);
     if (status == HOT_OK)
         status = match_response(&f, bright);
     if (status != HOT_OK)

@@ -2,67 +2,52 @@
  * summed. Three float volumes rather than the RGB24 type: MRtrix does not read RGB24, and mrview and FSLeyes show three
  * volumes in colour, with the window the user sets. As PNG: a picture of the three middle slices. */
 #include <math.h>
-#include <string.h>
 
-#include "io/nrrd/nrrdio.h"
-#include "formats.h"
-#include "io/nifti/nifti_volume.h"
+#include "io/common/formats.h"
+#include "io/common/paths.h"
+#include "io/nifti/nifti_image.h"
+#include "io/nrrd/nrrd_values.h"
 #include "io/picture/picture_layout.h"
+
+/* Component d of a voxel's colour; flips of x and y do not matter to |x| and |y|. */
+static float color(const hot_fiber_field *fibers, size_t voxel, size_t d)
+{
+    const size_t row = 3 * (size_t)fibers->max_fibers;
+    float sum = 0;
+    for (size_t at = d; at < row; at += 3)
+        sum += fabsf(fibers->peaks[voxel * row + at]);
+    return sum;
+}
+
+static void fill(hot_context *context, const void *from, size_t number, size_t voxels, float *volume)
+{
+    (void)context;
+    for (size_t voxel = 0; voxel < voxels; voxel++)
+        volume[voxel] = color(from, voxel, number);
+}
 
 /* NRRD, 3 values per voxel: what Slicer reads as a vector volume. */
 static hot_status write_nrrd(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
-    const size_t *size = fibers->grid.size, voxels = hot_grid_voxels(&fibers->grid),
-                 row = 3 * (size_t)fibers->max_fibers;
-    const size_t sizes[4] = {3, size[0], size[1], size[2]};
-    Nrrd *nrrd = NULL;
+    const size_t voxels = hot_grid_voxels(&fibers->grid);
     float *colors = hot_context_alloc(context, voxels, 3 * sizeof *colors);
     if (!colors)
         return HOT_ERROR_MEMORY;
-    for (size_t voxel = 0; voxel < voxels; voxel++)
-        for (size_t d = 0; d < 3; d++) {
-            float sum = 0;
-            for (size_t at = d; at < row; at += 3)
-                sum += fabsf(fibers->peaks[voxel * row + at]);
-            colors[3 * voxel + d] = sum;
-        }
-    hot_status status = hot_nrrd_wrap(context, colors, nrrdTypeFloat, 4, sizes, &nrrd);
-    if (status == HOT_OK)
-        status = hot_nrrd_set_grid(context, nrrd, 1, &fibers->grid);
-    if (status == HOT_OK) {
-        nrrd->axis[0].kind = nrrdKindRGBColor;
-        status = hot_nrrd_save(context, nrrd, path, 1);
-    }
-    nrrdNix(nrrd);
+    for (size_t i = 0; i < 3 * voxels; i++)
+        colors[i] = color(fibers, i / 3, i % 3);
+    const hot_nrrd_values values = {.grid = &fibers->grid, .data = colors, .per = {3}, .kind = HOT_NRRD_COLOR,
+                                    .compress = 1};
+    hot_status status = hot_nrrd_save_values(context, &values, path);
     hot_context_free(context, colors);
     return status;
 }
 
 static hot_status write_dec(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
-    const size_t length = strlen(path);
-    if (length > 4 && strcmp(path + length - 4, ".png") == 0)
+    if (hot_path_has_suffix(path, ".png"))
         return hot_color_picture(context, fibers, path);
-    if (!hot_path_is_nifti(path))
-        return write_nrrd(context, fibers, path);
-    hot_nifti_writer writer;
-    size_t voxels = hot_grid_voxels(&fibers->grid), row = 3 * (size_t)fibers->max_fibers;
-    float *volume = hot_context_alloc(context, voxels, sizeof *volume);
-    if (!volume)
-        return HOT_ERROR_MEMORY;
-    hot_status status = hot_nifti_begin(context, path, &fibers->grid, 3, DT_FLOAT32, 0, 0, &writer);
-    for (size_t d = 0; status == HOT_OK && d < 3; d++) { /* flips of x and y do not matter to |x| and |y| */
-        for (size_t voxel = 0; voxel < voxels; voxel++) {
-            float sum = 0;
-            for (size_t at = d; at < row; at += 3)
-                sum += fabsf(fibers->peaks[voxel * row + at]);
-            volume[voxel] = sum;
-        }
-        status = hot_nifti_write(context, &writer, volume, voxels * sizeof *volume);
-    }
-    status = hot_nifti_end(context, &writer, status);
-    hot_context_free(context, volume);
-    return status;
+    return hot_path_is_nifti(path) ? hot_nifti_save_volumes(context, path, &fibers->grid, 3, fill, fibers)
+                                   : write_nrrd(context, fibers, path);
 }
 
 const hot_export_format hot_format_dec = {

@@ -1,4 +1,4 @@
-#include "formats.h"
+#include "io/common/formats.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dwi/gather.h"
 #include "model.h"
 
 /* Floats of signal per slab: two megabytes stay in a core's cache between the passes over them. */
@@ -40,57 +41,34 @@ hot_status hot_plan_fit_voxels(const hot_plan *plan, const uint8_t *inside, cons
     hot_context *context = plan->context;
     hot_status status = HOT_OK;
     const size_t voxels = hot_grid_voxels(hot_dwi_grid(plan->dwi)), width = plan->terms + 1;
-    size_t slab = SLAB_FLOATS / plan->volumes;
+    size_t slab = SLAB_FLOATS / plan->volumes, next = 0;
     slab = slab < 64 ? 64 : slab;
     slab = slab > voxels ? voxels : slab;
     float *signals = hot_context_alloc(context, slab, plan->volumes * sizeof *signals);
     float *work = hot_context_alloc(context, slab, (plan->used_count + 1) * sizeof *work);
     float *fits = hot_context_alloc(context, slab, width * sizeof *fits);
+    size_t *voxel = hot_context_alloc(context, slab, sizeof *voxel);
     *fitted = *flagged = 0;
-    if (!signals || !work || !fits) {
+    if (!signals || !work || !fits || !voxel)
         status = HOT_ERROR_MEMORY;
-        goto cleanup;
+    while (next < voxels && status == HOT_OK) {
+        const size_t first = next, count = hot_mask_next(inside, voxels, &next, slab, voxel);
+        memset(values + first * width, 0, (next - first) * width * sizeof *values);
+        if (count > 0)
+            status = hot_dwi_gather(context, plan->dwi, voxel, count, signals);
+        if (count > 0 && status == HOT_OK)
+            status = hot_plan_fit(plan, count, signals, work, fits);
+        for (size_t i = 0; i < count && status == HOT_OK; i++) {
+            memcpy(values + voxel[i] * width, fits + i * width, width * sizeof *fits);
+            if (fits[i * width] > 0)
+                ++*fitted;
+            else
+                ++*flagged;
+        }
+        if (status == HOT_OK)
+            status = hot_context_progress(context, stage, (double)next / (double)voxels);
     }
-    for (size_t first = 0; first < voxels; first += slab) {
-        const size_t count = voxels - first < slab ? voxels - first : slab;
-        size_t wanted = 0, from = count, to = 0;
-        status = hot_context_progress(context, stage, (double)first / (double)voxels);
-        if (status != HOT_OK)
-            goto cleanup;
-        memset(values + first * width, 0, count * width * sizeof *values);
-        for (size_t v = 0; v < count; v++)
-            if (inside[first + v]) {
-                from = v < from ? v : from;
-                to = v + 1;
-                wanted++;
-            }
-        if (wanted == 0)
-            continue;
-        status = hot_dwi_read(context, plan->dwi, first + from, to - from, signals);
-        if (status != HOT_OK)
-            goto cleanup;
-        /* closed ranks: only the voxels inside are fitted */
-        for (size_t v = from, at = 0; v < to && wanted < to - from; v++)
-            if (inside[first + v]) {
-                if (at != v - from)
-                    memcpy(signals + at * plan->volumes, signals + (v - from) * plan->volumes,
-                           plan->volumes * sizeof *signals);
-                at++;
-            }
-        status = hot_plan_fit(plan, wanted, signals, work, fits);
-        if (status != HOT_OK)
-            goto cleanup;
-        for (size_t v = from, at = 0; v < to; v++)
-            if (inside[first + v]) {
-                memcpy(values + (first + v) * width, fits + at * width, width * sizeof *fits);
-                if (fits[at++ * width] > 0)
-                    ++*fitted;
-                else
-                    ++*flagged;
-            }
-    }
-    status = hot_context_progress(context, stage, 1);
-cleanup:
+    hot_context_free(context, voxel);
     hot_context_free(context, fits);
     hot_context_free(context, work);
     hot_context_free(context, signals);
@@ -111,8 +89,7 @@ static hot_status estimate_noise(const hot_plan *plan, const hot_mask *mask, dou
     enum { SAMPLES = 1000 };
     hot_context *context = plan->context;
     hot_status status = HOT_OK;
-    const size_t voxels = hot_grid_voxels(hot_dwi_grid(plan->dwi)), used = plan->used_count, width = plan->terms + 1;
-    const size_t step = mask->inside / SAMPLES + 1;
+    const size_t used = plan->used_count, width = plan->terms + 1;
     *noise = 0;
     if (used < plan->terms + 6) {
         double sigma, snr;
@@ -126,14 +103,13 @@ static hot_status estimate_noise(const hot_plan *plan, const hot_mask *mask, dou
     float *work = hot_context_alloc(context, SAMPLES, (used + 1) * sizeof *work);
     float *fits = hot_context_alloc(context, SAMPLES, width * sizeof *fits);
     double *variance = hot_context_alloc(context, SAMPLES, sizeof *variance);
-    size_t taken = 0, seen = 0, count = 0;
+    size_t voxel[SAMPLES], count = 0;
     if (!signals || !work || !fits || !variance) {
         status = HOT_ERROR_MEMORY;
         goto cleanup;
     }
-    for (size_t v = 0; v < voxels && taken < SAMPLES && status == HOT_OK; v++)
-        if (mask->bytes[v] && seen++ % step == 0)
-            status = hot_dwi_read(context, plan->dwi, v, 1, signals + plan->volumes * taken++);
+    const size_t taken = hot_mask_sample(mask, SAMPLES, voxel);
+    status = hot_dwi_gather(context, plan->dwi, voxel, taken, signals);
     if (status == HOT_OK)
         status = hot_plan_fit(plan, taken, signals, work, fits);
     for (size_t v = 0; v < taken && status == HOT_OK; v++) {

@@ -94,24 +94,23 @@ static void gauss_legendre(double *node, double *weight)
     }
 }
 
-hot_status hot_response_tensor(hot_context *context, const hot_dwi *dwi, double along, double across, double s0,
+hot_status hot_response_tensor(hot_context *context, const hot_dwi *dwi, double axial, double radial, double s0,
                                int lmax, hot_response **made)
 {
     double node[NODES], weight[NODES];
     const double *shell_b;
     *made = NULL;
-    if (!(along > 0) || !(across >= 0) || !isfinite(along) || !isfinite(across))
+    if (!(axial > 0) || !(radial >= 0) || !isfinite(axial) || !isfinite(radial))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "diffusivities of %g along and %g across the fibre; they are in mm^2/s, such as "
-                                "0.0017,0.0003", along, across);
-    if (!(across < along))
+                                "an axial diffusivity of %g and a radial one of %g; they are in mm^2/s, such as "
+                                "0.0017,0.0003", axial, radial);
+    if (!(radial < axial))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "a diffusivity across the fibre (%g) that is not below the one along it (%g)", across,
-                                along);
-    if (along > .1)
+                                "a radial diffusivity (%g) that is not below the axial one (%g)", radial, axial);
+    if (axial > .1)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "a diffusivity of %g mm^2/s (water at body temperature has 0.003): in mm^2/s, such as "
-                                "0.0017,0.0003", along);
+                                "0.0017,0.0003", axial);
     if (!(s0 > 0) || !isfinite(s0))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a b=0 signal of %g", s0);
     const size_t shells = hot_dwi_shells(dwi, &shell_b, NULL);
@@ -130,7 +129,7 @@ hot_status hot_response_tensor(hot_context *context, const hot_dwi *dwi, double 
         for (int l = 0; l <= response->lmax; l += 2)
             for (int i = 0; i < NODES; i++)
                 row[l / 2] += 2 * M_PI * weight[i] * sqrt((2 * l + 1) / (4 * M_PI)) * hot_model_legendre(l, node[i]) *
-                              s0 * exp(-shell_b[s] * (across + (along - across) * node[i] * node[i]));
+                              s0 * exp(-shell_b[s] * (radial + (axial - radial) * node[i] * node[i]));
     }
     return HOT_OK;
 }
@@ -232,7 +231,7 @@ hot_status hot_response_check(hot_context *context, const hot_response *response
             highest = fmax(highest, value);
             dip = fmax(dip, highest - value); /* from along to across the signal should only rise */
         }
-        if (lowest < -.05 * across) /* less is what the harmonics above lmax leave out */ {
+        if (lowest < -.05 * across) { /* less is what the harmonics above lmax leave out */
             hot_context_log(context, HOT_LOG_WARNING, "%s is negative somewhere (%.3g, across the fibre %.3g)", name,
                             lowest, across);
             count++;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <teem/air.h>
 
-#include "io/output.h"
+#include "io/common/output.h"
 #include "module.h"
 #include "run/run.h"
 
@@ -21,7 +21,7 @@ typedef struct job {
 
 /* Which part of all a stage of the library is; others (ordering, ...) are short. */
 static const struct stage { const char *begins; double from, to; } stages[] = {
-    {"reading", 0, 0.05},           {"estimating the mask", 0.05, 0.08}, {"estimating the noise", 0.08, 0.1},
+    {"reading", 0, 0.05},           {"averaging volumes", 0.05, 0.1},
     {"estimating the resp", 0.1, 0.25}, {"fitting", 0.25, 0.4},          {"finding", 0.4, 0.9},
     {"eigenpairs", 0.4, 0.9},
 };

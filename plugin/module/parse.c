@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/plain_numbers.h"
+#include "io/common/plain_numbers.h"
 #include "module.h"
 
 #define AT(name) offsetof(hot_module_values, name)

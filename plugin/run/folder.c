@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "core/fields.h"
-#include "core/report.h"
+#include "io/common/report.h"
 
 static hot_status fail(hot_context *context, const char *what, const char *path)
 {

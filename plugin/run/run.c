@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "dwi/summary.h"
 #include "model/model.h"
 
 double hot_run_now(void)
@@ -130,6 +131,17 @@ static hot_status write_noise(hot_run_job *job)
     return status;
 }
 
+/* Mask, noise and picture come from one pass over the data. A borrowed data set is not written to: the summary goes
+ * to a view of it, which shares its arrays. */
+static hot_status summarize(hot_run_job *job)
+{
+    if (job->borrowed && !job->dwi->summary) {
+        job->view = *job->dwi;
+        job->dwi = &job->view;
+    }
+    return hot_dwi_keep_summary(job->context, job->dwi);
+}
+
 static hot_status make_mask(hot_run_job *job)
 {
     const hot_mask *given = job->options.mask_in_memory;
@@ -228,35 +240,18 @@ static hot_status find(hot_run_job *job)
     return hot_fiber_field_find(job->context, job->tensors, &job->options.peaks, &job->fibers);
 }
 
-/* The mean b=0 image, read piece by piece: what the picture is drawn on. */
+/* The mean b=0 image: what the picture is drawn on. */
 static hot_status make_background(hot_run_job *job)
 {
-    enum { PIECE = 4096 };
-    const size_t voxels = hot_grid_voxels(hot_dwi_grid(job->dwi)), volumes = hot_dwi_volumes(job->dwi);
-    const int *shell_of;
-    hot_dwi_shells(job->dwi, NULL, &shell_of);
+    const size_t voxels = hot_grid_voxels(hot_dwi_grid(job->dwi));
     if (!hot_dwi_has_b0(job->dwi))
         return HOT_OK; /* drawn on the fibres' amplitude then */
-    float *piece = hot_context_alloc(job->context, PIECE * volumes, sizeof *piece);
     job->background = hot_context_alloc(job->context, voxels, sizeof *job->background);
-    hot_status status = piece && job->background ? HOT_OK : HOT_ERROR_MEMORY;
-    for (size_t first = 0; first < voxels && status == HOT_OK; first += PIECE) {
-        size_t count = voxels - first < PIECE ? voxels - first : PIECE;
-        status = hot_dwi_read(job->context, job->dwi, first, count, piece);
-        for (size_t i = 0; i < count && status == HOT_OK; i++) {
-            double sum = 0;
-            size_t number = 0;
-            for (size_t v = 0; v < volumes; v++)
-                if (shell_of[v] == 0) {
-                    sum += piece[i * volumes + v];
-                    number++;
-                }
-            job->background[first + i] = isfinite(sum) ? (float)(sum / (double)number) : 0;
-        }
-        if (status == HOT_OK)
-            status = hot_context_progress(job->context, "averaging b=0", (double)(first + count) / (double)voxels);
-    }
-    hot_context_free(job->context, piece);
+    hot_status status = job->background ? hot_export_background(job->context, job->dwi, job->background)
+                                        : HOT_ERROR_MEMORY;
+    for (size_t voxel = 0; voxel < voxels && status == HOT_OK; voxel++)
+        if (!isfinite(job->background[voxel]))
+            job->background[voxel] = 0;
     return status;
 }
 
@@ -330,7 +325,7 @@ hot_status hot_run_compute_job(hot_run_job *job)
             return status;
         end_stage(job, "denoising");
     }
-    if ((status = make_mask(job)) != HOT_OK)
+    if ((status = summarize(job)) != HOT_OK || (status = make_mask(job)) != HOT_OK)
         return status;
     end_stage(job, "mask");
 
@@ -367,6 +362,10 @@ void hot_run_free(hot_run_job *job)
     hot_tensor_field_destroy(&job->tensors);
     hot_response_destroy(&job->response);
     hot_mask_destroy(&job->mask);
+    if (job->dwi == &job->view)
+        hot_dwi_summary_free(&job->view.summary);
+    if (job->borrowed)
+        job->dwi = NULL;
     hot_dwi_destroy(&job->dwi);
 }
 
@@ -433,8 +432,6 @@ hot_status hot_run_compute(hot_context *context, const hot_dwi *dwi, const hot_r
         if (result)
             *result = job.result;
     }
-    if (job.borrowed)
-        job.dwi = NULL;
     hot_run_free(&job);
     return status;
 }

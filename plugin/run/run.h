@@ -3,7 +3,7 @@
 #define HOT_RUN_RUN_H
 
 #include "core/fields.h"
-#include "core/report.h"
+#include "io/common/report.h"
 #include "folder.h"
 
 enum { HOT_RUN_STAGES = 12, HOT_RUN_NOTES = 16 };
@@ -14,6 +14,7 @@ typedef struct hot_run_job {
     hot_folder folder;
     hot_dwi *dwi;
     int borrowed; /* dwi is the caller's */
+    hot_dwi view; /* of a borrowed data set: its arrays, with the summary that the run makes */
     hot_mask *mask;
     hot_response *response;
     size_t response_voxels; /* used for an estimated response; 0 = not estimated */

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <teem/air.h>
-#include <zlib.h>
+
+#include "io/libraries.h"
 
 static void add_text(cJSON *object, const char *name, const char *text)
 {
@@ -106,8 +106,8 @@ static void add_machine(cJSON *root, const hot_run_job *job)
     cJSON_AddNumberToObject(device, "threads", hot_context_threads(job->context));
     cJSON *versions = cJSON_AddObjectToObject(root, "versions");
     add_text(versions, "hotfiber", hot_version());
-    add_text(versions, "teem", airTeemVersion);
-    add_text(versions, "zlib", zlibVersion());
+    add_text(versions, "teem", hot_library_teem());
+    add_text(versions, "zlib", hot_library_zlib());
     #if defined(__clang__)
     add_text(versions, "compiler", __VERSION__); /* names itself */
 #else

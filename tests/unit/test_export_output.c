@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/output.h"
+#include "io/common/output.h"
 
 static void put(const char *path, const char *text)
 {

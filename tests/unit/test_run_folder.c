@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/report.h"
+#include "io/common/report.h"
 #include "run/folder.h"
 
 static hot_context *context;

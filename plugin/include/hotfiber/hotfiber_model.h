@@ -17,11 +17,12 @@ HOT_API hot_status hot_response_create(hot_context *context, size_t shells, int 
  * many were used. Errors: HOT_ERROR_DATA when no voxel looks like a single fibre, or the mask has other sizes. */
 HOT_API hot_status hot_response_estimate(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, int lmax,
                                          hot_response **response, size_t *voxels);
-/* From diffusivities along and across the fibre, mm^2/s, and the signal at b=0, for the shells of `dwi`. */
-HOT_API hot_status hot_response_tensor(hot_context *context, const hot_dwi *dwi, double along, double across,
+/* Of a cylindrical diffusion tensor: from its axial and radial diffusivity, mm^2/s, and the signal at b=0, for the
+ * shells of `dwi`. */
+HOT_API hot_status hot_response_tensor(hot_context *context, const hot_dwi *dwi, double axial, double radial,
                                        double s0, int lmax, hot_response **response);
-/* Looks whether a response can be one of a fibre (bright across, dark along, rising in between, alternating signs,
- * falling with b) and logs a warning for each doubt. warnings (may be NULL): how many. */
+/* Checks whether a response can be one of a fibre (bright across it, dark along it, rising in between, alternating
+ * signs, falling with b) and logs a warning for each doubt. warnings (may be NULL): how many. */
 HOT_API hot_status hot_response_check(hot_context *context, const hot_response *response, size_t *warnings);
 /* MRtrix's text format: a row per shell, "# Shells: ..." in a comment. path "-" = standard output. */
 HOT_API hot_status hot_response_save(hot_context *context, const hot_response *response, const char *path);

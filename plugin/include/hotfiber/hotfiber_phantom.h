@@ -41,7 +41,7 @@ typedef struct hot_phantom_options {
     size_t scheme_volumes;
     int scheme_image_axes;   /* 1: the directions are FSL's bvec, in image axes */
     double s0;               /* signal at b=0; 0 = 1000 */
-    double along, across;    /* diffusivities of a fibre, mm^2/s; 0 = 1.7e-3 and .2e-3 */
+    double axial, radial;    /* diffusivities of a fibre, mm^2/s; 0 = 1.7e-3 and .2e-3 */
     double vary;             /* relative standard deviation of each fibre's two diffusivities (cut at 3 of them) */
     double csf[2];           /* range of the free water's volume fraction in voxels with fibres (D = 3e-3 mm^2/s) */
     double dispersion[2];    /* range of the orientation dispersion, degrees: a fibre's parts are tilted from its

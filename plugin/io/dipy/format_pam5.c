@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/output.h"
+#include "io/common/output.h"
 #include "dwi/frames.h"
-#include "io/formats.h"
+#include "io/common/formats.h"
 #include "geometry/sphere.h"
 
 enum { LEVEL = 4 /* 2562 vertices: a fibre is at most 2.4 degrees from one */ };

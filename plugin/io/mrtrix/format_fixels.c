@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/output.h"
-#include "io/formats.h"
+#include "io/common/output.h"
+#include "io/common/formats.h"
 
 static const char *const names[] = {"index.mif", "directions.mif", "amplitude.mif"};
 enum { INDEX, DIRECTIONS, AMPLITUDE, FILES, PATH_ROOM = 96, BLOCK = 4096 };
@@ -136,27 +136,29 @@ static void put_component(FILE *file, const hot_fiber_field *fibers, int compone
     fwrite(buffer, sizeof *buffer, held, file);
 }
 
-static hot_status write_file(hot_context *context, const hot_fiber_field *fibers, size_t fixels, int which,
-                             const char *path, void *buffer)
+typedef struct fixel_file {
+    const hot_fiber_field *fibers;
+    size_t fixels;
+    int which;
+    void *buffer;
+} fixel_file;
+
+static hot_status put_file(hot_context *context, FILE *file, const void *what)
 {
-    hot_output output = {0};
-    FILE *file = NULL;
+    const fixel_file *f = what;
+    const hot_fiber_field *fibers = f->fibers;
     const size_t *size = fibers->grid.size;
-    const size_t dims[FILES][4] = {{size[0], size[1], size[2], 2}, {fixels, 3, 1}, {fixels, 1, 1}};
-    hot_status status = hot_output_begin(context, path, &output);
-    if (status == HOT_OK)
-        status = hot_output_file(context, &output, &file);
-    if (status == HOT_OK) {
-        put_header(file, &fibers->grid, dims[which], which == INDEX ? 4 : 3, which == INDEX ? "UInt32" : "Float32",
-                   fixels);
-        if (which == INDEX)
-            put_index(file, fibers, buffer);
-        for (int component = 0; which == DIRECTIONS && component < 3; component++)
-            put_component(file, fibers, component, buffer);
-        if (which == AMPLITUDE)
-            put_component(file, fibers, 3, buffer);
-    }
-    return hot_output_end(context, &output, status); /* a write that failed shows here */
+    const size_t dims[FILES][4] = {{size[0], size[1], size[2], 2}, {f->fixels, 3, 1}, {f->fixels, 1, 1}};
+    const int is_index = f->which == INDEX;
+    (void)context;
+    put_header(file, &fibers->grid, dims[f->which], is_index ? 4 : 3, is_index ? "UInt32" : "Float32", f->fixels);
+    if (is_index)
+        put_index(file, fibers, f->buffer);
+    for (int component = 0; f->which == DIRECTIONS && component < 3; component++)
+        put_component(file, fibers, component, f->buffer);
+    if (f->which == AMPLITUDE)
+        put_component(file, fibers, 3, f->buffer);
+    return HOT_OK;
 }
 
 static hot_status write_fixels(hot_context *context, const hot_fiber_field *fibers, const char *path)
@@ -196,7 +198,7 @@ static hot_status write_fixels(hot_context *context, const hot_fiber_field *fibe
     made = 1;
     for (int which = 0; status == HOT_OK && which < FILES; which++) {
         snprintf(file, room, "%s/%s", temporary, names[which]);
-        status = write_file(context, fibers, fixels, which, file, buffer);
+        status = hot_output_write(context, file, put_file, &(fixel_file){fibers, fixels, which, buffer});
         if (status != HOT_OK)
             status = hot_context_add(context, status, "in the fixel directory '%s'", target);
     }

@@ -1,7 +1,8 @@
 /* sh: tensors as spherical harmonics in MRtrix's basis and scanner axes, one volume per coefficient, so that mrview
  * draws them as surfaces and sh2peaks, sh2amp, fod2fixel and tckgen take them. */
-#include "io/formats.h"
-#include "io/nifti/nifti_volume.h"
+#include "io/common/formats.h"
+#include "io/nifti/nifti_image.h"
+#include "model/model.h"
 
 /* sh_i = sum_j matrix_ij tensor_j for a tensor in the grid's space: a mirrored axis changes the sign of the values that
  * name it an odd number of times. */
@@ -26,41 +27,39 @@ static hot_status make_matrix(hot_context *context, const hot_tensor_field *tens
     return HOT_OK;
 }
 
+typedef struct harmonics {
+    const hot_tensor_field *tensors;
+    size_t terms;
+    const double *matrix;
+} harmonics;
+
+/* Coefficient `number` of every voxel. */
+static void fill(hot_context *context, const void *from, size_t number, size_t voxels, float *volume)
+{
+    const harmonics *h = from;
+    const size_t terms = h->terms;
+    const double *row = h->matrix + number * terms;
+    const int threads = hot_context_threads(context);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (size_t voxel = 0; voxel < voxels; voxel++) {
+        const float *tensor = h->tensors->values + voxel * (terms + 1);
+        double sum = 0;
+        if (tensor[0] > 0)
+            for (size_t j = 0; j < terms; j++)
+                sum += row[j] * tensor[1 + j];
+        volume[voxel] = (float)sum;
+    }
+    (void)hot_context_progress(context, "sh", (double)(number + 1) / (double)terms);
+}
+
 static hot_status write_sh(hot_context *context, const hot_tensor_field *tensors, const char *path)
 {
-    hot_nifti_writer writer;
-    const size_t voxels = hot_grid_voxels(&tensors->grid), terms = hot_symtensor_count(tensors->order, 3);
-    const int threads = hot_context_threads(context);
-    double *matrix = hot_context_alloc(context, terms * terms, sizeof *matrix);
-    int *exponents = hot_context_alloc(context, terms * 3, sizeof *exponents);
-    float *volume = hot_context_alloc(context, voxels, sizeof *volume);
-    hot_status status = HOT_ERROR_MEMORY;
-    if (matrix && exponents && volume)
-        status = make_matrix(context, tensors, terms, matrix, exponents);
-    if (status != HOT_OK)
-        goto cleanup;
-    status = hot_nifti_begin(context, path, &tensors->grid, terms, DT_FLOAT32, 0, 0, &writer);
-    for (size_t i = 0; status == HOT_OK && i < terms; i++) {
-        const double *row = matrix + i * terms;
-#pragma omp parallel for num_threads(threads) schedule(static)
-        for (size_t voxel = 0; voxel < voxels; voxel++) {
-            const float *tensor = tensors->values + voxel * (terms + 1);
-            double sum = 0;
-            if (tensor[0] > 0)
-                for (size_t j = 0; j < terms; j++)
-                    sum += row[j] * tensor[1 + j];
-            volume[voxel] = (float)sum;
-        }
-        status = hot_nifti_write(context, &writer, volume, voxels * sizeof *volume);
-        if (status == HOT_OK)
-            status = hot_context_progress(context, "sh", (double)(i + 1) / (double)terms);
-    }
-    status = hot_nifti_end(context, &writer, status);
-cleanup:
-    hot_context_free(context, matrix);
-    hot_context_free(context, exponents);
-    hot_context_free(context, volume);
-    return status;
+    const size_t terms = hot_symtensor_count(tensors->order, 3);
+    double matrix[HOT_MODEL_TERMS_MAX * HOT_MODEL_TERMS_MAX];
+    int exponents[3 * HOT_MODEL_TERMS_MAX];
+    hot_status status = make_matrix(context, tensors, terms, matrix, exponents);
+    return status == HOT_OK ? hot_nifti_save_volumes(context, path, &tensors->grid, terms, fill,
+                                                     &(harmonics){tensors, terms, matrix}) : status;
 }
 
 const hot_export_format hot_format_sh = {

@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "io/output.h"
-#include "io/formats.h"
+#include "io/common/output.h"
+#include "io/common/formats.h"
 #include "geometry/segments.h"
 
 enum { START = 256 /* where the points begin: well after the header */, BLOCK = 1024 };
@@ -19,11 +19,17 @@ static void put_header(FILE *file, size_t count)
         fputc(0, file);
 }
 
-static void put_tracks(FILE *file, hot_segments *segments, float (*buffer)[9])
+static hot_status put_tracks(hot_context *context, FILE *file, const void *fibers)
 {
+    hot_segments segments;
+    hot_segments_begin(fibers, HOT_SPACE_RAS, &segments);
+    float(*buffer)[9] = hot_context_alloc(context, BLOCK, sizeof *buffer);
     size_t held = 0;
-    for (int more = hot_segments_first(segments); more; more = hot_segments_next(segments)) {
-        hot_segment_ends(segments, buffer[held]);
+    if (!buffer)
+        return HOT_ERROR_MEMORY;
+    put_header(file, segments.count);
+    for (int more = hot_segments_first(&segments); more; more = hot_segments_next(&segments)) {
+        hot_segment_ends(&segments, buffer[held]);
         buffer[held][6] = buffer[held][7] = buffer[held][8] = NAN; /* the end of a track */
         if (++held == BLOCK) {
             fwrite(buffer, sizeof *buffer, held, file);
@@ -33,27 +39,13 @@ static void put_tracks(FILE *file, hot_segments *segments, float (*buffer)[9])
     fwrite(buffer, sizeof *buffer, held, file);
     const float end[3] = {INFINITY, INFINITY, INFINITY};
     fwrite(end, sizeof end, 1, file);
+    hot_context_free(context, buffer);
+    return HOT_OK;
 }
 
 static hot_status write_tck(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
-    hot_output output = {0};
-    FILE *file = NULL;
-    hot_segments segments;
-    hot_segments_begin(fibers, HOT_SPACE_RAS, &segments);
-    float(*buffer)[9] = hot_context_alloc(context, BLOCK, sizeof *buffer);
-    if (!buffer)
-        return HOT_ERROR_MEMORY;
-    hot_status status = hot_output_begin(context, path, &output);
-    if (status == HOT_OK)
-        status = hot_output_file(context, &output, &file);
-    if (status == HOT_OK) {
-        put_header(file, segments.count);
-        put_tracks(file, &segments, buffer);
-    }
-    status = hot_output_end(context, &output, status); /* a write that failed shows here */
-    hot_context_free(context, buffer);
-    return status;
+    return hot_output_write(context, path, put_tracks, fibers);
 }
 
 const hot_export_format hot_format_tck = {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/output.h"
+#include "io/common/output.h"
 #include "model/model.h"
 
 enum { FILE_MAX = 1 << 20, ROWS_MAX = 256, COLUMNS_MAX = 9 };
@@ -150,20 +150,11 @@ cleanup:
     return status;
 }
 
-hot_status hot_response_save(hot_context *context, const hot_response *response, const char *path)
+static hot_status put_response(hot_context *context, FILE *file, const void *what)
 {
-    hot_output output = {0};
-    FILE *file = NULL;
-    if (!context)
-        return HOT_ERROR_ARGUMENT;
-    if (!response || !path)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_response_save needs a response and a path");
-    hot_status status = hot_output_begin(context, path, &output);
-    if (status == HOT_OK)
-        status = hot_output_file(context, &output, &file);
-    if (status != HOT_OK)
-        goto cleanup;
+    const hot_response *response = what;
     int known = 1;
+    (void)context;
     for (size_t s = 0; s < response->shells; s++)
         known &= !isnan(response->b[s]);
     fprintf(file, "# hotfiber %s: single-fibre response, zonal harmonics l = 0, 2, ... of each shell\n", hot_version());
@@ -179,6 +170,14 @@ hot_status hot_response_save(hot_context *context, const hot_response *response,
             fprintf(file, "%s%.12g", l ? " " : "", row[l / 2]);
         fputc('\n', file);
     }
-cleanup:
-    return hot_output_end(context, &output, status);
+    return HOT_OK;
+}
+
+hot_status hot_response_save(hot_context *context, const hot_response *response, const char *path)
+{
+    if (!context)
+        return HOT_ERROR_ARGUMENT;
+    if (!response || !path)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_response_save needs a response and a path");
+    return hot_output_write(context, path, put_response, response);
 }

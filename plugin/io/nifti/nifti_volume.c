@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "core/fields.h"
-#include "io/nrrd/nrrdfile.h"
+#include "io/common/stream.h"
 
 enum { NIFTI1_LARGEST = 32767, HEADER_BYTES = 352 /* 348 and four zeros: no extensions */ };
 

@@ -9,7 +9,7 @@
 
 #include <hotfiber/hotfiber.h>
 
-#include "io/output.h"
+#include "io/common/output.h"
 
 /* An image on its way out. */
 typedef struct hot_nifti_writer {

@@ -2,16 +2,13 @@
  * world of the file's space, the identity as measurement frame. */
 #include <math.h>
 
-#include "nrrdio.h"
-#include "io/formats.h"
-#include "nrrd_frame.h"
+#include "io/common/formats.h"
+#include "nrrd_values.h"
 
 static hot_status write_bonndit(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
-    Nrrd *nrrd = NULL;
-    const size_t *size = fibers->grid.size, count = (size_t)fibers->max_fibers;
+    const size_t count = (size_t)fibers->max_fibers;
     size_t vectors = hot_grid_voxels(&fibers->grid) * count;
-    const size_t sizes[5] = {4, count, size[0], size[1], size[2]};
     float(*rows)[4] = hot_context_alloc(context, vectors, sizeof *rows);
     if (!rows)
         return HOT_ERROR_MEMORY;
@@ -22,15 +19,8 @@ static hot_status write_bonndit(hot_context *context, const hot_fiber_field *fib
         for (int d = 0; d < 3; d++)
             rows[i][1 + d] = length > 0 ? (float)(v[d] / length) : 0;
     }
-    hot_status status = hot_nrrd_wrap(context, rows, nrrdTypeFloat, 5, sizes, &nrrd);
-    if (status == HOT_OK)
-        status = hot_nrrd_set_grid(context, nrrd, 2, &fibers->grid);
-    if (status == HOT_OK) {
-        nrrd->axis[0].kind = nrrd->axis[1].kind = nrrdKindList;
-        hot_nrrd_set_identity_frame(nrrd);
-        status = hot_nrrd_save(context, nrrd, path, 0);
-    }
-    nrrdNix(nrrd);
+    const hot_nrrd_values values = {.grid = &fibers->grid, .data = rows, .per = {4, count}, .in_world = 1};
+    hot_status status = hot_nrrd_save_values(context, &values, path);
     hot_context_free(context, rows);
     return status;
 }

@@ -3,30 +3,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nrrdio.h"
-#include "io/formats.h"
-#include "nrrd_frame.h"
+#include "io/common/formats.h"
+#include "nrrd_values.h"
 
 static hot_status write_one(hot_context *context, const hot_fiber_field *fibers, int fiber, float *vectors,
                             const char *path)
 {
-    size_t voxels = hot_grid_voxels(&fibers->grid), row = 3 * (size_t)fibers->max_fibers;
-    const size_t *size = fibers->grid.size;
-    const size_t sizes[4] = {3, size[0], size[1], size[2]};
-    Nrrd *nrrd = NULL;
+    const size_t voxels = hot_grid_voxels(&fibers->grid), row = 3 * (size_t)fibers->max_fibers;
+    const hot_nrrd_values values = {.grid = &fibers->grid, .data = vectors, .per = {3}, .kind = HOT_NRRD_VECTOR,
+                                    .label = "direction", .in_world = 1};
     for (size_t voxel = 0; voxel < voxels; voxel++)
         memcpy(vectors + 3 * voxel, fibers->peaks + voxel * row + 3 * (size_t)fiber, 3 * sizeof *vectors);
-    hot_status status = hot_nrrd_wrap(context, vectors, nrrdTypeFloat, 4, sizes, &nrrd);
-    if (status == HOT_OK)
-        status = hot_nrrd_set_grid(context, nrrd, 1, &fibers->grid);
-    if (status == HOT_OK) {
-        nrrd->axis[0].kind = nrrdKind3Vector;
-        nrrd->axis[0].label = airStrdup("direction");
-        hot_nrrd_set_identity_frame(nrrd);
-        status = hot_nrrd_save(context, nrrd, path, 0);
-    }
-    nrrdNix(nrrd);
-    return status;
+    return hot_nrrd_save_values(context, &values, path);
 }
 
 static hot_status write_fibers(hot_context *context, const hot_fiber_field *fibers, const char *path)

@@ -5,10 +5,12 @@
 #include <string.h>
 #include <strings.h>
 
-#include "nrrdfile.h"
-#include "nrrd_keys.h"
 #include "dwi/dwi_private.h"
+#include "dwi/frames.h"
 #include "dwi/symmetric.h"
+#include "nrrd_dwi.h"
+#include "nrrd_keys.h"
+#include "nrrdfile.h"
 
 static const char *find_key(const Nrrd *nrrd, const char *key)
 {
@@ -232,23 +234,6 @@ hot_status hot_nrrd_dwi_axis(hot_context *context, const Nrrd *nrrd, const char 
     return HOT_OK;
 }
 
-static int to_sample(int type, hot_sample *sample)
-{
-    switch (type) {
-    case nrrdTypeChar: *sample = HOT_SAMPLE_I8; return 1;
-    case nrrdTypeUChar: *sample = HOT_SAMPLE_U8; return 1;
-    case nrrdTypeShort: *sample = HOT_SAMPLE_I16; return 1;
-    case nrrdTypeUShort: *sample = HOT_SAMPLE_U16; return 1;
-    case nrrdTypeInt: *sample = HOT_SAMPLE_I32; return 1;
-    case nrrdTypeUInt: *sample = HOT_SAMPLE_U32; return 1;
-    case nrrdTypeLLong: *sample = HOT_SAMPLE_I64; return 1;
-    case nrrdTypeULLong: *sample = HOT_SAMPLE_U64; return 1;
-    case nrrdTypeFloat: *sample = HOT_SAMPLE_F32; return 1;
-    case nrrdTypeDouble: *sample = HOT_SAMPLE_F64; return 1;
-    default: return 0;
-    }
-}
-
 /* Gradients from the measurement frame to world axes: the frame's vectors are the columns of the matrix. Teem keeps
  * vector c in measurementFrame[c]. */
 static hot_status to_world(hot_context *context, const Nrrd *nrrd, const char *name, hot_dwi *dwi)
@@ -263,9 +248,7 @@ static hot_status to_world(hot_context *context, const Nrrd *nrrd, const char *n
     if (!known)
         return HOT_OK;
     memcpy(dwi->frame, from_file, sizeof dwi->frame);
-    double determinant = frame[0][0] * (frame[1][1] * frame[2][2] - frame[1][2] * frame[2][1]) -
-                         frame[0][1] * (frame[1][0] * frame[2][2] - frame[1][2] * frame[2][0]) +
-                         frame[0][2] * (frame[1][0] * frame[2][1] - frame[1][1] * frame[2][0]);
+    const double determinant = hot_determinant((const double (*)[3])frame);
     if (!(fabs(determinant) > 1e-6))
         return hot_context_fail(context, HOT_ERROR_FORMAT,
                                 "'%s' has a measurement frame that is singular (determinant %g)", name, determinant);
@@ -306,7 +289,7 @@ hot_status hot_dwi_load_nrrd(hot_context *context, const char *path, hot_dwi **d
     status = hot_dwi_begin(context, &grid, volumes, stride[list], path, &made);
     if (status != HOT_OK)
         goto cleanup;
-    if (!to_sample(file.nrrd->type, &made->sample)) {
+    if (!hot_nrrd_to_sample(file.nrrd->type, &made->sample)) {
         status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has samples that are no numbers", file.path);
         goto cleanup;
     }

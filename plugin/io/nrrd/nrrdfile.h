@@ -36,15 +36,4 @@ void hot_nrrd_lock(void);
 void hot_nrrd_unlock(void);
 const char *hot_nrrd_reason(char *buffer, size_t room);
 
-/* `bytes` bytes of an open file into data, `skip` bytes after where it stands (skip < 0: its last bytes but -skip-1),
- * inflated when packed. name is for messages. */
-hot_status hot_stream_read(hot_context *context, FILE *file, int packed, const char *name, long skip, void *data,
-                           size_t bytes);
-
-/* Turns the bytes of `count` samples of `one` bytes round. Errors: HOT_ERROR_CANCELLED. */
-hot_status hot_swap_bytes(hot_context *context, void *samples, size_t count, size_t one);
-
-/* For nrrddata.c and the header: how many bytes a stream still holds, SIZE_MAX when that cannot be known. */
-size_t hot_stream_remaining(FILE *stream);
-
 #endif

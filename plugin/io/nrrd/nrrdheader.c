@@ -9,8 +9,9 @@
 #include <teem/biff.h>
 
 #include "core/fields.h"
+#include "io/common/plain_numbers.h"
+#include "io/common/stream.h"
 #include "nrrdfile.h"
-#include "io/plain_numbers.h"
 
 /* A header longer than this is no header: 10^5 gradients of 200 characters fit. */
 static const size_t header_limit = (size_t)32 << 20;
@@ -75,15 +76,6 @@ const char *hot_nrrd_reason(char *buffer, size_t room)
         if ((unsigned char)*c < ' ')
             *c = ' ';
     return buffer;
-}
-
-size_t hot_stream_remaining(FILE *stream)
-{
-    struct stat there;
-    off_t at = ftello(stream);
-    if (at < 0 || fstat(fileno(stream), &there) != 0 || !S_ISREG(there.st_mode))
-        return SIZE_MAX;
-    return there.st_size > at ? (size_t)(there.st_size - at) : 0;
 }
 
 /* ---- the text ---- */

@@ -1,4 +1,3 @@
-/* Teem's nrrd at arm's length: see nrrdio.h. */
 #include "nrrdio.h"
 
 #include <errno.h>
@@ -8,17 +7,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "core/fields.h"
+#include "io/common/output.h"
+#include "io/common/paths.h"
+#include "io/common/plain_numbers.h"
 #include "nrrdfile.h"
-#include "io/output.h"
-#include "io/plain_numbers.h"
-
-int hot_path_is_nifti(const char *path)
-{
-    size_t length = strlen(path);
-    return (length >= 4 && strcmp(path + length - 4, ".nii") == 0) ||
-           (length >= 7 && strcmp(path + length - 7, ".nii.gz") == 0);
-}
 
 hot_status hot_nrrd_load(hot_context *context, const char *path, Nrrd **nrrd)
 {
@@ -113,13 +105,9 @@ static hot_status save_detached(hot_context *context, const Nrrd *nrrd, const ch
 {
     hot_output header = {0}, data = {0};
     hot_status status = HOT_ERROR_MEMORY;
-    size_t stem = strlen(path) - strlen(".nhdr");
-    const char *suffix = compress ? ".raw.gz" : ".raw";
-    char *name = hot_context_alloc(context, stem + strlen(suffix) + 1, 1);
+    char *name = hot_path_beside(context, path, compress ? ".raw.gz" : ".raw");
     if (!name)
         return HOT_ERROR_MEMORY;
-    memcpy(name, path, stem);
-    strcpy(name + stem, suffix);
     status = hot_output_begin(context, path, &header);
     if (status == HOT_OK)
         status = hot_output_begin(context, name, &data);
@@ -147,6 +135,24 @@ static hot_status save_detached(hot_context *context, const Nrrd *nrrd, const ch
     return status;
 }
 
+typedef struct attached {
+    const Nrrd *nrrd;
+    const char *path;
+    NrrdIoState *nio;
+    int compress;
+} attached;
+
+static hot_status put_attached(hot_context *context, FILE *to, const void *what)
+{
+    const attached *file = what;
+    hot_status status = put_header(context, file->nrrd, file->path, file->nio, to);
+    if (status == HOT_OK) {
+        fputc('\n', to);
+        status = put_samples(context, file->nrrd, file->compress, to);
+    }
+    return status;
+}
+
 hot_status hot_nrrd_save(hot_context *context, const Nrrd *nrrd, const char *path, int compress)
 {
     NrrdIoState *nio = nrrdIoStateNew();
@@ -156,27 +162,15 @@ hot_status hot_nrrd_save(hot_context *context, const Nrrd *nrrd, const char *pat
     nio->format = nrrdFormatNRRD;
     nio->endian = airMyEndian();
     hot_status status;
-    size_t length = strlen(path);
     locale_t before = hot_plain_numbers_begin();
     if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO)) {
         status = hot_context_fail(
             context, HOT_ERROR_FILE,
             "an NRRD on the terminal is of use to nobody: name a file, or pipe it into the next program");
-    } else if (length > 5 && strcmp(path + length - 5, ".nhdr") == 0) {
+    } else if (hot_path_has_suffix(path, ".nhdr")) {
         status = save_detached(context, nrrd, path, nio, compress);
     } else {
-        hot_output output = {0};
-        FILE *to = NULL;
-        status = hot_output_begin(context, path, &output);
-        if (status == HOT_OK)
-            status = hot_output_file(context, &output, &to);
-        if (status == HOT_OK)
-            status = put_header(context, nrrd, path, nio, to);
-        if (status == HOT_OK) {
-            fputc('\n', to);
-            status = put_samples(context, nrrd, compress, to);
-        }
-        status = hot_output_end(context, &output, status);
+        status = hot_output_write(context, path, put_attached, &(attached){nrrd, path, nio, compress});
     }
     hot_plain_numbers_end(before);
     nrrdIoStateNix(nio);
@@ -201,6 +195,19 @@ hot_status hot_nrrd_wrap(hot_context *context, const void *data, int type, unsig
     *nrrd = NULL;
     return hot_context_fail(context, HOT_ERROR_ARGUMENT, "cannot describe the array as NRRD: %s", reason);
 }
+
+static const int types[] = {
+    [HOT_SAMPLE_I8] = nrrdTypeChar,    [HOT_SAMPLE_U8] = nrrdTypeUChar,   [HOT_SAMPLE_I16] = nrrdTypeShort,
+    [HOT_SAMPLE_U16] = nrrdTypeUShort, [HOT_SAMPLE_I32] = nrrdTypeInt,    [HOT_SAMPLE_U32] = nrrdTypeUInt,
+    [HOT_SAMPLE_I64] = nrrdTypeLLong,  [HOT_SAMPLE_U64] = nrrdTypeULLong, [HOT_SAMPLE_F32] = nrrdTypeFloat,
+    [HOT_SAMPLE_F64] = nrrdTypeDouble,
+};
+
+int hot_nrrd_type(hot_sample sample) { return types[sample]; }
+
+int hot_nrrd_to_sample(int type, hot_sample *sample) { return hot_sample_find(types, type, sample); }
+
+const char *hot_nrrd_teem_version(void) { return airTeemVersion; }
 
 /* ---- geometry ---- */
 

@@ -1,11 +1,12 @@
-/* Teem's nrrd at arm's length: load, save and geometry, with messages in the context. Only this file and the readers of
- * formats know Teem; biff (Teem's global error stack) is emptied under our own lock after every call. */
+/* NRRD through Teem: load, save and geometry, with messages in the context. biff, Teem's global error stack, is emptied
+ * under our own lock after every call. */
 #ifndef HOT_PLUGIN_NRRDIO_H
 #define HOT_PLUGIN_NRRDIO_H
 
 #include <teem/nrrd.h>
 
-#include <hotfiber/hotfiber.h>
+#include "core/fields.h"
+#include "nrrd_values.h"
 
 /* Loads any NRRD ("-" = standard input). The header is checked before the data are read: sizes whose product overflows
  * or is far beyond the file or the machine's memory are refused with the sizes in the message. *nrrd is nrrdNuke'd by
@@ -21,6 +22,13 @@ hot_status hot_nrrd_save(hot_context *context, const Nrrd *nrrd, const char *pat
 hot_status hot_nrrd_wrap(hot_context *context, const void *data, int type, unsigned int dim, const size_t *sizes,
                          Nrrd **nrrd);
 
+/* The same for values on a grid, with geometry, kinds, label and frame. */
+hot_status hot_nrrd_wrap_values(hot_context *context, const hot_nrrd_values *values, Nrrd **nrrd);
+
+/* Types of samples: Teem's, and which of ours is one of Teem's (returns 0 for blocks). */
+int hot_nrrd_type(hot_sample sample);
+int hot_nrrd_to_sample(int type, hot_sample *sample);
+
 /* Sets space, directions, origin, kinds (domain "space") of the three axes first_axis ... first_axis +
  * 2 from the grid. */
 hot_status hot_nrrd_set_grid(hot_context *context, Nrrd *nrrd, unsigned int first_axis, const hot_grid *grid);
@@ -28,12 +36,12 @@ hot_status hot_nrrd_set_grid(hot_context *context, Nrrd *nrrd, unsigned int firs
  * spacings (or 1 mm) and HOT_SPACE_UNKNOWN. */
 hot_status hot_nrrd_get_grid(hot_context *context, const Nrrd *nrrd, const unsigned int axes[3], hot_grid *grid);
 
+/* Teem's version, as it is loaded. */
+const char *hot_nrrd_teem_version(void);
+
 /* One key/value. */
 hot_status hot_nrrd_set_key(hot_context *context, Nrrd *nrrd, const char *key, const char *value);
 /* The value of a key in the context's memory, or NULL when absent; free with hot_context_free. */
 char *hot_nrrd_get_key(hot_context *context, const Nrrd *nrrd, const char *key);
-
-/* Whether a path's name ends in .nii or .nii.gz. */
-int hot_path_is_nifti(const char *path);
 
 #endif

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/fields.h"
-#include "nrrdio.h"
+#include "io/common/paths.h"
 #include "nrrd_frame.h"
+#include "nrrdio.h"
 #include "tensor_frame.h"
 
 /* The orders a file can hold, with the name of their layout: with the confidence first, and without. */
@@ -83,20 +83,15 @@ hot_status hot_tensor_field_save(hot_context *context, const hot_tensor_field *f
     if (hot_path_is_nifti(path))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "cannot write tensors to '%s': they go into NRRD (.nrrd or .nhdr), not NIfTI", path);
-    const size_t sizes[4] = {1 + layout->unique, field->grid.size[0], field->grid.size[1], field->grid.size[2]};
-    status = hot_nrrd_wrap(context, field->values, nrrdTypeFloat, 4, sizes, &nrrd);
+    const hot_nrrd_values values = {.grid = &field->grid, .data = field->values, .per = {1 + layout->unique},
+                                    .label = layout->masked, .in_world = 1};
+    status = hot_nrrd_wrap_values(context, &values, &nrrd);
     if (status != HOT_OK)
-        goto cleanup;
+        return status;
     nrrd->axis[0].kind = layout->masked_kind;
-    nrrd->axis[0].label = airStrdup(layout->masked);
-    status = hot_nrrd_set_grid(context, nrrd, 1, &field->grid);
-    if (status != HOT_OK)
-        goto cleanup;
-    hot_nrrd_set_identity_frame(nrrd);
     status = set_keys(context, nrrd, field);
     if (status == HOT_OK)
         status = hot_nrrd_save(context, nrrd, path, 0);
-cleanup:
     nrrdNix(nrrd);
     return status;
 }

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/output.h"
-#include "io/formats.h"
+#include "io/common/output.h"
+#include "io/common/formats.h"
 
 enum { VERTEX_BYTES = 3 * 4 + 3, FACE_BYTES = 1 + 3 * 4 };
 
@@ -59,38 +59,36 @@ static void put_faces(FILE *file, const hot_glyphs *glyphs, unsigned char *bytes
     }
 }
 
-static hot_status write_ply(hot_context *context, const hot_tensor_field *tensors, const char *path)
+static hot_status put_mesh(hot_context *context, FILE *file, const void *tensors)
 {
-    hot_output output = {0};
-    FILE *file = NULL;
     hot_glyphs *glyphs = NULL;
-    float *positions = NULL;
-    unsigned char *bytes = NULL; /* of the triangles, which are more than the vertices */
     hot_status status = hot_glyphs_create(context, tensors, HOT_SPACE_LPS, &glyphs);
     if (status != HOT_OK)
         return status;
-    positions = hot_context_alloc(context, hot_glyphs_vertices(glyphs), 3 * sizeof *positions);
-    bytes = hot_context_alloc(context, hot_glyphs_triangles(glyphs), VERTEX_BYTES);
+    const size_t count = hot_glyphs_count(glyphs), vertices = hot_glyphs_vertices(glyphs);
+    float *positions = hot_context_alloc(context, vertices, 3 * sizeof *positions);
+    /* of the triangles, which are more than the vertices */
+    unsigned char *bytes = hot_context_alloc(context, hot_glyphs_triangles(glyphs), VERTEX_BYTES);
     if (!positions || !bytes)
         status = HOT_ERROR_MEMORY;
-    else if (hot_glyphs_count(glyphs) > INT32_MAX / hot_glyphs_vertices(glyphs))
-        status = hot_context_fail(context, HOT_ERROR_DATA, "%zu glyphs are more than a PLY file can number; fit fewer "
-                                  "voxels (--mask)", hot_glyphs_count(glyphs));
-    if (status == HOT_OK)
-        status = hot_output_begin(context, path, &output);
-    if (status == HOT_OK)
-        status = hot_output_file(context, &output, &file);
+    else if (count > INT32_MAX / vertices)
+        status = hot_context_fail(context, HOT_ERROR_DATA,
+                                  "%zu glyphs are more than a PLY file can number; fit fewer voxels (--mask)", count);
     if (status == HOT_OK) {
         put_header(file, glyphs);
         status = put_vertices(context, file, tensors, glyphs, positions, bytes);
-        if (status == HOT_OK)
-            put_faces(file, glyphs, bytes);
     }
-    status = hot_output_end(context, &output, status); /* a write that failed shows here */
+    if (status == HOT_OK)
+        put_faces(file, glyphs, bytes);
     hot_context_free(context, positions);
     hot_context_free(context, bytes);
     hot_glyphs_destroy(&glyphs);
     return status;
+}
+
+static hot_status write_ply(hot_context *context, const hot_tensor_field *tensors, const char *path)
+{
+    return hot_output_write(context, path, put_mesh, tensors);
 }
 
 const hot_export_format hot_format_ply = {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/output.h"
-#include "io/formats.h"
+#include "io/common/output.h"
+#include "io/common/formats.h"
 #include "picture_layout.h"
 
 typedef struct hot_picture {

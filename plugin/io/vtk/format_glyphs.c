@@ -1,8 +1,8 @@
 /* glyphs: tensor glyphs as one mesh of coloured triangles in VTK's XML PolyData, LPS mm, for ParaView and Slicer. */
 #include <string.h>
 
-#include "io/output.h"
-#include "io/formats.h"
+#include "io/common/output.h"
+#include "io/common/formats.h"
 #include "vtk_xml.h"
 
 enum { POINT_BYTES = 3 * sizeof(float), CORNERS_BYTES = 3 * sizeof(int64_t) };
@@ -61,37 +61,33 @@ static void put_rest(FILE *file, const hot_glyphs *glyphs, int64_t (*corners)[3]
         fwrite(hot_glyphs_colors(glyphs), 3, vertices, file);
 }
 
-static hot_status write_glyphs(hot_context *context, const hot_tensor_field *tensors, const char *path)
+static hot_status put_glyphs(hot_context *context, FILE *file, const void *tensors)
 {
-    hot_output output = {0};
-    FILE *file = NULL;
     hot_glyphs *glyphs = NULL;
-    float *positions = NULL;
-    int64_t(*corners)[3] = NULL;
     hot_status status = hot_glyphs_create(context, tensors, HOT_SPACE_LPS, &glyphs);
     if (status != HOT_OK)
         return status;
-    positions = hot_context_alloc(context, hot_glyphs_vertices(glyphs), POINT_BYTES);
-    corners = hot_context_alloc(context, hot_glyphs_triangles(glyphs), CORNERS_BYTES);
-    if (!positions || !corners)
-        status = HOT_ERROR_MEMORY;
-    if (status == HOT_OK)
-        status = hot_output_begin(context, path, &output);
-    if (status == HOT_OK)
-        status = hot_output_file(context, &output, &file);
-    if (status == HOT_OK) {
+    float *positions = hot_context_alloc(context, hot_glyphs_vertices(glyphs), POINT_BYTES);
+    int64_t(*corners)[3] = hot_context_alloc(context, hot_glyphs_triangles(glyphs), CORNERS_BYTES);
+    if (positions && corners) {
         put_header(file, hot_glyphs_count(glyphs) * hot_glyphs_vertices(glyphs),
                    hot_glyphs_count(glyphs) * hot_glyphs_triangles(glyphs));
         status = put_points(context, file, tensors, glyphs, positions);
         if (status == HOT_OK)
             put_rest(file, glyphs, corners);
         hot_vtk_xml_end(file);
+    } else {
+        status = HOT_ERROR_MEMORY;
     }
-    status = hot_output_end(context, &output, status); /* a write that failed shows here */
     hot_context_free(context, positions);
     hot_context_free(context, corners);
     hot_glyphs_destroy(&glyphs);
     return status;
+}
+
+static hot_status write_glyphs(hot_context *context, const hot_tensor_field *tensors, const char *path)
+{
+    return hot_output_write(context, path, put_glyphs, tensors);
 }
 
 const hot_export_format hot_format_glyphs = {

@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "io/output.h"
-#include "io/formats.h"
+#include "io/common/output.h"
+#include "io/common/formats.h"
 #include "vtk_xml.h"
 
 static void put_header(FILE *file, const hot_grid *grid, int fibers, size_t voxels, const double to_lps[3])
@@ -42,10 +42,9 @@ static void put_header(FILE *file, const hot_grid *grid, int fibers, size_t voxe
     hot_vtk_xml_appended(file, "ImageData");
 }
 
-static hot_status write_vti(hot_context *context, const hot_fiber_field *fibers, const char *path)
+static hot_status put_grid(hot_context *context, FILE *file, const void *what)
 {
-    hot_output output = {0};
-    FILE *file = NULL;
+    const hot_fiber_field *fibers = what;
     const hot_grid *grid = &fibers->grid;
     const size_t slice = grid->size[0] * grid->size[1], voxels = hot_grid_voxels(grid);
     double to_lps[3];
@@ -54,11 +53,7 @@ static hot_status write_vti(hot_context *context, const hot_fiber_field *fibers,
     float(*vectors)[3] = hot_context_alloc(context, slice, sizeof *vectors);
     if (!vectors)
         return HOT_ERROR_MEMORY;
-    hot_status status = hot_output_begin(context, path, &output);
-    if (status == HOT_OK)
-        status = hot_output_file(context, &output, &file);
-    if (status != HOT_OK)
-        goto cleanup;
+    hot_status status = HOT_OK;
     put_header(file, grid, fibers->max_fibers, voxels, to_lps);
     for (int fiber = 0; status == HOT_OK && fiber < fibers->max_fibers; fiber++) {
         hot_vtk_xml_length(file, 12 * (uint64_t)voxels);
@@ -76,10 +71,13 @@ static hot_status write_vti(hot_context *context, const hot_fiber_field *fibers,
     hot_vtk_xml_length(file, voxels);
     fwrite(fibers->counts, 1, voxels, file);
     hot_vtk_xml_end(file);
-cleanup:
-    status = hot_output_end(context, &output, status); /* a write that failed shows here */
     hot_context_free(context, vectors);
     return status;
+}
+
+static hot_status write_vti(hot_context *context, const hot_fiber_field *fibers, const char *path)
+{
+    return hot_output_write(context, path, put_grid, fibers);
 }
 
 const hot_export_format hot_format_vti = {

@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "io/output.h"
-#include "io/formats.h"
+#include "io/common/output.h"
+#include "io/common/formats.h"
 #include "geometry/segments.h"
 #include "vtk_xml.h"
 
@@ -82,14 +82,20 @@ static void make(const hot_segments *segments, int which, unsigned char *to)
     }
 }
 
-static hot_status put_data(hot_context *context, hot_segments *segments, unsigned char *buffer, FILE *file)
+static hot_status put_segments(hot_context *context, FILE *file, const void *fibers)
 {
+    hot_segments segments;
+    hot_segments_begin(fibers, HOT_SPACE_LPS, &segments);
+    unsigned char *buffer = hot_context_alloc(context, BLOCK, arrays[POINTS].bytes);
+    if (!buffer)
+        return HOT_ERROR_MEMORY;
     hot_status status = HOT_OK;
+    put_header(file, segments.count);
     for (int which = 0; status == HOT_OK && which < ARRAYS; which++) {
         size_t held = 0;
-        hot_vtk_xml_length(file, arrays[which].bytes * segments->count);
-        for (int more = hot_segments_first(segments); more; more = hot_segments_next(segments)) {
-            make(segments, which, buffer + held++ * arrays[which].bytes);
+        hot_vtk_xml_length(file, arrays[which].bytes * segments.count);
+        for (int more = hot_segments_first(&segments); more; more = hot_segments_next(&segments)) {
+            make(&segments, which, buffer + held++ * arrays[which].bytes);
             if (held == BLOCK) {
                 fwrite(buffer, arrays[which].bytes, held, file);
                 held = 0;
@@ -98,29 +104,14 @@ static hot_status put_data(hot_context *context, hot_segments *segments, unsigne
         fwrite(buffer, arrays[which].bytes, held, file);
         status = hot_context_progress(context, "vtp", (which + 1.) / ARRAYS);
     }
+    hot_vtk_xml_end(file);
+    hot_context_free(context, buffer);
     return status;
 }
 
 static hot_status write_vtp(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
-    hot_output output = {0};
-    FILE *file = NULL;
-    hot_segments segments;
-    hot_segments_begin(fibers, HOT_SPACE_LPS, &segments);
-    unsigned char *buffer = hot_context_alloc(context, BLOCK, arrays[POINTS].bytes);
-    if (!buffer)
-        return HOT_ERROR_MEMORY;
-    hot_status status = hot_output_begin(context, path, &output);
-    if (status == HOT_OK)
-        status = hot_output_file(context, &output, &file);
-    if (status == HOT_OK) {
-        put_header(file, segments.count);
-        status = put_data(context, &segments, buffer, file);
-        hot_vtk_xml_end(file);
-    }
-    status = hot_output_end(context, &output, status); /* a write that failed shows here */
-    hot_context_free(context, buffer);
-    return status;
+    return hot_output_write(context, path, put_segments, fibers);
 }
 
 const hot_export_format hot_format_vtp = {

@@ -1,22 +1,18 @@
 #include "directions_check.h"
 
 #include <math.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "io/nrrd/nrrdio.h"
+#include "paths.h"
 
 hot_status hot_directions_check_tables(hot_context *context, const char *path)
 {
-    const size_t length = strlen(path), suffix = length > 3 && strcmp(path + length - 3, ".gz") == 0 ? 7 : 4;
-    if (!hot_path_is_nifti(path) || length <= suffix)
+    if (!hot_path_has_suffix(path, ".nii") && !hot_path_has_suffix(path, ".nii.gz"))
         return HOT_OK;
     hot_status status = HOT_OK;
-    char *table = hot_context_alloc(context, length + 2, 1);
+    char *table = hot_path_beside(context, path, ".bval");
     if (!table)
         return HOT_ERROR_MEMORY;
-    memcpy(table, path, length - suffix);
-    strcpy(table + length - suffix, ".bval");
     if (access(table, F_OK) == 0)
         status = hot_context_fail(context, HOT_ERROR_FORMAT,
                                   "'%s' holds diffusion-weighted data, not directions, as '%s' says; `hotfiber run` "

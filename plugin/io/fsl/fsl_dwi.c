@@ -1,53 +1,29 @@
-/* DWI from NIfTI with FSL's bval and bvec. */
+/* DWI data as NIfTI with FSL's bval and bvec. */
+#include "fsl_dwi.h"
+
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-#include "io/nrrd/nrrdfile.h"
-#include "dwi/frames.h"
-#include "io/fsl/gradient_files.h"
 #include "dwi/dwi_private.h"
-#include "nifti_volume.h"
+#include "dwi/frames.h"
+#include "gradient_files.h"
+#include "io/common/paths.h"
+#include "io/nifti/nifti_volume.h"
 
-static int to_sample(int datatype, hot_sample *sample)
-{
-    switch (datatype) {
-    case DT_INT8: *sample = HOT_SAMPLE_I8; return 1;
-    case DT_UINT8: *sample = HOT_SAMPLE_U8; return 1;
-    case DT_INT16: *sample = HOT_SAMPLE_I16; return 1;
-    case DT_UINT16: *sample = HOT_SAMPLE_U16; return 1;
-    case DT_INT32: *sample = HOT_SAMPLE_I32; return 1;
-    case DT_UINT32: *sample = HOT_SAMPLE_U32; return 1;
-    case DT_INT64: *sample = HOT_SAMPLE_I64; return 1;
-    case DT_UINT64: *sample = HOT_SAMPLE_U64; return 1;
-    case DT_FLOAT32: *sample = HOT_SAMPLE_F32; return 1;
-    case DT_FLOAT64: *sample = HOT_SAMPLE_F64; return 1;
-    default: return 0;
-    }
-}
-
-/* path's base name with another suffix, in the context's memory. */
-static char *beside(hot_context *context, const char *path, const char *suffix)
-{
-    size_t length = strlen(path), stem = length;
-    if (length > 7 && strcmp(path + length - 7, ".nii.gz") == 0)
-        stem = length - 7;
-    else if (length > 4)
-        stem = length - 4;
-    char *name = hot_context_alloc(context, stem + strlen(suffix) + 1, 1);
-    if (name) {
-        memcpy(name, path, stem);
-        strcpy(name + stem, suffix);
-    }
-    return name;
-}
+static const int types[] = {
+    [HOT_SAMPLE_I8] = DT_INT8,    [HOT_SAMPLE_U8] = DT_UINT8,   [HOT_SAMPLE_I16] = DT_INT16,
+    [HOT_SAMPLE_U16] = DT_UINT16, [HOT_SAMPLE_I32] = DT_INT32,  [HOT_SAMPLE_U32] = DT_UINT32,
+    [HOT_SAMPLE_I64] = DT_INT64,  [HOT_SAMPLE_U64] = DT_UINT64, [HOT_SAMPLE_F32] = DT_FLOAT32,
+    [HOT_SAMPLE_F64] = DT_FLOAT64,
+};
 
 /* The text of a gradient file: of the one named, or of the one beside the image. *name is what was read, for messages;
  * free it. */
 static hot_status table_text(hot_context *context, const char *path, const char *given, const char *suffix, char **name,
                              char **text)
 {
-    *name = given ? hot_string_copy(context, given) : beside(context, path, suffix);
+    *name = given ? hot_string_copy(context, given) : hot_path_beside(context, path, suffix);
     if (!*name)
         return HOT_ERROR_MEMORY;
     hot_status status = hot_text_load(context, *name, text);
@@ -134,7 +110,7 @@ static hot_status read_samples(hot_context *context, const nifti_image *image, h
     return dwi->data ? hot_nifti_samples(context, image, dwi->data) : HOT_ERROR_MEMORY;
 }
 
-hot_status hot_dwi_load_nifti(hot_context *context, const char *path, const char *bval, const char *bvec, hot_dwi **dwi)
+hot_status hot_dwi_load_fsl(hot_context *context, const char *path, const char *bval, const char *bvec, hot_dwi **dwi)
 {
     nifti_image *image = NULL;
     hot_dwi *made = NULL;
@@ -152,7 +128,7 @@ hot_status hot_dwi_load_nifti(hot_context *context, const char *path, const char
                                   path);
         goto cleanup;
     }
-    if (!to_sample(image->datatype, &sample)) {
+    if (!hot_sample_find(types, image->datatype, &sample)) {
         status = hot_context_fail(context, HOT_ERROR_FORMAT,
                                   "'%s' has samples of type %s; real numbers of up to 64 bits are read", path,
                                   nifti_datatype_string(image->datatype));
@@ -185,4 +161,63 @@ cleanup:
     else
         hot_dwi_destroy(&made);
     return status;
+}
+
+/* ---- out ---- */
+
+static hot_status begin_beside(hot_context *context, const char *path, const char *suffix, hot_output *output,
+                               FILE **to)
+{
+    char *name = hot_path_beside(context, path, suffix);
+    if (!name)
+        return HOT_ERROR_MEMORY;
+    hot_status status = hot_output_begin(context, name, output);
+    if (status == HOT_OK)
+        status = hot_output_file(context, output, to);
+    hot_context_free(context, name);
+    return status;
+}
+
+hot_status hot_dwi_save_fsl(hot_context *context, const hot_dwi *dwi, const char *path, hot_sample sample,
+                             const void *samples)
+{
+    hot_output bval = {0}, bvec = {0};
+    hot_nifti_writer image = {0};
+    FILE *b = NULL, *g = NULL;
+    size_t volume_bytes = hot_grid_voxels(&dwi->grid) * hot_sample_bytes(sample);
+    hot_status status = hot_nifti_begin(context, path, &dwi->grid, dwi->volumes, types[sample], 1, 0, &image);
+    if (status != HOT_OK)
+        return status;
+    status = begin_beside(context, path, ".bval", &bval, &b);
+    if (status == HOT_OK)
+        status = begin_beside(context, path, ".bvec", &bvec, &g);
+    if (status == HOT_OK) {
+        double frame[3][3];
+        hot_grid_bvec_frame(&dwi->grid, frame);
+        for (size_t v = 0; v < dwi->volumes; v++)
+            fprintf(b, "%s%.15g", v ? " " : "", dwi->b[v]);
+        fputc('\n', b);
+        for (int axis = 0; axis < 3; axis++) {
+            for (size_t v = 0; v < dwi->volumes; v++) {
+                const double *w = dwi->gradients + 3 * v;
+                double along = frame[0][axis] * w[0] + frame[1][axis] * w[1] + frame[2][axis] * w[2];
+                fprintf(g, "%s%.15g", v ? " " : "", along + 0.0); /* no "-0" */
+            }
+            fputc('\n', g);
+        }
+    }
+    for (size_t v = 0; v < dwi->volumes && status == HOT_OK; v++) {
+        status = hot_nifti_write(context, &image, (const char *)samples + v * volume_bytes, volume_bytes);
+        if (status == HOT_OK)
+            status = hot_context_progress(context, "writing", (double)(v + 1) / (double)dwi->volumes);
+    }
+    /* All three are whole before the first appears; the image last: where it is, its tables are. */
+    if (status == HOT_OK)
+        status = hot_output_finish(context, &bval);
+    if (status == HOT_OK)
+        status = hot_output_finish(context, &bvec);
+    status = hot_nifti_finish(context, &image, status);
+    status = hot_output_end(context, &bval, status);
+    status = hot_output_end(context, &bvec, status);
+    return hot_nifti_end(context, &image, status);
 }

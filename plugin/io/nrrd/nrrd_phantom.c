@@ -1,11 +1,12 @@
-/* A phantom's data and truth as files. */
+/* A phantom's data and truth as files, with how it was made in the keys. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "io/nrrd/nrrdio.h"
 #include "dwi/phantom.h"
-#include "dwi_save.h"
+#include "io/common/paths.h"
+#include "nrrd_wrap_dwi.h"
+#include "nrrdio.h"
 
 enum { TEXT = 512 };
 
@@ -72,7 +73,7 @@ static hot_status set_keys(hot_context *context, Nrrd *nrrd, const hot_phantom *
     }
     KEY("s0", snprintf(text, TEXT, "%g", o->s0));
     KEY("diffusivities",
-        snprintf(text, TEXT, "along %g across %g, relative deviation %g", o->along, o->across, o->vary));
+        snprintf(text, TEXT, "along %g across %g, relative deviation %g", o->axial, o->radial, o->vary));
     KEY("csf", range_text(text, TEXT, o->csf));
     KEY("dispersion", range_text(text, TEXT, o->dispersion));
 #undef KEY
@@ -154,20 +155,13 @@ hot_status hot_phantom_save_truth(hot_context *context, const hot_phantom *phant
 {
     if (hot_path_is_nifti(path))
         return hot_fiber_field_save(context, phantom->truth, path);
-    const hot_grid *grid = hot_fiber_field_grid(phantom->truth);
-    size_t sizes[4] = {3 * HOT_PHANTOM_FIBERS, grid->size[0], grid->size[1], grid->size[2]};
+    const hot_nrrd_values values = {.grid = hot_fiber_field_grid(phantom->truth),
+                                    .data = hot_fiber_field_peaks(phantom->truth), .per = {3 * HOT_PHANTOM_FIBERS},
+                                    .in_world = 1};
     Nrrd *nrrd = NULL;
-    hot_status status = hot_nrrd_wrap(context, hot_fiber_field_peaks(phantom->truth), nrrdTypeFloat, 4, sizes, &nrrd);
+    hot_status status = hot_nrrd_wrap_values(context, &values, &nrrd);
     if (status == HOT_OK)
-        status = hot_nrrd_set_grid(context, nrrd, 1, grid);
-    if (status == HOT_OK) {
-        nrrd->axis[0].kind = nrrdKindList;
-        for (int d = 0; d < 3; d++)
-            nrrd->measurementFrame[d][d] = 1;
-        for (int d = 0; d < 3; d++)
-            nrrd->measurementFrame[d][(d + 1) % 3] = nrrd->measurementFrame[d][(d + 2) % 3] = 0;
         status = set_keys(context, nrrd, phantom);
-    }
     if (status == HOT_OK)
         status = hot_nrrd_save(context, nrrd, path, 1);
     nrrdNix(nrrd);

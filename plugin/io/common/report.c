@@ -5,22 +5,23 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "io/output.h"
+#include "output.h"
+
+static hot_status put_text(hot_context *context, FILE *file, const void *text)
+{
+    (void)context;
+    fprintf(file, "%s\n", (const char *)text);
+    return HOT_OK;
+}
 
 hot_status hot_report_save(hot_context *context, const cJSON *root, const char *path)
 {
     char *text = root ? cJSON_Print(root) : NULL;
     if (!text)
         return hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory for the report '%s'", path);
-    hot_output output;
-    FILE *file;
-    hot_status status = hot_output_begin(context, path, &output);
-    if (status == HOT_OK)
-        status = hot_output_file(context, &output, &file);
-    if (status == HOT_OK)
-        fprintf(file, "%s\n", text); /* a failure shows in hot_output_commit */
+    hot_status status = hot_output_write(context, path, put_text, text);
     cJSON_free(text);
-    return hot_output_end(context, &output, status);
+    return status;
 }
 
 hot_status hot_report_load(hot_context *context, const char *path, cJSON **root)

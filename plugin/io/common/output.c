@@ -242,3 +242,15 @@ hot_status hot_output_end(hot_context *context, hot_output *output, hot_status s
     hot_output_discard(context, output);
     return status;
 }
+
+hot_status hot_output_write(hot_context *context, const char *path, hot_output_put *put, const void *what)
+{
+    hot_output output = {0};
+    FILE *file = NULL;
+    hot_status status = hot_output_begin(context, path, &output);
+    if (status == HOT_OK)
+        status = hot_output_file(context, &output, &file);
+    if (status == HOT_OK)
+        status = put(context, file, what);
+    return hot_output_end(context, &output, status);
+}

@@ -1,4 +1,4 @@
-/* JSON out, and a look into JSON that we wrote before. Only these files know cJSON by its functions for files. */
+/* JSON files out, and those that we wrote before back in. */
 #ifndef HOT_PLUGIN_REPORT_H
 #define HOT_PLUGIN_REPORT_H
 

@@ -1,17 +1,18 @@
-/* hot_dwi_read: samples of the file's type, wherever their axes lie, to floats with the volumes of a voxel together. */
+/* Samples of the file's type, wherever their axes lie, to floats with the volumes of a voxel together. */
+#include "gather.h"
+
 #include <omp.h>
 
-#include "dwi_private.h"
-
-/* Voxels of one block, and volumes that are turned together: TOGETHER rows of BLOCK samples, read as they lie, wait in
- * the first-level cache until a full cache line of each voxel is there to be written. */
+/* Voxels of one block, and volumes that are transposed together: TOGETHER rows of BLOCK samples, read as they lie, wait
+ * in the first-level cache until a full cache line of each voxel is there to be written. */
 enum { BLOCK = 256, TOGETHER = 16 };
 
 typedef struct gather {
     const hot_dwi *dwi;
     const size_t *offset; /* of each voxel of the block */
     size_t voxels;
-    int along_i;          /* the block's voxels follow each other at a distance of 1 sample */
+    int adjacent;         /* the block's voxels follow each other in memory */
+    int together;         /* the volumes of a voxel follow each other in memory */
     float *signals;
 } gather;
 
@@ -24,18 +25,23 @@ typedef struct gather {
         const double slope = dwi->slope, intercept = dwi->intercept;                                                   \
         const int plain = slope == 1 && intercept == 0;                                                                \
         float *to = g->signals;                                                                                        \
-        if (g->along_i) {                                                                                              \
+        if (!g->together) {                                                                                            \
             float tile[TOGETHER][BLOCK];                                                                               \
             for (size_t v0 = 0; v0 < volumes; v0 += TOGETHER) {                                                        \
                 const size_t rows = volumes - v0 < TOGETHER ? volumes - v0 : TOGETHER;                                 \
                 for (size_t r = 0; r < rows; r++) {                                                                    \
-                    const TYPE *from = data + g->offset[0] + position[v0 + r];                                         \
-                    if (plain)                                                                                         \
+                    const TYPE *from = data + position[v0 + r];                                                        \
+                    if (g->adjacent && plain)                                                                          \
                         for (size_t n = 0; n < g->voxels; n++)                                                         \
-                            tile[r][n] = (float)from[n];                                                               \
+                            tile[r][n] = (float)from[g->offset[0] + n];                                                \
+                    else if (g->adjacent)                                                                              \
+                        for (size_t n = 0; n < g->voxels; n++)                                                         \
+                            tile[r][n] = (float)(slope * (double)from[g->offset[0] + n] + intercept);                  \
                     else                                                                                               \
-                        for (size_t n = 0; n < g->voxels; n++)                                                         \
-                            tile[r][n] = (float)(slope * (double)from[n] + intercept);                                 \
+                        for (size_t n = 0; n < g->voxels; n++) {                                                       \
+                            const TYPE sample = from[g->offset[n]];                                                    \
+                            tile[r][n] = plain ? (float)sample : (float)(slope * (double)sample + intercept);          \
+                        }                                                                                              \
                 }                                                                                                      \
                 if (rows == TOGETHER)                                                                                  \
                     for (size_t n = 0; n < g->voxels; n++)                                                             \
@@ -73,27 +79,59 @@ static void (*const gathers[])(const gather *) = {
     [HOT_SAMPLE_F64] = gather_f64,
 };
 
+/* Voxels first ... first + count - 1, or those of `voxel` where it is not NULL. */
+static hot_status read_voxels(hot_context *context, const hot_dwi *dwi, const size_t *voxel, size_t first, size_t count,
+                              float *signals)
+{
+    const size_t nx = dwi->grid.size[0], ny = dwi->grid.size[1];
+    const size_t blocks = (count + BLOCK - 1) / BLOCK;
+    const int together = dwi->volumes > 1 && dwi->position[1] == dwi->position[0] + 1;
+#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context)) if (blocks > 8)
+    for (size_t block = 0; block < blocks; block++) {
+        if (hot_context_cancelled(context))
+            continue;
+        size_t offset[BLOCK], start = block * BLOCK, here = count - start < BLOCK ? count - start : BLOCK;
+        int adjacent = 1;
+        for (size_t n = 0; n < here; n++) {
+            const size_t number = voxel ? voxel[start + n] : first + start + n, row = number / nx;
+            offset[n] = number % nx * dwi->stride[0] + row % ny * dwi->stride[1] + row / ny * dwi->stride[2];
+            adjacent &= offset[n] == offset[0] + n;
+        }
+        gather g = {dwi, offset, here, adjacent, together, signals + start * dwi->volumes};
+        gathers[dwi->sample](&g);
+    }
+    return hot_context_check(context, "reading signals");
+}
+
 hot_status hot_dwi_read(hot_context *context, const hot_dwi *dwi, size_t first, size_t count, float *signals)
 {
     size_t voxels = hot_grid_voxels(&dwi->grid);
     if (first > voxels || count > voxels - first)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "voxels %zu to %zu of a DWI of %zu voxels", first,
                                 first + count, voxels);
-    const size_t nx = dwi->grid.size[0], ny = dwi->grid.size[1];
-    const size_t blocks = (count + BLOCK - 1) / BLOCK;
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context)) if (blocks > 8)
-    for (size_t block = 0; block < blocks; block++) {
-        if (hot_context_cancelled(context))
-            continue;
-        size_t offset[BLOCK], start = block * BLOCK, here = count - start < BLOCK ? count - start : BLOCK;
-        int along_i = 1;
-        for (size_t n = 0; n < here; n++) {
-            size_t voxel = first + start + n, row = voxel / nx;
-            offset[n] = voxel % nx * dwi->stride[0] + row % ny * dwi->stride[1] + row / ny * dwi->stride[2];
-            along_i &= offset[n] == offset[0] + n;
-        }
-        gather g = {dwi, offset, here, along_i, signals + start * dwi->volumes};
-        gathers[dwi->sample](&g);
-    }
-    return hot_context_check(context, "reading signals");
+    return read_voxels(context, dwi, NULL, first, count, signals);
+}
+
+hot_status hot_dwi_gather(hot_context *context, const hot_dwi *dwi, const size_t *voxel, size_t count, float *signals)
+{
+    return read_voxels(context, dwi, voxel, 0, count, signals);
+}
+
+size_t hot_mask_next(const uint8_t *inside, size_t voxels, size_t *next, size_t most, size_t *voxel)
+{
+    size_t count = 0;
+    for (; *next < voxels && count < most; ++*next)
+        if (inside[*next])
+            voxel[count++] = *next;
+    return count;
+}
+
+size_t hot_mask_sample(const hot_mask *mask, size_t most, size_t *voxel)
+{
+    const size_t voxels = hot_grid_voxels(&mask->grid), step = mask->inside / most + 1;
+    size_t count = 0, seen = 0;
+    for (size_t n = 0; n < voxels && count < most; n++)
+        if (mask->bytes[n] && seen++ % step == 0)
+            voxel[count++] = n;
+    return count;
 }

@@ -26,10 +26,14 @@ hot_status hot_output_finish(hot_context *context, hot_output *output);
 /* Makes it appear: flushes, closes, renames. A full disk shows up here as HOT_ERROR_FILE, and
  * nothing is left. Frees. */
 hot_status hot_output_commit(hot_context *context, hot_output *output);
-/* How an output is called in messages: its path, or "standard output". */
+/* What an output is called in messages: its path, or "standard output". */
 const char *hot_output_name(const char *path);
 /* Gives up: removes what was written. Frees; safe after commit and on a zeroed struct. */
 void hot_output_discard(hot_context *context, hot_output *output);
+/* Writes to the stream of an output. What fwrite and fprintf could not do shows when the output is committed. */
+typedef hot_status hot_output_put(hot_context *context, FILE *file, const void *what);
+/* A whole output: begins it, has `put` write `what`, and commits it; discards it after a failure. */
+hot_status hot_output_write(hot_context *context, const char *path, hot_output_put *put, const void *what);
 /* commit when status is HOT_OK, else discard; returns the first failure. */
 hot_status hot_output_end(hot_context *context, hot_output *output, hot_status status);
 

@@ -1,0 +1,17 @@
+/* Signals of chosen voxels side by side in one dense block: what the fits, the response and the signal method read. */
+#ifndef HOT_PLUGIN_DWI_GATHER_H
+#define HOT_PLUGIN_DWI_GATHER_H
+
+#include "core/fields.h"
+
+/* As hot_dwi_read, for `count` voxels given by their numbers: signals[n * volumes ...] is voxel[n]'s. */
+hot_status hot_dwi_gather(hot_context *context, const hot_dwi *dwi, const size_t *voxel, size_t count, float *signals);
+
+/* Walks through the voxels of a mask, block by block: the numbers of the next `most` voxels inside (or those that are
+ * left) into voxel[]. *next, 0 at first, is where the walk goes on. Returns how many; 0 at the end. */
+size_t hot_mask_next(const uint8_t *inside, size_t voxels, size_t *next, size_t most, size_t *voxel);
+
+/* At most `most` voxels spread evenly over the mask, into voxel[]. Returns how many. */
+size_t hot_mask_sample(const hot_mask *mask, size_t most, size_t *voxel);
+
+#endif

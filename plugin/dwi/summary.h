@@ -1,0 +1,28 @@
+/* What mask, noise, fit and picture want to know of a data set before its signals are fitted: averages per voxel, all
+ * from one pass over the samples. */
+#ifndef HOT_PLUGIN_DWI_SUMMARY_H
+#define HOT_PLUGIN_DWI_SUMMARY_H
+
+#include "core/fields.h"
+
+struct hot_dwi_summary {
+    hot_context *context; /* whose memory it is in */
+    hot_grid grid;
+    size_t repeats;       /* b=0 volumes */
+    double *mean;         /* voxels: of the b=0 volumes, or of all volumes where there is none */
+    float *variance;      /* voxels: between the b=0 volumes, NaN where it is not finite; NULL with fewer than two */
+    float *low, *high;    /* voxels: mean over the lowest and the highest shell, for the mask; NaN and negative samples
+                             count as 0 */
+};
+
+/* Makes the summary and keeps it with the data set until that is destroyed. hot_mask_estimate, hot_dwi_noise, the fits
+ * and the signal method take it from there; for a data set without one each makes its own and frees it. For the owner
+ * of the data set, before other threads use it: after that a hot_dwi is only read. */
+hot_status hot_dwi_keep_summary(hot_context *context, hot_dwi *dwi);
+
+/* *summary: the one that is kept, or a new one, which is in *made too. Free *made. */
+hot_status hot_dwi_summary_get(hot_context *context, const hot_dwi *dwi, const hot_dwi_summary **summary,
+                               hot_dwi_summary **made);
+void hot_dwi_summary_free(hot_dwi_summary **summary);
+
+#endif

@@ -1,0 +1,28 @@
+#include "paths.h"
+
+#include <string.h>
+
+static int ends_in(const char *path, const char *suffix)
+{
+    const size_t length = strlen(path), end = strlen(suffix);
+    return length >= end && strcmp(path + length - end, suffix) == 0;
+}
+
+int hot_path_has_suffix(const char *path, const char *suffix)
+{
+    return ends_in(path, suffix) && strlen(path) > strlen(suffix);
+}
+
+int hot_path_is_nifti(const char *path) { return ends_in(path, ".nii") || ends_in(path, ".nii.gz"); }
+
+char *hot_path_beside(hot_context *context, const char *path, const char *suffix)
+{
+    const size_t length = strlen(path), cut = ends_in(path, ".nii.gz") ? 7 : ends_in(path, ".nhdr") ? 5 : 4;
+    const size_t stem = length > cut ? length - cut : length;
+    char *name = hot_context_alloc(context, stem + strlen(suffix) + 1, 1);
+    if (name) {
+        memcpy(name, path, stem);
+        strcpy(name + stem, suffix);
+    }
+    return name;
+}

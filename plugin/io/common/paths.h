@@ -1,0 +1,15 @@
+/* What a file's name says. */
+#ifndef HOT_PLUGIN_PATHS_H
+#define HOT_PLUGIN_PATHS_H
+
+#include <hotfiber/context.h>
+
+/* Whether a name ends in `suffix` and has something before it. */
+int hot_path_has_suffix(const char *path, const char *suffix);
+/* Whether it ends in .nii or .nii.gz. */
+int hot_path_is_nifti(const char *path);
+/* The path with another suffix instead of .nii, .nii.gz, .hdr, .img or .nhdr; free it with hot_context_free. NULL:
+ * out of memory. */
+char *hot_path_beside(hot_context *context, const char *path, const char *suffix);
+
+#endif

@@ -1,0 +1,23 @@
+/* Floats or bytes on a grid as NRRD, for formats that need not know Teem. */
+#ifndef HOT_PLUGIN_NRRD_VALUES_H
+#define HOT_PLUGIN_NRRD_VALUES_H
+
+#include "core/fields.h"
+
+typedef enum hot_nrrd_kind { HOT_NRRD_LIST, HOT_NRRD_VECTOR, HOT_NRRD_COLOR } hot_nrrd_kind;
+
+typedef struct hot_nrrd_values {
+    const hot_grid *grid;
+    const void *data;   /* voxels x per[1] x per[0] */
+    int bytes;          /* uint8_t instead of float */
+    size_t per[2];      /* sizes of the axes in front of i j k, the fastest first; 0 = no such axis */
+    hot_nrrd_kind kind; /* of those axes */
+    const char *label;  /* of the first of them; NULL = none */
+    int in_world;       /* vectors or tensors: the identity is written as measurement frame */
+    int compress;
+    const char *key, *value; /* one key with its value; NULL = none */
+} hot_nrrd_values;
+
+hot_status hot_nrrd_save_values(hot_context *context, const hot_nrrd_values *values, const char *path);
+
+#endif

@@ -1,0 +1,101 @@
+/* Which voxels the response is made from. Of the voxels with high merit, those whose signals one fibre explains least
+ * well are left out: fibres that cross at small angles have one peak, but not the signal of one fibre. */
+#include "response_estimate.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "dwi/gather.h"
+
+enum { BEST = 300 };
+/* Voxels whose merit reaches this share of the middle one of the best are used too: more voxels, less noise. */
+static const double near_best = .85;
+
+int hot_merit_compare(const void *a, const void *b)
+{
+    const hot_merit *x = a, *y = b;
+    if (x->value != y->value)
+        return x->value > y->value ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* Moves the HOT_CANDIDATES best merits, in order, to the front. Of those seen only the best are kept, and sorted now
+ * and then: sorting all of a large mask takes long. Returns how many there are. */
+static size_t best_first(hot_context *context, hot_merit *merits, size_t count)
+{
+    enum { HELD = 4 * HOT_CANDIDATES };
+    size_t held = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (held >= HOT_CANDIDATES && hot_merit_compare(&merits[i], &merits[HOT_CANDIDATES - 1]) > 0)
+            continue; /* worse than the last of the best, as known when they were last sorted */
+        const hot_merit swap = merits[held]; /* held <= i */
+        merits[held++] = merits[i];
+        merits[i] = swap;
+        if (held == HELD || held == HOT_CANDIDATES) {
+            if (hot_context_cancelled(context))
+                return 0;
+            qsort(merits, held, sizeof *merits, hot_merit_compare);
+            held = HOT_CANDIDATES;
+        }
+    }
+    qsort(merits, held, sizeof *merits, hot_merit_compare);
+    return held < HOT_CANDIDATES ? held : HOT_CANDIDATES;
+}
+
+hot_status hot_response_take_candidates(hot_response_search *search, hot_merit *merits, size_t count)
+{
+    size_t *voxel = hot_context_alloc(search->context, HOT_CANDIDATES, sizeof *voxel);
+    search->count = search->eligible = 0;
+    if (!voxel)
+        return HOT_ERROR_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        search->eligible += merits[i].value > 0;
+    count = best_first(search->context, merits, count);
+    for (; search->count < count && merits[search->count].value > 0; search->count++)
+        voxel[search->count] = search->candidates[search->count].voxel = merits[search->count].place;
+    hot_status status = hot_context_check(search->context, "estimating the response");
+    if (status == HOT_OK)
+        status = hot_dwi_gather(search->context, search->dwi, voxel, search->count, search->signals);
+    hot_context_free(search->context, voxel);
+    return status;
+}
+
+size_t hot_response_count_best(const hot_response_search *search)
+{
+    const hot_merit *merits = search->merits;
+    const size_t count = search->count, tenth = search->eligible / 10;
+    size_t best = tenth < 30 ? 30 : tenth > BEST ? BEST : tenth;
+    best = best > count ? count : best;
+    if (best == 0)
+        return 0;
+    const double bound = near_best * merits[best / 2].value;
+    size_t used = 0;
+    while (used < count && merits[used].value > 0 && merits[used].value >= bound)
+        used++;
+    return used;
+}
+
+/* At most what 19 in 20 voxels have of which the best quarter has the misfit that it has here (the mean of n squared
+ * errors is spread by sqrt(2 / n)). */
+void hot_response_keep_explained(hot_response_search *search)
+{
+    size_t weighted = 0, kept = 0;
+    for (size_t v = 0; v < search->volumes; v++)
+        weighted += search->shell_of[v] > 0 && search->row[search->shell_of[v]] >= 0;
+    const double spread_of_one = sqrt(2 / (double)(weighted > 8 ? weighted : 8));
+    hot_merit *misfits = search->sorted;
+    for (size_t i = 0; i < search->chosen; i++) {
+        misfits[i].value = -search->candidates[search->merits[i].place].misfit; /* highest first */
+        misfits[i].place = i;
+    }
+    qsort(misfits, search->chosen, sizeof *misfits, hot_merit_compare);
+    const double quarter = -misfits[search->chosen / 4].value;
+    const double bound = quarter * (1 + 1.65 * spread_of_one) / (1 - .67 * spread_of_one);
+    for (size_t i = 0; i < search->chosen; i++)
+        if (search->candidates[search->merits[i].place].misfit <= bound) {
+            const hot_merit swap = search->merits[kept];
+            search->merits[kept++] = search->merits[i];
+            search->merits[i] = swap;
+        }
+    search->chosen = kept;
+}

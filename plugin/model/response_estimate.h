@@ -1,0 +1,58 @@
+/* The single-fibre response from the data: what the steps share. */
+#ifndef HOT_PLUGIN_RESPONSE_ESTIMATE_H
+#define HOT_PLUGIN_RESPONSE_ESTIMATE_H
+
+#include "model.h"
+#include "single_fiber.h"
+
+enum { HOT_CANDIDATES = 1500 };
+
+/* One voxel that may hold a single fibre. */
+typedef struct hot_candidate {
+    size_t voxel;
+    double axis[3], misfit;
+    unsigned char chosen; /* in the round before */
+} hot_candidate;
+
+/* What something is worth: a voxel, or a candidate by its number. */
+typedef struct hot_merit {
+    double value;
+    size_t place;
+} hot_merit;
+
+typedef struct hot_response_search {
+    hot_context *context;
+    const hot_dwi *dwi;
+    const hot_mask *mask;
+    size_t volumes, shells;
+    const double *shell_b;
+    const int *shell_of;
+    int order, lmax;
+    hot_peak_grid grid;
+    size_t count, eligible; /* candidates; voxels from which they were taken */
+    hot_candidate candidates[HOT_CANDIDATES];
+    float *signals;         /* HOT_CANDIDATES x volumes */
+    hot_merit merits[HOT_CANDIDATES], sorted[HOT_CANDIDATES];
+    size_t chosen;          /* the first `chosen` of merits are used */
+    int *row;               /* shells: which row of the response */
+} hot_response_search;
+
+/* Highest first; equal ones in the order of their places, so that the result is the same everywhere. For qsort. */
+int hot_merit_compare(const void *a, const void *b);
+/* Keeps the best of `count` merits of voxels as candidates and reads their signals. Moves the merits. */
+hot_status hot_response_take_candidates(hot_response_search *search, hot_merit *merits, size_t count);
+/* How many of the sorted merits are used: those that come near the middle one of the mask's best tenth (30 to 300
+ * voxels). */
+size_t hot_response_count_best(const hot_response_search *search);
+/* Of the chosen, keeps those whose misfit could be noise. */
+void hot_response_keep_explained(hot_response_search *search);
+
+/* The mean b=0 signal of a candidate. */
+double hot_response_mean_b0(const hot_response_search *search, size_t candidate);
+/* Least squares for the zonal coefficients of every shell over the chosen candidates, each divided by its b=0 signal;
+ * the result is in units of their mean b=0 signal. */
+hot_status hot_response_from_chosen(hot_response_search *search, hot_response **made);
+/* HOT_ERROR_DATA when one fibre hardly explains the signals of the chosen. */
+hot_status hot_response_check_chosen(const hot_response_search *search);
+
+#endif

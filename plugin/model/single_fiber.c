@@ -1,0 +1,147 @@
+#include "single_fiber.h"
+
+#include <math.h>
+
+/* Peaks closer than this to a higher one are part of it. */
+static const double neighbour_cosine = .94; /* 20 degrees */
+
+/* Directions by Vogel's spiral: equal areas, turned by the golden angle. */
+static void make_directions(hot_peak_grid *grid)
+{
+    for (int i = 0; i < HOT_PEAK_DIRECTIONS; i++) {
+        const double z = (i + .5) / HOT_PEAK_DIRECTIONS, r = sqrt(1 - z * z), phi = 2.399963229728653 * i;
+        grid->directions[i][0] = r * cos(phi), grid->directions[i][1] = r * sin(phi), grid->directions[i][2] = z;
+    }
+}
+
+/* Up to sign. */
+static double cosine(const hot_peak_grid *grid, size_t j, size_t k)
+{
+    const double *u = grid->directions[j], *w = grid->directions[k];
+    return fabs(u[0] * w[0] + u[1] * w[1] + u[2] * w[2]);
+}
+
+static void make_near(hot_peak_grid *grid)
+{
+    for (size_t j = 0; j < HOT_PEAK_DIRECTIONS; j++) {
+        size_t count = 0;
+        for (size_t k = 0; k < HOT_PEAK_DIRECTIONS && count < HOT_PEAK_NEAR; k++)
+            if (cosine(grid, j, k) >= neighbour_cosine)
+                grid->near[j][count++] = (unsigned short)k;
+        while (count < HOT_PEAK_NEAR)
+            grid->near[j][count++] = (unsigned short)j;
+    }
+}
+
+hot_status hot_peak_grid_make(int order, hot_peak_grid *grid)
+{
+    const size_t terms = hot_model_terms(order);
+    int exponents[3 * HOT_PEAK_TERMS];
+    double multiplicity[HOT_PEAK_TERMS];
+    grid->order = order;
+    make_directions(grid);
+    make_near(grid);
+    hot_status status = hot_symtensor_exponents(order, 3, exponents);
+    if (status == HOT_OK)
+        status = hot_symtensor_multiplicity(order, 3, multiplicity);
+    for (size_t j = 0; j < HOT_PEAK_DIRECTIONS && status == HOT_OK; j++)
+        for (size_t t = 0; t < terms; t++) {
+            double value = multiplicity[t];
+            for (int d = 0; d < 3; d++)
+                for (int k = 0; k < exponents[3 * t + (size_t)d]; k++)
+                    value *= grid->directions[j][d];
+            grid->monomials[t * HOT_PEAK_DIRECTIONS + j] = value;
+        }
+    return status;
+}
+
+double hot_peak_merit(const hot_peak_grid *grid, const float *tensor, size_t *highest)
+{
+    const size_t terms = hot_model_terms(grid->order);
+    double value[HOT_PEAK_DIRECTIONS], second = 0;
+    size_t best = 0;
+    /* direction innermost: independent sums, which the compiler puts into vectors */
+    for (size_t j = 0; j < HOT_PEAK_DIRECTIONS; j++)
+        value[j] = grid->monomials[j] * (double)tensor[0];
+    for (size_t t = 1; t < terms; t++) {
+        const double *monomial = grid->monomials + t * HOT_PEAK_DIRECTIONS, factor = tensor[t];
+        for (size_t j = 0; j < HOT_PEAK_DIRECTIONS; j++)
+            value[j] += monomial[j] * factor;
+    }
+    for (size_t j = 1; j < HOT_PEAK_DIRECTIONS; j++)
+        if (value[j] > value[best])
+            best = j;
+    *highest = best;
+    if (!(value[best] > 0))
+        return 0;
+    for (size_t j = 0; j < HOT_PEAK_DIRECTIONS; j++) {
+        if (value[j] <= second || cosine(grid, j, best) > neighbour_cosine)
+            continue;
+        int peak = 1;
+        for (size_t k = 0; k < HOT_PEAK_NEAR && peak; k++)
+            peak = value[grid->near[j][k]] <= value[j];
+        if (peak)
+            second = value[j];
+    }
+    const double share = 1 - second / value[best];
+    return value[best] * share * share;
+}
+
+void hot_peak_climb(int order, const float *tensor, double x[3])
+{
+    double a[HOT_PEAK_TERMS], step[3], scale = 0;
+    for (size_t t = 0; t < hot_model_terms(order); t++) {
+        a[t] = (double)tensor[t];
+        scale = fmax(scale, fabs(a[t]));
+    }
+    for (int i = 0; i < 200; i++) {
+        double length = 0, moved = 0;
+        const double lambda = hot_symtensor_gradient_f64(order, 3, a, x, step);
+        for (int d = 0; d < 3; d++) {
+            step[d] += (lambda + .5 * scale) * x[d];
+            length += step[d] * step[d];
+        }
+        if (!(length > 0))
+            return;
+        for (int d = 0; d < 3; d++) {
+            const double next = step[d] / sqrt(length);
+            moved = fmax(moved, fabs(next - x[d]));
+            x[d] = next;
+        }
+        if (moved < 1e-7)
+            return;
+    }
+}
+
+double hot_tensor_principal_axis(const float *tensor, double axis[3])
+{
+    const double t[6] = {tensor[0], tensor[1], tensor[2], tensor[3], tensor[4], tensor[5]};
+    double m[3][3] = {{t[0], t[1], t[2]}, {t[1], t[3], t[4]}, {t[2], t[4], t[5]}};
+    const double trace = t[0] + t[3] + t[5];
+    const double norm2 = t[0] * t[0] + t[3] * t[3] + t[5] * t[5] + 2 * (t[1] * t[1] + t[2] * t[2] + t[4] * t[4]);
+    const double minors = t[0] * t[3] - t[1] * t[1] + t[0] * t[5] - t[2] * t[2] + t[3] * t[5] - t[4] * t[4];
+    const double determinant = t[0] * (t[3] * t[5] - t[4] * t[4]) - t[1] * (t[1] * t[5] - t[4] * t[2]) +
+                               t[2] * (t[1] * t[4] - t[3] * t[2]);
+    axis[0] = axis[1] = 0, axis[2] = 1;
+    if (!(trace > 0) || !(minors > 0) || !(determinant > 0))
+        return 0;
+    /* by squaring the tensor until one direction is left */
+    for (int round = 0; round < 12; round++) {
+        double square[3][3], largest = 0;
+        for (int a = 0; a < 3; a++)
+            for (int b = 0; b < 3; b++) {
+                square[a][b] = m[a][0] * m[0][b] + m[a][1] * m[1][b] + m[a][2] * m[2][b];
+                largest = fmax(largest, fabs(square[a][b]));
+            }
+        for (int a = 0; a < 3; a++)
+            for (int b = 0; b < 3; b++)
+                m[a][b] = square[a][b] / largest;
+    }
+    int row = 0;
+    for (int a = 1; a < 3; a++)
+        row = m[a][a] > m[row][row] ? a : row;
+    const double length = sqrt(m[row][0] * m[row][0] + m[row][1] * m[row][1] + m[row][2] * m[row][2]);
+    for (int d = 0; d < 3; d++)
+        axis[d] = m[row][d] / length;
+    return sqrt(fmax(0, 1.5 * (1 - trace * trace / (3 * norm2))));
+}
