@@ -9,10 +9,12 @@ hot_status hot_heev_measure_cuda(hot_context *context, size_t n, size_t count, c
                                  double *seconds)
 {
     const size_t bytes = 2 * count * n * n * sizeof(double);
-    void *from = NULL, *values = NULL, *vectors = NULL;
+    void *from = NULL, *values = NULL, *vectors = NULL, *memory = NULL;
     hot_heev_device *device = NULL;
     cudaEvent_t begin = NULL, end = NULL;
     hot_status status = hot_heev_device_create(context, 1, 1, n, n, 1, count, &device);
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMalloc(&memory, hot_heev_device_bytes(1, n, 1, count)), "memory");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMalloc(&from, bytes), "memory for matrices");
     if (status == HOT_OK)
@@ -28,7 +30,7 @@ hot_status hot_heev_measure_cuda(hot_context *context, size_t n, size_t count, c
     for (int i = -2; i < repeats && status == HOT_OK; i++) {
         float ms = 0;
         cudaEventRecord(begin);
-        status = hot_heev_device_run(context, device, count, from, values, vectors, NULL, NULL);
+        status = hot_heev_device_run(context, device, count, from, values, vectors, NULL, memory, NULL);
         cudaEventRecord(end);
         if (status == HOT_OK)
             status = hot_cuda_status(context, cudaEventSynchronize(end), "timing");
@@ -39,6 +41,7 @@ hot_status hot_heev_measure_cuda(hot_context *context, size_t n, size_t count, c
     }
     cudaEventDestroy(begin);
     cudaEventDestroy(end);
+    cudaFree(memory);
     cudaFree(from);
     cudaFree(values);
     cudaFree(vectors);

@@ -11,10 +11,10 @@ hot_status hot_tridiag_measure_cuda(hot_context *context, int f64, size_t n, con
 {
     hot_tridiag_args args = {};
     tridiag_plan plan;
-    tridiag_memory memory = {NULL, NULL, NULL};
+    hot_arena arena = {NULL, 0};
+    void *memory = NULL, *diagonal = NULL, *off = NULL, *values = NULL;
     cudaEvent_t begin = NULL, end = NULL;
     const size_t value = f64 ? sizeof(double) : sizeof(float);
-    size_t most = 1;
     char *rows = (char *)hot_context_alloc(context, 2 * n, value);
     if (!rows)
         return HOT_ERROR_MEMORY;
@@ -30,15 +30,22 @@ hot_status hot_tridiag_measure_cuda(hot_context *context, int f64, size_t n, con
     plan = tridiag_plan{};
     hot_status status = hot_cuda_select(context, -1);
     if (status == HOT_OK)
-        status = hot_tridiag_device_plan(context, &args, &most, &plan);
-    if (status == HOT_OK)
-        status = hot_tridiag_device_alloc(context, &args, 1, &plan, &memory);
+        status = hot_tridiag_device_plan(context, &args, &plan);
     plan.count = 1;
+    for (int pass = 0; pass < 2 && status == HOT_OK; pass++) { /* the size, then the arrays */
+        diagonal = hot_arena_alloc(&arena, n * value);
+        off = hot_arena_alloc(&arena, n * value);
+        values = hot_arena_alloc(&arena, n * value);
+        plan.info = hot_arena_array<tridiag_info>(&arena, 1);
+        hot_tridiag_device_divide(&args, 1, &arena, &plan);
+        if (pass == 0)
+            status = hot_cuda_status(context, cudaMalloc(&memory, arena.used), "memory");
+        arena = hot_arena{(char *)memory, 0};
+    }
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpy(memory.diagonal, rows, n * value, cudaMemcpyHostToDevice),
-                                 "copying");
+        status = hot_cuda_status(context, cudaMemcpy(diagonal, rows, n * value, cudaMemcpyHostToDevice), "copying");
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpy(memory.off, rows + n * value, n * value, cudaMemcpyHostToDevice),
+        status = hot_cuda_status(context, cudaMemcpy(off, rows + n * value, n * value, cudaMemcpyHostToDevice),
                                  "copying");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaEventCreate(&begin), "an event");
@@ -47,7 +54,7 @@ hot_status hot_tridiag_measure_cuda(hot_context *context, int f64, size_t n, con
     for (int i = -2; i < repeats && status == HOT_OK; i++) {
         float ms = 0;
         cudaEventRecord(begin);
-        status = hot_tridiag_device_launch(context, &args, &plan, memory.diagonal, memory.off, memory.values);
+        status = hot_tridiag_device_launch(context, &args, &plan, diagonal, off, values, NULL);
         cudaEventRecord(end);
         if (status == HOT_OK)
             status = hot_cuda_status(context, cudaEventSynchronize(end), "timing");
@@ -59,6 +66,6 @@ hot_status hot_tridiag_measure_cuda(hot_context *context, int f64, size_t n, con
     cudaEventDestroy(begin);
     cudaEventDestroy(end);
     hot_context_free(context, rows);
-    hot_tridiag_device_free(&plan, &memory);
+    cudaFree(memory);
     return status;
 }

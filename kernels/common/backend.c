@@ -17,7 +17,7 @@ hot_status hot_cuda_select(hot_context *context, int number)
 }
 #endif
 
-/* What has been started in this process: the one thing here that is not of a context, because a GPU's driver is not. */
+/* Which GPUs have been started in this process: global state, because a GPU's driver has global state too. */
 enum { WAKE_DEVICES = 17 }; /* GPU 0 to 15, and all of them */
 static struct {
     pthread_mutex_t lock;
@@ -40,7 +40,7 @@ hot_status hot_cuda_wake(hot_context *context, int number)
 {
     const int place = number < 0 ? WAKE_DEVICES - 1 : number;
     hot_status status = HOT_OK;
-    if (number >= WAKE_DEVICES - 1) /* which is more than there are: said by hot_cuda_select */
+    if (number >= WAKE_DEVICES - 1) /* more than there are: hot_cuda_select says so */
         return HOT_OK;
     pthread_mutex_lock(&waking.lock);
     if (!waking.begun[place]) {
@@ -49,7 +49,7 @@ hot_status hot_cuda_wake(hot_context *context, int number)
         if (pthread_create(&thread, NULL, start_device, &waking.done[place]) == 0)
             pthread_detach(thread);
         else
-            waking.done[place] = 1; /* then the first call does it */
+            waking.done[place] = 1; /* then the first call starts it */
     }
     while (!waking.done[place] && status == HOT_OK) {
         struct timespec until;

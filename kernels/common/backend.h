@@ -1,4 +1,4 @@
-/* Which backend computes: the GPU, the CPU or the reference, as the context asks and the machine has. */
+/* Which backend computes: a GPU, the CPU or the reference, by the context's options and what the machine has. */
 #ifndef HOT_COMMON_BACKEND_H
 #define HOT_COMMON_BACKEND_H
 
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* One backend of a family: does the whole job (the family's own struct of arguments). */
+/* One backend of a family: executes a call, described by the family's own struct of arguments. */
 typedef hot_status hot_backend_fn(hot_context *context, void *args);
 
 /* The backends of a family; NULL where there is none. */
@@ -24,23 +24,23 @@ typedef struct hot_backends {
 #define HOT_CUDA_BACKEND(function) NULL
 #endif
 
-/* Runs the job on the backend that the context asks for. HOT_DEVICE_AUTO takes the GPU when there is one and the family
- * has a CUDA backend; when there is none, or it fails or is short of memory, the CPU does the whole job (with one line
- * to the log per context). HOT_DEVICE_CUDA without a GPU, or for a family that has none there, is HOT_ERROR_DEVICE. */
+/* Executes a call on the backend that the context's device selects. HOT_DEVICE_AUTO takes the GPU if there is one and
+ * the family has a CUDA backend; otherwise, or if it fails or is short of memory, the CPU executes the whole call (with
+ * one line to the log per context). HOT_DEVICE_CUDA without a GPU or a CUDA backend is HOT_ERROR_DEVICE. */
 HOT_API hot_status hot_backend_run(hot_context *context, const hot_backends *backends, void *args);
 
-/* Starts the driver and the GPU `number` (below 0: all) in a thread of its own, once per process, and waits for it.
- * That takes some tenths of a second which nobody can interrupt; the caller who wants to stop need not wait for its
- * end. HOT_OK (whether or not there is a GPU), or HOT_ERROR_CANCELLED. */
+/* Starts the driver and the GPU `number` (below 0: all) in a separate thread, once per process, and waits for it. It
+ * takes some tenths of a second and cannot be interrupted; a cancelled call returns without waiting for its end.
+ * HOT_OK (whether or not there is a GPU), or HOT_ERROR_CANCELLED. */
 HOT_API hot_status hot_cuda_wake(hot_context *context, int number);
 
-/* What that thread does; in a build without CUDA nothing. */
+/* What that thread executes; nothing in a build without CUDA. */
 HOT_API void hot_cuda_start(int number);
 
-/* How many GPUs can be used: 0 without one, without a driver, or in a build without CUDA. */
+/* The number of usable GPUs: 0 without a driver, or in a build without CUDA. */
 HOT_API int hot_cuda_count(void);
 
-/* Makes `number` (below 0: the first) the current GPU; HOT_ERROR_DEVICE when there is no such one. */
+/* Makes GPU `number` (below 0: the first) the current one; HOT_ERROR_DEVICE if there is no such GPU. */
 HOT_API hot_status hot_cuda_select(hot_context *context, int number);
 
 #ifdef __cplusplus

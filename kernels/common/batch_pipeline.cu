@@ -27,11 +27,10 @@
 namespace {
 
 enum { SLOTS = HOT_BATCH_SLOTS, ARRAYS = HOT_BATCH_ARRAYS, DEVICES = 16, POOL_THREADS = 24 };
-constexpr size_t PIECE_BYTES = 64 << 10;                /* what a worker copies at a time */
-constexpr size_t CHUNK_BYTES = 8 << 20;                 /* of arrays, see hot_batch_fit */
-constexpr size_t SLOT_BYTES = ((size_t)8 << 30) / SLOTS; /* of device memory for arrays and scratch, there */
-constexpr size_t KEPT_BYTES = 256 << 20;                /* larger device buffers are not kept for the next call */
-constexpr double REPORT_SECONDS = 0.01;                 /* between two looks at the caller's wish, while waiting */
+constexpr size_t PIECE_BYTES = 64 << 10;                 /* what a worker copies at a time */
+constexpr size_t SLOT_BYTES = ((size_t)8 << 30) / SLOTS; /* of device memory: what hot_batch_fit allows */
+constexpr size_t KEPT_BYTES = 256 << 20;                 /* larger device buffers are not kept for the next call */
+constexpr double REPORT_SECONDS = 0.01;                  /* between two reports of progress while waiting */
 
 /* A chunk in progress: a stream, and buffers on both sides with the arrays at the same offsets. */
 struct slot {
@@ -503,14 +502,14 @@ int run_pools(plan *plan, pool *pools, int devices, int threads)
 
 } // namespace
 
-size_t hot_batch_fit(const hot_batch *batch, size_t scratch)
+size_t hot_batch_fit(const hot_batch *batch, size_t bytes, size_t scratch)
 {
     size_t row = 0, available = 0, total = 0;
     for (int k = 0; k < ARRAYS; k++)
         row += batch->in[k].row + batch->out[k].row;
     if (cudaMemGetInfo(&available, &total) != cudaSuccess)
         cudaGetLastError();
-    const size_t copied = CHUNK_BYTES / std::max(row, (size_t)1);
+    const size_t copied = bytes / std::max(row, (size_t)1);
     const size_t resident = std::min(SLOT_BYTES, available / 2 / SLOTS) / std::max(row + scratch, (size_t)1);
     return std::max(std::min({copied, resident, batch->count}), (size_t)1);
 }

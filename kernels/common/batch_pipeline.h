@@ -48,7 +48,7 @@ typedef struct hot_batch_chunk {
     void *in[HOT_BATCH_ARRAYS], *out[HOT_BATCH_ARRAYS]; /* rows of these items; NULL: no such array */
     void *scratch;       /* hot_batch.scratch bytes, uninitialised */
     void *stream;        /* a cudaStream_t */
-    int slot;            /* below HOT_BATCH_SLOTS; of two chunks of one slot, one is complete when the next is launched */
+    int slot;            /* below HOT_BATCH_SLOTS; a slot's chunk is complete when its next one is launched */
 } hot_batch_chunk;
 
 typedef struct hot_batch {
@@ -74,10 +74,11 @@ typedef struct hot_batch {
  * HOT_ERROR_CANCELLED. Threads: as any call with this context. */
 HOT_API hot_status hot_batch_run(hot_context *context, const hot_batch *batch);
 
-/* A number of items for hot_batch.chunk: about 8 MiB of the batch's arrays, which hides the cost of a launch and keeps
- * chunks short, and less where `scratch` bytes per item would take too much of the current GPU's memory; at least 1, at
- * most batch->count. */
-HOT_API size_t hot_batch_fit(const hot_batch *batch, size_t scratch);
+/* A number of items for hot_batch.chunk: about `bytes` bytes of the batch's arrays, fewer where `scratch` bytes per
+ * item would take too much of the current GPU's memory; at least 1, at most batch->count. HOT_BATCH_BYTES hides the
+ * cost of a launch and keeps chunks short; each GPU needs HOT_BATCH_SLOTS times as much pinned memory. */
+#define HOT_BATCH_BYTES ((size_t)8 << 20)
+HOT_API size_t hot_batch_fit(const hot_batch *batch, size_t bytes, size_t scratch);
 
 #ifdef __cplusplus
 }

@@ -134,7 +134,7 @@ int hot_context_cancelled(const hot_context *context)
         return 1;
     if (!mine->options.stop || !mine->options.stop(mine->options.stop_user))
         return 0;
-    hot_context_cancel(mine); /* what was once said stays said */
+    hot_context_cancel(mine); /* stays so, whatever the callback says later */
     return 1;
 }
 

@@ -1,4 +1,4 @@
-/* What the kernels may ask of a context beyond its public functions. */
+/* The part of the context that is not public: for kernels and tests. */
 #ifndef HOT_COMMON_CONTEXT_INTERNAL_H
 #define HOT_COMMON_CONTEXT_INTERNAL_H
 
@@ -8,10 +8,10 @@
 extern "C" {
 #endif
 
-/* Things said once per context; and what has happened on it. */
+/* Messages that are logged once per context, and what it has been used for. */
 enum { HOT_ONCE_NO_CUDA = 1, HOT_ONCE_CUDA_FAILED = 2, HOT_ONCE_CUDA_USED = 4 };
 
-/* Whether this is the first time that `what` (one bit) is asked on this context. */
+/* 1 at the first call with `what` (one of the bits above) for this context, then 0. */
 HOT_API int hot_context_first_time(hot_context *context, unsigned what);
 
 /* The widest vector instructions that kernels may use on this context (a hot_cpu_level); INT_MAX unless a test has
@@ -19,14 +19,14 @@ HOT_API int hot_context_first_time(hot_context *context, unsigned what);
 HOT_API int hot_context_cpu_limit(const hot_context *context);
 HOT_API void hot_context_set_cpu_limit(hot_context *context, int level);
 
-/* How many GPUs hot_backend_run takes the machine to have, and the most that share a batch; negative (the default): as
- * many as it has. For tests of what happens when a GPU fails, on machines without one, and to measure what more of them
- * bring. */
+/* The number of GPUs that hot_backend_run assumes, and the most that share a batch; negative (the default): as many as
+ * the machine has. For tests of what happens without a GPU or when one fails, and to measure how work scales with their
+ * number. */
 HOT_API int hot_context_pretended_gpus(const hot_context *context);
 HOT_API void hot_context_pretend_gpus(hot_context *context, int count);
 
-/* One thing that is made when it is first needed and lives as long as the context: NULL before, and `release` is called
- * with it when the context ends. */
+/* One object that is made when it is first needed and kept as long as the context: NULL before; `release` is called
+ * with it when the context is destroyed. */
 HOT_API void *hot_context_kept(const hot_context *context);
 HOT_API void hot_context_keep(hot_context *context, void *kept, void (*release)(hot_context *context, void *kept));
 

@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-/* The C function: the header has C++ overloads of it beside. */
+/* The C function; the header also has C++ overloads of it. */
 typedef cublasStatus_t gemm_function(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void *,
                                      const void *, cudaDataType, int, long long, const void *, cudaDataType, int,
                                      long long, const void *, void *, cudaDataType, int, long long, int,
@@ -33,7 +33,7 @@ hot_status hot_cublas_create(hot_context *context, void *stream, hot_cublas **ou
         return HOT_ERROR_MEMORY;
     cublas->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (!cublas->library)
-        cublas->library = dlopen(HOT_CUBLAS_PATH, RTLD_NOW | RTLD_LOCAL); /* the toolkit's folder is often on no path */
+        cublas->library = dlopen(HOT_CUBLAS_PATH, RTLD_NOW | RTLD_LOCAL); /* often on no search path */
     const auto create = (decltype(&cublasCreate_v2))find(cublas->library, "cublasCreate_v2");
     const auto set_stream = (decltype(&cublasSetStream_v2))find(cublas->library, "cublasSetStream_v2");
     cublas->destroy = (decltype(&cublasDestroy_v2))find(cublas->library, "cublasDestroy_v2");

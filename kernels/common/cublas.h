@@ -1,4 +1,4 @@
-/* cuBLAS where the machine has it: loaded when asked for, so that nothing of ours needs it to start. */
+/* cuBLAS where the machine has it: loaded at the first use, so that programs start without it. */
 #ifndef HOT_COMMON_CUBLAS_H
 #define HOT_COMMON_CUBLAS_H
 

@@ -1,4 +1,4 @@
-/* The GPUs of this machine. */
+/* The GPUs of this machine: see backend.h and cuda_status.h. */
 #include <cuda_runtime.h>
 
 #include "backend.h"
@@ -8,7 +8,7 @@ int hot_cuda_count(void)
 {
     int count = 0;
     if (cudaGetDeviceCount(&count) != cudaSuccess) {
-        cudaGetLastError(); /* no driver or no card: not an error of ours */
+        cudaGetLastError(); /* no driver or no GPU is not an error */
         return 0;
     }
     return count;
@@ -19,7 +19,7 @@ void hot_cuda_start(int number)
     const int count = hot_cuda_count();
     for (int device = number < 0 ? 0 : number; device < count && (number < 0 || device == number); device++)
         if (cudaSetDevice(device) != cudaSuccess || cudaFree(NULL) != cudaSuccess) /* makes the device's context */
-            cudaGetLastError(); /* whoever uses it will see the same, and say so */
+            cudaGetLastError(); /* the call that uses it fails in the same way, and reports it */
 }
 
 hot_status hot_cuda_select(hot_context *context, int number)
@@ -42,4 +42,18 @@ hot_status hot_cuda_status(hot_context *context, int error, const char *what)
     cudaGetLastError();
     return hot_context_fail(context, error == cudaErrorMemoryAllocation ? HOT_ERROR_MEMORY : HOT_ERROR_DEVICE,
                             "GPU, %s: %s", what, cudaGetErrorString((cudaError_t)error));
+}
+
+hot_status hot_cuda_copy(hot_context *context, void *to, const void *from, size_t bytes, const char *what)
+{
+    const size_t step = (size_t)64 << 20;
+    hot_status status = HOT_OK;
+    for (size_t at = 0; at < bytes && status == HOT_OK; at += step) {
+        const size_t here = bytes - at < step ? bytes - at : step;
+        status = hot_cuda_status(context, cudaMemcpy((char *)to + at, (const char *)from + at, here, cudaMemcpyDefault),
+                                 what);
+        if (status == HOT_OK)
+            status = hot_context_check(context, what);
+    }
+    return status;
 }

@@ -12,13 +12,17 @@
 #include <cuda_runtime.h>
 #include <math.h>
 
-#include "common/backend.h"
+#include "common/arena.h"
+#include "common/batch_pipeline.h"
 #include "common/cuda_status.h"
 #include "tridiag.h"
 #include "tridiag_counter.cuh"
 #include "tridiag_device.h"
 
 enum { THREADS = 128, PREPARE_THREADS = 1024, TILE_BYTES = 16384 };
+
+/* Matrices of a chunk, at most: more do not make it faster, and a grid of blocks must be able to count them. */
+enum { CHUNK_MOST = 16384 };
 
 template <typename T> struct limits;
 template <> struct limits<float> {
@@ -78,7 +82,7 @@ template <typename T, bool EXACT> __device__ int count_block(const entry<T> *ent
 
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
-__device__ double block_reduce(double value, bool smallest, double *room)
+__device__ double block_reduce(double value, bool smallest, double *per_warp)
 {
     for (int offset = 16; offset; offset >>= 1) {
         double other = __shfl_xor_sync(~0u, value, offset);
@@ -86,31 +90,31 @@ __device__ double block_reduce(double value, bool smallest, double *room)
     }
     __syncthreads();
     if (threadIdx.x % 32 == 0)
-        room[threadIdx.x / 32] = value;
+        per_warp[threadIdx.x / 32] = value;
     __syncthreads();
-    value = room[0];
+    value = per_warp[0];
     for (int warp = 1; warp < PREPARE_THREADS / 32; warp++)
-        value = smallest ? fmin(value, room[warp]) : fmax(value, room[warp]);
+        value = smallest ? fmin(value, per_warp[warp]) : fmax(value, per_warp[warp]);
     return value;
 }
 
 /* A block per matrix: the scale, the interval, the entries. IN: the caller's type, T: what is counted in. */
 template <typename IN, typename T, bool EXACT>
-__global__ void __launch_bounds__(PREPARE_THREADS) tridiag_prepare(const __grid_constant__ tridiag_plan plan, const IN *diagonal,
-                                                              const IN *off)
+__global__ void __launch_bounds__(PREPARE_THREADS)
+    tridiag_prepare(const __grid_constant__ tridiag_plan plan, const IN *diagonal, const IN *off)
 {
-    __shared__ double room[PREPARE_THREADS / 32];
+    __shared__ double per_warp[PREPARE_THREADS / 32];
     const size_t matrix = blockIdx.x;
-    const IN *a = diagonal + matrix * plan.stride, *b = off + matrix * plan.stride;
-    entry<T> *entries = (entry<T> *)plan.entries + matrix * (size_t)plan.padded;
     const int n = plan.n;
+    const IN *a = diagonal + matrix * (size_t)n, *b = off + matrix * (size_t)(n - 1);
+    entry<T> *entries = (entry<T> *)plan.entries + matrix * (size_t)plan.padded;
     double largest = 0;
 #pragma unroll 4
     for (int i = threadIdx.x; i < n; i += PREPARE_THREADS) {
         double x = fabs((double)a[i]), y = i + 1 < n ? fabs((double)b[i]) : 0;
         largest = isfinite(x) && isfinite(y) ? fmax(largest, fmax(x, y)) : INFINITY;
     }
-    largest = block_reduce(largest, false, room);
+    largest = block_reduce(largest, false, per_warp);
     tridiag_info info = {};
     info.bad = !isfinite(largest) ? 1 : largest > 0 ? 0 : 2;
     if (info.bad == 0)
@@ -133,8 +137,8 @@ __global__ void __launch_bounds__(PREPARE_THREADS) tridiag_prepare(const __grid_
         }
         entries[i] = e;
     }
-    low = block_reduce(low, true, room);
-    high = block_reduce(high, false, room);
+    low = block_reduce(low, true, per_warp);
+    high = block_reduce(high, false, per_warp);
     if (threadIdx.x == 0) {
         const double norm = fmax(fabs(low), fabs(high)), margin = 16 * limits<T>::epsilon * norm + limits<T>::smallest;
         const double epsilon = limits<IN>::epsilon;
@@ -268,150 +272,131 @@ static void choose_shape(const hot_tridiag_args *args, int processors, size_t ma
 }
 
 template <typename IN, typename T, bool EXACT>
-static void launch(const tridiag_plan *plan, const void *diagonal, const void *off, void *values)
+static void launch(const tridiag_plan *plan, const void *diagonal, const void *off, void *values, cudaStream_t stream)
 {
-    tridiag_prepare<IN, T, EXACT><<<(unsigned)plan->count, PREPARE_THREADS>>>(*plan, (const IN *)diagonal, (const IN *)off);
+    const unsigned count = (unsigned)plan->count;
+    tridiag_prepare<IN, T, EXACT><<<count, PREPARE_THREADS, 0, stream>>>(*plan, (const IN *)diagonal, (const IN *)off);
     if (plan->options.range == HOT_TRIDIAG_VALUE)
-        tridiag_range<T><<<(unsigned)((2 * plan->count + 63) / 64), 64>>>(*plan);
-    tridiag_grid<T, EXACT><<<(unsigned)plan->count * plan->grid_blocks, THREADS>>>(*plan);
-    tridiag_sweeps<T, EXACT, IN><<<(unsigned)plan->count * plan->sweep_blocks, THREADS>>>(*plan, (IN *)values);
+        tridiag_range<T><<<(2 * count + 63) / 64, 64, 0, stream>>>(*plan);
+    tridiag_grid<T, EXACT><<<count * plan->grid_blocks, THREADS, 0, stream>>>(*plan);
+    tridiag_sweeps<T, EXACT, IN><<<count * plan->sweep_blocks, THREADS, 0, stream>>>(*plan, (IN *)values);
 }
 
-hot_status hot_tridiag_device_launch(hot_context *context, const hot_tridiag_args *args, const tridiag_plan *plan, const void *diagonal,
-                        const void *off, void *values)
+hot_status hot_tridiag_device_launch(hot_context *context, const hot_tridiag_args *args, const tridiag_plan *plan,
+                                     const void *diagonal, const void *off, void *values, void *stream_pointer)
 {
+    cudaStream_t stream = (cudaStream_t)stream_pointer;
     if (args->f64 && args->options.relative > 0)
-        launch<double, double, true>(plan, diagonal, off, values);
+        launch<double, double, true>(plan, diagonal, off, values, stream);
     else if (args->f64)
-        launch<double, double, false>(plan, diagonal, off, values);
+        launch<double, double, false>(plan, diagonal, off, values, stream);
     else if (args->options.relative > 0)
-        launch<float, double, true>(plan, diagonal, off, values);
+        launch<float, double, true>(plan, diagonal, off, values, stream);
     else
-        launch<float, float, false>(plan, diagonal, off, values);
+        launch<float, float, false>(plan, diagonal, off, values, stream);
     return hot_cuda_status(context, cudaGetLastError(), "starting the eigenvalues");
 }
 
-hot_status hot_tridiag_device_alloc(hot_context *context, const hot_tridiag_args *args, size_t most, tridiag_plan *plan,
-                          tridiag_memory *memory)
+void hot_tridiag_device_divide(const hot_tridiag_args *args, size_t count, hot_arena *arena, tridiag_plan *plan)
 {
-    const size_t value = args->f64 ? sizeof(double) : sizeof(float);
-    const size_t one = args->f64 || args->options.relative > 0 ? sizeof(entry<double>) : sizeof(entry<float>);
-    hot_status status = hot_cuda_status(context, cudaMalloc(&memory->diagonal, most * args->n * value),
-                                        "memory for matrices");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMalloc(&memory->off, most * args->n * value), "memory for matrices");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMalloc(&memory->values, most * (size_t)plan->wanted * value),
-                                 "memory for eigenvalues");
-    if (status == HOT_OK) /* NaN beyond the found ones, which are copied along */
-        status = hot_cuda_status(context, cudaMemset(memory->values, 0xff, most * (size_t)plan->wanted * value),
-                                 "memory for eigenvalues");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMalloc((void **)&plan->info, most * sizeof(tridiag_info)),
-                                 "memory for intervals");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMalloc(&plan->entries, most * (size_t)plan->padded * one),
-                                 "memory for entries");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMalloc((void **)&plan->below, most * (size_t)plan->grid * sizeof(int)),
-                                 "memory for counts");
-    return status;
+    const size_t entries = count * (size_t)plan->padded;
+    if (args->f64 || args->options.relative > 0)
+        plan->entries = hot_arena_array<entry<double>>(arena, entries);
+    else
+        plan->entries = hot_arena_array<entry<float>>(arena, entries);
+    plan->below = hot_arena_array<int>(arena, count * (size_t)plan->grid);
 }
 
-void hot_tridiag_device_free(tridiag_plan *plan, tridiag_memory *memory)
-{
-    cudaFree(memory->diagonal);
-    cudaFree(memory->off);
-    cudaFree(memory->values);
-    cudaFree(plan->info);
-    cudaFree(plan->entries);
-    cudaFree(plan->below);
-}
-
-hot_status hot_tridiag_device_plan(hot_context *context, const hot_tridiag_args *args, size_t *most, tridiag_plan *plan)
+hot_status hot_tridiag_device_plan(hot_context *context, const hot_tridiag_args *args, tridiag_plan *plan)
 {
     int device = 0, processors = 0;
-    size_t room = 0, total = 0;
-    hot_status status = hot_cuda_status(context, cudaGetDevice(&device), "asking for the device");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-                                 "asking for its size");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemGetInfo(&room, &total), "asking for memory");
-    if (status != HOT_OK)
-        return status;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (error != cudaSuccess)
+        return hot_cuda_status(context, error, "asking for its size");
     *plan = tridiag_plan{};
     plan->options = args->options;
     plan->n = (int)args->n;
     plan->padded = (plan->n + GROUP - 1) / GROUP * GROUP;
-    plan->stride = args->n;
     plan->wanted = args->options.range == HOT_TRIDIAG_INDEX ? (int)(args->options.last - args->options.first + 1)
                                                            : plan->n;
-    /* Pieces of at most 1 GiB and of what a grid of blocks can number. */
-    room = room / 2 < (size_t)1 << 30 ? room / 2 : (size_t)1 << 30;
-    *most = room / (64 * ((size_t)plan->padded + 4 * THREADS));
-    *most = *most < 1 ? 1 : *most > 16384 ? 16384 : *most;
-    *most = *most < args->count ? *most : args->count;
-    choose_shape(args, processors, *most, plan);
+    choose_shape(args, processors, args->count < CHUNK_MOST ? args->count : (size_t)CHUNK_MOST, plan);
     return HOT_OK;
 }
 
-/* Rows of n values from the host's rows of `stride`; the last row may be shorter by what is never read. */
-static cudaError_t copy_rows(void *to, const void *from, size_t n, size_t stride, size_t rows, size_t value)
+/* ---- From the host ----------------------------------------------------------------------------------------------- */
+
+/* The call, and the plan of all its chunks on all GPUs: the last bits depend on the plan's shape. */
+typedef struct batch_args {
+    const hot_tridiag_args *args;
+    tridiag_plan plan;
+} batch_args;
+
+static hot_status launch_chunk(hot_context *context, void *user, void *, const hot_batch_chunk *chunk)
 {
-    return cudaMemcpy2D(to, n * value, from, stride * value, n * value, rows, cudaMemcpyHostToDevice);
+    const batch_args *call = (const batch_args *)user;
+    const size_t value = call->args->f64 ? sizeof(double) : sizeof(float);
+    tridiag_plan plan = call->plan;
+    hot_arena arena = {(char *)chunk->scratch, 0};
+    plan.count = chunk->count;
+    plan.info = (tridiag_info *)chunk->out[1];
+    hot_tridiag_device_divide(call->args, chunk->count, &arena, &plan);
+    /* what is beyond the eigenvalues found is copied too */
+    hot_status status = hot_cuda_status(context,
+                                        cudaMemsetAsync(chunk->out[0], 0xff, chunk->count * (size_t)plan.wanted * value,
+                                                        (cudaStream_t)chunk->stream),
+                                        "clearing eigenvalues");
+    return status != HOT_OK ? status
+                            : hot_tridiag_device_launch(context, call->args, &plan, chunk->in[0], chunk->in[1],
+                                                        chunk->out[0], chunk->stream);
+}
+
+/* From what the kernels say of each matrix to the rows and numbers that the caller gets. */
+static void finish_rows(hot_context *context, const hot_tridiag_args *args, const tridiag_info *info)
+{
+#ifdef _OPENMP
+    const int threads = hot_context_threads(context);
+#pragma omp parallel for num_threads(threads) schedule(static) if (args->count > 1000)
+#else
+    (void)context;
+#endif
+    for (size_t i = 0; i < args->count; i++) {
+        args->found[i] = info[i].bad == 1 ? -1 : info[i].many;
+        hot_tridiag_ascend(args, i, (size_t)info[i].many);
+        hot_tridiag_blank(args, i, (size_t)info[i].many);
+    }
 }
 
 hot_status hot_tridiag_cuda(hot_context *context, void *argument)
 {
     const hot_tridiag_args *args = (const hot_tridiag_args *)argument;
     const size_t value = args->f64 ? sizeof(double) : sizeof(float);
-    tridiag_plan plan;
-    tridiag_memory memory = {NULL, NULL, NULL};
-    tridiag_info *info = NULL;
-    size_t most = 1;
-    hot_status status = hot_tridiag_device_plan(context, args, &most, &plan);
-    if (status != HOT_OK)
-        return status;
-    status = hot_tridiag_device_alloc(context, args, most, &plan, &memory);
-    info = (tridiag_info *)hot_context_alloc(context, most, sizeof *info);
-    if (status == HOT_OK && !info)
-        status = HOT_ERROR_MEMORY;
-    for (size_t begin = 0; begin < args->count && status == HOT_OK; begin += most) {
-        const size_t rows = args->count - begin < most ? args->count - begin : most;
-        plan.count = rows;
-        status = hot_cuda_status(context,
-                                 copy_rows(memory.diagonal, (const char *)args->diagonal + begin * args->stride * value,
-                                           args->n, args->stride, rows, value),
-                                 "copying matrices");
-        if (status == HOT_OK && args->n > 1) /* n - 1 of them: the last may be all there is */
-            status = hot_cuda_status(
-                context,
-                cudaMemcpy2D(memory.off, args->n * value, (const char *)args->off + begin * args->stride * value,
-                             args->stride * value, (args->n - 1) * value, rows, cudaMemcpyHostToDevice),
-                "copying matrices");
-        if (status == HOT_OK)
-            status = hot_tridiag_device_launch(context, args, &plan, memory.diagonal, memory.off, memory.values);
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaMemcpy(info, plan.info, rows * sizeof *info, cudaMemcpyDeviceToHost),
-                                     "eigenvalues");
-        if (status == HOT_OK)
-            status = hot_cuda_status(
-                context,
-                cudaMemcpy2D((char *)args->values + begin * args->width * value, args->width * value, memory.values,
-                             (size_t)plan.wanted * value,
-                             (args->width < (size_t)plan.wanted ? args->width : (size_t)plan.wanted) * value, rows,
-                             cudaMemcpyDeviceToHost),
-                "copying eigenvalues");
-        for (size_t i = 0; i < rows && status == HOT_OK; i++) {
-            args->found[begin + i] = info[i].bad == 1 ? -1 : info[i].many;
-            hot_tridiag_ascend(args, begin + i, (size_t)info[i].many);
-            hot_tridiag_blank(args, begin + i, (size_t)info[i].many);
-        }
-        if (status == HOT_OK)
-            status = hot_context_progress(context, "eigenvalues", (double)(begin + rows) / (double)args->count);
+    batch_args call = {args, {}};
+    hot_batch batch = {};
+    hot_arena scratch = {NULL, 0};
+    tridiag_info *info = (tridiag_info *)hot_context_alloc(context, args->count, sizeof *info);
+    hot_status status = info ? hot_tridiag_device_plan(context, args, &call.plan) : HOT_ERROR_MEMORY;
+    if (status == HOT_OK) {
+        tridiag_plan unused = call.plan;
+        batch.stage = "eigenvalues";
+        batch.count = args->count;
+        batch.in[0] = hot_batch_strided(args->diagonal, args->n * value, args->stride * value);
+        batch.in[1] = hot_batch_strided(args->off, (args->n - 1) * value, args->stride * value);
+        batch.out[0] = hot_batch_strided(args->values, (size_t)call.plan.wanted * value, args->width * value);
+        batch.out[1] = hot_batch_rows(info, sizeof *info);
+        hot_tridiag_device_divide(args, 1, &scratch, &unused);
+        batch.chunk = hot_batch_fit(&batch, HOT_BATCH_BYTES, scratch.used);
+        batch.chunk = batch.chunk < CHUNK_MOST ? batch.chunk : (size_t)CHUNK_MOST;
+        scratch.used = 0;
+        hot_tridiag_device_divide(args, batch.chunk, &scratch, &unused);
+        batch.scratch = scratch.used;
+        batch.user = &call;
+        batch.launch = launch_chunk;
+        status = hot_batch_run(context, &batch);
     }
+    if (status == HOT_OK)
+        finish_rows(context, args, info);
     hot_context_free(context, info);
-    hot_tridiag_device_free(&plan, &memory);
     return status;
 }

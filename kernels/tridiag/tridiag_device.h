@@ -2,6 +2,7 @@
 #ifndef HOT_TRIDIAG_DEVICE_H
 #define HOT_TRIDIAG_DEVICE_H
 
+#include "common/arena.h"
 #include "tridiag.h"
 
 /* What is known of a matrix once it is prepared. Everything but the exponent is of the scaled matrix. */
@@ -17,28 +18,21 @@ struct tridiag_plan {
     int grid, lanes;     /* shifts of the first count; lanes per eigenvalue in the sweeps */
     int wanted;          /* eigenvalues per matrix at most */
     unsigned grid_blocks, sweep_blocks; /* per matrix */
-    size_t count, stride;
-    tridiag_info *info;
+    size_t count;
+    tridiag_info *info;  /* count */
     void *entries;       /* count x padded */
     int *below;          /* count x grid */
 };
 
-/* Device memory of a piece of `most` matrices. */
-typedef struct tridiag_memory {
-    void *diagonal, *off, *values;
-} tridiag_memory;
+/* Sizes, grid and lanes for a call, by all its matrices and the current GPU; without count and arrays. */
+hot_status hot_tridiag_device_plan(hot_context *context, const hot_tridiag_args *args, tridiag_plan *plan);
 
-/* Grid, lanes and the most matrices that are worked on at a time, for this job on the current GPU. */
-hot_status hot_tridiag_device_plan(hot_context *context, const hot_tridiag_args *args, size_t *most, tridiag_plan *plan);
+/* The plan's `entries` and `below` for `count` matrices, out of an arena. */
+void hot_tridiag_device_divide(const hot_tridiag_args *args, size_t count, hot_arena *arena, tridiag_plan *plan);
 
-/* Memory for a piece of `most` matrices: theirs, and the plan's. Free both with hot_tridiag_device_free, also after a
- * failure. */
-hot_status hot_tridiag_device_alloc(hot_context *context, const hot_tridiag_args *args, size_t most, tridiag_plan *plan,
-                                    tridiag_memory *memory);
-void hot_tridiag_device_free(tridiag_plan *plan, tridiag_memory *memory);
-
-/* Starts the eigenvalues of plan->count matrices on the default stream; every pointer is on the device. */
+/* Launches the eigenvalues of plan->count matrices on a stream (a cudaStream_t). Every pointer, also in the plan, is on
+ * the device: diagonal count x n, off count x (n - 1), values count x wanted. */
 hot_status hot_tridiag_device_launch(hot_context *context, const hot_tridiag_args *args, const tridiag_plan *plan,
-                                     const void *diagonal, const void *off, void *values);
+                                     const void *diagonal, const void *off, void *values, void *stream);
 
 #endif

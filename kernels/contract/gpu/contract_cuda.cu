@@ -1,12 +1,13 @@
 /* Contractions on the GPU: kernels for any sizes and strides, the choice among them and the bulk kernels, and the
- * host-level backend, which takes batches of any size through the device in pieces. */
+ * backend on host arrays: items that are rows of every operand go through the batch pipeline. */
 #include <algorithm>
 #include <cuda_runtime.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "common/backend.h"
+#include "common/arena.h"
+#include "common/batch_pipeline.h"
 #include "common/cuda_status.h"
 #include "contract_cuda.h"
 
@@ -297,74 +298,188 @@ extern "C" hot_status hot_contract_launch(hot_context *context, const hot_contra
     return hot_cuda_status(context, cudaGetLastError(), "starting a contraction");
 }
 
-/* ---- The backend on host arrays ---------------------------------------------------------------------------------- */
+/* ---- From the host ----------------------------------------------------------------------------------------------- */
 
-/* A piece of an operand: the values from the first to the last that `count` items use. */
-static size_t piece_values(const hot_contract_plan *one, const hot_contract_plan *plan, int operand, size_t count)
+namespace {
+
+/* Items of more bytes than this do not go through the pipeline, which would need several times as much pinned memory. */
+constexpr size_t LARGE_ITEM = 4 * HOT_BATCH_BYTES;
+
+/* A call whose items are rows, and the plan for a chunk of it. */
+struct batch_args {
+    const hot_contract_plan *plan;
+    hot_contract_plan chunk;
+    size_t shared[2]; /* bytes of A and B, where all items share it; else 0 */
+};
+
+/* The shared operands on a GPU. */
+struct workspace {
+    void *shared[2];
+};
+
+bool reads_operands(const hot_contract_plan *plan) { return plan->alpha != 0 && plan->sum.total != 0; }
+
+/* The plan of one item. */
+hot_contract_plan single_item(const hot_contract_plan *plan)
+{
+    hot_contract_plan one = *plan;
+    one.item.axes = 0;
+    one.item.total = 1;
+    return one;
+}
+
+/* Sets the arrays of a batch, and the strides of a chunk, for a plan whose items are rows of each operand: one item
+ * axis, along which the items of an operand neither overlap nor interleave, or are all the same (A or B). False where
+ * that is not so. */
+bool as_batch(const hot_contract_plan *plan, batch_args *call, hot_batch *batch)
+{
+    const size_t size = plan->f64 ? sizeof(double) : sizeof(float);
+    const hot_contract_plan one = single_item(plan);
+    const void *const host[3] = {plan->a, plan->b, plan->c};
+    size_t bytes = 0;
+    if (plan->item.axes != 1)
+        return false;
+    *call = {plan, *plan, {0, 0}};
+    for (int o = 0; o < 3; o++) {
+        const size_t values = o == HOT_OPERAND_C || reads_operands(plan) ? hot_contract_extent(&one, o) : 0;
+        const size_t stride = hot_group_stride(&plan->item, o), row = values * size;
+        if (stride < values && (stride || o == HOT_OPERAND_C))
+            return false;
+        call->chunk.item.stride[o][0] = stride ? values : 0;
+        bytes += row;
+        if (o == HOT_OPERAND_C)
+            batch->out[0] = hot_batch_strided(host[o], row, stride * size);
+        else if (stride)
+            batch->in[o] = hot_batch_strided(host[o], row, stride * size);
+        else
+            call->shared[o] = row;
+        /* What lies between the values of an item of C must keep what it holds. */
+        if (o == HOT_OPERAND_C && (plan->beta != 0 || values != plan->row.total * plan->column.total))
+            batch->in[o] = batch->out[0];
+    }
+    return bytes <= LARGE_ITEM;
+}
+
+void end_device(hot_context *context, void *, void *shared)
+{
+    workspace *self = (workspace *)shared;
+    for (int o = 0; o < 2; o++)
+        cudaFree(self->shared[o]);
+    hot_context_free(context, self);
+}
+
+hot_status begin_device(hot_context *context, void *user, void **shared)
+{
+    const batch_args *call = (const batch_args *)user;
+    const void *const host[2] = {call->plan->a, call->plan->b};
+    workspace *self = (workspace *)hot_context_calloc(context, 1, sizeof *self);
+    hot_status status = self ? HOT_OK : HOT_ERROR_MEMORY;
+    *shared = self;
+    for (int o = 0; o < 2 && status == HOT_OK; o++)
+        if (call->shared[o]) {
+            status = hot_cuda_status(context, cudaMalloc(&self->shared[o], call->shared[o]), "memory for an operand");
+            if (status == HOT_OK)
+                status = hot_cuda_copy(context, self->shared[o], host[o], call->shared[o], "copying an operand");
+        }
+    return status;
+}
+
+hot_status launch_chunk(hot_context *context, void *user, void *shared, const hot_batch_chunk *chunk)
+{
+    const batch_args *call = (const batch_args *)user;
+    const workspace *self = (const workspace *)shared;
+    const size_t size = call->plan->f64 ? sizeof(double) : sizeof(float);
+    hot_contract_plan part = call->chunk;
+    hot_status status = HOT_OK;
+    part.a = call->shared[0] ? self->shared[0] : chunk->in[HOT_OPERAND_A];
+    part.b = call->shared[1] ? self->shared[1] : chunk->in[HOT_OPERAND_B];
+    part.c = chunk->out[0];
+    part.item.total = part.item.size[0] = chunk->count;
+    if (chunk->in[HOT_OPERAND_C])
+        status = hot_cuda_status(context,
+                                 cudaMemcpyAsync(part.c, chunk->in[HOT_OPERAND_C],
+                                                 chunk->count * hot_group_stride(&part.item, HOT_OPERAND_C) * size,
+                                                 cudaMemcpyDeviceToDevice, (cudaStream_t)chunk->stream),
+                                 "copying C");
+    return status == HOT_OK ? hot_contract_launch(context, &part, NULL, chunk->stream) : status;
+}
+
+/* The values of an operand from the first to the last that `count` items use. */
+size_t extent_of(const hot_contract_plan *one, const hot_contract_plan *plan, int operand, size_t count)
 {
     const size_t each = hot_contract_extent(one, operand);
     return each ? (count - 1) * hot_group_stride(&plan->item, operand) + each : 0;
 }
 
+/* Any strides, and single large items: each operand is copied as it lies, from its first value to its last, on the
+ * first GPU, without overlap of copies and kernels. A batch along one axis is divided where it is larger than half of
+ * the GPU's memory or 1 GiB; one along several axes must fit. */
+hot_status contract_strided(hot_context *context, const hot_contract_plan *plan)
+{
+    const size_t size = plan->f64 ? sizeof(double) : sizeof(float);
+    const hot_contract_plan one = single_item(plan);
+    const bool divisible = plan->item.axes <= 1, reads = reads_operands(plan);
+    hot_contract_plan part = *plan;
+    const void *const host[3] = {plan->a, plan->b, plan->c};
+    size_t available = 0, total = 0, most = divisible ? plan->item.total : 1, each = 0;
+    char *memory = NULL, *device[3];
+    hot_arena arena = {NULL, 0};
+    hot_status status = hot_cuda_status(context, cudaMemGetInfo(&available, &total), "asking for memory");
+    available = std::min<size_t>(available / 2, (size_t)1 << 30);
+    for (int o = 0; o < 3; o++)
+        each += std::max(hot_group_stride(&plan->item, o), (size_t)1) * size;
+    if (divisible)
+        most = std::max<size_t>(std::min(most, available / each), 1);
+    const auto values = [&](int o, size_t count) {
+        return o != HOT_OPERAND_C && !reads ? 0 : divisible ? extent_of(&one, plan, o, count)
+                                                            : hot_contract_extent(plan, o);
+    };
+    for (int pass = 0; pass < 2 && status == HOT_OK; pass++) { /* the size, then the arrays */
+        for (int o = 0; o < 3; o++)
+            device[o] = (char *)hot_arena_alloc(&arena, std::max<size_t>(values(o, most), 1) * size);
+        if (pass == 0)
+            status = hot_cuda_status(context, cudaMalloc((void **)&memory, arena.used), "memory for operands");
+        arena = hot_arena{memory, 0};
+    }
+    /* Gaps between values of C keep what they hold: then C is copied there whatever beta is. */
+    const bool c_comes = plan->beta != 0 || hot_contract_extent(plan, HOT_OPERAND_C) !=
+                                                plan->row.total * plan->column.total * plan->item.total;
+    part.a = device[0], part.b = device[1], part.c = device[2];
+    for (size_t begin = 0; begin < (divisible ? plan->item.total : 1) && status == HOT_OK; begin += most) {
+        const size_t count = divisible ? std::min(most, plan->item.total - begin) : 1;
+        const auto offset = [&](int o) { return divisible ? begin * hot_group_stride(&plan->item, o) * size : 0; };
+        status = hot_context_progress(context, "contraction", (double)begin / (double)plan->item.total);
+        for (int o = 0; o < 3 && status == HOT_OK; o++)
+            if (o != HOT_OPERAND_C || c_comes)
+                status = hot_cuda_copy(context, device[o], (const char *)host[o] + offset(o), values(o, count) * size,
+                                       "copying an operand");
+        if (divisible)
+            part.item.total = part.item.size[0] = count;
+        if (status == HOT_OK)
+            status = hot_contract_launch(context, &part, NULL, NULL);
+        if (status == HOT_OK)
+            status = hot_cuda_copy(context, (char *)plan->c + offset(HOT_OPERAND_C), device[2],
+                                   values(HOT_OPERAND_C, count) * size, "copying C back");
+    }
+    cudaFree(memory);
+    return status == HOT_OK ? hot_context_progress(context, "contraction", 1) : status;
+}
+
+} // namespace
+
 extern "C" hot_status hot_contract_cuda(hot_context *context, void *plan_pointer)
 {
     const hot_contract_plan *plan = (const hot_contract_plan *)plan_pointer;
-    const size_t size = plan->f64 ? sizeof(double) : sizeof(float);
-    hot_contract_plan one = *plan, piece = *plan; /* one item; and a piece of the batch */
-    const void *const host[3] = {plan->a, plan->b, plan->c};
-    char *device[3] = {NULL, NULL, NULL};
-    size_t room = 0, total = 0, most = plan->item.axes <= 1 ? plan->item.total : 1, values[3], bytes = 0;
-    const bool pieces = plan->item.axes <= 1;
-    hot_status status = hot_cuda_status(context, cudaMemGetInfo(&room, &total), "asking for memory");
-    if (status != HOT_OK)
-        return status;
-    if (pieces)
-        one.item.axes = 0, one.item.total = 1;
-    room = std::min<size_t>(room / 2, (size_t)1 << 30);
-    for (int o = 0; o < 3 && pieces; o++)
-        bytes += std::max(hot_group_stride(&plan->item, o), (size_t)1) * size;
-    if (pieces && most > room / bytes)
-        most = std::max<size_t>(room / bytes, 1);
-    /* Gaps between values of C keep what they hold: then C comes in whatever beta is. */
-    const bool c_comes = plan->beta != 0 || hot_contract_extent(plan, HOT_OPERAND_C) !=
-                                                plan->row.total * plan->column.total * plan->item.total;
-    const bool reads = plan->alpha != 0 && plan->sum.total != 0;
-    for (int o = 0; o < 3 && status == HOT_OK; o++) {
-        values[o] = o < 2 && !reads ? 0 : pieces ? piece_values(&one, plan, o, most) : hot_contract_extent(plan, o);
-        status = hot_cuda_status(context, cudaMalloc((void **)&device[o], std::max<size_t>(values[o], 1) * size),
-                                 "memory for an operand");
-    }
-    piece.a = device[0], piece.b = device[1], piece.c = device[2];
-    for (size_t begin = 0; begin < (pieces ? plan->item.total : 1) && status == HOT_OK; begin += most) {
-        const size_t count = pieces ? std::min(most, plan->item.total - begin) : 1;
-        status = hot_context_progress(context, "contraction", (double)begin / (double)plan->item.total);
-        for (int o = 0; o < 3 && status == HOT_OK; o++) {
-            if (pieces && values[o])
-                values[o] = piece_values(&one, plan, o, count);
-            if (values[o] && (o < 2 || c_comes))
-                status = hot_cuda_status(
-                    context,
-                    cudaMemcpy(device[o],
-                               (const char *)host[o] + begin * size * (pieces ? hot_group_stride(&plan->item, o) : 0),
-                               values[o] * size, cudaMemcpyHostToDevice),
-                    "copying an operand");
-        }
-        if (pieces) {
-            piece.item.total = count;
-            piece.item.size[0] = count;
-        }
-        if (status == HOT_OK)
-            status = hot_contract_launch(context, &piece, NULL, NULL);
-        if (status == HOT_OK)
-            status = hot_cuda_status(
-                context,
-                cudaMemcpy((char *)plan->c + begin * size * (pieces ? hot_group_stride(&plan->item, HOT_OPERAND_C) : 0),
-                           device[2], values[2] * size, cudaMemcpyDeviceToHost),
-                "contraction");
-    }
-    if (status == HOT_OK)
-        status = hot_context_progress(context, "contraction", 1);
-    for (int o = 0; o < 3; o++)
-        cudaFree(device[o]);
-    return status;
+    batch_args call;
+    hot_batch batch = {};
+    if (!as_batch(plan, &call, &batch))
+        return contract_strided(context, plan);
+    batch.stage = "contraction";
+    batch.count = plan->item.total;
+    batch.chunk = hot_batch_fit(&batch, HOT_BATCH_BYTES, 0);
+    batch.user = &call;
+    batch.begin = begin_device;
+    batch.launch = launch_chunk;
+    batch.end = end_device;
+    return hot_batch_run(context, &batch);
 }

@@ -1,5 +1,6 @@
-/* The decomposition on the GPU: the host-level backend. The tensor goes there once; an iteration is one graph of
- * launches, and the host looks in between: for the fit, for progress, for cancellation. */
+/* The decomposition on the GPU: the host-level backend. This is one tensor that every iteration reads, and no batch for
+ * common/batch_pipeline.h: it is copied to one GPU once, an iteration is one graph of launches, and between iterations
+ * the host checks the fit, reports progress and notices cancellation. */
 #include <algorithm>
 #include <cuda_runtime.h>
 #include <limits.h>
@@ -182,17 +183,9 @@ hot_status hot_cpd_fits_kernels(hot_context *context, const size_t n[3], size_t 
 
 hot_status hot_cpd_put_tensor(hot_context *context, int f64, const size_t n[3], const void *x, void **device)
 {
-    const size_t bytes = n[0] * n[1] * n[2] * (f64 ? sizeof(double) : sizeof(float)), most = (size_t)64 << 20;
+    const size_t bytes = n[0] * n[1] * n[2] * (f64 ? sizeof(double) : sizeof(float));
     hot_status status = hot_cuda_status(context, cudaMalloc(device, bytes), "memory for the tensor");
-    for (size_t at = 0; at < bytes && status == HOT_OK; at += most) {
-        status = hot_cuda_status(context,
-                                 cudaMemcpy((char *)*device + at, (const char *)x + at, std::min(most, bytes - at),
-                                            cudaMemcpyDefault),
-                                 "copying the tensor");
-        if (status == HOT_OK)
-            status = hot_context_check(context, "copying the tensor");
-    }
-    return status;
+    return status == HOT_OK ? hot_cuda_copy(context, *device, x, bytes, "copying the tensor") : status;
 }
 
 hot_status hot_cpd_cuda(hot_context *context, void *plan_pointer)

@@ -1,13 +1,17 @@
-/* Denoising on the GPU. A slab of the volume is on the device; its windows go through it in batches, in their order
- * in the volume: Gram matrices, reduction to tridiagonal form, eigenvalues until the rest is noise, the signal's
- * eigenvectors, products with the samples, sums over the windows of a voxel. Samples come, and finished slices go,
- * in pieces through pinned memory while batches are computed. Matrices too large for a block's registers, and those
- * whose eigenvalues are too close for the short way to vectors, go through the complete eigensolver of the heev
- * family. */
+/* Denoising on the GPU. A slab of the volume is on the device; its windows are processed in batches, in their order in
+ * the volume: Gram matrices, reduction to tridiagonal form, eigenvalues until the rest is noise, the signal's
+ * eigenvectors, products with the samples, sums over the windows of a voxel. Matrices too large for a block's
+ * registers, and those whose eigenvalues are too close for twisted factorisations, go to the complete eigensolver of
+ * the heev family.
+ *
+ * This is not a batch of independent items, and common/batch_pipeline.h does not serve it: neighbouring windows share
+ * nearly all their voxels, which would be copied once for each window (125 times for 5 x 5 x 5), and a voxel's result
+ * is a sum over windows of several batches, in a fixed order. So slices are copied once, ahead of the batch that needs
+ * them, and back when no later window touches them, through a ring of pinned pieces on a stream of their own while
+ * batches are computed. One GPU does it. */
 #include <string.h>
 
-#include "common/backend.h"
-#include "common/context_internal.h"
+#include "common/arena.h"
 #include "common/cuda_status.h"
 #include "denoise/denoise.h"
 #include "denoise_select_rank.cuh"
@@ -52,25 +56,19 @@ struct gpu {
     int *listed;                 /* pinned */
     hot_heev_device *solver;
     size_t most;                 /* matrices that the solver takes at once */
+    char *solver_memory;         /* what the next five point into */
     double *matrices, *values, *vectors;
     uint8_t *flags;
+    void *working;
 };
 
 hot_status check(gpu *g, cudaError_t error, const char *what) { return hot_cuda_status(g->context, error, what); }
-
-size_t rounded(size_t bytes) { return (bytes + 255) / 256 * 256; }
-
-template <typename T> void cut(char *base, size_t *used, size_t count, T **piece)
-{
-    *piece = base ? (T *)(base + *used) : NULL;
-    *used += rounded(count * sizeof(T));
-}
 
 /* ---- Copies ------------------------------------------------------------------------------------------------- */
 
 void copy(char *to, const char *from, size_t bytes, int threads)
 {
-    const size_t share = rounded((bytes + (size_t)threads - 1) / (size_t)threads);
+    const size_t share = hot_arena_aligned((bytes + (size_t)threads - 1) / (size_t)threads);
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(threads) schedule(static)
 #endif
@@ -261,20 +259,26 @@ hot_status open_solver(gpu *g)
 {
     if (g->solver)
         return HOT_OK;
-    const size_t n = (size_t)g->plan.n, parts = (size_t)g->plan.parts, matrix = n * n * parts * sizeof(double);
-    const size_t each = 2 * matrix + n * sizeof(double) + 1 + hot_heev_device_bytes(parts == 2, n, 1);
+    const bool is_complex = g->plan.parts == 2;
+    const size_t n = (size_t)g->plan.n, matrix = n * n * (size_t)g->plan.parts;
+    const size_t each = 2 * matrix * sizeof(double) + n * sizeof(double) + 1 +
+                        hot_heev_device_bytes(is_complex, n, 1, 16) / 16 + 1;
     const size_t windows = (size_t)g->rows * (size_t)g->plan.places[0];
     g->most = SOLVER_BYTES / each < 1 ? 1 : SOLVER_BYTES / each;
     g->most = g->most < windows ? g->most : windows;
-    cudaError_t error = cudaMalloc((void **)&g->matrices, g->most * matrix);
-    if (error == cudaSuccess)
-        error = cudaMalloc((void **)&g->vectors, g->most * matrix);
-    if (error == cudaSuccess)
-        error = cudaMalloc((void **)&g->values, g->most * n * sizeof(double));
-    if (error == cudaSuccess)
-        error = cudaMalloc((void **)&g->flags, g->most);
-    hot_status status = check(g, error, "memory for matrices");
-    return status == HOT_OK ? hot_heev_device_create(g->context, 1, parts == 2, n, n, 1, g->most, &g->solver) : status;
+    hot_status status = HOT_OK;
+    hot_arena arena = {NULL, 0};
+    for (int pass = 0; pass < 2 && status == HOT_OK; pass++) { /* the size, then the arrays */
+        g->matrices = hot_arena_array<double>(&arena, g->most * matrix);
+        g->vectors = hot_arena_array<double>(&arena, g->most * matrix);
+        g->values = hot_arena_array<double>(&arena, g->most * n);
+        g->flags = hot_arena_array<uint8_t>(&arena, g->most);
+        g->working = hot_arena_alloc(&arena, hot_heev_device_bytes(is_complex, n, 1, g->most));
+        if (pass == 0)
+            status = check(g, cudaMalloc((void **)&g->solver_memory, arena.used), "memory for matrices");
+        arena = hot_arena{g->solver_memory, 0};
+    }
+    return status == HOT_OK ? hot_heev_device_create(g->context, 1, is_complex, n, n, 1, g->most, &g->solver) : status;
 }
 
 /* Windows for which the short way was not enough. */
@@ -291,7 +295,7 @@ template <bool C> hot_status solve_listed(gpu *g)
         status = check(g, cudaGetLastError(), "Gram matrices");
         if (status == HOT_OK)
             status = hot_heev_device_run(g->context, g->solver, some, g->matrices, g->values, g->vectors, g->flags,
-                                         g->stream);
+                                         g->working, g->stream);
         if (status != HOT_OK)
             break;
         denoise_take<C><<<(unsigned)some, DENOISE_CUT_THREADS, 0, g->stream>>>(g->plan, list, g->values, g->vectors, g->flags);
@@ -354,70 +358,70 @@ hot_status give(gpu *g, size_t from, size_t until)
 
 /* ---- A slab ------------------------------------------------------------------------------------------------- */
 
-void lay_out_slab(gpu *g, size_t *used)
+void divide_slab(gpu *g, hot_arena *arena)
 {
     denoise_plan *plan = &g->plan;
     const size_t in = (g->last - g->first) * g->plane, out = (g->end - g->begin) * g->plane;
-    *used = 0;
-    cut(g->slab, used, in * g->width, (float **)&plan->signals);
-    cut(g->slab, used, in, (uint8_t **)&plan->usable);
-    cut(g->slab, used, g->args->mask ? in : 0, (uint8_t **)&plan->mask);
-    if (!g->args->mask)
-        plan->mask = NULL;
-    cut(g->slab, used, out * g->width, &plan->sums);
-    cut(g->slab, used, out, &plan->variance);
-    cut(g->slab, used, out, &plan->windows);
-    cut(g->slab, used, out, &plan->variances);
-    cut(g->slab, used, out, &g->noise);
+    plan->signals = hot_arena_array<float>(arena, in * g->width);
+    plan->usable = hot_arena_array<uint8_t>(arena, in);
+    plan->mask = g->args->mask ? hot_arena_array<uint8_t>(arena, in) : NULL;
+    plan->sums = hot_arena_array<float>(arena, out * g->width);
+    plan->variance = hot_arena_array<float>(arena, out);
+    plan->windows = hot_arena_array<int>(arena, out);
+    plan->variances = hot_arena_array<int>(arena, out);
+    g->noise = hot_arena_array<float>(arena, out);
 }
 
-void lay_out_batch(gpu *g, size_t windows, size_t *used)
+void divide_batch(gpu *g, size_t windows, hot_arena *arena)
 {
     denoise_plan *plan = &g->plan;
     const size_t n = (size_t)plan->n, parts = (size_t)plan->parts, brief = plan->n <= short_way(parts == 2);
-    *used = 0;
-    cut(g->batch, used, brief * windows * (n * (n + 1) / 2) * parts, &plan->gram);
-    cut(g->batch, used, brief * windows * n * parts, &plan->tau);
-    cut(g->batch, used, brief * windows * n, &plan->d);
-    cut(g->batch, used, brief * windows * n, &plan->e);
-    cut(g->batch, used, brief * windows * n, &plan->lambda);
-    cut(g->batch, used, windows, &plan->signal);
-    cut(g->batch, used, windows, &plan->level);
-    cut(g->batch, used, windows * n * (size_t)plan->stride * parts, &plan->patterns);
-    cut(g->batch, used, windows * (size_t)plan->voxels * (size_t)denoise_pitch(plan->n) * parts, &plan->weights);
-    cut(g->batch, used, windows + 1, &plan->list);
+    plan->gram = hot_arena_array<double>(arena, brief * windows * (n * (n + 1) / 2) * parts);
+    plan->tau = hot_arena_array<double>(arena, brief * windows * n * parts);
+    plan->d = hot_arena_array<double>(arena, brief * windows * n);
+    plan->e = hot_arena_array<double>(arena, brief * windows * n);
+    plan->lambda = hot_arena_array<double>(arena, brief * windows * n);
+    plan->signal = hot_arena_array<int>(arena, windows);
+    plan->level = hot_arena_array<float>(arena, windows);
+    plan->patterns = hot_arena_array<float>(arena, windows * n * (size_t)plan->stride * parts);
+    plan->weights =
+        hot_arena_array<float>(arena, windows * (size_t)plan->voxels * (size_t)denoise_pitch(plan->n) * parts);
+    plan->list = hot_arena_array<int>(arena, windows + 1);
 }
 
 /* The slab that begins at slice `begin`: as many slices as fit, and their neighbours. */
-hot_status place_slab(gpu *g, size_t begin, size_t room)
+hot_status place_slab(gpu *g, size_t begin, size_t available)
 {
     const denoise_args *args = g->args;
     const size_t margin = args->window[2] - 1, slices = args->options.slices;
-    size_t used;
+    hot_arena arena;
     g->slab = NULL;
     g->begin = begin;
     g->first = begin < margin ? 0 : begin - margin;
     for (g->end = args->options.end;; g->end -= (g->end - begin + 1) / 2) {
         g->last = g->end + margin < slices ? g->end + margin : slices;
-        lay_out_slab(g, &used);
-        if (used <= room && (g->last - g->first) * g->plane <= (size_t)1 << 30)
+        arena = hot_arena{NULL, 0};
+        divide_slab(g, &arena);
+        if (arena.used <= available && (g->last - g->first) * g->plane <= (size_t)1 << 30)
             break;
         if (g->end == begin + 1)
             return hot_context_fail(g->context, HOT_ERROR_MEMORY,
                                     "denoise: %zu slices of %zu voxels with %zu volumes do not fit this GPU",
                                     g->last - g->first, g->plane, args->volumes);
     }
-    hot_status status = check(g, cudaMalloc((void **)&g->slab, used), "memory for a slab");
+    hot_status status = check(g, cudaMalloc((void **)&g->slab, arena.used), "memory for a slab");
     if (status != HOT_OK)
         return status;
-    lay_out_slab(g, &used);
+    arena = hot_arena{g->slab, 0};
+    divide_slab(g, &arena);
     g->plan.size[2] = (int)(g->last - g->first);
     g->plan.first = (int)g->first;
     g->plan.begin = (int)(g->begin - g->first);
     g->plan.end = (int)(g->end - g->first);
     g->uploaded = 0;
     const char *sums = (const char *)g->plan.sums; /* these and all that follow */
-    return check(g, cudaMemsetAsync((void *)sums, 0, used - (size_t)(sums - g->slab), g->stream), "clearing sums");
+    const size_t bytes = arena.used - (size_t)(sums - g->slab);
+    return check(g, cudaMemsetAsync((void *)sums, 0, bytes, g->stream), "clearing sums");
 }
 
 template <bool C> hot_status do_slab(gpu *g, double from, double to)
@@ -505,19 +509,22 @@ hot_status open(gpu *g)
     return status == HOT_OK ? open_ring(g, &g->down) : status;
 }
 
-/* Memory for a batch, out of `room` bytes. */
-hot_status open_batch(gpu *g, size_t room)
+/* Memory for a batch, of at most `available` bytes. */
+hot_status open_batch(gpu *g, size_t available)
 {
     const size_t across = (size_t)g->plan.places[0], n = (size_t)g->plan.n * (size_t)g->plan.parts;
-    size_t used, rows = BATCH_WINDOWS / across, most = (size_t)2e11 / (n * n * n) / across;
-    room = room < BATCH_BYTES ? room : BATCH_BYTES;
-    lay_out_batch(g, across, &used);
-    rows = rows < room / used ? rows : room / used;
+    size_t rows = BATCH_WINDOWS / across, most = (size_t)2e11 / (n * n * n) / across;
+    hot_arena arena = {NULL, 0};
+    available = available < BATCH_BYTES ? available : BATCH_BYTES;
+    divide_batch(g, across, &arena);
+    rows = rows < available / arena.used ? rows : available / arena.used;
     rows = rows < most ? rows : most;
     g->rows = rows < 1 ? 1 : (int)rows;
-    lay_out_batch(g, (size_t)g->rows * across, &used);
-    hot_status status = check(g, cudaMalloc((void **)&g->batch, used), "memory for windows");
-    lay_out_batch(g, (size_t)g->rows * across, &used);
+    arena.used = 0;
+    divide_batch(g, (size_t)g->rows * across, &arena);
+    hot_status status = check(g, cudaMalloc((void **)&g->batch, arena.used), "memory for windows");
+    arena = hot_arena{g->batch, 0};
+    divide_batch(g, (size_t)g->rows * across, &arena);
     return status;
 }
 
@@ -534,7 +541,7 @@ void close(gpu *g)
         if (events[k])
             cudaEventDestroy(events[k]);
     hot_heev_device_destroy(g->context, &g->solver);
-    void *const memory[] = {g->slab, g->batch, g->matrices, g->values, g->vectors, g->flags};
+    void *const memory[] = {g->slab, g->batch, g->solver_memory};
     for (size_t k = 0; k < sizeof memory / sizeof *memory; k++)
         cudaFree(memory[k]);
     cudaFreeHost(g->listed);
@@ -549,17 +556,17 @@ hot_status hot_denoise_cuda(hot_context *context, void *argument)
     const double *progress = args->options.progress;
     const double from = progress[1] > progress[0] ? progress[0] : 0, to = progress[1] > progress[0] ? progress[1] : 1;
     const size_t begin = args->options.begin, end = args->options.end;
-    size_t room = 0, total = 0;
+    size_t available = 0, total = 0;
     gpu g = {};
     g.context = context;
     g.args = args;
     hot_status status = open(&g);
     if (status == HOT_OK)
-        status = check(&g, cudaMemGetInfo(&room, &total), "asking for memory");
+        status = check(&g, cudaMemGetInfo(&available, &total), "asking for memory");
     if (status == HOT_OK)
-        status = open_batch(&g, room / 4);
+        status = open_batch(&g, available / 4);
     for (size_t at = begin; at < end && status == HOT_OK; at = g.end) {
-        status = place_slab(&g, at, room / 2 < SLAB_BYTES ? room / 2 : SLAB_BYTES);
+        status = place_slab(&g, at, available / 2 < SLAB_BYTES ? available / 2 : SLAB_BYTES);
         if (status != HOT_OK)
             break;
         const double low = from + (to - from) * (double)(at - begin) / (double)(end - begin);

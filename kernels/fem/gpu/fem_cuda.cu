@@ -1,8 +1,7 @@
-/* Mass operators on the GPU: the host-level backend, elements in pieces. */
-#include <algorithm>
+/* Mass operators on the GPU: elements from host memory through the GPU and back. */
 #include <cuda_runtime.h>
 
-#include "common/cuda_status.h"
+#include "common/batch_pipeline.h"
 #include "contract/gpu/contract_cuda.h"
 
 extern "C" hot_status hot_fem_launch(hot_context *context, const hot_fem_call *call, void *stream)
@@ -12,47 +11,30 @@ extern "C" hot_status hot_fem_launch(hot_context *context, const hot_fem_call *c
     return call->job.f64 ? hot_fem_launch_f64(context, call, stream) : hot_fem_launch_f32(context, call, stream);
 }
 
+static hot_status launch_chunk(hot_context *context, void *user, void *, const hot_batch_chunk *chunk)
+{
+    hot_fem_call part = *(const hot_fem_call *)user;
+    part.job.elements = chunk->count;
+    part.job.d = chunk->in[0];
+    part.job.v = chunk->in[1];
+    part.job.out = chunk->out[0];
+    return hot_fem_launch(context, &part, chunk->stream);
+}
+
 extern "C" hot_status hot_fem_cuda(hot_context *context, void *call_pointer)
 {
     const hot_fem_call *call = (const hot_fem_call *)call_pointer;
     const hot_fem_job *job = &call->job;
     const size_t size = job->f64 ? sizeof(double) : sizeof(float), dofs = hot_fem_power(job->dofs, job->dim);
-    const size_t d_each = hot_fem_power(job->points, job->dim) * size, v_each = call->assemble ? 0 : dofs * size;
-    const size_t out_each = (call->assemble ? dofs * dofs : dofs) * size;
-    hot_fem_call piece = *call;
-    void *d = NULL, *v = NULL, *out = NULL;
-    size_t room = 0, total = 0, most = 1;
-    hot_status status = hot_cuda_status(context, cudaMemGetInfo(&room, &total), "asking for memory");
-    if (status != HOT_OK)
-        return status;
-    room = std::min<size_t>(room / 2, (size_t)1 << 30);
-    most = std::min<size_t>(std::max<size_t>(room / (d_each + v_each + out_each), 1), job->elements);
-    status = hot_cuda_status(context, cudaMalloc(&d, most * d_each), "memory for D");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMalloc(&v, std::max<size_t>(most * v_each, 1)), "memory for V");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMalloc(&out, most * out_each), "memory for the result");
-    piece.job.d = d, piece.job.v = v, piece.job.out = out;
-    for (size_t begin = 0; begin < job->elements && status == HOT_OK; begin += most) {
-        const size_t count = std::min(most, job->elements - begin);
-        piece.job.elements = count;
-        status = hot_context_progress(context, "finite elements", (double)begin / (double)job->elements);
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaMemcpy(d, (const char *)job->d + begin * d_each, count * d_each,
-                                                         cudaMemcpyHostToDevice), "copying D");
-        if (status == HOT_OK && v_each)
-            status = hot_cuda_status(context, cudaMemcpy(v, (const char *)job->v + begin * v_each, count * v_each,
-                                                         cudaMemcpyHostToDevice), "copying V");
-        if (status == HOT_OK)
-            status = hot_fem_launch(context, &piece, NULL);
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaMemcpy((char *)job->out + begin * out_each, out, count * out_each,
-                                                         cudaMemcpyDeviceToHost), "finite elements");
-    }
-    if (status == HOT_OK)
-        status = hot_context_progress(context, "finite elements", 1);
-    cudaFree(d);
-    cudaFree(v);
-    cudaFree(out);
-    return status;
+    hot_batch batch = {};
+    batch.stage = "finite elements";
+    batch.count = job->elements;
+    batch.in[0] = hot_batch_rows(job->d, hot_fem_power(job->points, job->dim) * size);
+    if (!call->assemble)
+        batch.in[1] = hot_batch_rows(job->v, dofs * size);
+    batch.out[0] = hot_batch_rows(job->out, (call->assemble ? dofs * dofs : dofs) * size);
+    batch.chunk = hot_batch_fit(&batch, HOT_BATCH_BYTES, 0);
+    batch.user = call_pointer;
+    batch.launch = launch_chunk;
+    return hot_batch_run(context, &batch);
 }

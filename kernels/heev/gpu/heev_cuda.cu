@@ -1,76 +1,53 @@
-/* The CUDA backend of the heev family: matrices from the host's memory through the GPU, a piece of the batch at a
- * time. */
-#include <cuda_runtime.h>
+/* The CUDA backend of the heev family: matrices from host memory through the GPU and back. */
+#include <algorithm>
 
-#include "common/cuda_status.h"
+#include "common/batch_pipeline.h"
 #include "heev/heev.h"
 #include "heev_device.h"
 
-typedef struct heev_buffers {
-    void *matrices, *values, *vectors;
-    uint8_t *flags;
-} heev_buffers;
+/* Of matrices and results per chunk: enough for the chunks in progress to occupy the GPU, as large matrices take
+ * several multiprocessors each and few of them fit one chunk. Those of more than 512 rows take one multiprocessor each
+ * for a long time: then CHUNK_LEAST of them. More than CHUNK_MOST small ones do not make it faster. */
+#define CHUNK_BYTES (4 * HOT_BATCH_BYTES)
+enum { CHUNK_LEAST = 4, CHUNK_MOST = 1 << 18 };
 
-static hot_status reserve(hot_context *context, const hot_heev_args *args, size_t matrix, size_t row, size_t vector,
-                          size_t *most, heev_buffers *buffers, hot_heev_device **device)
+static hot_status begin_device(hot_context *context, void *user, void **device)
 {
-    size_t room = 0, total = 0;
-    hot_status status = hot_cuda_status(context, cudaMemGetInfo(&room, &total), "asking for memory");
-    if (status != HOT_OK)
-        return status;
-    /* as many matrices at a time as half of what is free holds, and 8 GiB */
-    const int vectors = args->vectors != NULL;
-    room = room / 2 < (size_t)8 << 30 ? room / 2 : (size_t)8 << 30;
-    *most = room / (hot_heev_device_bytes(args->is_complex, args->n, vectors) + matrix + row + vector);
-    *most = *most < 1 ? 1 : *most > 1 << 18 ? 1 << 18 : *most;
-    *most = *most < args->count ? *most : args->count;
-    status = hot_heev_device_create(context, args->f64, args->is_complex, args->n, args->kept, vectors, *most, device);
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMalloc(&buffers->matrices, *most * matrix), "memory for matrices");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMalloc(&buffers->values, *most * row), "memory for eigenvalues");
-    if (status == HOT_OK && vectors)
-        status = hot_cuda_status(context, cudaMalloc(&buffers->vectors, *most * vector), "memory for eigenvectors");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMalloc((void **)&buffers->flags, *most), "memory for flags");
-    return status;
+    const hot_heev_args *args = (const hot_heev_args *)user;
+    return hot_heev_device_create(context, args->f64, args->is_complex, args->n, args->kept, args->vectors != NULL,
+                                  args->count, (hot_heev_device **)device);
+}
+
+static void end_device(hot_context *context, void *, void *device)
+{
+    hot_heev_device *self = (hot_heev_device *)device;
+    hot_heev_device_destroy(context, &self);
+}
+
+static hot_status launch_chunk(hot_context *context, void *, void *device, const hot_batch_chunk *chunk)
+{
+    return hot_heev_device_run(context, (const hot_heev_device *)device, chunk->count, chunk->in[0], chunk->out[0],
+                               chunk->out[1], (uint8_t *)chunk->out[2], chunk->scratch, chunk->stream);
 }
 
 hot_status hot_heev_cuda(hot_context *context, void *argument)
 {
     const hot_heev_args *args = (const hot_heev_args *)argument;
-    const size_t n = args->n, value = args->f64 ? sizeof(double) : sizeof(float), parts = args->is_complex ? 2 : 1;
-    const size_t matrix = n * n * parts * value, vector = args->kept * n * parts * value, row = args->kept * value;
-    heev_buffers buffers = {};
-    hot_heev_device *device = NULL;
-    size_t most = 1;
-    hot_status status = reserve(context, args, matrix, row, vector, &most, &buffers, &device);
-    for (size_t begin = 0; begin < args->count && status == HOT_OK; begin += most) {
-        const size_t count = args->count - begin < most ? args->count - begin : most;
-        status = hot_cuda_status(context, cudaMemcpy(buffers.matrices, (const char *)args->matrices + begin * matrix,
-                                                     count * matrix, cudaMemcpyHostToDevice), "copying matrices");
-        if (status == HOT_OK)
-            status = hot_heev_device_run(context, device, count, buffers.matrices, buffers.values, buffers.vectors,
-                                         buffers.flags, NULL);
-        if (status == HOT_OK)
-            status = hot_cuda_status(context,
-                                     cudaMemcpy(args->flags + begin, buffers.flags, count, cudaMemcpyDeviceToHost),
-                                     "the eigensolver");
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaMemcpy((char *)args->values + begin * row, buffers.values, count * row,
-                                                         cudaMemcpyDeviceToHost), "copying eigenvalues");
-        if (status == HOT_OK && args->vectors)
-            status = hot_cuda_status(context,
-                                     cudaMemcpy((char *)args->vectors + begin * vector, buffers.vectors, count * vector,
-                                                cudaMemcpyDeviceToHost),
-                                     "copying eigenvectors");
-        if (status == HOT_OK)
-            status = hot_context_progress(context, "eigenvectors", (double)(begin + count) / (double)args->count);
-    }
-    cudaFree(buffers.matrices);
-    cudaFree(buffers.values);
-    cudaFree(buffers.vectors);
-    cudaFree(buffers.flags);
-    hot_heev_device_destroy(context, &device);
-    return status;
+    const size_t number = (args->is_complex ? 2 : 1) * (args->f64 ? sizeof(double) : sizeof(float)), n = args->n;
+    const int vectors = args->vectors != NULL;
+    hot_batch batch = {};
+    batch.stage = "eigenvectors";
+    batch.count = args->count;
+    batch.in[0] = hot_batch_rows(args->matrices, n * n * number);
+    batch.out[0] = hot_batch_rows(args->values, args->kept * (args->f64 ? sizeof(double) : sizeof(float)));
+    batch.out[1] = hot_batch_rows(args->vectors, args->kept * n * number);
+    batch.out[2] = hot_batch_rows(args->flags, 1);
+    const size_t fitting = hot_batch_fit(&batch, CHUNK_BYTES, hot_heev_device_bytes(args->is_complex, n, vectors, 1));
+    batch.chunk = std::min({std::max(fitting, (size_t)CHUNK_LEAST), (size_t)CHUNK_MOST, args->count});
+    batch.scratch = hot_heev_device_bytes(args->is_complex, n, vectors, batch.chunk);
+    batch.user = argument;
+    batch.begin = begin_device;
+    batch.launch = launch_chunk;
+    batch.end = end_device;
+    return hot_batch_run(context, &batch);
 }

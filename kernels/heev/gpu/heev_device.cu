@@ -4,14 +4,14 @@
  * twisted factorisations go through implicit QL. All in double precision; single is rounded at both ends. */
 #include "heev_device.h"
 
+#include "common/arena.h"
 #include "heev_stages.cuh"
 #include "heev_tridiagonal.cuh"
 #include "heev_vectors.cuh"
 
 struct hot_heev_device {
     int is_complex;
-    heev_plan plan;
-    char *base; /* one piece of device memory for everything */
+    heev_plan plan; /* without count and arrays */
 };
 
 enum { HEEV_BUSY = 132 * 1024 };  /* threads that keep a GPU busy: where there are fewer, several share an eigenvalue */
@@ -39,12 +39,34 @@ static hot_status start_tridiagonal(hot_context *context, const heev_plan *plan,
     return status;
 }
 
-hot_status hot_heev_device_run(hot_context *context, hot_heev_device *device, size_t count, const void *matrices,
-                               void *values, void *vectors, uint8_t *flags, void *on_stream)
+/* The arrays of the plan for `count` matrices. */
+static void divide_memory(int is_complex, size_t count, hot_arena *arena, heev_plan *plan)
+{
+    const size_t n = (size_t)plan->n, ld = (size_t)plan->ld, number_bytes = (is_complex ? 2 : 1) * sizeof(double);
+    const size_t square = count * ld * ld;
+    plan->reflectors = hot_arena_alloc(arena, square * number_bytes);
+    plan->second = hot_arena_alloc(arena, heev_needs_panels(plan) ? square * number_bytes : 0);
+    plan->factors = hot_arena_alloc(arena, plan->vectors ? count * ld * HEEV_JOIN * number_bytes : 0);
+    plan->tau = hot_arena_alloc(arena, count * ld * number_bytes);
+    plan->d = hot_arena_array<double>(arena, count * n);
+    plan->e = hot_arena_array<double>(arena, count * n);
+    plan->lambda = hot_arena_array<double>(arena, count * n);
+    for (int k = 0; k < 2; k++)
+        plan->z[k] = hot_arena_array<double>(arena, plan->vectors ? square : 0);
+    plan->gram = hot_arena_array<double>(arena, plan->vectors ? square : 0);
+    plan->apart = hot_arena_array<unsigned long long>(arena, count);
+    plan->exponent = hot_arena_array<int>(arena, count);
+    plan->state = hot_arena_array<int>(arena, count);
+}
+
+hot_status hot_heev_device_run(hot_context *context, const hot_heev_device *device, size_t count, const void *matrices,
+                               void *values, void *vectors, uint8_t *flags, void *memory, void *on_stream)
 {
     cudaStream_t stream = (cudaStream_t)on_stream;
     heev_plan plan = device->plan;
+    hot_arena arena = {(char *)memory, 0};
     plan.count = (int)count;
+    divide_memory(device->is_complex, count, &arena, &plan);
     if (count == 0)
         return HOT_OK;
     hot_status status = device->is_complex ? hot_heev_reduce_complex(context, &plan, matrices, stream)
@@ -57,37 +79,7 @@ hot_status hot_heev_device_run(hot_context *context, hot_heev_device *device, si
     return status == HOT_OK ? hot_cuda_status(context, cudaGetLastError(), "starting the eigensolver") : status;
 }
 
-/* ---- Memory ------------------------------------------------------------------------------------------------------ */
-
-static void *cut(char *base, size_t *used, size_t bytes)
-{
-    void *piece = base ? base + *used : NULL;
-    *used += (bytes + 255) / 256 * 256;
-    return piece;
-}
-
-/* Bytes in all; with a base also where everything is. */
-static size_t lay_out(int is_complex, size_t count, char *base, heev_plan *plan)
-{
-    const size_t n = (size_t)plan->n, ld = (size_t)plan->ld, number_bytes = (is_complex ? 2 : 1) * sizeof(double);
-    size_t used = 0;
-    plan->reflectors = cut(base, &used, count * ld * ld * number_bytes);
-    plan->second = cut(base, &used, heev_needs_panels(plan) ? count * ld * ld * number_bytes : 0);
-    plan->factors = cut(base, &used, plan->vectors ? count * ld * HEEV_JOIN * number_bytes : 0);
-    plan->tau = cut(base, &used, count * ld * number_bytes);
-    plan->d = (double *)cut(base, &used, count * n * sizeof(double));
-    plan->e = (double *)cut(base, &used, count * n * sizeof(double));
-    plan->lambda = (double *)cut(base, &used, count * n * sizeof(double));
-    for (int k = 0; k < 2; k++)
-        plan->z[k] = (double *)cut(base, &used, plan->vectors ? count * ld * ld * sizeof(double) : 0);
-    plan->gram = (double *)cut(base, &used, plan->vectors ? count * ld * ld * sizeof(double) : 0);
-    plan->apart = (unsigned long long *)cut(base, &used, count * sizeof *plan->apart);
-    plan->exponent = (int *)cut(base, &used, count * sizeof(int));
-    plan->state = (int *)cut(base, &used, count * sizeof(int));
-    return used;
-}
-
-static heev_plan make_plan(int is_complex, size_t n, size_t kept, int f64, int vectors, size_t most)
+static heev_plan make_plan(int is_complex, size_t n, size_t kept, int f64, int vectors, size_t count)
 {
     heev_plan plan = {};
     plan.n = (int)n;
@@ -96,45 +88,34 @@ static heev_plan make_plan(int is_complex, size_t n, size_t kept, int f64, int v
     plan.panel = n <= 256 ? 8 : HEEV_PANEL;
     plan.clusters = is_complex ? hot_heev_clusters_complex(plan.n) : hot_heev_clusters_real(plan.n);
     plan.lanes = 1;
-    while (plan.lanes < 16 && 2 * (size_t)plan.lanes * n * most <= HEEV_BUSY)
+    while (plan.lanes < 16 && 2 * (size_t)plan.lanes * n * count <= HEEV_BUSY)
         plan.lanes *= 2;
     plan.f64 = f64 != 0;
     plan.vectors = vectors != 0;
     return plan;
 }
 
-size_t hot_heev_device_bytes(int is_complex, size_t n, int vectors)
+size_t hot_heev_device_bytes(int is_complex, size_t n, int vectors, size_t count)
 {
-    heev_plan plan = make_plan(is_complex, n, n, 1, vectors, 1);
-    return lay_out(is_complex, 16, NULL, &plan) / 16 + 1;
+    heev_plan plan = make_plan(is_complex, n, n, 1, vectors, count);
+    hot_arena arena = {NULL, 0};
+    divide_memory(is_complex, count, &arena, &plan);
+    return arena.used;
 }
 
 hot_status hot_heev_device_create(hot_context *context, int f64, int is_complex, size_t n, size_t kept, int vectors,
-                                  size_t most, hot_heev_device **out)
+                                  size_t count, hot_heev_device **out)
 {
-    *out = NULL;
-    hot_heev_device *device = (hot_heev_device *)hot_context_alloc(context, 1, sizeof *device);
+    hot_heev_device *device = *out = (hot_heev_device *)hot_context_alloc(context, 1, sizeof *device);
     if (!device)
         return HOT_ERROR_MEMORY;
     device->is_complex = is_complex;
-    device->plan = make_plan(is_complex, n, kept, f64, vectors, most);
-    device->base = NULL;
-    hot_status status = hot_cuda_status(
-        context, cudaMalloc((void **)&device->base, lay_out(is_complex, most, NULL, &device->plan)),
-        "memory for eigenproblems");
-    if (status != HOT_OK) {
-        hot_context_free(context, device);
-        return status;
-    }
-    lay_out(is_complex, most, device->base, &device->plan);
-    *out = device;
+    device->plan = make_plan(is_complex, n, kept, f64, vectors, count);
     return HOT_OK;
 }
 
 void hot_heev_device_destroy(hot_context *context, hot_heev_device **device)
 {
-    if (*device)
-        cudaFree((*device)->base);
     hot_context_free(context, *device);
     *device = NULL;
 }

@@ -31,7 +31,8 @@ typedef struct chunk_data {
     hot_signal_result result;
 } chunk_data;
 
-static __global__ void signal_prepare_kernel(const __grid_constant__ signal_plan plan, const __grid_constant__ chunk_data data)
+static __global__ void signal_prepare_kernel(const __grid_constant__ signal_plan plan,
+                                             const __grid_constant__ chunk_data data)
 {
     size_t voxel = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (voxel >= data.count)
@@ -42,7 +43,8 @@ static __global__ void signal_prepare_kernel(const __grid_constant__ signal_plan
     const float sigma = data.sigma ? data.sigma[voxel] : data.one_sigma;
     const float *signal = data.signals + voxel * plan.all_volumes;
     float s0 = 0;
-    unsigned flags = sigma > 0 ? signal_check_voxel(&plan, data.order, signal, sigma, data.s0 ? data.s0[voxel] : NAN, &s0)
+    const float given = data.s0 ? data.s0[voxel] : NAN;
+    unsigned flags = sigma > 0 ? signal_check_voxel(&plan, data.order, signal, sigma, given, &s0)
                                : (unsigned)HOT_VOXEL_NOT_FINITE;
     if (flags) {
         signal_write_nothing(&data.result, plan.max_fibers, voxel, flags);
@@ -99,10 +101,9 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) signal_fit_kernel(cons
 
 namespace {
 
-/* Voxels of a chunk: at most 32,768, which is half of what an H200 computes at once (several chunks are in progress),
- * fewer where there are very many volumes, but not so few that the GPU is idle. */
+/* Voxels of a chunk: half or a quarter of what an H200 computes at once (several chunks are in progress); the fewer
+ * the more volumes they have. */
 enum { CHUNK_MOST = 1 << 15, CHUNK_LEAST = 1 << 14 };
-constexpr size_t CHUNK_BYTES = 16 << 20;
 
 /* The call, and the kernels' time on all GPUs. */
 struct batch_args {
@@ -312,7 +313,7 @@ extern "C" hot_status hot_signal_fibers_cuda(hot_context *context, void *argumen
     batch.out[4] = hot_batch_rows(to->residual, sizeof(float));
     batch.out[5] = hot_batch_rows(to->width, sizeof(float));
     batch.out[6] = hot_batch_rows(to->flags, 1);
-    batch.chunk = CHUNK_BYTES / batch.in[0].row;
+    batch.chunk = hot_batch_fit(&batch, 2 * HOT_BATCH_BYTES, 0);
     batch.chunk = batch.chunk < CHUNK_LEAST ? (size_t)CHUNK_LEAST : batch.chunk;
     batch.chunk = batch.chunk > CHUNK_MOST ? (size_t)CHUNK_MOST : batch.chunk;
     batch.chunk = batch.chunk > args->count ? args->count : batch.chunk;

@@ -235,7 +235,7 @@ hot_status hot_sshopm_cuda(hot_context *context, void *job)
     batch.out[1] = hot_batch_rows(args->x, args->starts * item * (size_t)args->dim);
     batch.out[2] = hot_batch_rows(args->residual, args->starts * item);
     batch.out[3] = hot_batch_rows(args->iterations, args->starts * sizeof(int32_t));
-    batch.chunk = hot_batch_fit(&batch, 0);
+    batch.chunk = hot_batch_fit(&batch, HOT_BATCH_BYTES, 0);
     batch.user = job;
     batch.begin = begin_device;
     batch.launch = launch_chunk;
