@@ -57,8 +57,10 @@ hot_status hot_heev_cuda(hot_context *context, void *argument)
                                      cudaMemcpy(args->flags + begin, buffers.flags, count, cudaMemcpyDeviceToHost),
                                      "the eigensolver");
         if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaMemcpy((char *)args->values + begin * row, buffers.values, count * row,
-                                                         cudaMemcpyDeviceToHost), "copying eigenvalues");
+            status = hot_cuda_status(
+                context,
+                cudaMemcpy((char *)args->values + begin * row, buffers.values, count * row, cudaMemcpyDeviceToHost),
+                "copying eigenvalues");
         if (status == HOT_OK && args->vectors)
             status = hot_cuda_status(context,
                                      cudaMemcpy((char *)args->vectors + begin * vector, buffers.vectors, count * vector,
