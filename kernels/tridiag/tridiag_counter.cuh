@@ -5,23 +5,23 @@
 
 #include <cuda_runtime.h>
 
-enum { GROUP = 32 }; /* entries that a counter takes at a time */
+enum { TRIDIAG_GROUP = 32 }; /* entries that a counter takes at a time */
 
-template <typename T> struct alignas(2 * sizeof(T)) entry {
+template <typename T> struct alignas(2 * sizeof(T)) tridiag_entry {
     T a, b2; /* a_i and b_(i-1)^2 */
 };
 
-template <typename T, bool EXACT> struct counter;
+template <typename T, bool EXACT> struct tridiag_counter;
 
 /* Quotients: the pivots themselves, by their sign bits (see tridiag_count.h). */
-template <typename T> struct counter<T, true> {
+template <typename T> struct tridiag_counter<T, true> {
     T x, d;
     int below;
     __device__ void start(T shift) { x = shift, d = 1, below = 0; }
-    __device__ void steps(const entry<T> *e)
+    __device__ void steps(const tridiag_entry<T> *e)
     {
 #pragma unroll 8
-        for (int i = 0; i < GROUP; i++) {
+        for (int i = 0; i < TRIDIAG_GROUP; i++) {
             d = (e[i].a - x) - e[i].b2 / d;
             below += signbit(d) ? 1 : 0;
         }
@@ -30,21 +30,21 @@ template <typename T> struct counter<T, true> {
 };
 
 /* One group's sign changes: the signs, oldest first, and the sign before them. */
-__device__ __forceinline__ int sign_changes(unsigned signs, unsigned before)
+__device__ __forceinline__ int tridiag_sign_changes(unsigned signs, unsigned before)
 {
     return __popc(signs ^ ((signs >> 1) | (before << 31)));
 }
 
-template <> struct counter<float, false> {
+template <> struct tridiag_counter<float, false> {
     float x, p, q; /* p_i and p_(i-1) */
     unsigned last;
     int below;
     __device__ void start(float shift) { x = shift, p = 1, q = 0, last = 0, below = 0; }
-    __device__ void steps(const entry<float> *e)
+    __device__ void steps(const tridiag_entry<float> *e)
     {
         unsigned signs = 0;
 #pragma unroll
-        for (int i = 0; i < GROUP; i += 4) {
+        for (int i = 0; i < TRIDIAG_GROUP; i += 4) {
             const float4 *pair = reinterpret_cast<const float4 *>(e + i);
             const float4 v = pair[0], w = pair[1];
             const float a[4] = {v.x, v.z, w.x, w.z}, b2[4] = {v.y, v.w, w.y, w.w};
@@ -61,22 +61,22 @@ template <> struct counter<float, false> {
             p *= scale;
             q *= scale;
         }
-        below += sign_changes(signs, last);
+        below += tridiag_sign_changes(signs, last);
         last = signs & 1;
     }
     __device__ bool vanished() const { return p == 0 && q == 0; }
 };
 
-template <> struct counter<double, false> {
+template <> struct tridiag_counter<double, false> {
     double x, p, q;
     unsigned last;
     int below;
     __device__ void start(double shift) { x = shift, p = 1, q = 0, last = 0, below = 0; }
-    __device__ void steps(const entry<double> *e)
+    __device__ void steps(const tridiag_entry<double> *e)
     {
         unsigned signs = 0;
 #pragma unroll
-        for (int i = 0; i < GROUP; i += 16) {
+        for (int i = 0; i < TRIDIAG_GROUP; i += 16) {
 #pragma unroll
             for (int k = 0; k < 16; k++) {
                 const double2 v = *reinterpret_cast<const double2 *>(e + i + k);
@@ -90,7 +90,7 @@ template <> struct counter<double, false> {
             p *= scale;
             q *= scale;
         }
-        below += sign_changes(signs, last);
+        below += tridiag_sign_changes(signs, last);
         last = signs & 1;
     }
     __device__ bool vanished() const { return p == 0 && q == 0; }

@@ -37,27 +37,27 @@ template <> struct limits<double> {
 /* ---- Counting ---------------------------------------------------------------------------------------------------- */
 
 /* One count by quotients from the entries in device memory: for what vanished, and for a range's ends. */
-template <typename T> __device__ int count_slowly(const entry<T> *entries, int padded, T x)
+template <typename T> __device__ int count_slowly(const tridiag_entry<T> *entries, int padded, T x)
 {
-    counter<T, true> c;
+    tridiag_counter<T, true> c;
     c.start(x);
-    for (int i = 0; i < padded; i += GROUP)
+    for (int i = 0; i < padded; i += TRIDIAG_GROUP)
         c.steps(entries + i);
     return c.below;
 }
 
 /* The block's counts at one shift per thread: the matrix passes through shared memory tile by tile, the next one on its
  * way while this one is worked on. Every thread of the block takes part. */
-template <typename T, bool EXACT> __device__ int count_block(const entry<T> *entries, int padded, T x)
+template <typename T, bool EXACT> __device__ int count_block(const tridiag_entry<T> *entries, int padded, T x)
 {
-    constexpr int TILE = TILE_BYTES / (int)sizeof(entry<T>);
-    __shared__ alignas(16) entry<T> tiles[2][TILE];
-    counter<T, EXACT> c;
+    constexpr int TILE = TILE_BYTES / (int)sizeof(tridiag_entry<T>);
+    __shared__ alignas(16) tridiag_entry<T> tiles[2][TILE];
+    tridiag_counter<T, EXACT> c;
     c.start(x);
     auto load = [&](int tile, int buffer) {
         const char *from = reinterpret_cast<const char *>(entries + (size_t)tile * TILE);
         char *to = reinterpret_cast<char *>(tiles[buffer]);
-        const int here = min(TILE, padded - tile * TILE) * (int)sizeof(entry<T>);
+        const int here = min(TILE, padded - tile * TILE) * (int)sizeof(tridiag_entry<T>);
         for (int at = (int)threadIdx.x * 16; at < here; at += THREADS * 16)
             __pipeline_memcpy_async(to + at, from + at, 16);
         __pipeline_commit();
@@ -73,7 +73,7 @@ template <typename T, bool EXACT> __device__ int count_block(const entry<T> *ent
         __pipeline_wait_prior(1);
         __syncthreads();
         const int here = min(TILE, padded - tile * TILE);
-        for (int i = 0; i < here; i += GROUP)
+        for (int i = 0; i < here; i += TRIDIAG_GROUP)
             c.steps(tiles[tile & 1] + i);
         __syncthreads();
     }
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(PREPARE_THREADS)
     const size_t matrix = blockIdx.x;
     const int n = plan.n;
     const IN *a = diagonal + matrix * (size_t)n, *b = off + matrix * (size_t)(n - 1);
-    entry<T> *entries = (entry<T> *)plan.entries + matrix * (size_t)plan.padded;
+    tridiag_entry<T> *entries = (tridiag_entry<T> *)plan.entries + matrix * (size_t)plan.padded;
     double largest = 0;
 #pragma unroll 4
     for (int i = threadIdx.x; i < n; i += PREPARE_THREADS) {
@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(PREPARE_THREADS)
     const double scale = ldexp(1.0, -info.exponent / 2), rest = ldexp(1.0, -info.exponent - -info.exponent / 2);
 #pragma unroll 4
     for (int i = threadIdx.x; i < plan.padded; i += PREPARE_THREADS) {
-        entry<T> e;
+        tridiag_entry<T> e;
         e.a = 16; /* beyond n: positive pivots whatever the shift */
         e.b2 = limits<T>::smallest_b2(EXACT);
         if (i < n && info.bad == 0) {
@@ -166,7 +166,8 @@ template <typename T> __global__ void tridiag_range(const __grid_constant__ trid
         const tridiag_info info = plan.info[matrix];
         double end = at % 2 ? plan.options.high : plan.options.low;
         end = fmin(fmax(ldexp(end, -info.exponent), info.low), info.high);
-        count = count_slowly((const entry<T> *)plan.entries + matrix * (size_t)plan.padded, plan.padded, (T)end);
+        count =
+            count_slowly((const tridiag_entry<T> *)plan.entries + matrix * (size_t)plan.padded, plan.padded, (T)end);
     }
     int other = __shfl_xor_sync(~0u, count, 1);
     if (matrix < plan.count && at % 2 == 0 && plan.info[matrix].bad == 0) {
@@ -190,7 +191,7 @@ __global__ void __launch_bounds__(THREADS) tridiag_grid(const __grid_constant__ 
     const tridiag_info info = plan.info[matrix];
     if (info.bad)
         return;
-    const entry<T> *entries = (const entry<T> *)plan.entries + matrix * (size_t)plan.padded;
+    const tridiag_entry<T> *entries = (const tridiag_entry<T> *)plan.entries + matrix * (size_t)plan.padded;
     int below = count_block<T, EXACT>(entries, plan.padded, grid_shift<T>(info, plan.grid, min(at, plan.grid - 1)));
     if (at < plan.grid)
         plan.below[matrix * (size_t)plan.grid + at] = below;
@@ -208,7 +209,7 @@ __global__ void __launch_bounds__(THREADS) tridiag_sweeps(const __grid_constant_
         out[at] = 0;
     if (info.bad)
         return;
-    const entry<T> *entries = (const entry<T> *)plan.entries + matrix * (size_t)plan.padded;
+    const tridiag_entry<T> *entries = (const tridiag_entry<T> *)plan.entries + matrix * (size_t)plan.padded;
     const int *below = plan.below + matrix * (size_t)plan.grid;
     const int index = info.first + min(at, max(info.many - 1, 0)); /* idle threads repeat the last */
     int left = -1, right = plan.grid; /* below[left] <= index < below[right] */
@@ -301,9 +302,9 @@ void hot_tridiag_device_divide(const hot_tridiag_args *args, size_t count, hot_a
 {
     const size_t entries = count * (size_t)plan->padded;
     if (args->f64 || args->options.relative > 0)
-        plan->entries = hot_arena_array<entry<double>>(arena, entries);
+        plan->entries = hot_arena_array<tridiag_entry<double>>(arena, entries);
     else
-        plan->entries = hot_arena_array<entry<float>>(arena, entries);
+        plan->entries = hot_arena_array<tridiag_entry<float>>(arena, entries);
     plan->below = hot_arena_array<int>(arena, count * (size_t)plan->grid);
 }
 
@@ -318,7 +319,7 @@ hot_status hot_tridiag_device_plan(hot_context *context, const hot_tridiag_args 
     *plan = tridiag_plan{};
     plan->options = args->options;
     plan->n = (int)args->n;
-    plan->padded = (plan->n + GROUP - 1) / GROUP * GROUP;
+    plan->padded = (plan->n + TRIDIAG_GROUP - 1) / TRIDIAG_GROUP * TRIDIAG_GROUP;
     plan->wanted = args->options.range == HOT_TRIDIAG_INDEX ? (int)(args->options.last - args->options.first + 1)
                                                            : plan->n;
     choose_shape(args, processors, args->count < CHUNK_MOST ? args->count : (size_t)CHUNK_MOST, plan);

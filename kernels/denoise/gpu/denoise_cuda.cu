@@ -206,7 +206,7 @@ template <bool C, int S, int T> void reduce_with(gpu *g)
 
 template <bool C, int G> hot_status vectors_with(gpu *g)
 {
-    const size_t room = denoise_vectors_room(g->plan.n);
+    const size_t room = denoise_vectors_bytes(g->plan.n);
     hot_status status = allow(g, denoise_vectors<C, G>, room);
     if (status == HOT_OK)
         denoise_vectors<C, G><<<(unsigned)g->plan.count, DENOISE_VECTORS * G, room, g->stream>>>(g->plan);
@@ -225,7 +225,7 @@ template <bool C> hot_status solve(gpu *g)
     if (n > short_way(C)) {
         denoise_list_wanted<<<count, 128, 0, g->stream>>>(*plan);
     } else {
-        const size_t cut_room = (size_t)(n + 15) / 16 * 16 * DENOISE_CUT_WINDOWS * sizeof(double2);
+        const size_t rank_bytes = (size_t)(n + 15) / 16 * 16 * DENOISE_RANK_WINDOWS * sizeof(double2);
         denoise_gram<C><<<count, gram_threads(plan), 0, g->stream>>>(*plan, NULL, NULL);
         if (n <= 16)
             reduce_with<C, 8, 2>(g);
@@ -241,7 +241,8 @@ template <bool C> hot_status solve(gpu *g)
             reduce_with<C, 16, 6>(g);
         else
             reduce_with<C, 16, C ? 6 : 8>(g);
-        denoise_cut<<<(count + DENOISE_CUT_WINDOWS - 1) / DENOISE_CUT_WINDOWS, DENOISE_CUT_THREADS, cut_room, g->stream>>>(*plan);
+        denoise_select_rank<<<(count + DENOISE_RANK_WINDOWS - 1) / DENOISE_RANK_WINDOWS, DENOISE_RANK_THREADS,
+                              rank_bytes, g->stream>>>(*plan);
         status = n <= 2 * DENOISE_HELD   ? vectors_with<C, 2>(g)
                  : n <= 4 * DENOISE_HELD ? vectors_with<C, 4>(g)
                                     : vectors_with<C, 8>(g);
@@ -298,7 +299,8 @@ template <bool C> hot_status solve_listed(gpu *g)
                                          g->working, g->stream);
         if (status != HOT_OK)
             break;
-        denoise_take<C><<<(unsigned)some, DENOISE_CUT_THREADS, 0, g->stream>>>(g->plan, list, g->values, g->vectors, g->flags);
+        denoise_select_rank_solved<C>
+            <<<(unsigned)some, DENOISE_RANK_THREADS, 0, g->stream>>>(g->plan, list, g->values, g->vectors, g->flags);
         status = check(g, cudaGetLastError(), "eigenvectors of windows");
         if (status == HOT_OK && at + some < count) { /* a long way: in steps that can be stopped */
             status = check(g, cudaStreamSynchronize(g->stream), "the eigenvectors of windows");

@@ -5,14 +5,7 @@
 #define HOT_DENOISE_GRAM_CUH
 
 #include "denoise_plan.cuh"
-
-/* c (8 x 8) += a (8 x 4) b (4 x 8). Lane l holds a(l / 4, l % 4), b(l % 4, l / 4) and c(l / 4, l % 4 * 2 + 0 and 1). */
-__device__ __forceinline__ void denoise_multiply(double (&c)[2], double a, double b)
-{
-    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-        : "+d"(c[0]), "+d"(c[1])
-        : "d"(a), "d"(b));
-}
+#include "heev/gpu/heev_mma.cuh"
 
 /* Where a window's samples lie: the offset of a row plus that of a column; below 0: they count as zero. Columns are
  * real ones. */
@@ -46,7 +39,8 @@ __device__ __forceinline__ size_t denoise_gram_place(int n, bool full, int row, 
 }
 
 template <bool C>
-__device__ __forceinline__ void denoise_put(double *gram, int n, bool full, int row, int column, const double (&c)[2])
+__device__ __forceinline__ void denoise_store_gram(double *gram, int n, bool full, int row, int column,
+                                                   const double (&c)[2])
 {
     if (C) { /* row and column count real ones: x_r conj(x_c) of two rows and two columns */
         const double re = __shfl_xor_sync(~0u, c[1], 4), im = __shfl_xor_sync(~0u, c[0], 4);
@@ -74,7 +68,8 @@ __device__ __forceinline__ void denoise_fetch(const float *signals, long long ro
 }
 
 /* A block per window: of the batch, or of a list (then whole matrices, one after the other, for the eigensolver). */
-template <bool C> __global__ void denoise_gram(const __grid_constant__ denoise_plan plan, const int *list, double *matrices)
+template <bool C>
+__global__ void denoise_gram(const __grid_constant__ denoise_plan plan, const int *list, double *matrices)
 {
     __shared__ long long rows[DENOISE_GRAM_ROWS + 4]; /* the rows' places, and a step that is fetched for nothing */
     const int w = list ? list[blockIdx.x] : (int)blockIdx.x, lane = threadIdx.x % 32, n = plan.n;
@@ -132,7 +127,7 @@ template <bool C> __global__ void denoise_gram(const __grid_constant__ denoise_p
 #pragma unroll
                     for (int u = 0; u < 4; u++)
                         if (u <= t || !diagonal)
-                            denoise_multiply(c[t][u], a[t], b[u]);
+                            mma_8x8x4(c[t][u], a[t], b[u]);
             }
         }
 #pragma unroll
@@ -140,7 +135,8 @@ template <bool C> __global__ void denoise_gram(const __grid_constant__ denoise_p
 #pragma unroll
             for (int u = 0; u < 4; u++)
                 if (u <= t || !diagonal)
-                    denoise_put<C>(gram, n, full, 32 * ti + 8 * t + lane / 4, 32 * tj + 8 * u + lane % 4 * 2, c[t][u]);
+                    denoise_store_gram<C>(gram, n, full, 32 * ti + 8 * t + lane / 4, 32 * tj + 8 * u + lane % 4 * 2,
+                                          c[t][u]);
     }
 }
 

@@ -28,7 +28,7 @@ struct denoise_plan {
     int row, count;
     /* per window */
     double *gram;        /* packed lower triangle; then the reflectors */
-    double *tau, *d, *e; /* n numbers, n, n; d and e after the cut: of the matrix scaled by its norm */
+    double *tau, *d, *e; /* n numbers, n, n; d and e after the rank is selected: of the matrix scaled by its norm */
     double *lambda;      /* n: the largest first, of the scaled matrix, as many as are signal */
     int *signal;         /* how many; n: nothing is known to be noise; DENOISE_UNWANTED */
     float *level;        /* the noise's variance */
@@ -86,7 +86,8 @@ __device__ __forceinline__ bool denoise_wanted(const denoise_plan &plan, const d
 }
 
 /* An eigenvector's place: component s, at column `at` of the samples. */
-template <typename E> __device__ __forceinline__ E *denoise_basis(const denoise_plan &plan, size_t w, int signal, int s, int at)
+template <typename E>
+__device__ __forceinline__ E *denoise_basis(const denoise_plan &plan, size_t w, int signal, int s, int at)
 {
     return plan.over_volumes
                ? (E *)plan.patterns + (w * plan.n + s) * plan.stride + at

@@ -5,7 +5,13 @@
 
 #include "denoise_plan.cuh"
 
-enum { DENOISE_ITEMS = 128, DENOISE_COLUMNS = 32, DENOISE_TERMS = 16, DENOISE_SUM_VOXELS = 4, DENOISE_SUM_THREADS = 128 };
+enum {
+    DENOISE_ITEMS = 128,
+    DENOISE_COLUMNS = 32,
+    DENOISE_TERMS = 16,
+    DENOISE_SUM_VOXELS = 4,
+    DENOISE_SUM_THREADS = 128
+};
 
 /* usable: 1 where every volume is finite. A warp per voxel. */
 __global__ void denoise_find_usable(const float *signals, size_t voxels, int width, uint8_t *usable)
@@ -35,7 +41,8 @@ __global__ void denoise_list_wanted(const __grid_constant__ denoise_plan plan)
 
 /* What is not the basis: the products of the basis' vectors with the window's samples. A block per window, a thread
  * per row. */
-template <bool C> __global__ void __launch_bounds__(DENOISE_ITEMS) denoise_coefficients(const __grid_constant__ denoise_plan plan)
+template <bool C>
+__global__ void __launch_bounds__(DENOISE_ITEMS) denoise_coefficients(const __grid_constant__ denoise_plan plan)
 {
     typedef typename denoise_number<C>::type E;
     __shared__ E samples[DENOISE_ITEMS][DENOISE_COLUMNS + 1], basis[DENOISE_COLUMNS][DENOISE_TERMS];
@@ -70,7 +77,8 @@ template <bool C> __global__ void __launch_bounds__(DENOISE_ITEMS) denoise_coeff
                 for (int k = threadIdx.x; k < DENOISE_COLUMNS * DENOISE_TERMS; k += DENOISE_ITEMS) {
                     const int c = plan.over_volumes ? k % DENOISE_COLUMNS : k / DENOISE_TERMS,
                               s = plan.over_volumes ? k / DENOISE_COLUMNS : k % DENOISE_TERMS;
-                    basis[c][s] = c0 + c < n && s0 + s < signal ? *denoise_basis<E>(plan, w, signal, s0 + s, c0 + c) : zero;
+                    basis[c][s] =
+                        c0 + c < n && s0 + s < signal ? *denoise_basis<E>(plan, w, signal, s0 + s, c0 + c) : zero;
                 }
                 __syncthreads();
                 for (int c = 0; c < DENOISE_COLUMNS; c++) {
@@ -97,8 +105,8 @@ template <bool C> __global__ void __launch_bounds__(DENOISE_ITEMS) denoise_coeff
 }
 
 /* The places along an axis whose windows hold voxels of low ... high. */
-__device__ __forceinline__ void denoise_covering(int low, int high, int size, int window, int step, int places, int *first,
-                                            int *last)
+__device__ __forceinline__ void denoise_covering(int low, int high, int size, int window, int step, int places,
+                                                 int *first, int *last)
 {
     const int from = low - window + step; /* rounded up */
     *first = from < step ? 0 : from / step;
@@ -109,7 +117,8 @@ __device__ __forceinline__ void denoise_covering(int low, int high, int size, in
 /* Adds the batch's windows to the sums of slices k0 ... : in their order in the volume, whatever the batches and
  * slabs. A warp has four voxels along i, a lane two volumes. */
 template <bool C>
-__global__ void __launch_bounds__(DENOISE_SUM_THREADS) denoise_sum(const __grid_constant__ denoise_plan plan, int k0, int k1)
+__global__ void __launch_bounds__(DENOISE_SUM_THREADS)
+    denoise_sum(const __grid_constant__ denoise_plan plan, int k0, int k1)
 {
     typedef typename denoise_number<C>::type E;
     const int groups = (plan.size[0] + DENOISE_SUM_VOXELS - 1) / DENOISE_SUM_VOXELS, lane = threadIdx.x % 32;
@@ -145,10 +154,12 @@ __global__ void __launch_bounds__(DENOISE_SUM_THREADS) denoise_sum(const __grid_
         variances[g] = plan.variances[to];
     }
     int first[3], last[3];
-    denoise_covering(i0, i0 + here - 1, plan.size[0], plan.window[0], plan.step[0], plan.places[0], &first[0], &last[0]);
+    denoise_covering(i0, i0 + here - 1, plan.size[0], plan.window[0], plan.step[0], plan.places[0], &first[0],
+                     &last[0]);
     denoise_covering(j, j, plan.size[1], plan.window[1], plan.step[1], plan.places[1], &first[1], &last[1]);
     const int all = (plan.slices - plan.window[2] + plan.step[2] - 1) / plan.step[2] + 1;
-    denoise_covering(k + plan.first, k + plan.first, plan.slices, plan.window[2], plan.step[2], all, &first[2], &last[2]);
+    denoise_covering(k + plan.first, k + plan.first, plan.slices, plan.window[2], plan.step[2], all, &first[2],
+                     &last[2]);
     const size_t weights = (size_t)plan.voxels * denoise_pitch(plan.n), patterns = (size_t)plan.n * plan.stride;
     const int end = plan.row + plan.count / plan.places[0];
     for (int pk = first[2]; pk <= last[2]; pk++)

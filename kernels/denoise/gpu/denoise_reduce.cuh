@@ -1,21 +1,16 @@
 /* Householder's reduction of one matrix per block, in registers: thread (r, c) of an S x S grid holds
  * A(r + S a, c + S b) for a, b < T, of the whole matrix: of other threads it needs elements of vectors only. As the
- * matrix shrinks from below, so do the loops over a and b. Contract as LAPACK's zhetd2 with UPLO = 'U'. */
+ * matrix shrinks from below, so do the loops over a and b. Reflectors, tau, d and e are as of LAPACK's zhetd2 with
+ * UPLO = 'U'. Why this is not the reduction of the family heev: heev_reduce_common.cuh. */
 #ifndef HOT_DENOISE_REDUCE_CUH
 #define HOT_DENOISE_REDUCE_CUH
 
+#include "common/warp.cuh"
 #include "denoise_plan.cuh"
 
-/* The sum over lanes of a warp. */
-__device__ __forceinline__ double denoise_warp_sum(double x)
-{
-    for (int offset = 16; offset; offset /= 2)
-        x += __shfl_xor_sync(~0u, x, offset);
-    return x;
-}
-
 /* Sums over the S lanes of a row of T values each: which of them this lane is left with, and its sum. */
-template <bool C, int S, int T> __device__ __forceinline__ int denoise_row_sums(number<C> (&y)[T], int lane, number<C> *sum)
+template <bool C, int S, int T>
+__device__ __forceinline__ int denoise_row_sums(number<C> (&y)[T], int lane, number<C> *sum)
 {
     constexpr int P = T <= 2 ? 2 : T <= 4 ? 4 : 8;
     static_assert(P <= S, "a lane for each value");
@@ -42,7 +37,8 @@ template <bool C, int S, int T> __device__ __forceinline__ int denoise_row_sums(
 }
 
 template <bool C, int S, int T>
-__global__ void __launch_bounds__(S * S, S == 8 && T == 8 ? 6 : 1) denoise_reduce(const __grid_constant__ denoise_plan plan)
+__global__ void __launch_bounds__(S * S, S == 8 && T == 8 ? 6 : 1)
+    denoise_reduce(const __grid_constant__ denoise_plan plan)
 {
     typedef number<C> num;
     __shared__ num columns[2][S * T], v[S * T], product[S * T]; /* columns: in turns, of a step and of the next */
@@ -82,7 +78,7 @@ __global__ void __launch_bounds__(S * S, S == 8 && T == 8 ? 6 : 1) denoise_reduc
 #pragma unroll
             for (int k = lane; k < S * (ib + 1); k += 32)
                 rest = k < i - 1 ? fma(u[k].re, u[k].re, fma(u[k].im(), u[k].im(), rest)) : rest;
-            rest = denoise_warp_sum(rest);
+            rest = warp_sum(rest);
             const num alpha = u[i - 1];
             num tau = zero, scale = zero;
             double beta = alpha.re;
@@ -125,9 +121,9 @@ __global__ void __launch_bounds__(S * S, S == 8 && T == 8 ? 6 : 1) denoise_reduc
 #pragma unroll
             for (int k = lane; k < S * (ib + 1); k += 32)
                 dot = add_conj(dot, product[k], v[k]);
-            dot.re = denoise_warp_sum(dot.re);
+            dot.re = warp_sum(dot.re);
             if (C)
-                dot = num::make(dot.re, denoise_warp_sum(dot.im()));
+                dot = num::make(dot.re, warp_sum(dot.im()));
             const num half = times(num::make(-0.5 * tau.re, -0.5 * tau.im()), dot);
             for (int k = threadIdx.x; k < S * (ib + 1); k += S * S)
                 u[k] = add(product[k], half, v[k]); /* w; all have read the column */

@@ -1,14 +1,15 @@
-/* How many of a window's eigenvalues are signal: the largest ones by bisection until the rest passes for noise, 16
- * lanes per window and as many eigenvalues at a time (the first time one of them is the smallest). */
-#ifndef HOT_DENOISE_CUT_CUH
-#define HOT_DENOISE_CUT_CUH
+/* The rank of a window's signal: how many of its eigenvalues are not noise (denoise_rule.h). The largest ones come by
+ * bisection with Sturm counts until the rest passes for noise, 16 lanes per window and as many eigenvalues at a time
+ * (the first time one of them is the smallest). */
+#ifndef HOT_DENOISE_SELECT_RANK_CUH
+#define HOT_DENOISE_SELECT_RANK_CUH
 
 #include <math.h>
 
 #include "denoise_plan.cuh"
 #include "denoise/denoise_rule.h"
 
-enum { DENOISE_GROUP = 16, DENOISE_CUT_THREADS = 128, DENOISE_CUT_WINDOWS = DENOISE_CUT_THREADS / DENOISE_GROUP };
+enum { DENOISE_GROUP = 16, DENOISE_RANK_THREADS = 128, DENOISE_RANK_WINDOWS = DENOISE_RANK_THREADS / DENOISE_GROUP };
 
 /* A value with the exponent of 1 / x. */
 __device__ __forceinline__ double denoise_rescale(double p, double q)
@@ -43,8 +44,9 @@ __device__ __forceinline__ int denoise_count_below(int n, const double2 *rows, d
 
 /* With 16 candidates, lane l's being number first + l: which is the first after which the rest is noise; -1: none.
  * carry: the sum of all eigenvalues from number first on. */
-__device__ __forceinline__ int denoise_first_noise(const denoise_plan &plan, unsigned group, int lane, bool valid, int number,
-                                              double value, double least, double *carry, double *variance)
+__device__ __forceinline__ int denoise_first_noise(const denoise_plan &plan, unsigned group, int lane, bool valid,
+                                                   int number, double value, double least, double *carry,
+                                                   double *variance)
 {
     double sum = valid ? value : 0;
     for (int offset = 1; offset < DENOISE_GROUP; offset *= 2) {
@@ -63,14 +65,14 @@ __device__ __forceinline__ int denoise_first_noise(const denoise_plan &plan, uns
     return first;
 }
 
-__global__ void __launch_bounds__(DENOISE_CUT_THREADS) denoise_cut(const __grid_constant__ denoise_plan plan)
+__global__ void __launch_bounds__(DENOISE_RANK_THREADS) denoise_select_rank(const __grid_constant__ denoise_plan plan)
 {
-    extern __shared__ double2 denoise_cut_memory[];
+    extern __shared__ double2 denoise_rank_memory[];
     const int n = plan.n, lane = threadIdx.x % DENOISE_GROUP, slot = threadIdx.x / DENOISE_GROUP;
-    const int w = blockIdx.x * DENOISE_CUT_WINDOWS + slot;
+    const int w = blockIdx.x * DENOISE_RANK_WINDOWS + slot;
     const unsigned group = 0xffffu << (threadIdx.x & 16);
     const int padded = (n + 15) / 16 * 16;
-    double2 *rows = denoise_cut_memory + (size_t)slot * padded;
+    double2 *rows = denoise_rank_memory + (size_t)slot * padded;
     if (w >= plan.count || plan.signal[w] == DENOISE_UNWANTED)
         return;
     double *global_d = plan.d + (size_t)w * n, *global_e = plan.e + (size_t)w * n, norm = 0, trace = 0;
@@ -110,8 +112,8 @@ __global__ void __launch_bounds__(DENOISE_CUT_THREADS) denoise_cut(const __grid_
             least = fmax(__shfl_sync(group, value, DENOISE_GROUP - 1, DENOISE_GROUP), 0.0);
         if (lane < fresh && number < n)
             plan.lambda[(size_t)w * n + number] = value;
-        const int noise = denoise_first_noise(plan, group, lane, lane < fresh && number < n, number, fmax(value, 0.0), least,
-                                         &carry, &variance);
+        const int noise = denoise_first_noise(plan, group, lane, lane < fresh && number < n, number, fmax(value, 0.0),
+                                              least, &carry, &variance);
         if (noise >= 0) {
             signal = known + noise;
             break;
@@ -126,9 +128,9 @@ __global__ void __launch_bounds__(DENOISE_CUT_THREADS) denoise_cut(const __grid_
 /* The same for windows whose eigenvalues (ascending) and eigenvectors are all known, and their basis. A block per
  * window. */
 template <bool C>
-__global__ void __launch_bounds__(DENOISE_CUT_THREADS)
-    denoise_take(const __grid_constant__ denoise_plan plan, const int *list, const double *values, const double *vectors,
-            const uint8_t *flags)
+__global__ void __launch_bounds__(DENOISE_RANK_THREADS)
+    denoise_select_rank_solved(const __grid_constant__ denoise_plan plan, const int *list, const double *values,
+                               const double *vectors, const uint8_t *flags)
 {
     typedef typename denoise_number<C>::type E;
     __shared__ int found;
@@ -146,8 +148,8 @@ __global__ void __launch_bounds__(DENOISE_CUT_THREADS)
         for (int known = 0; known < n && !flags[blockIdx.x]; known += DENOISE_GROUP) {
             const int number = known + lane;
             const int noise =
-                denoise_first_noise(plan, group, lane, number < n, number, number < n ? fmax(value[n - 1 - number], 0.0) : 0,
-                               least, &carry, &variance);
+                denoise_first_noise(plan, group, lane, number < n, number,
+                                    number < n ? fmax(value[n - 1 - number], 0.0) : 0, least, &carry, &variance);
             if (noise >= 0) {
                 signal = known + noise;
                 break;

@@ -1,5 +1,6 @@
 /* The signal's eigenvectors of a window: of the tridiagonal matrix by twisted factorisations (Fernando 1997), and
- * through the reflectors. 16 at a time, a block per window; the first warp makes them, a lane from each end of each. */
+ * through the reflectors. 16 at a time, a block per window; the first warp makes them, a lane from each end of each.
+ * Why this is not the code of the family heev: heev_twisted in heev_tridiagonal.cuh. */
 #ifndef HOT_DENOISE_VECTORS_CUH
 #define HOT_DENOISE_VECTORS_CUH
 
@@ -12,7 +13,7 @@ enum { DENOISE_VECTORS = 16, DENOISE_HELD = 16 };
 #define DENOISE_CLOSE 4e-8
 
 /* Bytes of shared memory. */
-static inline size_t denoise_vectors_room(int n)
+static inline size_t denoise_vectors_bytes(int n)
 {
     return ((2 * (size_t)n + 1) * DENOISE_VECTORS + 2 * (size_t)n) * sizeof(double);
 }
@@ -79,7 +80,7 @@ template <bool C> __device__ bool denoise_orthogonalise(const denoise_plan &plan
     typedef number<C> num;
     const int n = plan.n;
     num *dots = (num *)memory, *x = dots + n;
-    double *room = (double *)(x + n);
+    double *workspace = (double *)(x + n);
     for (int s = 1; s < signal; s++) {
         for (int t = threadIdx.x; t < s; t += blockDim.x) {
             num dot = num::make(0, 0);
@@ -97,13 +98,7 @@ template <bool C> __device__ bool denoise_orthogonalise(const denoise_plan &plan
             x[c] = y;
             norm += y.re * y.re + y.im() * y.im();
         }
-        norm = denoise_warp_sum(norm);
-        if (threadIdx.x % 32 == 0)
-            room[threadIdx.x / 32] = norm;
-        __syncthreads();
-        norm = 0;
-        for (unsigned warp = 0; warp < blockDim.x / 32; warp++)
-            norm += room[warp];
+        norm = block_sum(norm, workspace);
         if (!(norm > 0.5))
             return false;
         norm = rsqrt(norm);

@@ -1,33 +1,33 @@
 /* From the tridiagonal matrix's eigenvectors to the matrix's: V = Q Z with Q = H_(n-1) ... H_1, 16 reflections at a
  * time as 1 - Y T Y^H (Schreiber, Van Loan 1989). All in products on the tensor cores. */
-#ifndef HOT_HEEV_BACK_CUH
-#define HOT_HEEV_BACK_CUH
+#ifndef HOT_HEEV_BACKTRANSFORM_CUH
+#define HOT_HEEV_BACKTRANSFORM_CUH
 
 #include <cuda_pipeline.h>
 
 #include "heev_plan.cuh"
 #include "heev_mma.cuh"
 
-enum { HEEV_JOIN_WARPS = 4, HEEV_JOIN_PITCH = HEEV_JOIN + 1 };
+enum { HEEV_WY_WARPS = 4, HEEV_WY_PITCH = HEEV_WY + 1 };
 
 /* T of a panel: a block per matrix and panel. With G = Y^H Y, column after column from the last on:
  * T(a, i) = -tau_i sum of T(a, b) G(b, i), i < b <= a, and T(i, i) = tau_i. */
 template <bool C>
-__global__ void __launch_bounds__(32 * HEEV_JOIN_WARPS) heev_join(const __grid_constant__ heev_plan plan)
+__global__ void __launch_bounds__(32 * HEEV_WY_WARPS) heev_compact_wy(const __grid_constant__ heev_plan plan)
 {
     typedef number<C> num;
     extern __shared__ double2 heev_memory[];
-    num *gram = reinterpret_cast<num *>(heev_memory), *t = gram + HEEV_JOIN_WARPS * HEEV_JOIN * HEEV_JOIN_PITCH;
-    const int ld = plan.ld, panels = (plan.n + HEEV_JOIN - 1) / HEEV_JOIN, panel = (int)(blockIdx.x % (unsigned)panels);
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, j = lane % 4, first = panel * HEEV_JOIN;
+    num *gram = reinterpret_cast<num *>(heev_memory), *t = gram + HEEV_WY_WARPS * HEEV_WY * HEEV_WY_PITCH;
+    const int ld = plan.ld, panels = (plan.n + HEEV_WY - 1) / HEEV_WY, panel = (int)(blockIdx.x % (unsigned)panels);
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, j = lane % 4, first = panel * HEEV_WY;
     const size_t matrix = blockIdx.x / (unsigned)panels;
     const num *y = (const num *)plan.reflectors + matrix * ld * ld + (size_t)first * ld;
     const num *tau = (const num *)plan.tau + matrix * ld + first;
-    num *out = (num *)plan.factors + (matrix * ld + first) * HEEV_JOIN;
+    num *out = (num *)plan.factors + (matrix * ld + first) * HEEV_WY;
     if (plan.state[matrix] == HEEV_BAD)
         return;
     double sum[2][C ? 2 : 1][4] = {};
-    for (int tile = warp; tile < 2 * panel + 2; tile += HEEV_JOIN_WARPS) {
+    for (int tile = warp; tile < 2 * panel + 2; tile += HEEV_WY_WARPS) {
         num part[2][2]; /* vectors g and g + 8, elements 2j and 2j + 1 */
         double left[C ? 2 : 1][4];
 #pragma unroll
@@ -45,38 +45,38 @@ __global__ void __launch_bounds__(32 * HEEV_JOIN_WARPS) heev_join(const __grid_c
     for (int h = 0; h < 2; h++)
 #pragma unroll
         for (int k = 0; k < 4; k++)
-            gram[((size_t)warp * HEEV_JOIN + g + 8 * (k / 2)) * HEEV_JOIN_PITCH + 8 * h + 2 * j + k % 2] =
+            gram[((size_t)warp * HEEV_WY + g + 8 * (k / 2)) * HEEV_WY_PITCH + 8 * h + 2 * j + k % 2] =
                 num::make(sum[h][0][k], C ? -sum[h][C ? 1 : 0][k] : 0);
     __syncthreads();
-    for (int at = threadIdx.x; at < HEEV_JOIN * HEEV_JOIN; at += blockDim.x) {
-        const int place = at / HEEV_JOIN * HEEV_JOIN_PITCH + at % HEEV_JOIN;
+    for (int at = threadIdx.x; at < HEEV_WY * HEEV_WY; at += blockDim.x) {
+        const int place = at / HEEV_WY * HEEV_WY_PITCH + at % HEEV_WY;
         num s = gram[place];
-        for (int from = 1; from < HEEV_JOIN_WARPS; from++)
-            s = plus(s, gram[from * HEEV_JOIN * HEEV_JOIN_PITCH + place]);
+        for (int from = 1; from < HEEV_WY_WARPS; from++)
+            s = plus(s, gram[from * HEEV_WY * HEEV_WY_PITCH + place]);
         gram[place] = s;
         t[place] = num::make(0, 0);
     }
     __syncthreads();
     if (warp == 0) {
-        const int a = lane % HEEV_JOIN; /* a row of T each, the upper half of the lanes idly along */
-        for (int i = HEEV_JOIN - 1; i >= 0; i--) {
+        const int a = lane % HEEV_WY; /* a row of T each, the upper half of the lanes idly along */
+        for (int i = HEEV_WY - 1; i >= 0; i--) {
             num s = num::make(0, 0);
             for (int b = i + 1; b <= a; b++)
-                s = add(s, t[a * HEEV_JOIN_PITCH + b], gram[b * HEEV_JOIN_PITCH + i]);
+                s = add(s, t[a * HEEV_WY_PITCH + b], gram[b * HEEV_WY_PITCH + i]);
             s = a == i ? tau[i] : times(num::make(-tau[i].re, -tau[i].im()), s);
-            if (lane < HEEV_JOIN && a >= i)
-                t[a * HEEV_JOIN_PITCH + i] = s;
+            if (lane < HEEV_WY && a >= i)
+                t[a * HEEV_WY_PITCH + i] = s;
             __syncwarp();
         }
     }
     __syncthreads();
-    for (int at = threadIdx.x; at < HEEV_JOIN * HEEV_JOIN; at += blockDim.x)
-        out[at] = t[at / HEEV_JOIN * HEEV_JOIN_PITCH + at % HEEV_JOIN];
+    for (int at = threadIdx.x; at < HEEV_WY * HEEV_WY; at += blockDim.x)
+        out[at] = t[at / HEEV_WY * HEEV_WY_PITCH + at % HEEV_WY];
 }
 
-static inline size_t heev_join_room(size_t number_bytes)
+static inline size_t heev_compact_wy_bytes(size_t number_bytes)
 {
-    return (HEEV_JOIN_WARPS + 1) * HEEV_JOIN * HEEV_JOIN_PITCH * number_bytes;
+    return (HEEV_WY_WARPS + 1) * HEEV_WY * HEEV_WY_PITCH * number_bytes;
 }
 
 /* A tile of 8 elements of 16 reflectors in shared memory: what a lane reads of it, either way, is no other lane's
@@ -97,7 +97,7 @@ template <bool C> __device__ __forceinline__ void heev_send_tile(number<C> *slot
 }
 
 /* The product c as the left factor of the next one. */
-template <int PARTS> __device__ __forceinline__ void heev_turn(double c[PARTS][4])
+template <int PARTS> __device__ __forceinline__ void heev_as_left(double c[PARTS][4])
 {
 #pragma unroll
     for (int part = 0; part < PARTS; part++) {
@@ -112,12 +112,12 @@ template <int PARTS> __device__ __forceinline__ void heev_turn(double c[PARTS][4
  * for. Also the eigenvalues, unscaled, and the flags. */
 template <bool C, int TILES, int WARPS, bool STAGED>
 __global__ void __launch_bounds__(32 * WARPS)
-    heev_back(const __grid_constant__ heev_plan plan, void *values, void *vectors, uint8_t *flags)
+    heev_backtransform(const __grid_constant__ heev_plan plan, void *values, void *vectors, uint8_t *flags)
 {
     typedef number<C> num;
     constexpr int PARTS = C ? 2 : 1, SIZE = 2 * PARTS * 4; /* doubles of a lane in Y^H X */
     extern __shared__ double2 heev_memory[]; /* WARPS > 1: Y^H X of every warp, and their sum; slots */
-    const int n = plan.n, ld = plan.ld, kept = plan.kept, blocks = (kept + 15) / 16, skipped = n - kept;
+    const int n = plan.n, ld = plan.ld, kept = plan.kept, blocks = (kept + 15) / 16, first_kept = n - kept;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, j = lane % 4;
     const size_t matrix = blockIdx.x / (unsigned)blocks;
     const int column0 = (int)(blockIdx.x % (unsigned)blocks) * 16;
@@ -130,7 +130,8 @@ __global__ void __launch_bounds__(32 * WARPS)
     };
     if (threadIdx.x < 16 && column0 + (int)threadIdx.x < kept) {
         const size_t k = column0 + threadIdx.x;
-        put(values, matrix * kept + k, bad ? NAN : ldexp(plan.lambda[matrix * n + skipped + k], plan.exponent[matrix]));
+        put(values, matrix * kept + k,
+            bad ? NAN : ldexp(plan.lambda[matrix * n + first_kept + k], plan.exponent[matrix]));
     }
     if (flags && column0 == 0 && threadIdx.x == 0)
         flags[matrix] = bad;
@@ -142,7 +143,7 @@ __global__ void __launch_bounds__(32 * WARPS)
             put(vectors, out + at, NAN);
         return;
     }
-    const double *z = plan.z[which_z(plan, (int)matrix)] + matrix * ld * ld + skipped + column0;
+    const double *z = plan.z[which_z(plan, (int)matrix)] + matrix * ld * ld + first_kept + column0;
     const num *y = (const num *)plan.reflectors + matrix * ld * ld,
               *factors = (const num *)plan.factors + matrix * ld * 16;
     double *part = reinterpret_cast<double *>(heev_memory), *sum = part + WARPS * SIZE * 32;
@@ -211,14 +212,14 @@ __global__ void __launch_bounds__(32 * WARPS)
                 p[at / (4 * PARTS)][at / 4 % PARTS][at % 4] = sum[at * 32 + lane];
         }
         double q[2][PARTS][4] = {}; /* T Y^H X, negative */
-        heev_turn<PARTS>(p[0]);
-        heev_turn<PARTS>(p[1]);
+        heev_as_left<PARTS>(p[0]);
+        heev_as_left<PARTS>(p[1]);
 #pragma unroll
         for (int to = 0; to < 2; to++) {
 #pragma unroll
             for (int h = 0; h < 2; h++)
                 heev_product<C>(q[to], p[h], t[to][h][0], t[to][h][1]);
-            heev_turn<PARTS>(q[to]);
+            heev_as_left<PARTS>(q[to]);
 #pragma unroll
             for (int k = 0; k < 4 * PARTS; k++)
                 q[to][k / 4][k % 4] = -q[to][k / 4][k % 4];
@@ -226,13 +227,13 @@ __global__ void __launch_bounds__(32 * WARPS)
 #pragma unroll
         for (int m = 0; m < TILES; m++) {
             if (m * WARPS + warp < tiles) {
-                heev_turn<PARTS>(x[m]);
+                heev_as_left<PARTS>(x[m]);
 #pragma unroll
                 for (int h = 0; h < 2; h++) {
                     const num *from = tile(m) + (size_t)(8 * h + 2 * j) * pitch + g;
                     heev_product<C>(x[m], q[h], from[0], from[pitch]);
                 }
-                heev_turn<PARTS>(x[m]);
+                heev_as_left<PARTS>(x[m]);
             }
             if (STAGED) {
                 __syncwarp();
@@ -257,7 +258,7 @@ __global__ void __launch_bounds__(32 * WARPS)
         }
 }
 
-template <bool C, int TILES, int WARPS, bool STAGED> static constexpr size_t heev_back_room()
+template <bool C, int TILES, int WARPS, bool STAGED> static constexpr size_t heev_backtransform_bytes()
 {
     return (WARPS > 1 ? (WARPS + 1) * 2 * (C ? 2 : 1) * 4 * 32 * sizeof(double) : 0) +
            (STAGED ? WARPS * TILES * heev_slot<C>::NUMBERS * sizeof(number<C>) : 0);

@@ -113,7 +113,7 @@ template <int K> __device__ __forceinline__ int heev_cluster_block(int group, in
 }
 
 /* Makes ready for messages: when it returns every block has begun. */
-template <bool C, int K> __device__ __forceinline__ void heev_cluster_begin()
+template <bool C, int K> __device__ __forceinline__ void heev_cluster_init()
 {
     heev_cluster_memory<C, K> &memory = heev_cluster_memory<C, K>::own();
     if (threadIdx.x == 0) {
@@ -198,8 +198,8 @@ __device__ __forceinline__ void heev_cluster_reduce(const heev_plan &plan, const
     heev_cluster_memory<C, K> &memory = heev_cluster_memory<C, K>::own();
     num *reflectors = (num *)plan.reflectors + matrix * ld * ld, *tau = (num *)plan.tau + matrix * ld;
     const int far = 1 << 20; /* the start of what is not there */
-    heev_part<C, K, RECTANGLE> part = {warp / 4, warp % 4, 16 * group0, K == 1 ? far : 16 * group1,
-                                      RECTANGLE && group0 / 2 == group1 / 2};
+    heev_cluster_part<C, K, RECTANGLE> part = {warp / 4, warp % 4, 16 * group0, K == 1 ? far : 16 * group1,
+                                               RECTANGLE && group0 / 2 == group1 / 2};
     const heev_source<C> source(plan, matrices, matrix);
     double largest = 0;
     auto element = [&](int r, int c) {
@@ -209,8 +209,8 @@ __device__ __forceinline__ void heev_cluster_reduce(const heev_plan &plan, const
         return num::make(value.re, r > c ? -value.im() : value.im());
     };
     const int g = lane / 4, j = lane % 4;
-    heev_patch<C> kept[4][HEEV_KEPT];
-    part.each(kept, [&](heev_patch<C> &tile, int row, int column) {
+    heev_fragment<C> kept[4][HEEV_KEPT];
+    part.each(kept, [&](heev_fragment<C> &tile, int row, int column) {
 #pragma unroll
         for (int e = 0; e < 4; e++)
             tile.set(e, element(row + g + 8 * (e / 2), column + 2 * j + e % 2));
@@ -227,10 +227,10 @@ __device__ __forceinline__ void heev_cluster_reduce(const heev_plan &plan, const
     if (matrices) {
         int exponent;
         largest = heev_cluster_max<C, K>(largest, rank);
-        if (!heev_judge(plan, matrix, largest, tid == 0 && rank == 0, &exponent))
+        if (!heev_find_scale(plan, matrix, largest, tid == 0 && rank == 0, &exponent))
             return;
         const double scale = ldexp(1.0, -exponent / 2), rest = ldexp(1.0, -exponent - -exponent / 2);
-        part.each(kept, [&](heev_patch<C> &tile, int, int) {
+        part.each(kept, [&](heev_fragment<C> &tile, int, int) {
 #pragma unroll
             for (int k = 0; k < (C ? 8 : 4); k++)
                 tile.part[k / 4][k % 4] = tile.part[k / 4][k % 4] * scale * rest;
@@ -254,7 +254,7 @@ __device__ __forceinline__ void heev_cluster_reduce(const heev_plan &plan, const
                 re += value.re * value.re;
                 im += value.im() * value.im();
             }
-            const double norm = heev_warp_sum(re + im);
+            const double norm = heev_warp_sum_mma(re + im);
             if (lane < BLOCKS) {
                 cluster_send<K == 1>(&memory.norm[phase][rank], lane, norm, &memory.column_here);
                 if (!RECTANGLE && end >= 0)
@@ -281,7 +281,7 @@ __device__ __forceinline__ void heev_cluster_reduce(const heev_plan &plan, const
                 cluster_await(&memory.column_here, phase); /* everybody has read what came with the last reflector */
             else
                 __syncwarp();
-            const double rest = heev_warp_sum(lane < BLOCKS ? memory.norm[phase][lane] : 0) * (1.0 / K);
+            const double rest = heev_warp_sum_mma(lane < BLOCKS ? memory.norm[phase][lane] : 0) * (1.0 / K);
             double beta;
             num t, scale;
             heev_reflection(rest, memory.alpha[phase], &beta, &t, &scale);
@@ -322,7 +322,7 @@ __device__ __forceinline__ void heev_cluster_reduce(const heev_plan &plan, const
                 if (has)
                     cluster_send<K == 1>(&memory.corner, to, some_after.re, &memory.product_here);
             }
-        double form = heev_warp_sum(c < i ? x.re * some.re + x.im() * some.im() : 0);
+        double form = heev_warp_sum_mma(c < i ? x.re * some.re + x.im() * some.im() : 0);
         if (lane < BLOCKS)
             cluster_send<K == 1>(&memory.form[rank * 8 + warp], lane, form, &memory.product_here);
         const double beta = memory.beta;
@@ -340,7 +340,7 @@ __device__ __forceinline__ void heev_cluster_reduce(const heev_plan &plan, const
         form = lane < WARPS ? memory.form[lane] : 0;
         if (WARPS > 32)
             form += memory.form[32 + lane];
-        form = heev_warp_sum(form);
+        form = heev_warp_sum_mma(form);
         num product = memory.product[q][0][l], end_product = memory.corner_product[0];
 #pragma unroll
         for (int from = 1; from < K; from++) {
@@ -368,7 +368,7 @@ __device__ __forceinline__ void heev_cluster_reduce(const heev_plan &plan, const
         memory.x[q][l] = c < i - 1 ? x : zero;
         __syncthreads();
     }
-    part.each(kept, [&](heev_patch<C> &tile, int row, int column) {
+    part.each(kept, [&](heev_fragment<C> &tile, int row, int column) {
 #pragma unroll
         for (int e = 0; e < 4; e++) {
             const int r = row + g + 8 * (e / 2), s = column + 2 * j + e % 2;
@@ -389,7 +389,7 @@ __global__ void __launch_bounds__(HEEV_CLUSTER_THREADS, 1)
     const size_t matrix = blockIdx.x / heev_cluster_size(K);
     int group[2];
     const bool rectangle = heev_cluster_role<K>(rank, group);
-    heev_cluster_begin<C, K>();
+    heev_cluster_init<C, K>();
     if (!matrices && plan.state[matrix] != HEEV_FINE)
         return;
     if constexpr (K > 1)

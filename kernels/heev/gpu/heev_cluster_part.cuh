@@ -45,8 +45,8 @@ template <bool C, int K> struct heev_cluster_memory {
  *
  * Tiles are worked on two at a time, for the sake of the pipeline, and some when they are no longer needed: nothing
  * changes there, as w, v and x are zero. */
-template <bool C, int K, bool RECTANGLE> struct heev_part {
-    typedef heev_patch<C> patch;
+template <bool C, int K, bool RECTANGLE> struct heev_cluster_part {
+    typedef heev_fragment<C> fragment;
     int down, across, first0, first1; /* first: place in the matrix of the groups' tiles */
     bool folds;                       /* a rectangle with the diagonal tiles of its second group */
 
@@ -71,9 +71,9 @@ template <bool C, int K, bool RECTANGLE> struct heev_part {
         return RECTANGLE ? 0 : p < k || (p == k && side() < 0);
     }
     __device__ __forceinline__ int column_group(int p, int k) const { return RECTANGLE ? 1 : row_group(p, k); }
-    __device__ __forceinline__ patch tile(const patch kept[4][HEEV_KEPT], int p, int k) const
+    __device__ __forceinline__ fragment tile(const fragment kept[4][HEEV_KEPT], int p, int k) const
     {
-        patch copy;
+        fragment copy;
         if (k < HEEV_KEPT)
             copy = kept[p][k < HEEV_KEPT ? k : 0];
         else
@@ -82,13 +82,13 @@ template <bool C, int K, bool RECTANGLE> struct heev_part {
     }
 
     /* Calls take(tile, row, column) for every tile: its elements' places in the matrix begin there. */
-    template <typename TAKE> __device__ __forceinline__ void each(patch kept[4][HEEV_KEPT], TAKE take) const
+    template <typename TAKE> __device__ __forceinline__ void each(fragment kept[4][HEEV_KEPT], TAKE take) const
     {
 #pragma unroll
         for (int p = 0; p < 4; p++)
 #pragma unroll
             for (int k = 0; k < 4; k++) {
-                patch copy = tile(kept, p, k);
+                fragment copy = tile(kept, p, k);
                 take(copy, start(row_group(p, k), down + 2 * p), start8(column_group(p, k), across + 4 * k));
                 if (k < HEEV_KEPT)
                     kept[p][k < HEEV_KEPT ? k : 0] = copy;
@@ -98,7 +98,7 @@ template <bool C, int K, bool RECTANGLE> struct heev_part {
         if (RECTANGLE && folds)
 #pragma unroll
             for (int z = 0; z < 2; z++) {
-                patch copy;
+                fragment copy;
                 copy.load(fold(z));
                 take(copy, start(1, down + 2 * across), start(1, down + 2 * across) + 8 * z);
                 copy.store(fold(z));
@@ -107,11 +107,11 @@ template <bool C, int K, bool RECTANGLE> struct heev_part {
 
     /* COUNT tiles of row p from column k on. */
     template <int COUNT>
-    __device__ __forceinline__ void steps(patch kept[4][HEEV_KEPT], int p, int k, int group, const heev_rows<C> &rows,
-                                          number<C> sum[2], number<C> across_sum[][2]) const
+    __device__ __forceinline__ void steps(fragment kept[4][HEEV_KEPT], int p, int k, int group,
+                                          const heev_rows<C> &rows, number<C> sum[2], number<C> across_sum[][2]) const
     {
         heev_columns<C> columns[COUNT];
-        patch loaded[COUNT];
+        fragment loaded[COUNT];
 #pragma unroll
         for (int m = 0; m < COUNT; m++) {
             columns[m].load(memory().wv[group], memory().x[group], 8 * (across + 4 * (k + m)));
@@ -121,9 +121,9 @@ template <bool C, int K, bool RECTANGLE> struct heev_part {
 #pragma unroll
         for (int m = 0; m < COUNT; m++) {
             if (k + m < HEEV_KEPT)
-                heev_patch_step<C>(kept[p][k + m < HEEV_KEPT ? k + m : 0], rows, columns[m], sum, across_sum[m]);
+                heev_fragment_step<C>(kept[p][k + m < HEEV_KEPT ? k + m : 0], rows, columns[m], sum, across_sum[m]);
             else
-                heev_patch_step<C>(loaded[m], rows, columns[m], sum, across_sum[m]);
+                heev_fragment_step<C>(loaded[m], rows, columns[m], sum, across_sum[m]);
         }
 #pragma unroll
         for (int m = 0; m < COUNT; m++)
@@ -139,7 +139,7 @@ template <bool C, int K, bool RECTANGLE> struct heev_part {
         number<C> sum[2] = {zero, zero}, nothing[2] = {zero, zero};
         heev_rows<C> rows;
         heev_columns<C> columns[2];
-        patch loaded[2];
+        fragment loaded[2];
         if (start(1, t) >= i)
             return;
         rows.load(memory().wv[1], memory().x[1], 16 * t);
@@ -150,7 +150,7 @@ template <bool C, int K, bool RECTANGLE> struct heev_part {
         }
 #pragma unroll
         for (int z = 0; z < 2; z++)
-            heev_patch_step<C>(loaded[z], rows, columns[z], sum, nothing);
+            heev_fragment_step<C>(loaded[z], rows, columns[z], sum, nothing);
 #pragma unroll
         for (int z = 0; z < 2; z++)
             loaded[z].store(fold(z));
@@ -158,7 +158,7 @@ template <bool C, int K, bool RECTANGLE> struct heev_part {
     }
 
     /* One pass for the columns before i. */
-    __device__ __forceinline__ void pass(patch kept[4][HEEV_KEPT], int i) const
+    __device__ __forceinline__ void pass(fragment kept[4][HEEV_KEPT], int i) const
     {
         const number<C> zero = number<C>::make(0, 0);
         number<C> across_sum[4][2];
@@ -235,11 +235,11 @@ template <bool C, int K, bool RECTANGLE> struct heev_part {
 
     /* What there is of column i - 1 to `after`; where it comes from row i - 1, conjugated (by_row). corner: its place
      * in each group, or -16 when it is not there. */
-    __device__ __forceinline__ void take_column(const patch kept[4][HEEV_KEPT], int corner0, int corner1) const
+    __device__ __forceinline__ void take_column(const fragment kept[4][HEEV_KEPT], int corner0, int corner1) const
     {
         constexpr int PARTS = C ? 2 : 1;
         const int g = threadIdx.x % 32 / 4, j = threadIdx.x % 4;
-        auto row = [&](const patch &tile, int at, int group, int place) {
+        auto row = [&](const fragment &tile, int at, int group, int place) {
 #pragma unroll
             for (int part = 0; part < PARTS; part++) {
                 const double *const pair = tile.part[part];
@@ -262,7 +262,7 @@ template <bool C, int K, bool RECTANGLE> struct heev_part {
 #pragma unroll
                     for (int p = 0; p < 4; p++)
                         if (column_group(p, k) == 1 && j == corner1 % 8 / 2) {
-                            const patch copy = tile(kept, p, k);
+                            const fragment copy = tile(kept, p, k);
 #pragma unroll
                             for (int part = 0; part < PARTS; part++)
 #pragma unroll
@@ -273,7 +273,7 @@ template <bool C, int K, bool RECTANGLE> struct heev_part {
         if (RECTANGLE && folds && corner1 >> 4 == down + 2 * across && g == corner1 % 8)
 #pragma unroll
             for (int z = 0; z < 2; z++) {
-                patch copy;
+                fragment copy;
                 copy.load(fold(z));
                 row(copy, corner1, 1, corner1 / 16 * 16 + 8 * z);
             }

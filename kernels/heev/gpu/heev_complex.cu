@@ -9,11 +9,11 @@ bool hot_heev_clusters_complex(int n)
 hot_status hot_heev_reduce_complex(hot_context *context, const heev_plan *plan, const void *matrices,
                                    cudaStream_t stream)
 {
-    return start_reduce<true>(context, plan, matrices, stream);
+    return launch_reduction<true>(context, plan, matrices, stream);
 }
 
-hot_status hot_heev_back_complex(hot_context *context, const heev_plan *plan, void *values, void *vectors,
-                                 uint8_t *flags, cudaStream_t stream)
+hot_status hot_heev_backtransform_complex(hot_context *context, const heev_plan *plan, void *values, void *vectors,
+                                          uint8_t *flags, cudaStream_t stream)
 {
-    return start_back<true>(context, plan, values, vectors, flags, stream);
+    return launch_backtransform<true>(context, plan, values, vectors, flags, stream);
 }

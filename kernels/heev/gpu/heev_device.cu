@@ -16,11 +16,12 @@ struct hot_heev_device {
 
 enum { HEEV_BUSY = 132 * 1024 };  /* threads that keep a GPU busy: where there are fewer, several share an eigenvalue */
 
-static hot_status start_tridiagonal(hot_context *context, const heev_plan *plan, cudaStream_t stream)
+static hot_status launch_tridiagonal(hot_context *context, const heev_plan *plan, cudaStream_t stream)
 {
     const int n = plan->n, all = (n * plan->lanes + 31) / 32 * 32, threads = all < 256 ? all : 256;
     const unsigned count = (unsigned)plan->count;
-    const size_t entries = (size_t)(n + GROUP - 1) / GROUP * GROUP * sizeof(entry<double>);
+    const size_t entries =
+        (size_t)(n + TRIDIAG_GROUP - 1) / TRIDIAG_GROUP * TRIDIAG_GROUP * sizeof(tridiag_entry<double>);
     heev_values<<<dim3(count, (unsigned)((all + threads - 1) / threads)), (unsigned)threads, entries, stream>>>(*plan);
     if (!plan->vectors)
         return HOT_OK;
@@ -32,9 +33,9 @@ static hot_status start_tridiagonal(hot_context *context, const heev_plan *plan,
     hot_status status = allow(context, heev_ql, ql);
     if (status == HOT_OK) {
         heev_ql<<<count, 256, ql, stream>>>(*plan);
-        heev_mend<<<all_tiles, HEEV_TILE_THREADS, 0, stream>>>(*plan, 0);
+        heev_newton_schulz<<<all_tiles, HEEV_TILE_THREADS, 0, stream>>>(*plan, 0);
         heev_gram<<<all_tiles, HEEV_TILE_THREADS, 0, stream>>>(*plan, 1);
-        heev_mend<<<all_tiles, HEEV_TILE_THREADS, 0, stream>>>(*plan, 1);
+        heev_newton_schulz<<<all_tiles, HEEV_TILE_THREADS, 0, stream>>>(*plan, 1);
     }
     return status;
 }
@@ -72,10 +73,10 @@ hot_status hot_heev_device_run(hot_context *context, const hot_heev_device *devi
     hot_status status = device->is_complex ? hot_heev_reduce_complex(context, &plan, matrices, stream)
                                            : hot_heev_reduce_real(context, &plan, matrices, stream);
     if (status == HOT_OK)
-        status = start_tridiagonal(context, &plan, stream);
+        status = launch_tridiagonal(context, &plan, stream);
     if (status == HOT_OK)
-        status = device->is_complex ? hot_heev_back_complex(context, &plan, values, vectors, flags, stream)
-                                    : hot_heev_back_real(context, &plan, values, vectors, flags, stream);
+        status = device->is_complex ? hot_heev_backtransform_complex(context, &plan, values, vectors, flags, stream)
+                                    : hot_heev_backtransform_real(context, &plan, values, vectors, flags, stream);
     return status == HOT_OK ? hot_cuda_status(context, cudaGetLastError(), "starting the eigensolver") : status;
 }
 

@@ -1,6 +1,6 @@
 /* Which kernels reduce and which transform back, by the size of the matrices. */
-#ifndef HOT_HEEV_START_CUH
-#define HOT_HEEV_START_CUH
+#ifndef HOT_HEEV_DISPATCH_CUH
+#define HOT_HEEV_DISPATCH_CUH
 
 #include "heev_backtransform.cuh"
 #include "heev_cluster.cuh"
@@ -10,11 +10,11 @@
 
 /* matrices: NULL for what panels or clusters have left. */
 template <bool C, int DOWN, int ACROSS, int ROWS, int COLUMNS>
-static void start_small(const heev_plan *plan, const void *matrices, int size, cudaStream_t stream)
+static void launch_small(const heev_plan *plan, const void *matrices, int size, cudaStream_t stream)
 {
-    const size_t room = heev_small_numbers<DOWN, ACROSS, ROWS>() * sizeof(number<C>);
+    const size_t bytes = heev_small_numbers<DOWN, ACROSS, ROWS>() * sizeof(number<C>);
     heev_small<C, DOWN, ACROSS, ROWS, COLUMNS>
-        <<<(unsigned)plan->count, DOWN * ACROSS, room, stream>>>(*plan, matrices, size);
+        <<<(unsigned)plan->count, DOWN * ACROSS, bytes, stream>>>(*plan, matrices, size);
 }
 
 /* The kernel by clusters for what is left of a matrix, `size` rows, and how to launch it: down to what needs fewer
@@ -75,8 +75,8 @@ template <bool C> static bool cluster_fits(int n)
 
 /* matrices: NULL for what the panels have left, `size` rows. */
 template <bool C>
-static hot_status start_clusters(hot_context *context, const heev_plan *plan, const void *matrices, int size,
-                                 cudaStream_t stream)
+static hot_status launch_clusters(hot_context *context, const heev_plan *plan, const void *matrices, int size,
+                                  cudaStream_t stream)
 {
     for (; size > HEEV_SMALL; matrices = NULL) {
         heev_cluster_launch<C> launch(size, plan->count, stream);
@@ -94,68 +94,70 @@ static hot_status start_clusters(hot_context *context, const heev_plan *plan, co
 
 /* Down to `tail` rows. */
 template <bool C>
-static hot_status start_panels(hot_context *context, const heev_plan *plan, const void *matrices, int tail,
-                               cudaStream_t stream)
+static hot_status launch_panels(hot_context *context, const heev_plan *plan, const void *matrices, int tail,
+                                cudaStream_t stream)
 {
-    const size_t room = heev_panel_room<C>(plan->ld, plan->panel);
+    const size_t bytes = heev_panel_bytes<C>(plan->ld, plan->panel);
     void (*kernel)(const heev_plan, const void *, int) = plan->n <= 256   ? heev_panels<C, 1>
                                                          : plan->n <= 512 ? heev_panels<C, 2>
                                                                           : heev_panels<C, 4>;
-    hot_status status = allow(context, kernel, room);
+    hot_status status = allow(context, kernel, bytes);
     if (status == HOT_OK)
-        kernel<<<(unsigned)plan->count, 32 * HEEV_PANEL_WARPS, room, stream>>>(*plan, matrices, tail);
+        kernel<<<(unsigned)plan->count, 32 * HEEV_PANEL_WARPS, bytes, stream>>>(*plan, matrices, tail);
     return status;
 }
 
 template <bool C>
-static hot_status start_reduce(hot_context *context, const heev_plan *plan, const void *matrices, cudaStream_t stream)
+static hot_status launch_reduction(hot_context *context, const heev_plan *plan, const void *matrices,
+                                   cudaStream_t stream)
 {
     int left = plan->n;
     hot_status status = HOT_OK;
     if (left <= 32) {
-        start_small<C, 8, 8, 4, 4>(plan, matrices, left, stream);
+        launch_small<C, 8, 8, 4, 4>(plan, matrices, left, stream);
         return HOT_OK;
     }
     if (heev_needs_panels(plan)) {
         left = plan->clusters ? HEEV_CLUSTERED : HEEV_SMALL;
-        status = start_panels<C>(context, plan, matrices, left, stream);
+        status = launch_panels<C>(context, plan, matrices, left, stream);
         matrices = NULL;
     }
     if (status == HOT_OK && left > HEEV_SMALL) {
-        status = start_clusters<C>(context, plan, matrices, left, stream);
+        status = launch_clusters<C>(context, plan, matrices, left, stream);
         left = HEEV_SMALL;
         matrices = NULL;
     }
     if (status == HOT_OK)
-        start_small<C, 8, 16, 8, 4>(plan, matrices, left, stream);
+        launch_small<C, 8, 16, 8, 4>(plan, matrices, left, stream);
     return status;
 }
 
 template <bool C, int TILES, int WARPS, bool STAGED>
-static hot_status start_back_of(hot_context *context, const heev_plan *plan, void *values, void *vectors,
-                                uint8_t *flags, cudaStream_t stream)
+static hot_status launch_backtransform_of(hot_context *context, const heev_plan *plan, void *values, void *vectors,
+                                          uint8_t *flags, cudaStream_t stream)
 {
     const unsigned blocks = (unsigned)plan->count * (unsigned)((plan->kept + 15) / 16);
-    const size_t room = heev_back_room<C, TILES, WARPS, STAGED>();
-    hot_status status = allow(context, heev_back<C, TILES, WARPS, STAGED>, room);
+    const size_t bytes = heev_backtransform_bytes<C, TILES, WARPS, STAGED>();
+    hot_status status = allow(context, heev_backtransform<C, TILES, WARPS, STAGED>, bytes);
     if (status == HOT_OK)
-        heev_back<C, TILES, WARPS, STAGED><<<blocks, 32 * WARPS, room, stream>>>(*plan, values, vectors, flags);
+        heev_backtransform<C, TILES, WARPS, STAGED>
+            <<<blocks, 32 * WARPS, bytes, stream>>>(*plan, values, vectors, flags);
     return status;
 }
 
 template <bool C>
-static hot_status start_back(hot_context *context, const heev_plan *plan, void *values, void *vectors, uint8_t *flags,
-                             cudaStream_t stream)
+static hot_status launch_backtransform(hot_context *context, const heev_plan *plan, void *values, void *vectors,
+                                       uint8_t *flags, cudaStream_t stream)
 {
     if (plan->vectors)
-        heev_join<C><<<(unsigned)plan->count * (unsigned)((plan->n + HEEV_JOIN - 1) / HEEV_JOIN), 32 * HEEV_JOIN_WARPS,
-                       heev_join_room(sizeof(number<C>)), stream>>>(*plan);
-    return plan->n <= 32    ? start_back_of<C, 4, 1, true>(context, plan, values, vectors, flags, stream)
-           : plan->n <= 64  ? start_back_of<C, 8, 1, true>(context, plan, values, vectors, flags, stream)
-           : plan->n <= 128 ? start_back_of<C, 8, 2, true>(context, plan, values, vectors, flags, stream)
-           : plan->n <= 256 ? start_back_of<C, 8, 4, true>(context, plan, values, vectors, flags, stream)
-           : plan->n <= 512 ? start_back_of<C, 8, 8, true>(context, plan, values, vectors, flags, stream)
-                            : start_back_of<C, 8, 16, false>(context, plan, values, vectors, flags, stream);
+        heev_compact_wy<C><<<(unsigned)plan->count *(unsigned)((plan->n + HEEV_WY - 1) / HEEV_WY), 32 * HEEV_WY_WARPS,
+                             heev_compact_wy_bytes(sizeof(number<C>)), stream>>>(*plan);
+    return plan->n <= 32    ? launch_backtransform_of<C, 4, 1, true>(context, plan, values, vectors, flags, stream)
+           : plan->n <= 64  ? launch_backtransform_of<C, 8, 1, true>(context, plan, values, vectors, flags, stream)
+           : plan->n <= 128 ? launch_backtransform_of<C, 8, 2, true>(context, plan, values, vectors, flags, stream)
+           : plan->n <= 256 ? launch_backtransform_of<C, 8, 4, true>(context, plan, values, vectors, flags, stream)
+           : plan->n <= 512 ? launch_backtransform_of<C, 8, 8, true>(context, plan, values, vectors, flags, stream)
+                            : launch_backtransform_of<C, 8, 16, false>(context, plan, values, vectors, flags, stream);
 }
 
 #endif

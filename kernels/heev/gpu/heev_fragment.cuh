@@ -1,12 +1,12 @@
 /* Tiles of 16 x 8 elements over a warp, updated on the tensor cores and multiplied with a column. */
-#ifndef HOT_HEEV_PATCH_CUH
-#define HOT_HEEV_PATCH_CUH
+#ifndef HOT_HEEV_FRAGMENT_CUH
+#define HOT_HEEV_FRAGMENT_CUH
 
 #include "heev_number.cuh"
 
 /* 16 x 8 elements over a warp, as heev_product has its c: with g = lane / 4 and j = lane % 4 a lane holds (g, 2j)
  * (g, 2j + 1) (g + 8, 2j) (g + 8, 2j + 1). In shared memory: pairs of each part, over the lanes. */
-template <bool C> struct heev_patch {
+template <bool C> struct heev_fragment {
     double part[C ? 2 : 1][4];
     __device__ __forceinline__ number<C> at(int e) const { return number<C>::make(part[0][e], C ? part[C][e] : 0); }
     __device__ __forceinline__ void set(int e, number<C> value)
@@ -76,8 +76,9 @@ template <bool C> struct heev_columns {
 
 /* The update, and the tile's part of the rows of A x and of its columns. */
 template <bool C>
-__device__ __forceinline__ void heev_patch_step(heev_patch<C> &a, const heev_rows<C> &rows,
-                                                const heev_columns<C> &columns, number<C> down[2], number<C> across[2])
+__device__ __forceinline__ void heev_fragment_step(heev_fragment<C> &a, const heev_rows<C> &rows,
+                                                   const heev_columns<C> &columns, number<C> down[2],
+                                                   number<C> across[2])
 {
     heev_product4(a.part[0], rows.left[0], columns.right);
     if constexpr (C)
@@ -104,7 +105,7 @@ template <bool C> __device__ __forceinline__ void heev_flush_rows(number<C> *to,
     }
 }
 /* The sum over the warp, in every lane. */
-__device__ __forceinline__ double heev_warp_sum(double value)
+__device__ __forceinline__ double heev_warp_sum_mma(double value)
 {
     const double ones[2] = {1, 1};
     double c[4] = {}, sum[4] = {};

@@ -1,8 +1,17 @@
 /* Products of small double tiles on the tensor cores. */
-#ifndef HOT_HEEV_TENSOR_CUH
-#define HOT_HEEV_TENSOR_CUH
+#ifndef HOT_HEEV_MMA_CUH
+#define HOT_HEEV_MMA_CUH
 
 #include "heev_number.cuh"
+
+/* c (8 x 8) += a (8 x 4) b (4 x 8), a warp together. Lane l holds a(l / 4, l % 4), b(l % 4, l / 4) and
+ * c(l / 4, l % 4 * 2 + 0 and 1). */
+__device__ __forceinline__ void mma_8x8x4(double c[2], double a, double b)
+{
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(c[0]), "+d"(c[1])
+        : "d"(a), "d"(b));
+}
 
 /* c (16 x 8) += a (16 x 8) b (8 x 8), a warp together. With g = lane / 4 and j = lane % 4 a lane holds
  *   c: (g, 2j) (g, 2j + 1) (g + 8, 2j) (g + 8, 2j + 1)
@@ -18,10 +27,8 @@ __device__ __forceinline__ void heev_product(double c[4], const double a[4], dou
         : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b0), "d"(b1));
 #else
     for (int half = 0; half < 2; half++) {
-        asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-            : "+d"(c[2 * half]), "+d"(c[2 * half + 1]) : "d"(a[half]), "d"(b0));
-        asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-            : "+d"(c[2 * half]), "+d"(c[2 * half + 1]) : "d"(a[half + 2]), "d"(b1));
+        mma_8x8x4(c + 2 * half, a[half], b0);
+        mma_8x8x4(c + 2 * half, a[half + 2], b1);
     }
 #endif
 }

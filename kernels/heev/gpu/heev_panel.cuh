@@ -19,16 +19,17 @@ enum { HEEV_PANEL_WARPS = 8, HEEV_ROWS = 8 }; /* rows of a strip */
 template <bool C> static constexpr __host__ __device__ int heev_update_pitch() { return C ? 66 : 68; }
 
 /* Numbers of shared memory for the products, or for an update. */
-template <bool C> static inline __host__ __device__ int heev_panel_work(int ld, int panel)
+template <bool C> static inline __host__ __device__ int heev_panel_numbers(int ld, int panel)
 {
     const int product = ld * (1 + HEEV_PANEL_WARPS), update = 4 * panel * heev_update_pitch<C>();
     return product > update ? product : update;
 }
 
 /* Bytes of shared memory. */
-template <bool C> static inline size_t heev_panel_room(int ld, int panel)
+template <bool C> static inline size_t heev_panel_bytes(int ld, int panel)
 {
-    return (size_t)(ld + heev_panel_work<C>(ld, panel) + 4 * HEEV_PANEL + 1) * sizeof(number<C>) + 32 * sizeof(double);
+    return (size_t)(ld + heev_panel_numbers<C>(ld, panel) + 4 * HEEV_PANEL + 1) * sizeof(number<C>) +
+           32 * sizeof(double);
 }
 
 /* One warp: a strip of rows, `stride` apart, times x, over `chunks` of 32 columns: the dot products, for its lane's row
@@ -224,14 +225,14 @@ __global__ void __launch_bounds__(32 * HEEV_PANEL_WARPS, 2)
     const int n = plan.n, ld = plan.ld, warp = threadIdx.x / 32, lane = threadIdx.x % 32, tid = threadIdx.x;
     const size_t matrix = blockIdx.x;
     num *x = reinterpret_cast<num *>(heev_memory), *rows = x + ld, *columns = rows + ld; /* columns: of each warp */
-    num *with_v = rows + heev_panel_work<C>(ld, plan.panel), *with_w = with_v + HEEV_PANEL,
+    num *with_v = rows + heev_panel_numbers<C>(ld, plan.panel), *with_w = with_v + HEEV_PANEL,
         *next_v = with_w + HEEV_PANEL;
     num *next_w = next_v + HEEV_PANEL, *corner = next_w + HEEV_PANEL;
-    double *room = reinterpret_cast<double *>(corner + 1);
+    double *workspace = reinterpret_cast<double *>(corner + 1);
     num *a = (num *)plan.reflectors + matrix * ld * ld, *w = (num *)plan.second + matrix * ld * ld,
         *tau = (num *)plan.tau + matrix * ld;
     const num zero = num::make(0, 0);
-    if (!heev_load<C>(plan, matrices, room, [=](int row) { return a + (size_t)row * ld; }))
+    if (!heev_load<C>(plan, matrices, workspace, [=](int row) { return a + (size_t)row * ld; }))
         return;
     __syncthreads();
     num column[EACH];
@@ -270,8 +271,7 @@ __global__ void __launch_bounds__(32 * HEEV_PANEL_WARPS, 2)
         double rest = 0;
         for (int c = lane; c < i - 1; c += 32)
             rest += x[c].re * x[c].re + x[c].im() * x[c].im();
-        for (int offset = 16; offset; offset /= 2)
-            rest += __shfl_xor_sync(~0u, rest, offset);
+        rest = warp_sum(rest);
         double beta;
         num t, scale;
         heev_reflection(rest, x[i - 1], &beta, &t, &scale);
@@ -322,7 +322,7 @@ __global__ void __launch_bounds__(32 * HEEV_PANEL_WARPS, 2)
             if (c == i - 1)
                 *corner = mine[m];
         }
-        real = block_sum(real, room);
+        real = block_sum(real, workspace);
         /* w = tau A u - tau / 2 (w^H u) u with w^H u = conj(tau) times the real u^H A u */
         const double half = -0.5 * (t.re * t.re + t.im() * t.im()) * real;
         const num last = plus(*corner, num::make(half, 0));

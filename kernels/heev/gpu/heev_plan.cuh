@@ -29,12 +29,12 @@ struct heev_plan {
 };
 
 /* Matrices up to HEEV_SMALL are reduced in a block's registers, up to HEEV_CLUSTERED by clusters of blocks where the
- * GPU has them, larger ones by panels of at most HEEV_PANEL reflectors; HEEV_JOIN are applied at a time. */
-enum { HEEV_SMALL = 64, HEEV_CLUSTERED = 512, HEEV_PANEL = 16, HEEV_JOIN = 16 };
+ * GPU has them, larger ones by panels of at most HEEV_PANEL reflectors; HEEV_WY are applied at a time. */
+enum { HEEV_SMALL = 64, HEEV_CLUSTERED = 512, HEEV_PANEL = 16, HEEV_WY = 16 };
 
 enum { HEEV_FINE = 0, HEEV_BAD = 1, HEEV_BY_QL = 2 };
 
-/* How far from orthogonal one step of Newton and Schulz mends to the last place, and two. */
+/* How far from orthogonal one step of Newton and Schulz corrects to the last place, and two. */
 #define HEEV_ONE_STEP 2e-8
 #define HEEV_TWO_STEPS 1e-4
 
@@ -48,34 +48,6 @@ __device__ __forceinline__ int which_z(const heev_plan &plan, int matrix)
 {
     return plan.state[matrix] == HEEV_BY_QL || __longlong_as_double((long long)plan.apart[matrix]) > HEEV_ONE_STEP ? 0
                                                                                                                    : 1;
-}
-
-/* The sum of every thread's value, by all threads; in one order whatever the timing. room: a value per warp, that
- * nobody reads any more. */
-__device__ __forceinline__ double block_sum(double value, double *room)
-{
-    for (int offset = 16; offset; offset >>= 1)
-        value += __shfl_xor_sync(~0u, value, offset);
-    if (threadIdx.x % 32 == 0)
-        room[threadIdx.x / 32] = value;
-    __syncthreads();
-    value = 0;
-    for (unsigned warp = 0; warp < blockDim.x / 32; warp++)
-        value += room[warp];
-    return value;
-}
-__device__ __forceinline__ double block_max(double value, double *room)
-{
-    for (int offset = 16; offset; offset >>= 1)
-        value = fmax(value, __shfl_xor_sync(~0u, value, offset));
-    __syncthreads();
-    if (threadIdx.x % 32 == 0)
-        room[threadIdx.x / 32] = value;
-    __syncthreads();
-    value = room[0];
-    for (unsigned warp = 1; warp < blockDim.x / 32; warp++)
-        value = fmax(value, room[warp]);
-    return value;
 }
 
 #endif

@@ -8,11 +8,11 @@ bool hot_heev_clusters_real(int n)
 
 hot_status hot_heev_reduce_real(hot_context *context, const heev_plan *plan, const void *matrices, cudaStream_t stream)
 {
-    return start_reduce<false>(context, plan, matrices, stream);
+    return launch_reduction<false>(context, plan, matrices, stream);
 }
 
-hot_status hot_heev_back_real(hot_context *context, const heev_plan *plan, void *values, void *vectors, uint8_t *flags,
-                             cudaStream_t stream)
+hot_status hot_heev_backtransform_real(hot_context *context, const heev_plan *plan, void *values, void *vectors,
+                                       uint8_t *flags, cudaStream_t stream)
 {
-    return start_back<false>(context, plan, values, vectors, flags, stream);
+    return launch_backtransform<false>(context, plan, values, vectors, flags, stream);
 }

@@ -1,14 +1,21 @@
-/* What both reductions begin and end with: the matrix scaled and turned around, a reflection, rows of zeros. */
-#ifndef HOT_HEEV_BEGIN_CUH
-#define HOT_HEEV_BEGIN_CUH
+/* What the reductions to tridiagonal form share (heev_small.cuh, heev_cluster.cuh, heev_panel.cuh): the matrix scaled
+ * and its rows and columns reversed, a Householder reflection (LAPACK's zhetd2), rows of zeros.
+ *
+ * The family denoise has a reduction of its own (denoise_reduce.cuh), for windows of up to 128 rows: nothing is scaled,
+ * loops shrink with the matrix in steps of the thread grid, A u comes after u and not before (here A x, for one barrier
+ * less), and packed reflectors replace the matrix. All of that changes roundings; the formula of the reflection alone
+ * is common, and there it has no case for vanishing columns. */
+#ifndef HOT_HEEV_REDUCE_COMMON_CUH
+#define HOT_HEEV_REDUCE_COMMON_CUH
 
+#include "common/warp.cuh"
 #include "heev_number.cuh"
 #include "heev_plan.cuh"
 
 /* What the matrix is scaled by, 2^-exponent, from the largest of its numbers; false when it is not finite. One thread,
- * `first`, writes it down. */
-__device__ __forceinline__ bool heev_judge(const heev_plan &plan, size_t matrix, double largest, bool first,
-                                           int *exponent)
+ * `first`, stores it. */
+__device__ __forceinline__ bool heev_find_scale(const heev_plan &plan, size_t matrix, double largest, bool first,
+                                                int *exponent)
 {
     *exponent = 0;
     if (isfinite(largest) && largest > 0)
@@ -25,7 +32,7 @@ __device__ __forceinline__ bool heev_judge(const heev_plan &plan, size_t matrix,
  * the end, so that its columns become the rows of the plan's triangle, A(k, i), k <= i, at place(i)[k]. False (and the
  * state set) when it holds NaN or Inf. */
 template <bool C, typename PLACE>
-__device__ bool heev_load(const heev_plan &plan, const void *matrices, double *room, PLACE place)
+__device__ bool heev_load(const heev_plan &plan, const void *matrices, double *workspace, PLACE place)
 {
     const int n = plan.n, parts = C ? 2 : 1, warps = blockDim.x / 32, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const size_t begin = (size_t)blockIdx.x * n * n * parts;
@@ -42,7 +49,7 @@ __device__ bool heev_load(const heev_plan &plan, const void *matrices, double *r
         }
     }
     int exponent;
-    if (!heev_judge(plan, blockIdx.x, block_max(largest, room), threadIdx.x == 0, &exponent))
+    if (!heev_find_scale(plan, blockIdx.x, block_max(largest, workspace), threadIdx.x == 0, &exponent))
         return false;
     const double scale = ldexp(1.0, -exponent / 2), rest = ldexp(1.0, -exponent - -exponent / 2);
     for (int i = warp; i < n; i += warps) {

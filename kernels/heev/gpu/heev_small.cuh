@@ -103,8 +103,7 @@ __global__ void __launch_bounds__(DOWN *ACROSS)
         double rest = 0;
         for (int k = lane; k < i - 1; k += LANES)
             rest += x[k].re * x[k].re + x[k].im() * x[k].im();
-        for (int offset = LANES / 2; offset; offset /= 2)
-            rest += __shfl_xor_sync(~0u, rest, offset);
+        rest = warp_sum(rest);
         const num alpha = x[i - 1];
         double beta;
         num t, scale;
@@ -124,8 +123,7 @@ __global__ void __launch_bounds__(DOWN *ACROSS)
                 real += add_conj(zero, y[m], u[m]).re;
             }
         }
-        for (int offset = LANES / 2; offset; offset /= 2)
-            real += __shfl_xor_sync(~0u, real, offset);
+        real = warp_sum(real);
         const num half = num::make(-0.5 * (t.re * t.re + t.im() * t.im()) * real, 0);
 #pragma unroll
         for (int m = 0; m < MOST / LANES; m++) {

@@ -28,9 +28,9 @@ hot_status hot_heev_reduce_complex(hot_context *context, const heev_plan *plan, 
                                    cudaStream_t stream);
 
 /* From lambda, z and the reflectors to the results. */
-hot_status hot_heev_back_real(hot_context *context, const heev_plan *plan, void *values, void *vectors, uint8_t *flags,
-                              cudaStream_t stream);
-hot_status hot_heev_back_complex(hot_context *context, const heev_plan *plan, void *values, void *vectors,
-                                 uint8_t *flags, cudaStream_t stream);
+hot_status hot_heev_backtransform_real(hot_context *context, const heev_plan *plan, void *values, void *vectors,
+                                       uint8_t *flags, cudaStream_t stream);
+hot_status hot_heev_backtransform_complex(hot_context *context, const heev_plan *plan, void *values, void *vectors,
+                                          uint8_t *flags, cudaStream_t stream);
 
 #endif

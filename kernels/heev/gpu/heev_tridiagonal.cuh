@@ -3,6 +3,7 @@
 #ifndef HOT_HEEV_TRIDIAGONAL_CUH
 #define HOT_HEEV_TRIDIAGONAL_CUH
 
+#include "common/warp.cuh"
 #include "heev_plan.cuh"
 #include "heev/heev_ql.h"
 #include "tridiag/tridiag_counter.cuh"
@@ -12,15 +13,15 @@
 static __global__ void heev_values(const __grid_constant__ heev_plan plan)
 {
     extern __shared__ double2 heev_memory[];
-    __shared__ double room[32];
-    const int n = plan.n, lanes = plan.lanes, filled = (n + GROUP - 1) / GROUP * GROUP;
+    __shared__ double workspace[32];
+    const int n = plan.n, lanes = plan.lanes, filled = (n + TRIDIAG_GROUP - 1) / TRIDIAG_GROUP * TRIDIAG_GROUP;
     const size_t matrix = blockIdx.x;
-    entry<double> *entries = reinterpret_cast<entry<double> *>(heev_memory);
+    tridiag_entry<double> *entries = reinterpret_cast<tridiag_entry<double> *>(heev_memory);
     if (plan.state[matrix] != HEEV_FINE)
         return;
     double norm = 0;
     for (int i = threadIdx.x; i < filled; i += blockDim.x) {
-        entry<double> x = {1e6, 0x1p-110}; /* beyond n: positive pivots whatever the shift */
+        tridiag_entry<double> x = {1e6, 0x1p-110}; /* beyond n: positive pivots whatever the shift */
         if (i < n) {
             const double a = plan.d[matrix * n + i], b = i ? plan.e[matrix * n + i] : 0;
             const double after = i + 1 < n ? plan.e[matrix * n + i + 1] : 0;
@@ -30,7 +31,7 @@ static __global__ void heev_values(const __grid_constant__ heev_plan plan)
         }
         entries[i] = x;
     }
-    norm = block_max(norm, room);
+    norm = block_max(norm, workspace);
     const int thread = (int)(blockIdx.y * blockDim.x + threadIdx.x), index = min(thread / lanes, n - 1),
               lane = thread % lanes;
     const unsigned mask = (1u << lanes) - 1, shift = threadIdx.x % 32 / lanes * lanes;
@@ -42,15 +43,15 @@ static __global__ void heev_values(const __grid_constant__ heev_plan plan)
         const bool open = high - low > tolerance && middle > low && middle < high;
         if (!__any_sync(~0u, open))
             break;
-        counter<double, false> count;
+        tridiag_counter<double, false> count;
         count.start(low + (high - low) * ((lane + 1) * part));
-        for (int i = 0; i < filled; i += GROUP)
+        for (int i = 0; i < filled; i += TRIDIAG_GROUP)
             count.steps(entries + i);
         int below = count.below;
         if (count.vanished()) {
-            counter<double, true> slow;
+            tridiag_counter<double, true> slow;
             slow.start(low + (high - low) * ((lane + 1) * part));
-            for (int i = 0; i < filled; i += GROUP)
+            for (int i = 0; i < filled; i += TRIDIAG_GROUP)
                 slow.steps(entries + i);
             below = slow.below;
         }
@@ -68,7 +69,7 @@ static __global__ void heev_values(const __grid_constant__ heev_plan plan)
 
 /* Calls step(i, from[i * stride]) for i = 0 ... count - 1; eight loads are on their way all the time. */
 template <typename STEP>
-__device__ __forceinline__ void heev_walk(const double *from, ptrdiff_t stride, int count, STEP step)
+__device__ __forceinline__ void heev_prefetched(const double *from, ptrdiff_t stride, int count, STEP step)
 {
     double next[8];
 #pragma unroll
@@ -90,8 +91,8 @@ __device__ __forceinline__ void heev_walk(const double *from, ptrdiff_t stride, 
 
 /* The same of two arrays; step(i, one[i * stride], other[i * stride]). */
 template <typename STEP>
-__device__ __forceinline__ void heev_walk2(const double *one, const double *other, ptrdiff_t stride, int count,
-                                           STEP step)
+__device__ __forceinline__ void heev_prefetched2(const double *one, const double *other, ptrdiff_t stride, int count,
+                                                 STEP step)
 {
     double next[2][4];
 #pragma unroll
@@ -115,8 +116,12 @@ __device__ __forceinline__ void heev_walk2(const double *one, const double *othe
     }
 }
 
-/* A thread per vector: pivots from the top and from the bottom, joined where their sum is least; the vector's residual
- * is that least sum over its length (Fernando 1997; Parlett, Dhillon 2000). */
+/* Twisted factorisations, a thread per vector: pivots from the top and from the bottom, joined where their sum is
+ * least; the vector's residual is that least sum over its length (Fernando 1997; Parlett, Dhillon 2000).
+ *
+ * The family denoise has the same recurrences for small matrices (denoise_twisted): two lanes per vector, pivots in
+ * shared memory and by an approximate reciprocal. Here vectors have up to 1024 elements, which pass through device
+ * memory, so that the order of the walk is what matters. */
 static __global__ void heev_twisted(const __grid_constant__ heev_plan plan)
 {
     extern __shared__ double2 heev_memory[];
@@ -154,13 +159,13 @@ static __global__ void heev_twisted(const __grid_constant__ heev_plan plan)
         down[(size_t)i * ld] = inverse;
         after = e[i];
     };
-    heev_walk(up + (ptrdiff_t)(n - 2) * ld, -(ptrdiff_t)ld, n - 1,
-              [&](int i, double above) { turn(n - 1 - i, above); });
+    heev_prefetched(up + (ptrdiff_t)(n - 2) * ld, -(ptrdiff_t)ld, n - 1,
+                    [&](int i, double above) { turn(n - 1 - i, above); });
     turn(0, 0);
     /* The twists of a warp's vectors differ, but it walks over the same rows for all, for the sake of memory: above the
      * twist the products replace the pivots, below it they are made twice, first for the length. */
     double norm = 1, x = 1;
-    heev_walk(up + (ptrdiff_t)(n - 2) * ld, -(ptrdiff_t)ld, n - 1, [&](int q, double factor) {
+    heev_prefetched(up + (ptrdiff_t)(n - 2) * ld, -(ptrdiff_t)ld, n - 1, [&](int q, double factor) {
         const int i = n - 2 - q;
         if (i < twist) {
             x *= -e[i + 1] * factor;
@@ -169,14 +174,14 @@ static __global__ void heev_twisted(const __grid_constant__ heev_plan plan)
         up[(size_t)i * ld] = i < twist ? x : factor;
     });
     x = 1;
-    heev_walk(down + ld, ld, n - 1, [&](int q, double factor) {
+    heev_prefetched(down + ld, ld, n - 1, [&](int q, double factor) {
         if (q + 1 > twist) {
             x *= -e[q + 1] * factor;
             norm += x * x;
         }
     });
     norm = 1 / sqrt(norm);
-    heev_walk2(up, down, ld, n, [&](int i, double above, double below) {
+    heev_prefetched2(up, down, ld, n, [&](int i, double above, double below) {
         x = i <= twist ? norm : x * (-e[i] * below);
         z[(size_t)i * ld] = i < twist ? norm * above : x;
     });

@@ -1,7 +1,10 @@
-/* The tridiagonal matrix's eigenvectors made orthogonal to the last place: Newton and Schulz, on the tensor cores. */
+/* The tridiagonal matrix's eigenvectors Z made orthogonal to the last place by one or two steps of Newton and Schulz,
+ * Z <- Z (3 - Z^T Z) / 2 (Higham, Functions of Matrices, section 8.3), on the tensor cores. A block makes a tile of
+ * 64 x 64 of Z^T Z (heev_gram) or of the product (heev_newton_schulz). */
 #ifndef HOT_HEEV_VECTORS_CUH
 #define HOT_HEEV_VECTORS_CUH
 
+#include "common/warp.cuh"
 #include "heev_plan.cuh"
 #include "heev_mma.cuh"
 
@@ -105,7 +108,7 @@ __device__ __forceinline__ void heev_each(int n, int row0, int column0, const do
             }
 }
 
-/* Gram = Z^T Z, and how far it is from 1. Second round: of the matrices that one step does not mend. */
+/* Gram = Z^T Z, and how far it is from 1. Second round: of the matrices that one step does not correct. */
 static __global__ void __launch_bounds__(HEEV_TILE_THREADS, 3)
     heev_gram(const __grid_constant__ heev_plan plan, int round)
 {
@@ -125,15 +128,14 @@ static __global__ void __launch_bounds__(HEEV_TILE_THREADS, 3)
         const double off = fabs(value - (row == column));
         worst = off <= 1e300 ? fmax(worst, off) : 1e300; /* NaN too */
     });
-    for (int offset = 16; offset; offset /= 2)
-        worst = fmax(worst, __shfl_xor_sync(~0u, worst, offset));
+    worst = warp_max(worst);
     if (round == 0 && threadIdx.x % 32 == 0 && worst > 0)
         atomicMax(&plan.apart[matrix], (unsigned long long)__double_as_longlong(worst));
 }
 
 /* Z <- Z (3 - Z^T Z) / 2, from the round's buffer into the other. */
 static __global__ void __launch_bounds__(HEEV_TILE_THREADS, 3)
-    heev_mend(const __grid_constant__ heev_plan plan, int round)
+    heev_newton_schulz(const __grid_constant__ heev_plan plan, int round)
 {
     const int n = plan.n, ld = plan.ld;
     const unsigned tiles = (unsigned)(n + HEEV_TILE - 1) / HEEV_TILE, tile = blockIdx.x % (tiles * tiles);

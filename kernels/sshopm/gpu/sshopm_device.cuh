@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "common/warp.cuh"
 #include "sshopm_cuda.h"
 
 /* The kernels with a thread per start, one line per shape; the last is 0, 0: any. Defined in sshopm_thread_f32.cu and
@@ -58,14 +59,6 @@ static __device__ __noinline__ void store_special(const hot_sshopm_args &args, i
             ((T *)args.x)[at * args.dim + d] = special == 1 ? ((const T *)args.start)[start * args.dim + d] : (T)NAN;
 }
 
-/* The largest of `value` over a warp. */
-static __device__ __forceinline__ double warp_largest(double value)
-{
-    for (int step = 16; step; step /= 2)
-        value = fmax(value, __shfl_xor_sync(0xffffffffu, value, step));
-    return value;
-}
-
 /* All threads of a block: the scaled tensor into shared memory. Returns 0, 1 (zero) or 2 (NaN or Inf); the same for
  * all. */
 template <typename T>
@@ -87,7 +80,7 @@ static __device__ int scale_in_block(const hot_sshopm_args &args, const hot_ssho
     huge = __syncthreads_or(huge);
     for (size_t i = threadIdx.x; i < args.unique; i += blockDim.x)
         largest = fmax(largest, fabs((double)from[i]) * (huge ? 0x1p-60 : 1) * tables.multiplicity[i]);
-    largest = warp_largest(largest);
+    largest = warp_max(largest);
     if (threadIdx.x % 32 == 0)
         block_largest[threadIdx.x / 32] = largest;
     __syncthreads();
