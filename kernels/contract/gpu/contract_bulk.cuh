@@ -7,6 +7,7 @@
 
 #include "common/backend.h"
 #include "common/cuda_status.h"
+#include "common/hopper.cuh"
 #include "contract_cuda.h"
 
 namespace {
@@ -33,8 +34,6 @@ struct bulk_arguments {
     unsigned m, n, k, a_row, a_sum, b_sum, b_column;
     unsigned per_chunk, stages;
 };
-
-#include "contract_copy.cuh"
 
 /* A chunk lies in shared memory as it lies in memory, relative to lines of 128 bytes: the engine is slower
  * otherwise. */
@@ -214,8 +213,8 @@ template <int N> __global__ void __launch_bounds__(most_threads(N)) bulk_kernel(
     };
     if (threadIdx.x == 0) {
         for (unsigned s = 0; s < p.stages; s++)
-            barrier_init(barriers + 8 * s);
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+            barrier_init(barriers + 8 * s, 1);
+        barrier_init_fence();
         for (unsigned s = 0; s < p.stages && blockIdx.x + (size_t)s * gridDim.x < chunks; s++)
             load(s, blockIdx.x + (size_t)s * gridDim.x);
     }
@@ -235,21 +234,21 @@ template <int N> __global__ void __launch_bounds__(most_threads(N)) bulk_kernel(
             square_columns<(N > 0 ? N : 1), (N > 0 ? rows_of(N) : 1)>(p, a, b, c);
         else
             any_columns(p, a, b, c);
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        bulk_fence();
         __syncthreads();
         if (threadIdx.x == 0) {
             /* The chunk before this one: its C has left by now, and its place takes the next that nobody has asked
              * for. */
             const size_t next = chunk + (size_t)(p.stages - 1) * gridDim.x;
             if (chunk != blockIdx.x && next < chunks) {
-                asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+                bulk_wait_read();
                 load(before, next);
             }
             const unsigned count = items_of(chunk) * m * n, whole = count * sizeof(BULK_T) / 16 * 16 / sizeof(BULK_T);
             BULK_T *to = p.c + chunk * sizes[2];
             if (whole)
                 bulk_store(to, shared_address(c), whole * sizeof(BULK_T));
-            asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+            bulk_commit();
             for (unsigned i = whole; i < count; i++)
                 to[i] = c[i];
         }
@@ -258,7 +257,7 @@ template <int N> __global__ void __launch_bounds__(most_threads(N)) bulk_kernel(
         phase ^= stage == 0;
     }
     if (threadIdx.x == 0) /* shared memory must outlive its last readers */
-        asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+        bulk_wait_read();
 #endif
 }
 

@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(N <= LIGHT ? 512 : 384, 1)
             barrier_init(empty + 8 * s, GROUPS * 4);
         }
         barrier_init(factor_full, 1);
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        barrier_init_fence();
     }
     __syncthreads();
     chain_wait();
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(N <= LIGHT ? 512 : 384, 1)
         if (!STREAMED) {
             barrier_expect(factor_full, job.k_tiles * IMAGE);
             for (int k = 0; k < job.k_tiles; k++)
-                copy_bytes(shared_address(factor) + k * IMAGE, (const char *)job.image + (size_t)k * IMAGE, IMAGE,
+                bulk_load(shared_address(factor) + k * IMAGE, (const char *)job.image + (size_t)k * IMAGE, IMAGE,
                            factor_full);
         }
         for (int unit = begin; unit < end;) {
@@ -59,9 +59,9 @@ __global__ void __launch_bounds__(N <= LIGHT ? 512 : 384, 1)
                     barrier_wait(empty + 8 * stage, phase ^ 1);
                     barrier_expect(ready, here * bytes + (STREAMED ? IMAGE : 0));
                     if (STREAMED)
-                        copy_bytes(to + TOGETHER * TILE, (const char *)job.image + (size_t)k * IMAGE, IMAGE, ready);
+                        bulk_load(to + TOGETHER * TILE, (const char *)job.image + (size_t)k * IMAGE, IMAGE, ready);
                     for (int w = 0; w < here; w++)
-                        copy_box(to + w * TILE, &map, CPD_SIDE * (CONTIGUOUS ? k : tile), job.line_is_j ? line : v + w,
+                        bulk_load_box(to + w * TILE, &map, CPD_SIDE * (CONTIGUOUS ? k : tile), job.line_is_j ? line : v + w,
                                  job.line_is_j ? v + w : line, ready);
                     if (++stage == job.stages)
                         stage = 0, phase ^= 1;
@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(N <= LIGHT ? 512 : 384, 1)
                         }
                     }
                     if (lane == 0)
-                        bytes_read();
+                        bulk_wait_read();
                     __syncwarp();
 #pragma unroll
                     for (int h = 0; h < 2; h++)
@@ -140,19 +140,21 @@ __global__ void __launch_bounds__(N <= LIGHT ? 512 : 384, 1)
                             *(__half2 *)(ours + ((g + 8 * h) * N + 8 * i + 2 * t) * 2) =
                                 __floats2half2_rn(d[u][4 * i + 2 * h] * job.store_scale,
                                                   d[u][4 * i + 2 * h + 1] * job.store_scale);
-                    copies_see();
+                    bulk_fence();
                     __syncwarp();
-                    if (lane == 0 && rows > 0)
-                        write_bytes((__half *)job.store +
-                                        ((size_t)(v + u) * job.rows + tile * job.pitch + 16 * warp) * N,
-                                    shared_address(ours), min(16, rows) * N * 2);
+                    if (lane == 0 && rows > 0) {
+                        bulk_store((__half *)job.store +
+                                       ((size_t)(v + u) * job.rows + tile * job.pitch + 16 * warp) * N,
+                                   shared_address(ours), min(16, rows) * N * 2);
+                        bulk_commit();
+                    }
                 }
             }
             unit += count;
             if (job.weight && (unit >= end || unit / job.over != tile)) { /* the groups' sums, in order */
                 float *const fold = (float *)out;
                 if (lane == 0)
-                    bytes_read();
+                    bulk_wait_read();
                 group_sync(1, GROUPS * 128);
                 if (group)
 #pragma unroll
@@ -180,7 +182,7 @@ __global__ void __launch_bounds__(N <= LIGHT ? 512 : 384, 1)
             }
         }
         if (lane == 0)
-            bytes_written();
+            bulk_wait();
     }
 }
 

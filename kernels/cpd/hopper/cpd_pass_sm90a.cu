@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
         }
         barrier_init(factor_full, 1);
         barrier_init(factor_empty, CPD_GROUPS);
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        barrier_init_fence();
     }
     __syncthreads();
     chain_wait();
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
                 }
                 barrier_expect(factor_full, (p.k1 - p.k0) * IMAGE);
                 for (int k = p.k0; k < p.k1; k++)
-                    copy_bytes(shared_address(factor) + (k - p.k0) * IMAGE, (const char *)job.image + (size_t)k * IMAGE,
+                    bulk_load(shared_address(factor) + (k - p.k0) * IMAGE, (const char *)job.image + (size_t)k * IMAGE,
                                IMAGE, factor_full);
                 unit += p.count;
             }
@@ -121,14 +121,14 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
                     barrier_wait(empty + 8 * stage, phase ^ 1);
                     barrier_expect(ready, here * halves * bytes + (STREAMED ? IMAGE : 0));
                     if (STREAMED)
-                        copy_bytes(to + CPD_GROUPS * CPD_TILE, (const char *)job.image + (size_t)k * IMAGE, IMAGE,
+                        bulk_load(to + CPD_GROUPS * CPD_TILE, (const char *)job.image + (size_t)k * IMAGE, IMAGE,
                                    ready);
                     for (int w = 0; w < here; w++)
                         for (int half = 0; half < halves; half++) {
                             const int first = (CONTIGUOUS ? k * CPD_SIDE : p.tile * job.pitch) + 32 * half;
                             const int line = CONTIGUOUS ? p.tile * job.pitch : k * CPD_SIDE;
                             const int other = (p.v + v + w) * job.side;
-                            copy_box(to + w * CPD_TILE + half * (CPD_TILE / 2), &map, first,
+                            bulk_load_box(to + w * CPD_TILE + half * (CPD_TILE / 2), &map, first,
                                      job.line_is_j ? line : other, job.line_is_j ? other : line, ready);
                         }
                     if (++stage == job.stages)

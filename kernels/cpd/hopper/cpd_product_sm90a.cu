@@ -57,7 +57,7 @@ __global__ void __launch_bounds__((GROUPS + 1) * 128, 1)
         }
         barrier_init(factor_full, 1);
         barrier_init(factor_empty, GROUPS * 4);
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        barrier_init_fence();
     }
     __syncthreads();
     const int begin = job.first[blockIdx.x], end = job.first[blockIdx.x + 1];
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__((GROUPS + 1) * 128, 1)
                     const int line = CONTIGUOUS ? p.tile * job.pitch : k * CPD_SIDE;
                     barrier_wait(empty + 8 * stage, phase);
                     barrier_expect(full + 8 * stage, bytes);
-                    copy_box(shared_address(stages) + stage * TILE, &map, CPD_SIDE * (CONTIGUOUS ? k : p.tile),
+                    bulk_load_box(shared_address(stages) + stage * TILE, &map, CPD_SIDE * (CONTIGUOUS ? k : p.tile),
                              job.line_is_j ? line : v, job.line_is_j ? v : line, full + 8 * stage);
                     if (++k == p.k1)
                         k = p.k0, v += job.side;
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__((GROUPS + 1) * 128, 1)
                 }
                 barrier_expect(factor_full, (p.k1 - p.k0) * IMAGE);
                 for (int k = p.k0; k < p.k1; k++)
-                    copy_bytes(shared_address(factor) + (k - p.k0) * IMAGE, (const char *)job.image + (size_t)k * IMAGE,
+                    bulk_load(shared_address(factor) + (k - p.k0) * IMAGE, (const char *)job.image + (size_t)k * IMAGE,
                                IMAGE, factor_full);
                 at = p.end;
             }

@@ -68,24 +68,24 @@ __device__ __forceinline__ void fetch_kept(const hot_cpd_step &s, int first, int
     const unsigned barrier = shared_address(arrived);
     if (lane == 0) {
         barrier_init(barrier, 1);
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        barrier_init_fence();
         barrier_expect(barrier, count * values * size + values * (int)sizeof(float));
     }
     __syncwarp();
     if (s.result_stride != (size_t)s.columns) { /* all of each row: in one piece */
         if (lane == 0 && count > 0)
-            copy_bytes(shared_address(kept), (const T *)s.store + first * s.result_stride, count * values * size,
+            bulk_load(shared_address(kept), (const T *)s.store + first * s.result_stride, count * values * size,
                        barrier);
     } else if (count > 0)
         for (int i = lane; i < s.length; i += 32)
-            copy_bytes(shared_address(kept + i * count * s.columns),
+            bulk_load(shared_address(kept + i * count * s.columns),
                        (const T *)s.store + i * s.stride + (size_t)first * s.columns, count * s.columns * size,
                        barrier);
 }
 __device__ __forceinline__ void fetch_weights(const hot_cpd_step &s, float *weights, uint64_t *arrived)
 {
     if (threadIdx.x % 32 == 0)
-        copy_bytes(shared_address(weights), s.weights, s.length * s.columns * (int)sizeof(float),
+        bulk_load(shared_address(weights), s.weights, s.length * s.columns * (int)sizeof(float),
                    shared_address(arrived));
 }
 

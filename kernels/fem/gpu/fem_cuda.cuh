@@ -6,6 +6,7 @@
 #include <cuda_runtime.h>
 
 #include "common/cuda_status.h"
+#include "common/hopper.cuh"
 #include "contract/gpu/contract_cuda.h"
 
 namespace {
@@ -40,7 +41,6 @@ __device__ __forceinline__ void to_dofs(const basis_values<P, Q> &basis, const F
     }
 }
 
-#include "contract/gpu/contract_copy.cuh"
 #include "fem_lines.cuh"
 #include "fem_planes.cuh"
 #include "fem_folded.cuh"
