@@ -92,14 +92,14 @@ static hot_status cube_rows(hot_context *context, hot_cpd_bench *bench, size_t n
             bench_note(row, "with_factors", with);
             /* In float one product and a sum is our own way, too. */
             if (peer && arithmetic == HOT_CPD_TF32) {
-                status = hot_cpd_bench_peer(context, bench, mode, HOT_CPD_ONE_FACTOR, seconds, &median);
+                status = hot_cpd_bench_cublas(context, bench, mode, HOT_CPD_CUBLAS_GEMM, seconds, &median);
                 add_peer(report, name, "cublas", median);
                 if (status == HOT_OK && kept) {
-                    status = hot_cpd_bench_peer(context, bench, mode, HOT_CPD_ONE_FACTOR_HALVES, seconds, &median);
+                    status = hot_cpd_bench_cublas(context, bench, mode, HOT_CPD_CUBLAS_GEMM_HALF, seconds, &median);
                     add_peer(report, name, "cublas, halves", median);
                 }
             } else if (peer && arithmetic == HOT_CPD_FULL && mode != 2) {
-                status = hot_cpd_bench_peer(context, bench, mode, HOT_CPD_KHATRI_RAO, seconds, &median);
+                status = hot_cpd_bench_cublas(context, bench, mode, HOT_CPD_CUBLAS_KHATRI_RAO, seconds, &median);
                 add_peer(report, name, "cublas", median);
             }
         }

@@ -7,8 +7,8 @@
 #include "common/backend.h"
 #include "common/cuda_status.h"
 #include "cuda_timing.h"
-#include "cpd/gpu/cpd_cuda.h"
-#include "cpd/gpu/cpd_kernels.cuh"
+#include "cpd/gpu/cpd_device.h"
+#include "cpd/gpu/als_kernels.cuh"
 #include "cpd_measure.h"
 
 struct hot_cpd_bench {
@@ -98,7 +98,7 @@ static __global__ void __launch_bounds__(256)
 
 static void forget(hot_context *context, hot_cpd_bench *bench)
 {
-    hot_cpd_form_destroy(context, &bench->kept.form);
+    hot_cpd_packed_tensor_destroy(context, &bench->kept.packed);
     hot_cublas_destroy(context, &bench->kept.cublas);
     if (bench->kept.stream)
         cudaStreamDestroy((cudaStream_t)bench->kept.stream);
@@ -121,8 +121,8 @@ static hot_status make_device(hot_context *context, hot_cpd_bench *bench, hot_cp
         status = hot_cuda_status(context, cudaStreamCreate(&stream), "stream");
         bench->kept.stream = stream;
         if (status == HOT_OK)
-            status = hot_cpd_form_create(context, bench->x, n, bench->arithmetic == HOT_CPD_SPLIT, use, stream,
-                                         &bench->kept.form);
+            status = hot_cpd_packed_tensor_create(context, bench->x, n, bench->arithmetic == HOT_CPD_SPLIT, use, stream,
+                                         &bench->kept.packed);
         if (status == HOT_OK) /* for the peers; there may be none */
             hot_cublas_create(context, stream, &bench->kept.cublas);
     }
@@ -269,7 +269,7 @@ hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mod
             hot_status made = hot_cuda_status(context, cudaGetLastError(), "counters");
             d->turn = 0;
             if (made == HOT_OK && d->pass)
-                made = hot_cpd_form_round(context, d->form, stream);
+                made = hot_cpd_packed_tensor_round(context, d->packed, stream);
             for (int i = 0; i < 10 && made == HOT_OK; i++)
                 made = hot_cpd_device_iterate(context, d, 0);
             return made;
@@ -280,23 +280,23 @@ hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mod
 }
 
 /* The peer of halves: the tensor has `ld` rows, those beyond the side are 0. */
-static hot_status peer_of_halves(hot_context *context, hot_cpd_bench *bench, int mode, double seconds, double *median)
+static hot_status cublas_half(hot_context *context, hot_cpd_bench *bench, int mode, double seconds, double *median)
 {
     hot_cpd_device *d = &bench->device;
     const size_t n = bench->side, rank = bench->rank, ld = (n + 7) / 8 * 8;
     cudaStream_t stream = (cudaStream_t)d->stream;
     hot_status status = HOT_OK;
-    const auto room = [&](void *where, size_t bytes) {
+    const auto allocate = [&](void *where, size_t bytes) {
         cudaFree(*(void **)where);
         *(void **)where = NULL;
         if (status == HOT_OK)
             status = hot_cuda_status(context, cudaMalloc((void **)where, bytes), "memory for the peer");
     };
-    room(&bench->halves, ld * n * n * sizeof(__half));
-    room(&bench->thin, ld * rank * sizeof(__half));
-    room(&bench->sums, ld * n * rank * sizeof(float));
-    room(&bench->out, ld * rank * sizeof(double));
-    room(&bench->pairs, ld * rank * sizeof(float)); /* a factor with `ld` rows: any values do */
+    allocate(&bench->halves, ld * n * n * sizeof(__half));
+    allocate(&bench->thin, ld * rank * sizeof(__half));
+    allocate(&bench->sums, ld * n * rank * sizeof(float));
+    allocate(&bench->out, ld * rank * sizeof(double));
+    allocate(&bench->pairs, ld * rank * sizeof(float)); /* a factor with `ld` rows: any values do */
     if (status != HOT_OK)
         return status;
     const int contracted = mode == 3 ? 0 : 2, with = mode == 2 ? 0 : 1;
@@ -320,19 +320,19 @@ static hot_status peer_of_halves(hot_context *context, hot_cpd_bench *bench, int
     }, seconds, median, NULL);
 }
 
-hot_status hot_cpd_bench_peer(hot_context *context, hot_cpd_bench *bench, int mode, hot_cpd_peer way, double seconds,
-                              double *median)
+hot_status hot_cpd_bench_cublas(hot_context *context, hot_cpd_bench *bench, int mode, hot_cpd_cublas_method method,
+                                double seconds, double *median)
 {
     hot_cpd_device *d = &bench->device;
     const size_t n = d->n[0], rank = d->rank, pairs = n * n;
     cudaStream_t stream = (cudaStream_t)d->stream;
     hot_status status = HOT_OK;
-    if (!d->cublas || (mode == 2 && way == HOT_CPD_KHATRI_RAO))
+    if (!d->cublas || (mode == 2 && method == HOT_CPD_CUBLAS_KHATRI_RAO))
         return hot_context_fail(context, HOT_ERROR_DEVICE,
                                 d->cublas ? "mode 2 is no unfolding in memory" : "there is no cuBLAS");
-    if (way == HOT_CPD_ONE_FACTOR_HALVES)
-        return peer_of_halves(context, bench, mode, seconds, median);
-    if (way == HOT_CPD_ONE_FACTOR) {
+    if (method == HOT_CPD_CUBLAS_GEMM_HALF)
+        return cublas_half(context, bench, mode, seconds, median);
+    if (method == HOT_CPD_CUBLAS_GEMM) {
         hot_cpd_pass *const pass = d->pass; /* without it products are cuBLAS's */
         d->pass = NULL;
         status = hot_cuda_time(context, stream, [&]() { return hot_cpd_device_product(context, d, mode - 1, 1); },

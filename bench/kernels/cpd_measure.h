@@ -3,7 +3,7 @@
 #ifndef HOT_CPD_MEASURE_H
 #define HOT_CPD_MEASURE_H
 
-#include "cpd/cpd_plan.h"
+#include "cpd/cpd_args.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,9 +27,13 @@ hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mod
 /* The same product by cuBLAS: the Khatri-Rao product formed in memory, and one product with the unfolding (modes 1 and
  * 3, where the tensor is its own unfolding); or one product with one factor, and the sum with the other; or that of a
  * tensor and a factor of halves, whose lines begin with multiples of 16 bytes. */
-typedef enum hot_cpd_peer { HOT_CPD_KHATRI_RAO, HOT_CPD_ONE_FACTOR, HOT_CPD_ONE_FACTOR_HALVES } hot_cpd_peer;
-hot_status hot_cpd_bench_peer(hot_context *context, hot_cpd_bench *bench, int mode, hot_cpd_peer way, double seconds,
-                              double *median);
+typedef enum hot_cpd_cublas_method {
+    HOT_CPD_CUBLAS_KHATRI_RAO,
+    HOT_CPD_CUBLAS_GEMM,
+    HOT_CPD_CUBLAS_GEMM_HALF
+} hot_cpd_cublas_method;
+hot_status hot_cpd_bench_cublas(hot_context *context, hot_cpd_bench *bench, int mode, hot_cpd_cublas_method method,
+                                double seconds, double *median);
 
 /* For tests: a copy of an array in the GPU's memory, and back, which frees it. */
 hot_status hot_cpd_bench_lend(hot_context *context, const void *values, size_t bytes, void **there);

@@ -49,6 +49,16 @@ __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity)
     while (!done);
 }
 
+/* The same with the loop inside the assembly, where the compiler does not see it. The two give other machine code
+ * around them; each kernel has the one that it is faster with. */
+__device__ __forceinline__ void barrier_spin(unsigned barrier, unsigned parity)
+{
+    asm volatile("{\n .reg .pred done;\n again:\n mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n @!done "
+                 "bra again;\n}" ::"r"(barrier),
+                 "r"(parity)
+                 : "memory");
+}
+
 /* ---- Copies ------------------------------------------------------------------------------------------------------ */
 
 /* Global to shared memory, by one thread; counted on the barrier. */

@@ -595,17 +595,17 @@ static hot_status bench_rows(check_run *run, hot_cpd_bench *bench, size_t n, siz
                 break;
             int at = snprintf(note, sizeof note, "error %.1e, %.0f GB/s; with factors %.4f, reading %.4f, empty %.4f",
                               error, 1e-9 * (half ? 2 : 4) * values / median, 1e3 * with, 1e3 * reading, 1e3 * empty);
-            if (arithmetic == HOT_CPD_TF32 && hot_cpd_bench_peer(run->context, bench, mode, HOT_CPD_ONE_FACTOR, s,
+            if (arithmetic == HOT_CPD_TF32 && hot_cpd_bench_cublas(run->context, bench, mode, HOT_CPD_CUBLAS_GEMM, s,
                                                                  &peer) == HOT_OK)
                 at += snprintf(note + at, sizeof note - (size_t)at, ", cuBLAS TF32 %.4f", 1e3 * peer);
             if (half && mode == 3 && hot_cpd_bench_run(run->context, bench, 4, kept | HOT_CPD_AND_FACTORS, s, &turn,
                                                        NULL) == HOT_OK)
                 at += snprintf(note + at, sizeof note - (size_t)at, ", modes in turn %.4f", 1e3 * turn);
-            if (half && hot_cpd_bench_peer(run->context, bench, mode, HOT_CPD_ONE_FACTOR_HALVES, s, &peer_half) ==
+            if (half && hot_cpd_bench_cublas(run->context, bench, mode, HOT_CPD_CUBLAS_GEMM_HALF, s, &peer_half) ==
                             HOT_OK)
                 at += snprintf(note + at, sizeof note - (size_t)at, ", halves %.4f", 1e3 * peer_half);
             if (!kept && mode != 2 && arithmetic != HOT_CPD_SPLIT &&
-                hot_cpd_bench_peer(run->context, bench, mode, HOT_CPD_KHATRI_RAO, s, &khatri_rao) == HOT_OK)
+                hot_cpd_bench_cublas(run->context, bench, mode, HOT_CPD_CUBLAS_KHATRI_RAO, s, &khatri_rao) == HOT_OK)
                 snprintf(note + at, sizeof note - (size_t)at, ", with Khatri-Rao %.4f ms", 1e3 * khatri_rao);
             snprintf(what, sizeof what, "%zu^3, rank %zu, %s, %s, mode %d", n, rank, names[arithmetic],
                      !kept ? "from floats" : half ? "kept halves" : "kept floats", mode);

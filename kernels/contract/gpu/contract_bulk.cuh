@@ -224,7 +224,7 @@ template <int N> __global__ void __launch_bounds__(most_threads(N)) bulk_kernel(
         BULK_T *const here = stages + stage * stage_values, *const a = here + shift_of(p.a + chunk * sizes[0]);
         BULK_T *const b = here + rooms[0] + shift_of(p.b + chunk * sizes[1]);
         BULK_T *const c = here + rooms[0] + rooms[1] + shift_of(p.c + chunk * sizes[2]);
-        barrier_wait(barriers + 8 * stage, phase);
+        barrier_spin(barriers + 8 * stage, phase);
         /* Items behind the last one compute on what lies there and are not stored. */
         if constexpr (N > 0 && on_tensor_cores(N))
             square_tiles<(N > 0 ? N : 1)>(p, a, b, c);

@@ -1,6 +1,6 @@
-/* What a pass over the tensor is told, and the kernels there are for it (cpd_pass.h). */
-#ifndef HOT_PASS_ARGS_H
-#define HOT_PASS_ARGS_H
+/* The arguments of a pass over the tensor (cpd_pass.h), and the kernels that do it: pass_*_sm90a.cu. */
+#ifndef HOT_CPD_PASS_ARGS_H
+#define HOT_CPD_PASS_ARGS_H
 
 #include <cuda.h>
 #include <cuda_fp16.h>
@@ -14,10 +14,13 @@ enum {
     CPD_MOST_BLOCKS = 160
 };
 
-/* T[v, row, r] = sum of x over the contracted mode times its factor. Rows are cut in tiles; a unit of work is one v of
+/* The numbers of columns that there are kernels for: X(16) X(24) ..., a rank is rounded up to one of them. */
+#define CPD_FOR_COLUMNS(X) X(16) X(24) X(40) X(64) X(80) X(120)
+
+/* T[v, row, r] = sum of x over the contracted mode times its factor. Rows are taken in tiles; a unit of work is one v of
  * one tile and one chunk of the contracted mode (in products from halves: one tile of it), chunk after chunk and tile
  * after tile. Each block has an equal share of the units. */
-typedef struct hot_cpd_job {
+typedef struct hot_cpd_pass_args {
     int rows, over;              /* rows; how many v */
     /* the tile's second direction in memory is the tensor's second, v its third; else the other way */
     int line_is_j;
@@ -36,7 +39,7 @@ typedef struct hot_cpd_job {
     float *sums;                 /* of a block and a tile: [block + tile][64][column] */
     void *store;                 /* T: [v][row][column], floats or (of halves) halves times store_scale */
     float store_scale;
-} hot_cpd_job;
+} hot_cpd_pass_args;
 
 typedef enum hot_cpd_store { CPD_SUMS_ONLY, CPD_STORE } hot_cpd_store;
 
@@ -44,9 +47,9 @@ typedef enum hot_cpd_store { CPD_SUMS_ONLY, CPD_STORE } hot_cpd_store;
 extern "C" {
 #endif
 
-/* The kernel (__global__ void (CUtensorMap, hot_cpd_job)) for at least `rank` columns; *columns: how many. contiguous:
- * whether the contracted mode is the first. streamed: the factor comes with the tiles, all of the contracted mode in
- * one chunk. Only `split` ones store: floats. NULL: none. */
+/* The kernel (__global__ void (CUtensorMap, hot_cpd_pass_args)) for at least `rank` columns; *columns: how many.
+ * contiguous: whether the contracted mode is the first. streamed: the factor comes with the tiles, all of the
+ * contracted mode in one chunk. Only `split` ones store: floats. NULL: none. */
 const void *hot_cpd_pass_kernel(int rank, int contiguous, int split, hot_cpd_store store, int streamed, int *columns);
 
 /* The same for a tensor of halves (x as halves hold it, times scale), which keeps halves: its factor's image has the

@@ -262,14 +262,14 @@ folded_kernel(const folded_values<N> basis, size_t elements, const FEM_T *__rest
         const int v_shift = APART ? 0 : line_shift(v + chunk * E * CUBE), d_shift = line_shift(d + chunk * E * CUBE);
         const bool here = element < count;
         FEM_T *const cubes = slots + slot * shape::SLOT + v_shift, *const plane = cubes + lane * shape::PLANE;
-        barrier_wait(barriers + 8 * slot, round >> 1 & 1);
+        barrier_spin(barriers + 8 * slot, round >> 1 & 1);
         fold_plane<N, true>(basis, values[0], plane, team, part, here);
         if (part == 1 && round > 0) { /* by now the u before this one has left */
             bulk_wait_read();
             __syncwarp();
             load_v(chunk + step, slot ^ 1);
         }
-        barrier_wait(barriers + 16, round & 1);
+        barrier_spin(barriers + 16, round & 1);
         partners_meet(team);
 #pragma unroll 1
         for (int x = all; x < count * SQUARE; x += 64) { /* lines along axis 3, around D */

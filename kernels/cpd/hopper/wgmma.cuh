@@ -1,7 +1,6 @@
-/* Hopper's instructions for tiles: barriers in shared memory, bulk copies, warpgroup products with a left operand in
- * registers. */
-#ifndef HOT_CPD_TILE_CUH
-#define HOT_CPD_TILE_CUH
+/* Hopper's tensor-core products of a warpgroup (wgmma): left operand in registers or in shared memory. */
+#ifndef HOT_CPD_WGMMA_CUH
+#define HOT_CPD_WGMMA_CUH
 
 #include <stdint.h>
 
