@@ -120,8 +120,8 @@ static void free_job(hot_context *context, denoise_args *job)
 
 static hot_status make_job(hot_context *context, size_t side, size_t slices, int is_complex, denoise_args *job)
 {
-    *job =
-        (denoise_args){.options = {.size = sizeof job->options, .is_complex = is_complex}, .size = {side, side, slices}};
+    *job = (denoise_args){.options = {.size = sizeof job->options, .is_complex = is_complex},
+                          .size = {side, side, slices}};
     const size_t voxels = side * side * slices, width = VOLUMES * (is_complex ? 2 : 1);
     job->signals = hot_context_alloc(context, voxels * width, sizeof *job->signals);
     job->denoised = hot_context_alloc(context, voxels * width, sizeof *job->denoised);

@@ -122,7 +122,7 @@ static hot_status make_device(hot_context *context, hot_cpd_bench *bench, hot_cp
         bench->kept.stream = stream;
         if (status == HOT_OK)
             status = hot_cpd_packed_tensor_create(context, bench->x, n, bench->arithmetic == HOT_CPD_SPLIT, use, stream,
-                                         &bench->kept.packed);
+                                                  &bench->kept.packed);
         if (status == HOT_OK) /* for the peers; there may be none */
             hot_cublas_create(context, stream, &bench->kept.cublas);
     }

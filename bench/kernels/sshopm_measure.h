@@ -9,9 +9,9 @@
 extern "C" {
 #endif
 
-/* Besides the designs of the library, the one of Ballard, Kolda and Plantenga (2011), as the peer: a block per tensor, a
- * thread per start, the tensor in shared memory, loops unrolled (sshopm_paper.cuh). Dimension 3, orders 4 6 8, float, no
- * adaptive shift, and a stop on the change of lambda or none. */
+/* Besides the designs of the library, the one of Ballard, Kolda and Plantenga (2011), as the peer: a block per tensor,
+ * a thread per start, the tensor in shared memory, loops unrolled (sshopm_paper.cuh). Dimension 3, orders 4 6 8, float,
+ * no adaptive shift, and a stop on the change of lambda or none. */
 #define HOT_DESIGN_PAPER ((hot_sshopm_design)100)
 
 typedef struct hot_sshopm_bench hot_sshopm_bench;

@@ -131,7 +131,8 @@ int main(int argc, char **argv)
                                       .shells = 1, .shell_b = &shell_b, .response = response, .lmax = 8};
     const hot_signal_options how = {.size = sizeof how, .sigma = 15};
     const hot_signal_result result = {.size = sizeof result, .directions = directions, .found = found};
-    const hot_directions_options scan = {.size = sizeof scan, .threshold = -1, .min_angle = -1, .min_relative_range = -1};
+    const hot_directions_options scan = {
+        .size = sizeof scan, .threshold = -1, .min_angle = -1, .min_relative_range = -1};
     hot_directions_options many = scan;
     many.starts = STARTS;
     const hot_sshopm_options iteration = {.size = sizeof iteration};

@@ -1,5 +1,5 @@
-/* hot_mttkrp_tensor, a tensor that is copied once for many products (cpd.h): arguments, the choice of a backend, and the
- * copy in host memory. */
+/* hot_mttkrp_tensor, a tensor that is copied once for many products (cpd.h): arguments, the choice of a backend, and
+ * the copy in host memory. */
 #include <math.h>
 #include <string.h>
 

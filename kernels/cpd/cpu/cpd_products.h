@@ -1,5 +1,5 @@
-/* Products of the tensor with factors on the CPU, in the tensor's precision: by BLAS where the build has it, else by the
- * register tiles of kernels/contract. Every product is divided into the same pieces for any number of threads. */
+/* Products of the tensor with factors on the CPU, in the tensor's precision: by BLAS where the build has it, else by
+ * the register tiles of kernels/contract. Every product is divided into the same pieces for any number of threads. */
 #ifndef HOT_CPD_PRODUCTS_H
 #define HOT_CPD_PRODUCTS_H
 

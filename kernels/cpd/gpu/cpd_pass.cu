@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(256)
 
 /* A pass that contracts one mode; the result's rows are of another. */
 static hot_status configure(hot_context *context, const hot_cpd_pass *pass, encode_function encode, int contracted,
-                           int rows, bool weighted, pass_config *w)
+                            int rows, bool weighted, pass_config *w)
 {
     const hot_cpd_packed_tensor *packed = pass->packed;
     const bool contiguous = contracted == 0, store = pass->store, halves = packed->halves, stream = halves && !store;
@@ -439,7 +439,7 @@ static int block_with(const hot_cpd_pass_args *args, int unit)
 }
 
 hot_status hot_cpd_pass_update_args(hot_context *context, hot_cpd_pass *pass, int mode, int bytes, double *product,
-                             hot_cpd_update_args *update)
+                                    hot_cpd_update_args *update)
 {
     const pass_config *w = pass->kept;
     const hot_cpd_pass_args *args = &w->args;

@@ -37,7 +37,7 @@ hot_status hot_cpd_pass_reduce(hot_context *context, hot_cpd_pass *pass, int mod
  * where the factor goes. bytes: of shared memory that the launch takes anyway. */
 struct hot_cpd_update_args;
 hot_status hot_cpd_pass_update_args(hot_context *context, hot_cpd_pass *pass, int mode, int bytes, double *product,
-                             struct hot_cpd_update_args *step);
+                                    struct hot_cpd_update_args *args);
 
 #ifdef __cplusplus
 }

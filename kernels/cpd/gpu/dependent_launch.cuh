@@ -1,6 +1,6 @@
-/* Programmatic dependent launch (CUDA programming guide): a kernel may start while the one before it in the stream still
- * runs. Every kernel here waits for the one before it and only then lets the next one start. So after the wait all
- * earlier kernels have ended; before it, all but the last. */
+/* Programmatic dependent launch (CUDA programming guide): a kernel may start while the one before it in the stream
+ * still runs. Every kernel here waits for the one before it and only then lets the next one start. So after the wait
+ * all earlier kernels have ended; before it, all but the last. */
 #ifndef HOT_CPD_DEPENDENT_LAUNCH_CUH
 #define HOT_CPD_DEPENDENT_LAUNCH_CUH
 
@@ -24,7 +24,7 @@ __device__ __forceinline__ void dependents_launch()
 
 /* Launches a kernel that may start before the one before it has ended. cluster: blocks of a cluster. */
 inline cudaError_t launch_dependent(const void *kernel, dim3 blocks, unsigned threads, size_t shared,
-                                cudaStream_t stream, void **arguments, unsigned cluster = 1)
+                                    cudaStream_t stream, void **arguments, unsigned cluster = 1)
 {
     cudaLaunchAttribute attributes[2];
     attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;

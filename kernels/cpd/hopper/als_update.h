@@ -1,4 +1,5 @@
-/* The least-squares update of one factor in one launch, for small ranks (Hopper): a cluster of blocks shares the rows. */
+/* The least-squares update of one factor in one launch, for small ranks (Hopper): a cluster of blocks shares the rows.
+ */
 #ifndef HOT_CPD_ALS_UPDATE_H
 #define HOT_CPD_ALS_UPDATE_H
 

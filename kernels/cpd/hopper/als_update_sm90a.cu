@@ -75,18 +75,18 @@ template <typename T> __device__ __forceinline__ void fetch_kept(const hot_cpd_u
     if (s.result_stride != (size_t)s.columns) { /* all of each row: in one piece */
         if (lane == 0 && count > 0)
             bulk_load(shared_address(kept), (const T *)s.store + first * s.result_stride, count * values * size,
-                       barrier);
+                      barrier);
     } else if (count > 0)
         for (int i = lane; i < s.length; i += 32)
             bulk_load(shared_address(kept + i * count * s.columns),
-                       (const T *)s.store + i * s.stride + (size_t)first * s.columns, count * s.columns * size,
-                       barrier);
+                      (const T *)s.store + i * s.stride + (size_t)first * s.columns, count * s.columns * size,
+                      barrier);
 }
 __device__ __forceinline__ void fetch_weights(const hot_cpd_update_args &s, float *weights, uint64_t *arrived)
 {
     if (threadIdx.x % 32 == 0)
         bulk_load(shared_address(weights), s.weights, s.length * s.columns * (int)sizeof(float),
-                   shared_address(arrived));
+                  shared_address(arrived));
 }
 
 template <typename T, typename V> __device__ __forceinline__ void load_kept(const hot_cpd_update_args &s, const T *kept,

@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(CPD_CACHED_TILES * 32, N == 16 ? 1 : 2)
 #pragma unroll
         for (int c = 0; c < N / 8; c++)
             weight[q][c] = __ldg((const float2 *)(args.weight + (size_t)min(row + row_of<true>(g, q / 2, q % 2),
-                                                                           args.n[1] - 1) * N) + 4 * c + t);
+                                                                            args.n[1] - 1) * N) + 4 * c + t);
     multiply_rows<N, true>(args, args.x + ((size_t)k * args.n[1] + row) * args.n[0], args.n[1] - row, d);
 #pragma unroll
     for (int c = 0; c < N / 8; c++) {

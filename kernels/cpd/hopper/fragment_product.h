@@ -1,7 +1,7 @@
 /* Products with a small tensor of halves that is kept on the device (packed_tensor.h). For each mode the halves are
  * stored once more in the order of the tensor cores' operand fragments: for each row of the result, each 16 rows of the
- * weighted mode and each 16 of the contracted mode, 16 bytes per lane. A block then finds all that belongs to one row of
- * the result, so that one launch computes the product and no sums are left to add. */
+ * weighted mode and each 16 of the contracted mode, 16 bytes per lane. A block then finds all that belongs to one row
+ * of the result, so that one launch computes the product and no sums are left to add. */
 #ifndef HOT_CPD_FRAGMENT_PRODUCT_H
 #define HOT_CPD_FRAGMENT_PRODUCT_H
 
@@ -57,7 +57,8 @@ static inline size_t hot_cpd_fragment_factor_size(size_t n, int columns)
 extern "C" {
 #endif
 
-/* The kernel (__global__ void (hot_cpd_fragment_args), a block per o) and its threads; NULL: not for so many columns. */
+/* The kernel (__global__ void (hot_cpd_fragment_args), a block per o) and its threads; NULL: not for so many columns.
+ */
 const void *hot_cpd_fragment_kernel(int columns, int *threads);
 
 #ifdef __cplusplus

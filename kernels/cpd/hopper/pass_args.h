@@ -17,9 +17,9 @@ enum {
 /* The numbers of columns that there are kernels for: X(16) X(24) ..., a rank is rounded up to one of them. */
 #define CPD_FOR_COLUMNS(X) X(16) X(24) X(40) X(64) X(80) X(120)
 
-/* T[v, row, r] = sum of x over the contracted mode times its factor. Rows are taken in tiles; a unit of work is one v of
- * one tile and one chunk of the contracted mode (in products from halves: one tile of it), chunk after chunk and tile
- * after tile. Each block has an equal share of the units. */
+/* T[v, row, r] = sum of x over the contracted mode times its factor. Rows are taken in tiles; a unit of work is one v
+ * of one tile and one chunk of the contracted mode (in products from halves: one tile of it), chunk after chunk and
+ * tile after tile. Each block has an equal share of the units. */
 typedef struct hot_cpd_pass_args {
     int rows, over;              /* rows; how many v */
     /* the tile's second direction in memory is the tensor's second, v its third; else the other way */

@@ -1,6 +1,6 @@
 /* A pass over a tensor of floats (pass_args.h). One warp copies tiles of 64 x 64 values into a ring buffer in shared
- * memory; each of two warpgroups converts its own tiles to halves in registers and multiplies them with the factor, which
- * lies in shared memory. The tensor is read once, and the copies take longer than the products. */
+ * memory; each of two warpgroups converts its own tiles to halves in registers and multiplies them with the factor,
+ * which lies in shared memory. The tensor is read once, and the copies take longer than the products. */
 #include "cpd/gpu/dependent_launch.cuh"
 #include "pass_args.h"
 #include "pass_sums_sm90a.cuh"
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(CPD_THREADS, 1)
                 barrier_expect(factor_full, (p.k1 - p.k0) * IMAGE);
                 for (int k = p.k0; k < p.k1; k++)
                     bulk_load(shared_address(factor) + (k - p.k0) * IMAGE, (const char *)args.image + (size_t)k * IMAGE,
-                               IMAGE, factor_full);
+                              IMAGE, factor_full);
                 unit += p.count;
             }
         if (threadIdx.x > CPD_GROUPS * 128)
@@ -123,14 +123,14 @@ __global__ void __launch_bounds__(CPD_THREADS, 1)
                     barrier_expect(ready, here * halves * bytes + (STREAMED ? IMAGE : 0));
                     if (STREAMED)
                         bulk_load(to + CPD_GROUPS * CPD_TILE, (const char *)args.image + (size_t)k * IMAGE, IMAGE,
-                                   ready);
+                                  ready);
                     for (int w = 0; w < here; w++)
                         for (int half = 0; half < halves; half++) {
                             const int first = (CONTIGUOUS ? k * CPD_SIDE : p.tile * args.pitch) + 32 * half;
                             const int line = CONTIGUOUS ? p.tile * args.pitch : k * CPD_SIDE;
                             const int other = (p.v + v + w) * args.side;
                             bulk_load_box(to + w * CPD_TILE + half * (CPD_TILE / 2), &map, first,
-                                     args.line_is_j ? line : other, args.line_is_j ? other : line, ready);
+                                          args.line_is_j ? line : other, args.line_is_j ? other : line, ready);
                         }
                     if (++stage == args.stages)
                         stage = 0, phase ^= 1;

@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(N <= LIGHT ? 512 : 384, 1)
             barrier_expect(factor_full, args.k_tiles * IMAGE);
             for (int k = 0; k < args.k_tiles; k++)
                 bulk_load(shared_address(factor) + k * IMAGE, (const char *)args.image + (size_t)k * IMAGE, IMAGE,
-                           factor_full);
+                          factor_full);
         }
         for (int unit = begin; unit < end;) {
             const int tile = unit / args.over, v0 = unit - tile * args.over, count = min(args.over - v0, end - unit);

@@ -69,7 +69,7 @@ __global__ void __launch_bounds__((GROUPS + 1) * 128, 1)
                     barrier_wait(empty + 8 * stage, phase);
                     barrier_expect(full + 8 * stage, bytes);
                     bulk_load_box(shared_address(stages) + stage * TILE, &map, CPD_SIDE * (CONTIGUOUS ? k : p.tile),
-                             args.line_is_j ? line : v, args.line_is_j ? v : line, full + 8 * stage);
+                                  args.line_is_j ? line : v, args.line_is_j ? v : line, full + 8 * stage);
                     if (++k == p.k1)
                         k = p.k0, v += args.side;
                     if (++stage == args.stages)
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__((GROUPS + 1) * 128, 1)
                 barrier_expect(factor_full, (p.k1 - p.k0) * IMAGE);
                 for (int k = p.k0; k < p.k1; k++)
                     bulk_load(shared_address(factor) + (k - p.k0) * IMAGE, (const char *)args.image + (size_t)k * IMAGE,
-                               IMAGE, factor_full);
+                              IMAGE, factor_full);
                 at = p.end;
             }
         }

@@ -1,5 +1,5 @@
-/* Mass operators of high-order finite elements. (Abdelfattah et al. 2016, High-performance tensor contractions for GPUs,
- * section 3.) */
+/* Mass operators of high-order finite elements. (Abdelfattah et al. 2016, High-performance tensor contractions for
+ * GPUs, section 3.) */
 #ifndef HOTFIBER_FEM_H
 #define HOTFIBER_FEM_H
 
@@ -18,8 +18,8 @@ enum { HOT_FEM_POINTS = 16 }; /* most basis functions and quadrature points alon
  *   d       points^dim per element: weight, density and Jacobian at every quadrature point
  *   v, u    dofs^dim per element
  *   m       dofs^dim x dofs^dim per element, symmetric
- * Sizes p = 1 ... 8 with points = dofs or dofs + 1 have code of their own. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY,
- * HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. The same bits for any number of threads. */
+ * Sizes p = 1 ... 8 with points = dofs or dofs + 1 have code of their own. Errors: HOT_ERROR_ARGUMENT,
+ * HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. The same bits for any number of threads. */
 
 /* u = B^T D B v (equations 6 and 7) without assembling the matrix; v is not changed, u and v are different arrays. */
 HOT_API hot_status hot_fem_mass_action_f64(hot_context *context, int dim, size_t dofs, size_t points,
