@@ -3,6 +3,7 @@
 
 #include "common/backend.h"
 #include "common/cuda_status.h"
+#include "cuda_timing.h"
 #include "tridiag/tridiag_device.h"
 #include "tridiag_measure.h"
 
@@ -12,7 +13,8 @@ hot_status hot_tridiag_measure_cuda(hot_context *context, int f64, size_t n, con
     hot_tridiag_args args = {};
     tridiag_plan plan;
     tridiag_memory memory = {NULL, NULL, NULL};
-    cudaEvent_t begin = NULL, end = NULL;
+    hot_cuda_timing timing;
+    int timed = 0;
     const size_t value = f64 ? sizeof(double) : sizeof(float);
     size_t most = 1;
     char *rows = (char *)hot_context_alloc(context, 2 * n, value);
@@ -40,24 +42,11 @@ hot_status hot_tridiag_measure_cuda(hot_context *context, int f64, size_t n, con
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMemcpy(memory.off, rows + n * value, n * value, cudaMemcpyHostToDevice),
                                  "copying");
+    timing.least = timing.most = repeats;
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaEventCreate(&begin), "an event");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaEventCreate(&end), "an event");
-    for (int i = -2; i < repeats && status == HOT_OK; i++) {
-        float ms = 0;
-        cudaEventRecord(begin);
-        status = hot_tridiag_device_launch(context, &args, &plan, memory.diagonal, memory.off, memory.values);
-        cudaEventRecord(end);
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaEventSynchronize(end), "timing");
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaEventElapsedTime(&ms, begin, end), "timing");
-        if (i >= 0)
-            seconds[i] = 1e-3 * ms;
-    }
-    cudaEventDestroy(begin);
-    cudaEventDestroy(end);
+        status = hot_cuda_time_runs(context, timing, [&] {
+            return hot_tridiag_device_launch(context, &args, &plan, memory.diagonal, memory.off, memory.values);
+        }, seconds, &timed);
     hot_context_free(context, rows);
     hot_tridiag_device_free(&plan, &memory);
     return status;

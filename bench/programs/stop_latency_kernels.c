@@ -1,6 +1,6 @@
-/* The same question as in stop_latency.c, asked of the kernels alone, on any device: the longest time by the clock
- * between two looks at the caller's wish to stop. On a GPU that is the time of one chunk with its copies, and at the
- * very first call the time in which the driver starts, which nobody can interrupt.
+/* The longest time between two checks for cancellation, as stop_latency.c finds it, of the array kernels alone, by the
+ * clock, on any device. On a GPU that is the time of one batch with its copies; the very first call waits for the
+ * driver to start, which cannot be interrupted.
  *
  *   bench_stop_latency_kernels [cuda|cpu [VOXELS]] */
 #define _GNU_SOURCE

@@ -4,6 +4,8 @@
 
 #include <hotfiber/cpd.h>
 
+#include "common/backend.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -44,12 +46,9 @@ struct hot_mttkrp_tensor {
 hot_status hot_cpd_check_sizes(hot_context *context, const size_t n[3], size_t rank);
 hot_status hot_mttkrp_check(hot_context *context, int mode, hot_mttkrp_args *args);
 
-hot_status hot_mttkrp_tensor_cuda(hot_context *context, void *tensor);
-hot_status hot_mttkrp_ref(hot_context *context, void *args);
-hot_status hot_mttkrp_cpu(hot_context *context, void *args);
-hot_status hot_mttkrp_cuda(hot_context *context, void *args);
-hot_status hot_cpd_cpu(hot_context *context, void *args);
-hot_status hot_cpd_cuda(hot_context *context, void *args);
+hot_backend_fn hot_mttkrp_ref, hot_mttkrp_cpu, hot_mttkrp_cuda; /* of hot_mttkrp_args */
+hot_backend_fn hot_mttkrp_tensor_cuda;                          /* of hot_mttkrp_tensor: makes the copy */
+hot_backend_fn hot_cpd_cpu, hot_cpd_cuda;                       /* of hot_cpd_args */
 
 #ifdef __cplusplus
 }

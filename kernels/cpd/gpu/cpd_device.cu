@@ -75,7 +75,7 @@ hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmet
         get(&d->high, total * sizeof(float));
         get(&d->low, total * sizeof(float));
     }
-    if (status == HOT_OK) /* the first normalisations look at it before there is a product */
+    if (status == HOT_OK) /* the first normalisations read it before there is a product */
         status = hot_cuda_status(context, cudaMemset(d->product, 0, longest * rank * sizeof(double)), "memory");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMemset(d->counters, 0, 2 * sizeof(int)), "memory");

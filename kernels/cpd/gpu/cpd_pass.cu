@@ -426,7 +426,7 @@ template <typename T> static hot_status reduce(hot_context *context, const hot_c
 
 hot_status hot_cpd_pass_reduce(hot_context *context, hot_cpd_pass *pass, int mode, double *out)
 {
-    /* Made on the way, with the other factor as it was then: it comes first. */
+    /* The pass itself has summed this one, with the other factor as it was then: so it must be asked for first. */
     if (pass->kept->args.weight && mode == pass->kept->rows)
         return gather(context, pass, pass->kept, out);
     return pass->split ? reduce<float>(context, pass, mode, out) : reduce<__half>(context, pass, mode, out);

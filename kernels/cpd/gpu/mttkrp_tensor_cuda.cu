@@ -192,7 +192,7 @@ hot_status hot_mttkrp_tensor_cuda(hot_context *context, void *tensor)
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaDeviceSynchronize(), "keeping the tensor");
     hot_cpd_packed_tensor *const packed = k->shared.packed;
-    if (status == HOT_OK && packed && (packed->halves || packed->aligned)) { /* nobody reads x any more */
+    if (status == HOT_OK && packed && (packed->halves || packed->aligned)) { /* x is not read any more */
         cudaFree(k->x);
         k->x = NULL, packed->x = NULL;
     }

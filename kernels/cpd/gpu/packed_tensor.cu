@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(512) largest_kernel(const float *x, size_t cou
     unsigned here = 0;
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (size_t)gridDim.x * blockDim.x) {
         const unsigned bits = __float_as_uint(x[i]) & 0x7fffffff;
-        here = bits < 0x7f800000 ? max(here, bits) : here; /* NaN and Inf go their own way */
+        here = bits < 0x7f800000 ? max(here, bits) : here; /* NaN and Inf do not set the scale */
     }
     here = __reduce_max_sync(0xffffffff, here);
     if (threadIdx.x % 32 == 0)

@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(256) gather_kernel(const __grid_constant__ hot
     if (row < args.rows) {
         const float *const from = args.sums + ((size_t)tile * CPD_SIDE + row - tile * args.pitch) * columns + r;
         for (int begin = first + part; begin <= last; begin += 8 * AHEAD) {
-            float4 here[AHEAD]; /* all on their way at once, whatever their number */
+            float4 here[AHEAD]; /* all loads are issued before the first is used */
 #pragma unroll
             for (int a = 0; a < AHEAD; a++)
                 here[a] = *(const float4 *)(from + (size_t)min(begin + 8 * a, last) * CPD_SIDE * columns);

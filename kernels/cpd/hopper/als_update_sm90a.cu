@@ -22,7 +22,7 @@ template <typename V>
 __device__ __forceinline__ void load_blocks(const hot_cpd_update_args &s, int first, int count, int wide, V *right,
                                             float *workspace, const double *scales)
 {
-    enum { AHEAD = 8 }; /* on their way at a time */
+    enum { AHEAD = 8 }; /* loads in flight */
     const int thread = threadIdx.x - INVERTING, fours = s.columns / 4, tasks = count * fours;
     const int lanes = max(1, LOADING / max(tasks, 1));
     for (int begin = 0; begin < tasks; begin += LOADING) {

@@ -21,12 +21,12 @@ template <bool CONTIGUOUS> __device__ __forceinline__ int row_of(int g, int tile
 /* T[row, column] of a warp's 32 rows. from: x at the first of them and v; here: how many there are. Threads take four
  * values that are neighbours in memory and, where k runs along memory (CONTIGUOUS), the k of the operands in the order
  * of that factor's image; else four lines of k, of four rows each.
- * What is not there is taken from its neighbour: rows that nobody wants, and k whose factor is 0. */
+ * Outside the tensor a neighbour is loaded instead: its rows are not used, and the factor of its k is 0. */
 template <int N, bool CONTIGUOUS>
 __device__ __forceinline__ void multiply_rows(const hot_cpd_cached_args &args, const float *from, int here,
                                               float (&d)[2][N / 8][4])
 {
-    enum { AHEAD = N <= 16 ? 7 : N <= 24 ? 3 : 4 }; /* on their way at a time, as measured */
+    enum { AHEAD = N <= 16 ? 7 : N <= 24 ? 3 : 4 }; /* loads in flight; the fastest */
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, inner = args.n[CONTIGUOUS ? 0 : 1];
     const int steps = (inner + 15) / 16, lines = CONTIGUOUS ? here : inner, last = (CONTIGUOUS ? inner : here) - 4;
     const float scale = *args.scale;
@@ -146,7 +146,7 @@ template <int N> __global__ void __launch_bounds__(256) cached_sum(const __grid_
     dependents_launch();
     double sum = 0;
     for (int first = part; first < args.blocks; first += 8 * AHEAD) {
-        float here[AHEAD]; /* all on their way at once, whatever their number */
+        float here[AHEAD]; /* all loads are issued before the first is used */
 #pragma unroll
         for (int a = 0; a < AHEAD; a++)
             here[a] = from[(size_t)min(first + 8 * a, args.blocks - 1) * VALUES];

@@ -6,7 +6,7 @@
 
 namespace {
 
-enum { WARPS = 7, AHEAD = 8 /* steps on their way at a time: even */ };
+enum { WARPS = 7, AHEAD = 8 /* steps in flight; even */ };
 
 /* A block computes one row of the result; warps load its tiles straight into registers. All loads of a round are issued
  * before the first is used. */

@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(N <= LIGHT ? 512 : 384, 1)
                     const uint64_t b = operand(STREAMED ? tiles + TOGETHER * TILE
                                                         : shared_address(factor) + k * IMAGE);
                     barrier_wait(full + 8 * stage, phase);
-                    products_begin(); /* of what did not come, too: nobody looks at that */
+                    products_begin(); /* also of tiles that were not loaded: their results are not used */
 #pragma unroll
                     for (int s = 0; s < 4; s++)
 #pragma unroll

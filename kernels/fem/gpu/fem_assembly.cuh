@@ -33,8 +33,8 @@ template <int DIM, int P, int Q> struct assembly_shape {
     static constexpr size_t BYTES = sizeof(FEM_T) * (2 * OUT + FIRST + SECOND + P * Q + 2 * FETCHED);
 };
 
-/* `total` values to memory from shared memory, by all threads of the block; the caller sees to it that `from` is left
- * alone until the barrier after the next call. */
+/* `total` values to memory from shared memory, by all threads of the block; the caller must not
+ * overwrite `from` before the barrier after the next call. */
 template <int THREADS> __device__ __forceinline__ void send(FEM_T *to, const FEM_T *from, int total)
 {
     constexpr int ALIGN = 16 / (int)sizeof(FEM_T);
