@@ -1,7 +1,7 @@
 /* How well the signal method finds fibres on simulated voxels: right count, and rightly solved (right count and every
  * fibre within 15 degrees), per group; score = mean rightly solved of the first five groups.
  *
- *   bench_lowrank_accuracy [--seed N] [--voxels N per group] [--features DIR]
+ *   bench_kernel_accuracy [--seed N] [--voxels N per group] [--features DIR]
  *
  * --features writes what the rules of signal_rule.h are made from (signal_rule.py reads it) instead of scoring. */
 #include "signal/signal_rule.h"

@@ -1,7 +1,7 @@
 """Makes the constants behind the choice of k, by multinomial logistic regression on simulated voxels.
 
     mkdir /tmp/features
-    bench_lowrank_accuracy --seed 101 --voxels 400 --features /tmp/features
+    bench_kernel_accuracy --seed 101 --voxels 400 --features /tmp/features
     /usr/bin/python3 signal_rule.py /tmp/features > kernels/signal/signal_rule_constants.h
 
 Another folder, of another seed, as last argument: how well the rule does there, to stderr.

@@ -110,6 +110,70 @@ hot_status bench_measure(hot_context *context, const bench_options *options, ben
     return HOT_OK;
 }
 
+hot_status bench_measure_row(hot_context *context, const bench_options *options, bench_report *report,
+                             const char *name, const char *backend, double items, const char *item, bench_body body,
+                             void *user, bench_row **row)
+{
+    bench_row *added = bench_add(report, name, backend);
+    added->items = items;
+    added->item = item;
+    if (row)
+        *row = added;
+    return bench_measure(context, options, body, user, added);
+}
+
+bench_row *bench_add_measured(bench_report *report, const char *name, const char *backend, double median,
+                              double fastest, int repeats, double items, const char *item)
+{
+    bench_row *row = bench_add(report, name, backend);
+    row->seconds = median;
+    row->fastest = row->slowest = fastest;
+    row->repeats = repeats;
+    row->items = items;
+    row->item = item;
+    return row;
+}
+
+/* ---- Arrays ------------------------------------------------------------------------------------------------------ */
+
+void *bench_alloc(hot_context *context, bench_memory *memory, size_t count, size_t size)
+{
+    const int full = memory->count == sizeof memory->array / sizeof memory->array[0];
+    void *array = full ? NULL : hot_context_alloc(context, count, size);
+    if (array)
+        memory->array[memory->count++] = array;
+    else
+        memory->failed = 1;
+    return array;
+}
+
+static double value_at(size_t i) { return .1 + .7 * (double)(i * 2654435761u % 1000003u) / 1000003.; }
+
+double *bench_alloc_f64(hot_context *context, bench_memory *memory, size_t count)
+{
+    double *values = bench_alloc(context, memory, count, sizeof *values);
+    for (size_t i = 0; values && i < count; i++)
+        values[i] = value_at(i);
+    return values;
+}
+
+float *bench_alloc_f32(hot_context *context, bench_memory *memory, size_t count)
+{
+    float *values = bench_alloc(context, memory, count, sizeof *values);
+    for (size_t i = 0; values && i < count; i++)
+        values[i] = (float)value_at(i);
+    return values;
+}
+
+void bench_free(hot_context *context, bench_memory *memory)
+{
+    for (int i = 0; i < memory->count; i++)
+        hot_context_free(context, memory->array[i]);
+    memory->count = 0;
+}
+
+/* ---- The table and JSON ------------------------------------------------------------------------------------------ */
+
 /* A duration with three digits and the unit that suits it. */
 static const char *duration(double seconds, char text[16])
 {
@@ -214,8 +278,8 @@ static const char *unknown(const cli_common *common)
 
 const cli_command cli_bench_command = {
     "bench", "measure the speed of the kernels and of the pipeline", "[NAME ...] [options]",
-    "Each figure is the median of several runs after one to warm up, with the whole work done in each. Without a NAME "
-    "all are run; --list names them.\n\n"
+    "Each figure is the median of several runs after one to warm up; each run does the whole work. Without a NAME all "
+    "benchmarks are run; --list lists them.\n\n"
     "  hotfiber bench sshopm --order 4 --threads 1 --json",
     16};
 
@@ -224,17 +288,17 @@ int cli_bench(int argc, char **argv)
     int json = 0, list = 0;
     bench_options options = {.seconds = 1};
     const cli_option table[] = {
-        {"list", CLI_FLAG, &list, NULL, "names the benchmarks", 0, 0},
-        {"json", CLI_FLAG, &json, NULL, "for programs", 0, 0},
-        {"seconds", CLI_DOUBLE, &options.seconds, "S", "about how long each row is measured; default 1", .01, 600},
+        {"list", CLI_FLAG, &list, NULL, "list the benchmarks", 0, 0},
+        {"json", CLI_FLAG, &json, NULL, "print JSON instead of a table", 0, 0},
+        {"seconds", CLI_DOUBLE, &options.seconds, "S", "measure each row for about so long; default 1", .01, 600},
         {"order", CLI_INT, &options.order, "N", "only tensors of this order", 2, 8},
-        {"count", CLI_SIZE, &options.count, "N", "how many tensors or voxels; default: the benchmark's own", 1, 1e9},
-        {"starts", CLI_SIZE, &options.starts, "N",
-         "how many starting vectors (sshopm, directions); default 128", 1, 1e6},
+        {"count", CLI_SIZE, &options.count, "N", "number of tensors, voxels or matrices; default: the benchmark's own",
+         1, 1e9},
+        {"starts", CLI_SIZE, &options.starts, "N", "number of starting vectors (sshopm, directions); default 128", 1,
+         1e6},
         {"algorithm", CLI_TEXT, &options.algorithm, "NAME",
-         "sshopm on a GPU: one algorithm alone: paper, gnomonic, basin or general", 0, 0},
-        {"peer", CLI_TEXT, &options.peer, "NAME",
-         "another program to time beside, where the benchmark knows one", 0, 0},
+         "sshopm on a GPU: only this one of paper, gnomonic, basin, general", 0, 0},
+        {"peer", CLI_TEXT, &options.peer, "NAME", "another program or library to time as well (see --list)", 0, 0},
         {NULL, 0, NULL, NULL, NULL, 0, 0},
     };
     cli_common common;

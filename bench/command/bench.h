@@ -25,8 +25,8 @@
 /* What the user asked for; 0 or NULL = the benchmark's own choice. */
 typedef struct bench_options {
     double seconds;     /* --seconds: about how long each row may take */
-    const char *peer;   /* --peer: another program or library to time beside ours; a word the benchmark knows */
-    const char *algorithm; /* --algorithm: one alone; a word the benchmark knows ("paper") */
+    const char *peer;   /* --peer: another program or library to time as well; a name the benchmark knows */
+    const char *algorithm; /* --algorithm: only this one; a name the benchmark knows */
     int order;          /* --order: only this one */
     size_t count;       /* --count: how many tensors, voxels, matrices */
     size_t starts;      /* --starts */
@@ -34,10 +34,10 @@ typedef struct bench_options {
 
 enum { BENCH_NOTES = 8 };
 
-/* One line of the table. Whoever adds it fills what is known and leaves the rest 0. */
+/* One line of the table. A benchmark fills in what is known and leaves the rest 0. */
 typedef struct bench_row {
     char name[64];         /* "order 4, 128 starts, exact" */
-    char backend[24];      /* "cpu", "cpu avx512", "cuda", or the peer's name */
+    char backend[24];      /* "cpu", "cpu avx512", "cuda", or the name of another program */
     double seconds;        /* median of `repeats` */
     double fastest, slowest;
     int repeats;
@@ -67,6 +67,27 @@ void bench_note(bench_row *row, const char *name, double value);
 hot_status bench_measure(hot_context *context, const bench_options *options, bench_body body, void *user,
                          bench_row *row);
 
+/* Adds a row and measures body for it: the usual case. items per call may be 0; *row, where it is not NULL, for further
+ * figures. */
+hot_status bench_measure_row(hot_context *context, const bench_options *options, bench_report *report,
+                             const char *name, const char *backend, double items, const char *item, bench_body body,
+                             void *user, bench_row **row);
+/* Adds a row for what was measured elsewhere: `repeats` runs, their median and the fastest. */
+bench_row *bench_add_measured(bench_report *report, const char *name, const char *backend, double median,
+                              double fastest, int repeats, double items, const char *item);
+
+/* The arrays of a benchmark, which are freed together. `failed` is set when memory is short: check it after the
+ * last bench_alloc. */
+typedef struct bench_memory {
+    int count, failed;
+    void *array[16];
+} bench_memory;
+void *bench_alloc(hot_context *context, bench_memory *memory, size_t count, size_t size);
+/* Doubles or floats from .1 to .8 that are no powers of two. */
+double *bench_alloc_f64(hot_context *context, bench_memory *memory, size_t count);
+float *bench_alloc_f32(hot_context *context, bench_memory *memory, size_t count);
+void bench_free(hot_context *context, bench_memory *memory);
+
 /* Seconds of a monotonic clock. */
 double bench_now(void);
 /* The median of count values (which it sorts); the mean of the middle two for an even count. */
@@ -80,7 +101,7 @@ double bench_copy_bandwidth(int threads);
 /* The processor's name as the system gives it. */
 const char *bench_processor(void);
 
-/* HOT_ERROR_ARGUMENT, with a line that names the peer which this benchmark knows, when --peer asks for another. */
+/* HOT_ERROR_ARGUMENT when --peer is given and is not the one that this benchmark knows. */
 hot_status bench_check_peer(hot_context *context, const bench_options *options, const char *known);
 
 typedef hot_status (*bench_rows)(hot_context *context, const bench_options *options, bench_report *report);

@@ -34,15 +34,6 @@ static hot_status fem(hot_context *context, void *user)
                                                    job->d, job->v, job->out);
 }
 
-/* Numbers that are no powers of two. */
-static double *values(hot_context *context, size_t count)
-{
-    double *made = hot_context_alloc(context, count, sizeof *made);
-    for (size_t i = 0; made && i < count; i++)
-        made[i] = .1 + .7 * (double)(i * 2654435761u % 1000003u) / 1000003.;
-    return made;
-}
-
 static const size_t sizes[] = {2, 4, 6, 8, 10, 12, 16, 20, 24, 32};
 
 static hot_status cpu_rows(hot_context *context, const bench_options *options, bench_report *report)
@@ -51,57 +42,60 @@ static hot_status cpu_rows(hot_context *context, const bench_options *options, b
     hot_status status = HOT_OK;
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes && status == HOT_OK; s++) {
         const size_t n = sizes[s], batch = options->count ? options->count : 100000, count = batch * n * n;
-        product_job job = {n, batch, values(context, count), values(context, count), values(context, count)};
+        bench_memory memory = {0};
+        product_job job = {n, batch, bench_alloc_f64(context, &memory, count), bench_alloc_f64(context, &memory, count),
+                           bench_alloc_f64(context, &memory, count)};
+        bench_row *row;
         char name[64];
         snprintf(name, sizeof name, "%zu x %zu x %zu, FP64", batch, n, n);
-        bench_row *row = bench_add(report, name, "cpu");
-        status = job.a && job.b && job.c ? bench_measure(context, options, product, &job, row) : HOT_ERROR_MEMORY;
-        row->items = (double)batch, row->item = "products", row->flops = 2. * (double)(count * n);
-        row->floor = 32. * (double)count / bench_copy_bandwidth(threads);
-        hot_context_free(context, job.a);
-        hot_context_free(context, job.b);
-        hot_context_free(context, job.c);
+        status = memory.failed ? HOT_ERROR_MEMORY
+                               : bench_measure_row(context, options, report, name, "cpu", (double)batch, "products",
+                                                   product, &job, &row);
+        if (status == HOT_OK) {
+            row->flops = 2. * (double)(count * n);
+            row->floor = 32. * (double)count / bench_copy_bandwidth(threads);
+        }
+        bench_free(context, &memory);
     }
     for (int kind = 0; kind < 4 && status == HOT_OK; kind++)
         for (size_t p = 2; p <= 8 && status == HOT_OK; p += 2) {
             fem_bench job = {.dim = 2 + kind % 2, .assemble = kind / 2, .dofs = p + 1};
             const size_t square = job.dofs * job.dofs, nd = job.dim == 2 ? square : square * job.dofs,
                          out = job.assemble ? nd * nd : nd;
+            bench_memory memory = {0};
+            bench_row *row;
             char name[64];
             job.elements = (job.assemble ? 64000000 : 16000000) / 8 / out + 1;
-            job.d = values(context, job.elements * nd);
-            job.v = values(context, job.elements * nd);
-            job.out = values(context, job.elements * out);
+            job.d = bench_alloc_f64(context, &memory, job.elements * nd);
+            job.v = bench_alloc_f64(context, &memory, job.elements * nd);
+            job.out = bench_alloc_f64(context, &memory, job.elements * out);
             snprintf(name, sizeof name, "%s %d-D, p = %zu, FP64", job.assemble ? "assembly" : "action", job.dim, p);
-            bench_row *row = bench_add(report, name, "cpu");
-            status = job.d && job.v && job.out ? hot_fem_basis(context, job.dofs, job.dofs, job.basis, NULL)
-                                               : HOT_ERROR_MEMORY;
+            status = memory.failed ? HOT_ERROR_MEMORY : hot_fem_basis(context, job.dofs, job.dofs, job.basis, NULL);
             if (status == HOT_OK)
-                status = bench_measure(context, options, fem, &job, row);
-            row->items = (double)job.elements, row->item = "elements";
-            row->floor = 8. * (double)(job.elements * (nd * (job.assemble ? 1 : 2) + out)) /
-                bench_copy_bandwidth(threads);
-            hot_context_free(context, job.d);
-            hot_context_free(context, job.v);
-            hot_context_free(context, job.out);
+                status = bench_measure_row(context, options, report, name, "cpu", (double)job.elements, "elements",
+                                           fem, &job, &row);
+            if (status == HOT_OK)
+                row->floor = 8. * (double)(job.elements * (nd * (job.assemble ? 1 : 2) + out)) /
+                    bench_copy_bandwidth(threads);
+            bench_free(context, &memory);
         }
     return status;
 }
 
-static void fill_row(bench_row *row, const hot_contract_figure *figure, double items, const char *item)
+static bench_row *add_figure(bench_report *report, const char *name, const char *backend,
+                             const hot_contract_figure *figure, double items, const char *item)
 {
-    row->seconds = figure->seconds;
-    row->fastest = row->slowest = figure->fastest;
-    row->items = items, row->item = item;
+    bench_row *row = bench_add_measured(report, name, backend, figure->seconds, figure->fastest, 0, items, item);
     row->floor = figure->floor;
     bench_note(row, "GB/s", 1e-9 * figure->bytes / figure->seconds);
+    return row;
 }
 
 static hot_status cuda_rows(hot_context *context, const bench_options *options, bench_report *report)
 {
     const double seconds = options->seconds > 0 ? options->seconds : .3;
     const size_t batch = options->count ? options->count : 100000;
-    const int peer = options->peer != NULL; /* cublas, as is made sure of before */
+    const int peer = options->peer != NULL; /* cublas: bench_gpu_or_cpu has checked */
     hot_contract_figure figure;
     hot_status status = HOT_OK;
     for (int f64 = 1; f64 >= 0; f64--)
@@ -114,8 +108,7 @@ static hot_status cuda_rows(hot_context *context, const bench_options *options, 
                 if (status != HOT_OK)
                     return status;
                 snprintf(name, sizeof name, "%zu x %zu x %zu, FP%d", batch, n, n, f64 ? 64 : 32);
-                bench_row *row = bench_add(report, name, who ? "cublas" : "cuda");
-                fill_row(row, &figure, (double)batch, "products");
+                bench_row *row = add_figure(report, name, who ? "cublas" : "cuda", &figure, (double)batch, "products");
                 row->flops = 2. * (double)(batch * n * n * n);
             }
     for (int kind = 0; kind < 4 && status == HOT_OK; kind++)
@@ -126,7 +119,7 @@ static hot_status cuda_rows(hot_context *context, const bench_options *options, 
             if (status != HOT_OK)
                 return status;
             snprintf(name, sizeof name, "%s %d-D, p = %zu, FP64", kind / 2 ? "assembly" : "action", 2 + kind % 2, p);
-            fill_row(bench_add(report, name, "cuda"), &figure, (double)elements, "elements");
+            add_figure(report, name, "cuda", &figure, (double)elements, "elements");
         }
     return status;
 }
@@ -136,5 +129,5 @@ static hot_status run(hot_context *context, const bench_options *options, bench_
     return bench_gpu_or_cpu(context, options, report, cuda_rows, cpu_rows);
 }
 
-const bench_entry bench_contract = {"contract", "small matrix products and finite-element mass operators, cold data",
-                                    run};
+const bench_entry bench_contract = {
+    "contract", "small matrix products and finite-element mass operators, data not in cache; --peer cublas", run};

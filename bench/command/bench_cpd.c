@@ -1,5 +1,5 @@
-/* hotfiber bench cpd: products of a cube with two factors, from floats and from a tensor that is kept, and ten
- * iterations of the decomposition. */
+/* hotfiber bench cpd: MTTKRP of a cube, from its floats and from a hot_mttkrp_tensor, and ten iterations of the
+ * decomposition. */
 #include "bench/kernels/cpd_measure.h"
 #include <stdio.h>
 
@@ -22,49 +22,36 @@ static hot_status body(hot_context *context, void *user)
     return hot_cpd_f32(context, &options, n, n, n, job->x, job->lambda, job->f, job->f + each, job->f + 2 * each, NULL);
 }
 
-static float *values(hot_context *context, size_t count)
-{
-    float *made = hot_context_alloc(context, count, sizeof *made);
-    for (size_t i = 0; made && i < count; i++)
-        made[i] = .1f + .7f * (float)(i * 2654435761u % 1000003u) / 1000003.f;
-    return made;
-}
-
 static hot_status cpu_rows(hot_context *context, const bench_options *options, bench_report *report)
 {
     const size_t sizes[] = {100, 200, 400};
     hot_status status = HOT_OK;
     for (size_t s = 0; s < (options->count ? 1 : 3) && status == HOT_OK; s++) {
         const size_t n = options->count ? options->count : sizes[s], rank = n / 10 ? n / 10 : 1;
-        cpd_job job = {.n = n, .rank = rank, .x = values(context, n * n * n), .f = values(context, 3 * n * rank),
-                       .out = values(context, n * rank), .lambda = values(context, rank)};
-        status = job.x && job.f && job.out && job.lambda ? HOT_OK : HOT_ERROR_MEMORY;
+        bench_memory memory = {0};
+        cpd_job job = {.n = n, .rank = rank};
+        job.x = bench_alloc_f32(context, &memory, n * n * n);
+        job.f = bench_alloc_f32(context, &memory, 3 * n * rank);
+        job.out = bench_alloc_f32(context, &memory, n * rank);
+        job.lambda = bench_alloc_f32(context, &memory, rank);
+        status = memory.failed ? HOT_ERROR_MEMORY : HOT_OK;
         for (int mode = 1; mode <= 4 && status == HOT_OK; mode++) {
+            bench_row *row;
             char name[64];
             job.mode = mode % 4;
             snprintf(name, sizeof name,
                      mode < 4 ? "%zu^3, rank %zu, FP32, product, mode %d" : "%zu^3, rank %zu, FP32, 10 iterations", n,
                      rank, mode);
-            bench_row *row = bench_add(report, name, "cpu");
-            status = bench_measure(context, options, body, &job, row);
+            status = bench_measure_row(context, options, report, name, "cpu", 0, NULL, body, &job, &row);
             row->flops = (mode < 4 ? 2. : 40.) * (double)(n * n * n * rank);
             row->peak = bench_peak_f32(hot_context_threads(context));
         }
-        hot_context_free(context, job.x);
-        hot_context_free(context, job.f);
-        hot_context_free(context, job.out);
-        hot_context_free(context, job.lambda);
+        bench_free(context, &memory);
     }
     return status;
 }
 
-static void add_peer(bench_report *report, const char *name, const char *backend, double median)
-{
-    bench_row *row = bench_add(report, name, backend);
-    row->seconds = row->fastest = row->slowest = median;
-}
-
-/* Products of one cube in one arithmetic, from floats and from a tensor that is kept, and ten iterations. */
+/* Products of one cube in one arithmetic, from its floats and from a hot_mttkrp_tensor, and ten iterations. */
 static hot_status cube_rows(hot_context *context, hot_cpd_bench *bench, size_t n, hot_cpd_arithmetic arithmetic,
                             double seconds, int peer, bench_report *report)
 {
@@ -85,22 +72,21 @@ static hot_status cube_rows(hot_context *context, hot_cpd_bench *bench, size_t n
                      : arithmetic == HOT_CPD_SPLIT ? "kept floats"
                                                    : "kept halves",
                      mode);
-            bench_row *row = bench_add(report, name, "cuda");
-            row->seconds = row->fastest = row->slowest = median;
+            bench_row *row = bench_add_measured(report, name, "cuda", median, median, 0, 0, NULL);
             row->flops = 2. * (double)(n * n * n * rank);
             bench_note(row, "error", error);
             bench_note(row, "with_factors", with);
-            /* In float one product and a sum is our own way, too. */
+            /* In FP32 our own product is that of cuBLAS with one factor and a sum with the other. */
             if (peer && arithmetic == HOT_CPD_TF32) {
-                status = hot_cpd_bench_peer(context, bench, mode, HOT_CPD_ONE_FACTOR, seconds, &median);
-                add_peer(report, name, "cublas", median);
+                status = hot_cpd_bench_cublas(context, bench, mode, HOT_CPD_CUBLAS_GEMM, seconds, &median);
+                bench_add_measured(report, name, "cublas", median, median, 0, 0, NULL);
                 if (status == HOT_OK && kept) {
-                    status = hot_cpd_bench_peer(context, bench, mode, HOT_CPD_ONE_FACTOR_HALVES, seconds, &median);
-                    add_peer(report, name, "cublas, halves", median);
+                    status = hot_cpd_bench_cublas(context, bench, mode, HOT_CPD_CUBLAS_GEMM_HALF, seconds, &median);
+                    bench_add_measured(report, name, "cublas, halves", median, median, 0, 0, NULL);
                 }
             } else if (peer && arithmetic == HOT_CPD_FULL && mode != 2) {
-                status = hot_cpd_bench_peer(context, bench, mode, HOT_CPD_KHATRI_RAO, seconds, &median);
-                add_peer(report, name, "cublas", median);
+                status = hot_cpd_bench_cublas(context, bench, mode, HOT_CPD_CUBLAS_KHATRI_RAO, seconds, &median);
+                bench_add_measured(report, name, "cublas", median, median, 0, 0, NULL);
             }
         }
     double median = 0;
@@ -109,8 +95,7 @@ static hot_status cube_rows(hot_context *context, hot_cpd_bench *bench, size_t n
     if (status == HOT_OK) {
         char name[96];
         snprintf(name, sizeof name, "%zu^3, rank %zu, %s, 10 iterations", n, rank, names[arithmetic]);
-        bench_row *row = bench_add(report, name, "cuda");
-        row->seconds = row->fastest = row->slowest = median;
+        bench_row *row = bench_add_measured(report, name, "cuda", median, median, 0, 0, NULL);
         row->flops = 40. * (double)(n * n * n * rank);
     }
     return status;
@@ -140,4 +125,4 @@ static hot_status run(hot_context *context, const bench_options *options, bench_
 }
 
 const bench_entry bench_cpd = {
-    "cpd", "CP decomposition of cubes of rank a tenth of the side: products and ten iterations", run};
+    "cpd", "CP decomposition of cubes, rank a tenth of the side: MTTKRP and ten iterations; --peer cublas", run};

@@ -92,13 +92,8 @@ static hot_status time_dwidenoise(hot_context *context, const float *signals, be
         times[i] = bench_now() - begin;
     }
     if (status == HOT_OK) {
-        bench_row *row = bench_add(report, name, "dwidenoise");
-        row->seconds = bench_median(times, 3);
-        row->fastest = times[0];
-        row->slowest = times[2];
-        row->repeats = 3;
-        row->items = VOXELS;
-        row->item = "voxels";
+        const double median = bench_median(times, 3); /* sorts them */
+        bench_add_measured(report, name, "dwidenoise", median, times[0], 3, VOXELS, "voxels")->slowest = times[2];
     }
     static const char *const files[] = {"dwi.nii", "dwi.bval", "dwi.bvec", "out.nii"};
     for (int i = 0; i < 4; i++) {
@@ -120,8 +115,8 @@ static void free_job(hot_context *context, denoise_args *job)
 
 static hot_status make_job(hot_context *context, size_t side, size_t slices, int is_complex, denoise_args *job)
 {
-    *job =
-        (denoise_args){.options = {.size = sizeof job->options, .is_complex = is_complex}, .size = {side, side, slices}};
+    *job = (denoise_args){.options = {.size = sizeof job->options, .is_complex = is_complex},
+                          .size = {side, side, slices}};
     const size_t voxels = side * side * slices, width = VOLUMES * (is_complex ? 2 : 1);
     job->signals = hot_context_alloc(context, voxels * width, sizeof *job->signals);
     job->denoised = hot_context_alloc(context, voxels * width, sizeof *job->denoised);
@@ -145,10 +140,8 @@ static hot_status measure_steps(hot_context *context, const bench_options *optio
             job->options.step[d] = step;
         snprintf(name, sizeof name, "%s%zux%zux%zux%d, window 5, step %zu", job->options.is_complex ? "complex " : "",
                  job->size[0], job->size[1], job->size[2], VOLUMES, step);
-        bench_row *row = bench_add(report, name, backend);
-        row->items = (double)(job->size[0] * job->size[1] * job->size[2]);
-        row->item = "voxels";
-        status = bench_measure(context, options, body, job, row);
+        status = bench_measure_row(context, options, report, name, backend,
+                                   (double)(job->size[0] * job->size[1] * job->size[2]), "voxels", body, job, NULL);
     }
     return status;
 }
@@ -194,4 +187,4 @@ static hot_status run_denoise(hot_context *context, const bench_options *options
 }
 
 const bench_entry bench_denoise = {
-    "denoise", "Marchenko-Pastur denoising in memory; --peer dwidenoise: MRtrix's program", run_denoise};
+    "denoise", "Marchenko-Pastur denoising in memory; --peer dwidenoise (MRtrix)", run_denoise};

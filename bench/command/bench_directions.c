@@ -120,7 +120,6 @@ static hot_status run_job(hot_context *context, const bench_options *options, be
     if (cuda && status == HOT_OK) {
         hot_directions_args plan;
         double milliseconds;
-        bench_row *row = bench_add(report, name, "cuda, data there");
         status = hot_directions_resolve(context, &job->options, job->order, full, job->tensors, job->stride, NULL,
                                         job->directions, job->found, &plan);
         if (status == HOT_OK)
@@ -128,15 +127,13 @@ static hot_status run_job(hot_context *context, const bench_options *options, be
         if (status == HOT_OK)
             status = hot_directions_cuda_time(context, &plan, 21, &milliseconds);
         if (status == HOT_OK) {
-            row->seconds = row->fastest = row->slowest = 1e-3 * milliseconds;
-            row->repeats = 21;
-            row->items = (double)full;
-            row->item = "tensors";
+            bench_add_measured(report, name, "cuda, resident", 1e-3 * milliseconds, 1e-3 * milliseconds, 21,
+                               (double)full, "tensors");
             const int number = hot_context_device_number(context), gpus = number < 0 ? hot_cuda_count() : 1;
             /* one, and all */
             for (int used = 1; used <= gpus && status == HOT_OK; used += used < gpus ? gpus - 1 : 1) {
                 snprintf(backend, sizeof backend, "cuda x%d, from the host", used);
-                row = bench_add(report, name, backend);
+                bench_row *row = bench_add(report, name, backend);
                 row->items = (double)full;
                 row->item = "tensors";
                 status = measure_on(context, options, HOT_DEVICE_CUDA, used < gpus ? 0 : number, threads, job, row);
@@ -151,16 +148,13 @@ static const hot_directions_options defaults = {.size = sizeof defaults, .thresh
 
 static hot_status run(hot_context *context, const bench_options *options, bench_report *report)
 {
-    hot_status status = HOT_OK;
     const size_t count = options->count ? options->count : 1 << 20;
     bench_job job = {.options = defaults, .count = count, .stride = TERMS};
-    job.tensors = hot_context_alloc(context, count, TERMS * sizeof *job.tensors);
-    job.directions = hot_context_alloc(context, count, 9 * sizeof *job.directions);
-    job.found = hot_context_alloc(context, count, 1);
-    if (!job.tensors || !job.directions || !job.found) {
-        status = HOT_ERROR_MEMORY;
-        goto cleanup;
-    }
+    bench_memory memory = {0};
+    job.tensors = bench_alloc(context, &memory, count, TERMS * sizeof *job.tensors);
+    job.directions = bench_alloc(context, &memory, count, 9 * sizeof *job.directions);
+    job.found = bench_alloc(context, &memory, count, 1);
+    hot_status status = memory.failed ? HOT_ERROR_MEMORY : HOT_OK;
     for (int order = 4; order <= 8 && status == HOT_OK; order += 2) {
         if (options->order && options->order != order)
             continue;
@@ -199,12 +193,9 @@ static hot_status run(hot_context *context, const bench_options *options, bench_
             status = run_job(context, options, report, name, &job);
         }
     }
-cleanup:
-    hot_context_free(context, job.tensors);
-    hot_context_free(context, job.directions);
-    hot_context_free(context, job.found);
+    bench_free(context, &memory);
     return status;
 }
 
 const bench_entry bench_directions = {
-    "directions", "all maxima of order 4, 6 and 8 forms: scan, refine, cluster; by many starts", run};
+    "directions", "all maxima of tensors of order 4, 6 and 8: by scanning, and by many starts", run};

@@ -1,4 +1,4 @@
-/* Fitting: signals to tensors, in memory. */
+/* hotfiber bench fit: from signals to tensors, in memory; the models adc, odf and fod at orders 4, 6 and 8. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -44,10 +44,8 @@ static hot_status run_fit(hot_context *context, const bench_options *options, be
             snprintf(name, sizeof name, "%s, order %d, %zu volumes", models[m], order, hot_dwi_volumes(dwi));
             fit_job job = {dwi, mask, {.size = sizeof job.options, .model = models[m], .order = order, .regularise = -1,
                                        .weighted = -1, .response = m == 2 ? response : NULL}};
-            bench_row *row = bench_add(report, name, "cpu");
-            row->items = (double)hot_mask_count(mask);
-            row->item = "voxels";
-            status = bench_measure(context, options, fit_once, &job, row);
+            status = bench_measure_row(context, options, report, name, "cpu", (double)hot_mask_count(mask), "voxels",
+                                       fit_once, &job, NULL);
         }
     hot_response_destroy(&response);
     hot_mask_destroy(&mask);

@@ -1,5 +1,5 @@
-/* hotfiber bench heev: batches of complex Hermitian matrices, values and vectors; --peer cusolver: its
- * XsyevBatched beside. */
+/* hotfiber bench heev: eigenvalues and eigenvectors of batches of complex Hermitian matrices; --peer cusolver times its
+ * XsyevBatched as well. */
 #include <hotfiber/heev.h>
 #include <stdio.h>
 
@@ -18,7 +18,7 @@ static hot_status body(hot_context *context, void *user)
     return hot_heev_f64(context, NULL, job->n, job->count, job->matrices, job->values, job->vectors, NULL);
 }
 
-/* On the GPU from its memory to its memory. */
+/* With all arrays in the GPU's memory. */
 static hot_status measure_resident(hot_context *context, bench_report *report, const heev_job *job,
                                    hot_heev_solver solver, const char *name)
 {
@@ -27,13 +27,10 @@ static hot_status measure_resident(hot_context *context, bench_report *report, c
     hot_status status = hot_heev_measure(context, solver, job->n, job->count, REPEATS, seconds);
     if (status != HOT_OK)
         return status;
-    bench_row *row = bench_add(report, name, solver == HOT_HEEV_OURS ? "cuda, resident" : "cusolver");
-    row->seconds = bench_median(seconds, REPEATS);
-    row->fastest = seconds[0];
+    const double median = bench_median(seconds, REPEATS); /* sorts them */
+    bench_row *row = bench_add_measured(report, name, solver == HOT_HEEV_OURS ? "cuda, resident" : "cusolver", median,
+                                        seconds[0], REPEATS, (double)job->count, "matrices");
     row->slowest = seconds[REPEATS - 1];
-    row->repeats = REPEATS;
-    row->items = (double)job->count;
-    row->item = "matrices";
     return HOT_OK;
 }
 
@@ -47,12 +44,9 @@ static hot_status measure(hot_context *context, const bench_options *options, be
         status = measure_resident(context, report, job, HOT_HEEV_OURS, name);
     if (gpu && options->peer && status == HOT_OK)
         status = measure_resident(context, report, job, HOT_HEEV_CUSOLVER, name);
-    if (status != HOT_OK)
-        return status;
-    bench_row *row = bench_add(report, name, gpu ? "cuda" : "cpu");
-    row->items = (double)job->count;
-    row->item = "matrices";
-    return bench_measure(context, options, body, job, row);
+    return status == HOT_OK ? bench_measure_row(context, options, report, name, gpu ? "cuda" : "cpu",
+                                                (double)job->count, "matrices", body, job, NULL)
+                            : status;
 }
 
 static hot_status run_heev(hot_context *context, const bench_options *options, bench_report *report)
@@ -71,21 +65,20 @@ static hot_status run_heev(hot_context *context, const bench_options *options, b
         const size_t usual = gpu ? jobs[j].count : jobs[j].count / 4;
         heev_job job = {.n = jobs[j].n, .count = options->count ? options->count : usual};
         const size_t numbers = job.count * job.n * job.n;
-        job.matrices = hot_context_alloc(context, numbers, 2 * sizeof *job.matrices);
-        job.vectors = hot_context_alloc(context, numbers, 2 * sizeof *job.vectors);
-        job.values = hot_context_alloc(context, job.count, job.n * sizeof *job.values);
-        status = job.matrices && job.vectors && job.values ? HOT_OK : HOT_ERROR_MEMORY;
+        bench_memory memory = {0};
+        job.matrices = bench_alloc(context, &memory, numbers, 2 * sizeof *job.matrices);
+        job.vectors = bench_alloc(context, &memory, numbers, 2 * sizeof *job.vectors);
+        job.values = bench_alloc(context, &memory, job.count, job.n * sizeof *job.values);
+        status = memory.failed ? HOT_ERROR_MEMORY : HOT_OK;
         hot_random random = hot_random_start(hot_context_seed(context), 0, j);
         for (size_t k = 0; k < numbers && status == HOT_OK; k++) /* the lower triangle is what counts */
             hot_random_normals(&random, &job.matrices[2 * k], &job.matrices[2 * k + 1]);
         if (status == HOT_OK)
             status = measure(context, options, report, &job, gpu);
-        hot_context_free(context, job.matrices);
-        hot_context_free(context, job.vectors);
-        hot_context_free(context, job.values);
+        bench_free(context, &memory);
     }
     return status;
 }
 
-const bench_entry bench_heev = {"heev", "complex Hermitian matrices, double; --peer cusolver: beside it on a GPU",
+const bench_entry bench_heev = {"heev", "eigenvalues and eigenvectors of complex Hermitian matrices; --peer cusolver",
                                 run_heev};

@@ -1,4 +1,4 @@
-/* The whole job, files included: a phantom on disk in, a run directory out. */
+/* hotfiber bench run: the whole of `hotfiber run` on a phantom, files included, with the seconds of each stage. */
 #include "bench.h"
 
 #include <math.h>
@@ -76,4 +76,5 @@ static hot_status run_run(hot_context *context, const bench_options *options, be
     return status;
 }
 
-const bench_entry bench_run = {"run", "the whole job, files included; stages in seconds", run_run};
+const bench_entry bench_run = {"run", "the whole of `hotfiber run`, files included, with seconds of each stage",
+                               run_run};

@@ -1,5 +1,5 @@
 /* hotfiber bench sshopm: SS-HOPM from many starts, on the CPU and on the GPU; --algorithm paper for the
- * Ballard paper's. */
+ * one of Ballard, Kolda and Plantenga (2011). */
 #include <hotfiber/sshopm.h>
 #include <hotfiber/symtensor.h>
 #include <math.h>
@@ -25,7 +25,7 @@ static hot_status cpu_body(hot_context *context, void *user)
                           job->start, job->lambda, job->x, NULL, job->iterations);
 }
 
-/* Sums of one to three rank-1 tensors: what fibres look like. */
+/* Sums of one to three rank-1 tensors, as of fibres. */
 static void make_tensors(cpu_job *job, double *v)
 {
     int exponents[45 * 3];
@@ -52,15 +52,16 @@ static hot_status bench_cpu(hot_context *context, const bench_options *options, 
     cpu_job job = {.order = order, .unique = hot_symtensor_count(order, 3)};
     job.count = options->count ? options->count : 2048;
     job.starts = options->starts ? options->starts : 128;
-    hot_status status = HOT_ERROR_MEMORY;
+    bench_memory memory = {0};
     int threads = hot_context_threads(context);
-    double *wide = hot_context_alloc(context, job.starts + 3, 3 * sizeof *wide);
-    job.tensors = hot_context_alloc(context, job.count, job.unique * sizeof *job.tensors);
-    job.start = hot_context_alloc(context, job.starts, 3 * sizeof *job.start);
-    job.lambda = hot_context_alloc(context, job.count, job.starts * sizeof *job.lambda);
-    job.x = hot_context_alloc(context, job.count, 3 * job.starts * sizeof *job.x);
-    job.iterations = hot_context_alloc(context, job.count, job.starts * sizeof *job.iterations);
-    if (!wide || !job.tensors || !job.start || !job.lambda || !job.x || !job.iterations)
+    double *wide = bench_alloc(context, &memory, job.starts + 3, 3 * sizeof *wide);
+    job.tensors = bench_alloc(context, &memory, job.count, job.unique * sizeof *job.tensors);
+    job.start = bench_alloc(context, &memory, job.starts, 3 * sizeof *job.start);
+    job.lambda = bench_alloc(context, &memory, job.count, job.starts * sizeof *job.lambda);
+    job.x = bench_alloc(context, &memory, job.count, 3 * job.starts * sizeof *job.x);
+    job.iterations = bench_alloc(context, &memory, job.count, job.starts * sizeof *job.iterations);
+    hot_status status = memory.failed ? HOT_ERROR_MEMORY : HOT_OK;
+    if (status != HOT_OK)
         goto cleanup;
     make_tensors(&job, wide);
     hot_starts_random(hot_context_seed(context), 3, job.starts, wide);
@@ -72,26 +73,20 @@ static hot_status bench_cpu(hot_context *context, const bench_options *options, 
                                            .tolerance = jobs[j].tolerance, .max_iterations = jobs[j].iterations};
         snprintf(name, sizeof name, "order %d, %zu starts, %s", order, job.starts, jobs[j].name);
         snprintf(backend, sizeof backend, "cpu %s", hot_cpu_level_name(hot_cpu_best()));
-        bench_row *row = bench_add(report, name, backend);
-        status = bench_measure(context, options, cpu_body, &job, row);
+        bench_row *row;
+        status = bench_measure_row(context, options, report, name, backend, (double)job.count, "tensors", cpu_body,
+                                   &job, &row);
         if (status != HOT_OK)
             goto cleanup;
         double steps = 0;
         for (size_t i = 0; i < job.count * job.starts; i++)
             steps += fabs((double)job.iterations[i]);
-        row->items = (double)job.count;
-        row->item = "tensors";
         row->flops = hot_sshopm_flops(order) * steps;
         row->peak = bench_peak_f32(threads);
         bench_note(row, "iterations", steps / (double)(job.count * job.starts));
     }
 cleanup:
-    hot_context_free(context, wide);
-    hot_context_free(context, job.tensors);
-    hot_context_free(context, job.start);
-    hot_context_free(context, job.lambda);
-    hot_context_free(context, job.x);
-    hot_context_free(context, job.iterations);
+    bench_free(context, &memory);
     return status;
 }
 
@@ -108,7 +103,7 @@ static hot_status bench_gpu(hot_context *context, const bench_options *options, 
         {"change 1e-6", "paper", HOT_ALGORITHM_PAPER, 0, 1e-5, 1e-6},
         {"residual 5e-6 of scale, every start iterated", "gnomonic", HOT_ALGORITHM_GNOMONIC, 0, 5e-6, 0},
         {"residual 1e-6 of scale, every start iterated", "gnomonic", HOT_ALGORITHM_GNOMONIC, 0, 1e-6, 0},
-        {"residual 5e-6 of scale, starts settled by the basin test", "basin", HOT_ALGORITHM_BASIN, 0, 5e-6, 0},
+        {"residual 5e-6 of scale, basin test", "basin", HOT_ALGORITHM_BASIN, 0, 5e-6, 0},
         {"residual 5e-6 of scale, any shape", "general", HOT_ALGORITHM_GENERAL, 0, 5e-6, 0},
     };
     int known = !options->algorithm;
@@ -131,12 +126,8 @@ static hot_status bench_gpu(hot_context *context, const bench_options *options, 
             break;
         snprintf(name, sizeof name, "order %d, %zu x %zu, %s", order, count, starts, jobs[j].name);
         snprintf(backend, sizeof backend, "cuda %s", jobs[j].algorithm_name);
-        bench_row *row = bench_add(report, name, backend);
-        row->seconds = figure.seconds;
-        row->fastest = row->slowest = figure.fastest;
-        row->repeats = figure.repeats;
-        row->items = (double)count;
-        row->item = "tensors";
+        bench_row *row = bench_add_measured(report, name, backend, figure.seconds, figure.fastest, figure.repeats,
+                                            (double)count, "tensors");
         row->flops = hot_sshopm_flops(order) * figure.iterations * (double)count * (double)starts;
         bench_note(row, "agreement", figure.agreement);
         bench_note(row, "agreement where there is a limit", figure.limited_agreement);
@@ -171,4 +162,5 @@ static hot_status run(hot_context *context, const bench_options *options, bench_
     return status;
 }
 
-const bench_entry bench_sshopm = {"sshopm", "SS-HOPM: tensors from many starts, 50 iterations and to convergence", run};
+const bench_entry bench_sshopm = {"sshopm",
+                                  "SS-HOPM from many starts: 50 iterations, and to convergence; --algorithm NAME", run};

@@ -28,23 +28,21 @@ static hot_status run_tridiag(hot_context *context, const bench_options *options
     static const size_t sizes[] = {2048, 4096, 8192, 16384};
     const size_t largest = options->count ? options->count : sizes[3];
     tridiag_job job = {.options.size = sizeof job.options};
-    hot_status status = HOT_ERROR_MEMORY;
-    job.a = hot_context_alloc(context, largest, sizeof *job.a);
-    job.b = hot_context_alloc(context, largest, sizeof *job.b);
-    job.values = hot_context_alloc(context, largest, sizeof *job.values);
-    job.a32 = hot_context_alloc(context, largest, sizeof *job.a32);
-    job.b32 = hot_context_alloc(context, largest, sizeof *job.b32);
-    job.values32 = hot_context_alloc(context, largest, sizeof *job.values32);
-    if (!job.a || !job.b || !job.values || !job.a32 || !job.b32 || !job.values32)
-        goto cleanup;
+    bench_memory memory = {0};
+    job.a = bench_alloc(context, &memory, largest, sizeof *job.a);
+    job.b = bench_alloc(context, &memory, largest, sizeof *job.b);
+    job.values = bench_alloc(context, &memory, largest, sizeof *job.values);
+    job.a32 = bench_alloc(context, &memory, largest, sizeof *job.a32);
+    job.b32 = bench_alloc(context, &memory, largest, sizeof *job.b32);
+    job.values32 = bench_alloc(context, &memory, largest, sizeof *job.values32);
+    hot_status status = memory.failed ? HOT_ERROR_MEMORY : HOT_OK;
     hot_random random = hot_random_start(hot_context_seed(context), 0, 0);
-    for (size_t i = 0; i < largest; i++) {
+    for (size_t i = 0; i < largest && status == HOT_OK; i++) {
         hot_random_normals(&random, &job.a[i], &job.b[i]);
         job.a32[i] = (float)job.a[i];
         job.b32[i] = (float)job.b[i];
     }
-    status = HOT_OK;
-    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0] && status == HOT_OK; s++) {
         if (s > 1 && hot_context_device_used(context) != HOT_DEVICE_CUDA)
             break; /* seconds each on a CPU */
         for (job.f64 = 0; job.f64 < 2 && status == HOT_OK; job.f64++) {
@@ -55,23 +53,16 @@ static hot_status run_tridiag(hot_context *context, const bench_options *options
                 norm = fmax(norm, fabs(job.a[i]) + fabs(job.b[i]) + (i ? fabs(job.b[i - 1]) : 0));
             job.options.absolute = (job.f64 ? 1e-13 : 1e-5) * norm;
             snprintf(name, sizeof name, "n %zu, all, %s", job.n, job.f64 ? "FP64 to 1e-13" : "FP32 to 1e-5");
-            bench_row *row = bench_add(report, name, "cpu");
-            row->items = (double)job.n;
-            row->item = "values";
-            status = bench_measure(context, options, body, &job, row);
+            bench_row *row;
+            status =
+                bench_measure_row(context, options, report, name, "cpu", (double)job.n, "values", body, &job, &row);
             if (hot_context_device_used(context) == HOT_DEVICE_CUDA)
                 snprintf(row->backend, sizeof row->backend, "cuda");
             if (options->count && job.f64)
                 s = sizeof sizes / sizeof sizes[0];
         }
     }
-cleanup:
-    hot_context_free(context, job.a);
-    hot_context_free(context, job.b);
-    hot_context_free(context, job.values);
-    hot_context_free(context, job.a32);
-    hot_context_free(context, job.b32);
-    hot_context_free(context, job.values32);
+    bench_free(context, &memory);
     return status;
 }
 

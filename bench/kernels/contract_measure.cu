@@ -1,5 +1,5 @@
-/* See contract_measure.h. Calls are captured in a graph that goes round several sets of data, more than the
- * second-level cache holds together, so that every call finds its data cold and launches cost nothing. */
+/* See contract_measure.h. Calls are captured in one graph, so that launches cost nothing, and use several
+ * sets of data in turn, together more than the second-level cache holds, so that no call finds its data there. */
 #include <algorithm>
 #include <cuda_runtime.h>
 #include <functional>
@@ -11,6 +11,7 @@
 #include "common/cuda_status.h"
 #include "cuda_timing.h"
 #include "contract/gpu/contract_cuda.h"
+#include "fem/gpu/fem_cuda.h"
 #include "contract_measure.h"
 
 namespace {
@@ -54,7 +55,7 @@ __global__ void __launch_bounds__(512)
         out[0] = sum;
 }
 
-/* Per launch, going round the sets. */
+/* The time of one launch; launches use the sets in turn. */
 hot_status measure(hot_context *context, size_t sets,
                    const std::function<hot_status(size_t set, cudaStream_t stream)> &launch, double seconds,
                    double *median, double *fastest)
@@ -64,12 +65,12 @@ hot_status measure(hot_context *context, size_t sets,
     hot_status status = hot_cuda_status(context, cudaStreamCreate(&stream), "stream");
     if (status != HOT_OK)
         return status;
-    status = hot_cuda_time(context, stream, [&] {
+    status = hot_cuda_time(context, stream, 1, [&] {
         hot_status launched = HOT_OK;
         for (size_t c = 0; c < calls && launched == HOT_OK; c++)
             launched = launch(c % sets, stream);
         return launched;
-    }, seconds, median, fastest);
+    }, seconds, median, fastest, NULL);
     *median /= (double)calls;
     *fastest /= (double)calls;
     cudaStreamDestroy(stream);
@@ -83,12 +84,12 @@ struct arena {
     ~arena() { cudaFree(memory); }
     hot_status make(hot_context *context, size_t bytes, bool f64)
     {
-        size_t room = 0, total = 0;
+        size_t free_bytes = 0, total = 0;
         each = (bytes + 255) / 256 * 256;
-        cudaMemGetInfo(&room, &total);
+        cudaMemGetInfo(&free_bytes, &total);
         sets = std::max<size_t>(1, std::min<size_t>(SETS, ((size_t)400 << 20) / each)); /* eight times the cache */
-        if (sets * each > room)
-            return hot_context_fail(context, HOT_ERROR_MEMORY, "the GPU has no room for %zu bytes", sets * each);
+        if (sets * each > free_bytes)
+            return hot_context_fail(context, HOT_ERROR_MEMORY, "the GPU does not have %zu bytes free", sets * each);
         hot_status status = hot_cuda_status(context, cudaMalloc((void **)&memory, sets * each), "memory");
         if (status != HOT_OK)
             return status;
@@ -227,9 +228,9 @@ extern "C" hot_status hot_fem_bench(hot_context *context, int f64, int dim, size
     double basis[HOT_FEM_POINTS * HOT_FEM_POINTS];
     float narrow[HOT_FEM_POINTS * HOT_FEM_POINTS];
     arena data;
-    hot_fem_call call;
+    hot_fem_args args;
     memset(figure, 0, sizeof *figure);
-    memset(&call, 0, sizeof call);
+    memset(&args, 0, sizeof args);
     *elements = count;
     figure->bytes = (double)(count * (d_each + v_each + out_each));
     hot_status status = ready(context);
@@ -241,15 +242,15 @@ extern "C" hot_status hot_fem_bench(hot_context *context, int f64, int dim, size
         status = data.make(context, count * (d_each + v_each + out_each), f64 != 0);
     if (status == HOT_OK)
         status = measure_floor(context, data, count * (d_each + v_each), count * out_each, seconds / 2, &figure->floor);
-    call.assemble = assemble;
-    call.job.f64 = f64, call.job.dim = dim, call.job.dofs = dofs, call.job.points = points, call.job.elements = count;
-    call.job.basis = f64 ? (const void *)basis : narrow;
+    args.assemble = assemble;
+    args.f64 = f64, args.dim = dim, args.dofs = dofs, args.points = points, args.elements = count;
+    args.basis = f64 ? (const void *)basis : narrow;
     if (status == HOT_OK)
         status = measure(context, data.sets, [&](size_t s, cudaStream_t stream) {
-            call.job.d = data.set(s);
-            call.job.v = data.set(s) + count * d_each;
-            call.job.out = data.set(s) + count * (d_each + v_each);
-            return hot_fem_launch(context, &call, stream);
+            args.d = data.set(s);
+            args.v = data.set(s) + count * d_each;
+            args.out = data.set(s) + count * (d_each + v_each);
+            return hot_fem_launch(context, &args, stream);
         }, seconds, &figure->seconds, &figure->fastest);
     return status;
 }

@@ -1,5 +1,6 @@
-/* Benchmarks of contractions on the device: time with CUDA events, data cold and random. For `hotfiber bench` and the
- * checker's --bench. In a build without CUDA every call is HOT_ERROR_DEVICE. */
+/* Times of batched matrix products and of finite-element operators with their data in the GPU's memory, random and not
+ * in its cache: for `hotfiber bench contract` and `kernels_checker --bench contract`. HOT_ERROR_DEVICE in a build
+ * without CUDA. */
 #ifndef HOT_CONTRACT_MEASURE_H
 #define HOT_CONTRACT_MEASURE_H
 
@@ -14,7 +15,7 @@ extern "C" {
 typedef struct hot_contract_figure {
     double seconds, fastest, floor;
     double bytes;
-    hot_contract_choice choice; /* the variant that ran; "cublas" for the peer */
+    hot_contract_choice choice; /* the variant that ran; "cublas" for cuBLAS */
 } hot_contract_figure;
 
 /* C = A B + C / 2 for `batch` n x n matrices. tune: every variant is tried and the fastest taken. */

@@ -23,10 +23,10 @@ hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mod
     return hot_context_fail(context, HOT_ERROR_DEVICE, "this build has no CUDA");
 }
 
-hot_status hot_cpd_bench_peer(hot_context *context, hot_cpd_bench *bench, int mode, hot_cpd_peer way, double seconds,
-                              double *median)
+hot_status hot_cpd_bench_cublas(hot_context *context, hot_cpd_bench *bench, int mode, hot_cpd_cublas_method method,
+                                double seconds, double *median)
 {
-    (void)bench, (void)mode, (void)way, (void)seconds, (void)median;
+    (void)bench, (void)mode, (void)method, (void)seconds, (void)median;
     return hot_context_fail(context, HOT_ERROR_DEVICE, "this build has no CUDA");
 }
 

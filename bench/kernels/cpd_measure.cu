@@ -7,16 +7,16 @@
 #include "common/backend.h"
 #include "common/cuda_status.h"
 #include "cuda_timing.h"
-#include "cpd/gpu/cpd_cuda.h"
-#include "cpd/gpu/cpd_kernels.cuh"
+#include "cpd/gpu/cpd_device.h"
+#include "cpd/gpu/als_kernels.cuh"
 #include "cpd_measure.h"
 
 struct hot_cpd_bench {
     hot_cpd_device device;
     hot_cpd_shared kept;    /* of the tensor, kept for products */
     hot_cpd_use use;        /* of the device */
-    float *x, *pairs, *out; /* the tensor; for the peer: Khatri-Rao product and result */
-    __half *halves, *thin;  /* for the peer of halves: tensor and factors */
+    float *x, *pairs, *out; /* the tensor; for cuBLAS: Khatri-Rao product and result */
+    __half *halves, *thin;  /* for cuBLAS on halves: tensor and factors */
     float *sums;
     hot_cpd_arithmetic arithmetic;
     size_t side, rank;
@@ -98,7 +98,7 @@ static __global__ void __launch_bounds__(256)
 
 static void forget(hot_context *context, hot_cpd_bench *bench)
 {
-    hot_cpd_form_destroy(context, &bench->kept.form);
+    hot_cpd_packed_tensor_destroy(context, &bench->kept.packed);
     hot_cublas_destroy(context, &bench->kept.cublas);
     if (bench->kept.stream)
         cudaStreamDestroy((cudaStream_t)bench->kept.stream);
@@ -121,9 +121,9 @@ static hot_status make_device(hot_context *context, hot_cpd_bench *bench, hot_cp
         status = hot_cuda_status(context, cudaStreamCreate(&stream), "stream");
         bench->kept.stream = stream;
         if (status == HOT_OK)
-            status = hot_cpd_form_create(context, bench->x, n, bench->arithmetic == HOT_CPD_SPLIT, use, stream,
-                                         &bench->kept.form);
-        if (status == HOT_OK) /* for the peers; there may be none */
+            status = hot_cpd_packed_tensor_create(context, bench->x, n, bench->arithmetic == HOT_CPD_SPLIT, use, stream,
+                                                  &bench->kept.packed);
+        if (status == HOT_OK) /* to compare with; there may be none */
             hot_cublas_create(context, stream, &bench->kept.cublas);
     }
     if (status == HOT_OK)
@@ -252,7 +252,7 @@ hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mod
     if (status == HOT_OK && mode > 0 && error)
         status = measure_error(context, bench, mode - 1, error);
     if (status == HOT_OK)
-        status = hot_cuda_time(context, stream, [&]() {
+        status = hot_cuda_time(context, stream, 1, [&]() {
             if (mode > 0) {
                 hot_status made = HOT_OK;
                 for (int product = 0; product < 3 && made == HOT_OK; product++) {
@@ -269,34 +269,34 @@ hot_status hot_cpd_bench_run(hot_context *context, hot_cpd_bench *bench, int mod
             hot_status made = hot_cuda_status(context, cudaGetLastError(), "counters");
             d->turn = 0;
             if (made == HOT_OK && d->pass)
-                made = hot_cpd_form_round(context, d->form, stream);
+                made = hot_cpd_packed_tensor_round(context, d->packed, stream);
             for (int i = 0; i < 10 && made == HOT_OK; i++)
                 made = hot_cpd_device_iterate(context, d, 0);
             return made;
-        }, seconds, median, NULL);
+        }, seconds, median, NULL, NULL);
     if (mode == 4)
         *median /= 3;
     return status;
 }
 
-/* The peer of halves: the tensor has `ld` rows, those beyond the side are 0. */
-static hot_status peer_of_halves(hot_context *context, hot_cpd_bench *bench, int mode, double seconds, double *median)
+/* cuBLAS on halves: the tensor has `ld` rows, those beyond the side are 0. */
+static hot_status cublas_half(hot_context *context, hot_cpd_bench *bench, int mode, double seconds, double *median)
 {
     hot_cpd_device *d = &bench->device;
     const size_t n = bench->side, rank = bench->rank, ld = (n + 7) / 8 * 8;
     cudaStream_t stream = (cudaStream_t)d->stream;
     hot_status status = HOT_OK;
-    const auto room = [&](void *where, size_t bytes) {
+    const auto allocate = [&](void *where, size_t bytes) {
         cudaFree(*(void **)where);
         *(void **)where = NULL;
         if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaMalloc((void **)where, bytes), "memory for the peer");
+            status = hot_cuda_status(context, cudaMalloc((void **)where, bytes), "memory for cuBLAS");
     };
-    room(&bench->halves, ld * n * n * sizeof(__half));
-    room(&bench->thin, ld * rank * sizeof(__half));
-    room(&bench->sums, ld * n * rank * sizeof(float));
-    room(&bench->out, ld * rank * sizeof(double));
-    room(&bench->pairs, ld * rank * sizeof(float)); /* a factor with `ld` rows: any values do */
+    allocate(&bench->halves, ld * n * n * sizeof(__half));
+    allocate(&bench->thin, ld * rank * sizeof(__half));
+    allocate(&bench->sums, ld * n * rank * sizeof(float));
+    allocate(&bench->out, ld * rank * sizeof(double));
+    allocate(&bench->pairs, ld * rank * sizeof(float)); /* a factor with `ld` rows: any values do */
     if (status != HOT_OK)
         return status;
     const int contracted = mode == 3 ? 0 : 2, with = mode == 2 ? 0 : 1;
@@ -306,7 +306,7 @@ static hot_status peer_of_halves(hot_context *context, hot_cpd_bench *bench, int
     const size_t rows = mode == 3 ? n * n : ld * n;
     const float *const factor = with == 0 ? bench->pairs : (const float *)d->narrow[with];
     double *const out = (double *)bench->out;
-    return hot_cuda_time(context, stream, [&]() {
+    return hot_cuda_time(context, stream, 1, [&]() {
         hot_status made = hot_cublas_multiply(context, d->cublas, HOT_CUBLAS_F16, mode == 3, 0, rows, rank, n, 1,
                                               bench->halves, mode == 3 ? ld : ld * n, 0, bench->thin, ld, 0, 0,
                                               bench->sums, rows, 0, 1);
@@ -316,27 +316,27 @@ static hot_status peer_of_halves(hot_context *context, hot_cpd_bench *bench, int
         else
             over_first<float><<<dim3((unsigned)((n + 7) / 8), (unsigned)rank), dim3(32, 8), 0, stream>>>(
                 bench->sums, mode == 3 ? n : ld, n, factor, NULL, out);
-        return made == HOT_OK ? hot_cuda_status(context, cudaGetLastError(), "the peer's sums") : made;
-    }, seconds, median, NULL);
+        return made == HOT_OK ? hot_cuda_status(context, cudaGetLastError(), "the sums beside cuBLAS") : made;
+    }, seconds, median, NULL, NULL);
 }
 
-hot_status hot_cpd_bench_peer(hot_context *context, hot_cpd_bench *bench, int mode, hot_cpd_peer way, double seconds,
-                              double *median)
+hot_status hot_cpd_bench_cublas(hot_context *context, hot_cpd_bench *bench, int mode, hot_cpd_cublas_method method,
+                                double seconds, double *median)
 {
     hot_cpd_device *d = &bench->device;
     const size_t n = d->n[0], rank = d->rank, pairs = n * n;
     cudaStream_t stream = (cudaStream_t)d->stream;
     hot_status status = HOT_OK;
-    if (!d->cublas || (mode == 2 && way == HOT_CPD_KHATRI_RAO))
+    if (!d->cublas || (mode == 2 && method == HOT_CPD_CUBLAS_KHATRI_RAO))
         return hot_context_fail(context, HOT_ERROR_DEVICE,
                                 d->cublas ? "mode 2 is no unfolding in memory" : "there is no cuBLAS");
-    if (way == HOT_CPD_ONE_FACTOR_HALVES)
-        return peer_of_halves(context, bench, mode, seconds, median);
-    if (way == HOT_CPD_ONE_FACTOR) {
+    if (method == HOT_CPD_CUBLAS_GEMM_HALF)
+        return cublas_half(context, bench, mode, seconds, median);
+    if (method == HOT_CPD_CUBLAS_GEMM) {
         hot_cpd_pass *const pass = d->pass; /* without it products are cuBLAS's */
         d->pass = NULL;
-        status = hot_cuda_time(context, stream, [&]() { return hot_cpd_device_product(context, d, mode - 1, 1); },
-                               seconds, median, NULL);
+        status = hot_cuda_time(context, stream, 1, [&]() { return hot_cpd_device_product(context, d, mode - 1, 1); },
+                               seconds, median, NULL, NULL);
         d->pass = pass;
         return status;
     }
@@ -349,27 +349,27 @@ hot_status hot_cpd_bench_peer(hot_context *context, hot_cpd_bench *bench, int mo
     if (status != HOT_OK)
         return status;
     const hot_cublas_precision precision = bench->arithmetic == HOT_CPD_FULL ? HOT_CUBLAS_F32 : HOT_CUBLAS_TF32;
-    return hot_cuda_time(context, stream, [&]() {
+    return hot_cuda_time(context, stream, 1, [&]() {
         const int first = mode == 1 ? 1 : 0, second = mode == 1 ? 2 : 1;
         khatri_rao<<<2048, 256, 0, stream>>>((const float *)d->narrow[first], n, (const float *)d->narrow[second], n,
                                              rank, bench->pairs);
         return hot_cublas_multiply(context, d->cublas, precision, mode == 3, 0, n, rank, pairs, 1, bench->x,
                                    mode == 3 ? pairs : n, 0, bench->pairs, pairs, 0, 0, bench->out, n, 0, 1);
-    }, seconds, median, NULL);
+    }, seconds, median, NULL, NULL);
 }
 
 hot_status hot_cpd_bench_read(hot_context *context, hot_cpd_bench *bench, size_t bytes, double seconds, double *median)
 {
     cudaStream_t stream = (cudaStream_t)bench->device.stream;
     const size_t total = bench->side * bench->side * bench->side;
-    return hot_cuda_time(context, stream, [&]() {
+    return hot_cuda_time(context, stream, 1, [&]() {
         if (bytes)
             read_all<<<528, 512, 0, stream>>>((const float4 *)bench->x, total * bytes / 16,
                                               (float *)bench->device.product);
         else
             empty<<<1, 32, 0, stream>>>();
         return hot_cuda_status(context, cudaGetLastError(), "reading");
-    }, seconds, median, NULL);
+    }, seconds, median, NULL, NULL);
 }
 
 hot_status hot_cpd_bench_lend(hot_context *context, const void *values, size_t bytes, void **there)

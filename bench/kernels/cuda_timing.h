@@ -1,15 +1,31 @@
-/* Timing work on the GPU, for benchmarks: C++, for the .cu files. */
-#ifndef HOT_COMMON_CUDA_TIMING_H
-#define HOT_COMMON_CUDA_TIMING_H
+/* Timing work on the GPU by its own clock (CUDA events): the one place where benchmarks do it. C++, for the .cu files.
+ */
+#ifndef HOT_BENCH_CUDA_TIMING_H
+#define HOT_BENCH_CUDA_TIMING_H
 
 #include <cuda_runtime.h>
 #include <functional>
 
 #include <hotfiber/context.h>
 
-/* Seconds that the work takes, which launches on `stream` and nowhere else: once to warm up, once captured in a graph,
- * so that launches cost nothing, which then runs for about `seconds`, at least four times. fastest may be NULL. */
-hot_status hot_cuda_time(hot_context *context, cudaStream_t stream, const std::function<hot_status()> &work,
-                         double seconds, double *median, double *fastest);
+typedef std::function<hot_status()> hot_cuda_work;
+
+/* How runs are timed: at least `least` of them, then until `seconds` are spent, at most `most`. */
+struct hot_cuda_timing {
+    cudaStream_t stream = NULL; /* on which the work is launched */
+    int warm_up = 2;            /* runs before those */
+    int least = 1, most = 1;
+    double seconds = 0;
+    hot_cuda_work prepare = nullptr; /* done before each run and not timed */
+};
+
+/* Times runs of the work, one after another: times[0 ... *count - 1] in seconds; times has `most` places. */
+hot_status hot_cuda_time_runs(hot_context *context, const hot_cuda_timing &timing, const hot_cuda_work &work,
+                              double *times, int *count);
+
+/* Times `calls` calls of the work, captured in one graph so that launches cost nothing, for about `seconds`; once
+ * before that without a graph, which loads code. Seconds per call; fastest and repeats may be NULL. */
+hot_status hot_cuda_time(hot_context *context, cudaStream_t stream, int calls, const hot_cuda_work &work,
+                         double seconds, double *median, double *fastest, int *repeats);
 
 #endif

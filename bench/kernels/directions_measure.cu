@@ -1,10 +1,11 @@
-/* How long directions take with everything on the GPU: see directions_measure.h. */
+/* See directions_measure.h. */
 #include <cuda_runtime.h>
 
 #include <algorithm>
 
 #include "common/backend.h"
 #include "common/cuda_status.h"
+#include "cuda_timing.h"
 #include "directions_measure.h"
 #include "directions/gpu/starts_cuda.h"
 
@@ -99,27 +100,16 @@ hot_status hot_directions_cuda_time(hot_context *context, const hot_directions_a
 {
     const size_t bytes = args->count * 3 * (size_t)args->keep * sizeof(float);
     resident there;
-    cudaEvent_t start = NULL, stop = NULL;
-    float times[101];
-    repeats = repeats < 1 ? 1 : repeats > 101 ? 101 : repeats;
+    double times[101];
+    hot_cuda_timing timing;
+    int timed = 0;
+    timing.least = timing.most = repeats < 1 ? 1 : repeats > 101 ? 101 : repeats;
     hot_status status = upload(context, args, &there);
+    timing.prepare = [&] {
+        return hot_cuda_status(context, cudaMemsetAsync(there.args.directions, 0xfb, bytes, 0), "poison");
+    };
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaEventCreate(&start), "event");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaEventCreate(&stop), "event");
-    for (int i = -2; i < repeats && status == HOT_OK; i++) { /* two to warm up */
-        status = hot_cuda_status(context, cudaMemsetAsync(there.args.directions, 0xfb, bytes, 0), "poison");
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaEventRecord(start, 0), "event");
-        if (status == HOT_OK)
-            status = compute(context, &there);
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaEventRecord(stop, 0), "event");
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaEventSynchronize(stop), "finding directions");
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaEventElapsedTime(&times[std::max(i, 0)], start, stop), "event");
-    }
+        status = hot_cuda_time_runs(context, timing, [&] { return compute(context, &there); }, times, &timed);
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMemcpy(args->directions, there.args.directions, bytes,
                                                      cudaMemcpyDeviceToHost), "copying directions");
@@ -127,13 +117,9 @@ hot_status hot_directions_cuda_time(hot_context *context, const hot_directions_a
         status = hot_cuda_status(context, cudaMemcpy(args->found, there.args.found, args->count,
                                                      cudaMemcpyDeviceToHost), "copying directions");
     if (status == HOT_OK) {
-        std::sort(times, times + repeats);
-        *milliseconds = (double)times[repeats / 2];
+        std::sort(times, times + timed);
+        *milliseconds = 1e3 * times[timed / 2];
     }
-    if (start)
-        cudaEventDestroy(start);
-    if (stop)
-        cudaEventDestroy(stop);
     drop(context, &there);
     return status;
 }

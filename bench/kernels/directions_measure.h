@@ -1,4 +1,5 @@
-/* Timing directions with everything on the GPU, for `hotfiber bench` and the checker's --bench. */
+/* Times of finding directions with all data in the GPU's memory: for `hotfiber bench directions` and
+ * `kernels_checker --bench directions`. */
 #ifndef HOT_DIRECTIONS_MEASURE_H
 #define HOT_DIRECTIONS_MEASURE_H
 
@@ -8,7 +9,7 @@
 extern "C" {
 #endif
 
-/* For benchmarks: uploads the plan's tensors to the current GPU, runs `repeats` times there (with many starts too) and
+/* Copies the tensors to the current GPU, runs `repeats` times there (with many starts too) and
  * gives the median time of a run in milliseconds; results are copied back. HOT_ERROR_DEVICE in a build without CUDA. */
 hot_status hot_directions_cuda_time(hot_context *context, const hot_directions_args *args, int repeats,
                                     double *milliseconds);

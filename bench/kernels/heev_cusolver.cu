@@ -1,9 +1,11 @@
-/* cuSOLVER's batched eigensolver, for benchmarks. Looked up when asked for: nothing is linked to it. */
+/* See heev_measure.h: cuSOLVER's XsyevBatched. Its library is loaded when it is asked for; nothing is linked to it. */
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 #include <stdint.h>
 
 #include "common/backend.h"
+#include "common/cuda_status.h"
+#include "cuda_timing.h"
 #include "heev_measure.h"
 
 /* What cusolverDn.h declares, with handles and enumerations as what they are to the linker. */
@@ -34,7 +36,8 @@ hot_status hot_heev_measure_cusolver(hot_context *context, size_t n, size_t coun
     void *library = NULL, *handle = NULL, *params = NULL, *from = NULL, *a = NULL, *w = NULL, *work = NULL,
          *host = NULL;
     int *info = NULL;
-    cudaEvent_t begin = NULL, end = NULL;
+    hot_cuda_timing timing;
+    int timed = 0;
     size_t device_bytes = 0, host_bytes = 0;
     const size_t bytes = count * n * n * 2 * sizeof(double);
     for (int i = 0; i < 3 && !library; i++)
@@ -54,8 +57,7 @@ hot_status hot_heev_measure_cusolver(hot_context *context, size_t n, size_t coun
         status = trouble(context, "no handle");
     if (status == HOT_OK &&
         (cudaMalloc(&from, bytes) || cudaMalloc(&a, bytes) || cudaMalloc(&w, count * n * sizeof(double)) ||
-         cudaMalloc((void **)&info, count * sizeof(int)) || cudaMemcpy(from, matrices, bytes, cudaMemcpyHostToDevice) ||
-         cudaEventCreate(&begin) || cudaEventCreate(&end)))
+         cudaMalloc((void **)&info, count * sizeof(int)) || cudaMemcpy(from, matrices, bytes, cudaMemcpyHostToDevice)))
         status = trouble(context, "memory");
     if (status == HOT_OK && size(handle, params, VECTORS, LOWER, (int64_t)n, COMPLEX_F64, a, (int64_t)n, REAL_F64, w,
                                  COMPLEX_F64, &device_bytes, &host_bytes, (int64_t)count))
@@ -63,21 +65,16 @@ hot_status hot_heev_measure_cusolver(hot_context *context, size_t n, size_t coun
     host = status == HOT_OK ? hot_context_alloc(context, host_bytes, 1) : NULL;
     if (status == HOT_OK && (!host || cudaMalloc(&work, device_bytes ? device_bytes : 1)))
         status = trouble(context, "memory for its work");
-    for (int i = -1; i < repeats && status == HOT_OK; i++) {
-        float ms = 0;
-        cudaMemcpy(a, from, bytes, cudaMemcpyDeviceToDevice); /* it overwrites its input: not timed */
-        cudaEventRecord(begin);
-        if (solve(handle, params, VECTORS, LOWER, (int64_t)n, COMPLEX_F64, a, (int64_t)n, REAL_F64, w, COMPLEX_F64,
-                  work, device_bytes, host, host_bytes, info, (int64_t)count))
-            status = trouble(context, "XsyevBatched failed");
-        cudaEventRecord(end);
-        if (status == HOT_OK && (cudaEventSynchronize(end) || cudaEventElapsedTime(&ms, begin, end)))
-            status = trouble(context, "the GPU failed");
-        if (i >= 0)
-            seconds[i] = 1e-3 * ms;
-    }
-    cudaEventDestroy(begin);
-    cudaEventDestroy(end);
+    timing.warm_up = 1, timing.least = timing.most = repeats;
+    timing.prepare = [&] { /* it overwrites its input */
+        return hot_cuda_status(context, cudaMemcpy(a, from, bytes, cudaMemcpyDeviceToDevice), "copying");
+    };
+    if (status == HOT_OK)
+        status = hot_cuda_time_runs(context, timing, [&] {
+            const int failed = solve(handle, params, VECTORS, LOWER, (int64_t)n, COMPLEX_F64, a, (int64_t)n, REAL_F64,
+                                     w, COMPLEX_F64, work, device_bytes, host, host_bytes, info, (int64_t)count);
+            return failed ? trouble(context, "XsyevBatched failed") : HOT_OK;
+        }, seconds, &timed);
     hot_context_free(context, host);
     cudaFree(from);
     cudaFree(a);

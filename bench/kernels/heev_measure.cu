@@ -1,7 +1,8 @@
-/* Our solver's time on the GPU alone, for benchmarks. */
+/* See heev_measure.h: our own solver. */
 #include <cuda_runtime.h>
 
 #include "common/cuda_status.h"
+#include "cuda_timing.h"
 #include "heev/gpu/heev_device.h"
 #include "heev_measure.h"
 
@@ -11,7 +12,8 @@ hot_status hot_heev_measure_cuda(hot_context *context, size_t n, size_t count, c
     const size_t bytes = 2 * count * n * n * sizeof(double);
     void *from = NULL, *values = NULL, *vectors = NULL, *memory = NULL;
     hot_heev_device *device = NULL;
-    cudaEvent_t begin = NULL, end = NULL;
+    hot_cuda_timing timing;
+    int timed = 0;
     hot_status status = hot_heev_device_create(context, 1, 1, n, n, 1, count, &device);
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMalloc(&memory, hot_heev_device_bytes(1, n, 1, count)), "memory");
@@ -23,24 +25,11 @@ hot_status hot_heev_measure_cuda(hot_context *context, size_t n, size_t count, c
         status = hot_cuda_status(context, cudaMalloc(&vectors, bytes), "memory for eigenvectors");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMemcpy(from, matrices, bytes, cudaMemcpyHostToDevice), "copying");
+    timing.least = timing.most = repeats;
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaEventCreate(&begin), "an event");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaEventCreate(&end), "an event");
-    for (int i = -2; i < repeats && status == HOT_OK; i++) {
-        float ms = 0;
-        cudaEventRecord(begin);
-        status = hot_heev_device_run(context, device, count, from, values, vectors, NULL, memory, NULL);
-        cudaEventRecord(end);
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaEventSynchronize(end), "timing");
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaEventElapsedTime(&ms, begin, end), "timing");
-        if (i >= 0)
-            seconds[i] = 1e-3 * ms;
-    }
-    cudaEventDestroy(begin);
-    cudaEventDestroy(end);
+        status = hot_cuda_time_runs(context, timing, [&] {
+            return hot_heev_device_run(context, device, count, from, values, vectors, NULL, memory, NULL);
+        }, seconds, &timed);
     cudaFree(memory);
     cudaFree(from);
     cudaFree(values);

@@ -1,4 +1,4 @@
-/* Timing on the device alone, for benchmarks. */
+/* Times of the Hermitian eigensolver and of cuSOLVER's with all data in the GPU's memory: for `hotfiber bench heev`. */
 #ifndef HOT_HEEV_MEASURE_H
 #define HOT_HEEV_MEASURE_H
 

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "common/backend.h"
+#include "common/cuda_status.h"
+#include "cuda_timing.h"
 #include "sshopm_measure.h"
 #include "sshopm_paper.cuh"
 
@@ -268,8 +270,7 @@ hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, h
                                 hot_sshopm_figure *figure)
 {
     hot_sshopm_args args;
-    float times[REPEATS];
-    cudaEvent_t begin = NULL, end = NULL;
+    double times[REPEATS];
     memset(figure, 0, sizeof *figure);
     memset(&args, 0, sizeof args);
     args.shift = HOT_SHIFT_NONE, args.sign = 1, args.tolerance = tolerance, args.change = change;
@@ -277,67 +278,34 @@ hot_status hot_sshopm_bench_run(hot_context *context, hot_sshopm_bench *bench, h
     args.order = bench->order, args.dim = 3, args.unique = args.stride = bench->unique, args.count = bench->count;
     args.starts = bench->starts, args.tensors = bench->tensors, args.start = bench->start;
     args.lambda = bench->lambda, args.x = bench->x;
-    hot_status status = hot_cuda_status(context, cudaEventCreate(&begin), "event");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaEventCreate(&end), "event");
+    hot_status status = HOT_OK;
     if (status == HOT_OK && algorithm == HOT_ALGORITHM_BASIN)
         status = hot_sshopm_tables_workspace(context, &args, &bench->tables);
-    for (int k = 0; k < 2 && status == HOT_OK; k++)
-        status = launch(context, &args, &bench->tables, algorithm, NULL);
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaDeviceSynchronize(), "warm-up");
-    /* What is short is called many times in one graph: between two events the wait for the host would be measured. */
     cudaStream_t stream = NULL;
-    cudaGraph_t graph = NULL;
-    cudaGraphExec_t calls = NULL;
-    double spent = 0;
-    int launches = 1;
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaStreamCreate(&stream), "stream");
-    while (status == HOT_OK && figure->repeats < REPEATS && (figure->repeats < 5 || spent < seconds)) {
-        status = hot_cuda_status(context, cudaEventRecord(begin, stream), "event");
-        if (status == HOT_OK)
-            status = calls ? hot_cuda_status(context, cudaGraphLaunch(calls, stream), "launching a graph")
-                           : launch(context, &args, &bench->tables, algorithm, stream);
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaEventRecord(end, stream), "event");
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaEventSynchronize(end), "SS-HOPM");
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaEventElapsedTime(&times[figure->repeats], begin, end), "event");
-        if (status != HOT_OK)
-            break;
-        spent += 1e-3 * times[figure->repeats];
-        times[figure->repeats] /= (float)launches;
-        if (launches > 1 || !(times[figure->repeats] < 0.1f)) {
-            figure->repeats++;
-            continue;
+    const hot_cuda_work work = [&] { return launch(context, &args, &bench->tables, algorithm, stream); };
+    hot_cuda_timing timing;
+    timing.stream = stream;
+    if (status == HOT_OK) /* once, to see how long it takes */
+        status = hot_cuda_time_runs(context, timing, work, times, &figure->repeats);
+    /* What is short is called many times in one graph: between two events the wait for the host would be measured. */
+    if (status == HOT_OK && times[0] < 1e-4) {
+        status = hot_cuda_time(context, stream, 20, work, seconds, &figure->seconds, &figure->fastest,
+                               &figure->repeats);
+    } else if (status == HOT_OK) {
+        timing.warm_up = 0, timing.least = 5, timing.most = REPEATS, timing.seconds = seconds;
+        status = hot_cuda_time_runs(context, timing, work, times, &figure->repeats);
+        if (status == HOT_OK) {
+            std::sort(times, times + figure->repeats);
+            figure->seconds = times[figure->repeats / 2];
+            figure->fastest = times[0];
         }
-        launches = 20;
-        status = hot_cuda_status(context, cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "graph");
-        for (int k = 0; k < launches && status == HOT_OK; k++)
-            status = launch(context, &args, &bench->tables, algorithm, stream);
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaStreamEndCapture(stream, &graph), "graph");
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaGraphInstantiate(&calls, graph, 0), "graph");
-        for (int k = 0; k < 2 && status == HOT_OK; k++) /* the first one is slow */
-            status = hot_cuda_status(context, cudaGraphLaunch(calls, stream), "launching a graph");
     }
-    if (status == HOT_OK) {
-        std::sort(times, times + figure->repeats);
-        figure->seconds = 1e-3 * times[figure->repeats / 2];
-        figure->fastest = 1e-3 * times[0];
+    if (status == HOT_OK)
         status = judge(context, bench, args, algorithm, figure);
-    }
-    if (calls)
-        cudaGraphExecDestroy(calls);
-    if (graph)
-        cudaGraphDestroy(graph);
     if (stream)
         cudaStreamDestroy(stream);
-    cudaEventDestroy(begin);
-    cudaEventDestroy(end);
     return status;
 }
 

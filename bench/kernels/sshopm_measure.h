@@ -1,5 +1,5 @@
-/* Benchmarks of SS-HOPM on the device: time with CUDA events, and how good the results are. For `hotfiber bench` and
- * the checker's --bench. In a build without CUDA every call is HOT_ERROR_DEVICE. */
+/* Times of SS-HOPM with all data in the GPU's memory, and how good its results are: for `hotfiber bench sshopm` and
+ * `kernels_checker --bench sshopm`. HOT_ERROR_DEVICE in a build without CUDA. */
 #ifndef HOT_SSHOPM_MEASURE_H
 #define HOT_SSHOPM_MEASURE_H
 

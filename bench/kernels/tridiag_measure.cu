@@ -3,6 +3,7 @@
 
 #include "common/backend.h"
 #include "common/cuda_status.h"
+#include "cuda_timing.h"
 #include "tridiag/tridiag_device.h"
 #include "tridiag_measure.h"
 
@@ -13,7 +14,8 @@ hot_status hot_tridiag_measure_cuda(hot_context *context, int f64, size_t n, con
     tridiag_plan plan;
     hot_arena arena = {NULL, 0};
     void *memory = NULL, *diagonal = NULL, *off = NULL, *values = NULL;
-    cudaEvent_t begin = NULL, end = NULL;
+    hot_cuda_timing timing;
+    int timed = 0;
     const size_t value = f64 ? sizeof(double) : sizeof(float);
     char *rows = (char *)hot_context_alloc(context, 2 * n, value);
     if (!rows)
@@ -47,24 +49,11 @@ hot_status hot_tridiag_measure_cuda(hot_context *context, int f64, size_t n, con
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMemcpy(off, rows + n * value, n * value, cudaMemcpyHostToDevice),
                                  "copying");
+    timing.least = timing.most = repeats;
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaEventCreate(&begin), "an event");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaEventCreate(&end), "an event");
-    for (int i = -2; i < repeats && status == HOT_OK; i++) {
-        float ms = 0;
-        cudaEventRecord(begin);
-        status = hot_tridiag_device_launch(context, &args, &plan, diagonal, off, values, NULL);
-        cudaEventRecord(end);
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaEventSynchronize(end), "timing");
-        if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaEventElapsedTime(&ms, begin, end), "timing");
-        if (i >= 0)
-            seconds[i] = 1e-3 * ms;
-    }
-    cudaEventDestroy(begin);
-    cudaEventDestroy(end);
+        status = hot_cuda_time_runs(context, timing, [&] {
+            return hot_tridiag_device_launch(context, &args, &plan, diagonal, off, values, NULL);
+        }, seconds, &timed);
     hot_context_free(context, rows);
     cudaFree(memory);
     return status;

@@ -1,4 +1,4 @@
-/* Timing on the device alone, for benchmarks. */
+/* Times of the tridiagonal eigensolver with all data in the GPU's memory: for `kernels_checker --bench tridiag`. */
 #ifndef HOT_TRIDIAG_MEASURE_H
 #define HOT_TRIDIAG_MEASURE_H
 

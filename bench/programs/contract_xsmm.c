@@ -1,10 +1,13 @@
-/* bench_contract_xsmm [--cold] [--f32] [--avx2] [--seconds=S] [--beta=0|1] [--shapes=N] [--seed=N] [--quiet]
- * [M N K ...]: products C = A B + beta C of many small matrices beside libxsmm in one run on one thread; without
- * shapes the squares of 1 to 32 and some rectangles. Calls of the two take turns; the times are the best and the median
- * of each, per product, so that other work on the machine meets both. --cold: 100,000 products, else as many as 1 MiB
- * hold. --shapes: N shapes drawn instead, of every 10 six with m, n and k in 1 ... 32, two with k up to 128 and two of
- * finite elements, (p + 1) x q x (p + 1) and q x (p + 1) x (p + 1). The ratios' distribution is printed at the end;
- * --quiet: that alone and the shapes below .97. */
+/* The time of products C = A B + beta C of many small matrices beside libxsmm, in one run on one thread. Without
+ * shapes: the squares of 1 to 32 and some rectangles. The two are called in turn, so that other work on the machine
+ * affects both; best and median times per product are shown, and the distribution of the ratios at the end.
+ *
+ *   bench_contract_xsmm [--cold] [--f32] [--avx2] [--seconds=S] [--beta=0|1] [--shapes=N] [--seed=N] [--quiet]
+ *                       [M N K ...]
+ *
+ * --cold: 100,000 products; else as many as 1 MiB holds. --shapes: N random shapes instead; of every 10 six have m, n
+ * and k in 1 ... 32, two k up to 128, and two are of finite elements, (p + 1) x q x (p + 1) and q x (p + 1) x (p + 1).
+ * --quiet: only the distribution, and shapes with a ratio below .97. */
 #include <libxsmm.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,20 +1,17 @@
-/* bench_cpd_openblas [--seconds=S] [SIDE ...]: matricised tensor times Khatri-Rao product on one CPU thread, cubes of
- * rank a tenth of the side, beside the BLAS of this build: one product with one factor, and the sum with the other in
- * plain loops. The two take turns; best times, of the processor, which other programs may keep waiting. */
+/* The time of MTTKRP on one CPU thread beside the BLAS of this build: one matrix product with one factor, then the sum
+ * with the other in plain loops. Cubes, of rank a tenth of the side. The two are run in turn; the best processor times
+ * are shown.
+ *
+ *   bench_cpd_openblas [--seconds=S] [SIDE ...] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "common/context_internal.h"
+#include "cpd/cpu/blas.h"
 #include <hotfiber/cpd.h>
 
-void dgemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k, const double *alpha,
-            const double *a, const int *lda, const double *b, const int *ldb, const double *beta, double *c,
-            const int *ldc);
-void sgemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k, const float *alpha,
-            const float *a, const int *lda, const float *b, const int *ldb, const float *beta, float *c,
-            const int *ldc);
 __attribute__((weak)) void openblas_set_num_threads(int threads);
 
 /* sums: n x n x rank; mode 1 sums over the second index, 2 and 3 over the first. */

@@ -1,6 +1,6 @@
-/* Is rank-k of a tensor exact? Sums of k rank-1 terms without noise, every pair of them the same angle apart: the share
- * in which hot_lowrank_f32 finds k terms, each within .1 degree, and the largest error of those, as a table in
- * Markdown.
+/* How often hot_lowrank_f32 is exact. The tensors are sums of k rank-1 terms without noise, every pair of terms the
+ * same angle apart. Prints, as a table in Markdown, the share of them for which it finds k terms, each within 0.1
+ * degrees, and the largest error of those.
  *
  *   bench_lowrank_exact [--seed N] [--count N per entry] */
 #include "check.h"

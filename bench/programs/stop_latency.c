@@ -1,10 +1,9 @@
-/* How long a caller who wants to stop has to wait. Runs the whole job on a phantom, and asks between which two looks at
- * the caller's wish (hot_context_options.stop) of the calling thread the most time passes: that, and the clearing up,
- * is the longest wait. (Time of the thread, not of the clock, so that a busy machine does not disturb; on the GPU,
- * where the thread waits, say `clock`.) Then stops it at random moments and takes the time by the clock until the call
- * is back.
+/* How long a cancelled call takes to return. Runs the whole pipeline on a phantom and finds the longest time of the
+ * calling thread between two checks for cancellation (hot_context_options.stop): that, and the cleaning up, is the
+ * longest wait. It is time of the thread, so that a busy machine does not disturb; on a GPU, where the thread waits,
+ * say `clock`. Then cancels runs at random moments, and takes the time by the clock until each returns.
  *
- *   bench_stop_latency [SIZE [STOPS [clock]]]   SIZE: voxels along each axis (96); STOPS: runs stopped per job (20) */
+ *   bench_stop_latency [SIZE [STOPS [clock]]]   SIZE: voxels along each axis (96); STOPS: cancelled runs (20) */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>

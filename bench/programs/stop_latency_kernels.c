@@ -1,6 +1,6 @@
-/* The same question as in stop_latency.c, asked of the kernels alone, on any device: the longest time by the clock
- * between two looks at the caller's wish to stop. On a GPU that is the time of one chunk with its copies, and at the
- * very first call the time in which the driver starts, which nobody can interrupt.
+/* The longest time between two checks for cancellation, as stop_latency.c finds it, of the array kernels alone, by the
+ * clock, on any device. On a GPU that is the time of one batch with its copies; the very first call waits for the
+ * driver to start, which cannot be interrupted.
  *
  *   bench_stop_latency_kernels [cuda|cpu [VOXELS]] */
 #define _GNU_SOURCE
@@ -131,7 +131,8 @@ int main(int argc, char **argv)
                                       .shells = 1, .shell_b = &shell_b, .response = response, .lmax = 8};
     const hot_signal_options how = {.size = sizeof how, .sigma = 15};
     const hot_signal_result result = {.size = sizeof result, .directions = directions, .found = found};
-    const hot_directions_options scan = {.size = sizeof scan, .threshold = -1, .min_angle = -1, .min_relative_range = -1};
+    const hot_directions_options scan = {
+        .size = sizeof scan, .threshold = -1, .min_angle = -1, .min_relative_range = -1};
     hot_directions_options many = scan;
     many.starts = STARTS;
     const hot_sshopm_options iteration = {.size = sizeof iteration};

@@ -1,3 +1,4 @@
+/* See view_bench.h. */
 #include "view_bench.h"
 
 #include <math.h>

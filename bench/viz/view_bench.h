@@ -1,4 +1,5 @@
-/* How fast a picture is drawn. */
+/* The renderer's benchmark: frames per second of a field of glyphs, without a window. Run by `hotfiber-view --bench`
+ * and by viz_bench.c. */
 #ifndef HOT_VIEW_BENCH_H
 #define HOT_VIEW_BENCH_H
 

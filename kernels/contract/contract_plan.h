@@ -5,6 +5,7 @@
 
 #include <hotfiber/contract.h>
 
+#include "common/backend.h"
 #include "common/portable.h"
 
 #ifdef __cplusplus
@@ -14,8 +15,8 @@ extern "C" {
 enum { HOT_GROUP_AXES = HOT_CONTRACT_AXES + 1 };
 enum { HOT_OPERAND_A = 0, HOT_OPERAND_B, HOT_OPERAND_C };
 
-/* Axes that run together as one index, the first the fastest. Strides per operand; 0 where it has not these axes. After
- * hot_contract_plan_finish there is no axis of size 1, and axes that lie behind one another in every operand are
+/* Axes that run together as one index, the first the fastest. Strides per operand, 0 where it does not have the axis.
+ * After hot_contract_plan_finish there is no axis of size 1, and axes that lie behind one another in every operand are
  * one. */
 typedef struct hot_contract_group {
     int axes;
@@ -58,12 +59,10 @@ void hot_group_add(hot_contract_group *group, size_t size, size_t a, size_t b, s
  * itself and that nothing overflows. */
 hot_status hot_contract_plan_finish(hot_context *context, hot_contract_plan *plan);
 
-/* Values of an operand from its first to its last, at most: 0 when there are none. */
+/* How far an operand extends: values from its first to its last, 0 when there are none. */
 size_t hot_contract_extent(const hot_contract_plan *plan, int operand);
 
-hot_status hot_contract_ref(hot_context *context, void *plan);
-hot_status hot_contract_cpu(hot_context *context, void *plan);
-hot_status hot_contract_cuda(hot_context *context, void *plan);
+hot_backend_fn hot_contract_ref, hot_contract_cpu, hot_contract_cuda; /* of a finished hot_contract_plan */
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-/* The table of choices: as text and back, looked up, and measured. */
+/* The table of measured choices: reading and writing it as text, searching it, and filling it by measurement. */
 #include "contract_tuning.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "contract/cpu/contract_variant.h"
 
 struct hot_contract_tuning {
-    size_t count, room;
+    size_t count, capacity;
     hot_contract_choice *choices;
 };
 
@@ -33,9 +33,9 @@ int hot_contract_cuda_name(hot_context *context, char name[HOT_CHOICE_NAME])
     return 0;
 }
 
-size_t hot_contract_cuda_variants(int f64, size_t m, size_t n, size_t k, hot_contract_choice *out, size_t room)
+size_t hot_contract_cuda_variants(int f64, size_t m, size_t n, size_t k, hot_contract_choice *out, size_t capacity)
 {
-    (void)f64, (void)m, (void)n, (void)k, (void)out, (void)room;
+    (void)f64, (void)m, (void)n, (void)k, (void)out, (void)capacity;
     return 0;
 }
 
@@ -62,16 +62,16 @@ static hot_status keep(hot_context *context, hot_contract_tuning *tuning, const 
             tuning->choices[i] = *choice;
             return HOT_OK;
         }
-    if (tuning->count == tuning->room) {
-        const size_t room = tuning->room ? 2 * tuning->room : 16;
-        hot_contract_choice *larger = hot_context_alloc(context, room, sizeof *larger);
+    if (tuning->count == tuning->capacity) {
+        const size_t capacity = tuning->capacity ? 2 * tuning->capacity : 16;
+        hot_contract_choice *larger = hot_context_alloc(context, capacity, sizeof *larger);
         if (!larger)
             return HOT_ERROR_MEMORY;
         if (tuning->count)
             memcpy(larger, tuning->choices, tuning->count * sizeof *larger);
         hot_context_free(context, tuning->choices);
         tuning->choices = larger;
-        tuning->room = room;
+        tuning->capacity = capacity;
     }
     tuning->choices[tuning->count++] = *choice;
     return HOT_OK;
@@ -153,14 +153,14 @@ void hot_contract_tuning_destroy(hot_context *context, hot_contract_tuning **tun
 char *hot_contract_tuning_text(hot_context *context, const hot_contract_tuning *tuning)
 {
     enum { LINE = 2 * HOT_CHOICE_NAME + 160 };
-    const size_t room = (tuning->count + 1) * LINE;
-    char *text = hot_context_alloc(context, room, 1);
+    const size_t capacity = (tuning->count + 1) * LINE;
+    char *text = hot_context_alloc(context, capacity, 1);
     if (!text)
         return NULL;
-    size_t used = (size_t)snprintf(text, room, "%s\n", first_line);
+    size_t used = (size_t)snprintf(text, capacity, "%s\n", first_line);
     for (size_t i = 0; i < tuning->count; i++) {
         const hot_contract_choice *c = &tuning->choices[i];
-        used += (size_t)snprintf(text + used, room - used, "%s\tf%d\t%zu %zu %zu\t%s %d %d %d %d\n", c->machine,
+        used += (size_t)snprintf(text + used, capacity - used, "%s\tf%d\t%zu %zu %zu\t%s %d %d %d %d\n", c->machine,
                                  c->precision, c->m, c->n, c->k, c->variant, c->parameter[0], c->parameter[1],
                                  c->parameter[2], c->parameter[3]);
     }
@@ -169,13 +169,13 @@ char *hot_contract_tuning_text(hot_context *context, const hot_contract_tuning *
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
-size_t hot_contract_cpu_variants(const hot_context *context, int f64, hot_contract_choice *out, size_t room)
+size_t hot_contract_cpu_variants(const hot_context *context, int f64, hot_contract_choice *out, size_t capacity)
 {
     const hot_contract_variant *variant = hot_contract_variant_choose(context);
     size_t count = 0;
     (void)f64;
     for (int vectors = variant->vectors; vectors >= 1; vectors--)
-        for (int rows = variant->rows; rows >= 2 && count < room; rows /= 2) {
+        for (int rows = variant->rows; rows >= 2 && count < capacity; rows /= 2) {
             memset(&out[count], 0, sizeof out[count]);
             snprintf(out[count].variant, sizeof out[count].variant, "tile");
             out[count].parameter[0] = rows;

@@ -26,10 +26,10 @@ const char *hot_contract_cpu_name(const hot_context *context);
 /* The GPU's name, as the driver gives it; false without one. */
 int hot_contract_cuda_name(hot_context *context, char name[HOT_CHOICE_NAME]);
 
-/* The variants of a backend that are worth timing for a shape: fills at most `room`, returns how many. The first is
- * what would be taken without tuning. */
-size_t hot_contract_cpu_variants(const hot_context *context, int f64, hot_contract_choice *out, size_t room);
-size_t hot_contract_cuda_variants(int f64, size_t m, size_t n, size_t k, hot_contract_choice *out, size_t room);
+/* The variants of a backend that are worth timing for a shape: at most `capacity` of them; returns how many. The first
+ * is what would be taken without tuning. */
+size_t hot_contract_cpu_variants(const hot_context *context, int f64, hot_contract_choice *out, size_t capacity);
+size_t hot_contract_cuda_variants(int f64, size_t m, size_t n, size_t k, hot_contract_choice *out, size_t capacity);
 
 /* Seconds that the plan takes on the GPU with its arrays there and cold: at least three runs, for about `seconds`; the
  * median. sum: of the absolute values of C after the first run, to compare variants by. */

@@ -4,7 +4,7 @@
 
 #include "common/backend.h"
 #include "common/options.h"
-#include "cpd_plan.h"
+#include "cpd_args.h"
 
 static const hot_backends mttkrp_backends = {"mttkrp", hot_mttkrp_ref, hot_mttkrp_cpu,
                                              HOT_CUDA_BACKEND(hot_mttkrp_cuda)};
@@ -26,51 +26,51 @@ hot_status hot_cpd_check_sizes(hot_context *context, const size_t n[3], size_t r
 
 /* ---- Products ---------------------------------------------------------------------------------------------------- */
 
-hot_status hot_mttkrp_check(hot_context *context, int mode, hot_mttkrp_plan *plan)
+hot_status hot_mttkrp_check(hot_context *context, int mode, hot_mttkrp_args *args)
 {
     if (mode < 1 || mode > 3)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "mode %d: a third-order tensor has the modes 1, 2 and 3",
                                 mode);
-    hot_status status = hot_cpd_check_sizes(context, plan->n, plan->rank);
+    hot_status status = hot_cpd_check_sizes(context, args->n, args->rank);
     if (status != HOT_OK)
         return status;
-    plan->mode = mode - 1;
+    args->mode = mode - 1;
     for (int m = 0; m < 3; m++)
-        if (!plan->factor[m] && m != plan->mode)
+        if (!args->factor[m] && m != args->mode)
             return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the factor of mode %d is NULL", m + 1);
-    return plan->out ? HOT_OK : hot_context_fail(context, HOT_ERROR_ARGUMENT, "the result is NULL");
+    return args->out ? HOT_OK : hot_context_fail(context, HOT_ERROR_ARGUMENT, "the result is NULL");
 }
 
-static hot_status run_mttkrp(hot_context *context, int mode, hot_mttkrp_plan *plan)
+static hot_status run_mttkrp(hot_context *context, int mode, hot_mttkrp_args *args)
 {
-    const hot_status status = hot_mttkrp_check(context, mode, plan);
-    if (status == HOT_OK && !plan->x)
+    const hot_status status = hot_mttkrp_check(context, mode, args);
+    if (status == HOT_OK && !args->x)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the tensor is NULL");
-    return status == HOT_OK ? hot_backend_run(context, &mttkrp_backends, plan) : status;
+    return status == HOT_OK ? hot_backend_run(context, &mttkrp_backends, args) : status;
 }
 
 hot_status hot_mttkrp_f64(hot_context *context, int mode, size_t i, size_t j, size_t k, size_t rank, const double *x,
                           const double *a, const double *b, const double *c, double *out)
 {
-    hot_mttkrp_plan plan = {.f64 = 1, .n = {i, j, k}, .rank = rank, .x = x, .factor = {a, b, c}, .out = out};
-    return run_mttkrp(context, mode, &plan);
+    hot_mttkrp_args args = {.f64 = 1, .n = {i, j, k}, .rank = rank, .x = x, .factor = {a, b, c}, .out = out};
+    return run_mttkrp(context, mode, &args);
 }
 
 hot_status hot_mttkrp_f32(hot_context *context, hot_cpd_arithmetic arithmetic, int mode, size_t i, size_t j, size_t k,
                           size_t rank, const float *x, const float *a, const float *b, const float *c, float *out)
 {
-    hot_mttkrp_plan plan =
+    hot_mttkrp_args args =
         {.f64 = 0, .arithmetic = arithmetic, .n = {i, j, k}, .rank = rank, .x = x, .factor = {a, b, c}, .out = out};
     if (arithmetic < HOT_CPD_FULL || arithmetic > HOT_CPD_SPLIT)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no arithmetic %d", (int)arithmetic);
-    return run_mttkrp(context, mode, &plan);
+    return run_mttkrp(context, mode, &args);
 }
 
 /* ---- The decomposition ------------------------------------------------------------------------------------------- */
 
-static hot_status read_options(hot_context *context, const hot_cpd_options *given, hot_cpd_plan *plan)
+static hot_status read_options(hot_context *context, const hot_cpd_options *given, hot_cpd_args *args)
 {
-    hot_cpd_options *options = &plan->options;
+    hot_cpd_options *options = &args->options;
     *options = (hot_cpd_options){.size = sizeof *options};
     hot_status status = hot_options_read(context, "hot_cpd_options", given, options);
     if (status != HOT_OK)
@@ -81,33 +81,33 @@ static hot_status read_options(hot_context *context, const hot_cpd_options *give
     if (options->start < HOT_CPD_RANDOM || options->start > HOT_CPD_GIVEN)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no start %d", (int)options->start);
     if (options->arithmetic < HOT_CPD_FULL || options->arithmetic > HOT_CPD_SPLIT ||
-        (options->arithmetic != HOT_CPD_FULL && plan->f64))
+        (options->arithmetic != HOT_CPD_FULL && args->f64))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no arithmetic %d for %s",
-                                (int)options->arithmetic, plan->f64 ? "double" : "float");
+                                (int)options->arithmetic, args->f64 ? "double" : "float");
     options->iterations = options->iterations ? options->iterations : 500;
-    options->tolerance = options->tolerance ? options->tolerance : plan->f64 ? 1e-10 : 1e-6;
-    plan->rank = options->rank;
-    return hot_cpd_check_sizes(context, plan->n, plan->rank);
+    options->tolerance = options->tolerance ? options->tolerance : args->f64 ? 1e-10 : 1e-6;
+    args->rank = options->rank;
+    return hot_cpd_check_sizes(context, args->n, args->rank);
 }
 
 /* Terms by falling lambda, in place, by exchanging columns. */
-static void sort_terms(hot_cpd_plan *plan)
+static void sort_terms(hot_cpd_args *args)
 {
-    const size_t size = plan->f64 ? sizeof(double) : sizeof(float);
-    for (size_t r = 0; r + 1 < plan->rank; r++) {
+    const size_t size = args->f64 ? sizeof(double) : sizeof(float);
+    for (size_t r = 0; r + 1 < args->rank; r++) {
         size_t best = r;
-        for (size_t q = r + 1; q < plan->rank; q++)
-            if (plan->lambda[q] > plan->lambda[best])
+        for (size_t q = r + 1; q < args->rank; q++)
+            if (args->lambda[q] > args->lambda[best])
                 best = q;
         if (best == r)
             continue;
-        const double lambda = plan->lambda[r];
-        plan->lambda[r] = plan->lambda[best];
-        plan->lambda[best] = lambda;
+        const double lambda = args->lambda[r];
+        args->lambda[r] = args->lambda[best];
+        args->lambda[best] = lambda;
         for (int m = 0; m < 3; m++) {
-            unsigned char *x = (unsigned char *)plan->factor[m] + plan->n[m] * r * size;
-            unsigned char *y = (unsigned char *)plan->factor[m] + plan->n[m] * best * size;
-            for (size_t i = 0; i < plan->n[m] * size; i++) {
+            unsigned char *x = (unsigned char *)args->factor[m] + args->n[m] * r * size;
+            unsigned char *y = (unsigned char *)args->factor[m] + args->n[m] * best * size;
+            for (size_t i = 0; i < args->n[m] * size; i++) {
                 const unsigned char kept = x[i];
                 x[i] = y[i];
                 y[i] = kept;
@@ -116,41 +116,41 @@ static void sort_terms(hot_cpd_plan *plan)
     }
 }
 
-static hot_status run_cpd(hot_context *context, hot_cpd_plan *plan, hot_cpd_report *report)
+static hot_status run_cpd(hot_context *context, hot_cpd_args *args, hot_cpd_report *report)
 {
-    if (!plan->x || !plan->lambda || !plan->factor[0] || !plan->factor[1] || !plan->factor[2])
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "%s is NULL", plan->x ? "an output" : "the tensor");
-    hot_status status = hot_backend_run(context, &cpd_backends, plan);
+    if (!args->x || !args->lambda || !args->factor[0] || !args->factor[1] || !args->factor[2])
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "%s is NULL", args->x ? "an output" : "the tensor");
+    hot_status status = hot_backend_run(context, &cpd_backends, args);
     if (status == HOT_OK || status == HOT_ERROR_CANCELLED)
-        sort_terms(plan);
+        sort_terms(args);
     if (report)
-        *report = plan->report;
+        *report = args->report;
     return status;
 }
 
 hot_status hot_cpd_f64(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k,
                        const double *x, double *lambda, double *a, double *b, double *c, hot_cpd_report *report)
 {
-    hot_cpd_plan plan = {.f64 = 1, .n = {i, j, k}, .x = x, .lambda = lambda, .factor = {a, b, c}};
-    hot_status status = read_options(context, options, &plan);
-    return status == HOT_OK ? run_cpd(context, &plan, report) : status;
+    hot_cpd_args args = {.f64 = 1, .n = {i, j, k}, .x = x, .lambda = lambda, .factor = {a, b, c}};
+    hot_status status = read_options(context, options, &args);
+    return status == HOT_OK ? run_cpd(context, &args, report) : status;
 }
 
 hot_status hot_cpd_f32(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k,
                        const float *x, float *lambda, float *a, float *b, float *c, hot_cpd_report *report)
 {
-    hot_cpd_plan plan = {.f64 = 0, .n = {i, j, k}, .x = x, .factor = {a, b, c}};
-    hot_status status = read_options(context, options, &plan);
+    hot_cpd_args args = {.f64 = 0, .n = {i, j, k}, .x = x, .factor = {a, b, c}};
+    hot_status status = read_options(context, options, &args);
     if (status != HOT_OK)
         return status;
     if (!lambda)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "an output is NULL");
-    plan.lambda = hot_context_calloc(context, plan.rank, sizeof *plan.lambda);
-    if (!plan.lambda)
+    args.lambda = hot_context_calloc(context, args.rank, sizeof *args.lambda);
+    if (!args.lambda)
         return HOT_ERROR_MEMORY;
-    status = run_cpd(context, &plan, report);
-    for (size_t r = 0; r < plan.rank; r++)
-        lambda[r] = (float)plan.lambda[r];
-    hot_context_free(context, plan.lambda);
+    status = run_cpd(context, &args, report);
+    for (size_t r = 0; r < args.rank; r++)
+        lambda[r] = (float)args.lambda[r];
+    hot_context_free(context, args.lambda);
     return status;
 }

@@ -1,5 +1,5 @@
 /* Mass operators: arguments, the choice of a backend, and a basis to use. */
-#include "fem.h"
+#include "fem_args.h"
 
 #include <math.h>
 
@@ -7,53 +7,53 @@
 
 static const hot_backends backends = {"finite elements", hot_fem_ref, hot_fem_cpu, HOT_CUDA_BACKEND(hot_fem_cuda)};
 
-static hot_status run(hot_context *context, hot_fem_call *call)
+static hot_status run(hot_context *context, hot_fem_args *args)
 {
-    const hot_fem_job *job = &call->job;
-    if (job->dim != 2 && job->dim != 3)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "elements of dimension %d: 2 and 3 are known", job->dim);
-    if (job->dofs < 1 || job->dofs > HOT_FEM_POINTS || job->points < 1 || job->points > HOT_FEM_POINTS)
+    if (args->dim != 2 && args->dim != 3)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "elements of dimension %d: 2 and 3 are known", args->dim);
+    if (args->dofs < 1 || args->dofs > HOT_FEM_POINTS || args->points < 1 || args->points > HOT_FEM_POINTS)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "%zu basis functions and %zu points along an axis: 1 to %d of "
                                 "each are possible",
-                                job->dofs, job->points, HOT_FEM_POINTS);
-    const size_t dofs = hot_fem_power(job->dofs, job->dim), points = hot_fem_power(job->points, job->dim);
-    const size_t most = call->assemble && dofs * dofs > points ? dofs * dofs : dofs > points ? dofs : points;
-    if (job->elements > SIZE_MAX / 32 / most)
-        return hot_context_fail(context, HOT_ERROR_MEMORY, "%zu elements are more than memory can hold", job->elements);
-    if (job->elements == 0)
+                                args->dofs, args->points, HOT_FEM_POINTS);
+    const size_t dofs = hot_fem_power(args->dofs, args->dim), points = hot_fem_power(args->points, args->dim);
+    const size_t most = args->assemble && dofs * dofs > points ? dofs * dofs : dofs > points ? dofs : points;
+    if (args->elements > SIZE_MAX / 32 / most)
+        return hot_context_fail(context, HOT_ERROR_MEMORY, "%zu elements are more than memory can hold",
+                                args->elements);
+    if (args->elements == 0)
         return HOT_OK;
-    if (!job->basis || !job->d || !job->out || (!call->assemble && !job->v))
+    if (!args->basis || !args->d || !args->out || (!args->assemble && !args->v))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "an array of the finite elements is NULL");
-    return hot_backend_run(context, &backends, call);
+    return hot_backend_run(context, &backends, args);
 }
 
 hot_status hot_fem_mass_action_f64(hot_context *context, int dim, size_t dofs, size_t points, const double *basis,
                                    size_t elements, const double *d, const double *v, double *u)
 {
-    hot_fem_call call = {{1, dim, dofs, points, elements, basis, d, v, u}, 0};
-    return run(context, &call);
+    hot_fem_args args = {1, dim, dofs, points, elements, basis, d, v, u, 0};
+    return run(context, &args);
 }
 
 hot_status hot_fem_mass_action_f32(hot_context *context, int dim, size_t dofs, size_t points, const float *basis,
                                    size_t elements, const float *d, const float *v, float *u)
 {
-    hot_fem_call call = {{0, dim, dofs, points, elements, basis, d, v, u}, 0};
-    return run(context, &call);
+    hot_fem_args args = {0, dim, dofs, points, elements, basis, d, v, u, 0};
+    return run(context, &args);
 }
 
 hot_status hot_fem_mass_assemble_f64(hot_context *context, int dim, size_t dofs, size_t points, const double *basis,
                                      size_t elements, const double *d, double *m)
 {
-    hot_fem_call call = {{1, dim, dofs, points, elements, basis, d, NULL, m}, 1};
-    return run(context, &call);
+    hot_fem_args args = {1, dim, dofs, points, elements, basis, d, NULL, m, 1};
+    return run(context, &args);
 }
 
 hot_status hot_fem_mass_assemble_f32(hot_context *context, int dim, size_t dofs, size_t points, const float *basis,
                                      size_t elements, const float *d, float *m)
 {
-    hot_fem_call call = {{0, dim, dofs, points, elements, basis, d, NULL, m}, 1};
-    return run(context, &call);
+    hot_fem_args args = {0, dim, dofs, points, elements, basis, d, NULL, m, 1};
+    return run(context, &args);
 }
 
 /* ---- A basis ----------------------------------------------------------------------------------------------------- */

@@ -27,7 +27,7 @@ const cli_command cli_contract_command = {
     "user's cache folder, where later calls find it.",
     0};
 
-/* What the command is asked for, and the arrays while it runs. */
+/* The options of the command, and its arrays while it runs. */
 typedef struct contract_job {
     const char *spec, *op, *inputs[3], *basis, *output, *tuning_path; /* inputs: A, B, C */
     double alpha, beta;
@@ -298,7 +298,7 @@ int cli_contract(int argc, char **argv)
     const cli_option options[] = {
         {"a", CLI_TEXT, &job.inputs[0], "FILE", "operand A, NRRD", 0, 0},
         {"b", CLI_TEXT, &job.inputs[1], "FILE", "operand B, NRRD", 0, 0},
-        {"c", CLI_TEXT, &job.inputs[2], "FILE", "what beta multiplies, NRRD; it is not changed", 0, 0},
+        {"c", CLI_TEXT, &job.inputs[2], "FILE", "the array that beta multiplies, NRRD; the file is not changed", 0, 0},
         {"o", CLI_TEXT, &job.output, "FILE", "the result, NRRD; default -, standard output", 0, 0},
         {"spec", CLI_TEXT, &job.spec, "SPEC", "the axes, like \"ik,kj->ij\"", 0, 0},
         {"op", CLI_CHOICE, &job.op, "mass2d|mass3d|assemble2d|assemble3d",
@@ -310,9 +310,9 @@ int cli_contract(int argc, char **argv)
         {"beta", CLI_DOUBLE, &job.beta, "X", "default 0, or 1 with -c", -1e300, 1e300},
         {"precision", CLI_CHOICE, &precision, "single|double",
          "of the computation and the result; default double", 0, 0},
-        {"tune", CLI_FLAG, &job.tune, NULL, "first times the variants for this shape", 0, 0},
+        {"tune", CLI_FLAG, &job.tune, NULL, "time the variants for this shape first, and use the fastest", 0, 0},
         {"tuning", CLI_TEXT, &job.tuning_path, "FILE",
-         "the file of choices, or none; default: the one in the cache folder", 0, 0},
+         "the file of measured choices, or none; default: the one in the cache folder", 0, 0},
         {NULL, 0, NULL, NULL, NULL, 0, 0},
     };
     cli_common common;

@@ -18,10 +18,10 @@ char *cli_contract_cache_path(hot_context *context, const char *given)
     if (!folder)
         return NULL;
     const char *rest = given ? given : folder == home ? "/.cache/hotfiber/contract.txt" : "/hotfiber/contract.txt";
-    const size_t room = strlen(folder) + strlen(rest) + 1;
-    char *path = hot_context_alloc(context, room, 1);
+    const size_t length = strlen(folder) + strlen(rest) + 1;
+    char *path = hot_context_alloc(context, length, 1);
     if (path)
-        snprintf(path, room, "%s%s", folder, rest);
+        snprintf(path, length, "%s%s", folder, rest);
     return path;
 }
 

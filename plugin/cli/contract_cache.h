@@ -8,11 +8,11 @@
  * there is no such place; free with hot_context_free. */
 char *cli_contract_cache_path(hot_context *context, const char *given);
 
-/* The table in a file. A file that is not there is an empty table; one that cannot be understood is one too, with a
- * warning: a cache is no input. */
+/* Reads the table of a file. A missing file gives an empty table; so does one that cannot be read as a table, with a
+ * warning, since it is only a cache. */
 hot_status cli_contract_cache_load(hot_context *context, const char *path, hot_contract_tuning **tuning);
 
-/* Writes it, whole or not at all, making its folder where that is missing. */
+/* Writes the table, whole or not at all; makes the folder if necessary. */
 hot_status cli_contract_cache_save(hot_context *context, const char *path, const hot_contract_tuning *tuning);
 
 #endif

@@ -23,15 +23,15 @@ static hot_status save(hot_context *context, const char *prefix, const char *nam
 {
     const size_t sizes[2] = {rows ? rows : rank, rank};
     const unsigned axes = rows ? 2 : 1;
-    const size_t room = strlen(prefix) + strlen(name) + 8, count = sizes[0] * (rows ? rank : 1);
-    char *path = hot_context_alloc(context, room, 1);
+    const size_t length = strlen(prefix) + strlen(name) + 8, count = sizes[0] * (rows ? rank : 1);
+    char *path = hot_context_alloc(context, length, 1);
     float *narrow = single ? hot_context_alloc(context, count, sizeof *narrow) : NULL;
     Nrrd *nrrd = NULL;
     hot_status status = path && (narrow || !single) ? HOT_OK : HOT_ERROR_MEMORY;
     for (size_t i = 0; i < count && narrow; i++)
         narrow[i] = (float)values[i];
     if (status == HOT_OK) {
-        snprintf(path, room, "%s_%s.nrrd", prefix, name);
+        snprintf(path, length, "%s_%s.nrrd", prefix, name);
         status = hot_nrrd_wrap(context, single ? (const void *)narrow : values, single ? nrrdTypeFloat : nrrdTypeDouble,
                                axes, sizes, &nrrd);
     }
@@ -50,19 +50,19 @@ static hot_status save(hot_context *context, const char *prefix, const char *nam
 /* Whether the results can be written, before anything is computed. */
 static hot_status check_place(hot_context *context, const char *prefix)
 {
-    const size_t room = strlen(prefix) + 16;
+    const size_t length = strlen(prefix) + 16;
     hot_output output = {0};
-    char *path = hot_context_alloc(context, room, 1);
+    char *path = hot_context_alloc(context, length, 1);
     if (!path)
         return HOT_ERROR_MEMORY;
-    snprintf(path, room, "%s_a.nrrd", prefix);
+    snprintf(path, length, "%s_a.nrrd", prefix);
     hot_status status = hot_output_begin(context, path, &output);
     hot_output_discard(context, &output);
     hot_context_free(context, path);
     return status;
 }
 
-/* All four arrays. In a context of its own: one that was cancelled writes nothing any more. */
+/* All four arrays. In a context of its own: a cancelled one does not write. */
 static hot_status save_all(hot_context *context, const char *prefix, const size_t n[3], size_t rank, int single,
                            const double *lambda, double *const f[3])
 {
@@ -82,8 +82,8 @@ static hot_status save_all(hot_context *context, const char *prefix, const size_
     return status;
 }
 
-/* What there is to say about the result. */
-static void tell(hot_context *context, const hot_cpd_report *report, size_t rank, int quiet)
+/* The line with the fit, and warnings. */
+static void print_report(hot_context *context, const hot_cpd_report *report, size_t rank, int quiet)
 {
     if (!quiet)
         printf("rank %zu: fit %.6f after %d iteration%s%s\n", rank, report->fit, report->iterations,
@@ -93,7 +93,7 @@ static void tell(hot_context *context, const hot_cpd_report *report, size_t rank
                         rank, report->nulls == 1 ? "has" : "have");
     if (report->congruence > .97)
         hot_context_log(context, HOT_LOG_WARNING,
-                        "two terms are nearly collinear (cosine %.4f): only their sum means something; a lower rank or "
+                        "two terms are nearly collinear (cosine %.4f): only their sum is meaningful; a lower rank or "
                         "--non_negative may help",
                         report->congruence);
     else if (report->regularised)
@@ -135,11 +135,11 @@ int cli_cpd(int argc, char **argv)
     const cli_option options[] = {
         {"i", CLI_TEXT, &input, "FILE",
          "the array, NRRD with three axes, any scalar type; default -, standard input", 0, 0},
-        {"o", CLI_TEXT, &prefix, "PREFIX", "what the names of the results begin with", 0, 0},
-        {"rank", CLI_SIZE, &cpd.rank, "R", "how many terms", 1, 100000},
-        {"iterations", CLI_INT, &cpd.iterations, "N", "at most so many; default 500", 1, 1000000},
+        {"o", CLI_TEXT, &prefix, "PREFIX", "the beginning of the names of the results", 0, 0},
+        {"rank", CLI_SIZE, &cpd.rank, "R", "the number of terms", 1, 100000},
+        {"iterations", CLI_INT, &cpd.iterations, "N", "at most; default 500", 1, 1000000},
         {"tolerance", CLI_DOUBLE, &cpd.tolerance, "T",
-         "stops when the fit changes by less in an iteration; default "
+         "stop when the fit changes by less than this in an iteration; default "
          "1e-10, or 1e-6 where --precision is not double", 1e-300, 1},
         {"start", CLI_CHOICE, &start, "random|hosvd", "default random, from --seed", 0, 0},
         {"non_negative", CLI_FLAG, &cpd.non_negative, NULL, "all factors >= 0", 0, 0},
@@ -154,9 +154,9 @@ int cli_cpd(int argc, char **argv)
         return ended;
     hot_context *context = common.context;
     if (!cpd.rank)
-        return cli_refuse(&cli_cpd_command, &common, "--rank is needed: how many terms");
+        return cli_refuse(&cli_cpd_command, &common, "--rank is needed: the number of terms");
     if (!prefix)
-        return cli_refuse(&cli_cpd_command, &common, "-o is needed: what the names of the four results begin with");
+        return cli_refuse(&cli_cpd_command, &common, "-o is needed: the beginning of the names of the four results");
     const int single = strcmp(precision, "double") != 0;
     Nrrd *nrrd = NULL;
     double *x = NULL, *lambda = NULL, *f[3] = {NULL, NULL, NULL};
@@ -193,7 +193,7 @@ int cli_cpd(int argc, char **argv)
     if (outcome == HOT_OK || outcome == HOT_ERROR_CANCELLED) {
         const hot_status saved = save_all(context, prefix, n, cpd.rank, single, lambda, f);
         if (saved == HOT_OK)
-            tell(context, &report, cpd.rank, common.quiet);
+            print_report(context, &report, cpd.rank, common.quiet);
         status = saved != HOT_OK ? saved
             : outcome == HOT_OK
             ? HOT_OK

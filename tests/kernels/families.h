@@ -9,6 +9,7 @@
     X(directions) \
     X(fit) \
     X(contract) \
+    X(fem) \
     X(cpd) \
     X(mttkrp) \
     X(lowrank) \

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "cpd_values.h"
+#include "values.h"
 
 #include "bench/kernels/cpd_measure.h"
 #include <hotfiber/cpd.h>

@@ -12,10 +12,11 @@ enum {
     BLOCK_SUMS = 256,
     BLOCK_COLUMNS = 384, /* of B: with BLOCK_SUMS less than a second-level cache. A multiple of every tile's columns */
     SMALL = 1 << 14,     /* values of A and B together that are worked on where they lie */
-    ROUND = 1 << 22      /* multiply-adds of a thread between two looks at the progress callback, or more */
+    ROUND = 1 << 22      /* multiply-adds of a thread between two calls of the progress callback, at least */
 };
 
-typedef struct cpu_job {
+/* A call as its tasks see it. */
+typedef struct cpu_args {
     const hot_contract_plan *plan;
     hot_tile_fn *tile;
     size_t item_bytes;
@@ -25,7 +26,7 @@ typedef struct cpu_job {
     size_t row_blocks, column_blocks;
     char *scratch; /* threads x scratch_stride */
     size_t scratch_stride;
-} cpu_job;
+} cpu_args;
 
 static const char *at(const void *array, size_t offset, size_t bytes) { return (const char *)array + offset * bytes; }
 
@@ -39,9 +40,9 @@ static int is_simple(const hot_contract_plan *plan)
 }
 
 /* Items first ... last - 1, all strides known. */
-static void do_items(const cpu_job *job, size_t first, size_t last)
+static void do_items(const cpu_args *args, size_t first, size_t last)
 {
-    const hot_contract_plan *plan = job->plan;
+    const hot_contract_plan *plan = args->plan;
     hot_tile tile = {.rows = plan->row.total,
                      .columns = plan->column.total,
                      .sums = plan->alpha == 0 ? 0 : plan->sum.total,
@@ -52,8 +53,8 @@ static void do_items(const cpu_job *job, size_t first, size_t last)
                      .c_row = hot_group_stride(&plan->row, HOT_OPERAND_C),
                      .alpha = plan->alpha,
                      .beta = plan->beta,
-                     .tile_rows = job->tile_rows,
-                     .tile_vectors = job->tile_vectors};
+                     .tile_rows = args->tile_rows,
+                     .tile_vectors = args->tile_vectors};
     const int together = plan->item.axes <= 1;
     if (together) {
         tile.a_item = hot_group_stride(&plan->item, HOT_OPERAND_A);
@@ -62,10 +63,10 @@ static void do_items(const cpu_job *job, size_t first, size_t last)
         tile.items = last - first;
     }
     for (size_t item = first; item < last; item += tile.items) {
-        tile.a = at(plan->a, hot_group_offset(&plan->item, HOT_OPERAND_A, item), job->item_bytes);
-        tile.b = at(plan->b, hot_group_offset(&plan->item, HOT_OPERAND_B, item), job->item_bytes);
-        tile.c = (char *)plan->c + hot_group_offset(&plan->item, HOT_OPERAND_C, item) * job->item_bytes;
-        job->tile(&tile);
+        tile.a = at(plan->a, hot_group_offset(&plan->item, HOT_OPERAND_A, item), args->item_bytes);
+        tile.b = at(plan->b, hot_group_offset(&plan->item, HOT_OPERAND_B, item), args->item_bytes);
+        tile.c = (char *)plan->c + hot_group_offset(&plan->item, HOT_OPERAND_C, item) * args->item_bytes;
+        args->tile(&tile);
     }
 }
 
@@ -111,24 +112,24 @@ static void fill(const hot_contract_group *group, int operand, size_t first, siz
 PACK(pack_f64, double)
 PACK(pack_f32, float)
 
-static void pack(const cpu_job *job, const void *from, const size_t *outer, size_t count, const size_t *sum,
+static void pack(const cpu_args *args, const void *from, const size_t *outer, size_t count, const size_t *sum,
                  size_t sums, size_t panel, void *to)
 {
-    if (job->plan->f64)
+    if (args->plan->f64)
         pack_f64(from, outer, count, sum, sums, panel, to);
     else
         pack_f32(from, outer, count, sum, sums, panel, to);
 }
 
 /* C of a block from its products, where it does not lie in rows. */
-static void scatter(const cpu_job *job, const offsets *table, size_t rows, size_t columns, const void *products,
+static void scatter(const cpu_args *args, const offsets *table, size_t rows, size_t columns, const void *products,
                     void *c)
 {
-    const double beta = job->plan->beta;
+    const double beta = args->plan->beta;
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < columns; j++) {
             const size_t to = table->c_row[i] + table->c_column[j], from = i * BLOCK_COLUMNS + j;
-            if (job->plan->f64) {
+            if (args->plan->f64) {
                 const double product = ((const double *)products)[from];
                 ((double *)c)[to] = beta == 0 ? product : product + beta * ((double *)c)[to];
             } else {
@@ -139,16 +140,16 @@ static void scatter(const cpu_job *job, const offsets *table, size_t rows, size_
 }
 
 /* One block of rows and columns of one item. */
-static void do_block(const cpu_job *job, size_t task, char *scratch)
+static void do_block(const cpu_args *args, size_t task, char *scratch)
 {
-    const hot_contract_plan *plan = job->plan;
-    const size_t item = task / (job->row_blocks * job->column_blocks),
-                 block = task % (job->row_blocks * job->column_blocks);
-    const size_t row = block % job->row_blocks * BLOCK_ROWS, column = block / job->row_blocks * BLOCK_COLUMNS;
+    const hot_contract_plan *plan = args->plan;
+    const size_t item = task / (args->row_blocks * args->column_blocks),
+                 block = task % (args->row_blocks * args->column_blocks);
+    const size_t row = block % args->row_blocks * BLOCK_ROWS, column = block / args->row_blocks * BLOCK_COLUMNS;
     const size_t rows = plan->row.total - row < BLOCK_ROWS ? plan->row.total - row : BLOCK_ROWS;
     const size_t columns = plan->column.total - column < BLOCK_COLUMNS ? plan->column.total - column : BLOCK_COLUMNS;
-    const size_t sums_total = plan->alpha == 0 ? 0 : plan->sum.total, bytes = job->item_bytes;
-    const size_t tile_rows = (size_t)job->tile_rows;
+    const size_t sums_total = plan->alpha == 0 ? 0 : plan->sum.total, bytes = args->item_bytes;
+    const size_t tile_rows = (size_t)args->tile_rows;
     offsets *table = (offsets *)(void *)scratch;
     char *panels_b = scratch + (sizeof *table + 63) / 64 * 64;
     char *panels_a = panels_b + BLOCK_SUMS * BLOCK_COLUMNS * bytes;
@@ -169,35 +170,35 @@ static void do_block(const cpu_job *job, size_t task, char *scratch)
                      .a_row = 1,
                      .a_sum = tile_rows,
                      .b = panels_b,
-                     .b_sum = job->tile_columns,
+                     .b_sum = args->tile_columns,
                      .alpha = plan->alpha,
                      .beta = direct ? plan->beta : 0,
-                     .tile_rows = job->tile_rows,
-                     .tile_vectors = job->tile_vectors,
+                     .tile_rows = args->tile_rows,
+                     .tile_vectors = args->tile_vectors,
                      .c = direct ? c + (table->c_row[0] + table->c_column[0]) * bytes : products,
                      .c_row = direct ? hot_group_stride(&plan->row, HOT_OPERAND_C) : BLOCK_COLUMNS};
     for (size_t s = 0; s < sums_total || s == 0; s += BLOCK_SUMS) {
         tile.sums = sums_total - s < BLOCK_SUMS ? sums_total - s : BLOCK_SUMS;
         tile.a_panel = tile_rows * tile.sums;
-        tile.b_panel = job->tile_columns * tile.sums;
+        tile.b_panel = args->tile_columns * tile.sums;
         fill(&plan->sum, HOT_OPERAND_A, s, tile.sums, table->a_sum);
         fill(&plan->sum, HOT_OPERAND_B, s, tile.sums, table->b_sum);
-        pack(job, a, table->a_row, rows, table->a_sum, tile.sums, tile_rows, panels_a);
-        pack(job, b, table->b_column, columns, table->b_sum, tile.sums, job->tile_columns, panels_b);
-        job->tile(&tile);
+        pack(args, a, table->a_row, rows, table->a_sum, tile.sums, tile_rows, panels_a);
+        pack(args, b, table->b_column, columns, table->b_sum, tile.sums, args->tile_columns, panels_b);
+        args->tile(&tile);
         tile.beta = 1; /* the further sums are added */
     }
     if (!direct)
-        scatter(job, table, rows, columns, products, c);
+        scatter(args, table, rows, columns, products, c);
 }
 
-static void do_task(const cpu_job *job, size_t task, size_t thread)
+static void do_task(const cpu_args *args, size_t task, size_t thread)
 {
-    const size_t items = job->plan->item.total, first = task * job->portion;
-    if (job->portion)
-        do_items(job, first, first + job->portion < items ? first + job->portion : items);
+    const size_t items = args->plan->item.total, first = task * args->portion;
+    if (args->portion)
+        do_items(args, first, first + args->portion < items ? first + args->portion : items);
     else
-        do_block(job, task, job->scratch + thread * job->scratch_stride);
+        do_block(args, task, args->scratch + thread * args->scratch_stride);
 }
 
 /* ---- The backend ------------------------------------------------------------------------------------------------- */
@@ -207,7 +208,7 @@ hot_status hot_contract_cpu(hot_context *context, void *plan_pointer)
     const hot_contract_plan *plan = plan_pointer;
     const hot_contract_variant *variant = hot_contract_variant_choose(context);
     const int threads = hot_context_threads(context), simple = is_simple(plan);
-    cpu_job job = {.plan = plan, .tile = plan->f64 ? variant->tile_f64 : variant->tile_f32,
+    cpu_args args = {.plan = plan, .tile = plan->f64 ? variant->tile_f64 : variant->tile_f32,
                    .item_bytes = plan->f64 ? sizeof(double) : sizeof(float)};
     const hot_contract_choice *choice = hot_contract_tuning_find(plan, hot_contract_cpu_name(context));
     const size_t lanes = (size_t)(plan->f64 ? variant->lanes_f64 : variant->lanes_f32);
@@ -217,36 +218,36 @@ hot_status hot_contract_cpu(hot_context *context, void *plan_pointer)
     hot_status status = HOT_OK;
     char *memory = NULL;
     /* Blocks count on panels of the largest tile; a choice is for items as they lie. */
-    job.tile_rows = small && choice ? choice->parameter[0] : variant->rows;
-    job.tile_vectors = small && choice ? choice->parameter[1] : variant->vectors;
-    job.tile_rows = job.tile_rows > variant->rows || job.tile_rows < 1 ? variant->rows : job.tile_rows;
-    job.tile_vectors = job.tile_vectors > variant->vectors || job.tile_vectors < 1 ? variant->vectors
-                                                                                   : job.tile_vectors;
-    job.tile_columns = (size_t)job.tile_vectors * lanes;
+    args.tile_rows = small && choice ? choice->parameter[0] : variant->rows;
+    args.tile_vectors = small && choice ? choice->parameter[1] : variant->vectors;
+    args.tile_rows = args.tile_rows > variant->rows || args.tile_rows < 1 ? variant->rows : args.tile_rows;
+    args.tile_vectors = args.tile_vectors > variant->vectors || args.tile_vectors < 1 ? variant->vectors
+                                                                                   : args.tile_vectors;
+    args.tile_columns = (size_t)args.tile_vectors * lanes;
     size_t tasks = plan->item.total, work = plan->row.total * plan->column.total;
     if (small) {
         /* Items are dealt out in portions worth from a few microseconds to a tenth of a millisecond. */
         const size_t each = work * (plan->sum.total + 1) + 64, least = (1 << 16) / each + 1,
                      most = (1 << 22) / each + 1,
                      share = threads == 1 ? most : plan->item.total / (8 * (size_t)threads);
-        job.portion = share < least ? least : share < most ? share : most;
-        tasks = (plan->item.total + job.portion - 1) / job.portion;
-        work = job.portion * each;
+        args.portion = share < least ? least : share < most ? share : most;
+        tasks = (plan->item.total + args.portion - 1) / args.portion;
+        work = args.portion * each;
     } else {
-        job.row_blocks = (plan->row.total + BLOCK_ROWS - 1) / BLOCK_ROWS;
-        job.column_blocks = (plan->column.total + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS;
-        tasks *= job.row_blocks * job.column_blocks;
+        args.row_blocks = (plan->row.total + BLOCK_ROWS - 1) / BLOCK_ROWS;
+        args.column_blocks = (plan->column.total + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS;
+        tasks *= args.row_blocks * args.column_blocks;
         work = (plan->row.total < BLOCK_ROWS ? plan->row.total : BLOCK_ROWS) *
                (plan->column.total < BLOCK_COLUMNS ? plan->column.total : BLOCK_COLUMNS) * (plan->sum.total + 1);
-        job.scratch_stride = ((sizeof(offsets) + 63) / 64 * 64 +
-                              job.item_bytes *
+        args.scratch_stride = ((sizeof(offsets) + 63) / 64 * 64 +
+                              args.item_bytes *
                                   (BLOCK_SUMS * BLOCK_COLUMNS + BLOCK_ROWS * BLOCK_SUMS + BLOCK_ROWS * BLOCK_COLUMNS) +
                               127) /
             64 * 64;
-        memory = hot_context_alloc(context, (size_t)threads + 1, job.scratch_stride);
+        memory = hot_context_alloc(context, (size_t)threads + 1, args.scratch_stride);
         if (!memory)
             return HOT_ERROR_MEMORY;
-        job.scratch = memory + (64 - (uintptr_t)memory % 64) % 64;
+        args.scratch = memory + (64 - (uintptr_t)memory % 64) % 64;
     }
     const size_t round = (size_t)threads * (ROUND / (work + 1) + 1) * 8;
     for (size_t begin = 0; begin < tasks && status == HOT_OK; begin += round) {
@@ -255,12 +256,12 @@ hot_status hot_contract_cpu(hot_context *context, void *plan_pointer)
         if (status != HOT_OK)
             break;
         if (end - begin == 1) { /* a parallel region, even of one thread, takes longer than a few small products */
-            do_task(&job, begin, 0);
+            do_task(&args, begin, 0);
             continue;
         }
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
         for (size_t task = begin; task < end; task++)
-            do_task(&job, task, (size_t)omp_get_thread_num());
+            do_task(&args, task, (size_t)omp_get_thread_num());
     }
     if (status == HOT_OK)
         status = hot_context_progress(context, "contraction", 1);

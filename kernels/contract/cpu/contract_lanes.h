@@ -4,7 +4,6 @@
 
 #include "common/simd.h"
 #include "contract_variant.h"
-#include "fem/fem.h"
 #if HOT_SIMD_BYTES > 16
 #include "contract_dense.h"
 #endif

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include <hotfiber/context.h>
+#include "fem/fem_args.h"
 
 /* `items` blocks of C, each rows x columns values (columns contiguous), each from `sums` products:
  * A[i, s] = a[i * a_row + s * a_sum]; B[s, j] = b[s * b_sum + j]; C[i, j] = c[i * c_row + j]. a_panel and b_panel,
@@ -23,14 +23,8 @@ typedef struct hot_tile {
 } hot_tile;
 typedef void hot_tile_fn(const hot_tile *tile);
 
-/* Elements first ... first + count of a mass operator. scratch: hot_fem_scratch(job, lanes) values. */
-typedef struct hot_fem_job {
-    int f64, dim;
-    size_t dofs, points, elements;
-    const void *basis, *d, *v;
-    void *out; /* u, or the matrices */
-} hot_fem_job;
-typedef void hot_fem_fn(const hot_fem_job *job, size_t first, size_t count, void *scratch);
+/* Elements first ... first + count of a mass operator. scratch: hot_fem_scratch(args, lanes) values. */
+typedef void hot_fem_fn(const hot_fem_args *args, size_t first, size_t count, void *scratch);
 
 typedef struct hot_contract_variant {
     hot_tile_fn *tile_f64, *tile_f32;

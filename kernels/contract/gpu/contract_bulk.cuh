@@ -1,12 +1,13 @@
-/* Batched products of dense items, bound by memory: blocks that stay, each with a few chunks of items on their way
- * through Hopper's bulk copy engine (one thread asks for three contiguous pieces, the rest waits on a barrier in shared
- * memory). C is updated in place in shared memory and goes back the same way, so that every transfer is whole lines
- * whatever the size of an item. Template by inclusion: BULK_T, BULK_TENSOR_CORES (whether they multiply it without
- * loss), BULK(name). */
+/* Batched products of dense items, which memory bandwidth limits. Persistent blocks each keep a few chunks of items in
+ * flight through Hopper's bulk copy engine: one thread starts the copies of three contiguous pieces, all wait on a
+ * barrier in shared memory. C is updated in place in shared memory and copied back the same way, so that every transfer
+ * is of whole lines whatever the size of an item. Template by inclusion: BULK_T, BULK_TENSOR_CORES (whether they
+ * multiply it without loss), BULK(name). */
 #include <cuda_runtime.h>
 
 #include "common/backend.h"
 #include "common/cuda_status.h"
+#include "common/hopper.cuh"
 #include "contract_cuda.h"
 
 namespace {
@@ -34,13 +35,11 @@ struct bulk_arguments {
     unsigned per_chunk, stages;
 };
 
-#include "contract_copy.cuh"
-
 /* A chunk lies in shared memory as it lies in memory, relative to lines of 128 bytes: the engine is slower
  * otherwise. */
-__device__ __forceinline__ unsigned room_of(unsigned values)
+__device__ __forceinline__ unsigned padded_values(unsigned values)
 {
-    return (unsigned)(hot_bulk_room(values * sizeof(BULK_T)) / sizeof(BULK_T));
+    return (unsigned)(hot_bulk_padded(values * sizeof(BULK_T)) / sizeof(BULK_T));
 }
 __device__ __forceinline__ unsigned shift_of(const BULK_T *p)
 {
@@ -48,7 +47,7 @@ __device__ __forceinline__ unsigned shift_of(const BULK_T *p)
 }
 
 /* A chunk of `count` values per operand into shared memory, by one thread. The engine moves 16 bytes at a time: what is
- * left of the last chunk is copied by hand, before the barrier hears of it. */
+ * left of the last chunk is copied by the thread itself, before it arrives at the barrier. */
 __device__ __forceinline__ void load_piece(BULK_T *to, const BULK_T *from, unsigned count)
 {
     const unsigned whole = count * sizeof(BULK_T) / 16 * 16 / sizeof(BULK_T);
@@ -186,8 +185,8 @@ template <int N> __global__ void __launch_bounds__(most_threads(N)) bulk_kernel(
     extern __shared__ __align__(128) unsigned char memory[];
     const unsigned m = N ? N : p.m, n = N ? N : p.n, k = N ? N : p.k;
     const unsigned sizes[3] = {p.per_chunk * m * k, p.per_chunk * k * n, p.per_chunk * m * n}; /* values per operand */
-    const unsigned rooms[3] = {room_of(sizes[0]), room_of(sizes[1]), room_of(sizes[2])},
-                   stage_values = rooms[0] + rooms[1] + rooms[2];
+    const unsigned padded[3] = {padded_values(sizes[0]), padded_values(sizes[1]), padded_values(sizes[2])},
+                   stage_values = padded[0] + padded[1] + padded[2];
     BULK_T *const stages = (BULK_T *)(memory + HOT_BULK_LINE);
     const unsigned barriers = shared_address(memory);
     const size_t chunks = (p.items + p.per_chunk - 1) / p.per_chunk;
@@ -201,21 +200,21 @@ template <int N> __global__ void __launch_bounds__(most_threads(N)) bulk_kernel(
         const BULK_T *const from[3] = {p.a + chunk * sizes[0], p.b + chunk * sizes[1], p.c + chunk * sizes[2]};
         BULK_T *to = stages + stage * stage_values;
         unsigned bytes = 0;
-        for (int o = 0; o < 3; to += rooms[o], o++) {
+        for (int o = 0; o < 3; to += padded[o], o++) {
             load_piece(to + shift_of(from[o]), from[o], counts[o]);
             bytes += counts[o] * sizeof(BULK_T) / 16 * 16;
         }
         barrier_expect(barrier, bytes);
         to = stages + stage * stage_values;
-        for (int o = 0; o < 3; to += rooms[o], o++)
+        for (int o = 0; o < 3; to += padded[o], o++)
             if (counts[o] * sizeof(BULK_T) >= 16)
                 bulk_load(shared_address(to + shift_of(from[o])), from[o], counts[o] * sizeof(BULK_T) / 16 * 16,
                           barrier);
     };
     if (threadIdx.x == 0) {
         for (unsigned s = 0; s < p.stages; s++)
-            barrier_init(barriers + 8 * s);
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+            barrier_init(barriers + 8 * s, 1);
+        barrier_init_fence();
         for (unsigned s = 0; s < p.stages && blockIdx.x + (size_t)s * gridDim.x < chunks; s++)
             load(s, blockIdx.x + (size_t)s * gridDim.x);
     }
@@ -223,9 +222,9 @@ template <int N> __global__ void __launch_bounds__(most_threads(N)) bulk_kernel(
     unsigned stage = 0, phase = 0, before = 0;
     for (size_t chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
         BULK_T *const here = stages + stage * stage_values, *const a = here + shift_of(p.a + chunk * sizes[0]);
-        BULK_T *const b = here + rooms[0] + shift_of(p.b + chunk * sizes[1]);
-        BULK_T *const c = here + rooms[0] + rooms[1] + shift_of(p.c + chunk * sizes[2]);
-        barrier_wait(barriers + 8 * stage, phase);
+        BULK_T *const b = here + padded[0] + shift_of(p.b + chunk * sizes[1]);
+        BULK_T *const c = here + padded[0] + padded[1] + shift_of(p.c + chunk * sizes[2]);
+        barrier_spin(barriers + 8 * stage, phase);
         /* Items behind the last one compute on what lies there and are not stored. */
         if constexpr (N > 0 && on_tensor_cores(N))
             square_tiles<(N > 0 ? N : 1)>(p, a, b, c);
@@ -235,21 +234,20 @@ template <int N> __global__ void __launch_bounds__(most_threads(N)) bulk_kernel(
             square_columns<(N > 0 ? N : 1), (N > 0 ? rows_of(N) : 1)>(p, a, b, c);
         else
             any_columns(p, a, b, c);
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        bulk_fence();
         __syncthreads();
         if (threadIdx.x == 0) {
-            /* The chunk before this one: its C has left by now, and its place takes the next that nobody has asked
-             * for. */
+            /* The C of the chunk before this one has been written by now: the next chunk takes its place. */
             const size_t next = chunk + (size_t)(p.stages - 1) * gridDim.x;
             if (chunk != blockIdx.x && next < chunks) {
-                asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+                bulk_wait_read();
                 load(before, next);
             }
             const unsigned count = items_of(chunk) * m * n, whole = count * sizeof(BULK_T) / 16 * 16 / sizeof(BULK_T);
             BULK_T *to = p.c + chunk * sizes[2];
             if (whole)
                 bulk_store(to, shared_address(c), whole * sizeof(BULK_T));
-            asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+            bulk_commit();
             for (unsigned i = whole; i < count; i++)
                 to[i] = c[i];
         }
@@ -258,7 +256,7 @@ template <int N> __global__ void __launch_bounds__(most_threads(N)) bulk_kernel(
         phase ^= stage == 0;
     }
     if (threadIdx.x == 0) /* shared memory must outlive its last readers */
-        asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+        bulk_wait_read();
 #endif
 }
 
@@ -283,60 +281,60 @@ const direct_entry directs[HOT_DIRECT_SIZE][2] = {DIRECT_ENTRIES(1), DIRECT_ENTR
 #undef DIRECT_ENTRIES
 #undef DIRECT_ENTRY
 
-bulk_arguments arguments(const hot_bulk_job *job)
+bulk_arguments arguments(const hot_bulk_args *args)
 {
-    const bulk_arguments p = {(const BULK_T *)job->a,
-                              (const BULK_T *)job->b,
-                              (BULK_T *)job->c,
-                              job->items,
-                              (BULK_T)job->alpha,
-                              (BULK_T)job->beta,
-                              job->m,
-                              job->n,
-                              job->k,
-                              job->a_row,
-                              job->a_sum,
-                              job->b_sum,
-                              job->b_column,
-                              (unsigned)job->per_chunk,
-                              (unsigned)job->stages};
+    const bulk_arguments p = {(const BULK_T *)args->a,
+                              (const BULK_T *)args->b,
+                              (BULK_T *)args->c,
+                              args->items,
+                              (BULK_T)args->alpha,
+                              (BULK_T)args->beta,
+                              args->m,
+                              args->n,
+                              args->k,
+                              args->a_row,
+                              args->a_sum,
+                              args->b_sum,
+                              args->b_column,
+                              (unsigned)args->per_chunk,
+                              (unsigned)args->stages};
     return p;
 }
 
 /* The size of square items in rows that the kernels were compiled for, else 0. */
-unsigned square_size(const hot_bulk_job *job)
+unsigned square_size(const hot_bulk_args *args)
 {
-    const bool square = job->m == job->n && job->n == job->k && job->n <= BULK_SIZES && job->a_sum == 1 &&
-                        job->a_row == job->k && job->b_column == 1 && job->b_sum == job->n;
-    return square ? job->n : 0;
+    const bool square = args->m == args->n && args->n == args->k && args->n <= BULK_SIZES && args->a_sum == 1 &&
+                        args->a_row == args->k && args->b_column == 1 && args->b_sum == args->n;
+    return square ? args->n : 0;
 }
 
-/* Threads of a block, 0 when the job does not fit one. */
-unsigned threads_of(const hot_bulk_job *job)
+/* Threads of a block, 0 when the args does not fit one. */
+unsigned threads_of(const hot_bulk_args *args)
 {
-    const int n = (int)square_size(job);
-    const size_t most = (size_t)most_threads(n), items = job->per_chunk > 0 ? (size_t)job->per_chunk : 0;
+    const int n = (int)square_size(args);
+    const size_t most = (size_t)most_threads(n), items = args->per_chunk > 0 ? (size_t)args->per_chunk : 0;
     const bool warps = on_tensor_cores(n) || in_blocks(n);
-    size_t threads = n == 0 ? items * ((job->m + 3) / 4) * job->n : warps ? items * 32 * warps_of(n)
+    size_t threads = n == 0 ? items * ((args->m + 3) / 4) * args->n : warps ? items * 32 * warps_of(n)
                                                                  : items * ((n + rows_of(n) - 1) / rows_of(n)) * n;
-    if ((n == 0 || warps) && threads > most) /* these go round */
+    if ((n == 0 || warps) && threads > most) /* these loop over items */
         threads = n == 0 ? 256 : most;
     threads = (threads + 31) / 32 * 32;
-    return threads > most || job->stages < 2 || job->stages > 16 ||
-            hot_bulk_bytes(job, sizeof(BULK_T)) > HOT_BULK_MEMORY
+    return threads > most || args->stages < 2 || args->stages > 16 ||
+            hot_bulk_bytes(args, sizeof(BULK_T)) > HOT_BULK_MEMORY
         ? 0
         : (unsigned)threads;
 }
 
 } // namespace
 
-extern "C" int BULK(fits)(const hot_bulk_job *job) { return threads_of(job) != 0; }
+extern "C" int BULK(fits)(const hot_bulk_args *args) { return threads_of(args) != 0; }
 
-extern "C" hot_status BULK(launch)(hot_context *context, const hot_bulk_job *job, void *stream)
+extern "C" hot_status BULK(launch)(hot_context *context, const hot_bulk_args *args, void *stream)
 {
-    bulk_function *function = functions[square_size(job)];
-    const size_t bytes = hot_bulk_bytes(job, sizeof(BULK_T));
-    const unsigned threads = threads_of(job);
+    bulk_function *function = functions[square_size(args)];
+    const size_t bytes = hot_bulk_bytes(args, sizeof(BULK_T));
+    const unsigned threads = threads_of(args);
     int device = 0, processors = 1, fitting = 1;
     if (threads == 0)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "this variant does not fit a block");
@@ -350,20 +348,20 @@ extern "C" hot_status BULK(launch)(hot_context *context, const hot_bulk_job *job
                                  "asking for occupancy");
     if (status != HOT_OK)
         return status;
-    if (job->blocks > 0 && job->blocks < fitting)
-        fitting = job->blocks;
-    const size_t chunks = (job->items + job->per_chunk - 1) / job->per_chunk, most = (size_t)processors * fitting;
-    function<<<(unsigned)(chunks < most ? chunks : most), threads, bytes, (cudaStream_t)stream>>>(arguments(job));
+    if (args->blocks > 0 && args->blocks < fitting)
+        fitting = args->blocks;
+    const size_t chunks = (args->items + args->per_chunk - 1) / args->per_chunk, most = (size_t)processors * fitting;
+    function<<<(unsigned)(chunks < most ? chunks : most), threads, bytes, (cudaStream_t)stream>>>(arguments(args));
     return hot_cuda_status(context, cudaGetLastError(), "starting a contraction");
 }
 
-extern "C" hot_status BULK(direct)(hot_context *context, const hot_bulk_job *job, int units, void *stream)
+extern "C" hot_status BULK(direct)(hot_context *context, const hot_bulk_args *args, int units, void *stream)
 {
-    const unsigned n = square_size(job);
+    const unsigned n = square_size(args);
     if (n == 0 || n > HOT_DIRECT_SIZE || units < 1 || units > 2)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "this variant does not fit a block");
     const direct_entry *entry = &directs[n - 1][units - 1];
-    const size_t blocks = (job->items + entry->items - 1) / entry->items;
-    entry->function<<<(unsigned)blocks, entry->threads, 0, (cudaStream_t)stream>>>(arguments(job));
+    const size_t blocks = (args->items + entry->items - 1) / entry->items;
+    entry->function<<<(unsigned)blocks, entry->threads, 0, (cudaStream_t)stream>>>(arguments(args));
     return hot_cuda_status(context, cudaGetLastError(), "starting a contraction");
 }

@@ -127,7 +127,7 @@ bool strides(const hot_contract_group *group, int operand, size_t stride)
 }
 
 /* The plan as dense items one behind the other; false when it is not that. */
-bool as_bulk(const hot_contract_plan *plan, hot_bulk_job *job)
+bool as_bulk(const hot_contract_plan *plan, hot_bulk_args *args)
 {
     const size_t m = plan->row.total, n = plan->column.total, k = plan->sum.total;
     if (m > 256 || n > 256 || k > 256 || k == 0 || plan->alpha == 0 ||
@@ -141,38 +141,38 @@ bool as_bulk(const hot_contract_plan *plan, hot_bulk_job *job)
         !strides(&plan->column, HOT_OPERAND_C, 1) || !strides(&plan->item, HOT_OPERAND_A, m * k) ||
         !strides(&plan->item, HOT_OPERAND_B, k * n) || !strides(&plan->item, HOT_OPERAND_C, m * n))
         return false;
-    memset(job, 0, sizeof *job);
-    job->a = plan->a, job->b = plan->b, job->c = plan->c, job->items = plan->item.total;
-    job->alpha = plan->alpha, job->beta = plan->beta;
-    job->m = (unsigned)m, job->n = (unsigned)n, job->k = (unsigned)k;
-    job->a_row = a_rows ? (unsigned)k : 1, job->a_sum = a_rows ? 1 : (unsigned)m;
-    job->b_sum = b_rows ? (unsigned)n : 1, job->b_column = b_rows ? 1 : (unsigned)k;
+    memset(args, 0, sizeof *args);
+    args->a = plan->a, args->b = plan->b, args->c = plan->c, args->items = plan->item.total;
+    args->alpha = plan->alpha, args->beta = plan->beta;
+    args->m = (unsigned)m, args->n = (unsigned)n, args->k = (unsigned)k;
+    args->a_row = a_rows ? (unsigned)k : 1, args->a_sum = a_rows ? 1 : (unsigned)m;
+    args->b_sum = b_rows ? (unsigned)n : 1, args->b_column = b_rows ? 1 : (unsigned)k;
     return true;
 }
 
 /* Whether the dense items are square and in rows: what the kernels are compiled for. */
-bool is_square(const hot_bulk_job *job, unsigned most)
+bool is_square(const hot_bulk_args *args, unsigned most)
 {
-    return job->m == job->n && job->n == job->k && job->n <= most && job->a_sum == 1 && job->a_row == job->k &&
-           job->b_column == 1 && job->b_sum == job->n;
+    return args->m == args->n && args->n == args->k && args->n <= most && args->a_sum == 1 && args->a_row == args->k &&
+           args->b_column == 1 && args->b_sum == args->n;
 }
 
-bool fits(bool f64, const hot_bulk_job *job) { return f64 ? hot_bulk_fits_f64(job) : hot_bulk_fits_f32(job); }
+bool fits(bool f64, const hot_bulk_args *args) { return f64 ? hot_bulk_fits_f64(args) : hot_bulk_fits_f32(args); }
 
 /* Sets the items of a chunk of about `bytes` bytes of all three operands, each operand's part in steps of 16 bytes, and
  * its stages; false when it does not fit. */
-bool set_chunk(bool f64, hot_bulk_job *job, size_t bytes, int stages)
+bool set_chunk(bool f64, hot_bulk_args *args, size_t bytes, int stages)
 {
-    const size_t size = f64 ? sizeof(double) : sizeof(float), m = job->m, n = job->n, k = job->k;
+    const size_t size = f64 ? sizeof(double) : sizeof(float), m = args->m, n = args->n, k = args->k;
     const size_t each = (m * k + k * n + m * n) * size;
     size_t step = 1;
     while (step * m * k * size % 16 || step * k * n * size % 16 || step * m * n * size % 16)
         step *= 2;
     const size_t most = std::max<size_t>((bytes / each + step / 2) / step, 1) * step;
-    job->stages = stages;
+    args->stages = stages;
     for (size_t items = most; items > 0; items -= step) {
-        job->per_chunk = (int)items;
-        if (fits(f64, job))
+        args->per_chunk = (int)items;
+        if (fits(f64, args))
             return true;
     }
     return false;
@@ -180,7 +180,7 @@ bool set_chunk(bool f64, hot_bulk_job *job, size_t bytes, int stages)
 
 /* What is taken without measuring, fastest at 100,000 items on an H200: small squares directly, others in bulk chunks
  * where the shape allows, else by size. Bulk chunks: 48 KiB in three stages where tensor cores multiply them. */
-void usual_choice(const hot_contract_plan *plan, const hot_bulk_job *bulk, hot_contract_choice *choice)
+void usual_choice(const hot_contract_plan *plan, const hot_bulk_args *bulk, hot_contract_choice *choice)
 {
     memset(choice, 0, sizeof *choice);
     const size_t m = plan->row.total, n = plan->column.total, k = plan->sum.total;
@@ -191,19 +191,19 @@ void usual_choice(const hot_contract_plan *plan, const hot_bulk_job *bulk, hot_c
         return;
     }
     if (bulk && hot_bulk_available()) {
-        hot_bulk_job job = *bulk;
+        hot_bulk_args args = *bulk;
         const bool large = f64 && is_square(bulk, 32), odd = n % 2 == 1 && n > 4 && n <= 16;
         const size_t bytes = large ? 49152 : n <= 4 ? 6144 : odd || n > 16 ? 24576 : 12288;
-        bool fit = set_chunk(f64, &job, bytes, odd && !large ? 4 : 3);
+        bool fit = set_chunk(f64, &args, bytes, odd && !large ? 4 : 3);
         if (large && !fit)
-            fit = set_chunk(f64, &job, bytes / 2, 4);
+            fit = set_chunk(f64, &args, bytes / 2, 4);
         if (!large &&
             (!fit ||
-             hot_bulk_bytes(&job, f64 ? sizeof(double) : sizeof(float)) > 110 * 1024)) /* two blocks are better */
-            fit = set_chunk(f64, &job, bytes, 2);
+             hot_bulk_bytes(&args, f64 ? sizeof(double) : sizeof(float)) > 110 * 1024)) /* two blocks are better */
+            fit = set_chunk(f64, &args, bytes, 2);
         if (fit) {
             snprintf(choice->variant, sizeof choice->variant, "bulk");
-            choice->parameter[0] = job.per_chunk, choice->parameter[1] = job.stages;
+            choice->parameter[0] = args.per_chunk, choice->parameter[1] = args.stages;
             return;
         }
     }
@@ -229,7 +229,7 @@ extern "C" int hot_contract_cuda_name(hot_context *context, char name[HOT_CHOICE
 }
 
 extern "C" size_t hot_contract_cuda_variants(int f64, size_t m, size_t n, size_t k, hot_contract_choice *out,
-                                             size_t room)
+                                             size_t capacity)
 {
     static const size_t bytes[] = {49152, 12288, 6144, 24576, 36864};
     static const int stages[] = {3, 2, 4, 6};
@@ -239,7 +239,7 @@ extern "C" size_t hot_contract_cuda_variants(int f64, size_t m, size_t n, size_t
             if (strcmp(out[i].variant, variant) == 0 && out[i].parameter[0] == items && out[i].parameter[1] == deep &&
                 out[i].parameter[2] == blocks)
                 return;
-        if (count == room)
+        if (count == capacity)
             return;
         memset(&out[count], 0, sizeof out[count]);
         snprintf(out[count].variant, sizeof out[count].variant, "%s", variant);
@@ -252,10 +252,10 @@ extern "C" size_t hot_contract_cuda_variants(int f64, size_t m, size_t n, size_t
     if (m <= 256 && n <= 256 && k <= 256 && hot_bulk_available())
         for (size_t b = 0; b < sizeof bytes / sizeof *bytes; b++)
             for (size_t s = 0; s < sizeof stages / sizeof *stages; s++) {
-                hot_bulk_job job = {NULL, NULL, NULL, 0, 1, 1, (unsigned)m, (unsigned)n, (unsigned)k,
+                hot_bulk_args args = {NULL, NULL, NULL, 0, 1, 1, (unsigned)m, (unsigned)n, (unsigned)k,
                                     (unsigned)k, 1, (unsigned)n, 1, 0, 0, 0};
-                if (set_chunk(f64 != 0, &job, bytes[b], stages[s]))
-                    add("bulk", job.per_chunk, stages[s], 0);
+                if (set_chunk(f64 != 0, &args, bytes[b], stages[s]))
+                    add("bulk", args.per_chunk, stages[s], 0);
             }
     add("value", 0, 0, 0);
     add("tile", 0, 0, 0);
@@ -265,32 +265,32 @@ extern "C" size_t hot_contract_cuda_variants(int f64, size_t m, size_t n, size_t
 extern "C" hot_status hot_contract_launch(hot_context *context, const hot_contract_plan *plan,
                                           const hot_contract_choice *choice, void *stream)
 {
-    hot_bulk_job job;
+    hot_bulk_args args;
     hot_contract_choice usual;
     char name[HOT_CHOICE_NAME];
     if (plan->item.total == 0 || plan->row.total == 0 || plan->column.total == 0)
         return HOT_OK;
-    const bool dense = as_bulk(plan, &job), f64 = plan->f64 != 0;
+    const bool dense = as_bulk(plan, &args), f64 = plan->f64 != 0;
     if (!choice && plan->tuning && hot_contract_cuda_name(context, name))
         choice = hot_contract_tuning_find(plan, name);
     if (choice && strcmp(choice->variant, "bulk") == 0) {
-        job.per_chunk = choice->parameter[0], job.stages = choice->parameter[1], job.blocks = choice->parameter[2];
-        if (!dense || !hot_bulk_available() || !fits(f64, &job))
+        args.per_chunk = choice->parameter[0], args.stages = choice->parameter[1], args.blocks = choice->parameter[2];
+        if (!dense || !hot_bulk_available() || !fits(f64, &args))
             choice = NULL;
     } else if (choice && strcmp(choice->variant, "direct") == 0 &&
-               (!dense || !is_square(&job, HOT_DIRECT_SIZE) || choice->parameter[0] < 1 || choice->parameter[0] > 2)) {
+               (!dense || !is_square(&args, HOT_DIRECT_SIZE) || choice->parameter[0] < 1 || choice->parameter[0] > 2)) {
         choice = NULL;
     }
     if (!choice) {
-        usual_choice(plan, dense ? &job : NULL, &usual);
+        usual_choice(plan, dense ? &args : NULL, &usual);
         choice = &usual;
-        job.per_chunk = usual.parameter[0], job.stages = usual.parameter[1], job.blocks = 0;
+        args.per_chunk = usual.parameter[0], args.stages = usual.parameter[1], args.blocks = 0;
     }
     if (strcmp(choice->variant, "direct") == 0)
-        return f64 ? hot_bulk_direct_f64(context, &job, choice->parameter[0], stream)
-                   : hot_bulk_direct_f32(context, &job, choice->parameter[0], stream);
+        return f64 ? hot_bulk_direct_f64(context, &args, choice->parameter[0], stream)
+                   : hot_bulk_direct_f32(context, &args, choice->parameter[0], stream);
     if (strcmp(choice->variant, "bulk") == 0)
-        return f64 ? hot_bulk_launch_f64(context, &job, stream) : hot_bulk_launch_f32(context, &job, stream);
+        return f64 ? hot_bulk_launch_f64(context, &args, stream) : hot_bulk_launch_f32(context, &args, stream);
     if (plan->f64)
         launch_general<double>(plan, choice->variant, (cudaStream_t)stream);
     else

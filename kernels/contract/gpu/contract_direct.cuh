@@ -1,6 +1,6 @@
-/* Batched products of small dense items, bound by memory and by how soon it is asked: a thread per 16 bytes of each
- * operand, which it asks for at once; A and B meet in shared memory, C stays in registers. Blocks are many and short,
- * so that some read while others write. Included by contract_bulk.cuh. */
+/* Batched products of small dense items, which the bandwidth and latency of memory limit: a thread per 16 bytes of each
+ * operand, all loaded at once; A and B are exchanged through shared memory, C stays in registers. Blocks are many and
+ * short, so that some read while others write. Included by contract_bulk.cuh. */
 
 /* Items of a block: 128 threads at most, each with UNITS units of 16 bytes of every operand, and whole units alone. */
 template <int N, int UNITS> struct direct_shape {

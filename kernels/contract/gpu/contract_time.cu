@@ -1,4 +1,5 @@
-/* Timing a contraction on the GPU with cold data: for the tuner and the benchmarks. */
+/* Times a contraction on the GPU with cold data. Part of the library, unlike all other measuring code (bench/), because
+ * tuning is a feature of it: hot_contract_tune. */
 #include <algorithm>
 #include <cuda_runtime.h>
 #include <math.h>

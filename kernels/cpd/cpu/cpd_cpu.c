@@ -5,13 +5,13 @@
 
 #include "common/lapack.h"
 #include "cpd_products.h"
-#include "cpd_small.h"
+#include "cpd_factors.h"
 
 /* Everything of a running decomposition. Factors are kept twice: in double, where they are solved for, and in the
  * tensor's precision, as the products read them. Any two of lambda, f are what the report is about: f has unit
  * columns. */
 typedef struct als {
-    hot_cpd_plan *plan;
+    hot_cpd_args *args;
     hot_cpd_tensor tensor;
     size_t n[3], rank;
     double *f[3], *gram[3], *lambda;
@@ -21,21 +21,21 @@ typedef struct als {
     int threads;
 } als;
 
-static hot_status als_create(hot_context *context, hot_cpd_plan *plan, als *s)
+static hot_status als_create(hot_context *context, hot_cpd_args *args, als *s)
 {
     size_t longest = 0;
     memset(s, 0, sizeof *s);
-    s->plan = plan, s->rank = plan->rank, s->threads = hot_context_threads(context);
-    memcpy(s->n, plan->n, sizeof s->n);
-    hot_status status = hot_cpd_tensor_create(context, plan->f64, plan->n, plan->rank, plan->x, 0, &s->tensor);
+    s->args = args, s->rank = args->rank, s->threads = hot_context_threads(context);
+    memcpy(s->n, args->n, sizeof s->n);
+    hot_status status = hot_cpd_tensor_create(context, args->f64, args->n, args->rank, args->x, 0, &s->tensor);
     for (int m = 0; m < 3 && status == HOT_OK; m++) {
-        longest = plan->n[m] > longest ? plan->n[m] : longest;
-        s->f[m] = hot_context_alloc(context, plan->n[m] * s->rank, sizeof **s->f);
+        longest = args->n[m] > longest ? args->n[m] : longest;
+        s->f[m] = hot_context_alloc(context, args->n[m] * s->rank, sizeof **s->f);
         s->gram[m] = hot_context_alloc(context, s->rank * s->rank, sizeof **s->gram);
         if (!s->f[m] || !s->gram[m])
             status = HOT_ERROR_MEMORY;
     }
-    s->lambda = plan->lambda;
+    s->lambda = args->lambda;
     s->product = hot_context_alloc(context, longest * s->rank, sizeof *s->product);
     s->before = hot_context_alloc(context, longest * s->rank, sizeof *s->before);
     s->matrix = hot_context_alloc(context, s->rank * s->rank, sizeof *s->matrix);
@@ -58,15 +58,15 @@ static void als_destroy(hot_context *context, als *s)
     hot_context_free(context, s->kept);
 }
 
-/* f[mode] into the plan's array, and its Gram matrix of what that array holds. */
+/* f[mode] into the args's array, and its Gram matrix of what that array holds. */
 static void publish(als *s, int mode)
 {
     const size_t count = s->n[mode] * s->rank;
-    if (s->plan->f64)
-        memcpy(s->plan->factor[mode], s->f[mode], count * sizeof(double));
-    for (size_t i = 0; i < count && !s->plan->f64; i++) {
-        ((float *)s->plan->factor[mode])[i] = (float)s->f[mode][i];
-        s->f[mode][i] = ((float *)s->plan->factor[mode])[i];
+    if (s->args->f64)
+        memcpy(s->args->factor[mode], s->f[mode], count * sizeof(double));
+    for (size_t i = 0; i < count && !s->args->f64; i++) {
+        ((float *)s->args->factor[mode])[i] = (float)s->f[mode][i];
+        s->f[mode][i] = ((float *)s->args->factor[mode])[i];
     }
     hot_cpd_gram(s->n[mode], s->rank, s->f[mode], s->gram[mode], s->threads);
 }
@@ -79,7 +79,7 @@ static hot_status start_hosvd(hot_context *context, als *s, int mode, uint64_t *
     hot_status status = HOT_OK;
     for (int round = 0; round < ROUNDS && status == HOT_OK; round++) {
         publish(s, mode);
-        status = hot_cpd_unfold_twice(context, &s->tensor, mode, s->plan->factor[mode], s->product);
+        status = hot_cpd_unfold_twice(context, &s->tensor, mode, s->args->factor[mode], s->product);
         memcpy(s->f[mode], s->product, s->n[mode] * s->rank * sizeof *s->product);
         hot_cpd_orthonormalise(s->n[mode], s->rank, s->f[mode], random);
     }
@@ -88,14 +88,14 @@ static hot_status start_hosvd(hot_context *context, als *s, int mode, uint64_t *
 
 static hot_status start(hot_context *context, als *s)
 {
-    const hot_cpd_options *options = &s->plan->options;
+    const hot_cpd_options *options = &s->args->options;
     uint64_t random = hot_cpd_seed(context);
     hot_status status = HOT_OK;
     for (int m = 0; m < 3 && status == HOT_OK; m++) {
-        hot_cpd_first(s->plan, m, &random, s->f[m]);
+        hot_cpd_first(s->args, m, &random, s->f[m]);
         if (options->start == HOT_CPD_HOSVD && s->square > 0)
             status = start_hosvd(context, s, m, &random);
-        hot_cpd_first_end(s->plan, m, s->f[m], s->product);
+        hot_cpd_first_end(s->args, m, s->f[m], s->product);
         publish(s, m);
     }
     return status;
@@ -108,19 +108,19 @@ static void update(als *s, int mode, int fresh)
     const size_t n = s->n[mode], rank = s->rank, count = n * rank;
     const int one = mode == 0 ? 1 : 0, other = mode == 2 ? 1 : 2;
     /* Products are good to some units of their precision: what a weaker pivot would make of that is noise. */
-    const double eps = s->plan->f64 ? 1e-14 : 3e-7;
-    const void *const factors[3] = {s->plan->factor[0], s->plan->factor[1], s->plan->factor[2]};
+    const double eps = s->args->f64 ? 1e-14 : 3e-7;
+    const void *const factors[3] = {s->args->factor[0], s->args->factor[1], s->args->factor[2]};
     memcpy(s->before, s->f[mode], count * sizeof *s->before);
     hot_cpd_product(&s->tensor, mode, factors, fresh, s->product);
     hot_cpd_hadamard(rank, s->gram[one], s->gram[other], s->matrix);
-    if (s->plan->options.non_negative) {
+    if (s->args->options.non_negative) {
         for (size_t r = 0; r < rank; r++)
             for (size_t i = 0; i < n; i++)
                 s->f[mode][i + n * r] *= s->lambda[r];
         hot_cpd_solve_non_negative(n, rank, s->matrix, s->product, s->f[mode], s->threads);
     } else {
         const double added = hot_cpd_factorise(rank, s->matrix, s->kept, eps);
-        s->plan->report.regularised += added > 0;
+        s->args->report.regularised += added > 0;
         /* Towards where the factor was, not towards 0: the minimum stays where it is. */
         for (size_t r = 0; r < rank; r++)
             for (size_t i = 0; i < n; i++)
@@ -157,8 +157,8 @@ static double cheap_fit(const als *s)
 
 static void describe(als *s)
 {
-    hot_cpd_report *report = &s->plan->report;
-    const void *const factors[3] = {s->plan->factor[0], s->plan->factor[1], s->plan->factor[2]};
+    hot_cpd_report *report = &s->args->report;
+    const void *const factors[3] = {s->args->factor[0], s->args->factor[1], s->args->factor[2]};
     report->norm = sqrt(s->square);
     report->nulls = 0;
     report->congruence = 0;
@@ -177,7 +177,7 @@ static void describe(als *s)
 /* The best so far is what the arrays hold, after whatever update. */
 static hot_status iterate(hot_context *context, als *s)
 {
-    const hot_cpd_options *options = &s->plan->options;
+    const hot_cpd_options *options = &s->args->options;
     double last = -INFINITY;
     for (int iteration = 0; iteration < options->iterations; iteration++) {
         for (int mode = 0; mode < 3; mode++) {
@@ -188,11 +188,11 @@ static hot_status iterate(hot_context *context, als *s)
             update(s, mode, mode == 0);
         }
         const double fit = cheap_fit(s);
-        s->plan->report.iterations = iteration + 1;
+        s->args->report.iterations = iteration + 1;
         if (options->fits)
             options->fits[iteration] = fit;
         if (fabs(fit - last) < options->tolerance) {
-            s->plan->report.converged = 1;
+            s->args->report.converged = 1;
             break;
         }
         last = fit;
@@ -200,12 +200,12 @@ static hot_status iterate(hot_context *context, als *s)
     return hot_context_progress(context, "CP decomposition", 1);
 }
 
-hot_status hot_cpd_cpu(hot_context *context, void *plan_pointer)
+hot_status hot_cpd_cpu(hot_context *context, void *args_pointer)
 {
-    hot_cpd_plan *plan = plan_pointer;
+    hot_cpd_args *args = args_pointer;
     als s;
     int finite = 1;
-    hot_status status = als_create(context, plan, &s);
+    hot_status status = als_create(context, args, &s);
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
     const int threads_before = hot_lapack_single_begin();
 #endif
@@ -221,7 +221,7 @@ hot_status hot_cpd_cpu(hot_context *context, void *plan_pointer)
             status = iterate(context, &s);
         } else { /* nothing to fit: every weight is 0 */
             memset(s.lambda, 0, s.rank * sizeof *s.lambda);
-            plan->report.converged = 1;
+            args->report.converged = 1;
         }
         if (status == HOT_OK || status == HOT_ERROR_CANCELLED)
             describe(&s);
@@ -233,28 +233,28 @@ hot_status hot_cpd_cpu(hot_context *context, void *plan_pointer)
     return status;
 }
 
-hot_status hot_mttkrp_cpu(hot_context *context, void *plan_pointer)
+hot_status hot_mttkrp_cpu(hot_context *context, void *args_pointer)
 {
-    const hot_mttkrp_plan *plan = plan_pointer;
-    const size_t count = plan->n[plan->mode] * plan->rank;
+    const hot_mttkrp_args *args = args_pointer;
+    const size_t count = args->n[args->mode] * args->rank;
     hot_cpd_tensor tensor;
-    double *wide = plan->f64 ? plan->out : hot_context_alloc(context, count, sizeof *wide);
+    double *wide = args->f64 ? args->out : hot_context_alloc(context, count, sizeof *wide);
     hot_status status =
-        wide ? hot_cpd_tensor_create(context, plan->f64, plan->n, plan->rank, plan->x, 1, &tensor) : HOT_ERROR_MEMORY;
+        wide ? hot_cpd_tensor_create(context, args->f64, args->n, args->rank, args->x, 1, &tensor) : HOT_ERROR_MEMORY;
     if (wide && status == HOT_OK) {
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
         const int threads_before = hot_lapack_single_begin();
 #endif
-        hot_cpd_product(&tensor, plan->mode, plan->factor, 1, wide);
+        hot_cpd_product(&tensor, args->mode, args->factor, 1, wide);
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
         hot_lapack_single_end(threads_before);
 #endif
-        for (size_t i = 0; i < count && !plan->f64; i++)
-            ((float *)plan->out)[i] = (float)wide[i];
+        for (size_t i = 0; i < count && !args->f64; i++)
+            ((float *)args->out)[i] = (float)wide[i];
     }
     if (wide)
         hot_cpd_tensor_destroy(context, &tensor);
-    if (!plan->f64)
+    if (!args->f64)
         hot_context_free(context, wide);
     return status;
 }

@@ -5,6 +5,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "blas.h"
 #include "common/lapack.h"
 
 #define CPD_T double
@@ -18,8 +19,8 @@
 
 enum {
     PIECE = 2048,     /* rows of a product that one thread makes at a time, */
-    SMALL_PIECE = 512, SMALL = 1000000, /* and where that is up to so many multiplications: BLAS has a way for those */
-    PANEL = 64,       /* rows that are turned at a time, where there is no BLAS */
+    SMALL_PIECE = 512, SMALL = 1000000, /* and where that is up to so many multiplications: BLAS has code for those */
+    PANEL = 64,       /* rows that are transposed at a time, where there is no BLAS */
     SLAB = 1 << 22,   /* values of sums that are made at a time */
     ONCE = 1 << 20,   /* the same where none are kept: so many stay in a cache */
     MOST_KEPT = 1 << 26
@@ -71,13 +72,6 @@ void hot_cpd_tensor_destroy(hot_context *context, hot_cpd_tensor *tensor)
 /* ---- One product of matrices, by one thread ---------------------------------------------------------------------- */
 
 #if defined(HOT_HAVE_BLAS) && HOT_HAVE_BLAS
-void dgemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k, const double *alpha,
-            const double *a, const int *lda, const double *b, const int *ldb, const double *beta, double *c,
-            const int *ldc);
-void sgemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k, const float *alpha,
-            const float *a, const int *lda, const float *b, const int *ldb, const float *beta, float *c,
-            const int *ldc);
-
 static int blas(const hot_cpd_tensor *t, int ta, int tb, const size_t size[3], const void *a, size_t lda, const void *b,
                 size_t ldb, void *c, size_t ldc)
 {

@@ -1,11 +1,10 @@
-/* The large part of a decomposition on the CPU: products of the tensor with factors, in the tensor's precision, by BLAS
- * where the build has it and by the register tiles of kernels/contract where not. Every product is cut into the same
- * pieces for any number of threads. */
+/* Products of the tensor with factors on the CPU, in the tensor's precision: by BLAS where the build has it, else by
+ * the register tiles of kernels/contract. Every product is divided into the same pieces for any number of threads. */
 #ifndef HOT_CPD_PRODUCTS_H
 #define HOT_CPD_PRODUCTS_H
 
 #include "contract/cpu/contract_variant.h"
-#include "cpd/cpd_plan.h"
+#include "cpd/cpd_args.h"
 
 typedef struct hot_cpd_tensor {
     int f64, threads;

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "common/cuda_status.h"
-#include "cpd_cuda.h"
-#include "cpd/cpu/cpd_small.h"
+#include "cpd_device.h"
+#include "cpd/cpu/cpd_factors.h"
 
 /* f (n x rank, double, host) becomes the factor of a mode. */
 static hot_status put_factor(hot_context *context, hot_cpd_device *d, int mode, const double *f)
@@ -26,7 +26,7 @@ static hot_status put_factor(hot_context *context, hot_cpd_device *d, int mode, 
     return status == HOT_OK ? hot_cuda_status(context, cudaStreamSynchronize(stream), "copying a factor") : status;
 }
 
-static hot_status start(hot_context *context, hot_cpd_plan *plan, hot_cpd_device *d, int zero)
+static hot_status start(hot_context *context, hot_cpd_args *args, hot_cpd_device *d, int zero)
 {
     enum { ROUNDS = 4 };
     const size_t longest = std::max(d->n[0], std::max(d->n[1], d->n[2]));
@@ -35,8 +35,8 @@ static hot_status start(hot_context *context, hot_cpd_plan *plan, hot_cpd_device
     uint64_t random = hot_cpd_seed(context);
     hot_status status = f && spare ? HOT_OK : HOT_ERROR_MEMORY;
     for (int mode = 0; mode < 3 && status == HOT_OK; mode++) {
-        hot_cpd_first(plan, mode, &random, f);
-        for (int round = 0; round < ROUNDS && plan->options.start == HOT_CPD_HOSVD && !zero && status == HOT_OK;
+        hot_cpd_first(args, mode, &random, f);
+        for (int round = 0; round < ROUNDS && args->options.start == HOT_CPD_HOSVD && !zero && status == HOT_OK;
              round++) {
             status = put_factor(context, d, mode, f);
             if (status == HOT_OK)
@@ -49,7 +49,7 @@ static hot_status start(hot_context *context, hot_cpd_plan *plan, hot_cpd_device
                 hot_cpd_orthonormalise(d->n[mode], d->rank, f, &random);
         }
         if (status == HOT_OK) {
-            hot_cpd_first_end(plan, mode, f, spare);
+            hot_cpd_first_end(args, mode, f, spare);
             status = put_factor(context, d, mode, f);
         }
     }
@@ -58,10 +58,10 @@ static hot_status start(hot_context *context, hot_cpd_plan *plan, hot_cpd_device
     return status;
 }
 
-static hot_status iterate(hot_context *context, hot_cpd_plan *plan, hot_cpd_device *d)
+static hot_status iterate(hot_context *context, hot_cpd_args *args, hot_cpd_device *d)
 {
-    enum { BLIND = 4 }; /* iterations between two looks when nobody waits for a tolerance */
-    const hot_cpd_options *options = &plan->options;
+    enum { UNCHECKED = 4 }; /* iterations between two convergence checks where there is no tolerance */
+    const hot_cpd_options *options = &args->options;
     cudaStream_t stream = (cudaStream_t)d->stream;
     cudaGraph_t graph[2] = {NULL, NULL}; /* of iterations with an even and an odd number */
     cudaGraphExec_t ready[2] = {NULL, NULL};
@@ -90,15 +90,15 @@ static hot_status iterate(hot_context *context, hot_cpd_plan *plan, hot_cpd_devi
         }
         if (status != HOT_OK)
             break;
-        plan->report.iterations = iteration + 1;
-        if (options->tolerance < 0 && iteration % BLIND != 0 && iteration + 1 < options->iterations)
+        args->report.iterations = iteration + 1;
+        if (options->tolerance < 0 && iteration % UNCHECKED != 0 && iteration + 1 < options->iterations)
             continue;
         status = hot_cuda_status(
             context, cudaMemcpyAsync(&fit, d->fits + iteration, sizeof fit, cudaMemcpyDeviceToHost, stream), "the fit");
         if (status == HOT_OK)
             status = hot_cuda_status(context, cudaStreamSynchronize(stream), "an iteration");
         if (status == HOT_OK && fabs(fit - last) < options->tolerance) {
-            plan->report.converged = 1;
+            args->report.converged = 1;
             break;
         }
         last = fit;
@@ -117,10 +117,10 @@ static hot_status iterate(hot_context *context, hot_cpd_plan *plan, hot_cpd_devi
 }
 
 /* Results to the host, and the report. */
-static hot_status finish(hot_context *context, hot_cpd_plan *plan, hot_cpd_device *d, const void *x, double square)
+static hot_status finish(hot_context *context, hot_cpd_args *args, hot_cpd_device *d, const void *x, double square)
 {
     const size_t rank = d->rank;
-    hot_cpd_report *report = &plan->report;
+    hot_cpd_report *report = &args->report;
     double *gram = (double *)hot_context_alloc(context, 3 * rank * rank, sizeof *gram), residual = 0;
     double *wide =
         (double *)hot_context_alloc(context, std::max(d->n[0], std::max(d->n[1], d->n[2])) * rank, sizeof *wide);
@@ -130,10 +130,10 @@ static hot_status finish(hot_context *context, hot_cpd_plan *plan, hot_cpd_devic
         status = hot_cuda_status(context, cudaMemcpy(wide, d->f[m], count * sizeof *wide, cudaMemcpyDeviceToHost),
                                  "results");
         for (size_t i = 0; i < count && status == HOT_OK; i++) {
-            if (plan->f64)
-                ((double *)plan->factor[m])[i] = wide[i];
+            if (args->f64)
+                ((double *)args->factor[m])[i] = wide[i];
             else
-                ((float *)plan->factor[m])[i] = (float)wide[i];
+                ((float *)args->factor[m])[i] = (float)wide[i];
         }
         if (status == HOT_OK)
             status = hot_cuda_status(context, cudaMemcpy(gram + m * rank * rank, d->gram[m], rank * rank * sizeof *gram,
@@ -141,15 +141,15 @@ static hot_status finish(hot_context *context, hot_cpd_plan *plan, hot_cpd_devic
     }
     if (status == HOT_OK && square > 0)
         status = hot_cuda_status(
-            context, cudaMemcpy(plan->lambda, d->lambda, rank * sizeof(double), cudaMemcpyDeviceToHost), "results");
+            context, cudaMemcpy(args->lambda, d->lambda, rank * sizeof(double), cudaMemcpyDeviceToHost), "results");
     else
-        memset(plan->lambda, 0, rank * sizeof(double));
+        memset(args->lambda, 0, rank * sizeof(double));
     if (status == HOT_OK)
         status = hot_cuda_status(
             context, cudaMemcpy(&report->regularised, d->counters, sizeof(int), cudaMemcpyDeviceToHost), "results");
-    if (status == HOT_OK && plan->options.fits && report->iterations)
+    if (status == HOT_OK && args->options.fits && report->iterations)
         status = hot_cuda_status(context,
-                                 cudaMemcpy(plan->options.fits, d->fits, (size_t)report->iterations * sizeof(double),
+                                 cudaMemcpy(args->options.fits, d->fits, (size_t)report->iterations * sizeof(double),
                                             cudaMemcpyDeviceToHost),
                                  "results");
     if (status == HOT_OK && square > 0)
@@ -158,11 +158,11 @@ static hot_status finish(hot_context *context, hot_cpd_plan *plan, hot_cpd_devic
     report->fit = square > 0 ? 1 - sqrt(residual / square) : 1;
     report->nulls = 0, report->congruence = 0;
     for (size_t r = 0; r < rank && status == HOT_OK; r++) {
-        report->nulls += plan->lambda[r] == 0;
+        report->nulls += args->lambda[r] == 0;
         for (size_t q = 0; q < r; q++) {
             const size_t at = r * rank + q;
             const double cosine = fabs(gram[at] * gram[at + rank * rank] * gram[at + 2 * rank * rank]);
-            if (plan->lambda[r] > 0 && plan->lambda[q] > 0)
+            if (args->lambda[r] > 0 && args->lambda[q] > 0)
                 report->congruence = fmax(report->congruence, fmin(cosine, 1));
         }
     }
@@ -188,30 +188,30 @@ hot_status hot_cpd_put_tensor(hot_context *context, int f64, const size_t n[3], 
     return status == HOT_OK ? hot_cuda_copy(context, *device, x, bytes, "copying the tensor") : status;
 }
 
-hot_status hot_cpd_cuda(hot_context *context, void *plan_pointer)
+hot_status hot_cpd_cuda(hot_context *context, void *args_pointer)
 {
-    hot_cpd_plan *plan = (hot_cpd_plan *)plan_pointer;
+    hot_cpd_args *args = (hot_cpd_args *)args_pointer;
     hot_cpd_device d;
     void *x = NULL;
     double square = 0;
     memset(&d, 0, sizeof d);
-    hot_status status = hot_cpd_fits_kernels(context, plan->n, plan->rank);
+    hot_status status = hot_cpd_fits_kernels(context, args->n, args->rank);
     if (status == HOT_OK)
-        status = hot_cpd_put_tensor(context, plan->f64, plan->n, plan->x, &x);
+        status = hot_cpd_put_tensor(context, args->f64, args->n, args->x, &x);
     if (status == HOT_OK)
-        status = hot_cpd_device_create(context, plan->f64, plan->options.arithmetic, plan->n, plan->rank, x, NULL,
-                                       plan->options.iterations, &d);
+        status = hot_cpd_device_create(context, args->f64, args->options.arithmetic, args->n, args->rank, x, NULL,
+                                       args->options.iterations, &d);
     if (status == HOT_OK)
         status = hot_cpd_device_square(context, &d, x, &square);
     if (status == HOT_OK)
-        status = start(context, plan, &d, !(square > 0));
+        status = start(context, args, &d, !(square > 0));
     if (status == HOT_OK) {
         if (square > 0)
-            status = iterate(context, plan, &d);
+            status = iterate(context, args, &d);
         else
-            plan->report.converged = 1;
+            args->report.converged = 1;
         if (status == HOT_OK || status == HOT_ERROR_CANCELLED) {
-            const hot_status finished = finish(context, plan, &d, x, square);
+            const hot_status finished = finish(context, args, &d, x, square);
             status = finished == HOT_OK ? status : finished;
         }
     }
@@ -220,30 +220,30 @@ hot_status hot_cpd_cuda(hot_context *context, void *plan_pointer)
     return status;
 }
 
-hot_status hot_mttkrp_cuda(hot_context *context, void *plan_pointer)
+hot_status hot_mttkrp_cuda(hot_context *context, void *args_pointer)
 {
-    const hot_mttkrp_plan *plan = (const hot_mttkrp_plan *)plan_pointer;
-    const size_t count = plan->n[plan->mode] * plan->rank, size = plan->f64 ? sizeof(double) : sizeof(float);
+    const hot_mttkrp_args *args = (const hot_mttkrp_args *)args_pointer;
+    const size_t count = args->n[args->mode] * args->rank, size = args->f64 ? sizeof(double) : sizeof(float);
     hot_cpd_device d;
     void *x = NULL;
     double *wide = NULL;
     memset(&d, 0, sizeof d);
-    hot_status status = hot_cpd_fits_kernels(context, plan->n, plan->rank);
+    hot_status status = hot_cpd_fits_kernels(context, args->n, args->rank);
     if (status == HOT_OK)
-        status = hot_cpd_put_tensor(context, plan->f64, plan->n, plan->x, &x);
+        status = hot_cpd_put_tensor(context, args->f64, args->n, args->x, &x);
     if (status == HOT_OK)
-        status = hot_cpd_device_create(context, plan->f64, plan->arithmetic, plan->n, plan->rank, x, NULL, 0, &d);
+        status = hot_cpd_device_create(context, args->f64, args->arithmetic, args->n, args->rank, x, NULL, 0, &d);
     for (int m = 0; m < 3 && status == HOT_OK; m++) {
-        const size_t bytes = plan->n[m] * plan->rank * size;
-        if (m == plan->mode)
+        const size_t bytes = args->n[m] * args->rank * size;
+        if (m == args->mode)
             continue;
-        status = hot_cuda_status(context, cudaMemcpy(d.narrow[m], plan->factor[m], bytes, cudaMemcpyHostToDevice),
+        status = hot_cuda_status(context, cudaMemcpy(d.narrow[m], args->factor[m], bytes, cudaMemcpyHostToDevice),
                                  "copying a factor");
         if (status == HOT_OK)
             status = hot_cpd_device_take_factor(context, &d, m);
     }
     if (status == HOT_OK)
-        status = hot_cpd_device_product(context, &d, plan->mode, 1);
+        status = hot_cpd_device_product(context, &d, args->mode, 1);
     wide = status == HOT_OK ? (double *)hot_context_alloc(context, count, sizeof *wide) : NULL;
     if (status == HOT_OK && !wide)
         status = HOT_ERROR_MEMORY;
@@ -253,10 +253,10 @@ hot_status hot_mttkrp_cuda(hot_context *context, void *plan_pointer)
         status = hot_cuda_status(context, cudaMemcpy(wide, d.product, count * sizeof *wide, cudaMemcpyDeviceToHost),
                                  "the product");
     for (size_t i = 0; i < count && status == HOT_OK; i++) {
-        if (plan->f64)
-            ((double *)plan->out)[i] = wide[i];
+        if (args->f64)
+            ((double *)args->out)[i] = wide[i];
         else
-            ((float *)plan->out)[i] = (float)wide[i];
+            ((float *)args->out)[i] = (float)wide[i];
     }
     hot_context_free(context, wide);
     hot_cpd_device_destroy(context, &d);

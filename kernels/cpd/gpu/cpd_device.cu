@@ -1,4 +1,4 @@
-/* See cpd_cuda.h: memory, products and updates on the device. */
+/* See cpd_device.h: memory, products, updates and norms on the device. */
 #include <algorithm>
 #include <cuda_runtime.h>
 #include <math.h>
@@ -6,12 +6,12 @@
 
 #include "common/cuda_status.h"
 #include "contract/gpu/contract_cuda.h"
-#include "cpd_chain.cuh"
-#include "cpd_cuda.h"
-#include "cpd_invert.cuh"
+#include "dependent_launch.cuh"
+#include "cpd_device.h"
+#include "gram_inverse.cuh"
 #include "cpd/hopper/pass_args.h"
-#include "cpd_kernels.cuh"
-#include "cpd/hopper/cpd_step.h"
+#include "als_kernels.cuh"
+#include "cpd/hopper/als_update.h"
 
 enum { PARTS = 1024 };
 
@@ -25,27 +25,28 @@ static hot_status launched(hot_context *context, const char *what)
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmetic arithmetic, const size_t n[3],
-                                 size_t rank, const void *x, const hot_cpd_shared *shared, int room, hot_cpd_device *d)
+                                 size_t rank, const void *x, const hot_cpd_shared *shared, int capacity,
+                                 hot_cpd_device *d)
 {
     const size_t longest = std::max(n[0], std::max(n[1], n[2])), total = n[0] * n[1] * n[2];
     memset(d, 0, sizeof *d);
-    d->f64 = f64, d->arithmetic = arithmetic, d->rank = rank, d->x = x, d->room = room;
+    d->f64 = f64, d->arithmetic = arithmetic, d->rank = rank, d->x = x, d->capacity = capacity;
     memcpy(d->n, n, sizeof d->n);
     cudaStream_t stream = NULL;
     hot_status status = HOT_OK;
     if (shared) {
-        d->shared = 1, d->form = shared->form, d->cublas = shared->cublas, stream = (cudaStream_t)shared->stream;
+        d->shared = 1, d->packed = shared->packed, d->cublas = shared->cublas, stream = (cudaStream_t)shared->stream;
     } else {
         status = hot_cuda_status(context, cudaStreamCreate(&stream) /* in order with plain copies */, "stream");
         if (status == HOT_OK && arithmetic != HOT_CPD_FULL && rank <= CPD_MOST_COLUMNS)
-            status = hot_cpd_form_create(context, (const float *)x, n, arithmetic == HOT_CPD_SPLIT,
-                                         room > 0 ? CPD_SWEEPS : CPD_ONE_PRODUCT, stream, &d->form);
+            status = hot_cpd_packed_tensor_create(context, (const float *)x, n, arithmetic == HOT_CPD_SPLIT,
+                                                  capacity > 0 ? CPD_SWEEPS : CPD_ONE_PRODUCT, stream, &d->packed);
     }
     d->stream = stream;
-    if (status == HOT_OK && d->form)
-        status = hot_cpd_pass_create(context, d->form, rank, stream, &d->pass);
+    if (status == HOT_OK && d->packed)
+        status = hot_cpd_pass_create(context, d->packed, rank, stream, &d->pass);
     if (!d->pass && !d->shared)
-        hot_cpd_form_destroy(context, &d->form);
+        hot_cpd_packed_tensor_destroy(context, &d->packed);
     const bool split = arithmetic == HOT_CPD_SPLIT && !d->pass;
     const auto get = [&](void *where, size_t bytes) {
         if (status == HOT_OK)
@@ -67,14 +68,14 @@ hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmet
     get(&d->lambda, rank * sizeof(double));
     get(&d->inner, rank * sizeof(double));
     get(&d->square, sizeof(double));
-    get(&d->fits, (size_t)std::max(room, 1) * sizeof(double));
+    get(&d->fits, (size_t)std::max(capacity, 1) * sizeof(double));
     get(&d->parts, PARTS * sizeof(double));
     get(&d->counters, 2 * sizeof(int));
     if (split) {
         get(&d->high, total * sizeof(float));
         get(&d->low, total * sizeof(float));
     }
-    if (status == HOT_OK) /* the first normalisations look at it before there is a product */
+    if (status == HOT_OK) /* the first normalisations read it before there is a product */
         status = hot_cuda_status(context, cudaMemset(d->product, 0, longest * rank * sizeof(double)), "memory");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMemset(d->counters, 0, 2 * sizeof(int)), "memory");
@@ -96,7 +97,7 @@ void hot_cpd_device_destroy(hot_context *context, hot_cpd_device *d)
         cudaStreamSynchronize((cudaStream_t)d->stream);
     hot_cpd_pass_destroy(context, &d->pass);
     if (!d->shared) {
-        hot_cpd_form_destroy(context, &d->form);
+        hot_cpd_packed_tensor_destroy(context, &d->packed);
         hot_cublas_destroy(context, &d->cublas);
     }
     for (int m = 0; m < 3; m++) {
@@ -319,14 +320,14 @@ static hot_status invert(hot_context *context, hot_cpd_device *d, int one, int o
 static hot_status update_at_once(hot_context *context, hot_cpd_device *d, int mode, int one, int other)
 {
     int bytes;
-    const void *kernel = hot_cpd_step_kernel(d->n[mode], d->rank, d->arithmetic == HOT_CPD_SPLIT, &bytes);
-    hot_cpd_step step;
+    const void *kernel = hot_cpd_update_kernel(d->n[mode], d->rank, d->arithmetic == HOT_CPD_SPLIT, &bytes);
+    hot_cpd_update_args step;
     memset(&step, 0, sizeof step);
     step.n = (int)d->n[mode], step.rank = (int)d->rank, step.eps = pivot_bound(d);
     step.one = d->gram[one], step.other = d->gram[other], step.product = d->product;
     step.f = d->f[mode], step.gram = d->gram[mode], step.lambda = d->lambda, step.counters = d->counters;
     step.square = mode == 2 ? d->square : NULL, step.fits = d->fits, step.narrow = (float *)d->narrow[mode];
-    const hot_status status = hot_cpd_pass_step(context, d->pass, mode, bytes, d->product, &step);
+    const hot_status status = hot_cpd_pass_update_args(context, d->pass, mode, bytes, d->product, &step);
     if (status != HOT_OK)
         return status;
     bytes += step.kept_bytes;
@@ -334,8 +335,8 @@ static hot_status update_at_once(hot_context *context, hot_cpd_device *d, int mo
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     return hot_cuda_status(context,
-                           chain_launch(kernel, CPD_STEP_BLOCKS, CPD_STEP_THREADS, bytes, (cudaStream_t)d->stream,
-                                        arguments, CPD_STEP_BLOCKS),
+                           launch_dependent(kernel, CPD_UPDATE_BLOCKS, CPD_UPDATE_THREADS, bytes,
+                                            (cudaStream_t)d->stream, arguments, CPD_UPDATE_BLOCKS),
                            "updating a factor");
 }
 
@@ -351,7 +352,7 @@ static hot_status update(hot_context *context, hot_cpd_device *d, int mode, int 
         status = hot_cpd_pass_contract(context, d->pass, 2 - d->turn / 2);
     d->turn = (d->turn + 1) % 6;
     if (status == HOT_OK && d->pass && !non_negative &&
-        hot_cpd_step_kernel(d->n[mode], d->rank, d->arithmetic == HOT_CPD_SPLIT, &bytes))
+        hot_cpd_update_kernel(d->n[mode], d->rank, d->arithmetic == HOT_CPD_SPLIT, &bytes))
         return update_at_once(context, d, mode, one, other);
     if (d->pass && status == HOT_OK)
         status = hot_cpd_pass_reduce(context, d->pass, mode, d->product);
@@ -378,7 +379,7 @@ hot_status hot_cpd_device_iterate(hot_context *context, hot_cpd_device *d, int n
         status = update(context, d, mode, non_negative);
     int bytes;
     if (status != HOT_OK ||
-        (d->pass && !non_negative && hot_cpd_step_kernel(d->n[2], d->rank, d->arithmetic == HOT_CPD_SPLIT, &bytes)))
+        (d->pass && !non_negative && hot_cpd_update_kernel(d->n[2], d->rank, d->arithmetic == HOT_CPD_SPLIT, &bytes)))
         return status;
     fit_kernel<<<1, 1024, 0, (cudaStream_t)d->stream>>>((int)d->rank, d->square, d->inner, d->lambda, d->gram[0],
                                                         d->gram[1], d->gram[2], d->fits, d->counters + 1);

@@ -1,4 +1,5 @@
-/* See cpd_pass.h: memory, the factors' images, and the sums that follow a pass. */
+/* Passes over the tensor (cpd_pass.h): their configuration and memory, the images of factors that they read, and the
+ * launches. */
 #include <algorithm>
 #include <cuda_runtime.h>
 #include <limits.h>
@@ -6,59 +7,59 @@
 #include <string.h>
 
 #include "common/cuda_status.h"
-#include "cpd_chain.cuh"
-#include "cpd/hopper/cpd_direct.h"
+#include "dependent_launch.cuh"
+#include "cpd/hopper/cached_product.h"
 #include "cpd/hopper/pass_args.h"
 #include "cpd_pass.h"
-#include "cpd_power.cuh"
-#include "cpd/hopper/cpd_slab.h"
-#include "cpd/hopper/cpd_step.h"
-#include "cpd_sums.cuh"
+#include "half_scale.cuh"
+#include "cpd/hopper/fragment_product.h"
+#include "cpd/hopper/als_update.h"
+#include "pass_sums.cuh"
 
 enum { FREE_SHARED = 227 * 1024 - 1024 - 512 /* alignment, barriers */, SIDE_BY_SIDE = 4 /* j of a tile of k */,
        FAR = 32768 /* values from one k to the next */ };
 
 typedef decltype(&cuTensorMapEncodeTiled) encode_function;
 
-/* A kind of pass: what it contracts, what its rows are and what it runs over, and how it is launched. */
-typedef struct way {
+/* One configuration of a pass: the modes that it contracts, keeps as rows and runs over, and how it is launched. */
+typedef struct pass_config {
     int contracted, rows, over, threads, bytes;
     const void *kernel;
-    hot_cpd_job job;
+    hot_cpd_pass_args args;
     CUtensorMap map;
-} way;
+} pass_config;
 
 struct hot_cpd_pass {
     size_t n[3], rank;
     int split, blocks, columns; /* columns: the rank, rounded up */
-    int direct;                 /* products by the kernels of cpd_direct.h: none of the ways */
+    int cached;                 /* products by the kernels of cached_product.h: no configurations */
     cudaStream_t stream;
-    hot_cpd_form *form;         /* the caller's */
+    hot_cpd_packed_tensor *packed; /* the caller's */
     const float *factor[3];     /* the caller's, too */
-    bool stale[3];              /* they have no image yet: for single products it is made when it is wanted */
+    bool stale[3];              /* their images are to be made anew: for single products, when one is wanted */
     void *image[3];             /* the factors for shared memory */
-    __half *fragments[3];       /* and for cpd_slab.h, or NULL */
+    __half *fragments[3];       /* and for fragment_product.h, or NULL */
     float *weights[3];
     float *rows[3];             /* [row][column] */
     float *column[3];           /* what each column of an image was multiplied with */
     float *sums;
     void *store;
     float store_scale;
-    way ways[3];                /* products for a mode or, with a store, sums over a mode */
-    const way *kept;
+    pass_config configs[3];     /* products for a mode or, with a store, sums over a mode */
+    const pass_config *kept;
     int fresh;                  /* the pass was launched last */
 };
 
 static size_t tiles(size_t n) { return (n + CPD_SIDE - 1) / CPD_SIDE; }
 static size_t image_bytes(const hot_cpd_pass *pass) { return (size_t)pass->columns * 128 * (pass->split ? 2 : 1); }
-static size_t direct_tiles(size_t n) { return (n + CPD_DIRECT_ROWS - 1) / CPD_DIRECT_ROWS; }
-static size_t direct_blocks(size_t n) { return (n + CPD_DIRECT_WARPS - 1) / CPD_DIRECT_WARPS; }
+static size_t cached_tiles(size_t n) { return (n + CPD_CACHED_ROWS - 1) / CPD_CACHED_ROWS; }
+static size_t cached_blocks(size_t n) { return (n + CPD_CACHED_WARPS - 1) / CPD_CACHED_WARPS; }
 
 namespace {
 
 /* A factor (n x rank), and where it goes: its image, [tile of 64][high, low][column][64] swizzled, rows of floats, and
- * what each column was multiplied with; fragments and weights: NULL, or what cpd_slab.h wants. */
-struct taken {
+ * what each column was multiplied with; fragments and weights: NULL, or what fragment_product.h wants. */
+struct factor_images {
     const float *from;
     int n, contiguous;
     __half *image, *fragments;
@@ -66,14 +67,15 @@ struct taken {
 };
 
 /* A column per block, of one factor or two. */
-__global__ void __launch_bounds__(256) image_kernel(taken one, taken two, int rank, int columns, int split)
+__global__ void __launch_bounds__(256)
+    image_kernel(factor_images one, factor_images two, int rank, int columns, int split)
 {
     __shared__ unsigned most;
-    const taken f = blockIdx.y ? two : one;
+    const factor_images f = blockIdx.y ? two : one;
     const int c = blockIdx.x, n = f.n;
     const float *const from = f.from + (size_t)n * c;
-    chain_wait();
-    chain_next();
+    dependency_wait();
+    dependents_launch();
     if (threadIdx.x == 0)
         most = 0;
     __syncthreads();
@@ -86,7 +88,7 @@ __global__ void __launch_bounds__(256) image_kernel(taken one, taken two, int ra
     if (threadIdx.x % 32 == 0)
         atomicMax(&most, here);
     __syncthreads();
-    const float scale = power_for(most);
+    const float scale = half_scale(most);
     if (threadIdx.x == 0)
         f.scales[c] = scale;
     for (int i = threadIdx.x; i < (n + CPD_SIDE - 1) / CPD_SIDE * CPD_SIDE; i += 256) {
@@ -100,8 +102,8 @@ __global__ void __launch_bounds__(256) image_kernel(taken one, taken two, int ra
         if (split)
             to[columns * CPD_SIDE] = __float2half_rn(value * scale - __half2float(high));
         if (f.fragments && i < (n + 31) / 32 * 32) {
-            f.fragments[hot_cpd_slab_factor(i, c, columns)] = high;
-            f.weights[hot_cpd_slab_weight(i, c, columns)] = value;
+            f.fragments[hot_cpd_fragment_factor(i, c, columns)] = high;
+            f.weights[hot_cpd_fragment_weight(i, c, columns)] = value;
         }
         if (i < n)
             f.rows[(size_t)i * columns + c] = value;
@@ -113,69 +115,69 @@ __global__ void __launch_bounds__(256) image_kernel(taken one, taken two, int ra
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 /* A pass that contracts one mode; the result's rows are of another. */
-static hot_status make_way(hot_context *context, const hot_cpd_pass *pass, encode_function encode, int contracted,
-                           int rows, bool weighted, way *w)
+static hot_status configure(hot_context *context, const hot_cpd_pass *pass, encode_function encode, int contracted,
+                            int rows, bool weighted, pass_config *w)
 {
-    const hot_cpd_form *form = pass->form;
-    const bool contiguous = contracted == 0, store = pass->store, halves = form->halves, stream = halves && !store;
+    const hot_cpd_packed_tensor *packed = pass->packed;
+    const bool contiguous = contracted == 0, store = pass->store, halves = packed->halves, stream = halves && !store;
     const int image = (int)image_bytes(pass);
     int groups = CPD_GROUPS, columns;
     if (halves && store)
         hot_cpd_half_kernel(pass->columns, 0, 0, &groups);
     /* for the sum of the groups' sums; with halves, for results on their way to memory */
     const int fold = weighted || halves ? CPD_SIDE * pass->columns * 4 * (groups - 1) : 0;
-    hot_cpd_job *job = &w->job;
+    hot_cpd_pass_args *args = &w->args;
     w->contracted = contracted, w->rows = rows, w->over = 3 - contracted - rows;
-    job->rows = (int)pass->n[rows], job->over = (int)pass->n[w->over], job->line_is_j = w->over == 2;
-    job->row_tiles = (int)tiles(pass->n[rows]), job->k_tiles = (int)tiles(pass->n[contracted]);
+    args->rows = (int)pass->n[rows], args->over = (int)pass->n[w->over], args->line_is_j = w->over == 2;
+    args->row_tiles = (int)tiles(pass->n[rows]), args->k_tiles = (int)tiles(pass->n[contracted]);
     /* Rows that lie far from each other share a tile with their neighbours in between: fewer pages at a time. */
-    job->side = contiguous && rows == 2 && !store && pass->n[0] * pass->n[1] >= FAR ? SIDE_BY_SIDE : 1;
-    job->last_v = job->over - 1;
-    job->over = (job->over + job->side - 1) / job->side, job->row_tiles = (int)tiles(pass->n[rows] * job->side);
+    args->side = contiguous && rows == 2 && !store && pass->n[0] * pass->n[1] >= FAR ? SIDE_BY_SIDE : 1;
+    args->last_v = args->over - 1;
+    args->over = (args->over + args->side - 1) / args->side, args->row_tiles = (int)tiles(pass->n[rows] * args->side);
     /* Rows along memory are taken in whole lines of it. */
-    job->pitch = !contiguous      ? (int)CPD_SIDE
-                 : job->side == 1 ? (job->rows + job->row_tiles - 1) / job->row_tiles
-                                  : CPD_SIDE / job->side;
-    /* As much of the factor as leaves room for four stages; where all of it is needed, for three or as a stream. */
-    const int room = FREE_SHARED - fold, stage = (stream ? 1 : groups) * CPD_TILE / (halves ? 2 : 1);
+    args->pitch = !contiguous      ? (int)CPD_SIDE
+                 : args->side == 1 ? (args->rows + args->row_tiles - 1) / args->row_tiles
+                                  : CPD_SIDE / args->side;
+    /* As much of the factor as leaves memory for four stages; where all of it is needed, for three, or streamed. */
+    const int free = FREE_SHARED - fold, stage = (stream ? 1 : groups) * CPD_TILE / (halves ? 2 : 1);
     const int some = stream ? 7 : pass->split ? 2 : contiguous ? 4 : 3; /* as measured */
     const int least = stream ? 8 : 4;
-    const int most = store ? (room - (halves ? 4 : 3) * stage) / image : std::min(some, (room - least * stage) / image);
-    const bool streamed = store && job->k_tiles > most;
-    job->chunks = store ? 1 : (job->k_tiles + most - 1) / most;
-    if (!store && job->k_tiles * image + (least - 1) * stage <= room)
-        job->chunks = 1;
-    job->chunk = (job->k_tiles + job->chunks - 1) / job->chunks;
-    job->chunks = (job->k_tiles + job->chunk - 1) / job->chunk;
-    const int fixed = (streamed ? 0 : job->chunk * image) + fold;
+    const int most = store ? (free - (halves ? 4 : 3) * stage) / image : std::min(some, (free - least * stage) / image);
+    const bool streamed = store && args->k_tiles > most;
+    args->chunks = store ? 1 : (args->k_tiles + most - 1) / most;
+    if (!store && args->k_tiles * image + (least - 1) * stage <= free)
+        args->chunks = 1;
+    args->chunk = (args->k_tiles + args->chunks - 1) / args->chunks;
+    args->chunks = (args->k_tiles + args->chunk - 1) / args->chunk;
+    const int fixed = (streamed ? 0 : args->chunk * image) + fold;
     const int each = !streamed ? stage : image + (halves ? 2 : 1) * stage;
-    job->stages = (FREE_SHARED - fixed) / each;
+    args->stages = (FREE_SHARED - fixed) / each;
     if (stream)
-        job->stages = std::min(10, job->stages / 2 * 2); /* more are slower */
-    w->bytes = 1024 + job->stages * each + fixed + 16 * job->stages + 16;
-    const double per_tile = (double)(stream ? job->k_tiles : job->chunks) * job->over;
-    const double units = job->row_tiles * per_tile;
+        args->stages = std::min(10, args->stages / 2 * 2); /* more are slower */
+    w->bytes = 1024 + args->stages * each + fixed + 16 * args->stages + 16;
+    const double per_tile = (double)(stream ? args->k_tiles : args->chunks) * args->over;
+    const double units = args->row_tiles * per_tile;
     if (units > INT_MAX / 2)
         return hot_context_fail(context, HOT_ERROR_DEVICE, "%zu x %zu x %zu is more than the GPU's kernels count",
                                 pass->n[0], pass->n[1], pass->n[2]);
-    job->per_tile = (int)per_tile;
-    job->blocks = std::min(pass->blocks, ((int)units + 1) / 2);
+    args->per_tile = (int)per_tile;
+    args->blocks = std::min(pass->blocks, ((int)units + 1) / 2);
     w->threads = (groups + 1) * 128;
-    for (int b = 0; b <= job->blocks; b++)
-        job->first[b] = (int)(units * b / job->blocks);
-    job->image = (const __half *)pass->image[contracted], job->scale = form->scale, job->sums = pass->sums;
-    job->weight = weighted ? pass->rows[w->over] : NULL;
-    job->store = pass->store, job->store_scale = pass->store_scale;
+    for (int b = 0; b <= args->blocks; b++)
+        args->first[b] = (int)(units * b / args->blocks);
+    args->image = (const __half *)pass->image[contracted], args->scale = packed->scale, args->sums = pass->sums;
+    args->weight = weighted ? pass->rows[w->over] : NULL;
+    args->store = pass->store, args->store_scale = pass->store_scale;
     w->kernel = stream   ? hot_cpd_product_kernel(pass->columns, contiguous)
                 : halves ? hot_cpd_half_kernel(pass->columns, contiguous, streamed, &groups)
                          : hot_cpd_pass_kernel((int)pass->rank, contiguous, pass->split,
                                                store ? CPD_STORE : CPD_SUMS_ONLY, streamed, &columns);
-    const unsigned lines = contiguous ? job->pitch : CPD_SIDE, size = halves ? 2 : 4;
+    const unsigned lines = contiguous ? args->pitch : CPD_SIDE, size = halves ? 2 : 4;
     const cuuint64_t dims[3] = {pass->n[0], pass->n[1], pass->n[2]},
-                     strides[2] = {form->ld * size, form->ld * pass->n[1] * size};
-    const cuuint32_t box[3] = {128 / size, job->line_is_j ? lines : job->side, job->line_is_j ? 1 : lines},
+                     strides[2] = {packed->ld * size, packed->ld * pass->n[1] * size};
+    const cuuint32_t box[3] = {128 / size, args->line_is_j ? lines : args->side, args->line_is_j ? 1 : lines},
                      steps[3] = {1, 1, 1};
-    const void *const from = halves ? (const void *)form->halves : form->copy ? form->copy : form->x;
+    const void *const from = halves ? (const void *)packed->halves : packed->aligned ? packed->aligned : packed->x;
     if (encode(&w->map, halves ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, (void *)from,
                dims, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
                CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
@@ -186,10 +188,11 @@ static hot_status make_way(hot_context *context, const hot_cpd_pass *pass, encod
                            "shared memory");
 }
 
-hot_status hot_cpd_pass_create(hot_context *context, hot_cpd_form *form, size_t rank, void *stream, hot_cpd_pass **out)
+hot_status hot_cpd_pass_create(hot_context *context, hot_cpd_packed_tensor *packed, size_t rank, void *stream,
+                               hot_cpd_pass **out)
 {
-    const size_t *n = form->n;
-    const int split = form->split, keep = form->use == CPD_SWEEPS;
+    const size_t *n = packed->n;
+    const int split = packed->split, keep = packed->use == CPD_SWEEPS;
     int device = 0, fits = 1;
     *out = NULL;
     hot_status status = hot_cuda_status(context, cudaGetDevice(&device), "device");
@@ -206,49 +209,49 @@ hot_status hot_cpd_pass_create(hot_context *context, hot_cpd_form *form, size_t 
         ((void **)pass)[-1] = memory;
     }
     memcpy(pass->n, n, sizeof pass->n);
-    pass->form = form, pass->rank = rank, pass->split = split, pass->stream = (cudaStream_t)stream;
+    pass->packed = packed, pass->rank = rank, pass->split = split, pass->stream = (cudaStream_t)stream;
     hot_cpd_pass_kernel((int)rank, 0, split, CPD_SUMS_ONLY, 0, &pass->columns);
     status = hot_cuda_status(context, cudaDeviceGetAttribute(&pass->blocks, cudaDevAttrMultiProcessorCount, device),
                              "device");
     pass->blocks = std::min<int>(pass->blocks, CPD_MOST_BLOCKS);
-    const auto room = [&](void *where, size_t bytes) {
+    const auto allocate = [&](void *where, size_t bytes) {
         if (status == HOT_OK)
             status = hot_cuda_status(context, cudaMalloc((void **)where, bytes), "memory for products");
     };
-    const bool slabs = form->use == CPD_PRODUCTS && form->halves && pass->columns <= CPD_SLAB_COLUMNS &&
-                       4. * n[0] * n[1] * n[2] <= CPD_SLAB_BYTES;
+    const bool fragments = packed->use == CPD_PRODUCTS && packed->halves && pass->columns <= CPD_FRAGMENT_COLUMNS &&
+                       4. * n[0] * n[1] * n[2] <= CPD_FRAGMENT_BYTES;
     size_t stored = 0, longest = 0;
     for (int m = 0; m < 3; m++) {
-        room(&pass->image[m], tiles(n[m]) * image_bytes(pass));
-        if (slabs) {
-            room(&pass->fragments[m], hot_cpd_slab_factors(n[m], pass->columns) * sizeof(__half));
-            room(&pass->weights[m], hot_cpd_slab_factors(n[m], pass->columns) * sizeof(float));
+        allocate(&pass->image[m], tiles(n[m]) * image_bytes(pass));
+        if (fragments) {
+            allocate(&pass->fragments[m], hot_cpd_fragment_factor_size(n[m], pass->columns) * sizeof(__half));
+            allocate(&pass->weights[m], hot_cpd_fragment_factor_size(n[m], pass->columns) * sizeof(float));
         }
-        room(&pass->rows[m], n[m] * pass->columns * sizeof(float));
-        room(&pass->column[m], pass->columns * sizeof(float));
+        allocate(&pass->rows[m], n[m] * pass->columns * sizeof(float));
+        allocate(&pass->column[m], pass->columns * sizeof(float));
         stored = std::max(stored, n[(m + 1) % 3] * n[(m + 2) % 3]);
         longest = std::max(longest, n[m]);
     }
-    pass->direct = form->use == CPD_ONE_PRODUCT && !split && n[0] % 4 == 0 &&
-                   n[1] <= CPD_DIRECT_TILES * CPD_DIRECT_ROWS && pass->columns <= CPD_DIRECT_COLUMNS &&
-                   4. * n[0] * n[1] * n[2] <= CPD_DIRECT_BYTES;
-    const size_t lines = pass->direct ? direct_tiles(std::max(n[0], n[1])) * direct_blocks(n[2]) * CPD_DIRECT_ROWS
+    pass->cached = packed->use == CPD_ONE_PRODUCT && !split && n[0] % 4 == 0 &&
+                   n[1] <= CPD_CACHED_TILES * CPD_CACHED_ROWS && pass->columns <= CPD_CACHED_COLUMNS &&
+                   4. * n[0] * n[1] * n[2] <= CPD_CACHED_BYTES;
+    const size_t lines = pass->cached ? cached_tiles(std::max(n[0], n[1])) * cached_blocks(n[2]) * CPD_CACHED_ROWS
                                       : (pass->blocks + tiles(longest * SIDE_BY_SIDE)) * CPD_SIDE;
-    room(&pass->sums, lines * pass->columns * sizeof(float));
+    allocate(&pass->sums, lines * pass->columns * sizeof(float));
     if (keep) { /* of NaN at first: what a pass leaves out shows in results (tools do not see what bulk copies write) */
         const size_t bytes = stored * pass->columns * (split ? sizeof(float) : sizeof(__half));
-        room(&pass->store, bytes);
+        allocate(&pass->store, bytes);
         if (status == HOT_OK)
             status = hot_cuda_status(context, cudaMemsetAsync(pass->store, 0xff, bytes, pass->stream), "memory");
     }
     /* The largest sum is below 2^(2 HALF_BIAS) times the contracted length: halves hold it. */
     pass->store_scale = split ? 1 : (float)ldexp(1, -HALF_BIAS - (int)ceil(log2((double)longest)));
-    if (status == HOT_OK && !pass->direct)
-        status = hot_cpd_form_copy(context, form, stream, &fits);
-    for (int m = 0; m < 3 && status == HOT_OK && fits && !pass->direct; m++)
+    if (status == HOT_OK && !pass->cached)
+        status = hot_cpd_packed_tensor_align(context, packed, stream, &fits);
+    for (int m = 0; m < 3 && status == HOT_OK && fits && !pass->cached; m++)
         /* What a pass reads at a time lies close together: where it may, it contracts an early mode. */
-        status = keep ? make_way(context, pass, encode, m, m == 0 ? 1 : 0, m != 1, &pass->ways[m])
-                      : make_way(context, pass, encode, m == 0 ? 1 : 0, m, true, &pass->ways[m]);
+        status = keep ? configure(context, pass, encode, m, m == 0 ? 1 : 0, m != 1, &pass->configs[m])
+                      : configure(context, pass, encode, m == 0 ? 1 : 0, m, true, &pass->configs[m]);
     if (status == HOT_OK && fits)
         *out = pass;
     else
@@ -275,14 +278,14 @@ void hot_cpd_pass_destroy(hot_context *context, hot_cpd_pass **pass)
 
 /* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
-/* The images of one factor or two, which have been given. */
+/* Launches what makes the images of one factor, or of two. */
 static hot_status make_images(hot_context *context, hot_cpd_pass *pass, int one, int two)
 {
-    taken factors[2];
+    factor_images factors[2];
     for (int f = 0; f < 2; f++) {
         const int mode = f ? two : one;
         factors[f].from = pass->factor[mode], factors[f].n = (int)pass->n[mode];
-        factors[f].contiguous = mode == 0 && !pass->form->halves, factors[f].image = (__half *)pass->image[mode];
+        factors[f].contiguous = mode == 0 && !pass->packed->halves, factors[f].image = (__half *)pass->image[mode];
         factors[f].fragments = pass->fragments[mode], factors[f].weights = pass->weights[mode];
         factors[f].rows = pass->rows[mode], factors[f].scales = pass->column[mode];
     }
@@ -290,82 +293,84 @@ static hot_status make_images(hot_context *context, hot_cpd_pass *pass, int one,
     void *arguments[] = {&factors[0], &factors[1], &rank, &pass->columns, &pass->split};
     pass->stale[one] = pass->stale[two] = false;
     return hot_cuda_status(context,
-                           chain_launch((const void *)image_kernel, dim3((unsigned)pass->columns, one == two ? 1 : 2),
-                                        256, 0, pass->stream, arguments),
+                           launch_dependent((const void *)image_kernel,
+                                            dim3((unsigned)pass->columns, one == two ? 1 : 2), 256, 0, pass->stream,
+                                            arguments),
                            "a factor");
 }
 
 hot_status hot_cpd_pass_factor(hot_context *context, hot_cpd_pass *pass, int mode, const float *factor)
 {
     pass->factor[mode] = factor, pass->stale[mode] = true;
-    return pass->form->use == CPD_SWEEPS ? make_images(context, pass, mode, mode) : HOT_OK;
+    return pass->packed->use == CPD_SWEEPS ? make_images(context, pass, mode, mode) : HOT_OK;
 }
 
-static hot_status launch(hot_context *context, const hot_cpd_pass *pass, const way *w)
+static hot_status launch(hot_context *context, const hot_cpd_pass *pass, const pass_config *w)
 {
-    void *arguments[] = {(void *)&w->map, (void *)&w->job};
+    void *arguments[] = {(void *)&w->map, (void *)&w->args};
     return hot_cuda_status(context,
-                           chain_launch(w->kernel, w->job.blocks, w->threads, w->bytes, pass->stream, arguments),
+                           launch_dependent(w->kernel, w->args.blocks, w->threads, w->bytes, pass->stream, arguments),
                            "a pass over the tensor");
 }
 
-static hot_status gather(hot_context *context, const hot_cpd_pass *pass, const way *w, double *out)
+static hot_status gather(hot_context *context, const hot_cpd_pass *pass, const pass_config *w, double *out)
 {
     int rank = (int)pass->rank, columns = pass->columns;
     const float *scales = pass->column[w->contracted];
-    void *arguments[] = {(void *)&w->job, &rank, &columns, &scales, &out};
-    const size_t values = (size_t)w->job.rows * columns;
-    return hot_cuda_status(
-        context,
-        chain_launch((const void *)gather_kernel, (unsigned)((values + 127) / 128), 256, 0, pass->stream, arguments),
-        "summing a product");
+    void *arguments[] = {(void *)&w->args, &rank, &columns, &scales, &out};
+    const size_t values = (size_t)w->args.rows * columns;
+    return hot_cuda_status(context,
+                           launch_dependent((const void *)gather_kernel, (unsigned)((values + 127) / 128), 256, 0,
+                                            pass->stream, arguments),
+                           "summing a product");
 }
 
-static hot_status direct(hot_context *context, const hot_cpd_pass *pass, int mode, double *out)
+static hot_status product_from_cache(hot_context *context, const hot_cpd_pass *pass, int mode, double *out)
 {
     const int contracted = mode == 0 ? 1 : 0, over = mode == 2 ? 1 : 2;
-    hot_cpd_direct job;
+    hot_cpd_cached_args args;
     for (int m = 0; m < 3; m++)
-        job.n[m] = (int)pass->n[m];
-    job.rank = (int)pass->rank, job.mode = mode, job.blocks = (int)direct_blocks(pass->n[2]);
-    job.x = pass->form->x, job.scale = pass->form->scale, job.image = (const __half *)pass->image[contracted];
-    job.scales = pass->column[contracted], job.weight = pass->rows[over], job.parts = pass->sums, job.out = out;
-    void *arguments[] = {&job};
-    const unsigned tiles = (unsigned)direct_tiles(pass->n[mode == 0 ? 0 : 1]);
-    const dim3 grid(mode == 2 ? (unsigned)job.n[2] : (unsigned)job.blocks, mode == 2 ? 1 : tiles);
-    cudaError_t error = chain_launch(hot_cpd_direct_kernel(pass->columns, mode), grid,
-                                     32 * (mode == 2 ? tiles : (unsigned)CPD_DIRECT_WARPS), 0, pass->stream, arguments);
+        args.n[m] = (int)pass->n[m];
+    args.rank = (int)pass->rank, args.mode = mode, args.blocks = (int)cached_blocks(pass->n[2]);
+    args.x = pass->packed->x, args.scale = pass->packed->scale, args.image = (const __half *)pass->image[contracted];
+    args.scales = pass->column[contracted], args.weight = pass->rows[over], args.parts = pass->sums, args.out = out;
+    void *arguments[] = {&args};
+    const unsigned tiles = (unsigned)cached_tiles(pass->n[mode == 0 ? 0 : 1]);
+    const dim3 grid(mode == 2 ? (unsigned)args.n[2] : (unsigned)args.blocks, mode == 2 ? 1 : tiles);
+    cudaError_t error = launch_dependent(hot_cpd_cached_kernel(pass->columns, mode), grid,
+                                     32 * (mode == 2 ? tiles : (unsigned)CPD_CACHED_WARPS), 0, pass->stream, arguments);
     if (error == cudaSuccess && mode != 2)
-        error = chain_launch(hot_cpd_direct_sum(pass->columns), tiles * (unsigned)pass->columns, 256, 0, pass->stream,
-                             arguments);
+        error = launch_dependent(hot_cpd_cached_sum_kernel(pass->columns), tiles * (unsigned)pass->columns, 256, 0,
+                                 pass->stream, arguments);
     return hot_cuda_status(context, error, "a product");
 }
 
-/* Whether a mode's product is one for cpd_slab.h: not of what would be mostly filling. */
-static bool is_slab(const hot_cpd_pass *pass, int mode)
+/* Whether a mode's product is computed from fragments: not where these would be mostly padding. */
+static bool has_fragments(const hot_cpd_pass *pass, int mode)
 {
-    const hot_cpd_order order = hot_cpd_slab_order(pass->n, pass->form->ld, mode);
-    return pass->fragments[mode == 0 ? 1 : 0] && pass->n[mode] >= CPD_SLAB_LEAST &&
+    const hot_cpd_fragment_layout order = hot_cpd_fragment_layout_of(pass->n, pass->packed->ld, mode);
+    return pass->fragments[mode == 0 ? 1 : 0] && pass->n[mode] >= CPD_FRAGMENT_LEAST &&
            256. * order.tiles * order.steps <= 1.5 * order.rows * order.inner;
 }
 
-/* follows: it is launched right behind what it waits for. */
-static hot_status slab(hot_context *context, const hot_cpd_pass *pass, int mode, bool follows, double *out)
+/* follows: it is launched right behind the kernel that it waits for. */
+static hot_status product_from_fragments(hot_context *context, const hot_cpd_pass *pass, int mode, bool follows,
+                                         double *out)
 {
-    const hot_cpd_form *form = pass->form;
+    const hot_cpd_packed_tensor *packed = pass->packed;
     const int contracted = mode == 0 ? 1 : 0, rows = mode == 2 ? 1 : 2;
-    const hot_cpd_order order = hot_cpd_slab_order(pass->n, form->ld, mode);
-    hot_cpd_slab job;
+    const hot_cpd_fragment_layout order = hot_cpd_fragment_layout_of(pass->n, packed->ld, mode);
+    hot_cpd_fragment_args args;
     int threads;
-    job.outs = (int)pass->n[mode], job.tiles = order.tiles, job.steps = order.steps;
-    job.rank = (int)pass->rank, job.x = (const uint4 *)form->orders[mode], job.scale = form->scale;
-    job.factor = (const uint4 *)pass->fragments[contracted], job.scales = pass->column[contracted];
-    job.weight = (const float4 *)pass->weights[rows], job.out = out;
-    const void *const kernel = hot_cpd_slab_kernel(pass->columns, &threads);
-    void *arguments[] = {&job};
-    const dim3 blocks((unsigned)job.outs);
+    args.outs = (int)pass->n[mode], args.tiles = order.tiles, args.steps = order.steps;
+    args.rank = (int)pass->rank, args.x = (const uint4 *)packed->fragments[mode], args.scale = packed->scale;
+    args.factor = (const uint4 *)pass->fragments[contracted], args.scales = pass->column[contracted];
+    args.weight = (const float4 *)pass->weights[rows], args.out = out;
+    const void *const kernel = hot_cpd_fragment_kernel(pass->columns, &threads);
+    void *arguments[] = {&args};
+    const dim3 blocks((unsigned)args.outs);
     return hot_cuda_status(context,
-                           follows ? chain_launch(kernel, blocks, (unsigned)threads, 0, pass->stream, arguments)
+                           follows ? launch_dependent(kernel, blocks, (unsigned)threads, 0, pass->stream, arguments)
                                    : cudaLaunchKernel(kernel, blocks, dim3(threads), arguments, 0, pass->stream),
                            "a product");
 }
@@ -374,33 +379,34 @@ hot_status hot_cpd_pass_product(hot_context *context, hot_cpd_pass *pass, int mo
 {
     const int one = mode == 0 ? 1 : 0, other = mode == 2 ? 1 : 2;
     const bool stale = pass->stale[one] || pass->stale[other];
-    hot_status status = is_slab(pass, mode) ? hot_cpd_form_order(context, pass->form, mode, pass->stream) : HOT_OK;
+    hot_status status =
+        has_fragments(pass, mode) ? hot_cpd_packed_tensor_fragments(context, pass->packed, mode, pass->stream) : HOT_OK;
     if (status == HOT_OK && stale)
         status = make_images(context, pass, pass->stale[one] ? one : other, pass->stale[other] ? other : one);
-    if (status == HOT_OK && is_slab(pass, mode) && pass->form->orders[mode])
-        return slab(context, pass, mode, stale, out);
-    if (status == HOT_OK && pass->direct)
-        return direct(context, pass, mode, out);
+    if (status == HOT_OK && has_fragments(pass, mode) && pass->packed->fragments[mode])
+        return product_from_fragments(context, pass, mode, stale, out);
+    if (status == HOT_OK && pass->cached)
+        return product_from_cache(context, pass, mode, out);
     if (status == HOT_OK)
-        status = launch(context, pass, &pass->ways[mode]);
-    return status == HOT_OK ? gather(context, pass, &pass->ways[mode], out) : status;
+        status = launch(context, pass, &pass->configs[mode]);
+    return status == HOT_OK ? gather(context, pass, &pass->configs[mode], out) : status;
 }
 
 hot_status hot_cpd_pass_contract(hot_context *context, hot_cpd_pass *pass, int mode)
 {
-    pass->kept = &pass->ways[mode], pass->fresh = 1;
+    pass->kept = &pass->configs[mode], pass->fresh = 1;
     return launch(context, pass, pass->kept);
 }
 
 template <typename T> static hot_status reduce(hot_context *context, const hot_cpd_pass *pass, int mode, double *out)
 {
-    const way *w = pass->kept;
-    int rows = w->job.rows, over = w->job.over, rank = (int)pass->rank, columns = pass->columns;
+    const pass_config *w = pass->kept;
+    int rows = w->args.rows, over = w->args.over, rank = (int)pass->rank, columns = pass->columns;
     const T *store = (const T *)pass->store;
     const float *scales = pass->column[w->contracted], *weights = pass->rows[mode == w->rows ? w->over : w->rows];
     double factor = 1 / (double)pass->store_scale;
-    void *arguments[] = {&store, &rows, &over, &rank, &columns, &weights, &factor, (void *)&pass->form->scale, &scales,
-                         &out};
+    void *arguments[] = {&store,  &rows, &over, &rank, &columns, &weights, &factor, (void *)&pass->packed->scale,
+                         &scales, &out};
     const void *kernel = (const void *)over_slabs<T>;
     unsigned blocks = (unsigned)(((size_t)rows * columns / 8 + 31) / 32), threads = blocks >= 264 ? 256 : 1024;
     size_t shared = 0;
@@ -414,53 +420,54 @@ template <typename T> static hot_status reduce(hot_context *context, const hot_c
         if (shared > 48 * 1024)
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     }
-    return hot_cuda_status(context, chain_launch(kernel, blocks, threads, shared, pass->stream, arguments),
+    return hot_cuda_status(context, launch_dependent(kernel, blocks, threads, shared, pass->stream, arguments),
                            "summing a product");
 }
 
 hot_status hot_cpd_pass_reduce(hot_context *context, hot_cpd_pass *pass, int mode, double *out)
 {
-    /* Made on the way, with the other factor as it was then: it comes first. */
-    if (pass->kept->job.weight && mode == pass->kept->rows)
+    /* The pass itself has summed this one, with the other factor as it was then: so it must be asked for first. */
+    if (pass->kept->args.weight && mode == pass->kept->rows)
         return gather(context, pass, pass->kept, out);
     return pass->split ? reduce<float>(context, pass, mode, out) : reduce<__half>(context, pass, mode, out);
 }
 
 /* The last block whose units begin at or before one. */
-static int block_with(const hot_cpd_job *job, int unit)
+static int block_with(const hot_cpd_pass_args *args, int unit)
 {
-    return (int)(std::upper_bound(job->first, job->first + job->blocks, unit) - job->first) - 1;
+    return (int)(std::upper_bound(args->first, args->first + args->blocks, unit) - args->first) - 1;
 }
 
-hot_status hot_cpd_pass_step(hot_context *context, hot_cpd_pass *pass, int mode, int bytes, double *product,
-                             hot_cpd_step *step)
+hot_status hot_cpd_pass_update_args(hot_context *context, hot_cpd_pass *pass, int mode, int bytes, double *product,
+                                    hot_cpd_update_args *update)
 {
-    const way *w = pass->kept;
-    const hot_cpd_job *job = &w->job;
-    step->kept_before = !pass->fresh, pass->fresh = 0;
-    step->rows = pass->rows[mode], step->image = (__half *)pass->image[mode], step->scales = pass->column[mode];
-    step->columns = pass->columns, step->contiguous = mode == 0 && !pass->form->halves, step->split = pass->split;
-    step->x_scale = pass->form->scale, step->sum_scales = pass->column[w->contracted];
-    if (job->weight && mode == w->rows) {
-            step->source = CPD_FROM_BLOCKS, step->sums = job->sums, step->pitch = job->pitch;
-        for (int tile = 0; tile < job->row_tiles; tile++) {
-            step->first_block[tile] = (short)block_with(job, tile * job->per_tile);
-            step->last_block[tile] = (short)block_with(job, (tile + 1) * job->per_tile - 1);
+    const pass_config *w = pass->kept;
+    const hot_cpd_pass_args *args = &w->args;
+    update->kept_before = !pass->fresh, pass->fresh = 0;
+    update->rows = pass->rows[mode], update->image = (__half *)pass->image[mode], update->scales = pass->column[mode];
+    update->columns = pass->columns, update->contiguous = mode == 0 && !pass->packed->halves,
+    update->split = pass->split;
+    update->x_scale = pass->packed->scale, update->sum_scales = pass->column[w->contracted];
+    if (args->weight && mode == w->rows) {
+        update->source = CPD_FROM_BLOCKS, update->sums = args->sums, update->pitch = args->pitch;
+        for (int tile = 0; tile < args->row_tiles; tile++) {
+            update->first_block[tile] = (short)block_with(args, tile * args->per_tile);
+            update->last_block[tile] = (short)block_with(args, (tile + 1) * args->per_tile - 1);
         }
         return HOT_OK;
     }
-    const size_t slab = (size_t)job->rows * pass->columns;
+    const size_t slab = (size_t)args->rows * pass->columns;
     const bool slabs = mode == w->rows; /* are summed; else the rows of each */
-    const int length = slabs ? job->over : job->rows;
-    const int each = (int)((pass->n[mode] + CPD_STEP_BLOCKS - 1) / CPD_STEP_BLOCKS);
+    const int length = slabs ? args->over : args->rows;
+    const int each = (int)((pass->n[mode] + CPD_UPDATE_BLOCKS - 1) / CPD_UPDATE_BLOCKS);
     const double kept = (double)each * length * pass->columns * (pass->split ? sizeof(float) : sizeof(__half));
-    if (kept > CPD_STEP_SHARED - bytes || length * pass->columns > CPD_STEP_WEIGHTS) {
-        step->source = CPD_FROM_PRODUCT;
+    if (kept > CPD_UPDATE_SHARED - bytes || length * pass->columns > CPD_UPDATE_WEIGHTS) {
+        update->source = CPD_FROM_PRODUCT;
         return hot_cpd_pass_reduce(context, pass, mode, product);
     }
-    step->source = CPD_FROM_STORE, step->store = pass->store, step->factor = 1 / (double)pass->store_scale;
-    step->kept_bytes = (int)kept;
-    step->weights = pass->rows[slabs ? w->over : w->rows], step->length = length;
-    step->stride = slabs ? slab : (size_t)pass->columns, step->result_stride = slabs ? (size_t)pass->columns : slab;
+    update->source = CPD_FROM_STORE, update->store = pass->store, update->factor = 1 / (double)pass->store_scale;
+    update->kept_bytes = (int)kept;
+    update->weights = pass->rows[slabs ? w->over : w->rows], update->length = length;
+    update->stride = slabs ? slab : (size_t)pass->columns, update->result_stride = slabs ? (size_t)pass->columns : slab;
     return HOT_OK;
 }

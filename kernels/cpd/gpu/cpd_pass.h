@@ -2,11 +2,11 @@
  * halves with a common exponent, taken from the largest value of the tensor and of each column: 11 bits, as TF32 has,
  * of every value within 2^-29 of the largest, or (split) 22 bits by three products. Sums are made in float.
  *
- * A pass contracts one mode of the tensor, which streams through shared memory once. */
+ * A pass contracts one mode of the tensor, which goes through shared memory once. */
 #ifndef HOT_CPD_PASS_H
 #define HOT_CPD_PASS_H
 
-#include "cpd_form.h"
+#include "packed_tensor.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -14,10 +14,10 @@ extern "C" {
 
 typedef struct hot_cpd_pass hot_cpd_pass;
 
-/* *pass stays NULL, and the status HOT_OK, for a rank above 120 and where there is no memory for a copy that the form
- * needs. The form stays the caller's. With a form for sweeps hot_cpd_pass_contract and what follows it may be called,
+/* *pass is NULL, and the status HOT_OK, for a rank above 120 and where there is no memory for a copy that the packed
+ * needs. The tensor stays the caller's. With one for sweeps hot_cpd_pass_contract and what follows it may be called,
  * else hot_cpd_pass_product. stream: a cudaStream_t, for this and all that follows. */
-hot_status hot_cpd_pass_create(hot_context *context, hot_cpd_form *form, size_t rank, void *stream,
+hot_status hot_cpd_pass_create(hot_context *context, hot_cpd_packed_tensor *packed, size_t rank, void *stream,
                                hot_cpd_pass **pass);
 void hot_cpd_pass_destroy(hot_context *context, hot_cpd_pass **pass);
 
@@ -35,9 +35,9 @@ hot_status hot_cpd_pass_reduce(hot_context *context, hot_cpd_pass *pass, int mod
 
 /* For an update in one launch: where the mode's product comes from (it is made in `product` where that is quicker), and
  * where the factor goes. bytes: of shared memory that the launch takes anyway. */
-struct hot_cpd_step;
-hot_status hot_cpd_pass_step(hot_context *context, hot_cpd_pass *pass, int mode, int bytes, double *product,
-                             struct hot_cpd_step *step);
+struct hot_cpd_update_args;
+hot_status hot_cpd_pass_update_args(hot_context *context, hot_cpd_pass *pass, int mode, int bytes, double *product,
+                                    struct hot_cpd_update_args *args);
 
 #ifdef __cplusplus
 }

@@ -1,21 +1,21 @@
-/* What passes keep, eight columns at a time. */
-#ifndef HOT_CPD_EIGHTS_CUH
-#define HOT_CPD_EIGHTS_CUH
+/* Partial sums that passes keep, as halves or floats, read eight neighbouring columns at a time. */
+#ifndef HOT_CPD_PACKED_COLUMNS_CUH
+#define HOT_CPD_PACKED_COLUMNS_CUH
 
 #include <cuda_fp16.h>
 
 namespace {
 
 /* As they lie in memory. */
-template <typename T> struct eight;
-template <> struct eight<__half> {
+template <typename T> struct packed_columns;
+template <> struct packed_columns<__half> {
     uint4 all;
 };
-template <> struct eight<float> {
+template <> struct packed_columns<float> {
     float4 low, high;
 };
 
-__device__ __forceinline__ void unpack(const eight<__half> &from, float (&to)[8])
+__device__ __forceinline__ void unpack(const packed_columns<__half> &from, float (&to)[8])
 {
     const unsigned words[4] = {from.all.x, from.all.y, from.all.z, from.all.w};
 #pragma unroll
@@ -25,16 +25,16 @@ __device__ __forceinline__ void unpack(const eight<__half> &from, float (&to)[8]
     }
 }
 
-__device__ __forceinline__ void unpack(const eight<float> &from, float (&to)[8])
+__device__ __forceinline__ void unpack(const packed_columns<float> &from, float (&to)[8])
 {
     to[0] = from.low.x, to[1] = from.low.y, to[2] = from.low.z, to[3] = from.low.w, to[4] = from.high.x,
     to[5] = from.high.y, to[6] = from.high.z, to[7] = from.high.w;
 }
 
 /* Eight neighbouring columns of what was stored. */
-template <typename T> __device__ __forceinline__ void get(const T *from, float (&to)[8])
+template <typename T> __device__ __forceinline__ void load_packed(const T *from, float (&to)[8])
 {
-    unpack(*(const eight<T> *)from, to);
+    unpack(*(const packed_columns<T> *)from, to);
 }
 
 } // namespace

@@ -1,24 +1,23 @@
 /* Mass operators on the CPU: elements dealt out to threads in fixed portions. */
 #include <omp.h>
 
-#include "fem/fem.h"
+#include "contract/cpu/contract_variant.h"
 
-hot_status hot_fem_cpu(hot_context *context, void *call_pointer)
+hot_status hot_fem_cpu(hot_context *context, void *args_pointer)
 {
-    enum { ROUND = 256 }; /* portions between two looks at the progress callback */
-    const hot_fem_call *call = call_pointer;
-    const hot_fem_job *job = &call->job;
+    enum { ROUND = 256 }; /* portions between two calls of the progress callback */
+    const hot_fem_args *args = args_pointer;
     const hot_contract_variant *variant = hot_contract_variant_choose(context);
-    const size_t lanes = (size_t)(job->f64 ? variant->lanes_f64 : variant->lanes_f32);
-    hot_fem_fn *work = call->assemble ? (job->f64 ? variant->assemble_f64 : variant->assemble_f32)
-                                      : (job->f64 ? variant->action_f64 : variant->action_f32);
+    const size_t lanes = (size_t)(args->f64 ? variant->lanes_f64 : variant->lanes_f32);
+    hot_fem_fn *work = args->assemble ? (args->f64 ? variant->assemble_f64 : variant->assemble_f32)
+                                      : (args->f64 ? variant->action_f64 : variant->action_f32);
     const int threads = hot_context_threads(context);
     /* Whole vectors of elements, and enough of them to pay for being dealt out. */
-    const size_t dofs = hot_fem_power(job->dofs, job->dim),
-                 portion = lanes * (call->assemble || dofs > 500 ? 1 : 1 + 500 / dofs);
-    const size_t portions = (job->elements + portion - 1) / portion;
+    const size_t dofs = hot_fem_power(args->dofs, args->dim),
+                 portion = lanes * (args->assemble || dofs > 500 ? 1 : 1 + 500 / dofs);
+    const size_t portions = (args->elements + portion - 1) / portion;
     /* From thread to thread whole cache lines, and vectors aligned. */
-    const size_t bytes = (hot_fem_scratch(job, lanes) * (job->f64 ? sizeof(double) : sizeof(float)) + 127) / 64 * 64;
+    const size_t bytes = (hot_fem_scratch(args, lanes) * (args->f64 ? sizeof(double) : sizeof(float)) + 127) / 64 * 64;
     hot_status status = HOT_OK;
     char *memory = hot_context_alloc(context, (size_t)threads + 1, bytes);
     if (!memory)
@@ -32,7 +31,7 @@ hot_status hot_fem_cpu(hot_context *context, void *call_pointer)
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (end - begin > 1)
         for (size_t at = begin; at < end; at++) {
             const size_t first = at * portion;
-            work(job, first, job->elements - first < portion ? job->elements - first : portion,
+            work(args, first, args->elements - first < portion ? args->elements - first : portion,
                  scratch + (size_t)omp_get_thread_num() * bytes);
         }
     }

@@ -29,13 +29,14 @@ static void TILE(along)(const TILE_V *restrict in, TILE_V *restrict out, size_t 
         }
 }
 
-static void TILE(action)(const hot_fem_job *job, size_t first, size_t count, void *scratch)
+static void TILE(action)(const hot_fem_args *args, size_t first, size_t count, void *scratch)
 {
-    const size_t p = job->dofs, q = job->points, dofs = hot_fem_power(p, job->dim), points = hot_fem_power(q, job->dim);
-    const size_t cube = hot_fem_power(p > q ? p : q, job->dim);
-    const TILE_T *basis = job->basis, *d = (const TILE_T *)job->d + first * points;
-    const TILE_T *v = (const TILE_T *)job->v + first * dofs;
-    TILE_T *u = (TILE_T *)job->out + first * dofs;
+    const size_t p = args->dofs, q = args->points, dofs = hot_fem_power(p, args->dim),
+                 points = hot_fem_power(q, args->dim);
+    const size_t cube = hot_fem_power(p > q ? p : q, args->dim);
+    const TILE_T *basis = args->basis, *d = (const TILE_T *)args->d + first * points;
+    const TILE_T *v = (const TILE_T *)args->v + first * dofs;
+    TILE_T *u = (TILE_T *)args->out + first * dofs;
     TILE_V *x = scratch, *y = x + cube;
     for (size_t begin = 0; begin < count; begin += TILE_LANES) {
         const size_t here = count - begin < TILE_LANES ? count - begin : TILE_LANES;
@@ -46,10 +47,10 @@ static void TILE(action)(const hot_fem_job *job, size_t first, size_t count, voi
                 flat[i * TILE_LANES + lane] = from[i];
         }
         /* To the points along axis 1, 2, 3; and back along 3, 2, 1. */
-        TILE(along)(x, y, 1, p, q, job->dim == 2 ? p : p * p, basis, 1, q);
-        TILE(along)(y, x, q, p, q, job->dim == 2 ? 1 : p, basis, 1, q);
+        TILE(along)(x, y, 1, p, q, args->dim == 2 ? p : p * p, basis, 1, q);
+        TILE(along)(y, x, q, p, q, args->dim == 2 ? 1 : p, basis, 1, q);
         TILE_V *at_points = x, *other = y;
-        if (job->dim == 3) {
+        if (args->dim == 3) {
             TILE(along)(x, y, q * q, p, q, 1, basis, 1, q);
             at_points = y, other = x;
         }
@@ -57,13 +58,13 @@ static void TILE(action)(const hot_fem_job *job, size_t first, size_t count, voi
         for (size_t lane = 0; lane < here; lane++)
             for (size_t k = 0; k < points; k++)
                 flat[k * TILE_LANES + lane] *= d[(begin + lane) * points + k];
-        if (job->dim == 3) {
+        if (args->dim == 3) {
             TILE(along)(at_points, other, q * q, q, p, 1, basis, q, 1);
             TILE_V *swap = at_points;
             at_points = other, other = swap;
         }
-        TILE(along)(at_points, other, q, q, p, job->dim == 2 ? 1 : p, basis, q, 1);
-        TILE(along)(other, at_points, 1, q, p, job->dim == 2 ? p : p * p, basis, q, 1);
+        TILE(along)(at_points, other, q, q, p, args->dim == 2 ? 1 : p, basis, q, 1);
+        TILE(along)(other, at_points, 1, q, p, args->dim == 2 ? p : p * p, basis, q, 1);
         flat = (TILE_T *)at_points;
         for (size_t lane = 0; lane < here; lane++)
             for (size_t i = 0; i < dofs; i++)
@@ -71,25 +72,26 @@ static void TILE(action)(const hot_fem_job *job, size_t first, size_t count, voi
     }
 }
 
-static void TILE(assemble)(const hot_fem_job *job, size_t first, size_t count, void *scratch)
+static void TILE(assemble)(const hot_fem_args *args, size_t first, size_t count, void *scratch)
 {
-    const size_t p = job->dofs, q = job->points, dofs = hot_fem_power(p, job->dim), points = hot_fem_power(q, job->dim);
-    const size_t cube = hot_fem_power(p > q ? p : q, job->dim), rest = dofs / p, lasts = job->dim == 3 ? p : 1;
-    const TILE_T *basis = job->basis;
+    const size_t p = args->dofs, q = args->points, dofs = hot_fem_power(p, args->dim),
+                 points = hot_fem_power(q, args->dim);
+    const size_t cube = hot_fem_power(p > q ? p : q, args->dim), rest = dofs / p, lasts = args->dim == 3 ? p : 1;
+    const TILE_T *basis = args->basis;
     TILE_T *products = scratch, *first_sum = products + cube, *second_sum = first_sum + cube;
     /* products[j][k, i] = phi_i(q_k) phi_j(q_k): the matrix that the last sum, over the first axis, multiplies with. In
      * 2-D a cube has but p^2 values: there it is made anew for every j. */
-    const int all_products = job->dim == 3;
+    const int all_products = args->dim == 3;
     for (size_t j = 0; j < p && all_products; j++)
         for (size_t k = 0; k < q; k++)
             for (size_t i = 0; i < p; i++)
                 products[(j * q + k) * p + i] = basis[k + q * i] * basis[k + q * j];
     for (size_t e = first; e < first + count; e++) {
-        const TILE_T *d = (const TILE_T *)job->d + e * points;
-        TILE_T *m = (TILE_T *)job->out + e * dofs * dofs;
+        const TILE_T *d = (const TILE_T *)args->d + e * points;
+        TILE_T *m = (TILE_T *)args->out + e * dofs * dofs;
         for (size_t j3 = 0; j3 < lasts; j3++) {
             const TILE_T *slab = d; /* k1, k2, and in 3-D i3 */
-            if (job->dim == 3) {
+            if (args->dim == 3) {
                 for (size_t i3 = 0; i3 < p; i3++)
                     for (size_t k = 0; k < q * q; k++) {
                         TILE_T sum = 0;

@@ -33,8 +33,8 @@ template <int DIM, int P, int Q> struct assembly_shape {
     static constexpr size_t BYTES = sizeof(FEM_T) * (2 * OUT + FIRST + SECOND + P * Q + 2 * FETCHED);
 };
 
-/* `total` values to memory from shared memory, by all threads of the block; the caller sees to it that `from` is left
- * alone until the barrier after the next call. */
+/* `total` values to memory from shared memory, by all threads of the block; the caller must not
+ * overwrite `from` before the barrier after the next call. */
 template <int THREADS> __device__ __forceinline__ void send(FEM_T *to, const FEM_T *from, int total)
 {
     constexpr int ALIGN = 16 / (int)sizeof(FEM_T);
@@ -42,15 +42,13 @@ template <int THREADS> __device__ __forceinline__ void send(FEM_T *to, const FEM
               whole = (total - head) / ALIGN * ALIGN;
 #if __CUDA_ARCH__ >= 900
     if (threadIdx.x == 0) /* what was sent before has been read: its place is free after the barrier */
-        asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        bulk_wait_read();
+    bulk_fence();
     __syncthreads();
     if (threadIdx.x == 0) {
         if (whole > 0)
-            asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to + head),
-                         "r"((unsigned)__cvta_generic_to_shared(from + head)), "r"(whole * (int)sizeof(FEM_T))
-                         : "memory");
-        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+            bulk_store(to + head, shared_address(from + head), whole * (int)sizeof(FEM_T));
+        bulk_commit();
         for (int x = 0; x < head; x++)
             to[x] = from[x];
         for (int x = head + whole; x < total; x++)
@@ -175,6 +173,6 @@ assembly_kernel(const basis_values<P, Q> basis, size_t elements, const FEM_T *__
     }
 #if __CUDA_ARCH__ >= 900
     if (tid == 0) /* shared memory must outlive its last readers */
-        asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+        bulk_wait_read();
 #endif
 }

@@ -6,7 +6,9 @@
 #include <cuda_runtime.h>
 
 #include "common/cuda_status.h"
+#include "common/hopper.cuh"
 #include "contract/gpu/contract_cuda.h"
+#include "fem_cuda.h"
 
 namespace {
 
@@ -40,7 +42,6 @@ __device__ __forceinline__ void to_dofs(const basis_values<P, Q> &basis, const F
     }
 }
 
-#include "contract/gpu/contract_copy.cuh"
 #include "fem_lines.cuh"
 #include "fem_planes.cuh"
 #include "fem_folded.cuh"
@@ -127,31 +128,35 @@ __global__ void any_assembly(const any_basis basis, int dim, int p, int q, size_
 
 /* ---- Launching --------------------------------------------------------------------------------------------------- */
 
-int resident(const void *kernel, int threads, size_t bytes)
+/* The blocks of a grid: `wanted`, but not more than `rounds` times those that the GPU holds at once. Allows the kernel
+ * its shared memory. */
+template <typename SHAPE>
+hot_status set_grid(hot_context *context, const void *kernel, size_t wanted, int rounds, unsigned *blocks)
 {
     int device = 0, processors = 1, fitting = 1;
+    const hot_status status = hot_cuda_status(
+        context, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)SHAPE::BYTES),
+        "shared memory");
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fitting, kernel, threads, bytes);
-    return processors * std::max(fitting, 1);
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fitting, kernel, SHAPE::THREADS, SHAPE::BYTES);
+    *blocks = (unsigned)std::min<size_t>(wanted, (size_t)rounds * processors * std::max(fitting, 1));
+    return status;
 }
 
-template <int N> hot_status launch_planes(hot_context *context, const hot_fem_job *job, const basis_values<N, N> &basis,
-                                          cudaStream_t stream)
+/* Launches a kernel whose blocks are teams of threads, each with E elements at a time. */
+template <typename SHAPE, typename BASIS>
+hot_status launch_teams(hot_context *context, const hot_fem_args *args, const BASIS &basis,
+                        void (*kernel)(const BASIS, size_t, const FEM_T *, const FEM_T *, FEM_T *), cudaStream_t stream)
 {
-    using shape = plane_shape<N>;
-    const void *kernel = (const void *)planes_kernel<N>;
-    hot_status status = hot_cuda_status(
-        context, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shape::BYTES),
-        "shared memory");
-    if (status != HOT_OK)
-        return status;
-    const size_t chunks = (job->elements + shape::E - 1) / shape::E,
-                 enough = (chunks + shape::TEAMS - 1) / shape::TEAMS;
-    const size_t blocks = std::min<size_t>(enough, resident(kernel, shape::THREADS, shape::BYTES));
-    planes_kernel<N><<<(unsigned)blocks, shape::THREADS, shape::BYTES, stream>>>(
-        basis, job->elements, (const FEM_T *)job->d, (const FEM_T *)job->v, (FEM_T *)job->out);
-    return HOT_OK;
+    const size_t chunks = (args->elements + SHAPE::E - 1) / SHAPE::E;
+    unsigned blocks;
+    const hot_status status =
+        set_grid<SHAPE>(context, (const void *)kernel, (chunks + SHAPE::TEAMS - 1) / SHAPE::TEAMS, 1, &blocks);
+    if (status == HOT_OK)
+        kernel<<<blocks, SHAPE::THREADS, SHAPE::BYTES, stream>>>(basis, args->elements, (const FEM_T *)args->d,
+                                                                 (const FEM_T *)args->v, (FEM_T *)args->out);
+    return status;
 }
 
 /* The basis for folded_kernel; false when it is not symmetric to the last bit. */
@@ -171,90 +176,62 @@ template <int N> bool fold(const basis_values<N, N> &basis, folded_values<N> *fo
     return true;
 }
 
-template <int N> hot_status launch_folded(hot_context *context, const hot_fem_job *job, const folded_values<N> &basis,
-                                          cudaStream_t stream)
+template <int DIM, int P, int Q> hot_status launch(hot_context *context, const hot_fem_args *args, cudaStream_t stream)
 {
-    using shape = folded_shape<N>;
-    const void *kernel = (const void *)folded_kernel<N>;
-    hot_status status = hot_cuda_status(
-        context, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shape::BYTES),
-        "shared memory");
-    if (status != HOT_OK)
-        return status;
-    const size_t chunks = (job->elements + shape::E - 1) / shape::E,
-                 enough = (chunks + shape::TEAMS - 1) / shape::TEAMS;
-    const size_t blocks = std::min<size_t>(enough, resident(kernel, shape::THREADS, shape::BYTES));
-    folded_kernel<N><<<(unsigned)blocks, shape::THREADS, shape::BYTES, stream>>>(
-        basis, job->elements, (const FEM_T *)job->d, (const FEM_T *)job->v, (FEM_T *)job->out);
-    return HOT_OK;
-}
-
-template <int DIM, int P, int Q> hot_status launch(hot_context *context, const hot_fem_call *call, cudaStream_t stream)
-{
-    const hot_fem_job *job = &call->job;
     basis_values<P, Q> basis;
+    hot_status status = HOT_OK;
+    unsigned blocks;
     for (int i = 0; i < P; i++)
         for (int k = 0; k < Q; k++)
-            basis.b[i][k] = ((const FEM_T *)job->basis)[k + Q * i];
-    if (call->assemble) {
+            basis.b[i][k] = ((const FEM_T *)args->basis)[k + Q * i];
+    if (args->assemble) {
         using shape = assembly_shape<DIM, P, Q>;
-        const void *kernel = (const void *)assembly_kernel<DIM, P, Q>;
-        hot_status status = hot_cuda_status(
-            context, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shape::BYTES),
-            "shared memory");
-        if (status != HOT_OK)
-            return status;
-        const size_t groups = (job->elements * shape::LASTS + shape::SLOTS - 1) / shape::SLOTS;
-        const size_t blocks = std::min<size_t>(groups, 4 * (size_t)resident(kernel, shape::THREADS, shape::BYTES));
-        assembly_kernel<DIM, P, Q><<<(unsigned)blocks, shape::THREADS, shape::BYTES, stream>>>(
-            basis, job->elements, (const FEM_T *)job->d, (FEM_T *)job->out);
-        return HOT_OK;
+        const size_t groups = (args->elements * shape::LASTS + shape::SLOTS - 1) / shape::SLOTS;
+        status = set_grid<shape>(context, (const void *)assembly_kernel<DIM, P, Q>, groups, 4, &blocks);
+        if (status == HOT_OK)
+            assembly_kernel<DIM, P, Q><<<blocks, shape::THREADS, shape::BYTES, stream>>>(
+                basis, args->elements, (const FEM_T *)args->d, (FEM_T *)args->out);
+        return status;
     }
     if constexpr (DIM == 3 && P == Q && P >= FOLDED_FIRST && P <= FOLDED_LAST) {
         folded_values<P> folded;
-        if (hot_bulk_available() && (P % 2 || ((size_t)job->v | (size_t)job->out) % 16 == 0) && fold(basis, &folded))
-            return launch_folded<P>(context, job, folded, stream);
+        if (hot_bulk_available() && (P % 2 || ((size_t)args->v | (size_t)args->out) % 16 == 0) && fold(basis, &folded))
+            return launch_teams<folded_shape<P>>(context, args, folded, folded_kernel<P>, stream);
     }
     if constexpr (DIM == 3 && P == Q && P >= PLANES_FIRST && P <= PLANES_LAST)
-        if (((size_t)job->v | (size_t)job->d | (size_t)job->out) % (sizeof(FEM_T) * plane_shape<P>::WIDE) == 0)
-            return launch_planes<P>(context, job, basis, stream);
+        if (((size_t)args->v | (size_t)args->d | (size_t)args->out) % (sizeof(FEM_T) * plane_shape<P>::WIDE) == 0)
+            return launch_teams<plane_shape<P>>(context, args, basis, planes_kernel<P>, stream);
     using shape = action_shape<DIM, P, Q>;
-    const void *kernel = (const void *)action_kernel<DIM, P, Q>;
-    hot_status status = hot_cuda_status(
-        context, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shape::BYTES),
-        "shared memory");
-    if (status != HOT_OK)
-        return status;
-    const size_t chunks = (job->elements + shape::E - 1) / shape::E;
-    const size_t blocks = std::min<size_t>(chunks, resident(kernel, shape::THREADS, shape::BYTES));
-    action_kernel<DIM, P, Q><<<(unsigned)blocks, shape::THREADS, shape::BYTES, stream>>>(
-        basis, job->elements, (const FEM_T *)job->d, (const FEM_T *)job->v, (FEM_T *)job->out);
-    return HOT_OK;
+    status = set_grid<shape>(context, (const void *)action_kernel<DIM, P, Q>,
+                             (args->elements + shape::E - 1) / shape::E, 1, &blocks);
+    if (status == HOT_OK)
+        action_kernel<DIM, P, Q><<<blocks, shape::THREADS, shape::BYTES, stream>>>(
+            basis, args->elements, (const FEM_T *)args->d, (const FEM_T *)args->v, (FEM_T *)args->out);
+    return status;
 }
 
-hot_status launch_any(hot_context *context, const hot_fem_call *call, cudaStream_t stream)
+hot_status launch_any(hot_context *context, const hot_fem_args *args, cudaStream_t stream)
 {
-    const hot_fem_job *job = &call->job;
-    const int p = (int)job->dofs, q = (int)job->points, side = std::max(p, q), dim = job->dim;
+    const int p = (int)args->dofs, q = (int)args->points, side = std::max(p, q), dim = args->dim;
     any_basis basis;
     for (int i = 0; i < p * q; i++)
-        basis.b[i] = ((const FEM_T *)job->basis)[i];
-    if (call->assemble) {
-        const size_t dofs = hot_fem_power(job->dofs, dim), values = job->elements * dofs * dofs;
+        basis.b[i] = ((const FEM_T *)args->basis)[i];
+    if (args->assemble) {
+        const size_t dofs = hot_fem_power(args->dofs, dim), values = args->elements * dofs * dofs;
         any_assembly<<<(unsigned)std::min<size_t>((values + 255) / 256, 1u << 30), 256, 0, stream>>>(
-            basis, dim, p, q, job->elements, (const FEM_T *)job->d, (FEM_T *)job->out);
+            basis, dim, p, q, args->elements, (const FEM_T *)args->d, (FEM_T *)args->out);
         return HOT_OK;
     }
     const size_t bytes = sizeof(FEM_T) * (2 * hot_fem_power((size_t)side, dim) + (size_t)(p * q));
     hot_status status = hot_cuda_status(context, cudaFuncSetAttribute((const void *)any_action,
                                         cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes), "shared memory");
     if (status == HOT_OK)
-        any_action<<<(unsigned)std::min<size_t>(job->elements, 1u << 20), 256, bytes, stream>>>(
-            basis, dim, p, q, job->elements, (const FEM_T *)job->d, (const FEM_T *)job->v, (FEM_T *)job->out);
+        any_action<<<(unsigned)std::min<size_t>(args->elements, 1u << 20), 256, bytes, stream>>>(
+            basis, dim, p, q, args->elements, (const FEM_T *)args->d, (const FEM_T *)args->v, (FEM_T *)args->out);
     return status;
 }
 
-typedef hot_status launch_function(hot_context *context, const hot_fem_call *call, cudaStream_t stream);
+typedef hot_status launch_function(hot_context *context, const hot_fem_args *args, cudaStream_t stream);
 #define FEM_ENTRY(DIM, P) {launch<DIM, P, P>, launch<DIM, P, P + 1>}
 #define FEM_ENTRIES(DIM) {FEM_ENTRY(DIM, 2), FEM_ENTRY(DIM, 3), FEM_ENTRY(DIM, 4), FEM_ENTRY(DIM, 5), \
                           FEM_ENTRY(DIM, 6), FEM_ENTRY(DIM, 7), FEM_ENTRY(DIM, 8), FEM_ENTRY(DIM, 9)}
@@ -264,11 +241,11 @@ launch_function *const launches[2][8][2] = {FEM_ENTRIES(2), FEM_ENTRIES(3)};
 
 } // namespace
 
-extern "C" hot_status FEM(launch)(hot_context *context, const hot_fem_call *call, void *stream)
+extern "C" hot_status FEM(launch)(hot_context *context, const hot_fem_args *args, void *stream)
 {
-    const hot_fem_job *job = &call->job;
-    const bool own = job->dofs >= 2 && job->dofs <= 9 && (job->points == job->dofs || job->points == job->dofs + 1);
-    launch_function *function = own ? launches[job->dim - 2][job->dofs - 2][job->points - job->dofs] : launch_any;
-    hot_status status = function(context, call, (cudaStream_t)stream);
+    const bool own =
+        args->dofs >= 2 && args->dofs <= 9 && (args->points == args->dofs || args->points == args->dofs + 1);
+    launch_function *function = own ? launches[args->dim - 2][args->dofs - 2][args->points - args->dofs] : launch_any;
+    hot_status status = function(context, args, (cudaStream_t)stream);
     return status != HOT_OK ? status : hot_cuda_status(context, cudaGetLastError(), "starting finite elements");
 }

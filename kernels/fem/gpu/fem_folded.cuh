@@ -227,8 +227,8 @@ folded_kernel(const folded_values<N> basis, size_t elements, const FEM_T *__rest
         }
     if (threadIdx.x == 0) {
         for (int b = 0; b < shape::SLOTS * shape::TEAMS; b++)
-            barrier_init(shared_address(bytes) + 8 * b);
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+            barrier_init(shared_address(bytes) + 8 * b, 1);
+        barrier_init_fence();
     }
     __syncthreads();
     const auto count_of = [&](size_t chunk) { return (int)min((size_t)E, elements - chunk * E); };
@@ -262,14 +262,14 @@ folded_kernel(const folded_values<N> basis, size_t elements, const FEM_T *__rest
         const int v_shift = APART ? 0 : line_shift(v + chunk * E * CUBE), d_shift = line_shift(d + chunk * E * CUBE);
         const bool here = element < count;
         FEM_T *const cubes = slots + slot * shape::SLOT + v_shift, *const plane = cubes + lane * shape::PLANE;
-        barrier_wait(barriers + 8 * slot, round >> 1 & 1);
+        barrier_spin(barriers + 8 * slot, round >> 1 & 1);
         fold_plane<N, true>(basis, values[0], plane, team, part, here);
         if (part == 1 && round > 0) { /* by now the u before this one has left */
-            asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+            bulk_wait_read();
             __syncwarp();
             load_v(chunk + step, slot ^ 1);
         }
-        barrier_wait(barriers + 16, round & 1);
+        barrier_spin(barriers + 16, round & 1);
         partners_meet(team);
 #pragma unroll 1
         for (int x = all; x < count * SQUARE; x += 64) { /* lines along axis 3, around D */
@@ -293,7 +293,7 @@ folded_kernel(const folded_values<N> basis, size_t elements, const FEM_T *__rest
         if (part == 1)
             load_d(chunk + step);
         fold_plane<N, false>(basis, values[1], plane, team, part, here);
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        bulk_fence();
         partners_meet(team);
         FEM_T *const to = u + chunk * E * CUBE;
         if (APART) {
@@ -312,8 +312,8 @@ folded_kernel(const folded_values<N> basis, size_t elements, const FEM_T *__rest
             for (int x = all; x < count * CUBE; x += 64)
                 to[x] = cubes[x];
         }
-        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+        bulk_commit();
     }
-    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); /* shared memory must outlive its last readers */
+    bulk_wait_read(); /* shared memory must outlive its last readers */
 #endif
 }

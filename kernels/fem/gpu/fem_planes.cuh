@@ -2,7 +2,7 @@
  * values, so that two of the three axes cost no exchange through shared memory. First thread i3 of an element brings
  * the plane (., ., i3) to the points of axes 1 and 2; then thread k2 takes the plane (., k2, .) along axis 3 to the
  * points, around D and back; then the first again. A team of a warp, or of two that share every plane, works on whole
- * elements of its own and waits for nobody else. Included by fem_cuda.cuh. */
+ * elements of its own and waits for no other warp. Included by fem_cuda.cuh. */
 
 enum { PLANES_FIRST = 3, PLANES_LAST = 8 }; /* what it is faster for; larger planes are too many registers */
 
@@ -104,7 +104,7 @@ template <int N, int T, typename F> __device__ __forceinline__ void each_access(
 template <int W> __device__ __forceinline__ void fetch_wide(unsigned to, const FEM_T *from)
 {
 #if __CUDA_ARCH__ >= 800
-    if (W * sizeof(FEM_T) == 16) /* past the first-level cache, which has little room beside the slots */
+    if (W * sizeof(FEM_T) == 16) /* past the first-level cache, of which the slots leave little */
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
     else
         asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(W * (int)sizeof(FEM_T))

@@ -1,7 +1,7 @@
-/* Contractions of many small tensors at once: batched matrix products and index contractions by a
- * spec. (Abdelfattah et al. 2016, High-performance tensor contractions for GPUs.)
+/* Contractions of many small tensors at once: batched matrix products, and index contractions that a spec describes.
+ * (Abdelfattah et al. 2016, High-performance tensor contractions for GPUs.)
  *
- * Layouts are sizes and strides: nothing is reordered in memory, the kernels read in the order that they need. */
+ * Layouts are sizes and strides; arrays are not reordered in memory. */
 #ifndef HOTFIBER_CONTRACT_H
 #define HOTFIBER_CONTRACT_H
 
@@ -13,7 +13,7 @@ extern "C" {
 
 enum { HOT_CONTRACT_AXES = 8 }; /* most axes of one operand, without the batch */
 
-/* Which variant is fastest for which shape on which machine: see the end of this file. */
+/* The fastest variant for a shape on a machine, as measured: see the end of this file. */
 typedef struct hot_contract_tuning hot_contract_tuning;
 
 typedef struct hot_contract_options {
@@ -23,13 +23,13 @@ typedef struct hot_contract_options {
 
 /* C = alpha A B + beta C for `batch` matrices: A is m x k, B is k x n, C is m x n.
  *
- * Strides, in values: [0] from row to row, [1] from column to column, [2] from matrix to matrix; 0 in A or B means the
- * same values again (one B for all, say). So a transposed operand is one with its first two strides exchanged. Values
- * of C lie at different places and none of them in A or B (not checked beyond strides of 0).
- * beta = 0: C is only written, what it held (NaN, say) does not matter. alpha = 0: A and B are not read.
+ * Strides, in values: [0] from row to row, [1] from column to column, [2] from matrix to matrix. A stride of 0 in A or
+ * B repeats the same values (one B for all, for example); an operand is transposed by exchanging its first two strides.
+ * The values of C must not overlap each other, or those of A and B; only strides of 0 are checked.
+ * beta = 0: C is only written; what it held, even NaN, does not matter. alpha = 0: A and B are not read.
  * Any size may be 0; k = 0 gives beta C. options may be NULL.
- * Errors: HOT_ERROR_ARGUMENT (a C that meets itself), HOT_ERROR_MEMORY (also sizes that overflow), HOT_ERROR_DEVICE,
- * HOT_ERROR_CANCELLED. The same bits for any number of threads. Source: section 5.1 of the paper. */
+ * Errors: HOT_ERROR_ARGUMENT (a C that overlaps itself), HOT_ERROR_MEMORY (also sizes that overflow), HOT_ERROR_DEVICE,
+ * HOT_ERROR_CANCELLED. The same result for any number of threads. Source: section 5.1 of the paper. */
 HOT_API hot_status hot_contract_matrices_f64(hot_context *context, const hot_contract_options *options, size_t m,
                                              size_t n, size_t k, size_t batch, double alpha, const double *a,
                                              const size_t a_stride[3], const double *b, const size_t b_stride[3],
@@ -64,22 +64,24 @@ HOT_API hot_status hot_contract_f32(hot_context *context, const hot_contract_opt
                                     const float *b, const hot_contract_layout *b_layout, float beta, float *c,
                                     const hot_contract_layout *c_layout);
 
-/* What the spec makes of two inputs: the sizes of C, dense, first axis the fastest. Errors: HOT_ERROR_ARGUMENT. */
+/* The layout of the result of a spec: the sizes of C, dense, first axis the fastest. Errors: HOT_ERROR_ARGUMENT. */
 HOT_API hot_status hot_contract_shape(hot_context *context, const char *spec, const hot_contract_layout *a,
                                       const hot_contract_layout *b, hot_contract_layout *c);
 
 /* ---- Tuning ------------------------------------------------------------------------------------------------------ */
 
-/* A table of measured choices. The library keeps no file: a caller who wants the choices of an earlier run hands in
- * their text, and gets the text to keep. (`hotfiber contract --tune` keeps it under the user's cache folder.)
- * text: of hot_contract_tuning_text, or NULL for an empty table. Errors: HOT_ERROR_FORMAT when it is no such text (or
- * that of another version), HOT_ERROR_MEMORY. */
+/* A table of measured choices. The library reads and writes no file: a caller who wants to keep the table stores its
+ * text.
+ * (`hotfiber contract --tune` keeps it in the user's cache folder.)
+ * text: from hot_contract_tuning_text, or NULL for an empty table. Errors: HOT_ERROR_FORMAT when it is not such a text,
+ * or that of another version; HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_contract_tuning_create(hot_context *context, const char *text, hot_contract_tuning **tuning);
 HOT_API void hot_contract_tuning_destroy(hot_context *context, hot_contract_tuning **tuning);
 
 /* Times every variant for dense products of this shape (first stride n or k, second 1) on the context's device, for
- * about `seconds` in all, and keeps the fastest in the table; only results that agree with each other are considered.
- * precision: 32 or 64. chosen (may be NULL): its name, best and default (may be NULL): their seconds. */
+ * about `seconds` in all, and stores the fastest of those whose results agree in the table. precision: 32 or 64.
+ * Out, each may be NULL: chosen, the name of the variant; best and usual, its time and that of the untuned one, in
+ * seconds. */
 HOT_API hot_status hot_contract_tune(hot_context *context, hot_contract_tuning *tuning, int precision, size_t m,
                                      size_t n, size_t k, size_t batch, double seconds, const char **chosen,
                                      double *best, double *usual);

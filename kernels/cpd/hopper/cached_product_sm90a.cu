@@ -1,8 +1,8 @@
-/* See cpd_direct.h. */
-#include "cpd/gpu/cpd_chain.cuh"
-#include "cpd_direct.h"
+/* See cached_product.h. */
+#include "cpd/gpu/dependent_launch.cuh"
+#include "cached_product.h"
 #include "pass_args.h"
-#include "cpd_warp.cuh"
+#include "mma.cuh"
 
 namespace {
 
@@ -21,15 +21,15 @@ template <bool CONTIGUOUS> __device__ __forceinline__ int row_of(int g, int tile
 /* T[row, column] of a warp's 32 rows. from: x at the first of them and v; here: how many there are. Threads take four
  * values that are neighbours in memory and, where k runs along memory (CONTIGUOUS), the k of the operands in the order
  * of that factor's image; else four lines of k, of four rows each.
- * What is not there is taken from its neighbour: rows that nobody wants, and k whose factor is 0. */
+ * Outside the tensor a neighbour is loaded instead: its rows are not used, and the factor of its k is 0. */
 template <int N, bool CONTIGUOUS>
-__device__ __forceinline__ void multiply_rows(const hot_cpd_direct &job, const float *from, int here,
+__device__ __forceinline__ void multiply_rows(const hot_cpd_cached_args &args, const float *from, int here,
                                               float (&d)[2][N / 8][4])
 {
-    enum { AHEAD = N <= 16 ? 7 : N <= 24 ? 3 : 4 }; /* on their way at a time, as measured */
-    const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, inner = job.n[CONTIGUOUS ? 0 : 1];
+    enum { AHEAD = N <= 16 ? 7 : N <= 24 ? 3 : 4 }; /* loads in flight; the fastest */
+    const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, inner = args.n[CONTIGUOUS ? 0 : 1];
     const int steps = (inner + 15) / 16, lines = CONTIGUOUS ? here : inner, last = (CONTIGUOUS ? inner : here) - 4;
-    const float scale = *job.scale;
+    const float scale = *args.scale;
 #pragma unroll
     for (int tile = 0; tile < 2; tile++)
 #pragma unroll
@@ -46,7 +46,7 @@ __device__ __forceinline__ void multiply_rows(const hot_cpd_direct &job, const f
 #pragma unroll
             for (int q = 0; q < 4; q++) {
                 const int line = min(CONTIGUOUS ? g + 8 * q : k + q, lines - 1), at = min(CONTIGUOUS ? k : 4 * g, last);
-                x[a][q] = load((const float4 *)(from + (size_t)line * job.n[0] + at));
+                x[a][q] = load((const float4 *)(from + (size_t)line * args.n[0] + at));
             }
         }
 #pragma unroll
@@ -54,7 +54,7 @@ __device__ __forceinline__ void multiply_rows(const hot_cpd_direct &job, const f
             const int s = min(first + a, steps - 1);
 #pragma unroll
             for (int c = 0; c < N / 8; c++) {
-                const __half *const line = job.image + ((size_t)(s / 4) * N + 8 * c + g) * CPD_SIDE;
+                const __half *const line = args.image + ((size_t)(s / 4) * N + 8 * c + g) * CPD_SIDE;
                 const int part = s % 4 * 2;
                 if (CONTIGUOUS)
                     b[a][c] = make_uint2(load((const unsigned *)(line + ((part ^ g) * 8 + 2 * t))),
@@ -93,24 +93,24 @@ __device__ __forceinline__ void multiply_rows(const hot_cpd_direct &job, const f
 
 /* Modes 0 and 1: block (b, tile), a v per warp. */
 template <int N, bool CONTIGUOUS>
-__global__ void __launch_bounds__(CPD_DIRECT_WARPS * 32, N == 24 ? 4 : 3)
-    direct_parts(const __grid_constant__ hot_cpd_direct job)
+__global__ void __launch_bounds__(CPD_CACHED_WARPS * 32, N == 24 ? 4 : 3)
+    cached_parts(const __grid_constant__ hot_cpd_cached_args args)
 {
-    enum { VALUES = CPD_DIRECT_ROWS * N };
-    __shared__ float2 sums[CPD_DIRECT_WARPS][VALUES / 2];
+    enum { VALUES = CPD_CACHED_ROWS * N };
+    __shared__ float2 sums[CPD_CACHED_WARPS][VALUES / 2];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-    const int row = blockIdx.y * CPD_DIRECT_ROWS, v = blockIdx.x * CPD_DIRECT_WARPS + warp;
+    const int row = blockIdx.y * CPD_CACHED_ROWS, v = blockIdx.x * CPD_CACHED_WARPS + warp;
     float d[2][N / 8][4];
-    chain_wait();
-    chain_next();
-    if (v < job.n[2]) {
+    dependency_wait();
+    dependents_launch();
+    if (v < args.n[2]) {
         float2 weight[N / 8];
 #pragma unroll
         for (int c = 0; c < N / 8; c++)
-            weight[c] = __ldg((const float2 *)(job.weight + (size_t)v * N) + 4 * c + t);
-        const size_t step = CONTIGUOUS ? job.n[0] : 1; /* from row to row */
-        const float *const from = job.x + (size_t)v * job.n[0] * job.n[1] + row * step;
-        multiply_rows<N, CONTIGUOUS>(job, from, job.n[CONTIGUOUS ? 1 : 0] - row, d);
+            weight[c] = __ldg((const float2 *)(args.weight + (size_t)v * N) + 4 * c + t);
+        const size_t step = CONTIGUOUS ? args.n[0] : 1; /* from row to row */
+        const float *const from = args.x + (size_t)v * args.n[0] * args.n[1] + row * step;
+        multiply_rows<N, CONTIGUOUS>(args, from, args.n[CONTIGUOUS ? 1 : 0] - row, d);
 #pragma unroll
         for (int tile = 0; tile < 2; tile++)
 #pragma unroll
@@ -121,10 +121,10 @@ __global__ void __launch_bounds__(CPD_DIRECT_WARPS * 32, N == 24 ? 4 : 3)
                         make_float2(weight[c].x * d[tile][c][2 * h], weight[c].y * d[tile][c][2 * h + 1]);
     }
     __syncthreads();
-    const int warps = min((int)CPD_DIRECT_WARPS, job.n[2] - (int)blockIdx.x * CPD_DIRECT_WARPS);
-    float2 *const to = (float2 *)(job.parts + ((size_t)blockIdx.y * job.blocks + blockIdx.x) * VALUES);
+    const int warps = min((int)CPD_CACHED_WARPS, args.n[2] - (int)blockIdx.x * CPD_CACHED_WARPS);
+    float2 *const to = (float2 *)(args.parts + ((size_t)blockIdx.y * args.blocks + blockIdx.x) * VALUES);
 #pragma unroll
-    for (int at = threadIdx.x; at < VALUES / 2; at += CPD_DIRECT_WARPS * 32) {
+    for (int at = threadIdx.x; at < VALUES / 2; at += CPD_CACHED_WARPS * 32) {
         float2 sum = sums[0][at];
         for (int w = 1; w < warps; w++)
             sum.x += sums[w][at].x, sum.y += sums[w][at].y;
@@ -133,63 +133,63 @@ __global__ void __launch_bounds__(CPD_DIRECT_WARPS * 32, N == 24 ? 4 : 3)
 }
 
 /* What they left: a block per 32 values, its warps share the parts. */
-template <int N> __global__ void __launch_bounds__(256) direct_sum(const __grid_constant__ hot_cpd_direct job)
+template <int N> __global__ void __launch_bounds__(256) cached_sum(const __grid_constant__ hot_cpd_cached_args args)
 {
-    enum { VALUES = CPD_DIRECT_ROWS * N, AHEAD = N <= 16 ? 4 : 8 };
+    enum { VALUES = CPD_CACHED_ROWS * N, AHEAD = N <= 16 ? 4 : 8 };
     __shared__ double sums[8][32];
     const int at = blockIdx.x * 32 + threadIdx.x % 32, part = threadIdx.x / 32, tile = at / VALUES;
-    const int row = at / N, r = at % N, rows = job.n[job.mode];
+    const int row = at / N, r = at % N, rows = args.n[args.mode];
     /* These are older than the kernel before this one. */
-    const double factor = r < job.rank ? 1 / ((double)*job.scale * job.scales[r]) : 0;
-    const float *const from = job.parts + (size_t)tile * job.blocks * VALUES + at % VALUES;
-    chain_wait();
-    chain_next();
+    const double factor = r < args.rank ? 1 / ((double)*args.scale * args.scales[r]) : 0;
+    const float *const from = args.parts + (size_t)tile * args.blocks * VALUES + at % VALUES;
+    dependency_wait();
+    dependents_launch();
     double sum = 0;
-    for (int first = part; first < job.blocks; first += 8 * AHEAD) {
-        float here[AHEAD]; /* all on their way at once, whatever their number */
+    for (int first = part; first < args.blocks; first += 8 * AHEAD) {
+        float here[AHEAD]; /* all loads are issued before the first is used */
 #pragma unroll
         for (int a = 0; a < AHEAD; a++)
-            here[a] = from[(size_t)min(first + 8 * a, job.blocks - 1) * VALUES];
+            here[a] = from[(size_t)min(first + 8 * a, args.blocks - 1) * VALUES];
 #pragma unroll
         for (int a = 0; a < AHEAD; a++)
-            sum += first + 8 * a < job.blocks ? here[a] : 0;
+            sum += first + 8 * a < args.blocks ? here[a] : 0;
     }
     sums[part][threadIdx.x % 32] = sum;
     __syncthreads();
-    if (part == 0 && row < rows && r < job.rank) {
+    if (part == 0 && row < rows && r < args.rank) {
         for (int p = 1; p < 8; p++)
             sum += sums[p][threadIdx.x];
-        job.out[row + (size_t)rows * r] = sum * factor;
+        args.out[row + (size_t)rows * r] = sum * factor;
     }
 }
 
 /* Mode 2: a block has all rows j of one k. */
 template <int N>
-__global__ void __launch_bounds__(CPD_DIRECT_TILES * 32, N == 16 ? 1 : 2)
-    direct_slab(const __grid_constant__ hot_cpd_direct job)
+__global__ void __launch_bounds__(CPD_CACHED_TILES * 32, N == 16 ? 1 : 2)
+    cached_slab(const __grid_constant__ hot_cpd_cached_args args)
 {
-    __shared__ float sums[CPD_DIRECT_TILES][N];
+    __shared__ float sums[CPD_CACHED_TILES][N];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-    const int row = warp * CPD_DIRECT_ROWS, k = blockIdx.x;
+    const int row = warp * CPD_CACHED_ROWS, k = blockIdx.x;
     float d[2][N / 8][4];
-    chain_wait();
-    chain_next();
+    dependency_wait();
+    dependents_launch();
     const int r = threadIdx.x;
-    const double factor = r < job.rank ? 1 / ((double)*job.scale * job.scales[r]) : 0;
+    const double factor = r < args.rank ? 1 / ((double)*args.scale * args.scales[r]) : 0;
     float2 weight[4][N / 8];
 #pragma unroll
     for (int q = 0; q < 4; q++)
 #pragma unroll
         for (int c = 0; c < N / 8; c++)
-            weight[q][c] = __ldg((const float2 *)(job.weight + (size_t)min(row + row_of<true>(g, q / 2, q % 2),
-                                                                           job.n[1] - 1) * N) + 4 * c + t);
-    multiply_rows<N, true>(job, job.x + ((size_t)k * job.n[1] + row) * job.n[0], job.n[1] - row, d);
+            weight[q][c] = __ldg((const float2 *)(args.weight + (size_t)min(row + row_of<true>(g, q / 2, q % 2),
+                                                                            args.n[1] - 1) * N) + 4 * c + t);
+    multiply_rows<N, true>(args, args.x + ((size_t)k * args.n[1] + row) * args.n[0], args.n[1] - row, d);
 #pragma unroll
     for (int c = 0; c < N / 8; c++) {
         float one = 0, two = 0;
 #pragma unroll
         for (int q = 0; q < 4; q++)
-            if (row + row_of<true>(g, q / 2, q % 2) < job.n[1]) {
+            if (row + row_of<true>(g, q / 2, q % 2) < args.n[1]) {
                 one += weight[q][c].x * d[q / 2][c][q % 2 * 2];
                 two += weight[q][c].y * d[q / 2][c][q % 2 * 2 + 1];
             }
@@ -202,24 +202,24 @@ __global__ void __launch_bounds__(CPD_DIRECT_TILES * 32, N == 16 ? 1 : 2)
             sums[warp][8 * c + 2 * t] = one, sums[warp][8 * c + 2 * t + 1] = two;
     }
     __syncthreads();
-    if (r < job.rank) {
+    if (r < args.rank) {
         double sum = 0;
         for (int w = 0; w < (int)blockDim.x / 32; w++)
             sum += sums[w][r];
-        job.out[k + (size_t)job.n[2] * r] = sum * factor;
+        args.out[k + (size_t)args.n[2] * r] = sum * factor;
     }
 }
 
 template <int N> const void *kernel(int mode)
 {
-    return mode == 0   ? (const void *)direct_parts<N, false>
-           : mode == 1 ? (const void *)direct_parts<N, true>
-                       : (const void *)direct_slab<N>;
+    return mode == 0   ? (const void *)cached_parts<N, false>
+           : mode == 1 ? (const void *)cached_parts<N, true>
+                       : (const void *)cached_slab<N>;
 }
 
 } // namespace
 
-const void *hot_cpd_direct_kernel(int columns, int mode)
+const void *hot_cpd_cached_kernel(int columns, int mode)
 {
     return columns == 16   ? kernel<16>(mode)
            : columns == 24 ? kernel<24>(mode)
@@ -227,10 +227,10 @@ const void *hot_cpd_direct_kernel(int columns, int mode)
                            : NULL;
 }
 
-const void *hot_cpd_direct_sum(int columns)
+const void *hot_cpd_cached_sum_kernel(int columns)
 {
-    return columns == 16   ? (const void *)direct_sum<16>
-           : columns == 24 ? (const void *)direct_sum<24>
-           : columns == 40 ? (const void *)direct_sum<40>
+    return columns == 16   ? (const void *)cached_sum<16>
+           : columns == 24 ? (const void *)cached_sum<24>
+           : columns == 40 ? (const void *)cached_sum<40>
                            : NULL;
 }

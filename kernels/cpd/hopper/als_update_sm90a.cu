@@ -1,28 +1,28 @@
-/* See cpd_step.h. */
+/* See als_update.h. */
 #include <cooperative_groups.h>
 
-#include "cpd/gpu/cpd_chain.cuh"
+#include "cpd/gpu/dependent_launch.cuh"
 #include "packed_columns.cuh"
 #include "pass_args.h"
-#include "cpd/gpu/cpd_invert.cuh"
-#include "cpd_step.h"
-#include "cpd_tile.cuh"
+#include "cpd/gpu/gram_inverse.cuh"
+#include "als_update.h"
+#include "wgmma.cuh"
 
 namespace cg = cooperative_groups;
 
 namespace {
 
-enum { GRID = 8, INVERTING = GRID * GRID, LOADING = CPD_STEP_THREADS - INVERTING, PAIR = 2 /* rows of a thread */ };
+enum { GRID = 8, INVERTING = GRID * GRID, LOADING = CPD_UPDATE_THREADS - INVERTING, PAIR = 2 /* rows of a thread */ };
 
 __device__ __forceinline__ void loaders_sync() { asm volatile("bar.sync 2, %0;" ::"n"((int)LOADING) : "memory"); }
 
-/* right[row][r] of a block's rows, r < rank, by the loading threads, four columns each. wide: of a row of right. room:
- * LOADING PAIR 8 floats. scales: what sums are multiplied with. */
+/* right[row][r] of a block's rows, r < rank, by the loading threads, four columns each. wide: of a row of right.
+ * workspace: LOADING PAIR 8 floats. scales: what sums are multiplied with. */
 template <typename V>
-__device__ __forceinline__ void load_blocks(const hot_cpd_step &s, int first, int count, int wide, V *right,
-                                            float *room, const double *scales)
+__device__ __forceinline__ void load_blocks(const hot_cpd_update_args &s, int first, int count, int wide, V *right,
+                                            float *workspace, const double *scales)
 {
-    enum { AHEAD = 8 }; /* on their way at a time */
+    enum { AHEAD = 8 }; /* loads in flight */
     const int thread = threadIdx.x - INVERTING, fours = s.columns / 4, tasks = count * fours;
     const int lanes = max(1, LOADING / max(tasks, 1));
     for (int begin = 0; begin < tasks; begin += LOADING) {
@@ -45,14 +45,14 @@ __device__ __forceinline__ void load_blocks(const hot_cpd_step &s, int first, in
             }
 #pragma unroll
             for (int c = 0; c < 4; c++)
-                room[thread * 4 + c] = sum[c];
+                workspace[thread * 4 + c] = sum[c];
         }
         loaders_sync();
         for (int at = thread; at < here * 4; at += LOADING) {
             const int which = begin + at / 4, r = which % fours * 4 + at % 4;
             double sum = 0;
             for (int l = 0; l < lanes; l++)
-                sum += room[(l * here + at / 4) * 4 + at % 4];
+                sum += workspace[(l * here + at / 4) * 4 + at % 4];
             if (r < s.rank)
                 right[which / fours * wide + r] = (V)(sum * scales[r]);
         }
@@ -61,40 +61,41 @@ __device__ __forceinline__ void load_blocks(const hot_cpd_step &s, int first, in
 }
 
 /* Launches copies of a block's part of what was kept to shared memory, by one warp; and of what it is weighted with. */
-template <typename T>
-__device__ __forceinline__ void fetch_kept(const hot_cpd_step &s, int first, int count, T *kept, uint64_t *arrived)
+template <typename T> __device__ __forceinline__ void fetch_kept(const hot_cpd_update_args &s, int first, int count,
+                                                                 T *kept, uint64_t *arrived)
 {
     const int lane = threadIdx.x % 32, size = (int)sizeof(T), values = s.length * s.columns;
     const unsigned barrier = shared_address(arrived);
     if (lane == 0) {
         barrier_init(barrier, 1);
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        barrier_init_fence();
         barrier_expect(barrier, count * values * size + values * (int)sizeof(float));
     }
     __syncwarp();
     if (s.result_stride != (size_t)s.columns) { /* all of each row: in one piece */
         if (lane == 0 && count > 0)
-            copy_bytes(shared_address(kept), (const T *)s.store + first * s.result_stride, count * values * size,
-                       barrier);
+            bulk_load(shared_address(kept), (const T *)s.store + first * s.result_stride, count * values * size,
+                      barrier);
     } else if (count > 0)
         for (int i = lane; i < s.length; i += 32)
-            copy_bytes(shared_address(kept + i * count * s.columns),
-                       (const T *)s.store + i * s.stride + (size_t)first * s.columns, count * s.columns * size,
-                       barrier);
+            bulk_load(shared_address(kept + i * count * s.columns),
+                      (const T *)s.store + i * s.stride + (size_t)first * s.columns, count * s.columns * size,
+                      barrier);
 }
-__device__ __forceinline__ void fetch_weights(const hot_cpd_step &s, float *weights, uint64_t *arrived)
+__device__ __forceinline__ void fetch_weights(const hot_cpd_update_args &s, float *weights, uint64_t *arrived)
 {
     if (threadIdx.x % 32 == 0)
-        copy_bytes(shared_address(weights), s.weights, s.length * s.columns * (int)sizeof(float),
-                   shared_address(arrived));
+        bulk_load(shared_address(weights), s.weights, s.length * s.columns * (int)sizeof(float),
+                  shared_address(arrived));
 }
 
-template <typename T, typename V>
-__device__ __forceinline__ void load_kept(const hot_cpd_step &s, const T *kept, uint64_t *arrived, int count, int wide,
-                                          V *right, float *room, const float *weights, const double *scales)
+template <typename T, typename V> __device__ __forceinline__ void load_kept(const hot_cpd_update_args &s, const T *kept,
+                                                                            uint64_t *arrived, int count, int wide,
+                                                                            V *right, float *workspace,
+                                                                            const float *weights, const double *scales)
 {
     enum { MOST = 20 }; /* that share a sum: more would be quicker at it, but not at putting it together */
-    const int thread = threadIdx.x - INVERTING, eights = s.columns / 8, tasks = (count + PAIR - 1) / PAIR * eights;
+    const int thread = threadIdx.x - INVERTING, packs = s.columns / 8, tasks = (count + PAIR - 1) / PAIR * packs;
     const int lanes = max(1, min((int)MOST, LOADING / max(tasks, 1)));
     const bool across = s.result_stride != (size_t)s.columns; /* neighbours in memory are the values of one sum */
     const int stride = across ? s.columns : count * s.columns, row_stride = across ? s.length * s.columns : s.columns;
@@ -103,7 +104,7 @@ __device__ __forceinline__ void load_kept(const hot_cpd_step &s, const T *kept, 
     for (int begin = 0; begin < tasks; begin += LOADING) {
         const int here = min(tasks - begin, (int)LOADING), lane = thread % lanes, which = thread / lanes;
         if (which < here) {
-            const int task = begin + which, row = task / eights * PAIR, e = (task - task / eights * eights) * 8;
+            const int task = begin + which, row = task / packs * PAIR, e = (task - task / packs * packs) * 8;
             const T *from[PAIR];
             float sum[PAIR][8] = {};
 #pragma unroll
@@ -112,10 +113,10 @@ __device__ __forceinline__ void load_kept(const hot_cpd_step &s, const T *kept, 
 #pragma unroll 2
             for (int i = lane; i < s.length; i += lanes) {
                 float value[8], weight[8];
-                get(weights + i * s.columns + e, weight);
+                load_packed(weights + i * s.columns + e, weight);
 #pragma unroll
                 for (int p = 0; p < PAIR; p++) {
-                    get(from[p] + i * stride, value);
+                    load_packed(from[p] + i * stride, value);
 #pragma unroll
                     for (int c = 0; c < 8; c++)
                         sum[p][c] += weight[c] * value[c];
@@ -125,16 +126,16 @@ __device__ __forceinline__ void load_kept(const hot_cpd_step &s, const T *kept, 
             for (int p = 0; p < PAIR; p++)
 #pragma unroll
                 for (int c = 0; c < 8; c++)
-                    room[((lane * here + which) * PAIR + p) * 8 + c] = sum[p][c];
+                    workspace[((lane * here + which) * PAIR + p) * 8 + c] = sum[p][c];
         }
         loaders_sync();
         for (int at = thread; at < here * PAIR * 8; at += LOADING) {
-            const int task = begin + at / (PAIR * 8), r = task % eights * 8 + at % 8;
-            const int row = task / eights * PAIR + at / 8 % PAIR;
+            const int task = begin + at / (PAIR * 8), r = task % packs * 8 + at % 8;
+            const int row = task / packs * PAIR + at / 8 % PAIR;
             double sum = 0;
 #pragma unroll 8
             for (int l = 0; l < lanes; l++)
-                sum += room[l * here * PAIR * 8 + at];
+                sum += workspace[l * here * PAIR * 8 + at];
             if (r < s.rank && row < count)
                 right[row * wide + r] = (V)(sum * scales[r]);
         }
@@ -153,24 +154,24 @@ template <> struct kept_as<double> {
 /* Two warps invert the matrix while the others load the product. Then thread (y, x) of 32 x 16 has the
  * columns x + 16 b of a row or, twice 16 x 16, of a matrix. */
 template <typename V, int T>
-__global__ void __launch_bounds__(CPD_STEP_THREADS, 1) step_kernel(const __grid_constant__ hot_cpd_step s)
+__global__ void __launch_bounds__(CPD_UPDATE_THREADS, 1) update_kernel(const __grid_constant__ hot_cpd_update_args s)
 {
     enum { WIDE = 16 * T, SPLIT = sizeof(V) == sizeof(double) };
     extern __shared__ __align__(16) double shared[];
     double *const norm = shared, *const shorter = norm + WIDE, *const sums = shorter + WIDE;
-    float *const room = (float *)(sums + CPD_STEP_THREADS / 32);
-    V *const product = (V *)(room + LOADING * PAIR * 8), *const pulled = product + CPD_STEP_ROWS * WIDE;
-    V *const fresh = pulled + CPD_STEP_ROWS * WIDE, *const inverse = fresh + CPD_STEP_ROWS * WIDE;
+    float *const workspace = (float *)(sums + CPD_UPDATE_THREADS / 32);
+    V *const product = (V *)(workspace + LOADING * PAIR * 8), *const pulled = product + CPD_UPDATE_ROWS * WIDE;
+    V *const fresh = pulled + CPD_UPDATE_ROWS * WIDE, *const inverse = fresh + CPD_UPDATE_ROWS * WIDE;
     V *const gram = inverse + WIDE * WIDE;
     float *const weights = (float *)(gram + WIDE * WIDE);
     typedef typename kept_as<V>::type kept_type;
-    kept_type *const kept = (kept_type *)(weights + CPD_STEP_WEIGHTS);
+    kept_type *const kept = (kept_type *)(weights + CPD_UPDATE_WEIGHTS);
     __shared__ alignas(8) uint64_t arrived;
     __shared__ int null[WIDE];
     __shared__ double added;
     const cg::cluster_group cluster = cg::this_cluster();
     const int x = threadIdx.x % 16, y = threadIdx.x / 16, rank = s.rank, block = (int)cluster.block_rank();
-    const int each = (s.n + CPD_STEP_BLOCKS - 1) / CPD_STEP_BLOCKS, first = block * each;
+    const int each = (s.n + CPD_UPDATE_BLOCKS - 1) / CPD_UPDATE_BLOCKS, first = block * each;
     const int count = max(0, min(each, s.n - first));
     V m[T][T];
     /* The Gram matrices are older than the kernel before this one, if that is not an update itself. */
@@ -179,8 +180,8 @@ __global__ void __launch_bounds__(CPD_STEP_THREADS, 1) step_kernel(const __grid_
     if (fetching && s.kept_before)
         fetch_kept(s, first, count, kept, &arrived);
     if (!early) {
-        chain_wait();
-        chain_next();
+        dependency_wait();
+        dependents_launch();
     }
     if (fetching && !s.kept_before)
         fetch_kept(s, first, count, kept, &arrived);
@@ -201,15 +202,15 @@ __global__ void __launch_bounds__(CPD_STEP_THREADS, 1) step_kernel(const __grid_
             for (int b = 0; b < SIDE; b++)
                 inverse[(threadIdx.x / GRID * SIDE + a) * WIDE + threadIdx.x % GRID * SIDE + b] = part[a][b];
         if (early)
-            chain_wait();
+            dependency_wait();
         if (threadIdx.x == 0)
             added = lifted;
         if (threadIdx.x < WIDE)
             null[threadIdx.x] = 0; /* WIDE <= INVERTING */
     } else if (s.source == CPD_FROM_BLOCKS) {
-        load_blocks(s, first, count, WIDE, product, room, norm);
+        load_blocks(s, first, count, WIDE, product, workspace, norm);
     } else if (s.source == CPD_FROM_STORE) {
-        load_kept(s, kept, &arrived, count, WIDE, product, room, weights, norm);
+        load_kept(s, kept, &arrived, count, WIDE, product, workspace, weights, norm);
     } else {
         for (int at = threadIdx.x - INVERTING; at < count * rank; at += LOADING)
             product[at % count * WIDE + at / count] = (V)s.product[first + at % count + (size_t)s.n * (at / count)];
@@ -217,7 +218,7 @@ __global__ void __launch_bounds__(CPD_STEP_THREADS, 1) step_kernel(const __grid_
     __syncthreads();
     const V *const right = added > 0 ? pulled : product;
     if (added > 0) { /* a pull towards the last values */
-        for (int at = threadIdx.x; at < count * rank; at += CPD_STEP_THREADS) {
+        for (int at = threadIdx.x; at < count * rank; at += CPD_UPDATE_THREADS) {
             const int row = at % count, r = at / count;
             pulled[row * WIDE + r] =
                 (V)(product[row * WIDE + r] + added * s.f[first + row + (size_t)s.n * r] * s.lambda[r]);
@@ -276,12 +277,12 @@ __global__ void __launch_bounds__(CPD_STEP_THREADS, 1) step_kernel(const __grid_
             __syncthreads();
         }
         if (s.square) {
-            for (int at = threadIdx.x; at < rank * rank; at += CPD_STEP_THREADS) {
+            for (int at = threadIdx.x; at < rank * rank; at += CPD_UPDATE_THREADS) {
                 const int r = at / rank, q = at - r * rank;
                 if (!null[r] && !null[q])
                     change += gram[r * WIDE + q] * s.one[at] * s.other[at];
             }
-            for (int at = threadIdx.x; at < count * WIDE; at += CPD_STEP_THREADS)
+            for (int at = threadIdx.x; at < count * WIDE; at += CPD_UPDATE_THREADS)
                 if (at % WIDE < rank && !null[at % WIDE])
                     change -= 2 * (double)fresh[at] * product[at];
             for (int step = 16; step; step /= 2)
@@ -294,7 +295,7 @@ __global__ void __launch_bounds__(CPD_STEP_THREADS, 1) step_kernel(const __grid_
         if ((int)threadIdx.x < rank) {
             double sum = 0;
 #pragma unroll
-            for (int other = 0; other < CPD_STEP_BLOCKS; other++)
+            for (int other = 0; other < CPD_UPDATE_BLOCKS; other++)
                 sum += cluster.map_shared_rank(gram, other)[threadIdx.x * (WIDE + 1)];
             shorter[threadIdx.x] = rsqrt(sum);
             norm[threadIdx.x] = sum * rsqrt(sum);
@@ -306,25 +307,26 @@ __global__ void __launch_bounds__(CPD_STEP_THREADS, 1) step_kernel(const __grid_
             break;
         cluster.sync();
         /* A column of zeros stays what it was. */
-        for (int at = threadIdx.x; at < count * rank; at += CPD_STEP_THREADS) {
+        for (int at = threadIdx.x; at < count * rank; at += CPD_UPDATE_THREADS) {
             const int row = at % count, r = at / count;
             if (null[r])
                 fresh[row * WIDE + r] = (V)s.f[first + row + (size_t)s.n * r];
         }
         __syncthreads();
     }
-    for (int at = threadIdx.x + CPD_STEP_THREADS * block; at < rank * rank; at += CPD_STEP_THREADS * CPD_STEP_BLOCKS) {
+    for (int at = threadIdx.x + CPD_UPDATE_THREADS * block; at < rank * rank;
+         at += CPD_UPDATE_THREADS * CPD_UPDATE_BLOCKS) {
         const int r = at / rank, q = at - r * rank;
         double sum = 0;
 #pragma unroll
-        for (int other = 0; other < CPD_STEP_BLOCKS; other++)
+        for (int other = 0; other < CPD_UPDATE_BLOCKS; other++)
             sum += cluster.map_shared_rank(gram, other)[r * WIDE + q];
         s.gram[at] = sum * shorter[r] * shorter[q];
     }
     if (block == 0 && threadIdx.x < 32 && s.square) {
         double rest = 0;
-        for (int at = threadIdx.x; at < CPD_STEP_BLOCKS * (CPD_STEP_THREADS / 32); at += 32)
-            rest += cluster.map_shared_rank(sums, at / (CPD_STEP_THREADS / 32))[at % (CPD_STEP_THREADS / 32)];
+        for (int at = threadIdx.x; at < CPD_UPDATE_BLOCKS * (CPD_UPDATE_THREADS / 32); at += 32)
+            rest += cluster.map_shared_rank(sums, at / (CPD_UPDATE_THREADS / 32))[at % (CPD_UPDATE_THREADS / 32)];
         for (int step = 16; step; step /= 2)
             rest += __shfl_xor_sync(0xffffffff, rest, step);
         rest += *s.square;
@@ -333,7 +335,7 @@ __global__ void __launch_bounds__(CPD_STEP_THREADS, 1) step_kernel(const __grid_
     }
     /* Nobody leaves while others read from it. */
     asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
-    for (int at = threadIdx.x; at < count * rank; at += CPD_STEP_THREADS) {
+    for (int at = threadIdx.x; at < count * rank; at += CPD_UPDATE_THREADS) {
         const int row = at % count, r = at / count, i = first + row, p = i % CPD_SIDE, c = p % 4;
         const size_t there = i + (size_t)s.n * r;
         const float value = (float)(fresh[row * WIDE + r] * shorter[r]);
@@ -361,17 +363,18 @@ __global__ void __launch_bounds__(CPD_STEP_THREADS, 1) step_kernel(const __grid_
 
 } // namespace
 
-const void *hot_cpd_step_kernel(size_t n, size_t rank, int split, int *bytes)
+const void *hot_cpd_update_kernel(size_t n, size_t rank, int split, int *bytes)
 {
     const size_t tiles = (rank + 15) / 16, wide = 16 * tiles;
-    if (rank > CPD_STEP_RANK || n > CPD_STEP_ROWS * CPD_STEP_BLOCKS)
+    if (rank > CPD_UPDATE_RANK || n > CPD_UPDATE_ROWS * CPD_UPDATE_BLOCKS)
         return NULL;
-    *bytes = (int)((3 * CPD_STEP_ROWS * wide + 2 * wide * wide) * (split ? sizeof(double) : sizeof(float)) +
-                   (2 * wide + CPD_STEP_THREADS / 32) * sizeof(double) +
-                   (LOADING * PAIR * 8 + CPD_STEP_WEIGHTS) * sizeof(float));
+    *bytes = (int)((3 * CPD_UPDATE_ROWS * wide + 2 * wide * wide) * (split ? sizeof(double) : sizeof(float)) +
+                   (2 * wide + CPD_UPDATE_THREADS / 32) * sizeof(double) +
+                   (LOADING * PAIR * 8 + CPD_UPDATE_WEIGHTS) * sizeof(float));
     static const void *const kernels[2][3] = {
-        {(const void *)step_kernel<float, 1>, (const void *)step_kernel<float, 2>, (const void *)step_kernel<float, 3>},
-        {(const void *)step_kernel<double, 1>, (const void *)step_kernel<double, 2>,
-         (const void *)step_kernel<double, 3>}};
+        {(const void *)update_kernel<float, 1>, (const void *)update_kernel<float, 2>,
+         (const void *)update_kernel<float, 3>},
+        {(const void *)update_kernel<double, 1>, (const void *)update_kernel<double, 2>,
+         (const void *)update_kernel<double, 3>}};
     return kernels[split != 0][tiles - 1];
 }

@@ -1,11 +1,11 @@
-/* The small part of a decomposition, in double: Gram matrices, least squares by them, lengths. Everything here is rank
- * x rank or n x rank; n x rank arrays have the rows fastest. */
-#ifndef HOT_CPD_SMALL_H
-#define HOT_CPD_SMALL_H
+/* Operations on factor matrices, in double: Gram matrices, least squares by them, normalisation, starts. Arrays are
+ * rank x rank, or n x rank with the rows fastest. */
+#ifndef HOT_CPD_FACTORS_H
+#define HOT_CPD_FACTORS_H
 
 #include <stddef.h>
 
-#include "cpd/cpd_plan.h"
+#include "cpd/cpd_args.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -38,11 +38,11 @@ void hot_cpd_orthonormalise(size_t n, size_t rank, double *f, uint64_t *random);
 /* The state of the random numbers that the context's seed stands for. */
 uint64_t hot_cpd_seed(const hot_context *context);
 
-/* The start of a factor: what the plan's array holds, or random; and, after HOSVD where that was asked for, what every
- * start has to be: not negative where that is asked, columns of unit length (lambda of the plan is overwritten). spare:
+/* The start of a factor: what the args's array holds, or random; and, after HOSVD where that was asked for, what every
+ * start has to be: not negative where that is asked, columns of unit length (lambda of the args is overwritten). spare:
  * n x rank values. */
-void hot_cpd_first(const hot_cpd_plan *plan, int mode, uint64_t *random, double *f);
-void hot_cpd_first_end(const hot_cpd_plan *plan, int mode, double *f, double *spare);
+void hot_cpd_first(const hot_cpd_args *args, int mode, uint64_t *random, double *f);
+void hot_cpd_first_end(const hot_cpd_args *args, int mode, double *f, double *spare);
 
 /* Uniform in [0, 1) and standard normal. */
 double hot_cpd_uniform(uint64_t *random);

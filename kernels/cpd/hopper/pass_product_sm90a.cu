@@ -1,9 +1,10 @@
-/* See pass_args.h: a product from a tensor of halves. One warp copies tiles into a ring, two warpgroups take them by
- * turns, multiply them straight from shared memory and weigh what they have whenever v changes. A block's share of the
- * tiles may begin and end anywhere. */
-#include "cpd/gpu/cpd_chain.cuh"
+/* A pass over a tensor of halves for one product, which stores nothing else (pass_args.h). One warp copies tiles into a
+ * ring buffer; two warpgroups take them in turn, multiply them straight from shared memory and add what they have,
+ * weighted, whenever v changes. A block's share of the tiles may begin and end anywhere. */
+#include "cpd/gpu/dependent_launch.cuh"
 #include "pass_args.h"
-#include "cpd_tile.cuh"
+#include "mma.cuh"
+#include "wgmma.cuh"
 
 namespace {
 
@@ -15,104 +16,96 @@ struct panel {
     int begin, end, v, k; /* the first one's v and k */
 };
 
-__device__ __forceinline__ panel find(const hot_cpd_job &job, int at, int end)
+__device__ __forceinline__ panel find(const hot_cpd_pass_args &args, int at, int end)
 {
-    const int per_tile = job.k_tiles * job.over;
+    const int per_tile = args.k_tiles * args.over;
     panel p;
     p.tile = at / per_tile;
-    const int inside = at - p.tile * per_tile, chunk = inside / (job.chunk * job.over);
-    p.k0 = chunk * job.chunk;
-    p.k1 = min(p.k0 + job.chunk, job.k_tiles);
-    const int here = inside - p.k0 * job.over;
+    const int inside = at - p.tile * per_tile, chunk = inside / (args.chunk * args.over);
+    p.k0 = chunk * args.chunk;
+    p.k1 = min(p.k0 + args.chunk, args.k_tiles);
+    const int here = inside - p.k0 * args.over;
     p.begin = at;
-    p.end = min(end, at - here + (p.k1 - p.k0) * job.over);
+    p.end = min(end, at - here + (p.k1 - p.k0) * args.over);
     p.v = here / (p.k1 - p.k0);
     p.k = p.k0 + here - p.v * (p.k1 - p.k0);
     return p;
 }
 
-/* Loads that stay where they are written. */
-__device__ __forceinline__ float2 load2(const float2 *from)
-{
-    float2 both;
-    asm volatile("ld.global.nc.v2.f32 {%0, %1}, [%2];" : "=f"(both.x), "=f"(both.y) : "l"(from));
-    return both;
-}
-
 template <int N, bool CONTIGUOUS>
 __global__ void __launch_bounds__((GROUPS + 1) * 128, 1)
-    half_product(const __grid_constant__ CUtensorMap map, const __grid_constant__ hot_cpd_job job)
+    half_product(const __grid_constant__ CUtensorMap map, const __grid_constant__ hot_cpd_pass_args args)
 {
     enum { IMAGE = N * 128, HALF = N / 2 };
     extern __shared__ char raw[];
     char *const stages = raw + ((1024 - (shared_address(raw) & 1023)) & 1023);
-    char *const factor = stages + (size_t)job.stages * TILE;
-    float *const fold = (float *)(factor + (size_t)job.chunk * IMAGE);
-    const unsigned full = shared_address(fold) + CPD_SIDE * N * 4 * (GROUPS - 1), empty = full + 8 * job.stages;
-    const unsigned factor_full = empty + 8 * job.stages, factor_empty = factor_full + 8;
+    char *const factor = stages + (size_t)args.stages * TILE;
+    float *const fold = (float *)(factor + (size_t)args.chunk * IMAGE);
+    const unsigned full = shared_address(fold) + CPD_SIDE * N * 4 * (GROUPS - 1), empty = full + 8 * args.stages;
+    const unsigned factor_full = empty + 8 * args.stages, factor_empty = factor_full + 8;
     if (threadIdx.x == 0) {
-        for (int s = 0; s < job.stages; s++) {
+        for (int s = 0; s < args.stages; s++) {
             barrier_init(full + 8 * s, 1);
             barrier_init(empty + 8 * s, 4);
         }
         barrier_init(factor_full, 1);
         barrier_init(factor_empty, GROUPS * 4);
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        barrier_init_fence();
     }
     __syncthreads();
-    const int begin = job.first[blockIdx.x], end = job.first[blockIdx.x + 1];
+    const int begin = args.first[blockIdx.x], end = args.first[blockIdx.x + 1];
     const int role = __shfl_sync(0xffffffff, threadIdx.x / 128, 0); /* uniform in a warp, which the compiler must see */
     const int warp_of = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
     if (role == GROUPS) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (warp_of == 0 && lane == 0) { /* the tensor: older than all that is waited for */
-            const unsigned bytes = CONTIGUOUS ? job.pitch * job.side * 128 : TILE;
+            const unsigned bytes = CONTIGUOUS ? args.pitch * args.side * 128 : TILE;
             int stage = 0, phase = 1;
             for (int at = begin; at < end;) {
-                const panel p = find(job, at, end);
-                int v = p.v * job.side, k = p.k;
+                const panel p = find(args, at, end);
+                int v = p.v * args.side, k = p.k;
                 for (; at < p.end; at++) {
-                    const int line = CONTIGUOUS ? p.tile * job.pitch : k * CPD_SIDE;
+                    const int line = CONTIGUOUS ? p.tile * args.pitch : k * CPD_SIDE;
                     barrier_wait(empty + 8 * stage, phase);
                     barrier_expect(full + 8 * stage, bytes);
-                    copy_box(shared_address(stages) + stage * TILE, &map, CPD_SIDE * (CONTIGUOUS ? k : p.tile),
-                             job.line_is_j ? line : v, job.line_is_j ? v : line, full + 8 * stage);
+                    bulk_load_box(shared_address(stages) + stage * TILE, &map, CPD_SIDE * (CONTIGUOUS ? k : p.tile),
+                                  args.line_is_j ? line : v, args.line_is_j ? v : line, full + 8 * stage);
                     if (++k == p.k1)
-                        k = p.k0, v += job.side;
-                    if (++stage == job.stages)
+                        k = p.k0, v += args.side;
+                    if (++stage == args.stages)
                         stage = 0, phase ^= 1;
                 }
             }
         }
         if (warp_of == 1 && lane == 0) { /* the factor */
             int phase = 0;
-            chain_wait();
+            dependency_wait();
             for (int at = begin; at < end;) {
-                const panel p = find(job, at, end);
+                const panel p = find(args, at, end);
                 if (at > begin) {
                     barrier_wait(factor_empty, phase);
                     phase ^= 1;
                 }
                 barrier_expect(factor_full, (p.k1 - p.k0) * IMAGE);
                 for (int k = p.k0; k < p.k1; k++)
-                    copy_bytes(shared_address(factor) + (k - p.k0) * IMAGE, (const char *)job.image + (size_t)k * IMAGE,
-                               IMAGE, factor_full);
+                    bulk_load(shared_address(factor) + (k - p.k0) * IMAGE, (const char *)args.image + (size_t)k * IMAGE,
+                              IMAGE, factor_full);
                 at = p.end;
             }
         }
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
         const int group = role, thread = threadIdx.x % 128, warp = warp_of, g = lane / 4, t = lane % 4;
-        const int side = CONTIGUOUS ? job.side : 1, beside = g % side; /* of the v of this thread's rows */
+        const int side = CONTIGUOUS ? args.side : 1, beside = g % side; /* of the v of this thread's rows */
         float d[HALF], sum[HALF];
 #pragma unroll
         for (int i = 0; i < HALF; i++)
             d[i] = sum[i] = 0;
-        chain_wait();
-        chain_next();
+        dependency_wait();
+        dependents_launch();
         int stage = group, phase = 0, factor_phase = 0, turn = 0;
         for (int at = begin; at < end;) {
-            const panel p = find(job, at, end);
+            const panel p = find(args, at, end);
             const int width = p.k1 - p.k0;
             int here = p.begin + (turn ^ group), v = p.v, k = p.k + (turn ^ group);
             barrier_wait(factor_full, factor_phase);
@@ -120,12 +113,12 @@ __global__ void __launch_bounds__((GROUPS + 1) * 128, 1)
             while (here < p.end) {
                 while (k >= p.k1)
                     k -= width, v++;
-                const int here_v = min(v * side + beside, job.last_v); /* beyond it there are zeros */
-                const float2 *const weight = (const float2 *)(job.weight + (size_t)here_v * N) + t;
+                const int here_v = min(v * side + beside, args.last_v); /* beyond it there are zeros */
+                const float2 *const weight = (const float2 *)(args.weight + (size_t)here_v * N) + t;
                 float2 w[N / 8];
 #pragma unroll
                 for (int i = 0; i < N / 8; i++)
-                    w[i] = load2(weight + 4 * i);
+                    w[i] = load(weight + 4 * i);
                 int keep = 0, before = -1;
                 for (; k < p.k1 && here < p.end; k += GROUPS, here += GROUPS) {
                     const uint64_t a = operand(shared_address(stages) + stage * TILE),
@@ -141,7 +134,7 @@ __global__ void __launch_bounds__((GROUPS + 1) * 128, 1)
                     if (before >= 0 && lane == 0)
                         barrier_arrive(empty + 8 * before);
                     keep = 1, before = stage;
-                    if ((stage += GROUPS) >= job.stages)
+                    if ((stage += GROUPS) >= args.stages)
                         stage = group, phase ^= 1;
                 }
                 products_done(d);
@@ -157,7 +150,7 @@ __global__ void __launch_bounds__((GROUPS + 1) * 128, 1)
                 barrier_arrive(factor_empty);
             turn ^= (p.end - at) & 1;
             at = p.end;
-            if (at == end || at == (p.tile + 1) * job.k_tiles * job.over) { /* the groups' sums, in order */
+            if (at == end || at == (p.tile + 1) * args.k_tiles * args.over) { /* the groups' sums, in order */
                 group_sync(1, GROUPS * 128);
                 if (group)
 #pragma unroll
@@ -165,7 +158,7 @@ __global__ void __launch_bounds__((GROUPS + 1) * 128, 1)
                         fold[i * 128 + thread] = sum[i];
                 group_sync(1, GROUPS * 128);
                 if (group == 0) {
-                    float *const to = job.sums + ((size_t)blockIdx.x + p.tile) * CPD_SIDE * N;
+                    float *const to = args.sums + ((size_t)blockIdx.x + p.tile) * CPD_SIDE * N;
 #pragma unroll
                     for (int i = 0; i < HALF; i++)
                         sum[i] += fold[i * 128 + thread];
@@ -196,11 +189,7 @@ const void *hot_cpd_product_kernel(int columns, int contiguous)
 #define CPD_COLUMNS(N)                                                                                                 \
     if (columns == N)                                                                                                  \
         return contiguous ? (const void *)half_product<N, true> : (const void *)half_product<N, false>;
-    CPD_COLUMNS(16)
-    CPD_COLUMNS(24)
-    CPD_COLUMNS(40)
-    CPD_COLUMNS(64)
-    CPD_COLUMNS(80)
-    CPD_COLUMNS(120)
+    CPD_FOR_COLUMNS(CPD_COLUMNS)
+#undef CPD_COLUMNS
     return NULL;
 }

@@ -1,29 +1,30 @@
-/* Kernels in a chain: one may be started while the one before it ends. Each waits before it touches memory, and then
- * lets the next one come; so whoever has waited knows that all before have ended, but for the one just before those. */
-#ifndef HOT_CPD_CHAIN_CUH
-#define HOT_CPD_CHAIN_CUH
+/* Programmatic dependent launch (CUDA programming guide): a kernel may start while the one before it in the stream
+ * still runs. Every kernel here waits for the one before it and only then lets the next one start. So after the wait
+ * all earlier kernels have ended; before it, all but the last. */
+#ifndef HOT_CPD_DEPENDENT_LAUNCH_CUH
+#define HOT_CPD_DEPENDENT_LAUNCH_CUH
 
 #include <cuda_runtime.h>
 
 namespace {
 
-__device__ __forceinline__ void chain_wait()
+__device__ __forceinline__ void dependency_wait()
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-__device__ __forceinline__ void chain_next()
+__device__ __forceinline__ void dependents_launch()
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
-/* Launches a link. cluster: blocks of a cluster. */
-inline cudaError_t chain_launch(const void *kernel, dim3 blocks, unsigned threads, size_t shared,
-                                cudaStream_t stream, void **arguments, unsigned cluster = 1)
+/* Launches a kernel that may start before the one before it has ended. cluster: blocks of a cluster. */
+inline cudaError_t launch_dependent(const void *kernel, dim3 blocks, unsigned threads, size_t shared,
+                                    cudaStream_t stream, void **arguments, unsigned cluster = 1)
 {
     cudaLaunchAttribute attributes[2];
     attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;

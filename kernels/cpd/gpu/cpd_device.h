@@ -1,18 +1,18 @@
-/* A decomposition with everything on the GPU: for the host-level backend and the benchmarks. */
-#ifndef HOT_CPD_CUDA_H
-#define HOT_CPD_CUDA_H
+/* A decomposition with all data on the GPU: for the backend on host arrays, kept tensors and benchmarks. */
+#ifndef HOT_CPD_DEVICE_H
+#define HOT_CPD_DEVICE_H
 
 #include "common/cublas.h"
 #include "cpd_pass.h"
-#include "cpd/cpd_plan.h"
+#include "cpd/cpd_args.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* What several devices (below) of one tensor share, the caller's: any of it may be NULL. */
+/* What several devices (below) of one tensor may share; owned by the caller. Any of it may be NULL. */
 typedef struct hot_cpd_shared {
-    hot_cpd_form *form;
+    hot_cpd_packed_tensor *packed;
     hot_cublas *cublas; /* with that stream */
     void *stream;       /* a cudaStream_t */
 } hot_cpd_shared;
@@ -22,9 +22,9 @@ typedef struct hot_cpd_device {
     int f64;
     hot_cpd_arithmetic arithmetic;
     size_t n[3], rank;
-    /* our own tensor-core kernels, where they serve; products then need none of the next three */
-    hot_cpd_form *form;
-    int shared;                /* form, cublas and stream are the caller's */
+    /* for the tensor-core kernels, where these can be used; products then need none of the next three */
+    hot_cpd_packed_tensor *packed;
+    int shared;                /* packed, cublas and stream are the caller's */
     hot_cpd_pass *pass;
     const void *x;             /* of the caller, or high: what the products read */
     void *high, *low;          /* HOT_CPD_SPLIT: x in two parts */
@@ -36,13 +36,13 @@ typedef struct hot_cpd_device {
     double *f[3], *gram[3], *product, *before, *matrix, *inverse, *work, *lambda, *inner, *square, *fits, *parts;
     void *narrow[3], *narrow_low[3]; /* factors as the products read them */
     int *counters;             /* regularised problems, iterations */
-    int room;                  /* of fits */
+    int capacity;              /* of fits */
 } hot_cpd_device;
 
-/* x: on the device, not owned. shared: NULL, or what is not made here. room: of fits; 0: no iterations, products alone.
- * destroy accepts what create has not filled. */
+/* x: on the device, not owned. shared: NULL, or what is not made here. capacity: of fits; 0: no iterations, products
+ * alone. destroy accepts what create has not filled. */
 hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmetic arithmetic, const size_t n[3],
-                                 size_t rank, const void *x, const hot_cpd_shared *shared, int room,
+                                 size_t rank, const void *x, const hot_cpd_shared *shared, int capacity,
                                  hot_cpd_device *device);
 void hot_cpd_device_destroy(hot_context *context, hot_cpd_device *device);
 
@@ -50,7 +50,7 @@ void hot_cpd_device_destroy(hot_context *context, hot_cpd_device *device);
  * are to be made (modes 0 and 1). */
 hot_status hot_cpd_device_product(hot_context *context, hot_cpd_device *device, int mode, int fresh);
 
-/* Launches what makes the narrow factor of a mode, whole, into what products read. */
+/* Launches what turns the narrow factor of a mode, once it is complete, into what products read. */
 hot_status hot_cpd_device_take_factor(hot_context *context, hot_cpd_device *device, int mode);
 
 /* f[mode] (double, any lengths) to unit columns, with everything that follows from it: lambda, narrow, Gram matrix. */
@@ -66,8 +66,8 @@ hot_status hot_cpd_device_residual(hot_context *context, hot_cpd_device *device,
 /* X_(mode) X_(mode)^T times the narrow factor of the mode into product. */
 hot_status hot_cpd_device_unfold_twice(hot_context *context, hot_cpd_device *device, int mode);
 
-/* Whether the kernels can count these sizes; a copy of x on the device, from wherever it is (NULL after an error of the
- * first kind alone: cudaFree it). */
+/* Whether these sizes are within the limits of the kernels; and a copy of x, from host or device memory, on the device
+ * (to be freed by cudaFree, also after an error). */
 hot_status hot_cpd_fits_kernels(hot_context *context, const size_t n[3], size_t rank);
 hot_status hot_cpd_put_tensor(hot_context *context, int f64, const size_t n[3], const void *x, void **device);
 

@@ -1,7 +1,7 @@
-/* The small steps of a decomposition on the GPU. Factors, Gram matrices and least squares are in double; products with
- * the tensor and the factors that they read in T. */
-#ifndef HOT_CPD_KERNELS_CUH
-#define HOT_CPD_KERNELS_CUH
+/* Kernels of alternating least squares, all but the products with the tensor: norms, Gram matrices, updates, the fit.
+ * They compute in double; products with the tensor, and the factors that these read, are in T. */
+#ifndef HOT_CPD_ALS_KERNELS_CUH
+#define HOT_CPD_ALS_KERNELS_CUH
 
 #include <cuda_runtime.h>
 

@@ -1,8 +1,8 @@
-/* See pass_args.h: a pass over the tensor as halves, which keeps its sums. As in cpd_pass_sm90a.cu one warp copies tiles
- * into a ring and two warpgroups multiply, here straight from shared memory. */
-#include "cpd/gpu/cpd_chain.cuh"
+/* A pass over a tensor of halves that stores its partial sums (pass_args.h). As in pass_float_sm90a.cu one warp copies
+ * tiles into a ring and two warpgroups multiply, here straight from shared memory. */
+#include "cpd/gpu/dependent_launch.cuh"
 #include "pass_args.h"
-#include "cpd_tile.cuh"
+#include "pass_sums_sm90a.cuh"
 
 namespace {
 
@@ -14,56 +14,56 @@ enum { LIGHT = 24 };
 /* STREAMED: the factor comes with the tiles; each warpgroup then has two of them to one of the factor's. */
 template <int N, bool CONTIGUOUS, bool STREAMED>
 __global__ void __launch_bounds__(N <= LIGHT ? 512 : 384, 1)
-    half_pass(const __grid_constant__ CUtensorMap map, const hot_cpd_job job)
+    half_pass(const __grid_constant__ CUtensorMap map, const hot_cpd_pass_args args)
 {
     enum { GROUPS = N <= LIGHT ? 3 : 2, IMAGE = N * 128, EACH = STREAMED ? 2 : 1, TOGETHER = GROUPS * EACH,
            STAGE = TOGETHER * TILE + (STREAMED ? IMAGE : 0), HALF = N / 2, OUT = CPD_SIDE * N * 2 };
     extern __shared__ char raw[];
     char *const stages = raw + ((1024 - (shared_address(raw) & 1023)) & 1023);
-    char *const factor = stages + (size_t)job.stages * STAGE;
-    char *const out = factor + (STREAMED ? 0 : (size_t)job.k_tiles * IMAGE); /* of each group; at times, sums of all */
-    const unsigned full = shared_address(out) + (GROUPS - 1) * 2 * OUT, empty = full + 8 * job.stages;
-    const unsigned factor_full = empty + 8 * job.stages;
+    char *const factor = stages + (size_t)args.stages * STAGE;
+    char *const out = factor + (STREAMED ? 0 : (size_t)args.k_tiles * IMAGE); /* of each group; at times, sums of all */
+    const unsigned full = shared_address(out) + (GROUPS - 1) * 2 * OUT, empty = full + 8 * args.stages;
+    const unsigned factor_full = empty + 8 * args.stages;
     if (threadIdx.x == 0) {
-        for (int s = 0; s < job.stages; s++) {
+        for (int s = 0; s < args.stages; s++) {
             barrier_init(full + 8 * s, 1);
             barrier_init(empty + 8 * s, GROUPS * 4);
         }
         barrier_init(factor_full, 1);
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        barrier_init_fence();
     }
     __syncthreads();
-    chain_wait();
-    chain_next();
-    const int begin = job.first[blockIdx.x], end = job.first[blockIdx.x + 1];
+    dependency_wait();
+    dependents_launch();
+    const int begin = args.first[blockIdx.x], end = args.first[blockIdx.x + 1];
     int stage = 0, phase = 0;
     if (threadIdx.x >= GROUPS * 128) {
         if (N > LIGHT)
             asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (threadIdx.x > GROUPS * 128)
             return;
-        const unsigned bytes = CONTIGUOUS ? job.pitch * 128 : TILE;
+        const unsigned bytes = CONTIGUOUS ? args.pitch * 128 : TILE;
         if (!STREAMED) {
-            barrier_expect(factor_full, job.k_tiles * IMAGE);
-            for (int k = 0; k < job.k_tiles; k++)
-                copy_bytes(shared_address(factor) + k * IMAGE, (const char *)job.image + (size_t)k * IMAGE, IMAGE,
-                           factor_full);
+            barrier_expect(factor_full, args.k_tiles * IMAGE);
+            for (int k = 0; k < args.k_tiles; k++)
+                bulk_load(shared_address(factor) + k * IMAGE, (const char *)args.image + (size_t)k * IMAGE, IMAGE,
+                          factor_full);
         }
         for (int unit = begin; unit < end;) {
-            const int tile = unit / job.over, v0 = unit - tile * job.over, count = min(job.over - v0, end - unit);
+            const int tile = unit / args.over, v0 = unit - tile * args.over, count = min(args.over - v0, end - unit);
             for (int v = v0; v < v0 + count; v += TOGETHER) {
                 const int here = min((int)TOGETHER, v0 + count - v);
-                for (int k = 0; k < job.k_tiles; k++) {
+                for (int k = 0; k < args.k_tiles; k++) {
                     const unsigned to = shared_address(stages) + stage * STAGE, ready = full + 8 * stage;
-                    const int line = CONTIGUOUS ? tile * job.pitch : k * CPD_SIDE;
+                    const int line = CONTIGUOUS ? tile * args.pitch : k * CPD_SIDE;
                     barrier_wait(empty + 8 * stage, phase ^ 1);
                     barrier_expect(ready, here * bytes + (STREAMED ? IMAGE : 0));
                     if (STREAMED)
-                        copy_bytes(to + TOGETHER * TILE, (const char *)job.image + (size_t)k * IMAGE, IMAGE, ready);
+                        bulk_load(to + TOGETHER * TILE, (const char *)args.image + (size_t)k * IMAGE, IMAGE, ready);
                     for (int w = 0; w < here; w++)
-                        copy_box(to + w * TILE, &map, CPD_SIDE * (CONTIGUOUS ? k : tile), job.line_is_j ? line : v + w,
-                                 job.line_is_j ? v + w : line, ready);
-                    if (++stage == job.stages)
+                        bulk_load_box(to + w * TILE, &map, CPD_SIDE * (CONTIGUOUS ? k : tile),
+                                      args.line_is_j ? line : v + w, args.line_is_j ? v + w : line, ready);
+                    if (++stage == args.stages)
                         stage = 0, phase ^= 1;
                 }
             }
@@ -88,16 +88,17 @@ __global__ void __launch_bounds__(N <= LIGHT ? 512 : 384, 1)
         if (!STREAMED)
             barrier_wait(factor_full, 0);
         for (int unit = begin; unit < end;) {
-            const int tile = unit / job.over, v0 = unit - tile * job.over, count = min(job.over - v0, end - unit);
-            const int rows = max(0, min(job.rows - tile * job.pitch, job.pitch) - 16 * warp); /* from this warp's on */
+            const int tile = unit / args.over, v0 = unit - tile * args.over, count = min(args.over - v0, end - unit);
+            const int rows =
+                max(0, min(args.rows - tile * args.pitch, args.pitch) - 16 * warp); /* from this warp's on */
             for (int at = 0; at < count; at += TOGETHER) {
                 const int v = v0 + at + group * EACH, here = min((int)EACH, v0 + count - v); /* <= 0: not ours */
-                for (int k = 0; k < job.k_tiles; k++) {
+                for (int k = 0; k < args.k_tiles; k++) {
                     const unsigned tiles = shared_address(stages) + stage * STAGE;
                     const uint64_t b = operand(STREAMED ? tiles + TOGETHER * TILE
                                                         : shared_address(factor) + k * IMAGE);
                     barrier_wait(full + 8 * stage, phase);
-                    products_begin(); /* of what did not come, too: nobody looks at that */
+                    products_begin(); /* also of tiles that were not loaded: their results are not used */
 #pragma unroll
                     for (int s = 0; s < 4; s++)
 #pragma unroll
@@ -108,64 +109,51 @@ __global__ void __launch_bounds__(N <= LIGHT ? 512 : 384, 1)
                     products_commit();
                     products_wait<1>(); /* the run before this one is done: its place is free */
                     if (k > 0 && lane == 0)
-                        barrier_arrive(empty + 8 * (stage > 0 ? stage - 1 : job.stages - 1));
-                    if (++stage == job.stages)
+                        barrier_arrive(empty + 8 * (stage > 0 ? stage - 1 : args.stages - 1));
+                    if (++stage == args.stages)
                         stage = 0, phase ^= 1;
                 }
 #pragma unroll
                 for (int u = 0; u < EACH; u++)
                     products_done(d[u]);
                 if (lane == 0)
-                    barrier_arrive(empty + 8 * (stage > 0 ? stage - 1 : job.stages - 1));
+                    barrier_arrive(empty + 8 * (stage > 0 ? stage - 1 : args.stages - 1));
 #pragma unroll
                 for (int u = 0; u < EACH; u++) {
                     if (u >= here)
                         break;
-                    if (job.weight) {
-                        const float2 *const weight = (const float2 *)(job.weight + (size_t)(v + u) * N) + t;
-#pragma unroll
-                        for (int i = 0; i < N / 8; i++) {
-                            const float2 both = __ldg(weight + 4 * i);
-                            sum[4 * i] += both.x * d[u][4 * i], sum[4 * i + 1] += both.y * d[u][4 * i + 1];
-                            sum[4 * i + 2] += both.x * d[u][4 * i + 2], sum[4 * i + 3] += both.y * d[u][4 * i + 3];
-                        }
+                    if (args.weight) {
+                        const float2 *const weight = (const float2 *)(args.weight + (size_t)(v + u) * N) + t;
+                        add_weighted(weight, d[u], sum);
                     }
                     if (lane == 0)
-                        bytes_read();
+                        bulk_wait_read();
                     __syncwarp();
 #pragma unroll
                     for (int h = 0; h < 2; h++)
 #pragma unroll
                         for (int i = 0; i < N / 8; i++)
                             *(__half2 *)(ours + ((g + 8 * h) * N + 8 * i + 2 * t) * 2) =
-                                __floats2half2_rn(d[u][4 * i + 2 * h] * job.store_scale,
-                                                  d[u][4 * i + 2 * h + 1] * job.store_scale);
-                    copies_see();
+                                __floats2half2_rn(d[u][4 * i + 2 * h] * args.store_scale,
+                                                  d[u][4 * i + 2 * h + 1] * args.store_scale);
+                    bulk_fence();
                     __syncwarp();
-                    if (lane == 0 && rows > 0)
-                        write_bytes((__half *)job.store +
-                                        ((size_t)(v + u) * job.rows + tile * job.pitch + 16 * warp) * N,
-                                    shared_address(ours), min(16, rows) * N * 2);
+                    if (lane == 0 && rows > 0) {
+                        bulk_store((__half *)args.store +
+                                       ((size_t)(v + u) * args.rows + tile * args.pitch + 16 * warp) * N,
+                                   shared_address(ours), min(16, rows) * N * 2);
+                        bulk_commit();
+                    }
                 }
             }
             unit += count;
-            if (job.weight && (unit >= end || unit / job.over != tile)) { /* the groups' sums, in order */
+            if (args.weight && (unit >= end || unit / args.over != tile)) { /* the groups' sums, in order */
                 float *const fold = (float *)out;
                 if (lane == 0)
-                    bytes_read();
-                group_sync(1, GROUPS * 128);
-                if (group)
-#pragma unroll
-                    for (int i = 0; i < HALF; i++)
-                        fold[((group - 1) * HALF + i) * 128 + thread] = sum[i];
-                group_sync(1, GROUPS * 128);
+                    bulk_wait_read();
+                add_groups<GROUPS>(1, group, thread, fold, sum);
                 if (group == 0) {
-                    float *const to = job.sums + ((size_t)blockIdx.x + tile) * CPD_SIDE * N;
-#pragma unroll
-                    for (int i = 0; i < HALF; i++)
-#pragma unroll
-                        for (int o = 1; o < GROUPS; o++)
-                            sum[i] += fold[((o - 1) * HALF + i) * 128 + thread];
+                    float *const to = args.sums + ((size_t)blockIdx.x + tile) * CPD_SIDE * N;
 #pragma unroll
                     for (int i = 0; i < N / 8; i++)
 #pragma unroll
@@ -180,7 +168,7 @@ __global__ void __launch_bounds__(N <= LIGHT ? 512 : 384, 1)
             }
         }
         if (lane == 0)
-            bytes_written();
+            bulk_wait();
     }
 }
 
@@ -195,11 +183,7 @@ const void *hot_cpd_half_kernel(int columns, int contiguous, int streamed, int *
                                      : (const void *)half_pass<N, true, false>                                         \
                : streamed ? (const void *)half_pass<N, false, true>                                                    \
                           : (const void *)half_pass<N, false, false>;
-    CPD_COLUMNS(16)
-    CPD_COLUMNS(24)
-    CPD_COLUMNS(40)
-    CPD_COLUMNS(64)
-    CPD_COLUMNS(80)
-    CPD_COLUMNS(120)
+    CPD_FOR_COLUMNS(CPD_COLUMNS)
+#undef CPD_COLUMNS
     return NULL;
 }

@@ -1,42 +1,42 @@
-/* The sums that follow a pass over the tensor (pass_args.h). */
-#ifndef HOT_CPD_SUMS_CUH
-#define HOT_CPD_SUMS_CUH
+/* Kernels that add up what a pass over the tensor has left (pass_args.h). */
+#ifndef HOT_CPD_PASS_SUMS_CUH
+#define HOT_CPD_PASS_SUMS_CUH
 
-#include "cpd_chain.cuh"
+#include "dependent_launch.cuh"
 #include "cpd/hopper/packed_columns.cuh"
 #include "cpd/hopper/pass_args.h"
 
 namespace {
 
 /* The last block whose units begin at or before one. */
-__device__ __forceinline__ int block_of(const hot_cpd_job &job, int unit)
+__device__ __forceinline__ int block_of(const hot_cpd_pass_args &args, int unit)
 {
     int block = 0;
     for (int step = 128; step; step /= 2)
-        block += block + step < job.blocks && job.first[block + step] <= unit ? step : 0;
+        block += block + step < args.blocks && args.first[block + step] <= unit ? step : 0;
     return block;
 }
 
 /* out[row, r] from the blocks' sums, in order. A block per 32 groups of four values, its warps share the sums. */
-__global__ void __launch_bounds__(256) gather_kernel(const __grid_constant__ hot_cpd_job job, int rank, int columns,
-                                                     const float *scales, double *out)
+__global__ void __launch_bounds__(256) gather_kernel(const __grid_constant__ hot_cpd_pass_args args, int rank,
+                                                     int columns, const float *scales, double *out)
 {
     enum { AHEAD = 4 };
     __shared__ double parts[8][4][32];
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32, at = (blockIdx.x * 32 + lane) * 4;
     const int row = at / columns, r = at % columns;
-    const int tile = min(row, job.rows - 1) / job.pitch;
-    const int first = block_of(job, tile * job.per_tile), last = block_of(job, (tile + 1) * job.per_tile - 1);
+    const int tile = min(row, args.rows - 1) / args.pitch;
+    const int first = block_of(args, tile * args.per_tile), last = block_of(args, (tile + 1) * args.per_tile - 1);
     double factor = 0;
     if (part < 4 && r + part < rank) /* older than the kernel before this one */
-        factor = 1 / ((double)*job.scale * scales[r + part]);
-    chain_wait();
-    chain_next();
+        factor = 1 / ((double)*args.scale * scales[r + part]);
+    dependency_wait();
+    dependents_launch();
     double sum[4] = {};
-    if (row < job.rows) {
-        const float *const from = job.sums + ((size_t)tile * CPD_SIDE + row - tile * job.pitch) * columns + r;
+    if (row < args.rows) {
+        const float *const from = args.sums + ((size_t)tile * CPD_SIDE + row - tile * args.pitch) * columns + r;
         for (int begin = first + part; begin <= last; begin += 8 * AHEAD) {
-            float4 here[AHEAD]; /* all on their way at once, whatever their number */
+            float4 here[AHEAD]; /* all loads are issued before the first is used */
 #pragma unroll
             for (int a = 0; a < AHEAD; a++)
                 here[a] = *(const float4 *)(from + (size_t)min(begin + 8 * a, last) * CPD_SIDE * columns);
@@ -50,12 +50,12 @@ __global__ void __launch_bounds__(256) gather_kernel(const __grid_constant__ hot
     for (int c = 0; c < 4; c++)
         parts[part][c][lane] = sum[c];
     __syncthreads();
-    if (part < 4 && row < job.rows && r + part < rank) {
+    if (part < 4 && row < args.rows && r + part < rank) {
         double total = 0;
 #pragma unroll
         for (int p = 0; p < 8; p++)
             total += parts[p][part][lane];
-        out[row + (size_t)job.rows * (r + part)] = total * factor;
+        out[row + (size_t)args.rows * (r + part)] = total * factor;
     }
 }
 
@@ -67,19 +67,19 @@ __global__ void __launch_bounds__(THREADS) over_rows(const T *store, int rows, i
                                                      const float *scales, double *out)
 {
     extern __shared__ float parts[]; /* [lane][v][column] */
-    const int eights = columns / 8, lanes = THREADS / eights, v0 = blockIdx.x * VS;
-    const int e = threadIdx.x % eights * 8, lane = threadIdx.x / eights;
+    const int packs = columns / 8, lanes = THREADS / packs, v0 = blockIdx.x * VS;
+    const int e = threadIdx.x % packs * 8, lane = threadIdx.x / packs;
     float sum[VS][8] = {};
-    chain_wait();
-    chain_next();
+    dependency_wait();
+    dependents_launch();
     if (lane < lanes) {
 #pragma unroll 4
         for (int row = lane; row < rows; row += lanes) {
             float weight[8], value[8];
-            get(w + (size_t)row * columns + e, weight);
+            load_packed(w + (size_t)row * columns + e, weight);
 #pragma unroll
             for (int u = 0; u < VS; u++) {
-                get(store + ((size_t)min(v0 + u, over - 1) * rows + row) * columns + e, value);
+                load_packed(store + ((size_t)min(v0 + u, over - 1) * rows + row) * columns + e, value);
 #pragma unroll
                 for (int c = 0; c < 8; c++)
                     sum[u][c] += weight[c] * value[c];
@@ -123,14 +123,14 @@ __global__ void __launch_bounds__(1024) over_slabs(const T *store, int rows, int
     const int lane = threadIdx.x % 32, part = threadIdx.x / 32, parts_count = blockDim.x / 32;
     const size_t slab = (size_t)rows * columns, at = ((size_t)blockIdx.x * 32 + lane) * 8;
     float sum[8] = {};
-    chain_wait();
-    chain_next();
+    dependency_wait();
+    dependents_launch();
     if (at < slab) {
 #pragma unroll 4
         for (int v = part; v < over; v += parts_count) {
             float weight[8], value[8];
-            get(w + (size_t)v * columns + at % columns, weight);
-            get(store + slab * v + at, value);
+            load_packed(w + (size_t)v * columns + at % columns, weight);
+            load_packed(store + slab * v + at, value);
 #pragma unroll
             for (int c = 0; c < 8; c++)
                 sum[c] += weight[c] * value[c];

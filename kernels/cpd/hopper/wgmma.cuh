@@ -1,70 +1,12 @@
-/* Hopper's instructions for tiles: barriers in shared memory, bulk copies, warpgroup products with a left operand in
- * registers. */
-#ifndef HOT_CPD_TILE_CUH
-#define HOT_CPD_TILE_CUH
+/* Hopper's tensor-core products of a warpgroup (wgmma): left operand in registers or in shared memory. */
+#ifndef HOT_CPD_WGMMA_CUH
+#define HOT_CPD_WGMMA_CUH
 
-#include <cuda.h>
 #include <stdint.h>
 
+#include "common/hopper.cuh"
+
 namespace {
-
-__device__ __forceinline__ unsigned shared_address(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
-
-__device__ __forceinline__ void barrier_init(unsigned barrier, int count)
-{
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count));
-}
-
-/* Arrives, and announces bytes that copies will bring. */
-__device__ __forceinline__ void barrier_expect(unsigned barrier, unsigned bytes)
-{
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-
-__device__ __forceinline__ void barrier_arrive(unsigned barrier)
-{
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-
-__device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity)
-{
-    unsigned done;
-    do
-        asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
-                     : "=r"(done)
-                     : "r"(barrier), "r"(parity)
-                     : "memory");
-    while (!done);
-}
-
-__device__ __forceinline__ void copy_box(unsigned to, const CUtensorMap *map, int i, int j, int k, unsigned barrier)
-{
-    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, "
-                 "%5}], [%2];" ::"r"(to),
-                 "l"(map), "r"(barrier), "r"(i), "r"(j), "r"(k)
-                 : "memory");
-}
-
-__device__ __forceinline__ void copy_bytes(unsigned to, const void *from, unsigned bytes, unsigned barrier)
-{
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
-                 "l"(from), "r"(bytes), "r"(barrier)
-                 : "memory");
-}
-
-/* From shared memory to the device's, what this thread's warp has written there; a later call of bytes_read waits until
- * the place is free again, bytes_written until all has arrived. */
-__device__ __forceinline__ void write_bytes(void *to, unsigned from, unsigned bytes)
-{
-    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\ncp.async.bulk.commit_group;" ::"l"(to),
-                 "r"(from), "r"(bytes)
-                 : "memory");
-}
-__device__ __forceinline__ void bytes_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
-__device__ __forceinline__ void bytes_written() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
-
-/* What this thread has written to shared memory may be read by copies. */
-__device__ __forceinline__ void copies_see() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 /* Threads of one warpgroup, or of several. */
 __device__ __forceinline__ void group_sync(int which, int threads)

@@ -1,6 +1,6 @@
-/* The inverse of the least-squares problem's matrix, by one block. */
-#ifndef HOT_CPD_INVERT_CUH
-#define HOT_CPD_INVERT_CUH
+/* The inverse of the least-squares problem's matrix, the Hadamard product of two Gram matrices, by one block. */
+#ifndef HOT_CPD_GRAM_INVERSE_CUH
+#define HOT_CPD_GRAM_INVERSE_CUH
 
 #include <cuda_runtime.h>
 

@@ -1,13 +1,13 @@
-/* See cpd_form.h. */
+/* See packed_tensor.h. */
 #include <algorithm>
 #include <cuda_runtime.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "common/cuda_status.h"
-#include "cpd_form.h"
-#include "cpd_power.cuh"
-#include "cpd/hopper/cpd_slab.h"
+#include "packed_tensor.h"
+#include "half_scale.cuh"
+#include "cpd/hopper/fragment_product.h"
 
 static hot_status launched(hot_context *context, const char *what)
 {
@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(512) largest_kernel(const float *x, size_t cou
     unsigned here = 0;
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (size_t)gridDim.x * blockDim.x) {
         const unsigned bits = __float_as_uint(x[i]) & 0x7fffffff;
-        here = bits < 0x7f800000 ? max(here, bits) : here; /* NaN and Inf go their own way */
+        here = bits < 0x7f800000 ? max(here, bits) : here; /* NaN and Inf do not set the scale */
     }
     here = __reduce_max_sync(0xffffffff, here);
     if (threadIdx.x % 32 == 0)
@@ -39,7 +39,7 @@ __device__ __forceinline__ void put_halves(float4 x, float factor, __half *to, i
     ((uint2 *)to)[i] = make_uint2(*(const unsigned *)&low, *(const unsigned *)&high);
 }
 
-__global__ void scale_kernel(const unsigned *most, float *scale) { *scale = power_for(*most); }
+__global__ void scale_kernel(const unsigned *most, float *scale) { *scale = half_scale(*most); }
 
 /* x (rows of n, in fours of them: n / 4) as halves, rows ld apart. A warp per row. */
 template <typename FOUR>
@@ -57,8 +57,9 @@ __global__ void __launch_bounds__(256) halve_kernel(const FOUR *x, size_t rows, 
     }
 }
 
-/* The halves of a mode's product in order (cpd_slab.h): a thread per 16 bytes. */
-__global__ void __launch_bounds__(256) order_kernel(const __half *halves, hot_cpd_order order, size_t count, uint4 *to)
+/* The halves of a mode's product in order (fragment_product.h): a thread per 16 bytes. */
+__global__ void __launch_bounds__(256)
+    fragment_kernel(const __half *halves, hot_cpd_fragment_layout order, size_t count, uint4 *to)
 {
     for (size_t at = (size_t)blockIdx.x * 256 + threadIdx.x; at < count; at += (size_t)gridDim.x * 256) {
         const int g = at % 32 / 4, t = at % 4, step = (int)(at / 32 % order.steps);
@@ -77,22 +78,22 @@ __global__ void __launch_bounds__(256) order_kernel(const __half *halves, hot_cp
 
 } // namespace
 
-hot_status hot_cpd_form_round(hot_context *context, const hot_cpd_form *form, void *stream_pointer)
+hot_status hot_cpd_packed_tensor_round(hot_context *context, const hot_cpd_packed_tensor *packed, void *stream_pointer)
 {
-    const size_t *n = form->n, rows = n[1] * n[2];
+    const size_t *n = packed->n, rows = n[1] * n[2];
     cudaStream_t stream = (cudaStream_t)stream_pointer;
-    if (!form->halves)
+    if (!packed->halves)
         return HOT_OK;
     if (n[0] % 4 == 0)
-        halve_kernel<<<2048, 256, 0, stream>>>((const float4 *)form->x, rows, (int)n[0] / 4, form->ld, form->scale,
-                                               form->halves);
+        halve_kernel<<<2048, 256, 0, stream>>>((const float4 *)packed->x, rows, (int)n[0] / 4, packed->ld,
+                                               packed->scale, packed->halves);
     else
-        halve_kernel<<<2048, 256, 0, stream>>>(form->x, rows, (int)n[0], form->ld, form->scale, form->halves);
+        halve_kernel<<<2048, 256, 0, stream>>>(packed->x, rows, (int)n[0], packed->ld, packed->scale, packed->halves);
     return launched(context, "rounding the tensor");
 }
 
 /* Memory that is short is no error: *fits becomes 0. */
-static hot_status room(hot_context *context, size_t bytes, void **where, int *fits)
+static hot_status allocate(hot_context *context, size_t bytes, void **where, int *fits)
 {
     const cudaError_t error = cudaMalloc(where, bytes);
     *fits = error != cudaErrorMemoryAllocation;
@@ -101,19 +102,19 @@ static hot_status room(hot_context *context, size_t bytes, void **where, int *fi
     return *fits ? hot_cuda_status(context, error, "memory for products") : HOT_OK;
 }
 
-hot_status hot_cpd_form_copy(hot_context *context, hot_cpd_form *form, void *stream, int *fits)
+hot_status hot_cpd_packed_tensor_align(hot_context *context, hot_cpd_packed_tensor *packed, void *stream, int *fits)
 {
     enum { LINE = 128 / sizeof(float) };
-    const size_t *n = form->n, rows = n[1] * n[2], each = n[0] * sizeof(float);
+    const size_t *n = packed->n, rows = n[1] * n[2], each = n[0] * sizeof(float);
     *fits = 1;
-    if (form->halves || form->copy || n[0] % LINE == 0)
+    if (packed->halves || packed->aligned || n[0] % LINE == 0)
         return HOT_OK;
-    form->ld = (n[0] + LINE - 1) / LINE * LINE;
-    hot_status status = room(context, form->ld * rows * sizeof(float), (void **)&form->copy, fits);
+    packed->ld = (n[0] + LINE - 1) / LINE * LINE;
+    hot_status status = allocate(context, packed->ld * rows * sizeof(float), (void **)&packed->aligned, fits);
     if (status == HOT_OK && *fits)
         status = hot_cuda_status(context,
-                                 cudaMemcpy2DAsync(form->copy, form->ld * sizeof(float), form->x, each, each, rows,
-                                                   cudaMemcpyDeviceToDevice, (cudaStream_t)stream),
+                                 cudaMemcpy2DAsync(packed->aligned, packed->ld * sizeof(float), packed->x, each, each,
+                                                   rows, cudaMemcpyDeviceToDevice, (cudaStream_t)stream),
                                  "copying the tensor");
     return status;
 }
@@ -134,8 +135,8 @@ void *hot_cpd_find_encode(void)
     return error == cudaSuccess && result == cudaDriverEntryPointSuccess ? found : NULL;
 }
 
-hot_status hot_cpd_form_create(hot_context *context, const float *x, const size_t n[3], int split, hot_cpd_use use,
-                               void *stream_pointer, hot_cpd_form **out)
+hot_status hot_cpd_packed_tensor_create(hot_context *context, const float *x, const size_t n[3], int split,
+                                        hot_cpd_use use, void *stream_pointer, hot_cpd_packed_tensor **out)
 {
     int device = 0, major = 0, minor = 0, fits = 1;
     cudaStream_t stream = (cudaStream_t)stream_pointer;
@@ -149,44 +150,45 @@ hot_status hot_cpd_form_create(hot_context *context, const float *x, const size_
                                  "device");
     if (status != HOT_OK || major != 9 || minor != 0 || (uintptr_t)x % 16 || !hot_cpd_find_encode())
         return status;
-    hot_cpd_form *form = (hot_cpd_form *)hot_context_calloc(context, 1, sizeof *form);
-    if (!form)
+    hot_cpd_packed_tensor *packed = (hot_cpd_packed_tensor *)hot_context_calloc(context, 1, sizeof *packed);
+    if (!packed)
         return HOT_ERROR_MEMORY;
-    memcpy(form->n, n, sizeof form->n);
-    form->x = x, form->split = split, form->use = use, form->ld = n[0];
-    status = hot_cuda_status(context, cudaMalloc((void **)&form->scale, 2 * sizeof(float)), "memory for products");
+    memcpy(packed->n, n, sizeof packed->n);
+    packed->x = x, packed->split = split, packed->use = use, packed->ld = n[0];
+    status = hot_cuda_status(context, cudaMalloc((void **)&packed->scale, 2 * sizeof(float)), "memory for products");
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemsetAsync(form->scale, 0, 2 * sizeof(float), stream), "memory");
+        status = hot_cuda_status(context, cudaMemsetAsync(packed->scale, 0, 2 * sizeof(float), stream), "memory");
     if (status == HOT_OK) {
-        largest_kernel<<<1024, 512, 0, stream>>>(x, n[0] * n[1] * n[2], (unsigned *)form->scale + 1);
-        scale_kernel<<<1, 1, 0, stream>>>((const unsigned *)form->scale + 1, form->scale);
+        largest_kernel<<<1024, 512, 0, stream>>>(x, n[0] * n[1] * n[2], (unsigned *)packed->scale + 1);
+        scale_kernel<<<1, 1, 0, stream>>>((const unsigned *)packed->scale + 1, packed->scale);
         status = launched(context, "the tensor's largest value");
     }
     if (status == HOT_OK && use != CPD_ONE_PRODUCT && !split) {
-        form->ld = (n[0] + 63) / 64 * 64; /* whole lines of memory */
-        status = room(context, form->ld * n[1] * n[2] * sizeof(__half), (void **)&form->halves, &fits);
+        packed->ld = (n[0] + 63) / 64 * 64; /* whole lines of memory */
+        status = allocate(context, packed->ld * n[1] * n[2] * sizeof(__half), (void **)&packed->halves, &fits);
         if (status == HOT_OK && fits)
-            status = hot_cpd_form_round(context, form, stream);
+            status = hot_cpd_packed_tensor_round(context, packed, stream);
     }
     if (status == HOT_OK && use == CPD_PRODUCTS && split)
-        status = hot_cpd_form_copy(context, form, stream, &fits);
+        status = hot_cpd_packed_tensor_align(context, packed, stream, &fits);
     if (status == HOT_OK && fits)
-        *out = form;
+        *out = packed;
     else
-        hot_cpd_form_destroy(context, &form);
+        hot_cpd_packed_tensor_destroy(context, &packed);
     return status;
 }
 
-hot_status hot_cpd_form_order(hot_context *context, hot_cpd_form *form, int mode, void *stream)
+hot_status hot_cpd_packed_tensor_fragments(hot_context *context, hot_cpd_packed_tensor *packed, int mode, void *stream)
 {
-    const hot_cpd_order order = hot_cpd_slab_order(form->n, form->ld, mode);
-    const size_t count = form->n[mode] * order.tiles * order.steps * 32;
+    const hot_cpd_fragment_layout order = hot_cpd_fragment_layout_of(packed->n, packed->ld, mode);
+    const size_t count = packed->n[mode] * order.tiles * order.steps * 32;
     int fits;
-    if (form->orders[mode] || !form->halves)
+    if (packed->fragments[mode] || !packed->halves)
         return HOT_OK;
-    hot_status status = room(context, count * 16, (void **)&form->orders[mode], &fits);
+    hot_status status = allocate(context, count * 16, (void **)&packed->fragments[mode], &fits);
     if (status == HOT_OK && fits) {
-        order_kernel<<<2048, 256, 0, (cudaStream_t)stream>>>(form->halves, order, count, (uint4 *)form->orders[mode]);
+        fragment_kernel<<<2048, 256, 0, (cudaStream_t)stream>>>(packed->halves, order, count,
+                                                                (uint4 *)packed->fragments[mode]);
         status = launched(context, "ordering the tensor");
         if (status == HOT_OK) /* kernels that read it wait for nothing */
             status = hot_cuda_status(context, cudaStreamSynchronize((cudaStream_t)stream), "ordering the tensor");
@@ -194,15 +196,15 @@ hot_status hot_cpd_form_order(hot_context *context, hot_cpd_form *form, int mode
     return status;
 }
 
-void hot_cpd_form_destroy(hot_context *context, hot_cpd_form **form)
+void hot_cpd_packed_tensor_destroy(hot_context *context, hot_cpd_packed_tensor **packed)
 {
-    if (!*form)
+    if (!*packed)
         return;
-    cudaFree((*form)->copy);
-    cudaFree((*form)->halves);
+    cudaFree((*packed)->aligned);
+    cudaFree((*packed)->halves);
     for (int m = 0; m < 3; m++)
-        cudaFree((*form)->orders[m]);
-    cudaFree((*form)->scale);
-    hot_context_free(context, *form);
-    *form = NULL;
+        cudaFree((*packed)->fragments[m]);
+    cudaFree((*packed)->scale);
+    hot_context_free(context, *packed);
+    *packed = NULL;
 }

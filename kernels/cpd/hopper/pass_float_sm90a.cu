@@ -1,9 +1,9 @@
-/* See pass_args.h: a pass over the tensor. One warp copies tiles of 64 x 64 values into a ring, each of two warpgroups
- * turns its own into halves in registers and multiplies them with the factor in shared memory. The tensor is read once,
- * in bulk, and the multiplication hides behind it. */
-#include "cpd/gpu/cpd_chain.cuh"
+/* A pass over a tensor of floats (pass_args.h). One warp copies tiles of 64 x 64 values into a ring buffer in shared
+ * memory; each of two warpgroups converts its own tiles to halves in registers and multiplies them with the factor,
+ * which lies in shared memory. The tensor is read once, and the copies take longer than the products. */
+#include "cpd/gpu/dependent_launch.cuh"
 #include "pass_args.h"
-#include "cpd_tile.cuh"
+#include "pass_sums_sm90a.cuh"
 
 namespace {
 
@@ -13,15 +13,15 @@ struct place {
     int k0, k1;         /* tiles of the contracted mode */
 };
 
-__device__ __forceinline__ place find(const hot_cpd_job &job, int unit, int end)
+__device__ __forceinline__ place find(const hot_cpd_pass_args &args, int unit, int end)
 {
-    const int chunk = unit / job.over;
+    const int chunk = unit / args.over;
     place p;
-    p.tile = chunk / job.chunks;
-    p.v = unit - chunk * job.over;
-    p.count = min(job.over - p.v, end - unit);
-    p.k0 = (chunk - p.tile * job.chunks) * job.chunk;
-    p.k1 = min(p.k0 + job.chunk, job.k_tiles);
+    p.tile = chunk / args.chunks;
+    p.v = unit - chunk * args.over;
+    p.count = min(args.over - p.v, end - unit);
+    p.k0 = (chunk - p.tile * args.chunks) * args.chunk;
+    p.k1 = min(p.k0 + args.chunk, args.k_tiles);
     return p;
 }
 
@@ -68,52 +68,53 @@ __device__ __forceinline__ void convert(const float (&f)[2][4], float scale, uns
 }
 
 template <int N, bool CONTIGUOUS, bool SPLIT, bool STORE, bool STREAMED>
-__global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ CUtensorMap map, const hot_cpd_job job)
+__global__ void __launch_bounds__(CPD_THREADS, 1)
+    pass(const __grid_constant__ CUtensorMap map, const hot_cpd_pass_args args)
 {
     enum { IMAGE = N * 128 * (SPLIT ? 2 : 1), STAGE = CPD_GROUPS * CPD_TILE + (STREAMED ? IMAGE : 0), HALF = N / 2 };
     extern __shared__ char raw[];
     char *const stages = raw + ((1024 - (shared_address(raw) & 1023)) & 1023);
-    char *const factor = stages + (size_t)job.stages * STAGE;
-    float *const fold = (float *)(factor + (STREAMED ? 0 : (size_t)job.chunk * IMAGE));
-    const unsigned full = shared_address(fold) + (job.weight ? 64 * N * 4 * (CPD_GROUPS - 1) : 0);
-    const unsigned empty = full + 8 * job.stages;
-    const unsigned factor_full = empty + 8 * job.stages, factor_empty = factor_full + 8;
+    char *const factor = stages + (size_t)args.stages * STAGE;
+    float *const fold = (float *)(factor + (STREAMED ? 0 : (size_t)args.chunk * IMAGE));
+    const unsigned full = shared_address(fold) + (args.weight ? 64 * N * 4 * (CPD_GROUPS - 1) : 0);
+    const unsigned empty = full + 8 * args.stages;
+    const unsigned factor_full = empty + 8 * args.stages, factor_empty = factor_full + 8;
     if (threadIdx.x == 0) {
-        for (int s = 0; s < job.stages; s++) {
+        for (int s = 0; s < args.stages; s++) {
             barrier_init(full + 8 * s, 1);
             barrier_init(empty + 8 * s, CPD_GROUPS);
         }
         barrier_init(factor_full, 1);
         barrier_init(factor_empty, CPD_GROUPS);
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        barrier_init_fence();
     }
     __syncthreads();
-    chain_wait();
-    chain_next();
-    const int begin = job.first[blockIdx.x], end = job.first[blockIdx.x + 1];
+    dependency_wait();
+    dependents_launch();
+    const int begin = args.first[blockIdx.x], end = args.first[blockIdx.x + 1];
     int stage = 0, phase = 0, factor_phase = 0;
     if (threadIdx.x >= CPD_GROUPS * 128) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (!STREAMED && threadIdx.x == CPD_GROUPS * 128 + 32) /* the factor: tiles come while it is waited for */
             for (int unit = begin; unit < end;) {
-                const place p = find(job, unit, end);
+                const place p = find(args, unit, end);
                 if (unit > begin) {
                     barrier_wait(factor_empty, factor_phase);
                     factor_phase ^= 1;
                 }
                 barrier_expect(factor_full, (p.k1 - p.k0) * IMAGE);
                 for (int k = p.k0; k < p.k1; k++)
-                    copy_bytes(shared_address(factor) + (k - p.k0) * IMAGE, (const char *)job.image + (size_t)k * IMAGE,
-                               IMAGE, factor_full);
+                    bulk_load(shared_address(factor) + (k - p.k0) * IMAGE, (const char *)args.image + (size_t)k * IMAGE,
+                              IMAGE, factor_full);
                 unit += p.count;
             }
         if (threadIdx.x > CPD_GROUPS * 128)
             return;
         for (int unit = begin; unit < end;) {
-            const place p = find(job, unit, end);
+            const place p = find(args, unit, end);
             /* Boxes of rows that are not there need not come. */
-            const int halves = CONTIGUOUS || job.rows - p.tile * job.pitch > 32 ? 2 : 1;
-            const int bytes = CONTIGUOUS ? job.pitch * job.side * 128 : CPD_TILE / 2;
+            const int halves = CONTIGUOUS || args.rows - p.tile * args.pitch > 32 ? 2 : 1;
+            const int bytes = CONTIGUOUS ? args.pitch * args.side * 128 : CPD_TILE / 2;
             for (int v = 0; v < p.count; v += CPD_GROUPS)
                 for (int k = p.k0; k < p.k1; k++) {
                     const int here = min((int)CPD_GROUPS, p.count - v);
@@ -121,17 +122,17 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
                     barrier_wait(empty + 8 * stage, phase ^ 1);
                     barrier_expect(ready, here * halves * bytes + (STREAMED ? IMAGE : 0));
                     if (STREAMED)
-                        copy_bytes(to + CPD_GROUPS * CPD_TILE, (const char *)job.image + (size_t)k * IMAGE, IMAGE,
-                                   ready);
+                        bulk_load(to + CPD_GROUPS * CPD_TILE, (const char *)args.image + (size_t)k * IMAGE, IMAGE,
+                                  ready);
                     for (int w = 0; w < here; w++)
                         for (int half = 0; half < halves; half++) {
-                            const int first = (CONTIGUOUS ? k * CPD_SIDE : p.tile * job.pitch) + 32 * half;
-                            const int line = CONTIGUOUS ? p.tile * job.pitch : k * CPD_SIDE;
-                            const int other = (p.v + v + w) * job.side;
-                            copy_box(to + w * CPD_TILE + half * (CPD_TILE / 2), &map, first,
-                                     job.line_is_j ? line : other, job.line_is_j ? other : line, ready);
+                            const int first = (CONTIGUOUS ? k * CPD_SIDE : p.tile * args.pitch) + 32 * half;
+                            const int line = CONTIGUOUS ? p.tile * args.pitch : k * CPD_SIDE;
+                            const int other = (p.v + v + w) * args.side;
+                            bulk_load_box(to + w * CPD_TILE + half * (CPD_TILE / 2), &map, first,
+                                          args.line_is_j ? line : other, args.line_is_j ? other : line, ready);
                         }
-                    if (++stage == job.stages)
+                    if (++stage == args.stages)
                         stage = 0, phase ^= 1;
                 }
             unit += p.count;
@@ -142,14 +143,14 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
         const int warp = thread / 32, lane = thread % 32, g = lane / 4, t = lane % 4;
         const int row[2] = {16 * warp + (CONTIGUOUS ? g / 2 + 4 * (g % 2) : 2 * g),
                             16 * warp + (CONTIGUOUS ? g / 2 + 4 * (g % 2) + 8 : 2 * g + 1)};
-        const int side = CONTIGUOUS ? job.side : 1, beside = row[0] % side; /* of the v of this thread's rows */
-        const float scale = *job.scale;
+        const int side = CONTIGUOUS ? args.side : 1, beside = row[0] % side; /* of the v of this thread's rows */
+        const float scale = *args.scale;
         float d[HALF], sum[HALF];
 #pragma unroll
         for (int i = 0; i < HALF; i++)
             d[i] = sum[i] = 0;
         for (int unit = begin; unit < end;) {
-            const place p = find(job, unit, end);
+            const place p = find(args, unit, end);
             if (!STREAMED) {
                 barrier_wait(factor_full, factor_phase);
                 factor_phase ^= 1;
@@ -194,28 +195,23 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
                         if (thread == 0)
                             barrier_arrive(empty + 8 * stage);
                     }
-                    if (++stage == job.stages)
+                    if (++stage == args.stages)
                         stage = 0, phase ^= 1;
                 }
-                if (mine && job.weight) {
-                    const int here = min((p.v + v) * side + beside, job.last_v); /* beyond it there are zeros */
-                    const float2 *const weight = (const float2 *)(job.weight + (size_t)here * N) + t;
-#pragma unroll
-                    for (int i = 0; i < N / 8; i++) {
-                        const float2 both = __ldg(weight + 4 * i);
-                        sum[4 * i] += both.x * d[4 * i], sum[4 * i + 1] += both.y * d[4 * i + 1];
-                        sum[4 * i + 2] += both.x * d[4 * i + 2], sum[4 * i + 3] += both.y * d[4 * i + 3];
-                    }
+                if (mine && args.weight) {
+                    const int here = min((p.v + v) * side + beside, args.last_v); /* beyond it there are zeros */
+                    const float2 *const weight = (const float2 *)(args.weight + (size_t)here * N) + t;
+                    add_weighted(weight, d, sum);
                 }
                 if (STORE && mine) {
 #pragma unroll
                     for (int h = 0; h < 2; h++) {
-                        const int here = p.tile * job.pitch + row[h];
-                        const size_t at = ((size_t)(p.v + v) * job.rows + here) * N + 2 * t;
-                        if (row[h] < job.pitch && here < job.rows) {
+                        const int here = p.tile * args.pitch + row[h];
+                        const size_t at = ((size_t)(p.v + v) * args.rows + here) * N + 2 * t;
+                        if (row[h] < args.pitch && here < args.rows) {
 #pragma unroll
                             for (int i = 0; i < N / 8; i++)
-                                *(float2 *)((float *)job.store + at + 8 * i) =
+                                *(float2 *)((float *)args.store + at + 8 * i) =
                                     make_float2(d[4 * i + 2 * h], d[4 * i + 2 * h + 1]);
                         }
                     }
@@ -227,20 +223,10 @@ __global__ void __launch_bounds__(CPD_THREADS, 1) pass(const __grid_constant__ C
                 if (thread == 0)
                     barrier_arrive(factor_empty);
             }
-            if (job.weight && (unit >= end || find(job, unit, end).tile != p.tile)) { /* the groups' sums, in order */
-                group_sync(3, CPD_GROUPS * 128);
-                if (group)
-#pragma unroll
-                    for (int i = 0; i < HALF; i++)
-                        fold[((group - 1) * HALF + i) * 128 + thread] = sum[i];
-                group_sync(3, CPD_GROUPS * 128);
+            if (args.weight && (unit >= end || find(args, unit, end).tile != p.tile)) { /* the groups' sums, in order */
+                add_groups<CPD_GROUPS>(3, group, thread, fold, sum);
                 if (group == 0) {
-                    float *const out = job.sums + ((size_t)blockIdx.x + p.tile) * 64 * N;
-#pragma unroll
-                    for (int i = 0; i < HALF; i++)
-#pragma unroll
-                        for (int o = 1; o < CPD_GROUPS; o++)
-                            sum[i] += fold[((o - 1) * HALF + i) * 128 + thread];
+                    float *const out = args.sums + ((size_t)blockIdx.x + p.tile) * 64 * N;
                     for (int step = 1; step < side; step *= 2)
 #pragma unroll
                         for (int i = 0; i < HALF; i++)
@@ -284,11 +270,7 @@ const void *hot_cpd_pass_kernel(int rank, int contiguous, int split, hot_cpd_sto
         *columns = N;                                          \
         return kernel<N>(contiguous, split, store, streamed);  \
     }
-    CPD_COLUMNS(16)
-    CPD_COLUMNS(24)
-    CPD_COLUMNS(40)
-    CPD_COLUMNS(64)
-    CPD_COLUMNS(80)
-    CPD_COLUMNS(120)
+    CPD_FOR_COLUMNS(CPD_COLUMNS)
+#undef CPD_COLUMNS
     return NULL;
 }

@@ -1,5 +1,5 @@
-/* See cpd_small.h. */
-#include "cpd_small.h"
+/* See cpd_factors.h. */
+#include "cpd_factors.h"
 
 #include <math.h>
 #include <string.h>
@@ -191,25 +191,25 @@ uint64_t hot_cpd_seed(const hot_context *context)
     return hot_context_seed(context) * 0x9e3779b97f4a7c15u + 0x243f6a8885a308d3u;
 }
 
-void hot_cpd_first(const hot_cpd_plan *plan, int mode, uint64_t *random, double *f)
+void hot_cpd_first(const hot_cpd_args *args, int mode, uint64_t *random, double *f)
 {
-    const hot_cpd_options *options = &plan->options;
-    for (size_t i = 0; i < plan->n[mode] * plan->rank; i++) {
+    const hot_cpd_options *options = &args->options;
+    for (size_t i = 0; i < args->n[mode] * args->rank; i++) {
         if (options->start == HOT_CPD_GIVEN)
-            f[i] = plan->f64 ? ((const double *)plan->factor[mode])[i] : (double)((const float *)plan->factor[mode])[i];
+            f[i] = args->f64 ? ((const double *)args->factor[mode])[i] : (double)((const float *)args->factor[mode])[i];
         else
             f[i] = options->non_negative && options->start == HOT_CPD_RANDOM ? hot_cpd_uniform(random)
                                                                              : hot_cpd_normal(random);
     }
 }
 
-void hot_cpd_first_end(const hot_cpd_plan *plan, int mode, double *f, double *spare)
+void hot_cpd_first_end(const hot_cpd_args *args, int mode, double *f, double *spare)
 {
-    const size_t count = plan->n[mode] * plan->rank;
+    const size_t count = args->n[mode] * args->rank;
     for (size_t i = 0; i < count; i++) {
-        f[i] = plan->options.non_negative ? fabs(f[i]) : f[i];
+        f[i] = args->options.non_negative ? fabs(f[i]) : f[i];
         /* A given column of zeros becomes one of equal values: least squares could never move it. */
-        spare[i] = 1 / sqrt((double)plan->n[mode]);
+        spare[i] = 1 / sqrt((double)args->n[mode]);
     }
-    hot_cpd_normalise(plan->n[mode], plan->rank, f, spare, plan->lambda);
+    hot_cpd_normalise(args->n[mode], args->rank, f, spare, args->lambda);
 }

@@ -1,6 +1,6 @@
-/* What one warp does by itself: loads, and products of 16 x 16 with 16 x 8 halves. */
-#ifndef HOT_CPD_WARP_CUH
-#define HOT_CPD_WARP_CUH
+/* Instructions of one warp: loads, and tensor-core products (mma) of 16 x 16 with 16 x 8 halves. */
+#ifndef HOT_CPD_MMA_CUH
+#define HOT_CPD_MMA_CUH
 
 #include <cuda_fp16.h>
 
@@ -34,6 +34,11 @@ __device__ __forceinline__ float4 load(const float4 *from)
                  : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
                  : "l"(from));
     return v;
+}
+__device__ __forceinline__ float2 load(const float2 *from)
+{
+    const uint2 v = load((const uint2 *)from);
+    return make_float2(__uint_as_float(v.x), __uint_as_float(v.y));
 }
 __device__ __forceinline__ float load(const float *from)
 {

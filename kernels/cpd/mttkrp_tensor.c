@@ -1,11 +1,12 @@
-/* A tensor that is kept for products: arguments, the choice of a backend, and the copy on the CPU. */
+/* hot_mttkrp_tensor, a tensor that is copied once for many products (cpd.h): arguments, the choice of a backend, and
+ * the copy in host memory. */
 #include <math.h>
 #include <string.h>
 
 #include "common/backend.h"
-#include "cpd_plan.h"
+#include "cpd_args.h"
 
-enum { AT_A_TIME = 1 << 20 }; /* values, between two looks at whether to go on */
+enum { AT_A_TIME = 1 << 20 }; /* values between two checks for cancellation */
 
 static hot_status keep(hot_context *context, hot_mttkrp_tensor *t)
 {
@@ -31,16 +32,16 @@ static hot_status keep(hot_context *context, hot_mttkrp_tensor *t)
     return status;
 }
 
-static hot_status product_ref(hot_context *context, hot_mttkrp_tensor *t, hot_mttkrp_plan *plan)
+static hot_status product_ref(hot_context *context, hot_mttkrp_tensor *t, hot_mttkrp_args *args)
 {
-    plan->x = t->x;
-    return hot_mttkrp_ref(context, plan);
+    args->x = t->x;
+    return hot_mttkrp_ref(context, args);
 }
 
-static hot_status product_cpu(hot_context *context, hot_mttkrp_tensor *t, hot_mttkrp_plan *plan)
+static hot_status product_cpu(hot_context *context, hot_mttkrp_tensor *t, hot_mttkrp_args *args)
 {
-    plan->x = t->x;
-    return hot_mttkrp_cpu(context, plan);
+    args->x = t->x;
+    return hot_mttkrp_cpu(context, args);
 }
 
 static hot_status keep_ref(hot_context *context, void *tensor)
@@ -55,7 +56,7 @@ static hot_status keep_cpu(hot_context *context, void *tensor)
     return keep(context, tensor);
 }
 
-static const hot_backends backends = {"mttkrp", keep_ref, keep_cpu, HOT_CUDA_BACKEND(hot_mttkrp_keep_cuda)};
+static const hot_backends backends = {"mttkrp", keep_ref, keep_cpu, HOT_CUDA_BACKEND(hot_mttkrp_tensor_cuda)};
 
 static hot_status create(hot_context *context, const hot_mttkrp_tensor *wanted, hot_mttkrp_tensor **tensor)
 {
@@ -99,31 +100,31 @@ hot_status hot_mttkrp_tensor_create_f32(hot_context *context, hot_cpd_arithmetic
     return create(context, &wanted, tensor);
 }
 
-static hot_status product(hot_context *context, hot_mttkrp_tensor *t, int mode, hot_mttkrp_plan *plan)
+static hot_status product(hot_context *context, hot_mttkrp_tensor *t, int mode, hot_mttkrp_args *args)
 {
     if (!t)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the tensor is NULL");
-    if (t->f64 != plan->f64)
+    if (t->f64 != args->f64)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the tensor is of %s, the factors are of %s",
-                                t->f64 ? "double" : "float", plan->f64 ? "double" : "float");
-    plan->arithmetic = t->arithmetic;
-    memcpy(plan->n, t->n, sizeof plan->n);
-    const hot_status status = hot_mttkrp_check(context, mode, plan);
-    return status == HOT_OK ? t->product(context, t, plan) : status;
+                                t->f64 ? "double" : "float", args->f64 ? "double" : "float");
+    args->arithmetic = t->arithmetic;
+    memcpy(args->n, t->n, sizeof args->n);
+    const hot_status status = hot_mttkrp_check(context, mode, args);
+    return status == HOT_OK ? t->product(context, t, args) : status;
 }
 
 hot_status hot_mttkrp_tensor_product_f64(hot_context *context, hot_mttkrp_tensor *tensor, int mode, size_t rank,
                                          const double *a, const double *b, const double *c, double *out)
 {
-    hot_mttkrp_plan plan = {.f64 = 1, .rank = rank, .factor = {a, b, c}, .out = out};
-    return product(context, tensor, mode, &plan);
+    hot_mttkrp_args args = {.f64 = 1, .rank = rank, .factor = {a, b, c}, .out = out};
+    return product(context, tensor, mode, &args);
 }
 
 hot_status hot_mttkrp_tensor_product_f32(hot_context *context, hot_mttkrp_tensor *tensor, int mode, size_t rank,
                                          const float *a, const float *b, const float *c, float *out)
 {
-    hot_mttkrp_plan plan = {.f64 = 0, .rank = rank, .factor = {a, b, c}, .out = out};
-    return product(context, tensor, mode, &plan);
+    hot_mttkrp_args args = {.f64 = 0, .rank = rank, .factor = {a, b, c}, .out = out};
+    return product(context, tensor, mode, &args);
 }
 
 void hot_mttkrp_tensor_destroy(hot_context *context, hot_mttkrp_tensor **tensor)

@@ -1,4 +1,4 @@
-/* A tensor that is kept on a GPU for products (hot_mttkrp_tensor in cpd.h). */
+/* hot_mttkrp_tensor on a GPU: a copy of the tensor, prepared for products, that stays there (cpd.h). */
 #include <algorithm>
 #include <cuda_runtime.h>
 #include <limits.h>
@@ -6,18 +6,18 @@
 #include <string.h>
 
 #include "common/cuda_status.h"
-#include "cpd_cuda.h"
+#include "cpd_device.h"
 #include "cpd/hopper/pass_args.h"
 
 namespace {
 
 const size_t most_rank = 512; /* of a product through cuBLAS: more are made in pieces */
 
-struct kept {
+struct resident {
     pthread_mutex_t lock; /* what follows is one product's at a time */
     int number;           /* of the GPU */
-    void *x;              /* NULL: products read the form alone */
-    hot_cpd_shared shared; /* without a form they read x through cuBLAS */
+    void *x;              /* NULL: products read the packed alone */
+    hot_cpd_shared shared; /* without a packed they read x through cuBLAS */
     hot_cpd_device device;
     size_t rank;          /* that it is for; 0: there is none */
     void *narrow;         /* a product in the tensor's precision */
@@ -58,18 +58,18 @@ hot_status check_finite(hot_context *context, const hot_mttkrp_tensor *t, const 
             finite_kernel<<<2048, 256>>>((const double *)x, count, there);
         else
             finite_kernel<<<2048, 256>>>((const float *)x, count, there);
-        status = hot_cuda_status(context, cudaGetLastError(), "looking at the tensor");
+        status = hot_cuda_status(context, cudaGetLastError(), "checking the tensor");
     }
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMemcpy(&strange, there, sizeof strange, cudaMemcpyDeviceToHost),
-                                 "looking at the tensor");
+                                 "checking the tensor");
     cudaFree(there);
     return status == HOT_OK && strange ? hot_context_fail(context, HOT_ERROR_DATA, "the tensor holds NaN or Inf")
                                        : status;
 }
 
 /* What products of this rank need. */
-hot_status prepare(hot_context *context, hot_mttkrp_tensor *t, kept *k, size_t rank)
+hot_status prepare(hot_context *context, hot_mttkrp_tensor *t, resident *k, size_t rank)
 {
     const size_t longest = std::max(t->n[0], std::max(t->n[1], t->n[2]));
     if (k->rank == rank)
@@ -81,8 +81,8 @@ hot_status prepare(hot_context *context, hot_mttkrp_tensor *t, kept *k, size_t r
         hot_cpd_device_create(context, t->f64, t->arithmetic, t->n, rank, k->x, &k->shared, 0, &k->device);
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMalloc(&k->narrow, longest * rank * size_of(t)), "memory for products");
-    if (status == HOT_OK && k->shared.form && !k->device.pass)
-        status = hot_context_fail(context, HOT_ERROR_MEMORY, "there is no room on the GPU for products of rank %zu",
+    if (status == HOT_OK && k->shared.packed && !k->device.pass)
+        status = hot_context_fail(context, HOT_ERROR_MEMORY, "there is no memory on the GPU for products of rank %zu",
                                   rank);
     if (status == HOT_OK)
         k->rank = rank;
@@ -92,18 +92,18 @@ hot_status prepare(hot_context *context, hot_mttkrp_tensor *t, kept *k, size_t r
 }
 
 /* Columns `first` to `first + count` of the product. */
-hot_status piece(hot_context *context, hot_mttkrp_tensor *t, kept *k, const hot_mttkrp_plan *plan, size_t first,
+hot_status piece(hot_context *context, hot_mttkrp_tensor *t, resident *k, const hot_mttkrp_args *args, size_t first,
                  size_t count)
 {
     hot_cpd_device *d = &k->device;
     cudaStream_t stream = (cudaStream_t)d->stream;
-    const size_t size = size_of(t), values = t->n[plan->mode] * count;
+    const size_t size = size_of(t), values = t->n[args->mode] * count;
     hot_status status = HOT_OK;
     for (int m = 0; m < 3 && status == HOT_OK; m++) {
         const size_t column = t->n[m] * size;
-        if (m == plan->mode)
+        if (m == args->mode)
             continue;
-        status = copy(context, d->narrow[m], (const char *)plan->factor[m] + first * column, count * column, stream);
+        status = copy(context, d->narrow[m], (const char *)args->factor[m] + first * column, count * column, stream);
         if (status == HOT_OK && count < k->rank)
             status = hot_cuda_status(context, cudaMemsetAsync((char *)d->narrow[m] + count * column, 0,
                                                               (k->rank - count) * column, stream), "memory");
@@ -111,7 +111,7 @@ hot_status piece(hot_context *context, hot_mttkrp_tensor *t, kept *k, const hot_
             status = hot_cpd_device_take_factor(context, d, m);
     }
     if (status == HOT_OK)
-        status = hot_cpd_device_product(context, d, plan->mode, 1);
+        status = hot_cpd_device_product(context, d, args->mode, 1);
     if (status == HOT_OK) {
         const unsigned blocks = (unsigned)((values + 255) / 256);
         if (t->f64)
@@ -120,22 +120,23 @@ hot_status piece(hot_context *context, hot_mttkrp_tensor *t, kept *k, const hot_
             narrow_kernel<<<blocks, 256, 0, stream>>>(d->product, values, (float *)k->narrow);
         status = hot_cuda_status(context, cudaGetLastError(), "the product");
     }
-    return status == HOT_OK ? copy(context, (char *)plan->out + first * t->n[plan->mode] * size, k->narrow,
+    return status == HOT_OK ? copy(context, (char *)args->out + first * t->n[args->mode] * size, k->narrow,
                                    values * size, stream)
                             : status;
 }
 
-hot_status product(hot_context *context, hot_mttkrp_tensor *t, hot_mttkrp_plan *plan)
+hot_status product(hot_context *context, hot_mttkrp_tensor *t, hot_mttkrp_args *args)
 {
-    kept *const k = (kept *)t->device;
-    const size_t most = k->shared.form ? (size_t)CPD_MOST_COLUMNS : most_rank, pieces = (plan->rank + most - 1) / most;
-    const size_t each = (plan->rank + pieces - 1) / pieces;
+    resident *const k = (resident *)t->device;
+    const size_t most = k->shared.packed ? (size_t)CPD_MOST_COLUMNS : most_rank,
+                 pieces = (args->rank + most - 1) / most;
+    const size_t each = (args->rank + pieces - 1) / pieces;
     pthread_mutex_lock(&k->lock);
     hot_status status = hot_cuda_status(context, cudaSetDevice(k->number), "device");
     if (status == HOT_OK)
         status = prepare(context, t, k, each);
-    for (size_t first = 0; first < plan->rank && status == HOT_OK; first += each)
-        status = piece(context, t, k, plan, first, std::min(each, plan->rank - first));
+    for (size_t first = 0; first < args->rank && status == HOT_OK; first += each)
+        status = piece(context, t, k, args, first, std::min(each, args->rank - first));
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaStreamSynchronize((cudaStream_t)k->device.stream), "the product");
     pthread_mutex_unlock(&k->lock);
@@ -144,12 +145,12 @@ hot_status product(hot_context *context, hot_mttkrp_tensor *t, hot_mttkrp_plan *
 
 void release(hot_context *context, hot_mttkrp_tensor *t)
 {
-    kept *const k = (kept *)t->device;
+    resident *const k = (resident *)t->device;
     if (!k)
         return;
     cudaSetDevice(k->number);
     hot_cpd_device_destroy(context, &k->device);
-    hot_cpd_form_destroy(context, &k->shared.form);
+    hot_cpd_packed_tensor_destroy(context, &k->shared.packed);
     cudaFree(k->narrow);
     cudaFree(k->x);
     hot_cublas_destroy(context, &k->shared.cublas);
@@ -162,12 +163,12 @@ void release(hot_context *context, hot_mttkrp_tensor *t)
 
 } // namespace
 
-hot_status hot_mttkrp_keep_cuda(hot_context *context, void *tensor)
+hot_status hot_mttkrp_tensor_cuda(hot_context *context, void *tensor)
 {
     hot_mttkrp_tensor *const t = (hot_mttkrp_tensor *)tensor;
     t->product = product, t->release = release;
     hot_status status = hot_cpd_fits_kernels(context, t->n, 1);
-    kept *const k = status == HOT_OK ? (kept *)hot_context_calloc(context, 1, sizeof *k) : NULL;
+    resident *const k = status == HOT_OK ? (resident *)hot_context_calloc(context, 1, sizeof *k) : NULL;
     if (!k)
         return status == HOT_OK ? HOT_ERROR_MEMORY : status;
     t->device = k;
@@ -182,18 +183,18 @@ hot_status hot_mttkrp_keep_cuda(hot_context *context, void *tensor)
     if (status == HOT_OK)
         status = check_finite(context, t, k->x);
     if (status == HOT_OK && t->arithmetic != HOT_CPD_FULL)
-        status = hot_cpd_form_create(context, (const float *)k->x, t->n, t->arithmetic == HOT_CPD_SPLIT, CPD_PRODUCTS,
-                                     stream, &k->shared.form);
+        status = hot_cpd_packed_tensor_create(context, (const float *)k->x, t->n, t->arithmetic == HOT_CPD_SPLIT,
+                                              CPD_PRODUCTS, stream, &k->shared.packed);
     /* Without our own kernels, tensor cores are reached through cuBLAS alone; its message stands. */
-    if (status == HOT_OK && !k->shared.form && hot_cublas_create(context, stream, &k->shared.cublas) != HOT_OK &&
+    if (status == HOT_OK && !k->shared.packed && hot_cublas_create(context, stream, &k->shared.cublas) != HOT_OK &&
         t->arithmetic != HOT_CPD_FULL)
         status = HOT_ERROR_DEVICE;
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaDeviceSynchronize(), "keeping the tensor");
-    hot_cpd_form *const form = k->shared.form;
-    if (status == HOT_OK && form && (form->halves || form->copy)) { /* nobody reads x any more */
+    hot_cpd_packed_tensor *const packed = k->shared.packed;
+    if (status == HOT_OK && packed && (packed->halves || packed->aligned)) { /* x is not read any more */
         cudaFree(k->x);
-        k->x = NULL, form->x = NULL;
+        k->x = NULL, packed->x = NULL;
     }
     if (status != HOT_OK) { /* another backend may come after this one */
         release(context, t);
