@@ -40,7 +40,7 @@ hot_find_module(CAIRO cairo.h MODULE cairo PACKAGE libcairo2-dev)
 if(hot_missing)
   list(JOIN hot_missing " " hot_missing)
   message(FATAL_ERROR # indented: not broken into lines
-    " hotfiber: missing Debian packages: ${hot_missing} (the array kernels alone need none: cmake --preset kernels-only)")
+    " hotfiber: missing Debian packages: ${hot_missing} (the kernels alone need none: cmake --preset kernels-only)")
 endif()
 
 hot_find_module(HDF5 hdf5.h MODULE hdf5-serial hdf5)

@@ -72,7 +72,8 @@ says() { [ "$(grep -c "hotfiber: .*$1" configure.log)" = 1 ] || not_so "no line 
 # It is a real hiding.
 ! without "$gl $teem" sh -c 'echo "#include <GL/gl.h>" | cc -E - || echo "#include <teem/nrrd.h>" | cc -E -' \
     >/dev/null 2>&1 || { echo "not so: hidden headers are found"; exit 1; }
-without "$gl $teem" sh -c 'echo "#include <stdio.h>" | cc -E -' >/dev/null || { echo "not so: no headers at all"; exit 1; }
+without "$gl $teem" sh -c 'echo "#include <stdio.h>" | cc -E -' >/dev/null ||
+    { echo "not so: no headers at all"; exit 1; }
 
 # The kernels alone need none of them.
 configure "$optional $required" -DHOTFIBER_KERNELS_ONLY=ON || { cat configure.log; exit 1; }
