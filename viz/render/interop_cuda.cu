@@ -1,5 +1,5 @@
-/* The viewer's part that knows CUDA: see interop.h. Arithmetic in the order of glyph.c and glyph_set.c, without contraction
- * (viz/CMakeLists.txt), so that pictures are those of the same tensors in host memory. */
+/* The viewer's part that knows CUDA: see interop.h. Arithmetic in the order of glyph.c and glyph_set.c, without
+ * contraction (viz/CMakeLists.txt), so that pictures are those of the same tensors in host memory. */
 #include <cuda_runtime.h>
 
 /* CUDA's header wants a GL header for three types; that of epoxy would bring its library along. */
