@@ -1,5 +1,5 @@
-/* Memory that runs out: an allocator for hot_context_options that fails at a chosen call and counts what is not given
- * back. What it gives is not zero. */
+/* Memory that runs out: an allocator for hot_context_options that fails at a chosen call, or from there on, and counts
+ * what is not given back. What it gives is not zero. */
 #ifndef HOT_TESTS_STARVE_H
 #define HOT_TESTS_STARVE_H
 
@@ -8,12 +8,14 @@
 
 typedef struct starved {
     long calls, fail_at, live; /* fail_at: from 0 (the context's own); < 0 = none fails */
+    int for_good;              /* 1: all later ones fail too */
 } starved;
 
 static inline void *starved_take(void *user, size_t bytes)
 {
     starved *s = user;
-    if (s->calls++ == s->fail_at)
+    const long call = s->calls++;
+    if (call == s->fail_at || (s->for_good && s->fail_at >= 0 && call > s->fail_at))
         return NULL;
     void *memory = malloc(bytes);
     if (memory) {

@@ -61,8 +61,8 @@ void check_directions_starts(check_run *run, int order, size_t starts, hot_shift
         return;
     check_case_begin(run, name, size);
     const size_t terms = hot_symtensor_count(order, 3), stride = terms + size % 4;
-    const hot_directions_options options = {.size = sizeof options, .threshold = -1, .min_angle = -1, .min_relative_range = -1,
-                                            .starts = starts, .shift = shift, .alpha = 0.5};
+    const hot_directions_options options = {.size = sizeof options, .threshold = -1, .min_angle = -1,
+                                            .min_relative_range = -1, .starts = starts, .shift = shift, .alpha = 0.5};
     const int counts = size != 33; /* whether found[] is asked for */
     float *rows = malloc((size * stride + 1) * sizeof *rows);
     uint8_t *chosen = malloc(size + 1);

@@ -132,7 +132,8 @@ static void check_reference(check_run *run, double b, double hindered)
                 other_count++;
                 continue;
             }
-            other_direction += !(form_farthest(a.result.found[i], a.result.directions + 9 * i, kept[slot].directions + 9 * i) <= 0.3);
+            other_direction += !(form_farthest(a.result.found[i], a.result.directions + 9 * i,
+                                               kept[slot].directions + 9 * i) <= 0.3);
             double off = 0;
             for (int k = 0; k < 4; k++) {
                 double p = a.result.probability[4 * i + (size_t)k], q = kept[slot].probability[4 * i + (size_t)k];
@@ -414,7 +415,8 @@ static void check_agreement(check_run *run)
     for (size_t i = 0; i < count; i++) {
         int same = a.result.found[i] == b.result.found[i];
         other += !same;
-        away += same && !(form_farthest(a.result.found[i], a.result.directions + 9 * i, b.result.directions + 9 * i) <= 0.1);
+        away += same && !(form_farthest(a.result.found[i], a.result.directions + 9 * i,
+                                        b.result.directions + 9 * i) <= 0.1);
     }
     if (other + away > 0)
         printf("  signal %s: of %zu voxels %zu counts differ and %zu directions by over .1 degree\n", run->backend,

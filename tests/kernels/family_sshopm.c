@@ -121,10 +121,10 @@ static double shift_at(const problem *p, const hot_sshopm_options *options, cons
     return fmax(0, 1e-6 * scale / p->order - bound * (p->order - 1));
 }
 
-/* Whether theory lets a start that has not converged be where it is. Steps are sure to climb where the shift alpha makes
- * A x^m + alpha (x.x)^(m/2) convex (Kolda, Mayo 2011). Near the limit each shrinks the error by the spectral radius of
- * the iteration's Jacobian there, max |(m-1) mu + alpha| / |lambda + alpha| over the eigenvalues mu of A x^(m-2)
- * across x; for order 2, the power method's ratio of eigenvalues. */
+/* Whether theory lets a start that has not converged be where it is. Steps are sure to climb where the shift alpha
+ * makes A x^m + alpha (x.x)^(m/2) convex (Kolda, Mayo 2011). Near the limit each shrinks the error by the spectral
+ * radius of the iteration's Jacobian there, max |(m-1) mu + alpha| / |lambda + alpha| over the eigenvalues mu of
+ * A x^(m-2) across x; for order 2, the power method's ratio of eigenvalues. */
 static int may_be_slow(check_run *run, const problem *p, size_t item, const hot_sshopm_options *options,
                        double tolerance)
 {

@@ -1,31 +1,13 @@
 /* The k-th allocation failing, for every k: the eigenvalue kernels, denoising, directions by many starts and products
  * with a kept tensor end with HOT_ERROR_MEMORY, leak nothing, and succeed when memory suffices. */
 #include "check.h"
+#include "starve.h"
 
 #include <hotfiber/cpd.h>
 #include <hotfiber/denoise.h>
 #include <hotfiber/directions.h>
 #include <hotfiber/heev.h>
 #include <hotfiber/tridiag.h>
-
-typedef struct memory {
-    long left, alive; /* allocations that still succeed; not yet released */
-} memory;
-
-static void *take(void *user, size_t bytes)
-{
-    memory *m = user;
-    if (m->left-- <= 0)
-        return NULL;
-    m->alive++;
-    return malloc(bytes ? bytes : 1);
-}
-
-static void give(void *user, void *pointer)
-{
-    ((memory *)user)->alive -= pointer != NULL;
-    free(pointer);
-}
 
 enum { N = 6, VOXELS = 5 * 5 * 4, VOLUMES = 6 };
 
@@ -75,20 +57,22 @@ int main(void)
             hot_status status = HOT_ERROR_MEMORY;
             int k = 0;
             for (; k < 100 && status != HOT_OK; k++) {
-                memory m = {.left = 1000000};
+                starved memory = {.fail_at = -1, .for_good = 1};
                 hot_context_options options = {.size = sizeof options, .device = (hot_device)device, .threads = 2,
-                                               .allocate = take, .release = give, .allocator_user = &m};
+                                               .allocate = starved_take, .release = starved_give,
+                                               .allocator_user = &memory};
                 hot_context *context = NULL;
                 if (hot_context_create(&options, &context) != HOT_OK)
                     return 2;
-                const long before = m.alive;
-                m.left = k;
+                const long before = memory.live;
+                memory.fail_at = memory.calls + k;
                 status = call(context, which);
                 CHECK(status == HOT_OK || status == HOT_ERROR_MEMORY, "call %d, allocation %d: status %d", which, k,
                       (int)status);
-                CHECK(m.alive == before, "call %d, allocation %d: %ld not released", which, k, m.alive - before);
+                CHECK(memory.live == before, "call %d, allocation %d: %ld not released", which, k,
+                      memory.live - before);
                 hot_context_destroy(&context);
-                CHECK(m.alive == 0, "call %d: the context keeps %ld", which, m.alive);
+                CHECK(memory.live == 0, "call %d: the context keeps %ld", which, memory.live);
             }
             CHECK(k > 1 && status == HOT_OK, "call %d: %d allocations", which, k - 1);
         }

@@ -3,7 +3,7 @@ import os
 import sys
 
 SOURCE = os.environ["HOT_SOURCE"]
-FOLDERS = ["cmake", "kernels", "plugin", "sample_data", "tests", "viz"]
+FOLDERS = ["bench", "cmake", "kernels", "plugin", "sample_data", "tests", "viz"]
 SUFFIXES = (".c", ".h", ".inc", ".cc", ".cu", ".cuh", ".py", ".sh", ".cmake", "CMakeLists.txt")
 LONGEST = 120
 

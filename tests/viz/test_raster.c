@@ -2,6 +2,7 @@
  * any number of threads.
  */
 #include "check.h"
+#include "starve.h"
 #include "render/picture.h"
 #include "raster/raster_parts.h"
 #include "scenes.h"
@@ -317,27 +318,15 @@ static void test_variants(hot_context *context)
 
 /* ---- Trouble ---------------------------------------------------------------------------------------------- */
 
-static void *scarce(void *user, size_t bytes)
-{
-    int *left = user;
-    return (*left)-- > 0 ? malloc(bytes) : NULL;
-}
-
-static void give(void *user, void *memory)
-{
-    (void)user;
-    free(memory);
-}
-
 /* Every allocation fails once. */
 static void test_short_memory(void)
 {
     static float rows[VOXELS * 46];
     int done = 0, failed = 0;
     for (int allowed = 0; allowed < 100 && !done; allowed++) {
-        int left = 1000;
-        hot_context_options options = {
-            .size = sizeof options, .allocate = scarce, .release = give, .allocator_user = &left, .threads = 2};
+        starved memory = {.fail_at = -1, .for_good = 1};
+        hot_context_options options = {.size = sizeof options, .allocate = starved_take, .release = starved_give,
+                                       .allocator_user = &memory, .threads = 2};
         hot_context *context = NULL;
         hot_view_state state;
         struct drawing drawing;
@@ -348,7 +337,7 @@ static void test_short_memory(void)
         state.mode = HOT_VIEW_SPACE;
         state.extent = HOT_EXTENT_VOLUME;
         hot_view_state_resolve(context, scene, &state);
-        left = allowed;
+        memory.fail_at = memory.calls + allowed;
         hot_status status = draw(context, scene, &state, 64, 64, 1, NULL, &drawing);
         CHECK(status == HOT_OK || status == HOT_ERROR_MEMORY, "allocation %d: status %d", allowed, (int)status);
         failed += status == HOT_ERROR_MEMORY;
@@ -356,6 +345,7 @@ static void test_short_memory(void)
         free_drawing(context, &drawing);
         hot_scene_destroy(&scene);
         hot_context_destroy(&context);
+        CHECK(memory.live == 0, "allocation %d: %ld not released", allowed, memory.live);
     }
     CHECK(done && failed > 8, "%d allocations failed", failed);
 }

@@ -1,6 +1,7 @@
 /* Letters and triangles: strings measured as drawn, the same pixels as the font's own at any scale, and shapes that
  * cover what they should. */
 #include "check.h"
+#include "starve.h"
 #include "overlay/draw_list.h"
 #include "raster.h"
 
@@ -198,24 +199,13 @@ static void test_shapes(hot_context *context, const hot_text *text)
     hot_draw_list_free(&list);
 }
 
-/* An allocator that gives up after a number of allocations. */
-static void *scarce(void *user, size_t bytes)
-{
-    int *left = user;
-    return (*left)-- > 0 ? malloc(bytes) : NULL;
-}
-static void give(void *user, void *memory)
-{
-    (void)user;
-    free(memory);
-}
-
+/* Every allocation fails once, and all after it. */
 static void test_short_memory(void)
 {
     for (int allowed = 1; allowed < 40; allowed++) {
-        int left = allowed;
-        hot_context_options options = {
-            .size = sizeof options, .allocate = scarce, .release = give, .allocator_user = &left};
+        starved memory = {.fail_at = allowed, .for_good = 1};
+        hot_context_options options = {.size = sizeof options, .allocate = starved_take, .release = starved_give,
+                                       .allocator_user = &memory};
         hot_context *context = NULL;
         hot_text *text = NULL;
         hot_draw_list list = {0};
@@ -237,6 +227,7 @@ static void test_short_memory(void)
         }
         hot_text_destroy(context, &text);
         hot_context_destroy(&context);
+        CHECK(memory.live == 0, "allocation %d: %ld not released", allowed, memory.live);
         if (status == HOT_OK)
             return;
     }

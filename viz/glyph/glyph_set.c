@@ -234,10 +234,10 @@ hot_status hot_surface_list_make(hot_context *context, const hot_scene *scene, c
     hot_surface_item *found = NULL;
     uint8_t *detail = NULL;
     size_t next[HOT_SPHERES] = {0}, kept = 0;
-    if (set->count > list->room) {
+    if (set->count > list->capacity) {
         hot_surface_list_free(context, list);
         list->items = hot_context_alloc(context, set->count, sizeof *list->items);
-        list->room = list->items ? set->count : 0;
+        list->capacity = list->items ? set->count : 0;
     }
     found = hot_context_alloc(context, set->count, sizeof *found);
     detail = hot_context_alloc(context, set->count, 1);

@@ -42,7 +42,7 @@ typedef struct hot_surface_item {
 
 typedef struct hot_surface_list {
     hot_surface_item *items; /* sorted by detail */
-    size_t room;
+    size_t capacity;
     size_t first[HOT_SPHERES + 1]; /* where each sphere's items begin; the last is their number */
     float widest[HOT_SPHERES];    /* mm: the largest radius of each */
     size_t culled;                /* outside the viewport */

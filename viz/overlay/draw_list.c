@@ -37,11 +37,11 @@ void hot_draw_list_free(hot_draw_list *list)
 }
 
 /* Room for `more` things of `size` bytes behind `used` of them; 0 when memory is short. */
-static int make_room(hot_draw_list *list, void **things, size_t used, size_t *room, size_t more, size_t size)
+static int reserve(hot_draw_list *list, void **things, size_t used, size_t *capacity, size_t more, size_t size)
 {
-    if (used + more <= *room)
+    if (used + more <= *capacity)
         return 1;
-    size_t larger = 2 * *room + more + 64;
+    size_t larger = 2 * *capacity + more + 64;
     void *moved = list->status == HOT_OK ? hot_context_alloc(list->context, larger, size) : NULL;
     if (!moved) {
         list->status = HOT_ERROR_MEMORY;
@@ -51,7 +51,7 @@ static int make_room(hot_draw_list *list, void **things, size_t used, size_t *ro
         memcpy(moved, *things, used * size);
     hot_context_free(list->context, *things);
     *things = moved;
-    *room = larger;
+    *capacity = larger;
     return 1;
 }
 
@@ -60,7 +60,7 @@ static hot_draw_item *add_item(hot_draw_list *list, hot_draw_kind kind, double x
 {
     void *items = list->items;
     hot_draw_item *item = &list->spare;
-    if (make_room(list, &items, list->count, &list->items_room, 1, sizeof *item)) {
+    if (reserve(list, &items, list->count, &list->items_capacity, 1, sizeof *item)) {
         list->items = items;
         item = &list->items[list->count++];
     }
@@ -98,7 +98,7 @@ void hot_draw_text(hot_draw_list *list, double x, double y, double align, hot_te
     line[strcspn(line, "\n")] = 0;
     size_t length = strlen(line) + 1;
     void *characters = list->characters;
-    if (!make_room(list, &characters, list->used, &list->characters_room, length, 1))
+    if (!reserve(list, &characters, list->used, &list->characters_capacity, length, 1))
         return;
     list->characters = characters;
     double width = hot_text_width(list->text, style, line);
@@ -275,18 +275,18 @@ static void put_ball(mesh *to, const hot_draw_item *item)
 
 hot_status hot_draw_list_mesh(const hot_draw_list *list, hot_overlay_vertex **vertices, size_t *count)
 {
-    size_t room = 0;
+    size_t capacity = 0;
     *vertices = NULL;
     *count = 0;
     if (list->status != HOT_OK)
         return list->status;
     for (size_t i = 0; i < list->count; i++) {
         const hot_draw_item *item = &list->items[i];
-        room += item->kind == HOT_DRAW_TEXT ? 12 * count_letters(hot_draw_item_text(list, item))
+        capacity += item->kind == HOT_DRAW_TEXT ? 12 * count_letters(hot_draw_item_text(list, item))
                 : item->kind == HOT_DRAW_BALL ? (size_t)6 * BALL_RINGS * BALL_SECTORS : ITEM_VERTICES;
     }
     mesh to = {.text = list->text};
-    to.vertices = hot_context_alloc(list->context, room, sizeof *to.vertices);
+    to.vertices = hot_context_alloc(list->context, capacity, sizeof *to.vertices);
     if (!to.vertices)
         return HOT_ERROR_MEMORY;
     for (size_t i = 0; i < list->count; i++) {

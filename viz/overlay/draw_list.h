@@ -33,9 +33,9 @@ typedef struct hot_draw_list {
     const hot_text *text;  /* measures strings; borrowed */
     hot_draw_item spare;   /* what does not fit any more is written here */
     hot_draw_item *items;
-    size_t count, items_room;
+    size_t count, items_capacity;
     char *characters;      /* NUL-terminated strings one after another */
-    size_t used, characters_room;
+    size_t used, characters_capacity;
     hot_status status;     /* the first failure: a list that could not grow says so once, at the end */
 } hot_draw_list;
 

@@ -29,9 +29,9 @@ struct hot_raster {
     size_t *first;           /* where each tile's entries begin, and their number */
     uint32_t *entries;       /* items */
     uint32_t *sorted;        /* items from front to back */
-    size_t tile_room, entry_room, sorted_room;
+    size_t tile_capacity, entry_capacity, sorted_capacity;
     float *scratch;          /* of all threads */
-    size_t scratch_room;     /* floats */
+    size_t scratch_capacity;     /* floats */
 };
 
 /* ---- Spheres ---------------------------------------------------------------------------------------------- */
@@ -136,16 +136,16 @@ void hot_raster_destroy(hot_raster **raster)
 }
 
 /* Makes an array at least as large as asked for; what was in it is lost. */
-static hot_status make_room(hot_context *context, void **array, size_t *room, size_t count, size_t size)
+static hot_status reserve(hot_context *context, void **array, size_t *capacity, size_t count, size_t size)
 {
-    if (count <= *room)
+    if (count <= *capacity)
         return HOT_OK;
     hot_context_free(context, *array);
-    *room = 0;
+    *capacity = 0;
     *array = hot_context_alloc(context, count, size);
     if (!*array)
         return HOT_ERROR_MEMORY;
-    *room = count;
+    *capacity = count;
     return HOT_OK;
 }
 
@@ -228,7 +228,7 @@ static hot_status prepare_levels(hot_raster *raster)
         const size_t needed = 12 * level->vertices + level->triangles;
         most = needed > most ? needed : most;
     }
-    return make_room(raster->context, (void **)&raster->scratch, &raster->scratch_room,
+    return reserve(raster->context, (void **)&raster->scratch, &raster->scratch_capacity,
                      most * (size_t)hot_context_threads(raster->context), sizeof *raster->scratch);
 }
 
@@ -279,7 +279,7 @@ static hot_status sort_by_depth(hot_raster *raster)
     enum { BINS = 4096 };
     const size_t count = raster->job.list->first[HOT_SPHERES];
     size_t begin[BINS + 1] = {0};
-    hot_status status = make_room(raster->context, (void **)&raster->sorted, &raster->sorted_room, count,
+    hot_status status = reserve(raster->context, (void **)&raster->sorted, &raster->sorted_capacity, count,
                                   sizeof *raster->sorted);
     if (status != HOT_OK)
         return status;
@@ -297,7 +297,7 @@ static hot_status sort_into_tiles(hot_raster *raster)
     const size_t tiles = (size_t)raster->columns * (size_t)raster->rows, count = raster->job.list->first[HOT_SPHERES];
     const int behind = raster->job.viewport->space;
     int low[2], high[2];
-    hot_status status = make_room(raster->context, (void **)&raster->first, &raster->tile_room, tiles + 2,
+    hot_status status = reserve(raster->context, (void **)&raster->first, &raster->tile_capacity, tiles + 2,
                                   sizeof *raster->first);
     if (status == HOT_OK && behind)
         status = sort_by_depth(raster);
@@ -323,7 +323,7 @@ static hot_status sort_into_tiles(hot_raster *raster)
         for (size_t t = 0; t < tiles && pass == 0; t++)
             next[t + 1] += next[t];
         if (pass == 0)
-            status = make_room(raster->context, (void **)&raster->entries, &raster->entry_room, next[tiles],
+            status = reserve(raster->context, (void **)&raster->entries, &raster->entry_capacity, next[tiles],
                                sizeof *raster->entries);
         if (status != HOT_OK)
             return status;
@@ -360,7 +360,8 @@ hot_status hot_raster_begin(hot_raster *raster, const hot_raster_job *job, int *
 
 static void take_scratch(const hot_raster *raster, const raster_level *level, int thread, raster_scratch *scratch)
 {
-    float *at = raster->scratch + raster->scratch_room / (size_t)hot_context_threads(raster->context) * (size_t)thread;
+    const size_t share = raster->scratch_capacity / (size_t)hot_context_threads(raster->context);
+    float *at = raster->scratch + share * (size_t)thread;
     for (int a = 0; a < 12; a++, at += level->vertices)
         (a < 3 ? scratch->gradient : a < 6 ? scratch->place : a < 9 ? scratch->front : scratch->back)[a % 3] = at;
     scratch->side = (int32_t *)at;

@@ -1,4 +1,4 @@
-/* The viewer's part that knows CUDA: see interop.h. Arithmetic in the order of viz/glyph/glyph.c and viz/glyph/glyph_set.c, without
+/* The viewer's part that knows CUDA: see interop.h. Arithmetic in the order of glyph.c and glyph_set.c, without
  * contraction (viz/CMakeLists.txt), so that pictures are those of the same tensors in host memory. */
 #include <cuda_runtime.h>
 

@@ -110,11 +110,11 @@ hot_status hot_pictures_save(hot_pictures *pictures, const hot_scene *scene, con
     if (strcmp(path, "-") == 0)
         return write_png(context, stdout, "standard output", pictures->width, pictures->height, rgb);
     /* beside its name first, so that a full disk leaves no half picture */
-    const size_t room = strlen(path) + 32;
-    char *part = hot_context_alloc(context, room, 1);
+    const size_t size = strlen(path) + 32;
+    char *part = hot_context_alloc(context, size, 1);
     if (!part)
         return HOT_ERROR_MEMORY;
-    snprintf(part, room, "%s.part-%ld", path, (long)getpid());
+    snprintf(part, size, "%s.part-%ld", path, (long)getpid());
     FILE *file = fopen(part, "wb");
     if (!file) {
         status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path, strerror(errno));

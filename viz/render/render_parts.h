@@ -31,7 +31,7 @@ typedef struct hot_texture_buffer {
     size_t bytes;
 } hot_texture_buffer;
 
-/* Fills it, or with data NULL only makes room; the memory is kept when the size is the same. Errors: HOT_ERROR_DEVICE
+/* Fills it, or with data NULL only reserves it; the memory is kept when the size is the same. Errors: HOT_ERROR_DEVICE
  * when the driver cannot hold that many texels or bytes. */
 hot_status hot_texture_buffer_fill(hot_context *context, hot_texture_buffer *buffer, GLenum format, size_t texel_bytes,
                                    const void *data, size_t bytes);
@@ -51,7 +51,7 @@ typedef struct hot_raster_renderer {
     int width, height;      /* of the textures, in texels */
     uint8_t (*pixels)[4];   /* a band of the picture, and */
     float *deep;
-    size_t room;            /* texels in them */
+    size_t capacity;        /* texels in them */
 } hot_raster_renderer;
 
 /* depths: whether something else is drawn at the same depths, before or after. bottom: of the viewport in the
@@ -69,7 +69,7 @@ typedef struct hot_tile_renderer {
     GLuint usual, large;      /* for spheres of few and of more vertices */
     GLuint show, empty_array, depth, color;
     int samples;              /* that `show` is for */
-    size_t room;              /* samples in depth and color */
+    size_t capacity;          /* samples in depth and color */
     struct {
         hot_texture_buffer sphere, corners;
         int vertices, triangles;

@@ -34,18 +34,18 @@ static void make_texture(GLuint *texture, int unit, GLint format, GLenum channel
 }
 
 /* Room for one band, here and on the other side. */
-static hot_status make_room(hot_context *context, hot_raster_renderer *raster, int width, int height)
+static hot_status reserve(hot_context *context, hot_raster_renderer *raster, int width, int height)
 {
     const size_t texels = (size_t)width * (size_t)height;
-    if (texels > raster->room) {
+    if (texels > raster->capacity) {
         hot_context_free(context, raster->pixels);
         hot_context_free(context, raster->deep);
-        raster->room = 0;
+        raster->capacity = 0;
         raster->pixels = hot_context_alloc(context, texels, sizeof *raster->pixels);
         raster->deep = hot_context_alloc(context, texels, sizeof *raster->deep);
         if (!raster->pixels || !raster->deep)
             return HOT_ERROR_MEMORY;
-        raster->room = texels;
+        raster->capacity = texels;
     }
     if (width != raster->width || height != raster->height) {
         while (glGetError() != GL_NO_ERROR) { /* what is reported below is of these textures */
@@ -95,7 +95,7 @@ hot_status hot_raster_show(hot_context *context, hot_raster_renderer *raster, co
     if (status == HOT_OK)
         status = hot_raster_begin(raster->raster, job, &band);
     if (status == HOT_OK)
-        status = make_room(context, raster, (int)job->viewport->width * job->samples, band < height ? band : height);
+        status = reserve(context, raster, (int)job->viewport->width * job->samples, band < height ? band : height);
     for (int first = 0; first < height && status == HOT_OK; first += band) {
         status = hot_raster_draw(raster->raster, first, raster->pixels, raster->deep);
         if (status == HOT_OK)

@@ -119,7 +119,7 @@ static hot_status clear(hot_context *context, hot_tile_renderer *tiles, size_t s
     }
     for (int b = 0; b < (tiles->wide ? 1 : 2); b++) {
         glBindBuffer(GL_SHADER_STORAGE_BUFFER, b ? tiles->color : tiles->depth);
-        if (samples > tiles->room)
+        if (samples > tiles->capacity)
             glBufferData(GL_SHADER_STORAGE_BUFFER, (GLsizeiptr)((tiles->wide ? 8 : 4) * samples), NULL,
                          GL_DYNAMIC_COPY);
         if (tiles->wide)
@@ -128,11 +128,11 @@ static hot_status clear(hot_context *context, hot_tile_renderer *tiles, size_t s
             glClearBufferData(GL_SHADER_STORAGE_BUFFER, GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, b ? &none : &far);
         glBindBufferBase(GL_SHADER_STORAGE_BUFFER, (GLuint)b, b ? tiles->color : tiles->depth);
     }
-    if (samples > tiles->room)
-        tiles->room = samples;
+    if (samples > tiles->capacity)
+        tiles->capacity = samples;
     const hot_status status = hot_gl_check(context, "the picture's memory");
     if (status != HOT_OK)
-        tiles->room = 0;
+        tiles->capacity = 0;
     return status;
 }
 

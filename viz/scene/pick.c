@@ -37,11 +37,11 @@ static void meet_surface(ray *along, const int voxel[3], size_t index, const dou
     const size_t unique = hot_symtensor_count(scene->order, 3);
     const double mm = hot_scene_surface_mm(scene, along->state, index), reach = mm * (double)scene->radius[index];
     const double away = dot(from, from), half = sqrt(fmax(0, reach * reach - away));
-    float room[1 + HOT_GLYPH_TERMS];
+    float scratch[1 + HOT_GLYPH_TERMS];
     double tensor[64], points[STEPS][3], values[STEPS], lengths[STEPS];
     if (!(away <= reach * reach))
         return;
-    const float *row = hot_scene_row(scene, index, room);
+    const float *row = hot_scene_row(scene, index, scratch);
     for (size_t i = 0; i < unique && row; i++)
         tensor[i] = row[1 + i];
     if (!row)

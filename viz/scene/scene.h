@@ -1,5 +1,5 @@
-/* What there is to see: tensors, directions and volumes on one grid, in scanner RAS mm. Free of GL; viz/scene/scene_load.c
- * alone knows files. */
+/* What there is to see: tensors, directions and volumes on one grid, in scanner RAS mm. Free of GL; scene_load.c alone
+ * knows files. */
 #ifndef HOT_VIZ_SCENE_H
 #define HOT_VIZ_SCENE_H
 

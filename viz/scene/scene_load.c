@@ -35,10 +35,10 @@ static int is_folder(const char *path)
 
 static char *join(hot_context *context, const char *folder, const char *name)
 {
-    size_t room = strlen(folder) + strlen(name) + 2;
-    char *path = hot_context_alloc(context, room, 1);
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = hot_context_alloc(context, size, 1);
     if (path)
-        snprintf(path, room, "%s%s%s", folder, ends_with(folder, "/") ? "" : "/", name);
+        snprintf(path, size, "%s%s%s", folder, ends_with(folder, "/") ? "" : "/", name);
     return path;
 }
 

@@ -226,62 +226,62 @@ hot_status hot_view_setting_parse(hot_context *context, const hot_view_setting *
 
 /* ---- Setting to text -------------------------------------------------------------------------------------- */
 
-static void print_numbers(const double *numbers, int count, char *text, size_t room)
+static void print_numbers(const double *numbers, int count, char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
-    for (int i = 0; i < count && used < room; i++)
-        used += (size_t)snprintf(text + used, room - used, "%s%.9g", i ? "," : "", numbers[i] + 0.); /* no -0 */
+    for (int i = 0; i < count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%.9g", i ? "," : "", numbers[i] + 0.); /* no -0 */
 }
 
-void hot_view_setting_print(const hot_view_setting *setting, const hot_view_state *state, char *text, size_t room)
+void hot_view_setting_print(const hot_view_setting *setting, const hot_view_state *state, char *text, size_t size)
 {
     const void *field = (const char *)state + setting->offset;
     const double *numbers = field;
     const int *whole = field;
     switch (setting->kind) {
     case HOT_SETTING_SWITCH:
-        snprintf(text, room, "%s", *whole ? "on" : "off");
+        snprintf(text, size, "%s", *whole ? "on" : "off");
         break;
     case HOT_SETTING_CHOICE: {
         const char *at = setting->value;
         for (int index = 0; index < *whole && *at; index++)
             at += strcspn(at, "|") + 1;
-        snprintf(text, room, "%.*s", (int)strcspn(at, "|"), at);
+        snprintf(text, size, "%.*s", (int)strcspn(at, "|"), at);
         break;
     }
     case HOT_SETTING_INT:
         if (setting->automatic && (*whole < 0 || (*whole == 0 && setting->offset == AT(detail))))
-            snprintf(text, room, "auto");
+            snprintf(text, size, "auto");
         else
-            snprintf(text, room, "%d", *whole);
+            snprintf(text, size, "%d", *whole);
         break;
     case HOT_SETTING_NUMBER:
-        print_numbers(numbers, 1, text, room);
+        print_numbers(numbers, 1, text, size);
         break;
     case HOT_SETTING_NAME:
-        snprintf(text, room, "%s", (const char *)field);
+        snprintf(text, size, "%s", (const char *)field);
         break;
     case HOT_SETTING_PAIR:
     case HOT_SETTING_POINT:
         if (isnan(numbers[0]))
-            snprintf(text, room, "auto");
+            snprintf(text, size, "auto");
         else
-            print_numbers(numbers, setting->kind == HOT_SETTING_PAIR ? 2 : 3, text, room);
+            print_numbers(numbers, setting->kind == HOT_SETTING_PAIR ? 2 : 3, text, size);
         break;
     case HOT_SETTING_VOXEL:
         if (whole[0] < 0)
-            snprintf(text, room, "auto");
+            snprintf(text, size, "auto");
         else
-            snprintf(text, room, "%d,%d,%d", whole[0], whole[1], whole[2]);
+            snprintf(text, size, "%d,%d,%d", whole[0], whole[1], whole[2]);
         break;
     case HOT_SETTING_RGB:
-        print_numbers(numbers, 3, text, room);
+        print_numbers(numbers, 3, text, size);
         break;
     case HOT_SETTING_ANGLES: {
         double degrees[3];
         hot_quaternion_to_angles(numbers, degrees);
-        print_numbers(degrees, 3, text, room);
+        print_numbers(degrees, 3, text, size);
         break;
     }
     }

@@ -61,7 +61,7 @@ typedef struct hot_view_state {
     double stick_width;    /* as a fraction of the voxel */
     int light;             /* 1: shaded by a light at the viewer */
     int raster; /* hot_view_raster: who draws surfaces: OpenGL, viz/raster/raster.h, or compute shaders */
-    int detail; /* triangles of a surface: 0 = by its size on the screen, else the nearest sphere of viz/glyph/glyph.h */
+    int detail; /* triangles of a surface: 0 = by its size on the screen, else the nearest sphere of glyph.h */
     /* Around them */
     double canvas[3];      /* colour of empty space, 0 to 1 */
     int show_image, show_crosshair, show_annotations, show_values, show_colorbar, show_help;
@@ -99,7 +99,7 @@ const hot_view_setting *hot_view_setting_find(const char *name);
 hot_status hot_view_setting_parse(hot_context *context, const hot_view_setting *setting, const char *text,
                                   hot_view_state *state);
 /* The text that would set it to what it is. */
-void hot_view_setting_print(const hot_view_setting *setting, const hot_view_state *state, char *text, size_t room);
+void hot_view_setting_print(const hot_view_setting *setting, const hot_view_state *state, char *text, size_t size);
 
 /* Everything at its default. */
 void hot_view_state_default(hot_view_state *state);

@@ -77,27 +77,27 @@ const hot_binding *hot_bindings(size_t *count)
 
 hot_status hot_bindings_markdown(hot_context *context, char **text)
 {
-    size_t room = 64, used = 0;
+    size_t size = 64, used = 0;
     for (int i = 0; i < BINDINGS; i++)
-        room += bindings[i].label
+        size += bindings[i].label
                     ? strlen(bindings[i].label) + strlen(bindings[i].help) + strlen(bindings[i].group) + 16
                     : 0;
-    *text = hot_context_alloc(context, room, 1);
+    *text = hot_context_alloc(context, size, 1);
     if (!*text)
         return HOT_ERROR_MEMORY;
-    used += (size_t)snprintf(*text, room, "| | |\n| --- | --- |");
+    used += (size_t)snprintf(*text, size, "| | |\n| --- | --- |");
     const char *group = "";
     for (int i = 0; i < BINDINGS; i++) {
         const hot_binding *row = &bindings[i];
         if (!row->label)
             continue;
         if (strcmp(group, row->group))
-            used += (size_t)snprintf(*text + used, room - used, "%s\n| %s | ", *group ? " |" : "", row->group);
+            used += (size_t)snprintf(*text + used, size - used, "%s\n| %s | ", *group ? " |" : "", row->group);
         else
-            used += (size_t)snprintf(*text + used, room - used, " · ");
-        used += (size_t)snprintf(*text + used, room - used, "`%s` %s", row->label, row->help);
+            used += (size_t)snprintf(*text + used, size - used, " · ");
+        used += (size_t)snprintf(*text + used, size - used, "`%s` %s", row->label, row->help);
         group = row->group;
     }
-    snprintf(*text + used, room - used, " |\n");
+    snprintf(*text + used, size - used, " |\n");
     return HOT_OK;
 }

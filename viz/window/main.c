@@ -56,11 +56,11 @@ static int read_size(const char *text, int *width, int *height)
 /* ---- Pictures --------------------------------------------------------------------------------------------- */
 
 /* turn.png -> turn-007.png */
-static void series_name(const char *path, int number, char *name, size_t room)
+static void series_name(const char *path, int number, char *name, size_t size)
 {
     const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
     const int stem = dot && dot != path ? (int)(dot - path) : (int)strlen(path);
-    snprintf(name, room, "%.*s-%03d%s", stem, path, number, path + stem);
+    snprintf(name, size, "%.*s-%03d%s", stem, path, number, path + stem);
 }
 
 static hot_status save_pictures(hot_context *context, const hot_scene *scene, const hot_view_state *state,

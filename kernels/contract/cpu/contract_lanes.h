@@ -116,10 +116,12 @@ PARTS(f32_in_16, float, 16)
 #define TILE_PART(name) UP_TO_64(f64_, HOT_JOIN(_, name))
 #define SQUARE_T double
 #define SQUARE_FMA "vfmadd231pd"
-#define SQUARE_BROADCAST "vbroadcastsd"
+#define SQUARE_BROADCAST "vmovddup" /* of two; without optimization it is assembled, though never used */
 #define SQUARE(name) HOT_JOIN(tile_f64_in_16_, name)
 #define SQUARE_PART(name) HOT_JOIN(f64_in_16_, name)
 #include "contract_square.h"
+#undef SQUARE_BROADCAST
+#define SQUARE_BROADCAST "vbroadcastsd"
 #if HOT_SIMD_BYTES >= 32
 #define SQUARE(name) HOT_JOIN(tile_f64_in_32_, name)
 #define SQUARE_PART(name) HOT_JOIN(f64_in_32_, name)

@@ -1,0 +1,57 @@
+# The libraries of others that the whole project is built with. What it cannot do without is listed in one line with the
+# Debian packages that bring it; each of the rest that is missing leaves out what needs it, which one line says too.
+# For the kernels alone nothing here is looked for.
+if(HOTFIBER_KERNELS_ONLY)
+  return()
+endif()
+set(hot_missing "") # Debian packages
+
+# hot_find_module(PREFIX header MODULE name ... [PACKAGE debian-package]): the first of these modules that pkg-config
+# knows, if the header is there too. Makes PREFIX_FOUND and the target PkgConfig::PREFIX; PACKAGE: it must be there.
+find_package(PkgConfig QUIET)
+macro(hot_find_module prefix header)
+  cmake_parse_arguments(hot_find "" "PACKAGE" "MODULE" ${ARGN})
+  if(PKG_CONFIG_FOUND)
+    pkg_search_module(${prefix} QUIET IMPORTED_TARGET GLOBAL ${hot_find_MODULE})
+    find_path(${prefix}_HEADER_DIR ${header} HINTS ${${prefix}_INCLUDE_DIRS} NO_CACHE)
+    if(NOT ${prefix}_HEADER_DIR)
+      set(${prefix}_FOUND 0)
+    endif()
+  endif()
+  if(hot_find_PACKAGE AND NOT ${prefix}_FOUND)
+    list(APPEND hot_missing ${hot_find_PACKAGE})
+  endif()
+endmacro()
+
+if(NOT PKG_CONFIG_FOUND)
+  list(APPEND hot_missing pkg-config)
+endif()
+foreach(library Teem:libteem-dev NIFTI:libnifti-dev ZLIB:zlib1g-dev PNG:libpng-dev)
+  string(REGEX MATCH "^([^:]*):(.*)$" ignored ${library})
+  set(package ${CMAKE_MATCH_2})
+  set(library ${CMAKE_MATCH_1})
+  find_package(${library} QUIET)
+  if(NOT ${library}_FOUND)
+    list(APPEND hot_missing ${package})
+  endif()
+endforeach()
+hot_find_module(CJSON cjson/cJSON.h MODULE libcjson PACKAGE libcjson-dev)
+hot_find_module(CAIRO cairo.h MODULE cairo PACKAGE libcairo2-dev)
+if(hot_missing)
+  list(JOIN hot_missing " " hot_missing)
+  message(FATAL_ERROR # indented: not broken into lines
+    " hotfiber: missing Debian packages: ${hot_missing} (the kernels alone need none: cmake --preset kernels-only)")
+endif()
+
+hot_find_module(HDF5 hdf5.h MODULE hdf5-serial hdf5)
+if(NOT HDF5_FOUND)
+  message(STATUS "hotfiber: DIPY's .pam5 is not written: HDF5 is not here (libhdf5-dev)")
+endif()
+hot_find_module(EPOXY epoxy/egl.h MODULE epoxy)
+hot_find_module(EGL EGL/eglplatform.h MODULE egl)
+hot_find_module(GLFW GLFW/glfw3.h MODULE glfw3>=3.3)
+if(NOT EPOXY_FOUND OR NOT EGL_FOUND)
+  message(STATUS "hotfiber: no viewer built: libepoxy or the headers of EGL are not here (libepoxy-dev, libegl-dev)")
+elseif(NOT GLFW_FOUND)
+  message(STATUS "hotfiber: the viewer makes pictures but no window: GLFW is not here (libglfw3-dev)")
+endif()
