@@ -302,7 +302,7 @@ extern "C" hot_status hot_contract_launch(hot_context *context, const hot_contra
 
 namespace {
 
-/* Items of more bytes than this do not go through the pipeline, which would need several times as much pinned memory. */
+/* Items of more bytes than this do not go through the pipeline: it would need several times as much pinned memory. */
 constexpr size_t LARGE_ITEM = 4 * HOT_BATCH_BYTES;
 
 /* A call whose items are rows, and the plan for a chunk of it. */
