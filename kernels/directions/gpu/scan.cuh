@@ -30,6 +30,23 @@ template <int ORDER> struct scan_table {
     float weight[scan_grid<ORDER>::RING][scan_grid<ORDER>::RING / 2]; /* q^(-m/2), the same for +u and -u */
 };
 
+/* Calls take(s, k, multiplicity) for every class x^(m-s) y^(s-k) z^k of the packed tensor. */
+template <int ORDER, typename TAKE> static __device__ __forceinline__ void scan_each_class(TAKE take)
+{
+#pragma unroll
+    for (int s = 0; s <= ORDER; s++) {
+        float outer = 1, inner = 1; /* C(m, s) and C(s, k) */
+#pragma unroll
+        for (int i = 0; i < s; i++)
+            outer = outer * (float)(ORDER - i) / (float)(i + 1);
+#pragma unroll
+        for (int k = 0; k <= s; k++) {
+            take(s, k, outer * inner);
+            inner = inner * (float)(s - k) / (float)(k + 1);
+        }
+    }
+}
+
 /* The coefficients of one face from the form. */
 template <class LAYOUT, int FACE>
 static __device__ __forceinline__ void scan_face_coefficients(const float *form, float *c)

@@ -128,21 +128,12 @@ __device__ __forceinline__ hot_item_state directions_load(const directions_call 
         for (int k = 3; k <= ORDER + 1; k += 2)
             whole *= (float)k;
         if (state == HOT_ITEM_LIVE) {
-#pragma unroll
-            for (int s = 0; s <= ORDER; s++) {
-                float outer = 1, inner = 1;
-#pragma unroll
-                for (int i = 0; i < s; i++)
-                    outer = outer * (float)(ORDER - i) / (float)(i + 1);
-#pragma unroll
-                for (int k = 0; k <= s; k++) {
-                    const int at = HOT_PACKED(s, k);
-                    a[at] = a[at] * lift * factor * (outer * inner);
-                    if (!(s & 1) && !(k & 1))
-                        mean = fmaf(own[(ORDER - s) / 2] * own[(s - k) / 2] * own[k / 2] / whole, a[at], mean);
-                    inner = inner * (float)(s - k) / (float)(k + 1);
-                }
-            }
+            scan_each_class<ORDER>([&](int s, int k, float multiplicity) {
+                const int at = HOT_PACKED(s, k);
+                a[at] = a[at] * lift * factor * multiplicity;
+                if (!(s & 1) && !(k & 1))
+                    mean = fmaf(own[(ORDER - s) / 2] * own[(s - k) / 2] * own[k / 2] / whole, a[at], mean);
+            });
 #pragma unroll
             for (int s = 0; s <= ORDER; s++)
 #pragma unroll

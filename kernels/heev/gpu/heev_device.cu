@@ -30,7 +30,7 @@ static hot_status launch_tridiagonal(hot_context *context, const heev_plan *plan
     const size_t ql = (4 * (size_t)n + 2) * sizeof(double);
     heev_twisted<<<count * parts, each, 2 * (size_t)n * sizeof(double), stream>>>(*plan);
     heev_gram<<<all_tiles, HEEV_TILE_THREADS, 0, stream>>>(*plan, 0);
-    hot_status status = allow(context, heev_ql, ql);
+    hot_status status = allow_shared_memory(context, heev_ql, ql);
     if (status == HOT_OK) {
         heev_ql<<<count, 256, ql, stream>>>(*plan);
         heev_newton_schulz<<<all_tiles, HEEV_TILE_THREADS, 0, stream>>>(*plan, 0);

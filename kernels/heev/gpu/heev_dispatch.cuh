@@ -80,7 +80,7 @@ static hot_status launch_clusters(hot_context *context, const heev_plan *plan, c
 {
     for (; size > HEEV_SMALL; matrices = NULL) {
         heev_cluster_launch<C> launch(size, plan->count, stream);
-        hot_status status = allow(context, launch.kernel, launch.config.dynamicSmemBytes);
+        hot_status status = allow_shared_memory(context, launch.kernel, launch.config.dynamicSmemBytes);
         if (status == HOT_OK)
             status = hot_cuda_status(
                 context, cudaLaunchKernelEx(&launch.config, launch.kernel, *plan, matrices, size, launch.tail),
@@ -101,7 +101,7 @@ static hot_status launch_panels(hot_context *context, const heev_plan *plan, con
     void (*kernel)(const heev_plan, const void *, int) = plan->n <= 256   ? heev_panels<C, 1>
                                                          : plan->n <= 512 ? heev_panels<C, 2>
                                                                           : heev_panels<C, 4>;
-    hot_status status = allow(context, kernel, bytes);
+    hot_status status = allow_shared_memory(context, kernel, bytes);
     if (status == HOT_OK)
         kernel<<<(unsigned)plan->count, 32 * HEEV_PANEL_WARPS, bytes, stream>>>(*plan, matrices, tail);
     return status;
@@ -138,7 +138,7 @@ static hot_status launch_backtransform_of(hot_context *context, const heev_plan 
 {
     const unsigned blocks = (unsigned)plan->count * (unsigned)((plan->kept + 15) / 16);
     const size_t bytes = heev_backtransform_bytes<C, TILES, WARPS, STAGED>();
-    hot_status status = allow(context, heev_backtransform<C, TILES, WARPS, STAGED>, bytes);
+    hot_status status = allow_shared_memory(context, heev_backtransform<C, TILES, WARPS, STAGED>, bytes);
     if (status == HOT_OK)
         heev_backtransform<C, TILES, WARPS, STAGED>
             <<<blocks, 32 * WARPS, bytes, stream>>>(*plan, values, vectors, flags);

@@ -4,19 +4,8 @@
 #define HOT_HEEV_STAGES_CUH
 
 #include "common/cuda_status.h"
+#include "common/shared_memory.cuh"
 #include "heev_plan.cuh"
-
-/* Kernels with so much dynamic shared memory. */
-template <typename... A>
-static hot_status allow(hot_context *context, void (*kernel)(A...), size_t bytes)
-{
-    return bytes <= 48 * 1024
-               ? HOT_OK
-               : hot_cuda_status(context,
-                                 cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                      (int)bytes),
-                                 "shared memory");
-}
 
 /* Whether the current GPU has what reduction by clusters needs, for matrices of size n. */
 bool hot_heev_clusters_real(int n);

@@ -11,21 +11,12 @@ static __device__ __forceinline__ void basin_scale(const gnomonic_constants &con
 {
     float *row = block.row + t * basin_layout<ORDER>::ROW;
     float largest = 0, odd = 0, any = 0;
-    HOT_UNROLL
-    for (int s = 0; s <= ORDER; s++) {
-        float outer = 1, inner = 1;
-        HOT_UNROLL
-        for (int i = 0; i < s; i++)
-            outer = outer * (float)(ORDER - i) / (float)(i + 1);
-        HOT_UNROLL
-        for (int k = 0; k <= s; k++) {
-            const float value = row[HOT_PACKED(s, k)];
-            odd = fmaf(value, 0.0f, odd);
-            any = fmaxf(any, fabsf(value));
-            largest = fmaxf(largest, fabsf(value) * 0x1p-10f * (outer * inner));
-            inner = inner * (float)(s - k) / (float)(k + 1);
-        }
-    }
+    scan_each_class<ORDER>([&](int s, int k, float multiplicity) {
+        const float value = row[HOT_PACKED(s, k)];
+        odd = fmaf(value, 0.0f, odd);
+        any = fmaxf(any, fabsf(value));
+        largest = fmaxf(largest, fabsf(value) * 0x1p-10f * multiplicity);
+    });
     block.number[t] = BASIN_NONE; /* until it is known to be in float's range */
     block.found_count[t] = 0;
     if (!(odd == 0)) {
@@ -41,20 +32,11 @@ static __device__ __forceinline__ void basin_scale(const gnomonic_constants &con
         block.number[t] = 0;
         block.factor[t] = factor;
         block.limit2[t] = limit * limit;
-        HOT_UNROLL
-        for (int s = 0; s <= ORDER; s++) {
-            float outer = 1, inner = 1;
-            HOT_UNROLL
-            for (int i = 0; i < s; i++)
-                outer = outer * (float)(ORDER - i) / (float)(i + 1);
-            HOT_UNROLL
-            for (int k = 0; k <= s; k++) {
-                const float value = row[HOT_PACKED(s, k)] * by;
-                row[HOT_PACKED(s, k)] = value;
-                block.form[HOT_PACKED(s, k) * basin_layout<ORDER>::PITCH + t] = value * (outer * inner);
-                inner = inner * (float)(s - k) / (float)(k + 1);
-            }
-        }
+        scan_each_class<ORDER>([&](int s, int k, float multiplicity) {
+            const float value = row[HOT_PACKED(s, k)] * by;
+            row[HOT_PACKED(s, k)] = value;
+            block.form[HOT_PACKED(s, k) * basin_layout<ORDER>::PITCH + t] = value * multiplicity;
+        });
     }
 }
 

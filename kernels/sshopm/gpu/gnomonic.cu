@@ -1,6 +1,7 @@
 /* SS-HOPM without a shift in the gnomonic projection on the GPU: the kernels of every order, and their launch. */
 #include <cuda_runtime.h>
 
+#include "common/shared_memory.cuh"
 #include "gnomonic_block.cuh"
 #include "gnomonic_launch.h"
 #include "gnomonic_warp.cuh"
@@ -63,14 +64,9 @@ hot_status hot_gnomonic_launch(hot_context *context, const hot_sshopm_args *args
         grid = (unsigned)(args->count * parts);
         bytes = 0;
     }
-    if (bytes > 48 * 1024) {
-        hot_status status = hot_cuda_status(
-            context,
-            cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
-            "shared memory");
-        if (status != HOT_OK)
-            return status;
-    }
+    const hot_status status = allow_shared_memory(context, kernel, bytes);
+    if (status != HOT_OK)
+        return status;
     cudaLaunchAttribute early;
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(grid);

@@ -13,6 +13,7 @@
 
 #include "common/backend.h"
 #include "common/batch_pipeline.h"
+#include "common/shared_memory.cuh"
 #include "basin_launch.h"
 #include "gnomonic_launch.h"
 #include "gnomonic_table.h"
@@ -133,14 +134,9 @@ static hot_status launch_general(hot_context *context, const hot_sshopm_args *ar
         return hot_context_fail(context, HOT_ERROR_DEVICE,
                                 "tensors of order %d and dimension %d do not fit this GPU's shared memory; use the CPU",
                                 args->order, args->dim);
-    if (bytes > 40000) {
-        hot_status status = hot_cuda_status(
-            context,
-            cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes),
-            "shared memory");
-        if (status != HOT_OK)
-            return status;
-    }
+    const hot_status status = allow_shared_memory(context, kernel, bytes);
+    if (status != HOT_OK)
+        return status;
     unsigned grid = (unsigned)(args->count < 1u << 30 ? args->count : 1u << 30);
     unsigned threads = args->starts > 64 ? 128 : args->starts > 32 ? 64 : 32;
     kernel<<<grid, threads, bytes, stream>>>(*args, *tables);
