@@ -504,7 +504,7 @@ hot_status hot_signal_fibers_ref(hot_context *context, void *argument)
         ref_voxel x = {plan, y, (double)s0 / sigma};
         answer_voxel(&x, room, &answer);
         signal_write(args->result, plan->max_fibers, volumes, &answer, 0, voxel);
-        status = hot_lowrank_progress(context, args, (double)(voxel + 1) / (double)args->count);
+        status = hot_signal_progress(context, args, (double)(voxel + 1) / (double)args->count);
     }
     hot_context_free(context, room);
     return status;

@@ -237,7 +237,7 @@ extern "C" hot_status hot_signal_fibers_cuda(hot_context *context, void *argumen
         const size_t count = args->count - first < chunk ? args->count - first : chunk;
         error = do_chunk(args, &plan, data, first, count, events);
         if (error == cudaSuccess)
-            status = hot_lowrank_progress(context, args, (double)(first + count) / (double)args->count);
+            status = hot_signal_progress(context, args, (double)(first + count) / (double)args->count);
     }
     if (error != cudaSuccess) {
         status = hot_context_fail(context, HOT_ERROR_DEVICE, "lowrank on the GPU: %s", cudaGetErrorString(error));
