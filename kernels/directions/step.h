@@ -1,4 +1,5 @@
-/* The arithmetic of one form of order m in a chart: a template, included once per order and type of number.
+/* The arithmetic of one form of order m in gnomonic coordinates: a template, included once per order and type of
+ * number.
  *
  *   #define HOT_ORDER 4        even
  *   #define HOT_STEP(name)     the names made
@@ -6,16 +7,16 @@
  *   HOT_MASK                   what a comparison of two HOT_V gives
  *   HOT_SET HOT_FMA HOT_MAX HOT_SQRT HOT_INVERSE HOT_SELECT HOT_SELECT_MASK HOT_LT HOT_GE HOT_AND HOT_NOT
  *
- * Chart: on the face with pivot p the form is g(u, v) = sum c_ij u^i v^j, i + j <= m, and the value on the sphere is
- * F = g q^(-m/2) with q = 1 + u^2 + v^2. c_ij is the packed value times its multiplicity. Coefficients are stored by
- * powers of u, then v: c[HOT_AT(i, j)]. */
+ * Gnomonic projection: on the face with pivot p the form is g(u, v) = sum c_ij u^i v^j, i + j <= m, and the value on
+ * the sphere is F = g q^(-m/2) with q = 1 + u^2 + v^2. c_ij is the packed value times its multiplicity.
+ * Coefficients are stored by powers of u, then v: c[HOT_AT(i, j)]. */
 
 #ifndef HOT_DIRECTIONS_STEP_COMMON
 #define HOT_DIRECTIONS_STEP_COMMON
 
 #include "common/portable.h"
 
-/* Place of u^i v^j among the (m+1)(m+2)/2 coefficients of a chart. */
+/* Place of u^i v^j among the (m+1)(m+2)/2 coefficients on a face. */
 #define HOT_AT(m, i, j) ((i) * ((m) + 1) - (i) * ((i) - 1) / 2 + (j))
 
 /* Place of x^(m-s) y^(s-t) z^t in the packed tensor. */
@@ -26,11 +27,11 @@
 #define HOT_FACE_1(m, i, j) HOT_PACKED((m) - (j), i)
 #define HOT_FACE_2(m, i, j) HOT_PACKED((m) - (i), (m) - (i) - (j))
 
-/* Refinement ends when a step is below this (chart units, squared): the step after it would be lost in float. */
+/* Refinement ends when a step is below this (gnomonic units, squared): the step after it would be lost in float. */
 #define HOT_STEP_DONE 1e-7f
 /* A refinement that is still moving by more than this when its steps are used up has found no maximum. */
 #define HOT_STEP_LOST 1e-5f
-/* The longest step (chart units): a third of the distance between neighbouring maxima at order 8. */
+/* The longest step (gnomonic units): a third of the distance between neighbouring maxima at order 8. */
 #define HOT_STEP_LONGEST 0.2f
 /* A descent smaller than this fraction of F or of the tensor's largest value (which is scaled to 1) is rounding. */
 #define HOT_STEP_ROUNDING 4e-6f
