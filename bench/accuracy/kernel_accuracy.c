@@ -167,7 +167,7 @@ static int features(hot_context *context, const ph_settings *s, uint64_t seed, s
     hot_signal_options options = {.size = sizeof options, .max_fibers = 3, .order = 8, .sigma = 1 / s->snr,
                                   .tau_sd = mixed ? 0.02 : 0.015, .weight_sd = mixed ? 0.8 : 0.4,
                                   .contrast = mixed ? HOT_CONTRAST_VARIED : HOT_CONTRAST_ALIKE};
-    if (hot_lowrank_plan_make(context, &options, &scheme, 0, &plan) != HOT_OK)
+    if (hot_signal_plan_make(context, &options, &scheme, 0, &plan) != HOT_OK)
         return 0;
     for (size_t i = 0; i + HOT_LANES_F32 <= data.count; i += HOT_LANES_F32) {
         signal_data voxels = {y, HOT_LANES_F32, vset(0)};
@@ -198,7 +198,7 @@ static int features(hot_context *context, const ph_settings *s, uint64_t seed, s
             fwrite(row, sizeof *row, FEATURES, file);
         }
     }
-    hot_lowrank_plan_free(context, &plan);
+    hot_signal_plan_free(context, &plan);
     free_sample(&data);
     return fclose(file) == 0;
 }

@@ -15,7 +15,7 @@ HOT_FN int hot_in_other_half(const float v[3])
     return v[0] < 0;
 }
 
-/* Greedy clustering (hot_directions_cluster in plan.h is this): of `count` maxima the largest is kept; then, by size,
+/* Greedy clustering (hot_directions_cluster is this): of `count` maxima the largest is kept; then, by size,
  * each that is at least `threshold` times it and whose squared cosine with all kept ones is at most `apart`. */
 HOT_FN int hot_cluster(int keep, float threshold, float apart, hot_maximum *maxima, int count, float *directions)
 {

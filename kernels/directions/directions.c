@@ -24,14 +24,13 @@ hot_status hot_directions_resolve(hot_context *context, const hot_directions_opt
                                 HOT_DIRECTIONS_MAX, given.max_directions);
     const double threshold = given.threshold < 0 ? 0.25 : given.threshold;
     const double angle = given.min_angle < 0 ? 15 : given.min_angle;
-    const double relief = given.min_relative_range < 0 ? 1e-4 : given.min_relative_range;
+    const double range = given.min_relative_range < 0 ? 1e-4 : given.min_relative_range;
     if (!(threshold <= 1))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the threshold is a fraction, 0 to 1, not %g", threshold);
     if (!(angle <= 90))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the smallest angle is 0 to 90 degrees, not %g", angle);
-    if (!(relief < 1))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the smallest relief is a fraction below 1, not %g",
-                                relief);
+    if (!(range < 1))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the smallest relative range is below 1, not %g", range);
     if (given.shift == HOT_SHIFT_FIXED && !(given.alpha >= 0))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "maxima need a shift of at least 0, not %g", given.alpha);
     const size_t terms = hot_symtensor_count(order, 3);
@@ -48,7 +47,7 @@ hot_status hot_directions_resolve(hot_context *context, const hot_directions_opt
     *args = (hot_directions_args){.order = order,
                                   .keep = keep,
                                   .threshold = (float)threshold,
-                                  .min_relative_range = (float)relief,
+                                  .min_relative_range = (float)range,
                                   .apart = (float)(cosine * cosine),
                                   .starts = given.starts,
                                   .shift = given.shift,

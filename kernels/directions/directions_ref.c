@@ -7,6 +7,7 @@
 #include <hotfiber/symtensor.h>
 
 #include "directions_ref.h"
+#include "symtensor/sphere.h"
 #include "tangent.h"
 
 enum { NEIGHBOURS = 24, REFERENCE_TERMS = 45 };
@@ -36,13 +37,7 @@ static hot_status dense_make(hot_context *context, int order, size_t points, den
     dense->neighbour = hot_context_alloc(context, points, NEIGHBOURS * sizeof *dense->neighbour);
     if (!dense->x || !dense->form || !dense->neighbour)
         return HOT_ERROR_MEMORY;
-    for (size_t p = 0; p < points; p++) { /* a Fibonacci lattice: equal areas, golden angle */
-        const double z = ((double)p + 0.5) / (double)points, r = sqrt(1 - z * z);
-        const double turn = 2.39996322972865332 * (double)p;
-        dense->x[3 * p] = r * cos(turn);
-        dense->x[3 * p + 1] = r * sin(turn);
-        dense->x[3 * p + 2] = z;
-    }
+    hot_sphere_lattice(points, dense->x);
     int exponents[3 * REFERENCE_TERMS];
     double multiplicity[REFERENCE_TERMS];
     hot_status status = hot_symtensor_exponents(order, 3, exponents);

@@ -1,5 +1,5 @@
 /* A form of even order on the sphere around a point, in double, in the tangent plane: for the reference and for telling
- * maxima from saddles. Shares no formula with the chart code of the fast backends. */
+ * maxima from saddles. Shares no formula with the gnomonic code of the fast backends. */
 #ifndef HOT_DIRECTIONS_TANGENT_H
 #define HOT_DIRECTIONS_TANGENT_H
 

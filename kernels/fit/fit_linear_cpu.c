@@ -3,7 +3,7 @@
 
 #include "fit.h"
 
-/* Voxels between two looks at whether the caller wants to stop, one after the other: PIECE. */
+/* PIECE: voxels between two checks for cancellation. */
 enum { STRETCH = 1 << 16, PIECE = 256 };
 
 hot_status hot_fit_linear_f32_cpu(hot_context *context, hot_cpu_level level, size_t rows, size_t columns,

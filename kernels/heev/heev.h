@@ -26,11 +26,12 @@ int hot_heev_finite(const hot_heev_args *args, size_t i);
 void hot_heev_refuse(const hot_heev_args *args, size_t i);
 
 /* One double-precision matrix on the calling thread. a: n x n column-major (complex as pairs), its lower triangle is
- * read; becomes the eigenvectors when `vectors`, else rubbish; w: n eigenvalues, ascending. room: hot_heev_room(n)
- * bytes. 0 when it did not converge. hot_heev_own uses no LAPACK, and takes complex matrices only. */
-size_t hot_heev_room(size_t n);
-int hot_heev_one(int is_complex, size_t n, int vectors, double *a, double *w, void *room);
-int hot_heev_own(size_t n, int vectors, double *a, double *w, void *room);
+ * read; becomes the eigenvectors when `vectors`, else rubbish; w: n eigenvalues, ascending. workspace:
+ * hot_heev_workspace(n) bytes. 0 when it did not converge. hot_heev_own uses no LAPACK, and takes complex matrices
+ * only. */
+size_t hot_heev_workspace(size_t n);
+int hot_heev_one(int is_complex, size_t n, int vectors, double *a, double *w, void *workspace);
+int hot_heev_own(size_t n, int vectors, double *a, double *w, void *workspace);
 
 #ifdef __cplusplus
 }

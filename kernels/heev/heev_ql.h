@@ -12,11 +12,11 @@
 #define HEEV_FN static inline
 #endif
 
-/* Zero before the first sweep. */
+/* State between sweeps; all zero before the first. */
 typedef struct heev_sweep {
-    int at, tries;  /* the eigenvalue that is sought, and for the how-many-eth time */
-    int begin, end; /* rotation i, begin <= i < end, from the last to the first, takes vectors x = i and y = i + 1 into
-                     * c x - s y and s x + c y */
+    int at, tries;  /* index of the eigenvalue that is iterated for, and the sweeps made for it */
+    int begin, end; /* out: rotations begin <= i < end, to be applied from the last to the first: vectors x = i and
+                     * y = i + 1 become c x - s y and s x + c y */
 } heev_sweep;
 
 /* The next sweep over the n diagonal values d and off-diagonal ones e (e[i] couples i and i + 1): 1 when there was one,

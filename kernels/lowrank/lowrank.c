@@ -1,9 +1,6 @@
 /* hot_lowrank_f32: checks, plan, and the CPU backend. */
 #include "lowrank.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 #include <math.h>
 #include <string.h>
 
@@ -12,9 +9,8 @@
 #include "common/backend.h"
 #include "common/context_internal.h"
 #include "common/cpu.h"
+#include "common/lane_blocks.h"
 #include "common/options.h"
-
-enum { CHUNK = 4096, ALIGN = 64 };
 
 /* Of noise spread over all unique values, what a further term can take with its three unknowns shrinks with the order:
  * best on phantoms at b = 3000 and SNR 20 to 30. */
@@ -103,7 +99,7 @@ static hot_status make_plan(hot_context *context, const hot_lowrank_options *giv
         plan->grid.pair_at[c] = (const int *)next, next += 2 * pairs_max;
         plan->grid.pair_inverse[c] = next, next += 3 * pairs_max;
     }
-    hot_lowrank_fill_directions(v);
+    hot_signal_fill_directions(v);
     for (int d = 0; d < SIGNAL_GRID; d++) {
         for (size_t i = 0; i < unique; i++) {
             double term = multiplicity[i];
@@ -116,68 +112,64 @@ static hot_status make_plan(hot_context *context, const hot_lowrank_options *giv
             gram[d * SIGNAL_GRID + e] = (float)pow((double)v[3 * d] * v[3 * e] + (double)v[3 * d + 1] * v[3 * e + 1] +
                                                (double)v[3 * d + 2] * v[3 * e + 2], order);
     }
-    hot_lowrank_fill_pairs(&plan->grid);
+    hot_signal_fill_pairs(&plan->grid);
     return HOT_OK;
+}
+
+typedef struct cpu_args {
+    const hot_lowrank_args *args;
+    hot_lowrank_fn *block;
+    int lanes;
+} cpu_args;
+
+/* Usable tensors are those with a norm; it is kept. */
+static int take_tensor(const void *cpu_pointer, size_t item, double *norm)
+{
+    const hot_lowrank_args *args = ((const cpu_args *)cpu_pointer)->args;
+    *norm = args->mask && !args->mask[item] ? 0 : hot_lowrank_norm(args->plan, args->tensors + item * args->stride);
+    if (*norm > 0 && isfinite(*norm))
+        return 1;
+    hot_lowrank_write_nothing(args, item, *norm == 0 ? 0 : 255);
+    return 0;
+}
+
+/* Idle lanes repeat the first tensor. */
+static void compute_block(const void *cpu_pointer, const size_t *items, const double *norms, int used, float *workspace)
+{
+    const cpu_args *cpu = cpu_pointer;
+    const hot_lowrank_args *args = cpu->args;
+    const int unique = args->plan->unique, lanes = cpu->lanes;
+    lowrank_answer answer;
+    for (int lane = 0; lane < lanes; lane++) {
+        const int from = lane < used ? lane : 0;
+        for (int i = 0; i < unique; i++)
+            workspace[i * lanes + lane] =
+                (float)((double)args->tensors[items[from] * args->stride + (size_t)i] / norms[from]);
+    }
+    cpu->block(args->plan, workspace, workspace + unique * lanes, &answer);
+    for (int lane = 0; lane < used; lane++)
+        hot_lowrank_write(args, &answer, lane, norms[lane], items[lane]);
+}
+
+static hot_status report(hot_context *context, const void *cpu_pointer, double fraction)
+{
+    (void)cpu_pointer;
+    return hot_context_progress(context, "finding fibres", fraction);
 }
 
 hot_status hot_lowrank_cpu(hot_context *context, void *argument)
 {
     const hot_lowrank_args *args = argument;
-    const lowrank_plan *plan = args->plan;
-    const int threads = hot_context_threads(context);
     const int lanes = 4 << (int)hot_context_cpu_level(context);
-    hot_lowrank_fn *block = HOT_CPU_VARIANT(context, hot_lowrank);
-    hot_status status = HOT_OK;
-    size_t room_size = (size_t)(plan->unique + SIGNAL_GRID) * (size_t)lanes;
-    room_size = (room_size + ALIGN - 1) / ALIGN * ALIGN;
-    float *rooms = hot_context_alloc(context, room_size * (size_t)threads + ALIGN, sizeof *rooms);
-    size_t *list = hot_context_alloc(context, CHUNK, sizeof *list);
-    double *norms = hot_context_alloc(context, CHUNK, sizeof *norms);
-    if (!rooms || !list || !norms) {
-        status = HOT_ERROR_MEMORY;
-        goto cleanup;
-    }
-    float *first_room = (float *)(((uintptr_t)rooms + ALIGN - 1) / ALIGN * ALIGN);
-    for (size_t begin = 0; begin < args->count && status == HOT_OK; begin += CHUNK) {
-        size_t end = args->count - begin < CHUNK ? args->count : begin + CHUNK, usable = 0;
-        for (size_t item = begin; item < end; item++) {
-            const float *tensor = args->tensors + item * args->stride;
-            norms[usable] = args->mask && !args->mask[item] ? 0 : hot_lowrank_norm(plan, tensor);
-            if (norms[usable] > 0 && isfinite(norms[usable]))
-                list[usable++] = item;
-            else
-                hot_lowrank_write_nothing(args, item, norms[usable] == 0 ? 0 : 255);
-        }
-        const int blocks = (int)((usable + (size_t)lanes - 1) / (size_t)lanes);
-#pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
-        for (int b = 0; b < blocks; b++) {
-            if (hot_context_cancelled(context))
-                continue;
-#ifdef _OPENMP
-            float *room = first_room + room_size * (size_t)omp_get_thread_num();
-#else
-            float *room = first_room;
-#endif
-            size_t at = (size_t)b * (size_t)lanes;
-            int used = usable - at < (size_t)lanes ? (int)(usable - at) : lanes;
-            lowrank_answer answer;
-            for (int lane = 0; lane < lanes; lane++) {
-                size_t from = at + (size_t)(lane < used ? lane : 0);
-                for (int i = 0; i < plan->unique; i++)
-                    room[i * lanes + lane] =
-                        (float)((double)args->tensors[list[from] * args->stride + (size_t)i] / norms[from]);
-            }
-            block(plan, room, room + plan->unique * lanes, &answer);
-            for (int lane = 0; lane < used; lane++)
-                hot_lowrank_write(args, &answer, lane, norms[at + (size_t)lane], list[at + (size_t)lane]);
-        }
-        status = hot_context_progress(context, "finding fibres", (double)end / (double)args->count);
-    }
-cleanup:
-    hot_context_free(context, norms);
-    hot_context_free(context, list);
-    hot_context_free(context, rooms);
-    return status;
+    const cpu_args cpu = {args, HOT_CPU_VARIANT(context, hot_lowrank), lanes};
+    const hot_lane_blocks blocks = {.args = &cpu,
+                                    .count = args->count,
+                                    .lanes = lanes,
+                                    .workspace = (size_t)(args->plan->unique + SIGNAL_GRID) * (size_t)lanes,
+                                    .take = take_tensor,
+                                    .compute = compute_block,
+                                    .progress = report};
+    return hot_lane_blocks_run(context, &blocks);
 }
 
 hot_status hot_lowrank_f32(hot_context *context, const hot_lowrank_options *options, int order, size_t count,
@@ -190,7 +182,7 @@ hot_status hot_lowrank_f32(hot_context *context, const hot_lowrank_options *opti
     hot_status status = make_plan(context, options, order, &plan);
     if (status == HOT_OK && count > 0 && (!tensors || !directions || stride < (size_t)plan.unique))
         status = hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                  "low rank needs tensors of %d values (a stride of %zu is too small) and room for "
+                                  "low rank needs tensors of %d values (a stride of %zu is too small) and memory for "
                                   "directions",
                                   plan.unique, stride);
     hot_lowrank_args args = {&plan, count, stride, tensors, mask, directions, found, residual};

@@ -6,6 +6,7 @@
 
 #include "common/portable.h"
 #include "signal/signal_plan.h"
+#include "symtensor/sphere.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -65,8 +66,7 @@ HOT_FN int lowrank_place(int k, const float v[3][3], const float w[3], double no
         for (int j = 0; j < k; j++)
             rank += w[j] > w[i] || (w[j] == w[i] && j < i);
         const float x = v[i][0], y = v[i][1], z = v[i][2];
-        const int up = z > 0 || (z == 0 && (y > 0 || (y == 0 && x > 0)));
-        const float scale = (float)((up ? (double)w[i] : -(double)w[i]) * norm);
+        const float scale = (float)((hot_sphere_upper(x, y, z) ? (double)w[i] : -(double)w[i]) * norm);
         out[3 * rank] = scale * x;
         out[3 * rank + 1] = scale * y;
         out[3 * rank + 2] = scale * z;

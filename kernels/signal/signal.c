@@ -107,11 +107,11 @@ hot_status hot_signal_fibers_f32(hot_context *context, const hot_signal_options 
     if (count > 0 && (!signals || !result.directions))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "the signal method needs signals, and a result with memory for the directions");
-    status = hot_lowrank_plan_make(context, &options, &scheme, s0 != NULL, &plan);
+    status = hot_signal_plan_make(context, &options, &scheme, s0 != NULL, &plan);
     if (status != HOT_OK)
         return status;
     hot_signal_args args = {&plan, &options, &scheme, count, signals, sigma, s0, mask, &result};
     status = count > 0 ? hot_backend_run(context, &backends, &args) : HOT_OK;
-    hot_lowrank_plan_free(context, &plan);
+    hot_signal_plan_free(context, &plan);
     return status;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "signal_rule_constants.h"
+#include "symtensor/sphere.h"
 
 enum { B0_LIMIT = 50 };
 
@@ -128,17 +129,15 @@ static double weight_loose(const signal_scheme *s)
     return 0.25 * fmin(fmax(0.5 * (high - 1), 0), 1);
 }
 
-void hot_lowrank_fill_directions(float *v)
+void hot_signal_fill_directions(float *v)
 {
-    for (int d = 0; d < SIGNAL_GRID; d++) {
-        double z = (d + 0.5) / SIGNAL_GRID, r = sqrt(1 - z * z), turn = 2.3999632297286533 * d;
-        v[3 * d] = (float)(r * cos(turn));
-        v[3 * d + 1] = (float)(r * sin(turn));
-        v[3 * d + 2] = (float)z;
-    }
+    double points[3 * SIGNAL_GRID];
+    hot_sphere_lattice(SIGNAL_GRID, points);
+    for (int i = 0; i < 3 * SIGNAL_GRID; i++)
+        v[i] = (float)points[i];
 }
 
-void hot_lowrank_fill_pairs(signal_grid *grid)
+void hot_signal_fill_pairs(signal_grid *grid)
 {
     const float *v = grid->v, *gram = grid->gram;
     for (int c = 0; c < SIGNAL_CLASSES; c++) {
@@ -172,7 +171,7 @@ static void fill_grid(signal_plan *plan)
     const signal_scheme *s = &plan->scheme;
     signal_grid *grid = &plan->grid;
     float *v = (float *)grid->v, *gram = (float *)grid->gram, *filter = (float *)grid->filter;
-    hot_lowrank_fill_directions(v);
+    hot_signal_fill_directions(v);
     for (int d = 0; d < SIGNAL_GRID; d++) {
         for (int shell = 0; shell < s->shells; shell++)
             for (int j = s->first[shell]; j < s->first[shell + 1]; j++) {
@@ -197,7 +196,7 @@ static void fill_grid(signal_plan *plan)
                 sum += (double)fd[j] * fe[j];
             gram[d * SIGNAL_GRID + e] = (float)sum;
         }
-    hot_lowrank_fill_pairs(grid);
+    hot_signal_fill_pairs(grid);
 }
 
 /* Sorts the volumes: the diffusion-weighted ones by shell, then b=0. Leaves out shells without volumes. */
@@ -262,7 +261,7 @@ static signal_prior make_prior(const hot_signal_options *options, const signal_s
                       .isotropic_limit = (float)isotropic_limit(s)};
 }
 
-hot_status hot_lowrank_plan_make(hot_context *context, const hot_signal_options *options,
+hot_status hot_signal_plan_make(hot_context *context, const hot_signal_options *options,
                                  const hot_signal_scheme *scheme, int has_s0, signal_plan *plan)
 {
     const size_t pairs_max = (size_t)SIGNAL_GRID * (SIGNAL_GRID - 1) / 2;
@@ -316,17 +315,17 @@ hot_status hot_lowrank_plan_make(hot_context *context, const hot_signal_options 
 
 cleanup:
     if (status != HOT_OK)
-        hot_lowrank_plan_free(context, plan);
+        hot_signal_plan_free(context, plan);
     return status;
 }
 
-hot_status hot_lowrank_progress(hot_context *context, const hot_signal_args *args, double done)
+hot_status hot_signal_progress(hot_context *context, const hot_signal_args *args, double done)
 {
     const double *range = args->options->progress;
     return hot_context_progress(context, "finding fibres", range[0] + (range[1] - range[0]) * done);
 }
 
-void hot_lowrank_plan_free(hot_context *context, signal_plan *plan)
+void hot_signal_plan_free(hot_context *context, signal_plan *plan)
 {
     hot_context_free(context, plan->order);
     hot_context_free(context, plan->block);

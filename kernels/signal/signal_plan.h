@@ -52,9 +52,9 @@ typedef struct signal_grid {
 } signal_grid;
 
 /* SIGNAL_GRID x 3: even on the half sphere, a Fibonacci lattice. */
-void hot_lowrank_fill_directions(float *v);
+void hot_signal_fill_directions(float *v);
 /* Fills pairs, pair_at and pair_inverse from v and gram. */
-void hot_lowrank_fill_pairs(signal_grid *grid);
+void hot_signal_fill_pairs(signal_grid *grid);
 
 typedef struct signal_plan {
     signal_scheme scheme;
@@ -71,11 +71,11 @@ typedef struct signal_plan {
 /* One pair of weights in the start search is drawn towards equality by this much (a ridge on their difference). */
 #define SIGNAL_RIDGE 0.04f
 
-/* Makes the plan from checked options; every pointer in it is freed by hot_lowrank_plan_free.
+/* Makes the plan from checked options; every pointer in it is freed by hot_signal_plan_free.
  * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA, HOT_ERROR_MEMORY. */
-hot_status hot_lowrank_plan_make(hot_context *context, const hot_signal_options *options,
+hot_status hot_signal_plan_make(hot_context *context, const hot_signal_options *options,
                                  const hot_signal_scheme *scheme, int has_s0, signal_plan *plan);
-void hot_lowrank_plan_free(hot_context *context, signal_plan *plan);
+void hot_signal_plan_free(hot_context *context, signal_plan *plan);
 
 /* What a call of hot_signal_fibers_f32 hands to a backend. */
 typedef struct hot_signal_args {
@@ -89,7 +89,7 @@ typedef struct hot_signal_args {
 } hot_signal_args;
 
 /* Reports how much of a job is done, 0 to 1. */
-hot_status hot_lowrank_progress(hot_context *context, const hot_signal_args *args, double done);
+hot_status hot_signal_progress(hot_context *context, const hot_signal_args *args, double done);
 
 /* What the fits of a few voxels come to, a lane each. */
 enum { SIGNAL_MAX_LANES = 16 };

@@ -147,11 +147,11 @@ static void nudge(ref_fit *f, int at, double amount)
 }
 
 /* Half the gradient and half the Fisher matrix, all derivatives by central differences. */
-static void derivatives(const ref_voxel *x, const ref_fit *f, double *room, double H[UNKNOWNS][UNKNOWNS],
+static void derivatives(const ref_voxel *x, const ref_fit *f, double *workspace, double H[UNKNOWNS][UNKNOWNS],
                         double G[UNKNOWNS])
 {
     const int n = unknowns(f), volumes = x->plan->scheme.volumes;
-    double *t = room, *J = room + volumes, r0[UNKNOWNS], rj[UNKNOWNS][UNKNOWNS];
+    double *t = workspace, *J = workspace + volumes, r0[UNKNOWNS], rj[UNKNOWNS][UNKNOWNS];
     ref_fit here = *f;
     predict(x, &here, t);
     int priors = prior_residuals(x, f, r0);
@@ -231,13 +231,13 @@ static void keep_inside(const signal_prior *p, ref_fit *f)
     f->d = fmin(fmax(f->d, 0), 4);
 }
 
-static void descend(const ref_voxel *x, ref_fit *f, double *room)
+static void descend(const ref_voxel *x, ref_fit *f, double *workspace)
 {
     const int n = unknowns(f);
     double H[UNKNOWNS][UNKNOWNS], G[UNKNOWNS], step[UNKNOWNS], damping = 0.01;
-    evaluate(x, f, room);
+    evaluate(x, f, workspace);
     for (int iteration = 0; iteration < 60 && damping < 1e6; iteration++) {
-        derivatives(x, f, room, H, G);
+        derivatives(x, f, workspace, H, G);
         double before = f->q;
         while (damping < 1e6) {
             ref_fit trial = *f;
@@ -245,7 +245,7 @@ static void descend(const ref_voxel *x, ref_fit *f, double *room)
             for (int a = 0; a < n; a++)
                 nudge(&trial, a, fmax(-0.5, fmin(0.5, step[a])));
             keep_inside(&x->plan->prior, &trial);
-            evaluate(x, &trial, room);
+            evaluate(x, &trial, workspace);
             if (trial.q < f->q) {
                 *f = trial;
                 damping *= 0.2;
@@ -256,7 +256,7 @@ static void descend(const ref_voxel *x, ref_fit *f, double *room)
         if (before - f->q < 1e-6)
             break;
     }
-    derivatives(x, f, room, H, G);
+    derivatives(x, f, workspace, H, G);
     f->logdet = solve(n, H, G, 0, step);
 }
 
@@ -305,7 +305,7 @@ static void add_isotropic(const ref_voxel *x, const ref_fit *one, ref_fit *f)
     f->d = one->d;
 }
 
-static void fit_all(const ref_voxel *x, double *room, ref_fit *iso, ref_fit fits[4])
+static void fit_all(const ref_voxel *x, double *workspace, ref_fit *iso, ref_fit fits[4])
 {
     const float *v = x->plan->grid.v;
     double best = -INFINITY, weight, bin_best[BINS];
@@ -316,14 +316,14 @@ static void fit_all(const ref_voxel *x, double *room, ref_fit *iso, ref_fit fits
             best = gain, at[0] = d;
     }
     start(x, 1, at, 0.7 * x->snr, &fits[1]);
-    descend(x, &fits[1], room);
+    descend(x, &fits[1], workspace);
     *iso = fits[1];
     iso->iso = 2;
     iso->lw[0] -= 0.7;
     iso->tau = fmin(iso->tau, 0.03);
     iso->lc = -1 - (double)x->plan->scheme.b[0];
     iso->d = 1;
-    descend(x, iso, room);
+    descend(x, iso, workspace);
     fits[2].q = fits[3].q = INFINITY;
     if (x->plan->max_fibers < 2)
         return;
@@ -343,7 +343,7 @@ static void fit_all(const ref_voxel *x, double *room, ref_fit *iso, ref_fit fits
         explained(x, 2, bin_at[b], &weight);
         start(x, 2, bin_at[b], weight, &f);
         add_isotropic(x, iso, &f);
-        descend(x, &f, room);
+        descend(x, &f, workspace);
         if (f.q < fits[2].q)
             fits[2] = f;
     }
@@ -362,7 +362,7 @@ static void fit_all(const ref_voxel *x, double *room, ref_fit *iso, ref_fit fits
         explained(x, 3, bin_at[b], &weight);
         start(x, 3, bin_at[b], weight, &f);
         add_isotropic(x, iso, &f);
-        descend(x, &f, room);
+        descend(x, &f, workspace);
         if (f.q < fits[3].q)
             fits[3] = f;
     }
@@ -442,12 +442,12 @@ static void costs_mixed(const signal_plan *plan, const ref_fit fits[4], double o
         cost[k] *= rule->scale;
 }
 
-static void answer_voxel(const ref_voxel *x, double *room, signal_answer *answer)
+static void answer_voxel(const ref_voxel *x, double *workspace, signal_answer *answer)
 {
     ref_fit iso, fits[4];
     const signal_prior *prior = &x->plan->prior;
     double cost[4];
-    fit_all(x, room, &iso, fits);
+    fit_all(x, workspace, &iso, fits);
     double over = fmax(0, exp(iso.lc) - prior->isotropic_limit) / (0.03 * prior->isotropic_limit);
     over = fmin(over * over, 50);
     if (prior->mixed) {
@@ -479,10 +479,10 @@ hot_status hot_signal_fibers_ref(hot_context *context, void *argument)
     const signal_plan *plan = args->plan;
     const int volumes = plan->scheme.volumes;
     hot_status status = HOT_OK;
-    double *room = hot_context_alloc(context, (size_t)volumes * (UNKNOWNS + 3), sizeof *room);
-    if (!room)
+    double *workspace = hot_context_alloc(context, (size_t)volumes * (UNKNOWNS + 3), sizeof *workspace);
+    if (!workspace)
         return HOT_ERROR_MEMORY;
-    double *y = room + (size_t)volumes * (UNKNOWNS + 2);
+    double *y = workspace + (size_t)volumes * (UNKNOWNS + 2);
     for (size_t voxel = 0; voxel < args->count && status == HOT_OK; voxel++) {
         const float *signal = args->signals + voxel * plan->all_volumes;
         double sigma = args->sigma ? (double)args->sigma[voxel] : args->options->sigma;
@@ -502,10 +502,10 @@ hot_status hot_signal_fibers_ref(hot_context *context, void *argument)
         for (int j = 0; j < volumes; j++)
             y[j] = (double)signal[plan->order[j]] / sigma;
         ref_voxel x = {plan, y, (double)s0 / sigma};
-        answer_voxel(&x, room, &answer);
+        answer_voxel(&x, workspace, &answer);
         signal_write(args->result, plan->max_fibers, volumes, &answer, 0, voxel);
-        status = hot_lowrank_progress(context, args, (double)(voxel + 1) / (double)args->count);
+        status = hot_signal_progress(context, args, (double)(voxel + 1) / (double)args->count);
     }
-    hot_context_free(context, room);
+    hot_context_free(context, workspace);
     return status;
 }

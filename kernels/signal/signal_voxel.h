@@ -7,6 +7,7 @@
 
 #include "common/portable.h"
 #include "signal_plan.h"
+#include "symtensor/sphere.h"
 
 /* The flags of a voxel (0: usable) and its b=0 signal. signal: all volumes in the order of the data; given: its b=0
  * signal or NaN for the mean of the b=0 volumes. */
@@ -84,8 +85,7 @@ HOT_FN void signal_write(const hot_signal_result *result, int max_fibers, int vo
         for (int j = 0; j < k; j++)
             rank += answer->w[j][lane] > answer->w[i][lane] || (answer->w[j][lane] == answer->w[i][lane] && j < i);
         float x = answer->v[i][0][lane], y = answer->v[i][1][lane], z = answer->v[i][2][lane];
-        int up = z > 0 || (z == 0 && (y > 0 || (y == 0 && x > 0)));
-        float scale = up ? answer->w[i][lane] : -answer->w[i][lane];
+        float scale = hot_sphere_upper(x, y, z) ? answer->w[i][lane] : -answer->w[i][lane];
         out[3 * rank] = scale * x;
         out[3 * rank + 1] = scale * y;
         out[3 * rank + 2] = scale * z;

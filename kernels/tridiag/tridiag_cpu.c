@@ -13,9 +13,9 @@ static const hot_tridiag_variant *choose_variant(const hot_context *context)
     return HOT_CPU_VARIANT(context, &hot_tridiag_variant);
 }
 
-/* Scales matrix i, finds Gerschgorin's interval (empty for a zero matrix) and the tolerances. room: 2 n doubles and 2 n
- * floats. */
-static void prepare(const hot_tridiag_args *args, size_t i, double *room, hot_tridiag_matrix *matrix)
+/* Scales matrix i, finds Gerschgorin's interval (empty for a zero matrix) and the tolerances. workspace: 2 n
+ * doubles and 2 n floats. */
+static void prepare(const hot_tridiag_args *args, size_t i, double *workspace, hot_tridiag_matrix *matrix)
 {
     const size_t n = args->n;
     const hot_tridiag_options *options = &args->options;
@@ -25,7 +25,7 @@ static void prepare(const hot_tridiag_args *args, size_t i, double *room, hot_tr
         if (k + 1 < n)
             largest = fmax(largest, fabs(hot_tridiag_b(args, i, k)));
     }
-    *matrix = (hot_tridiag_matrix){.n = n, .a = room, .b2 = room + n};
+    *matrix = (hot_tridiag_matrix){.n = n, .a = workspace, .b2 = workspace + n};
     if (!(largest > 0))
         return;
     frexp(largest, &matrix->exponent);
@@ -52,7 +52,7 @@ static void prepare(const hot_tridiag_args *args, size_t i, double *room, hot_tr
     if (!(options->relative > 0))
         matrix->absolute = fmax(matrix->absolute, epsilon * norm);
     if (!args->f64 && !(options->relative > 0)) {
-        float *single = (float *)(void *)(room + 2 * n);
+        float *single = (float *)(void *)(workspace + 2 * n);
         matrix->a32 = single;
         matrix->b2_32 = single + n;
         for (size_t k = 0; k < n; k++) {
@@ -189,8 +189,8 @@ static void solve_groups(const hot_tridiag_args *args, const hot_tridiag_variant
         store(args, matrix, i * args->width + k, values[k - from]);
 }
 
-/* All eigenvalues by LAPACK; 0 when it has none to offer, or gave up. room: n values. */
-static int solve_lapack(const hot_tridiag_args *args, size_t i, void *room)
+/* All eigenvalues by LAPACK; 0 when it has none to offer, or gave up. workspace: n values. */
+static int solve_lapack(const hot_tridiag_args *args, size_t i, void *workspace)
 {
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
     int n = (int)args->n, info = 0;
@@ -200,14 +200,14 @@ static int solve_lapack(const hot_tridiag_args *args, size_t i, void *room)
         return 0;
     memcpy(out, (const char *)args->diagonal + i * args->stride * value, args->n * value);
     if (args->n > 1)
-        memcpy(room, (const char *)args->off + i * args->stride * value, (args->n - 1) * value);
+        memcpy(workspace, (const char *)args->off + i * args->stride * value, (args->n - 1) * value);
     if (args->f64)
-        dsterf_(&n, (double *)(void *)out, room, &info);
+        dsterf_(&n, (double *)(void *)out, workspace, &info);
     else
-        ssterf_(&n, (float *)(void *)out, room, &info);
+        ssterf_(&n, (float *)(void *)out, workspace, &info);
     return info == 0;
 #else
-    (void)args, (void)i, (void)room;
+    (void)args, (void)i, (void)workspace;
     return 0;
 #endif
 }
@@ -228,7 +228,7 @@ static void solve_zero(const hot_tridiag_args *args, size_t i)
     hot_tridiag_blank(args, i, many);
 }
 
-static void solve_matrix(const hot_tridiag_args *args, const hot_tridiag_variant *variant, size_t i, double *room,
+static void solve_matrix(const hot_tridiag_args *args, const hot_tridiag_variant *variant, size_t i, double *workspace,
                          int inner)
 {
     hot_tridiag_matrix matrix;
@@ -238,8 +238,8 @@ static void solve_matrix(const hot_tridiag_args *args, const hot_tridiag_variant
         hot_tridiag_blank(args, i, 0);
         return;
     }
-    if (!solve_lapack(args, i, room)) {
-        prepare(args, i, room, &matrix);
+    if (!solve_lapack(args, i, workspace)) {
+        prepare(args, i, workspace, &matrix);
         if (!(matrix.low < matrix.high)) { /* the zero matrix: no scale to count at */
             solve_zero(args, i);
             return;
@@ -265,20 +265,20 @@ hot_status hot_tridiag_cpu(hot_context *context, void *argument)
     const int across = args->count >= (size_t)threads;
     const size_t each = 3 * args->n + 8, step = across ? 16 * (size_t)threads : 1;
     hot_status status = HOT_OK;
-    double *room = hot_context_alloc(context, each * (size_t)(across ? threads : 1), sizeof *room);
-    if (!room)
+    double *workspace = hot_context_alloc(context, each * (size_t)(across ? threads : 1), sizeof *workspace);
+    if (!workspace)
         return HOT_ERROR_MEMORY;
     for (size_t begin = 0; begin < args->count && status == HOT_OK; begin += step) {
         size_t end = args->count - begin < step ? args->count : begin + step;
         if (across) {
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
             for (size_t i = begin; i < end; i++)
-                solve_matrix(args, variant, i, room + each * (size_t)omp_get_thread_num(), 1);
+                solve_matrix(args, variant, i, workspace + each * (size_t)omp_get_thread_num(), 1);
         } else {
-            solve_matrix(args, variant, begin, room, threads);
+            solve_matrix(args, variant, begin, workspace, threads);
         }
         status = hot_context_progress(context, "eigenvalues", (double)end / (double)args->count);
     }
-    hot_context_free(context, room);
+    hot_context_free(context, workspace);
     return status;
 }

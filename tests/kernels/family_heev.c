@@ -239,7 +239,7 @@ static void check_own(check_run *run, kind which, size_t n)
     check_case_begin(run, "without LAPACK", n);
     entry *a = malloc(n * n * sizeof *a);
     double *matrix = malloc(n * n * sizeof *a), *values = malloc(n * sizeof *values);
-    void *room = malloc(hot_heev_room(n));
+    void *room = malloc(hot_heev_workspace(n));
     make(&run->seed, which, 1, 1, n, a);
     pack(1, 1, n, a, matrix);
     CHECK_ITEM(run, 0, hot_heev_own(n, 1, matrix, values, room), "no convergence");

@@ -61,10 +61,10 @@ static void update_and_multiply_complex(size_t m, vd *restrict a, const vd *rest
     }
 }
 
-/* As reduce; tau: n complex numbers, room: 6 n. */
-static void reduce_complex(size_t n, vd *a, vd *d, vd *e, vd *tau, vd *room)
+/* As reduce; tau: n complex numbers, workspace: 6 n. */
+static void reduce_complex(size_t n, vd *a, vd *d, vd *e, vd *tau, vd *workspace)
 {
-    vd *w = room, *p = room + 2 * n, *none = room + 4 * n;
+    vd *w = workspace, *p = workspace + 2 * n, *none = workspace + 4 * n;
     const vd *v = none;
     for (size_t k = 0; k < 2 * n; k++)
         none[k] = w[k] = vsetd(0);

@@ -4,29 +4,30 @@
 #include "denoise/denoise.h"
 #include "heev/heev.h"
 
-/* What a window needs beside the solver's room; complex numbers are pairs, real ones have no second part. */
-typedef struct plain_room {
+/* What a window needs beside the solver's work; complex numbers are pairs, real ones have no second part. */
+typedef struct plain_workspace {
     double *samples;   /* voxels x volumes */
     double *gram;      /* columns x columns; its eigenvectors */
     double *values;    /* columns */
     double *projected; /* columns x volumes: the samples times the signal's eigenvectors, when these are over voxels */
     void *solver;
-} plain_room;
+} plain_workspace;
 
 size_t denoise_scratch_plain(const denoise_args *args)
 {
     const size_t n = args->columns;
-    return (args->voxels * args->width + 2 * n * n + n + (n + 1) * args->width) * sizeof(double) + hot_heev_room(n) + 64;
+    return (args->voxels * args->width + 2 * n * n + n + (n + 1) * args->width) * sizeof(double) +
+           hot_heev_workspace(n) + 64;
 }
 
-static void lay_out(const denoise_args *args, void *scratch, plain_room *room)
+static void lay_out(const denoise_args *args, void *scratch, plain_workspace *work)
 {
     const size_t n = args->columns;
-    room->samples = (double *)(((uintptr_t)scratch + 7) / 8 * 8);
-    room->gram = room->samples + args->voxels * args->width;
-    room->values = room->gram + 2 * n * n;
-    room->projected = room->values + n;
-    room->solver = room->projected + n * args->width;
+    work->samples = (double *)(((uintptr_t)scratch + 7) / 8 * 8);
+    work->gram = work->samples + args->voxels * args->width;
+    work->values = work->gram + 2 * n * n;
+    work->projected = work->values + n;
+    work->solver = work->projected + n * args->width;
 }
 
 static size_t voxel_of(const denoise_args *args, const size_t corner[3], size_t at)
@@ -49,7 +50,7 @@ static inline void add_product(size_t parts, const double *a, const double *b, d
 
 /* The lower triangle, column-major: over volumes sum x_r conj(x_c) of all voxels, over voxels the products of two
  * voxels' volumes. Returns the trace. */
-static double make_gram(const denoise_args *args, size_t parts, const plain_room *room)
+static double make_gram(const denoise_args *args, size_t parts, const plain_workspace *work)
 {
     const size_t n = args->columns, over_volumes = args->volumes <= args->voxels;
     double trace = 0;
@@ -58,13 +59,13 @@ static double make_gram(const denoise_args *args, size_t parts, const plain_room
             double sum[2] = {0, 0};
             if (over_volumes)
                 for (size_t v = 0; v < args->voxels; v++)
-                    add_product(parts, room->samples + v * args->width + r * parts,
-                                room->samples + v * args->width + c * parts, sum);
+                    add_product(parts, work->samples + v * args->width + r * parts,
+                                work->samples + v * args->width + c * parts, sum);
             else
                 for (size_t v = 0; v < args->volumes; v++) /* x_r^H x_c */
-                    add_product(parts, room->samples + c * args->width + v * parts,
-                                room->samples + r * args->width + v * parts, sum);
-            memcpy(room->gram + (c * n + r) * parts, sum, parts * sizeof *sum);
+                    add_product(parts, work->samples + c * args->width + v * parts,
+                                work->samples + r * args->width + v * parts, sum);
+            memcpy(work->gram + (c * n + r) * parts, sum, parts * sizeof *sum);
             trace += r == c ? sum[0] : 0;
         }
     return trace;
@@ -77,8 +78,8 @@ static size_t count_signal(const denoise_args *args, const double *values, doubl
     double rest = trace;
     for (size_t signal = 0; signal < n; signal++) {
         const double next = fmax(values[n - 1 - signal], 0);
-        if (denoise_is_noise((int)args->columns, (int)args->rows, args->options.estimator == HOT_NOISE_EXP1, (int)signal,
-                        fmax(rest, 0), next, fmax(values[0], 0), variance))
+        if (denoise_is_noise((int)args->columns, (int)args->rows, args->options.estimator == HOT_NOISE_EXP1,
+                             (int)signal, fmax(rest, 0), next, fmax(values[0], 0), variance))
             return signal;
         rest -= next;
     }
@@ -87,13 +88,14 @@ static size_t count_signal(const denoise_args *args, const double *values, doubl
 }
 
 /* y (volumes) = the projection of the window's voxel `at`. */
-static void project(const denoise_args *args, size_t parts, const plain_room *room, size_t at, size_t signal, double *y)
+static void project(const denoise_args *args, size_t parts, const plain_workspace *work, size_t at, size_t signal,
+                    double *y)
 {
     const size_t n = args->columns;
-    const double *x = room->samples + at * args->width;
+    const double *x = work->samples + at * args->width;
     memset(y, 0, args->width * sizeof *y);
     for (size_t s = 0; s < signal; s++) {
-        const double *v = room->gram + (n - 1 - s) * n * parts;
+        const double *v = work->gram + (n - 1 - s) * n * parts;
         double t[2] = {0, 0};
         const double *row = v;
         if (args->volumes <= args->voxels) { /* v (v^H x) */
@@ -102,7 +104,7 @@ static void project(const denoise_args *args, size_t parts, const plain_room *ro
         } else { /* (X v) conj(v_at) */
             t[0] = v[at * parts];
             t[1] = parts == 2 ? -v[at * parts + 1] : 0;
-            row = room->projected + s * args->width;
+            row = work->projected + s * args->width;
         }
         for (size_t k = 0; k < args->volumes; k++) {
             y[k * parts] += t[0] * row[k * parts];
@@ -118,25 +120,26 @@ void denoise_window_plain(const denoise_args *args, const size_t corner[3], void
 {
     const size_t n = args->columns, parts = args->options.is_complex ? 2 : 1, plane = args->size[0] * args->size[1];
     const size_t above = args->options.begin - args->options.first, below = args->options.end - args->options.first;
-    plain_room room;
+    plain_workspace work;
     double variance = NAN;
-    lay_out(args, scratch, &room);
+    lay_out(args, scratch, &work);
     for (size_t at = 0; at < args->voxels; at++) {
         const size_t voxel = voxel_of(args, corner, at);
         for (size_t k = 0; k < args->width; k++)
-            room.samples[at * args->width + k] = args->usable[voxel] ? (double)args->signals[voxel * args->width + k] : 0;
+            work.samples[at * args->width + k] =
+                args->usable[voxel] ? (double)args->signals[voxel * args->width + k] : 0;
     }
-    const double trace = make_gram(args, parts, &room);
+    const double trace = make_gram(args, parts, &work);
     size_t signal = n;
-    if (hot_heev_one(args->options.is_complex, n, 1, room.gram, room.values, room.solver))
-        signal = count_signal(args, room.values, trace, &variance);
+    if (hot_heev_one(args->options.is_complex, n, 1, work.gram, work.values, work.solver))
+        signal = count_signal(args, work.values, trace, &variance);
     const int whole = !(variance >= 0);
     if (!whole && args->volumes > args->voxels) {
-        memset(room.projected, 0, signal * args->width * sizeof *room.projected);
+        memset(work.projected, 0, signal * args->width * sizeof *work.projected);
         for (size_t s = 0; s < signal; s++)
             for (size_t at = 0; at < args->voxels; at++) {
-                const double *f = room.gram + ((n - 1 - s) * n + at) * parts, *x = room.samples + at * args->width;
-                double *to = room.projected + s * args->width;
+                const double *f = work.gram + ((n - 1 - s) * n + at) * parts, *x = work.samples + at * args->width;
+                double *to = work.projected + s * args->width;
                 for (size_t k = 0; k < args->volumes; k++) {
                     to[k * parts] += f[0] * x[k * parts] - (parts == 2 ? f[1] * x[2 * k + 1] : 0);
                     if (parts == 2)
@@ -144,15 +147,15 @@ void denoise_window_plain(const denoise_args *args, const size_t corner[3], void
                 }
             }
     }
-    double *y = room.solver; /* the solver is done */
+    double *y = work.solver; /* the solver is done */
     for (size_t at = 0; at < args->voxels; at++) {
         const size_t voxel = voxel_of(args, corner, at), slice = voxel / plane;
         if (slice < above || slice >= below || !args->usable[voxel] || (args->mask && !args->mask[voxel]))
             continue;
         const size_t to = voxel - above * plane;
-        const double *result = room.samples + at * args->width;
+        const double *result = work.samples + at * args->width;
         if (!whole) {
-            project(args, parts, &room, at, signal, y);
+            project(args, parts, &work, at, signal, y);
             result = y;
             args->variance[to] += (float)(variance / (double)parts);
             args->variances[to] += 1;

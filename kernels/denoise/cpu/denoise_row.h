@@ -12,8 +12,8 @@ static size_t pad(size_t n) { return (n + 15) / 16 * 16; }
 
 static size_t parts_of(const denoise_args *args) { return args->options.is_complex ? 2 : 1; }
 
-/* What a row needs, all in one piece of scratch memory. */
-typedef struct row_room {
+/* What a row needs, all in one piece of memory. */
+typedef struct row_workspace {
     double *samples;  /* rows of a column of voxels (or of a window), padded */
     double *grams;    /* ring of window[0] Gram matrices, or one */
     vd *a; /* Gram matrices side by side, packed lower triangles (complex ones: see denoise_eigen_complex.h) */
@@ -23,34 +23,34 @@ typedef struct row_room {
     float *weights;   /* of the basis' vectors in a voxel */
     float *part;      /* floats of a voxel or of a projection, padded */
     void *plain;      /* what denoise_window_plain wants */
-} row_room;
+} row_workspace;
 
-static char *cut(char **at, size_t bytes)
+static char *take(char **at, size_t bytes)
 {
     char *piece = *at;
     *at += (bytes + 63) / 64 * 64;
     return piece;
 }
 
-static void lay_out(const denoise_args *args, void *scratch, row_room *room)
+static void lay_out(const denoise_args *args, void *scratch, row_workspace *work)
 {
     const size_t n = args->columns, parts = parts_of(args), real = n * parts, sample_rows = args->rows;
     char *at = (char *)(((uintptr_t)scratch + 63) / 64 * 64);
-    room->samples = (double *)(void *)cut(&at, sample_rows * pad(real) * sizeof(double));
-    room->grams = (double *)(void *)cut(&at, args->window[0] * pad(real) * pad(real) * sizeof(double));
-    room->a = (vd *)(void *)cut(&at, parts * n * (n + 1) / 2 * sizeof(vd));
-    room->d = (vd *)(void *)cut(&at, n * sizeof(vd));
-    room->e = (vd *)(void *)cut(&at, n * sizeof(vd));
-    room->e2 = (vd *)(void *)cut(&at, n * sizeof(vd));
-    room->up = (vd *)(void *)cut(&at, n * sizeof(vd));
-    room->down = (vd *)(void *)cut(&at, n * sizeof(vd));
-    room->tau = (vd *)(void *)cut(&at, real * sizeof(vd));
-    room->more = (vd *)(void *)cut(&at, 6 * n * sizeof(vd));
-    room->vectors = (vd *)(void *)cut(&at, real * n * sizeof(vd));
-    room->basis = (float *)(void *)cut(&at, (real + 4) * pad(real) * sizeof(float));
-    room->weights = (float *)(void *)cut(&at, (real + 4) * sizeof(float));
-    room->part = (float *)(void *)cut(&at, (real + 3) * pad(args->width) * sizeof(float));
-    room->plain = at;
+    work->samples = (double *)(void *)take(&at, sample_rows * pad(real) * sizeof(double));
+    work->grams = (double *)(void *)take(&at, args->window[0] * pad(real) * pad(real) * sizeof(double));
+    work->a = (vd *)(void *)take(&at, parts * n * (n + 1) / 2 * sizeof(vd));
+    work->d = (vd *)(void *)take(&at, n * sizeof(vd));
+    work->e = (vd *)(void *)take(&at, n * sizeof(vd));
+    work->e2 = (vd *)(void *)take(&at, n * sizeof(vd));
+    work->up = (vd *)(void *)take(&at, n * sizeof(vd));
+    work->down = (vd *)(void *)take(&at, n * sizeof(vd));
+    work->tau = (vd *)(void *)take(&at, real * sizeof(vd));
+    work->more = (vd *)(void *)take(&at, 6 * n * sizeof(vd));
+    work->vectors = (vd *)(void *)take(&at, real * n * sizeof(vd));
+    work->basis = (float *)(void *)take(&at, (real + 4) * pad(real) * sizeof(float));
+    work->weights = (float *)(void *)take(&at, (real + 4) * sizeof(float));
+    work->part = (float *)(void *)take(&at, (real + 3) * pad(args->width) * sizeof(float));
+    work->plain = at;
 }
 
 /* gram (n x padded n, lower triangle and a little more) = samples^T samples. */
@@ -84,10 +84,11 @@ static size_t voxel_at(const denoise_args *args, size_t i, size_t j, size_t k)
 }
 
 /* The Gram matrix over volumes of one column of voxels: all of the window's j and k at one i. */
-static void column_gram(const denoise_args *args, size_t i, const size_t corner[3], const row_room *room, double *gram)
+static void column_gram(const denoise_args *args, size_t i, const size_t corner[3], const row_workspace *work,
+                        double *gram)
 {
     const size_t real = args->columns * parts_of(args), width = pad(real);
-    double *to = room->samples;
+    double *to = work->samples;
     for (size_t k = corner[2]; k < corner[2] + args->window[2]; k++)
         for (size_t j = corner[1]; j < corner[1] + args->window[1]; j++, to += width) {
             const size_t voxel = voxel_at(args, i, j, k);
@@ -98,14 +99,14 @@ static void column_gram(const denoise_args *args, size_t i, const size_t corner[
             for (size_t v = real; v < width; v++)
                 to[v] = 0;
         }
-    multiply(args->window[1] * args->window[2], real, room->samples, gram);
+    multiply(args->window[1] * args->window[2], real, work->samples, gram);
 }
 
 /* The Gram matrix over voxels of one window, where there are more volumes than voxels. */
-static void window_gram(const denoise_args *args, const size_t corner[3], const row_room *room, double *gram)
+static void window_gram(const denoise_args *args, const size_t corner[3], const row_workspace *work, double *gram)
 {
     const size_t parts = parts_of(args), real = args->columns * parts, width = pad(real);
-    memset(room->samples, 0, args->rows * width * sizeof(double));
+    memset(work->samples, 0, args->rows * width * sizeof(double));
     size_t at = 0;
     for (size_t k = corner[2]; k < corner[2] + args->window[2]; k++)
         for (size_t j = corner[1]; j < corner[1] + args->window[1]; j++)
@@ -113,18 +114,18 @@ static void window_gram(const denoise_args *args, const size_t corner[3], const 
                 const size_t voxel = voxel_at(args, i, j, k);
                 const float *from = args->signals + voxel * args->width;
                 for (size_t v = 0; v < args->width && args->usable[voxel]; v++)
-                    room->samples[v / parts * width + at * parts + v % parts] = (double)from[v];
+                    work->samples[v / parts * width + at * parts + v % parts] = (double)from[v];
             }
-    multiply(args->rows, real, room->samples, gram);
+    multiply(args->rows, real, work->samples, gram);
 }
 
 /* Sum of `count` Gram matrices of the ring into one lane of the packed triangles. */
-static void into_lane(const denoise_args *args, const row_room *room, size_t count, int lane)
+static void into_lane(const denoise_args *args, const row_workspace *work, size_t count, int lane)
 {
     const size_t n = args->columns, width = pad(n), apart = width * width;
-    double *to = (double *)(void *)room->a + lane;
+    double *to = (double *)(void *)work->a + lane;
     for (size_t i = 0; i < n; i++) {
-        const double *row = room->grams + i * width;
+        const double *row = work->grams + i * width;
         for (size_t j = 0; j <= i; j += LANES) {
             vd sum = *(const vd *)(const void *)(row + j);
             for (size_t c = 1; c < count; c++)
@@ -136,13 +137,13 @@ static void into_lane(const denoise_args *args, const row_room *room, size_t cou
 }
 
 /* The same of complex matrices: of the products of real columns, A(j, i) = conj(x_i conj(x_j)). */
-static void into_lane_complex(const denoise_args *args, const row_room *room, size_t count, int lane)
+static void into_lane_complex(const denoise_args *args, const row_workspace *work, size_t count, int lane)
 {
     const size_t n = args->columns, width = pad(2 * n), apart = width * width;
-    double *to = (double *)(void *)room->a + lane;
+    double *to = (double *)(void *)work->a + lane;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j <= i; j++, to += 2 * LANES) {
-            const double *row = room->grams + 2 * i * width + 2 * j;
+            const double *row = work->grams + 2 * i * width + 2 * j;
             double re = 0, im = 0;
             for (size_t c = 0; c < count; c++, row += apart) {
                 re += row[0] + row[width + 1];
@@ -155,8 +156,8 @@ static void into_lane_complex(const denoise_args *args, const row_room *room, si
 
 /* How many of the largest eigenvalues are signal, per lane, and the noise's variance (NaN: none could be told from
  * noise). values (n): the largest first, scaled; as many as the lane with most signal needs. */
-static size_t find_signal(const denoise_args *args, const row_room *room, vd trace, vd norm, vd low, vd high, int lanes,
-                          vd *values, size_t signal[LANES], double variance[LANES])
+static size_t find_signal(const denoise_args *args, const row_workspace *work, vd trace, vd norm, vd low, vd high,
+                          int lanes, vd *values, size_t signal[LANES], double variance[LANES])
 {
     const size_t n = args->columns;
     size_t known = 0, most = 0;
@@ -171,7 +172,7 @@ static size_t find_signal(const denoise_args *args, const row_room *room, vd tra
         const size_t fresh = first ? 3 : 4;
         for (size_t c = 0; c < 4; c++)
             index[c] = c < fresh && known + c < n ? n - 1 - (known + c) : 0;
-        bisect(n, room->d, room->e2, low, high, index, found);
+        bisect(n, work->d, work->e2, low, high, index, found);
         for (size_t c = 0; c < fresh && known + c < n; c++)
             values[known + c] = found[c];
         const size_t until = known + fresh < n ? known + fresh : n;
@@ -182,8 +183,8 @@ static size_t find_signal(const denoise_args *args, const row_room *room, vd tra
             for (size_t k = known; k < until && !done[lane]; k++) {
                 const double next = fmax(values[k][lane] * norm[lane], 0);
                 double noise;
-                if (denoise_is_noise((int)args->columns, (int)args->rows, args->options.estimator == HOT_NOISE_EXP1, (int)k,
-                                fmax(rest[lane], 0), next, least[lane], &noise)) {
+                if (denoise_is_noise((int)args->columns, (int)args->rows, args->options.estimator == HOT_NOISE_EXP1,
+                                     (int)k, fmax(rest[lane], 0), next, least[lane], &noise)) {
                     done[lane] = 1;
                     signal[lane] = k;
                     variance[lane] = noise;
@@ -236,12 +237,12 @@ static void combine(size_t signal, size_t width, const float *rows, const float 
 
 /* Over voxels: a voxel's part in the samples' products with each eigenvector, which for complex ones are two rows, t
  * and i t. */
-static void add_to_rows(const denoise_args *args, const row_room *room, size_t at, size_t signal, const float *from,
-                        float *restrict rows, size_t width)
+static void add_to_rows(const denoise_args *args, const row_workspace *work, size_t at, size_t signal,
+                        const float *from, float *restrict rows, size_t width)
 {
     const size_t parts = parts_of(args), basis_width = parts * args->columns;
     for (size_t s = 0; s < signal; s++) {
-        const float *f = room->basis + s * parts * basis_width + at * parts;
+        const float *f = work->basis + s * parts * basis_width + at * parts;
         float *restrict row = rows + s * parts * width;
         if (parts == 1) {
             for (size_t v = 0; v < args->width; v++)
@@ -258,20 +259,20 @@ static void add_to_rows(const denoise_args *args, const row_room *room, size_t a
 
 /* Adds one window's result to the sums of its voxels: its signals projected onto `signal` vectors of a lane, or its
  * signals as they are when nothing of them is known to be noise. */
-static void add_window(const denoise_args *args, const row_room *room, const size_t corner[3], int lane, size_t signal,
-                       double variance)
+static void add_window(const denoise_args *args, const row_workspace *work, const size_t corner[3], int lane,
+                       size_t signal, double variance)
 {
     const size_t n = args->columns, parts = parts_of(args), m = args->width, width = pad(m), terms = parts * signal;
     const size_t over_volumes = args->volumes <= args->voxels, basis_width = over_volumes ? width : parts * n,
                  whole = !(variance >= 0);
     const size_t above = args->options.begin - args->options.first, below = args->options.end - args->options.first;
-    float *x = room->part, *y = x + width, *rows = y + width; /* rows: projections, when over voxels */
-    float *t = room->weights;
+    float *x = work->part, *y = x + width, *rows = y + width; /* rows: projections, when over voxels */
+    float *t = work->weights;
     if (!whole) {
         for (size_t k = 0; k < terms; k++) {
-            float *to = room->basis + k * basis_width;
+            float *to = work->basis + k * basis_width;
             for (size_t i = 0; i < n; i++) {
-                const vd *v = room->vectors + (k / parts * n + i) * parts;
+                const vd *v = work->vectors + (k / parts * n + i) * parts;
                 if (parts == 1) {
                     to[i] = (float)v[0][lane];
                 } else {
@@ -284,7 +285,7 @@ static void add_window(const denoise_args *args, const row_room *room, const siz
         }
         if (over_volumes) /* rows of zeros up to a multiple of four */
             for (size_t k = terms; k < (terms + 3) / 4 * 4; k++)
-                memset(room->basis + k * basis_width, 0, width * sizeof(float));
+                memset(work->basis + k * basis_width, 0, width * sizeof(float));
     }
     if (!whole && !over_volumes) {
         memset(rows, 0, terms * width * sizeof(float));
@@ -294,7 +295,7 @@ static void add_window(const denoise_args *args, const row_room *room, const siz
                 for (size_t i = corner[0]; i < corner[0] + args->window[0]; i++, at++) {
                     const size_t voxel = voxel_at(args, i, j, k);
                     if (args->usable[voxel])
-                        add_to_rows(args, room, at, signal, args->signals + voxel * args->width, rows, width);
+                        add_to_rows(args, work, at, signal, args->signals + voxel * args->width, rows, width);
                 }
     }
     memset(x, 0, width * sizeof(float));
@@ -310,12 +311,12 @@ static void add_window(const denoise_args *args, const row_room *room, const siz
                 const float *result = x;
                 if (!whole) {
                     if (over_volumes) {
-                        project(terms, width, room->basis, x, t);
+                        project(terms, width, work->basis, x, t);
                     } else { /* this voxel's element of each vector */
                         for (size_t s = 0; s < terms; s++)
-                            t[s] = room->basis[s / parts * parts * basis_width + at * parts + s % parts];
+                            t[s] = work->basis[s / parts * parts * basis_width + at * parts + s % parts];
                     }
-                    combine(terms, width, over_volumes ? room->basis : rows, t, y);
+                    combine(terms, width, over_volumes ? work->basis : rows, t, y);
                     result = y;
                     args->variance[to] += (float)(variance / (double)parts);
                     args->variances[to] += 1;
@@ -328,38 +329,38 @@ static void add_window(const denoise_args *args, const row_room *room, const siz
 }
 
 /* The windows of up to LANES corners, whose Gram matrices are in place. */
-static void do_batch(const denoise_args *args, const row_room *room, size_t corners[LANES][3], int lanes)
+static void do_batch(const denoise_args *args, const row_workspace *work, size_t corners[LANES][3], int lanes)
 {
     const size_t n = args->columns;
     size_t signal[LANES];
     double variance[LANES];
-    vd trace = vsetd(0), norm, low, high, *values = room->more;
+    vd trace = vsetd(0), norm, low, high, *values = work->more;
     vl lost = {0};
     const int is_complex = args->options.is_complex;
     if (is_complex)
-        reduce_complex(n, room->a, room->d, room->e, room->tau, room->more);
+        reduce_complex(n, work->a, work->d, work->e, work->tau, work->more);
     else
-        reduce(n, room->a, room->d, room->e, room->tau, room->more);
+        reduce(n, work->a, work->d, work->e, work->tau, work->more);
     for (size_t i = 0; i < n; i++)
-        trace += room->d[i];
-    scale_tridiagonal(n, room->d, room->e, room->e2, &norm, &low, &high);
-    const size_t most = find_signal(args, room, trace, norm, low, high, lanes, values, signal, variance);
+        trace += work->d[i];
+    scale_tridiagonal(n, work->d, work->e, work->e2, &norm, &low, &high);
+    const size_t most = find_signal(args, work, trace, norm, low, high, lanes, values, signal, variance);
     for (size_t k = 0; k < most; k++) {
-        vd *z = room->vectors + k * n;
-        twisted_vector(n, room->d, room->e, values[k], room->up, room->down, z);
-        const vl now = orthogonalise(n, room->vectors, k, z);
+        vd *z = work->vectors + k * n;
+        twisted_vector(n, work->d, work->e, values[k], work->up, work->down, z);
+        const vl now = orthogonalise(n, work->vectors, k, z);
         for (int lane = 0; lane < lanes; lane++)
             lost[lane] |= k < signal[lane] ? now[lane] : 0;
     }
     if (is_complex)
-        back_transform_complex(n, room->a, room->tau, most, room->vectors);
+        back_transform_complex(n, work->a, work->tau, most, work->vectors);
     else
-        back_transform(n, room->a, room->tau, most, room->vectors);
+        back_transform(n, work->a, work->tau, most, work->vectors);
     for (int lane = 0; lane < lanes; lane++) {
         if (lost[lane]) /* eigenvalues too close for this way */
-            denoise_window_plain(args, corners[lane], room->plain);
+            denoise_window_plain(args, corners[lane], work->plain);
         else
-            add_window(args, room, corners[lane], lane, signal[lane], variance[lane]);
+            add_window(args, work, corners[lane], lane, signal[lane], variance[lane]);
     }
 }
 
@@ -369,9 +370,9 @@ void HOT_VARIANT(denoise_row)(const denoise_args *args, size_t place_j, size_t p
                  places = denoise_places(args->size[0], args->window[0], args->step[0]);
     const int over_volumes = args->volumes <= args->voxels;
     size_t corners[LANES][3], next = 0; /* next: the first column of voxels that is not in the ring */
-    row_room room;
+    row_workspace work;
     int lanes = 0;
-    lay_out(args, scratch, &room);
+    lay_out(args, scratch, &work);
     for (size_t place = 0; place < places; place++) {
         size_t *corner = corners[lanes];
         corner[0] = denoise_place(place, args->size[0], args->window[0], args->step[0]);
@@ -381,19 +382,19 @@ void HOT_VARIANT(denoise_row)(const denoise_args *args, size_t place_j, size_t p
             if (over_volumes) {
                 next = next > corner[0] ? next : corner[0];
                 for (; next < corner[0] + args->window[0]; next++)
-                    column_gram(args, next, corner, &room, room.grams + next % args->window[0] * gram);
+                    column_gram(args, next, corner, &work, work.grams + next % args->window[0] * gram);
             } else {
-                window_gram(args, corner, &room, room.grams);
+                window_gram(args, corner, &work, work.grams);
             }
             const size_t grams = over_volumes ? args->window[0] : 1;
-            (args->options.is_complex ? into_lane_complex : into_lane)(args, &room, grams, lanes);
+            (args->options.is_complex ? into_lane_complex : into_lane)(args, &work, grams, lanes);
             lanes++;
         }
         if (lanes == LANES || (place + 1 == places && lanes > 0)) {
             for (int lane = lanes; lane < LANES; lane++) /* idle lanes repeat the last window */
                 for (size_t k = 0; k < real * (n + 1) / 2; k++)
-                    room.a[k][lane] = room.a[k][lanes - 1];
-            do_batch(args, &room, corners, lanes);
+                    work.a[k][lane] = work.a[k][lanes - 1];
+            do_batch(args, &work, corners, lanes);
             lanes = 0;
         }
     }

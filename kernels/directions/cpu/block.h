@@ -2,7 +2,7 @@
  * compiled for another instruction set.
  *
  *   scan     lane = tensor: the form on the grid of grid.h, row by row; candidates to a list
- *   refine   lane = candidate: Newton in the chart of its face, from queues (one per face)
+ *   refine   lane = candidate: Newton in the gnomonic coordinates of its face, from queues (one per face)
  *   cluster  one tensor at a time
  *
  * What makes a grid point a candidate: grid.h. */
@@ -14,7 +14,7 @@
 #define TERMS ((HOT_ORDER + 1) * (HOT_ORDER + 2) / 2)
 /* A candidate's point: face * RING * RING + row * RING + column. */
 
-/* The coefficients of one face's chart from tensors `lane` ... of the block. */
+/* The coefficients on one face from tensors `lane` ... of the block. */
 HOT_FN void HOT_STEP(face)(const float *form, int face, vf *c)
 {
     HOT_UNROLL
@@ -272,16 +272,16 @@ static void HOT_STEP(block)(const hot_directions_args *args, size_t first, int c
             live |= (unsigned)(work->state[lane + k] == HOT_ITEM_LIVE) << k;
         vf mean, off;
         HOT_STEP(spread)(form, &mean, &off);
-        const vf relief = vset(args->min_relative_range);
+        const vf range = vset(args->min_relative_range);
         /* isotropic for certain, or nowhere above 0 */
-        live &= vbits((off + off >= relief * vmax(mean, -mean)) & (mean + off > HOT_DIRECTIONS_ZERO));
+        live &= vbits((off + off >= range * vmax(mean, -mean)) & (mean + off > HOT_DIRECTIONS_ZERO));
         if (!live)
             continue;
         vf high = vset(-1e30f), low = vset(1e30f);
         const int before = work->candidates;
         for (int face = 0; face < 3; face++)
             HOT_STEP(scan)(&grid, form, face, lane, live, &high, &low, work);
-        const unsigned shaped = vbits(high - low >= relief * vmax(high, -high));
+        const unsigned shaped = vbits(high - low >= range * vmax(high, -high));
         if ((shaped & live) != live) { /* take back what isotropic forms have listed */
             int kept = before;
             for (int n = before; n < work->candidates; n++) {

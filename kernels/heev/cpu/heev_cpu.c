@@ -7,44 +7,44 @@
 #include "heev/heev.h"
 
 /* Doubles that LAPACK's divide and conquer, or our own code, want beside the matrix. */
-static size_t room_doubles(size_t n) { return 7 * n * n + 24 * n + 32; }
+static size_t workspace_doubles(size_t n) { return 7 * n * n + 24 * n + 32; }
 
-size_t hot_heev_room(size_t n) { return (room_doubles(n) + 2 * n * n + 4 * n + 8) * sizeof(double); }
+size_t hot_heev_workspace(size_t n) { return (workspace_doubles(n) + 2 * n * n + 4 * n + 8) * sizeof(double); }
 
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
-static int lapack(int f64, int is_complex, size_t size, int vectors, void *a, void *w, double *room)
+static int lapack(int f64, int is_complex, size_t size, int vectors, void *a, void *w, double *workspace)
 {
     const char *args = vectors ? "V" : "N";
-    const int n = (int)size, room_work = 2 * n * n + 6 * n + 2, room_real = 2 * n * n + 5 * n + 2, room_int = 5 * n + 3;
-    int info = 0, *integers = (int *)(void *)(room + room_doubles(size));
-    double *more = room + 4 * size * size + 12 * size + 8; /* behind the complex work */
+    const int n = (int)size, lwork = 2 * n * n + 6 * n + 2, lreal = 2 * n * n + 5 * n + 2, lint = 5 * n + 3;
+    int info = 0, *integers = (int *)(void *)(workspace + workspace_doubles(size));
+    double *more = workspace + 4 * size * size + 12 * size + 8; /* behind the complex work */
     hot_lapack_enter();
     if (is_complex && f64)
-        zheevd_(args, "L", &n, a, &n, w, room, &room_work, more, &room_real, integers, &room_int, &info);
+        zheevd_(args, "L", &n, a, &n, w, workspace, &lwork, more, &lreal, integers, &lint, &info);
     else if (is_complex)
-        cheevd_(args, "L", &n, a, &n, w, room, &room_work, (float *)(void *)more, &room_real, integers, &room_int,
+        cheevd_(args, "L", &n, a, &n, w, workspace, &lwork, (float *)(void *)more, &lreal, integers, &lint,
                 &info);
     else if (f64)
-        dsyevd_(args, "L", &n, a, &n, w, room, &room_work, integers, &room_int, &info);
+        dsyevd_(args, "L", &n, a, &n, w, workspace, &lwork, integers, &lint, &info);
     else
-        ssyevd_(args, "L", &n, a, &n, w, (float *)(void *)room, &room_work, integers, &room_int, &info);
+        ssyevd_(args, "L", &n, a, &n, w, (float *)(void *)workspace, &lwork, integers, &lint, &info);
     hot_lapack_leave();
     return info == 0;
 }
 #endif
 
-/* Our own code in double precision for any of the four kinds. a and w are the caller's; room as above and 2 n^2 + n
- * more. */
-static int own(int f64, int is_complex, size_t n, int vectors, void *a, void *w, double *room)
+/* Our own code in double precision for any of the four kinds. a and w are the caller's; workspace as above and
+ * 2 n^2 + n more. */
+static int own(int f64, int is_complex, size_t n, int vectors, void *a, void *w, double *workspace)
 {
-    double *matrix = room + room_doubles(n) + 3 * n + 8, *values = matrix + 2 * n * n;
+    double *matrix = workspace + workspace_doubles(n) + 3 * n + 8, *values = matrix + 2 * n * n;
     const size_t parts = is_complex ? 2 : 1;
     for (size_t k = 0; k < n * n; k++)
         for (size_t part = 0; part < 2; part++) {
             size_t at = k * parts + part;
             matrix[2 * k + part] = part >= parts ? 0 : f64 ? ((double *)a)[at] : (double)((float *)a)[at];
         }
-    if (!hot_heev_own(n, vectors, matrix, values, room))
+    if (!hot_heev_own(n, vectors, matrix, values, workspace))
         return 0;
     for (size_t k = 0; k < n; k++) {
         if (f64)
@@ -76,32 +76,32 @@ static void take(int f64, int is_complex, size_t n, const void *matrix, void *a)
 
 /* The matrix at `matrix` stays as it is; a and w get the result. */
 static int solve_copy(int f64, int is_complex, size_t n, int vectors, const void *matrix, void *a, void *w,
-                      double *room)
+                      double *workspace)
 {
     take(f64, is_complex, n, matrix, a);
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
-    if (lapack(f64, is_complex, n, vectors, a, w, room))
+    if (lapack(f64, is_complex, n, vectors, a, w, workspace))
         return 1;
     take(f64, is_complex, n, matrix, a);
 #endif
-    return own(f64, is_complex, n, vectors, a, w, room);
+    return own(f64, is_complex, n, vectors, a, w, workspace);
 }
 
-int hot_heev_one(int is_complex, size_t n, int vectors, double *a, double *w, void *room)
+int hot_heev_one(int is_complex, size_t n, int vectors, double *a, double *w, void *workspace)
 {
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
-    return lapack(1, is_complex, n, vectors, a, w, room);
+    return lapack(1, is_complex, n, vectors, a, w, workspace);
 #else
-    return own(1, is_complex, n, vectors, a, w, room);
+    return own(1, is_complex, n, vectors, a, w, workspace);
 #endif
 }
 
-static void solve_one(const hot_heev_args *args, size_t i, char *a, char *w, double *room)
+static void solve_one(const hot_heev_args *args, size_t i, char *a, char *w, double *workspace)
 {
     const size_t value = args->f64 ? sizeof(double) : sizeof(float), entry = value * (args->is_complex ? 2 : 1);
     const size_t n = args->n, skipped = n - args->kept;
     if (!hot_heev_finite(args, i) || !solve_copy(args->f64, args->is_complex, n, args->vectors != NULL,
-                                                (const char *)args->matrices + i * n * n * entry, a, w, room)) {
+                                                (const char *)args->matrices + i * n * n * entry, a, w, workspace)) {
         hot_heev_refuse(args, i);
         return;
     }
@@ -115,14 +115,14 @@ hot_status hot_heev_cpu(hot_context *context, void *argument)
     const hot_heev_args *args = argument;
     const size_t n = args->n, limit = args->count < 1024 ? args->count : 1024;
     const int threads = hot_context_threads(context) < (int)limit ? hot_context_threads(context) : (int)limit;
-    /* per thread: a matrix, its eigenvalues, room; whole cache lines */
-    const size_t each = (2 * n * n * sizeof(double) + n * sizeof(double) + hot_heev_room(n) + 127) / 64 * 64;
+    /* per thread: a matrix, its eigenvalues, workspace; whole cache lines */
+    const size_t each = (2 * n * n * sizeof(double) + n * sizeof(double) + hot_heev_workspace(n) + 127) / 64 * 64;
     char *memory = hot_context_alloc(context, (size_t)threads, each);
     hot_status status = memory ? HOT_OK : HOT_ERROR_MEMORY;
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
     const int before = hot_lapack_single_begin();
 #endif
-    /* Between two looks at the progress callback: some tens of milliseconds of work. */
+    /* Between two calls of the progress callback: some tens of milliseconds of work. */
     size_t step = (size_t)threads * (1 + 2000000 / (n * n * n + 1));
     for (size_t begin = 0; begin < args->count && status == HOT_OK; begin += step) {
         const size_t end = args->count - begin < step ? args->count : begin + step;

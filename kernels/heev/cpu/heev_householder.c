@@ -91,15 +91,15 @@ static void reduce(size_t n, complex_number *a, double *d, double *e, complex_nu
     d[0] = a[0].re;
 }
 
-/* Implicit QL; z (n x n, columns) collects the rotations, or is NULL. room: 2 n. */
-static int ql(size_t n, double *d, double *e, double *z, double *room)
+/* Implicit QL; z (n x n, columns) collects the rotations, or is NULL. workspace: 2 n. */
+static int ql(size_t n, double *d, double *e, double *z, double *workspace)
 {
     heev_sweep sweep = {0};
     int more = 0;
     e[n - 1] = 0;
-    while ((more = heev_sweep_next(&sweep, (int)n, d, e, room, room + n)) == 1)
+    while ((more = heev_sweep_next(&sweep, (int)n, d, e, workspace, workspace + n)) == 1)
         for (int i = sweep.end - 1; z && i >= sweep.begin; i--) {
-            const double c = room[i], s = room[n + (size_t)i];
+            const double c = workspace[i], s = workspace[n + (size_t)i];
             double *x = z + (size_t)i * n, *y = x + n;
             for (size_t k = 0; k < n; k++) {
                 const double old = y[k];
@@ -110,10 +110,10 @@ static int ql(size_t n, double *d, double *e, double *z, double *room)
     return more == 0;
 }
 
-int hot_heev_own(size_t n, int vectors, double *matrix, double *values, void *room)
+int hot_heev_own(size_t n, int vectors, double *matrix, double *values, void *workspace)
 {
     complex_number *a = (complex_number *)(void *)matrix;
-    double *e = room, *z = e + n, *d = z + n * n;
+    double *e = workspace, *z = e + n, *d = z + n * n;
     complex_number *tau = (complex_number *)(void *)(d + n), *w = tau + n;
     double largest = 0;
     for (size_t c = 0; c < n; c++) /* the lower triangle, mirrored: the upper is worked on by columns */

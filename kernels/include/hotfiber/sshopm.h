@@ -30,11 +30,11 @@ typedef struct hot_sshopm_options {
     int max_iterations;  /* 0 = 1000 */
     double same_angle;   /* eigenpairs: pairs closer than this (degrees, up to sign for even orders) are one;
                             0 = 0.05 */
-    int capture;         /* 1: a start may be settled as soon as it is known where it ends (on the GPU, f32, dimension
-                            3, orders 4 6 8, no shift, a stop on the residual, more than some 260,000 starts at a time;
-                            elsewhere every start is iterated). Of the starts about 1 in 10,000 is settled wrongly;
-                            what still goes round after 32 to 64 steps (by order), and what has not settled after 96,
-                            is given up */
+    int basin;           /* 1: end a start as soon as the test for basins of attraction says which maximum it will
+                            converge to. On the GPU only, in float, dimension 3, orders 4 6 8, no shift, a stop on the
+                            residual, more than some 260,000 starts at a time; elsewhere every start is iterated. About
+                            1 of 10,000 starts is given the wrong maximum. What still cycles after 32 to 64 steps (by
+                            order), and what has not converged after 96, is given up */
 } hot_sshopm_options;
 
 /* count x start_count iterations: every tensor from every start, one result each, nothing merged.

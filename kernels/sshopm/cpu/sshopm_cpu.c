@@ -10,7 +10,7 @@
 
 enum {
     PIECE = 512,        /* starts per piece: enough to pay for scaling the tensor again */
-    CHUNK = 1 << 16     /* pieces between two looks at the progress callback, times nothing: a few ms of work */
+    CHUNK = 1 << 16     /* pieces between two calls of the progress callback */
 };
 
 static const hot_sshopm_variant *choose_variant(const hot_context *context)

@@ -360,7 +360,7 @@ hot_status hot_eigenpairs_f64(hot_context *context, const hot_sshopm_options *op
     if (starts && !start_count)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "starting vectors are given, but their number is 0");
     size_t bound = hot_eigenpairs_bound(order, dim);
-    self.capacity = (bound < PAIRS_MAX ? bound : PAIRS_MAX) + 64; /* room for pieces of continua */
+    self.capacity = (bound < PAIRS_MAX ? bound : PAIRS_MAX) + 64; /* and pieces of continua */
     int threads = hot_context_threads(context);
     status = HOT_ERROR_MEMORY;
     double *own_starts = NULL, *values = NULL, *scan_values = NULL;
