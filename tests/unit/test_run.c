@@ -1,9 +1,9 @@
 /* hot_run on a tiny phantom: what it refuses, and every allocation failing once: an error, nothing
  * lost, nothing left. */
 #include "check.h"
-#include "folders.h"
 #include "starve.h"
 
+#include <dirent.h>
 #include <unistd.h>
 
 #include <hotfiber/hotfiber.h>
@@ -12,6 +12,17 @@
 
 static char root[] = "/tmp/hotfiber-run-XXXXXX";
 static char input[64], output[64];
+
+static int entries(void)
+{
+    int count = 0;
+    DIR *folder = opendir(root);
+    while (folder && readdir(folder))
+        count++;
+    if (folder)
+        closedir(folder);
+    return count - 2;
+}
 
 /* One run with a context of its own. message: at least 256 letters. */
 static hot_status run(starved *count, const hot_run_options *options, hot_run_result *result, char *message)
@@ -39,7 +50,7 @@ static void refused(const hot_run_options *options, hot_status expected, const c
     CHECK(status == expected, "status %d, not %d: %s", (int)status, (int)expected, message);
     CHECK(strstr(message, words), "'%s' should speak of '%s'", message, words);
     CHECK(count.live == 0, "%ld blocks lost: %s", count.live, message);
-    CHECK(files_in(root) == 1, "something is left: %zu entries", files_in(root));
+    CHECK(entries() == 1, "something is left: %d entries", entries());
 }
 
 static void test_refusals(void)
@@ -92,7 +103,7 @@ static void test_failing_memory(void)
         CHECK(count.live == 0, "allocation %zu failed and %ld blocks were lost", k, count.live);
         if (status == HOT_OK)
             hot_folder_remove_own(output);
-        CHECK(files_in(root) == 1, "allocation %zu failed and left something: %zu entries", k, files_in(root));
+        CHECK(entries() == 1, "allocation %zu failed and left something: %d entries", k, entries());
         failed += status != HOT_OK;
     }
     CHECK(failed > 20, "%zu failures were seen", failed);
@@ -114,7 +125,7 @@ static void test_cancel(void)
     CHECK(hot_context_create(&settings, &context) == HOT_OK, "context");
     hot_status status = hot_run(context, &options, NULL);
     CHECK(status == HOT_ERROR_CANCELLED && calls == 5, "status %d after %d calls", (int)status, calls);
-    CHECK(files_in(root) == 1, "nothing is left");
+    CHECK(entries() == 1, "nothing is left");
     hot_context_destroy(&context);
 }
 

@@ -2,8 +2,8 @@
  * lie between two looks at hot_context_options.stop, which can be counted; bench/programs/stop_latency.c has it in
  * milliseconds. */
 #include "check.h"
-#include "folders.h"
 
+#include <dirent.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,7 +50,17 @@ static hot_context *context_of(looks *mine)
     return context;
 }
 
-static size_t entries(void) { return files_in(root); }
+static int entries_in(const char *path)
+{
+    int count = 0;
+    DIR *folder = opendir(path);
+    while (folder && readdir(folder))
+        count++;
+    if (folder)
+        closedir(folder);
+    return count - 2;
+}
+static int entries(void) { return entries_in(root); }
 
 static hot_status run(looks *mine, const char *from, const char *method, size_t starts, char message[256])
 {
@@ -69,7 +79,7 @@ static void test_anywhere(const char *from, const char *method, size_t starts)
 {
     char message[256];
     looks all = {0};
-    const size_t before = entries();
+    const int before = entries();
     CHECK(run(&all, from, method, starts, message) == HOT_OK, "%s: %s", method, message);
     hot_folder_remove_own(output);
     const size_t total = atomic_load(&all.count);
@@ -211,13 +221,13 @@ static void test_exports(void)
                 total = atomic_load(&own.count);
                 CHECK(status == HOT_OK && total > 0, "%s: status %d after %zu looks: %s", name, (int)status, total,
                       hot_context_message(watched));
-                CHECK(files_in(place) > 0, "%s: it writes something", name);
+                CHECK(entries_in(place) > 0, "%s: it writes something", name);
                 hot_folder_remove_own(place);
                 CHECK(mkdir(place, 0700) == 0, "%s", place);
             } else {
                 CHECK(status == HOT_ERROR_CANCELLED, "%s, look %zu of %zu: status %d, %s", name, own.at, total,
                       (int)status, hot_context_message(watched));
-                CHECK(files_in(place) == 0, "%s, look %zu of %zu: something is left", name, own.at, total);
+                CHECK(entries_in(place) == 0, "%s, look %zu of %zu: something is left", name, own.at, total);
             }
             hot_context_destroy(&watched);
             CHECK(own.live == 0, "%s: %zu blocks lost", name, own.live);
