@@ -1,4 +1,4 @@
-/* Small things every room of the plugin needs. */
+/* What every folder of the plugin needs: version, grids, strings. */
 #include "fields.h"
 
 #include <string.h>

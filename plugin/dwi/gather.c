@@ -117,6 +117,25 @@ hot_status hot_dwi_gather(hot_context *context, const hot_dwi *dwi, const size_t
     return read_voxels(context, dwi, voxel, 0, count, signals);
 }
 
+hot_status hot_dwi_read_volumes(hot_context *context, const hot_dwi *dwi, float *samples)
+{
+    enum { CHUNK = 1024 };
+    const size_t voxels = hot_grid_voxels(&dwi->grid), volumes = dwi->volumes;
+    float *some = hot_context_alloc(context, CHUNK * volumes, sizeof *some);
+    hot_status status = some ? HOT_OK : HOT_ERROR_MEMORY;
+    for (size_t first = 0; first < voxels && status == HOT_OK; first += CHUNK) {
+        const size_t count = voxels - first < CHUNK ? voxels - first : CHUNK;
+        status = hot_dwi_read(context, dwi, first, count, some);
+        for (size_t v = 0; v < volumes && status == HOT_OK; v++)
+            for (size_t n = 0; n < count; n++)
+                samples[v * voxels + first + n] = some[n * volumes + v];
+        if (status == HOT_OK)
+            status = hot_context_progress(context, "writing", (double)first / (double)voxels);
+    }
+    hot_context_free(context, some);
+    return status;
+}
+
 size_t hot_mask_next(const uint8_t *inside, size_t voxels, size_t *next, size_t most, size_t *voxel)
 {
     size_t count = 0;

@@ -7,6 +7,9 @@
 /* As hot_dwi_read, for `count` voxels given by their numbers: signals[n * volumes ...] is voxel[n]'s. */
 hot_status hot_dwi_gather(hot_context *context, const hot_dwi *dwi, const size_t *voxel, size_t count, float *signals);
 
+/* All signals as floats, volume by volume: samples[volume][k][j][i]. */
+hot_status hot_dwi_read_volumes(hot_context *context, const hot_dwi *dwi, float *samples);
+
 /* Walks through the voxels of a mask, block by block: the numbers of the next `most` voxels inside (or those that are
  * left) into voxel[]. *next, 0 at first, is where the walk goes on. Returns how many; 0 at the end. */
 size_t hot_mask_next(const uint8_t *inside, size_t voxels, size_t *next, size_t most, size_t *voxel);

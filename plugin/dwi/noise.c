@@ -4,8 +4,7 @@
 
 #include "summary.h"
 
-/* The value that would stand at `place` if `values` were sorted: the part that holds it is halved, more or less, again
- * and again. Moves the values. */
+/* The value that would stand at `place` if `values` were sorted, by quickselect (Hoare 1961). Moves the values. */
 static float at_place(float *values, size_t count, size_t place)
 {
     size_t low = 0, high = count - 1;

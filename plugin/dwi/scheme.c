@@ -10,8 +10,8 @@ static size_t terms_of(int order) { return (size_t)(order + 1) * (size_t)(order 
 
 /* Directions closer than half a degree count once. */
 static const double same_cosine = 0.99996192306417; /* cos(0.5 degrees) */
-/* A design in orthonormal harmonics has condition 1 for evenly spread directions; beyond this the noise of the worst
- * determined coefficient is so many times that of the best that the tensor is noise. */
+/* A design matrix in orthonormal harmonics has condition 1 for evenly spread directions; beyond this the noise of the
+ * worst determined coefficient is so many times that of the best that the tensor is noise. */
 static const double condition_max = 100;
 
 size_t hot_scheme_distinct(size_t count, const double *gradients)

@@ -30,10 +30,10 @@ hot_status hot_sphere_make(hot_context *context, int level, double (*vertices)[3
                                                 {3, 9, 4},  {3, 4, 2},  {3, 2, 6},   {3, 6, 8},  {3, 8, 9},
                                                 {4, 9, 5},  {2, 4, 11}, {6, 2, 10},  {8, 6, 7},  {9, 8, 1}};
     const double golden = (1 + sqrt(5)) / 2;
-    const size_t room = hot_sphere_triangles(level);
+    const size_t capacity = hot_sphere_triangles(level);
     size_t count = 0, held = 20;
-    uint32_t(*faces)[3] = hot_context_alloc(context, room, sizeof *faces);
-    uint32_t(*spare)[3] = hot_context_alloc(context, room, sizeof *spare);
+    uint32_t(*faces)[3] = hot_context_alloc(context, capacity, sizeof *faces);
+    uint32_t(*spare)[3] = hot_context_alloc(context, capacity, sizeof *spare);
     hot_status status = faces && spare ? HOT_OK : HOT_ERROR_MEMORY;
     if (status != HOT_OK)
         goto cleanup;
@@ -58,7 +58,7 @@ hot_status hot_sphere_make(hot_context *context, int level, double (*vertices)[3
         held *= 4;
     }
     if (triangles)
-        memcpy(triangles, faces, room * sizeof *faces);
+        memcpy(triangles, faces, capacity * sizeof *faces);
 cleanup:
     hot_context_free(context, faces);
     hot_context_free(context, spare);

@@ -1,5 +1,4 @@
 /* Fibre directions out and in, by the file's name: NRRD in the grid's own space, NIfTI in scanner RAS. */
-#include "io/common/formats.h"
 #include "io/common/paths.h"
 #include "io/nifti/nifti_directions.h"
 #include "io/nrrd/nrrd_directions.h"
@@ -16,10 +15,3 @@ hot_status hot_fiber_field_load(hot_context *context, const char *path, hot_fibe
     return hot_path_is_nifti(path) ? hot_nifti_load_directions(context, path, fibers)
                                    : hot_nrrd_load_directions(context, path, fibers);
 }
-
-const hot_export_format hot_format_peaks = {
-    .name = "peaks",
-    .suffix = ".nii.gz|.nii|.nrrd|.nhdr",
-    .help = "directions, 3 values per fibre: NIfTI in scanner axes (MRtrix, DSI Studio, TractSeg, COMMIT) or NRRD",
-    .write = hot_fiber_field_save,
-};

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "dwi/dwi_private.h"
+#include "dwi/gather.h"
 #include "io/common/output.h"
 #include "io/common/paths.h"
 #include "io/common/plain_numbers.h"
@@ -69,22 +70,7 @@ static hot_status arranged(hot_context *context, const hot_dwi *dwi, hot_sample 
         }
         return HOT_OK;
     }
-    enum { CHUNK = 1024 };
-    float *some = hot_context_alloc(context, CHUNK * volumes, sizeof *some), *to = (float *)(void *)made;
-    if (!some)
-        return HOT_ERROR_MEMORY;
-    hot_status status = HOT_OK;
-    for (size_t first = 0; first < voxels && status == HOT_OK; first += CHUNK) {
-        size_t count = voxels - first < CHUNK ? voxels - first : CHUNK;
-        status = hot_dwi_read(context, dwi, first, count, some);
-        for (size_t v = 0; v < volumes && status == HOT_OK; v++)
-            for (size_t n = 0; n < count; n++)
-                to[v * voxels + first + n] = some[n * volumes + v];
-        if (status == HOT_OK)
-            status = hot_context_progress(context, "writing", (double)first / (double)voxels);
-    }
-    hot_context_free(context, some);
-    return status;
+    return hot_dwi_read_volumes(context, dwi, (float *)(void *)made);
 }
 
 hot_status hot_dwi_check_distinct(hot_context *context, const hot_dwi *dwi, const char *path)

@@ -42,18 +42,10 @@ static hot_status write_nrrd(hot_context *context, const hot_fiber_field *fibers
     return status;
 }
 
-static hot_status write_dec(hot_context *context, const hot_fiber_field *fibers, const char *path)
+hot_status hot_write_dec(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
     if (hot_path_has_suffix(path, ".png"))
         return hot_color_picture(context, fibers, path);
     return hot_path_is_nifti(path) ? hot_nifti_save_volumes(context, path, &fibers->grid, 3, fill, fibers)
                                    : write_nrrd(context, fibers, path);
 }
-
-const hot_export_format hot_format_dec = {
-    .name = "dec",
-    .suffix = ".nii.gz|.nii|.nrrd|.nhdr|.png",
-    .help = "colour map of directions: |x| |y| |z| x amplitude in scanner axes, 3 float volumes (mrview, FSLeyes; "
-            "NRRD: Slicer), or a picture",
-    .write = write_dec,
-};

@@ -2,14 +2,45 @@
 
 #include <string.h>
 
+#define FORMAT(...) &(const hot_export_format){__VA_ARGS__}
+
 /* Of formats that share a suffix, the one that a file name alone means comes first. */
 static const hot_export_format *const formats[] = {
-    &hot_format_peaks, &hot_format_nfibers, &hot_format_fiber,  &hot_format_png,
-    &hot_format_dec,   &hot_format_vtp,     &hot_format_fixels, &hot_format_sh,
-    &hot_format_tck,   &hot_format_dyads,   &hot_format_vti,    &hot_format_bonndit,
-    &hot_format_ply,   &hot_format_glyphs,
+    FORMAT(.name = "peaks", .suffix = ".nii.gz|.nii|.nrrd|.nhdr", .write = hot_fiber_field_save,
+           .help = "directions, 3 values per fibre: NIfTI in scanner axes (MRtrix, DSI Studio, TractSeg, COMMIT) or "
+                   "NRRD"),
+    FORMAT(.name = "nfibers", .suffix = ".nii.gz|.nii|.nrrd|.nhdr", .write = hot_write_nfibers,
+           .help = "how many fibres each voxel has (NIfTI or NRRD, one byte)"),
+    FORMAT(.name = "fiber", .suffix = ".nrrd|.nhdr", .write = hot_write_fiber,
+           .help = "one 3-vector NRRD per fibre, NAME_1.nrrd NAME_2.nrrd ... (SCIRun's ConvertNrrdToField, Slicer, "
+                   "unu)"),
+    FORMAT(.name = "png", .suffix = ".png", .write = hot_write_png,
+           .help = "a picture of the three middle slices with the fibres drawn as sticks"),
+    FORMAT(.name = "dec", .suffix = ".nii.gz|.nii|.nrrd|.nhdr|.png", .write = hot_write_dec,
+           .help = "colour map of directions: |x| |y| |z| x amplitude in scanner axes, 3 float volumes (mrview, "
+                   "FSLeyes; NRRD: Slicer), or a picture"),
+    FORMAT(.name = "vtp", .suffix = ".vtp", .write = hot_write_vtp,
+           .help = "line segments in LPS mm with direction, amplitude, fibre number and colour (ParaView, Slicer, "
+                   "VTK)"),
+    FORMAT(.name = "fixels", .suffix = "", .write = hot_write_fixels,
+           .help = "MRtrix fixel directory: index, directions, amplitude (mrview, fixel2voxel, fixelcfestats)"),
+    FORMAT(.name = "sh", .suffix = ".nii.gz|.nii", .write_tensors = hot_write_sh,
+           .help = "tensors as spherical harmonics in MRtrix's basis (mrview draws them, sh2peaks, sh2amp, tckgen)"),
+    FORMAT(.name = "tck", .suffix = ".tck", .write = hot_write_tck,
+           .help = "each fibre as a short track in scanner mm (mrview, tckinfo, tckmap)"),
+    FORMAT(.name = "dyads", .suffix = ".nii.gz|.nii", .write = hot_write_dyads,
+           .help = "FSL's dyads1.nii.gz ... and mean_f1samples.nii.gz ..., in image axes (FSLeyes, probtrackx)"),
+    FORMAT(.name = "vti", .suffix = ".vti", .write = hot_write_vti,
+           .help = "a vector per fibre on the grid, LPS mm, with its direction matrix (ParaView, VTK 9)"),
+    FORMAT(.name = "bonndit", .suffix = ".nrrd|.nhdr", .write = hot_write_bonndit,
+           .help = "5-D NRRD of amplitude and unit vector per fibre (bonndit's tractography)"),
+    FORMAT(.name = "ply", .suffix = ".ply", .write_tensors = hot_write_ply,
+           .help = "tensor glyphs as a coloured triangle mesh, LPS mm (Slicer, ParaView, MeshLab, Blender)"),
+    FORMAT(.name = "glyphs", .suffix = ".vtp", .write_tensors = hot_write_glyphs,
+           .help = "tensor glyphs as a coloured triangle mesh, LPS mm (ParaView, Slicer, VTK)"),
 #ifdef HOT_HAVE_HDF5
-    &hot_format_pam5,
+    FORMAT(.name = "pam5", .suffix = ".pam5", .write = hot_write_pam5,
+           .help = "DIPY's peaks file (HDF5), vectors in image axes (load_peaks, its trackers and slicers)"),
 #endif
 };
 enum { FORMATS = sizeof formats / sizeof formats[0] };

@@ -155,8 +155,7 @@ static hot_status adc_fit(const hot_plan *plan, size_t count, const float *signa
 {
     hot_plan_ratios(plan, count, signals, s0, work, minus_log);
     hot_status status = plan->weighted ? fit_weighted(plan, count, work, s0, values)
-                                       : hot_fit_linear_f32(plan->context, plan->terms, plan->used_count, plan->inverse,
-                                                            count, work, plan->used_count, values + 1, plan->terms + 1);
+                                       : hot_plan_fit_linear(plan, count, work, values);
     if (status == HOT_OK && plan->positive)
         status = hot_model_make_positive(plan, count, s0, values);
     return status;

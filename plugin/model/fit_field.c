@@ -163,7 +163,7 @@ hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const 
     const hot_model *model = hot_model_find(settings.model ? settings.model : "fod");
     const hot_response *used = settings.response;
     if (model && model->needs_response && !used) {
-        /* what the directions cannot carry is said before the response is looked for: adc uses the same volumes */
+        /* too few directions are an error before the response is estimated: adc uses the same volumes */
         hot_fit_options probe = settings;
         size_t voxels = 0;
         probe.model = "adc";

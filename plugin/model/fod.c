@@ -97,7 +97,7 @@ static hot_status fod_prepare(hot_plan *plan)
          * is mostly noise makes false peaks rather than small errors: it is held down further. */
         if (t > 0 && plan->noise > 0) {
             const size_t first = hot_model_terms((int)l - 2), last = hot_model_terms((int)l);
-            double signal = 0; /* mean of the degree: the same whatever way the data are turned */
+            double signal = 0; /* mean of the degree: rotating the data does not change it */
             for (size_t i = 0; i < used; i++)
                 for (size_t k = first; k < last; k++)
                     signal += design[i * terms + k] * design[i * terms + k] / (double)(last - first);
@@ -138,8 +138,7 @@ static hot_status fod_fit(const hot_plan *plan, size_t count, const float *signa
                           float *values)
 {
     hot_plan_ratios(plan, count, signals, s0, work, NULL);
-    return hot_fit_linear_f32(plan->context, plan->terms, plan->used_count, plan->inverse, count, work,
-                              plan->used_count, values + 1, plan->terms + 1);
+    return hot_plan_fit_linear(plan, count, work, values);
 }
 
 const hot_model hot_model_fod = {

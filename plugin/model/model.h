@@ -1,5 +1,4 @@
-/* Inside the models' room: what a model is, and the plan of one fit. A model is one file with a const struct and one
- * line in MODELS. */
+/* What a model is, and the plan of one fit. A model is one file with a const struct and one line in MODELS. */
 #ifndef HOT_PLUGIN_MODEL_H
 #define HOT_PLUGIN_MODEL_H
 
@@ -33,7 +32,7 @@ typedef struct hot_plan {
     double *forward;              /* used x terms: the same y from a tensor */
     double offset[HOT_MODEL_TERMS_MAX];
     double b_max;                 /* adc: b-values are counted in units of it */
-    size_t columns, rows;         /* adc: of its design, with the column of ln S0 and the rows of the penalty */
+    size_t columns, rows;         /* adc: of its design matrix, with the column of ln S0 and the rows of the penalty */
     double *design, *predict;     /* adc, weighted: rows x columns, and used x used (y as the plain fit has it) */
     int relative;                 /* fod: signals are divided by the voxel's b=0 signal */
     double noise;                 /* fod: standard deviation of the signals as the fit sees them; 0 = not known */
@@ -78,7 +77,7 @@ hot_status hot_plan_set_noise(hot_plan *plan, double noise);
  * (used + 1) floats. */
 hot_status hot_plan_fit(const hot_plan *plan, size_t count, const float *signals, float *work, float *values);
 
-/* Fits the voxels where inside[voxel] != 0, slab by slab: values voxels x (1 + terms), others are left as they are. */
+/* Fits the voxels where inside[voxel] != 0, block by block: values voxels x (1 + terms), 0 elsewhere. */
 hot_status hot_plan_fit_voxels(const hot_plan *plan, const uint8_t *inside, const char *stage, float *values,
                                size_t *fitted, size_t *flagged);
 
@@ -86,14 +85,15 @@ hot_status hot_plan_fit_voxels(const hot_plan *plan, const uint8_t *inside, cons
  * fit does not use are NaN. */
 hot_status hot_plan_simulate(const hot_plan *plan, size_t count, const float *values, double s0, float *signals);
 
-/* For select: all volumes of one shell (shell < 0: of all but b=0; with_b0 puts those in front)
- * become the used ones. */
+/* For select: all volumes of one shell (shell < 0: of all but b=0) become the used ones. */
 void hot_plan_use_shell(hot_plan *plan, int shell);
 
 /* y[v][i] = the signal of used volume i divided by s0[v]. For models: the loop over voxels, threaded. */
 typedef float hot_plan_transform(float ratio);
 void hot_plan_ratios(const hot_plan *plan, size_t count, const float *signals, const float *s0, float *y,
                      hot_plan_transform *transform);
+/* Plain least squares: y in work, and the tensors inverse y into values[1 ...]. */
+hot_status hot_plan_fit_linear(const hot_plan *plan, size_t count, const float *work, float *values);
 
 /* terms_of_order(4) = 15 */
 static inline size_t hot_model_terms(int order) { return (size_t)(order + 1) * (size_t)(order + 2) / 2; }
@@ -108,6 +108,8 @@ static inline int hot_model_degree(size_t term)
 
 /* (x . v)^order = sum_l a_l sum_m Y_lm(v) Y_lm(x): a_l for l = 0, 2, ..., order into a[l / 2]. */
 void hot_model_power(int order, double *a);
+/* Unit vectors spread evenly over the half sphere z > 0, count x 3: a Fibonacci lattice. */
+void hot_model_half_sphere(int count, double *directions);
 /* The Legendre polynomial P_l(x). */
 double hot_model_legendre(int l, double x);
 
@@ -120,9 +122,9 @@ hot_status hot_response_copy(hot_context *context, const hot_response *response,
 double hot_response_value(const hot_response *response, size_t row, double cosine);
 /* Which row belongs to each shell of the data (row[shells], -1 = none). */
 hot_status hot_response_match(hot_context *context, const hot_response *response, const hot_dwi *dwi, int *row);
-/* Turns `axis` (unit, a good start) to where one fibre of weight *weight explains the signals of one voxel best, in
- * least squares over the shells that have a row (row[shells], of hot_response_match); s0: its b=0 signal. Returns the
- * mean squared misfit in units of s0. */
+/* Fits one fibre to the signals of one voxel: rotates `axis` (unit, a good start) and sets *weight, in least squares
+ * over the shells that have a row (row[shells], of hot_response_match). s0: the voxel's b=0 signal. Returns the mean
+ * squared misfit in units of s0. */
 double hot_response_fit_axis(const hot_response *response, const hot_dwi *dwi, const int *row, const float *signals,
                              double s0, double axis[3], double *weight);
 

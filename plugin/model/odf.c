@@ -94,8 +94,7 @@ static hot_status odf_fit(const hot_plan *plan, size_t count, const float *signa
                           float *values)
 {
     hot_plan_ratios(plan, count, signals, s0, work, log_minus_log);
-    return hot_fit_linear_f32(plan->context, plan->terms, plan->used_count, plan->inverse, count, work,
-                              plan->used_count, values + 1, plan->terms + 1);
+    return hot_plan_fit_linear(plan, count, work, values);
 }
 
 const hot_model hot_model_odf = {

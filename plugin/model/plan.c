@@ -19,6 +19,15 @@ const hot_model *hot_model_find(const char *name)
     return NULL;
 }
 
+void hot_model_half_sphere(int count, double *directions)
+{
+    const double golden_angle = 2.399963229728653;
+    for (int i = 0; i < count; i++) {
+        const double z = (i + .5) / count, r = sqrt(1 - z * z), phi = golden_angle * i;
+        directions[3 * i] = r * cos(phi), directions[3 * i + 1] = r * sin(phi), directions[3 * i + 2] = z;
+    }
+}
+
 void hot_model_power(int order, double *a)
 {
     /* t^m = sum_l (2l+1) m! / (2^((m-l)/2) ((m-l)/2)! (m+l+1)!!) P_l(t), and P_l(x.v) = 4 pi / (2l+1) sum Y Y */
@@ -76,7 +85,7 @@ static hot_status refuse(const hot_plan *plan, size_t count, int order)
     return hot_scheme_refuse(plan->context, plan->dwi, count, plan->gradients, order, what);
 }
 
-/* Runs the model's choice of volumes and looks whether they carry the order. */
+/* Runs the model's choice of volumes and checks whether they determine the order. */
 static hot_status try_order(hot_plan *plan, int order, int say)
 {
     plan->order = order;
@@ -265,6 +274,12 @@ void hot_plan_ratios(const hot_plan *plan, size_t count, const float *signals, c
         if (!(s0[v] > 0))
             memset(out, 0, used * sizeof *out);
     }
+}
+
+hot_status hot_plan_fit_linear(const hot_plan *plan, size_t count, const float *work, float *values)
+{
+    return hot_fit_linear_f32(plan->context, plan->terms, plan->used_count, plan->inverse, count, work,
+                              plan->used_count, values + 1, plan->terms + 1);
 }
 
 hot_status hot_plan_fit(const hot_plan *plan, size_t count, const float *signals, float *work, float *values)

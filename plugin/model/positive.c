@@ -10,21 +10,25 @@
 
 enum { DIRECTIONS = 512, COLUMNS_MAX = HOT_MODEL_TERMS_MAX + 1, SWEEPS = 400 };
 
-/* A Fibonacci lattice on the half sphere. */
-static void spread(double *directions)
-{
-    for (int i = 0; i < DIRECTIONS; i++) {
-        const double z = (i + .5) / DIRECTIONS, r = sqrt(1 - z * z), phi = 2.399963229728653 * i;
-        directions[3 * i] = r * cos(phi), directions[3 * i + 1] = r * sin(phi), directions[3 * i + 2] = z;
-    }
-}
-
 typedef struct positive_scratch {
     double gram[COLUMNS_MAX * COLUMNS_MAX]; /* its Cholesky factor, lower */
     double multiplier[DIRECTIONS], need[DIRECTIONS], length[DIRECTIONS];
     double rows[DIRECTIONS * COLUMNS_MAX]; /* B */
     double z[COLUMNS_MAX], c[COLUMNS_MAX];
 } positive_scratch;
+
+/* The lowest value of the function with coefficients c in the directions of `forms`, 0 when all are above. */
+static double lowest(const double *forms, size_t terms, const double *c)
+{
+    double least = 0;
+    for (size_t j = 0; j < DIRECTIONS; j++) {
+        double value = 0;
+        for (size_t a = 0; a < terms; a++)
+            value += forms[j * terms + a] * c[a];
+        least = fmin(least, value);
+    }
+    return least;
+}
 
 static int factorise(size_t n, double *g)
 {
@@ -104,14 +108,7 @@ static void constrain(const hot_plan *plan, const double *forms, positive_scratc
     for (size_t a = 0; a < n; a++)
         s->c[a] += s->z[a];
     /* What the sweeps left below zero, and the rounding to float to come, is lifted away. */
-    double lowest = 0;
-    for (size_t j = 0; j < DIRECTIONS; j++) {
-        double value = 0;
-        for (size_t a = 0; a < terms; a++)
-            value += forms[j * terms + a] * s->c[a];
-        lowest = fmin(lowest, value);
-    }
-    s->c[0] += (1e-6 * scale - lowest) * sqrt(4 * M_PI);
+    s->c[0] += (1e-6 * scale - lowest(forms, terms, s->c)) * sqrt(4 * M_PI);
 }
 
 hot_status hot_model_make_positive(const hot_plan *plan, size_t count, const float *s0, float *values)
@@ -127,7 +124,7 @@ hot_status hot_model_make_positive(const hot_plan *plan, size_t count, const flo
         status = HOT_ERROR_MEMORY;
         goto cleanup;
     }
-    spread(directions);
+    hot_model_half_sphere(DIRECTIONS, directions);
     status = hot_sh_values_f64(plan->order, DIRECTIONS, directions, forms);
     if (status != HOT_OK)
         goto cleanup;
@@ -141,14 +138,7 @@ hot_status hot_model_make_positive(const hot_plan *plan, size_t count, const flo
         for (size_t a = 0; a < terms; a++)
             for (size_t t = 0; t < terms; t++)
                 s->c[a] += plan->to_sh[a * terms + t] * (double)tensor[t] * plan->b_max;
-        double lowest = 0;
-        for (size_t j = 0; j < DIRECTIONS; j++) {
-            double value = 0;
-            for (size_t a = 0; a < terms; a++)
-                value += forms[j * terms + a] * s->c[a];
-            lowest = fmin(lowest, value);
-        }
-        if (!(lowest < 0))
+        if (!(lowest(forms, terms, s->c) < 0))
             continue;
         constrain(plan, forms, s);
         for (size_t t = 0; t < terms; t++) {

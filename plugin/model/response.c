@@ -1,4 +1,4 @@
-/* The single-fibre response: made from diffusivities, looked at, matched with a data set's shells. */
+/* The single-fibre response: made from diffusivities, checked, matched with a data set's shells. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

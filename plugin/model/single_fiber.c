@@ -5,15 +5,6 @@
 /* Peaks closer than this to a higher one are part of it. */
 static const double neighbour_cosine = .94; /* 20 degrees */
 
-/* Directions by Vogel's spiral: equal areas, turned by the golden angle. */
-static void make_directions(hot_peak_grid *grid)
-{
-    for (int i = 0; i < HOT_PEAK_DIRECTIONS; i++) {
-        const double z = (i + .5) / HOT_PEAK_DIRECTIONS, r = sqrt(1 - z * z), phi = 2.399963229728653 * i;
-        grid->directions[i][0] = r * cos(phi), grid->directions[i][1] = r * sin(phi), grid->directions[i][2] = z;
-    }
-}
-
 /* Up to sign. */
 static double cosine(const hot_peak_grid *grid, size_t j, size_t k)
 {
@@ -39,7 +30,7 @@ hot_status hot_peak_grid_make(int order, hot_peak_grid *grid)
     int exponents[3 * HOT_PEAK_TERMS];
     double multiplicity[HOT_PEAK_TERMS];
     grid->order = order;
-    make_directions(grid);
+    hot_model_half_sphere(HOT_PEAK_DIRECTIONS, grid->directions[0]);
     make_near(grid);
     hot_status status = hot_symtensor_exponents(order, 3, exponents);
     if (status == HOT_OK)

@@ -1,5 +1,5 @@
-/* How much does a voxel look like one fibre: the two highest peaks of a fod on a grid of directions, and the principal
- * axis of a diffusion tensor. */
+/* Signs of a single fibre in a voxel: the two highest peaks of a fod on a grid of directions, and the principal axis of
+ * a diffusion tensor. */
 #ifndef HOT_PLUGIN_SINGLE_FIBER_H
 #define HOT_PLUGIN_SINGLE_FIBER_H
 

@@ -1,24 +1,12 @@
 """Shared by the tests of the commands that work on arrays: NRRD made and read here byte by byte, checks counted."""
 import os
-import sys
 
 import numpy as np
 
+from _check import check, end  # noqa: F401
+
 HOTFIBER = os.environ["HOTFIBER"]
 TYPES = {"double": "<f8", "float": "<f4", "short": "<i2"}
-failures = 0
-
-
-def check(condition, text):
-    global failures
-    if not condition:
-        failures += 1
-        print("FAILED:", text)
-
-
-def end():
-    print("%d failures" % failures)
-    sys.exit(1 if failures else 0)
 
 
 def nrrd(array, kind="double", order="F"):

@@ -2,21 +2,13 @@
 refusals."""
 import os
 import subprocess
-import sys
 
 import numpy as np
 
+from _check import check, end
 from _nrrd import read
 
 HOTFIBER = os.environ["HOTFIBER"]
-failures = 0
-
-
-def check(condition, what):
-    global failures
-    if not condition:
-        failures += 1
-        print("not so:", what)
 
 
 def run(*words, given=None):
@@ -123,4 +115,4 @@ open("plane.nrrd", "wb").write("\n".join(plane).encode() + b"\n\n" + data.split(
 refused(["fit", "-i", "plane.nrrd"], "in one plane", "no tensor")
 good("phantom", "--isotropic", "--voxels", 200, "--snr", 20, "-o", "isotropic.nrrd")
 refused(["fit", "-i", "isotropic.nrrd"], "no voxel looks like a single fibre", "--response")
-sys.exit(1 if failures else 0)
+end()

@@ -9,16 +9,9 @@ import numpy as np
 
 sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "files"))
 import _nrrd  # noqa: E402
+from _check import check, end  # noqa: E402
 
 HOT = os.environ["HOTFIBER"]
-failures = 0
-
-
-def check(good, text):
-    global failures
-    if not good:
-        failures += 1
-        print("not so:", text)
 
 
 def phantom(*options):
@@ -237,5 +230,4 @@ for options, status, word in ((["--angles", "30-x"], 2, "--angles"), (["--angles
     check(got.returncode == status and word in got.stderr and got.stderr.count("\n") == 1, "%s: %s" % (options, got))
     check(not os.path.exists("bad.nrrd"), "nothing written for %s" % options)
 
-print("failures:", failures)
-sys.exit(failures > 0)
+end()

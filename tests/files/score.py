@@ -11,17 +11,10 @@ import numpy as np
 
 sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "files"))
 import _nrrd  # noqa: E402
+from _check import check, end  # noqa: E402
 
 HOT = os.environ["HOTFIBER"]
-failures = 0
 random = np.random.default_rng(11)
-
-
-def check(good, text):
-    global failures
-    if not good:
-        failures += 1
-        print("not so:", text)
 
 
 def degrees(u, v):
@@ -189,5 +182,4 @@ for options, status, word in ((["--truth", "s.nrrd"], 1, "voxels"), ([], 2, "--t
     got = subprocess.run([HOT, "score", "-i", "f.nrrd", *options], capture_output=True, text=True)
     check(got.returncode == status and word in got.stderr and got.stderr.count("\n") == 1, "%s: %s" % (options, got))
 
-print("failures:", failures)
-sys.exit(failures > 0)
+end()

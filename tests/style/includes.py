@@ -17,17 +17,20 @@ trouble = []
 def read_rules():
     """What each folder may include, who may include which library, and the accepted circles."""
     folders, libraries, circles = {}, {}, set()
+    last = None  # the list that an indented line continues
     with open(RULES, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             words = line.split("#")[0].split()
             if not words:
                 continue
-            if words[0] == "circle":
+            if line[0] == " " and last is not None:
+                last += words
+            elif words[0] == "circle":
                 circles.add(frozenset(words[1:]))
             elif words[0].startswith("<"):
-                libraries[words[0].rstrip(":").strip("<>")] = words[1:]
+                last = libraries[words[0].rstrip(":").strip("<>")] = words[1:]
             elif words[0].endswith(":") and words[0][:-1] not in folders:
-                folders[words[0][:-1]] = words[1:]
+                last = folders[words[0][:-1]] = words[1:]
             else:
                 trouble.append(f"includes.txt:{number}: '{line.strip()}' is no rule, or the second for its folder")
     return folders, libraries, circles

@@ -64,18 +64,18 @@ int main(void)
     CHECK(strstr(said, "50 mm away"), "elsewhere is said: '%s'", said);
     hot_mask_destroy(&mask);
 
-    write_mask("uchar", "2 3 2", "", "1 1 1 0 0 0 1 1 1 0 0 0");
-    refused(context, HOT_ERROR_DATA, "2 x 3 x 2", "3 x 2 x 2");
-    write_mask("uchar", "3 2 3", "", "1 1 1 0 0 0 1 1 1 0 0 0 1 1 1 0 0 0");
-    refused(context, HOT_ERROR_DATA, "3 x 2 x 3", "3 x 2 x 2");
-    write_mask("uchar", "12", "", "1 1 1 0 0 0 1 1 1 0 0 0");
-    refused(context, HOT_ERROR_DATA, "12 x 1 x 1", "3 x 2 x 2");
-    write_mask("uchar", "2 3 2 2", "", "1 1 1 0 0 0 1 1 1 0 0 0 1 1 1 0 0 0 1 1 1 0 0 0");
-    refused(context, HOT_ERROR_FORMAT, "4 axes", "mask.nrrd");
-    write_mask("uchar", "3 2 2", "", "0 0 0 0 0 0 0 0 0 0 0 0");
-    refused(context, HOT_ERROR_DATA, "empty", "mask.nrrd");
-    write_mask("uchar", "3 2 2", "", "1 1 1 0");
-    refused(context, HOT_ERROR_FORMAT, "too short", "mask.nrrd");
+    static const struct { const char *sizes, *samples; hot_status status; const char *text[2]; } bad[] = {
+        {"2 3 2", "1 1 1 0 0 0 1 1 1 0 0 0", HOT_ERROR_DATA, {"2 x 3 x 2", "3 x 2 x 2"}},
+        {"3 2 3", "1 1 1 0 0 0 1 1 1 0 0 0 1 1 1 0 0 0", HOT_ERROR_DATA, {"3 x 2 x 3", "3 x 2 x 2"}},
+        {"12", "1 1 1 0 0 0 1 1 1 0 0 0", HOT_ERROR_DATA, {"12 x 1 x 1", "3 x 2 x 2"}},
+        {"2 3 2 2", "1 1 1 0 0 0 1 1 1 0 0 0 1 1 1 0 0 0 1 1 1 0 0 0", HOT_ERROR_FORMAT, {"4 axes", "mask.nrrd"}},
+        {"3 2 2", "0 0 0 0 0 0 0 0 0 0 0 0", HOT_ERROR_DATA, {"empty", "mask.nrrd"}},
+        {"3 2 2", "1 1 1 0", HOT_ERROR_FORMAT, {"too short", "mask.nrrd"}},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        write_mask("uchar", bad[i].sizes, "", bad[i].samples);
+        refused(context, bad[i].status, bad[i].text[0], bad[i].text[1]);
+    }
     CHECK(hot_mask_load(context, "no-such.nii.gz", &grid, &mask) == HOT_ERROR_FILE, "%s", hot_context_message(context));
     hot_context_destroy(&context);
     HOT_TEST_END();

@@ -1,9 +1,9 @@
 /* Tensor fields and directions through files: the same comes back; layouts of others are understood; broken files get
  * one line; an allocation that fails, whichever it is, leaves neither memory nor files. */
 #include "check.h"
+#include "folders.h"
 #include "starve.h"
 
-#include <dirent.h>
 #include <unistd.h>
 
 #include <teem/nrrd.h>
@@ -16,16 +16,6 @@ static const hot_grid oblique = {
     .space = HOT_SPACE_LPS,
 };
 enum { VOXELS = 24 };
-
-static size_t files_in(const char *folder)
-{
-    size_t count = 0;
-    DIR *open = opendir(folder);
-    for (struct dirent *entry; open && (entry = readdir(open));)
-        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-    closedir(open);
-    return count;
-}
 
 static void same_grid(const hot_grid *a, const hot_grid *b, int ras)
 {

@@ -1,46 +1,17 @@
 /* All export formats by the list: an allocation that fails, whichever it is, a disk that is full, a folder that is not
  * there: one line, nothing left behind. And where the picture puts things, for random geometries. */
 #include "check.h"
+#include "folders.h"
 #include "starve.h"
 
-#include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/fields.h"
 #include "io/picture/picture_layout.h"
 
 enum { VOXELS = 24 };
-
-static size_t files_in(const char *folder)
-{
-    size_t count = 0;
-    DIR *open = opendir(folder);
-    for (struct dirent *entry; open && (entry = readdir(open));)
-        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-    closedir(open);
-    return count;
-}
-
-static void remove_all(const char *folder)
-{
-    char path[600];
-    DIR *open = opendir(folder);
-    for (struct dirent *entry; open && (entry = readdir(open));) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        struct stat about;
-        if (lstat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
-            remove_all(path);
-            rmdir(path);
-        } else
-            unlink(path);
-    }
-    closedir(open);
-}
 
 /* ---- Inputs ---------------------------------------------------------------------------------------------- */
 
@@ -81,9 +52,9 @@ static hot_tensor_field *make_tensors(hot_context *context, const hot_grid *grid
 }
 
 /* The usual file name of a format. */
-static void name_for(const hot_export_format *format, char *name, size_t room)
+static void name_for(const hot_export_format *format, char *name, size_t capacity)
 {
-    snprintf(name, room, "%s%.*s", format->name, (int)strcspn(format->suffix, "|"), format->suffix);
+    snprintf(name, capacity, "%s%.*s", format->name, (int)strcspn(format->suffix, "|"), format->suffix);
 }
 
 /* ---- Trouble --------------------------------------------------------------------------------------------- */

@@ -41,7 +41,7 @@ HOT_API size_t hot_dwi_shells(const hot_dwi *dwi, const double **b, const int **
 /* Whether shell 0 is b=0. */
 HOT_API int hot_dwi_has_b0(const hot_dwi *dwi);
 /* The highest even order (0, 2, 4, 6, 8) whose tensor the directions of one shell determine: enough directions that
- * are distinct up to sign, and a well-conditioned design. shell = -1: of the shell that supports most.
+ * are distinct up to sign, and a well-conditioned design matrix. shell = -1: of the shell that supports most.
  * -1: memory is short (and the message set). */
 HOT_API int hot_dwi_highest_order(hot_context *context, const hot_dwi *dwi, int shell);
 

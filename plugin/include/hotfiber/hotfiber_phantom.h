@@ -6,7 +6,7 @@
 enum { HOT_PHANTOM_FIBERS = 3 };
 
 typedef enum hot_phantom_layout {
-    /* a row (axis 1) per condition, a slice (axis 2) per SNR, every voxel turned at random */
+    /* a row (axis 1) per condition, a slice (axis 2) per SNR, every voxel rotated at random */
     HOT_PHANTOM_CONDITIONS = 0,
     /* a small volume of straight, curved and crossing bundles in grey matter, CSF and air */
     HOT_PHANTOM_BUNDLES
@@ -75,7 +75,7 @@ typedef struct hot_phantom_save_options {
     size_t size;        /* sizeof(hot_phantom_save_options) */
     int integers;       /* unsigned 16-bit samples, rounded, cut at 65535 (choose s0 accordingly), instead of floats */
     int compress;       /* gzip */
-    int turned_frame;   /* a measurement frame that is not the identity (gradients in the file turned back by it) */
+    int turned_frame;   /* a measurement frame that is not the identity; the gradients in the file are relative to it */
 } hot_phantom_save_options;
 
 /* Writes the data as NRRD ("-" = standard output), or as NIfTI with .bval and .bvec by its name (then always float).
@@ -87,7 +87,7 @@ HOT_API hot_status hot_phantom_save(hot_context *context, const hot_phantom *pha
 HOT_API hot_status hot_phantom_save_truth(hot_context *context, const hot_phantom *phantom, const char *path);
 
 /* `count` unit directions that repel each other and each other's mirror images like charges (Jones 1999): a well
- * spread scheme for one shell, the same on every call; schemes of different `number` are turned against each other.
+ * spread scheme for one shell, the same on every call; schemes of different `number` are rotated against each other.
  * directions: count x 3. Errors: HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_scheme_directions(hot_context *context, size_t count, unsigned number, double *directions);
 
@@ -119,7 +119,7 @@ typedef struct hot_score_options {
 typedef struct hot_score hot_score;
 
 /* Compares directions with the truth, voxel by voxel (matched by index; sizes must agree; the frames of both are
- * turned to scanner RAS first). True and found fibres are paired so that the sum of the angles, up to sign, is least.
+ * brought to scanner RAS first). True and found fibres are paired so that the sum of the angles, up to sign, is least.
  * Conditions: single, 30-40, 45-55, 60-90 (crossings of two), three, isotropic (none), other (other angles, more than
  * three); a boundary counts with .05 degrees of tolerance. Angles: crossings of two by the nearest 10 degrees.
  * Fractions: the longer true fibre's share of both, to the nearest tenth. Empty groups are left out.

@@ -1,25 +1,14 @@
-/* The list of output formats. To add one: a file with a const struct, a line here, a line in formats.c. */
+/* The writers of the output formats. To add one: a file with its writer, a name here, an entry in io/formats.c. */
 #ifndef HOT_PLUGIN_FORMATS_H
 #define HOT_PLUGIN_FORMATS_H
 
 #include "core/fields.h"
 
-extern const hot_export_format hot_format_peaks;
-extern const hot_export_format hot_format_nfibers;
-extern const hot_export_format hot_format_fiber;
-extern const hot_export_format hot_format_dec;
-extern const hot_export_format hot_format_png;
-extern const hot_export_format hot_format_vtp;
-extern const hot_export_format hot_format_fixels;
-extern const hot_export_format hot_format_sh;
-extern const hot_export_format hot_format_tck;
-extern const hot_export_format hot_format_dyads;
-extern const hot_export_format hot_format_vti;
-extern const hot_export_format hot_format_bonndit;
-extern const hot_export_format hot_format_ply;
-extern const hot_export_format hot_format_glyphs;
-#ifdef HOT_HAVE_HDF5
-extern const hot_export_format hot_format_pam5;
-#endif
+typedef hot_status hot_fiber_writer(hot_context *context, const hot_fiber_field *fibers, const char *path);
+typedef hot_status hot_tensor_writer(hot_context *context, const hot_tensor_field *tensors, const char *path);
+
+hot_fiber_writer hot_write_bonndit, hot_write_dec, hot_write_dyads, hot_write_fiber, hot_write_fixels,
+    hot_write_nfibers, hot_write_pam5 /* with HDF5 only */, hot_write_png, hot_write_tck, hot_write_vti, hot_write_vtp;
+hot_tensor_writer hot_write_glyphs, hot_write_ply, hot_write_sh;
 
 #endif

@@ -81,16 +81,16 @@ hot_status hot_output_begin(hot_context *context, const char *path, hot_output *
     }
     const char *slash = strrchr(path, '/');
     int folder = slash ? (int)(slash - path) + 1 : 0;
-    size_t room = strlen(path) + 48;
+    size_t capacity = strlen(path) + 48;
     /* Unique within the machine by process, within the process by number: two runs at once do not meet. */
     static atomic_uint number;
     if (status == HOT_OK) {
-        output->temporary = hot_context_alloc(context, room, 1);
+        output->temporary = hot_context_alloc(context, capacity, 1);
         if (!output->temporary)
             status = HOT_ERROR_MEMORY;
     }
     if (status == HOT_OK) {
-        snprintf(output->temporary, room, "%.*s.part-%ld-%u-%s", folder, path, (long)getpid(),
+        snprintf(output->temporary, capacity, "%.*s.part-%ld-%u-%s", folder, path, (long)getpid(),
                  atomic_fetch_add(&number, 1), path + folder);
         /* Opened and removed at once, so that a folder that cannot be written is known before hours of work. */
         FILE *probe = fopen(output->temporary, "wb");
@@ -107,7 +107,7 @@ hot_status hot_output_begin(hot_context *context, const char *path, hot_output *
     return status;
 }
 
-/* ---- The stream: what is written through it looks, every now and then, whether the caller wants to stop --------- */
+/* ---- The stream: it checks for cancellation after every portion ------------------------------------------------- */
 
 enum { PORTION = 1 << 16 };
 

@@ -67,11 +67,11 @@ static size_t source_read(source *from, unsigned char *to, size_t bytes)
             }
         }
         size_t want = bytes - done;
-        uInt room = want > PORTION ? PORTION : (uInt)want;
+        uInt capacity = want > PORTION ? PORTION : (uInt)want;
         from->z.next_out = to + done;
-        from->z.avail_out = room;
+        from->z.avail_out = capacity;
         int state = inflate(&from->z, Z_NO_FLUSH);
-        done += room - from->z.avail_out;
+        done += capacity - from->z.avail_out;
         if (state == Z_STREAM_END) {
             /* gzip files may be several members in a row; anything else behind the last one is ignored. */
             if (from->z.avail_in == 0) {
@@ -102,21 +102,21 @@ static void reverse(unsigned char *bytes, size_t count)
     }
 }
 
-/* The last `bytes` bytes before the last `behind` ones, of a source whose length is not known: a ring that is turned
+/* The last `bytes` bytes before the last `behind` ones, of a source whose length is not known: a ring that is rotated
  * into place at the end (`byte skip: -1`). */
 static hot_status read_from_end(hot_context *context, source *from, const char *name, unsigned char *data, size_t bytes,
                                 size_t behind)
 {
     unsigned char *ring = data;
-    size_t room = bytes + behind, total = 0, got;
+    size_t capacity = bytes + behind, total = 0, got;
     hot_status status = HOT_OK;
     if (behind) {
-        ring = hot_context_alloc(context, room, 1);
+        ring = hot_context_alloc(context, capacity, 1);
         if (!ring)
             return HOT_ERROR_MEMORY;
     }
     do {
-        size_t at = total % room, want = room - at;
+        size_t at = total % capacity, want = capacity - at;
         want = want > PORTION ? PORTION : want;
         got = source_read(from, ring + at, want);
         total += got;
@@ -124,13 +124,13 @@ static hot_status read_from_end(hot_context *context, source *from, const char *
             status = hot_context_progress(context, "reading", total < bytes ? (double)total / (double)bytes : 1);
     } while (got > 0 && status == HOT_OK);
     int damaged = from->bad || (from->packed && !from->whole);
-    if (status == HOT_OK && (damaged || total < room))
-        status = too_short(context, name, total, room, damaged);
+    if (status == HOT_OK && (damaged || total < capacity))
+        status = too_short(context, name, total, capacity, damaged);
     if (status == HOT_OK) {
-        size_t turn = total % room;
+        size_t turn = total % capacity;
         reverse(ring, turn);
-        reverse(ring + turn, room - turn);
-        reverse(ring, room);
+        reverse(ring + turn, capacity - turn);
+        reverse(ring, capacity);
         if (behind)
             memcpy(data, ring, bytes);
     }

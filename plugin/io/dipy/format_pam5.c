@@ -206,7 +206,7 @@ static hot_status make_image(hot_context *context, pam *p, const char *path, voi
     return status;
 }
 
-static hot_status write_pam5(hot_context *context, const hot_fiber_field *fibers, const char *path)
+hot_status hot_write_pam5(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
     pam p = {.fibers = fibers, .vertex_count = hot_sphere_vertices(LEVEL)};
     hot_output output = {0};
@@ -245,10 +245,3 @@ cleanup:
     hot_context_free(context, p.indices);
     return status;
 }
-
-const hot_export_format hot_format_pam5 = {
-    .name = "pam5",
-    .suffix = ".pam5",
-    .help = "DIPY's peaks file (HDF5), vectors in image axes (load_peaks, its trackers and slicers)",
-    .write = write_pam5,
-};

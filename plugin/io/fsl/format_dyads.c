@@ -46,7 +46,7 @@ static void name_image(const char *path, int number, char *name, size_t size)
         snprintf(name, size, "%.*s_mean_f%dsamples%s", folder + stem, path, fiber, suffix);
 }
 
-static hot_status write_dyads(hot_context *context, const hot_fiber_field *fibers, const char *path)
+hot_status hot_write_dyads(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
     hot_status status = HOT_OK;
     const size_t size = strlen(path) + 40;
@@ -69,10 +69,3 @@ static hot_status write_dyads(hot_context *context, const hot_fiber_field *fiber
     hot_context_free(context, name);
     return status;
 }
-
-const hot_export_format hot_format_dyads = {
-    .name = "dyads",
-    .suffix = ".nii.gz|.nii",
-    .help = "FSL's dyads1.nii.gz ... and mean_f1samples.nii.gz ..., in image axes (FSLeyes, probtrackx)",
-    .write = write_dyads,
-};

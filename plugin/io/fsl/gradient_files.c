@@ -130,10 +130,10 @@ hot_status hot_text_load(hot_context *context, const char *path, char **text)
         return hot_context_fail(context, HOT_ERROR_FILE, "cannot open '%s': %s", path, strerror(errno));
     hot_status status = HOT_OK;
     char *all = NULL;
-    size_t used = 0, room = 0;
+    size_t used = 0, capacity = 0;
     for (;;) {
-        if (room - used < 2) {
-            size_t larger = room ? 2 * room : 8192;
+        if (capacity - used < 2) {
+            size_t larger = capacity ? 2 * capacity : 8192;
             char *grown = larger > LIMIT ? NULL : hot_context_alloc(context, larger, 1);
             if (!grown) {
                 status = larger > LIMIT
@@ -145,9 +145,9 @@ hot_status hot_text_load(hot_context *context, const char *path, char **text)
                 memcpy(grown, all, used);
             hot_context_free(context, all);
             all = grown;
-            room = larger;
+            capacity = larger;
         }
-        size_t got = fread(all + used, 1, room - used - 1, file);
+        size_t got = fread(all + used, 1, capacity - used - 1, file);
         used += got;
         if (got == 0) {
             if (ferror(file))

@@ -14,7 +14,7 @@
 #include "io/common/formats.h"
 
 static const char *const names[] = {"index.mif", "directions.mif", "amplitude.mif"};
-enum { INDEX, DIRECTIONS, AMPLITUDE, FILES, PATH_ROOM = 96, BLOCK = 4096 };
+enum { INDEX, DIRECTIONS, AMPLITUDE, FILES, PATH_EXTRA = 96, BLOCK = 4096 };
 
 /* ---- Directories ----------------------------------------------------------------------------------------- */
 
@@ -27,10 +27,10 @@ static int is_ours(const char *name)
 }
 
 /* Removes a directory with only our files in it; what else is in it keeps it alive. */
-static void remove_ours(const char *folder, char *path, size_t room)
+static void remove_ours(const char *folder, char *path, size_t capacity)
 {
     for (int i = 0; i < FILES; i++) {
-        snprintf(path, room, "%s/%s", folder, names[i]);
+        snprintf(path, capacity, "%s/%s", folder, names[i]);
         remove(path);
     }
     rmdir(folder);
@@ -73,27 +73,28 @@ static void put_header(FILE *file, const hot_grid *grid, const size_t *dim, int 
     }
     char text[1024];
     int at = 0;
-    const int room = (int)sizeof text;
+    const int capacity = (int)sizeof text;
     const uint16_t one = 1;
     at += snprintf(text, sizeof text, "mrtrix image\ndim: ");
     for (int i = 0; i < dims; i++)
-        at += snprintf(text + at, (size_t)(room - at), "%s%zu", i ? "," : "", dim[i]);
-    at += snprintf(text + at, (size_t)(room - at), "\nvox: ");
+        at += snprintf(text + at, (size_t)(capacity - at), "%s%zu", i ? "," : "", dim[i]);
+    at += snprintf(text + at, (size_t)(capacity - at), "\nvox: ");
     for (int i = 0; i < dims; i++) /* the lists of fixels are not in space */
-        at += snprintf(text + at, (size_t)(room - at), "%s%.9g", i ? "," : "", dims == 4 && i < 3 ? vox[i] : 1.0);
-    at += snprintf(text + at, (size_t)(room - at), "\nlayout: ");
+        at += snprintf(text + at, (size_t)(capacity - at), "%s%.9g", i ? "," : "", dims == 4 && i < 3 ? vox[i] : 1.0);
+    at += snprintf(text + at, (size_t)(capacity - at), "\nlayout: ");
     for (int i = 0; i < dims; i++)
-        at += snprintf(text + at, (size_t)(room - at), "%s+%d", i ? "," : "", i);
-    at += snprintf(text + at, (size_t)(room - at), "\ndatatype: %s%s\n", type, *(const uint8_t *)&one ? "LE" : "BE");
+        at += snprintf(text + at, (size_t)(capacity - at), "%s+%d", i ? "," : "", i);
+    at += snprintf(text + at, (size_t)(capacity - at), "\ndatatype: %s%s\n", type,
+                   *(const uint8_t *)&one ? "LE" : "BE");
     for (int row = 0; row < 3; row++) {
-        at += snprintf(text + at, (size_t)(room - at), "transform: ");
+        at += snprintf(text + at, (size_t)(capacity - at), "transform: ");
         for (int column = 0; column < 3; column++)
-            at += snprintf(text + at, (size_t)(room - at), "%.12g,", dims == 4 ? unit[row][column] : row == column);
-        at += snprintf(text + at, (size_t)(room - at), "%.12g\n", dims == 4 ? ras[row][3] : 0.0);
+            at += snprintf(text + at, (size_t)(capacity - at), "%.12g,", dims == 4 ? unit[row][column] : row == column);
+        at += snprintf(text + at, (size_t)(capacity - at), "%.12g\n", dims == 4 ? ras[row][3] : 0.0);
     }
-    at += snprintf(text + at, (size_t)(room - at), "nfixels: %zu\nhotfiber_version: %s\n", fixels, hot_version());
+    at += snprintf(text + at, (size_t)(capacity - at), "nfixels: %zu\nhotfiber_version: %s\n", fixels, hot_version());
     int start = (at + 32 + 15) / 16 * 16;
-    at += snprintf(text + at, (size_t)(room - at), "file: . %d\nEND\n", start);
+    at += snprintf(text + at, (size_t)(capacity - at), "file: . %d\nEND\n", start);
     fwrite(text, 1, (size_t)at, file);
     for (; at < start; at++)
         fputc(0, file);
@@ -161,7 +162,7 @@ static hot_status put_file(hot_context *context, FILE *file, const void *what)
     return HOT_OK;
 }
 
-static hot_status write_fixels(hot_context *context, const hot_fiber_field *fibers, const char *path)
+hot_status hot_write_fixels(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
     hot_status status = HOT_OK;
     size_t voxels = hot_grid_voxels(&fibers->grid), fixels = 0, length = strlen(path);
@@ -175,19 +176,19 @@ static hot_status write_fixels(hot_context *context, const hot_fiber_field *fibe
     size_t slash = length;
     while (slash > 0 && path[slash - 1] != '/')
         slash--;
-    const size_t room = length + PATH_ROOM;
-    char *target = hot_context_alloc(context, room, 1), *temporary = hot_context_alloc(context, room, 1);
-    char *old = hot_context_alloc(context, room, 1), *file = hot_context_alloc(context, room, 1);
+    const size_t capacity = length + PATH_EXTRA;
+    char *target = hot_context_alloc(context, capacity, 1), *temporary = hot_context_alloc(context, capacity, 1);
+    char *old = hot_context_alloc(context, capacity, 1), *file = hot_context_alloc(context, capacity, 1);
     float *buffer = hot_context_alloc(context, BLOCK, sizeof *buffer);
     int there = 0, made = 0;
     if (!target || !temporary || !old || !file || !buffer) {
         status = HOT_ERROR_MEMORY;
         goto cleanup;
     }
-    snprintf(target, room, "%.*s", (int)length, path);
+    snprintf(target, capacity, "%.*s", (int)length, path);
     /* the names are unique in the machine by process, in the process by address */
-    snprintf(temporary, room, "%.*s.part-%ld-%p", (int)slash, path, (long)getpid(), (void *)buffer);
-    snprintf(old, room, "%.*s.old-%ld-%p", (int)slash, path, (long)getpid(), (void *)buffer);
+    snprintf(temporary, capacity, "%.*s.part-%ld-%p", (int)slash, path, (long)getpid(), (void *)buffer);
+    snprintf(old, capacity, "%.*s.old-%ld-%p", (int)slash, path, (long)getpid(), (void *)buffer);
     status = check_target(context, target, &there);
     if (status != HOT_OK)
         goto cleanup;
@@ -197,7 +198,7 @@ static hot_status write_fixels(hot_context *context, const hot_fiber_field *fibe
     }
     made = 1;
     for (int which = 0; status == HOT_OK && which < FILES; which++) {
-        snprintf(file, room, "%s/%s", temporary, names[which]);
+        snprintf(file, capacity, "%s/%s", temporary, names[which]);
         status = hot_output_write(context, file, put_file, &(fixel_file){fibers, fixels, which, buffer});
         if (status != HOT_OK)
             status = hot_context_add(context, status, "in the fixel directory '%s'", target);
@@ -213,11 +214,11 @@ static hot_status write_fixels(hot_context *context, const hot_fiber_field *fibe
     } else {
         made = 0;
         if (there)
-            remove_ours(old, file, room);
+            remove_ours(old, file, capacity);
     }
 cleanup:
     if (made)
-        remove_ours(temporary, file, room);
+        remove_ours(temporary, file, capacity);
     hot_context_free(context, buffer);
     hot_context_free(context, file);
     hot_context_free(context, old);
@@ -225,10 +226,3 @@ cleanup:
     hot_context_free(context, target);
     return status;
 }
-
-const hot_export_format hot_format_fixels = {
-    .name = "fixels",
-    .suffix = "",
-    .help = "MRtrix fixel directory: index, directions, amplitude (mrview, fixel2voxel, fixelcfestats)",
-    .write = write_fixels,
-};

@@ -52,7 +52,7 @@ static void fill(hot_context *context, const void *from, size_t number, size_t v
     (void)hot_context_progress(context, "sh", (double)(number + 1) / (double)terms);
 }
 
-static hot_status write_sh(hot_context *context, const hot_tensor_field *tensors, const char *path)
+hot_status hot_write_sh(hot_context *context, const hot_tensor_field *tensors, const char *path)
 {
     const size_t terms = hot_symtensor_count(tensors->order, 3);
     double matrix[HOT_MODEL_TERMS_MAX * HOT_MODEL_TERMS_MAX];
@@ -61,10 +61,3 @@ static hot_status write_sh(hot_context *context, const hot_tensor_field *tensors
     return status == HOT_OK ? hot_nifti_save_volumes(context, path, &tensors->grid, terms, fill,
                                                      &(harmonics){tensors, terms, matrix}) : status;
 }
-
-const hot_export_format hot_format_sh = {
-    .name = "sh",
-    .suffix = ".nii.gz|.nii",
-    .help = "tensors as spherical harmonics in MRtrix's basis (mrview draws them, sh2peaks, sh2amp, tckgen)",
-    .write_tensors = write_sh,
-};

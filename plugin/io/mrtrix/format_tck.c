@@ -43,14 +43,7 @@ static hot_status put_tracks(hot_context *context, FILE *file, const void *fiber
     return HOT_OK;
 }
 
-static hot_status write_tck(hot_context *context, const hot_fiber_field *fibers, const char *path)
+hot_status hot_write_tck(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
     return hot_output_write(context, path, put_tracks, fibers);
 }
-
-const hot_export_format hot_format_tck = {
-    .name = "tck",
-    .suffix = ".tck",
-    .help = "each fibre as a short track in scanner mm (mrview, tckinfo, tckmap)",
-    .write = write_tck,
-};

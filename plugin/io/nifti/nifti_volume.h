@@ -1,6 +1,6 @@
-/* NIfTI at arm's length: volumes written one after the other, images read whole, geometry in and out. Files are
- * NIfTI-1, .nii or .nii.gz by name. niftilib gives the formats' structs, the quaternions and the reader; the bytes of
- * an output go out through hot_output, because niftilib's writer does not tell of a full disk. */
+/* NIfTI through niftilib: volumes written one after the other, images read whole, geometry in and out. What is written
+ * is NIfTI-1, .nii or .nii.gz by name. niftilib gives the structs, the quaternions and the reader; what is written goes
+ * through hot_output, because niftilib's writer does not report a full disk. */
 #ifndef HOT_PLUGIN_NIFTI_VOLUME_H
 #define HOT_PLUGIN_NIFTI_VOLUME_H
 
@@ -11,7 +11,7 @@
 
 #include "io/common/output.h"
 
-/* An image on its way out. */
+/* An image that is being written. */
 typedef struct hot_nifti_writer {
     hot_output output;
     gzFile zip;      /* .nii.gz */

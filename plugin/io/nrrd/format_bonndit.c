@@ -5,7 +5,7 @@
 #include "io/common/formats.h"
 #include "nrrd_values.h"
 
-static hot_status write_bonndit(hot_context *context, const hot_fiber_field *fibers, const char *path)
+hot_status hot_write_bonndit(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
     const size_t count = (size_t)fibers->max_fibers;
     size_t vectors = hot_grid_voxels(&fibers->grid) * count;
@@ -24,10 +24,3 @@ static hot_status write_bonndit(hot_context *context, const hot_fiber_field *fib
     hot_context_free(context, rows);
     return status;
 }
-
-const hot_export_format hot_format_bonndit = {
-    .name = "bonndit",
-    .suffix = ".nrrd|.nhdr",
-    .help = "5-D NRRD of amplitude and unit vector per fibre (bonndit's tractography)",
-    .write = write_bonndit,
-};

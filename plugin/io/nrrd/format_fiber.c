@@ -17,13 +17,13 @@ static hot_status write_one(hot_context *context, const hot_fiber_field *fibers,
     return hot_nrrd_save_values(context, &values, path);
 }
 
-static hot_status write_fibers(hot_context *context, const hot_fiber_field *fibers, const char *path)
+hot_status hot_write_fiber(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
     hot_status status = HOT_ERROR_MEMORY;
     const char *dot = strrchr(path, '.');
-    size_t room = strlen(path) + 8;
+    size_t capacity = strlen(path) + 8;
     int written = 0;
-    char *name = hot_context_alloc(context, room, 1);
+    char *name = hot_context_alloc(context, capacity, 1);
     float *vectors = hot_context_alloc(context, hot_grid_voxels(&fibers->grid), 3 * sizeof *vectors);
     if (!name || !vectors)
         goto cleanup;
@@ -34,12 +34,12 @@ static hot_status write_fibers(hot_context *context, const hot_fiber_field *fibe
     }
     status = HOT_OK;
     for (; status == HOT_OK && written < fibers->max_fibers; written++) {
-        snprintf(name, room, "%.*s_%d%s", (int)(dot - path), path, written + 1, dot);
+        snprintf(name, capacity, "%.*s_%d%s", (int)(dot - path), path, written + 1, dot);
         status = write_one(context, fibers, written, vectors, name);
     }
     if (status != HOT_OK)
         for (int fiber = 0; fiber + 1 < written; fiber++) {
-            snprintf(name, room, "%.*s_%d%s", (int)(dot - path), path, fiber + 1, dot);
+            snprintf(name, capacity, "%.*s_%d%s", (int)(dot - path), path, fiber + 1, dot);
             remove(name);
         }
 cleanup:
@@ -47,10 +47,3 @@ cleanup:
     hot_context_free(context, vectors);
     return status;
 }
-
-const hot_export_format hot_format_fiber = {
-    .name = "fiber",
-    .suffix = ".nrrd|.nhdr",
-    .help = "one 3-vector NRRD per fibre, NAME_1.nrrd NAME_2.nrrd ... (SCIRun's ConvertNrrdToField, Slicer, unu)",
-    .write = write_fibers,
-};

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dwi/gather.h"
 #include "dwi/phantom.h"
 #include "io/common/paths.h"
 #include "nrrd_wrap_dwi.h"
@@ -11,37 +12,37 @@
 enum { TEXT = 512 };
 
 /* "30" or "0-15". */
-static int range_text(char *text, size_t room, const double range[2])
+static int range_text(char *text, size_t capacity, const double range[2])
 {
-    return range[0] == range[1] ? snprintf(text, room, "%g", range[0])
-                                : snprintf(text, room, "%g-%g", range[0], range[1]);
+    return range[0] == range[1] ? snprintf(text, capacity, "%g", range[0])
+                                : snprintf(text, capacity, "%g-%g", range[0], range[1]);
 }
 
-static void list_text(char *text, size_t room, const double *values, size_t count)
+static void list_text(char *text, size_t capacity, const double *values, size_t count)
 {
     size_t used = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < count && used < room; i++)
-        used += (size_t)snprintf(text + used, room - used, i ? ",%g" : "%g", values[i]);
+    for (size_t i = 0; i < count && used < capacity; i++)
+        used += (size_t)snprintf(text + used, capacity - used, i ? ",%g" : "%g", values[i]);
 }
 
-static void conditions_text(char *text, size_t room, const hot_phantom_options *o)
+static void conditions_text(char *text, size_t capacity, const hot_phantom_options *o)
 {
     size_t used = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < o->condition_count && used < room - 1; i++) {
+    for (size_t i = 0; i < o->condition_count && used < capacity - 1; i++) {
         const hot_phantom_condition *c = &o->conditions[i];
         char angle[48] = "", fraction[48] = "";
         range_text(angle, sizeof angle, c->angle);
         range_text(fraction, sizeof fraction, c->fraction);
         const char *comma = i ? ", " : "";
         if (c->fibers == 0)
-            used += (size_t)snprintf(text + used, room - used, "%sisotropic %g %g", comma, c->isotropic[0],
+            used += (size_t)snprintf(text + used, capacity - used, "%sisotropic %g %g", comma, c->isotropic[0],
                                      c->isotropic[1]);
         else if (c->fibers == 1)
-            used += (size_t)snprintf(text + used, room - used, "%ssingle", comma);
+            used += (size_t)snprintf(text + used, capacity - used, "%ssingle", comma);
         else
-            used += (size_t)snprintf(text + used, room - used, "%s%d fibres %s degrees first fraction %s", comma,
+            used += (size_t)snprintf(text + used, capacity - used, "%s%d fibres %s degrees first fraction %s", comma,
                                      c->fibers, angle, fraction);
     }
 }
@@ -93,31 +94,6 @@ static void turned_frame(double frame[3][3])
         }
 }
 
-/* All samples, [volume][k][j][i], as floats or rounded to 16 bits. */
-static hot_status gather(hot_context *context, const hot_dwi *dwi, int integers, void *samples)
-{
-    enum { PART = 1024 };
-    size_t voxels = hot_grid_voxels(hot_dwi_grid(dwi)), volumes = hot_dwi_volumes(dwi);
-    float *part = hot_context_alloc(context, volumes, PART * sizeof *part);
-    if (!part)
-        return HOT_ERROR_MEMORY;
-    hot_status status = HOT_OK;
-    for (size_t first = 0; first < voxels && status == HOT_OK; first += PART) {
-        size_t count = voxels - first < PART ? voxels - first : PART;
-        status = hot_dwi_read(context, dwi, first, count, part);
-        for (size_t i = 0; i < count && status == HOT_OK; i++)
-            for (size_t v = 0; v < volumes; v++) {
-                float value = part[i * volumes + v];
-                if (integers)
-                    ((uint16_t *)samples)[v * voxels + first + i] = (uint16_t)fminf(fmaxf(rintf(value), 0), 65535);
-                else
-                    ((float *)samples)[v * voxels + first + i] = value;
-            }
-    }
-    hot_context_free(context, part);
-    return status;
-}
-
 hot_status hot_phantom_save(hot_context *context, const hot_phantom *phantom, const hot_phantom_save_options *options,
                             const char *path)
 {
@@ -131,22 +107,34 @@ hot_status hot_phantom_save(hot_context *context, const hot_phantom *phantom, co
     const hot_dwi *dwi = phantom->dwi;
     if (hot_path_is_nifti(path))
         return hot_dwi_save(context, dwi, path);
-    size_t volumes = hot_dwi_volumes(dwi), voxels = hot_grid_voxels(hot_dwi_grid(dwi));
+    const size_t count = hot_dwi_volumes(dwi) * hot_grid_voxels(hot_dwi_grid(dwi));
     double frame[3][3];
-    turned_frame(frame);
     Nrrd *nrrd = NULL;
+    uint16_t *whole = NULL;
     hot_status status = HOT_ERROR_MEMORY;
-    void *samples = hot_context_alloc(context, voxels * volumes, o.integers ? sizeof(uint16_t) : sizeof(float));
+    float *samples = hot_context_alloc(context, count, sizeof *samples);
     if (!samples)
         goto cleanup;
-    if ((status = gather(context, dwi, o.integers, samples)) != HOT_OK ||
-        (status = hot_dwi_wrap_nrrd(context, dwi, o.integers ? nrrdTypeUShort : nrrdTypeFloat, samples,
-                                    o.turned_frame ? (const double(*)[3])frame : NULL, &nrrd)) != HOT_OK ||
-        (status = set_keys(context, nrrd, phantom)) != HOT_OK)
+    turned_frame(frame);
+    if ((status = hot_dwi_read_volumes(context, dwi, samples)) != HOT_OK)
         goto cleanup;
-    status = hot_nrrd_save(context, nrrd, path, o.compress);
+    if (o.integers) {
+        whole = hot_context_alloc(context, count, sizeof *whole);
+        status = whole ? HOT_OK : HOT_ERROR_MEMORY;
+        for (size_t i = 0; i < count && whole; i++)
+            whole[i] = (uint16_t)fminf(fmaxf(rintf(samples[i]), 0), 65535);
+    }
+    if (status == HOT_OK)
+        status = hot_dwi_wrap_nrrd(context, dwi, o.integers ? nrrdTypeUShort : nrrdTypeFloat,
+                                   o.integers ? (const void *)whole : samples,
+                                   o.turned_frame ? (const double(*)[3])frame : NULL, &nrrd);
+    if (status == HOT_OK)
+        status = set_keys(context, nrrd, phantom);
+    if (status == HOT_OK)
+        status = hot_nrrd_save(context, nrrd, path, o.compress);
 cleanup:
     nrrdNix(nrrd);
+    hot_context_free(context, whole);
     hot_context_free(context, samples);
     return status;
 }

@@ -1,4 +1,4 @@
-/* An NRRD being read, in two steps: open (header parsed and judged, nothing large allocated) and read (samples into the
+/* An NRRD file in two steps: open (header parsed and checked, nothing large allocated) and read (samples into the
  * caller's memory). What the header says about the array is parsed by Teem; where the bytes lie and how they get into
  * memory is done here, so that every file name, size and limit is checked before it is acted on. */
 #ifndef HOT_PLUGIN_NRRDFILE_H
@@ -31,9 +31,9 @@ hot_status hot_nrrd_read(hot_context *context, hot_nrrd_file *file, void *data);
 void hot_nrrd_close(hot_context *context, hot_nrrd_file *file);
 
 /* The lock around Teem (its error stack is global), and the deepest message of that stack: empties the stack, returns
- * "text" with the function names cut away; buffer of `room` bytes. */
+ * "text" with the function names cut away; buffer of `capacity` bytes. */
 void hot_nrrd_lock(void);
 void hot_nrrd_unlock(void);
-const char *hot_nrrd_reason(char *buffer, size_t room);
+const char *hot_nrrd_reason(char *buffer, size_t capacity);
 
 #endif

@@ -47,9 +47,9 @@ void hot_nrrd_unlock(void)
     pthread_mutex_unlock(&teem_lock);
 }
 
-const char *hot_nrrd_reason(char *buffer, size_t room)
+const char *hot_nrrd_reason(char *buffer, size_t capacity)
 {
-    snprintf(buffer, room, "unknown reason");
+    snprintf(buffer, capacity, "unknown reason");
     if (!biffCheck(NRRD))
         return buffer;
     char *text = biffGetDone(NRRD);
@@ -66,11 +66,11 @@ const char *hot_nrrd_reason(char *buffer, size_t room)
         if (strncmp(said, "trouble parsing ", 16) == 0 && strchr(said, '|'))
             snprintf(field, sizeof field, "%s", said + 16);
         if (*said)
-            snprintf(buffer, room, "%s", said);
+            snprintf(buffer, capacity, "%s", said);
     }
     size_t used = strlen(buffer);
     if (field[0] && !strstr(buffer, field))
-        snprintf(buffer + used, room - used, " (%s)", field);
+        snprintf(buffer + used, capacity - used, " (%s)", field);
     free(text);
     for (char *c = buffer; *c; c++)
         if ((unsigned char)*c < ' ')
@@ -82,21 +82,21 @@ const char *hot_nrrd_reason(char *buffer, size_t room)
 
 typedef struct text {
     char *bytes;
-    size_t used, room;
+    size_t used, capacity;
 } text;
 
 static hot_status text_append(hot_context *context, text *to, const char *bytes, size_t count)
 {
-    if (to->used + count + 1 > to->room) {
-        size_t room = 2 * (to->used + count) + 4096;
-        char *grown = hot_context_alloc(context, room, 1);
+    if (to->used + count + 1 > to->capacity) {
+        size_t capacity = 2 * (to->used + count) + 4096;
+        char *grown = hot_context_alloc(context, capacity, 1);
         if (!grown)
             return HOT_ERROR_MEMORY;
         if (to->used)
             memcpy(grown, to->bytes, to->used);
         hot_context_free(context, to->bytes);
         to->bytes = grown;
-        to->room = room;
+        to->capacity = capacity;
     }
     memcpy(to->bytes + to->used, bytes, count);
     to->used += count;
@@ -172,11 +172,11 @@ static const char *field_value(const char *line, const char *name)
 
 static hot_status add_name(hot_context *context, hot_nrrd_file *file, const char *name, size_t length, long skip)
 {
-    /* Grown by doubling: room is the next power of two. */
+    /* Grown by doubling: capacity is the next power of two. */
     if ((file->count & (file->count - 1)) == 0) {
-        size_t room = file->count ? 2 * file->count : 1;
-        char **names = hot_context_alloc(context, room, sizeof *names);
-        long *skips = hot_context_alloc(context, room, sizeof *skips);
+        size_t capacity = file->count ? 2 * file->count : 1;
+        char **names = hot_context_alloc(context, capacity, sizeof *names);
+        long *skips = hot_context_alloc(context, capacity, sizeof *skips);
         if (!names || !skips) {
             hot_context_free(context, names);
             hot_context_free(context, skips);
@@ -344,12 +344,12 @@ static hot_status take_data_fields(hot_context *context, hot_nrrd_file *file, te
 
 /* ---- what can be there ---- */
 
-static void sizes_text(const Nrrd *nrrd, char *buffer, size_t room)
+static void sizes_text(const Nrrd *nrrd, char *buffer, size_t capacity)
 {
     size_t used = 0;
     buffer[0] = '\0';
-    for (unsigned int axis = 0; axis < nrrd->dim && used < room; axis++)
-        used += (size_t)snprintf(buffer + used, room - used, axis ? " x %zu" : "%zu", nrrd->axis[axis].size);
+    for (unsigned int axis = 0; axis < nrrd->dim && used < capacity; axis++)
+        used += (size_t)snprintf(buffer + used, capacity - used, axis ? " x %zu" : "%zu", nrrd->axis[axis].size);
 }
 
 static hot_status check_sizes(hot_context *context, hot_nrrd_file *file)

@@ -65,7 +65,7 @@ static hot_status put_header(hot_context *context, const Nrrd *nrrd, const char 
  * at once. */
 static hot_status put_samples(hot_context *context, const Nrrd *nrrd, int compress, FILE *to)
 {
-    enum { ROOM = 1 << 16 };
+    enum { CAPACITY = 1 << 16 };
     const unsigned char *from = nrrd->data;
     size_t bytes = nrrdElementNumber(nrrd) * nrrdElementSize(nrrd);
     if (!compress) {
@@ -73,7 +73,7 @@ static hot_status put_samples(hot_context *context, const Nrrd *nrrd, int compre
         return HOT_OK;
     }
     z_stream z = {0};
-    unsigned char *packed = hot_context_alloc(context, ROOM, 1);
+    unsigned char *packed = hot_context_alloc(context, CAPACITY, 1);
     if (!packed)
         return HOT_ERROR_MEMORY;
     hot_status status = HOT_OK;
@@ -85,13 +85,13 @@ static hot_status put_samples(hot_context *context, const Nrrd *nrrd, int compre
     z.next_in = (Bytef *)(uintptr_t)from;
     while (state != Z_STREAM_END && !ferror(to) && status == HOT_OK) {
         if (z.avail_in == 0 && bytes > 0) {
-            z.avail_in = bytes < ROOM ? (uInt)bytes : ROOM;
+            z.avail_in = bytes < CAPACITY ? (uInt)bytes : CAPACITY;
             bytes -= z.avail_in;
         }
         z.next_out = packed;
-        z.avail_out = ROOM;
+        z.avail_out = CAPACITY;
         state = deflate(&z, bytes == 0 ? Z_FINISH : Z_NO_FLUSH);
-        fwrite(packed, 1, ROOM - z.avail_out, to);
+        fwrite(packed, 1, CAPACITY - z.avail_out, to);
         status = hot_context_check(context, "writing");
     }
     deflateEnd(&z);

@@ -38,14 +38,15 @@ static const struct layout *layout_of_order(int order)
 static hot_status set_number_key(hot_context *context, Nrrd *nrrd, const char *key, const double *numbers, size_t rows,
                                  size_t columns)
 {
-    enum { ROOM = 32 };
-    char *text = hot_context_alloc(context, rows * columns + 1, ROOM);
+    enum { CAPACITY = 32 };
+    char *text = hot_context_alloc(context, rows * columns + 1, CAPACITY);
     size_t at = 0;
     if (!text)
         return HOT_ERROR_MEMORY;
     text[0] = '\0';
     for (size_t i = 0; i < rows * columns; i++)
-        at += (size_t)snprintf(text + at, ROOM, "%s%.17g", i == 0 ? "" : i % columns == 0 ? " ; " : " ", numbers[i]);
+        at += (size_t)snprintf(text + at, CAPACITY, "%s%.17g", i == 0 ? "" : i % columns == 0 ? " ; " : " ",
+                       numbers[i]);
     hot_status status = hot_nrrd_set_key(context, nrrd, key, text);
     hot_context_free(context, text);
     return status;

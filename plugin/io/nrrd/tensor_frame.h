@@ -1,4 +1,4 @@
-/* Tensors given in another frame than the world: turned on reading. */
+/* Tensors given in another frame than the world: rotated on reading. */
 #ifndef HOT_PLUGIN_TENSOR_FRAME_H
 #define HOT_PLUGIN_TENSOR_FRAME_H
 

@@ -86,14 +86,7 @@ static hot_status put_mesh(hot_context *context, FILE *file, const void *tensors
     return status;
 }
 
-static hot_status write_ply(hot_context *context, const hot_tensor_field *tensors, const char *path)
+hot_status hot_write_ply(hot_context *context, const hot_tensor_field *tensors, const char *path)
 {
     return hot_output_write(context, path, put_mesh, tensors);
 }
-
-const hot_export_format hot_format_ply = {
-    .name = "ply",
-    .suffix = ".ply",
-    .help = "tensor glyphs as a coloured triangle mesh, LPS mm (Slicer, ParaView, MeshLab, Blender)",
-    .write_tensors = write_ply,
-};

@@ -121,7 +121,7 @@ static void draw_background(const hot_picture *picture, const hot_panel *panel, 
             }
             double value = background_value(picture, voxel);
             double gray = (value - picture->low) / fmax(picture->high - picture->low, 1e-300);
-            /* not brighter than half: the sticks are what is looked at */
+            /* not brighter than half: the sticks must stand out */
             uint32_t level = gray > 0 ? (uint32_t)(128 * fmin(gray, 1)) : 0; /* NaN is 0 */
             row[c] = level << 16 | level << 8 | level;
         }
@@ -327,23 +327,17 @@ static cairo_status_t put_bytes(void *closure, const unsigned char *data, unsign
     return fwrite(data, 1, length, closure) == length ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
 }
 
-static hot_status draw_picture(hot_context *context, const hot_fiber_field *fibers, const float *background, int colors,
-                               const char *path)
+static hot_status put_picture(hot_context *context, FILE *file, const void *what)
 {
-    hot_picture picture = {.context = context, .fibers = fibers, .background = background, .colors = colors};
-    hot_output output = {0};
-    FILE *file = NULL;
-    cairo_surface_t *surface = NULL;
+    hot_picture picture = *(const hot_picture *)what;
+    const hot_fiber_field *fibers = picture.fibers;
     hot_picture_lay_out(&fibers->grid, fibers->counts, &picture.layout);
     hot_space_ras_sign(fibers->grid.space, picture.sign);
     hot_status status = find_windows(context, &picture);
-    if (status == HOT_OK)
-        status = hot_output_begin(context, path, &output);
-    if (status == HOT_OK)
-        status = hot_output_file(context, &output, &file);
     if (status != HOT_OK)
-        goto cleanup;
-    surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, picture.layout.width, picture.layout.height);
+        return status;
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, picture.layout.width,
+                                                          picture.layout.height);
     picture.cairo = cairo_create(surface);
     cairo_set_source_rgb(picture.cairo, 0.055, 0.055, 0.07);
     cairo_paint(picture.cairo);
@@ -356,42 +350,31 @@ static hot_status draw_picture(hot_context *context, const hot_fiber_field *fibe
     }
     draw_legend(&picture);
     cairo_status_t drawn = cairo_status(picture.cairo);
-    if (status == HOT_OK && drawn != CAIRO_STATUS_SUCCESS)
-        status = hot_context_fail(context, HOT_ERROR_MEMORY, "cannot draw '%s': %s", path,
-                                  cairo_status_to_string(drawn));
-    /* a full disk shows in the commit, with its reason */
-    if (status == HOT_OK)
+    if (status == HOT_OK && drawn == CAIRO_STATUS_SUCCESS)
         drawn = cairo_surface_write_to_png_stream(surface, put_bytes, file);
+    /* a full disk shows in the commit, with its reason */
     if (status == HOT_OK && drawn != CAIRO_STATUS_SUCCESS && drawn != CAIRO_STATUS_WRITE_ERROR)
-        status = hot_context_fail(context, HOT_ERROR_MEMORY, "cannot write '%s': %s", path,
+        status = hot_context_fail(context, HOT_ERROR_MEMORY, "cannot draw a picture: %s",
                                   cairo_status_to_string(drawn));
-cleanup:
-    if (picture.cairo)
-        cairo_destroy(picture.cairo);
-    if (surface)
-        cairo_surface_destroy(surface);
-    return hot_output_end(context, &output, status);
+    cairo_destroy(picture.cairo);
+    cairo_surface_destroy(surface);
+    return status;
 }
 
 hot_status hot_export_picture(hot_context *context, const hot_fiber_field *fibers, const float *background,
                               const char *path)
 {
-    return draw_picture(context, fibers, background, 0, path);
+    return hot_output_write(context, path, put_picture,
+                            &(hot_picture){.context = context, .fibers = fibers, .background = background});
 }
 
 hot_status hot_color_picture(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
-    return draw_picture(context, fibers, NULL, 1, path);
+    return hot_output_write(context, path, put_picture,
+                            &(hot_picture){.context = context, .fibers = fibers, .colors = 1});
 }
 
-static hot_status write_png(hot_context *context, const hot_fiber_field *fibers, const char *path)
+hot_status hot_write_png(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
     return hot_export_picture(context, fibers, NULL, path);
 }
-
-const hot_export_format hot_format_png = {
-    .name = "png",
-    .suffix = ".png",
-    .help = "a picture of the three middle slices with the fibres drawn as sticks",
-    .write = write_png,
-};

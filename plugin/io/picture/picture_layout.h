@@ -1,4 +1,4 @@
-/* Where everything stands in the picture of three slices: which grid axis is which way on the screen, which slice, how
+/* The layout of the picture of three slices: where each grid axis points on the screen, which slice, how
  * large. No drawing here. */
 #ifndef HOT_PLUGIN_PICTURE_LAYOUT_H
 #define HOT_PLUGIN_PICTURE_LAYOUT_H

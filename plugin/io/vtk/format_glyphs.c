@@ -85,14 +85,7 @@ static hot_status put_glyphs(hot_context *context, FILE *file, const void *tenso
     return status;
 }
 
-static hot_status write_glyphs(hot_context *context, const hot_tensor_field *tensors, const char *path)
+hot_status hot_write_glyphs(hot_context *context, const hot_tensor_field *tensors, const char *path)
 {
     return hot_output_write(context, path, put_glyphs, tensors);
 }
-
-const hot_export_format hot_format_glyphs = {
-    .name = "glyphs",
-    .suffix = ".vtp",
-    .help = "tensor glyphs as a coloured triangle mesh, LPS mm (ParaView, Slicer, VTK)",
-    .write_tensors = write_glyphs,
-};

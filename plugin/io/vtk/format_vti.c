@@ -75,14 +75,7 @@ static hot_status put_grid(hot_context *context, FILE *file, const void *what)
     return status;
 }
 
-static hot_status write_vti(hot_context *context, const hot_fiber_field *fibers, const char *path)
+hot_status hot_write_vti(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
     return hot_output_write(context, path, put_grid, fibers);
 }
-
-const hot_export_format hot_format_vti = {
-    .name = "vti",
-    .suffix = ".vti",
-    .help = "a vector per fibre on the grid, LPS mm, with its direction matrix (ParaView, VTK 9)",
-    .write = write_vti,
-};

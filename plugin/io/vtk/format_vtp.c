@@ -109,14 +109,7 @@ static hot_status put_segments(hot_context *context, FILE *file, const void *fib
     return status;
 }
 
-static hot_status write_vtp(hot_context *context, const hot_fiber_field *fibers, const char *path)
+hot_status hot_write_vtp(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
     return hot_output_write(context, path, put_segments, fibers);
 }
-
-const hot_export_format hot_format_vtp = {
-    .name = "vtp",
-    .suffix = ".vtp",
-    .help = "line segments in LPS mm with direction, amplitude, fibre number and colour (ParaView, Slicer, VTK)",
-    .write = write_vtp,
-};

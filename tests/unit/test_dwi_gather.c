@@ -1,0 +1,92 @@
+/* Signals of chosen voxels are those of hot_dwi_read, however samples lie in memory; walks through a mask meet each of
+ * its voxels once; a summary that is kept gives the same mask and noise as none. */
+#include "check.h"
+#include "core/fields.h"
+#include "dwi/gather.h"
+#include "dwi/summary.h"
+
+enum { SIDE = 11, VOXELS = SIDE * SIDE * SIDE, VOLUMES = 19 };
+
+static const hot_grid grid = {.size = {SIDE, SIDE, SIDE},
+                              .to_world = {{2, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}},
+                              .space = HOT_SPACE_RAS};
+
+/* A bright ball in the dark: three b=0 volumes, the others weighted. */
+static hot_dwi *make_dwi(hot_context *context)
+{
+    double b[VOLUMES], g[3 * VOLUMES] = {0};
+    float *signals = malloc(VOXELS * VOLUMES * sizeof *signals);
+    uint64_t state = 5;
+    hot_dwi *dwi = NULL;
+    for (size_t v = 0; v < VOLUMES; v++) {
+        b[v] = v < 3 ? 0 : 1000;
+        check_random_unit(&state, g + 3 * v);
+        for (size_t n = 0; n < VOXELS; n++) {
+            const double x = (double)(n % SIDE) - 5, y = (double)(n / SIDE % SIDE) - 5;
+            const double z = (double)(n / SIDE / SIDE) - 5;
+            const double bright = x * x + y * y + z * z < 18 ? (v < 3 ? 1000 : 400) : 20;
+            signals[v * VOXELS + n] = (float)(bright + 10 * check_random_normal(&state));
+        }
+    }
+    CHECK(hot_dwi_create(context, &grid, VOLUMES, b, g, signals, &dwi) == HOT_OK, "%s", hot_context_message(context));
+    free(signals);
+    return dwi;
+}
+
+static void test_gather(hot_context *context, const hot_dwi *dwi, const char *what)
+{
+    float *all = malloc(VOXELS * VOLUMES * sizeof *all), *some = malloc(VOXELS * VOLUMES * sizeof *some);
+    size_t voxel[VOXELS], wrong = 0;
+    for (size_t i = 0; i < VOXELS; i++)
+        voxel[i] = i * 691 % VOXELS; /* in no order that memory has */
+    CHECK(hot_dwi_read(context, dwi, 0, VOXELS, all) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(hot_dwi_gather(context, dwi, voxel, VOXELS, some) == HOT_OK, "%s", hot_context_message(context));
+    for (size_t i = 0; i < VOXELS; i++)
+        wrong += memcmp(some + i * VOLUMES, all + voxel[i] * VOLUMES, VOLUMES * sizeof *some) != 0;
+    CHECK(wrong == 0, "%s: %zu voxels differ", what, wrong);
+    free(all), free(some);
+}
+
+static void test_walk(const hot_mask *mask)
+{
+    size_t voxel[VOXELS], next = 0, met = 0, count, last = 0;
+    while ((count = hot_mask_next(mask->bytes, VOXELS, &next, 37, voxel)) > 0)
+        for (size_t i = 0; i < count; i++, met++) {
+            CHECK(mask->bytes[voxel[i]] && (met == 0 || voxel[i] > last), "voxel %zu", voxel[i]);
+            last = voxel[i];
+        }
+    CHECK(met == mask->inside && next == VOXELS, "%zu of %zu voxels", met, mask->inside);
+    count = hot_mask_sample(mask, 10, voxel);
+    CHECK(count > 5 && count <= 10, "%zu voxels of 10", count);
+    for (size_t i = 0; i < count; i++)
+        CHECK(mask->bytes[voxel[i]], "voxel %zu of the sample is outside", voxel[i]);
+}
+
+int main(void)
+{
+    hot_context *context;
+    hot_context_create(&(hot_context_options){.size = sizeof(hot_context_options), .threads = 2}, &context);
+    hot_dwi *dwi = make_dwi(context), *by_voxel = NULL;
+    hot_mask *mask[2] = {NULL};
+    double sigma[2], snr[2];
+    size_t repeats[2];
+    test_gather(context, dwi, "volume by volume");
+    CHECK(hot_dwi_denoise(context, dwi, NULL, NULL, &by_voxel, NULL) == HOT_OK, "%s", hot_context_message(context));
+    test_gather(context, by_voxel, "voxel by voxel");
+    for (int kept = 0; kept < 2; kept++) {
+        CHECK(!kept || hot_dwi_keep_summary(context, dwi) == HOT_OK, "%s", hot_context_message(context));
+        CHECK(hot_mask_estimate(context, dwi, &mask[kept]) == HOT_OK, "%s", hot_context_message(context));
+        CHECK(hot_dwi_noise(context, dwi, mask[kept], &sigma[kept], &snr[kept], &repeats[kept]) == HOT_OK, "%s",
+              hot_context_message(context));
+    }
+    CHECK(memcmp(mask[0]->bytes, mask[1]->bytes, VOXELS) == 0 && mask[0]->inside > 100, "masks");
+    CHECK(sigma[0] == sigma[1] && snr[0] == snr[1] && repeats[1] == 3, "noise %g and %g", sigma[0], sigma[1]);
+    CHECK_NEAR(sigma[0], 10, 2, "sigma");
+    test_walk(mask[0]);
+    hot_mask_destroy(&mask[0]);
+    hot_mask_destroy(&mask[1]);
+    hot_dwi_destroy(&by_voxel);
+    hot_dwi_destroy(&dwi);
+    hot_context_destroy(&context);
+    HOT_TEST_END();
+}

@@ -1,0 +1,151 @@
+/* Models in difficult voxels: bad signals are flagged, negative diffusivities made positive, noise weighed. */
+#include "model_cases.h"
+
+/* NaN, Inf, zero and negative signals: flagged, zero, and nothing else changes. */
+static void test_bad_voxels(hot_context *context)
+{
+    static const double b[] = {2000};
+    const scheme s = make_scheme(2, 30, 1, b);
+    for (const hot_model *const *model = hot_model_list(); *model; model++) {
+        float *signals = malloc(VOXELS * s.volumes * sizeof *signals);
+        uint64_t state = 9;
+        hot_response *response = NULL;
+        for (size_t i = 0; i < VOXELS * s.volumes; i++)
+            signals[i] = (float)((i % s.volumes < 2 ? 100 : 40) + 10 * check_random(&state));
+        hot_dwi *good = make_dwi(context, &s, signals);
+        const size_t at = 10;
+        const float bad[7] = {NAN, INFINITY, -INFINITY, 0, -5, NAN, -1};
+        for (size_t k = 0; k < 7; k++) /* 0 to 4 in a weighted volume, 5 and 6 in b=0, 7: all b=0 zero */
+            signals[(at + k) * s.volumes + (k < 5 ? 7 : 1)] = bad[k];
+        signals[(at + 7) * s.volumes] = signals[(at + 7) * s.volumes + 1] = 0;
+        hot_dwi *dwi = make_dwi(context, &s, signals);
+        hot_response_tensor(context, dwi, 1.7e-3, .3e-3, 1000, 8, &response);
+        const hot_fit_options options = {.model = (*model)->name, .order = 4, .response = response, .weighted = 1,
+                                         .positive = 1};
+        hot_tensor_field *want = fit(context, good, options), *got = fit(context, dwi, options);
+        size_t fitted = 0, flagged = 0;
+        hot_tensor_field_counts(got, &fitted, &flagged);
+        CHECK(flagged == 8 && fitted == VOXELS - 8, "%s: %zu flagged, %zu fitted", (*model)->name, flagged, fitted);
+        for (size_t v = 0; v < VOXELS; v++)
+            for (size_t t = 0; t < 16; t++) {
+                const float a = hot_tensor_field_values(got)[16 * v + t], w = hot_tensor_field_values(want)[16 * v + t];
+                CHECK(v >= at && v < at + 8 ? a == 0 : a == w, "%s: voxel %zu value %zu is %g", (*model)->name, v, t,
+                      (double)a);
+            }
+        hot_tensor_field_destroy(&want);
+        hot_tensor_field_destroy(&got);
+        hot_response_destroy(&response);
+        hot_dwi_destroy(&dwi);
+        hot_dwi_destroy(&good);
+        free(signals);
+    }
+}
+
+/* Forms that noise drives below zero are not below zero with `positive`, others stay as they were. */
+static void test_positive(hot_context *context)
+{
+    static const double b[] = {3000};
+    const scheme s = make_scheme(1, 64, 1, b);
+    uint64_t state = 21;
+    float *signals = malloc(VOXELS * s.volumes * sizeof *signals);
+    for (size_t v = 0; v < VOXELS; v++) {
+        double axis[3];
+        check_random_unit(&state, axis);
+        for (size_t i = 0; i < s.volumes; i++) {
+            const double *g = s.g + 3 * i, c = g[0] * axis[0] + g[1] * axis[1] + g[2] * axis[2];
+            signals[v * s.volumes + i] = (float)fabs(100 * exp(-s.b[i] * (.002e-3 + 1.5e-3 * c * c)) +
+                                                     (v % 2 ? 8 : .001) * check_random_normal(&state));
+        }
+    }
+    hot_dwi *dwi = make_dwi(context, &s, signals);
+    hot_tensor_field *free_fit = fit(context, dwi, (hot_fit_options){.model = "adc", .order = 6, .weighted = 1});
+    hot_tensor_field *positive = fit(context, dwi,
+                                     (hot_fit_options){.model = "adc", .order = 6, .weighted = 1, .positive = 1});
+    double direction[3 * 1000];
+    size_t repaired = 0;
+    spiral(1000, direction);
+    for (size_t v = 0; v < VOXELS; v++) {
+        double a[28], p[28], lowest_free = 0, lowest = 0, largest = 0;
+        for (size_t t = 0; t < 28; t++) {
+            a[t] = (double)hot_tensor_field_values(free_fit)[29 * v + t + 1];
+            p[t] = (double)hot_tensor_field_values(positive)[29 * v + t + 1];
+        }
+        for (size_t j = 0; j < 1000; j++) {
+            lowest_free = fmin(lowest_free, hot_symtensor_value_f64(6, 3, a, direction + 3 * j));
+            lowest = fmin(lowest, hot_symtensor_value_f64(6, 3, p, direction + 3 * j));
+            largest = fmax(largest, hot_symtensor_value_f64(6, 3, p, direction + 3 * j));
+        }
+        /* between the 512 constrained directions the form may dip a little */
+        CHECK(lowest >= -.02 * largest, "voxel %zu: %g below 0 (unconstrained %g)", v, lowest, lowest_free);
+        repaired += lowest_free < -.025 * largest;
+        if (lowest_free == 0 && memcmp(a, p, sizeof a) != 0) {
+            double change = 0;
+            for (size_t t = 0; t < 28; t++)
+                change = fmax(change, fabs(a[t] - p[t]));
+            CHECK(change < .01 * largest, "voxel %zu was positive and changed by %g", v, change);
+        }
+    }
+    CHECK(repaired > 20, "only %zu voxels needed it: the test is too easy", repaired);
+    hot_tensor_field_destroy(&free_fit);
+    hot_tensor_field_destroy(&positive);
+    hot_dwi_destroy(&dwi);
+    free(signals);
+}
+
+/* fod's default regularisation: nothing without noise, and with noise nearer to the truth than the plain
+ * deconvolution. */
+static void test_noise_weighed(hot_context *context)
+{
+    static const double b[] = {1000};
+    const scheme s = make_scheme(2, 64, 1, b);
+    for (int noisy_data = 0; noisy_data < 2; noisy_data++) {
+        hot_dwi *empty = make_dwi(context, &s, NULL);
+        hot_response *response = NULL;
+        float *want = calloc(VOXELS * 29, sizeof *want), *signals = malloc(VOXELS * s.volumes * sizeof *signals);
+        uint64_t state = 41;
+        hot_response_tensor(context, empty, 1.7e-3, .3e-3, 1000, 6, &response);
+        for (size_t v = 0; v < VOXELS; v++) {
+            const double w[2] = {.6, .4};
+            double x[6];
+            check_random_unit(&state, x);
+            check_random_unit(&state, x + 3);
+            add_fibre(6, w[0], x, want + 29 * v + 1);
+            add_fibre(6, w[1], x + 3, want + 29 * v + 1);
+            fibre_signals(&s, response, empty, 2, w, x, 100, signals + v * s.volumes);
+            for (size_t i = 0; i < s.volumes && noisy_data; i++)
+                signals[v * s.volumes + i] += (float)(5 * check_random_normal(&state));
+        }
+        hot_dwi *dwi = make_dwi(context, &s, signals);
+        hot_tensor_field *plain = fit(context, dwi,
+                                      (hot_fit_options){.model = "fod", .order = 6, .response = response});
+        hot_tensor_field *weighed =
+            fit(context, dwi, (hot_fit_options){.model = "fod", .order = 6, .response = response, .regularise = -1});
+        double error[2] = {0};
+        for (size_t v = 0; v < VOXELS; v++)
+            for (size_t t = 1; t < 29; t++) {
+                error[0] += pow((double)(hot_tensor_field_values(plain)[29 * v + t] - want[29 * v + t]), 2);
+                error[1] += pow((double)(hot_tensor_field_values(weighed)[29 * v + t] - want[29 * v + t]), 2);
+            }
+        if (noisy_data)
+            CHECK(error[1] < .5 * error[0], "squared error %g weighed, %g plain", error[1], error[0]);
+        else
+            CHECK(sqrt(error[1] / VOXELS) < 1e-5, "without noise the tensors are off by %g", sqrt(error[1] / VOXELS));
+        hot_tensor_field_destroy(&plain);
+        hot_tensor_field_destroy(&weighed);
+        hot_dwi_destroy(&dwi);
+        hot_dwi_destroy(&empty);
+        hot_response_destroy(&response);
+        free(want), free(signals);
+    }
+}
+
+int main(void)
+{
+    hot_context *context;
+    hot_context_create(&(hot_context_options){.size = sizeof(hot_context_options), .threads = 2}, &context);
+    test_bad_voxels(context);
+    test_positive(context);
+    test_noise_weighed(context);
+    hot_context_destroy(&context);
+    HOT_TEST_END();
+}
