@@ -8,14 +8,12 @@
 #include "io/output.h"
 
 const cli_command cli_export_command = {
-    .name = "export",
-    .summary = "write directions or tensors in another format",
-    .usage = "-i FILE -o FILE [--format NAME]",
-    .about =
-        "The format follows from the name of the output (peaks.nii.gz, nfibers.nii.gz, fibers.vtp, picture.png ...) or "
-        "is given with --format; --list says what there is and what each is for.\n\n"
-        "  hotfiber export -i peaks.nrrd -o fibers.vtp\n"
-        "  hotfiber export -i peaks.nii.gz -o fixels --format fixels",
+    "export", "write directions or tensors in another format", "-i FILE -o FILE [--format NAME]",
+    "The format follows from the name of the output (peaks.nii.gz, nfibers.nii.gz, fibers.vtp, picture.png ...) or "
+    "is given with --format; --list lists the formats and what reads them.\n\n"
+    "  hotfiber export -i peaks.nrrd -o fibers.vtp\n"
+    "  hotfiber export -i peaks.nii.gz -o fixels --format fixels",
+    0,
 };
 
 static void list_formats(void)
@@ -78,13 +76,10 @@ int cli_export(int argc, char **argv)
         {"dwi", CLI_TEXT, &dwi, "FILE",
          "png: the data (NRRD, or NIfTI with .bval and .bvec beside it), "
          "whose mean b=0 image lies under the fibres", 0, 0},
-        {"list", CLI_FLAG, &list, NULL, "list the formats and leave", 0, 0},
-        {NULL, 0, NULL, NULL, NULL, 0, 0},
+        {"list", CLI_FLAG, &list, NULL, "list the formats", 0, 0},
+        CLI_END,
     };
-    cli_common common;
-    int left = cli_parse(&cli_export_command, options, argc, argv, &common);
-    if (left >= 0)
-        return left;
+    CLI_PARSE(export, options);
     hot_context *context = common.context;
     const hot_export_format *format;
     hot_fiber_field *fibers = NULL;

@@ -231,11 +231,11 @@ int cli_phantom(int argc, char **argv)
         {"directions", CLI_SIZE, &o->directions, "N",
          "directions per shell, spread by repulsion; default 64", 1, 100000},
         {"b0", CLI_SIZE, &o->b0, "N", "b=0 volumes; default 8", 1, 100000},
-        {"bval", CLI_TEXT, &s.bval, "FILE", "a scheme of your own instead: FSL's b-values", 0, 0},
-        {"bvec", CLI_TEXT, &s.bvec, "FILE", "and its gradient vectors (image axes)", 0, 0},
+        {"bval", CLI_TEXT, &s.bval, "FILE", "b-values of a scheme to use instead, as FSL writes them", 0, 0},
+        {"bvec", CLI_TEXT, &s.bvec, "FILE", "and its gradient vectors, in image axes", 0, 0},
         {"s0", CLI_DOUBLE, &o->s0, "S", "signal at b=0; default 1000", 1e-30, 1e30},
-        {"along", CLI_DOUBLE, &o->along, "D", "diffusivity along a fibre, mm^2/s; default 1.7e-3", 1e-6, 1e-2},
-        {"across", CLI_DOUBLE, &o->across, "D", "diffusivity across a fibre, mm^2/s; default .2e-3", 1e-9, 1e-2},
+        {"along", CLI_DOUBLE, &o->along, "D", "axial diffusivity of a fibre, mm^2/s; default 1.7e-3", 1e-6, 1e-2},
+        {"across", CLI_DOUBLE, &o->across, "D", "radial diffusivity of a fibre, mm^2/s; default .2e-3", 1e-9, 1e-2},
         {"vary", CLI_DOUBLE, &o->vary, "R",
          "relative standard deviation of each fibre's diffusivities; default 0", 0, 0.3},
         {"csf", CLI_TEXT, &s.csf, "RANGE",
@@ -247,12 +247,9 @@ int cli_phantom(int argc, char **argv)
          "an oblique LPS grid with unequal spacings and (NRRD) a measurement frame that is not the identity", 0, 0},
         {"type", CLI_CHOICE, &s.type, "float|uint16", "samples of the NRRD; default float", 0, 0},
         {"gzip", CLI_FLAG, &s.gzip, NULL, "compress the NRRD", 0, 0},
-        {NULL, 0, NULL, NULL, NULL, 0, 0},
+        CLI_END,
     };
-    cli_common common;
-    int ended = cli_parse(&cli_phantom_command, options, argc, argv, &common);
-    if (ended >= 0)
-        return ended;
+    CLI_PARSE(phantom, options);
     if (settle(&s)) {
         hot_context_destroy(&common.context);
         return HOT_EXIT_USAGE;

@@ -63,12 +63,9 @@ int cli_tridiag(int argc, char **argv)
         {"relative", CLI_DOUBLE, &tridiag.relative, "R",
          "allowed error as a fraction of each eigenvalue; default: not asked for", 1e-300, 0.5},
         {"precision", CLI_CHOICE, &precision, "single|double", "of the computation; default double", 0, 0},
-        {NULL, 0, NULL, NULL, NULL, 0, 0},
+        CLI_END,
     };
-    cli_common common;
-    int ended = cli_parse(&cli_tridiag_command, options, argc, argv, &common);
-    if (ended >= 0)
-        return ended;
+    CLI_PARSE(tridiag, options);
     hot_context *context = common.context;
     if (cli_given(&range) && cli_given(&index))
         return cli_refuse(&cli_tridiag_command, &common, "--range and --index exclude each other");

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/options.h"
 #include "core/fields.h"
+#include "method.h"
 #include "model/model.h"
 #include "signal_contrast.h"
 
@@ -327,12 +329,9 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     *fibers = NULL;
     if (maps)
         memset(maps, 0, sizeof *maps);
-    if (given) {
-        if (given->size < sizeof(size_t) || given->size > sizeof options)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_signal_find_options has size %zu, not %zu",
-                                    given->size, sizeof options);
-        memcpy(&options, given, given->size);
-    }
+    status = hot_options_read(context, "hot_signal_find_options", given, &options);
+    if (status != HOT_OK)
+        return status;
     if (!dwi->has_b0)
         return hot_context_fail(context, HOT_ERROR_DATA, "'%s' has no b=0 volume (b of at most 50 s/mm^2): the signal "
                                 "method's volume fractions are relative to the signal without diffusion weighting",
@@ -433,3 +432,17 @@ cleanup:
     hot_context_free(context, f.signals);
     return status;
 }
+
+const hot_peaks_method hot_peaks_signal = {
+    .name = "signal",
+    .help = "0 to 3 fibres fitted to the signals; how many there are is chosen by their probability",
+    .about = "0 to 3 fibres are fitted to the signals themselves, and how many there are is chosen by their "
+             "probability; the most accurate. It needs the data (--dwi) and no tensors: with -i, the voxels that have "
+             "one are computed, without it those of --mask or of the mask estimated from the b=0 images.",
+    .takes = "sigma select contrast dwi bval bvec response order probability margin residual width flags ",
+    .model = "fod",
+    .default_of = "fod ",
+    .max_fibers = 3,
+    .order_min = 2,
+    .find_in_signals = hot_fiber_field_signal,
+};

@@ -14,10 +14,10 @@ hot_status hot_dwi_load(hot_context *context, const char *path, const char *bval
     int pair = length > 4 && (strcmp(path + length - 4, ".hdr") == 0 || strcmp(path + length - 4, ".img") == 0);
     int nifti = hot_path_is_nifti(path) || pair;
     if (!nifti && (bval || bvec))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "bval and bvec files go with NIfTI; '%s' is no .nii or .nii.gz, and NRRD has its "
-                                "gradients within",
-                                path);
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, bval ? "bval" : "bvec",
+                                          "bval and bvec files go with NIfTI; '%s' is no .nii or .nii.gz, and NRRD has "
+                                          "its gradients within",
+                                          path);
     locale_t before = hot_plain_numbers_begin();
     hot_status status = nifti ? hot_dwi_load_nifti(context, path, bval, bvec, dwi)
                               : hot_dwi_load_nrrd(context, path, dwi);

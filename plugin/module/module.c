@@ -35,6 +35,8 @@
 #define E(word) "      <element>" #word "</element>\n"
 #define CHOICE(name, preset, label, about, words)                                                                 \
     "    <string-enumeration>\n" FLAG(name) TEXTS(label, about) PRESET(preset) words "    </string-enumeration>\n"
+#define WORD(name, preset, label, about)                                                                          \
+    "    <string>\n" FLAG(name) TEXTS(label, about) PRESET(preset) "    </string>\n"
 #define INTEGER(name, preset, low, high, label, about)                                                            \
     "    <integer>\n" FLAG(name) TEXTS(label, about) PRESET(#preset) BOUNDS(low, high, 1) "    </integer>\n"
 #define NUMBER(name, preset, low, high, step, label, about)                                                       \
@@ -42,6 +44,8 @@
 #define PAIR(name, preset, low, high, step, label, about)                                                         \
     "    <double-vector>\n" FLAG(name) TEXTS(label, about) PRESET(preset) BOUNDS(low, high, step)                   \
     "    </double-vector>\n"
+#define SWITCH(name, label, about)                                                                                \
+    "    <boolean>\n" FLAG(name) TEXTS(label, about) PRESET("false") "    </boolean>\n"
 #define HIDDEN(name, about)                                                                                       \
     "    <boolean hidden=\"true\">\n" FLAG(name) TEXTS(#name, about) PRESET("false") "    </boolean>\n"
 
@@ -217,15 +221,17 @@ static void print_help(void)
            hot_version());
     for (size_t i = 1; i < count; i++) {
         const hot_module_parameter *p = &parameters[i];
-        static const char *const kinds[] = {"FILE in", "FILE out", "", "N", "X", "A,B", NULL};
+        static const char *const kinds[] = {"FILE in", "FILE out", "", "", "N", "X", "A,B", ""};
         char text[192] = "";
-        if (p->kind == MODULE_SWITCH)
+        if (p->kind == MODULE_SWITCH && p->words)
             continue;
         if (p->kind == MODULE_CHOICE)
             snprintf(text, sizeof text, "%.*s", (int)strlen(p->words) - 1, p->words);
         else if (p->words)
             snprintf(text, sizeof text, "%s (%s)", kinds[p->kind], p->words);
-        else
+        else if (p->kind == MODULE_WORD)
+            snprintf(text, sizeof text, "TEXT");
+        else if (p->kind != MODULE_SWITCH)
             snprintf(text, sizeof text, "%s (%g to %g)", kinds[p->kind], p->low, p->high);
         printf("  --%s %s", p->name, text);
         printf(p->preset ? "; default %s" : "", p->preset);

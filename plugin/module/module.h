@@ -29,6 +29,7 @@ _Static_assert(offsetof(hot_module_process, ProgressMessage) == 12, "layout of t
 typedef enum hot_module_kind {
     MODULE_INPUT, MODULE_OUTPUT, /* const char *: a path; NULL or "" = none */
     MODULE_CHOICE,               /* const char *: one of `words` */
+    MODULE_WORD,                 /* const char *: any text */
     MODULE_INTEGER,              /* int */
     MODULE_NUMBER,               /* double */
     MODULE_PAIR,                 /* double[2] */
@@ -39,8 +40,8 @@ typedef enum hot_module_kind {
 typedef struct hot_module_values {
     const char *dwi, *mask, *bval, *bvec, *response;
     const char *fibers, *dec, *peaks, *nfibers, *tensors, *report;
-    const char *model, *order, *method, *select, *device;
-    int max_fibers, threads, AllowInMemoryTransfer;
+    const char *model, *order, *method, *shift, *select, *device;
+    int max_fibers, starts, basin, threads, AllowInMemoryTransfer;
     double threshold, min_angle, min_amplitude, sigma, diffusivities[2];
 } hot_module_values;
 
@@ -48,7 +49,8 @@ typedef struct hot_module_parameter {
     const char *name;
     hot_module_kind kind;
     size_t offset;       /* in hot_module_values */
-    const char *words;   /* MODULE_CHOICE: "a|b|"; files: the suffixes, ".nrrd,.nii" */
+    const char *words;   /* MODULE_CHOICE: "a|b|"; files: the suffixes, ".nrrd,.nii"; MODULE_SWITCH:
+                            "hidden" or NULL */
     const char *preset;  /* the default, as text; NULL = none */
     double low, high;
     const char *about;   /* what hosts show as its explanation */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/options.h"
 #include "model/model.h"
 
 double hot_run_now(void)
@@ -26,8 +27,6 @@ static void end_stage(hot_run_job *job, const char *name)
     job->stage_began = now;
 }
 
-static int is_signal(const hot_run_job *job) { return strcmp(job->options.peaks.method, "signal") == 0; }
-
 hot_status hot_run_take_options(hot_run_job *job, const hot_run_options *options)
 {
     hot_context *context = job->context;
@@ -35,39 +34,28 @@ hot_status hot_run_take_options(hot_run_job *job, const hot_run_options *options
     job->began = job->stage_began = hot_run_now();
     job->sigma = job->snr = NAN;
     mine->size = sizeof *mine;
-    if (!options || options->size < sizeof(size_t) || options->size > sizeof *mine)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_run: options->size is %zu, at most %zu is known",
-                                options ? options->size : 0, sizeof *mine);
-    memcpy(mine, options, options->size);
+    hot_status status = hot_options_read(context, "hot_run_options", options, mine);
+    if (status != HOT_OK)
+        return status;
     if (mine->fit.size == 0)
         mine->fit = (hot_fit_options){.size = sizeof mine->fit, .regularise = -1, .weighted = -1};
     if (mine->peaks.size == 0)
         mine->peaks = (hot_peaks_options){.size = sizeof mine->peaks, .threshold = -1, .min_angle = -1,
                                           .min_amplitude = -1};
+    status = hot_run_check(context, mine, NULL, NULL, &job->method);
+    if (status != HOT_OK)
+        return status;
     if (!mine->fit.model)
         mine->fit.model = "fod";
-    const int is_fod = strcmp(mine->fit.model, "fod") == 0;
-    if (!mine->peaks.method)
-        mine->peaks.method = is_fod ? "signal" : "maxima";
+    mine->peaks.method = job->method->name;
     if (mine->peaks.max_fibers == 0)
         mine->peaks.max_fibers = 3;
+    if (mine->peaks.starts == 0)
+        mine->peaks.starts = job->method->starts;
     mine->peaks.mask = NULL;
-    if (is_signal(job) && !is_fod)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "the method signal goes with the model fod; for %s there is maxima", mine->fit.model);
-    if (is_signal(job) && mine->peaks.max_fibers > 3)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the method signal finds at most 3 fibres, not %d",
-                                mine->peaks.max_fibers);
     mine->signal.size = sizeof mine->signal;
     mine->signal.max_fibers = mine->peaks.max_fibers;
-    mine->signal.clean_response = mine->signal.clean_response || mine->diffusivity_along > 0;
-    if ((mine->response || mine->fit.response) && mine->diffusivity_along > 0)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "the response comes from a file or from diffusivities, not from both");
-    if (!is_fod && (mine->response || mine->fit.response || mine->diffusivity_along > 0))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "a response goes with the model fod only; the model %s has no use for it",
-                                mine->fit.model);
+    mine->signal.clean_response = mine->signal.clean_response || mine->axial_diffusivity > 0;
     return HOT_OK;
 }
 
@@ -188,9 +176,9 @@ static hot_status make_response(hot_run_job *job)
                                            : hot_response_load(job->context, options->response, &job->response);
         return status == HOT_OK ? hot_response_check(job->context, job->response, NULL) : status;
     }
-    if (options->diffusivity_along > 0) {
+    if (options->axial_diffusivity > 0) {
         job->response_from = "diffusivities";
-        return hot_response_tensor(job->context, job->dwi, options->diffusivity_along, options->diffusivity_across, 1,
+        return hot_response_tensor(job->context, job->dwi, options->axial_diffusivity, options->radial_diffusivity, 1,
                                    lmax, &job->response);
     }
     job->response_from = "estimated";
@@ -201,8 +189,8 @@ static hot_status find_in_signals(hot_run_job *job)
 {
     hot_signal_maps *maps = &job->maps;
     job->options.signal.keep_maps = 1;
-    hot_status status = hot_fiber_field_signal(job->context, job->dwi, job->mask, job->response, &job->options.signal,
-                                               maps, &job->fibers);
+    hot_status status = job->method->find_in_signals(job->context, job->dwi, job->mask, job->response,
+                                                     &job->options.signal, maps, &job->fibers);
     if (status == HOT_OK && maps->sigma > 0)
         job->sigma = maps->sigma; /* estimated better than from the b=0 images alone, or given */
     if (status == HOT_OK) { /* a voxel that either method could not use is counted, once */
@@ -219,7 +207,7 @@ static hot_status find_in_signals(hot_run_job *job)
 
 static hot_status find(hot_run_job *job)
 {
-    if (is_signal(job))
+    if (job->method->find_in_signals)
         return find_in_signals(job); /* which says itself how many voxels are of no use */
     if (job->result.flagged > 0)
         hot_context_log(job->context, HOT_LOG_NOTE,
