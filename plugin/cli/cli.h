@@ -42,7 +42,7 @@ typedef struct cli_option {
     {"i", CLI_TEXT, &(input), "FILE", "diffusion data: NRRD, or NIfTI; default -, standard input (NRRD)", 0, 0}
 #define CLI_GRADIENT_OPTIONS(bval, bvec)                                                                               \
     {"bval", CLI_TEXT, &(bval), "FILE", "b-values of a NIfTI input, as FSL writes them; default: beside it", 0, 0},    \
-    {"bvec", CLI_TEXT, &(bvec), "FILE", "gradient vectors of a NIfTI input, as FSL writes them; default: beside it", 0, 0}
+    {"bvec", CLI_TEXT, &(bvec), "FILE", "gradient vectors of a NIfTI input, likewise; default: beside it", 0, 0}
 #define CLI_MASK_OPTION(mask)                                                                                          \
     {"mask", CLI_TEXT, &(mask), "FILE",                                                                                \
      "compute where this is not 0 (NRRD or NIfTI); default: estimated from the b=0 images", 0, 0}
@@ -70,12 +70,12 @@ typedef struct cli_common {
  * stderr that names the option, HOT_EXIT_USAGE). */
 int cli_parse(const cli_command *command, const cli_option *options, int argc, char **argv, cli_common *common);
 
-/* How a subcommand begins: `common` from its table of options, or the exit status. */
+/* How a subcommand begins: parses its options into `common`, or returns the exit status. */
 #define CLI_PARSE(NAME, options)                                                                                       \
     cli_common common;                                                                                                 \
     int ended = cli_parse(&cli_##NAME##_command, options, argc, argv, &common);                                        \
     if (ended >= 0)                                                                                                    \
-    return ended
+        return ended
 
 /* Ends a subcommand: prints the context's message when status is not HOT_OK ("hotfiber fit: ..."), destroys the
  * context, returns the exit status. */
@@ -88,8 +88,7 @@ int cli_refuse(const cli_command *command, cli_common *common, const char *forma
 /* Flushes standard output; HOT_EXIT_DONE, or a line on stderr and HOT_EXIT_FAILED (a full disk, a closed pipe). */
 int cli_flush(const cli_command *command);
 
-/* Ends a subcommand whose options do not go together as the context's message says: the same line, with the option's name
- * as it is written here. */
+/* The same where the context's message says which options do not go together: the option's name is written as here. */
 int cli_refuse_option(const cli_command *command, cli_common *common);
 
 /* Whether the option was given by the user: pass the same target address. Valid until the next cli_parse. */

@@ -71,7 +71,8 @@ int cli_fit(int argc, char **argv)
         status = mask_path ? hot_mask_load(context, mask_path, hot_dwi_grid(dwi), &mask)
                            : hot_mask_estimate(context, dwi, &mask);
     if (status == HOT_OK && diffusivities.count)
-        status = hot_response_tensor(context, dwi, chosen.axial_diffusivity, chosen.radial_diffusivity, 1, 0, &response);
+        status = hot_response_tensor(context, dwi, chosen.axial_diffusivity, chosen.radial_diffusivity, 1, 0,
+                                     &response);
     if (status != HOT_OK)
         goto cleanup;
     fit.response = response;

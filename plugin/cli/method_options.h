@@ -44,8 +44,8 @@ void cli_method_options_init(cli_method_options *own);
      "contrast, with more or less of water or cells beside them, as in people); default: auto, judged from a sample "  \
      "of voxels", 0, 0}
 
-/* Fills the shift, and the signal method's options, from the texts. Returns -1 to go on, or the exit status to leave with
- * (of cli_refuse). */
+/* Fills the shift, and the signal method's options, from the texts. Returns -1 to go on, or cli_refuse's exit
+ * status. */
 int cli_method_options_read(const cli_command *command, cli_common *common, cli_method_options *own,
                             hot_signal_find_options *signal);
 

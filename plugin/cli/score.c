@@ -126,7 +126,7 @@ int cli_score(int argc, char **argv)
         {"threshold", CLI_DOUBLE, &o.threshold, "T",
          "directions shorter than this fraction of the voxel's longest do not count; default 0", 0, 1},
         {"max-fibers", CLI_INT, &o.max_fibers, "N", "only the N longest count; default all (8)", 1, 8},
-        {"tolerance", CLI_DOUBLE, &o.tolerance, "DEGREES", "a fibre counts as found within this angle; default 15", 0.001, 90},
+        {"tolerance", CLI_DOUBLE, &o.tolerance, "DEGREES", "a fibre is found within this angle; default 15", 0.001, 90},
         {"mask", CLI_TEXT, &mask_path, "FILE", "score only its voxels", 0, 0},
         {"slice", CLI_INT, &slice, "K", "score only this slice of axis 2, from 0 (a phantom has one per SNR)", 0, 1e9},
         CLI_END,

@@ -72,8 +72,8 @@ hot_status hot_peaks_check(hot_context *context, const hot_peaks_choice *choice,
     *found = method;
     if (!method) {
         list_methods(NULL, names, sizeof names);
-        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "method", "there is no method '%s'; there are %s",
-                                          name, names);
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "method",
+                                          "there is no method '%s'; there are %s", name, names);
     }
     if (method->model && choice->model && strcmp(method->model, choice->model) != 0)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "method",

@@ -72,6 +72,7 @@ static hot_status write_dyads(hot_context *context, const hot_fiber_field *fiber
 const hot_export_format hot_format_dyads = {
     .name = "dyads",
     .suffix = ".nii.gz|.nii",
-    .help = "FSL's dyads1.nii.gz ... and mean_f1samples.nii.gz ..., in image axes (FSLeyes; probtrackx needs merged samples)",
+    .help = "FSL's dyads1.nii.gz ... and mean_f1samples.nii.gz ..., in image axes (FSLeyes; not enough for probtrackx, "
+            "which needs merged samples)",
     .write = write_dyads,
 };
