@@ -7,8 +7,8 @@
 
 const cli_command cli_convert_command = {
     "convert", "diffusion data from NRRD or NIfTI to NRRD or NIfTI + bval + bvec", "-i DWI -o DWI [options]",
-    "The output's name says its format: .nii and .nii.gz are NIfTI with .bval and .bvec beside it, .nhdr a header "
-    "with its data in a .raw file, everything else NRRD. Samples keep their type, voxels their order and place, "
+    "The format follows from the output's name: .nii and .nii.gz are NIfTI with .bval and .bvec beside it, .nhdr a "
+    "header with its data in a .raw file, everything else NRRD. Samples keep their type, voxels their order and place, "
     "gradients their world direction; the NRRD's measurement frame becomes the identity.\n"
     "\n"
     "  hotfiber convert -i dwi.nii.gz --bval dwi.bval --bvec dwi.bvec -o dwi.nrrd\n"

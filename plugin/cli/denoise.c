@@ -31,7 +31,7 @@ static int read_three(const cli_list *list, size_t values[3])
     return 1;
 }
 
-/* What the noise map says, in one line. */
+/* The noise map in one line. */
 static void tell_noise(hot_context *context, const float *noise, size_t voxels)
 {
     double sum = 0;
@@ -48,7 +48,7 @@ static void tell_noise(hot_context *context, const float *noise, size_t voxels)
                         sum / (double)counted, counted);
     if (unknown)
         hot_context_log(context, HOT_LOG_WARNING,
-                        "in %zu voxels no window could tell signal from noise: they are as they were", unknown);
+                        "in %zu voxels no window separates signal from noise: they are left as they were", unknown);
 }
 
 static hot_status denoise(hot_context *context, const char *const names[6], const hot_denoise_options *options)

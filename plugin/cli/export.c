@@ -36,7 +36,7 @@ static hot_status find_format(hot_context *context, const char *name, const char
     if (name)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no format '%s'; --list names them", name);
     return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                            "the name '%s' does not say which format; give --format (--list names them)", path);
+                            "the format does not follow from the name '%s'; give --format (--list names them)", path);
 }
 
 /* A picture over the mean b=0 image of the data. */
@@ -71,8 +71,8 @@ int cli_export(int argc, char **argv)
     const cli_option options[] = {
         {"i", CLI_TEXT, &input, "FILE", "directions (peaks) as NRRD or NIfTI; for formats from tensors: a tensor NRRD; "
                                         "default: standard input (NRRD)", 0, 0},
-        {"o", CLI_TEXT, &output, "FILE", "what to write; its name says the format", 0, 0},
-        {"format", CLI_TEXT, &name, "NAME", "the format, when the name does not say it", 0, 0},
+        {"o", CLI_TEXT, &output, "FILE", "what to write; the format follows from its name", 0, 0},
+        {"format", CLI_TEXT, &name, "NAME", "the format, when it does not follow from the name", 0, 0},
         {"dwi", CLI_TEXT, &dwi, "FILE",
          "png: the data (NRRD, or NIfTI with .bval and .bvec beside it), "
          "whose mean b=0 image lies under the fibres", 0, 0},

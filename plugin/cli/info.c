@@ -20,7 +20,7 @@ const cli_command cli_info_command = {
     1,
 };
 
-/* Everything that is told. */
+/* Everything that is printed. */
 typedef struct facts {
     const hot_dwi *dwi;
     double voxel[3], tilt; /* mm; degrees between a grid axis and the nearest world axis, at most */
@@ -139,7 +139,7 @@ static hot_status show_text(hot_context *context, const facts *about)
     printf("%s\n", strcmp(dwi->source, "-") == 0 ? "standard input" : dwi->source);
     printf("  voxels         %zu x %zu x %zu of %.4g x %.4g x %.4g mm\n", grid->size[0], grid->size[1], grid->size[2],
            about->voxel[0], about->voxel[1], about->voxel[2]);
-    printf("  space          %s", grid->space == HOT_SPACE_UNKNOWN ? "not said (taken as right-anterior-superior)"
+    printf("  space          %s", grid->space == HOT_SPACE_UNKNOWN ? "not given (taken as right-anterior-superior)"
                                                                   : space_name(grid->space));
     if (about->tilt > 0.01)
         printf(", oblique by %.1f degrees", about->tilt);

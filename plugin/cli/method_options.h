@@ -16,7 +16,7 @@ typedef struct cli_method_options {
 /* Every option at its default. */
 void cli_method_options_init(cli_method_options *own);
 
-/* own: a cli_method_options; preset: what the help says of the default method. */
+/* own: a cli_method_options; preset: the default method, for the help. */
 #define CLI_METHOD_OPTIONS(own, preset)                                                                                \
     {"method", CLI_CHOICE, &(own).peaks.method, (own).methods,                                                         \
      "how directions are found: signal fits 0 to 3 fibres to the signals; sshopm runs SS-HOPM from many starts and "   \

@@ -248,9 +248,9 @@ static const char *file_of(const cli_option *option)
 }
 
 /* An output is never one of the other files that the options name: it is refused before anything is read. What a file
- * draws in besides itself (a detached header its data) is looked after by those who read it. A file that is not there
- * yet and is named twice would be written twice. */
-static hot_status spare_files(const cli_option *options, hot_context *context)
+ * refers to (a detached header its data) is checked by those who read it. A file that does not exist yet and is named
+ * twice would be written twice. */
+static hot_status check_files_distinct(const cli_option *options, hot_context *context)
 {
     const char *output = NULL;
     for (const cli_option *option = options; option->name; option++)
@@ -337,7 +337,7 @@ int cli_parse(const cli_command *command, const cli_option *options, int argc, c
         if (status >= 0)
             return status;
     }
-    /* A stage that would wait for someone to type an NRRD is a stage whose -i was forgotten. */
+    /* Nobody types an NRRD: -i was forgotten. */
     for (const cli_option *option = options; option->name; option++)
         if (strcmp(option->name, "i") == 0 && option->kind == CLI_TEXT && isatty(STDIN_FILENO)) {
             const char *input = *(const char **)option->target;
@@ -354,7 +354,7 @@ int cli_parse(const cli_command *command, const cli_option *options, int argc, c
         return HOT_EXIT_FAILED;
     }
     cli_terminal_start(quiet);
-    hot_status status = spare_files(options, common->context);
+    hot_status status = check_files_distinct(options, common->context);
     return status == HOT_OK ? -1 : cli_finish(command, common, status);
 }
 

@@ -18,7 +18,7 @@ static const char examples[] =
     "  hotfiber peaks -i tensors.nrrd --method sshopm --starts 128 -o peaks.nrrd\n"
     "  hotfiber peaks --method signal --dwi dwi.nhdr -o peaks.nrrd --probability p.nrrd";
 
-/* What the methods say of themselves goes between the two. */
+/* The help: the text above, the methods' descriptions, the examples. */
 static const char *about_methods(char *text, size_t size)
 {
     size_t count, used = (size_t)snprintf(text, size, "%s", cli_peaks_command.about);

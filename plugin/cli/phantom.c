@@ -76,7 +76,7 @@ static int add_row(settings *s, hot_phantom_condition row)
     return 0;
 }
 
-/* The rows asked for, in the order single, crossings (every angle with every fraction), three, isotropic. */
+/* The requested rows, in the order single, crossings (every angle with every fraction), three, isotropic. */
 static int choose_rows(settings *s)
 {
     static double angles[ITEMS_MAX][2], fractions[ITEMS_MAX][2];
@@ -160,7 +160,7 @@ static int settle(settings *s)
 }
 
 /* Neither the outputs nor the bval and bvec beside a NIfTI output may be the scheme's files. */
-static hot_status spare_scheme(hot_context *context, const settings *s)
+static hot_status check_scheme_distinct(hot_context *context, const settings *s)
 {
     char beside[2][4096] = {"", ""};
     size_t stem = strlen(s->output);
@@ -194,7 +194,7 @@ static hot_status load_scheme(hot_context *context, const settings *s, double **
         status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has %zu b-values but '%s' %zu vectors", s->bval,
                                   *volumes, s->bvec, vector_count);
     if (status == HOT_OK)
-        status = spare_scheme(context, s);
+        status = check_scheme_distinct(context, s);
     hot_context_free(context, b_text);
     hot_context_free(context, g_text);
     return status;

@@ -35,7 +35,7 @@ static int has(const hot_score_group *groups, size_t count, const char *table, c
     return 0;
 }
 
-/* Whether a table says more than the conditions do: crossings at other angles, or of unequal fibres. */
+/* Whether a table shows more than the conditions do: crossings at other angles, or of unequal fibres. */
 static int is_shown(const hot_score_group *groups, size_t count, const hot_score_group *group, int every)
 {
     if (every || is_standard(group))

@@ -49,10 +49,10 @@ int hot_peaks_names_hold(const char *names, const char *name);
 
 /* ---- The rules of method_rules.c -------------------------------------------------------------------------- */
 
-/* Which options were given although their value does not show it (a default said in words). NULL = none. */
+/* Which options were given although their value does not show it (a default spelled out). NULL = none. */
 typedef int hot_option_given(const void *user, const char *name);
 
-/* What the rules look at. Pointers may be NULL: nothing is said there. */
+/* What the rules look at. Pointers may be NULL: not known. */
 typedef struct hot_peaks_choice {
     const hot_peaks_options *peaks; /* its method must be set */
     const hot_signal_find_options *signal;

@@ -31,8 +31,8 @@ typedef struct finder {
     float *signals;                  /* chunk x volumes */
 } finder;
 
-/* Volumes that repeat an earlier one bit by bit (same gradient, same signals in all voxels looked at) say nothing new
- * and would only count that measurement twice. inside: the mask of the voxels read. */
+/* Volumes that repeat an earlier one bit by bit (same gradient, same signals in all voxels looked at) add nothing
+ * and would count that measurement twice. inside: the mask of the voxels read. */
 static hot_status drop_repeats(finder *f, const uint8_t *inside, const float *signals, size_t count)
 {
     const int *shell_of;
@@ -74,7 +74,7 @@ static hot_status drop_repeats(finder *f, const uint8_t *inside, const float *si
         kept = back;
     }
     if (kept < f->used)
-        hot_context_log(f->context, HOT_LOG_WARNING, "%zu of %zu volumes repeat another bit by bit and are left out",
+        hot_context_log(f->context, HOT_LOG_WARNING, "%zu of %zu volumes repeat another bit by bit and are not used",
                         f->used - kept, f->used);
     f->used = kept;
     return HOT_OK;
@@ -105,7 +105,7 @@ static hot_status match_response(finder *f, double unit_without)
     size_t n = 0;
     for (size_t s = 1; s < shells; s++) {
         if (row[s] < 0) {
-            hot_context_log(f->context, HOT_LOG_NOTE, "the shell b=%.0f has no row in the response and is left out",
+            hot_context_log(f->context, HOT_LOG_NOTE, "the shell b=%.0f has no row in the response and is not used",
                             shell_b[s]);
             continue;
         }
@@ -169,7 +169,7 @@ static hot_status take_sample(finder *f, const float *sigma_map, float *sample, 
     return status;
 }
 
-/* The contrast, where it is to be judged, and what the log says of it. */
+/* The contrast, where it is to be judged, and its line in the log. */
 static hot_status judge_contrast(finder *f, const float *sigma_map, double *typical)
 {
     hot_context *context = f->context;
@@ -193,7 +193,7 @@ static hot_status judge_contrast(finder *f, const float *sigma_map, double *typi
     return status;
 }
 
-/* The noise from what the fits leave over, on a sample of voxels: a guess, its residuals, a better guess. */
+/* The noise from the residuals of fits to a sample of voxels, by iteration from a guess. */
 static hot_status noise_from_residuals(finder *f, double bright, double *sigma)
 {
     hot_context *context = f->context;
@@ -385,7 +385,7 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
             status = bright > 0 ? noise_from_residuals(&f, bright, &sigma) : HOT_OK;
             if (status == HOT_OK)
                 hot_context_log(context, HOT_LOG_NOTE,
-                                "the b=0 volumes do not tell the noise: %g, from the fits' residuals", sigma);
+                                "the b=0 volumes do not show the noise: %g, from the residuals of the fits", sigma);
         }
         if (status == HOT_OK && sigma < least_noise * bright) {
             hot_context_log(

@@ -47,7 +47,7 @@ static void on_log(void *user, hot_log_level level, const char *line)
 }
 
 /* No output may be an input, by whatever name. */
-static hot_status spare_inputs(const job *j)
+static hot_status check_outputs(const job *j)
 {
     const hot_module_values *v = j->values;
     const char *const inputs[] = {v->dwi, v->mask, v->bval, v->bvec, v->response};
@@ -72,7 +72,7 @@ static hot_status prepare_outputs(job *j)
         if (parameters[i].kind == MODULE_OUTPUT)
             status = hot_module_outputs_add(&j->outputs, parameters[i].name,
                                             *(char *const *)((const char *)j->values + parameters[i].offset));
-    return status == HOT_OK ? spare_inputs(j) : status;
+    return status == HOT_OK ? check_outputs(j) : status;
 }
 
 static const char *given(const char *path) { return path && path[0] ? path : NULL; }
@@ -84,7 +84,7 @@ static hot_status read_inputs(job *j)
     hot_status status = hot_dwi_load(context, v->dwi, given(v->bval), given(v->bvec), &j->run.dwi);
     if (status != HOT_OK)
         return hot_context_blame(context, status, "dwi");
-    status = spare_inputs(j);
+    status = check_outputs(j);
     if (status == HOT_OK && !hot_dwi_has_b0(j->run.dwi) && strcmp(v->model, "fod") == 0)
         status = hot_context_fail_parameter(context, HOT_ERROR_DATA, "dwi",
                                             "'%s' has no b=0 volume (b of at most 50 s/mm^2)", v->dwi);
@@ -141,7 +141,7 @@ static hot_status write_outputs(job *j)
         {"fibers", "vtp"}, {"dec", "dec"}, {"peaks", "peaks"}, {"nfibers", "nfibers"}};
     const char *names[MODULE_OUTPUTS], *path;
     hot_status status = HOT_OK;
-    j->run.input = hot_run_describe_input(&j->run); /* for the report; the data themselves make room for writing */
+    j->run.input = hot_run_describe_input(&j->run); /* for the report; the data are freed before writing */
     hot_dwi_destroy(&j->run.dwi);
     for (size_t i = 0; i < 4 && status == HOT_OK; i++) {
         j->progress = 0.9 + 0.02 * (double)i;

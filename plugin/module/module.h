@@ -1,8 +1,8 @@
 /* The loadable module for hosts of the Slicer execution model (3D Slicer, CTK, MITK, NiftyView, medInria): the
  * executable HotFiber and the shared object libHotFiberLib.so, from the same sources.
  *
- * In-process, nothing here prints, exits or keeps state between calls; what there is to say goes into the host's
- * process information. */
+ * In-process, nothing here prints, exits or keeps state between calls; messages go into the host's process
+ * information. */
 #ifndef HOT_MODULE_H
 #define HOT_MODULE_H
 
@@ -80,7 +80,7 @@ typedef struct hot_module_watch {
     void *user;
 } hot_module_watch;
 
-/* The job: reads, fits, finds, writes the outputs asked for; they appear together when all are whole, or none does.
+/* The job: reads, fits, finds, writes the outputs asked for; they appear together when all are complete, or none does.
  * Returns 0, or 1. message: what was found, or why not. */
 int hot_module_run(const hot_module_values *values, const hot_module_watch *watch, char message[MODULE_MESSAGE]);
 
@@ -93,8 +93,8 @@ typedef struct hot_module_outputs {
     size_t count;
     struct {
         const char *name;           /* of the parameter */
-        const char *path;           /* where it shall be */
-        char *folder, *file;        /* where it is written meanwhile: a folder of ours beside it */
+        const char *path;           /* where it belongs */
+        char *folder, *file;        /* where it is written meanwhile: a temporary folder beside it */
     } item[MODULE_OUTPUTS];
 } hot_module_outputs;
 

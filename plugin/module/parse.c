@@ -54,14 +54,14 @@ static int refuse(char message[MODULE_MESSAGE], const char *format, ...)
 }
 
 /* "a|b|c|" as "a, b or c". */
-static void spell(const char *words, char *text, size_t room)
+static void list_words(const char *words, char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
-    for (const char *at = words; *at && used < room;) {
+    for (const char *at = words; *at && used < size;) {
         const size_t length = strcspn(at, "|");
         const char *join = used == 0 ? "" : at[length + 1] == '\0' ? " or " : ", ";
-        used += (size_t)snprintf(text + used, room - used, "%s%.*s", join, (int)length, at);
+        used += (size_t)snprintf(text + used, size - used, "%s%.*s", join, (int)length, at);
         at += length + 1;
     }
 }
@@ -103,14 +103,14 @@ static int store(const hot_module_parameter *parameter, const char *text, hot_mo
                           "parameter AllowInMemoryTransfer says so)",
                           parameter->name, text);
         if (strcmp(text, "-") == 0)
-            return refuse(message, "%s: '-' is no file; a host has no standard input to read from", parameter->name);
+            return refuse(message, "%s: '-' is not a file; a module reads no standard input", parameter->name);
         *(const char **)target = text;
         return 0;
     case MODULE_WORD:
         *(const char **)target = text;
         return 0;
     case MODULE_CHOICE:
-        spell(parameter->words, words, sizeof words);
+        list_words(parameter->words, words, sizeof words);
         if (!is_word(parameter->words, text))
             return refuse(message, "%s: '%.200s' is not %s", parameter->name, text, words);
         *(const char **)target = text;
@@ -184,7 +184,7 @@ static int check_files(const hot_module_values *values, char message[MODULE_MESS
 static int parse(int argc, char *const *argv, int own_process, hot_module_values *values, hot_module_request *request,
                  char message[MODULE_MESSAGE])
 {
-    /* first, so that a bad value can be told to the host */
+    /* first, so that a bad value can be reported to the host */
     for (int i = 1; i + 1 < argc && argv[i + 1] && own_process; i++)
         if (strcmp(argv[i], "--processinformationaddress") == 0) {
             void *address = NULL;

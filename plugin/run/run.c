@@ -88,9 +88,9 @@ static double complete_noise(float *noise, size_t voxels)
     return mean;
 }
 
-/* The data without what is noise by their principal components; the map of it is one more file. How many fibres there
- * are is still weighed against this noise: what is left of it lies where the signal does, which is where fibres are
- * told apart, while the spread of the denoised b=0 volumes says next to nothing of it. */
+/* Denoises the data; the map of the noise is one more file. The number of fibres is still chosen with this noise: what
+ * remains of it lies in the subspace of the signals, where fibres are distinguished, and hardly shows in the spread of
+ * the denoised b=0 volumes. */
 static hot_status denoise(hot_run_job *job)
 {
     const size_t voxels = hot_grid_voxels(hot_dwi_grid(job->dwi));
@@ -193,7 +193,7 @@ static hot_status find_in_signals(hot_run_job *job)
                                                      &job->options.signal, maps, &job->fibers);
     if (status == HOT_OK && maps->sigma > 0)
         job->sigma = maps->sigma; /* estimated better than from the b=0 images alone, or given */
-    if (status == HOT_OK) { /* a voxel that either method could not use is counted, once */
+    if (status == HOT_OK) { /* a voxel that fit or method could not use is counted once */
         const size_t voxels = hot_grid_voxels(hot_dwi_grid(job->dwi));
         const size_t width = hot_symtensor_count(hot_tensor_field_order(job->tensors), 3) + 1;
         const float *values = hot_tensor_field_values(job->tensors);
@@ -208,7 +208,7 @@ static hot_status find_in_signals(hot_run_job *job)
 static hot_status find(hot_run_job *job)
 {
     if (job->method->find_in_signals)
-        return find_in_signals(job); /* which says itself how many voxels are of no use */
+        return find_in_signals(job); /* which reports itself how many voxels it could not use */
     if (job->result.flagged > 0)
         hot_context_log(job->context, HOT_LOG_NOTE,
                         "%zu of %zu voxels have NaN, zero or negative signals and are left empty", job->result.flagged,
@@ -277,7 +277,7 @@ static hot_status write_tensors(hot_run_job *job)
     return status;
 }
 
-/* How probable 0, 1, 2 and 3 fibres are in each voxel. The other maps of the method make room. */
+/* How probable 0, 1, 2 and 3 fibres are in each voxel. The maps are freed then. */
 static hot_status write_probability(hot_run_job *job)
 {
     if (!job->maps.probability)
@@ -380,7 +380,7 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
     if ((status = hot_run_compute_job(&job)) != HOT_OK || (job.noise && (status = write_noise(&job)) != HOT_OK))
         goto cleanup;
 
-    /* The data are not needed any more once they are described, and make room for what writing needs. */
+    /* Once they are described the data are freed: writing needs memory, too. */
     if ((status = make_background(&job)) != HOT_OK)
         goto cleanup;
     job.input = hot_run_describe_input(&job);

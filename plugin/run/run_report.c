@@ -16,7 +16,7 @@ static void add_text(cJSON *object, const char *name, const char *text)
         cJSON_AddNullToObject(object, name);
 }
 
-/* What a clock says beyond this is noise. */
+/* The clock is not more precise. */
 static double to_tenth_ms(double seconds) { return round(1e4 * seconds) / 1e4; }
 
 static const char *space_name(hot_space space)
@@ -88,7 +88,7 @@ static void add_settings(cJSON *root, const hot_run_job *job)
                                                                                  : "alike");
         /* what the contrast was judged by, rad^2; null: it was given, or there is too little to judge by */
         cJSON_AddNumberToObject(settings, "typical_width", job->maps.typical_width);
-    } else { /* what is negative was left to the method: null */
+    } else { /* null: the method's default */
         cJSON_AddNumberToObject(settings, "threshold", peaks->threshold >= 0 ? peaks->threshold : NAN);
         cJSON_AddNumberToObject(settings, "min_angle", peaks->min_angle >= 0 ? peaks->min_angle : NAN);
         cJSON_AddNumberToObject(settings, "min_amplitude", peaks->min_amplitude >= 0 ? peaks->min_amplitude : NAN);

@@ -13,7 +13,7 @@ typedef struct hot_peaks_options {
                              peaks are volume fractions, so that noise and isotropic voxels give no fibre; 0 else */
     hot_shift shift;     /* sshopm: the shift; default HOT_SHIFT_ADAPTIVE */
     double alpha;        /* with HOT_SHIFT_FIXED: its value, at least 0 */
-    const hot_mask *mask; /* where to look, of the field's sizes; NULL = wherever a tensor was fitted */
+    const hot_mask *mask; /* where to compute, of the field's sizes; NULL = wherever a tensor was fitted */
     int basin;           /* sshopm with HOT_SHIFT_NONE on a GPU: 1 = a start is settled as soon as it is known in whose
                             basin of attraction it lies (hot_directions_options); default 0 */
 } hot_peaks_options;
@@ -34,7 +34,7 @@ HOT_API hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_f
                                         const hot_peaks_options *options, hot_fiber_field **fibers);
 /* Directions from memory, for export or scores. max_fibers: 1 to 255 per voxel. peaks: voxels x 3 * max_fibers floats,
  * i fastest, vectors in world axes of grid->space whose length is the fibre's strength; copied, and put in order:
- * longest first, one half sphere, absent ones (zero, NaN, Inf) last and 0. counts are those of what is left.
+ * longest first, one half sphere, absent ones (zero, NaN, Inf) last and 0. counts are those of the vectors kept.
  * Owner: the caller, until hot_fiber_field_destroy. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY,
  * HOT_ERROR_CANCELLED. */
 HOT_API hot_status hot_fiber_field_create(hot_context *context, const hot_grid *grid, int max_fibers,
