@@ -79,10 +79,12 @@ hot_status hot_peaks_check(hot_context *context, const hot_peaks_choice *choice,
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "method",
                                           "%s goes with the model %s; for %s there is %s", name, method->model,
                                           choice->model, hot_peaks_method_default(choice->model)->name);
-    if (max_fibers < 0 || max_fibers > method->max_fibers) /* 0 = the default */
+    if (max_fibers > method->max_fibers)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "max_fibers",
-                                          "the method %s finds 1 to %d fibres per voxel, not %d", name,
+                                          "the method %s finds at most %d fibres per voxel, not %d", name,
                                           method->max_fibers, max_fibers);
+    if (max_fibers < 0)
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "max_fibers", "%d is negative", max_fibers);
     if (choice->order > 0 && choice->order < method->order_min)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "method",
                                           "%s needs tensors of order %d or higher, not %d", name, method->order_min,

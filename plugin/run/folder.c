@@ -369,8 +369,8 @@ hot_status hot_folder_walk(hot_context *context, const hot_folder *folder,
 static void remove_replaced(hot_context *context, const char *path, const names *list)
 {
     if (list->count == 0 ? rmdir(path) != 0 : remove_tree(context, path, list) != 0)
-        hot_context_log(context, HOT_LOG_WARNING, "the earlier contents of the output folder could not be removed from '%s'",
-                        path);
+        hot_context_log(context, HOT_LOG_WARNING,
+                        "the earlier contents of the output folder could not be removed from '%s'", path);
 }
 
 hot_status hot_folder_commit(hot_context *context, hot_folder *folder)

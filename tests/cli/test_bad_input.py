@@ -165,7 +165,7 @@ for call, words in ((["fit", "-i", good, "--model", "adc", "--response", "r.txt"
                     (["peaks", "-i", "tensors.nrrd", "--starts", 9], "--starts: .*sshopm, not with maxima"),
                     (["peaks", "-i", "tensors.nrrd", "--dwi", good], "--dwi: .*signal, not with maxima"),
                     (["peaks", "-i", "tensors.nrrd", "--method", "lowrank", "--max_fibers", 4],
-                     "--max_fibers: .*1 to 3"),
+                     "--max_fibers: .*at most 3"),
                     (["run", "-i", good, "--starts", 9], "--starts: .*sshopm, not with signal"),
                     (["run", "-i", good, "--method", "maxima", "--starts", 9], "--starts: .*sshopm, not with maxima"),
                     (["run", "-i", good, "--method", "maxima", "--shift", "adaptive"], "--shift: .*sshopm, not"),
@@ -177,7 +177,7 @@ for call, words in ((["fit", "-i", good, "--model", "adc", "--response", "r.txt"
                     (["run", "-i", good, "--threshold", 0], "--threshold: .*lowrank, not with signal"),
                     (["run", "-i", good, "--method", "signal", "--model", "adc"], "--method: signal .*fod.*maxima"),
                     (["run", "-i", good, "--method", "lowrank", "--order", 2], "--method: lowrank .*order 4"),
-                    (["run", "-i", good, "--max_fibers", 4], "--max_fibers: .*1 to 3"),
+                    (["run", "-i", good, "--max_fibers", 4], "--max_fibers: .*at most 3"),
                     (["run", "-i", good, "--positive"], "--positive: .*adc, not with fod"),
                     (["run", "-i", good, "--model", "odf", "--response", "r.txt"], "--response: .*fod, not with odf"),
                     (["run", good], "-i FILE"), (["fit", good], "-i FILE")):

@@ -88,8 +88,8 @@ check([(p.findtext("name"), p.findtext("default")) for p in hidden] == [("AllowI
 dwi = next(p for p in root.iter("image") if p.findtext("index") == "0")
 check(dwi.get("type") == "diffusion-weighted" and dwi.findtext("channel") == "input", "the DWI")
 check(next(root.iter("geometry")).get("type") == "fiberbundle", "fibre lines")
-for wanted in ("dwi", "mask", "order", "model", "method", "max_fibers", "threshold", "starts", "shift", "basin", "device",
-               "peaks", "tensors", "nfibers", "dec", "fibers", "report"):
+for wanted in ("dwi", "mask", "order", "model", "method", "max_fibers", "threshold", "starts", "shift", "basin",
+               "device", "peaks", "tensors", "nfibers", "dec", "fibers", "report"):
     check(wanted in names, f"a parameter {wanted}")
 help_text = program("--help").stdout
 check(all(f"--{flag}" in help_text for flag in flags if flag != "AllowInMemoryTransfer"), "--help lists every flag")
