@@ -35,9 +35,8 @@ int cli_fit(int argc, char **argv)
          "fod: single-fibre response in MRtrix's text format; default: estimated from the data", 0, 0},
         CLI_DIFFUSIVITIES(diffusivities, "fod: response from the "),
         {"regularise", CLI_DOUBLE, &fit.regularise, "W",
-         "weight of the Laplace-Beltrami penalty l^2 (l+1)^2 on the harmonics; default adc 0, odf 0.006; fod's default "
-         "weighs the noise it finds against the fibres expected (without noise: nothing), 0 is "
-         "the plain deconvolution", 0, 1e12},
+         "weight of the Laplace-Beltrami penalty l^2 (l+1)^2 on the harmonics; default adc 0, odf 0.006, fod by "
+         "the noise of the data (none without noise)", 0, 1e12},
         CLI_ADC_OPTIONS(known_b0, weighting, fit.positive),
         CLI_END,
     };

@@ -14,7 +14,7 @@ const cli_command cli_heev_command = {
     "Input: axis 0 holds real and imaginary part (with --real there is no such axis), the next two axes the matrix, "
     "column by column; the further axes are the batch. Any scalar type; computed in double precision.\n"
     "Output, double: axis 0 holds the eigenvalues, ascending, then the batch axes. The eigenvectors have the input's "
-    "layout, one per column, in the order of the eigenvalues. A matrix with NaN or Inf has NaN in both.\n\n"
+    "layout, one per column, in the order of the eigenvalues. A matrix with NaN or Inf gives NaN in both.\n\n"
     "  hotfiber heev -i matrices.nrrd -o values.nrrd --vectors vectors.nrrd",
     0};
 

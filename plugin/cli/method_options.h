@@ -23,7 +23,7 @@ void cli_method_options_init(cli_method_options *own);
      "clusters the eigenvectors (the paper's pipeline); maxima scans the tensor's form and refines its maxima; "       \
      "lowrank gives the tensor's rank-1 terms. Default: " preset, 0, 0},                                               \
     {"max_fibers", CLI_INT, &(own).peaks.max_fibers, "N",                                                              \
-     "at most so many fibres per voxel; default 3, which is the most of signal and lowrank", 1, 16},                   \
+     "maximum number of fibres per voxel; default 3, the limit of signal and lowrank", 1, 16},                   \
     {"threshold", CLI_DOUBLE, &(own).peaks.threshold, "FRACTION",                                                      \
      "all methods but signal: drop directions below this fraction of the largest; default .25, lowrank .2", 0, 1},     \
     {"min_angle", CLI_DOUBLE, &(own).peaks.min_angle, "DEGREES",                                                       \

@@ -10,7 +10,7 @@
 
 const cli_command cli_phantom_command = {
     "phantom", "make data with known fibres", "-o DWI --truth FILE [options]",
-    "Makes a diffusion data set whose fibres are known, for trying and scoring methods.\n"
+    "Makes a diffusion data set whose fibres are known, for testing and scoring methods.\n"
     "Layout `conditions` (default): a row (axis 1) per condition, a slice (axis 2) per SNR, every voxel turned at "
     "random. Without --single, --angles, --three and --isotropic its rows are: single fibres, crossings at 30-40, "
     "45-55 and 60-90 degrees, three fibres, isotropic voxels (half grey matter, half CSF). `grid`: crossings at 30 40 "

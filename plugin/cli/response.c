@@ -22,7 +22,7 @@ int cli_response(int argc, char **argv)
         CLI_GRADIENT_OPTIONS(bval, bvec),
         CLI_MASK_OPTION(mask_path),
         {"lmax", CLI_INT, &lmax, "N", "highest harmonic, even; at least the order to be fitted; default 8", 2, 16},
-        CLI_DIFFUSIVITIES(diffusivities, "not from the signals but from the "),
+        CLI_DIFFUSIVITIES(diffusivities, "make the response from the "),
         {"s0", CLI_DOUBLE, &s0, "S", "signal at b=0 for --diffusivities; default 1", 1e-30, 1e30},
         CLI_END,
     };

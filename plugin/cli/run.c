@@ -28,7 +28,7 @@ static void show_table(const hot_run_result *result, const char *output)
     const char *slash = output[strlen(output) - 1] == '/' ? "" : "/";
     show_count("voxels in the mask", result->voxels, 0);
     if (result->flagged > 0)
-        show_count("of them not usable", result->flagged, result->voxels);
+        show_count("of these unusable", result->flagged, result->voxels);
     show_count("without a fibre", result->fibers[0], result->voxels);
     show_count("with one fibre", result->fibers[1], result->voxels);
     show_count("with two fibres", result->fibers[2], result->voxels);
@@ -36,7 +36,7 @@ static void show_table(const hot_run_result *result, const char *output)
     if (result->fibers[4] > 0)
         show_count("with more", result->fibers[4], result->voxels);
     printf("  %-26s %10.2f s\n", "time", result->seconds);
-    printf("directions: %s%speaks.nrrd (and .nii.gz)   picture: %s%sfibers.png   all about it: %s%sreport.json\n",
+    printf("directions: %s%speaks.nrrd (and .nii.gz)   picture: %s%sfibers.png   report: %s%sreport.json\n",
            output, slash, output, slash, output, slash);
 }
 

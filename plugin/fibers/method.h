@@ -26,7 +26,7 @@ typedef struct hot_peaks_method {
     const char *takes;
     const char *model;           /* the only model that it goes with; NULL = any */
     const char *default_of;      /* models whose default it is, with a blank after each; NULL = none */
-    int max_fibers, order_min;   /* the most fibres per voxel; the lowest order of tensors */
+    int max_fibers, order_min;   /* the most fibres per voxel; the lowest order of tensors, 0 = any */
     double threshold, min_angle; /* defaults: fraction of the largest; degrees */
     size_t starts;               /* default */
     /* One of the two: */

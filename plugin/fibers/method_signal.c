@@ -443,6 +443,5 @@ const hot_peaks_method hot_peaks_signal = {
     .model = "fod",
     .default_of = "fod ",
     .max_fibers = 3,
-    .order_min = 2,
     .find_in_signals = hot_fiber_field_signal,
 };

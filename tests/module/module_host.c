@@ -4,8 +4,8 @@
  *
  *   test_module_host libHotFiberLib.so dwi.nrrd      in an empty folder but for the data */
 #include "check.h"
+#include "entries.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -61,17 +61,7 @@ static int call(process_information *process, int count, const char *const *argu
 
 static int there(const char *name) { return access(name, F_OK) == 0; }
 
-/* Entries of the folder, hidden ones included. */
-static int entries(void)
-{
-    int count = 0;
-    DIR *folder = opendir(".");
-    while (folder && readdir(folder))
-        count++;
-    if (folder)
-        closedir(folder);
-    return count - 2;
-}
+static int entries(void) { return entries_in("."); }
 
 static int same_content(const char *a, const char *b)
 {

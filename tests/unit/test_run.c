@@ -1,9 +1,9 @@
 /* hot_run on a tiny phantom: what it refuses, and every allocation failing once: an error, nothing
  * lost, nothing left. */
 #include "check.h"
+#include "entries.h"
 #include "starve.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <unistd.h>
 
@@ -14,16 +14,7 @@
 static char root[] = "/tmp/hotfiber-run-XXXXXX";
 static char input[64], output[64];
 
-static int entries(void)
-{
-    int count = 0;
-    DIR *folder = opendir(root);
-    while (folder && readdir(folder))
-        count++;
-    if (folder)
-        closedir(folder);
-    return count - 2;
-}
+static int entries(void) { return entries_in(root); }
 
 static char parameter[32]; /* that the last run found at fault */
 
@@ -128,6 +119,28 @@ static void test_rules(void)
     }
 }
 
+/* The parameter at fault belongs to the last failure alone. */
+static void test_parameter(void)
+{
+    hot_context *context;
+    CHECK(hot_context_create(NULL, &context) == HOT_OK, "context");
+    CHECK(hot_context_parameter(context)[0] == 0, "none at the start");
+    CHECK(hot_context_fail_parameter(context, HOT_ERROR_DATA, "starts", "%d of them", 3) == HOT_ERROR_DATA &&
+              strcmp(hot_context_message(context), "starts: 3 of them") == 0 &&
+              strcmp(hot_context_parameter(context), "starts") == 0,
+          "%s", hot_context_message(context));
+    CHECK(hot_context_blame(context, HOT_ERROR_DATA, "mask") == HOT_ERROR_DATA &&
+              strcmp(hot_context_parameter(context), "starts") == 0, "one is named already");
+    hot_context_fail(context, HOT_ERROR_FILE, "no file");
+    CHECK(hot_context_parameter(context)[0] == 0, "'%s'", hot_context_parameter(context));
+    CHECK(hot_context_blame(context, HOT_OK, "mask") == HOT_OK && hot_context_parameter(context)[0] == 0, "no failure");
+    CHECK(hot_context_blame(context, HOT_ERROR_FILE, "mask") == HOT_ERROR_FILE &&
+              strcmp(hot_context_message(context), "mask: no file") == 0 &&
+              strcmp(hot_context_parameter(context), "mask") == 0,
+          "%s", hot_context_message(context));
+    hot_context_destroy(&context);
+}
+
 /* sshopm runs from 128 starts by default, and finds what the scan of maxima finds. */
 static void test_sshopm(void)
 {
@@ -225,6 +238,7 @@ int main(void)
     hot_phantom_destroy(&phantom);
     hot_context_destroy(&context);
     test_refusals();
+    test_parameter();
     test_rules();
     test_sshopm();
     test_failing_memory();

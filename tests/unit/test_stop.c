@@ -2,8 +2,8 @@
  * lie between two looks at hot_context_options.stop, which can be counted; bench/programs/stop_latency.c has it in
  * milliseconds. */
 #include "check.h"
+#include "entries.h"
 
-#include <dirent.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,16 +50,6 @@ static hot_context *context_of(looks *mine)
     return context;
 }
 
-static int entries_in(const char *path)
-{
-    int count = 0;
-    DIR *folder = opendir(path);
-    while (folder && readdir(folder))
-        count++;
-    if (folder)
-        closedir(folder);
-    return count - 2;
-}
 static int entries(void) { return entries_in(root); }
 
 static hot_status run(looks *mine, const char *from, const char *method, size_t starts, char message[256])
