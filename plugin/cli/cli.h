@@ -85,16 +85,16 @@ int cli_finish(const cli_command *command, cli_common *common, hot_status status
  * HOT_EXIT_USAGE. */
 int cli_refuse(const cli_command *command, cli_common *common, const char *format, ...) HOT_PRINTF(3, 4);
 
-/* Flushes standard output; HOT_EXIT_DONE, or a line on stderr and HOT_EXIT_FAILED (a full disk, a closed pipe). */
-int cli_flush(const cli_command *command);
-
 /* The same where the context's message says which options do not go together: the option's name is written as here. */
 int cli_refuse_option(const cli_command *command, cli_common *common);
+
+/* Flushes standard output; HOT_EXIT_DONE, or a line on stderr and HOT_EXIT_FAILED (a full disk, a closed pipe). */
+int cli_flush(const cli_command *command);
 
 /* Whether the option was given by the user: pass the same target address. Valid until the next cli_parse. */
 int cli_given(const void *target);
 
-/* The same by the option's name; `options` is a table (of cli_option, ended by CLI_END). For the library's rules. */
+/* The same by the option's name; `options` is a table of cli_option, ended by CLI_END. For the library's rules. */
 int cli_option_given(const void *options, const char *name);
 
 /* ---- Inside the command line ------------------------------------------------------------------------------ */

@@ -27,18 +27,17 @@ int cli_response(int argc, char **argv)
         CLI_END,
     };
     CLI_PARSE(response, options);
+    double axial, radial;
+    if (lmax % 2 != 0)
+        return cli_refuse(&cli_response_command, &common, "--lmax is even, not %d", lmax);
+    if ((ended = cli_diffusivities(&cli_response_command, &common, &diffusivities, &axial, &radial)) >= 0)
+        return ended;
     hot_context *context = common.context;
-    hot_status status = HOT_OK;
     hot_dwi *dwi = NULL;
     hot_mask *mask = NULL;
     hot_response *response = NULL;
     size_t voxels = 0;
-    if (lmax % 2 != 0)
-        return cli_refuse(&cli_response_command, &common, "--lmax is even, not %d", lmax);
-    double axial, radial;
-    if ((ended = cli_diffusivities(&cli_response_command, &common, &diffusivities, &axial, &radial)) >= 0)
-        return ended;
-    status = hot_dwi_load(context, input, bval, bvec, &dwi);
+    hot_status status = hot_dwi_load(context, input, bval, bvec, &dwi);
     if (status == HOT_OK)
         status = hot_dwi_check_distinct(context, dwi, output);
     if (status != HOT_OK)

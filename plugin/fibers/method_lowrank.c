@@ -14,10 +14,10 @@ const hot_peaks_method hot_peaks_lowrank = {
     .help = "the tensor as a sum of up to 3 rank-1 terms; with fod, splits crossings that the maxima merge",
     .about = "the tensor (order 4, 6 or 8) as a sum of 1 to 3 rank-1 terms; with fod these are the fibres, and "
              "crossings that the maxima merge are split. Order 4 or 6 is best.",
+    .find_in_tensors = find,
     .takes = "threshold min_angle min_amplitude ",
     .max_fibers = 3,
     .order_min = 4,
     .threshold = 0.2,
     .min_angle = 25,
-    .find_in_tensors = find,
 };

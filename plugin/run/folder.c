@@ -387,7 +387,7 @@ hot_status hot_folder_commit(hot_context *context, hot_folder *folder)
             status = check_ours(context, folder->path, &old);
         if (status == HOT_OK &&
             renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->path, RENAME_EXCHANGE) != 0) {
-            /* A file system without exchange: for a moment neither stands there, but both are whole. */
+            /* A file system without exchange: for a moment neither is there, but both are complete. */
             char aside[PATH_MAX];
             snprintf(aside, sizeof aside, "%s.old", folder->temporary);
             if (rename(folder->path, aside) != 0) {
