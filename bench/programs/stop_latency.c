@@ -206,7 +206,7 @@ int main(int argc, char **argv)
     static const struct { const char *name, *file, *model, *method; size_t starts; } jobs[] = {
         {"signal, from NRRD", "dwi.nrrd", "fod", "signal", 0},
         {"maxima, from NIfTI.gz", "dwi.nii.gz", "fod", "maxima", 0},
-        {"maxima, 200 starts", "dwi.nrrd", "fod", "maxima", 200},
+        {"sshopm, 200 starts", "dwi.nrrd", "fod", "sshopm", 200},
         {"lowrank", "dwi.nrrd", "fod", "lowrank", 0},
         {"adc, positive", "dwi.nrrd", "adc", "maxima", 0},
     };

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MESSAGE_SIZE = 2048 };
+enum { MESSAGE_SIZE = 2048, PARAMETER_SIZE = 32 };
 
 struct hot_context {
     hot_context_options options;
@@ -21,6 +21,7 @@ struct hot_context {
     void *kept;
     void (*release_kept)(hot_context *context, void *kept);
     char message[MESSAGE_SIZE];
+    char parameter[PARAMETER_SIZE]; /* at fault; "" = none */
 };
 
 const char *hot_status_text(hot_status status)
@@ -75,7 +76,7 @@ hot_status hot_context_create(const hot_context_options *options, hot_context **
     made->cpu_limit = INT_MAX;
     made->pretended_gpus = -1;
     made->kept = NULL;
-    made->message[0] = '\0';
+    made->message[0] = made->parameter[0] = '\0';
     *context = made;
     return HOT_OK;
 }
@@ -92,6 +93,7 @@ void hot_context_destroy(hot_context **context)
 }
 
 const char *hot_context_message(const hot_context *context) { return context->message; }
+const char *hot_context_parameter(const hot_context *context) { return context->parameter; }
 int hot_context_threads(const hot_context *context) { return context->options.threads; }
 hot_device hot_context_device(const hot_context *context) { return context->options.device; }
 int hot_context_device_number(const hot_context *context) { return context->options.device_number; }
@@ -172,7 +174,30 @@ hot_status hot_context_fail(hot_context *context, hot_status status, const char 
     va_start(arguments, format);
     vsnprintf(context->message, MESSAGE_SIZE, format, arguments);
     va_end(arguments);
+    context->parameter[0] = '\0';
     return status;
+}
+
+hot_status hot_context_fail_parameter(hot_context *context, hot_status status, const char *parameter,
+                                      const char *format, ...)
+{
+    const int lead = snprintf(context->message, MESSAGE_SIZE, "%s: ", parameter);
+    va_list arguments;
+    va_start(arguments, format);
+    if (lead > 0 && lead < MESSAGE_SIZE)
+        vsnprintf(context->message + lead, MESSAGE_SIZE - (size_t)lead, format, arguments);
+    va_end(arguments);
+    snprintf(context->parameter, PARAMETER_SIZE, "%s", parameter);
+    return status;
+}
+
+hot_status hot_context_blame(hot_context *context, hot_status status, const char *parameter)
+{
+    char text[MESSAGE_SIZE];
+    if (status == HOT_OK || status == HOT_ERROR_CANCELLED || context->parameter[0])
+        return status;
+    memcpy(text, context->message, sizeof text);
+    return hot_context_fail_parameter(context, status, parameter, "%s", text);
 }
 
 hot_status hot_context_add(hot_context *context, hot_status status, const char *format, ...)

@@ -52,6 +52,7 @@ hot_status hot_directions_resolve(hot_context *context, const hot_directions_opt
                                   .starts = given.starts,
                                   .shift = given.shift,
                                   .alpha = given.alpha,
+                                  .basin = given.basin,
                                   .count = count,
                                   .stride = stride,
                                   .tensors = tensors,

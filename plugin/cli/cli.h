@@ -34,6 +34,19 @@ typedef struct cli_option {
     double low, high;    /* numbers: bounds, both included; low == high == 0 means no bounds */
 } cli_option;
 
+/* The end of a table of options. */
+#define CLI_END {NULL, CLI_FLAG, NULL, NULL, NULL, 0, 0}
+
+/* Options that most readers of diffusion data have. */
+#define CLI_DWI_OPTION(input)                                                                                          \
+    {"i", CLI_TEXT, &(input), "FILE", "diffusion data: NRRD, or NIfTI; default -, standard input (NRRD)", 0, 0}
+#define CLI_GRADIENT_OPTIONS(bval, bvec)                                                                               \
+    {"bval", CLI_TEXT, &(bval), "FILE", "b-values of a NIfTI input, as FSL writes them; default: beside it", 0, 0},    \
+    {"bvec", CLI_TEXT, &(bvec), "FILE", "gradient vectors of a NIfTI input, likewise; default: beside it", 0, 0}
+#define CLI_MASK_OPTION(mask)                                                                                          \
+    {"mask", CLI_TEXT, &(mask), "FILE",                                                                                \
+     "compute where this is not 0 (NRRD or NIfTI); default: estimated from the b=0 images", 0, 0}
+
 typedef struct cli_command {
     const char *name;
     const char *summary;   /* one line for the list of subcommands */
@@ -57,6 +70,13 @@ typedef struct cli_common {
  * stderr that names the option, HOT_EXIT_USAGE). */
 int cli_parse(const cli_command *command, const cli_option *options, int argc, char **argv, cli_common *common);
 
+/* How a subcommand begins: parses its options into `common`, or returns the exit status. */
+#define CLI_PARSE(NAME, options)                                                                                       \
+    cli_common common;                                                                                                 \
+    int ended = cli_parse(&cli_##NAME##_command, options, argc, argv, &common);                                        \
+    if (ended >= 0)                                                                                                    \
+        return ended
+
 /* Ends a subcommand: prints the context's message when status is not HOT_OK ("hotfiber fit: ..."), destroys the
  * context, returns the exit status. */
 int cli_finish(const cli_command *command, cli_common *common, hot_status status);
@@ -65,15 +85,17 @@ int cli_finish(const cli_command *command, cli_common *common, hot_status status
  * HOT_EXIT_USAGE. */
 int cli_refuse(const cli_command *command, cli_common *common, const char *format, ...) HOT_PRINTF(3, 4);
 
+/* The same where the context's message says which options do not go together: the option's name is written as here. */
+int cli_refuse_option(const cli_command *command, cli_common *common);
+
 /* Flushes standard output; HOT_EXIT_DONE, or a line on stderr and HOT_EXIT_FAILED (a full disk, a closed pipe). */
 int cli_flush(const cli_command *command);
 
 /* Whether the option was given by the user: pass the same target address. Valid until the next cli_parse. */
 int cli_given(const void *target);
 
-/* The first option given by the user whose help begins like this ("signal: "): what goes with one method or model is
- * refused with another. NULL when there is none. */
-const cli_option *cli_misplaced(const cli_option *options, const char *beginning);
+/* The same by the option's name; `options` is a table of cli_option, ended by CLI_END. For the library's rules. */
+int cli_option_given(const void *options, const char *name);
 
 /* ---- Inside the command line ------------------------------------------------------------------------------ */
 

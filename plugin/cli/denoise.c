@@ -6,13 +6,14 @@
 #include "denoise_complex.h"
 
 const cli_command cli_denoise_command = {
-    "denoise", "diffusion data with less noise, and a map of the noise", "-i DWI -o DWI [options]",
-    "In a window around each voxel the signals of all volumes vary in far fewer ways than there are volumes; the rest "
-    "is noise, and its principal components follow the Marchenko-Pastur distribution. They are taken out, and what "
-    "they held says how strong the noise is (Veraart 2016; Cordero-Grande 2019). A voxel's result is the mean of all "
-    "windows that it lies in.\n"
-    "To be done before anything that interpolates or smooths (motion, distortion, Gibbs ringing), because that ties "
-    "the noise of neighbours together. The output is float, and its name says its format as for `hotfiber convert`.\n\n"
+    "denoise", "denoised diffusion data, and a map of the noise", "-i DWI -o DWI [options]",
+    "In a window around each voxel the signals of all volumes have far fewer degrees of freedom than there are "
+    "volumes; the rest is noise, whose principal components follow the Marchenko-Pastur distribution. These are "
+    "removed, and their variance is an estimate of the noise (Veraart 2016; Cordero-Grande 2019). The result in a "
+    "voxel is the mean over all windows that contain it.\n"
+    "Denoise before any step that interpolates or smooths (correction of motion, distortion, Gibbs ringing), because "
+    "such steps correlate the noise of neighbouring voxels. The output is float; its name tells its format, as for "
+    "`hotfiber convert`.\n\n"
     "  hotfiber denoise -i dwi.nii.gz -o denoised.nii.gz --noise noise.nii.gz",
     0};
 
@@ -30,7 +31,7 @@ static int read_three(const cli_list *list, size_t values[3])
     return 1;
 }
 
-/* What the noise map says, in one line. */
+/* The noise map in one line. */
 static void tell_noise(hot_context *context, const float *noise, size_t voxels)
 {
     double sum = 0;
@@ -47,7 +48,7 @@ static void tell_noise(hot_context *context, const float *noise, size_t voxels)
                         sum / (double)counted, counted);
     if (unknown)
         hot_context_log(context, HOT_LOG_WARNING,
-                        "in %zu voxels no window could tell signal from noise: they are as they were", unknown);
+                        "in %zu voxels no window separates signal from noise: they are left as they were", unknown);
 }
 
 static hot_status denoise(hot_context *context, const char *const names[6], const hot_denoise_options *options)
@@ -91,29 +92,25 @@ int cli_denoise(int argc, char **argv)
     int is_complex = 0;
     hot_denoise_options denoising = {.size = sizeof denoising};
     const cli_option options[] = {
-        {"i", CLI_TEXT, &input, "FILE", "diffusion data: NRRD, or NIfTI (default - = standard input, NRRD)", 0, 0},
-        {"o", CLI_TEXT, &output, "FILE", "what to write (default - = standard output, NRRD)", 0, 0},
+        CLI_DWI_OPTION(input),
+        {"o", CLI_TEXT, &output, "FILE", "what to write: NRRD, or NIfTI by its name; default -, standard output", 0, 0},
         {"noise", CLI_TEXT, &noise, "FILE", "the noise's standard deviation per voxel (NIfTI or NRRD by name)", 0, 0},
         {"mask", CLI_TEXT, &mask, "FILE",
-         "voxels with 0 stay as they are and save time; default: all are denoised", 0, 0},
+         "denoise where this is not 0 and leave the rest as it is; default: everywhere", 0, 0},
         {"window", CLI_LIST, &window, "N[,N,N]",
          "voxels along each axis; default: the smallest odd cube with at "
          "least as many voxels as there are volumes", 1, 101},
         {"step", CLI_LIST, &step, "N[,N,N]",
          "voxels from one window to the next; default 2. 1 takes 8 times as long, for a little less noise", 1, 101},
         {"estimator", CLI_CHOICE, &estimator, "exp2|exp1",
-         "of how much is noise: Cordero-Grande 2019 (exp2, default), Veraart 2016 (exp1)", 0, 0},
-        {"bval", CLI_TEXT, &bval, "FILE", "b-values of a NIfTI input (default: beside it)", 0, 0},
-        {"bvec", CLI_TEXT, &bvec, "FILE", "gradient vectors of a NIfTI input (default: beside it)", 0, 0},
+         "of the noise: Cordero-Grande 2019 (exp2, default), Veraart 2016 (exp1)", 0, 0},
+        CLI_GRADIENT_OPTIONS(bval, bvec),
         {"complex", CLI_FLAG, &is_complex, NULL,
          "the input is an NRRD of complex numbers: one axis of kind complex, three of space, one of volumes; no "
          "gradients are needed, and all is written back as it was but denoised (float)", 0, 0},
-        {NULL, 0, NULL, NULL, NULL, 0, 0},
+        CLI_END,
     };
-    cli_common common;
-    int ended = cli_parse(&cli_denoise_command, options, argc, argv, &common);
-    if (ended >= 0)
-        return ended;
+    CLI_PARSE(denoise, options);
     if (cli_given(&window) && !read_three(&window, denoising.window))
         return cli_refuse(&cli_denoise_command, &common, "--window takes one whole number, or three");
     if (cli_given(&step) && !read_three(&step, denoising.step))

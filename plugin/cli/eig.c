@@ -7,6 +7,7 @@
 
 #include "array.h"
 #include "cli.h"
+#include "fibers/method.h"
 
 const cli_command cli_eig_command = {
     "eig", "real eigenpairs of symmetric tensors", "--order M --dim N -i TENSORS -o PAIRS [options]",
@@ -19,23 +20,6 @@ const cli_command cli_eig_command = {
     "(odd orders: the one with lambda >= 0), unused rows NaN; then the batch axes.\n\n"
     "  hotfiber eig --order 4 --dim 3 --kind max -i tensors.nrrd -o pairs.nrrd",
     0};
-
-/* "adaptive", "none" or a number; 0 when it is none of them. */
-static int read_shift(const char *text, hot_sshopm_options *options)
-{
-    char *end;
-    if (strcmp(text, "adaptive") == 0 || strcmp(text, "auto") == 0) {
-        options->shift = HOT_SHIFT_ADAPTIVE;
-        return 1;
-    }
-    if (strcmp(text, "none") == 0) {
-        options->shift = HOT_SHIFT_NONE;
-        return 1;
-    }
-    options->shift = HOT_SHIFT_FIXED;
-    options->alpha = strtod(text, &end);
-    return end != text && !*end && isfinite(options->alpha);
-}
 
 /* The same array with `rows` rows per tensor instead of `had`. */
 static void keep_rows(double *pairs, size_t tensors, size_t had, size_t rows, size_t width)
@@ -84,25 +68,17 @@ int cli_eig(int argc, char **argv)
          "x <- A x^(m-1) + shift x: adaptive (default) is just enough to climb; none is 0", 0, 0},
         {"pairs", CLI_SIZE, &rows, "N",
          "rows of axis 1; default: as many as the tensor with the most pairs has", 1, 1e6},
-        {NULL, 0, NULL, NULL, NULL, 0, 0},
+        CLI_END,
     };
-    cli_common common;
-    int ended = cli_parse(&cli_eig_command, options, argc, argv, &common);
-    if (ended >= 0)
-        return ended;
+    CLI_PARSE(eig, options);
     hot_context *context = common.context;
     Nrrd *nrrd = NULL;
     double *tensors = NULL, *pairs = NULL;
     int32_t *found = NULL;
-    int shift_read = read_shift(shift, &eig);
-    if (!shift_read || order == 0) {
-        if (!shift_read)
-            fprintf(stderr, "hotfiber eig: --shift is adaptive, none or a number, not '%s'\n", shift);
-        else
-            fprintf(stderr, "hotfiber eig: --order is needed: the order of the tensors\n");
-        hot_context_destroy(&common.context);
-        return HOT_EXIT_USAGE;
-    }
+    if (!hot_shift_parse(shift, &eig.shift, &eig.alpha))
+        return cli_refuse(&cli_eig_command, &common, "--shift is adaptive, none or a number, not '%s'", shift);
+    if (order == 0)
+        return cli_refuse(&cli_eig_command, &common, "--order M is needed, the order of the tensors");
     dim = dim ? dim : 3;
     size_t unique = hot_symtensor_count(order, dim), bound = hot_eigenpairs_bound(order, dim), count = 1;
     size_t width = (size_t)dim + 3, found_most = 1, invalid = 0;

@@ -8,14 +8,12 @@
 #include "io/common/output.h"
 
 const cli_command cli_export_command = {
-    .name = "export",
-    .summary = "write directions or tensors in another format",
-    .usage = "-i FILE -o FILE [--format NAME]",
-    .about =
-        "The format follows from the name of the output (peaks.nii.gz, nfibers.nii.gz, fibers.vtp, picture.png ...) or "
-        "is given with --format; --list says what there is and what each is for.\n\n"
-        "  hotfiber export -i peaks.nrrd -o fibers.vtp\n"
-        "  hotfiber export -i peaks.nii.gz -o fixels --format fixels",
+    "export", "write directions or tensors in another format", "-i FILE -o FILE [--format NAME]",
+    "The format follows from the name of the output (peaks.nii.gz, nfibers.nii.gz, fibers.vtp, picture.png ...) or "
+    "is given with --format; --list lists the formats and what reads them.\n\n"
+    "  hotfiber export -i peaks.nrrd -o fibers.vtp\n"
+    "  hotfiber export -i peaks.nii.gz -o fixels --format fixels",
+    0,
 };
 
 static void list_formats(void)
@@ -38,7 +36,7 @@ static hot_status find_format(hot_context *context, const char *name, const char
     if (name)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no format '%s'; --list names them", name);
     return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                            "the name '%s' does not say which format; give --format (--list names them)", path);
+                            "the format does not follow from the name '%s'; give --format (--list names them)", path);
 }
 
 /* A picture over the mean b=0 image of the data. */
@@ -73,18 +71,15 @@ int cli_export(int argc, char **argv)
     const cli_option options[] = {
         {"i", CLI_TEXT, &input, "FILE", "directions (peaks) as NRRD or NIfTI; for formats from tensors: a tensor NRRD; "
                                         "default: standard input (NRRD)", 0, 0},
-        {"o", CLI_TEXT, &output, "FILE", "what to write; its name says the format", 0, 0},
-        {"format", CLI_TEXT, &name, "NAME", "the format, when the name does not say it", 0, 0},
+        {"o", CLI_TEXT, &output, "FILE", "what to write; the format follows from its name", 0, 0},
+        {"format", CLI_TEXT, &name, "NAME", "the format, when it does not follow from the name", 0, 0},
         {"dwi", CLI_TEXT, &dwi, "FILE",
          "png: the data (NRRD, or NIfTI with .bval and .bvec beside it), "
          "whose mean b=0 image lies under the fibres", 0, 0},
-        {"list", CLI_FLAG, &list, NULL, "list the formats and leave", 0, 0},
-        {NULL, 0, NULL, NULL, NULL, 0, 0},
+        {"list", CLI_FLAG, &list, NULL, "list the formats", 0, 0},
+        CLI_END,
     };
-    cli_common common;
-    int left = cli_parse(&cli_export_command, options, argc, argv, &common);
-    if (left >= 0)
-        return left;
+    CLI_PARSE(export, options);
     hot_context *context = common.context;
     const hot_export_format *format;
     hot_fiber_field *fibers = NULL;

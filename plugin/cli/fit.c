@@ -1,7 +1,7 @@
 /* hotfiber fit: diffusion data to a tensor field. */
 #include <string.h>
 
-#include "cli.h"
+#include "method_options.h"
 
 const cli_command cli_fit_command = {
     "fit", "fit a tensor to every voxel", "-i DWI -o TENSORS [options]",
@@ -24,35 +24,23 @@ int cli_fit(int argc, char **argv)
     cli_list diffusivities = {0};
     hot_fit_options fit = {.size = sizeof fit, .regularise = -1, .weighted = 1};
     const cli_option options[] = {
-        {"i", CLI_TEXT, &input, "FILE", "the data: DWI NRRD, or NIfTI; default -, standard input (NRRD)", 0, 0},
+        CLI_DWI_OPTION(input),
         {"o", CLI_TEXT, &output, "FILE", "the tensors, NRRD; default -, standard output", 0, 0},
-        {"bval", CLI_TEXT, &bval, "FILE", "NIfTI: FSL b-values; default: beside the data", 0, 0},
-        {"bvec", CLI_TEXT, &bvec, "FILE", "NIfTI: FSL gradient directions; default: beside the data", 0, 0},
+        CLI_GRADIENT_OPTIONS(bval, bvec),
         {"model", CLI_CHOICE, &model, "adc|odf|fod", "what the tensor stands for (above); default fod", 0, 0},
         {"order", CLI_INT, &fit.order, "N",
          "2, 4, 6 or 8; default 6, or 4 with fewer than 28 directions, or 2 with fewer than 15", 2, 8},
-        {"mask", CLI_TEXT, &mask_path, "FILE",
-         "fit where this is not 0 (NRRD or NIfTI); default: estimated from the b=0 image", 0, 0},
+        CLI_MASK_OPTION(mask_path),
         {"response", CLI_TEXT, &response_path, "FILE",
          "fod: single-fibre response in MRtrix's text format; default: estimated from the data", 0, 0},
-        {"diffusivities", CLI_LIST, &diffusivities, "ALONG,ACROSS",
-         "fod: response from diffusivities along and across a fibre, mm^2/s, such as 0.0017,0.0003", 1e-9, 100},
+        CLI_DIFFUSIVITIES(diffusivities, "fod: response from the "),
         {"regularise", CLI_DOUBLE, &fit.regularise, "W",
-         "weight of the Laplace-Beltrami penalty l^2 (l+1)^2 on the harmonics; default adc 0, odf 0.006; fod's default "
-         "weighs the noise it finds against the fibres expected (without noise: nothing), 0 is "
-         "the plain deconvolution", 0, 1e12},
-        {"known-b0", CLI_CHOICE, &known_b0, "true|false",
-         "adc: S0 is the mean b=0 signal (true, default) or estimated with the tensor (false)", 0, 0},
-        {"weights", CLI_CHOICE, &weighting, "signal|none",
-         "adc: least squares weighted by the squared fitted signals (default) or plain", 0, 0},
-        {"positive", CLI_FLAG, &fit.positive, NULL,
-         "adc: where the diffusivity comes out negative in some direction, fit again so that it does not", 0, 0},
-        {NULL, 0, NULL, NULL, NULL, 0, 0},
+         "weight of the Laplace-Beltrami penalty l^2 (l+1)^2 on the harmonics; default adc 0, odf 0.006, fod by "
+         "the noise of the data (none without noise)", 0, 1e12},
+        CLI_ADC_OPTIONS(known_b0, weighting, fit.positive),
+        CLI_END,
     };
-    cli_common common;
-    int ended = cli_parse(&cli_fit_command, options, argc, argv, &common);
-    if (ended >= 0)
-        return ended;
+    CLI_PARSE(fit, options);
     hot_context *context = common.context;
     hot_status status = HOT_OK;
     hot_dwi *dwi = NULL;
@@ -62,17 +50,12 @@ int cli_fit(int argc, char **argv)
     fit.model = model;
     fit.weighted = strcmp(weighting, "signal") == 0;
     fit.estimate_s0 = strcmp(known_b0, "false") == 0;
-    if (response_path && diffusivities.count)
-        return cli_refuse(&cli_fit_command, &common,
-                          "--response and --diffusivities both say what the response is; give one");
-    if (diffusivities.count && diffusivities.count != 2)
-        return cli_refuse(&cli_fit_command, &common, "--diffusivities needs two numbers, along,across, not %zu",
-                          diffusivities.count);
-    const cli_option *of_fod = strcmp(model, "fod") != 0 ? cli_misplaced(options, "fod: ") : NULL;
-    const cli_option *of_adc = strcmp(model, "adc") != 0 ? cli_misplaced(options, "adc: ") : NULL;
-    if (of_fod || of_adc)
-        return cli_refuse(&cli_fit_command, &common, "--%s goes with --model %s only, not with %s",
-                          (of_fod ? of_fod : of_adc)->name, of_fod ? "fod" : "adc", model);
+    hot_run_options chosen = {.size = sizeof chosen, .fit = fit, .response = response_path};
+    if ((ended = cli_diffusivities(&cli_fit_command, &common, &diffusivities, &chosen.axial_diffusivity,
+                                   &chosen.radial_diffusivity)) >= 0)
+        return ended;
+    if (hot_run_check_model(context, &chosen, cli_option_given, options) != HOT_OK)
+        return cli_refuse_option(&cli_fit_command, &common);
     if (fit.order % 2 != 0)
         return cli_refuse(&cli_fit_command, &common, "--order is 2, 4, 6 or 8, not %d", fit.order);
     if (response_path)
@@ -87,7 +70,8 @@ int cli_fit(int argc, char **argv)
         status = mask_path ? hot_mask_load(context, mask_path, hot_dwi_grid(dwi), &mask)
                            : hot_mask_estimate(context, dwi, &mask);
     if (status == HOT_OK && diffusivities.count)
-        status = hot_response_tensor(context, dwi, diffusivities.values[0], diffusivities.values[1], 1, 0, &response);
+        status = hot_response_tensor(context, dwi, chosen.axial_diffusivity, chosen.radial_diffusivity, 1, 0,
+                                     &response);
     if (status != HOT_OK)
         goto cleanup;
     fit.response = response;

@@ -14,7 +14,7 @@ const cli_command cli_heev_command = {
     "Input: axis 0 holds real and imaginary part (with --real there is no such axis), the next two axes the matrix, "
     "column by column; the further axes are the batch. Any scalar type; computed in double precision.\n"
     "Output, double: axis 0 holds the eigenvalues, ascending, then the batch axes. The eigenvectors have the input's "
-    "layout, one per column, in the order of the eigenvalues. A matrix with NaN or Inf has NaN in both.\n\n"
+    "layout, one per column, in the order of the eigenvalues. A matrix with NaN or Inf gives NaN in both.\n\n"
     "  hotfiber heev -i matrices.nrrd -o values.nrrd --vectors vectors.nrrd",
     0};
 
@@ -73,12 +73,9 @@ int cli_heev(int argc, char **argv)
         {"vectors", CLI_TEXT, &vector_path, "FILE", "the eigenvectors, NRRD; default: not computed", 0, 0},
         {"largest", CLI_SIZE, &heev.largest, "K", "only the K largest; default: all", 1, HOT_HEEV_MAX},
         {"real", CLI_FLAG, &real, NULL, "real symmetric matrices: axes 0 and 1 are the matrix", 0, 0},
-        {NULL, 0, NULL, NULL, NULL, 0, 0},
+        CLI_END,
     };
-    cli_common common;
-    int ended = cli_parse(&cli_heev_command, options, argc, argv, &common);
-    if (ended >= 0)
-        return ended;
+    CLI_PARSE(heev, options);
     hot_context *context = common.context;
     const unsigned int first = real ? 0 : 1;
     const size_t parts = real ? 1 : 2;

@@ -11,19 +11,16 @@
 #include "dwi/scheme.h"
 
 const cli_command cli_info_command = {
-    .name = "info",
-    .summary = "what a diffusion data set holds: sizes, space, shells, highest order, SNR",
-    .usage = "[-i] DWI [options]",
-    .about =
-        "Reads NRRD (with the NA-MIC keys) or NIfTI with bval and bvec files. The SNR is that of one b=0 volume, from "
-        "the spread between b=0 volumes inside the estimated mask; it needs two of them.\n"
-        "\n"
-        "  hotfiber info -i dwi.nhdr\n"
-        "  hotfiber info -i dwi.nii.gz --bval dwi.bval --bvec dwi.bvec --json",
-    .arguments_max = 1,
+    "info", "what a diffusion data set holds: sizes, space, shells, highest order, SNR", "[-i] DWI [options]",
+    "Reads NRRD (with the NA-MIC keys) or NIfTI with bval and bvec files. The SNR is that of one b=0 volume, from "
+    "the spread between b=0 volumes inside the estimated mask; it needs two of them.\n"
+    "\n"
+    "  hotfiber info -i dwi.nhdr\n"
+    "  hotfiber info -i dwi.nii.gz --bval dwi.bval --bvec dwi.bvec --json",
+    1,
 };
 
-/* Everything that is told. */
+/* Everything that is printed. */
 typedef struct facts {
     const hot_dwi *dwi;
     double voxel[3], tilt; /* mm; degrees between a grid axis and the nearest world axis, at most */
@@ -142,7 +139,7 @@ static hot_status show_text(hot_context *context, const facts *about)
     printf("%s\n", strcmp(dwi->source, "-") == 0 ? "standard input" : dwi->source);
     printf("  voxels         %zu x %zu x %zu of %.4g x %.4g x %.4g mm\n", grid->size[0], grid->size[1], grid->size[2],
            about->voxel[0], about->voxel[1], about->voxel[2]);
-    printf("  space          %s", grid->space == HOT_SPACE_UNKNOWN ? "not said (taken as right-anterior-superior)"
+    printf("  space          %s", grid->space == HOT_SPACE_UNKNOWN ? "not given (taken as right-anterior-superior)"
                                                                   : space_name(grid->space));
     if (about->tilt > 0.01)
         printf(", oblique by %.1f degrees", about->tilt);
@@ -260,15 +257,11 @@ int cli_info(int argc, char **argv)
     const char *input = NULL, *bval = NULL, *bvec = NULL;
     int json = 0;
     const cli_option options[] = {
-        {"i", CLI_TEXT, &input, "FILE", "diffusion data: NRRD, or NIfTI (default - = standard input, NRRD)", 0, 0},
-        {"bval", CLI_TEXT, &bval, "FILE", "b-values of a NIfTI input (default: beside it)", 0, 0},
-        {"bvec", CLI_TEXT, &bvec, "FILE", "gradient vectors of a NIfTI input (default: beside it)", 0, 0},
+        CLI_DWI_OPTION(input),
+        CLI_GRADIENT_OPTIONS(bval, bvec),
         {"json", CLI_FLAG, &json, NULL, "for programs: one JSON object, with every b-value and world gradient", 0, 0},
-        {NULL, CLI_FLAG, NULL, NULL, NULL, 0, 0}};
-    cli_common common;
-    int done = cli_parse(&cli_info_command, options, argc, argv, &common);
-    if (done >= 0)
-        return done;
+        CLI_END};
+    CLI_PARSE(info, options);
     if (!input)
         input = common.argument_count ? common.arguments[0] : "-";
     hot_dwi *dwi = NULL;
@@ -279,6 +272,5 @@ int cli_info(int argc, char **argv)
     if (status == HOT_OK)
         status = json ? show_json(common.context, &about) : show_text(common.context, &about);
     hot_dwi_destroy(&dwi);
-    done = cli_finish(&cli_info_command, &common, status);
-    return done == HOT_EXIT_DONE ? cli_flush(&cli_info_command) : done;
+    return cli_finish(&cli_info_command, &common, status);
 }

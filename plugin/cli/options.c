@@ -13,6 +13,7 @@
 enum { GIVEN_MAX = 64 };
 static const void *given[GIVEN_MAX];
 static int given_count;
+static const cli_option *table; /* of the subcommand that runs */
 
 int cli_given(const void *target)
 {
@@ -32,6 +33,28 @@ static int same_name(const char *a, const char *b, size_t length_b)
             return 0;
     }
     return 1;
+}
+
+static const cli_option *find_named(const cli_option *options, const char *name, size_t length)
+{
+    for (const cli_option *option = options; option->name; option++)
+        if (same_name(option->name, name, length))
+            return option;
+    return NULL;
+}
+
+int cli_option_given(const void *options, const char *name)
+{
+    const cli_option *option = find_named(options, name, strlen(name));
+    return option && cli_given(option->target);
+}
+
+/* What stands before the context's message so that it begins with the option as the user writes it. */
+static const char *dashes_of_message(const hot_context *context)
+{
+    const char *parameter = hot_context_parameter(context);
+    const cli_option *option = parameter[0] ? find_named(table, parameter, strlen(parameter)) : NULL;
+    return !option ? "" : option->name[1] ? "--" : "-";
 }
 
 static int usage_error(const cli_command *command, const char *format, ...) HOT_PRINTF(2, 3);
@@ -171,13 +194,8 @@ static const cli_option *find_option(const cli_option *own, const cli_option *sh
     const char *name = text + 1 + (text[1] == '-');
     const char *equals = strchr(name, '=');
     size_t length = equals ? (size_t)(equals - name) : strlen(name);
-    for (const cli_option *option = own; option->name; option++)
-        if (same_name(option->name, name, length))
-            return option;
-    for (const cli_option *option = shared; option->name; option++)
-        if (same_name(option->name, name, length))
-            return option;
-    return NULL;
+    const cli_option *found = find_named(own, name, length);
+    return found ? found : find_named(shared, name, length);
 }
 
 static int unknown_option(const cli_command *command, const cli_option *own, const cli_option *shared, const char *text)
@@ -230,9 +248,9 @@ static const char *file_of(const cli_option *option)
 }
 
 /* An output is never one of the other files that the options name: it is refused before anything is read. What a file
- * draws in besides itself (a detached header its data) is looked after by those who read it. A file that is not there
- * yet and is named twice would be written twice. */
-static hot_status spare_files(const cli_option *options, hot_context *context)
+ * refers to (a detached header its data) is checked by those who read it. A file that does not exist yet and is named
+ * twice would be written twice. */
+static hot_status check_files_distinct(const cli_option *options, hot_context *context)
 {
     const char *output = NULL;
     for (const cli_option *option = options; option->name; option++)
@@ -272,6 +290,7 @@ int cli_parse(const cli_command *command, const cli_option *options, int argc, c
         {NULL, 0, NULL, NULL, NULL, 0, 0},
     };
     given_count = 0;
+    table = options;
     memset(common, 0, sizeof *common);
     /* Help wins over whatever else is on the line. */
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
@@ -318,7 +337,7 @@ int cli_parse(const cli_command *command, const cli_option *options, int argc, c
         if (status >= 0)
             return status;
     }
-    /* A stage that would wait for someone to type an NRRD is a stage whose -i was forgotten. */
+    /* Nobody types an NRRD: -i was forgotten. */
     for (const cli_option *option = options; option->name; option++)
         if (strcmp(option->name, "i") == 0 && option->kind == CLI_TEXT && isatty(STDIN_FILENO)) {
             const char *input = *(const char **)option->target;
@@ -335,16 +354,8 @@ int cli_parse(const cli_command *command, const cli_option *options, int argc, c
         return HOT_EXIT_FAILED;
     }
     cli_terminal_start(quiet);
-    hot_status status = spare_files(options, common->context);
+    hot_status status = check_files_distinct(options, common->context);
     return status == HOT_OK ? -1 : cli_finish(command, common, status);
-}
-
-const cli_option *cli_misplaced(const cli_option *options, const char *beginning)
-{
-    for (const cli_option *option = options; option->name; option++)
-        if (cli_given(option->target) && strncmp(option->help, beginning, strlen(beginning)) == 0)
-            return option;
-    return NULL;
 }
 
 int cli_flush(const cli_command *command)
@@ -367,6 +378,12 @@ int cli_refuse(const cli_command *command, cli_common *common, const char *forma
     return HOT_EXIT_USAGE;
 }
 
+int cli_refuse_option(const cli_command *command, cli_common *common)
+{
+    return cli_refuse(command, common, "%s%s", dashes_of_message(common->context),
+                      hot_context_message(common->context));
+}
+
 int cli_finish(const cli_command *command, cli_common *common, hot_status status)
 {
     cli_terminal_newline();
@@ -379,7 +396,7 @@ int cli_finish(const cli_command *command, cli_common *common, hot_status status
             message = hot_status_text(status);
         /* the terminal shows a typed Ctrl-C as ^C where the cursor stands: the message is written over it */
         const char *over = cli_interrupted() && isatty(STDERR_FILENO) ? "\r" : "";
-        fprintf(stderr, "%shotfiber %s: ", over, command->name);
+        fprintf(stderr, "%shotfiber %s: %s", over, command->name, dashes_of_message(common->context));
         for (; *message; message++) /* one line, whatever a library put into it */
             fputc(*message == '\n' || *message == '\r' ? ' ' : *message, stderr);
         fputc('\n', stderr);

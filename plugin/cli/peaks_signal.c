@@ -1,4 +1,4 @@
-/* hotfiber peaks --method signal. */
+/* See peaks_signal.h. */
 #include "peaks_signal.h"
 
 #include <math.h>
@@ -9,14 +9,6 @@
 #include "io/common/output.h"
 
 static const char *const map_names[CLI_SIGNAL_MAPS] = {"probability", "margin", "residual", "width", "flags"};
-
-hot_contrast cli_contrast(const char *name)
-{
-    return strcmp(name, "alike") == 0       ? HOT_CONTRAST_ALIKE
-           : strcmp(name, "dispersed") == 0 ? HOT_CONTRAST_DISPERSED
-           : strcmp(name, "varied") == 0    ? HOT_CONTRAST_VARIED
-                                            : HOT_CONTRAST_AUTO;
-}
 
 /* Voxels with a tensor, as a mask; the field's response when it has one. */
 static hot_status read_tensors(hot_context *context, const char *path, const hot_dwi *dwi, hot_mask **mask,
@@ -71,8 +63,8 @@ static hot_status read_sigma(hot_context *context, const char *text, const hot_g
     find->sigma = strtod(text, &end);
     if (end != text && *end == '\0') {
         if (!(find->sigma > 0) || isinf(find->sigma))
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                    "--sigma is the noise's standard deviation, above 0, or a file, not '%s'", text);
+            return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "sigma",
+                                              "the noise's standard deviation, above 0, or a file, not '%s'", text);
         return HOT_OK;
     }
     find->sigma = 0;
@@ -81,7 +73,7 @@ static hot_status read_sigma(hot_context *context, const char *text, const hot_g
     return status;
 }
 
-hot_status cli_peaks_signal(hot_context *context, const cli_peaks_signal_options *o)
+hot_status cli_peaks_signal(hot_context *context, const hot_peaks_method *method, const cli_peaks_signal_options *o)
 {
     hot_dwi *dwi = NULL;
     hot_mask *mask = NULL, *inside = NULL;
@@ -90,13 +82,12 @@ hot_status cli_peaks_signal(hot_context *context, const cli_peaks_signal_options
     hot_fiber_field *fibers = NULL;
     hot_signal_maps maps = {0};
     float *sigma_map = NULL;
-    hot_signal_find_options find = {.size = sizeof find, .max_fibers = o->max_fibers, .order = o->order,
-                                    .select = strcmp(o->select, "averaged") == 0 ? HOT_SELECT_AVERAGED : HOT_SELECT_MAP,
-                                    .contrast = cli_contrast(o->contrast)};
+    hot_signal_find_options find = o->find;
     for (int m = 0; m < CLI_SIGNAL_MAPS; m++)
         find.keep_maps |= o->map[m] != NULL;
     if (!o->dwi)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--method signal works on the signals: give --dwi FILE");
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "dwi",
+                                          "the method %s works on the signals: it needs the data", method->name);
     hot_status status = check_outputs(context, o);
     if (status == HOT_OK)
         status = hot_dwi_load(context, o->dwi, o->bval, o->bvec, &dwi);
@@ -124,7 +115,7 @@ hot_status cli_peaks_signal(hot_context *context, const cli_peaks_signal_options
         status = read_sigma(context, o->sigma, hot_dwi_grid(dwi), &find, &sigma_map);
     const hot_response *used = response ? response : tensors ? tensors->response : NULL;
     if (status == HOT_OK)
-        status = hot_fiber_field_signal(context, dwi, inside ? inside : mask, used, &find, &maps, &fibers);
+        status = method->find_in_signals(context, dwi, inside ? inside : mask, used, &find, &maps, &fibers);
     for (int m = 0; m < CLI_SIGNAL_MAPS && status == HOT_OK; m++)
         if (o->map[m])
             status = hot_signal_map_save(context, &maps, map_names[m], o->map[m]);

@@ -10,7 +10,7 @@
 
 const cli_command cli_phantom_command = {
     "phantom", "make data with known fibres", "-o DWI --truth FILE [options]",
-    "Makes a diffusion data set whose fibres are known, for trying and scoring methods.\n"
+    "Makes a diffusion data set whose fibres are known, for testing and scoring methods.\n"
     "Layout `conditions` (default): a row (axis 1) per condition, a slice (axis 2) per SNR, every voxel turned at "
     "random. Without --single, --angles, --three and --isotropic its rows are: single fibres, crossings at 30-40, "
     "45-55 and 60-90 degrees, three fibres, isotropic voxels (half grey matter, half CSF). `grid`: crossings at 30 40 "
@@ -76,7 +76,7 @@ static int add_row(settings *s, hot_phantom_condition row)
     return 0;
 }
 
-/* The rows asked for, in the order single, crossings (every angle with every fraction), three, isotropic. */
+/* The requested rows, in the order single, crossings (every angle with every fraction), three, isotropic. */
 static int choose_rows(settings *s)
 {
     static double angles[ITEMS_MAX][2], fractions[ITEMS_MAX][2];
@@ -160,7 +160,7 @@ static int settle(settings *s)
 }
 
 /* Neither the outputs nor the bval and bvec beside a NIfTI output may be the scheme's files. */
-static hot_status spare_scheme(hot_context *context, const settings *s)
+static hot_status check_scheme_distinct(hot_context *context, const settings *s)
 {
     char beside[2][4096] = {"", ""};
     size_t stem = strlen(s->output);
@@ -194,7 +194,7 @@ static hot_status load_scheme(hot_context *context, const settings *s, double **
         status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has %zu b-values but '%s' %zu vectors", s->bval,
                                   *volumes, s->bvec, vector_count);
     if (status == HOT_OK)
-        status = spare_scheme(context, s);
+        status = check_scheme_distinct(context, s);
     hot_context_free(context, b_text);
     hot_context_free(context, g_text);
     return status;
@@ -231,11 +231,11 @@ int cli_phantom(int argc, char **argv)
         {"directions", CLI_SIZE, &o->directions, "N",
          "directions per shell, spread by repulsion; default 64", 1, 100000},
         {"b0", CLI_SIZE, &o->b0, "N", "b=0 volumes; default 8", 1, 100000},
-        {"bval", CLI_TEXT, &s.bval, "FILE", "a scheme of your own instead: FSL's b-values", 0, 0},
-        {"bvec", CLI_TEXT, &s.bvec, "FILE", "and its gradient vectors (image axes)", 0, 0},
+        {"bval", CLI_TEXT, &s.bval, "FILE", "b-values of a scheme to use instead, as FSL writes them", 0, 0},
+        {"bvec", CLI_TEXT, &s.bvec, "FILE", "and its gradient vectors, in image axes", 0, 0},
         {"s0", CLI_DOUBLE, &o->s0, "S", "signal at b=0; default 1000", 1e-30, 1e30},
-        {"along", CLI_DOUBLE, &o->axial, "D", "diffusivity along a fibre, mm^2/s; default 1.7e-3", 1e-6, 1e-2},
-        {"across", CLI_DOUBLE, &o->radial, "D", "diffusivity across a fibre, mm^2/s; default .2e-3", 1e-9, 1e-2},
+        {"along", CLI_DOUBLE, &o->axial, "D", "axial diffusivity of a fibre, mm^2/s; default 1.7e-3", 1e-6, 1e-2},
+        {"across", CLI_DOUBLE, &o->radial, "D", "radial diffusivity of a fibre, mm^2/s; default .2e-3", 1e-9, 1e-2},
         {"vary", CLI_DOUBLE, &o->vary, "R",
          "relative standard deviation of each fibre's diffusivities; default 0", 0, 0.3},
         {"csf", CLI_TEXT, &s.csf, "RANGE",
@@ -247,12 +247,9 @@ int cli_phantom(int argc, char **argv)
          "an oblique LPS grid with unequal spacings and (NRRD) a measurement frame that is not the identity", 0, 0},
         {"type", CLI_CHOICE, &s.type, "float|uint16", "samples of the NRRD; default float", 0, 0},
         {"gzip", CLI_FLAG, &s.gzip, NULL, "compress the NRRD", 0, 0},
-        {NULL, 0, NULL, NULL, NULL, 0, 0},
+        CLI_END,
     };
-    cli_common common;
-    int ended = cli_parse(&cli_phantom_command, options, argc, argv, &common);
-    if (ended >= 0)
-        return ended;
+    CLI_PARSE(phantom, options);
     if (settle(&s)) {
         hot_context_destroy(&common.context);
         return HOT_EXIT_USAGE;

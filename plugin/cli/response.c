@@ -1,12 +1,12 @@
 /* hotfiber response: the signal of a single fibre. */
-#include "cli.h"
+#include "method_options.h"
 
 const cli_command cli_response_command = {
     "response", "the signal of a single fibre", "-i DWI -o RESPONSE.txt [options]",
-    "Chooses the voxels in which one fibre stands alone, and averages their signal around the fibre: what fod "
-    "deconvolves with. Written as MRtrix writes responses: a row of zonal harmonic coefficients (l = 0, 2, ...) per "
-    "shell, b=0 first, in the signal's own units; `# Shells:` names the b-values. Warnings say when the result does "
-    "not look like a fibre.\n\n"
+    "Chooses the voxels that hold a single fibre and averages their signals about its axis: the kernel that the model "
+    "fod deconvolves with. The file has MRtrix's format: a row of zonal harmonic coefficients (l = 0, 2, ...) per "
+    "shell, b=0 first, in the signal's own units; `# Shells:` names the b-values. Warnings tell when the result does "
+    "not look like the response of a fibre.\n\n"
     "  hotfiber response -i dwi.nhdr -o response.txt",
     0};
 
@@ -17,42 +17,33 @@ int cli_response(int argc, char **argv)
     int lmax = 8;
     double s0 = 1;
     const cli_option options[] = {
-        {"i", CLI_TEXT, &input, "FILE", "the data: DWI NRRD, or NIfTI; default -, standard input (NRRD)", 0, 0},
+        CLI_DWI_OPTION(input),
         {"o", CLI_TEXT, &output, "FILE", "the response, text; default -, standard output", 0, 0},
-        {"bval", CLI_TEXT, &bval, "FILE", "NIfTI: FSL b-values; default: beside the data", 0, 0},
-        {"bvec", CLI_TEXT, &bvec, "FILE", "NIfTI: FSL gradient directions; default: beside the data", 0, 0},
-        {"mask", CLI_TEXT, &mask_path, "FILE",
-         "look where this is not 0 (NRRD or NIfTI); default: estimated from the b=0 image", 0, 0},
+        CLI_GRADIENT_OPTIONS(bval, bvec),
+        CLI_MASK_OPTION(mask_path),
         {"lmax", CLI_INT, &lmax, "N", "highest harmonic, even; at least the order to be fitted; default 8", 2, 16},
-        {"diffusivities", CLI_LIST, &diffusivities, "ALONG,ACROSS",
-         "not from the signals but from diffusivities along and across a fibre, mm^2/s, "
-         "such as 0.0017,0.0003", 1e-9, 100},
+        CLI_DIFFUSIVITIES(diffusivities, "make the response from the "),
         {"s0", CLI_DOUBLE, &s0, "S", "signal at b=0 for --diffusivities; default 1", 1e-30, 1e30},
-        {NULL, 0, NULL, NULL, NULL, 0, 0},
+        CLI_END,
     };
-    cli_common common;
-    int ended = cli_parse(&cli_response_command, options, argc, argv, &common);
-    if (ended >= 0)
+    CLI_PARSE(response, options);
+    double axial, radial;
+    if (lmax % 2 != 0)
+        return cli_refuse(&cli_response_command, &common, "--lmax is even, not %d", lmax);
+    if ((ended = cli_diffusivities(&cli_response_command, &common, &diffusivities, &axial, &radial)) >= 0)
         return ended;
     hot_context *context = common.context;
-    hot_status status = HOT_OK;
     hot_dwi *dwi = NULL;
     hot_mask *mask = NULL;
     hot_response *response = NULL;
     size_t voxels = 0;
-    if (lmax % 2 != 0)
-        return cli_refuse(&cli_response_command, &common, "--lmax is even, not %d", lmax);
-    if (diffusivities.count && diffusivities.count != 2)
-        return cli_refuse(&cli_response_command, &common, "--diffusivities needs two numbers, along,across, not %zu",
-                          diffusivities.count);
-    status = hot_dwi_load(context, input, bval, bvec, &dwi);
+    hot_status status = hot_dwi_load(context, input, bval, bvec, &dwi);
     if (status == HOT_OK)
         status = hot_dwi_check_distinct(context, dwi, output);
     if (status != HOT_OK)
         goto cleanup;
     if (diffusivities.count) {
-        status = hot_response_tensor(context, dwi, diffusivities.values[0], diffusivities.values[1], s0, lmax,
-                                     &response);
+        status = hot_response_tensor(context, dwi, axial, radial, s0, lmax, &response);
     } else {
         status = mask_path ? hot_mask_load(context, mask_path, hot_dwi_grid(dwi), &mask)
                            : hot_mask_estimate(context, dwi, &mask);

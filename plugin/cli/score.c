@@ -35,7 +35,7 @@ static int has(const hot_score_group *groups, size_t count, const char *table, c
     return 0;
 }
 
-/* Whether a table says more than the conditions do: crossings at other angles, or of unequal fibres. */
+/* Whether a table shows more than the conditions do: crossings at other angles, or of unequal fibres. */
 static int is_shown(const hot_score_group *groups, size_t count, const hot_score_group *group, int every)
 {
     if (every || is_standard(group))
@@ -126,20 +126,14 @@ int cli_score(int argc, char **argv)
         {"threshold", CLI_DOUBLE, &o.threshold, "T",
          "directions shorter than this fraction of the voxel's longest do not count; default 0", 0, 1},
         {"max-fibers", CLI_INT, &o.max_fibers, "N", "only the N longest count; default all (8)", 1, 8},
-        {"tolerance", CLI_DOUBLE, &o.tolerance, "DEGREES", "a fibre is found when this near; default 15", 0.001, 90},
+        {"tolerance", CLI_DOUBLE, &o.tolerance, "DEGREES", "a fibre is found within this angle; default 15", 0.001, 90},
         {"mask", CLI_TEXT, &mask_path, "FILE", "score only its voxels", 0, 0},
         {"slice", CLI_INT, &slice, "K", "score only this slice of axis 2, from 0 (a phantom has one per SNR)", 0, 1e9},
-        {NULL, 0, NULL, NULL, NULL, 0, 0},
+        CLI_END,
     };
-    cli_common common;
-    int ended = cli_parse(&cli_score_command, options, argc, argv, &common);
-    if (ended >= 0)
-        return ended;
-    if (!truth_path) {
-        fprintf(stderr, "hotfiber score: --truth FILE is needed\n");
-        hot_context_destroy(&common.context);
-        return HOT_EXIT_USAGE;
-    }
+    CLI_PARSE(score, options);
+    if (!truth_path)
+        return cli_refuse(&cli_score_command, &common, "--truth FILE is needed");
     hot_fiber_field *found = NULL, *truth = NULL;
     hot_mask *mask = NULL;
     hot_score *score = NULL;

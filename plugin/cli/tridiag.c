@@ -12,8 +12,8 @@ const cli_command cli_tridiag_command = {
     "multiplicity.\n"
     "Input: axis 0 has the length n; axis 1 holds two rows, the diagonal and the off-diagonal (its last value is not "
     "used); the further axes are the batch. Any scalar type.\n"
-    "Output, double: axis 0 holds the eigenvalues, then the batch axes. A matrix with NaN or Inf has NaN there, and so "
-    "have matrices with fewer eigenvalues in --range than another has.\n\n"
+    "Output, double: axis 0 holds the eigenvalues, then the batch axes. A matrix with NaN or Inf gives NaN. With "
+    "--range, matrices with fewer eigenvalues in it than another are filled up with NaN.\n\n"
     "  hotfiber tridiag --index 0,9 -i matrices.nrrd -o smallest.nrrd",
     0};
 
@@ -59,16 +59,13 @@ int cli_tridiag(int argc, char **argv)
         {"index", CLI_LIST, &index, "FIRST,LAST", "only these, counted from 0 at the smallest, both included", 0, 1e9},
         {"range", CLI_LIST, &range, "LO,HI", "only those with LO <= lambda < HI", -1e300, 1e300},
         {"tolerance", CLI_DOUBLE, &tridiag.absolute, "T",
-         "allowed error, in the matrices' unit; default 0: the last places of the norm", 0, 1e300},
+         "allowed error, in the unit of the matrices; default 0: a few units in the last place of the norm", 0, 1e300},
         {"relative", CLI_DOUBLE, &tridiag.relative, "R",
-         "allowed error as a fraction of each eigenvalue; default: not asked for", 1e-300, 0.5},
+         "allowed error as a fraction of each eigenvalue; default: no bound", 1e-300, 0.5},
         {"precision", CLI_CHOICE, &precision, "single|double", "of the computation; default double", 0, 0},
-        {NULL, 0, NULL, NULL, NULL, 0, 0},
+        CLI_END,
     };
-    cli_common common;
-    int ended = cli_parse(&cli_tridiag_command, options, argc, argv, &common);
-    if (ended >= 0)
-        return ended;
+    CLI_PARSE(tridiag, options);
     hot_context *context = common.context;
     if (cli_given(&range) && cli_given(&index))
         return cli_refuse(&cli_tridiag_command, &common, "--range and --index exclude each other");

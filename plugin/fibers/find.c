@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/options.h"
 #include "method.h"
 
 /* Below this a peak of a model is noise. A fod's peaks are volume fractions: .1 is a tenth of the voxel, and what noise
@@ -9,49 +10,27 @@
  * odf's peaks grow and shrink with its regularisation; there the threshold relative to the largest peak must do. */
 static double amplitude_floor(const char *model) { return strcmp(model, "fod") == 0 ? 0.1 : 0; }
 
-static const hot_peaks_method *find_method(const char *name)
-{
-    size_t count;
-    const hot_peaks_method *const *methods = hot_peaks_methods(&count);
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(methods[i]->name, name) == 0)
-            return methods[i];
-    return NULL;
-}
-
-const char *hot_peaks_method_name(size_t index, const char **help)
-{
-    size_t count;
-    const hot_peaks_method *const *methods = hot_peaks_methods(&count);
-    if (index >= count)
-        return NULL;
-    if (help)
-        *help = methods[index]->help;
-    return methods[index]->name;
-}
-
 static hot_status resolve(hot_context *context, const hot_tensor_field *tensors, const hot_peaks_options *options,
                           hot_peaks_options *full, const hot_peaks_method **method)
 {
     *full = (hot_peaks_options){.size = sizeof *full, .threshold = -1, .min_angle = -1, .min_amplitude = -1};
-    if (options) {
-        if (options->size < sizeof(size_t) || options->size > sizeof *full)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                    "hot_peaks_options.size is %zu; set it to sizeof(hot_peaks_options), %zu",
-                                    options->size, sizeof *full);
-        memcpy(full, options, options->size);
-    }
+    hot_status status = hot_options_read(context, "hot_peaks_options", options, full);
+    if (status != HOT_OK)
+        return status;
     if (!full->method)
         full->method = "maxima";
-    *method = find_method(full->method);
-    if (!*method)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no method '%s' to find fibres with",
-                                full->method);
+    const hot_peaks_choice choice = {.peaks = full, .model = tensors->model, .order = tensors->order};
+    status = hot_peaks_check(context, &choice, method);
+    if (status != HOT_OK)
+        return status;
+    if (!(*method)->find_in_tensors)
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "method",
+                                          "%s fits fibres to the signals: hot_fiber_field_signal takes them",
+                                          (*method)->name);
     if (full->max_fibers == 0)
         full->max_fibers = 3;
-    if (full->max_fibers < 1 || full->max_fibers > 16)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "1 to 16 fibres per voxel are possible, not %d",
-                                full->max_fibers);
+    if (full->starts == 0)
+        full->starts = (*method)->starts;
     if (full->threshold < 0)
         full->threshold = (*method)->threshold;
     if (full->min_angle < 0)
@@ -82,8 +61,9 @@ hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *te
     }
     for (size_t voxel = 0; voxel < voxels; voxel++)
         mask[voxel] = tensors->values[voxel * row] > 0 && (!full.mask || full.mask->bytes[voxel]);
-    const hot_peaks_job job = {.count = voxels, .rows = tensors->values, .mask = mask, .peaks = peaks};
-    status = method->find(context, tensors, &full, &job);
+    const hot_peaks_args args = {.order = tensors->order, .count = voxels, .stride = row, .rows = tensors->values,
+                                 .mask = mask, .peaks = peaks};
+    status = method->find_in_tensors(context, &full, &args);
     if (status != HOT_OK)
         goto cleanup;
     for (size_t i = 0; i < voxels * (size_t)full.max_fibers; i++) {

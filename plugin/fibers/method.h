@@ -1,31 +1,74 @@
-/* How fibre directions are found in a tensor field: one const struct per method, listed in methods.c. */
+/* How fibre directions are found: one const struct per method, listed in methods.c. Command, module and library take
+ * names, help, defaults and limits from here, and the rules of which option goes with which method. */
 #ifndef HOT_FIBERS_METHOD_H
 #define HOT_FIBERS_METHOD_H
 
 #include "core/fields.h"
 
-/* What a method is given: all voxels, rows of 1 + unique values, of which the tensor begins at 1; mask[i] is
- * 0 where there is nothing to compute. Going through them in chunks that bound its memory, and saying how far it is, is
- * the kernel's business. It writes 3 * max_fibers floats per voxel: vectors of length amplitude, absent
- * ones 0. The order of the vectors and their half sphere are put right by hot_fiber_field_create. */
-typedef struct hot_peaks_job {
-    size_t count;
+/* What a method that works on tensors is given: all voxels, rows of 1 + unique values, of which the tensor begins at 1;
+ * mask[i] is 0 where there is nothing to compute. Going through them in chunks that bound its memory, and reporting
+ * progress, is up to the kernel. It writes 3 * max_fibers floats per voxel: vectors of length amplitude, absent ones 0.
+ * hot_fiber_field_create puts them in order and into one half sphere. */
+typedef struct hot_peaks_args {
+    int order;
+    size_t count, stride; /* stride = 1 + unique values */
     const float *rows;
     const uint8_t *mask;
     float *peaks;
-} hot_peaks_job;
+} hot_peaks_args;
 
 typedef struct hot_peaks_method {
     const char *name;
-    const char *help;                     /* one line */
-    double threshold, min_angle;          /* defaults: fraction of the largest; degrees */
-    hot_status (*find)(hot_context *context, const hot_tensor_field *tensors, const hot_peaks_options *options,
-                       const hot_peaks_job *job);
+    const char *help;  /* one line */
+    const char *about; /* a paragraph for `hotfiber peaks --help` */
+    /* The names of the options that it takes beside those that all take (max_fibers, mask), with a blank after each.
+     * An option that some method names here is refused with those that do not. */
+    const char *takes;
+    const char *model;           /* the only model that it goes with; NULL = any */
+    const char *default_of;      /* models whose default it is, with a blank after each; NULL = none */
+    int max_fibers, order_min;   /* the most fibres per voxel; the lowest order of tensors, 0 = any */
+    double threshold, min_angle; /* defaults: fraction of the largest; degrees */
+    size_t starts;               /* default */
+    /* One of the two: */
+    hot_status (*find_in_tensors)(hot_context *context, const hot_peaks_options *options, const hot_peaks_args *args);
+    hot_status (*find_in_signals)(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
+                                  const hot_response *response, const hot_signal_find_options *options,
+                                  hot_signal_maps *maps, hot_fiber_field **fibers);
 } hot_peaks_method;
 
-extern const hot_peaks_method hot_peaks_maxima, hot_peaks_lowrank;
+extern const hot_peaks_method hot_peaks_signal, hot_peaks_sshopm, hot_peaks_maxima, hot_peaks_lowrank;
 
 /* All of them. */
 const hot_peaks_method *const *hot_peaks_methods(size_t *count);
+/* The method of this name, or NULL. */
+const hot_peaks_method *hot_peaks_method_find(const char *name);
+/* The method that a model's fibres are found with when none is named. */
+const hot_peaks_method *hot_peaks_method_default(const char *model);
+/* Whether a list of names with a blank after each holds this one. */
+int hot_peaks_names_hold(const char *names, const char *name);
 
+/* ---- The rules of method_rules.c -------------------------------------------------------------------------- */
+
+/* Which options were given although their value does not show it (a default spelled out). NULL = none. */
+typedef int hot_option_given(const void *user, const char *name);
+
+/* What the rules look at. Pointers may be NULL: not known. */
+typedef struct hot_peaks_choice {
+    const hot_peaks_options *peaks; /* its method must be set */
+    const hot_signal_find_options *signal;
+    const char *model;
+    int order; /* of the tensors; 0 = not known */
+    hot_option_given *given;
+    const void *user;
+} hot_peaks_choice;
+
+/* Whether the method is known and takes the model, the order and every option that was given. Fails with
+ * HOT_ERROR_ARGUMENT, naming the parameter at fault (hot_context_parameter): method, max_fibers, starts, sigma ... */
+hot_status hot_peaks_check(hot_context *context, const hot_peaks_choice *choice, const hot_peaks_method **method);
+
+/* The refusal of an option that other methods name and this one does not; HOT_OK for all others. */
+hot_status hot_peaks_check_takes(hot_context *context, const hot_peaks_method *method, const char *name);
+
+/* "adaptive", "none" or a number. Returns 0 when the text is none of them. */
+int hot_shift_parse(const char *text, hot_shift *shift, double *alpha);
 #endif

@@ -1,26 +1,46 @@
-/* Directions as the local maxima of the tensor's form: A x^m = max on the sphere. */
+/* Directions as the local maxima of the tensor's form A x^m on the sphere, found in two ways: maxima scans and refines,
+ * sshopm iterates SS-HOPM from many starts and clusters the eigenvectors that it ends in. */
 #include "method.h"
 
-static hot_status find(hot_context *context, const hot_tensor_field *tensors, const hot_peaks_options *options,
-                       const hot_peaks_job *job)
+static hot_status find(hot_context *context, const hot_peaks_options *options, const hot_peaks_args *args)
 {
-    const size_t row = 1 + hot_symtensor_count(tensors->order, 3);
     const hot_directions_options settings = {.size = sizeof settings,
                                              .max_directions = options->max_fibers,
                                              .threshold = options->threshold,
                                              .min_angle = options->min_angle,
                                              .min_relative_range = -1,
-                                             .starts = options->starts,
+                                             .starts = options->starts, /* 0: scan and refine */
                                              .shift = options->shift,
-                                             .alpha = options->alpha};
-    return hot_directions_f32(context, &settings, tensors->order, job->count, job->rows + 1, row, job->mask,
-                              job->peaks, NULL);
+                                             .alpha = options->alpha,
+                                             .basin = options->basin};
+    return hot_directions_f32(context, &settings, args->order, args->count, args->rows + 1, args->stride, args->mask,
+                              args->peaks, NULL);
 }
 
 const hot_peaks_method hot_peaks_maxima = {
     .name = "maxima",
-    .help = "local maxima of the tensor's form (SS-HOPM); for adc at crossings these lie between the fibres",
+    .help = "local maxima of the tensor's form, by a scan of the sphere; for adc at crossings these lie between the "
+            "fibres",
+    .about = "local maxima of the tensor's form A x^m: half of the sphere is scanned on a grid, and what stands out is "
+             "refined. Finds what sshopm finds, faster. The maxima of adc do not lie on crossing fibres: use fod.",
+    .takes = "threshold min_angle min_amplitude ",
+    .default_of = "adc odf ",
+    .max_fibers = 16,
     .threshold = 0.25,
     .min_angle = 15,
-    .find = find,
+    .find_in_tensors = find,
+};
+
+const hot_peaks_method hot_peaks_sshopm = {
+    .name = "sshopm",
+    .help = "eigenvectors of the tensor by SS-HOPM from many starts, clustered into directions",
+    .about = "the paper's pipeline (Ballard, Kolda, Plantenga 2011): SS-HOPM from many starts per voxel, on the GPU "
+             "where there is one; the eigenvectors that it converges to are counted once, refined, and clustered into "
+             "directions. With adc these do not lie on crossing fibres.",
+    .takes = "threshold min_angle min_amplitude starts shift basin ",
+    .max_fibers = 16,
+    .threshold = 0.25,
+    .min_angle = 15,
+    .starts = 128,
+    .find_in_tensors = find,
 };

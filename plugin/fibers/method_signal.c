@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/options.h"
 #include "core/fields.h"
 #include "dwi/gather.h"
+#include "method.h"
 #include "model/model.h"
 #include "signal_contrast.h"
 
@@ -30,8 +32,8 @@ typedef struct finder {
     float *signals;                  /* chunk x volumes */
 } finder;
 
-/* Volumes that repeat an earlier one bit by bit (same gradient, same signals in all voxels looked at) say nothing new
- * and would only count that measurement twice. inside: the mask of the voxels read. */
+/* Volumes that repeat an earlier one bit by bit (same gradient, same signals in all voxels looked at) add nothing
+ * and would count that measurement twice. inside: the mask of the voxels read. */
 static hot_status drop_repeats(finder *f, const uint8_t *inside, const float *signals, size_t count)
 {
     const int *shell_of;
@@ -73,7 +75,7 @@ static hot_status drop_repeats(finder *f, const uint8_t *inside, const float *si
         kept = back;
     }
     if (kept < f->used)
-        hot_context_log(f->context, HOT_LOG_WARNING, "%zu of %zu volumes repeat another bit by bit and are left out",
+        hot_context_log(f->context, HOT_LOG_WARNING, "%zu of %zu volumes repeat another bit by bit and are not used",
                         f->used - kept, f->used);
     f->used = kept;
     return HOT_OK;
@@ -104,7 +106,7 @@ static hot_status match_response(finder *f, double unit_without)
     size_t n = 0;
     for (size_t s = 1; s < shells; s++) {
         if (row[s] < 0) {
-            hot_context_log(f->context, HOT_LOG_NOTE, "the shell b=%.0f has no row in the response and is left out",
+            hot_context_log(f->context, HOT_LOG_NOTE, "the shell b=%.0f has no row in the response and is not used",
                             shell_b[s]);
             continue;
         }
@@ -161,7 +163,7 @@ static hot_status take_sample(finder *f, const float *sigma_map, float *sample, 
     return HOT_OK;
 }
 
-/* The contrast, where it is to be judged, and what the log says of it. */
+/* The contrast, where it is to be judged, and its line in the log. */
 static hot_status judge_contrast(finder *f, const float *sigma_map, double *typical)
 {
     hot_context *context = f->context;
@@ -185,7 +187,7 @@ static hot_status judge_contrast(finder *f, const float *sigma_map, double *typi
     return status;
 }
 
-/* The noise from what the fits leave over, on a sample of voxels: a guess, its residuals, a better guess. */
+/* The noise from the residuals of fits to a sample of voxels, by iteration from a guess. */
 static hot_status noise_from_residuals(finder *f, double bright, double *sigma)
 {
     hot_context *context = f->context;
@@ -323,12 +325,9 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     *fibers = NULL;
     if (maps)
         memset(maps, 0, sizeof *maps);
-    if (given) {
-        if (given->size < sizeof(size_t) || given->size > sizeof options)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_signal_find_options has size %zu, not %zu",
-                                    given->size, sizeof options);
-        memcpy(&options, given, given->size);
-    }
+    status = hot_options_read(context, "hot_signal_find_options", given, &options);
+    if (status != HOT_OK)
+        return status;
     if (!dwi->has_b0)
         return hot_context_fail(context, HOT_ERROR_DATA, "'%s' has no b=0 volume (b of at most 50 s/mm^2): the signal "
                                 "method's volume fractions are relative to the signal without diffusion weighting",
@@ -382,7 +381,7 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
             status = bright > 0 ? noise_from_residuals(&f, bright, &sigma) : HOT_OK;
             if (status == HOT_OK)
                 hot_context_log(context, HOT_LOG_NOTE,
-                                "the b=0 volumes do not tell the noise: %g, from the fits' residuals", sigma);
+                                "the b=0 volumes do not show the noise: %g, from the residuals of the fits", sigma);
         }
         if (status == HOT_OK && sigma < least_noise * bright) {
             hot_context_log(
@@ -429,3 +428,16 @@ cleanup:
     hot_context_free(context, f.signals);
     return status;
 }
+
+const hot_peaks_method hot_peaks_signal = {
+    .name = "signal",
+    .help = "0 to 3 fibres fitted to the signals; how many there are is chosen by their probability",
+    .about = "0 to 3 fibres are fitted to the signals themselves, and how many there are is chosen by their "
+             "probability; the most accurate. It needs the data (--dwi) and no tensors: with -i, the voxels that have "
+             "one are computed, without it those of --mask or of the mask estimated from the b=0 images.",
+    .find_in_signals = hot_fiber_field_signal,
+    .takes = "sigma select contrast dwi bval bvec response order probability margin residual width flags ",
+    .model = "fod",
+    .default_of = "fod ",
+    .max_fibers = 3,
+};

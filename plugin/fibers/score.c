@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/options.h"
 #include "core/fields.h"
 
 enum { COUNTED = 8, TENTHS = 11, CONDITIONS = 7, FIVE = 5 };
@@ -50,7 +51,7 @@ static double angle_between(const double a[3], const double b[3])
     return degree * atan2(length_of(cross), fabs(dot));
 }
 
-/* The least sum of angles over all ways to give each of `rows` its own of `columns` (rows <= columns). */
+/* The assignment of each of `rows` to one of `columns` (rows <= columns) with the least sum of angles. */
 static double pair_up(double angle[COUNTED][COUNTED], int rows, int columns, int row, unsigned used, double so_far,
                       double best, int choice[COUNTED], int best_choice[COUNTED])
 {
@@ -113,14 +114,14 @@ static void classify(int fibers, double truth[COUNTED][3], int16_t groups[GROUPS
 static void judge(const hot_fiber_field *found, const hot_fiber_field *truth, const double signs[2][3], size_t voxel,
                   const hot_score_options *o, outcome *result)
 {
-    double is[COUNTED][3], says[COUNTED][3], angle[COUNTED][COUNTED];
+    double real[COUNTED][3], proposed[COUNTED][3], angle[COUNTED][COUNTED];
     int choice[COUNTED] = {0}, best[COUNTED] = {0};
-    int n_true = gather(truth, voxel, signs[1], COUNTED, 0, is);
-    int n_found = gather(found, voxel, signs[0], o->max_fibers, o->threshold, says);
+    int n_true = gather(truth, voxel, signs[1], COUNTED, 0, real);
+    int n_found = gather(found, voxel, signs[0], o->max_fibers, o->threshold, proposed);
     int pairs = n_true < n_found ? n_true : n_found;
     for (int t = 0; t < n_true; t++)
         for (int f = 0; f < n_found; f++) {
-            double between = angle_between(is[t], says[f]);
+            double between = angle_between(real[t], proposed[f]);
             if (n_true <= n_found)
                 angle[t][f] = between;
             else
@@ -136,7 +137,7 @@ static void judge(const hot_fiber_field *found, const hot_fiber_field *truth, co
         result->error[p] = (float)angle[p][best[p]];
         result->solved = result->solved && angle[p][best[p]] <= o->tolerance;
     }
-    classify(n_true, is, result->groups);
+    classify(n_true, real, result->groups);
 }
 
 /* ---- groups ---------------------------------------------------------------------------------------------- */
@@ -241,12 +242,9 @@ hot_status hot_score_create(hot_context *context, const hot_fiber_field *found, 
 {
     *score = NULL;
     hot_score_options o = {.size = sizeof o};
-    if (options) {
-        if (options->size < sizeof(size_t) || options->size > sizeof o)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_score_options has a size of %zu, not %zu",
-                                    options->size, sizeof o);
-        memcpy(&o, options, options->size);
-    }
+    hot_status status = hot_options_read(context, "hot_score_options", options, &o);
+    if (status != HOT_OK)
+        return status;
     o.max_fibers = o.max_fibers > 0 && o.max_fibers < COUNTED ? o.max_fibers : COUNTED;
     o.tolerance = o.tolerance > 0 ? o.tolerance : 15;
     const size_t *a = found->grid.size, *b = truth->grid.size;
@@ -262,7 +260,7 @@ hot_status hot_score_create(hot_context *context, const hot_fiber_field *found, 
     double signs[2][3];
     hot_space_ras_sign(found->grid.space, signs[0]);
     hot_space_ras_sign(truth->grid.space, signs[1]);
-    hot_status status = HOT_ERROR_MEMORY;
+    status = HOT_ERROR_MEMORY;
     float *errors = NULL;
     outcome *outcomes = NULL;
     size_t pairs = 0;

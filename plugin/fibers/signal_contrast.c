@@ -27,8 +27,8 @@ static const double narrowest = 1.1, wide = 0.012, wide_noise = 1.5, crossings =
 static const double least_narrowing = 0.003;
 /* The prior standard deviation of that width: hardly any. */
 static const double free_width = 0.1;
-/* With fewer single fibres than this, and than this share of the voxels with fibres, nothing is said: what looks like
- * few single fibres may be crossings. */
+/* With fewer single fibres than this, and than this share of the voxels with fibres, nothing is concluded: what looks
+ * like few single fibres may be crossings. */
 enum { LEAST_SINGLES = 20 };
 static const double least_share = 0.15;
 
@@ -86,9 +86,9 @@ static double width_noise(const hot_signal_scheme *scheme, double snr)
                 value += part;
                 slope -= 0.5 * l * (l + 1) * part;
             }
-            /* a magnitude near the noise tells less */
-            const double t = fmax(value, 0) * snr, tells = (double)volumes / ANGLES * snr * snr * t * t / (t * t + 1);
-            ww += tells * value * value, wt += tells * value * slope, tt += tells * slope * slope;
+            /* a magnitude near the noise has less information */
+            const double t = fmax(value, 0) * snr, weight = (double)volumes / ANGLES * snr * snr * t * t / (t * t + 1);
+            ww += weight * value * value, wt += weight * value * slope, tt += weight * slope * slope;
         }
     }
     return ww > 0 ? 1 / sqrt(tt - wt * wt / ww) : free_width;

@@ -1,4 +1,4 @@
-/* What a data set says about its single fibres before the signal method runs. */
+/* The single fibres of a data set, judged before the signal method runs. */
 #ifndef HOT_FIBERS_SIGNAL_CONTRAST_H
 #define HOT_FIBERS_SIGNAL_CONTRAST_H
 

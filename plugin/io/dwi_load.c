@@ -11,10 +11,10 @@ hot_status hot_dwi_load(hot_context *context, const char *path, const char *bval
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a DWI needs a file name");
     const int nifti = hot_path_is_nifti(path) || hot_path_has_suffix(path, ".hdr") || hot_path_has_suffix(path, ".img");
     if (!nifti && (bval || bvec))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "bval and bvec files go with NIfTI; '%s' is no .nii or .nii.gz, and NRRD has its "
-                                "gradients within",
-                                path);
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, bval ? "bval" : "bvec",
+                                          "bval and bvec files go with NIfTI; '%s' is no .nii or .nii.gz, and NRRD has "
+                                          "its gradients within",
+                                          path);
     locale_t before = hot_plain_numbers_begin();
     hot_status status = nifti ? hot_dwi_load_fsl(context, path, bval, bvec, dwi)
                               : hot_dwi_load_nrrd(context, path, dwi);

@@ -29,7 +29,8 @@ static const hot_export_format *const formats[] = {
     FORMAT(.name = "tck", .suffix = ".tck", .write = hot_write_tck,
            .help = "each fibre as a short track in scanner mm (mrview, tckinfo, tckmap)"),
     FORMAT(.name = "dyads", .suffix = ".nii.gz|.nii", .write = hot_write_dyads,
-           .help = "FSL's dyads1.nii.gz ... and mean_f1samples.nii.gz ..., in image axes (FSLeyes, probtrackx)"),
+           .help = "FSL's dyads1.nii.gz ... and mean_f1samples.nii.gz ..., in image axes (FSLeyes; not enough for "
+                   "probtrackx, which needs merged samples)"),
     FORMAT(.name = "vti", .suffix = ".vti", .write = hot_write_vti,
            .help = "a vector per fibre on the grid, LPS mm, with its direction matrix (ParaView, VTK 9)"),
     FORMAT(.name = "bonndit", .suffix = ".nrrd|.nhdr", .write = hot_write_bonndit,

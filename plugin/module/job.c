@@ -46,18 +46,8 @@ static void on_log(void *user, hot_log_level level, const char *line)
         j->watch->warn(j->watch->user, line);
 }
 
-/* Puts the parameter's name before the message, unless it was cancelled: then no parameter is to blame. */
-static hot_status blame(hot_context *context, const char *parameter, hot_status status)
-{
-    if (status == HOT_OK || status == HOT_ERROR_CANCELLED)
-        return status;
-    char text[MODULE_MESSAGE];
-    snprintf(text, sizeof text, "%s", hot_context_message(context));
-    return hot_context_fail(context, status, "%s: %s", parameter, text);
-}
-
 /* No output may be an input, by whatever name. */
-static hot_status spare_inputs(const job *j)
+static hot_status check_outputs(const job *j)
 {
     const hot_module_values *v = j->values;
     const char *const inputs[] = {v->dwi, v->mask, v->bval, v->bvec, v->response};
@@ -67,7 +57,7 @@ static hot_status spare_inputs(const job *j)
             status = hot_output_check_distinct(j->context, inputs[i], j->outputs.item[o].path);
         if (status == HOT_OK && j->run.dwi) /* a detached header draws in its data */
             status = hot_dwi_check_distinct(j->context, j->run.dwi, j->outputs.item[o].path);
-        status = blame(j->context, j->outputs.item[o].name, status);
+        hot_context_blame(j->context, status, j->outputs.item[o].name);
     }
     return status;
 }
@@ -82,7 +72,7 @@ static hot_status prepare_outputs(job *j)
         if (parameters[i].kind == MODULE_OUTPUT)
             status = hot_module_outputs_add(&j->outputs, parameters[i].name,
                                             *(char *const *)((const char *)j->values + parameters[i].offset));
-    return status == HOT_OK ? spare_inputs(j) : status;
+    return status == HOT_OK ? check_outputs(j) : status;
 }
 
 static const char *given(const char *path) { return path && path[0] ? path : NULL; }
@@ -91,49 +81,47 @@ static hot_status read_inputs(job *j)
 {
     const hot_module_values *v = j->values;
     hot_context *context = j->context;
-    const char *blamed = "dwi";
     hot_status status = hot_dwi_load(context, v->dwi, given(v->bval), given(v->bvec), &j->run.dwi);
-    if (status != HOT_OK) { /* a table that was named is named when it is at fault */
-        if (given(v->bval) && strstr(hot_context_message(context), v->bval))
-            blamed = "bval";
-        else if (given(v->bvec) && strstr(hot_context_message(context), v->bvec))
-            blamed = "bvec";
-        else if ((given(v->bval) || given(v->bvec)) && strstr(hot_context_message(context), "go with NIfTI"))
-            blamed = given(v->bval) ? "bval" : "bvec";
-        return blame(context, blamed, status);
-    }
-    status = spare_inputs(j);
+    if (status != HOT_OK)
+        return hot_context_blame(context, status, "dwi");
+    status = check_outputs(j);
     if (status == HOT_OK && !hot_dwi_has_b0(j->run.dwi) && strcmp(v->model, "fod") == 0)
-        status = hot_context_fail(context, HOT_ERROR_DATA, "dwi: '%s' has no b=0 volume (b of at most 50 s/mm^2)",
-                                  v->dwi);
+        status = hot_context_fail_parameter(context, HOT_ERROR_DATA, "dwi",
+                                            "'%s' has no b=0 volume (b of at most 50 s/mm^2)", v->dwi);
     const int highest = status == HOT_OK ? hot_dwi_highest_order(context, j->run.dwi, -1) : 0;
     if (highest < 0)
         return HOT_ERROR_MEMORY;
     if (status == HOT_OK && strcmp(v->order, "auto") != 0 && highest > 0 && atoi(v->order) > highest)
-        status = hot_context_fail(context, HOT_ERROR_DATA,
-                                  "order: the directions of '%s' determine tensors of order %d at most, not %s", v->dwi,
-                                  highest, v->order);
+        status = hot_context_fail_parameter(context, HOT_ERROR_DATA, "order",
+                                            "the directions of '%s' determine tensors of order %d at most, not %s",
+                                            v->dwi, highest, v->order);
     if (status == HOT_OK && given(v->mask))
-        status = blame(context, "mask", hot_mask_load(context, v->mask, hot_dwi_grid(j->run.dwi), &j->run.mask));
+        status = hot_context_blame(context, hot_mask_load(context, v->mask, hot_dwi_grid(j->run.dwi), &j->run.mask),
+                                   "mask");
     if (status == HOT_OK && given(v->response))
-        status = blame(context, "response", hot_response_load(context, v->response, &j->run.response));
+        status = hot_context_blame(context, hot_response_load(context, v->response, &j->run.response), "response");
     return status;
 }
 
-static void fill_options(const job *j, hot_run_options *options)
+static hot_status fill_options(const job *j, hot_run_options *options)
 {
     const hot_module_values *v = j->values;
     *options = (hot_run_options){.size = sizeof *options, .input = v->dwi, .bval = given(v->bval),
                                  .bvec = given(v->bvec), .mask = given(v->mask), .response = given(v->response),
-                                 .diffusivity_along = v->diffusivities[0], .diffusivity_across = v->diffusivities[1]};
+                                 .axial_diffusivity = v->diffusivities[0], .radial_diffusivity = v->diffusivities[1]};
     options->fit = (hot_fit_options){.size = sizeof options->fit, .model = v->model, .regularise = -1, .weighted = -1,
                                      .order = strcmp(v->order, "auto") == 0 ? 0 : atoi(v->order)};
     options->peaks = (hot_peaks_options){.size = sizeof options->peaks, .max_fibers = v->max_fibers,
                                          .method = strcmp(v->method, "auto") == 0 ? NULL : v->method,
                                          .threshold = v->threshold, .min_angle = v->min_angle,
-                                         .min_amplitude = v->min_amplitude};
+                                         .min_amplitude = v->min_amplitude, .starts = (size_t)v->starts,
+                                         .basin = v->basin};
     options->signal.sigma = v->sigma;
     options->signal.select = strcmp(v->select, "averaged") == 0 ? HOT_SELECT_AVERAGED : HOT_SELECT_MAP;
+    if (!hot_shift_parse(v->shift, &options->peaks.shift, &options->peaks.alpha))
+        return hot_context_fail_parameter(j->context, HOT_ERROR_ARGUMENT, "shift",
+                                          "'%s' is not adaptive, none or a number", v->shift);
+    return HOT_OK;
 }
 
 static hot_status export_as(const job *j, const char *name, const char *format)
@@ -153,20 +141,21 @@ static hot_status write_outputs(job *j)
         {"fibers", "vtp"}, {"dec", "dec"}, {"peaks", "peaks"}, {"nfibers", "nfibers"}};
     const char *names[MODULE_OUTPUTS], *path;
     hot_status status = HOT_OK;
-    j->run.input = hot_run_describe_input(&j->run); /* for the report; the data themselves make room for writing */
+    j->run.input = hot_run_describe_input(&j->run); /* for the report; the data are freed before writing */
     hot_dwi_destroy(&j->run.dwi);
     for (size_t i = 0; i < 4 && status == HOT_OK; i++) {
         j->progress = 0.9 + 0.02 * (double)i;
         status = hot_context_progress(j->context, "writing", (double)i / 6);
         if (status == HOT_OK)
-            status = blame(j->context, formats[i][0], export_as(j, formats[i][0], formats[i][1]));
+            status = hot_context_blame(j->context, export_as(j, formats[i][0], formats[i][1]), formats[i][0]);
     }
     if (status == HOT_OK && (path = hot_module_outputs_file(&j->outputs, "tensors")))
-        status = blame(j->context, "tensors", hot_tensor_field_save(j->context, j->run.tensors, path));
+        status = hot_context_blame(j->context, hot_tensor_field_save(j->context, j->run.tensors, path), "tensors");
     for (size_t i = 0; i < j->outputs.count; i++)
         names[i] = j->outputs.item[i].path;
     if (status == HOT_OK && (path = hot_module_outputs_file(&j->outputs, "report")))
-        status = blame(j->context, "report", hot_run_save_report(&j->run, names, j->outputs.count, path));
+        status = hot_context_blame(j->context, hot_run_save_report(&j->run, names, j->outputs.count, path),
+                                   "report");
     if (status == HOT_OK)
         status = hot_context_check(j->context, "writing");
     return status == HOT_OK ? hot_module_outputs_commit(&j->outputs) : status;
@@ -204,8 +193,9 @@ int hot_module_run(const hot_module_values *values, const hot_module_watch *watc
         return 1;
     }
     j.run.context = j.context;
-    fill_options(&j, &options);
     status = hot_context_check(j.context, "starting");
+    if (status == HOT_OK)
+        status = fill_options(&j, &options);
     if (status == HOT_OK)
         status = hot_run_take_options(&j.run, &options);
     if (status == HOT_OK)
@@ -215,7 +205,7 @@ int hot_module_run(const hot_module_values *values, const hot_module_watch *watc
     if (status == HOT_OK)
         status = hot_run_compute_job(&j.run);
     if (status == HOT_ERROR_DEVICE)
-        status = blame(j.context, "device", status);
+        status = hot_context_blame(j.context, status, "device");
     if (status == HOT_OK)
         status = write_outputs(&j);
     if (status == HOT_OK)

@@ -35,6 +35,8 @@
 #define E(word) "      <element>" #word "</element>\n"
 #define CHOICE(name, preset, label, about, words)                                                                 \
     "    <string-enumeration>\n" FLAG(name) TEXTS(label, about) PRESET(preset) words "    </string-enumeration>\n"
+#define WORD(name, preset, label, about)                                                                          \
+    "    <string>\n" FLAG(name) TEXTS(label, about) PRESET(preset) "    </string>\n"
 #define INTEGER(name, preset, low, high, label, about)                                                            \
     "    <integer>\n" FLAG(name) TEXTS(label, about) PRESET(#preset) BOUNDS(low, high, 1) "    </integer>\n"
 #define NUMBER(name, preset, low, high, step, label, about)                                                       \
@@ -42,6 +44,8 @@
 #define PAIR(name, preset, low, high, step, label, about)                                                         \
     "    <double-vector>\n" FLAG(name) TEXTS(label, about) PRESET(preset) BOUNDS(low, high, step)                   \
     "    </double-vector>\n"
+#define SWITCH(name, label, about)                                                                                \
+    "    <boolean>\n" FLAG(name) TEXTS(label, about) PRESET("false") "    </boolean>\n"
 #define HIDDEN(name, about)                                                                                       \
     "    <boolean hidden=\"true\">\n" FLAG(name) TEXTS(#name, about) PRESET("false") "    </boolean>\n"
 
@@ -95,10 +99,10 @@ static double seconds(void)
 
 typedef struct inside {
     hot_module_process *process; /* NULL = the host does not want to know */
-    double began, told;          /* told: the progress when the host was last called back */
+    double began, reported;      /* the progress when the host was last called back */
 } inside;
 
-static void tell(inside *in, const char *message, double all, double of_stage)
+static void report_to_host(inside *in, const char *message, double all, double of_stage)
 {
     hot_module_process *process = in->process;
     if (!process)
@@ -109,15 +113,15 @@ static void tell(inside *in, const char *message, double all, double of_stage)
     process->Progress = (float)all;
     process->StageProgress = (float)of_stage;
     process->ElapsedTime = seconds() - in->began;
-    if (process->ProgressCallbackFunction && (!same || all >= in->told + 0.005 || all >= 1)) {
-        in->told = all;
+    if (process->ProgressCallbackFunction && (!same || all >= in->reported + 0.005 || all >= 1)) {
+        in->reported = all;
         process->ProgressCallbackFunction(process->ProgressCallbackClientData);
     }
 }
 
 static int inside_progress(void *user, const char *stage, double all, double of_stage)
 {
-    tell(user, stage, all, of_stage);
+    report_to_host(user, stage, all, of_stage);
     return 0;
 }
 
@@ -128,7 +132,7 @@ static int inside_stop(void *user)
 }
 
 /* Called by the host on a thread of its own, with the addresses and files of its choice. 0 is success. Never prints,
- * never exits: what there is to say is in the process information. */
+ * never exits: messages go into the process information. */
 HOT_API int ModuleEntryPoint(int argc, char *argv[]);
 int ModuleEntryPoint(int argc, char *argv[])
 {
@@ -136,13 +140,13 @@ int ModuleEntryPoint(int argc, char *argv[])
     hot_module_request request;
     char message[MODULE_MESSAGE];
     int bad = hot_module_parse(argc, argv, 1, &values, &request, message);
-    inside in = {.process = request.process, .began = seconds(), .told = -1};
+    inside in = {.process = request.process, .began = seconds(), .reported = -1};
     const hot_module_watch watch = {.progress = inside_progress, .stop = inside_stop, .user = &in};
     if (!bad && (request.xml || request.version || request.help))
         snprintf(message, sizeof message, "HotFiber %s", hot_version());
     else if (!bad)
         bad = hot_module_run(&values, &watch, message);
-    tell(&in, message, bad && in.process ? in.process->Progress : 1, bad ? 0 : 1);
+    report_to_host(&in, message, bad && in.process ? in.process->Progress : 1, bad ? 0 : 1);
     return bad;
 }
 
@@ -158,7 +162,7 @@ static void on_signal(int number)
 
 typedef struct outside {
     char stage[64];
-    double told;
+    double reported;
 } outside;
 
 static int outside_progress(void *user, const char *stage, double all, double of_stage)
@@ -167,10 +171,10 @@ static int outside_progress(void *user, const char *stage, double all, double of
     if (strncmp(out->stage, stage, sizeof out->stage - 1) != 0) {
         snprintf(out->stage, sizeof out->stage, "%s", stage);
         printf("<filter-progress-text progress=\"%.4f\">%s</filter-progress-text>\n", all, stage);
-        out->told = -1;
+        out->reported = -1;
     }
-    if (all >= out->told + 0.005 || all >= 1) {
-        out->told = all;
+    if (all >= out->reported + 0.005 || all >= 1) {
+        out->reported = all;
         printf("<filter-progress>%.4f</filter-progress>\n<filter-stage-progress>%.4f</filter-stage-progress>\n", all,
                of_stage);
     }
@@ -217,15 +221,17 @@ static void print_help(void)
            hot_version());
     for (size_t i = 1; i < count; i++) {
         const hot_module_parameter *p = &parameters[i];
-        static const char *const kinds[] = {"FILE in", "FILE out", "", "N", "X", "A,B", NULL};
+        static const char *const kinds[] = {"FILE in", "FILE out", "", "", "N", "X", "A,B", ""};
         char text[192] = "";
-        if (p->kind == MODULE_SWITCH)
+        if (p->kind == MODULE_SWITCH && p->words)
             continue;
         if (p->kind == MODULE_CHOICE)
             snprintf(text, sizeof text, "%.*s", (int)strlen(p->words) - 1, p->words);
         else if (p->words)
             snprintf(text, sizeof text, "%s (%s)", kinds[p->kind], p->words);
-        else
+        else if (p->kind == MODULE_WORD)
+            snprintf(text, sizeof text, "TEXT");
+        else if (p->kind != MODULE_SWITCH)
             snprintf(text, sizeof text, "%s (%g to %g)", kinds[p->kind], p->low, p->high);
         printf("  --%s %s", p->name, text);
         printf(p->preset ? "; default %s" : "", p->preset);
@@ -254,8 +260,8 @@ int main(int argc, char **argv)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    signal(SIGPIPE, SIG_IGN); /* a host that went away shall not leave half files behind */
-    outside out = {.told = -1};
+    signal(SIGPIPE, SIG_IGN); /* a host that has gone must not leave incomplete files behind */
+    outside out = {.reported = -1};
     const hot_module_watch watch = {.progress = outside_progress, .stop = outside_stop, .warn = outside_warn,
                                     .user = &out};
     if (!bad) {

@@ -1,8 +1,8 @@
 /* The loadable module for hosts of the Slicer execution model (3D Slicer, CTK, MITK, NiftyView, medInria): the
  * executable HotFiber and the shared object libHotFiberLib.so, from the same sources.
  *
- * In-process, nothing here prints, exits or keeps state between calls; what there is to say goes into the host's
- * process information. */
+ * In-process, nothing here prints, exits or keeps state between calls; messages go into the host's process
+ * information. */
 #ifndef HOT_MODULE_H
 #define HOT_MODULE_H
 
@@ -29,6 +29,7 @@ _Static_assert(offsetof(hot_module_process, ProgressMessage) == 12, "layout of t
 typedef enum hot_module_kind {
     MODULE_INPUT, MODULE_OUTPUT, /* const char *: a path; NULL or "" = none */
     MODULE_CHOICE,               /* const char *: one of `words` */
+    MODULE_WORD,                 /* const char *: any text */
     MODULE_INTEGER,              /* int */
     MODULE_NUMBER,               /* double */
     MODULE_PAIR,                 /* double[2] */
@@ -39,8 +40,8 @@ typedef enum hot_module_kind {
 typedef struct hot_module_values {
     const char *dwi, *mask, *bval, *bvec, *response;
     const char *fibers, *dec, *peaks, *nfibers, *tensors, *report;
-    const char *model, *order, *method, *select, *device;
-    int max_fibers, threads, AllowInMemoryTransfer;
+    const char *model, *order, *method, *shift, *select, *device;
+    int max_fibers, starts, basin, threads, AllowInMemoryTransfer;
     double threshold, min_angle, min_amplitude, sigma, diffusivities[2];
 } hot_module_values;
 
@@ -48,7 +49,8 @@ typedef struct hot_module_parameter {
     const char *name;
     hot_module_kind kind;
     size_t offset;       /* in hot_module_values */
-    const char *words;   /* MODULE_CHOICE: "a|b|"; files: the suffixes, ".nrrd,.nii" */
+    const char *words;   /* MODULE_CHOICE: "a|b|"; files: the suffixes, ".nrrd,.nii"; MODULE_SWITCH:
+                            "hidden" or NULL */
     const char *preset;  /* the default, as text; NULL = none */
     double low, high;
     const char *about;   /* what hosts show as its explanation */
@@ -78,7 +80,7 @@ typedef struct hot_module_watch {
     void *user;
 } hot_module_watch;
 
-/* The job: reads, fits, finds, writes the outputs asked for; they appear together when all are whole, or none does.
+/* The job: reads, fits, finds, writes the outputs asked for; they appear together when all are complete, or none does.
  * Returns 0, or 1. message: what was found, or why not. */
 int hot_module_run(const hot_module_values *values, const hot_module_watch *watch, char message[MODULE_MESSAGE]);
 
@@ -91,8 +93,8 @@ typedef struct hot_module_outputs {
     size_t count;
     struct {
         const char *name;           /* of the parameter */
-        const char *path;           /* where it shall be */
-        char *folder, *file;        /* where it is written meanwhile: a folder of ours beside it */
+        const char *path;           /* where it belongs */
+        char *folder, *file;        /* where it is written meanwhile: a temporary folder beside it */
     } item[MODULE_OUTPUTS];
 } hot_module_outputs;
 

@@ -1,5 +1,5 @@
-/* Outputs of the module that appear together: each is written into a folder of ours beside its place, under its own
- * name (which tells its format), and moved when all are whole. */
+/* Outputs of the module that appear together: each is written into a temporary folder beside its place, under its own
+ * name (which tells its format), and moved when all are complete. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 hot_status hot_module_outputs_add(hot_module_outputs *outputs, const char *name, const char *path)
 {
-    static atomic_uint number; /* two runs at once do not meet */
+    static atomic_uint number; /* two runs at once use different folders */
     hot_context *context = outputs->context;
     if (!path || !path[0])
         return HOT_OK;
@@ -28,15 +28,15 @@ hot_status hot_module_outputs_add(hot_module_outputs *outputs, const char *name,
                                     outputs->item[i].name);
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
     const int parent = (int)(base - path);
-    const size_t room = strlen(path) + 48;
-    char *folder = hot_context_alloc(context, room, 1), *file = hot_context_alloc(context, 2 * room, 1);
+    const size_t size = strlen(path) + 48;
+    char *folder = hot_context_alloc(context, size, 1), *file = hot_context_alloc(context, 2 * size, 1);
     if (!folder || !file) {
         hot_context_free(context, folder);
         hot_context_free(context, file);
         return HOT_ERROR_MEMORY;
     }
-    snprintf(folder, room, "%.*s.part-%ld-m%u", parent, path, (long)getpid(), atomic_fetch_add(&number, 1));
-    snprintf(file, 2 * room, "%s/%s", folder, base);
+    snprintf(folder, size, "%.*s.part-%ld-m%u", parent, path, (long)getpid(), atomic_fetch_add(&number, 1));
+    snprintf(file, 2 * size, "%s/%s", folder, base);
     if (mkdir(folder, 0777) != 0) {
         hot_status status = hot_context_fail(context, HOT_ERROR_FILE, "%s: cannot write '%s': %s", name, path,
                                              strerror(errno));
@@ -59,14 +59,14 @@ const char *hot_module_outputs_file(const hot_module_outputs *outputs, const cha
     return NULL;
 }
 
-/* Where a file of the output's folder shall be; free it. */
+/* The final path of a file in the output's temporary folder; to be freed. */
 static char *place_of(const hot_module_outputs *outputs, size_t which, const char *name)
 {
     const char *path = outputs->item[which].path, *slash = strrchr(path, '/');
-    const size_t room = strlen(path) + strlen(name) + 2;
-    char *place = hot_context_alloc(outputs->context, room, 1);
+    const size_t size = strlen(path) + strlen(name) + 2;
+    char *place = hot_context_alloc(outputs->context, size, 1);
     if (place)
-        snprintf(place, room, "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path, name);
+        snprintf(place, size, "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path, name);
     return place;
 }
 

@@ -21,6 +21,7 @@
     {#name, CHANNEL(channel), AT(name), suffixes, NULL, 0, 0, about},
 #define PATH(name, channel, suffixes, label, about) {#name, CHANNEL(channel), AT(name), suffixes, NULL, 0, 0, about},
 #define E(word) #word "|"
+#define WORD(name, preset, label, about) {#name, MODULE_WORD, AT(name), NULL, preset, 0, 0, about},
 #define CHOICE(name, preset, label, about, words) {#name, MODULE_CHOICE, AT(name), words, preset, 0, 0, about},
 #define INTEGER(name, preset, low, high, label, about)                                                                 \
     {#name, MODULE_INTEGER, AT(name), NULL, #preset, low, high, about},
@@ -28,7 +29,8 @@
     {#name, MODULE_NUMBER, AT(name), NULL, #preset, low, high, about},
 #define PAIR(name, preset, low, high, step, label, about)                                                              \
     {#name, MODULE_PAIR, AT(name), NULL, preset, low, high, about},
-#define HIDDEN(name, about) {#name, MODULE_SWITCH, AT(name), NULL, NULL, 0, 0, about},
+#define SWITCH(name, label, about) {#name, MODULE_SWITCH, AT(name), NULL, NULL, 0, 0, about},
+#define HIDDEN(name, about) {#name, MODULE_SWITCH, AT(name), "hidden", NULL, 0, 0, about},
 
 static const hot_module_parameter parameters[] = {
 #include "parameters.inc"
@@ -52,14 +54,14 @@ static int refuse(char message[MODULE_MESSAGE], const char *format, ...)
 }
 
 /* "a|b|c|" as "a, b or c". */
-static void spell(const char *words, char *text, size_t room)
+static void list_words(const char *words, char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
-    for (const char *at = words; *at && used < room;) {
+    for (const char *at = words; *at && used < size;) {
         const size_t length = strcspn(at, "|");
         const char *join = used == 0 ? "" : at[length + 1] == '\0' ? " or " : ", ";
-        used += (size_t)snprintf(text + used, room - used, "%s%.*s", join, (int)length, at);
+        used += (size_t)snprintf(text + used, size - used, "%s%.*s", join, (int)length, at);
         at += length + 1;
     }
 }
@@ -101,11 +103,14 @@ static int store(const hot_module_parameter *parameter, const char *text, hot_mo
                           "parameter AllowInMemoryTransfer says so)",
                           parameter->name, text);
         if (strcmp(text, "-") == 0)
-            return refuse(message, "%s: '-' is no file; a host has no standard input to read from", parameter->name);
+            return refuse(message, "%s: '-' is not a file; a module reads no standard input", parameter->name);
+        *(const char **)target = text;
+        return 0;
+    case MODULE_WORD:
         *(const char **)target = text;
         return 0;
     case MODULE_CHOICE:
-        spell(parameter->words, words, sizeof words);
+        list_words(parameter->words, words, sizeof words);
         if (!is_word(parameter->words, text))
             return refuse(message, "%s: '%.200s' is not %s", parameter->name, text, words);
         *(const char **)target = text;
@@ -155,11 +160,9 @@ static int ends_in(const char *path, const char *suffixes)
     return 0;
 }
 
-/* What each value by itself cannot tell. */
-static int check_together(const hot_module_values *values, char message[MODULE_MESSAGE])
+/* Whether there is something to read and something to write. Which options go together is checked with the run. */
+static int check_files(const hot_module_values *values, char message[MODULE_MESSAGE])
 {
-    const int fod = strcmp(values->model, "fod") == 0, by_signal = fod && (strcmp(values->method, "auto") == 0 ||
-                                                                           strcmp(values->method, "signal") == 0);
     int outputs = 0;
     if (!values->dwi || !values->dwi[0])
         return refuse(message, "dwi: no diffusion-weighted volume was given");
@@ -175,26 +178,13 @@ static int check_together(const hot_module_values *values, char message[MODULE_M
     }
     if (outputs == 0)
         return refuse(message, "fibers, dec, peaks, nfibers, tensors, report: at least one of these outputs is needed");
-    if (strcmp(values->method, "signal") == 0 && !fod)
-        return refuse(message, "method: signal goes with the model fod, not with %s", values->model);
-    if ((by_signal || strcmp(values->method, "lowrank") == 0) && values->max_fibers > 3)
-        return refuse(message, "max_fibers: %d; the method %s finds at most 3", values->max_fibers,
-                      by_signal ? "signal" : "lowrank");
-    if (strcmp(values->method, "lowrank") == 0 && strcmp(values->order, "2") == 0)
-        return refuse(message, "method: lowrank needs tensors of order 4, 6 or 8, not 2");
-    if (values->diffusivities[0] < values->diffusivities[1] || (values->diffusivities[0] > 0 && !fod))
-        return refuse(message, fod ? "diffusivities: along the fibre comes first and is the larger"
-                                   : "diffusivities: a response goes with the model fod");
-    if (values->response && values->response[0] && (!fod || values->diffusivities[0] > 0))
-        return refuse(message, fod ? "response: give a file or diffusivities, not both"
-                                   : "response: a response goes with the model fod");
     return 0;
 }
 
 static int parse(int argc, char *const *argv, int own_process, hot_module_values *values, hot_module_request *request,
                  char message[MODULE_MESSAGE])
 {
-    /* first, so that a bad value can be told to the host */
+    /* first, so that a bad value can be reported to the host */
     for (int i = 1; i + 1 < argc && argv[i + 1] && own_process; i++)
         if (strcmp(argv[i], "--processinformationaddress") == 0) {
             void *address = NULL;
@@ -251,7 +241,7 @@ static int parse(int argc, char *const *argv, int own_process, hot_module_values
     }
     if (!values->dwi && maybe && store(&parameters[0], maybe, values, message))
         return 1;
-    return request->xml || request->version || request->help ? 0 : check_together(values, message);
+    return request->xml || request->version || request->help ? 0 : check_files(values, message);
 }
 
 int hot_module_parse(int argc, char *const *argv, int own_process, hot_module_values *values,

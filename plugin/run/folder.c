@@ -24,10 +24,10 @@ static hot_status fail(hot_context *context, const char *what, const char *path)
 /* first/second in the context's memory. */
 static char *join(hot_context *context, const char *first, const char *second)
 {
-    size_t room = strlen(first) + strlen(second) + 2;
-    char *text = hot_context_alloc(context, room, 1);
+    size_t size = strlen(first) + strlen(second) + 2;
+    char *text = hot_context_alloc(context, size, 1);
     if (text)
-        snprintf(text, room, "%s/%s", first, second);
+        snprintf(text, size, "%s/%s", first, second);
     return text;
 }
 
@@ -35,7 +35,7 @@ static char *join(hot_context *context, const char *first, const char *second)
 
 typedef struct names {
     hot_context *context;
-    size_t count, room;
+    size_t count, capacity;
     char **name;
 } names;
 
@@ -45,21 +45,21 @@ static void names_free(names *list)
         hot_context_free(list->context, list->name[i]);
     hot_context_free(list->context, list->name);
     list->name = NULL;
-    list->count = list->room = 0;
+    list->count = list->capacity = 0;
 }
 
 static hot_status names_add(names *list, const char *prefix, const char *name)
 {
-    if (list->count == list->room) {
-        size_t room = list->room ? 2 * list->room : 32;
-        char **grown = hot_context_alloc(list->context, room, sizeof *grown);
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 32;
+        char **grown = hot_context_alloc(list->context, capacity, sizeof *grown);
         if (!grown)
             return HOT_ERROR_MEMORY;
         if (list->count)
             memcpy(grown, list->name, list->count * sizeof *grown);
         hot_context_free(list->context, list->name);
         list->name = grown;
-        list->room = room;
+        list->capacity = capacity;
     }
     char *copy = prefix ? join(list->context, prefix, name) : hot_string_copy(list->context, name);
     if (!copy)
@@ -136,7 +136,7 @@ static int remove_tree(hot_context *context, const char *path, const names *list
     return rmdir(path) != 0 || left != 0;
 }
 
-/* ---- Is it ours? --------------------------------------------------------------------------------------------- */
+/* ---- May it be replaced? --------------------------------------------------------------------------------- */
 
 static int report_names(const cJSON *report, const char *name)
 {
@@ -158,7 +158,7 @@ static hot_status check_ours(hot_context *context, const char *path, const names
     if (status != HOT_ERROR_MEMORY &&
         (status != HOT_OK || !cJSON_IsString(cJSON_GetObjectItemCaseSensitive(report, "hotfiber"))))
         status = hot_context_fail(context, HOT_ERROR_FILE,
-                                  "'%s' does not look like the result of a run (no report.json of hotfiber's in it), "
+                                  "'%s' does not look like the result of a run (it has no report.json of hotfiber), "
                                   "so --force does not replace it",
                                   path);
     for (size_t i = 0; i < list->count && status == HOT_OK; i++) {
@@ -193,13 +193,13 @@ static hot_status check_existing(hot_context *context, const char *path, int for
     char here[PATH_MAX];
     if (getcwd(here, sizeof here) && lies_in(here, path))
         return hot_context_fail(context, HOT_ERROR_FILE,
-                                "'%s' is the folder we stand in, or holds it; give the output a name of its own", path);
+                                "'%s' is the current folder, or contains it; give the output a name of its own", path);
     names list = {.context = context};
     hot_status status = list_tree(context, path, &list);
     if (status == HOT_OK && list.count > 0) {
         if (!force)
             status = hot_context_fail(context, HOT_ERROR_FILE,
-                                      "'%s' is there already and not empty; --force replaces the result of an earlier "
+                                      "'%s' exists and is not empty; --force replaces the result of an earlier "
                                       "run",
                                       path);
         else
@@ -220,12 +220,12 @@ static hot_status resolve(hot_context *context, const char *path, hot_folder *fo
     while (length > 1 && path[length - 1] == '/')
         length--;
     if (length == 0 || length >= sizeof parent - 64)
-        return hot_context_fail(context, HOT_ERROR_FILE, "an output folder needs a name of sensible length");
+        return hot_context_fail(context, HOT_ERROR_FILE, "the name of the output folder is empty or too long");
     memcpy(parent, path, length);
     parent[length] = '\0';
     if (stat(parent, &about) == 0) {
         if (!S_ISDIR(about.st_mode))
-            return hot_context_fail(context, HOT_ERROR_FILE, "'%s' is a file; a run needs a folder to write into",
+            return hot_context_fail(context, HOT_ERROR_FILE, "'%s' is a file; the output of a run is a folder",
                                     path);
         if (!realpath(parent, real))
             return fail(context, "cannot use", path);
@@ -234,7 +234,7 @@ static hot_status resolve(hot_context *context, const char *path, hot_folder *fo
         return folder->path ? HOT_OK : HOT_ERROR_MEMORY;
     }
     if (lstat(parent, &about) == 0)
-        return hot_context_fail(context, HOT_ERROR_FILE, "'%s' is a link that leads nowhere", path);
+        return hot_context_fail(context, HOT_ERROR_FILE, "'%s' is a broken link", path);
     char *slash = strrchr(parent, '/');
     const char *name = slash ? slash + 1 : parent;
     char *folder_name = hot_string_copy(context, name);
@@ -244,7 +244,7 @@ static hot_status resolve(hot_context *context, const char *path, hot_folder *fo
         *(slash == parent ? slash + 1 : slash) = '\0';
     if (!realpath(slash ? parent : ".", real)) {
         hot_context_free(context, folder_name);
-        return hot_context_fail(context, HOT_ERROR_FILE, "cannot make '%s': the folder it should stand in: %s", path,
+        return hot_context_fail(context, HOT_ERROR_FILE, "cannot make '%s': its parent folder: %s", path,
                                 strerror(errno));
     }
     folder->path = join(context, strcmp(real, "/") == 0 ? "" : real, folder_name);
@@ -310,12 +310,12 @@ hot_status hot_folder_begin(hot_context *context, const char *path, int force, h
         status = check_existing(context, folder->path, force);
     if (status == HOT_OK) {
         char *slash = strrchr(folder->path, '/');
-        size_t room = strlen(folder->path) + 48;
-        char *temporary = hot_context_alloc(context, room, 1);
+        size_t size = strlen(folder->path) + 48;
+        char *temporary = hot_context_alloc(context, size, 1);
         if (!temporary) {
             status = HOT_ERROR_MEMORY;
         } else {
-            snprintf(temporary, room, "%.*s.part-%ld-%s", (int)(slash - folder->path) + 1, folder->path, (long)getpid(),
+            snprintf(temporary, size, "%.*s.part-%ld-%s", (int)(slash - folder->path) + 1, folder->path, (long)getpid(),
                      slash + 1);
             if (mkdir(temporary, 0777) != 0) {
                 status = hot_context_fail(context, HOT_ERROR_FILE, "cannot make '%s': %s", path, strerror(errno));
@@ -369,7 +369,8 @@ hot_status hot_folder_walk(hot_context *context, const hot_folder *folder,
 static void remove_replaced(hot_context *context, const char *path, const names *list)
 {
     if (list->count == 0 ? rmdir(path) != 0 : remove_tree(context, path, list) != 0)
-        hot_context_log(context, HOT_LOG_WARNING, "what stood in the output folder before is left in '%s'", path);
+        hot_context_log(context, HOT_LOG_WARNING,
+                        "the earlier contents of the output folder could not be removed from '%s'", path);
 }
 
 hot_status hot_folder_commit(hot_context *context, hot_folder *folder)
@@ -386,7 +387,7 @@ hot_status hot_folder_commit(hot_context *context, hot_folder *folder)
             status = check_ours(context, folder->path, &old);
         if (status == HOT_OK &&
             renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->path, RENAME_EXCHANGE) != 0) {
-            /* A file system without exchange: for a moment neither stands there, but both are whole. */
+            /* A file system without exchange: for a moment neither is there, but both are complete. */
             char aside[PATH_MAX];
             snprintf(aside, sizeof aside, "%s.old", folder->temporary);
             if (rename(folder->path, aside) != 0) {

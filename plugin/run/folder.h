@@ -1,4 +1,5 @@
-/* The directory that a run makes: built beside its name, moved into place when whole, replaced as a whole. */
+/* The directory that a run makes: written beside its final name, moved into place when complete, replaced in one
+ * step. */
 #ifndef HOT_RUN_FOLDER_H
 #define HOT_RUN_FOLDER_H
 

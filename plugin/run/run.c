@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/options.h"
 #include "dwi/summary.h"
 #include "model/model.h"
 
@@ -27,8 +28,6 @@ static void end_stage(hot_run_job *job, const char *name)
     job->stage_began = now;
 }
 
-static int is_signal(const hot_run_job *job) { return strcmp(job->options.peaks.method, "signal") == 0; }
-
 hot_status hot_run_take_options(hot_run_job *job, const hot_run_options *options)
 {
     hot_context *context = job->context;
@@ -36,39 +35,28 @@ hot_status hot_run_take_options(hot_run_job *job, const hot_run_options *options
     job->began = job->stage_began = hot_run_now();
     job->sigma = job->snr = NAN;
     mine->size = sizeof *mine;
-    if (!options || options->size < sizeof(size_t) || options->size > sizeof *mine)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_run: options->size is %zu, at most %zu is known",
-                                options ? options->size : 0, sizeof *mine);
-    memcpy(mine, options, options->size);
+    hot_status status = hot_options_read(context, "hot_run_options", options, mine);
+    if (status != HOT_OK)
+        return status;
     if (mine->fit.size == 0)
         mine->fit = (hot_fit_options){.size = sizeof mine->fit, .regularise = -1, .weighted = -1};
     if (mine->peaks.size == 0)
         mine->peaks = (hot_peaks_options){.size = sizeof mine->peaks, .threshold = -1, .min_angle = -1,
                                           .min_amplitude = -1};
+    status = hot_run_check(context, mine, NULL, NULL, &job->method);
+    if (status != HOT_OK)
+        return status;
     if (!mine->fit.model)
         mine->fit.model = "fod";
-    const int is_fod = strcmp(mine->fit.model, "fod") == 0;
-    if (!mine->peaks.method)
-        mine->peaks.method = is_fod ? "signal" : "maxima";
+    mine->peaks.method = job->method->name;
     if (mine->peaks.max_fibers == 0)
         mine->peaks.max_fibers = 3;
+    if (mine->peaks.starts == 0)
+        mine->peaks.starts = job->method->starts;
     mine->peaks.mask = NULL;
-    if (is_signal(job) && !is_fod)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "the method signal goes with the model fod; for %s there is maxima", mine->fit.model);
-    if (is_signal(job) && mine->peaks.max_fibers > 3)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the method signal finds at most 3 fibres, not %d",
-                                mine->peaks.max_fibers);
     mine->signal.size = sizeof mine->signal;
     mine->signal.max_fibers = mine->peaks.max_fibers;
-    mine->signal.clean_response = mine->signal.clean_response || mine->diffusivity_along > 0;
-    if ((mine->response || mine->fit.response) && mine->diffusivity_along > 0)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "the response comes from a file or from diffusivities, not from both");
-    if (!is_fod && (mine->response || mine->fit.response || mine->diffusivity_along > 0))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "a response goes with the model fod only; the model %s has no use for it",
-                                mine->fit.model);
+    mine->signal.clean_response = mine->signal.clean_response || mine->axial_diffusivity > 0;
     return HOT_OK;
 }
 
@@ -101,9 +89,9 @@ static double complete_noise(float *noise, size_t voxels)
     return mean;
 }
 
-/* The data without what is noise by their principal components; the map of it is one more file. How many fibres there
- * are is still weighed against this noise: what is left of it lies where the signal does, which is where fibres are
- * told apart, while the spread of the denoised b=0 volumes says next to nothing of it. */
+/* Denoises the data; the map of the noise is one more file. The number of fibres is still chosen with this noise: what
+ * remains of it lies in the subspace of the signals, where fibres are distinguished, and hardly shows in the spread of
+ * the denoised b=0 volumes. */
 static hot_status denoise(hot_run_job *job)
 {
     const size_t voxels = hot_grid_voxels(hot_dwi_grid(job->dwi));
@@ -200,9 +188,9 @@ static hot_status make_response(hot_run_job *job)
                                            : hot_response_load(job->context, options->response, &job->response);
         return status == HOT_OK ? hot_response_check(job->context, job->response, NULL) : status;
     }
-    if (options->diffusivity_along > 0) {
+    if (options->axial_diffusivity > 0) {
         job->response_from = "diffusivities";
-        return hot_response_tensor(job->context, job->dwi, options->diffusivity_along, options->diffusivity_across, 1,
+        return hot_response_tensor(job->context, job->dwi, options->axial_diffusivity, options->radial_diffusivity, 1,
                                    lmax, &job->response);
     }
     job->response_from = "estimated";
@@ -213,11 +201,11 @@ static hot_status find_in_signals(hot_run_job *job)
 {
     hot_signal_maps *maps = &job->maps;
     job->options.signal.keep_maps = 1;
-    hot_status status = hot_fiber_field_signal(job->context, job->dwi, job->mask, job->response, &job->options.signal,
-                                               maps, &job->fibers);
+    hot_status status = job->method->find_in_signals(job->context, job->dwi, job->mask, job->response,
+                                                     &job->options.signal, maps, &job->fibers);
     if (status == HOT_OK && maps->sigma > 0)
         job->sigma = maps->sigma; /* estimated better than from the b=0 images alone, or given */
-    if (status == HOT_OK) { /* a voxel that either method could not use is counted, once */
+    if (status == HOT_OK) { /* a voxel that fit or method could not use is counted once */
         const size_t voxels = hot_grid_voxels(hot_dwi_grid(job->dwi));
         const size_t width = hot_symtensor_count(hot_tensor_field_order(job->tensors), 3) + 1;
         const float *values = hot_tensor_field_values(job->tensors);
@@ -231,8 +219,8 @@ static hot_status find_in_signals(hot_run_job *job)
 
 static hot_status find(hot_run_job *job)
 {
-    if (is_signal(job))
-        return find_in_signals(job); /* which says itself how many voxels are of no use */
+    if (job->method->find_in_signals)
+        return find_in_signals(job); /* which reports itself how many voxels it could not use */
     if (job->result.flagged > 0)
         hot_context_log(job->context, HOT_LOG_NOTE,
                         "%zu of %zu voxels have NaN, zero or negative signals and are left empty", job->result.flagged,
@@ -284,7 +272,7 @@ static hot_status write_tensors(hot_run_job *job)
     return status;
 }
 
-/* How probable 0, 1, 2 and 3 fibres are in each voxel. The other maps of the method make room. */
+/* How probable 0, 1, 2 and 3 fibres are in each voxel. The maps are freed then. */
 static hot_status write_probability(hot_run_job *job)
 {
     if (!job->maps.probability)
@@ -391,7 +379,7 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
     if ((status = hot_run_compute_job(&job)) != HOT_OK || (job.noise && (status = write_noise(&job)) != HOT_OK))
         goto cleanup;
 
-    /* The data are not needed any more once they are described, and make room for what writing needs. */
+    /* Once they are described the data are freed: writing needs memory, too. */
     if ((status = make_background(&job)) != HOT_OK)
         goto cleanup;
     job.input = hot_run_describe_input(&job);

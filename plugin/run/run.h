@@ -3,6 +3,7 @@
 #define HOT_RUN_RUN_H
 
 #include "core/fields.h"
+#include "fibers/method.h"
 #include "io/common/report.h"
 #include "folder.h"
 
@@ -11,6 +12,7 @@ enum { HOT_RUN_STAGES = 12, HOT_RUN_NOTES = 16 };
 typedef struct hot_run_job {
     hot_context *context;
     hot_run_options options; /* a copy, with the defaults filled in */
+    const hot_peaks_method *method;
     hot_folder folder;
     hot_dwi *dwi;
     int borrowed; /* dwi is the caller's */
@@ -20,7 +22,7 @@ typedef struct hot_run_job {
     size_t response_voxels; /* used for an estimated response; 0 = not estimated */
     hot_tensor_field *tensors;
     hot_fiber_field *fibers;
-    hot_signal_maps maps; /* method signal */
+    hot_signal_maps maps; /* of a method that works on signals */
     float *background; /* the picture's: mean b=0 image */
     float *noise;      /* with denoising: the noise's standard deviation per voxel; else NULL */
     double sigma, snr;
@@ -32,15 +34,23 @@ typedef struct hot_run_job {
     cJSON *input;                          /* the report's part on the input, made while the data are there */
 } hot_run_job;
 
+/* The rules: whether the options go together. given: tells which options were given although their value does not show
+ * it; NULL = none. *method: the one that will find the fibres. Fails with HOT_ERROR_ARGUMENT; hot_context_parameter
+ * names the option at fault. The second looks at the options of model and response alone. */
+hot_status hot_run_check(hot_context *context, const hot_run_options *options, hot_option_given *given,
+                         const void *user, const hot_peaks_method **method);
+hot_status hot_run_check_model(hot_context *context, const hot_run_options *options, hot_option_given *given,
+                               const void *user);
+
 /* Copies the caller's options into a zeroed job (but for its context); what an older, shorter struct lacks keeps its
- * default. Errors: HOT_ERROR_ARGUMENT for what does not go together. */
+ * default. Errors: those of hot_run_check. */
 hot_status hot_run_take_options(hot_run_job *job, const hot_run_options *options);
 
 /* From job->dwi to tensors and fibres: mask (unless it is there), order, response (unless it is there), fit,
  * directions, counts. */
 hot_status hot_run_compute_job(hot_run_job *job);
 
-/* Frees all that the job has, the folder included; what was written is removed unless it was committed. */
+/* Frees what the job owns. The folder and what was written into it are removed unless they were committed. */
 void hot_run_free(hot_run_job *job);
 
 /* Seconds of a monotonic clock. */

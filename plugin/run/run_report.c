@@ -16,7 +16,7 @@ static void add_text(cJSON *object, const char *name, const char *text)
         cJSON_AddNullToObject(object, name);
 }
 
-/* What a clock says beyond this is noise. */
+/* The clock is not more precise. */
 static double to_tenth_ms(double seconds) { return round(1e4 * seconds) / 1e4; }
 
 static const char *space_name(hot_space space)
@@ -73,26 +73,34 @@ static void add_settings(cJSON *root, const hot_run_job *job)
     cJSON_AddBoolToObject(settings, "denoise", job->options.denoise);
     add_text(settings, "mask", job->mask_from);
     add_text(settings, "response", job->response_from);
-    if (job->options.diffusivity_along > 0) {
-        cJSON_AddNumberToObject(settings, "diffusivity_along", job->options.diffusivity_along);
-        cJSON_AddNumberToObject(settings, "diffusivity_across", job->options.diffusivity_across);
+    if (job->options.axial_diffusivity > 0) {
+        cJSON_AddNumberToObject(settings, "axial_diffusivity", job->options.axial_diffusivity);
+        cJSON_AddNumberToObject(settings, "radial_diffusivity", job->options.radial_diffusivity);
     }
     if (fit->regularise >= 0)
         cJSON_AddNumberToObject(settings, "regularise", fit->regularise);
     add_text(settings, "method", peaks->method);
     cJSON_AddNumberToObject(settings, "max_fibers", hot_fiber_field_max(job->fibers));
-    if (strcmp(peaks->method, "signal") == 0) {
+    if (job->method->find_in_signals) {
         add_text(settings, "select", job->options.signal.select == HOT_SELECT_AVERAGED ? "averaged" : "map");
         add_text(settings, "contrast", job->maps.contrast == HOT_CONTRAST_VARIED      ? "varied"
                                        : job->maps.contrast == HOT_CONTRAST_DISPERSED ? "dispersed"
                                                                                  : "alike");
         /* what the contrast was judged by, rad^2; null: it was given, or there is too little to judge by */
         cJSON_AddNumberToObject(settings, "typical_width", job->maps.typical_width);
-    } else { /* what is negative was left to the method: null */
+    } else { /* null: the method's default */
         cJSON_AddNumberToObject(settings, "threshold", peaks->threshold >= 0 ? peaks->threshold : NAN);
         cJSON_AddNumberToObject(settings, "min_angle", peaks->min_angle >= 0 ? peaks->min_angle : NAN);
         cJSON_AddNumberToObject(settings, "min_amplitude", peaks->min_amplitude >= 0 ? peaks->min_amplitude : NAN);
-        cJSON_AddNumberToObject(settings, "starts", (double)peaks->starts);
+        if (hot_peaks_names_hold(job->method->takes, "starts")) {
+            static const char *const shifts[] = {"adaptive", "fixed", "none"};
+            cJSON_AddNumberToObject(settings, "starts", (double)peaks->starts);
+            if (peaks->shift == HOT_SHIFT_FIXED)
+                cJSON_AddNumberToObject(settings, "shift", peaks->alpha);
+            else
+                add_text(settings, "shift", shifts[peaks->shift]);
+            cJSON_AddBoolToObject(settings, "basin", peaks->basin != 0);
+        }
     }
     cJSON_AddNumberToObject(settings, "seed", (double)hot_context_seed(job->context));
 }

@@ -10,10 +10,10 @@ os.mkdir("work")
 os.chdir("work")
 works("phantom", "--layout", "bundles", "--size", "48,48,20", "-o", "dwi.nrrd", "--type", "uint16", "--quiet")
 works("fit", "-i", "dwi.nrrd", "-o", "tensors.nrrd", "--model", "adc", "--order", 8, "--quiet")
-calls = {"run": ["run", "-i", "dwi.nrrd", "-o", "out", "--method", "maxima", "--starts", 200],
+calls = {"run": ["run", "-i", "dwi.nrrd", "-o", "out", "--method", "sshopm", "--starts", 200],
          "signal": ["run", "-i", "dwi.nrrd", "-o", "out"],
          "fit": ["fit", "-i", "dwi.nrrd", "-o", "out"],
-         "peaks": ["peaks", "-i", "tensors.nrrd", "-o", "out", "--starts", 200]}
+         "peaks": ["peaks", "-i", "tensors.nrrd", "-o", "out", "--method", "sshopm", "--starts", 200]}
 stopped = 0
 for name, call in calls.items():
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL):
@@ -52,7 +52,7 @@ check(stopped >= 8, f"only {stopped} runs of 20 were still at work when the sign
 works("phantom", "--voxels", 20, "-o", "small.nrrd", "--quiet")
 works("run", "-i", "small.nrrd", "-o", "kept", "--quiet", "--model", "adc", "--order", 4)
 before = tree()
-process = subprocess.Popen([HOTFIBER, "run", "-i", "dwi.nrrd", "-o", "kept", "--force", "--method", "maxima",
+process = subprocess.Popen([HOTFIBER, "run", "-i", "dwi.nrrd", "-o", "kept", "--force", "--method", "sshopm",
                             "--starts", "200", "--threads", "1"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE)
 time.sleep(.3)

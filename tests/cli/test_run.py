@@ -128,6 +128,20 @@ for arguments, word in ((["-i", "dwi.nrrd"], "-o"), (["-i", "dwi.nrrd", "-o", "-
     done = hotfiber("run", *arguments)
     check(done.returncode == 2 and word in done.stderr and done.stderr.count("\n") == 1, f"{arguments}: {done.stderr}")
 
+# sshopm: from 128 starts unless told otherwise, with what it was in the report.
+works("run", "-i", "dwi.nrrd", "-o", "s0", "--method", "sshopm", "--quiet")
+works("run", "-i", "dwi.nrrd", "-o", "s1", "--method", "sshopm", "--starts", 128, "--shift", "adaptive", "--quiet")
+check(open("s0/peaks.nrrd", "rb").read() == open("s1/peaks.nrrd", "rb").read(), "128 starts are the default")
+settings = json.load(open("s0/report.json"))["settings"]
+check([settings[name] for name in ("method", "starts", "shift", "basin")] == ["sshopm", 128, "adaptive", False],
+      f"{settings}")
+works("fit", "-i", "dwi.nrrd", "-o", "s.nrrd", "--quiet")
+works("peaks", "-i", "s.nrrd", "-o", "s_peaks.nrrd", "--method", "sshopm", "--quiet")
+ours, theirs = read_nrrd("s_peaks.nrrd")[0], read_nrrd("s0/peaks.nrrd")[0]
+check(np.array_equal(ours, theirs) and (ours != 0).any(), "run and peaks find the same")
+works("run", "-i", "dwi.nrrd", "-o", "s2", "--method", "sshopm", "--starts", 40, "--shift", 2.5, "--quiet")
+check(json.load(open("s2/report.json"))["settings"]["shift"] == 2.5, "a shift of one's own")
+
 # From a pipe; other models; a mask; a response from diffusivities.
 raw = open("dwi.nrrd", "rb").read()
 works("run", "-o", "piped", "--quiet", stdin=raw)

@@ -63,7 +63,7 @@ status, shown = at_terminal(["run", "-i", "dwi.nrrd", "-o", "quiet", "--quiet"])
 check(status == 0 and "#" not in shown and "%" not in shown, f"--quiet: {shown}")
 
 before = tree()
-status, shown = at_terminal(["run", "-i", "dwi.nrrd", "-o", "stopped", "--method", "maxima", "--starts", 500],
+status, shown = at_terminal(["run", "-i", "dwi.nrrd", "-o", "stopped", "--method", "sshopm", "--starts", 500],
                             keys=b"\x03")
 check(status == 1, f"Ctrl-C: status {status}")
 last = shown.replace("\r\n", "\n").rstrip("\n").split("\n")[-1].split("\r")[-1]

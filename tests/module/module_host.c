@@ -4,8 +4,8 @@
  *
  *   test_module_host libHotFiberLib.so dwi.nrrd      in an empty folder but for the data */
 #include "check.h"
+#include "entries.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -61,17 +61,7 @@ static int call(process_information *process, int count, const char *const *argu
 
 static int there(const char *name) { return access(name, F_OK) == 0; }
 
-/* Entries of the folder, hidden ones included. */
-static int entries(void)
-{
-    int count = 0;
-    DIR *folder = opendir(".");
-    while (folder && readdir(folder))
-        count++;
-    if (folder)
-        closedir(folder);
-    return count - 2;
-}
+static int entries(void) { return entries_in("."); }
 
 static int same_content(const char *a, const char *b)
 {
@@ -113,7 +103,8 @@ static void test_bad_values(void)
 {
     static const char *const values[][3] = {
         {"model", "spline", "fod, odf or adc"}, {"order", "5", "auto, 2, 4, 6 or 8"}, {"order", "", "auto, 2"},
-        {"method", "guess", "lowrank"}, {"select", "best", "averaged"}, {"device", "tpu", "auto, cpu or cuda"},
+        {"method", "guess", "lowrank"}, {"shift", "sideways", "adaptive"}, {"starts", "-1", "-1"},
+        {"select", "best", "averaged"}, {"device", "tpu", "auto, cpu or cuda"},
         {"max_fibers", "0", "1 to 16"}, {"max_fibers", "2.5", "whole"}, {"max_fibers", "many", "many"},
         {"max_fibers", "17", "17"}, {"threshold", "2", "-1 to 1"}, {"threshold", "nan", "nan"},
         {"threshold", "0,5", "0,5"}, {"min_angle", "91", "90"}, {"min_angle", "-2", "-2"},
@@ -150,6 +141,10 @@ static void test_bad_values(void)
     REFUSED("max_fibers", "signal", "--peaks", "never.nrrd", "--max_fibers", "4", data);
     REFUSED("method", "adc", "--peaks", "never.nrrd", "--model", "adc", "--method", "signal", data);
     REFUSED("method", "order", "--peaks", "never.nrrd", "--order", "2", "--method", "lowrank", data);
+    REFUSED("starts", "sshopm, not with maxima", "--peaks", "never.nrrd", "--method", "maxima", "--starts", "9", data);
+    REFUSED("shift", "sshopm, not with signal", "--peaks", "never.nrrd", "--shift", "none", data);
+    REFUSED("basin", "shift none", "--peaks", "never.nrrd", "--method", "sshopm", "--basin", data);
+    REFUSED("sigma", "signal, not with lowrank", "--peaks", "never.nrrd", "--method", "lowrank", "--sigma", "2", data);
     REFUSED("order", "at most", "--peaks", "never.nrrd", "--order", "8", data);
     REFUSED("response", "both", "--peaks", "never.nrrd", "--response", "r.txt", "--diffusivities", "0.0017,0.0003",
             data);

@@ -35,7 +35,7 @@ version = program("--version").stdout
 check(version == f"HotFiber {root.find('version').text}\n", version)
 
 KINDS = {"boolean": set(), "integer": {"constraints"}, "double": {"constraints"}, "double-vector": {"constraints"},
-         "string-enumeration": {"element"}, "file": set(), "image": set(), "geometry": set()}
+         "string-enumeration": {"element"}, "string": set(), "file": set(), "image": set(), "geometry": set()}
 ORDER = ["name", "flag", "longflag", "index", "description", "label", "default", "channel", "constraints", "element"]
 IMAGES = {"scalar", "label", "tensor", "diffusion-weighted", "vector", "model"}
 names, flags, indices = [], [], []
@@ -88,8 +88,8 @@ check([(p.findtext("name"), p.findtext("default")) for p in hidden] == [("AllowI
 dwi = next(p for p in root.iter("image") if p.findtext("index") == "0")
 check(dwi.get("type") == "diffusion-weighted" and dwi.findtext("channel") == "input", "the DWI")
 check(next(root.iter("geometry")).get("type") == "fiberbundle", "fibre lines")
-for wanted in ("dwi", "mask", "order", "model", "method", "max_fibers", "threshold", "device", "peaks", "tensors",
-               "nfibers", "dec", "fibers", "report"):
+for wanted in ("dwi", "mask", "order", "model", "method", "max_fibers", "threshold", "starts", "shift", "basin",
+               "device", "peaks", "tensors", "nfibers", "dec", "fibers", "report"):
     check(wanted in names, f"a parameter {wanted}")
 help_text = program("--help").stdout
 check(all(f"--{flag}" in help_text for flag in flags if flag != "AllowInMemoryTransfer"), "--help lists every flag")
@@ -132,6 +132,24 @@ check(np.array_equal(ours, theirs) and np.abs(ours).max() > .3, "the module find
 colors, header = read_nrrd("dec.nrrd")
 vectors = ours.reshape(3, 3, *ours.shape[1:], order="F")
 check(np.allclose(colors, np.abs(vectors).sum(1), atol=1e-6) and header["kinds"].startswith("RGB-color"), "colours")
+
+# SS-HOPM: the same options, the same directions, and what it does not go with refused in the same words.
+done = program("--device", "cpu", "--order", "4", "--method", "sshopm", "--starts", "40", "--shift", "2.5", "--peaks",
+               "p.nrrd", "dwi.nrrd")
+works("run", "-i", "dwi.nrrd", "-o", "out2", "--device", "cpu", "--order", 4, "--method", "sshopm", "--starts", 40,
+      "--shift", 2.5, "--quiet")
+check(done.returncode == 0 and np.array_equal(read_nrrd("p.nrrd")[0], read_nrrd("out2/peaks.nrrd")[0]), done.stderr)
+os.remove("p.nrrd")
+for options in (["--method", "maxima", "--starts", "9"], ["--starts", "9"], ["--method", "lowrank", "--basin"],
+                ["--method", "sshopm", "--basin"], ["--method", "maxima", "--shift", "none"],
+                ["--method", "maxima", "--sigma", "3"], ["--threshold", ".5"], ["--max_fibers", "4"],
+                ["--method", "lowrank", "--max_fibers", "4"], ["--method", "lowrank", "--order", "2"],
+                ["--method", "signal", "--model", "adc"], ["--model", "adc", "--response", "r.txt"],
+                ["--response", "r.txt", "--diffusivities", "2e-3,1e-3"], ["--diffusivities", "1e-3,2e-3"]):
+    ours = program("--peaks", "p.nrrd", *options, "dwi.nrrd")
+    theirs = hotfiber("run", "-i", "dwi.nrrd", "-o", "out3", *options)
+    said = theirs.stderr.replace("hotfiber run: --", "HotFiber: ").replace("; see `hotfiber run --help`", "")
+    check(ours.returncode == 1 and theirs.returncode == 2 and ours.stderr == said, f"{options}: {ours.stderr} {said}")
 
 done = program("--peaks", "p.nrrd", "--order", "5", "dwi.nrrd")
 check(done.returncode != 0 and done.stderr == "HotFiber: order: '5' is not auto, 2, 4, 6 or 8\n", f"{done.stderr}")

@@ -11,7 +11,7 @@ cmp peaks.nrrd piped.nrrd || fail "a pipe gives other directions than files"
 cmp one.nrrd three.nrrd || fail "three threads give other directions than one"
 "$HOTFIBER" peaks -i tensors.nrrd -o peaks.nii.gz --quiet
 [ -s peaks.nii.gz ] || fail "no NIfTI"
-"$HOTFIBER" peaks -i tensors.nrrd -o starts.nrrd --starts 40 --quiet
+"$HOTFIBER" peaks -i tensors.nrrd -o starts.nrrd --method sshopm --starts 40 --quiet
 "$HOTFIBER" peaks -i tensors.nrrd -o none.nrrd --min-amplitude 10 --quiet
 "$HOTFIBER" score -i peaks.nrrd --truth truth.nrrd --json --quiet >score.json
 "$HOTFIBER" score -i starts.nrrd --truth truth.nrrd --json --quiet >score_starts.json
@@ -34,6 +34,8 @@ END
 set +e
 "$HOTFIBER" peaks -i tensors.nrrd -o x.nrrd --shift -1 --quiet 2>err.txt
 [ $? -eq 2 ] || fail "--shift -1 is wrong usage"
+"$HOTFIBER" peaks -i tensors.nrrd -o x.nrrd --starts 40 --quiet 2>err.txt
+[ $? -eq 2 ] && grep -q "^hotfiber peaks: --starts: .*sshopm, not with maxima" err.txt || fail "maxima takes no starts"
 "$HOTFIBER" peaks -i dwi.nrrd -o x.nrrd --quiet 2>err.txt
 [ $? -eq 1 ] && [ "$(wc -l <err.txt)" -eq 1 ] || fail "a DWI is no tensor field: one line, status 1"
 [ ! -e x.nrrd ] || fail "something was written"

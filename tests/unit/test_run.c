@@ -1,9 +1,10 @@
 /* hot_run on a tiny phantom: what it refuses, and every allocation failing once: an error, nothing
  * lost, nothing left. */
 #include "check.h"
+#include "entries.h"
 #include "starve.h"
 
-#include <dirent.h>
+#include <math.h>
 #include <unistd.h>
 
 #include <hotfiber/hotfiber.h>
@@ -13,16 +14,9 @@
 static char root[] = "/tmp/hotfiber-run-XXXXXX";
 static char input[64], output[64];
 
-static int entries(void)
-{
-    int count = 0;
-    DIR *folder = opendir(root);
-    while (folder && readdir(folder))
-        count++;
-    if (folder)
-        closedir(folder);
-    return count - 2;
-}
+static int entries(void) { return entries_in(root); }
+
+static char parameter[32]; /* that the last run found at fault */
 
 /* One run with a context of its own. message: at least 256 letters. */
 static hot_status run(starved *count, const hot_run_options *options, hot_run_result *result, char *message)
@@ -38,6 +32,7 @@ static hot_status run(starved *count, const hot_run_options *options, hot_run_re
     }
     status = hot_run(context, options, result);
     snprintf(message, 256, "%s", hot_context_message(context));
+    snprintf(parameter, sizeof parameter, "%s", hot_context_parameter(context));
     hot_context_destroy(&context);
     return status;
 }
@@ -58,12 +53,12 @@ static void test_refusals(void)
     hot_run_options good = {.size = sizeof good, .input = input, .output = output}, bad = good;
     bad.size = sizeof bad + 8;
     refused(&bad, HOT_ERROR_ARGUMENT, "size");
-    refused(NULL, HOT_ERROR_ARGUMENT, "size");
+    refused(NULL, HOT_ERROR_ARGUMENT, "input");
     bad = good, bad.input = NULL;
     refused(&bad, HOT_ERROR_ARGUMENT, "input");
     bad = good, bad.output = NULL;
     refused(&bad, HOT_ERROR_ARGUMENT, "output");
-    bad = good, bad.response = "r.txt", bad.diffusivity_along = 1e-3;
+    bad = good, bad.response = "r.txt", bad.axial_diffusivity = 1e-3;
     refused(&bad, HOT_ERROR_ARGUMENT, "both");
     bad = good, bad.fit = (hot_fit_options){.size = sizeof bad.fit, .model = "adc"}, bad.response = "r.txt";
     refused(&bad, HOT_ERROR_ARGUMENT, "adc");
@@ -79,10 +74,109 @@ static void test_refusals(void)
     refused(&bad, HOT_ERROR_FILE, "/no/such/mask.nrrd");
 }
 
+/* What does not go together: the message begins with the name of the option at fault, which the context knows, too. */
+static void test_rules(void)
+{
+#define PEAKS(...)                                                                                                     \
+    .peaks = {.size = sizeof(hot_peaks_options), .threshold = -1, .min_angle = -1, .min_amplitude = -1, __VA_ARGS__}
+#define FIT(...) .fit = {.size = sizeof(hot_fit_options), .regularise = -1, .weighted = -1, __VA_ARGS__}
+#define RUN(...) {.size = sizeof(hot_run_options), .input = input, .output = output, __VA_ARGS__}
+    const struct { const char *parameter, *words; hot_run_options options; } cases[] = {
+        {"method", "signal, sshopm, maxima and lowrank", RUN(PEAKS(.method = "guess"))},
+        {"method", "signal goes with the model fod; for odf there is maxima",
+         RUN(FIT(.model = "odf"), PEAKS(.method = "signal"))},
+        {"method", "lowrank needs tensors of order 4", RUN(FIT(.order = 2), PEAKS(.method = "lowrank"))},
+        {"max_fibers", "signal finds at most 3", RUN(PEAKS(.max_fibers = 4))},
+        {"max_fibers", "lowrank finds at most 3", RUN(PEAKS(.method = "lowrank", .max_fibers = 4))},
+        {"max_fibers", "sshopm finds at most 16", RUN(PEAKS(.method = "sshopm", .max_fibers = 17))},
+        {"starts", "goes with the method sshopm, not with maxima", RUN(PEAKS(.method = "maxima", .starts = 128))},
+        {"starts", "goes with the method sshopm, not with signal", RUN(PEAKS(.starts = 128))},
+        {"starts", "goes with the method sshopm, not with lowrank", RUN(PEAKS(.method = "lowrank", .starts = 1))},
+        {"shift", "sshopm, not with maxima", RUN(PEAKS(.method = "maxima", .shift = HOT_SHIFT_NONE))},
+        {"shift", "-1", RUN(PEAKS(.method = "sshopm", .shift = HOT_SHIFT_FIXED, .alpha = -1))},
+        {"basin", "sshopm, not with lowrank", RUN(PEAKS(.method = "lowrank", .basin = 1))},
+        {"basin", "shift none", RUN(PEAKS(.method = "sshopm", .basin = 1))},
+        {"threshold", "sshopm, maxima and lowrank, not with signal",
+         RUN(.peaks = {.size = sizeof(hot_peaks_options), .threshold = .1})},
+        {"sigma", "signal, not with sshopm", RUN(PEAKS(.method = "sshopm"), .signal = {.sigma = 3})},
+        {"select", "signal, not with maxima",
+         RUN(PEAKS(.method = "maxima"), .signal = {.select = HOT_SELECT_AVERAGED})},
+        {"contrast", "signal, not with maxima",
+         RUN(PEAKS(.method = "maxima"), .signal = {.contrast = HOT_CONTRAST_VARIED})},
+        {"response", "fod, not with adc", RUN(FIT(.model = "adc"), .response = "r.txt")},
+        {"response", "give one", RUN(.response = "r.txt", .axial_diffusivity = 2e-3, .radial_diffusivity = 1e-3)},
+        {"diffusivities", "fod, not with odf", RUN(FIT(.model = "odf"), .axial_diffusivity = 2e-3)},
+        {"diffusivities", "larger", RUN(.axial_diffusivity = 1e-3, .radial_diffusivity = 2e-3)},
+        {"positive", "adc, not with fod", RUN(FIT(.positive = 1))},
+        {"known_b0", "adc, not with odf", RUN(FIT(.model = "odf", .estimate_s0 = 1))},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char begins[64];
+        snprintf(begins, sizeof begins, "%s: ", cases[i].parameter);
+        refused(&cases[i].options, HOT_ERROR_ARGUMENT, begins);
+        refused(&cases[i].options, HOT_ERROR_ARGUMENT, cases[i].words);
+        CHECK(strcmp(parameter, cases[i].parameter) == 0, "'%s' is at fault, not '%s'", parameter, cases[i].parameter);
+    }
+}
+
+/* The parameter at fault belongs to the last failure alone. */
+static void test_parameter(void)
+{
+    hot_context *context;
+    CHECK(hot_context_create(NULL, &context) == HOT_OK, "context");
+    CHECK(hot_context_parameter(context)[0] == 0, "none at the start");
+    CHECK(hot_context_fail_parameter(context, HOT_ERROR_DATA, "starts", "%d of them", 3) == HOT_ERROR_DATA &&
+              strcmp(hot_context_message(context), "starts: 3 of them") == 0 &&
+              strcmp(hot_context_parameter(context), "starts") == 0,
+          "%s", hot_context_message(context));
+    CHECK(hot_context_blame(context, HOT_ERROR_DATA, "mask") == HOT_ERROR_DATA &&
+              strcmp(hot_context_parameter(context), "starts") == 0, "one is named already");
+    hot_context_fail(context, HOT_ERROR_FILE, "no file");
+    CHECK(hot_context_parameter(context)[0] == 0, "'%s'", hot_context_parameter(context));
+    CHECK(hot_context_blame(context, HOT_OK, "mask") == HOT_OK && hot_context_parameter(context)[0] == 0, "no failure");
+    CHECK(hot_context_blame(context, HOT_ERROR_FILE, "mask") == HOT_ERROR_FILE &&
+              strcmp(hot_context_message(context), "mask: no file") == 0 &&
+              strcmp(hot_context_parameter(context), "mask") == 0,
+          "%s", hot_context_message(context));
+    hot_context_destroy(&context);
+}
+
+/* sshopm runs from 128 starts by default, and finds what the scan of maxima finds. */
+static void test_sshopm(void)
+{
+    hot_context *context;
+    hot_dwi *dwi = NULL;
+    hot_run_fields fields[3] = {{0}};
+    hot_run_result result[3];
+    CHECK(hot_context_create(&(hot_context_options){.size = sizeof(hot_context_options), .device = HOT_DEVICE_CPU,
+                                                    .threads = 2}, &context) == HOT_OK, "context");
+    CHECK(hot_dwi_load(context, input, NULL, NULL, &dwi) == HOT_OK, "%s", hot_context_message(context));
+    const hot_run_options options[3] = {RUN(PEAKS(.method = "sshopm")), RUN(PEAKS(.method = "sshopm", .starts = 128)),
+                                        RUN(PEAKS(.method = "maxima"))};
+    for (int i = 0; i < 3; i++)
+        CHECK(hot_run_compute(context, dwi, &options[i], &fields[i], &result[i]) == HOT_OK, "%s",
+              hot_context_message(context));
+    const hot_grid *grid = hot_fiber_field_grid(fields[0].fibers);
+    const size_t values = 9 * grid->size[0] * grid->size[1] * grid->size[2];
+    const float *peaks[3];
+    for (int i = 0; i < 3; i++)
+        peaks[i] = hot_fiber_field_peaks(fields[i].fibers);
+    CHECK(memcmp(peaks[0], peaks[1], values * sizeof(float)) == 0, "128 starts are the default");
+    size_t apart = 0;
+    for (size_t k = 0; k < values; k++)
+        apart += fabsf(peaks[0][k] - peaks[2][k]) > 1e-3f;
+    CHECK(result[0].fibers[1] > 0 && apart <= values / 100, "sshopm and maxima differ in %zu of %zu values", apart,
+          values);
+    for (int i = 0; i < 3; i++)
+        hot_run_fields_free(context, &fields[i]);
+    hot_dwi_destroy(&dwi);
+    hot_context_destroy(&context);
+}
+
 static void test_failing_memory(void)
 {
-    hot_run_options options = {.size = sizeof options, .input = input, .output = output, .diffusivity_along = 1.7e-3,
-                               .diffusivity_across = .2e-3};
+    hot_run_options options = {.size = sizeof options, .input = input, .output = output, .axial_diffusivity = 1.7e-3,
+                               .radial_diffusivity = .2e-3};
     char message[256];
     starved count = {.fail_at = -1};
     hot_run_result result;
@@ -144,6 +238,9 @@ int main(void)
     hot_phantom_destroy(&phantom);
     hot_context_destroy(&context);
     test_refusals();
+    test_parameter();
+    test_rules();
+    test_sshopm();
     test_failing_memory();
     test_cancel();
     hot_folder_remove_own(root);

@@ -142,8 +142,8 @@ static void test_refusals(void)
     refused(in_root("no/such/parent"), 0, "cannot make");
     symlink("nowhere", in_root("dangling"));
     refused(in_root("dangling"), 1, "link");
-    refused(".", 1, "stand in");
-    refused("/", 1, "stand in");
+    refused(".", 1, "current folder");
+    refused("/", 1, "current folder");
     CHECK(hot_folder_begin(context, "", 0, &(hot_folder){0}) == HOT_ERROR_ARGUMENT, "no name");
 
     symlink("empty", in_root("link"));

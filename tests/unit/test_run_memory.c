@@ -147,7 +147,7 @@ int main(void)
     CHECK(hot_dwi_denoise(context, shared, small, NULL, &clean, NULL) == HOT_ERROR_DATA && !clean, "denoise");
     CHECK(strstr(hot_context_message(context), "the mask has"), "%s", hot_context_message(context));
     options.mask_in_memory = mask;
-    options.diffusivity_along = 1.7e-3;
+    options.axial_diffusivity = 1.7e-3;
     CHECK(hot_run_compute(context, shared, &options, &none, NULL) == HOT_ERROR_ARGUMENT && !none.mask, "two responses");
     rows[1] = NAN;
     hot_response *bad = NULL;

@@ -2,8 +2,8 @@
  * lie between two looks at hot_context_options.stop, which can be counted; bench/programs/stop_latency.c has it in
  * milliseconds. */
 #include "check.h"
+#include "entries.h"
 
-#include <dirent.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,16 +50,6 @@ static hot_context *context_of(looks *mine)
     return context;
 }
 
-static int entries_in(const char *path)
-{
-    int count = 0;
-    DIR *folder = opendir(path);
-    while (folder && readdir(folder))
-        count++;
-    if (folder)
-        closedir(folder);
-    return count - 2;
-}
 static int entries(void) { return entries_in(root); }
 
 static hot_status run(looks *mine, const char *from, const char *method, size_t starts, char message[256])
@@ -144,7 +134,7 @@ static void test_grain(void)
     CHECK(hot_tensor_field_fit(context, dwi, mask, &fit, &forms) == HOT_OK, "%s", hot_context_message(context));
     GRAIN("positive fit", inside, 1);
     static const struct { const char *method; size_t starts, grain; } ways[] = {
-        {"maxima", 0, 64}, {"maxima", 200, 1}, {"lowrank", 0, 64}};
+        {"maxima", 0, 64}, {"sshopm", 200, 1}, {"lowrank", 0, 64}};
     for (size_t way = 0; way < 3; way++) {
         const hot_peaks_options options = {.size = sizeof options, .method = ways[way].method, .threshold = -1,
                                            .min_angle = -1, .min_amplitude = -1, .starts = ways[way].starts};
@@ -195,7 +185,7 @@ static void test_exports(void)
     hot_context *context = context_of(&mine);
     hot_dwi *dwi = NULL;
     hot_run_fields fields;
-    hot_run_options options = {.size = sizeof options, .diffusivity_along = 1.7e-3, .diffusivity_across = .2e-3};
+    hot_run_options options = {.size = sizeof options, .axial_diffusivity = 1.7e-3, .radial_diffusivity = .2e-3};
     options.peaks = (hot_peaks_options){.size = sizeof options.peaks, .method = "maxima", .threshold = -1,
                                         .min_angle = -1, .min_amplitude = -1};
     CHECK(hot_dwi_load(context, input, NULL, NULL, &dwi) == HOT_OK, "%s", hot_context_message(context));
@@ -259,7 +249,7 @@ int main(void)
     test_grain();
     test_exports();
     test_anywhere(input, "signal", 0);
-    test_anywhere(zipped, "maxima", 12);
+    test_anywhere(zipped, "sshopm", 12);
     hot_folder_remove_own(root);
     HOT_TEST_END();
 }

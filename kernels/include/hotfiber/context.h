@@ -64,6 +64,9 @@ HOT_API void hot_context_destroy(hot_context **context);
 /* The message of the last failed call with this context: what failed, with which value, where; the innermost cause
  * first. Owned by the context, valid until its next call; "" if none has failed. */
 HOT_API const char *hot_context_message(const hot_context *context);
+/* The name of the parameter that the last failed call found at fault ("starts"); "" when it was none in particular. The
+ * message then begins with the name and a colon. Owned by the context, valid until its next call. */
+HOT_API const char *hot_context_parameter(const hot_context *context);
 
 /* Cancels the running call of this context, and all later ones. Any thread may call it at any time. */
 HOT_API void hot_context_cancel(hot_context *context);
@@ -89,6 +92,13 @@ HOT_API void hot_context_free(hot_context *context, void *memory);
 /* Sets the message and returns `status`: `return hot_context_fail(c, HOT_ERROR_DATA, "no b=0 volume in '%s'",
  * name);` */
 HOT_API hot_status hot_context_fail(hot_context *context, hot_status status, const char *format, ...) HOT_PRINTF(3, 4);
+/* The same where one parameter is at fault, which hot_context_parameter names from then on: "starts: <text>" for
+ * hot_context_fail_parameter(c, HOT_ERROR_ARGUMENT, "starts", <text>). parameter: at most 31 letters. */
+HOT_API hot_status hot_context_fail_parameter(hot_context *context, hot_status status, const char *parameter,
+                                              const char *format, ...) HOT_PRINTF(4, 5);
+/* Names the parameter whose value made the call fail that has just failed with `status`; returns `status`. Nothing is
+ * changed after HOT_OK and HOT_ERROR_CANCELLED, and where a parameter is named already. */
+HOT_API hot_status hot_context_blame(hot_context *context, hot_status status, const char *parameter);
 /* Appends "; <text>" to the message, to say where the failure occurred, and returns `status`. */
 HOT_API hot_status hot_context_add(hot_context *context, hot_status status, const char *format, ...) HOT_PRINTF(3, 4);
 

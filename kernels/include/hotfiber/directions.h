@@ -22,6 +22,8 @@ typedef struct hot_directions_options {
     hot_shift shift;    /* with starts: how SS-HOPM is shifted; default HOT_SHIFT_ADAPTIVE. HOT_SHIFT_NONE is faster,
                            on a GPU by far, but of noisy tensors it misses maxima: no start goes there */
     double alpha;       /* with HOT_SHIFT_FIXED: the shift, >= 0 */
+    int basin;          /* with starts and HOT_SHIFT_NONE, on a GPU: 1 = a start is settled as soon as it is known in
+                           whose basin of attraction it lies (see hot_sshopm_options); elsewhere without effect */
 } hot_directions_options;
 
 /* tensors: count x stride floats, the packed tensor at `tensors` in each row. mask: count bytes, rows with 0 are

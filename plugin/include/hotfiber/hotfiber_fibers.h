@@ -4,30 +4,37 @@
 
 typedef struct hot_peaks_options {
     size_t size;         /* sizeof(hot_peaks_options) */
-    const char *method;  /* one of hot_peaks_method_name; NULL = "maxima" */
-    int max_fibers;      /* 0 = 3 */
+    const char *method;  /* one of hot_peaks_method_name; NULL = "maxima" (hot_run: the default of its model) */
+    int max_fibers;      /* 0 = 3; at most 16 with maxima and sshopm, 3 with the others */
     double threshold;    /* fraction of the largest peak; negative = the method's default */
     double min_angle;    /* degrees; negative = the method's default */
-    size_t starts;       /* maxima: 0 = scan and refine; > 0: SS-HOPM from so many starts */
+    size_t starts;       /* sshopm: how many starting vectors; 0 = 128. The other methods refuse it */
     double min_amplitude; /* absolute: peaks below it are dropped; negative = the model's default: .1 for fod, whose
                              peaks are volume fractions, so that noise and isotropic voxels give no fibre; 0 else */
-    hot_shift shift;     /* maxima with starts: the shift of SS-HOPM; default HOT_SHIFT_ADAPTIVE */
-    double alpha;        /* with HOT_SHIFT_FIXED */
-    const hot_mask *mask; /* where to look, of the field's sizes; NULL = wherever a tensor was fitted */
+    hot_shift shift;     /* sshopm: the shift; default HOT_SHIFT_ADAPTIVE */
+    double alpha;        /* with HOT_SHIFT_FIXED: its value, at least 0 */
+    const hot_mask *mask; /* where to compute, of the field's sizes; NULL = wherever a tensor was fitted */
+    int basin;           /* sshopm with HOT_SHIFT_NONE on a GPU: 1 = a start is settled as soon as it is known in whose
+                            basin of attraction it lies (hot_directions_options); default 0 */
 } hot_peaks_options;
 
-/* The name of method `index` (0, 1, ...), NULL after the last, and its one-line help (may be NULL). Static storage. */
+/* The methods: signal (0 to 3 fibres fitted to the signals), sshopm (SS-HOPM from many starts, eigenvectors clustered:
+ * Ballard, Kolda, Plantenga 2011), maxima (the same maxima by a scan of the sphere), lowrank (rank-1 terms).
+ * Returns the name of method `index` (0, 1, ...), NULL after the last, and its one-line help (may be NULL). Static
+ * storage. */
 HOT_API const char *hot_peaks_method_name(size_t index, const char **help);
 
-/* Fibre directions of every voxel with a fitted tensor (confidence above 0) inside the mask. A tensor with NaN or Inf,
- * an isotropic one and one that is nowhere positive have none. Owner of *fibers: the caller. Errors:
- * HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (a mask of other sizes), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE,
- * HOT_ERROR_CANCELLED. Any number of threads, same result. */
+/* Fibre directions of every voxel with a fitted tensor (confidence above 0) inside the mask, by any method but signal,
+ * which takes signals (hot_fiber_field_signal). A tensor with NaN or Inf, an isotropic one and one that is nowhere
+ * positive have none. Owner of *fibers: the caller. Errors: HOT_ERROR_ARGUMENT (hot_context_parameter names the option
+ * at fault: one that the method does not take, max_fibers, method with a model or order that it does not go with),
+ * HOT_ERROR_DATA (a mask of other sizes), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. Any number of
+ * threads, same result. */
 HOT_API hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *tensors,
                                         const hot_peaks_options *options, hot_fiber_field **fibers);
 /* Directions from memory, for export or scores. max_fibers: 1 to 255 per voxel. peaks: voxels x 3 * max_fibers floats,
  * i fastest, vectors in world axes of grid->space whose length is the fibre's strength; copied, and put in order:
- * longest first, one half sphere, absent ones (zero, NaN, Inf) last and 0. counts are those of what is left.
+ * longest first, one half sphere, absent ones (zero, NaN, Inf) last and 0. counts are those of the vectors kept.
  * Owner: the caller, until hot_fiber_field_destroy. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY,
  * HOT_ERROR_CANCELLED. */
 HOT_API hot_status hot_fiber_field_create(hot_context *context, const hot_grid *grid, int max_fibers,

@@ -8,12 +8,12 @@ typedef struct hot_run_options {
     const char *bval, *bvec; /* for NIfTI; NULL = beside it */
     const char *mask;     /* mask file; NULL = estimated */
     const char *response; /* response file; NULL = estimated */
-    double diffusivity_along, diffusivity_across; /* > 0: response from them (mm^2/s) */
+    double axial_diffusivity, radial_diffusivity; /* > 0: response from them (mm^2/s), the axial one the larger */
     const char *output;   /* directory to make */
-    int force;            /* replace what an earlier run left there */
+    int force;            /* replace the result of an earlier run */
     hot_fit_options fit;
-    hot_peaks_options peaks; /* peaks.method: "signal" (rank-k in signal space), or one of hot_peaks_method_name; NULL =
-                                "signal" with the model fod, else "maxima". peaks.mask is not used */
+    hot_peaks_options peaks; /* peaks.method: one of hot_peaks_method_name; NULL = "signal" with the model fod, else
+                                "maxima". peaks.mask is not used */
     hot_signal_find_options signal; /* method signal; its max_fibers is that of peaks */
     /* instead of a file; copied. A response in memory goes into fit.response, copied too */
     const hot_mask *mask_in_memory;
@@ -27,8 +27,11 @@ typedef struct hot_run_result {
     double seconds;
 } hot_run_result;
 
-/* Reads, fits, finds, writes all the files of a run directory. Nothing is left half written: the directory is made
- * beside its name and renamed at the end. result may be NULL. */
+/* Reads, fits, finds, writes all the files of a run directory. No incomplete directory is ever left: it is written
+ * beside its final name and renamed at the end. result may be NULL. Errors: those of hot_run_compute, and
+ * HOT_ERROR_FILE. Where options do not go together hot_context_parameter names the one at fault: method, max_fibers,
+ * threshold, min_angle, min_amplitude, starts, shift, basin, sigma, select, contrast, response, diffusivities,
+ * known_b0, positive. */
 HOT_API hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run_result *result);
 
 /* What comes out of the whole job, in memory. */

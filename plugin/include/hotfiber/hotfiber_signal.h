@@ -32,9 +32,10 @@ typedef struct hot_signal_maps {
     uint8_t *flags;        /* HOT_VOXEL_ bits */
 } hot_signal_maps;
 
-/* Fits 0 to 3 fibres to the signals of every voxel of the mask and chooses how many there are (hotfiber/signal.h says
- * how). response: with a row for the shells of the data, and one for b=0 (without, weights are relative to the mean
- * b=0 signal of the mask); NULL = estimated from the data. A volume that repeats another bit by bit counts once.
+/* Fits 0 to 3 fibres to the signals of every voxel of the mask and chooses how many there are (see
+ * hotfiber/signal.h). response: with a row for the shells of the data, and one for b=0 (without, weights are relative
+ * to the mean b=0 signal of the mask); NULL = estimated from the data. A volume that repeats another bit by bit counts
+ * once.
  * maps (may be NULL): filled, its arrays when options->keep_maps; free with hot_signal_maps_free.
  * Owner of *fibers: the caller. Errors: HOT_ERROR_DATA (no b=0 volume, response without a shell, a mask of other
  * sizes), HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. Any number of threads gives the

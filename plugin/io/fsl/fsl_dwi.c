@@ -62,11 +62,16 @@ static hot_status read_tables(hot_context *context, const char *path, const char
     size_t b_count = 0, g_count = 0;
     hot_status status = table_text(context, path, bval, ".bval", &b_name, &b_text);
     if (status == HOT_OK)
-        status = table_text(context, path, bvec, ".bvec", &g_name, &g_text);
-    if (status == HOT_OK)
         status = hot_bval_parse(context, b_name, b_text, &b, &b_count);
-    if (status == HOT_OK)
-        status = hot_bvec_parse(context, g_name, g_text, &g, &g_count);
+    if (status != HOT_OK && bval) /* a table that was named is at fault */
+        hot_context_blame(context, status, "bval");
+    if (status == HOT_OK) {
+        status = table_text(context, path, bvec, ".bvec", &g_name, &g_text);
+        if (status == HOT_OK)
+            status = hot_bvec_parse(context, g_name, g_text, &g, &g_count);
+        if (status != HOT_OK && bvec)
+            hot_context_blame(context, status, "bvec");
+    }
     if (status == HOT_OK)
         status = hot_dwi_add_input(context, dwi, b_name);
     if (status == HOT_OK)
@@ -75,6 +80,8 @@ static hot_status read_tables(hot_context *context, const char *path, const char
         status = hot_context_fail(context, HOT_ERROR_FORMAT,
                                   "'%s' has %zu volumes, but '%s' has %zu b-values and '%s' %zu vectors", path,
                                   dwi->volumes, b_name, b_count, g_name, g_count);
+    if (status == HOT_ERROR_FORMAT && (b_count == dwi->volumes ? bvec : bval))
+        hot_context_blame(context, status, b_count == dwi->volumes ? "bvec" : "bval");
     if (status == HOT_OK) {
         double frame[3][3];
         hot_grid_bvec_frame(&dwi->grid, frame);

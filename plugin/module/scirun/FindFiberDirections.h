@@ -3,7 +3,8 @@
 // In:  DWI         what ReadNrrd makes of an NRRD with the NA-MIC keys (modality, DWMRI_b-value, DWMRI_gradient_NNNN)
 // Out: Fiber1..3   3 x i x j x k floats for ConvertNrrdToField: world vectors, as long as the fibre is strong, 0 where
 //                  none is
-// State: Order (0: 6, or what the directions determine), MaxFibers (1 to 3), Method ("signal", "maxima", "lowrank")
+// State: Order (0: 6, or what the directions determine), MaxFibers (1 to 3), Method ("signal", "sshopm", "maxima",
+//        "lowrank")
 #ifndef MODULES_LEGACY_TEEM_HOTFIBER_FINDFIBERDIRECTIONS_H
 #define MODULES_LEGACY_TEEM_HOTFIBER_FINDFIBERDIRECTIONS_H
 

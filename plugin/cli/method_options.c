@@ -1,0 +1,40 @@
+/* See method_options.h. */
+#include "method_options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void cli_method_options_init(cli_method_options *own)
+{
+    const char *name;
+    *own = (cli_method_options){.shift = "adaptive", .select = "map", .contrast = "auto",
+                                .peaks = {.size = sizeof own->peaks, .threshold = -1, .min_angle = -1,
+                                          .min_amplitude = -1}};
+    for (size_t i = 0; (name = hot_peaks_method_name(i, NULL)) != NULL; i++) {
+        const size_t used = strlen(own->methods);
+        snprintf(own->methods + used, sizeof own->methods - used, "%s%s", i ? "|" : "", name);
+    }
+}
+
+int cli_method_options_read(const cli_command *command, cli_common *common, cli_method_options *own,
+                            hot_signal_find_options *signal)
+{
+    if (!hot_shift_parse(own->shift, &own->peaks.shift, &own->peaks.alpha) || own->peaks.alpha < 0)
+        return cli_refuse(command, common, "--shift is adaptive, none or a number of at least 0, not '%s'", own->shift);
+    signal->select = strcmp(own->select, "averaged") == 0 ? HOT_SELECT_AVERAGED : HOT_SELECT_MAP;
+    signal->contrast = strcmp(own->contrast, "alike") == 0       ? HOT_CONTRAST_ALIKE
+                       : strcmp(own->contrast, "dispersed") == 0 ? HOT_CONTRAST_DISPERSED
+                       : strcmp(own->contrast, "varied") == 0    ? HOT_CONTRAST_VARIED
+                                                                 : HOT_CONTRAST_AUTO;
+    return -1;
+}
+
+int cli_diffusivities(const cli_command *command, cli_common *common, const cli_list *list, double *axial,
+                      double *radial)
+{
+    if (list->count != 0 && list->count != 2)
+        return cli_refuse(command, common, "--diffusivities needs two numbers, AXIAL,RADIAL, not %zu", list->count);
+    *axial = list->count ? list->values[0] : 0;
+    *radial = list->count ? list->values[1] : 0;
+    return -1;
+}

@@ -1,0 +1,106 @@
+/* Which options go with which method: the rules that command, module and library share. What each method takes stands
+ * in its own file. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "method.h"
+
+/* "a", "a and b", "a, b and c": the methods that take an option, or all of them (option NULL). Returns how many. */
+static size_t list_methods(const char *option, char *text, size_t capacity)
+{
+    const char *names[8];
+    size_t all, count = 0, used = 0;
+    const hot_peaks_method *const *methods = hot_peaks_methods(&all);
+    for (size_t i = 0; i < all && count < sizeof names / sizeof *names; i++)
+        if (!option || hot_peaks_names_hold(methods[i]->takes, option))
+            names[count++] = methods[i]->name;
+    text[0] = '\0';
+    for (size_t i = 0; i < count && used < capacity; i++)
+        used += (size_t)snprintf(text + used, capacity - used, "%s%s",
+                                 i == 0 ? "" : i + 1 < count ? ", " : " and ", names[i]);
+    return count;
+}
+
+hot_status hot_peaks_check_takes(hot_context *context, const hot_peaks_method *method, const char *name)
+{
+    char takers[128];
+    const size_t count = hot_peaks_names_hold(method->takes, name) ? 0 : list_methods(name, takers, sizeof takers);
+    if (count == 0)
+        return HOT_OK;
+    return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, name, "goes with the method%s %s, not with %s",
+                                      count > 1 ? "s" : "", takers, method->name);
+}
+
+static hot_status check_options(hot_context *context, const hot_peaks_choice *choice, const hot_peaks_method *method)
+{
+    static const hot_peaks_options no_peaks;
+    static const hot_signal_find_options no_signal;
+    const hot_peaks_options *peaks = choice->peaks ? choice->peaks : &no_peaks;
+    const hot_signal_find_options *signal = choice->signal ? choice->signal : &no_signal;
+    /* A threshold of 0 does not count as given although the default is negative: it is what an option holds that was
+     * not filled in. */
+    const struct { const char *name; int is_set; } options[] = {
+        {"threshold", peaks->threshold > 0}, {"min_angle", peaks->min_angle > 0},
+        {"min_amplitude", peaks->min_amplitude > 0}, {"starts", peaks->starts > 0},
+        {"shift", peaks->shift != HOT_SHIFT_ADAPTIVE}, {"basin", peaks->basin != 0},
+        {"sigma", signal->sigma > 0 || signal->sigma_map}, {"select", signal->select != HOT_SELECT_MAP},
+        {"contrast", signal->contrast != HOT_CONTRAST_AUTO},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        const int is_given = options[i].is_set || (choice->given && choice->given(choice->user, options[i].name));
+        const hot_status status = is_given ? hot_peaks_check_takes(context, method, options[i].name) : HOT_OK;
+        if (status != HOT_OK)
+            return status;
+    }
+    if (peaks->shift == HOT_SHIFT_FIXED && !(peaks->alpha >= 0 && isfinite(peaks->alpha)))
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "shift", "%g is not a number of at least 0",
+                                          peaks->alpha);
+    if (peaks->basin && peaks->shift != HOT_SHIFT_NONE)
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "basin",
+                                          "the basin test goes with the shift none");
+    return HOT_OK;
+}
+
+hot_status hot_peaks_check(hot_context *context, const hot_peaks_choice *choice, const hot_peaks_method **found)
+{
+    const char *name = choice->peaks->method;
+    const hot_peaks_method *method = hot_peaks_method_find(name);
+    const int max_fibers = choice->peaks->max_fibers;
+    char names[128];
+    *found = method;
+    if (!method) {
+        list_methods(NULL, names, sizeof names);
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "method",
+                                          "there is no method '%s'; there are %s", name, names);
+    }
+    if (method->model && choice->model && strcmp(method->model, choice->model) != 0)
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "method",
+                                          "%s goes with the model %s; for %s there is %s", name, method->model,
+                                          choice->model, hot_peaks_method_default(choice->model)->name);
+    if (max_fibers > method->max_fibers)
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "max_fibers",
+                                          "the method %s finds at most %d fibres per voxel, not %d", name,
+                                          method->max_fibers, max_fibers);
+    if (max_fibers < 0)
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "max_fibers", "%d is negative", max_fibers);
+    if (choice->order > 0 && choice->order < method->order_min)
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "method",
+                                          "%s needs tensors of order %d or higher, not %d", name, method->order_min,
+                                          choice->order);
+    return check_options(context, choice, method);
+}
+
+int hot_shift_parse(const char *text, hot_shift *shift, double *alpha)
+{
+    char *end;
+    *alpha = 0;
+    *shift = strcmp(text, "adaptive") == 0 ? HOT_SHIFT_ADAPTIVE
+             : strcmp(text, "none") == 0   ? HOT_SHIFT_NONE
+                                           : HOT_SHIFT_FIXED;
+    if (*shift != HOT_SHIFT_FIXED)
+        return 1;
+    *alpha = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*alpha);
+}

@@ -1,0 +1,47 @@
+/* Which options of a run go together: the rules that command, library and module share. Those of the methods are in
+ * fibers/method_rules.c. */
+#include <string.h>
+
+#include "run.h"
+
+hot_status hot_run_check_model(hot_context *context, const hot_run_options *options, hot_option_given *given,
+                               const void *user)
+{
+    const char *model = options->fit.model ? options->fit.model : "fod";
+    const double axial = options->axial_diffusivity, radial = options->radial_diffusivity;
+    const int has_response = options->response || options->fit.response, has_diffusivities = axial > 0 || radial > 0;
+    /* Weights of 0 do not count as given although the default is 1: they are what a struct holds that was not filled
+     * in. */
+    const struct { const char *name, *model; int is_set; } parameters[] = {
+        {"response", "fod", has_response},
+        {"diffusivities", "fod", has_diffusivities},
+        {"known_b0", "adc", options->fit.estimate_s0 != 0},
+        {"weights", "adc", 0},
+        {"positive", "adc", options->fit.positive != 0},
+    };
+    for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++)
+        if ((parameters[i].is_set || (given && given(user, parameters[i].name))) &&
+            strcmp(parameters[i].model, model) != 0)
+            return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, parameters[i].name,
+                                              "goes with the model %s, not with %s", parameters[i].model, model);
+    if (axial < radial || radial < 0)
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "diffusivities",
+                                          "axial, then radial: the larger comes first, not %g,%g", axial, radial);
+    if (has_response && has_diffusivities)
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "response",
+                                          "a file and diffusivities both say what the response is; give one");
+    return HOT_OK;
+}
+
+hot_status hot_run_check(hot_context *context, const hot_run_options *options, hot_option_given *given,
+                         const void *user, const hot_peaks_method **method)
+{
+    const char *model = options->fit.model ? options->fit.model : "fod";
+    hot_peaks_options peaks = options->peaks;
+    if (!peaks.method)
+        peaks.method = hot_peaks_method_default(model)->name;
+    const hot_peaks_choice choice = {.peaks = &peaks, .signal = &options->signal, .model = model,
+                                     .order = options->fit.order, .given = given, .user = user};
+    hot_status status = hot_peaks_check(context, &choice, method);
+    return status == HOT_OK ? hot_run_check_model(context, options, given, user) : status;
+}

@@ -1,0 +1,18 @@
+/* What lies in a folder, hidden ones included: for tests that nothing is left behind. */
+#ifndef HOT_TESTS_ENTRIES_H
+#define HOT_TESTS_ENTRIES_H
+
+#include <dirent.h>
+
+static inline int entries_in(const char *path)
+{
+    int count = 0;
+    DIR *folder = opendir(path);
+    while (folder && readdir(folder))
+        count++;
+    if (folder)
+        closedir(folder);
+    return count - 2;
+}
+
+#endif
