@@ -47,7 +47,7 @@ static void divide_memory(int is_complex, size_t count, hot_arena *arena, heev_p
     const size_t square = count * ld * ld;
     plan->reflectors = hot_arena_alloc(arena, square * number_bytes);
     plan->second = hot_arena_alloc(arena, heev_needs_panels(plan) ? square * number_bytes : 0);
-    plan->factors = hot_arena_alloc(arena, plan->vectors ? count * ld * HEEV_JOIN * number_bytes : 0);
+    plan->factors = hot_arena_alloc(arena, plan->vectors ? count * ld * HEEV_WY * number_bytes : 0);
     plan->tau = hot_arena_alloc(arena, count * ld * number_bytes);
     plan->d = hot_arena_array<double>(arena, count * n);
     plan->e = hot_arena_array<double>(arena, count * n);
