@@ -232,18 +232,21 @@ static void check_varied(check_run *run, double b)
     free_voxels(&v);
 }
 
-/* Turning gradients turns the answer; scale and order of volumes change nothing beyond rounding. */
+/* Turning gradients turns the answer; a unit of the signals that is a power of two changes no bit; another unit, and the
+ * order of volumes, round differently. Rounding can move a fit's last step to the other side of its stopping rule, hence
+ * the .1 degree that two backends may differ by as well. */
 static void check_invariance(check_run *run)
 {
     const size_t count = 80;
     check_case_begin(run, "rotation, scale, order of volumes", count);
     voxels v = make_voxels(&run->seed, 3000, 20, 0, count), turned = v;
     answers a = make_answers(run, count), b = make_answers(run, count), c = make_answers(run, count);
+    answers same = make_answers(run, count);
     const double turn[3][3] = {{0.36, 0.48, -0.8}, {-0.8, 0.6, 0}, {0.48, 0.64, 0.6}};
     size_t place[VOLUMES], bad = 0;
     turned.signals = malloc(count * VOLUMES * sizeof(float));
-    float *scaled = malloc(count * VOLUMES * sizeof(float));
-    if (!turned.signals || !scaled)
+    float *scaled = malloc(count * VOLUMES * sizeof(float)), *doubled = malloc(count * VOLUMES * sizeof(float));
+    if (!turned.signals || !scaled || !doubled)
         exit(2);
     for (size_t j = 0; j < VOLUMES; j++)
         place[j] = (j * 29) % VOLUMES; /* 29 has no factor in common with 72 */
@@ -258,10 +261,11 @@ static void check_invariance(check_run *run)
             turned.signals[i * VOLUMES + j] = v.signals[i * VOLUMES + place[j]];
     }
     for (size_t i = 0; i < count * VOLUMES; i++)
-        scaled[i] = v.signals[i] * 1e6f;
+        scaled[i] = v.signals[i] * 1e6f, doubled[i] = v.signals[i] * 0x1p20f;
     check_call(run, compute(run->context, &v, v.signals, 0.05, NULL, &a));
     check_call(run, compute(run->context, &turned, turned.signals, 0.05, NULL, &b));
     check_call(run, compute(run->context, &v, scaled, 0.05e6, NULL, &c));
+    check_call(run, compute(run->context, &v, doubled, 0x1p20 * 0.05, NULL, &same));
     for (size_t i = 0; i < count; i++) {
         float expected[9] = {0};
         for (int f = 0; f < 3; f++)
@@ -273,12 +277,15 @@ static void check_invariance(check_run *run)
         bad += b.result.found[i] != k || !(form_farthest(k, expected, b.result.directions + 9 * i) <= 1);
         CHECK_ITEM(run, i, c.result.found[i] == k, "%d fibres after scaling, %d before", c.result.found[i], k);
         double angle = form_farthest(k, a.result.directions + 9 * i, c.result.directions + 9 * i);
-        CHECK_ITEM(run, i, !(c.result.found[i] == k) || angle <= 0.05, "%g degrees off after scaling", angle);
+        CHECK_ITEM(run, i, !(c.result.found[i] == k) || angle <= 0.1, "%g degrees off after scaling", angle);
+        CHECK_ITEM(run, i, memcmp(a.result.directions + 9 * i, same.result.directions + 9 * i, 9 * sizeof(float)) == 0,
+                   "other bits when signals and noise are 2^20 times as large");
     }
     CHECK_ITEM(run, 0, bad <= 2, "%zu of %zu voxels change when gradients turn", bad, count);
     check_case_end(run);
     free(turned.signals);
     free(scaled);
+    free(doubled);
     free_voxels(&v);
 }
 
