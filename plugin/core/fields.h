@@ -3,6 +3,7 @@
 #define HOT_PLUGIN_FIELDS_H
 
 #include <hotfiber/hotfiber.h>
+#include <string.h>
 
 /* How the samples of a DWI lie in memory: in the type of the file, reached by strides. */
 typedef enum hot_sample {
@@ -92,6 +93,23 @@ hot_status hot_dwi_find_shells(hot_context *context, hot_dwi *dwi);
 hot_status hot_mask_check(hot_context *context, const hot_mask *mask, const hot_grid *grid);
 /* A copy of a mask, of the grid's sizes. Errors: HOT_ERROR_DATA (other sizes), HOT_ERROR_MEMORY. */
 hot_status hot_mask_copy(hot_context *context, const hot_mask *from, const hot_grid *grid, hot_mask **mask);
+
+/* A field without values yet: voxels x (1 + unique), to be filled. Errors: HOT_ERROR_ARGUMENT (order, grid or name),
+ * HOT_ERROR_MEMORY. */
+hot_status hot_tensor_field_make(hot_context *context, const hot_grid *grid, int order, const char *model,
+                                 hot_tensor_field **field);
+
+/* For destroy functions. handle: the caller's pointer to the object, which becomes NULL. Returns the object; NULL when
+ * there is none. */
+static inline void *hot_handle_take(void *handle)
+{
+    void *object = NULL, *none = NULL;
+    if (handle) {
+        memcpy(&object, handle, sizeof object);
+        memcpy(handle, &none, sizeof none);
+    }
+    return object;
+}
 
 /* A copy of a NUL-terminated string in the context's memory. */
 char *hot_string_copy(hot_context *context, const char *text);

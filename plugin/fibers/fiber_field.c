@@ -80,13 +80,12 @@ cleanup:
 
 void hot_fiber_field_destroy(hot_fiber_field **fibers)
 {
-    if (!fibers || !*fibers)
+    hot_fiber_field *gone = hot_handle_take(fibers);
+    if (!gone)
         return;
-    hot_fiber_field *field = *fibers;
-    hot_context_free(field->context, field->peaks);
-    hot_context_free(field->context, field->counts);
-    hot_context_free(field->context, field);
-    *fibers = NULL;
+    hot_context_free(gone->context, gone->peaks);
+    hot_context_free(gone->context, gone->counts);
+    hot_context_free(gone->context, gone);
 }
 
 const hot_grid *hot_fiber_field_grid(const hot_fiber_field *fibers) { return &fibers->grid; }

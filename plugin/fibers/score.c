@@ -313,10 +313,9 @@ cleanup:
 
 void hot_score_destroy(hot_score **score)
 {
-    if (!score || !*score)
+    hot_score *gone = hot_handle_take(score);
+    if (!gone)
         return;
-    hot_score *gone = *score;
-    *score = NULL;
     hot_context_free(gone->context, gone);
 }
 

@@ -158,7 +158,7 @@ cleanup:
 
 void hot_glyphs_destroy(hot_glyphs **glyphs)
 {
-    hot_glyphs *gone = glyphs ? *glyphs : NULL;
+    hot_glyphs *gone = hot_handle_take(glyphs);
     if (!gone)
         return;
     hot_context_free(gone->context, gone->directions);
@@ -166,7 +166,6 @@ void hot_glyphs_destroy(hot_glyphs **glyphs)
     hot_context_free(gone->context, gone->faces);
     hot_context_free(gone->context, gone->colors);
     hot_context_free(gone->context, gone);
-    *glyphs = NULL;
 }
 
 size_t hot_glyphs_count(const hot_glyphs *glyphs) { return glyphs->count; }

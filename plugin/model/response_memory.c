@@ -3,13 +3,12 @@
 
 void hot_response_destroy(hot_response **response)
 {
-    if (!response || !*response)
+    hot_response *gone = hot_handle_take(response);
+    if (!gone)
         return;
-    hot_response *gone = *response;
     hot_context_free(gone->context, gone->b);
     hot_context_free(gone->context, gone->rows);
     hot_context_free(gone->context, gone);
-    *response = NULL;
 }
 
 size_t hot_response_shells(const hot_response *response) { return response->shells; }

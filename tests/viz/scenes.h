@@ -9,6 +9,18 @@
 #include "check.h"
 #include "scene/scene.h"
 
+/* main() of a test: each function of the list, which NULL ends, with one context; returns the exit status. */
+static inline int scene_run_tests(void (*const *test)(hot_context *))
+{
+    hot_context *context;
+    if (hot_context_create(NULL, &context) != HOT_OK)
+        return 1;
+    for (; *test; test++)
+        (*test)(context);
+    hot_context_destroy(&context);
+    HOT_TEST_END();
+}
+
 /* Adds weight * (x . v)^order, the tensor of one straight fibre, to packed unique values. */
 static inline void scene_add_fiber(int order, const double v[3], double weight, float *values)
 {

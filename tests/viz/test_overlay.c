@@ -477,15 +477,7 @@ static void test_whole(hot_context *context)
 
 int main(void)
 {
-    hot_context *context;
-    if (hot_context_create(NULL, &context) != HOT_OK)
-        return 1;
-    test_orientation(context);
-    test_scale(context);
-    test_crosshair(context);
-    test_numbers(context);
-    test_panels(context);
-    test_whole(context);
-    hot_context_destroy(&context);
-    HOT_TEST_END();
+    static void (*const tests[])(hot_context *) = {test_orientation, test_scale, test_crosshair, test_numbers,
+                                                   test_panels, test_whole, NULL};
+    return scene_run_tests(tests);
 }

@@ -197,13 +197,6 @@ static void test_turn(hot_context *context)
 
 int main(void)
 {
-    hot_context *context = NULL;
-    if (hot_context_create(NULL, &context) != HOT_OK)
-        return 1;
-    test_table(context);
-    test_orientation(context);
-    test_resolve(context);
-    test_turn(context);
-    hot_context_destroy(&context);
-    HOT_TEST_END();
+    static void (*const tests[])(hot_context *) = {test_table, test_orientation, test_resolve, test_turn, NULL};
+    return scene_run_tests(tests);
 }
