@@ -3,7 +3,6 @@
 #define HOT_PLUGIN_FIELDS_H
 
 #include <hotfiber/hotfiber.h>
-#include <string.h>
 
 /* How the samples of a DWI lie in memory: in the type of the file, reached by strides. */
 typedef enum hot_sample {
@@ -99,17 +98,13 @@ hot_status hot_mask_copy(hot_context *context, const hot_mask *from, const hot_g
 hot_status hot_tensor_field_make(hot_context *context, const hot_grid *grid, int order, const char *model,
                                  hot_tensor_field **field);
 
-/* For destroy functions. handle: the caller's pointer to the object, which becomes NULL. Returns the object; NULL when
- * there is none. */
-static inline void *hot_handle_take(void *handle)
-{
-    void *object = NULL, *none = NULL;
-    if (handle) {
-        memcpy(&object, handle, sizeof object);
-        memcpy(handle, &none, sizeof none);
-    }
-    return object;
-}
+/* How a destroy function begins: takes the caller's object over as `gone` and leaves NULL there, or returns when there
+ * is none. */
+#define HOT_DESTROY_BEGIN(TYPE, handle)                                                                                \
+    TYPE *gone = (handle) ? *(handle) : NULL;                                                                          \
+    if (!gone)                                                                                                         \
+        return;                                                                                                        \
+    *(handle) = NULL
 
 /* A copy of a NUL-terminated string in the context's memory. */
 char *hot_string_copy(hot_context *context, const char *text);

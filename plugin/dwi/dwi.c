@@ -123,9 +123,7 @@ cleanup:
 
 void hot_dwi_destroy(hot_dwi **dwi)
 {
-    hot_dwi *gone = hot_handle_take(dwi);
-    if (!gone)
-        return;
+    HOT_DESTROY_BEGIN(hot_dwi, dwi);
     hot_context *context = gone->context;
     if (gone->release_data && gone->data)
         gone->release_data(context, gone->data);

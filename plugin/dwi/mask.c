@@ -60,9 +60,7 @@ hot_status hot_mask_copy(hot_context *context, const hot_mask *from, const hot_g
 
 void hot_mask_destroy(hot_mask **mask)
 {
-    hot_mask *gone = hot_handle_take(mask);
-    if (!gone)
-        return;
+    HOT_DESTROY_BEGIN(hot_mask, mask);
     hot_context *context = gone->context;
     hot_context_free(context, gone->bytes);
     hot_context_free(context, gone);

@@ -344,9 +344,7 @@ cleanup:
 
 void hot_phantom_destroy(hot_phantom **phantom)
 {
-    hot_phantom *gone = hot_handle_take(phantom);
-    if (!gone)
-        return;
+    HOT_DESTROY_BEGIN(hot_phantom, phantom);
     hot_context *context = gone->context;
     hot_dwi_destroy(&gone->dwi);
     hot_context_free(context, gone->conditions);

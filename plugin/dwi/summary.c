@@ -97,9 +97,7 @@ hot_status hot_dwi_summary_get(hot_context *context, const hot_dwi *dwi, const h
 
 void hot_dwi_summary_free(hot_dwi_summary **summary)
 {
-    hot_dwi_summary *gone = hot_handle_take(summary);
-    if (!gone)
-        return;
+    HOT_DESTROY_BEGIN(hot_dwi_summary, summary);
     hot_context *context = gone->context;
     hot_context_free(context, gone->mean);
     hot_context_free(context, gone->variance);

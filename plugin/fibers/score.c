@@ -313,9 +313,7 @@ cleanup:
 
 void hot_score_destroy(hot_score **score)
 {
-    hot_score *gone = hot_handle_take(score);
-    if (!gone)
-        return;
+    HOT_DESTROY_BEGIN(hot_score, score);
     hot_context_free(gone->context, gone);
 }
 

@@ -158,9 +158,7 @@ cleanup:
 
 void hot_glyphs_destroy(hot_glyphs **glyphs)
 {
-    hot_glyphs *gone = hot_handle_take(glyphs);
-    if (!gone)
-        return;
+    HOT_DESTROY_BEGIN(hot_glyphs, glyphs);
     hot_context_free(gone->context, gone->directions);
     hot_context_free(gone->context, gone->forms);
     hot_context_free(gone->context, gone->faces);

@@ -3,9 +3,7 @@
 
 void hot_response_destroy(hot_response **response)
 {
-    hot_response *gone = hot_handle_take(response);
-    if (!gone)
-        return;
+    HOT_DESTROY_BEGIN(hot_response, response);
     hot_context_free(gone->context, gone->b);
     hot_context_free(gone->context, gone->rows);
     hot_context_free(gone->context, gone);

@@ -46,9 +46,7 @@ hot_status hot_tensor_field_create(hot_context *context, const hot_grid *grid, i
 
 void hot_tensor_field_destroy(hot_tensor_field **field)
 {
-    hot_tensor_field *gone = hot_handle_take(field);
-    if (!gone)
-        return;
+    HOT_DESTROY_BEGIN(hot_tensor_field, field);
     hot_response_destroy(&gone->response);
     if (gone->release)
         gone->release(gone->values);

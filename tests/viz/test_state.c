@@ -96,8 +96,7 @@ static void test_orientation(hot_context *context)
                 grid.to_world[d][a] = turned[d];
         }
         hot_scene_parts parts = {.grid = grid, .max_fibers = 1, .peaks = peaks};
-        hot_scene *scene = NULL;
-        CHECK(hot_scene_create(context, &parts, &scene) == HOT_OK, "%s", hot_context_message(context));
+        hot_scene *scene = scene_make(context, &parts);
         if (!scene)
             return;
         for (int lock = 0; lock < 2; lock++) {
