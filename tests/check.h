@@ -60,4 +60,18 @@ static inline void check_random_unit(uint64_t *state, double x[3])
         x[d] /= sqrt(n);
 }
 
+/* three axes at right angles, right-handed, turned at random */
+static inline void check_random_axes(uint64_t *state, double x[3], double y[3], double z[3])
+{
+    check_random_unit(state, x);
+    check_random_unit(state, y);
+    for (int d = 0; d < 3; d++)
+        z[d] = x[(d + 1) % 3] * y[(d + 2) % 3] - x[(d + 2) % 3] * y[(d + 1) % 3];
+    const double length = sqrt(z[0] * z[0] + z[1] * z[1] + z[2] * z[2]);
+    for (int d = 0; d < 3; d++)
+        z[d] /= length;
+    for (int d = 0; d < 3; d++)
+        y[d] = z[(d + 1) % 3] * x[(d + 2) % 3] - z[(d + 2) % 3] * x[(d + 1) % 3];
+}
+
 #endif

@@ -299,12 +299,9 @@ int cli_bench(int argc, char **argv)
         {"algorithm", CLI_TEXT, &options.algorithm, "NAME",
          "sshopm on a GPU: only this one of paper, gnomonic, basin, general", 0, 0},
         {"peer", CLI_TEXT, &options.peer, "NAME", "another program or library to time as well (see --list)", 0, 0},
-        {NULL, 0, NULL, NULL, NULL, 0, 0},
+        CLI_END,
     };
-    cli_common common;
-    int leave = cli_parse(&cli_bench_command, table, argc, argv, &common);
-    if (leave >= 0)
-        return leave;
+    CLI_PARSE(bench, table);
     if (list) {
         for (int i = 0; benches[i]; i++)
             printf("%-12s %s\n", benches[i]->name, benches[i]->about);

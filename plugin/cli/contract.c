@@ -313,12 +313,9 @@ int cli_contract(int argc, char **argv)
         {"tune", CLI_FLAG, &job.tune, NULL, "time the variants for this shape first, and use the fastest", 0, 0},
         {"tuning", CLI_TEXT, &job.tuning_path, "FILE",
          "the file of measured choices, or none; default: the one in the cache folder", 0, 0},
-        {NULL, 0, NULL, NULL, NULL, 0, 0},
+        CLI_END,
     };
-    cli_common common;
-    int ended = cli_parse(&cli_contract_command, options, argc, argv, &common);
-    if (ended >= 0)
-        return ended;
+    CLI_PARSE(contract, options);
     hot_context *context = common.context;
     const int assemble = job.op && job.op[0] == 'a', wanted = assemble ? 1 : 2;
     char *path = NULL;

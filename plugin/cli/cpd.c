@@ -146,12 +146,9 @@ int cli_cpd(int argc, char **argv)
         {"precision", CLI_CHOICE, &precision, "double|single|split|tf32",
          "of products with the array: split and tf32 use a GPU's tensor cores, "
          "split with single's accuracy; default double", 0, 0},
-        {NULL, 0, NULL, NULL, NULL, 0, 0},
+        CLI_END,
     };
-    cli_common common;
-    int ended = cli_parse(&cli_cpd_command, options, argc, argv, &common);
-    if (ended >= 0)
-        return ended;
+    CLI_PARSE(cpd, options);
     hot_context *context = common.context;
     if (!cpd.rank)
         return cli_refuse(&cli_cpd_command, &common, "--rank is needed: the number of terms");

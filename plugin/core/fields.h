@@ -93,6 +93,19 @@ hot_status hot_mask_check(hot_context *context, const hot_mask *mask, const hot_
 /* A copy of a mask, of the grid's sizes. Errors: HOT_ERROR_DATA (other sizes), HOT_ERROR_MEMORY. */
 hot_status hot_mask_copy(hot_context *context, const hot_mask *from, const hot_grid *grid, hot_mask **mask);
 
+/* A field without values yet: voxels x (1 + unique), to be filled. Errors: HOT_ERROR_ARGUMENT (order, grid or name),
+ * HOT_ERROR_MEMORY. */
+hot_status hot_tensor_field_make(hot_context *context, const hot_grid *grid, int order, const char *model,
+                                 hot_tensor_field **field);
+
+/* How a destroy function begins: takes the caller's object over as `gone` and leaves NULL there, or returns when there
+ * is none. */
+#define HOT_DESTROY_BEGIN(TYPE, handle)                                                                                \
+    TYPE *gone = (handle) ? *(handle) : NULL;                                                                          \
+    if (!gone)                                                                                                         \
+        return;                                                                                                        \
+    *(handle) = NULL
+
 /* A copy of a NUL-terminated string in the context's memory. */
 char *hot_string_copy(hot_context *context, const char *text);
 

@@ -21,10 +21,7 @@ hot_status hot_dwi_begin(hot_context *context, const hot_grid *grid, size_t volu
     hot_dwi *made = hot_context_calloc(context, 1, sizeof *made);
     if (!made)
         return HOT_ERROR_MEMORY;
-    made->context = context;
-    made->grid = *grid;
-    made->volumes = volumes;
-    made->slope = 1;
+    *made = (hot_dwi){.context = context, .grid = *grid, .volumes = volumes, .slope = 1};
     for (int d = 0; d < 3; d++)
         made->frame[d][d] = 1;
     made->b = hot_context_calloc(context, volumes, sizeof *made->b);
@@ -126,10 +123,7 @@ cleanup:
 
 void hot_dwi_destroy(hot_dwi **dwi)
 {
-    if (!dwi || !*dwi)
-        return;
-    hot_dwi *gone = *dwi;
-    *dwi = NULL;
+    HOT_DESTROY_BEGIN(hot_dwi, dwi);
     hot_context *context = gone->context;
     if (gone->release_data && gone->data)
         gone->release_data(context, gone->data);

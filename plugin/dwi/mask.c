@@ -13,9 +13,7 @@ hot_status hot_mask_full(hot_context *context, const hot_grid *grid, hot_mask **
     hot_mask *made = hot_context_calloc(context, 1, sizeof *made);
     if (!made)
         return HOT_ERROR_MEMORY;
-    made->context = context;
-    made->grid = *grid;
-    made->inside = voxels;
+    *made = (hot_mask){.context = context, .grid = *grid, .inside = voxels};
     made->bytes = hot_context_alloc(context, voxels, 1);
     if (!made->bytes) {
         hot_mask_destroy(&made);
@@ -62,12 +60,10 @@ hot_status hot_mask_copy(hot_context *context, const hot_mask *from, const hot_g
 
 void hot_mask_destroy(hot_mask **mask)
 {
-    if (!mask || !*mask)
-        return;
-    hot_context *context = (*mask)->context;
-    hot_context_free(context, (*mask)->bytes);
-    hot_context_free(context, *mask);
-    *mask = NULL;
+    HOT_DESTROY_BEGIN(hot_mask, mask);
+    hot_context *context = gone->context;
+    hot_context_free(context, gone->bytes);
+    hot_context_free(context, gone);
 }
 
 const uint8_t *hot_mask_bytes(const hot_mask *mask) { return mask->bytes; }

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/options.h"
 #include "frames.h"
-
 
 enum { CHUNK = 4096 };
 enum { STREAM_VOXEL = 1, STREAM_NOISE = 2 };
@@ -265,14 +265,11 @@ hot_status hot_phantom_create(hot_context *context, const hot_phantom_options *o
 {
     *phantom = NULL;
     hot_phantom_options o = {.size = sizeof o};
-    if (options) {
-        if (options->size < sizeof(size_t) || options->size > sizeof o)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_phantom_options has a size of %zu, not %zu",
-                                    options->size, sizeof o);
-        memcpy(&o, options, options->size);
-    }
+    hot_status status = hot_options_read(context, "hot_phantom_options", options, &o);
+    if (status != HOT_OK)
+        return status;
     fill_options(&o);
-    hot_status status = check_options(context, &o);
+    status = check_options(context, &o);
     if (status != HOT_OK)
         return status;
     hot_grid grid;
@@ -347,11 +344,8 @@ cleanup:
 
 void hot_phantom_destroy(hot_phantom **phantom)
 {
-    if (!phantom || !*phantom)
-        return;
-    hot_phantom *gone = *phantom;
+    HOT_DESTROY_BEGIN(hot_phantom, phantom);
     hot_context *context = gone->context;
-    *phantom = NULL;
     hot_dwi_destroy(&gone->dwi);
     hot_context_free(context, gone->conditions);
     hot_context_free(context, gone->snr);

@@ -97,15 +97,13 @@ hot_status hot_dwi_summary_get(hot_context *context, const hot_dwi *dwi, const h
 
 void hot_dwi_summary_free(hot_dwi_summary **summary)
 {
-    if (!summary || !*summary)
-        return;
-    hot_context *context = (*summary)->context;
-    hot_context_free(context, (*summary)->mean);
-    hot_context_free(context, (*summary)->variance);
-    hot_context_free(context, (*summary)->low);
-    hot_context_free(context, (*summary)->high);
-    hot_context_free(context, *summary);
-    *summary = NULL;
+    HOT_DESTROY_BEGIN(hot_dwi_summary, summary);
+    hot_context *context = gone->context;
+    hot_context_free(context, gone->mean);
+    hot_context_free(context, gone->variance);
+    hot_context_free(context, gone->low);
+    hot_context_free(context, gone->high);
+    hot_context_free(context, gone);
 }
 
 hot_status hot_export_background(hot_context *context, const hot_dwi *dwi, float *background)

@@ -5,19 +5,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "symtensor/sphere.h"
+
 static double length_squared(const float v[3])
 {
     return (double)v[0] * v[0] + (double)v[1] * v[1] + (double)v[2] * v[2];
-}
-
-/* The half sphere that stands for the whole: z > 0, then y > 0, then x > 0. */
-static int in_other_half(const float v[3])
-{
-    if (v[2] != 0)
-        return v[2] < 0;
-    if (v[1] != 0)
-        return v[1] < 0;
-    return v[0] < 0;
 }
 
 /* One voxel's vectors into their order: absent ones (zero, NaN, Inf: other tools write any of them) last and 0,
@@ -33,7 +25,7 @@ static int put_in_order(const float *from, int max_fibers, float *to)
         int at = count++;
         for (; at > 0 && length_squared(to + 3 * (at - 1)) < length; at--)
             memcpy(to + 3 * at, to + 3 * (at - 1), 3 * sizeof *to);
-        float sign = in_other_half(v) ? -1.0f : 1.0f;
+        float sign = hot_sphere_upper(v[0], v[1], v[2]) ? 1.0f : -1.0f;
         for (int d = 0; d < 3; d++)
             to[3 * at + d] = v[d] == 0 ? 0 : sign * v[d]; /* no -0 */
     }
@@ -80,13 +72,10 @@ cleanup:
 
 void hot_fiber_field_destroy(hot_fiber_field **fibers)
 {
-    if (!fibers || !*fibers)
-        return;
-    hot_fiber_field *field = *fibers;
-    hot_context_free(field->context, field->peaks);
-    hot_context_free(field->context, field->counts);
-    hot_context_free(field->context, field);
-    *fibers = NULL;
+    HOT_DESTROY_BEGIN(hot_fiber_field, fibers);
+    hot_context_free(gone->context, gone->peaks);
+    hot_context_free(gone->context, gone->counts);
+    hot_context_free(gone->context, gone);
 }
 
 const hot_grid *hot_fiber_field_grid(const hot_fiber_field *fibers) { return &fibers->grid; }

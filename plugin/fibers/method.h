@@ -52,7 +52,7 @@ int hot_peaks_names_hold(const char *names, const char *name);
 /* Which options were given although their value does not show it (a default spelled out). NULL = none. */
 typedef int hot_option_given(const void *user, const char *name);
 
-/* What the rules look at. Pointers may be NULL: not known. */
+/* What the rules are about. Pointers may be NULL: not known. */
 typedef struct hot_peaks_choice {
     const hot_peaks_options *peaks; /* its method must be set */
     const hot_signal_find_options *signal;

@@ -313,10 +313,7 @@ cleanup:
 
 void hot_score_destroy(hot_score **score)
 {
-    if (!score || !*score)
-        return;
-    hot_score *gone = *score;
-    *score = NULL;
+    HOT_DESTROY_BEGIN(hot_score, score);
     hot_context_free(gone->context, gone);
 }
 

@@ -158,15 +158,12 @@ cleanup:
 
 void hot_glyphs_destroy(hot_glyphs **glyphs)
 {
-    hot_glyphs *gone = glyphs ? *glyphs : NULL;
-    if (!gone)
-        return;
+    HOT_DESTROY_BEGIN(hot_glyphs, glyphs);
     hot_context_free(gone->context, gone->directions);
     hot_context_free(gone->context, gone->forms);
     hot_context_free(gone->context, gone->faces);
     hot_context_free(gone->context, gone->colors);
     hot_context_free(gone->context, gone);
-    *glyphs = NULL;
 }
 
 size_t hot_glyphs_count(const hot_glyphs *glyphs) { return glyphs->count; }

@@ -1,39 +1,14 @@
 /* The fit of a whole data set, slab by slab. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/options.h"
 #include "dwi/gather.h"
 #include "model.h"
 
 /* Floats of signal per slab: two megabytes stay in a core's cache between the passes over them. */
 enum { SLAB_FLOATS = 1 << 19 };
-
-/* A field whose values the fit will fill. */
-static hot_status make_field(hot_context *context, const hot_grid *grid, int order, const char *model,
-                             hot_tensor_field **made)
-{
-    *made = NULL;
-    const size_t voxels = hot_grid_voxels(grid);
-    if (voxels == 0)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a grid of %zu x %zu x %zu voxels", grid->size[0],
-                                grid->size[1], grid->size[2]);
-    hot_tensor_field *field = hot_context_calloc(context, 1, sizeof *field);
-    if (!field)
-        return HOT_ERROR_MEMORY;
-    field->context = context;
-    field->grid = *grid;
-    field->order = order;
-    snprintf(field->model, sizeof field->model, "%s", model);
-    field->values = hot_context_alloc(context, voxels, (hot_model_terms(order) + 1) * sizeof *field->values);
-    if (!field->values) {
-        hot_tensor_field_destroy(&field);
-        return HOT_ERROR_MEMORY;
-    }
-    *made = field;
-    return HOT_OK;
-}
 
 hot_status hot_plan_fit_voxels(const hot_plan *plan, const uint8_t *inside, const char *stage, float *values,
                                size_t *fitted, size_t *flagged)
@@ -150,12 +125,9 @@ hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const 
     if (!dwi || !mask || !field)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a fit needs data, a mask and a place for the field");
     *field = NULL;
-    if (options) {
-        if (options->size < sizeof(size_t) || options->size > sizeof settings)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_fit_options of %zu bytes; this library's has %zu",
-                                    options->size, sizeof settings);
-        memcpy(&settings, options, options->size);
-    }
+    status = hot_options_read(context, "hot_fit_options", options, &settings);
+    if (status != HOT_OK)
+        return status;
     const hot_grid *grid = hot_dwi_grid(dwi);
     status = hot_mask_check(context, mask, grid);
     if (status != HOT_OK)
@@ -192,7 +164,7 @@ hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const 
             hot_context_log(context, HOT_LOG_NOTE, "%s: regularised for noise of %.3g of the b=0 signal (SNR %.3g)",
                             plan->model->name, noise, 1 / noise);
     }
-    status = make_field(context, grid, plan->order, plan->model->name, &made);
+    status = hot_tensor_field_make(context, grid, plan->order, plan->model->name, &made);
     if (status != HOT_OK)
         goto cleanup;
     if (plan->response && response)

@@ -108,8 +108,6 @@ static inline int hot_model_degree(size_t term)
 
 /* (x . v)^order = sum_l a_l sum_m Y_lm(v) Y_lm(x): a_l for l = 0, 2, ..., order into a[l / 2]. */
 void hot_model_power(int order, double *a);
-/* Unit vectors spread evenly over the half sphere z > 0, count x 3: a Fibonacci lattice. */
-void hot_model_half_sphere(int count, double *directions);
 /* The Legendre polynomial P_l(x). */
 double hot_model_legendre(int l, double x);
 

@@ -19,15 +19,6 @@ const hot_model *hot_model_find(const char *name)
     return NULL;
 }
 
-void hot_model_half_sphere(int count, double *directions)
-{
-    const double golden_angle = 2.399963229728653;
-    for (int i = 0; i < count; i++) {
-        const double z = (i + .5) / count, r = sqrt(1 - z * z), phi = golden_angle * i;
-        directions[3 * i] = r * cos(phi), directions[3 * i + 1] = r * sin(phi), directions[3 * i + 2] = z;
-    }
-}
-
 void hot_model_power(int order, double *a)
 {
     /* t^m = sum_l (2l+1) m! / (2^((m-l)/2) ((m-l)/2)! (m+l+1)!!) P_l(t), and P_l(x.v) = 4 pi / (2l+1) sum Y Y */

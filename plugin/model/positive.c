@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "positive.h"
+#include "symtensor/sphere.h"
 
 enum { DIRECTIONS = 512, COLUMNS_MAX = HOT_MODEL_TERMS_MAX + 1, SWEEPS = 400 };
 
@@ -124,7 +125,7 @@ hot_status hot_model_make_positive(const hot_plan *plan, size_t count, const flo
         status = HOT_ERROR_MEMORY;
         goto cleanup;
     }
-    hot_model_half_sphere(DIRECTIONS, directions);
+    hot_sphere_lattice(DIRECTIONS, directions);
     status = hot_sh_values_f64(plan->order, DIRECTIONS, directions, forms);
     if (status != HOT_OK)
         goto cleanup;

@@ -16,9 +16,7 @@ hot_status hot_response_make(hot_context *context, size_t shells, int lmax, hot_
     hot_response *response = hot_context_calloc(context, 1, sizeof *response);
     if (!response)
         return HOT_ERROR_MEMORY;
-    response->context = context;
-    response->shells = shells;
-    response->lmax = lmax;
+    *response = (hot_response){.context = context, .shells = shells, .lmax = lmax};
     response->b = hot_context_alloc(context, shells, sizeof *response->b);
     response->rows = hot_context_calloc(context, shells, (size_t)(lmax / 2 + 1) * sizeof *response->rows);
     if (!response->b || !response->rows) {

@@ -3,13 +3,10 @@
 
 void hot_response_destroy(hot_response **response)
 {
-    if (!response || !*response)
-        return;
-    hot_response *gone = *response;
+    HOT_DESTROY_BEGIN(hot_response, response);
     hot_context_free(gone->context, gone->b);
     hot_context_free(gone->context, gone->rows);
     hot_context_free(gone->context, gone);
-    *response = NULL;
 }
 
 size_t hot_response_shells(const hot_response *response) { return response->shells; }

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "symtensor/sphere.h"
+
 /* Peaks closer than this to a higher one are part of it. */
 static const double neighbour_cosine = .94; /* 20 degrees */
 
@@ -30,7 +32,7 @@ hot_status hot_peak_grid_make(int order, hot_peak_grid *grid)
     int exponents[3 * HOT_PEAK_TERMS];
     double multiplicity[HOT_PEAK_TERMS];
     grid->order = order;
-    hot_model_half_sphere(HOT_PEAK_DIRECTIONS, grid->directions[0]);
+    hot_sphere_lattice(HOT_PEAK_DIRECTIONS, grid->directions[0]);
     make_near(grid);
     hot_status status = hot_symtensor_exponents(order, 3, exponents);
     if (status == HOT_OK)

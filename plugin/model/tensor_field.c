@@ -3,57 +3,56 @@
 
 #include <string.h>
 
-hot_status hot_tensor_field_create(hot_context *context, const hot_grid *grid, int order, const char *model,
-                                   const float *values, hot_tensor_field **field)
+hot_status hot_tensor_field_make(hot_context *context, const hot_grid *grid, int order, const char *model,
+                                 hot_tensor_field **field)
 {
-    hot_status status = HOT_OK;
-    hot_tensor_field *made = NULL;
     *field = NULL;
     if (order < 2 || order > 8 || order % 2 != 0)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensor fields have order 2, 4, 6 or 8, not %d", order);
-    size_t voxels = hot_grid_voxels(grid), row = 1 + hot_symtensor_count(order, 3);
-    if (!voxels || voxels > SIZE_MAX / (row * sizeof *values))
+    const size_t voxels = hot_grid_voxels(grid), row = 1 + hot_symtensor_count(order, 3);
+    if (!voxels || voxels > SIZE_MAX / (row * sizeof(float)))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a tensor field of %zu x %zu x %zu voxels cannot be",
                                 grid->size[0], grid->size[1], grid->size[2]);
-    made = hot_context_calloc(context, 1, sizeof *made);
+    hot_tensor_field *made = hot_context_calloc(context, 1, sizeof *made);
     if (!made)
         return HOT_ERROR_MEMORY;
-    made->context = context;
-    made->grid = *grid;
-    made->order = order;
-    if (!model || strlen(model) >= sizeof made->model) {
+    *made = (hot_tensor_field){.context = context, .grid = *grid, .order = order};
+    hot_status status = HOT_OK;
+    if (!model || strlen(model) >= sizeof made->model)
         status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "a model's name has 1 to %zu letters",
                                   sizeof made->model - 1);
-        goto cleanup;
-    }
-    strcpy(made->model, model);
-    made->values = hot_context_alloc(context, voxels, row * sizeof *values);
-    if (!made->values) {
+    else if (!(made->values = hot_context_alloc(context, voxels, row * sizeof *made->values)))
         status = HOT_ERROR_MEMORY;
-        goto cleanup;
-    }
-    memcpy(made->values, values, voxels * row * sizeof *values);
-    for (size_t voxel = 0; voxel < voxels; voxel++)
-        made->fitted += values[voxel * row] > 0;
+    else
+        strcpy(made->model, model);
+    if (status != HOT_OK)
+        hot_tensor_field_destroy(&made);
     *field = made;
-    made = NULL;
-cleanup:
-    hot_tensor_field_destroy(&made);
     return status;
+}
+
+hot_status hot_tensor_field_create(hot_context *context, const hot_grid *grid, int order, const char *model,
+                                   const float *values, hot_tensor_field **field)
+{
+    hot_status status = hot_tensor_field_make(context, grid, order, model, field);
+    if (status != HOT_OK)
+        return status;
+    const size_t voxels = hot_grid_voxels(grid), row = 1 + hot_symtensor_count(order, 3);
+    memcpy((*field)->values, values, voxels * row * sizeof *values);
+    for (size_t voxel = 0; voxel < voxels; voxel++)
+        (*field)->fitted += values[voxel * row] > 0;
+    return HOT_OK;
 }
 
 void hot_tensor_field_destroy(hot_tensor_field **field)
 {
-    if (!field || !*field)
-        return;
-    hot_tensor_field *gone = *field;
+    HOT_DESTROY_BEGIN(hot_tensor_field, field);
     hot_response_destroy(&gone->response);
     if (gone->release)
         gone->release(gone->values);
     else
         hot_context_free(gone->context, gone->values);
     hot_context_free(gone->context, gone);
-    *field = NULL;
 }
 
 const hot_grid *hot_tensor_field_grid(const hot_tensor_field *field) { return &field->grid; }

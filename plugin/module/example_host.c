@@ -38,7 +38,7 @@ static int fail(const char *what, const char *detail)
 /* ---- The XML ----------------------------------------------------------------------------------------------------- */
 
 /* The text between <tag> and </tag> inside [from, to), "" when there is none. */
-static void text_of(const char *from, const char *to, const char *tag, char *text, size_t room)
+static void text_of(const char *from, const char *to, const char *tag, char *text, size_t capacity)
 {
     char open[64], close[64];
     snprintf(open, sizeof open, "<%s>", tag);
@@ -46,7 +46,7 @@ static void text_of(const char *from, const char *to, const char *tag, char *tex
     const char *begin = memmem(from, (size_t)(to - from), open, strlen(open));
     begin = begin ? begin + strlen(open) : NULL;
     const char *end = begin ? memmem(begin, (size_t)(to - begin), close, strlen(close)) : NULL;
-    snprintf(text, room, "%.*s", end ? (int)(end - begin) : 0, begin ? begin : "");
+    snprintf(text, capacity, "%.*s", end ? (int)(end - begin) : 0, begin ? begin : "");
 }
 
 /* Lists the parameters of all groups. Returns how many there are, or -1 when one cannot be put onto a command line. */
@@ -172,13 +172,13 @@ int main(int argc, char **argv)
         printf("logo: %d x %d pixels of %d bytes\n", width, height, pixel_size);
     }
 
-    const size_t room = strlen(argv[3]) + 16;
-    char *first = malloc(room), *aborted = malloc(room), *third = malloc(room);
+    const size_t capacity = strlen(argv[3]) + 16;
+    char *first = malloc(capacity), *aborted = malloc(capacity), *third = malloc(capacity);
     if (!first || !aborted || !third)
         return fail("out of memory", NULL);
-    snprintf(first, room, "%s_first.nrrd", argv[3]);
-    snprintf(aborted, room, "%s_aborted.nrrd", argv[3]);
-    snprintf(third, room, "%s_third.nrrd", argv[3]);
+    snprintf(first, capacity, "%s_first.nrrd", argv[3]);
+    snprintf(aborted, capacity, "%s_aborted.nrrd", argv[3]);
+    snprintf(third, capacity, "%s_third.nrrd", argv[3]);
     run one = {.entry = entry, .dwi = argv[2], .output = first, .abort_at = 2};
     run two = {.entry = entry, .dwi = argv[2], .output = aborted, .abort_at = 0.3f};
     run three = {.entry = entry, .dwi = argv[2], .output = third, .abort_at = 2};

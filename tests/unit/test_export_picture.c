@@ -20,16 +20,11 @@ static hot_grid make_grid(int turn, uint64_t *seed)
     if (turn == 0)
         return grid;
     double x[3], y[3], z[3];
-    check_random_unit(seed, x);
-    check_random_unit(seed, y);
-    for (int d = 0; d < 3; d++)
-        z[d] = x[(d + 1) % 3] * y[(d + 2) % 3] - x[(d + 2) % 3] * y[(d + 1) % 3];
-    double length = sqrt(z[0] * z[0] + z[1] * z[1] + z[2] * z[2]), hand = turn % 2 ? 1 : -1;
-    for (int d = 0; d < 3; d++)
-        z[d] /= length;
+    check_random_axes(seed, x, y, z);
+    const double hand = turn % 2 ? 1 : -1;
     for (int d = 0; d < 3; d++) {
         grid.to_world[d][0] = 1.8 * x[d];
-        grid.to_world[d][1] = 2 * (z[(d + 1) % 3] * x[(d + 2) % 3] - z[(d + 2) % 3] * x[(d + 1) % 3]);
+        grid.to_world[d][1] = 2 * y[d];
         grid.to_world[d][2] = 2.2 * hand * z[d];
     }
     return grid;

@@ -33,9 +33,7 @@ static void test_linear(hot_context *context)
     uint64_t state = 1;
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
         for (size_t n = 0; n < sizeof counts / sizeof counts[0]; n++)
-            for (int level = 0; level <= HOT_CPU_AVX512; level++) {
-                if (level > (int)hot_cpu_best())
-                    continue;
+            for (int level = 0; level <= (int)hot_cpu_best(); level++) {
                 const size_t rows = shapes[s][0], columns = shapes[s][1], count = counts[n];
                 const size_t in_stride = columns + 3, out_stride = rows + 1;
                 double *matrix = random_doubles(&state, rows * columns);
@@ -119,9 +117,7 @@ static void test_weighted(hot_context *context)
     uint64_t state = 3;
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
         for (size_t n = 0; n < sizeof counts / sizeof counts[0]; n++)
-            for (int level = 0; level <= HOT_CPU_AVX512; level++) {
-                if (level > (int)hot_cpu_best())
-                    continue;
+            for (int level = 0; level <= (int)hot_cpu_best(); level++) {
                 const size_t rows = shapes[s][0], columns = shapes[s][1], count = counts[n], stride = columns + 2;
                 double *design = random_doubles(&state, rows * columns);
                 float *input = random_floats(&state, count * rows), *weight = random_floats(&state, count * rows);
@@ -176,9 +172,7 @@ static void test_same_bits(void)
     for (size_t i = 0; i < COUNT * COLUMNS; i++)
         weight[i] *= weight[i];
     for (int threads = 1; threads <= 5; threads += 2)
-        for (int level = 0; level <= HOT_CPU_AVX512; level++) {
-            if (level > (int)hot_cpu_best())
-                continue;
+        for (int level = 0; level <= (int)hot_cpu_best(); level++) {
             hot_context *context;
             hot_context_create(&(hot_context_options){.size = sizeof(hot_context_options), .threads = threads},
                                &context);

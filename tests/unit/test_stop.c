@@ -1,5 +1,5 @@
 /* A caller who wants to stop is heard soon, and nothing is left then. How soon is a matter of how many voxels or bytes
- * lie between two looks at hot_context_options.stop, which can be counted; bench/programs/stop_latency.c has it in
+ * lie between two polls of hot_context_options.stop, which can be counted; bench/programs/stop_latency.c has it in
  * milliseconds. */
 #include "check.h"
 #include "entries.h"
@@ -15,32 +15,32 @@
 static char root[] = "/tmp/hotfiber-stop-XXXXXX";
 static char input[64], zipped[64], output[64], file[64];
 
-/* Says stop at look number `at` (0 = never). */
-typedef struct looks {
+/* Says stop at poll number `at` (0 = never). */
+typedef struct polls {
     atomic_size_t count;
     size_t at;
     size_t live; /* blocks of memory not given back; the library's allocations come from one thread */
-} looks;
+} polls;
 
 static int stop(void *user)
 {
-    looks *mine = user;
+    polls *mine = user;
     return atomic_fetch_add(&mine->count, 1) + 1 == mine->at;
 }
 
 static void *allocate(void *user, size_t bytes)
 {
-    ((looks *)user)->live++;
+    ((polls *)user)->live++;
     return malloc(bytes);
 }
 
 static void release(void *user, void *memory)
 {
-    ((looks *)user)->live -= memory != NULL;
+    ((polls *)user)->live -= memory != NULL;
     free(memory);
 }
 
-static hot_context *context_of(looks *mine)
+static hot_context *context_of(polls *mine)
 {
     hot_context *context = NULL;
     const hot_context_options options = {.size = sizeof options, .device = HOT_DEVICE_CPU, .threads = 2, .seed = 5,
@@ -52,7 +52,7 @@ static hot_context *context_of(looks *mine)
 
 static int entries(void) { return entries_in(root); }
 
-static hot_status run(looks *mine, const char *from, const char *method, size_t starts, char message[256])
+static hot_status run(polls *mine, const char *from, const char *method, size_t starts, char message[256])
 {
     hot_context *context = context_of(mine);
     hot_run_options options = {.size = sizeof options, .input = from, .output = output};
@@ -64,39 +64,39 @@ static hot_status run(looks *mine, const char *from, const char *method, size_t 
     return status;
 }
 
-/* The whole job stopped at every so many-th look: it says so, and leaves neither files nor memory. */
+/* The whole job stopped at every so many-th poll: it says so, and leaves neither files nor memory. */
 static void test_anywhere(const char *from, const char *method, size_t starts)
 {
     char message[256];
-    looks all = {0};
+    polls all = {0};
     const int before = entries();
     CHECK(run(&all, from, method, starts, message) == HOT_OK, "%s: %s", method, message);
     hot_folder_remove_own(output);
     const size_t total = atomic_load(&all.count);
-    CHECK(total > 500, "%s: only %zu looks", method, total);
+    CHECK(total > 500, "%s: only %zu polls", method, total);
     for (size_t at = 1; at <= total; at += at < 8 ? 1 : total / 40 + 1) {
-        looks mine = {.at = at};
+        polls mine = {.at = at};
         hot_status status = run(&mine, from, method, starts, message);
-        /* which thread takes which look is chance, and the last of them may come when the folder stands already */
+        /* which thread takes which poll is chance, and the last of them may come when the folder stands already */
         if (status == HOT_OK && at + 64 > total) {
             hot_folder_remove_own(output);
             continue;
         }
-        CHECK(status == HOT_ERROR_CANCELLED, "%s, look %zu of %zu: status %d, %s", method, at, total, (int)status,
+        CHECK(status == HOT_ERROR_CANCELLED, "%s, poll %zu of %zu: status %d, %s", method, at, total, (int)status,
               message);
-        CHECK(strstr(message, "cancelled while"), "%s, look %zu: '%s'", method, at, message);
-        CHECK(mine.live == 0, "%s, look %zu: %zu blocks lost", method, at, mine.live);
-        CHECK(entries() == before, "%s, look %zu: something is left", method, at);
+        CHECK(strstr(message, "cancelled while"), "%s, poll %zu: '%s'", method, at, message);
+        CHECK(mine.live == 0, "%s, poll %zu: %zu blocks lost", method, at, mine.live);
+        CHECK(entries() == before, "%s, poll %zu: something is left", method, at);
         /* heard at once: what follows is what the other thread was at */
-        CHECK(atomic_load(&mine.count) <= at + 64, "%s: %zu looks after the one that said stop", method,
+        CHECK(atomic_load(&mine.count) <= at + 64, "%s: %zu polls after the one that said stop", method,
               atomic_load(&mine.count) - at);
     }
 }
 
-static looks counter;
+static polls counter;
 static size_t counted(void) { return atomic_exchange(&counter.count, 0); }
 
-/* At most so many voxels, or bytes, between two looks. */
+/* At most so many voxels, or bytes, between two polls. */
 static void test_grain(void)
 {
     hot_context *context = context_of(&counter);
@@ -111,7 +111,7 @@ static void test_grain(void)
 #define GRAIN(what, items, grain)                                                                                     \
     do {                                                                                                              \
         const size_t seen = counted();                                                                                \
-        CHECK(seen >= (items) / (grain), "%s: %zu looks for %zu items", what, seen, (size_t)(items));                 \
+        CHECK(seen >= (items) / (grain), "%s: %zu polls for %zu items", what, seen, (size_t)(items));                 \
     } while (0)
     GRAIN("gzip in", bytes, 1 << 20);
     hot_dwi_destroy(&dwi);
@@ -169,7 +169,7 @@ static void test_device(void)
     float tensors[64 * 15], directions[64 * 9];
     for (int i = 0; i < 64 * 15; i++)
         tensors[i] = (float)(i % 7);
-    looks mine = {.at = 1};
+    polls mine = {.at = 1};
     hot_context *context = NULL;
     const hot_context_options options = {.size = sizeof options, .stop = stop, .stop_user = &mine};
     CHECK(hot_context_create(&options, &context) == HOT_OK, "context");
@@ -178,10 +178,10 @@ static void test_device(void)
     hot_context_destroy(&context);
 }
 
-/* Every export, stopped at its first look, in the middle and at its last. */
+/* Every export, stopped at its first poll, in the middle and at its last. */
 static void test_exports(void)
 {
-    looks mine = {0};
+    polls mine = {0};
     hot_context *context = context_of(&mine);
     hot_dwi *dwi = NULL;
     hot_run_fields fields;
@@ -202,22 +202,22 @@ static void test_exports(void)
         snprintf(path, sizeof path, "%s/%s%.*s", place, name, (int)strcspn(suffix, "|"), suffix);
         size_t total = 0;
         for (int part = 0; part < 4; part++) {
-            looks own = {.at = part == 0 ? 0 : part == 1 ? 1 : part == 2 ? total / 2 + 1 : total};
+            polls own = {.at = part == 0 ? 0 : part == 1 ? 1 : part == 2 ? total / 2 + 1 : total};
             hot_context *watched = context_of(&own);
             hot_status status = !format         ? hot_dwi_save(watched, dwi, path)
                                 : format->write ? format->write(watched, fields.fibers, path)
                                                 : format->write_tensors(watched, fields.tensors, path);
             if (part == 0) {
                 total = atomic_load(&own.count);
-                CHECK(status == HOT_OK && total > 0, "%s: status %d after %zu looks: %s", name, (int)status, total,
+                CHECK(status == HOT_OK && total > 0, "%s: status %d after %zu polls: %s", name, (int)status, total,
                       hot_context_message(watched));
                 CHECK(entries_in(place) > 0, "%s: it writes something", name);
                 hot_folder_remove_own(place);
                 CHECK(mkdir(place, 0700) == 0, "%s", place);
             } else {
-                CHECK(status == HOT_ERROR_CANCELLED, "%s, look %zu of %zu: status %d, %s", name, own.at, total,
+                CHECK(status == HOT_ERROR_CANCELLED, "%s, poll %zu of %zu: status %d, %s", name, own.at, total,
                       (int)status, hot_context_message(watched));
-                CHECK(entries_in(place) == 0, "%s, look %zu of %zu: something is left", name, own.at, total);
+                CHECK(entries_in(place) == 0, "%s, poll %zu of %zu: something is left", name, own.at, total);
             }
             hot_context_destroy(&watched);
             CHECK(own.live == 0, "%s: %zu blocks lost", name, own.live);
@@ -235,7 +235,7 @@ int main(void)
     snprintf(input, sizeof input, "%s/dwi.nrrd", root);
     snprintf(zipped, sizeof zipped, "%s/dwi.nii.gz", root);
     snprintf(output, sizeof output, "%s/out", root);
-    looks none = {0};
+    polls none = {0};
     hot_context *context = context_of(&none);
     hot_phantom *phantom = NULL;
     const hot_phantom_options shape = {.size = sizeof shape, .layout = HOT_PHANTOM_BUNDLES, .volume = {26, 26, 10},

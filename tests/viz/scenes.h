@@ -9,6 +9,26 @@
 #include "check.h"
 #include "scene/scene.h"
 
+/* The scene of these parts; NULL, and a failed check, when it cannot be made. */
+static inline hot_scene *scene_make(hot_context *context, const hot_scene_parts *parts)
+{
+    hot_scene *scene = NULL;
+    CHECK(hot_scene_create(context, parts, &scene) == HOT_OK, "%s", hot_context_message(context));
+    return scene;
+}
+
+/* main() of a test: each function of the list, which NULL ends, with one context; returns the exit status. */
+static inline int scene_run_tests(void (*const *test)(hot_context *))
+{
+    hot_context *context;
+    if (hot_context_create(NULL, &context) != HOT_OK)
+        return 1;
+    for (; *test; test++)
+        (*test)(context);
+    hot_context_destroy(&context);
+    HOT_TEST_END();
+}
+
 /* Adds weight * (x . v)^order, the tensor of one straight fibre, to packed unique values. */
 static inline void scene_add_fiber(int order, const double v[3], double weight, float *values)
 {
@@ -40,16 +60,11 @@ static inline hot_grid scene_turned_grid(size_t nx, size_t ny, size_t nz, int tu
     double x[3], y[3], z[3];
     if (turn == 0)
         return grid;
-    check_random_unit(seed, x);
-    check_random_unit(seed, y);
-    for (int d = 0; d < 3; d++)
-        z[d] = x[(d + 1) % 3] * y[(d + 2) % 3] - x[(d + 2) % 3] * y[(d + 1) % 3];
-    const double length = sqrt(z[0] * z[0] + z[1] * z[1] + z[2] * z[2]), hand = turn % 2 ? -1 : 1;
-    for (int d = 0; d < 3; d++)
-        z[d] /= length;
+    check_random_axes(seed, x, y, z);
+    const double hand = turn % 2 ? -1 : 1;
     for (int d = 0; d < 3; d++) {
         grid.to_world[d][0] = 1.5 * x[d];
-        grid.to_world[d][1] = 2 * (z[(d + 1) % 3] * x[(d + 2) % 3] - z[(d + 2) % 3] * x[(d + 1) % 3]);
+        grid.to_world[d][1] = 2 * y[d];
         grid.to_world[d][2] = 2.5 * hand * z[d];
         grid.to_world[d][3] = 10 * check_random_normal(seed);
     }

@@ -410,14 +410,7 @@ static void test_turning(hot_context *context)
 
 int main(void)
 {
-    hot_context *context;
-    if (hot_context_create(NULL, &context) != HOT_OK)
-        return 1;
-    test_table(context);
-    test_slices(context);
-    test_settings(context);
-    test_mouse_in_plane(context);
-    test_turning(context);
-    hot_context_destroy(&context);
-    HOT_TEST_END();
+    static void (*const tests[])(hot_context *) = {test_table, test_slices, test_settings, test_mouse_in_plane,
+                                                   test_turning, NULL};
+    return scene_run_tests(tests);
 }

@@ -77,9 +77,7 @@ static hot_scene *make_scene(hot_context *context)
     }
     hot_scene_parts parts = {
         .grid = grid, .order = 4, .tensors = rows[0], .max_fibers = 2, .peaks = peaks[0], .mask = mask};
-    hot_scene *scene = NULL;
-    CHECK(hot_scene_create(context, &parts, &scene) == HOT_OK, "%s", hot_context_message(context));
-    return scene;
+    return scene_make(context, &parts);
 }
 
 static void set(hot_context *context, hot_view_state *state, const char *name, const char *value)

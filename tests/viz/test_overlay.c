@@ -53,6 +53,12 @@ static void set_stage(hot_context *context, const hot_grid *grid, stage *on)
     hot_draw_list_begin(context, on->text, &on->list);
 }
 
+static void set_turned_stage(hot_context *context, int turn, uint64_t *seed, stage *on)
+{
+    const hot_grid grid = any_grid(turn, seed);
+    set_stage(context, &grid, on);
+}
+
 static void lay_out(stage *on, int width, int height)
 {
     hot_view_lay_out(on->scene, &on->state, width, height, &on->layout);
@@ -122,8 +128,7 @@ static void test_orientation(hot_context *context)
     static stage on;
     uint64_t seed = 21;
     for (int turn = 0; turn < 20; turn++) {
-        const hot_grid grid = any_grid(turn, &seed);
-        set_stage(context, &grid, &on);
+        set_turned_stage(context, turn, &seed, &on);
         on.state.mode = turn % 2 ? HOT_VIEW_PLANES : HOT_VIEW_SINGLE;
         on.state.lock_axes = turn % 5 != 4;
         for (int plane = 0; plane < 3; plane++) {
@@ -200,8 +205,7 @@ static void test_scale(hot_context *context)
         CHECK_NEAR(hot_overlay_round_length(exact[i][0]), exact[i][1], 1e-9 * exact[i][1], "round %g", exact[i][0]);
     static stage on;
     uint64_t seed = 2;
-    const hot_grid grid = any_grid(1, &seed);
-    set_stage(context, &grid, &on);
+    set_turned_stage(context, 1, &seed, &on);
     for (double zoom = 0.02; zoom < 900; zoom *= 1.37) {
         on.state.zoom = zoom;
         lay_out(&on, 640, 480);
@@ -230,8 +234,7 @@ static void test_crosshair(hot_context *context)
     static stage on;
     uint64_t seed = 12;
     for (int turn = 0; turn < 6; turn++) {
-        const hot_grid grid = any_grid(turn, &seed);
-        set_stage(context, &grid, &on);
+        set_turned_stage(context, turn, &seed, &on);
         on.state.voxel[0] = 1;
         on.state.voxel[1] = 6;
         for (int mode = 0; mode < 3; mode++) {
@@ -477,15 +480,7 @@ static void test_whole(hot_context *context)
 
 int main(void)
 {
-    hot_context *context;
-    if (hot_context_create(NULL, &context) != HOT_OK)
-        return 1;
-    test_orientation(context);
-    test_scale(context);
-    test_crosshair(context);
-    test_numbers(context);
-    test_panels(context);
-    test_whole(context);
-    hot_context_destroy(&context);
-    HOT_TEST_END();
+    static void (*const tests[])(hot_context *) = {test_orientation, test_scale, test_crosshair, test_numbers,
+                                                   test_panels, test_whole, NULL};
+    return scene_run_tests(tests);
 }

@@ -329,13 +329,6 @@ static void test_words(hot_context *context)
 
 int main(void)
 {
-    hot_context *context;
-    if (hot_context_create(NULL, &context) != HOT_OK)
-        return 1;
-    test_planes(context);
-    test_lone_glyph(context);
-    test_nearest(context);
-    test_words(context);
-    hot_context_destroy(&context);
-    HOT_TEST_END();
+    static void (*const tests[])(hot_context *) = {test_planes, test_lone_glyph, test_nearest, test_words, NULL};
+    return scene_run_tests(tests);
 }

@@ -81,9 +81,7 @@ static struct extent extent_of(const struct shot *shot)
 static hot_scene *tensor_scene(hot_context *context, const hot_grid *grid, int order, const float *tensors)
 {
     hot_scene_parts parts = {.grid = *grid, .order = order, .tensors = tensors};
-    hot_scene *scene = NULL;
-    CHECK(hot_scene_create(context, &parts, &scene) == HOT_OK, "%s", hot_context_message(context));
-    return scene;
+    return scene_make(context, &parts);
 }
 
 /* The glyph of one fibre, r = cos^m: 1 along, and sqrt(m^m / (m + 1)^(m + 1)) across; its colour at the tip is its
@@ -223,8 +221,7 @@ static void test_oblique(struct shot *shot)
         scene_add_fiber(6, world, 1, row + 1);
         for (int sticks = 0; sticks < 2; sticks++) {
             hot_scene_parts parts = {.grid = grid, .order = 6, .tensors = row, .max_fibers = 1, .peaks = peak};
-            hot_scene *scene = NULL;
-            CHECK(hot_scene_create(shot->context, &parts, &scene) == HOT_OK, "%s", hot_context_message(shot->context));
+            hot_scene *scene = scene_make(shot->context, &parts);
             if (!scene)
                 return;
             bare(&shot->state);
@@ -266,8 +263,7 @@ static void test_sticks_inside(struct shot *shot)
         peaks[3 + d] = (float)(0.8 * b[d]);
     }
     hot_scene_parts parts = {.grid = grid, .order = 8, .tensors = row, .max_fibers = 2, .peaks = peaks};
-    hot_scene *scene = NULL;
-    CHECK(hot_scene_create(shot->context, &parts, &scene) == HOT_OK, "%s", hot_context_message(shot->context));
+    hot_scene *scene = scene_make(shot->context, &parts);
     if (!scene)
         return;
     bare(&shot->state);
@@ -299,8 +295,7 @@ static void test_window(struct shot *shot)
     for (int v = 0; v < 12; v++)
         values[v] = (float)(10 * v - 20);
     hot_scene_parts parts = {.grid = scene_grid(3, 4, 1), .max_fibers = 1, .peaks = peaks};
-    hot_scene *scene = NULL;
-    CHECK(hot_scene_create(shot->context, &parts, &scene) == HOT_OK, "%s", hot_context_message(shot->context));
+    hot_scene *scene = scene_make(shot->context, &parts);
     if (!scene)
         return;
     CHECK(hot_scene_add_volume(scene, "ramp", 1, values, 0) == HOT_OK, "%s", hot_context_message(shot->context));
@@ -419,8 +414,7 @@ static void test_sizes(struct shot *shot)
     scene_add_fiber(4, (const double[3]){1, 0, 0}, 1, rows[0] + 1);
     scene_add_fiber(4, (const double[3]){1, 0, 0}, 0.25, rows[1] + 1);
     hot_scene_parts parts = {.grid = scene_grid(2, 1, 1), .order = 4, .tensors = rows[0], .mask = mask};
-    hot_scene *scene = NULL;
-    CHECK(hot_scene_create(shot->context, &parts, &scene) == HOT_OK, "%s", hot_context_message(shot->context));
+    hot_scene *scene = scene_make(shot->context, &parts);
     if (!scene)
         return;
     const hot_render_counts *counts = hot_renderer_counts(hot_pictures_renderer(shot->pictures));
@@ -537,8 +531,7 @@ static void test_nothing(struct shot *shot)
             rows[2][t] = 0;
     hot_scene_parts parts = {
         .grid = scene_grid(N, 1, 1), .order = 4, .tensors = rows[0], .max_fibers = 1, .peaks = peaks[0]};
-    hot_scene *scene = NULL;
-    CHECK(hot_scene_create(shot->context, &parts, &scene) == HOT_OK, "%s", hot_context_message(shot->context));
+    hot_scene *scene = scene_make(shot->context, &parts);
     if (!scene)
         return;
     CHECK(hot_scene_add_volume(scene, "odd", 1, image, 0) == HOT_OK, "%s", hot_context_message(shot->context));

@@ -232,8 +232,7 @@ static void test_ball(hot_context *context)
     const hot_grid grid = scene_grid(1, 1, 1);
     const float row[7] = {1, 2, 0, 0, 2, 0, 2};
     const hot_scene_parts parts = {.grid = grid, .order = 2, .tensors = row};
-    hot_scene *scene = NULL;
-    CHECK(hot_scene_create(context, &parts, &scene) == HOT_OK, "%s", hot_context_message(context));
+    hot_scene *scene = scene_make(context, &parts);
     for (int turn = 0; turn < 24 && scene; turn++) {
         const int detail = details[turn % 6];
         struct drawing drawing;

@@ -96,8 +96,7 @@ static void test_orientation(hot_context *context)
                 grid.to_world[d][a] = turned[d];
         }
         hot_scene_parts parts = {.grid = grid, .max_fibers = 1, .peaks = peaks};
-        hot_scene *scene = NULL;
-        CHECK(hot_scene_create(context, &parts, &scene) == HOT_OK, "%s", hot_context_message(context));
+        hot_scene *scene = scene_make(context, &parts);
         if (!scene)
             return;
         for (int lock = 0; lock < 2; lock++) {
@@ -197,13 +196,6 @@ static void test_turn(hot_context *context)
 
 int main(void)
 {
-    hot_context *context = NULL;
-    if (hot_context_create(NULL, &context) != HOT_OK)
-        return 1;
-    test_table(context);
-    test_orientation(context);
-    test_resolve(context);
-    test_turn(context);
-    hot_context_destroy(&context);
-    HOT_TEST_END();
+    static void (*const tests[])(hot_context *) = {test_table, test_orientation, test_resolve, test_turn, NULL};
+    return scene_run_tests(tests);
 }

@@ -5,7 +5,7 @@
 #include "scene/camera.h"
 #include "draw_list.h"
 
-/* Everything that the parts look at. */
+/* What the parts are drawn from. */
 typedef struct hot_overlay_page {
     const hot_scene *scene;
     const hot_view_state *state;

@@ -18,7 +18,7 @@ typedef enum hot_text_style {
 /* One letter. All in pixels, y downwards. */
 typedef struct hot_text_glyph {
     uint32_t code;                /* Unicode */
-    uint16_t x, y, width, height; /* in the atlas, room for the rim included; width 0: nothing to draw (a blank) */
+    uint16_t x, y, width, height; /* in the atlas, with the rim; width 0: nothing to draw (a blank) */
     int16_t left, top;            /* from the pen on the base line to the upper left corner of those pixels */
     float advance;                /* how far the pen goes on */
 } hot_text_glyph;

@@ -111,10 +111,8 @@ hot_status hot_headless_create(hot_context *context, hot_headless **headless)
     hot_headless *made = hot_context_calloc(context, 1, sizeof *made);
     if (!made)
         return HOT_ERROR_MEMORY;
-    made->context = context;
-    made->display = EGL_NO_DISPLAY;
-    made->gl = EGL_NO_CONTEXT;
-    made->surface = EGL_NO_SURFACE;
+    *made = (hot_headless){
+        .context = context, .display = EGL_NO_DISPLAY, .gl = EGL_NO_CONTEXT, .surface = EGL_NO_SURFACE};
     if (!find_display(made)) {
         hot_context_free(context, made);
         return hot_context_fail(context, HOT_ERROR_DEVICE,

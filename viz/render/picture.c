@@ -26,9 +26,7 @@ hot_status hot_pictures_create(hot_context *context, int width, int height, int 
     hot_pictures *made = hot_context_calloc(context, 1, sizeof *made);
     if (!made)
         return HOT_ERROR_MEMORY;
-    made->context = context;
-    made->width = width;
-    made->height = height;
+    *made = (hot_pictures){.context = context, .width = width, .height = height};
     hot_status status = hot_headless_create(context, &made->headless);
     if (status == HOT_OK)
         status = hot_renderer_create(context, &made->renderer);

@@ -5,7 +5,7 @@
 #include "scene/camera.h"
 
 /* What lies over the picture: triangles in pixels from the top left, coloured, and textured with the atlas's coverage
- * where u >= 0. Owned by whoever made it (viz/overlay/overlay.h). */
+ * where u >= 0. Owned by the overlay that made it (viz/overlay/overlay.h). */
 typedef struct hot_overlay_vertex {
     float x, y;      /* pixels */
     float u, v;      /* 0 ... 1 in the atlas; u < 0: untextured */

@@ -15,7 +15,7 @@ enum { PAIRS_MOST = 96, PAIR = 6 /* lambda, x y z, residual, kind */, UNIQUE_MOS
 typedef struct writer {
     hot_context *context;
     char *text;
-    size_t used, room;
+    size_t used, capacity;
     hot_status status;
 } writer;
 
@@ -30,9 +30,9 @@ static void put(writer *out, const char *format, ...)
     size_t length = strlen(piece);
     if (out->status != HOT_OK)
         return;
-    if (out->used + length + 1 > out->room) {
-        size_t room = 2 * out->room + 2048;
-        char *larger = hot_context_alloc(out->context, room, 1);
+    if (out->used + length + 1 > out->capacity) {
+        size_t capacity = 2 * out->capacity + 2048;
+        char *larger = hot_context_alloc(out->context, capacity, 1);
         if (!larger) {
             out->status = HOT_ERROR_MEMORY;
             return;
@@ -41,7 +41,7 @@ static void put(writer *out, const char *format, ...)
             memcpy(larger, out->text, out->used);
         hot_context_free(out->context, out->text);
         out->text = larger;
-        out->room = room;
+        out->capacity = capacity;
     }
     memcpy(out->text + out->used, piece, length + 1);
     out->used += length;
@@ -152,8 +152,8 @@ static hot_status put_coefficients(writer *out, const hot_scene *scene, const do
 static hot_status put_tensor(writer *out, const hot_scene *scene, size_t index)
 {
     const size_t unique = hot_symtensor_count(scene->order, 3);
-    float room[1 + HOT_GLYPH_TERMS];
-    const float *row = hot_scene_row(scene, index, room);
+    float buffer[1 + HOT_GLYPH_TERMS];
+    const float *row = hot_scene_row(scene, index, buffer);
     double tensor[UNIQUE_MOST];
     int finite = 1, zero = 1;
     if (!row)

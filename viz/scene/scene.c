@@ -353,13 +353,13 @@ static hot_status device_radii(hot_context *context, hot_scene *scene)
     return hot_interop_status(context, scene->interop, error, "measuring tensors");
 }
 
-const float *hot_scene_row(const hot_scene *scene, size_t voxel, float room[1 + HOT_GLYPH_TERMS])
+const float *hot_scene_row(const hot_scene *scene, size_t voxel, float buffer[1 + HOT_GLYPH_TERMS])
 {
     const size_t terms = hot_symtensor_count(scene->order, 3);
     if (scene->tensors)
         return scene->tensors + voxel * (terms + 1);
-    const int error = scene->interop->fetch((int)terms, scene->device_tensors, voxel, room);
-    return hot_interop_status(scene->context, scene->interop, error, "reading a tensor") == HOT_OK ? room : NULL;
+    const int error = scene->interop->fetch((int)terms, scene->device_tensors, voxel, buffer);
+    return hot_interop_status(scene->context, scene->interop, error, "reading a tensor") == HOT_OK ? buffer : NULL;
 }
 
 /* Largest radii of the surfaces, the sizes that most glyphs stay below, and the volumes that come from the fields. */

@@ -50,19 +50,23 @@ static char *copy(hot_context *context, const char *text)
 
 /* ---- Reading ---------------------------------------------------------------------------------------------- */
 
+static hot_status fail_second(hot_context *context, const char *path, const char *what)
+{
+    return hot_context_fail(context, HOT_ERROR_ARGUMENT, "'%s' is a second file of %s; one can be shown", path, what);
+}
+
 /* Directions, unless there are some already. */
 static hot_status take_fibers(hot_context *context, struct found *found, const char *path, hot_fiber_field *fibers)
 {
     if (found->fibers) {
         hot_fiber_field_destroy(&fibers);
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "'%s' is a second file of directions; one can be shown",
-                                path);
+        return fail_second(context, path, "directions");
     }
     found->fibers = fibers;
     return HOT_OK;
 }
 
-/* One file: tensors, directions, or something to be looked at later. */
+/* One file: tensors, directions, or an image to be read later. */
 static hot_status read_file(hot_context *context, struct found *found, const char *path)
 {
     hot_fiber_field *fibers = NULL;
@@ -79,8 +83,7 @@ static hot_status read_file(hot_context *context, struct found *found, const cha
     if (status == HOT_OK) {
         if (found->tensors) {
             hot_tensor_field_destroy(&tensors);
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "'%s' is a second file of tensors; one can be shown",
-                                    path);
+            return fail_second(context, path, "tensors");
         }
         found->tensors = tensors;
         return HOT_OK;

@@ -1,6 +1,7 @@
 #include "input.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "scene/pick.h"
@@ -185,32 +186,29 @@ static void change_scale(hot_view_state *state, double factor)
 /* ---- Keys ------------------------------------------------------------------------------------------------ */
 
 /* Switches that a key turns over. */
+static const struct {
+    hot_action action;
+    size_t field; /* an int of hot_view_state */
+} toggles[] = {
+    {HOT_ACTION_IMAGE, offsetof(hot_view_state, show_image)},
+    {HOT_ACTION_INTERPOLATE, offsetof(hot_view_state, interpolate)},
+    {HOT_ACTION_NORMALISE, offsetof(hot_view_state, normalise)},
+    {HOT_ACTION_CLIP, offsetof(hot_view_state, clip)},
+    {HOT_ACTION_LIGHT, offsetof(hot_view_state, light)},
+    {HOT_ACTION_CROSSHAIR, offsetof(hot_view_state, show_crosshair)},
+    {HOT_ACTION_VALUES, offsetof(hot_view_state, show_values)},
+    {HOT_ACTION_COLORBAR, offsetof(hot_view_state, show_colorbar)},
+    {HOT_ACTION_ANNOTATIONS, offsetof(hot_view_state, show_annotations)},
+    {HOT_ACTION_HELP, offsetof(hot_view_state, show_help)},
+};
+
+/* NULL when the action is no switch. */
 static int *toggled_by(hot_view_state *state, hot_action action)
 {
-    switch (action) {
-    case HOT_ACTION_IMAGE:
-        return &state->show_image;
-    case HOT_ACTION_INTERPOLATE:
-        return &state->interpolate;
-    case HOT_ACTION_NORMALISE:
-        return &state->normalise;
-    case HOT_ACTION_CLIP:
-        return &state->clip;
-    case HOT_ACTION_LIGHT:
-        return &state->light;
-    case HOT_ACTION_CROSSHAIR:
-        return &state->show_crosshair;
-    case HOT_ACTION_VALUES:
-        return &state->show_values;
-    case HOT_ACTION_COLORBAR:
-        return &state->show_colorbar;
-    case HOT_ACTION_ANNOTATIONS:
-        return &state->show_annotations;
-    case HOT_ACTION_HELP:
-        return &state->show_help;
-    default:
-        return NULL;
-    }
+    for (size_t i = 0; i < sizeof toggles / sizeof toggles[0]; i++)
+        if (toggles[i].action == action)
+            return (int *)((char *)state + toggles[i].field);
+    return NULL;
 }
 
 static void show_plane(hot_view_state *state, hot_view_plane plane)
@@ -233,22 +231,22 @@ unsigned hot_input_key(hot_input *input, const hot_scene *scene, hot_view_state 
     switch (action) {
     case HOT_ACTION_AXIAL:
         show_plane(state, HOT_PLANE_AXIAL);
-        return HOT_ASKS_REDRAW;
+        break;
     case HOT_ACTION_SAGITTAL:
         show_plane(state, HOT_PLANE_SAGITTAL);
-        return HOT_ASKS_REDRAW;
+        break;
     case HOT_ACTION_CORONAL:
         show_plane(state, HOT_PLANE_CORONAL);
-        return HOT_ASKS_REDRAW;
+        break;
     case HOT_ACTION_SINGLE:
         state->mode = HOT_VIEW_SINGLE;
-        return HOT_ASKS_REDRAW;
+        break;
     case HOT_ACTION_PLANES:
         state->mode = HOT_VIEW_PLANES;
-        return HOT_ASKS_REDRAW;
+        break;
     case HOT_ACTION_SPACE:
         state->mode = HOT_VIEW_SPACE;
-        return HOT_ASKS_REDRAW;
+        break;
     case HOT_ACTION_SLICE_NEXT:
     case HOT_ACTION_SLICE_BACK:
         return step_slice(scene, state, viewport_at(input, scene, state, &layout, input->x, input->y),
@@ -260,46 +258,40 @@ unsigned hot_input_key(hot_input *input, const hot_scene *scene, hot_view_state 
         zoom(input, scene, state, action == HOT_ACTION_ZOOM_IN ? ZOOM_STEP : 1 / ZOOM_STEP,
              layout.count > 1 ? layout.viewport[0].width / 2 : middle[0],
              layout.count > 1 ? layout.viewport[0].height / 2 : middle[1]);
-        return HOT_ASKS_REDRAW;
+        break;
     case HOT_ACTION_LOCK:
         toggle_lock(state);
-        return HOT_ASKS_REDRAW;
+        break;
     case HOT_ACTION_RESET:
         reset_view(scene, state);
-        return HOT_ASKS_REDRAW;
+        break;
     case HOT_ACTION_VOLUME_NEXT:
-        next_volume(scene, state, 1);
-        return HOT_ASKS_REDRAW;
     case HOT_ACTION_VOLUME_BACK:
-        next_volume(scene, state, -1);
-        return HOT_ASKS_REDRAW;
+        next_volume(scene, state, action == HOT_ACTION_VOLUME_NEXT ? 1 : -1);
+        break;
     case HOT_ACTION_WINDOW_RESET:
         if (state->show_help) /* what hands expect of Esc */
             state->show_help = 0;
         else
             state->window[0] = state->window[1] = NAN;
-        return HOT_ASKS_REDRAW;
+        break;
     case HOT_ACTION_GLYPH:
         next_glyph(scene, state);
-        return HOT_ASKS_REDRAW;
+        break;
     case HOT_ACTION_COLOR:
         state->color = (state->color + 1) % (HOT_COLOR_PLAIN + 1);
-        return HOT_ASKS_REDRAW;
+        break;
     case HOT_ACTION_LARGER:
-        change_scale(state, SCALE_STEP);
-        return HOT_ASKS_REDRAW;
     case HOT_ACTION_SMALLER:
-        change_scale(state, 1 / SCALE_STEP);
-        return HOT_ASKS_REDRAW;
+        change_scale(state, action == HOT_ACTION_LARGER ? SCALE_STEP : 1 / SCALE_STEP);
+        break;
     case HOT_ACTION_EXTENT:
         state->extent = state->extent == HOT_EXTENT_SLICES ? HOT_EXTENT_VOLUME : HOT_EXTENT_SLICES;
-        return HOT_ASKS_REDRAW;
+        break;
     case HOT_ACTION_THRESHOLD_UP:
-        change_threshold(scene, state, 1);
-        return HOT_ASKS_REDRAW;
     case HOT_ACTION_THRESHOLD_DOWN:
-        change_threshold(scene, state, -1);
-        return HOT_ASKS_REDRAW;
+        change_threshold(scene, state, action == HOT_ACTION_THRESHOLD_UP ? 1 : -1);
+        break;
     case HOT_ACTION_FULL_SCREEN:
         return HOT_ASKS_FULL_SCREEN;
     case HOT_ACTION_RELOAD:
@@ -309,6 +301,7 @@ unsigned hot_input_key(hot_input *input, const hot_scene *scene, hot_view_state 
     default:
         return 0;
     }
+    return HOT_ASKS_REDRAW;
 }
 
 /* ---- Mouse ----------------------------------------------------------------------------------------------- */

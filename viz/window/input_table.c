@@ -7,6 +7,8 @@
 #define KEY(CODE, ACTION, GROUP, LABEL, HELP) {HOT_TRIGGER_KEY, CODE, 0, HOT_ACTION_##ACTION, GROUP, LABEL, HELP}
 #define KEY_WITH(CODE, MODIFIERS, ACTION, GROUP, LABEL, HELP) \
     {HOT_TRIGGER_KEY, CODE, MODIFIERS, HOT_ACTION_##ACTION, GROUP, LABEL, HELP}
+/* A key that the label of the row before names as well. */
+#define ALSO(CODE, MODIFIERS, ACTION, GROUP) KEY_WITH(CODE, MODIFIERS, ACTION, GROUP, NULL, NULL)
 #define MOUSE(TRIGGER, BUTTON, MODIFIERS, ACTION, LABEL, HELP) \
     {HOT_TRIGGER_##TRIGGER, BUTTON, MODIFIERS, HOT_ACTION_##ACTION, "Mouse", LABEL, HELP}
 
@@ -23,22 +25,22 @@ static const hot_binding bindings[] = {
     MOUSE(WHEEL, 0, HOT_WITH_CTRL, ZOOM, "Ctrl wheel", "zoom about the pointer"),
 
     KEY('A', AXIAL, "View", "A  S  C", "axial, sagittal, coronal plane"),
-    KEY('S', SAGITTAL, "View", NULL, NULL),
-    KEY('C', CORONAL, "View", NULL, NULL),
+    ALSO('S', 0, SAGITTAL, "View"),
+    ALSO('C', 0, CORONAL, "View"),
     KEY(HOT_KEY_F1, SINGLE, "View", "F1  F2  F3", "one plane, three linked planes, 3-D"),
-    KEY(HOT_KEY_F2, PLANES, "View", NULL, NULL),
-    KEY(HOT_KEY_F3, SPACE, "View", NULL, NULL),
+    ALSO(HOT_KEY_F2, 0, PLANES, "View"),
+    ALSO(HOT_KEY_F3, 0, SPACE, "View"),
     KEY(HOT_KEY_UP, SLICE_NEXT, "View", "Up  Down", "next, previous slice"),
-    KEY(HOT_KEY_DOWN, SLICE_BACK, "View", NULL, NULL),
+    ALSO(HOT_KEY_DOWN, 0, SLICE_BACK, "View"),
     KEY_WITH('+', HOT_WITH_CTRL, ZOOM_IN, "View", "Ctrl +  Ctrl −", "zoom in, out"),
-    KEY_WITH('=', HOT_WITH_CTRL, ZOOM_IN, "View", NULL, NULL),
-    KEY_WITH('-', HOT_WITH_CTRL, ZOOM_OUT, "View", NULL, NULL),
+    ALSO('=', HOT_WITH_CTRL, ZOOM_IN, "View"),
+    ALSO('-', HOT_WITH_CTRL, ZOOM_OUT, "View"),
     KEY('L', LOCK, "View", "L", "lock planes to the voxel grid"),
     KEY('R', RESET, "View", "R", "reset the view"),
 
     KEY('+', LARGER, "Glyphs", "+  −", "larger, smaller"),
-    KEY('=', LARGER, "Glyphs", NULL, NULL),
-    KEY('-', SMALLER, "Glyphs", NULL, NULL),
+    ALSO('=', 0, LARGER, "Glyphs"),
+    ALSO('-', 0, SMALLER, "Glyphs"),
     KEY('G', GLYPH, "Glyphs", "G", "surfaces, sticks, both, none"),
     KEY('D', COLOR, "Glyphs", "D", "colour by direction, fibre, value"),
     KEY('N', NORMALISE, "Glyphs", "N", "all equally large"),
@@ -46,11 +48,11 @@ static const hot_binding bindings[] = {
     KEY('T', LIGHT, "Glyphs", "T", "light"),
     KEY('W', EXTENT, "Glyphs", "W", "3-D: whole volume, or slices"),
     KEY(']', THRESHOLD_UP, "Glyphs", "]  [", "raise, lower the threshold"),
-    KEY('[', THRESHOLD_DOWN, "Glyphs", NULL, NULL),
+    ALSO('[', 0, THRESHOLD_DOWN, "Glyphs"),
 
     KEY('M', IMAGE, "Image", "M", "show or hide"),
     KEY(HOT_KEY_PAGE_DOWN, VOLUME_NEXT, "Image", "Page Down  Up", "next, previous image"),
-    KEY(HOT_KEY_PAGE_UP, VOLUME_BACK, "Image", NULL, NULL),
+    ALSO(HOT_KEY_PAGE_UP, 0, VOLUME_BACK, "Image"),
     KEY('I', INTERPOLATE, "Image", "I", "interpolate"),
     KEY(HOT_KEY_ESCAPE, WINDOW_RESET, "Image", "Esc", "reset its brightness"),
 
@@ -59,13 +61,13 @@ static const hot_binding bindings[] = {
     KEY('B', COLORBAR, "Annotations", "B", "colour bar"),
     KEY(' ', ANNOTATIONS, "Annotations", "Space", "all annotations"),
     KEY('H', HELP, "Annotations", "H or ?", "this help"),
-    KEY('?', HELP, "Annotations", NULL, NULL),
+    ALSO('?', 0, HELP, "Annotations"),
 
     KEY(HOT_KEY_F11, FULL_SCREEN, "Window", "F11", "full screen"),
     KEY_WITH('R', HOT_WITH_SHIFT, RELOAD, "Window", "Shift+R", "read the files again"),
     KEY('Q', QUIT, "Window", "Q", "quit"),
-    KEY_WITH('Q', HOT_WITH_CTRL, QUIT, "Window", NULL, NULL),
-    KEY_WITH('W', HOT_WITH_CTRL, QUIT, "Window", NULL, NULL),
+    ALSO('Q', HOT_WITH_CTRL, QUIT, "Window"),
+    ALSO('W', HOT_WITH_CTRL, QUIT, "Window"),
 };
 enum { BINDINGS = sizeof bindings / sizeof bindings[0] };
 

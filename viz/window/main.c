@@ -106,7 +106,7 @@ static hot_status bench(hot_context *context, hot_scene **scene, hot_view_state 
 }
 
 #ifdef HOT_HAVE_GLFW
-/* What is known about a voxel that was clicked, for whoever reads standard output: at once, with a line between two. */
+/* What is known about a voxel that was clicked, for readers of standard output: at once, with a line between two. */
 static void print_voxel(void *user, const char *text)
 {
     (void)user;

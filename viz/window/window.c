@@ -15,7 +15,7 @@
 #include "scene/scene_open.h"
 #include "window_dump.h"
 
-static const double WATCH_SECONDS = 0.5; /* between two looks at the files */
+static const double WATCH_SECONDS = 0.5; /* between two checks of the files */
 
 typedef struct window {
     hot_context *context;
@@ -31,9 +31,9 @@ typedef struct window {
     int redraw;             /* something changed since the last picture */
     int described;          /* a voxel was clicked once: the panel has been shown */
     int windowed[4];        /* place and size before full screen */
-    double look_at;         /* time of the next look at the files */
+    double check_at;        /* time of the next check of the files */
     double patience;        /* seconds until files that could not be read are tried again */
-    int changed;            /* they had changed at the last look */
+    int changed;            /* they had changed at the last check */
     hot_status status;      /* what ends the loop when it is not HOT_OK */
     hot_window_dump dump;
 } window;
@@ -69,16 +69,16 @@ static void reload(window *view)
         complain(view);
 }
 
-/* Reads files again that changed. Only when two looks in a row saw the same change done, so that one that is being
+/* Reads files again that changed. Only when two checks in a row saw the same change done, so that one that is being
  * written is left alone; files that cannot be read (yet) leave the view as it is and are tried again, ever more
  * seldom. */
 static void watch_files(window *view)
 {
     const double now = glfwGetTime();
     hot_scene *scene;
-    if (now < view->look_at || (*view->scene)->paths == 0)
+    if (now < view->check_at || (*view->scene)->paths == 0)
         return;
-    view->look_at = now + WATCH_SECONDS;
+    view->check_at = now + WATCH_SECONDS;
     if (!hot_scene_changed(*view->scene)) {
         view->changed = 0;
         view->patience = WATCH_SECONDS;
@@ -89,7 +89,7 @@ static void watch_files(window *view)
         view->changed = 0;
     } else {
         view->patience = fmin(2 * view->patience, 30);
-        view->look_at = now + view->patience;
+        view->check_at = now + view->patience;
     }
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/options.h"
 #include "dwi/gather.h"
 #include "dwi/phantom.h"
 #include "io/common/paths.h"
@@ -98,12 +99,9 @@ hot_status hot_phantom_save(hot_context *context, const hot_phantom *phantom, co
                             const char *path)
 {
     hot_phantom_save_options o = {.size = sizeof o};
-    if (options) {
-        if (options->size < sizeof(size_t) || options->size > sizeof o)
-            return hot_context_fail(context, HOT_ERROR_ARGUMENT, "hot_phantom_save_options has a size of %zu, not %zu",
-                                    options->size, sizeof o);
-        memcpy(&o, options, options->size);
-    }
+    hot_status status = hot_options_read(context, "hot_phantom_save_options", options, &o);
+    if (status != HOT_OK)
+        return status;
     const hot_dwi *dwi = phantom->dwi;
     if (hot_path_is_nifti(path))
         return hot_dwi_save(context, dwi, path);
@@ -111,7 +109,7 @@ hot_status hot_phantom_save(hot_context *context, const hot_phantom *phantom, co
     double frame[3][3];
     Nrrd *nrrd = NULL;
     uint16_t *whole = NULL;
-    hot_status status = HOT_ERROR_MEMORY;
+    status = HOT_ERROR_MEMORY;
     float *samples = hot_context_alloc(context, count, sizeof *samples);
     if (!samples)
         goto cleanup;

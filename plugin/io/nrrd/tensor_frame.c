@@ -1,7 +1,8 @@
 #include "tensor_frame.h"
 
-#include <math.h>
 #include <string.h>
+
+#include "symtensor/sphere.h"
 
 /* design[p * terms + j]: what value j of a tensor adds to A x_p^m, for directions turned by the transposed `frame`
  * (NULL = as they are). */
@@ -45,10 +46,7 @@ hot_status hot_tensor_frame_apply(hot_context *context, int order, const double 
     if (status != HOT_OK)
         goto cleanup;
     /* The tensor whose values at many directions are those of the given one at the turned directions. */
-    for (size_t p = 0; p < points; p++) { /* a half sphere by the golden angle */
-        double z = ((double)p + 0.5) / (double)points, r = sqrt(1 - z * z), angle = 2.399963229728653 * (double)p;
-        directions[3 * p] = r * cos(angle), directions[3 * p + 1] = r * sin(angle), directions[3 * p + 2] = z;
-    }
+    hot_sphere_lattice(points, directions);
     fill_design(terms, exponents, multiplicity, NULL, points, directions, design);
     fill_design(terms, exponents, multiplicity, frame, points, directions, turned);
     status = hot_fit_pseudo_inverse(context, points, terms, design, NULL, inverse, NULL);
