@@ -33,7 +33,8 @@ hot_status hot_denoise_ref(hot_context *context, void *args);
 hot_status hot_denoise_cpu(hot_context *context, void *args);
 hot_status hot_denoise_cuda(hot_context *context, void *args);
 
-/* For backends that gather sums: memory for them, cleared, and `usable`; and the means. denoise_end also after a failure. */
+/* For backends that add up the windows' results. Begin allocates the sums, cleared, and fills `usable`; end divides them
+ * into means and frees them, and must be called after a failure too. */
 hot_status denoise_begin(hot_context *context, denoise_args *args);
 hot_status denoise_end(hot_context *context, denoise_args *args, hot_status status);
 

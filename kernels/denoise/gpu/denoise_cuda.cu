@@ -171,7 +171,7 @@ hot_status bring(gpu *g, size_t until)
     if (status != HOT_OK)
         return status;
     denoise_find_usable<<<(unsigned)((voxels + 3) / 4), 128, 0, g->up.stream>>>(signals, voxels, (int)g->width,
-                                                                           (uint8_t *)g->plan.usable + from);
+                                                                                (uint8_t *)g->plan.usable + from);
     cudaError_t error = cudaGetLastError();
     if (error == cudaSuccess)
         error = cudaEventRecord(g->arrived, g->up.stream);
@@ -331,8 +331,8 @@ template <bool C> hot_status sum_up(gpu *g, size_t finished, size_t until)
         (size_t)(plan->size[0] + DENOISE_SUM_VOXELS - 1) / DENOISE_SUM_VOXELS * (size_t)plan->size[1] * (k1 - k0);
     denoise_coefficients<C><<<(unsigned)plan->count, DENOISE_ITEMS, 0, g->stream>>>(*plan);
     denoise_sum<C><<<dim3((unsigned)((groups + DENOISE_SUM_THREADS / 32 - 1) / (DENOISE_SUM_THREADS / 32)),
-                     (unsigned)(plan->volumes + 63) / 64),
-                DENOISE_SUM_THREADS, 0, g->stream>>>(*plan, (int)k0, (int)k1);
+                          (unsigned)(plan->volumes + 63) / 64),
+                     DENOISE_SUM_THREADS, 0, g->stream>>>(*plan, (int)k0, (int)k1);
     if (until > finished)
         denoise_finish<<<(unsigned)(((until - finished) * g->plane * g->width + 255) / 256), 256, 0, g->stream>>>(
             *plan, (int)finished, (int)until, g->noise);

@@ -1,7 +1,8 @@
-/* Fibres in signal space: S_j / S0 ~ sum_i w_i R(g_j . v_i), R the single-fibre response; the number of fibres is weighed
- * against the noise. R turned to v is an order-m form in v; the fits work on that form's values at the gradients. */
-#ifndef HOTFIBER_SIGNAL_ARRAYS_H
-#define HOTFIBER_SIGNAL_ARRAYS_H
+/* Fibres from diffusion-weighted signals: S_j / S0 ~ sum_i w_i R(g_j . v_i), with R the response of a single fibre, w_i
+ * volume fractions and v_i directions. The number of fibres is chosen by the Bayesian evidence. R turned to v is an
+ * order-m form in v, and the fits use the values of that form at the gradients. */
+#ifndef HOTFIBER_SIGNAL_H
+#define HOTFIBER_SIGNAL_H
 
 #include <hotfiber/context.h>
 
