@@ -93,9 +93,9 @@ hot_status hot_denoise_ref(hot_context *context, void *argument)
 {
     denoise_args *args = argument;
     const size_t n = args->columns;
-    hot_status status = denoise_begin(context, args);
+    hot_status status = hot_denoise_begin(context, args);
     if (status != HOT_OK)
-        return denoise_end(context, args, status);
+        return hot_denoise_end(context, args, status);
     double complex *x = hot_context_alloc(context, args->voxels * args->volumes, sizeof *x);
     double *gram = hot_context_alloc(context, 4 * n * n + n, sizeof *gram);
     status = x && gram ? HOT_OK : HOT_ERROR_MEMORY;
@@ -108,10 +108,10 @@ hot_status hot_denoise_ref(hot_context *context, void *argument)
                     denoise_place(j, args->size[1], args->window[1], args->step[1]),
                     denoise_place(args->place0 + k, args->options.slices, args->window[2], args->step[2]) -
                         args->options.first};
-                if (denoise_wanted(args, corner))
+                if (hot_denoise_wanted(args, corner))
                     status = do_window(context, args, corner, x, gram, gram + 2 * n * n, gram + 2 * n * n + n);
             }
     hot_context_free(context, x);
     hot_context_free(context, gram);
-    return denoise_end(context, args, status);
+    return hot_denoise_end(context, args, status);
 }
