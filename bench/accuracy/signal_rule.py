@@ -205,7 +205,8 @@ def judge(sets, factors, averaged=False):
 
 
 def main():
-    print("/* Made by bench/accuracy/signal_rule.py: scale, then for 0, 1, 2, 3 fibres the factors of the quantities. */")
+    print("/* Made by bench/accuracy/signal_rule.py: scale, then for 0, 1, 2, 3 fibres the factors of the "
+          "quantities. */")
     for kind in GROUP_WEIGHT:
         factors, value = learn(load(sys.argv[1], kind), kind)
         # hardly a voxel without fibres has an isotropic part above the limit: how steep that is nothing says

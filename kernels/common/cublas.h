@@ -25,9 +25,10 @@ HOT_API void hot_cublas_destroy(hot_context *context, hot_cublas **cublas);
 /* Column-major, device memory: C (m x n) = alpha op(A) op(B) + beta C, `batch` times with strides in values. transpose:
  * 1 for the transposed operand. */
 HOT_API hot_status hot_cublas_multiply(hot_context *context, hot_cublas *cublas, hot_cublas_precision precision,
-                               int transpose_a, int transpose_b, size_t m, size_t n, size_t k, double alpha,
-                               const void *a, size_t lda, size_t stride_a, const void *b, size_t ldb, size_t stride_b,
-                               double beta, void *c, size_t ldc, size_t stride_c, size_t batch);
+                                       int transpose_a, int transpose_b, size_t m, size_t n, size_t k, double alpha,
+                                       const void *a, size_t lda, size_t stride_a, const void *b, size_t ldb,
+                                       size_t stride_b, double beta, void *c, size_t ldc, size_t stride_c,
+                                       size_t batch);
 
 #ifdef __cplusplus
 }

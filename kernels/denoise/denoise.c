@@ -26,7 +26,7 @@ void hot_denoise_window(const hot_denoise_options *options, const size_t size[3]
     }
 }
 
-int denoise_wanted(const denoise_args *args, const size_t corner[3])
+int hot_denoise_wanted(const denoise_args *args, const size_t corner[3])
 {
     if (!args->mask)
         return 1;
@@ -137,7 +137,7 @@ static void finish(const denoise_args *args, int threads)
     }
 }
 
-hot_status denoise_begin(hot_context *context, denoise_args *args)
+hot_status hot_denoise_begin(hot_context *context, denoise_args *args)
 {
     const size_t written = args->size[0] * args->size[1] * (args->options.end - args->options.begin);
     args->usable = hot_context_alloc(context, args->size[0] * args->size[1] * args->size[2], 1);
@@ -151,7 +151,7 @@ hot_status denoise_begin(hot_context *context, denoise_args *args)
     return HOT_OK;
 }
 
-hot_status denoise_end(hot_context *context, denoise_args *args, hot_status status)
+hot_status hot_denoise_end(hot_context *context, denoise_args *args, hot_status status)
 {
     if (status == HOT_OK)
         finish(args, hot_context_threads(context));

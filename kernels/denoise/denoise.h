@@ -33,9 +33,10 @@ hot_status hot_denoise_ref(hot_context *context, void *args);
 hot_status hot_denoise_cpu(hot_context *context, void *args);
 hot_status hot_denoise_cuda(hot_context *context, void *args);
 
-/* For backends that gather sums: memory for them, cleared, and `usable`; and the means. denoise_end also after a failure. */
-hot_status denoise_begin(hot_context *context, denoise_args *args);
-hot_status denoise_end(hot_context *context, denoise_args *args, hot_status status);
+/* For backends that add up the windows' results. Begin allocates the sums, cleared, and fills `usable`; end divides
+ * them into means and frees them, and must be called after a failure too. */
+hot_status hot_denoise_begin(hot_context *context, denoise_args *args);
+hot_status hot_denoise_end(hot_context *context, denoise_args *args, hot_status status);
 
 /* Where the n-th window along an axis begins, in the whole volume; the last ones are moved in so that all fit. */
 static inline size_t denoise_place(size_t n, size_t size, size_t window, size_t step)
@@ -48,15 +49,15 @@ static inline size_t denoise_places(size_t size, size_t window, size_t step)
 }
 
 /* Whether a window holds a voxel that is wanted. corner: in memory. */
-int denoise_wanted(const denoise_args *args, const size_t corner[3]);
+int hot_denoise_wanted(const denoise_args *args, const size_t corner[3]);
 
 /* One row of windows along i, at place j and place k. scratch: as many bytes as the row needs. */
 typedef void denoise_row_fn(const denoise_args *args, size_t place_j, size_t place_k, void *scratch);
-denoise_row_fn denoise_row_baseline, denoise_row_avx2, denoise_row_avx512;
-size_t denoise_scratch(const denoise_args *args);
+denoise_row_fn hot_denoise_row_baseline, hot_denoise_row_avx2, hot_denoise_row_avx512;
+size_t hot_denoise_scratch(const denoise_args *args);
 /* The plain way through one window (any data, one at a time, LAPACK or our own QL): for what the fast way gives up. */
-void denoise_window_plain(const denoise_args *args, const size_t corner[3], void *scratch);
-size_t denoise_scratch_plain(const denoise_args *args);
+void hot_denoise_window_plain(const denoise_args *args, const size_t corner[3], void *scratch);
+size_t hot_denoise_scratch_plain(const denoise_args *args);
 
 #ifdef __cplusplus
 }

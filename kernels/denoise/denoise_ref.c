@@ -31,7 +31,8 @@ static size_t noise_components(const denoise_args *args, const double *ascending
 static hot_status do_window(hot_context *context, const denoise_args *args, const size_t corner[3], double complex *x,
                             double *gram, double *values, double *vectors)
 {
-    const size_t n = args->columns, parts = args->options.is_complex ? 2 : 1, by_volumes = args->volumes <= args->voxels;
+    const size_t n = args->columns, parts = args->options.is_complex ? 2 : 1,
+                 by_volumes = args->volumes <= args->voxels;
     size_t at = 0;
     for (size_t k = 0; k < args->window[2]; k++)
         for (size_t j = 0; j < args->window[1]; j++)
@@ -92,23 +93,25 @@ hot_status hot_denoise_ref(hot_context *context, void *argument)
 {
     denoise_args *args = argument;
     const size_t n = args->columns;
-    hot_status status = denoise_begin(context, args);
+    hot_status status = hot_denoise_begin(context, args);
     if (status != HOT_OK)
-        return denoise_end(context, args, status);
+        return hot_denoise_end(context, args, status);
     double complex *x = hot_context_alloc(context, args->voxels * args->volumes, sizeof *x);
     double *gram = hot_context_alloc(context, 4 * n * n + n, sizeof *gram);
     status = x && gram ? HOT_OK : HOT_ERROR_MEMORY;
     for (size_t k = 0; k < args->places[1]; k++)
         for (size_t j = 0; j < args->places[0]; j++)
-            for (size_t i = 0; i < denoise_places(args->size[0], args->window[0], args->step[0]) && status == HOT_OK; i++) {
+            for (size_t i = 0; i < denoise_places(args->size[0], args->window[0], args->step[0]) && status == HOT_OK;
+                 i++) {
                 const size_t corner[3] = {
                     denoise_place(i, args->size[0], args->window[0], args->step[0]),
                     denoise_place(j, args->size[1], args->window[1], args->step[1]),
-                    denoise_place(args->place0 + k, args->options.slices, args->window[2], args->step[2]) - args->options.first};
-                if (denoise_wanted(args, corner))
+                    denoise_place(args->place0 + k, args->options.slices, args->window[2], args->step[2]) -
+                        args->options.first};
+                if (hot_denoise_wanted(args, corner))
                     status = do_window(context, args, corner, x, gram, gram + 2 * n * n, gram + 2 * n * n + n);
             }
     hot_context_free(context, x);
     hot_context_free(context, gram);
-    return denoise_end(context, args, status);
+    return hot_denoise_end(context, args, status);
 }

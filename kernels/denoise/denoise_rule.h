@@ -10,7 +10,7 @@
  * whether the others pass for noise. rest: their sum; next: the largest of them; least: the smallest (at least 0).
  * *variance: the noise's then. veraart: Exp1 instead of Exp2. */
 HOT_FN int denoise_is_noise(int columns, int rows, int veraart, int signal, double rest, double next, double least,
-                       double *variance)
+                            double *variance)
 {
     const double left = (double)(columns - signal), free_rows = (double)(veraart ? rows : rows - signal);
     *variance = rest / (free_rows * left);

@@ -30,8 +30,8 @@ hot_status hot_fit_linear_f32(hot_context *context, size_t rows, size_t columns,
         hot_fit_linear_f32_ref(rows, columns, matrix, count, input, input_stride, output, output_stride);
         return HOT_OK;
     }
-    return hot_fit_linear_f32_cpu(context, hot_context_cpu_level(context), rows, columns, matrix, count, input, input_stride,
-                                  output, output_stride);
+    return hot_fit_linear_f32_cpu(context, hot_context_cpu_level(context), rows, columns, matrix, count, input,
+                                  input_stride, output, output_stride);
 }
 
 hot_status hot_fit_weighted_f32(hot_context *context, size_t rows, size_t columns, const double *design, size_t count,
@@ -51,6 +51,6 @@ hot_status hot_fit_weighted_f32(hot_context *context, size_t rows, size_t column
     if (hot_context_device(context) == HOT_DEVICE_REFERENCE)
         return hot_fit_weighted_f32_ref(context, rows, columns, design, count, input, weight, coefficients,
                                         output_stride, flags);
-    return hot_fit_weighted_f32_cpu(context, hot_context_cpu_level(context), rows, columns, design, count, input, weight,
-                                    coefficients, output_stride, flags);
+    return hot_fit_weighted_f32_cpu(context, hot_context_cpu_level(context), rows, columns, design, count, input,
+                                    weight, coefficients, output_stride, flags);
 }

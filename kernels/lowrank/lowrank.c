@@ -47,7 +47,8 @@ void hot_lowrank_write(const hot_lowrank_args *args, const lowrank_answer *answe
         for (int d = 0; d < 3; d++)
             v[i][d] = answer->v[i][d][lane];
     }
-    const int used = lowrank_place(answer->k[lane], v, w, norm, args->directions + item * 3 * (size_t)args->plan->max_rank);
+    const int used =
+        lowrank_place(answer->k[lane], v, w, norm, args->directions + item * 3 * (size_t)args->plan->max_rank);
     if (args->found)
         args->found[item] = (uint8_t)used;
     if (args->residual)
@@ -88,7 +89,8 @@ static hot_status make_plan(hot_context *context, const hot_lowrank_options *giv
         status = hot_symtensor_multiplicity(order, 3, multiplicity);
     if (status != HOT_OK)
         return status;
-    plan->block_size = 3 * SIGNAL_GRID + (size_t)SIGNAL_GRID * SIGNAL_GRID + SIGNAL_GRID * unique + 5 * pairs_max * SIGNAL_CLASSES;
+    plan->block_size =
+        3 * SIGNAL_GRID + (size_t)SIGNAL_GRID * SIGNAL_GRID + SIGNAL_GRID * unique + 5 * pairs_max * SIGNAL_CLASSES;
     plan->block = hot_context_calloc(context, plan->block_size, sizeof *plan->block);
     if (!plan->block)
         return HOT_ERROR_MEMORY;
@@ -110,7 +112,7 @@ static hot_status make_plan(hot_context *context, const hot_lowrank_options *giv
         }
         for (int e = 0; e < SIGNAL_GRID; e++)
             gram[d * SIGNAL_GRID + e] = (float)pow((double)v[3 * d] * v[3 * e] + (double)v[3 * d + 1] * v[3 * e + 1] +
-                                               (double)v[3 * d + 2] * v[3 * e + 2], order);
+                                                   (double)v[3 * d + 2] * v[3 * e + 2], order);
     }
     hot_signal_fill_pairs(&plan->grid);
     return HOT_OK;

@@ -19,8 +19,8 @@ typedef struct lowrank_chunk {
 } lowrank_chunk;
 
 template <int ORDER>
-static __global__ void __launch_bounds__(THREADS) lowrank_kernel(const __grid_constant__ lowrank_plan plan,
-                                                            const __grid_constant__ lowrank_chunk data)
+static __global__ void __launch_bounds__(THREADS)
+    lowrank_kernel(const __grid_constant__ lowrank_plan plan, const __grid_constant__ lowrank_chunk data)
 {
     const int unique = (ORDER + 1) * (ORDER + 2) / 2;
     const size_t item = (size_t)blockIdx.x * blockDim.x + threadIdx.x;

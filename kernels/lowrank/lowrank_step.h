@@ -82,7 +82,8 @@ HOT_FN void lowrank_add(const int order, vf w, const vf v[3], vf *to)
 }
 
 /* The residual and its squared norm. */
-HOT_FN void lowrank_residual_here(const lowrank_plan *plan, const int order, const int k, const vf *a, lowrank_terms *f, vf *r)
+HOT_FN void lowrank_residual_here(const lowrank_plan *plan, const int order, const int k, const vf *a, lowrank_terms *f,
+                                  vf *r)
 {
     const int unique = (order + 1) * (order + 2) / 2;
     HOT_UNROLL
@@ -109,7 +110,8 @@ LOWRANK_RESIDUALS(4)
 LOWRANK_RESIDUALS(6)
 LOWRANK_RESIDUALS(8)
 
-HOT_FN void lowrank_residual(const lowrank_plan *plan, const int order, const int k, const vf *a, lowrank_terms *f, vf *r)
+HOT_FN void lowrank_residual(const lowrank_plan *plan, const int order, const int k, const vf *a, lowrank_terms *f,
+                             vf *r)
 {
     if (order == 4)
         (k == 1 ? lowrank_residual_4_1 : k == 2 ? lowrank_residual_4_2 : lowrank_residual_4_3)(plan, a, f, r);
@@ -184,7 +186,8 @@ HOT_FN void lowrank_normal(const int order, const int k, const lowrank_terms *f,
 
 HOT_FN void lowrank_fit(const lowrank_plan *plan, const int order, const int k, const vf *a, lowrank_terms *f)
 {
-    vf r[LOWRANK_UNIQUE_MAX], trial_r[LOWRANK_UNIQUE_MAX], H[SIGNAL_AT(LOWRANK_UNKNOWNS, 0)], G[LOWRANK_UNKNOWNS], step[LOWRANK_UNKNOWNS];
+    vf r[LOWRANK_UNIQUE_MAX], trial_r[LOWRANK_UNIQUE_MAX], H[SIGNAL_AT(LOWRANK_UNKNOWNS, 0)], G[LOWRANK_UNKNOWNS],
+        step[LOWRANK_UNKNOWNS];
     for (int sweep = 0; sweep < 3; sweep++)
         lowrank_sweep(plan, order, k, a, f, r);
     lowrank_residual(plan, order, k, a, f, r);

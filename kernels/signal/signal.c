@@ -64,8 +64,8 @@ static hot_status check_scheme(hot_context *context, const hot_signal_scheme *s)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "a scheme has 1 to 65536 volumes with b-values and gradients, not %zu", s->volumes);
     if (s->shells == 0 || s->shells > SIGNAL_MAX_SHELLS || !s->shell_b || !s->response)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a response has 1 to %d shells, not %zu", SIGNAL_MAX_SHELLS,
-                                s->shells);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a response has 1 to %d shells, not %zu",
+                                SIGNAL_MAX_SHELLS, s->shells);
     if (s->lmax < 2 || s->lmax > 16 || s->lmax % 2)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a response's degree is even, 2 to 16, not %d", s->lmax);
     for (size_t v = 0; v < s->volumes; v++)

@@ -151,7 +151,8 @@ void hot_signal_fill_pairs(signal_grid *grid)
                 double angle = acos(fmin(dot, 1)) * 57.29577951308232;
                 if (!(angle >= class_limits[c] && angle < class_limits[c + 1]))
                     continue;
-                double a = gram[d * SIGNAL_GRID + d] + SIGNAL_RIDGE / 2, b = gram[e * SIGNAL_GRID + e] + SIGNAL_RIDGE / 2;
+                double a = gram[d * SIGNAL_GRID + d] + SIGNAL_RIDGE / 2,
+                       b = gram[e * SIGNAL_GRID + e] + SIGNAL_RIDGE / 2;
                 double o = gram[d * SIGNAL_GRID + e] - SIGNAL_RIDGE / 2, det = a * b - o * o;
                 at[2 * n] = d;
                 at[2 * n + 1] = e;
@@ -262,7 +263,7 @@ static signal_prior make_prior(const hot_signal_options *options, const signal_s
 }
 
 hot_status hot_signal_plan_make(hot_context *context, const hot_signal_options *options,
-                                 const hot_signal_scheme *scheme, int has_s0, signal_plan *plan)
+                                const hot_signal_scheme *scheme, int has_s0, signal_plan *plan)
 {
     const size_t pairs_max = (size_t)SIGNAL_GRID * (SIGNAL_GRID - 1) / 2;
     double shell_b[SIGNAL_MAX_SHELLS], response[SIGNAL_MAX_SHELLS * 9];
@@ -273,7 +274,8 @@ hot_status hot_signal_plan_make(hot_context *context, const hot_signal_options *
     plan->averaged = options->select == HOT_SELECT_AVERAGED;
     plan->order = hot_context_alloc(context, scheme->volumes, sizeof *plan->order);
     /* g, v, gram, filter; then for each pair two indices and three numbers */
-    size_t fixed = 3 * scheme->volumes + 3 * SIGNAL_GRID + (size_t)SIGNAL_GRID * SIGNAL_GRID + SIGNAL_GRID * scheme->volumes;
+    size_t fixed =
+        3 * scheme->volumes + 3 * SIGNAL_GRID + (size_t)SIGNAL_GRID * SIGNAL_GRID + SIGNAL_GRID * scheme->volumes;
     plan->block_size = fixed + 5 * pairs_max * SIGNAL_CLASSES;
     plan->block = hot_context_calloc(context, plan->block_size, sizeof *plan->block);
     if (!plan->order || !plan->block) {

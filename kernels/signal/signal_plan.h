@@ -19,10 +19,11 @@ enum {
 
 typedef struct signal_scheme {
     int volumes, shells;
-    int first[SIGNAL_MAX_SHELLS + 1];              /* volumes of shell s: first[s] ... first[s + 1] - 1 */
-    float b[SIGNAL_MAX_SHELLS];                    /* in 1000 s/mm^2 */
-    float zonal[SIGNAL_MAX_SHELLS][SIGNAL_TERMS][SIGNAL_TERMS]; /* [shell][l / 2][p]: coefficient of u^(2p) in degree l's part */
-    const float *g;                            /* volumes x 3 */
+    int first[SIGNAL_MAX_SHELLS + 1]; /* volumes of shell s: first[s] ... first[s + 1] - 1 */
+    float b[SIGNAL_MAX_SHELLS];       /* in 1000 s/mm^2 */
+    /* [shell][l / 2][p]: coefficient of u^(2p) in the part of degree l */
+    float zonal[SIGNAL_MAX_SHELLS][SIGNAL_TERMS][SIGNAL_TERMS];
+    const float *g; /* volumes x 3 */
 } signal_scheme;
 
 typedef struct signal_prior {
@@ -43,9 +44,10 @@ typedef struct signal_rule {
 
 /* The start search: a grid on the half sphere and, for each pair on it, the inverse of its 2 x 2 Gram matrix. */
 typedef struct signal_grid {
-    const float *v;                        /* SIGNAL_GRID x 3 */
-    const float *gram;                     /* SIGNAL_GRID x SIGNAL_GRID: inner products of the response turned to v_d and v_e */
-    const float *filter;                   /* SIGNAL_GRID x volumes: the response turned to v_d */
+    const float *v;                            /* SIGNAL_GRID x 3 */
+    const float *gram;                         /* SIGNAL_GRID x SIGNAL_GRID: inner products of the response turned to
+                                                  v_d and v_e */
+    const float *filter;                       /* SIGNAL_GRID x volumes: the response turned to v_d */
     int pairs[SIGNAL_CLASSES];                 /* how many of each class */
     const int *pair_at[SIGNAL_CLASSES];        /* pairs x 2: which directions */
     const float *pair_inverse[SIGNAL_CLASSES]; /* pairs x 3: elements 11, 22, 12 of the inverse */

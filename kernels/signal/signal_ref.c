@@ -70,8 +70,8 @@ static void predict(const ref_voxel *x, const ref_fit *f, double *t)
             const float *g = s->g + 3 * j;
             double sum = f->iso ? exp(f->lc - ((double)s->b[shell] - (double)s->b[0]) * f->d) : 0;
             for (int i = 0; i < f->k; i++)
-                sum += exp(f->lw[i]) * legendre_series(s, shell, f->tau, g[0] * f->v[i][0] + g[1] * f->v[i][1] +
-                                                                             g[2] * f->v[i][2]);
+                sum += exp(f->lw[i]) *
+                       legendre_series(s, shell, f->tau, g[0] * f->v[i][0] + g[1] * f->v[i][1] + g[2] * f->v[i][2]);
             t[j] = fmax(sum * x->snr, 1e-3);
         }
 }
@@ -493,7 +493,7 @@ hot_status hot_signal_fibers_ref(hot_context *context, void *argument)
             continue;
         }
         unsigned flags = sigma > 0 ? signal_check_voxel(plan, plan->order, signal, (float)sigma,
-                                                    args->s0 ? args->s0[voxel] : NAN, &s0)
+                                                        args->s0 ? args->s0[voxel] : NAN, &s0)
                                    : (unsigned)HOT_VOXEL_NOT_FINITE;
         if (flags) {
             signal_write_nothing(args->result, plan->max_fibers, voxel, flags);

@@ -5,8 +5,8 @@
  * simulated voxels: the numbers in signal_rule_constants.h are multinomial logistic regressions of k on the listed
  * quantities, over b = 1000, 3000 and both, SNR 20 and 30, several diffusivities, unequal fractions and free water; for
  * dispersed fibres, and for fibres that share their voxel with something isotropic, there are numbers of their own
- * (bench/accuracy/signal_rule.py makes them anew). For fibres that are all alike the regression finds 1 for the factor of
- * ln det F within a few per cent, as theory has it. */
+ * (bench/accuracy/signal_rule.py writes them). For fibres that are all alike the regression finds 1 for the factor of
+ * ln det F within a few per cent, as in theory. */
 #ifndef HOT_SIGNAL_RULE_H
 #define HOT_SIGNAL_RULE_H
 
@@ -50,9 +50,9 @@ HOT_FN vf signal_cost_many(const int k, const signal_fit *f, const float c[3])
     return vsel((near > SIGNAL_MIN_COS) | (log_ratio < -2.1203f), vset(1e30f), cost);
 }
 
-/* ---- For fits that all have an isotropic part (signal_prior.mixed): one fibre is the fit `iso`, none is the same fit with
- * a small weight. Little is weighed, and nothing that grows where simulated voxels do not reach: real ones reach
- * further. */
+/* ---- For fits that all have an isotropic part (signal_prior.mixed): one fibre is the fit `iso`, none is the same fit
+ * with a small weight. The rule uses few quantities, and none that grows without bound outside the range of the
+ * simulated voxels: real voxels go beyond it. */
 
 /* q on a scale that trusts sigma only so far: the noise and the model's error of this voxel are also what its best fits
  * leave over. As -2 ln of Student's t for the whole voxel, with a quarter as many degrees of freedom from sigma as
@@ -75,8 +75,8 @@ HOT_FN vf signal_left_over(float volumes, int max_fibers, const signal_fits *fit
     return left;
 }
 
-HOT_FN void signal_costs_mixed(const signal_scheme *s, const signal_rule *rule, const signal_prior *prior, int max_fibers, int averaged,
-                           const signal_fits *fits, vf cost[4])
+HOT_FN void signal_costs_mixed(const signal_scheme *s, const signal_rule *rule, const signal_prior *prior,
+                               int max_fibers, int averaged, const signal_fits *fits, vf cost[4])
 {
     const float volumes = (float)s->volumes;
     vf left = signal_left_over(volumes, max_fibers, fits), base = fits->iso.q;
@@ -95,14 +95,15 @@ HOT_FN void signal_costs_mixed(const signal_scheme *s, const signal_rule *rule, 
         cost[2] = rule->two[0] + signal_tempered(volumes, left, fits->two.q, base) + rule->two[1] * fits->logdet[2] +
                   signal_cost_many(2, &fits->two, rule->two + 2) + (averaged ? fits->more[2] : vset(0));
     if (max_fibers > 2)
-        cost[3] = rule->three[0] + signal_tempered(volumes, left, fits->three.q, base) + rule->three[1] * fits->logdet[3] +
-                  signal_cost_many(3, &fits->three, rule->three + 2) + (averaged ? fits->more[3] : vset(0));
+        cost[3] = rule->three[0] + signal_tempered(volumes, left, fits->three.q, base) +
+                  rule->three[1] * fits->logdet[3] + signal_cost_many(3, &fits->three, rule->three + 2) +
+                  (averaged ? fits->more[3] : vset(0));
     for (int k = 0; k < 4; k++)
         cost[k] = vmin(cost[k] * rule->scale, vset(1e30f));
 }
 
-HOT_FN void signal_costs(const signal_rule *rule, const signal_prior *prior, int max_fibers, int averaged, const signal_fits *fits,
-                     vf cost[4])
+HOT_FN void signal_costs(const signal_rule *rule, const signal_prior *prior, int max_fibers, int averaged,
+                         const signal_fits *fits, vf cost[4])
 {
     {
         const signal_fit *f = &fits->iso;

@@ -80,8 +80,8 @@ HOT_FN void signal_tangents(const vf v[3], vf e1[3], vf e2[3])
 
 /* Cost (into f), half its gradient and half its Fisher matrix (to_H, to_G: sums are made here, where no pointer sees
  * them). */
-HOT_FN void signal_evaluate_here(const int k, const int iso, const signal_scheme *s, const signal_prior *prior, const signal_data *data,
-                             signal_fit *f, vf *to_H, vf *to_G)
+HOT_FN void signal_evaluate_here(const int k, const int iso, const signal_scheme *s, const signal_prior *prior,
+                                 const signal_data *data, signal_fit *f, vf *to_H, vf *to_G)
 {
     const int n = SIGNAL_UNKNOWNS(k, iso);
     vf H[SIGNAL_AT(SIGNAL_UNKNOWNS(3, 2), 0)], G[SIGNAL_UNKNOWNS(3, 2)];
@@ -236,9 +236,8 @@ HOT_FN void signal_evaluate_here(const int k, const int iso, const signal_scheme
 #define SIGNAL_EVALUATED SIGNAL_CALLED
 #endif
 #define SIGNAL_EVALUATE(k, iso) \
-    SIGNAL_EVALUATED void signal_evaluate_##k##_##iso(const signal_scheme *s, const signal_prior *prior, const signal_data *data, \
-                                              signal_fit *f, \
-                                           vf *H, vf *G) \
+    SIGNAL_EVALUATED void signal_evaluate_##k##_##iso(const signal_scheme *s, const signal_prior *prior, \
+                                                      const signal_data *data, signal_fit *f, vf *H, vf *G) \
     { \
         signal_evaluate_here(k, iso, s, prior, data, f, H, G); \
     }
@@ -249,8 +248,8 @@ SIGNAL_EVALUATE(2, 1)
 SIGNAL_EVALUATE(3, 0)
 SIGNAL_EVALUATE(3, 1)
 
-HOT_FN void signal_evaluate(const int k, const int iso, const signal_scheme *s, const signal_prior *prior, const signal_data *data,
-                        signal_fit *f, vf *H, vf *G)
+HOT_FN void signal_evaluate(const int k, const int iso, const signal_scheme *s, const signal_prior *prior,
+                            const signal_data *data, signal_fit *f, vf *H, vf *G)
 {
     if (k == 1 && iso == 0)
         signal_evaluate_1_0(s, prior, data, f, H, G);
@@ -324,7 +323,8 @@ HOT_FN vf signal_logdet(const int n, const vf *H)
 }
 
 /* The fit moved by a step; steps are cut so that a bad start cannot throw it away. */
-HOT_FN void signal_move(const int k, const int iso, const signal_prior *prior, const signal_fit *f, const vf *step, signal_fit *to)
+HOT_FN void signal_move(const int k, const int iso, const signal_prior *prior, const signal_fit *f, const vf *step,
+                        signal_fit *to)
 {
     *to = *f;
     HOT_UNROLL
@@ -365,8 +365,8 @@ HOT_FN void signal_choose(const int k, vm m, const signal_fit *from, signal_fit 
 
 /* Up to `iterations` damped steps from f, in place. A voxel stops when its cost no longer falls by more than
  * `tolerance`; its neighbours in the vector do not change what it gets. Returns ln det of the Fisher matrix. */
-HOT_FN vf signal_descend_here(const int k, const int iso, const signal_scheme *s, const signal_prior *prior, const signal_data *data,
-                     int iterations, float tolerance, signal_fit *f)
+HOT_FN vf signal_descend_here(const int k, const int iso, const signal_scheme *s, const signal_prior *prior,
+                              const signal_data *data, int iterations, float tolerance, signal_fit *f)
 {
     const int n = SIGNAL_UNKNOWNS(k, iso);
     vf H[SIGNAL_AT(SIGNAL_UNKNOWNS(3, 2), 0)], G[SIGNAL_UNKNOWNS(3, 2)];
@@ -401,9 +401,9 @@ HOT_FN vf signal_descend_here(const int k, const int iso, const signal_scheme *s
 }
 
 #define SIGNAL_DESCEND(k, iso) \
-    SIGNAL_CALLED vf signal_descend_##k##_##iso(const signal_scheme *s, const signal_prior *prior, const signal_data *data, \
-                                        int iterations, \
-                                        float tolerance, signal_fit *f) \
+    SIGNAL_CALLED vf signal_descend_##k##_##iso(const signal_scheme *s, const signal_prior *prior, \
+                                                const signal_data *data, int iterations, float tolerance, \
+                                                signal_fit *f) \
     { \
         return signal_descend_here(k, iso, s, prior, data, iterations, tolerance, f); \
     }
@@ -414,8 +414,8 @@ SIGNAL_DESCEND(2, 1)
 SIGNAL_DESCEND(3, 0)
 SIGNAL_DESCEND(3, 1)
 
-HOT_FN vf signal_descend(const int k, const int iso, const signal_scheme *s, const signal_prior *prior, const signal_data *data,
-                     int iterations, float tolerance, signal_fit *f)
+HOT_FN vf signal_descend(const int k, const int iso, const signal_scheme *s, const signal_prior *prior,
+                         const signal_data *data, int iterations, float tolerance, signal_fit *f)
 {
     return k == 1   ? iso ? signal_descend_1_2(s, prior, data, iterations, tolerance, f)
                           : signal_descend_1_0(s, prior, data, iterations, tolerance, f)

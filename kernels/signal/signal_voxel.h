@@ -11,8 +11,8 @@
 
 /* The flags of a voxel (0: usable) and its b=0 signal. signal: all volumes in the order of the data; given: its b=0
  * signal or NaN for the mean of the b=0 volumes. */
-HOT_FN unsigned signal_check_voxel(const signal_plan *plan, const size_t *order, const float *signal, float sigma, float given,
-                               float *s0)
+HOT_FN unsigned signal_check_voxel(const signal_plan *plan, const size_t *order, const float *signal, float sigma,
+                                   float given, float *s0)
 {
     const int weighted = plan->scheme.volumes;
     float low = INFINITY, high = 0, high_b0 = 0, sum_b0 = 0, test = 0;
@@ -72,8 +72,8 @@ HOT_FN void signal_write_nothing(const hot_signal_result *result, int max_fibers
 }
 
 /* The answer of one lane, into the voxel's place. */
-HOT_FN void signal_write(const hot_signal_result *result, int max_fibers, int volumes, const signal_answer *answer, int lane,
-                     size_t voxel)
+HOT_FN void signal_write(const hot_signal_result *result, int max_fibers, int volumes, const signal_answer *answer,
+                         int lane, size_t voxel)
 {
     const int k = answer->k[lane];
     float *out = result->directions + voxel * 3 * (size_t)max_fibers;

@@ -29,8 +29,8 @@ typedef struct hot_sshopm_args {
     const void *start;   /* starts x dim, unit */
     void *lambda, *x, *residual;
     int32_t *iterations; /* outputs, each may be NULL */
-    size_t batch;        /* tensors of the whole batch, if these are a chunk of it; else 0. The GPU's algorithm is chosen
-                            by it, so that results do not depend on the chunks */
+    size_t batch;        /* tensors of the whole batch, if these are a chunk of it; else 0. The GPU's algorithm is
+                            chosen by it, so that results do not depend on the chunks */
 } hot_sshopm_args;
 
 static inline size_t hot_sshopm_batch_count(const hot_sshopm_args *args)

@@ -82,7 +82,7 @@ template <typename T, bool EXACT> __device__ int count_block(const tridiag_entry
 
 /* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
-__device__ double block_reduce(double value, bool smallest, double *per_warp)
+static __device__ double block_reduce(double value, bool smallest, double *per_warp)
 {
     for (int offset = 16; offset; offset >>= 1) {
         double other = __shfl_xor_sync(~0u, value, offset);

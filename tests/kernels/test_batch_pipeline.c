@@ -405,8 +405,8 @@ static void check_errors(int threads)
 static void check_fit(void)
 {
     hot_batch batch = {.count = 1 << 20, .in = {{.row = 48}}, .out = {{.row = 16}}};
-    CHECK(hot_batch_fit(&batch, HOT_BATCH_BYTES, 0) == (8 << 20) / 64 / 8, "%zu by memory: a twelfth of it for each slot",
-          hot_batch_fit(&batch, HOT_BATCH_BYTES, 0));
+    CHECK(hot_batch_fit(&batch, HOT_BATCH_BYTES, 0) == (8 << 20) / 64 / 8,
+          "%zu by memory: a twelfth of it for each slot", hot_batch_fit(&batch, HOT_BATCH_BYTES, 0));
     CHECK(hot_batch_fit(&batch, HOT_BATCH_BYTES, 960) == (1 << 20) / 1024, "%zu with scratch",
           hot_batch_fit(&batch, HOT_BATCH_BYTES, 960));
     CHECK(hot_batch_fit(&batch, 4096, 0) == 4096 / 64, "%zu by bytes", hot_batch_fit(&batch, 4096, 0));

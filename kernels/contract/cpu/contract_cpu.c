@@ -239,10 +239,10 @@ hot_status hot_contract_cpu(hot_context *context, void *plan_pointer)
         tasks *= args.row_blocks * args.column_blocks;
         work = (plan->row.total < BLOCK_ROWS ? plan->row.total : BLOCK_ROWS) *
                (plan->column.total < BLOCK_COLUMNS ? plan->column.total : BLOCK_COLUMNS) * (plan->sum.total + 1);
-        args.scratch_stride = ((sizeof(offsets) + 63) / 64 * 64 +
-                              args.item_bytes *
-                                  (BLOCK_SUMS * BLOCK_COLUMNS + BLOCK_ROWS * BLOCK_SUMS + BLOCK_ROWS * BLOCK_COLUMNS) +
-                              127) /
+        args.scratch_stride =
+            ((sizeof(offsets) + 63) / 64 * 64 +
+             args.item_bytes * (BLOCK_SUMS * BLOCK_COLUMNS + BLOCK_ROWS * BLOCK_SUMS + BLOCK_ROWS * BLOCK_COLUMNS) +
+             127) /
             64 * 64;
         memory = hot_context_alloc(context, (size_t)threads + 1, args.scratch_stride);
         if (!memory)

@@ -8,7 +8,7 @@
 
 static denoise_row_fn *choose_row(const hot_context *context)
 {
-    return HOT_CPU_VARIANT(context, denoise_row);
+    return HOT_CPU_VARIANT(context, hot_denoise_row);
 }
 
 /* Windows of indices that differ by this much along an axis share no voxel; one more than the regular spacing needs,
@@ -19,14 +19,14 @@ static size_t apart(const denoise_args *args, int axis)
 }
 
 /* At least what the widest variant lays out (denoise_row.h). */
-size_t denoise_scratch(const denoise_args *args)
+size_t hot_denoise_scratch(const denoise_args *args)
 {
     const size_t n = args->columns, lanes = 8, real = n * (args->options.is_complex ? 2 : 1);
     const size_t wide = (real + 15) / 16 * 16, wide_volumes = (args->width + 15) / 16 * 16;
     const size_t doubles =
         args->rows * wide + args->window[0] * wide * wide + lanes * (real * (n + 1) / 2 + real * n + 13 * n);
     const size_t floats = (real + 4) * (wide + 1) + (real + 3) * wide_volumes;
-    return doubles * sizeof(double) + floats * sizeof(float) + 20 * 64 + denoise_scratch_plain(args);
+    return doubles * sizeof(double) + floats * sizeof(float) + 20 * 64 + hot_denoise_scratch_plain(args);
 }
 
 static hot_status do_rows(hot_context *context, const denoise_args *args)
@@ -35,7 +35,8 @@ static hot_status do_rows(hot_context *context, const denoise_args *args)
     const int threads = hot_context_threads(context);
     const double *progress = args->options.progress;
     const double from = progress[1] > progress[0] ? progress[0] : 0, to = progress[1] > progress[0] ? progress[1] : 1;
-    const size_t apart_j = apart(args, 1), apart_k = apart(args, 2), each = (denoise_scratch(args) + 4095) / 64 * 64;
+    const size_t apart_j = apart(args, 1), apart_k = apart(args, 2);
+    const size_t each = (hot_denoise_scratch(args) + 4095) / 64 * 64;
     hot_status status = HOT_OK;
     char *scratch = hot_context_alloc(context, (size_t)threads, each);
     if (!scratch)
@@ -69,8 +70,8 @@ static hot_status do_rows(hot_context *context, const denoise_args *args)
 hot_status hot_denoise_cpu(hot_context *context, void *argument)
 {
     denoise_args *args = argument;
-    hot_status status = denoise_begin(context, args);
+    hot_status status = hot_denoise_begin(context, args);
     if (status == HOT_OK)
         status = do_rows(context, args);
-    return denoise_end(context, args, status);
+    return hot_denoise_end(context, args, status);
 }

@@ -13,7 +13,7 @@ typedef struct plain_workspace {
     void *solver;
 } plain_workspace;
 
-size_t denoise_scratch_plain(const denoise_args *args)
+size_t hot_denoise_scratch_plain(const denoise_args *args)
 {
     const size_t n = args->columns;
     return (args->voxels * args->width + 2 * n * n + n + (n + 1) * args->width) * sizeof(double) +
@@ -116,7 +116,7 @@ static void project(const denoise_args *args, size_t parts, const plain_workspac
     }
 }
 
-void denoise_window_plain(const denoise_args *args, const size_t corner[3], void *scratch)
+void hot_denoise_window_plain(const denoise_args *args, const size_t corner[3], void *scratch)
 {
     const size_t n = args->columns, parts = args->options.is_complex ? 2 : 1, plane = args->size[0] * args->size[1];
     const size_t above = args->options.begin - args->options.first, below = args->options.end - args->options.first;

@@ -22,7 +22,7 @@ typedef struct row_workspace {
     float *basis;     /* one window's eigenvectors, a complex one as two real ones: v and i v */
     float *weights;   /* of the basis' vectors in a voxel */
     float *part;      /* floats of a voxel or of a projection, padded */
-    void *plain;      /* what denoise_window_plain wants */
+    void *plain;      /* what hot_denoise_window_plain wants */
 } row_workspace;
 
 static char *take(char **at, size_t bytes)
@@ -358,13 +358,13 @@ static void do_batch(const denoise_args *args, const row_workspace *work, size_t
         back_transform(n, work->a, work->tau, most, work->vectors);
     for (int lane = 0; lane < lanes; lane++) {
         if (lost[lane]) /* eigenvalues too close for this way */
-            denoise_window_plain(args, corners[lane], work->plain);
+            hot_denoise_window_plain(args, corners[lane], work->plain);
         else
             add_window(args, work, corners[lane], lane, signal[lane], variance[lane]);
     }
 }
 
-void HOT_VARIANT(denoise_row)(const denoise_args *args, size_t place_j, size_t place_k, void *scratch)
+void HOT_VARIANT(hot_denoise_row)(const denoise_args *args, size_t place_j, size_t place_k, void *scratch)
 {
     const size_t n = args->columns, real = n * parts_of(args), gram = pad(real) * pad(real),
                  places = denoise_places(args->size[0], args->window[0], args->step[0]);
@@ -378,7 +378,7 @@ void HOT_VARIANT(denoise_row)(const denoise_args *args, size_t place_j, size_t p
         corner[0] = denoise_place(place, args->size[0], args->window[0], args->step[0]);
         corner[1] = denoise_place(place_j, args->size[1], args->window[1], args->step[1]);
         corner[2] = denoise_place(place_k, args->options.slices, args->window[2], args->step[2]) - args->options.first;
-        if (denoise_wanted(args, corner)) {
+        if (hot_denoise_wanted(args, corner)) {
             if (over_volumes) {
                 next = next > corner[0] ? next : corner[0];
                 for (; next < corner[0] + args->window[0]; next++)

@@ -170,8 +170,8 @@ hot_status bring(gpu *g, size_t until)
         status = upload(g, (uint8_t *)g->plan.mask + from, g->args->mask + here, voxels);
     if (status != HOT_OK)
         return status;
-    denoise_find_usable<<<(unsigned)((voxels + 3) / 4), 128, 0, g->up.stream>>>(signals, voxels, (int)g->width,
-                                                                           (uint8_t *)g->plan.usable + from);
+    hot_denoise_find_usable<<<(unsigned)((voxels + 3) / 4), 128, 0, g->up.stream>>>(signals, voxels, (int)g->width,
+                                                                                    (uint8_t *)g->plan.usable + from);
     cudaError_t error = cudaGetLastError();
     if (error == cudaSuccess)
         error = cudaEventRecord(g->arrived, g->up.stream);
@@ -223,7 +223,7 @@ template <bool C> hot_status solve(gpu *g)
     if (status != HOT_OK)
         return status;
     if (n > short_way(C)) {
-        denoise_list_wanted<<<count, 128, 0, g->stream>>>(*plan);
+        hot_denoise_list_wanted<<<count, 128, 0, g->stream>>>(*plan);
     } else {
         const size_t rank_bytes = (size_t)(n + 15) / 16 * 16 * DENOISE_RANK_WINDOWS * sizeof(double2);
         denoise_gram<C><<<count, gram_threads(plan), 0, g->stream>>>(*plan, NULL, NULL);
@@ -241,8 +241,8 @@ template <bool C> hot_status solve(gpu *g)
             reduce_with<C, 16, 6>(g);
         else
             reduce_with<C, 16, C ? 6 : 8>(g);
-        denoise_select_rank<<<(count + DENOISE_RANK_WINDOWS - 1) / DENOISE_RANK_WINDOWS, DENOISE_RANK_THREADS,
-                              rank_bytes, g->stream>>>(*plan);
+        hot_denoise_select_rank<<<(count + DENOISE_RANK_WINDOWS - 1) / DENOISE_RANK_WINDOWS, DENOISE_RANK_THREADS,
+                                  rank_bytes, g->stream>>>(*plan);
         status = n <= 2 * DENOISE_HELD   ? vectors_with<C, 2>(g)
                  : n <= 4 * DENOISE_HELD ? vectors_with<C, 4>(g)
                                     : vectors_with<C, 8>(g);
@@ -331,10 +331,10 @@ template <bool C> hot_status sum_up(gpu *g, size_t finished, size_t until)
         (size_t)(plan->size[0] + DENOISE_SUM_VOXELS - 1) / DENOISE_SUM_VOXELS * (size_t)plan->size[1] * (k1 - k0);
     denoise_coefficients<C><<<(unsigned)plan->count, DENOISE_ITEMS, 0, g->stream>>>(*plan);
     denoise_sum<C><<<dim3((unsigned)((groups + DENOISE_SUM_THREADS / 32 - 1) / (DENOISE_SUM_THREADS / 32)),
-                     (unsigned)(plan->volumes + 63) / 64),
-                DENOISE_SUM_THREADS, 0, g->stream>>>(*plan, (int)k0, (int)k1);
+                          (unsigned)(plan->volumes + 63) / 64),
+                     DENOISE_SUM_THREADS, 0, g->stream>>>(*plan, (int)k0, (int)k1);
     if (until > finished)
-        denoise_finish<<<(unsigned)(((until - finished) * g->plane * g->width + 255) / 256), 256, 0, g->stream>>>(
+        hot_denoise_finish<<<(unsigned)(((until - finished) * g->plane * g->width + 255) / 256), 256, 0, g->stream>>>(
             *plan, (int)finished, (int)until, g->noise);
     cudaError_t error = cudaGetLastError();
     if (error == cudaSuccess)

@@ -60,7 +60,7 @@ enum { DENOISE_GRAM_ROWS = 256 };
 
 /* The samples of four rows and a tile's columns, as the products want them; zero where there is none. */
 __device__ __forceinline__ void denoise_fetch(const float *signals, long long row, const long long (&columns)[4],
-                                         float (&x)[4])
+                                              float (&x)[4])
 {
 #pragma unroll
     for (int t = 0; t < 4; t++)

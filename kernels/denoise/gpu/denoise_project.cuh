@@ -14,7 +14,7 @@ enum {
 };
 
 /* usable: 1 where every volume is finite. A warp per voxel. */
-__global__ void denoise_find_usable(const float *signals, size_t voxels, int width, uint8_t *usable)
+__global__ void hot_denoise_find_usable(const float *signals, size_t voxels, int width, uint8_t *usable)
 {
     const size_t voxel = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) / 32;
     if (voxel >= voxels)
@@ -28,7 +28,7 @@ __global__ void denoise_find_usable(const float *signals, size_t voxels, int wid
 }
 
 /* The windows of the batch that are wanted, for the complete eigensolver. */
-__global__ void denoise_list_wanted(const __grid_constant__ denoise_plan plan)
+__global__ void hot_denoise_list_wanted(const __grid_constant__ denoise_plan plan)
 {
     const int w = blockIdx.x;
     const bool wanted = denoise_wanted(plan, denoise_corner_at(plan, w));
@@ -223,7 +223,7 @@ __global__ void __launch_bounds__(DENOISE_SUM_THREADS)
 
 /* Sums become means, and what no window has touched becomes what it was; slices k0 ... k1 - 1. noise: of all that
  * are written. */
-__global__ void denoise_finish(const __grid_constant__ denoise_plan plan, int k0, int k1, float *noise)
+__global__ void hot_denoise_finish(const __grid_constant__ denoise_plan plan, int k0, int k1, float *noise)
 {
     const size_t plane = (size_t)plan.size[0] * plan.size[1], width = (size_t)plan.volumes * plan.parts;
     const size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x, v = at % width, voxel = k0 * plane + at / width;

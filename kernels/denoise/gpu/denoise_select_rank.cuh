@@ -65,7 +65,8 @@ __device__ __forceinline__ int denoise_first_noise(const denoise_plan &plan, uns
     return first;
 }
 
-__global__ void __launch_bounds__(DENOISE_RANK_THREADS) denoise_select_rank(const __grid_constant__ denoise_plan plan)
+__global__ void __launch_bounds__(DENOISE_RANK_THREADS)
+    hot_denoise_select_rank(const __grid_constant__ denoise_plan plan)
 {
     extern __shared__ double2 denoise_rank_memory[];
     const int n = plan.n, lane = threadIdx.x % DENOISE_GROUP, slot = threadIdx.x / DENOISE_GROUP;

@@ -21,7 +21,7 @@ static inline size_t denoise_vectors_bytes(int n)
 /* Vector number lane % 16 into z (n x 16), not scaled; returns one over its norm. Lanes 0 to 15 come from the top,
  * the others from the bottom. */
 __device__ __forceinline__ double denoise_twisted(int n, const double *d, const double *e, double lambda, double *z,
-                                             double *other)
+                                                  double *other)
 {
     const int lane = threadIdx.x % 32, s = lane % DENOISE_VECTORS, up = lane / DENOISE_VECTORS;
     double *mine = (up ? other : z) + s, last = 0; /* 1 / pivot */

@@ -26,14 +26,14 @@ static double value_at(int order, const double *tensor, const double *x)
                         : hot_form_value_8_f64(tensor, x[0], x[1], x[2]);
 }
 
-/* Whether max - min over the starts is at least min_relative_range of |max|. `bound` is no less than |max|: mostly a few starts
- * are enough. */
-static int has_relief(const hot_starts_job *job, const double *tensor, double bound)
+/* Whether max - min over the starts is at least min_relative_range times |max|. `bound` is at least |max|, so that a
+ * few starts are mostly enough. */
+static int has_range(const hot_starts_job *job, const double *tensor, double bound)
 {
     const hot_directions_args *args = job->args;
     const double part = (double)args->min_relative_range;
     double high = -INFINITY, low = INFINITY;
-    if (args->starts < HOT_STARTS_RELIEF)
+    if (args->starts < HOT_STARTS_RANGE)
         return 1;
     for (size_t s = 0; s < args->starts; s++) {
         const double value = value_at(args->order, tensor, job->wide + 3 * s);
@@ -58,7 +58,7 @@ static int one(const hot_starts_job *job, const float *row, const float *x, cons
         scale = fmax(scale, fabs(tensor[k]));
         bound += fabs(tensor[k]) * job->multiplicity[k];
     }
-    if (!has_relief(job, tensor, bound))
+    if (!has_range(job, tensor, bound))
         return 0;
     int ends = 0, count = 0;
     for (size_t s = 0; s < args->starts; s++) {

@@ -110,10 +110,10 @@ __device__ __forceinline__ void deduplicate_load(const deduplicate_call &call, d
         scale = fmax(scale, __shfl_xor_sync(ALL, scale, step));
         bound += __shfl_xor_sync(ALL, bound, step);
     }
-    /* Whether it has relief (has_relief in directions_starts.c): mostly four starts are enough; else all, by the whole
+    /* Whether it has relief (has_range in directions_starts.c): mostly four starts are enough; else all, by the whole
      * warp. */
     const unsigned lane = threadIdx.x % 32;
-    bool relief = call.starts < HOT_STARTS_RELIEF;
+    bool relief = call.starts < HOT_STARTS_RANGE;
     double high = deduplicate_value<ORDER>(call, tensor, min(quarter, call.starts - 1)), low = high;
     for (int step = 1; step < 4; step *= 2) {
         high = fmax(high, __shfl_xor_sync(ALL, high, step));

@@ -101,7 +101,7 @@ static void solve_one(const hot_heev_args *args, size_t i, char *a, char *w, dou
     const size_t value = args->f64 ? sizeof(double) : sizeof(float), entry = value * (args->is_complex ? 2 : 1);
     const size_t n = args->n, skipped = n - args->kept;
     if (!hot_heev_finite(args, i) || !solve_copy(args->f64, args->is_complex, n, args->vectors != NULL,
-                                                (const char *)args->matrices + i * n * n * entry, a, w, workspace)) {
+                                                 (const char *)args->matrices + i * n * n * entry, a, w, workspace)) {
         hot_heev_refuse(args, i);
         return;
     }

@@ -1,6 +1,6 @@
 /* What a block of a cluster holds of a matrix that is reduced, and its pass over it. */
-#ifndef HOT_HEEV_PART_CUH
-#define HOT_HEEV_PART_CUH
+#ifndef HOT_HEEV_CLUSTER_PART_CUH
+#define HOT_HEEV_CLUSTER_PART_CUH
 
 #include "heev_fragment.cuh"
 

@@ -12,8 +12,8 @@ extern "C" {
 typedef struct hot_heev_device hot_heev_device;
 
 /* Matrices of size n (1 to HOT_HEEV_MAX), of which the `kept` <= n largest eigenvalues are wanted, and vectors or not.
- * count: of all matrices, in as many calls as it takes; where they are few, more threads share one (the last bits depend
- * on it). Errors: HOT_ERROR_MEMORY; *out is then NULL. The caller destroys it. */
+ * count: of all matrices, in as many calls as it takes; where they are few, more threads share one, and the last bits
+ * of the results differ. Errors: HOT_ERROR_MEMORY; *out is then NULL. The caller destroys it. */
 hot_status hot_heev_device_create(hot_context *context, int f64, int is_complex, size_t n, size_t kept, int vectors,
                                   size_t count, hot_heev_device **out);
 

@@ -1,7 +1,7 @@
-/* Contractions of many small tensors at once: batched matrix products, and index contractions that a spec describes.
+/* Batched contractions of small tensors: matrix products, and contractions described by a string of indices (as einsum).
  * (Abdelfattah et al. 2016, High-performance tensor contractions for GPUs.)
  *
- * Layouts are sizes and strides; arrays are not reordered in memory. */
+ * Arrays are described by sizes and strides, and are used where they are, without reordering. */
 #ifndef HOTFIBER_CONTRACT_H
 #define HOTFIBER_CONTRACT_H
 
@@ -11,25 +11,29 @@
 extern "C" {
 #endif
 
-enum { HOT_CONTRACT_AXES = 8 }; /* most axes of one operand, without the batch */
+enum { HOT_CONTRACT_AXES = 8 }; /* largest number of axes of an operand, without the batch */
 
-/* The fastest variant for a shape on a machine, as measured: see the end of this file. */
+/* A table of the fastest variants, as measured, by shape: see the end of this file. */
 typedef struct hot_contract_tuning hot_contract_tuning;
 
 typedef struct hot_contract_options {
     size_t size;                       /* sizeof(hot_contract_options) */
-    const hot_contract_tuning *tuning; /* NULL: the built-in table. Not owned; must outlive the call */
+    const hot_contract_tuning *tuning; /* NULL = the built-in table. Owned by the caller */
 } hot_contract_options;
 
-/* C = alpha A B + beta C for `batch` matrices: A is m x k, B is k x n, C is m x n.
+/* Computes C = alpha A B + beta C for `batch` matrices.
  *
- * Strides, in values: [0] from row to row, [1] from column to column, [2] from matrix to matrix. A stride of 0 in A or
- * B repeats the same values (one B for all, for example); an operand is transposed by exchanging its first two strides.
- * The values of C must not overlap each other, or those of A and B; only strides of 0 are checked.
- * beta = 0: C is only written; what it held, even NaN, does not matter. alpha = 0: A and B are not read.
- * Any size may be 0; k = 0 gives beta C. options may be NULL.
- * Errors: HOT_ERROR_ARGUMENT (a C that overlaps itself), HOT_ERROR_MEMORY (also sizes that overflow), HOT_ERROR_DEVICE,
- * HOT_ERROR_CANCELLED. The same result for any number of threads. Source: section 5.1 of the paper. */
+ * options       NULL = defaults.
+ * m, n, k       A is m x k, B is k x n, C is m x n. Each may be 0; with k = 0 the result is beta C.
+ * alpha, beta   with alpha = 0, A and B are not read; with beta = 0, C is not read and may hold NaN.
+ * a_stride, b_stride, c_stride
+ *               in values: [0] from row to row, [1] from column to column, [2] from matrix to matrix. Exchange the first
+ *               two to transpose an operand. A stride of 0 in A or B repeats values, for example one B for all matrices.
+ *               The elements of C must not overlap each other, nor A or B; of this, only strides of 0 are checked.
+ *
+ * The caller owns all arrays. Results do not depend on the number of threads.
+ * Errors: HOT_ERROR_ARGUMENT (C overlaps itself), HOT_ERROR_MEMORY (also if a size overflows), HOT_ERROR_DEVICE,
+ * HOT_ERROR_CANCELLED. Section 5.1 of the paper. */
 HOT_API hot_status hot_contract_matrices_f64(hot_context *context, const hot_contract_options *options, size_t m,
                                              size_t n, size_t k, size_t batch, double alpha, const double *a,
                                              const size_t a_stride[3], const double *b, const size_t b_stride[3],
@@ -39,7 +43,8 @@ HOT_API hot_status hot_contract_matrices_f32(hot_context *context, const hot_con
                                              const size_t a_stride[3], const float *b, const size_t b_stride[3],
                                              float beta, float *c, const size_t c_stride[3]);
 
-/* One operand: how many axes, their sizes, and strides in values; `batch` is the stride from item to item. */
+/* The layout of an operand: number of axes, their sizes and strides, and the stride from item to item of the batch. All
+ * strides in values. */
 typedef struct hot_contract_layout {
     int axes;
     size_t size[HOT_CONTRACT_AXES];
@@ -47,14 +52,19 @@ typedef struct hot_contract_layout {
     size_t batch;
 } hot_contract_layout;
 
-/* The layout of a dense array whose first axis is the fastest (as in NRRD), items one after the other. */
+/* The layout of contiguous items, each a dense array with the first axis fastest (as in NRRD). */
 HOT_API hot_contract_layout hot_contract_dense(int axes, const size_t *sizes);
 
-/* C = alpha contraction(A, B) + beta C for every item of the batch. spec names each axis by a letter: "isj,ksl->ijkl"
- * is A_ijkl = sum over s of B_isj C_ksl. A letter in A and B alone is summed over; one in an input and C is kept; one
- * in all three is kept and paired (a batch of its own). Each letter stands at most once per operand and in at least two
- * operands, with the same size in each. Spaces are ignored.
- * Parameters, errors and the rest as hot_contract_matrices_f64; HOT_ERROR_ARGUMENT says what a spec lacks. */
+/* Computes C = alpha contraction(A, B) + beta C for every item of the batch.
+ *
+ * spec   a letter for each axis of A, B and C: "isj,ksl->ijkl" is C_ijkl = sum over s of A_isj B_ksl. A letter in A and
+ *        B only is summed over; a letter in one of them and in C is an axis of the result; a letter in all three is one
+ *        too, along which A and B are multiplied elementwise. A letter occurs at most once per operand and in at least
+ *        two operands, with the same size in each. Spaces are ignored.
+ * a_layout, b_layout, c_layout
+ *        sizes and strides.
+ *
+ * All else is as in hot_contract_matrices_f64. An invalid spec is HOT_ERROR_ARGUMENT, with the reason in the message. */
 HOT_API hot_status hot_contract_f64(hot_context *context, const hot_contract_options *options, const char *spec,
                                     size_t batch, double alpha, const double *a, const hot_contract_layout *a_layout,
                                     const double *b, const hot_contract_layout *b_layout, double beta, double *c,
@@ -64,29 +74,39 @@ HOT_API hot_status hot_contract_f32(hot_context *context, const hot_contract_opt
                                     const float *b, const hot_contract_layout *b_layout, float beta, float *c,
                                     const hot_contract_layout *c_layout);
 
-/* The layout of the result of a spec: the sizes of C, dense, first axis the fastest. Errors: HOT_ERROR_ARGUMENT. */
+/* Writes the layout of the result of a spec for operands with layouts a and b: dense, first axis fastest. Errors:
+ * HOT_ERROR_ARGUMENT. */
 HOT_API hot_status hot_contract_shape(hot_context *context, const char *spec, const hot_contract_layout *a,
                                       const hot_contract_layout *b, hot_contract_layout *c);
 
 /* ---- Tuning ------------------------------------------------------------------------------------------------------ */
 
-/* A table of measured choices. The library reads and writes no file: a caller who wants to keep the table stores its
- * text.
- * (`hotfiber contract --tune` keeps it in the user's cache folder.)
- * text: from hot_contract_tuning_text, or NULL for an empty table. Errors: HOT_ERROR_FORMAT when it is not such a text,
- * or that of another version; HOT_ERROR_MEMORY. */
+/* Makes a table. The library reads and writes no files: to keep a table, store its text. (`hotfiber contract --tune`
+ * stores it in the user's cache folder.)
+ *
+ * text     from hot_contract_tuning_text, or NULL for an empty table.
+ * tuning   out: the table, to be freed by hot_contract_tuning_destroy; NULL after an error.
+ *
+ * Errors: HOT_ERROR_FORMAT (not a table, or one of another version), HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_contract_tuning_create(hot_context *context, const char *text, hot_contract_tuning **tuning);
+/* Frees the table and sets *tuning to NULL; a pointer to NULL is accepted. */
 HOT_API void hot_contract_tuning_destroy(hot_context *context, hot_contract_tuning **tuning);
 
-/* Times every variant for dense products of this shape (first stride n or k, second 1) on the context's device, for
- * about `seconds` in all, and stores the fastest of those whose results agree in the table. precision: 32 or 64.
- * Out, each may be NULL: chosen, the name of the variant; best and usual, its time and that of the untuned one, in
- * seconds. */
+/* Times all variants for dense row-major products of one shape on the context's device, and stores in the table the
+ * fastest of those whose results agree.
+ *
+ * precision   32 or 64.
+ * m, n, k, batch
+ *             the shape, as in hot_contract_matrices_f64.
+ * seconds     how long to measure, in all, approximately.
+ * chosen      out: the name of the fastest variant, in static storage; or NULL.
+ * best        out: its time in seconds; or NULL.
+ * usual       out: the time of the variant that is used without tuning, in seconds; or NULL. */
 HOT_API hot_status hot_contract_tune(hot_context *context, hot_contract_tuning *tuning, int precision, size_t m,
                                      size_t n, size_t k, size_t batch, double seconds, const char **chosen,
                                      double *best, double *usual);
 
-/* The table as text, in the context's memory: free with hot_context_free. NULL when memory is short. */
+/* Returns the table as text, to be freed with hot_context_free; NULL if memory is short. */
 HOT_API char *hot_contract_tuning_text(hot_context *context, const hot_contract_tuning *tuning);
 
 #ifdef __cplusplus

@@ -13,9 +13,9 @@ extern "C" {
 #endif
 
 typedef enum hot_cpd_start {
-    HOT_CPD_RANDOM = 0, /* standard normal (non-negative variant: uniform), from the context's seed */
-    HOT_CPD_HOSVD,      /* leading left singular vectors of the unfoldings; columns beyond a dimension random */
-    HOT_CPD_GIVEN       /* what a, b, c hold */
+    HOT_CPD_RANDOM = 0, /* standard normal (with non_negative: uniform), with the context's seed */
+    HOT_CPD_HOSVD,      /* leading left singular vectors of the unfoldings; columns beyond the dimension are random */
+    HOT_CPD_GIVEN       /* the contents of a, b, c */
 } hot_cpd_start;
 
 /* How products with X are computed on a GPU; on the CPU they are always in the arrays' own precision.
@@ -34,43 +34,57 @@ typedef enum hot_cpd_arithmetic {
 
 typedef struct hot_cpd_options {
     size_t size;         /* sizeof(hot_cpd_options) */
-    size_t rank;         /* at least 1; may be above the dimensions */
-    int iterations;      /* at most; 0 = 500 */
-    double tolerance;    /* stop when the fit changes by less from one iteration to the next; 0 = 1e-10 (f64), 1e-6
-                            (f32); negative = never */
+    size_t rank;         /* number of terms, at least 1; may exceed the dimensions */
+    int iterations;      /* largest number of iterations; 0 = 500 */
+    double tolerance;    /* stop when the fit changes by less than this in an iteration; 0 = 1e-10 (f64), 1e-6 (f32);
+                            negative = no test */
     hot_cpd_start start;
-    int non_negative;    /* 1: every factor is >= 0 (hierarchical least squares, column by column) */
+    int non_negative;    /* 1: all factors are >= 0 (hierarchical alternating least squares, column by column) */
     hot_cpd_arithmetic arithmetic;
-    double *fits;        /* NULL, or an array of `iterations` values (500 where that is 0): the fit after each one */
+    double *fits;        /* out: the fit after each iteration, an array of `iterations` values (500 if that is 0); or
+                            NULL */
 } hot_cpd_options;
 
 typedef struct hot_cpd_report {
-    int iterations;      /* made */
-    int converged;       /* 1: stopped on the tolerance */
-    int regularised;     /* least-squares problems that were singular (collinear columns, or a rank above that of the
-                            data) and were regularised towards the factor's previous values */
-    int nulls;           /* terms of weight 0 */
-    double fit;          /* 1 - ||X - approximation|| / ||X||, computed at the end from X itself; 1 for X = 0 */
+    int iterations;      /* number of iterations */
+    int converged;       /* 1: stopped by the tolerance */
+    int regularised;     /* number of least-squares problems that were singular (collinear columns, or a rank above that
+                            of the data) and were regularised towards the previous values of the factor */
+    int nulls;           /* number of terms with weight 0 */
+    double fit;          /* 1 - ||X - approximation|| / ||X||, computed at the end from the residual; 1 for X = 0 */
     double norm;         /* ||X|| */
-    double congruence; /* the largest |cosine| between two terms: where it is near 1 they are collinear, and only their
-                          sum is meaningful */
+    double congruence;   /* the largest |cosine| between two terms; terms with a value near 1 are collinear, and only
+                            their sum is meaningful */
 } hot_cpd_report;
 
-/* Decomposes x (I x J x K). Out: lambda (rank values >= 0, largest first); a (I x rank), b (J x rank), c (K x rank),
- * with columns of unit length; report (may be NULL). An iteration is a least-squares update of a, b and c in turn. It
- * reads X twice, as the products for a and b share the sum over k (on a Hopper GPU two iterations read it three times),
- * and forms neither unfoldings nor Khatri-Rao products. Cancelled between two updates, it returns HOT_ERROR_CANCELLED
- * with the current terms in the outputs and the report. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (NaN or Inf in x),
- * HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. The same result for any number of threads. */
+/* Computes a CP decomposition of X by alternating least squares.
+ *
+ * options   not NULL: rank has no default.
+ * i, j, k   the dimensions I, J, K.
+ * x         I x J x K, finite.
+ * lambda    out: rank weights >= 0, descending.
+ * a, b, c   out: I x rank, J x rank, K x rank, with columns of unit length. With HOT_CPD_GIVEN also the start.
+ * report    out; or NULL.
+ *
+ * An iteration updates a, b and c in turn. It reads X twice, because the products for a and b share the sum over k (on a
+ * Hopper GPU two iterations read it three times), and forms neither unfoldings nor Khatri-Rao products. The caller owns
+ * all arrays. Results do not depend on the number of threads.
+ * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (NaN or Inf in x), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED
+ * (outputs and report then hold the current terms). */
 HOT_API hot_status hot_cpd_f64(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k,
                                const double *x, double *lambda, double *a, double *b, double *c,
                                hot_cpd_report *report);
 HOT_API hot_status hot_cpd_f32(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k,
                                const float *x, float *lambda, float *a, float *b, float *c, hot_cpd_report *report);
 
-/* MTTKRP: the matricised tensor times the Khatri-Rao product of the two other factors, for mode 1, 2 or 3:
- *   out_ir = sum_jk x_ijk b_jr c_kr,   out_jr = sum_ik x_ijk a_ir c_kr,   out_kr = sum_ij x_ijk a_ir b_jr.
- * The factor of the mode itself is not read and may be NULL. out: as that factor. Errors as above. */
+/* MTTKRP: multiplies the matricised tensor by the Khatri-Rao product of the two factors of the other modes:
+ *
+ *   mode 1   out_ir = sum_jk x_ijk b_jr c_kr
+ *   mode 2   out_jr = sum_ik x_ijk a_ir c_kr
+ *   mode 3   out_kr = sum_ij x_ijk a_ir b_jr
+ *
+ * The factor of the mode itself is not read and may be NULL; out has its shape. The caller owns all arrays. Errors: as
+ * hot_cpd_f64. */
 HOT_API hot_status hot_mttkrp_f64(hot_context *context, int mode, size_t i, size_t j, size_t k, size_t rank,
                                   const double *x, const double *a, const double *b, const double *c, double *out);
 HOT_API hot_status hot_mttkrp_f32(hot_context *context, hot_cpd_arithmetic arithmetic, int mode, size_t i, size_t j,
@@ -79,30 +93,37 @@ HOT_API hot_status hot_mttkrp_f32(hot_context *context, hot_cpd_arithmetic arith
 
 /* ---- Many products with one tensor ------------------------------------------------------------------------------- */
 
-/* A tensor prepared for many products, for algorithms of the caller's own (other constraints, other stopping rules): it
- * is copied to the device, checked and rounded once, and every product then reads that copy.
+/* A tensor prepared for many products, for callers with their own algorithm (other constraints or stopping rules): it is
+ * copied to the device, checked and rounded once, and all products read the copy.
  *
- * Threads: it may be used by several threads at once, each with a context of its own; on a GPU their products are
- * computed one after another. All these contexts must have the same allocator. */
+ * Several threads may use it at once, each with its own context; on a GPU their products run one after another. All
+ * these contexts must have the same allocator. */
 typedef struct hot_mttkrp_tensor hot_mttkrp_tensor;
 
-/* Copies x (I x J x K) to the device that the context chooses. All products with the tensor are computed there,
- * whatever the device of the contexts that they are called with. *tensor is to be freed by hot_mttkrp_tensor_destroy;
- * NULL after an error. x may change or be freed afterwards. With HOT_DEVICE_CUDA x may also be in that GPU's memory,
- * complete. Memory: as much as x takes. On a Hopper GPU rows are padded to 128 bytes, and HOT_CPD_TF32 keeps
- * half-precision numbers, half as much; up to rank 40, products with an x of at most 40 MB keep a reordered copy for
- * each mode, at most three times x in all. During the call x is there as well. What products of one rank need is kept
- * until one of another rank is asked for. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (NaN or Inf in x),
- * HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. */
+/* Copies x to the device of the context, where all products will be computed, whatever the contexts they are called with.
+ *
+ * i, j, k   the dimensions I, J, K.
+ * x         I x J x K, finite; may be changed or freed after the call. With HOT_DEVICE_CUDA it may also be in the memory
+ *           of that GPU, if all work that writes it has completed.
+ * tensor    out: to be freed by hot_mttkrp_tensor_destroy; NULL after an error.
+ *
+ * Device memory: the size of x, plus a copy of x during the call. On a Hopper GPU rows are padded to 128 bytes;
+ * HOT_CPD_TF32 stores half-precision numbers, which take half as much; and for rank <= 40 and an x of at most 40 MB,
+ * products store a reordered copy for each mode, at most three times the size of x in all. The workspace of a rank is
+ * kept until a product of another rank.
+ * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (NaN or Inf in x), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE,
+ * HOT_ERROR_CANCELLED. */
 HOT_API hot_status hot_mttkrp_tensor_create_f64(hot_context *context, size_t i, size_t j, size_t k, const double *x,
                                                 hot_mttkrp_tensor **tensor);
 HOT_API hot_status hot_mttkrp_tensor_create_f32(hot_context *context, hot_cpd_arithmetic arithmetic, size_t i,
                                                 size_t j, size_t k, const float *x, hot_mttkrp_tensor **tensor);
 
-/* The product for mode 1, 2 or 3, as by hot_mttkrp_f64 and hot_mttkrp_f32; modes and ranks may come in any order. The
- * precision must be that of the tensor. On a Hopper GPU ranks above 120 are computed in pieces. Factors and out are in
- * host memory or, where the tensor is on a GPU, in its memory; out is complete on return.
- * Errors: HOT_ERROR_ARGUMENT (a mode, rank 0, NULL, the other precision), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE. */
+/* Computes the product for mode 1, 2 or 3, as hot_mttkrp_f64 and hot_mttkrp_f32 do. The precision must be that of the
+ * tensor; modes and ranks may be in any order. On a Hopper GPU ranks above 120 are computed in parts.
+ *
+ * a, b, c, out   in host memory or, if the tensor is on a GPU, in the memory of that GPU. out is complete on return.
+ *
+ * Errors: HOT_ERROR_ARGUMENT (invalid mode, rank 0, NULL, wrong precision), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE. */
 HOT_API hot_status hot_mttkrp_tensor_product_f64(hot_context *context, hot_mttkrp_tensor *tensor, int mode,
                                                  size_t rank, const double *a, const double *b, const double *c,
                                                  double *out);
@@ -110,7 +131,7 @@ HOT_API hot_status hot_mttkrp_tensor_product_f32(hot_context *context, hot_mttkr
                                                  size_t rank, const float *a, const float *b, const float *c,
                                                  float *out);
 
-/* Frees the tensor, which no other thread uses any more, and sets *tensor to NULL; a pointer to NULL is accepted. */
+/* Frees the tensor and sets *tensor to NULL; a pointer to NULL is accepted. No other thread may be using the tensor. */
 HOT_API void hot_mttkrp_tensor_destroy(hot_context *context, hot_mttkrp_tensor **tensor);
 
 #ifdef __cplusplus

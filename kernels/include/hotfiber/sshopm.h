@@ -10,9 +10,10 @@ extern "C" {
 #endif
 
 typedef enum hot_shift {
-    HOT_SHIFT_ADAPTIVE = 0, /* just enough for the step to climb: from the extreme eigenvalue of the Hessian */
+    HOT_SHIFT_ADAPTIVE = 0, /* per step, just large enough that A x^m increases: from the smallest eigenvalue of the
+                               Hessian (GEAP: Kolda, Mayo 2014) */
     HOT_SHIFT_FIXED,        /* x <- normalise(A x^(m-1) + alpha x); alpha < 0 finds minima */
-    HOT_SHIFT_NONE          /* alpha = 0, as the paper ran it */
+    HOT_SHIFT_NONE          /* alpha = 0, as in Ballard, Kolda, Plantenga 2011. Fastest, but some starts cycle */
 } hot_shift;
 
 typedef enum hot_extremum { HOT_MAXIMA = 0, HOT_MINIMA, HOT_ALL_PAIRS } hot_extremum;
@@ -20,33 +21,40 @@ typedef enum hot_extremum { HOT_MAXIMA = 0, HOT_MINIMA, HOT_ALL_PAIRS } hot_extr
 typedef struct hot_sshopm_options {
     size_t size;         /* sizeof(hot_sshopm_options) */
     hot_shift shift;
-    double alpha;        /* the fixed shift */
-    hot_extremum seek;   /* which extrema to climb to; with HOT_SHIFT_FIXED the sign of alpha says it */
-    double tolerance;    /* stop when ||A x^(m-1) - lambda x|| <= tolerance * scale of A (its largest |value| times
-                            multiplicity); 0 = the precision's default (f32 1e-6, f64 1e-13); negative = never stop,
-                            run max_iterations exactly */
-    double change;       /* > 0: stop instead when |lambda - previous lambda| <= change * max(1, |lambda|), as the
-                            paper does */
+    double alpha;        /* the shift, with HOT_SHIFT_FIXED */
+    hot_extremum seek;   /* which extrema to find; with HOT_SHIFT_FIXED the sign of alpha decides instead */
+    double tolerance;    /* stop when ||A x^(m-1) - lambda x|| <= tolerance * scale of A, where the scale is the largest
+                            |value| times its multiplicity. 0 = default (f32: 1e-6, f64: 1e-13); negative = no test:
+                            exactly max_iterations steps */
+    double change;       /* > 0: stop when |lambda - previous lambda| <= change * max(1, |lambda|) instead of on the
+                            residual, as in Ballard, Kolda, Plantenga 2011 */
     int max_iterations;  /* 0 = 1000 */
-    double same_angle;   /* eigenpairs: pairs closer than this (degrees, up to sign for even orders) are one;
-                            0 = 0.05 */
-    int basin;           /* 1: end a start as soon as the test for basins of attraction says which maximum it will
-                            converge to. On the GPU only, in float, dimension 3, orders 4 6 8, no shift, a stop on the
-                            residual, more than some 260,000 starts at a time; elsewhere every start is iterated. About
-                            1 of 10,000 starts is given the wrong maximum. What still cycles after 32 to 64 steps (by
-                            order), and what has not converged after 96, is given up */
+    double same_angle;   /* hot_eigenpairs_f64 only: pairs closer than this (degrees, up to sign for even orders) are
+                            the same; 0 = 0.05 */
+    int basin;           /* 1: stop a start once it is in the cone around a maximum in which all starts converge to that
+                            maximum (part of its basin of attraction), and return the maximum. Only on the GPU, for f32,
+                            dimension 3, order 4, 6 or 8, HOT_SHIFT_NONE, the residual as stopping rule, and more than
+                            about 260,000 starts in a call (tensors times starts); otherwise ignored. About 1 in 10,000
+                            starts gets a wrong maximum. A start that still cycles after 32 to 64 steps (depending on
+                            the order) or has not converged after 96 is reported as not converged */
 } hot_sshopm_options;
 
-/* count x start_count iterations: every tensor from every start, one result each, nothing merged.
+/* Runs SS-HOPM on every tensor from every start, with one result for each pair of tensor and start (no deduplication).
  *
- * tensors: count x stride values, the packed tensor first in each row (stride >= hot_symtensor_count).
- * starts: start_count x dim, shared by all tensors; need not be normalised.
- * Out, each may be NULL: lambda (count x start_count), x (count x start_count x dim), residual (count x start_count,
- * ||A x^(m-1) - lambda x||, absolute), iterations (count x start_count; negative: stopped without converging, its
- * absolute value is the number of steps made). For even orders x is defined up to its sign. A tensor with NaN or Inf
- * gives NaN and iterations 0 and does not touch its neighbours; a zero tensor gives lambda 0 and x = start.
- * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. Results do not depend on the
- * number of threads. */
+ * options      NULL = defaults.
+ * order, dim   of the tensors; 2 <= order <= HOT_ORDER_MAX, 1 <= dim <= HOT_DIM_MAX.
+ * tensors      count x stride, row-major; the packed tensor is at the start of each row. stride >=
+ *              hot_symtensor_count(order, dim).
+ * starts       start_count x dim, row-major, used for every tensor; normalised internally. Not zero.
+ * lambda       out: count x start_count, the eigenvalue; NULL if not wanted.
+ * x            out: count x start_count x dim, the unit eigenvector (for even orders its sign is arbitrary); or NULL.
+ * residual     out: count x start_count, ||A x^(m-1) - lambda x||, in the tensor's unit; or NULL.
+ * iterations   out: count x start_count, the number of steps, negative if not converged; or NULL.
+ *
+ * A tensor with NaN or Inf gives NaN and 0 iterations; other tensors are not affected. A zero tensor gives lambda = 0
+ * and x = start. The caller owns all arrays. Results do not depend on the number of threads.
+ * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED.
+ * Kolda, Mayo 2011, algorithm 2; Kolda, Mayo 2014 (adaptive shift); Ballard, Kolda, Plantenga 2011, section V. */
 HOT_API hot_status hot_sshopm_f64(hot_context *context, const hot_sshopm_options *options, int order, int dim,
                                   size_t count, const double *tensors, size_t stride, size_t start_count,
                                   const double *starts, double *lambda, double *x, double *residual,
@@ -55,31 +63,36 @@ HOT_API hot_status hot_sshopm_f32(hot_context *context, const hot_sshopm_options
                                   size_t count, const float *tensors, size_t stride, size_t start_count,
                                   const float *starts, float *lambda, float *x, float *residual, int32_t *iterations);
 
-/* The distinct real eigenpairs of each tensor: iterated (and, for HOT_ALL_PAIRS, Newton-corrected: Jaffe, Weiss,
- * Nadler 2018, so that saddles appear) from every start, polished, merged (x and -x are one for even orders; for odd
- * orders the one with lambda >= 0), classified.
+/* Computes the distinct real eigenpairs of each tensor: SS-HOPM from every start (for HOT_ALL_PAIRS also Newton
+ * correction, which finds saddles: Jaffe, Weiss, Nadler 2018), refinement, removal of duplicates, classification.
  *
- * pairs: count x max_pairs x (dim + 3): lambda, x_1 ... x_dim, residual, kind (1 local maximum, -1 local minimum,
- * 0 saddle or degenerate), sorted by lambda, largest first; rows not used are NaN. found[count] (may be NULL): how many
- * there are (more than max_pairs: the largest max_pairs are listed); -1 for a tensor with NaN or Inf. Of a continuum of
- * equal eigenvalues (an isotropic tensor, say) one pair is listed, as degenerate. Order 2 is solved as a matrix.
- * starts NULL = start_count evenly spread (dim 3) or random ones from the context's seed, and for HOT_ALL_PAIRS further
- * rounds of random ones until a round finds nothing new and the numbers of maxima, saddles and minima can be all there
- * are (their alternating sum is the sphere's Euler characteristic). start_count 0 (then starts is NULL) = as many as
- * order and dimension need, and for dim 3 a scan of the sphere besides; of 30,000 random tensors of orders 4, 6 and 8
- * one had a maximum that was missed.
- * Residuals are below 1e-10 of the tensor's scale. Errors as hot_sshopm_f64. The same for any number of threads. */
+ * options, order, dim, count, tensors, stride: as in hot_sshopm_f64. Order 2 is solved as a matrix.
+ * starts       start_count x dim, or NULL: start_count vectors, evenly spread for dim 3, otherwise random with the
+ *              context's seed. With NULL and HOT_ALL_PAIRS, rounds of random starts follow until a round finds no new
+ *              pair and the numbers of maxima, saddles and minima agree with the Euler characteristic of the sphere.
+ * start_count  0 (with starts NULL) = as many as the order and dimension need, plus a scan of the sphere for dim 3. In
+ *              a test with 30,000 random tensors of order 4, 6 and 8 one maximum was missed.
+ * pairs        out: count x max_pairs x (dim + 3): lambda, x_1 ... x_dim, residual, kind (1 local maximum, -1 local
+ *              minimum, 0 saddle or degenerate), by descending lambda; unused rows are NaN. For even orders x and -x
+ *              are one pair; for odd orders the pair with lambda >= 0 is given. Of a continuum of eigenvectors (for
+ *              example of an isotropic tensor) one is given, as degenerate.
+ * found        out: count, the number of pairs found, or NULL. If it is larger than max_pairs, the pairs with the
+ *              largest lambda are given. -1 for a tensor with NaN or Inf.
+ *
+ * Residuals are below 1e-10 times the scale of the tensor. The caller owns all arrays. Results do not depend on the
+ * number of threads. Errors: as hot_sshopm_f64. */
 HOT_API hot_status hot_eigenpairs_f64(hot_context *context, const hot_sshopm_options *options, int order, int dim,
                                       size_t count, const double *tensors, size_t stride, size_t start_count,
                                       const double *starts, size_t max_pairs, double *pairs, int32_t *found);
 
-/* The most eigenpairs a generic tensor has: ((m-1)^n - 1) / (m - 2), n for m = 2; saturates at SIZE_MAX. */
+/* The largest number of eigenpairs of a generic tensor: ((m-1)^n - 1) / (m - 2), or n for m = 2 (Cartwright, Sturmfels
+ * 2013); SIZE_MAX on overflow. */
 HOT_API size_t hot_eigenpairs_bound(int order, int dim);
 
-/* Starting vectors, count x dim, unit: uniform in the cube and normalised, as the paper draws them (section V);
- * the same seed gives the same vectors on every machine. */
+/* Writes random unit starting vectors (count x dim): uniform in the cube [-1, 1]^dim, then normalised, as in Ballard,
+ * Kolda, Plantenga 2011, section V. The same seed gives the same vectors on every machine. */
 HOT_API void hot_starts_random(uint64_t seed, int dim, size_t count, double *starts);
-/* Starting vectors, count x 3, evenly spread over the half sphere z >= 0 (a spherical Fibonacci lattice). */
+/* Writes unit starting vectors (count x 3) evenly spread over the half sphere z >= 0: a spherical Fibonacci lattice. */
 HOT_API void hot_starts_even(size_t count, double *starts);
 
 #ifdef __cplusplus

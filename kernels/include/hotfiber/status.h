@@ -1,4 +1,4 @@
-/* What every hotfiber function returns, and the macro that exports a symbol. */
+/* The status that functions return, and the macro HOT_API, which exports a symbol from the shared library. */
 #ifndef HOTFIBER_STATUS_H
 #define HOTFIBER_STATUS_H
 
@@ -14,19 +14,19 @@ extern "C" {
 #define HOT_PRINTF(format_at, args_at)
 #endif
 
-/* The outcome of a call. Everything but HOT_OK leaves a message in the context (hot_context_message). */
+/* The result of a call. For every value but HOT_OK the context holds a message (hot_context_message). */
 typedef enum hot_status {
     HOT_OK = 0,
     HOT_ERROR_MEMORY,    /* an allocation failed, or a size overflows */
     HOT_ERROR_ARGUMENT,  /* a parameter is out of its bounds */
     HOT_ERROR_FILE,      /* a file cannot be opened, read or written */
-    HOT_ERROR_FORMAT,    /* a file was read but is not what it should be */
-    HOT_ERROR_DATA,      /* the data cannot support what was asked of them */
-    HOT_ERROR_DEVICE,    /* the GPU failed or is not there */
-    HOT_ERROR_CANCELLED  /* the caller asked to stop */
+    HOT_ERROR_FORMAT,    /* the content of a file is invalid or not supported */
+    HOT_ERROR_DATA,      /* the computation is not possible with these data */
+    HOT_ERROR_DEVICE,    /* there is no usable GPU, or it failed */
+    HOT_ERROR_CANCELLED  /* the caller cancelled the call */
 } hot_status;
 
-/* A short English name of a status ("out of memory"); never NULL, static storage. */
+/* A short description of a status, for example "out of memory"; never NULL, in static storage. */
 HOT_API const char *hot_status_text(hot_status status);
 
 #ifdef __cplusplus

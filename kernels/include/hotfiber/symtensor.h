@@ -1,5 +1,7 @@
-/* Symmetric tensors of order m and dimension n, packed: one value per index class, lexicographic
- * (xxxx xxxy xxxz xxyy ...), not multiplied by the multiplicity. (Ballard, Kolda, Plantenga 2011, section III.) */
+/* Symmetric tensors A of order m and dimension n, in packed storage: the unique values in lexicographic order (xxxx xxxy
+ * xxxz xxyy ...), not multiplied by their multiplicity. (Ballard, Kolda, Plantenga 2011, section III.)
+ *
+ * All functions may be called by any number of threads at once. */
 #ifndef HOTFIBER_SYMTENSOR_H
 #define HOTFIBER_SYMTENSOR_H
 
@@ -9,48 +11,53 @@
 extern "C" {
 #endif
 
-/* Bounds of the general routines; a larger order or dimension is HOT_ERROR_ARGUMENT (count: 0). */
+/* The largest order and dimension. Functions that return a status return HOT_ERROR_ARGUMENT beyond them. */
 enum { HOT_ORDER_MAX = 16, HOT_DIM_MAX = 16 };
 
-/* How many unique values: C(order + dim - 1, order), property 1 of the paper. 0 when order or dim is out of bounds
- * or the count does not fit size_t. Any thread. */
+/* The number of unique values: C(order + dim - 1, order) (property 1 of the paper); 0 if order or dim is out of bounds
+ * or the number does not fit size_t. */
 HOT_API size_t hot_symtensor_count(int order, int dim);
 
-/* The exponents of each unique value's monomial: exponents[i * dim + d] = how often index d stands in class i.
- * `exponents` holds hot_symtensor_count(order, dim) * dim values. */
+/* Writes the exponents of the monomial of each unique value: exponents[i * dim + d] is how often the index d occurs in
+ * value i. exponents: hot_symtensor_count(order, dim) x dim. Errors: HOT_ERROR_ARGUMENT. */
 HOT_API hot_status hot_symtensor_exponents(int order, int dim, int *exponents);
 
-/* The multiplicity m! / (k1! ... kn!) of each unique value; `multiplicity` holds hot_symtensor_count values. */
+/* Writes the multiplicity m! / (k1! ... kn!) of each unique value, where k1 ... kn are its exponents. multiplicity:
+ * hot_symtensor_count(order, dim) values. Errors: HOT_ERROR_ARGUMENT. */
 HOT_API hot_status hot_symtensor_multiplicity(int order, int dim, double *multiplicity);
 
-/* A x^m of one packed tensor; x has dim values and any length. Any thread. NaN out of bounds. */
+/* Returns A x^m for one packed tensor. x: dim values, of any length. NaN if order or dim is out of bounds. */
 HOT_API double hot_symtensor_value_f64(int order, int dim, const double *tensor, const double *x);
 
-/* A x^(m-1) into gradient[dim] (the paper's vector; the derivative of A x^m divided by m); returns A x^m.
- * Any thread. Fills with NaN out of bounds. */
+/* Writes the vector A x^(m-1), that is the gradient of A x^m divided by m, to gradient[dim], and returns A x^m. All are
+ * NaN if order or dim is out of bounds. */
 HOT_API double hot_symtensor_gradient_f64(int order, int dim, const double *tensor, const double *x, double *gradient);
 
-/* A x^(m-2) into hessian[dim * dim] (symmetric). order >= 2. Any thread. */
+/* Writes the symmetric matrix A x^(m-2), that is the Hessian of A x^m divided by m (m - 1), to hessian[dim * dim].
+ * order >= 2. */
 HOT_API void hot_symtensor_hessian_f64(int order, int dim, const double *tensor, const double *x, double *hessian);
 
-/* For many points: values[p] = A x_p^m with the unrolled forms where there are any (dim 3, order 2 4 6 8).
- * x: count x dim. */
+/* Evaluates one tensor at many points: values[p] = A x_p^m. x: count x dim, row-major. Dimension 3 with order 2, 4, 6
+ * or 8 has unrolled code. */
 HOT_API void hot_symtensor_values_f64(int order, int dim, const double *tensor, size_t count, const double *x,
                                       double *values);
 
 /* ---- Spherical harmonics (dimension 3, even order) ---------------------------------------------------------
- * Real, even, orthonormal, in MRtrix's convention and order: index of (l, m) = l(l+1)/2 + m, l = 0, 2, ..., order,
- * m = -l ... l; m < 0 is sqrt(2) Im, m > 0 is sqrt(2) Re of the complex harmonic of |m|. The harmonics of odd |m| carry
- * the Condon-Shortley phase (-1)^m, as in MRtrix's code (the tests compare with its sh2amp). Both bases have (order +
- * 1)(order + 2) / 2 members and span the same functions on the sphere. */
+ * Real, orthonormal harmonics of even degree l = 0, 2, ..., order, in MRtrix's convention: (l, m) has the index
+ * l(l+1)/2 + m, m = -l ... l; m < 0 is sqrt(2) Im, m > 0 is sqrt(2) Re of the complex harmonic of |m|, with the
+ * Condon-Shortley phase (-1)^m. There are (order + 1)(order + 2) / 2 of them, as many as values of a packed tensor, and
+ * both bases span the same functions on the sphere. */
 
-/* The values of the harmonics at count unit vectors: values[p * terms + i]. terms = (order+1)(order+2)/2. */
+/* Evaluates the harmonics at unit vectors: values[p * terms + i] is harmonic i at directions[3 * p], with terms =
+ * (order + 1)(order + 2) / 2. directions: count x 3. Errors: HOT_ERROR_ARGUMENT. */
 HOT_API hot_status hot_sh_values_f64(int order, size_t count, const double *directions, double *values);
 
-/* matrix[i * terms + j]: tensor_i = sum_j matrix_ij sh_j, terms x terms, row-major. order 2, 4, ..., HOT_ORDER_MAX. */
+/* Writes the matrix that converts SH coefficients to packed tensors: tensor_i = sum_j matrix[i * terms + j] sh_j. matrix:
+ * terms x terms. order: 2, 4, ..., HOT_ORDER_MAX. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_sh_to_symtensor(hot_context *context, int order, double *matrix);
 
-/* The inverse of the above: sh_i = sum_j matrix_ij tensor_j. */
+/* Writes the inverse matrix, which converts packed tensors to SH coefficients: sh_i = sum_j matrix[i * terms + j]
+ * tensor_j. */
 HOT_API hot_status hot_symtensor_to_sh(hot_context *context, int order, double *matrix);
 
 #ifdef __cplusplus

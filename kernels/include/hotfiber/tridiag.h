@@ -1,4 +1,4 @@
-/* Eigenvalues of symmetric tridiagonal matrices: all, a range of indices or a range of values; one matrix or many. */
+/* Eigenvalues of symmetric tridiagonal matrices, one or many: all, a range of indices or a range of values. */
 #ifndef HOTFIBER_TRIDIAG_H
 #define HOTFIBER_TRIDIAG_H
 
@@ -9,34 +9,40 @@ extern "C" {
 #endif
 
 typedef enum hot_tridiag_range {
-    HOT_TRIDIAG_ALL = 0, /* all n */
-    HOT_TRIDIAG_INDEX,   /* the first-th to the last-th smallest, counted from 0, both included */
-    HOT_TRIDIAG_VALUE    /* low <= lambda < high */
+    HOT_TRIDIAG_ALL = 0, /* all n eigenvalues */
+    HOT_TRIDIAG_INDEX,   /* eigenvalues first ... last in ascending order, counted from 0 */
+    HOT_TRIDIAG_VALUE    /* eigenvalues in low <= lambda < high */
 } hot_tridiag_range;
 
 typedef struct hot_tridiag_options {
     size_t size;          /* sizeof(hot_tridiag_options) */
     hot_tridiag_range range;
     size_t first, last;   /* with HOT_TRIDIAG_INDEX */
-    double low, high;     /* with HOT_TRIDIAG_VALUE; infinite ends are allowed */
-    double absolute;      /* allowed error of an eigenvalue in the matrix's unit; 0 = a few units in the last place of
-                             the matrix's norm */
-    double relative; /* allowed error as a fraction of the eigenvalue; > 0 asks for it (small eigenvalues are then as
-                        exact as the entries determine them, unless `absolute` allows more); 0 = not asked for */
+    double low, high;     /* with HOT_TRIDIAG_VALUE; they may be infinite */
+    double absolute;      /* absolute tolerance of an eigenvalue, in the unit of the matrix; 0 = a few units in the last
+                             place of the norm of the matrix */
+    double relative;      /* relative tolerance of an eigenvalue; 0 = none. With a value > 0 small eigenvalues are
+                             computed as accurately as the entries determine them, but never beyond `absolute` if that
+                             is given */
 } hot_tridiag_options;
 
-/* count matrices of size n. diagonal: matrix i has its n entries at diagonal + i * stride; off: its n - 1 off-diagonal
- * entries at off + i * stride (what follows them is not read); stride >= n, in values. options may be NULL: all, to the
- * last places.
- * Out: values (count x width, width >= the number asked for: n, last - first + 1, or n for a range of values),
- * ascending, with multiplicity; what is beyond the found ones is NaN; found (count; may be NULL): how many, -1 for a
- * matrix with NaN or Inf (its values are NaN; the other matrices are not touched by it). n = 0 and count = 0 are
- * allowed.
- * Owner: the caller owns everything. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY, HOT_ERROR_DEVICE,
- * HOT_ERROR_CANCELLED. The same answer for any number of threads.
- * Source: Gerschgorin's interval and Sturm counts by the quotients of the LDL^T pivots (Barth, Martin, Wilkinson 1967),
- * which are monotonic in IEEE arithmetic (Demmel, Dhillon, Ren 1995); multisection (Lo, Philippe, Sameh 1987); LAPACK's
- * root-free QR (dsterf) for all eigenvalues on the CPU. */
+/* Computes eigenvalues of `count` matrices of size n.
+ *
+ * options    NULL = all eigenvalues, to full precision.
+ * n, count   may be 0.
+ * diagonal   count x stride; the first n values of each row are the diagonal of a matrix.
+ * off        count x stride; the first n - 1 values of each row are its off-diagonal.
+ * stride     at least n, in values.
+ * values     out: count x width, ascending, repeated by multiplicity; entries beyond those found are NaN.
+ * width      at least the number of eigenvalues that may be found: last - first + 1 with HOT_TRIDIAG_INDEX, else n.
+ * found      out: count, the number of eigenvalues, -1 for a matrix with NaN or Inf (its values are NaN, other matrices
+ *            are not affected); or NULL.
+ *
+ * The caller owns all arrays. Results do not depend on the number of threads.
+ * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED.
+ * Method: multisection (Lo, Philippe, Sameh 1987) of the Gershgorin interval by Sturm counts from the pivots of LDL^T
+ * (Barth, Martin, Wilkinson 1967), which are monotonic in IEEE arithmetic (Demmel, Dhillon, Ren 1995); for all
+ * eigenvalues on the CPU, LAPACK's dsterf. */
 HOT_API hot_status hot_tridiag_f64(hot_context *context, const hot_tridiag_options *options, size_t n, size_t count,
                                    const double *diagonal, const double *off, size_t stride, double *values,
                                    size_t width, int64_t *found);

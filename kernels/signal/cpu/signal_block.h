@@ -114,7 +114,8 @@ HOT_FN void signal_best_third(const signal_grid *grid, const vf *b, vi first, vi
     w[2] = vset(0.1f);
     for (int d = 0; d < SIGNAL_GRID; d++) {
         const float own = grid->gram[d * (SIGNAL_GRID + 1)];
-        vf c1 = vgather(grid->gram + d * SIGNAL_GRID, first) - s, c2 = vgather(grid->gram + d * SIGNAL_GRID, second) - s;
+        vf c1 = vgather(grid->gram + d * SIGNAL_GRID, first) - s,
+           c2 = vgather(grid->gram + d * SIGNAL_GRID, second) - s;
         vf x1 = i11 * c1 + i12 * c2, x2 = i12 * c1 + i22 * c2;
         vf rest = own + r - c1 * x1 - c2 * x2;
         vf over = b[d] - b1 * x1 - b2 * x2;
@@ -165,8 +166,8 @@ HOT_FN vf signal_more(const vf *cost, vf best)
     return -2 * vlog(sum);
 }
 
-HOT_FN void signal_fit_all(const int mixed, const signal_scheme *s, const signal_grid *grid, const signal_prior *prior, int max_fibers,
-                       const signal_data *data, vf *b, signal_fits *fits)
+HOT_FN void signal_fit_all(const int mixed, const signal_scheme *s, const signal_grid *grid, const signal_prior *prior,
+                           int max_fibers, const signal_data *data, vf *b, signal_fits *fits)
 {
     signal_filter(s, grid, data, b);
 

@@ -3,7 +3,7 @@
 #include "signal/signal_rule.h"
 
 void HOT_VARIANT(hot_signal_block)(const signal_plan *plan, const float *y, const float *snr, float *scratch,
-                                    signal_answer *answer)
+                                   signal_answer *answer)
 {
     signal_data data = {.y = y, .stride = HOT_LANES_F32, .snr = *(const vf *)snr};
     signal_fits fits;

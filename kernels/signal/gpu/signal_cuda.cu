@@ -60,8 +60,8 @@ static __global__ void signal_prepare_kernel(const __grid_constant__ signal_plan
 
 /* MIXED: the plan's prior.mixed */
 template <int MIXED>
-static __global__ void __launch_bounds__(THREADS, BLOCKS) signal_fit_kernel(const __grid_constant__ signal_plan plan,
-                                                         const __grid_constant__ chunk_data data)
+static __global__ void __launch_bounds__(THREADS, BLOCKS)
+    signal_fit_kernel(const __grid_constant__ signal_plan plan, const __grid_constant__ chunk_data data)
 {
     unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= *data.used)

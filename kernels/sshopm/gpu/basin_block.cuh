@@ -13,8 +13,8 @@
  * the first few hundred where they are; the others begin anew. Of the last starts the warps give away what they hold,
  * so that a block does not wait for the slowest: in large batches to a second kernel (basin_leftover_kernel), which
  * takes those of all blocks, in small ones to as few warps of the block as will do. */
-#ifndef HOT_SSHOPM_BASIN_CUH
-#define HOT_SSHOPM_BASIN_CUH
+#ifndef HOT_SSHOPM_BASIN_BLOCK_CUH
+#define HOT_SSHOPM_BASIN_BLOCK_CUH
 
 #include "directions/gpu/scan.cuh"
 #include "gnomonic_item.cuh"

@@ -159,9 +159,10 @@ hot_status hot_sshopm_launch(hot_context *context, const hot_sshopm_args *args, 
                                 "residual, two iterations or more, %d starts or fewer alone",
                                 HOT_BASIN_STARTS);
     if (algorithm == HOT_ALGORITHM_AUTO)
-        algorithm = basin && args->basin && hot_sshopm_batch_count(args) > BASIN_WORTH / args->starts ? HOT_ALGORITHM_BASIN
-                    : gnomonic                                                          ? HOT_ALGORITHM_GNOMONIC
-                                                                                        : HOT_ALGORITHM_GENERAL;
+        algorithm =
+            basin && args->basin && hot_sshopm_batch_count(args) > BASIN_WORTH / args->starts ? HOT_ALGORITHM_BASIN
+            : gnomonic                                                                        ? HOT_ALGORITHM_GNOMONIC
+                                                                                              : HOT_ALGORITHM_GENERAL;
     if (algorithm == HOT_ALGORITHM_GNOMONIC)
         return hot_gnomonic_launch(context, args, tables, stream);
     if (algorithm == HOT_ALGORITHM_BASIN)

@@ -1,6 +1,6 @@
 /* Fibres straight from the signals: rank-k in signal space. Included by hotfiber.h. */
-#ifndef HOTFIBER_SIGNAL_H
-#define HOTFIBER_SIGNAL_H
+#ifndef HOTFIBER_HOTFIBER_SIGNAL_H
+#define HOTFIBER_HOTFIBER_SIGNAL_H
 
 typedef struct hot_signal_find_options {
     size_t size;           /* sizeof(hot_signal_find_options) */
