@@ -232,9 +232,9 @@ static void check_varied(check_run *run, double b)
     free_voxels(&v);
 }
 
-/* Turning gradients turns the answer; a unit of the signals that is a power of two changes no bit; another unit, and the
- * order of volumes, round differently. Rounding can move a fit's last step to the other side of its stopping rule, hence
- * the .1 degree that two backends may differ by as well. */
+/* Turning gradients turns the answer; a unit of the signals that is a power of two changes no bit; another unit, and
+ * the order of volumes, round differently. Rounding can move a fit's last step to the other side of its stopping
+ * rule, hence the .1 degree that two backends may differ by as well. */
 static void check_invariance(check_run *run)
 {
     const size_t count = 80;

@@ -100,8 +100,8 @@ const hot_view_volume *hot_scene_volume(const hot_scene *scene, const char *name
  * there the value of its nearest voxel, NaN where it has none. */
 void hot_scene_value(const hot_scene *scene, const hot_view_volume *volume, size_t voxel, float *values);
 
-/* One voxel's row of tensor values, confidence first, wherever it lies: a pointer to it, or into `buffer`. NULL when the
- * GPU does not give it (the message is set). */
+/* One voxel's row of tensor values, confidence first, wherever it lies: a pointer to it, or into `buffer`. NULL when
+ * the GPU does not give it (the message is set). */
 const float *hot_scene_row(const hot_scene *scene, size_t voxel, float buffer[1 + HOT_GLYPH_TERMS]);
 
 /* How many fibres a voxel has. */

@@ -1,5 +1,5 @@
-/* Batched contractions of small tensors: matrix products, and contractions described by a string of indices (as einsum).
- * (Abdelfattah et al. 2016, High-performance tensor contractions for GPUs.)
+/* Batched contractions of small tensors: matrix products, and contractions described by a string of indices (as
+ * einsum). (Abdelfattah et al. 2016, High-performance tensor contractions for GPUs.)
  *
  * Arrays are described by sizes and strides, and are used where they are, without reordering. */
 #ifndef HOTFIBER_CONTRACT_H
@@ -27,8 +27,10 @@ typedef struct hot_contract_options {
  * m, n, k       A is m x k, B is k x n, C is m x n. Each may be 0; with k = 0 the result is beta C.
  * alpha, beta   with alpha = 0, A and B are not read; with beta = 0, C is not read and may hold NaN.
  * a_stride, b_stride, c_stride
- *               in values: [0] from row to row, [1] from column to column, [2] from matrix to matrix. Exchange the first
- *               two to transpose an operand. A stride of 0 in A or B repeats values, for example one B for all matrices.
+ *               in values: [0] from row to row, [1] from column to column, [2] from matrix to matrix. Exchange the
+ * first
+ *               two to transpose an operand. A stride of 0 in A or B repeats values, for example one B for all
+ * matrices.
  *               The elements of C must not overlap each other, nor A or B; of this, only strides of 0 are checked.
  *
  * The caller owns all arrays. Results do not depend on the number of threads.
@@ -64,7 +66,8 @@ HOT_API hot_contract_layout hot_contract_dense(int axes, const size_t *sizes);
  * a_layout, b_layout, c_layout
  *        sizes and strides.
  *
- * All else is as in hot_contract_matrices_f64. An invalid spec is HOT_ERROR_ARGUMENT, with the reason in the message. */
+ * All else is as in hot_contract_matrices_f64. An invalid spec is HOT_ERROR_ARGUMENT, with the reason in the
+ * message. */
 HOT_API hot_status hot_contract_f64(hot_context *context, const hot_contract_options *options, const char *spec,
                                     size_t batch, double alpha, const double *a, const hot_contract_layout *a_layout,
                                     const double *b, const hot_contract_layout *b_layout, double beta, double *c,

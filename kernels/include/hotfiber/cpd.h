@@ -66,9 +66,9 @@ typedef struct hot_cpd_report {
  * a, b, c   out: I x rank, J x rank, K x rank, with columns of unit length. With HOT_CPD_GIVEN also the start.
  * report    out; or NULL.
  *
- * An iteration updates a, b and c in turn. It reads X twice, because the products for a and b share the sum over k (on a
- * Hopper GPU two iterations read it three times), and forms neither unfoldings nor Khatri-Rao products. The caller owns
- * all arrays. Results do not depend on the number of threads.
+ * An iteration updates a, b and c in turn. It reads X twice, because the products for a and b share the sum over k
+ * (on a Hopper GPU two iterations read it three times), and forms neither unfoldings nor Khatri-Rao products. The
+ * caller owns all arrays. Results do not depend on the number of threads.
  * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (NaN or Inf in x), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED
  * (outputs and report then hold the current terms). */
 HOT_API hot_status hot_cpd_f64(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k,
@@ -93,17 +93,19 @@ HOT_API hot_status hot_mttkrp_f32(hot_context *context, hot_cpd_arithmetic arith
 
 /* ---- Many products with one tensor ------------------------------------------------------------------------------- */
 
-/* A tensor prepared for many products, for callers with their own algorithm (other constraints or stopping rules): it is
- * copied to the device, checked and rounded once, and all products read the copy.
+/* A tensor prepared for many products, for callers with their own algorithm (other constraints or stopping rules):
+ * it is copied to the device, checked and rounded once, and all products read the copy.
  *
  * Several threads may use it at once, each with its own context; on a GPU their products run one after another. All
  * these contexts must have the same allocator. */
 typedef struct hot_mttkrp_tensor hot_mttkrp_tensor;
 
-/* Copies x to the device of the context, where all products will be computed, whatever the contexts they are called with.
+/* Copies x to the device of the context, where all products will be computed, whatever the contexts they are called
+ * with.
  *
  * i, j, k   the dimensions I, J, K.
- * x         I x J x K, finite; may be changed or freed after the call. With HOT_DEVICE_CUDA it may also be in the memory
+ * x         I x J x K, finite; may be changed or freed after the call. With HOT_DEVICE_CUDA it may also be in the
+ * memory
  *           of that GPU, if all work that writes it has completed.
  * tensor    out: to be freed by hot_mttkrp_tensor_destroy; NULL after an error.
  *

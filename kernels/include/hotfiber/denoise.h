@@ -25,10 +25,11 @@ typedef struct hot_denoise_options {
                              result in a voxel is the mean over all windows that contain it */
     hot_noise_estimator estimator;
     int is_complex;       /* 1: signals are (re, im) pairs */
-    /* A slab of a larger volume: of its `slices` slices, signals and mask hold slices first ... first + size[2] - 1, and
-     * slices begin ... end - 1 are written (all counted in the whole volume). Windows have the same positions as in the
-     * whole volume, so that slabs give exactly the result of one call, if the input has window[2] - 1 further slices on
-     * each side of those written, as far as the volume extends. slices = 0: signals hold the whole volume. */
+    /* A slab of a larger volume: of its `slices` slices, signals and mask hold slices first ... first + size[2] - 1,
+     * and slices begin ... end - 1 are written (all counted in the whole volume). Windows have the same positions as
+      * in the whole volume, so that slabs give exactly the result of one call, if the input has window[2] - 1
+       * further slices on each side of those written, as far as the volume extends. slices = 0: signals hold the
+        * whole volume. */
     size_t slices, first, begin, end;
     double progress[2];   /* the fractions, 0 to 1, that are reported when this call starts and when it is done, if it
                              is one part of a longer computation; 0 0 = 0 and 1 */

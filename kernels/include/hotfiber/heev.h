@@ -19,10 +19,12 @@ typedef struct hot_heev_options {
  *
  * options    NULL = all eigenvalues. Below, k = options->largest, or n if that is 0.
  * n          size of the matrices, 0 to HOT_HEEV_MAX.
- * matrices   count x n x n, each column-major, with (re, im) pairs. Only the lower triangle is read; the imaginary parts
+ * matrices   count x n x n, each column-major, with (re, im) pairs. Only the lower triangle is read; the imaginary
+ * parts
  *            of the diagonal are ignored.
  * values     out: count x k, ascending.
- * vectors    out: count x k x n, one orthonormal eigenvector after the other, in the order of values; NULL = eigenvalues
+ * vectors    out: count x k x n, one orthonormal eigenvector after the other, in the order of values; NULL =
+ * eigenvalues
  *            only.
  * flags      out: count bytes, 1 for a matrix with NaN or Inf, or (not observed so far) one for which the iteration did
  *            not converge: its values and vectors are NaN, other matrices are not affected. Else 0. Or NULL.

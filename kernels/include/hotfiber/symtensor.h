@@ -1,5 +1,5 @@
-/* Symmetric tensors A of order m and dimension n, in packed storage: the unique values in lexicographic order (xxxx xxxy
- * xxxz xxyy ...), not multiplied by their multiplicity. (Ballard, Kolda, Plantenga 2011, section III.)
+/* Symmetric tensors A of order m and dimension n, in packed storage: the unique values in lexicographic order (xxxx
+ * xxxy xxxz xxyy ...), not multiplied by their multiplicity. (Ballard, Kolda, Plantenga 2011, section III.)
  *
  * All functions may be called by any number of threads at once. */
 #ifndef HOTFIBER_SYMTENSOR_H
@@ -52,8 +52,8 @@ HOT_API void hot_symtensor_values_f64(int order, int dim, const double *tensor, 
  * (order + 1)(order + 2) / 2. directions: count x 3. Errors: HOT_ERROR_ARGUMENT. */
 HOT_API hot_status hot_sh_values_f64(int order, size_t count, const double *directions, double *values);
 
-/* Writes the matrix that converts SH coefficients to packed tensors: tensor_i = sum_j matrix[i * terms + j] sh_j. matrix:
- * terms x terms. order: 2, 4, ..., HOT_ORDER_MAX. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY. */
+/* Writes the matrix that converts SH coefficients to packed tensors: tensor_i = sum_j matrix[i * terms + j] sh_j.
+ * matrix: terms x terms. order: 2, 4, ..., HOT_ORDER_MAX. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_sh_to_symtensor(hot_context *context, int order, double *matrix);
 
 /* Writes the inverse matrix, which converts packed tensors to SH coefficients: sh_i = sum_j matrix[i * terms + j]

@@ -1,6 +1,6 @@
 /* A DWI's NRRD header: shared by those who write such files. */
-#ifndef HOT_DWI_SAVE_H
-#define HOT_DWI_SAVE_H
+#ifndef HOT_NRRD_WRAP_DWI_H
+#define HOT_NRRD_WRAP_DWI_H
 
 #include <teem/nrrd.h>
 
