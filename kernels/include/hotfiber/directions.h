@@ -13,7 +13,7 @@ typedef struct hot_directions_options {
     size_t size;        /* sizeof(hot_directions_options) */
     int max_directions; /* largest number of directions per tensor, 1 to 16; 0 = 3 */
     double threshold;   /* maxima below this fraction of the largest one are dropped, 0 to 1; negative = 0.25 */
-    double min_angle;   /* degrees: of two maxima closer than this the lower one is dropped; negative = 15; 0 = no test */
+    double min_angle;   /* degrees: of two maxima closer than this the lower is dropped; negative = 15; 0 = no test */
     double min_relative_range; /* a form with max - min below this fraction of |max| counts as isotropic and has no
                                   direction; negative = 1e-4 */
     size_t starts;      /* 0 = evaluate the form on a grid over the half sphere and refine the maxima of the grid.
