@@ -18,7 +18,7 @@ extern "C" {
 #define HOT_STARTS_LEAP 0.1
 
 enum {
-    HOT_STARTS_RANGE = 6, /* fewer starts do not show whether a form has relief: then it is taken to have it */
+    HOT_STARTS_RANGE = 6, /* fewer do not show whether a form is isotropic: it is then taken not to be */
     HOT_STARTS_TERMS = 45
 };
 

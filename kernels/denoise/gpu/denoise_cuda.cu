@@ -206,10 +206,10 @@ template <bool C, int S, int T> void reduce_with(gpu *g)
 
 template <bool C, int G> hot_status vectors_with(gpu *g)
 {
-    const size_t room = denoise_vectors_bytes(g->plan.n);
-    hot_status status = allow(g, denoise_vectors<C, G>, room);
+    const size_t shared = denoise_vectors_bytes(g->plan.n);
+    hot_status status = allow(g, denoise_vectors<C, G>, shared);
     if (status == HOT_OK)
-        denoise_vectors<C, G><<<(unsigned)g->plan.count, DENOISE_VECTORS * G, room, g->stream>>>(g->plan);
+        denoise_vectors<C, G><<<(unsigned)g->plan.count, DENOISE_VECTORS * G, shared, g->stream>>>(g->plan);
     return status;
 }
 

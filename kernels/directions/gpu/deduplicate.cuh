@@ -1,6 +1,6 @@
 /* Deduplication of the limits of many starts on the GPU: what SS-HOPM has left in device memory becomes directions.
  *
- *   load     four threads = a tensor: whether it is valid and has relief
+ *   load     four threads = a tensor: whether it is valid and not isotropic
  *   gather   warp = a tensor, EACH starts a lane: its different limits, each once, greedily in the order of the starts
  *   refine   thread = a limit: Newton's method to the maximum next to it (starts_step.h), in double
  *   cluster  thread = a tensor (cluster.h)
@@ -110,8 +110,8 @@ __device__ __forceinline__ void deduplicate_load(const deduplicate_call &call, d
         scale = fmax(scale, __shfl_xor_sync(ALL, scale, step));
         bound += __shfl_xor_sync(ALL, bound, step);
     }
-    /* Whether it has relief (has_range in directions_starts.c): mostly four starts are enough; else all, by the whole
-     * warp. */
+    /* Whether its range is large enough (has_range in directions_starts.c): mostly four starts show it; else all, by
+     * the whole warp. */
     const unsigned lane = threadIdx.x % 32;
     bool relief = call.starts < HOT_STARTS_RANGE;
     double high = deduplicate_value<ORDER>(call, tensor, min(quarter, call.starts - 1)), low = high;

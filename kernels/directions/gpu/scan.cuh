@@ -91,7 +91,7 @@ static __device__ __forceinline__ void scan_row(const scan_table<ORDER> &table, 
     }
 }
 
-/* Whether the form's relief on the grid is enough. Only nearly isotropic tensors come here. */
+/* Whether the form's relative range on the grid is large enough. Only nearly isotropic tensors come here. */
 template <class LAYOUT>
 static __device__ __noinline__ bool scan_has_relief(const scan_table<LAYOUT::ORDER> &table, const float *form,
                                                     float relief)

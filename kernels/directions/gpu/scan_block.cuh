@@ -43,7 +43,7 @@ template <int N> struct directions_layout {
 };
 
 /* A form whose coefficients stray this much further than min_relative_range from an isotropic one's may have too little
- * relief: the sum of coefficients exceeds the form's largest value by no more than this. */
+ * range: the sum of coefficients exceeds the form's largest value by no more than this. */
 constexpr float RELIEF_BOUND = 2000.0f;
 
 enum hot_item_state { HOT_ITEM_LIVE, HOT_ITEM_DOUBTFUL, HOT_ITEM_NONE, HOT_ITEM_INVALID };

@@ -108,7 +108,7 @@ __device__ __forceinline__ void heev_multiply(const number<C> *a, const number<C
             const number<C> sum = heev_strip<C, false, true>((at % 2 ? w : a) + (size_t)(first - p) * ld,
                                                              -(ptrdiff_t)ld, 0, (length + 31) / 32, x, false, columns);
             if (lane % (32 / HEEV_ROWS) == 0)
-                (at % 2 ? with_w : with_v)[p + row] = sum; /* beyond `pairs` nobody looks */
+                (at % 2 ? with_w : with_v)[p + row] = sum; /* not read beyond `pairs` */
         } else if (at < strips.dots + strips.square) {
             const int strip = strips.square - 1 - (at - strips.dots), r0 = strip * HEEV_ROWS;
             const number<C> sum = heev_strip<C, true, CACHED>(a + (size_t)r0 * ld, ld, r0, (r0 + HEEV_ROWS + 31) / 32,

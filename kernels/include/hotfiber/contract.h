@@ -102,7 +102,7 @@ HOT_API void hot_contract_tuning_destroy(hot_context *context, hot_contract_tuni
  * m, n, k, batch
  *             the shape, as in hot_contract_matrices_f64.
  * seconds     how long to measure, in all, approximately.
- * chosen      out: the name of the fastest variant, in static storage; or NULL.
+ * chosen      out: the name of the fastest variant, owned by the table; or NULL.
  * best        out: its time in seconds; or NULL.
  * usual       out: the time of the variant that is used without tuning, in seconds; or NULL. */
 HOT_API hot_status hot_contract_tune(hot_context *context, hot_contract_tuning *tuning, int precision, size_t m,
