@@ -12,7 +12,8 @@ const cli_command cli_export_command = {
     "The format follows from the name of the output (peaks.nii.gz, nfibers.nii.gz, fibers.vtp, picture.png ...) or "
     "is given with --format; --list lists the formats and what reads them.\n\n"
     "  hotfiber export -i peaks.nrrd -o fibers.vtp\n"
-    "  hotfiber export -i peaks.nii.gz -o fixels --format fixels",
+    "  hotfiber export -i peaks.nii.gz -o fixels --format fixels\n"
+    "  hotfiber export -i peaks.nrrd -o peaks_fod.nii.gz --format peaks --amplitude fod",
     0,
 };
 
@@ -64,18 +65,62 @@ static hot_status write_picture(hot_context *context, const hot_fiber_field *fib
     return status;
 }
 
+/* The directions with amplitudes as of an fODF in their place. */
+static hot_status scale_amplitudes(hot_context *context, const char *response_path, const char *dwi_path,
+                                   hot_fiber_field **fibers)
+{
+    hot_response *response = NULL;
+    hot_dwi *dwi = NULL;
+    hot_fiber_field *scaled = NULL;
+    hot_status status = response_path ? hot_response_load(context, response_path, &response) : HOT_OK;
+    if (status == HOT_OK && dwi_path)
+        status = hot_dwi_load(context, dwi_path, NULL, NULL, &dwi);
+    if (status == HOT_OK)
+        status = hot_fiber_field_fod_amplitude(context, *fibers, response, dwi, &scaled);
+    if (status == HOT_OK) {
+        hot_fiber_field_destroy(fibers);
+        *fibers = scaled;
+    }
+    hot_dwi_destroy(&dwi);
+    hot_response_destroy(&response);
+    return status;
+}
+
+/* Options that go with some formats only. */
+static hot_status check_format_options(hot_context *context, const hot_export_format *format, const char *dwi,
+                                       const char *amplitude, const char *response)
+{
+    const int fod = amplitude && strcmp(amplitude, "fod") == 0;
+    if (fod && !format->write)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "--amplitude is for formats from directions, and %s is from tensors", format->name);
+    if (response && !fod)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--response goes with --amplitude fod");
+    if (dwi && !fod && strcmp(format->name, "png") != 0)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "--dwi is for pictures (png) and for --amplitude fod, not for %s", format->name);
+    return HOT_OK;
+}
+
 int cli_export(int argc, char **argv)
 {
-    const char *input = "-", *output = NULL, *name = NULL, *dwi = NULL;
+    const char *input = "-", *output = NULL, *name = NULL, *dwi = NULL, *amplitude = NULL, *response = NULL;
     int list = 0;
     const cli_option options[] = {
         {"i", CLI_TEXT, &input, "FILE", "directions (peaks) as NRRD or NIfTI; for formats from tensors: a tensor NRRD; "
                                         "default: standard input (NRRD)", 0, 0},
         {"o", CLI_TEXT, &output, "FILE", "what to write; the format follows from its name", 0, 0},
         {"format", CLI_TEXT, &name, "NAME", "the format, when it does not follow from the name", 0, 0},
+        {"amplitude", CLI_CHOICE, &amplitude, "fraction|fod",
+         "the length of a direction: its volume fraction (default), or the amplitude that MRtrix's fODF (dwi2fod csd, "
+         "then sh2peaks) has for such a fibre, for tckgen's -cutoff", 0, 0},
+        {"response", CLI_TEXT, &response, "FILE",
+         "--amplitude fod: the response that the directions were found with; default: the one that their NRRD names",
+         0, 0},
         {"dwi", CLI_TEXT, &dwi, "FILE",
          "png: the data (NRRD, or NIfTI with .bval and .bvec beside it), "
-         "whose mean b=0 image lies under the fibres", 0, 0},
+         "whose mean b=0 image lies under the fibres. --amplitude fod: voxels count by their b=0 signal, as MRtrix's "
+         "do; default: all are as bright as the response", 0, 0},
         {"list", CLI_FLAG, &list, NULL, "list the formats", 0, 0},
         CLI_END,
     };
@@ -99,11 +144,13 @@ int cli_export(int argc, char **argv)
         status = hot_output_check_distinct(context, input, output);
     if (status == HOT_OK)
         status = hot_output_check_distinct(context, dwi, output);
-    if (status == HOT_OK && dwi && strcmp(format->name, "png") != 0)
-        status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "--dwi is for pictures (png), not for %s", format->name);
+    if (status == HOT_OK)
+        status = check_format_options(context, format, dwi, amplitude, response);
     if (status == HOT_OK && format->write) {
         status = hot_fiber_field_load(context, input, &fibers);
-        if (status == HOT_OK && dwi)
+        if (status == HOT_OK && amplitude && strcmp(amplitude, "fod") == 0)
+            status = scale_amplitudes(context, response, dwi, &fibers);
+        if (status == HOT_OK && dwi && strcmp(format->name, "png") == 0)
             status = write_picture(context, fibers, dwi, output);
         else if (status == HOT_OK)
             status = format->write(context, fibers, output);

@@ -2,16 +2,19 @@
 #include "cli.h"
 #include "method_options.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 const cli_command cli_run_command = {
     "run", "the whole job: diffusion data in, a directory of fibre directions out", "-i DWI -o DIR [options]",
     "Reads diffusion-weighted data (NRRD, or NIfTI with bval and bvec), fits a tensor field, finds the fibre "
-    "directions and writes tensors, directions, maps, a picture and a report to a directory. Mask, response and noise "
+    "directions and writes directions, maps, a picture and a report to a directory. Mask, response and noise "
     "are estimated from the data unless they are given. The directory appears when everything "
     "in it is complete; a run that fails or is cancelled leaves nothing.\n\n"
     "  hotfiber run -i dwi.nhdr -o out\n"
+    "  hotfiber run -i dwi.nhdr -o out --outputs default,tensors,fa,md\n"
     "  hotfiber run -i dwi.nii.gz --bval dwi.bval --bvec dwi.bvec --mask brain.nii.gz -o out --force",
     0};
 
@@ -36,8 +39,30 @@ static void show_table(const hot_run_result *result, const char *output)
     if (result->fibers[4] > 0)
         show_count("with more", result->fibers[4], result->voxels);
     printf("  %-26s %10.2f s\n", "time", result->seconds);
-    printf("directions: %s%speaks.nrrd (and .nii.gz)   picture: %s%sfibers.png   report: %s%sreport.json\n",
-           output, slash, output, slash, output, slash);
+    static const char *const shown[][2] = {{"directions", "peaks.nii.gz"}, {"picture", "fibers.png"},
+                                           {"report", "report.json"}};
+    const char *gap = "";
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        char path[PATH_MAX];
+        snprintf(path, sizeof path, "%s%s%s", output, slash, shown[i][1]);
+        if (access(path, F_OK) != 0) /* not among --outputs */
+            continue;
+        printf("%s%s: %s", gap, shown[i][0], path);
+        gap = "   ";
+    }
+    putchar('\n');
+}
+
+/* The help of --outputs: what there is, a line each. */
+static void describe_outputs(char *text, size_t size)
+{
+    const char *name, *file, *help;
+    size_t at = (size_t)snprintf(
+        text, size, "which files to leave, beside report.json: names or sets separated by commas. Sets: default; all "
+                    "(the files of version 0.1); maps (mask, response, amplitude, fa, md, afd_..., nufo). Default: "
+                    "default, which is peaks, peaks_nrrd, nfibers, mask, response, dec and png");
+    for (size_t i = 0; at < size && (name = hot_run_output_name(i, &file, &help)); i++)
+        at += (size_t)snprintf(text + at, size - at, "\n  %-12s %s (%s)", name, help, file);
 }
 
 int cli_run(int argc, char **argv)
@@ -48,10 +73,13 @@ int cli_run(int argc, char **argv)
     cli_method_options method;
     cli_list diffusivities = {0};
     const char *order = NULL, *known_b0 = "true", *weights = "signal";
+    char about_outputs[4096];
+    describe_outputs(about_outputs, sizeof about_outputs);
     cli_method_options_init(&method);
     const cli_option table[] = {
         {"i", CLI_TEXT, &options.input, "DWI", "NRRD (default -, standard input) or NIfTI", 0, 0},
         {"o", CLI_TEXT, &options.output, "DIR", "the directory to make; needed", 0, 0},
+        {"outputs", CLI_TEXT, &options.outputs, "LIST", about_outputs, 0, 0},
         {"force", CLI_FLAG, &options.force, NULL, "replace the result of an earlier run", 0, 0},
         CLI_GRADIENT_OPTIONS(options.bval, options.bvec),
         CLI_MASK_OPTION(options.mask),

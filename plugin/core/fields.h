@@ -80,6 +80,7 @@ struct hot_fiber_field {
     int max_fibers;
     float *peaks;    /* voxels x 3 * max_fibers */
     uint8_t *counts; /* voxels */
+    hot_response *response; /* owned: what the lengths are relative to; NULL = not known */
 };
 
 /* size[0] * size[1] * size[2]; 0 when that overflows. */

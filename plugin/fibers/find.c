@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "common/options.h"
+#include "fractions.h"
 #include "method.h"
+#include "model/model.h"
 
 /* Below this a peak of a model is noise. A fod's peaks are volume fractions: .1 is a tenth of the voxel, and what noise
  * and grey matter leave is mostly smaller. The others' values have no natural floor: an adc is a diffusivity, and an
@@ -75,7 +77,13 @@ hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *te
         if (!(length >= full.min_amplitude))
             v[0] = v[1] = v[2] = 0;
     }
+    if (method->weights && strcmp(tensors->model, "fod") == 0 && hot_fractions_hold(tensors->response))
+        hot_fractions_bound(voxels, full.max_fibers, peaks);
     status = hot_fiber_field_create(context, &tensors->grid, full.max_fibers, peaks, fibers);
+    if (status == HOT_OK && tensors->response)
+        status = hot_response_copy(context, tensors->response, &(*fibers)->response);
+    if (status != HOT_OK)
+        hot_fiber_field_destroy(fibers);
 cleanup:
     hot_context_free(context, peaks);
     hot_context_free(context, mask);

@@ -17,6 +17,7 @@ const hot_peaks_method hot_peaks_lowrank = {
     .find_in_tensors = find,
     .takes = "threshold min_angle min_amplitude ",
     .max_fibers = 3,
+    .weights = 1,
     .order_min = 4,
     .threshold = 0.2,
     .min_angle = 25,

@@ -6,6 +6,7 @@
 #include "common/options.h"
 #include "core/fields.h"
 #include "dwi/gather.h"
+#include "fractions.h"
 #include "method.h"
 #include "model/model.h"
 #include "signal_contrast.h"
@@ -400,8 +401,12 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
         status = judge_contrast(&f, options.sigma_map, &typical);
     if (status == HOT_OK)
         status = find_all(&f, &options, maps, peaks, flags, &flagged);
-    if (status == HOT_OK)
+    if (status == HOT_OK) {
+        hot_fractions_bound(f.voxels, f.how.max_fibers, peaks);
         status = hot_fiber_field_create(context, &dwi->grid, f.how.max_fibers, peaks, fibers);
+    }
+    if (status == HOT_OK)
+        status = hot_response_copy(context, f.response, &(*fibers)->response);
     if (status == HOT_OK && flagged)
         hot_context_log(context, HOT_LOG_WARNING,
                         "%zu of %zu voxels have NaN, zero, negative or clipped signals or nothing but noise, and no "
@@ -417,8 +422,10 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
         maps->flagged = flagged;
     }
 cleanup:
-    if (status != HOT_OK)
+    if (status != HOT_OK) {
         hot_signal_maps_free(context, maps);
+        hot_fiber_field_destroy(fibers);
+    }
     hot_response_destroy(&estimated);
     hot_context_free(context, flags);
     hot_context_free(context, peaks);

@@ -1,16 +1,33 @@
 #include "io/common/formats.h"
 
+#include <ctype.h>
 #include <string.h>
 
+#define IMAGE ".nii.gz|.nii|.nrrd|.nhdr"
 #define FORMAT(...) &(const hot_export_format){__VA_ARGS__}
 
 /* Of formats that share a suffix, the one that a file name alone means comes first. */
 static const hot_export_format *const formats[] = {
-    FORMAT(.name = "peaks", .suffix = ".nii.gz|.nii|.nrrd|.nhdr", .write = hot_fiber_field_save,
+    FORMAT(.name = "peaks", .suffix = IMAGE, .write = hot_fiber_field_save,
            .help = "directions, 3 values per fibre: NIfTI in scanner axes (MRtrix, DSI Studio, TractSeg, COMMIT) or "
                    "NRRD"),
-    FORMAT(.name = "nfibers", .suffix = ".nii.gz|.nii|.nrrd|.nhdr", .write = hot_write_nfibers,
+    FORMAT(.name = "nfibers", .suffix = IMAGE, .write = hot_write_nfibers,
            .help = "how many fibres each voxel has (NIfTI or NRRD, one byte)"),
+    FORMAT(.name = "amplitude", .suffix = IMAGE, .write = hot_write_amplitude,
+           .help = "the amplitude of each fibre, a volume per fibre"),
+    FORMAT(.name = "fa", .suffix = IMAGE, .write_tensors = hot_write_fa,
+           .help = "fractional anisotropy of diffusion tensors (fit --model adc --order 2)"),
+    FORMAT(.name = "md", .suffix = IMAGE, .write_tensors = hot_write_md,
+           .help = "mean diffusivity of diffusion tensors, mm^2/s (fit --model adc --order 2)"),
+    FORMAT(.name = "afd_total", .suffix = IMAGE, .write_tensors = hot_write_afd_total,
+           .help = "apparent fibre density: the fODF's coefficient of degree 0, as `--format sh` writes it"),
+    FORMAT(.name = "afd_max", .suffix = IMAGE, .write_tensors = hot_write_afd_max,
+           .help = "the largest amplitude of the fODF"),
+    FORMAT(.name = "afd_sum", .suffix = IMAGE, .write_tensors = hot_write_afd_sum,
+           .help = "the fODF's norm: the square root of the sum of its squared coefficients (scilpy's afd_sum)"),
+    FORMAT(.name = "nufo", .suffix = IMAGE, .write_tensors = hot_write_nufo,
+           .help = "the number of maxima of the fODF of at least a tenth of the largest, 25 degrees apart, up to 5 "
+                   "(scilpy's NuFO)"),
     FORMAT(.name = "fiber", .suffix = ".nrrd|.nhdr", .write = hot_write_fiber,
            .help = "one 3-vector NRRD per fibre, NAME_1.nrrd NAME_2.nrrd ... (SCIRun's ConvertNrrdToField, Slicer, "
                    "unu)"),
@@ -26,6 +43,10 @@ static const hot_export_format *const formats[] = {
            .help = "MRtrix fixel directory: index, directions, amplitude (mrview, fixel2voxel, fixelcfestats)"),
     FORMAT(.name = "sh", .suffix = ".nii.gz|.nii", .write_tensors = hot_write_sh,
            .help = "tensors as spherical harmonics in MRtrix's basis (mrview draws them, sh2peaks, sh2amp, tckgen)"),
+    FORMAT(.name = "fz", .suffix = ".fz|.fib.gz", .write = hot_write_fz,
+           .help = "DSI Studio's fibre file: directions and amplitudes, voxels in LPS order (DSI Studio, odx)"),
+    FORMAT(.name = "odx", .suffix = ".odx", .write = hot_write_odx,
+           .help = "ODX archive: directions in scanner axes and amplitudes (odx, TRXViz; from there MRtrix, DIPY)"),
     FORMAT(.name = "tck", .suffix = ".tck", .write = hot_write_tck,
            .help = "each fibre as a short track in scanner mm (mrview, tckinfo, tckmap)"),
     FORMAT(.name = "dyads", .suffix = ".nii.gz|.nii", .write = hot_write_dyads,
@@ -77,9 +98,12 @@ const hot_export_format *hot_export_format_find(const char *name, const char *pa
     }
     const char *slash = strrchr(path, '/');
     const char *base = slash && slash[1] ? slash + 1 : path;
-    for (int i = 0; i < FORMATS; i++)
-        if (strncmp(base, formats[i]->name, strlen(formats[i]->name)) == 0 && has_suffix(base, formats[i]->suffix))
+    for (int i = 0; i < FORMATS; i++) {
+        const size_t length = strlen(formats[i]->name);
+        const int whole = length > 2 || !isalpha((unsigned char)base[length]); /* fast.nii.gz is not fa */
+        if (strncmp(base, formats[i]->name, length) == 0 && whole && has_suffix(base, formats[i]->suffix))
             return formats[i];
+    }
     for (int i = 0; i < FORMATS; i++)
         if (has_suffix(base, formats[i]->suffix))
             return formats[i];

@@ -1,7 +1,7 @@
 /* Masks, images and maps of one value per voxel: NRRD or NIfTI by the file's name. */
 #include <string.h>
 
-#include "core/fields.h"
+#include "image_save.h"
 #include "io/common/paths.h"
 #include "io/nifti/nifti_image.h"
 #include "io/nrrd/nrrd_image.h"
@@ -37,6 +37,19 @@ hot_status hot_image_load(hot_context *context, const char *path, hot_grid *grid
                                                         : hot_nrrd_load_image(context, path, grid, values), values);
 }
 
+hot_status hot_image_save_bytes(hot_context *context, const hot_grid *grid, const uint8_t *values, const char *path)
+{
+    return hot_path_is_nifti(path)
+        ? hot_nifti_save_bytes(context, path, grid, values)
+        : hot_nrrd_save_values(context, &(hot_nrrd_values){.grid = grid, .data = values, .bytes = 1, .compress = 1},
+                               path);
+}
+
+hot_status hot_mask_save(hot_context *context, const hot_mask *mask, const char *path)
+{
+    return hot_image_save_bytes(context, &mask->grid, mask->bytes, path);
+}
+
 hot_status hot_noise_map_load(hot_context *context, const char *path, const hot_grid *grid, float **map)
 {
     const size_t voxels = hot_grid_voxels(grid);
@@ -61,6 +74,16 @@ static void fill(hot_context *context, const void *from, size_t number, size_t v
         volume[v] = map->values[v * map->per + number];
 }
 
+hot_status hot_image_save(hot_context *context, const hot_grid *grid, const float *values, size_t per, const char *what,
+                          const char *path)
+{
+    if (hot_path_is_nifti(path))
+        return hot_nifti_save_volumes(context, path, grid, per, fill, &(interleaved){values, per});
+    return hot_nrrd_save_values(context, &(hot_nrrd_values){.grid = grid, .data = values, .per = {per > 1 ? per : 0},
+                                                            .compress = what != NULL,
+                                                            .key = what ? "hotfiber_map" : NULL, .value = what}, path);
+}
+
 hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps, const char *name, const char *path)
 {
     const struct { const char *name; const void *values; size_t per; } all[] = {
@@ -78,12 +101,11 @@ hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps
     const size_t per = all[which].per;
     if (hot_path_is_nifti(path) && bytes)
         return hot_nifti_save_bytes(context, path, &maps->grid, maps->flags);
-    if (hot_path_is_nifti(path))
-        return hot_nifti_save_volumes(context, path, &maps->grid, per, fill,
-                                      &(interleaved){all[which].values, per});
+    if (!bytes)
+        return hot_image_save(context, &maps->grid, all[which].values, per, name, path);
     return hot_nrrd_save_values(context, &(hot_nrrd_values){.grid = &maps->grid, .data = all[which].values,
-                                                            .bytes = bytes, .per = {per > 1 ? per : 0}, .compress = 1,
-                                                            .key = "hotfiber_map", .value = name}, path);
+                                                            .bytes = 1, .compress = 1, .key = "hotfiber_map",
+                                                            .value = name}, path);
 }
 
 hot_status hot_dwi_save_noise(hot_context *context, const hot_dwi *dwi, const float *noise, const char *path)
@@ -91,7 +113,5 @@ hot_status hot_dwi_save_noise(hot_context *context, const hot_dwi *dwi, const fl
     hot_status status = hot_dwi_check_distinct(context, dwi, path);
     if (status != HOT_OK)
         return status;
-    return hot_path_is_nifti(path)
-        ? hot_nifti_save_volumes(context, path, &dwi->grid, 1, fill, &(interleaved){noise, 1})
-        : hot_nrrd_save_values(context, &(hot_nrrd_values){.grid = &dwi->grid, .data = noise}, path);
+    return hot_image_save(context, &dwi->grid, noise, 1, NULL, path);
 }

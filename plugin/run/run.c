@@ -9,6 +9,7 @@
 #include "common/options.h"
 #include "dwi/summary.h"
 #include "model/model.h"
+#include "outputs.h"
 
 double hot_run_now(void)
 {
@@ -109,14 +110,6 @@ static hot_status denoise(hot_run_job *job)
     if (job->sigma > 0 && !(job->options.signal.sigma > 0) && !job->options.signal.sigma_map)
         job->options.signal.sigma_map = job->noise;
     return HOT_OK;
-}
-
-static hot_status write_noise(hot_run_job *job)
-{
-    char *path = hot_folder_file(job->context, &job->folder, "noise.nii.gz");
-    hot_status status = path ? hot_dwi_save_noise(job->context, job->dwi, job->noise, path) : HOT_ERROR_MEMORY;
-    hot_context_free(job->context, path);
-    return status;
 }
 
 /* Mask, noise and picture come from one pass over the data. A borrowed data set is not written to: the summary goes
@@ -228,21 +221,6 @@ static hot_status find(hot_run_job *job)
     return hot_fiber_field_find(job->context, job->tensors, &job->options.peaks, &job->fibers);
 }
 
-/* The mean b=0 image: what the picture is drawn on. */
-static hot_status make_background(hot_run_job *job)
-{
-    const size_t voxels = hot_grid_voxels(hot_dwi_grid(job->dwi));
-    if (!hot_dwi_has_b0(job->dwi))
-        return HOT_OK; /* drawn on the fibres' amplitude then */
-    job->background = hot_context_alloc(job->context, voxels, sizeof *job->background);
-    hot_status status = job->background ? hot_export_background(job->context, job->dwi, job->background)
-                                        : HOT_ERROR_MEMORY;
-    for (size_t voxel = 0; voxel < voxels && status == HOT_OK; voxel++)
-        if (!isfinite(job->background[voxel]))
-            job->background[voxel] = 0;
-    return status;
-}
-
 static void count_fibers(hot_run_job *job)
 {
     const uint8_t *found = hot_fiber_field_counts(job->fibers), *inside = hot_mask_bytes(job->mask);
@@ -250,59 +228,6 @@ static void count_fibers(hot_run_job *job)
     for (size_t voxel = 0; voxel < voxels; voxel++)
         if (inside[voxel])
             job->result.fibers[found[voxel] < 4 ? found[voxel] : 4]++;
-}
-
-/* One file of the directory, by the exporter that bears this name. */
-static hot_status export_as(hot_run_job *job, const char *format, const char *name)
-{
-    const hot_export_format *exporter = hot_export_format_find(format, name);
-    if (!exporter || !exporter->write)
-        return hot_context_fail(job->context, HOT_ERROR_ARGUMENT, "this build has no exporter '%s'", format);
-    char *path = hot_folder_file(job->context, &job->folder, name);
-    hot_status status = path ? exporter->write(job->context, job->fibers, path) : HOT_ERROR_MEMORY;
-    hot_context_free(job->context, path);
-    return status;
-}
-
-static hot_status write_tensors(hot_run_job *job)
-{
-    char *path = hot_folder_file(job->context, &job->folder, "tensors.nrrd");
-    hot_status status = path ? hot_tensor_field_save(job->context, job->tensors, path) : HOT_ERROR_MEMORY;
-    hot_context_free(job->context, path);
-    return status;
-}
-
-/* How probable 0, 1, 2 and 3 fibres are in each voxel. The maps are freed then. */
-static hot_status write_probability(hot_run_job *job)
-{
-    if (!job->maps.probability)
-        return HOT_OK;
-    char *path = hot_folder_file(job->context, &job->folder, "probability.nii.gz");
-    hot_status status = path ? hot_signal_map_save(job->context, &job->maps, "probability", path) : HOT_ERROR_MEMORY;
-    hot_context_free(job->context, path);
-    hot_signal_maps_free(job->context, &job->maps);
-    return status;
-}
-
-static hot_status write_fibers(hot_run_job *job)
-{
-    static const struct { const char *format, *name; } files[] = {
-        {"peaks", "peaks.nrrd"},   {"peaks", "peaks.nii.gz"}, {"nfibers", "nfibers.nii.gz"},
-        {"fiber", "fiber.nrrd"},   {"dec", "dec.nii.gz"},     {"vtp", "fibers.vtp"},
-        {"fixels", "fixels"},
-    };
-    const int count = (int)(sizeof files / sizeof *files);
-    hot_status status = HOT_OK;
-    for (int i = 0; i < count && status == HOT_OK; i++) {
-        status = hot_context_progress(job->context, "writing", (double)i / (count + 1));
-        if (status == HOT_OK)
-            status = export_as(job, files[i].format, files[i].name);
-    }
-    char *path = status == HOT_OK ? hot_folder_file(job->context, &job->folder, "fibers.png") : NULL;
-    if (status == HOT_OK)
-        status = path ? hot_export_picture(job->context, job->fibers, job->background, path) : HOT_ERROR_MEMORY;
-    hot_context_free(job->context, path);
-    return status == HOT_OK ? hot_context_progress(job->context, "writing", 1) : status;
 }
 
 hot_status hot_run_compute_job(hot_run_job *job)
@@ -347,7 +272,9 @@ void hot_run_free(hot_run_job *job)
     job->noise = NULL;
     hot_signal_maps_free(job->context, &job->maps);
     hot_fiber_field_destroy(&job->fibers);
+    hot_fiber_field_destroy(&job->peaks_fod);
     hot_tensor_field_destroy(&job->tensors);
+    hot_tensor_field_destroy(&job->diffusion_tensors);
     hot_response_destroy(&job->response);
     hot_mask_destroy(&job->mask);
     if (job->dwi == &job->view)
@@ -361,6 +288,8 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
 {
     hot_run_job job = {.context = context};
     hot_status status = hot_run_take_options(&job, options);
+    if (status == HOT_OK)
+        status = hot_run_outputs_choose(context, &job.options, job.method, &job.outputs);
     if (status == HOT_OK && !job.options.input)
         status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "a run needs an input");
     if (status == HOT_OK)
@@ -376,16 +305,14 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
     if (status != HOT_OK)
         goto cleanup;
     end_stage(&job, "reading");
-    if ((status = hot_run_compute_job(&job)) != HOT_OK || (job.noise && (status = write_noise(&job)) != HOT_OK))
+    if ((status = hot_run_compute_job(&job)) != HOT_OK || (status = hot_run_outputs_prepare(&job)) != HOT_OK)
         goto cleanup;
+    end_stage(&job, "maps");
 
     /* Once they are described the data are freed: writing needs memory, too. */
-    if ((status = make_background(&job)) != HOT_OK)
-        goto cleanup;
     job.input = hot_run_describe_input(&job);
     hot_dwi_destroy(&job.dwi);
-    if ((status = write_probability(&job)) != HOT_OK || (status = write_tensors(&job)) != HOT_OK ||
-        (status = write_fibers(&job)) != HOT_OK)
+    if ((status = hot_run_outputs_write(&job)) != HOT_OK)
         goto cleanup;
     end_stage(&job, "writing");
     status = hot_run_write_report(&job);

@@ -23,6 +23,9 @@ typedef struct hot_run_job {
     hot_tensor_field *tensors;
     hot_fiber_field *fibers;
     hot_signal_maps maps; /* of a method that works on signals */
+    uint32_t outputs;     /* which files: see outputs.h */
+    hot_tensor_field *diffusion_tensors; /* of FA and MD; NULL unless these are wanted */
+    hot_fiber_field *peaks_fod;          /* directions with amplitudes of an fODF; likewise */
     float *background; /* the picture's: mean b=0 image */
     float *noise;      /* with denoising: the noise's standard deviation per voxel; else NULL */
     double sigma, snr;

@@ -2,7 +2,7 @@
  * fibers/method_rules.c. */
 #include <string.h>
 
-#include "run.h"
+#include "outputs.h"
 
 hot_status hot_run_check_model(hot_context *context, const hot_run_options *options, hot_option_given *given,
                                const void *user)
@@ -43,5 +43,8 @@ hot_status hot_run_check(hot_context *context, const hot_run_options *options, h
     const hot_peaks_choice choice = {.peaks = &peaks, .signal = &options->signal, .model = model,
                                      .order = options->fit.order, .given = given, .user = user};
     hot_status status = hot_peaks_check(context, &choice, method);
-    return status == HOT_OK ? hot_run_check_model(context, options, given, user) : status;
+    if (status == HOT_OK)
+        status = hot_run_check_model(context, options, given, user);
+    hot_run_outputs set;
+    return status == HOT_OK ? hot_run_outputs_choose(context, options, *method, &set) : status;
 }

@@ -17,9 +17,13 @@ truth, _ = read_nrrd("truth.nrrd")
 truth = truth.reshape(3, -1, *size, order="F")
 true_count = (np.linalg.norm(truth, axis=0) > 0).sum(0)
 
-# The files of the table in interfaces.md, no more and no less.
+# The files that every run leaves, and with --outputs all those of version 0.1; no more and no less.
+works("run", "-i", "dwi.nrrd", "-o", "few", "--quiet")
+few = {"peaks.nii.gz", "peaks.nrrd", "nfibers.nii.gz", "mask.nii.gz", "response.txt", "dec.nii.gz", "fibers.png",
+       "report.json"}
+check(set(os.listdir("few")) == few, f"files: {sorted(set(os.listdir('few')) ^ few)}")
 before = tree()
-done = works("run", "-i", "dwi.nrrd", "-o", "out")
+done = works("run", "-i", "dwi.nrrd", "-o", "out", "--outputs", "all")
 expected = {"tensors.nrrd", "peaks.nrrd", "peaks.nii.gz", "nfibers.nii.gz", "fiber_1.nrrd", "fiber_2.nrrd",
             "fiber_3.nrrd", "dec.nii.gz", "fibers.png", "fibers.vtp", "fixels", "probability.nii.gz", "report.json"}
 check(set(os.listdir("out")) == expected, f"files: {sorted(set(os.listdir('out')) ^ expected)}")
@@ -27,6 +31,8 @@ check({"index.mif", "directions.mif"} <= set(os.listdir("out/fixels")), f"fixels
 check({p for p in tree() if not p.startswith("./out")} == set(before), "nothing beside the directory")
 for word in ("voxels in the mask", "with one fibre", "with two fibres", "time", "out/fibers.png", "out/report.json"):
     check(word in done.stdout.decode(), f"the table speaks of {word}: {done.stdout.decode()}")
+for name in few & expected - {"report.json"}:
+    check(open(f"few/{name}", "rb").read() == open(f"out/{name}", "rb").read(), f"{name} depends on the others")
 quiet = works("run", "-i", "dwi.nrrd", "-o", "quiet", "--quiet")
 check(quiet.stdout == b"" and not re.search("^(?!warning: ).", quiet.stderr, re.M), f"--quiet is quiet: {quiet.stderr}")
 
@@ -99,9 +105,11 @@ first, _ = read_nrrd("out/fiber_1.nrrd")
 check(np.array_equal(first, peaks[:, 0]), "fiber_1.nrrd is the first of peaks.nrrd")
 
 # Any number of threads, the same bytes; --threads 1 twice, too.
-works("run", "-i", "dwi.nrrd", "-o", "one", "--threads", 1, "--quiet")
-works("run", "-i", "dwi.nrrd", "-o", "four", "--threads", 4, "--quiet")
-for name in sorted(listed - {"report.json"}):
+every = ["--outputs", "all,maps,peaks_fod", "--quiet"]
+works("run", "-i", "dwi.nrrd", "-o", "one", "--threads", 1, *every)
+works("run", "-i", "dwi.nrrd", "-o", "four", "--threads", 4, *every)
+check(listed < set(json.load(open("one/report.json"))["files"]), "all and more")
+for name in sorted(set(json.load(open("one/report.json"))["files"]) - {"report.json"}):
     one, four = (open(os.path.join(folder, name), "rb").read() for folder in ("one", "four"))
     check(one == four, f"{name}: 1 and 4 threads differ")
 
@@ -116,7 +124,8 @@ os.remove("out/mine.txt")
 done = hotfiber("run", "-i", "out/tensors.nrrd", "-o", "out", "--force")
 check(done.returncode == 1 and "out/tensors.nrrd" in done.stderr, f"input inside: {done.stderr}")
 check(set(tree()) == set(before), "nothing changed")
-works("run", "-i", "dwi.nrrd", "-o", "out", "--force", "--order", 4, "--max_fibers", 2, "--quiet")
+works("run", "-i", "dwi.nrrd", "-o", "out", "--force", "--order", 4, "--max_fibers", 2, "--quiet", "--outputs",
+      "all")
 check(set(os.listdir("out")) == expected - {"fiber_3.nrrd"}, f"replaced as a whole: {os.listdir('out')}")
 check(set(tree()) - set(before) == set(), "nothing beside it")
 
@@ -124,7 +133,11 @@ check(set(tree()) - set(before) == set(), "nothing beside it")
 for arguments, word in ((["-i", "dwi.nrrd"], "-o"), (["-i", "dwi.nrrd", "-o", "-"], "directory"),
                         (["-o", "x", "--diffusivities", "1e-3"], "--diffusivities"),
                         (["-o", "x", "--diffusivities", "1e-4,1e-3"], "--diffusivities"),
-                        (["-o", "x", "--response", "f", "--diffusivities", "1e-3,1e-4"], "--response")):
+                        (["-o", "x", "--response", "f", "--diffusivities", "1e-3,1e-4"], "--response"),
+                        (["-o", "x", "--outputs", "peaks,pekas"], "'pekas'"),
+                        (["-o", "x", "--outputs", "noise"], "--denoise"),
+                        (["-o", "x", "--outputs", "response", "--model", "adc"], "fod"),
+                        (["-o", "x", "--outputs", "probability", "--method", "maxima"], "signal")):
     done = hotfiber("run", *arguments)
     check(done.returncode == 2 and word in done.stderr and done.stderr.count("\n") == 1, f"{arguments}: {done.stderr}")
 
@@ -199,6 +212,16 @@ write_dwi("twenty.nrrd", fifteen)
 done = works("run", "-i", "twenty.nrrd", "-o", "twenty", "--diffusivities", "1.7e-3,.3e-3")
 check(json.load(open("twenty/report.json"))["settings"]["order"] == 4, "order 4")
 check(len([line for line in done.stderr.split("\n") if "order 4" in line]) == 1, f"said in one line: {done.stderr}")
+
+# One file alone, by its own name; a set leaves out what the model does not have.
+works("run", "-i", "dwi.nrrd", "-o", "alone", "--outputs", "peaks.nrrd", "--quiet")
+check(set(os.listdir("alone")) == {"peaks.nrrd", "report.json"}, f"{os.listdir('alone')}")
+works("run", "-i", "dwi.nrrd", "-o", "adc", "--outputs", "maps", "--model", "adc", "--order", 2, "--quiet")
+check(set(os.listdir("adc")) == {"mask.nii.gz", "amplitude.nii.gz", "fa.nii.gz", "md.nii.gz", "report.json"},
+      f"{os.listdir('adc')}")
+helped = works("run", "--help").stdout.decode()
+for name in ("peaks_nrrd", "fa", "afd_total", "nufo", "peaks_fod"):
+    check(re.search(rf"^ +{name}  +\S", helped, re.M), f"--help lists {name}")
 
 # The scorer reads what the run wrote.
 score = json.loads(works("score", "-i", "one/peaks.nrrd", "--truth", "truth.nrrd", "--json").stdout)

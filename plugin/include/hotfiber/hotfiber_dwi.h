@@ -58,6 +58,9 @@ HOT_API hot_status hot_mask_create(hot_context *context, const hot_grid *grid, c
 /* All voxels inside. */
 HOT_API hot_status hot_mask_full(hot_context *context, const hot_grid *grid, hot_mask **mask);
 HOT_API void hot_mask_destroy(hot_mask **mask);
+/* Writes a mask, a byte per voxel: NIfTI by name, else NRRD ("-" = standard output). Errors: HOT_ERROR_FILE,
+ * HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
+HOT_API hot_status hot_mask_save(hot_context *context, const hot_mask *mask, const char *path);
 /* One byte per voxel, 1 = inside; owned by the mask. */
 HOT_API const uint8_t *hot_mask_bytes(const hot_mask *mask);
 HOT_API size_t hot_mask_count(const hot_mask *mask);

@@ -32,6 +32,27 @@ HOT_API const char *hot_peaks_method_name(size_t index, const char **help);
  * threads, same result. */
 HOT_API hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *tensors,
                                         const hot_peaks_options *options, hot_fiber_field **fibers);
+/* One number per voxel from a tensor field, into values (voxels, i fastest; 0 where no tensor was fitted).
+ * name: "fa", "md" (mm^2/s) of order-2 tensors of the model adc; of the model fod "afd_total" (the coefficient of
+ * degree 0 in orthonormal spherical harmonics), "afd_sum" (the root of the sum of all squared coefficients), "afd_max"
+ * (the largest value on the sphere), "nufo" (the number of maxima at least 25 degrees apart that rise above the lowest
+ * value, or above 0 where that is negative, by a tenth of what the largest does; at most 5).
+ * Errors: HOT_ERROR_ARGUMENT (name), HOT_ERROR_DATA (tensors of another model or order), HOT_ERROR_MEMORY,
+ * HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED.
+ * Source: Raffelt et al. 2012 (AFD); Dell'Acqua et al. 2013 (NuFO). */
+HOT_API hot_status hot_tensor_field_map(hot_context *context, const hot_tensor_field *tensors, const char *name,
+                                        float *values);
+
+/* The same directions with the amplitudes that MRtrix's dwi2fod csd and sh2peaks give a fibre with the same response:
+ * the length times the fODF's peak for a signal that is the response, of its outermost shell, and, with dwi, times the
+ * voxel's b=0 signal over the response's. response: NULL = the one that the directions came with. dwi: NULL = every
+ * voxel is as bright as the response. Owner of *scaled: the caller. Errors: HOT_ERROR_ARGUMENT (no response is known),
+ * HOT_ERROR_DATA (other sizes, a response without a shell), HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED.
+ * Source: Tournier, Calamante, Connelly 2007. */
+HOT_API hot_status hot_fiber_field_fod_amplitude(hot_context *context, const hot_fiber_field *fibers,
+                                                 const hot_response *response, const hot_dwi *dwi,
+                                                 hot_fiber_field **scaled);
+
 /* Directions from memory, for export or scores. max_fibers: 1 to 255 per voxel. peaks: voxels x 3 * max_fibers floats,
  * i fastest, vectors in world axes of grid->space whose length is the fibre's strength; copied, and put in order:
  * longest first, one half sphere, absent ones (zero, NaN, Inf) last and 0. counts are those of the vectors kept.

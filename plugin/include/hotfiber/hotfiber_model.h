@@ -53,6 +53,12 @@ typedef struct hot_fit_options {
  * threads, same result. */
 HOT_API hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                                         const hot_fit_options *options, hot_tensor_field **field);
+/* The diffusion tensor as FA and MD are taken from it: model adc of order 2, ln S0 and tensor by weighted least
+ * squares, from the b=0 volumes and the shells up to b_max (s/mm^2, to 5 %; 1500 is usual). Where these do not
+ * determine a tensor the next shells are used as well, and a log line says so. Owner of *field: the caller. Errors as
+ * hot_tensor_field_fit. */
+HOT_API hot_status hot_diffusion_tensor_fit(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
+                                            double b_max, hot_tensor_field **field);
 HOT_API void hot_tensor_field_destroy(hot_tensor_field **field);
 HOT_API const hot_grid *hot_tensor_field_grid(const hot_tensor_field *field);
 HOT_API int hot_tensor_field_order(const hot_tensor_field *field);

@@ -19,7 +19,14 @@ typedef struct hot_run_options {
     const hot_mask *mask_in_memory;
     /* 1: the data are denoised first (hot_dwi_denoise, all voxels), and noise.nii.gz is written too */
     int denoise;
+    /* Which files the run leaves, beside report.json: names of hot_run_output_name separated by commas, or the sets
+     * "default" (NULL: these), "all" (every file of version 0.1) and "maps" */
+    const char *outputs;
 } hot_run_options;
+
+/* The files that a run can leave. Returns the name of output `index` (0, 1, ...) for hot_run_options.outputs, NULL
+ * after the last, its file's name and its one-line help (both may be NULL). Static storage. */
+HOT_API const char *hot_run_output_name(size_t index, const char **file, const char **help);
 
 typedef struct hot_run_result {
     size_t voxels, fitted, flagged; /* in the mask; tensors fitted; voxels that could not be */
@@ -31,7 +38,7 @@ typedef struct hot_run_result {
  * beside its final name and renamed at the end. result may be NULL. Errors: those of hot_run_compute, and
  * HOT_ERROR_FILE. Where options do not go together hot_context_parameter names the one at fault: method, max_fibers,
  * threshold, min_angle, min_amplitude, starts, shift, basin, sigma, select, contrast, response, diffusivities,
- * known_b0, positive. */
+ * known_b0, positive, outputs. */
 HOT_API hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run_result *result);
 
 /* What comes out of the whole job, in memory. */
@@ -47,8 +54,8 @@ typedef struct hot_run_fields {
  * those that the options name, and none is written. A pipeline that has arrays makes them a hot_dwi with
  * hot_dwi_create, calls this, and takes the arrays out with hot_fiber_field_peaks, hot_fiber_field_counts,
  * hot_tensor_field_values and hot_mask_bytes.
- * dwi: kept as it is. options: input, bval, bvec, output and force are not used; NULL = defaults. fields: filled, the
- * caller's until hot_run_fields_free; all NULL after a failure. result: may be NULL.
+ * dwi: kept as it is. options: input, bval, bvec, output, outputs and force are not used; NULL = defaults. fields:
+ * filled, the caller's until hot_run_fields_free; all NULL after a failure. result: may be NULL.
  * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (no b=0 volume, too few directions, an empty mask, no voxel of one fibre),
  * HOT_ERROR_FILE and HOT_ERROR_FORMAT (a mask or response file), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE,
  * HOT_ERROR_CANCELLED (hot_context_options.stop, .progress, hot_context_cancel). Several threads at once, each with a

@@ -7,14 +7,23 @@
 #include "io/common/directions_check.h"
 #include "nrrd_frame.h"
 #include "nrrdio.h"
+#include "response_keys.h"
 
 hot_status hot_nrrd_save_directions(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
     const hot_nrrd_values values = {.grid = &fibers->grid, .data = fibers->peaks,
                                     .per = {3 * (size_t)fibers->max_fibers}, .label = "directions", .in_world = 1,
-                                    .kind = fibers->max_fibers == 1 ? HOT_NRRD_VECTOR : HOT_NRRD_LIST,
-                                    .key = "hotfiber_version", .value = hot_version()};
-    return hot_nrrd_save_values(context, &values, path);
+                                    .kind = fibers->max_fibers == 1 ? HOT_NRRD_VECTOR : HOT_NRRD_LIST};
+    Nrrd *nrrd = NULL;
+    hot_status status = hot_nrrd_wrap_values(context, &values, &nrrd);
+    if (status == HOT_OK)
+        status = hot_nrrd_set_key(context, nrrd, "hotfiber_version", hot_version());
+    if (status == HOT_OK) /* what the lengths are relative to */
+        status = hot_nrrd_set_response(context, nrrd, fibers->response);
+    if (status == HOT_OK)
+        status = hot_nrrd_save(context, nrrd, path, 0);
+    nrrdNix(nrrd);
+    return status;
 }
 
 /* Where a NRRD keeps what: sample of a value, fibre and voxel at value * values + fibre * fibers_step
@@ -128,6 +137,7 @@ hot_status hot_nrrd_load_directions(hot_context *context, const char *path, hot_
 {
     Nrrd *nrrd = NULL;
     float *peaks = NULL;
+    hot_response *response = NULL;
     hot_grid grid;
     struct layout layout;
     hot_status status = hot_nrrd_load(context, path, &nrrd);
@@ -148,12 +158,19 @@ hot_status hot_nrrd_load_directions(hot_context *context, const char *path, hot_
         goto cleanup;
     }
     copy_directions(nrrd, &layout, &grid, peaks);
+    status = hot_nrrd_get_response(context, path, nrrd, &response);
     nrrdNuke(nrrd);
     nrrd = NULL;
-    status = hot_directions_check_values(context, path, peaks, hot_grid_voxels(&grid), layout.fibers);
+    if (status == HOT_OK)
+        status = hot_directions_check_values(context, path, peaks, hot_grid_voxels(&grid), layout.fibers);
     if (status == HOT_OK)
         status = hot_fiber_field_create(context, &grid, (int)layout.fibers, peaks, fibers);
+    if (status == HOT_OK) {
+        (*fibers)->response = response;
+        response = NULL;
+    }
 cleanup:
+    hot_response_destroy(&response);
     hot_context_free(context, peaks);
     nrrdNuke(nrrd);
     return status;

@@ -1,6 +1,5 @@
 /* Tensor fields as NRRD: axis 0 = confidence and unique values, labelled as Teem's tijk library names such tensors,
  * then i j k. What the model needs to be read again stands in key/values that begin with "hotfiber_". */
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include "io/common/paths.h"
 #include "nrrd_frame.h"
 #include "nrrdio.h"
+#include "response_keys.h"
 #include "tensor_frame.h"
 
 /* The orders a file can hold, with the name of their layout: with the confidence first, and without. */
@@ -34,24 +34,6 @@ static const struct layout *layout_of_order(int order)
 
 /* ---- Saving ---------------------------------------------------------------------------------------------- */
 
-/* Numbers to text and back exactly; rows are separated by ';'. */
-static hot_status set_number_key(hot_context *context, Nrrd *nrrd, const char *key, const double *numbers, size_t rows,
-                                 size_t columns)
-{
-    enum { CAPACITY = 32 };
-    char *text = hot_context_alloc(context, rows * columns + 1, CAPACITY);
-    size_t at = 0;
-    if (!text)
-        return HOT_ERROR_MEMORY;
-    text[0] = '\0';
-    for (size_t i = 0; i < rows * columns; i++)
-        at += (size_t)snprintf(text + at, CAPACITY, "%s%.17g", i == 0 ? "" : i % columns == 0 ? " ; " : " ",
-                       numbers[i]);
-    hot_status status = hot_nrrd_set_key(context, nrrd, key, text);
-    hot_context_free(context, text);
-    return status;
-}
-
 static hot_status set_keys(hot_context *context, Nrrd *nrrd, const hot_tensor_field *field)
 {
     char number[32];
@@ -64,13 +46,7 @@ static hot_status set_keys(hot_context *context, Nrrd *nrrd, const hot_tensor_fi
     snprintf(number, sizeof number, "%zu", field->flagged);
     if (status == HOT_OK)
         status = hot_nrrd_set_key(context, nrrd, "hotfiber_flagged", number);
-    const hot_response *response = field->response;
-    if (status == HOT_OK && response)
-        status = set_number_key(context, nrrd, "hotfiber_response", response->rows, response->shells,
-                                (size_t)response->lmax / 2 + 1);
-    if (status == HOT_OK && response)
-        status = set_number_key(context, nrrd, "hotfiber_response_b", response->b, 1, response->shells);
-    return status;
+    return status == HOT_OK ? hot_nrrd_set_response(context, nrrd, field->response) : status;
 }
 
 hot_status hot_tensor_field_save(hot_context *context, const hot_tensor_field *field, const char *path)
@@ -128,100 +104,18 @@ static hot_status find_layout(hot_context *context, const char *path, const Nrrd
     return HOT_OK;
 }
 
-/* The value of a key, *text NULL when it is absent; free with hot_context_free. */
-static hot_status get_key(hot_context *context, const Nrrd *nrrd, const char *key, char **text)
-{
-    *text = hot_nrrd_get_key(context, nrrd, key);
-    char *there = *text ? NULL : nrrdKeyValueGet(nrrd, key); /* absent, or no memory to copy it? */
-    hot_status status = there ? HOT_ERROR_MEMORY : HOT_OK;
-    airFree(there);
-    return status;
-}
-
 /* A whole number key: its value, -1 when absent. */
 static hot_status get_count_key(hot_context *context, const char *path, const Nrrd *nrrd, const char *key, long *value)
 {
     char *text, *end;
     *value = -1;
-    hot_status status = get_key(context, nrrd, key, &text);
+    hot_status status = hot_nrrd_find_key(context, nrrd, key, &text);
     if (!text)
         return status;
     *value = strtol(text, &end, 10);
     if (end == text || *end || *value < 0)
         status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': key %s is '%s', not a count", path, key, text);
     hot_context_free(context, text);
-    return status;
-}
-
-/* Reads numbers separated by spaces, rows by ';'. numbers NULL = only counts. 0 when the text is something else. */
-static int read_rows(const char *text, size_t *rows, size_t *columns, double *numbers)
-{
-    size_t count = 0, in_row = 0;
-    *rows = 1, *columns = 0;
-    for (;;) {
-        while (isspace((unsigned char)*text))
-            text++;
-        if (*text == ';' || !*text) {
-            if (in_row == 0 || (*columns && in_row != *columns))
-                return 0;
-            *columns = in_row;
-            if (!*text++)
-                return 1;
-            in_row = 0;
-            ++*rows;
-            continue;
-        }
-        char *end;
-        double number = strtod(text, &end);
-        if (end == text)
-            return 0;
-        if (numbers)
-            numbers[count] = number;
-        count++, in_row++;
-        text = end;
-    }
-}
-
-static hot_status get_response(hot_context *context, const char *path, const Nrrd *nrrd, hot_response **response)
-{
-    hot_response *made = NULL;
-    size_t rows, columns, b_rows, b_columns;
-    char *text = NULL, *b_text = NULL;
-    hot_status status = get_key(context, nrrd, "hotfiber_response", &text);
-    if (status == HOT_OK && text)
-        status = get_key(context, nrrd, "hotfiber_response_b", &b_text);
-    if (status != HOT_OK || !text)
-        goto cleanup;
-    if (!read_rows(text, &rows, &columns, NULL) || columns > 64 ||
-        (b_text && (!read_rows(b_text, &b_rows, &b_columns, NULL) || b_rows != 1 || b_columns != rows))) {
-        status = hot_context_fail(context, HOT_ERROR_FORMAT,
-                                  "'%s': keys hotfiber_response and hotfiber_response_b do not hold a row of numbers "
-                                  "and a b-value per shell", path);
-        goto cleanup;
-    }
-    status = HOT_ERROR_MEMORY;
-    made = hot_context_calloc(context, 1, sizeof *made);
-    if (!made)
-        goto cleanup;
-    made->context = context;
-    made->shells = rows;
-    made->lmax = 2 * ((int)columns - 1);
-    made->rows = hot_context_alloc(context, rows * columns, sizeof *made->rows);
-    made->b = hot_context_alloc(context, rows, sizeof *made->b);
-    if (!made->rows || !made->b)
-        goto cleanup;
-    for (size_t shell = 0; shell < rows; shell++)
-        made->b[shell] = NAN;
-    read_rows(text, &rows, &columns, made->rows);
-    if (b_text)
-        read_rows(b_text, &b_rows, &b_columns, made->b);
-    *response = made;
-    made = NULL;
-    status = HOT_OK;
-cleanup:
-    hot_response_destroy(&made);
-    hot_context_free(context, text);
-    hot_context_free(context, b_text);
     return status;
 }
 
@@ -238,7 +132,7 @@ static hot_status get_keys(hot_context *context, const char *path, const Nrrd *n
                                 path, order, field->order);
     field->flagged = flagged < 0 ? 0 : (size_t)flagged;
     char *model;
-    status = get_key(context, nrrd, "hotfiber_model", &model);
+    status = hot_nrrd_find_key(context, nrrd, "hotfiber_model", &model);
     if (model && strlen(model) >= sizeof field->model)
         status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': key hotfiber_model is too long for a model's name",
                                   path);
@@ -246,7 +140,7 @@ static hot_status get_keys(hot_context *context, const char *path, const Nrrd *n
         strcpy(field->model, model ? model : "unknown");
     hot_context_free(context, model);
     if (status == HOT_OK)
-        status = get_response(context, path, nrrd, &field->response);
+        status = hot_nrrd_get_response(context, path, nrrd, &field->response);
     return status;
 }
 

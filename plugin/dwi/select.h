@@ -1,0 +1,11 @@
+/* Some volumes of a data set as a data set of their own. */
+#ifndef HOT_DWI_SELECT_H
+#define HOT_DWI_SELECT_H
+
+#include "core/fields.h"
+
+/* A view of the volumes named (ascending), with its own gradients and shells; the samples are dwi's, which must outlive
+ * it. hot_dwi_destroy it. Errors: HOT_ERROR_MEMORY. */
+hot_status hot_dwi_select(hot_context *context, const hot_dwi *dwi, size_t count, const size_t *volume, hot_dwi **view);
+
+#endif

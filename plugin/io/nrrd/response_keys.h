@@ -1,0 +1,17 @@
+/* The single-fibre response in the keys of a NRRD: tensors and directions come with the one that they belong to. */
+#ifndef HOT_PLUGIN_RESPONSE_KEYS_H
+#define HOT_PLUGIN_RESPONSE_KEYS_H
+
+#include <teem/nrrd.h>
+
+#include "core/fields.h"
+
+/* The value of a key, *text NULL when it is absent; free with hot_context_free. */
+hot_status hot_nrrd_find_key(hot_context *context, const Nrrd *nrrd, const char *key, char **text);
+
+/* Sets hotfiber_response (zonal coefficients, rows separated by ;) and hotfiber_response_b; NULL = none. */
+hot_status hot_nrrd_set_response(hot_context *context, Nrrd *nrrd, const hot_response *response);
+/* Reads them: *response stays as it is when the keys are absent. Errors: HOT_ERROR_FORMAT, HOT_ERROR_MEMORY. */
+hot_status hot_nrrd_get_response(hot_context *context, const char *path, const Nrrd *nrrd, hot_response **response);
+
+#endif

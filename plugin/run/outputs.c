@@ -1,0 +1,248 @@
+#include "outputs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/image_save.h"
+
+/* The largest b-value, s/mm^2, whose signals FA and MD are fitted to. */
+static const double tensor_b_max = 1500;
+
+enum { DEFAULT = 1, ALL = 2, MAPS = 4 }; /* the sets; ALL: the files of version 0.1 */
+static const struct { const char *name; int set; } sets[] = {{"default", DEFAULT}, {"all", ALL}, {"maps", MAPS}};
+
+/* What a file is made of: by an exporter from directions, tensors or the tensors of FA and MD, or by a function. */
+typedef enum source { DIRECTIONS, TENSORS, DIFFUSION_TENSORS, OWN } source;
+/* What must be so for it to be there. */
+typedef enum needs { NOTHING, FOD, SIGNAL_METHOD, DENOISING } needs;
+
+typedef hot_status writer(hot_run_job *job, const char *path);
+static writer write_mask, write_noise, write_peaks_fod, write_picture, write_probability, write_response, write_tensors;
+
+typedef struct output {
+    const char *name, *file;
+    int sets;
+    needs needs;
+    source source;
+    const char *format; /* the exporter's name */
+    writer *write;      /* OWN */
+    const char *help;
+} output;
+
+static const output outputs[] = {
+    {"peaks", "peaks.nii.gz", DEFAULT | ALL, NOTHING, DIRECTIONS, "peaks", NULL,
+     "directions, 3 volumes per fibre, in scanner axes"},
+    {"peaks_nrrd", "peaks.nrrd", DEFAULT | ALL, NOTHING, DIRECTIONS, "peaks", NULL,
+     "the same in the space of the data; what `hotfiber view` opens"},
+    {"nfibers", "nfibers.nii.gz", DEFAULT | ALL, NOTHING, DIRECTIONS, "nfibers", NULL, "how many fibres were found"},
+    {"mask", "mask.nii.gz", DEFAULT | MAPS, NOTHING, OWN, NULL, write_mask, "where it was computed"},
+    {"response", "response.txt", DEFAULT | MAPS, FOD, OWN, NULL, write_response,
+     "the single-fibre response, MRtrix's format"},
+    {"dec", "dec.nii.gz", DEFAULT | ALL, NOTHING, DIRECTIONS, "dec", NULL, "direction-encoded colours"},
+    {"png", "fibers.png", DEFAULT | ALL, NOTHING, OWN, NULL, write_picture, "the middle slices with the fibres"},
+    {"probability", "probability.nii.gz", ALL, SIGNAL_METHOD, OWN, NULL, write_probability,
+     "method signal: the probability of 0, 1, 2, 3 fibres"},
+    {"tensors", "tensors.nrrd", ALL, NOTHING, OWN, NULL, write_tensors, "the fitted tensors"},
+    {"fixels", "fixels", ALL, NOTHING, DIRECTIONS, "fixels", NULL, "MRtrix fixel directory"},
+    {"vtp", "fibers.vtp", ALL, NOTHING, DIRECTIONS, "vtp", NULL, "line segments for ParaView and Slicer"},
+    {"fiber", "fiber.nrrd", ALL, NOTHING, DIRECTIONS, "fiber", NULL,
+     "fiber_1.nrrd ...: a 3-vector field per fibre, for SCIRun and Slicer"},
+    {"peaks_fod", "peaks_fod.nii.gz", 0, FOD, OWN, NULL, write_peaks_fod,
+     "directions with amplitudes as of MRtrix's fODF (dwi2fod csd, sh2peaks), for tckgen"},
+    {"amplitude", "amplitude.nii.gz", MAPS, NOTHING, DIRECTIONS, "amplitude", NULL,
+     "the amplitude of each fibre, a volume per fibre"},
+    {"fa", "fa.nii.gz", MAPS, NOTHING, DIFFUSION_TENSORS, "fa", NULL,
+     "fractional anisotropy: order 2, weighted least squares, b up to 1500"},
+    {"md", "md.nii.gz", MAPS, NOTHING, DIFFUSION_TENSORS, "md", NULL, "mean diffusivity, mm^2/s, of the same fit"},
+    {"afd_total", "afd_total.nii.gz", MAPS, FOD, TENSORS, "afd_total", NULL,
+     "apparent fibre density: the fODF's coefficient of degree 0"},
+    {"afd_max", "afd_max.nii.gz", MAPS, FOD, TENSORS, "afd_max", NULL, "the largest amplitude of the fODF"},
+    {"afd_sum", "afd_sum.nii.gz", MAPS, FOD, TENSORS, "afd_sum", NULL, "the norm of the fODF's coefficients"},
+    {"nufo", "nufo.nii.gz", MAPS, FOD, TENSORS, "nufo", NULL, "the number of maxima of the fODF"},
+    {"noise", "noise.nii.gz", DEFAULT | ALL, DENOISING, OWN, NULL, write_noise,
+     "with --denoise: the noise's standard deviation"},
+};
+enum { OUTPUTS = sizeof outputs / sizeof *outputs, SETS = sizeof sets / sizeof *sets };
+
+const char *hot_run_output_name(size_t index, const char **file, const char **help)
+{
+    if (index >= OUTPUTS)
+        return NULL;
+    if (file)
+        *file = outputs[index].file;
+    if (help)
+        *help = outputs[index].help;
+    return outputs[index].name;
+}
+
+/* ---- Which ------------------------------------------------------------------------------------------------- */
+
+/* What is missing for it, as words of a message; NULL: nothing. */
+static const char *missing(const output *o, const hot_run_options *options, const hot_peaks_method *method)
+{
+    const char *model = options->fit.model ? options->fit.model : "fod";
+    if (o->needs == FOD && strcmp(model, "fod") != 0)
+        return "goes with the model fod";
+    if (o->needs == SIGNAL_METHOD && !method->find_in_signals)
+        return "goes with the method signal";
+    if (o->needs == DENOISING && !options->denoise)
+        return "goes with --denoise";
+    return NULL;
+}
+
+/* "peaks, nfibers ...", for messages. */
+static void list_names(char *text, size_t size)
+{
+    size_t at = 0;
+    for (int i = 0; i < SETS + OUTPUTS && at < size; i++)
+        at += (size_t)snprintf(text + at, size - at, "%s%s", i ? ", " : "",
+                               i < SETS ? sets[i].name : outputs[i - SETS].name);
+}
+
+/* One word of the list. */
+static hot_status add(hot_context *context, const char *word, size_t length, const hot_run_options *options,
+                      const hot_peaks_method *method, hot_run_outputs *set)
+{
+    char names[512];
+    for (int s = 0; s < SETS; s++)
+        if (strlen(sets[s].name) == length && strncmp(word, sets[s].name, length) == 0) {
+            for (int i = 0; i < OUTPUTS; i++)
+                if ((outputs[i].sets & sets[s].set) && !missing(&outputs[i], options, method))
+                    *set |= (hot_run_outputs)1 << i;
+            return HOT_OK;
+        }
+    for (int i = 0; i < OUTPUTS; i++) {
+        const int named = strlen(outputs[i].name) == length && strncmp(word, outputs[i].name, length) == 0;
+        if (!named && !(strlen(outputs[i].file) == length && strncmp(word, outputs[i].file, length) == 0))
+            continue;
+        const char *without = missing(&outputs[i], options, method);
+        if (without)
+            return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "outputs", "%s %s", outputs[i].name,
+                                              without);
+        *set |= (hot_run_outputs)1 << i;
+        return HOT_OK;
+    }
+    list_names(names, sizeof names);
+    return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "outputs",
+                                      "there is no output '%.*s'; a list of these, separated by commas: %s",
+                                      (int)length, word, names);
+}
+
+hot_status hot_run_outputs_choose(hot_context *context, const hot_run_options *options, const hot_peaks_method *method,
+                                  hot_run_outputs *set)
+{
+    const char *word = options->outputs ? options->outputs : "default";
+    hot_status status = HOT_OK;
+    *set = 0;
+    while (status == HOT_OK) {
+        const size_t length = strcspn(word, ",");
+        status = add(context, word, length, options, method, set);
+        if (!word[length])
+            break;
+        word += length + 1;
+    }
+    return status;
+}
+
+/* ---- Making them ------------------------------------------------------------------------------------------- */
+
+static int wanted(const hot_run_job *job, writer *write)
+{
+    for (int i = 0; i < OUTPUTS; i++)
+        if (outputs[i].write == write)
+            return job->outputs >> i & 1;
+    return 0;
+}
+
+/* The mean b=0 image: what the picture is drawn on. */
+static hot_status make_background(hot_run_job *job)
+{
+    const size_t voxels = hot_grid_voxels(hot_dwi_grid(job->dwi));
+    if (!hot_dwi_has_b0(job->dwi))
+        return HOT_OK; /* drawn on the fibres' amplitude then */
+    job->background = hot_context_alloc(job->context, voxels, sizeof *job->background);
+    hot_status status = job->background ? hot_export_background(job->context, job->dwi, job->background)
+                                        : HOT_ERROR_MEMORY;
+    for (size_t voxel = 0; voxel < voxels && status == HOT_OK; voxel++)
+        if (!isfinite(job->background[voxel]))
+            job->background[voxel] = 0;
+    return status;
+}
+
+hot_status hot_run_outputs_prepare(hot_run_job *job)
+{
+    int tensors = 0;
+    hot_status status = HOT_OK;
+    for (int i = 0; i < OUTPUTS; i++)
+        tensors |= (job->outputs >> i & 1) && outputs[i].source == DIFFUSION_TENSORS;
+    if (tensors)
+        status = hot_diffusion_tensor_fit(job->context, job->dwi, job->mask, tensor_b_max, &job->diffusion_tensors);
+    if (status == HOT_OK && wanted(job, write_peaks_fod))
+        status = hot_fiber_field_fod_amplitude(job->context, job->fibers, job->response, job->dwi, &job->peaks_fod);
+    if (status == HOT_OK && wanted(job, write_picture))
+        status = make_background(job);
+    return status;
+}
+
+static hot_status write_mask(hot_run_job *job, const char *path)
+{
+    return hot_mask_save(job->context, job->mask, path);
+}
+
+static hot_status write_noise(hot_run_job *job, const char *path)
+{
+    return hot_image_save(job->context, hot_fiber_field_grid(job->fibers), job->noise, 1, NULL, path);
+}
+
+static hot_status write_peaks_fod(hot_run_job *job, const char *path)
+{
+    return hot_fiber_field_save(job->context, job->peaks_fod, path);
+}
+
+static hot_status write_picture(hot_run_job *job, const char *path)
+{
+    return hot_export_picture(job->context, job->fibers, job->background, path);
+}
+
+static hot_status write_probability(hot_run_job *job, const char *path)
+{
+    return hot_signal_map_save(job->context, &job->maps, "probability", path);
+}
+
+static hot_status write_response(hot_run_job *job, const char *path)
+{
+    return hot_response_save(job->context, job->response, path);
+}
+
+static hot_status write_tensors(hot_run_job *job, const char *path)
+{
+    return hot_tensor_field_save(job->context, job->tensors, path);
+}
+
+static hot_status write_one(hot_run_job *job, const output *o, const char *path)
+{
+    if (o->source == OWN)
+        return o->write(job, path);
+    const hot_export_format *exporter = hot_export_format_find(o->format, NULL);
+    if (!exporter)
+        return hot_context_fail(job->context, HOT_ERROR_ARGUMENT, "this build has no exporter '%s'", o->format);
+    if (o->source == DIRECTIONS)
+        return exporter->write(job->context, job->fibers, path);
+    return exporter->write_tensors(job->context, o->source == TENSORS ? job->tensors : job->diffusion_tensors, path);
+}
+
+hot_status hot_run_outputs_write(hot_run_job *job)
+{
+    hot_status status = HOT_OK;
+    for (int i = 0; i < OUTPUTS && status == HOT_OK; i++) {
+        if (!(job->outputs >> i & 1))
+            continue;
+        status = hot_context_progress(job->context, "writing", (double)i / OUTPUTS);
+        char *path = status == HOT_OK ? hot_folder_file(job->context, &job->folder, outputs[i].file) : NULL;
+        if (status == HOT_OK)
+            status = path ? write_one(job, &outputs[i], path) : HOT_ERROR_MEMORY;
+        hot_context_free(job->context, path);
+    }
+    return status == HOT_OK ? hot_context_progress(job->context, "writing", 1) : status;
+}

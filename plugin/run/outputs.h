@@ -1,0 +1,23 @@
+/* The files that a run can leave: one table, from which --outputs, its help, the default and the writing follow. */
+#ifndef HOT_RUN_OUTPUTS_H
+#define HOT_RUN_OUTPUTS_H
+
+#include "run.h"
+
+/* A set of outputs: bit i is the i-th of the table. */
+typedef uint32_t hot_run_outputs;
+
+/* The outputs that options->outputs names (NULL = the default ones), without those of a set (default, all, maps) that
+ * the model or the method does not have. Errors: HOT_ERROR_ARGUMENT with the parameter "outputs": a name that is none,
+ * or an output that was named and that model, method or options do not have. */
+hot_status hot_run_outputs_choose(hot_context *context, const hot_run_options *options, const hot_peaks_method *method,
+                                  hot_run_outputs *set);
+
+/* What needs the data, before they are freed: the tensors of FA and MD, amplitudes relative to the b=0 signal, the
+ * background of the picture. */
+hot_status hot_run_outputs_prepare(hot_run_job *job);
+
+/* Writes them into the job's folder. */
+hot_status hot_run_outputs_write(hot_run_job *job);
+
+#endif
