@@ -40,8 +40,8 @@ hot_python() {
     python=$build/tests-python
     "$python/bin/python" -c 'import odx' 2>/dev/null && return 0
     say "installing from PyPI: odx"
-    if ! { /usr/bin/python3 -m venv --system-site-packages "$python" && "$python/bin/pip" install --quiet odx==0.3.0; } \
-        >"$build/python.log" 2>&1; then
+    if ! { /usr/bin/python3 -m venv --system-site-packages "$python" &&
+        "$python/bin/pip" install --quiet odx==0.3.0; } >"$build/python.log" 2>&1; then
         say "odx could not be installed ($build/python.log); tests go on without it"
         rm -rf "$python"
     fi

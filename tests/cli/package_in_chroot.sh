@@ -32,7 +32,7 @@ for file in /usr/bin/hotfiber* /usr/lib/libhot*.so /usr/lib/hotfiber/cli-modules
     ldd "$file" | grep 'not found' && exit 1
 done
 /usr/lib/hotfiber/cli-modules/HotFiber --xml | grep '<title>'
-hotfiber phantom --layout bundles --size 20,20,8 --truth truth.nrrd | hotfiber run -i - -o out
+hotfiber phantom --layout bundles --size 20,20,8 --truth truth.nrrd | hotfiber run -i - -o out --outputs all
 hotfiber score -i out/peaks.nrrd --truth truth.nrrd | grep -E '^(condition|all voxels)'
 if [ -x /usr/bin/hotfiber-view ]; then # what the package recommends lets it draw
     apt-get install -y --no-install-recommends libegl1 libgl1 libgl1-mesa-dri >apt.log 2>&1

@@ -13,7 +13,7 @@ same() { # the same samples in the same place
 for kind in "" "--oblique"; do
     "$HOTFIBER" phantom --layout bundles --size 14,14,8 --directions 40 $kind -o dwi.nrrd --quiet
     rm -rf out
-    "$HOTFIBER" run -i dwi.nrrd -o out --seed 1 --quiet
+    "$HOTFIBER" run -i dwi.nrrd -o out --outputs all --seed 1 --quiet
     scirun_run dwi.nrrd sent >said.txt || fail "the module: $(cat said.txt)"
     for fiber in 1 2 3; do same "sent_$fiber.nrrd" "out/fiber_$fiber.nrrd"; done
 done
