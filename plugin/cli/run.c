@@ -107,16 +107,16 @@ int cli_run(int argc, char **argv)
         (ended = cli_diffusivities(&cli_run_command, &common, &diffusivities, &options.axial_diffusivity,
                                    &options.radial_diffusivity)) >= 0)
         return ended;
-    if (!options.output)
-        return cli_refuse(&cli_run_command, &common, "-o DIR is needed");
-    if (strcmp(options.output, "-") == 0)
-        return cli_refuse(&cli_run_command, &common, "-o names a directory; it cannot be standard output");
     options.peaks = method.peaks;
     options.fit.order = order ? order[0] - '0' : 0;
     options.fit.weighted = strcmp(weights, "signal") == 0;
     options.fit.estimate_s0 = strcmp(known_b0, "false") == 0;
     if (hot_run_check(common.context, &options, cli_option_given, table, &finder) != HOT_OK)
         return cli_refuse_option(&cli_run_command, &common);
+    if (!options.output)
+        return cli_refuse(&cli_run_command, &common, "-o DIR is needed");
+    if (strcmp(options.output, "-") == 0)
+        return cli_refuse(&cli_run_command, &common, "-o names a directory; it cannot be standard output");
     hot_run_result result = {0};
     hot_status status = hot_run(common.context, &options, &result);
     if (status == HOT_OK && !common.quiet) {

@@ -37,15 +37,18 @@ static hot_fiber_field *make_fibers(hot_context *context, const hot_grid *grid, 
     return fibers;
 }
 
-static hot_tensor_field *make_tensors(hot_context *context, const hot_grid *grid)
+/* Such as the format takes: diffusion tensors for the maps of these, else an fODF. */
+static hot_tensor_field *make_tensors(hot_context *context, const hot_grid *grid, const hot_export_format *format)
 {
-    size_t voxels = hot_grid_voxels(grid);
-    float *values = calloc(voxels, 16 * sizeof *values);
+    const int diffusion = strcmp(format->name, "fa") == 0 || strcmp(format->name, "md") == 0;
+    const size_t voxels = hot_grid_voxels(grid), row = diffusion ? 7 : 16;
+    float *values = calloc(voxels, row * sizeof *values);
     uint64_t seed = 8;
     hot_tensor_field *tensors = NULL;
-    for (size_t i = 0; i < 16 * voxels; i++)
-        values[i] = i % 16 ? (float)check_random_normal(&seed) : 1;
-    if (hot_tensor_field_create(context, grid, 4, "adc", values, &tensors) != HOT_OK)
+    for (size_t i = 0; i < row * voxels; i++)
+        values[i] = i % row ? (float)check_random_normal(&seed) : 1;
+    if (hot_tensor_field_create(context, grid, diffusion ? 2 : 4, diffusion ? "adc" : "fod", values, &tensors) !=
+        HOT_OK)
         tensors = NULL;
     free(values);
     return tensors;
@@ -77,7 +80,7 @@ static void test_starved(const hot_export_format *format)
             hot_status status = HOT_ERROR_MEMORY;
             if (format->write && (fibers = make_fibers(context, &grid, 0)))
                 status = format->write(context, fibers, name);
-            else if (!format->write && (tensors = make_tensors(context, &grid)))
+            else if (!format->write && (tensors = make_tensors(context, &grid, format)))
                 status = format->write_tensors(context, tensors, name);
             done = status == HOT_OK;
             CHECK(done || files_in(".") == 0, "%s, allocation %zu: %zu files left", format->name, k, files_in("."));
@@ -108,7 +111,7 @@ static void disk(hot_context *context, const hot_export_format *format)
 {
     hot_grid grid = grid_of(20, 20, 20);
     hot_fiber_field *fibers = make_fibers(context, &grid, 0);
-    hot_tensor_field *tensors = make_tensors(context, &grid);
+    hot_tensor_field *tensors = make_tensors(context, &grid, format);
     char name[64], path[80];
     struct rlimit limit;
     name_for(format, name, sizeof name);
@@ -136,7 +139,7 @@ static void small(hot_context *context, const hot_export_format *format)
     for (int which = 0; which < 2; which++) {
         hot_grid grid = which ? grid_of(1, 1, 1) : grid_of(4, 3, 2);
         hot_fiber_field *fibers = make_fibers(context, &grid, 1);
-        hot_tensor_field *tensors = make_tensors(context, &grid);
+        hot_tensor_field *tensors = make_tensors(context, &grid, format);
         char name[64];
         name_for(format, name, sizeof name);
         hot_status status = format->write ? format->write(context, fibers, name)
