@@ -37,8 +37,8 @@ void cli_method_options_init(cli_method_options *own);
     {"basin", CLI_FLAG, &(own).peaks.basin, NULL,                                                                      \
      "sshopm with --shift none, on a GPU: settle a start as soon as its basin of attraction is known", 0, 0},          \
     {"select", CLI_CHOICE, &(own).select, "map|averaged",                                                              \
-     "signal: the number of fibres whose best fit is most probable (default), or the most probable number, all its "   \
-     "fits together", 0, 0},                                                                                           \
+     "signal: how the number of fibres is chosen: by the best fit with each number (map, default), or by all fits "    \
+     "with each number (averaged)", 0, 0},                                                                             \
     {"contrast", CLI_CHOICE, &(own).contrast, "auto|alike|dispersed|varied",                                           \
      "signal: how single fibres differ from voxel to voxel: alike (a simulation), dispersed (in width) or varied (in " \
      "contrast, with more or less of water or cells beside them, as in people); default: auto, judged from a sample "  \

@@ -61,7 +61,7 @@ int cli_run(int argc, char **argv)
          "what the tensor is: apparent diffusivity, diffusion orientations (q-ball), fibre orientations "
          "(deconvolution, default). The maxima of adc are not the fibres where fibres cross", 0, 0},
         {"order", CLI_CHOICE, &order, "2|4|6|8",
-         "of the tensors; default 6, or the highest that the directions determine", 0, 0},
+         "order of the tensors; default 6, or the highest that the directions determine", 0, 0},
         {"response", CLI_TEXT, &options.response, "FILE",
          "fod: single-fibre response in MRtrix's text format; default: estimated from the data", 0, 0},
         CLI_DIFFUSIVITIES(diffusivities, "fod: response from the "),

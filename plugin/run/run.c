@@ -203,8 +203,10 @@ static hot_status find_in_signals(hot_run_job *job)
     job->options.signal.keep_maps = 1;
     hot_status status = job->method->find_in_signals(job->context, job->dwi, job->mask, job->response,
                                                      &job->options.signal, maps, &job->fibers);
-    if (status == HOT_OK && maps->sigma > 0)
-        job->sigma = maps->sigma; /* estimated better than from the b=0 images alone, or given */
+    if (status == HOT_OK && maps->sigma > 0) { /* estimated better than from the b=0 images alone, or given */
+        job->snr *= job->sigma / maps->sigma;  /* one noise, one SNR */
+        job->sigma = maps->sigma;
+    }
     if (status == HOT_OK) { /* a voxel that fit or method could not use is counted once */
         const size_t voxels = hot_grid_voxels(hot_dwi_grid(job->dwi));
         const size_t width = hot_symtensor_count(hot_tensor_field_order(job->tensors), 3) + 1;
