@@ -3,8 +3,8 @@
 
 #include "core/grid_match.h"
 #include "core/image.h"
+#include "io/common/image_save.h"
 #include "io/common/paths.h"
-#include "io/nifti/nifti_image.h"
 #include "io/nrrd/nrrd_values.h"
 
 /* The image of one value per voxel in `path`, as floats in its own order. */
@@ -118,10 +118,10 @@ hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps
                                 "there is no map '%s': probability, margin, residual, width or flags", name);
     const int bytes = all[which].values == maps->flags;
     const size_t per = all[which].per;
-    if (hot_path_is_nifti(path) && bytes)
-        return hot_nifti_save_bytes(context, path, &maps->grid, maps->flags);
-    if (hot_path_is_nifti(path))
-        return hot_nifti_save_volumes(context, path, &maps->grid, per, fill,
+    if (hot_path_has_volumes(path) && bytes)
+        return hot_image_save_bytes(context, path, &maps->grid, maps->flags);
+    if (hot_path_has_volumes(path))
+        return hot_image_save(context, path, &maps->grid, per, fill,
                                       &(interleaved){all[which].values, per});
     return hot_nrrd_save_values(context, &(hot_nrrd_values){.grid = &maps->grid, .data = all[which].values,
                                                             .bytes = bytes, .per = {per > 1 ? per : 0}, .compress = 1,
@@ -133,7 +133,7 @@ hot_status hot_dwi_save_noise(hot_context *context, const hot_dwi *dwi, const fl
     hot_status status = hot_dwi_check_distinct(context, dwi, path);
     if (status != HOT_OK)
         return status;
-    return hot_path_is_nifti(path)
-        ? hot_nifti_save_volumes(context, path, &dwi->grid, 1, fill, &(interleaved){noise, 1})
+    return hot_path_has_volumes(path)
+        ? hot_image_save(context, path, &dwi->grid, 1, fill, &(interleaved){noise, 1})
         : hot_nrrd_save_values(context, &(hot_nrrd_values){.grid = &dwi->grid, .data = noise}, path);
 }
