@@ -14,6 +14,9 @@ typedef enum cli_kind {
     CLI_DOUBLE, /* double *: low <= value <= high */
     CLI_SIZE,   /* size_t *: low <= value <= high */
     CLI_TEXT,   /* const char **: as given */
+    CLI_OUTPUT, /* const char **: a file to be written; checked before the subcommand begins. By its suffix: */
+    CLI_OUTPUT_IMAGE, /* NRRD, NIfTI ..., */
+    CLI_OUTPUT_NRRD,  /* NRRD alone */
     CLI_CHOICE, /* const char **: one of `choices`, "a|b|c" */
     CLI_LIST    /* cli_list *: numbers separated by commas, each within low ... high */
 } cli_kind;
@@ -114,6 +117,17 @@ typedef struct cli_guess {
 } cli_guess;
 void cli_guess_begin(cli_guess *guess, const char *word);
 void cli_guess_try(cli_guess *guess, const char *candidate);
+
+/* " from 1 to 9", " of at least 1", " above 0", or "": the bounds of an option's numbers, to be read in a sentence. */
+void cli_print_bounds(const cli_option *option, char *text, size_t size);
+
+/* Refuses outputs that are inputs, that share a name, whose suffix is not known, or that cannot be written. */
+hot_status cli_check_files(const cli_option *options, hot_context *context);
+
+/* What to do about a file that the context's message speaks of: "; did you mean 'dwi.nhdr'" when it is not there and a
+ * name in its folder is near, which program makes NIfTI of it, or "". */
+void cli_suggest_file(const cli_option *options, const cli_common *common, hot_status status, char *text,
+                      size_t size);
 
 /* The terminal: signals caught, the bar drawn when standard error is a terminal, notes and warnings above it. */
 void cli_terminal_start(int quiet);

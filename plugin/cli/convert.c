@@ -21,7 +21,8 @@ int cli_convert(int argc, char **argv)
     const char *input = "-", *output = "-", *bval = NULL, *bvec = NULL;
     const cli_option options[] = {
         CLI_DWI_OPTION(input),
-        {"o", CLI_TEXT, &output, "FILE", "what to write: NRRD, or NIfTI by its name; default -, standard output", 0, 0},
+        {"o", CLI_OUTPUT_IMAGE, &output, "FILE",
+         "what to write: NRRD, or NIfTI by its name; default -, standard output", 0, 0},
         CLI_GRADIENT_OPTIONS(bval, bvec),
         CLI_END};
     CLI_PARSE(convert, options);

@@ -33,8 +33,17 @@ static hot_status find_format(hot_context *context, const char *name, const char
     *format = hot_export_format_find(name, path);
     if (*format)
         return HOT_OK;
-    if (name)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no format '%s'; --list names them", name);
+    if (name) {
+        size_t count;
+        const hot_export_format *const *formats = hot_export_formats(&count);
+        cli_guess guess;
+        cli_guess_begin(&guess, name);
+        for (size_t i = 0; i < count; i++)
+            cli_guess_try(&guess, formats[i]->name);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--format: there is no '%s'; %s%s", name,
+                                guess.best ? "did you mean " : "--list names the formats",
+                                guess.best ? guess.best : "");
+    }
     return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                             "the format does not follow from the name '%s'; give --format (--list names them)", path);
 }

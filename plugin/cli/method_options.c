@@ -33,7 +33,7 @@ int cli_diffusivities(const cli_command *command, cli_common *common, const cli_
                       double *radial)
 {
     if (list->count != 0 && list->count != 2)
-        return cli_refuse(command, common, "--diffusivities needs two numbers, AXIAL,RADIAL, not %zu", list->count);
+        return cli_refuse(command, common, "--diffusivities needs two numbers (1.7e-3,0.3e-3), not %zu", list->count);
     *axial = list->count ? list->values[0] : 0;
     *radial = list->count ? list->values[1] : 0;
     return -1;

@@ -85,9 +85,6 @@ hot_status cli_peaks_signal(hot_context *context, const hot_peaks_method *method
     hot_signal_find_options find = o->find;
     for (int m = 0; m < CLI_SIGNAL_MAPS; m++)
         find.keep_maps |= o->map[m] != NULL;
-    if (!o->dwi)
-        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "dwi",
-                                          "the method %s works on the signals: it needs the data", method->name);
     hot_status status = check_outputs(context, o);
     if (status == HOT_OK)
         status = hot_dwi_load(context, o->dwi, o->bval, o->bvec, &dwi);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "method_options.h"
 #include "io/common/output.h"
 #include "io/common/gradient_files.h"
 
@@ -61,7 +62,7 @@ static int wrong(const char *option, const char *what, const char *text)
 typedef struct settings {
     const char *output, *truth, *layout, *angles, *fractions, *three_angles, *csf, *dispersion, *type, *bval, *bvec;
     int single, three, isotropic, oblique, turned_frame, gzip;
-    cli_list size, snr, shells;
+    cli_list size, snr, shells, diffusivities;
     hot_phantom_options phantom;
     hot_phantom_condition rows[ROWS_MAX];
 } settings;
@@ -143,13 +144,13 @@ static int settle(settings *s)
         o->shell_b = s->shells.values, o->shells = s->shells.count;
     if (s->csf) {
         const char *end = parse_range(s->csf, o->csf);
-        if (!end || *end)
-            return wrong("csf", "a fraction or a range (0-.3)", s->csf);
+        if (!end || *end || o->csf[1] > 0.95)
+            return wrong("csf", "a fraction or a range from 0 to .95 (0-.3)", s->csf);
     }
     if (s->dispersion) {
         const char *end = parse_range(s->dispersion, o->dispersion);
-        if (!end || *end)
-            return wrong("dispersion", "an angle or a range in degrees (0-15)", s->dispersion);
+        if (!end || *end || o->dispersion[1] > 45)
+            return wrong("dispersion", "an angle or a range from 0 to 45 degrees (0-15)", s->dispersion);
     }
     if (!s->bval != !s->bvec) {
         fprintf(stderr, "hotfiber phantom: --bval and --bvec go together\n");
@@ -208,9 +209,10 @@ int cli_phantom(int argc, char **argv)
     s.phantom.size = sizeof s.phantom;
     hot_phantom_options *o = &s.phantom;
     const cli_option options[] = {
-        {"o", CLI_TEXT, &s.output, "FILE",
+        {"o", CLI_OUTPUT_IMAGE, &s.output, "FILE",
          "the data: NRRD (default -, standard output), or NIfTI with .bval and .bvec", 0, 0},
-        {"truth", CLI_TEXT, &s.truth, "FILE", "the true directions, length = volume fraction (NRRD or NIfTI)", 0, 0},
+        {"truth", CLI_OUTPUT_IMAGE, &s.truth, "FILE",
+         "the true directions, length = volume fraction (NRRD or NIfTI)", 0, 0},
         {"layout", CLI_CHOICE, &s.layout, "conditions|grid|bundles", "what the volume looks like (above)", 0, 0},
         {"voxels", CLI_SIZE, &o->voxels, "N", "voxels per condition and SNR; default 200", 1, 1e9},
         {"single", CLI_FLAG, &s.single, NULL, "a row of single fibres", 0, 0},
@@ -234,8 +236,10 @@ int cli_phantom(int argc, char **argv)
         {"bval", CLI_TEXT, &s.bval, "FILE", "b-values of a scheme to use instead, as FSL writes them", 0, 0},
         {"bvec", CLI_TEXT, &s.bvec, "FILE", "and its gradient vectors, in image axes", 0, 0},
         {"s0", CLI_DOUBLE, &o->s0, "S", "signal at b=0; default 1000", 1e-30, 1e30},
-        {"along", CLI_DOUBLE, &o->axial, "D", "axial diffusivity of a fibre, mm^2/s; default 1.7e-3", 1e-6, 1e-2},
-        {"across", CLI_DOUBLE, &o->radial, "D", "radial diffusivity of a fibre, mm^2/s; default .2e-3", 1e-9, 1e-2},
+        {"diffusivities", CLI_LIST, &s.diffusivities, "AXIAL,RADIAL",
+         "of a fibre, mm^2/s; default 1.7e-3,.2e-3", 1e-9, 1e-2},
+        {"along", CLI_DOUBLE, &o->axial, "D", "the axial one alone", 1e-6, 1e-2},
+        {"across", CLI_DOUBLE, &o->radial, "D", "the radial one alone", 1e-9, 1e-2},
         {"vary", CLI_DOUBLE, &o->vary, "R",
          "relative standard deviation of each fibre's diffusivities; default 0", 0, 0.3},
         {"csf", CLI_TEXT, &s.csf, "RANGE",
@@ -250,6 +254,13 @@ int cli_phantom(int argc, char **argv)
         CLI_END,
     };
     CLI_PARSE(phantom, options);
+    if (s.diffusivities.count) {
+        if (o->axial > 0 || o->radial > 0)
+            return cli_refuse(&cli_phantom_command, &common, "--%s: --diffusivities says it already; give one of them",
+                              o->axial > 0 ? "along" : "across");
+        if ((ended = cli_diffusivities(&cli_phantom_command, &common, &s.diffusivities, &o->axial, &o->radial)) >= 0)
+            return ended;
+    }
     if (settle(&s)) {
         hot_context_destroy(&common.context);
         return HOT_EXIT_USAGE;

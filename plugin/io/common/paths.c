@@ -1,5 +1,6 @@
 #include "paths.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static int ends_in(const char *path, const char *suffix)
@@ -11,6 +12,25 @@ static int ends_in(const char *path, const char *suffix)
 int hot_path_has_suffix(const char *path, const char *suffix)
 {
     return ends_in(path, suffix) && strlen(path) > strlen(suffix);
+}
+
+const char *hot_path_suffix(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    return dot && dot != name ? dot : "";
+}
+
+int hot_path_has_one_of(const char *path, const char *suffixes)
+{
+    char suffix[16];
+    while (*suffixes) {
+        const size_t part = strcspn(suffixes, ", ");
+        snprintf(suffix, sizeof suffix, "%.*s", (int)part, suffixes);
+        if (part && hot_path_has_suffix(path, suffix))
+            return 1;
+        suffixes += part + strspn(suffixes + part, ", ");
+    }
+    return 0;
 }
 
 int hot_path_is_nifti(const char *path) { return ends_in(path, ".nii") || ends_in(path, ".nii.gz"); }

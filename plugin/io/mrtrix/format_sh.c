@@ -49,7 +49,7 @@ static void fill(hot_context *context, const void *from, size_t number, size_t v
                 sum += row[j] * tensor[1 + j];
         volume[voxel] = (float)sum;
     }
-    (void)hot_context_progress(context, "sh", (double)(number + 1) / (double)terms);
+    (void)hot_context_progress(context, "writing", (double)(number + 1) / (double)terms);
 }
 
 hot_status hot_write_sh(hot_context *context, const hot_tensor_field *tensors, const char *path)
