@@ -75,7 +75,7 @@ int cli_export(int argc, char **argv)
     const char *input = "-", *output = NULL, *name = NULL, *dwi = NULL;
     int list = 0;
     const cli_option options[] = {
-        {"i", CLI_TEXT, &input, "FILE", "directions (peaks) as NRRD or NIfTI; for formats from tensors: a tensor NRRD; "
+        {"i", CLI_TEXT, &input, "FILE", "directions (NRRD, NIfTI or MIF); for formats from tensors: a tensor NRRD; "
                                         "default: standard input (NRRD)", 0, 0},
         {"o", CLI_TEXT, &output, "FILE", "what to write; the format follows from its name", 0, 0},
         {"format", CLI_TEXT, &name, "NAME", "the format, when it does not follow from the name", 0, 0},
