@@ -41,6 +41,8 @@ static hot_status load_image(hot_context *context, hot_input *input, hot_fiber_f
                                   "'%s' holds no directions: %zu volumes, where 3 per fibre were expected", image.name,
                                   image.values);
     if (status == HOT_OK)
+        hot_image_warn_unplaced(&image);
+    if (status == HOT_OK)
         status = hot_image_read(&image);
     if (status != HOT_OK)
         goto cleanup;

@@ -265,6 +265,8 @@ hot_status hot_dwi_load_image(hot_context *context, hot_input *input, const char
     if (status == HOT_OK)
         status = read_gradients(context, &image, bval, bvec, made);
     if (status == HOT_OK)
+        hot_image_warn_unplaced(&image);
+    if (status == HOT_OK)
         status = hot_image_read(&image);
     made->data = image.data;
     made->release_data = hot_dwi_free_data;
