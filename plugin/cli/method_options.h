@@ -9,7 +9,7 @@
 /* What the rows below store as text. */
 typedef struct cli_method_options {
     char methods[128]; /* "signal|sshopm|..." */
-    const char *shift, *select, *contrast;
+    const char *shift, *select, *contrast, *noise_model;
     hot_peaks_options peaks;
 } cli_method_options;
 
@@ -42,7 +42,10 @@ void cli_method_options_init(cli_method_options *own);
     {"contrast", CLI_CHOICE, &(own).contrast, "auto|alike|dispersed|varied",                                           \
      "signal: how single fibres differ from voxel to voxel: alike (a simulation), dispersed (in width) or varied (in " \
      "contrast, with more or less of water or cells beside them, as in people); default: auto, judged from a sample "  \
-     "of voxels", 0, 0}
+     "of voxels", 0, 0},                                                                                               \
+    {"noise_model", CLI_CHOICE, &(own).noise_model, "auto|rician|gaussian",                                            \
+     "signal: the noise is that of magnitudes (rician), or symmetric about the signal (gaussian), as in data with "    \
+     "negative samples; default: auto, by how many there are", 0, 0}
 
 /* Fills the shift, and the signal method's options, from the texts. Returns -1 to go on, or cli_refuse's exit
  * status. */

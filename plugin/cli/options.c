@@ -281,7 +281,7 @@ int cli_parse(const cli_command *command, const cli_option *options, int argc, c
          "auto (default: the GPU when there is one), cpu, cuda, or cuda:N", 0, 0},
         {"threads", CLI_INT, &threads, "N", "CPU threads; default: all of the machine's", 1, 4096},
         {"seed", CLI_SIZE, &seed, "N", "seed of everything random; default 1", 0, 9e15},
-        {"quiet", CLI_FLAG, &quiet, NULL, "no progress bar and no notes", 0, 0},
+        {"quiet", CLI_FLAG, &quiet, NULL, "no progress bar, notes or warnings: nothing but errors", 0, 0},
         {"help", CLI_FLAG, &help, NULL, "this text", 0, 0},
         {NULL, 0, NULL, NULL, NULL, 0, 0},
     };

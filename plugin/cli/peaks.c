@@ -97,7 +97,7 @@ int cli_peaks(int argc, char **argv)
         {"width", CLI_OUTPUT_IMAGE, &signal.map[3], "FILE",
          "signal: write how much wider than the response the fibres are, rad^2", 0, 0},
         {"flags", CLI_OUTPUT_IMAGE, &signal.map[4], "FILE",
-         "signal: write why voxels have no fibre: 1 NaN, 2 no b=0 signal, 4 negative, 8 clipped, 16 only noise", 0, 0},
+         "signal: write why voxels have no fibre: 1 NaN, 2 no b=0 signal, 8 clipped, 16 only noise", 0, 0},
         CLI_END,
     };
     char about[4096];

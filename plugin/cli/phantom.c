@@ -60,7 +60,8 @@ static int wrong(const char *option, const char *what, const char *text)
 }
 
 typedef struct settings {
-    const char *output, *truth, *layout, *angles, *fractions, *three_angles, *csf, *dispersion, *type, *bval, *bvec;
+    const char *output, *truth, *layout, *angles, *fractions, *three_angles, *csf, *dispersion, *noise, *type, *bval,
+        *bvec;
     int single, three, isotropic, oblique, turned_frame, gzip;
     cli_list size, snr, shells, diffusivities;
     hot_phantom_options phantom;
@@ -157,6 +158,7 @@ static int settle(settings *s)
         return -1;
     }
     o->oblique = s->oblique;
+    o->gaussian = strcmp(s->noise, "gaussian") == 0;
     return 0;
 }
 
@@ -205,7 +207,7 @@ int cli_phantom(int argc, char **argv)
 {
     static settings s; /* large, and there is one command per process */
     memset(&s, 0, sizeof s);
-    s.output = "-", s.layout = "conditions", s.type = "float";
+    s.output = "-", s.layout = "conditions", s.noise = "rician", s.type = "float";
     s.phantom.size = sizeof s.phantom;
     hot_phantom_options *o = &s.phantom;
     const cli_option options[] = {
@@ -228,7 +230,9 @@ int cli_phantom(int argc, char **argv)
          "a row without fibres: grey matter (D = .8e-3) and CSF (3e-3) in turn", 0, 0},
         {"size", CLI_LIST, &s.size, "X,Y,Z", "bundles: voxels along each axis; default 40,40,12", 1, 4096},
         {"snr", CLI_LIST, &s.snr, "LIST",
-         "S0 / sigma of the Rician noise, a slice each; 0 = no noise; default 30", 0, 1e12},
+         "S0 / sigma of the noise, a slice each; 0 = no noise; default 30", 0, 1e12},
+        {"noise", CLI_CHOICE, &s.noise, "rician|gaussian",
+         "that of magnitudes (default), or symmetric about the signal, so that samples may be negative", 0, 0},
         {"b", CLI_LIST, &s.shells, "LIST", "b-values of the shells, s/mm^2; default 3000", 1, 1e6},
         {"directions", CLI_SIZE, &o->directions, "N",
          "directions per shell, spread by repulsion; default 64", 1, 100000},

@@ -28,7 +28,7 @@ static void show_table(const hot_run_result *result, const char *output)
     const char *slash = output[strlen(output) - 1] == '/' ? "" : "/";
     show_count("voxels in the mask", result->voxels, 0);
     if (result->flagged > 0)
-        show_count("of these unusable", result->flagged, result->voxels);
+        show_count("of these not usable", result->flagged, result->voxels);
     show_count("without a fibre", result->fibers[0], result->voxels);
     show_count("with one fibre", result->fibers[1], result->voxels);
     show_count("with two fibres", result->fibers[2], result->voxels);

@@ -52,6 +52,7 @@ static hot_status check_options(hot_context *context, const hot_peaks_choice *ch
         {"shift", peaks->shift != HOT_SHIFT_ADAPTIVE}, {"basin", peaks->basin != 0},
         {"sigma", signal->sigma > 0 || signal->sigma_map}, {"select", signal->select != HOT_SELECT_MAP},
         {"contrast", signal->contrast != HOT_CONTRAST_AUTO},
+        {"noise_model", signal->noise_model != HOT_NOISE_AUTO},
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         const int is_given = options[i].is_set || (choice->given && choice->given(choice->user, options[i].name));

@@ -116,8 +116,14 @@ static hot_status fill_options(const job *j, hot_run_options *options)
                                          .threshold = v->threshold, .min_angle = v->min_angle,
                                          .min_amplitude = v->min_amplitude, .starts = (size_t)v->starts,
                                          .basin = v->basin};
+    /* hosts show these two as chosen where the user has chosen nothing */
+    if (strcmp(v->model, "fod") == 0 && strcmp(v->method, "auto") == 0)
+        options->fit.model = NULL;
     options->signal.sigma = v->sigma;
     options->signal.select = strcmp(v->select, "averaged") == 0 ? HOT_SELECT_AVERAGED : HOT_SELECT_MAP;
+    options->signal.noise_model = strcmp(v->noise_model, "gaussian") == 0 ? HOT_NOISE_GAUSSIAN
+                                  : strcmp(v->noise_model, "rician") == 0 ? HOT_NOISE_RICIAN
+                                                                          : HOT_NOISE_AUTO;
     if (!hot_shift_parse(v->shift, &options->peaks.shift, &options->peaks.alpha))
         return hot_context_fail_parameter(j->context, HOT_ERROR_ARGUMENT, "shift",
                                           "'%s' is not adaptive, none or a number", v->shift);

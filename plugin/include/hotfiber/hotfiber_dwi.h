@@ -71,6 +71,11 @@ HOT_API size_t hot_mask_count(const hot_mask *mask);
  * Errors: HOT_ERROR_DATA (a mask of other sizes), HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
 HOT_API hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, double *sigma,
                                  double *snr, size_t *repeats);
+/* Whether the noise is Gaussian or that of magnitudes (Rician), judged by how many of the diffusion-weighted samples of
+ * up to 2000 voxels of the mask are negative (or, where none is, zero). *share: of these samples, those of at most 0.
+ * Errors: HOT_ERROR_DATA (a mask of other sizes), HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
+HOT_API hot_status hot_dwi_noise_model(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
+                                       hot_noise_model *model, double *share);
 
 /* A denoised copy (float samples, the same volumes, grid and gradients): see hot_denoise_f32. mask: NULL = all voxels;
  * those outside stay as they are. noise (voxels; NULL = not wanted): the noise's standard deviation. The data are read

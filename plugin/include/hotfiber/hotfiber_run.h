@@ -22,7 +22,7 @@ typedef struct hot_run_options {
 } hot_run_options;
 
 typedef struct hot_run_result {
-    size_t voxels, fitted, flagged; /* in the mask; tensors fitted; voxels that could not be */
+    size_t voxels, fitted, flagged; /* in the mask; tensors fitted; voxels that the method could not use */
     size_t fibers[5];               /* voxels with 0, 1, 2, 3, more fibres */
     double seconds;
 } hot_run_result;
@@ -30,8 +30,8 @@ typedef struct hot_run_result {
 /* Reads, fits, finds, writes all the files of a run directory. No incomplete directory is ever left: it is written
  * beside its final name and renamed at the end. result may be NULL. Errors: those of hot_run_compute, and
  * HOT_ERROR_FILE. Where options do not go together hot_context_parameter names the one at fault: method, max_fibers,
- * threshold, min_angle, min_amplitude, starts, shift, basin, sigma, select, contrast, response, diffusivities,
- * known_b0, positive. */
+ * threshold, min_angle, min_amplitude, starts, shift, basin, sigma, select, contrast, noise_model, response,
+ * diffusivities, known_b0, positive. */
 HOT_API hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run_result *result);
 
 /* What comes out of the whole job, in memory. */

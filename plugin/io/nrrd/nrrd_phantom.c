@@ -64,6 +64,8 @@ static hot_status set_keys(hot_context *context, Nrrd *nrrd, const hot_phantom *
     KEY("layout", snprintf(text, TEXT, "%s", o->layout == HOT_PHANTOM_BUNDLES ? "bundles" : "conditions"));
     KEY("seed", snprintf(text, TEXT, "%llu", (unsigned long long)phantom->seed));
     KEY("snr", list_text(text, TEXT, o->snr, o->snr_count));
+    if (o->gaussian)
+        KEY("noise", snprintf(text, TEXT, "gaussian"));
     if (o->layout == HOT_PHANTOM_CONDITIONS)
         KEY("rows", conditions_text(text, TEXT, o));
     if (o->scheme_volumes)
