@@ -112,7 +112,7 @@ hot_status hot_heev_ref(hot_context *context, void *argument)
         load(args, i, a);
         diagonalise(n, a, a + n * n);
         store(args, i, a, a + n * n, order);
-        status = hot_context_progress(context, "eigenvectors", (double)(i + 1) / (double)args->count);
+        status = hot_context_progress(context, "finding eigenvectors", (double)(i + 1) / (double)args->count);
     }
     hot_context_free(context, a);
     hot_context_free(context, order);

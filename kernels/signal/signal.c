@@ -31,6 +31,8 @@ static hot_status check_options(hot_context *context, const hot_signal_options *
                                 (int)options->select);
     if ((int)options->contrast < HOT_CONTRAST_AUTO || (int)options->contrast > HOT_CONTRAST_VARIED)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no contrast %d", (int)options->contrast);
+    if ((int)options->noise_model < HOT_NOISE_AUTO || (int)options->noise_model > HOT_NOISE_GAUSSIAN)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no noise model %d", (int)options->noise_model);
     if (!sigma && !(options->sigma > 0 && isfinite(options->sigma)))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "the noise's standard deviation must be positive, not %g", options->sigma);

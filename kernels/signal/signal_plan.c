@@ -100,7 +100,8 @@ static void fill_response(const hot_signal_options *options, const hot_signal_sc
         for (int l = 0; l <= scheme->lmax / 2; l++)
             row[l] = scheme->response[(size_t)shell * (size_t)(scheme->lmax / 2 + 1) + (size_t)l] *
                      sqrt((4 * l + 1) / (4 * pi));
-        clean_row(row, scheme->lmax, options->order, options->response_sigma, amplitude);
+        clean_row(row, scheme->lmax, options->order,
+                  options->noise_model == HOT_NOISE_GAUSSIAN ? 0 : options->response_sigma, amplitude);
         s->b[shell] = (float)(scheme->shell_b[shell] * 1e-3);
         for (int l = 0; l < SIGNAL_TERMS; l++)
             for (int p = 0; p < SIGNAL_TERMS; p++)
@@ -309,6 +310,7 @@ hot_status hot_signal_plan_make(hot_context *context, const hot_signal_options *
             g[3 * j + d] = (float)(from[d] / length);
     }
     fill_response(options, &used, &plan->scheme);
+    plan->scheme.pedestal = options->noise_model == HOT_NOISE_GAUSSIAN ? SIGNAL_PEDESTAL : 0;
     plan->prior = make_prior(options, &plan->scheme);
     plan->rule = options->contrast == HOT_CONTRAST_VARIED      ? rule_varied
                  : options->contrast == HOT_CONTRAST_DISPERSED ? rule_dispersed

@@ -24,6 +24,9 @@ typedef struct signal_scheme {
     /* [shell][l / 2][p]: coefficient of u^(2p) in the part of degree l */
     float zonal[SIGNAL_MAX_SHELLS][SIGNAL_TERMS][SIGNAL_TERMS];
     const float *g; /* volumes x 3 */
+    /* Gaussian noise: what is added to signals and model alike, in units of sigma; Rician: 0. A magnitude this far
+     * above the noise has Gaussian noise, so the arithmetic of magnitudes serves for both. */
+    float pedestal;
 } signal_scheme;
 
 typedef struct signal_prior {
@@ -72,6 +75,10 @@ typedef struct signal_plan {
 
 /* One pair of weights in the start search is drawn towards equality by this much (a ridge on their difference). */
 #define SIGNAL_RIDGE 0.04f
+
+/* At SIGNAL_PEDESTAL standard deviations a magnitude's deviation is 1 within 1e-4, its bias the same within .003 over
+ * all signals; floats resolve 1e-5 there. */
+#define SIGNAL_PEDESTAL 64
 
 /* Makes the plan from checked options; every pointer in it is freed by hot_signal_plan_free.
  * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA, HOT_ERROR_MEMORY. */

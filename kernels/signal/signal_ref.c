@@ -1,5 +1,6 @@
-/* Fibres in signal space, the reference: double precision, one voxel at a time, the exact Rician mean, derivatives by
- * differences, its own start search. It shares with the fast backends the plan's numbers, the rule's among them. */
+/* Fibres in signal space, the reference: double precision, one voxel at a time, the exact Rician mean (or Gaussian
+ * noise as it is, without a pedestal), derivatives by differences, its own start search. It shares with the fast
+ * backends the plan's numbers, the rule's among them. */
 #include <math.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ typedef struct ref_voxel {
     const signal_plan *plan;
     const double *y; /* in units of sigma */
     double snr;
+    int gaussian; /* the noise: otherwise Rician */
 } ref_voxel;
 
 /* exp(-x) I_n(x), n = 0 or 1, by the integral representation (1/pi) int_0^pi exp(x (cos a - 1)) cos(n a) da: the
@@ -42,8 +44,10 @@ static double rician_mean(double t)
 }
 
 /* -2 ln of the likelihood of one signal, up to a constant */
-static double point_cost(double y, double t, double *square)
+static double point_cost(const ref_voxel *x, double y, double t, double *square)
 {
+    if (x->gaussian)
+        return *square = (y - t) * (y - t);
     double m = rician_mean(t), variance = 2 + t * t - m * m;
     *square = (y - m) * (y - m) / variance;
     return *square + log(variance);
@@ -72,7 +76,7 @@ static void predict(const ref_voxel *x, const ref_fit *f, double *t)
             for (int i = 0; i < f->k; i++)
                 sum += exp(f->lw[i]) *
                        legendre_series(s, shell, f->tau, g[0] * f->v[i][0] + g[1] * f->v[i][1] + g[2] * f->v[i][2]);
-            t[j] = fmax(sum * x->snr, 1e-3);
+            t[j] = x->gaussian ? sum * x->snr : fmax(sum * x->snr, 1e-3);
         }
 }
 
@@ -108,7 +112,7 @@ static void evaluate(const ref_voxel *x, ref_fit *f, double *t)
     predict(x, f, t);
     f->q = f->chi = 0;
     for (int j = 0; j < x->plan->scheme.volumes; j++) {
-        f->q += point_cost(x->y[j], t[j], &square);
+        f->q += point_cost(x, x->y[j], t[j], &square);
         f->chi += square;
     }
     int n = prior_residuals(x, f, r);
@@ -174,12 +178,13 @@ static void derivatives(const ref_voxel *x, const ref_fit *f, double *workspace,
     memset(G, 0, UNKNOWNS * sizeof *G);
     memset(H, 0, UNKNOWNS * sizeof *H);
     for (int j = 0; j < volumes; j++) {
-        double unused, h = 1e-4 * (1 + t[j]), high = t[j] + h, low = fmax(t[j] - h, 0);
-        double slope = 0.5 * (point_cost(x->y[j], high, &unused) - point_cost(x->y[j], low, &unused)) / (high - low);
+        double unused, h = 1e-4 * (1 + fabs(t[j])), high = t[j] + h, low = x->gaussian ? t[j] - h : fmax(t[j] - h, 0);
+        double slope =
+            0.5 * (point_cost(x, x->y[j], high, &unused) - point_cost(x, x->y[j], low, &unused)) / (high - low);
         double m1 = rician_mean(high), m0 = rician_mean(low), m = rician_mean(t[j]);
         double d1 = 2 + high * high - m1 * m1, d0 = 2 + low * low - m0 * m0, d = 2 + t[j] * t[j] - m * m;
         double mt = (m1 - m0) / (high - low), dt = (d1 - d0) / (high - low);
-        double info = mt * mt / d + 0.5 * dt * dt / (d * d);
+        double info = x->gaussian ? 1 : mt * mt / d + 0.5 * dt * dt / (d * d);
         for (int a = 0; a < n; a++) {
             G[a] += slope * J[(size_t)a * (size_t)volumes + (size_t)j];
             for (int b = 0; b < n; b++)
@@ -276,7 +281,7 @@ static double explained(const ref_voxel *x, int k, const int *at, double *weight
     const int n = x->plan->scheme.volumes;
     double sum_fy = 0, sum_ff = 0;
     for (int j = 0; j < n; j++) {
-        double f = 0, y = sqrt(fmax(x->y[j] * x->y[j] - 1, 0));
+        double f = 0, y = x->gaussian ? x->y[j] : sqrt(fmax(x->y[j] * x->y[j] - 1, 0));
         for (int i = 0; i < k; i++)
             f += x->plan->grid.filter[at[i] * n + j];
         sum_fy += f * y;
@@ -501,7 +506,7 @@ hot_status hot_signal_fibers_ref(hot_context *context, void *argument)
         }
         for (int j = 0; j < volumes; j++)
             y[j] = (double)signal[plan->order[j]] / sigma;
-        ref_voxel x = {plan, y, (double)s0 / sigma};
+        ref_voxel x = {plan, y, (double)s0 / sigma, args->options->noise_model == HOT_NOISE_GAUSSIAN};
         answer_voxel(&x, workspace, &answer);
         signal_write(args->result, plan->max_fibers, volumes, &answer, 0, voxel);
         status = hot_signal_progress(context, args, (double)(voxel + 1) / (double)args->count);

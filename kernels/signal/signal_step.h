@@ -4,7 +4,8 @@
  *   eta_j = sum_i w_i R(g_j . v_i; tau) [+ c exp(-(b_j - b_1) D)],   R(u; tau) = sum_l a_l exp(-l(l+1) tau / 2) P_l(u)
  *   q     = sum_j (y_j - m(eta_j))^2 / s^2(eta_j) + ln s^2(eta_j)  + the priors' squares
  *
- * m and s are mean and standard deviation of a Rician magnitude; everything is in units of sigma. Compiled for each
+ * m and s are mean and standard deviation of a Rician magnitude; everything is in units of sigma. For Gaussian noise
+ * signals and eta stand on a pedestal (signal_plan.h). Compiled for each
  * CPU variant and by nvcc from this one text. */
 #ifndef HOT_SIGNAL_STEP_H
 #define HOT_SIGNAL_STEP_H
@@ -121,7 +122,7 @@ HOT_FN void signal_evaluate_here(const int k, const int iso, const signal_scheme
         for (int j = s->first[shell]; j < s->first[shell + 1]; j++) {
             const float gx = s->g[3 * j], gy = s->g[3 * j + 1], gz = s->g[3 * j + 2];
             vf J[SIGNAL_UNKNOWNS(3, 2)];
-            vf t = cs, jt = vset(0);
+            vf t = cs + s->pedestal, jt = vset(0);
     HOT_UNROLL
             for (int i = 0; i < k; i++) {
                 vf u = gx * f->v[i][0] + gy * f->v[i][1] + gz * f->v[i][2];

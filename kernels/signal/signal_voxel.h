@@ -15,19 +15,17 @@ HOT_FN unsigned signal_check_voxel(const signal_plan *plan, const size_t *order,
                                    float given, float *s0)
 {
     const int weighted = plan->scheme.volumes;
-    float low = INFINITY, high = 0, high_b0 = 0, sum_b0 = 0, test = 0;
+    float high = 0, high_b0 = 0, sum_b0 = 0, test = 0;
     int zeros = 0, at_high = 0;
     for (int j = 0; j < weighted; j++) {
         float y = signal[order[j]];
         test += y - y; /* NaN as soon as one is NaN or Inf */
-        low = y < low ? y : low;
         high = y > high ? y : high;
         zeros += y == 0;
     }
     for (size_t j = (size_t)weighted; j < plan->all_volumes; j++) {
         float y = signal[order[j]];
         test += y - y;
-        low = y < low ? y : low;
         high_b0 = y > high_b0 ? y : high_b0;
         sum_b0 += y;
     }
@@ -36,19 +34,27 @@ HOT_FN unsigned signal_check_voxel(const signal_plan *plan, const size_t *order,
         return HOT_VOXEL_NOT_FINITE;
     if (!(*s0 > 0))
         return HOT_VOXEL_NO_B0;
-    if (low < 0)
-        return HOT_VOXEL_NEGATIVE;
     if (high >= high_b0 && plan->b0_volumes > 0) {
         for (size_t j = 0; j < plan->all_volumes; j++)
             at_high += signal[order[j]] == high;
         if (at_high > 1)
             return HOT_VOXEL_CLIPPED;
     }
-    if (4 * zeros >= weighted)
+    if (zeros == weighted)
         return HOT_VOXEL_CLIPPED;
     if (!(*s0 >= 3 * sigma))
         return HOT_VOXEL_NOISE;
     return 0;
+}
+
+/* A signal in units of sigma as the fits take it: on the pedestal of Gaussian noise, with the bias that a magnitude has
+ * there. */
+HOT_FN float signal_lift(const signal_plan *plan, float y)
+{
+    if (plan->scheme.pedestal == 0)
+        return y;
+    y = fmaxf(y + plan->scheme.pedestal, 0);
+    return sqrtf(y * y + 1);
 }
 
 /* Zero for a voxel without an answer. */

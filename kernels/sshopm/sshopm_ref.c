@@ -221,7 +221,7 @@ hot_status hot_sshopm_ref(hot_context *context, void *job)
                 args->iterations[at] = out.iterations;
         }
         if (t % 64 == 0 &&
-            (status = hot_context_progress(context, "eigenpairs", (double)t / (double)args->count)) != HOT_OK)
+            (status = hot_context_progress(context, "finding eigenpairs", (double)t / (double)args->count)) != HOT_OK)
             goto cleanup;
     }
 cleanup:

@@ -277,7 +277,7 @@ hot_status hot_tridiag_cpu(hot_context *context, void *argument)
         } else {
             solve_matrix(args, variant, begin, workspace, threads);
         }
-        status = hot_context_progress(context, "eigenvalues", (double)end / (double)args->count);
+        status = hot_context_progress(context, "finding eigenvalues", (double)end / (double)args->count);
     }
     hot_context_free(context, workspace);
     return status;

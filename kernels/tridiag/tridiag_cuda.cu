@@ -380,7 +380,7 @@ hot_status hot_tridiag_cuda(hot_context *context, void *argument)
     hot_status status = info ? hot_tridiag_device_plan(context, args, &call.plan) : HOT_ERROR_MEMORY;
     if (status == HOT_OK) {
         tridiag_plan unused = call.plan;
-        batch.stage = "eigenvalues";
+        batch.stage = "finding eigenvalues";
         batch.count = args->count;
         batch.in[0] = hot_batch_strided(args->diagonal, args->n * value, args->stride * value);
         batch.in[1] = hot_batch_strided(args->off, (args->n - 1) * value, args->stride * value);

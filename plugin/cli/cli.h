@@ -14,6 +14,9 @@ typedef enum cli_kind {
     CLI_DOUBLE, /* double *: low <= value <= high */
     CLI_SIZE,   /* size_t *: low <= value <= high */
     CLI_TEXT,   /* const char **: as given */
+    CLI_OUTPUT, /* const char **: a file to be written; checked before the subcommand begins. By its suffix: */
+    CLI_OUTPUT_IMAGE, /* NRRD, NIfTI ..., */
+    CLI_OUTPUT_NRRD,  /* NRRD alone */
     CLI_CHOICE, /* const char **: one of `choices`, "a|b|c" */
     CLI_LIST    /* cli_list *: numbers separated by commas, each within low ... high */
 } cli_kind;
@@ -39,13 +42,15 @@ typedef struct cli_option {
 
 /* Options that most readers of diffusion data have. */
 #define CLI_DWI_OPTION(input)                                                                                          \
-    {"i", CLI_TEXT, &(input), "FILE", "diffusion data: NRRD, or NIfTI; default -, standard input (NRRD)", 0, 0}
+    {"i", CLI_TEXT, &(input), "FILE", "diffusion data: NRRD, NIfTI or MIF; default -, standard input", 0, 0}
 #define CLI_GRADIENT_OPTIONS(bval, bvec)                                                                               \
     {"bval", CLI_TEXT, &(bval), "FILE", "b-values of a NIfTI input, as FSL writes them; default: beside it", 0, 0},    \
-    {"bvec", CLI_TEXT, &(bvec), "FILE", "gradient vectors of a NIfTI input, likewise; default: beside it", 0, 0}
+    {"bvec", CLI_TEXT, &(bvec), "FILE", "gradient vectors of a NIfTI input, likewise; default: beside it", 0, 0},      \
+    {"grad", CLI_TEXT, &(bval), "FILE",                                                                                \
+     "or both as MRtrix's table: lines of x y z b, in scanner axes; default: .b beside it, or within .mif", 0, 0}
 #define CLI_MASK_OPTION(mask)                                                                                          \
     {"mask", CLI_TEXT, &(mask), "FILE",                                                                                \
-     "compute where this is not 0 (NRRD or NIfTI); default: estimated from the b=0 images", 0, 0}
+     "compute where this is not 0 (NRRD, NIfTI, MIF); default: estimated from the b=0 images", 0, 0}
 
 typedef struct cli_command {
     const char *name;
@@ -112,6 +117,17 @@ typedef struct cli_guess {
 } cli_guess;
 void cli_guess_begin(cli_guess *guess, const char *word);
 void cli_guess_try(cli_guess *guess, const char *candidate);
+
+/* " from 1 to 9", " of at least 1", " above 0", or "": the bounds of an option's numbers, to be read in a sentence. */
+void cli_print_bounds(const cli_option *option, char *text, size_t size);
+
+/* Refuses outputs that are inputs, that share a name, whose suffix is not known, or that cannot be written. */
+hot_status cli_check_files(const cli_option *options, hot_context *context);
+
+/* What to do about a file that the context's message speaks of: "; did you mean 'dwi.nhdr'" when it is not there and a
+ * name in its folder is near, which program makes NIfTI of it, or "". */
+void cli_suggest_file(const cli_option *options, const cli_common *common, hot_status status, char *text,
+                      size_t size);
 
 /* The terminal: signals caught, the bar drawn when standard error is a terminal, notes and warnings above it. */
 void cli_terminal_start(int quiet);

@@ -299,7 +299,7 @@ int cli_contract(int argc, char **argv)
         {"a", CLI_TEXT, &job.inputs[0], "FILE", "operand A, NRRD", 0, 0},
         {"b", CLI_TEXT, &job.inputs[1], "FILE", "operand B, NRRD", 0, 0},
         {"c", CLI_TEXT, &job.inputs[2], "FILE", "the array that beta multiplies, NRRD; the file is not changed", 0, 0},
-        {"o", CLI_TEXT, &job.output, "FILE", "the result, NRRD; default -, standard output", 0, 0},
+        {"o", CLI_OUTPUT_NRRD, &job.output, "FILE", "the result, NRRD; default -, standard output", 0, 0},
         {"spec", CLI_TEXT, &job.spec, "SPEC", "the axes, like \"ik,kj->ij\"", 0, 0},
         {"op", CLI_CHOICE, &job.op, "mass2d|mass3d|assemble2d|assemble3d",
          "a finite-element operator instead of a spec", 0, 0},

@@ -56,7 +56,7 @@ int cli_eig(int argc, char **argv)
     hot_sshopm_options eig = {.size = sizeof eig};
     const cli_option options[] = {
         {"i", CLI_TEXT, &input, "FILE", "the tensors, NRRD; default -, standard input", 0, 0},
-        {"o", CLI_TEXT, &output, "FILE", "the eigenpairs, NRRD; default -, standard output", 0, 0},
+        {"o", CLI_OUTPUT_NRRD, &output, "FILE", "the eigenpairs, NRRD; default -, standard output", 0, 0},
         {"order", CLI_INT, &order, "M", "order of the tensors, 2 to 16", 2, HOT_ORDER_MAX},
         {"dim", CLI_INT, &dim, "N", "dimension, 1 to 16; default 3", 1, HOT_DIM_MAX},
         {"kind", CLI_CHOICE, &kind, "max|min|all",
@@ -92,7 +92,7 @@ int cli_eig(int argc, char **argv)
                                   "axis 0 of '%s' has %zu values: order %d and dimension %d need %zu%s", input,
                                   nrrd->axis[0].size, order, dim, unique,
                                   nrrd->axis[0].size == unique + 1
-                                      ? " (of a tensor field's the first is the confidence: unu crop takes it off)"
+                                      ? " (a tensor field has its confidence first: unu crop takes it off)"
                                       : "");
         goto cleanup;
     }

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "core/fields.h"
+#include "core/grid_match.h"
+#include "dwi/scheme.h"
 #include "io/common/output.h"
 
 const cli_command cli_export_command = {
@@ -34,34 +36,63 @@ static hot_status find_format(hot_context *context, const char *name, const char
     *format = hot_export_format_find(name, path);
     if (*format)
         return HOT_OK;
-    if (name)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no format '%s'; --list names them", name);
+    if (name) {
+        size_t count;
+        const hot_export_format *const *formats = hot_export_formats(&count);
+        cli_guess guess;
+        cli_guess_begin(&guess, name);
+        for (size_t i = 0; i < count; i++)
+            cli_guess_try(&guess, formats[i]->name);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--format: there is no '%s'; %s%s", name,
+                                guess.best ? "did you mean " : "--list names the formats",
+                                guess.best ? guess.best : "");
+    }
     return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                             "the format does not follow from the name '%s'; give --format (--list names them)", path);
+}
+
+/* The mean b=0 image of data on the grid of the directions; *directions: the gradients of its highest shell (may be
+ * NULL). */
+static hot_status load_background(hot_context *context, const hot_fiber_field *fibers, const char *dwi_path,
+                                  float **background, size_t *directions)
+{
+    hot_dwi *dwi = NULL;
+    const hot_grid *grid = hot_fiber_field_grid(fibers);
+    size_t *index = NULL;
+    float *own = NULL;
+    hot_status status = hot_dwi_load(context, dwi_path, NULL, NULL, &dwi);
+    if (status == HOT_OK)
+        status = hot_grid_match(context, "image", dwi_path, hot_dwi_grid(dwi), "the directions", grid, &index);
+    if (status == HOT_OK && directions) {
+        *directions = hot_dwi_outer_volumes(dwi);
+        if (!hot_dwi_has_b0(dwi))
+            status = hot_context_fail(context, HOT_ERROR_DATA, "'%s' has no b=0 volume, which amplitudes are relative "
+                                      "to; leave --dwi out", dwi_path);
+    }
+    if (status == HOT_OK) {
+        own = hot_context_alloc(context, hot_grid_voxels(hot_dwi_grid(dwi)), sizeof *own);
+        *background = own ? hot_context_alloc(context, hot_grid_voxels(grid), sizeof **background) : NULL;
+        status = *background ? hot_export_background(context, dwi, own) : HOT_ERROR_MEMORY;
+    }
+    for (size_t v = 0; status == HOT_OK && v < hot_grid_voxels(grid); v++) {
+        const size_t at = index ? index[v] : v;
+        (*background)[v] = at == HOT_OUTSIDE ? 0 : own[at];
+    }
+    hot_context_free(context, own);
+    hot_context_free(context, index);
+    hot_dwi_destroy(&dwi);
+    return status;
 }
 
 /* A picture over the mean b=0 image of the data. */
 static hot_status write_picture(hot_context *context, const hot_fiber_field *fibers, const char *dwi_path,
                                 const char *path)
 {
-    hot_dwi *dwi = NULL;
     float *background = NULL;
-    const hot_grid *grid = hot_fiber_field_grid(fibers);
-    hot_status status = hot_dwi_load(context, dwi_path, NULL, NULL, &dwi);
-    if (status == HOT_OK && memcmp(hot_dwi_grid(dwi)->size, grid->size, sizeof grid->size) != 0) {
-        const size_t *other = hot_dwi_grid(dwi)->size;
-        status = hot_context_fail(context, HOT_ERROR_DATA,
-                                  "'%s' has %zu x %zu x %zu voxels, the directions %zu x %zu x %zu", dwi_path, other[0],
-                                  other[1], other[2], grid->size[0], grid->size[1], grid->size[2]);
-    }
-    if (status == HOT_OK) {
-        background = hot_context_alloc(context, hot_grid_voxels(grid), sizeof *background);
-        status = background ? hot_export_background(context, dwi, background) : HOT_ERROR_MEMORY;
-    }
+    hot_status status = load_background(context, fibers, dwi_path, &background, NULL);
     if (status == HOT_OK)
         status = hot_export_picture(context, fibers, background, path);
     hot_context_free(context, background);
-    hot_dwi_destroy(&dwi);
     return status;
 }
 
@@ -70,18 +101,19 @@ static hot_status scale_amplitudes(hot_context *context, const char *response_pa
                                    hot_fiber_field **fibers)
 {
     hot_response *response = NULL;
-    hot_dwi *dwi = NULL;
     hot_fiber_field *scaled = NULL;
+    float *b0 = NULL;
+    size_t directions = 0;
     hot_status status = response_path ? hot_response_load(context, response_path, &response) : HOT_OK;
     if (status == HOT_OK && dwi_path)
-        status = hot_dwi_load(context, dwi_path, NULL, NULL, &dwi);
+        status = load_background(context, *fibers, dwi_path, &b0, &directions);
     if (status == HOT_OK)
-        status = hot_fiber_field_fod_amplitude(context, *fibers, response, dwi, &scaled);
+        status = hot_fiber_field_fod_amplitude(context, *fibers, response, directions, b0, &scaled);
     if (status == HOT_OK) {
         hot_fiber_field_destroy(fibers);
         *fibers = scaled;
     }
-    hot_dwi_destroy(&dwi);
+    hot_context_free(context, b0);
     hot_response_destroy(&response);
     return status;
 }
@@ -107,7 +139,7 @@ int cli_export(int argc, char **argv)
     const char *input = "-", *output = NULL, *name = NULL, *dwi = NULL, *amplitude = NULL, *response = NULL;
     int list = 0;
     const cli_option options[] = {
-        {"i", CLI_TEXT, &input, "FILE", "directions (peaks) as NRRD or NIfTI; for formats from tensors: a tensor NRRD; "
+        {"i", CLI_TEXT, &input, "FILE", "directions (NRRD, NIfTI or MIF); for formats from tensors: a tensor NRRD; "
                                         "default: standard input (NRRD)", 0, 0},
         {"o", CLI_TEXT, &output, "FILE", "what to write; the format follows from its name", 0, 0},
         {"format", CLI_TEXT, &name, "NAME", "the format, when it does not follow from the name", 0, 0},

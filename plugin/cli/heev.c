@@ -69,8 +69,8 @@ int cli_heev(int argc, char **argv)
     hot_heev_options heev = {.size = sizeof heev};
     const cli_option options[] = {
         {"i", CLI_TEXT, &input, "FILE", "the matrices, NRRD; default -, standard input", 0, 0},
-        {"o", CLI_TEXT, &output, "FILE", "the eigenvalues, NRRD; default -, standard output", 0, 0},
-        {"vectors", CLI_TEXT, &vector_path, "FILE", "the eigenvectors, NRRD; default: not computed", 0, 0},
+        {"o", CLI_OUTPUT_NRRD, &output, "FILE", "the eigenvalues, NRRD; default -, standard output", 0, 0},
+        {"vectors", CLI_OUTPUT_NRRD, &vector_path, "FILE", "the eigenvectors, NRRD; default: not computed", 0, 0},
         {"largest", CLI_SIZE, &heev.largest, "K", "only the K largest; default: all", 1, HOT_HEEV_MAX},
         {"real", CLI_FLAG, &real, NULL, "real symmetric matrices: axes 0 and 1 are the matrix", 0, 0},
         CLI_END,

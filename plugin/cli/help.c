@@ -100,7 +100,7 @@ void cli_print_help(const cli_command *command, const cli_option *own, const cli
 /* How many letters must be changed, added, left out or swapped with their neighbour; `-` and `_` count as the same. */
 static int distance(const char *a, const char *b)
 {
-    enum { LENGTH = 32 };
+    enum { LENGTH = 96 };
     int rows[3][LENGTH + 1];
     size_t length_a = strlen(a), length_b = strlen(b);
     if (length_a > LENGTH || length_b > LENGTH)

@@ -51,30 +51,49 @@ static void list_subcommands(void)
            "usage: hotfiber SUBCOMMAND [options]\n\n", hot_version());
     for (const cli_entry *entry = entries; entry->command; entry++)
         printf("  %-10s %s\n", entry->command->name, entry->command->summary);
-    printf("\n`hotfiber SUBCOMMAND --help` explains one. Stages read -i (default standard input) and write -o\n"
+    printf("\n`hotfiber help SUBCOMMAND` explains one. Stages read -i (default standard input) and write -o\n"
            "(default standard output) as NRRD, so they pipe into each other and into unu and tend.\n");
+}
+
+static int unknown(const char *word)
+{
+    cli_guess guess;
+    cli_guess_begin(&guess, word);
+    for (const cli_entry *entry = entries; entry->command; entry++)
+        cli_guess_try(&guess, entry->command->name);
+    if (guess.best)
+        fprintf(stderr, "hotfiber: there is no subcommand '%s'; did you mean %s\n", word, guess.best);
+    else
+        fprintf(stderr, "hotfiber: there is no subcommand '%s'; `hotfiber` lists them\n", word);
+    return HOT_EXIT_USAGE;
+}
+
+static int run(int argc, char **argv)
+{
+    for (const cli_entry *entry = entries; entry->command; entry++)
+        if (strcmp(argv[0], entry->command->name) == 0)
+            return entry->run(argc, argv);
+    return unknown(argv[0]);
+}
+
+static int is_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "-help") == 0 ||
+           strcmp(word, "help") == 0;
 }
 
 int main(int argc, char **argv)
 {
-    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+    static char help[] = "--help";
+    if (argc > 2 && is_help(argv[1]) && argv[2][0] != '-') /* hotfiber help run */
+        return run(2, (char *[]){argv[2], help, NULL});
+    if (argc < 2 || is_help(argv[1])) {
         list_subcommands();
         return fflush(stdout) == 0 ? HOT_EXIT_DONE : HOT_EXIT_FAILED;
     }
-    if (strcmp(argv[1], "--version") == 0) {
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0) {
         printf("hotfiber %s\n", hot_version());
-        return HOT_EXIT_DONE;
+        return fflush(stdout) == 0 ? HOT_EXIT_DONE : HOT_EXIT_FAILED;
     }
-    for (const cli_entry *entry = entries; entry->command; entry++)
-        if (strcmp(argv[1], entry->command->name) == 0)
-            return entry->run(argc - 1, argv + 1);
-    cli_guess guess;
-    cli_guess_begin(&guess, argv[1]);
-    for (const cli_entry *entry = entries; entry->command; entry++)
-        cli_guess_try(&guess, entry->command->name);
-    if (guess.best)
-        fprintf(stderr, "hotfiber: there is no subcommand '%s'; did you mean %s\n", argv[1], guess.best);
-    else
-        fprintf(stderr, "hotfiber: there is no subcommand '%s'; `hotfiber` lists them\n", argv[1]);
-    return HOT_EXIT_USAGE;
+    return run(argc - 1, argv + 1);
 }

@@ -7,7 +7,7 @@
 void cli_method_options_init(cli_method_options *own)
 {
     const char *name;
-    *own = (cli_method_options){.shift = "adaptive", .select = "map", .contrast = "auto",
+    *own = (cli_method_options){.shift = "adaptive", .select = "map", .contrast = "auto", .noise_model = "auto",
                                 .peaks = {.size = sizeof own->peaks, .threshold = -1, .min_angle = -1,
                                           .min_amplitude = -1}};
     for (size_t i = 0; (name = hot_peaks_method_name(i, NULL)) != NULL; i++) {
@@ -26,6 +26,9 @@ int cli_method_options_read(const cli_command *command, cli_common *common, cli_
                        : strcmp(own->contrast, "dispersed") == 0 ? HOT_CONTRAST_DISPERSED
                        : strcmp(own->contrast, "varied") == 0    ? HOT_CONTRAST_VARIED
                                                                  : HOT_CONTRAST_AUTO;
+    signal->noise_model = strcmp(own->noise_model, "gaussian") == 0 ? HOT_NOISE_GAUSSIAN
+                          : strcmp(own->noise_model, "rician") == 0 ? HOT_NOISE_RICIAN
+                                                                    : HOT_NOISE_AUTO;
     return -1;
 }
 
@@ -33,7 +36,7 @@ int cli_diffusivities(const cli_command *command, cli_common *common, const cli_
                       double *radial)
 {
     if (list->count != 0 && list->count != 2)
-        return cli_refuse(command, common, "--diffusivities needs two numbers, AXIAL,RADIAL, not %zu", list->count);
+        return cli_refuse(command, common, "--diffusivities needs two numbers (1.7e-3,0.3e-3), not %zu", list->count);
     *axial = list->count ? list->values[0] : 0;
     *radial = list->count ? list->values[1] : 0;
     return -1;

@@ -9,7 +9,7 @@
 /* What the rows below store as text. */
 typedef struct cli_method_options {
     char methods[128]; /* "signal|sshopm|..." */
-    const char *shift, *select, *contrast;
+    const char *shift, *select, *contrast, *noise_model;
     hot_peaks_options peaks;
 } cli_method_options;
 
@@ -37,12 +37,15 @@ void cli_method_options_init(cli_method_options *own);
     {"basin", CLI_FLAG, &(own).peaks.basin, NULL,                                                                      \
      "sshopm with --shift none, on a GPU: settle a start as soon as its basin of attraction is known", 0, 0},          \
     {"select", CLI_CHOICE, &(own).select, "map|averaged",                                                              \
-     "signal: the number of fibres whose best fit is most probable (default), or the most probable number, all its "   \
-     "fits together", 0, 0},                                                                                           \
+     "signal: how the number of fibres is chosen: by the best fit with each number (map, default), or by all fits "    \
+     "with each number (averaged)", 0, 0},                                                                             \
     {"contrast", CLI_CHOICE, &(own).contrast, "auto|alike|dispersed|varied",                                           \
      "signal: how single fibres differ from voxel to voxel: alike (a simulation), dispersed (in width) or varied (in " \
      "contrast, with more or less of water or cells beside them, as in people); default: auto, judged from a sample "  \
-     "of voxels", 0, 0}
+     "of voxels", 0, 0},                                                                                               \
+    {"noise_model", CLI_CHOICE, &(own).noise_model, "auto|rician|gaussian",                                            \
+     "signal: the noise is that of magnitudes (rician), or symmetric about the signal (gaussian), as in data with "    \
+     "negative samples; default: auto, by how many there are", 0, 0}
 
 /* Fills the shift, and the signal method's options, from the texts. Returns -1 to go on, or cli_refuse's exit
  * status. */

@@ -1,8 +1,9 @@
 /* Parsing of options from tables; beginning and end of a subcommand. */
 #include "cli.h"
-#include "io/common/output.h"
+#include "common/backend.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -75,17 +76,27 @@ static int usage_error(const cli_command *command, const char *format, ...)
     return HOT_EXIT_USAGE;
 }
 
+void cli_print_bounds(const cli_option *option, char *text, size_t size)
+{
+    enum { NO_LIMIT = 1000000000 }; /* larger ones only keep numbers finite: nobody needs to be told */
+    text[0] = '\0';
+    if (option->low == option->high)
+        return;
+    if (option->high < NO_LIMIT)
+        snprintf(text, size, " from %.10g to %.10g", option->low, option->high);
+    else if (option->low > 0 && option->low < 1e-9)
+        snprintf(text, size, " above 0");
+    else
+        snprintf(text, size, " of at least %.10g", option->low);
+}
+
 static int number_error(const cli_command *command, const cli_option *option, const char *text, const char *what)
 {
     const char *dashes = option->name[1] ? "--" : "-";
     fprintf(stderr, "hotfiber %s: %s%s needs %s", command->name, dashes, option->name, what);
-    if (option->low != option->high) {
-        if (isinf(option->high))
-            fprintf(stderr, " of at least %g", option->low);
-        else
-            fprintf(stderr, " from %g to %g", option->low, option->high);
-    }
-    fprintf(stderr, ", not '%s'\n", text);
+    char bounds[64];
+    cli_print_bounds(option, bounds, sizeof bounds);
+    fprintf(stderr, "%s, not '%s'\n", bounds, text);
     return HOT_EXIT_USAGE;
 }
 
@@ -141,6 +152,9 @@ static int store(const cli_command *command, const cli_option *option, const cha
         *(int *)option->target = 1;
         break;
     case CLI_TEXT:
+    case CLI_OUTPUT:
+    case CLI_OUTPUT_IMAGE:
+    case CLI_OUTPUT_NRRD:
         if (!text[0])
             return usage_error(command, "%s%s needs a value (%s), not an empty one", option->name[1] ? "--" : "-",
                                option->name, option->value ? option->value : "VALUE");
@@ -209,6 +223,8 @@ static int unknown_option(const cli_command *command, const cli_option *own, con
         cli_guess_try(&guess, option->name);
     for (const cli_option *option = shared; option->name; option++)
         cli_guess_try(&guess, option->name);
+    if (access(text, F_OK) == 0)
+        return usage_error(command, "there is no option '%s'; for the file of this name write ./%s", text, text);
     if (guess.best)
         return usage_error(command, "there is no option '%s'; did you mean %s%s", text, guess.best[1] ? "--" : "-",
                            guess.best);
@@ -238,41 +254,21 @@ static int parse_device(const char *text, hot_context_options *settings)
     return 1;
 }
 
-/* The file that an option names: NULL when it names none. */
-static const char *file_of(const cli_option *option)
+/* A GPU that was asked for is looked for before anything is read. */
+static hot_status check_device(hot_context *context, const char *text)
 {
-    const int names_file = option->kind == CLI_TEXT && option->value &&
-        (strcmp(option->value, "FILE") == 0 || strcmp(option->value, "DWI") == 0);
-    const char *path = names_file ? *(const char **)option->target : NULL;
-    return path && strcmp(path, "-") != 0 ? path : NULL;
-}
-
-/* An output is never one of the other files that the options name: it is refused before anything is read. What a file
- * refers to (a detached header its data) is checked by those who read it. A file that does not exist yet and is named
- * twice would be written twice. */
-static hot_status check_files_distinct(const cli_option *options, hot_context *context)
-{
-    const char *output = NULL;
-    for (const cli_option *option = options; option->name; option++)
-        if (strcmp(option->name, "o") == 0 && option->kind == CLI_TEXT)
-            output = *(const char **)option->target;
-    for (const cli_option *option = options; option->name; option++) {
-        const char *path = file_of(option);
-        if (!path)
-            continue;
-        for (const cli_option *other = option + 1; other->name; other++)
-            if (file_of(other) && strcmp(path, file_of(other)) == 0 && access(path, F_OK) != 0)
-                return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                        "%s%s and %s%s both name '%s'; two files need two names",
-                                        option->name[1] ? "--" : "-", option->name, other->name[1] ? "--" : "-",
-                                        other->name, path);
-        if (!output || strcmp(option->name, "o") == 0)
-            continue;
-        hot_status status = hot_output_check_distinct(context, path, output);
-        if (status != HOT_OK)
-            return status;
-    }
-    return HOT_OK;
+    hot_status status = HOT_OK;
+    if (hot_context_device(context) != HOT_DEVICE_CUDA)
+        return HOT_OK;
+    if (hot_cuda_count() == 0)
+        status = hot_context_fail(context, HOT_ERROR_DEVICE, "no GPU that CUDA can use was found");
+    else
+        status = hot_cuda_select(context, hot_context_device_number(context));
+    if (status == HOT_OK)
+        return HOT_OK;
+    char why[256];
+    snprintf(why, sizeof why, "%s", hot_context_message(context));
+    return hot_context_fail(context, status, "--device %s: %s; --device cpu needs none", text, why);
 }
 
 int cli_parse(const cli_command *command, const cli_option *options, int argc, char **argv, cli_common *common)
@@ -285,7 +281,7 @@ int cli_parse(const cli_command *command, const cli_option *options, int argc, c
          "auto (default: the GPU when there is one), cpu, cuda, or cuda:N", 0, 0},
         {"threads", CLI_INT, &threads, "N", "CPU threads; default: all of the machine's", 1, 4096},
         {"seed", CLI_SIZE, &seed, "N", "seed of everything random; default 1", 0, 9e15},
-        {"quiet", CLI_FLAG, &quiet, NULL, "no progress bar and no notes", 0, 0},
+        {"quiet", CLI_FLAG, &quiet, NULL, "no progress bar, notes or warnings: nothing but errors", 0, 0},
         {"help", CLI_FLAG, &help, NULL, "this text", 0, 0},
         {NULL, 0, NULL, NULL, NULL, 0, 0},
     };
@@ -354,7 +350,9 @@ int cli_parse(const cli_command *command, const cli_option *options, int argc, c
         return HOT_EXIT_FAILED;
     }
     cli_terminal_start(quiet);
-    hot_status status = check_files_distinct(options, common->context);
+    hot_status status = cli_check_files(options, common->context);
+    if (status == HOT_OK)
+        status = check_device(common->context, device);
     return status == HOT_OK ? -1 : cli_finish(command, common, status);
 }
 
@@ -399,7 +397,9 @@ int cli_finish(const cli_command *command, cli_common *common, hot_status status
         fprintf(stderr, "%shotfiber %s: %s", over, command->name, dashes_of_message(common->context));
         for (; *message; message++) /* one line, whatever a library put into it */
             fputc(*message == '\n' || *message == '\r' ? ' ' : *message, stderr);
-        fputc('\n', stderr);
+        char suggestion[PATH_MAX + 32];
+        cli_suggest_file(table, common, status, suggestion, sizeof suggestion);
+        fprintf(stderr, "%s\n", suggestion);
         fflush(stdout);
     }
     hot_context_destroy(&common->context);

@@ -39,7 +39,7 @@ static hot_status check(hot_context *context, const hot_peaks_options *peaks, co
     hot_status status = hot_peaks_check(context, &choice, method);
     for (const cli_option *option = table; option->name && status == HOT_OK; option++)
         if (cli_given(option->target))
-            status = hot_peaks_check_takes(context, *method, option->name);
+            status = hot_peaks_check_takes(context, &choice, *method, option->name);
     return status;
 }
 
@@ -74,7 +74,8 @@ int cli_peaks(int argc, char **argv)
     own.peaks.method = "maxima";
     const cli_option options[] = {
         {"i", CLI_TEXT, &input, "FILE", "tensor field (NRRD); default -, standard input", 0, 0},
-        {"o", CLI_TEXT, &output, "FILE", "directions: NRRD, or .nii / .nii.gz; default -, standard output", 0, 0},
+        {"o", CLI_OUTPUT_IMAGE, &output, "FILE",
+         "directions: NRRD, or .nii / .nii.gz; default -, standard output", 0, 0},
         {"mask", CLI_TEXT, &mask_path, "FILE", "compute where this is not 0 (NRRD or NIfTI)", 0, 0},
         CLI_METHOD_OPTIONS(own, "maxima"),
         {"dwi", CLI_TEXT, &signal.dwi, "FILE", "signal: the diffusion data (NRRD or NIfTI)", 0, 0},
@@ -87,13 +88,16 @@ int cli_peaks(int argc, char **argv)
         {"sigma", CLI_TEXT, &signal.sigma, "FILE",
          "signal: standard deviation of the noise, a number, or a file with a map; default: "
          "from the b=0 volumes, else the residuals", 0, 0},
-        {"probability", CLI_TEXT, &signal.map[0], "FILE", "signal: write P(0) ... P(3) of each voxel", 0, 0},
-        {"margin", CLI_TEXT, &signal.map[1], "FILE", "signal: write log10 of the odds of the number chosen", 0, 0},
-        {"residual", CLI_TEXT, &signal.map[2], "FILE", "signal: write the residual in units of the noise", 0, 0},
-        {"width", CLI_TEXT, &signal.map[3], "FILE",
+        {"probability", CLI_OUTPUT_IMAGE, &signal.map[0], "FILE",
+         "signal: write P(0) ... P(3) of each voxel", 0, 0},
+        {"margin", CLI_OUTPUT_IMAGE, &signal.map[1], "FILE",
+         "signal: write log10 of the odds of the number chosen", 0, 0},
+        {"residual", CLI_OUTPUT_IMAGE, &signal.map[2], "FILE",
+         "signal: write the residual in units of the noise", 0, 0},
+        {"width", CLI_OUTPUT_IMAGE, &signal.map[3], "FILE",
          "signal: write how much wider than the response the fibres are, rad^2", 0, 0},
-        {"flags", CLI_TEXT, &signal.map[4], "FILE",
-         "signal: write why voxels have no fibre: 1 NaN, 2 no b=0 signal, 4 negative, 8 clipped, 16 only noise", 0, 0},
+        {"flags", CLI_OUTPUT_IMAGE, &signal.map[4], "FILE",
+         "signal: write why voxels have no fibre: 1 NaN, 2 no b=0 signal, 8 clipped, 16 only noise", 0, 0},
         CLI_END,
     };
     char about[4096];
@@ -108,6 +112,9 @@ int cli_peaks(int argc, char **argv)
         return ended;
     if (check(common.context, &own.peaks, &signal.find, options, &method) != HOT_OK)
         return cli_refuse_option(&cli_peaks_command, &common);
+    if (method->find_in_signals && !signal.dwi)
+        return cli_refuse(&cli_peaks_command, &common,
+                          "--dwi FILE is needed: the method %s works on the diffusion data", method->name);
     if (method->find_in_tensors)
         return cli_finish(&cli_peaks_command, &common, find(common.context, input, output, mask_path, &own.peaks));
     signal.tensors = cli_given(&input) ? input : NULL;

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "cli.h"
+#include "method_options.h"
 #include "io/common/output.h"
-#include "io/fsl/gradient_files.h"
+#include "io/common/gradient_files.h"
 
 const cli_command cli_phantom_command = {
     "phantom", "make data with known fibres", "-o DWI --truth FILE [options]",
@@ -59,9 +60,10 @@ static int wrong(const char *option, const char *what, const char *text)
 }
 
 typedef struct settings {
-    const char *output, *truth, *layout, *angles, *fractions, *three_angles, *csf, *dispersion, *type, *bval, *bvec;
+    const char *output, *truth, *layout, *angles, *fractions, *three_angles, *csf, *dispersion, *noise, *type, *bval,
+        *bvec;
     int single, three, isotropic, oblique, turned_frame, gzip;
-    cli_list size, snr, shells;
+    cli_list size, snr, shells, diffusivities;
     hot_phantom_options phantom;
     hot_phantom_condition rows[ROWS_MAX];
 } settings;
@@ -143,19 +145,20 @@ static int settle(settings *s)
         o->shell_b = s->shells.values, o->shells = s->shells.count;
     if (s->csf) {
         const char *end = parse_range(s->csf, o->csf);
-        if (!end || *end)
-            return wrong("csf", "a fraction or a range (0-.3)", s->csf);
+        if (!end || *end || o->csf[1] > 0.95)
+            return wrong("csf", "a fraction or a range from 0 to .95 (0-.3)", s->csf);
     }
     if (s->dispersion) {
         const char *end = parse_range(s->dispersion, o->dispersion);
-        if (!end || *end)
-            return wrong("dispersion", "an angle or a range in degrees (0-15)", s->dispersion);
+        if (!end || *end || o->dispersion[1] > 45)
+            return wrong("dispersion", "an angle or a range from 0 to 45 degrees (0-15)", s->dispersion);
     }
     if (!s->bval != !s->bvec) {
         fprintf(stderr, "hotfiber phantom: --bval and --bvec go together\n");
         return -1;
     }
     o->oblique = s->oblique;
+    o->gaussian = strcmp(s->noise, "gaussian") == 0;
     return 0;
 }
 
@@ -204,13 +207,14 @@ int cli_phantom(int argc, char **argv)
 {
     static settings s; /* large, and there is one command per process */
     memset(&s, 0, sizeof s);
-    s.output = "-", s.layout = "conditions", s.type = "float";
+    s.output = "-", s.layout = "conditions", s.noise = "rician", s.type = "float";
     s.phantom.size = sizeof s.phantom;
     hot_phantom_options *o = &s.phantom;
     const cli_option options[] = {
-        {"o", CLI_TEXT, &s.output, "FILE",
+        {"o", CLI_OUTPUT_IMAGE, &s.output, "FILE",
          "the data: NRRD (default -, standard output), or NIfTI with .bval and .bvec", 0, 0},
-        {"truth", CLI_TEXT, &s.truth, "FILE", "the true directions, length = volume fraction (NRRD or NIfTI)", 0, 0},
+        {"truth", CLI_OUTPUT_IMAGE, &s.truth, "FILE",
+         "the true directions, length = volume fraction (NRRD or NIfTI)", 0, 0},
         {"layout", CLI_CHOICE, &s.layout, "conditions|grid|bundles", "what the volume looks like (above)", 0, 0},
         {"voxels", CLI_SIZE, &o->voxels, "N", "voxels per condition and SNR; default 200", 1, 1e9},
         {"single", CLI_FLAG, &s.single, NULL, "a row of single fibres", 0, 0},
@@ -226,7 +230,9 @@ int cli_phantom(int argc, char **argv)
          "a row without fibres: grey matter (D = .8e-3) and CSF (3e-3) in turn", 0, 0},
         {"size", CLI_LIST, &s.size, "X,Y,Z", "bundles: voxels along each axis; default 40,40,12", 1, 4096},
         {"snr", CLI_LIST, &s.snr, "LIST",
-         "S0 / sigma of the Rician noise, a slice each; 0 = no noise; default 30", 0, 1e12},
+         "S0 / sigma of the noise, a slice each; 0 = no noise; default 30", 0, 1e12},
+        {"noise", CLI_CHOICE, &s.noise, "rician|gaussian",
+         "that of magnitudes (default), or symmetric about the signal, so that samples may be negative", 0, 0},
         {"b", CLI_LIST, &s.shells, "LIST", "b-values of the shells, s/mm^2; default 3000", 1, 1e6},
         {"directions", CLI_SIZE, &o->directions, "N",
          "directions per shell, spread by repulsion; default 64", 1, 100000},
@@ -234,8 +240,10 @@ int cli_phantom(int argc, char **argv)
         {"bval", CLI_TEXT, &s.bval, "FILE", "b-values of a scheme to use instead, as FSL writes them", 0, 0},
         {"bvec", CLI_TEXT, &s.bvec, "FILE", "and its gradient vectors, in image axes", 0, 0},
         {"s0", CLI_DOUBLE, &o->s0, "S", "signal at b=0; default 1000", 1e-30, 1e30},
-        {"along", CLI_DOUBLE, &o->axial, "D", "axial diffusivity of a fibre, mm^2/s; default 1.7e-3", 1e-6, 1e-2},
-        {"across", CLI_DOUBLE, &o->radial, "D", "radial diffusivity of a fibre, mm^2/s; default .2e-3", 1e-9, 1e-2},
+        {"diffusivities", CLI_LIST, &s.diffusivities, "AXIAL,RADIAL",
+         "of a fibre, mm^2/s; default 1.7e-3,.2e-3", 1e-9, 1e-2},
+        {"along", CLI_DOUBLE, &o->axial, "D", "the axial one alone", 1e-6, 1e-2},
+        {"across", CLI_DOUBLE, &o->radial, "D", "the radial one alone", 1e-9, 1e-2},
         {"vary", CLI_DOUBLE, &o->vary, "R",
          "relative standard deviation of each fibre's diffusivities; default 0", 0, 0.3},
         {"csf", CLI_TEXT, &s.csf, "RANGE",
@@ -250,6 +258,13 @@ int cli_phantom(int argc, char **argv)
         CLI_END,
     };
     CLI_PARSE(phantom, options);
+    if (s.diffusivities.count) {
+        if (o->axial > 0 || o->radial > 0)
+            return cli_refuse(&cli_phantom_command, &common, "--%s: --diffusivities says it already; give one of them",
+                              o->axial > 0 ? "along" : "across");
+        if ((ended = cli_diffusivities(&cli_phantom_command, &common, &s.diffusivities, &o->axial, &o->radial)) >= 0)
+            return ended;
+    }
     if (settle(&s)) {
         hot_context_destroy(&common.context);
         return HOT_EXIT_USAGE;

@@ -18,7 +18,7 @@ int cli_response(int argc, char **argv)
     double s0 = 1;
     const cli_option options[] = {
         CLI_DWI_OPTION(input),
-        {"o", CLI_TEXT, &output, "FILE", "the response, text; default -, standard output", 0, 0},
+        {"o", CLI_OUTPUT, &output, "FILE", "the response, text; default -, standard output", 0, 0},
         CLI_GRADIENT_OPTIONS(bval, bvec),
         CLI_MASK_OPTION(mask_path),
         {"lmax", CLI_INT, &lmax, "N", "highest harmonic, even; at least the order to be fitted; default 8", 2, 16},

@@ -9,7 +9,7 @@
 
 const cli_command cli_run_command = {
     "run", "the whole job: diffusion data in, a directory of fibre directions out", "-i DWI -o DIR [options]",
-    "Reads diffusion-weighted data (NRRD, or NIfTI with bval and bvec), fits a tensor field, finds the fibre "
+    "Reads diffusion-weighted data (NRRD, NIfTI with bval and bvec, or MIF), fits a tensor field, finds the fibre "
     "directions and writes directions, maps, a picture and a report to a directory. Mask, response and noise "
     "are estimated from the data unless they are given. The directory appears when everything "
     "in it is complete; a run that fails or is cancelled leaves nothing.\n\n"
@@ -31,7 +31,7 @@ static void show_table(const hot_run_result *result, const char *output)
     const char *slash = output[strlen(output) - 1] == '/' ? "" : "/";
     show_count("voxels in the mask", result->voxels, 0);
     if (result->flagged > 0)
-        show_count("of these unusable", result->flagged, result->voxels);
+        show_count("of these not usable", result->flagged, result->voxels);
     show_count("without a fibre", result->fibers[0], result->voxels);
     show_count("with one fibre", result->fibers[1], result->voxels);
     show_count("with two fibres", result->fibers[2], result->voxels);
@@ -77,7 +77,7 @@ int cli_run(int argc, char **argv)
     describe_outputs(about_outputs, sizeof about_outputs);
     cli_method_options_init(&method);
     const cli_option table[] = {
-        {"i", CLI_TEXT, &options.input, "DWI", "NRRD (default -, standard input) or NIfTI", 0, 0},
+        {"i", CLI_TEXT, &options.input, "DWI", "NRRD, NIfTI or MIF (default -, standard input)", 0, 0},
         {"o", CLI_TEXT, &options.output, "DIR", "the directory to make; needed", 0, 0},
         {"outputs", CLI_TEXT, &options.outputs, "LIST", about_outputs, 0, 0},
         {"force", CLI_FLAG, &options.force, NULL, "replace the result of an earlier run", 0, 0},
@@ -89,7 +89,7 @@ int cli_run(int argc, char **argv)
          "what the tensor is: apparent diffusivity, diffusion orientations (q-ball), fibre orientations "
          "(deconvolution, default). The maxima of adc are not the fibres where fibres cross", 0, 0},
         {"order", CLI_CHOICE, &order, "2|4|6|8",
-         "of the tensors; default 6, or the highest that the directions determine", 0, 0},
+         "order of the tensors; default 6, or the highest that the directions determine", 0, 0},
         {"response", CLI_TEXT, &options.response, "FILE",
          "fod: single-fibre response in MRtrix's text format; default: estimated from the data", 0, 0},
         CLI_DIFFUSIVITIES(diffusivities, "fod: response from the "),

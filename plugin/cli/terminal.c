@@ -60,7 +60,7 @@ void cli_terminal_newline(void)
 void cli_log(void *user, hot_log_level level, const char *line)
 {
     (void)user;
-    if (terminal.quiet && level != HOT_LOG_WARNING)
+    if (terminal.quiet)
         return;
     cli_terminal_newline();
     fprintf(stderr, "%s%s\n", level == HOT_LOG_WARNING ? "warning: " : "", line);

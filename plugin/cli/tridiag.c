@@ -55,7 +55,7 @@ int cli_tridiag(int argc, char **argv)
     hot_tridiag_options tridiag = {.size = sizeof tridiag};
     const cli_option options[] = {
         {"i", CLI_TEXT, &input, "FILE", "the matrices, NRRD; default -, standard input", 0, 0},
-        {"o", CLI_TEXT, &output, "FILE", "the eigenvalues, NRRD; default -, standard output", 0, 0},
+        {"o", CLI_OUTPUT_NRRD, &output, "FILE", "the eigenvalues, NRRD; default -, standard output", 0, 0},
         {"index", CLI_LIST, &index, "FIRST,LAST", "only these, counted from 0 at the smallest, both included", 0, 1e9},
         {"range", CLI_LIST, &range, "LO,HI", "only those with LO <= lambda < HI", -1e300, 1e300},
         {"tolerance", CLI_DOUBLE, &tridiag.absolute, "T",

@@ -235,8 +235,9 @@ static void make_voxel(const making *m, size_t index, double *clean)
     for (size_t v = 0; v < m->volumes; v++) {
         double n1, n2;
         hot_random_normals(&noise, &n1, &n2);
-        double real = clean[v] + sigma * n1, imaginary = sigma * n2;
-        double value = sigma > 0 ? sqrt(real * real + imaginary * imaginary) : clean[v];
+        double real = clean[v] + sigma * n1, imaginary = sigma * n2, value = real;
+        if (sigma > 0 && !o->gaussian)
+            value = sqrt(real * real + imaginary * imaginary);
         m->signals[v * m->voxels + index] = (float)(o->s0 * value);
     }
 }

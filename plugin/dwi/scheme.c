@@ -79,6 +79,24 @@ hot_status hot_scheme_supports(hot_context *context, size_t count, const double 
     return status;
 }
 
+hot_status hot_scheme_of_volumes(hot_context *context, const hot_dwi *dwi, size_t count, const size_t *use, int order,
+                                 size_t *distinct, int *supports)
+{
+    double *gradients = hot_context_alloc(context, count, 3 * sizeof *gradients);
+    size_t weighted = 0;
+    if (!gradients)
+        return HOT_ERROR_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        const size_t v = use ? use[i] : i;
+        if (dwi->b[v] > 50)
+            memcpy(gradients + 3 * weighted++, dwi->gradients + 3 * v, 3 * sizeof *gradients);
+    }
+    *distinct = hot_scheme_distinct(weighted, gradients);
+    hot_status status = hot_scheme_supports(context, weighted, gradients, order, supports);
+    hot_context_free(context, gradients);
+    return status;
+}
+
 hot_status hot_scheme_refuse(hot_context *context, const hot_dwi *dwi, size_t count, const double *gradients, int order,
                              const char *what)
 {
@@ -155,4 +173,12 @@ int hot_dwi_highest_order(hot_context *context, const hot_dwi *dwi, int shell)
         best = order > best ? order : best;
     }
     return best;
+}
+
+size_t hot_dwi_outer_volumes(const hot_dwi *dwi)
+{
+    size_t count = 0;
+    for (size_t v = 0; v < dwi->volumes; v++)
+        count += dwi->shell_of[v] + 1 == (int)dwi->shells;
+    return count;
 }

@@ -36,11 +36,11 @@ static void average_shells(const hot_dwi *dwi, const float *signals, hot_dwi_sum
         const int which = dwi->shell_of[v] == last;
         if (dwi->shell_of[v] != 0 && !which)
             continue;
-        sum[which] += isfinite(s) && s > 0 ? s : 0;
+        sum[which] += isfinite(s) ? s : 0;
         members[which]++;
     }
-    made->high[voxel] = (float)(sum[1] / (double)(members[1] ? members[1] : 1));
-    made->low[voxel] = members[0] ? (float)(sum[0] / (double)members[0]) : made->high[voxel];
+    made->high[voxel] = (float)fmax(sum[1] / (double)(members[1] ? members[1] : 1), 0);
+    made->low[voxel] = members[0] ? (float)fmax(sum[0] / (double)members[0], 0) : made->high[voxel];
 }
 
 static hot_status make_summary(hot_context *context, const hot_dwi *dwi, hot_dwi_summary **summary)

@@ -11,8 +11,8 @@ struct hot_dwi_summary {
     size_t repeats;       /* b=0 volumes */
     double *mean;         /* voxels: of the b=0 volumes, or of all volumes where there is none */
     float *variance;      /* voxels: between the b=0 volumes, NaN where it is not finite; NULL with fewer than two */
-    float *low, *high;    /* voxels: mean over the lowest and the highest shell, for the mask; NaN and negative samples
-                             count as 0 */
+    float *low, *high;    /* voxels: mean over the lowest and the highest shell, for the mask; NaN counts as 0, and
+                             so does a mean below 0 */
 };
 
 /* Makes the summary and keeps it with the data set until that is destroyed. hot_mask_estimate, hot_dwi_noise, the fits
@@ -24,5 +24,8 @@ hot_status hot_dwi_keep_summary(hot_context *context, hot_dwi *dwi);
 hot_status hot_dwi_summary_get(hot_context *context, const hot_dwi *dwi, const hot_dwi_summary **summary,
                                hot_dwi_summary **made);
 void hot_dwi_summary_free(hot_dwi_summary **summary);
+
+/* The value that would stand at `place` if `values` were sorted; moves the values. */
+float hot_sorted_at(float *values, size_t count, size_t place);
 
 #endif

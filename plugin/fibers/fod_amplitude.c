@@ -67,10 +67,10 @@ static hot_status peak_of_response(hot_context *context, const double *row, size
 }
 
 /* K for the response's outermost shell, and the response's signal at b=0. */
-static hot_status scale_of(hot_context *context, const hot_response *response, const hot_dwi *dwi, double *scale,
+static hot_status scale_of(hot_context *context, const hot_response *response, size_t directions, double *scale,
                            double *bright)
 {
-    size_t outer = response->shells - 1, directions = 0;
+    size_t outer = response->shells - 1;
     *bright = 0;
     for (size_t s = 0; s < response->shells; s++) {
         if (response->b[s] > response->b[outer])
@@ -78,60 +78,48 @@ static hot_status scale_of(hot_context *context, const hot_response *response, c
         if (response->b[s] <= 50)
             *bright = hot_response_value(response, s, 0);
     }
-    for (size_t v = 0; dwi && v < dwi->volumes; v++)
-        directions += dwi->shell_of[v] == (int)dwi->shells - 1;
     directions = directions ? directions : USUAL;
     int lmax = response->lmax < LMAX ? response->lmax : LMAX;
     while (lmax > 2 && (size_t)(lmax + 1) * (size_t)(lmax + 2) / 2 > directions)
         lmax -= 2;
     const double *row = hot_response_row(response, outer, NULL);
-    hot_status status = !(row[0] > 0) || response->b[outer] <= 50
-        ? hot_context_fail_parameter(context, HOT_ERROR_DATA, "response",
-                                     "the response has no shell with diffusion weighting, or no signal there: it says "
-                                     "nothing about amplitudes of an fODF")
-        : peak_of_response(context, row, (size_t)lmax / 2 + 1, (double)directions, scale);
-    return status;
+    if (!(row[0] > 0) || response->b[outer] <= 50)
+        return hot_context_fail_parameter(context, HOT_ERROR_DATA, "response",
+                                          "the response has no shell with diffusion weighting, or no signal there: it "
+                                          "says nothing about amplitudes of an fODF");
+    return peak_of_response(context, row, (size_t)lmax / 2 + 1, (double)directions, scale);
 }
 
 hot_status hot_fiber_field_fod_amplitude(hot_context *context, const hot_fiber_field *fibers,
-                                         const hot_response *response, const hot_dwi *dwi, hot_fiber_field **scaled)
+                                         const hot_response *response, size_t directions, const float *b0,
+                                         hot_fiber_field **scaled)
 {
     const size_t voxels = hot_grid_voxels(&fibers->grid), row = 3 * (size_t)fibers->max_fibers;
     double scale = 0, bright = 0;
-    float *peaks = NULL, *b0 = NULL;
     *scaled = NULL;
     response = response ? response : fibers->response;
     if (!response)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "response",
                                           "amplitudes of an fODF are relative to a response, which these directions do "
                                           "not come with; give the one that they were found with");
-    if (dwi && memcmp(dwi->grid.size, fibers->grid.size, sizeof dwi->grid.size) != 0)
-        return hot_context_fail_parameter(context, HOT_ERROR_DATA, "dwi",
-                                          "'%s' has %zu x %zu x %zu voxels, the directions %zu x %zu x %zu",
-                                          hot_dwi_source(dwi), dwi->grid.size[0], dwi->grid.size[1], dwi->grid.size[2],
-                                          fibers->grid.size[0], fibers->grid.size[1], fibers->grid.size[2]);
-    hot_status status = scale_of(context, response, dwi, &scale, &bright);
+    hot_status status = scale_of(context, response, directions, &scale, &bright);
     if (status != HOT_OK)
         return status;
-    peaks = hot_context_alloc(context, voxels, row * sizeof *peaks);
-    if (dwi && dwi->has_b0 && bright > 0)
-        b0 = hot_context_alloc(context, voxels, sizeof *b0);
-    status = peaks && (b0 || !dwi || !dwi->has_b0 || !(bright > 0)) ? HOT_OK : HOT_ERROR_MEMORY;
-    if (status == HOT_OK && b0)
-        status = hot_export_background(context, dwi, b0);
-    for (size_t voxel = 0; voxel < voxels && status == HOT_OK; voxel++) {
+    b0 = bright > 0 ? b0 : NULL;
+    float *peaks = hot_context_alloc(context, voxels, row * sizeof *peaks);
+    if (!peaks)
+        return HOT_ERROR_MEMORY;
+    for (size_t voxel = 0; voxel < voxels; voxel++) {
         double factor = scale;
         if (b0)
             factor *= b0[voxel] > 0 && isfinite(b0[voxel]) ? (double)b0[voxel] / bright : 0;
         for (size_t i = 0; i < row; i++)
             peaks[voxel * row + i] = (float)(factor * fibers->peaks[voxel * row + i]);
     }
-    if (status == HOT_OK)
-        status = hot_fiber_field_create(context, &fibers->grid, fibers->max_fibers, peaks, scaled);
+    status = hot_fiber_field_create(context, &fibers->grid, fibers->max_fibers, peaks, scaled);
     if (status == HOT_OK)
         hot_context_log(context, HOT_LOG_NOTE, "amplitudes as of MRtrix's fODF: %.3g times the volume fraction%s",
                         scale, b0 ? " and the voxel's b=0 signal over the response's" : "");
-    hot_context_free(context, b0);
     hot_context_free(context, peaks);
     return status;
 }

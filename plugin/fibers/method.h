@@ -68,7 +68,8 @@ typedef struct hot_peaks_choice {
 hot_status hot_peaks_check(hot_context *context, const hot_peaks_choice *choice, const hot_peaks_method **method);
 
 /* The refusal of an option that other methods name and this one does not; HOT_OK for all others. */
-hot_status hot_peaks_check_takes(hot_context *context, const hot_peaks_method *method, const char *name);
+hot_status hot_peaks_check_takes(hot_context *context, const hot_peaks_choice *choice, const hot_peaks_method *method,
+                                 const char *name);
 
 /* "adaptive", "none" or a number. Returns 0 when the text is none of them. */
 int hot_shift_parse(const char *text, hot_shift *shift, double *alpha);

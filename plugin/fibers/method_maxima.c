@@ -13,8 +13,11 @@ static hot_status find(hot_context *context, const hot_peaks_options *options, c
                                              .shift = options->shift,
                                              .alpha = options->alpha,
                                              .basin = options->basin};
-    return hot_directions_f32(context, &settings, args->order, args->count, args->rows + 1, args->stride, args->mask,
-                              args->peaks, NULL);
+    const hot_status status = hot_directions_f32(context, &settings, args->order, args->count, args->rows + 1,
+                                                 args->stride, args->mask, args->peaks, NULL);
+    if (status == HOT_OK && options->basin && hot_context_device_used(context) != HOT_DEVICE_CUDA)
+        hot_context_log(context, HOT_LOG_NOTE, "the basin test was asked for and not used: only a GPU has it");
+    return status;
 }
 
 const hot_peaks_method hot_peaks_maxima = {

@@ -7,7 +7,7 @@
 
 #include "method.h"
 
-/* "a", "a and b", "a, b and c": the methods that take an option, or all of them (option NULL). Returns how many. */
+/* "a", "a or b", "a, b or c": the methods that take an option, or all of them (option NULL). Returns how many. */
 static size_t list_methods(const char *option, char *text, size_t capacity)
 {
     const char *names[8];
@@ -19,18 +19,23 @@ static size_t list_methods(const char *option, char *text, size_t capacity)
     text[0] = '\0';
     for (size_t i = 0; i < count && used < capacity; i++)
         used += (size_t)snprintf(text + used, capacity - used, "%s%s",
-                                 i == 0 ? "" : i + 1 < count ? ", " : " and ", names[i]);
+                                 i == 0 ? "" : i + 1 < count ? ", " : " or ", names[i]);
     return count;
 }
 
-hot_status hot_peaks_check_takes(hot_context *context, const hot_peaks_method *method, const char *name)
+hot_status hot_peaks_check_takes(hot_context *context, const hot_peaks_choice *choice, const hot_peaks_method *method,
+                                 const char *name)
 {
-    char takers[128];
-    const size_t count = hot_peaks_names_hold(method->takes, name) ? 0 : list_methods(name, takers, sizeof takers);
-    if (count == 0)
+    char takers[128], preset[64] = "";
+    if (hot_peaks_names_hold(method->takes, name) || list_methods(name, takers, sizeof takers) == 0)
         return HOT_OK;
-    return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, name, "goes with the method%s %s, not with %s",
-                                      count > 1 ? "s" : "", takers, method->name);
+    if (!choice->model && method == &hot_peaks_maxima)
+        snprintf(preset, sizeof preset, " (the default)");
+    else if (choice->model && method == hot_peaks_method_default(choice->model))
+        snprintf(preset, sizeof preset, " (the default with the model %s)", choice->model);
+    return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, name,
+                                      "the method %s%s does not use it; choose the method %s, or leave it out",
+                                      method->name, preset, takers);
 }
 
 static hot_status check_options(hot_context *context, const hot_peaks_choice *choice, const hot_peaks_method *method)
@@ -47,19 +52,20 @@ static hot_status check_options(hot_context *context, const hot_peaks_choice *ch
         {"shift", peaks->shift != HOT_SHIFT_ADAPTIVE}, {"basin", peaks->basin != 0},
         {"sigma", signal->sigma > 0 || signal->sigma_map}, {"select", signal->select != HOT_SELECT_MAP},
         {"contrast", signal->contrast != HOT_CONTRAST_AUTO},
+        {"noise_model", signal->noise_model != HOT_NOISE_AUTO},
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         const int is_given = options[i].is_set || (choice->given && choice->given(choice->user, options[i].name));
-        const hot_status status = is_given ? hot_peaks_check_takes(context, method, options[i].name) : HOT_OK;
+        const hot_status status = is_given ? hot_peaks_check_takes(context, choice, method, options[i].name) : HOT_OK;
         if (status != HOT_OK)
             return status;
     }
     if (peaks->shift == HOT_SHIFT_FIXED && !(peaks->alpha >= 0 && isfinite(peaks->alpha)))
-        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "shift", "%g is not a number of at least 0",
-                                          peaks->alpha);
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "shift",
+                                          "it is adaptive, none or a number of at least 0, not %g", peaks->alpha);
     if (peaks->basin && peaks->shift != HOT_SHIFT_NONE)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "basin",
-                                          "the basin test goes with the shift none");
+                                          "it works without a shift only; choose the shift none");
     return HOT_OK;
 }
 
@@ -73,18 +79,20 @@ hot_status hot_peaks_check(hot_context *context, const hot_peaks_choice *choice,
     if (!method) {
         list_methods(NULL, names, sizeof names);
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "method",
-                                          "there is no method '%s'; there are %s", name, names);
+                                          "there is no method '%s'; it is %s", name, names);
     }
     if (method->model && choice->model && strcmp(method->model, choice->model) != 0)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "method",
-                                          "%s goes with the model %s; for %s there is %s", name, method->model,
-                                          choice->model, hot_peaks_method_default(choice->model)->name);
+                                          "%s needs the model %s, not %s; the default with %s is %s", name,
+                                          method->model, choice->model, choice->model,
+                                          hot_peaks_method_default(choice->model)->name);
     if (max_fibers > method->max_fibers)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "max_fibers",
                                           "the method %s finds at most %d fibres per voxel, not %d", name,
                                           method->max_fibers, max_fibers);
     if (max_fibers < 0)
-        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "max_fibers", "%d is negative", max_fibers);
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "max_fibers",
+                                          "it is at least 1 (0: the default), not %d", max_fibers);
     if (choice->order > 0 && choice->order < method->order_min)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "method",
                                           "%s needs tensors of order %d or higher, not %d", name, method->order_min,

@@ -1,15 +1,18 @@
 /* The signal method on a data set: response, noise, repeated volumes, chunks of voxels to the kernel. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/options.h"
 #include "core/fields.h"
 #include "dwi/gather.h"
+#include "dwi/scheme.h"
 #include "fractions.h"
 #include "method.h"
 #include "model/model.h"
 #include "signal_contrast.h"
+#include "signal_remarks.h"
 
 /* Floats of signal per chunk: enough for a GPU, little beside the data. */
 enum { CHUNK_FLOATS = 1 << 24, SHELLS_MAX = 64, LMAX_MAX = 16, SAMPLE = 2000 };
@@ -17,6 +20,9 @@ enum { CHUNK_FLOATS = 1 << 24, SHELLS_MAX = 64, LMAX_MAX = 16, SAMPLE = 2000 };
 /* Of the b=0 signal: what is estimated as the noise is at least this. Data without noise would otherwise be asked to be
  * sums of responses to the last digit, and what is isotropic would be as many fibres as it takes. */
 static const double least_noise = 0.004;
+/* Residuals that grow beyond the first of these are not noise (too few volumes, or nothing like the response); then it
+ * is taken to be the second, a usual one. */
+static const double most_noise = 0.25, usual_noise = 0.05;
 
 typedef struct finder {
     hot_context *context;
@@ -164,11 +170,51 @@ static hot_status take_sample(finder *f, const float *sigma_map, float *sample, 
     return HOT_OK;
 }
 
+/* The noise model, where it is to be judged, and its line in the log. */
+static hot_status judge_noise(finder *f, hot_noise_model asked)
+{
+    double share;
+    f->how.noise_model = asked;
+    if (asked != HOT_NOISE_AUTO)
+        return HOT_OK;
+    hot_status status = hot_dwi_noise_model(f->context, f->dwi, f->mask, &f->how.noise_model, &share);
+    if (status == HOT_OK && f->how.noise_model == HOT_NOISE_GAUSSIAN)
+        hot_context_log(f->context, HOT_LOG_NOTE,
+                        "%.2g %% of the diffusion-weighted samples are negative or 0: the noise is taken to be "
+                        "Gaussian, not that of magnitudes (Rician)", 100 * share);
+    return status;
+}
+
+/* With fewer directions than order 4 needs, any noise is a sum of two fibres: one is all that can be told. */
+static hot_status limit_fibers(finder *f)
+{
+    int supports;
+    size_t distinct;
+    hot_status status = hot_scheme_of_volumes(f->context, f->dwi, f->used, f->use, 4, &distinct, &supports);
+    if (status == HOT_OK && !supports && f->how.max_fibers > 1) {
+        hot_context_log(f->context, HOT_LOG_NOTE,
+                        "%zu gradient directions: at most one fibre per voxel; more take order 4 (15 at least)",
+                        distinct);
+        f->how.max_fibers = 1;
+    }
+    return status;
+}
+
+/* " (width .05)"; nothing where most of what looks single is none without an isotropic part. */
+static const char *width_text(double width, char *text, size_t capacity)
+{
+    text[0] = '\0';
+    if (isfinite(width))
+        snprintf(text, capacity, " (width %.2g)", width);
+    return text;
+}
+
 /* The contrast, where it is to be judged, and its line in the log. */
 static hot_status judge_contrast(finder *f, const float *sigma_map, double *typical)
 {
     hot_context *context = f->context;
     size_t count;
+    char text[32];
     float *sample = hot_context_alloc(context, SAMPLE * f->volumes, sizeof *sample);
     float *sigma = hot_context_alloc(context, SAMPLE, sizeof *sigma);
     hot_status status = sample && sigma ? take_sample(f, sigma_map, sample, sigma, &count) : HOT_ERROR_MEMORY;
@@ -176,9 +222,10 @@ static hot_status judge_contrast(finder *f, const float *sigma_map, double *typi
         status = hot_signal_contrast(context, &f->how, &f->scheme, count, sample, sigma_map ? sigma : NULL,
                                      &f->how.contrast, typical, &f->how.response_tau);
     if (status == HOT_OK && f->how.contrast != HOT_CONTRAST_ALIKE)
-        hot_context_log(context, HOT_LOG_NOTE, "single fibres have less contrast than the response (width %.2g): %s",
-                        *typical, f->how.contrast == HOT_CONTRAST_VARIED ? "every fit gets an isotropic part"
-                                                                         : "they are dispersed");
+        hot_context_log(context, HOT_LOG_NOTE, "single fibres have less contrast than the response%s: %s",
+                        width_text(*typical, text, sizeof text),
+                        f->how.contrast == HOT_CONTRAST_VARIED ? "every fit gets an isotropic part"
+                                                               : "they are dispersed");
     if (status == HOT_OK && f->how.response_tau > 0)
         hot_context_log(context, HOT_LOG_NOTE,
                         "the response is wider than single fibres are and is narrowed by %.2g rad^2",
@@ -219,6 +266,10 @@ static hot_status noise_from_residuals(finder *f, double bright, double *sigma)
             if (!flags[i] && left > 0)
                 residual[usable++] = (float)(residual[i] * sqrt((double)weighted / left));
         }
+        if (status == HOT_OK && usable == 0 && round > 0) {
+            how.sigma = INFINITY;
+            break;
+        }
         if (status == HOT_OK && usable == 0) {
             status = hot_context_fail(context, HOT_ERROR_DATA,
                                       "the noise cannot be estimated: no voxel of the mask can be fitted; give "
@@ -231,6 +282,15 @@ static hot_status noise_from_residuals(finder *f, double bright, double *sigma)
         how.sigma *= fmin(fmax((double)residual[usable / 2], 0.1), 10);
     }
     *sigma = how.sigma;
+    if (status == HOT_OK && !(how.sigma <= most_noise * bright)) {
+        *sigma = usual_noise * bright;
+        hot_context_log(context, HOT_LOG_NOTE,
+                        "the noise cannot be told from %zu diffusion-weighted volumes and one b=0: taken to be %g, %g "
+                        "of the b=0 signal (--sigma)", weighted, *sigma, usual_noise);
+    } else if (status == HOT_OK) {
+        hot_context_log(context, HOT_LOG_NOTE,
+                        "the b=0 volumes do not show the noise: %g, from the residuals of the fits", *sigma);
+    }
 cleanup:
     hot_context_free(context, found);
     hot_context_free(context, flags);
@@ -280,19 +340,21 @@ void hot_signal_maps_free(hot_context *context, hot_signal_maps *maps)
     maps->flags = NULL;
 }
 
-/* All voxels from f->first on, chunk by chunk; the first chunk is in memory. */
+/* All voxels from f->first on, chunk by chunk; the first chunk is in memory. residual: NULL = not wanted. */
 static hot_status find_all(finder *f, const hot_signal_find_options *options, hot_signal_maps *maps, float *peaks,
-                           uint8_t *flags, size_t *flagged)
+                           uint8_t *flags, float *residual)
 {
     const size_t row = 3 * (size_t)f->how.max_fibers;
     hot_status status = HOT_OK;
     for (size_t first = f->first; first < f->voxels && status == HOT_OK; first += f->chunk) {
         const size_t count = f->voxels - first < f->chunk ? f->voxels - first : f->chunk;
         hot_signal_result result = {.size = sizeof result, .directions = peaks + first * row, .flags = flags + first};
+        result.residual = residual ? residual + first : NULL;
         if (maps && options->keep_maps) {
+            if (!residual)
+                result.residual = maps->residual + first;
             result.probability = maps->probability + 4 * first;
             result.margin = maps->margin + first;
-            result.residual = maps->residual + first;
             result.width = maps->width + first;
         }
         f->how.progress[0] = (double)first / (double)f->voxels;
@@ -305,9 +367,6 @@ static hot_status find_all(finder *f, const hot_signal_find_options *options, ho
                                            options->sigma_map ? options->sigma_map + first : NULL, NULL,
                                            f->mask->bytes + first, &result);
     }
-    *flagged = 0;
-    for (size_t voxel = 0; voxel < f->voxels; voxel++)
-        *flagged += flags[voxel] != 0;
     return status;
 }
 
@@ -320,6 +379,7 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     hot_response *estimated = NULL;
     float *peaks = NULL;
     uint8_t *flags = NULL;
+    float *residual = NULL; /* where the noise was given */
     size_t flagged = 0, repeats = 0;
     double sigma = 0, snr = NAN, typical = NAN;
     finder f = {.context = context, .dwi = dwi, .mask = mask, .response = response, .volumes = dwi->volumes};
@@ -348,9 +408,11 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     f.use = hot_context_alloc(context, f.volumes, sizeof *f.use);
     f.b = hot_context_alloc(context, f.volumes, sizeof *f.b);
     f.gradients = hot_context_alloc(context, f.volumes, 3 * sizeof *f.gradients);
-    peaks = hot_context_calloc(context, f.voxels, 3 * (size_t)f.how.max_fibers * sizeof *peaks);
     flags = hot_context_calloc(context, f.voxels, 1);
-    if (!f.signals || !f.use || !f.b || !f.gradients || !peaks || !flags) {
+    if (options.sigma > 0 || options.sigma_map)
+        residual = hot_context_calloc(context, f.voxels, sizeof *residual);
+    if (!f.signals || !f.use || !f.b || !f.gradients || !flags ||
+        (!residual && (options.sigma > 0 || options.sigma_map))) {
         status = HOT_ERROR_MEMORY;
         goto cleanup;
     }
@@ -373,16 +435,22 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     status = drop_repeats(&f, mask->bytes + f.first, f.signals, f.chunk);
     if (status == HOT_OK)
         status = match_response(&f, bright);
+    if (status == HOT_OK)
+        status = judge_noise(&f, options.noise_model);
+    if (status == HOT_OK)
+        status = limit_fibers(&f);
     if (status != HOT_OK)
         goto cleanup;
+    peaks = hot_context_calloc(context, f.voxels, 3 * (size_t)f.how.max_fibers * sizeof *peaks);
+    if (!peaks) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
     sigma = options.sigma;
     if (sigma == 0 && !options.sigma_map) {
         status = hot_dwi_noise(context, dwi, mask, &sigma, &snr, &repeats);
         if (status == HOT_OK && !(sigma > 1e-6 * bright)) {
             status = bright > 0 ? noise_from_residuals(&f, bright, &sigma) : HOT_OK;
-            if (status == HOT_OK)
-                hot_context_log(context, HOT_LOG_NOTE,
-                                "the b=0 volumes do not show the noise: %g, from the residuals of the fits", sigma);
         }
         if (status == HOT_OK && sigma < least_noise * bright) {
             hot_context_log(
@@ -400,22 +468,25 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     if (status == HOT_OK && f.how.contrast == HOT_CONTRAST_AUTO)
         status = judge_contrast(&f, options.sigma_map, &typical);
     if (status == HOT_OK)
-        status = find_all(&f, &options, maps, peaks, flags, &flagged);
+        status = find_all(&f, &options, maps, peaks, flags, residual);
+    if (status == HOT_OK && residual && maps && options.keep_maps)
+        memcpy(maps->residual, residual, f.voxels * sizeof *residual);
+    if (status == HOT_OK && residual)
+        status = hot_signal_compare_noise(context, dwi, mask, &options, least_noise * bright, flags, residual);
     if (status == HOT_OK) {
         hot_fractions_bound(f.voxels, f.how.max_fibers, peaks);
         status = hot_fiber_field_create(context, &dwi->grid, f.how.max_fibers, peaks, fibers);
     }
     if (status == HOT_OK)
         status = hot_response_copy(context, f.response, &(*fibers)->response);
-    if (status == HOT_OK && flagged)
-        hot_context_log(context, HOT_LOG_WARNING,
-                        "%zu of %zu voxels have NaN, zero, negative or clipped signals or nothing but noise, and no "
-                        "fibre", flagged, mask->inside);
+    if (status == HOT_OK)
+        flagged = hot_signal_tell_flagged(context, mask, flags);
     if (status == HOT_OK && maps) {
         if (options.keep_maps)
             memcpy(maps->flags, flags, f.voxels);
         maps->grid = dwi->grid;
         maps->contrast = f.how.contrast;
+        maps->noise_model = f.how.noise_model;
         maps->typical_width = typical;
         maps->sigma = options.sigma_map ? NAN : sigma;
         maps->voxels = mask->inside;
@@ -427,6 +498,7 @@ cleanup:
         hot_fiber_field_destroy(fibers);
     }
     hot_response_destroy(&estimated);
+    hot_context_free(context, residual);
     hot_context_free(context, flags);
     hot_context_free(context, peaks);
     hot_context_free(context, f.gradients);
@@ -443,7 +515,8 @@ const hot_peaks_method hot_peaks_signal = {
              "probability; the most accurate. It needs the data (--dwi) and no tensors: with -i, the voxels that have "
              "one are computed, without it those of --mask or of the mask estimated from the b=0 images.",
     .find_in_signals = hot_fiber_field_signal,
-    .takes = "sigma select contrast dwi bval bvec response order probability margin residual width flags ",
+    .takes = "sigma select contrast noise_model dwi bval bvec grad response order probability margin residual width "
+             "flags ",
     .model = "fod",
     .default_of = "fod ",
     .max_fibers = 3,

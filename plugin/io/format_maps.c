@@ -3,14 +3,14 @@
 #include <math.h>
 
 #include "io/common/formats.h"
-#include "image_save.h"
+#include "map_save.h"
 
 static hot_status write_map(hot_context *context, const hot_tensor_field *tensors, const char *name, const char *path)
 {
     float *values = hot_context_alloc(context, hot_grid_voxels(&tensors->grid), sizeof *values);
     hot_status status = values ? hot_tensor_field_map(context, tensors, name, values) : HOT_ERROR_MEMORY;
     if (status == HOT_OK)
-        status = hot_image_save(context, &tensors->grid, values, 1, name, path);
+        status = hot_map_save(context, &tensors->grid, values, 1, name, path);
     hot_context_free(context, values);
     return status;
 }
@@ -35,7 +35,7 @@ hot_status hot_write_amplitude(hot_context *context, const hot_fiber_field *fibe
         const float *v = fibers->peaks + 3 * i;
         values[i] = (float)sqrt((double)v[0] * v[0] + (double)v[1] * v[1] + (double)v[2] * v[2]);
     }
-    hot_status status = values ? hot_image_save(context, &fibers->grid, values, per, "amplitude", path)
+    hot_status status = values ? hot_map_save(context, &fibers->grid, values, per, "amplitude", path)
                                : HOT_ERROR_MEMORY;
     hot_context_free(context, values);
     return status;

@@ -3,16 +3,18 @@
 #include <ctype.h>
 #include <string.h>
 
-#define IMAGE ".nii.gz|.nii|.nrrd|.nhdr"
+/* What hot_image_save writes. */
+#define VOLUMES ".nii.gz|.nii|.mif|.mif.gz|.mih"
+#define IMAGE VOLUMES "|.nrrd|.nhdr"
 #define FORMAT(...) &(const hot_export_format){__VA_ARGS__}
 
 /* Of formats that share a suffix, the one that a file name alone means comes first. */
 static const hot_export_format *const formats[] = {
     FORMAT(.name = "peaks", .suffix = IMAGE, .write = hot_fiber_field_save,
-           .help = "directions, 3 values per fibre: NIfTI in scanner axes (MRtrix, DSI Studio, TractSeg, COMMIT) or "
-                   "NRRD"),
+           .help = "directions, 3 values per fibre: NIfTI or MIF in scanner axes (MRtrix, DSI Studio, TractSeg, "
+                   "COMMIT), or NRRD"),
     FORMAT(.name = "nfibers", .suffix = IMAGE, .write = hot_write_nfibers,
-           .help = "how many fibres each voxel has (NIfTI or NRRD, one byte)"),
+           .help = "how many fibres each voxel has (NIfTI, MIF or NRRD, one byte)"),
     FORMAT(.name = "amplitude", .suffix = IMAGE, .write = hot_write_amplitude,
            .help = "the amplitude of each fibre, a volume per fibre"),
     FORMAT(.name = "fa", .suffix = IMAGE, .write_tensors = hot_write_fa,
@@ -33,7 +35,7 @@ static const hot_export_format *const formats[] = {
                    "unu)"),
     FORMAT(.name = "png", .suffix = ".png", .write = hot_write_png,
            .help = "a picture of the three middle slices with the fibres drawn as sticks"),
-    FORMAT(.name = "dec", .suffix = ".nii.gz|.nii|.nrrd|.nhdr|.png", .write = hot_write_dec,
+    FORMAT(.name = "dec", .suffix = VOLUMES "|.nrrd|.nhdr|.png", .write = hot_write_dec,
            .help = "colour map of directions: |x| |y| |z| x amplitude in scanner axes, 3 float volumes (mrview, "
                    "FSLeyes; NRRD: Slicer), or a picture"),
     FORMAT(.name = "vtp", .suffix = ".vtp", .write = hot_write_vtp,
@@ -41,7 +43,7 @@ static const hot_export_format *const formats[] = {
                    "VTK)"),
     FORMAT(.name = "fixels", .suffix = "", .write = hot_write_fixels,
            .help = "MRtrix fixel directory: index, directions, amplitude (mrview, fixel2voxel, fixelcfestats)"),
-    FORMAT(.name = "sh", .suffix = ".nii.gz|.nii", .write_tensors = hot_write_sh,
+    FORMAT(.name = "sh", .suffix = VOLUMES, .write_tensors = hot_write_sh,
            .help = "tensors as spherical harmonics in MRtrix's basis (mrview draws them, sh2peaks, sh2amp, tckgen)"),
     FORMAT(.name = "fz", .suffix = ".fz|.fib.gz", .write = hot_write_fz,
            .help = "DSI Studio's fibre file: directions and amplitudes, voxels in LPS order (DSI Studio, odx)"),

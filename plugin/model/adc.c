@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "adc_signals.h"
 #include "positive.h"
 
 static hot_status adc_select(hot_plan *plan, int say)
@@ -156,6 +157,8 @@ static hot_status adc_fit(const hot_plan *plan, size_t count, const float *signa
     hot_plan_ratios(plan, count, signals, s0, work, minus_log);
     hot_status status = plan->weighted ? fit_weighted(plan, count, work, s0, values)
                                        : hot_plan_fit_linear(plan, count, work, values);
+    if (status == HOT_OK)
+        status = hot_adc_fit_signals(plan, count, signals, s0, values);
     if (status == HOT_OK && plan->positive)
         status = hot_model_make_positive(plan, count, s0, values);
     return status;

@@ -161,8 +161,9 @@ hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const 
         if (status != HOT_OK)
             goto cleanup;
         if (noise > 0 && plan->relative)
-            hot_context_log(context, HOT_LOG_NOTE, "%s: regularised for noise of %.3g of the b=0 signal (SNR %.3g)",
-                            plan->model->name, noise, 1 / noise);
+            hot_context_log(context, HOT_LOG_NOTE,
+                            "%s: regularised for what a plain fit leaves over, %.2g of the b=0 signal",
+                            plan->model->name, noise);
     }
     status = hot_tensor_field_make(context, grid, plan->order, plan->model->name, &made);
     if (status != HOT_OK)

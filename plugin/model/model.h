@@ -88,7 +88,11 @@ hot_status hot_plan_simulate(const hot_plan *plan, size_t count, const float *va
 /* For select: all volumes of one shell (shell < 0: of all but b=0) become the used ones. */
 void hot_plan_use_shell(hot_plan *plan, int shell);
 
-/* y[v][i] = the signal of used volume i divided by s0[v]. For models: the loop over voxels, threaded. */
+/* What one voxel's signals, relative to S0, are lifted to before a logarithm when some of them are not positive; 0 when
+ * all are. */
+float hot_plan_floor(size_t count, const float *ratio);
+/* y[v][i] = the signal of used volume i divided by s0[v]; before a transform those below hot_plan_floor are lifted to
+ * it. For models: the loop over voxels, threaded. */
 typedef float hot_plan_transform(float ratio);
 void hot_plan_ratios(const hot_plan *plan, size_t count, const float *signals, const float *s0, float *y,
                      hot_plan_transform *transform);

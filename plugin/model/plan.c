@@ -223,23 +223,43 @@ void hot_plan_free(hot_plan **plan)
     hot_context_free(context, gone);
 }
 
-/* The mean b=0 signal, or 0 when the voxel has a value that no model can use. */
+/* The mean b=0 signal, or 0 when it is not positive or a signal is not finite: what no model can use. */
 static float usable_s0(const hot_plan *plan, const float *signals)
 {
     double sum = 0;
     for (size_t i = 0; i < plan->b0_count; i++) {
         const float value = signals[plan->b0[i]];
-        if (!(value >= 0) || !isfinite(value))
+        if (!isfinite(value))
             return 0;
         sum += (double)value;
     }
-    for (size_t i = 0; i < plan->used_count; i++) {
-        const float value = signals[plan->used[i]];
-        if (!(value > 0) || !isfinite(value))
+    for (size_t i = 0; i < plan->used_count; i++)
+        if (!isfinite(signals[plan->used[i]]))
             return 0;
-    }
     const float mean = (float)(sum / (double)plan->b0_count);
-    return isfinite(mean) ? mean : 0;
+    return isfinite(mean) && mean > 0 ? mean : 0;
+}
+
+/* Noise is about as large as the samples below zero are; without such, a sample of 0 is at most half the smallest
+ * other. A stray sample far below zero does not lift the floor above a quarter of the mean. */
+float hot_plan_floor(size_t count, const float *ratio)
+{
+    double squares = 0, sum = 0, least = INFINITY;
+    size_t low = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double r = (double)ratio[i];
+        if (r <= 0) {
+            squares += r * r;
+            low++;
+        } else {
+            sum += r;
+            least = fmin(least, r);
+        }
+    }
+    if (low == 0)
+        return 0;
+    const double noise = sqrt(squares / (double)low), most = low < count ? .25 * sum / (double)(count - low) : 1;
+    return (float)fmax(fmin(fmax(noise, low < count ? .5 * least : 0), most), 1e-6);
 }
 
 void hot_plan_ratios(const hot_plan *plan, size_t count, const float *signals, const float *s0, float *y,
@@ -259,9 +279,11 @@ void hot_plan_ratios(const hot_plan *plan, size_t count, const float *signals, c
         const double scale = s0[v] > 0 ? 1 / (double)s0[v] : 0;
         for (size_t i = 0; i < used; i++)
             out[i] = (float)((double)in[plan->used[i]] * scale);
-        if (transform && s0[v] > 0)
+        if (transform && s0[v] > 0) {
+            const float least = hot_plan_floor(used, out);
             for (size_t i = 0; i < used; i++)
-                out[i] = transform(out[i]);
+                out[i] = transform(out[i] < least ? least : out[i]);
+        }
         if (!(s0[v] > 0))
             memset(out, 0, used * sizeof *out);
     }

@@ -21,9 +21,8 @@ typedef struct job {
 
 /* Which part of all a stage of the library is; others (ordering, ...) are short. */
 static const struct stage { const char *begins; double from, to; } stages[] = {
-    {"reading", 0, 0.05},           {"averaging volumes", 0.05, 0.1},
+    {"reading", 0, 0.05},           {"denoising", 0.05, 0.1},             {"averaging volumes", 0.05, 0.1},
     {"estimating the resp", 0.1, 0.25}, {"fitting", 0.25, 0.4},          {"finding", 0.4, 0.9},
-    {"eigenpairs", 0.4, 0.9},
 };
 
 static int on_progress(void *user, const char *name, double fraction)
@@ -108,6 +107,7 @@ static hot_status fill_options(const job *j, hot_run_options *options)
     const hot_module_values *v = j->values;
     *options = (hot_run_options){.size = sizeof *options, .input = v->dwi, .bval = given(v->bval),
                                  .bvec = given(v->bvec), .mask = given(v->mask), .response = given(v->response),
+                                 .denoise = v->denoise,
                                  .axial_diffusivity = v->diffusivities[0], .radial_diffusivity = v->diffusivities[1]};
     options->fit = (hot_fit_options){.size = sizeof options->fit, .model = v->model, .regularise = -1, .weighted = -1,
                                      .order = strcmp(v->order, "auto") == 0 ? 0 : atoi(v->order)};
@@ -116,8 +116,14 @@ static hot_status fill_options(const job *j, hot_run_options *options)
                                          .threshold = v->threshold, .min_angle = v->min_angle,
                                          .min_amplitude = v->min_amplitude, .starts = (size_t)v->starts,
                                          .basin = v->basin};
+    /* hosts show these two as chosen where the user has chosen nothing */
+    if (strcmp(v->model, "fod") == 0 && strcmp(v->method, "auto") == 0)
+        options->fit.model = NULL;
     options->signal.sigma = v->sigma;
     options->signal.select = strcmp(v->select, "averaged") == 0 ? HOT_SELECT_AVERAGED : HOT_SELECT_MAP;
+    options->signal.noise_model = strcmp(v->noise_model, "gaussian") == 0 ? HOT_NOISE_GAUSSIAN
+                                  : strcmp(v->noise_model, "rician") == 0 ? HOT_NOISE_RICIAN
+                                                                          : HOT_NOISE_AUTO;
     if (!hot_shift_parse(v->shift, &options->peaks.shift, &options->peaks.alpha))
         return hot_context_fail_parameter(j->context, HOT_ERROR_ARGUMENT, "shift",
                                           "'%s' is not adaptive, none or a number", v->shift);

@@ -232,7 +232,7 @@ static void print_help(void)
         else if (p->kind == MODULE_WORD)
             snprintf(text, sizeof text, "TEXT");
         else if (p->kind != MODULE_SWITCH)
-            snprintf(text, sizeof text, "%s (%g to %g)", kinds[p->kind], p->low, p->high);
+            snprintf(text, sizeof text, "%s (%.10g to %.10g)", kinds[p->kind], p->low, p->high);
         printf("  --%s %s", p->name, text);
         printf(p->preset ? "; default %s" : "", p->preset);
         print_folded(p->about);
@@ -264,6 +264,9 @@ int main(int argc, char **argv)
     outside out = {.reported = -1};
     const hot_module_watch watch = {.progress = outside_progress, .stop = outside_stop, .warn = outside_warn,
                                     .user = &out};
+    if (!bad && request.unknown[0])
+        fprintf(stderr, "HotFiber: warning: there is no option %s, it is passed over; HotFiber --help lists them\n",
+                request.unknown);
     if (!bad) {
         printf("<filter-start>\n<filter-name>HotFiber</filter-name>\n"
                "<filter-comment>\"fibre directions\"</filter-comment>\n</filter-start>\n");

@@ -40,8 +40,8 @@ typedef enum hot_module_kind {
 typedef struct hot_module_values {
     const char *dwi, *mask, *bval, *bvec, *response;
     const char *fibers, *dec, *peaks, *nfibers, *tensors, *report;
-    const char *model, *order, *method, *shift, *select, *device;
-    int max_fibers, starts, basin, threads, AllowInMemoryTransfer;
+    const char *model, *order, *method, *shift, *select, *noise_model, *device;
+    int denoise, max_fibers, starts, basin, threads, AllowInMemoryTransfer;
     double threshold, min_angle, min_amplitude, sigma, diffusivities[2];
 } hot_module_values;
 
@@ -62,6 +62,7 @@ const hot_module_parameter *hot_module_parameters(size_t *count);
 /* What else the arguments ask for. */
 typedef struct hot_module_request {
     int xml, version, help;
+    char unknown[64]; /* the first flag that is not known, "" = none */
     hot_module_process *process; /* NULL = none */
 } hot_module_request;
 

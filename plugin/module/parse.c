@@ -117,20 +117,20 @@ static int store(const hot_module_parameter *parameter, const char *text, hot_mo
         return 0;
     case MODULE_INTEGER:
         if (!number(parameter, text, '\0', value) || value[0] != floor(value[0]))
-            return refuse(message, "%s: '%.200s' is not a whole number from %g to %g", parameter->name, text,
+            return refuse(message, "%s: '%.200s' is not a whole number from %.10g to %.10g", parameter->name, text,
                           parameter->low, parameter->high);
         *(int *)target = (int)value[0];
         return 0;
     case MODULE_NUMBER:
         if (!number(parameter, text, '\0', value))
-            return refuse(message, "%s: '%.200s' is not a number from %g to %g", parameter->name, text, parameter->low,
-                          parameter->high);
+            return refuse(message, "%s: '%.200s' is not a number from %.10g to %.10g", parameter->name, text,
+                          parameter->low, parameter->high);
         *(double *)target = value[0];
         return 0;
     case MODULE_PAIR:
         end = number(parameter, text, ',', &value[0]);
         if (!end || !number(parameter, end + 1, '\0', &value[1]))
-            return refuse(message, "%s: '%.200s' is not two numbers from %g to %g with a comma between them",
+            return refuse(message, "%s: '%.200s' is not two numbers from %.10g to %.10g with a comma between them",
                           parameter->name, text, parameter->low, parameter->high);
         memcpy(target, value, sizeof value);
         return 0;
@@ -141,10 +141,19 @@ static int store(const hot_module_parameter *parameter, const char *text, hot_mo
     return 0;
 }
 
+/* `-` and `_` are the same, as in the command. */
+static int same_name(const char *known, const char *name, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (known[i] != name[i] && !(known[i] == '_' && name[i] == '-'))
+            return 0;
+    return known[length] == '\0';
+}
+
 static const hot_module_parameter *find(const char *name, size_t length)
 {
     for (size_t i = 1; i < PARAMETERS; i++) /* the first has no flag */
-        if (strlen(parameters[i].name) == length && strncmp(parameters[i].name, name, length) == 0)
+        if (same_name(parameters[i].name, name, length))
             return &parameters[i];
     return NULL;
 }
@@ -220,6 +229,8 @@ static int parse(int argc, char *const *argv, int own_process, hot_module_values
         if (!parameter) {
             /* Unknown. A plain argument behind it may be its value, or be our volume: it is that when
              * nothing else is. */
+            if (!request->unknown[0])
+                snprintf(request->unknown, sizeof request->unknown, "%.*s", 2 + (int)length, text);
             if (!equals && value && value[0] != '-') {
                 maybe = value;
                 i++;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/fields.h"
+#include "io/common/parents.h"
 #include "io/common/report.h"
 
 static hot_status fail(hot_context *context, const char *what, const char *path)
@@ -235,6 +236,9 @@ static hot_status resolve(hot_context *context, const char *path, hot_folder *fo
     }
     if (lstat(parent, &about) == 0)
         return hot_context_fail(context, HOT_ERROR_FILE, "'%s' is a broken link", path);
+    hot_status status = hot_parents_make(context, parent, &folder->parents);
+    if (status != HOT_OK)
+        return status;
     char *slash = strrchr(parent, '/');
     const char *name = slash ? slash + 1 : parent;
     char *folder_name = hot_string_copy(context, name);
@@ -405,6 +409,7 @@ hot_status hot_folder_commit(hot_context *context, hot_folder *folder)
     if (status == HOT_OK) {
         hot_context_free(context, folder->temporary);
         folder->temporary = NULL;
+        folder->parents = 0;
     }
     names_free(&old);
     hot_folder_discard(context, folder);
@@ -419,6 +424,8 @@ void hot_folder_discard(hot_context *context, hot_folder *folder)
         hot_folder_remove_own(folder->temporary);
     if (folder->lock > 0)
         close(folder->lock);
+    if (folder->path)
+        hot_parents_remove(folder->path, folder->parents);
     hot_context_free(context, folder->temporary);
     hot_context_free(context, folder->path);
     memset(folder, 0, sizeof *folder);

@@ -9,13 +9,14 @@ typedef struct hot_folder {
     char *path;      /* the name asked for, links resolved as far as it exists, no slash at the end */
     char *temporary; /* where the files go meanwhile: beside it, hidden */
     int lock;        /* a handle on it, locked while we live: others see that it is not abandoned; 0 = none */
+    int parents;     /* how many folders above it were made for it */
     int replaces;    /* something stands at `path`: an empty directory, or an earlier run */
 } hot_folder;
 
-/* Checks that `path` may be made, or replaced (force), and makes the temporary directory.
- * Refused (HOT_ERROR_FILE): a parent that is not there or cannot be written; a path that is a file; a directory that is
- * not empty without `force`; with `force` a directory that does not look like one of ours, that is: its report.json
- * names every file in it; the current directory or one above it. */
+/* Checks that `path` may be made, or replaced (force), and makes the temporary directory and the folders above it.
+ * Refused (HOT_ERROR_FILE): a parent that cannot be made or written; a path that is a file; a directory that is not
+ * empty without `force`; with `force` a directory that does not look like one of ours, that is: its report.json names
+ * every file in it; the current directory or one above it. */
 hot_status hot_folder_begin(hot_context *context, const char *path, int force, hot_folder *folder);
 
 /* Refuses an input (NULL and "-" are fine) that lies inside the directory that would be replaced, or is it. */

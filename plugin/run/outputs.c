@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/image_save.h"
+#include "dwi/scheme.h"
+#include "io/map_save.h"
 
 /* The largest b-value, s/mm^2, whose signals FA and MD are fitted to. */
 static const double tensor_b_max = 1500;
@@ -155,7 +156,7 @@ static int wanted(const hot_run_job *job, writer *write)
     return 0;
 }
 
-/* The mean b=0 image: what the picture is drawn on. */
+/* The mean b=0 image: what the picture is drawn on, and what amplitudes of an fODF are relative to. */
 static hot_status make_background(hot_run_job *job)
 {
     const size_t voxels = hot_grid_voxels(hot_dwi_grid(job->dwi));
@@ -178,10 +179,11 @@ hot_status hot_run_outputs_prepare(hot_run_job *job)
         tensors |= (job->outputs >> i & 1) && outputs[i].source == DIFFUSION_TENSORS;
     if (tensors)
         status = hot_diffusion_tensor_fit(job->context, job->dwi, job->mask, tensor_b_max, &job->diffusion_tensors);
-    if (status == HOT_OK && wanted(job, write_peaks_fod))
-        status = hot_fiber_field_fod_amplitude(job->context, job->fibers, job->response, job->dwi, &job->peaks_fod);
-    if (status == HOT_OK && wanted(job, write_picture))
+    if (status == HOT_OK && (wanted(job, write_picture) || wanted(job, write_peaks_fod)))
         status = make_background(job);
+    if (status == HOT_OK && wanted(job, write_peaks_fod))
+        status = hot_fiber_field_fod_amplitude(job->context, job->fibers, job->response,
+                                               hot_dwi_outer_volumes(job->dwi), job->background, &job->peaks_fod);
     return status;
 }
 
@@ -192,7 +194,7 @@ static hot_status write_mask(hot_run_job *job, const char *path)
 
 static hot_status write_noise(hot_run_job *job, const char *path)
 {
-    return hot_image_save(job->context, hot_fiber_field_grid(job->fibers), job->noise, 1, NULL, path);
+    return hot_map_save(job->context, hot_fiber_field_grid(job->fibers), job->noise, 1, NULL, path);
 }
 
 static hot_status write_peaks_fod(hot_run_job *job, const char *path)

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "common/options.h"
+#include "dwi/scheme.h"
 #include "dwi/summary.h"
 #include "model/model.h"
 #include "outputs.h"
@@ -47,6 +48,10 @@ hot_status hot_run_take_options(hot_run_job *job, const hot_run_options *options
     status = hot_run_check(context, mine, NULL, NULL, &job->method);
     if (status != HOT_OK)
         return status;
+    job->by_default = !mine->fit.model && !mine->peaks.method && !mine->response && !mine->fit.response &&
+                      !(mine->axial_diffusivity > 0) && !(mine->signal.sigma > 0) && !mine->signal.sigma_map &&
+                      mine->signal.select == HOT_SELECT_MAP && mine->signal.contrast == HOT_CONTRAST_AUTO &&
+                      mine->signal.noise_model == HOT_NOISE_AUTO;
     if (!mine->fit.model)
         mine->fit.model = "fod";
     mine->peaks.method = job->method->name;
@@ -107,6 +112,7 @@ static hot_status denoise(hot_run_job *job)
     job->borrowed = 0;
     job->dwi = denoised;
     job->sigma = complete_noise(job->noise, voxels);
+    job->options.signal.denoised = 1;
     if (job->sigma > 0 && !(job->options.signal.sigma > 0) && !job->options.signal.sigma_map)
         job->options.signal.sigma_map = job->noise;
     return HOT_OK;
@@ -152,19 +158,52 @@ static hot_status make_mask(hot_run_job *job)
     return status;
 }
 
+/* Directions that determine order 2 at most (6 to 14) tell one fibre from none. What they do determine, whatever the
+ * tissue, is the diffusion tensor, so where neither model nor method nor an option of theirs was given its first
+ * eigenvector is what is found; a response that is not every voxel's would draw it aside. */
+static hot_status settle_order_2(hot_run_job *job, int *settled)
+{
+    hot_run_options *mine = &job->options;
+    size_t distinct;
+    int supports;
+    hot_status status = hot_scheme_of_volumes(job->context, job->dwi, hot_dwi_volumes(job->dwi), NULL, 4, &distinct,
+                                              &supports);
+    *settled = status == HOT_OK && (!supports || !job->method->find_in_signals);
+    if (!*settled)
+        return status;
+    if (job->by_default) {
+        mine->fit.model = "adc";
+        job->method = hot_peaks_method_default(mine->fit.model);
+        mine->peaks.method = job->method->name;
+        mine->peaks.starts = job->method->starts;
+    }
+    mine->peaks.max_fibers = mine->signal.max_fibers = 1;
+    hot_context_log(job->context, HOT_LOG_NOTE,
+                    "%zu gradient directions: %s of order 2, at most one direction per voxel (order 4 takes 15, order "
+                    "6 takes 28)", distinct, strcmp(mine->fit.model, "adc") == 0 ? "diffusion tensors" : "tensors");
+    return HOT_OK;
+}
+
 /* Order 6 unless the scheme has too few directions for it. */
 static hot_status choose_order(hot_run_job *job)
 {
+    int settled = 0;
     if (job->options.fit.order != 0)
         return HOT_OK;
     int highest = hot_dwi_highest_order(job->context, job->dwi, -1);
     if (highest < 0)
         return HOT_ERROR_MEMORY;
     job->options.fit.order = highest >= 6 || highest == 0 ? 6 : highest;
-    if (highest > 0 && highest < 6)
+    if (highest > 0 && highest < job->method->order_min)
+        return hot_context_fail_parameter(job->context, HOT_ERROR_DATA, "method",
+                                          "%s needs tensors of order %d, and the directions of this scheme determine "
+                                          "order %d; signal and maxima would do", job->method->name,
+                                          job->method->order_min, highest);
+    hot_status status = highest == 2 ? settle_order_2(job, &settled) : HOT_OK;
+    if (status == HOT_OK && highest > 0 && highest < 6 && !settled)
         hot_context_log(job->context, HOT_LOG_NOTE,
                         "order %d: the directions of this scheme do not determine order 6 (28 at least)", highest);
-    return HOT_OK; /* a scheme that supports no order is refused by the fit, with what would do */
+    return status; /* a scheme that supports no order is refused by the fit, with what would do */
 }
 
 static hot_status make_response(hot_run_job *job)
@@ -196,17 +235,12 @@ static hot_status find_in_signals(hot_run_job *job)
     job->options.signal.keep_maps = 1;
     hot_status status = job->method->find_in_signals(job->context, job->dwi, job->mask, job->response,
                                                      &job->options.signal, maps, &job->fibers);
-    if (status == HOT_OK && maps->sigma > 0)
-        job->sigma = maps->sigma; /* estimated better than from the b=0 images alone, or given */
-    if (status == HOT_OK) { /* a voxel that fit or method could not use is counted once */
-        const size_t voxels = hot_grid_voxels(hot_dwi_grid(job->dwi));
-        const size_t width = hot_symtensor_count(hot_tensor_field_order(job->tensors), 3) + 1;
-        const float *values = hot_tensor_field_values(job->tensors);
-        const uint8_t *inside = hot_mask_bytes(job->mask);
-        job->result.flagged = 0;
-        for (size_t voxel = 0; voxel < voxels; voxel++)
-            job->result.flagged += inside[voxel] && (maps->flags[voxel] || !(values[voxel * width] > 0));
+    if (status == HOT_OK && maps->sigma > 0) { /* estimated better than from the b=0 images alone, or given */
+        job->snr *= job->sigma / maps->sigma;  /* one noise, one SNR */
+        job->sigma = maps->sigma;
     }
+    if (status == HOT_OK)
+        job->result.flagged = maps->flagged; /* what it has just said: the fibres are what a user asks for */
     return status;
 }
 
@@ -216,8 +250,8 @@ static hot_status find(hot_run_job *job)
         return find_in_signals(job); /* which reports itself how many voxels it could not use */
     if (job->result.flagged > 0)
         hot_context_log(job->context, HOT_LOG_NOTE,
-                        "%zu of %zu voxels have NaN, zero or negative signals and are left empty", job->result.flagged,
-                        job->result.voxels);
+                        "%zu of %zu voxels are not usable and have no fibre (NaN, or b=0 signal not above 0)",
+                        job->result.flagged, job->result.voxels);
     return hot_fiber_field_find(job->context, job->tensors, &job->options.peaks, &job->fibers);
 }
 

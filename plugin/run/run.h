@@ -13,6 +13,7 @@ typedef struct hot_run_job {
     hot_context *context;
     hot_run_options options; /* a copy, with the defaults filled in */
     const hot_peaks_method *method;
+    int by_default; /* neither model nor method was given, nor an option that goes with only some of them */
     hot_folder folder;
     hot_dwi *dwi;
     int borrowed; /* dwi is the caller's */

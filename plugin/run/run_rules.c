@@ -23,13 +23,17 @@ hot_status hot_run_check_model(hot_context *context, const hot_run_options *opti
         if ((parameters[i].is_set || (given && given(user, parameters[i].name))) &&
             strcmp(parameters[i].model, model) != 0)
             return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, parameters[i].name,
-                                              "goes with the model %s, not with %s", parameters[i].model, model);
+                                              "the model %s%s does not use it; choose the model %s, or leave it out",
+                                              model, strcmp(model, "fod") == 0 ? " (the default)" : "",
+                                              parameters[i].model);
     if (axial < radial || radial < 0)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "diffusivities",
-                                          "axial, then radial: the larger comes first, not %g,%g", axial, radial);
+                                          "the axial one comes first and is the larger of the two, not %g,%g", axial,
+                                          radial);
     if (has_response && has_diffusivities)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "response",
-                                          "a file and diffusivities both say what the response is; give one");
+                                          "diffusivities are given as well, and both say what the response is; give "
+                                          "one of them");
     return HOT_OK;
 }
 

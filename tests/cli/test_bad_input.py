@@ -155,31 +155,34 @@ refused("a tensor field for eig", ["eig", "-i", "tensors.nrrd", "-o", "x.nrrd", 
 refused("export to an unknown format", ["export", "-i", "peaks.nrrd", "-o", "x.jpeg"], "jpeg|format", status=1)
 
 # Options that would do nothing, or each undo the other.
-for call, words in ((["fit", "-i", good, "--model", "adc", "--response", "r.txt"], "--response.*fod"),
-                    (["fit", "-i", good, "--weights", "none"], "--weights.*adc"),
+for call, words in ((["fit", "-i", good, "--model", "adc", "--response", "r.txt"],
+                     "--response: the model adc does not use it; choose the model fod, or leave it out"),
+                    (["fit", "-i", good, "--weights", "none"], r"--weights: the model fod \(the default\) .*model adc"),
                     (["peaks", "-i", "tensors.nrrd", "--margin", "m.nrrd"], "--margin.*signal"),
                     (["fit", "-i", good, "--response", "r.txt", "--diffusivities", "2e-3,1e-3"],
                      "--response: .*give one"),
                     (["peaks", "--method", "signal", "--dwi", good, "--starts", 9],
-                     "--starts: goes with the method sshopm, not with signal"),
-                    (["peaks", "-i", "tensors.nrrd", "--starts", 9], "--starts: .*sshopm, not with maxima"),
-                    (["peaks", "-i", "tensors.nrrd", "--dwi", good], "--dwi: .*signal, not with maxima"),
+                     "--starts: the method signal does not use it; choose the method sshopm, or leave it out"),
+                    (["peaks", "-i", "tensors.nrrd", "--starts", 9], r"--starts: .*maxima \(the default\) .*sshopm"),
+                    (["peaks", "-i", "tensors.nrrd", "--dwi", good], "--dwi: .*maxima .*choose the method signal"),
                     (["peaks", "-i", "tensors.nrrd", "--method", "lowrank", "--max_fibers", 4],
                      "--max_fibers: .*at most 3"),
-                    (["run", "-i", good, "--starts", 9], "--starts: .*sshopm, not with signal"),
-                    (["run", "-i", good, "--method", "maxima", "--starts", 9], "--starts: .*sshopm, not with maxima"),
-                    (["run", "-i", good, "--method", "maxima", "--shift", "adaptive"], "--shift: .*sshopm, not"),
-                    (["run", "-i", good, "--method", "lowrank", "--basin"], "--basin: .*sshopm, not with lowrank"),
+                    (["run", "-i", good, "--starts", 9],
+                     r"--starts: the method signal \(the default with the model fod\) .*sshopm"),
+                    (["run", "-i", good, "--method", "maxima", "--starts", 9], "--starts: .*maxima .*sshopm"),
+                    (["run", "-i", good, "--method", "maxima", "--shift", "adaptive"], "--shift: .*maxima .*sshopm"),
+                    (["run", "-i", good, "--method", "lowrank", "--basin"], "--basin: .*lowrank .*sshopm"),
                     (["run", "-i", good, "--method", "sshopm", "--basin"], "--basin: .*shift none"),
                     (["run", "-i", good, "--method", "sshopm", "--shift", "-1"], "--shift .*'-1'"),
-                    (["run", "-i", good, "--method", "maxima", "--sigma", 9], "--sigma: .*signal, not with maxima"),
-                    (["run", "-i", good, "--method", "maxima", "--select", "map"], "--select: .*signal, not"),
-                    (["run", "-i", good, "--threshold", 0], "--threshold: .*lowrank, not with signal"),
+                    (["run", "-i", good, "--method", "maxima", "--sigma", 9], "--sigma: .*maxima .*the method signal"),
+                    (["run", "-i", good, "--method", "maxima", "--select", "map"], "--select: .*the method signal"),
+                    (["run", "-i", good, "--threshold", 0],
+                     "--threshold: the method signal .*sshopm, maxima or lowrank"),
                     (["run", "-i", good, "--method", "signal", "--model", "adc"], "--method: signal .*fod.*maxima"),
                     (["run", "-i", good, "--method", "lowrank", "--order", 2], "--method: lowrank .*order 4"),
                     (["run", "-i", good, "--max_fibers", 4], "--max_fibers: .*at most 3"),
-                    (["run", "-i", good, "--positive"], "--positive: .*adc, not with fod"),
-                    (["run", "-i", good, "--model", "odf", "--response", "r.txt"], "--response: .*fod, not with odf"),
+                    (["run", "-i", good, "--positive"], r"--positive: the model fod \(the default\) .*adc"),
+                    (["run", "-i", good, "--model", "odf", "--response", "r.txt"], "--response: the model odf .*fod"),
                     (["run", good], "-i FILE"), (["fit", good], "-i FILE")):
     refused("no use", [*call, "-o", "out"], words, status=2)
 for call in (["denoise", "-i", good, "--noise", "out.nrrd"], ["phantom", "--truth", "out.nrrd"],
@@ -202,16 +205,46 @@ for stage in ("fit", "convert"):
         refused("input is the output", [stage, "-i", name, "-o", good], "input|overwrit|same")
 for name in ("t2.nrrd", "t3.nrrd"):
     refused("output is the input", ["peaks", "-i", "t2.nrrd", "-o", name], "input|overwrit|same")
-write_dwi("detached.nhdr", scene, detached="detached.raw")
+write_dwi("detached.nhdr", scene, detached="samples.nrrd")
 for stage in ("fit", "convert", "response"):
-    refused("output is the input's data", [stage, "-i", "detached.nhdr", "-o", "detached.raw"], "input|overwrit|same")
+    refused("output is the input's data", [stage, "-i", "detached.nhdr", "-o", "samples.nrrd"], "input|overwrit|same")
 refused("output folder is the input's", ["run", "-i", good, "-o", "."], "stand in|folder|holds")
 refused("output is a file", ["run", "-i", good, "-o", "text.nrrd"], "file")
 refused("output is the input", ["run", "-i", good, "-o", good], "file|input")
 
 # Places that cannot be written.
-for stage in ("fit", "run", "convert"):
-    refused("folder that is not there", [stage, "-i", good, "-o", "no/such/out.nrrd"], "no/such")
+for stage in ("fit", "run", "convert", "denoise", "response"):
+    refused("a file is no folder", [stage, "-i", good, "-o", "text.nrrd/out.nrrd"], "text.nrrd.*Not a directory")
+    if stage != "run":
+        refused("a folder is no file", [stage, "-i", good, "-o", "folder.nrrd"], "folder.nrrd.*is a folder")
+        refused("told before the input is read", [stage, "-i", "nowhere.nrrd", "-o", "folder.nrrd"], "folder.nrrd")
+for call in (["peaks", "-i", "tensors.nrrd", "-o", "a.xyz"], ["convert", "-i", good, "-o", "a.xyz"],
+             ["peaks", "--method", "signal", "--dwi", good, "-o", "out.nrrd", "--probability", "a.xyz"],
+             ["phantom", "-o", "a.xyz"], ["denoise", "-i", good, "-o", "out.nrrd", "--noise", "a.xyz"]):
+    refused("unknown suffix", call, r"'a.xyz'.*'\.xyz' is none of \.nrrd, \.nhdr, \.nii")
+refused("unknown suffix", ["fit", "-i", good, "-o", "t.png"], r"'\.png' is none of \.nrrd, \.nhdr")
+refused("no such GPU", ["fit", "-i", "nowhere.nrrd", "-o", "out.nrrd", "--device", "cuda:9"], "--device cuda:9: .*GPU")
+
+# Folders that lack are made, and go again when the work fails.
+for stage, output in (("fit", "new/a/t.nrrd"), ("convert", "new/b/d.nii.gz"), ("convert", "new/c/d.nhdr"),
+                      ("run", "new/d/e/out"), ("response", "new/r.txt")):
+    works(stage, "-i", good, "-o", output, "--quiet")
+    check(os.path.exists(output), f"{output} is made")
+for stage in ("fit", "run"):
+    refused("no folder is left", [stage, "-i", good, "-o", "gone/a/out.nrrd", "--mask", "none.nrrd"], "empty")
+
+# Names: a file that begins with a dash, one that is nearly there.
+shutil.copy(good, "-odd.nrrd")
+works("info", "-i", "-odd.nrrd")
+works("info", "--", "-odd.nrrd")
+refused("a plain name with a dash", ["info", "-odd.nrrd"], r"write \./-odd.nrrd", status=2)
+for name, meant in (("godo.nrrd", "good.nrrd"), ("good.nrr", "good.nrrd"), ("./Good.nrrd", "./good.nrrd")):
+    refused("a near name", ["fit", "-i", name, "-o", "out.nrrd"], f"did you mean '{meant}'$")
+    refused("a near name", ["view", name, "--screenshot", "x.png"], f"did you mean '{meant}'$")
+shutil.copy("text.nrrd", "scan.dcm")
+refused("DICOM", ["fit", "-i", "scan.dcm", "-o", "out.nrrd"], "not an NRRD file.*dcm2niix makes NIfTI")
+refused("a folder of DICOM", ["run", "-i", "folder.nrrd", "-o", "out"], "is a folder.*dcm2niix")
+refused("no near name", ["fit", "-i", "elsewhere.nrrd", "-o", "out.nrrd"], "No such file or directory$")
 refused("full disk", ["fit", "-i", good, "-o", "/dev/full"], "/dev/full.*(No space|full)")
 refused("full disk", ["convert", "-i", good, "-o", "/dev/full"], "/dev/full.*(No space|full)")
 
@@ -223,7 +256,7 @@ def small_files():
 
 
 for stage, output in (("fit", "out.nrrd"), ("convert", "out.nrrd"), ("convert", "out.nii.gz"), ("convert", "out.nii"),
-                      ("convert", "out.nhdr"), ("run", "out")):
+                      ("convert", "gone/out.nhdr"), ("run", "gone/out"), ("run", "out")):
     refused(f"disk that fills up, {output}", [stage, "-i", good, "-o", output], "large|space|write|disk",
             preexec_fn=small_files)
 for output in ("p.nrrd", "p.nii.gz"):
@@ -242,7 +275,7 @@ if os.getuid() == 0 and shutil.which("setpriv"):
         os.chmod("hard.nrrd", 0o644)
         shutil.copy(good, "secret.nrrd")
         os.chmod("secret.nrrd", 0)
-        refused_by_all("no permission to read", "secret.nrrd", "secret.nrrd.*Permission", stages=("info", "fit"),
+        refused_by_all("no permission to read", "secret.nrrd", "Permission denied", stages=("info", "fit"),
                        preexec_fn=nobody)
         for stage, output in (("fit", "out.nrrd"), ("run", "out"), ("convert", "out.nii.gz")):
             refused("no permission to write", [stage, "-i", good, "-o", output], "Permission", preexec_fn=nobody)

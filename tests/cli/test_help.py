@@ -63,4 +63,27 @@ for subcommand in subcommands:
 done = hotfiber("frobnicate")
 check(done.returncode == 2 and "frobnicate" in done.stderr, done.stderr)
 check("did you mean bench" in hotfiber("bnech").stderr, "a guess")
+
+# Help however it is asked for.
+check(hotfiber("help").stdout.decode() == listing, "`hotfiber help` lists the subcommands")
+for subcommand in subcommands:
+    text = works(subcommand, "--help").stdout
+    check(works("help", subcommand).stdout == text, f"`hotfiber help {subcommand}`")
+check("did you mean run" in hotfiber("help", "rnu").stderr, "a guess behind help")
+
+# - and _ are the same in every option; a misspelt one is guessed.
+for subcommand, option in (("run", "max-fibers"), ("peaks", "min-angle"), ("phantom", "three_angles"),
+                           ("view", "lock-axes"), ("view", "pixel-ratio")):
+    refused(subcommand, ["--" + option + "="], option.replace("-", "_") if option != "three_angles" else "three-angles")
+for subcommand, wrong, right in (("run", "--denose", "--denoise"), ("view", "--screnshot", "--screenshot"),
+                                 ("peaks", "--min_angel", "--min_angle")):
+    done = hotfiber(subcommand, wrong)
+    check(done.returncode == 2 and f"did you mean {right};" in done.stderr, f"{subcommand} {wrong}: {done.stderr}")
+
+# Bounds are written as people write numbers.
+for call, words in ((["phantom", "-b", "0"], "from 1 to 1000000,"), (["peaks", "--starts", "0"], "from 1 to 1000000,"),
+                    (["run", "--regularise", "-1"], "from 0 to 1000000,"), (["run", "--sigma", "0"], "above 0,"),
+                    (["run", "--seed", "-1"], "of at least 0,"), (["phantom", "--s0", "-1"], "above 0,")):
+    done = hotfiber(*call)
+    check(done.returncode == 2 and words in done.stderr, f"{call}: {done.stderr}")
 end()

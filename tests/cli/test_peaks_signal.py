@@ -55,7 +55,8 @@ with open("piped.nrrd", "wb") as file:
     file.write(piped.stdout)
 check(abs(score("piped.nrrd") - score("again.nrrd")) < 1e-9, "piped")
 
-refused("--dwi", "-o", "x.nrrd")
+done = hotfiber("peaks", "--method", "signal", "-o", "x.nrrd")
+check(done.returncode == 2 and "--dwi FILE is needed" in done.stderr, "signal without --dwi")
 refused("not 5", *given, "--max_fibers", 5, "-o", "x.nrrd")
 refused("not 5", *given, "--order", 5, "-o", "x.nrrd")
 refused("sigma", *given, "--sigma", "-3", "-o", "x.nrrd")

@@ -26,8 +26,10 @@ for name, path in sets.items():
           f"fibres 0/1/2/3: {fibers['none']} {fibers['one']} {fibers['two']} {fibers['three']}")
     voxels = int(np.prod(report["input"]["size"]))
     check(.02 * voxels < counts["voxels"] <= voxels, f"{name}: the mask holds {counts['voxels']} of {voxels}")
-    # The human region has negative samples in 102 of its 2,475 voxels, and 27 more drown in the noise at b=0: 5.2 %.
-    check(counts["flagged"] < .06 * counts["voxels"], f"{name}: {counts['flagged']} flagged")
+    # The human region has negative samples in 102 of its 2,475 voxels, and some drown in the noise: neither is bad.
+    check(counts["flagged"] <= (0 if name == "mrtrix" else .06 * counts["voxels"]), f"{name}: {counts['flagged']}")
+    if name == "mrtrix":
+        check(counts["fitted"] == counts["voxels"] == 2475, f"{name}: {counts['fitted']} tensors")
     check(fibers["one"] + fibers["two"] + fibers["three"] > .3 * counts["voxels"], f"{name}: {fibers}")
     check(fibers["one"] > 0, f"{name}: {fibers}")
     check(os.path.getsize(f"{name}/fibers.png") > 2000, f"{name}: a picture")

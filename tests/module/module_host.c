@@ -141,10 +141,10 @@ static void test_bad_values(void)
     REFUSED("max_fibers", "signal", "--peaks", "never.nrrd", "--max_fibers", "4", data);
     REFUSED("method", "adc", "--peaks", "never.nrrd", "--model", "adc", "--method", "signal", data);
     REFUSED("method", "order", "--peaks", "never.nrrd", "--order", "2", "--method", "lowrank", data);
-    REFUSED("starts", "sshopm, not with maxima", "--peaks", "never.nrrd", "--method", "maxima", "--starts", "9", data);
-    REFUSED("shift", "sshopm, not with signal", "--peaks", "never.nrrd", "--shift", "none", data);
+    REFUSED("starts", "choose the method sshopm", "--peaks", "never.nrrd", "--method", "maxima", "--starts", "9", data);
+    REFUSED("shift", "default with the model fod", "--peaks", "never.nrrd", "--shift", "none", data);
     REFUSED("basin", "shift none", "--peaks", "never.nrrd", "--method", "sshopm", "--basin", data);
-    REFUSED("sigma", "signal, not with lowrank", "--peaks", "never.nrrd", "--method", "lowrank", "--sigma", "2", data);
+    REFUSED("sigma", "choose the method signal", "--peaks", "never.nrrd", "--method", "lowrank", "--sigma", "2", data);
     REFUSED("order", "at most", "--peaks", "never.nrrd", "--order", "8", data);
     REFUSED("response", "both", "--peaks", "never.nrrd", "--response", "r.txt", "--diffusivities", "0.0017,0.0003",
             data);

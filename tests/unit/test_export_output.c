@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "io/common/output.h"
+#include "io/common/parents.h"
 
 static void put(const char *path, const char *text)
 {
@@ -50,7 +51,29 @@ int main(void)
     file = fopen("other", "r");
     CHECK(file && fgets(text, sizeof text, file) && strcmp(text, "new") == 0, "'%s'", text);
     fclose(file);
-    CHECK(hot_output_begin(context, "none/file", &output) == HOT_ERROR_FILE, "no such folder");
+
+    /* folders that lack are made; when the output is given up they go with it, unless something else came into them */
+    CHECK(hot_output_begin(context, "a/b/c/file", &output) == HOT_OK && access("a/b/c", F_OK) == 0, "made");
+    hot_output_discard(context, &output);
+    CHECK(access("a", F_OK) != 0, "and gone");
+    CHECK(hot_output_begin(context, "a/b/file", &output) == HOT_OK, "made again");
+    put("a/mine", "data");
+    hot_output_discard(context, &output);
+    CHECK(access("a/b", F_OK) != 0 && access("a/mine", F_OK) == 0, "what is in use stays");
+    CHECK(hot_output_begin(context, "a/b/file", &output) == HOT_OK &&
+              hot_output_file(context, &output, &file) == HOT_OK && hot_output_commit(context, &output) == HOT_OK &&
+              access("a/b/file", F_OK) == 0, "committed: %s", hot_context_message(context));
+    CHECK(unlink("a/b/file") == 0 && rmdir("a/b") == 0 && unlink("a/mine") == 0 && rmdir("a") == 0, "cleared");
+    CHECK(hot_output_begin(context, "in/file", &output) == HOT_ERROR_FILE, "a file is no folder");
+    /* the same is known without making anything */
+    const char *fine[] = {"a/b/c", "file", "in", "/dev/null", "-", NULL}, *wrong[] = {"in/a/file", "/dev/null/file"};
+    for (int i = 0; i < 6; i++)
+        CHECK(hot_parents_check(context, fine[i], 0) == HOT_OK, "%d: %s", i, hot_context_message(context));
+    for (int i = 0; i < 2; i++)
+        CHECK(hot_parents_check(context, wrong[i], 0) == HOT_ERROR_FILE, "%s", wrong[i]);
+    CHECK(hot_parents_check(context, folder, 0) == HOT_ERROR_FILE && hot_parents_check(context, folder, 1) == HOT_OK,
+          "a folder");
+    CHECK(access("a", F_OK) != 0, "nothing was made");
     CHECK(hot_output_begin(context, folder, &output) == HOT_ERROR_FILE, "a folder");
 
     /* what a killed process left of this very output is removed, when it is old and no longer written to */

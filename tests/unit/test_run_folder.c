@@ -139,7 +139,13 @@ static void test_refusals(void)
     CHECK(holds(in_root("other/thesis.tex"), "years of work"), "kept");
     put(in_root("file"), "x");
     refused(in_root("file"), 1, "is a file");
-    refused(in_root("no/such/parent"), 0, "cannot make");
+    refused(in_root("file/parent"), 0, "Not a directory");
+    hot_folder above;
+    CHECK(hot_folder_begin(context, in_root("a/b/out"), 0, &above) == HOT_OK, "%s", hot_context_message(context));
+    hot_folder_discard(context, &above);
+    CHECK(access(in_root("a"), F_OK) != 0, "the folders that were made for it go with it");
+    CHECK(write_run(in_root("a/b/out"), 0, "deep") == HOT_OK && holds(in_root("a/b/out/peaks.nrrd"), "deep"),
+          "folders that lack are made: %s", hot_context_message(context));
     symlink("nowhere", in_root("dangling"));
     refused(in_root("dangling"), 1, "link");
     refused(".", 1, "current folder");

@@ -42,18 +42,23 @@ for n in 000 001 002; do png turn-$n.png; done
 other turn-000.png turn-001.png
 [ ! -e turn.png ] || fail "turn.png besides the series"
 
+# folders above a picture are made
+view run --screenshot made/for/it.png --size 20x20
+png made/for/it.png
+
 # what is refused
 refused 2 'directory of' --screenshot x.png
 refused 1 'No such file' nothing.nrrd --screenshot x.png
 refused 2 'WIDTHxHEIGHT' run --screenshot x.png --size 10
 refused 2 'WIDTHxHEIGHT' run --screenshot x.png --size 0x10
 refused 1 '60000 x 60000' run --screenshot x.png --size 60000x60000
-refused 2 'axial|sagittal|coronal' run --screenshot x.png --plane front
+refused 2 'axial, sagittal or coronal' run --screenshot x.png --plane front
 refused 1 'outside' run --screenshot x.png --slice 4000
 refused 1 'amplitude' run --screenshot x.png --background t9
 refused 2 'turntable' run --turntable 3
-refused 1 'No such file' run --screenshot no/where/x.png --size 20x20
-refused 1 'neither' dwi.nrrd --screenshot x.png
+refused 1 'Not a directory' run --screenshot run/report.json/x.png --size 20x20
+refused 2 'PNG' run --screenshot x.jpg
+refused 1 'not an NRRD file' run/report.json --screenshot x.png
 mkdir empty
 refused 1 'tensors.nrrd' empty --screenshot x.png
 head -c 3000 run/tensors.nrrd >cut.nrrd

@@ -25,6 +25,7 @@ static const struct {
     {"interpolate", "off", {0}},
     {"opacity", "0.2", {0}},
     {"glyph", "surface", {0}},
+    {"surfaces", "all", {0}},
     {"scale", "0.5", {0}},
     {"normalise", "on", {0}},
     {"clip", "on", {"scale", "3"}},
@@ -71,7 +72,7 @@ static hot_scene *make_scene(hot_context *context)
             const double weight = 0.3 + 0.6 * check_random(&seed);
             check_random_unit(&seed, v);
             scene_add_fiber(4, v, weight, rows[g] + 1);
-            for (int d = 0; d < 3; d++)
+            for (int d = 0; d < 3 && g % 5; d++) /* and surfaces without a fibre */
                 peaks[g][3 * f + d] = (float)(weight * v[d]);
         }
     }

@@ -153,7 +153,7 @@ static hot_status draw(hot_context *context, const hot_scene *scene, const hot_v
     hot_view_lay_out(scene, state, width, height, &layout);
     hot_status status = hot_glyph_voxels(context, scene, state, &layout.viewport[0], &voxels, &count);
     if (status == HOT_OK)
-        status = hot_surface_gather(context, scene, 0, voxels, count, &drawing->set);
+        status = hot_surface_gather(context, scene, state, voxels, count, &drawing->set);
     if (status == HOT_OK)
         status = hot_surface_list_make(context, scene, state, &layout.viewport[0], &drawing->set, &drawing->list);
     if (status == HOT_OK) {

@@ -125,9 +125,9 @@ int main(void)
     REFUSED(HOT_ERROR_ARGUMENT, &both, NULL, "one can be shown");
     REFUSED(HOT_ERROR_ARGUMENT, &empty, NULL, "without their values");
     REFUSED(HOT_ERROR_DEVICE, &host, NULL, "GPU"); /* host memory, or no CUDA at all */
-    const hot_view_options nothere = {.size = sizeof nothere, .screenshot = "/nowhere/at/all.png"};
+    const hot_view_options nothere = {.size = sizeof nothere, .screenshot = "/dev/null/all.png"};
     CHECK(hot_view_show(context, &fields, &nothere) == HOT_ERROR_FILE &&
-              strstr(hot_context_message(context), "/nowhere"),
+              strstr(hot_context_message(context), "/dev/null"),
           "%s", hot_context_message(context));
     unlink(PICTURE);
     hot_tensor_field_destroy(&tensors);

@@ -48,5 +48,5 @@ check(done.returncode == 1 and "display" in done.stderr, f"without a display: {d
 done = subprocess.run([EXAMPLE, "picture.png", "glyph", "sticks"], env=bare, capture_output=True, text=True)
 check(done.returncode == 0 and os.path.getsize("picture.png") > 1000, f"a picture needs none: {done.stderr}")
 done = subprocess.run([EXAMPLE, "picture.png", "glyph", "balls"], env=bare, capture_output=True, text=True)
-check(done.returncode == 1 and "none|surface|sticks|both" in done.stderr, f"a wrong setting: {done.stderr}")
+check(done.returncode == 1 and "none, surface, sticks or both" in done.stderr, f"a wrong setting: {done.stderr}")
 screens.end()

@@ -121,13 +121,13 @@ static float quantise(const float *tensor, int terms, int values, int16_t *to)
     return step;
 }
 
-hot_status hot_surface_gather(hot_context *context, const hot_scene *scene, double threshold, uint32_t *voxels,
-                              size_t count, hot_surface_set *set)
+hot_status hot_surface_gather(hot_context *context, const hot_scene *scene, const hot_view_state *state,
+                              uint32_t *voxels, size_t count, hot_surface_set *set)
 {
     const int terms = (int)hot_symtensor_count(scene->order, 3);
     size_t kept = 0;
     for (size_t v = 0; v < count; v++)
-        if (scene->radius[voxels[v]] > 0 && scene->radius[voxels[v]] >= threshold)
+        if (hot_scene_has_surface(scene, state, voxels[v]))
             voxels[kept++] = voxels[v];
     *set = (hot_surface_set){.count = kept, .texels = (terms + 3) / 4, .voxel = voxels};
     const size_t row = (size_t)set->texels * 4;

@@ -25,9 +25,9 @@ typedef struct hot_surface_set {
     /* of tensors on the GPU values is NULL, and step is filled when the values are there: interop->fill */
 } hot_surface_set;
 
-/* Keeps those of the voxels whose surface is there and at least as large as the threshold. Takes over `voxels`. */
-hot_status hot_surface_gather(hot_context *context, const hot_scene *scene, double threshold, uint32_t *voxels,
-                              size_t count, hot_surface_set *set);
+/* Keeps those of the voxels that have a surface (hot_scene_has_surface). Takes over `voxels`. */
+hot_status hot_surface_gather(hot_context *context, const hot_scene *scene, const hot_view_state *state,
+                              uint32_t *voxels, size_t count, hot_surface_set *set);
 void hot_surface_free(hot_context *context, hot_surface_set *set);
 
 /* One glyph to draw, as the shader reads it: two texels. */

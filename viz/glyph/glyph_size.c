@@ -8,10 +8,11 @@ static double half_voxel(const hot_scene *scene)
     return 0.5 * fmin(scene->spacing[0], fmin(scene->spacing[1], scene->spacing[2]));
 }
 
-/* mm per unit when `usual`, or with normalised sizes this voxel's own `largest`, fills a voxel. */
+/* mm per unit when `usual`, or with normalised sizes this voxel's own `largest`, fills a voxel. What is much larger
+ * than usual, as noise can be, would hide its neighbours: it reaches half as far again and no farther. */
 static double size_per_unit(const hot_scene *scene, const hot_view_state *state, double usual, double largest)
 {
-    const double full = state->normalise ? largest : usual;
+    const double full = state->normalise ? largest : fmax(usual, largest / 1.5);
     return full > 0 ? state->scale * half_voxel(scene) / full : 0;
 }
 

@@ -4,7 +4,8 @@
 
 #include "scene/scene.h"
 
-/* mm per unit of A v^m of a voxel's surface: at scale 1 the usual large ones reach the nearest side of their voxel. */
+/* mm per unit of A v^m of a voxel's surface: at scale 1 the usual large ones reach the nearest side of their voxel, and
+ * the largest half as far again. */
 double hot_scene_surface_mm(const hot_scene *scene, const hot_view_state *state, size_t index);
 /* mm from the middle to an end of a stick, per unit of its direction's length. */
 double hot_scene_stick_mm(const hot_scene *scene, const hot_view_state *state, size_t index);

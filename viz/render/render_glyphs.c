@@ -101,6 +101,7 @@ static void make_key(const hot_scene *scene, const hot_view_state *state, const 
     key->slab = state->slab;
     key->lock_axes = state->lock_axes;
     key->use_mask = state->use_mask;
+    key->surfaces = state->surfaces;
     key->kinds = kinds_of(scene, state);
     key->cpu = cpu;
     key->threshold = state->threshold;
@@ -196,7 +197,7 @@ static hot_status gather(hot_context *context, hot_viewport_glyphs *glyphs, cons
         hot_context_free(context, voxels);
         return status;
     }
-    status = hot_surface_gather(context, scene, state->threshold, voxels, count, &glyphs->set);
+    status = hot_surface_gather(context, scene, state, voxels, count, &glyphs->set);
     if (glyphs->key.cpu) /* which reads values where they are */
         return status;
     if (status == HOT_OK)

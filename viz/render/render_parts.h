@@ -89,7 +89,7 @@ void hot_tiles_free(hot_tile_renderer *tiles);
  * then filled, so that memcmp compares it. */
 typedef struct hot_glyph_key {
     unsigned scene; /* its serial number */
-    int space, axis, plane, voxel[3], extent, slab, lock_axes, use_mask, kinds, cpu;
+    int space, axis, plane, voxel[3], extent, slab, lock_axes, use_mask, surfaces, kinds, cpu;
     double threshold, normal[3];
 } hot_glyph_key;
 

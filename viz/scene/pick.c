@@ -102,7 +102,7 @@ static void meet_glyph(ray *along, const int voxel[3])
     const hot_view_state *state = along->state;
     const size_t index = hot_scene_index(scene, voxel);
     const int surface = scene->order && (state->glyph == HOT_GLYPH_SURFACE || state->glyph == HOT_GLYPH_BOTH) &&
-                        scene->radius[index] > 0 && (double)scene->radius[index] >= state->threshold;
+                        hot_scene_has_surface(scene, state, index);
     const int sticks = scene->max_fibers && (state->glyph == HOT_GLYPH_STICKS || state->glyph == HOT_GLYPH_BOTH) &&
                        hot_scene_fibers(scene, index) > 0;
     if ((!surface && !sticks) || (state->use_mask && scene->mask && !scene->mask[index]))

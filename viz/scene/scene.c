@@ -204,16 +204,28 @@ int hot_scene_fibers(const hot_scene *scene, size_t voxel)
     return count;
 }
 
+int hot_scene_has_surface(const hot_scene *scene, const hot_view_state *state, size_t voxel)
+{
+    return scene->radius[voxel] > 0 && (double)scene->radius[voxel] >= state->threshold &&
+           (state->surfaces == HOT_SURFACES_ALL || !scene->max_fibers || hot_scene_fibers(scene, voxel) > 0);
+}
+
 static int ascending(const void *a, const void *b)
 {
     float x = *(const float *)a, y = *(const float *)b;
     return (x > y) - (x < y);
 }
 
-/* Percentiles low and high (0 to 1) of a volume's finite values that are not zero, of an even sample of them. 0 and 0
- * when there are none. */
-static hot_status percentiles(const hot_scene *scene, const hot_view_volume *volume, double low, double high,
-                              double found[2])
+/* Whether a voxel counts for the usual size of glyphs: what is drawn by default. */
+static int is_shown(const hot_scene *scene, size_t voxel)
+{
+    return (!scene->mask || scene->mask[voxel]) && (!scene->max_fibers || hot_scene_fibers(scene, voxel) > 0);
+}
+
+/* Percentiles low and high (0 to 1) of a volume's finite values that are not zero, of an even sample of them; shown: of
+ * the voxels that are shown. 0 and 0 when there are none. */
+static hot_status percentiles(const hot_scene *scene, const hot_view_volume *volume, int shown, double low,
+                              double high, double found[2])
 {
     enum { MOST = 100000 };
     const int own = volume->own_grid;
@@ -224,6 +236,8 @@ static hot_status percentiles(const hot_scene *scene, const hot_view_volume *vol
     if (!sample)
         return HOT_ERROR_MEMORY;
     for (size_t voxel = 0; voxel < voxels; voxel += step) {
+        if (shown && !is_shown(scene, voxel))
+            continue;
         if (own)
             values[0] = volume->values[voxel];
         else
@@ -245,7 +259,7 @@ static hot_status add(hot_scene *scene, const hot_view_volume *volume)
     double window[2];
     if (scene->volumes == HOT_SCENE_VOLUMES)
         return hot_context_fail(scene->context, HOT_ERROR_ARGUMENT, "more than %d volumes", HOT_SCENE_VOLUMES);
-    hot_status status = percentiles(scene, volume, 0.02, 0.98, window);
+    hot_status status = percentiles(scene, volume, 0, 0.02, 0.98, window);
     if (status != HOT_OK)
         return status;
     hot_view_volume *added = &scene->volume[scene->volumes++];
@@ -362,9 +376,11 @@ const float *hot_scene_row(const hot_scene *scene, size_t voxel, float buffer[1 
     return hot_interop_status(scene->context, scene->interop, error, "reading a tensor") == HOT_OK ? buffer : NULL;
 }
 
-/* Largest radii of the surfaces, the sizes that most glyphs stay below, and the volumes that come from the fields. */
+/* Largest radii of the surfaces, the usual sizes of glyphs, and the volumes that come from the fields. The upper
+ * quartile: in real data a tenth of the voxels, not only a few, are so noisy that they would make dots of the rest. */
 static hot_status measure(hot_context *context, hot_scene *scene)
 {
+    static const double usual = 0.75;
     double found[2];
     hot_status status = HOT_OK;
     if (scene->order) {
@@ -376,7 +392,9 @@ static hot_status measure(hot_context *context, hot_scene *scene)
                      : hot_glyph_radii(context, scene->order, scene->voxels, scene->tensors, scene->radius);
         const hot_view_volume radii = {.components = 1, .values = scene->radius};
         if (status == HOT_OK)
-            status = percentiles(scene, &radii, 0, 0.95, found);
+            status = percentiles(scene, &radii, 1, 0, usual, found);
+        if (status == HOT_OK && !(found[1] > 0)) /* no fibre anywhere: then surfaces are drawn when all are asked for */
+            status = percentiles(scene, &radii, 0, 0, usual, found);
         scene->usual_radius = status == HOT_OK && found[1] > 0 ? found[1] : 1;
     }
     const hot_view_volume own[] = {
@@ -385,10 +403,10 @@ static hot_status measure(hot_context *context, hot_scene *scene)
         {.name = "nfibers", .components = 1, .source = HOT_VOLUME_COUNTS},
     };
     if (status == HOT_OK && scene->max_fibers)
-        status = percentiles(scene, &own[0], 0, 0.95, found);
+        status = percentiles(scene, &own[0], 1, 0, usual, found);
     if (scene->max_fibers)
         scene->usual_amplitude = status == HOT_OK && found[1] > 0 ? found[1] : 1;
-    for (int v = 0; status == HOT_OK && v < (scene->max_fibers ? 3 : 1); v++)
+    for (int v = 0; status == HOT_OK && v < (scene->max_fibers ? 3 : scene->order ? 1 : 0); v++)
         status = add(scene, &own[v]);
     return status;
 }
@@ -396,7 +414,7 @@ static hot_status measure(hot_context *context, hot_scene *scene)
 hot_status hot_scene_create(hot_context *context, const hot_scene_parts *parts, hot_scene **scene)
 {
     *scene = NULL;
-    if (!parts->tensors && !parts->device_tensors && !parts->peaks)
+    if (!parts->tensors && !parts->device_tensors && !parts->peaks && !parts->images)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "nothing to show: neither tensors nor directions");
     hot_scene *made = hot_context_calloc(context, 1, sizeof *made);
     if (!made)

@@ -52,7 +52,7 @@ typedef struct hot_scene {
     const uint8_t *counts;    /* fibres per voxel, NULL without directions */
     const uint8_t *mask;      /* one byte per voxel, NULL = none */
     float *radius; /* largest radius of each voxel's surface, 0 = nothing to draw there; NULL without tensors */
-    double usual_radius;      /* its 95th percentile: what scale 1 makes fill a voxel */
+    double usual_radius;      /* its upper quartile in voxels with fibres: what scale 1 makes fill a voxel */
     double usual_amplitude;   /* the same of the longest sticks */
     hot_view_volume volume[HOT_SCENE_VOLUMES];
     int volumes;
@@ -70,8 +70,8 @@ typedef struct hot_scene {
 
 /* ---- scene.c ---------------------------------------------------------------------------------------------- */
 
-/* What a scene is made of; arrays are borrowed and must outlive it. NULL = absent, but tensors or peaks must be there.
- */
+/* What a scene is made of; arrays are borrowed and must outlive it. NULL = absent, but tensors or peaks must be there
+ * unless images alone are shown. */
 typedef struct hot_scene_parts {
     hot_grid grid;
     int order;
@@ -81,6 +81,7 @@ typedef struct hot_scene_parts {
     const float *peaks;
     const uint8_t *counts;
     const uint8_t *mask;
+    int images; /* 1: no glyphs, just the images that are added */
 } hot_scene_parts;
 
 /* Has the volumes "nfibers", "dec" and "amplitude" when there are directions, "amplitude" (largest radius) of tensors
@@ -106,6 +107,9 @@ const float *hot_scene_row(const hot_scene *scene, size_t voxel, float buffer[1 
 
 /* How many fibres a voxel has. */
 int hot_scene_fibers(const hot_scene *scene, size_t voxel);
+/* Whether its surface is drawn (the mask apart): it is there, reaches the threshold, and belongs to a fibre where
+ * directions are known, unless all surfaces are asked for. */
+int hot_scene_has_surface(const hot_scene *scene, const hot_view_state *state, size_t voxel);
 
 /* Voxel coordinates (centres at whole numbers) to RAS mm and back. */
 void hot_scene_to_ras(const hot_scene *scene, const double voxel[3], double ras[3]);
@@ -122,8 +126,8 @@ size_t hot_scene_index(const hot_scene *scene, const int voxel[3]);
 /* ---- scene_load.c ----------------------------------------------------------------------------------------- */
 
 /* Loads what the paths name: a directory of `hotfiber run`; a tensor field (NRRD); directions (NRRD, NIfTI, .vtp of our
- * own writing); any other volume on the same grid as a background. mask (may be NULL): a mask file.
- * Errors: those of the readers, each naming its file; HOT_ERROR_DATA when grids differ or there is nothing to show. */
+ * own writing); any other volume as a background, or alone. mask (may be NULL): a mask file.
+ * Errors: those of the readers, each naming its file; HOT_ERROR_DATA when grids differ. */
 hot_status hot_scene_load(hot_context *context, const char *const *paths, int count, const char *mask,
                           hot_scene **scene);
 /* Adds the volume "b0" from the diffusion data that the run's report.json names. largest: data in a bigger file are

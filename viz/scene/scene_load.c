@@ -206,11 +206,11 @@ static hot_status move_fibers(hot_context *context, const hot_grid *grid, hot_fi
 
 static hot_status make_scene(hot_context *context, const hot_tensor_field *tensors,
                              const hot_view_device_tensors *device, const hot_fiber_field *fibers, const hot_mask *mask,
-                             hot_scene **scene)
+                             const hot_grid *images, hot_scene **scene)
 {
     const hot_grid *grid = tensors ? hot_tensor_field_grid(tensors)
                            : device ? device->grid
-                           : fibers ? hot_fiber_field_grid(fibers) : NULL;
+                           : fibers ? hot_fiber_field_grid(fibers) : images;
     const hot_scene_parts parts = {
         .grid = grid ? *grid : (hot_grid){{0}, {{0}}, 0},
         .order = tensors ? hot_tensor_field_order(tensors) : device ? device->order : 0,
@@ -220,6 +220,7 @@ static hot_status make_scene(hot_context *context, const hot_tensor_field *tenso
         .peaks = fibers ? hot_fiber_field_peaks(fibers) : NULL,
         .counts = fibers ? hot_fiber_field_counts(fibers) : NULL,
         .mask = mask ? hot_mask_bytes(mask) : NULL,
+        .images = images != NULL,
     };
     return hot_scene_create(context, &parts, scene);
 }
@@ -233,18 +234,67 @@ static void base_name(const char *path, char name[HOT_VIEW_NAME])
     snprintf(name, HOT_VIEW_NAME, "%.*s", (int)strcspn(base, "."), base);
 }
 
-/* An image of the scene's voxels, or of others that lie where the scene is. */
-static hot_status add_file(hot_context *context, hot_scene *scene, const char *path)
+/* The first b=0 volume of diffusion data, without b=0 the first. */
+static hot_status first_volume(hot_context *context, const hot_dwi *dwi, hot_grid *grid, float **values)
+{
+    enum { CHUNK = 2048 };
+    *grid = *hot_dwi_grid(dwi);
+    const size_t voxels = grid->size[0] * grid->size[1] * grid->size[2], volumes = hot_dwi_volumes(dwi);
+    const int *shell_of;
+    size_t volume = 0;
+    hot_dwi_shells(dwi, NULL, &shell_of);
+    while (hot_dwi_has_b0(dwi) && shell_of[volume] != 0)
+        volume++;
+    hot_context_log(context, HOT_LOG_NOTE, "'%s' has %zu volumes: %s, number %zu from 0, is shown", hot_dwi_source(dwi),
+                    volumes, hot_dwi_has_b0(dwi) ? "the first with b=0" : "the first", volume);
+    *values = hot_context_alloc(context, voxels, sizeof **values);
+    float *signals = hot_context_alloc(context, CHUNK * volumes, sizeof *signals);
+    hot_status status = *values && signals ? HOT_OK : HOT_ERROR_MEMORY;
+    for (size_t first = 0; first < voxels && status == HOT_OK; first += CHUNK) {
+        const size_t count = voxels - first < CHUNK ? voxels - first : CHUNK;
+        status = hot_dwi_read(context, dwi, first, count, signals);
+        for (size_t v = 0; v < count && status == HOT_OK; v++)
+            (*values)[first + v] = signals[v * volumes + volume];
+    }
+    hot_context_free(context, signals);
+    if (status != HOT_OK) {
+        hot_context_free(context, *values);
+        *values = NULL;
+    }
+    return status;
+}
+
+/* An image of one value per voxel, or of diffusion data one volume. */
+static hot_status load_image(hot_context *context, const char *path, hot_grid *grid, float **values)
+{
+    hot_dwi *dwi = NULL;
+    hot_status status = hot_dwi_load(context, path, NULL, NULL, &dwi);
+    *values = NULL;
+    if (status == HOT_OK) {
+        status = first_volume(context, dwi, grid, values);
+        hot_dwi_destroy(&dwi);
+        return status;
+    }
+    status = hot_image_load(context, path, grid, values);
+    return status == HOT_OK ? HOT_OK
+                            : hot_context_add(context, status,
+                                              "so '%s' is neither tensors, nor directions, nor an image", path);
+}
+
+/* An image of the scene's voxels, or of others that lie where the scene is. loaded: its values when they are the
+ * scene's own, else NULL. */
+static hot_status add_file(hot_context *context, hot_scene *scene, const char *path, float *loaded)
 {
     float *values = NULL;
     hot_grid grid;
     char name[HOT_VIEW_NAME];
     double half;
     base_name(path, name);
-    hot_status status = hot_image_load(context, path, &grid, &values);
+    if (loaded)
+        return hot_scene_add_volume(scene, name, 1, loaded, 1);
+    hot_status status = load_image(context, path, &grid, &values);
     if (status != HOT_OK)
-        return hot_context_add(context, status, "so '%s' is neither tensors, nor directions, nor an image behind them",
-                               path);
+        return status;
     const int same_size = memcmp(grid.size, scene->grid.size, sizeof grid.size) == 0;
     if (same_size && grids_apart(&scene->grid, &grid, &half) <= half)
         return hot_scene_add_volume(scene, name, 1, values, 1);
@@ -382,12 +432,12 @@ hot_status hot_scene_load(hot_context *context, const char *const *paths, int co
                                 count < 1 ? "no file was given" : "more than %d files were given", HOT_SCENE_PATHS);
     for (int p = 0; p < count && status == HOT_OK; p++)
         status = is_folder(paths[p]) ? read_run(context, &found, paths[p]) : read_file(context, &found, paths[p]);
+    hot_grid image_grid;
+    float *image = NULL; /* images alone lie on the grid of the first */
     if (status == HOT_OK && !found.tensors && !found.fibers)
-        status = hot_context_fail(
-            context, HOT_ERROR_DATA,
-            "'%s' holds neither tensors nor directions; `hotfiber run` makes both from diffusion data", paths[0]);
+        status = load_image(context, found.volume[0], &image_grid, &image);
     const hot_grid *grid = found.tensors ? hot_tensor_field_grid(found.tensors)
-                                         : found.fibers ? hot_fiber_field_grid(found.fibers) : NULL;
+                                         : found.fibers ? hot_fiber_field_grid(found.fibers) : &image_grid;
     if (status == HOT_OK && found.tensors && found.fibers) {
         status = compare_grids(context, grid, hot_fiber_field_grid(found.fibers));
         if (status == HOT_OK)
@@ -396,7 +446,7 @@ hot_status hot_scene_load(hot_context *context, const char *const *paths, int co
     if (status == HOT_OK && mask)
         status = hot_mask_load(context, mask, grid, &found.mask);
     if (status == HOT_OK)
-        status = make_scene(context, found.tensors, NULL, found.fibers, found.mask, &made);
+        status = make_scene(context, found.tensors, NULL, found.fibers, found.mask, image ? grid : NULL, &made);
     if (status == HOT_OK) {
         made->tensor_field = found.tensors;
         made->fiber_field = found.fibers;
@@ -405,8 +455,12 @@ hot_status hot_scene_load(hot_context *context, const char *const *paths, int co
         memset(&found, 0, offsetof(struct found, volume));
         status = keep_paths(context, made, paths, count);
     }
-    for (int v = 0; v < found.volumes && status == HOT_OK; v++)
-        status = add_file(context, made, found.volume[v]);
+    for (int v = 0; v < found.volumes && status == HOT_OK; v++) {
+        float *values = v == 0 ? image : NULL;
+        image = NULL;
+        status = add_file(context, made, found.volume[v], values);
+    }
+    hot_context_free(context, image);
     if (status == HOT_OK && made->run) /* without its data a run is shown over the amplitude */
         if (hot_scene_load_b0(made, SMALL) == HOT_ERROR_MEMORY)
             status = HOT_ERROR_MEMORY;
@@ -437,7 +491,7 @@ hot_status hot_scene_from_fields(hot_context *context, const hot_view_fields *fi
             status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors and directions are given in two spaces");
     }
     if (status == HOT_OK)
-        status = make_scene(context, fields->tensors, device, fields->fibers, fields->mask, scene);
+        status = make_scene(context, fields->tensors, device, fields->fibers, fields->mask, NULL, scene);
     if (status == HOT_OK && fields->background) {
         status = hot_scene_add_volume(*scene, "background", 1, fields->background, 0);
         if (status != HOT_OK)

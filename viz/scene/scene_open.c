@@ -61,6 +61,8 @@ hot_status hot_scene_read_again(hot_context *context, const hot_scene *old, cons
     return open_paths(context, old, mask, (const char *const *)old->path, old->paths, state, scene);
 }
 
+static int has_glyphs(const hot_scene *scene) { return scene->order || scene->max_fibers; }
+
 /* The image that a dropped file added becomes the background. */
 static void show_new_image(const hot_scene *old, const hot_scene *scene, hot_view_state *state)
 {
@@ -80,6 +82,7 @@ hot_status hot_scene_open_dropped(hot_context *context, const hot_scene *old, co
                                   const char *const *paths, int count, hot_view_state *state, hot_scene **scene)
 {
     const char *together[HOT_SCENE_PATHS];
+    const hot_view_state before = *state;
     char first[512];
     *scene = NULL;
     if (count < 1 || count > HOT_SCENE_PATHS)
@@ -89,14 +92,21 @@ hot_status hot_scene_open_dropped(hot_context *context, const hot_scene *old, co
     hot_status status = open_paths(context, old, mask, paths, count, state, scene);
     if (status != HOT_OK && status != HOT_ERROR_MEMORY && mask)
         status = open_paths(context, old, NULL, paths, count, state, scene);
-    if (status == HOT_OK || status == HOT_ERROR_MEMORY || old->paths == 0 || old->paths + count > HOT_SCENE_PATHS)
+    /* images go behind what is there */
+    const int images = status == HOT_OK && !has_glyphs(*scene) && has_glyphs(old);
+    if ((status == HOT_OK && !images) || status == HOT_ERROR_MEMORY || old->paths == 0 ||
+        old->paths + count > HOT_SCENE_PATHS)
         return status;
+    if (images) {
+        hot_scene_destroy(scene);
+        *state = before;
+    }
     snprintf(first, sizeof first, "%s", hot_context_message(context));
     for (int p = 0; p < old->paths; p++)
         together[p] = old->path[p];
     memcpy(together + old->paths, paths, (size_t)count * sizeof *paths);
-    if (open_paths(context, old, mask, together, old->paths + count, state, scene) != HOT_OK)
-        return hot_context_fail(context, status, "%s", first);
-    show_new_image(old, *scene, state);
-    return HOT_OK;
+    const hot_status both = open_paths(context, old, mask, together, old->paths + count, state, scene);
+    if (both == HOT_OK)
+        show_new_image(old, *scene, state);
+    return both == HOT_OK || images ? both : hot_context_fail(context, status, "%s", first);
 }

@@ -48,8 +48,11 @@ static const hot_view_setting settings[] = {
     {"glyph", HOT_SETTING_CHOICE, AT(glyph), "none|surface|sticks|both",
      "the tensor's surface (radius A v^m), a stick per fibre, or both; default both, as far as they are there", 0, 0,
      0},
+    {"surfaces", HOT_SETTING_CHOICE, AT(surfaces), "fibers|all",
+     "where directions are known: surfaces of the voxels with fibres (default), or of all that were fitted", 0, 0, 0},
     {"scale", HOT_SETTING_NUMBER, AT(scale), "F",
-     "size of the glyphs; at 1 (default) the usual large ones fill a voxel", 0.001, 1000, 0},
+     "size of the glyphs; at 1 (default) three quarters of those with fibres lie within their voxel, and the others "
+     "reach at most half as far again", 0.001, 1000, 0},
     {"normalise", HOT_SETTING_SWITCH, AT(normalise), "on|off", "all glyphs equally large; default off", 0, 0, 0},
     {"clip", HOT_SETTING_SWITCH, AT(clip), "on|off", "nothing reaches beyond its voxel; default off", 0, 0, 0},
     {"threshold", HOT_SETTING_NUMBER, AT(threshold), "VALUE",
@@ -125,13 +128,35 @@ static int choice_index(const char *choices, const char *text)
     return -1;
 }
 
+/* "a|b|c" as "a, b or c". */
+static void list_choices(const char *choices, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    while (*choices && used < size) {
+        const size_t part = strcspn(choices, "|");
+        const char *join = used == 0 ? "" : choices[part] ? ", " : " or ";
+        used += (size_t)snprintf(text + used, size - used, "%s%.*s", join, (int)part, choices);
+        choices += part + (choices[part] == '|');
+    }
+}
+
 static hot_status refuse(hot_context *context, const hot_view_setting *setting, const char *text)
 {
-    char bounds[64] = "";
-    if (setting->low < setting->high)
-        snprintf(bounds, sizeof bounds, fabs(setting->high) < 1e6 ? " from %g to %g" : "", setting->low, setting->high);
-    return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--%s is %s%s%s, not '%s'", setting->name, setting->value,
-                            bounds, setting->automatic ? " or auto" : "", text);
+    enum { NO_LIMIT = 1000000 };
+    char bounds[64] = "", value[128];
+    const int choice = setting->kind == HOT_SETTING_CHOICE || setting->kind == HOT_SETTING_SWITCH;
+    if (choice)
+        list_choices(setting->value, value, sizeof value);
+    else
+        snprintf(value, sizeof value, "%s", setting->kind == HOT_SETTING_NUMBER ? "a number"
+                                            : setting->kind == HOT_SETTING_INT ? "a whole number" : setting->value);
+    if (setting->low < setting->high && setting->high < NO_LIMIT)
+        snprintf(bounds, sizeof bounds, " from %.10g to %.10g", setting->low, setting->high);
+    else if (setting->low < setting->high && setting->low > -NO_LIMIT)
+        snprintf(bounds, sizeof bounds, " of at least %.10g", setting->low);
+    return hot_context_fail(context, HOT_ERROR_ARGUMENT, "--%s is %s%s%s, not '%s'", setting->name, value, bounds,
+                            setting->automatic ? ", or auto" : "", text);
 }
 
 /* least to most numbers separated by commas; how many there were, 0 when the text is something else. */

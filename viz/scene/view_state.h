@@ -24,6 +24,7 @@ typedef enum hot_view_raster {
     HOT_RASTER_CPU,
     HOT_RASTER_COMPUTE
 } hot_view_raster;
+typedef enum hot_view_surfaces { HOT_SURFACES_FIBERS = 0, HOT_SURFACES_ALL } hot_view_surfaces;
 typedef enum hot_view_extent { HOT_EXTENT_SLICES = 0, HOT_EXTENT_VOLUME } hot_view_extent;
 
 enum { HOT_VIEW_NAME = 64 };
@@ -49,6 +50,7 @@ typedef struct hot_view_state {
     int interpolate;       /* 1: smooth between voxels */
     /* Glyphs */
     int glyph;             /* hot_view_glyph */
+    int surfaces;          /* hot_view_surfaces: of voxels with fibres, where directions are known, or all */
     double scale;          /* 1 = usual glyphs just fill their voxel */
     int normalise;         /* 1: every surface, and the longest stick of every voxel, equally large */
     int clip;              /* 1: nothing reaches beyond its voxel */

@@ -9,6 +9,8 @@
 
 #include "bench/viz/view_bench.h"
 #include "cli/cli.h"
+#include "io/common/parents.h"
+#include "io/common/paths.h"
 #include "render/picture.h"
 #include "scene/scene.h"
 #ifdef HOT_HAVE_GLFW
@@ -18,8 +20,8 @@
 static const cli_command command = {
     "view", "look at tensors and directions: a window, or pictures without a display", "FILE... [options]",
     "FILE is the directory of a `hotfiber run`, a tensor field (NRRD), directions (NRRD, NIfTI, or our .vtp), or an "
-    "image "
-    "to put behind them, which is shown where it lies, whatever its voxels. Every setting of the view is an option; in "
+    "image, alone or behind them, which is shown where it lies, whatever its voxels; of several volumes the first with "
+    "b=0. Every setting of the view is an option; in "
     "the window H lists keys and mouse.\n\n"
     "  hotfiber view out\n"
     "  hotfiber view out --plane coronal --glyph surface --screenshot coronal.png --size 1600x1200\n"
@@ -67,7 +69,10 @@ static hot_status save_pictures(hot_context *context, const hot_scene *scene, co
                                 const struct wish *wish)
 {
     hot_pictures *pictures = NULL;
+    int folders = 0;
     hot_status status = hot_pictures_create(context, wish->width, wish->height, wish->samples, &pictures);
+    if (status == HOT_OK && strcmp(wish->screenshot, "-") != 0)
+        status = hot_parents_make(context, wish->screenshot, &folders);
     if (status == HOT_OK && !wish->turntable)
         status = hot_pictures_save(pictures, scene, state, wish->screenshot);
     for (int p = 0; p < wish->turntable && status == HOT_OK; p++) {
@@ -79,8 +84,10 @@ static hot_status save_pictures(hot_context *context, const hot_scene *scene, co
         series_name(wish->screenshot, p, name, sizeof name);
         status = hot_pictures_save(pictures, scene, &turned, name);
         if (status == HOT_OK)
-            status = hot_context_progress(context, "pictures", (p + 1.) / wish->turntable);
+            status = hot_context_progress(context, "drawing the pictures", (p + 1.) / wish->turntable);
     }
+    if (status != HOT_OK)
+        hot_parents_remove(wish->screenshot, folders);
     hot_pictures_destroy(&pictures);
     return status;
 }
@@ -159,8 +166,8 @@ int main(int argc, char **argv)
     struct wish wish = {.size = "1024x768", .samples = 4, .frames = 100, .order = 8, .glyphs = 1600};
     const char *texts[SETTINGS_MOST] = {NULL};
     cli_option options[SETTINGS_MOST + 16] = {
-        {"screenshot", CLI_TEXT, &wish.screenshot, "FILE", "write a PNG instead of opening a window; no display needed",
-         0, 0},
+        {"screenshot", CLI_OUTPUT, &wish.screenshot, "FILE",
+         "write a PNG instead of opening a window; no display needed", 0, 0},
         {"size", CLI_TEXT, &wish.size, "WxH", "pixels of the picture or window; default 1024x768", 0, 0},
         {"turntable", CLI_INT, &wish.turntable, "N",
          "with --screenshot: N pictures FILE-000.png ... of one turn around (3-D)", 1, 9999},
@@ -199,12 +206,15 @@ int main(int argc, char **argv)
             return cli_refuse(&command, &common, "%s", hot_context_message(common.context));
     if (!read_size(wish.size, &wish.width, &wish.height))
         return cli_refuse(&command, &common, "--size is WIDTHxHEIGHT, each 1 to 65536, not '%s'", wish.size);
+    if (wish.screenshot && hot_path_suffix(wish.screenshot)[0] && !hot_path_has_suffix(wish.screenshot, ".png"))
+        return cli_refuse(&command, &common, "--screenshot '%s': pictures are PNG files; give it a name in .png",
+                          wish.screenshot);
     if (wish.turntable && !wish.screenshot)
         return cli_refuse(&command, &common, "--turntable needs --screenshot FILE.png for the pictures' name");
     if (wish.order % 2)
         return cli_refuse(&command, &common, "--order is 2, 4, 6 or 8, not %d", wish.order);
     if (!common.argument_count && !wish.bench)
         return cli_refuse(&command, &common,
-                          "a directory of `hotfiber run`, or a file of tensors or directions is needed");
+                          "a directory of `hotfiber run`, or a file of tensors, directions or an image is needed");
     return cli_finish(&command, &common, show(common.context, &common, &state, &wish));
 }

@@ -252,7 +252,7 @@ hot_status hot_contract_cpu(hot_context *context, void *plan_pointer)
     const size_t round = (size_t)threads * (ROUND / (work + 1) + 1) * 8;
     for (size_t begin = 0; begin < tasks && status == HOT_OK; begin += round) {
         const size_t end = begin + round < tasks ? begin + round : tasks;
-        status = hot_context_progress(context, "contraction", (double)begin / (double)tasks);
+        status = hot_context_progress(context, "contracting", (double)begin / (double)tasks);
         if (status != HOT_OK)
             break;
         if (end - begin == 1) { /* a parallel region, even of one thread, takes longer than a few small products */
@@ -264,7 +264,7 @@ hot_status hot_contract_cpu(hot_context *context, void *plan_pointer)
             do_task(&args, task, (size_t)omp_get_thread_num());
     }
     if (status == HOT_OK)
-        status = hot_context_progress(context, "contraction", 1);
+        status = hot_context_progress(context, "contracting", 1);
     hot_context_free(context, memory);
     return status;
 }

@@ -72,8 +72,9 @@ HOT_FN void SQUARE(tile)(const SQUARE_T *a, const SQUARE_T *b, SQUARE_T *c, cons
         HOT_UNROLL for (int v = 0; v < vectors; v++)
             sum[r][v] = (vector){0};
     for (int s = 0; s < open; s++) {
-        HOT_UNROLL for (int o = 0; o < 3 && line >= 0; o++)
-            __builtin_prefetch((const char *)next[o] + 64 * (line + s), 0);
+        if (line >= 0)
+            HOT_UNROLL for (int o = 0; o < 3; o++)
+                __builtin_prefetch((const char *)next[o] + 64 * (line + s), 0);
         SQUARE(add)(sum, a + s, b + s * n, rows, vectors, 0, n);
     }
     HOT_UNROLL for (int s = open; s < n; s++)

@@ -448,7 +448,7 @@ hot_status contract_strided(hot_context *context, const hot_contract_plan *plan)
     for (size_t begin = 0; begin < (divisible ? plan->item.total : 1) && status == HOT_OK; begin += most) {
         const size_t count = divisible ? std::min(most, plan->item.total - begin) : 1;
         const auto offset = [&](int o) { return divisible ? begin * hot_group_stride(&plan->item, o) * size : 0; };
-        status = hot_context_progress(context, "contraction", (double)begin / (double)plan->item.total);
+        status = hot_context_progress(context, "contracting", (double)begin / (double)plan->item.total);
         for (int o = 0; o < 3 && status == HOT_OK; o++)
             if (o != HOT_OPERAND_C || c_comes)
                 status = hot_cuda_copy(context, device[o], (const char *)host[o] + offset(o), values(o, count) * size,
@@ -462,7 +462,7 @@ hot_status contract_strided(hot_context *context, const hot_contract_plan *plan)
                                    values(HOT_OPERAND_C, count) * size, "copying C back");
     }
     cudaFree(memory);
-    return status == HOT_OK ? hot_context_progress(context, "contraction", 1) : status;
+    return status == HOT_OK ? hot_context_progress(context, "contracting", 1) : status;
 }
 
 } // namespace
@@ -474,7 +474,7 @@ extern "C" hot_status hot_contract_cuda(hot_context *context, void *plan_pointer
     hot_batch batch = {};
     if (!as_batch(plan, &call, &batch))
         return contract_strided(context, plan);
-    batch.stage = "contraction";
+    batch.stage = "contracting";
     batch.count = plan->item.total;
     batch.chunk = hot_batch_fit(&batch, HOT_BATCH_BYTES, 0);
     batch.user = &call;

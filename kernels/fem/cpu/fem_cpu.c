@@ -25,7 +25,7 @@ hot_status hot_fem_cpu(hot_context *context, void *args_pointer)
     char *scratch = memory + (64 - (uintptr_t)memory % 64) % 64;
     for (size_t begin = 0; begin < portions && status == HOT_OK; begin += ROUND) {
         const size_t end = begin + ROUND < portions ? begin + ROUND : portions;
-        status = hot_context_progress(context, "finite elements", (double)begin / (double)portions);
+        status = hot_context_progress(context, "applying the operator", (double)begin / (double)portions);
         if (status != HOT_OK)
             break;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (end - begin > 1)
@@ -36,7 +36,7 @@ hot_status hot_fem_cpu(hot_context *context, void *args_pointer)
         }
     }
     if (status == HOT_OK)
-        status = hot_context_progress(context, "finite elements", 1);
+        status = hot_context_progress(context, "applying the operator", 1);
     hot_context_free(context, memory);
     return status;
 }

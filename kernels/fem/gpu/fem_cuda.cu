@@ -26,7 +26,7 @@ extern "C" hot_status hot_fem_cuda(hot_context *context, void *args_pointer)
     const hot_fem_args *args = (const hot_fem_args *)args_pointer;
     const size_t size = args->f64 ? sizeof(double) : sizeof(float), dofs = hot_fem_power(args->dofs, args->dim);
     hot_batch batch = {};
-    batch.stage = "finite elements";
+    batch.stage = "applying the operator";
     batch.count = args->elements;
     batch.in[0] = hot_batch_rows(args->d, hot_fem_power(args->points, args->dim) * size);
     if (!args->assemble)

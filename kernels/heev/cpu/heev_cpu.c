@@ -132,7 +132,7 @@ hot_status hot_heev_cpu(hot_context *context, void *argument)
             char *w = mine + 2 * n * n * sizeof(double);
             solve_one(args, i, mine, w, (double *)(void *)(w + n * sizeof(double)));
         }
-        status = hot_context_progress(context, "eigenvectors", (double)end / (double)args->count);
+        status = hot_context_progress(context, "finding eigenvectors", (double)end / (double)args->count);
     }
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
     hot_lapack_single_end(before);

@@ -36,7 +36,7 @@ hot_status hot_heev_cuda(hot_context *context, void *argument)
     const size_t number = (args->is_complex ? 2 : 1) * (args->f64 ? sizeof(double) : sizeof(float)), n = args->n;
     const int vectors = args->vectors != NULL;
     hot_batch batch = {};
-    batch.stage = "eigenvectors";
+    batch.stage = "finding eigenvectors";
     batch.count = args->count;
     batch.in[0] = hot_batch_rows(args->matrices, n * n * number);
     batch.out[0] = hot_batch_rows(args->values, args->kept * (args->f64 ? sizeof(double) : sizeof(float)));

@@ -38,6 +38,14 @@ typedef enum hot_contrast {
     HOT_CONTRAST_VARIED    /* also in the fraction of an isotropic compartment, which is part of every fit */
 } hot_contrast;
 
+/* How noise changes a signal. */
+typedef enum hot_noise_model {
+    HOT_NOISE_AUTO = 0, /* here the same as HOT_NOISE_RICIAN; the pipeline judges it by the data's negative samples */
+    HOT_NOISE_RICIAN,   /* magnitudes: biased upwards where the signal is low, never negative */
+    HOT_NOISE_GAUSSIAN  /* no bias, the same deviation everywhere: data of which a noise floor was subtracted, or the
+                           real part of complex data */
+} hot_noise_model;
+
 typedef struct hot_signal_options {
     size_t size;          /* sizeof(hot_signal_options) */
     int max_fibers;       /* largest number of fibres per voxel, 1 to 3; 0 = 3 */
@@ -47,7 +55,8 @@ typedef struct hot_signal_options {
                              one per voxel */
     double response_sigma; /* standard deviation of the noise in the data from which the response was averaged, relative
                              to their b=0 signal. The mean of a magnitude signal is biased upwards by noise; the bias
-                             is removed from the response. 0 = the response has none */
+                             is removed from the response. 0 = the response has none. Not used with
+                             HOT_NOISE_GAUSSIAN, which has no bias */
     double progress[2];   /* the fractions, 0 to 1, that are reported when this call starts and when it is done, if it
                              is one part of a longer computation; 0 0 = 0 and 1 */
     double tau_sd;        /* prior standard deviation of the width tau, rad^2; 0 = 0.015 (HOT_CONTRAST_VARIED: 0.02) */
@@ -56,15 +65,15 @@ typedef struct hot_signal_options {
     hot_contrast contrast;
     double response_tau;  /* by how much the response is wider than a single fibre, rad^2, 0 to 0.05, as it is if
                              averaged over dispersed fibres; the response is narrowed by it */
+    hot_noise_model noise_model;
 } hot_signal_options;
 
-/* Why a voxel was not fitted (bits). */
+/* Why a voxel was not fitted (bits). Single signals that are zero or negative are data like any others. */
 enum {
     HOT_VOXEL_NOT_FINITE = 1, /* NaN or Inf */
     HOT_VOXEL_NO_B0 = 2,      /* b=0 signal zero or negative */
-    HOT_VOXEL_NEGATIVE = 4,   /* a negative signal */
-    HOT_VOXEL_CLIPPED = 8,    /* several volumes, a diffusion-weighted one among them, have the largest signal; or a
-                                 quarter of the diffusion-weighted signals are 0 */
+    HOT_VOXEL_CLIPPED = 8,    /* several volumes, a diffusion-weighted one among them, have the largest signal; or all
+                                 diffusion-weighted signals are 0 */
     HOT_VOXEL_NOISE = 16      /* b=0 signal below three standard deviations of the noise */
 };
 
@@ -88,7 +97,8 @@ typedef struct hot_signal_result {
  *
  * options   NULL = defaults; sigma has none, so that `sigma` must then be given per voxel.
  * scheme    acquisition and response.
- * signals   count x volumes, row-major (the volumes of a voxel are contiguous), any unit.
+ * signals   count x volumes, row-major (the volumes of a voxel are contiguous), any unit; zero and
+ *           negative signals are data.
  * sigma     count, > 0: standard deviation of the noise in each voxel, in the same unit; NULL = options->sigma.
  * s0        count: b=0 signals in the same unit; NULL = the mean of the b=0 volumes.
  * mask      count bytes; voxels with 0 are not computed, and their outputs are 0. NULL = all are computed.
@@ -98,9 +108,10 @@ typedef struct hot_signal_result {
  * caller owns all arrays.
  * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (neither b=0 volumes nor s0; a volume too far from every shell),
  * HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED.
- * Method: for k = 0 ... 3 fibres, a penalised maximum-likelihood fit with the mean and variance of Rician noise, from
- * several starts that an exhaustive search on a grid finds; then the Laplace approximation of the evidence of each k,
- * with constants learned from simulated voxels (bench/accuracy/signal_rule.py). */
+ * Method: for k = 0 ... 3 fibres, a penalised maximum-likelihood fit with the mean and variance of Rician noise (or of
+ * Gaussian noise: options->noise_model), from several starts that an exhaustive search on a grid finds; then the
+ * Laplace approximation of the evidence of each k, with constants learned from simulated voxels
+ * (bench/accuracy/signal_rule.py). */
 HOT_API hot_status hot_signal_fibers_f32(hot_context *context, const hot_signal_options *options,
                                          const hot_signal_scheme *scheme, size_t count, const float *signals,
                                          const float *sigma, const float *s0, const uint8_t *mask,

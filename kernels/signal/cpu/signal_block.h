@@ -44,7 +44,8 @@ HOT_FN void signal_direction(const signal_grid *grid, vi at, vf v[3])
         v[d] = vgather(grid->v + d, 3 * at);
 }
 
-/* Matched filter of the grid's directions: b_d = sum_j R_j(v_d) y_j, with the magnitude's bias taken off y. */
+/* Matched filter of the grid's directions: b_d = sum_j R_j(v_d) y_j, with the magnitude's bias and the
+ * pedestal taken off y. */
 HOT_FN void signal_filter(const signal_scheme *s, const signal_grid *grid, const signal_data *data, vf *b)
 {
     const int n = s->volumes;
@@ -53,7 +54,7 @@ HOT_FN void signal_filter(const signal_scheme *s, const signal_grid *grid, const
         vf a0 = vset(0), a1 = vset(0), a2 = vset(0), a3 = vset(0);
         for (int j = 0; j < n; j++) {
             vf y = signal_signal(data, j);
-            y = vsqrt(vmax(y * y - 1, vset(0)));
+            y = vsqrt(vmax(y * y - 1, vset(0))) - s->pedestal;
             a0 += row[j] * y;
             a1 += row[n + j] * y;
             a2 += row[2 * n + j] * y;

@@ -45,7 +45,7 @@ static void compute_block(const void *cpu_pointer, const size_t *voxels, const d
         const double sigma = args->sigma ? (double)args->sigma[voxel] : args->options->sigma;
         const float *signal = args->signals + voxel * plan->all_volumes;
         for (int j = 0; j < volumes; j++)
-            y[j * lanes + lane] = (float)((double)signal[plan->order[j]] / sigma);
+            y[j * lanes + lane] = signal_lift(plan, (float)((double)signal[plan->order[j]] / sigma));
         snr[lane] = (float)(s0[from] / sigma);
     }
     cpu->block(plan, y, snr, scratch, &answer);

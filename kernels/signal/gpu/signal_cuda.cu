@@ -55,7 +55,7 @@ static __global__ void signal_prepare_kernel(const __grid_constant__ signal_plan
     data.list[at] = (unsigned)voxel;
     data.snr[at] = s0 / sigma;
     for (int j = 0; j < plan.scheme.volumes; j++)
-        data.y[(size_t)j * data.count + at] = signal[data.order[j]] / sigma;
+        data.y[(size_t)j * data.count + at] = signal_lift(&plan, signal[data.order[j]] / sigma);
 }
 
 /* MIXED: the plan's prior.mixed */

@@ -155,7 +155,7 @@ hot_status hot_sshopm_cpu(hot_context *context, void *plan_pointer)
     /* Small pieces of work are looked at often enough to be cancelled within a moment. */
     size_t chunk = CHUNK / (args->starts < 64 ? 1 : args->starts / 64 < CHUNK / 256 ? args->starts / 64 : CHUNK / 256);
     for (size_t begin = 0; begin < pieces; begin += chunk) {
-        status = hot_context_progress(context, "eigenpairs", (double)begin / (double)pieces);
+        status = hot_context_progress(context, "finding eigenpairs", (double)begin / (double)pieces);
         if (status != HOT_OK)
             goto cleanup;
         size_t end = begin + chunk < pieces ? begin + chunk : pieces;
@@ -164,7 +164,7 @@ hot_status hot_sshopm_cpu(hot_context *context, void *plan_pointer)
             if (!hot_context_cancelled(context))
                 do_piece(&job, piece, job.scratch + (size_t)omp_get_thread_num() * job.scratch_stride);
     }
-    status = hot_context_progress(context, "eigenpairs", 1);
+    status = hot_context_progress(context, "finding eigenpairs", 1);
 cleanup:
     hot_context_free(context, multiplicity);
     hot_context_free(context, starts);

@@ -404,7 +404,7 @@ hot_status hot_eigenpairs_f64(hot_context *context, const hot_sshopm_options *op
     self.multiplicity = multiplicity;
     size_t chunk = 16 * (size_t)threads;
     for (size_t begin = 0; begin < count; begin += chunk) {
-        status = hot_context_progress(context, "eigenpairs", (double)begin / (double)count);
+        status = hot_context_progress(context, "finding eigenpairs", (double)begin / (double)count);
         if (status != HOT_OK)
             goto cleanup;
         size_t end = begin + chunk < count ? begin + chunk : count;
@@ -423,7 +423,7 @@ hot_status hot_eigenpairs_f64(hot_context *context, const hot_sshopm_options *op
                           found ? found + t : NULL);
         }
     }
-    status = hot_context_progress(context, "eigenpairs", 1);
+    status = hot_context_progress(context, "finding eigenpairs", 1);
 cleanup:
     hot_context_free(context, multiplicity);
     hot_context_free(context, values);

@@ -225,7 +225,7 @@ hot_status hot_sshopm_cuda(hot_context *context, void *job)
     const hot_sshopm_args *args = (const hot_sshopm_args *)job;
     const size_t item = args->f64 ? sizeof(double) : sizeof(float);
     hot_batch batch = {};
-    batch.stage = "eigenpairs";
+    batch.stage = "finding eigenpairs";
     batch.count = args->count;
     batch.in[0] = hot_batch_strided(args->tensors, args->unique * item, args->stride * item);
     batch.out[0] = hot_batch_rows(args->lambda, args->starts * item);

@@ -44,13 +44,15 @@ HOT_API hot_status hot_tensor_field_map(hot_context *context, const hot_tensor_f
                                         float *values);
 
 /* The same directions with the amplitudes that MRtrix's dwi2fod csd and sh2peaks give a fibre with the same response:
- * the length times the fODF's peak for a signal that is the response, of its outermost shell, and, with dwi, times the
- * voxel's b=0 signal over the response's. response: NULL = the one that the directions came with. dwi: NULL = every
- * voxel is as bright as the response. Owner of *scaled: the caller. Errors: HOT_ERROR_ARGUMENT (no response is known),
- * HOT_ERROR_DATA (other sizes, a response without a shell), HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED.
+ * the length times the fODF's peak for a signal that is the response, of its outermost shell, and, with b0, times the
+ * voxel's b=0 signal over the response's. response: NULL = the one that the directions came with. directions: how many
+ * gradients that shell has, on which the peak depends a little; 0 = 60. b0: a value per voxel of the directions' grid,
+ * in the unit of the response; NULL = every voxel is as bright as the response. Owner of *scaled: the caller. Errors:
+ * HOT_ERROR_ARGUMENT (no response is known), HOT_ERROR_DATA (a response without a shell), HOT_ERROR_MEMORY,
+ * HOT_ERROR_CANCELLED.
  * Source: Tournier, Calamante, Connelly 2007. */
 HOT_API hot_status hot_fiber_field_fod_amplitude(hot_context *context, const hot_fiber_field *fibers,
-                                                 const hot_response *response, const hot_dwi *dwi,
+                                                 const hot_response *response, size_t directions, const float *b0,
                                                  hot_fiber_field **scaled);
 
 /* Directions from memory, for export or scores. max_fibers: 1 to 255 per voxel. peaks: voxels x 3 * max_fibers floats,

@@ -47,6 +47,8 @@ typedef struct hot_phantom_options {
     double dispersion[2];    /* range of the orientation dispersion, degrees: a fibre's parts are tilted from its
                                 direction by normal angles of this standard deviation about each of two axes */
     int oblique;             /* oblique voxel grid in LPS with unequal spacings, instead of RAS axes and 2 mm */
+    int gaussian;            /* 1: Gaussian noise, S + n1, which may be negative, instead of that of magnitudes; whole
+                                samples (hot_phantom_save_options.integers) are cut at 0 */
 } hot_phantom_options;
 
 typedef struct hot_phantom hot_phantom;

@@ -29,7 +29,7 @@ typedef struct hot_run_options {
 HOT_API const char *hot_run_output_name(size_t index, const char **file, const char **help);
 
 typedef struct hot_run_result {
-    size_t voxels, fitted, flagged; /* in the mask; tensors fitted; voxels that could not be */
+    size_t voxels, fitted, flagged; /* in the mask; tensors fitted; voxels that the method could not use */
     size_t fibers[5];               /* voxels with 0, 1, 2, 3, more fibres */
     double seconds;
 } hot_run_result;
@@ -37,8 +37,8 @@ typedef struct hot_run_result {
 /* Reads, fits, finds, writes all the files of a run directory. No incomplete directory is ever left: it is written
  * beside its final name and renamed at the end. result may be NULL. Errors: those of hot_run_compute, and
  * HOT_ERROR_FILE. Where options do not go together hot_context_parameter names the one at fault: method, max_fibers,
- * threshold, min_angle, min_amplitude, starts, shift, basin, sigma, select, contrast, response, diffusivities,
- * known_b0, positive, outputs. */
+ * threshold, min_angle, min_amplitude, starts, shift, basin, sigma, select, contrast, noise_model, response,
+ * diffusivities, known_b0, positive, outputs. */
 HOT_API hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run_result *result);
 
 /* What comes out of the whole job, in memory. */

@@ -14,6 +14,8 @@ typedef struct hot_signal_find_options {
     int keep_maps;         /* 1: fill the arrays of *maps */
     hot_contrast contrast; /* how much single fibres differ from the response; HOT_CONTRAST_AUTO = judged from a sample
                               of voxels */
+    hot_noise_model noise_model; /* HOT_NOISE_AUTO = judged by hot_dwi_noise_model; a log line says when Gaussian */
+    int denoised;          /* 1: the data were denoised and sigma or sigma_map is the noise that they had before */
 } hot_signal_find_options;
 
 /* What is known beside the directions; every array has an item per voxel of the grid, 0 outside the mask (all NULL
@@ -24,18 +26,20 @@ typedef struct hot_signal_maps {
     hot_contrast contrast; /* as used */
     double typical_width; /* what it was judged by: the width beyond the response's, rad^2, that four in ten single
                              fibres of a sample do not reach; NaN when it was not judged */
-    size_t voxels, flagged; /* in the mask; flagged among them */
+    size_t voxels, flagged; /* in the mask; among them those that cannot be used: every flag but HOT_VOXEL_NOISE */
     float *probability;    /* 4 per voxel: of 0, 1, 2, 3 fibres */
     float *margin;         /* log10 of the odds of the chosen number against the next best */
     float *residual;       /* root mean square residual in units of sigma */
     float *width;          /* tau, rad^2: how much wider than the response the fibres are */
     uint8_t *flags;        /* HOT_VOXEL_ bits */
+    hot_noise_model noise_model; /* as used */
 } hot_signal_maps;
 
 /* Fits 0 to 3 fibres to the signals of every voxel of the mask and chooses how many there are (see
- * hotfiber/signal.h). response: with a row for the shells of the data, and one for b=0 (without, weights are relative
- * to the mean b=0 signal of the mask); NULL = estimated from the data. A volume that repeats another bit by bit counts
- * once.
+ * hotfiber/signal.h); one at most where the directions do not determine order 4 (15 at least), with a log line. A given
+ * noise far from what the data show is remarked on. response: with a row for the shells of the data, and one for b=0
+ * (without, weights are relative to the mean b=0 signal of the mask); NULL = estimated from the data. A volume that
+ * repeats another bit by bit counts once.
  * maps (may be NULL): filled, its arrays when options->keep_maps; free with hot_signal_maps_free.
  * Owner of *fibers: the caller. Errors: HOT_ERROR_DATA (no b=0 volume, response without a shell, a mask of other
  * sizes), HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. Any number of threads gives the

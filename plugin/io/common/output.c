@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/fields.h"
+#include "parents.h"
 
 hot_status hot_output_check_distinct(hot_context *context, const char *input, const char *output)
 {
@@ -84,6 +85,8 @@ hot_status hot_output_begin(hot_context *context, const char *path, hot_output *
     size_t capacity = strlen(path) + 48;
     /* Unique within the machine by process, within the process by number: two runs at once do not meet. */
     static atomic_uint number;
+    if (status == HOT_OK)
+        status = hot_parents_make(context, path, &output->parents);
     if (status == HOT_OK) {
         output->temporary = hot_context_alloc(context, capacity, 1);
         if (!output->temporary)
@@ -218,6 +221,7 @@ hot_status hot_output_commit(hot_context *context, hot_output *output)
         else {
             hot_context_free(context, output->temporary);
             output->temporary = NULL;
+            output->parents = 0;
         }
     }
     hot_output_discard(context, output);
@@ -230,6 +234,8 @@ void hot_output_discard(hot_context *context, hot_output *output)
         fclose(output->file);
     if (output->temporary)
         remove(output->temporary);
+    if (output->path)
+        hot_parents_remove(output->path, output->parents);
     hot_context_free(context, output->temporary);
     hot_context_free(context, output->path);
     memset(output, 0, sizeof *output);

@@ -10,13 +10,14 @@ typedef struct hot_output {
     char *path;      /* the name asked for; "-" is standard output */
     char *temporary; /* where it is written meanwhile: same folder, same suffix; NULL for standard output */
     FILE *file;      /* NULL until hot_output_file */
+    int parents;     /* how many folders above it were made for it: they go with it when it is discarded */
 } hot_output;
 
 /* HOT_ERROR_ARGUMENT when `output` is the file `input`, also by another name or through links: an input is never
  * overwritten. "-", NULL and files that are not there are no conflict. Call it before the input is read. */
 hot_status hot_output_check_distinct(hot_context *context, const char *input, const char *output);
 
-/* Prepares an output. Errors: HOT_ERROR_FILE when the folder is not there or cannot be written. */
+/* Prepares an output; folders that lack above it are made. Errors: HOT_ERROR_FILE when it cannot be written there. */
 hot_status hot_output_begin(hot_context *context, const char *path, hot_output *output);
 /* The stream to write to (opened on the first call). A library that writes by name uses output->temporary instead. */
 hot_status hot_output_file(hot_context *context, hot_output *output, FILE **file);

@@ -1,5 +1,6 @@
 #include "paths.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static int ends_in(const char *path, const char *suffix)
@@ -13,11 +14,39 @@ int hot_path_has_suffix(const char *path, const char *suffix)
     return ends_in(path, suffix) && strlen(path) > strlen(suffix);
 }
 
+const char *hot_path_suffix(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    return dot && dot != name ? dot : "";
+}
+
+int hot_path_has_one_of(const char *path, const char *suffixes)
+{
+    char suffix[16];
+    while (*suffixes) {
+        const size_t part = strcspn(suffixes, ", ");
+        snprintf(suffix, sizeof suffix, "%.*s", (int)part, suffixes);
+        if (part && hot_path_has_suffix(path, suffix))
+            return 1;
+        suffixes += part + strspn(suffixes + part, ", ");
+    }
+    return 0;
+}
+
 int hot_path_is_nifti(const char *path) { return ends_in(path, ".nii") || ends_in(path, ".nii.gz"); }
+
+int hot_path_is_mif(const char *path)
+{
+    return hot_path_has_suffix(path, ".mif") || hot_path_has_suffix(path, ".mif.gz") ||
+           hot_path_has_suffix(path, ".mih");
+}
+
+int hot_path_has_volumes(const char *path) { return hot_path_is_nifti(path) || hot_path_is_mif(path); }
 
 char *hot_path_beside(hot_context *context, const char *path, const char *suffix)
 {
-    const size_t length = strlen(path), cut = ends_in(path, ".nii.gz") ? 7 : ends_in(path, ".nhdr") ? 5 : 4;
+    const size_t length = strlen(path), zip = ends_in(path, ".gz") ? 3 : 0;
+    const size_t cut = zip + (ends_in(path, ".nhdr") ? 5 : 4);
     const size_t stem = length > cut ? length - cut : length;
     char *name = hot_context_alloc(context, stem + strlen(suffix) + 1, 1);
     if (name) {

@@ -6,10 +6,21 @@
 
 /* Whether a name ends in `suffix` and has something before it. */
 int hot_path_has_suffix(const char *path, const char *suffix);
+/* What follows the last dot of a name, dot included; "" when it has none. */
+const char *hot_path_suffix(const char *path);
+/* The suffixes under which images, and arrays of any kind, are written. */
+#define HOT_IMAGE_SUFFIXES ".nrrd, .nhdr, .nii, .nii.gz, .mif, .mif.gz or .mih"
+#define HOT_NRRD_SUFFIXES ".nrrd, .nhdr"
+/* Whether a name ends in one of such a list. */
+int hot_path_has_one_of(const char *path, const char *suffixes);
 /* Whether it ends in .nii or .nii.gz. */
 int hot_path_is_nifti(const char *path);
-/* The path with another suffix instead of .nii, .nii.gz, .hdr, .img or .nhdr; free it with hot_context_free. NULL:
- * out of memory. */
+/* Whether it ends in .mif, .mif.gz or .mih. */
+int hot_path_is_mif(const char *path);
+/* Whether it is of one of these, whose volumes follow each other, so that they are written by hot_image_save. */
+int hot_path_has_volumes(const char *path);
+/* The path with another suffix instead of .nii, .hdr, .img, .mif, .mih (these also with .gz) or .nhdr; free it
+ * with hot_context_free. NULL: out of memory. */
 char *hot_path_beside(hot_context *context, const char *path, const char *suffix);
 
 #endif

@@ -1,7 +1,7 @@
 /* sh: tensors as spherical harmonics in MRtrix's basis and scanner axes, one volume per coefficient, so that mrview
  * draws them as surfaces and sh2peaks, sh2amp, fod2fixel and tckgen take them. */
 #include "io/common/formats.h"
-#include "io/nifti/nifti_image.h"
+#include "io/common/image_save.h"
 #include "model/model.h"
 
 /* sh_i = sum_j matrix_ij tensor_j for a tensor in the grid's space: a mirrored axis changes the sign of the values that
@@ -49,7 +49,7 @@ static void fill(hot_context *context, const void *from, size_t number, size_t v
                 sum += row[j] * tensor[1 + j];
         volume[voxel] = (float)sum;
     }
-    (void)hot_context_progress(context, "sh", (double)(number + 1) / (double)terms);
+    (void)hot_context_progress(context, "writing", (double)(number + 1) / (double)terms);
 }
 
 hot_status hot_write_sh(hot_context *context, const hot_tensor_field *tensors, const char *path)
@@ -58,6 +58,6 @@ hot_status hot_write_sh(hot_context *context, const hot_tensor_field *tensors, c
     double matrix[HOT_MODEL_TERMS_MAX * HOT_MODEL_TERMS_MAX];
     int exponents[3 * HOT_MODEL_TERMS_MAX];
     hot_status status = make_matrix(context, tensors, terms, matrix, exponents);
-    return status == HOT_OK ? hot_nifti_save_volumes(context, path, &tensors->grid, terms, fill,
+    return status == HOT_OK ? hot_image_save(context, path, &tensors->grid, terms, fill,
                                                      &(harmonics){tensors, terms, matrix}) : status;
 }

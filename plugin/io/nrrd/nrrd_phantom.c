@@ -64,6 +64,8 @@ static hot_status set_keys(hot_context *context, Nrrd *nrrd, const hot_phantom *
     KEY("layout", snprintf(text, TEXT, "%s", o->layout == HOT_PHANTOM_BUNDLES ? "bundles" : "conditions"));
     KEY("seed", snprintf(text, TEXT, "%llu", (unsigned long long)phantom->seed));
     KEY("snr", list_text(text, TEXT, o->snr, o->snr_count));
+    if (o->gaussian)
+        KEY("noise", snprintf(text, TEXT, "gaussian"));
     if (o->layout == HOT_PHANTOM_CONDITIONS)
         KEY("rows", conditions_text(text, TEXT, o));
     if (o->scheme_volumes)
@@ -103,7 +105,7 @@ hot_status hot_phantom_save(hot_context *context, const hot_phantom *phantom, co
     if (status != HOT_OK)
         return status;
     const hot_dwi *dwi = phantom->dwi;
-    if (hot_path_is_nifti(path))
+    if (hot_path_has_volumes(path))
         return hot_dwi_save(context, dwi, path);
     const size_t count = hot_dwi_volumes(dwi) * hot_grid_voxels(hot_dwi_grid(dwi));
     double frame[3][3];
@@ -139,7 +141,7 @@ cleanup:
 
 hot_status hot_phantom_save_truth(hot_context *context, const hot_phantom *phantom, const char *path)
 {
-    if (hot_path_is_nifti(path))
+    if (hot_path_has_volumes(path))
         return hot_fiber_field_save(context, phantom->truth, path);
     const hot_nrrd_values values = {.grid = hot_fiber_field_grid(phantom->truth),
                                     .data = hot_fiber_field_peaks(phantom->truth), .per = {3 * HOT_PHANTOM_FIBERS},

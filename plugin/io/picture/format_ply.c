@@ -30,7 +30,7 @@ static hot_status put_vertices(hot_context *context, FILE *file, const hot_tenso
     hot_status status = HOT_OK;
     for (size_t voxel = 0; status == HOT_OK && voxel < voxels; voxel++) {
         if (voxel % 4096 == 0)
-            status = hot_context_progress(context, "ply", (double)voxel / (double)voxels);
+            status = hot_context_progress(context, "writing", (double)voxel / (double)voxels);
         if (!hot_glyphs_surface(glyphs, voxel, positions))
             continue;
         for (size_t vertex = 0; vertex < vertices; vertex++) {

@@ -346,7 +346,7 @@ static hot_status put_picture(hot_context *context, FILE *file, const void *what
     cairo_set_line_cap(picture.cairo, CAIRO_LINE_CAP_ROUND);
     for (int p = 0; status == HOT_OK && p < 3; p++) {
         draw_panel(&picture, &picture.layout.panels[p]);
-        status = hot_context_progress(context, "picture", (p + 1.) / 4);
+        status = hot_context_progress(context, "drawing the picture", (p + 1.) / 4);
     }
     draw_legend(&picture);
     cairo_status_t drawn = cairo_status(picture.cairo);

@@ -33,7 +33,7 @@ static hot_status put_points(hot_context *context, FILE *file, const hot_tensor_
     hot_vtk_xml_length(file, POINT_BYTES * (uint64_t)hot_glyphs_count(glyphs) * vertices);
     for (size_t voxel = 0; status == HOT_OK && voxel < voxels; voxel++) {
         if (voxel % 4096 == 0)
-            status = hot_context_progress(context, "glyphs", (double)voxel / (double)voxels);
+            status = hot_context_progress(context, "writing", (double)voxel / (double)voxels);
         if (hot_glyphs_surface(glyphs, voxel, positions))
             fwrite(positions, POINT_BYTES, vertices, file);
     }

@@ -66,7 +66,7 @@ static hot_status put_grid(hot_context *context, FILE *file, const void *what)
                 }
             fwrite(vectors, sizeof *vectors, slice, file);
         }
-        status = hot_context_progress(context, "vti", (fiber + 1.) / fibers->max_fibers);
+        status = hot_context_progress(context, "writing", (fiber + 1.) / fibers->max_fibers);
     }
     hot_vtk_xml_length(file, voxels);
     fwrite(fibers->counts, 1, voxels, file);

@@ -102,7 +102,7 @@ static hot_status put_segments(hot_context *context, FILE *file, const void *fib
             }
         }
         fwrite(buffer, arrays[which].bytes, held, file);
-        status = hot_context_progress(context, "vtp", (which + 1.) / ARRAYS);
+        status = hot_context_progress(context, "writing", (which + 1.) / ARRAYS);
     }
     hot_vtk_xml_end(file);
     hot_context_free(context, buffer);

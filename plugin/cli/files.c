@@ -1,0 +1,143 @@
+/* The files that options name: whether outputs can be written, before anything is computed, and what a name that is not
+ * there may have been meant to be. */
+#include "cli.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/common/output.h"
+#include "io/common/parents.h"
+#include "io/common/paths.h"
+
+static int is_output(const cli_option *option)
+{
+    return option->kind == CLI_OUTPUT || option->kind == CLI_OUTPUT_IMAGE || option->kind == CLI_OUTPUT_NRRD;
+}
+
+static const char *dashes(const cli_option *option) { return option->name[1] ? "--" : "-"; }
+
+/* The file that an option names: NULL when it names none. */
+static const char *file_of(const cli_option *option)
+{
+    const int names_file = is_output(option) ||
+        (option->kind == CLI_TEXT && option->value &&
+         (strcmp(option->value, "FILE") == 0 || strcmp(option->value, "DWI") == 0));
+    const char *path = names_file ? *(const char **)option->target : NULL;
+    return path && strcmp(path, "-") != 0 ? path : NULL;
+}
+
+/* Two options name one file: refused when one of them is an output. What a file refers to (a detached header its data)
+ * is checked by those who read it. */
+static hot_status check_pair(hot_context *context, const cli_option *one, const cli_option *other)
+{
+    const char *path = file_of(one), *second = file_of(other);
+    if (!path || !second || (!is_output(one) && !is_output(other)))
+        return HOT_OK;
+    if (strcmp(path, second) == 0 && (access(path, F_OK) != 0 || (is_output(one) && is_output(other))))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "%s%s and %s%s both name '%s'; two files need two names",
+                                dashes(one), one->name, dashes(other), other->name, path);
+    return is_output(one) ? hot_output_check_distinct(context, second, path)
+                          : hot_output_check_distinct(context, path, second);
+}
+
+static hot_status check_output(hot_context *context, const cli_option *option)
+{
+    const char *path = file_of(option);
+    if (!path)
+        return HOT_OK;
+    if (option->kind != CLI_OUTPUT) {
+        const char *suffix = hot_path_suffix(path), *known = option->kind == CLI_OUTPUT_NRRD
+            ? HOT_NRRD_SUFFIXES : HOT_IMAGE_SUFFIXES;
+        if (suffix[0] && !hot_path_has_one_of(path, known))
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                    "%s%s '%s': the format follows from the end of the name, and '%s' is none of %s",
+                                    dashes(option), option->name, path, suffix, known);
+    }
+    return hot_parents_check(context, path, 0);
+}
+
+hot_status cli_check_files(const cli_option *options, hot_context *context)
+{
+    hot_status status = HOT_OK;
+    for (const cli_option *option = options; option->name && status == HOT_OK; option++)
+        for (const cli_option *other = option + 1; other->name && status == HOT_OK; other++)
+            status = check_pair(context, option, other);
+    for (const cli_option *option = options; option->name && status == HOT_OK; option++)
+        if (is_output(option))
+            status = check_output(context, option);
+    return status;
+}
+
+/* The name in a missing file's folder that is most like its own, with the folder; "" when none is near. */
+static void find_near(const char *path, char near[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const int length = (int)(name - path);
+    char folder_name[PATH_MAX];
+    cli_guess guess;
+    near[0] = '\0';
+    snprintf(folder_name, sizeof folder_name, "%.*s", length, path);
+    DIR *folder = strlen(path) < PATH_MAX ? opendir(length ? folder_name : ".") : NULL;
+    struct dirent *entry;
+    cli_guess_begin(&guess, name);
+    while (folder && (entry = readdir(folder))) {
+        const int before = guess.distance;
+        cli_guess_try(&guess, entry->d_name);
+        if (guess.distance < before) /* the entry's name does not outlive the next one */
+            snprintf(near, PATH_MAX, "%.*s%s", length, path, entry->d_name);
+    }
+    if (folder)
+        closedir(folder);
+}
+
+/* What makes a file that can be read of one that cannot; "" when that is not known. */
+static const char *advice(const char *path)
+{
+    static const struct { const char *suffix, *text; } kinds[] = {
+        {".dcm", "; dcm2niix makes NIfTI of DICOM files"}, {".ima", "; dcm2niix makes NIfTI of DICOM files"},
+        {".mgz", "; mri_convert makes NIfTI of it"},       {".mgh", "; mri_convert makes NIfTI of it"},
+        {".mnc", "; mnc2nii makes NIfTI of it"},
+    };
+    struct stat about;
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+        return "; if it holds DICOM files, dcm2niix makes NIfTI of them";
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (hot_path_has_suffix(path, kinds[i].suffix))
+            return kinds[i].text;
+    return "";
+}
+
+/* The first input that the message speaks of. */
+static const char *find_blamed(const cli_option *options, const cli_common *common)
+{
+    const char *message = hot_context_message(common->context);
+    for (const cli_option *option = options; option && option->name; option++) {
+        const char *path = is_output(option) ? NULL : file_of(option);
+        if (path && strstr(message, path))
+            return path;
+    }
+    for (int a = 0; a < common->argument_count; a++)
+        if (strstr(message, common->arguments[a]))
+            return common->arguments[a];
+    return NULL;
+}
+
+void cli_suggest_file(const cli_option *options, const cli_common *common, hot_status status, char *text, size_t size)
+{
+    const char *path = find_blamed(options, common);
+    char near[PATH_MAX];
+    text[0] = '\0';
+    if (!path || (status != HOT_ERROR_FILE && status != HOT_ERROR_FORMAT))
+        return;
+    if (access(path, F_OK) == 0) {
+        snprintf(text, size, "%s", advice(path));
+        return;
+    }
+    find_near(path, near);
+    if (near[0])
+        snprintf(text, size, "; did you mean '%s'", near);
+}

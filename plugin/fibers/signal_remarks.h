@@ -1,0 +1,17 @@
+/* What the signal method says about its voxels and its noise once all are fitted. */
+#ifndef HOT_FIBERS_SIGNAL_REMARKS_H
+#define HOT_FIBERS_SIGNAL_REMARKS_H
+
+#include "core/fields.h"
+
+/* A warning where the noise that was given is far from what the data show. least: the noise that data without noise are
+ * taken to have. flags, residual: voxels; the residuals, in units of the noise given, are moved. */
+hot_status hot_signal_compare_noise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
+                                    const hot_signal_find_options *options, double least, const uint8_t *flags,
+                                    float *residual);
+
+/* Says how many voxels cannot be used and why, and how many are nothing but noise: these have an answer, no fibre.
+ * Returns how many cannot be used. */
+size_t hot_signal_tell_flagged(hot_context *context, const hot_mask *mask, const uint8_t *flags);
+
+#endif

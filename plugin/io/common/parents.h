@@ -1,0 +1,18 @@
+/* The folders that an output goes into: are they fit for it, and made where they lack. */
+#ifndef HOT_PLUGIN_PARENTS_H
+#define HOT_PLUGIN_PARENTS_H
+
+#include <hotfiber/context.h>
+
+/* Whether a file or folder can be written at `path` later; nothing is made. "-", NULL and devices can. Errors:
+ * HOT_ERROR_FILE when the path is a folder and `folder` is 0, when a part of it is no folder, or when the nearest
+ * folder that is there is not ours to write in. */
+hot_status hot_parents_check(hot_context *context, const char *path, int folder);
+
+/* Makes the folders above `path` that are not there; *made is how many. Errors: HOT_ERROR_FILE; then none is left. */
+hot_status hot_parents_make(hot_context *context, const char *path, int *made);
+
+/* Removes that many again, as far as nothing was put into them. */
+void hot_parents_remove(const char *path, int made);
+
+#endif

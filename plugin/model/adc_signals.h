@@ -1,0 +1,12 @@
+/* The adc fit of voxels with signals that have no logarithm. */
+#ifndef HOT_PLUGIN_MODEL_ADC_SIGNALS_H
+#define HOT_PLUGIN_MODEL_ADC_SIGNALS_H
+
+#include "model.h"
+
+/* In voxels with a signal of at most 0 (s0 > 0): least squares of the signals themselves, from the tensors in `values`
+ * (count x (1 + terms)), which it replaces. The others stay as they are. */
+hot_status hot_adc_fit_signals(const hot_plan *plan, size_t count, const float *signals, const float *s0,
+                               float *values);
+
+#endif
