@@ -63,7 +63,7 @@ static double mean_snr(const hot_signal_options *how, const hot_signal_scheme *s
 
 /* What the noise spreads a single fibre's width by, rad^2: from the Fisher matrix of weight and width (the directions
  * do not matter to these), with gradients all over the sphere. */
-static double width_noise(const hot_signal_scheme *scheme, double snr)
+static double width_noise(const hot_signal_scheme *scheme, double snr, int gaussian)
 {
     enum { ANGLES = 200 };
     const double pi = 3.14159265358979323846;
@@ -86,8 +86,10 @@ static double width_noise(const hot_signal_scheme *scheme, double snr)
                 value += part;
                 slope -= 0.5 * l * (l + 1) * part;
             }
-            /* a magnitude near the noise has less information */
-            const double t = fmax(value, 0) * snr, weight = (double)volumes / ANGLES * snr * snr * t * t / (t * t + 1);
+            const double t = fmax(value, 0) * snr;
+            double weight = (double)volumes / ANGLES * snr * snr;
+            if (!gaussian) /* a magnitude near the noise has less information */
+                weight = weight * t * t / (t * t + 1);
             ww += weight * value * value, wt += weight * value * slope, tt += weight * slope * slope;
         }
     }
@@ -150,7 +152,8 @@ hot_status hot_signal_contrast(hot_context *context, const hot_signal_options *h
         qsort(width, singles, sizeof *width, by_size);
         *typical = (double)width[(size_t)(width_share * (double)singles)];
         const double low = (double)width[singles / 20], middle = (double)width[singles / 2];
-        const double noise = width_noise(scheme, mean_snr(how, scheme, count, signals, sigma));
+        const double noise = width_noise(scheme, mean_snr(how, scheme, count, signals, sigma),
+                                         how->noise_model == HOT_NOISE_GAUSSIAN);
         const double edge = low + narrowest * noise, averaged = fmin(wide, wide_noise * noise);
         const int dispersed = middle - low > spread_dispersed * noise && edge < crossings &&
                               (*typical > width_dispersed || edge < -averaged);

@@ -48,8 +48,7 @@ static void test_bad_voxels(hot_context *context)
 }
 
 /* adc of a strong fibre at a high b, whose signal along it is below the noise, which is Gaussian: the mean diffusivity
- * along and across is that without noise, and no sample was left out. A logarithm of lifted samples misses the first by
- * a third. */
+ * along and across is that without noise. */
 static void test_low_signals(hot_context *context)
 {
     static const double b[] = {3000};
