@@ -8,13 +8,17 @@
 #include "io/nrrd/nrrd_values.h"
 #include "map_save.h"
 
-/* The image of one value per voxel in `path`, as floats in its own order. */
-static hot_status load_single(hot_context *context, const char *what, const char *path, hot_grid *grid, float **values)
+/* The image of one value per voxel in `path`, as floats in its own order. several: there may be more, and the first
+ * counts. */
+static hot_status load_single(hot_context *context, const char *what, const char *path, int several, hot_grid *grid,
+                              float **values)
 {
     hot_image image;
     *values = NULL;
     hot_status status = hot_image_open(context, path, &image);
-    if (status == HOT_OK && image.values != 1)
+    if (status == HOT_OK && image.values > 1 && several)
+        hot_context_log(context, HOT_LOG_NOTE, "'%s' has %zu volumes: the first is taken", path, image.values);
+    else if (status == HOT_OK && image.values != 1)
         status = hot_context_fail(context, HOT_ERROR_FORMAT, "%s '%s' has %zu values per voxel; one was expected", what,
                                   path, image.values);
     if (status == HOT_OK)
@@ -22,6 +26,7 @@ static hot_status load_single(hot_context *context, const char *what, const char
     if (status == HOT_OK) {
         const size_t voxels = hot_grid_voxels(&image.grid);
         *grid = image.grid;
+        image.values = 1;
         *values = hot_context_alloc(context, voxels, sizeof **values);
         status = *values ? hot_image_values(&image, 0, voxels, *values) : HOT_ERROR_MEMORY;
     }
@@ -41,7 +46,7 @@ static hot_status load_for_grid(hot_context *context, const char *what, const ch
     size_t *index = NULL;
     float *found = NULL;
     *values = NULL;
-    hot_status status = load_single(context, what, path, &own, &found);
+    hot_status status = load_single(context, what, path, 0, &own, &found);
     if (status == HOT_OK)
         status = hot_grid_match(context, what, path, &own, "the data", grid, &index);
     if (status == HOT_OK && index) {
@@ -82,7 +87,7 @@ hot_status hot_mask_load(hot_context *context, const char *path, const hot_grid 
 
 hot_status hot_image_load(hot_context *context, const char *path, hot_grid *grid, float **values)
 {
-    return load_single(context, "image", path, grid, values);
+    return load_single(context, "image", path, 1, grid, values);
 }
 
 hot_status hot_map_save_bytes(hot_context *context, const hot_grid *grid, const uint8_t *values, const char *path)

@@ -37,6 +37,8 @@ write_dwi("first.nrrd", scene, list_axis=0)
 image("dwi.nii.gz", scene.data)
 np.savetxt("dwi.bval", scene.b[None], fmt="%g")
 np.savetxt("dwi.bvec", scene.gradients.T, fmt="%.6f")
+image("plain.nii.gz", scene.data)
+check(picture("x.png", "plain.nii.gz") == wanted[0], "without b-values at its first volume")
 for name in ("dwi.nrrd", "first.nrrd", "dwi.nii.gz"):
     check(picture("x.png", name) == wanted[1], f"{name} opens at its first b=0")
 done = hotfiber("view", "dwi.nii.gz", "--screenshot", "x.png", "--size", "20x20")

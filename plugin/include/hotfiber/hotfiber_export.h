@@ -13,9 +13,9 @@ HOT_API hot_status hot_tensor_field_load(hot_context *context, const char *path,
 HOT_API hot_status hot_fiber_field_save(hot_context *context, const hot_fiber_field *fibers, const char *path);
 HOT_API hot_status hot_fiber_field_load(hot_context *context, const char *path, hot_fiber_field **fibers);
 
-/* An image of any scalar type on a grid of its own (NRRD, NIfTI; one value per voxel), such as a T1 that was taken
- * beside the diffusion data. *grid: its geometry; *values: one float per voxel, i fastest, free with hot_context_free.
- * Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT (not an image of one value per voxel), HOT_ERROR_MEMORY. */
+/* An image of any scalar type on a grid of its own (NRRD, NIfTI, MIF), such as a T1 that was taken beside the diffusion
+ * data; of several volumes the first. *grid: its geometry; *values: one float per voxel, i fastest, free with
+ * hot_context_free. Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT, HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_image_load(hot_context *context, const char *path, hot_grid *grid, float **values);
 
 /* One output format. It is written from directions or from tensors: the other function is NULL. */

@@ -9,7 +9,7 @@ int hot_path_has_suffix(const char *path, const char *suffix);
 /* What follows the last dot of a name, dot included; "" when it has none. */
 const char *hot_path_suffix(const char *path);
 /* The suffixes under which images, and arrays of any kind, are written. */
-#define HOT_IMAGE_SUFFIXES ".nrrd, .nhdr, .nii, .nii.gz, .mif, .mif.gz or .mih"
+#define HOT_IMAGE_SUFFIXES ".nrrd, .nhdr, .nii, .nii.gz, .mif, .mif.gz, .mih"
 #define HOT_NRRD_SUFFIXES ".nrrd, .nhdr"
 /* Whether a name ends in one of such a list. */
 int hot_path_has_one_of(const char *path, const char *suffixes);
