@@ -38,17 +38,13 @@ static hot_status load_single(hot_context *context, const char *what, const char
     return status;
 }
 
-/* The same at the voxels of a grid; 0 where the image has none. */
-static hot_status load_for_grid(hot_context *context, const char *what, const char *path, const hot_grid *grid,
-                                float **values)
+/* The same at the voxels of a grid; 0 where the image has none. `found`, of the grid `own`, is freed. */
+static hot_status put_on_grid(hot_context *context, const char *what, const char *path, const hot_grid *own,
+                              float *found, const hot_grid *grid, float **values)
 {
-    hot_grid own;
     size_t *index = NULL;
-    float *found = NULL;
     *values = NULL;
-    hot_status status = load_single(context, what, path, 0, &own, &found);
-    if (status == HOT_OK)
-        status = hot_grid_match(context, what, path, &own, "the data", grid, &index);
+    hot_status status = hot_grid_match(context, what, path, own, "the data", grid, &index);
     if (status == HOT_OK && index) {
         const size_t voxels = hot_grid_voxels(grid);
         *values = hot_context_alloc(context, voxels, sizeof **values);
@@ -65,19 +61,36 @@ static hot_status load_for_grid(hot_context *context, const char *what, const ch
     return status;
 }
 
+/* Bytes of a mask (NULL: only counted), NaN is outside. Returns how many voxels are inside. */
+static size_t threshold(const float *values, size_t voxels, uint8_t *bytes)
+{
+    size_t inside = 0;
+    for (size_t v = 0; v < voxels; v++) {
+        const uint8_t byte = values[v] != 0 && values[v] == values[v];
+        inside += byte;
+        if (bytes)
+            bytes[v] = byte;
+    }
+    return inside;
+}
+
 hot_status hot_mask_load(hot_context *context, const char *path, const hot_grid *grid, hot_mask **mask)
 {
-    float *values = NULL;
+    hot_grid own;
+    float *found = NULL, *values = NULL;
     *mask = NULL;
-    hot_status status = load_for_grid(context, "mask", path, grid, &values);
+    hot_status status = load_single(context, "mask", path, 0, &own, &found);
+    if (status == HOT_OK && threshold(found, hot_grid_voxels(&own), NULL) == 0) {
+        status = hot_context_fail(context, HOT_ERROR_DATA, "mask '%s' is empty: all its voxels are 0", path);
+        hot_context_free(context, found);
+    } else if (status == HOT_OK)
+        status = put_on_grid(context, "mask", path, &own, found, grid, &values);
     if (status == HOT_OK)
         status = hot_mask_full(context, grid, mask);
     if (status == HOT_OK) {
-        (*mask)->inside = 0;
-        for (size_t v = 0; v < hot_grid_voxels(grid); v++) /* NaN is outside */
-            (*mask)->inside += (*mask)->bytes[v] = values[v] != 0 && values[v] == values[v];
+        (*mask)->inside = threshold(values, hot_grid_voxels(grid), (*mask)->bytes);
         if ((*mask)->inside == 0)
-            status = hot_context_fail(context, HOT_ERROR_DATA, "mask '%s' is empty: all its voxels are 0", path);
+            status = hot_context_fail(context, HOT_ERROR_DATA, "mask '%s' is 0 at every voxel of the data", path);
     }
     hot_context_free(context, values);
     if (status != HOT_OK)
@@ -105,7 +118,11 @@ hot_status hot_mask_save(hot_context *context, const hot_mask *mask, const char 
 
 hot_status hot_noise_map_load(hot_context *context, const char *path, const hot_grid *grid, float **map)
 {
-    return load_for_grid(context, "noise map", path, grid, map);
+    hot_grid own;
+    float *found = NULL;
+    *map = NULL;
+    hot_status status = load_single(context, "noise map", path, 0, &own, &found);
+    return status == HOT_OK ? put_on_grid(context, "noise map", path, &own, found, grid, map) : status;
 }
 
 /* Floats as they are in memory, `per` for each voxel. */
