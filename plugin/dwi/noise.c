@@ -4,8 +4,8 @@
 
 #include "summary.h"
 
-/* The value that would stand at `place` if `values` were sorted, by quickselect (Hoare 1961). Moves the values. */
-static float at_place(float *values, size_t count, size_t place)
+/* By quickselect (Hoare 1961). */
+float hot_value_at(float *values, size_t count, size_t place)
 {
     size_t low = 0, high = count - 1;
     while (low < high) {
@@ -68,7 +68,7 @@ hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mas
         }
     if (used) {
         /* The median: voxels at edges, where motion and pulsation spread the volumes, do not count. */
-        *sigma = sqrt(at_place(variance, used, used / 2) / chi_square_median(*repeats - 1));
+        *sigma = sqrt(hot_value_at(variance, used, used / 2) / chi_square_median(*repeats - 1));
         *snr = *sigma > 0 ? total / (double)used / *sigma : INFINITY;
     }
 cleanup:
