@@ -215,7 +215,7 @@ static void learn_steps(work *w, size_t count)
 {
     step_sums sums[STEPS] = {{0}};
     double pairs = 0, expected, coherence[STEPS], most = 0;
-    for (size_t block = 0; block < w->blocks; block++)
+    for (size_t block = 0; block < w->blocks && !hot_context_cancelled(w->context); block++)
         visit_pairs(w, block, count_sizes, sums);
     for (int s = 0; s < STEPS; s++)
         pairs += sums[s].pairs;
@@ -225,7 +225,7 @@ static void learn_steps(work *w, size_t count)
             size += sums[s].size[e];
         w->scale[e] = size > 0 ? size / pairs : 1;
     }
-    for (size_t block = 0; block < w->blocks; block++)
+    for (size_t block = 0; block < w->blocks && !hot_context_cancelled(w->context); block++)
         visit_pairs(w, block, count_edges, sums);
     expected = chance(w, count);
     for (int s = 0; s < STEPS; s++) {

@@ -303,7 +303,8 @@ static hot_status look_at_scheme(hot_context *context, const hot_dwi *dwi, doubl
         add(to, "few_directions", 1, "too few directions for a tensor of any order: six at least");
     else if (highest < 6)
         add(to, "few_directions", 0,
-            "the directions suffice for order %d%s; order 6, the default, needs 28 in one shell", highest, highest == 2 ? ": one fibre in a voxel, no crossings" : "");
+            "the directions suffice for order %d%s; order 6, the default, needs 28 in one shell", highest,
+            highest == 2 ? ": one fibre in a voxel, no crossings" : "");
     return HOT_OK;
 }
 

@@ -160,7 +160,7 @@ for name, warned in (("p.bvec", False), ("flipped.bvec", True)):
     lines = [line for line in done.stderr.splitlines() if "gradient table" in line]
     check(len(lines) == warned, "run with %s: %s" % (name, done.stderr))
 
-# Real data. FiberCup's fibres lie in the x-y plane, human_2shell's two slices are far apart: no flip of z is told there.
+# Real data. FiberCup's fibres lie in the x-y plane, human_2shell's slices are far apart: no flip of z is told there.
 if os.path.isdir(os.path.join(DATA, "fibercup")):
     def real(name, alike=(), every=1):
         path = os.path.join(DATA, name)
