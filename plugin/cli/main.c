@@ -7,6 +7,7 @@
 /* To add a subcommand: its file, CLI_DECLARE here, one line in the list (in the order of the pipeline). */
 
 CLI_DECLARE(info);
+CLI_DECLARE(check);
 CLI_DECLARE(convert);
 CLI_DECLARE(phantom);
 CLI_DECLARE(response);
@@ -26,6 +27,7 @@ CLI_DECLARE(bench);
 
 static const cli_entry entries[] = {
     CLI_ENTRY(info),
+    CLI_ENTRY(check),
     CLI_ENTRY(convert),
     CLI_ENTRY(phantom),
     CLI_ENTRY(response),

@@ -184,6 +184,20 @@ static hot_status settle_order_2(hot_run_job *job, int *settled)
     return HOT_OK;
 }
 
+/* Warns when the gradient table does not go with the image, judged by a sample that takes a hundredth of the run's time
+ * or so. What the check cannot do is no reason for a run to fail. */
+static hot_status check_gradients(hot_run_job *job)
+{
+    const size_t share = hot_mask_count(job->mask) / 20, most = share < 6000 ? 6000 : share > 10000 ? 10000 : share;
+    hot_check_gradients check = {.size = sizeof check};
+    hot_status status = hot_check_gradient_table(job->context, job->dwi, job->mask, most, &check);
+    if (status == HOT_OK && check.verdict == HOT_CHECK_WRONG)
+        hot_context_log(job->context, HOT_LOG_WARNING,
+                        "the gradient table does not look right: likelier is %s; `hotfiber check` tells more",
+                        check.table[0].name);
+    return status == HOT_ERROR_CANCELLED || status == HOT_ERROR_MEMORY ? status : HOT_OK;
+}
+
 /* Order 6 unless the scheme has too few directions for it. */
 static hot_status choose_order(hot_run_job *job)
 {
@@ -272,7 +286,8 @@ hot_status hot_run_compute_job(hot_run_job *job)
             return status;
         end_stage(job, "denoising");
     }
-    if ((status = summarize(job)) != HOT_OK || (status = make_mask(job)) != HOT_OK)
+    if ((status = summarize(job)) != HOT_OK || (status = make_mask(job)) != HOT_OK ||
+        (status = check_gradients(job)) != HOT_OK)
         return status;
     end_stage(job, "mask");
 

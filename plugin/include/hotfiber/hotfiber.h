@@ -53,6 +53,7 @@ HOT_API const char *hot_version(void);
 #include <hotfiber/hotfiber_export.h>
 #include <hotfiber/hotfiber_phantom.h>
 #include <hotfiber/hotfiber_run.h>
+#include <hotfiber/hotfiber_check.h>
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,162 @@
+/* hotfiber check: is the gradient table right, are the volumes sound. */
+#include "cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+const cli_command cli_check_command = {
+    "check", "is the gradient table right; damaged, copied or dark volumes, drift, gaps", "[-i] DWI [options]",
+    "Compares the gradient table with the 23 others that flips and permutations of its axes make of it: under the "
+    "right one fibres run on from voxel to voxel. Exit status 1 when another table is clearly likelier, else 0: the "
+    "table given is the likeliest, or the data cannot tell. `clearly`: by more standard errors than a table that is "
+    "no likelier reaches once in a thousand times. Flips and permutations are those of the image's axes, as in bvec "
+    "files. Data of one plane, or of slices far apart, do not tell a flip across that plane.\n"
+    "Then looks for volumes that are copies, empty, not finite, clipped; slices that are empty or lost signal; drift "
+    "of the b=0 signal; b-values that vary within a shell; directions that are few or leave gaps.\n\n"
+    "  hotfiber check -i dwi.nii.gz\n"
+    "  hotfiber check -i dwi.nii.gz --bvec other.bvec --json",
+    1,
+};
+
+enum { SHOWN = 4 };
+
+static const char *const verdicts[] = {"cannot tell", "right", "wrong"};
+
+/* The tables that these data cannot tell from the likeliest one that is not clearly worse, the one given left out. */
+static void show_alike(const hot_check_gradients *check)
+{
+    int alike = 0;
+    for (int n = 0; n < HOT_CHECK_TABLES; n++)
+        if (n != check->given && !check->table[n].told) {
+            alike++;
+            if (alike <= SHOWN)
+                printf("%s%s", alike == 1 ? "  these data cannot tell it from: " : "; ", check->table[n].name);
+        }
+    if (alike > SHOWN)
+        printf(" and %d more", alike - SHOWN);
+    if (alike)
+        putchar('\n');
+}
+
+static void show_text(const char *source, const hot_check_gradients *check, const hot_check_findings *findings)
+{
+    size_t count, warnings = 0;
+    const hot_check_finding *list = hot_check_findings_list(findings, &count);
+    printf("%s\n", strcmp(source, "-") == 0 ? "standard input" : source);
+    for (size_t n = 0; n < count; n++) {
+        printf("  %s %s\n", list[n].warning ? "mend:" : "note:", list[n].text);
+        warnings += list[n].warning != 0;
+    }
+    if (!warnings)
+        printf("  volumes and scheme: nothing to mend\n");
+    if (check->verdict == HOT_CHECK_WRONG) {
+        printf("  likeliest tables (standard errors more or less likely than the one given; clear beyond %.1f):\n",
+               check->limit);
+        for (int n = 0; n < SHOWN; n++)
+            printf("    %-42s %+6.1f\n", check->table[n].name, check->table[n].z);
+        printf("gradient table: WRONG: it should be %s; the rows of the right bvec are %s of this one's\n",
+               check->table[0].name, check->table[0].rows);
+    } else if (check->verdict == HOT_CHECK_LIKELIEST) {
+        show_alike(check);
+        printf("gradient table: right: the likeliest of 24, in %zu voxels\n", check->voxels);
+    } else {
+        printf("gradient table: cannot tell: %s\n", check->reason);
+    }
+}
+
+static void add_number(cJSON *to, const char *name, double value)
+{
+    if (isfinite(value))
+        cJSON_AddNumberToObject(to, name, value);
+    else
+        cJSON_AddNullToObject(to, name);
+}
+
+static hot_status show_json(hot_context *context, const char *source, const hot_check_gradients *check,
+                            const hot_check_findings *findings)
+{
+    size_t count;
+    double drift, t;
+    const hot_check_finding *list = hot_check_findings_list(findings, &count);
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddStringToObject(root, "file", source);
+    cJSON *gradients = cJSON_AddObjectToObject(root, "gradients");
+    cJSON_AddStringToObject(gradients, "verdict", verdicts[check->verdict]);
+    cJSON_AddStringToObject(gradients, "reason", check->reason);
+    cJSON_AddStringToObject(gradients, "likeliest", check->table[0].name);
+    add_number(gradients, "limit", check->limit);
+    cJSON_AddNumberToObject(gradients, "voxels", (double)check->voxels);
+    cJSON_AddNumberToObject(gradients, "blocks", (double)check->blocks);
+    cJSON *tables = cJSON_AddArrayToObject(gradients, "tables");
+    for (int n = 0; n < HOT_CHECK_TABLES; n++) {
+        const hot_check_table *table = check->table + n;
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddItemToArray(tables, one);
+        cJSON_AddStringToObject(one, "name", table->name);
+        cJSON_AddStringToObject(one, "rows", table->rows);
+        cJSON *matrix = cJSON_AddArrayToObject(one, "matrix");
+        for (int r = 0; r < 3; r++)
+            cJSON_AddItemToArray(matrix, cJSON_CreateIntArray(table->matrix[r], 3));
+        add_number(one, "z", table->z);
+        cJSON_AddBoolToObject(one, "told", table->told);
+        cJSON_AddBoolToObject(one, "given", n == check->given);
+    }
+    cJSON *found = cJSON_AddArrayToObject(root, "findings");
+    for (size_t n = 0; n < count; n++) {
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddItemToArray(found, one);
+        cJSON_AddStringToObject(one, "kind", list[n].kind);
+        cJSON_AddBoolToObject(one, "mend", list[n].warning);
+        cJSON_AddStringToObject(one, "text", list[n].text);
+    }
+    hot_check_findings_drift(findings, &drift, &t);
+    add_number(root, "drift_percent", drift);
+    add_number(root, "drift_t", t);
+    char *text = cJSON_Print(root);
+    hot_status status = text ? HOT_OK : hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory for JSON");
+    if (text)
+        printf("%s\n", text);
+    cJSON_free(text);
+    cJSON_Delete(root);
+    return status;
+}
+
+int cli_check(int argc, char **argv)
+{
+    const char *input = NULL, *bval = NULL, *bvec = NULL, *mask_path = NULL;
+    int json = 0;
+    const cli_option options[] = {
+        CLI_DWI_OPTION(input),
+        CLI_GRADIENT_OPTIONS(bval, bvec),
+        CLI_MASK_OPTION(mask_path),
+        {"json", CLI_FLAG, &json, NULL, "for programs: one JSON object, with all 24 tables and every finding", 0, 0},
+        CLI_END};
+    CLI_PARSE(check, options);
+    if (!input)
+        input = common.argument_count ? common.arguments[0] : "-";
+    hot_context *context = common.context;
+    hot_dwi *dwi = NULL;
+    hot_mask *mask = NULL;
+    hot_check_findings *findings = NULL;
+    hot_check_gradients check = {.size = sizeof check};
+    hot_status status = hot_dwi_load(context, input, bval, bvec, &dwi);
+    if (status == HOT_OK)
+        status = mask_path ? hot_mask_load(context, mask_path, hot_dwi_grid(dwi), &mask)
+                           : hot_mask_estimate(context, dwi, &mask);
+    if (status == HOT_OK)
+        status = hot_check_volumes(context, dwi, mask, &findings);
+    if (status == HOT_OK)
+        status = hot_check_gradient_table(context, dwi, mask, 0, &check);
+    if (status == HOT_OK && json)
+        status = show_json(context, input, &check, findings);
+    else if (status == HOT_OK)
+        show_text(input, &check, findings);
+    hot_check_findings_destroy(&findings);
+    hot_mask_destroy(&mask);
+    hot_dwi_destroy(&dwi);
+    const int leave = cli_finish(&cli_check_command, &common, status);
+    return leave == HOT_EXIT_DONE && check.verdict == HOT_CHECK_WRONG ? HOT_EXIT_FAILED : leave;
+}

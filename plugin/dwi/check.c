@@ -1,0 +1,202 @@
+/* Which gradient table is the likeliest, and how sure that is. */
+#include "check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/random.h"
+#include "frames.h"
+
+enum { CUBE = 9, BLOCKS_MIN = 8, TOLD_MIN = 12 };
+static const size_t most_voxels = 150000;
+
+/* Voxels of the mask, all of them or those in some cubes spread over it, in ascending order. */
+static hot_status choose_voxels(hot_context *context, const hot_mask *mask, size_t most, size_t **voxel, size_t *count)
+{
+    const size_t voxels = hot_grid_voxels(&mask->grid), *size = mask->grid.size;
+    const double share = (double)(most ? most : most_voxels) / (double)(mask->inside ? mask->inside : 1);
+    *count = 0;
+    *voxel = hot_context_alloc(context, mask->inside, sizeof **voxel);
+    if (!*voxel)
+        return HOT_ERROR_MEMORY;
+    for (size_t n = 0; n < voxels; n++) {
+        const size_t i = n % size[0] / CUBE, j = n / size[0] % size[1] / CUBE, k = n / size[0] / size[1] / CUBE;
+        if (!mask->bytes[n])
+            continue;
+        hot_random cube = hot_random_start(i, j, k);
+        if (share >= 1 || hot_random_uniform(&cube) < share)
+            (*voxel)[(*count)++] = n;
+    }
+    return HOT_OK;
+}
+
+/* Brings the kinds of evidence to one scale, the same for all tables, and adds them: sum[block][table]. Returns how
+ * many blocks have any. */
+static size_t add_kinds(size_t blocks, const hot_check_evidence *evidence, double (*sum)[HOT_CHECK_TABLES])
+{
+    size_t used = 0;
+    double scale[HOT_CHECK_KINDS] = {0};
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t block = 0; block < blocks; block++) {
+            int any = 0;
+            double(*total)[HOT_CHECK_TABLES] = pass ? sum + used : NULL;
+            if (total)
+                memset(total, 0, sizeof *total);
+            for (int kind = 0; kind < HOT_CHECK_KINDS; kind++) {
+                const double *e = evidence[block][kind];
+                double mean = 0;
+                for (int t = 0; t < HOT_CHECK_TABLES; t++)
+                    mean += e[t] / HOT_CHECK_TABLES;
+                for (int t = 0; t < HOT_CHECK_TABLES; t++) {
+                    any |= e[t] != 0;
+                    if (!total)
+                        scale[kind] += (e[t] - mean) * (e[t] - mean);
+                    else if (scale[kind] > 0)
+                        (*total)[t] += (e[t] - mean) / sqrt(scale[kind]);
+                }
+            }
+            used += pass && any;
+        }
+    return used;
+}
+
+/* How much likelier table b is than table a, in standard errors; 0 where they say the same of every block. */
+static double compare(size_t blocks, const double (*sum)[HOT_CHECK_TABLES], int a, int b)
+{
+    double total = 0, square = 0, size = 0;
+    const double n = (double)blocks;
+    for (size_t block = 0; block < blocks; block++) {
+        const double difference = sum[block][b] - sum[block][a];
+        total += difference;
+        square += difference * difference;
+        size += sum[block][a] * sum[block][a] + sum[block][b] * sum[block][b];
+    }
+    const double variance = (square - total * total / n) * n / (n - 1);
+    return variance > 1e-9 * size ? total / sqrt(variance) : 0;
+}
+
+/* The value that Student's t with these degrees of freedom exceeds once in a thousand times: the first terms of Cornish
+ * and Fisher's expansion about the normal distribution's 3.09. */
+static double limit_of(size_t freedom)
+{
+    const double z = 3.0902, f = (double)freedom, z3 = z * z * z, z5 = z3 * z * z;
+    return z + (z3 + z) / (4 * f) + (5 * z5 + 16 * z3 + 3 * z) / (96 * f * f);
+}
+
+/* What a table is called and how it is made from the one given: in the axes of a bvec file, where x may be reversed. */
+static void describe(const hot_grid *grid, int number, hot_check_table *table)
+{
+    static const char letter[] = "xyz";
+    double image[3][3], file[3][3];
+    int matrix[3][3], place[3] = {0, 1, 2}, sign[3] = {1, 1, 1}, minus = 0, moved = 0, first = -1;
+    hot_check_table_matrix(number, matrix);
+    hot_grid_image_axes(grid, image);
+    hot_grid_bvec_frame(grid, file);
+    const int reversed = image[0][0] * file[0][0] + image[1][0] * file[1][0] + image[2][0] * file[2][0] < 0;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            if (matrix[r][c]) {
+                place[r] = c;
+                sign[r] = reversed && (r == 0) != (c == 0) ? -matrix[r][c] : matrix[r][c];
+                minus += sign[r] < 0;
+            }
+    memset(table->matrix, 0, sizeof table->matrix);
+    for (int r = 0; r < 3; r++) {
+        sign[r] = minus > 1 ? -sign[r] : sign[r]; /* a vector and its opposite are one gradient */
+        table->matrix[r][place[r]] = sign[r];
+        first = sign[r] < 0 ? r : first;
+        moved += place[r] != r;
+    }
+    snprintf(table->rows, sizeof table->rows, "%s%c, %s%c, %s%c", sign[0] < 0 ? "-" : "", letter[place[0]],
+             sign[1] < 0 ? "-" : "", letter[place[1]], sign[2] < 0 ? "-" : "", letter[place[2]]);
+    char flip[24] = "";
+    if (first >= 0)
+        snprintf(flip, sizeof flip, "%s%c flipped", moved ? ", then " : "", letter[first]);
+    if (moved == 3)
+        snprintf(table->name, sizeof table->name, "x y z replaced by %c %c %c%s", letter[place[0]], letter[place[1]],
+                 letter[place[2]], flip);
+    else if (moved == 2)
+        snprintf(table->name, sizeof table->name, "%c and %c swapped%s", place[0] != 0 ? 'x' : 'y',
+                 place[2] != 2 ? 'z' : 'y', flip);
+    else
+        snprintf(table->name, sizeof table->name, "%s", first >= 0 ? flip : "as given");
+}
+
+/* Ranks the tables by what the blocks say in total, and decides. */
+static void decide(const hot_grid *grid, size_t blocks, const double (*sum)[HOT_CHECK_TABLES],
+                   hot_check_gradients *result)
+{
+    double total[HOT_CHECK_TABLES] = {0};
+    int order[HOT_CHECK_TABLES], likelier = 0, less = 0;
+    for (size_t block = 0; block < blocks; block++)
+        for (int t = 0; t < HOT_CHECK_TABLES; t++)
+            total[t] += sum[block][t];
+    for (int t = 0; t < HOT_CHECK_TABLES; t++) { /* insertion; of equal ones the table given stays first */
+        int at = t;
+        for (; at > 0 && total[order[at - 1]] < total[t] - 1e-9; at--)
+            order[at] = order[at - 1];
+        order[at] = t;
+    }
+    result->limit = blocks > 1 ? limit_of(blocks - 1) : INFINITY;
+    for (int n = 0; n < HOT_CHECK_TABLES; n++) {
+        hot_check_table *table = result->table + n;
+        describe(grid, order[n], table);
+        if (order[n] == 0)
+            result->given = n;
+        table->z = order[n] && blocks > 1 ? compare(blocks, sum, 0, order[n]) : 0;
+        table->told = fabs(table->z) > result->limit;
+        likelier += table->told && table->z > 0;
+        less += table->told && table->z < 0;
+    }
+    if (blocks < BLOCKS_MIN)
+        snprintf(result->reason, sizeof result->reason, "%zu voxels are too few", result->voxels);
+    else if (likelier)
+        result->verdict = HOT_CHECK_WRONG;
+    else if (less >= TOLD_MIN)
+        result->verdict = HOT_CHECK_LIKELIEST;
+    else
+        snprintf(result->reason, sizeof result->reason,
+                 "directions do not run on from voxel to voxel clearly enough in %zu voxels: too few of them, too "
+                 "little anisotropy, or too much noise", result->voxels);
+}
+
+hot_status hot_check_gradient_table(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, size_t most,
+                                    hot_check_gradients *result)
+{
+    hot_mask *estimated = NULL;
+    size_t *voxel = NULL, blocks = 0;
+    hot_check_voxel *about = NULL;
+    hot_check_evidence *evidence = NULL;
+    double(*sum)[HOT_CHECK_TABLES] = NULL;
+    int determined = 0;
+    if (!dwi || !result || result->size != sizeof *result)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "hot_check_gradient_table: no data, or a result of another size");
+    *result = (hot_check_gradients){.size = sizeof *result};
+    hot_status status = mask ? hot_mask_check(context, mask, &dwi->grid) : hot_mask_estimate(context, dwi, &estimated);
+    if (status == HOT_OK)
+        status = choose_voxels(context, mask ? mask : estimated, most, &voxel, &result->voxels);
+    if (status != HOT_OK)
+        goto cleanup;
+    about = hot_context_alloc(context, result->voxels, sizeof *about);
+    status = about ? hot_check_fit(context, dwi, voxel, result->voxels, about, &determined) : HOT_ERROR_MEMORY;
+    if (status == HOT_OK && determined)
+        status = hot_check_coherence(context, &dwi->grid, voxel, result->voxels, about, &evidence, &blocks);
+    sum = status == HOT_OK ? hot_context_alloc(context, blocks, sizeof *sum) : NULL;
+    if (status == HOT_OK && !sum)
+        status = HOT_ERROR_MEMORY;
+    if (status != HOT_OK)
+        goto cleanup;
+    result->blocks = add_kinds(blocks, (const hot_check_evidence *)evidence, sum);
+    decide(&dwi->grid, result->blocks, (const double(*)[HOT_CHECK_TABLES])sum, result);
+    if (!determined)
+        snprintf(result->reason, sizeof result->reason, "the directions do not determine a tensor");
+cleanup:
+    hot_context_free(context, sum);
+    hot_context_free(context, evidence);
+    hot_context_free(context, about);
+    hot_context_free(context, voxel);
+    hot_mask_destroy(&estimated);
+    return status;
+}

@@ -1,0 +1,32 @@
+/* Inside the check of a gradient table. */
+#ifndef HOT_PLUGIN_DWI_CHECK_H
+#define HOT_PLUGIN_DWI_CHECK_H
+
+#include "core/fields.h"
+
+/* Scalars and tensors whose edges run along fibres, and fibres that point at each other. */
+enum { HOT_CHECK_KINDS = 4 };
+
+/* What is known of a voxel. All 0 where nothing could be fitted. */
+typedef struct hot_check_voxel {
+    float axis[3];    /* unit: of fastest diffusion, along the image's axes */
+    float anisotropy; /* FA */
+    float log_s0;
+    float tensor[6];  /* deviatoric part over the mean: xx yy zz, and sqrt(2) times xy xz yz */
+} hot_check_voxel;
+
+/* Fits `count` voxels, given by their numbers. *determined: 0 when the directions determine no tensor (nothing is
+ * fitted then). */
+hot_status hot_check_fit(hot_context *context, const hot_dwi *dwi, const size_t *voxel, size_t count,
+                         hot_check_voxel *about, int *determined);
+
+/* Table `number` as a matrix in image axes: right = matrix given. 0 is the identity; at most one element is -1. */
+void hot_check_table_matrix(int number, int matrix[3][3]);
+
+/* How coherent the voxels of each block are under each table: *evidence[block][kind][table]; blocks without a pair of
+ * neighbours are all 0. Free *evidence with hot_context_free. */
+typedef double hot_check_evidence[HOT_CHECK_KINDS][HOT_CHECK_TABLES];
+hot_status hot_check_coherence(hot_context *context, const hot_grid *grid, const size_t *voxel, size_t count,
+                               const hot_check_voxel *about, hot_check_evidence **evidence, size_t *blocks);
+
+#endif

@@ -1,0 +1,293 @@
+/* How well gradient tables go with the image: fibres run on from voxel to voxel. */
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "check.h"
+#include "summary.h"
+
+/* Chosen on phantoms, the physical phantom and one human head; see docs/experiments.md. */
+enum { BLOCK = 3, STEPS = 13, AXES_MAX = 72, EDGES = HOT_CHECK_KINDS - 1 };
+static const double counted_from = 0.6;   /* voxels count whose anisotropy is above this quantile */
+static const double edge_floor = 0.1;     /* of a squared difference, in units of its squared mean size */
+static const double least_coherence = 0.25; /* of neighbours by one step, as a share of the most coherent step's */
+
+void hot_check_table_matrix(int number, int matrix[3][3])
+{
+    static const int places[6][3] = {{0, 1, 2}, {1, 0, 2}, {2, 1, 0}, {0, 2, 1}, {1, 2, 0}, {2, 0, 1}};
+    const int *place = places[number / 4], flipped = number % 4 - 1;
+    memset(matrix, 0, 9 * sizeof(int));
+    for (int r = 0; r < 3; r++)
+        matrix[r][place[r]] = flipped == r ? -1 : 1;
+}
+
+/* What is counted over pairs of neighbours before the evidence is. */
+typedef struct step_sums {
+    double pairs, size[EDGES];                /* number, and sums of differences */
+    double weight, edge[EDGES];               /* sums of weights, and of weighted edges */
+    double both, coherence;                   /* pairs of which both count, and the sum of their squared cosines */
+} step_sums;
+
+typedef struct work {
+    hot_context *context;
+    const hot_grid *grid;
+    const hot_check_voxel *about;
+    int *number;                              /* of each voxel of the grid in `about`; -1 = not looked at */
+    float counted;                            /* the least anisotropy of a voxel that counts */
+    size_t tiles[3], blocks;
+    int step[STEPS][3];
+    double reach[STEPS];                      /* the nearest neighbour's distance over the step's */
+    double axis[AXES_MAX][3];                 /* the steps as all tables turn them, each once */
+    int axes, axis_of[STEPS][HOT_CHECK_TABLES];
+    float *along;                             /* voxels x axes: squared cosine with the voxel's direction */
+    double scale[EDGES];                      /* mean size of a difference between neighbours */
+    double mean[STEPS][EDGES], used[STEPS];   /* mean edge by step; its weight, 0 for steps that lead nowhere */
+} work;
+
+static int add_axis(work *w, const double axis[3])
+{
+    int found = 0;
+    for (; found < w->axes; found++) {
+        const double *a = w->axis[found];
+        if (fabs(a[0] * axis[0] + a[1] * axis[1] + a[2] * axis[2]) > 1 - 1e-6)
+            return found;
+    }
+    memcpy(w->axis[w->axes++], axis, sizeof w->axis[0]);
+    return found;
+}
+
+/* The 13 steps to neighbours (the other 13 are their opposites), and what each table makes of their directions. */
+static void make_steps(work *w)
+{
+    double spacing[3], least = INFINITY;
+    for (int c = 0; c < 3; c++) {
+        const double x = w->grid->to_world[0][c], y = w->grid->to_world[1][c], z = w->grid->to_world[2][c];
+        spacing[c] = sqrt(x * x + y * y + z * z);
+        least = fmin(least, spacing[c]);
+    }
+    for (int s = 0; s < STEPS; s++) {
+        const int n = s + 14;
+        double unit[3], length = 0;
+        w->step[s][0] = n % 3 - 1, w->step[s][1] = n / 3 % 3 - 1, w->step[s][2] = n / 9 - 1;
+        for (int c = 0; c < 3; c++) {
+            unit[c] = w->step[s][c] * spacing[c];
+            length += unit[c] * unit[c];
+        }
+        w->reach[s] = least / sqrt(length);
+        for (int t = 0; t < HOT_CHECK_TABLES; t++) {
+            int matrix[3][3];
+            double turned[3] = {0};
+            hot_check_table_matrix(t, matrix);
+            for (int r = 0; r < 3; r++)
+                for (int c = 0; c < 3; c++) /* the transpose: the step is turned back instead of the direction */
+                    turned[c] += matrix[r][c] * unit[r] / sqrt(length);
+            w->axis_of[s][t] = add_axis(w, turned);
+        }
+    }
+}
+
+/* The neighbour by a step, or -1. */
+static int neighbour(const work *w, const size_t at[3], const int step[3])
+{
+    size_t to[3];
+    for (int c = 0; c < 3; c++) {
+        to[c] = at[c] + (size_t)step[c]; /* below 0 it wraps around, and is then too large */
+        if (to[c] >= w->grid->size[c])
+            return -1;
+    }
+    return w->number[to[0] + w->grid->size[0] * (to[1] + w->grid->size[1] * to[2])];
+}
+
+static double weight_of(const work *w, const hot_check_voxel *v) { return v->anisotropy > w->counted; }
+
+/* How much two voxels differ in b=0 signal, anisotropy and tensor. */
+static void differences(const hot_check_voxel *a, const hot_check_voxel *b, double size[EDGES])
+{
+    double square = 0;
+    for (int i = 0; i < 6; i++)
+        square += (a->tensor[i] - b->tensor[i]) * (a->tensor[i] - b->tensor[i]);
+    size[0] = fabsf(a->log_s0 - b->log_s0);
+    size[1] = fabsf(a->anisotropy - b->anisotropy);
+    size[2] = sqrt(square);
+}
+
+/* Large where they are alike; the logarithm keeps a few strong edges from outweighing all others. */
+static void edges(const work *w, const hot_check_voxel *a, const hot_check_voxel *b, double edge[EDGES])
+{
+    differences(a, b, edge);
+    for (int e = 0; e < EDGES; e++)
+        edge[e] = -log(edge_floor + edge[e] * edge[e] / (w->scale[e] * w->scale[e]));
+}
+
+static double squared_cosine(const float a[3], const float b[3])
+{
+    const double dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    return dot * dot;
+}
+
+/* Calls visit for every pair of neighbours of which the first is in this block. */
+typedef void pair_visit(const work *w, int step, int a, int b, void *into);
+static void visit_pairs(const work *w, size_t block, pair_visit *visit, void *into)
+{
+    const size_t *size = w->grid->size;
+    const size_t first[3] = {block % w->tiles[0] * BLOCK, block / w->tiles[0] % w->tiles[1] * BLOCK,
+                             block / w->tiles[0] / w->tiles[1] * BLOCK};
+    for (size_t z = first[2]; z < first[2] + BLOCK && z < size[2]; z++)
+        for (size_t y = first[1]; y < first[1] + BLOCK && y < size[1]; y++)
+            for (size_t x = first[0]; x < first[0] + BLOCK && x < size[0]; x++) {
+                const size_t at[3] = {x, y, z};
+                const int a = w->number[x + size[0] * (y + size[1] * z)];
+                for (int s = 0; s < STEPS && a >= 0; s++) {
+                    const int b = neighbour(w, at, w->step[s]);
+                    if (b >= 0)
+                        visit(w, s, a, b, into);
+                }
+            }
+}
+
+static void count_sizes(const work *w, int s, int a, int b, void *into)
+{
+    step_sums *sums = (step_sums *)into + s;
+    double size[EDGES];
+    differences(w->about + a, w->about + b, size);
+    sums->pairs++;
+    for (int e = 0; e < EDGES; e++)
+        sums->size[e] += size[e];
+}
+
+static void count_edges(const work *w, int s, int a, int b, void *into)
+{
+    const hot_check_voxel *p = w->about + a, *q = w->about + b;
+    const double weight = weight_of(w, p) + weight_of(w, q);
+    step_sums *sums = (step_sums *)into + s;
+    double edge[EDGES];
+    if (weight == 0)
+        return;
+    edges(w, p, q, edge);
+    sums->weight += weight;
+    for (int e = 0; e < EDGES; e++)
+        sums->edge[e] += weight * edge[e];
+    sums->both += weight == 2;
+    sums->coherence += weight == 2 ? squared_cosine(p->axis, q->axis) : 0;
+}
+
+static void count_evidence(const work *w, int s, int a, int b, void *into)
+{
+    const hot_check_voxel *p = w->about + a, *q = w->about + b;
+    const double wa = weight_of(w, p), wb = weight_of(w, q), used = w->used[s];
+    const float *ca = w->along + (size_t)a * (size_t)w->axes, *cb = w->along + (size_t)b * (size_t)w->axes;
+    double(*out)[HOT_CHECK_TABLES] = into, edge[EDGES];
+    if (used == 0 || wa + wb == 0)
+        return;
+    edges(w, p, q, edge);
+    for (int e = 0; e < EDGES; e++)
+        edge[e] = used * (edge[e] - w->mean[s][e]);
+    for (int t = 0; t < HOT_CHECK_TABLES; t++) {
+        const int axis = w->axis_of[s][t];
+        const double along = wa * (ca[axis] - 1. / 3) + wb * (cb[axis] - 1. / 3);
+        for (int e = 0; e < EDGES; e++)
+            out[e][t] += edge[e] * along;
+        const double both = (double)ca[axis] * cb[axis], squared = both * both;
+        out[EDGES][t] += used * wa * wb * squared * squared;
+    }
+}
+
+/* Mean squared cosine of the directions of two voxels that have nothing to do with each other. */
+static double chance(const work *w, size_t count)
+{
+    double moment[3][3] = {{0}}, total = 0, sum = 0;
+    for (size_t n = 0; n < count; n++) {
+        const double weight = weight_of(w, w->about + n);
+        total += weight;
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++)
+                moment[r][c] += weight * w->about[n].axis[r] * w->about[n].axis[c];
+    }
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            sum += total > 0 ? moment[r][c] * moment[r][c] / (total * total) : 0;
+    return sum;
+}
+
+/* Mean edges by step: what is left is free of unequal spacing, and of noise that differs between the image's axes.
+ * Steps along which directions are no more alike than by chance lead nowhere: slices far apart, say. */
+static void learn_steps(work *w, size_t count)
+{
+    step_sums sums[STEPS] = {{0}};
+    double pairs = 0, expected, coherence[STEPS], most = 0;
+    for (size_t block = 0; block < w->blocks && !hot_context_cancelled(w->context); block++)
+        visit_pairs(w, block, count_sizes, sums);
+    for (int s = 0; s < STEPS; s++)
+        pairs += sums[s].pairs;
+    for (int e = 0; e < EDGES; e++) {
+        double size = 0;
+        for (int s = 0; s < STEPS; s++)
+            size += sums[s].size[e];
+        w->scale[e] = size > 0 ? size / pairs : 1;
+    }
+    for (size_t block = 0; block < w->blocks && !hot_context_cancelled(w->context); block++)
+        visit_pairs(w, block, count_edges, sums);
+    expected = chance(w, count);
+    for (int s = 0; s < STEPS; s++) {
+        coherence[s] = sums[s].both > 0 ? fmax(0, sums[s].coherence / sums[s].both - expected) : 0;
+        most = fmax(most, coherence[s]);
+        for (int e = 0; e < EDGES; e++)
+            w->mean[s][e] = sums[s].weight > 0 ? sums[s].edge[e] / sums[s].weight : 0;
+    }
+    for (int s = 0; s < STEPS; s++)
+        w->used[s] = coherence[s] > least_coherence * most ? w->reach[s] : 0;
+}
+
+static hot_status find_counted(work *w, size_t count)
+{
+    float *values = hot_context_alloc(w->context, count, sizeof *values);
+    if (!values)
+        return HOT_ERROR_MEMORY;
+    for (size_t n = 0; n < count; n++)
+        values[n] = w->about[n].anisotropy;
+    w->counted = count ? hot_sorted_at(values, count, (size_t)(counted_from * (double)(count - 1))) : 0;
+    hot_context_free(w->context, values);
+    return HOT_OK;
+}
+
+hot_status hot_check_coherence(hot_context *context, const hot_grid *grid, const size_t *voxel, size_t count,
+                               const hot_check_voxel *about, hot_check_evidence **evidence, size_t *blocks)
+{
+    work made = {.context = context, .grid = grid, .about = about, .blocks = 1}, *w = &made;
+    const size_t voxels = hot_grid_voxels(grid);
+    make_steps(w);
+    for (int c = 0; c < 3; c++) {
+        w->tiles[c] = (grid->size[c] + BLOCK - 1) / BLOCK;
+        w->blocks *= w->tiles[c];
+    }
+    w->number = hot_context_alloc(context, voxels, sizeof *w->number);
+    w->along = hot_context_alloc(context, count, (size_t)w->axes * sizeof *w->along);
+    *evidence = hot_context_calloc(context, w->blocks, sizeof **evidence);
+    *blocks = w->blocks;
+    hot_status status = w->number && w->along && *evidence ? find_counted(w, count) : HOT_ERROR_MEMORY;
+    if (status != HOT_OK)
+        goto cleanup;
+    memset(w->number, 0xff, voxels * sizeof *w->number); /* -1 */
+    for (size_t n = 0; n < count; n++)
+        w->number[voxel[n]] = (int)n;
+#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+    for (size_t n = 0; n < count; n++)
+        for (int m = 0; m < w->axes; m++) {
+            const float axis[3] = {(float)w->axis[m][0], (float)w->axis[m][1], (float)w->axis[m][2]};
+            w->along[n * (size_t)w->axes + (size_t)m] = (float)squared_cosine(about[n].axis, axis);
+        }
+    learn_steps(w, count);
+#pragma omp parallel for schedule(dynamic, 64) num_threads(hot_context_threads(context))
+    for (size_t block = 0; block < w->blocks; block++)
+        if (!hot_context_cancelled(context))
+            visit_pairs(w, block, count_evidence, (*evidence)[block]);
+    status = hot_context_check(context, "checking the gradient table");
+cleanup:
+    hot_context_free(context, w->along);
+    hot_context_free(context, w->number);
+    if (status != HOT_OK) {
+        hot_context_free(context, *evidence);
+        *evidence = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,380 @@
+/* Volumes that are damaged, copied, clipped or darker than they should be; drift of the signal; gaps in the scheme. */
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scheme.h"
+#include "summary.h"
+
+enum { FINDINGS_MAX = 64, NAMED_MAX = 6, CLIPPED_MIN = 20, SLICE_MIN = 200, LIKE_MIN = 8 };
+static const double dark_slice = 0.6; /* of its neighbours in time; diffusion alone does not do this to a whole slice */
+
+struct hot_check_findings {
+    hot_context *context;
+    size_t count;
+    hot_check_finding list[FINDINGS_MAX];
+    double drift, drift_t;
+};
+
+/* What one pass over the samples collects. Per slice: [slice][volume]. */
+typedef struct sums {
+    size_t slices, volumes, rows; /* voxels of a slice */
+    double *inside;               /* sum of the finite samples inside the mask */
+    size_t *zeros, *broken;       /* samples that are 0; that are not finite */
+    size_t *within;               /* voxels of the mask, by slice */
+    uint64_t *print;              /* by volume: of its samples, for telling copies */
+    double largest;
+    size_t at_largest;
+} sums;
+
+static void add(hot_check_findings *to, const char *kind, int warning, const char *format, ...) HOT_PRINTF(4, 5);
+static void add(hot_check_findings *to, const char *kind, int warning, const char *format, ...)
+{
+    va_list arguments;
+    if (to->count == FINDINGS_MAX)
+        return;
+    hot_check_finding *finding = to->list + to->count++;
+    finding->kind = kind;
+    finding->warning = warning;
+    va_start(arguments, format);
+    vsnprintf(finding->text, sizeof finding->text, format, arguments);
+    va_end(arguments);
+}
+
+static void take_row(sums *s, size_t slice, const float *signals, const uint8_t *inside)
+{
+    double *sum = s->inside + slice * s->volumes;
+    size_t *zeros = s->zeros + slice * s->volumes, *broken = s->broken + slice * s->volumes;
+    for (size_t v = 0; v < s->volumes; v++) {
+        const float value = signals[v];
+        uint32_t bits;
+        memcpy(&bits, &value, sizeof bits);
+        s->print[v] = (s->print[v] ^ bits) * 0x9e3779b97f4a7c15u;
+        s->print[v] ^= s->print[v] >> 29;
+        zeros[v] += value == 0;
+        if (!isfinite(value)) {
+            broken[v]++;
+            continue;
+        }
+        sum[v] += *inside ? (double)value : 0;
+        if ((double)value > s->largest) {
+            s->largest = value;
+            s->at_largest = 0;
+        }
+        s->at_largest += (double)value == s->largest;
+    }
+}
+
+static hot_status collect(hot_context *context, const hot_dwi *dwi, const uint8_t *inside, sums *s)
+{
+    enum { CHUNK = 1024 };
+    float *signals = hot_context_alloc(context, CHUNK * s->volumes, sizeof *signals);
+    hot_status status = signals ? HOT_OK : HOT_ERROR_MEMORY;
+    s->largest = -INFINITY;
+    for (size_t slice = 0; slice < s->slices; slice++)
+        for (size_t first = 0; first < s->rows && status == HOT_OK; first += CHUNK) {
+            const size_t count = s->rows - first < CHUNK ? s->rows - first : CHUNK, at = slice * s->rows + first;
+            status = hot_dwi_read(context, dwi, at, count, signals);
+            for (size_t n = 0; n < count && status == HOT_OK; n++) {
+                take_row(s, slice, signals + n * s->volumes, inside + at + n);
+                s->within[slice] += inside[at + n] != 0;
+            }
+            if (status == HOT_OK)
+                status = hot_context_progress(context, "looking at the volumes", (double)slice / (double)s->slices);
+        }
+    hot_context_free(context, signals);
+    return status;
+}
+
+/* "3, 7, 12 and 4 more" into text. */
+static void name_numbers(const size_t *number, size_t count, char *text, size_t bytes)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t n = 0; n < count && n < NAMED_MAX && used < bytes; n++)
+        used += (size_t)snprintf(text + used, bytes - used, "%s%zu", n ? ", " : "", number[n]);
+    if (count > NAMED_MAX && used < bytes)
+        snprintf(text + used, bytes - used, " and %zu more", count - NAMED_MAX);
+}
+
+static int same_gradient(const hot_dwi *dwi, size_t a, size_t b)
+{
+    const double *g = dwi->gradients + 3 * a, *h = dwi->gradients + 3 * b;
+    const double dot = g[0] * h[0] + g[1] * h[1] + g[2] * h[2];
+    return dwi->shell_of[a] == dwi->shell_of[b] && (fabs(dot) > 0.9999 || (dwi->has_b0 && dwi->shell_of[a] == 0));
+}
+
+/* Whole volumes: empty ones, copies, samples that are no numbers. */
+static void look_at_volumes(const hot_dwi *dwi, const sums *s, size_t *number, hot_check_findings *to)
+{
+    char names[128];
+    size_t empty = 0, copies = 0, other = 0, first[2] = {0}, broken = 0, samples = 0;
+    for (size_t v = 0; v < s->volumes; v++) {
+        size_t zeros = 0, bad = 0;
+        for (size_t k = 0; k < s->slices; k++) {
+            zeros += s->zeros[k * s->volumes + v];
+            bad += s->broken[k * s->volumes + v];
+        }
+        if (zeros == s->slices * s->rows)
+            number[empty++] = v;
+        broken += bad > 0;
+        samples += bad;
+    }
+    name_numbers(number, empty, names, sizeof names);
+    if (empty)
+        add(to, "empty_volumes", 1, "%zu volume%s of zeros (%s, counted from 0): leave out image and gradient", empty,
+            empty == 1 ? "" : "s", names);
+    if (samples)
+        add(to, "not_finite", 1, "%zu samples in %zu volume%s are not numbers (NaN or infinite): their voxels are left "
+            "empty", samples, broken, broken == 1 ? "" : "s");
+    for (size_t v = 1; v < s->volumes; v++)
+        for (size_t u = 0; u < v; u++) {
+            int is_empty = 0;
+            for (size_t n = 0; n < empty; n++)
+                is_empty |= number[n] == v;
+            if (s->print[u] != s->print[v] || is_empty)
+                continue;
+            if (!copies++)
+                first[0] = u, first[1] = v;
+            other += !same_gradient(dwi, u, v);
+            break;
+        }
+    if (copies)
+        add(to, "duplicate_volumes", 1, "%zu volume%s the same sample by sample as an earlier one (%zu as %zu, counted "
+            "from 0)%s: leave the copies out, they are no measurements", copies, copies == 1 ? " is" : "s are",
+            first[1], first[0], other ? ", and under another gradient" : "");
+}
+
+static int by_size(const void *left, const void *right)
+{
+    const double l = *(const double *)left, r = *(const double *)right;
+    return l < r ? -1 : l > r;
+}
+
+static double median(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, by_size);
+    return count ? (values[(count - 1) / 2] + values[count / 2]) / 2 : 0;
+}
+
+/* Slices: zeros where other volumes have signal; much darker than the same slice of the shell's other volumes, while
+ * the volume's other slices are not. */
+static void look_at_slices(const hot_dwi *dwi, const sums *s, size_t *number, double *values, hot_check_findings *to)
+{
+    size_t zero = 0, dark = 0, zero_slice = 0, dark_slices = 0, dark_at = 0, dark_in = 0;
+    char names[128];
+    for (size_t v = 0; v < s->volumes; v++) {
+        double *ratio = values + s->volumes;
+        size_t of_volume = 0, ratios = 0;
+        for (size_t k = 0; k < s->slices; k++) {
+            size_t full = 0;
+            for (size_t u = 0; u < s->volumes; u++)
+                full += s->zeros[k * s->volumes + u] == s->rows;
+            of_volume += s->zeros[k * s->volumes + v] == s->rows && 2 * full < s->volumes;
+        }
+        if (of_volume && of_volume < s->slices) {
+            zero_slice += of_volume;
+            number[zero++] = v;
+        }
+        for (int pass = 0; pass < 2; pass++) {
+            const double level = pass ? median(ratio, ratios) : 1;
+            for (size_t k = 0; k < s->slices; k++) {
+                size_t others = 0;
+                for (size_t u = 0; u < s->volumes; u++)
+                    if (u != v && dwi->shell_of[u] == dwi->shell_of[v])
+                        values[others++] = s->inside[k * s->volumes + u];
+                if (s->within[k] < SLICE_MIN || others < LIKE_MIN || s->zeros[k * s->volumes + v] == s->rows)
+                    continue;
+                const double usual = median(values, others), here = s->inside[k * s->volumes + v];
+                if (!(usual > 0))
+                    continue;
+                for (size_t u = 0; u < others; u++)
+                    values[u] = fabs(values[u] - usual);
+                const double spread = median(values, others);
+                if (!pass) {
+                    ratio[ratios++] = here / usual;
+                } else if (here / usual < dark_slice * level && usual - here / level > 4 * spread) {
+                    dark_at = k, dark_in = v;
+                    dark_slices++;
+                }
+            }
+        }
+        dark += dark_in == v && dark_slices > 0;
+    }
+    name_numbers(number, zero, names, sizeof names);
+    if (zero)
+        add(to, "empty_slices", 1, "%zu slice%s of zeros in volume%s %s (counted from 0), where other volumes have "
+            "signal: leave these volumes out", zero_slice, zero_slice == 1 ? "" : "s", zero == 1 ? "" : "s", names);
+    if (dark_slices)
+        add(to, "dark_slices", 1, "%zu slice%s lost more than %.0f %% of signal against the same slice of like volumes "
+            "(slice %zu of volume %zu, counted from 0, for one): motion; correct for it, or leave the volume%s out",
+            dark_slices, dark_slices == 1 ? "" : "s", 100 * (1 - dark_slice), dark_at, dark_in, dark == 1 ? "" : "s");
+}
+
+/* Two-sided limit of Student's t at one per cent, by Hill's approximation good to a few per cent from 2 degrees on. */
+static double drift_limit(size_t freedom)
+{
+    const double f = (double)freedom, z = 2.5758;
+    return freedom == 1 ? 63.66 : freedom == 2 ? 9.925
+        : z + (z * z * z + z) / (4 * f) + (5 * pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * f * f);
+}
+
+/* A straight line through the logarithms of the mean b=0 signals. */
+static void look_at_drift(const hot_dwi *dwi, const sums *s, hot_check_findings *to)
+{
+    double n = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
+    to->drift = to->drift_t = NAN;
+    for (size_t v = 0; v < s->volumes; v++) {
+        double sum = 0;
+        for (size_t k = 0; k < s->slices; k++)
+            sum += s->inside[k * s->volumes + v];
+        if (!dwi->has_b0 || dwi->shell_of[v] != 0 || !(sum > 0))
+            continue;
+        const double at = (double)v / fmax(1, (double)s->volumes - 1), value = log(sum);
+        n++, x += at, y += value, xx += at * at, xy += at * value, yy += value * value;
+    }
+    const double spread = xx - x * x / n, slope = (xy - x * y / n) / spread;
+    if (n < 3 || !(spread > 0.02)) /* b=0 volumes all at one end tell nothing */
+        return;
+    const double rest = fmax(0, yy - y * y / n - slope * slope * spread), error = sqrt(rest / (n - 2) / spread);
+    to->drift = 100 * (exp(slope) - 1);
+    to->drift_t = slope / fmax(error, 1e-12);
+    if (fabs(to->drift_t) > drift_limit((size_t)n - 2) && fabs(to->drift) > 1)
+        add(to, "signal_drift", fabs(to->drift) > 5,
+            "the b=0 signal drifts by %+.1f %% over the scan (t = %.1f, %.0f b=0 volumes): %s", to->drift, to->drift_t,
+            n, fabs(to->drift) > 5 ? "correct for it before fitting" : "little enough to leave it");
+}
+
+/* The largest angle between any direction and the nearest gradient or its opposite, degrees. */
+static double largest_gap(size_t count, const double *g)
+{
+    enum { SCAN = 2000 };
+    double least = 1;
+    for (int n = 0; n < SCAN; n++) { /* a spiral over the half sphere: even enough */
+        const double z = (n + 0.5) / SCAN, r = sqrt(1 - z * z), turn = 2.39996322972865332 * n;
+        double nearest = 0;
+        for (size_t i = 0; i < count; i++)
+            nearest = fmax(nearest, fabs(g[3 * i] * r * cos(turn) + g[3 * i + 1] * r * sin(turn) + g[3 * i + 2] * z));
+        least = fmin(least, nearest);
+    }
+    return 57.29577951308232 * acos(fmin(1, least));
+}
+
+/* b-values and directions, shell by shell. */
+static hot_status look_at_scheme(hot_context *context, const hot_dwi *dwi, double *gradients, hot_check_findings *to)
+{
+    const int highest = hot_dwi_highest_order(context, dwi, -1);
+    if (highest < 0)
+        return HOT_ERROR_MEMORY;
+    if (!dwi->has_b0)
+        add(to, "no_b0", 1, "there is no b=0 volume: the models adc and fod cannot be fitted");
+    for (size_t shell = dwi->has_b0; shell < dwi->shells; shell++) {
+        double least = INFINITY, largest = 0;
+        size_t count = 0, distinct;
+        int order, planar;
+        for (size_t v = 0; v < dwi->volumes; v++)
+            if (dwi->shell_of[v] == (int)shell) {
+                least = fmin(least, dwi->b[v]);
+                largest = fmax(largest, dwi->b[v]);
+                memcpy(gradients + 3 * count++, dwi->gradients + 3 * v, 3 * sizeof *gradients);
+            }
+        const double b = dwi->shell_b[shell];
+        const int wide = largest - least > 0.2 * b;
+        if (largest - least > 0.5)
+            add(to, "b_jitter", wide, "b = %.0f: b-values from %.6g to %.6g are taken as one shell%s", b, least,
+                largest, wide ? "; they are hardly one: is that meant?" : "");
+        hot_status status = hot_dwi_shell_scheme(context, dwi, (int)shell, &order, &distinct, &planar);
+        if (status != HOT_OK)
+            return status;
+        const double gap = largest_gap(count, gradients);
+        const double even = 57.29577951308232 * acos(1 - 1 / (double)(distinct ? distinct : 1));
+        if (planar)
+            add(to, "directions_in_a_plane", 1,
+                "b = %.0f: all directions lie in one plane; no tensor can be fitted", b);
+        else if (distinct >= 6 && (gap > fmin(3 * even, 75) || order == 0))
+            add(to, "clustered_directions", 1,
+                "b = %.0f: the %zu directions leave a gap of %.0f degrees, evenly spread ones would leave %.0f: fibres "
+                "there are seen badly; is the table right?", b, distinct, gap, 1.4 * even);
+    }
+    if (highest < 2)
+        add(to, "few_directions", 1, "too few directions for a tensor of any order: six at least");
+    else if (highest < 6)
+        add(to, "few_directions", 0,
+            "the directions suffice for order %d%s; order 6, the default, needs 28 in one shell", highest,
+            highest == 2 ? ": one fibre in a voxel, no crossings" : "");
+    return HOT_OK;
+}
+
+static void look_at_range(const hot_dwi *dwi, const sums *s, hot_check_findings *to)
+{
+    if (s->at_largest >= CLIPPED_MIN && s->largest > 0)
+        add(to, "clipped", 1, "%zu samples have the largest value, %.6g: they are probably clipped; convert again "
+            "without clipping, or take the scanner's scaling%s", s->at_largest, s->largest,
+            dwi->sample == HOT_SAMPLE_F32 || dwi->sample == HOT_SAMPLE_F64 ? "" : " (integer samples)");
+}
+
+hot_status hot_check_volumes(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
+                             hot_check_findings **findings)
+{
+    hot_mask *estimated = NULL;
+    sums s = {.slices = dwi->grid.size[2], .volumes = dwi->volumes, .rows = dwi->grid.size[0] * dwi->grid.size[1]};
+    size_t *number = hot_context_alloc(context, s.volumes, sizeof *number);
+    double *values = hot_context_alloc(context, s.volumes + s.slices, sizeof *values);
+    double *gradients = hot_context_alloc(context, s.volumes, 3 * sizeof *gradients);
+    hot_check_findings *made = hot_context_calloc(context, 1, sizeof *made);
+    s.inside = hot_context_calloc(context, s.slices * s.volumes, sizeof *s.inside);
+    s.zeros = hot_context_calloc(context, s.slices * s.volumes, sizeof *s.zeros);
+    s.broken = hot_context_calloc(context, s.slices * s.volumes, sizeof *s.broken);
+    s.within = hot_context_calloc(context, s.slices, sizeof *s.within);
+    s.print = hot_context_calloc(context, s.volumes, sizeof *s.print);
+    const int memory = number && values && gradients && made && s.inside && s.zeros && s.broken && s.within && s.print;
+    hot_status status = !memory ? HOT_ERROR_MEMORY
+        : mask ? hot_mask_check(context, mask, &dwi->grid) : hot_mask_estimate(context, dwi, &estimated);
+    *findings = NULL;
+    if (status == HOT_OK)
+        status = collect(context, dwi, hot_mask_bytes(mask ? mask : estimated), &s);
+    if (status == HOT_OK) {
+        made->context = context;
+        look_at_volumes(dwi, &s, number, made);
+        look_at_slices(dwi, &s, number, values, made);
+        look_at_range(dwi, &s, made);
+        look_at_drift(dwi, &s, made);
+        status = look_at_scheme(context, dwi, gradients, made);
+    }
+    hot_context_free(context, s.print);
+    hot_context_free(context, s.within);
+    hot_context_free(context, s.broken);
+    hot_context_free(context, s.zeros);
+    hot_context_free(context, s.inside);
+    hot_context_free(context, gradients);
+    hot_context_free(context, values);
+    hot_context_free(context, number);
+    hot_mask_destroy(&estimated);
+    if (status == HOT_OK)
+        *findings = made;
+    else
+        hot_context_free(context, made);
+    return status;
+}
+
+const hot_check_finding *hot_check_findings_list(const hot_check_findings *findings, size_t *count)
+{
+    *count = findings->count;
+    return findings->list;
+}
+
+void hot_check_findings_drift(const hot_check_findings *findings, double *percent, double *t)
+{
+    *percent = findings->drift;
+    *t = findings->drift_t;
+}
+
+void hot_check_findings_destroy(hot_check_findings **findings)
+{
+    HOT_DESTROY_BEGIN(hot_check_findings, findings);
+    hot_context *context = gone->context;
+    hot_context_free(context, gone);
+}

@@ -1,0 +1,70 @@
+/* Is a data set what it says: its gradient table, and its volumes. Included by hotfiber.h. */
+#ifndef HOTFIBER_CHECK_H
+#define HOTFIBER_CHECK_H
+
+/* The gradient tables that are compared: every permutation and every flip of the axes, where flipping all three is
+ * flipping none. */
+enum { HOT_CHECK_TABLES = 24, HOT_CHECK_NAME = 80, HOT_CHECK_TEXT = 320 };
+
+typedef enum hot_check_verdict {
+    HOT_CHECK_UNSURE = 0, /* the data cannot tell */
+    HOT_CHECK_LIKELIEST,  /* no table is clearly likelier than the one given, and at least half of them clearly less */
+    HOT_CHECK_WRONG       /* another table is clearly likelier */
+} hot_check_verdict;
+
+typedef struct hot_check_table {
+    char name[HOT_CHECK_NAME]; /* "as given", "x flipped", "y and z swapped", ...: what must be done to the one given */
+    char rows[16];             /* the three rows of the right bvec file in those of the one given: "x, -y, z" */
+    int matrix[3][3];          /* the same as a matrix: right = matrix given, in the axes of a bvec file */
+    double z;                  /* how much likelier than the one given, in standard errors; 0 for the one given */
+    int told;                  /* 1: it and the one given can be told apart: |z| is beyond the limit */
+} hot_check_table;
+
+typedef struct hot_check_gradients {
+    size_t size;               /* sizeof(hot_check_gradients), set by the caller */
+    hot_check_verdict verdict;
+    hot_check_table table[HOT_CHECK_TABLES]; /* likeliest first */
+    int given;                 /* where the table given is in this list */
+    double limit;              /* of z: a table that is no likelier exceeds it by chance once in a thousand times */
+    size_t voxels, blocks;     /* that were looked at; blocks of 3 x 3 x 3 of them, which give the standard errors */
+    char reason[HOT_CHECK_TEXT]; /* UNSURE: why */
+} hot_check_gradients;
+
+/* Compares the gradient table with the 23 that flips and permutations of its axes make of it. In the axes of the image
+ * (in which bvec files are written), because this is where tables are usually wrong; on an oblique grid a flip along
+ * world axes shows as the same flip of the image's axes.
+ * Fibres run on from voxel to voxel: along a fibre's direction the next voxel has a similar tensor, anisotropy and b=0
+ * signal, and its fibre points the same way. A wrong table turns the directions of all voxels alike, so that the
+ * tensors are fitted once and only their directions are turned. z: the difference of two tables' coherence, over its
+ * standard error from the differences between blocks.
+ *
+ * mask: where to look; NULL = estimated. most: look at so many voxels or so, in cubes spread over the mask; 0 = 150000.
+ * result: the caller's. Data with too few directions, voxels or fibres are no failure: the verdict is UNSURE.
+ * Does not depend on the number of threads. Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (a mask of other sizes),
+ * HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED.
+ * Source: the idea, with streamlines, Jeurissen et al. 2014 and, without, Schilling et al. 2019. */
+HOT_API hot_status hot_check_gradient_table(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, size_t most,
+                                            hot_check_gradients *result);
+
+typedef struct hot_check_finding {
+    const char *kind;          /* "duplicate_volumes", "b_jitter", ...: static */
+    int warning;               /* 0: good to know; 1: something to mend */
+    char text[HOT_CHECK_TEXT]; /* one line: what it is and what to do */
+} hot_check_finding;
+
+typedef struct hot_check_findings hot_check_findings;
+
+/* Looks for volumes and slices that are damaged, copies of each other, clipped or darker than they should be, for drift
+ * of the b=0 signal, and for gaps in the scheme. mask: NULL = estimated.
+ * Owner: the caller, until hot_check_findings_destroy. Errors: HOT_ERROR_DATA (a mask of other sizes),
+ * HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
+HOT_API hot_status hot_check_volumes(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
+                                     hot_check_findings **findings);
+/* The findings, *count of them; owned by the object. */
+HOT_API const hot_check_finding *hot_check_findings_list(const hot_check_findings *findings, size_t *count);
+/* The change of the mean b=0 signal over the scan in per cent, and its t (slope over standard error, with the number of
+ * b=0 volumes less two degrees of freedom); NaN with fewer than three b=0 volumes. */
+HOT_API void hot_check_findings_drift(const hot_check_findings *findings, double *percent, double *t);
+HOT_API void hot_check_findings_destroy(hot_check_findings **findings);
+
+#endif
