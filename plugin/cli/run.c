@@ -87,7 +87,8 @@ int cli_run(int argc, char **argv)
          "denoise the data first (see hotfiber denoise) and write the map of the noise to noise.nii.gz", 0, 0},
         {"model", CLI_CHOICE, &options.fit.model, "adc|odf|fod",
          "what the tensor is: apparent diffusivity, diffusion orientations (q-ball), fibre orientations "
-         "(deconvolution, default). The maxima of adc are not the fibres where fibres cross", 0, 0},
+         "(deconvolution, default; with fewer than 15 directions adc). The maxima of adc are not the fibres where "
+         "fibres cross", 0, 0},
         {"order", CLI_CHOICE, &order, "2|4|6|8",
          "order of the tensors; default 6, or the highest that the directions determine", 0, 0},
         {"response", CLI_TEXT, &options.response, "FILE",
