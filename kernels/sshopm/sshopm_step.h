@@ -4,9 +4,14 @@
  *   #define HOT_STEP(name)         the names made
  *   #define HOT_MAX(a, b)          larger of two HOT_REAL
  *   #define HOT_SQRT(a)            square root of a HOT_REAL
+ *   #define HOT_DIVIDE(a, b)       a / b where that need not be exact; as it stands unless defined
  *
  * Not for tensors as they come: the values are scaled (hot_sshopm_scale) and have the sign of the search in them, so
  * that every search climbs. */
+
+#ifndef HOT_DIVIDE
+#define HOT_DIVIDE(a, b) ((a) / (b))
+#endif
 
 /* A x^(m-1) into g. */
 HOT_FN void HOT_STEP(gradient)(const HOT_COEF *a, const HOT_REAL *x, HOT_REAL *g)
@@ -43,12 +48,12 @@ HOT_FN HOT_REAL HOT_STEP(least_eigenvalue)(const HOT_REAL *h)
     HOT_REAL p2 = (b0 * b0 + b3 * b3 + b5 * b5 + 2 * (h[1] * h[1] + h[2] * h[2] + h[4] * h[4])) * (HOT_SCALAR)(1.0 / 6);
     HOT_REAL det = b0 * (b3 * b5 - h[4] * h[4]) - h[1] * (h[1] * b5 - h[4] * h[2]) + h[2] * (h[1] * h[4] - b3 * h[2]);
     HOT_REAL p = HOT_SQRT(p2);
-    HOT_REAL r = det / (p * p2 + (HOT_SCALAR)1e-30);
+    HOT_REAL r = HOT_DIVIDE(det, p * p2 + (HOT_SCALAR)1e-30);
     HOT_REAL t = (r + 2) * (HOT_SCALAR)(1.0 / 9) - 2;
     HOT_UNROLL
     for (int k = 0; k < 3; k++) {
         HOT_REAL t2 = t * t;
-        t = (2 * t * t2 + r) / (3 * t2 - 3);
+        t = HOT_DIVIDE(2 * t * t2 + r, 3 * t2 - 3);
     }
     return q + p * t;
 #elif HOT_DIM == 2

@@ -4,6 +4,8 @@
 
 #include "checker.h"
 
+#include "bench/kernels/sshopm_measure.h"
+
 #include <hotfiber/sshopm.h>
 #include <hotfiber/symtensor.h>
 
@@ -110,6 +112,20 @@ static inline double scale_of(const problem *p, const double *tensor)
         scale = fmax(scale, times[i] * fabs(tensor[i]));
     return scale;
 }
+
+static inline void check_written(check_run *run, const problem *p)
+{
+    size_t size = p->f64 ? sizeof(double) : sizeof(float), results = p->count * p->starts;
+    size_t missing = check_unwritten(p->lambda, results, size) + check_unwritten(p->x, results * (size_t)p->dim, size) +
+                     check_unwritten(p->residual, results, size) + check_unwritten(p->iterations, results, 4);
+    CHECK_ITEM(run, 0, missing == 0, "%zu values were not written", missing);
+}
+
+/* On the GPU: sshopm_device.c. */
+void check_sshopm_large(check_run *run, int order);
+void check_sshopm_neighbours(check_run *run, int order, size_t count, size_t starts, hot_sshopm_algorithm algorithm,
+                             hot_shift shift);
+void check_sshopm_default(check_run *run, int order, size_t count, size_t starts);
 
 /* What the checker's --bench measures. */
 void check_sshopm_bench(check_run *run);

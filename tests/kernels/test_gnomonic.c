@@ -1,6 +1,9 @@
 /* The gnomonic projection's arithmetic (kernels/sshopm/gpu/gnomonic.h), which the GPU uses, on the CPU: a step in it is
- * a step of SS-HOPM, whatever the tensor, and the frame is a rotation. */
+ * a step of SS-HOPM, whatever the tensor, and the frame is a rotation; and the shift of a tensor (gnomonic_shift.h)
+ * makes its maxima attract. */
 #include "check.h"
+#include "forms3.h"
+#include "symtensor/forms.h"
 
 #include <hotfiber/sshopm.h>
 #include <hotfiber/symtensor.h>
@@ -9,6 +12,111 @@
 #define HOT_GNOMONIC(name) HOT_JOIN(gnomonic_##name##_, HOT_ORDER)
 #define HOT_ORDER_TEMPLATE "sshopm/gpu/gnomonic.h"
 #include "common/orders.h"
+#define HOT_DIM 3
+#define HOT_SCALAR float
+#define HOT_REAL float
+#define HOT_COEF float
+#define HOT_MAX(a, b) fmaxf(a, b)
+#define HOT_SQRT(a) sqrtf(a)
+#define HOT_FORM(name) HOT_JOIN(HOT_JOIN(hot_form_##name##_, HOT_ORDER), _f32)
+#define HOT_STEP(name) HOT_JOIN(name##_, HOT_ORDER)
+#define HOT_ORDER_TEMPLATE "sshopm/sshopm_step.h"
+#include "common/orders.h"
+#define HOT_ORDER_TEMPLATE "sshopm/gpu/gnomonic_shift.h"
+#include "common/orders.h"
+
+static float shift_at(int order, const float *tensor, const float *x)
+{
+    return order == 4   ? gnomonic_shift_4(tensor, x[0], x[1], x[2])
+           : order == 6 ? gnomonic_shift_6(tensor, x[0], x[1], x[2])
+                        : gnomonic_shift_8(tensor, x[0], x[1], x[2]);
+}
+
+/* The larger magnitude of the derivative of the step x <- A x^(m-1) + alpha x at an eigenvector, from the step itself
+ * at points beside it. */
+static double derivative(int order, const double *tensor, double alpha, const double *x)
+{
+    double a[3], b[3], j[2][2], z[3] = {x[0], x[1], x[2]};
+    int least = 0;
+    for (int d = 1; d < 3; d++)
+        least = fabs(z[d]) < fabs(z[least]) ? d : least;
+    z[least] += 1;
+    double dot = 0, length = 0;
+    for (int d = 0; d < 3; d++)
+        dot += z[d] * x[d];
+    for (int d = 0; d < 3; d++)
+        a[d] = z[d] - dot * x[d], length += a[d] * a[d];
+    for (int d = 0; d < 3; d++)
+        a[d] /= sqrt(length);
+    for (int d = 0; d < 3; d++)
+        b[d] = x[(d + 1) % 3] * a[(d + 2) % 3] - x[(d + 2) % 3] * a[(d + 1) % 3];
+    for (int k = 0; k < 2; k++) {
+        const double e = 1e-5, *to = k ? b : a;
+        double at[2][2];
+        for (int side = 0; side < 2; side++) {
+            double y[3], g[3], along = 0, norm = 0;
+            for (int d = 0; d < 3; d++)
+                y[d] = x[d] + (side ? e : -e) * to[d], norm += y[d] * y[d];
+            for (int d = 0; d < 3; d++)
+                y[d] /= sqrt(norm);
+            hot_symtensor_gradient_f64(order, 3, tensor, y, g);
+            for (int d = 0; d < 3; d++)
+                g[d] += alpha * y[d], along += g[d] * x[d];
+            for (int i = 0; i < 2; i++) {
+                const double *on = i ? b : a;
+                at[side][i] = (g[0] * on[0] + g[1] * on[1] + g[2] * on[2]) / along;
+            }
+        }
+        j[0][k] = (at[1][0] - at[0][0]) / (2 * e), j[1][k] = (at[1][1] - at[0][1]) / (2 * e);
+    }
+    const double middle = (j[0][0] + j[1][1]) / 2, off = (j[0][1] + j[1][0]) / 2;
+    return fabs(middle) + sqrt((j[0][0] - j[1][1]) * (j[0][0] - j[1][1]) / 4 + off * off);
+}
+
+/* With a tensor's shift every maximum above zero attracts, though without one many do not; and the form whose tensor is
+ * added is 1 on the sphere. */
+static void check_shift(int order, double noise)
+{
+    enum { TENSORS = 40 };
+    const form_basis basis = form_basis_make(order);
+    float sphere[FORM_TERMS], points[3 * HOT_GNOMONIC_POINTS];
+    hot_context *context = NULL;
+    size_t maxima = 0, repel = 0, repel_unshifted = 0;
+    uint64_t seed = (uint64_t)order;
+    hot_gnomonic_shift_table(order, sphere, points);
+    CHECK(hot_context_create(NULL, &context) == HOT_OK, "context");
+    for (int i = 0; i < TENSORS; i++) {
+        double tensor[FORM_TERMS] = {0}, ball[FORM_TERMS], x[3], g[3], pairs[40 * 6];
+        float narrow[FORM_TERMS], shift = 0;
+        if (noise < 1)
+            form_crossing(&basis, (size_t)i, noise, &seed, tensor);
+        else
+            form_add_noise(&basis, noise, &seed, tensor);
+        for (size_t k = 0; k < basis.terms; k++) {
+            narrow[k] = (float)tensor[k];
+            ball[k] = (double)sphere[k];
+        }
+        check_random_unit(&seed, x);
+        hot_symtensor_gradient_f64(order, 3, ball, x, g);
+        CHECK_NEAR(g[0] * x[0] + g[1] * x[1] + g[2] * x[2], 1, 1e-6, "order %d: the sphere's form", order);
+        for (int p = 0; p < HOT_GNOMONIC_POINTS; p++)
+            shift = fmaxf(shift, shift_at(order, narrow, points + 3 * p));
+        int32_t found = 0;
+        CHECK(hot_eigenpairs_f64(context, NULL, order, 3, 1, tensor, basis.terms, 0, NULL, 40, pairs, &found) == HOT_OK,
+              "eigenpairs");
+        for (int k = 0; k < found && k < 40; k++)
+            if (pairs[6 * k] > 0 && pairs[6 * k + 5] > 0) {
+                maxima++;
+                repel += !(derivative(order, tensor, (double)shift, pairs + 6 * k + 1) < 1);
+                repel_unshifted += !(derivative(order, tensor, 0, pairs + 6 * k + 1) < 1);
+            }
+    }
+    hot_context_destroy(&context);
+    printf("order %d, noise %g: %zu of %zu maxima do not attract; without a shift %zu\n", order, noise, repel, maxima,
+           repel_unshifted);
+    CHECK(maxima >= TENSORS && repel <= maxima / 500, "%zu of %zu maxima do not attract", repel, maxima);
+    CHECK(noise < 1 || repel_unshifted > maxima / 20, "%zu of %zu without a shift", repel_unshifted, maxima);
+}
 
 static float polynomial(int order, const float *c, float u, float v)
 {
@@ -83,6 +191,8 @@ int main(void)
                   sqrt(fabs(sine2)), allowed);
         }
         free(matrix);
+        check_shift(order, 0.1);
+        check_shift(order, 1);
     }
     HOT_TEST_END();
 }

@@ -20,8 +20,8 @@ typedef struct hot_directions_options {
                            > 0 = SS-HOPM from that many starts, evenly spread over the half sphere; converged starts
                            are refined by Newton's method, and limits that are maxima are kept. With fewer than 6 starts
                            min_relative_range is ignored */
-    hot_shift shift;    /* with starts: the shift of SS-HOPM; default HOT_SHIFT_ADAPTIVE. HOT_SHIFT_NONE is faster, most
-                           of all on a GPU, but misses some maxima of noisy tensors, to which no start converges */
+    hot_shift shift;    /* with starts: the shift of SS-HOPM; default HOT_SHIFT_ADAPTIVE. HOT_SHIFT_NONE is faster,
+                           but misses some maxima of noisy tensors, to which no start converges */
     double alpha;       /* with HOT_SHIFT_FIXED: the shift, >= 0 */
     int basin;          /* with starts and HOT_SHIFT_NONE, on a GPU: 1 = use the basin test (see hot_sshopm_options);
                            otherwise ignored */

@@ -1,4 +1,4 @@
-/* SS-HOPM without a shift in the gnomonic projection on the GPU: the kernels of every order, and their launch. */
+/* SS-HOPM in the gnomonic projection on the GPU: the kernels of every order, and their launch. */
 #include <cuda_runtime.h>
 
 #include "common/shared_memory.cuh"
@@ -20,9 +20,10 @@ struct gnomonic_kernels {
 };
 
 /* Instantiates the kernels of an order. */
-template <int ORDER> gnomonic_kernels gnomonic_kernels_of()
+template <int ORDER> gnomonic_kernels gnomonic_kernels_of(bool shifted)
 {
-    return {gnomonic_converge<ORDER>, gnomonic_repeat<ORDER>, gnomonic_few<ORDER>, sizeof(gnomonic_slots<ORDER>),
+    return {shifted ? gnomonic_converge<ORDER, true> : gnomonic_converge<ORDER, false>, gnomonic_repeat<ORDER>,
+            shifted ? gnomonic_few<ORDER, true> : gnomonic_few<ORDER, false>, sizeof(gnomonic_slots<ORDER>),
             gnomonic_tuning<ORDER>::FEW};
 }
 
@@ -52,9 +53,10 @@ hot_status hot_gnomonic_launch(hot_context *context, const hot_sshopm_args *args
     size_t groups = (args->count + constants.per_warp - 1) / constants.per_warp;
     size_t blocks = (groups * constants.parts + 3) / 4;
     unsigned grid = (unsigned)(blocks < 1u << 30 ? blocks : 1u << 30);
-    const gnomonic_kernels kernels = args->order == 4   ? gnomonic_kernels_of<4>()
-                                     : args->order == 6 ? gnomonic_kernels_of<6>()
-                                                        : gnomonic_kernels_of<8>();
+    const bool shifted = args->shift == HOT_SHIFT_ADAPTIVE;
+    const gnomonic_kernels kernels = args->order == 4   ? gnomonic_kernels_of<4>(shifted)
+                                     : args->order == 6 ? gnomonic_kernels_of<6>(shifted)
+                                                        : gnomonic_kernels_of<8>(shifted);
     gnomonic_kernel *kernel = args->exact ? kernels.repeat : kernels.converge;
     size_t bytes = constants.projected * sizeof(float2) + 4 * gnomonic_bytes(kernels.slots, constants);
     const size_t parts = (args->starts + 127) / 128;

@@ -1,5 +1,5 @@
-/* SS-HOPM without a shift in the gnomonic projection (gnomonic.h) for few tensors: a block takes one tensor and up to
- * 128 of its starts, one per thread.
+/* SS-HOPM in the gnomonic projection (gnomonic.h), without a shift or with one for each tensor (gnomonic_shift.h), for
+ * few tensors: a block takes one tensor and up to 128 of its starts, one per thread.
  *
  * All make the first steps together; the starts that have not converged are listed and dealt out once more, so that few
  * warps have them, each of which goes on to the end of its slowest. How long that takes decides: a barrier more for a
@@ -9,7 +9,7 @@
 
 #include "gnomonic_warp.cuh"
 
-template <int ORDER>
+template <int ORDER, bool SHIFTED>
 static __global__ void __launch_bounds__(128, gnomonic_tuning<ORDER>::FEW)
     gnomonic_few(const __grid_constant__ hot_sshopm_args args, const __grid_constant__ gnomonic_constants constants)
 {
@@ -27,13 +27,17 @@ static __global__ void __launch_bounds__(128, gnomonic_tuning<ORDER>::FEW)
     const unsigned first = (blockIdx.x - (unsigned)tensor * constants.parts) * 128;
     const unsigned starts = min((unsigned)args.starts - first, 128u);
     /* The tables are older than any kernel that may still run; all else is read after it. */
-    float column[G::UNIQUE], times[ROWS];
+    float column[G::UNIQUE], times[ROWS], sphere[ROWS];
     HOT_UNROLL
     for (int i = 0; i < G::UNIQUE; i++)
         column[i] = t < G::TERMS ? constants.matrix[i * G::TERMS + t] : 0;
     HOT_UNROLL
     for (int r = 0; r < ROWS; r++)
         times[r] = lane + 32 * r < G::UNIQUE ? constants.matrix[G::UNIQUE * G::TERMS + lane + 32 * r] : 0;
+    HOT_UNROLL
+    for (int r = 0; r < ROWS; r++)
+        sphere[r] =
+            SHIFTED && lane + 32 * r < G::UNIQUE ? constants.matrix[G::UNIQUE * (G::TERMS + 1) + lane + 32 * r] : 0;
     cudaTriggerProgrammaticLaunchCompletion();
     cudaGridDependencySynchronize();
     if (t == 0)
@@ -60,6 +64,14 @@ static __global__ void __launch_bounds__(128, gnomonic_tuning<ORDER>::FEW)
         for (int r = 0; r < ROWS; r++)
             values[warp][lane + 32 * r] = a[r] * to_one * 0x1p-10f;
         __syncwarp();
+        if (SHIFTED) {
+            const float shift = gnomonic_shift<ORDER>(constants, values[warp]);
+            __syncwarp(); /* all have read it */
+            HOT_UNROLL
+            for (int r = 0; r < ROWS; r++)
+                values[warp][lane + 32 * r] = fmaf(shift, sphere[r], a[r] * to_one * 0x1p-10f);
+            __syncwarp();
+        }
         HOT_UNROLL
         for (int i = 0; i < G::UNIQUE; i++)
             sum = fmaf(values[warp][i], column[i], sum);
@@ -76,16 +88,17 @@ static __global__ void __launch_bounds__(128, gnomonic_tuning<ORDER>::FEW)
     __syncthreads();
     if (special) {
         if (t < starts && special == 3)
-            gnomonic_fallback<ORDER>(args, constants, tensor, first + t, factor);
+            gnomonic_fallback<ORDER, SHIFTED>(args, constants, tensor, first + t, factor);
         else if (t < starts)
             store_special<float>(args, special, tensor, first + t);
         return;
     }
     float c[G::PADDED];
     gnomonic_load<ORDER>(coefficient, c);
+    const int most = gnomonic_most_steps<SHIFTED>(args);
     int steps = 0;
     int open =
-        !gnomonic_iterate<ORDER>(c, &at, constants.first_steps, limit2, &steps, args.max_iterations, 1) & (t < starts);
+        !gnomonic_iterate<ORDER, SHIFTED>(c, &at, constants.first_steps, limit2, &steps, most, 1) & (t < starts);
     limits[t] = at;
     steps_of[t] = steps;
     const unsigned others = __ballot_sync(0xffffffffu, open);
@@ -100,10 +113,10 @@ static __global__ void __launch_bounds__(128, gnomonic_tuning<ORDER>::FEW)
         if (open)
             at = limits[mine];
         do {
-            const int count = min(GNOMONIC_STEPS_PER_CHECK, args.max_iterations - steps);
-            const int done = gnomonic_iterate<ORDER>(c, &at, count, limit2, &steps, args.max_iterations, 0);
+            const int count = min(GNOMONIC_STEPS_PER_CHECK, most - steps);
+            const int done = gnomonic_iterate<ORDER, SHIFTED>(c, &at, count, limit2, &steps, most, 0);
             if (open & done) {
-                limits[mine] = at;
+                limits[mine] = gnomonic_end<SHIFTED>(at, steps);
                 steps_of[mine] = steps;
                 open = 0;
             }
@@ -112,8 +125,8 @@ static __global__ void __launch_bounds__(128, gnomonic_tuning<ORDER>::FEW)
     __syncthreads();
     if (t < starts) {
         gnomonic_load<ORDER>(coefficient, c);
-        gnomonic_finish<ORDER>(args, constants, tensor, first + t, c, limits[t].x, limits[t].y, factor, limit2,
-                               steps_of[t], starts % 32 == 0 ? (float *)stage[warp] : NULL);
+        gnomonic_finish<ORDER, SHIFTED>(args, constants, tensor, first + t, c, limits[t].x, limits[t].y, factor, limit2,
+                                        steps_of[t], starts % 32 == 0 ? (float *)stage[warp] : NULL);
     }
 }
 

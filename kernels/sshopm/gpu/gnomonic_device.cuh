@@ -9,7 +9,7 @@
 #include "sshopm_device.cuh"
 
 struct gnomonic_constants {
-    const float *matrix;        /* unique x terms, and the multiplicities */
+    const float *matrix;        /* unique x terms, the multiplicities, and hot_gnomonic_shift_table's values */
     const double *multiplicity; /* unique */
     float frame[3][3];
     float tolerance;

@@ -25,8 +25,28 @@ template <int ORDER> struct gnomonic {
 #define HOT_GNOMONIC(name) name
 #include "gnomonic.h"
 #include "convergence.h"
+#define HOT_DIM 3
+#define HOT_SCALAR float
+#define HOT_REAL float
+#define HOT_COEF float
+#define HOT_MAX(a, b) fmaxf(a, b)
+#define HOT_SQRT(a) approximate_sqrt(a)
+#define HOT_DIVIDE(a, b) ((a) * approximate_reciprocal(b))
+#define HOT_FORM(name) hot_form3<float, ORDER>::name
+#define HOT_STEP(name) name
+#include "gnomonic_shift.h"
+#include "sshopm/sshopm_step.h"
 #undef HOT_ORDER
 #undef HOT_GNOMONIC
+#undef HOT_DIM
+#undef HOT_SCALAR
+#undef HOT_REAL
+#undef HOT_COEF
+#undef HOT_MAX
+#undef HOT_SQRT
+#undef HOT_DIVIDE
+#undef HOT_FORM
+#undef HOT_STEP
 };
 
 /* SS-HOPM's step x <- A x^(m-1) from (u, v) (gnomonic.h); gz is the last component there. With the polynomials in this
@@ -41,9 +61,23 @@ template <int ORDER> static __device__ __forceinline__ void gnomonic_step(const 
     *u = gx * inverse;
 }
 
-/* Where the projection fails (a point on its horizon, a tensor at the end of float's range): the start is iterated
- * again in the caller's frame, normalised in every step. */
+/* The shift of a tensor, scaled, in shared memory: by a warp, the same for all lanes. */
 template <int ORDER>
+static __device__ __forceinline__ float gnomonic_shift(const gnomonic_constants &constants, const float *tensor)
+{
+    using G = gnomonic<ORDER>;
+    const float *point = constants.matrix + G::UNIQUE * (G::TERMS + 2) + 3 * (threadIdx.x % 32);
+    float shift = G::shift(tensor, point[0], point[1], point[2]);
+    HOT_UNROLL
+    for (int step = 16; step; step /= 2)
+        shift = fmaxf(shift, __shfl_xor_sync(0xffffffffu, shift, step));
+    return fmaxf(shift, 0.0f);
+}
+
+/* Where the projection fails (a point on its horizon, a tensor at the end of float's range): the start is iterated
+ * again in the caller's frame, normalised in every step. SHIFTED: with the adaptive shift of every step, also where one
+ * for the whole tensor leads too slowly. */
+template <int ORDER, bool SHIFTED = false>
 static __device__ __noinline__ void gnomonic_fallback(const hot_sshopm_args &args, const gnomonic_constants &constants,
                                                       size_t tensor, size_t start, float factor)
 {
@@ -58,7 +92,14 @@ static __device__ __noinline__ void gnomonic_fallback(const hot_sshopm_args &arg
         x[d] = ((const float *)args.start)[start * 3 + d];
     int k = 0, small;
     for (;; k++) {
-        hot_form3<float, ORDER>::gradient(a, x[0], x[1], x[2], g);
+        float shift = 0;
+        if (SHIFTED) {
+            float h[6];
+            hot_form3<float, ORDER>::derivatives(a, x[0], x[1], x[2], g, h);
+            shift = gnomonic<ORDER>::adaptive_shift(h, 1e-6f * scale / ORDER);
+        } else {
+            hot_form3<float, ORDER>::gradient(a, x[0], x[1], x[2], g);
+        }
         lambda = x[0] * g[0] + x[1] * g[1] + x[2] * g[2];
         squares = 0;
         for (int d = 0; d < 3; d++)
@@ -66,6 +107,8 @@ static __device__ __noinline__ void gnomonic_fallback(const hot_sshopm_args &arg
         small = squares <= constants.tolerance * constants.tolerance * scale * scale;
         if (k == args.max_iterations || (small && !args.exact))
             break;
+        for (int d = 0; d < 3 && SHIFTED; d++)
+            g[d] = fmaf(shift, x[d], g[d]);
         float largest = fmaxf(fmaxf(fabsf(g[0]), fabsf(g[1])), fabsf(g[2]));
         if (!(largest > 0))
             continue;
@@ -85,10 +128,10 @@ static __device__ __noinline__ void gnomonic_fallback(const hot_sshopm_args &arg
         ((float *)args.x)[at * 3 + d] = x[d];
 }
 
-/* The true residual at x, in the caller's units, from the tensor as it came. */
+/* The true residual at x, in the caller's units, from the tensor as it came; and A x^m. */
 template <int ORDER>
 static __device__ __forceinline__ float gnomonic_residual(const hot_sshopm_args &args, size_t tensor, float x, float y,
-                                                          float z, float factor)
+                                                          float z, float factor, float *lambda = NULL)
 {
     float a[gnomonic<ORDER>::UNIQUE], g[3];
     const float *from = (const float *)args.tensors + tensor * args.stride;
@@ -98,13 +141,16 @@ static __device__ __forceinline__ float gnomonic_residual(const hot_sshopm_args 
         a[i] = from[i] * factor * 0x1p-10f;
     hot_form3<float, ORDER>::gradient(a, x, y, z, g);
     const float value = g[0] * x + g[1] * y + g[2] * z;
+    if (lambda)
+        *lambda = value * back * 0x1p10f;
     const float p = g[0] - value * x, q = g[1] - value * y, r = g[2] - value * z;
     return sqrtf(p * p + q * q + r * r) * back * 0x1p10f;
 }
 
 /* The result at (u, v): x in the caller's frame, lambda, and the true residual when it is asked for. `stage`: 96 floats
- * in shared memory of a warp whose lanes store consecutive starts; NULL when they do not. */
-template <int ORDER>
+ * in shared memory of a warp whose lanes store consecutive starts; NULL when they do not. SHIFTED: lambda has the shift
+ * in it, and is found anew, lest rounding errors be those of the larger one. */
+template <int ORDER, bool SHIFTED>
 static __device__ __forceinline__ void gnomonic_store(const hot_sshopm_args &args, const gnomonic_constants &constants,
                                                       size_t tensor, size_t start, float u, float v, float inverse,
                                                       float lambda, float factor, int iterations, float *stage)
@@ -117,7 +163,7 @@ static __device__ __forceinline__ void gnomonic_store(const hot_sshopm_args &arg
         x[d] = fmaf(constants.frame[0][d], p, fmaf(constants.frame[1][d], q, constants.frame[2][d] * inverse));
     /* back from the scaled units: 2^10 and the power of two of the tensor */
     float back = __uint_as_float((254u << 23) - __float_as_uint(factor));
-    if (args.lambda)
+    if (!SHIFTED && args.lambda)
         ((float *)args.lambda)[at] = lambda * back * 0x1p10f;
     if (args.x && stage) { /* the warp's 96 values in three whole rows instead of every third value thrice */
         const unsigned lane = threadIdx.x % 32;
@@ -134,8 +180,14 @@ static __device__ __forceinline__ void gnomonic_store(const hot_sshopm_args &arg
         for (int d = 0; d < 3; d++)
             ((float *)args.x)[at * 3 + d] = x[d];
     }
-    if (args.residual)
-        ((float *)args.residual)[at] = gnomonic_residual<ORDER>(args, tensor, x[0], x[1], x[2], factor);
+    if (args.residual || (SHIFTED && args.lambda)) {
+        float value;
+        const float residual = gnomonic_residual<ORDER>(args, tensor, x[0], x[1], x[2], factor, &value);
+        if (args.residual)
+            ((float *)args.residual)[at] = residual;
+        if (SHIFTED && args.lambda)
+            ((float *)args.lambda)[at] = value;
+    }
     if (args.iterations)
         args.iterations[at] = iterations;
 }
@@ -154,8 +206,8 @@ template <int ORDER> static __device__ __forceinline__ void gnomonic_load(const 
 
 /* lambda and whether the residual is small at (u, v), by one more evaluation; then everything is stored. For a warp
  * whose lanes hold consecutive starts of one tensor (stage not NULL), or for any lanes. A negative number of iterations
- * says that the start has not converged. */
-template <int ORDER>
+ * says that the start has not converged. SHIFTED: c has the shift in it, the results have not. */
+template <int ORDER, bool SHIFTED = false>
 static __device__ __forceinline__ void gnomonic_finish(const hot_sshopm_args &args, const gnomonic_constants &constants,
                                                        size_t tensor, size_t start, const float *c, float u, float v,
                                                        float factor, float limit2, int steps, float *stage)
@@ -173,11 +225,11 @@ static __device__ __forceinline__ void gnomonic_finish(const hot_sshopm_args &ar
         if (!(turn2 * lambda * lambda <= limit2))
             steps = -steps;
     }
-    gnomonic_store<ORDER>(args, constants, tensor, start, u, v, inverse, lambda, factor, steps, stage);
+    gnomonic_store<ORDER, SHIFTED>(args, constants, tensor, start, u, v, inverse, lambda, factor, steps, stage);
     if (stage) /* other lanes write x for this one */
         __syncwarp();
     if (lost)
-        gnomonic_fallback<ORDER>(args, constants, tensor, start, factor);
+        gnomonic_fallback<ORDER, SHIFTED>(args, constants, tensor, start, factor);
 }
 
 #endif

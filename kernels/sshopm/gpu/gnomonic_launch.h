@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-/* As hot_sshopm_launch; dimension 3, order 4 6 8, float, no shift, a stop on the residual, fewer than 2^28 starts. */
+/* As hot_sshopm_launch; dimension 3, order 4 6 8, float, no shift (or the adaptive one, for maxima, with a stop on the
+ * residual), fewer than 2^28 starts. */
 hot_status hot_gnomonic_launch(hot_context *context, const hot_sshopm_args *args, const hot_sshopm_tables *tables,
                                void *stream);
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include <hotfiber/sshopm.h>
 #include <hotfiber/symtensor.h>
 
 /* The pole, the last row, is far from being at right angles with any direction of small whole numbers. */
@@ -64,4 +65,22 @@ void hot_gnomonic_matrix(int order, float *matrix)
                     (float)(times[i] * polynomial[up] / times[up] * times_lower[j]);
             }
     }
+}
+
+void hot_gnomonic_shift_table(int order, float *sphere, float *points)
+{
+    int exponents[3 * UNIQUE_MAX];
+    double times[UNIQUE_MAX], even[3 * HOT_GNOMONIC_POINTS];
+    hot_symtensor_exponents(order, 3, exponents);
+    hot_symtensor_multiplicity(order, 3, times);
+    for (size_t i = 0; i < hot_symtensor_count(order, 3); i++) {
+        const int *k = exponents + 3 * i;
+        const int has = k[0] % 2 == 0 && k[1] % 2 == 0 && k[2] % 2 == 0;
+        const double coefficient =
+            tgamma(order / 2 + 1) / tgamma(k[0] / 2 + 1) / tgamma(k[1] / 2 + 1) / tgamma(k[2] / 2 + 1);
+        sphere[i] = has ? (float)(coefficient / times[i]) : 0;
+    }
+    hot_starts_even(HOT_GNOMONIC_POINTS, even);
+    for (size_t i = 0; i < 3 * HOT_GNOMONIC_POINTS; i++)
+        points[i] = (float)even[i];
 }

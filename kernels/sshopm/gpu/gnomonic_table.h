@@ -17,6 +17,11 @@ size_t hot_gnomonic_terms(int order);
 /* matrix[i * terms + j]: coefficient j (polynomial x, then y, then z) += matrix_ij * tensor_i; unique x terms. */
 void hot_gnomonic_matrix(int order, float *matrix);
 
+enum { HOT_GNOMONIC_POINTS = 32 }; /* where the shift is measured (gnomonic_shift.h): a warp's lanes */
+
+/* What the shift needs: the packed tensor of the form (x.x)^(m/2), and the points, unit, x y z each. */
+void hot_gnomonic_shift_table(int order, float *sphere, float *points);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,4 +1,5 @@
-/* SS-HOPM without a shift in the gnomonic projection (gnomonic.h) for many tensors, a warp per handful of them.
+/* SS-HOPM in the gnomonic projection (gnomonic.h), without a shift or with one for each tensor (gnomonic_shift.h), for
+ * many tensors, a warp per handful of them.
  *
  * A warp takes up to GNOMONIC_SLOTS tensors, or a part of the starts of fewer (its share), and lays their polynomials
  * in shared memory. Of the starts each lane has one at a time:
@@ -78,7 +79,7 @@ template <int ORDER> struct gnomonic_slots {
 
 /* The tensors of a warp: those that can be iterated into slots, the others' results at once. Returns how many slots
  * there are. */
-template <int ORDER>
+template <int ORDER, bool SHIFTED>
 static __device__ __forceinline__ int gnomonic_prepare(const hot_sshopm_args &args, const gnomonic_constants &constants,
                                                        const gnomonic_share &share, gnomonic_slots<ORDER> *slots,
                                                        int exact)
@@ -123,7 +124,8 @@ static __device__ __forceinline__ int gnomonic_prepare(const hot_sshopm_args &ar
                 if (!finite || zero)
                     store_special<float>(args, finite ? 1 : 2, first + place, start);
                 else
-                    gnomonic_fallback<ORDER>(args, constants, first + place, start, largest > 1 ? 0x1p-120f : 0x1p126f);
+                    gnomonic_fallback<ORDER, SHIFTED>(args, constants, first + place, start,
+                                                      largest > 1 ? 0x1p-120f : 0x1p126f);
             }
             continue;
         }
@@ -138,6 +140,16 @@ static __device__ __forceinline__ int gnomonic_prepare(const hot_sshopm_args &ar
             if (lane + 32 * r < G::UNIQUE)
                 ((float *)slots->tensor)[lane + 32 * r] = a[r] * factor * 0x1p-10f;
         __syncwarp();
+        if (SHIFTED) {
+            const float shift = gnomonic_shift<ORDER>(constants, (const float *)slots->tensor);
+            __syncwarp(); /* all have read it */
+            HOT_UNROLL
+            for (int r = 0; r < (G::UNIQUE + 31) / 32; r++)
+                if (lane + 32 * r < G::UNIQUE)
+                    ((float *)slots->tensor)[lane + 32 * r] =
+                        fmaf(shift, multiplicity[G::UNIQUE + lane + 32 * r], a[r] * factor * 0x1p-10f);
+            __syncwarp();
+        }
         HOT_UNROLL
         for (int i = 0; KEEPS && exact && i < G::UNIQUE; i++)
             sums[0] = fmaf(((const float *)slots->tensor)[i], column[KEEPS ? i : 0], sums[0]);
@@ -195,7 +207,7 @@ gnomonic_partition(const hot_sshopm_args &args, const gnomonic_constants &consta
 
 /* The first steps of every start of a share, up to the first convergence check; those that have not converged are
  * listed. Returns how many are. */
-template <int ORDER>
+template <int ORDER, bool SHIFTED>
 static __device__ __forceinline__ unsigned
 gnomonic_first_steps(const hot_sshopm_args &args, const gnomonic_constants &constants, const gnomonic_share &share,
                      const gnomonic_memory<ORDER> &memory, unsigned length)
@@ -213,8 +225,9 @@ gnomonic_first_steps(const hot_sshopm_args &args, const gnomonic_constants &cons
         gnomonic_load<ORDER>(memory.slots->coefficient[from_slot], c);
         float2 at = memory.projected ? memory.projected[number] : gnomonic_project(args, constants, number);
         int steps = 0;
-        const int done = gnomonic_iterate<ORDER>(c, &at, constants.first_steps, memory.slots->limit2[from_slot], &steps,
-                                                 args.max_iterations, 1);
+        const int done = gnomonic_iterate<ORDER, SHIFTED>(c, &at, constants.first_steps,
+                                                          memory.slots->limit2[from_slot], &steps,
+                                                          gnomonic_most_steps<SHIFTED>(args), 1);
         const int open = !done && item < length;
         const unsigned others = __ballot_sync(0xffffffffu, open);
         if (item < length)
@@ -231,7 +244,7 @@ gnomonic_first_steps(const hot_sshopm_args &args, const gnomonic_constants &cons
 }
 
 /* The results, all lanes together. `exact`: after args.max_iterations steps. */
-template <int ORDER>
+template <int ORDER, bool SHIFTED>
 static __device__ __forceinline__ void
 gnomonic_store_limits(const hot_sshopm_args &args, const gnomonic_constants &constants, const gnomonic_share &share,
                       const gnomonic_memory<ORDER> &memory, unsigned length, int exact)
@@ -252,8 +265,8 @@ gnomonic_store_limits(const hot_sshopm_args &args, const gnomonic_constants &con
             const int steps = exact             ? args.max_iterations
                               : args.iterations ? args.iterations[tensor * args.starts + number]
                                                 : 1;
-            gnomonic_finish<ORDER>(args, constants, tensor, number, c, limit.x, limit.y, memory.slots->factor[slot],
-                                   memory.slots->limit2[slot], steps, stage);
+            gnomonic_finish<ORDER, SHIFTED>(args, constants, tensor, number, c, limit.x, limit.y,
+                                            memory.slots->factor[slot], memory.slots->limit2[slot], steps, stage);
         }
         start += 32;
     }
@@ -321,16 +334,17 @@ gnomonic_fixed_steps_kept(const hot_sshopm_args &args, const gnomonic_constants 
         start += 32;
     }
     __syncwarp();
-    gnomonic_store_limits<ORDER>(args, constants, share, memory, length, 1);
+    gnomonic_store_limits<ORDER, false>(args, constants, share, memory, length, 1);
 }
 
 /* The listed starts, to convergence: lanes refilled from the list. */
-template <int ORDER>
+template <int ORDER, bool SHIFTED>
 static __device__ __forceinline__ void
 gnomonic_remaining_steps(const hot_sshopm_args &args, const gnomonic_constants &constants, const gnomonic_share &share,
                          const gnomonic_memory<ORDER> &memory, unsigned listed)
 {
     const unsigned lane = threadIdx.x % 32, before = (1u << lane) - 1;
+    const int most = gnomonic_most_steps<SHIFTED>(args);
     unsigned next = 0, mine = 0;
     int active = 0, steps = 0;
     float c[gnomonic<ORDER>::PADDED], limit2 = 0;
@@ -356,11 +370,11 @@ gnomonic_remaining_steps(const hot_sshopm_args &args, const gnomonic_constants &
         } else if (free == 32) {
             break;
         }
-        const int count = min(GNOMONIC_STEPS_PER_CHECK, args.max_iterations - steps);
-        const int done = gnomonic_iterate<ORDER>(c, &at, count, limit2, &steps, args.max_iterations, 0);
+        const int count = min(GNOMONIC_STEPS_PER_CHECK, most - steps);
+        const int done = gnomonic_iterate<ORDER, SHIFTED>(c, &at, count, limit2, &steps, most, 0);
         if (active && done) {
             active = 0;
-            memory.limits[mine] = at;
+            memory.limits[mine] = gnomonic_end<SHIFTED>(at, steps);
             if (args.iterations) {
                 const unsigned slot = mine / share.starts;
                 args.iterations[(share.first + memory.slots->place[slot]) * args.starts + share.start + mine -
@@ -371,7 +385,7 @@ gnomonic_remaining_steps(const hot_sshopm_args &args, const gnomonic_constants &
     __syncwarp();
 }
 
-template <int ORDER, bool EXACT>
+template <int ORDER, bool EXACT, bool SHIFTED>
 static __device__ __forceinline__ void gnomonic_shares(const hot_sshopm_args &args, const gnomonic_constants &constants)
 {
     extern __shared__ float4 shared_floats[];
@@ -384,7 +398,7 @@ static __device__ __forceinline__ void gnomonic_shares(const hot_sshopm_args &ar
         unsigned length = 0;
         __syncwarp();
         if (more)
-            length = gnomonic_prepare<ORDER>(args, constants, share, memory.slots, EXACT) * share.starts;
+            length = gnomonic_prepare<ORDER, SHIFTED>(args, constants, share, memory.slots, EXACT) * share.starts;
         if (turn == 0) /* for the projected starts */
             __syncthreads();
         if (!more)
@@ -396,18 +410,18 @@ static __device__ __forceinline__ void gnomonic_shares(const hot_sshopm_args &ar
                 gnomonic_fixed_steps<ORDER>(args, constants, share, memory, length);
             continue;
         }
-        const unsigned listed = gnomonic_first_steps<ORDER>(args, constants, share, memory, length);
-        gnomonic_remaining_steps<ORDER>(args, constants, share, memory, listed);
-        gnomonic_store_limits<ORDER>(args, constants, share, memory, length, 0);
+        const unsigned listed = gnomonic_first_steps<ORDER, SHIFTED>(args, constants, share, memory, length);
+        gnomonic_remaining_steps<ORDER, SHIFTED>(args, constants, share, memory, listed);
+        gnomonic_store_limits<ORDER, SHIFTED>(args, constants, share, memory, length, 0);
     }
 }
 
-template <int ORDER>
+template <int ORDER, bool SHIFTED>
 static __global__ void __launch_bounds__(128, gnomonic_tuning<ORDER>::CONVERGE)
     gnomonic_converge(const __grid_constant__ hot_sshopm_args args,
                       const __grid_constant__ gnomonic_constants constants)
 {
-    gnomonic_shares<ORDER, false>(args, constants);
+    gnomonic_shares<ORDER, false, SHIFTED>(args, constants);
 }
 
 /* Every start makes constants.first_steps steps. */
@@ -415,7 +429,7 @@ template <int ORDER>
 static __global__ void __launch_bounds__(128, gnomonic_tuning<ORDER>::REPEAT)
     gnomonic_repeat(const __grid_constant__ hot_sshopm_args args, const __grid_constant__ gnomonic_constants constants)
 {
-    gnomonic_shares<ORDER, true>(args, constants);
+    gnomonic_shares<ORDER, true, false>(args, constants);
 }
 
 #endif

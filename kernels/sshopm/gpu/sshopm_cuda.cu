@@ -3,7 +3,7 @@
  *
  *   general     sshopm_iterate, sshopm_thread.cuh      a thread per start; any shape, precision and shift
  *   gnomonic    gnomonic_step, gnomonic_item.cuh       in the projection; gnomonic_warp.cuh, of few tensors
- *                                                      gnomonic_block.cuh
+ *                                                      gnomonic_block.cuh; gnomonic_shift.h for the adaptive shift
  *   basin test  basin<ORDER>::iterate, basin.h         maxima first; basin_block.cuh
  *
  * and when an iteration ends: convergence.h. */
@@ -21,24 +21,31 @@
 
 /* ---- Tables and launching ---------------------------------------------------------------------------------------- */
 
-enum { BASIN_WORTH = 1 << 18 }; /* starts: fewer have ended by themselves before the maxima are found */
+enum {
+    BASIN_WORTH = 1 << 18, /* starts: fewer have ended by themselves before the maxima are found */
+    SHIFT_STARTS = 32      /* of fewer each one's own way decides what is found: the adaptive shift of every step */
+};
 
 static int has_gnomonic(int order, int dim) { return dim == 3 && (order == 4 || order == 6 || order == 8); }
 
 static int can_gnomonic(const hot_sshopm_args *args)
 {
-    return has_gnomonic(args->order, args->dim) && !args->f64 && args->shift == HOT_SHIFT_NONE && !(args->change > 0) &&
+    const int shift = args->shift == HOT_SHIFT_NONE || (args->shift == HOT_SHIFT_ADAPTIVE && args->sign > 0 &&
+                                                        !args->exact && args->starts >= SHIFT_STARTS);
+    return has_gnomonic(args->order, args->dim) && !args->f64 && shift && !(args->change > 0) &&
            args->starts < 1u << 28;
 }
 
 static int can_basin(const hot_sshopm_args *args)
 {
-    return can_gnomonic(args) && !args->exact && args->max_iterations > 1 && args->starts <= HOT_BASIN_STARTS;
+    return can_gnomonic(args) && args->shift == HOT_SHIFT_NONE && !args->exact && args->max_iterations > 1 &&
+           args->starts <= HOT_BASIN_STARTS;
 }
 
 hot_status hot_sshopm_tables_create(hot_context *context, int order, int dim, hot_sshopm_tables *tables)
 {
     size_t unique = hot_symtensor_count(order, dim), terms = has_gnomonic(order, dim) ? hot_gnomonic_terms(order) : 0;
+    const size_t values = unique * (terms + 2) + 3 * HOT_GNOMONIC_POINTS;
     double *multiplicity = NULL;
     int *exponents = NULL;
     unsigned char *index = NULL;
@@ -52,7 +59,7 @@ hot_status hot_sshopm_tables_create(hot_context *context, int order, int dim, ho
     multiplicity = (double *)hot_context_alloc(context, unique, sizeof *multiplicity);
     exponents = (int *)hot_context_alloc(context, unique, (size_t)dim * sizeof *exponents);
     index = (unsigned char *)hot_context_alloc(context, unique, (size_t)order);
-    matrix = (float *)hot_context_alloc(context, unique, (terms + 1) * sizeof *matrix);
+    matrix = (float *)hot_context_alloc(context, values, sizeof *matrix);
     if (!multiplicity || !exponents || !index || !matrix)
         goto cleanup;
     hot_symtensor_multiplicity(order, dim, multiplicity);
@@ -61,16 +68,17 @@ hot_status hot_sshopm_tables_create(hot_context *context, int order, int dim, ho
         for (int d = 0, at = 0; d < dim; d++)
             for (int k = 0; k < exponents[i * (size_t)dim + (size_t)d]; k++)
                 index[i * (size_t)order + (size_t)at++] = (unsigned char)d;
-    if (terms)
+    if (terms) {
         hot_gnomonic_matrix(order, matrix);
+        hot_gnomonic_shift_table(order, matrix + unique * (terms + 1), matrix + unique * (terms + 2));
+    }
     for (size_t i = 0; i < unique; i++)
         matrix[unique * terms + i] = (float)multiplicity[i];
     status = hot_cuda_status(context, cudaMalloc((void **)&tables->multiplicity, unique * sizeof(double)), "tables");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMalloc((void **)&tables->index, unique * (size_t)order), "tables");
     if (status == HOT_OK && terms)
-        status = hot_cuda_status(context, cudaMalloc((void **)&tables->gnomonic, unique * (terms + 1) * sizeof(float)),
-                                 "tables");
+        status = hot_cuda_status(context, cudaMalloc((void **)&tables->gnomonic, values * sizeof(float)), "tables");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMemcpy(tables->multiplicity, multiplicity, unique * sizeof(double),
                                                      cudaMemcpyHostToDevice), "copying tables");
@@ -79,7 +87,7 @@ hot_status hot_sshopm_tables_create(hot_context *context, int order, int dim, ho
             hot_cuda_status(context, cudaMemcpy(tables->index, index, unique * (size_t)order, cudaMemcpyHostToDevice),
                             "copying tables");
     if (status == HOT_OK && terms)
-        status = hot_cuda_status(context, cudaMemcpy(tables->gnomonic, matrix, unique * (terms + 1) * sizeof(float),
+        status = hot_cuda_status(context, cudaMemcpy(tables->gnomonic, matrix, values * sizeof(float),
                                                      cudaMemcpyHostToDevice), "copying tables");
 cleanup:
     hot_context_free(context, multiplicity);
@@ -151,8 +159,8 @@ hot_status hot_sshopm_launch(hot_context *context, const hot_sshopm_args *args, 
     const int gnomonic = can_gnomonic(args), basin = can_basin(args);
     if (algorithm == HOT_ALGORITHM_GNOMONIC && !gnomonic)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "this algorithm does float, dimension 3, orders 4 6 8, no shift, a stop on the "
-                                "residual alone");
+                                "this algorithm does float, dimension 3, orders 4 6 8, no shift or the adaptive one "
+                                "(for maxima, of %d starts or more), a stop on the residual alone", SHIFT_STARTS);
     if (algorithm == HOT_ALGORITHM_BASIN && !basin)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "the basin test does float, dimension 3, orders 4 6 8, no shift, a stop on the "

@@ -14,7 +14,8 @@ typedef enum hot_sshopm_algorithm {
     HOT_ALGORITHM_AUTO = 0, /* the fastest that does what is asked; the others are run as they are asked for */
     HOT_ALGORITHM_GENERAL,  /* a thread per start (sshopm_thread.cuh); any shape, precision, shift */
     HOT_ALGORITHM_GNOMONIC, /* every start iterated in the gnomonic projection, lanes refilled as starts converge
-                               (gnomonic.h). Dimension 3, orders 4 6 8, float, no shift */
+                               (gnomonic.h). Dimension 3, orders 4 6 8, float, no shift; for maxima also the adaptive
+                               one, as one shift for each tensor (gnomonic_shift.h) */
     HOT_ALGORITHM_BASIN     /* maxima first; a start is iterated until it is in the basin of one (basin.h). As GNOMONIC,
                                with at most 1024 starts; of batches of up to 2^18 starts AUTO takes GNOMONIC, which is
                                faster there */
@@ -25,7 +26,8 @@ typedef struct hot_sshopm_tables {
     double *multiplicity; /* unique */
     unsigned char *index; /* unique x order: the index tuple of each class */
     int processors;       /* of the GPU that they are on */
-    float *gnomonic; /* unique x hot_gnomonic_terms, then the multiplicities; NULL unless dimension 3, order 4 6 8 */
+    float *gnomonic; /* unique x hot_gnomonic_terms, the multiplicities, and hot_gnomonic_shift_table's values; NULL
+                        unless dimension 3, order 4 6 8 */
     void *workspace; /* for what a launch leaves to its second kernel: hot_sshopm_tables_workspace; may be NULL */
     size_t workspace_bytes;
 } hot_sshopm_tables;

@@ -1,0 +1,106 @@
+/* SS-HOPM on the GPU with everything already there: algorithms by name, whole batches in one launch. */
+#include "sshopm_cases.h"
+
+/* A batch on the GPU that is so large that starts are left over to a second kernel: of those that have a limit in
+ * double nearly all end there. */
+void check_sshopm_large(check_run *run, int order)
+{
+    char name[64];
+    snprintf(name, sizeof name, "basin test on the device, order %d, 40000 x 128", order);
+    if (!check_wanted(run, name))
+        return;
+    check_case_begin(run, name, 40000);
+    hot_sshopm_bench *bench = NULL;
+    hot_sshopm_figure figure;
+    if (check_call(run, hot_sshopm_bench_create(run->context, order, 40000, 128, &bench)) &&
+        check_call(run, hot_sshopm_bench_run(run->context, bench, HOT_ALGORITHM_BASIN, 0, 5e-6, 0, 0, &figure))) {
+        CHECK_ITEM(run, 0, figure.limited_agreement >= (order == 4 ? 0.9995 : order == 6 ? 0.999 : 0.998),
+                   "only %.5f end where double does", figure.limited_agreement);
+        CHECK_ITEM(run, 0, figure.limited_settled >= (order == 4 ? 0.9995 : order == 6 ? 0.999 : 0.998),
+                   "only %.5f have a residual of 1e-5", figure.limited_settled);
+    }
+    hot_sshopm_bench_destroy(run->context, &bench);
+    check_case_end(run);
+}
+
+/* One launch of `algorithm` on the whole problem. */
+static hot_status on_device(check_run *run, const problem *p, hot_sshopm_algorithm algorithm, hot_shift shift)
+{
+    const hot_sshopm_args plan = {.shift = shift, .sign = 1, .tolerance = 5e-6, .max_iterations = 1000,
+                                  .order = p->order, .dim = p->dim, .unique = p->unique, .count = p->count,
+                                  .stride = p->stride, .starts = p->starts, .f64 = p->f64, .tensors = p->tensors,
+                                  .start = p->start, .lambda = p->lambda, .x = p->x, .residual = p->residual,
+                                  .iterations = p->iterations};
+    return hot_sshopm_run_whole(run->context, &plan, algorithm);
+}
+
+static size_t common_divisor(size_t a, size_t b) { return b == 0 ? a : common_divisor(b, a % b); }
+
+/* One launch of `algorithm` on a whole batch: the limits of a tensor's starts are the same to the last bit wherever it
+ * stands in the batch, and whatever stands beside it. */
+void check_sshopm_neighbours(check_run *run, int order, size_t count, size_t starts, hot_sshopm_algorithm algorithm,
+                             hot_shift shift)
+{
+    char name[80];
+    snprintf(name, sizeof name, "neighbours, order %d, algorithm %d, shift %d, %zu x %zu", order, (int)algorithm,
+             (int)shift, count, starts);
+    if (!check_wanted(run, name))
+        return;
+    check_case_begin(run, name, count);
+    const problem p = make_problem(run, order, 3, 0, count, starts);
+    problem q = p;
+    /* Dealt out anew; every ninth tensor gives way to noise, to zeros or to NaN. */
+    size_t step = count / 3 * 2 + 1;
+    while (common_divisor(step, count) > 1)
+        step++;
+    const size_t bytes = count * p.stride * sizeof(float), results = count * starts;
+    float *moved = malloc(bytes + 1);
+    for (size_t t = 0; t < count; t++) {
+        float *to = moved + t * step % count * p.stride;
+        memcpy(to, (const float *)p.tensors + t * p.stride, p.stride * sizeof *to);
+        for (size_t i = 0; t % 9 == 5 && i < p.unique; i++)
+            to[i] = t % 27 == 5 ? (float)check_random_normal(&run->seed) : t % 27 == 14 ? 0 : NAN;
+    }
+    q.tensors = check_input(run, moved, bytes);
+    free(moved);
+    q.lambda = check_output(run, results * sizeof(float));
+    q.x = check_output(run, results * 3 * sizeof(float));
+    q.residual = check_output(run, results * sizeof(float));
+    q.iterations = check_output(run, results * sizeof(int32_t));
+    if (check_call(run, on_device(run, &p, algorithm, shift)) &&
+        check_call(run, on_device(run, &q, algorithm, shift))) {
+        check_written(run, &p);
+        check_written(run, &q);
+        size_t apart = 0, which = 0;
+        for (size_t t = 0; t < count; t++) {
+            const size_t a = t * starts, b = t * step % count * starts;
+            if (t % 9 == 5)
+                continue;
+            if (memcmp((float *)p.lambda + a, (float *)q.lambda + b, starts * sizeof(float)) != 0 ||
+                memcmp((float *)p.x + 3 * a, (float *)q.x + 3 * b, 3 * starts * sizeof(float)) != 0 ||
+                memcmp((float *)p.residual + a, (float *)q.residual + b, starts * sizeof(float)) != 0 ||
+                memcmp(p.iterations + a, q.iterations + b, starts * sizeof(int32_t)) != 0)
+                which = t, apart++;
+        }
+        CHECK_ITEM(run, which, apart == 0, "%zu tensors have other results elsewhere in the batch", apart);
+    }
+    check_case_end(run);
+}
+
+/* The default shift takes the fast kernel by itself. */
+void check_sshopm_default(check_run *run, int order, size_t count, size_t starts)
+{
+    char name[64];
+    snprintf(name, sizeof name, "default algorithm, order %d, %zu x %zu", order, count, starts);
+    if (!check_wanted(run, name))
+        return;
+    check_case_begin(run, name, count);
+    const problem p = make_problem(run, order, 3, 0, count, starts);
+    problem q = p;
+    q.x = check_output(run, count * starts * 3 * sizeof(float));
+    if (check_call(run, on_device(run, &p, HOT_ALGORITHM_AUTO, HOT_SHIFT_ADAPTIVE)) &&
+        check_call(run, on_device(run, &q, HOT_ALGORITHM_GNOMONIC, HOT_SHIFT_ADAPTIVE)))
+        CHECK_ITEM(run, 0, memcmp(p.x, q.x, count * starts * 3 * sizeof(float)) == 0, "another algorithm");
+    check_case_end(run);
+}
+
