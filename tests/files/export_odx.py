@@ -132,7 +132,7 @@ write("none.nrrd", "ras", np.zeros(SIZE + (6,)), "kinds: list space space space"
 export("none.nrrd", "none.odx")
 export("none.nrrd", "none.fz")
 check(by_zip("none.odx")[1] == [] and mat4("none.fz")["mask"].sum() == 0, "no fibre")
-for path in ("gone/x.odx", "gone/x.fz"):
+for path in ("none.nrrd/x.odx", "none.nrrd/x.fz"):  # below a file
     done = subprocess.run([os.environ["HOTFIBER"], "export", "-i", "none.nrrd", "-o", path], capture_output=True,
                           text=True)
     check(done.returncode == 1 and done.stderr.count("\n") == 1, f"{path}: {done.stderr}")

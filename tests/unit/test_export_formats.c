@@ -115,7 +115,7 @@ static void disk(hot_context *context, const hot_export_format *format)
     char name[64], path[80];
     struct rlimit limit;
     name_for(format, name, sizeof name);
-    snprintf(path, sizeof path, "none/%s", name);
+    snprintf(path, sizeof path, "/dev/null/%s", name); /* a folder that cannot be made */
     hot_status status = format->write ? format->write(context, fibers, path)
                                       : format->write_tensors(context, tensors, path);
     refused(context, status, format->name, "no folder");
