@@ -245,7 +245,7 @@ static hot_status find_counted(work *w, size_t count)
         return HOT_ERROR_MEMORY;
     for (size_t n = 0; n < count; n++)
         values[n] = w->about[n].anisotropy;
-    w->counted = count ? hot_value_at(values, count, (size_t)(counted_from * (double)(count - 1))) : 0;
+    w->counted = count ? hot_sorted_at(values, count, (size_t)(counted_from * (double)(count - 1))) : 0;
     hot_context_free(w->context, values);
     return HOT_OK;
 }

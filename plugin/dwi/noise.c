@@ -5,7 +5,7 @@
 #include "summary.h"
 
 /* By quickselect (Hoare 1961). */
-float hot_value_at(float *values, size_t count, size_t place)
+float hot_sorted_at(float *values, size_t count, size_t place)
 {
     size_t low = 0, high = count - 1;
     while (low < high) {
@@ -68,7 +68,7 @@ hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mas
         }
     if (used) {
         /* The median: voxels at edges, where motion and pulsation spread the volumes, do not count. */
-        *sigma = sqrt(hot_value_at(variance, used, used / 2) / chi_square_median(*repeats - 1));
+        *sigma = sqrt(hot_sorted_at(variance, used, used / 2) / chi_square_median(*repeats - 1));
         *snr = *sigma > 0 ? total / (double)used / *sigma : INFINITY;
     }
 cleanup:

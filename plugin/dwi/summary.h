@@ -26,6 +26,6 @@ hot_status hot_dwi_summary_get(hot_context *context, const hot_dwi *dwi, const h
 void hot_dwi_summary_free(hot_dwi_summary **summary);
 
 /* The value that would stand at `place` if `values` were sorted. Moves the values; none may be NaN. */
-float hot_value_at(float *values, size_t count, size_t place);
+float hot_sorted_at(float *values, size_t count, size_t place);
 
 #endif
