@@ -6,7 +6,7 @@
 
 #include "cli.h"
 #include "io/common/output.h"
-#include "io/fsl/gradient_files.h"
+#include "io/common/gradient_files.h"
 
 const cli_command cli_phantom_command = {
     "phantom", "make data with known fibres", "-o DWI --truth FILE [options]",

@@ -19,6 +19,8 @@ static inline int hot_sample_find(const int *types, int type, hot_sample *sample
         }
     return 0;
 }
+/* Bytes of one sample of a type. */
+size_t hot_sample_bytes(hot_sample sample);
 
 typedef struct hot_dwi_summary hot_dwi_summary;
 

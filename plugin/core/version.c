@@ -16,6 +16,12 @@ size_t hot_grid_voxels(const hot_grid *grid)
     return voxels;
 }
 
+size_t hot_sample_bytes(hot_sample sample)
+{
+    static const size_t bytes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+    return bytes[sample];
+}
+
 char *hot_string_copy(hot_context *context, const char *text)
 {
     size_t length = strlen(text) + 1;

@@ -6,12 +6,6 @@
 #include "dwi_private.h"
 #include "summary.h"
 
-size_t hot_sample_bytes(hot_sample sample)
-{
-    static const size_t bytes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
-    return bytes[sample];
-}
-
 void hot_dwi_free_data(hot_context *context, void *data) { hot_context_free(context, data); }
 
 hot_status hot_dwi_begin(hot_context *context, const hot_grid *grid, size_t volumes, size_t apart, const char *path,

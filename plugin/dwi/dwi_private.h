@@ -12,8 +12,6 @@ hot_status hot_dwi_begin(hot_context *context, const hot_grid *grid, size_t volu
 hot_status hot_dwi_complete(hot_context *context, hot_dwi *dwi);
 /* Notes a file that was read. */
 hot_status hot_dwi_add_input(hot_context *context, hot_dwi *dwi, const char *path);
-/* Bytes of one sample of a type. */
-size_t hot_sample_bytes(hot_sample sample);
 /* Releases samples that came from the context's memory: a value for dwi->release_data. */
 void hot_dwi_free_data(hot_context *context, void *data);
 

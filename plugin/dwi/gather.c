@@ -3,6 +3,8 @@
 
 #include <omp.h>
 
+#include "core/image.h"
+
 /* Voxels of one block, and volumes that are transposed together: TOGETHER rows of BLOCK samples, read as they lie, wait
  * in the first-level cache until a full cache line of each voxel is there to be written. */
 enum { BLOCK = 256, TOGETHER = 16 };
@@ -115,6 +117,15 @@ hot_status hot_dwi_read(hot_context *context, const hot_dwi *dwi, size_t first, 
 hot_status hot_dwi_gather(hot_context *context, const hot_dwi *dwi, const size_t *voxel, size_t count, float *signals)
 {
     return read_voxels(context, dwi, voxel, 0, count, signals);
+}
+
+hot_status hot_image_values(const hot_image *image, size_t first, size_t count, float *to)
+{
+    /* the same samples, seen as data of as many volumes */
+    const hot_dwi view = {.grid = image->grid, .volumes = image->values, .data = image->data, .sample = image->sample,
+                          .stride = {image->stride[0], image->stride[1], image->stride[2]},
+                          .position = image->position, .slope = image->slope, .intercept = image->intercept};
+    return hot_dwi_read(image->context, &view, first, count, to);
 }
 
 hot_status hot_dwi_read_volumes(hot_context *context, const hot_dwi *dwi, float *samples)

@@ -1,23 +1,24 @@
 /* hot_dwi_load: which reader. */
-#include "io/common/paths.h"
+#include "dwi_image.h"
 #include "io/common/plain_numbers.h"
-#include "io/fsl/fsl_dwi.h"
 #include "io/nrrd/nrrd_dwi.h"
 
 hot_status hot_dwi_load(hot_context *context, const char *path, const char *bval, const char *bvec, hot_dwi **dwi)
 {
+    hot_input input;
     *dwi = NULL;
     if (!path || !path[0])
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a DWI needs a file name");
-    const int nifti = hot_path_is_nifti(path) || hot_path_has_suffix(path, ".hdr") || hot_path_has_suffix(path, ".img");
-    if (!nifti && (bval || bvec))
-        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, bval ? "bval" : "bvec",
-                                          "bval and bvec files go with NIfTI; '%s' is no .nii or .nii.gz, and NRRD has "
-                                          "its gradients within",
-                                          path);
     locale_t before = hot_plain_numbers_begin();
-    hot_status status = nifti ? hot_dwi_load_fsl(context, path, bval, bvec, dwi)
-                              : hot_dwi_load_nrrd(context, path, dwi);
+    hot_status status = hot_input_open(context, path, &input);
+    if (status == HOT_OK && input.kind == HOT_FILE_NRRD && (bval || bvec))
+        status = hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, bval ? "bval" : "bvec",
+                                            "bval and bvec files go with NIfTI; '%s' is no .nii or .nii.gz, and NRRD "
+                                            "has its gradients within", path);
+    else if (status == HOT_OK)
+        status = input.kind == HOT_FILE_NRRD ? hot_dwi_load_nrrd(context, &input, dwi)
+                                             : hot_dwi_load_image(context, &input, bval, bvec, dwi);
+    hot_input_close(context, &input);
     hot_plain_numbers_end(before);
     return status;
 }

@@ -1,28 +1,30 @@
-/* Masks, images and maps of one value per voxel: NRRD or NIfTI by the file's name. */
+/* Masks, images and maps of one value per voxel, of any format, put into the order of the data's voxels. */
 #include <string.h>
 
-#include "core/fields.h"
+#include "core/grid_match.h"
+#include "core/image.h"
 #include "io/common/paths.h"
 #include "io/nifti/nifti_image.h"
-#include "io/nrrd/nrrd_image.h"
 #include "io/nrrd/nrrd_values.h"
 
-hot_status hot_mask_load(hot_context *context, const char *path, const hot_grid *grid, hot_mask **mask)
+/* The image of one value per voxel in `path`, as floats in its own order. */
+static hot_status load_single(hot_context *context, const char *what, const char *path, hot_grid *grid, float **values)
 {
-    hot_status status = hot_mask_full(context, grid, mask);
+    hot_image image;
+    *values = NULL;
+    hot_status status = hot_image_open(context, path, &image);
+    if (status == HOT_OK && image.values != 1)
+        status = hot_context_fail(context, HOT_ERROR_FORMAT, "%s '%s' has %zu values per voxel; one was expected", what,
+                                  path, image.values);
     if (status == HOT_OK)
-        status = hot_path_is_nifti(path) ? hot_nifti_load_mask(context, path, *mask)
-                                         : hot_nrrd_load_mask(context, path, *mask);
-    if (status == HOT_OK && (*mask)->inside == 0)
-        status = hot_context_fail(context, HOT_ERROR_DATA, "mask '%s' is empty: all its voxels are 0", path);
-    if (status != HOT_OK)
-        hot_mask_destroy(mask);
-    return status;
-}
-
-/* Frees what was read before a failure. */
-static hot_status all_or_none(hot_context *context, hot_status status, float **values)
-{
+        status = hot_image_read(&image);
+    if (status == HOT_OK) {
+        const size_t voxels = hot_grid_voxels(&image.grid);
+        *grid = image.grid;
+        *values = hot_context_alloc(context, voxels, sizeof **values);
+        status = *values ? hot_image_values(&image, 0, voxels, *values) : HOT_ERROR_MEMORY;
+    }
+    hot_image_close(&image);
     if (status != HOT_OK) {
         hot_context_free(context, *values);
         *values = NULL;
@@ -30,21 +32,61 @@ static hot_status all_or_none(hot_context *context, hot_status status, float **v
     return status;
 }
 
+/* The same at the voxels of a grid; 0 where the image has none. */
+static hot_status load_for_grid(hot_context *context, const char *what, const char *path, const hot_grid *grid,
+                                float **values)
+{
+    hot_grid own;
+    size_t *index = NULL;
+    float *found = NULL;
+    *values = NULL;
+    hot_status status = load_single(context, what, path, &own, &found);
+    if (status == HOT_OK)
+        status = hot_grid_match(context, what, path, &own, "the data", grid, &index);
+    if (status == HOT_OK && index) {
+        const size_t voxels = hot_grid_voxels(grid);
+        *values = hot_context_alloc(context, voxels, sizeof **values);
+        if (!*values)
+            status = HOT_ERROR_MEMORY;
+        for (size_t v = 0; v < voxels && *values; v++)
+            (*values)[v] = index[v] == HOT_OUTSIDE ? 0 : found[index[v]];
+    } else if (status == HOT_OK) {
+        *values = found;
+        found = NULL;
+    }
+    hot_context_free(context, found);
+    hot_context_free(context, index);
+    return status;
+}
+
+hot_status hot_mask_load(hot_context *context, const char *path, const hot_grid *grid, hot_mask **mask)
+{
+    float *values = NULL;
+    *mask = NULL;
+    hot_status status = load_for_grid(context, "mask", path, grid, &values);
+    if (status == HOT_OK)
+        status = hot_mask_full(context, grid, mask);
+    if (status == HOT_OK) {
+        (*mask)->inside = 0;
+        for (size_t v = 0; v < hot_grid_voxels(grid); v++) /* NaN is outside */
+            (*mask)->inside += (*mask)->bytes[v] = values[v] != 0 && values[v] == values[v];
+        if ((*mask)->inside == 0)
+            status = hot_context_fail(context, HOT_ERROR_DATA, "mask '%s' is empty: all its voxels are 0", path);
+    }
+    hot_context_free(context, values);
+    if (status != HOT_OK)
+        hot_mask_destroy(mask);
+    return status;
+}
+
 hot_status hot_image_load(hot_context *context, const char *path, hot_grid *grid, float **values)
 {
-    *values = NULL;
-    return all_or_none(context, hot_path_is_nifti(path) ? hot_nifti_load_image(context, path, grid, values)
-                                                        : hot_nrrd_load_image(context, path, grid, values), values);
+    return load_single(context, "image", path, grid, values);
 }
 
 hot_status hot_noise_map_load(hot_context *context, const char *path, const hot_grid *grid, float **map)
 {
-    const size_t voxels = hot_grid_voxels(grid);
-    *map = hot_context_alloc(context, voxels, sizeof **map);
-    if (!*map)
-        return HOT_ERROR_MEMORY;
-    return all_or_none(context, hot_path_is_nifti(path) ? hot_nifti_load_map(context, path, voxels, *map)
-                                                        : hot_nrrd_load_map(context, path, voxels, *map), map);
+    return load_for_grid(context, "noise map", path, grid, map);
 }
 
 /* Floats as they are in memory, `per` for each voxel. */

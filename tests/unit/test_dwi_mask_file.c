@@ -34,6 +34,30 @@ static void refused(hot_context *context, hot_status expected, const char *one, 
           hot_context_message(context));
 }
 
+/* The same voxels in another order, and on other grids that overlap. */
+static void placed_masks(hot_context *context)
+{
+    static const struct { const char *sizes, *place, *values, *note; uint8_t expected[12]; } masks[] = {
+        {"3 2 2", "space: LPS\nspace directions: (2,0,0) (0,2,0) (0,0,2)\nspace origin: (0,0,0)\n",
+         "1 0 0 1 1 0 0 0 1 0 0 0", "", {1, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0}},
+        {"3 2 2", "space: RAS\nspace directions: (2,0,0) (0,-2,0) (0,0,2)\nspace origin: (-4,0,0)\n", /* i reversed */
+         "1 0 0 1 1 0 0 0 1 0 0 0", "", {0, 0, 1, 0, 1, 1, 1, 0, 0, 0, 0, 0}},
+        {"2 2 3", "space: LPS\nspace directions: (0,2,0) (0,0,2) (2,0,0)\nspace origin: (0,0,0)\n", /* j k i */
+         "1 0 0 0 1 1 0 0 0 0 0 1", "", {1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1}},
+        {"2 2 2", "space: LPS\nspace directions: (2,0,0) (0,2,0) (0,0,2)\nspace origin: (2.3,0,0)\n", /* a part */
+         "1 0 1 0 0 1 0 1", "nearest neighbour", {0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1}},
+    };
+    for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
+        hot_mask *mask = NULL;
+        said[0] = '\0';
+        write_mask("uchar", masks[i].sizes, masks[i].place, masks[i].values);
+        CHECK(hot_mask_load(context, "mask.nrrd", &grid, &mask) == HOT_OK, "%zu: %s", i, hot_context_message(context));
+        CHECK(mask && memcmp(hot_mask_bytes(mask), masks[i].expected, 12) == 0, "mask %zu", i);
+        CHECK(strstr(said, masks[i].note) && !said[0] == !masks[i].note[0], "%zu: '%s'", i, said);
+        hot_mask_destroy(&mask);
+    }
+}
+
 int main(void)
 {
     static const char *const types[] = {"signed char", "uchar",    "short",     "ushort", "int",
@@ -57,18 +81,20 @@ int main(void)
     CHECK(hot_mask_load(context, "mask.nrrd", &grid, &mask) == HOT_OK && hot_mask_count(mask) == 6,
           "an axis of one value: %s", hot_context_message(context));
     hot_mask_destroy(&mask);
-    CHECK(!said[0], "nothing to say so far: %s", said);
-    const char *place = "space: LPS\nspace directions: (2,0,0) (0,2,0) (0,0,2)\nspace origin: (0,0,50)\n";
-    write_mask("uchar", "3 2 2", place, "1 1 1 0 0 0 1 1 1 0 0 0");
-    CHECK(hot_mask_load(context, "mask.nrrd", &grid, &mask) == HOT_OK, "%s", hot_context_message(context));
-    CHECK(strstr(said, "50 mm away"), "elsewhere is said: '%s'", said);
-    hot_mask_destroy(&mask);
+    CHECK(strstr(said, "does not say where it is"), "a mask without a place: '%s'", said);
+    said[0] = '\0';
+    write_mask("uchar", "3 2 2", "space: LPS\nspace directions: (2,0,0) (0,2,0) (0,0,2)\nspace origin: (0,0,50)\n",
+               "1 1 1 0 0 0 1 1 1 0 0 0");
+    refused(context, HOT_ERROR_DATA, "lies elsewhere", "50 to 52");
+    CHECK(!said[0], "nothing else to say: %s", said);
+    placed_masks(context);
 
     static const struct { const char *sizes, *samples; hot_status status; const char *text[2]; } bad[] = {
         {"2 3 2", "1 1 1 0 0 0 1 1 1 0 0 0", HOT_ERROR_DATA, {"2 x 3 x 2", "3 x 2 x 2"}},
         {"3 2 3", "1 1 1 0 0 0 1 1 1 0 0 0 1 1 1 0 0 0", HOT_ERROR_DATA, {"3 x 2 x 3", "3 x 2 x 2"}},
         {"12", "1 1 1 0 0 0 1 1 1 0 0 0", HOT_ERROR_DATA, {"12 x 1 x 1", "3 x 2 x 2"}},
-        {"2 3 2 2", "1 1 1 0 0 0 1 1 1 0 0 0 1 1 1 0 0 0 1 1 1 0 0 0", HOT_ERROR_FORMAT, {"4 axes", "mask.nrrd"}},
+        {"2 3 2 2", "1 1 1 0 0 0 1 1 1 0 0 0 1 1 1 0 0 0 1 1 1 0 0 0", HOT_ERROR_FORMAT,
+         {"2 values per voxel", "mask.nrrd"}},
         {"3 2 2", "0 0 0 0 0 0 0 0 0 0 0 0", HOT_ERROR_DATA, {"empty", "mask.nrrd"}},
         {"3 2 2", "1 1 1 0", HOT_ERROR_FORMAT, {"too short", "mask.nrrd"}},
     };

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <unistd.h>
 
+#include "core/image.h"
 #include "io/nifti/nifti_volume.h"
 
 static size_t files_in(const char *folder)
@@ -28,7 +29,7 @@ static void round_trip(hot_context *context, const char *path, int datatype)
     float values[VOXELS * VOLUMES], back[VOXELS * VOLUMES];
     uint8_t bytes[VOXELS * VOLUMES];
     hot_nifti_writer writer;
-    nifti_image *image = NULL;
+    hot_image image;
     for (int i = 0; i < VOXELS * VOLUMES; i++)
         values[i] = bytes[i] = (uint8_t)(i * 5);
     const void *samples = datatype == DT_UINT8 ? (const void *)bytes : values;
@@ -38,32 +39,35 @@ static void round_trip(hot_context *context, const char *path, int datatype)
     for (int v = 0; status == HOT_OK && v < VOLUMES; v++)
         status = hot_nifti_write(context, &writer, (const char *)samples + (size_t)v * VOXELS * width, VOXELS * width);
     CHECK(hot_nifti_end(context, &writer, status) == HOT_OK, "%s", hot_context_message(context));
-    CHECK(hot_nifti_load(context, path, &image) == HOT_OK, "%s", hot_context_message(context));
-    if (!image)
+    CHECK(hot_image_load_all(context, path, &image) == HOT_OK && image.values == VOLUMES, "%s",
+          hot_context_message(context));
+    if (image.values != VOLUMES)
         return;
-    hot_grid grid;
-    hot_nifti_grid(image, &grid);
+    const hot_grid grid = image.grid;
     CHECK(grid.space == HOT_SPACE_RAS && grid.size[0] == 3 && grid.size[1] == 2 && grid.size[2] == 4, "grid");
     for (int row = 0; row < 3; row++)
         for (int column = 0; column < 4; column++)
             CHECK_NEAR(grid.to_world[row][column], (row < 2 ? -1 : 1) * oblique.to_world[row][column], 1e-6, "%d %d",
                        row, column);
-    CHECK(hot_nifti_floats(context, image, path, 0, VOXELS * VOLUMES, back) == HOT_OK, "floats");
-    CHECK(memcmp(back, values, sizeof back) == 0, "samples of %s", path);
-    nifti_image_free(image);
+    CHECK(hot_image_values(&image, 0, VOXELS, back) == HOT_OK, "floats");
+    for (int v = 0; v < VOXELS; v++)
+        for (int n = 0; n < VOLUMES; n++)
+            CHECK(back[v * VOLUMES + n] == values[n * VOXELS + v], "sample %d %d of %s", v, n, path);
+    hot_image_close(&image);
     unlink(path);
 }
 
 /* A file of `length` bytes from `head`; reading it must fail with a line that names it. */
 static void refuse(hot_context *context, const char *path, const void *head, size_t length)
 {
-    nifti_image *image = NULL;
+    hot_image image;
     FILE *file = fopen(path, "wb");
     fwrite(head, 1, length, file);
     fclose(file);
-    CHECK(hot_nifti_load(context, path, &image) == HOT_ERROR_FORMAT && !image, "%zu bytes of %s", length, path);
+    CHECK(hot_image_load_all(context, path, &image) == HOT_ERROR_FORMAT, "%zu bytes of %s", length, path);
     CHECK(strstr(hot_context_message(context), path) && !strchr(hot_context_message(context), '\n'), "%s",
           hot_context_message(context));
+    hot_image_close(&image);
     unlink(path);
 }
 

@@ -15,9 +15,16 @@ int hot_path_has_suffix(const char *path, const char *suffix)
 
 int hot_path_is_nifti(const char *path) { return ends_in(path, ".nii") || ends_in(path, ".nii.gz"); }
 
+int hot_path_is_mif(const char *path)
+{
+    return hot_path_has_suffix(path, ".mif") || hot_path_has_suffix(path, ".mif.gz") ||
+           hot_path_has_suffix(path, ".mih");
+}
+
 char *hot_path_beside(hot_context *context, const char *path, const char *suffix)
 {
-    const size_t length = strlen(path), cut = ends_in(path, ".nii.gz") ? 7 : ends_in(path, ".nhdr") ? 5 : 4;
+    const size_t length = strlen(path), zip = ends_in(path, ".gz") ? 3 : 0;
+    const size_t cut = zip + (ends_in(path, ".nhdr") ? 5 : 4);
     const size_t stem = length > cut ? length - cut : length;
     char *name = hot_context_alloc(context, stem + strlen(suffix) + 1, 1);
     if (name) {

@@ -8,8 +8,10 @@
 int hot_path_has_suffix(const char *path, const char *suffix);
 /* Whether it ends in .nii or .nii.gz. */
 int hot_path_is_nifti(const char *path);
-/* The path with another suffix instead of .nii, .nii.gz, .hdr, .img or .nhdr; free it with hot_context_free. NULL:
- * out of memory. */
+/* Whether it ends in .mif, .mif.gz or .mih. */
+int hot_path_is_mif(const char *path);
+/* The path with another suffix instead of .nii, .hdr, .img, .mif, .mih (these also with .gz) or .nhdr; free it
+ * with hot_context_free. NULL: out of memory. */
 char *hot_path_beside(hot_context *context, const char *path, const char *suffix);
 
 #endif

@@ -1,9 +1,12 @@
 #include "stream.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <zlib.h>
+
+#include "core/fields.h"
 
 enum { INPUT_BYTES = 1 << 18, PORTION = 1 << 20 };
 
@@ -139,6 +142,45 @@ static hot_status read_from_end(hot_context *context, source *from, const char *
     return status;
 }
 
+/* `bytes` bytes of a source, and where it is packed whether its checksum, which stands behind the last sample, is
+ * right; further samples than asked for are no harm by themselves. */
+static hot_status read_samples(hot_context *context, source *from, const char *name, unsigned char *data, size_t bytes)
+{
+    hot_status status = HOT_OK;
+    for (size_t done = 0; status == HOT_OK && done < bytes;) {
+        size_t want = bytes - done > PORTION ? PORTION : bytes - done;
+        size_t got = source_read(from, data + done, want);
+        done += got;
+        if (got < want)
+            status = too_short(context, name, done, bytes, from->bad);
+        else
+            status = hot_context_progress(context, "reading", (double)done / (double)bytes);
+    }
+    if (status == HOT_OK && from->packed && !from->whole) {
+        unsigned char scrap[4096];
+        while (source_read(from, scrap, sizeof scrap) > 0) {}
+        if (!from->whole)
+            status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is damaged: %s", name,
+                                      from->bad ? "its gzip stream is broken or its checksum wrong"
+                                                : "its gzip stream is cut off at the end");
+    }
+    return status;
+}
+
+static hot_status skip_bytes(hot_context *context, source *from, const char *name, size_t skip)
+{
+    size_t left = skip;
+    while (left) {
+        unsigned char scrap[4096];
+        size_t got = source_read(from, scrap, left < sizeof scrap ? left : sizeof scrap);
+        if (got == 0)
+            return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                    "'%s' ends within the %zu bytes that are to be skipped", name, skip);
+        left -= got;
+    }
+    return HOT_OK;
+}
+
 hot_status hot_stream_read(hot_context *context, FILE *file, int packed, const char *name, long skip, void *to,
                            size_t bytes)
 {
@@ -158,35 +200,9 @@ hot_status hot_stream_read(hot_context *context, FILE *file, int packed, const c
     if (status == HOT_OK && skip < 0) {
         status = read_from_end(context, &from, name, data, bytes, (size_t)(-(skip + 1)));
     } else if (status == HOT_OK) {
-        size_t left = (size_t)skip, done = 0;
-        while (left) {
-            unsigned char scrap[4096];
-            size_t got = source_read(&from, scrap, left < sizeof scrap ? left : sizeof scrap);
-            if (got == 0) {
-                status = hot_context_fail(context, HOT_ERROR_FORMAT,
-                                          "'%s' ends within the %ld bytes that are to be skipped", name, skip);
-                break;
-            }
-            left -= got;
-        }
-        while (status == HOT_OK && done < bytes) {
-            size_t want = bytes - done > PORTION ? PORTION : bytes - done;
-            size_t got = source_read(&from, data + done, want);
-            done += got;
-            if (got < want)
-                status = too_short(context, name, done, bytes, from.bad);
-            else
-                status = hot_context_progress(context, "reading", (double)done / (double)bytes);
-        }
-    }
-    if (status == HOT_OK && packed && !from.whole) {
-        /* The checksum stands behind the last sample; further samples than asked for are no harm by themselves. */
-        unsigned char scrap[4096];
-        while (source_read(&from, scrap, sizeof scrap) > 0) {}
-        if (!from.whole)
-            status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is damaged: %s", name,
-                                      from.bad ? "its gzip stream is broken or its checksum wrong"
-                                               : "its gzip stream is cut off at the end");
+        status = skip_bytes(context, &from, name, (size_t)skip);
+        if (status == HOT_OK)
+            status = read_samples(context, &from, name, data, bytes);
     }
     source_end(context, &from);
     return status;
@@ -204,4 +220,128 @@ hot_status hot_swap_bytes(hot_context *context, void *samples, size_t count, siz
         reverse(data, one);
     }
     return HOT_OK;
+}
+
+/* ---- header and samples in one stream ---- */
+
+struct hot_stream {
+    source from;
+    char *name; /* for messages */
+    FILE *file;
+    size_t at;  /* bytes taken so far */
+    char ahead[16]; /* looked at, not taken */
+    size_t looked;
+};
+
+hot_status hot_stream_open_file(hot_context *context, const char *path, FILE **file)
+{
+    struct stat about;
+    *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    if (!*file || fstat(fileno(*file), &about) != 0) {
+        if (*file && *file != stdin)
+            fclose(*file);
+        *file = NULL;
+        return hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
+    }
+    hot_status status = HOT_OK;
+    if (S_ISDIR(about.st_mode))
+        status = hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': it is a folder", path);
+    else if (S_ISREG(about.st_mode) && about.st_size == 0)
+        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is empty", path);
+    if (status != HOT_OK && *file != stdin)
+        fclose(*file);
+    if (status != HOT_OK)
+        *file = NULL;
+    return status;
+}
+
+hot_status hot_stream_begin(hot_context *context, FILE *file, const char *name, hot_stream **stream)
+{
+    int first = getc(file);
+    *stream = NULL;
+    if (first != EOF)
+        ungetc(first, file);
+    hot_stream *made = hot_context_calloc(context, 1, sizeof *made);
+    hot_status status = made && (made->name = hot_string_copy(context, name)) ? HOT_OK : HOT_ERROR_MEMORY;
+    if (made)
+        made->file = file;
+    if (status == HOT_OK)
+        status = source_begin(context, &made->from, file, first == 0x1f);
+    if (status == HOT_OK) {
+        *stream = made;
+        return HOT_OK;
+    }
+    if (made)
+        hot_context_free(context, made->name);
+    hot_context_free(context, made);
+    if (file != stdin)
+        fclose(file);
+    return status;
+}
+
+hot_status hot_stream_open(hot_context *context, const char *path, hot_stream **stream)
+{
+    FILE *file;
+    *stream = NULL;
+    hot_status status = hot_stream_open_file(context, path, &file);
+    return status == HOT_OK ? hot_stream_begin(context, file, path, stream) : status;
+}
+
+const char *hot_stream_name(const hot_stream *stream) { return stream->name; }
+
+size_t hot_stream_take(hot_stream *stream, void *to, size_t bytes)
+{
+    char *data = to;
+    size_t ahead = stream->looked < bytes ? stream->looked : bytes;
+    memcpy(data, stream->ahead, ahead);
+    stream->looked -= ahead;
+    memmove(stream->ahead, stream->ahead + ahead, stream->looked);
+    size_t got = ahead + source_read(&stream->from, (unsigned char *)data + ahead, bytes - ahead);
+    stream->at += got;
+    return got;
+}
+
+size_t hot_stream_look(hot_stream *stream, void *to, size_t bytes)
+{
+    if (bytes > sizeof stream->ahead)
+        bytes = sizeof stream->ahead;
+    if (bytes > stream->looked)
+        stream->looked += source_read(&stream->from, (unsigned char *)stream->ahead + stream->looked,
+                                      bytes - stream->looked);
+    bytes = bytes < stream->looked ? bytes : stream->looked;
+    memcpy(to, stream->ahead, bytes);
+    return bytes;
+}
+
+size_t hot_stream_at_most(const hot_stream *stream)
+{
+    struct stat about;
+    if (fstat(fileno(stream->file), &about) != 0 || !S_ISREG(about.st_mode))
+        return SIZE_MAX;
+    /* deflate shrinks at most 1032-fold */
+    const size_t there = (size_t)about.st_size, most = SIZE_MAX / 1032;
+    return !stream->from.packed ? there : there < most ? there * 1032 : SIZE_MAX;
+}
+
+hot_status hot_stream_samples(hot_context *context, hot_stream *stream, size_t at, void *to, size_t bytes)
+{
+    if (at < stream->at)
+        return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                "'%s' says that its samples start at byte %zu, which is within its header of %zu bytes",
+                                stream->name, at, stream->at);
+    hot_status status = skip_bytes(context, &stream->from, stream->name, at - stream->at);
+    if (status == HOT_OK)
+        status = read_samples(context, &stream->from, stream->name, to, bytes);
+    stream->at = at + bytes;
+    return status;
+}
+
+void hot_stream_close(hot_context *context, hot_stream **stream)
+{
+    HOT_DESTROY_BEGIN(hot_stream, stream);
+    source_end(context, &gone->from);
+    if (gone->file != stdin)
+        fclose(gone->file);
+    hot_context_free(context, gone->name);
+    hot_context_free(context, gone);
 }

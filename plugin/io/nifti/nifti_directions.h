@@ -5,6 +5,5 @@
 #include "core/fields.h"
 
 hot_status hot_nifti_save_directions(hot_context *context, const hot_fiber_field *fibers, const char *path);
-hot_status hot_nifti_load_directions(hot_context *context, const char *path, hot_fiber_field **fibers);
 
 #endif

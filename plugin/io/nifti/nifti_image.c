@@ -1,71 +1,7 @@
-/* Images of one value per voxel from NIfTI: masks, maps, anatomical images. */
+/* Images to NIfTI: one or several volumes. */
 #include "nifti_image.h"
 
-#include <string.h>
-
-#include "io/common/image_check.h"
 #include "nifti_volume.h"
-
-hot_status hot_nifti_load_mask(hot_context *context, const char *path, hot_mask *mask)
-{
-    nifti_image *image = NULL;
-    hot_grid grid;
-    hot_status status = hot_nifti_load(context, path, &image);
-    if (status != HOT_OK)
-        return status;
-    size_t voxels = hot_grid_voxels(&mask->grid);
-    hot_nifti_grid(image, &grid);
-    float *values = NULL;
-    if (memcmp(grid.size, mask->grid.size, sizeof grid.size) != 0)
-        status = hot_mask_other_size(context, path, grid.size, &mask->grid);
-    else if ((size_t)image->nvox != voxels)
-        status = hot_context_fail(context, HOT_ERROR_FORMAT, "mask '%s' has %zu volumes; a mask has one", path,
-                                  (size_t)image->nvox / voxels);
-    else if (!(values = hot_context_alloc(context, voxels, sizeof *values)))
-        status = HOT_ERROR_MEMORY;
-    else
-        status = hot_nifti_floats(context, image, path, 0, voxels, values);
-    if (status == HOT_OK)
-        hot_mask_compare_places(context, path, &grid, &mask->grid);
-    if (status == HOT_OK)
-        hot_mask_threshold(values, HOT_SAMPLE_F32, mask);
-    hot_context_free(context, values);
-    nifti_image_free(image);
-    return status;
-}
-
-hot_status hot_nifti_load_image(hot_context *context, const char *path, hot_grid *grid, float **values)
-{
-    nifti_image *image = NULL;
-    hot_status status = hot_nifti_load(context, path, &image);
-    if (status != HOT_OK)
-        return status;
-    hot_nifti_grid(image, grid);
-    const size_t voxels = hot_grid_voxels(grid);
-    if (!voxels || (size_t)image->nvox != voxels)
-        status = hot_context_fail(context, HOT_ERROR_FORMAT,
-                                  "'%s' is no image of one value per voxel: it has %zu volumes", path,
-                                  voxels ? (size_t)image->nvox / voxels : 0);
-    if (status == HOT_OK) {
-        *values = hot_context_alloc(context, voxels, sizeof **values);
-        status = *values ? hot_nifti_floats(context, image, path, 0, voxels, *values) : HOT_ERROR_MEMORY;
-    }
-    nifti_image_free(image);
-    return status;
-}
-
-hot_status hot_nifti_load_map(hot_context *context, const char *path, size_t voxels, float *values)
-{
-    nifti_image *image = NULL;
-    hot_status status = hot_nifti_load(context, path, &image);
-    if (status != HOT_OK)
-        return status;
-    status = hot_map_check_count(context, path, (size_t)image->nvox, voxels);
-    if (status == HOT_OK)
-        status = hot_nifti_floats(context, image, path, 0, voxels, values);
-    nifti_image_free(image);
-    return status;
-}
 
 hot_status hot_nifti_save_volumes(hot_context *context, const char *path, const hot_grid *grid, size_t volumes,
                                   hot_nifti_fill *fill, const void *from)

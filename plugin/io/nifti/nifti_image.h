@@ -1,13 +1,8 @@
-/* Images from and to NIfTI: what is read has one value per voxel, what is written one or several volumes of floats. */
+/* Images to NIfTI: one or several volumes of floats, or one of bytes. */
 #ifndef HOT_PLUGIN_NIFTI_IMAGE_H
 #define HOT_PLUGIN_NIFTI_IMAGE_H
 
 #include "core/fields.h"
-
-/* As their counterparts in io/nrrd/nrrd_image.h. */
-hot_status hot_nifti_load_mask(hot_context *context, const char *path, hot_mask *mask);
-hot_status hot_nifti_load_image(hot_context *context, const char *path, hot_grid *grid, float **values);
-hot_status hot_nifti_load_map(hot_context *context, const char *path, size_t voxels, float *values);
 
 /* Fills volume `number` of what `from` describes. */
 typedef void hot_nifti_fill(hot_context *context, const void *from, size_t number, size_t voxels, float *volume);

@@ -1,6 +1,5 @@
-/* NIfTI through niftilib: volumes written one after the other, images read whole, geometry in and out. What is written
- * is NIfTI-1, .nii or .nii.gz by name. niftilib gives the structs, the quaternions and the reader; what is written goes
- * through hot_output, because niftilib's writer does not report a full disk. */
+/* NIfTI out: volumes written one after the other as NIfTI-1, .nii or .nii.gz by name. niftilib gives the structs and
+ * the quaternions; what is written goes through hot_output, because niftilib's writer does not report a full disk. */
 #ifndef HOT_PLUGIN_NIFTI_VOLUME_H
 #define HOT_PLUGIN_NIFTI_VOLUME_H
 
@@ -31,21 +30,5 @@ hot_status hot_nifti_write(hot_context *context, hot_nifti_writer *writer, const
 hot_status hot_nifti_finish(hot_context *context, hot_nifti_writer *writer, hot_status status);
 /* Makes the file appear when status is HOT_OK and every sample came, else removes it; returns the first failure. */
 hot_status hot_nifti_end(hot_context *context, hot_nifti_writer *writer, hot_status status);
-
-/* Reads the header of an image (data stays NULL). Sizes that cannot be in a file of this length are refused.
- * nifti_image_free it. */
-hot_status hot_nifti_open(hot_context *context, const char *path, nifti_image **image);
-/* The samples of an image that is open, in its own type (nvox x nbyper bytes), in the machine's byte order. Read here
- * and not by niftilib, which turns NaN and Inf into 0 and cannot be stopped. Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT,
- * HOT_ERROR_CANCELLED. */
-hot_status hot_nifti_samples(hot_context *context, const nifti_image *image, void *samples);
-/* Reads an image, samples included. nifti_image_free it. */
-hot_status hot_nifti_load(hot_context *context, const char *path, nifti_image **image);
-/* Its geometry, in RAS: sform, else qform; without either the voxel sizes alone, and HOT_SPACE_UNKNOWN. */
-void hot_nifti_grid(const nifti_image *image, hot_grid *grid);
-/* Samples first ... first + count - 1 as floats, the file's scaling applied. Errors: HOT_ERROR_FORMAT for complex, RGB
- * and long double samples (path is for the message). */
-hot_status hot_nifti_floats(hot_context *context, const nifti_image *image, const char *path, size_t first,
-                            size_t count, float *values);
 
 #endif

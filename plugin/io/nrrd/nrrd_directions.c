@@ -124,13 +124,14 @@ static void copy_directions(const Nrrd *nrrd, const struct layout *layout, const
                 }
 }
 
-hot_status hot_nrrd_load_directions(hot_context *context, const char *path, hot_fiber_field **fibers)
+hot_status hot_nrrd_load_directions(hot_context *context, hot_input *input, hot_fiber_field **fibers)
 {
+    const char *path = input->path;
     Nrrd *nrrd = NULL;
     float *peaks = NULL;
     hot_grid grid;
     struct layout layout;
-    hot_status status = hot_nrrd_load(context, path, &nrrd);
+    hot_status status = hot_nrrd_load_from(context, path, hot_input_take_file(input), &nrrd);
     if (status == HOT_OK)
         status = check_content(context, path, nrrd);
     if (status == HOT_OK)

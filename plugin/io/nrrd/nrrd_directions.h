@@ -3,8 +3,10 @@
 #define HOT_PLUGIN_NRRD_DIRECTIONS_H
 
 #include "core/fields.h"
+#include "io/common/input.h"
 
 hot_status hot_nrrd_save_directions(hot_context *context, const hot_fiber_field *fibers, const char *path);
-hot_status hot_nrrd_load_directions(hot_context *context, const char *path, hot_fiber_field **fibers);
+/* The input's file is taken over. */
+hot_status hot_nrrd_load_directions(hot_context *context, hot_input *input, hot_fiber_field **fibers);
 
 #endif

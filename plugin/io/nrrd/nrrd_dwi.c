@@ -261,15 +261,16 @@ static hot_status to_world(hot_context *context, const Nrrd *nrrd, const char *n
     return HOT_OK;
 }
 
-hot_status hot_dwi_load_nrrd(hot_context *context, const char *path, hot_dwi **dwi)
+hot_status hot_dwi_load_nrrd(hot_context *context, hot_input *input, hot_dwi **dwi)
 {
+    const char *path = input->path;
     hot_nrrd_file file = {0};
     hot_dwi *made = NULL;
     unsigned char *skipped = NULL;
     unsigned int list = 0, axes[3];
     hot_grid grid;
     *dwi = NULL;
-    hot_status status = hot_nrrd_open(context, path, &file);
+    hot_status status = hot_nrrd_open_from(context, path, hot_input_take_file(input), &file);
     if (status == HOT_OK)
         status = hot_nrrd_dwi_axis(context, file.nrrd, file.path, &list);
     if (status != HOT_OK)

@@ -3,8 +3,10 @@
 #define HOT_PLUGIN_NRRD_DWI_H
 
 #include "core/fields.h"
+#include "io/common/input.h"
 
-hot_status hot_dwi_load_nrrd(hot_context *context, const char *path, hot_dwi **dwi);
+/* The input's file is taken over. */
+hot_status hot_dwi_load_nrrd(hot_context *context, hot_input *input, hot_dwi **dwi);
 /* samples: of type `sample`, volume by volume. */
 hot_status hot_dwi_save_nrrd(hot_context *context, const hot_dwi *dwi, const char *path, hot_sample sample,
                              const void *samples);

@@ -25,6 +25,8 @@ typedef struct hot_nrrd_file {
 
 /* Reads the header and checks that the samples it announces can be there. On success hot_nrrd_close it. */
 hot_status hot_nrrd_open(hot_context *context, const char *path, hot_nrrd_file *file);
+/* The same of an open file, which is taken over; NULL = open `path`. */
+hot_status hot_nrrd_open_from(hot_context *context, const char *path, FILE *from, hot_nrrd_file *file);
 /* Reads file->bytes bytes of samples into data, in the machine's byte order. Once per open. */
 hot_status hot_nrrd_read(hot_context *context, hot_nrrd_file *file, void *data);
 /* Safe on a zeroed struct and twice. */

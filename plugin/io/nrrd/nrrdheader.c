@@ -430,6 +430,11 @@ static hot_status check_sizes(hot_context *context, hot_nrrd_file *file)
 
 hot_status hot_nrrd_open(hot_context *context, const char *path, hot_nrrd_file *file)
 {
+    return hot_nrrd_open_from(context, path, NULL, file);
+}
+
+hot_status hot_nrrd_open_from(hot_context *context, const char *path, FILE *from, hot_nrrd_file *file)
+{
     hot_status status = HOT_ERROR_MEMORY;
     text header = {0};
     locale_t before = hot_plain_numbers_begin();
@@ -437,12 +442,14 @@ hot_status hot_nrrd_open(hot_context *context, const char *path, hot_nrrd_file *
     int from_stdin = strcmp(path, "-") == 0;
     const char *slash = strrchr(path, '/');
     size_t folder = slash && !from_stdin ? (size_t)(slash - path) + 1 : 0;
+    file->stream = from;
     file->path = hot_string_copy(context, from_stdin ? "standard input" : path);
     file->folder = hot_context_calloc(context, folder + 1, 1);
     if (!file->path || !file->folder)
         goto cleanup;
     memcpy(file->folder, path, folder);
-    file->stream = from_stdin ? stdin : fopen(path, "rb");
+    if (!from)
+        file->stream = from_stdin ? stdin : fopen(path, "rb");
     struct stat about;
     if (!file->stream || fstat(fileno(file->stream), &about) != 0) {
         status = hot_context_fail(context, HOT_ERROR_FILE, "cannot open '%s': %s", path, strerror(errno));

@@ -14,9 +14,14 @@
 
 hot_status hot_nrrd_load(hot_context *context, const char *path, Nrrd **nrrd)
 {
+    return hot_nrrd_load_from(context, path, NULL, nrrd);
+}
+
+hot_status hot_nrrd_load_from(hot_context *context, const char *path, FILE *from, Nrrd **nrrd)
+{
     hot_nrrd_file file;
     *nrrd = NULL;
-    hot_status status = hot_nrrd_open(context, path, &file);
+    hot_status status = hot_nrrd_open_from(context, path, from, &file);
     if (status != HOT_OK)
         return status;
     /* malloc, since Teem's own nrrdNuke frees it */

@@ -3,6 +3,8 @@
 #ifndef HOT_PLUGIN_NRRDIO_H
 #define HOT_PLUGIN_NRRDIO_H
 
+#include <stdio.h>
+
 #include <teem/nrrd.h>
 
 #include "core/fields.h"
@@ -12,6 +14,9 @@
  * or is far beyond the file or the machine's memory are refused with the sizes in the message. *nrrd is nrrdNuke'd by
  * the caller. */
 hot_status hot_nrrd_load(hot_context *context, const char *path, Nrrd **nrrd);
+
+/* The same of an open file, which is taken over; NULL = open `path`. */
+hot_status hot_nrrd_load_from(hot_context *context, const char *path, FILE *from, Nrrd **nrrd);
 
 /* Saves ("-" = standard output) through hot_output: attached .nrrd (gzip when `compress`), or .nhdr +
  * data file by name. */

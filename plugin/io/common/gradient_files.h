@@ -1,6 +1,6 @@
 /* Text tables of gradients; parsing apart from the file, so that it can be fuzzed. */
-#ifndef HOT_PLUGIN_DWI_GRADIENT_FILES_H
-#define HOT_PLUGIN_DWI_GRADIENT_FILES_H
+#ifndef HOT_PLUGIN_GRADIENT_FILES_H
+#define HOT_PLUGIN_GRADIENT_FILES_H
 
 #include <hotfiber/hotfiber.h>
 

@@ -1,0 +1,39 @@
+/* What the readers of images share. */
+#include "image.h"
+
+#include <string.h>
+
+hot_status hot_image_add_file(hot_image *image, const char *path)
+{
+    char **grown = hot_context_alloc(image->context, image->file_count + 1, sizeof *grown);
+    char *copy = grown ? hot_string_copy(image->context, path) : NULL;
+    if (!copy) {
+        hot_context_free(image->context, grown);
+        return HOT_ERROR_MEMORY;
+    }
+    for (size_t i = 0; i < image->file_count; i++)
+        grown[i] = image->files[i];
+    grown[image->file_count] = copy;
+    hot_context_free(image->context, image->files);
+    image->files = grown;
+    image->file_count++;
+    return HOT_OK;
+}
+
+hot_status hot_image_lies_plainly(hot_image *image)
+{
+    const size_t voxels = hot_grid_voxels(&image->grid), one = hot_sample_bytes(image->sample);
+    if (voxels == 0 || image->values == 0 || voxels > SIZE_MAX / 2 / one / image->values)
+        return hot_context_fail(image->context, HOT_ERROR_FORMAT, "'%s': its sizes are more than memory can address",
+                                image->name);
+    image->samples = voxels * image->values;
+    image->stride[0] = 1;
+    image->stride[1] = image->grid.size[0];
+    image->stride[2] = image->grid.size[0] * image->grid.size[1];
+    image->position = hot_context_alloc(image->context, image->values, sizeof *image->position);
+    if (!image->position)
+        return HOT_ERROR_MEMORY;
+    for (size_t value = 0; value < image->values; value++)
+        image->position[value] = value * voxels;
+    return HOT_OK;
+}

@@ -1,0 +1,114 @@
+#include "nrrd_read.h"
+
+#include <math.h>
+
+#include "nrrdfile.h"
+
+static int is_space(const Nrrd *nrrd, unsigned int axis, int directed)
+{
+    const int kind = nrrd->axis[axis].kind;
+    return directed ? isfinite(nrrd->axis[axis].spaceDirection[0])
+                    : kind == nrrdKindSpace || kind == nrrdKindDomain;
+}
+
+/* The axes of space of an array that does not say which they are: all of up to three; of more, those longer than one
+ * sample (the others are left over by cropping) or, where these are more than three, the last three, as Teem and
+ * this program lay values out. */
+static unsigned int guess_axes(const Nrrd *nrrd, unsigned int axes[3])
+{
+    unsigned int found = 0, longer = 0;
+    for (unsigned int axis = 0; axis < nrrd->dim; axis++)
+        longer += nrrd->axis[axis].size != 1;
+    for (unsigned int axis = 0; axis < nrrd->dim; axis++)
+        if (nrrd->dim <= 3 || (longer <= 3 ? nrrd->axis[axis].size != 1 : axis + 3 >= nrrd->dim))
+            axes[found++] = axis;
+    return found;
+}
+
+static unsigned int find_axes(const Nrrd *nrrd, unsigned int axes[3])
+{
+    for (int directed = nrrd->spaceDim >= 3; directed >= 0; directed--) {
+        unsigned int found = 0;
+        for (unsigned int axis = 0; axis < nrrd->dim; axis++)
+            if (is_space(nrrd, axis, directed) && found++ < 3)
+                axes[found - 1] = axis;
+        if (found == 3)
+            return 3;
+    }
+    return guess_axes(nrrd, axes);
+}
+
+/* Geometry of an array of fewer than three axes: the sizes alone. */
+static hot_status set_grid(const Nrrd *nrrd, const unsigned int *axes, unsigned int found, hot_image *image)
+{
+    hot_grid *grid = &image->grid;
+    if (found == 3) {
+        hot_status status = hot_nrrd_get_grid(image->context, nrrd, axes, grid);
+        return status == HOT_OK ? HOT_OK : hot_context_add(image->context, status, "in '%s'", image->name);
+    }
+    for (unsigned int axis = 0; axis < 3; axis++) {
+        grid->size[axis] = axis < found ? nrrd->axis[axes[axis]].size : 1;
+        grid->to_world[axis][axis] = 1;
+    }
+    return HOT_OK;
+}
+
+static hot_status read_samples(hot_image *image, void *data)
+{
+    return hot_nrrd_read(image->context, image->reader, data);
+}
+
+static void close_reader(hot_image *image)
+{
+    hot_nrrd_close(image->context, image->reader);
+    hot_context_free(image->context, image->reader);
+}
+
+hot_status hot_nrrd_open_image(hot_context *context, hot_input *input, hot_image *image)
+{
+    unsigned int axes[3] = {0, 0, 0};
+    size_t stride[NRRD_DIM_MAX] = {0}, total = 1;
+    int in_space[NRRD_DIM_MAX] = {0};
+    hot_nrrd_file *file = hot_context_calloc(context, 1, sizeof *file);
+    if (!file)
+        return HOT_ERROR_MEMORY;
+    image->reader = file;
+    image->read = read_samples;
+    image->close = close_reader;
+    hot_status status = hot_nrrd_open_from(context, input->path, hot_input_take_file(input), file);
+    if (status != HOT_OK)
+        return status;
+    const Nrrd *nrrd = file->nrrd;
+    if (!hot_nrrd_to_sample(nrrd->type, &image->sample))
+        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has samples that are no numbers", image->name);
+    const unsigned int found = find_axes(nrrd, axes);
+    status = set_grid(nrrd, axes, found, image);
+    for (unsigned int axis = 0; axis < nrrd->dim; axis++) {
+        stride[axis] = total;
+        total *= nrrd->axis[axis].size;
+    }
+    image->samples = image->values = file->samples;
+    for (unsigned int a = 0; a < found; a++) {
+        image->stride[a] = stride[axes[a]];
+        image->values /= nrrd->axis[axes[a]].size;
+        in_space[axes[a]] = 1;
+    }
+    if (status == HOT_OK)
+        status = hot_image_add_file(image, input->path);
+    for (size_t i = 0; i < file->count && status == HOT_OK; i++)
+        status = hot_image_add_file(image, file->names[i]);
+    if (status != HOT_OK)
+        return status;
+    image->position = hot_context_calloc(context, image->values, sizeof *image->position);
+    if (!image->position)
+        return HOT_ERROR_MEMORY;
+    for (size_t value = 0; value < image->values; value++) {
+        size_t rest = value;
+        for (unsigned int axis = 0; axis < nrrd->dim; axis++)
+            if (!in_space[axis]) {
+                image->position[value] += rest % nrrd->axis[axis].size * stride[axis];
+                rest /= nrrd->axis[axis].size;
+            }
+    }
+    return HOT_OK;
+}
