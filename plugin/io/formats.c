@@ -24,8 +24,10 @@ static const hot_export_format *const formats[] = {
                    "VTK)"),
     FORMAT(.name = "fixels", .suffix = "", .write = hot_write_fixels,
            .help = "MRtrix fixel directory: index, directions, amplitude (mrview, fixel2voxel, fixelcfestats)"),
-    FORMAT(.name = "sh", .suffix = ".nii.gz|.nii", .write_tensors = hot_write_sh,
-           .help = "tensors as spherical harmonics in MRtrix's basis (mrview draws them, sh2peaks, sh2amp, tckgen)"),
+    FORMAT(.name = "sh", .suffix = ".nii.gz|.nii", .write = hot_write_fiber_sh,
+           .write_tensors = hot_write_sh,
+           .help = "spherical harmonics in MRtrix's basis (mrview draws them, sh2peaks, sh2amp, tckgen): tensors, or "
+                   "directions as lobes of lmax 12 with their maxima at the fibres"),
     FORMAT(.name = "tck", .suffix = ".tck", .write = hot_write_tck,
            .help = "each fibre as a short track in scanner mm (mrview, tckinfo, tckmap)"),
     FORMAT(.name = "dyads", .suffix = ".nii.gz|.nii", .write = hot_write_dyads,
