@@ -75,6 +75,7 @@ int cli_peaks(int argc, char **argv)
     const char *input = "-", *output = "-", *mask_path = NULL;
     cli_method_options own;
     cli_peaks_signal_options signal = {.find = {.size = sizeof signal.find}};
+    cli_list diffusivities = {0};
     hot_sh_options harmonics = {.size = sizeof harmonics};
     cli_method_options_init(&own);
     own.peaks.method = "maxima";
@@ -95,6 +96,7 @@ int cli_peaks(int argc, char **argv)
         {"response", CLI_TEXT, &signal.response, "FILE",
          "signal: single-fibre response in MRtrix's text format; default: that of the tensors' "
          "file, else estimated", 0, 0},
+        CLI_DIFFUSIVITIES(diffusivities, "signal: the response from the "),
         {"order", CLI_INT, &signal.find.order, "N",
          "signal: the highest degree of the response used, 4, 6 or 8; default 8", 4, 8},
         {"sigma", CLI_TEXT, &signal.sigma, "FILE",
@@ -119,6 +121,11 @@ int cli_peaks(int argc, char **argv)
     const hot_peaks_method *method;
     if ((ended = cli_method_options_read(&cli_peaks_command, &common, &own, &signal.find)) >= 0)
         return ended;
+    if ((ended = cli_diffusivities(&cli_peaks_command, &common, &diffusivities, &signal.axial, &signal.radial)) >= 0)
+        return ended;
+    if (diffusivities.count && signal.response)
+        return cli_refuse(&cli_peaks_command, &common, "--diffusivities and --response both say what the response is; "
+                          "give one of them");
     if (check(common.context, &own.peaks, &signal.find, options, &method) != HOT_OK)
         return cli_refuse_option(&cli_peaks_command, &common);
     if (method->find_in_tensors)

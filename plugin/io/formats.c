@@ -43,7 +43,8 @@ static const hot_export_format *const formats[] = {
            .help = "tensor glyphs as a coloured triangle mesh, LPS mm (ParaView, Slicer, VTK)"),
 #ifdef HOT_HAVE_HDF5
     FORMAT(.name = "pam5", .suffix = ".pam5", .write = hot_write_pam5,
-           .help = "DIPY's peaks file (HDF5), vectors in image axes (load_peaks, its trackers and slicers)"),
+           .help = "DIPY's peaks file (HDF5), in image axes, with harmonics of the fibres in descoteaux07_legacy "
+                   "(load_peaks, its trackers, getters of directions and slicers)"),
 #endif
 };
 enum { FORMATS = sizeof formats / sizeof formats[0] };

@@ -23,8 +23,8 @@ typedef struct hot_sh_options {
 /* Reads the coefficients of an image of real, even spherical harmonics (NIfTI, .mif; one volume each, lmax 2 to 12) as
  * tensors of order lmax, model "sh": hot_fiber_field_find then finds their maxima. Voxels whose coefficients are all 0,
  * or NaN or Inf, have confidence 0. A note in the log says what was taken for granted. With neither basis nor frame
- * given, files of tensors are read as hot_tensor_field_load does. options: NULL = defaults. Owner of *field: the caller.
- * Errors: HOT_ERROR_ARGUMENT (hot_context_parameter: basis, frame), HOT_ERROR_FILE, HOT_ERROR_FORMAT, HOT_ERROR_MEMORY,
+ * given, files of tensors are read as hot_tensor_field_load does. options: NULL = defaults. Owner of *field: the
+ * caller. Errors: HOT_ERROR_ARGUMENT (hot_context_parameter: basis, frame), HOT_ERROR_FILE, HOT_ERROR_FORMAT, HOT_ERROR_MEMORY,
  * HOT_ERROR_CANCELLED. */
 HOT_API hot_status hot_tensor_field_load_sh(hot_context *context, const char *path, const hot_sh_options *options,
                                             hot_tensor_field **field);
@@ -39,7 +39,8 @@ HOT_API hot_status hot_fiber_field_load(hot_context *context, const char *path, 
  * Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT (not an image of one value per voxel), HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_image_load(hot_context *context, const char *path, hot_grid *grid, float **values);
 
-/* One output format. It is written from directions, from tensors or from either: a function that there is not is NULL. */
+/* One output format. It is written from directions, from tensors or from either; a function that there is not is
+ * NULL. */
 typedef struct hot_export_format {
     const char *name;   /* "peaks", "nfibers", "fiber", "dec", "vtp", "fixels", "png" ... */
     const char *suffix; /* what file names of this format end in, the usual one first: ".vtp", ".nii.gz|.nii|.nrrd"; ""

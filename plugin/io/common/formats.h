@@ -7,8 +7,9 @@
 typedef hot_status hot_fiber_writer(hot_context *context, const hot_fiber_field *fibers, const char *path);
 typedef hot_status hot_tensor_writer(hot_context *context, const hot_tensor_field *tensors, const char *path);
 
-hot_fiber_writer hot_write_bonndit, hot_write_dec, hot_write_dyads, hot_write_fiber, hot_write_fiber_sh, hot_write_fixels,
-    hot_write_nfibers, hot_write_pam5 /* with HDF5 only */, hot_write_png, hot_write_tck, hot_write_vti, hot_write_vtp;
+hot_fiber_writer hot_write_bonndit, hot_write_dec, hot_write_dyads, hot_write_fiber, hot_write_fiber_sh,
+    hot_write_fixels, hot_write_nfibers, hot_write_pam5 /* with HDF5 only */, hot_write_png, hot_write_tck,
+    hot_write_vti, hot_write_vtp;
 hot_tensor_writer hot_write_glyphs, hot_write_ply, hot_write_sh;
 
 #endif
