@@ -39,13 +39,15 @@ typedef struct cli_option {
 
 /* Options that most readers of diffusion data have. */
 #define CLI_DWI_OPTION(input)                                                                                          \
-    {"i", CLI_TEXT, &(input), "FILE", "diffusion data: NRRD, or NIfTI; default -, standard input (NRRD)", 0, 0}
+    {"i", CLI_TEXT, &(input), "FILE", "diffusion data: NRRD, NIfTI or MIF; default -, standard input", 0, 0}
 #define CLI_GRADIENT_OPTIONS(bval, bvec)                                                                               \
     {"bval", CLI_TEXT, &(bval), "FILE", "b-values of a NIfTI input, as FSL writes them; default: beside it", 0, 0},    \
-    {"bvec", CLI_TEXT, &(bvec), "FILE", "gradient vectors of a NIfTI input, likewise; default: beside it", 0, 0}
+    {"bvec", CLI_TEXT, &(bvec), "FILE", "gradient vectors of a NIfTI input, likewise; default: beside it", 0, 0},      \
+    {"grad", CLI_TEXT, &(bval), "FILE",                                                                                \
+     "or both as MRtrix's table: lines of x y z b, in scanner axes; default: .b beside it, or within .mif", 0, 0}
 #define CLI_MASK_OPTION(mask)                                                                                          \
     {"mask", CLI_TEXT, &(mask), "FILE",                                                                                \
-     "compute where this is not 0 (NRRD or NIfTI); default: estimated from the b=0 images", 0, 0}
+     "compute where this is not 0 (NRRD, NIfTI, MIF); default: estimated from the b=0 images", 0, 0}
 
 typedef struct cli_command {
     const char *name;

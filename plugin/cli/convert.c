@@ -1,4 +1,4 @@
-/* hotfiber convert: diffusion data between NRRD and NIfTI with bval and bvec. */
+/* hotfiber convert: diffusion data between NRRD, NIfTI with bval and bvec, and MIF. */
 #include "cli.h"
 
 #include <string.h>
@@ -6,13 +6,15 @@
 #include "io/nrrd/nrrdio.h"
 
 const cli_command cli_convert_command = {
-    "convert", "diffusion data from NRRD or NIfTI to NRRD or NIfTI + bval + bvec", "-i DWI -o DWI [options]",
-    "The format follows from the output's name: .nii and .nii.gz are NIfTI with .bval and .bvec beside it, .nhdr a "
+    "convert", "diffusion data from and to NRRD, NIfTI + bval + bvec, and MIF", "-i DWI -o DWI [options]",
+    "The format follows from the output's name: .nii and .nii.gz are NIfTI with .bval and .bvec beside it, .mif, "
+    ".mif.gz and .mih (with its samples in .dat) MRtrix's format with the gradients as dw_scheme, .nhdr a "
     "header with its data in a .raw file, everything else NRRD. Samples keep their type, voxels their order and place, "
     "gradients their world direction; the NRRD's measurement frame becomes the identity.\n"
     "\n"
     "  hotfiber convert -i dwi.nii.gz --bval dwi.bval --bvec dwi.bvec -o dwi.nrrd\n"
-    "  hotfiber convert -i dwi.nhdr -o dwi.nii.gz",
+    "  hotfiber convert -i dwi.nhdr -o dwi.nii.gz\n"
+    "  hotfiber convert -i dwi.nii.gz --grad dwi.b -o dwi.mif",
     0,
 };
 
@@ -21,7 +23,7 @@ int cli_convert(int argc, char **argv)
     const char *input = "-", *output = "-", *bval = NULL, *bvec = NULL;
     const cli_option options[] = {
         CLI_DWI_OPTION(input),
-        {"o", CLI_TEXT, &output, "FILE", "what to write: NRRD, or NIfTI by its name; default -, standard output", 0, 0},
+        {"o", CLI_TEXT, &output, "FILE", "what to write: NRRD, NIfTI or MIF by name; default -, standard output", 0, 0},
         CLI_GRADIENT_OPTIONS(bval, bvec),
         CLI_END};
     CLI_PARSE(convert, options);

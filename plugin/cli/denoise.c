@@ -93,8 +93,8 @@ int cli_denoise(int argc, char **argv)
     hot_denoise_options denoising = {.size = sizeof denoising};
     const cli_option options[] = {
         CLI_DWI_OPTION(input),
-        {"o", CLI_TEXT, &output, "FILE", "what to write: NRRD, or NIfTI by its name; default -, standard output", 0, 0},
-        {"noise", CLI_TEXT, &noise, "FILE", "the noise's standard deviation per voxel (NIfTI or NRRD by name)", 0, 0},
+        {"o", CLI_TEXT, &output, "FILE", "what to write: NRRD, NIfTI or MIF by name; default -, standard output", 0, 0},
+        {"noise", CLI_TEXT, &noise, "FILE", "the noise's standard deviation per voxel, likewise", 0, 0},
         {"mask", CLI_TEXT, &mask, "FILE",
          "denoise where this is not 0 and leave the rest as it is; default: everywhere", 0, 0},
         {"window", CLI_LIST, &window, "N[,N,N]",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/fields.h"
+#include "core/grid_match.h"
 #include "io/common/output.h"
 
 const cli_command cli_export_command = {
@@ -49,20 +50,25 @@ static hot_status write_picture(hot_context *context, const hot_fiber_field *fib
     hot_dwi *dwi = NULL;
     float *background = NULL;
     const hot_grid *grid = hot_fiber_field_grid(fibers);
+    size_t *index = NULL;
+    float *own = NULL;
     hot_status status = hot_dwi_load(context, dwi_path, NULL, NULL, &dwi);
-    if (status == HOT_OK && memcmp(hot_dwi_grid(dwi)->size, grid->size, sizeof grid->size) != 0) {
-        const size_t *other = hot_dwi_grid(dwi)->size;
-        status = hot_context_fail(context, HOT_ERROR_DATA,
-                                  "'%s' has %zu x %zu x %zu voxels, the directions %zu x %zu x %zu", dwi_path, other[0],
-                                  other[1], other[2], grid->size[0], grid->size[1], grid->size[2]);
-    }
+    if (status == HOT_OK)
+        status = hot_grid_match(context, "image", dwi_path, hot_dwi_grid(dwi), "the directions", grid, &index);
     if (status == HOT_OK) {
-        background = hot_context_alloc(context, hot_grid_voxels(grid), sizeof *background);
-        status = background ? hot_export_background(context, dwi, background) : HOT_ERROR_MEMORY;
+        own = hot_context_alloc(context, hot_grid_voxels(hot_dwi_grid(dwi)), sizeof *own);
+        background = own ? hot_context_alloc(context, hot_grid_voxels(grid), sizeof *background) : NULL;
+        status = background ? hot_export_background(context, dwi, own) : HOT_ERROR_MEMORY;
+    }
+    for (size_t v = 0; status == HOT_OK && v < hot_grid_voxels(grid); v++) {
+        const size_t at = index ? index[v] : v;
+        background[v] = at == HOT_OUTSIDE ? 0 : own[at];
     }
     if (status == HOT_OK)
         status = hot_export_picture(context, fibers, background, path);
     hot_context_free(context, background);
+    hot_context_free(context, own);
+    hot_context_free(context, index);
     hot_dwi_destroy(&dwi);
     return status;
 }
@@ -72,7 +78,7 @@ int cli_export(int argc, char **argv)
     const char *input = "-", *output = NULL, *name = NULL, *dwi = NULL;
     int list = 0;
     const cli_option options[] = {
-        {"i", CLI_TEXT, &input, "FILE", "directions (peaks) as NRRD or NIfTI; for formats from tensors: a tensor NRRD; "
+        {"i", CLI_TEXT, &input, "FILE", "directions (NRRD, NIfTI or MIF); for formats from tensors: a tensor NRRD; "
                                         "default: standard input (NRRD)", 0, 0},
         {"o", CLI_TEXT, &output, "FILE", "what to write; the format follows from its name", 0, 0},
         {"format", CLI_TEXT, &name, "NAME", "the format, when it does not follow from the name", 0, 0},
@@ -108,7 +114,8 @@ int cli_export(int argc, char **argv)
     const int piped = strcmp(input, "-") == 0;
     if (status == HOT_OK && format->write && !(format->write_tensors && piped))
         status = hot_fiber_field_load(context, input, &fibers);
-    if (status == HOT_ERROR_FORMAT && format->write_tensors && hot_tensor_field_load(context, input, &tensors) == HOT_OK)
+    if (status == HOT_ERROR_FORMAT && format->write_tensors &&
+        hot_tensor_field_load(context, input, &tensors) == HOT_OK)
         status = HOT_OK;
     if (status == HOT_OK && fibers) {
         if (status == HOT_OK && dwi)

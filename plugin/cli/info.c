@@ -12,7 +12,7 @@
 
 const cli_command cli_info_command = {
     "info", "what a diffusion data set holds: sizes, space, shells, highest order, SNR", "[-i] DWI [options]",
-    "Reads NRRD (with the NA-MIC keys) or NIfTI with bval and bvec files. The SNR is that of one b=0 volume, from "
+    "Reads NRRD (with the NA-MIC keys), NIfTI with bval and bvec, and MIF. The SNR is that of one b=0 volume, from "
     "the spread between b=0 volumes inside the estimated mask; it needs two of them.\n"
     "\n"
     "  hotfiber info -i dwi.nhdr\n"

@@ -81,14 +81,14 @@ int cli_peaks(int argc, char **argv)
     own.peaks.method = "maxima";
     const cli_option options[] = {
         {"i", CLI_TEXT, &input, "FILE",
-         "tensor field (NRRD, NIfTI), or an image of spherical harmonics (.mif, NIfTI); default -, standard input", 0, 0},
+         "tensor field (NRRD, NIfTI), or image of spherical harmonics (.mif, NIfTI); default -, standard input", 0, 0},
         {"o", CLI_TEXT, &output, "FILE", "directions: NRRD, or .nii / .nii.gz; default -, standard output", 0, 0},
         {"mask", CLI_TEXT, &mask_path, "FILE", "compute where this is not 0 (NRRD or NIfTI)", 0, 0},
         {"basis", CLI_CHOICE, &harmonics.basis, "tournier07|descoteaux07|descoteaux07_legacy",
          "harmonics: their basis: MRtrix's (default), DIPY's with legacy=False, DIPY's default", 0, 0},
         {"frame", CLI_CHOICE, &harmonics.frame, "scanner|bvec|image",
-         "harmonics: the axes they are in: scanner RAS (default with tournier07), those of FSL's bvec files, which DIPY "
-         "takes as they are (default with the other bases), or those of the image", 0, 0},
+         "harmonics: the axes they are in: scanner RAS (default with tournier07), those of FSL's bvec files, which "
+         "DIPY takes as they are (default with the other bases), or those of the image", 0, 0},
         CLI_METHOD_OPTIONS(own, "maxima"),
         {"num", CLI_INT, &own.peaks.max_fibers, "N", "the same as --max_fibers (sh2peaks' name)", 1, 16},
         {"dwi", CLI_TEXT, &signal.dwi, "FILE", "signal: the diffusion data (NRRD or NIfTI)", 0, 0},

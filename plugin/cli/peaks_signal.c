@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/fields.h"
+#include "core/grid_match.h"
 #include "io/common/output.h"
 
 static const char *const map_names[CLI_SIGNAL_MAPS] = {"probability", "margin", "residual", "width", "flags"};
@@ -19,19 +20,18 @@ static hot_status read_tensors(hot_context *context, const char *path, const hot
         status = hot_mask_full(context, hot_dwi_grid(dwi), mask);
     if (status != HOT_OK)
         return status;
-    const hot_grid *grid = &(*tensors)->grid;
-    for (int d = 0; d < 3; d++)
-        if (grid->size[d] != (*mask)->grid.size[d])
-            return hot_context_fail(context, HOT_ERROR_DATA,
-                                    "the tensors have %zu x %zu x %zu voxels, the data %zu x %zu x %zu", grid->size[0],
-                                    grid->size[1], grid->size[2], (*mask)->grid.size[0], (*mask)->grid.size[1],
-                                    (*mask)->grid.size[2]);
+    size_t *index = NULL;
+    status = hot_grid_match(context, "tensors", path, &(*tensors)->grid, "the data", hot_dwi_grid(dwi), &index);
+    if (status != HOT_OK)
+        return status;
     const size_t order = (size_t)(*tensors)->order, row = 1 + (order + 1) * (order + 2) / 2;
     (*mask)->inside = 0;
-    for (size_t voxel = 0; voxel < hot_grid_voxels(grid); voxel++) {
-        (*mask)->bytes[voxel] = (*tensors)->values[voxel * row] > 0;
+    for (size_t voxel = 0; voxel < hot_grid_voxels(hot_dwi_grid(dwi)); voxel++) {
+        const size_t at = index ? index[voxel] : voxel;
+        (*mask)->bytes[voxel] = at != HOT_OUTSIDE && (*tensors)->values[at * row] > 0;
         (*mask)->inside += (*mask)->bytes[voxel];
     }
+    hot_context_free(context, index);
     return HOT_OK;
 }
 

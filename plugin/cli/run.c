@@ -7,7 +7,7 @@
 
 const cli_command cli_run_command = {
     "run", "the whole job: diffusion data in, a directory of fibre directions out", "-i DWI -o DIR [options]",
-    "Reads diffusion-weighted data (NRRD, or NIfTI with bval and bvec), fits a tensor field, finds the fibre "
+    "Reads diffusion-weighted data (NRRD, NIfTI with bval and bvec, or MIF), fits a tensor field, finds the fibre "
     "directions and writes tensors, directions, maps, a picture and a report to a directory. Mask, response and noise "
     "are estimated from the data unless they are given. The directory appears when everything "
     "in it is complete; a run that fails or is cancelled leaves nothing.\n\n"
@@ -50,7 +50,7 @@ int cli_run(int argc, char **argv)
     const char *order = NULL, *known_b0 = "true", *weights = "signal";
     cli_method_options_init(&method);
     const cli_option table[] = {
-        {"i", CLI_TEXT, &options.input, "DWI", "NRRD (default -, standard input) or NIfTI", 0, 0},
+        {"i", CLI_TEXT, &options.input, "DWI", "NRRD, NIfTI or MIF (default -, standard input)", 0, 0},
         {"o", CLI_TEXT, &options.output, "DIR", "the directory to make; needed", 0, 0},
         {"force", CLI_FLAG, &options.force, NULL, "replace the result of an earlier run", 0, 0},
         CLI_GRADIENT_OPTIONS(options.bval, options.bvec),

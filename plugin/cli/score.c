@@ -118,7 +118,7 @@ int cli_score(int argc, char **argv)
     int json = 0, every = 0, slice = -1;
     hot_score_options o = {.size = sizeof o};
     const cli_option options[] = {
-        {"i", CLI_TEXT, &input, "FILE", "directions: NRRD (default -, standard input) or NIfTI with 3N volumes", 0, 0},
+        {"i", CLI_TEXT, &input, "FILE", "directions: NRRD, NIfTI or MIF; default -, standard input", 0, 0},
         {"truth", CLI_TEXT, &truth_path, "FILE", "true directions, of `hotfiber phantom --truth`", 0, 0},
         {"o", CLI_TEXT, &output_path, "FILE", "the table; default -, standard output", 0, 0},
         {"json", CLI_FLAG, &json, NULL, "for programs: JSON, every table", 0, 0},

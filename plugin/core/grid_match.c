@@ -124,10 +124,64 @@ static void extent_text(const double ras[3][4], const size_t size[3], char *text
     }
 }
 
+/* m: from voxels of the grid to those of the image, exact where *same. */
+static void relate(const hot_grid *image, const hot_grid *grid, double m[3][4], int *same)
+{
+    double of_image[3][4], of_grid[3][4];
+    hot_grid_to_ras(image, of_image);
+    hot_grid_to_ras(grid, of_grid);
+    voxel_to_voxel((const double (*)[4])of_image, (const double (*)[4])of_grid, m);
+    *same = snap_to_order(image, grid, m);
+}
+
+/* The index of a relation; NULL where nothing moves. */
+static hot_status make_index(hot_context *context, const hot_grid *image, const hot_grid *grid, const double m[3][4],
+                             size_t **index, size_t *inside)
+{
+    *index = NULL;
+    *inside = hot_grid_voxels(grid);
+    if (is_identity(m) && memcmp(image->size, grid->size, sizeof grid->size) == 0)
+        return HOT_OK;
+    *index = hot_context_alloc(context, *inside, sizeof **index);
+    if (!*index)
+        return HOT_ERROR_MEMORY;
+    *inside = nearest(m, image, grid, *index);
+    return HOT_OK;
+}
+
+hot_status hot_grid_reorder(hot_context *context, const hot_grid *image, const hot_grid *grid, int *same,
+                            size_t **index)
+{
+    double m[3][4];
+    size_t inside;
+    *same = 0;
+    *index = NULL;
+    if (!hot_grid_placed(image) || !hot_grid_placed(grid))
+        return HOT_OK;
+    relate(image, grid, m, same);
+    return *same ? make_index(context, image, grid, (const double (*)[4])m, index, &inside) : HOT_OK;
+}
+
+static hot_status elsewhere(hot_context *context, const char *what, const char *name, const hot_grid *image,
+                            const char *whose, const hot_grid *grid)
+{
+    double ras[3][4];
+    char here[128], there[128];
+    hot_grid_to_ras(image, ras);
+    extent_text((const double (*)[4])ras, image->size, here, sizeof here);
+    hot_grid_to_ras(grid, ras);
+    extent_text((const double (*)[4])ras, grid->size, there, sizeof there);
+    return hot_context_fail(context, HOT_ERROR_DATA,
+                            "%s '%s' lies elsewhere than %s: it fills x, y, z = %s mm, %s %s mm (scanner coordinates)",
+                            what, name, whose, here, whose, there);
+}
+
 hot_status hot_grid_match(hot_context *context, const char *what, const char *name, const hot_grid *image,
                           const char *whose, const hot_grid *grid, size_t **index)
 {
-    double of_image[3][4], of_grid[3][4], m[3][4];
+    double m[3][4];
+    int same;
+    size_t inside;
     const int same_sizes = memcmp(image->size, grid->size, sizeof grid->size) == 0;
     const int image_placed = hot_grid_placed(image), grid_placed = hot_grid_placed(grid);
     const int one_world = (image->space == HOT_SPACE_UNKNOWN) == (grid->space == HOT_SPACE_UNKNOWN);
@@ -145,13 +199,8 @@ hot_status hot_grid_match(hot_context *context, const char *what, const char *na
                             name);
         return HOT_OK;
     }
-    hot_grid_to_ras(image, of_image);
-    hot_grid_to_ras(grid, of_grid);
-    voxel_to_voxel((const double (*)[4])of_image, (const double (*)[4])of_grid, m);
-    const int ordered = snap_to_order(image, grid, m);
-    if (ordered && is_identity((const double (*)[4])m))
-        return HOT_OK;
-    if (!ordered && !one_world) { /* one has a space and the other axes without a meaning */
+    relate(image, grid, m, &same);
+    if (!same && !one_world) { /* one has a space and the other axes without a meaning */
         if (!same_sizes)
             return other_sizes(context, what, name, image, whose, grid);
         hot_context_log(context, HOT_LOG_WARNING,
@@ -159,24 +208,14 @@ hot_status hot_grid_match(hot_context *context, const char *what, const char *na
                         what, name, whose);
         return HOT_OK;
     }
-    const size_t voxels = hot_grid_voxels(grid);
-    *index = hot_context_alloc(context, voxels, sizeof **index);
-    if (!*index)
-        return HOT_ERROR_MEMORY;
-    const size_t inside = nearest((const double (*)[4])m, image, grid, *index);
-    if (inside == 0) {
-        char here[128], there[128];
-        extent_text((const double (*)[4])of_image, image->size, here, sizeof here);
-        extent_text((const double (*)[4])of_grid, grid->size, there, sizeof there);
+    hot_status status = make_index(context, image, grid, (const double (*)[4])m, index, &inside);
+    if (status == HOT_OK && inside == 0) {
         hot_context_free(context, *index);
         *index = NULL;
-        return hot_context_fail(context, HOT_ERROR_DATA,
-                                "%s '%s' lies elsewhere than %s: it fills x, y, z = %s mm, %s %s mm (scanner "
-                                "coordinates)", what, name, whose, here, whose, there);
-    }
-    if (!ordered)
+        status = elsewhere(context, what, name, image, whose, grid);
+    } else if (status == HOT_OK && !same)
         hot_context_log(context, HOT_LOG_NOTE,
                         "%s '%s' is on another grid than %s: resampled by nearest neighbour, it holds %.3g %% of their "
-                        "voxels", what, name, whose, 100.0 * (double)inside / (double)voxels);
-    return HOT_OK;
+                        "voxels", what, name, whose, 100.0 * (double)inside / (double)hot_grid_voxels(grid));
+    return status;
 }

@@ -20,4 +20,9 @@ int hot_grid_placed(const hot_grid *grid);
 hot_status hot_grid_match(hot_context *context, const char *what, const char *name, const hot_grid *image,
                           const char *whose, const hot_grid *grid, size_t **index);
 
+/* The exact part of it: *same = whether both are one grid up to flips and permutations of its axes, *index then as
+ * above. 0 also where one of them does not say where it is. Errors: HOT_ERROR_MEMORY. */
+hot_status hot_grid_reorder(hot_context *context, const hot_grid *image, const hot_grid *grid, int *same,
+                            size_t **index);
+
 #endif

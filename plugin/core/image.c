@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "grid_match.h"
+
 hot_status hot_image_add_file(hot_image *image, const char *path)
 {
     char **grown = hot_context_alloc(image->context, image->file_count + 1, sizeof *grown);
@@ -18,6 +20,14 @@ hot_status hot_image_add_file(hot_image *image, const char *path)
     image->files = grown;
     image->file_count++;
     return HOT_OK;
+}
+
+void hot_image_warn_unplaced(const hot_image *image)
+{
+    if (!hot_grid_placed(&image->grid))
+        hot_context_log(image->context, HOT_LOG_WARNING,
+                        "'%s' does not say where its voxels are (no sform, qform or space): its axes are taken for "
+                        "right, anterior, superior; where that is wrong, directions are", image->name);
 }
 
 hot_status hot_image_lies_plainly(hot_image *image)

@@ -46,6 +46,9 @@ void hot_image_close(hot_image *image);
  * the context has them. In plugin/dwi. */
 hot_status hot_image_values(const hot_image *image, size_t first, size_t count, float *to);
 
+/* Warns where an image does not say where its voxels are, once the caller has a use for that. */
+void hot_image_warn_unplaced(const hot_image *image);
+
 /* For readers: notes a file; sets `samples`, the strides and positions of an array that lies i, j, k, value. */
 hot_status hot_image_add_file(hot_image *image, const char *path);
 hot_status hot_image_lies_plainly(hot_image *image);

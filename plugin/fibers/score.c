@@ -6,6 +6,7 @@
 
 #include "common/options.h"
 #include "core/fields.h"
+#include "core/grid_match.h"
 
 enum { COUNTED = 8, TENTHS = 11, CONDITIONS = 7, FIVE = 5 };
 enum { SINGLE, NARROW, MIDDLE, WIDE, THREE, ISOTROPIC, OTHER };
@@ -111,13 +112,14 @@ static void classify(int fibers, double truth[COUNTED][3], int16_t groups[GROUPS
     groups[next++] = FIRST_ALL;
 }
 
-static void judge(const hot_fiber_field *found, const hot_fiber_field *truth, const double signs[2][3], size_t voxel,
-                  const hot_score_options *o, outcome *result)
+/* at: where `found` keeps the voxel. */
+static void judge(const hot_fiber_field *found, size_t at, const hot_fiber_field *truth, const double signs[2][3],
+                  size_t voxel, const hot_score_options *o, outcome *result)
 {
     double real[COUNTED][3], proposed[COUNTED][3], angle[COUNTED][COUNTED];
     int choice[COUNTED] = {0}, best[COUNTED] = {0};
     int n_true = gather(truth, voxel, signs[1], COUNTED, 0, real);
-    int n_found = gather(found, voxel, signs[0], o->max_fibers, o->threshold, proposed);
+    int n_found = gather(found, at, signs[0], o->max_fibers, o->threshold, proposed);
     int pairs = n_true < n_found ? n_true : n_found;
     for (int t = 0; t < n_true; t++)
         for (int f = 0; f < n_found; f++) {
@@ -219,11 +221,19 @@ static void fill_group(const outcome *outcomes, size_t voxels, int index, float 
     }
 }
 
-/* A warning when the two files do not lie in the same place: the index decides, but the user may
- * have mixed files up. */
-static void compare_grids(hot_context *context, const hot_grid *a, const hot_grid *b)
+/* Where the directions' file keeps the truth's voxels; *index NULL = in the same order. A warning when the two are not
+ * the same grid in any order: the index decides then, but the user may have mixed files up. */
+static hot_status match_voxels(hot_context *context, const hot_grid *a, const hot_grid *b, size_t **index)
 {
     double first[3][4], second[3][4], largest = 0, apart = 0;
+    int same;
+    hot_status status = hot_grid_reorder(context, a, b, &same, index);
+    if (status != HOT_OK || same)
+        return status;
+    if (memcmp(a->size, b->size, sizeof a->size) != 0)
+        return hot_context_fail(context, HOT_ERROR_DATA,
+                                "the directions have %zu x %zu x %zu voxels, the truth %zu x %zu x %zu", a->size[0],
+                                a->size[1], a->size[2], b->size[0], b->size[1], b->size[2]);
     hot_grid_to_ras(a, first);
     hot_grid_to_ras(b, second);
     for (int row = 0; row < 3; row++)
@@ -235,6 +245,7 @@ static void compare_grids(hot_context *context, const hot_grid *a, const hot_gri
         hot_context_log(context, HOT_LOG_WARNING,
                         "the directions' grid and the truth's are not oriented alike; voxels are matched by index and "
                         "vectors compared in scanner axes");
+    return HOT_OK;
 }
 
 hot_status hot_score_create(hot_context *context, const hot_fiber_field *found, const hot_fiber_field *truth,
@@ -247,16 +258,17 @@ hot_status hot_score_create(hot_context *context, const hot_fiber_field *found, 
         return status;
     o.max_fibers = o.max_fibers > 0 && o.max_fibers < COUNTED ? o.max_fibers : COUNTED;
     o.tolerance = o.tolerance > 0 ? o.tolerance : 15;
-    const size_t *a = found->grid.size, *b = truth->grid.size;
-    if (a[0] != b[0] || a[1] != b[1] || a[2] != b[2])
-        return hot_context_fail(context, HOT_ERROR_DATA,
-                                "the directions have %zu x %zu x %zu voxels, the truth %zu x %zu x %zu", a[0], a[1],
-                                a[2], b[0], b[1], b[2]);
-    if (o.slice < 0 || (size_t)o.slice > a[2])
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no slice %d: the data have %zu", o.slice - 1,
-                                a[2]);
-    compare_grids(context, &found->grid, &truth->grid);
-    size_t voxels = hot_grid_voxels(&truth->grid), slice = a[0] * a[1];
+    const size_t *sizes = truth->grid.size;
+    size_t *where = NULL;
+    status = match_voxels(context, &found->grid, &truth->grid, &where);
+    if (status == HOT_OK && (o.slice < 0 || (size_t)o.slice > sizes[2]))
+        status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no slice %d: the data have %zu", o.slice - 1,
+                                  sizes[2]);
+    if (status != HOT_OK) {
+        hot_context_free(context, where);
+        return status;
+    }
+    size_t voxels = hot_grid_voxels(&truth->grid), slice = sizes[0] * sizes[1];
     double signs[2][3];
     hot_space_ras_sign(found->grid.space, signs[0]);
     hot_space_ras_sign(truth->grid.space, signs[1]);
@@ -276,7 +288,7 @@ hot_status hot_score_create(hot_context *context, const hot_fiber_field *found, 
     for (size_t voxel = 0; voxel < voxels; voxel++)
         if (!hot_context_cancelled(context) && (!o.mask || o.mask[voxel]) &&
             (o.slice == 0 || voxel / slice + 1 == (size_t)o.slice))
-            judge(found, truth, (const double(*)[3])signs, voxel, &o, &outcomes[voxel]);
+            judge(found, where ? where[voxel] : voxel, truth, (const double(*)[3])signs, voxel, &o, &outcomes[voxel]);
     status = hot_context_check(context, "comparing directions");
     if (status != HOT_OK)
         goto cleanup;
@@ -305,6 +317,7 @@ hot_status hot_score_create(hot_context *context, const hot_fiber_field *found, 
     made = NULL;
     status = HOT_OK;
 cleanup:
+    hot_context_free(context, where);
     hot_context_free(context, errors);
     hot_context_free(context, outcomes);
     hot_score_destroy(&made);

@@ -1,7 +1,6 @@
 /* DWI data from an image and a gradient table: NIfTI with FSL's bval and bvec, MIF with its dw_scheme. */
 #include "dwi_image.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -10,87 +9,85 @@
 #include "dwi/frames.h"
 #include "io/common/gradient_files.h"
 #include "io/common/paths.h"
+#include "gradient_find.h"
 
-/* The text of a gradient file: of the one named, or of the one beside the image. *name is what was read, for messages;
- * free it. */
-static hot_status table_text(hot_context *context, const char *path, const char *given, const char *suffix, char **name,
-                             char **text)
-{
-    *name = given ? hot_string_copy(context, given) : hot_path_beside(context, path, suffix);
-    if (!*name)
-        return HOT_ERROR_MEMORY;
-    hot_status status = hot_text_load(context, *name, text);
-    if (status == HOT_ERROR_FILE && !given)
-        status = hot_context_add(context, status, "the %s file of '%s' must lie beside it, or be given with --%s",
-                                 suffix + 1, path, suffix + 1);
-    return status;
-}
+#define FSL_LIMIT 0.01
 
 /* b-values go with the square of the vector's length when the vectors are clearly not unit: this is how scanners code
- * several shells under one nominal b, and what MRtrix does (its limit too: one percent in the squared length). */
-static void scale_by_length(hot_context *context, hot_dwi *dwi, const char *name)
+ * several shells under one nominal b, and what MRtrix does. limit: how far from 1 the squared lengths may be before
+ * that; one percent in FSL's tables, whose vectors are often rounded. */
+static void scale_by_length(hot_context *context, hot_dwi *dwi, const char *name, double limit)
 {
-    int scaled = 0;
+    double farthest = 0;
     for (size_t v = 0; v < dwi->volumes; v++) {
         const double *g = dwi->gradients + 3 * v;
         double squared = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
-        scaled |= dwi->b[v] > 0 && squared > 0 && isfinite(squared) && fabs(log(squared)) > 0.01;
+        if (dwi->b[v] > 0 && squared > 0 && isfinite(squared))
+            farthest = fmax(farthest, fabs(log(squared)));
     }
-    if (!scaled)
+    if (!(farthest > limit))
         return;
     for (size_t v = 0; v < dwi->volumes; v++) {
         const double *g = dwi->gradients + 3 * v;
         double squared = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
-        if (squared > 0)
+        if (squared > 0 || dwi->b[v] > 50) /* some write a nominal b for b=0 volumes too */
             dwi->b[v] *= squared;
     }
-    hot_context_log(context, HOT_LOG_NOTE,
-                    "'%s': vectors are not of length 1, b-values are multiplied by their squared length", name);
+    if (farthest > FSL_LIMIT)
+        hot_context_log(context, HOT_LOG_NOTE,
+                        "'%s': vectors are not of length 1, b-values are multiplied by their squared length", name);
 }
 
-static hot_status read_tables(hot_context *context, const char *path, const char *bval, const char *bvec, hot_dwi *dwi)
+/* The b-values of `b` and vectors of FSL's convention, into world axes. */
+static hot_status set_fsl(hot_context *context, hot_dwi *dwi, const char *b_name, const double *b, const char *g_name,
+                          const double *g)
 {
-    char *b_name = NULL, *g_name = NULL, *b_text = NULL, *g_text = NULL;
+    double frame[3][3];
+    hot_grid_bvec_frame(&dwi->grid, frame);
+    for (size_t v = 0; v < dwi->volumes; v++) {
+        dwi->b[v] = b[v];
+        for (int r = 0; r < 3; r++)
+            dwi->gradients[3 * v + r] = frame[r][0] * g[3 * v] + frame[r][1] * g[3 * v + 1] +
+                frame[r][2] * g[3 * v + 2];
+    }
+    scale_by_length(context, dwi, g_name, FSL_LIMIT);
+    hot_status status = hot_dwi_complete(context, dwi);
+    return status == HOT_OK ? HOT_OK : hot_context_add(context, status, "in '%s' and '%s'", b_name, g_name);
+}
+
+/* FSL's pair of files. given: which of the two the user named, for the blame. */
+static hot_status read_tables(hot_context *context, const char *b_name, const char *g_name, const int given[2],
+                              hot_dwi *dwi)
+{
+    char *b_text = NULL, *g_text = NULL;
     double *b = NULL, *g = NULL;
     size_t b_count = 0, g_count = 0;
-    hot_status status = table_text(context, path, bval, ".bval", &b_name, &b_text);
+    hot_status status = hot_text_load(context, b_name, &b_text);
     if (status == HOT_OK)
         status = hot_bval_parse(context, b_name, b_text, &b, &b_count);
-    if (status != HOT_OK && bval) /* a table that was named is at fault */
+    if (status != HOT_OK && given[0]) /* a table that was named is at fault */
         hot_context_blame(context, status, "bval");
     if (status == HOT_OK) {
-        status = table_text(context, path, bvec, ".bvec", &g_name, &g_text);
+        status = hot_text_load(context, g_name, &g_text);
         if (status == HOT_OK)
             status = hot_bvec_parse(context, g_name, g_text, &g, &g_count);
-        if (status != HOT_OK && bvec)
+        if (status != HOT_OK && given[1])
             hot_context_blame(context, status, "bvec");
     }
     if (status == HOT_OK)
         status = hot_dwi_add_input(context, dwi, b_name);
     if (status == HOT_OK)
         status = hot_dwi_add_input(context, dwi, g_name);
-    if (status == HOT_OK && (b_count != dwi->volumes || g_count != dwi->volumes))
+    if (status == HOT_OK && (b_count != dwi->volumes || g_count != dwi->volumes)) {
+        const int b_right = b_count == dwi->volumes;
         status = hot_context_fail(context, HOT_ERROR_FORMAT,
-                                  "'%s' has %zu volumes, but '%s' has %zu b-values and '%s' %zu vectors", path,
+                                  "'%s' has %zu volumes, but '%s' has %zu b-values and '%s' %zu vectors", dwi->source,
                                   dwi->volumes, b_name, b_count, g_name, g_count);
-    if (status == HOT_ERROR_FORMAT && (b_count == dwi->volumes ? bvec : bval))
-        hot_context_blame(context, status, b_count == dwi->volumes ? "bvec" : "bval");
-    if (status == HOT_OK) {
-        double frame[3][3];
-        hot_grid_bvec_frame(&dwi->grid, frame);
-        for (size_t v = 0; v < dwi->volumes; v++) {
-            dwi->b[v] = b[v];
-            for (int r = 0; r < 3; r++)
-                dwi->gradients[3 * v + r] = frame[r][0] * g[3 * v] + frame[r][1] * g[3 * v + 1] +
-                    frame[r][2] * g[3 * v + 2];
-        }
-        scale_by_length(context, dwi, g_name);
-        status = hot_dwi_complete(context, dwi);
-        if (status != HOT_OK)
-            status = hot_context_add(context, status, "in '%s' and '%s'", b_name, g_name);
+        if (given[b_right])
+            hot_context_blame(context, status, b_right ? "bvec" : "bval");
     }
-    hot_context_free(context, b_name);
-    hot_context_free(context, g_name);
+    if (status == HOT_OK)
+        status = set_fsl(context, dwi, b_name, b, g_name, g);
     hot_context_free(context, b_text);
     hot_context_free(context, g_text);
     hot_context_free(context, b);
@@ -108,8 +105,9 @@ static hot_status read_scheme(hot_context *context, const char *name, const char
         status = hot_context_fail(context, HOT_ERROR_FORMAT,
                                   "'%s' has lines of %zu numbers; a gradient table has x y z b on each", name, columns);
     if (status == HOT_OK && rows != dwi->volumes)
-        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has %zu volumes, but its gradient table %zu lines",
-                                  dwi->source, dwi->volumes, rows);
+        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' has %zu volumes, but the gradient table %s%s%s%zu "
+                                  "lines", dwi->source, dwi->volumes, name == dwi->source ? "in it " : "'",
+                                  name == dwi->source ? "" : name, name == dwi->source ? "" : "' ", rows);
     hot_space_ras_sign(dwi->grid.space, sign);
     for (size_t v = 0; v < dwi->volumes && status == HOT_OK; v++) {
         dwi->b[v] = table[v * columns + 3];
@@ -117,13 +115,129 @@ static hot_status read_scheme(hot_context *context, const char *name, const char
             dwi->gradients[3 * v + d] = sign[d] * table[v * columns + d];
     }
     if (status == HOT_OK) {
-        scale_by_length(context, dwi, name);
+        scale_by_length(context, dwi, name, 1e-5);
         status = hot_dwi_complete(context, dwi);
         if (status != HOT_OK)
             status = hot_context_add(context, status, "in '%s'", name);
     }
     hot_context_free(context, table);
     return status;
+}
+
+static hot_status read_scheme_file(hot_context *context, const char *name, hot_dwi *dwi)
+{
+    char *text = NULL;
+    hot_status status = hot_text_load(context, name, &text);
+    if (status == HOT_OK)
+        status = read_scheme(context, name, text, dwi);
+    if (status == HOT_OK)
+        status = hot_dwi_add_input(context, dwi, name);
+    hot_context_free(context, text);
+    return status;
+}
+
+/* Whether a file that was named as b-values is a table of MRtrix: several lines of four numbers or more. */
+static hot_status is_scheme(hot_context *context, const char *name, int *scheme)
+{
+    char *text = NULL;
+    double *table = NULL;
+    size_t rows, columns;
+    hot_status status = hot_text_load(context, name, &text);
+    if (status == HOT_OK)
+        status = hot_table_parse(context, name, text, &table, &rows, &columns);
+    *scheme = status == HOT_OK && columns >= 4 && rows > 1;
+    hot_context_free(context, table);
+    hot_context_free(context, text);
+    return status;
+}
+
+/* The largest angle, in degrees, between the gradients of a data set and those of FSL's files beside it; -1 when these
+ * cannot be read. */
+static double angle_to_tables(hot_context *context, const hot_dwi *dwi, const char *g_name)
+{
+    char *text = NULL;
+    double *g = NULL, frame[3][3], least = 1;
+    size_t count = 0;
+    hot_status status = hot_text_load(context, g_name, &text);
+    if (status == HOT_OK)
+        status = hot_bvec_parse(context, g_name, text, &g, &count);
+    hot_grid_bvec_frame(&dwi->grid, frame);
+    for (size_t v = 0; status == HOT_OK && count == dwi->volumes && v < count; v++) {
+        double product = 0, squared = 0;
+        for (int r = 0; r < 3; r++) {
+            product += dwi->gradients[3 * v + r] * (frame[r][0] * g[3 * v] + frame[r][1] * g[3 * v + 1] +
+                                                    frame[r][2] * g[3 * v + 2]);
+            squared += g[3 * v + r] * g[3 * v + r];
+        }
+        if (dwi->b[v] > 50 && squared > 0)
+            least = fmin(least, fabs(product) / sqrt(squared));
+    }
+    hot_context_free(context, text);
+    hot_context_free(context, g);
+    return status == HOT_OK && count == dwi->volumes ? acos(fmin(1, least)) * 180 / acos(-1) : -1;
+}
+
+/* Tables that nobody named: MRtrix's beside the image, which says in which axes its vectors are, else FSL's pair. One
+ * line tells when there were both, or when they have other names than the image. */
+static hot_status read_found(hot_context *context, const char *bval, const char *bvec, hot_dwi *dwi)
+{
+    const char *path = dwi->source;
+    char *grad = NULL, *b_name = NULL, *g_name = NULL;
+    hot_status status = bval || bvec ? HOT_OK : hot_gradients_find(context, path, HOT_TABLE_GRAD, &grad);
+    if (status == HOT_OK && !bval)
+        status = hot_gradients_find(context, path, HOT_TABLE_BVAL, &b_name);
+    if (status == HOT_OK && !bvec)
+        status = hot_gradients_find(context, path, HOT_TABLE_BVEC, &g_name);
+    if (status != HOT_OK)
+        goto cleanup;
+    if (grad) {
+        status = read_scheme_file(context, grad, dwi);
+        const double angle = status == HOT_OK && b_name && g_name ? angle_to_tables(context, dwi, g_name) : -1;
+        if (status == HOT_OK && angle > 1)
+            hot_context_log(context, HOT_LOG_WARNING,
+                            "gradients are those of '%s', in scanner axes; '%s', taken as FSL's, differ by up to %.0f "
+                            "degrees", grad, g_name, angle);
+        else if (status == HOT_OK)
+            hot_context_log(context, HOT_LOG_NOTE, "gradients are those of '%s', in scanner axes", grad);
+    } else if ((bval || b_name) && (bvec || g_name)) {
+        const int given[2] = {bval != NULL, bvec != NULL};
+        status = read_tables(context, bval ? bval : b_name, bvec ? bvec : g_name, given, dwi);
+        char *usual = hot_path_beside(context, path, ".bval");
+        if (status == HOT_OK && b_name && usual && strcmp(b_name, usual) != 0)
+            hot_context_log(context, HOT_LOG_NOTE, "gradients are those of '%s' and '%s'", b_name,
+                            bvec ? bvec : g_name);
+        hot_context_free(context, usual);
+    } else {
+        char *usual = hot_path_beside(context, path, bval || b_name ? ".bvec" : ".bval");
+        status = usual ? hot_context_fail(context, HOT_ERROR_FILE,
+                                          "'%s' comes without gradients: '%s': No such file; give --bval and --bvec, "
+                                          "or MRtrix's table with --grad", hot_input_name(path), usual)
+                       : HOT_ERROR_MEMORY;
+        hot_context_free(context, usual);
+    }
+cleanup:
+    hot_context_free(context, grad);
+    hot_context_free(context, b_name);
+    hot_context_free(context, g_name);
+    return status;
+}
+
+static hot_status read_gradients(hot_context *context, const hot_image *image, const char *bval, const char *bvec,
+                                 hot_dwi *dwi)
+{
+    int scheme = 0;
+    if (!bval && !bvec && image->scheme)
+        return read_scheme(context, dwi->source, image->scheme, dwi);
+    hot_status status = bval ? is_scheme(context, bval, &scheme) : HOT_OK;
+    if (status != HOT_OK)
+        return hot_context_blame(context, status, "bval");
+    if (!scheme)
+        return read_found(context, bval, bvec, dwi);
+    if (bvec)
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "bvec",
+                                          "'%s' holds the directions already, x y z b on each line; '%s' is not needed",
+                                          bval, bvec);
+    return hot_context_blame(context, read_scheme_file(context, bval, dwi), "bval");
 }
 
 hot_status hot_dwi_load_image(hot_context *context, hot_input *input, const char *bval, const char *bvec,
@@ -149,8 +263,9 @@ hot_status hot_dwi_load_image(hot_context *context, hot_input *input, const char
     for (size_t i = 0; i < image.file_count && status == HOT_OK; i++)
         status = hot_dwi_add_input(context, made, image.files[i]);
     if (status == HOT_OK)
-        status = image.scheme && !bval && !bvec ? read_scheme(context, image.name, image.scheme, made)
-                                                : read_tables(context, path, bval, bvec, made);
+        status = read_gradients(context, &image, bval, bvec, made);
+    if (status == HOT_OK)
+        hot_image_warn_unplaced(&image);
     if (status == HOT_OK)
         status = hot_image_read(&image);
     made->data = image.data;

@@ -1,5 +1,5 @@
-/* A DWI out: NRRD with the NA-MIC keys, or NIfTI with FSL's bval and bvec. Samples keep their type unless the file they
- * came from scales them (then float). */
+/* A DWI out: NRRD with the NA-MIC keys, NIfTI with FSL's bval and bvec, or MIF. Samples keep their type unless the
+ * file they came from scales them (then float). */
 #include <string.h>
 
 #include "dwi/dwi_private.h"
@@ -8,6 +8,7 @@
 #include "io/common/paths.h"
 #include "io/common/plain_numbers.h"
 #include "io/fsl/fsl_dwi.h"
+#include "io/mrtrix/mif_write.h"
 #include "io/nrrd/nrrd_dwi.h"
 
 static int volume_by_volume(const hot_dwi *dwi)
@@ -84,8 +85,10 @@ hot_status hot_dwi_check_distinct(hot_context *context, const hot_dwi *dwi, cons
 /* None of the files that a save to `path` makes may be one that the data came from. */
 static hot_status check_inputs(hot_context *context, const hot_dwi *dwi, const char *path)
 {
-    const int nifti = hot_path_is_nifti(path), detached = hot_path_has_suffix(path, ".nhdr");
-    const char *const suffixes[2] = {nifti ? ".bval" : detached ? ".raw" : NULL, nifti ? ".bvec" : NULL};
+    const int nifti = hot_path_is_nifti(path);
+    const char *const suffixes[2] = {nifti ? ".bval"
+                                     : hot_path_has_suffix(path, ".nhdr") ? ".raw"
+                                     : hot_path_has_suffix(path, ".mih") ? ".dat" : NULL, nifti ? ".bvec" : NULL};
     hot_status status = hot_dwi_check_distinct(context, dwi, path);
     for (int s = 0; s < 2 && status == HOT_OK && suffixes[s]; s++) {
         char *name = hot_path_beside(context, path, suffixes[s]);
@@ -106,6 +109,7 @@ hot_status hot_dwi_save(hot_context *context, const hot_dwi *dwi, const char *pa
         status = arranged(context, dwi, &sample, &samples, &copy);
     if (status == HOT_OK)
         status = hot_path_is_nifti(path) ? hot_dwi_save_fsl(context, dwi, path, sample, samples)
+                 : hot_path_is_mif(path) ? hot_dwi_save_mif(context, dwi, path, sample, samples)
                                          : hot_dwi_save_nrrd(context, dwi, path, sample, samples);
     hot_context_free(context, copy);
     hot_plain_numbers_end(before);

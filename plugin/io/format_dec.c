@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "io/common/formats.h"
+#include "io/common/image_save.h"
 #include "io/common/paths.h"
-#include "io/nifti/nifti_image.h"
 #include "io/nrrd/nrrd_values.h"
 #include "io/picture/picture_layout.h"
 
@@ -46,6 +46,6 @@ hot_status hot_write_dec(hot_context *context, const hot_fiber_field *fibers, co
 {
     if (hot_path_has_suffix(path, ".png"))
         return hot_color_picture(context, fibers, path);
-    return hot_path_is_nifti(path) ? hot_nifti_save_volumes(context, path, &fibers->grid, 3, fill, fibers)
+    return hot_path_has_volumes(path) ? hot_image_save(context, path, &fibers->grid, 3, fill, fibers)
                                    : write_nrrd(context, fibers, path);
 }

@@ -2,21 +2,23 @@
 
 #include <string.h>
 
+/* What hot_image_save writes. */
+#define VOLUMES ".nii.gz|.nii|.mif|.mif.gz|.mih"
 #define FORMAT(...) &(const hot_export_format){__VA_ARGS__}
 
 /* Of formats that share a suffix, the one that a file name alone means comes first. */
 static const hot_export_format *const formats[] = {
-    FORMAT(.name = "peaks", .suffix = ".nii.gz|.nii|.nrrd|.nhdr", .write = hot_fiber_field_save,
-           .help = "directions, 3 values per fibre: NIfTI in scanner axes (MRtrix, DSI Studio, TractSeg, COMMIT) or "
-                   "NRRD"),
-    FORMAT(.name = "nfibers", .suffix = ".nii.gz|.nii|.nrrd|.nhdr", .write = hot_write_nfibers,
-           .help = "how many fibres each voxel has (NIfTI or NRRD, one byte)"),
+    FORMAT(.name = "peaks", .suffix = VOLUMES "|.nrrd|.nhdr", .write = hot_fiber_field_save,
+           .help = "directions, 3 values per fibre: NIfTI or MIF in scanner axes (MRtrix, DSI Studio, TractSeg, "
+                   "COMMIT), or NRRD"),
+    FORMAT(.name = "nfibers", .suffix = VOLUMES "|.nrrd|.nhdr", .write = hot_write_nfibers,
+           .help = "how many fibres each voxel has (NIfTI, MIF or NRRD, one byte)"),
     FORMAT(.name = "fiber", .suffix = ".nrrd|.nhdr", .write = hot_write_fiber,
            .help = "one 3-vector NRRD per fibre, NAME_1.nrrd NAME_2.nrrd ... (SCIRun's ConvertNrrdToField, Slicer, "
                    "unu)"),
     FORMAT(.name = "png", .suffix = ".png", .write = hot_write_png,
            .help = "a picture of the three middle slices with the fibres drawn as sticks"),
-    FORMAT(.name = "dec", .suffix = ".nii.gz|.nii|.nrrd|.nhdr|.png", .write = hot_write_dec,
+    FORMAT(.name = "dec", .suffix = VOLUMES "|.nrrd|.nhdr|.png", .write = hot_write_dec,
            .help = "colour map of directions: |x| |y| |z| x amplitude in scanner axes, 3 float volumes (mrview, "
                    "FSLeyes; NRRD: Slicer), or a picture"),
     FORMAT(.name = "vtp", .suffix = ".vtp", .write = hot_write_vtp,
@@ -24,7 +26,7 @@ static const hot_export_format *const formats[] = {
                    "VTK)"),
     FORMAT(.name = "fixels", .suffix = "", .write = hot_write_fixels,
            .help = "MRtrix fixel directory: index, directions, amplitude (mrview, fixel2voxel, fixelcfestats)"),
-    FORMAT(.name = "sh", .suffix = ".nii.gz|.nii", .write = hot_write_fiber_sh,
+    FORMAT(.name = "sh", .suffix = VOLUMES, .write = hot_write_fiber_sh,
            .write_tensors = hot_write_sh,
            .help = "spherical harmonics in MRtrix's basis (mrview draws them, sh2peaks, sh2amp, tckgen): tensors, or "
                    "directions as lobes of lmax 12 with their maxima at the fibres"),

@@ -3,8 +3,8 @@
 
 #include "core/grid_match.h"
 #include "core/image.h"
+#include "io/common/image_save.h"
 #include "io/common/paths.h"
-#include "io/nifti/nifti_image.h"
 #include "io/nrrd/nrrd_values.h"
 
 /* The image of one value per voxel in `path`, as floats in its own order. */
@@ -32,17 +32,13 @@ static hot_status load_single(hot_context *context, const char *what, const char
     return status;
 }
 
-/* The same at the voxels of a grid; 0 where the image has none. */
-static hot_status load_for_grid(hot_context *context, const char *what, const char *path, const hot_grid *grid,
-                                float **values)
+/* The same at the voxels of a grid; 0 where the image has none. `found`, of the grid `own`, is freed. */
+static hot_status put_on_grid(hot_context *context, const char *what, const char *path, const hot_grid *own,
+                              float *found, const hot_grid *grid, float **values)
 {
-    hot_grid own;
     size_t *index = NULL;
-    float *found = NULL;
     *values = NULL;
-    hot_status status = load_single(context, what, path, &own, &found);
-    if (status == HOT_OK)
-        status = hot_grid_match(context, what, path, &own, "the data", grid, &index);
+    hot_status status = hot_grid_match(context, what, path, own, "the data", grid, &index);
     if (status == HOT_OK && index) {
         const size_t voxels = hot_grid_voxels(grid);
         *values = hot_context_alloc(context, voxels, sizeof **values);
@@ -59,19 +55,36 @@ static hot_status load_for_grid(hot_context *context, const char *what, const ch
     return status;
 }
 
+/* Bytes of a mask (NULL: only counted), NaN is outside. Returns how many voxels are inside. */
+static size_t threshold(const float *values, size_t voxels, uint8_t *bytes)
+{
+    size_t inside = 0;
+    for (size_t v = 0; v < voxels; v++) {
+        const uint8_t byte = values[v] != 0 && values[v] == values[v];
+        inside += byte;
+        if (bytes)
+            bytes[v] = byte;
+    }
+    return inside;
+}
+
 hot_status hot_mask_load(hot_context *context, const char *path, const hot_grid *grid, hot_mask **mask)
 {
-    float *values = NULL;
+    hot_grid own;
+    float *found = NULL, *values = NULL;
     *mask = NULL;
-    hot_status status = load_for_grid(context, "mask", path, grid, &values);
+    hot_status status = load_single(context, "mask", path, &own, &found);
+    if (status == HOT_OK && threshold(found, hot_grid_voxels(&own), NULL) == 0) {
+        status = hot_context_fail(context, HOT_ERROR_DATA, "mask '%s' is empty: all its voxels are 0", path);
+        hot_context_free(context, found);
+    } else if (status == HOT_OK)
+        status = put_on_grid(context, "mask", path, &own, found, grid, &values);
     if (status == HOT_OK)
         status = hot_mask_full(context, grid, mask);
     if (status == HOT_OK) {
-        (*mask)->inside = 0;
-        for (size_t v = 0; v < hot_grid_voxels(grid); v++) /* NaN is outside */
-            (*mask)->inside += (*mask)->bytes[v] = values[v] != 0 && values[v] == values[v];
+        (*mask)->inside = threshold(values, hot_grid_voxels(grid), (*mask)->bytes);
         if ((*mask)->inside == 0)
-            status = hot_context_fail(context, HOT_ERROR_DATA, "mask '%s' is empty: all its voxels are 0", path);
+            status = hot_context_fail(context, HOT_ERROR_DATA, "mask '%s' is 0 at every voxel of the data", path);
     }
     hot_context_free(context, values);
     if (status != HOT_OK)
@@ -86,7 +99,11 @@ hot_status hot_image_load(hot_context *context, const char *path, hot_grid *grid
 
 hot_status hot_noise_map_load(hot_context *context, const char *path, const hot_grid *grid, float **map)
 {
-    return load_for_grid(context, "noise map", path, grid, map);
+    hot_grid own;
+    float *found = NULL;
+    *map = NULL;
+    hot_status status = load_single(context, "noise map", path, &own, &found);
+    return status == HOT_OK ? put_on_grid(context, "noise map", path, &own, found, grid, map) : status;
 }
 
 /* Floats as they are in memory, `per` for each voxel. */
@@ -118,10 +135,10 @@ hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps
                                 "there is no map '%s': probability, margin, residual, width or flags", name);
     const int bytes = all[which].values == maps->flags;
     const size_t per = all[which].per;
-    if (hot_path_is_nifti(path) && bytes)
-        return hot_nifti_save_bytes(context, path, &maps->grid, maps->flags);
-    if (hot_path_is_nifti(path))
-        return hot_nifti_save_volumes(context, path, &maps->grid, per, fill,
+    if (hot_path_has_volumes(path) && bytes)
+        return hot_image_save_bytes(context, path, &maps->grid, maps->flags);
+    if (hot_path_has_volumes(path))
+        return hot_image_save(context, path, &maps->grid, per, fill,
                                       &(interleaved){all[which].values, per});
     return hot_nrrd_save_values(context, &(hot_nrrd_values){.grid = &maps->grid, .data = all[which].values,
                                                             .bytes = bytes, .per = {per > 1 ? per : 0}, .compress = 1,
@@ -133,7 +150,7 @@ hot_status hot_dwi_save_noise(hot_context *context, const hot_dwi *dwi, const fl
     hot_status status = hot_dwi_check_distinct(context, dwi, path);
     if (status != HOT_OK)
         return status;
-    return hot_path_is_nifti(path)
-        ? hot_nifti_save_volumes(context, path, &dwi->grid, 1, fill, &(interleaved){noise, 1})
+    return hot_path_has_volumes(path)
+        ? hot_image_save(context, path, &dwi->grid, 1, fill, &(interleaved){noise, 1})
         : hot_nrrd_save_values(context, &(hot_nrrd_values){.grid = &dwi->grid, .data = noise}, path);
 }

@@ -18,8 +18,8 @@ static hot_status refuse_count(const hot_image *image)
     for (size_t l = 1; l < 17; l++)
         if (count == (l + 1) * (l + 1))
             return hot_context_fail(image->context, HOT_ERROR_FORMAT,
-                                    "'%s' has %zu volumes, which is lmax %zu with odd degrees; only even ones are read: "
-                                    "6, 15, 28, 45, 66 or 91 volumes", image->name, count, l);
+                                    "'%s' has %zu volumes, which is lmax %zu with odd degrees; only even ones are "
+                                    "read: 6, 15, 28, 45, 66 or 91 volumes", image->name, count, l);
     for (size_t axis = 0; axis < 3; axis++)
         if (hot_sh_lmax(image->grid.size[axis]))
             return hot_context_fail(image->context, HOT_ERROR_FORMAT,

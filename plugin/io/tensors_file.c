@@ -1,8 +1,8 @@
-/* Tensor fields out and in: NRRD in the grid's own space; NIfTI in scanner RAS, one volume for the confidence and then
- * one for each unique value. */
+/* Tensor fields out and in: NRRD in the grid's own space; NIfTI and MIF in scanner RAS, a volume for the confidence and
+ * then one for each unique value. */
+#include "io/common/image_save.h"
 #include "io/common/input.h"
 #include "io/common/paths.h"
-#include "io/nifti/nifti_image.h"
 #include "io/nrrd/nrrd_tensors.h"
 #include "tensors_image.h"
 
@@ -24,7 +24,7 @@ static void fill(hot_context *context, const void *from, size_t number, size_t v
 
 hot_status hot_tensor_field_save(hot_context *context, const hot_tensor_field *field, const char *path)
 {
-    if (!hot_path_is_nifti(path))
+    if (!hot_path_has_volumes(path))
         return hot_nrrd_save_tensors(context, field, path);
     const size_t terms = hot_symtensor_count(field->order, 3);
     values_in_ras tensors = {.field = field};
@@ -39,7 +39,7 @@ hot_status hot_tensor_field_save(hot_context *context, const hot_tensor_field *f
         for (size_t d = 0; d < 3; d++)
             tensors.sign[k] *= exponents[3 * k + d] % 2 ? sign[d] : 1;
     }
-    return hot_nifti_save_volumes(context, path, &field->grid, 1 + terms, fill, &tensors);
+    return hot_image_save(context, path, &field->grid, 1 + terms, fill, &tensors);
 }
 
 int hot_tensors_image_order(size_t values)

@@ -28,7 +28,7 @@ static void round_trip(hot_context *context, const char *path, int datatype)
     enum { VOXELS = 24, VOLUMES = 2 };
     float values[VOXELS * VOLUMES], back[VOXELS * VOLUMES];
     uint8_t bytes[VOXELS * VOLUMES];
-    hot_nifti_writer writer;
+    hot_volume_writer writer;
     hot_image image;
     for (int i = 0; i < VOXELS * VOLUMES; i++)
         values[i] = bytes[i] = (uint8_t)(i * 5);
@@ -37,8 +37,8 @@ static void round_trip(hot_context *context, const char *path, int datatype)
     hot_status status = hot_nifti_begin(context, path, &oblique, VOLUMES, datatype, 0, 0, &writer);
     CHECK(status == HOT_OK, "%s", hot_context_message(context));
     for (int v = 0; status == HOT_OK && v < VOLUMES; v++)
-        status = hot_nifti_write(context, &writer, (const char *)samples + (size_t)v * VOXELS * width, VOXELS * width);
-    CHECK(hot_nifti_end(context, &writer, status) == HOT_OK, "%s", hot_context_message(context));
+        status = hot_volume_write(context, &writer, (const char *)samples + (size_t)v * VOXELS * width, VOXELS * width);
+    CHECK(hot_volume_end(context, &writer, status) == HOT_OK, "%s", hot_context_message(context));
     CHECK(hot_image_load_all(context, path, &image) == HOT_OK && image.values == VOLUMES, "%s",
           hot_context_message(context));
     if (image.values != VOLUMES)
@@ -75,7 +75,7 @@ int main(void)
 {
     char folder[] = "/tmp/hot_nifti_XXXXXX";
     hot_context *context = NULL;
-    hot_nifti_writer writer;
+    hot_volume_writer writer;
     CHECK(mkdtemp(folder) && chdir(folder) == 0, "folder");
     CHECK(hot_context_create(NULL, &context) == HOT_OK, "context");
     round_trip(context, "a.nii", DT_FLOAT32);
@@ -98,11 +98,11 @@ int main(void)
 
     /* too few samples, a full disk, no such folder, an axis too long */
     CHECK(hot_nifti_begin(context, "few.nii", &oblique, 1, DT_UINT8, 0, 0, &writer) == HOT_OK, "begin");
-    CHECK(hot_nifti_end(context, &writer, HOT_OK) == HOT_ERROR_ARGUMENT, "too few");
+    CHECK(hot_volume_end(context, &writer, HOT_OK) == HOT_ERROR_ARGUMENT, "too few");
     hot_status status = hot_nifti_begin(context, "/dev/full", &oblique, 1, DT_UINT8, 0, 0, &writer);
     if (status == HOT_OK)
-        status = hot_nifti_write(context, &writer, junk, 24);
-    CHECK(hot_nifti_end(context, &writer, status) == HOT_ERROR_FILE, "full disk");
+        status = hot_volume_write(context, &writer, junk, 24);
+    CHECK(hot_volume_end(context, &writer, status) == HOT_ERROR_FILE, "full disk");
     CHECK(strstr(hot_context_message(context), "No space"), "%s", hot_context_message(context));
     CHECK(hot_nifti_begin(context, "none/a.nii.gz", &oblique, 1, DT_UINT8, 0, 0, &writer) == HOT_ERROR_FILE, "folder");
     hot_grid longer = oblique;

@@ -2,9 +2,11 @@
 #ifndef HOTFIBER_DWI_H
 #define HOTFIBER_DWI_H
 
-/* Reads a diffusion data set: NRRD with the NA-MIC keys ("-" = standard input), or NIfTI with FSL's bval and bvec
- * (NULL for NRRD; for NIfTI NULL means the same base name with .bval / .bvec). The samples stay in the file's own
- * type in memory; hot_dwi_read converts what is asked for.
+/* Reads a diffusion data set: NRRD with the NA-MIC keys, NIfTI or MRtrix's MIF ("-" = standard input).
+ * bval, bvec: NULL for NRRD. For NIfTI and MIF, FSL's tables; or bval alone: a gradient table of MRtrix, lines of
+ * x y z b in scanner axes. Both NULL: MIF's own dw_scheme, else the tables beside the image: NAME.b, NAME.bval and
+ * NAME.bvec, those of BIDS' inheritance, bvals and bvecs in its folder. The samples stay in the file's own type in
+ * memory; hot_dwi_read converts what is asked for.
  * Owner: the caller, until hot_dwi_destroy. Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT, HOT_ERROR_DATA,
  * HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_dwi_load(hot_context *context, const char *path, const char *bval, const char *bvec,
@@ -45,8 +47,10 @@ HOT_API int hot_dwi_has_b0(const hot_dwi *dwi);
  * -1: memory is short (and the message set). */
 HOT_API int hot_dwi_highest_order(hot_context *context, const hot_dwi *dwi, int shell);
 
-/* Which voxels to compute. A mask file (NRRD or NIfTI, any scalar type, non-zero = inside) must have
- * the grid's sizes. */
+/* Which voxels to compute. A mask file (NRRD, NIfTI or MIF, any scalar type, non-zero = inside) is put into the grid's
+ * order of voxels by its position: exactly where it is the same grid up to flips and permutations of the axes, else by
+ * nearest neighbour. One without a position must have the grid's sizes and is taken in its own order. Errors:
+ * HOT_ERROR_FILE, HOT_ERROR_FORMAT, HOT_ERROR_DATA (elsewhere, empty, other sizes), HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_mask_load(hot_context *context, const char *path, const hot_grid *grid, hot_mask **mask);
 /* The built-in mask, from the mean b=0 image: Otsu's threshold on its median-smoothed copy, pieces of less than a
  * twentieth of the largest one dropped, holes filled. All voxels where there is no background: where the dark part

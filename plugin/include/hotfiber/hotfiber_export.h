@@ -24,8 +24,8 @@ typedef struct hot_sh_options {
  * tensors of order lmax, model "sh": hot_fiber_field_find then finds their maxima. Voxels whose coefficients are all 0,
  * or NaN or Inf, have confidence 0. A note in the log says what was taken for granted. With neither basis nor frame
  * given, files of tensors are read as hot_tensor_field_load does. options: NULL = defaults. Owner of *field: the
- * caller. Errors: HOT_ERROR_ARGUMENT (hot_context_parameter: basis, frame), HOT_ERROR_FILE, HOT_ERROR_FORMAT, HOT_ERROR_MEMORY,
- * HOT_ERROR_CANCELLED. */
+ * caller. Errors: HOT_ERROR_ARGUMENT (hot_context_parameter: basis, frame), HOT_ERROR_FILE, HOT_ERROR_FORMAT,
+ * HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
 HOT_API hot_status hot_tensor_field_load_sh(hot_context *context, const char *path, const hot_sh_options *options,
                                             hot_tensor_field **field);
 

@@ -21,6 +21,8 @@ int hot_path_is_mif(const char *path)
            hot_path_has_suffix(path, ".mih");
 }
 
+int hot_path_has_volumes(const char *path) { return hot_path_is_nifti(path) || hot_path_is_mif(path); }
+
 char *hot_path_beside(hot_context *context, const char *path, const char *suffix)
 {
     const size_t length = strlen(path), zip = ends_in(path, ".gz") ? 3 : 0;

@@ -7,7 +7,7 @@
 
 #include "dwi/frames.h"
 #include "io/common/formats.h"
-#include "io/nifti/nifti_image.h"
+#include "io/common/image_save.h"
 
 /* One image: the unit vectors (3 volumes) or the amplitude (1) of one fibre. */
 typedef struct image {
@@ -60,7 +60,7 @@ hot_status hot_write_dyads(hot_context *context, const hot_fiber_field *fibers, 
         name_image(path, number, name, size);
         what.fiber = number / 2;
         what.vectors = number % 2 == 0;
-        status = hot_nifti_save_volumes(context, name, &fibers->grid, what.vectors ? 3 : 1, fill, &what);
+        status = hot_image_save(context, name, &fibers->grid, what.vectors ? 3 : 1, fill, &what);
     }
     for (int written = 0; status != HOT_OK && written + 1 < number; written++) { /* all or none */
         name_image(path, written, name, size);

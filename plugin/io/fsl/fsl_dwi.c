@@ -29,7 +29,7 @@ hot_status hot_dwi_save_fsl(hot_context *context, const hot_dwi *dwi, const char
                              const void *samples)
 {
     hot_output bval = {0}, bvec = {0};
-    hot_nifti_writer image = {0};
+    hot_volume_writer image = {0};
     FILE *b = NULL, *g = NULL;
     size_t volume_bytes = hot_grid_voxels(&dwi->grid) * hot_sample_bytes(sample);
     hot_status status = hot_nifti_begin(context, path, &dwi->grid, dwi->volumes, types[sample], 1, 0, &image);
@@ -54,7 +54,7 @@ hot_status hot_dwi_save_fsl(hot_context *context, const hot_dwi *dwi, const char
         }
     }
     for (size_t v = 0; v < dwi->volumes && status == HOT_OK; v++) {
-        status = hot_nifti_write(context, &image, (const char *)samples + v * volume_bytes, volume_bytes);
+        status = hot_volume_write(context, &image, (const char *)samples + v * volume_bytes, volume_bytes);
         if (status == HOT_OK)
             status = hot_context_progress(context, "writing", (double)(v + 1) / (double)dwi->volumes);
     }
@@ -63,8 +63,8 @@ hot_status hot_dwi_save_fsl(hot_context *context, const hot_dwi *dwi, const char
         status = hot_output_finish(context, &bval);
     if (status == HOT_OK)
         status = hot_output_finish(context, &bvec);
-    status = hot_nifti_finish(context, &image, status);
+    status = hot_volume_finish(context, &image, status);
     status = hot_output_end(context, &bval, status);
     status = hot_output_end(context, &bvec, status);
-    return hot_nifti_end(context, &image, status);
+    return hot_volume_end(context, &image, status);
 }

@@ -1,9 +1,9 @@
-/* sh: tensors, or fibres, as spherical harmonics in MRtrix's basis and scanner axes, one volume per coefficient, so that mrview
- * draws them as surfaces and sh2peaks, sh2amp, fod2fixel and tckgen take them. */
+/* sh: tensors, or fibres, as spherical harmonics in MRtrix's basis and scanner axes, one volume per coefficient, so
+ * that mrview draws them as surfaces and sh2peaks, sh2amp, fod2fixel and tckgen take them. */
 #include <string.h>
 
 #include "io/common/formats.h"
-#include "io/nifti/nifti_image.h"
+#include "io/common/image_save.h"
 #include "model/fiber_lobes.h"
 
 /* sh_i = sum_j matrix_ij tensor_j for a tensor in the grid's space: a mirrored axis changes the sign of the values that
@@ -60,7 +60,7 @@ hot_status hot_write_sh(hot_context *context, const hot_tensor_field *tensors, c
     double matrix[HOT_FIELD_TERMS_MAX * HOT_FIELD_TERMS_MAX];
     int exponents[3 * HOT_FIELD_TERMS_MAX];
     hot_status status = make_matrix(context, tensors, terms, matrix, exponents);
-    return status == HOT_OK ? hot_nifti_save_volumes(context, path, &tensors->grid, terms, fill,
+    return status == HOT_OK ? hot_image_save(context, path, &tensors->grid, terms, fill,
                                                      &(harmonics){tensors, terms, matrix}) : status;
 }
 
@@ -116,7 +116,7 @@ hot_status hot_write_fiber_sh(hot_context *context, const hot_fiber_field *fiber
                         "%zu of %zu voxels have fibres closer than lmax %d separates: their maxima are not the fibres",
                         close, some, HOT_LOBES_LMAX);
     if (status == HOT_OK)
-        status = hot_nifti_save_volumes(context, path, &fibers->grid, HOT_LOBES_TERMS, fill_lobes, &all);
+        status = hot_image_save(context, path, &fibers->grid, HOT_LOBES_TERMS, fill_lobes, &all);
     hot_context_free(context, live);
     hot_context_free(context, all.rows);
     return status;

@@ -1,6 +1,5 @@
 #include "nifti_volume.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -74,92 +73,16 @@ static hot_status make_header(hot_context *context, const char *path, const hot_
     return HOT_OK;
 }
 
-static hot_status write_bytes(hot_context *context, hot_nifti_writer *writer, const void *data, size_t bytes)
-{
-    const char *at = data;
-    if (!writer->zip) {
-        FILE *file;
-        hot_status status = hot_output_file(context, &writer->output, &file);
-        if (status == HOT_OK && fwrite(at, 1, bytes, file) != bytes)
-            status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", writer->output.path,
-                                      strerror(errno));
-        return status;
-    }
-    while (bytes > 0) {
-        unsigned int part = bytes < (1u << 18) ? (unsigned int)bytes : 1u << 18; /* some ms of compressing */
-        hot_status status = hot_context_check(context, "writing");
-        if (status != HOT_OK)
-            return status;
-        errno = 0;
-        if (gzwrite(writer->zip, at, part) != (int)part)
-            return hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", writer->output.path,
-                                    errno ? strerror(errno) : "compression failed");
-        at += part;
-        bytes -= part;
-    }
-    return HOT_OK;
-}
-
 hot_status hot_nifti_begin(hot_context *context, const char *path, const hot_grid *grid, size_t volumes, int datatype,
-                           double slope, double intercept, hot_nifti_writer *writer)
+                           double slope, double intercept, hot_volume_writer *writer)
 {
     nifti_1_header header;
     char head[HEADER_BYTES] = {0};
+    size_t bytes = 0;
     memset(writer, 0, sizeof *writer);
-    hot_status status = make_header(context, path, grid, volumes, datatype, slope, intercept, &header,
-                                    &writer->expected);
-    if (status == HOT_OK)
-        status = hot_output_begin(context, path, &writer->output);
+    hot_status status = make_header(context, path, grid, volumes, datatype, slope, intercept, &header, &bytes);
     if (status != HOT_OK)
         return status;
-    size_t length = strlen(path);
-    if (length > 3 && strcmp(path + length - 3, ".gz") == 0) {
-        errno = 0;
-        /* Fast compression: on float data the slow levels take five times as long to save a few percent. */
-        writer->zip = gzopen(writer->output.temporary ? writer->output.temporary : path, "wb1");
-        if (!writer->zip)
-            status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path,
-                                      errno ? strerror(errno) : "no memory to compress");
-        else
-            gzbuffer(writer->zip, 1 << 18);
-    }
     memcpy(head, &header, sizeof header);
-    if (status == HOT_OK)
-        status = write_bytes(context, writer, head, sizeof head);
-    if (status != HOT_OK)
-        return hot_nifti_end(context, writer, status);
-    return HOT_OK;
-}
-
-hot_status hot_nifti_write(hot_context *context, hot_nifti_writer *writer, const void *samples, size_t bytes)
-{
-    if (bytes > writer->expected - writer->written)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "more samples for '%s' than its header says",
-                                writer->output.path);
-    writer->written += bytes;
-    return write_bytes(context, writer, samples, bytes);
-}
-
-hot_status hot_nifti_finish(hot_context *context, hot_nifti_writer *writer, hot_status status)
-{
-    if (status == HOT_OK && writer->written != writer->expected)
-        status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "%zu of %zu bytes of samples given for '%s'",
-                                  writer->written, writer->expected, writer->output.path);
-    if (writer->zip) {
-        errno = 0;
-        int closed = gzclose(writer->zip);
-        writer->zip = NULL;
-        if (status == HOT_OK && closed != Z_OK)
-            status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", writer->output.path,
-                                      closed == Z_ERRNO && errno ? strerror(errno) : "compression failed");
-    }
-    return status == HOT_OK ? hot_output_finish(context, &writer->output) : status;
-}
-
-hot_status hot_nifti_end(hot_context *context, hot_nifti_writer *writer, hot_status status)
-{
-    status = hot_nifti_finish(context, writer, status);
-    status = hot_output_end(context, &writer->output, status);
-    memset(writer, 0, sizeof *writer);
-    return status;
+    return hot_volume_begin(context, path, head, sizeof head, bytes, writer);
 }

@@ -103,7 +103,7 @@ hot_status hot_phantom_save(hot_context *context, const hot_phantom *phantom, co
     if (status != HOT_OK)
         return status;
     const hot_dwi *dwi = phantom->dwi;
-    if (hot_path_is_nifti(path))
+    if (hot_path_has_volumes(path))
         return hot_dwi_save(context, dwi, path);
     const size_t count = hot_dwi_volumes(dwi) * hot_grid_voxels(hot_dwi_grid(dwi));
     double frame[3][3];
@@ -139,7 +139,7 @@ cleanup:
 
 hot_status hot_phantom_save_truth(hot_context *context, const hot_phantom *phantom, const char *path)
 {
-    if (hot_path_is_nifti(path))
+    if (hot_path_has_volumes(path))
         return hot_fiber_field_save(context, phantom->truth, path);
     const hot_nrrd_values values = {.grid = hot_fiber_field_grid(phantom->truth),
                                     .data = hot_fiber_field_peaks(phantom->truth), .per = {3 * HOT_PHANTOM_FIBERS},

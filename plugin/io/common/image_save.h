@@ -1,0 +1,15 @@
+/* Images out as volumes one after the other: MIF by the file's name, else NIfTI. hot_path_has_volumes tells which names
+ * are of this kind. */
+#ifndef HOT_PLUGIN_IMAGE_SAVE_H
+#define HOT_PLUGIN_IMAGE_SAVE_H
+
+#include "core/fields.h"
+#include "volume_writer.h"
+
+/* `volumes` volumes of floats. */
+hot_status hot_image_save(hot_context *context, const char *path, const hot_grid *grid, size_t volumes,
+                          hot_volume_fill *fill, const void *from);
+/* One volume of bytes. */
+hot_status hot_image_save_bytes(hot_context *context, const char *path, const hot_grid *grid, const uint8_t *values);
+
+#endif
