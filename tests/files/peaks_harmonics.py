@@ -138,8 +138,8 @@ def peaks(source, *options):
     return data.reshape(data.shape[:3] + (-1, 3))
 
 
-def agree(name, found, wanted):
-    """Same number in 99.9 % of voxels (one of them may differ), and there every direction within .1 degree."""
+def agree(name, found, wanted, allowed=1):
+    """Same number in all voxels but `allowed`, and there every direction within .1 degree."""
     other, off = 0, 0.0
     for mine, truth in zip(found, wanted):
         mine = [v for v in mine if v.any()]
@@ -152,7 +152,7 @@ def agree(name, found, wanted):
             long = np.linalg.norm(nearest)
             check(abs(long / height - 1) < 1e-3, f"{name}: {long} long, not {height}")
     print(f"{name}: {len(wanted)} voxels, {other} with another number, {off:.4f} degrees off at most")
-    check(other <= max(1, len(wanted) // 1000), f"{name}: {other} voxels have another number of maxima")
+    check(other <= allowed, f"{name}: {other} voxels have another number of maxima")
     check(off < 0.1, f"{name}: {off} degrees off")
 
 
@@ -234,7 +234,9 @@ agree("fibres as harmonics", peaks("sh.nii", "--threshold", "0", "--min_angle", 
                                    ).reshape(-1, 3, 3), wanted)
 if shutil.which("sh2peaks"):
     run("sh2peaks", "-quiet", "-num", 3, "-threshold", 0.01, "sh.nii", "back.nii")
-    agree("the same by sh2peaks", np.nan_to_num(nib.load("back.nii").get_fdata()).reshape(-1, 3, 3), wanted)
+    # its 60 starts miss one of fibres 30 degrees apart in .2 % of voxels
+    agree("the same by sh2peaks", np.nan_to_num(nib.load("back.nii").get_fdata()).reshape(-1, 3, 3), wanted,
+          allowed=4)
 
 # ---- MRtrix's own distributions and peaks, bonndit's tensors
 data = os.environ["HOT_DATA"]
