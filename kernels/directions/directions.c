@@ -16,8 +16,11 @@ hot_status hot_directions_resolve(hot_context *context, const hot_directions_opt
     hot_status status = hot_options_read(context, "hot_directions_options", options, &given);
     if (status != HOT_OK)
         return status;
-    if (order != 2 && order != 4 && order != 6 && order != 8)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "directions need a tensor of order 2, 4, 6 or 8, not %d",
+    if (order < 2 || order > HOT_DIRECTIONS_ORDER_MAX || order % 2 != 0)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "directions need a tensor of order 2, 4, 6, 8, 10 or 12, not %d", order);
+    if (given.starts > 0 && order > HOT_DIRECTIONS_STARTS_ORDER_MAX)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "many starts take tensors of order 2, 4, 6 or 8, not %d",
                                 order);
     if (given.max_directions < 0 || given.max_directions > HOT_DIRECTIONS_MAX)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "1 to %d directions per tensor are possible, not %d",

@@ -9,6 +9,8 @@ extern "C" {
 #endif
 
 enum {
+    HOT_DIRECTIONS_ORDER_MAX = 12,
+    HOT_DIRECTIONS_STARTS_ORDER_MAX = 8,
     HOT_DIRECTIONS_MAX = 16,     /* directions per tensor */
     HOT_DIRECTIONS_INVALID = 255 /* found[] of a tensor with NaN or Inf */
 };
@@ -74,7 +76,7 @@ typedef struct hot_directions_work hot_directions_work; /* one thread's memory: 
 typedef void (*hot_directions_block)(const hot_directions_args *args, size_t first, int count,
                                      hot_directions_work *work);
 
-/* The block function of an order (4, 6, 8) for an instruction set; NULL where that was not compiled. */
+/* The block function of an order (4, 6, 8, 10, 12) for an instruction set; NULL where that was not compiled. */
 hot_directions_block hot_directions_block_baseline(int order);
 hot_directions_block hot_directions_block_avx2(int order);
 hot_directions_block hot_directions_block_avx512(int order);

@@ -10,7 +10,7 @@
 #include "symtensor/sphere.h"
 #include "tangent.h"
 
-enum { NEIGHBOURS = 24, REFERENCE_TERMS = 45 };
+enum { NEIGHBOURS = 24, REFERENCE_TERMS = 91 };
 
 typedef struct dense_sphere {
     size_t points;

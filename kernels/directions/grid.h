@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-enum { HOT_SIDE_4 = 6, HOT_SIDE_6 = 8, HOT_SIDE_8 = 10, HOT_SIDE_MAX = 10 };
+enum { HOT_SIDE_4 = 6, HOT_SIDE_6 = 8, HOT_SIDE_8 = 10, HOT_SIDE_10 = 12, HOT_SIDE_12 = 14, HOT_SIDE_MAX = 14 };
 
 /* A grid point is a candidate when the quadratic through its 3 x 3 square is concave and has its maximum within this
  * many spacings along each axis. Comparing with the eight neighbours instead, one loses ten times as many maxima: on a

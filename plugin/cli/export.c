@@ -25,7 +25,10 @@ static void list_formats(void)
     const hot_export_format *const *formats = hot_export_formats(&count);
     for (size_t i = 0; i < count; i++) {
         printf("%-9s %s%s\n%10s", formats[i]->name, formats[i]->suffix[0] ? formats[i]->suffix : "(a folder)",
-               formats[i]->write ? "" : ", from tensors", "");
+               formats[i]->write && formats[i]->write_tensors ? ", from directions or tensors"
+               : formats[i]->write                            ? ""
+                                                              : ", from tensors",
+               "");
         cli_print_text(formats[i]->help, 10);
     }
 }
@@ -178,16 +181,23 @@ int cli_export(int argc, char **argv)
         status = hot_output_check_distinct(context, dwi, output);
     if (status == HOT_OK)
         status = check_format_options(context, format, dwi, amplitude, response);
-    if (status == HOT_OK && format->write) {
+    /* A format that takes either: what is no directions is tensors; standard input, which is read once, is tensors. */
+    const int piped = strcmp(input, "-") == 0;
+    if (status == HOT_OK && format->write && !(format->write_tensors && piped))
         status = hot_fiber_field_load(context, input, &fibers);
-        if (status == HOT_OK && amplitude && strcmp(amplitude, "fod") == 0)
+    if (status == HOT_ERROR_FORMAT && format->write_tensors &&
+        hot_tensor_field_load(context, input, &tensors) == HOT_OK)
+        status = HOT_OK;
+    if (status == HOT_OK && fibers) {
+        if (amplitude && strcmp(amplitude, "fod") == 0)
             status = scale_amplitudes(context, response, dwi, &fibers);
         if (status == HOT_OK && dwi && strcmp(format->name, "png") == 0)
             status = write_picture(context, fibers, dwi, output);
         else if (status == HOT_OK)
             status = format->write(context, fibers, output);
     } else if (status == HOT_OK) {
-        status = hot_tensor_field_load(context, input, &tensors);
+        if (!tensors)
+            status = hot_tensor_field_load(context, input, &tensors);
         if (status == HOT_OK)
             status = format->write_tensors(context, tensors, output);
     }

@@ -25,7 +25,7 @@ int cli_fit(int argc, char **argv)
     hot_fit_options fit = {.size = sizeof fit, .regularise = -1, .weighted = 1};
     const cli_option options[] = {
         CLI_DWI_OPTION(input),
-        {"o", CLI_OUTPUT_NRRD, &output, "FILE", "the tensors, NRRD; default -, standard output", 0, 0},
+        {"o", CLI_OUTPUT_IMAGE, &output, "FILE", "the tensors: NRRD, NIfTI or MIF; default -, standard output", 0, 0},
         CLI_GRADIENT_OPTIONS(bval, bvec),
         {"model", CLI_CHOICE, &model, "adc|odf|fod", "what the tensor stands for (above); default fod", 0, 0},
         {"order", CLI_INT, &fit.order, "N",

@@ -8,13 +8,18 @@
 #include "method_options.h"
 
 const cli_command cli_peaks_command = {
-    "peaks", "fibre directions from a tensor field or from the signals", "-i TENSORS -o PEAKS [options]",
+    "peaks", "fibre directions from tensors, spherical harmonics or the signals", "-i FILE -o PEAKS [options]",
     "Per voxel up to --max_fibers vectors x1 y1 z1 x2 ..., longest first, in the input's space; the length is the "
-    "fibre's volume fraction (fod) or the value of the form there (adc, odf); absent ones are 0. NRRD, or NIfTI in "
-    "scanner RAS when the name ends in .nii or .nii.gz.\n\n",
+    "fibre's volume fraction (fod) or the value of the form there (adc, odf, harmonics); absent ones are 0. NRRD, or "
+    "NIfTI in scanner RAS when the name ends in .nii or .nii.gz.\n\n"
+    "Spherical harmonics of any program are taken: one volume per coefficient, even degrees, lmax 2 to 12. sh2peaks' "
+    "-num and -mask mean the same here, its -threshold is --min_amplitude; --threshold 0 --min_angle 0 gives the "
+    "maxima that sh2peaks gives.\n\n",
     0};
 static const char examples[] =
     "  hotfiber fit -i dwi.nhdr --model fod --order 6 | hotfiber peaks -o peaks.nii.gz\n"
+    "  hotfiber peaks -i wmfod.mif --mask mask.mif -o peaks.nii.gz\n"
+    "  hotfiber peaks -i shm_coeff.nii.gz --basis descoteaux07_legacy -o peaks.nii.gz\n"
     "  hotfiber peaks -i tensors.nrrd --method sshopm --starts 128 -o peaks.nrrd\n"
     "  hotfiber peaks --method signal --dwi dwi.nhdr -o peaks.nrrd --probability p.nrrd";
 
@@ -43,15 +48,15 @@ static hot_status check(hot_context *context, const hot_peaks_options *peaks, co
     return status;
 }
 
-static hot_status find(hot_context *context, const char *input, const char *output, const char *mask_path,
-                       hot_peaks_options *peaks)
+static hot_status find(hot_context *context, const char *input, const hot_sh_options *harmonics, const char *output,
+                       const char *mask_path, hot_peaks_options *peaks)
 {
     hot_tensor_field *tensors = NULL;
     hot_fiber_field *fibers = NULL;
     hot_mask *mask = NULL;
     hot_status status = hot_output_check_distinct(context, input, output);
     if (status == HOT_OK)
-        status = hot_tensor_field_load(context, input, &tensors);
+        status = hot_tensor_field_load_sh(context, input, harmonics, &tensors);
     if (status == HOT_OK && mask_path)
         status = hot_mask_load(context, mask_path, hot_tensor_field_grid(tensors), &mask);
     peaks->mask = mask;
@@ -70,19 +75,29 @@ int cli_peaks(int argc, char **argv)
     const char *input = "-", *output = "-", *mask_path = NULL;
     cli_method_options own;
     cli_peaks_signal_options signal = {.find = {.size = sizeof signal.find}};
+    cli_list diffusivities = {0};
+    hot_sh_options harmonics = {.size = sizeof harmonics};
     cli_method_options_init(&own);
     own.peaks.method = "maxima";
     const cli_option options[] = {
-        {"i", CLI_TEXT, &input, "FILE", "tensor field (NRRD); default -, standard input", 0, 0},
+        {"i", CLI_TEXT, &input, "FILE",
+         "tensor field (NRRD, NIfTI), or image of spherical harmonics (.mif, NIfTI); default -, standard input", 0, 0},
         {"o", CLI_OUTPUT_IMAGE, &output, "FILE",
-         "directions: NRRD, or .nii / .nii.gz; default -, standard output", 0, 0},
+         "directions: NRRD, NIfTI or MIF by name; default -, standard output", 0, 0},
         {"mask", CLI_TEXT, &mask_path, "FILE", "compute where this is not 0 (NRRD or NIfTI)", 0, 0},
+        {"basis", CLI_CHOICE, &harmonics.basis, "tournier07|descoteaux07|descoteaux07_legacy",
+         "harmonics: their basis: MRtrix's (default), DIPY's with legacy=False, DIPY's default", 0, 0},
+        {"frame", CLI_CHOICE, &harmonics.frame, "scanner|bvec|image",
+         "harmonics: the axes they are in: scanner RAS (default with tournier07), those of FSL's bvec files, which "
+         "DIPY takes as they are (default with the other bases), or those of the image", 0, 0},
         CLI_METHOD_OPTIONS(own, "maxima"),
+        {"num", CLI_INT, &own.peaks.max_fibers, "N", "the same as --max_fibers (sh2peaks' name)", 1, 16},
         {"dwi", CLI_TEXT, &signal.dwi, "FILE", "signal: the diffusion data (NRRD or NIfTI)", 0, 0},
         CLI_GRADIENT_OPTIONS(signal.bval, signal.bvec),
         {"response", CLI_TEXT, &signal.response, "FILE",
          "signal: single-fibre response in MRtrix's text format; default: that of the tensors' "
          "file, else estimated", 0, 0},
+        CLI_DIFFUSIVITIES(diffusivities, "signal: the response from the "),
         {"order", CLI_INT, &signal.find.order, "N",
          "signal: the highest degree of the response used, 4, 6 or 8; default 8", 4, 8},
         {"sigma", CLI_TEXT, &signal.sigma, "FILE",
@@ -110,13 +125,19 @@ int cli_peaks(int argc, char **argv)
     const hot_peaks_method *method;
     if ((ended = cli_method_options_read(&cli_peaks_command, &common, &own, &signal.find)) >= 0)
         return ended;
+    if ((ended = cli_diffusivities(&cli_peaks_command, &common, &diffusivities, &signal.axial, &signal.radial)) >= 0)
+        return ended;
+    if (diffusivities.count && signal.response)
+        return cli_refuse(&cli_peaks_command, &common, "--diffusivities and --response both say what the response is; "
+                          "give one of them");
     if (check(common.context, &own.peaks, &signal.find, options, &method) != HOT_OK)
         return cli_refuse_option(&cli_peaks_command, &common);
     if (method->find_in_signals && !signal.dwi)
         return cli_refuse(&cli_peaks_command, &common,
                           "--dwi FILE is needed: the method %s works on the diffusion data", method->name);
     if (method->find_in_tensors)
-        return cli_finish(&cli_peaks_command, &common, find(common.context, input, output, mask_path, &own.peaks));
+        return cli_finish(&cli_peaks_command, &common, find(common.context, input, &harmonics, output, mask_path,
+                                                                &own.peaks));
     signal.tensors = cli_given(&input) ? input : NULL;
     signal.output = output;
     signal.mask = mask_path;

@@ -108,6 +108,8 @@ hot_status cli_peaks_signal(hot_context *context, const hot_peaks_method *method
         if (status == HOT_OK)
             status = hot_response_check(context, response, NULL);
     }
+    if (status == HOT_OK && o->axial > 0)
+        status = hot_response_tensor(context, dwi, o->axial, o->radial, 1, 0, &response);
     if (status == HOT_OK)
         status = read_sigma(context, o->sigma, hot_dwi_grid(dwi), &find, &sigma_map);
     const hot_response *used = response ? response : tensors ? tensors->response : NULL;

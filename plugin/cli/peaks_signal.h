@@ -8,6 +8,7 @@ enum { CLI_SIGNAL_MAPS = 5 };
 
 typedef struct cli_peaks_signal_options {
     const char *dwi, *bval, *bvec, *response, *mask, *tensors, *output; /* paths; NULL = not given */
+    double axial, radial;             /* diffusivities of the response; 0 = not given */
     const char *sigma;                /* a number or a path */
     const char *map[CLI_SIGNAL_MAPS]; /* where probability, margin, residual, width, flags go; NULL = nowhere */
     hot_signal_find_options find;     /* without the noise */

@@ -96,6 +96,8 @@ hot_status hot_mask_check(hot_context *context, const hot_mask *mask, const hot_
 /* A copy of a mask, of the grid's sizes. Errors: HOT_ERROR_DATA (other sizes), HOT_ERROR_MEMORY. */
 hot_status hot_mask_copy(hot_context *context, const hot_mask *from, const hot_grid *grid, hot_mask **mask);
 
+/* The highest order of a field: that of the harmonics that other programs write. Ours fit 8 at most. */
+enum { HOT_FIELD_ORDER_MAX = 12, HOT_FIELD_TERMS_MAX = 91 };
 /* A field without values yet: voxels x (1 + unique), to be filled. Errors: HOT_ERROR_ARGUMENT (order, grid or name),
  * HOT_ERROR_MEMORY. */
 hot_status hot_tensor_field_make(hot_context *context, const hot_grid *grid, int order, const char *model,

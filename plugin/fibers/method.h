@@ -26,7 +26,8 @@ typedef struct hot_peaks_method {
     const char *takes;
     const char *model;           /* the only model that it goes with; NULL = any */
     const char *default_of;      /* models whose default it is, with a blank after each; NULL = none */
-    int max_fibers, order_min;   /* the most fibres per voxel; the lowest order of tensors, 0 = any */
+    int max_fibers;              /* the most fibres per voxel */
+    int order_min, order_max;    /* of tensors; 0 = any */
     double threshold, min_angle; /* defaults: fraction of the largest; degrees */
     size_t starts;               /* default */
     int weights;                 /* lengths are shares in a sum of fibres, not heights of a form */

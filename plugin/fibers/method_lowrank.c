@@ -15,10 +15,11 @@ const hot_peaks_method hot_peaks_lowrank = {
     .about = "the tensor (order 4, 6 or 8) as a sum of 1 to 3 rank-1 terms; with fod these are the fibres, and "
              "crossings that the maxima merge are split. Order 4 or 6 is best.",
     .find_in_tensors = find,
-    .takes = "threshold min_angle min_amplitude ",
+    .takes = "threshold min_angle min_amplitude basis frame ",
     .max_fibers = 3,
     .weights = 1,
     .order_min = 4,
+    .order_max = 8,
     .threshold = 0.2,
     .min_angle = 25,
 };

@@ -26,7 +26,7 @@ const hot_peaks_method hot_peaks_maxima = {
             "fibres",
     .about = "local maxima of the tensor's form A x^m: half of the sphere is scanned on a grid, and what stands out is "
              "refined. Finds what sshopm finds, faster. The maxima of adc do not lie on crossing fibres: use fod.",
-    .takes = "threshold min_angle min_amplitude ",
+    .takes = "threshold min_angle min_amplitude basis frame ",
     .default_of = "adc odf ",
     .max_fibers = 16,
     .threshold = 0.25,
@@ -40,8 +40,9 @@ const hot_peaks_method hot_peaks_sshopm = {
     .about = "the paper's pipeline (Ballard, Kolda, Plantenga 2011): SS-HOPM from many starts per voxel, on the GPU "
              "where there is one; the eigenvectors that it converges to are counted once, refined, and clustered into "
              "directions. With adc these do not lie on crossing fibres.",
-    .takes = "threshold min_angle min_amplitude starts shift basin ",
+    .takes = "threshold min_angle min_amplitude starts shift basin basis frame ",
     .max_fibers = 16,
+    .order_max = 8,
     .threshold = 0.25,
     .min_angle = 15,
     .starts = 128,

@@ -97,6 +97,10 @@ hot_status hot_peaks_check(hot_context *context, const hot_peaks_choice *choice,
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "method",
                                           "%s needs tensors of order %d or higher, not %d", name, method->order_min,
                                           choice->order);
+    if (method->order_max > 0 && choice->order > method->order_max)
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "method",
+                                          "%s takes tensors of order %d or lower, not %d; maxima takes them", name,
+                                          method->order_max, choice->order);
     return check_options(context, choice, method);
 }
 

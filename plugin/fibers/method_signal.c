@@ -515,7 +515,7 @@ const hot_peaks_method hot_peaks_signal = {
              "probability; the most accurate. It needs the data (--dwi) and no tensors: with -i, the voxels that have "
              "one are computed, without it those of --mask or of the mask estimated from the b=0 images.",
     .find_in_signals = hot_fiber_field_signal,
-    .takes = "sigma select contrast noise_model dwi bval bvec grad response order probability margin residual width "
+    .takes = "sigma select contrast noise_model dwi bval bvec grad response diffusivities order probability margin "
              "flags ",
     .model = "fod",
     .default_of = "fod ",

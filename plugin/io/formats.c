@@ -43,8 +43,10 @@ static const hot_export_format *const formats[] = {
                    "VTK)"),
     FORMAT(.name = "fixels", .suffix = "", .write = hot_write_fixels,
            .help = "MRtrix fixel directory: index, directions, amplitude (mrview, fixel2voxel, fixelcfestats)"),
-    FORMAT(.name = "sh", .suffix = VOLUMES, .write_tensors = hot_write_sh,
-           .help = "tensors as spherical harmonics in MRtrix's basis (mrview draws them, sh2peaks, sh2amp, tckgen)"),
+    FORMAT(.name = "sh", .suffix = VOLUMES, .write = hot_write_fiber_sh,
+           .write_tensors = hot_write_sh,
+           .help = "spherical harmonics in MRtrix's basis (mrview draws them, sh2peaks, sh2amp, tckgen): tensors, or "
+                   "directions as lobes of lmax 12 with their maxima at the fibres"),
     FORMAT(.name = "fz", .suffix = ".fz|.fib.gz", .write = hot_write_fz,
            .help = "DSI Studio's fibre file: directions and amplitudes, voxels in LPS order (DSI Studio, odx)"),
     FORMAT(.name = "odx", .suffix = ".odx", .write = hot_write_odx,
@@ -64,7 +66,8 @@ static const hot_export_format *const formats[] = {
            .help = "tensor glyphs as a coloured triangle mesh, LPS mm (ParaView, Slicer, VTK)"),
 #ifdef HOT_HAVE_HDF5
     FORMAT(.name = "pam5", .suffix = ".pam5", .write = hot_write_pam5,
-           .help = "DIPY's peaks file (HDF5), vectors in image axes (load_peaks, its trackers and slicers)"),
+           .help = "DIPY's peaks file (HDF5), in image axes, with harmonics of the fibres in descoteaux07_legacy "
+                   "(load_peaks, its trackers, getters of directions and slicers)"),
 #endif
 };
 enum { FORMATS = sizeof formats / sizeof formats[0] };

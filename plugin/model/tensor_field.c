@@ -7,8 +7,9 @@ hot_status hot_tensor_field_make(hot_context *context, const hot_grid *grid, int
                                  hot_tensor_field **field)
 {
     *field = NULL;
-    if (order < 2 || order > 8 || order % 2 != 0)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensor fields have order 2, 4, 6 or 8, not %d", order);
+    if (order < 2 || order > HOT_FIELD_ORDER_MAX || order % 2 != 0)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensor fields have order 2, 4, 6, 8, 10 or 12, not %d",
+                                order);
     const size_t voxels = hot_grid_voxels(grid), row = 1 + hot_symtensor_count(order, 3);
     if (!voxels || voxels > SIZE_MAX / (row * sizeof(float)))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a tensor field of %zu x %zu x %zu voxels cannot be",

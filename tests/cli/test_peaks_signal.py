@@ -45,6 +45,13 @@ check(score("averaged.nrrd") >= 0.94, "averaged")
 works("peaks", "--method", "signal", *given, "-o", "one.nii.gz", "--max_fibers", 1)
 check(nibabel.load("one.nii.gz").shape[-1] == 3, "one fibre")
 
+# the response by the diffusivities that the phantom has, and by others
+for name, values in (("right", "1.7e-3,0.3e-3"), ("wrong", "1e-3,0.6e-3")):
+    works("peaks", "--method", "signal", "--dwi", "dwi.nii.gz", "--diffusivities", values, "-o", name + ".nrrd",
+          "--quiet")
+check(score("right.nrrd") >= 0.95 > score("wrong.nrrd"), f"{score('right.nrrd')}, {score('wrong.nrrd')}")
+refused("--response", *given, "--diffusivities", "1.7e-3,0.3e-3", "-o", "x.nrrd")
+
 # tensors say where; piped too
 works("fit", "-i", "dwi.nii.gz", "-o", "tensors.nrrd", "--order", 4, "--response", "response.txt", "--quiet")
 works("peaks", "--method", "signal", "-i", "tensors.nrrd", "--dwi", "dwi.nii.gz", "-o", "again.nrrd", "--quiet")

@@ -38,4 +38,34 @@ for name in GEOMETRIES:
             check(angle(sphere[i], d) < 2.5 and sphere[i] @ d > 0,
                   f"{name} {v}: vertex {i} is {angle(sphere[i], d)} off")
         check(pam["gfa"][v] == values[0] and (pam["qa"][v] == values).all(), f"{name} {v}: qa")
+
+# ---- What DIPY makes of it: the harmonics have their maxima at the fibres, and its getter of directions takes them
+try:
+    from dipy.core.sphere import Sphere
+    from dipy.direction import ProbabilisticDirectionGetter
+    from dipy.io.peaks import load_peaks
+    from dipy.reconst.shm import sh_to_sf
+except ImportError:
+    print("python3-dipy is not installed: its getter is not tried")
+else:
+    name = "lps_oblique"
+    pam = load_peaks(name + ".pam5")
+    check(pam.shm_coeff.shape == (5, 4, 3, 91) and pam.B.shape == (91, 2562), "sizes of shm_coeff and B")
+    check(np.allclose(pam.shm_coeff[4, 1, 0] @ pam.B, sh_to_sf(pam.shm_coeff[4, 1, 0], pam.sphere, sh_order=12,
+                                                             basis_type="descoteaux07", legacy=True), atol=1e-5), "B")
+    getter = ProbabilisticDirectionGetter.from_shcoeff(pam.shm_coeff, max_angle=30, sphere=pam.sphere,
+                                                       basis_type="descoteaux07")
+    tried = 0
+    for v in np.ndindex(5, 4, 3):
+        fibers = [d for d, a in zip(pam.peak_dirs[v], pam.peak_values[v]) if a > 0]
+        if len(fibers) < 1 or (len(fibers) > 1 and angle(*fibers) < 35):
+            continue
+        tried += 1
+        values = sh_to_sf(pam.shm_coeff[v], Sphere(xyz=np.array(fibers)), sh_order=12, basis_type="descoteaux07",
+                          legacy=True)
+        check(np.allclose(values, pam.peak_values[v][:len(fibers)], rtol=1e-3), f"{v}: heights {values}")
+        found = getter.initial_direction(np.array(v, float))
+        check(len(found) >= len(fibers) and all(min(angle(f, d) for d in found) < 4 for f in fibers),
+              f"{v}: DIPY starts along {found}, not {fibers}")
+    check(tried > 20, f"{tried} voxels tried")
 check.end()

@@ -6,7 +6,7 @@
 
 #include <hotfiber/symtensor.h>
 
-enum { FORM_TERMS = 45 };
+enum { FORM_TERMS = 91 };
 
 typedef struct form_basis {
     int order;

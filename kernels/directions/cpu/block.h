@@ -147,7 +147,7 @@ static void HOT_STEP(scan)(const HOT_STEP(grid) *grid, const float *form, int fa
 HOT_FN void HOT_STEP(spread)(const float *form, vf *mean, vf *off)
 {
     /* mean of x^a y^b z^c over the sphere = (a-1)!! (b-1)!! (c-1)!! / (m+1)!!, even exponents */
-    static const float odd[5] = {1, 1, 3, 15, 105};
+    static const float odd[7] = {1, 1, 3, 15, 105, 945, 10395};
     vf sum = vset(0.0f);
     float whole = 1;
     for (int k = 3; k <= HOT_ORDER + 1; k += 2)
@@ -157,7 +157,7 @@ HOT_FN void HOT_STEP(spread)(const float *form, vf *mean, vf *off)
             sum = vfma(vset(odd[(HOT_ORDER - s) / 2] * odd[(s - t) / 2] * odd[t / 2] / whole),
                           vload(form + HOT_PACKED(s, t) * HOT_DIRECTIONS_BLOCK), sum);
     vf far = vset(0.0f);
-    static const float factorial[5] = {1, 1, 2, 6, 24};
+    static const float factorial[7] = {1, 1, 2, 6, 24, 120, 720};
     for (int s = 0; s <= HOT_ORDER; s++)
         for (int t = 0; t <= s; t++) {
             vf difference = vload(form + HOT_PACKED(s, t) * HOT_DIRECTIONS_BLOCK);

@@ -6,7 +6,7 @@
 #include "directions/directions_args.h"
 
 enum {
-    HOT_BLOCK_TERMS = 45,                                    /* of order 8 */
+    HOT_BLOCK_TERMS = 91,                                    /* of order 12 */
     HOT_BLOCK_POINTS = 3 * HOT_SIDE_MAX * HOT_SIDE_MAX,      /* the most candidates a tensor can have */
     HOT_BLOCK_QUEUE = HOT_DIRECTIONS_BLOCK * HOT_BLOCK_POINTS
 };

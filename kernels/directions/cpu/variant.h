@@ -20,8 +20,20 @@
 #define HOT_STEP(name) HOT_JOIN(name##_, HOT_ORDER)
 #define HOT_ORDER_TEMPLATE "directions/cpu/block.h"
 #include "common/orders.h"
+/* Orders that spherical harmonics of other programs have and no model of ours. */
+#define HOT_ORDER 10
+#include "directions/cpu/block.h"
+#undef HOT_ORDER
+#define HOT_ORDER 12
+#include "directions/cpu/block.h"
+#undef HOT_ORDER
 
 static hot_directions_block block_of(int order)
 {
-    return order == 4 ? block_4 : order == 6 ? block_6 : order == 8 ? block_8 : NULL;
+    return order == 4    ? block_4
+           : order == 6  ? block_6
+           : order == 8  ? block_8
+           : order == 10 ? block_10
+           : order == 12 ? block_12
+                         : NULL;
 }

@@ -54,8 +54,8 @@ hot_status hot_directions_cuda_launch(hot_context *context, const hot_directions
 hot_status hot_directions_cuda(hot_context *context, void *job)
 {
     const hot_directions_args *args = (const hot_directions_args *)job;
-    if (args->order == 2 || args->count == 0)
-        return hot_directions_cpu(context, job); /* less work than the copy */
+    if (args->order == 2 || args->order > 8 || args->count == 0)
+        return hot_directions_cpu(context, job); /* order 2: less work than the copy; above 8 there is no kernel */
     hot_batch batch = {};
     batch.stage = "finding directions";
     batch.count = args->count;

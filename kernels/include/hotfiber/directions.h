@@ -1,4 +1,4 @@
-/* Fibre directions as the local maxima of order-m forms on the sphere (dimension 3, order 2, 4, 6 or 8). */
+/* Fibre directions as the local maxima of order-m forms on the sphere (dimension 3, even order up to 12). */
 #ifndef HOTFIBER_DIRECTIONS_H
 #define HOTFIBER_DIRECTIONS_H
 
@@ -30,7 +30,7 @@ typedef struct hot_directions_options {
 /* Finds the local maxima of the form A x^m of each tensor.
  *
  * options      NULL = defaults.
- * order        2, 4, 6 or 8.
+ * order        2, 4, 6 or 8; 10 or 12 too without starts, computed on the CPU on every device.
  * tensors      count x stride, row-major; the packed tensor is at the start of each row. stride >=
  *              hot_symtensor_count(order, 3).
  * mask         count bytes; tensors with 0 are not computed, and their outputs are 0. NULL = all are computed.

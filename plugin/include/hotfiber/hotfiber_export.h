@@ -5,8 +5,29 @@
 #ifndef HOTFIBER_EXPORT_H
 #define HOTFIBER_EXPORT_H
 
+/* Tensor fields, by the file's name: NRRD in the grid's own space, with the model and its response; NIfTI in scanner
+ * RAS, one volume for the confidence and then one per unique value in the order xxxx xxxy xxxz xxyy ..., without the
+ * model. Read from .mif too. */
 HOT_API hot_status hot_tensor_field_save(hot_context *context, const hot_tensor_field *field, const char *path);
 HOT_API hot_status hot_tensor_field_load(hot_context *context, const char *path, hot_tensor_field **field);
+
+/* How an image of spherical harmonics is to be read. */
+typedef struct hot_sh_options {
+    size_t size;       /* sizeof(hot_sh_options) */
+    const char *basis; /* "tournier07" (MRtrix; NULL), "descoteaux07" or "descoteaux07_legacy" (DIPY, legacy=False and
+                          True; the second is its default) */
+    const char *frame; /* the axes that the harmonics are in: "scanner" (RAS; NULL with tournier07), "bvec" (those of
+                          FSL's bvec files, which DIPY takes as they are; NULL with the others) or "image" (i, j, k) */
+} hot_sh_options;
+
+/* Reads the coefficients of an image of real, even spherical harmonics (NIfTI, .mif; one volume each, lmax 2 to 12) as
+ * tensors of order lmax, model "sh": hot_fiber_field_find then finds their maxima. Voxels whose coefficients are all 0,
+ * or NaN or Inf, have confidence 0. A note in the log says what was taken for granted. With neither basis nor frame
+ * given, files of tensors are read as hot_tensor_field_load does. options: NULL = defaults. Owner of *field: the
+ * caller. Errors: HOT_ERROR_ARGUMENT (hot_context_parameter: basis, frame), HOT_ERROR_FILE, HOT_ERROR_FORMAT,
+ * HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
+HOT_API hot_status hot_tensor_field_load_sh(hot_context *context, const char *path, const hot_sh_options *options,
+                                            hot_tensor_field **field);
 
 /* Directions as NRRD (3N values per voxel, the grid's own space) or NIfTI (.nii, .nii.gz: 3N volumes, scanner RAS),
  * by the file's name. */
@@ -18,7 +39,8 @@ HOT_API hot_status hot_fiber_field_load(hot_context *context, const char *path, 
  * hot_context_free. Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT, HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_image_load(hot_context *context, const char *path, hot_grid *grid, float **values);
 
-/* One output format. It is written from directions or from tensors: the other function is NULL. */
+/* One output format. It is written from directions, from tensors or from either; a function that there is not is
+ * NULL. */
 typedef struct hot_export_format {
     const char *name;   /* "peaks", "nfibers", "fiber", "dec", "vtp", "fixels", "png" ... */
     const char *suffix; /* what file names of this format end in, the usual one first: ".vtp", ".nii.gz|.nii|.nrrd"; ""

@@ -66,7 +66,7 @@ HOT_API const char *hot_tensor_field_model(const hot_tensor_field *field);
 /* voxels x (1 + unique values): confidence (1 fitted, 0 not) and the packed tensor in world axes.
  * Owned by the field. */
 HOT_API const float *hot_tensor_field_values(const hot_tensor_field *field);
-/* A field from memory, for directions or export. order: 2, 4, 6 or 8. model: "adc", "odf" or "fod" ("fod" has peaks
+/* A field from memory, for directions or export. order: 2, 4 ... 12. model: "adc", "odf" or "fod" ("fod" has peaks
  * that are volume fractions). values: voxels x (1 + unique values), i fastest: confidence (0 = not fitted), then the
  * packed tensor in world axes, unique values in lexicographic order (xxxx xxxy xxxz xxyy ...), not multiplied by their
  * multiplicity; copied. Owner: the caller, until hot_tensor_field_destroy. Errors: HOT_ERROR_ARGUMENT,

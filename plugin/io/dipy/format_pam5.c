@@ -1,6 +1,7 @@
 /* pam5: DIPY's peaks file, HDF5. Vectors are in the axes of the image (i, j, k), as DIPY's trackers and slicers take
  * them: they work in voxel space and know no scanner. Each fibre also bears the number of the nearest vertex of the
- * sphere that the file holds, by which DIPY's EuDX tracks. Built only where HDF5 is. */
+ * sphere that the file holds, by which DIPY's EuDX tracks, and each voxel the harmonics of its fibres, from which its
+ * other getters of directions go: descoteaux07_legacy, DIPY's default. Built only where HDF5 is. */
 #include <hdf5.h>
 
 #include <errno.h>
@@ -13,6 +14,8 @@
 #include "dwi/frames.h"
 #include "io/common/formats.h"
 #include "geometry/sphere.h"
+#include "model/fiber_lobes.h"
+#include "model/sh_basis.h"
 
 enum { LEVEL = 4 /* 2562 vertices: a fibre is at most 2.4 degrees from one */ };
 
@@ -23,6 +26,9 @@ typedef struct pam {
     size_t vertex_count;
     hid_t group;
     float *values;              /* of one slab (all j and k of one i) */
+    hot_lobe lobe;
+    size_t place[HOT_LOBES_TERMS]; /* of the harmonics in the file's basis, with their signs */
+    double sign[HOT_LOBES_TERMS];
     int32_t *indices;
 } pam;
 
@@ -58,14 +64,15 @@ static int put_version(hid_t file)
 
 /* ---- What each voxel holds -------------------------------------------------------------------------------- */
 
-enum field { DIRECTIONS, AMPLITUDES, INDICES, FIRST_AMPLITUDE };
+enum field { DIRECTIONS, AMPLITUDES, INDICES, FIRST_AMPLITUDE, HARMONICS };
 static const struct set {
     const char *name;
     enum field field;
-    int rank; /* 3: one value per voxel; 4: one per fibre; 5: a vector per fibre */
+    int rank; /* 3: one value per voxel; 4: one per fibre, or the coefficients; 5: a vector per fibre */
 } sets[] = {
     {"peak_dirs", DIRECTIONS, 5}, {"peak_values", AMPLITUDES, 4}, {"peak_indices", INDICES, 4},
     {"qa", AMPLITUDES, 4},        {"gfa", FIRST_AMPLITUDE, 3},
+    {"shm_coeff", HARMONICS, 4},
 };
 
 /* The unit vector of a fibre along the image's axes; returns its amplitude, 0 when there is none. */
@@ -76,6 +83,20 @@ static double fiber_at(const pam *p, size_t voxel, size_t fiber, double unit[3])
     for (int a = 0; a < 3; a++)
         unit[a] = length > 0 ? (p->axes[a][0] * v[0] + p->axes[a][1] * v[1] + p->axes[a][2] * v[2]) / length : 0;
     return length;
+}
+
+/* The coefficients of a voxel's fibres along the image's axes. */
+static void harmonics_at(const pam *p, size_t voxel, float *to)
+{
+    float ours[HOT_LOBES_TERMS];
+    if (p->fibers->counts[voxel] == 0) {
+        memset(to, 0, sizeof ours);
+        return;
+    }
+    (void)hot_lobe_sum(&p->lobe, p->axes, p->fibers->peaks + 3 * voxel * (size_t)p->fibers->max_fibers,
+                       p->fibers->counts[voxel], ours);
+    for (size_t k = 0; k < HOT_LOBES_TERMS; k++)
+        to[p->place[k]] = (float)p->sign[k] * ours[k];
 }
 
 static int32_t nearest_vertex(const pam *p, const double unit[3])
@@ -100,7 +121,9 @@ static void fill_slab(const pam *p, enum field field, size_t i, hot_context *con
         if (hot_context_cancelled(context))
             continue;
         const size_t voxel = i + grid->size[0] * (at / slices + grid->size[1] * (at % slices));
-        for (size_t fiber = 0; fiber < fibers; fiber++) {
+        if (field == HARMONICS)
+            harmonics_at(p, voxel, p->values + at * HOT_LOBES_TERMS);
+        for (size_t fiber = 0; fiber < fibers && field != HARMONICS; fiber++) {
             double unit[3], amplitude = fiber_at(p, voxel, fiber, unit);
             if (field == DIRECTIONS)
                 for (size_t a = 0; a < 3; a++)
@@ -118,15 +141,24 @@ static void fill_slab(const pam *p, enum field field, size_t i, hot_context *con
 static int put_set(const pam *p, const struct set *set, hot_context *context)
 {
     const size_t *size = p->fibers->grid.size;
-    const hsize_t sizes[5] = {size[0], size[1], size[2], (hsize_t)p->fibers->max_fibers, 3};
+    const hsize_t row = set->field == HARMONICS ? HOT_LOBES_TERMS : (hsize_t)p->fibers->max_fibers;
+    const hsize_t sizes[5] = {size[0], size[1], size[2], row, 3};
     hsize_t start[5] = {0}, slab[5];
     memcpy(slab, sizes, sizeof slab);
     slab[0] = 1;
     const int whole = set->field == INDICES;
     hid_t type = whole ? H5T_NATIVE_INT32 : H5T_NATIVE_FLOAT;
     hid_t space = H5Screate_simple(set->rank, sizes, NULL), memory = H5Screate_simple(set->rank, slab, NULL);
-    hid_t data = H5Dcreate2(p->group, set->name, whole ? H5T_STD_I32LE : H5T_IEEE_F32LE, space, H5P_DEFAULT,
-                            H5P_DEFAULT, H5P_DEFAULT);
+    hid_t layout = H5P_DEFAULT;
+    if (set->field == HARMONICS) { /* thirty times as much as the directions, and mostly 0: packed */
+        layout = H5Pcreate(H5P_DATASET_CREATE);
+        H5Pset_chunk(layout, set->rank, slab);
+        H5Pset_deflate(layout, 1);
+    }
+    hid_t data = H5Dcreate2(p->group, set->name, whole ? H5T_STD_I32LE : H5T_IEEE_F32LE, space, H5P_DEFAULT, layout,
+                            H5P_DEFAULT);
+    if (layout != H5P_DEFAULT)
+        H5Pclose(layout);
     int done = data >= 0;
     for (size_t i = 0; done && i < size[0]; i++) {
         start[0] = i;
@@ -142,11 +174,29 @@ static int put_set(const pam *p, const struct set *set, hot_context *context)
     return done;
 }
 
+/* The matrix from coefficients to values at the vertices: coefficients x vertices. */
+static int put_basis(const pam *p)
+{
+    const hsize_t sizes[2] = {HOT_LOBES_TERMS, p->vertex_count};
+    double ours[HOT_LOBES_TERMS];
+    double *matrix = hot_context_alloc(p->fibers->context, p->vertex_count, HOT_LOBES_TERMS * sizeof *matrix);
+    if (!matrix)
+        return 0;
+    for (size_t v = 0; v < p->vertex_count; v++) {
+        hot_sh_values_f64(HOT_LOBES_LMAX, 1, p->vertices[v], ours);
+        for (size_t k = 0; k < HOT_LOBES_TERMS; k++)
+            matrix[p->place[k] * p->vertex_count + v] = p->sign[k] * ours[k];
+    }
+    const int done = put_array(p->group, "B", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 2, sizes, matrix);
+    hot_context_free(p->fibers->context, matrix);
+    return done;
+}
+
 static int put_all(pam *p, hid_t file, hot_context *context)
 {
     double ras[3][4], affine[4][4] = {{0}};
     const double weight = 0.5, angle = 60; /* EuDX's defaults */
-    const hsize_t four[2] = {4, 4}, one[1] = {1}, vertices[2] = {p->vertex_count, 3}, basis[2] = {p->vertex_count, 1};
+    const hsize_t four[2] = {4, 4}, one[1] = {1}, vertices[2] = {p->vertex_count, 3};
     hot_grid_to_ras(&p->fibers->grid, ras);
     memcpy(affine, ras, sizeof ras);
     affine[3][3] = 1;
@@ -156,14 +206,8 @@ static int put_all(pam *p, hid_t file, hot_context *context)
            put_array(p->group, "sphere_vertices", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 2, vertices, p->vertices) &&
            put_array(p->group, "total_weight", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 1, one, &weight) &&
            put_array(p->group, "ang_thr", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 1, one, &angle);
-    if (done) { /* the matrix of a basis that we do not use, which readers want to be there: zeros, HDF5's fill value */
-        hid_t space = H5Screate_simple(2, basis, NULL);
-        hid_t set = H5Dcreate2(p->group, "B", H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-        done = set >= 0;
-        if (done)
-            H5Dclose(set);
-        H5Sclose(space);
-    }
+    if (done)
+        done = put_basis(p);
     for (size_t s = 0; done && s < sizeof sets / sizeof sets[0]; s++)
         done = put_set(p, &sets[s], context);
     if (p->group >= 0)
@@ -221,8 +265,11 @@ hot_status hot_write_pam5(hot_context *context, const hot_fiber_field *fibers, c
     for (int a = 0; a < 3; a++)
         for (int d = 0; d < 3; d++)
             p.axes[a][d] = frame[d][a];
+    hot_lobe_make(&p.lobe);
+    hot_sh_basis_map(HOT_SH_DESCOTEAUX07_LEGACY, HOT_LOBES_LMAX, p.place, p.sign);
     p.vertices = hot_context_alloc(context, p.vertex_count, sizeof *p.vertices);
-    p.values = hot_context_alloc(context, row, 3 * (size_t)fibers->max_fibers * sizeof *p.values);
+    const size_t most = 3 * (size_t)fibers->max_fibers;
+    p.values = hot_context_alloc(context, row, (most > HOT_LOBES_TERMS ? most : HOT_LOBES_TERMS) * sizeof *p.values);
     p.indices = hot_context_alloc(context, row, (size_t)fibers->max_fibers * sizeof *p.indices);
     if (!p.vertices || !p.values || !p.indices)
         goto cleanup;

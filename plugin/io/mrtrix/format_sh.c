@@ -1,8 +1,10 @@
-/* sh: tensors as spherical harmonics in MRtrix's basis and scanner axes, one volume per coefficient, so that mrview
- * draws them as surfaces and sh2peaks, sh2amp, fod2fixel and tckgen take them. */
+/* sh: tensors, or fibres, as spherical harmonics in MRtrix's basis and scanner axes, one volume per coefficient, so
+ * that mrview draws them as surfaces and sh2peaks, sh2amp, fod2fixel and tckgen take them. */
+#include <string.h>
+
 #include "io/common/formats.h"
 #include "io/common/image_save.h"
-#include "model/model.h"
+#include "model/fiber_lobes.h"
 
 /* sh_i = sum_j matrix_ij tensor_j for a tensor in the grid's space: a mirrored axis changes the sign of the values that
  * name it an odd number of times. */
@@ -55,9 +57,67 @@ static void fill(hot_context *context, const void *from, size_t number, size_t v
 hot_status hot_write_sh(hot_context *context, const hot_tensor_field *tensors, const char *path)
 {
     const size_t terms = hot_symtensor_count(tensors->order, 3);
-    double matrix[HOT_MODEL_TERMS_MAX * HOT_MODEL_TERMS_MAX];
-    int exponents[3 * HOT_MODEL_TERMS_MAX];
+    double matrix[HOT_FIELD_TERMS_MAX * HOT_FIELD_TERMS_MAX];
+    int exponents[3 * HOT_FIELD_TERMS_MAX];
     hot_status status = make_matrix(context, tensors, terms, matrix, exponents);
     return status == HOT_OK ? hot_image_save(context, path, &tensors->grid, terms, fill,
                                                      &(harmonics){tensors, terms, matrix}) : status;
+}
+
+/* The coefficients of the voxels that have fibres, one row after the other. */
+typedef struct lobes {
+    const hot_fiber_field *fibers;
+    float *rows;
+} lobes;
+
+static void fill_lobes(hot_context *context, const void *from, size_t number, size_t voxels, float *volume)
+{
+    const lobes *all = from;
+    const float *row = all->rows;
+    (void)context;
+    for (size_t voxel = 0; voxel < voxels; voxel++) {
+        volume[voxel] = all->fibers->counts[voxel] ? row[number] : 0;
+        row += all->fibers->counts[voxel] ? HOT_LOBES_TERMS : 0;
+    }
+}
+
+hot_status hot_write_fiber_sh(hot_context *context, const hot_fiber_field *fibers, const char *path)
+{
+    enum { CHUNK = 1 << 12 };
+    const size_t voxels = hot_grid_voxels(&fibers->grid), row = 3 * (size_t)fibers->max_fibers;
+    size_t some = 0, at = 0, close = 0;
+    hot_lobe lobe;
+    double axes[3][3] = {{0}}, sign[3];
+    lobes all = {fibers, NULL};
+    hot_status status = HOT_OK;
+    for (size_t voxel = 0; voxel < voxels; voxel++)
+        some += fibers->counts[voxel] > 0;
+    size_t *live = hot_context_alloc(context, some + 1, sizeof *live);
+    all.rows = hot_context_alloc(context, some + 1, HOT_LOBES_TERMS * sizeof *all.rows);
+    if (!live || !all.rows)
+        status = HOT_ERROR_MEMORY;
+    for (size_t voxel = 0; status == HOT_OK && voxel < voxels; voxel++)
+        if (fibers->counts[voxel])
+            live[at++] = voxel;
+    hot_space_ras_sign(fibers->grid.space, sign);
+    for (int d = 0; d < 3; d++)
+        axes[d][d] = sign[d];
+    hot_lobe_make(&lobe);
+    for (size_t first = 0; status == HOT_OK && first < some; first += CHUNK) {
+        const size_t end = some - first < CHUNK ? some : first + CHUNK;
+#pragma omp parallel for num_threads(hot_context_threads(context)) schedule(static) reduction(+ : close)
+        for (size_t i = first; i < end; i++)
+            close += !hot_lobe_sum(&lobe, (const double (*)[3])axes, fibers->peaks + live[i] * row,
+                                   fibers->counts[live[i]], all.rows + i * HOT_LOBES_TERMS);
+        status = hot_context_progress(context, "sh", (double)end / (double)some);
+    }
+    if (status == HOT_OK && close > 0)
+        hot_context_log(context, HOT_LOG_NOTE,
+                        "%zu of %zu voxels have fibres closer than lmax %d separates: their maxima are not the fibres",
+                        close, some, HOT_LOBES_LMAX);
+    if (status == HOT_OK)
+        status = hot_image_save(context, path, &fibers->grid, HOT_LOBES_TERMS, fill_lobes, &all);
+    hot_context_free(context, live);
+    hot_context_free(context, all.rows);
+    return status;
 }

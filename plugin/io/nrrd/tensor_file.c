@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/common/paths.h"
 #include "nrrd_frame.h"
+#include "nrrd_tensors.h"
 #include "nrrdio.h"
 #include "response_keys.h"
 #include "tensor_frame.h"
@@ -49,7 +49,7 @@ static hot_status set_keys(hot_context *context, Nrrd *nrrd, const hot_tensor_fi
     return status == HOT_OK ? hot_nrrd_set_response(context, nrrd, field->response) : status;
 }
 
-hot_status hot_tensor_field_save(hot_context *context, const hot_tensor_field *field, const char *path)
+hot_status hot_nrrd_save_tensors(hot_context *context, const hot_tensor_field *field, const char *path)
 {
     hot_status status = HOT_OK;
     Nrrd *nrrd = NULL;
@@ -57,9 +57,6 @@ hot_status hot_tensor_field_save(hot_context *context, const hot_tensor_field *f
     if (!layout)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tensors of order %d cannot be saved; 2, 4, 6 and 8 can",
                                 field->order);
-    if (hot_path_is_nifti(path))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "cannot write tensors to '%s': they go into NRRD (.nrrd or .nhdr), not NIfTI", path);
     const hot_nrrd_values values = {.grid = &field->grid, .data = field->values, .per = {1 + layout->unique},
                                     .label = layout->masked, .in_world = 1};
     status = hot_nrrd_wrap_values(context, &values, &nrrd);
@@ -177,18 +174,16 @@ static hot_status take_values(Nrrd *nrrd, const struct layout *layout, int maske
     return field->values ? HOT_OK : HOT_ERROR_MEMORY;
 }
 
-hot_status hot_tensor_field_load(hot_context *context, const char *path, hot_tensor_field **field)
+hot_status hot_nrrd_load_tensors(hot_context *context, hot_input *input, hot_tensor_field **field)
 {
-    hot_status status = HOT_OK;
+    const char *path = input->path;
     Nrrd *nrrd = NULL;
     hot_tensor_field *made = NULL;
     const struct layout *layout;
     char *modality = NULL;
     int masked = 0;
     *field = NULL;
-    if (hot_path_is_nifti(path))
-        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is NIfTI; tensors are read from NRRD", path);
-    status = hot_nrrd_load(context, path, &nrrd);
+    hot_status status = hot_nrrd_load_from(context, path, hot_input_take_file(input), &nrrd);
     if (status == HOT_OK && (modality = hot_nrrd_get_key(context, nrrd, "modality")) && strcmp(modality, "DWMRI") == 0)
         status = hot_context_fail(context, HOT_ERROR_FORMAT,
                                   "'%s' holds diffusion-weighted data, not tensors; `hotfiber fit` makes tensors of it",

@@ -24,10 +24,8 @@ static void fill_design(size_t terms, const int *exponents, const double *multip
     }
 }
 
-hot_status hot_tensor_frame_apply(hot_context *context, int order, const double frame[3][3], size_t count,
-                                  float *values, size_t stride)
+hot_status hot_tensor_frame_matrix(hot_context *context, int order, const double frame[3][3], double *matrix)
 {
-    enum { CHUNK = 4096 };
     hot_status status = HOT_ERROR_MEMORY;
     const size_t terms = hot_symtensor_count(order, 3), points = 3 * terms;
     int *exponents = hot_context_alloc(context, terms, 3 * sizeof *exponents);
@@ -36,9 +34,7 @@ hot_status hot_tensor_frame_apply(hot_context *context, int order, const double 
     double *design = hot_context_alloc(context, points, terms * sizeof *design);
     double *turned = hot_context_alloc(context, points, terms * sizeof *turned);
     double *inverse = hot_context_alloc(context, terms, points * sizeof *inverse);
-    double *matrix = hot_context_alloc(context, terms, terms * sizeof *matrix);
-    float *buffer = hot_context_alloc(context, CHUNK, terms * sizeof *buffer);
-    if (!exponents || !multiplicity || !directions || !design || !turned || !inverse || !matrix || !buffer)
+    if (!exponents || !multiplicity || !directions || !design || !turned || !inverse)
         goto cleanup;
     status = hot_symtensor_exponents(order, 3, exponents);
     if (status == HOT_OK)
@@ -50,22 +46,13 @@ hot_status hot_tensor_frame_apply(hot_context *context, int order, const double 
     fill_design(terms, exponents, multiplicity, NULL, points, directions, design);
     fill_design(terms, exponents, multiplicity, frame, points, directions, turned);
     status = hot_fit_pseudo_inverse(context, points, terms, design, NULL, inverse, NULL);
-    if (status != HOT_OK)
-        goto cleanup;
-    for (size_t i = 0; i < terms; i++)
+    for (size_t i = 0; i < terms && status == HOT_OK; i++)
         for (size_t j = 0; j < terms; j++) {
             double sum = 0;
             for (size_t p = 0; p < points; p++)
                 sum += inverse[i * points + p] * turned[p * terms + j];
             matrix[i * terms + j] = sum;
         }
-    for (size_t first = 0; status == HOT_OK && first < count; first += CHUNK) {
-        size_t some = count - first < CHUNK ? count - first : CHUNK;
-        status = hot_fit_linear_f32(context, terms, terms, matrix, some, values + first * stride + 1, stride, buffer,
-                                    terms);
-        for (size_t i = 0; status == HOT_OK && i < some; i++)
-            memcpy(values + (first + i) * stride + 1, buffer + i * terms, terms * sizeof *buffer);
-    }
 cleanup:
     hot_context_free(context, exponents);
     hot_context_free(context, multiplicity);
@@ -73,6 +60,24 @@ cleanup:
     hot_context_free(context, design);
     hot_context_free(context, turned);
     hot_context_free(context, inverse);
+    return status;
+}
+
+hot_status hot_tensor_frame_apply(hot_context *context, int order, const double frame[3][3], size_t count,
+                                  float *values, size_t stride)
+{
+    enum { CHUNK = 4096 };
+    const size_t terms = hot_symtensor_count(order, 3);
+    double *matrix = hot_context_alloc(context, terms, terms * sizeof *matrix);
+    float *buffer = hot_context_alloc(context, CHUNK, terms * sizeof *buffer);
+    hot_status status = matrix && buffer ? hot_tensor_frame_matrix(context, order, frame, matrix) : HOT_ERROR_MEMORY;
+    for (size_t first = 0; status == HOT_OK && first < count; first += CHUNK) {
+        size_t some = count - first < CHUNK ? count - first : CHUNK;
+        status = hot_fit_linear_f32(context, terms, terms, matrix, some, values + first * stride + 1, stride, buffer,
+                                    terms);
+        for (size_t i = 0; status == HOT_OK && i < some; i++)
+            memcpy(values + (first + i) * stride + 1, buffer + i * terms, terms * sizeof *buffer);
+    }
     hot_context_free(context, matrix);
     hot_context_free(context, buffer);
     return status;

@@ -1,0 +1,273 @@
+"""hotfiber peaks on images of spherical harmonics: every basis, frame and lmax against brute force in numpy, MRtrix's
+own peaks, DIPY's bases; files that are none; and the fibres found written as harmonics again, as sh2peaks sees them."""
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+import shutil
+import subprocess
+import sys
+import warnings
+
+import nibabel as nib
+import numpy as np
+from scipy.spatial import cKDTree
+from scipy.special import sph_harm
+
+sys.path.insert(0, __file__.rsplit("/", 1)[0])
+from _export import HOTFIBER, Checks, angle, run
+
+warnings.simplefilter("ignore")
+check = Checks()
+rng = np.random.default_rng(20)
+KEEP = 16
+
+
+def count_of(lmax):
+    return (lmax + 1) * (lmax + 2) // 2
+
+
+def harmonics(lmax, v):
+    """Real harmonics as MRtrix defines them, from scipy's: points x coefficients."""
+    polar, azimuth = np.arccos(np.clip(v[:, 2], -1, 1)), np.arctan2(v[:, 1], v[:, 0])
+    columns = []
+    for l in range(0, lmax + 1, 2):
+        for m in range(-l, l + 1):
+            y = sph_harm(abs(m), l, azimuth, polar)
+            columns.append(y.real if m == 0 else np.sqrt(2) * (y.imag if m < 0 else y.real))
+    return np.array(columns).T
+
+
+def half_sphere(count):
+    i = np.arange(count) + 0.5
+    z, turn = i / count, np.pi * (1 + 5 ** 0.5) * i
+    r = np.sqrt(1 - z * z)
+    return np.stack([r * np.cos(turn), r * np.sin(turn), z], 1)
+
+
+def powers(lmax):
+    return [(lmax - s, s - t, t) for s in range(lmax + 1) for t in range(s + 1)]
+
+
+def unit(v):
+    return v / np.linalg.norm(v, axis=-1, keepdims=True)
+
+
+def monomials(lmax, v, less=(0, 0, 0)):
+    """d/dx^a d/dy^b d/dz^c of the monomials of degree lmax."""
+    columns = []
+    for e in powers(lmax):
+        value = np.ones(len(v))
+        for d in range(3):
+            factor = 1
+            for k in range(less[d]):
+                factor *= e[d] - k
+            value = value * factor * (v[:, d] ** (e[d] - less[d]) if factor else 0)
+        columns.append(value)
+    return np.array(columns).T
+
+
+def brute_force(lmax, rows, floor):
+    """All maxima above `floor` times the largest of each function: 10,000 points on the half sphere, every point that
+    none of its neighbours exceeds, then Newton's method, always uphill, on the homogeneous polynomial that the
+    function is."""
+    points = half_sphere(10000)
+    neighbours = cKDTree(np.concatenate([points, -points])).query(points, 9)[1][:, 1:] % len(points)
+    some = half_sphere(2 * count_of(lmax))
+    polynomial = np.linalg.lstsq(monomials(lmax, some), harmonics(lmax, some), rcond=None)[0] @ rows.T
+    values = monomials(lmax, points) @ polynomial
+    at, which = np.nonzero((values >= values[neighbours].max(1)) & (values > 0.5 * floor * values.max(0)))
+    x, p = points[at], polynomial[:, which].T
+    one = np.eye(3, dtype=int)
+    moving = np.arange(len(x))
+    all_x, all_p = x.copy(), p
+    for _ in range(150):
+        x, p = all_x[moving], all_p[moving]
+        g = np.stack([(monomials(lmax, x, one[a]) * p).sum(1) for a in range(3)], 1)
+        h = np.empty((len(x), 3, 3))
+        for a in range(3):
+            for b in range(a, 3):
+                h[:, a, b] = h[:, b, a] = (monomials(lmax, x, one[a] + one[b]) * p).sum(1)
+        along = (g * x).sum(1)[:, None, None]  # the degree times the value
+        tangent = np.eye(3) - x[:, :, None] * x[:, None, :]
+        bend, axis = np.linalg.eigh(tangent @ h @ tangent - along * tangent)
+        part = (axis.transpose(0, 2, 1) @ (tangent @ g[:, :, None]))[:, :, 0]
+        size = np.abs(bend)
+        size = np.maximum(size, 1e-5 * size.max(1, keepdims=True))
+        step = (axis @ (part / size)[:, :, None])[:, :, 0]  # uphill on every axis
+        length = np.linalg.norm(step, axis=1, keepdims=True)
+        all_x[moving] = unit(x + step * np.minimum(1, 0.02 / np.maximum(length, 1e-30)))
+        moving = moving[length[:, 0] > 1e-8]
+        if len(moving) == 0:
+            break
+    x, p = all_x, all_p
+    which = np.where(np.isin(np.arange(len(x)), moving), -1, which)  # ridges without a maximum
+    height = (monomials(lmax, x) * p).sum(1)
+    found = [[] for _ in rows]
+    for i in np.argsort(-height):
+        if which[i] < 0:
+            continue
+        mine = found[which[i]]
+        if height[i] > 0 and (not mine or height[i] > floor * mine[0][0]) and all(
+                angle(x[i], y) > 1 for _, y in mine):
+            mine.append((height[i], x[i]))
+    return found
+
+
+def fods(lmax, count):
+    """One to three lobes at random, a sphere, noise."""
+    degree = np.concatenate([[l] * (2 * l + 1) for l in range(0, lmax + 1, 2)])
+    narrow = np.exp(-degree * (degree + 1) * 0.012)
+    rows = np.zeros((count, count_of(lmax)))
+    for f in range(3):
+        v = unit(rng.normal(size=(count, 3)))
+        w = rng.uniform(0.2, 1, count) * (rng.uniform(size=count) < (1, 0.6, 0.3)[f])
+        rows += w[:, None] * narrow * harmonics(lmax, v)
+    rows[:, 0] += 0.05
+    return (rows + rng.normal(size=rows.shape) * 0.02 * narrow).astype(np.float32).astype(float)
+
+
+def save(path, rows, shape=None, affine=None):
+    shape = (len(rows), 1, 1) if shape is None else shape
+    affine = np.diag([2.0, 2, 2, 1]) if affine is None else affine
+    nib.save(nib.Nifti1Image(np.asarray(rows, np.float32).reshape(shape + (-1,)), affine), path)
+
+
+def peaks(source, *options):
+    run(HOTFIBER, "peaks", "-i", source, "-o", "found.nii", "--quiet", "--device", "cpu", *options)
+    data = nib.load("found.nii").get_fdata()
+    return data.reshape(data.shape[:3] + (-1, 3))
+
+
+def agree(name, found, wanted, allowed=1):
+    """Same number in all voxels but `allowed`, and there every direction within .1 degree."""
+    other, off = 0, 0.0
+    for mine, truth in zip(found, wanted):
+        mine = [v for v in mine if v.any()]
+        if len(mine) != len(truth):
+            other += 1
+            continue
+        for height, x in truth:
+            nearest = min(mine, key=lambda v: angle(v, x))
+            off = max(off, angle(nearest, x))
+            long = np.linalg.norm(nearest)
+            check(abs(long / height - 1) < 1e-3, f"{name}: {long} long, not {height}")
+    print(f"{name}: {len(wanted)} voxels, {other} with another number, {off:.4f} degrees off at most")
+    check(other <= allowed, f"{name}: {other} voxels have another number of maxima")
+    check(off < 0.1, f"{name}: {off} degrees off")
+
+
+every = ("--num", str(KEEP), "--threshold", "0.1", "--min_angle", "1")
+for lmax in range(2, 13, 2):
+    rows = fods(lmax, 600)
+    save("f.nii.gz", rows)
+    agree(f"lmax {lmax}", peaks("f.nii.gz", *every).reshape(-1, KEEP, 3), brute_force(lmax, rows, 0.1))
+
+# ---- Other bases and frames: DIPY's own functions make the coefficients
+from dipy.core.sphere import Sphere
+from dipy.reconst.shm import sf_to_sh
+
+rotation = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+for side in (1, -1):
+    axes = rotation * (np.sign(np.linalg.det(rotation)) * np.array([side, 1, 1]))  # image axes in the scanner
+    affine = np.eye(4)
+    affine[:3, :3] = axes * [1.5, 2, 2.5]
+    bvec = axes * [-side, 1, 1]  # FSL: the first axis is mirrored where the axes are right-handed
+    for basis, legacy, name in (("tournier07", False, "tournier07"), ("descoteaux07", False, "descoteaux07"),
+                                ("descoteaux07", True, "descoteaux07_legacy")):
+        rows = fods(8, 40)
+        truth = brute_force(8, rows, 0.1)
+        for frame, matrix in (("scanner", np.eye(3)), ("image", axes), ("bvec", bvec), (None, None)):
+            if frame is None:
+                matrix = np.eye(3) if basis == "tournier07" else bvec
+            some = half_sphere(400)  # the function in the frame's axes: f(matrix y) at y
+            values = harmonics(8, some @ matrix.T) @ rows.T
+            theirs = sf_to_sh(values.T, Sphere(xyz=some), sh_order=8, basis_type=basis, legacy=legacy)
+            save("f.nii", theirs, (5, 4, 2), affine)
+            options = ("--basis", name) + (("--frame", frame) if frame else ())
+            agree(f"{name} in {frame} axes, det {side}", peaks("f.nii", *options, *every).reshape(-1, KEEP, 3), truth)
+
+# ---- What is in a file: the line that says so, and files that hold something else
+rows = fods(8, 12)
+rows[3] = 0
+rows[5, 7] = np.nan
+save("f.nii", rows, (3, 4, 1))
+said = subprocess.run([HOTFIBER, "peaks", "-i", "f.nii", "-o", "p.nii"], capture_output=True, text=True).stderr
+check("lmax 8" in said and "tournier07" in said and "scanner" in said, f"what was assumed is not said: {said}")
+none = [i for i, v in enumerate(nib.load("p.nii").get_fdata().reshape(12, -1)) if not v.any()]
+check(none == [3, 5], f"voxels without peaks: {none}")
+
+
+def refused(shape, *words):
+    nib.save(nib.Nifti1Image(np.ones(shape, np.float32), np.eye(4)), "bad.nii")
+    done = subprocess.run([HOTFIBER, "peaks", "-i", "bad.nii", "-o", "no.nii"], capture_output=True, text=True)
+    check(done.returncode == 1 and len(done.stderr.strip().splitlines()) == 1 and not os.path.exists("no.nii") and
+          all(word in done.stderr for word in words), f"{shape}: {done.stderr!r}")
+
+
+refused((3, 4, 2, 44), "44 volumes", "lmax")
+refused((3, 4, 2, 81), "81 volumes", "odd")
+refused((45, 3, 4, 2), "fourth axis", "lmax 8")
+refused((3, 4, 2), "1 volume,")
+refused((3, 4, 2, 120), "120 volumes")
+
+# ---- Tensors as NIfTI: the same as through NRRD
+run(HOTFIBER, "phantom", "--voxels", 40, "-o", "dwi.nrrd", "--quiet")
+for tensors, target in (("t.nrrd", "p1.nii"), ("t.nii.gz", "p2.nii")):
+    run(HOTFIBER, "fit", "-i", "dwi.nrrd", "--model", "adc", "--order", 4, "-o", tensors, "--quiet")
+    run(HOTFIBER, "peaks", "-i", tensors, "-o", target, "--quiet")
+one, two = (nib.load(p).get_fdata() for p in ("p1.nii", "p2.nii"))
+check(one.any() and np.abs(one - two).max() < 1e-6 * np.abs(one).max(), "tensors as NIfTI give other directions")
+
+# ---- The fibres found as harmonics again
+cases = []
+for i in range(180):
+    q, s = np.linalg.qr(rng.normal(size=(3, 3)))[0], np.radians((30, 40, 50, 60, 75, 90)[i % 6])
+    along = np.cos(s) * (1 - np.cos(s)) / np.sin(s)
+    v = np.array([q[0], np.cos(s) * q[0] + np.sin(s) * q[1],
+                  np.cos(s) * q[0] + along * q[1] + np.sqrt(1 - np.cos(s) ** 2 - along ** 2) * q[2]])
+    size = -np.sort(-rng.uniform(0.2, 1, 3)) * (np.arange(3) <= i // 6 % 3)
+    cases.append((v * size[:, None]).ravel())
+save("p.nii", cases, (30, 6, 1), np.diag([-2.0, 2, 2, 1]))
+run(HOTFIBER, "export", "-i", "p.nii", "-o", "sh.nii", "--format", "sh", "--quiet")
+wanted = [[(np.linalg.norm(v), v) for v in case.reshape(3, 3) if v.any()] for case in cases]
+agree("fibres as harmonics", peaks("sh.nii", "--threshold", "0", "--min_angle", "0", "--min_amplitude", "0.01"
+                                   ).reshape(-1, 3, 3), wanted)
+if shutil.which("sh2peaks"):
+    run("sh2peaks", "-quiet", "-num", 3, "-threshold", 0.01, "sh.nii", "back.nii")
+    # its 60 starts miss one of fibres 30 degrees apart in .2 % of voxels
+    agree("the same by sh2peaks", np.nan_to_num(nib.load("back.nii").get_fdata()).reshape(-1, 3, 3), wanted,
+          allowed=4)
+
+# ---- MRtrix's own distributions and peaks, bonndit's tensors
+data = os.environ["HOT_DATA"]
+if not os.path.isdir(data + "/mrtrix_refs") or not shutil.which("mrconvert"):
+    print("no reference data or no MRtrix: its peaks are not compared")
+else:
+    reference = data + "/mrtrix_refs/sift_phantom/"
+    run(HOTFIBER, "peaks", "-i", reference + "fods.mif", "--num", 1, "-o", "found.nii", "--quiet")
+    run("mrconvert", "-quiet", reference + "peaks.mif", "theirs.nii")
+    run("mrconvert", "-quiet", data + "/mrtrix_refs/msmt/wm.mif", "-coord", 2, 5, "slice.mif")
+    run("sh2peaks", "-quiet", "-num", 1, "-threshold", 1e-3, "slice.mif", "slice_peaks.nii")
+    run(HOTFIBER, "peaks", "-i", "slice.mif", "--num", 1, "--min_amplitude", 1e-3, "-o", "slice_found.nii", "--quiet")
+    for ours, theirs in (("found.nii", "theirs.nii"), ("slice_found.nii", "slice_peaks.nii")):
+        a, b = (nib.as_closest_canonical(nib.load(p)).get_fdata() for p in (ours, theirs))
+        b = np.nan_to_num(b)
+        check((a.any(-1) == b.any(-1)).all() and b.any(), f"{theirs}: other voxels have peaks")
+        off = sorted(angle(v, w) for v, w in zip(a.reshape(-1, 3), b.reshape(-1, 3)) if v.any() and w.any())
+        print(f"{theirs}: {len(off)} voxels, {off[-1]:.4f} degrees off at most")
+        check(off[int(0.995 * len(off))] < 0.1, f"{theirs}: {off[-5:]} degrees off")
+    for name in ("none_delta", "hpsd_rank1"):
+        source = f"{data}/bonndit_refs/results/cs_deconvolution/odf_{name}.nrrd"
+        run("teem-unu", "slice", "-a", 0, "-p", 0, "-i", source, "-o", "mask.nrrd")
+        raw = subprocess.run(["teem-unu", "save", "-f", "nrrd", "-e", "raw", "-i", source], capture_output=True).stdout
+        samples = raw[raw.index(b"\n\n") + 2:]
+        tensors = np.frombuffer(samples, np.float64 if len(samples) == 27 * 16 * 8 else np.float32).reshape(27, 16)
+        some = half_sphere(60)
+        times = [24 // np.prod([np.prod(range(1, k + 1)) for k in e]) for e in powers(4)]
+        rows = np.linalg.lstsq(harmonics(4, some), monomials(4, some) @ (tensors[:, 1:] * times).T, rcond=None)[0].T
+        truth = [t if mask > 0 else [] for t, mask in zip(brute_force(4, rows, 0.1), tensors[:, 0])]
+        run(HOTFIBER, "peaks", "-i", source, "-o", "found.nii", "--quiet", *every)
+        # the grid's order in the file: i fastest
+        found = nib.load("found.nii").get_fdata().reshape(3, 3, 3, KEEP, 3).transpose(2, 1, 0, 3, 4)
+        agree("bonndit's " + name, found.reshape(27, KEEP, 3), truth)
+check.end()
