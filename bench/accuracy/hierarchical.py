@@ -16,28 +16,31 @@ are estimated by EM: the E step fits all k in every voxel and takes Laplace's ap
 posterior; the M step takes moments over voxels and k, with a few tens of pseudo-voxels for the start values. Noise:
 every voxel's own variance, shrunk to the common one by as much as the variances of all say (Smyth 2004).
 
-Needs numpy, nibabel. Directions are written as MRtrix peaks (scanner RAS)."""
+Needs numpy and nibabel. Directions are written as MRtrix peaks (scanner RAS)."""
 import argparse
 import json
 import sys
 
-import nibabel
 import numpy as np
 
 KMAX = 3
 TWO_PI = 2 * np.pi
-START = {"width": (0.0, 0.035), "iso": (0.15, 0.15), "spread": 0.5, "ln_d": (np.log(1e-3), 0.5),
-         "ln_d_none": (np.log(1.2e-3), 0.7), "share": np.array([0.2, 0.35, 0.3, 0.15])}
+WATER = 3e-3           # diffusivity of free water at 37 degrees, mm^2/s
+START = {"width": (0.0, 0.035), "iso": (0.15, 0.15), "water": (0.1, 0.12), "spread": 0.5, "ln_d": (np.log(0.9e-3), 0.3),
+         "ln_d_none": (np.log(0.9e-3), 0.3), "share": np.array([0.2, 0.35, 0.3, 0.15])}
 PSEUDO = 20.0          # pseudo-voxels of the start values
+FIXED = 3              # parameters beside the fibres': w_0, water, ln D
+EDGES = np.array([25, 35, 45, 55, 65, 75, 90.0])   # of the learnt distribution of the smallest separation
 WALL = (np.cos(np.radians(30.0)), 0.03)
 
 
 # ---- Rician mean and deviation, in units of sigma: tabulated once ----------------------------------------------------
 def rician_table(step=0.01, end=40.0):
-    from scipy.special import ive
     s = np.arange(0, end + 2 * step, step)
     x = s * s / 4
-    mean = np.sqrt(np.pi / 2) * ((1 + 2 * x) * ive(0, x) + 2 * x * ive(1, x))
+    turn = (np.arange(400) + 0.5) * np.pi / 400   # exp(-x) I_0(x) and I_1(x) by their integrals
+    part = np.exp(x[:, None] * (np.cos(turn) - 1))
+    mean = np.sqrt(np.pi / 2) * ((1 + 2 * x) * part.mean(1) + 2 * x * (part * np.cos(turn)).mean(1))
     variance = 2 + s * s - mean * mean
     return step, mean, np.sqrt(np.maximum(variance, 1e-3)), np.gradient(mean, step)
 
@@ -105,7 +108,7 @@ def legendre(t, ls):
     return p[::2][:len(ls)], d[::2][:len(ls)]
 
 
-# ---- the model: parameters theta = ln w (k), t (k), then w_0, ln D; directions beside it ------------------------------
+# ---- the model: parameters theta = ln w (k), t (k), w_0, water, ln D; directions beside it ------------------------------
 def tangents(u):
     """Two unit vectors at right angles to each direction."""
     a = np.where(np.abs(u[..., :1]) < 0.7, [1.0, 0, 0], [0, 1.0, 0])
@@ -118,12 +121,13 @@ def predict(scheme, theta, u, slopes=True):
     """Signals [voxel, row] and their slopes [voxel, row, parameter]: ln w, t, 2 turns per fibre, w_0, ln D."""
     voxels, k = u.shape[:2]
     n = scheme.count
-    w0, d0 = theta[:, -2], np.exp(theta[:, -1])
-    iso = np.exp(-d0[:, None] * scheme.b)
-    signal = w0[:, None] * iso
-    jacobian = np.empty((voxels, n, 4 * k + 2)) if slopes else None
+    w0, d0 = theta[:, -3], np.exp(theta[:, -1])
+    iso, water = np.exp(-d0[:, None] * scheme.b), np.exp(-WATER * scheme.b)
+    signal = w0[:, None] * iso + theta[:, -2:-1] * water
+    jacobian = np.empty((voxels, n, 4 * k + FIXED)) if slopes else None
     if slopes:
-        jacobian[:, :, -2] = iso
+        jacobian[:, :, -3] = iso
+        jacobian[:, :, -2] = water
         jacobian[:, :, -1] = -w0[:, None] * (d0[:, None] * scheme.b) * iso
     for i in range(k):
         w, tau = np.exp(theta[:, i]), theta[:, k + i]
@@ -158,17 +162,20 @@ class Prior:
     def __init__(self):
         self.width, self.spread = list(START["width"]), START["spread"]
         self.iso, self.ln_d, self.ln_d_none = list(START["iso"]), list(START["ln_d"]), list(START["ln_d_none"])
+        self.water = list(START["water"])
         self.share = START["share"].copy()
+        self.near = np.ones((KMAX + 1, len(EDGES) - 1))   # how much more often than by chance, of 2 and 3 fibres
 
     def describe(self):
-        return {"width": self.width, "iso": self.iso, "spread": float(self.spread), "ln_d": self.ln_d,
-                "ln_d_none": self.ln_d_none, "share": self.share.tolist()}
+        return {"width": self.width, "iso": self.iso, "water": self.water, "spread": float(self.spread),
+                "ln_d": self.ln_d, "ln_d_none": self.ln_d_none, "share": self.share.tolist(),
+                "near": self.near[2:].tolist()}
 
 
 def prior_terms(prior, theta, u):
     """-2 ln prior without constants, its gradient and its Gauss-Newton matrix in the parameters of `predict`."""
     voxels, k = u.shape[:2]
-    size = 4 * k + 2
+    size = 4 * k + FIXED
     gradient, matrix = np.zeros((voxels, size)), np.zeros((voxels, size, size))
     d_mean, d_sd = prior.ln_d if k else prior.ln_d_none
     x = (theta[:, -1] - d_mean) / d_sd
@@ -177,10 +184,11 @@ def prior_terms(prior, theta, u):
     matrix[:, -1, -1] = 1 / d_sd ** 2
     if k == 0:
         return cost, gradient, matrix
-    x = (theta[:, -2] - prior.iso[0]) / prior.iso[1]
-    cost = cost + x * x
-    gradient[:, -2] = x / prior.iso[1]
-    matrix[:, -2, -2] = 1 / prior.iso[1] ** 2
+    for at, (mean, sd) in ((-3, prior.iso), (-2, prior.water)):
+        x = (theta[:, at] - mean) / sd
+        cost = cost + x * x
+        gradient[:, at] = x / sd
+        matrix[:, at, at] = 1 / sd ** 2
     for i in range(k):
         x = (theta[:, k + i] - prior.width[0]) / prior.width[1]
         cost = cost + x * x
@@ -242,7 +250,7 @@ class Fit:
 def clip(theta, k):
     theta[:, :k] = np.clip(theta[:, :k], np.log(0.01), np.log(2.0))
     theta[:, k:2 * k] = np.clip(theta[:, k:2 * k], -0.06, 0.4)
-    theta[:, -2] = np.clip(theta[:, -2], -0.3, 1.5)
+    theta[:, -3:-1] = np.clip(theta[:, -3:-1], -0.3, 1.5)
     theta[:, -1] = np.clip(theta[:, -1], np.log(0.1e-3), np.log(4e-3))
 
 
@@ -264,11 +272,11 @@ def optimise(scheme, y, sigma, prior, fit, iterations):
         diagonal = np.einsum("npp->np", matrix)
         damped = matrix + np.einsum("np,pq->npq", damping[:, None] * diagonal + 1e-9, np.eye(matrix.shape[1]))
         step = -np.linalg.solve(damped, gradient[..., None])[..., 0]
-        limit = np.concatenate([np.full(k, 0.7), np.full(k, 0.04), np.full(2 * k, 0.3), [0.4, 0.7]])
+        limit = np.concatenate([np.full(k, 0.7), np.full(k, 0.04), np.full(2 * k, 0.3), [0.4, 0.4, 0.7]])
         step /= np.maximum(1, np.abs(step) / limit).max(1, keepdims=True)
         trial, turned = theta.copy(), u.copy()
         trial[:, :2 * k] += step[:, :2 * k]
-        trial[:, -2:] += step[:, -2:]
+        trial[:, -FIXED:] += step[:, -FIXED:]
         clip(trial, k)
         if k:
             e1, e2 = tangents(u)
@@ -298,8 +306,8 @@ class Starts:
         self.directions = half_sphere(count)
         weight = np.ones(scheme.count)
         weight[0] = scheme.b0_weight
-        theta = np.zeros((count, 4))
-        theta[:, 1], theta[:, 2], theta[:, 3] = width, 0, np.log(1e-3)
+        theta = np.zeros((count, 2 + FIXED))
+        theta[:, 1], theta[:, -1] = width, np.log(1e-3)
         kernel = predict(scheme, theta, self.directions[:, None], False)[0] * weight   # [direction, row]
         iso = np.exp(-np.outer([0.8e-3, 3e-3], scheme.b)) * weight
         q = np.linalg.qr(iso.T)[0]
@@ -350,9 +358,10 @@ class Starts:
 def started(prior, u):
     """A fit at directions u with usual weights."""
     voxels, k = u.shape[:2]
-    theta = np.zeros((voxels, 2 * k + 2))
-    theta[:, -2] = max(prior.iso[0], 0.05) if k else 1.0
-    theta[:, :k] = np.log(max(1 - max(prior.iso[0], 0.05), 0.1) / max(k, 1))
+    theta = np.zeros((voxels, 2 * k + FIXED))
+    theta[:, -3] = max(prior.iso[0], 0.05) if k else 0.7
+    theta[:, -2] = max(prior.water[0], 0.02) if k else 0.3
+    theta[:, :k] = np.log(max(0.95 - prior.iso[0] - prior.water[0], 0.1) / max(k, 1))
     theta[:, k:2 * k] = prior.width[0]
     theta[:, -1] = prior.ln_d[0] if k else prior.ln_d_none[0]
     return Fit(theta, u.copy())
@@ -375,32 +384,118 @@ def wall_share(k, count=40000):
 SHARES = [wall_share(k) for k in range(KMAX + 1)]
 
 
+def smallest(u):
+    """The smallest angle between two of a voxel's fibres, degrees."""
+    k, near = u.shape[1], 0
+    for i in range(k):
+        for j in range(i):
+            near = np.maximum(near, np.abs((u[:, i] * u[:, j]).sum(-1)))
+    return np.degrees(np.arccos(np.clip(near, 0, 1)))
+
+
+def chance():
+    """How often the smallest separation of 2 and of 3 uniform directions lies in each of EDGES, within the prior."""
+    result = np.ones((KMAX + 1, len(EDGES) - 1))
+    for k in range(2, KMAX + 1):
+        u = np.random.default_rng(2).normal(size=(200000, k, 3))
+        u /= np.linalg.norm(u, axis=-1, keepdims=True)
+        result[k] = np.histogram(smallest(u), EDGES)[0]
+        result[k] /= result[k].sum()
+    return result
+
+
+CHANCE = chance()
+
+
+def separation_cost(prior, k, u):
+    """-2 ln of how much more often than by chance this smallest separation occurs; linear between the bins' middles."""
+    middle = (EDGES[1:] + EDGES[:-1]) / 2
+    return -2 * np.interp(smallest(u), middle, np.log(prior.near[k])) if k > 1 else 0.0
+
+
 def constant(prior, k):
     """-2 ln of the priors' constants and of the number of ways to name k fibres."""
     ln = np.log
     d_sd = prior.ln_d[1] if k else prior.ln_d_none[1]
     total = ln(TWO_PI * d_sd ** 2) - 2 * ln(prior.share[k])
     if k:
-        total += ln(TWO_PI * prior.iso[1] ** 2) + k * ln(TWO_PI * prior.width[1] ** 2) + 2 * k * ln(TWO_PI)
+        total += ln(TWO_PI * prior.iso[1] ** 2) + ln(TWO_PI * prior.water[1] ** 2)
+        total += k * ln(TWO_PI * prior.width[1] ** 2) + 2 * k * ln(TWO_PI)
         total += (k - 1) * ln(TWO_PI * prior.spread ** 2) + 2 * ln(SHARES[k]) + ln(k)
         total -= 2 * sum(ln(i) for i in range(1, k + 1))
     return total
 
 
+def widened(fit):
+    """The posterior's matrix; a direction has at most the whole half sphere, whose area 2 pi is that of a normal
+    distribution of deviation 1: so each turn has 1 more, and the evidence of what the data do not tell is 1."""
+    k = fit.u.shape[1]
+    matrix = fit.matrix + 1e-9 * np.eye(fit.matrix.shape[1])
+    turns = np.arange(2 * k, 4 * k)
+    matrix[:, turns, turns] += 1
+    return matrix
+
+
 def evidence(prior, k, fit):
     """-2 ln (share of k times evidence), Laplace."""
-    size = fit.matrix.shape[1]
-    sign, logdet = np.linalg.slogdet(fit.matrix + 1e-9 * np.eye(size))
-    total = fit.cost + constant(prior, k) + logdet - size * np.log(TWO_PI)
+    matrix = widened(fit)
+    total = fit.cost + constant(prior, k) + np.linalg.slogdet(matrix)[1] - matrix.shape[1] * np.log(TWO_PI)
     if k:  # uniform in the sum of weights W: in ln W the density is W
         total = total - 2 * np.log(np.exp(fit.theta[:, :k]).sum(1))
-    return total
+    return total + separation_cost(prior, k, fit.u)
+
+
+def importance(scheme, y, sigma, prior, k, fit, samples, seed=7, freedom=6.0):
+    """The same by importance sampling from Student's t about the fit, and how many samples count."""
+    random = np.random.default_rng(seed)
+    matrix = widened(fit)
+    voxels, size = len(y), matrix.shape[1]
+    factor = np.linalg.cholesky(np.linalg.inv(matrix))
+    logdet = np.linalg.slogdet(matrix)[1]
+    logs = np.empty((samples, voxels))
+    e1, e2 = tangents(fit.u) if k else (None, None)
+    from math import lgamma
+    t_constant = lgamma((freedom + size) / 2) - lgamma(freedom / 2) - 0.5 * size * np.log(freedom * np.pi)
+    for sample in range(samples):
+        z = random.normal(size=(voxels, size)) / np.sqrt(random.chisquare(freedom, voxels) / freedom)[:, None]
+        step = (factor @ z[..., None])[..., 0]
+        theta = fit.theta.copy()
+        theta[:, :2 * k] += step[:, :2 * k]
+        theta[:, -FIXED:] += step[:, -FIXED:]
+        u, area = fit.u, 0.0
+        if k:
+            a, b = step[:, 2 * k:4 * k:2], step[:, 2 * k + 1:4 * k:2]
+            u = u + a[..., None] * e1 + b[..., None] * e2
+            area = -1.5 * np.log(1 + a * a + b * b).sum(1)
+            u /= np.linalg.norm(u, axis=-1, keepdims=True)
+        outside = (np.abs(theta[:, k:2 * k] - 0.2) > 0.26).any(1) | (theta[:, -1] > np.log(5e-3))
+        theta[:, k:2 * k] = np.clip(theta[:, k:2 * k], -0.06, 0.46)
+        chi, log_sd, _, _ = misfit(scheme, y, sigma, theta, u, False)
+        cost = chi + log_sd + prior_terms(prior, theta, u)[0] + constant(prior, k) + separation_cost(prior, k, u)
+        if k:
+            cost = cost - 2 * np.log(np.exp(theta[:, :k]).sum(1))
+        proposal = t_constant + 0.5 * logdet - 0.5 * (freedom + size) * np.log(1 + (z ** 2).sum(1) / freedom)
+        logs[sample] = np.where(outside, -np.inf, -0.5 * cost - proposal + area)
+    top = logs.max(0)
+    weight = np.exp(logs - top)
+    return -2 * (top + np.log(weight.mean(0))), weight.sum(0) ** 2 / (weight ** 2).sum(0)
 
 
 # ---- the whole: fits, noise, EM ---------------------------------------------------------------------------------------
+def polygamma(order, x):
+    """Digamma (0), trigamma (1) and its slope (2) for x > 0: recurrence to x > 8, then the asymptotic series."""
+    value = 0.0
+    while x < 8:
+        value += (-1 / x, 1 / x ** 2, -2 / x ** 3)[order]
+        x += 1.0
+    y = 1 / (x * x)
+    return value + (np.log(x) - 0.5 / x - y * (1 / 12 - y * (1 / 120 - y / 252)),
+                    1 / x + y / 2 + y / x * (1 / 6 - y * (1 / 30 - y / 42)),
+                    -y - y / x - y * y * (0.5 - y * (1 / 6 - y / 6)))[order]
+
+
 def trigamma_inverse(x):
     """y with trigamma(y) = x (Smyth 2004, appendix)."""
-    from scipy.special import polygamma
     y = 0.5 + 1 / x
     for _ in range(30):
         value = polygamma(1, y)
@@ -410,15 +505,14 @@ def trigamma_inverse(x):
 
 def noise_prior(variance, freedom):
     """Common variance and its degrees of freedom, from the variances of all voxels, robustly."""
-    from scipy.special import digamma, polygamma
-    z = np.log(np.maximum(variance, 1e-20)) - digamma(freedom / 2) + np.log(freedom / 2)
+    z = np.log(np.maximum(variance, 1e-20)) - polygamma(0, freedom / 2) + np.log(freedom / 2)
     centre = np.median(z)
     low, high = np.percentile(z, [16, 84])
     spread = ((high - low) / 2) ** 2 - polygamma(1, freedom / 2)
     if spread <= 1e-3:
-        return np.exp(centre), 1e4
+        return float(np.exp(centre)), 1e4
     own = 2 * trigamma_inverse(spread)
-    return float(np.exp(centre + digamma(own / 2) - np.log(own / 2))), float(own)
+    return float(np.exp(centre + polygamma(0, own / 2) - np.log(own / 2))), float(own)
 
 
 class Model:
@@ -451,14 +545,18 @@ class Model:
         for k in range(KMAX + 1):
             self.fits[k] = optimise(self.scheme, self.y, self.sigma, self.prior, self.fits[k], iterations)
 
-    def weigh(self):
-        self.cost = np.stack([evidence(self.prior, k, self.fits[k]) for k in range(KMAX + 1)], 1)
+    def weigh(self, last=False):
+        if last and self.options.get("samples", 0 if self.scheme.count > 40 else 200):
+            self.cost = np.stack([importance(self.scheme, self.y, self.sigma, self.prior, k, self.fits[k],
+                                             self.options.get("samples", 200))[0] for k in range(KMAX + 1)], 1)
+        else:
+            self.cost = np.stack([evidence(self.prior, k, self.fits[k]) for k in range(KMAX + 1)], 1)
         p = np.exp(-0.5 * (self.cost - self.cost.min(1, keepdims=True)))
         self.p = p / p.sum(1, keepdims=True)
 
     def update_noise(self):
         """From what the fits leave over, averaged over k."""
-        freedom = np.maximum(self.scheme.count - np.array([2, 6, 10, 14]), self.scheme.count / 4)
+        freedom = np.maximum(self.scheme.count - FIXED - 4 * np.arange(KMAX + 1), self.scheme.count / 4)
         left = np.stack([f.chi for f in self.fits], 1)
         chi = (self.p * left).sum(1)
         free = self.p @ freedom
@@ -470,16 +568,19 @@ class Model:
     def update_prior(self):
         prior, p = self.prior, self.p
         prior.share = (p.sum(0) + PSEUDO * START["share"]) / (len(p) + PSEUDO)
-        width, iso, ln_d, spread, spread_count = [], [], [], 0.0, 0.0
+        width, iso, water, ln_d, spread, spread_count = [], [], [], [], 0.0, 0.0
         for k in range(1, KMAX + 1):
             f = self.fits[k]
-            covariance = np.linalg.inv(f.matrix + 1e-9 * np.eye(f.matrix.shape[1]))
+            covariance = np.linalg.inv(widened(f))
             variance = np.einsum("npp->np", covariance)
             for i in range(k):
                 width.append((p[:, k], f.theta[:, k + i], variance[:, k + i]))
-            iso.append((p[:, k], f.theta[:, -2], variance[:, -2]))
+            iso.append((p[:, k], f.theta[:, -3], variance[:, -3]))
+            water.append((p[:, k], f.theta[:, -2], variance[:, -2]))
             ln_d.append((p[:, k], f.theta[:, -1], variance[:, -1]))
             if k > 1:
+                found = np.histogram(smallest(f.u), EDGES, weights=p[:, k])[0]
+                prior.near[k] = (found + PSEUDO * CHANCE[k]) / (found.sum() + PSEUDO) / CHANCE[k]
                 centred = f.theta[:, :k] - f.theta[:, :k].mean(1, keepdims=True)
                 c = np.eye(k) - 1 / k
                 own = np.einsum("ij,njk,ki->n", c, covariance[:, :k, :k], c)
@@ -495,6 +596,7 @@ class Model:
 
         prior.width = moments(width, START["width"], 0.005)
         prior.iso = moments(iso, START["iso"], 0.02)
+        prior.water = moments(water, START["water"], 0.02)
         prior.ln_d = moments(ln_d, START["ln_d"], 0.1)
         f = self.fits[0]
         prior.ln_d_none = moments([(p[:, 0], f.theta[:, -1], 1 / np.maximum(f.matrix[:, -1, -1], 1e-9))],
@@ -514,7 +616,7 @@ class Model:
                 self.search()   # with the priors that the data have by now
             else:
                 self.refit()
-            self.weigh()
+            self.weigh(number == rounds - 1)
         self.log("end: sigma %.4f (%.0f), %s" % (np.median(self.sigma), self.noise[1],
                                                  json.dumps(self.prior.describe())))
         return self
@@ -534,6 +636,7 @@ class Model:
 
 # ---- files ------------------------------------------------------------------------------------------------------------
 def load(path, mask_path=None):
+    import nibabel
     image = nibabel.load(path)
     data = np.asanyarray(image.dataobj).astype(float)
     stem = path[:-7] if path.endswith(".nii.gz") else path[:-4]
@@ -581,6 +684,7 @@ def fit_files(path, response_path, mask_path=None, **options):
 
 
 def main():
+    import nibabel
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-i", required=True)
     parser.add_argument("--response", required=True)
