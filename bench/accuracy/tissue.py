@@ -5,7 +5,8 @@
                              [--dipy PYTHON] [--jobs N] [-o FILE.md]
 
 Every case is a mixture of `hotfiber phantom`: 15 % of the voxels without a fibre, 40, 35 and 10 % with one, two and
-three; dispersion 0-20 degrees, grey matter and CSF beside the fibres, weights .4-1, sigma from .7 to 1.3 times its mean.
+three; dispersion 0-20 degrees, grey matter and CSF beside the fibres, weights .4-1, sigma from .7 to 1.3 times its
+mean.
 Every tool estimates its response from the same data and gets all shells that it can use. A voxel is solved when the
 number of fibres is right and each is within 15 degrees. hotfiber runs with its settings of --contrast, and the
 reference of bench/accuracy/hierarchical.py; of MRtrix and DIPY each row is the best of all relative and absolute
@@ -78,7 +79,7 @@ def call(*command, folder=None):
     return done
 
 
-# ---- scoring ----------------------------------------------------------------------------------------------------------
+# ---- scoring -------------------------------------------------------------------------------------------------------
 def solved(truth, found):
     """[voxel] whether solved. Both [voxel, fibre, xyz] in RAS, absent fibres 0."""
     length = np.linalg.norm(truth, axis=-1)
@@ -143,7 +144,7 @@ def vectors(path):
     return data.reshape(-1, data.shape[3] // 3, 3)
 
 
-# ---- tools: each gets the folder with d.nii.gz and the truth, and returns {row: figures} -----------------------------
+# ---- tools: each gets the folder with d.nii.gz and the truth, and returns {row: figures} ---------------------------
 def hotfiber(hot, truth, mean_length):
     rows = {}
     call(hot, "response", "-i", "d.nii.gz", "--mask", "mask.nii.gz", "-o", "r_hot.txt", "--quiet")
@@ -317,7 +318,8 @@ def run_case(options, case):
 def page(results):
     """The page in Markdown."""
     names = list(dict.fromkeys(row for r in results for row in r["rows"]))
-    lines = ["| acquisition | tissue | SNR | " + " | ".join(names) + " |", "| --- | --- | --- |" + " --- |" * len(names)]
+    lines = ["| acquisition | tissue | SNR | " + " | ".join(names) + " |",
+             "| --- | --- | --- |" + " --- |" * len(names)]
     for r in results:
         best = max(row["all"] for row in r["rows"].values())
         cell = lambda row: "-" if row is None else ("**%.3f**" if row["all"] >= best else "%.3f") % row["all"]  # noqa
