@@ -315,6 +315,33 @@ def run_case(options, case):
     return kept
 
 
+HEAD = """# Accuracy on tissue of other kinds
+
+Written by `bench/accuracy/tissue.py -o docs/accuracy.md`, which says how; %d cases. Share of all voxels solved: the
+right number of fibres, each within 15 degrees. Phantoms of 400 voxels (15 %% without a fibre, 40 %% with one, 35 %% with two,
+10 %% with three, crossings at 30 to 90 degrees), dispersion 0 to 20 degrees, grey matter and CSF up to 20 %% each
+beside the fibres, weights .4 to 1, sigma from .7 to 1.3 times its mean. The response comes from the same data for every tool.
+MRtrix and DIPY: the best of 81 pairs of a relative and an absolute threshold and of the harmonic orders, chosen by the
+score itself. `reference` is bench/accuracy/hierarchical.py, not yet a method of hotfiber. Standard error of one figure:
+.015 to .025. Bold: the best of its row.
+"""
+
+
+def summary(results, names):
+    """Each of hotfiber's rows beside the best of the other tools."""
+    peer = ("MRtrix", "DIPY")
+    lines = ["", "| hotfiber's row | cases above the best of MRtrix and DIPY | mean gain | largest loss |",
+             "| --- | --- | --- | --- |"]
+    for n in names:
+        if not n.startswith(peer):
+            gain = [r["rows"][n]["all"] - max(v["all"] for k, v in r["rows"].items() if k.startswith(peer))
+                    for r in results if n in r["rows"] and any(k.startswith(peer) for k in r["rows"])]
+            if gain:
+                lines.append("| %s | %d of %d | %.3f | %.3f |" % (n, sum(g > 0 for g in gain), len(gain),
+                                                                np.mean(gain), max(0, -min(gain))))
+    return lines
+
+
 def page(results):
     """The page in Markdown."""
     names = list(dict.fromkeys(row for r in results for row in r["rows"]))
@@ -333,7 +360,7 @@ def page(results):
         figures = ["%.3f" % mean(k) for k in ("all", "0", "1", "2", "3")]
         figures.append("%.3f" % mean("calibration") if any("calibration" in m for m in mine) else "-")
         lines.append("| %s (%d cases) | %s |" % (n, len(mine), " | ".join(figures)))
-    return "\n".join(lines)
+    return "\n".join(lines + summary(results, names))
 
 
 def main():
@@ -354,7 +381,8 @@ def main():
     chosen = [c for c in cases(options.quick) if options.only in "%s, %s, SNR %g" % c[:3]]
     with multiprocessing.Pool(options.jobs) as pool:
         results = pool.map(functools.partial(run_case, options), chosen, 1)
-    text = page([r for r in results if r["rows"]])
+    results = [r for r in results if r["rows"]]
+    text = HEAD % len(results) + "\n" + page(results)
     print(text)
     if options.o:
         with open(options.o, "w") as file:
