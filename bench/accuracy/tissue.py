@@ -339,7 +339,7 @@ def summary(results, names):
             if gain:
                 lines.append("| %s | %d of %d | %.3f | %.3f |" % (n, sum(g > 0 for g in gain), len(gain),
                                                                 np.mean(gain), max(0, -min(gain))))
-    return lines
+    return lines if len(lines) > 3 else []
 
 
 def page(results):
