@@ -33,6 +33,36 @@ static int bad_range(const double range[2], double low, double high)
     return !(range[0] >= low && range[1] <= high && range[0] <= range[1]);
 }
 
+static hot_status check_tissue(hot_context *context, const hot_phantom_options *o)
+{
+    if (o->tissue < HOT_TISSUE_ZEPPELIN || o->tissue > HOT_TISSUE_NODDI)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no tissue of number %d", (int)o->tissue);
+    if (o->tissue != HOT_TISSUE_ZEPPELIN && bad_range(o->intra, 0.01, 1))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "intra-axonal fractions lie from .01 to 1, ascending, not %g-%g", o->intra[0],
+                                o->intra[1]);
+    if (o->tissue == HOT_TISSUE_ZEPPELIN && o->intra[1] != 0)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a zeppelin has no intra-axonal fraction (%g-%g)",
+                                o->intra[0], o->intra[1]);
+    if (o->weight[1] != 0 && (bad_range(o->weight, 0, 1e6) || o->weight[0] <= 0))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "weights of fibres lie above 0 and up to 1e6, ascending, not %g-%g", o->weight[0],
+                                o->weight[1]);
+    if (!(o->noise_slope >= 0 && o->noise_slope <= 0.9))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the noise's slope lies from 0 to .9, not %g",
+                                o->noise_slope);
+    double sum = 0;
+    for (size_t i = 0; o->share && i < o->condition_count; i++) {
+        if (!(o->share[i] >= 0 && o->share[i] <= 1e6))
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                    "how often a condition occurs is a number from 0 to 1e6, not %g", o->share[i]);
+        sum += o->share[i];
+    }
+    if (o->share && !(sum > 0))
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "one condition at least must occur, but all shares are 0");
+    return HOT_OK;
+}
+
 static hot_status check_options(hot_context *context, const hot_phantom_options *o)
 {
     for (size_t i = 0; i < o->condition_count; i++) {
@@ -77,11 +107,15 @@ static hot_status check_options(hot_context *context, const hot_phantom_options 
     if (bad_range(o->csf, 0, 0.95))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "CSF fractions lie from 0 to .95, ascending, not %g-%g",
                                 o->csf[0], o->csf[1]);
+    if (bad_range(o->grey, 0, 0.95) || o->grey[1] + o->csf[1] > 0.95)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "grey matter's fractions lie from 0 to .95, ascending and with CSF's (up to %g) not "
+                                "above .95, not %g-%g", o->csf[1], o->grey[0], o->grey[1]);
     if (bad_range(o->dispersion, 0, 45))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "dispersions lie from 0 to 45 degrees, ascending, not %g-%g", o->dispersion[0],
                                 o->dispersion[1]);
-    return HOT_OK;
+    return check_tissue(context, o);
 }
 
 /* Defaults for what is zero. */
@@ -102,7 +136,10 @@ static void fill_options(hot_phantom_options *o)
     o->b0 = o->b0 ? o->b0 : 8;
     o->s0 = o->s0 != 0 ? o->s0 : 1000;
     o->axial = o->axial != 0 ? o->axial : 1.7e-3;
-    o->radial = o->radial != 0 ? o->radial : 0.2e-3;
+    if (o->tissue == HOT_TISSUE_ZEPPELIN)
+        o->radial = o->radial != 0 ? o->radial : 0.2e-3;
+    else if (o->intra[0] == 0 && o->intra[1] == 0)
+        o->intra[0] = 0.4, o->intra[1] = 0.7;
 }
 
 static void *copied(hot_context *context, const void *from, size_t count, size_t size)
@@ -137,7 +174,7 @@ static hot_status make_grid(hot_context *context, const hot_phantom_options *o, 
         spacing[0] = 2, spacing[1] = 2.1, spacing[2] = 2.5;
         grid->space = HOT_SPACE_LPS;
     }
-    if (o->layout == HOT_PHANTOM_BUNDLES) {
+    if (o->layout != HOT_PHANTOM_CONDITIONS) {
         memcpy(grid->size, o->volume, sizeof grid->size);
     } else {
         grid->size[0] = o->voxels, grid->size[1] = o->condition_count, grid->size[2] = o->snr_count;
@@ -190,8 +227,36 @@ typedef struct making {
     const hot_grid *grid;
     size_t voxels, volumes;
     const double *b, *gradients;
-    float *signals, *truth;
+    float *signals, *truth, *map;
 } making;
+
+static double length_squared(const float v[3])
+{
+    return (double)v[0] * v[0] + (double)v[1] * v[1] + (double)v[2] * v[2];
+}
+
+/* What is known of a voxel beside its directions, its fibres in the order of hot_fiber_field_create: longest first. */
+static void make_map(const phantom_voxel *voxel, hot_phantom_tissue tissue, double sigma, const float *truth,
+                     float *map)
+{
+    int order[HOT_PHANTOM_FIBERS] = {0};
+    for (int i = 1; i < voxel->fibers; i++) {
+        int at = i;
+        for (; at > 0 && length_squared(truth + 3 * order[at - 1]) < length_squared(truth + 3 * i); at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    memset(map, 0, HOT_PHANTOM_MAP * sizeof *map);
+    for (int i = 0; i < voxel->fibers; i++) {
+        map[i] = (float)hot_phantom_true_fraction(voxel, tissue, order[i]);
+        map[HOT_PHANTOM_FIBERS + i] = (float)(voxel->dispersion[order[i]] / radian);
+        map[2 * HOT_PHANTOM_FIBERS + i] = (float)voxel->intra[order[i]];
+    }
+    const int is_grey = voxel->water_diffusivity == HOT_GREY_DIFFUSIVITY;
+    map[9] = (float)(voxel->grey + (is_grey ? voxel->water : 0));
+    map[10] = (float)(is_grey ? 0 : voxel->water);
+    map[11] = (float)sigma;
+}
 
 static void make_voxel(const making *m, size_t index, double *clean)
 {
@@ -220,6 +285,8 @@ static void make_voxel(const making *m, size_t index, double *clean)
             }
             memcpy(voxel.direction[f], turned, sizeof turned);
         }
+    } else if (o->layout == HOT_PHANTOM_MIXTURE) {
+        hot_phantom_draw_mixture(&random, o, &voxel);
     } else {
         hot_phantom_draw_condition(&random, &o->conditions[j], i, &voxel);
     }
@@ -228,9 +295,12 @@ static void make_voxel(const making *m, size_t index, double *clean)
     memset(truth, 0, 3 * HOT_PHANTOM_FIBERS * sizeof *truth);
     for (int f = 0; f < voxel.fibers; f++)
         for (int d = 0; d < 3; d++)
-            truth[3 * f + d] = (float)(voxel.direction[f][d] * voxel.fraction[f]);
-    hot_phantom_signals(&voxel, m->volumes, m->b, m->gradients, clean);
+            truth[3 * f + d] = (float)(voxel.direction[f][d] * hot_phantom_true_fraction(&voxel, o->tissue, f));
+    hot_phantom_signals(&voxel, o->tissue, m->volumes, m->b, m->gradients, clean);
     double sigma = hot_phantom_sigma(m->phantom, k) / o->s0;
+    if (o->noise_slope > 0 && size[0] > 1)
+        sigma *= 1 + o->noise_slope * (2 * (double)i / (double)(size[0] - 1) - 1);
+    make_map(&voxel, o->tissue, sigma * o->s0, truth, m->map + HOT_PHANTOM_MAP * index);
     hot_random noise = hot_random_start(m->phantom->seed, STREAM_NOISE, index);
     for (size_t v = 0; v < m->volumes; v++) {
         double n1, n2;
@@ -286,8 +356,11 @@ hot_status hot_phantom_create(hot_context *context, const hot_phantom_options *o
     made->conditions = copied(context, o.conditions, o.condition_count, sizeof *o.conditions);
     made->snr = copied(context, o.snr, o.snr_count, sizeof *o.snr);
     made->shell_b = copied(context, o.shell_b, o.shells, sizeof *o.shell_b);
-    if (!made->conditions || !made->snr || !made->shell_b)
+    if (o.share)
+        made->share = copied(context, o.share, o.condition_count, sizeof *o.share);
+    if (!made->conditions || !made->snr || !made->shell_b || (o.share && !made->share))
         goto cleanup;
+    made->options.share = made->share;
     made->options.conditions = made->conditions;
     made->options.snr = made->snr;
     made->options.shell_b = made->shell_b;
@@ -304,9 +377,10 @@ hot_status hot_phantom_create(hot_context *context, const hot_phantom_options *o
     }
     m.volumes = o.scheme_volumes ? o.scheme_volumes : o.b0 + o.shells * o.directions;
     m.truth = hot_context_alloc(context, m.voxels, 3 * HOT_PHANTOM_FIBERS * sizeof *m.truth);
+    m.map = made->tissue_map = hot_context_alloc(context, m.voxels, HOT_PHANTOM_MAP * sizeof *m.map);
     b = hot_context_alloc(context, m.volumes, sizeof *b);
     gradients = hot_context_alloc(context, m.volumes, 3 * sizeof *gradients);
-    if (!m.truth || !b || !gradients)
+    if (!m.truth || !m.map || !b || !gradients)
         goto cleanup;
     if (m.volumes > SIZE_MAX / sizeof(float) / m.voxels) {
         status = hot_context_fail(context, HOT_ERROR_MEMORY,
@@ -351,16 +425,19 @@ void hot_phantom_destroy(hot_phantom **phantom)
     hot_context_free(context, gone->conditions);
     hot_context_free(context, gone->snr);
     hot_context_free(context, gone->shell_b);
+    hot_context_free(context, gone->share);
+    hot_context_free(context, gone->tissue_map);
     hot_fiber_field_destroy(&gone->truth);
     hot_context_free(context, gone);
 }
 
 const hot_dwi *hot_phantom_dwi(const hot_phantom *phantom) { return phantom->dwi; }
 const hot_fiber_field *hot_phantom_truth(const hot_phantom *phantom) { return phantom->truth; }
+const float *hot_phantom_tissue_map(const hot_phantom *phantom) { return phantom->tissue_map; }
 
 double hot_phantom_sigma(const hot_phantom *phantom, size_t slice)
 {
     const hot_phantom_options *o = &phantom->options;
-    double snr = o->snr[o->layout == HOT_PHANTOM_BUNDLES || slice >= o->snr_count ? 0 : slice];
+    double snr = o->snr[o->layout != HOT_PHANTOM_CONDITIONS || slice >= o->snr_count ? 0 : slice];
     return snr > 0 && isfinite(snr) ? o->s0 / snr : 0;
 }

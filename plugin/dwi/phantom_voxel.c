@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { LAGUERRE = 8, AZIMUTHS = 16 };
 static const double radian = 0.017453292519943295;
 
 /* Unit vectors every two of which make an angle drawn from the range; the first along z. */
@@ -55,6 +54,45 @@ void hot_phantom_draw_condition(hot_random *random, const hot_phantom_condition 
     }
 }
 
+static double share_of(const hot_phantom_options *o, size_t condition)
+{
+    return o->share ? o->share[condition] : 1;
+}
+
+void hot_phantom_draw_mixture(hot_random *random, const hot_phantom_options *o, phantom_voxel *voxel)
+{
+    double total = 0;
+    for (size_t i = 0; i < o->condition_count; i++)
+        total += share_of(o, i);
+    double at = total * hot_random_uniform(random);
+    size_t which = 0;
+    for (; which + 1 < o->condition_count && at >= share_of(o, which); which++)
+        at -= share_of(o, which);
+    hot_phantom_draw_condition(random, &o->conditions[which], 0, voxel);
+    if (voxel->fibers == 0) {
+        voxel->water = fmin(fmax(2 * hot_random_uniform(random) - 0.5, 0), 1);
+        voxel->grey = 1 - voxel->water;
+        voxel->water_diffusivity = HOT_CSF_DIFFUSIVITY;
+    }
+}
+
+/* Weights instead of the condition's fractions. */
+static void draw_weights(hot_random *random, const double range[2], phantom_voxel *voxel)
+{
+    double sum = 0, whole = 0;
+    for (int i = 0; i < voxel->fibers; i++) {
+        whole += voxel->fraction[i];
+        sum += voxel->fraction[i] = hot_random_between(random, range);
+    }
+    for (int i = 0; i < voxel->fibers; i++)
+        voxel->fraction[i] *= whole / sum;
+}
+
+double hot_phantom_true_fraction(const phantom_voxel *voxel, hot_phantom_tissue tissue, int fiber)
+{
+    return tissue == HOT_TISSUE_BALL_STICK ? voxel->fraction[fiber] * voxel->intra[fiber] : voxel->fraction[fiber];
+}
+
 void hot_phantom_draw_tissue(hot_random *random, const hot_phantom_options *o, phantom_voxel *voxel)
 {
     if (voxel->fibers == 0)
@@ -73,39 +111,19 @@ void hot_phantom_draw_tissue(hot_random *random, const hot_phantom_options *o, p
         voxel->axial[i] = o->axial * (1 + o->vary * fmin(fmax(a, -3), 3));
         voxel->radial[i] = o->radial * (1 + o->vary * fmin(fmax(b, -3), 3));
     }
-}
-
-/* Gauss-Laguerre nodes and weights, order 8 (Abramowitz and Stegun, table 25.9): tilt^2 / (2 s^2) of a normal tilt of
- * standard deviation s about two axes is exponentially distributed. */
-static const double laguerre[LAGUERRE][2] = {
-    {0.170279632305101, 3.69188589341638e-1}, {0.903701776799380, 4.18786780814343e-1},
-    {2.251086629866131, 1.75794986637172e-1}, {4.266700170287659, 3.33434922612156e-2},
-    {7.045905402393466, 2.79453623522567e-3}, {10.758516010180995, 9.07650877335821e-5},
-    {15.740678641278005, 8.48574671627253e-7}, {22.863131736889264, 1.04800117487151e-9}};
-
-/* The parts of a dispersed fibre: directions and weights. */
-static void disperse(const double v[3], double deviation, double parts[LAGUERRE * AZIMUTHS][3],
-                     double weight[LAGUERRE * AZIMUTHS])
-{
-    double e1[3], e2[3], norm = 0;
-    int small = fabs(v[0]) < fabs(v[1]) ? (fabs(v[0]) < fabs(v[2]) ? 0 : 2) : (fabs(v[1]) < fabs(v[2]) ? 1 : 2);
-    for (int d = 0; d < 3; d++) {
-        e1[d] = (d == small) - v[small] * v[d];
-        norm += e1[d] * e1[d];
-    }
-    for (int d = 0; d < 3; d++)
-        e1[d] /= sqrt(norm);
-    for (int d = 0; d < 3; d++)
-        e2[d] = v[(d + 1) % 3] * e1[(d + 2) % 3] - v[(d + 2) % 3] * e1[(d + 1) % 3];
-    for (int n = 0; n < LAGUERRE; n++) {
-        double tilt = deviation * sqrt(2 * laguerre[n][0]);
-        for (int a = 0; a < AZIMUTHS; a++) {
-            double cosine, sine;
-            hot_random_turn((double)a / AZIMUTHS, &cosine, &sine);
-            weight[n * AZIMUTHS + a] = laguerre[n][1] / AZIMUTHS;
-            for (int d = 0; d < 3; d++)
-                parts[n * AZIMUTHS + a][d] = cos(tilt) * v[d] + sin(tilt) * (cosine * e1[d] + sine * e2[d]);
-        }
+    /* What came later is drawn last: phantoms without it stay what they were. */
+    if (o->weight[1] > 0)
+        draw_weights(random, o->weight, voxel);
+    double grey = hot_random_between(random, o->grey), before = 0, factor;
+    for (int i = 0; i < voxel->fibers; i++)
+        before += voxel->fraction[i];
+    factor = grey > 0 && before > 0 ? fmax(before - grey, 0) / before : 1;
+    voxel->grey = (1 - factor) * before;
+    for (int i = 0; i < voxel->fibers; i++) {
+        voxel->fraction[i] *= factor;
+        voxel->intra[i] = hot_random_between(random, o->intra);
+        if (o->tissue != HOT_TISSUE_ZEPPELIN && o->radial == 0)
+            voxel->radial[i] = (1 - voxel->intra[i]) * voxel->axial[i];
     }
 }
 
@@ -115,26 +133,70 @@ static double fiber_signal(double b, const double g[3], const double v[3], doubl
     return exp(-b * (radial + (axial - radial) * dot * dot));
 }
 
-void hot_phantom_signals(const phantom_voxel *voxel, size_t volumes, const double *b, const double *gradients,
-                         double *signals)
+/* The orientations of one fibre. */
+typedef struct spread {
+    int count;
+    double direction[HOT_PHANTOM_PARTS][3], weight[HOT_PHANTOM_PARTS];
+} spread;
+
+/* A tensor in all of a fibre's orientations. */
+static double mean_signal(const spread *s, double b, const double g[3], double axial, double radial)
 {
-    double parts[LAGUERRE * AZIMUTHS][3], weight[LAGUERRE * AZIMUTHS];
+    double sum = 0;
+    for (int p = 0; p < s->count; p++)
+        sum += s->weight[p] * fiber_signal(b, g, s->direction[p], axial, radial);
+    return sum;
+}
+
+/* The mean squared cosine between the orientations and their axis. */
+static double alignment(const spread *s, const double v[3])
+{
+    double sum = 0;
+    for (int p = 0; p < s->count; p++) {
+        const double *u = s->direction[p];
+        double dot = u[0] * v[0] + u[1] * v[1] + u[2] * v[2];
+        sum += s->weight[p] * dot * dot;
+    }
+    return sum;
+}
+
+void hot_phantom_signals(const phantom_voxel *voxel, hot_phantom_tissue tissue, size_t volumes, const double *b,
+                         const double *gradients, double *signals)
+{
+    spread s;
     for (size_t v = 0; v < volumes; v++)
         signals[v] = voxel->s0 * voxel->water * exp(-b[v] * voxel->water_diffusivity);
+    for (size_t v = 0; v < volumes && voxel->grey > 0; v++)
+        signals[v] += voxel->s0 * voxel->grey * exp(-b[v] * HOT_GREY_DIFFUSIVITY);
     for (int i = 0; i < voxel->fibers; i++) {
-        double scale = voxel->s0 * voxel->fraction[i];
+        double scale = voxel->s0 * voxel->fraction[i], intra = voxel->intra[i];
+        double axial = voxel->axial[i], radial = voxel->radial[i];
+        const double *direction = voxel->direction[i];
+        s.count = 1;
+        s.weight[0] = 1;
+        memcpy(s.direction[0], direction, sizeof s.direction[0]);
         if (voxel->dispersion[i] > 0)
-            disperse(voxel->direction[i], voxel->dispersion[i], parts, weight);
+            s.count = (tissue == HOT_TISSUE_ZEPPELIN ? hot_phantom_normal_parts : hot_phantom_watson_parts)(
+                direction, voxel->dispersion[i], s.direction, s.weight);
+        /* the zeppelin's mean over the orientations is a tensor about the same axis */
+        double aligned = tissue == HOT_TISSUE_NODDI ? alignment(&s, direction) : 1;
         for (size_t v = 0; v < volumes; v++) {
             const double *g = gradients + 3 * v;
-            double sum = 0;
+            double sum;
             if (b[v] == 0)
                 sum = 1;
-            else if (voxel->dispersion[i] > 0)
-                for (int p = 0; p < LAGUERRE * AZIMUTHS; p++)
-                    sum += weight[p] * fiber_signal(b[v], g, parts[p], voxel->axial[i], voxel->radial[i]);
-            else
-                sum = fiber_signal(b[v], g, voxel->direction[i], voxel->axial[i], voxel->radial[i]);
+            else if (tissue == HOT_TISSUE_ZEPPELIN)
+                sum = mean_signal(&s, b[v], g, axial, radial);
+            else {
+                sum = intra * mean_signal(&s, b[v], g, axial, 0);
+                if (tissue == HOT_TISSUE_BALL_STICK)
+                    sum += (1 - intra) * exp(-b[v] * axial);
+                else if (tissue == HOT_TISSUE_STICK_ZEPPELIN)
+                    sum += (1 - intra) * mean_signal(&s, b[v], g, axial, radial);
+                else
+                    sum += (1 - intra) * fiber_signal(b[v], g, direction, radial + (axial - radial) * aligned,
+                                                      radial + (axial - radial) * (1 - aligned) / 2);
+            }
             signals[v] += scale * sum;
         }
     }

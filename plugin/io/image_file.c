@@ -173,6 +173,16 @@ hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps
                                                             .value = name}, path);
 }
 
+hot_status hot_phantom_save_tissue(hot_context *context, const hot_phantom *phantom, const char *path)
+{
+    const hot_grid *grid = hot_dwi_grid(hot_phantom_dwi(phantom));
+    const float *map = hot_phantom_tissue_map(phantom);
+    return hot_path_is_nifti(path)
+        ? hot_nifti_save_volumes(context, path, grid, HOT_PHANTOM_MAP, fill, &(interleaved){map, HOT_PHANTOM_MAP})
+        : hot_nrrd_save_values(context, &(hot_nrrd_values){.grid = grid, .data = map, .per = {HOT_PHANTOM_MAP},
+                                                           .compress = 1}, path);
+}
+
 hot_status hot_dwi_save_noise(hot_context *context, const hot_dwi *dwi, const float *noise, const char *path)
 {
     hot_status status = hot_dwi_check_distinct(context, dwi, path);

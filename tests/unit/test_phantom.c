@@ -44,9 +44,10 @@ static void test_random(void)
 
 static void test_starved(void)
 {
-    const double shells[2] = {1000, 2000};
+    const double shells[2] = {1000, 2000}, shares[6] = {1, 1, 1, 1, 2, 1};
     hot_phantom_options options =
-        {.size = sizeof options, .voxels = 3, .shell_b = shells, .shells = 2, .directions = 8, .b0 = 2};
+        {.size = sizeof options, .voxels = 3, .shell_b = shells, .shells = 2, .directions = 8, .b0 = 2,
+         .layout = HOT_PHANTOM_MIXTURE, .volume = {3, 3, 2}, .share = shares, .tissue = HOT_TISSUE_NODDI};
     long done = -1;
     for (long k = 0; k < 200 && done < 0; k++) {
         starved s = {.fail_at = k + 1}; /* the first is the context's own */
@@ -91,6 +92,8 @@ static void test_refusals(void)
     CHECK(hot_context_create(NULL, &context) == HOT_OK, "context");
     hot_phantom_options options = {.size = 1};
     CHECK(hot_phantom_create(context, &options, &phantom) == HOT_ERROR_ARGUMENT && !phantom, "absurd size");
+    options = (hot_phantom_options){.size = sizeof options, .tissue = (hot_phantom_tissue)7};
+    CHECK(hot_phantom_create(context, &options, &phantom) == HOT_ERROR_ARGUMENT && !phantom, "no such tissue");
     options = (hot_phantom_options){.size = sizeof options, .voxels = SIZE_MAX / 2};
     CHECK(hot_phantom_create(context, &options, &phantom) != HOT_OK && !phantom, "more voxels than memory");
     options = (hot_phantom_options){.size = sizeof options, .directions = SIZE_MAX / 2};

@@ -9,8 +9,29 @@ typedef enum hot_phantom_layout {
     /* a row (axis 1) per condition, a slice (axis 2) per SNR, every voxel rotated at random */
     HOT_PHANTOM_CONDITIONS = 0,
     /* a small volume of straight, curved and crossing bundles in grey matter, CSF and air */
-    HOT_PHANTOM_BUNDLES
+    HOT_PHANTOM_BUNDLES,
+    /* a volume in which every voxel draws one of the conditions, by its share, and is rotated at random */
+    HOT_PHANTOM_MIXTURE
 } hot_phantom_layout;
+
+/* What a fibre is made of. d: `axial`; v: its intra-axonal fraction. Dispersed fibres consist of parts of many
+ * orientations: by Watson's distribution except in HOT_TISSUE_ZEPPELIN. */
+typedef enum hot_phantom_tissue {
+    /* one axially symmetric tensor: `axial` and `radial` */
+    HOT_TISSUE_ZEPPELIN = 0,
+    /* v a stick (d along, 0 across), 1 - v a ball of diffusivity d, which is not part of the fibre: the true volume
+     * fraction is the stick's (Behrens et al. 2003) */
+    HOT_TISSUE_BALL_STICK,
+    /* v a stick, 1 - v a zeppelin of d along and `radial` across; without `radial` (1 - v) d, the tortuosity of Szafer
+     * et al. (1995). Both are dispersed */
+    HOT_TISSUE_STICK_ZEPPELIN,
+    /* v dispersed sticks, 1 - v one tensor: the mean of that zeppelin over the orientations (Zhang et al. 2012) */
+    HOT_TISSUE_NODDI
+} hot_phantom_tissue;
+
+/* Values per voxel of hot_phantom_tissue_map: of three fibres the true fraction, the dispersion (degrees) and the
+ * intra-axonal fraction; grey matter, free water, and the noise's standard deviation. */
+enum { HOT_PHANTOM_MAP = 12 };
 
 /* What the voxels of one row contain. A range with equal ends is that value in every voxel. */
 typedef struct hot_phantom_condition {
@@ -29,8 +50,9 @@ typedef struct hot_phantom_options {
     const hot_phantom_condition *conditions; /* rows; NULL = hot_phantom_default_conditions */
     size_t condition_count;
     size_t voxels;           /* per row and slice; 0 = 200 */
-    size_t volume[3];        /* bundles: sizes in voxels; 0 = 40 40 12 */
-    const double *snr;       /* S0 / sigma, one slice each; 0 or infinite = no noise; NULL = {30}. bundles: the first */
+    size_t volume[3];        /* bundles, mixture: sizes in voxels; 0 = 40 40 12 */
+    const double *snr;       /* S0 / sigma, one slice each; 0 or infinite = no noise; NULL = {30}. Layouts without
+                                rows: the first */
     size_t snr_count;
     const double *shell_b;   /* b-values of the shells, s/mm^2; NULL = {3000} */
     size_t shells;
@@ -44,11 +66,21 @@ typedef struct hot_phantom_options {
     double axial, radial;    /* diffusivities of a fibre, mm^2/s; 0 = 1.7e-3 and .2e-3 */
     double vary;             /* relative standard deviation of each fibre's two diffusivities (cut at 3 of them) */
     double csf[2];           /* range of the free water's volume fraction in voxels with fibres (D = 3e-3 mm^2/s) */
-    double dispersion[2];    /* range of the orientation dispersion, degrees: a fibre's parts are tilted from its
-                                direction by normal angles of this standard deviation about each of two axes */
+    double dispersion[2];    /* range of the orientation dispersion s, degrees: a fibre's parts are tilted from its
+                                direction by normal angles of this standard deviation about each of two axes; other
+                                tissues than HOT_TISSUE_ZEPPELIN: Watson's distribution of concentration 1 / (2 s^2),
+                                which is the same for small s */
     int oblique;             /* oblique voxel grid in LPS with unequal spacings, instead of RAS axes and 2 mm */
     int gaussian;            /* 1: Gaussian noise, S + n1, which may be negative, instead of that of magnitudes; whole
                                 samples (hot_phantom_save_options.integers) are cut at 0 */
+    hot_phantom_tissue tissue;
+    double intra[2];         /* range of a fibre's intra-axonal volume fraction; 0 = .4-.7. Not HOT_TISSUE_ZEPPELIN */
+    double grey[2];          /* range of grey matter's volume fraction in voxels with fibres (D = .8e-3 mm^2/s) */
+    double weight[2];        /* range of the fibres' weights, which are drawn and divided by their sum; 0 = by the
+                                conditions' fractions */
+    const double *share;     /* mixture: how often each condition occurs, condition_count numbers; NULL = equally */
+    double noise_slope;      /* the noise's standard deviation rises linearly along the first axis, from 1 - this to
+                                1 + this times that of the SNR */
 } hot_phantom_options;
 
 typedef struct hot_phantom hot_phantom;
@@ -58,8 +90,10 @@ typedef struct hot_phantom hot_phantom;
 HOT_API const hot_phantom_condition *hot_phantom_default_conditions(size_t *count);
 
 /* Makes the data and their truth. Signals: S = S0 (sum_i f_i <exp(-b g^T D_i g)> + f_iso exp(-b D_iso)), the mean <>
- * over the dispersed orientations, D_i axially symmetric; with noise sqrt((S + n1)^2 + n2^2), n normal with sigma =
- * S0 / SNR (Gudbjartsson and Patz 1995). The same options and seed give the same numbers for any number of threads.
+ * over the dispersed orientations, D_i axially symmetric (of other tissues: the sum of what the fibre is made of).
+ * Voxels of a mixture without fibres are grey matter, CSF (a quarter each) or both in any proportion. With noise
+ * sqrt((S + n1)^2 + n2^2), n normal with sigma = S0 / SNR (Gudbjartsson and Patz 1995). The same options and seed give
+ * the same numbers for any number of threads.
  * `options` may be NULL. Owner: the caller, until hot_phantom_destroy.
  * Errors: HOT_ERROR_ARGUMENT (a range or size that makes no sense; message says which), HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_phantom_create(hot_context *context, const hot_phantom_options *options, hot_phantom **phantom);
@@ -69,7 +103,10 @@ HOT_API void hot_phantom_destroy(hot_phantom **phantom);
 HOT_API const hot_dwi *hot_phantom_dwi(const hot_phantom *phantom);
 /* The true directions, three per voxel at most, of length volume fraction. Owned by the phantom. */
 HOT_API const hot_fiber_field *hot_phantom_truth(const hot_phantom *phantom);
-/* The standard deviation of the noise in slice k. */
+/* HOT_PHANTOM_MAP values per voxel, voxel by voxel in the order of the data: what else is known of it, its fibres in
+ * the order of the truth. Owned by the phantom. */
+HOT_API const float *hot_phantom_tissue_map(const hot_phantom *phantom);
+/* The standard deviation of the noise in slice k (the mean, where it varies along the first axis). */
 HOT_API double hot_phantom_sigma(const hot_phantom *phantom, size_t slice);
 
 /* How a phantom is written. */
@@ -87,6 +124,8 @@ HOT_API hot_status hot_phantom_save(hot_context *context, const hot_phantom *pha
 /* Writes the truth in the layout of directions (9 floats per voxel): NRRD with the same key/values, or NIfTI by its
  * name (9 volumes, scanner RAS). */
 HOT_API hot_status hot_phantom_save_truth(hot_context *context, const hot_phantom *phantom, const char *path);
+/* Writes hot_phantom_tissue_map as NRRD (values first) or, by its name, NIfTI with as many volumes. */
+HOT_API hot_status hot_phantom_save_tissue(hot_context *context, const hot_phantom *phantom, const char *path);
 
 /* `count` unit directions that repel each other and each other's mirror images like charges (Jones 1999): a well
  * spread scheme for one shell, the same on every call; schemes of different `number` are rotated against each other.

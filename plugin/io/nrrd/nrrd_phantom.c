@@ -61,12 +61,14 @@ static hot_status set_keys(hot_context *context, Nrrd *nrrd, const hot_phantom *
             status = hot_nrrd_set_key(context, nrrd, "hotfiber_phantom_" name, text);     \
         }                                                                                 \
     } while (0)
-    KEY("layout", snprintf(text, TEXT, "%s", o->layout == HOT_PHANTOM_BUNDLES ? "bundles" : "conditions"));
+    static const char *const layouts[] = {"conditions", "bundles", "mixture"};
+    static const char *const tissues[] = {"zeppelin", "ball-stick", "stick-zeppelin", "noddi"};
+    KEY("layout", snprintf(text, TEXT, "%s", layouts[o->layout]));
     KEY("seed", snprintf(text, TEXT, "%llu", (unsigned long long)phantom->seed));
     KEY("snr", list_text(text, TEXT, o->snr, o->snr_count));
     if (o->gaussian)
         KEY("noise", snprintf(text, TEXT, "gaussian"));
-    if (o->layout == HOT_PHANTOM_CONDITIONS)
+    if (o->layout != HOT_PHANTOM_BUNDLES)
         KEY("rows", conditions_text(text, TEXT, o));
     if (o->scheme_volumes)
         KEY("scheme", snprintf(text, TEXT, "given, %zu volumes", o->scheme_volumes));
@@ -80,6 +82,18 @@ static hot_status set_keys(hot_context *context, Nrrd *nrrd, const hot_phantom *
         snprintf(text, TEXT, "along %g across %g, relative deviation %g", o->axial, o->radial, o->vary));
     KEY("csf", range_text(text, TEXT, o->csf));
     KEY("dispersion", range_text(text, TEXT, o->dispersion));
+    if (o->share)
+        KEY("shares", list_text(text, TEXT, o->share, o->condition_count));
+    if (o->tissue != HOT_TISSUE_ZEPPELIN) {
+        KEY("tissue", snprintf(text, TEXT, "%s", tissues[o->tissue]));
+        KEY("intra", range_text(text, TEXT, o->intra));
+    }
+    if (o->grey[1] > 0)
+        KEY("grey", range_text(text, TEXT, o->grey));
+    if (o->weight[1] > 0)
+        KEY("weights", range_text(text, TEXT, o->weight));
+    if (o->noise_slope > 0)
+        KEY("noise_slope", snprintf(text, TEXT, "%g", o->noise_slope));
 #undef KEY
     return status;
 }
