@@ -49,8 +49,8 @@ static hot_status load_image(hot_context *context, hot_input *input, hot_fiber_f
     status = hot_image_open_input(context, input, &image);
     if (status == HOT_OK && has_gradients(&image))
         status = hot_context_fail(context, HOT_ERROR_FORMAT,
-                                  "'%s' holds diffusion-weighted data, not directions, as its dw_scheme says; `hotfiber "
-                                  "run` goes from one to the other", image.name);
+                                  "'%s' holds diffusion-weighted data, not directions, as its dw_scheme says; "
+                                  "`hotfiber run` goes from one to the other", image.name);
     if (status == HOT_OK && (image.values < 3 || image.values % 3 != 0 || image.values > 3 * 255))
         status = hot_context_fail(context, HOT_ERROR_FORMAT,
                                   "'%s' holds no directions: %zu volumes, where 3 per fibre were expected", image.name,
