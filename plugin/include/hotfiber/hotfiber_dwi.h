@@ -87,15 +87,16 @@ HOT_API hot_status hot_dwi_noise_model(hot_context *context, const hot_dwi *dwi,
  * other sizes). */
 HOT_API hot_status hot_dwi_denoise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                                    const hot_denoise_options *options, hot_dwi **denoised, float *noise);
-/* Writes a noise map on the data's grid: NIfTI by name, else NRRD ("-" = standard output). */
+/* Writes a noise map on the data's grid: NIfTI or MIF by name, else NRRD ("-" = standard output). */
 HOT_API hot_status hot_dwi_save_noise(hot_context *context, const hot_dwi *dwi, const float *noise, const char *path);
 
 /* HOT_ERROR_ARGUMENT when `path` is, by whatever name, one of the files the data came from (header, data files, bval,
  * bvec): an input is never overwritten. */
 HOT_API hot_status hot_dwi_check_distinct(hot_context *context, const hot_dwi *dwi, const char *path);
 
-/* Writes the DWI as NRRD (identity measurement frame, b-value coded in the gradients' lengths) or, for .nii / .nii.gz,
- * as NIfTI + .bval + .bvec beside it. path "-" = NRRD to standard output. */
+/* Writes the DWI as NRRD (identity measurement frame, b-value coded in the gradients' lengths), for .nii and .nii.gz as
+ * NIfTI + .bval + .bvec beside it, or for .mif, .mif.gz and .mih as MIF with dw_scheme. path "-" = NRRD to standard
+ * output. */
 HOT_API hot_status hot_dwi_save(hot_context *context, const hot_dwi *dwi, const char *path);
 
 /* The grid's matrix in scanner RAS: rows of to_world negated where the space says L or P. */

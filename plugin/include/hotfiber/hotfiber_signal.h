@@ -49,13 +49,15 @@ HOT_API hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *d
                                           hot_signal_maps *maps, hot_fiber_field **fibers);
 HOT_API void hot_signal_maps_free(hot_context *context, hot_signal_maps *maps);
 
-/* Writes one map (name: "probability", "margin", "residual", "width", "flags") as NRRD, or NIfTI by the path's name. */
+/* Writes one map (name: "probability", "margin", "residual", "width", "flags") as NRRD, or NIfTI or MIF by the path's
+ * name. */
 HOT_API hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps, const char *name,
                                        const char *path);
 
-/* A map of the noise's standard deviation (NRRD or NIfTI, any scalar type, a value per voxel of the grid) for
- * hot_signal_find_options.sigma_map; voxels whose value is not positive get no fibre. Free with hot_context_free.
- * Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT, HOT_ERROR_DATA (another number of voxels), HOT_ERROR_MEMORY. */
+/* A map of the noise's standard deviation (NRRD, NIfTI or MIF, any scalar type, one value per voxel) for
+ * hot_signal_find_options.sigma_map, put into the grid's order of voxels as a mask is (hot_mask_load); voxels whose
+ * value is not positive, and those outside of the map, get no fibre. Free with hot_context_free.
+ * Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT, HOT_ERROR_DATA (elsewhere, other sizes), HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_noise_map_load(hot_context *context, const char *path, const hot_grid *grid, float **map);
 
 #endif
