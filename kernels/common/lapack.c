@@ -9,20 +9,32 @@ __attribute__((weak)) int openblas_get_parallel(void); /* 0: built without threa
 __attribute__((weak)) int openblas_get_num_threads(void);
 __attribute__((weak)) void openblas_set_num_threads(int threads);
 
-int hot_lapack_single_begin(void)
+/* Calls that run at once share one setting: the first makes it, the last takes it back. Otherwise one that ended would
+ * give threads to products of the others, and their last bits would change. */
+static pthread_mutex_t single_lock = PTHREAD_MUTEX_INITIALIZER;
+static int single_calls, single_before;
+
+void hot_lapack_single_begin(void)
 {
     if (!openblas_get_num_threads || !openblas_set_num_threads)
-        return 0;
-    int before = openblas_get_num_threads();
-    if (before > 1)
-        openblas_set_num_threads(1);
-    return before;
+        return;
+    pthread_mutex_lock(&single_lock);
+    if (single_calls++ == 0) {
+        single_before = openblas_get_num_threads();
+        if (single_before > 1)
+            openblas_set_num_threads(1);
+    }
+    pthread_mutex_unlock(&single_lock);
 }
 
-void hot_lapack_single_end(int before)
+void hot_lapack_single_end(void)
 {
-    if (before > 1)
-        openblas_set_num_threads(before);
+    if (!openblas_get_num_threads || !openblas_set_num_threads)
+        return;
+    pthread_mutex_lock(&single_lock);
+    if (--single_calls == 0 && single_before > 1)
+        openblas_set_num_threads(single_before);
+    pthread_mutex_unlock(&single_lock);
 }
 
 /* One for the process, as the library's buffers are. */

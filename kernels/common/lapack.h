@@ -8,10 +8,10 @@
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
 
 /* While matrices are dealt out to our own threads, OpenBLAS is to use one thread for each: it is told so at the begin,
- * and gets what it had back at the end. (It keeps that number for the whole process. Another thread's call to OpenBLAS
+ * and gets what it had back at the last end. (It keeps that number for the whole process. Another thread's call to OpenBLAS
  * meanwhile is slower, not wrong.) Other LAPACKs have nothing to tell. */
-HOT_API int hot_lapack_single_begin(void);
-HOT_API void hot_lapack_single_end(int before);
+HOT_API void hot_lapack_single_begin(void);
+HOT_API void hot_lapack_single_end(void);
 
 /* Around each call of BLAS, or of a LAPACK function that uses it: an OpenBLAS built without threads (Debian's
  * libopenblas0-serial) hands the same buffer to two threads that call it at once, and returns wrong numbers. With such

@@ -144,7 +144,7 @@ static int choose_mixture(settings *s)
     };
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         const char *end = ranges[i].text ? parse_range(ranges[i].text, ranges[i].range) : "";
-        if (!end || *end || (ranges[i].text && ranges[i].range[1] > ranges[i].highest))
+        if (!end || *end)
             return wrong(ranges[i].name, ranges[i].what, ranges[i].text);
     }
     if (s->single || s->three || s->isotropic) {

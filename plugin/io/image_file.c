@@ -175,12 +175,8 @@ hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps
 
 hot_status hot_phantom_save_tissue(hot_context *context, const hot_phantom *phantom, const char *path)
 {
-    const hot_grid *grid = hot_dwi_grid(hot_phantom_dwi(phantom));
-    const float *map = hot_phantom_tissue_map(phantom);
-    return hot_path_is_nifti(path)
-        ? hot_nifti_save_volumes(context, path, grid, HOT_PHANTOM_MAP, fill, &(interleaved){map, HOT_PHANTOM_MAP})
-        : hot_nrrd_save_values(context, &(hot_nrrd_values){.grid = grid, .data = map, .per = {HOT_PHANTOM_MAP},
-                                                           .compress = 1}, path);
+    return hot_map_save(context, hot_dwi_grid(hot_phantom_dwi(phantom)), hot_phantom_tissue_map(phantom),
+                        HOT_PHANTOM_MAP, NULL, path);
 }
 
 hot_status hot_dwi_save_noise(hot_context *context, const hot_dwi *dwi, const float *noise, const char *path)

@@ -176,12 +176,13 @@ static hot_status settle_order_2(hot_run_job *job, int *settled)
         job->method = hot_peaks_method_default(mine->fit.model);
         mine->peaks.method = job->method->name;
         mine->peaks.starts = job->method->starts;
+        status = hot_run_outputs_choose(job->context, mine, job->method, &job->outputs);
     }
     mine->peaks.max_fibers = mine->signal.max_fibers = 1;
     hot_context_log(job->context, HOT_LOG_NOTE,
                     "%zu gradient directions: %s of order 2, at most one direction per voxel (order 4 takes 15, order "
                     "6 takes 28)", distinct, strcmp(mine->fit.model, "adc") == 0 ? "diffusion tensors" : "tensors");
-    return HOT_OK;
+    return status;
 }
 
 /* Warns when the gradient table does not go with the image, judged by a sample that takes a hundredth of the run's time

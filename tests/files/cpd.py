@@ -104,7 +104,7 @@ for arguments, status, word in (
         (["-i", "clean.nrrd", "-o", "x"], 2, "--rank"), (["-i", "clean.nrrd", "--rank", "2"], 2, "-o"),
         (["-i", "noisy_a.nrrd", "--rank", "2", "-o", "x"], 1, "2 axes: three"),
         (["-i", "nowhere.nrrd", "--rank", "2", "-o", "x"], 1, "nowhere.nrrd"),
-        (["-i", "clean.nrrd", "--rank", "2", "-o", "nowhere/x"], 1, "nowhere")):
+        (["-i", "clean.nrrd", "--rank", "2", "-o", "clean.nrrd/x"], 1, "clean.nrrd")):
     done = run(*arguments)
     text = done.stderr.decode()
     check(done.returncode == status and word in text and text.count("\n") == 1,

@@ -65,7 +65,7 @@ for b, snr in ((3000, 30), (1000, 25)):
 
 refused("--response", "-i", "f.nii.gz", "-o", "x.nii.gz", "--amplitude", "fod")
 refused("--amplitude fod", "-i", "f.nii.gz", "-o", "x.nii.gz", "--response", "one.txt")
-refused("tensors", "-i", "f.nii.gz", "-o", "x.nii.gz", "--format", "sh", "--amplitude", "fod")
+refused("tensors", "-i", "f.nii.gz", "-o", "x.nii.gz", "--format", "afd_max", "--amplitude", "fod")
 check(not os.path.exists("x.nii.gz"), "nothing is written")
 
 # tckgen on directions, and on fixels through fixel2sh, at the cutoff that its fODF algorithms have.

@@ -64,11 +64,16 @@ for name, path in SETS.items():
         continue
     _, them = matrices(theirs)
     confidence, us = matrices(ours)
+    # signals of at most 0 have no logarithm: tend takes a small number, hotfiber fits the signals there
+    run(UNU, "project", "-a", 0, "-m", "min", "-i", name + "_dwi.nrrd", "-o", name + "_least.nrrd")
+    run(UNU, "convert", "-t", "double", "-i", name + "_least.nrrd", "-o", name + "_least.nrrd")
+    run(UNU, "save", "-f", "nrrd", "-e", "raw", "-i", name + "_least.nrrd", "-o", name + "_least.nrrd")
+    positive = read(name + "_least.nrrd")[2].reshape(-1, order="F") > 0
     values, axes = np.linalg.eigh(them)
     mean = values.mean(1, keepdims=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         fa = np.sqrt(1.5 * ((values - mean) ** 2).sum(1) / (values ** 2).sum(1))
-    use = (confidence > 0) & (fa > LOWEST_FA) & (values[:, 2] > 0)
+    use = positive & (confidence > 0) & (fa > LOWEST_FA) & (values[:, 2] > 0)
     _, our_axes = np.linalg.eigh(us)
     # the angle from the sine: the cosine of a small one says nothing in double
     angle = np.degrees(np.arcsin(np.clip(np.linalg.norm(np.cross(axes[use, :, 2], our_axes[use, :, 2]), axis=1), 0, 1)))

@@ -220,9 +220,9 @@ check(np.array_equal(_nrrd.read("phantom_truth.nrrd")[2], _nrrd.read(os.path.joi
 
 # What makes no sense is refused in one line, and nothing is written.
 for options, status, word in ((["--angles", "30-x"], 2, "--angles"), (["--angles", "100"], 1, "90"),
-                              (["--csf", "2"], 1, "CSF"), (["--fractions", "1.5"], 1, "fractions"),
-                              (["--size", "4,4"], 2, "--size"), (["--dispersion", "80"], 1, "45"),
-                              (["--voxels", "0"], 2, "--voxels"), (["-o", "no/such/x.nrrd"], 1, "no/such"),
+                              (["--csf", "2"], 2, "--csf"), (["--fractions", "1.5"], 1, "fractions"),
+                              (["--size", "4,4"], 2, "--size"), (["--dispersion", "80"], 2, "45"),
+                              (["--voxels", "0"], 2, "--voxels"), (["-o", "own.bval/x.nrrd"], 1, "own.bval"),
                               (["--bval", "own.bval"], 2, "--bvec")):
     if os.path.exists("bad.nrrd"):
         os.remove("bad.nrrd")

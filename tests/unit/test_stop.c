@@ -184,12 +184,18 @@ static void test_exports(void)
     polls mine = {0};
     hot_context *context = context_of(&mine);
     hot_dwi *dwi = NULL;
-    hot_run_fields fields;
+    hot_run_fields fields, diffusion; /* FA and MD are maps of the diffusion tensor */
     hot_run_options options = {.size = sizeof options, .axial_diffusivity = 1.7e-3, .radial_diffusivity = .2e-3};
+    hot_run_options diffusion_options = {.size = sizeof options};
     options.peaks = (hot_peaks_options){.size = sizeof options.peaks, .method = "maxima", .threshold = -1,
                                         .min_angle = -1, .min_amplitude = -1};
     CHECK(hot_dwi_load(context, input, NULL, NULL, &dwi) == HOT_OK, "%s", hot_context_message(context));
     CHECK(hot_run_compute(context, dwi, &options, &fields, NULL) == HOT_OK, "%s", hot_context_message(context));
+    diffusion_options.peaks = options.peaks;
+    diffusion_options.fit = (hot_fit_options){.size = sizeof(hot_fit_options), .model = "adc", .order = 2,
+                                              .regularise = -1, .weighted = -1};
+    CHECK(hot_run_compute(context, dwi, &diffusion_options, &diffusion, NULL) == HOT_OK, "%s",
+          hot_context_message(context));
     size_t count;
     char place[64];
     snprintf(place, sizeof place, "%s/exports", root); /* some formats write several files */
@@ -200,13 +206,15 @@ static void test_exports(void)
         char path[160];
         CHECK(mkdir(place, 0700) == 0, "%s", place);
         snprintf(path, sizeof path, "%s/%s%.*s", place, name, (int)strcspn(suffix, "|"), suffix);
+        const hot_tensor_field *tensors = strcmp(name, "fa") == 0 || strcmp(name, "md") == 0 ? diffusion.tensors
+                                                                                             : fields.tensors;
         size_t total = 0;
         for (int part = 0; part < 4; part++) {
             polls own = {.at = part == 0 ? 0 : part == 1 ? 1 : part == 2 ? total / 2 + 1 : total};
             hot_context *watched = context_of(&own);
             hot_status status = !format         ? hot_dwi_save(watched, dwi, path)
                                 : format->write ? format->write(watched, fields.fibers, path)
-                                                : format->write_tensors(watched, fields.tensors, path);
+                                                : format->write_tensors(watched, tensors, path);
             if (part == 0) {
                 total = atomic_load(&own.count);
                 CHECK(status == HOT_OK && total > 0, "%s: status %d after %zu polls: %s", name, (int)status, total,
@@ -225,6 +233,7 @@ static void test_exports(void)
         hot_folder_remove_own(place);
     }
     hot_run_fields_free(context, &fields);
+    hot_run_fields_free(context, &diffusion);
     hot_dwi_destroy(&dwi);
     hot_context_destroy(&context);
 }

@@ -20,7 +20,7 @@ png() { [ "$(head -c 4 "$1" | tail -c 3)" = PNG ] || fail "$1 is no PNG"; }
 other() { ! cmp -s "$1" "$2" || fail "$1 and $2 are the same picture"; }
 
 "$HOTFIBER" phantom --voxels 8 --seed 3 --quiet -o dwi.nrrd
-"$HOTFIBER" run -i dwi.nrrd -o run --outputs default,tensors --quiet >/dev/null 2>&1
+"$HOTFIBER" run -i dwi.nrrd -o run --outputs default,tensors,vtp --quiet >/dev/null 2>&1
 # every kind of input
 view run --screenshot run.png --size 200x150
 view run/tensors.nrrd --screenshot tensors.png --size 200x150

@@ -42,7 +42,7 @@ static hot_status do_rows(hot_context *context, const denoise_args *args)
     if (!scratch)
         return HOT_ERROR_MEMORY;
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
-    const int before = hot_lapack_single_begin();
+    hot_lapack_single_begin();
 #endif
     for (size_t phase = 0; phase < apart_j * apart_k && status == HOT_OK; phase++) {
         /* phases go by a window's place in the whole volume: a slab adds up in the same order */
@@ -61,7 +61,7 @@ static hot_status do_rows(hot_context *context, const denoise_args *args)
         }
     }
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
-    hot_lapack_single_end(before);
+    hot_lapack_single_end();
 #endif
     hot_context_free(context, scratch);
     return status;

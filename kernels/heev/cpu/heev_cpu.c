@@ -120,7 +120,7 @@ hot_status hot_heev_cpu(hot_context *context, void *argument)
     char *memory = hot_context_alloc(context, (size_t)threads, each);
     hot_status status = memory ? HOT_OK : HOT_ERROR_MEMORY;
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
-    const int before = hot_lapack_single_begin();
+    hot_lapack_single_begin();
 #endif
     /* Between two calls of the progress callback: some tens of milliseconds of work. */
     size_t step = (size_t)threads * (1 + 2000000 / (n * n * n + 1));
@@ -135,7 +135,7 @@ hot_status hot_heev_cpu(hot_context *context, void *argument)
         status = hot_context_progress(context, "finding eigenvectors", (double)end / (double)args->count);
     }
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
-    hot_lapack_single_end(before);
+    hot_lapack_single_end();
 #endif
     hot_context_free(context, memory);
     return status;
