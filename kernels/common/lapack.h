@@ -8,8 +8,8 @@
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
 
 /* While matrices are dealt out to our own threads, OpenBLAS is to use one thread for each: it is told so at the begin,
- * and gets what it had back at the last end. (It keeps that number for the whole process. Another thread's call to OpenBLAS
- * meanwhile is slower, not wrong.) Other LAPACKs have nothing to tell. */
+ * and gets what it had back at the last end. (It keeps that number for the whole process. Another thread's call to
+ * OpenBLAS meanwhile is slower, not wrong.) Other LAPACKs have nothing to tell. */
 HOT_API void hot_lapack_single_begin(void);
 HOT_API void hot_lapack_single_end(void);
 

@@ -80,7 +80,9 @@ hot_status hot_mask_load(hot_context *context, const char *path, const hot_grid 
     float *found = NULL, *values = NULL;
     *mask = NULL;
     hot_status status = load_single(context, "mask", path, 0, &own, &found);
-    if (status == HOT_OK && threshold(found, hot_grid_voxels(&own), NULL) == 0) {
+    /* told before anything about its place; other sizes are the more telling fault */
+    if (status == HOT_OK && memcmp(own.size, grid->size, sizeof own.size) == 0 &&
+        threshold(found, hot_grid_voxels(&own), NULL) == 0) {
         status = hot_context_fail(context, HOT_ERROR_DATA, "mask '%s' is empty: all its voxels are 0", path);
         hot_context_free(context, found);
     } else if (status == HOT_OK)

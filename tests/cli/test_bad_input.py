@@ -107,7 +107,7 @@ write_dwi("three.nrrd", three)
 refused_by_all("three directions", "three.nrrd", "direction|order", stages=("fit", "run"))
 
 # Masks and responses.
-open("mask.nrrd", "wb").write(b"NRRD0004\ntype: uchar\ndimension: 3\nsizes: 6 5 5\nencoding: raw\n\n" + bytes([1]) * 150)
+open("mask.nrrd", "wb").write(b"NRRD0004\ntype: uchar\ndimension: 3\nsizes: 6 5 5\nencoding: raw\n\n" + bytes(150))
 open("none.nrrd", "wb").write(b"NRRD0004\ntype: uchar\ndimension: 3\nsizes: 6 5 4\nencoding: raw\n\n" + bytes(120))
 open("response.txt", "w").write("here is\nno number\n")
 open("nan.txt", "w").write("500 nan 3 1\n")

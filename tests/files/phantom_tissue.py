@@ -146,7 +146,7 @@ for options, status, word in ((["--tissue", "muscle"], 2, "muscle"), (["--intra"
                               (mixture + ["--single"], 2, "--shares"), (mixture + ["--angles", "30,40"], 2, "--angles"),
                               (["--weights", "0-1"], 1, "0"),
                               (["--weights", "1", "--fractions", ".5"], 2, "--fractions"),
-                              (["--grey", ".6", "--csf", ".5"], 1, ".95"), (["--grey", "1.2"], 1, ".95"),
+                              (["--grey", ".6", "--csf", ".5"], 1, ".95"), (["--grey", "1.2"], 2, ".95"),
                               (["--noise-slope", "2"], 2, "--noise-slope")):
     if os.path.exists("bad.nrrd"):
         os.remove("bad.nrrd")

@@ -104,7 +104,8 @@ int main(void)
         status = hot_volume_write(context, &writer, junk, 24);
     CHECK(hot_volume_end(context, &writer, status) == HOT_ERROR_FILE, "full disk");
     CHECK(strstr(hot_context_message(context), "No space"), "%s", hot_context_message(context));
-    CHECK(hot_nifti_begin(context, "/dev/null/a.nii", &oblique, 1, DT_UINT8, 0, 0, &writer) == HOT_ERROR_FILE, "folder");
+    CHECK(hot_nifti_begin(context, "/dev/null/a.nii", &oblique, 1, DT_UINT8, 0, 0, &writer) == HOT_ERROR_FILE,
+          "folder");
     hot_grid longer = oblique;
     longer.size[1] = 40000;
     CHECK(hot_nifti_begin(context, "c.nii", &longer, 1, DT_UINT8, 0, 0, &writer) == HOT_ERROR_DATA, "too long");
