@@ -161,6 +161,11 @@ static void test_resolve(hot_context *context)
     hot_scene_destroy(&scene);
     parts.peaks = NULL;
     CHECK(hot_scene_create(context, &parts, &scene) == HOT_ERROR_ARGUMENT && !scene, "nothing to show");
+    parts.tensors = peaks;
+    parts.order = 10;
+    CHECK(hot_scene_create(context, &parts, &scene) == HOT_ERROR_ARGUMENT && !scene &&
+              strstr(hot_context_message(context), "order 10"), "order 10: %s", hot_context_message(context));
+    parts.tensors = NULL;
     parts.peaks = peaks;
     parts.grid.size[1] = 0;
     CHECK(hot_scene_create(context, &parts, &scene) == HOT_ERROR_ARGUMENT && !scene, "no voxel");

@@ -85,7 +85,8 @@ typedef struct hot_scene_parts {
 } hot_scene_parts;
 
 /* Has the volumes "nfibers", "dec" and "amplitude" when there are directions, "amplitude" (largest radius) of tensors
- * alone. Errors: HOT_ERROR_MEMORY, HOT_ERROR_ARGUMENT (nothing to show, no voxel, a grid whose axes lie in a plane). */
+ * alone. Errors: HOT_ERROR_MEMORY, HOT_ERROR_ARGUMENT (nothing to show, tensors of orders above 8, no voxel, a grid
+ * whose axes lie in a plane). */
 hot_status hot_scene_create(hot_context *context, const hot_scene_parts *parts, hot_scene **scene);
 /* Adds a volume of voxels x components floats. `owned`: freed with the scene by hot_context_free, also on failure. */
 hot_status hot_scene_add_volume(hot_scene *scene, const char *name, int components, const float *values, int owned);
