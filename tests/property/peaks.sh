@@ -35,7 +35,8 @@ set +e
 "$HOTFIBER" peaks -i tensors.nrrd -o x.nrrd --shift -1 --quiet 2>err.txt
 [ $? -eq 2 ] || fail "--shift -1 is wrong usage"
 "$HOTFIBER" peaks -i tensors.nrrd -o x.nrrd --starts 40 --quiet 2>err.txt
-[ $? -eq 2 ] && grep -q "^hotfiber peaks: --starts: the method maxima .*does not use it; choose the method sshopm" err.txt ||
+[ $? -eq 2 ] &&
+    grep -q "^hotfiber peaks: --starts: the method maxima .*does not use it; choose the method sshopm" err.txt ||
     fail "maxima takes no starts"
 "$HOTFIBER" peaks -i dwi.nrrd -o x.nrrd --quiet 2>err.txt
 [ $? -eq 1 ] && [ "$(wc -l <err.txt)" -eq 1 ] || fail "a DWI is no tensor field: one line, status 1"
