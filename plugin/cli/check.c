@@ -7,6 +7,9 @@
 
 #include <cjson/cJSON.h>
 
+#include "core/fields.h"
+#include "dwi/frames.h"
+
 const cli_command cli_check_command = {
     "check", "is the gradient table right; damaged, copied or dark volumes, drift, gaps", "[-i] DWI [options]",
     "Compares the gradient table with the 23 others that flips and permutations of its axes make of it: under the "
@@ -41,7 +44,54 @@ static void show_alike(const hot_check_gradients *check)
         putchar('\n');
 }
 
-static void show_text(const char *source, const hot_check_gradients *check, const hot_check_findings *findings)
+/* A table's rows in the axes that the file has its gradients in: "-x, y, z". Returns 0 where these are so oblique to
+ * the image's that no flip or permutation of them does it. */
+static int rows_in_file(const hot_dwi *dwi, const hot_check_table *table, char rows[16])
+{
+    double bvec[3][3], file[3][3] = {{0}}, sign[3], turn[3][3] = {{0}}, right[3][3] = {{0}};
+    int place[3] = {-1, -1, -1}, minus = 0;
+    hot_grid_bvec_frame(&dwi->grid, bvec);
+    hot_space_ras_sign(dwi->grid.space, sign);
+    for (int d = 0; d < 3; d++)
+        file[d][d] = sign[d];
+    if (dwi->gradients_in == HOT_GRADIENTS_IN_NRRD)
+        memcpy(file, dwi->frame, sizeof file);
+    for (int n = 0; n < 27; n++) /* from a bvec's axes to those of the file */
+        turn[n / 9][n / 3 % 3] += file[n % 3][n / 9] * bvec[n % 3][n / 3 % 3];
+    for (int n = 0; n < 81; n++)
+        right[n / 27][n / 9 % 3] += turn[n / 27][n / 3 % 3] * table->matrix[n / 3 % 3][n % 3] * turn[n / 9 % 3][n % 3];
+    for (int r = 0; r < 3; r++) {
+        for (int c = 0; c < 3; c++)
+            place[r] = fabs(fabs(right[r][c]) - 1) < 0.02 ? c : place[r];
+        if (place[r] < 0)
+            return 0;
+        minus += right[r][place[r]] < 0;
+    }
+    const char *before[3];
+    for (int r = 0; r < 3; r++) /* a vector and its opposite are one gradient */
+        before[r] = (right[r][place[r]] < 0) != (minus > 1) ? "-" : "";
+    snprintf(rows, 16, "%s%c, %s%c, %s%c", before[0], 'x' + place[0], before[1], 'x' + place[1], before[2],
+             'x' + place[2]);
+    return 1;
+}
+
+/* How the table is mended, in the words of the file that it is in. */
+static void show_remedy(const hot_dwi *dwi, const hot_check_table *table)
+{
+    char rows[16];
+    if (dwi->gradients_in == HOT_GRADIENTS_IN_BVEC)
+        printf("the rows of the right bvec are %s of this one's\n", table->rows);
+    else if (!rows_in_file(dwi, table, rows))
+        printf("its own axes are oblique to these; written as a bvec, the rows of the right one are %s of this one's\n",
+               table->rows);
+    else if (dwi->gradients_in == HOT_GRADIENTS_IN_SCHEME)
+        printf("the columns x y z of the right gradient table are %s of this one's\n", rows);
+    else
+        printf("x y z of the right DWMRI_gradient keys are %s of these, or the measurement frame is wrong\n", rows);
+}
+
+static void show_text(const char *source, const hot_dwi *dwi, const hot_check_gradients *check,
+                      const hot_check_findings *findings)
 {
     size_t count, warnings = 0;
     const hot_check_finding *list = hot_check_findings_list(findings, &count);
@@ -57,8 +107,9 @@ static void show_text(const char *source, const hot_check_gradients *check, cons
                check->limit);
         for (int n = 0; n < SHOWN; n++)
             printf("    %-42s %+6.1f\n", check->table[n].name, check->table[n].z);
-        printf("gradient table: WRONG: it should be %s; the rows of the right bvec are %s of this one's\n",
-               check->table[0].name, check->table[0].rows);
+        printf("gradient table: WRONG: it should be %s%s; ", check->table[0].name,
+               dwi->gradients_in == HOT_GRADIENTS_IN_BVEC ? "" : " in the image's axes");
+        show_remedy(dwi, &check->table[0]);
     } else if (check->verdict == HOT_CHECK_LIKELIEST) {
         show_alike(check);
         printf("gradient table: right: the likeliest of 24, in %zu voxels\n", check->voxels);
@@ -153,7 +204,7 @@ int cli_check(int argc, char **argv)
     if (status == HOT_OK && json)
         status = show_json(context, input, &check, findings);
     else if (status == HOT_OK)
-        show_text(input, &check, findings);
+        show_text(input, dwi, &check, findings);
     hot_check_findings_destroy(&findings);
     hot_mask_destroy(&mask);
     hot_dwi_destroy(&dwi);

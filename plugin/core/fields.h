@@ -24,12 +24,18 @@ size_t hot_sample_bytes(hot_sample sample);
 
 typedef struct hot_dwi_summary hot_dwi_summary;
 
+/* Where gradients were written, and so in which axes: a file of FSL's, a table of MRtrix's, an NRRD's header. */
+typedef enum hot_gradients_in {
+    HOT_GRADIENTS_IN_BVEC, HOT_GRADIENTS_IN_SCHEME, HOT_GRADIENTS_IN_NRRD
+} hot_gradients_in;
+
 struct hot_dwi {
     hot_context *context; /* whose allocator made it */
     hot_grid grid;
     size_t volumes;
     double *b;               /* volumes */
     double *gradients;       /* volumes x 3, unit, world */
+    hot_gradients_in gradients_in;
     size_t shells;
     double *shell_b;         /* shells, ascending */
     int *shell_of;           /* volumes */

@@ -30,6 +30,15 @@ void hot_image_warn_unplaced(const hot_image *image)
                         "right, anterior, superior; where that is wrong, directions are", image->name);
 }
 
+hot_status hot_image_check_one_list(const hot_image *image, const char *what)
+{
+    return image->value_axes <= 1
+        ? HOT_OK
+        : hot_context_fail(image->context, HOT_ERROR_FORMAT,
+                           "'%s' has its %zu values per voxel along %d axes; %s lie along one, the fourth", image->name,
+                           image->values, image->value_axes, what);
+}
+
 hot_status hot_image_lies_plainly(hot_image *image)
 {
     const size_t voxels = hot_grid_voxels(&image->grid), one = hot_sample_bytes(image->sample);

@@ -11,6 +11,7 @@ typedef struct hot_image {
     hot_grid grid;        /* i, j, k in the order in which they are stored, as the file's own tools count them; scanner
                              RAS in NIfTI and MIF, the file's space in NRRD */
     size_t values;        /* per voxel */
+    int value_axes;       /* how many axes of more than one sample these lie along; 0 = one value */
     /* Value n of voxel (i, j, k) at data[i*stride[0] + j*stride[1] + k*stride[2] + position[n]], in elements of
      * `sample`, in the machine's byte order; value = slope * sample + intercept. */
     hot_sample sample;
@@ -45,6 +46,10 @@ void hot_image_close(hot_image *image);
 /* Values of voxels first ... first + count - 1 as floats, scaling applied: to[voxel][value]. By several threads where
  * the context has them. In plugin/dwi. */
 hot_status hot_image_values(const hot_image *image, size_t first, size_t count, float *to);
+
+/* Refuses an image whose values lie along several axes, where `what` (coefficients, ...) are one list: 3 x 15 are not
+ * 45. Errors: HOT_ERROR_FORMAT. */
+hot_status hot_image_check_one_list(const hot_image *image, const char *what);
 
 /* Warns where an image does not say where its voxels are, once the caller has a use for that. */
 void hot_image_warn_unplaced(const hot_image *image);

@@ -109,6 +109,7 @@ static hot_status read_scheme(hot_context *context, const char *name, const char
                                   "lines", dwi->source, dwi->volumes, name == dwi->source ? "in it " : "'",
                                   name == dwi->source ? "" : name, name == dwi->source ? "" : "' ", rows);
     hot_space_ras_sign(dwi->grid.space, sign);
+    dwi->gradients_in = HOT_GRADIENTS_IN_SCHEME;
     for (size_t v = 0; v < dwi->volumes && status == HOT_OK; v++) {
         dwi->b[v] = table[v * columns + 3];
         for (int d = 0; d < 3; d++)

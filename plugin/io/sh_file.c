@@ -132,13 +132,16 @@ static hot_status load_harmonics(hot_image *image, hot_sh_basis basis, const cha
     hot_context *context = image->context;
     const int lmax = hot_sh_lmax(image->values);
     double frame[3][3];
+    hot_status status = hot_image_check_one_list(image, "spherical harmonics");
+    if (status != HOT_OK)
+        return status;
     if (!lmax)
         return refuse_count(image);
     hot_context_log(context, HOT_LOG_NOTE,
                     "'%s' is taken as spherical harmonics of lmax %d, basis %s, in %s axes (--basis, --frame)",
                     image->name, lmax, hot_sh_basis_name(basis), frame_name);
     double *matrix = hot_context_alloc(context, image->values, image->values * sizeof *matrix);
-    hot_status status = matrix ? hot_image_read(image) : HOT_ERROR_MEMORY;
+    status = matrix ? hot_image_read(image) : HOT_ERROR_MEMORY;
     const int turned = find_frame(&image->grid, frame_name, frame);
     if (status == HOT_OK)
         status = make_matrix(context, basis, lmax, turned ? (const double (*)[3])frame : NULL, matrix);
@@ -177,9 +180,13 @@ hot_status hot_tensor_field_load_sh(hot_context *context, const char *path, cons
         status = hot_nrrd_load_tensors(context, &input, field);
     } else if (status == HOT_OK) {
         status = hot_image_open_input(context, &input, &image);
+        const int order = named ? 0 : hot_tensors_image_order(image.values);
         if (status == HOT_OK)
-            status = !named && hot_tensors_image_order(image.values) ? hot_tensors_image_load(&image, field)
-                                                                     : load_harmonics(&image, basis, frame, field);
+            status = order ? hot_tensors_image_load(&image, field) : load_harmonics(&image, basis, frame, field);
+        if (status == HOT_OK && order)
+            hot_context_log(context, HOT_LOG_NOTE,
+                            "'%s' is taken as plain tensors of order %d: it does not say of which model (for fod: "
+                            "--min_amplitude .1)", image.name, order);
         hot_image_close(&image);
     }
     hot_input_close(context, &input);

@@ -58,7 +58,9 @@ hot_status hot_tensors_image_load(hot_image *image, hot_tensor_field **field)
                                 "'%s' holds no tensors: %zu volumes, where 7, 16, 29 or 46 (order 2, 4, 6, 8 with a "
                                 "confidence) were expected; `hotfiber peaks` takes spherical harmonics", image->name,
                                 image->values);
-    hot_status status = hot_image_read(image);
+    hot_status status = hot_image_check_one_list(image, "tensors");
+    if (status == HOT_OK)
+        status = hot_image_read(image);
     if (status == HOT_OK)
         status = hot_tensor_field_make(image->context, &image->grid, order, "unknown", field);
     if (status != HOT_OK)

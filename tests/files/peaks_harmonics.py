@@ -209,6 +209,11 @@ refused((3, 4, 2, 81), "81 volumes", "odd")
 refused((45, 3, 4, 2), "fourth axis", "lmax 8")
 refused((3, 4, 2), "1 volume,")
 refused((3, 4, 2, 120), "120 volumes")
+refused((3, 4, 2, 3, 15), "45 values", "2 axes")  # three lists of 15, not one of 45
+refused((3, 4, 2, 4, 4), "16 values", "2 axes")  # no tensors of order 4 either
+save("f5.nii", rows, (3, 4, 1, 1))  # 45 along the fifth axis alone
+run(HOTFIBER, "peaks", "-i", "f5.nii", "-o", "p5.nii", "--quiet")
+check((nib.load("p5.nii").get_fdata() == nib.load("p.nii").get_fdata()).all(), "coefficients along the fifth axis")
 
 # ---- Tensors as NIfTI: the same as through NRRD
 run(HOTFIBER, "phantom", "--voxels", 40, "-o", "dwi.nrrd", "--quiet")
@@ -217,6 +222,11 @@ for tensors, target in (("t.nrrd", "p1.nii"), ("t.nii.gz", "p2.nii")):
     run(HOTFIBER, "peaks", "-i", tensors, "-o", target, "--quiet")
 one, two = (nib.load(p).get_fdata() for p in ("p1.nii", "p2.nii"))
 check(one.any() and np.abs(one - two).max() < 1e-6 * np.abs(one).max(), "tensors as NIfTI give other directions")
+
+said = [subprocess.run([HOTFIBER, "peaks", "-i", tensors, "-o", "p3.nii"], capture_output=True, text=True).stderr
+        for tensors in ("t.nrrd", "t.nii.gz")]
+check("plain tensors" not in said[0] and said[1].count("plain tensors of order 4") == 1 and
+      "--min_amplitude .1" in said[1], f"which model the tensors are of: {said}")
 
 # ---- The fibres found as harmonics again
 cases = []

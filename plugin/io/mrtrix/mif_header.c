@@ -270,10 +270,12 @@ hot_status hot_mif_header_apply(const hot_mif_header *header, hot_image *image)
             return hot_context_fail(image->context, HOT_ERROR_FORMAT,
                                     "'%s': its sizes are more than memory can address", image->name);
         total *= header->size[axis];
-        if (axis < 3)
+        if (axis < 3) {
             axis_of[spatial++] = axis;
-        else
-            values *= header->size[axis];
+            continue;
+        }
+        values *= header->size[axis];
+        image->value_axes += header->size[axis] > 1;
     }
     for (int axis = header->axes; axis < 3; axis++) /* images of one or two axes */
         axis_of[spatial++] = axis;

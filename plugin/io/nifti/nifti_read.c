@@ -241,6 +241,7 @@ hot_status hot_nifti_open(hot_context *context, hot_input *input, hot_image *ima
         bytes *= (double)header.size[axis];
         if (axis > 3 && bytes < 9e18)
             image->values *= (size_t)header.size[axis];
+        image->value_axes += axis > 3 && header.size[axis] > 1;
     }
     if (isfinite(header.slope) && isfinite(header.intercept) && header.slope != 0) {
         image->slope = header.slope;

@@ -301,6 +301,7 @@ hot_status hot_dwi_load_nrrd(hot_context *context, hot_input *input, hot_dwi **d
         status = HOT_ERROR_MEMORY;
         goto cleanup;
     }
+    made->gradients_in = HOT_GRADIENTS_IN_NRRD;
     status = hot_nrrd_gradients(context, file.nrrd, file.path, volumes, made->b, made->gradients, skipped);
     if (status == HOT_OK)
         status = to_world(context, file.nrrd, file.path, made);

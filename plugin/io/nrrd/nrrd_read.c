@@ -86,11 +86,13 @@ hot_status hot_nrrd_open_image(hot_context *context, hot_input *input, hot_image
     for (unsigned int axis = 0; axis < nrrd->dim; axis++) {
         stride[axis] = total;
         total *= nrrd->axis[axis].size;
+        image->value_axes += nrrd->axis[axis].size > 1;
     }
     image->samples = image->values = file->samples;
     for (unsigned int a = 0; a < found; a++) {
         image->stride[a] = stride[axes[a]];
         image->values /= nrrd->axis[axes[a]].size;
+        image->value_axes -= nrrd->axis[axes[a]].size > 1;
         in_space[axes[a]] = 1;
     }
     if (status == HOT_OK)
