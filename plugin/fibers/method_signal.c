@@ -221,7 +221,11 @@ static hot_status judge_contrast(finder *f, const float *sigma_map, double *typi
     if (status == HOT_OK)
         status = hot_signal_contrast(context, &f->how, &f->scheme, count, sample, sigma_map ? sigma : NULL,
                                      &f->how.contrast, typical, &f->how.response_tau);
-    if (status == HOT_OK && f->how.contrast != HOT_CONTRAST_ALIKE)
+    if (status == HOT_OK && isnan(*typical))
+        hot_context_log(context, HOT_LOG_NOTE,
+                        "too few voxels look like single fibres to tell how these differ: every fit gets an "
+                        "isotropic part");
+    else if (status == HOT_OK && f->how.contrast != HOT_CONTRAST_ALIKE)
         hot_context_log(context, HOT_LOG_NOTE, "single fibres have less contrast than the response%s: %s",
                         width_text(*typical, text, sizeof text),
                         f->how.contrast == HOT_CONTRAST_VARIED ? "every fit gets an isotropic part"

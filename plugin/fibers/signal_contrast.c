@@ -148,7 +148,9 @@ hot_status hot_signal_contrast(hot_context *context, const hot_signal_options *h
         if (found[i] == 1)
             width[singles++] = alone[i] == 1 ? width[i] : INFINITY;
     }
-    if (status == HOT_OK && singles >= LEAST_SINGLES && (double)singles >= least_share * (double)fibers) {
+    if (status == HOT_OK && (singles < LEAST_SINGLES || (double)singles < least_share * (double)fibers))
+        *contrast = HOT_CONTRAST_VARIED; /* they do not tell: it loses least where it is wrong */
+    else if (status == HOT_OK) {
         qsort(width, singles, sizeof *width, by_size);
         *typical = (double)width[(size_t)(width_share * (double)singles)];
         const double low = (double)width[singles / 20], middle = (double)width[singles / 2];
