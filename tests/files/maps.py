@@ -73,9 +73,11 @@ else:
     model = TensorModel(gradient_table(bval[low], np.loadtxt("dwi.bvec").T[low]), fit_method="WLS")
     fit = model.fit(load("dwi.nii.gz")[mask][:, low])
     for name, theirs, bound in (("fa", fit.fa, .01), ("md", fit.md, 1.5e-5)):
-        off = np.abs(load(f"out/{name}.nii.gz")[mask] - theirs)
-        # which makes negative eigenvalues positive, as noise has them in a quarter of these voxels
-        check(np.percentile(off, 70) < bound / 100, f"{name} against DIPY: {np.percentile(off, [50, 70, 95])} apart")
+        # DIPY makes negative eigenvalues, which noise gives to a quarter of these voxels, positive: it has no others
+        same = fit.evals[..., 2] > 1e-7
+        off = np.abs(load(f"out/{name}.nii.gz")[mask] - theirs)[same]
+        check(same.mean() > .5 and off.max() < bound / 100, f"{name} against DIPY: {np.percentile(off, [50, 95, 100])} "
+              f"apart in {same.mean():.2f} of the voxels")
 # The same from the stages.
 run(HOTFIBER, "fit", "-i", "dwi.nii.gz", "--model", "adc", "--order", "2", "--mask", "out/mask.nii.gz", "--quiet",
     "-o", "dti.nrrd")
