@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "core/fields.h"
@@ -142,12 +143,42 @@ static hot_status read_from_end(hot_context *context, source *from, const char *
     return status;
 }
 
+/* The samples of a large file: portions by all threads, each at its place. Returns how many bytes were read, up to the
+ * first portion that could not be; 0 where there is no place in the file (a pipe). */
+static size_t read_portions(hot_context *context, FILE *file, unsigned char *data, size_t bytes)
+{
+    const off_t start = ftello(file);
+    const size_t portions = (bytes + PORTION - 1) / PORTION;
+    size_t good = portions;
+    if (start < 0 || hot_stream_remaining(file) == SIZE_MAX)
+        return 0;
+#pragma omp parallel for num_threads(hot_context_threads(context)) schedule(dynamic, 4) reduction(min : good)
+    for (size_t portion = 0; portion < portions; portion++) {
+        const size_t from = portion * PORTION, count = bytes - from < PORTION ? bytes - from : PORTION;
+        size_t done = 0;
+        ssize_t got = 1;
+        while (done < count && got > 0 && !hot_context_cancelled(context)) {
+            got = pread(fileno(file), data + from + done, count - done, start + (off_t)(from + done));
+            if (got < 0 && errno == EINTR)
+                got = 1;
+            else
+                done += got > 0 ? (size_t)got : 0;
+        }
+        if (done < count && portion < good)
+            good = portion;
+    }
+    const size_t read = good * PORTION < bytes ? good * PORTION : bytes;
+    return fseeko(file, start + (off_t)read, SEEK_SET) == 0 ? read : 0;
+}
+
 /* `bytes` bytes of a source, and where it is packed whether its checksum, which stands behind the last sample, is
  * right; further samples than asked for are no harm by themselves. */
 static hot_status read_samples(hot_context *context, source *from, const char *name, unsigned char *data, size_t bytes)
 {
-    hot_status status = HOT_OK;
-    for (size_t done = 0; status == HOT_OK && done < bytes;) {
+    enum { LARGE = 1 << 24 };
+    size_t done = !from->packed && bytes >= LARGE ? read_portions(context, from->file, data, bytes) : 0;
+    hot_status status = hot_context_check(context, "reading");
+    while (status == HOT_OK && done < bytes) { /* a cut file, or one that is no file, goes on here */
         size_t want = bytes - done > PORTION ? PORTION : bytes - done;
         size_t got = source_read(from, data + done, want);
         done += got;

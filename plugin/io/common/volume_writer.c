@@ -7,28 +7,14 @@
 
 static hot_status write_bytes(hot_context *context, hot_volume_writer *writer, const void *data, size_t bytes)
 {
-    const char *at = data;
-    if (!writer->zip) {
-        FILE *file;
-        hot_status status = hot_output_file(context, &writer->output, &file);
-        if (status == HOT_OK && fwrite(at, 1, bytes, file) != bytes)
-            status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", writer->output.path,
-                                      strerror(errno));
-        return status;
-    }
-    while (bytes > 0) {
-        unsigned int part = bytes < (1u << 18) ? (unsigned int)bytes : 1u << 18; /* some ms of compressing */
-        hot_status status = hot_context_check(context, "writing");
-        if (status != HOT_OK)
-            return status;
-        errno = 0;
-        if (gzwrite(writer->zip, at, part) != (int)part)
-            return hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", writer->output.path,
-                                    errno ? strerror(errno) : "compression failed");
-        at += part;
-        bytes -= part;
-    }
-    return HOT_OK;
+    if (writer->zip)
+        return hot_gzip_write(writer->zip, data, bytes);
+    FILE *file;
+    hot_status status = hot_output_file(context, &writer->output, &file);
+    if (status == HOT_OK && fwrite(data, 1, bytes, file) != bytes)
+        status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", writer->output.path,
+                                  strerror(errno));
+    return status;
 }
 
 hot_status hot_volume_begin(hot_context *context, const char *path, const void *head, size_t head_bytes,
@@ -40,14 +26,10 @@ hot_status hot_volume_begin(hot_context *context, const char *path, const void *
     if (status != HOT_OK)
         return status;
     if (hot_path_has_suffix(path, ".gz")) {
-        errno = 0;
-        /* Fast compression: on float data the slow levels take five times as long to save a few percent. */
-        writer->zip = gzopen(writer->output.temporary ? writer->output.temporary : path, "wb1");
-        if (!writer->zip)
-            status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path,
-                                      errno ? strerror(errno) : "no memory to compress");
-        else
-            gzbuffer(writer->zip, 1 << 18);
+        FILE *file;
+        status = hot_output_file(context, &writer->output, &file);
+        if (status == HOT_OK)
+            status = hot_gzip_begin(context, file, writer->output.path, &writer->zip);
     }
     if (status == HOT_OK)
         status = write_bytes(context, writer, head, head_bytes);
@@ -70,14 +52,7 @@ hot_status hot_volume_finish(hot_context *context, hot_volume_writer *writer, ho
     if (status == HOT_OK && writer->written != writer->expected)
         status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "%zu of %zu bytes of samples given for '%s'",
                                   writer->written, writer->expected, writer->output.path);
-    if (writer->zip) {
-        errno = 0;
-        int closed = gzclose(writer->zip);
-        writer->zip = NULL;
-        if (status == HOT_OK && closed != Z_OK)
-            status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", writer->output.path,
-                                      closed == Z_ERRNO && errno ? strerror(errno) : "compression failed");
-    }
+    status = hot_gzip_end(&writer->zip, status);
     if (status == HOT_OK)
         status = hot_output_finish(context, &writer->output);
     return status == HOT_OK && writer->header.path ? hot_output_finish(context, &writer->header) : status;

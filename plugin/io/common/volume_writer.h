@@ -3,16 +3,15 @@
 #ifndef HOT_PLUGIN_VOLUME_WRITER_H
 #define HOT_PLUGIN_VOLUME_WRITER_H
 
-#include <zlib.h>
-
 #include <hotfiber/hotfiber.h>
 
+#include "gzip_writer.h"
 #include "output.h"
 
 /* An image that is being written. */
 typedef struct hot_volume_writer {
     hot_output output;
-    gzFile zip;        /* the name ends in .gz */
+    hot_gzip_writer *zip; /* NULL unless the name ends in .gz */
     size_t expected;   /* bytes of samples that the header promises, and that came */
     size_t written;
     hot_output header; /* of formats whose header is a file of its own: written already, appears after the samples */

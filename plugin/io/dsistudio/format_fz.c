@@ -2,13 +2,12 @@
  * first, second ... fibre and dir0, dir1 ... their directions, free vectors rather than numbers of a tessellation.
  * Voxels must be in LPS order. DSI Studio tracks in voxel coordinates, so the vectors are along the image's own axes in
  * that order; `trans` takes voxels to scanner RAS. */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "dwi/frames.h"
 #include "io/common/formats.h"
+#include "io/common/gzip_writer.h"
 #include "io/common/output.h"
 
 /* MATLAB's types of samples, and how many fibres DSI Studio looks for. */
@@ -17,8 +16,7 @@ enum { FLOAT32 = 10, INT32 = 20, UINT8 = 50, FIBERS_MAX = 8, BLOCK = 1 << 16 };
 typedef struct fz {
     hot_context *context;
     const hot_fiber_field *fibers;
-    const char *path;
-    gzFile zip;
+    hot_gzip_writer *zip;
     hot_status status;
     size_t size[3], step[3], start; /* of the LPS grid; where its voxels lie among ours */
     double axes[3][3];              /* its axes in our world, as columns */
@@ -80,11 +78,7 @@ static size_t voxel_at(const fz *f, size_t at)
 static void flush(fz *f)
 {
     if (f->status == HOT_OK)
-        f->status = hot_context_check(f->context, "writing");
-    errno = 0;
-    if (f->status == HOT_OK && f->held && gzwrite(f->zip, f->block, (unsigned int)f->held) != (int)f->held)
-        f->status = hot_context_fail(f->context, HOT_ERROR_FILE, "cannot write '%s': %s", f->path,
-                                     errno ? strerror(errno) : "compression failed");
+        f->status = hot_gzip_write(f->zip, f->block, f->held);
     f->held = 0;
 }
 
@@ -177,27 +171,21 @@ static void put_all(fz *f)
 hot_status hot_write_fz(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
     hot_output output = {0};
+    FILE *file = NULL;
     fz *f = hot_context_calloc(context, 1, sizeof *f);
     if (!f)
         return HOT_ERROR_MEMORY;
     f->context = context;
     f->fibers = fibers;
-    f->path = path;
     find_lps(f);
     f->status = hot_output_begin(context, path, &output);
-    if (f->status == HOT_OK) {
-        errno = 0;
-        f->zip = gzopen(output.temporary ? output.temporary : path, "wb1"); /* fast: see io/nifti/nifti_volume.c */
-        if (!f->zip)
-            f->status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path,
-                                         errno ? strerror(errno) : "no memory to compress");
-        else
-            put_all(f);
-        errno = 0;
-        if (f->zip && gzclose(f->zip) != Z_OK && f->status == HOT_OK)
-            f->status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path,
-                                         errno ? strerror(errno) : "compression failed");
-    }
+    if (f->status == HOT_OK)
+        f->status = hot_output_file(context, &output, &file);
+    if (f->status == HOT_OK)
+        f->status = hot_gzip_begin(context, file, path, &f->zip);
+    if (f->status == HOT_OK)
+        put_all(f);
+    f->status = hot_gzip_end(&f->zip, f->status);
     hot_status status = f->status;
     hot_context_free(context, f);
     return hot_output_end(context, &output, status);

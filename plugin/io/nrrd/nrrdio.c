@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
+#include "io/common/gzip_writer.h"
 #include "io/common/output.h"
 #include "io/common/paths.h"
 #include "io/common/plain_numbers.h"
@@ -66,42 +66,20 @@ static hot_status put_header(hot_context *context, const Nrrd *nrrd, const char 
     return HOT_OK;
 }
 
-/* The samples as they are, or as one gzip stream. Not by Teem, which would hold its lock all the while: two runs write
- * at once. */
-static hot_status put_samples(hot_context *context, const Nrrd *nrrd, int compress, FILE *to)
+/* The samples as they are, or compressed. Not by Teem, which would hold its lock all the while: two runs write at
+ * once. */
+static hot_status put_samples(hot_context *context, const Nrrd *nrrd, const char *path, int compress, FILE *to)
 {
-    enum { CAPACITY = 1 << 16 };
-    const unsigned char *from = nrrd->data;
-    size_t bytes = nrrdElementNumber(nrrd) * nrrdElementSize(nrrd);
+    const size_t bytes = nrrdElementNumber(nrrd) * nrrdElementSize(nrrd);
+    hot_gzip_writer *zip;
     if (!compress) {
-        fwrite(from, 1, bytes, to);
+        fwrite(nrrd->data, 1, bytes, to);
         return HOT_OK;
     }
-    z_stream z = {0};
-    unsigned char *packed = hot_context_alloc(context, CAPACITY, 1);
-    if (!packed)
-        return HOT_ERROR_MEMORY;
-    hot_status status = HOT_OK;
-    if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-        hot_context_free(context, packed);
-        return hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory for zlib");
-    }
-    int state = Z_OK;
-    z.next_in = (Bytef *)(uintptr_t)from;
-    while (state != Z_STREAM_END && !ferror(to) && status == HOT_OK) {
-        if (z.avail_in == 0 && bytes > 0) {
-            z.avail_in = bytes < CAPACITY ? (uInt)bytes : CAPACITY;
-            bytes -= z.avail_in;
-        }
-        z.next_out = packed;
-        z.avail_out = CAPACITY;
-        state = deflate(&z, bytes == 0 ? Z_FINISH : Z_NO_FLUSH);
-        fwrite(packed, 1, CAPACITY - z.avail_out, to);
-        status = hot_context_check(context, "writing");
-    }
-    deflateEnd(&z);
-    hot_context_free(context, packed);
-    return status;
+    hot_status status = hot_gzip_begin(context, to, hot_output_name(path), &zip);
+    if (status == HOT_OK)
+        status = hot_gzip_write(zip, nrrd->data, bytes);
+    return hot_gzip_end(&zip, status);
 }
 
 /* name.nhdr and its data file name.raw or name.raw.gz; the data appear first. */
@@ -120,7 +98,7 @@ static hot_status save_detached(hot_context *context, const Nrrd *nrrd, const ch
     if (status == HOT_OK)
         status = hot_output_file(context, &data, &to);
     if (status == HOT_OK)
-        status = put_samples(context, nrrd, compress, to);
+        status = put_samples(context, nrrd, name, compress, to);
     if (status == HOT_OK)
         status = hot_output_file(context, &header, &to);
     if (status == HOT_OK) {
@@ -153,7 +131,7 @@ static hot_status put_attached(hot_context *context, FILE *to, const void *what)
     hot_status status = put_header(context, file->nrrd, file->path, file->nio, to);
     if (status == HOT_OK) {
         fputc('\n', to);
-        status = put_samples(context, file->nrrd, file->compress, to);
+        status = put_samples(context, file->nrrd, file->path, file->compress, to);
     }
     return status;
 }
