@@ -93,6 +93,10 @@ HOT_FN vf vmin_f32(vf a, vf b) { return (vf)_mm512_min_ps((__m512)a, (__m512)b);
 HOT_FN vf vmax_f32(vf a, vf b) { return (vf)_mm256_max_ps((__m256)a, (__m256)b); }
 HOT_FN vd vmax_f64(vd a, vd b) { return (vd)_mm256_max_pd((__m256d)a, (__m256d)b); }
 HOT_FN vf vmin_f32(vf a, vf b) { return (vf)_mm256_min_ps((__m256)a, (__m256)b); }
+#elif defined(__SSE2__)
+HOT_FN vf vmax_f32(vf a, vf b) { return (vf)_mm_max_ps((__m128)a, (__m128)b); }
+HOT_FN vd vmax_f64(vd a, vd b) { return (vd)_mm_max_pd((__m128d)a, (__m128d)b); }
+HOT_FN vf vmin_f32(vf a, vf b) { return (vf)_mm_min_ps((__m128)a, (__m128)b); }
 #else
 HOT_FN vf vmax_f32(vf a, vf b) { return vsel_f32(a > b, a, b); }
 HOT_FN vd vmax_f64(vd a, vd b) { return vsel_f64(a > b, a, b); }

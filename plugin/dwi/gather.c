@@ -63,23 +63,48 @@ typedef struct gather {
         }                                                                                                              \
     }
 
-GATHER(i8, int8_t)
-GATHER(u8, uint8_t)
-GATHER(i16, int16_t)
-GATHER(u16, uint16_t)
-GATHER(i32, int32_t)
-GATHER(u32, uint32_t)
-GATHER(i64, int64_t)
-GATHER(u64, uint64_t)
-GATHER(f32, float)
-GATHER(f64, double)
+/* `count` samples that are `step` apart. */
+#define ROW(NAME, TYPE)                                                                                                \
+    static void row_##NAME(const hot_dwi *dwi, size_t at, size_t step, size_t count, float *to)                        \
+    {                                                                                                                  \
+        const TYPE *from = (const TYPE *)dwi->data + at;                                                               \
+        const double slope = dwi->slope, intercept = dwi->intercept;                                                   \
+        if (slope == 1 && intercept == 0 && step == 1)                                                                 \
+            for (size_t n = 0; n < count; n++)                                                                         \
+                to[n] = (float)from[n];                                                                                \
+        else if (slope == 1 && intercept == 0)                                                                         \
+            for (size_t n = 0; n < count; n++)                                                                         \
+                to[n] = (float)from[n * step];                                                                         \
+        else                                                                                                           \
+            for (size_t n = 0; n < count; n++)                                                                         \
+                to[n] = (float)(slope * (double)from[n * step] + intercept);                                           \
+    }
 
-static void (*const gathers[])(const gather *) = {
-    [HOT_SAMPLE_I8] = gather_i8,   [HOT_SAMPLE_U8] = gather_u8,   [HOT_SAMPLE_I16] = gather_i16,
-    [HOT_SAMPLE_U16] = gather_u16, [HOT_SAMPLE_I32] = gather_i32, [HOT_SAMPLE_U32] = gather_u32,
-    [HOT_SAMPLE_I64] = gather_i64, [HOT_SAMPLE_U64] = gather_u64, [HOT_SAMPLE_F32] = gather_f32,
-    [HOT_SAMPLE_F64] = gather_f64,
-};
+#define OF_EVERY_TYPE(MAKE)                                                                                            \
+    MAKE(i8, int8_t)                                                                                                   \
+    MAKE(u8, uint8_t)                                                                                                  \
+    MAKE(i16, int16_t)                                                                                                 \
+    MAKE(u16, uint16_t)                                                                                                \
+    MAKE(i32, int32_t)                                                                                                 \
+    MAKE(u32, uint32_t)                                                                                                \
+    MAKE(i64, int64_t)                                                                                                 \
+    MAKE(u64, uint64_t)                                                                                                \
+    MAKE(f32, float)                                                                                                   \
+    MAKE(f64, double)
+
+OF_EVERY_TYPE(GATHER)
+OF_EVERY_TYPE(ROW)
+
+#define BY_SAMPLE(NAME)                                                                                                \
+    {                                                                                                                  \
+        [HOT_SAMPLE_I8] = NAME##_i8,   [HOT_SAMPLE_U8] = NAME##_u8,   [HOT_SAMPLE_I16] = NAME##_i16,                   \
+        [HOT_SAMPLE_U16] = NAME##_u16, [HOT_SAMPLE_I32] = NAME##_i32, [HOT_SAMPLE_U32] = NAME##_u32,                   \
+        [HOT_SAMPLE_I64] = NAME##_i64, [HOT_SAMPLE_U64] = NAME##_u64, [HOT_SAMPLE_F32] = NAME##_f32,                   \
+        [HOT_SAMPLE_F64] = NAME##_f64,                                                                                 \
+    }
+
+static void (*const gathers[])(const gather *) = BY_SAMPLE(gather);
+static void (*const rows[])(const hot_dwi *, size_t, size_t, size_t, float *) = BY_SAMPLE(row);
 
 /* Voxels first ... first + count - 1, or those of `voxel` where it is not NULL. */
 static hot_status read_voxels(hot_context *context, const hot_dwi *dwi, const size_t *voxel, size_t first, size_t count,
@@ -117,6 +142,17 @@ hot_status hot_dwi_read(hot_context *context, const hot_dwi *dwi, size_t first, 
 hot_status hot_dwi_gather(hot_context *context, const hot_dwi *dwi, const size_t *voxel, size_t count, float *signals)
 {
     return read_voxels(context, dwi, voxel, 0, count, signals);
+}
+
+void hot_dwi_row(const hot_dwi *dwi, size_t volume, size_t first, size_t count, float *samples)
+{
+    const size_t nx = dwi->grid.size[0], ny = dwi->grid.size[1];
+    for (size_t done = 0, run; done < count; done += run) { /* to the end of each line of voxels */
+        const size_t voxel = first + done, i = voxel % nx, line = voxel / nx;
+        const size_t at = i * dwi->stride[0] + line % ny * dwi->stride[1] + line / ny * dwi->stride[2];
+        run = nx - i < count - done ? nx - i : count - done;
+        rows[dwi->sample](dwi, at + dwi->position[volume], dwi->stride[0], run, samples + done);
+    }
 }
 
 hot_status hot_image_values(const hot_image *image, size_t first, size_t count, float *to)

@@ -1,42 +1,13 @@
 /* The built-in mask: Otsu's threshold on the median-smoothed b=0 mean, small islands dropped, holes filled; everything
  * inside where the dark part is tissue rather than background. */
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "median.h"
 #include "summary.h"
 
 enum { BINS = 1024 };
-
-static float middle(float *values, int count)
-{
-    for (int i = 1; i < count; i++) { /* insertion sort: at most 27 */
-        float kept = values[i];
-        int j = i;
-        for (; j > 0 && values[j - 1] > kept; j--)
-            values[j] = values[j - 1];
-        values[j] = kept;
-    }
-    return values[count / 2];
-}
-
-static hot_status median_3x3x3(hot_context *context, const size_t size[3], const float *from, float *to)
-{
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
-    for (size_t k = 0; k < size[2]; k++)
-        for (size_t j = 0; j < size[1] && !hot_context_cancelled(context); j++)
-            for (size_t i = 0; i < size[0]; i++) {
-                float near[27] = {0};
-                int count = 0;
-                for (size_t z = k ? k - 1 : 0; z <= k + 1 && z < size[2]; z++)
-                    for (size_t y = j ? j - 1 : 0; y <= j + 1 && y < size[1]; y++)
-                        for (size_t x = i ? i - 1 : 0; x <= i + 1 && x < size[0]; x++)
-                            near[count++] = from[x + size[0] * (y + size[1] * z)];
-                to[i + size[0] * (j + size[1] * k)] = middle(near, count);
-            }
-    return hot_context_check(context, "estimating the mask");
-}
 
 /* Otsu (1979): the cut that leaves the least variance within the two classes; bins 0 ... cut are the dark one. Means in
  * bins. Returns 0 when there is nothing to cut (one value only). */
@@ -214,7 +185,7 @@ hot_status hot_mask_estimate(hot_context *context, const hot_dwi *dwi, hot_mask 
     smooth = hot_context_alloc(context, voxels, sizeof *smooth);
     labels = hot_context_alloc(context, voxels, sizeof *labels);
     numbers = hot_context_alloc(context, voxels, sizeof *numbers);
-    status = smooth && labels && numbers ? median_3x3x3(context, size, summary->low, smooth) : HOT_ERROR_MEMORY;
+    status = smooth && labels && numbers ? hot_median_3x3x3(context, size, summary->low, smooth) : HOT_ERROR_MEMORY;
     if (status != HOT_OK)
         goto cleanup;
     const double threshold = background_below(smooth, summary->low, summary->high, voxels, (float *)(void *)numbers);

@@ -38,10 +38,49 @@ static double chi_square_median(size_t freedom)
     return freedom == 1 ? 0.454936423 : freedom == 2 ? 0.693147181 : cube * cube * cube;
 }
 
+/* The variances of the voxels inside that have one, in their order; *total: the sum of their b=0 signals. */
+static hot_status take_variances(hot_context *context, const hot_dwi_summary *summary, const hot_mask *mask,
+                                 float *variance, size_t *count, double *total)
+{
+    enum { BLOCK = 1 << 16 };
+    const size_t voxels = hot_grid_voxels(&mask->grid), blocks = (voxels + BLOCK - 1) / BLOCK;
+    size_t *place = hot_context_calloc(context, blocks + 1, sizeof *place);
+    double *sums = hot_context_calloc(context, blocks, sizeof *sums);
+    *count = 0;
+    *total = 0;
+    for (int pass = 0; pass < 2 && place && sums; pass++) { /* how many there are in each block; then where to */
+#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+        for (size_t block = 0; block < blocks; block++) {
+            const size_t first = block * BLOCK, end = voxels - first < BLOCK ? voxels : first + BLOCK;
+            size_t at = place[block];
+            for (size_t n = first; n < end; n++)
+                if (mask->bytes[n] && !isnan(summary->variance[n]) && summary->mean[n] > 0) {
+                    if (pass == 1)
+                        variance[at] = summary->variance[n];
+                    at++;
+                    sums[block] += pass == 1 ? summary->mean[n] : 0;
+                }
+            if (pass == 0)
+                place[block] = at;
+        }
+        for (size_t block = 0; block < blocks; block++) {
+            const size_t here = place[block];
+            *total += sums[block];
+            if (pass == 0) {
+                place[block] = *count;
+                *count += here;
+            }
+        }
+    }
+    const hot_status status = place && sums ? HOT_OK : HOT_ERROR_MEMORY;
+    hot_context_free(context, place);
+    hot_context_free(context, sums);
+    return status;
+}
+
 hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, double *sigma, double *snr,
                          size_t *repeats)
 {
-    const size_t voxels = hot_grid_voxels(&dwi->grid);
     const hot_dwi_summary *summary;
     hot_dwi_summary *made = NULL;
     size_t used = 0;
@@ -58,21 +97,12 @@ hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mas
     if (status != HOT_OK)
         return status;
     variance = hot_context_alloc(context, mask->inside, sizeof *variance);
-    if (!variance) {
-        status = HOT_ERROR_MEMORY;
-        goto cleanup;
-    }
-    for (size_t n = 0; n < voxels; n++)
-        if (mask->bytes[n] && !isnan(summary->variance[n]) && summary->mean[n] > 0) {
-            variance[used++] = summary->variance[n];
-            total += summary->mean[n];
-        }
-    if (used) {
+    status = variance ? take_variances(context, summary, mask, variance, &used, &total) : HOT_ERROR_MEMORY;
+    if (status == HOT_OK && used) {
         /* The median: voxels at edges, where motion and pulsation spread the volumes, do not count. */
         *sigma = sqrt(hot_sorted_at(variance, used, used / 2) / chi_square_median(*repeats - 1));
         *snr = *sigma > 0 ? total / (double)used / *sigma : INFINITY;
     }
-cleanup:
     hot_context_free(context, variance);
     hot_dwi_summary_free(&made);
     return status;

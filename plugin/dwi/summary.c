@@ -1,80 +1,73 @@
 #include "summary.h"
 
 #include <math.h>
-#include <omp.h>
 
-enum { CHUNK = 8192 };
+#include "gather.h"
 
-/* Mean and variance of the b=0 volumes of one voxel; without b=0 the mean of all. */
-static void average_b0(const hot_dwi *dwi, const float *signals, hot_dwi_summary *made, size_t voxel)
+enum { BLOCK = 1024, CHUNK = 256 * BLOCK };
+
+/* The averages of voxels first ... first + count - 1, at most BLOCK, volume after volume as they lie in most files. */
+static void average(const hot_dwi *dwi, hot_dwi_summary *made, size_t first, size_t count)
 {
-    double sum = 0, squares = 0;
-    size_t used = 0;
-    for (size_t v = 0; v < dwi->volumes; v++)
-        if (!dwi->has_b0 || dwi->shell_of[v] == 0) {
-            sum += (double)signals[v];
-            used++;
-        }
-    const double mean = sum / (double)used;
-    made->mean[voxel] = mean;
-    if (!made->variance)
-        return;
-    for (size_t v = 0; v < dwi->volumes; v++)
-        if (dwi->shell_of[v] == 0)
-            squares += (signals[v] - mean) * (signals[v] - mean);
-    made->variance[voxel] = isfinite(squares) ? (float)(squares / (double)(used - 1)) : NAN;
-}
-
-/* Means of one voxel over the lowest and over the highest shell. */
-static void average_shells(const hot_dwi *dwi, const float *signals, hot_dwi_summary *made, size_t voxel)
-{
+    double mean[BLOCK] = {0}, low[BLOCK] = {0}, high[BLOCK] = {0}, squares[BLOCK] = {0};
+    float s[BLOCK];
     const int last = (int)dwi->shells - 1;
-    double sum[2] = {0, 0};
-    size_t members[2] = {0, 0};
+    size_t averaged = 0, in_low = 0, in_high = 0;
     for (size_t v = 0; v < dwi->volumes; v++) {
-        const float s = signals[v];
-        const int which = dwi->shell_of[v] == last;
-        if (dwi->shell_of[v] != 0 && !which)
+        const int shell = dwi->shell_of[v], averages = !dwi->has_b0 || shell == 0;
+        double *of_shell = shell == last ? high : shell == 0 ? low : NULL;
+        if (!averages && !of_shell)
             continue;
-        sum[which] += isfinite(s) ? s : 0;
-        members[which]++;
+        hot_dwi_row(dwi, v, first, count, s);
+        for (size_t n = 0; averages && n < count; n++)
+            mean[n] += (double)s[n];
+        for (size_t n = 0; of_shell && n < count; n++)
+            of_shell[n] += isfinite(s[n]) ? (double)s[n] : 0;
+        averaged += (size_t)averages;
+        in_high += of_shell == high;
+        in_low += of_shell == low;
     }
-    made->high[voxel] = (float)fmax(sum[1] / (double)(members[1] ? members[1] : 1), 0);
-    made->low[voxel] = members[0] ? (float)fmax(sum[0] / (double)members[0], 0) : made->high[voxel];
+    for (size_t n = 0; n < count; n++) {
+        made->mean[first + n] = mean[n] /= (double)averaged;
+        made->high[first + n] = (float)fmax(high[n] / (double)(in_high ? in_high : 1), 0);
+        made->low[first + n] = in_low ? (float)fmax(low[n] / (double)in_low, 0) : made->high[first + n];
+    }
+    for (size_t v = 0; v < dwi->volumes && made->variance; v++)
+        if (dwi->shell_of[v] == 0) {
+            hot_dwi_row(dwi, v, first, count, s);
+            for (size_t n = 0; n < count; n++)
+                squares[n] += (s[n] - mean[n]) * (s[n] - mean[n]);
+        }
+    for (size_t n = 0; n < count && made->variance; n++)
+        made->variance[first + n] = isfinite(squares[n]) ? (float)(squares[n] / (double)(averaged - 1)) : NAN;
 }
 
 static hot_status make_summary(hot_context *context, const hot_dwi *dwi, hot_dwi_summary **summary)
 {
-    const size_t voxels = hot_grid_voxels(&dwi->grid), volumes = dwi->volumes;
+    const size_t voxels = hot_grid_voxels(&dwi->grid);
     hot_dwi_summary *made = hot_context_calloc(context, 1, sizeof *made);
     *summary = NULL;
     if (!made)
         return HOT_ERROR_MEMORY;
     made->context = context;
     made->grid = dwi->grid;
-    for (size_t v = 0; v < volumes; v++)
+    for (size_t v = 0; v < dwi->volumes; v++)
         made->repeats += dwi->has_b0 && dwi->shell_of[v] == 0;
-    float *signals = hot_context_alloc(context, CHUNK < voxels ? CHUNK : voxels, volumes * sizeof *signals);
     made->mean = hot_context_alloc(context, voxels, sizeof *made->mean);
     made->low = hot_context_alloc(context, voxels, sizeof *made->low);
     made->high = hot_context_alloc(context, voxels, sizeof *made->high);
     if (made->repeats > 1)
         made->variance = hot_context_alloc(context, voxels, sizeof *made->variance);
-    hot_status status = signals && made->mean && made->low && made->high && (made->variance || made->repeats < 2)
+    hot_status status = made->mean && made->low && made->high && (made->variance || made->repeats < 2)
                             ? HOT_OK : HOT_ERROR_MEMORY;
     for (size_t first = 0; first < voxels && status == HOT_OK; first += CHUNK) {
-        const size_t count = voxels - first < CHUNK ? voxels - first : CHUNK;
-        status = hot_dwi_read(context, dwi, first, count, signals);
-        if (status != HOT_OK)
-            break;
+        const size_t end = voxels - first < CHUNK ? voxels : first + CHUNK;
 #pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
-        for (size_t n = 0; n < count; n++) {
-            average_b0(dwi, signals + n * volumes, made, first + n);
-            average_shells(dwi, signals + n * volumes, made, first + n);
-        }
-        status = hot_context_progress(context, "averaging volumes", (double)(first + count) / (double)voxels);
+        for (size_t at = first; at < end; at += BLOCK)
+            if (!hot_context_cancelled(context))
+                average(dwi, made, at, end - at < BLOCK ? end - at : BLOCK);
+        status = hot_context_progress(context, "averaging volumes", (double)end / (double)voxels);
     }
-    hot_context_free(context, signals);
     if (status != HOT_OK)
         hot_dwi_summary_free(&made);
     *summary = made;
