@@ -7,8 +7,36 @@
 #include "dwi/gather.h"
 #include "model.h"
 
-/* Floats of signal per slab: two megabytes stay in a core's cache between the passes over them. */
+/* Floats of signal per thread in a slab: two megabytes stay in a core's cache between the passes over them. */
 enum { SLAB_FLOATS = 1 << 19 };
+
+static size_t slab_of(const hot_plan *plan, size_t voxels)
+{
+    size_t slab = SLAB_FLOATS / plan->volumes;
+    slab = (slab < 64 ? 64 : slab) * (size_t)hot_context_threads(plan->context);
+    return slab < voxels ? slab : voxels;
+}
+
+hot_status hot_plan_fit_listed(const hot_plan *plan, const size_t *voxel, size_t count, const char *stage,
+                               float *values)
+{
+    hot_context *context = plan->context;
+    const size_t slab = slab_of(plan, count), width = plan->terms + 1;
+    float *signals = hot_context_alloc(context, slab, plan->volumes * sizeof *signals);
+    float *work = hot_context_alloc(context, slab, (plan->used_count + 1) * sizeof *work);
+    hot_status status = signals && work ? HOT_OK : HOT_ERROR_MEMORY;
+    for (size_t first = 0; first < count && status == HOT_OK; first += slab) {
+        const size_t here = count - first < slab ? count - first : slab;
+        status = hot_dwi_gather(context, plan->dwi, voxel + first, here, signals);
+        if (status == HOT_OK)
+            status = hot_plan_fit(plan, here, signals, work, values + first * width);
+        if (status == HOT_OK)
+            status = hot_context_progress(context, stage, (double)(first + here) / (double)count);
+    }
+    hot_context_free(context, work);
+    hot_context_free(context, signals);
+    return status;
+}
 
 hot_status hot_plan_fit_voxels(const hot_plan *plan, const uint8_t *inside, const char *stage, float *values,
                                size_t *fitted, size_t *flagged)
@@ -16,9 +44,8 @@ hot_status hot_plan_fit_voxels(const hot_plan *plan, const uint8_t *inside, cons
     hot_context *context = plan->context;
     hot_status status = HOT_OK;
     const size_t voxels = hot_grid_voxels(hot_dwi_grid(plan->dwi)), width = plan->terms + 1;
-    size_t slab = SLAB_FLOATS / plan->volumes, next = 0;
-    slab = slab < 64 ? 64 : slab;
-    slab = slab > voxels ? voxels : slab;
+    const size_t slab = slab_of(plan, voxels);
+    size_t next = 0;
     float *signals = hot_context_alloc(context, slab, plan->volumes * sizeof *signals);
     float *work = hot_context_alloc(context, slab, (plan->used_count + 1) * sizeof *work);
     float *fits = hot_context_alloc(context, slab, width * sizeof *fits);

@@ -77,6 +77,10 @@ hot_status hot_plan_set_noise(hot_plan *plan, double noise);
  * (used + 1) floats. */
 hot_status hot_plan_fit(const hot_plan *plan, size_t count, const float *signals, float *work, float *values);
 
+/* Fits `count` voxels given by their numbers, block by block: values count x (1 + terms). */
+hot_status hot_plan_fit_listed(const hot_plan *plan, const size_t *voxel, size_t count, const char *stage,
+                               float *values);
+
 /* Fits the voxels where inside[voxel] != 0, block by block: values voxels x (1 + terms), 0 elsewhere. */
 hot_status hot_plan_fit_voxels(const hot_plan *plan, const uint8_t *inside, const char *stage, float *values,
                                size_t *fitted, size_t *flagged);

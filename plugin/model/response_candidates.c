@@ -42,17 +42,19 @@ static size_t best_first(hot_context *context, hot_merit *merits, size_t count)
     return held < HOT_CANDIDATES ? held : HOT_CANDIDATES;
 }
 
-hot_status hot_response_take_candidates(hot_response_search *search, hot_merit *merits, size_t count)
+hot_status hot_response_take_candidates(hot_response_search *search, hot_merit *merits)
 {
     size_t *voxel = hot_context_alloc(search->context, HOT_CANDIDATES, sizeof *voxel);
     search->count = search->eligible = 0;
     if (!voxel)
         return HOT_ERROR_MEMORY;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < search->sampled; i++)
         search->eligible += merits[i].value > 0;
-    count = best_first(search->context, merits, count);
-    for (; search->count < count && merits[search->count].value > 0; search->count++)
-        voxel[search->count] = search->candidates[search->count].voxel = merits[search->count].place;
+    const size_t count = best_first(search->context, merits, search->sampled);
+    for (; search->count < count && merits[search->count].value > 0; search->count++) {
+        search->candidates[search->count].place = merits[search->count].place;
+        voxel[search->count] = search->sample[merits[search->count].place];
+    }
     hot_status status = hot_context_check(search->context, "estimating the response");
     if (status == HOT_OK)
         status = hot_dwi_gather(search->context, search->dwi, voxel, search->count, search->signals);

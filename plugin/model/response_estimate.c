@@ -10,26 +10,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dwi/gather.h"
+
 enum { ROUNDS = 8 };
 
-/* Fits the whole mask: values of voxels x (1 + terms). merits: an element per voxel, to be filled. Both are freed by
- * the caller, also after a failure. */
-static hot_status fit_mask(const hot_response_search *search, const hot_fit_options *options,
-                           const hot_response *response, float **values, hot_merit **merits)
+/* Fits the voxels of the sample: values of sampled x (1 + terms). merits: an element per voxel, to be filled. Both are
+ * freed by the caller, also after a failure. */
+static hot_status fit_sample(const hot_response_search *search, const hot_fit_options *options,
+                             const hot_response *response, float **values, hot_merit **merits)
 {
     hot_context *context = search->context;
-    const size_t voxels = hot_grid_voxels(hot_dwi_grid(search->dwi));
     hot_plan *plan = NULL;
-    size_t fitted, flagged;
     *values = NULL;
     *merits = NULL;
     hot_status status = hot_plan_make(context, search->dwi, options, response, 0, &plan);
     if (status != HOT_OK)
         return status;
-    *values = hot_context_alloc(context, voxels, (plan->terms + 1) * sizeof **values);
-    *merits = hot_context_alloc(context, voxels, sizeof **merits);
-    status = *values && *merits ? hot_plan_fit_voxels(plan, hot_mask_bytes(search->mask), "estimating the response",
-                                                      *values, &fitted, &flagged) : HOT_ERROR_MEMORY;
+    *values = hot_context_alloc(context, search->sampled, (plan->terms + 1) * sizeof **values);
+    *merits = hot_context_alloc(context, search->sampled, sizeof **merits);
+    status = *values && *merits ? hot_plan_fit_listed(plan, search->sample, search->sampled, "estimating the response",
+                                                      *values) : HOT_ERROR_MEMORY;
     hot_plan_free(&plan);
     return status;
 }
@@ -45,36 +45,38 @@ static void sort_by_anisotropy(hot_response_search *search, const float *values)
     const double bright = search->count ? .7 * merits[search->count / 2].value : 0;
     for (size_t i = 0; i < search->count; i++) {
         hot_candidate *candidate = &search->candidates[i];
-        const double anisotropy = hot_tensor_principal_axis(values + 7 * candidate->voxel + 1, candidate->axis);
+        const double anisotropy = hot_tensor_principal_axis(values + 7 * candidate->place + 1, candidate->axis);
         merits[i] = (hot_merit){hot_response_mean_b0(search, i) >= bright ? anisotropy : 0, i};
     }
     qsort(merits, search->count, sizeof *merits, hot_merit_compare);
 }
 
-/* Round 0: tensors of order 2 in the whole mask; the most anisotropic voxels make the first response. */
+/* Round 0: tensors of order 2 in the sample; the most anisotropic voxels make the first response. */
 static hot_status first_choice(hot_response_search *search, hot_response **response)
 {
     hot_context *context = search->context;
     const hot_fit_options options = {.size = sizeof options, .model = "adc", .order = 2, .regularise = -1};
-    const size_t voxels = hot_grid_voxels(hot_dwi_grid(search->dwi));
     float *values;
     hot_merit *merits;
-    size_t count = 0;
-    hot_status status = fit_mask(search, &options, NULL, &values, &merits);
-    for (size_t v = 0; v < voxels && status == HOT_OK && !hot_context_cancelled(context); v++)
-        if (values[7 * v] > 0) {
+    size_t usable = 0;
+    hot_status status = fit_sample(search, &options, NULL, &values, &merits);
+    if (status == HOT_OK) {
+#pragma omp parallel for num_threads(hot_context_threads(context)) schedule(static) reduction(+ : usable)
+        for (size_t v = 0; v < search->sampled; v++) {
             double axis[3];
-            merits[count].value = hot_tensor_principal_axis(values + 7 * v + 1, axis);
-            merits[count++].place = v;
+            const int fitted = values[7 * v] > 0 && !hot_context_cancelled(context);
+            merits[v].place = v;
+            merits[v].value = fitted ? hot_tensor_principal_axis(values + 7 * v + 1, axis) : 0;
+            usable += (size_t)fitted;
         }
-    if (status == HOT_OK)
         status = hot_context_check(context, "estimating the response");
-    if (status == HOT_OK && count == 0)
+    }
+    if (status == HOT_OK && usable == 0)
         status = hot_context_fail(context, HOT_ERROR_DATA,
                                   "no response can be estimated: in all %zu voxels of the mask signals are NaN, zero "
                                   "or negative", hot_mask_count(search->mask));
     if (status == HOT_OK)
-        status = hot_response_take_candidates(search, merits, count);
+        status = hot_response_take_candidates(search, merits);
     if (status == HOT_OK) {
         sort_by_anisotropy(search, values);
         search->chosen = hot_response_count_best(search);
@@ -94,18 +96,18 @@ static hot_fit_options fod_options(const hot_response_search *search)
     return (hot_fit_options){.size = sizeof(hot_fit_options), .model = "fod", .order = search->order, .regularise = -1};
 }
 
-/* Round 1: fods in the whole mask, from which the candidates of the further rounds come. */
-static hot_status search_mask(hot_response_search *search, const hot_response *response)
+/* Round 1: fods in the sample, from which the candidates of the further rounds come. */
+static hot_status search_sample(hot_response_search *search, const hot_response *response)
 {
     hot_context *context = search->context;
     const hot_fit_options options = fod_options(search);
-    const size_t voxels = hot_grid_voxels(hot_dwi_grid(search->dwi)), width = hot_model_terms(search->order) + 1;
+    const size_t width = hot_model_terms(search->order) + 1;
     float *values;
     hot_merit *merits;
-    hot_status status = fit_mask(search, &options, response, &values, &merits);
+    hot_status status = fit_sample(search, &options, response, &values, &merits);
     if (status == HOT_OK) {
 #pragma omp parallel for num_threads(hot_context_threads(context)) schedule(dynamic, 256)
-        for (size_t v = 0; v < voxels; v++) {
+        for (size_t v = 0; v < search->sampled; v++) {
             size_t highest;
             if (hot_context_cancelled(context))
                 continue;
@@ -116,7 +118,7 @@ static hot_status search_mask(hot_response_search *search, const hot_response *r
         status = hot_context_check(context, "estimating the response");
     }
     if (status == HOT_OK)
-        status = hot_response_take_candidates(search, merits, voxels);
+        status = hot_response_take_candidates(search, merits);
     hot_context_free(context, merits);
     hot_context_free(context, values);
     return status;
@@ -227,14 +229,19 @@ hot_status hot_response_estimate(hot_context *context, const hot_dwi *dwi, const
         goto cleanup;
     search->signals = hot_context_alloc(context, HOT_CANDIDATES, search->volumes * sizeof *search->signals);
     search->row = hot_context_alloc(context, search->shells, sizeof *search->row);
+    const size_t inside = hot_mask_count(mask);
+    search->sample = hot_context_alloc(context, inside < HOT_RESPONSE_SAMPLE ? inside + 1 : HOT_RESPONSE_SAMPLE,
+                                       sizeof *search->sample);
     work = hot_context_alloc(context, HOT_CANDIDATES, (search->volumes + 1) * sizeof *work);
     tensors = hot_context_alloc(context, HOT_CANDIDATES, (hot_model_terms(search->order) + 1) * sizeof *tensors);
-    status = search->signals && search->row && work && tensors ? hot_peak_grid_make(search->order, &search->grid)
-                                                               : HOT_ERROR_MEMORY;
-    if (status == HOT_OK)
+    status = search->signals && search->row && search->sample && work && tensors
+                 ? hot_peak_grid_make(search->order, &search->grid) : HOT_ERROR_MEMORY;
+    if (status == HOT_OK) {
+        search->sampled = hot_mask_sample(mask, HOT_RESPONSE_SAMPLE, search->sample);
         status = first_choice(search, &current);
+    }
     if (status == HOT_OK)
-        status = search_mask(search, current);
+        status = search_sample(search, current);
     int same = 0;
     for (int round = 0; round < ROUNDS && status == HOT_OK && !same; round++) {
         status = choose(search, current, work, tensors, &same);
@@ -256,6 +263,7 @@ cleanup:
     hot_response_destroy(&current);
     hot_context_free(context, tensors);
     hot_context_free(context, work);
+    hot_context_free(context, search->sample);
     hot_context_free(context, search->row);
     hot_context_free(context, search->signals);
     hot_context_free(context, search);

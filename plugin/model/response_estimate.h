@@ -5,16 +5,18 @@
 #include "model.h"
 #include "single_fiber.h"
 
-enum { HOT_CANDIDATES = 1500 };
+/* HOT_RESPONSE_SAMPLE: the most voxels that are searched. They are spread evenly over the mask, and hold hundreds of
+ * times as many single fibres as a response takes. */
+enum { HOT_CANDIDATES = 1500, HOT_RESPONSE_SAMPLE = 1 << 18 };
 
 /* One voxel that may hold a single fibre. */
 typedef struct hot_candidate {
-    size_t voxel;
+    size_t place; /* in the sample */
     double axis[3], misfit;
     unsigned char chosen; /* in the round before */
 } hot_candidate;
 
-/* What something is worth: a voxel, or a candidate by its number. */
+/* What something is worth: a voxel by its place in the sample, or a candidate by its number. */
 typedef struct hot_merit {
     double value;
     size_t place;
@@ -29,6 +31,7 @@ typedef struct hot_response_search {
     const int *shell_of;
     int order, lmax;
     hot_peak_grid grid;
+    size_t *sample, sampled; /* voxels that are searched, by their numbers */
     size_t count, eligible; /* candidates; voxels from which they were taken */
     hot_candidate candidates[HOT_CANDIDATES];
     float *signals;         /* HOT_CANDIDATES x volumes */
@@ -39,8 +42,9 @@ typedef struct hot_response_search {
 
 /* Highest first; equal ones in the order of their places, so that the result is the same everywhere. For qsort. */
 int hot_merit_compare(const void *a, const void *b);
-/* Keeps the best of `count` merits of voxels as candidates and reads their signals. Moves the merits. */
-hot_status hot_response_take_candidates(hot_response_search *search, hot_merit *merits, size_t count);
+/* Keeps the best of the merits, one per voxel of the sample, as candidates and reads their signals. Moves the
+ * merits. */
+hot_status hot_response_take_candidates(hot_response_search *search, hot_merit *merits);
 /* How many of the sorted merits are used: those that come near the middle one of the mask's best tenth (30 to 300
  * voxels). */
 size_t hot_response_count_best(const hot_response_search *search);

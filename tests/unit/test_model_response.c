@@ -216,6 +216,44 @@ static void test_estimate(hot_context *context)
 }
 
 /* Rows find their shells by b-value, by their number, or are refused. */
+/* Of a large mask a sample is searched. The data are those of test_estimate over and over, by a stride of 0; every
+ * fifth voxel is a single fibre, and the sample holds every second one of them. */
+static void test_sampled(hot_context *context)
+{
+    static const int mixed[] = {1, 2, 0, 2, 0};
+    enum { TIMES = 300 };
+    hot_dwi *dwi = simulate(context, mixed, 5, .01, 250); /* less noise, as few different voxels are chosen */
+    hot_dwi many = *dwi;
+    hot_mask *mask[2] = {NULL};
+    hot_response *response[2] = {NULL};
+    size_t voxels[2];
+    const size_t size[3] = {VOXELS, 1, TIMES};
+    memcpy(many.grid.size, size, sizeof size);
+    many.stride[0] = many.stride[1] = 1;
+    many.stride[2] = 0;
+    many.summary = NULL;
+    CHECK(hot_grid_voxels(&many.grid) > 1 << 18, "not large");
+    for (int i = 0; i < 2; i++) {
+        const hot_dwi *data = i ? &many : dwi;
+        CHECK(hot_mask_full(context, &data->grid, &mask[i]) == HOT_OK, "mask");
+        CHECK(hot_response_estimate(context, data, mask[i], 8, &response[i], &voxels[i]) == HOT_OK, "%s",
+              hot_context_message(context));
+    }
+    for (size_t shell = 0; shell < 3; shell++)
+        for (int d = 0; d <= 90; d += 15) {
+            double value[2]; /* relative to the b=0 signal */
+            for (int i = 0; i < 2; i++)
+                value[i] = hot_response_value(response[i], shell, cos(d * M_PI / 180)) /
+                           hot_response_value(response[i], 0, 1);
+            CHECK_NEAR(value[1], value[0], .02, "shell %zu at %d degrees: %g, %g", shell, d, value[0], value[1]);
+        }
+    for (int i = 0; i < 2; i++) {
+        hot_response_destroy(&response[i]);
+        hot_mask_destroy(&mask[i]);
+    }
+    hot_dwi_destroy(&dwi);
+}
+
 static void test_match(hot_context *context)
 {
     static const int single[] = {1};
@@ -252,6 +290,7 @@ int main(void)
     test_files(context);
     test_doubts(context);
     test_estimate(context);
+    test_sampled(context);
     test_match(context);
     hot_context_destroy(&context);
     HOT_TEST_END();
