@@ -102,6 +102,11 @@ hot_status hot_mask_check(hot_context *context, const hot_mask *mask, const hot_
 /* A copy of a mask, of the grid's sizes. Errors: HOT_ERROR_DATA (other sizes), HOT_ERROR_MEMORY. */
 hot_status hot_mask_copy(hot_context *context, const hot_mask *from, const hot_grid *grid, hot_mask **mask);
 
+/* As hot_fiber_field_create, but takes the vectors over: *peaks, memory of this context, is the field's then, and NULL.
+ * After a failure it may still be the caller's to free. */
+hot_status hot_fiber_field_adopt(hot_context *context, const hot_grid *grid, int max_fibers, float **peaks,
+                                 hot_fiber_field **fibers);
+
 /* The highest order of a field: that of the harmonics that other programs write. Ours fit 8 at most. */
 enum { HOT_FIELD_ORDER_MAX = 12, HOT_FIELD_TERMS_MAX = 91 };
 /* A field without values yet: voxels x (1 + unique), to be filled. Errors: HOT_ERROR_ARGUMENT (order, grid or name),

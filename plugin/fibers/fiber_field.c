@@ -13,12 +13,13 @@ static double length_squared(const float v[3])
 }
 
 /* One voxel's vectors into their order: absent ones (zero, NaN, Inf: other tools write any of them) last and 0,
- * longest first (equal lengths keep their order), one half sphere. Returns how many there are. */
+ * longest first (equal lengths keep their order), one half sphere. from and to may be the same. Returns how many there
+ * are. */
 static int put_in_order(const float *from, int max_fibers, float *to)
 {
     int count = 0;
     for (int f = 0; f < max_fibers; f++) {
-        const float *v = from + 3 * f;
+        const float v[3] = {from[3 * f], from[3 * f + 1], from[3 * f + 2]};
         double length = length_squared(v);
         if (!(length > 0) || isinf(length))
             continue;
@@ -33,40 +34,66 @@ static int put_in_order(const float *from, int max_fibers, float *to)
     return count;
 }
 
-hot_status hot_fiber_field_create(hot_context *context, const hot_grid *grid, int max_fibers, const float *peaks,
-                                  hot_fiber_field **fibers)
+/* A field with memory for its counts, and no vectors yet. */
+static hot_status begin(hot_context *context, const hot_grid *grid, int max_fibers, hot_fiber_field **fibers)
 {
-    hot_status status = HOT_OK;
-    hot_fiber_field *field = NULL;
     *fibers = NULL;
     if (max_fibers < 1 || max_fibers > 255)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a fibre field holds 1 to 255 fibres per voxel, not %d",
                                 max_fibers);
-    size_t voxels = hot_grid_voxels(grid), row = 3 * (size_t)max_fibers;
+    const size_t voxels = hot_grid_voxels(grid);
     if (!voxels)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a fibre field of %zu x %zu x %zu voxels cannot be",
                                 grid->size[0], grid->size[1], grid->size[2]);
-    field = hot_context_calloc(context, 1, sizeof *field);
+    hot_fiber_field *field = hot_context_calloc(context, 1, sizeof *field);
     if (!field)
         return HOT_ERROR_MEMORY;
-    field->context = context;
-    field->grid = *grid;
-    field->max_fibers = max_fibers;
-    field->peaks = hot_context_alloc(context, voxels, row * sizeof *field->peaks);
+    *field = (hot_fiber_field){.context = context, .grid = *grid, .max_fibers = max_fibers};
     field->counts = hot_context_alloc(context, voxels, 1);
-    if (!field->peaks || !field->counts) {
-        status = HOT_ERROR_MEMORY;
-        goto cleanup;
-    }
-    for (size_t voxel = 0; voxel < voxels; voxel++) {
-        if (voxel % 4096 == 0 && (status = hot_context_check(context, "ordering fibres")) != HOT_OK)
-            goto cleanup;
-        field->counts[voxel] = (uint8_t)put_in_order(peaks + voxel * row, max_fibers, field->peaks + voxel * row);
-    }
+    if (!field->counts)
+        hot_fiber_field_destroy(&field);
     *fibers = field;
-    field = NULL;
-cleanup:
-    hot_fiber_field_destroy(&field);
+    return field ? HOT_OK : HOT_ERROR_MEMORY;
+}
+
+/* The vectors of `peaks` (which may be the field's own) in order, and their counts. */
+static hot_status take_in_order(hot_fiber_field *field, const float *peaks)
+{
+    enum { BLOCK = 4096 };
+    hot_context *context = field->context;
+    const size_t voxels = hot_grid_voxels(&field->grid), row = 3 * (size_t)field->max_fibers;
+#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+    for (size_t first = 0; first < voxels; first += BLOCK)
+        for (size_t voxel = first; voxel < voxels && voxel < first + BLOCK && !hot_context_cancelled(context); voxel++)
+            field->counts[voxel] =
+                (uint8_t)put_in_order(peaks + voxel * row, field->max_fibers, field->peaks + voxel * row);
+    return hot_context_check(context, "ordering fibres");
+}
+
+hot_status hot_fiber_field_create(hot_context *context, const hot_grid *grid, int max_fibers, const float *peaks,
+                                  hot_fiber_field **fibers)
+{
+    hot_status status = begin(context, grid, max_fibers, fibers);
+    if (status != HOT_OK)
+        return status;
+    (*fibers)->peaks = hot_context_alloc(context, hot_grid_voxels(grid), 3 * (size_t)max_fibers * sizeof *peaks);
+    status = (*fibers)->peaks ? take_in_order(*fibers, peaks) : HOT_ERROR_MEMORY;
+    if (status != HOT_OK)
+        hot_fiber_field_destroy(fibers);
+    return status;
+}
+
+hot_status hot_fiber_field_adopt(hot_context *context, const hot_grid *grid, int max_fibers, float **peaks,
+                                 hot_fiber_field **fibers)
+{
+    hot_status status = begin(context, grid, max_fibers, fibers);
+    if (status != HOT_OK)
+        return status;
+    (*fibers)->peaks = *peaks;
+    *peaks = NULL;
+    status = take_in_order(*fibers, (*fibers)->peaks);
+    if (status != HOT_OK)
+        hot_fiber_field_destroy(fibers);
     return status;
 }
 

@@ -61,6 +61,7 @@ hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *te
         status = HOT_ERROR_MEMORY;
         goto cleanup;
     }
+#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
     for (size_t voxel = 0; voxel < voxels; voxel++)
         mask[voxel] = tensors->values[voxel * row] > 0 && (!full.mask || full.mask->bytes[voxel]);
     const hot_peaks_args args = {.order = tensors->order, .count = voxels, .stride = row, .rows = tensors->values,
@@ -68,9 +69,8 @@ hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *te
     status = method->find_in_tensors(context, &full, &args);
     if (status != HOT_OK)
         goto cleanup;
+#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
     for (size_t i = 0; i < voxels * (size_t)full.max_fibers; i++) {
-        if (i % 16384 == 0 && (status = hot_context_check(context, "finding directions")) != HOT_OK)
-            goto cleanup;
         float *v = peaks + 3 * i;
         const double length = sqrt((double)v[0] * (double)v[0] + (double)v[1] * (double)v[1] +
                                    (double)v[2] * (double)v[2]);
@@ -78,8 +78,8 @@ hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *te
             v[0] = v[1] = v[2] = 0;
     }
     if (method->weights && strcmp(tensors->model, "fod") == 0 && hot_fractions_hold(tensors->response))
-        hot_fractions_bound(voxels, full.max_fibers, peaks);
-    status = hot_fiber_field_create(context, &tensors->grid, full.max_fibers, peaks, fibers);
+        hot_fractions_bound(context, voxels, full.max_fibers, peaks);
+    status = hot_fiber_field_adopt(context, &tensors->grid, full.max_fibers, &peaks, fibers);
     if (status == HOT_OK && tensors->response)
         status = hot_response_copy(context, tensors->response, &(*fibers)->response);
     if (status != HOT_OK)

@@ -10,9 +10,10 @@ int hot_fractions_hold(const hot_response *response)
     return holds;
 }
 
-void hot_fractions_bound(size_t voxels, int max_fibers, float *peaks)
+void hot_fractions_bound(hot_context *context, size_t voxels, int max_fibers, float *peaks)
 {
     const double most = 1 - 1e-6; /* single precision must not bring the sum above 1 again */
+#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
     for (size_t voxel = 0; voxel < voxels; voxel++) {
         float *row = peaks + voxel * 3 * (size_t)max_fibers;
         double sum = 0;

@@ -13,6 +13,6 @@ int hot_fractions_hold(const hot_response *response);
  * the signals keep more of the b=0 signal than the response's, which is that of the typical single fibre: denser or
  * less dispersed fibres (sums up to about 1.2), and dark voxels, where the noise floor is large beside the b=0 signal
  * (sums of 2 and more). Directions and their number stay as they are. peaks: voxels x 3 * max_fibers. */
-void hot_fractions_bound(size_t voxels, int max_fibers, float *peaks);
+void hot_fractions_bound(hot_context *context, size_t voxels, int max_fibers, float *peaks);
 
 #endif

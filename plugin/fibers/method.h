@@ -8,7 +8,7 @@
 /* What a method that works on tensors is given: all voxels, rows of 1 + unique values, of which the tensor begins at 1;
  * mask[i] is 0 where there is nothing to compute. Going through them in chunks that bound its memory, and reporting
  * progress, is up to the kernel. It writes 3 * max_fibers floats per voxel: vectors of length amplitude, absent ones 0.
- * hot_fiber_field_create puts them in order and into one half sphere. */
+ * hot_fiber_field_adopt puts them in order and into one half sphere. */
 typedef struct hot_peaks_args {
     int order;
     size_t count, stride; /* stride = 1 + unique values */

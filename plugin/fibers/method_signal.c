@@ -478,8 +478,8 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     if (status == HOT_OK && residual)
         status = hot_signal_compare_noise(context, dwi, mask, &options, least_noise * bright, flags, residual);
     if (status == HOT_OK) {
-        hot_fractions_bound(f.voxels, f.how.max_fibers, peaks);
-        status = hot_fiber_field_create(context, &dwi->grid, f.how.max_fibers, peaks, fibers);
+        hot_fractions_bound(context, f.voxels, f.how.max_fibers, peaks);
+        status = hot_fiber_field_adopt(context, &dwi->grid, f.how.max_fibers, &peaks, fibers);
     }
     if (status == HOT_OK)
         status = hot_response_copy(context, f.response, &(*fibers)->response);

@@ -15,7 +15,7 @@ static void fill(hot_context *context, const void *from, size_t number, size_t v
     const size_t row = 3 * (size_t)fibers->max_fibers;
     double sign[3];
     hot_space_ras_sign(fibers->grid.space, sign);
-    (void)context;
+#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
     for (size_t voxel = 0; voxel < voxels; voxel++) {
         const float value = fibers->peaks[voxel * row + number];
         volume[voxel] = value == 0 ? 0 : (float)sign[number % 3] * value;
@@ -67,7 +67,7 @@ static hot_status load_image(hot_context *context, hot_input *input, hot_fiber_f
     if (status == HOT_OK)
         status = hot_directions_check_values(context, image.name, peaks, voxels, image.values / 3);
     if (status == HOT_OK)
-        status = hot_fiber_field_create(context, &image.grid, (int)(image.values / 3), peaks, fibers);
+        status = hot_fiber_field_adopt(context, &image.grid, (int)(image.values / 3), &peaks, fibers);
 cleanup:
     hot_context_free(context, peaks);
     hot_image_close(&image);

@@ -21,7 +21,7 @@ static float color(const hot_fiber_field *fibers, size_t voxel, size_t d)
 
 static void fill(hot_context *context, const void *from, size_t number, size_t voxels, float *volume)
 {
-    (void)context;
+#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
     for (size_t voxel = 0; voxel < voxels; voxel++)
         volume[voxel] = color(from, voxel, number);
 }
@@ -33,6 +33,7 @@ static hot_status write_nrrd(hot_context *context, const hot_fiber_field *fibers
     float *colors = hot_context_alloc(context, voxels, 3 * sizeof *colors);
     if (!colors)
         return HOT_ERROR_MEMORY;
+#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
     for (size_t i = 0; i < 3 * voxels; i++)
         colors[i] = color(fibers, i / 3, i % 3);
     const hot_nrrd_values values = {.grid = &fibers->grid, .data = colors, .per = {3}, .kind = HOT_NRRD_COLOR,

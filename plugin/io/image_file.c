@@ -136,7 +136,7 @@ typedef struct interleaved {
 static void fill(hot_context *context, const void *from, size_t number, size_t voxels, float *volume)
 {
     const interleaved *map = from;
-    (void)context;
+#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
     for (size_t v = 0; v < voxels; v++)
         volume[v] = map->values[v * map->per + number];
 }

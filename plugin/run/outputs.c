@@ -146,6 +146,22 @@ hot_status hot_run_outputs_choose(hot_context *context, const hot_run_options *o
     return status;
 }
 
+int hot_run_outputs_spare_tensors(hot_run_outputs set)
+{
+    int used = 0;
+    for (int i = 0; i < OUTPUTS; i++)
+        used |= (set >> i & 1) && (outputs[i].source == TENSORS || outputs[i].write == write_tensors);
+    return !used;
+}
+
+int hot_run_outputs_spare_maps(hot_run_outputs set)
+{
+    int used = 0;
+    for (int i = 0; i < OUTPUTS; i++)
+        used |= (set >> i & 1) && outputs[i].write == write_probability;
+    return !used;
+}
+
 /* ---- Making them ------------------------------------------------------------------------------------------- */
 
 static int wanted(const hot_run_job *job, writer *write)

@@ -13,6 +13,11 @@ typedef uint32_t hot_run_outputs;
 hot_status hot_run_outputs_choose(hot_context *context, const hot_run_options *options, const hot_peaks_method *method,
                                   hot_run_outputs *set);
 
+/* Whether none of these outputs is made of the tensors of the model, and none of the signal method's maps: then they
+ * need not be there. */
+int hot_run_outputs_spare_tensors(hot_run_outputs set);
+int hot_run_outputs_spare_maps(hot_run_outputs set);
+
 /* What needs the data, before they are freed: the tensors of FA and MD, amplitudes relative to the b=0 signal, the
  * background of the picture. */
 hot_status hot_run_outputs_prepare(hot_run_job *job);

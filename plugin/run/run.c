@@ -244,19 +244,40 @@ static hot_status make_response(hot_run_job *job)
     return hot_response_estimate(job->context, job->dwi, job->mask, lmax, &job->response, &job->response_voxels);
 }
 
+/* The tensors, where something is made of them; else only whether they could be: an order that the data do not support
+ * is refused with any outputs. */
+static hot_status fit(hot_run_job *job)
+{
+    hot_status status;
+    job->options.fit.response = job->response;
+    if (job->without_tensors && job->method->find_in_signals) {
+        hot_plan *plan = NULL;
+        status = hot_plan_make(job->context, job->dwi, &job->options.fit, job->response, 1, &plan);
+        hot_plan_free(&plan);
+        return status;
+    }
+    status = hot_tensor_field_fit(job->context, job->dwi, job->mask, &job->options.fit, &job->tensors);
+    if (status == HOT_OK)
+        hot_tensor_field_counts(job->tensors, &job->result.fitted, &job->result.flagged);
+    return status;
+}
+
 static hot_status find_in_signals(hot_run_job *job)
 {
     hot_signal_maps *maps = &job->maps;
-    job->options.signal.keep_maps = 1;
+    job->options.signal.keep_maps = !job->without_maps;
     hot_status status = job->method->find_in_signals(job->context, job->dwi, job->mask, job->response,
                                                      &job->options.signal, maps, &job->fibers);
     if (status == HOT_OK && maps->sigma > 0) { /* estimated better than from the b=0 images alone, or given */
         job->snr *= job->sigma / maps->sigma;  /* one noise, one SNR */
         job->sigma = maps->sigma;
     }
-    if (status == HOT_OK)
-        job->result.flagged = maps->flagged; /* what it has just said: the fibres are what a user asks for */
-    return status;
+    if (status != HOT_OK)
+        return status;
+    job->result.flagged = maps->flagged; /* what it has just said: the fibres are what a user asks for */
+    if (!job->tensors)
+        job->result.fitted = job->result.voxels - maps->flagged;
+    return HOT_OK;
 }
 
 static hot_status find(hot_run_job *job)
@@ -296,11 +317,8 @@ hot_status hot_run_compute_job(hot_run_job *job)
         return status;
     end_stage(job, "response");
 
-    job->options.fit.response = job->response;
-    status = hot_tensor_field_fit(job->context, job->dwi, job->mask, &job->options.fit, &job->tensors);
-    if (status != HOT_OK)
+    if ((status = fit(job)) != HOT_OK)
         return status;
-    hot_tensor_field_counts(job->tensors, &job->result.fitted, &job->result.flagged);
     end_stage(job, "fitting");
 
     if ((status = find(job)) != HOT_OK)
@@ -340,6 +358,8 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
     hot_status status = hot_run_take_options(&job, options);
     if (status == HOT_OK)
         status = hot_run_outputs_choose(context, &job.options, job.method, &job.outputs);
+    job.without_tensors = hot_run_outputs_spare_tensors(job.outputs);
+    job.without_maps = hot_run_outputs_spare_maps(job.outputs);
     if (status == HOT_OK && !job.options.input)
         status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "a run needs an input");
     if (status == HOT_OK)

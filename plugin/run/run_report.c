@@ -68,8 +68,8 @@ static void add_settings(cJSON *root, const hot_run_job *job)
     const hot_fit_options *fit = &job->options.fit;
     const hot_peaks_options *peaks = &job->options.peaks;
     cJSON *settings = cJSON_AddObjectToObject(root, "settings");
-    add_text(settings, "model", hot_tensor_field_model(job->tensors));
-    cJSON_AddNumberToObject(settings, "order", hot_tensor_field_order(job->tensors));
+    add_text(settings, "model", fit->model);
+    cJSON_AddNumberToObject(settings, "order", fit->order);
     cJSON_AddBoolToObject(settings, "denoise", job->options.denoise);
     add_text(settings, "mask", job->mask_from);
     add_text(settings, "response", job->response_from);
@@ -126,7 +126,7 @@ static void add_machine(cJSON *root, const hot_run_job *job)
 
 static void add_response(cJSON *root, const hot_run_job *job)
 {
-    const hot_response *response = hot_tensor_field_response(job->tensors);
+    const hot_response *response = job->tensors ? hot_tensor_field_response(job->tensors) : NULL;
     if (!response)
         response = job->response;
     if (!response) {

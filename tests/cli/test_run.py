@@ -81,6 +81,9 @@ check([found[n] for n in ("none", "one", "two", "three", "more")] ==
       [int((count[inside] == n).sum()) for n in range(4)] + [0] or report["counts"]["flagged"] > 0, f"counts: {found}")
 check(sum(found.values()) == report["counts"]["voxels"], "counts add up")
 check(report["counts"]["fitted"] == inside.sum(), "fitted")
+small = json.load(open("few/report.json")) # of a run that fits no tensors, since no file is made of them
+for part in ("settings", "counts", "response", "noise", "input"):
+    check(small[part] == report[part], f"{part} depends on the outputs: {small[part]} {report[part]}")
 listed = {os.path.join(path, f)[6:] for path, _, files in os.walk("./out") for f in files}
 check(set(report["files"]) == listed, f"files listed: {set(report['files']) ^ listed}")
 check(report["input"]["size"] == list(size) and report["input"]["file"] == "dwi.nrrd", f"input: {report['input']}")
