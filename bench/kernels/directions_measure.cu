@@ -72,7 +72,7 @@ void drop(hot_context *context, resident *there)
 {
     for (void *memory : there->memory)
         cudaFree(memory);
-    hot_starts_tables_destroy(&there->tables);
+    hot_starts_tables_destroy(context, &there->tables);
     hot_starts_job_destroy(context, &there->job);
 }
 

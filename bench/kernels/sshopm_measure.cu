@@ -199,7 +199,7 @@ void hot_sshopm_bench_destroy(hot_context *context, hot_sshopm_bench **bench)
 {
     if (!*bench)
         return;
-    hot_sshopm_tables_destroy(&(*bench)->tables);
+    hot_sshopm_tables_destroy(context, &(*bench)->tables);
     cudaFree((*bench)->tensors);
     cudaFree((*bench)->start);
     cudaFree((*bench)->lambda);
@@ -340,6 +340,6 @@ hot_status hot_sshopm_run_whole(hot_context *context, const hot_sshopm_args *arg
                 hot_cuda_status(context, cudaMemcpy(host[k], device[k], bytes[k], cudaMemcpyDeviceToHost), "results");
     for (int k = 0; k < ALL; k++)
         cudaFree(device[k]);
-    hot_sshopm_tables_destroy(&tables);
+    hot_sshopm_tables_destroy(context, &tables);
     return status;
 }

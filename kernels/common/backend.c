@@ -15,7 +15,27 @@ hot_status hot_cuda_select(hot_context *context, int number)
     (void)number;
     return hot_context_fail(context, HOT_ERROR_DEVICE, "this build has no CUDA; use the CPU");
 }
+
+hot_status hot_context_set_memory(hot_context *context, hot_memory memory, void *stream)
+{
+    (void)stream;
+    if (!context)
+        return HOT_ERROR_ARGUMENT;
+    return memory == HOT_MEMORY_HOST ? HOT_OK
+                                     : hot_context_fail(context, HOT_ERROR_DEVICE,
+                                                        "this build has no CUDA: arrays are in the host's memory");
+}
+
+hot_status hot_context_wait(hot_context *context) { return context ? HOT_OK : HOT_ERROR_ARGUMENT; }
 #endif
+
+hot_status hot_backend_need_host(hot_context *context, const char *family)
+{
+    if (hot_context_memory(context, NULL) == HOT_MEMORY_HOST)
+        return HOT_OK;
+    return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                            "%s takes arrays in the host's memory (hot_context_set_memory)", family);
+}
 
 /* Which GPUs have been started in this process: global state, because a GPU's driver has global state too. */
 enum { WAKE_DEVICES = 17 }; /* GPU 0 to 15, and all of them */
@@ -95,6 +115,9 @@ hot_status hot_backend_run(hot_context *context, const hot_backends *backends, v
         if (status != HOT_OK)
             return status;
     }
+    if (hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE)
+        return backends->device_arrays ? run_cuda(context, backends, args)
+                                       : hot_backend_need_host(context, backends->family);
     switch (device) {
     case HOT_DEVICE_REFERENCE:
         if (backends->reference)

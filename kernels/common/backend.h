@@ -15,6 +15,7 @@ typedef hot_status hot_backend_fn(hot_context *context, void *args);
 typedef struct hot_backends {
     const char *family; /* for messages: "sshopm" */
     hot_backend_fn *reference, *cpu, *cuda;
+    int device_arrays; /* 1: the CUDA backend takes arrays in device memory, too (hotfiber/device.h) */
 } hot_backends;
 
 /* A CUDA backend's entry in the table: NULL in a build without CUDA. */
@@ -26,8 +27,12 @@ typedef struct hot_backends {
 
 /* Executes a call on the backend that the context's device selects. HOT_DEVICE_AUTO takes the GPU if there is one and
  * the family has a CUDA backend; otherwise, or if it fails or is short of memory, the CPU executes the whole call (with
- * one line to the log per context). HOT_DEVICE_CUDA without a GPU or a CUDA backend is HOT_ERROR_DEVICE. */
+ * one line to the log per context). HOT_DEVICE_CUDA without a GPU or a CUDA backend is HOT_ERROR_DEVICE. With arrays in
+ * device memory the CUDA backend executes the call, or it fails. */
 HOT_API hot_status hot_backend_run(hot_context *context, const hot_backends *backends, void *args);
+
+/* HOT_ERROR_ARGUMENT when the context's arrays are in device memory: for calls that take them from the host only. */
+HOT_API hot_status hot_backend_need_host(hot_context *context, const char *family);
 
 /* Starts the driver and the GPU `number` (below 0: all) in a separate thread, once per process, and waits for it. It
  * takes some tenths of a second and cannot be interrupted; a cancelled call returns without waiting for its end.

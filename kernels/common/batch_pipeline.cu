@@ -20,6 +20,7 @@
 
 #include "arena.h"
 #include "backend.h"
+#include "batch_device.h"
 #include "batch_pipeline.h"
 #include "context_internal.h"
 #include "cuda_status.h"
@@ -445,11 +446,11 @@ void dispatch(plan *plan, pool *self)
 /* The slots that the context keeps; NULL when memory is short. */
 slot_cache *cache_of(hot_context *context)
 {
-    slot_cache *cache = (slot_cache *)hot_context_kept(context);
+    slot_cache *cache = (slot_cache *)hot_context_kept(context, HOT_KEPT_BATCH);
     if (!cache) {
         cache = (slot_cache *)hot_context_calloc(context, 1, sizeof *cache);
         if (cache)
-            hot_context_keep(context, cache, free_cache);
+            hot_context_keep(context, HOT_KEPT_BATCH, cache, free_cache);
     }
     return cache;
 }
@@ -502,8 +503,10 @@ int run_pools(plan *plan, pool *pools, int devices, int threads)
 
 } // namespace
 
-size_t hot_batch_fit(const hot_batch *batch, size_t bytes, size_t scratch)
+size_t hot_batch_fit(const hot_context *context, const hot_batch *batch, size_t bytes, size_t scratch)
 {
+    if (hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE)
+        return hot_batch_chunk_size(context, batch, 0, scratch);
     size_t row = 0, available = 0, total = 0;
     for (int k = 0; k < ARRAYS; k++)
         row += batch->in[k].row + batch->out[k].row;
@@ -521,10 +524,14 @@ hot_status hot_batch_run(hot_context *context, const hot_batch *batch)
     int current = 0, devices = 0, count = 0;
     if (batch->count == 0)
         return HOT_OK;
+    if (hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE)
+        return hot_batch_queue(context, batch);
     plan.batch = batch;
     plan.chunks = (batch->count + batch->chunk - 1) / batch->chunk;
     divide_buffers(&plan);
-    hot_status status = count_devices(context, plan.chunks, &devices);
+    hot_status status = hot_batch_check_arrays(context, batch);
+    if (status == HOT_OK)
+        status = count_devices(context, plan.chunks, &devices);
     slot_cache *cache = status == HOT_OK ? cache_of(context) : NULL;
     if (!cache)
         return status == HOT_OK ? HOT_ERROR_MEMORY : status;

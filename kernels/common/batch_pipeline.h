@@ -11,6 +11,8 @@
  * on the number of GPUs. And a chunk should take no more than some 20 ms: kernels cannot be interrupted, a cancelled
  * call waits for those of all slots.
  *
+ * Arrays in device memory take the same way without the copies: see batch_device.h.
+ *
  * hot_signal_fibers_cuda and hot_lowrank_cuda are examples. */
 #ifndef HOT_COMMON_BATCH_PIPELINE_H
 #define HOT_COMMON_BATCH_PIPELINE_H
@@ -30,17 +32,21 @@ enum {
 /* One array of the caller's: `row` bytes per item, `stride` bytes from one item to the next (>= row). On the GPU the
  * rows are contiguous. row = 0: no such array. What lies between rows is neither read nor written. */
 typedef struct hot_batch_array {
-    void *host; /* inputs are only read */
+    void *host; /* inputs are only read. In device memory where the context says so */
     size_t row, stride;
+    const char *name; /* for messages; NULL: an array of the library, which is where it should be */
 } hot_batch_array;
 
 /* Arrays of rows one behind the other, and of rows at a distance; none where there is no memory. */
-static inline hot_batch_array hot_batch_strided(const void *host, size_t row, size_t stride)
+static inline hot_batch_array hot_batch_strided(const char *name, const void *host, size_t row, size_t stride)
 {
-    hot_batch_array array = {(void *)(uintptr_t)host, host ? row : 0, stride};
+    hot_batch_array array = {(void *)(uintptr_t)host, host ? row : 0, stride, name};
     return array;
 }
-static inline hot_batch_array hot_batch_rows(const void *host, size_t row) { return hot_batch_strided(host, row, row); }
+static inline hot_batch_array hot_batch_rows(const char *name, const void *host, size_t row)
+{
+    return hot_batch_strided(name, host, row, row);
+}
 
 /* A chunk on a GPU, as `launch` gets it. Every pointer is of device memory and 256-byte aligned. */
 typedef struct hot_batch_chunk {
@@ -68,17 +74,23 @@ typedef struct hot_batch {
     void (*end)(hot_context *context, void *user, void *workspace);
 } hot_batch;
 
-/* Runs the batch on the GPU that the context asks for, or on all. Returns when all results are in host memory; after a
+/* Runs the batch on the GPU that the context asks for, or on all. With arrays in device memory (hotfiber/device.h) the
+ * batch is queued on the context's stream, one chunk after the other, and the call returns; what follows is about
+ * arrays of the host. Returns when all results are in host memory; after a
  * failure or cancellation, when no copy or kernel is running any more. Outputs are then incomplete. The context keeps
  * streams and buffers for its next call. Errors: those of begin and launch, HOT_ERROR_MEMORY, HOT_ERROR_DEVICE,
  * HOT_ERROR_CANCELLED. Threads: as any call with this context. */
 HOT_API hot_status hot_batch_run(hot_context *context, const hot_batch *batch);
 
-/* A number of items for hot_batch.chunk: about `bytes` bytes of the batch's arrays, fewer where `scratch` bytes per
- * item would take too much of the current GPU's memory; at least 1, at most batch->count. HOT_BATCH_BYTES hides the
- * cost of a launch and keeps chunks short; each GPU needs HOT_BATCH_SLOTS times as much pinned memory. */
+/* A number of items for hot_batch.chunk. With arrays in device memory that of hot_batch_chunk_size; else about `bytes`
+ * bytes of the batch's arrays, fewer where `scratch` bytes per item would take too much of the current GPU's memory; at
+ * least 1, at most batch->count. HOT_BATCH_BYTES hides the cost of a launch and keeps chunks short; each GPU needs
+ * HOT_BATCH_SLOTS times as much pinned memory. */
 #define HOT_BATCH_BYTES ((size_t)8 << 20)
-HOT_API size_t hot_batch_fit(const hot_batch *batch, size_t bytes, size_t scratch);
+/* The items per chunk: `usual` with arrays of the host; with arrays in device memory all, or as many as the working
+ * memory of a call allows when each takes `scratch` bytes of it. For hot_batch.chunk, once count and arrays are set. */
+HOT_API size_t hot_batch_chunk_size(const hot_context *context, const hot_batch *batch, size_t usual, size_t scratch);
+HOT_API size_t hot_batch_fit(const hot_context *context, const hot_batch *batch, size_t bytes, size_t scratch);
 
 #ifdef __cplusplus
 }

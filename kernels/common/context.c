@@ -18,8 +18,12 @@ struct hot_context {
     unsigned said; /* bits of hot_context_first_time */
     int cpu_limit;
     int pretended_gpus;
-    void *kept;
-    void (*release_kept)(hot_context *context, void *kept);
+    hot_memory memory; /* of the arrays of its calls */
+    void *stream;
+    struct {
+        void *what;
+        void (*release)(hot_context *context, void *kept);
+    } kept[HOT_KEPT];
     char message[MESSAGE_SIZE];
     char parameter[PARAMETER_SIZE]; /* at fault; "" = none */
 };
@@ -75,7 +79,9 @@ hot_status hot_context_create(const hot_context_options *options, hot_context **
     made->said = 0;
     made->cpu_limit = INT_MAX;
     made->pretended_gpus = -1;
-    made->kept = NULL;
+    made->memory = HOT_MEMORY_HOST;
+    made->stream = NULL;
+    memset(made->kept, 0, sizeof made->kept);
     made->message[0] = made->parameter[0] = '\0';
     *context = made;
     return HOT_OK;
@@ -87,8 +93,9 @@ void hot_context_destroy(hot_context **context)
         return;
     hot_context *gone = *context;
     *context = NULL;
-    if (gone->kept)
-        gone->release_kept(gone, gone->kept);
+    for (int i = 0; i < HOT_KEPT; i++)
+        if (gone->kept[i].what)
+            gone->kept[i].release(gone, gone->kept[i].what);
     gone->options.release(gone->options.allocator_user, gone);
 }
 
@@ -121,12 +128,26 @@ void hot_context_set_cpu_limit(hot_context *context, int level) { context->cpu_l
 int hot_context_pretended_gpus(const hot_context *context) { return context->pretended_gpus; }
 void hot_context_pretend_gpus(hot_context *context, int count) { context->pretended_gpus = count; }
 
-void *hot_context_kept(const hot_context *context) { return context->kept; }
+void *hot_context_kept(const hot_context *context, hot_kept which) { return context->kept[which].what; }
 
-void hot_context_keep(hot_context *context, void *kept, void (*release)(hot_context *context, void *kept))
+void hot_context_keep(hot_context *context, hot_kept which, void *kept,
+                      void (*release)(hot_context *context, void *kept))
 {
-    context->kept = kept;
-    context->release_kept = release;
+    context->kept[which].what = kept;
+    context->kept[which].release = release;
+}
+
+hot_memory hot_context_memory(const hot_context *context, void **stream)
+{
+    if (stream)
+        *stream = context->stream;
+    return context->memory;
+}
+
+void hot_context_note_memory(hot_context *context, hot_memory memory, void *stream)
+{
+    context->memory = memory;
+    context->stream = stream;
 }
 
 int hot_context_cancelled(const hot_context *context)

@@ -2,7 +2,7 @@
 #ifndef HOT_COMMON_CONTEXT_INTERNAL_H
 #define HOT_COMMON_CONTEXT_INTERNAL_H
 
-#include <hotfiber/context.h>
+#include <hotfiber/device.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,10 +25,15 @@ HOT_API void hot_context_set_cpu_limit(hot_context *context, int level);
 HOT_API int hot_context_pretended_gpus(const hot_context *context);
 HOT_API void hot_context_pretend_gpus(hot_context *context, int count);
 
-/* One object that is made when it is first needed and kept as long as the context: NULL before; `release` is called
- * with it when the context is destroyed. */
-HOT_API void *hot_context_kept(const hot_context *context);
-HOT_API void hot_context_keep(hot_context *context, void *kept, void (*release)(hot_context *context, void *kept));
+/* Objects that are made when they are first needed and kept as long as the context: NULL before; `release` is called
+ * with each when the context is destroyed. */
+typedef enum hot_kept { HOT_KEPT_BATCH, HOT_KEPT_DEVICE, HOT_KEPT } hot_kept;
+HOT_API void *hot_context_kept(const hot_context *context, hot_kept which);
+HOT_API void hot_context_keep(hot_context *context, hot_kept which, void *kept,
+                              void (*release)(hot_context *context, void *kept));
+
+/* Sets what hot_context_memory returns: for hot_context_set_memory, which sees that it can be so. */
+HOT_API void hot_context_note_memory(hot_context *context, hot_memory memory, void *stream);
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,7 @@
 #include "contract_plan.h"
 
 static const hot_backends backends = {"contract", hot_contract_ref, hot_contract_cpu,
-                                      HOT_CUDA_BACKEND(hot_contract_cuda)};
+                                      HOT_CUDA_BACKEND(hot_contract_cuda), 1};
 
 static hot_status run(hot_context *context, const hot_contract_options *given, hot_contract_plan *plan)
 {

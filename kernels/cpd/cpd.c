@@ -7,8 +7,8 @@
 #include "cpd_args.h"
 
 static const hot_backends mttkrp_backends = {"mttkrp", hot_mttkrp_ref, hot_mttkrp_cpu,
-                                             HOT_CUDA_BACKEND(hot_mttkrp_cuda)};
-static const hot_backends cpd_backends = {"cpd", NULL, hot_cpd_cpu, HOT_CUDA_BACKEND(hot_cpd_cuda)};
+                                             HOT_CUDA_BACKEND(hot_mttkrp_cuda), 0};
+static const hot_backends cpd_backends = {"cpd", NULL, hot_cpd_cpu, HOT_CUDA_BACKEND(hot_cpd_cuda), 0};
 
 hot_status hot_cpd_check_sizes(hot_context *context, const size_t n[3], size_t rank)
 {

@@ -75,8 +75,8 @@ hot_status hot_directions_f32(hot_context *context, const hot_directions_options
     if (status != HOT_OK)
         return status;
     static const hot_backends scan = {"directions", hot_directions_ref, hot_directions_cpu,
-                                      HOT_CUDA_BACKEND(hot_directions_cuda)};
+                                      HOT_CUDA_BACKEND(hot_directions_cuda), 1};
     static const hot_backends starts = {"directions", hot_directions_starts, hot_directions_starts,
-                                        HOT_CUDA_BACKEND(hot_directions_starts_cuda)};
+                                        HOT_CUDA_BACKEND(hot_directions_starts_cuda), 1};
     return hot_backend_run(context, args.starts > 0 && order > 2 ? &starts : &scan, &args);
 }

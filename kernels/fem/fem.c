@@ -5,7 +5,7 @@
 
 #include "common/backend.h"
 
-static const hot_backends backends = {"finite elements", hot_fem_ref, hot_fem_cpu, HOT_CUDA_BACKEND(hot_fem_cuda)};
+static const hot_backends backends = {"finite elements", hot_fem_ref, hot_fem_cpu, HOT_CUDA_BACKEND(hot_fem_cuda), 1};
 
 static hot_status run(hot_context *context, hot_fem_args *args)
 {

@@ -1,4 +1,5 @@
 /* The public functions of the fit family: bounds, and which backend. */
+#include "common/backend.h"
 #include "common/context_internal.h"
 #include "fit.h"
 
@@ -21,7 +22,9 @@ hot_status hot_fit_linear_f32(hot_context *context, size_t rows, size_t columns,
 {
     if (!context)
         return HOT_ERROR_ARGUMENT;
-    hot_status status = check_sizes(context, rows, columns, count, input_stride, columns, output_stride, rows);
+    hot_status status = hot_backend_need_host(context, "fit");
+    if (status == HOT_OK)
+        status = check_sizes(context, rows, columns, count, input_stride, columns, output_stride, rows);
     if (status != HOT_OK || count == 0)
         return status;
     if (!matrix || !input || !output)
@@ -40,7 +43,9 @@ hot_status hot_fit_weighted_f32(hot_context *context, size_t rows, size_t column
 {
     if (!context)
         return HOT_ERROR_ARGUMENT;
-    hot_status status = check_sizes(context, rows, columns, count, rows, rows, output_stride, columns);
+    hot_status status = hot_backend_need_host(context, "fit");
+    if (status == HOT_OK)
+        status = check_sizes(context, rows, columns, count, rows, rows, output_stride, columns);
     if (status == HOT_OK && columns > 1024)
         status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "%zu coefficients per voxel; at most 1024", columns);
     if (status != HOT_OK || count == 0)

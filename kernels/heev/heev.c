@@ -7,7 +7,7 @@
 #include "common/context_internal.h"
 #include "common/options.h"
 
-static const hot_backends backends = {"heev", hot_heev_ref, hot_heev_cpu, HOT_CUDA_BACKEND(hot_heev_cuda)};
+static const hot_backends backends = {"heev", hot_heev_ref, hot_heev_cpu, HOT_CUDA_BACKEND(hot_heev_cuda), 1};
 
 int hot_heev_finite(const hot_heev_args *args, size_t i)
 {
@@ -61,12 +61,15 @@ static hot_status solve(hot_context *context, const hot_heev_options *given, hot
     if (args->n > 0 && (!args->matrices || !args->values))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "heev: the matrices and the eigenvalues need memory");
     uint8_t *own = NULL;
-    if (!args->flags) {
+    const int there = hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE;
+    if (there && args->n == 0)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "heev: matrices of size 0 in device memory");
+    if (!args->flags && !there) {
         args->flags = own = hot_context_alloc(context, args->count, 1);
         if (!own)
             return HOT_ERROR_MEMORY;
     }
-    for (size_t i = 0; i < args->count; i++)
+    for (size_t i = 0; i < args->count && !there; i++)
         args->flags[i] = 0;
     status = args->n == 0 ? HOT_OK : hot_backend_run(context, &backends, args);
     hot_context_free(context, own);

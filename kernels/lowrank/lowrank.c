@@ -18,7 +18,7 @@ static const double default_drop[3] = {0.62, 0.76, 0.91};
 
 static const hot_backends backends = {
     .family = "lowrank", .reference = hot_lowrank_ref, .cpu = hot_lowrank_cpu,
-    .cuda = HOT_CUDA_BACKEND(hot_lowrank_cuda)};
+    .cuda = HOT_CUDA_BACKEND(hot_lowrank_cuda), 1};
 
 double hot_lowrank_norm(const lowrank_plan *plan, const float *tensor)
 {

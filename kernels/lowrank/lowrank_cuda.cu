@@ -5,6 +5,7 @@
 #include "common/backend.h"
 #include "common/batch_pipeline.h"
 #include "common/cuda_status.h"
+#include "common/device_memory.h"
 #include "lowrank_step.h"
 
 enum { CHUNK = 1 << 16, THREADS = 128 };
@@ -66,13 +67,10 @@ static hot_status begin_device(hot_context *context, void *user, void **tables)
 {
     const lowrank_plan *plan = ((const hot_lowrank_args *)user)->plan;
     const size_t bytes = plan->block_size * sizeof(float);
-    cudaError_t error = cudaMalloc(tables, bytes);
-    if (error == cudaSuccess)
-        error = cudaMemcpy(*tables, plan->block, bytes, cudaMemcpyHostToDevice);
-    return hot_cuda_status(context, error, "rank-k: its tables");
+    return hot_device_upload(context, plan->block, bytes, tables, "rank-k: its tables");
 }
 
-static void end_device(hot_context *, void *, void *tables) { cudaFree(tables); }
+static void end_device(hot_context *context, void *, void *tables) { hot_device_release(context, tables); }
 
 static hot_status launch_chunk(hot_context *context, void *user, void *tables, const hot_batch_chunk *chunk)
 {
@@ -106,13 +104,13 @@ extern "C" hot_status hot_lowrank_cuda(hot_context *context, void *argument)
     hot_batch batch = {};
     batch.stage = "finding fibres";
     batch.count = args->count;
-    batch.chunk = CHUNK;
-    batch.in[0] = hot_batch_strided(args->tensors, (size_t)args->plan->unique * sizeof(float),
+    batch.in[0] = hot_batch_strided("tensors", args->tensors, (size_t)args->plan->unique * sizeof(float),
                                     args->stride * sizeof(float));
-    batch.in[1] = hot_batch_rows(args->mask, 1);
-    batch.out[0] = hot_batch_rows(args->directions, 3 * (size_t)args->plan->max_rank * sizeof(float));
-    batch.out[1] = hot_batch_rows(args->found, 1);
-    batch.out[2] = hot_batch_rows(args->residual, sizeof(float));
+    batch.in[1] = hot_batch_rows("mask", args->mask, 1);
+    batch.out[0] = hot_batch_rows("directions", args->directions, 3 * (size_t)args->plan->max_rank * sizeof(float));
+    batch.out[1] = hot_batch_rows("found", args->found, 1);
+    batch.out[2] = hot_batch_rows("residual", args->residual, sizeof(float));
+    batch.chunk = hot_batch_chunk_size(context, &batch, CHUNK, 0);
     batch.user = args;
     batch.begin = begin_device;
     batch.launch = launch_chunk;

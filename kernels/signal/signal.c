@@ -7,10 +7,11 @@
 #include "signal_plan.h"
 
 static const hot_backends backends = {
-    .family = "lowrank",
+    .family = "signal",
     .reference = hot_signal_fibers_ref,
     .cpu = hot_signal_fibers_cpu,
     .cuda = HOT_CUDA_BACKEND(hot_signal_fibers_cuda),
+    .device_arrays = 1,
 };
 
 static hot_status check_options(hot_context *context, const hot_signal_options *given, const float *sigma,

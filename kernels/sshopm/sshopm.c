@@ -6,7 +6,7 @@
 #include "common/options.h"
 #include "sshopm_args.h"
 
-static const hot_backends backends = {"sshopm", hot_sshopm_ref, hot_sshopm_cpu, HOT_CUDA_BACKEND(hot_sshopm_cuda)};
+static const hot_backends backends = {"sshopm", hot_sshopm_ref, hot_sshopm_cpu, HOT_CUDA_BACKEND(hot_sshopm_cuda), 1};
 
 size_t hot_eigenpairs_bound(int order, int dim)
 {

@@ -8,7 +8,8 @@
 #include "common/context_internal.h"
 #include "common/options.h"
 
-static const hot_backends backends = {"tridiag", hot_tridiag_ref, hot_tridiag_cpu, HOT_CUDA_BACKEND(hot_tridiag_cuda)};
+static const hot_backends backends = {"tridiag", hot_tridiag_ref, hot_tridiag_cpu,
+                                      HOT_CUDA_BACKEND(hot_tridiag_cuda), 1};
 
 double hot_tridiag_a(const hot_tridiag_args *args, size_t i, size_t at)
 {
@@ -107,7 +108,10 @@ static hot_status solve(hot_context *context, const hot_tridiag_options *options
                                 : "tridiag: the matrices and the values need memory (stride %zu, size %zu)",
                                 args->stride, args->n);
     int64_t *own = NULL;
-    if (!args->found) {
+    const int there = hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE;
+    if (there && args->n == 0)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tridiag: matrices of size 0 in device memory");
+    if (!args->found && !there) {
         args->found = own = hot_context_alloc(context, args->count, sizeof *own);
         if (!own)
             return HOT_ERROR_MEMORY;

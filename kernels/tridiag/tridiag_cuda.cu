@@ -15,6 +15,7 @@
 #include "common/arena.h"
 #include "common/batch_pipeline.h"
 #include "common/cuda_status.h"
+#include "common/device_memory.h"
 #include "tridiag.h"
 #include "tridiag_counter.cuh"
 #include "tridiag_device.h"
@@ -247,19 +248,21 @@ __global__ void __launch_bounds__(THREADS) tridiag_sweeps(const __grid_constant_
 
 /* How finely the first count divides the interval and how many lanes narrow each bracket: what finishes soonest when a
  * sweep costs as many rounds as it has shifts for the threads that keep the GPU busy, and at least half a round. */
-static void choose_shape(const hot_tridiag_args *args, int processors, size_t matrices, tridiag_plan *plan)
+static void choose_shape(const hot_tridiag_args *args, bool there, int processors, size_t matrices, tridiag_plan *plan)
 {
     const bool counted_in_float = !args->f64 && !(args->options.relative > 0);
     const double busy = 2.0 * THREADS * processors / (double)matrices; /* shifts per matrix */
     plan->grid = (int)fmin(fmax(busy, 64), 1 << 20) / THREADS * THREADS;
     plan->grid = plan->grid < THREADS ? THREADS : plan->grid;
     const double epsilon = counted_in_float ? 1.2e-7 : 2.2e-16;
-    /* The tolerance as a part of the interval, by the first matrix; it only chooses the shape. */
+    /* The tolerance as a part of the interval, by the first matrix; it only chooses the shape. Of matrices that are on
+     * the GPU nothing is known here: as if the tolerance were none. */
     double largest = 0;
-    for (size_t k = 0; k < args->n; k++)
+    for (size_t k = 0; k < args->n && !there && args->options.absolute > 0; k++)
         largest = fmax(largest,
                        fmax(fabs(hot_tridiag_a(args, 0, k)), k + 1 < args->n ? fabs(hot_tridiag_b(args, 0, k)) : 0));
-    double part = args->options.relative > 0 ? 1e-3 * args->options.relative : args->options.absolute / (5 * largest);
+    double part = args->options.relative > 0 ? 1e-3 * args->options.relative
+                        : largest > 0                ? args->options.absolute / (5 * largest) : 0;
     double bits = -log2(part > epsilon ? part : epsilon) - log2((double)plan->grid);
     double best = INFINITY;
     for (int lanes = 1; lanes <= 16; lanes *= 2) {
@@ -322,7 +325,8 @@ hot_status hot_tridiag_device_plan(hot_context *context, const hot_tridiag_args 
     plan->padded = (plan->n + TRIDIAG_GROUP - 1) / TRIDIAG_GROUP * TRIDIAG_GROUP;
     plan->wanted = args->options.range == HOT_TRIDIAG_INDEX ? (int)(args->options.last - args->options.first + 1)
                                                            : plan->n;
-    choose_shape(args, processors, args->count < CHUNK_MOST ? args->count : (size_t)CHUNK_MOST, plan);
+    choose_shape(args, hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE, processors,
+                 args->count < CHUNK_MOST ? args->count : (size_t)CHUNK_MOST, plan);
     return HOT_OK;
 }
 
@@ -369,25 +373,68 @@ static void finish_rows(hot_context *context, const hot_tridiag_args *args, cons
     }
 }
 
+/* The same on the GPU, a thread for each matrix. */
+template <typename T>
+__global__ void finish_kernel(size_t count, const tridiag_info *info, T *values, size_t width, int64_t *found)
+{
+    const size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    if (i >= count)
+        return;
+    T *row = values + i * width;
+    const size_t many = (size_t)info[i].many;
+    if (found)
+        found[i] = info[i].bad == 1 ? -1 : info[i].many;
+    for (size_t k = 1; k < many; k++)
+        row[k] = fmax(row[k], row[k - 1]);
+    for (size_t k = many; k < width; k++)
+        row[k] = (T)NAN;
+}
+
+static hot_status finish_there(hot_context *context, const hot_tridiag_args *args, const tridiag_info *info)
+{
+    const unsigned threads = 128, blocks = (unsigned)((args->count + threads - 1) / threads);
+    void *stream;
+    hot_context_memory(context, &stream);
+    if (args->f64)
+        finish_kernel<<<blocks, threads, 0, (cudaStream_t)stream>>>(args->count, info, (double *)args->values,
+                                                                    args->width, args->found);
+    else
+        finish_kernel<<<blocks, threads, 0, (cudaStream_t)stream>>>(args->count, info, (float *)args->values,
+                                                                    args->width, args->found);
+    return hot_cuda_status(context, cudaGetLastError(), "ordering eigenvalues");
+}
+
 hot_status hot_tridiag_cuda(hot_context *context, void *argument)
 {
     const hot_tridiag_args *args = (const hot_tridiag_args *)argument;
     const size_t value = args->f64 ? sizeof(double) : sizeof(float);
+    const bool there = hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE;
     batch_args call = {args, {}};
     hot_batch batch = {};
     hot_arena scratch = {NULL, 0};
-    tridiag_info *info = (tridiag_info *)hot_context_alloc(context, args->count, sizeof *info);
-    hot_status status = info ? hot_tridiag_device_plan(context, args, &call.plan) : HOT_ERROR_MEMORY;
+    tridiag_info *info = NULL;
+    hot_status status = HOT_OK;
+    if (there) {
+        status = hot_device_check(context, "found", args->found);
+        if (status == HOT_OK)
+            status = hot_device_alloc(context, args->count * sizeof *info, (void **)&info, "working memory");
+    } else {
+        info = (tridiag_info *)hot_context_alloc(context, args->count, sizeof *info);
+        status = info ? HOT_OK : HOT_ERROR_MEMORY;
+    }
+    if (status == HOT_OK)
+        status = hot_tridiag_device_plan(context, args, &call.plan);
     if (status == HOT_OK) {
         tridiag_plan unused = call.plan;
         batch.stage = "finding eigenvalues";
         batch.count = args->count;
-        batch.in[0] = hot_batch_strided(args->diagonal, args->n * value, args->stride * value);
-        batch.in[1] = hot_batch_strided(args->off, (args->n - 1) * value, args->stride * value);
-        batch.out[0] = hot_batch_strided(args->values, (size_t)call.plan.wanted * value, args->width * value);
-        batch.out[1] = hot_batch_rows(info, sizeof *info);
+        batch.in[0] = hot_batch_strided("the diagonals", args->diagonal, args->n * value, args->stride * value);
+        batch.in[1] = hot_batch_strided("the off-diagonals", args->off, (args->n - 1) * value, args->stride * value);
+        batch.out[0] = hot_batch_strided("values", args->values, (size_t)call.plan.wanted * value,
+                                         args->width * value);
+        batch.out[1] = hot_batch_rows(NULL, info, sizeof *info);
         hot_tridiag_device_divide(args, 1, &scratch, &unused);
-        batch.chunk = hot_batch_fit(&batch, HOT_BATCH_BYTES, scratch.used);
+        batch.chunk = hot_batch_fit(context, &batch, HOT_BATCH_BYTES, scratch.used);
         batch.chunk = batch.chunk < CHUNK_MOST ? batch.chunk : (size_t)CHUNK_MOST;
         scratch.used = 0;
         hot_tridiag_device_divide(args, batch.chunk, &scratch, &unused);
@@ -396,8 +443,13 @@ hot_status hot_tridiag_cuda(hot_context *context, void *argument)
         batch.launch = launch_chunk;
         status = hot_batch_run(context, &batch);
     }
-    if (status == HOT_OK)
+    if (status == HOT_OK && there)
+        status = finish_there(context, args, info);
+    else if (status == HOT_OK)
         finish_rows(context, args, info);
-    hot_context_free(context, info);
+    if (there)
+        hot_device_release(context, info);
+    else
+        hot_context_free(context, info);
     return status;
 }

@@ -18,6 +18,14 @@ static const check_family *const families[] = {CHECK_FAMILIES(ADDRESS) NULL};
 
 enum { FENCE = 256, POISON = 0xfb }; /* 0xfbfb...: a finite value far from any result; unlikely as an integer too */
 
+#if defined(HOT_TESTS_DEVICE)
+enum { HAVE_DEVICE = 1 };
+static hot_status use_device(hot_context *context) { return check_use_device(context); }
+#else
+enum { HAVE_DEVICE = 0 };
+static hot_status use_device(hot_context *context) { return (void)context, HOT_ERROR_DEVICE; }
+#endif
+
 typedef struct check_buffer {
     struct check_buffer *next;
     unsigned char *memory; /* fence, data, fence */
@@ -132,9 +140,9 @@ static void print_warning(void *user, hot_log_level level, const char *line)
         printf("warning: %s\n", line);
 }
 
-static hot_context *context_for(hot_device device, int cpu_limit)
+static hot_context *context_for(hot_device device, int number, int cpu_limit)
 {
-    hot_context_options options = {.size = sizeof options, .device = device, .device_number = -1, .seed = 1,
+    hot_context_options options = {.size = sizeof options, .device = device, .device_number = number, .seed = 1,
                                    .log = print_warning};
     hot_context *context = NULL;
     if (hot_context_create(&options, &context) != HOT_OK)
@@ -143,7 +151,7 @@ static hot_context *context_for(hot_device device, int cpu_limit)
     return context;
 }
 
-hot_context *check_cpu_context(int cpu_limit) { return context_for(HOT_DEVICE_CPU, cpu_limit); }
+hot_context *check_cpu_context(int cpu_limit) { return context_for(HOT_DEVICE_CPU, -1, cpu_limit); }
 
 int main(int argc, char **argv)
 {
@@ -179,26 +187,33 @@ int main(int argc, char **argv)
     long failures = 0, cases = 0;
     int known = 0; /* there is such a family */
     int devices = hot_cuda_count(), gpu_runs = 0;
-    hot_context *reference = context_for(HOT_DEVICE_REFERENCE, HOT_CPU_BASELINE);
+    hot_context *reference = context_for(HOT_DEVICE_REFERENCE, -1, HOT_CPU_BASELINE);
     for (const check_family *const *family = families; *family; family++) {
         if (only_family && strcmp(only_family, (*family)->name) != 0)
             continue;
         known = 1;
-        for (int backend = HOT_CPU_BASELINE; backend <= HOT_CPU_AVX512 + 1; backend++) {
-            int cuda = backend == HOT_CPU_AVX512 + 1;
-            char name[32] = "cuda";
+        for (int backend = HOT_CPU_BASELINE; backend <= HOT_CPU_AVX512 + 2; backend++) {
+            const int cuda = backend > HOT_CPU_AVX512, device = backend > HOT_CPU_AVX512 + 1;
+            char name[32];
+            snprintf(name, sizeof name, "%s", device ? "cuda device" : "cuda");
             if (!cuda)
                 snprintf(name, sizeof name, "cpu %s", hot_cpu_level_name((hot_cpu_level)backend));
             if ((*family)->plain && backend != HOT_CPU_BASELINE)
                 continue;
             if (cuda ? devices == 0 : backend > (int)hot_cpu_best())
                 continue;
+            if (device && (!HAVE_DEVICE || !(*family)->device))
+                continue;
             if (only_backend && strcmp(only_backend, name) != 0)
                 continue;
             check_run run = {.family = (*family)->name, .backend = name, .reference = reference, .cuda = cuda,
-                             .first_seed = seed, .seed = seed,
+                             .device = device,                             .first_seed = seed, .seed = seed,
                              .seconds = seconds, .only = only, .case_name = ""};
-            run.context = context_for(cuda ? HOT_DEVICE_CUDA : HOT_DEVICE_CPU, backend);
+            run.context = context_for(cuda ? HOT_DEVICE_CUDA : HOT_DEVICE_CPU, device ? 0 : -1, backend);
+            if (device && use_device(run.context) != HOT_OK) {
+                printf("FAILED: %s\n", hot_context_message(run.context));
+                return 1;
+            }
             double begin = check_now();
             if (bench != 2)
                 (*family)->check(&run);
@@ -208,7 +223,7 @@ int main(int argc, char **argv)
             gpu_runs += cuda;
             failures += run.failures;
             cases += run.cases;
-            if (bench && run.failures == 0 && (*family)->bench)
+            if (bench && run.failures == 0 && (*family)->bench && !device)
                 (*family)->bench(&run);
             hot_context_destroy(&run.context);
         }

@@ -11,10 +11,16 @@
 
 #include <hotfiber/context.h>
 
+#if defined(HOT_TESTS_DEVICE)
+#include "device_calls.h"
+#endif
+
 typedef struct check_run {
-    const char *family, *backend; /* backend: "cpu baseline", "cpu avx2", "cpu avx512", "cuda" */
+    const char *family, *backend; /* backend: "cpu baseline", "cpu avx2", "cpu avx512", "cuda", and
+                                     "cuda device": arrays in the GPU's memory */
     hot_context *context, *reference;
     int cuda;             /* whether the backend is the GPU */
+    int device;           /* whether arrays are in its memory: calls go through device_calls.h */
     uint64_t first_seed;  /* what --seed says */
     uint64_t seed;        /* state of the random numbers: check_random(&run->seed) */
     const char *case_name;
@@ -27,7 +33,8 @@ typedef struct check_run {
 
 typedef struct check_family {
     const char *name;
-    int plain; /* 1: the family has no backends, its check runs once */
+    int plain;  /* 1: the family has no backends, its check runs once */
+    int device; /* 1: it takes arrays in a GPU's memory */
     void (*check)(check_run *run);
     void (*bench)(check_run *run); /* NULL = none; called only when everything passed */
 } check_family;

@@ -285,6 +285,8 @@ static void check_specs(check_run *run, int f64)
 
 static void check_wrong(check_run *run)
 {
+    if (run->device) /* what is refused is refused before the arrays are looked at: seen with host arrays */
+        return;
     check_case_begin(run, "wrong arguments", 1);
     const size_t sizes[2] = {2, 2}, other[2] = {2, 3};
     const hot_contract_layout square = hot_contract_dense(2, sizes), wide = hot_contract_dense(2, other);
@@ -392,4 +394,4 @@ static void bench(check_run *run)
         bench_cpu(run);
 }
 
-const check_family family_contract = {"contract", 0, check, bench};
+const check_family family_contract = {"contract", 0, 1, check, bench};

@@ -486,4 +486,4 @@ static void check(check_run *run)
 
 void check_cpd_bench(check_run *run); /* cpd_bench.c */
 
-const check_family family_cpd = {"cpd", 0, check, check_cpd_bench};
+const check_family family_cpd = {"cpd", 0, 0, check, check_cpd_bench};

@@ -383,4 +383,4 @@ static void bench(check_run *run)
         bench_one(run, 1);
 }
 
-const check_family family_denoise = {"denoise", 0, check, bench};
+const check_family family_denoise = {"denoise", 0, 0, check, bench};

@@ -203,4 +203,4 @@ static void bench(check_run *run)
             }
 }
 
-const check_family family_fem = {"fem", 0, check, bench};
+const check_family family_fem = {"fem", 0, 1, check, bench};

@@ -140,4 +140,4 @@ static void bench(check_run *run)
     free(output);
 }
 
-const check_family family_fit = {"fit", 0, check, bench};
+const check_family family_fit = {"fit", 0, 0, check, bench};

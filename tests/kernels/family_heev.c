@@ -299,6 +299,8 @@ static void check_flags(check_run *run, int f64, int is_complex, size_t n, size_
 
 static void check_arguments(check_run *run)
 {
+    if (run->device) /* what is refused is refused before the arrays are looked at: seen with host arrays */
+        return;
     check_case_begin(run, "arguments", 0);
     double a[8] = {1, 0, 0, 0, 0, 0, 1, 0}, w[2] = {7, 7}, v[8];
     hot_heev_options options = {.size = sizeof options};
@@ -424,4 +426,4 @@ static void bench(check_run *run)
     }
 }
 
-const check_family family_heev = {"heev", 0, check, bench};
+const check_family family_heev = {"heev", 0, 1, check, bench};

@@ -301,4 +301,4 @@ static void bench(check_run *run)
         bench_tensors(run, order);
 }
 
-const check_family family_lowrank = {"lowrank", 0, check, bench};
+const check_family family_lowrank = {"lowrank", 0, 1, check, bench};

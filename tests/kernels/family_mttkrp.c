@@ -421,4 +421,4 @@ static void check(check_run *run)
         check_arguments(run);
 }
 
-const check_family family_mttkrp = {"mttkrp", 0, check, NULL};
+const check_family family_mttkrp = {"mttkrp", 0, 0, check, NULL};

@@ -40,4 +40,4 @@ static void check(check_run *run)
             check_values(run, shapes[s][0], shapes[s][1], check_sizes[i]);
 }
 
-const check_family family_symtensor = {"symtensor", 1, check, NULL};
+const check_family family_symtensor = {"symtensor", 1, 0, check, NULL};

@@ -270,6 +270,8 @@ static void check_threads(check_run *run, size_t n, size_t count, hot_tridiag_ra
 
 static void check_arguments(check_run *run)
 {
+    if (run->device) /* what is refused is refused before the arrays are looked at: seen with host arrays */
+        return;
     check_case_begin(run, "arguments", 0);
     double a[4] = {1, 2, 3, 4}, b[4] = {1, 1, 1, 1}, x[4] = {7, 7, 7, 7};
     hot_tridiag_options options = {.size = sizeof options};
@@ -404,4 +406,4 @@ static void bench(check_run *run)
         }
 }
 
-const check_family family_tridiag = {"tridiag", 0, check, bench};
+const check_family family_tridiag = {"tridiag", 0, 1, check, bench};

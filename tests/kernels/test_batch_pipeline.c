@@ -8,6 +8,7 @@
 #include "common/batch_pipeline.h"
 #include "common/context_internal.h"
 #include "common/cuda_status.h"
+#include "common/device_memory.h"
 
 /* ---- CUDA ------------------------------------------------------------------------------------------------------- */
 
@@ -94,6 +95,16 @@ FAKE cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, stream 
     set_busy(in, never_ready ? 1 : (int)(bytes % 7));
     return SUCCESS;
 }
+FAKE cudaMemcpy2DAsync(void *to, size_t pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                       int kind, stream *in);
+FAKE cudaMemcpy2DAsync(void *to, size_t pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                       int kind, stream *in)
+{
+    (void)kind, (void)in;
+    for (size_t row = 0; row < height; row++)
+        memcpy((char *)to + row * pitch, (const char *)from + row * from_pitch, width);
+    return SUCCESS;
+}
 /* what the compiler calls when such a program starts */
 void **__cudaRegisterFatBinary(void *binary);
 void **__cudaRegisterFatBinary(void *binary) { return (void)binary, NULL; }
@@ -109,6 +120,22 @@ hot_status hot_cuda_status(hot_context *context, int error, const char *what)
     return error == SUCCESS ? HOT_OK
                             : hot_context_fail(context, error == NO_MEMORY ? HOT_ERROR_MEMORY : HOT_ERROR_DEVICE,
                                                "CUDA, %s: %d", what, error);
+}
+
+/* common/device_memory.cu: one array is where it should not be, all others are right. */
+enum { BUDGET = 1 << 20 };
+static uint8_t elsewhere[16];
+
+hot_status hot_device_alloc(hot_context *context, size_t bytes, void **device, const char *what)
+{
+    *device = NULL;
+    return hot_cuda_status(context, get(device, bytes), what);
+}
+void hot_device_release(hot_context *context, void *device) { (void)context, give_back(device); }
+size_t hot_device_budget(const hot_context *context) { return (void)context, BUDGET; }
+hot_status hot_device_check(hot_context *context, const char *name, const void *array)
+{
+    return array != elsewhere ? HOT_OK : hot_context_fail(context, HOT_ERROR_ARGUMENT, "%s is elsewhere", name);
 }
 
 /* ---- A batch ---------------------------------------------------------------------------------------------------- */
@@ -238,11 +265,12 @@ static hot_status run(hot_context *context, test_caller *caller, batch_test *tes
     divide_scratch(test->chunk, &arena, &scratch, &work);
     hot_batch batch = {
         .stage = "testing", .progress = {caller->from, caller->to}, .count = count, .chunk = test->chunk,
-        .in = {hot_batch_strided(rows, IN * sizeof *rows, IN_STRIDE * sizeof *rows), hot_batch_rows(bytes, 1)},
-        .out = {hot_batch_strided(results, OUT * sizeof *results, OUT_STRIDE * sizeof *results)},
+        .in = {hot_batch_strided("rows", rows, IN * sizeof *rows, IN_STRIDE * sizeof *rows),
+               hot_batch_rows("bytes", bytes, 1)},
+        .out = {hot_batch_strided("results", results, OUT * sizeof *results, OUT_STRIDE * sizeof *results)},
         .scratch = arena.used + test->more_scratch, .user = test, .begin = begin, .launch = launch, .end = end};
     for (int k = 0; k < FLAGS; k++)
-        batch.out[1 + k] = hot_batch_rows(flags + (size_t)k * (count + 1), 1);
+        batch.out[1 + k] = hot_batch_rows("flags", flags + (size_t)k * (count + 1), 1);
     test->launches = test->begun = test->ended = 0;
     caller->last = caller->from;
     caller->reports = 0;
@@ -251,7 +279,8 @@ static hot_status run(hot_context *context, test_caller *caller, batch_test *tes
     const hot_status status = hot_batch_run(context, &batch);
     CHECK(test->begun == test->ended, "%d began, %d ended", test->begun, test->ended);
     CHECK(busy_streams == 0, "%ld streams are still busy", busy_streams);
-    CHECK(status != HOT_OK || count == 0 || caller->last == caller->to, "%g of the work reported", caller->last);
+    CHECK(status != HOT_OK || count == 0 || caller->last == caller->to ||
+              hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE, "%g of the work reported", caller->last);
     for (size_t i = 0; i < count && status == HOT_OK; i++) {
         const long *result = results + OUT_STRIDE * i;
         wrong += result[0] != 2L * rows[IN_STRIDE * i] || result[1] != rows[IN_STRIDE * i + 3] ||
@@ -404,15 +433,58 @@ static void check_errors(int threads)
 
 static void check_fit(void)
 {
+    test_caller caller;
+    hot_context *context = make_context(1, &caller);
     hot_batch batch = {.count = 1 << 20, .in = {{.row = 48}}, .out = {{.row = 16}}};
-    CHECK(hot_batch_fit(&batch, HOT_BATCH_BYTES, 0) == (8 << 20) / 64 / 8,
-          "%zu by memory: a twelfth of it for each slot", hot_batch_fit(&batch, HOT_BATCH_BYTES, 0));
-    CHECK(hot_batch_fit(&batch, HOT_BATCH_BYTES, 960) == (1 << 20) / 1024, "%zu with scratch",
-          hot_batch_fit(&batch, HOT_BATCH_BYTES, 960));
-    CHECK(hot_batch_fit(&batch, 4096, 0) == 4096 / 64, "%zu by bytes", hot_batch_fit(&batch, 4096, 0));
-    CHECK(hot_batch_fit(&batch, HOT_BATCH_BYTES, 1 << 30) == 1, "at least one");
+    CHECK(hot_batch_fit(context, &batch, HOT_BATCH_BYTES, 0) == (8 << 20) / 64 / 8,
+          "%zu by memory: a twelfth of it for each slot", hot_batch_fit(context, &batch, HOT_BATCH_BYTES, 0));
+    CHECK(hot_batch_fit(context, &batch, HOT_BATCH_BYTES, 960) == (1 << 20) / 1024, "%zu with scratch",
+          hot_batch_fit(context, &batch, HOT_BATCH_BYTES, 960));
+    CHECK(hot_batch_fit(context, &batch, 4096, 0) == 4096 / 64, "%zu by bytes",
+          hot_batch_fit(context, &batch, 4096, 0));
+    CHECK(hot_batch_fit(context, &batch, HOT_BATCH_BYTES, 1 << 30) == 1, "at least one");
     batch.count = 5;
-    CHECK(hot_batch_fit(&batch, HOT_BATCH_BYTES, 0) == 5, "no more than there are");
+    CHECK(hot_batch_fit(context, &batch, HOT_BATCH_BYTES, 0) == 5, "no more than there are");
+    hot_context_destroy(&context);
+}
+
+/* Arrays that are on the GPU already: one chunk after the other on the caller's stream, rows with gaps and arrays at
+ * odd places copied. */
+static void check_device(void)
+{
+    static const size_t counts[] = {1, 999, 1000, 60001}, chunks[] = {100, 1000, 70000};
+    test_caller caller;
+    hot_context *context = make_context(3, &caller);
+    stream theirs = {0};
+    hot_context_note_memory(context, HOT_MEMORY_DEVICE, &theirs);
+    for (size_t k = 0; k < sizeof chunks / sizeof chunks[0]; k++)
+        for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+            batch_test test = items(counts[i], chunks[k]);
+            const int parts = (int)((counts[i] + chunks[k] - 1) / chunks[k]);
+            CHECK(run(context, &caller, &test) == HOT_OK, "%s", hot_context_message(context));
+            CHECK(test.launches == parts && test.begun == 1 && test.streams[current][0] == &theirs,
+                  "%d launches, %d begun", test.launches, test.begun);
+            test.fail_launch = parts - 1;
+            CHECK(run(context, &caller, &test) == HOT_ERROR_DEVICE && alive == 0, "a launch fails, %ld left", alive);
+            test.fail_launch = -1;
+            test.fail_begin = 0;
+            CHECK(run(context, &caller, &test) == HOT_ERROR_DEVICE && alive == 0, "begin fails, %ld are left", alive);
+            fail_allocation = allocations;
+            test.fail_begin = -1;
+            CHECK(run(context, &caller, &test) == HOT_ERROR_MEMORY && alive == 0, "no memory, %ld are left", alive);
+            fail_allocation = -1;
+        }
+    hot_batch batch = {.count = 1 << 20, .in = {{.row = 48, .stride = 48}}, .out = {{.row = 16, .stride = 16}}};
+    CHECK(hot_batch_fit(context, &batch, HOT_BATCH_BYTES, 0) == batch.count, "all at once");
+    CHECK(hot_batch_fit(context, &batch, HOT_BATCH_BYTES, 100) == BUDGET / 100, "by working memory");
+    batch.in[0].stride = 60;
+    CHECK(hot_batch_fit(context, &batch, HOT_BATCH_BYTES, 100) == BUDGET / 148, "rows with gaps are working memory");
+    const hot_batch wrong = {.count = 4, .chunk = 4, .in = {hot_batch_rows("the odd one", elsewhere, 1)}};
+    CHECK(hot_batch_run(context, &wrong) == HOT_ERROR_ARGUMENT &&
+              strstr(hot_context_message(context), "the odd one"), "%s", hot_context_message(context));
+    hot_context_note_memory(context, HOT_MEMORY_HOST, NULL);
+    CHECK(hot_batch_run(context, &wrong) == HOT_ERROR_ARGUMENT, "an array that is elsewhere, from the host");
+    hot_context_destroy(&context);
 }
 
 int main(void)
@@ -426,5 +498,7 @@ int main(void)
     check_small();
     check_kept();
     check_fit();
+    gpus = 1;
+    check_device();
     HOT_TEST_END();
 }

@@ -71,7 +71,7 @@ static int complete(const job *self)
     return 1;
 }
 
-static const hot_backends table = {"test", NULL, on_cpu, on_gpu}, no_cuda = {"test", NULL, on_cpu, NULL};
+static const hot_backends table = {"test", NULL, on_cpu, on_gpu, 0}, no_cuda = {"test", NULL, on_cpu, NULL, 0};
 
 /* Out of memory at the start, and broken in the middle. */
 static void check_broken(void)

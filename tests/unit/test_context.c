@@ -26,7 +26,7 @@ static void give_back(void *user, void *memory)
 static int released;
 static void release(hot_context *context, void *kept)
 {
-    CHECK(hot_context_kept(context) == kept, "released with what was kept");
+    CHECK(hot_context_kept(context, HOT_KEPT_BATCH) == kept, "released with what was kept");
     hot_context_free(context, kept); /* the context still works */
     released++;
 }
@@ -55,9 +55,10 @@ int main(void)
     hot_context_destroy(&context);
     hot_context_destroy(NULL);
 
-    CHECK(hot_context_create(NULL, &context) == HOT_OK && !hot_context_kept(context), "nothing is kept at first");
-    hot_context_keep(context, hot_context_alloc(context, 1, 8), release);
-    CHECK(hot_context_kept(context) != NULL && released == 0, "kept");
+    CHECK(hot_context_create(NULL, &context) == HOT_OK && !hot_context_kept(context, HOT_KEPT_BATCH),
+          "nothing is kept at first");
+    hot_context_keep(context, HOT_KEPT_BATCH, hot_context_alloc(context, 1, 8), release);
+    CHECK(hot_context_kept(context, HOT_KEPT_BATCH) != NULL && released == 0, "kept");
     hot_context_destroy(&context);
     CHECK(released == 1, "released %d times", released);
 

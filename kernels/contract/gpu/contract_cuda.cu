@@ -9,6 +9,7 @@
 #include "common/arena.h"
 #include "common/batch_pipeline.h"
 #include "common/cuda_status.h"
+#include "common/device_memory.h"
 #include "contract_cuda.h"
 
 namespace {
@@ -319,6 +320,8 @@ struct workspace {
 
 bool reads_operands(const hot_contract_plan *plan) { return plan->alpha != 0 && plan->sum.total != 0; }
 
+const char *const names[3] = {"operand A", "operand B", "operand C"};
+
 /* The plan of one item. */
 hot_contract_plan single_item(const hot_contract_plan *plan)
 {
@@ -348,9 +351,9 @@ bool as_batch(const hot_contract_plan *plan, batch_args *call, hot_batch *batch)
         call->chunk.item.stride[o][0] = stride ? values : 0;
         bytes += row;
         if (o == HOT_OPERAND_C)
-            batch->out[0] = hot_batch_strided(host[o], row, stride * size);
+            batch->out[0] = hot_batch_strided(names[o], host[o], row, stride * size);
         else if (stride)
-            batch->in[o] = hot_batch_strided(host[o], row, stride * size);
+            batch->in[o] = hot_batch_strided(names[o], host[o], row, stride * size);
         else
             call->shared[o] = row;
         /* What lies between the values of an item of C must keep what it holds. */
@@ -363,7 +366,7 @@ bool as_batch(const hot_contract_plan *plan, batch_args *call, hot_batch *batch)
 void end_device(hot_context *context, void *, void *shared)
 {
     workspace *self = (workspace *)shared;
-    for (int o = 0; o < 2; o++)
+    for (int o = 0; o < 2 && hot_context_memory(context, NULL) == HOT_MEMORY_HOST; o++)
         cudaFree(self->shared[o]);
     hot_context_free(context, self);
 }
@@ -376,7 +379,10 @@ hot_status begin_device(hot_context *context, void *user, void **shared)
     hot_status status = self ? HOT_OK : HOT_ERROR_MEMORY;
     *shared = self;
     for (int o = 0; o < 2 && status == HOT_OK; o++)
-        if (call->shared[o]) {
+        if (call->shared[o] && hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE) {
+            status = hot_device_check(context, names[o], host[o]);
+            self->shared[o] = (void *)(uintptr_t)host[o];
+        } else if (call->shared[o]) {
             status = hot_cuda_status(context, cudaMalloc(&self->shared[o], call->shared[o]), "memory for an operand");
             if (status == HOT_OK)
                 status = hot_cuda_copy(context, self->shared[o], host[o], call->shared[o], "copying an operand");
@@ -395,7 +401,7 @@ hot_status launch_chunk(hot_context *context, void *user, void *shared, const ho
     part.b = call->shared[1] ? self->shared[1] : chunk->in[HOT_OPERAND_B];
     part.c = chunk->out[0];
     part.item.total = part.item.size[0] = chunk->count;
-    if (chunk->in[HOT_OPERAND_C])
+    if (chunk->in[HOT_OPERAND_C] && chunk->in[HOT_OPERAND_C] != part.c)
         status = hot_cuda_status(context,
                                  cudaMemcpyAsync(part.c, chunk->in[HOT_OPERAND_C],
                                                  chunk->count * hot_group_stride(&part.item, HOT_OPERAND_C) * size,
@@ -465,6 +471,43 @@ hot_status contract_strided(hot_context *context, const hot_contract_plan *plan)
     return status == HOT_OK ? hot_context_progress(context, "contracting", 1) : status;
 }
 
+/* Any strides, on operands that are in device memory. An operand at an odd place is copied as it lies, so that the same
+ * kernel computes wherever it is. */
+hot_status contract_there(hot_context *context, const hot_contract_plan *plan)
+{
+    const size_t size = plan->f64 ? sizeof(double) : sizeof(float);
+    const void *const operand[3] = {plan->a, plan->b, plan->c};
+    void *copy[3] = {NULL, NULL, NULL}, *on_stream;
+    size_t bytes[3];
+    hot_contract_plan part = *plan;
+    hot_status status = HOT_OK;
+    hot_context_memory(context, &on_stream);
+    cudaStream_t stream = (cudaStream_t)on_stream;
+    for (int o = 0; o < 3 && status == HOT_OK; o++) {
+        bytes[o] = hot_contract_extent(plan, o) * size;
+        if (o != HOT_OPERAND_C && !reads_operands(plan))
+            continue;
+        status = hot_device_check(context, names[o], operand[o]);
+        if (status != HOT_OK || (uintptr_t)operand[o] % 16 == 0)
+            continue;
+        status = hot_device_alloc(context, bytes[o], &copy[o], "working memory");
+        if (status == HOT_OK)
+            status = hot_cuda_status(context, cudaMemcpyAsync(copy[o], operand[o], bytes[o], cudaMemcpyDeviceToDevice,
+                                                              stream), "copying an operand");
+    }
+    part.a = copy[0] ? copy[0] : plan->a;
+    part.b = copy[1] ? copy[1] : plan->b;
+    part.c = copy[2] ? copy[2] : plan->c;
+    if (status == HOT_OK)
+        status = hot_contract_launch(context, &part, NULL, stream);
+    if (status == HOT_OK && copy[2])
+        status = hot_cuda_status(context, cudaMemcpyAsync(plan->c, copy[2], bytes[2], cudaMemcpyDeviceToDevice, stream),
+                                 "copying C");
+    for (void *memory : copy)
+        hot_device_release(context, memory);
+    return status;
+}
+
 } // namespace
 
 extern "C" hot_status hot_contract_cuda(hot_context *context, void *plan_pointer)
@@ -473,10 +516,11 @@ extern "C" hot_status hot_contract_cuda(hot_context *context, void *plan_pointer
     batch_args call;
     hot_batch batch = {};
     if (!as_batch(plan, &call, &batch))
-        return contract_strided(context, plan);
+        return hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE ? contract_there(context, plan)
+                                                                      : contract_strided(context, plan);
     batch.stage = "contracting";
     batch.count = plan->item.total;
-    batch.chunk = hot_batch_fit(&batch, HOT_BATCH_BYTES, 0);
+    batch.chunk = hot_batch_fit(context, &batch, HOT_BATCH_BYTES, 0);
     batch.user = &call;
     batch.begin = begin_device;
     batch.launch = launch_chunk;

@@ -5,6 +5,7 @@
 
 #include "common/backend.h"
 #include "common/batch_pipeline.h"
+#include "common/context_internal.h"
 #include "directions/directions_args.h"
 #include "scan_block.cuh"
 
@@ -54,16 +55,23 @@ hot_status hot_directions_cuda_launch(hot_context *context, const hot_directions
 hot_status hot_directions_cuda(hot_context *context, void *job)
 {
     const hot_directions_args *args = (const hot_directions_args *)job;
-    if (args->order == 2 || args->order > 8 || args->count == 0)
-        return hot_directions_cpu(context, job); /* order 2: less work than the copy; above 8 there is no kernel */
+    if (args->order == 2 || args->order > 8 || args->count == 0) { /* order 2: less work than the copy */
+        if (args->count > 0 && hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE)
+            return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                    "directions of tensors of order %d are found on the CPU, from the host's memory; "
+                                    "orders 4, 6 and 8 on the GPU", args->order);
+        return hot_directions_cpu(context, job);
+    }
     hot_batch batch = {};
     batch.stage = "finding directions";
     batch.count = args->count;
     batch.chunk = args->count < 1 << 22 ? 1 << 15 : 1 << 16; /* pinned memory is slow to get: little of it */
-    batch.in[0] = hot_batch_strided(args->tensors, row_values(args) * sizeof(float), args->stride * sizeof(float));
-    batch.in[1] = hot_batch_rows(args->mask, 1);
-    batch.out[0] = hot_batch_rows(args->directions, 3 * (size_t)args->keep * sizeof(float));
-    batch.out[1] = hot_batch_rows(args->found, 1);
+    batch.in[0] = hot_batch_strided("tensors", args->tensors, row_values(args) * sizeof(float),
+                                    args->stride * sizeof(float));
+    batch.in[1] = hot_batch_rows("mask", args->mask, 1);
+    batch.out[0] = hot_batch_rows("directions", args->directions, 3 * (size_t)args->keep * sizeof(float));
+    batch.out[1] = hot_batch_rows("found", args->found, 1);
+    batch.chunk = hot_batch_chunk_size(context, &batch, batch.chunk, 0);
     batch.user = job;
     batch.launch = launch_chunk;
     return hot_batch_run(context, &batch);

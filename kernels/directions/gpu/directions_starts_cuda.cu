@@ -7,6 +7,7 @@
 #include "common/arena.h"
 #include "common/batch_pipeline.h"
 #include "common/cuda_status.h"
+#include "common/device_memory.h"
 #include "deduplicate.cuh"
 #include "directions/directions_starts.h"
 #include "starts_cuda.h"
@@ -49,25 +50,19 @@ hot_status hot_starts_tables_create(hot_context *context, const hot_starts_job *
     memset(tables, 0, sizeof *tables);
     hot_status status = hot_sshopm_tables_create(context, job->args->order, 3, &tables->sshopm);
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMalloc((void **)&tables->wide, values * sizeof(double)), "starts");
+        status = hot_device_upload(context, job->wide, values * sizeof(double), (void **)&tables->wide, "starts");
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMalloc((void **)&tables->unit, values * sizeof(float)), "starts");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpy(tables->wide, job->wide, values * sizeof(double),
-                                                     cudaMemcpyHostToDevice), "copying starts");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpy(tables->unit, job->unit, values * sizeof(float),
-                                                     cudaMemcpyHostToDevice), "copying starts");
+        status = hot_device_upload(context, job->unit, values * sizeof(float), (void **)&tables->unit, "starts");
     if (status != HOT_OK)
-        hot_starts_tables_destroy(tables);
+        hot_starts_tables_destroy(context, tables);
     return status;
 }
 
-void hot_starts_tables_destroy(hot_starts_tables *tables)
+void hot_starts_tables_destroy(hot_context *context, hot_starts_tables *tables)
 {
-    hot_sshopm_tables_destroy(&tables->sshopm);
-    cudaFree(tables->wide);
-    cudaFree(tables->unit);
+    hot_sshopm_tables_destroy(context, &tables->sshopm);
+    hot_device_release(context, tables->wide);
+    hot_device_release(context, tables->unit);
     tables->wide = NULL;
     tables->unit = NULL;
 }
@@ -101,7 +96,7 @@ hot_status begin_device(hot_context *context, void *user, void **tables)
 void end_device(hot_context *context, void *user, void *tables)
 {
     (void)user;
-    hot_starts_tables_destroy((hot_starts_tables *)tables);
+    hot_starts_tables_destroy(context, (hot_starts_tables *)tables);
     hot_context_free(context, tables);
 }
 
@@ -147,11 +142,12 @@ hot_status hot_directions_starts_cuda(hot_context *context, void *user)
         batch.stage = "finding directions";
         batch.count = args->count;
         batch.chunk = most < 1 ? 1 : most < (size_t)CHUNK_TENSORS ? most : (size_t)CHUNK_TENSORS;
-        batch.in[0] = hot_batch_strided(args->tensors, job.sshopm.unique * sizeof(float),
+        batch.in[0] = hot_batch_strided("tensors", args->tensors, job.sshopm.unique * sizeof(float),
                                         args->stride * sizeof(float));
-        batch.in[1] = hot_batch_rows(args->mask, 1);
-        batch.out[0] = hot_batch_rows(args->directions, 3 * (size_t)args->keep * sizeof(float));
-        batch.out[1] = hot_batch_rows(args->found, 1);
+        batch.in[1] = hot_batch_rows("mask", args->mask, 1);
+        batch.out[0] = hot_batch_rows("directions", args->directions, 3 * (size_t)args->keep * sizeof(float));
+        batch.out[1] = hot_batch_rows("found", args->found, 1);
+        batch.chunk = hot_batch_chunk_size(context, &batch, batch.chunk, args->starts * 4 * sizeof(float));
         divide_scratch((args->count < batch.chunk ? args->count : batch.chunk) * args->starts, &scratch, &x,
                        &iterations);
         batch.scratch = scratch.used;

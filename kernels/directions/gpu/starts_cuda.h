@@ -17,7 +17,7 @@ typedef struct hot_starts_tables {
 } hot_starts_tables;
 
 hot_status hot_starts_tables_create(hot_context *context, const hot_starts_job *job, hot_starts_tables *tables);
-void hot_starts_tables_destroy(hot_starts_tables *tables);
+void hot_starts_tables_destroy(hot_context *context, hot_starts_tables *tables);
 
 /* Launches the tensors of `there` (the job's call with other tensors: every pointer on the current GPU) on `stream` (a
  * cudaStream_t). x (count x starts x 3) and iterations (count x starts) are memory for SS-HOPM's results. Returns when

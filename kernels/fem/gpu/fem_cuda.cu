@@ -28,11 +28,11 @@ extern "C" hot_status hot_fem_cuda(hot_context *context, void *args_pointer)
     hot_batch batch = {};
     batch.stage = "applying the operator";
     batch.count = args->elements;
-    batch.in[0] = hot_batch_rows(args->d, hot_fem_power(args->points, args->dim) * size);
+    batch.in[0] = hot_batch_rows("d", args->d, hot_fem_power(args->points, args->dim) * size);
     if (!args->assemble)
-        batch.in[1] = hot_batch_rows(args->v, dofs * size);
-    batch.out[0] = hot_batch_rows(args->out, (args->assemble ? dofs * dofs : dofs) * size);
-    batch.chunk = hot_batch_fit(&batch, HOT_BATCH_BYTES, 0);
+        batch.in[1] = hot_batch_rows("v", args->v, dofs * size);
+    batch.out[0] = hot_batch_rows("the result", args->out, (args->assemble ? dofs * dofs : dofs) * size);
+    batch.chunk = hot_batch_fit(context, &batch, HOT_BATCH_BYTES, 0);
     batch.user = args_pointer;
     batch.launch = launch_chunk;
     return hot_batch_run(context, &batch);

@@ -38,11 +38,12 @@ hot_status hot_heev_cuda(hot_context *context, void *argument)
     hot_batch batch = {};
     batch.stage = "finding eigenvectors";
     batch.count = args->count;
-    batch.in[0] = hot_batch_rows(args->matrices, n * n * number);
-    batch.out[0] = hot_batch_rows(args->values, args->kept * (args->f64 ? sizeof(double) : sizeof(float)));
-    batch.out[1] = hot_batch_rows(args->vectors, args->kept * n * number);
-    batch.out[2] = hot_batch_rows(args->flags, 1);
-    const size_t fitting = hot_batch_fit(&batch, CHUNK_BYTES, hot_heev_device_bytes(args->is_complex, n, vectors, 1));
+    batch.in[0] = hot_batch_rows("matrices", args->matrices, n * n * number);
+    batch.out[0] = hot_batch_rows("values", args->values, args->kept * (args->f64 ? sizeof(double) : sizeof(float)));
+    batch.out[1] = hot_batch_rows("vectors", args->vectors, args->kept * n * number);
+    batch.out[2] = hot_batch_rows("flags", args->flags, 1);
+    const size_t scratch = hot_heev_device_bytes(args->is_complex, n, vectors, 1);
+    const size_t fitting = hot_batch_fit(context, &batch, CHUNK_BYTES, scratch);
     batch.chunk = std::min({std::max(fitting, (size_t)CHUNK_LEAST), (size_t)CHUNK_MOST, args->count});
     batch.scratch = hot_heev_device_bytes(args->is_complex, n, vectors, batch.chunk);
     batch.user = argument;

@@ -10,6 +10,7 @@
 #include "common/arena.h"
 #include "common/batch_pipeline.h"
 #include "common/cuda_status.h"
+#include "common/device_memory.h"
 #include "signal/signal_rule.h"
 #include "signal/signal_voxel.h"
 
@@ -194,7 +195,7 @@ void end_device(hot_context *context, void *user, void *shared)
     if (call->args->result->device_seconds)
         call->nanoseconds += (unsigned long long)(1e6 * read_clock(&self->clock));
     close_clock(&self->clock);
-    cudaFree(self->memory);
+    hot_device_release(context, self->memory);
     hot_context_free(context, self);
 }
 
@@ -209,7 +210,15 @@ hot_status begin_device(hot_context *context, void *user, void **shared)
     hot_arena arena = {NULL, 0};
     hot_arena_array<size_t>(&arena, plan->all_volumes);
     hot_arena_array<float>(&arena, plan->block_size);
-    hot_status status = hot_cuda_status(context, cudaMalloc((void **)&self->memory, arena.used), "tables");
+    const size_t bytes = arena.used;
+    char *tables = (char *)hot_context_calloc(context, bytes, 1);
+    if (!tables)
+        return HOT_ERROR_MEMORY;
+    arena = hot_arena{tables, 0};
+    memcpy(hot_arena_array<size_t>(&arena, plan->all_volumes), plan->order, plan->all_volumes * sizeof *plan->order);
+    memcpy(hot_arena_array<float>(&arena, plan->block_size), plan->block, plan->block_size * sizeof *plan->block);
+    hot_status status = hot_device_upload(context, tables, bytes, (void **)&self->memory, "tables");
+    hot_context_free(context, tables);
     if (status != HOT_OK)
         return status;
     arena = hot_arena{self->memory, 0};
@@ -224,12 +233,7 @@ hot_status begin_device(hot_context *context, void *user, void **shared)
         self->plan.grid.pair_at[c] = moved(plan, block, plan->grid.pair_at[c]);
         self->plan.grid.pair_inverse[c] = moved(plan, block, plan->grid.pair_inverse[c]);
     }
-    cudaError_t error = cudaMemcpy(self->order, plan->order, plan->all_volumes * sizeof *self->order,
-                                   cudaMemcpyHostToDevice);
-    if (error == cudaSuccess)
-        error = cudaMemcpy(block, plan->block, plan->block_size * sizeof *block, cudaMemcpyHostToDevice);
-    status = hot_cuda_status(context, error, "copying tables");
-    return status == HOT_OK && args->result->device_seconds ? open_clock(context, &self->clock) : status;
+    return args->result->device_seconds ? open_clock(context, &self->clock) : status;
 }
 
 /* The arrays of a chunk of up to `count` voxels that stay on the GPU. */
@@ -295,30 +299,35 @@ extern "C" hot_status hot_signal_fibers_cuda(hot_context *context, void *argumen
 {
     const hot_signal_args *args = (const hot_signal_args *)argument;
     const hot_signal_result *to = args->result;
+    const size_t scratch = ((size_t)args->plan->scheme.volumes + 2) * sizeof(float); /* of a voxel */
     batch_args call = {args, {0}};
     hot_batch batch = {};
-    hot_arena scratch = {NULL, 0};
+    hot_arena arena = {NULL, 0};
     chunk_data unused;
+    if (to->device_seconds && hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "device_seconds would have to wait for the GPU: not with arrays in its memory");
     batch.stage = "finding fibres";
     memcpy(batch.progress, args->options->progress, sizeof batch.progress);
     batch.count = args->count;
-    batch.in[0] = hot_batch_rows(args->signals, args->plan->all_volumes * sizeof(float));
-    batch.in[1] = hot_batch_rows(args->sigma, sizeof(float));
-    batch.in[2] = hot_batch_rows(args->s0, sizeof(float));
-    batch.in[3] = hot_batch_rows(args->mask, 1);
-    batch.out[0] = hot_batch_rows(to->directions, 3 * (size_t)args->plan->max_fibers * sizeof(float));
-    batch.out[1] = hot_batch_rows(to->found, 1);
-    batch.out[2] = hot_batch_rows(to->probability, 4 * sizeof(float));
-    batch.out[3] = hot_batch_rows(to->margin, sizeof(float));
-    batch.out[4] = hot_batch_rows(to->residual, sizeof(float));
-    batch.out[5] = hot_batch_rows(to->width, sizeof(float));
-    batch.out[6] = hot_batch_rows(to->flags, 1);
-    batch.chunk = hot_batch_fit(&batch, 2 * HOT_BATCH_BYTES, 0);
+    batch.in[0] = hot_batch_rows("signals", args->signals, args->plan->all_volumes * sizeof(float));
+    batch.in[1] = hot_batch_rows("sigma", args->sigma, sizeof(float));
+    batch.in[2] = hot_batch_rows("s0", args->s0, sizeof(float));
+    batch.in[3] = hot_batch_rows("mask", args->mask, 1);
+    batch.out[0] = hot_batch_rows("directions", to->directions, 3 * (size_t)args->plan->max_fibers * sizeof(float));
+    batch.out[1] = hot_batch_rows("found", to->found, 1);
+    batch.out[2] = hot_batch_rows("probability", to->probability, 4 * sizeof(float));
+    batch.out[3] = hot_batch_rows("margin", to->margin, sizeof(float));
+    batch.out[4] = hot_batch_rows("residual", to->residual, sizeof(float));
+    batch.out[5] = hot_batch_rows("width", to->width, sizeof(float));
+    batch.out[6] = hot_batch_rows("flags", to->flags, 1);
+    batch.chunk = hot_batch_fit(context, &batch, 2 * HOT_BATCH_BYTES, scratch);
     batch.chunk = batch.chunk < CHUNK_LEAST ? (size_t)CHUNK_LEAST : batch.chunk;
     batch.chunk = batch.chunk > CHUNK_MOST ? (size_t)CHUNK_MOST : batch.chunk;
     batch.chunk = batch.chunk > args->count ? args->count : batch.chunk;
-    divide_scratch(args, batch.chunk, &scratch, &unused);
-    batch.scratch = scratch.used;
+    batch.chunk = hot_batch_chunk_size(context, &batch, batch.chunk, scratch);
+    divide_scratch(args, batch.chunk, &arena, &unused);
+    batch.scratch = arena.used;
     batch.user = &call;
     batch.begin = begin_device;
     batch.launch = launch_chunk;

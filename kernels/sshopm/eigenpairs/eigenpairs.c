@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/backend.h"
 #include "common/options.h"
 #include "eigen_scan.h"
 
@@ -333,7 +334,9 @@ hot_status hot_eigenpairs_f64(hot_context *context, const hot_sshopm_options *op
                               size_t max_pairs, double *pairs, int32_t *found)
 {
     search self = {.order = order, .dim = dim, .options = {.size = sizeof self.options}, .starts = starts};
-    hot_status status = hot_options_read(context, "hot_sshopm_options", options, &self.options);
+    hot_status status = hot_backend_need_host(context, "eigenpairs");
+    if (status == HOT_OK)
+        status = hot_options_read(context, "hot_sshopm_options", options, &self.options);
     if (status != HOT_OK)
         return status;
     self.unique = hot_symtensor_count(order, dim);

@@ -117,7 +117,7 @@ static cudaError_t basin_launch(const hot_sshopm_args &args, const basin_constan
         config.blockDim = dim3(BASIN_LEFTOVER_THREADS);
         config.stream = stream;
         config.attrs = &early;
-        config.numAttrs = launch_early(&early);
+        config.numAttrs = launch_early(&early, stream);
         error = cudaLaunchKernelEx(&config, basin_leftover_kernel<ORDER>, args, (const basin_constants)constants);
         if (error != cudaSuccess)
             return error;

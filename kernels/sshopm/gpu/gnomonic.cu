@@ -76,7 +76,7 @@ hot_status hot_gnomonic_launch(hot_context *context, const hot_sshopm_args *args
     config.dynamicSmemBytes = bytes;
     config.stream = (cudaStream_t)stream;
     config.attrs = &early;
-    config.numAttrs = launch_early(&early);
+    config.numAttrs = launch_early(&early, stream);
     return hot_cuda_status(context, cudaLaunchKernelEx(&config, kernel, *args, (const gnomonic_constants)constants),
                            "starting SS-HOPM");
 }

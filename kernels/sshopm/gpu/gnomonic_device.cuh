@@ -37,15 +37,19 @@ static inline gnomonic_constants gnomonic_constants_make(const hot_sshopm_args *
 
 /* The attributes (none or one) of a launch that may begin while the kernel before it in its stream still runs, and
  * waits for its end by cudaGridDependencySynchronize. */
-static inline unsigned launch_early(cudaLaunchAttribute *attribute)
+static inline unsigned launch_early(cudaLaunchAttribute *attribute, void *stream)
 {
     int device = 0, major = 0;
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
     memset(attribute, 0, sizeof *attribute);
     attribute->id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute->val.programmaticStreamSerializationAllowed = 1;
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-    return major >= 9;
+    /* a graph does not take it behind a copy or an allocation */
+    if (cudaStreamIsCapturing((cudaStream_t)stream, &capture) != cudaSuccess)
+        cudaGetLastError();
+    return major >= 9 && capture == cudaStreamCaptureStatusNone;
 }
 
 /* Start number `start` in the projection. */

@@ -13,6 +13,7 @@
 
 #include "common/backend.h"
 #include "common/batch_pipeline.h"
+#include "common/device_memory.h"
 #include "common/shared_memory.cuh"
 #include "basin_launch.h"
 #include "gnomonic_launch.h"
@@ -74,37 +75,29 @@ hot_status hot_sshopm_tables_create(hot_context *context, int order, int dim, ho
     }
     for (size_t i = 0; i < unique; i++)
         matrix[unique * terms + i] = (float)multiplicity[i];
-    status = hot_cuda_status(context, cudaMalloc((void **)&tables->multiplicity, unique * sizeof(double)), "tables");
+    status = hot_device_upload(context, multiplicity, unique * sizeof(double), (void **)&tables->multiplicity,
+                               "tables");
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMalloc((void **)&tables->index, unique * (size_t)order), "tables");
+        status = hot_device_upload(context, index, unique * (size_t)order, (void **)&tables->index, "tables");
     if (status == HOT_OK && terms)
-        status = hot_cuda_status(context, cudaMalloc((void **)&tables->gnomonic, values * sizeof(float)), "tables");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpy(tables->multiplicity, multiplicity, unique * sizeof(double),
-                                                     cudaMemcpyHostToDevice), "copying tables");
-    if (status == HOT_OK)
-        status =
-            hot_cuda_status(context, cudaMemcpy(tables->index, index, unique * (size_t)order, cudaMemcpyHostToDevice),
-                            "copying tables");
-    if (status == HOT_OK && terms)
-        status = hot_cuda_status(context, cudaMemcpy(tables->gnomonic, matrix, values * sizeof(float),
-                                                     cudaMemcpyHostToDevice), "copying tables");
+        status = hot_device_upload(context, matrix, values * sizeof(float), (void **)&tables->gnomonic, "tables");
 cleanup:
     hot_context_free(context, multiplicity);
     hot_context_free(context, exponents);
     hot_context_free(context, index);
     hot_context_free(context, matrix);
     if (status != HOT_OK)
-        hot_sshopm_tables_destroy(tables);
+        hot_sshopm_tables_destroy(context, tables);
     return status;
 }
 
-void hot_sshopm_tables_destroy(hot_sshopm_tables *tables)
+void hot_sshopm_tables_destroy(hot_context *context, hot_sshopm_tables *tables)
 {
-    cudaFree(tables->multiplicity);
-    cudaFree(tables->index);
-    cudaFree(tables->gnomonic);
-    cudaFree(tables->workspace);
+    hot_device_release(context, tables->multiplicity);
+    hot_device_release(context, tables->index);
+    hot_device_release(context, tables->gnomonic);
+    if (tables->workspace) /* freeing nothing, too, would end a capture */
+        cudaFree(tables->workspace);
     memset(tables, 0, sizeof *tables);
 }
 
@@ -190,8 +183,8 @@ static void end_device(hot_context *context, void *user, void *workspace)
 {
     batch_tables *self = (batch_tables *)workspace;
     (void)user;
-    hot_sshopm_tables_destroy(&self->tables);
-    cudaFree(self->start);
+    hot_sshopm_tables_destroy(context, &self->tables);
+    hot_device_release(context, self->start);
     hot_context_free(context, self);
 }
 
@@ -204,12 +197,7 @@ static hot_status begin_device(hot_context *context, void *user, void **workspac
         return HOT_ERROR_MEMORY;
     *workspace = self;
     hot_status status = hot_sshopm_tables_create(context, args->order, args->dim, &self->tables);
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMalloc(&self->start, bytes), "memory for starts");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpy(self->start, args->start, bytes, cudaMemcpyHostToDevice),
-                                 "copying starts");
-    return status;
+    return status == HOT_OK ? hot_device_upload(context, args->start, bytes, &self->start, "starts") : status;
 }
 
 static hot_status launch_chunk(hot_context *context, void *user, void *workspace, const hot_batch_chunk *chunk)
@@ -235,12 +223,12 @@ hot_status hot_sshopm_cuda(hot_context *context, void *job)
     hot_batch batch = {};
     batch.stage = "finding eigenpairs";
     batch.count = args->count;
-    batch.in[0] = hot_batch_strided(args->tensors, args->unique * item, args->stride * item);
-    batch.out[0] = hot_batch_rows(args->lambda, args->starts * item);
-    batch.out[1] = hot_batch_rows(args->x, args->starts * item * (size_t)args->dim);
-    batch.out[2] = hot_batch_rows(args->residual, args->starts * item);
-    batch.out[3] = hot_batch_rows(args->iterations, args->starts * sizeof(int32_t));
-    batch.chunk = hot_batch_fit(&batch, HOT_BATCH_BYTES, 0);
+    batch.in[0] = hot_batch_strided("tensors", args->tensors, args->unique * item, args->stride * item);
+    batch.out[0] = hot_batch_rows("lambda", args->lambda, args->starts * item);
+    batch.out[1] = hot_batch_rows("x", args->x, args->starts * item * (size_t)args->dim);
+    batch.out[2] = hot_batch_rows("residual", args->residual, args->starts * item);
+    batch.out[3] = hot_batch_rows("iterations", args->iterations, args->starts * sizeof(int32_t));
+    batch.chunk = hot_batch_fit(context, &batch, HOT_BATCH_BYTES, 0);
     batch.user = job;
     batch.begin = begin_device;
     batch.launch = launch_chunk;

@@ -33,7 +33,7 @@ typedef struct hot_sshopm_tables {
 } hot_sshopm_tables;
 
 hot_status hot_sshopm_tables_create(hot_context *context, int order, int dim, hot_sshopm_tables *tables);
-void hot_sshopm_tables_destroy(hot_sshopm_tables *tables);
+void hot_sshopm_tables_destroy(hot_context *context, hot_sshopm_tables *tables);
 
 /* Gets the workspace that launches of HOT_ALGORITHM_BASIN of up to args->count tensors can use. Two launches that run
  * at once need tables of their own. */

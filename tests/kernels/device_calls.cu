@@ -1,0 +1,370 @@
+/* See device_calls.h. Each call is made twice: with the arrays on the GPU, and with copies of them on the host; all
+ * outputs must be the same, bit by bit, but for the two exceptions of device.h; what is right is for the checks. Every
+ * third call has its arrays at odd places. */
+#define HOT_TESTS_CALLS_THEMSELVES
+#include "device_calls.h"
+
+#include <cuda_runtime.h>
+#include <functional>
+#include <math.h>
+#include <string.h>
+#include <vector>
+
+#include <hotfiber/device.h>
+#include <hotfiber/symtensor.h>
+
+namespace {
+
+enum { FENCE = 256, POISON = 0x5b };
+
+struct array {
+    const char *name;
+    void *host; /* of the test; NULL: there is none */
+    size_t bytes;
+    bool out;
+};
+
+/* A call on these arrays, as pointers in their order. */
+typedef std::function<hot_status(void *const *at)> call;
+
+hot_status trouble(hot_context *context, const char *what, const char *name)
+{
+    return hot_context_fail(context, HOT_ERROR_DEVICE, "%s: %s", name, what);
+}
+
+/* exact: outputs are to be the same, bit by bit. */
+hot_status run(hot_context *context, const std::vector<array> &arrays, const call &make, bool exact = true)
+{
+    static unsigned calls;
+    const size_t odd = ++calls % 3 == 0 ? 8 : 0, count = arrays.size();
+    std::vector<unsigned char *> blocks(count), copies(count);
+    std::vector<void *> there(count), here(count);
+    void *stream;
+    hot_context_memory(context, &stream);
+    for (size_t i = 0; i < count; i++) {
+        const array &a = arrays[i];
+        if (!a.host)
+            continue;
+        std::vector<unsigned char> block(a.bytes + 2 * FENCE + odd, POISON);
+        memcpy(block.data() + FENCE + odd, a.host, a.bytes);
+        copies[i] = (unsigned char *)malloc(a.bytes + 1);
+        memcpy(copies[i], a.host, a.bytes);
+        here[i] = copies[i];
+        if (cudaMalloc((void **)&blocks[i], block.size()) != cudaSuccess ||
+            cudaMemcpy(blocks[i], block.data(), block.size(), cudaMemcpyHostToDevice) != cudaSuccess)
+            return trouble(context, "no memory on the GPU", a.name);
+        there[i] = blocks[i] + FENCE + odd;
+    }
+    cudaDeviceSynchronize();
+    hot_status status = make(there.data());
+    if (status == HOT_OK)
+        status = hot_context_wait(context);
+    if (status == HOT_OK) { /* the same from the host */
+        hot_context_set_memory(context, HOT_MEMORY_HOST, NULL);
+        status = make(here.data());
+        const hot_status again = hot_context_set_memory(context, HOT_MEMORY_DEVICE, stream);
+        status = status == HOT_OK ? again : status;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const array &a = arrays[i];
+        if (!a.host)
+            continue;
+        std::vector<unsigned char> block(a.bytes + 2 * FENCE + odd);
+        cudaMemcpy(block.data(), blocks[i], block.size(), cudaMemcpyDeviceToHost);
+        bool fenced = true;
+        for (size_t k = 0; k < FENCE; k++)
+            fenced = fenced && block[k] == POISON && block[block.size() - 1 - k] == POISON;
+        if (status == HOT_OK && !fenced)
+            status = trouble(context, "written beyond its ends", a.name);
+        if (status == HOT_OK && !a.out && memcmp(block.data() + FENCE + odd, a.host, a.bytes) != 0)
+            status = trouble(context, "an input was changed", a.name);
+        if (status == HOT_OK && exact && a.out && memcmp(block.data() + FENCE + odd, copies[i], a.bytes) != 0)
+            status = trouble(context, "not the same as with host arrays", a.name);
+        if (a.out)
+            memcpy(a.host, block.data() + FENCE + odd, a.bytes);
+        cudaFree(blocks[i]);
+        free(copies[i]);
+    }
+    return status;
+}
+
+bool direct(const hot_context *context) { return hot_context_memory(context, NULL) == HOT_MEMORY_HOST; }
+
+array in(const char *name, const void *host, size_t bytes) { return {name, (void *)host, bytes, false}; }
+array out(const char *name, void *host, size_t bytes) { return {name, host, bytes, true}; }
+
+/* Values from the first to the last of `count` rows. */
+size_t rows(size_t count, size_t stride, size_t row) { return count ? (count - 1) * stride + row : 0; }
+
+template <typename T, typename F>
+hot_status sshopm(F *function, hot_context *context, const hot_sshopm_options *options, int order, int dim,
+                  size_t count, const T *tensors, size_t stride, size_t start_count, const T *starts, T *lambda, T *x,
+                  T *residual, int32_t *iterations)
+{
+    if (direct(context))
+        return function(context, options, order, dim, count, tensors, stride, start_count, starts, lambda, x, residual,
+                        iterations);
+    const size_t pairs = count * start_count * sizeof(T);
+    return run(context,
+               {in("tensors", tensors, rows(count, stride, hot_symtensor_count(order, dim)) * sizeof(T)),
+                out("lambda", lambda, pairs), out("x", x, pairs * (size_t)dim), out("residual", residual, pairs),
+                out("iterations", iterations, count * start_count * sizeof *iterations)},
+               [&](void *const *at) {
+                   return function(context, options, order, dim, count, (const T *)at[0], stride, start_count, starts,
+                                   (T *)at[1], (T *)at[2], (T *)at[3], (int32_t *)at[4]);
+               },
+               !options || !options->basin);
+}
+
+template <typename T, typename F>
+hot_status eigen(F *function, bool is_complex, hot_context *context, const hot_heev_options *options, size_t n,
+                 size_t count, const T *matrices, T *values, T *vectors, uint8_t *flags)
+{
+    const size_t kept = options && options->largest ? options->largest : n, number = (is_complex ? 2 : 1) * sizeof(T);
+    if (direct(context) || n == 0)
+        return function(context, options, n, count, matrices, values, vectors, flags);
+    return run(context,
+               {in("matrices", matrices, count * n * n * number), out("values", values, count * kept * sizeof(T)),
+                out("vectors", vectors, count * kept * n * number), out("flags", flags, count)},
+               [&](void *const *at) {
+                   return function(context, options, n, count, (const T *)at[0], (T *)at[1], (T *)at[2],
+                                   (uint8_t *)at[3]);
+               });
+}
+
+template <typename T, typename F>
+hot_status tridiag(F *function, hot_context *context, const hot_tridiag_options *options, size_t n, size_t count,
+                   const T *diagonal, const T *off, size_t stride, T *values, size_t width, int64_t *found)
+{
+    if (direct(context) || n == 0)
+        return function(context, options, n, count, diagonal, off, stride, values, width, found);
+    return run(context,
+               {in("diagonal", diagonal, rows(count, stride, n) * sizeof(T)),
+                in("off", off, rows(count, stride, n - 1) * sizeof(T)),
+                out("values", values, count * width * sizeof(T)), out("found", found, count * sizeof *found)},
+               [&](void *const *at) {
+                   return function(context, options, n, count, (const T *)at[0], (const T *)at[1], stride, (T *)at[2],
+                                   width, (int64_t *)at[3]);
+               },
+               !options || options->absolute == 0);
+}
+
+size_t extent(size_t rows, size_t columns, size_t batch, const size_t stride[3])
+{
+    return rows && columns && batch ? (rows - 1) * stride[0] + (columns - 1) * stride[1] + (batch - 1) * stride[2] + 1
+                                    : 0;
+}
+
+size_t extent(const hot_contract_layout *layout, size_t batch)
+{
+    size_t last = batch ? (batch - 1) * layout->batch : 0;
+    int empty = batch == 0;
+    for (int axis = 0; axis < layout->axes; axis++) {
+        last += layout->size[axis] ? (layout->size[axis] - 1) * layout->stride[axis] : 0;
+        empty |= layout->size[axis] == 0;
+    }
+    return empty ? 0 : last + 1;
+}
+
+template <typename T, typename F>
+hot_status matrices(F *function, hot_context *context, const hot_contract_options *options, size_t m, size_t n,
+                    size_t k, size_t batch, T alpha, const T *a, const size_t a_stride[3], const T *b,
+                    const size_t b_stride[3], T beta, T *c, const size_t c_stride[3])
+{
+    if (direct(context))
+        return function(context, options, m, n, k, batch, alpha, a, a_stride, b, b_stride, beta, c, c_stride);
+    return run(context,
+               {in("a", a, extent(m, k, batch, a_stride) * sizeof(T)),
+                in("b", b, extent(k, n, batch, b_stride) * sizeof(T)),
+                out("c", c, extent(m, n, batch, c_stride) * sizeof(T))},
+               [&](void *const *at) {
+                   return function(context, options, m, n, k, batch, alpha, (const T *)at[0], a_stride,
+                                   (const T *)at[1], b_stride, beta, (T *)at[2], c_stride);
+               });
+}
+
+template <typename T, typename F>
+hot_status contract(F *function, hot_context *context, const hot_contract_options *options, const char *spec,
+                    size_t batch, T alpha, const T *a, const hot_contract_layout *a_layout, const T *b,
+                    const hot_contract_layout *b_layout, T beta, T *c, const hot_contract_layout *c_layout)
+{
+    if (direct(context))
+        return function(context, options, spec, batch, alpha, a, a_layout, b, b_layout, beta, c, c_layout);
+    return run(context,
+               {in("a", a, extent(a_layout, batch) * sizeof(T)), in("b", b, extent(b_layout, batch) * sizeof(T)),
+                out("c", c, extent(c_layout, batch) * sizeof(T))},
+               [&](void *const *at) {
+                   return function(context, options, spec, batch, alpha, (const T *)at[0], a_layout, (const T *)at[1],
+                                   b_layout, beta, (T *)at[2], c_layout);
+               });
+}
+
+size_t power(size_t base, int exponent) { return exponent == 3 ? base * base * base : base * base; }
+
+template <typename T, typename F>
+hot_status action(F *function, hot_context *context, int dim, size_t dofs, size_t points, const T *basis,
+                  size_t elements, const T *d, const T *v, T *u)
+{
+    if (direct(context))
+        return function(context, dim, dofs, points, basis, elements, d, v, u);
+    const size_t values = elements * power(dofs, dim) * sizeof(T);
+    return run(context,
+               {in("d", d, elements * power(points, dim) * sizeof(T)), in("v", v, values), out("u", u, values)},
+               [&](void *const *at) {
+                   return function(context, dim, dofs, points, basis, elements, (const T *)at[0], (const T *)at[1],
+                                   (T *)at[2]);
+               });
+}
+
+template <typename T, typename F>
+hot_status assemble(F *function, hot_context *context, int dim, size_t dofs, size_t points, const T *basis,
+                    size_t elements, const T *d, T *m)
+{
+    if (direct(context))
+        return function(context, dim, dofs, points, basis, elements, d, m);
+    return run(context,
+               {in("d", d, elements * power(points, dim) * sizeof(T)),
+                out("m", m, elements * power(dofs, dim) * power(dofs, dim) * sizeof(T))},
+               [&](void *const *at) {
+                   return function(context, dim, dofs, points, basis, elements, (const T *)at[0], (T *)at[1]);
+               });
+}
+
+} // namespace
+
+hot_status check_use_device(hot_context *context)
+{
+    cudaStream_t stream = NULL; /* as long as the process */
+    if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess)
+        return HOT_ERROR_DEVICE;
+    return hot_context_set_memory(context, HOT_MEMORY_DEVICE, stream);
+}
+
+hot_status placed_signal(hot_context *context, const hot_signal_options *options, const hot_signal_scheme *scheme,
+                        size_t count, const float *signals, const float *sigma, const float *s0, const uint8_t *mask,
+                        const hot_signal_result *result)
+{
+    if (direct(context))
+        return hot_signal_fibers_f32(context, options, scheme, count, signals, sigma, s0, mask, result);
+    const size_t fibers = options && options->max_fibers ? (size_t)options->max_fibers : 3, one = count * sizeof(float);
+    return run(context,
+               {in("signals", signals, one * scheme->volumes), in("sigma", sigma, one), in("s0", s0, one),
+                in("mask", mask, count), out("directions", result->directions, one * 3 * fibers),
+                out("found", result->found, count), out("probability", result->probability, 4 * one),
+                out("margin", result->margin, one), out("residual", result->residual, one),
+                out("width", result->width, one), out("flags", result->flags, count)},
+               [&](void *const *at) {
+                   const hot_signal_result to = {sizeof to,         (float *)at[4], (uint8_t *)at[5], (float *)at[6],
+                                                 (float *)at[7],    (float *)at[8], (float *)at[9],   (uint8_t *)at[10],
+                                                 NULL};
+                   return hot_signal_fibers_f32(context, options, scheme, count, (const float *)at[0],
+                                                (const float *)at[1], (const float *)at[2], (const uint8_t *)at[3],
+                                                &to);
+               });
+}
+
+hot_status placed_lowrank(hot_context *context, const hot_lowrank_options *options, int order, size_t count,
+                         const float *tensors, size_t stride, const uint8_t *mask, float *directions, uint8_t *found,
+                         float *residual)
+{
+    if (direct(context))
+        return hot_lowrank_f32(context, options, order, count, tensors, stride, mask, directions, found, residual);
+    const size_t rank = options && options->max_rank ? (size_t)options->max_rank : 3;
+    return run(context,
+               {in("tensors", tensors, rows(count, stride, hot_symtensor_count(order, 3)) * sizeof(float)),
+                in("mask", mask, count), out("directions", directions, count * 3 * rank * sizeof(float)),
+                out("found", found, count), out("residual", residual, count * sizeof(float))},
+               [&](void *const *at) {
+                   return hot_lowrank_f32(context, options, order, count, (const float *)at[0], stride,
+                                          (const uint8_t *)at[1], (float *)at[2], (uint8_t *)at[3], (float *)at[4]);
+               });
+}
+
+hot_status placed_directions(hot_context *context, const hot_directions_options *options, int order, size_t count,
+                            const float *tensors, size_t stride, const uint8_t *mask, float *directions,
+                            uint8_t *found)
+{
+    if (direct(context))
+        return hot_directions_f32(context, options, order, count, tensors, stride, mask, directions, found);
+    if (order == 2 || order > 8) { /* the CPU's */
+        void *stream;
+        hot_context_memory(context, &stream);
+        hot_context_set_memory(context, HOT_MEMORY_HOST, NULL);
+        const hot_status status = hot_directions_f32(context, options, order, count, tensors, stride, mask, directions,
+                                                     found);
+        hot_context_set_memory(context, HOT_MEMORY_DEVICE, stream);
+        return status;
+    }
+    const size_t keep = options && options->max_directions ? (size_t)options->max_directions : 3;
+    return run(context,
+               {in("tensors", tensors, rows(count, stride, hot_symtensor_count(order, 3)) * sizeof(float)),
+                in("mask", mask, count), out("directions", directions, count * 3 * keep * sizeof(float)),
+                out("found", found, count)},
+               [&](void *const *at) {
+                   return hot_directions_f32(context, options, order, count, (const float *)at[0], stride,
+                                             (const uint8_t *)at[1], (float *)at[2], (uint8_t *)at[3]);
+               });
+}
+
+hot_status placed_sshopm_f32(hot_context *context, const hot_sshopm_options *options, int order, int dim, size_t count,
+                            const float *tensors, size_t stride, size_t start_count, const float *starts,
+                            float *lambda, float *x, float *residual, int32_t *iterations)
+{
+    return sshopm<float>(hot_sshopm_f32, context, options, order, dim, count, tensors, stride, start_count, starts,
+                         lambda, x, residual, iterations);
+}
+
+hot_status placed_sshopm_f64(hot_context *context, const hot_sshopm_options *options, int order, int dim, size_t count,
+                            const double *tensors, size_t stride, size_t start_count, const double *starts,
+                            double *lambda, double *x, double *residual, int32_t *iterations)
+{
+    return sshopm<double>(hot_sshopm_f64, context, options, order, dim, count, tensors, stride, start_count, starts,
+                          lambda, x, residual, iterations);
+}
+
+#define EIGEN(NAME, T, IS_COMPLEX)                                                                                     \
+    hot_status placed_##NAME(hot_context *context, const hot_heev_options *options, size_t n, size_t count,            \
+                            const T *matrices, T *values, T *vectors, uint8_t *flags)                                  \
+    {                                                                                                                  \
+        return eigen<T>(hot_##NAME, IS_COMPLEX, context, options, n, count, matrices, values, vectors, flags);         \
+    }
+EIGEN(heev_f64, double, true)
+EIGEN(heev_f32, float, true)
+EIGEN(syev_f64, double, false)
+EIGEN(syev_f32, float, false)
+
+#define OF_PRECISION(SUFFIX, T)                                                                                        \
+    hot_status placed_tridiag_##SUFFIX(hot_context *context, const hot_tridiag_options *options, size_t n,             \
+                                      size_t count, const T *diagonal, const T *off, size_t stride, T *values,         \
+                                      size_t width, int64_t *found)                                                    \
+    {                                                                                                                  \
+        return tridiag<T>(hot_tridiag_##SUFFIX, context, options, n, count, diagonal, off, stride, values, width,      \
+                          found);                                                                                      \
+    }                                                                                                                  \
+    hot_status placed_matrices_##SUFFIX(hot_context *context, const hot_contract_options *options, size_t m, size_t n, \
+                                       size_t k, size_t batch, T alpha, const T *a, const size_t a_stride[3],          \
+                                       const T *b, const size_t b_stride[3], T beta, T *c, const size_t c_stride[3])   \
+    {                                                                                                                  \
+        return matrices<T>(hot_contract_matrices_##SUFFIX, context, options, m, n, k, batch, alpha, a, a_stride, b,    \
+                           b_stride, beta, c, c_stride);                                                               \
+    }                                                                                                                  \
+    hot_status placed_contract_##SUFFIX(hot_context *context, const hot_contract_options *options, const char *spec,   \
+                                       size_t batch, T alpha, const T *a, const hot_contract_layout *a_layout,         \
+                                       const T *b, const hot_contract_layout *b_layout, T beta, T *c,                  \
+                                       const hot_contract_layout *c_layout)                                            \
+    {                                                                                                                  \
+        return contract<T>(hot_contract_##SUFFIX, context, options, spec, batch, alpha, a, a_layout, b, b_layout,      \
+                           beta, c, c_layout);                                                                         \
+    }                                                                                                                  \
+    hot_status placed_action_##SUFFIX(hot_context *context, int dim, size_t dofs, size_t points, const T *basis,       \
+                                     size_t elements, const T *d, const T *v, T *u)                                    \
+    {                                                                                                                  \
+        return action<T>(hot_fem_mass_action_##SUFFIX, context, dim, dofs, points, basis, elements, d, v, u);          \
+    }                                                                                                                  \
+    hot_status placed_assemble_##SUFFIX(hot_context *context, int dim, size_t dofs, size_t points, const T *basis,     \
+                                       size_t elements, const T *d, T *m)                                              \
+    {                                                                                                                  \
+        return assemble<T>(hot_fem_mass_assemble_##SUFFIX, context, dim, dofs, points, basis, elements, d, m);         \
+    }
+OF_PRECISION(f64, double)
+OF_PRECISION(f32, float)

@@ -1,0 +1,303 @@
+/* Arrays in a GPU's memory (hotfiber/device.h), beyond what the checker compares: calls return before the GPU computes,
+ * take nothing more from the driver once they have run, can be captured into a graph, run on several streams and
+ * contexts at once; arrays at the wrong place are named. 77 (skipped) without a GPU. */
+#include <cuda_runtime.h>
+#include <pthread.h>
+#include <vector>
+
+#include <hotfiber/device.h>
+#include <hotfiber/directions.h>
+#include <hotfiber/fit.h>
+#include <hotfiber/heev.h>
+#include <hotfiber/lowrank.h>
+#include <hotfiber/sshopm.h>
+#include <hotfiber/tridiag.h>
+
+#include "check.h"
+#include "common/backend.h"
+
+enum { N = 24, MATRICES = 300, ORDER = 6, TERMS = 28, TENSORS = 5000, STARTS = 64, SIZE = 200, ROWS = 40 };
+
+/* What the calls below read and write, all on the GPU. */
+struct problem {
+    double *matrices, *values, *vectors, *diagonal, *off, *eigenvalues;
+    float *tensors, *directions, *terms, *lambda;
+    uint8_t *flags;
+    int64_t *found;
+};
+
+static std::vector<float> starts;
+
+static double *get(size_t count) /* doubles, poisoned */
+{
+    void *memory = NULL;
+    CHECK(cudaMalloc(&memory, count * sizeof(double)) == cudaSuccess, "no memory");
+    cudaMemset(memory, 0x5b, count * sizeof(double));
+    return (double *)memory;
+}
+
+static problem make_problem(void)
+{
+    problem p = {};
+    p.matrices = get(2 * N * N * MATRICES), p.values = get(N * MATRICES), p.vectors = get(2 * N * N * MATRICES);
+    p.diagonal = get(SIZE * ROWS), p.off = get(SIZE * ROWS), p.eigenvalues = get(SIZE * ROWS);
+    p.tensors = (float *)get(TERMS * TENSORS), p.directions = (float *)get(9 * TENSORS);
+    p.terms = (float *)get(9 * TENSORS), p.lambda = (float *)get((size_t)STARTS * TENSORS);
+    p.flags = (uint8_t *)get(MATRICES), p.found = (int64_t *)get(ROWS);
+    return p;
+}
+
+static void free_problem(problem *p)
+{
+    void *const all[] = {p->matrices, p->values, p->vectors, p->diagonal, p->off, p->eigenvalues, p->tensors,
+                         p->directions, p->terms, p->lambda, p->flags, p->found};
+    for (void *memory : all)
+        cudaFree(memory);
+}
+
+/* New random numbers for what is read. */
+static void fill(const problem *p, uint64_t seed)
+{
+    std::vector<double> wide(2 * N * N * MATRICES);
+    std::vector<float> narrow(TERMS * TENSORS);
+    for (double &x : wide)
+        x = check_random_normal(&seed);
+    for (float &x : narrow)
+        x = (float)check_random_normal(&seed);
+    cudaMemcpy(p->matrices, wide.data(), wide.size() * sizeof(double), cudaMemcpyHostToDevice);
+    cudaMemcpy(p->diagonal, wide.data(), SIZE * ROWS * sizeof(double), cudaMemcpyHostToDevice);
+    cudaMemcpy(p->off, wide.data() + SIZE * ROWS, SIZE * ROWS * sizeof(double), cudaMemcpyHostToDevice);
+    cudaMemcpy(p->tensors, narrow.data(), narrow.size() * sizeof(float), cudaMemcpyHostToDevice);
+    cudaDeviceSynchronize();
+}
+
+/* One call of each of five families. */
+static hot_status call_all(hot_context *context, const problem *p)
+{
+    hot_sshopm_options options = {};
+    options.size = sizeof options;
+    options.max_iterations = 100;
+    hot_status status = hot_heev_f64(context, NULL, N, MATRICES, p->matrices, p->values, p->vectors, p->flags);
+    if (status == HOT_OK)
+        status = hot_tridiag_f64(context, NULL, SIZE, ROWS, p->diagonal, p->off, SIZE, p->eigenvalues, SIZE, p->found);
+    if (status == HOT_OK)
+        status = hot_directions_f32(context, NULL, ORDER, TENSORS, p->tensors, TERMS, NULL, p->directions, NULL);
+    if (status == HOT_OK)
+        status = hot_lowrank_f32(context, NULL, ORDER, TENSORS, p->tensors, TERMS, NULL, p->terms, NULL, NULL);
+    if (status == HOT_OK)
+        status = hot_sshopm_f32(context, &options, ORDER, 3, TENSORS, p->tensors, TERMS, STARTS, starts.data(),
+                                p->lambda, NULL, NULL, NULL);
+    return status;
+}
+
+/* Everything written, on the host. */
+static std::vector<unsigned char> results(const problem *p)
+{
+    const struct { const void *from; size_t bytes; } all[] = {
+        {p->values, N * MATRICES * 8}, {p->vectors, 2 * N * N * MATRICES * 8}, {p->flags, MATRICES},
+        {p->eigenvalues, SIZE * ROWS * 8}, {p->found, ROWS * 8}, {p->directions, 9 * TENSORS * 4},
+        {p->terms, 9 * TENSORS * 4}, {p->lambda, (size_t)STARTS * TENSORS * 4}};
+    std::vector<unsigned char> bytes;
+    for (const auto &one : all) {
+        const size_t at = bytes.size();
+        bytes.resize(at + one.bytes);
+        cudaMemcpy(bytes.data() + at, one.from, one.bytes, cudaMemcpyDeviceToHost);
+    }
+    return bytes;
+}
+
+static hot_context *make_context(cudaStream_t stream)
+{
+    hot_context_options options = {};
+    hot_context *context = NULL;
+    options.size = sizeof options;
+    options.device = HOT_DEVICE_CUDA;
+    CHECK(hot_context_create(&options, &context) == HOT_OK, "no context");
+    CHECK(hot_context_set_memory(context, HOT_MEMORY_DEVICE, stream) == HOT_OK, "%s", hot_context_message(context));
+    return context;
+}
+
+/* Holds a stream until the host says so. */
+__global__ void hold(volatile int *go)
+{
+    while (!*go) {}
+}
+
+/* Calls return while the stream is held: who waits for the GPU never ends. */
+static void test_queued(const problem *p)
+{
+    cudaStream_t stream;
+    int *go, *go_there;
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    cudaHostAlloc((void **)&go, sizeof *go, cudaHostAllocMapped);
+    cudaHostGetDevicePointer((void **)&go_there, go, 0);
+    hot_context *context = make_context(stream);
+    fill(p, 1);
+    CHECK(call_all(context, p) == HOT_OK && hot_context_wait(context) == HOT_OK, "%s", hot_context_message(context));
+    const std::vector<unsigned char> first = results(p);
+    *go = 0;
+    hold<<<1, 1, 0, stream>>>(go_there);
+    for (int times = 0; times < 3; times++)
+        CHECK(call_all(context, p) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(cudaStreamQuery(stream) == cudaErrorNotReady, "the stream was not held");
+    *go = 1;
+    CHECK(hot_context_wait(context) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(results(p) == first, "results change");
+    hot_context_destroy(&context);
+    cudaFreeHost(go);
+    cudaStreamDestroy(stream);
+}
+
+/* In steady state nothing more is taken from the driver. */
+static void test_memory(const problem *p)
+{
+    hot_context *context = make_context(NULL);
+    size_t before = 0, after = 0, total;
+    for (int times = 0; times < 40; times++) {
+        CHECK(call_all(context, p) == HOT_OK && hot_context_wait(context) == HOT_OK, "%s",
+              hot_context_message(context));
+        if (times == 3)
+            cudaMemGetInfo(&before, &total);
+    }
+    cudaMemGetInfo(&after, &total);
+    CHECK(after == before, "%zu bytes were free, now %zu", before, after);
+    hot_context_destroy(&context);
+}
+
+/* Captured once, launched on other data. */
+static void test_graph(const problem *p)
+{
+    cudaStream_t stream;
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t ready = NULL;
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    hot_context *context = make_context(stream);
+    fill(p, 2);
+    CHECK(call_all(context, p) == HOT_OK && hot_context_wait(context) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess, "cannot capture");
+    CHECK(call_all(context, p) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(cudaStreamEndCapture(stream, &graph) == cudaSuccess, "the capture failed");
+    CHECK(cudaGraphInstantiate(&ready, graph, 0) == cudaSuccess, "no graph");
+    for (uint64_t seed = 3; seed < 6; seed++) {
+        fill(p, seed);
+        CHECK(call_all(context, p) == HOT_OK && hot_context_wait(context) == HOT_OK, "%s",
+              hot_context_message(context));
+        const std::vector<unsigned char> called = results(p);
+        cudaMemset(p->vectors, 0x77, 2 * N * N * MATRICES * sizeof(double));
+        cudaMemset(p->directions, 0x77, 9 * TENSORS * sizeof(float));
+        cudaDeviceSynchronize();
+        CHECK(cudaGraphLaunch(ready, stream) == cudaSuccess && cudaStreamSynchronize(stream) == cudaSuccess, "launch");
+        CHECK(results(p) == called, "the graph's results differ, seed %d", (int)seed);
+    }
+    cudaGraphExecDestroy(ready);
+    cudaGraphDestroy(graph);
+    hot_context_destroy(&context);
+    cudaStreamDestroy(stream);
+}
+
+struct worker {
+    uint64_t seed;
+    std::vector<unsigned char> got;
+    int bad;
+};
+
+static void *work(void *user)
+{
+    worker *self = (worker *)user;
+    cudaStream_t stream;
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    problem p = make_problem();
+    hot_context *context = make_context(stream);
+    fill(&p, self->seed);
+    for (int times = 0; times < 10; times++) {
+        self->bad += call_all(context, &p) != HOT_OK || hot_context_wait(context) != HOT_OK;
+        const std::vector<unsigned char> got = results(&p);
+        self->bad += times > 0 && got != self->got;
+        self->got = got;
+    }
+    hot_context_destroy(&context);
+    free_problem(&p);
+    cudaStreamDestroy(stream);
+    return NULL;
+}
+
+/* Four contexts in four threads, each on its stream, give what each gives alone. */
+static void test_threads(void)
+{
+    enum { THREADS = 4 };
+    worker together[THREADS], alone = {};
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        together[i] = {(uint64_t)(10 + i), {}, 0};
+        CHECK(pthread_create(&threads[i], NULL, work, &together[i]) == 0, "no thread");
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK(together[i].bad == 0, "thread %d: %d calls failed or changed", i, together[i].bad);
+        alone = {(uint64_t)(10 + i), {}, 0};
+        work(&alone);
+        CHECK(alone.got == together[i].got, "thread %d: other results than alone", i);
+    }
+}
+
+/* Arrays that lie elsewhere are named, and calls that cannot take any from the GPU say so. */
+static void test_places(const problem *p)
+{
+    hot_context *context = make_context(NULL);
+    std::vector<double> host(2 * N * N * MATRICES, 1);
+    std::vector<float> tensors(TERMS, 1), directions(9, 0);
+    CHECK(hot_heev_f64(context, NULL, N, 1, host.data(), p->values, p->vectors, p->flags) == HOT_ERROR_ARGUMENT &&
+              strstr(hot_context_message(context), "matrices is in the host's memory"), "%s",
+          hot_context_message(context));
+    CHECK(hot_heev_f64(context, NULL, N, 1, p->matrices, host.data(), p->vectors, p->flags) == HOT_ERROR_ARGUMENT &&
+              strstr(hot_context_message(context), "values"), "%s", hot_context_message(context));
+    CHECK(hot_tridiag_f64(context, NULL, SIZE, 1, p->diagonal, p->off, SIZE, p->eigenvalues, SIZE,
+                          (int64_t *)host.data()) == HOT_ERROR_ARGUMENT &&
+              strstr(hot_context_message(context), "found"), "%s", hot_context_message(context));
+    CHECK(hot_directions_f32(context, NULL, 2, 1, p->tensors, 6, NULL, p->directions, NULL) == HOT_ERROR_ARGUMENT &&
+              strstr(hot_context_message(context), "order 2"), "%s", hot_context_message(context));
+    CHECK(hot_fit_linear_f32(context, 1, 1, host.data(), 1, tensors.data(), 1, directions.data(), 1) ==
+                  HOT_ERROR_ARGUMENT && strstr(hot_context_message(context), "fit takes"), "%s",
+          hot_context_message(context));
+    CHECK(hot_context_set_memory(context, HOT_MEMORY_HOST, NULL) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(hot_directions_f32(context, NULL, 4, 1, p->tensors, 15, NULL, directions.data(), NULL) ==
+                  HOT_ERROR_ARGUMENT && strstr(hot_context_message(context), "tensors is in the memory of GPU 0"), "%s",
+          hot_context_message(context));
+    CHECK(hot_directions_f32(context, NULL, 4, 1, tensors.data(), 15, NULL, directions.data(), NULL) == HOT_OK, "%s",
+          hot_context_message(context));
+    hot_context_destroy(&context);
+    hot_context_options options = {};
+    options.size = sizeof options;
+    options.device = HOT_DEVICE_CPU;
+    hot_context_create(&options, &context);
+    CHECK(hot_context_set_memory(context, HOT_MEMORY_DEVICE, NULL) == HOT_ERROR_ARGUMENT, "on the CPU");
+    hot_context_destroy(&context);
+    options.device = HOT_DEVICE_AUTO;
+    options.device_number = -1;
+    hot_context_create(&options, &context);
+    CHECK(hot_context_set_memory(context, HOT_MEMORY_DEVICE, NULL) == HOT_ERROR_ARGUMENT, "on all GPUs");
+    hot_context_destroy(&context);
+}
+
+int main(void)
+{
+    if (hot_cuda_count() == 0) {
+        printf("no GPU here\n");
+        return 77;
+    }
+    uint64_t seed = 9;
+    for (int i = 0; i < STARTS; i++) {
+        double x[3];
+        check_random_unit(&seed, x);
+        for (double part : x)
+            starts.push_back((float)part);
+    }
+    problem p = make_problem();
+    test_queued(&p);
+    test_memory(&p);
+    test_graph(&p);
+    test_threads();
+    test_places(&p);
+    free_problem(&p);
+    HOT_TEST_END();
+}
