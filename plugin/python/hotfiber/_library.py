@@ -115,6 +115,9 @@ class _Slot:
             raise _KINDS[status](f"no context with threads={threads}")
         self.handle = handle.value
 
+    def destroy(self):
+        lib.hot_context_destroy(ctypes.byref(ctypes.c_void_p(self.handle)))
+
 
 _free = {}  # (device, threads, seed): slots that nobody uses
 _KEPT = 8  # of these keys
@@ -134,7 +137,7 @@ def _drop_oldest():
     except (KeyError, RuntimeError, StopIteration):  # another thread was first
         return
     for slot in slots:
-        lib.hot_context_destroy(ctypes.byref(ctypes.c_void_p(slot.handle)))
+        slot.destroy()
 
 
 class Context:
@@ -164,6 +167,9 @@ class Context:
     def __exit__(self, *error):
         slot = self._slot
         slot.call.progress = None
+        if slot.call.stop:  # a context that was cancelled stays so
+            slot.destroy()
+            return
         _free.setdefault(self._key, []).append(slot)
         if len(_free) > _KEPT:
             _drop_oldest()
