@@ -2,10 +2,11 @@
 import os
 import sys
 
-from ._library import command
+from ._library import command, use_fonts
 
 
 def main():
+    use_fonts()
     os.execv(command(), ["hotfiber"] + sys.argv[1:])
 
 

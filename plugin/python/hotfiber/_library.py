@@ -194,6 +194,12 @@ def version():
     return lib.hot_version().decode()
 
 
+def use_fonts():
+    """Tells the library that draws text where fonts are, on systems that do not say it: it would complain."""
+    if not os.path.exists("/etc/fonts/fonts.conf"):
+        os.environ.setdefault("FONTCONFIG_FILE", os.path.join(_here, "fonts.conf"))
+
+
 def command():
     """The path of the command `hotfiber` in this package."""
     return os.path.join(_here, "bin", "hotfiber")

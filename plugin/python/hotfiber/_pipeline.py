@@ -9,7 +9,7 @@ import numpy as np
 from . import _declarations as c
 from ._arrays import Output, address, choice, mask_bytes
 from ._fields import Dwi, Fibers, Grid, Response, TensorField, image_array
-from ._library import Context, Error, lib
+from ._library import Context, Error, lib, use_fonts
 from ._tensors import _shift
 
 _SELECT = {"map": c.HOT_SELECT_MAP, "averaged": c.HOT_SELECT_AVERAGED}
@@ -392,5 +392,6 @@ def export(result, path, format=None, *, force=False):
         if not writer:
             raise ValueError(f"format: {format or path!r} is no format of {'tensors' if is_tensors else 'directions'}; "
                              "`hotfiber export --list` has them")
+        use_fonts()
         write = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(writer)
         context.check(write(context.handle, handle, _text(path)))
