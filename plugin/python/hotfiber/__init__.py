@@ -11,11 +11,12 @@ from ._library import (ArgumentError, DataError, DeviceError, Error, FileError, 
                        OutOfMemory, command, version)
 from ._matrices import Cpd, Heev, contract, cpd, einsum, heev, mttkrp, tridiag
 from ._pipeline import Denoised, Image, denoise, export, fibers, fit, load, peaks
+from ._show import plot
 from ._tensors import Directions, Eigenpairs, Lowrank, Sshopm, directions, eigenpairs, lowrank, sshopm, values
 
 __version__ = version()
 __all__ = ["ArgumentError", "Cpd", "DataError", "Denoised", "DeviceError", "Directions", "Dwi", "Eigenpairs", "Error",
            "Fibers", "FileError", "FormatError", "Heev", "HotfiberWarning", "Image", "Lowrank", "OutOfMemory",
            "Response", "Sshopm", "TensorField", "command", "contract", "cpd", "denoise", "directions", "eigenpairs",
-           "einsum", "export", "fibers", "fit", "heev", "load", "lowrank", "mttkrp", "peaks", "sshopm", "tridiag",
-           "values", "version"]
+           "einsum", "export", "fibers", "fit", "heev", "load", "lowrank", "mttkrp", "peaks", "plot", "sshopm",
+           "tridiag", "values", "version"]

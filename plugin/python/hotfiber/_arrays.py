@@ -47,7 +47,7 @@ class Output:
             raise TypeError(f"{name}: a NumPy array is needed, not a {type(out).__name__}")
         if out.shape != tuple(shape):
             raise ValueError(f"{name}: its shape is {out.shape}, that of the result {tuple(shape)}")
-        if not np.can_cast(dtype, out.dtype, "same_kind"):
+        if out.dtype != dtype and not np.can_cast(dtype, out.dtype, "same_kind"):
             raise TypeError(f"{name}: {np.dtype(dtype)} does not go into {out.dtype}")
         if not out.flags.writeable:
             raise ValueError(f"{name}: it is read-only")

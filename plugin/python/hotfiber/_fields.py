@@ -9,6 +9,7 @@ import numpy as np
 from . import _declarations as c
 from ._arrays import address, mask_bytes, real
 from ._library import Context, lib
+from ._show import image_tag, picture, table
 
 _SAMPLES = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
 _SPACES = {c.HOT_SPACE_UNKNOWN: "", c.HOT_SPACE_RAS: "RAS", c.HOT_SPACE_LAS: "LAS", c.HOT_SPACE_LPS: "LPS"}
@@ -83,6 +84,21 @@ class Grid:
         made, struct = ctypes.c_void_p(), self.struct()
         context.check(lib.hot_mask_create(context.handle, ctypes.byref(struct), address(inside), ctypes.byref(made)))
         return made
+
+
+def _nifti(grid, array):
+    """An array of the grid's shape as nibabel's image; vectors become volumes."""
+    import nibabel
+
+    if array.dtype == bool:
+        array = array.view(np.uint8)
+    image = nibabel.Nifti1Image(array.reshape(grid.size + ((-1,) if array.ndim > len(grid.shape) else ())), grid.affine)
+    image.header.set_xyzt_units("mm")
+    return image
+
+
+def _shape(shape):
+    return " x ".join(map(str, shape))
 
 
 def image_array(data):
@@ -224,7 +240,15 @@ class Dwi:
         return self.data.shape
 
     def __repr__(self):
-        return f"<hotfiber.Dwi {' x '.join(map(str, self.shape))}, b up to {self.bvals.max(initial=0):g} s/mm^2>"
+        return f"<hotfiber.Dwi {_shape(self.shape)}, b up to {self.bvals.max(initial=0):g} s/mm^2>"
+
+    def _repr_html_(self):
+        shells, counts = np.unique(np.round(self.bvals, -2), return_counts=True)
+        return table("hotfiber.Dwi", (
+            ("voxels", _shape(self.shape[:-1])), ("volumes", self.shape[-1]), ("type", self.data.dtype),
+            ("shells", ", ".join(f"{count} x b={b:g}" for b, count in zip(shells, counts))),
+            ("voxel size", " x ".join(f"{size:.4g}" for size in np.linalg.norm(self.affine[:3, :3], axis=0)) + " mm"),
+            ("space", self.space or "not known"), ("from", self.source or "memory")))
 
 
 class Response:
@@ -318,8 +342,16 @@ class TensorField:
         return self._grid.affine
 
     def __repr__(self):
-        return (f"<hotfiber.TensorField {self.model}, order {self.order}, {' x '.join(map(str, self._grid.shape))} "
-                f"voxels>")
+        return f"<hotfiber.TensorField {self.model}, order {self.order}, {_shape(self._grid.shape)} voxels>"
+
+    def _repr_html_(self):
+        return table("hotfiber.TensorField", (
+            ("model", self.model), ("order", self.order), ("voxels", _shape(self._grid.shape)),
+            ("fitted", int(np.count_nonzero(self.confidence)))))
+
+    def nifti(self):
+        """The tensors as nibabel's image, one volume per unique value."""
+        return _nifti(self._grid, self.values)
 
 
 class Fibers:
@@ -389,5 +421,22 @@ class Fibers:
         return self._grid.affine
 
     def __repr__(self):
-        return (f"<hotfiber.Fibers {' x '.join(map(str, self._grid.shape))} voxels, "
-                f"{int(np.count_nonzero(self.nfibers))} of them with fibres>")
+        return (f"<hotfiber.Fibers {_shape(self._grid.shape)} voxels, {int(np.count_nonzero(self.nfibers))} of them "
+                f"with fibres>")
+
+    def _repr_html_(self):
+        counts = np.bincount(self.nfibers.ravel(), minlength=4)
+        text = table("hotfiber.Fibers", (
+            ("voxels", _shape(self._grid.shape)),
+            ("with 1, 2, 3 fibres", ", ".join(map(str, counts[1:4])))))
+        return text + image_tag(self._repr_png_())
+
+    def _repr_png_(self):
+        return picture(self)
+
+    def nifti(self, name="peaks"):
+        """One of the arrays as nibabel's image: "peaks", "nfibers", "fractions", "mask", "probability" ..."""
+        array = getattr(self, name, None)
+        if not isinstance(array, np.ndarray):
+            raise ValueError(f"name: these directions have no {name!r}")
+        return _nifti(self._grid, array)

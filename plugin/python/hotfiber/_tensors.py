@@ -3,6 +3,7 @@
 A packed tensor of order m and dimension n is the C(m+n-1, m) unique values in lexicographic order (xxxx xxxy xxxz
 xxyy ...), not multiplied by their multiplicity, along the last axis of an array."""
 import ctypes
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -14,12 +15,17 @@ from ._library import Context, lib
 _SEEK = {"max": c.HOT_MAXIMA, "min": c.HOT_MINIMA, "all": c.HOT_ALL_PAIRS}
 
 
+@functools.lru_cache(None)
+def _order_of(values, dim):
+    return next((order for order in range(2, c.HOT_ORDER_MAX + 1)
+                 if dim > 1 and lib.hot_symtensor_count(order, dim) == values), 0)
+
+
 def _order(name, array, dim):
     """The order of packed tensors, from how many values they have."""
     values = array.shape[-1] if array.ndim else 0
-    for order in range(2, c.HOT_ORDER_MAX + 1):
-        if lib.hot_symtensor_count(order, dim) == values and dim > 1:
-            return order
+    if _order_of(values, dim):
+        return _order_of(values, dim)
     raise ValueError(f"{name}: {values} values along the last axis are no packed tensor of dimension {dim}"
                      + (" (6, 15, 28, 45 for orders 2, 4, 6, 8)" if dim == 3 else ""))
 
