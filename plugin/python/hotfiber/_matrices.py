@@ -1,24 +1,29 @@
 """Kernels on arrays of any origin: Hermitian and tridiagonal eigenvalues, contractions, CP decomposition."""
+from __future__ import annotations
+
 import ctypes
-from typing import NamedTuple
+from typing import NamedTuple, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _declarations as c
 from ._arrays import address, choice, outputs, overlaps, real
 from ._library import Context, lib
+from ._types import Progress
 
 
 class Heev(NamedTuple):
     """Eigenvalues and eigenvectors of each matrix; NaN for one with NaN or Inf."""
     values: np.ndarray  #: (..., k) ascending
-    vectors: np.ndarray  #: (..., n, k) orthonormal columns; None where they were not asked for
+    vectors: np.ndarray | None  #: (..., n, k) orthonormal columns; None where they were not asked for
 
 
-def heev(matrices, *, largest=None, vectors=True, out=None, device="auto", threads=0, seed=0, progress=None):
+def heev(matrices: ArrayLike, *, largest: int | None = None, vectors: bool = True, out: np.ndarray | None = None,
+         device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Heev:
     """Computes eigenvalues and eigenvectors of many small Hermitian or real symmetric matrices.
 
-    matrices: (..., n, n), n at most 1024; only the lower triangle is read. Complex and real types, computed in single
+    matrices: (..., n, n), n at most 1024; only one triangle is read. Complex and real types, computed in single
         precision for complex64 and float32, else in double.
     largest: how many, from the largest eigenvalue on; None = all n.
     vectors: whether to compute them.
@@ -35,12 +40,12 @@ def heev(matrices, *, largest=None, vectors=True, out=None, device="auto", threa
     is_complex = matrices.dtype.kind == "c"
     single = matrices.dtype in (np.complex64, np.float32)
     kind = np.float32 if single else np.float64
-    if is_complex:
-        entry = np.complex64 if single else np.complex128
-        matrices = np.ascontiguousarray(matrices.swapaxes(-1, -2), entry)
-    else:
-        entry = kind
-        matrices = real("matrices", matrices.swapaxes(-1, -2), kind)
+    entry = (np.complex64 if single else np.complex128) if is_complex else kind
+    # The library wants columns. Rows that lie together are those of the transposed, which is the conjugate.
+    conjugate = not matrices.swapaxes(-1, -2).flags.c_contiguous
+    if not conjugate:
+        matrices = matrices.swapaxes(-1, -2)
+    matrices = np.ascontiguousarray(matrices, entry) if is_complex else real("matrices", matrices, kind)
     batch, n = matrices.shape[:-2], matrices.shape[-1]
     kept = n if largest is None else int(largest)
     if not min(n, 1) <= kept <= n:
@@ -54,11 +59,15 @@ def heev(matrices, *, largest=None, vectors=True, out=None, device="auto", threa
     with Context(device, threads, seed, progress) as context:
         context.check(function(context.handle, ctypes.byref(options), n, int(np.prod(batch, dtype=np.intp)),
                                address(matrices), address(result.array), address(rows), None))
+    if vectors and conjugate and is_complex:
+        np.conjugate(rows, out=rows)
     return Heev(result.done(), rows.swapaxes(-1, -2) if vectors else None)
 
 
-def tridiag(diagonal, off, *, index=None, interval=None, absolute=0.0, relative=0.0, out=None, device="auto",
-            threads=0, seed=0, progress=None):
+def tridiag(diagonal: ArrayLike, off: ArrayLike, *, index: tuple[int, int] | None = None,
+            interval: tuple[float, float] | None = None, absolute: float = 0.0, relative: float = 0.0,
+            out: np.ndarray | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
+            progress: Progress = None) -> np.ndarray:
     """Computes eigenvalues of real symmetric tridiagonal matrices.
 
     diagonal: (..., n). off: (..., n - 1) the off-diagonal. Computed in float32 where both are float32, else float64.
@@ -133,7 +142,9 @@ def _layout(array, letters, batch):
     return array, layout
 
 
-def contract(spec, a, b, *, out=None, alpha=1.0, beta=0.0, device="auto", threads=0, seed=0, progress=None):
+def contract(spec: str, a: ArrayLike, b: ArrayLike, *, out: np.ndarray | None = None, alpha: float = 1.0,
+             beta: float = 0.0, device: str = "auto", threads: int = 0, seed: int = 0,
+             progress: Progress = None) -> np.ndarray:
     """Contracts two arrays, alone or in a batch, as numpy.einsum does: C = alpha contraction(A, B) + beta C.
 
     spec: a letter for each axis of A, B and C, "ik,kj->ij". A letter in A and B alone is summed over; each letter
@@ -219,8 +230,9 @@ def _factors(factors, shape, rank, kind):
     return made
 
 
-def cpd(x, rank, *, iterations=0, tolerance=0.0, start="random", non_negative=False, arithmetic="full", device="auto",
-        threads=0, seed=0, progress=None):
+def cpd(x: ArrayLike, rank: int, *, iterations: int = 0, tolerance: float = 0.0,
+        start: str | Sequence[ArrayLike] = "random", non_negative: bool = False, arithmetic: str = "full",
+        device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Cpd:
     """Decomposes an array with three axes into `rank` rank-1 terms, by alternating least squares.
 
     x: (I, J, K), any real type, finite; computed in float32 where it is float32, else in float64.
@@ -258,7 +270,9 @@ def cpd(x, rank, *, iterations=0, tolerance=0.0, start="random", non_negative=Fa
     return Cpd(weights, tuple(factors), report.fit, report.iterations, bool(report.converged), report.congruence)
 
 
-def mttkrp(x, factors, mode, *, arithmetic="full", out=None, device="auto", threads=0, seed=0, progress=None):
+def mttkrp(x: ArrayLike, factors: Sequence[ArrayLike | None], mode: int, *, arithmetic: str = "full",
+           out: np.ndarray | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
+           progress: Progress = None) -> np.ndarray:
     """Multiplies a matricised tensor by the Khatri-Rao product of the two factors of the other modes.
 
     x: (I, J, K), finite; computed in float32 where it is float32, else in float64.

@@ -1,16 +1,20 @@
 """The pipeline on arrays: denoising, tensors, fibre directions; and files."""
+from __future__ import annotations
+
 import ctypes
 import os
 from contextlib import ExitStack
-from typing import NamedTuple
+from typing import NamedTuple, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _declarations as c
 from ._arrays import Output, address, choice, mask_bytes
 from ._fields import Dwi, Fibers, Grid, Response, TensorField, image_array
 from ._library import Context, Error, lib, use_fonts
 from ._tensors import _shift
+from ._types import AnyResponse, Data, Gradients, Out, Progress
 
 _SELECT = {"map": c.HOT_SELECT_MAP, "averaged": c.HOT_SELECT_AVERAGED}
 _CONTRAST = {"auto": c.HOT_CONTRAST_AUTO, "alike": c.HOT_CONTRAST_ALIKE, "dispersed": c.HOT_CONTRAST_DISPERSED,
@@ -80,8 +84,10 @@ def _diffusivities(response):
     return None
 
 
-def fit(data, gradients=None, affine=None, mask=None, *, model="fod", order=0, response=None, regularise=None,
-        positive=False, weighted=True, estimate_s0=False, frame=None, device="auto", threads=0, seed=0, progress=None):
+def fit(data: Data, gradients: Gradients = None, affine: ArrayLike | None = None, mask: Data = None, *,
+        model: str = "fod", order: int = 0, response: AnyResponse = None, regularise: float | None = None,
+        positive: bool = False, weighted: bool = True, estimate_s0: bool = False, frame: str | None = None,
+        device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> TensorField:
     """Fits a symmetric tensor to the signals of every voxel.
 
     data, gradients, affine, frame: see `fibers`.
@@ -128,9 +134,11 @@ def _peaks_options(method, max_fibers, threshold, min_angle, min_amplitude, star
                                min_amplitude=-1 if min_amplitude is None else min_amplitude, basin=bool(basin))
 
 
-def peaks(tensors, affine=None, mask=None, *, method="maxima", max_fibers=0, threshold=None, min_angle=None,
-          min_amplitude=None, starts=0, shift="adaptive", basin=False, model="fod", device="auto", threads=0, seed=0,
-          progress=None):
+def peaks(tensors: TensorField | ArrayLike, affine: ArrayLike | None = None, mask: Data = None, *,
+          method: str = "maxima", max_fibers: int = 0, threshold: float | None = None, min_angle: float | None = None,
+          min_amplitude: float | None = None, starts: int = 0, shift: str | float = "adaptive", basin: bool = False,
+          model: str = "fod", device: str = "auto", threads: int = 0, seed: int = 0,
+          progress: Progress = None) -> Fibers:
     """Finds fibre directions from tensors.
 
     tensors: a TensorField, or an array (..., 6 | 15 | 28 | 45) of packed tensors of `model`.
@@ -167,11 +175,14 @@ def peaks(tensors, affine=None, mask=None, *, method="maxima", max_fibers=0, thr
     return made
 
 
-def fibers(data, gradients=None, affine=None, mask=None, *, model=None, method=None, order=0, response=None,
-           max_fibers=0, threshold=None, min_angle=None, min_amplitude=None, starts=0, shift="adaptive", basin=False,
-           sigma=None, select="map", contrast="auto", noise_model="auto", denoise=False, regularise=None,
-           positive=False, weighted=True, estimate_s0=False, frame=None, device="auto", threads=0, seed=0,
-           progress=None):
+def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = None, mask: Data = None, *,
+           model: str | None = None, method: str | None = None, order: int = 0, response: AnyResponse = None,
+           max_fibers: int = 0, threshold: float | None = None, min_angle: float | None = None,
+           min_amplitude: float | None = None, starts: int = 0, shift: str | float = "adaptive", basin: bool = False,
+           sigma: float | ArrayLike | None = None, select: str = "map", contrast: str = "auto",
+           noise_model: str = "auto", denoise: bool = False, regularise: float | None = None, positive: bool = False,
+           weighted: bool = True, estimate_s0: bool = False, frame: str | None = None, device: str = "auto",
+           threads: int = 0, seed: int = 0, progress: Progress = None) -> Fibers:
     """The whole job: mask, response, tensors and fibre directions, as `hotfiber run` does it.
 
     data: a Dwi (`load` reads one), or an array (..., volumes) of any real type and memory order, or a nibabel image.
@@ -247,8 +258,9 @@ class Denoised(NamedTuple):
     noise: np.ndarray  #: (...) float32 standard deviation, in the data's unit; NaN where it could not be told
 
 
-def denoise(data, mask=None, *, window=None, step=None, estimator="exp2", out=None, device="auto", threads=0, seed=0,
-            progress=None):
+def denoise(data: Data, mask: Data = None, *, window: int | Sequence[int] | None = None,
+            step: int | Sequence[int] | None = None, estimator: str = "exp2", out: Out = None, device: str = "auto",
+            threads: int = 0, seed: int = 0, progress: Progress = None) -> Denoised:
     """Denoises by principal component analysis in sliding windows (MP-PCA).
 
     data: (x, y, z, volumes) or fewer axes, any real or complex type; computed in float32.
@@ -336,7 +348,8 @@ _LOADERS = {"tensors": _load_tensors, "directions": _load_directions, "image": _
             "response": _load_response}
 
 
-def load(path, bval=None, bvec=None, *, kind=None):
+def load(path: str | os.PathLike, bval: str | os.PathLike | None = None, bvec: str | os.PathLike | None = None, *,
+         kind: str | None = None) -> Dwi | TensorField | Fibers | Image | Response:
     """Reads a file: NRRD, NIfTI or MIF, or MRtrix's text of a response.
 
     path: the file, or the directory of a run (its directions are read).
@@ -358,16 +371,16 @@ def load(path, bval=None, bvec=None, *, kind=None):
         pass
     if path.endswith(".txt"):
         return load(path, kind="response")
-    for loader in ("tensors", "directions", "dwi", "image"):
+    for loader in ("tensors", "directions", "dwi"):
         try:
             return load(path, kind=loader)
-        except (ValueError, FileNotFoundError, Error) as error:
-            if loader == "image":
-                raise
-            del error
+        except Error:
+            pass
+    return load(path, kind="image")
 
 
-def export(result, path, format=None, *, force=False):
+def export(result: Fibers | TensorField, path: str | os.PathLike, format: str | None = None, *,
+           force: bool = False) -> None:
     """Writes directions or tensors for another program.
 
     result: Fibers or a TensorField.

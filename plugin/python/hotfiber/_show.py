@@ -1,18 +1,26 @@
 """Looking at results: a slice with sticks by matplotlib, and what a notebook shows."""
+from __future__ import annotations
+
 import base64
 import html
 import os
 import tempfile
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ._arrays import choice
+
+if TYPE_CHECKING:
+    from ._fields import Fibers
 
 # Which two axes of the voxels lie in a slice across the third.
 _PLANES = {0: (1, 2), 1: (0, 2), 2: (0, 1), "i": (1, 2), "j": (0, 2), "k": (0, 1)}
 
 
-def plot(result, background=None, *, axis="k", index=None, scale=1.0, ax=None):
+def plot(result: Fibers, background: ArrayLike | None = None, *, axis: str | int = "k", index: int | None = None,
+         scale: float = 1.0, ax: Any = None) -> Any:
     """Draws one slice of fibre directions with matplotlib: a stick for each fibre, its length by the fraction, its
     colour by the direction (red left-right, green front-back, blue up-down).
 

@@ -2,15 +2,19 @@
 
 A packed tensor of order m and dimension n is the C(m+n-1, m) unique values in lexicographic order (xxxx xxxy xxxz
 xxyy ...), not multiplied by their multiplicity, along the last axis of an array."""
+from __future__ import annotations
+
 import ctypes
 import functools
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _declarations as c
 from ._arrays import Output, address, choice, mask_bytes, outputs, overlaps, real
 from ._library import Context, lib
+from ._types import Out, Progress
 
 _SEEK = {"max": c.HOT_MAXIMA, "min": c.HOT_MINIMA, "all": c.HOT_ALL_PAIRS}
 
@@ -68,8 +72,10 @@ class Sshopm(NamedTuple):
     iterations: np.ndarray  #: (..., starts) steps, int32; negative where it did not converge
 
 
-def sshopm(tensors, starts=128, *, dim=3, shift="adaptive", seek="max", tolerance=0.0, change=0.0, max_iterations=0,
-           basin=False, out=None, device="auto", threads=0, seed=0, progress=None):
+def sshopm(tensors: ArrayLike, starts: int | ArrayLike = 128, *, dim: int = 3, shift: str | float = "adaptive",
+           seek: str = "max", tolerance: float = 0.0, change: float = 0.0, max_iterations: int = 0,
+           basin: bool = False, out: Out = None, device: str = "auto", threads: int = 0, seed: int = 0,
+           progress: Progress = None) -> Sshopm:
     """Runs the shifted symmetric higher-order power method on every tensor from every start.
 
     tensors: (..., unique) packed symmetric tensors, any real type; computed in float32 where they are float32, else in
@@ -123,8 +129,9 @@ class Eigenpairs(NamedTuple):
     found: np.ndarray  #: (...) how many there are, int32; -1 for a tensor with NaN or Inf
 
 
-def eigenpairs(tensors, *, dim=3, kind="all", starts=0, shift="adaptive", pairs=None, same_angle=0.0, device="auto",
-               threads=0, seed=0, progress=None):
+def eigenpairs(tensors: ArrayLike, *, dim: int = 3, kind: str = "all", starts: int | ArrayLike = 0,
+               shift: str | float = "adaptive", pairs: int | None = None, same_angle: float = 0.0,
+               device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Eigenpairs:
     """Finds the real eigenpairs A x^(m-1) = lambda x, ||x|| = 1, of every tensor: the critical points of A x^m on the
     sphere.
 
@@ -175,8 +182,10 @@ def _tensors3(tensors):
     return tensors, _order("tensors", tensors, 3)
 
 
-def directions(tensors, *, max_directions=3, threshold=-1.0, min_angle=-1.0, min_relative_range=-1.0, starts=0,
-               shift="adaptive", basin=False, mask=None, out=None, device="auto", threads=0, seed=0, progress=None):
+def directions(tensors: ArrayLike, *, max_directions: int = 3, threshold: float = -1.0, min_angle: float = -1.0,
+               min_relative_range: float = -1.0, starts: int = 0, shift: str | float = "adaptive", basin: bool = False,
+               mask: ArrayLike | None = None, out: Out = None, device: str = "auto", threads: int = 0, seed: int = 0,
+               progress: Progress = None) -> Directions:
     """Finds the local maxima of the form A x^m of every tensor on the sphere.
 
     tensors: (..., 6 | 15 | 28 | 45) packed symmetric tensors of order 2, 4, 6, 8 (and 66, 91 for 10, 12), any real
@@ -219,8 +228,9 @@ class Lowrank(NamedTuple):
     residual: np.ndarray  #: (...) float32 ||A - approximation|| / ||A||
 
 
-def lowrank(tensors, max_rank=3, *, exact_rank=False, drop=0.0, floor=0.0, min_weight=-1.0, min_angle=-1.0, mask=None,
-            out=None, device="auto", threads=0, seed=0, progress=None):
+def lowrank(tensors: ArrayLike, max_rank: int = 3, *, exact_rank: bool = False, drop: float = 0.0, floor: float = 0.0,
+            min_weight: float = -1.0, min_angle: float = -1.0, mask: ArrayLike | None = None, out: Out = None,
+            device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Lowrank:
     """Approximates every tensor by one to three rank-1 terms (Schultz, Seidel 2008).
 
     tensors: (..., 15 | 28 | 45) packed symmetric tensors of order 4, 6, 8, any real type; computed in float32.
@@ -251,7 +261,7 @@ def lowrank(tensors, max_rank=3, *, exact_rank=False, drop=0.0, floor=0.0, min_w
     return Lowrank(*(one.done() for one in results))
 
 
-def values(tensors, points, *, out=None):
+def values(tensors: ArrayLike, points: ArrayLike, *, out: np.ndarray | None = None) -> np.ndarray:
     """Evaluates A x^m for every tensor at every point.
 
     tensors: (..., unique) packed symmetric tensors of dimension 3, any real type.
