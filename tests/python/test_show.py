@@ -3,7 +3,10 @@ import os
 
 os.environ["MPLBACKEND"] = "agg"
 import base64
+import glob
 import re
+import shutil
+import tempfile
 
 import hotfiber
 import nibabel
@@ -42,6 +45,21 @@ except ValueError as error:
     check("probability" in str(error), str(error))
 else:
     check(False, "what is not there")
+
+# The viewer is found by the command; a picture needs no display.
+if shutil.which("hotfiber-view"):
+    hotfiber.view(result, screenshot="view.png", size="200x150", quiet=True)
+    check(open("view.png", "rb").read(8) == b"\x89PNG\r\n\x1a\n", "the viewer's picture")
+    before = set(glob.glob(os.path.join(tempfile.gettempdir(), "hotfiber-view-*")))
+    try:
+        hotfiber.view(result, plane="middle", screenshot="no.png")
+    except hotfiber.Error as error:
+        check("plane" in str(error), f"what the viewer says: {error}")
+    else:
+        check(False, "a wrong option")
+    check(before == set(glob.glob(os.path.join(tempfile.gettempdir(), "hotfiber-view-*"))), "no files are left")
+else:
+    print("not run: the viewer is not in this build")
 
 try:
     import matplotlib

@@ -11,7 +11,7 @@ from ._library import (ArgumentError, DataError, DeviceError, Error, FileError, 
                        OutOfMemory, command, version)
 from ._matrices import Cpd, Heev, contract, cpd, einsum, heev, mttkrp, tridiag
 from ._pipeline import Denoised, Image, denoise, export, fibers, fit, load, peaks
-from ._show import plot
+from ._show import plot, view
 from ._tensors import Directions, Eigenpairs, Lowrank, Sshopm, directions, eigenpairs, lowrank, sshopm, values
 
 __version__ = version()
@@ -19,4 +19,4 @@ __all__ = ["ArgumentError", "Cpd", "DataError", "Denoised", "DeviceError", "Dire
            "Fibers", "FileError", "FormatError", "Heev", "HotfiberWarning", "Image", "Lowrank", "OutOfMemory",
            "Response", "Sshopm", "TensorField", "command", "contract", "cpd", "denoise", "directions", "eigenpairs",
            "einsum", "export", "fibers", "fit", "heev", "load", "lowrank", "mttkrp", "peaks", "plot", "sshopm",
-           "tridiag", "values", "version"]
+           "tridiag", "values", "version", "view"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 import base64
 import html
 import os
+import shutil
+import subprocess
 import tempfile
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._arrays import choice
+from ._library import Error, command
 
 if TYPE_CHECKING:
     from ._fields import Fibers
@@ -67,6 +70,41 @@ def plot(result: Fibers, background: ArrayLike | None = None, *, axis: str | int
     ax.set_ylabel("ijk"[down])
     ax.set_title(f"{'ijk'[normal]} = {index}")
     return ax
+
+
+def view(*results: Any, wait: bool = True, **options: Any) -> subprocess.Popen:
+    """Opens the viewer (`hotfiber view`) on results, or draws a picture with it.
+
+    results: Fibers, TensorFields, and paths of further files.
+    wait: until its window is closed. Else the files it reads are left to the folder of temporary files.
+    options: those of `hotfiber view --help`: view(result, screenshot="a.png", size="640x480", plane="coronal").
+    Returns the process. The viewer comes with a build or Debian's package; the wheel has none.
+    """
+    from ._fields import TensorField
+    from ._pipeline import export
+
+    folder = tempfile.mkdtemp(prefix="hotfiber-view-")
+    try:
+        files = []
+        for number, result in enumerate(results):
+            if isinstance(result, (str, os.PathLike)):
+                files.append(os.fspath(result))
+                continue
+            kind = "tensors" if isinstance(result, TensorField) else "peaks"
+            files.append(os.path.join(folder, f"{kind}_{number}.nrrd"))
+            export(result, files[-1], None if kind == "tensors" else kind)
+        arguments = [command(), "view"] + files
+        for name, value in options.items():
+            arguments += [f"--{name}"] + ([] if value is True else [str(value)])
+        process = subprocess.Popen(arguments, stderr=subprocess.PIPE if wait else None, text=True)
+        if wait:
+            errors = process.communicate()[1]
+            if process.returncode != 0:
+                raise Error(errors.strip() or f"the viewer ended with status {process.returncode}")
+        return process
+    finally:
+        if wait:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def picture(fibers):
