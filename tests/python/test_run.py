@@ -116,6 +116,11 @@ hotfiber.export(result, "peaks.mif")
 check(np.allclose(hotfiber.load("peaks.mif").peaks, result.peaks), "export and load, MIF")
 hotfiber.export(result.tensors, "tensors.nii.gz")
 check(np.allclose(hotfiber.load("tensors.nii.gz").values, result.tensors.values), "export and load of tensors")
+hotfiber.export(result.tensors, "fod.mif", "sh")
+harmonics = hotfiber.load("fod.mif", kind="sh")
+check(harmonics.model == "sh" and np.abs(harmonics.values - result.tensors.values).max() < 1e-5, "harmonics and back")
+check(not np.allclose(hotfiber.load("fod.mif", kind="sh", basis="descoteaux07", frame="scanner").values,
+                      harmonics.values), "of another basis")
 hotfiber.export(hotfiber.fibers(hotfiber.load("dwi.nrrd")), "lps.nrrd", "peaks")
 equal(hotfiber.load("lps.nrrd").peaks, hotfiber.load("of_nrrd_signal/peaks.nrrd").peaks, "LPS out and in")
 hotfiber.export(result, "fixels")
@@ -128,6 +133,9 @@ for kind, call in ((FileExistsError, lambda: hotfiber.export(result, "out.nii.gz
                    (ValueError, lambda: hotfiber.export(result, "out.ply")),
                    (FileNotFoundError, lambda: hotfiber.load("nothing.nrrd")),
                    (OSError, lambda: hotfiber.load("nothing.nrrd", kind="dwi")),
+                   (ValueError, lambda: hotfiber.load("fod.mif", kind="sh", basis="mine")),
+                   (ValueError, lambda: hotfiber.load("fod.mif", kind="fod")),
+                   (TypeError, lambda: hotfiber.load("fod.mif", basis="tournier07")),
                    (ValueError, lambda: hotfiber.fibers(samples, (tables[0][:5], tables[1]), nifti.affine)),
                    (ValueError, lambda: hotfiber.fibers(samples, tables, np.zeros((4, 4)))),
                    (ValueError, lambda: hotfiber.fibers(samples, tables, nifti.affine, np.ones((2, 2, 2)))),

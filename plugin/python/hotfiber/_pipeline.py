@@ -308,22 +308,17 @@ class Image(NamedTuple):
     affine: np.ndarray  #: (4, 4) voxel indices to scanner mm (RAS)
 
 
-def _load_tensors(context, path):
-    handle = ctypes.c_void_p()
-    context.check(lib.hot_tensor_field_load(context.handle, path, ctypes.byref(handle)))
-    try:
-        return TensorField._read(handle)
-    finally:
-        lib.hot_tensor_field_destroy(ctypes.byref(handle))
-
-
-def _load_directions(context, path):
-    handle = ctypes.c_void_p()
-    context.check(lib.hot_fiber_field_load(context.handle, path, ctypes.byref(handle)))
-    try:
-        return Fibers._read(handle)
-    finally:
-        lib.hot_fiber_field_destroy(ctypes.byref(handle))
+def _loader(kind, read):
+    """A function that reads a file of one kind of the library's objects."""
+    def load_one(context, path, *more):
+        handle = ctypes.c_void_p()
+        context.check(getattr(lib, f"hot_{kind}_load{'_sh' if more else ''}")(context.handle, path, *more,
+                                                                             ctypes.byref(handle)))
+        try:
+            return read(handle)
+        finally:
+            getattr(lib, f"hot_{kind}_destroy")(ctypes.byref(handle))
+    return load_one
 
 
 def _load_image(context, path):
@@ -335,34 +330,35 @@ def _load_image(context, path):
     return Image(data, made.affine)
 
 
-def _load_response(context, path):
-    handle = ctypes.c_void_p()
-    context.check(lib.hot_response_load(context.handle, path, ctypes.byref(handle)))
-    try:
-        return Response._read(handle)
-    finally:
-        lib.hot_response_destroy(ctypes.byref(handle))
-
-
-_LOADERS = {"tensors": _load_tensors, "directions": _load_directions, "image": _load_image,
-            "response": _load_response}
+_load_tensors = _loader("tensor_field", TensorField._read)
+_LOADERS = {"tensors": _load_tensors, "directions": _loader("fiber_field", Fibers._read), "image": _load_image,
+            "response": _loader("response", Response._read)}
 
 
 def load(path: str | os.PathLike, bval: str | os.PathLike | None = None, bvec: str | os.PathLike | None = None, *,
-         kind: str | None = None) -> Dwi | TensorField | Fibers | Image | Response:
+         kind: str | None = None, basis: str | None = None, frame: str | None = None,
+         ) -> Dwi | TensorField | Fibers | Image | Response:
     """Reads a file: NRRD, NIfTI or MIF, or MRtrix's text of a response.
 
     path: the file, or the directory of a run (its directions are read).
     bval, bvec: FSL's tables of NIfTI or MIF; bval alone: MRtrix's table, lines x y z b. None = those beside the image.
-    kind: "dwi", "tensors", "directions", "image" or "response"; None = whichever of these it is: the first of dwi,
-        tensors, directions that can read it, else an image.
+    kind: "dwi", "tensors", "directions", "image", "response" or "sh"; None = whichever of these it is: the first of
+        tensors, directions, dwi that can read it, else an image.
+    basis, frame: of "sh", harmonics of any tool's fibre orientations: "tournier07" (MRtrix's; the default),
+        "descoteaux07" or "descoteaux07_legacy" (DIPY's); "scanner", "bvec" or "image". They become tensors.
     Returns a Dwi, TensorField, Fibers, Image or Response; all in scanner axes.
     """
     path = os.fspath(path)
+    if kind == "sh":
+        options = c.hot_sh_options(ctypes.sizeof(c.hot_sh_options), _text(basis or "tournier07"), _text(frame))
+        with Context("cpu") as context:
+            return _load_tensors(context, _text(path), ctypes.byref(options))
+    if basis is not None or frame is not None:
+        raise TypeError("basis, frame: of kind='sh' alone")
     if kind is None and os.path.isdir(path):
         path, kind = os.path.join(path, "peaks.nrrd"), "directions"
     if kind is not None and kind != "dwi":
-        loader = choice("kind", kind, {"dwi": None, **_LOADERS})
+        loader = choice("kind", kind, {"dwi": None, "sh": None, **_LOADERS})
         with Context("cpu") as context:
             return loader(context, _text(path))
     if kind == "dwi" or bval is not None or bvec is not None:
