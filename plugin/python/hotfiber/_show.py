@@ -4,9 +4,6 @@ from __future__ import annotations
 import base64
 import html
 import os
-import shutil
-import subprocess
-import tempfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,7 +69,7 @@ def plot(result: Fibers, background: ArrayLike | None = None, *, axis: str | int
     return ax
 
 
-def view(*results: Any, wait: bool = True, **options: Any) -> subprocess.Popen:
+def view(*results: Any, wait: bool = True, **options: Any) -> Any:
     """Opens the viewer (`hotfiber view`) on results, or draws a picture with it.
 
     results: Fibers, TensorFields, and paths of further files.
@@ -80,6 +77,10 @@ def view(*results: Any, wait: bool = True, **options: Any) -> subprocess.Popen:
     options: those of `hotfiber view --help`: view(result, screenshot="a.png", size="640x480", plane="coronal").
     Returns the process. The viewer comes with a build or Debian's package; the wheel has none.
     """
+    import shutil
+    import subprocess
+    import tempfile
+
     from ._fields import TensorField
     from ._pipeline import export
 
@@ -109,6 +110,8 @@ def view(*results: Any, wait: bool = True, **options: Any) -> subprocess.Popen:
 
 def picture(fibers):
     """The bytes of a PNG: the three middle slices, as `hotfiber run` draws them."""
+    import tempfile
+
     from ._pipeline import export
 
     with tempfile.TemporaryDirectory() as folder:
