@@ -98,12 +98,13 @@ def main():
     table = np.r_["1,2", random.normal(size=(40, 3)), np.r_[0, 0, np.full(38, 3000.)][:, None]]
     whole, cube = np.ones(volume.shape[:3]), random.normal(size=(120, 120, 120))
     matrices = np.broadcast_to(random.normal(size=(200, 200)), (1000, 200, 200)).copy()
+    slow = {"device": "cpu", "threads": 1}  # so that they take seconds on any machine
     for what, call in (
             ("sshopm", long_call), ("sshopm with progress", lambda: long_call(progress=lambda *_: None)),
-            ("fibers", lambda: hotfiber.fibers(volume, table, mask=whole, response=(1.7e-3, .3e-3), device="cpu")),
-            ("denoise", lambda: hotfiber.denoise(volume, step=1, device="cpu")),
-            ("heev", lambda: hotfiber.heev(matrices, device="cpu")),
-            ("cpd", lambda: hotfiber.cpd(cube, 60, tolerance=-1.0, iterations=10000, device="cpu"))):
+            ("fibers", lambda: hotfiber.fibers(volume, table, mask=whole, response=(1.7e-3, .3e-3), **slow)),
+            ("denoise", lambda: hotfiber.denoise(volume, step=1, **slow)),
+            ("heev", lambda: hotfiber.heev(matrices, **slow)),
+            ("cpd", lambda: hotfiber.cpd(cube, 60, tolerance=-1.0, iterations=10000, **slow))):
         timer = threading.Timer(.3, interrupt)
         timer.start()
         try:

@@ -172,8 +172,8 @@ class Dwi:
         self._vectors = np.ascontiguousarray(vectors)
         self._unit = 0
         self.source = ""
-        with Context("cpu") as context:  # which normalises and refuses what cannot be
-            handle, kept = self._open(context)
+        with Context("cpu") as context:  # the library normalises, and refuses what cannot be
+            handle = self._open(context)[0]
             self._take_gradients(handle)
             lib.hot_dwi_destroy(ctypes.byref(handle))
 

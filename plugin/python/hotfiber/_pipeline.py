@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _declarations as c
-from ._arrays import Output, address, choice, mask_bytes
+from ._arrays import address, choice, mask_bytes, outputs
 from ._fields import Dwi, Fibers, Grid, Response, TensorField, image_array
 from ._library import Context, Error, lib, use_fonts
 from ._tensors import _shift
@@ -281,8 +281,7 @@ def denoise(data: Data, mask: Data = None, *, window: int | Sequence[int] | None
     kind = np.complex64 if is_complex else np.float32
     samples = grid.to_library(data, volumes).astype(kind, copy=False)
     inside = None if mask is None else grid.scalars(mask_bytes(image_array(mask), grid.shape))
-    results = Output(data.shape, kind, out if isinstance(out, np.ndarray) or out is None else out[0])
-    noises = Output(grid.shape, np.float32, out[1] if isinstance(out, (tuple, list)) and len(out) > 1 else None)
+    results, noises = outputs(out, (data.shape, kind), (grid.shape, np.float32))
     denoised, noise = np.empty_like(samples), np.empty(grid.size[::-1], np.float32)
     options = c.hot_denoise_options(size=ctypes.sizeof(c.hot_denoise_options), is_complex=is_complex,
                                     estimator=choice("estimator", estimator, {"exp2": c.HOT_NOISE_EXP2,
