@@ -13,19 +13,21 @@ import warnings
 
 import hotfiber
 import numpy as np
+from hotfiber import _library
+from hotfiber._declarations import HOT_DEVICE_AUTO, HOT_DEVICE_CPU, HOT_DEVICE_CUDA
 
 from cli import check, end
 
 random = np.random.default_rng(2)
 tensors = random.normal(size=(4000, 15)).astype(np.float32)
-wanted = hotfiber.directions(tensors)
+wanted = hotfiber.directions(tensors, device="cpu")
 big = random.normal(size=(4000, 28)).astype(np.float32)
 
 
 def in_child(seed):
     """In a process of a pool: what the parent got."""
-    return bool(np.array_equal(hotfiber.directions(tensors).directions, wanted.directions)) and \
-        bool(np.array_equal(hotfiber.directions(tensors, threads=2).directions, wanted.directions))
+    return all(np.array_equal(hotfiber.directions(tensors, device="cpu", threads=threads).directions,
+                              wanted.directions) for threads in (0, 2))
 
 
 def long_call(**options):
@@ -52,8 +54,8 @@ def main():
         def wait(stage, fraction):
             if not met:
                 met.append(barrier.wait(60))
-        results[number] = [hotfiber.directions(tensors, threads=1, progress=wait)] + \
-            [hotfiber.directions(tensors) for _ in range(20)]
+        results[number] = [hotfiber.directions(tensors, device="cpu", threads=1, progress=wait)] + \
+            [hotfiber.directions(tensors, device="cpu") for _ in range(20)]
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
     for thread in threads:
@@ -85,7 +87,16 @@ def main():
             warnings.simplefilter("ignore", DeprecationWarning)  # forking beside threads
             with multiprocessing.get_context(how).Pool(2) as pool:
                 check(pool.map_async(in_child, range(4)).get(120) == [True] * 4, f"a pool by {how}")
-    check(np.array_equal(hotfiber.directions(tensors).directions, wanted.directions), "the parent goes on")
+    check(np.array_equal(hotfiber.directions(tensors, device="cpu").directions, wanted.directions), "the parent")
+    # A child of a process that has used the GPU takes the CPU for "auto".
+    used = _library.lib.hot_context_device_used
+    _library.lib.hot_context_device_used = lambda context: HOT_DEVICE_CUDA
+    child = os.fork()
+    if child == 0:
+        os._exit(_library._device("auto")[0] != HOT_DEVICE_CPU)
+    check(os.waitpid(child, 0)[1] == 0, "the device of the child")
+    _library.lib.hot_context_device_used = used
+    check(_library._device("auto")[0] == HOT_DEVICE_AUTO, "the device of the parent")
 
     # Ctrl-C, within a call of the main thread.
     begin = []
@@ -114,7 +125,7 @@ def main():
         else:
             check(False, f"{what} was not interrupted")
         timer.join()
-    check(np.array_equal(hotfiber.directions(tensors).directions, wanted.directions), "the next call works")
+    check(np.array_equal(hotfiber.directions(tensors, device="cpu").directions, wanted.directions), "the next call")
     # A handler of one's own that does not raise: the call goes on.
     caught = []
     before = signal.signal(signal.SIGUSR1, lambda *_: caught.append(1))

@@ -89,9 +89,12 @@ def _log(level, line):
         _logger.info("%s", line)
 
 
+_usual = c.HOT_DEVICE_AUTO  # what "auto" is
+
+
 def _device(text):
     """The device and its number in the library's terms."""
-    simple = {"auto": c.HOT_DEVICE_AUTO, "cpu": c.HOT_DEVICE_CPU, "cuda": c.HOT_DEVICE_CUDA,
+    simple = {"auto": _usual, "cpu": c.HOT_DEVICE_CPU, "cuda": c.HOT_DEVICE_CUDA,
               "reference": c.HOT_DEVICE_REFERENCE}
     if text in simple:
         return simple[text], -1
@@ -124,7 +127,11 @@ _KEPT = 8  # of these keys
 
 
 def _forget():
-    """In the child of a fork: contexts are the parent's, threads and GPU memory with them."""
+    """In the child of a fork: contexts are the parent's, threads and GPU memory with them. CUDA cannot be used in the
+    child of a process that has used it."""
+    global _usual
+    if any(lib.hot_context_device_used(slot.handle) == c.HOT_DEVICE_CUDA for slots in _free.values() for slot in slots):
+        _usual = c.HOT_DEVICE_CPU
     _free.clear()
 
 
