@@ -1,9 +1,9 @@
 # Every global symbol of the libraries bears the prefix: nothing of ours meets anything of a host's.
 set -eu
 failed=0
-# libhotview and libhotvtk are there where what they need is.
+# libhotview, libhotvtk and the Python package are there where what they need is.
 for library in "$HOT_BUILD"/lib/libhotkernels.so "$HOT_BUILD"/lib/libhotfiber.so \
-    $(ls "$HOT_BUILD"/lib/libhotv*.so 2>/dev/null); do
+    $(ls "$HOT_BUILD"/lib/libhotv*.so "$HOT_BUILD"/python/hotfiber/*.so 2>/dev/null); do
     [ -f "$library" ] || { echo "not there: $library"; exit 1; }
     symbols=$(nm -D --defined-only "$library" | awk '{ print $NF }' | sed 's/@.*//')
     [ -n "$symbols" ] || { echo "no symbols in $library"; exit 1; }

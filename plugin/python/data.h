@@ -1,0 +1,18 @@
+/* Data sets over NumPy's arrays, which are used where they are. */
+#ifndef HOT_PLUGIN_PYTHON_DATA_H
+#define HOT_PLUGIN_PYTHON_DATA_H
+
+#include <hotfiber/hotfiber.h>
+
+/* A data set whose samples stay in the caller's memory, which must outlive it.
+ * grid, volumes, b, gradients: as in hot_dwi_create. unit: 1 = the gradients are unit vectors already and are taken bit
+ * by bit. data: the first sample. sample: its type, 0 ... 9 for int8, uint8, int16, uint16, int32, uint32, int64,
+ * uint64, float, double. stride, apart: from voxel to voxel along i, j, k, and from volume to volume, in samples.
+ * Errors: those of hot_dwi_create. Owner: the caller, until hot_dwi_destroy. */
+HOT_API hot_status hot_python_dwi(hot_context *context, const hot_grid *grid, size_t volumes, const double *b,
+                                  const double *gradients, int unit, const void *data, int sample,
+                                  const size_t stride[3], size_t apart, hot_dwi **dwi);
+/* The matrix, row by row, that takes a vector of FSL's bvec files into world axes of the grid. */
+HOT_API void hot_python_bvec_frame(const hot_grid *grid, double *frame);
+
+#endif

@@ -1,0 +1,22 @@
+"""Fibre directions from diffusion MRI by higher-order tensors: NumPy arrays in, NumPy arrays out.
+
+    dwi = hotfiber.load("dwi.nhdr")
+    result = hotfiber.fibers(dwi)
+    result.directions, result.fractions, result.nfibers
+
+Every function releases the interpreter's lock while it computes, and Ctrl-C ends it within 200 ms. Directions and
+tensors are in scanner axes (RAS), angles in degrees, lengths in mm, b-values in s/mm^2."""
+from ._fields import Dwi, Fibers, Response, TensorField
+from ._library import (ArgumentError, DataError, DeviceError, Error, FileError, FormatError, HotfiberWarning,
+                       OutOfMemory, command, version)
+from ._matrices import Cpd, Heev, contract, cpd, einsum, heev, mttkrp, tridiag
+from ._pipeline import Denoised, Image, denoise, export, fibers, fit, load, peaks
+from ._show import plot, view
+from ._tensors import Directions, Eigenpairs, Lowrank, Sshopm, directions, eigenpairs, lowrank, sshopm, values
+
+__version__ = version()
+__all__ = ["ArgumentError", "Cpd", "DataError", "Denoised", "DeviceError", "Directions", "Dwi", "Eigenpairs", "Error",
+           "Fibers", "FileError", "FormatError", "Heev", "HotfiberWarning", "Image", "Lowrank", "OutOfMemory",
+           "Response", "Sshopm", "TensorField", "command", "contract", "cpd", "denoise", "directions", "eigenpairs",
+           "einsum", "export", "fibers", "fit", "heev", "load", "lowrank", "mttkrp", "peaks", "plot", "sshopm",
+           "tridiag", "values", "version", "view"]

@@ -1,0 +1,94 @@
+"""NumPy arrays in and out: any type, order and leading shape, as the C library takes them."""
+import ctypes
+
+import numpy as np
+
+
+def address(array):
+    """Where an array's data are; None for no array."""
+    return None if array is None else array.__array_interface__["data"][0]
+
+
+def real(name, array, dtype=None):
+    """A C-ordered array of float32 or float64 in the machine's byte order: `dtype`, or float32 where the array is
+    that, else float64. Copies nothing that is right already."""
+    array = np.asarray(array)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name}: an array of real numbers is needed, not of {array.dtype}")
+    if dtype is None:
+        dtype = np.float32 if array.dtype == np.float32 else np.float64
+    return np.ascontiguousarray(array, dtype) if array.ndim else array.astype(dtype)
+
+
+def mask_bytes(mask, shape):
+    """A mask as bytes of this shape, None for none. Whatever is not 0 is inside; NaN is not."""
+    if mask is None:
+        return None
+    mask = np.asarray(mask)
+    if mask.shape != tuple(shape):
+        raise ValueError(f"mask: its shape is {mask.shape}, that of the data {tuple(shape)}")
+    if mask.dtype.kind == "f":
+        mask = np.nan_to_num(mask)
+    return np.ascontiguousarray(mask != 0).view(np.uint8)
+
+
+class Output:
+    """An array that a call fills: the caller's `out` where that will do as it is, else one of our own that is copied
+    there by done()."""
+
+    __slots__ = ("array", "_out")
+
+    def __init__(self, shape, dtype, out=None, name="out"):
+        self._out = None
+        if out is None:
+            self.array = np.empty(shape, dtype)
+            return
+        if not isinstance(out, np.ndarray):
+            raise TypeError(f"{name}: a NumPy array is needed, not a {type(out).__name__}")
+        if out.shape != tuple(shape):
+            raise ValueError(f"{name}: its shape is {out.shape}, that of the result {tuple(shape)}")
+        if out.dtype != dtype and not np.can_cast(dtype, out.dtype, "same_kind"):
+            raise TypeError(f"{name}: {np.dtype(dtype)} does not go into {out.dtype}")
+        if not out.flags.writeable:
+            raise ValueError(f"{name}: it is read-only")
+        if out.dtype == dtype and out.flags.c_contiguous and out.flags.aligned:
+            self.array = out
+        else:
+            self.array, self._out = np.empty(shape, dtype), out
+
+    def done(self):
+        """The filled array."""
+        if self._out is None:
+            return self.array
+        np.copyto(self._out, self.array, casting="same_kind")
+        return self._out
+
+
+def outputs(out, *specs):
+    """An Output for each of `specs`, (shape, dtype). out: None, or a tuple of arrays and Nones, at most one for each;
+    for a single result also an array."""
+    if out is None:
+        out = ()
+    elif isinstance(out, np.ndarray):
+        out = (out,)
+    if not isinstance(out, (tuple, list)) or len(out) > len(specs):
+        raise TypeError(f"out: None, an array or a tuple of at most {len(specs)} arrays is needed")
+    out = tuple(out) + (None,) * (len(specs) - len(out))
+    return [Output(shape, dtype, one) for (shape, dtype), one in zip(specs, out)]
+
+
+def overlaps(inputs, results):
+    """Whether a result lies where an input does: then the input must be copied first."""
+    return any(np.may_share_memory(a, b) for a in inputs if a is not None for b in results)
+
+
+def choice(name, value, choices):
+    """The constant that a word stands for."""
+    try:
+        return choices[value]
+    except (KeyError, TypeError):
+        raise ValueError(f"{name}: it is one of {', '.join(map(repr, choices))}, not {value!r}") from None
+
+
+def size_array(values):
+    return (ctypes.c_size_t * len(values))(*values)

@@ -1,0 +1,442 @@
+"""Data sets, tensor fields and fibre directions on a grid of voxels, and how they go to the C library and back.
+
+All that users see is in scanner axes (RAS, mm, as nibabel's affines). Inside, a data set from a file keeps the axes of
+that file's space, so that results are the command's bit by bit."""
+import ctypes
+
+import numpy as np
+
+from . import _declarations as c
+from ._arrays import address, mask_bytes, real
+from ._library import Context, lib
+from ._show import image_tag, picture, table
+
+_SAMPLES = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
+_SPACES = {c.HOT_SPACE_UNKNOWN: "", c.HOT_SPACE_RAS: "RAS", c.HOT_SPACE_LAS: "LAS", c.HOT_SPACE_LPS: "LPS"}
+
+
+class Grid:
+    """The shape of the voxels, their place in the world, and the axes of that world."""
+
+    def __init__(self, shape, affine=None, space=None, to_world=None):
+        self.shape = tuple(int(n) for n in shape)  # as the user has it: any number of axes
+        if len(self.shape) <= 3:
+            self.size = self.shape + (1,) * (3 - len(self.shape))
+        else:
+            self.size = (int(np.prod(self.shape)), 1, 1)
+        self.space = (c.HOT_SPACE_UNKNOWN if affine is None else c.HOT_SPACE_RAS) if space is None else space
+        if to_world is None:
+            affine = np.eye(4) if affine is None else np.asarray(affine, float)
+            if affine.shape not in ((4, 4), (3, 4)) or not np.isfinite(affine).all():
+                raise ValueError("affine: a matrix of 4 x 4 finite numbers is needed, voxel indices to mm")
+            if abs(np.linalg.det(affine[:3, :3])) == 0:
+                raise ValueError("affine: it is singular")
+            to_world = affine[:3] * self.sign[:, None]
+        self.to_world = np.array(to_world, float)
+
+    @property
+    def sign(self):
+        """+1 or -1 for each world axis: what a world vector is multiplied by to be RAS."""
+        return np.array({c.HOT_SPACE_LAS: (-1., 1, 1), c.HOT_SPACE_LPS: (-1., -1, 1)}.get(self.space, (1., 1, 1)))
+
+    @property
+    def affine(self):
+        return np.vstack([self.to_world * self.sign[:, None], [0, 0, 0, 1]])
+
+    def struct(self):
+        made = c.hot_grid(space=self.space)
+        made.size[:] = self.size
+        for row, values in zip(made.to_world, self.to_world):
+            row[:] = values.tolist()
+        return made
+
+    @classmethod
+    def read(cls, pointer):
+        given = c.hot_grid.from_address(pointer)
+        return cls(tuple(given.size), space=given.space, to_world=[list(row) for row in given.to_world])
+
+    def like(self, other):
+        """Whether both have the same voxels."""
+        return self.size == other.size and self.space == other.space and np.array_equal(self.to_world, other.to_world)
+
+    def to_library(self, array, items):
+        """An array of the grid's shape, with `items` as its last axis, in the library's order: i fastest, the values
+        of a voxel together."""
+        return np.ascontiguousarray(array.reshape(self.size + (items,)).transpose(2, 1, 0, 3))
+
+    def scalars(self, array):
+        """The same for one value per voxel."""
+        return np.ascontiguousarray(array.reshape(self.size).transpose(2, 1, 0))
+
+    def read_array(self, pointer, dtype, items=None):
+        """A copy of the library's values at an address, in the grid's shape; with `items` per voxel as last axis."""
+        if not pointer:
+            return None
+        size = int(np.prod(self.size)) * (items or 1) * np.dtype(dtype).itemsize
+        flat = np.frombuffer((ctypes.c_char * size).from_address(pointer), dtype).copy()
+        axes = flat.reshape(self.size[::-1] + ((items,) if items else ()))
+        order = (2, 1, 0, 3) if items else (2, 1, 0)
+        return axes.transpose(order).reshape(self.shape + ((items,) if items else ()))
+
+    def mask_struct(self, context, mask):
+        """A hot_mask of an array of the grid's shape."""
+        inside = self.scalars(mask_bytes(image_array(mask), self.shape))
+        made, struct = ctypes.c_void_p(), self.struct()
+        context.check(lib.hot_mask_create(context.handle, ctypes.byref(struct), address(inside), ctypes.byref(made)))
+        return made
+
+
+def _nifti(grid, array):
+    """An array of the grid's shape as nibabel's image; vectors become volumes."""
+    import nibabel
+
+    if array.dtype == bool:
+        array = array.view(np.uint8)
+    image = nibabel.Nifti1Image(array.reshape(grid.size + ((-1,) if array.ndim > len(grid.shape) else ())), grid.affine)
+    image.header.set_xyzt_units("mm")
+    return image
+
+
+def _shape(shape):
+    return " x ".join(map(str, shape))
+
+
+def image_array(data):
+    """The samples of a nibabel image; anything else as it is."""
+    return np.asanyarray(data.dataobj) if hasattr(data, "dataobj") else data
+
+
+def _tables(gradients):
+    """b-values, vectors (N, 3), and the axes that such a table is usually in."""
+    if hasattr(gradients, "bvals") and hasattr(gradients, "bvecs"):  # DIPY's GradientTable
+        return np.asarray(gradients.bvals, float), np.asarray(gradients.bvecs, float), "bvec"
+    if isinstance(gradients, (tuple, list)) and len(gradients) == 2:
+        b = np.asarray(gradients[0], float).ravel()
+        vectors = np.asarray(gradients[1], float)
+        if vectors.shape == (3, len(b)) and len(b) != 3:
+            vectors = vectors.T
+        if vectors.shape != (len(b), 3):
+            raise ValueError(f"gradients: {len(b)} b-values need vectors of shape ({len(b)}, 3), not {vectors.shape}")
+        return b, vectors, "bvec"
+    table = np.asarray(gradients, float)
+    if table.ndim != 2 or table.shape[1] != 4:
+        raise ValueError("gradients: (bvals, bvecs), an array of lines x y z b, or DIPY's GradientTable is needed")
+    return table[:, 3].copy(), table[:, :3], "scanner"
+
+
+def _scale_by_length(b, vectors, limit):
+    """b-values times the squared length of vectors that are clearly not unit: how several shells are coded under one
+    nominal b. As the command does when it reads such a table."""
+    squared = (vectors * vectors) @ np.ones(3)
+    used = (b > 0) & (squared > 0) & np.isfinite(squared)
+    if not used.any() or not np.abs(np.log(squared[used])).max() > limit:
+        return b
+    return np.where((squared > 0) | (b > 50), b * squared, b)
+
+
+class Dwi:
+    """Diffusion-weighted data with their gradient table and place in the world.
+
+    data: (..., volumes), any real type and memory order; up to three axes before the last are the grid.
+    gradients: (bvals, bvecs) with b in s/mm^2, DIPY's GradientTable, or an array of lines x y z b.
+    affine: (4, 4), voxel indices to scanner mm (RAS), as nibabel has it. None: no world is known, and directions come
+        out in the axes of the gradients.
+    frame: the axes of the gradients: "bvec" (those of FSL's files; the default for bvals and bvecs), "scanner" (the
+        default for lines x y z b). Without an affine they are taken as they are.
+
+    >>> import hotfiber, numpy as np
+    >>> dwi = hotfiber.Dwi(np.ones((4, 5, 6, 2)), ([0, 1000], [[0, 0, 0], [1, 0, 0]]), np.diag([2, 2, 2, 1]))
+    >>> dwi.gradients.tolist()                   # bvec's x runs against the image where the determinant is positive
+    [[0.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]
+    """
+
+    def __init__(self, data, gradients, affine=None, *, frame=None):
+        if affine is None and hasattr(data, "dataobj"):
+            affine = data.affine
+        data = np.asanyarray(image_array(data))
+        b, vectors, usual = _tables(gradients)
+        if data.ndim < 1 or data.shape[-1] != len(b):
+            raise ValueError(f"gradients: there are {len(b)}, but {data.shape[-1] if data.ndim else 0} volumes along "
+                             "the last axis of the data")
+        self._grid = Grid(data.shape[:-1], affine)
+        frame = usual if frame is None else frame
+        if frame not in ("bvec", "scanner"):
+            raise ValueError(f"frame: it is 'bvec' or 'scanner', not {frame!r}")
+        if affine is not None and frame == "bvec":
+            matrix, struct = np.empty((3, 3)), self._grid.struct()
+            lib.hot_python_bvec_frame(ctypes.byref(struct), address(matrix))
+            x, y, z = vectors.T
+            vectors = np.stack([row[0] * x + row[1] * y + row[2] * z for row in matrix], axis=1)
+        self.data = data
+        self.bvals = np.ascontiguousarray(_scale_by_length(b, vectors, .01 if frame == "bvec" else 1e-5))
+        self._vectors = np.ascontiguousarray(vectors)
+        self._unit = 0
+        self.source = ""
+        with Context("cpu") as context:  # the library normalises, and refuses what cannot be
+            handle = self._open(context)[0]
+            self._take_gradients(handle)
+            lib.hot_dwi_destroy(ctypes.byref(handle))
+
+    @classmethod
+    def _load(cls, path, bval, bvec):
+        made, handle = cls.__new__(cls), ctypes.c_void_p()
+        with Context("cpu") as context:
+            context.check(lib.hot_dwi_load(context.handle, path, bval, bvec, ctypes.byref(handle)))
+            try:
+                made._grid = Grid.read(lib.hot_dwi_grid(handle))
+                volumes = lib.hot_dwi_volumes(handle)
+                size = made._grid.size
+                samples = np.empty(size[::-1] + (volumes,), np.float32)
+                context.check(lib.hot_dwi_read(context.handle, handle, 0, int(np.prod(size)), address(samples)))
+                made.data = samples.transpose(2, 1, 0, 3)
+                made.bvals = np.frombuffer((ctypes.c_double * volumes).from_address(lib.hot_dwi_b(handle))).copy()
+                made._take_gradients(handle)
+                made.source = lib.hot_dwi_source(handle).decode()
+            finally:
+                lib.hot_dwi_destroy(ctypes.byref(handle))
+        return made
+
+    def _take_gradients(self, handle):
+        count = 3 * lib.hot_dwi_volumes(handle)
+        values = np.frombuffer((ctypes.c_double * count).from_address(lib.hot_dwi_gradients(handle))).copy()
+        self._vectors, self._unit = values.reshape(-1, 3), 1
+
+    def _open(self, context):
+        """A hot_dwi over the data, and what must stay alive as long."""
+        data = self.data
+        if data.dtype.kind not in "fiub":
+            raise TypeError(f"data: an array of real numbers is needed, not of {data.dtype}")
+        if data.dtype.name not in _SAMPLES or not data.dtype.isnative:
+            data = data.astype(np.uint8 if data.dtype == bool else np.float32 if data.dtype.itemsize < 4
+                               else data.dtype.newbyteorder("=") if data.dtype.name in _SAMPLES else np.float64)
+        data = data.reshape(self._grid.size + data.shape[-1:])
+        if not data.flags.aligned or any(stride < 0 or stride % data.itemsize for stride in data.strides):
+            data = data.copy()
+        *stride, apart = (one // data.itemsize for one in data.strides)
+        struct, handle = self._grid.struct(), ctypes.c_void_p()
+        context.check(lib.hot_python_dwi(context.handle, ctypes.byref(struct), data.shape[-1], address(self.bvals),
+                                         address(self._vectors), self._unit, address(data),
+                                         _SAMPLES.index(data.dtype.name), (ctypes.c_size_t * 3)(*stride), apart,
+                                         ctypes.byref(handle)))
+        return handle, data
+
+    @property
+    def gradients(self):
+        """(volumes, 3) unit vectors in scanner axes (RAS), 0 where b = 0."""
+        return self._vectors * self._grid.sign + 0.0
+
+    @property
+    def affine(self):
+        """(4, 4) voxel indices to scanner mm (RAS)."""
+        return self._grid.affine
+
+    @property
+    def space(self):
+        """The axes of the file's own world, "RAS", "LAS" or "LPS"; "" where none is known."""
+        return _SPACES[self._grid.space]
+
+    @property
+    def shape(self):
+        return self.data.shape
+
+    def __repr__(self):
+        return f"<hotfiber.Dwi {_shape(self.shape)}, b up to {self.bvals.max(initial=0):g} s/mm^2>"
+
+    def _repr_html_(self):
+        shells, counts = np.unique(np.round(self.bvals, -2), return_counts=True)
+        return table("hotfiber.Dwi", (
+            ("voxels", _shape(self.shape[:-1])), ("volumes", self.shape[-1]), ("type", self.data.dtype),
+            ("shells", ", ".join(f"{count} x b={b:g}" for b, count in zip(shells, counts))),
+            ("voxel size", " x ".join(f"{size:.4g}" for size in np.linalg.norm(self.affine[:3, :3], axis=0)) + " mm"),
+            ("space", self.space or "not known"), ("from", self.source or "memory")))
+
+
+class Response:
+    """The signal of a single fibre: rows of zonal harmonics (l = 0, 2, ...), one for each b-value; MRtrix's
+    convention.
+
+    b: (shells,) s/mm^2; a row for b=0 makes amplitudes volume fractions. coefficients: (shells, lmax / 2 + 1)."""
+
+    def __init__(self, b, coefficients):
+        self.b, self.coefficients = np.asarray(b, float), np.atleast_2d(np.asarray(coefficients, float))
+        if self.b.shape != (len(self.coefficients),):
+            raise ValueError(f"b: {len(self.coefficients)} rows need as many b-values, not {self.b.shape}")
+
+    @classmethod
+    def _read(cls, handle):
+        if not handle:
+            return None
+        b, rows, one = [], [], ctypes.c_double()
+        terms = lib.hot_response_lmax(handle) // 2 + 1
+        for shell in range(lib.hot_response_shells(handle)):
+            row = lib.hot_response_row(handle, shell, ctypes.byref(one))
+            rows.append(list((ctypes.c_double * terms).from_address(row)))
+            b.append(one.value)
+        return cls(b, rows)
+
+    def _open(self, context):
+        rows, b, made = np.ascontiguousarray(self.coefficients), np.ascontiguousarray(self.b), ctypes.c_void_p()
+        context.check(lib.hot_response_create(context.handle, len(b), 2 * rows.shape[1] - 2, address(b), address(rows),
+                                              ctypes.byref(made)))
+        return made
+
+    def __repr__(self):
+        return f"<hotfiber.Response for b = {', '.join(f'{b:g}' for b in self.b)} s/mm^2>"
+
+
+def _parity(order, sign):
+    """+1 or -1 for each unique value of a packed tensor when the axes change sign."""
+    exponents = np.empty((lib.hot_symtensor_count(order, 3), 3), np.int32)
+    lib.hot_symtensor_exponents(order, 3, address(exponents))
+    return np.prod(sign ** exponents, axis=1).astype(np.float32)
+
+
+class TensorField:
+    """A symmetric tensor in every voxel.
+
+    values: (..., 6 | 15 | 28 | 45) float32 packed tensors in scanner axes (RAS): unique values in lexicographic order
+        (xxxx xxxy ...), not multiplied by their multiplicity; 0 where none was fitted.
+    confidence: (...) bool, where a tensor was fitted. None: everywhere.
+    model: "adc", "odf", "fod" or "sh". affine: (4, 4) or None. response: of a fod."""
+
+    def __init__(self, values, *, confidence=None, model="fod", affine=None, response=None):
+        self.values = real("values", values, np.float32)
+        self._set(Grid(self.values.shape[:-1], affine), model, response)
+        self.confidence = np.ones(self._grid.shape, bool) if confidence is None else \
+            mask_bytes(confidence, self._grid.shape).view(bool)
+
+    def _set(self, grid, model, response):
+        self._grid, self.model, self.response = grid, model, response
+        unique = self.values.shape[-1] if self.values.ndim else 0
+        self.order = next((m for m in range(2, 13, 2) if lib.hot_symtensor_count(m, 3) == unique), 0)
+        if not self.order:
+            raise ValueError(f"values: {unique} values along the last axis are no tensor of even order (6, 15, 28, 45)")
+
+    @classmethod
+    def _read(cls, handle):
+        made, grid = cls.__new__(cls), Grid.read(lib.hot_tensor_field_grid(handle))
+        order = lib.hot_tensor_field_order(handle)
+        rows = grid.read_array(lib.hot_tensor_field_values(handle), np.float32,
+                               1 + lib.hot_symtensor_count(order, 3))
+        made.values, made.confidence = rows[..., 1:] * _parity(order, grid.sign) + np.float32(0), rows[..., 0] > 0
+        made._set(grid, lib.hot_tensor_field_model(handle).decode(),
+                  Response._read(lib.hot_tensor_field_response(handle)))
+        return made
+
+    def _open(self, context):
+        rows = np.empty(self._grid.shape + (1 + self.values.shape[-1],), np.float32)
+        rows[..., 0], rows[..., 1:] = self.confidence, self.values * _parity(self.order, self._grid.sign)
+        rows, struct, made = self._grid.to_library(rows, rows.shape[-1]), self._grid.struct(), ctypes.c_void_p()
+        context.check(lib.hot_tensor_field_create(context.handle, ctypes.byref(struct), self.order,
+                                                  self.model.encode(), address(rows), ctypes.byref(made)))
+        return made
+
+    def _reshaped(self, grid):
+        """The same on a grid of which only the shape is other."""
+        self.values = self.values.reshape(grid.shape + self.values.shape[-1:])
+        self.confidence, self._grid = self.confidence.reshape(grid.shape), grid
+        return self
+
+    @property
+    def affine(self):
+        return self._grid.affine
+
+    def __repr__(self):
+        return f"<hotfiber.TensorField {self.model}, order {self.order}, {_shape(self._grid.shape)} voxels>"
+
+    def _repr_html_(self):
+        return table("hotfiber.TensorField", (
+            ("model", self.model), ("order", self.order), ("voxels", _shape(self._grid.shape)),
+            ("fitted", int(np.count_nonzero(self.confidence)))))
+
+    def nifti(self):
+        """The tensors as nibabel's image, one volume per unique value."""
+        return _nifti(self._grid, self.values)
+
+
+class Fibers:
+    """Fibre directions in every voxel.
+
+    peaks: (..., 3 n) float32, x y z of each fibre in scanner axes (RAS), longest first, absent ones 0; the length is
+        the volume fraction, or the height of the maximum for methods that give no fractions.
+    nfibers: (...) uint8, how many there are.
+    mask: (...) bool, where it was computed; tensors: the TensorField; response: of a single fibre. None where not
+        known.
+    probability: (..., 4) float32 of 0 to 3 fibres; margin (log10 of the odds against the next number), residual (in
+        units of the noise), width (rad^2): (...) float32; flags: (...) uint8. Of the method signal, else None.
+    sigma: the noise's standard deviation; None where it was not estimated."""
+
+    mask = tensors = response = probability = margin = residual = width = flags = sigma = None
+
+    def __init__(self, peaks, *, affine=None):
+        peaks = real("peaks", peaks, np.float32)
+        if peaks.ndim < 1 or peaks.shape[-1] % 3 or not peaks.shape[-1]:
+            raise ValueError(f"peaks: 3 values per fibre are needed along the last axis, the shape is {peaks.shape}")
+        self.peaks, self._grid = peaks, Grid(peaks.shape[:-1], affine)
+        self.nfibers = (self.directions != 0).any(-1).sum(-1).astype(np.uint8)
+
+    @classmethod
+    def _read(cls, handle):
+        made, grid = cls.__new__(cls), Grid.read(lib.hot_fiber_field_grid(handle))
+        most = lib.hot_fiber_field_max(handle)
+        rows = grid.read_array(lib.hot_fiber_field_peaks(handle), np.float32, 3 * most)
+        made.peaks = rows * np.tile(grid.sign, most).astype(np.float32) + np.float32(0)
+        made.nfibers, made._grid = grid.read_array(lib.hot_fiber_field_counts(handle), np.uint8), grid
+        return made
+
+    def _open(self, context):
+        most = self.peaks.shape[-1] // 3
+        rows = self._grid.to_library(self.peaks * np.tile(self._grid.sign, most).astype(np.float32), 3 * most)
+        struct, made = self._grid.struct(), ctypes.c_void_p()
+        context.check(lib.hot_fiber_field_create(context.handle, ctypes.byref(struct), most, address(rows),
+                                                 ctypes.byref(made)))
+        return made
+
+    def _reshaped(self, grid):
+        for name in ("peaks", "nfibers", "mask", "probability", "margin", "residual", "width", "flags"):
+            array = getattr(self, name)
+            if array is not None:
+                setattr(self, name, array.reshape(grid.shape + array.shape[3:]))
+        self._grid = grid
+        return self
+
+    @property
+    def vectors(self):
+        """(..., n, 3) the same as peaks: a vector per fibre."""
+        return self.peaks.reshape(self.peaks.shape[:-1] + (-1, 3))
+
+    @property
+    def fractions(self):
+        """(..., n) the lengths: volume fractions, with the methods signal and lowrank."""
+        return np.linalg.norm(self.vectors, axis=-1)
+
+    @property
+    def directions(self):
+        """(..., n, 3) unit vectors; 0 for absent fibres."""
+        length = self.fractions[..., None]
+        return np.divide(self.vectors, length, out=np.zeros_like(self.vectors), where=length > 0)
+
+    @property
+    def affine(self):
+        return self._grid.affine
+
+    def __repr__(self):
+        return (f"<hotfiber.Fibers {_shape(self._grid.shape)} voxels, {int(np.count_nonzero(self.nfibers))} of them "
+                f"with fibres>")
+
+    def _repr_html_(self):
+        counts = np.bincount(self.nfibers.ravel(), minlength=4)
+        text = table("hotfiber.Fibers", (
+            ("voxels", _shape(self._grid.shape)),
+            ("with 1, 2, 3 fibres", ", ".join(map(str, counts[1:4])))))
+        return text + image_tag(self._repr_png_())
+
+    def _repr_png_(self):
+        return picture(self)
+
+    def nifti(self, name="peaks"):
+        """One of the arrays as nibabel's image: "peaks", "nfibers", "fractions", "mask", "probability" ..."""
+        array = getattr(self, name, None)
+        if not isinstance(array, np.ndarray):
+            raise ValueError(f"name: these directions have no {name!r}")
+        return _nifti(self._grid, array)

@@ -1,0 +1,312 @@
+"""Kernels on arrays of any origin: Hermitian and tridiagonal eigenvalues, contractions, CP decomposition."""
+from __future__ import annotations
+
+import ctypes
+from typing import NamedTuple, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _declarations as c
+from ._arrays import address, choice, outputs, overlaps, real
+from ._library import Context, lib
+from ._types import Progress
+
+
+class Heev(NamedTuple):
+    """Eigenvalues and eigenvectors of each matrix; NaN for one with NaN or Inf."""
+    values: np.ndarray  #: (..., k) ascending
+    vectors: np.ndarray | None  #: (..., n, k) orthonormal columns; None where they were not asked for
+
+
+def heev(matrices: ArrayLike, *, largest: int | None = None, vectors: bool = True, out: np.ndarray | None = None,
+         device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Heev:
+    """Computes eigenvalues and eigenvectors of many small Hermitian or real symmetric matrices.
+
+    matrices: (..., n, n), n at most 1024; only one triangle is read. Complex and real types, computed in single
+        precision for complex64 and float32, else in double.
+    largest: how many, from the largest eigenvalue on; None = all n.
+    vectors: whether to compute them.
+    out: an array for the values.
+    device, threads, seed, progress: see `sshopm`.
+
+    >>> import hotfiber
+    >>> hotfiber.heev([[2, 1j], [-1j, 2]]).values.round(9)
+    array([1., 3.])
+    """
+    matrices = np.asarray(matrices)
+    if matrices.ndim < 2 or matrices.shape[-1] != matrices.shape[-2]:
+        raise ValueError(f"matrices: an array of shape (..., n, n) is needed, not {matrices.shape}")
+    is_complex = matrices.dtype.kind == "c"
+    single = matrices.dtype in (np.complex64, np.float32)
+    kind = np.float32 if single else np.float64
+    entry = (np.complex64 if single else np.complex128) if is_complex else kind
+    # The library wants columns. Rows that lie together are those of the transposed, which is the conjugate.
+    conjugate = not matrices.swapaxes(-1, -2).flags.c_contiguous
+    if not conjugate:
+        matrices = matrices.swapaxes(-1, -2)
+    matrices = np.ascontiguousarray(matrices, entry) if is_complex else real("matrices", matrices, kind)
+    batch, n = matrices.shape[:-2], matrices.shape[-1]
+    kept = n if largest is None else int(largest)
+    if not min(n, 1) <= kept <= n:
+        raise ValueError(f"largest: 1 to {n}, not {largest}")
+    result, = outputs(out, (batch + (kept,), kind))
+    if overlaps([matrices], [result.array]):
+        matrices = matrices.copy()
+    rows = np.empty(batch + (kept, n), entry) if vectors else None
+    options = c.hot_heev_options(size=ctypes.sizeof(c.hot_heev_options), largest=0 if kept == n else kept)
+    function = getattr(lib, f"hot_{'heev' if is_complex else 'syev'}_{'f32' if single else 'f64'}")
+    with Context(device, threads, seed, progress) as context:
+        context.check(function(context.handle, ctypes.byref(options), n, int(np.prod(batch, dtype=np.intp)),
+                               address(matrices), address(result.array), address(rows), None))
+    if vectors and conjugate and is_complex:
+        np.conjugate(rows, out=rows)
+    return Heev(result.done(), rows.swapaxes(-1, -2) if vectors else None)
+
+
+def tridiag(diagonal: ArrayLike, off: ArrayLike, *, index: tuple[int, int] | None = None,
+            interval: tuple[float, float] | None = None, absolute: float = 0.0, relative: float = 0.0,
+            out: np.ndarray | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
+            progress: Progress = None) -> np.ndarray:
+    """Computes eigenvalues of real symmetric tridiagonal matrices.
+
+    diagonal: (..., n). off: (..., n - 1) the off-diagonal. Computed in float32 where both are float32, else float64.
+    index: (first, last): only these eigenvalues, counted from 0 in ascending order.
+    interval: (low, high): only eigenvalues with low <= lambda < high.
+    absolute, relative: tolerances of an eigenvalue; 0 = as accurate as the precision allows.
+    out: an array for the result.
+    device, threads, seed, progress: see `sshopm`.
+    Returns (..., k) ascending, k = n or last - first + 1; NaN beyond those found, and for a matrix with NaN or Inf.
+
+    >>> import hotfiber
+    >>> hotfiber.tridiag([2., 2, 2], [1., 1]).round(6)
+    array([0.585786, 2.      , 3.414214])
+    """
+    diagonal, off = np.asarray(diagonal), np.asarray(off)
+    kind = np.float32 if diagonal.dtype == off.dtype == np.float32 else np.float64
+    diagonal, off = real("diagonal", diagonal, kind), real("off", off, kind)
+    n = diagonal.shape[-1] if diagonal.ndim else 0
+    if not diagonal.ndim or off.shape != diagonal.shape[:-1] + (max(n - 1, 0),):
+        raise ValueError(f"off: its shape is {off.shape}, for a diagonal of {diagonal.shape} it is to be "
+                         f"{diagonal.shape[:-1] + (max(n - 1, 0),)}")
+    padded = np.zeros_like(diagonal) # both have the stride of the diagonal
+    padded[..., :max(n - 1, 0)] = off
+    options = c.hot_tridiag_options(size=ctypes.sizeof(c.hot_tridiag_options), absolute=absolute, relative=relative)
+    width = n
+    if index is not None and interval is not None:
+        raise ValueError("index: give this or interval, not both")
+    if index is not None:
+        options.range = c.HOT_TRIDIAG_INDEX
+        first, last = (int(one) for one in index)
+        if not 0 <= first <= last < n:
+            raise ValueError(f"index: 0 <= first <= last < {n} is needed, not {index}")
+        options.first, options.last, width = first, last, last - first + 1
+    elif interval is not None:
+        options.range = c.HOT_TRIDIAG_VALUE
+        options.low, options.high = interval
+    result, = outputs(out, (diagonal.shape[:-1] + (width,), kind))
+    if overlaps([diagonal], [result.array]):
+        diagonal = diagonal.copy()
+    count = int(np.prod(diagonal.shape[:-1], dtype=np.intp))
+    function = lib.hot_tridiag_f32 if kind == np.float32 else lib.hot_tridiag_f64
+    with Context(device, threads, seed, progress) as context:
+        context.check(function(context.handle, ctypes.byref(options), n, count, address(diagonal), address(padded), n,
+                               address(result.array), width, None))
+    return result.done()
+
+
+def _operand(name, array, kind, letters):
+    """An operand without negative strides, and its axes beyond the letters: the batch."""
+    array = np.asarray(array)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name}: an array of real numbers is needed, not of {array.dtype}")
+    array = array.astype(kind, copy=False)
+    if array.ndim < len(letters):
+        raise ValueError(f"{name}: '{letters}' needs {len(letters)} axes, it has {array.ndim}")
+    return array
+
+
+def _layout(array, letters, batch):
+    """How the library is told of an operand; arrays that it cannot take as they are become copies."""
+    item = array.itemsize
+    shape = array.shape[array.ndim - len(letters):]
+    if array.ndim > len(letters):
+        array = np.broadcast_to(array, batch + shape)
+        array = array.reshape((-1,) + shape) if len(batch) != 1 else array
+    if any(stride < 0 or stride % item for stride in array.strides) or not array.flags.aligned:
+        array = array.copy()
+    strides = [stride // item for stride in array.strides]
+    layout = c.hot_contract_layout(axes=len(letters), batch=strides.pop(0) if array.ndim > len(letters) else 0)
+    layout.size[:len(letters)] = shape
+    layout.stride[:len(letters)] = strides
+    return array, layout
+
+
+def contract(spec: str, a: ArrayLike, b: ArrayLike, *, out: np.ndarray | None = None, alpha: float = 1.0,
+             beta: float = 0.0, device: str = "auto", threads: int = 0, seed: int = 0,
+             progress: Progress = None) -> np.ndarray:
+    """Contracts two arrays, alone or in a batch, as numpy.einsum does: C = alpha contraction(A, B) + beta C.
+
+    spec: a letter for each axis of A, B and C, "ik,kj->ij". A letter in A and B alone is summed over; each letter
+        stands at most once in an operand and in two of the three at least. At most 8 letters an operand.
+    a, b: arrays with these axes last. Axes before them are the batch, broadcast as NumPy does ("..." may stand for
+        them in spec). Any real type and strides; computed in float32 where both are float32, else in float64.
+    out: an array for C; with beta other than 0 it is read too.
+    device, threads, seed, progress: see `sshopm`.
+
+    >>> import hotfiber, numpy as np
+    >>> hotfiber.contract("ik,kj->ij", np.eye(2), np.arange(8.).reshape(2, 2, 2)).shape
+    (2, 2, 2)
+    """
+    terms = spec.replace(" ", "").replace("...", "")
+    operands, arrow, result_letters = terms.partition("->")
+    first, comma, second = operands.partition(",")
+    if not arrow or not comma or "," in second:
+        raise ValueError(f"spec: two operands and a result are needed, 'ik,kj->ij', not {spec!r}")
+    for letters in (first, second, result_letters):
+        if len(letters) > c.HOT_CONTRACT_AXES:
+            raise ValueError(f"spec: at most {c.HOT_CONTRACT_AXES} axes an operand, not '{letters}'")
+    a, b = np.asarray(a), np.asarray(b)
+    kind = np.float32 if a.dtype == b.dtype == np.float32 else np.float64
+    a, b = _operand("a", a, kind, first), _operand("b", b, kind, second)
+    batch = np.broadcast_shapes(a.shape[:a.ndim - len(first)], b.shape[:b.ndim - len(second)])
+    sizes = dict(zip(first, a.shape[a.ndim - len(first):]))
+    sizes.update(zip(second, b.shape[b.ndim - len(second):]))
+    if any(letter not in sizes for letter in result_letters):
+        raise ValueError(f"spec: a letter of '{result_letters}' stands in no operand")
+    result, = outputs(out, (batch + tuple(sizes[letter] for letter in result_letters), kind))
+    if beta != 0:
+        if out is None:
+            raise ValueError("beta: other than 0 it needs out, the array that is added to")
+        if result.array is not out:
+            result.array[...] = out
+    if overlaps([a, b], [result.array]):
+        a, b = a.copy(), b.copy()
+    a, a_layout = _layout(a, first, batch)
+    b, b_layout = _layout(b, second, batch)
+    _, c_layout = _layout(result.array, result_letters, batch)
+    function = lib.hot_contract_f32 if kind == np.float32 else lib.hot_contract_f64
+    with Context(device, threads, seed, progress) as context:
+        context.check(function(context.handle, None, terms.encode(), int(np.prod(batch, dtype=np.intp)), alpha,
+                               address(a), ctypes.byref(a_layout), address(b), ctypes.byref(b_layout), beta,
+                               address(result.array), ctypes.byref(c_layout)))
+    return result.done()
+
+
+einsum = contract
+
+
+class Cpd(NamedTuple):
+    """A CP decomposition, X_ijk ~ sum over r of weights_r a_ir b_jr c_kr."""
+    weights: np.ndarray  #: (rank,) at least 0, descending
+    factors: tuple  #: a (I, rank), b (J, rank), c (K, rank): columns of unit length
+    fit: float  #: 1 - ||X - approximation|| / ||X||
+    iterations: int
+    converged: bool  #: stopped by the tolerance
+    congruence: float  #: the largest |cosine| between two terms; near 1 only their sum is meaningful
+
+
+_ARITHMETIC = {"full": c.HOT_CPD_FULL, "tf32": c.HOT_CPD_TF32, "split": c.HOT_CPD_SPLIT}
+
+
+def _third_order(x):
+    x = np.asarray(x)
+    if x.dtype.kind not in "fiub":
+        raise TypeError(f"x: an array of real numbers is needed, not of {x.dtype}")
+    if x.ndim != 3:
+        raise ValueError(f"x: three axes are needed, not {x.ndim}")
+    return np.asfortranarray(x, np.float32 if x.dtype == np.float32 else np.float64)
+
+
+def _factors(factors, shape, rank, kind):
+    if len(factors) != 3:
+        raise ValueError(f"factors: three are needed, not {len(factors)}")
+    made = []
+    for factor, length in zip(factors, shape):
+        factor = np.array(factor, kind, order="F")  # a copy: what is given is not written to
+        if factor.shape != (length, rank):
+            raise ValueError(f"factors: one of shape {(length, rank)} is needed, not {factor.shape}")
+        made.append(factor)
+    return made
+
+
+def cpd(x: ArrayLike, rank: int, *, iterations: int = 0, tolerance: float = 0.0,
+        start: str | Sequence[ArrayLike] = "random", non_negative: bool = False, arithmetic: str = "full",
+        device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Cpd:
+    """Decomposes an array with three axes into `rank` rank-1 terms, by alternating least squares.
+
+    x: (I, J, K), any real type, finite; computed in float32 where it is float32, else in float64.
+    rank: at least 1.
+    iterations: at most so many; 0 = 500. tolerance: stop when the fit changes by less; 0 = 1e-10, float32 1e-6.
+    start: "random" (by seed), "hosvd", or three factors.
+    non_negative: all factors >= 0.
+    arithmetic: "full"; for float32 on a GPU also "tf32" and "split" (tensor cores, 11 and 22 bits).
+    device, threads, seed, progress: see `sshopm`.
+
+    >>> import hotfiber, numpy as np
+    >>> x = np.einsum("i,j,k->ijk", [3., 4], [1., 0, 0], [0, 2.])
+    >>> result = hotfiber.cpd(x, 1)
+    >>> result.weights.round(6), result.fit > 1 - 1e-9
+    (array([10.]), True)
+    """
+    x = _third_order(x)
+    rank, kind = int(rank), x.dtype
+    if rank < 1:
+        raise ValueError(f"rank: at least 1 is needed, not {rank}")
+    options = c.hot_cpd_options(size=ctypes.sizeof(c.hot_cpd_options), rank=rank, iterations=iterations,
+                                tolerance=tolerance, non_negative=bool(non_negative),
+                                arithmetic=choice("arithmetic", arithmetic, _ARITHMETIC))
+    if isinstance(start, str):
+        options.start = choice("start", start, {"random": c.HOT_CPD_RANDOM, "hosvd": c.HOT_CPD_HOSVD})
+        factors = [np.empty((length, rank), kind, order="F") for length in x.shape]
+    else:
+        options.start = c.HOT_CPD_GIVEN
+        factors = _factors(start, x.shape, rank, kind)
+    weights, report = np.empty(rank, kind), c.hot_cpd_report()
+    function = lib.hot_cpd_f32 if kind == np.float32 else lib.hot_cpd_f64
+    with Context(device, threads, seed, progress) as context:
+        context.check(function(context.handle, ctypes.byref(options), *x.shape, address(x), address(weights),
+                               *(address(factor) for factor in factors), ctypes.byref(report)))
+    return Cpd(weights, tuple(factors), report.fit, report.iterations, bool(report.converged), report.congruence)
+
+
+def mttkrp(x: ArrayLike, factors: Sequence[ArrayLike | None], mode: int, *, arithmetic: str = "full",
+           out: np.ndarray | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
+           progress: Progress = None) -> np.ndarray:
+    """Multiplies a matricised tensor by the Khatri-Rao product of the two factors of the other modes.
+
+    x: (I, J, K), finite; computed in float32 where it is float32, else in float64.
+    factors: three arrays (I, rank), (J, rank), (K, rank); the one of `mode` is not read and may be None.
+    mode: 0, 1 or 2: out_ir = sum_jk x_ijk b_jr c_kr for mode 0.
+    arithmetic, device, threads, seed, progress: see `cpd`.
+    out: an array for the result, (I | J | K, rank).
+
+    >>> import hotfiber, numpy as np
+    >>> x, ones = np.arange(8.).reshape(2, 2, 2), np.ones((2, 1))
+    >>> hotfiber.mttkrp(x, [None, ones, ones], 0).ravel()
+    array([ 6., 22.])
+    """
+    x = _third_order(x)
+    mode = choice("mode", mode, {0: 0, 1: 1, 2: 2})
+    if len(factors) != 3:
+        raise ValueError(f"factors: three are needed, not {len(factors)}")
+    shapes = [np.shape(factor) for m, factor in enumerate(factors) if m != mode]
+    rank = shapes[0][-1] if shapes[0] else 0
+    given = [np.zeros((length, rank)) if m == mode else factor
+             for m, (length, factor) in enumerate(zip(x.shape, factors))]
+    given = _factors(given, x.shape, rank, x.dtype)
+    made = np.empty((x.shape[mode], rank), x.dtype, order="F")
+    with Context(device, threads, seed, progress) as context:
+        pointers = [address(one) for one in given]
+        if x.dtype == np.float32:
+            status = lib.hot_mttkrp_f32(context.handle, choice("arithmetic", arithmetic, _ARITHMETIC), mode + 1,
+                                        *x.shape, rank, address(x), *pointers, address(made))
+        else:
+            status = lib.hot_mttkrp_f64(context.handle, mode + 1, *x.shape, rank, address(x), *pointers,
+                                        address(made))
+        context.check(status)
+    if out is None:
+        return made
+    result, = outputs(out, (made.shape, made.dtype))
+    result.array[...] = made
+    return result.done()

@@ -1,0 +1,405 @@
+"""The pipeline on arrays: denoising, tensors, fibre directions; and files."""
+from __future__ import annotations
+
+import ctypes
+import os
+from contextlib import ExitStack
+from typing import NamedTuple, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _declarations as c
+from ._arrays import address, choice, mask_bytes, outputs
+from ._fields import Dwi, Fibers, Grid, Response, TensorField, image_array
+from ._library import Context, Error, lib, use_fonts
+from ._tensors import _shift
+from ._types import AnyResponse, Data, Gradients, Out, Progress
+
+_SELECT = {"map": c.HOT_SELECT_MAP, "averaged": c.HOT_SELECT_AVERAGED}
+_CONTRAST = {"auto": c.HOT_CONTRAST_AUTO, "alike": c.HOT_CONTRAST_ALIKE, "dispersed": c.HOT_CONTRAST_DISPERSED,
+             "varied": c.HOT_CONTRAST_VARIED}
+_NOISE = {"auto": c.HOT_NOISE_AUTO, "rician": c.HOT_NOISE_RICIAN, "gaussian": c.HOT_NOISE_GAUSSIAN}
+
+
+def _text(word):
+    return None if word is None else os.fsencode(word)
+
+
+class _Objects:
+    """Objects of the library, destroyed at the end in the reverse order."""
+
+    def __init__(self, context):
+        self._context, self._stack = context, ExitStack()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self._stack.close()
+
+    def add(self, kind, handle):
+        self._stack.callback(getattr(lib, f"hot_{kind}_destroy"), ctypes.byref(handle))
+        return handle
+
+    def dwi(self, dwi):
+        handle, kept = dwi._open(self._context)
+        self._stack.callback(lambda samples: None, kept)
+        return self.add("dwi", handle)
+
+    def mask(self, grid, mask):
+        return self.add("mask", grid.mask_struct(self._context, mask))
+
+    def response(self, response):
+        """From a Response, or the file of one."""
+        if isinstance(response, Response):
+            return self.add("response", response._open(self._context))
+        handle = ctypes.c_void_p()
+        self._context.check(lib.hot_response_load(self._context.handle, _text(response), ctypes.byref(handle)))
+        return self.add("response", handle)
+
+
+def _data(data, gradients, affine, frame):
+    if isinstance(data, Dwi):
+        if gradients is not None or affine is not None or frame is not None:
+            raise TypeError("data: a Dwi has its gradients and affine; none is to be given beside it")
+        return data
+    if isinstance(data, (str, os.PathLike)):
+        raise TypeError("data: an array or a Dwi is needed; hotfiber.load reads files")
+    if gradients is None:
+        raise TypeError("gradients: (bvals, bvecs), lines x y z b or a GradientTable are needed with an array")
+    return Dwi(data, gradients, affine, frame=frame)
+
+
+def _fit_options(model, order, regularise, positive, weighted, estimate_s0):
+    return c.hot_fit_options(size=ctypes.sizeof(c.hot_fit_options), model=_text(model), order=order,
+                             regularise=-1 if regularise is None else regularise, positive=bool(positive),
+                             weighted=bool(weighted), estimate_s0=bool(estimate_s0))
+
+
+def _diffusivities(response):
+    """The two numbers of a response that is given by them."""
+    if isinstance(response, (tuple, list)) and len(response) == 2:
+        return float(response[0]), float(response[1])
+    return None
+
+
+def fit(data: Data, gradients: Gradients = None, affine: ArrayLike | None = None, mask: Data = None, *,
+        model: str = "fod", order: int = 0, response: AnyResponse = None, regularise: float | None = None,
+        positive: bool = False, weighted: bool = True, estimate_s0: bool = False, frame: str | None = None,
+        device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> TensorField:
+    """Fits a symmetric tensor to the signals of every voxel.
+
+    data, gradients, affine, frame: see `fibers`.
+    mask: (...) where to fit; None = estimated from the b=0 images.
+    model: "fod" (fibre orientations, by deconvolution), "odf" (diffusion orientations, q-ball) or "adc" (apparent
+        diffusivity, mm^2/s).
+    order: 2, 4, 6, 8; 0 = 6, or the highest that the directions determine.
+    response: of the fod: a Response, the path of a file of MRtrix's, or the axial and radial diffusivity in mm^2/s;
+        None = estimated.
+    regularise: Laplace-Beltrami weight; None = the model's.
+    positive, weighted, estimate_s0: of adc: nowhere negative; weighted least squares; S0 from all volumes.
+    device, threads, seed, progress: see `sshopm`.
+    Returns a TensorField.
+    """
+    dwi = _data(data, gradients, affine, frame)
+    field = ctypes.c_void_p()
+    options = _fit_options(model, order, regularise, positive, weighted, estimate_s0)
+    with Context(device, threads, seed, progress) as context, _Objects(context) as objects:
+        handle = objects.dwi(dwi)
+        if mask is None:
+            inside = ctypes.c_void_p()
+            context.check(lib.hot_mask_estimate(context.handle, handle, ctypes.byref(inside)))
+            objects.add("mask", inside)
+        else:
+            inside = objects.mask(dwi._grid, mask)
+        given = _diffusivities(response)
+        if given:
+            made = ctypes.c_void_p()
+            context.check(lib.hot_response_tensor(context.handle, handle, *given, 1, 0, ctypes.byref(made)))
+            options.response = objects.add("response", made).value
+        elif response is not None:
+            options.response = objects.response(response).value
+        context.check(lib.hot_tensor_field_fit(context.handle, handle, inside, ctypes.byref(options),
+                                               ctypes.byref(field)))
+        objects.add("tensor_field", field)
+        return TensorField._read(field)._reshaped(dwi._grid)
+
+
+def _peaks_options(method, max_fibers, threshold, min_angle, min_amplitude, starts, shift, basin):
+    how, alpha = _shift(shift)
+    return c.hot_peaks_options(size=ctypes.sizeof(c.hot_peaks_options), method=_text(method), max_fibers=max_fibers,
+                               threshold=-1 if threshold is None else threshold,
+                               min_angle=-1 if min_angle is None else min_angle, starts=starts, shift=how, alpha=alpha,
+                               min_amplitude=-1 if min_amplitude is None else min_amplitude, basin=bool(basin))
+
+
+def peaks(tensors: TensorField | ArrayLike, affine: ArrayLike | None = None, mask: Data = None, *,
+          method: str = "maxima", max_fibers: int = 0, threshold: float | None = None, min_angle: float | None = None,
+          min_amplitude: float | None = None, starts: int = 0, shift: str | float = "adaptive", basin: bool = False,
+          model: str = "fod", device: str = "auto", threads: int = 0, seed: int = 0,
+          progress: Progress = None) -> Fibers:
+    """Finds fibre directions from tensors.
+
+    tensors: a TensorField, or an array (..., 6 | 15 | 28 | 45) of packed tensors of `model`.
+    affine: with an array: (4, 4) or None.
+    mask: (...) where to look; None = wherever there is a tensor.
+    method: "maxima", "lowrank" or "sshopm"; the method "signal" works on signals (`fibers`).
+    max_fibers: 0 = 3. threshold (fraction of the largest peak), min_angle (degrees), min_amplitude: None = the
+        method's.
+    starts, shift, basin: of sshopm.
+    device, threads, seed, progress: see `sshopm`.
+    Returns Fibers.
+
+    >>> import hotfiber, numpy as np
+    >>> tensor = np.zeros(15); tensor[0] = 1
+    >>> hotfiber.peaks(tensor).directions[0].round(4).tolist()
+    [1.0, 0.0, 0.0]
+    """
+    if not isinstance(tensors, TensorField):
+        tensors = TensorField(tensors, model=model, affine=affine)
+    elif affine is not None:
+        raise TypeError("affine: a TensorField has its own")
+    options = _peaks_options(method, max_fibers, threshold, min_angle, min_amplitude, starts, shift, basin)
+    found = ctypes.c_void_p()
+    with Context(device, threads, seed, progress) as context, _Objects(context) as objects:
+        handle = objects.add("tensor_field", tensors._open(context))
+        if mask is not None:
+            options.mask = objects.mask(tensors._grid, mask).value
+        context.check(lib.hot_fiber_field_find(context.handle, handle, ctypes.byref(options), ctypes.byref(found)))
+        objects.add("fiber_field", found)
+        made = Fibers._read(found)._reshaped(tensors._grid)
+    made.tensors, made.response = tensors, tensors.response
+    made.mask = tensors.confidence if mask is None else \
+        mask_bytes(image_array(mask), tensors._grid.shape).view(bool) & tensors.confidence
+    return made
+
+
+def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = None, mask: Data = None, *,
+           model: str | None = None, method: str | None = None, order: int = 0, response: AnyResponse = None,
+           max_fibers: int = 0, threshold: float | None = None, min_angle: float | None = None,
+           min_amplitude: float | None = None, starts: int = 0, shift: str | float = "adaptive", basin: bool = False,
+           sigma: float | ArrayLike | None = None, select: str = "map", contrast: str = "auto",
+           noise_model: str = "auto", denoise: bool = False, regularise: float | None = None, positive: bool = False,
+           weighted: bool = True, estimate_s0: bool = False, frame: str | None = None, device: str = "auto",
+           threads: int = 0, seed: int = 0, progress: Progress = None) -> Fibers:
+    """The whole job: mask, response, tensors and fibre directions, as `hotfiber run` does it.
+
+    data: a Dwi (`load` reads one), or an array (..., volumes) of any real type and memory order, or a nibabel image.
+    gradients: with an array: (bvals, bvecs), b in s/mm^2; lines x y z b; or DIPY's GradientTable.
+    affine: with an array: (4, 4), voxel indices to scanner mm; None = directions in the axes of the gradients.
+    mask: (...) where to compute; None = estimated from the b=0 images.
+    model, order, response, regularise, positive, weighted, estimate_s0: see `fit`; model None = "fod".
+    method: "signal" (fits 0 to 3 fibres to the signals), "maxima", "lowrank" or "sshopm"; None = "signal" with the
+        model fod, else "maxima".
+    max_fibers: 0 = 3. threshold, min_angle, min_amplitude, starts, shift, basin: see `peaks`.
+    sigma: of signal: the noise's standard deviation in the data's unit, a number or a map (...); None = estimated.
+    select: of signal: "map" or "averaged". contrast: "auto", "alike", "dispersed" or "varied". noise_model: "auto",
+        "rician" or "gaussian".
+    denoise: whether to denoise the data first.
+    frame: the axes of the gradients, see `Dwi`.
+    device, threads, seed, progress: see `sshopm`.
+    Returns Fibers.
+    """
+    dwi = _data(data, gradients, affine, frame)
+    options = c.hot_run_options(
+        size=ctypes.sizeof(c.hot_run_options), denoise=bool(denoise),
+        fit=_fit_options(model, order, regularise, positive, weighted, estimate_s0),
+        peaks=_peaks_options(method, max_fibers, threshold, min_angle, min_amplitude, starts, shift, basin))
+    signal = options.signal
+    signal.size = ctypes.sizeof(c.hot_signal_find_options)
+    signal.select = choice("select", select, _SELECT)
+    signal.contrast = choice("contrast", contrast, _CONTRAST)
+    signal.noise_model = choice("noise_model", noise_model, _NOISE)
+    if sigma is not None and np.ndim(sigma):
+        noise = np.asarray(sigma, np.float32)
+        if noise.shape != dwi._grid.shape:
+            raise ValueError(f"sigma: its shape is {noise.shape}, that of the voxels {dwi._grid.shape}")
+        noise = dwi._grid.scalars(noise)
+        signal.sigma_map = address(noise)
+    elif sigma is not None:
+        signal.sigma = sigma
+    fields = c.hot_run_fields()
+    with Context(device, threads, seed, progress) as context, _Objects(context) as objects:
+        if _diffusivities(response):
+            options.axial_diffusivity, options.radial_diffusivity = _diffusivities(response)
+        elif response is not None:
+            options.fit.response = objects.response(response).value
+        if mask is not None:
+            options.mask_in_memory = objects.mask(dwi._grid, mask).value
+        handle = objects.dwi(dwi)
+        context.check(lib.hot_run_compute(context.handle, handle, ctypes.byref(options), ctypes.byref(fields), None))
+        try:
+            return _take_fields(fields, dwi._grid)
+        finally:
+            lib.hot_run_fields_free(context.handle, ctypes.byref(fields))
+
+
+def _take_fields(fields, shape):
+    """What a run has made, as arrays."""
+    made = Fibers._read(fields.fibers)
+    grid, maps = made._grid, fields.maps
+    made.mask = grid.read_array(lib.hot_mask_bytes(fields.mask), bool)
+    if maps.flags:
+        made.probability = grid.read_array(maps.probability, np.float32, 4)
+        for name in ("margin", "residual", "width"):
+            setattr(made, name, grid.read_array(getattr(maps, name), np.float32))
+        made.flags = grid.read_array(maps.flags, np.uint8)
+        made.sigma = maps.sigma
+    made._reshaped(shape)
+    made.tensors = TensorField._read(fields.tensors)._reshaped(shape)
+    made.response = Response._read(fields.response)
+    return made
+
+
+class Denoised(NamedTuple):
+    """Denoised data, and the noise that was in them."""
+    data: np.ndarray  #: like the data, float32 or complex64
+    noise: np.ndarray  #: (...) float32 standard deviation, in the data's unit; NaN where it could not be told
+
+
+def denoise(data: Data, mask: Data = None, *, window: int | Sequence[int] | None = None,
+            step: int | Sequence[int] | None = None, estimator: str = "exp2", out: Out = None, device: str = "auto",
+            threads: int = 0, seed: int = 0, progress: Progress = None) -> Denoised:
+    """Denoises by principal component analysis in sliding windows (MP-PCA).
+
+    data: (x, y, z, volumes) or fewer axes, any real or complex type; computed in float32.
+    mask: (x, y, z) where to denoise; other voxels are copied.
+    window, step: voxels along each axis, or one number for all; None = the smallest odd cube with as many voxels as
+        there are volumes, and 2.
+    estimator: "exp2" (Cordero-Grande et al. 2019) or "exp1" (Veraart et al. 2016).
+    out: up to two arrays for the results, in their order.
+    device, threads, seed, progress: see `sshopm`.
+    """
+    data = np.asarray(image_array(data))
+    if data.dtype.kind not in "fiubc":
+        raise TypeError(f"data: an array of numbers is needed, not of {data.dtype}")
+    if not 1 <= data.ndim <= 4:
+        raise ValueError(f"data: up to three axes and the volumes are needed, not {data.ndim} axes")
+    grid = Grid(data.shape[:-1])
+    is_complex, volumes = data.dtype.kind == "c", data.shape[-1]
+    kind = np.complex64 if is_complex else np.float32
+    samples = grid.to_library(data, volumes).astype(kind, copy=False)
+    inside = None if mask is None else grid.scalars(mask_bytes(image_array(mask), grid.shape))
+    results, noises = outputs(out, (data.shape, kind), (grid.shape, np.float32))
+    denoised, noise = np.empty_like(samples), np.empty(grid.size[::-1], np.float32)
+    options = c.hot_denoise_options(size=ctypes.sizeof(c.hot_denoise_options), is_complex=is_complex,
+                                    estimator=choice("estimator", estimator, {"exp2": c.HOT_NOISE_EXP2,
+                                                                              "exp1": c.HOT_NOISE_EXP1}))
+    for name, given in (("window", window), ("step", step)):
+        if given is not None:
+            values = np.broadcast_to(given, 3).tolist()
+            if min(values) < 1:
+                raise ValueError(f"{name}: at least 1 is needed, not {given}")
+            getattr(options, name)[:] = values
+    with Context(device, threads, seed, progress) as context:
+        context.check(lib.hot_denoise_f32(context.handle, ctypes.byref(options), (ctypes.c_size_t * 3)(*grid.size),
+                                          volumes, address(samples), address(inside), address(denoised),
+                                          address(noise)))
+    results.array[...] = denoised.transpose(2, 1, 0, 3).reshape(data.shape)
+    noises.array[...] = noise.transpose(2, 1, 0).reshape(grid.shape)
+    return Denoised(results.done(), noises.done())
+
+
+class Image(NamedTuple):
+    """A scalar image."""
+    data: np.ndarray  #: (x, y, z) float32
+    affine: np.ndarray  #: (4, 4) voxel indices to scanner mm (RAS)
+
+
+def _loader(kind, read):
+    """A function that reads a file of one kind of the library's objects."""
+    def load_one(context, path, *more):
+        handle = ctypes.c_void_p()
+        context.check(getattr(lib, f"hot_{kind}_load{'_sh' if more else ''}")(context.handle, path, *more,
+                                                                             ctypes.byref(handle)))
+        try:
+            return read(handle)
+        finally:
+            getattr(lib, f"hot_{kind}_destroy")(ctypes.byref(handle))
+    return load_one
+
+
+def _load_image(context, path):
+    grid, values = c.hot_grid(), ctypes.c_void_p()
+    context.check(lib.hot_image_load(context.handle, path, ctypes.byref(grid), ctypes.byref(values)))
+    made = Grid.read(ctypes.addressof(grid))
+    data = made.read_array(values.value, np.float32)
+    lib.hot_context_free(context.handle, values)
+    return Image(data, made.affine)
+
+
+_load_tensors = _loader("tensor_field", TensorField._read)
+_LOADERS = {"tensors": _load_tensors, "directions": _loader("fiber_field", Fibers._read), "image": _load_image,
+            "response": _loader("response", Response._read)}
+
+
+def load(path: str | os.PathLike, bval: str | os.PathLike | None = None, bvec: str | os.PathLike | None = None, *,
+         kind: str | None = None, basis: str | None = None, frame: str | None = None,
+         ) -> Dwi | TensorField | Fibers | Image | Response:
+    """Reads a file: NRRD, NIfTI or MIF, or MRtrix's text of a response.
+
+    path: the file, or the directory of a run (its directions are read).
+    bval, bvec: FSL's tables of NIfTI or MIF; bval alone: MRtrix's table, lines x y z b. None = those beside the image.
+    kind: "dwi", "tensors", "directions", "image", "response" or "sh"; None = whichever of these it is: the first of
+        tensors, directions, dwi that can read it, else an image.
+    basis, frame: of "sh", harmonics of any tool's fibre orientations: "tournier07" (MRtrix's; the default),
+        "descoteaux07" or "descoteaux07_legacy" (DIPY's); "scanner", "bvec" or "image". They become tensors.
+    Returns a Dwi, TensorField, Fibers, Image or Response; all in scanner axes.
+    """
+    path = os.fspath(path)
+    if kind == "sh":
+        options = c.hot_sh_options(ctypes.sizeof(c.hot_sh_options), _text(basis or "tournier07"), _text(frame))
+        with Context("cpu") as context:
+            return _load_tensors(context, _text(path), ctypes.byref(options))
+    if basis is not None or frame is not None:
+        raise TypeError("basis, frame: of kind='sh' alone")
+    if kind is None and os.path.isdir(path):
+        path, kind = os.path.join(path, "peaks.nrrd"), "directions"
+    if kind is not None and kind != "dwi":
+        loader = choice("kind", kind, {"dwi": None, "sh": None, **_LOADERS})
+        with Context("cpu") as context:
+            return loader(context, _text(path))
+    if kind == "dwi" or bval is not None or bvec is not None:
+        return Dwi._load(_text(path), _text(bval), _text(bvec))
+    with open(path, "rb"):  # what is not there is said once
+        pass
+    if path.endswith(".txt"):
+        return load(path, kind="response")
+    for loader in ("tensors", "directions", "dwi"):
+        try:
+            return load(path, kind=loader)
+        except Error:
+            pass
+    return load(path, kind="image")
+
+
+def export(result: Fibers | TensorField, path: str | os.PathLike, format: str | None = None, *,
+           force: bool = False) -> None:
+    """Writes directions or tensors for another program.
+
+    result: Fibers or a TensorField.
+    path: the file; its name tells the format where `format` is None ("peaks.nii.gz", "fibers.vtp", "tensors.nrrd").
+    format: a name of `hotfiber export --list`: "peaks", "fixels", "vtp", "tck", "dyads", "sh", "dec" ...
+    force: whether to replace a file that is there.
+    """
+    path = os.fspath(path)
+    if os.path.exists(path) and not force:
+        raise FileExistsError(f"'{path}' is there already; force=True replaces it")
+    is_tensors = isinstance(result, TensorField)
+    if not is_tensors and not isinstance(result, Fibers):
+        raise TypeError(f"result: Fibers or a TensorField is needed, not a {type(result).__name__}")
+    found = lib.hot_export_format_find(_text(format), _text(path))
+    chosen = c.hot_export_format.from_address(found) if found else None
+    with Context("cpu") as context, _Objects(context) as objects:
+        handle = objects.add("tensor_field" if is_tensors else "fiber_field", result._open(context))
+        if is_tensors and format is None and (not chosen or not chosen.write_tensors or chosen.name == b"peaks"):
+            context.check(lib.hot_tensor_field_save(context.handle, handle, _text(path)))
+            return
+        writer = chosen and (chosen.write_tensors if is_tensors else chosen.write)
+        if not writer:
+            raise ValueError(f"format: {format or path!r} is no format of {'tensors' if is_tensors else 'directions'}; "
+                             "`hotfiber export --list` has them")
+        use_fonts()
+        write = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(writer)
+        context.check(write(context.handle, handle, _text(path)))

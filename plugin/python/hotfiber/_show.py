@@ -1,0 +1,132 @@
+"""Looking at results: a slice with sticks by matplotlib, and what a notebook shows."""
+from __future__ import annotations
+
+import base64
+import html
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._arrays import choice
+from ._library import Error, command
+
+if TYPE_CHECKING:
+    from ._fields import Fibers
+
+# Which two axes of the voxels lie in a slice across the third.
+_PLANES = {0: (1, 2), 1: (0, 2), 2: (0, 1), "i": (1, 2), "j": (0, 2), "k": (0, 1)}
+
+
+def plot(result: Fibers, background: ArrayLike | None = None, *, axis: str | int = "k", index: int | None = None,
+         scale: float = 1.0, ax: Any = None) -> Any:
+    """Draws one slice of fibre directions with matplotlib: a stick for each fibre, its length by the fraction, its
+    colour by the direction (red left-right, green front-back, blue up-down).
+
+    result: Fibers on a grid of three axes.
+    background: (x, y, z) an image to draw on; None = the sum of the fractions.
+    axis: the axis of the voxels that the slice lies across: "i", "j", "k" or 0, 1, 2. index: which slice; None = the
+        middle one.
+    scale: 1 = a fibre of fraction 1 is as long as a voxel's smallest side.
+    ax: matplotlib's axes; None = new ones.
+    Returns the axes.
+    """
+    from matplotlib import pyplot
+    from matplotlib.collections import LineCollection
+
+    across, down = choice("axis", axis, _PLANES)
+    normal = 3 - across - down
+    vectors = result.vectors
+    if vectors.ndim != 5:
+        raise ValueError(f"result: a grid of three axes is needed, not of {vectors.ndim - 2}")
+    index = vectors.shape[normal] // 2 if index is None else int(index)
+    vectors = np.take(vectors, index, axis=normal).astype(float)
+    image = result.fractions.sum(-1) if background is None else np.asarray(background)
+    if image.shape != result.nfibers.shape:
+        raise ValueError(f"background: its shape is {image.shape}, that of the voxels {result.nfibers.shape}")
+    image = np.take(image, index, axis=normal)
+
+    # Sticks in units of voxels, so that they lie right in oblique grids and in those of unequal spacing.
+    spacing = np.linalg.norm(result.affine[:3, :3], axis=0)
+    voxels = vectors @ np.linalg.inv(result.affine[:3, :3]).T * spacing.min()
+    present = (vectors != 0).any(-1)
+    place = np.stack(np.meshgrid(*map(np.arange, image.shape), indexing="ij"), axis=-1)
+    place = np.broadcast_to(place[:, :, None], present.shape + (2,))[present]
+    half = voxels[present][:, [across, down]] * scale / 2
+    lengths = np.linalg.norm(vectors[present], axis=-1, keepdims=True)
+    if ax is None:
+        ax = pyplot.subplots()[1]
+    low, high = np.percentile(image[np.isfinite(image)], (2, 98)) if np.isfinite(image).any() else (0, 1)
+    ax.imshow(image.T, cmap="gray", origin="lower", vmin=low, vmax=low + 1.5 * max(high - low, 1e-12),
+              interpolation="nearest")
+    ax.add_collection(LineCollection(np.stack([place - half, place + half], axis=1),
+                                     colors=np.abs(vectors[present]) / np.where(lengths > 0, lengths, 1)))
+    ax.set_aspect(spacing[down] / spacing[across])
+    ax.set_xlabel("ijk"[across])
+    ax.set_ylabel("ijk"[down])
+    ax.set_title(f"{'ijk'[normal]} = {index}")
+    return ax
+
+
+def view(*results: Any, wait: bool = True, **options: Any) -> Any:
+    """Opens the viewer (`hotfiber view`) on results, or draws a picture with it.
+
+    results: Fibers, TensorFields, and paths of further files.
+    wait: until its window is closed. Else the files it reads are left to the folder of temporary files.
+    options: those of `hotfiber view --help`: view(result, screenshot="a.png", size="640x480", plane="coronal").
+    Returns the process. The viewer comes with a build or Debian's package; the wheel has none.
+    """
+    import shutil
+    import subprocess
+    import tempfile
+
+    from ._fields import TensorField
+    from ._pipeline import export
+
+    folder = tempfile.mkdtemp(prefix="hotfiber-view-")
+    try:
+        files = []
+        for number, result in enumerate(results):
+            if isinstance(result, (str, os.PathLike)):
+                files.append(os.fspath(result))
+                continue
+            kind = "tensors" if isinstance(result, TensorField) else "peaks"
+            files.append(os.path.join(folder, f"{kind}_{number}.nrrd"))
+            export(result, files[-1], None if kind == "tensors" else kind)
+        arguments = [command(), "view"] + files
+        for name, value in options.items():
+            arguments += [f"--{name}"] + ([] if value is True else [str(value)])
+        process = subprocess.Popen(arguments, stderr=subprocess.PIPE if wait else None, text=True)
+        if wait:
+            errors = process.communicate()[1]
+            if process.returncode != 0:
+                raise Error(errors.strip() or f"the viewer ended with status {process.returncode}")
+        return process
+    finally:
+        if wait:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def picture(fibers):
+    """The bytes of a PNG: the three middle slices, as `hotfiber run` draws them."""
+    import tempfile
+
+    from ._pipeline import export
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "fibers.png")
+        export(fibers, path, "png")
+        with open(path, "rb") as file:
+            return file.read()
+
+
+def table(title, rows):
+    """A small table in HTML."""
+    lines = "".join(f"<tr><th style='text-align:left'>{html.escape(name)}</th><td>{html.escape(str(value))}</td></tr>"
+                    for name, value in rows)
+    return f"<b>{html.escape(title)}</b><table>{lines}</table>"
+
+
+def image_tag(png):
+    return f'<img style="max-width:100%" src="data:image/png;base64,{base64.b64encode(png).decode()}">'

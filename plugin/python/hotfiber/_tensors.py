@@ -1,0 +1,288 @@
+"""Kernels on packed symmetric tensors: SS-HOPM, eigenpairs, directions, low-rank approximation.
+
+A packed tensor of order m and dimension n is the C(m+n-1, m) unique values in lexicographic order (xxxx xxxy xxxz
+xxyy ...), not multiplied by their multiplicity, along the last axis of an array."""
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _declarations as c
+from ._arrays import Output, address, choice, mask_bytes, outputs, overlaps, real
+from ._library import Context, lib
+from ._types import Out, Progress
+
+_SEEK = {"max": c.HOT_MAXIMA, "min": c.HOT_MINIMA, "all": c.HOT_ALL_PAIRS}
+
+
+@functools.lru_cache(None)
+def _order_of(values, dim):
+    return next((order for order in range(2, c.HOT_ORDER_MAX + 1)
+                 if dim > 1 and lib.hot_symtensor_count(order, dim) == values), 0)
+
+
+def _order(name, array, dim):
+    """The order of packed tensors, from how many values they have."""
+    values = array.shape[-1] if array.ndim else 0
+    if _order_of(values, dim):
+        return _order_of(values, dim)
+    raise ValueError(f"{name}: {values} values along the last axis are no packed tensor of dimension {dim}"
+                     + (" (6, 15, 28, 45 for orders 2, 4, 6, 8)" if dim == 3 else ""))
+
+
+def _shift(shift):
+    """The library's two numbers for a shift."""
+    if isinstance(shift, str):
+        return choice("shift", shift, {"adaptive": c.HOT_SHIFT_ADAPTIVE, "none": c.HOT_SHIFT_NONE}), 0.0
+    return c.HOT_SHIFT_FIXED, float(shift)
+
+
+def _starts(starts, dim, seed):
+    """Starting vectors as an array: evenly spread where there is a way, else random."""
+    if not isinstance(starts, (int, np.integer)):
+        given = real("starts", starts, np.float64)
+        if given.ndim != 2 or given.shape[1] != dim:
+            raise ValueError(f"starts: a number, or an array of shape (count, {dim}), not {given.shape}")
+        return given
+    _count("starts", starts, 1, 10**9)
+    vectors = np.empty((int(starts), dim))
+    if dim == 3:
+        lib.hot_starts_even(len(vectors), address(vectors))
+    else:
+        lib.hot_starts_random(seed, dim, len(vectors), address(vectors))
+    return vectors
+
+
+def _count(name, value, least, most):
+    """A whole number within bounds."""
+    if int(value) != value or not least <= value <= most:
+        raise ValueError(f"{name}: {least} to {most}, not {value}")
+    return int(value)
+
+
+class Sshopm(NamedTuple):
+    """What SS-HOPM found from each start."""
+    values: np.ndarray  #: (..., starts) eigenvalues, in the tensor's unit
+    vectors: np.ndarray  #: (..., starts, dim) unit eigenvectors
+    residuals: np.ndarray  #: (..., starts) ||A x^(m-1) - lambda x||
+    iterations: np.ndarray  #: (..., starts) steps, int32; negative where it did not converge
+
+
+def sshopm(tensors: ArrayLike, starts: int | ArrayLike = 128, *, dim: int = 3, shift: str | float = "adaptive",
+           seek: str = "max", tolerance: float = 0.0, change: float = 0.0, max_iterations: int = 0,
+           basin: bool = False, out: Out = None, device: str = "auto", threads: int = 0, seed: int = 0,
+           progress: Progress = None) -> Sshopm:
+    """Runs the shifted symmetric higher-order power method on every tensor from every start.
+
+    tensors: (..., unique) packed symmetric tensors, any real type; computed in float32 where they are float32, else in
+        float64. Order 2 to 16.
+    starts: how many (evenly spread for dim 3, else random), or vectors (count, dim).
+    dim: of the tensors, 2 to 16.
+    shift: "adaptive", "none", or a number (negative: minima).
+    seek: "max" or "min"; with a fixed shift its sign decides instead.
+    tolerance: of the residual, relative to the scale of the tensor; 0 = the default; negative: all iterations.
+    change: > 0: stop when lambda changes by less, instead (Ballard, Kolda, Plantenga 2011).
+    max_iterations: 0 = 1000.
+    basin: on a GPU with shift "none": end a start once it is known which maximum it leads to.
+    out: up to four arrays for the results, in their order.
+    device: "auto", "cpu", "cuda" or "cuda:N". threads: 0 = all cores. seed: of random starts.
+    progress: called as progress(stage, fraction); what it raises ends the call.
+
+    A tensor with NaN or Inf gives NaN.
+
+    >>> import hotfiber
+    >>> found = hotfiber.sshopm([[3., 0, 0, 2, 0, 1]])      # order 2: the matrix diag(3, 2, 1)
+    >>> found.vectors.shape, found.values[0, 0].round(9).item()
+    ((1, 128, 3), 3.0)
+    """
+    tensors = real("tensors", tensors)
+    order = _order("tensors", tensors, dim)
+    kind = tensors.dtype
+    starts = _starts(starts, dim, seed).astype(kind)
+    batch = tensors.shape[:-1] + (len(starts),)
+    results = outputs(out, (batch, kind), (batch + (dim,), kind), (batch, kind), (batch, np.int32))
+    if overlaps([tensors, starts], [one.array for one in results]):
+        tensors, starts = tensors.copy(), starts.copy()
+    how, alpha = _shift(shift)
+    options = c.hot_sshopm_options(size=ctypes.sizeof(c.hot_sshopm_options), shift=how, alpha=alpha,
+                                   seek=choice("seek", seek, {"max": c.HOT_MAXIMA, "min": c.HOT_MINIMA}),
+                                   tolerance=tolerance, change=change, max_iterations=max_iterations,
+                                   basin=bool(basin))
+    function = lib.hot_sshopm_f32 if kind == np.float32 else lib.hot_sshopm_f64
+    with Context(device, threads, seed, progress) as context:
+        context.check(function(context.handle, ctypes.byref(options), order, dim, tensors.size // tensors.shape[-1],
+                               address(tensors), tensors.shape[-1], len(starts), address(starts),
+                               *(address(one.array) for one in results)))
+    return Sshopm(*(one.done() for one in results))
+
+
+class Eigenpairs(NamedTuple):
+    """The distinct real eigenpairs of each tensor, largest eigenvalue first; NaN in rows that are not used."""
+    values: np.ndarray  #: (..., pairs) eigenvalues, in the tensor's unit
+    vectors: np.ndarray  #: (..., pairs, dim) unit eigenvectors
+    residuals: np.ndarray  #: (..., pairs) ||A x^(m-1) - lambda x||
+    kinds: np.ndarray  #: (..., pairs) 1 local maximum, -1 local minimum, 0 saddle or degenerate
+    found: np.ndarray  #: (...) how many there are, int32; -1 for a tensor with NaN or Inf
+
+
+def eigenpairs(tensors: ArrayLike, *, dim: int = 3, kind: str = "all", starts: int | ArrayLike = 0,
+               shift: str | float = "adaptive", pairs: int | None = None, same_angle: float = 0.0,
+               device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Eigenpairs:
+    """Finds the real eigenpairs A x^(m-1) = lambda x, ||x|| = 1, of every tensor: the critical points of A x^m on the
+    sphere.
+
+    tensors: (..., unique) packed symmetric tensors, any real type; computed in float64. Order 2 to 16.
+    dim: 2 to 16.
+    kind: "max", "min" or "all" (with saddles).
+    starts: vectors (count, dim), or how many; 0 = as many as order and dimension need.
+    shift: "adaptive", "none" or a number.
+    pairs: rows of the result; None = as many as the tensor with the most pairs has, 512 at most.
+    same_angle: degrees below which two pairs are the same; 0 = 0.05.
+    device, threads, seed, progress: see `sshopm`.
+
+    x and -x are one pair; of odd orders the one with lambda >= 0.
+
+    >>> import hotfiber
+    >>> hotfiber.eigenpairs([3., 0, 0, 2, 0, 1]).values.round(9)
+    array([3., 2., 1.])
+    """
+    tensors = real("tensors", tensors, np.float64)
+    order = _order("tensors", tensors, dim)
+    how, alpha = _shift(shift)
+    options = c.hot_sshopm_options(size=ctypes.sizeof(c.hot_sshopm_options), shift=how, alpha=alpha,
+                                   seek=choice("kind", kind, _SEEK), same_angle=same_angle)
+    number = int(starts) if isinstance(starts, (int, np.integer)) else 0
+    given = None if isinstance(starts, (int, np.integer)) else _starts(starts, dim, seed)
+    _count("starts", number, 0, 10**9)
+    most = min(lib.hot_eigenpairs_bound(order, dim), 512) if pairs is None else _count("pairs", pairs, 1, 10**6)
+    batch = tensors.shape[:-1]
+    rows, found = np.empty(batch + (most, dim + 3)), np.empty(batch, np.int32)
+    with Context(device, threads, seed, progress) as context:
+        context.check(lib.hot_eigenpairs_f64(context.handle, ctypes.byref(options), order, dim, found.size,
+                                             address(tensors), tensors.shape[-1],
+                                             number if given is None else len(given), address(given), most,
+                                             address(rows), address(found)))
+    if pairs is None:
+        rows = rows[..., :min(most, max(1, found.max(initial=0))), :]
+    return Eigenpairs(rows[..., 0], rows[..., 1:1 + dim], rows[..., 1 + dim], rows[..., 2 + dim], found)
+
+
+class Directions(NamedTuple):
+    """Directions of each tensor, longest first; 0 where there are fewer."""
+    directions: np.ndarray  #: (..., most, 3) float32 vectors: their length is lambda, or the weight of `lowrank`
+    found: np.ndarray  #: (...) uint8 how many; 255 for a tensor with NaN or Inf
+
+
+def _tensors3(tensors):
+    tensors = real("tensors", tensors, np.float32)
+    return tensors, _order("tensors", tensors, 3)
+
+
+def directions(tensors: ArrayLike, *, max_directions: int = 3, threshold: float = -1.0, min_angle: float = -1.0,
+               min_relative_range: float = -1.0, starts: int = 0, shift: str | float = "adaptive", basin: bool = False,
+               mask: ArrayLike | None = None, out: Out = None, device: str = "auto", threads: int = 0, seed: int = 0,
+               progress: Progress = None) -> Directions:
+    """Finds the local maxima of the form A x^m of every tensor on the sphere.
+
+    tensors: (..., 6 | 15 | 28 | 45) packed symmetric tensors of order 2, 4, 6, 8 (and 66, 91 for 10, 12), any real
+        type; computed in float32.
+    max_directions: 1 to 16.
+    threshold: maxima below this fraction of the largest one are dropped; negative = 0.25.
+    min_angle: degrees: of two maxima closer than this the lower is dropped; negative = 15.
+    min_relative_range: forms flatter than this have no direction; negative = 1e-4.
+    starts: 0 = a scan of the sphere; else SS-HOPM from so many starts, with `shift` and `basin` as in `sshopm`.
+    mask: (...) where to compute; elsewhere the results are 0.
+    out: up to two arrays for the results, in their order.
+    device, threads, seed, progress: see `sshopm`.
+
+    >>> import hotfiber
+    >>> found = hotfiber.directions([[1., 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 2.]])
+    >>> found.found.tolist(), found.directions[:, 0].round(4).tolist()
+    ([1, 1], [[1.0, 0.0, 0.0], [0.0, 0.0, 2.0]])
+    """
+    tensors, order = _tensors3(tensors)
+    batch, most = tensors.shape[:-1], _count("max_directions", max_directions, 1, 16)
+    inside = mask_bytes(mask, batch)
+    results = outputs(out, (batch + (most, 3), np.float32), (batch, np.uint8))
+    if overlaps([tensors, inside], [one.array for one in results]):
+        tensors = tensors.copy()
+    how, alpha = _shift(shift)
+    options = c.hot_directions_options(size=ctypes.sizeof(c.hot_directions_options), max_directions=most,
+                                       threshold=threshold, min_angle=min_angle, starts=starts, shift=how,
+                                       min_relative_range=min_relative_range, alpha=alpha, basin=bool(basin))
+    with Context(device, threads, seed, progress) as context:
+        context.check(lib.hot_directions_f32(context.handle, ctypes.byref(options), order,
+                                             tensors.size // tensors.shape[-1], address(tensors), tensors.shape[-1],
+                                             address(inside), *(address(one.array) for one in results)))
+    return Directions(*(one.done() for one in results))
+
+
+class Lowrank(NamedTuple):
+    """Rank-1 terms of each tensor, A ~ sum_i w_i v_i^m, largest weight first; 0 where there are fewer."""
+    directions: np.ndarray  #: (..., most, 3) float32 vectors w_i v_i
+    found: np.ndarray  #: (...) uint8 how many; 255 for a tensor with NaN or Inf
+    residual: np.ndarray  #: (...) float32 ||A - approximation|| / ||A||
+
+
+def lowrank(tensors: ArrayLike, max_rank: int = 3, *, exact_rank: bool = False, drop: float = 0.0, floor: float = 0.0,
+            min_weight: float = -1.0, min_angle: float = -1.0, mask: ArrayLike | None = None, out: Out = None,
+            device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> Lowrank:
+    """Approximates every tensor by one to three rank-1 terms (Schultz, Seidel 2008).
+
+    tensors: (..., 15 | 28 | 45) packed symmetric tensors of order 4, 6, 8, any real type; computed in float32.
+    max_rank: 1 to 3. exact_rank: always that many terms.
+    drop, floor, min_weight, min_angle: how the number of terms is chosen; 0, 0, negative, negative = the defaults.
+    mask: (...) where to compute; elsewhere the results are 0.
+    out: up to three arrays for the results, in their order.
+    device, threads, seed, progress: see `sshopm`.
+
+    >>> import hotfiber, numpy as np
+    >>> tensor = np.zeros(15); tensor[0] = 2         # 2 x^4: one term along x
+    >>> hotfiber.lowrank(tensor).directions[0].round(4).tolist()
+    [2.0, 0.0, 0.0]
+    """
+    tensors, order = _tensors3(tensors)
+    batch, most = tensors.shape[:-1], _count("max_rank", max_rank, 1, 3)
+    inside = mask_bytes(mask, batch)
+    results = outputs(out, (batch + (most, 3), np.float32), (batch, np.uint8), (batch, np.float32))
+    if overlaps([tensors, inside], [one.array for one in results]):
+        tensors = tensors.copy()
+    options = c.hot_lowrank_options(size=ctypes.sizeof(c.hot_lowrank_options), max_rank=most,
+                                    exact_rank=bool(exact_rank), drop=drop, floor=floor, min_weight=min_weight,
+                                    min_angle=min_angle)
+    with Context(device, threads, seed, progress) as context:
+        context.check(lib.hot_lowrank_f32(context.handle, ctypes.byref(options), order,
+                                          tensors.size // tensors.shape[-1], address(tensors), tensors.shape[-1],
+                                          address(inside), *(address(one.array) for one in results)))
+    return Lowrank(*(one.done() for one in results))
+
+
+def values(tensors: ArrayLike, points: ArrayLike, *, out: np.ndarray | None = None) -> np.ndarray:
+    """Evaluates A x^m for every tensor at every point.
+
+    tensors: (..., unique) packed symmetric tensors of dimension 3, any real type.
+    points: (count, 3), of any length.
+    Returns (..., count) float64.
+
+    >>> import hotfiber
+    >>> hotfiber.values([3., 0, 0, 2, 0, 1], [[1, 0, 0], [0, 1, 1]]).tolist()
+    [3.0, 3.0]
+    """
+    tensors, points = real("tensors", tensors, np.float64), real("points", points, np.float64)
+    order = _order("tensors", tensors, 3)
+    if points.ndim != 2 or points.shape[1] != 3:
+        raise ValueError(f"points: an array of shape (count, 3) is needed, not {points.shape}")
+    # One product with the values of the monomials, times their multiplicity.
+    unique = tensors.shape[-1]
+    exponents, multiplicity = np.empty((unique, 3), np.int32), np.empty(unique)
+    with Context("cpu") as context:
+        context.check(lib.hot_symtensor_exponents(order, 3, address(exponents)))
+        context.check(lib.hot_symtensor_multiplicity(order, 3, address(multiplicity)))
+    monomials = np.prod(points[:, None, :] ** exponents, axis=-1) * multiplicity
+    result = Output(tensors.shape[:-1] + (len(points),), np.float64, out)
+    np.matmul(tensors, monomials.T, out=result.array)
+    return result.done()

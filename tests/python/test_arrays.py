@@ -1,0 +1,203 @@
+"""The kernels on arrays: results against NumPy, and every type, order, stride, shape and mistake."""
+import doctest
+import importlib
+import itertools
+
+import hotfiber
+import numpy as np
+
+from cli import check, end
+
+random = np.random.default_rng(1)
+
+
+def raises(kind, word, function, *arguments, **named):
+    try:
+        function(*arguments, **named)
+    except Exception as error:
+        check(isinstance(error, kind) and word in str(error), f"{kind.__name__} with '{word}', not {error!r}")
+    else:
+        check(False, f"{kind.__name__} with '{word}': nothing was raised")
+
+
+def packed(order, count):
+    """Sums of rank-1 tensors along known unit vectors, by the definition of packing."""
+    vectors = random.normal(size=(count, 3))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    indices = list(itertools.combinations_with_replacement(range(3), order))
+    return np.stack([np.prod(vectors[:, list(index)], axis=1) for index in indices], axis=1), vectors
+
+
+def aligned(a, b):
+    return np.abs((a * b).sum(-1))
+
+
+for name in ("_tensors", "_matrices", "_fields", "_pipeline"):
+    done = doctest.testmod(importlib.import_module(f"hotfiber.{name}"))
+    check(done.attempted > 2 and not done.failed, f"the examples of {name}: {done}")
+
+# Directions of rank-1 tensors are their vectors.
+for order in (4, 6, 8):
+    tensors, vectors = packed(order, 12)
+    for function in (hotfiber.directions, hotfiber.lowrank):
+        found = function(tensors.reshape(3, 4, -1))
+        check(found.directions.shape == (3, 4, 3, 3) and found.found.shape == (3, 4), f"shapes of order {order}")
+        check((found.found == 1).all(), f"one direction: {found.found}")
+        check(aligned(found.directions[..., 0, :].reshape(-1, 3), vectors).min() > .9999, f"{function.__name__}")
+    best = hotfiber.sshopm(tensors, 64)
+    check(best.values.shape == (12, 64) and best.values.dtype == np.float64, "shape and type of sshopm")
+    check(np.abs(best.values.max(1) - 1).max() < 1e-9, f"largest eigenvalue, order {order}")
+    pairs = hotfiber.eigenpairs(tensors, kind="max")
+    check(np.abs(pairs.values[:, 0] - 1).max() < 1e-9, f"eigenpairs, order {order}")
+    check(aligned(pairs.vectors[:, 0], vectors).min() > 1 - 1e-9, f"eigenvectors, order {order}")
+    check(np.allclose(hotfiber.values(tensors, vectors), (vectors @ vectors.T) ** order), f"values, order {order}")
+tensors = packed(4, 12)[0]
+
+# Every type and memory order gives what the plain one does.
+wanted = hotfiber.directions(tensors.astype(np.float32))
+exact = np.round(tensors * 64)
+reference = hotfiber.directions(exact)
+for kind in (np.int8, np.int16, np.int32, np.int64, np.float16, np.float32, np.float64, np.longdouble, ">f4", ">i2"):
+    check(np.array_equal(hotfiber.directions(exact.astype(kind)).directions, reference.directions), f"type {kind}")
+padded = np.zeros((24, 40), np.float32)
+padded[::2, 5:35:2] = tensors
+for what, array in (("Fortran", np.asfortranarray(tensors, np.float32)), ("strided", padded[::2, 5:35:2]),
+                    ("list", tensors.astype(np.float32).tolist()), ("negative", np.ascontiguousarray(
+                        tensors.astype(np.float32)[::-1, ::-1])[::-1, ::-1])):
+    check(np.array_equal(hotfiber.directions(array).directions, wanted.directions), what)
+read_only = tensors.astype(np.float32)
+read_only.flags.writeable = False
+check(np.array_equal(hotfiber.directions(read_only).directions, wanted.directions), "read-only")
+unaligned = np.zeros(tensors.size * 4 + 1, np.uint8)[1:].view(np.float32).reshape(tensors.shape)
+unaligned[...] = tensors
+check(np.array_equal(hotfiber.directions(unaligned).directions, wanted.directions), "unaligned")
+single = hotfiber.directions(tensors[3])
+check(single.directions.shape == (3, 3) and np.array_equal(single.directions, wanted.directions[3]), "no batch")
+empty = hotfiber.directions(np.zeros((0, 5, 15)))
+check(empty.directions.shape == (0, 5, 3, 3) and empty.found.shape == (0, 5), "empty")
+bad = tensors.copy()
+bad[2, 3] = np.nan
+found = hotfiber.directions(bad)
+check(found.found[2] == 255 and not found.directions[2].any(), "NaN is flagged")
+check(np.array_equal(np.delete(found.directions, 2, 0), np.delete(wanted.directions, 2, 0)), "others are not affected")
+mask = random.random(12) > .5
+inside = hotfiber.directions(tensors, mask=mask)
+check(not inside.found[~mask].any() and np.array_equal(inside.directions[mask], wanted.directions[mask]), "mask")
+check(hotfiber.sshopm(tensors.astype(np.float32), 8).values.dtype == np.float32, "float32 stays float32")
+
+# out: filled in place, also where it cannot be used as it is, also where it is the input.
+for make in (lambda: np.full((12, 3, 3), 7, np.float32), lambda: np.full((12, 3, 3), 7, np.float64),
+             lambda: np.full((3, 3, 24), 7, np.float32).T[::2]):
+    out, counts = make(), np.full(12, 9, np.uint8)
+    found = hotfiber.directions(tensors, out=(out, counts))
+    check(found.directions is out and found.found is counts, "out is returned")
+    check(np.array_equal(out, wanted.directions) and np.array_equal(counts, wanted.found), "out is filled")
+room = np.zeros(12 * 15, np.float32)
+room.reshape(12, 15)[...] = tensors
+found = hotfiber.directions(room.reshape(12, 15), out=room[:108].reshape(12, 3, 3))
+check(np.array_equal(found.directions, wanted.directions), "out within the input")
+raises(ValueError, "shape", hotfiber.directions, tensors, out=np.zeros((12, 3), np.float32))
+raises(TypeError, "does not go", hotfiber.directions, tensors, out=np.zeros((12, 3, 3), int))
+raises(ValueError, "read-only", hotfiber.directions, tensors,
+       out=np.broadcast_to(np.float32(0), (12, 3, 3)))
+
+# Eigenvalues.
+for kind, digits in ((np.float32, 3), (np.float64, 9), (np.complex64, 3), (np.complex128, 9)):
+    real = random.normal(size=(2, 5, 7, 7))
+    matrices = (real + 1j * random.normal(size=real.shape)).astype(kind) if np.dtype(kind).kind == "c" \
+        else real.astype(kind)
+    matrices = matrices + matrices.conj().swapaxes(-1, -2)
+    found = hotfiber.heev(matrices)
+    values, vectors = np.linalg.eigh(matrices)
+    check(np.abs(found.values - values).max() < 10.0 ** -digits, f"eigenvalues of {np.dtype(kind)}")
+    check(found.vectors.dtype == kind and found.values.dtype == values.dtype, f"types for {np.dtype(kind)}")
+    check(np.abs(matrices @ found.vectors - found.vectors * found.values[..., None, :]).max() < 10.0 ** -digits,
+          f"eigenvectors of {np.dtype(kind)}")
+    columns = np.ascontiguousarray(matrices.swapaxes(-1, -2)).swapaxes(-1, -2)  # the same, column by column
+    again = hotfiber.heev(columns)
+    check(np.abs(again.values - values).max() < 10.0 ** -digits, "column by column")
+    check(np.abs(matrices @ again.vectors - again.vectors * again.values[..., None, :]).max() < 10.0 ** -digits,
+          f"eigenvectors column by column, {np.dtype(kind)}")
+    largest = hotfiber.heev(np.asfortranarray(matrices), largest=2)
+    check(np.abs(largest.values - values[..., -2:]).max() < 10.0 ** -digits, "the largest two")
+    check(largest.vectors.shape == (2, 5, 7, 2), "their vectors")
+check(hotfiber.heev(np.zeros((3, 0, 0))).values.shape == (3, 0), "matrices of size 0")
+diagonal, off = random.normal(size=(4, 9)), random.normal(size=(4, 8))
+dense = np.stack([np.diag(d) + np.diag(o, 1) + np.diag(o, -1) for d, o in zip(diagonal, off)])
+values = np.linalg.eigvalsh(dense)
+check(np.abs(hotfiber.tridiag(diagonal, off) - values).max() < 1e-12, "tridiagonal")
+check(np.abs(hotfiber.tridiag(diagonal, off, index=(2, 4)) - values[:, 2:5]).max() < 1e-12, "by index")
+within = hotfiber.tridiag(diagonal, off, interval=(0, 10))
+for row, all_values in zip(within, values):
+    positive = all_values[(all_values >= 0) & (all_values < 10)]
+    check(np.allclose(row[:len(positive)], positive) and np.isnan(row[len(positive):]).all(), "by interval")
+check(hotfiber.tridiag(np.float32(diagonal), np.float32(off)).dtype == np.float32, "tridiagonal float32")
+
+# Contractions are einsum's.
+a, b = random.normal(size=(6, 3, 4)), random.normal(size=(6, 4, 5))
+for spec, left, right in (("ik,kj->ij", a, b), ("...ik,...kj->...ij", a, b), ("ik,kj->ij", a, b[0]),
+                          ("ik,kj->ji", a[0], b), ("ij,ij->ij", a, a[::-1]), ("ij,ij->i", a, a),
+                          ("ik,kj->ij", a.transpose(0, 2, 1)[:, :3, ::-1][:, :, :3], b[:, :3]),
+                          ("ik,kj->ij", a[None], b[:, None][:, :, :, ::2])):
+    terms = spec.replace("...", "")
+    numpy_spec = "...{},...{}->...{}".format(*terms.replace("->", ",").split(","))
+    check(np.allclose(hotfiber.contract(spec, left, right), np.einsum(numpy_spec, left, right)), f"contract {spec}")
+total = np.ones((6, 3, 5))
+hotfiber.einsum("ik,kj->ij", a, b, out=total, alpha=2, beta=3)
+check(np.allclose(total, 2 * a @ b + 3), "alpha and beta")
+check(hotfiber.contract("ik,kj->ij", np.float32(a), np.float32(b)).dtype == np.float32, "contract float32")
+check(hotfiber.contract("ik,kj->ij", a[:0], b[:0]).shape == (0, 3, 5), "contract, empty batch")
+
+# CP decomposition and its product.
+factors = [random.normal(size=(length, 3)) for length in (7, 6, 5)]
+x = np.einsum("ir,jr,kr->ijk", *factors)
+for kind, limit in ((np.float64, 1e-4), (np.float32, 1e-2)):
+    result = hotfiber.cpd(x.astype(kind), 3, start="hosvd", iterations=2000)
+    again = np.einsum("r,ir,jr,kr->ijk", result.weights, *result.factors)
+    check(np.abs(again - x).max() < limit * np.abs(x).max(), f"cpd of {np.dtype(kind)}: {np.abs(again - x).max()}")
+    check(result.weights.dtype == kind and result.factors[1].shape == (6, 3), "shapes of cpd")
+check(np.array_equal(hotfiber.cpd(x, 2, seed=3).factors[0], hotfiber.cpd(x, 2, seed=3).factors[0]), "same seed")
+for mode, spec in enumerate(("ijk,jr,kr->ir", "ijk,ir,kr->jr", "ijk,ir,jr->kr")):
+    others = [factor for m, factor in enumerate(factors) if m != mode]
+    given = [None if m == mode else factor for m, factor in enumerate(factors)]
+    check(np.allclose(hotfiber.mttkrp(x, given, mode), np.einsum(spec, x, *others)), f"mttkrp {mode}")
+
+# Denoising keeps what is constant, and out and slices of arrays work.
+data = np.broadcast_to(np.arange(1., 9), (6, 6, 6, 8)) + random.normal(size=(6, 6, 6, 8)) * .1
+found = hotfiber.denoise(data)
+check(found.data.shape == data.shape and found.noise.shape == (6, 6, 6), "shapes of denoise")
+check(np.abs(found.data - np.arange(1., 9)).mean() < .5 * np.abs(data - np.arange(1., 9)).mean(), "less noise")
+check(np.array_equal(hotfiber.denoise(np.asfortranarray(data)).data, found.data), "denoise, Fortran order")
+out = np.zeros_like(found.data)
+check(hotfiber.denoise(data, out=out).data is out and np.array_equal(out, found.data), "denoise, out")
+check(hotfiber.denoise(data * (1 + 1j)).data.dtype == np.complex64, "denoise, complex")
+mask = np.zeros((6, 6, 6))
+mask[:3] = 1
+check(np.array_equal(hotfiber.denoise(data, mask).data[3:], data[3:].astype(np.float32)), "denoise, mask")
+
+# Mistakes: the kind of the exception and what it says.
+raises(ValueError, "no packed tensor", hotfiber.directions, np.zeros((4, 16)))
+raises(TypeError, "real numbers", hotfiber.directions, np.zeros((4, 15), complex))
+raises(TypeError, "real numbers", hotfiber.directions, np.array([["a"] * 15]))
+raises(ValueError, "max_directions", hotfiber.directions, tensors, max_directions=17)
+raises(ValueError, "mask", hotfiber.directions, tensors, mask=np.ones(3))
+raises(hotfiber.ArgumentError, "threshold", hotfiber.directions, tensors, threshold=2)
+raises(hotfiber.Error, "threshold", hotfiber.directions, tensors, threshold=2)
+raises(ValueError, "order", hotfiber.lowrank, np.zeros(6))
+raises(ValueError, "device", hotfiber.directions, tensors, device="gpu")
+raises(ValueError, "thread", hotfiber.directions, tensors, threads=-1)
+raises(TypeError, "progress", hotfiber.directions, tensors, progress=3)
+raises(ValueError, "starts", hotfiber.sshopm, tensors, 0)
+raises(ValueError, "starts", hotfiber.sshopm, tensors, np.ones((4, 2)))
+raises(ValueError, "seek", hotfiber.sshopm, tensors, seek="all")
+raises(ValueError, "shift", hotfiber.sshopm, tensors, shift="some")
+raises(ValueError, "(..., n, n)", hotfiber.heev, np.zeros((3, 4)))
+raises(ValueError, "off", hotfiber.tridiag, np.zeros(4), np.zeros(4))
+raises(ValueError, "spec", hotfiber.contract, "ij", a, b)
+raises(ValueError, "", hotfiber.contract, "ii,ij->j", a, b)
+raises(ValueError, "three axes", hotfiber.cpd, np.zeros((3, 3)), 2)
+raises(ValueError, "rank", hotfiber.cpd, x, 0)
+raises(hotfiber.DataError, "", hotfiber.cpd, np.full((2, 2, 2), np.nan), 1)
+raises(ValueError, "mode", hotfiber.mttkrp, x, factors, 3)
+raises(ValueError, "window", hotfiber.denoise, data, window=0)
+end()

@@ -1,0 +1,159 @@
+"""The whole job on arrays gives what the command writes, bit by bit; and the other ways to give the same data."""
+import shutil
+
+import nibabel
+
+from cli import *
+import hotfiber  # after cli, whose function of this name runs the command
+
+SAMPLE = os.path.join(os.environ["HOT_SOURCE"], "sample_data", "phantom.nhdr")
+shutil.rmtree("work", ignore_errors=True)
+os.mkdir("work")
+os.chdir("work")
+
+
+def equal(a, b, what):
+    a, b = np.asanyarray(a), np.asanyarray(b)
+    check(a.shape == b.shape and a.dtype == b.dtype and np.ascontiguousarray(a).tobytes() ==
+          np.ascontiguousarray(b).tobytes(), f"{what}: {a.shape} {a.dtype}, {b.shape} {b.dtype}, "
+          f"{np.abs(a.astype(float) - b).max() if a.shape == b.shape else ''}")
+
+
+def image(path):
+    return np.asanyarray(nibabel.load(path).dataobj)
+
+
+def compare(folder, result, what):
+    """A run's files and a result."""
+    equal(image(f"{folder}/peaks.nii.gz"), result.peaks, f"{what}: directions")
+    equal(image(f"{folder}/nfibers.nii.gz"), result.nfibers, f"{what}: numbers of fibres")
+    equal(image(f"{folder}/mask.nii.gz").astype(bool), result.mask, f"{what}: mask")
+    check(np.allclose(nibabel.load(f"{folder}/peaks.nii.gz").affine, result.affine, atol=1e-4), f"{what}: affine")
+    tensors = hotfiber.load(f"{folder}/tensors.nrrd")
+    equal(tensors.values, result.tensors.values, f"{what}: tensors")
+    equal(tensors.confidence, result.tensors.confidence, f"{what}: confidence")
+
+
+# A small part of the sample data, in an LPS frame, and the same as NIfTI with FSL's tables.
+for name, arguments, options in (
+        ("signal", (), {}),
+        ("maxima", ("--method", "maxima", "--order", 4), {"method": "maxima", "order": 4}),
+        ("sshopm", ("--method", "sshopm", "--starts", 32, "--shift", "none"),
+         {"method": "sshopm", "starts": 32, "shift": "none"}),
+        ("lowrank", ("--method", "lowrank", "--max_fibers", 2), {"method": "lowrank", "max_fibers": 2}),
+        ("adc", ("--model", "adc", "--positive"), {"model": "adc", "positive": True}),
+        ("odf", ("--model", "odf", "--regularise", .01), {"model": "odf", "regularise": .01})):
+    if name == "signal":
+        works("phantom", "--layout", "bundles", "--size", "16,14,5", "--oblique", "--snr", 30, "-o", "dwi.nrrd",
+              "--seed", 5, "--quiet")
+        works("convert", "-i", "dwi.nrrd", "-o", "dwi.nii.gz", "--quiet")
+    works("run", "-i", "dwi.nrrd", "-o", f"of_nrrd_{name}", "--outputs", "default,tensors", "--quiet", *arguments)
+    compare(f"of_nrrd_{name}", hotfiber.fibers(hotfiber.load("dwi.nrrd"), **options), f"NRRD, {name}")
+works("run", "-i", "dwi.nii.gz", "-o", "of_nifti", "--outputs", "default,tensors,probability", "--quiet")
+loaded = hotfiber.load("dwi.nii.gz")
+result = hotfiber.fibers(loaded)
+compare("of_nifti", result, "NIfTI")
+equal(image("of_nifti/probability.nii.gz"), result.probability, "probabilities")
+works("run", "-i", SAMPLE, "-o", "sample", "--outputs", "default,tensors", "--quiet")
+compare("sample", hotfiber.fibers(hotfiber.load(SAMPLE)), "sample data")
+
+# The same from arrays: nibabel's, in any type and order, with FSL's tables or lines x y z b.
+nifti = nibabel.load("dwi.nii.gz")
+tables = np.loadtxt("dwi.bval"), np.loadtxt("dwi.bvec")
+samples = nifti.get_fdata()
+compare("of_nifti", hotfiber.fibers(nifti, tables), "nibabel's image")
+compare("of_nifti", hotfiber.fibers(samples, tables, nifti.affine), "array")
+for what, array in (("C order", np.ascontiguousarray(samples)), ("float32", samples.astype(np.float32)),
+                    ("big-endian", samples.astype(">f8")),
+                    ("reversed twice", np.ascontiguousarray(samples[:, ::-1])[:, ::-1])):
+    equal(hotfiber.fibers(array, tables, nifti.affine).peaks, result.peaks, what)
+table = np.column_stack([loaded.gradients, loaded.bvals])
+near = hotfiber.fibers(samples, table, nifti.affine)
+check((near.nfibers == result.nfibers).mean() > .99 and np.median(np.abs(near.peaks - result.peaks)) < 1e-5,
+      "lines x y z b")
+# The library takes data where they are: it must not have written there.
+check(np.array_equal(samples, nifti.get_fdata()), "the data are as they were")
+samples.flags.writeable = False
+equal(hotfiber.fibers(samples, tables, nifti.affine, result.mask).peaks, result.peaks, "read-only, with the mask")
+
+# Options that take arrays and objects.
+again = hotfiber.fibers(loaded, mask=result.mask, response=result.response, sigma=result.sigma)
+equal(again.nfibers, result.nfibers, "mask, response and noise of an earlier run")
+noise = np.full(loaded.shape[:3], result.sigma)
+equal(hotfiber.fibers(loaded, sigma=noise, contrast="varied").peaks.shape, result.peaks.shape, "a map of the noise")
+works("fit", "-i", "dwi.nrrd", "-o", "fit.nrrd", "--quiet")
+fitted = hotfiber.fit(hotfiber.load("dwi.nrrd"))
+equal(hotfiber.load("fit.nrrd").values, fitted.values, "fit")
+works("peaks", "-i", "fit.nrrd", "-o", "peaks.nrrd", "--quiet")
+equal(hotfiber.load("peaks.nrrd").peaks, hotfiber.peaks(fitted).peaks, "peaks")
+equal(hotfiber.load("peaks.nrrd").peaks, hotfiber.peaks(hotfiber.load("fit.nrrd")).peaks, "peaks of a file")
+works("denoise", "-i", "dwi.nii.gz", "-o", "denoised.nii.gz", "--noise", "noise.nii.gz", "--quiet")
+denoised = hotfiber.denoise(loaded.data)
+check(np.abs(image("denoised.nii.gz") - denoised.data).max() < 1e-3, "denoise")
+works("run", "-i", "dwi.nii.gz", "-o", "of_denoised", "--denoise", "--outputs", "default,tensors", "--quiet")
+compare("of_denoised", hotfiber.fibers(loaded, denoise=True), "denoised first")
+
+# Batches: the voxels' axes of the data are those of the results.
+few = loaded.data[4:7, 6, 2]
+for data in (few, few[0], loaded.data[4:7, 6:8, 2], loaded.data[None, 4:7, 6:8, 2:4, :][:, :, :, :, :]):
+    some = hotfiber.fibers(data, (loaded.bvals, loaded.gradients), mask=np.ones(data.shape[:-1]),
+                           response=result.response, sigma=result.sigma)
+    check(some.peaks.shape == data.shape[:-1] + (9,) and some.nfibers.shape == data.shape[:-1], "shape of a batch")
+    check(some.directions.shape == data.shape[:-1] + (3, 3) and some.fractions.shape == data.shape[:-1] + (3,),
+          "directions and fractions")
+    check(some.tensors.values.shape == data.shape[:-1] + (28,), "tensors of a batch")
+    lengths = np.linalg.norm(some.directions, axis=-1)
+    check(np.allclose(lengths[some.fractions > 0], 1) and not lengths[some.fractions == 0].any(), "unit vectors")
+equal(hotfiber.fibers(few[0], (loaded.bvals, loaded.gradients), mask=np.ones(()), response=result.response,
+                      sigma=result.sigma).peaks,
+      hotfiber.fibers(few, (loaded.bvals, loaded.gradients), mask=np.ones(3), response=result.response,
+                      sigma=result.sigma).peaks[0], "a voxel alone and in a batch")
+
+# Files: written for others and read again.
+hotfiber.export(result, "out.nii.gz", "peaks")
+check(np.array_equal(image("out.nii.gz"), result.peaks), "export of directions")
+hotfiber.export(result, "peaks.mif")
+check(np.allclose(hotfiber.load("peaks.mif").peaks, result.peaks), "export and load, MIF")
+hotfiber.export(result.tensors, "tensors.nii.gz")
+check(np.allclose(hotfiber.load("tensors.nii.gz").values, result.tensors.values), "export and load of tensors")
+hotfiber.export(result.tensors, "fod.mif", "sh")
+harmonics = hotfiber.load("fod.mif", kind="sh")
+check(harmonics.model == "sh" and np.abs(harmonics.values - result.tensors.values).max() < 1e-5, "harmonics and back")
+check(not np.allclose(hotfiber.load("fod.mif", kind="sh", basis="descoteaux07", frame="scanner").values,
+                      harmonics.values), "of another basis")
+hotfiber.export(hotfiber.fibers(hotfiber.load("dwi.nrrd")), "lps.nrrd", "peaks")
+equal(hotfiber.load("lps.nrrd").peaks, hotfiber.load("of_nrrd_signal/peaks.nrrd").peaks, "LPS out and in")
+hotfiber.export(result, "fixels")
+check(os.path.exists("fixels/index.mif"), "export to a folder")
+check(hotfiber.load("of_nifti/nfibers.nii.gz").data.shape == result.nfibers.shape, "load of an image")
+check(isinstance(hotfiber.load("of_nifti/response.txt"), hotfiber.Response), "load of a response")
+check(isinstance(hotfiber.load("of_nifti"), hotfiber.Fibers), "load of a run")
+for kind, call in ((FileExistsError, lambda: hotfiber.export(result, "out.nii.gz", "peaks")),
+                   (ValueError, lambda: hotfiber.export(result, "out.xyz")),
+                   (ValueError, lambda: hotfiber.export(result, "out.ply")),
+                   (FileNotFoundError, lambda: hotfiber.load("nothing.nrrd")),
+                   (OSError, lambda: hotfiber.load("nothing.nrrd", kind="dwi")),
+                   (ValueError, lambda: hotfiber.load("fod.mif", kind="sh", basis="mine")),
+                   (ValueError, lambda: hotfiber.load("fod.mif", kind="fod")),
+                   (TypeError, lambda: hotfiber.load("fod.mif", basis="tournier07")),
+                   (ValueError, lambda: hotfiber.fibers(samples, (tables[0][:5], tables[1]), nifti.affine)),
+                   (ValueError, lambda: hotfiber.fibers(samples, tables, np.zeros((4, 4)))),
+                   (ValueError, lambda: hotfiber.fibers(samples, tables, nifti.affine, np.ones((2, 2, 2)))),
+                   (ValueError, lambda: hotfiber.fibers(samples, tables, nifti.affine, np.zeros(samples.shape[:3]))),
+                   (ValueError, lambda: hotfiber.fibers(loaded, method="best")),
+                   (ValueError, lambda: hotfiber.fibers(loaded, order=5)),
+                   (ValueError, lambda: hotfiber.fibers(loaded, method="maxima", sigma=3.)),
+                   (ValueError, lambda: hotfiber.fibers(loaded, sigma=np.ones(3))),
+                   (TypeError, lambda: hotfiber.fibers(loaded, tables)),
+                   (TypeError, lambda: hotfiber.fibers(samples)),
+                   (TypeError, lambda: hotfiber.fibers("dwi.nii.gz")),
+                   (OSError, lambda: hotfiber.fibers(loaded, response="nothing.txt"))):
+    try:
+        call()
+    except kind as error:
+        check(str(error) and "\n" not in str(error), f"one line: {error}")
+    except Exception as error:
+        check(False, f"{kind.__name__} is expected, not {error!r}")
+    else:
+        check(False, f"{kind.__name__} is expected")
+end()

@@ -1,0 +1,46 @@
+#!/bin/sh
+# Installs a wheel on a clean, minimal Debian 12 with nothing but Python and NumPy, and uses it there: without root,
+# without a compiler, Teem or CUDA. Not one of ctest's tests: it needs root, debootstrap and the network.
+#   sh tests/python/wheel_in_chroot.sh WHEEL [FOLDER]
+# FOLDER: where the Debian is made (kept; default a new one in /tmp)
+set -eu
+wheel=$1
+root=${2:-$(mktemp -d /tmp/hotfiber-wheel-XXXXXX)}
+source=$(cd "$(dirname "$0")/../.." && pwd)
+mirror=$(sed -n 's/^URIs: //p' /etc/apt/sources.list.d/debian.sources 2>/dev/null | head -n 1)
+[ -x "$root/usr/bin/python3" ] || debootstrap --variant=minbase --include=python3,python3-venv bookworm "$root" \
+    ${mirror:+"$mirror"} >"$root.log" 2>&1
+rm -rf "$root/tmp/wheels" "$root/tmp/venv" "$root/tmp/out"
+mkdir "$root/tmp/wheels"
+cp "$wheel" "$source/sample_data/phantom.nhdr" "$source/sample_data/phantom.raw.gz" "$root/tmp/wheels"
+python3 -m pip download --quiet --only-binary :all: --python-version 3.11 -d "$root/tmp/wheels" numpy
+cat >"$root/tmp/use.py" <<'PROGRAM'
+import hotfiber
+import numpy as np
+
+result = hotfiber.fibers(hotfiber.load("/tmp/wheels/phantom.nhdr"))
+print(result)
+assert np.array_equal(result.peaks, hotfiber.load("/tmp/out").peaks), "the command and the library differ"
+hotfiber.export(result, "/tmp/out/fibers.vtp")
+outside = {line.split()[-1] for line in open("/proc/self/maps") if ".so" in line}
+outside = {path for path in outside if not path.startswith(("/tmp/venv", "/usr/lib/python3"))}
+print("libraries of the system:", " ".join(sorted(path.split("/")[-1] for path in outside)))
+PROGRAM
+# shellcheck disable=SC2016
+env -i LC_ALL=C HOME=/tmp PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+    unshare -m sh -c 'mount -t proc proc "$1/proc" && exec chroot "$1" sh -eu' sh "$root" <<'INSIDE'
+cd /tmp
+chmod 777 /tmp
+begin=$(date +%s)
+setpriv --reuid=65534 --regid=65534 --clear-groups sh -eu <<'USER'
+python3 -m venv venv
+venv/bin/pip install --quiet --no-index --find-links wheels hotfiber
+venv/bin/hotfiber --version
+venv/bin/hotfiber run -i wheels/phantom.nhdr -o out --quiet
+venv/bin/python -m hotfiber info -i wheels/phantom.nhdr | head -n 3
+ls out
+venv/bin/python use.py
+USER
+echo "installed and used in $(($(date +%s) - begin)) s"
+INSIDE
+echo "1 passed, 0 failed ($root)"
