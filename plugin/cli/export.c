@@ -7,7 +7,7 @@
 #include "core/fields.h"
 #include "core/grid_match.h"
 #include "dwi/scheme.h"
-#include "io/common/output.h"
+#include "io/common/parents.h"
 
 const cli_command cli_export_command = {
     "export", "write directions or tensors in another format", "-i FILE -o FILE [--format NAME]",
@@ -144,7 +144,7 @@ int cli_export(int argc, char **argv)
     const cli_option options[] = {
         {"i", CLI_TEXT, &input, "FILE", "directions (NRRD, NIfTI or MIF); for formats from tensors: a tensor NRRD; "
                                         "default: standard input (NRRD)", 0, 0},
-        {"o", CLI_TEXT, &output, "FILE", "what to write; the format follows from its name", 0, 0},
+        {"o", CLI_OUTPUT_ANY, &output, "FILE", "what to write; the format follows from its name", 0, 0},
         {"format", CLI_TEXT, &name, "NAME", "the format, when it does not follow from the name", 0, 0},
         {"amplitude", CLI_CHOICE, &amplitude, "fraction|fod",
          "the length of a direction: its volume fraction (default), or the amplitude that MRtrix's fODF (dwi2fod csd, "
@@ -175,10 +175,8 @@ int cli_export(int argc, char **argv)
         return HOT_EXIT_USAGE;
     }
     status = find_format(context, name, output, &format);
-    if (status == HOT_OK)
-        status = hot_output_check_distinct(context, input, output);
-    if (status == HOT_OK)
-        status = hot_output_check_distinct(context, dwi, output);
+    if (status == HOT_OK && format->suffix[0]) /* a file: that it can be one is told before all else is done */
+        status = hot_parents_check(context, output, 0);
     if (status == HOT_OK)
         status = check_format_options(context, format, dwi, amplitude, response);
     /* A format that takes either: what is no directions is tensors; standard input, which is read once, is tensors. */

@@ -24,6 +24,9 @@ static void fill(hot_context *context, const void *from, size_t number, size_t v
 
 hot_status hot_fiber_field_save(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
+    hot_status status = hot_path_check_image(context, path);
+    if (status != HOT_OK)
+        return status;
     return hot_path_has_volumes(path)
         ? hot_image_save(context, path, &fibers->grid, 3 * (size_t)fibers->max_fibers, fill, fibers)
         : hot_nrrd_save_directions(context, fibers, path);
