@@ -9,6 +9,7 @@
 
 enum { CUBE = 9, BLOCKS_MIN = 8, TOLD_MIN = 12 };
 static const size_t most_voxels = 150000;
+static const double least_weight = 0.3; /* of a kind of evidence that tells nothing */
 
 /* Voxels of the mask, all of them or those in some cubes spread over it, in ascending order. */
 static hot_status choose_voxels(hot_context *context, const hot_mask *mask, size_t most, size_t **voxel, size_t *count)
@@ -30,33 +31,55 @@ static hot_status choose_voxels(hot_context *context, const hot_mask *mask, size
     return HOT_OK;
 }
 
-/* Brings the kinds of evidence to one scale, the same for all tables, and adds them: sum[block][table]. Returns how
- * many blocks have any. */
+/* How much a kind of evidence counts, over the root of its sum of squares: the more, the more its tables differ in
+ * total from what blocks by themselves would give (ratio: 1 when they tell nothing). Which table was given plays no
+ * part. */
+static double weight_of_kind(size_t blocks, const hot_check_evidence *evidence, int kind)
+{
+    double total[HOT_CHECK_TABLES] = {0}, squares = 0, signal = 0, used = 0;
+    for (size_t block = 0; block < blocks; block++) {
+        const double *e = evidence[block][kind];
+        double mean = 0, size = 0;
+        for (int t = 0; t < HOT_CHECK_TABLES; t++)
+            mean += e[t] / HOT_CHECK_TABLES;
+        for (int t = 0; t < HOT_CHECK_TABLES; t++) {
+            total[t] += e[t] - mean;
+            size += (e[t] - mean) * (e[t] - mean);
+        }
+        squares += size;
+        used += size > 0;
+    }
+    for (int t = 0; t < HOT_CHECK_TABLES; t++)
+        signal += total[t] * total[t];
+    if (!(squares > 0) || !(squares - signal / used > 1e-9 * squares))
+        return 0;
+    const double ratio = signal / (squares - signal / used);
+    return fmax(ratio - 1, least_weight) / sqrt(fmax(ratio, least_weight) * squares);
+}
+
+/* Adds the kinds of evidence by their weights: sum[block][table]. Returns how many blocks have any. */
 static size_t add_kinds(size_t blocks, const hot_check_evidence *evidence, double (*sum)[HOT_CHECK_TABLES])
 {
     size_t used = 0;
-    double scale[HOT_CHECK_KINDS] = {0};
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t block = 0; block < blocks; block++) {
-            int any = 0;
-            double(*total)[HOT_CHECK_TABLES] = pass ? sum + used : NULL;
-            if (total)
-                memset(total, 0, sizeof *total);
-            for (int kind = 0; kind < HOT_CHECK_KINDS; kind++) {
-                const double *e = evidence[block][kind];
-                double mean = 0;
-                for (int t = 0; t < HOT_CHECK_TABLES; t++)
-                    mean += e[t] / HOT_CHECK_TABLES;
-                for (int t = 0; t < HOT_CHECK_TABLES; t++) {
-                    any |= e[t] != 0;
-                    if (!total)
-                        scale[kind] += (e[t] - mean) * (e[t] - mean);
-                    else if (scale[kind] > 0)
-                        (*total)[t] += (e[t] - mean) / sqrt(scale[kind]);
-                }
+    double weight[HOT_CHECK_KINDS];
+    for (int kind = 0; kind < HOT_CHECK_KINDS; kind++)
+        weight[kind] = weight_of_kind(blocks, evidence, kind);
+    for (size_t block = 0; block < blocks; block++) {
+        double *total = sum[used];
+        int any = 0;
+        memset(total, 0, sizeof sum[used]);
+        for (int kind = 0; kind < HOT_CHECK_KINDS; kind++) {
+            const double *e = evidence[block][kind];
+            double mean = 0;
+            for (int t = 0; t < HOT_CHECK_TABLES; t++)
+                mean += e[t] / HOT_CHECK_TABLES;
+            for (int t = 0; t < HOT_CHECK_TABLES; t++) {
+                any |= e[t] != 0;
+                total[t] += weight[kind] * (e[t] - mean);
             }
-            used += pass && any;
         }
+        used += any != 0;
+    }
     return used;
 }
 

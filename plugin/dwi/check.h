@@ -4,8 +4,8 @@
 
 #include "core/fields.h"
 
-/* Scalars and tensors whose edges run along fibres, and fibres that point at each other. */
-enum { HOT_CHECK_KINDS = 4 };
+/* Two scalars whose edges run along fibres, and what a tensor gains at an edge. */
+enum { HOT_CHECK_KINDS = 3 };
 
 /* What is known of a voxel. All 0 where nothing could be fitted. */
 typedef struct hot_check_voxel {
