@@ -3,7 +3,7 @@
     python3 bench/accuracy/check_crops.py ../shared/data [--most 12] [--set pnl] [--all]
 
 Crops of about 2,000 voxels of which two thirds or more are tissue (of FiberCup .3), thick and thin, at places drawn
-once. A flip across the plane of a crop of one slice (or of slices far apart, or of fibres in a plane) is no wrong table:
+once. A flip across the plane of a crop of one slice (or of slices far apart, or of fibres in a plane) is not counted:
 nothing tells it."""
 import argparse
 import itertools
