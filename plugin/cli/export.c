@@ -142,7 +142,7 @@ int cli_export(int argc, char **argv)
     const char *input = "-", *output = NULL, *name = NULL, *dwi = NULL, *amplitude = NULL, *response = NULL;
     int list = 0;
     const cli_option options[] = {
-        {"i", CLI_TEXT, &input, "FILE", "directions (NRRD, NIfTI or MIF); for formats from tensors: a tensor NRRD; "
+        {"i", CLI_TEXT, &input, "FILE", "directions (NRRD, NIfTI or MIF); for formats from tensors: these; "
                                         "default: standard input (NRRD)", 0, 0},
         {"o", CLI_OUTPUT_ANY, &output, "FILE", "what to write; the format follows from its name", 0, 0},
         {"format", CLI_TEXT, &name, "NAME", "the format, when it does not follow from the name", 0, 0},
@@ -153,7 +153,7 @@ int cli_export(int argc, char **argv)
          "--amplitude fod: the response that the directions were found with; default: the one that their NRRD names",
          0, 0},
         {"dwi", CLI_TEXT, &dwi, "FILE",
-         "png: the data (NRRD, or NIfTI with .bval and .bvec beside it), "
+         "png: the data (NRRD, MIF, or NIfTI with .bval and .bvec beside it), "
          "whose mean b=0 image lies under the fibres. --amplitude fod: voxels count by their b=0 signal, as MRtrix's "
          "do; default: all are as bright as the response", 0, 0},
         {"list", CLI_FLAG, &list, NULL, "list the formats", 0, 0},

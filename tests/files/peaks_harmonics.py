@@ -215,6 +215,13 @@ refused((3, 4, 2), "1 volume,")
 refused((3, 4, 2, 120), "120 volumes")
 refused((3, 4, 2, 3, 15), "45 values", "2 axes")  # three lists of 15, not one of 45
 refused((3, 4, 2, 4, 4), "16 values", "2 axes")  # no tensors of order 4 either
+for samples, scheme in (("bad.nii", ("bad.bval", "bad.bvec")), ("bad.mif", ())):  # data of 45 volumes
+    run(HOTFIBER, "phantom", "--layout", "bundles", "--size", "6,6,3", "--directions", 37, "-o", samples, "--quiet")
+    done = subprocess.run([HOTFIBER, "peaks", "-i", samples, "-o", "no.nii"], capture_output=True, text=True)
+    check(done.returncode == 1 and "diffusion-weighted data" in done.stderr and "hotfiber run" in done.stderr,
+          f"data are no harmonics: {done.stderr!r}")
+    for name in scheme:
+        os.remove(name)
 save("f5.nii", rows, (3, 4, 1, 1))  # 45 along the fifth axis alone
 run(HOTFIBER, "peaks", "-i", "f5.nii", "-o", "p5.nii", "--quiet")
 check((nib.load("p5.nii").get_fdata() == nib.load("p.nii").get_fdata()).all(), "coefficients along the fifth axis")
