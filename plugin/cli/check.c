@@ -7,16 +7,13 @@
 
 #include <cjson/cJSON.h>
 
-#include "core/fields.h"
-#include "dwi/frames.h"
-
 const cli_command cli_check_command = {
     "check", "is the gradient table right; damaged, copied or dark volumes, drift, gaps", "[-i] DWI [options]",
     "Compares the gradient table with the 23 others that flips and permutations of its axes make of it: under the "
     "right one fibres run on from voxel to voxel. Exit status 1 when another table is clearly likelier, else 0: the "
     "table given is the likeliest, or the data cannot tell. `clearly`: by more standard errors than a table that is "
-    "no likelier reaches once in a thousand times. Flips and permutations are those of the image's axes, as in bvec "
-    "files. Data of one plane, or of slices far apart, do not tell a flip across that plane.\n"
+    "no likelier reaches once in a thousand times. Flips and permutations are told as those of the file that has "
+    "the gradients. Data of one plane, or of slices far apart, do not tell a flip across that plane.\n"
     "Then looks for volumes that are copies, empty, not finite, clipped; slices that are empty or lost signal; drift "
     "of the b=0 signal; b-values that vary within a shell; directions that are few or leave gaps.\n\n"
     "  hotfiber check -i dwi.nii.gz\n"
@@ -27,6 +24,9 @@ const cli_command cli_check_command = {
 enum { SHOWN = 4 };
 
 static const char *const verdicts[] = {"cannot tell", "right", "wrong"};
+static const char *const axis_names[] = {
+    [HOT_CHECK_IN_BVEC] = "rows of the bvec", [HOT_CHECK_IN_TABLE] = "columns of the gradient table",
+    [HOT_CHECK_IN_NRRD] = "DWMRI_gradient keys", [HOT_CHECK_IN_A_BVEC] = "rows of a bvec"};
 
 /* The tables that these data cannot tell from the likeliest one that is not clearly worse, the one given left out. */
 static void show_alike(const hot_check_gradients *check)
@@ -44,54 +44,27 @@ static void show_alike(const hot_check_gradients *check)
         putchar('\n');
 }
 
-/* A table's rows in the axes that the file has its gradients in: "-x, y, z". Returns 0 where these are so oblique to
- * the image's that no flip or permutation of them does it. */
-static int rows_in_file(const hot_dwi *dwi, const hot_check_table *table, char rows[16])
-{
-    double bvec[3][3], file[3][3] = {{0}}, sign[3], turn[3][3] = {{0}}, right[3][3] = {{0}};
-    int place[3] = {-1, -1, -1}, minus = 0;
-    hot_grid_bvec_frame(&dwi->grid, bvec);
-    hot_space_ras_sign(dwi->grid.space, sign);
-    for (int d = 0; d < 3; d++)
-        file[d][d] = sign[d];
-    if (dwi->gradients_in == HOT_GRADIENTS_IN_NRRD)
-        memcpy(file, dwi->frame, sizeof file);
-    for (int n = 0; n < 27; n++) /* from a bvec's axes to those of the file */
-        turn[n / 9][n / 3 % 3] += file[n % 3][n / 9] * bvec[n % 3][n / 3 % 3];
-    for (int n = 0; n < 81; n++)
-        right[n / 27][n / 9 % 3] += turn[n / 27][n / 3 % 3] * table->matrix[n / 3 % 3][n % 3] * turn[n / 9 % 3][n % 3];
-    for (int r = 0; r < 3; r++) {
-        for (int c = 0; c < 3; c++)
-            place[r] = fabs(fabs(right[r][c]) - 1) < 0.02 ? c : place[r];
-        if (place[r] < 0)
-            return 0;
-        minus += right[r][place[r]] < 0;
-    }
-    const char *before[3];
-    for (int r = 0; r < 3; r++) /* a vector and its opposite are one gradient */
-        before[r] = (right[r][place[r]] < 0) != (minus > 1) ? "-" : "";
-    snprintf(rows, 16, "%s%c, %s%c, %s%c", before[0], 'x' + place[0], before[1], 'x' + place[1], before[2],
-             'x' + place[2]);
-    return 1;
-}
-
 /* How the table is mended, in the words of the file that it is in. */
-static void show_remedy(const hot_dwi *dwi, const hot_check_table *table)
+static void show_remedy(hot_check_axes axes, const char *rows)
 {
-    char rows[16];
-    if (dwi->gradients_in == HOT_GRADIENTS_IN_BVEC)
-        printf("the rows of the right bvec are %s of this one's\n", table->rows);
-    else if (!rows_in_file(dwi, table, rows))
-        printf("its own axes are oblique to these; written as a bvec, the rows of the right one are %s of this one's\n",
-               table->rows);
-    else if (dwi->gradients_in == HOT_GRADIENTS_IN_SCHEME)
+    switch (axes) {
+    case HOT_CHECK_IN_BVEC:
+        printf("the rows of the right bvec are %s of this one's\n", rows);
+        break;
+    case HOT_CHECK_IN_TABLE:
         printf("the columns x y z of the right gradient table are %s of this one's\n", rows);
-    else
+        break;
+    case HOT_CHECK_IN_NRRD:
         printf("x y z of the right DWMRI_gradient keys are %s of these, or the measurement frame is wrong\n", rows);
+        break;
+    case HOT_CHECK_IN_A_BVEC:
+        printf("its own axes are oblique to these; written as a bvec, the rows of the right one are %s of this one's\n",
+               rows);
+        break;
+    }
 }
 
-static void show_text(const char *source, const hot_dwi *dwi, const hot_check_gradients *check,
-                      const hot_check_findings *findings)
+static void show_text(const char *source, const hot_check_gradients *check, const hot_check_findings *findings)
 {
     size_t count, warnings = 0;
     const hot_check_finding *list = hot_check_findings_list(findings, &count);
@@ -107,9 +80,8 @@ static void show_text(const char *source, const hot_dwi *dwi, const hot_check_gr
                check->limit);
         for (int n = 0; n < SHOWN; n++)
             printf("    %-42s %+6.1f\n", check->table[n].name, check->table[n].z);
-        printf("gradient table: WRONG: it should be %s%s; ", check->table[0].name,
-               dwi->gradients_in == HOT_GRADIENTS_IN_BVEC ? "" : " in the image's axes");
-        show_remedy(dwi, &check->table[0]);
+        printf("gradient table: WRONG: it should be %s; ", check->table[0].name);
+        show_remedy(check->axes, check->table[0].rows);
     } else if (check->verdict == HOT_CHECK_LIKELIEST) {
         show_alike(check);
         printf("gradient table: right: the likeliest of 24, in %zu voxels\n", check->voxels);
@@ -138,6 +110,7 @@ static hot_status show_json(hot_context *context, const char *source, const hot_
     cJSON_AddStringToObject(gradients, "verdict", verdicts[check->verdict]);
     cJSON_AddStringToObject(gradients, "reason", check->reason);
     cJSON_AddStringToObject(gradients, "likeliest", check->table[0].name);
+    cJSON_AddStringToObject(gradients, "axes", axis_names[check->axes]);
     add_number(gradients, "limit", check->limit);
     cJSON_AddNumberToObject(gradients, "voxels", (double)check->voxels);
     cJSON_AddNumberToObject(gradients, "blocks", (double)check->blocks);
@@ -204,7 +177,7 @@ int cli_check(int argc, char **argv)
     if (status == HOT_OK && json)
         status = show_json(context, input, &check, findings);
     else if (status == HOT_OK)
-        show_text(input, dwi, &check, findings);
+        show_text(input, &check, findings);
     hot_check_findings_destroy(&findings);
     hot_mask_destroy(&mask);
     hot_dwi_destroy(&dwi);

@@ -17,6 +17,7 @@ typedef enum cli_kind {
     CLI_OUTPUT, /* const char **: a file to be written; checked before the subcommand begins. By its suffix: */
     CLI_OUTPUT_IMAGE, /* NRRD, NIfTI ..., */
     CLI_OUTPUT_NRRD,  /* NRRD alone */
+    CLI_OUTPUT_ANY,   /* a file or a folder, whatever its suffix */
     CLI_CHOICE, /* const char **: one of `choices`, "a|b|c" */
     CLI_LIST    /* cli_list *: numbers separated by commas, each within low ... high */
 } cli_kind;

@@ -7,7 +7,7 @@
 #include "core/fields.h"
 #include "core/grid_match.h"
 #include "dwi/scheme.h"
-#include "io/common/output.h"
+#include "io/common/parents.h"
 
 const cli_command cli_export_command = {
     "export", "write directions or tensors in another format", "-i FILE -o FILE [--format NAME]",
@@ -142,9 +142,9 @@ int cli_export(int argc, char **argv)
     const char *input = "-", *output = NULL, *name = NULL, *dwi = NULL, *amplitude = NULL, *response = NULL;
     int list = 0;
     const cli_option options[] = {
-        {"i", CLI_TEXT, &input, "FILE", "directions (NRRD, NIfTI or MIF); for formats from tensors: a tensor NRRD; "
+        {"i", CLI_TEXT, &input, "FILE", "directions (NRRD, NIfTI or MIF); for formats from tensors: these; "
                                         "default: standard input (NRRD)", 0, 0},
-        {"o", CLI_TEXT, &output, "FILE", "what to write; the format follows from its name", 0, 0},
+        {"o", CLI_OUTPUT_ANY, &output, "FILE", "what to write; the format follows from its name", 0, 0},
         {"format", CLI_TEXT, &name, "NAME", "the format, when it does not follow from the name", 0, 0},
         {"amplitude", CLI_CHOICE, &amplitude, "fraction|fod",
          "the length of a direction: its volume fraction (default), or the amplitude that MRtrix's fODF (dwi2fod csd, "
@@ -153,7 +153,7 @@ int cli_export(int argc, char **argv)
          "--amplitude fod: the response that the directions were found with; default: the one that their NRRD names",
          0, 0},
         {"dwi", CLI_TEXT, &dwi, "FILE",
-         "png: the data (NRRD, or NIfTI with .bval and .bvec beside it), "
+         "png: the data (NRRD, MIF, or NIfTI with .bval and .bvec beside it), "
          "whose mean b=0 image lies under the fibres. --amplitude fod: voxels count by their b=0 signal, as MRtrix's "
          "do; default: all are as bright as the response", 0, 0},
         {"list", CLI_FLAG, &list, NULL, "list the formats", 0, 0},
@@ -175,10 +175,8 @@ int cli_export(int argc, char **argv)
         return HOT_EXIT_USAGE;
     }
     status = find_format(context, name, output, &format);
-    if (status == HOT_OK)
-        status = hot_output_check_distinct(context, input, output);
-    if (status == HOT_OK)
-        status = hot_output_check_distinct(context, dwi, output);
+    if (status == HOT_OK && format->suffix[0]) /* a file: that it can be one is told before all else is done */
+        status = hot_parents_check(context, output, 0);
     if (status == HOT_OK)
         status = check_format_options(context, format, dwi, amplitude, response);
     /* A format that takes either: what is no directions is tensors; standard input, which is read once, is tensors. */

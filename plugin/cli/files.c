@@ -15,7 +15,8 @@
 
 static int is_output(const cli_option *option)
 {
-    return option->kind == CLI_OUTPUT || option->kind == CLI_OUTPUT_IMAGE || option->kind == CLI_OUTPUT_NRRD;
+    return option->kind == CLI_OUTPUT || option->kind == CLI_OUTPUT_IMAGE || option->kind == CLI_OUTPUT_NRRD ||
+           option->kind == CLI_OUTPUT_ANY;
 }
 
 static const char *dashes(const cli_option *option) { return option->name[1] ? "--" : "-"; }
@@ -49,7 +50,7 @@ static hot_status check_output(hot_context *context, const cli_option *option)
     const char *path = file_of(option);
     if (!path)
         return HOT_OK;
-    if (option->kind != CLI_OUTPUT) {
+    if (option->kind == CLI_OUTPUT_IMAGE || option->kind == CLI_OUTPUT_NRRD) {
         const char *suffix = hot_path_suffix(path), *known = option->kind == CLI_OUTPUT_NRRD
             ? HOT_NRRD_SUFFIXES : HOT_IMAGE_SUFFIXES;
         if (suffix[0] && !hot_path_has_one_of(path, known))
@@ -57,7 +58,7 @@ static hot_status check_output(hot_context *context, const cli_option *option)
                                     "%s%s '%s': the format follows from the end of the name, and '%s' is none of %s",
                                     dashes(option), option->name, path, suffix, known);
     }
-    return hot_parents_check(context, path, 0);
+    return hot_parents_check(context, path, option->kind == CLI_OUTPUT_ANY);
 }
 
 hot_status cli_check_files(const cli_option *options, hot_context *context)

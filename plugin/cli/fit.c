@@ -12,7 +12,7 @@ const cli_command cli_fit_command = {
     "  adc  apparent diffusion coefficient, -ln(S/S0)/b = A g^m, mm^2/s. Its maxima are NOT the fibres: where fibres "
     "cross, they lie between them (about 45 degrees off at a right angle). Order 2 is the diffusion tensor.\n"
     "The tensors are in world coordinates: confidence, then the unique values xxxx xxxy xxxz xxyy ... of each voxel. "
-    "Voxels with NaN, zero or negative signals get confidence 0.\n\n"
+    "Voxels with NaN, clipped signals or no b=0 signal get confidence 0.\n\n"
     "  hotfiber fit -i dwi.nhdr -o tensors.nrrd\n"
     "  hotfiber fit -i dwi.nii.gz --order 4 --mask mask.nii.gz | hotfiber peaks -o peaks.nrrd",
     0};
@@ -83,7 +83,7 @@ int cli_fit(int argc, char **argv)
         hot_tensor_field_counts(field, &fitted, &flagged);
         if (flagged > 0)
             hot_context_log(context, HOT_LOG_NOTE,
-                            "%zu of %zu voxels have NaN, zero or negative signals and are left empty", flagged,
+                            "%zu of %zu voxels have NaN, clipped signals or no b=0 signal and are left empty", flagged,
                             flagged + fitted);
     }
 cleanup:

@@ -12,14 +12,14 @@
 #include <unistd.h>
 
 enum { GIVEN_MAX = 64 };
-static const void *given[GIVEN_MAX];
+static struct { const void *target; const char *name; } given[GIVEN_MAX];
 static int given_count;
 static const cli_option *table; /* of the subcommand that runs */
 
 int cli_given(const void *target)
 {
     for (int i = 0; i < given_count; i++)
-        if (given[i] == target)
+        if (given[i].target == target)
             return 1;
     return 0;
 }
@@ -50,12 +50,20 @@ int cli_option_given(const void *options, const char *name)
     return option && cli_given(option->target);
 }
 
-/* What stands before the context's message so that it begins with the option as the user writes it. */
-static const char *dashes_of_message(const hot_context *context)
+/* The context's message, beginning with the option at fault as the user wrote it: several may set one value. */
+static void print_message(const hot_context *context)
 {
-    const char *parameter = hot_context_parameter(context);
+    const char *parameter = hot_context_parameter(context), *message = hot_context_message(context);
     const cli_option *option = parameter[0] ? find_named(table, parameter, strlen(parameter)) : NULL;
-    return !option ? "" : option->name[1] ? "--" : "-";
+    if (option && strncmp(message, parameter, strlen(parameter)) == 0) {
+        const char *name = option->name;
+        for (int i = 0; i < given_count; i++)
+            name = given[i].target == option->target ? given[i].name : name;
+        fprintf(stderr, "%s%s", name[1] ? "--" : "-", name);
+        message += strlen(parameter);
+    }
+    for (; *message; message++) /* one line, whatever a library put into it */
+        fputc(*message == '\n' || *message == '\r' ? ' ' : *message, stderr);
 }
 
 static int usage_error(const cli_command *command, const char *format, ...) HOT_PRINTF(2, 3);
@@ -155,6 +163,7 @@ static int store(const cli_command *command, const cli_option *option, const cha
     case CLI_OUTPUT:
     case CLI_OUTPUT_IMAGE:
     case CLI_OUTPUT_NRRD:
+    case CLI_OUTPUT_ANY:
         if (!text[0])
             return usage_error(command, "%s%s needs a value (%s), not an empty one", option->name[1] ? "--" : "-",
                                option->name, option->value ? option->value : "VALUE");
@@ -197,8 +206,10 @@ static int store(const cli_command *command, const cli_option *option, const cha
         break;
     }
     }
-    if (given_count < GIVEN_MAX)
-        given[given_count++] = option->target;
+    if (given_count < GIVEN_MAX) {
+        given[given_count].target = option->target;
+        given[given_count++].name = option->name;
+    }
     return -1;
 }
 
@@ -378,8 +389,11 @@ int cli_refuse(const cli_command *command, cli_common *common, const char *forma
 
 int cli_refuse_option(const cli_command *command, cli_common *common)
 {
-    return cli_refuse(command, common, "%s%s", dashes_of_message(common->context),
-                      hot_context_message(common->context));
+    fprintf(stderr, "hotfiber %s: ", command->name);
+    print_message(common->context);
+    fprintf(stderr, "; see `hotfiber %s --help`\n", command->name);
+    hot_context_destroy(&common->context);
+    return HOT_EXIT_USAGE;
 }
 
 int cli_finish(const cli_command *command, cli_common *common, hot_status status)
@@ -389,14 +403,13 @@ int cli_finish(const cli_command *command, cli_common *common, hot_status status
     if (status == HOT_OK) {
         leave = cli_flush(command);
     } else {
-        const char *message = hot_context_message(common->context);
-        if (!message[0])
-            message = hot_status_text(status);
         /* the terminal shows a typed Ctrl-C as ^C where the cursor stands: the message is written over it */
         const char *over = cli_interrupted() && isatty(STDERR_FILENO) ? "\r" : "";
-        fprintf(stderr, "%shotfiber %s: %s", over, command->name, dashes_of_message(common->context));
-        for (; *message; message++) /* one line, whatever a library put into it */
-            fputc(*message == '\n' || *message == '\r' ? ' ' : *message, stderr);
+        fprintf(stderr, "%shotfiber %s: ", over, command->name);
+        if (hot_context_message(common->context)[0])
+            print_message(common->context);
+        else
+            fprintf(stderr, "%s", hot_status_text(status));
         char suggestion[PATH_MAX + 32];
         cli_suggest_file(table, common, status, suggestion, sizeof suggestion);
         fprintf(stderr, "%s\n", suggestion);

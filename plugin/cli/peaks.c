@@ -11,7 +11,7 @@ const cli_command cli_peaks_command = {
     "peaks", "fibre directions from tensors, spherical harmonics or the signals", "-i FILE -o PEAKS [options]",
     "Per voxel up to --max_fibers vectors x1 y1 z1 x2 ..., longest first, in the input's space; the length is the "
     "fibre's volume fraction (fod) or the value of the form there (adc, odf, harmonics); absent ones are 0. NRRD, or "
-    "NIfTI in scanner RAS when the name ends in .nii or .nii.gz.\n\n"
+    "by its name NIfTI or MIF, in scanner RAS.\n\n"
     "Spherical harmonics of any program are taken: one volume per coefficient, even degrees, lmax 2 to 12. sh2peaks' "
     "-num and -mask mean the same here, its -threshold is --min_amplitude; --threshold 0 --min_angle 0 gives the "
     "maxima that sh2peaks gives.\n\n",
@@ -84,7 +84,7 @@ int cli_peaks(int argc, char **argv)
          "tensor field (NRRD, NIfTI), or image of spherical harmonics (.mif, NIfTI); default -, standard input", 0, 0},
         {"o", CLI_OUTPUT_IMAGE, &output, "FILE",
          "directions: NRRD, NIfTI or MIF by name; default -, standard output", 0, 0},
-        {"mask", CLI_TEXT, &mask_path, "FILE", "compute where this is not 0 (NRRD or NIfTI)", 0, 0},
+        {"mask", CLI_TEXT, &mask_path, "FILE", "compute where this is not 0 (NRRD, NIfTI or MIF)", 0, 0},
         {"basis", CLI_CHOICE, &harmonics.basis, "tournier07|descoteaux07|descoteaux07_legacy",
          "harmonics: their basis: MRtrix's (default), DIPY's with legacy=False, DIPY's default", 0, 0},
         {"frame", CLI_CHOICE, &harmonics.frame, "scanner|bvec|image",
@@ -92,7 +92,7 @@ int cli_peaks(int argc, char **argv)
          "DIPY takes as they are (default with the other bases), or those of the image", 0, 0},
         CLI_METHOD_OPTIONS(own, "maxima"),
         {"num", CLI_INT, &own.peaks.max_fibers, "N", "the same as --max_fibers (sh2peaks' name)", 1, 16},
-        {"dwi", CLI_TEXT, &signal.dwi, "FILE", "signal: the diffusion data (NRRD or NIfTI)", 0, 0},
+        {"dwi", CLI_TEXT, &signal.dwi, "FILE", "signal: the diffusion data (NRRD, NIfTI or MIF)", 0, 0},
         CLI_GRADIENT_OPTIONS(signal.bval, signal.bvec),
         {"response", CLI_TEXT, &signal.response, "FILE",
          "signal: single-fibre response in MRtrix's text format; default: that of the tensors' "

@@ -24,9 +24,10 @@ size_t hot_sample_bytes(hot_sample sample);
 
 typedef struct hot_dwi_summary hot_dwi_summary;
 
-/* Where gradients were written, and so in which axes: a file of FSL's, a table of MRtrix's, an NRRD's header. */
+/* Where gradients were written, and so in which axes: a file of FSL's, a table of MRtrix's, an NRRD's header, a bvec
+ * along the image's axes. */
 typedef enum hot_gradients_in {
-    HOT_GRADIENTS_IN_BVEC, HOT_GRADIENTS_IN_SCHEME, HOT_GRADIENTS_IN_NRRD
+    HOT_GRADIENTS_IN_BVEC, HOT_GRADIENTS_IN_SCHEME, HOT_GRADIENTS_IN_NRRD, HOT_GRADIENTS_IN_IMAGE
 } hot_gradients_in;
 
 struct hot_dwi {

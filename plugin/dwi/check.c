@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "core/random.h"
-#include "frames.h"
 
 enum { CUBE = 9, BLOCKS_MIN = 8, TOLD_MIN = 12 };
 static const size_t most_voxels = 150000;
+static const double least_weight = 0.3; /* of a kind of evidence that tells nothing */
 
 /* Voxels of the mask, all of them or those in some cubes spread over it, in ascending order. */
 static hot_status choose_voxels(hot_context *context, const hot_mask *mask, size_t most, size_t **voxel, size_t *count)
@@ -31,33 +31,55 @@ static hot_status choose_voxels(hot_context *context, const hot_mask *mask, size
     return HOT_OK;
 }
 
-/* Brings the kinds of evidence to one scale, the same for all tables, and adds them: sum[block][table]. Returns how
- * many blocks have any. */
+/* How much a kind of evidence counts, over the root of its sum of squares: the more, the more its tables differ in
+ * total from what blocks by themselves would give (ratio: 1 when they tell nothing). Which table was given plays no
+ * part. */
+static double weight_of_kind(size_t blocks, const hot_check_evidence *evidence, int kind)
+{
+    double total[HOT_CHECK_TABLES] = {0}, squares = 0, signal = 0, used = 0;
+    for (size_t block = 0; block < blocks; block++) {
+        const double *e = evidence[block][kind];
+        double mean = 0, size = 0;
+        for (int t = 0; t < HOT_CHECK_TABLES; t++)
+            mean += e[t] / HOT_CHECK_TABLES;
+        for (int t = 0; t < HOT_CHECK_TABLES; t++) {
+            total[t] += e[t] - mean;
+            size += (e[t] - mean) * (e[t] - mean);
+        }
+        squares += size;
+        used += size > 0;
+    }
+    for (int t = 0; t < HOT_CHECK_TABLES; t++)
+        signal += total[t] * total[t];
+    if (!(squares > 0) || !(squares - signal / used > 1e-9 * squares))
+        return 0;
+    const double ratio = signal / (squares - signal / used);
+    return fmax(ratio - 1, least_weight) / sqrt(fmax(ratio, least_weight) * squares);
+}
+
+/* Adds the kinds of evidence by their weights: sum[block][table]. Returns how many blocks have any. */
 static size_t add_kinds(size_t blocks, const hot_check_evidence *evidence, double (*sum)[HOT_CHECK_TABLES])
 {
     size_t used = 0;
-    double scale[HOT_CHECK_KINDS] = {0};
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t block = 0; block < blocks; block++) {
-            int any = 0;
-            double(*total)[HOT_CHECK_TABLES] = pass ? sum + used : NULL;
-            if (total)
-                memset(total, 0, sizeof *total);
-            for (int kind = 0; kind < HOT_CHECK_KINDS; kind++) {
-                const double *e = evidence[block][kind];
-                double mean = 0;
-                for (int t = 0; t < HOT_CHECK_TABLES; t++)
-                    mean += e[t] / HOT_CHECK_TABLES;
-                for (int t = 0; t < HOT_CHECK_TABLES; t++) {
-                    any |= e[t] != 0;
-                    if (!total)
-                        scale[kind] += (e[t] - mean) * (e[t] - mean);
-                    else if (scale[kind] > 0)
-                        (*total)[t] += (e[t] - mean) / sqrt(scale[kind]);
-                }
+    double weight[HOT_CHECK_KINDS];
+    for (int kind = 0; kind < HOT_CHECK_KINDS; kind++)
+        weight[kind] = weight_of_kind(blocks, evidence, kind);
+    for (size_t block = 0; block < blocks; block++) {
+        double *total = sum[used];
+        int any = 0;
+        memset(total, 0, sizeof sum[used]);
+        for (int kind = 0; kind < HOT_CHECK_KINDS; kind++) {
+            const double *e = evidence[block][kind];
+            double mean = 0;
+            for (int t = 0; t < HOT_CHECK_TABLES; t++)
+                mean += e[t] / HOT_CHECK_TABLES;
+            for (int t = 0; t < HOT_CHECK_TABLES; t++) {
+                any |= e[t] != 0;
+                total[t] += weight[kind] * (e[t] - mean);
             }
-            used += pass && any;
         }
+        used += any != 0;
+    }
     return used;
 }
 
@@ -84,47 +106,8 @@ static double limit_of(size_t freedom)
     return z + (z3 + z) / (4 * f) + (5 * z5 + 16 * z3 + 3 * z) / (96 * f * f);
 }
 
-/* What a table is called and how it is made from the one given: in the axes of a bvec file, where x may be reversed. */
-static void describe(const hot_grid *grid, int number, hot_check_table *table)
-{
-    static const char letter[] = "xyz";
-    double image[3][3], file[3][3];
-    int matrix[3][3], place[3] = {0, 1, 2}, sign[3] = {1, 1, 1}, minus = 0, moved = 0, first = -1;
-    hot_check_table_matrix(number, matrix);
-    hot_grid_image_axes(grid, image);
-    hot_grid_bvec_frame(grid, file);
-    const int reversed = image[0][0] * file[0][0] + image[1][0] * file[1][0] + image[2][0] * file[2][0] < 0;
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++)
-            if (matrix[r][c]) {
-                place[r] = c;
-                sign[r] = reversed && (r == 0) != (c == 0) ? -matrix[r][c] : matrix[r][c];
-                minus += sign[r] < 0;
-            }
-    memset(table->matrix, 0, sizeof table->matrix);
-    for (int r = 0; r < 3; r++) {
-        sign[r] = minus > 1 ? -sign[r] : sign[r]; /* a vector and its opposite are one gradient */
-        table->matrix[r][place[r]] = sign[r];
-        first = sign[r] < 0 ? r : first;
-        moved += place[r] != r;
-    }
-    snprintf(table->rows, sizeof table->rows, "%s%c, %s%c, %s%c", sign[0] < 0 ? "-" : "", letter[place[0]],
-             sign[1] < 0 ? "-" : "", letter[place[1]], sign[2] < 0 ? "-" : "", letter[place[2]]);
-    char flip[24] = "";
-    if (first >= 0)
-        snprintf(flip, sizeof flip, "%s%c flipped", moved ? ", then " : "", letter[first]);
-    if (moved == 3)
-        snprintf(table->name, sizeof table->name, "x y z replaced by %c %c %c%s", letter[place[0]], letter[place[1]],
-                 letter[place[2]], flip);
-    else if (moved == 2)
-        snprintf(table->name, sizeof table->name, "%c and %c swapped%s", place[0] != 0 ? 'x' : 'y',
-                 place[2] != 2 ? 'z' : 'y', flip);
-    else
-        snprintf(table->name, sizeof table->name, "%s", first >= 0 ? flip : "as given");
-}
-
 /* Ranks the tables by what the blocks say in total, and decides. */
-static void decide(const hot_grid *grid, size_t blocks, const double (*sum)[HOT_CHECK_TABLES],
+static void decide(const hot_dwi *dwi, size_t blocks, const double (*sum)[HOT_CHECK_TABLES],
                    hot_check_gradients *result)
 {
     double total[HOT_CHECK_TABLES] = {0};
@@ -141,9 +124,10 @@ static void decide(const hot_grid *grid, size_t blocks, const double (*sum)[HOT_
     result->limit = blocks > 1 ? limit_of(blocks - 1) : INFINITY;
     for (int n = 0; n < HOT_CHECK_TABLES; n++) {
         hot_check_table *table = result->table + n;
-        describe(grid, order[n], table);
         if (order[n] == 0)
             result->given = n;
+        if (!hot_check_describe(dwi, order[n], table))
+            result->axes = HOT_CHECK_IN_A_BVEC;
         table->z = order[n] && blocks > 1 ? compare(blocks, sum, 0, order[n]) : 0;
         table->told = fabs(table->z) > result->limit;
         likelier += table->told && table->z > 0;
@@ -174,6 +158,9 @@ hot_status hot_check_gradient_table(hot_context *context, const hot_dwi *dwi, co
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "hot_check_gradient_table: no data, or a result of another size");
     *result = (hot_check_gradients){.size = sizeof *result};
+    result->axes = dwi->gradients_in == HOT_GRADIENTS_IN_SCHEME ? HOT_CHECK_IN_TABLE
+                   : dwi->gradients_in == HOT_GRADIENTS_IN_NRRD ? HOT_CHECK_IN_NRRD
+                                                                : HOT_CHECK_IN_BVEC;
     hot_status status = mask ? hot_mask_check(context, mask, &dwi->grid) : hot_mask_estimate(context, dwi, &estimated);
     if (status == HOT_OK)
         status = choose_voxels(context, mask ? mask : estimated, most, &voxel, &result->voxels);
@@ -189,7 +176,7 @@ hot_status hot_check_gradient_table(hot_context *context, const hot_dwi *dwi, co
     if (status != HOT_OK)
         goto cleanup;
     result->blocks = add_kinds(blocks, (const hot_check_evidence *)evidence, sum);
-    decide(&dwi->grid, result->blocks, (const double(*)[HOT_CHECK_TABLES])sum, result);
+    decide(dwi, result->blocks, (const double(*)[HOT_CHECK_TABLES])sum, result);
     if (!determined)
         snprintf(result->reason, sizeof result->reason, "the directions do not determine a tensor");
 cleanup:

@@ -4,8 +4,8 @@
 
 #include "core/fields.h"
 
-/* Scalars and tensors whose edges run along fibres, and fibres that point at each other. */
-enum { HOT_CHECK_KINDS = 4 };
+/* Two scalars whose edges run along fibres, and what a tensor gains at an edge. */
+enum { HOT_CHECK_KINDS = 3 };
 
 /* What is known of a voxel. All 0 where nothing could be fitted. */
 typedef struct hot_check_voxel {
@@ -22,6 +22,9 @@ hot_status hot_check_fit(hot_context *context, const hot_dwi *dwi, const size_t 
 
 /* Table `number` as a matrix in image axes: right = matrix given. 0 is the identity; at most one element is -1. */
 void hot_check_table_matrix(int number, int matrix[3][3]);
+/* Its name, rows and matrix in the axes of the file that has the gradients; returns 0 where these are so oblique to the
+ * image's that it is no flip or permutation there: then in a bvec's. */
+int hot_check_describe(const hot_dwi *dwi, int number, hot_check_table *table);
 
 /* How coherent the voxels of each block are under each table: *evidence[block][kind][table]; blocks without a pair of
  * neighbours are all 0. Free *evidence with hot_context_free. */

@@ -6,10 +6,15 @@
 #include "check.h"
 #include "summary.h"
 
-/* Chosen on phantoms, the physical phantom and one human head; see docs/experiments.md. */
-enum { BLOCK = 3, STEPS = 13, AXES_MAX = 72, EDGES = HOT_CHECK_KINDS - 1 };
-static const double counted_from = 0.6;   /* voxels count whose anisotropy is above this quantile */
-static const double edge_floor = 0.1;     /* of a squared difference, in units of its squared mean size */
+/* Kinds of evidence: edges of two scalars, and what the tensor gains where anisotropy rises. */
+enum { EDGES = 2, GAIN = EDGES };
+_Static_assert((int)GAIN + 1 == (int)HOT_CHECK_KINDS, "kinds of evidence");
+
+/* Chosen on phantoms, the physical phantom and human data; see docs/experiments.md. */
+enum { BLOCK = 3, STEPS = 13, AXES_MAX = 72 };
+static const double counted_from = 0.4;   /* voxels count whose anisotropy is above this quantile */
+static const double square_floor = 0.3;   /* of a squared difference, in units of its squared mean size */
+static const double shape_floor = 0.15;   /* added to a tensor's size, so that noise has no shape */
 static const double least_coherence = 0.25; /* of neighbours by one step, as a share of the most coherent step's */
 
 void hot_check_table_matrix(int number, int matrix[3][3])
@@ -23,8 +28,8 @@ void hot_check_table_matrix(int number, int matrix[3][3])
 
 /* What is counted over pairs of neighbours before the evidence is. */
 typedef struct step_sums {
-    double pairs, size[EDGES];                /* number, and sums of differences */
-    double weight, edge[EDGES];               /* sums of weights, and of weighted edges */
+    double pairs, size[EDGES + 1];            /* number, and sums of differences: scalars', tensors' */
+    double weight, edge[EDGES], gain[6];      /* sums of weights, and of weighted edges and gains */
     double both, coherence;                   /* pairs of which both count, and the sum of their squared cosines */
 } step_sums;
 
@@ -38,10 +43,13 @@ typedef struct work {
     int step[STEPS][3];
     double reach[STEPS];                      /* the nearest neighbour's distance over the step's */
     double axis[AXES_MAX][3];                 /* the steps as all tables turn them, each once */
+    float form[AXES_MAX][6];                  /* what makes of a tensor its value along the axis */
     int axes, axis_of[STEPS][HOT_CHECK_TABLES];
-    float *along;                             /* voxels x axes: squared cosine with the voxel's direction */
-    double scale[EDGES];                      /* mean size of a difference between neighbours */
+    float *along;                             /* voxels x axes: the shape of the voxel's tensor along the axis */
+    float (*own)[EDGES];                      /* of each voxel: mean edge by all its steps, the steps' taken off */
+    double scale[EDGES + 1];                  /* mean size of a difference between neighbours */
     double mean[STEPS][EDGES], used[STEPS];   /* mean edge by step; its weight, 0 for steps that lead nowhere */
+    double gain[6];                           /* mean gain over the steps used */
 } work;
 
 static int add_axis(work *w, const double axis[3])
@@ -53,6 +61,11 @@ static int add_axis(work *w, const double axis[3])
             return found;
     }
     memcpy(w->axis[w->axes++], axis, sizeof w->axis[0]);
+    for (int i = 0; i < 3; i++) {
+        const int r = i == 2, c = i == 0 ? 1 : 2; /* xy xz yz */
+        w->form[found][i] = (float)(axis[i] * axis[i]);
+        w->form[found][3 + i] = (float)(sqrt(2) * axis[r] * axis[c]);
+    }
     return found;
 }
 
@@ -101,22 +114,37 @@ static int neighbour(const work *w, const size_t at[3], const int step[3])
 static double weight_of(const work *w, const hot_check_voxel *v) { return v->anisotropy > w->counted; }
 
 /* How much two voxels differ in b=0 signal, anisotropy and tensor. */
-static void differences(const hot_check_voxel *a, const hot_check_voxel *b, double size[EDGES])
+static void differences(const hot_check_voxel *a, const hot_check_voxel *b, double size[EDGES + 1])
 {
     double square = 0;
     for (int i = 0; i < 6; i++)
         square += (a->tensor[i] - b->tensor[i]) * (a->tensor[i] - b->tensor[i]);
     size[0] = fabsf(a->log_s0 - b->log_s0);
     size[1] = fabsf(a->anisotropy - b->anisotropy);
-    size[2] = sqrt(square);
+    size[EDGES] = sqrt(square);
 }
 
 /* Large where they are alike; the logarithm keeps a few strong edges from outweighing all others. */
 static void edges(const work *w, const hot_check_voxel *a, const hot_check_voxel *b, double edge[EDGES])
 {
-    differences(a, b, edge);
+    double size[EDGES + 1];
+    differences(a, b, size);
     for (int e = 0; e < EDGES; e++)
-        edge[e] = -log(edge_floor + edge[e] * edge[e] / (w->scale[e] * w->scale[e]));
+        edge[e] = -log(square_floor + size[e] * size[e] / (w->scale[e] * w->scale[e]));
+}
+
+/* What the tensor gains from a to b, where anisotropy rises, and loses, where it falls: at the edge of a bundle this is
+ * the fibre's own tensor, which is negative across the fibre. Between -1 and 1. */
+static void gains(const work *w, const hot_check_voxel *a, const hot_check_voxel *b, double gain[6])
+{
+    const double rise = b->anisotropy - a->anisotropy;
+    double square = square_floor * w->scale[EDGES] * w->scale[EDGES];
+    for (int i = 0; i < 6; i++) {
+        gain[i] = b->tensor[i] - a->tensor[i];
+        square += gain[i] * gain[i];
+    }
+    for (int i = 0; i < 6; i++)
+        gain[i] *= rise / sqrt((rise * rise + w->scale[1] * w->scale[1]) * square);
 }
 
 static double squared_cosine(const float a[3], const float b[3])
@@ -148,10 +176,10 @@ static void visit_pairs(const work *w, size_t block, pair_visit *visit, void *in
 static void count_sizes(const work *w, int s, int a, int b, void *into)
 {
     step_sums *sums = (step_sums *)into + s;
-    double size[EDGES];
+    double size[EDGES + 1];
     differences(w->about + a, w->about + b, size);
     sums->pairs++;
-    for (int e = 0; e < EDGES; e++)
+    for (int e = 0; e <= EDGES; e++)
         sums->size[e] += size[e];
 }
 
@@ -160,10 +188,13 @@ static void count_edges(const work *w, int s, int a, int b, void *into)
     const hot_check_voxel *p = w->about + a, *q = w->about + b;
     const double weight = weight_of(w, p) + weight_of(w, q);
     step_sums *sums = (step_sums *)into + s;
-    double edge[EDGES];
+    double edge[EDGES], gain[6];
     if (weight == 0)
         return;
     edges(w, p, q, edge);
+    gains(w, p, q, gain);
+    for (int i = 0; i < 6; i++)
+        sums->gain[i] += weight * gain[i];
     sums->weight += weight;
     for (int e = 0; e < EDGES; e++)
         sums->edge[e] += weight * edge[e];
@@ -171,24 +202,48 @@ static void count_edges(const work *w, int s, int a, int b, void *into)
     sums->coherence += weight == 2 ? squared_cosine(p->axis, q->axis) : 0;
 }
 
+/* Sums of edges and of weights by voxel. */
+typedef struct own_sums {
+    double edge[EDGES], weight;
+} own_sums;
+
+static void count_own(const work *w, int s, int a, int b, void *into)
+{
+    own_sums *sums = into;
+    double edge[EDGES];
+    if (w->used[s] == 0)
+        return;
+    edges(w, w->about + a, w->about + b, edge);
+    for (int end = 0; end < 2; end++) {
+        own_sums *of = sums + (end ? b : a);
+        of->weight += w->used[s];
+        for (int e = 0; e < EDGES; e++)
+            of->edge[e] += w->used[s] * (edge[e] - w->mean[s][e]);
+    }
+}
+
 static void count_evidence(const work *w, int s, int a, int b, void *into)
 {
     const hot_check_voxel *p = w->about + a, *q = w->about + b;
     const double wa = weight_of(w, p), wb = weight_of(w, q), used = w->used[s];
     const float *ca = w->along + (size_t)a * (size_t)w->axes, *cb = w->along + (size_t)b * (size_t)w->axes;
-    double(*out)[HOT_CHECK_TABLES] = into, edge[EDGES];
+    double(*out)[HOT_CHECK_TABLES] = into, edge[EDGES], gain[6], of_a[EDGES], of_b[EDGES];
     if (used == 0 || wa + wb == 0)
         return;
     edges(w, p, q, edge);
-    for (int e = 0; e < EDGES; e++)
-        edge[e] = used * (edge[e] - w->mean[s][e]);
+    gains(w, p, q, gain);
+    for (int e = 0; e < EDGES; e++) {
+        of_a[e] = used * wa * (edge[e] - w->mean[s][e] - w->own[a][e]);
+        of_b[e] = used * wb * (edge[e] - w->mean[s][e] - w->own[b][e]);
+    }
+    for (int i = 0; i < 6; i++)
+        gain[i] = used * (wa + wb) * (gain[i] - w->gain[i]);
     for (int t = 0; t < HOT_CHECK_TABLES; t++) {
         const int axis = w->axis_of[s][t];
-        const double along = wa * (ca[axis] - 1. / 3) + wb * (cb[axis] - 1. / 3);
         for (int e = 0; e < EDGES; e++)
-            out[e][t] += edge[e] * along;
-        const double both = (double)ca[axis] * cb[axis], squared = both * both;
-        out[EDGES][t] += used * wa * wb * squared * squared;
+            out[e][t] += of_a[e] * ca[axis] + of_b[e] * cb[axis];
+        for (int i = 0; i < 6; i++)
+            out[GAIN][t] -= gain[i] * w->form[axis][i];
     }
 }
 
@@ -209,9 +264,34 @@ static double chance(const work *w, size_t count)
     return sum;
 }
 
+/* What is the same by every step is no evidence, and taken off: how edgy a voxel's surroundings are, and that noise
+ * raises anisotropy and tensor together. In one plane, fibres across it would else go with whatever tissue they are
+ * in. */
+static hot_status learn_means(work *w, size_t count, const step_sums sums[STEPS])
+{
+    double weight = 0;
+    own_sums *own = hot_context_calloc(w->context, count, sizeof *own);
+    if (!own)
+        return HOT_ERROR_MEMORY;
+    for (int s = 0; s < STEPS; s++) {
+        weight += w->used[s] > 0 ? sums[s].weight : 0;
+        for (int i = 0; i < 6; i++)
+            w->gain[i] += w->used[s] > 0 ? sums[s].gain[i] : 0;
+    }
+    for (int i = 0; i < 6 && weight > 0; i++)
+        w->gain[i] /= weight;
+    for (size_t block = 0; block < w->blocks && !hot_context_cancelled(w->context); block++)
+        visit_pairs(w, block, count_own, own);
+    for (size_t n = 0; n < count; n++)
+        for (int e = 0; e < EDGES; e++)
+            w->own[n][e] = own[n].weight > 0 ? (float)(own[n].edge[e] / own[n].weight) : 0;
+    hot_context_free(w->context, own);
+    return HOT_OK;
+}
+
 /* Mean edges by step: what is left is free of unequal spacing, and of noise that differs between the image's axes.
  * Steps along which directions are no more alike than by chance lead nowhere: slices far apart, say. */
-static void learn_steps(work *w, size_t count)
+static hot_status learn_steps(work *w, size_t count)
 {
     step_sums sums[STEPS] = {{0}};
     double pairs = 0, expected, coherence[STEPS], most = 0;
@@ -219,7 +299,7 @@ static void learn_steps(work *w, size_t count)
         visit_pairs(w, block, count_sizes, sums);
     for (int s = 0; s < STEPS; s++)
         pairs += sums[s].pairs;
-    for (int e = 0; e < EDGES; e++) {
+    for (int e = 0; e <= EDGES; e++) {
         double size = 0;
         for (int s = 0; s < STEPS; s++)
             size += sums[s].size[e];
@@ -236,6 +316,7 @@ static void learn_steps(work *w, size_t count)
     }
     for (int s = 0; s < STEPS; s++)
         w->used[s] = coherence[s] > least_coherence * most ? w->reach[s] : 0;
+    return learn_means(w, count, sums);
 }
 
 static hot_status find_counted(work *w, size_t count)
@@ -262,27 +343,38 @@ hot_status hot_check_coherence(hot_context *context, const hot_grid *grid, const
     }
     w->number = hot_context_alloc(context, voxels, sizeof *w->number);
     w->along = hot_context_alloc(context, count, (size_t)w->axes * sizeof *w->along);
+    w->own = hot_context_alloc(context, count, sizeof *w->own);
     *evidence = hot_context_calloc(context, w->blocks, sizeof **evidence);
     *blocks = w->blocks;
-    hot_status status = w->number && w->along && *evidence ? find_counted(w, count) : HOT_ERROR_MEMORY;
+    hot_status status = w->number && w->along && w->own && *evidence ? find_counted(w, count) : HOT_ERROR_MEMORY;
     if (status != HOT_OK)
         goto cleanup;
     memset(w->number, 0xff, voxels * sizeof *w->number); /* -1 */
     for (size_t n = 0; n < count; n++)
         w->number[voxel[n]] = (int)n;
 #pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
-    for (size_t n = 0; n < count; n++)
+    for (size_t n = 0; n < count; n++) {
+        const float *t = about[n].tensor;
+        double square = 0;
+        for (int i = 0; i < 6; i++)
+            square += (double)t[i] * t[i];
         for (int m = 0; m < w->axes; m++) {
-            const float axis[3] = {(float)w->axis[m][0], (float)w->axis[m][1], (float)w->axis[m][2]};
-            w->along[n * (size_t)w->axes + (size_t)m] = (float)squared_cosine(about[n].axis, axis);
+            double value = 0;
+            for (int i = 0; i < 6; i++)
+                value += (double)w->form[m][i] * t[i];
+            w->along[n * (size_t)w->axes + (size_t)m] = (float)(value / (sqrt(square) + shape_floor));
         }
-    learn_steps(w, count);
+    }
+    status = learn_steps(w, count);
+    if (status != HOT_OK)
+        goto cleanup;
 #pragma omp parallel for schedule(dynamic, 64) num_threads(hot_context_threads(context))
     for (size_t block = 0; block < w->blocks; block++)
         if (!hot_context_cancelled(context))
             visit_pairs(w, block, count_evidence, (*evidence)[block]);
     status = hot_context_check(context, "checking the gradient table");
 cleanup:
+    hot_context_free(context, w->own);
     hot_context_free(context, w->along);
     hot_context_free(context, w->number);
     if (status != HOT_OK) {

@@ -1,6 +1,4 @@
 /* Fibre directions out and in: NRRD in the grid's own space, the other formats in scanner RAS. */
-#include <string.h>
-
 #include "core/image.h"
 #include "io/common/directions_check.h"
 #include "io/common/image_save.h"
@@ -24,18 +22,12 @@ static void fill(hot_context *context, const void *from, size_t number, size_t v
 
 hot_status hot_fiber_field_save(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
+    hot_status status = hot_path_check_image(context, path);
+    if (status != HOT_OK)
+        return status;
     return hot_path_has_volumes(path)
         ? hot_image_save(context, path, &fibers->grid, 3 * (size_t)fibers->max_fibers, fill, fibers)
         : hot_nrrd_save_directions(context, fibers, path);
-}
-
-/* Whether a MIF has a gradient for every volume. */
-static int has_gradients(const hot_image *image)
-{
-    size_t lines = 0;
-    for (const char *at = image->scheme; at && (at = strchr(at, '\n')); at++)
-        lines++;
-    return lines > 0 && lines == image->values;
 }
 
 /* 3N values per voxel in scanner RAS, as MRtrix writes them. */
@@ -43,14 +35,12 @@ static hot_status load_image(hot_context *context, hot_input *input, hot_fiber_f
 {
     hot_image image;
     float *peaks = NULL;
-    hot_status status = hot_directions_check_tables(context, input->path);
+    hot_status status = hot_directions_check_tables(context, input->path, "directions");
     if (status != HOT_OK)
         return status;
     status = hot_image_open_input(context, input, &image);
-    if (status == HOT_OK && has_gradients(&image))
-        status = hot_context_fail(context, HOT_ERROR_FORMAT,
-                                  "'%s' holds diffusion-weighted data, not directions, as its dw_scheme says; "
-                                  "`hotfiber run` goes from one to the other", image.name);
+    if (status == HOT_OK)
+        status = hot_directions_check_scheme(&image, "directions");
     if (status == HOT_OK && (image.values < 3 || image.values % 3 != 0 || image.values > 3 * 255))
         status = hot_context_fail(context, HOT_ERROR_FORMAT,
                                   "'%s' holds no directions: %zu volumes, where 3 per fibre were expected", image.name,

@@ -38,12 +38,37 @@ static void scale_by_length(hot_context *context, hot_dwi *dwi, const char *name
                         "'%s': vectors are not of length 1, b-values are multiplied by their squared length", name);
 }
 
-/* The b-values of `b` and vectors of FSL's convention, into world axes. */
+/* QSIPrep writes LPS+ images, and vectors along their axes, where FSL's convention reverses x. Only names tell. */
+static int is_of_qsiprep(const hot_grid *grid, const char *g_name)
+{
+    static const double lps[3] = {-1, -1, 1};
+    const char *slash = strrchr(g_name, '/');
+    double axes[3][3], sign[3];
+    int oriented = 1;
+    hot_grid_image_axes(grid, axes);
+    hot_space_ras_sign(grid->space, sign);
+    for (int d = 0; d < 3; d++)
+        oriented &= lps[d] * sign[d] * axes[d][d] > 0.75;
+    return oriented && strstr(slash ? slash : g_name, "desc-preproc_dwi.") != NULL;
+}
+
+/* The axes that the vectors of a bvec file are in. */
+static hot_gradients_in bvec_frame(const hot_grid *grid, const char *g_name, double frame[3][3])
+{
+    if (is_of_qsiprep(grid, g_name)) {
+        hot_grid_image_axes(grid, frame);
+        return HOT_GRADIENTS_IN_IMAGE;
+    }
+    hot_grid_bvec_frame(grid, frame);
+    return HOT_GRADIENTS_IN_BVEC;
+}
+
+/* The b-values of `b` and the vectors `g` of a bvec file, into world axes. */
 static hot_status set_fsl(hot_context *context, hot_dwi *dwi, const char *b_name, const double *b, const char *g_name,
                           const double *g)
 {
     double frame[3][3];
-    hot_grid_bvec_frame(&dwi->grid, frame);
+    dwi->gradients_in = bvec_frame(&dwi->grid, g_name, frame);
     for (size_t v = 0; v < dwi->volumes; v++) {
         dwi->b[v] = b[v];
         for (int r = 0; r < 3; r++)
@@ -52,6 +77,11 @@ static hot_status set_fsl(hot_context *context, hot_dwi *dwi, const char *b_name
     }
     scale_by_length(context, dwi, g_name, FSL_LIMIT);
     hot_status status = hot_dwi_complete(context, dwi);
+    if (status == HOT_OK && dwi->gradients_in == HOT_GRADIENTS_IN_IMAGE)
+        hot_context_log(context, HOT_LOG_WARNING,
+                        "'%s' is named as QSIPrep's, of an LPS+ image: its vectors are taken along the image's axes, "
+                        "with x not reversed as in FSL's files; `hotfiber check` tells whether that is right, and "
+                        "--grad takes QSIPrep's .b", g_name);
     return status == HOT_OK ? HOT_OK : hot_context_add(context, status, "in '%s' and '%s'", b_name, g_name);
 }
 
@@ -137,8 +167,8 @@ static hot_status read_scheme_file(hot_context *context, const char *name, hot_d
     return status;
 }
 
-/* Whether a file that was named as b-values is a table of MRtrix: several lines of four numbers or more. */
-static hot_status is_scheme(hot_context *context, const char *name, int *scheme)
+/* Whether a file that was named as b-values is a table of MRtrix: several lines of four numbers or more, or .b. */
+static hot_status is_scheme(hot_context *context, const hot_dwi *dwi, const char *name, int *scheme)
 {
     char *text = NULL;
     double *table = NULL;
@@ -146,7 +176,12 @@ static hot_status is_scheme(hot_context *context, const char *name, int *scheme)
     hot_status status = hot_text_load(context, name, &text);
     if (status == HOT_OK)
         status = hot_table_parse(context, name, text, &table, &rows, &columns);
-    *scheme = status == HOT_OK && columns >= 4 && rows > 1;
+    *scheme = status == HOT_OK && ((columns >= 4 && rows > 1) || hot_path_has_suffix(name, ".b"));
+    if (status == HOT_OK && rows > 1 && dwi->volumes > 3 &&
+        ((rows == 3 && columns == dwi->volumes) || (rows == dwi->volumes && columns == 3)))
+        status = hot_context_fail(context, HOT_ERROR_FORMAT,
+                                  "'%s' holds gradient vectors, %zu lines of %zu numbers, where b-values or a table of "
+                                  "x y z b were expected; --bvec takes it", name, rows, columns);
     hot_context_free(context, table);
     hot_context_free(context, text);
     return status;
@@ -162,7 +197,7 @@ static double angle_to_tables(hot_context *context, const hot_dwi *dwi, const ch
     hot_status status = hot_text_load(context, g_name, &text);
     if (status == HOT_OK)
         status = hot_bvec_parse(context, g_name, text, &g, &count);
-    hot_grid_bvec_frame(&dwi->grid, frame);
+    bvec_frame(&dwi->grid, g_name, frame);
     for (size_t v = 0; status == HOT_OK && count == dwi->volumes && v < count; v++) {
         double product = 0, squared = 0;
         for (int r = 0; r < 3; r++) {
@@ -196,8 +231,9 @@ static hot_status read_found(hot_context *context, const char *bval, const char 
         const double angle = status == HOT_OK && b_name && g_name ? angle_to_tables(context, dwi, g_name) : -1;
         if (status == HOT_OK && angle > 1)
             hot_context_log(context, HOT_LOG_WARNING,
-                            "gradients are those of '%s', in scanner axes; '%s', taken as FSL's, differ by up to %.0f "
-                            "degrees", grad, g_name, angle);
+                            "gradients are those of '%s', in scanner axes; '%s', taken as %s, differ by up to %.0f "
+                            "degrees", grad, g_name, is_of_qsiprep(&dwi->grid, g_name) ? "QSIPrep's" : "FSL's",
+                            angle);
         else if (status == HOT_OK)
             hot_context_log(context, HOT_LOG_NOTE, "gradients are those of '%s', in scanner axes", grad);
     } else if ((bval || b_name) && (bvec || g_name)) {
@@ -229,7 +265,7 @@ static hot_status read_gradients(hot_context *context, const hot_image *image, c
     int scheme = 0;
     if (!bval && !bvec && image->scheme)
         return read_scheme(context, dwi->source, image->scheme, dwi);
-    hot_status status = bval ? is_scheme(context, bval, &scheme) : HOT_OK;
+    hot_status status = bval ? is_scheme(context, dwi, bval, &scheme) : HOT_OK;
     if (status != HOT_OK)
         return hot_context_blame(context, status, "bval");
     if (!scheme)

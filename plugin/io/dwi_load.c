@@ -13,8 +13,8 @@ hot_status hot_dwi_load(hot_context *context, const char *path, const char *bval
     hot_status status = hot_input_open(context, path, &input);
     if (status == HOT_OK && input.kind == HOT_FILE_NRRD && (bval || bvec))
         status = hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, bval ? "bval" : "bvec",
-                                            "gradient tables (bval, bvec, grad) go with NIfTI and MIF; '%s' is "
-                                            "neither, and NRRD has its gradients within", path);
+                                            "gradient tables go with NIfTI and MIF; '%s' is NRRD, which has its "
+                                            "gradients within", path);
     else if (status == HOT_OK)
         status = input.kind == HOT_FILE_NRRD ? hot_dwi_load_nrrd(context, &input, dwi)
                                              : hot_dwi_load_image(context, &input, bval, bvec, dwi);

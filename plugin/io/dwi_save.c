@@ -89,7 +89,9 @@ static hot_status check_inputs(hot_context *context, const hot_dwi *dwi, const c
     const char *const suffixes[2] = {nifti ? ".bval"
                                      : hot_path_has_suffix(path, ".nhdr") ? ".raw"
                                      : hot_path_has_suffix(path, ".mih") ? ".dat" : NULL, nifti ? ".bvec" : NULL};
-    hot_status status = hot_dwi_check_distinct(context, dwi, path);
+    hot_status status = hot_path_check_image(context, path);
+    if (status == HOT_OK)
+        status = hot_dwi_check_distinct(context, dwi, path);
     for (int s = 0; s < 2 && status == HOT_OK && suffixes[s]; s++) {
         char *name = hot_path_beside(context, path, suffixes[s]);
         status = name ? hot_dwi_check_distinct(context, dwi, name) : HOT_ERROR_MEMORY;

@@ -47,6 +47,9 @@ hot_status hot_write_dec(hot_context *context, const hot_fiber_field *fibers, co
 {
     if (hot_path_has_suffix(path, ".png"))
         return hot_color_picture(context, fibers, path);
+    hot_status status = hot_path_check_image(context, path);
+    if (status != HOT_OK)
+        return status;
     return hot_path_has_volumes(path) ? hot_image_save(context, path, &fibers->grid, 3, fill, fibers)
                                    : write_nrrd(context, fibers, path);
 }

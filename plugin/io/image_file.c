@@ -107,6 +107,9 @@ hot_status hot_image_load(hot_context *context, const char *path, hot_grid *grid
 
 hot_status hot_map_save_bytes(hot_context *context, const hot_grid *grid, const uint8_t *values, const char *path)
 {
+    hot_status status = hot_path_check_image(context, path);
+    if (status != HOT_OK)
+        return status;
     return hot_path_has_volumes(path)
         ? hot_image_save_bytes(context, path, grid, values)
         : hot_nrrd_save_values(context, &(hot_nrrd_values){.grid = grid, .data = values, .bytes = 1, .compress = 1},
@@ -144,6 +147,9 @@ static void fill(hot_context *context, const void *from, size_t number, size_t v
 hot_status hot_map_save(hot_context *context, const hot_grid *grid, const float *values, size_t per, const char *what,
                         const char *path)
 {
+    hot_status status = hot_path_check_image(context, path);
+    if (status != HOT_OK)
+        return status;
     if (hot_path_has_volumes(path))
         return hot_image_save(context, path, grid, per, fill, &(interleaved){values, per});
     return hot_nrrd_save_values(context, &(hot_nrrd_values){.grid = grid, .data = values, .per = {per > 1 ? per : 0},
@@ -164,6 +170,9 @@ hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps
     if (which == count || !all[which].values)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "there is no map '%s': probability, margin, residual, width or flags", name);
+    hot_status status = hot_path_check_image(context, path);
+    if (status != HOT_OK)
+        return status;
     const int bytes = all[which].values == maps->flags;
     const size_t per = all[which].per;
     if (bytes && hot_path_has_volumes(path))

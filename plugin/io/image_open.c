@@ -4,6 +4,7 @@
 #include "core/image.h"
 #include "io/common/input.h"
 #include "io/common/plain_numbers.h"
+#include "io/common/stream.h"
 #include "io/mrtrix/mif_read.h"
 #include "io/nifti/nifti_read.h"
 #include "io/nrrd/nrrd_read.h"
@@ -21,6 +22,9 @@ hot_status hot_image_open_input(hot_context *context, hot_input *input, hot_imag
                         : input->kind == HOT_FILE_MIF ? hot_mif_open(context, input, image)
                                                       : hot_nrrd_open_image(context, input, image);
     hot_plain_numbers_end(before);
+    if (status == HOT_OK)
+        status = hot_memory_check(context, image->name, "its samples",
+                                  (double)image->samples * (double)hot_sample_bytes(image->sample));
     return status;
 }
 

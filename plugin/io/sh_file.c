@@ -5,6 +5,7 @@
 
 #include "common/options.h"
 #include "dwi/frames.h"
+#include "io/common/directions_check.h"
 #include "io/common/input.h"
 #include "io/nrrd/nrrd_tensors.h"
 #include "io/nrrd/tensor_frame.h"
@@ -179,7 +180,11 @@ hot_status hot_tensor_field_load_sh(hot_context *context, const char *path, cons
     if (status == HOT_OK && input.kind == HOT_FILE_NRRD && !named) {
         status = hot_nrrd_load_tensors(context, &input, field);
     } else if (status == HOT_OK) {
-        status = hot_image_open_input(context, &input, &image);
+        status = hot_directions_check_tables(context, path, "tensors or harmonics");
+        if (status == HOT_OK)
+            status = hot_image_open_input(context, &input, &image);
+        if (status == HOT_OK)
+            status = hot_directions_check_scheme(&image, "tensors or harmonics");
         const int order = named ? 0 : hot_tensors_image_order(image.values);
         if (status == HOT_OK)
             status = order ? hot_tensors_image_load(&image, field) : load_harmonics(&image, basis, frame, field);

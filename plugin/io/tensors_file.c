@@ -24,13 +24,16 @@ static void fill(hot_context *context, const void *from, size_t number, size_t v
 
 hot_status hot_tensor_field_save(hot_context *context, const hot_tensor_field *field, const char *path)
 {
+    hot_status status = hot_path_check_image(context, path);
+    if (status != HOT_OK)
+        return status;
     if (!hot_path_has_volumes(path))
         return hot_nrrd_save_tensors(context, field, path);
     const size_t terms = hot_symtensor_count(field->order, 3);
     values_in_ras tensors = {.field = field};
     int exponents[3 * HOT_FIELD_TERMS_MAX];
     double sign[3];
-    hot_status status = hot_symtensor_exponents(field->order, 3, exponents);
+    status = hot_symtensor_exponents(field->order, 3, exponents);
     if (status != HOT_OK)
         return status;
     hot_space_ras_sign(field->grid.space, sign);

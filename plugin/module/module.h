@@ -96,11 +96,12 @@ typedef struct hot_module_outputs {
         const char *name;           /* of the parameter */
         const char *path;           /* where it belongs */
         char *folder, *file;        /* where it is written meanwhile: a temporary folder beside it */
+        int made;                   /* how many folders above it were made */
     } item[MODULE_OUTPUTS];
 } hot_module_outputs;
 
-/* One more output, by parameter name; path NULL or "" is none. Errors: HOT_ERROR_FILE when its folder
- * cannot be written. */
+/* One more output, by parameter name; path NULL or "" is none. Folders above it are made. Errors:
+ * HOT_ERROR_FILE when its folder cannot be written. */
 hot_status hot_module_outputs_add(hot_module_outputs *outputs, const char *name, const char *path);
 /* Where to write the output of this name now; NULL when it was not asked for. */
 const char *hot_module_outputs_file(const hot_module_outputs *outputs, const char *name);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/fields.h"
+#include "io/common/parents.h"
 #include "module.h"
 #include "run/folder.h"
 
@@ -37,9 +38,14 @@ hot_status hot_module_outputs_add(hot_module_outputs *outputs, const char *name,
     }
     snprintf(folder, size, "%.*s.part-%ld-m%u", parent, path, (long)getpid(), atomic_fetch_add(&number, 1));
     snprintf(file, 2 * size, "%s/%s", folder, base);
-    if (mkdir(folder, 0777) != 0) {
-        hot_status status = hot_context_fail(context, HOT_ERROR_FILE, "%s: cannot write '%s': %s", name, path,
-                                             strerror(errno));
+    int made = 0;
+    hot_status status = hot_parents_make(context, path, &made);
+    if (status == HOT_OK && mkdir(folder, 0777) != 0) {
+        status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path, strerror(errno));
+        hot_parents_remove(path, made);
+    }
+    if (status != HOT_OK) {
+        hot_context_blame(context, status, name);
         hot_context_free(context, folder);
         hot_context_free(context, file);
         return status;
@@ -47,6 +53,7 @@ hot_status hot_module_outputs_add(hot_module_outputs *outputs, const char *name,
     outputs->item[outputs->count].name = name;
     outputs->item[outputs->count].path = path;
     outputs->item[outputs->count].folder = folder;
+    outputs->item[outputs->count].made = made;
     outputs->item[outputs->count++].file = file;
     return HOT_OK;
 }
@@ -113,5 +120,7 @@ void hot_module_outputs_discard(hot_module_outputs *outputs)
         hot_context_free(outputs->context, outputs->item[i].folder);
         hot_context_free(outputs->context, outputs->item[i].file);
     }
+    for (size_t i = 0; i < outputs->count; i++)
+        hot_parents_remove(outputs->item[i].path, outputs->item[i].made); /* but those that hold something now */
     outputs->count = 0;
 }

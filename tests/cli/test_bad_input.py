@@ -74,6 +74,12 @@ for name, sizes in (("overflow", "4294967296 4294967296 4294967296 34"), ("terab
     write_dwi(f"{name}.nrrd", scene, sizes=sizes, header_only=True)
     refused_by_all(f"absurd sizes, {name}", f"{name}.nrrd", f"{name}.nrrd")
 
+layout = "mrtrix image\ndim: 9000,9000,9000,15\nvox: 1,1,1,1\nlayout: +0,+1,+2,+3\ndatatype: Float32LE\nfile: %s\nEND\n"
+for where in (". 400", "good.nrrd 0"):
+    for stage in (["info", "-i", "-"], ["peaks", "-i", "-", "-o", "out.nrrd"], ["run", "-i", "-", "-o", "out"]):
+        refused(f"more than memory, {where}", stage, "GB, more than this machine's memory",
+                stdin=(layout % where).encode().ljust(900, b" "))
+
 # Gradients.
 base = ["modality:=DWMRI", "DWMRI_b-value:=2000"]
 coded = [f"DWMRI_gradient_{v:04d}:=" + " ".join(f"{x:.9g}" for x in g) for v, g in enumerate(scene.gradients)]
@@ -218,6 +224,12 @@ for stage in ("fit", "run", "convert", "denoise", "response"):
     if stage != "run":
         refused("a folder is no file", [stage, "-i", good, "-o", "folder.nrrd"], "folder.nrrd.*is a folder")
         refused("told before the input is read", [stage, "-i", "nowhere.nrrd", "-o", "folder.nrrd"], "folder.nrrd")
+for output in ("text.nrrd/x.vtp", "folder.nrrd/../text.nrrd/x.nii.gz"):
+    refused("told before the input is read", ["export", "-i", "nowhere.nrrd", "-o", output], "text.nrrd.*directory")
+refused("a folder is no file", ["export", "-i", "nowhere.nrrd", "-o", "folder.nrrd"], "folder.nrrd.*is a folder$")
+refused("told before the input is read", ["cpd", "-i", "nowhere.nrrd", "--rank", 2, "-o", "text.nrrd/x"], "text.nrrd")
+for form, name in (("dec", "x.jpeg"), ("peaks", "x.png"), ("nfibers", "x.vtp")):
+    refused("unknown suffix", ["export", "-i", "peaks.nrrd", "-o", name, "--format", form], "'.[a-z]+' is none of")
 for call in (["peaks", "-i", "tensors.nrrd", "-o", "a.xyz"], ["convert", "-i", good, "-o", "a.xyz"],
              ["peaks", "--method", "signal", "--dwi", good, "-o", "out.nrrd", "--probability", "a.xyz"],
              ["phantom", "-o", "a.xyz"], ["denoise", "-i", good, "-o", "out.nrrd", "--noise", "a.xyz"]):

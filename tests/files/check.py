@@ -171,8 +171,13 @@ for words, arguments in (("columns x y z", ["-i", "turned.nii", "--grad", "swapp
                          ("DWMRI_gradient keys", ["-i", "swapped.nrrd"])):
     done = hot("check", *arguments)
     last = done.stdout.decode().strip().splitlines()[-1]
-    check(done.returncode == 1 and words in last and "bvec" not in last and "y and z swapped" in last and
+    check(done.returncode == 1 and words in last and "bvec" not in last and "x and y swapped" in last and
           (" y, x, z of" in last or " y, x, -z of" in last), "%s: %s" % (words, last))
+    told = json.loads(hot("check", *arguments, "--json").stdout)["gradients"]
+    check(words.split()[0] in told["axes"] and told["tables"][0]["rows"] in last and
+          np.abs(told["tables"][0]["matrix"]).tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1]], "JSON: %s" % told["axes"])
+    done = hot("run", *arguments, "-o", "out", "--force", "--method", "maxima", "--order", "4", "--outputs", "peaks")
+    check("likelier is x and y swapped" in done.stderr, "run: " + done.stderr)
 for name, warned in (("p.bvec", False), ("flipped.bvec", True)):
     done = hot("run", "-i", "p.nii.gz", "--bvec", name, "-o", "out", "--force", "--method", "maxima", "--order", "4",
                "--outputs", "peaks")

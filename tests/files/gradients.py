@@ -113,9 +113,28 @@ done = hot("info", "-i", "a.nii.gz")
 check("scanner axes" in done.stderr and "differ" not in done.stderr, "a pair that agrees: %s" % done.stderr)
 os.remove("a.b")
 same("the pair alone", "-i", "a.nii.gz")
+
+# QSIPrep's pair without the .b, told by its name and LPS+ image; with it; the same name with an image that is not LPS+
+NAME = "sub-1_space-T1w_desc-preproc_dwi"
+image(NAME + ".nii.gz")
+put(NAME + ".bval", bval)
+put(NAME + ".bvec", lines(along.T))
+same("QSIPrep's pair", "-i", NAME + ".nii.gz", said=(NAME + ".bvec", "QSIPrep", "hotfiber check", "--grad"))
+put(NAME + ".b", grad)
+same("and its .b", "-i", NAME + ".nii.gz", said=(NAME + ".b", "scanner axes"))
+check("differ" not in hot("info", "-i", NAME + ".nii.gz").stderr, "they say the same")
+os.remove(NAME + ".b")
+nibabel.save(nibabel.Nifti1Image(data[:, ::-1], affine @ np.array([[1, 0, 0, 0], [0, -1, 0, 2], [0, 0, 1, 0],
+                                                                   [0, 0, 0, 1.]])), NAME + ".nii.gz")
+put(NAME + ".bvec", lines((along * [1, -1, 1]).T))  # LAS+: FSL's convention, which mirrors nothing there
+same("LAS+ of that name", "-i", NAME + ".nii.gz")
 refused("info", "-i", "a.nii.gz", "--grad", "x.b", "--bvec", "a.bvec", words=("x.b", "a.bvec", "not needed"))
 put("y.b", lines(table[:5]))
-refused("info", "-i", "a.nii.gz", "--grad", "y.b", words=("11 volumes", "y.b", "5 lines"))
+refused("info", "-i", "a.nii.gz", "--grad", "y.b", words=("--grad: ", "11 volumes", "y.b", "5 lines"))
+put("y.b", "1 0 0\n")
+for option in ("--grad", "--bval"):  # the option is called what the user called it
+    refused("info", "-i", "a.nii.gz", option, "y.b", words=(option + ": ", "y.b", "lines of 3 numbers", "x y z b"))
+    refused("info", "-i", "a.nii.gz", option, "a.bvec", words=(option + ": ", "a.bvec", "gradient vectors", "--bvec"))
 put("y.b", comma(grad))
 refused("info", "-i", "a.nii.gz", "--grad", "y.b", words=("y.b", "decimal comma"))
 os.remove("a.bval")

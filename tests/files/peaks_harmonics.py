@@ -138,8 +138,8 @@ def peaks(source, *options):
     return data.reshape(data.shape[:3] + (-1, 3))
 
 
-def agree(name, found, wanted, allowed=1):
-    """Same number in all voxels but `allowed`, and there every direction within .1 degree."""
+def agree(name, found, wanted, every_voxel=True):
+    """Same number in every voxel, and every direction within .1 degree. Returns how many have another number."""
     other, off = 0, 0.0
     for mine, truth in zip(found, wanted):
         mine = [v for v in mine if v.any()]
@@ -152,15 +152,19 @@ def agree(name, found, wanted, allowed=1):
             long = np.linalg.norm(nearest)
             check(abs(long / height - 1) < 1e-3, f"{name}: {long} long, not {height}")
     print(f"{name}: {len(wanted)} voxels, {other} with another number, {off:.4f} degrees off at most")
-    check(other <= allowed, f"{name}: {other} voxels have another number of maxima")
+    check(other == 0 or not every_voxel, f"{name}: {other} voxels have another number of maxima")
     check(off < 0.1, f"{name}: {off} degrees off")
+    return other
 
 
 every = ("--num", str(KEEP), "--threshold", "0.1", "--min_angle", "1")
+# The wanted 99.9 % of all: the scan misses a maximum on a ridge that is as good as level (1e-6 of the height high).
+other = 0
 for lmax in range(2, 13, 2):
     rows = fods(lmax, 600)
     save("f.nii.gz", rows)
-    agree(f"lmax {lmax}", peaks("f.nii.gz", *every).reshape(-1, KEEP, 3), brute_force(lmax, rows, 0.1))
+    other += agree(f"lmax {lmax}", peaks("f.nii.gz", *every).reshape(-1, KEEP, 3), brute_force(lmax, rows, 0.1), False)
+check(other <= .001 * 3600, f"{other} of 3600 voxels have another number of maxima")
 
 # ---- Other bases and frames: DIPY's own functions make the coefficients
 from dipy.core.sphere import Sphere
@@ -211,6 +215,13 @@ refused((3, 4, 2), "1 volume,")
 refused((3, 4, 2, 120), "120 volumes")
 refused((3, 4, 2, 3, 15), "45 values", "2 axes")  # three lists of 15, not one of 45
 refused((3, 4, 2, 4, 4), "16 values", "2 axes")  # no tensors of order 4 either
+for samples, scheme in (("bad.nii", ("bad.bval", "bad.bvec")), ("bad.mif", ())):  # data of 45 volumes
+    run(HOTFIBER, "phantom", "--layout", "bundles", "--size", "6,6,3", "--directions", 37, "-o", samples, "--quiet")
+    done = subprocess.run([HOTFIBER, "peaks", "-i", samples, "-o", "no.nii"], capture_output=True, text=True)
+    check(done.returncode == 1 and "diffusion-weighted data" in done.stderr and "hotfiber run" in done.stderr,
+          f"data are no harmonics: {done.stderr!r}")
+    for name in scheme:
+        os.remove(name)
 save("f5.nii", rows, (3, 4, 1, 1))  # 45 along the fifth axis alone
 run(HOTFIBER, "peaks", "-i", "f5.nii", "-o", "p5.nii", "--quiet")
 check((nib.load("p5.nii").get_fdata() == nib.load("p.nii").get_fdata()).all(), "coefficients along the fifth axis")
@@ -243,10 +254,11 @@ wanted = [[(np.linalg.norm(v), v) for v in case.reshape(3, 3) if v.any()] for ca
 agree("fibres as harmonics", peaks("sh.nii", "--threshold", "0", "--min_angle", "0", "--min_amplitude", "0.01"
                                    ).reshape(-1, 3, 3), wanted)
 if shutil.which("sh2peaks"):
-    run("sh2peaks", "-quiet", "-num", 3, "-threshold", 0.01, "sh.nii", "back.nii")
-    # its 60 starts miss one of fibres 30 degrees apart in .2 % of voxels
-    agree("the same by sh2peaks", np.nan_to_num(nib.load("back.nii").get_fdata()).reshape(-1, 3, 3), wanted,
-          allowed=4)
+    # from 1,000 directions: from its own 60 it misses one of fibres 30 degrees apart now and then
+    seeds = half_sphere(1000)
+    np.savetxt("seeds.txt", np.c_[np.arctan2(seeds[:, 1], seeds[:, 0]), np.arccos(seeds[:, 2])])
+    run("sh2peaks", "-quiet", "-num", 3, "-threshold", 0.01, "-seeds", "seeds.txt", "sh.nii", "back.nii")
+    agree("the same by sh2peaks", np.nan_to_num(nib.load("back.nii").get_fdata()).reshape(-1, 3, 3), wanted)
 
 # ---- MRtrix's own distributions and peaks, bonndit's tensors
 data = os.environ["HOT_DATA"]

@@ -119,7 +119,7 @@ static void test_bad_values(void)
         {"peaks", "slicer:0x1#vtkMRMLVectorVolumeNode1", "memory"}, {"peaks", "peaks.png", ".nii.gz"},
         {"tensors", "t.nii.gz", ".nrrd"}, {"dec", "dec.vtp", ".nrrd"}, {"nfibers", "n.mif", ".nrrd"},
         {"fibers", "f.vtk", ".vtp"}, {"report", "r.xml", ".json"},
-        {"tensors", "no/such/folder/t.nrrd", "no/such/folder"}, {"report", "no/such/r.json", "no/such"},
+        {"tensors", "zero.nrrd/t.nrrd", "Not a directory"}, {"report", "zero.nrrd/such/r.json", "zero.nrrd/such"},
     };
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         char flag[64], joined[256];
@@ -132,7 +132,7 @@ static void test_bad_values(void)
             REFUSED(values[i][0], values[i][2], "--peaks", "never.nrrd", joined, data);
         }
     }
-    REFUSED("dwi", "no_such", "--peaks", "never.nrrd", "no_such.nrrd");
+    REFUSED("dwi", "no_such", "--peaks", "never/never.nrrd", "no_such.nrrd");
     REFUSED("dwi", "no diffusion-weighted", "--peaks", "never.nrrd");
     REFUSED("dwi", "memory", "--peaks", "never.nrrd", "slicer:0x55d0#vtkMRMLDiffusionWeightedVolumeNode1");
     REFUSED("dwi", "-", "--peaks", "never.nrrd", "-");
@@ -183,7 +183,7 @@ static void test_odd_arguments(void)
     CHECK(!there("returned.txt"), "there are no simple return parameters to write");
     CHECK(CALL(NULL, "--peaks", "odd.nrrd", data) == 0 && same_content("one.nrrd", "odd.nrrd"),
           "no process information");
-    CHECK(CALL(NULL, "--peaks", "no/such/odd.nrrd", data) != 0, "no process information, and no way to tell");
+    CHECK(CALL(NULL, "--peaks", "zero.nrrd/odd.nrrd", data) != 0, "no process information, and no way to tell");
     unlink("odd.nrrd");
     CHECK(CALL(&process, "--xml") == 0 && CALL(&process, "--version") == 0 && CALL(&process, "--help") == 0,
           "asked in-process");
@@ -198,15 +198,18 @@ static void test_outputs(void)
     process_information process = {0};
     const int before = entries();
     CHECK(CALL(&process, "--peaks", "o.nii.gz", "--fibers", "o.vtp", "--dec", "o_dec.nhdr", "--nfibers", "o_n.nrrd",
-               "--tensors", "./o_t.nrrd", "--report", "o.json", "--method", "maxima", "--order", "4", data) == 0,
+               "--tensors", "./o_t.nrrd", "--report", "new/deep/o.json", "--method",
+               "maxima", "--order", "4", data) == 0,
           "%s", process.ProgressMessage);
     CHECK(there("o.nii.gz") && there("o.vtp") && there("o_dec.nhdr") && there("o_dec.raw.gz") && there("o_n.nrrd") &&
-              there("o_t.nrrd") && there("o.json"),
+              there("o_t.nrrd") && there("new/deep/o.json"),
           "all outputs");
     CHECK(entries() == before + 7, "%d files instead of 7", entries() - before);
-    const char *const names[] = {"o.nii.gz", "o.vtp", "o_dec.nhdr", "o_dec.raw.gz", "o_n.nrrd", "o_t.nrrd", "o.json"};
+    const char *const names[] = {"o.nii.gz", "o.vtp", "o_dec.nhdr", "o_dec.raw.gz", "o_n.nrrd", "o_t.nrrd",
+                                 "new/deep/o.json"};
     for (int i = 0; i < 7; i++)
         unlink(names[i]);
+    CHECK(rmdir("new/deep") == 0 && rmdir("new") == 0, "folders are made");
 }
 
 /* ---- Abort ------------------------------------------------------------------------------------------------------- */

@@ -270,6 +270,23 @@ static void names(void)
     CHECK(hot_export_format_find("vtp", "x") && !hot_export_format_find("gif", "x.png"), "by name");
 }
 
+/* Nothing is written as NRRD under another format's name. */
+static void suffixes(hot_context *context)
+{
+    const hot_grid grid = grid_of(2, 2, 2);
+    hot_fiber_field *fibers = make_fibers(context, &grid, 0);
+    hot_tensor_field *tensors = make_tensors(context, &grid, hot_export_format_find("glyphs", NULL));
+    CHECK(fibers && tensors, "fields");
+    CHECK(hot_tensor_field_save(context, tensors, "a.png") == HOT_ERROR_ARGUMENT &&
+              strstr(hot_context_message(context), "'.png' is none of .nrrd"), "%s", hot_context_message(context));
+    CHECK(hot_fiber_field_save(context, fibers, "a.vtp") == HOT_ERROR_ARGUMENT &&
+              strstr(hot_context_message(context), "'.vtp' is none of .nrrd"), "%s", hot_context_message(context));
+    CHECK(files_in(".") == 0, "nothing is left");
+    CHECK(hot_tensor_field_save(context, tensors, "plain") == HOT_OK && remove("plain") == 0, "no suffix is NRRD");
+    hot_tensor_field_destroy(&tensors);
+    hot_fiber_field_destroy(&fibers);
+}
+
 int main(void)
 {
     char folder[] = "/tmp/hot_formats_XXXXXX";
@@ -290,6 +307,7 @@ int main(void)
     letters();
     layouts();
     names();
+    suffixes(context);
     CHECK(chdir("/") == 0 && rmdir(folder) == 0, "empty folder");
     hot_context_destroy(&context);
     HOT_TEST_END();

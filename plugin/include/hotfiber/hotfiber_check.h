@@ -12,10 +12,18 @@ typedef enum hot_check_verdict {
     HOT_CHECK_WRONG       /* another table is clearly likelier */
 } hot_check_verdict;
 
+/* Whose axes the names x, y and z stand for. */
+typedef enum hot_check_axes {
+    HOT_CHECK_IN_BVEC = 0, /* rows of the bvec file */
+    HOT_CHECK_IN_TABLE,    /* columns of MRtrix's table: scanner RAS */
+    HOT_CHECK_IN_NRRD,     /* numbers of the DWMRI_gradient keys */
+    HOT_CHECK_IN_A_BVEC    /* rows of a bvec of this image: a table's or NRRD's own axes are oblique to the image */
+} hot_check_axes;
+
 typedef struct hot_check_table {
     char name[HOT_CHECK_NAME]; /* "as given", "x flipped", "y and z swapped", ...: what must be done to the one given */
-    char rows[16];             /* the three rows of the right bvec file in those of the one given: "x, -y, z" */
-    int matrix[3][3];          /* the same as a matrix: right = matrix given, in the axes of a bvec file */
+    char rows[16];             /* x, y and z of the right table in those of the one given: "x, -y, z" */
+    int matrix[3][3];          /* the same as a matrix: right = matrix given */
     double z;                  /* how much likelier than the one given, in standard errors; 0 for the one given */
     int told;                  /* 1: it and the one given can be told apart: |z| is beyond the limit */
 } hot_check_table;
@@ -25,14 +33,15 @@ typedef struct hot_check_gradients {
     hot_check_verdict verdict;
     hot_check_table table[HOT_CHECK_TABLES]; /* likeliest first */
     int given;                 /* where the table given is in this list */
+    hot_check_axes axes;       /* that its entries speak of */
     double limit;              /* of z: a table that is no likelier exceeds it by chance once in a thousand times */
     size_t voxels, blocks;     /* that were looked at; blocks of 3 x 3 x 3 of them, which give the standard errors */
     char reason[HOT_CHECK_TEXT]; /* UNSURE: why */
 } hot_check_gradients;
 
-/* Compares the gradient table with the 23 that flips and permutations of its axes make of it. In the axes of the image
- * (in which bvec files are written), because this is where tables are usually wrong; on an oblique grid a flip along
- * world axes shows as the same flip of the image's axes.
+/* Compares the gradient table with the 23 that flips and permutations of the image's axes make of it (in which bvec
+ * files are written: this is where tables are usually wrong; on an oblique grid a flip along world axes shows as the
+ * same flip of the image's axes). The result speaks of the axes of the file that has the gradients.
  * Fibres run on from voxel to voxel: along a fibre's direction the next voxel has a similar tensor, anisotropy and b=0
  * signal, and its fibre points the same way. A wrong table turns the directions of all voxels alike, so that the
  * tensors are fitted once and only their directions are turned. z: the difference of two tables' coherence, over its

@@ -25,7 +25,8 @@ hot_status hot_output_check_distinct(hot_context *context, const char *input, co
     if (!S_ISREG(in.st_mode) && !S_ISDIR(in.st_mode)) /* reading and writing one device is the user's affair */
         return HOT_OK;
     if (strcmp(input, output) == 0)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the output '%s' is the input; give it another name",
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "the output '%s' is the input, or a file of it; give it another name",
                                 output);
     return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                             "the output '%s' is the same file as the input '%s'; give it another name", output, input);

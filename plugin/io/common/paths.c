@@ -33,6 +33,16 @@ int hot_path_has_one_of(const char *path, const char *suffixes)
     return 0;
 }
 
+hot_status hot_path_check_image(hot_context *context, const char *path)
+{
+    const char *suffix = hot_path_suffix(path);
+    if (!suffix[0] || hot_path_has_one_of(path, HOT_IMAGE_SUFFIXES))
+        return HOT_OK;
+    return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                            "cannot write '%s': the format follows from the end of the name, and '%s' is none of %s",
+                            path, suffix, HOT_IMAGE_SUFFIXES);
+}
+
 int hot_path_is_nifti(const char *path) { return ends_in(path, ".nii") || ends_in(path, ".nii.gz"); }
 
 int hot_path_is_mif(const char *path)

@@ -13,6 +13,8 @@ const char *hot_path_suffix(const char *path);
 #define HOT_NRRD_SUFFIXES ".nrrd, .nhdr"
 /* Whether a name ends in one of such a list. */
 int hot_path_has_one_of(const char *path, const char *suffixes);
+/* Refuses to write an image under a name with any other suffix; none is NRRD. Errors: HOT_ERROR_ARGUMENT. */
+hot_status hot_path_check_image(hot_context *context, const char *path);
 /* Whether it ends in .nii or .nii.gz. */
 int hot_path_is_nifti(const char *path);
 /* Whether it ends in .mif, .mif.gz or .mih. */

@@ -20,6 +20,16 @@ size_t hot_stream_remaining(FILE *stream)
     return there.st_size > at ? (size_t)(there.st_size - at) : 0;
 }
 
+hot_status hot_memory_check(hot_context *context, const char *name, const char *what, double bytes)
+{
+    const double there = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    if (there > 0 && bytes > there)
+        return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                "'%s': %s are %.4g GB, more than this machine's memory of %.4g GB", name, what,
+                                bytes * 1e-9, there * 1e-9);
+    return HOT_OK;
+}
+
 /* Bytes of a file, inflated on the way when it is gzip. */
 typedef struct source {
     FILE *file;

@@ -34,6 +34,10 @@ size_t hot_stream_at_most(const hot_stream *stream);
 hot_status hot_stream_samples(hot_context *context, hot_stream *stream, size_t at, void *to, size_t bytes);
 void hot_stream_close(hot_context *context, hot_stream **stream);
 
+/* Refuses what cannot be in this machine's memory. what: "5 x 5 x 5 samples of type float" or so. Errors:
+ * HOT_ERROR_FORMAT. */
+hot_status hot_memory_check(hot_context *context, const char *name, const char *what, double bytes);
+
 /* How many bytes a stream still holds, SIZE_MAX when that cannot be known. */
 size_t hot_stream_remaining(FILE *stream);
 

@@ -116,6 +116,8 @@ hot_status hot_phantom_save(hot_context *context, const hot_phantom *phantom, co
 {
     hot_phantom_save_options o = {.size = sizeof o};
     hot_status status = hot_options_read(context, "hot_phantom_save_options", options, &o);
+    if (status == HOT_OK)
+        status = hot_path_check_image(context, path);
     if (status != HOT_OK)
         return status;
     const hot_dwi *dwi = phantom->dwi;
@@ -155,13 +157,16 @@ cleanup:
 
 hot_status hot_phantom_save_truth(hot_context *context, const hot_phantom *phantom, const char *path)
 {
+    hot_status status = hot_path_check_image(context, path);
+    if (status != HOT_OK)
+        return status;
     if (hot_path_has_volumes(path))
         return hot_fiber_field_save(context, phantom->truth, path);
     const hot_nrrd_values values = {.grid = hot_fiber_field_grid(phantom->truth),
                                     .data = hot_fiber_field_peaks(phantom->truth), .per = {3 * HOT_PHANTOM_FIBERS},
                                     .in_world = 1};
     Nrrd *nrrd = NULL;
-    hot_status status = hot_nrrd_wrap_values(context, &values, &nrrd);
+    status = hot_nrrd_wrap_values(context, &values, &nrrd);
     if (status == HOT_OK)
         status = set_keys(context, nrrd, phantom);
     if (status == HOT_OK)

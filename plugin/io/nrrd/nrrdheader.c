@@ -419,13 +419,9 @@ static hot_status check_sizes(hot_context *context, hot_nrrd_file *file)
                                     "least %zu",
                                     name, there, sizes, airEnumStr(nrrdType, nrrd->type), encoding->name, least);
     }
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    if (pages > 0 && page > 0 && file->bytes / (size_t)page > (size_t)pages)
-        return hot_context_fail(context, HOT_ERROR_FORMAT,
-                                "'%s': %s samples of type %s are %.4g GB, more than this machine's memory of %.4g GB",
-                                file->path, sizes, airEnumStr(nrrdType, nrrd->type), (double)file->bytes * 1e-9,
-                                (double)pages * (double)page * 1e-9);
-    return HOT_OK;
+    char what[sizeof sizes + 64];
+    snprintf(what, sizeof what, "%s samples of type %s", sizes, airEnumStr(nrrdType, nrrd->type));
+    return hot_memory_check(context, file->path, what, (double)file->bytes);
 }
 
 hot_status hot_nrrd_open(hot_context *context, const char *path, hot_nrrd_file *file)
