@@ -102,15 +102,17 @@ HOT_FN void learned_search(const signal_plan *plan, const learned_data *data, vf
 }
 
 /* -2 ln P(k) of all k, up to a constant. H becomes the matrix whose determinant is in it. */
-HOT_FN void learned_weigh(const signal_plan *plan, learned_fits *fits)
+HOT_FN void learned_weigh(const signal_plan *plan, const learned_data *data, learned_fits *fits)
 {
+    const signal_scheme *s = &plan->scheme;
+    const signal_learned *p = &plan->learned;
     fits->cost[2] = fits->cost[3] = vset(1e30f);
-    fits->cost[0] = learned_evidence(0, &plan->learned, &fits->fit[0], fits->H[0]);
-    fits->cost[1] = learned_evidence(1, &plan->learned, &fits->fit[1], fits->H[1]);
+    fits->cost[0] = learned_evidence(0, s, p, data, &fits->fit[0], fits->H[0]);
+    fits->cost[1] = learned_evidence(1, s, p, data, &fits->fit[1], fits->H[1]);
     if (plan->max_fibers > 1)
-        fits->cost[2] = learned_evidence(2, &plan->learned, &fits->fit[2], fits->H[2]);
+        fits->cost[2] = learned_evidence(2, s, p, data, &fits->fit[2], fits->H[2]);
     if (plan->max_fibers > 2)
-        fits->cost[3] = learned_evidence(3, &plan->learned, &fits->fit[3], fits->H[3]);
+        fits->cost[3] = learned_evidence(3, s, p, data, &fits->fit[3], fits->H[3]);
 }
 
 /* The voxel's variance over the one of the fits: what these leave over, on average over k, drawn to the usual noise. */
@@ -156,7 +158,7 @@ HOT_FN void learned_fit_all(const signal_plan *plan, const vf *raw, vf snr, vf *
     fits->noise = vset(p->noise);
     learned_scale(s, raw, snr, fits->noise, scratch + SIGNAL_GRID, &data);
     learned_search(plan, &data, scratch, fits);
-    learned_weigh(plan, fits);
+    learned_weigh(plan, &data, fits);
     fits->noise *= vsqrt(learned_own_noise(plan, fits));
     learned_scale(s, raw, snr, fits->noise, scratch + SIGNAL_GRID, &data);
     learned_fit_0(s, p, &data, LEARNED_AGAIN, SIGNAL_TOLERANCE_LAST, &fits->fit[0], fits->H[0]);
@@ -165,7 +167,7 @@ HOT_FN void learned_fit_all(const signal_plan *plan, const vf *raw, vf snr, vf *
         learned_fit_2(s, p, &data, LEARNED_AGAIN, SIGNAL_TOLERANCE_LAST, &fits->fit[2], fits->H[2]);
     if (plan->max_fibers > 2)
         learned_fit_3(s, p, &data, LEARNED_AGAIN, SIGNAL_TOLERANCE_LAST, &fits->fit[3], fits->H[3]);
-    learned_weigh(plan, fits);
+    learned_weigh(plan, &data, fits);
 }
 
 #endif

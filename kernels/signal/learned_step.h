@@ -376,6 +376,51 @@ HOT_FN void learned_descend(const int k, const signal_scheme *s, const signal_le
     }
 }
 
+/* How much of a fit's sum of squares is misfit rather than noise (learned_misfit.c): what the sum falls by when the
+ * covariance of the normalised residuals is not 1 but 1 + snr^2 sum_c variance_c u_c u_c^T. */
+HOT_FN vf learned_misfit(const int k, const signal_scheme *s, const signal_learned *p, const learned_data *data,
+                         const learned_fit *f)
+{
+    const vf snr = data->signal.snr, diffusivity = vexp(f->ld);
+    vf fall = vset(0);
+    for (int shell = 0; shell < s->shells; shell++) {
+        vf c[3][SIGNAL_TERMS], sum[SIGNAL_MISFIT];
+        for (int i = 0; i < k; i++) {
+            vf z1 = vexp(-f->tau[i]), z3 = z1 * z1 * z1, z10 = z3 * z3 * z3 * z1, z21 = z10 * z10 * z1;
+            const vf z[SIGNAL_TERMS] = {vset(1), z3, z10, z21, z21 * z10 * z3 * z1 * z1}, w = vexp(f->lw[i]) * snr;
+            for (int at = 0; at < SIGNAL_TERMS; at++) {
+                c[i][at] = vset(s->zonal[shell][0][at]);
+                for (int l = 1; l < SIGNAL_TERMS; l++)
+                    c[i][at] += s->zonal[shell][l][at] * z[l];
+                c[i][at] *= w;
+            }
+        }
+        const vf around = (f->iso * vexp(-diffusivity * s->b[shell]) +
+                           f->water * vexp(vset(-LEARNED_WATER * s->b[shell]))) * snr + s->pedestal;
+        for (int a = 0; a < SIGNAL_MISFIT; a++)
+            sum[a] = vset(0);
+        for (int j = s->first[shell]; j < s->first[shell + 1]; j++) {
+            const float *g = s->g + 3 * j, *u = p->misfit + j * SIGNAL_MISFIT;
+            vf t = around, m, mt, d, dt;
+            for (int i = 0; i < k; i++) {
+                vf x = g[0] * f->v[i][0] + g[1] * f->v[i][1] + g[2] * f->v[i][2];
+                x *= x;
+                t += c[i][0] + x * (c[i][1] + x * (c[i][2] + x * (c[i][3] + x * c[i][4])));
+            }
+            signal_rician(vmax(t, vset(1e-3f)), &m, &mt, &d, &dt);
+            const vf residual = (signal_signal(&data->signal, j) - m) * vrsqrt(d);
+            HOT_UNROLL
+            for (int a = 0; a < SIGNAL_MISFIT; a++)
+                sum[a] += u[a] * residual;
+        }
+        for (int a = 0; a < SIGNAL_MISFIT; a++) {
+            const vf ratio = snr * snr * p->misfit_variance[shell][a];
+            fall += sum[a] * sum[a] * ratio / (1 + ratio);
+        }
+    }
+    return fall;
+}
+
 /* The smallest angle between two of k fibres, degrees: acos within .004 degrees. */
 HOT_FN vf learned_smallest(const int k, const learned_fit *f)
 {
@@ -390,10 +435,11 @@ HOT_FN vf learned_smallest(const int k, const learned_fit *f)
 /* -2 ln (share of k times evidence), Laplace. A direction has at most the whole half sphere, whose area 2 pi is that of
  * a normal distribution of deviation 1: each turn's element of H is 1 more, and what the data do not tell costs
  * nothing. The weights' sum is uniform: in ln w its density is the sum. H: changed so. */
-HOT_FN vf learned_evidence(const int k, const signal_learned *p, const learned_fit *f, vf *H)
+HOT_FN vf learned_evidence(const int k, const signal_scheme *s, const signal_learned *p, const learned_data *data,
+                           const learned_fit *f, vf *H)
 {
     const int n = LEARNED_UNKNOWNS(k);
-    vf none[LEARNED_MOST], step[LEARNED_MOST], cost = f->q + p->constant[k];
+    vf none[LEARNED_MOST], step[LEARNED_MOST], cost = f->q + p->constant[k] - learned_misfit(k, s, p, data, f);
     for (int i = 0; i < n; i++)
         none[i] = vset(0);
     for (int i = 0; i < k; i++)

@@ -275,9 +275,10 @@ hot_status hot_signal_plan_make(hot_context *context, const hot_signal_options *
     plan->max_fibers = options->max_fibers;
     plan->averaged = options->select == HOT_SELECT_AVERAGED;
     plan->order = hot_context_alloc(context, scheme->volumes, sizeof *plan->order);
-    /* g, v, gram, filter; then for each pair two indices and three numbers */
+    /* g, v, gram, filter, misfit; then for each pair two indices and three numbers */
     size_t fixed =
-        3 * scheme->volumes + 3 * SIGNAL_GRID + (size_t)SIGNAL_GRID * SIGNAL_GRID + SIGNAL_GRID * scheme->volumes;
+        (3 + SIGNAL_MISFIT) * scheme->volumes + 3 * SIGNAL_GRID + (size_t)SIGNAL_GRID * SIGNAL_GRID +
+        SIGNAL_GRID * scheme->volumes;
     plan->block_size = fixed + 5 * pairs_max * SIGNAL_CLASSES;
     plan->block = hot_context_calloc(context, plan->block_size, sizeof *plan->block);
     if (!plan->order || !plan->block) {
@@ -294,6 +295,8 @@ hot_status hot_signal_plan_make(hot_context *context, const hot_signal_options *
     plan->grid.v = next, next += 3 * SIGNAL_GRID;
     plan->grid.gram = next, next += SIGNAL_GRID * SIGNAL_GRID;
     plan->grid.filter = next, next += SIGNAL_GRID * scheme->volumes;
+    float *misfit = next;
+    next += SIGNAL_MISFIT * scheme->volumes;
     for (int c = 0; c < SIGNAL_CLASSES; c++) {
         plan->grid.pair_at[c] = (const int *)next, next += 2 * pairs_max;
         plan->grid.pair_inverse[c] = next, next += 3 * pairs_max;
@@ -318,6 +321,7 @@ hot_status hot_signal_plan_make(hot_context *context, const hot_signal_options *
                                                                : rule_alike;
     if (options->population)
         hot_signal_fill_learned(options->population, plan->b0_volumes, &plan->learned);
+    hot_signal_fill_misfit(&plan->scheme, misfit, &plan->learned);
     fill_grid(plan);
 
 cleanup:

@@ -39,6 +39,9 @@ typedef struct signal_prior {
     float isotropic_limit; /* an isotropic part of the first shell's signal above this (of S0) is no tissue */
 } signal_prior;
 
+/* Harmonics of degree 4. */
+enum { SIGNAL_MISFIT = 9 };
+
 /* Two fibres whose directions' |cosine| is above the first cost as much as its excess in units of 1 / the second says:
  * some 25 degrees are the least. */
 #define LEARNED_NEAR 0.8660254f
@@ -56,10 +59,15 @@ typedef struct signal_learned {
     float near[2][HOT_SEPARATIONS];  /* of 2 and 3 fibres: -2 ln of how much more often than by chance */
     float noise, freedom;            /* of what the call was given; with how many degrees of freedom */
     float b0_volumes;
+    /* What no fit follows (learned_misfit.c): MISFIT functions per shell, at each volume; their variances, of S0. */
+    const float *misfit;             /* [volume][function] */
+    float misfit_variance[SIGNAL_MAX_SHELLS][SIGNAL_MISFIT];
 } signal_learned;
 
-/* Fills it; which: max_fibers and how many b=0 volumes there are. */
+/* Fills it but for the misfit. */
 void hot_signal_fill_learned(const hot_signal_population *population, size_t b0_volumes, signal_learned *learned);
+/* Fills the misfit, for which functions: volumes x SIGNAL_MISFIT is the memory. */
+void hot_signal_fill_misfit(const signal_scheme *scheme, float *functions, signal_learned *learned);
 
 /* What the rule of signal_rule.h weighs its quantities with, for 0 to 3 fibres; with prior.mixed fewer of them are
  * used. */

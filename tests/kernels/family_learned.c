@@ -147,6 +147,40 @@ static double log_determinant(int n, double H[MOST][MOST])
     return sum;
 }
 
+/* By how much the sum of squares falls where the residuals may also hold a random function of degree 4, its covariance
+ * (.25 of the response's part)^2 P_4(g . h) / 9. */
+static double misfit_of(const world *w, int k, const double *theta, const hot_signal_fit *base, const float *y,
+                        double sigma)
+{
+    static double C[PH_VOLUMES][PH_VOLUMES];
+    const double part = 0.25 * w->rows[2] * sqrt(9 / (4 * pi)) / sigma;
+    double v[3][3], r[PH_VOLUMES], x[PH_VOLUMES], fall = 0;
+    directions(k, theta, base, v);
+    for (int i = 0; i < PH_VOLUMES; i++) {
+        const double *g = w->scheme.gradient + 3 * (PH_B0 + i);
+        double m, s2;
+        magnitude(fmax(signal_of(w, k, theta, v, i + 1) / sigma, w->gaussian ? -1e9 : 1e-3), w->gaussian, &m, &s2);
+        r[i] = x[i] = ((double)y[PH_B0 + i] / sigma - m) / sqrt(s2);
+        for (int j = 0; j <= i; j++) {
+            const double *h = w->scheme.gradient + 3 * (PH_B0 + j);
+            C[i][j] = (i == j) + part * part / 9 * ph_legendre(4, g[0] * h[0] + g[1] * h[1] + g[2] * h[2]);
+        }
+    }
+    for (int i = 0; i < PH_VOLUMES; i++) /* Cholesky: then r C^-1 r is the square of L^-1 r */
+        for (int j = 0; j <= i; j++) {
+            for (int p = 0; p < j; p++)
+                C[i][j] -= C[i][p] * C[j][p];
+            C[i][j] = i == j ? sqrt(C[i][j]) : C[i][j] / C[j][j];
+        }
+    for (int i = 0; i < PH_VOLUMES; i++) {
+        for (int p = 0; p < i; p++)
+            x[i] -= C[i][p] * x[p];
+        x[i] /= C[i][i];
+        fall += r[i] * r[i] - x[i] * x[i];
+    }
+    return fall;
+}
+
 /* -2 ln P(k) of the fit, up to what all k have. */
 static double evidence_of(const world *w, int k, const double *theta, const hot_signal_fit *base, const float *y,
                           double sigma)
@@ -169,6 +203,7 @@ static double evidence_of(const world *w, int k, const double *theta, const hot_
             near = fmax(near, fabs((double)(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])));
         }
     }
+    cost -= misfit_of(w, k, theta, base, y, sigma);
     if (k == 0)
         return cost;
     /* ln w: their mean has the density of the sum, the differences that of a normal distribution in k - 1 dimensions */
