@@ -6,8 +6,10 @@
 #include "cpu/signal_block.h"
 #include "learned_step.h"
 
-/* Steps of the fits with the voxel's own noise. */
-#define LEARNED_AGAIN 6
+/* Steps of the best start, and of the fits with the voxel's own noise. With much signal over the noise the isotropic
+ * parts and the widths make up for each other, and steps are short there; elsewhere few are needed. */
+#define LEARNED_FINISH 30
+#define LEARNED_AGAIN 12
 
 typedef struct learned_fits {
     learned_fit fit[4];
@@ -83,7 +85,7 @@ HOT_FN void learned_search(const signal_plan *plan, const learned_data *data, vf
         learned_fit_2(s, p, data, SIGNAL_TRY, SIGNAL_TOLERANCE, &f, fits->H[2]);
         learned_keep(2, c == 0, &f, &fits->fit[2]);
     }
-    learned_fit_2(s, p, data, SIGNAL_FINISH, SIGNAL_TOLERANCE_LAST, &fits->fit[2], fits->H[2]);
+    learned_fit_2(s, p, data, LEARNED_FINISH, SIGNAL_TOLERANCE_LAST, &fits->fit[2], fits->H[2]);
     if (plan->max_fibers < 3)
         return;
     for (int c = 0; c < SIGNAL_CLASSES; c++) {
@@ -98,7 +100,7 @@ HOT_FN void learned_search(const signal_plan *plan, const learned_data *data, vf
         learned_fit_3(s, p, data, SIGNAL_TRY, SIGNAL_TOLERANCE, &f, fits->H[3]);
         learned_keep(3, c == 0, &f, &fits->fit[3]);
     }
-    learned_fit_3(s, p, data, SIGNAL_FINISH, SIGNAL_TOLERANCE_LAST, &fits->fit[3], fits->H[3]);
+    learned_fit_3(s, p, data, LEARNED_FINISH, SIGNAL_TOLERANCE_LAST, &fits->fit[3], fits->H[3]);
 }
 
 /* -2 ln P(k) of all k, up to a constant. H becomes the matrix whose determinant is in it. */

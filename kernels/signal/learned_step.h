@@ -259,8 +259,38 @@ HOT_FN void learned_evaluate(const int k, const signal_scheme *s, const signal_l
         learned_evaluate_3(s, p, data, f, H, G);
 }
 
-/* (H + damping diag H) step = -G by Cholesky; returns ln det of what was factored. */
-HOT_FN vf learned_solve(const int n, const vf *H, const vf *G, vf damping, vf *step)
+/* Bounds of ln w, width, isotropic parts and ln D. */
+#define LEARNED_LW_LOW (-4.6f)
+#define LEARNED_LW_HIGH 0.7f
+#define LEARNED_TAU_LOW (-0.06f)
+#define LEARNED_TAU_HIGH 0.4f
+#define LEARNED_PART_LOW (-0.3f)
+#define LEARNED_PART_HIGH 1.5f
+#define LEARNED_LD_LOW (-2.3f)
+#define LEARNED_LD_HIGH 1.39f
+
+/* The damping of an unknown: where it is at a bound and the gradient g points on, so much that it stays. */
+HOT_FN vf learned_held(vf x, vf g, float low, float high, vf damping)
+{
+    return vsel(((x <= low) & (g > 0.0f)) | ((x >= high) & (g < 0.0f)), vset(1e5f), damping);
+}
+
+HOT_FN void learned_dampings(const int k, const learned_fit *f, const vf *G, vf damping, vf *dampings)
+{
+    const int last = 4 * k;
+    HOT_UNROLL
+    for (int i = 0; i < k; i++) {
+        dampings[4 * i] = learned_held(f->lw[i], G[4 * i], LEARNED_LW_LOW, LEARNED_LW_HIGH, damping);
+        dampings[4 * i + 1] = learned_held(f->tau[i], G[4 * i + 1], LEARNED_TAU_LOW, LEARNED_TAU_HIGH, damping);
+        dampings[4 * i + 2] = dampings[4 * i + 3] = damping;
+    }
+    dampings[last] = learned_held(f->iso, G[last], LEARNED_PART_LOW, LEARNED_PART_HIGH, damping);
+    dampings[last + 1] = learned_held(f->water, G[last + 1], LEARNED_PART_LOW, LEARNED_PART_HIGH, damping);
+    dampings[last + 2] = learned_held(f->ld, G[last + 2], LEARNED_LD_LOW, LEARNED_LD_HIGH, damping);
+}
+
+/* (H + dampings diag H) step = -G by Cholesky; returns ln det of what was factored. */
+HOT_FN vf learned_solve(const int n, const vf *H, const vf *G, const vf *dampings, vf *step)
 {
     vf L[LEARNED_PACKED], inverse[LEARNED_MOST], logdet = vset(0);
     HOT_UNROLL
@@ -270,7 +300,7 @@ HOT_FN vf learned_solve(const int n, const vf *H, const vf *G, vf damping, vf *s
         for (int j = 0; j <= i; j++) {
             vf a = H[SIGNAL_AT(i, j)];
             if (i == j)
-                a += damping * a + 1e-6f;
+                a += dampings[i] * a + 1e-6f;
             HOT_UNROLL
             for (int p = 0; p < j; p++)
                 a -= L[SIGNAL_AT(i, p)] * L[SIGNAL_AT(j, p)];
@@ -318,12 +348,12 @@ HOT_FN void learned_move(const int k, const learned_fit *f, const vf *step, lear
         vf scale = vrsqrt(1 + a * a + b * b);
         for (int d = 0; d < 3; d++)
             to->v[i][d] = (f->v[i][d] + a * e1[d] + b * e2[d]) * scale;
-        to->lw[i] = vclamp(f->lw[i] + step[4 * i] * cut, -4.6f, 0.7f);
-        to->tau[i] = vclamp(f->tau[i] + step[4 * i + 1] * cut, -0.06f, 0.4f);
+        to->lw[i] = vclamp(f->lw[i] + step[4 * i] * cut, LEARNED_LW_LOW, LEARNED_LW_HIGH);
+        to->tau[i] = vclamp(f->tau[i] + step[4 * i + 1] * cut, LEARNED_TAU_LOW, LEARNED_TAU_HIGH);
     }
-    to->iso = vclamp(f->iso + step[last] * cut, -0.3f, 1.5f);
-    to->water = vclamp(f->water + step[last + 1] * cut, -0.3f, 1.5f);
-    to->ld = vclamp(f->ld + step[last + 2] * cut, -2.3f, 1.39f);
+    to->iso = vclamp(f->iso + step[last] * cut, LEARNED_PART_LOW, LEARNED_PART_HIGH);
+    to->water = vclamp(f->water + step[last + 1] * cut, LEARNED_PART_LOW, LEARNED_PART_HIGH);
+    to->ld = vclamp(f->ld + step[last + 2] * cut, LEARNED_LD_LOW, LEARNED_LD_HIGH);
 }
 
 HOT_FN void learned_choose(const int k, vm m, const learned_fit *from, learned_fit *to)
@@ -349,12 +379,13 @@ HOT_FN void learned_descend(const int k, const signal_scheme *s, const signal_le
 {
     const int n = LEARNED_UNKNOWNS(k);
     vf G[LEARNED_MOST], H2[LEARNED_PACKED], G2[LEARNED_MOST], step[LEARNED_MOST];
-    vf damping = vset(0.01f);
+    vf dampings[LEARNED_MOST], damping = vset(0.01f);
     learned_evaluate(k, s, p, data, f, H, G);
     vm active = vmask(1);
     for (int it = 0; it < iterations; it++) {
         learned_fit trial;
-        learned_solve(n, H, G, damping, step);
+        learned_dampings(k, f, G, damping, dampings);
+        learned_solve(n, H, G, dampings, step);
         vf promise = vset(0);
         HOT_UNROLL
         for (int i = 0; i < n; i++)
@@ -445,7 +476,7 @@ HOT_FN vf learned_evidence(const int k, const signal_scheme *s, const signal_lea
     for (int i = 0; i < k; i++)
         for (int turn = 4 * i + 2; turn < 4 * i + 4; turn++)
             H[SIGNAL_AT(turn, turn)] += vset(1);
-    cost += learned_solve(n, H, none, vset(0), step);
+    cost += learned_solve(n, H, none, none, step);
     if (k > 0) {
         vf sum = vexp(f->lw[0]);
         for (int i = 1; i < k; i++)
