@@ -1,6 +1,7 @@
 /* --contrast learned: the priors that are learned are those that the data were made with; few voxels, single fibres
- * alone, few directions; threads; what is refused. */
+ * alone, few directions; threads; memory that runs out; what is refused. */
 #include "check.h"
+#include "starve.h"
 
 #include <hotfiber/hotfiber.h>
 
@@ -149,6 +150,38 @@ static void check_threads(hot_context *context, const hot_response *response)
     hot_context_destroy(&many);
 }
 
+/* Every allocation failing, from there on: an error, nothing leaked, no maps and no fibres. */
+static void check_starved(const hot_response *response)
+{
+    hot_status status = HOT_ERROR_MEMORY;
+    int k = 0;
+    for (; k < 200 && status != HOT_OK; k++) {
+        starved memory = {.fail_at = -1, .for_good = 1};
+        hot_context_options options = {.size = sizeof options, .device = HOT_DEVICE_CPU, .threads = 2,
+                                       .allocate = starved_take, .release = starved_give, .allocator_user = &memory};
+        hot_signal_find_options how = {.size = sizeof how, .contrast = HOT_CONTRAST_LEARNED, .keep_maps = 1};
+        hot_context *context = NULL;
+        hot_mask *mask = NULL;
+        hot_fiber_field *fibers = NULL;
+        hot_signal_maps maps;
+        CHECK(hot_context_create(&options, &context) == HOT_OK, "no context");
+        hot_dwi *dwi = make(context, 40, 3, 12, 0.2, 0);
+        CHECK(hot_mask_full(context, hot_dwi_grid(dwi), &mask) == HOT_OK, "%s", hot_context_message(context));
+        memory.fail_at = memory.calls + k;
+        status = hot_fiber_field_signal(context, dwi, mask, response, &how, &maps, &fibers);
+        memory.fail_at = -1;
+        CHECK(status == HOT_OK || (status == HOT_ERROR_MEMORY && !fibers && !maps.probability),
+              "allocation %d: status %d", k, (int)status);
+        hot_signal_maps_free(context, &maps);
+        hot_fiber_field_destroy(&fibers);
+        hot_mask_destroy(&mask);
+        hot_dwi_destroy(&dwi);
+        hot_context_destroy(&context);
+        CHECK(memory.live == 0, "allocation %d: %ld pieces leaked", k, memory.live);
+    }
+    CHECK(k > 20 && status == HOT_OK, "%d allocations", k);
+}
+
 static void check_refused(hot_context *context)
 {
     double b[8] = {0, 1000, 1000, 1000, 1000, 1000, 1000, 1000}, g[24] = {0}, shell = 1000, response[2] = {1, -0.5};
@@ -184,6 +217,7 @@ int main(void)
     check_learned(context, response);
     check_unusual(context, response);
     check_threads(context, response);
+    check_starved(response);
     check_refused(context);
     hot_dwi_destroy(&plain);
     hot_response_destroy(&response);
