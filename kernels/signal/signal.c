@@ -14,6 +14,35 @@ static const hot_backends backends = {
     .device_arrays = 1,
 };
 
+static const hot_backends learned_backends = {.family = "signal with learned priors", .cpu = hot_signal_learned_cpu};
+
+/* Deviations, shares and ratios are positive. */
+static hot_status check_population(hot_context *context, const hot_signal_options *options,
+                                   hot_signal_population *population)
+{
+    hot_signal_population_usual(population);
+    hot_status status = hot_options_read(context, "hot_signal_population", options->population, population);
+    const hot_signal_population *p = population;
+    const double positive[] = {p->width[1], p->isotropic[1], p->water[1], p->ln_diffusivity[1],
+                               p->ln_diffusivity_none[1], p->spread, p->noise, p->noise_freedom};
+    const double finite[] = {p->width[0], p->isotropic[0], p->water[0], p->ln_diffusivity[0],
+                             p->ln_diffusivity_none[0]};
+    int fine = 1;
+    for (size_t i = 0; i < sizeof positive / sizeof *positive; i++)
+        fine = fine && positive[i] > 0 && isfinite(positive[i]);
+    for (size_t i = 0; i < sizeof finite / sizeof *finite; i++)
+        fine = fine && isfinite(finite[i]);
+    for (int k = 0; k < 4; k++)
+        fine = fine && p->share[k] > 0 && isfinite(p->share[k]);
+    for (int i = 0; i < 2 * HOT_SEPARATIONS; i++)
+        fine = fine && p->near[i / HOT_SEPARATIONS][i % HOT_SEPARATIONS] > 0 &&
+               isfinite(p->near[i / HOT_SEPARATIONS][i % HOT_SEPARATIONS]);
+    if (status == HOT_OK && !fine)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a population's means are finite, and its deviations, "
+                                "shares, ratios and noise positive");
+    return status;
+}
+
 static hot_status check_options(hot_context *context, const hot_signal_options *given, const float *sigma,
                                 hot_signal_options *options)
 {
@@ -30,7 +59,7 @@ static hot_status check_options(hot_context *context, const hot_signal_options *
     if (options->select != HOT_SELECT_MAP && options->select != HOT_SELECT_AVERAGED)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no way %d to select the number of fibres",
                                 (int)options->select);
-    if ((int)options->contrast < HOT_CONTRAST_AUTO || (int)options->contrast > HOT_CONTRAST_VARIED)
+    if ((int)options->contrast < HOT_CONTRAST_AUTO || (int)options->contrast > HOT_CONTRAST_LEARNED)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no contrast %d", (int)options->contrast);
     if ((int)options->noise_model < HOT_NOISE_AUTO || (int)options->noise_model > HOT_NOISE_GAUSSIAN)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no noise model %d", (int)options->noise_model);
@@ -97,8 +126,12 @@ hot_status hot_signal_fibers_f32(hot_context *context, const hot_signal_options 
     hot_signal_options options;
     hot_signal_scheme scheme = {.size = sizeof scheme};
     hot_signal_result result = {.size = sizeof result};
+    hot_signal_population population;
     signal_plan plan;
     hot_status status = check_options(context, given_options, sigma, &options);
+    if (status == HOT_OK)
+        status = check_population(context, &options, &population);
+    options.population = &population;
     if (status == HOT_OK)
         status = hot_options_read(context, "hot_signal_scheme", given_scheme, &scheme);
     if (status == HOT_OK)
@@ -114,7 +147,8 @@ hot_status hot_signal_fibers_f32(hot_context *context, const hot_signal_options 
     if (status != HOT_OK)
         return status;
     hot_signal_args args = {&plan, &options, &scheme, count, signals, sigma, s0, mask, &result};
-    status = count > 0 ? hot_backend_run(context, &backends, &args) : HOT_OK;
+    const int learned = options.contrast == HOT_CONTRAST_LEARNED;
+    status = count > 0 ? hot_backend_run(context, learned ? &learned_backends : &backends, &args) : HOT_OK;
     hot_signal_plan_free(context, &plan);
     return status;
 }

@@ -249,6 +249,7 @@ static hot_status sort_volumes(hot_context *context, const hot_signal_scheme *sc
 /* The isotropic part beside fibres: a quarter of the response's mean signal, give or take a factor of two. */
 static signal_prior make_prior(const hot_signal_options *options, const signal_scheme *s)
 {
+    const int mixed = options->contrast == HOT_CONTRAST_VARIED || options->contrast == HOT_CONTRAST_LEARNED;
     const double degree = 0.017453292519943295, unit = fmax((double)s->zonal[0][0][0], 1e-3);
     return (signal_prior){.tau_inv = (float)(1 / options->tau_sd),
                       .tau_low = -0.03f,
@@ -257,7 +258,7 @@ static signal_prior make_prior(const hot_signal_options *options, const signal_s
                       .weight_loose = options->contrast == HOT_CONTRAST_VARIED ? 0 : (float)weight_loose(s),
                       .separation_cos = (float)cos(32 * degree),
                       .separation_inv = 1 / 0.03f,
-                      .mixed = options->contrast == HOT_CONTRAST_VARIED,
+                      .mixed = mixed,
                       .isotropic_mean = (float)log(0.25 * unit),
                       .isotropic_inv = options->contrast == HOT_CONTRAST_VARIED ? 1 / 0.7f : 0,
                       .isotropic_limit = (float)isotropic_limit(s)};
@@ -274,9 +275,10 @@ hot_status hot_signal_plan_make(hot_context *context, const hot_signal_options *
     plan->max_fibers = options->max_fibers;
     plan->averaged = options->select == HOT_SELECT_AVERAGED;
     plan->order = hot_context_alloc(context, scheme->volumes, sizeof *plan->order);
-    /* g, v, gram, filter; then for each pair two indices and three numbers */
+    /* g, v, gram, filter, misfit; then for each pair two indices and three numbers */
     size_t fixed =
-        3 * scheme->volumes + 3 * SIGNAL_GRID + (size_t)SIGNAL_GRID * SIGNAL_GRID + SIGNAL_GRID * scheme->volumes;
+        (3 + SIGNAL_MISFIT) * scheme->volumes + 3 * SIGNAL_GRID + (size_t)SIGNAL_GRID * SIGNAL_GRID +
+        SIGNAL_GRID * scheme->volumes;
     plan->block_size = fixed + 5 * pairs_max * SIGNAL_CLASSES;
     plan->block = hot_context_calloc(context, plan->block_size, sizeof *plan->block);
     if (!plan->order || !plan->block) {
@@ -293,6 +295,8 @@ hot_status hot_signal_plan_make(hot_context *context, const hot_signal_options *
     plan->grid.v = next, next += 3 * SIGNAL_GRID;
     plan->grid.gram = next, next += SIGNAL_GRID * SIGNAL_GRID;
     plan->grid.filter = next, next += SIGNAL_GRID * scheme->volumes;
+    float *misfit = next;
+    next += SIGNAL_MISFIT * scheme->volumes;
     for (int c = 0; c < SIGNAL_CLASSES; c++) {
         plan->grid.pair_at[c] = (const int *)next, next += 2 * pairs_max;
         plan->grid.pair_inverse[c] = next, next += 3 * pairs_max;
@@ -315,6 +319,9 @@ hot_status hot_signal_plan_make(hot_context *context, const hot_signal_options *
     plan->rule = options->contrast == HOT_CONTRAST_VARIED      ? rule_varied
                  : options->contrast == HOT_CONTRAST_DISPERSED ? rule_dispersed
                                                                : rule_alike;
+    if (options->population)
+        hot_signal_fill_learned(options->population, plan->b0_volumes, &plan->learned);
+    hot_signal_fill_misfit(&plan->scheme, misfit, &plan->learned);
     fill_grid(plan);
 
 cleanup:

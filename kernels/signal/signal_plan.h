@@ -39,6 +39,36 @@ typedef struct signal_prior {
     float isotropic_limit; /* an isotropic part of the first shell's signal above this (of S0) is no tissue */
 } signal_prior;
 
+/* Harmonics of degree 4. */
+enum { SIGNAL_MISFIT = 9 };
+
+/* Two fibres whose directions' |cosine| is above the first cost as much as its excess in units of 1 / the second says:
+ * some 25 degrees are the least. */
+#define LEARNED_NEAR 0.8660254f
+#define LEARNED_NEAR_INVERSE (1 / 0.03f)
+#define LEARNED_LN_UNIT (-6.907755278982137) /* ln of 1e-3 mm^2/s, in which the fits have diffusivities */
+/* Unknowns of a fit of three fibres; elements of its packed matrix. */
+enum { LEARNED_MOST = 15, LEARNED_PACKED = LEARNED_MOST * (LEARNED_MOST + 1) / 2 };
+
+/* hot_signal_population as the fits need it: means, 1 / deviations, and -2 ln of what does not depend on a voxel. */
+typedef struct signal_learned {
+    float width, width_inv, iso, iso_inv, spread_inv;
+    float water[2], water_inv[2];    /* without and with fibres */
+    float ld[2], ld_inv[2];          /* ln of the diffusivity in 1e-3 mm^2/s, likewise */
+    float constant[4];               /* of 0 to 3 fibres */
+    float near[2][HOT_SEPARATIONS];  /* of 2 and 3 fibres: -2 ln of how much more often than by chance */
+    float noise, freedom;            /* of what the call was given; with how many degrees of freedom */
+    float b0_volumes;
+    /* What no fit follows (learned_misfit.c): MISFIT functions per shell, at each volume; their variances, of S0. */
+    const float *misfit;             /* [volume][function] */
+    float misfit_variance[SIGNAL_MAX_SHELLS][SIGNAL_MISFIT];
+} signal_learned;
+
+/* Fills it but for the misfit. */
+void hot_signal_fill_learned(const hot_signal_population *population, size_t b0_volumes, signal_learned *learned);
+/* Fills the misfit, for which functions: volumes x SIGNAL_MISFIT is the memory. */
+void hot_signal_fill_misfit(const signal_scheme *scheme, float *functions, signal_learned *learned);
+
 /* What the rule of signal_rule.h weighs its quantities with, for 0 to 3 fibres; with prior.mixed fewer of them are
  * used. */
 typedef struct signal_rule {
@@ -66,6 +96,7 @@ typedef struct signal_plan {
     signal_grid grid;
     signal_prior prior;
     signal_rule rule;
+    signal_learned learned; /* of HOT_CONTRAST_LEARNED */
     int max_fibers, averaged;
     size_t all_volumes, b0_volumes; /* of the data: diffusion-weighted and b=0 */
     size_t *order;  /* all_volumes: first the diffusion-weighted ones as the scheme has them, then the b=0 ones */
@@ -114,6 +145,17 @@ typedef struct signal_answer {
 typedef void hot_signal_block_fn(const signal_plan *plan, const float *y, const float *snr, float *scratch,
                                   signal_answer *answer);
 hot_signal_block_fn hot_signal_block_baseline, hot_signal_block_avx2, hot_signal_block_avx512;
+
+/* The same for HOT_CONTRAST_LEARNED: y not lifted; scratch (SIGNAL_GRID + volumes) * lanes floats; detail NULL: not
+ * wanted. H: the matrix of each fit, a packed lower triangle. */
+typedef struct learned_detail {
+    hot_signal_fit fit[SIGNAL_MAX_LANES][4];
+    float H[SIGNAL_MAX_LANES][4][LEARNED_PACKED];
+} learned_detail;
+typedef void hot_signal_learned_fn(const signal_plan *plan, const float *y, const float *snr, float *scratch,
+                                   signal_answer *answer, learned_detail *detail);
+hot_signal_learned_fn hot_signal_learned_baseline, hot_signal_learned_avx2, hot_signal_learned_avx512;
+hot_status hot_signal_learned_cpu(hot_context *context, void *args);
 
 hot_status hot_signal_fibers_cpu(hot_context *context, void *args);
 hot_status hot_signal_fibers_ref(hot_context *context, void *args);

@@ -25,6 +25,7 @@ int cli_method_options_read(const cli_command *command, cli_common *common, cli_
     signal->contrast = strcmp(own->contrast, "alike") == 0       ? HOT_CONTRAST_ALIKE
                        : strcmp(own->contrast, "dispersed") == 0 ? HOT_CONTRAST_DISPERSED
                        : strcmp(own->contrast, "varied") == 0    ? HOT_CONTRAST_VARIED
+                       : strcmp(own->contrast, "learned") == 0   ? HOT_CONTRAST_LEARNED
                                                                  : HOT_CONTRAST_AUTO;
     signal->noise_model = strcmp(own->noise_model, "gaussian") == 0 ? HOT_NOISE_GAUSSIAN
                           : strcmp(own->noise_model, "rician") == 0 ? HOT_NOISE_RICIAN

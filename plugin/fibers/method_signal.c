@@ -12,6 +12,7 @@
 #include "method.h"
 #include "model/model.h"
 #include "signal_contrast.h"
+#include "signal_population.h"
 #include "signal_remarks.h"
 
 /* Floats of signal per chunk: enough for a GPU, little beside the data. */
@@ -35,6 +36,7 @@ typedef struct finder {
     double shell_b[LMAX_MAX + 1], rows[LMAX_MAX * (LMAX_MAX / 2 + 1)];
     hot_signal_scheme scheme;
     hot_signal_options how;
+    hot_signal_population population; /* of HOT_CONTRAST_LEARNED */
     size_t chunk, first;             /* voxels of a chunk; where the first chunk begins: where the mask does */
     float *signals;                  /* chunk x volumes */
 } finder;
@@ -185,13 +187,14 @@ static hot_status judge_noise(finder *f, hot_noise_model asked)
     return status;
 }
 
-/* With fewer directions than order 4 needs, any noise is a sum of two fibres: one is all that can be told. */
+/* With fewer directions than order 4 needs, any noise is a sum of two fibres: one is all that can be told, unless by
+ * priors of these very data. */
 static hot_status limit_fibers(finder *f)
 {
     int supports;
     size_t distinct;
     hot_status status = hot_scheme_of_volumes(f->context, f->dwi, f->used, f->use, 4, &distinct, &supports);
-    if (status == HOT_OK && !supports && f->how.max_fibers > 1) {
+    if (status == HOT_OK && !supports && f->how.max_fibers > 1 && f->how.contrast != HOT_CONTRAST_LEARNED) {
         hot_context_log(f->context, HOT_LOG_NOTE,
                         "%zu gradient directions: at most one fibre per voxel; more take order 4 (15 at least)",
                         distinct);
@@ -239,6 +242,31 @@ static hot_status judge_contrast(finder *f, const float *sigma_map, double *typi
     return status;
 }
 
+/* What is usual in the data, and its line in the log. */
+static hot_status learn_population(finder *f, const float *sigma_map)
+{
+    hot_context *context = f->context;
+    size_t count;
+    float *sample = hot_context_alloc(context, SAMPLE * f->volumes, sizeof *sample);
+    float *sigma = hot_context_alloc(context, SAMPLE, sizeof *sigma);
+    hot_status status = sample && sigma ? take_sample(f, sigma_map, sample, sigma, &count) : HOT_ERROR_MEMORY;
+    if (status == HOT_OK)
+        status = hot_signal_learn(context, &f->how, &f->scheme, count, sample, sigma_map ? sigma : NULL,
+                                  &f->population);
+    const hot_signal_population *p = &f->population;
+    if (status == HOT_OK)
+        hot_context_log(context, HOT_LOG_NOTE,
+                        "learned from %zu voxels: %.0f, %.0f, %.0f, %.0f %% have 0 to 3 fibres; width %.2g +- %.2g; "
+                        "water %.2g +- %.2g and %.2g +- %.2g of the signal beside them; noise %.2g of the b=0 volumes'",
+                        count, 100 * p->share[0], 100 * p->share[1], 100 * p->share[2], 100 * p->share[3],
+                        p->width[0], p->width[1], p->water[0], p->water[1], p->isotropic[0], p->isotropic[1],
+                        p->noise);
+    f->how.population = p;
+    hot_context_free(context, sigma);
+    hot_context_free(context, sample);
+    return status;
+}
+
 /* The noise from the residuals of fits to a sample of voxels, by iteration from a guess. */
 static hot_status noise_from_residuals(finder *f, double bright, double *sigma)
 {
@@ -257,6 +285,8 @@ static hot_status noise_from_residuals(finder *f, double bright, double *sigma)
     for (size_t i = 0; i < f->used; i++)
         weighted += f->b[i] > 50;
     hot_signal_options how = f->how;
+    if (how.contrast == HOT_CONTRAST_LEARNED)
+        how.contrast = HOT_CONTRAST_VARIED;
     hot_signal_result result = {.size = sizeof result, .directions = directions, .found = found, .residual = residual,
                                 .flags = flags};
     how.sigma = 0.05 * bright;
@@ -471,6 +501,8 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
         f.how.response_sigma = fmin(sigma / bright, 0.5);
     if (status == HOT_OK && f.how.contrast == HOT_CONTRAST_AUTO)
         status = judge_contrast(&f, options.sigma_map, &typical);
+    if (status == HOT_OK && f.how.contrast == HOT_CONTRAST_LEARNED)
+        status = learn_population(&f, options.sigma_map);
     if (status == HOT_OK)
         status = find_all(&f, &options, maps, peaks, flags, residual);
     if (status == HOT_OK && residual && maps && options.keep_maps)
@@ -491,6 +523,7 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
         maps->grid = dwi->grid;
         maps->contrast = f.how.contrast;
         maps->noise_model = f.how.noise_model;
+        maps->population = f.population;
         maps->typical_width = typical;
         maps->sigma = options.sigma_map ? NAN : sigma;
         maps->voxels = mask->inside;

@@ -63,6 +63,22 @@ cJSON *hot_run_describe_input(const hot_run_job *job)
     return input;
 }
 
+/* What was learned: mean and deviation of what varies between voxels. */
+static void add_population(cJSON *settings, const hot_signal_population *p)
+{
+    const struct { const char *name; const double *values; int count; } rows[] = {
+        {"width", p->width, 2}, {"isotropic", p->isotropic, 2}, {"water", p->water, 2},
+        {"ln_diffusivity", p->ln_diffusivity, 2}, {"ln_diffusivity_none", p->ln_diffusivity_none, 2},
+        {"share", p->share, 4}, {"near_two", p->near[0], HOT_SEPARATIONS}, {"near_three", p->near[1], HOT_SEPARATIONS},
+    };
+    cJSON *object = cJSON_AddObjectToObject(settings, "population");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        cJSON_AddItemToObject(object, rows[i].name, cJSON_CreateDoubleArray(rows[i].values, rows[i].count));
+    cJSON_AddNumberToObject(object, "spread", p->spread);
+    cJSON_AddNumberToObject(object, "noise", p->noise);
+    cJSON_AddNumberToObject(object, "noise_freedom", p->noise_freedom);
+}
+
 static void add_settings(cJSON *root, const hot_run_job *job)
 {
     const hot_fit_options *fit = &job->options.fit;
@@ -83,12 +99,15 @@ static void add_settings(cJSON *root, const hot_run_job *job)
     cJSON_AddNumberToObject(settings, "max_fibers", hot_fiber_field_max(job->fibers));
     if (job->method->find_in_signals) {
         add_text(settings, "select", job->options.signal.select == HOT_SELECT_AVERAGED ? "averaged" : "map");
-        add_text(settings, "contrast", job->maps.contrast == HOT_CONTRAST_VARIED      ? "varied"
+        add_text(settings, "contrast", job->maps.contrast == HOT_CONTRAST_LEARNED     ? "learned"
+                                       : job->maps.contrast == HOT_CONTRAST_VARIED    ? "varied"
                                        : job->maps.contrast == HOT_CONTRAST_DISPERSED ? "dispersed"
                                                                                  : "alike");
         add_text(settings, "noise_model", job->maps.noise_model == HOT_NOISE_GAUSSIAN ? "gaussian" : "rician");
         /* what the contrast was judged by, rad^2; null: it was given, or there is too little to judge by */
         cJSON_AddNumberToObject(settings, "typical_width", job->maps.typical_width);
+        if (job->maps.contrast == HOT_CONTRAST_LEARNED)
+            add_population(settings, &job->maps.population);
     } else { /* null: the method's default */
         cJSON_AddNumberToObject(settings, "threshold", peaks->threshold >= 0 ? peaks->threshold : NAN);
         cJSON_AddNumberToObject(settings, "min_angle", peaks->min_angle >= 0 ? peaks->min_angle : NAN);

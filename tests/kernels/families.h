@@ -14,6 +14,7 @@
     X(mttkrp) \
     X(lowrank) \
     X(signal) \
+    X(learned) \
     X(tridiag) \
     X(heev) \
     X(denoise)

@@ -35,8 +35,39 @@ typedef enum hot_contrast {
     HOT_CONTRAST_AUTO = 0, /* here the same as HOT_CONTRAST_ALIKE; the pipeline estimates it from a sample of voxels */
     HOT_CONTRAST_ALIKE,    /* in weight only, as in a simulation */
     HOT_CONTRAST_DISPERSED, /* also in width: orientations within a fibre are dispersed by 0 to 15 degrees */
-    HOT_CONTRAST_VARIED    /* also in the fraction of an isotropic compartment, which is part of every fit */
+    HOT_CONTRAST_VARIED,   /* also in the fraction of an isotropic compartment, which is part of every fit */
+    HOT_CONTRAST_LEARNED   /* as hot_signal_options.population says; the pipeline estimates it from the data. On the CPU
+                              only */
 } hot_contrast;
+
+/* What is usual in a data set, for HOT_CONTRAST_LEARNED: priors of normal distribution, mean and standard deviation.
+ * Every voxel has 0 to 3 fibres, each with a width of its own, and two isotropic parts, free water (3e-3 mm^2/s) and
+ * another whose diffusivity is of the voxel; all in units of the b=0 signal. The two may be a little below 0. */
+enum { HOT_SEPARATIONS = 6 };
+typedef struct hot_signal_population {
+    size_t size;               /* sizeof(hot_signal_population) */
+    double width[2];           /* of a fibre: how much wider than the response, rad^2 */
+    double isotropic[2], water[2]; /* beside fibres; where there are none any value is as likely */
+    double ln_diffusivity[2];      /* of the isotropic part beside fibres: of its ln in mm^2/s */
+    double ln_diffusivity_none[2]; /* the same where there are no fibres */
+    double spread;             /* standard deviation of ln w about its mean over the fibres of a voxel */
+    double share[4];           /* of the voxels: those with 0, 1, 2, 3 fibres */
+    double near[2][HOT_SEPARATIONS]; /* of 2 and of 3 fibres: how much more often than of uniform directions the
+                                        smallest separation is 25-35, 35-45, 45-55, 55-65, 65-75, 75-90 degrees */
+    double noise;              /* the usual noise of a voxel, over the sigma given to the call */
+    double noise_freedom;      /* how sure that is, in degrees of freedom of a chi squared distribution; a voxel's own
+                                  residuals count with theirs. 1e6: sigma is as given */
+} hot_signal_population;
+
+/* One fit of HOT_CONTRAST_LEARNED: what is estimated in a voxel for one number of fibres, and how sure it is. */
+typedef struct hot_signal_fit {
+    float cost;                /* -2 ln P(k), up to what is the same for all k; 1e30: not possible */
+    float chi;                 /* sum of squared residuals in units of `noise` */
+    float noise;               /* standard deviation used in this voxel, over the sigma given; 0: it is flagged */
+    float v[3][3], weight[3], width[3], isotropic, water, ln_diffusivity;
+    float width_variance[3], spread_variance, isotropic_variance, water_variance, ln_diffusivity_variance;
+                               /* of the posterior; of the weights: of the sum of squares of ln w about its mean */
+} hot_signal_fit;
 
 /* How noise changes a signal. */
 typedef enum hot_noise_model {
@@ -50,7 +81,7 @@ typedef struct hot_signal_options {
     size_t size;          /* sizeof(hot_signal_options) */
     int max_fibers;       /* largest number of fibres per voxel, 1 to 3; 0 = 3 */
     int order;            /* 4, 6 or 8: degrees of the response above it are not used; 0 = 8 */
-    hot_select select;    /* how the number of fibres is chosen */
+    hot_select select;    /* how the number of fibres is chosen; HOT_CONTRAST_LEARNED: always by the best fits */
     double sigma;         /* standard deviation of the noise, in the unit of the signals, > 0; ignored if the call gets
                              one per voxel */
     double response_sigma; /* standard deviation of the noise in the data from which the response was averaged, relative
@@ -66,6 +97,7 @@ typedef struct hot_signal_options {
     double response_tau;  /* by how much the response is wider than a single fibre, rad^2, 0 to 0.05, as it is if
                              averaged over dispersed fibres; the response is narrowed by it */
     hot_noise_model noise_model;
+    const hot_signal_population *population; /* of HOT_CONTRAST_LEARNED; NULL = that of hot_signal_population_usual */
 } hot_signal_options;
 
 /* Why a voxel was not fitted (bits). Single signals that are zero or negative are data like any others. */
@@ -91,7 +123,11 @@ typedef struct hot_signal_result {
     float *width;         /* count: the width tau of the chosen fit, rad^2 */
     uint8_t *flags;       /* count: HOT_VOXEL_ bits; the other outputs of a flagged voxel are 0 */
     double *device_seconds; /* one number, to which the GPU's time in kernels (without copies) is added */
+    hot_signal_fit *fits; /* count x 4, of 0, 1, 2, 3 fibres; HOT_CONTRAST_LEARNED only */
 } hot_signal_result;
+
+/* Wide priors that are a start for learning what is usual in a data set. Cannot fail. */
+HOT_API void hot_signal_population_usual(hot_signal_population *population);
 
 /* Estimates number, directions and volume fractions of the fibres of each voxel.
  *

@@ -13,7 +13,7 @@ typedef struct hot_signal_find_options {
     int clean_response;    /* 1: the response was not made from noisy data (diffusivities, a simulation) */
     int keep_maps;         /* 1: fill the arrays of *maps */
     hot_contrast contrast; /* how much single fibres differ from the response; HOT_CONTRAST_AUTO = judged from a sample
-                              of voxels */
+                              of voxels; HOT_CONTRAST_LEARNED = priors estimated from a sample of voxels */
     hot_noise_model noise_model; /* HOT_NOISE_AUTO = judged by hot_dwi_noise_model; a log line says when Gaussian */
     int denoised;          /* 1: the data were denoised and sigma or sigma_map is the noise that they had before */
 } hot_signal_find_options;
@@ -33,10 +33,12 @@ typedef struct hot_signal_maps {
     float *width;          /* tau, rad^2: how much wider than the response the fibres are */
     uint8_t *flags;        /* HOT_VOXEL_ bits */
     hot_noise_model noise_model; /* as used */
+    hot_signal_population population; /* HOT_CONTRAST_LEARNED: what was learned; else size is 0 */
 } hot_signal_maps;
 
 /* Fits 0 to 3 fibres to the signals of every voxel of the mask and chooses how many there are (see
- * hotfiber/signal.h); one at most where the directions do not determine order 4 (15 at least), with a log line. A given
+ * hotfiber/signal.h); one at most where the directions do not determine order 4 (15 at least), with a log line, unless
+ * the priors are learned. A given
  * noise far from what the data show is remarked on. response: with a row for the shells of the data, and one for b=0
  * (without, weights are relative to the mean b=0 signal of the mask); NULL = estimated from the data. A volume that
  * repeats another bit by bit counts once.

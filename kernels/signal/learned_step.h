@@ -1,0 +1,497 @@
+/* Fits of 0 to 3 fibres whose priors a population tells (hot_signal_population), the arithmetic of one voxel or of
+ * HOT_LANES_F32 of them side by side. In units of the noise, of the b=0 signal S0 and of volume j:
+ *
+ *   eta_j = S0 (sum_i w_i R(g_j . v_i; tau_i) + c exp(-b_j D) + f exp(-b_j 3e-3 mm^2/s)),   eta_0 with all at b = 0
+ *   q     = sum_j (y_j - m(eta_j))^2 / s^2(eta_j) + ln s^2(eta_j) + the priors' squares
+ *
+ * with R, m and s as in signal_step.h. Every fibre has its own width tau; what is isotropic has two parts, c that
+ * decays with D and free water f, and both may come out a little below 0. The mean of the b=0 volumes is a datum too
+ * (j = 0), so that all parts add to 1 but for the noise. Unknowns: per fibre ln w, tau and two turns; c, f, ln D. */
+#ifndef HOT_SIGNAL_LEARNED_STEP_H
+#define HOT_SIGNAL_LEARNED_STEP_H
+
+#include "signal_step.h"
+
+#define LEARNED_UNKNOWNS(k) (4 * (k) + 3)
+enum { LEARNED_ROWS = 16 }; /* volumes that are summed over at a time */
+
+#define LEARNED_WATER 3.0f /* diffusivity of free water at 37 degrees, 1e-3 mm^2/s */
+
+/* Middles of the bins of separations (hot_signal_population), degrees. */
+static const float learned_middle[HOT_SEPARATIONS] = {30, 40, 50, 60, 70, 82.5f};
+
+typedef struct learned_fit {
+    vf v[3][3], lw[3], tau[3]; /* directions, ln of the weights, widths */
+    vf iso, water, ld;         /* c, f, ln of D in 1e-3 mm^2/s */
+    vf q, chi;
+} learned_fit;
+
+typedef struct learned_data {
+    signal_data signal; /* y on the pedestal; snr */
+    vf y0;              /* the mean of the b=0 volumes, likewise */
+    float weight0;      /* how many these are */
+} learned_data;
+
+/* Sums over some volumes: H of info J J^T, G of grad J. Each row of H stays in registers. */
+HOT_FN void learned_sum_here(const int n, int rows, vf J[LEARNED_ROWS][LEARNED_MOST], const vf *info, const vf *grad,
+                             vf *H, vf *G)
+{
+    HOT_UNROLL
+    for (int a = 0; a < n; a++) {
+        vf sum[LEARNED_MOST], g = G[a];
+        HOT_UNROLL
+        for (int b = 0; b <= a; b++)
+            sum[b] = H[SIGNAL_AT(a, b)];
+        for (int j = 0; j < rows; j++) {
+            const vf ja = J[j][a] * info[j];
+            g += J[j][a] * grad[j];
+            HOT_UNROLL
+            for (int b = 0; b <= a; b++)
+                sum[b] += ja * J[j][b];
+        }
+        G[a] = g;
+        HOT_UNROLL
+        for (int b = 0; b <= a; b++)
+            H[SIGNAL_AT(a, b)] = sum[b];
+    }
+}
+
+#define LEARNED_SUM(k)                                                                                              \
+    SIGNAL_CALLED void learned_sum_##k(int rows, vf J[LEARNED_ROWS][LEARNED_MOST], const vf *info, const vf *grad,     \
+                                       vf *H, vf *G)                                                                   \
+    {                                                                                                                  \
+        learned_sum_here(LEARNED_UNKNOWNS(k), rows, J, info, grad, H, G);                                              \
+    }
+LEARNED_SUM(0)
+LEARNED_SUM(1)
+LEARNED_SUM(2)
+LEARNED_SUM(3)
+
+HOT_FN void learned_sum(const int k, int rows, vf J[LEARNED_ROWS][LEARNED_MOST], const vf *info, const vf *grad, vf *H,
+                        vf *G)
+{
+    if (k == 0)
+        learned_sum_0(rows, J, info, grad, H, G);
+    else if (k == 1)
+        learned_sum_1(rows, J, info, grad, H, G);
+    else if (k == 2)
+        learned_sum_2(rows, J, info, grad, H, G);
+    else
+        learned_sum_3(rows, J, info, grad, H, G);
+}
+
+/* A parameter's normal prior. */
+HOT_FN void learned_normal(vf x, float mean, float inverse, int at, vf *q, vf *H, vf *G)
+{
+    vf off = (x - mean) * inverse;
+    *q += off * off;
+    G[at] += off * inverse;
+    H[SIGNAL_AT(at, at)] += vset(inverse * inverse);
+}
+
+/* The priors of a fit of k fibres, added to its cost, gradient and matrix. */
+HOT_FN void learned_add_prior(const int k, const signal_learned *p, const learned_fit *f, vf e1[3][3], vf e2[3][3],
+                              vf *to_q, vf *H, vf *G)
+{
+    const int last = 4 * k;
+    vf q = *to_q;
+    learned_normal(f->ld, p->ld[k > 0], p->ld_inv[k > 0], last + 2, &q, H, G);
+    if (k > 0)
+        learned_normal(f->iso, p->iso, p->iso_inv, last, &q, H, G);
+    learned_normal(f->water, p->water[k > 0], p->water_inv[k > 0], last + 1, &q, H, G);
+    for (int i = 0; i < k; i++)
+        learned_normal(f->tau[i], p->width, p->width_inv, 4 * i + 1, &q, H, G);
+    if (k > 1) {
+        const float inverse = p->spread_inv * p->spread_inv;
+        vf mean = f->lw[0];
+        for (int i = 1; i < k; i++)
+            mean += f->lw[i];
+        mean *= 1.0f / (float)k;
+        for (int i = 0; i < k; i++) {
+            vf off = f->lw[i] - mean;
+            q += inverse * off * off;
+            G[4 * i] += inverse * off;
+            for (int j = 0; j <= i; j++)
+                H[SIGNAL_AT(4 * i, 4 * j)] += vset(inverse * ((float)(i == j) - 1.0f / (float)k));
+        }
+    }
+    for (int i = 1; i < k; i++)
+        for (int j = 0; j < i; j++) {
+            vf dot = f->v[i][0] * f->v[j][0] + f->v[i][1] * f->v[j][1] + f->v[i][2] * f->v[j][2];
+            vf over = vmax(vabs(dot) - LEARNED_NEAR, vset(0)) * LEARNED_NEAR_INVERSE;
+            vf side = vsel(over > 0.0f, vcopysign(vset(LEARNED_NEAR_INVERSE), dot), vset(0));
+            const int at[4] = {4 * j + 2, 4 * j + 3, 4 * i + 2, 4 * i + 3};
+            vf D[4];
+            D[0] = side * (f->v[i][0] * e1[j][0] + f->v[i][1] * e1[j][1] + f->v[i][2] * e1[j][2]);
+            D[1] = side * (f->v[i][0] * e2[j][0] + f->v[i][1] * e2[j][1] + f->v[i][2] * e2[j][2]);
+            D[2] = side * (f->v[j][0] * e1[i][0] + f->v[j][1] * e1[i][1] + f->v[j][2] * e1[i][2]);
+            D[3] = side * (f->v[j][0] * e2[i][0] + f->v[j][1] * e2[i][1] + f->v[j][2] * e2[i][2]);
+            q += over * over;
+            for (int a = 0; a < 4; a++) {
+                G[at[a]] += over * D[a];
+                for (int b = 0; b <= a; b++)
+                    H[SIGNAL_AT(at[a], at[b])] += D[a] * D[b];
+            }
+        }
+    *to_q = q;
+}
+
+/* What a datum y with the expected signal t adds to the cost; its weights in gradient and matrix. */
+HOT_FN void learned_datum(vf y, vf t, float count, vf *chi, vf *product, vf *info, vf *grad)
+{
+    vf m, mt, d, dt;
+    t = vmax(t, vset(1e-3f));
+    signal_rician(t, &m, &mt, &d, &dt);
+    vf id = vrcp(d), e = y - m, e2d = e * e * id;
+    *chi += count * e2d;
+    *product *= d;
+    vf rel = dt * id;
+    *grad = 0.5f * rel * (1 - count * e2d) - count * e * mt * id;
+    *info = count * mt * mt * id + 0.5f * rel * rel;
+}
+
+/* Cost (into f), half its gradient and half its matrix. */
+HOT_FN void learned_evaluate_here(const int k, const signal_scheme *s, const signal_learned *p,
+                                  const learned_data *data, learned_fit *f, vf *H, vf *G)
+{
+    const int n = LEARNED_UNKNOWNS(k), last = 4 * k;
+    const vf snr = data->signal.snr;
+    vf J[LEARNED_ROWS][LEARNED_MOST], info[LEARNED_ROWS], grad[LEARNED_ROWS];
+    vf e1[3][3], e2[3][3], w[3], z[3][SIGNAL_TERMS];
+    vf q = vset(0), chi = vset(0), product = vset(1), t = (f->iso + f->water) * snr + s->pedestal;
+    for (int i = 0; i < n * (n + 1) / 2; i++)
+        H[i] = vset(0);
+    for (int i = 0; i < n; i++)
+        G[i] = J[0][i] = vset(0);
+    HOT_UNROLL
+    for (int i = 0; i < k; i++) {
+        signal_tangents(f->v[i], e1[i], e2[i]);
+        w[i] = vexp(f->lw[i]) * snr;
+        /* exp(-l(l+1) tau / 2) for l = 0, 2, 4, 6, 8 */
+        vf z1 = vexp(-f->tau[i]);
+        z[i][0] = vset(1);
+        z[i][1] = z1 * z1 * z1;
+        z[i][2] = z[i][1] * z[i][1] * z[i][1] * z1;
+        z[i][3] = z[i][2] * z[i][2] * z1;
+        z[i][4] = z[i][3] * z[i][2] * z[i][1] * z1 * z1;
+        J[0][4 * i] = w[i];
+        t += w[i];
+    }
+    J[0][last] = J[0][last + 1] = snr;
+    learned_datum(data->y0, t, data->weight0, &chi, &product, &info[0], &grad[0]);
+    int row = 1;
+    const vf diffusivity = vexp(f->ld);
+    for (int shell = 0; shell < s->shells; shell++) {
+        vf c[3][SIGNAL_TERMS], dc[3][SIGNAL_TERMS];
+        HOT_UNROLL
+        for (int i = 0; i < k; i++)
+            for (int at = 0; at < SIGNAL_TERMS; at++) {
+                c[i][at] = vset(s->zonal[shell][0][at]);
+                dc[i][at] = vset(0);
+                for (int l = 1; l < SIGNAL_TERMS; l++) {
+                    vf term = s->zonal[shell][l][at] * z[i][l];
+                    c[i][at] += term;
+                    dc[i][at] -= (float)(l * (2 * l + 1)) * term;
+                }
+            }
+        const vf exponent = diffusivity * s->b[shell], left = vexp(-exponent);
+        const vf water = vexp(vset(-LEARNED_WATER * s->b[shell])) * snr, iso = left * snr;
+        const vf slope_d = -f->iso * snr * exponent * left;
+        for (int j = s->first[shell]; j < s->first[shell + 1]; j++) {
+            const float gx = s->g[3 * j], gy = s->g[3 * j + 1], gz = s->g[3 * j + 2];
+            vf *Jj = J[row];
+            t = f->iso * iso + f->water * water + s->pedestal;
+            HOT_UNROLL
+            for (int i = 0; i < k; i++) {
+                vf u = gx * f->v[i][0] + gy * f->v[i][1] + gz * f->v[i][2], x = u * u;
+                vf r = c[i][0] + x * (c[i][1] + x * (c[i][2] + x * (c[i][3] + x * c[i][4])));
+                vf rx = c[i][1] + x * (2 * c[i][2] + x * (3 * c[i][3] + x * (4 * c[i][4])));
+                vf rt = dc[i][0] + x * (dc[i][1] + x * (dc[i][2] + x * (dc[i][3] + x * dc[i][4])));
+                vf slope = 2 * w[i] * u * rx;
+                Jj[4 * i] = w[i] * r;
+                Jj[4 * i + 1] = w[i] * rt;
+                Jj[4 * i + 2] = slope * (gx * e1[i][0] + gy * e1[i][1] + gz * e1[i][2]);
+                Jj[4 * i + 3] = slope * (gx * e2[i][0] + gy * e2[i][1] + gz * e2[i][2]);
+                t += Jj[4 * i];
+            }
+            Jj[last] = iso;
+            Jj[last + 1] = water;
+            Jj[last + 2] = slope_d;
+            learned_datum(signal_signal(&data->signal, j), t, 1, &chi, &product, &info[row], &grad[row]);
+            if ((j & 31) == 31) { /* a product of numbers between .43 and 1: few logarithms */
+                q += vlog(product);
+                product = vset(1);
+            }
+            if (++row == LEARNED_ROWS) {
+                learned_sum(k, row, J, info, grad, H, G);
+                row = 0;
+            }
+        }
+    }
+    learned_sum(k, row, J, info, grad, H, G);
+    q += chi + vlog(product);
+    learned_add_prior(k, p, f, e1, e2, &q, H, G);
+    f->q = q;
+    f->chi = chi;
+}
+
+#define LEARNED_EVALUATE(k)                                                                                            \
+    SIGNAL_CALLED void learned_evaluate_##k(const signal_scheme *s, const signal_learned *p,                           \
+                                            const learned_data *data, learned_fit *f, vf *H, vf *G)                    \
+    {                                                                                                                  \
+        learned_evaluate_here(k, s, p, data, f, H, G);                                                                 \
+    }
+LEARNED_EVALUATE(0)
+LEARNED_EVALUATE(1)
+LEARNED_EVALUATE(2)
+LEARNED_EVALUATE(3)
+
+HOT_FN void learned_evaluate(const int k, const signal_scheme *s, const signal_learned *p, const learned_data *data,
+                             learned_fit *f, vf *H, vf *G)
+{
+    if (k == 0)
+        learned_evaluate_0(s, p, data, f, H, G);
+    else if (k == 1)
+        learned_evaluate_1(s, p, data, f, H, G);
+    else if (k == 2)
+        learned_evaluate_2(s, p, data, f, H, G);
+    else
+        learned_evaluate_3(s, p, data, f, H, G);
+}
+
+/* Bounds of ln w, width, isotropic parts and ln D. */
+#define LEARNED_LW_LOW (-4.6f)
+#define LEARNED_LW_HIGH 0.7f
+#define LEARNED_TAU_LOW (-0.06f)
+#define LEARNED_TAU_HIGH 0.4f
+#define LEARNED_PART_LOW (-0.3f)
+#define LEARNED_PART_HIGH 1.5f
+#define LEARNED_LD_LOW (-2.3f)
+#define LEARNED_LD_HIGH 1.39f
+
+/* The damping of an unknown: where it is at a bound and the gradient g points on, so much that it stays. */
+HOT_FN vf learned_held(vf x, vf g, float low, float high, vf damping)
+{
+    return vsel(((x <= low) & (g > 0.0f)) | ((x >= high) & (g < 0.0f)), vset(1e5f), damping);
+}
+
+HOT_FN void learned_dampings(const int k, const learned_fit *f, const vf *G, vf damping, vf *dampings)
+{
+    const int last = 4 * k;
+    HOT_UNROLL
+    for (int i = 0; i < k; i++) {
+        dampings[4 * i] = learned_held(f->lw[i], G[4 * i], LEARNED_LW_LOW, LEARNED_LW_HIGH, damping);
+        dampings[4 * i + 1] = learned_held(f->tau[i], G[4 * i + 1], LEARNED_TAU_LOW, LEARNED_TAU_HIGH, damping);
+        dampings[4 * i + 2] = dampings[4 * i + 3] = damping;
+    }
+    dampings[last] = learned_held(f->iso, G[last], LEARNED_PART_LOW, LEARNED_PART_HIGH, damping);
+    dampings[last + 1] = learned_held(f->water, G[last + 1], LEARNED_PART_LOW, LEARNED_PART_HIGH, damping);
+    dampings[last + 2] = learned_held(f->ld, G[last + 2], LEARNED_LD_LOW, LEARNED_LD_HIGH, damping);
+}
+
+/* (H + dampings diag H) step = -G by Cholesky; returns ln det of what was factored. */
+HOT_FN vf learned_solve(const int n, const vf *H, const vf *G, const vf *dampings, vf *step)
+{
+    vf L[LEARNED_PACKED], inverse[LEARNED_MOST], logdet = vset(0);
+    HOT_UNROLL
+    for (int i = 0; i < n; i++) {
+        vf b = -G[i];
+        HOT_UNROLL
+        for (int j = 0; j <= i; j++) {
+            vf a = H[SIGNAL_AT(i, j)];
+            if (i == j)
+                a += dampings[i] * a + 1e-6f;
+            HOT_UNROLL
+            for (int p = 0; p < j; p++)
+                a -= L[SIGNAL_AT(i, p)] * L[SIGNAL_AT(j, p)];
+            if (i == j) {
+                a = vmax(a, vset(1e-9f));
+                logdet += vlog(a);
+                inverse[i] = vrsqrt(a);
+            } else {
+                L[SIGNAL_AT(i, j)] = a * inverse[j];
+            }
+        }
+        HOT_UNROLL
+        for (int p = 0; p < i; p++)
+            b -= L[SIGNAL_AT(i, p)] * step[p];
+        step[i] = b * inverse[i];
+    }
+    HOT_UNROLL
+    for (int i = n - 1; i >= 0; i--) {
+        vf b = step[i];
+        HOT_UNROLL
+        for (int p = i + 1; p < n; p++)
+            b -= L[SIGNAL_AT(p, i)] * step[p];
+        step[i] = b * inverse[i];
+    }
+    return logdet;
+}
+
+/* The fit moved by a step. All of the step is shortened where a part of it is too long, so that a bad start cannot
+ * throw the fit away, and that the step keeps to where the parts make up for each other. */
+HOT_FN void learned_move(const int k, const learned_fit *f, const vf *step, learned_fit *to)
+{
+    const int last = 4 * k;
+    vf most = vmax(vmax(vabs(step[last]), vabs(step[last + 1])) * (1 / 0.4f), vabs(step[last + 2]) * (1 / 0.7f));
+    *to = *f;
+    HOT_UNROLL
+    for (int i = 0; i < k; i++)
+        most = vmax(vmax(vmax(most, vabs(step[4 * i]) * (1 / 0.7f)), vabs(step[4 * i + 1]) * (1 / 0.04f)),
+                    vmax(vabs(step[4 * i + 2]), vabs(step[4 * i + 3])) * (1 / 0.3f));
+    const vf cut = vrcp(vmax(most, vset(1)));
+    HOT_UNROLL
+    for (int i = 0; i < k; i++) {
+        vf e1[3], e2[3];
+        signal_tangents(f->v[i], e1, e2);
+        vf a = step[4 * i + 2] * cut, b = step[4 * i + 3] * cut;
+        vf scale = vrsqrt(1 + a * a + b * b);
+        for (int d = 0; d < 3; d++)
+            to->v[i][d] = (f->v[i][d] + a * e1[d] + b * e2[d]) * scale;
+        to->lw[i] = vclamp(f->lw[i] + step[4 * i] * cut, LEARNED_LW_LOW, LEARNED_LW_HIGH);
+        to->tau[i] = vclamp(f->tau[i] + step[4 * i + 1] * cut, LEARNED_TAU_LOW, LEARNED_TAU_HIGH);
+    }
+    to->iso = vclamp(f->iso + step[last] * cut, LEARNED_PART_LOW, LEARNED_PART_HIGH);
+    to->water = vclamp(f->water + step[last + 1] * cut, LEARNED_PART_LOW, LEARNED_PART_HIGH);
+    to->ld = vclamp(f->ld + step[last + 2] * cut, LEARNED_LD_LOW, LEARNED_LD_HIGH);
+}
+
+HOT_FN void learned_choose(const int k, vm m, const learned_fit *from, learned_fit *to)
+{
+    HOT_UNROLL
+    for (int i = 0; i < k; i++) {
+        for (int d = 0; d < 3; d++)
+            to->v[i][d] = vsel(m, from->v[i][d], to->v[i][d]);
+        to->lw[i] = vsel(m, from->lw[i], to->lw[i]);
+        to->tau[i] = vsel(m, from->tau[i], to->tau[i]);
+    }
+    to->iso = vsel(m, from->iso, to->iso);
+    to->water = vsel(m, from->water, to->water);
+    to->ld = vsel(m, from->ld, to->ld);
+    to->q = vsel(m, from->q, to->q);
+    to->chi = vsel(m, from->chi, to->chi);
+}
+
+/* Up to `iterations` damped steps from f, in place; H: half the matrix of the cost at the end, priors and all. A voxel
+ * stops when its cost no longer falls by more than `tolerance`; its neighbours do not change what it gets. */
+HOT_FN void learned_descend(const int k, const signal_scheme *s, const signal_learned *p, const learned_data *data,
+                            int iterations, float tolerance, learned_fit *f, vf *H)
+{
+    const int n = LEARNED_UNKNOWNS(k);
+    vf G[LEARNED_MOST], H2[LEARNED_PACKED], G2[LEARNED_MOST], step[LEARNED_MOST];
+    vf dampings[LEARNED_MOST], damping = vset(0.01f);
+    learned_evaluate(k, s, p, data, f, H, G);
+    vm active = vmask(1);
+    for (int it = 0; it < iterations; it++) {
+        learned_fit trial;
+        learned_dampings(k, f, G, damping, dampings);
+        learned_solve(n, H, G, dampings, step);
+        vf promise = vset(0);
+        HOT_UNROLL
+        for (int i = 0; i < n; i++)
+            promise -= step[i] * G[i];
+        active = active & (promise > tolerance);
+        if (!vany(active))
+            break;
+        learned_move(k, f, step, &trial);
+        learned_evaluate(k, s, p, data, &trial, H2, G2);
+        vf fall = f->q - trial.q;
+        vm better = (fall > 0.0f) & active;
+        learned_choose(k, better, &trial, f);
+        for (int i = 0; i < n * (n + 1) / 2; i++)
+            H[i] = vsel(better, H2[i], H[i]);
+        for (int i = 0; i < n; i++)
+            G[i] = vsel(better, G2[i], G[i]);
+        damping = vclamp(damping * vsel(better, vset(0.2f), vset(8)), 1e-5f, 1e5f);
+        active = active & ((fall > tolerance) | ((fall <= 0.0f) & (damping < 1e3f)));
+    }
+}
+
+/* How much of a fit's sum of squares is misfit rather than noise (learned_misfit.c): what the sum falls by when the
+ * covariance of the normalised residuals is not 1 but 1 + snr^2 sum_c variance_c u_c u_c^T. */
+HOT_FN vf learned_misfit(const int k, const signal_scheme *s, const signal_learned *p, const learned_data *data,
+                         const learned_fit *f)
+{
+    const vf snr = data->signal.snr, diffusivity = vexp(f->ld);
+    vf fall = vset(0);
+    for (int shell = 0; shell < s->shells; shell++) {
+        vf c[3][SIGNAL_TERMS], sum[SIGNAL_MISFIT];
+        for (int i = 0; i < k; i++) {
+            vf z1 = vexp(-f->tau[i]), z3 = z1 * z1 * z1, z10 = z3 * z3 * z3 * z1, z21 = z10 * z10 * z1;
+            const vf z[SIGNAL_TERMS] = {vset(1), z3, z10, z21, z21 * z10 * z3 * z1 * z1}, w = vexp(f->lw[i]) * snr;
+            for (int at = 0; at < SIGNAL_TERMS; at++) {
+                c[i][at] = vset(s->zonal[shell][0][at]);
+                for (int l = 1; l < SIGNAL_TERMS; l++)
+                    c[i][at] += s->zonal[shell][l][at] * z[l];
+                c[i][at] *= w;
+            }
+        }
+        const vf around = (f->iso * vexp(-diffusivity * s->b[shell]) +
+                           f->water * vexp(vset(-LEARNED_WATER * s->b[shell]))) * snr + s->pedestal;
+        for (int a = 0; a < SIGNAL_MISFIT; a++)
+            sum[a] = vset(0);
+        for (int j = s->first[shell]; j < s->first[shell + 1]; j++) {
+            const float *g = s->g + 3 * j, *u = p->misfit + j * SIGNAL_MISFIT;
+            vf t = around, m, mt, d, dt;
+            for (int i = 0; i < k; i++) {
+                vf x = g[0] * f->v[i][0] + g[1] * f->v[i][1] + g[2] * f->v[i][2];
+                x *= x;
+                t += c[i][0] + x * (c[i][1] + x * (c[i][2] + x * (c[i][3] + x * c[i][4])));
+            }
+            signal_rician(vmax(t, vset(1e-3f)), &m, &mt, &d, &dt);
+            const vf residual = (signal_signal(&data->signal, j) - m) * vrsqrt(d);
+            HOT_UNROLL
+            for (int a = 0; a < SIGNAL_MISFIT; a++)
+                sum[a] += u[a] * residual;
+        }
+        for (int a = 0; a < SIGNAL_MISFIT; a++) {
+            const vf ratio = snr * snr * p->misfit_variance[shell][a];
+            fall += sum[a] * sum[a] * ratio / (1 + ratio);
+        }
+    }
+    return fall;
+}
+
+/* The smallest angle between two of k fibres, degrees: acos within .004 degrees. */
+HOT_FN vf learned_smallest(const int k, const learned_fit *f)
+{
+    vf near = vset(0);
+    for (int i = 1; i < k; i++)
+        for (int j = 0; j < i; j++)
+            near = vmax(near, vabs(f->v[i][0] * f->v[j][0] + f->v[i][1] * f->v[j][1] + f->v[i][2] * f->v[j][2]));
+    near = vmin(near, vset(1));
+    return vsqrt(1 - near) * (89.9962f + near * (-12.1533f + near * (4.25502f - near * 1.07311f)));
+}
+
+/* -2 ln (share of k times evidence), Laplace. A direction has at most the whole half sphere, whose area 2 pi is that of
+ * a normal distribution of deviation 1: each turn's element of H is 1 more, and what the data do not tell costs
+ * nothing. The weights' sum is uniform: in ln w its density is the sum. H: changed so. */
+HOT_FN vf learned_evidence(const int k, const signal_scheme *s, const signal_learned *p, const learned_data *data,
+                           const learned_fit *f, vf *H)
+{
+    const int n = LEARNED_UNKNOWNS(k);
+    vf none[LEARNED_MOST], step[LEARNED_MOST], cost = f->q + p->constant[k] - learned_misfit(k, s, p, data, f);
+    for (int i = 0; i < n; i++)
+        none[i] = vset(0);
+    for (int i = 0; i < k; i++)
+        for (int turn = 4 * i + 2; turn < 4 * i + 4; turn++)
+            H[SIGNAL_AT(turn, turn)] += vset(1);
+    cost += learned_solve(n, H, none, none, step);
+    if (k > 0) {
+        vf sum = vexp(f->lw[0]);
+        for (int i = 1; i < k; i++)
+            sum += vexp(f->lw[i]);
+        cost -= 2 * vlog(sum);
+    }
+    if (k > 1) { /* linear between the middles of the bins of the separation */
+        const vf angle = learned_smallest(k, f);
+        cost += p->near[k - 2][0];
+        for (int bin = 1; bin < HOT_SEPARATIONS; bin++) {
+            const float from = learned_middle[bin - 1], to = learned_middle[bin];
+            cost += (p->near[k - 2][bin] - p->near[k - 2][bin - 1]) * vclamp((angle - from) / (to - from), 0, 1);
+        }
+    }
+    return cost;
+}
+
+#endif

@@ -1,0 +1,222 @@
+/* Expectation maximisation. E step: the fits of all numbers of fibres in every voxel of the sample, with Laplace's
+ * approximation of each evidence and of the posterior. M step: moments over voxels and numbers of fibres, weighted by
+ * P(k); a few voxels' weight stays with the wide priors at the start, so that few voxels and such as hold single fibres
+ * alone are no special case. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "signal_population.h"
+
+enum { ROUNDS = 6, KMAX = 3 };
+
+/* The weight of the start's priors, in voxels. */
+static const double pseudo = 20;
+/* The smallest deviations that are learned. */
+static const double least_width = 0.005, least_part = 0.02, least_ln = 0.1;
+/* Edges of the bins of the smallest separation, degrees, and what share of 2 and of 3 uniform directions that are 25
+ * degrees apart lies in each (12 million draws). */
+static const double edges[HOT_SEPARATIONS + 1] = {25, 35, 45, 55, 65, 75, 90};
+static const double chance[2][HOT_SEPARATIONS] = {{0.09606, 0.12374, 0.14725, 0.16654, 0.18084, 0.28557},
+                                                  {0.27573, 0.28317, 0.23375, 0.13527, 0.05664, 0.01544}};
+
+typedef struct moments {
+    double weight, sum, square; /* of values about `from`, with their own variances */
+    double from;
+} moments;
+
+static void add(moments *m, double weight, double value, double variance)
+{
+    m->weight += weight;
+    m->sum += weight * (value - m->from);
+    m->square += weight * ((value - m->from) * (value - m->from) + variance);
+}
+
+/* Mean and deviation, with the start's as those of `pseudo` voxels. */
+static void take(moments *m, const double start[2], double least, double result[2])
+{
+    add(m, pseudo, start[0], start[1] * start[1]);
+    const double mean = m->sum / m->weight;
+    result[0] = m->from + mean;
+    result[1] = fmax(sqrt(fmax(m->square / m->weight - mean * mean, 0)), least);
+}
+
+/* P(k) of a voxel; 0 where it has no fits. */
+static int weigh(const hot_signal_fit *fits, double p[KMAX + 1])
+{
+    double best = INFINITY, sum = 0;
+    for (int k = 0; k <= KMAX; k++)
+        best = fmin(best, (double)fits[k].cost);
+    for (int k = 0; k <= KMAX; k++)
+        sum += p[k] = exp(0.5 * (best - (double)fits[k].cost));
+    for (int k = 0; k <= KMAX; k++)
+        p[k] /= sum;
+    return fits[0].noise > 0 && isfinite(sum);
+}
+
+static double smallest_angle(const hot_signal_fit *fit, int k)
+{
+    double near = 0;
+    for (int i = 1; i < k; i++)
+        for (int j = 0; j < i; j++)
+            near = fmax(near, fabs((double)(fit->v[i][0] * fit->v[j][0] + fit->v[i][1] * fit->v[j][1] +
+                                            fit->v[i][2] * fit->v[j][2])));
+    return acos(fmin(near, 1)) * 57.29577951308232;
+}
+
+static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_signal_population *start,
+                         hot_signal_population *now)
+{
+    moments width = {.from = now->width[0]}, isotropic = {.from = now->isotropic[0]}, water = {.from = now->water[0]};
+    moments ln_d = {.from = now->ln_diffusivity[0]}, ln_d_none = {.from = now->ln_diffusivity_none[0]};
+    double share[KMAX + 1] = {0}, total = 0, spread = 0, pairs = 0, bins[2][HOT_SEPARATIONS] = {{0}}, p[KMAX + 1];
+    for (size_t voxel = 0; voxel < count; voxel++) {
+        const hot_signal_fit *own = fits + 4 * voxel;
+        if (!weigh(own, p))
+            continue;
+        total += 1;
+        for (int k = 0; k <= KMAX; k++) {
+            const hot_signal_fit *f = &own[k];
+            share[k] += p[k];
+            add(k ? &ln_d : &ln_d_none, p[k], (double)f->ln_diffusivity, (double)f->ln_diffusivity_variance);
+            if (k == 0 || p[k] == 0)
+                continue;
+            add(&isotropic, p[k], (double)f->isotropic, (double)f->isotropic_variance);
+            add(&water, p[k], (double)f->water, (double)f->water_variance);
+            double mean = 0, square = (double)f->spread_variance;
+            for (int i = 0; i < k; i++) {
+                add(&width, p[k], (double)f->width[i], (double)f->width_variance[i]);
+                mean += log((double)f->weight[i]) / k;
+            }
+            if (k == 1)
+                continue;
+            for (int i = 0; i < k; i++)
+                square += pow(log((double)f->weight[i]) - mean, 2);
+            spread += p[k] * square;
+            pairs += p[k] * (k - 1);
+            const double angle = smallest_angle(f, k);
+            for (int bin = 0; bin < HOT_SEPARATIONS; bin++)
+                if (angle >= edges[bin] && (angle < edges[bin + 1] || bin == HOT_SEPARATIONS - 1))
+                    bins[k - 2][bin] += p[k];
+        }
+    }
+    for (int k = 0; k <= KMAX; k++)
+        now->share[k] = (share[k] + pseudo * start->share[k]) / (total + pseudo);
+    for (int k = 0; k < 2; k++) {
+        double sum = pseudo;
+        for (int bin = 0; bin < HOT_SEPARATIONS; bin++)
+            sum += bins[k][bin];
+        for (int bin = 0; bin < HOT_SEPARATIONS; bin++)
+            now->near[k][bin] = (bins[k][bin] / chance[k][bin] + pseudo) / sum;
+    }
+    take(&width, start->width, least_width, now->width);
+    take(&isotropic, start->isotropic, least_part, now->isotropic);
+    take(&water, start->water, least_part, now->water);
+    take(&ln_d, start->ln_diffusivity, least_ln, now->ln_diffusivity);
+    take(&ln_d_none, start->ln_diffusivity_none, least_ln, now->ln_diffusivity_none);
+    now->spread = sqrt((spread + pseudo * start->spread * start->spread) / (pairs + pseudo));
+}
+
+/* Digamma (order 0), trigamma (1) and its slope (2) for x > 0: recurrence to x >= 8, then the asymptotic series. */
+static double polygamma(int order, double x)
+{
+    double value = 0;
+    for (; x < 8; x += 1)
+        value += order == 0 ? -1 / x : order == 1 ? 1 / (x * x) : -2 / (x * x * x);
+    const double y = 1 / (x * x);
+    if (order == 0)
+        return value + log(x) - 0.5 / x - y * (1.0 / 12 - y * (1.0 / 120 - y / 252));
+    if (order == 1)
+        return value + 1 / x + y / 2 + y / x * (1.0 / 6 - y * (1.0 / 30 - y / 42));
+    return value - y - y / x - y * y * (0.5 - y * (1.0 / 6 - y / 6));
+}
+
+/* y with trigamma(y) = x, by Newton's method (Smyth 2004, appendix). */
+static double trigamma_inverse(double x)
+{
+    double y = 0.5 + 1 / x;
+    for (int i = 0; i < 30; i++) {
+        const double value = polygamma(1, y);
+        y += value * (1 - value / x) / polygamma(2, y);
+    }
+    return y;
+}
+
+static int by_size(const void *left, const void *right)
+{
+    const double l = *(const double *)left, r = *(const double *)right;
+    return (l > r) - (l < r);
+}
+
+/* The usual variance and how much it says of a voxel's: the voxels' variances are scaled chi squared about variances
+ * that are themselves spread (Smyth 2004), by robust quantiles of their logarithms. logs: count numbers of scratch. */
+static void learn_noise(size_t count, size_t rows, const hot_signal_fit *fits, double *logs,
+                        hot_signal_population *now)
+{
+    size_t n = 0;
+    double p[KMAX + 1], usual = 0;
+    for (size_t voxel = 0; voxel < count; voxel++) {
+        const hot_signal_fit *own = fits + 4 * voxel;
+        double chi = 0, freedom = 0;
+        if (!weigh(own, p))
+            continue;
+        for (int k = 0; k <= KMAX; k++) {
+            chi += p[k] * (double)own[k].chi;
+            freedom += p[k] * fmax((double)rows - 4 * k - 3, 0.25 * (double)rows);
+        }
+        const double variance = (double)own[0].noise * (double)own[0].noise * chi / freedom;
+        logs[n++] = log(fmax(variance, 1e-20)) - polygamma(0, 0.5 * freedom) + log(0.5 * freedom);
+        usual += polygamma(1, 0.5 * freedom);
+    }
+    if (n == 0)
+        return;
+    qsort(logs, n, sizeof *logs, by_size);
+    const double centre = logs[n / 2];
+    const double half = 0.5 * (logs[(size_t)(0.84 * (double)n)] - logs[(size_t)(0.16 * (double)n)]);
+    const double spread = half * half - usual / (double)n;
+    if (spread <= 1e-3) {
+        now->noise = exp(0.5 * centre);
+        now->noise_freedom = 1e4;
+    } else {
+        const double own = trigamma_inverse(spread);
+        now->noise = exp(0.5 * (centre + polygamma(0, own) - log(own)));
+        now->noise_freedom = 2 * own;
+    }
+}
+
+hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how, const hot_signal_scheme *scheme,
+                            size_t count, const float *signals, const float *sigma,
+                            hot_signal_population *population)
+{
+    hot_status status = HOT_OK;
+    hot_signal_options options = *how;
+    hot_signal_population start;
+    size_t rows = 1;
+    hot_signal_fit *fits = hot_context_calloc(context, count, 4 * sizeof *fits);
+    float *directions = hot_context_alloc(context, count, 9 * sizeof *directions);
+    double *logs = hot_context_alloc(context, count, sizeof *logs);
+    hot_signal_population_usual(&start);
+    *population = start;
+    if (!fits || !directions || !logs) {
+        status = HOT_ERROR_MEMORY;
+        goto cleanup;
+    }
+    for (size_t v = 0; v < scheme->volumes; v++)
+        rows += scheme->b[v] > 50;
+    options.contrast = HOT_CONTRAST_LEARNED;
+    options.population = population;
+    options.progress[0] = 0;
+    options.progress[1] = 1e-3;
+    hot_signal_result result = {.size = sizeof result, .directions = directions, .fits = fits};
+    for (int round = 0; round < ROUNDS && status == HOT_OK; round++) {
+        status = hot_signal_fibers_f32(context, &options, scheme, count, signals, sigma, NULL, NULL, &result);
+        if (status == HOT_OK) {
+            learn_noise(count, rows, fits, logs, population);
+            learn_priors(count, fits, &start, population);
+        }
+    }
+cleanup:
+    hot_context_free(context, logs);
+    hot_context_free(context, directions);
+    hot_context_free(context, fits);
+    return status;
+}

@@ -1,0 +1,14 @@
+/* What is usual in a data set, learned from a sample of its voxels before the signal method runs on all. */
+#ifndef HOT_FIBERS_SIGNAL_POPULATION_H
+#define HOT_FIBERS_SIGNAL_POPULATION_H
+
+#include <hotfiber/hotfiber.h>
+
+/* Estimates the priors of HOT_CONTRAST_LEARNED by expectation maximisation from fits to `count` voxels. signals: count
+ * x scheme->volumes floats; sigma: count floats, > 0, or NULL for how->sigma. Any number of threads gives the same.
+ * Errors: those of hot_signal_fibers_f32. */
+hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how, const hot_signal_scheme *scheme,
+                            size_t count, const float *signals, const float *sigma,
+                            hot_signal_population *population);
+
+#endif

@@ -1,0 +1,375 @@
+/* Fits with learned priors (HOT_CONTRAST_LEARNED) against a plain reference: exact Rician mean by its integral, the
+ * derivatives by differences, everything in double. The kernel's fit is taken as it is; its evidence must be the
+ * reference's at that place, and no small change of the fit may be better. */
+#include "checker.h"
+#include "forms3.h"
+
+#include "bench/accuracy/simulated_voxels.h"
+
+#include <hotfiber/signal.h>
+
+enum { VOLUMES = PH_B0 + PH_VOLUMES, COUNT = 32, POINTS = 120, MOST = 15 };
+static const double pi = 3.14159265358979323846;
+static const ph_settings setting = {"", 3000, 30, 0, 10, 1.7e-3, 0.3e-3, 0.45, 60, 0.4, 0};
+/* Nearer fibres feel the wall between them, which the reference's matrix leaves out. */
+static const double clear_of_wall = 31;
+
+typedef struct world {
+    ph_scheme scheme;
+    double rows[2 * PH_TERMS];
+    hot_signal_population population;
+    int gaussian;
+} world;
+
+/* Mean and variance of a magnitude with underlying signal t, sigma = 1: exp(-x) I_0(x) and I_1(x) by their integrals.
+ */
+static void magnitude(double t, int gaussian, double *mean, double *variance)
+{
+    if (gaussian || t > 30) {
+        *mean = gaussian ? t : t + 0.5 / t;
+        *variance = 1;
+        return;
+    }
+    const double x = t * t / 4;
+    double i0 = 0, i1 = 0;
+    for (int i = 0; i < POINTS; i++) {
+        const double c = cos((i + 0.5) * pi / POINTS), part = exp(x * (c - 1)) / POINTS;
+        i0 += part, i1 += part * c;
+    }
+    *mean = sqrt(pi / 2) * ((1 + 2 * x) * i0 + 2 * x * i1);
+    *variance = 2 + t * t - *mean * *mean;
+}
+
+/* Unknowns: per fibre ln w, width, two turns about base; then the isotropic part, water, ln of the diffusivity. */
+static void directions(int k, const double *theta, const hot_signal_fit *base, double v[3][3])
+{
+    for (int i = 0; i < k; i++) {
+        double u[3] = {(double)base->v[i][0], (double)base->v[i][1], (double)base->v[i][2]}, e1[3], e2[3], length = 0;
+        const int least = fabs(u[0]) < 0.6 ? 0 : 1;
+        for (int d = 0; d < 3; d++)
+            e1[d] = (d == least) - u[least] * u[d], length += e1[d] * e1[d];
+        for (int d = 0; d < 3; d++)
+            e1[d] /= sqrt(length);
+        for (int d = 0; d < 3; d++)
+            e2[d] = u[(d + 1) % 3] * e1[(d + 2) % 3] - u[(d + 2) % 3] * e1[(d + 1) % 3];
+        length = 0;
+        for (int d = 0; d < 3; d++)
+            v[i][d] = u[d] + theta[4 * i + 2] * e1[d] + theta[4 * i + 3] * e2[d], length += v[i][d] * v[i][d];
+        for (int d = 0; d < 3; d++)
+            v[i][d] /= sqrt(length);
+    }
+}
+
+/* The underlying signal of volume j (0: the b=0 volumes' mean) over S0. */
+static double signal_of(const world *w, int k, const double *theta, double v[3][3], int j)
+{
+    const double b = j ? w->scheme.b[PH_B0 + j - 1] : 0, *g = w->scheme.gradient + 3 * (PH_B0 + j - 1);
+    double sum = theta[4 * k] * exp(-b * exp(theta[4 * k + 2])) + theta[4 * k + 1] * exp(-b * 3e-3);
+    for (int i = 0; i < k; i++) {
+        double value = j ? 0 : 1;
+        for (int l = 0; j && l < PH_TERMS; l++)
+            value += w->rows[l] * sqrt((4 * l + 1) / (4 * pi)) * exp(-l * (2 * l + 1) * theta[4 * i + 1]) *
+                     ph_legendre(2 * l, g[0] * v[i][0] + g[1] * v[i][1] + g[2] * v[i][2]);
+        sum += exp(theta[4 * i]) * value;
+    }
+    return sum;
+}
+
+static double square_of(double x, const double prior[2]) { return pow((x - prior[0]) / prior[1], 2); }
+
+/* The cost that the fit minimises, and (H != NULL) half its matrix. y: over S0; sigma: over S0. */
+static double cost_of(const world *w, int k, const double *theta, const hot_signal_fit *base, const float *y,
+                      double sigma, double H[MOST][MOST])
+{
+    static const double water_none[2] = {0.5, 0.4};
+    const hot_signal_population *p = &w->population;
+    const int n = 4 * k + 3;
+    double v[3][3], cost = 0, mean_lw = 0, slope[MOST];
+    directions(k, theta, base, v);
+    for (int j = 0; j <= PH_VOLUMES; j++) {
+        double m, s2, m2, s22, t = signal_of(w, k, theta, v, j) / sigma;
+        const double count = j ? 1 : PH_B0, datum = (j ? (double)y[PH_B0 + j - 1] : 1) / sigma;
+        t = w->gaussian ? t : fmax(t, 1e-3);
+        magnitude(t, w->gaussian, &m, &s2);
+        cost += count * (datum - m) * (datum - m) / s2 + log(s2);
+        if (!H)
+            continue;
+        magnitude(t + 1e-4, w->gaussian, &m2, &s22);
+        for (int a = 0; a < n; a++) {
+            double moved[MOST], v2[3][3];
+            memcpy(moved, theta, sizeof moved);
+            moved[a] += 1e-5;
+            directions(k, moved, base, v2);
+            slope[a] = (signal_of(w, k, moved, v2, j) / sigma - t) / 1e-5;
+        }
+        const double mt = (m2 - m) / 1e-4, rel = (s22 - s2) / 1e-4 / s2;
+        for (int a = 0; a < n; a++)
+            for (int b = 0; b < n; b++)
+                H[a][b] += slope[a] * slope[b] * (count * mt * mt / s2 + 0.5 * rel * rel);
+    }
+    cost += square_of(theta[4 * k + 2], k ? p->ln_diffusivity : p->ln_diffusivity_none) +
+            square_of(theta[4 * k + 1], k ? p->water : water_none) + (k ? square_of(theta[4 * k], p->isotropic) : 0);
+    for (int i = 0; i < k; i++) {
+        cost += square_of(theta[4 * i + 1], p->width);
+        mean_lw += theta[4 * i] / k;
+    }
+    for (int i = 0; i < k; i++)
+        cost += pow((theta[4 * i] - mean_lw) / p->spread, 2);
+    for (int i = 0; i < k; i++)
+        for (int j = 0; j < i; j++) {
+            const double dot = fabs(v[i][0] * v[j][0] + v[i][1] * v[j][1] + v[i][2] * v[j][2]);
+            cost += pow(fmax(dot - cos(pi / 6), 0) / 0.03, 2);
+        }
+    if (!H)
+        return cost;
+    H[n - 1][n - 1] += pow(k ? p->ln_diffusivity[1] : p->ln_diffusivity_none[1], -2);
+    H[n - 2][n - 2] += pow(k ? p->water[1] : water_none[1], -2);
+    H[n - 3][n - 3] += k ? pow(p->isotropic[1], -2) : 0;
+    for (int i = 0; i < k; i++) {
+        H[4 * i + 1][4 * i + 1] += pow(p->width[1], -2);
+        H[4 * i + 2][4 * i + 2] += 1; /* the half sphere */
+        H[4 * i + 3][4 * i + 3] += 1;
+        for (int j = 0; j < k; j++)
+            H[4 * i][4 * j] += ((i == j) - 1.0 / k) / (p->spread * p->spread);
+    }
+    return cost;
+}
+
+static double log_determinant(int n, double H[MOST][MOST])
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        sum += log(H[i][i]);
+        for (int a = i + 1; a < n; a++)
+            for (int b = n - 1; b >= i; b--)
+                H[a][b] -= H[a][i] / H[i][i] * H[i][b];
+    }
+    return sum;
+}
+
+/* By how much the sum of squares falls where the residuals may also hold a random function of degree 4, its covariance
+ * (.25 of the response's part)^2 P_4(g . h) / 9. */
+static double misfit_of(const world *w, int k, const double *theta, const hot_signal_fit *base, const float *y,
+                        double sigma)
+{
+    static double C[PH_VOLUMES][PH_VOLUMES];
+    const double part = 0.25 * w->rows[2] * sqrt(9 / (4 * pi)) / sigma;
+    double v[3][3], r[PH_VOLUMES], x[PH_VOLUMES], fall = 0;
+    directions(k, theta, base, v);
+    for (int i = 0; i < PH_VOLUMES; i++) {
+        const double *g = w->scheme.gradient + 3 * (PH_B0 + i);
+        double m, s2;
+        magnitude(fmax(signal_of(w, k, theta, v, i + 1) / sigma, w->gaussian ? -1e9 : 1e-3), w->gaussian, &m, &s2);
+        r[i] = x[i] = ((double)y[PH_B0 + i] / sigma - m) / sqrt(s2);
+        for (int j = 0; j <= i; j++) {
+            const double *h = w->scheme.gradient + 3 * (PH_B0 + j);
+            C[i][j] = (i == j) + part * part / 9 * ph_legendre(4, g[0] * h[0] + g[1] * h[1] + g[2] * h[2]);
+        }
+    }
+    for (int i = 0; i < PH_VOLUMES; i++) /* Cholesky: then r C^-1 r is the square of L^-1 r */
+        for (int j = 0; j <= i; j++) {
+            for (int p = 0; p < j; p++)
+                C[i][j] -= C[i][p] * C[j][p];
+            C[i][j] = i == j ? sqrt(C[i][j]) : C[i][j] / C[j][j];
+        }
+    for (int i = 0; i < PH_VOLUMES; i++) {
+        for (int p = 0; p < i; p++)
+            x[i] -= C[i][p] * x[p];
+        x[i] /= C[i][i];
+        fall += r[i] * r[i] - x[i] * x[i];
+    }
+    return fall;
+}
+
+/* -2 ln P(k) of the fit, up to what all k have. */
+static double evidence_of(const world *w, int k, const double *theta, const hot_signal_fit *base, const float *y,
+                          double sigma)
+{
+    static const double let_through[4] = {1, 1, 0.9036, 0.7336}, middles[6] = {30, 40, 50, 60, 70, 82.5};
+    const hot_signal_population *p = &w->population;
+    const int n = 4 * k + 3;
+    double H[MOST][MOST] = {{0}}, cost = cost_of(w, k, theta, base, y, sigma, H), sum = 0, names = 1, near = 0;
+    const double sd[] = {k ? p->ln_diffusivity[1] : p->ln_diffusivity_none[1], k ? p->water[1] : 0.4,
+                         k ? p->isotropic[1] : 1 / sqrt(2 * pi)};
+    cost += log_determinant(n, H) - n * log(2 * pi) - 2 * log(p->share[k]) + 2 * log(let_through[k]);
+    for (int i = 0; i < 3; i++)
+        cost += log(2 * pi * sd[i] * sd[i]);
+    for (int i = 0; i < k; i++) {
+        cost += log(2 * pi * p->width[1] * p->width[1]) + 2 * log(2 * pi); /* a uniform direction: 1 / (2 pi) */
+        sum += exp(theta[4 * i]);
+        names *= i + 1;
+        for (int j = 0; j < i; j++) {
+            const float *a = base->v[i], *b = base->v[j];
+            near = fmax(near, fabs((double)(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])));
+        }
+    }
+    cost -= misfit_of(w, k, theta, base, y, sigma);
+    if (k == 0)
+        return cost;
+    /* ln w: their mean has the density of the sum, the differences that of a normal distribution in k - 1 dimensions */
+    cost += (k - 1) * log(2 * pi * p->spread * p->spread) + log(k) - 2 * log(sum) - 2 * log(names);
+    if (k > 1) {
+        const double angle = acos(near) * 180 / pi;
+        double value = log(p->near[k - 2][angle < 60 ? 0 : 5]);
+        for (int i = 0; i < 5; i++)
+            if (angle >= middles[i] && angle < middles[i + 1]) {
+                const double part = (angle - middles[i]) / (middles[i + 1] - middles[i]);
+                value = (1 - part) * log(p->near[k - 2][i]) + part * log(p->near[k - 2][i + 1]);
+            }
+        cost -= 2 * value;
+    }
+    return cost;
+}
+
+static double smallest_angle(int k, const hot_signal_fit *fit)
+{
+    double near = 0;
+    for (int i = 0; i < k; i++)
+        for (int j = 0; j < i; j++)
+            near = fmax(near, fabs((double)(fit->v[i][0] * fit->v[j][0] + fit->v[i][1] * fit->v[j][1] +
+                                            fit->v[i][2] * fit->v[j][2])));
+    return acos(fmin(near, 1)) * 180 / pi;
+}
+
+static void check_reference(check_run *run, double b, int gaussian)
+{
+    char name[64];
+    snprintf(name, sizeof name, "against a plain reference, b=%g, %s noise", b, gaussian ? "Gaussian" : "Rician");
+    check_case_begin(run, name, COUNT);
+    ph_settings s = setting;
+    world w = {.gaussian = gaussian};
+    float *signals = malloc(COUNT * VOLUMES * sizeof *signals);
+    uint8_t number[COUNT];
+    if (!signals)
+        exit(2);
+    s.b = b;
+    ph_make_scheme(&s, 77, &w.scheme);
+    ph_response_exact(&w.scheme, s.along, s.across, w.rows);
+    for (size_t i = 0; i < COUNT; i++) {
+        ph_voxel truth;
+        ph_draw(&run->seed, &s, (int)(i % PH_82_30), &truth);
+        s.snr = gaussian ? 1e9 : 30;
+        ph_simulate(&run->seed, &s, &w.scheme, &truth, signals + i * VOLUMES);
+        number[i] = (uint8_t)truth.k;
+        for (int j = 0; j < VOLUMES; j++) { /* an S0 of 1 exactly, as the reference has it */
+            signals[i * VOLUMES + (size_t)j] += gaussian ? (float)(check_random_normal(&run->seed) / 30) : 0;
+            signals[i * VOLUMES + (size_t)j] = j < PH_B0 ? 1 : signals[i * VOLUMES + (size_t)j];
+        }
+    }
+    hot_signal_population_usual(&w.population);
+    w.population.width[0] = 0.004; /* nothing that is 0 by chance */
+    w.population.near[0][1] = 1.5, w.population.near[1][3] = 2, w.population.near[1][4] = 3;
+    w.population.noise = 1.1, w.population.noise_freedom = 40;
+    hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = VOLUMES, .b = w.scheme.b,
+                                .gradients = w.scheme.gradient, .shells = w.scheme.shells,
+                                .shell_b = w.scheme.shell_b, .response = w.rows, .lmax = 2 * (PH_TERMS - 1)};
+    hot_signal_options options = {.size = sizeof options, .sigma = 1 / 30.0, .contrast = HOT_CONTRAST_LEARNED,
+                                  .noise_model = gaussian ? HOT_NOISE_GAUSSIAN : HOT_NOISE_RICIAN,
+                                  .population = &w.population};
+    hot_signal_result result = {.size = sizeof result};
+    result.directions = check_output(run, COUNT * 9 * sizeof(float));
+    result.found = check_output(run, COUNT);
+    result.probability = check_output(run, COUNT * 4 * sizeof(float));
+    result.fits = check_output(run, COUNT * 4 * sizeof *result.fits);
+    size_t right = 0, compared = 0, improved = 0, off = 0;
+    if (check_call(run, hot_signal_fibers_f32(run->context, &options, &scheme, COUNT, signals, NULL, NULL, NULL,
+                                              &result))) {
+        for (size_t i = 0; i < COUNT; i++) {
+            const hot_signal_fit *fits = result.fits + 4 * i;
+            double known[4], best = INFINITY;
+            int least = 0;
+            right += result.found[i] == number[i];
+            for (int k = 0; k < 4; k++) {
+                double theta[MOST] = {0}, sigma = (double)fits[k].noise / 30;
+                least = fits[k].cost < fits[least].cost ? k : least;
+                for (int f = 0; f < k; f++) {
+                    theta[4 * f] = log((double)fits[k].weight[f]);
+                    theta[4 * f + 1] = (double)fits[k].width[f];
+                }
+                theta[4 * k] = (double)fits[k].isotropic;
+                theta[4 * k + 1] = (double)fits[k].water;
+                theta[4 * k + 2] = (double)fits[k].ln_diffusivity;
+                known[k] = evidence_of(&w, k, theta, &fits[k], signals + i * VOLUMES, sigma);
+                int bounded = 0; /* a weight at its least value */
+                for (int f = 0; f < k; f++)
+                    bounded = bounded || fits[k].weight[f] < 0.0102f;
+                const double at = cost_of(&w, k, theta, &fits[k], signals + i * VOLUMES, sigma, NULL);
+                for (int moved = 0; moved < 8 * k + 6 && !bounded; moved++) {
+                    double other[MOST];
+                    memcpy(other, theta, sizeof other);
+                    other[moved / 2] += moved % 2 ? 0.02 : -0.02;
+                    if (moved / 2 < 4 * k && moved / 2 % 4 == 1) /* a width: to its bound at most */
+                        other[moved / 2] = fmax(theta[moved / 2] + (moved % 2 ? 0.004 : -0.004), -0.06);
+                    improved += cost_of(&w, k, other, &fits[k], signals + i * VOLUMES, sigma, NULL) < at - 0.05;
+                }
+                if (k < 2 || smallest_angle(k, &fits[k]) > clear_of_wall) {
+                    compared++;
+                    /* the kernel's mean of magnitudes is within 8e-4: felt where nothing fits */
+                    off += !(fabs(known[k] - (double)fits[k].cost) <= 0.2 + 1.5e-3 * known[k]);
+                }
+                best = fmin(best, (double)fits[k].cost);
+            }
+            double sum = 0;
+            for (int k = 0; k < 4; k++)
+                sum += exp(0.5 * (best - (double)fits[k].cost));
+            CHECK_ITEM(run, i, result.found[i] == least, "%d fibres, but %d cost least", result.found[i], least);
+            for (int k = 0; k < 4; k++)
+                CHECK_ITEM(run, i, fabs((double)result.probability[4 * i + (size_t)k] -
+                                        exp(0.5 * (best - (double)fits[k].cost)) / sum) <= 1e-4,
+                           "P(%d) is %g", k, (double)result.probability[4 * i + (size_t)k]);
+        }
+        CHECK_ITEM(run, 0, compared >= 2 * COUNT && off == 0, "%zu of %zu costs differ from the reference", off,
+                   compared);
+        CHECK_ITEM(run, 0, improved <= 3, "%zu small changes of fits are better", improved);
+        CHECK_ITEM(run, 0, right >= COUNT * 8 / 10, "%zu of %d numbers of fibres right", right, COUNT);
+    }
+    check_case_end(run);
+    free(signals);
+}
+
+static void check(check_run *run)
+{
+    if (run->cuda)
+        return; /* on the CPU only */
+    check_reference(run, 3000, 0);
+    check_reference(run, 1000, 0);
+    check_reference(run, 3000, 1);
+}
+
+static void bench(check_run *run)
+{
+    const size_t count = 8000;
+    uint64_t seed = 5;
+    ph_settings s = setting;
+    ph_scheme scheme;
+    double rows[2 * PH_TERMS];
+    if (run->cuda)
+        return;
+    float *signals = malloc(count * VOLUMES * sizeof *signals), *found = malloc(count * 9 * sizeof *found);
+    if (!signals || !found)
+        exit(2);
+    ph_make_scheme(&s, 77, &scheme);
+    ph_response_exact(&scheme, s.along, s.across, rows);
+    for (size_t i = 0; i < count; i++) {
+        ph_voxel truth;
+        ph_draw(&seed, &s, (int)(i % PH_82_30), &truth);
+        ph_simulate(&seed, &s, &scheme, &truth, signals + i * VOLUMES);
+    }
+    const hot_signal_scheme given = {.size = sizeof given, .volumes = VOLUMES, .b = scheme.b,
+                                     .gradients = scheme.gradient, .shells = scheme.shells,
+                                     .shell_b = scheme.shell_b, .response = rows, .lmax = 2 * (PH_TERMS - 1)};
+    const hot_signal_options options = {.size = sizeof options, .sigma = 1 / 30.0, .contrast = HOT_CONTRAST_LEARNED};
+    const hot_signal_result result = {.size = sizeof result, .directions = found};
+    double best = INFINITY, begin = check_now();
+    do {
+        const double from = check_now();
+        if (hot_signal_fibers_f32(run->context, &options, &given, count, signals, NULL, NULL, NULL, &result) != HOT_OK)
+            break;
+        best = fmin(best, check_now() - from);
+    } while (check_now() - begin < run->seconds);
+    check_report(run, "signal, 64 directions, up to 3 fibres, learned priors", best, (double)count, "host to host");
+    free(signals);
+    free(found);
+}
+
+const check_family family_learned = {"learned", 0, check, bench};

@@ -1,0 +1,226 @@
+/* --contrast learned: the priors that are learned are those that the data were made with; few voxels, single fibres
+ * alone, few directions; threads; memory that runs out; what is refused. */
+#include "check.h"
+#include "starve.h"
+
+#include <hotfiber/hotfiber.h>
+
+enum { MOST = 70, B0 = 6 };
+
+/* Volumes of b=0 and `weighted` of 1500 with directions on a spiral; fibres of widths of their own beside something
+ * isotropic of diffusivity .9e-3 that takes 0 to `share`. Of every 4 voxels `crossing` have two fibres, at 90 degrees.
+ */
+static hot_dwi *make(hot_context *context, uint64_t seed, size_t voxels, int weighted, double share, int crossing)
+{
+    const int volumes = B0 + weighted;
+    double b[MOST], g[3 * MOST] = {0};
+    float *signals = malloc(voxels * (size_t)volumes * sizeof *signals);
+    hot_dwi *dwi = NULL;
+    hot_grid grid = {.size = {voxels, 1, 1}, .to_world = {{2, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}}};
+    for (int v = 0; v < volumes; v++) {
+        const double z = (v - B0 + 0.5) / weighted, r = sqrt(fmax(1 - z * z, 0)), turn = 2.399963229728653 * v;
+        b[v] = v < B0 ? 0 : 1500;
+        if (v >= B0)
+            g[3 * v] = r * cos(turn), g[3 * v + 1] = r * sin(turn), g[3 * v + 2] = z;
+    }
+    for (size_t i = 0; i < voxels; i++) {
+        double axis[2][3], along = 0, length = 0;
+        const int two = (int)(i % 4) < crossing;
+        check_random_unit(&seed, axis[0]);
+        check_random_unit(&seed, axis[1]);
+        for (int d = 0; d < 3; d++)
+            along += axis[0][d] * axis[1][d];
+        for (int d = 0; d < 3; d++)
+            axis[1][d] -= along * axis[0][d], length += axis[1][d] * axis[1][d];
+        for (int d = 0; d < 3; d++)
+            axis[1][d] = two ? axis[1][d] / sqrt(length) : axis[0][d];
+        const double isotropic = share * check_random(&seed), across = 0.2e-3 + 0.2e-3 * check_random(&seed);
+        for (int v = 0; v < volumes; v++) {
+            double clean = isotropic * exp(-b[v] * 0.9e-3);
+            for (int s = 0; s < 2; s++) {
+                const double u = g[3 * v] * axis[s][0] + g[3 * v + 1] * axis[s][1] + g[3 * v + 2] * axis[s][2];
+                clean += (1 - isotropic) / 2 * exp(-b[v] * (across + (1.7e-3 - across) * u * u));
+            }
+            const double re = clean + check_random_normal(&seed) / 30, im = check_random_normal(&seed) / 30;
+            signals[(size_t)v * voxels + i] = (float)(1000 * sqrt(re * re + im * im));
+        }
+    }
+    CHECK(hot_dwi_create(context, &grid, (size_t)volumes, b, g, signals, &dwi) == HOT_OK, "%s",
+          hot_context_message(context));
+    free(signals);
+    return dwi;
+}
+
+static hot_context *make_context(int threads)
+{
+    hot_context_options options = {.size = sizeof options, .device = HOT_DEVICE_CPU, .threads = threads, .seed = 5};
+    hot_context *context = NULL;
+    CHECK(hot_context_create(&options, &context) == HOT_OK, "no context");
+    return context;
+}
+
+/* The shares of voxels with 0 to 3 fibres; *maps: free its arrays; *fibers may be NULL. */
+static void find(hot_context *context, const hot_dwi *dwi, const hot_response *response, double shares[4],
+                 hot_signal_maps *maps, hot_fiber_field **kept)
+{
+    hot_signal_find_options options = {.size = sizeof options, .contrast = HOT_CONTRAST_LEARNED, .keep_maps = 1};
+    hot_mask *mask = NULL;
+    hot_fiber_field *fibers = NULL;
+    const size_t voxels = hot_dwi_grid(dwi)->size[0];
+    memset(shares, 0, 4 * sizeof *shares);
+    CHECK(hot_mask_full(context, hot_dwi_grid(dwi), &mask) == HOT_OK, "%s", hot_context_message(context));
+    CHECK(hot_fiber_field_signal(context, dwi, mask, response, &options, maps, &fibers) == HOT_OK, "%s",
+          hot_context_message(context));
+    for (size_t i = 0; fibers && i < voxels; i++)
+        shares[hot_fiber_field_counts(fibers)[i]] += 1 / (double)voxels;
+    CHECK(maps->contrast == HOT_CONTRAST_LEARNED, "contrast %d", (int)maps->contrast);
+    if (kept)
+        *kept = fibers;
+    else
+        hot_fiber_field_destroy(&fibers);
+    hot_mask_destroy(&mask);
+}
+
+static void check_learned(hot_context *context, const hot_response *response)
+{
+    double shares[4];
+    hot_signal_maps maps;
+    hot_dwi *dwi = make(context, 1, 2000, 64, 0.5, 2);
+    find(context, dwi, response, shares, &maps, NULL);
+    const hot_signal_population *p = &maps.population;
+    CHECK(fabs(shares[1] - 0.5) <= 0.03 && fabs(shares[2] - 0.5) <= 0.03, "shares %g %g %g %g, not half and half",
+          shares[0], shares[1], shares[2], shares[3]);
+    CHECK(fabs(p->share[1] - 0.5) <= 0.05 && fabs(p->share[2] - 0.5) <= 0.05, "learned shares %g %g", p->share[1],
+          p->share[2]);
+    CHECK(fabs(p->isotropic[0] + p->water[0] - 0.25) <= 0.05, "isotropic parts %g and %g, not .25 together",
+          p->isotropic[0], p->water[0]);
+    CHECK(fabs(hypot(p->isotropic[1], p->water[1]) - 0.5 / sqrt(12)) <= 0.05, "deviations %g, %g", p->isotropic[1],
+          p->water[1]);
+    CHECK(fabs(p->width[0]) <= 0.01 && p->width[1] <= 0.02, "width %g +- %g", p->width[0], p->width[1]);
+    CHECK(p->near[0][5] > 2 && p->near[0][0] < 0.6, "right angles are learned: %g, %g", p->near[0][5], p->near[0][0]);
+    CHECK(fabs(p->noise - 1) <= 0.05 && p->noise_freedom > 50, "noise %g, %g", p->noise, p->noise_freedom);
+    /* what P(k) says is so on average */
+    double sum = 0, right = 0;
+    for (size_t i = 0; i < 2000; i++) {
+        const float *k = maps.probability + 4 * i;
+        sum += (double)fmaxf(fmaxf(k[0], k[1]), fmaxf(k[2], k[3]));
+        right += (k[1] > k[2] && k[1] > k[3] && i % 4 >= 2) || (k[2] > k[1] && k[2] > k[3] && i % 4 < 2);
+    }
+    CHECK(fabs(sum - right) <= 40, "P says that %g of 2000 are right, %g are", sum, right);
+    hot_signal_maps_free(context, &maps);
+    hot_dwi_destroy(&dwi);
+}
+
+static void check_unusual(hot_context *context, const hot_response *response)
+{
+    double shares[4];
+    hot_signal_maps maps;
+    const struct { size_t voxels; int weighted, crossing; double least; const char *what; } cases[] = {
+        {400, 64, 0, 0.99, "single fibres alone"}, {400, 64, 4, 0.97, "crossings alone"},
+        {200, 64, 0, 0.99, "200 voxels"}, {4, 64, 0, 1, "4 voxels"}, {400, 12, 0, 0.97, "12 directions"},
+        {400, 6, 0, 0.9, "6 directions"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hot_dwi *dwi = make(context, 10 + i, cases[i].voxels, cases[i].weighted, 0.4, cases[i].crossing);
+        find(context, dwi, response, shares, &maps, NULL);
+        CHECK(shares[cases[i].crossing ? 2 : 1] >= cases[i].least, "%s: %g %g %g %g have 0 to 3 fibres", cases[i].what,
+              shares[0], shares[1], shares[2], shares[3]);
+        hot_signal_maps_free(context, &maps);
+        hot_dwi_destroy(&dwi);
+    }
+}
+
+/* Any number of threads gives the same, bit by bit. */
+static void check_threads(hot_context *context, const hot_response *response)
+{
+    double shares[4];
+    hot_signal_maps maps[2];
+    hot_fiber_field *fibers[2] = {NULL, NULL};
+    hot_context *many = make_context(3);
+    hot_dwi *dwi = make(context, 30, 301, 40, 0.5, 2);
+    find(context, dwi, response, shares, &maps[0], &fibers[0]);
+    find(many, dwi, response, shares, &maps[1], &fibers[1]);
+    CHECK(memcmp(maps[0].probability, maps[1].probability, 301 * 4 * sizeof(float)) == 0, "other probabilities");
+    CHECK(memcmp(&maps[0].population, &maps[1].population, sizeof maps[0].population) == 0, "another population");
+    for (int i = 0; i < 2; i++) {
+        hot_signal_maps_free(context, &maps[i]);
+        hot_fiber_field_destroy(&fibers[i]);
+    }
+    hot_dwi_destroy(&dwi);
+    hot_context_destroy(&many);
+}
+
+/* Every allocation failing, from there on: an error, nothing leaked, no maps and no fibres. */
+static void check_starved(const hot_response *response)
+{
+    hot_status status = HOT_ERROR_MEMORY;
+    int k = 0;
+    for (; k < 200 && status != HOT_OK; k++) {
+        starved memory = {.fail_at = -1, .for_good = 1};
+        hot_context_options options = {.size = sizeof options, .device = HOT_DEVICE_CPU, .threads = 2,
+                                       .allocate = starved_take, .release = starved_give, .allocator_user = &memory};
+        hot_signal_find_options how = {.size = sizeof how, .contrast = HOT_CONTRAST_LEARNED, .keep_maps = 1};
+        hot_context *context = NULL;
+        hot_mask *mask = NULL;
+        hot_fiber_field *fibers = NULL;
+        hot_signal_maps maps;
+        CHECK(hot_context_create(&options, &context) == HOT_OK, "no context");
+        hot_dwi *dwi = make(context, 40, 3, 12, 0.2, 0);
+        CHECK(hot_mask_full(context, hot_dwi_grid(dwi), &mask) == HOT_OK, "%s", hot_context_message(context));
+        memory.fail_at = memory.calls + k;
+        status = hot_fiber_field_signal(context, dwi, mask, response, &how, &maps, &fibers);
+        memory.fail_at = -1;
+        CHECK(status == HOT_OK || (status == HOT_ERROR_MEMORY && !fibers && !maps.probability),
+              "allocation %d: status %d", k, (int)status);
+        hot_signal_maps_free(context, &maps);
+        hot_fiber_field_destroy(&fibers);
+        hot_mask_destroy(&mask);
+        hot_dwi_destroy(&dwi);
+        hot_context_destroy(&context);
+        CHECK(memory.live == 0, "allocation %d: %ld pieces leaked", k, memory.live);
+    }
+    CHECK(k > 20 && status == HOT_OK, "%d allocations", k);
+}
+
+static void check_refused(hot_context *context)
+{
+    double b[8] = {0, 1000, 1000, 1000, 1000, 1000, 1000, 1000}, g[24] = {0}, shell = 1000, response[2] = {1, -0.5};
+    float signals[8] = {0}, directions[9];
+    for (int v = 0; v < 8; v++)
+        g[3 * v + v % 3] = 1, signals[v] = (float)(v ? 3 + v % 3 : 9);
+    hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = 8, .b = b, .gradients = g, .shells = 1,
+                                .shell_b = &shell, .response = response, .lmax = 2};
+    hot_signal_population population;
+    hot_signal_options options = {.size = sizeof options, .sigma = 1, .contrast = HOT_CONTRAST_LEARNED,
+                                  .population = &population};
+    hot_signal_result result = {.size = sizeof result, .directions = directions};
+    double *const bad[] = {&population.width[1], &population.share[2], &population.near[1][3], &population.noise};
+    hot_signal_population_usual(&population);
+    CHECK(hot_signal_fibers_f32(context, &options, &scheme, 1, signals, NULL, NULL, NULL, &result) == HOT_OK, "%s",
+          hot_context_message(context));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const double good = *bad[i];
+        *bad[i] = i % 2 ? NAN : 0;
+        CHECK(hot_signal_fibers_f32(context, &options, &scheme, 1, signals, NULL, NULL, NULL, &result) ==
+                  HOT_ERROR_ARGUMENT, "number %zu was not refused", i);
+        *bad[i] = good;
+    }
+}
+
+int main(void)
+{
+    hot_context *context = make_context(1);
+    hot_response *response = NULL;
+    hot_dwi *plain = make(context, 3, 10, 64, 0, 0);
+    CHECK(hot_response_tensor(context, plain, 1.7e-3, 0.3e-3, 1000, 8, &response) == HOT_OK, "%s",
+          hot_context_message(context));
+    check_learned(context, response);
+    check_unusual(context, response);
+    check_threads(context, response);
+    check_starved(response);
+    check_refused(context);
+    hot_dwi_destroy(&plain);
+    hot_response_destroy(&response);
+    hot_context_destroy(&context);
+    HOT_TEST_END();
+}
