@@ -372,4 +372,4 @@ static void bench(check_run *run)
     free(found);
 }
 
-const check_family family_learned = {"learned", 0, check, bench};
+const check_family family_learned = {"learned", 0, 0, check, bench};
