@@ -88,9 +88,9 @@ static void test_links(hot_context *context)
               unlink("round") == 0, "only these were there");
 }
 
-/* In place of the C library's: what is done in which order. */
+/* In place of the C library's: what is done in which order, and what fails. */
 static char order[64];
-static int sync_fails;
+static int sync_fails, rename_fails; /* the so many-th one */
 
 int fsync(int handle)
 {
@@ -105,6 +105,9 @@ int rename(const char *from, const char *to)
 {
     if (strlen(order) + 2 < sizeof order)
         strcat(order, "r");
+    errno = EIO;
+    if (rename_fails && --rename_fails == 0)
+        return -1;
     return renameat(AT_FDCWD, from, AT_FDCWD, to);
 }
 
@@ -129,6 +132,41 @@ static void test_order(hot_context *context)
     CHECK(file && fgets(text, sizeof text, file) && strcmp(text, "new") == 0, "'%s'", text);
     fclose(file);
     unlink("kept");
+}
+
+static int reads(const char *path, const char *wanted)
+{
+    char text[16] = "";
+    FILE *file = fopen(path, "r");
+    if (file && !fgets(text, sizeof text, file))
+        text[0] = '\0';
+    if (file)
+        fclose(file);
+    return strcmp(text, wanted) == 0;
+}
+
+/* Files that belong together: the last one has no place to go to, and what stood there before is there again. */
+static void test_together(hot_context *context)
+{
+    hot_output one, two, three;
+    hot_output *const all[] = {&one, &two, &three};
+    const char *const names[] = {"one", "deep/er/two", "three"};
+    FILE *file;
+    for (int round = 0; round < 2; round++) {
+        put("one", "old");
+        for (int i = 0; i < 3; i++)
+            CHECK(hot_output_begin(context, names[i], all[i]) == HOT_OK &&
+                      hot_output_file(context, all[i], &file) == HOT_OK && fputs("new", file) >= 0, "%s", names[i]);
+        rename_fails = round == 0 ? 2 : 0; /* "one" is exchanged, "two" renamed */
+        CHECK(hot_output_end_all(context, all, 3, HOT_OK) == (round == 0 ? HOT_ERROR_FILE : HOT_OK), "round %d", round);
+        rename_fails = 0;
+        CHECK(reads("one", round == 0 ? "old" : "new"), "round %d: the first", round);
+        CHECK((access("deep", F_OK) == 0) == (round == 1) && (access("three", F_OK) == 0) == (round == 1),
+              "round %d: the others", round);
+    }
+    CHECK(reads("deep/er/two", "new") && reads("three", "new"), "all of them");
+    CHECK(unlink("one") == 0 && unlink("deep/er/two") == 0 && rmdir("deep/er") == 0 && rmdir("deep") == 0 &&
+              unlink("three") == 0, "nothing beside them");
 }
 
 int main(void)
@@ -222,6 +260,7 @@ int main(void)
     test_own(context);
     test_links(context);
     test_order(context);
+    test_together(context);
     const char *names[] = {"in", "other", "soft", "hard", "dangling"};
     for (int i = 0; i < 5; i++)
         unlink(names[i]);

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* fopencookie */
+#define _GNU_SOURCE /* fopencookie, renameat2 */
 #include "output.h"
 
 #include <errno.h>
@@ -178,6 +178,16 @@ hot_status hot_output_finish(hot_context *context, hot_output *output)
                             reason ? strerror(reason) : "write error");
 }
 
+/* After its rename: the folder that now names it. */
+static void sync_place(hot_context *context, hot_output *output)
+{
+    output->parents = 0;
+    if (hot_sync_folder_of(output->target) != 0)
+        hot_context_log(context, HOT_LOG_WARNING,
+                        "'%s' is written, but its folder could not be brought to the disk: %s", output->path,
+                        strerror(errno));
+}
+
 hot_status hot_output_commit(hot_context *context, hot_output *output)
 {
     hot_status status = hot_output_finish(context, output);
@@ -185,13 +195,9 @@ hot_status hot_output_commit(hot_context *context, hot_output *output)
         if (rename(output->temporary, output->target) != 0)
             status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", output->path, strerror(errno));
         else {
-            if (hot_sync_folder_of(output->target) != 0)
-                hot_context_log(context, HOT_LOG_WARNING,
-                                "'%s' is written, but its folder could not be brought to the disk: %s", output->path,
-                                strerror(errno));
+            sync_place(context, output);
             hot_context_free(context, output->temporary);
             output->temporary = NULL;
-            output->parents = 0;
         }
     }
     hot_output_discard(context, output);
@@ -219,6 +225,45 @@ hot_status hot_output_end(hot_context *context, hot_output *output, hot_status s
     if (status == HOT_OK)
         return hot_output_commit(context, output);
     hot_output_discard(context, output);
+    return status;
+}
+
+/* Puts an output in its place such that it can be taken back: what stood there is kept under the temporary name. */
+static int put_in_place(hot_output *output)
+{
+    if (renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->target, RENAME_EXCHANGE) == 0)
+        output->placed = 2;
+    else if (rename(output->temporary, output->target) == 0) /* nothing stood there, or no exchange on this drive */
+        output->placed = 1;
+    return output->placed ? 0 : -1;
+}
+
+static void take_back(hot_output *output)
+{
+    if (output->placed == 2)
+        (void)renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->target, RENAME_EXCHANGE);
+    else if (output->placed)
+        (void)unlink(output->target);
+}
+
+hot_status hot_output_end_all(hot_context *context, hot_output *const outputs[], size_t count, hot_status status)
+{
+    for (size_t i = 0; i < count && status == HOT_OK; i++)
+        status = hot_output_finish(context, outputs[i]);
+    for (size_t i = 0; i < count && status == HOT_OK; i++)
+        if (outputs[i]->temporary && put_in_place(outputs[i]) != 0)
+            status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", outputs[i]->path,
+                                      strerror(errno));
+    for (size_t i = count; i-- > 0;) {
+        if (status != HOT_OK)
+            take_back(outputs[i]);
+        else if (outputs[i]->placed)
+            sync_place(context, outputs[i]);
+        if (outputs[i]->temporary)
+            remove(outputs[i]->temporary);
+    }
+    for (size_t i = 0; i < count; i++) /* now that no file is left, the folders that any of them made */
+        hot_output_discard(context, outputs[i]);
     return status;
 }
 

@@ -12,6 +12,7 @@ typedef struct hot_output {
     char *temporary; /* where it is written meanwhile: beside target, same suffix; NULL for standard output, devices */
     int handle;      /* on the temporary file, locked as long as it is open; 0 = none */
     int synced;      /* what was written is on the disk */
+    int placed;      /* 1: it has its name; 2: and what had it before is under the temporary one */
     FILE *file;      /* NULL until hot_output_file */
     int parents;     /* how many folders above it were made for it: they go with it when it is discarded */
 } hot_output;
@@ -35,6 +36,9 @@ hot_status hot_output_commit(hot_context *context, hot_output *output);
 const char *hot_output_name(const char *path);
 /* Gives up: removes what was written. Frees; safe after commit and on a zeroed struct. */
 void hot_output_discard(hot_context *context, hot_output *output);
+/* The same for outputs that belong together (zeroed ones count for nothing): all of them appear, or what stood there
+ * before stays. */
+hot_status hot_output_end_all(hot_context *context, hot_output *const outputs[], size_t count, hot_status status);
 /* Writes to the stream of an output. What fwrite and fprintf could not do shows when the output is committed. */
 typedef hot_status hot_output_put(hot_context *context, FILE *file, const void *what);
 /* A whole output: begins it, has `put` write `what`, and commits it; discards it after a failure. */
