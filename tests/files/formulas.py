@@ -105,6 +105,16 @@ for hand in (1, -1):
     apart = np.abs(scheme(header, keys, 8)[1][1:].T * ras[:, None] - world[:, 1:]).max()
     check(apart < 1e-5, "gradients in a qform of hand %d: %g" % (hand, apart))
 
+# ---- voxels whose size is not known count as 1 mm ----
+raw = bytearray(open("q.nii", "rb").read())
+for offset, value in ((80, 0), (84, np.nan)):  # pixdim[1], pixdim[2]
+    raw[offset:offset + 4] = np.float32(value).tobytes()
+raw[252:254] = bytes(2)  # qform_code; sform_code is 0 already
+open("s.nii", "wb").write(raw)
+good("convert", "-i", "s.nii", "--bval", "q.bval", "--bvec", "q.bvec", "-o", "sized.nii")
+zooms = nibabel.load("sized.nii").header.get_zooms()[:3]
+check(np.allclose(zooms, (1, 1, 3)), "sizes of voxels: %s" % (zooms,))
+
 # ---- NRRD in centimetres: millimetres come out ----
 header, keys, data8 = read("q.nrrd")
 raw = open("q.nrrd", "rb").read()

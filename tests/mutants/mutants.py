@@ -1,7 +1,7 @@
 """Do the tests see a fault? Applies one-line faults to a copy of the sources, builds, and runs the tests that should
 see them.
 
-    python3 tests/mutants/mutants.py [--short] [--only WORD] [--folder DIR] [--jobs N]
+    python3 tests/mutants/mutants.py [--short] [--only WORD] [--folder DIR] [--configure OPTIONS] [--jobs N]
 
 mutants.txt has them: a file with the tests to run (regular expressions of ctest), then `- what stands there` and
 `+ what is put in its place`, wherever it stands. A line of `short` before marks those of --short.
@@ -57,10 +57,11 @@ def main():
     parser.add_argument("--short", action="store_true")
     parser.add_argument("--only", default="")
     parser.add_argument("--folder", default="/tmp/hotfiber-mutants")
+    parser.add_argument("--configure", default="-DHOTFIBER_CUDA=OFF", help="options of cmake")
     parser.add_argument("--jobs", default=str(os.cpu_count()))
     given = parser.parse_args()
     folder = pathlib.Path(given.folder)
-    copy, build, log = folder / "source", folder / "build", folder / "log.txt"
+    copy, build, log = folder / "source", folder / "source/build", folder / "log.txt"
     copy.mkdir(parents=True, exist_ok=True)
     files = subprocess.run(["git", "ls-files", "-z"], cwd=SOURCE, stdout=subprocess.PIPE, check=True).stdout
     for name in files.decode().split("\0")[:-1]:
@@ -72,7 +73,7 @@ def main():
     chosen = [m for m in read_list() if (m["short"] or not given.short) and given.only in m["file"] + m["old"]]
     targets = sorted({target for m in chosen for target in targets_of(m["tests"])})
     build_all = ["cmake", "--build", str(build), "-j", given.jobs, "--target"]
-    if call(["cmake", "-S", str(copy), "-B", str(build), "-DCMAKE_BUILD_TYPE=Release", "-DHOTFIBER_CUDA=OFF"], log,
+    if call(["cmake", "-S", str(copy), "-B", str(build), "-DCMAKE_BUILD_TYPE=Release", *given.configure.split()], log,
             600) != 0 or call(build_all + targets, log, 7200) != 0:
         sys.exit("the copy cannot be built: see %s" % log)
     every = "|".join("^(%s)$" % m for m in sorted({m["tests"] for m in chosen}))
