@@ -53,7 +53,8 @@ hot_setup() {
         libopenblas-pthread-dev || return 1
     if [ "${1:-}" = --tests ]; then
         hot_install teem-apps mrtrix3 python3-numpy python3-nibabel python3-h5py python3-dipy libhdf5-dev \
-            libvtk9-dev python3-vtk9 python3-venv g++ xvfb xdotool dpkg-dev file groff-base || return 1
+            libvtk9-dev python3-vtk9 python3-venv g++ xvfb xdotool dpkg-dev file groff-base \
+            locales || return 1
     fi
     # What was just installed is looked for again (the demo is built with less than the tests need).
     [ -z "${hot_installed:-}" ] || rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"

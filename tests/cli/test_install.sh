@@ -39,7 +39,8 @@ LISTS
 cmake -S . -B build -DCMAKE_PREFIX_PATH="$prefix" >cmake.log 2>&1 && cmake --build build >>cmake.log 2>&1 ||
     { cat cmake.log; exit 1; }
 version=$(build/user)
-[ "$version" = "$("$HOTFIBER" --version | sed -n '1s/.* //p')" ] || { echo "through CMake: version '$version'"; exit 1; }
+[ "$version" = "$("$HOTFIBER" --version | sed -n '1s/.* //p')" ] ||
+    { echo "through CMake: version '$version'"; exit 1; }
 
 libdir=$(dirname "$(find "$prefix" -name libhotfiber.so)")
 PKG_CONFIG_PATH=$libdir/pkgconfig
