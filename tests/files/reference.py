@@ -43,6 +43,7 @@ good("phantom", "--voxels", 150, "--snr", 22, "--seed", 11, "-b", "1000,2600", "
 good("phantom", "--layout", "mixture", "--size", "9,9,9", "--snr", 25, "--seed", 4, "--tissue", "noddi", "--dispersion",
      "0-20", "--csf", "0-.2", "--grey", "0-.3", "--weights", ".4-1", "-b", "1000,2000", "-o", "tissue.nrrd")
 good("phantom", "--voxels", 150, "--snr", 22, "--seed", 12, "-b", 3000, "-o", "one.nrrd")
+good("phantom", "--voxels", 150, "--snr", 5, "--seed", 13, "-b", 3000, "-o", "dark.nrrd")
 
 for name in ("rows", "tissue", "one"):
     about = json.loads(good("info", "-i", name + ".nrrd", "--json").stdout)
@@ -56,6 +57,7 @@ for name, data, order, more in (("adc 2", "rows", 2, ()), ("adc 4, W", "rows", 4
                                 ("fod 4", "rows", 4, ("--response", "rows.txt")),
                                 ("fod 8", "rows", 8, ("--response", "rows.txt")),
                                 ("fod 6", "one", 6, ("--response", "one.txt")),
+                                ("fod 8, dark", "dark", 8, ("--response", "one.txt")),
                                 ("fod 6, W", "one", 6, ("--response", "one.txt", "--regularise", .005)),
                                 ("fod 6 of tissue", "tissue", 6, ("--response", "tissue.txt"))):
     good("fit", "-i", data + ".nrrd", "-o", "t.nrrd", "--model", name.split()[0], "--order", order, *more)
