@@ -53,6 +53,7 @@ for name in ("rows", "tissue", "one"):
 
 for name, data, order, more in (("adc 2", "rows", 2, ()), ("adc 4, W", "rows", 4, ("--regularise", .01)),
                                 ("adc 4, plain, W", "rows", 4, ("--weights", "none", "--regularise", .01)),
+                                ("adc 4, positive", "dark", 4, ("--positive",)),
                                 ("adc 2, S0", "rows", 2, ("--known_b0", "false")), ("odf 6", "one", 6, ()),
                                 ("fod 4", "rows", 4, ("--response", "rows.txt")),
                                 ("fod 8", "rows", 8, ("--response", "rows.txt")),
