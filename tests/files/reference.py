@@ -43,9 +43,9 @@ good("phantom", "--voxels", 150, "--snr", 22, "--seed", 11, "-b", "1000,2600", "
 good("phantom", "--layout", "mixture", "--size", "9,9,9", "--snr", 25, "--seed", 4, "--tissue", "noddi", "--dispersion",
      "0-20", "--csf", "0-.2", "--grey", "0-.3", "--weights", ".4-1", "-b", "1000,2000", "-o", "tissue.nrrd")
 good("phantom", "--voxels", 150, "--snr", 22, "--seed", 12, "-b", 3000, "-o", "one.nrrd")
-good("phantom", "--voxels", 150, "--snr", 5, "--seed", 13, "-b", 3000, "-o", "dark.nrrd")
+good("phantom", "--voxels", 150, "--snr", 8, "--seed", 13, "-b", 3000, "-o", "dark.nrrd")
 
-for name in ("rows", "tissue", "one"):
+for name in ("rows", "tissue", "one", "dark"):
     about = json.loads(good("info", "-i", name + ".nrrd", "--json").stdout)
     keep(name + ": noise, SNR, mask", [about["noise"], about["snr"], about["mask_voxels"]])
     good("response", "-i", name + ".nrrd", "-o", name + ".txt")
