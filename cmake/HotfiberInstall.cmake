@@ -67,7 +67,7 @@ if(TARGET hotvtk)
   hot_pkgconfig(hotvtk "Fibre directions and tensors as objects of VTK, for C" "-lhotvtk" "hotfiber" vtk)
 endif()
 
-# The manual page is the command's own help.
+# The manual page and the completion of bash are the command's own help.
 if(TARGET hotfiber_command AND NOT CMAKE_CROSSCOMPILING)
   set(hot_manpage ${CMAKE_BINARY_DIR}/hotfiber.1.gz)
   add_custom_command(OUTPUT ${hot_manpage}
@@ -78,6 +78,14 @@ if(TARGET hotfiber_command AND NOT CMAKE_CROSSCOMPILING)
             ${CMAKE_SOURCE_DIR}/cmake/manpage.sh VERBATIM)
   add_custom_target(hotfiber_manpage ALL DEPENDS ${hot_manpage})
   install(FILES ${hot_manpage} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  set(hot_completion ${CMAKE_BINARY_DIR}/completions/hotfiber)
+  add_custom_command(OUTPUT ${hot_completion}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/completions
+    COMMAND sh ${CMAKE_SOURCE_DIR}/cmake/completion.sh $<TARGET_FILE:hotfiber_command> > ${hot_completion}
+    DEPENDS hotfiber_command $<$<TARGET_EXISTS:hotview>:hotfiber_view_command>
+            ${CMAKE_SOURCE_DIR}/cmake/completion.sh VERBATIM)
+  add_custom_target(hotfiber_completion ALL DEPENDS ${hot_completion})
+  install(FILES ${hot_completion} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endif()
 # The module for 3D Slicer and its kind: hosts are told this folder. The example of a host is documentation.
 if(TARGET HotFiberLib)
@@ -87,5 +95,5 @@ if(TARGET HotFiberLib)
   install(DIRECTORY plugin/module/scirun DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
   install(FILES docs/pipes.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 endif()
-install(FILES README.md NEWS.md docs/glossary.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md NEWS.md SECURITY.md CITATION.cff docs/glossary.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)

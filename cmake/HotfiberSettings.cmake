@@ -29,5 +29,11 @@ if(HOTFIBER_SANITIZE)
   target_compile_options(hot_settings INTERFACE "$<$<COMPILE_LANGUAGE:C,CXX>:${sanitize}>")
   target_link_options(hot_settings INTERFACE -fsanitize=${HOTFIBER_SANITIZE})
 endif()
+if(HOTFIBER_FUZZ) # the fuzzer sees the branches of the libraries, not those of its targets alone
+  if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "HOTFIBER_FUZZ needs clang: -DCMAKE_C_COMPILER=clang")
+  endif()
+  target_compile_options(hot_settings INTERFACE $<$<COMPILE_LANGUAGE:C>:-fsanitize=fuzzer-no-link>)
+endif()
 
 find_package(OpenMP COMPONENTS C REQUIRED)

@@ -54,7 +54,7 @@ hot_setup() {
     if [ "${1:-}" = --tests ]; then
         hot_install teem-apps mrtrix3 python3-numpy python3-nibabel python3-h5py python3-dipy libhdf5-dev \
             libvtk9-dev python3-vtk9 python3-venv python3-matplotlib g++ xvfb xdotool dpkg-dev file \
-            groff-base || return 1
+            groff-base locales || return 1
     fi
     # What was just installed is looked for again (the demo is built with less than the tests need).
     [ -z "${hot_installed:-}" ] || rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"

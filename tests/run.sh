@@ -19,7 +19,7 @@ if [ "${sanitize:-0}" = 1 ]; then
     build=$source/build-asan
     hot_configure="--preset asan+ubsan"
 fi
-[ $long = 0 ] || export HOT_TEST_LONG=1
+[ $long = 0 ] || export HOT_TEST_LONG=1 HOT_TEST_FULL=1
 hot_setup --tests
 export HOT_ALL_READERS=1 # they were just installed
 ctest --test-dir "$build" --output-on-failure --parallel "$jobs" "$@"

@@ -7,6 +7,8 @@
 
 #include <cjson/cJSON.h>
 
+#include "io/common/report.h"
+
 const cli_command cli_check_command = {
     "check", "is the gradient table right; damaged, copied or dark volumes, drift, gaps", "[-i] DWI [options]",
     "Compares the gradient table with the 23 others that flips and permutations of its axes make of it: under the "
@@ -139,7 +141,7 @@ static hot_status show_json(hot_context *context, const char *source, const hot_
     hot_check_findings_drift(findings, &drift, &t);
     add_number(root, "drift_percent", drift);
     add_number(root, "drift_t", t);
-    char *text = cJSON_Print(root);
+    char *text = hot_report_text(root);
     hot_status status = text ? HOT_OK : hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory for JSON");
     if (text)
         printf("%s\n", text);

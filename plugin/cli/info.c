@@ -9,6 +9,7 @@
 
 #include "core/fields.h"
 #include "dwi/scheme.h"
+#include "io/common/report.h"
 
 const cli_command cli_info_command = {
     "info", "what a diffusion data set holds: sizes, space, shells, highest order, SNR", "[-i] DWI [options]",
@@ -242,7 +243,7 @@ static hot_status show_json(hot_context *context, const facts *about)
     cJSON *gradients = cJSON_AddArrayToObject(root, "gradients_world");
     for (size_t v = 0; v < dwi->volumes; v++)
         cJSON_AddItemToArray(gradients, cJSON_CreateDoubleArray(dwi->gradients + 3 * v, 3));
-    text = cJSON_Print(root);
+    text = hot_report_text(root);
     status = text ? HOT_OK : hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory for JSON");
     if (text)
         printf("%s\n", text);

@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/cpu.h"
+#include "io/libraries.h"
+
 /* To add a subcommand: its file, CLI_DECLARE here, one line in the list (in the order of the pipeline). */
 
 CLI_DECLARE(info);
@@ -84,6 +87,16 @@ static int is_help(const char *word)
            strcmp(word, "help") == 0;
 }
 
+/* The first line for programs, then what a report of a fault should say of the build. */
+static void show_version(void)
+{
+    printf("hotfiber %s\n", hot_version());
+    printf("compiler     %s\n", __VERSION__);
+    printf("built for    %s%s\n", HOTFIBER_SYSTEM, HOTFIBER_WITH_CUDA ? ", CUDA" : ", no CUDA");
+    printf("instructions %s (this machine's best)\n", hot_cpu_level_name(hot_cpu_best()));
+    printf("libraries    Teem %s, zlib %s\n", hot_library_teem(), hot_library_zlib());
+}
+
 int main(int argc, char **argv)
 {
     static char help[] = "--help";
@@ -94,7 +107,7 @@ int main(int argc, char **argv)
         return fflush(stdout) == 0 ? HOT_EXIT_DONE : HOT_EXIT_FAILED;
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0) {
-        printf("hotfiber %s\n", hot_version());
+        show_version();
         return fflush(stdout) == 0 ? HOT_EXIT_DONE : HOT_EXIT_FAILED;
     }
     return run(argc - 1, argv + 1);

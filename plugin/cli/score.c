@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "io/common/output.h"
+#include "io/common/report.h"
 
 const cli_command cli_score_command = {
     "score", "compare directions of any tool with the truth", "-i DIRECTIONS --truth FILE [options]",
@@ -107,7 +108,7 @@ static char *make_json(const hot_score *score)
             add_number(item, "matched", (double)g->matched) && add_number(item, "error_mean", g->error_mean) &&
             add_number(item, "error_median", g->error_median) && add_number(item, "error_95", g->error_95);
     }
-    char *text = good ? cJSON_Print(root) : NULL;
+    char *text = good ? hot_report_text(root) : NULL;
     cJSON_Delete(root);
     return text;
 }

@@ -11,6 +11,7 @@
 
 #include "core/fields.h"
 #include "io/common/parents.h"
+#include "io/common/temporary.h"
 #include "module.h"
 #include "run/folder.h"
 
@@ -98,6 +99,9 @@ static hot_status move_files(const hot_module_outputs *outputs, size_t which)
         hot_context_free(context, place);
     }
     closedir(open);
+    if (status == HOT_OK && hot_sync_folder_of(outputs->item[which].path) != 0)
+        hot_context_log(context, HOT_LOG_WARNING, "%s: the folder of '%s' could not be brought to the disk: %s",
+                        outputs->item[which].name, outputs->item[which].path, strerror(errno));
     return status;
 }
 

@@ -10,12 +10,12 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/fields.h"
 #include "io/common/parents.h"
 #include "io/common/report.h"
+#include "io/common/temporary.h"
 
 static hot_status fail(hot_context *context, const char *what, const char *path)
 {
@@ -278,8 +278,8 @@ static void remove_own(int parent, const char *name)
     unlinkat(parent, name, AT_REMOVEDIR);
 }
 
-/* Removes what runs to this name have left that were killed: hidden folders ".part-<process>-<name>" beside it, older
- * than a minute, that no living process has locked (as every run does with its own). */
+/* Removes what runs to this name have left that were killed: hidden folders ".part-<process>-<name>" beside it that no
+ * living process has locked (as every run does with its own). */
 static void sweep(const char *path)
 {
     const char *name = strrchr(path, '/') + 1;
@@ -292,16 +292,33 @@ static void sweep(const char *path)
         if (strncmp(entry->d_name, ".part-", 6) != 0 || strtol(entry->d_name + 6, &end, 10) <= 0 || *end != '-' ||
             strcmp(end + 1, name) != 0)
             continue;
-        struct stat about;
         int handle = openat(dirfd(folder), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (handle < 0)
             continue;
-        if (fstat(handle, &about) == 0 && time(NULL) - about.st_mtime > 60 && flock(handle, LOCK_EX | LOCK_NB) == 0)
+        if (flock(handle, LOCK_EX | LOCK_NB) == 0)
             remove_own(dirfd(folder), entry->d_name);
         close(handle);
     }
     if (folder)
         closedir(folder);
+}
+
+/* Locks a folder that was just made: *lock is its handle, 0 on a file system without locks, where nobody sweeps either.
+ * Returns 1 when a sweeper came between and the folder is gone. */
+static int lock_new(const char *path, int *lock)
+{
+    struct stat about;
+    *lock = 0;
+    int handle = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (handle < 0)
+        return errno == ENOENT;
+    const int locked = flock(handle, LOCK_EX | LOCK_NB) == 0;
+    const int gone = locked ? fstat(handle, &about) == 0 && about.st_nlink == 0 : errno == EWOULDBLOCK;
+    if (locked && !gone && handle > 0)
+        *lock = handle;
+    else
+        close(handle);
+    return gone;
 }
 
 hot_status hot_folder_begin(hot_context *context, const char *path, int force, hot_folder *folder)
@@ -321,17 +338,18 @@ hot_status hot_folder_begin(hot_context *context, const char *path, int force, h
         } else {
             snprintf(temporary, size, "%.*s.part-%ld-%s", (int)(slash - folder->path) + 1, folder->path, (long)getpid(),
                      slash + 1);
-            if (mkdir(temporary, 0777) != 0) {
+            sweep(folder->path);
+            int gone = 1;
+            for (int tries = 0; gone && tries < 100; tries++) {
+                if (mkdir(temporary, 0777) != 0)
+                    break;
+                gone = lock_new(temporary, &folder->lock);
+            }
+            if (gone) {
                 status = hot_context_fail(context, HOT_ERROR_FILE, "cannot make '%s': %s", path, strerror(errno));
                 hot_context_free(context, temporary);
             } else {
                 folder->temporary = temporary;
-                int handle = open(temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-                if (handle > 0 && flock(handle, LOCK_EX | LOCK_NB) == 0)
-                    folder->lock = handle;
-                else if (handle >= 0) /* a file system without locks: then nobody sweeps there either */
-                    close(handle);
-                sweep(folder->path);
             }
         }
     }
@@ -381,11 +399,14 @@ hot_status hot_folder_commit(hot_context *context, hot_folder *folder)
 {
     hot_status status = HOT_OK;
     names old = {.context = context};
-    if (!folder->replaces) {
+    /* Its files are on the disk already; here the folder that names them, and below the one that names it. */
+    if (folder->lock && hot_sync_file(folder->lock) != 0)
+        status = fail(context, "cannot write", folder->path);
+    if (status == HOT_OK && !folder->replaces) {
         /* An empty folder may have appeared meanwhile and gives way; anything else is refused by the system. */
         if (rename(folder->temporary, folder->path) != 0)
             status = fail(context, "cannot make", folder->path);
-    } else {
+    } else if (status == HOT_OK) {
         status = list_tree(context, folder->path, &old);
         if (status == HOT_OK && old.count > 0) /* still ours after the hours of work? */
             status = check_ours(context, folder->path, &old);
@@ -407,6 +428,10 @@ hot_status hot_folder_commit(hot_context *context, hot_folder *folder)
         }
     }
     if (status == HOT_OK) {
+        if (hot_sync_folder_of(folder->path) != 0)
+            hot_context_log(context, HOT_LOG_WARNING,
+                            "'%s' is complete, but its folder could not be brought to the disk: %s", folder->path,
+                            strerror(errno));
         hot_context_free(context, folder->temporary);
         folder->temporary = NULL;
         folder->parents = 0;

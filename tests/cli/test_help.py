@@ -10,7 +10,26 @@ check(hotfiber().stdout.decode() == listing, "`hotfiber` alone lists the subcomm
 order = "info convert phantom response fit peaks eig denoise score run export view bench".split()
 check([s for s in order if s in subcommands] == [s for s in subcommands if s in order],
       f"pipeline's order: {subcommands}")
-check(re.fullmatch(r"hotfiber \d+\.\d+\.\d+\n", works("--version").stdout.decode()), "version")
+check(re.fullmatch(r"hotfiber \d+\.\d+\.\d+\n(\w+ +\S.*\n){4}", works("--version").stdout.decode()), "version")
+
+# Completion of bash, made from the help: subcommands, options, words of an option, and files where there is no option.
+COMPLETION = os.path.join(os.environ["HOT_BUILD"], "completions", "hotfiber")
+
+
+def complete(*words):
+    script = 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _hotfiber; printf "%s\\n" "${COMPREPLY[@]}"'
+    done = subprocess.run(["bash", "-c", script, COMPLETION, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    check(done.returncode == 0 and not done.stderr, f"completion of {words}: {done.stderr}")
+    return set(done.stdout.decode().split())
+
+
+check(set(subcommands) <= complete("hotfiber", ""), f"completion of subcommands: {complete('hotfiber', '')}")
+check(complete("hotfiber", "exp") == {"export"}, "exp")
+models = complete("hotfiber", "fit", "--model", "")
+check(models == {"adc", "odf", "fod"}, f"completion of --model: {models}")
+check({"--order", "--mask", "--threads", "-i"} <= complete("hotfiber", "fit", "-"), "options of fit")
+open("a file", "w").close()
+check(complete("hotfiber", "fit", "-i", "a") == {"a", "file"}, "files")
 
 # Values of these kinds are names of something, and any text will do until it is used.
 TEXTS = {"FILE", "DIR", "DWI", "NRRD", "NAME", "PREFIX", "TENSORS", "TEXT", "DEVICE", "FORMAT", "PEAKS", "SPEC"}

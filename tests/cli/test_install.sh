@@ -39,7 +39,8 @@ LISTS
 cmake -S . -B build -DCMAKE_PREFIX_PATH="$prefix" >cmake.log 2>&1 && cmake --build build >>cmake.log 2>&1 ||
     { cat cmake.log; exit 1; }
 version=$(build/user)
-[ "$version" = "$("$HOTFIBER" --version | cut -d ' ' -f 2)" ] || { echo "through CMake: version '$version'"; exit 1; }
+[ "$version" = "$("$HOTFIBER" --version | sed -n '1s/.* //p')" ] ||
+    { echo "through CMake: version '$version'"; exit 1; }
 
 libdir=$(dirname "$(find "$prefix" -name libhotfiber.so)")
 PKG_CONFIG_PATH=$libdir/pkgconfig
@@ -62,7 +63,7 @@ if [ -f "$libdir/libhotvtk.so" ]; then # VTK's layer, from C
 fi
 
 # The installed command runs from where it is.
-[ "$("$prefix/bin/hotfiber" --version)" = "hotfiber $version" ] || { echo "the installed command"; exit 1; }
+[ "$("$prefix/bin/hotfiber" --version | head -n 1)" = "hotfiber $version" ] || { echo "the installed command"; exit 1; }
 
 for header in "$prefix"/include/hotfiber/*.h; do
     name=$(basename "$header")

@@ -9,7 +9,7 @@ failed=0
 not_so() { echo "not so: $*"; failed=1; }
 
 cpack --config "$HOT_BUILD/CPackConfig.cmake" -B "$PWD/packages" >cpack.log 2>&1 || { cat cpack.log; exit 1; }
-version=$("$HOTFIBER" --version | cut -d ' ' -f 2)
+version=$("$HOTFIBER" --version | sed -n '1s/.* //p')
 main=$(ls packages/hotfiber_"$version"_*.deb)
 dpkg-deb --info "$main" >info
 field() { dpkg-deb --field "$1" "$2"; }

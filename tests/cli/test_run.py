@@ -78,7 +78,8 @@ nfibers = nibabel.load("out/nfibers.nii.gz").get_fdata()
 check((nfibers == count).all(), "nfibers.nii.gz counts what peaks.nrrd holds")
 found = report["counts"]["fibers"]
 check([found[n] for n in ("none", "one", "two", "three", "more")] ==
-      [int((count[inside] == n).sum()) for n in range(4)] + [0] or report["counts"]["flagged"] > 0, f"counts: {found}")
+      [int((count[inside] == n).sum()) for n in range(4)] + [0], f"counts: {found}")
+check(report["counts"]["flagged"] == 0, f"no voxel of a phantom is flagged: {report['counts']}")
 check(sum(found.values()) == report["counts"]["voxels"], "counts add up")
 check(report["counts"]["fitted"] == inside.sum(), "fitted")
 small = json.load(open("few/report.json")) # of a run that fits no tensors, since no file is made of them
@@ -226,7 +227,32 @@ helped = works("run", "--help").stdout.decode()
 for name in ("peaks_nrrd", "fa", "afd_total", "nufo", "peaks_fod"):
     check(re.search(rf"^ +{name}  +\S", helped, re.M), f"--help lists {name}")
 
-# The scorer reads what the run wrote.
-score = json.loads(works("score", "-i", "one/peaks.nrrd", "--truth", "truth.nrrd", "--json").stdout)
-check(score, "score --json")
+# The scorer counts what is counted here, from the same file.
+groups = json.loads(works("score", "-i", "one/peaks.nrrd", "--truth", "truth.nrrd", "--json").stdout)["groups"]
+everything = [group for group in groups if group["table"] == "all"][0]
+found_count = (np.linalg.norm(read_nrrd("one/peaks.nrrd")[0].reshape(3, 3, *size, order="F"), axis=0) > 0).sum(0)
+for name, ours in (("voxels", true_count.size), ("right_count", (found_count == true_count).mean()),
+                   ("over", (found_count > true_count).mean()), ("under", (found_count < true_count).mean())):
+    check(abs(everything[name] - ours) < 1e-12, f"score --json: {name} is {everything[name]}, here {ours}")
+by_count = {group["name"]: group for group in groups if group["table"] == "fibres"}
+for number in range(3):
+    there = true_count == number
+    group = by_count[str(number)]
+    check(group["voxels"] == there.sum() and
+          abs(group["right_count"] - (found_count == number)[there].mean()) < 1e-12, f"score of {number}: {group}")
+only = (true_count == 1) & (found_count == 1)
+apart = angle(np.moveaxis(read_nrrd("one/peaks.nrrd")[0].reshape(3, 3, *size, order="F")[:, 0], 0, -1),
+              np.moveaxis(truth[:, 0], 0, -1))[only]
+check(abs(np.median(apart) - by_count["1"]["error_median"]) < .02,
+      f"score: median error {by_count['1']['error_median']}, here {np.median(apart)}")
+
+# A file name that is no UTF-8: JSON is UTF-8 all the same.
+name = os.fsdecode(b"caf\xe9.nrrd")
+shutil.copy("dwi.nrrd", name)
+works("run", "-i", name, "-o", "latin", "--outputs", "peaks.nrrd", "--quiet")
+check(json.loads(open("latin/report.json", "rb").read().decode("utf-8"))["input"]["file"] == "caf\ufffd.nrrd", "report")
+check(json.loads(works("info", "-i", name, "--json").stdout.decode("utf-8"))["file"] == "caf\ufffd.nrrd", "info --json")
+shutil.copy("dwi.nrrd", "caf\u00e9.nrrd")
+check(json.loads(works("info", "-i", "caf\u00e9.nrrd", "--json").stdout.decode("utf-8"))["file"] == "caf\u00e9.nrrd",
+      "what is UTF-8 stays as it is")
 end()

@@ -5,7 +5,13 @@ failed=0
 for library in "$HOT_BUILD"/lib/libhotkernels.so "$HOT_BUILD"/lib/libhotfiber.so \
     $(ls "$HOT_BUILD"/lib/libhotv*.so "$HOT_BUILD"/python/hotfiber/*.so 2>/dev/null); do
     [ -f "$library" ] || { echo "not there: $library"; exit 1; }
-    symbols=$(nm -D --defined-only "$library" | awk '{ print $NF }' | sed 's/@.*//')
+    symbols=$(nm -D --defined-only "$library" | awk '$2 != "A" { print $NF }' | sed 's/@.*//')
+    case $library in # libraries to be linked with say of which version a symbol is; the module's host looks up names
+    */libhotkernels.so | */libhotfiber.so | */libhotview.so)
+        without=$(nm -D --defined-only "$library" | awk '$2 != "A" { print $NF }' |
+            grep -c -v '@@HOTFIBER_[0-9]' || true)
+        [ "$without" = 0 ] || { echo "$without symbols of $library have no version"; failed=1; } ;;
+    esac
     [ -n "$symbols" ] || { echo "no symbols in $library"; exit 1; }
     # The sanitizers' build exports a few of the compiler's own.
     strangers=$(printf '%s\n' "$symbols" |

@@ -115,6 +115,16 @@ for line in ("data file: p%03d.raw 1 20 0", "data file: p%s.raw 1 20 1", "data f
     write("a.nhdr",
           dwi.header(more=[line, "byte skip: 0"] if "skip" not in line else [line, "data file: a.raw"]) + keys, None)
     bad("a.nhdr", "a.nhdr")
+for range_ in ("0 -9223372036854775808 -1", "-9223372036854775808 0 1", "0 9223372036854775807 1",
+               "0 %s 1" % (43 * "9"), "0 5 -9223372036854775808", "1 2000000 1"):
+    write("a.nhdr", dwi.header(more=["data file: x%d.raw " + range_]) + keys, None)
+    bad("a.nhdr", "a.nhdr", "numbered from " + range_.split()[0])
+
+# ---- a skip from the end never reaches the header that stands before the data ----
+for skip in (-2, -5, -1000, -2 ** 63):
+    header_bad(dwi.header(more=["byte skip: %d" % skip]) + keys, "too short", "byte skip: %d" % skip, "2400")
+write("a.nrrd", dwi.header(more=["byte skip: -5"]) + keys, data + b"last")
+check(hot("convert", "-i", "a.nrrd", "-o", "whole.nrrd").returncode == 0, "four bytes behind the data are there")
 write("a.nrrd", dwi.header(encoding="ascii") + keys, b"1 2 three " + encode("ascii", data))
 bad("a.nrrd", "three")
 write("a.nrrd", dwi.header(encoding="hex") + keys, b"00zz" + encode("hex", data))

@@ -15,21 +15,16 @@ cmp one.nrrd three.nrrd || fail "three threads give other directions than one"
 "$HOTFIBER" peaks -i tensors.nrrd -o none.nrrd --min-amplitude 10 --quiet
 "$HOTFIBER" score -i peaks.nrrd --truth truth.nrrd --json --quiet >score.json
 "$HOTFIBER" score -i starts.nrrd --truth truth.nrrd --json --quiet >score_starts.json
+# Against the truth, not against each other: single fibres are all found, within a degree or so; of wide crossings and
+# threes, which order 6 resolves, nearly all.
 /usr/bin/python3 - <<'END' || fail "the directions are not those of the phantom"
 import json
-def numbers(x):
-    if isinstance(x, dict):
-        for k, v in x.items():
-            yield from (((k,) + a, b) for a, b in numbers(v))
-    elif isinstance(x, list):
-        for i, v in enumerate(x):
-            yield from (((i,) + a, b) for a, b in numbers(v))
-    elif isinstance(x, (int, float)):
-        yield (), x
-a, b = dict(numbers(json.load(open("score.json")))), dict(numbers(json.load(open("score_starts.json"))))
-assert a and a.keys() == b.keys()
-for k in a:
-    assert abs(a[k] - b[k]) <= 0.02 * max(1, abs(a[k])), (k, a[k], b[k])
+for name in ("score.json", "score_starts.json"):
+    groups = {(g["table"], g["name"]): g for g in json.load(open(name))["groups"]}
+    for which, right, median, voxels in (("single", 1, 1.2, 200), ("60-90", .93, 2.5, 200), ("three", .93, 4, 200)):
+        group = groups["condition", which]
+        assert group["voxels"] == voxels, (name, group)
+        assert group["right_count"] >= right and group["error_median"] < median, (name, group)
 END
 set +e
 "$HOTFIBER" peaks -i tensors.nrrd -o x.nrrd --shift -1 --quiet 2>err.txt

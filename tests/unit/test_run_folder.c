@@ -200,12 +200,12 @@ static void test_report(void)
     cJSON_Delete(made);
 }
 
-/* What a killed run has left is removed by the next one to the same name; what is young, of another name, in use, or
+/* What a killed run has left is removed by the next one to the same name; what is of another name, in use, or
  * only looks like it stays. */
 static void test_abandoned(void)
 {
     static const struct { const char *name; int old, locked, goes; } cases[] = {
-        {".part-4000001-swept", 1, 0, 1},  {".part-4000002-swept", 0, 0, 0}, {".part-4000003-swept", 1, 1, 0},
+        {".part-4000001-swept", 1, 0, 1},  {".part-4000002-swept", 0, 0, 1}, {".part-4000003-swept", 1, 1, 0},
         {".part-4000004-other", 1, 0, 0},  {".part-x-swept", 1, 0, 0},       {"part-4000005-swept", 1, 0, 0},
         {".part-4000006-swept2", 1, 0, 0}, {".part-4000007-0-swept", 1, 0, 0},
     };

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <hotfiber/hotfiber.h>
 
@@ -163,6 +164,26 @@ static void test_grain(void)
     hot_context_destroy(&context);
 }
 
+/* A few kilobytes that unpack to much more than the header asks for. */
+static void test_tail(void)
+{
+    static const char zeros[1 << 20];
+    const int members = 64;
+    gzFile more = gzopen(zipped, "ab1");
+    CHECK(more, "%s", zipped);
+    for (int i = 0; i < members; i++)
+        CHECK(gzwrite(more, zeros, sizeof zeros) == (int)sizeof zeros, "written");
+    CHECK(gzclose(more) == Z_OK, "closed");
+    hot_context *context = context_of(&counter);
+    hot_dwi *dwi = NULL;
+    counted();
+    CHECK(hot_dwi_load(context, zipped, NULL, NULL, &dwi) == HOT_OK, "%s", hot_context_message(context));
+    const size_t seen = counted();
+    CHECK(seen >= (size_t)members, "%zu polls in %d MiB behind the data", seen, members);
+    hot_dwi_destroy(&dwi);
+    hot_context_destroy(&context);
+}
+
 /* Whatever device there is: a stop that is asked for while it starts is heard. */
 static void test_device(void)
 {
@@ -257,6 +278,7 @@ int main(void)
     test_device();
     test_grain();
     test_exports();
+    test_tail();
     test_anywhere(input, "signal", 0);
     test_anywhere(zipped, "sshopm", 12);
     hot_folder_remove_own(root);

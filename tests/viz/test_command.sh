@@ -49,6 +49,8 @@ png made/for/it.png
 # what is refused
 refused 2 'directory of' --screenshot x.png
 refused 1 'No such file' nothing.nrrd --screenshot x.png
+mkfifo pipe.nii
+refused 1 'pipe or a device' pipe.nii --screenshot x.png
 refused 2 'WIDTHxHEIGHT' run --screenshot x.png --size 10
 refused 2 'WIDTHxHEIGHT' run --screenshot x.png --size 0x10
 refused 1 '60000 x 60000' run --screenshot x.png --size 60000x60000

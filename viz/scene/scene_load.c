@@ -75,6 +75,10 @@ static hot_status read_file(hot_context *context, struct found *found, const cha
     struct stat there;
     if (stat(path, &there) != 0)
         return hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
+    if (!S_ISREG(there.st_mode)) /* what it holds is found out by reading, again when it changes */
+        return hot_context_fail(context, HOT_ERROR_FILE,
+                                "'%s' is a pipe or a device, and the viewer reads a file more than once: save it to a "
+                                "file first", path);
     if (ends_with(path, ".vtp")) {
         hot_status status = hot_vtp_load(context, path, &fibers);
         return status == HOT_OK ? take_fibers(context, found, path, fibers) : status;

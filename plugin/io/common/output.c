@@ -1,20 +1,16 @@
-#define _GNU_SOURCE /* fopencookie */
+#define _GNU_SOURCE /* fopencookie, renameat2 */
 #include "output.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/fields.h"
 #include "parents.h"
+#include "temporary.h"
 
 hot_status hot_output_check_distinct(hot_context *context, const char *input, const char *output)
 {
@@ -30,37 +26,6 @@ hot_status hot_output_check_distinct(hot_context *context, const char *input, co
                                 output);
     return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                             "the output '%s' is the same file as the input '%s'; give it another name", output, input);
-}
-
-/* Removes what outputs of this name have left that were killed while they were written:
- * ".part-<process>-<number>-<name>" beside it, older than a minute, that no living process has locked (as every stream
- * does with its own). */
-static void sweep(const char *path, int folder_length)
-{
-    char folder_name[PATH_MAX];
-    if (folder_length >= PATH_MAX)
-        return;
-    snprintf(folder_name, sizeof folder_name, "%.*s", folder_length, path);
-    DIR *folder = opendir(folder_length ? folder_name : ".");
-    struct dirent *entry;
-    while (folder && (entry = readdir(folder))) {
-        long process;
-        unsigned int number;
-        int at = 0;
-        if (sscanf(entry->d_name, ".part-%ld-%u-%n", &process, &number, &at) != 2 || at == 0 ||
-            strcmp(entry->d_name + at, path + folder_length) != 0)
-            continue;
-        struct stat about;
-        int handle = openat(dirfd(folder), entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-        if (handle < 0)
-            continue;
-        if (fstat(handle, &about) == 0 && S_ISREG(about.st_mode) && time(NULL) - about.st_mtime > 60 &&
-            flock(handle, LOCK_EX | LOCK_NB) == 0)
-            unlinkat(dirfd(folder), entry->d_name, 0);
-        close(handle);
-    }
-    if (folder)
-        closedir(folder);
 }
 
 hot_status hot_output_begin(hot_context *context, const char *path, hot_output *output)
@@ -81,29 +46,22 @@ hot_status hot_output_begin(hot_context *context, const char *path, hot_output *
         else
             return HOT_OK; /* a device or pipe (/dev/stdout): written straight */
     }
-    const char *slash = strrchr(path, '/');
-    int folder = slash ? (int)(slash - path) + 1 : 0;
-    size_t capacity = strlen(path) + 48;
-    /* Unique within the machine by process, within the process by number: two runs at once do not meet. */
-    static atomic_uint number;
+    if (status == HOT_OK && !(output->target = hot_links_follow(context, path)))
+        status = errno == ENOMEM ? HOT_ERROR_MEMORY
+                                 : hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path,
+                                                    strerror(errno));
     if (status == HOT_OK)
-        status = hot_parents_make(context, path, &output->parents);
+        status = hot_parents_make(context, output->target, &output->parents);
     if (status == HOT_OK) {
-        output->temporary = hot_context_alloc(context, capacity, 1);
-        if (!output->temporary)
-            status = HOT_ERROR_MEMORY;
-    }
-    if (status == HOT_OK) {
-        snprintf(output->temporary, capacity, "%.*s.part-%ld-%u-%s", folder, path, (long)getpid(),
-                 atomic_fetch_add(&number, 1), path + folder);
-        /* Opened and removed at once, so that a folder that cannot be written is known before hours of work. */
-        FILE *probe = fopen(output->temporary, "wb");
-        if (!probe) {
-            status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path, strerror(errno));
+        /* Made at once, so that a folder that cannot be written is known before hours of work. */
+        int handle = hot_temporary_make(context, output->target, &output->temporary);
+        if (handle >= 0) {
+            output->handle = handle;
+            hot_temporary_sweep(output->target);
         } else {
-            fclose(probe);
-            remove(output->temporary);
-            sweep(path, folder);
+            status = errno == ENOMEM ? HOT_ERROR_MEMORY
+                                     : hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path,
+                                                        strerror(errno));
         }
     }
     if (status != HOT_OK)
@@ -118,7 +76,7 @@ enum { PORTION = 1 << 16 };
 typedef struct stream {
     hot_context *context;
     int handle;
-    int borrowed; /* standard output: not ours to close */
+    int borrowed; /* standard output, or the output's own handle: not ours to close */
     char buffer[PORTION];
 } stream;
 
@@ -151,16 +109,15 @@ static int stream_close(void *cookie)
     return bad;
 }
 
-static FILE *stream_open(hot_context *context, const char *path)
+/* A stream into an open file, or into the device or pipe `path`. */
+static FILE *stream_open(hot_context *context, int handle, const char *path)
 {
     stream *to = hot_context_alloc(context, 1, sizeof *to);
     if (!to)
         return NULL;
     to->context = context;
     to->borrowed = path == NULL;
-    to->handle = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDOUT_FILENO;
-    if (to->handle >= 0 && path)
-        (void)flock(to->handle, LOCK_EX | LOCK_NB); /* where there are no locks, nobody sweeps either */
+    to->handle = path ? open(path, O_WRONLY | O_CLOEXEC) : handle;
     FILE *file = to->handle < 0 ? NULL : fopencookie(to, "wb", (cookie_io_functions_t){.write = stream_write,
                                                                                       .close = stream_close});
     if (!file) {
@@ -179,10 +136,12 @@ hot_status hot_output_file(hot_context *context, hot_output *output, FILE **file
 {
     if (!output->file) {
         errno = 0;
-        if (strcmp(output->path, "-") != 0)
-            output->file = stream_open(context, output->temporary ? output->temporary : output->path);
+        if (output->temporary)
+            output->file = stream_open(context, output->handle, NULL);
+        else if (strcmp(output->path, "-") != 0)
+            output->file = stream_open(context, -1, output->path);
         else if (fflush(stdout) == 0)
-            output->file = stream_open(context, NULL);
+            output->file = stream_open(context, STDOUT_FILENO, NULL);
         if (!output->file)
             return hot_context_fail(context, errno ? HOT_ERROR_FILE : HOT_ERROR_MEMORY, "cannot write '%s': %s",
                                     hot_output_name(output->path), errno ? strerror(errno) : "out of memory");
@@ -195,16 +154,23 @@ const char *hot_output_name(const char *path) { return strcmp(path, "-") == 0 ? 
 
 hot_status hot_output_finish(hot_context *context, hot_output *output)
 {
-    if (!output->file)
-        return HOT_OK;
+    int bad = 0, reason = 0;
     errno = 0;
-    int bad = ferror(output->file) || fflush(output->file) != 0;
-    int reason = errno;
-    if (fclose(output->file) != 0) {
-        bad = 1;
-        reason = reason ? reason : errno;
+    if (output->file) {
+        bad = ferror(output->file) || fflush(output->file) != 0;
+        reason = errno;
+        if (fclose(output->file) != 0) {
+            bad = 1;
+            reason = reason ? reason : errno;
+        }
+        output->file = NULL;
     }
-    output->file = NULL;
+    /* On the disk before it gets its name: after a power cut the name has the old content or all of the new. */
+    if (!bad && output->handle && !output->synced) {
+        bad = hot_sync_file(output->handle) != 0;
+        reason = errno;
+        output->synced = !bad;
+    }
     if (!bad)
         return HOT_OK;
     if (hot_context_cancelled(context))
@@ -213,16 +179,26 @@ hot_status hot_output_finish(hot_context *context, hot_output *output)
                             reason ? strerror(reason) : "write error");
 }
 
+/* After its rename: the folder that now names it. */
+static void sync_place(hot_context *context, hot_output *output)
+{
+    output->parents = 0;
+    if (hot_sync_folder_of(output->target) != 0)
+        hot_context_log(context, HOT_LOG_WARNING,
+                        "'%s' is written, but its folder could not be brought to the disk: %s", output->path,
+                        strerror(errno));
+}
+
 hot_status hot_output_commit(hot_context *context, hot_output *output)
 {
     hot_status status = hot_output_finish(context, output);
     if (status == HOT_OK && output->temporary) {
-        if (rename(output->temporary, output->path) != 0)
+        if (rename(output->temporary, output->target) != 0)
             status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", output->path, strerror(errno));
         else {
+            sync_place(context, output);
             hot_context_free(context, output->temporary);
             output->temporary = NULL;
-            output->parents = 0;
         }
     }
     hot_output_discard(context, output);
@@ -235,9 +211,12 @@ void hot_output_discard(hot_context *context, hot_output *output)
         fclose(output->file);
     if (output->temporary)
         remove(output->temporary);
-    if (output->path)
-        hot_parents_remove(output->path, output->parents);
+    if (output->handle)
+        close(output->handle);
+    if (output->target)
+        hot_parents_remove(output->target, output->parents);
     hot_context_free(context, output->temporary);
+    hot_context_free(context, output->target);
     hot_context_free(context, output->path);
     memset(output, 0, sizeof *output);
 }
@@ -247,6 +226,45 @@ hot_status hot_output_end(hot_context *context, hot_output *output, hot_status s
     if (status == HOT_OK)
         return hot_output_commit(context, output);
     hot_output_discard(context, output);
+    return status;
+}
+
+/* Puts an output in its place such that it can be taken back: what stood there is kept under the temporary name. */
+static int put_in_place(hot_output *output)
+{
+    if (renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->target, RENAME_EXCHANGE) == 0)
+        output->placed = 2;
+    else if (rename(output->temporary, output->target) == 0) /* nothing stood there, or no exchange on this drive */
+        output->placed = 1;
+    return output->placed ? 0 : -1;
+}
+
+static void take_back(hot_output *output)
+{
+    if (output->placed == 2)
+        (void)renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->target, RENAME_EXCHANGE);
+    else if (output->placed)
+        (void)unlink(output->target);
+}
+
+hot_status hot_output_end_all(hot_context *context, hot_output *const outputs[], size_t count, hot_status status)
+{
+    for (size_t i = 0; i < count && status == HOT_OK; i++)
+        status = hot_output_finish(context, outputs[i]);
+    for (size_t i = 0; i < count && status == HOT_OK; i++)
+        if (outputs[i]->temporary && put_in_place(outputs[i]) != 0)
+            status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", outputs[i]->path,
+                                      strerror(errno));
+    for (size_t i = count; i-- > 0;) {
+        if (status != HOT_OK)
+            take_back(outputs[i]);
+        else if (outputs[i]->placed)
+            sync_place(context, outputs[i]);
+        if (outputs[i]->temporary)
+            remove(outputs[i]->temporary);
+    }
+    for (size_t i = 0; i < count; i++) /* now that no file is left, the folders that any of them made */
+        hot_output_discard(context, outputs[i]);
     return status;
 }
 

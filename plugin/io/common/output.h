@@ -8,7 +8,11 @@
 
 typedef struct hot_output {
     char *path;      /* the name asked for; "-" is standard output */
-    char *temporary; /* where it is written meanwhile: same folder, same suffix; NULL for standard output */
+    char *target;    /* where links lead from there: the file that is replaced; links themselves stay */
+    char *temporary; /* where it is written meanwhile: beside target, same suffix; NULL for standard output, devices */
+    int handle;      /* on the temporary file, locked as long as it is open; 0 = none */
+    int synced;      /* what was written is on the disk */
+    int placed;      /* 1: it has its name; 2: and what had it before is under the temporary one */
     FILE *file;      /* NULL until hot_output_file */
     int parents;     /* how many folders above it were made for it: they go with it when it is discarded */
 } hot_output;
@@ -17,12 +21,13 @@ typedef struct hot_output {
  * overwritten. "-", NULL and files that are not there are no conflict. Call it before the input is read. */
 hot_status hot_output_check_distinct(hot_context *context, const char *input, const char *output);
 
-/* Prepares an output; folders that lack above it are made. Errors: HOT_ERROR_FILE when it cannot be written there. */
+/* Prepares an output; folders that lack above it are made. A path that is a link stands for what it leads to.
+ * Errors: HOT_ERROR_FILE when it cannot be written there. */
 hot_status hot_output_begin(hot_context *context, const char *path, hot_output *output);
 /* The stream to write to (opened on the first call). A library that writes by name uses output->temporary instead. */
 hot_status hot_output_file(hot_context *context, hot_output *output, FILE **file);
-/* Flushes and closes what was written, without a rename: with several files that belong together, finish all of them
- * before the first is committed. Errors: HOT_ERROR_FILE (a full disk). */
+/* Closes what was written and waits until it is on the disk, without a rename: with several files that belong together,
+ * finish all of them before the first is committed. Errors: HOT_ERROR_FILE (a full disk). */
 hot_status hot_output_finish(hot_context *context, hot_output *output);
 /* Makes it appear: flushes, closes, renames. A full disk shows up here as HOT_ERROR_FILE, and
  * nothing is left. Frees. */
@@ -31,6 +36,9 @@ hot_status hot_output_commit(hot_context *context, hot_output *output);
 const char *hot_output_name(const char *path);
 /* Gives up: removes what was written. Frees; safe after commit and on a zeroed struct. */
 void hot_output_discard(hot_context *context, hot_output *output);
+/* The same for outputs that belong together (zeroed ones count for nothing): all of them appear, or what stood there
+ * before stays. */
+hot_status hot_output_end_all(hot_context *context, hot_output *const outputs[], size_t count, hot_status status);
 /* Writes to the stream of an output. What fwrite and fprintf could not do shows when the output is committed. */
 typedef hot_status hot_output_put(hot_context *context, FILE *file, const void *what);
 /* A whole output: begins it, has `put` write `what`, and commits it; discards it after a failure. */

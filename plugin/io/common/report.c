@@ -14,9 +14,48 @@ static hot_status put_text(hot_context *context, FILE *file, const void *text)
     return HOT_OK;
 }
 
+/* How many bytes of a text are one character of UTF-8 (Unicode 15, table 3-7); 0 when they are none. */
+static size_t character(const unsigned char *at)
+{
+    if (at[0] < 0x80)
+        return 1;
+    const size_t bytes = at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : at[0] < 0xf5 ? 4 : 0;
+    for (size_t i = 1; i < bytes; i++) /* the zero at the end is no continuation */
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    const int shorter_does = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
+    const int surrogate = at[0] == 0xed && at[1] > 0x9f, beyond = at[0] == 0xf4 && at[1] > 0x8f;
+    return bytes == 0 || shorter_does || surrogate || beyond ? 0 : bytes;
+}
+
+char *hot_report_text(const cJSON *root)
+{
+    static const char unknown[] = "\xef\xbf\xbd"; /* U+FFFD */
+    char *text = root ? cJSON_Print(root) : NULL;
+    size_t bad = 0;
+    for (const char *at = text; at && *at;) {
+        const size_t bytes = character((const unsigned char *)at);
+        bad += bytes == 0;
+        at += bytes ? bytes : 1;
+    }
+    if (bad == 0)
+        return text;
+    char *valid = cJSON_malloc(strlen(text) + bad * (sizeof unknown - 2) + 1), *to = valid;
+    for (const char *at = text; valid && *at;) {
+        const size_t bytes = character((const unsigned char *)at);
+        memcpy(to, bytes ? at : unknown, bytes ? bytes : sizeof unknown - 1);
+        to += bytes ? bytes : sizeof unknown - 1;
+        at += bytes ? bytes : 1;
+    }
+    if (valid)
+        *to = '\0';
+    cJSON_free(text);
+    return valid;
+}
+
 hot_status hot_report_save(hot_context *context, const cJSON *root, const char *path)
 {
-    char *text = root ? cJSON_Print(root) : NULL;
+    char *text = hot_report_text(root);
     if (!text)
         return hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory for the report '%s'", path);
     hot_status status = hot_output_write(context, path, put_text, text);

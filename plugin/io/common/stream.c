@@ -181,6 +181,19 @@ static size_t read_portions(hot_context *context, FILE *file, unsigned char *dat
     return fseeko(file, start + (off_t)read, SEEK_SET) == 0 ? read : 0;
 }
 
+/* To the end of a source; what is packed can be a thousand times longer than its file. */
+static hot_status read_rest(hot_context *context, source *from)
+{
+    unsigned char scrap[4096];
+    hot_status status = HOT_OK;
+    for (size_t done = 0, got = 1; status == HOT_OK && got > 0; done += got) {
+        got = source_read(from, scrap, sizeof scrap);
+        if (done % PORTION == 0) /* every portion but the last is whole */
+            status = hot_context_check(context, "reading");
+    }
+    return status;
+}
+
 /* `bytes` bytes of a source, and where it is packed whether its checksum, which stands behind the last sample, is
  * right; further samples than asked for are no harm by themselves. */
 static hot_status read_samples(hot_context *context, source *from, const char *name, unsigned char *data, size_t bytes)
@@ -198,9 +211,8 @@ static hot_status read_samples(hot_context *context, source *from, const char *n
             status = hot_context_progress(context, "reading", (double)done / (double)bytes);
     }
     if (status == HOT_OK && from->packed && !from->whole) {
-        unsigned char scrap[4096];
-        while (source_read(from, scrap, sizeof scrap) > 0) {}
-        if (!from->whole)
+        status = read_rest(context, from);
+        if (status == HOT_OK && !from->whole)
             status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is damaged: %s", name,
                                       from->bad ? "its gzip stream is broken or its checksum wrong"
                                                 : "its gzip stream is cut off at the end");
@@ -218,6 +230,11 @@ static hot_status skip_bytes(hot_context *context, source *from, const char *nam
             return hot_context_fail(context, HOT_ERROR_FORMAT,
                                     "'%s' ends within the %zu bytes that are to be skipped", name, skip);
         left -= got;
+        if ((skip - left) % PORTION == 0) {
+            hot_status status = hot_context_check(context, "reading");
+            if (status != HOT_OK)
+                return status;
+        }
     }
     return HOT_OK;
 }
@@ -226,16 +243,21 @@ hot_status hot_stream_read(hot_context *context, FILE *file, int packed, const c
                            size_t bytes)
 {
     unsigned char *data = to;
-    int seekable = hot_stream_remaining(file) != SIZE_MAX;
+    const size_t there = hot_stream_remaining(file);
+    const int seekable = there != SIZE_MAX;
     source from;
     hot_status status = source_begin(context, &from, file, packed);
     if (status != HOT_OK)
         return status;
     if (skip < 0 && !packed && seekable) {
-        off_t back = (off_t)bytes + (off_t)(-(skip + 1));
-        if (fseeko(file, -back, SEEK_END) != 0)
+        /* Counted from the end, but never back into the header that stands before. */
+        const size_t behind = (size_t)(-(skip + 1));
+        if (bytes > there || behind > there - bytes ||
+            fseeko(file, -(off_t)bytes - (off_t)behind, SEEK_END) != 0)
             status = hot_context_fail(context, HOT_ERROR_FORMAT,
-                                      "'%s' is too short: the header asks for %zu bytes at its end", name, bytes);
+                                      "'%s' is too short: `byte skip: %ld` asks for %zu bytes, and %zu behind them, of "
+                                      "the %zu there are",
+                                      name, skip, bytes, behind, there);
         skip = 0;
     }
     if (status == HOT_OK && skip < 0) {

@@ -59,12 +59,6 @@ hot_status hot_dwi_save_fsl(hot_context *context, const hot_dwi *dwi, const char
             status = hot_context_progress(context, "writing", (double)(v + 1) / (double)dwi->volumes);
     }
     /* All three are whole before the first appears; the image last: where it is, its tables are. */
-    if (status == HOT_OK)
-        status = hot_output_finish(context, &bval);
-    if (status == HOT_OK)
-        status = hot_output_finish(context, &bvec);
     status = hot_volume_finish(context, &image, status);
-    status = hot_output_end(context, &bval, status);
-    status = hot_output_end(context, &bvec, status);
-    return hot_volume_end(context, &image, status);
+    return hot_output_end_all(context, (hot_output *const[]){&bval, &bvec, &image.output}, 3, status);
 }

@@ -12,6 +12,7 @@
 
 #include "io/common/output.h"
 #include "io/common/formats.h"
+#include "io/common/temporary.h"
 
 static const char *const names[] = {"index.mif", "directions.mif", "amplitude.mif"};
 enum { INDEX, DIRECTIONS, AMPLITUDE, FILES, PATH_EXTRA = 96, BLOCK = 4096 };
@@ -213,6 +214,10 @@ hot_status hot_write_fixels(hot_context *context, const hot_fiber_field *fibers,
             (void)!rename(old, target);
     } else {
         made = 0;
+        if (hot_sync_folder_of(target) != 0)
+            hot_context_log(context, HOT_LOG_WARNING,
+                            "'%s' is complete, but its folder could not be brought to the disk: %s", target,
+                            strerror(errno));
         if (there)
             remove_ours(old, file, capacity);
     }

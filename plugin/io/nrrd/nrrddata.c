@@ -125,17 +125,31 @@ static hot_status read_by_teem(hot_context *context, hot_nrrd_file *file, FILE *
                : HOT_OK;
 }
 
+/* Past so many lines, or bytes, of a file as it lies there. */
+static hot_status skip_plain(hot_context *context, FILE *from, const char *name, const char *unit, long count)
+{
+    hot_status status = HOT_OK;
+    const int lines = strcmp(unit, "lines") == 0;
+    size_t passed = 0;
+    for (long done = 0; status == HOT_OK && done < count;) {
+        const int c = getc(from);
+        if (c == EOF)
+            return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' ends within the %ld %s that are to be skipped",
+                                    name, count, unit);
+        done += !lines || c == '\n';
+        if (++passed % 0x100000 == 0)
+            status = hot_context_check(context, "reading");
+    }
+    return status;
+}
+
 static hot_status read_part(hot_context *context, hot_nrrd_file *file, FILE *from, const char *name, long skip,
                             unsigned char *data, size_t samples, size_t bytes)
 {
     const NrrdEncoding *encoding = file->nio->encoding;
-    for (long line = 0; line < file->line_skip; line++) {
-        int c;
-        while ((c = getc(from)) != '\n')
-            if (c == EOF)
-                return hot_context_fail(context, HOT_ERROR_FORMAT,
-                                        "'%s' ends within the %ld lines that are to be skipped", name, file->line_skip);
-    }
+    hot_status status = skip_plain(context, from, name, "lines", file->line_skip);
+    if (status != HOT_OK)
+        return status;
     int packed = encoding == nrrdEncodingGzip;
     if (packed || encoding == nrrdEncodingRaw)
         return hot_stream_read(context, from, packed, name, skip, data, bytes);
@@ -144,10 +158,9 @@ static hot_status read_part(hot_context *context, hot_nrrd_file *file, FILE *fro
                                 "'%s': `byte skip: %ld` goes with raw and gzip data, not with %s", file->path, skip,
                                 encoding->name);
     if (!encoding->isCompression)
-        for (long i = 0; i < skip; i++)
-            if (getc(from) == EOF)
-                return hot_context_fail(context, HOT_ERROR_FORMAT,
-                                        "'%s' ends within the %ld bytes that are to be skipped", name, skip);
+        status = skip_plain(context, from, name, "bytes", skip);
+    if (status != HOT_OK)
+        return status;
     if (encoding == nrrdEncodingAscii)
         return read_numbers(context, from, name, file->nrrd->type, samples, data);
     if (encoding == nrrdEncodingHex)

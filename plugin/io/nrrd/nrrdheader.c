@@ -225,10 +225,15 @@ static hot_status expand_names(hot_context *context, hot_nrrd_file *file, const 
         return hot_context_fail(context, HOT_ERROR_FORMAT,
                                 "'%s': data file '%.*s' must hold one %%d (as in %%03d) for the file's number",
                                 file->path, (int)(length < 200 ? length : 200), value);
-    long number = step == 0 ? 0 : (max - min) / step + 1;
-    if (step == 0 || number <= 0 || number > 1000000 || labs(min) > 1000000000 || labs(max) > 1000000000)
-        return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s': data files numbered from %ld to %ld by %ld",
-                                file->path, min, max, step);
+    /* Before anything is computed with them: the numbers come as they stand in the file. */
+    const long far = 1000000000, most = 1000000;
+    const int bounded = min >= -far && min <= far && max >= -far && max <= far && step >= -far && step <= far;
+    long number = bounded && step != 0 ? (max - min) / step + 1 : 0;
+    if (number <= 0 || number > most)
+        return hot_context_fail(context, HOT_ERROR_FORMAT,
+                                "'%s': data files numbered from %ld to %ld by %ld; 1 to %ld files, with numbers of up "
+                                "to %ld, can be read",
+                                file->path, min, max, step, most, far);
     for (long i = 0; i < number; i++) {
         char name[4400], digits[64];
         if (length > 4000)

@@ -108,12 +108,7 @@ static hot_status save_detached(hot_context *context, const Nrrd *nrrd, const ch
         nio->detachedHeader = 1;
         status = put_header(context, nrrd, path, nio, to);
     }
-    if (status == HOT_OK) /* both are whole before one appears */
-        status = hot_output_finish(context, &data);
-    if (status == HOT_OK)
-        status = hot_output_finish(context, &header);
-    status = hot_output_end(context, &data, status);
-    status = hot_output_end(context, &header, status);
+    status = hot_output_end_all(context, (hot_output *const[]){&data, &header}, 2, status);
     hot_context_free(context, name);
     return status;
 }

@@ -1,0 +1,42 @@
+/* Fuzz target: what the commands read besides data: tensors, directions, harmonics, images, of every format. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <hotfiber/hotfiber.h>
+
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static int descriptor = -1;
+    static char path[64];
+    if (descriptor < 0) {
+        descriptor = memfd_create("fuzz_images", 0);
+        snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    }
+    if (descriptor < 0 || ftruncate(descriptor, 0) != 0 || pwrite(descriptor, data, size, 0) != (ssize_t)size)
+        return 0;
+    const hot_context_options options = {.size = sizeof options, .threads = 1};
+    const hot_sh_options bases[] = {{.size = sizeof *bases, .basis = "tournier07"},
+                                    {.size = sizeof *bases, .basis = "descoteaux07", .frame = "image"}};
+    hot_context *context = NULL;
+    hot_tensor_field *tensors = NULL;
+    hot_fiber_field *fibers = NULL;
+    hot_grid grid;
+    float *values = NULL;
+    if (hot_context_create(&options, &context) != HOT_OK)
+        return 0;
+    if (hot_tensor_field_load(context, path, &tensors) == HOT_OK)
+        hot_tensor_field_destroy(&tensors);
+    for (int b = 0; b < 2; b++)
+        if (hot_tensor_field_load_sh(context, path, &bases[b], &tensors) == HOT_OK)
+            hot_tensor_field_destroy(&tensors);
+    if (hot_fiber_field_load(context, path, &fibers) == HOT_OK)
+        hot_fiber_field_destroy(&fibers);
+    if (hot_image_load(context, path, &grid, &values) == HOT_OK)
+        hot_context_free(context, values);
+    hot_context_destroy(&context);
+    return 0;
+}

@@ -1,0 +1,113 @@
+"""Do the tests see a fault? Applies one-line faults to a copy of the sources, builds, and runs the tests that should
+see them.
+
+    python3 tests/mutants/mutants.py [--short] [--only WORD] [--folder DIR] [--configure OPTIONS] [--jobs N]
+
+mutants.txt has them: a file with the tests to run (regular expressions of ctest), then `- what stands there` and
+`+ what is put in its place`, wherever it stands. A line of `short` before marks those of --short.
+Prints a line for each, and the share that was caught; status 1 when one survived that is not marked `survives`."""
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+
+
+def read_list():
+    mutants, short, reason = [], False, None
+    for number, line in enumerate((SOURCE / "tests/mutants/mutants.txt").read_text().splitlines(), 1):
+        if line.startswith("- "):
+            old = line[2:]
+        elif line.startswith("+ ") or line == "+":
+            mutants.append({"file": name, "tests": tests, "old": old, "new": line[2:], "short": short,
+                            "survives": reason})
+            short, reason = False, None
+        elif line == "short":
+            short = True
+        elif line.startswith("survives: "):
+            reason = line[10:]
+        elif line and not line.startswith("#"):
+            name, tests = line.split(": ", 1)
+    return mutants
+
+
+def targets_of(tests):
+    """Programs that these tests run; scripts run the command."""
+    wanted = set()
+    for test in tests.split("|"):
+        program = re.match(r"(unit|viz)_\w+|kernels_checker|kernels_\w+|property_directions", test)
+        wanted.add("test_" + program.group(0) if program else "hotfiber_command")
+    return sorted(wanted)
+
+
+def call(words, log, limit):
+    with open(log, "w") as file:
+        try:
+            return subprocess.run(words, stdout=file, stderr=subprocess.STDOUT, timeout=limit).returncode
+        except subprocess.TimeoutExpired:
+            return -1
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--short", action="store_true")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--folder", default="/tmp/hotfiber-mutants")
+    parser.add_argument("--configure", default="-DHOTFIBER_CUDA=OFF", help="options of cmake")
+    parser.add_argument("--jobs", default=str(os.cpu_count()))
+    given = parser.parse_args()
+    folder = pathlib.Path(given.folder)
+    copy, build, log = folder / "source", folder / "source/build", folder / "log.txt"
+    copy.mkdir(parents=True, exist_ok=True)
+    files = subprocess.run(["git", "ls-files", "-z"], cwd=SOURCE, stdout=subprocess.PIPE, check=True).stdout
+    for name in files.decode().split("\0")[:-1]:
+        to, new = copy / name, (SOURCE / name).read_bytes()
+        to.parent.mkdir(parents=True, exist_ok=True)
+        if not to.exists() or to.read_bytes() != new:  # times of what is the same stay: little is built again
+            to.write_bytes(new)
+            to.chmod((SOURCE / name).stat().st_mode)
+    chosen = [m for m in read_list() if (m["short"] or not given.short) and given.only in m["file"] + m["old"]]
+    targets = sorted({target for m in chosen for target in targets_of(m["tests"])})
+    build_all = ["cmake", "--build", str(build), "-j", given.jobs, "--target"]
+    if call(["cmake", "-S", str(copy), "-B", str(build), "-DCMAKE_BUILD_TYPE=Release", *given.configure.split()], log,
+            600) != 0 or call(build_all + targets, log, 7200) != 0:
+        sys.exit("the copy cannot be built: see %s" % log)
+    every = "|".join("^(%s)$" % m for m in sorted({m["tests"] for m in chosen}))
+    if call(["ctest", "--test-dir", str(build), "-R", every, "-j", given.jobs], log, 7200) != 0:
+        sys.exit("tests fail without any fault: see %s" % log)
+    survived, wrong = 0, 0
+    for mutant in chosen:
+        path = copy / mutant["file"]
+        text = path.read_text()
+        what = "%s: %s -> %s" % (mutant["file"], mutant["old"].strip(), mutant["new"].strip())
+        if mutant["old"] not in text:
+            print("OUT OF DATE  %s" % what, flush=True)
+            wrong += 1
+            continue
+        path.write_text(text.replace(mutant["old"], mutant["new"]))
+        begin = time.monotonic()
+        try:
+            if call(build_all + targets_of(mutant["tests"]), log, 3600) != 0:
+                result = "does not build"
+                wrong += 1
+            elif call(["ctest", "--test-dir", str(build), "-R", "^(%s)$" % mutant["tests"], "-j", given.jobs,
+                       "--timeout", "600"], log, 3600) != 0:
+                result = "caught"
+            elif mutant["survives"]:
+                result = "survives (%s)" % mutant["survives"]
+            else:
+                result = "SURVIVED"
+                survived += 1
+        finally:
+            path.write_text(text)
+        print("%-8s %4.0f s  %s  [%s]" % (result, time.monotonic() - begin, what, mutant["tests"]), flush=True)
+    print("%d faults, %d survived, %d could not be tried" % (len(chosen), survived, wrong))
+    return survived + wrong > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
