@@ -106,7 +106,9 @@ def main():
         os.kill(os.getpid(), signal.SIGINT)
 
     volume = random.normal(size=(60, 60, 40, 40)).astype(np.float32) ** 2
-    table = np.r_["1,2", random.normal(size=(40, 3)), np.r_[0, 0, np.full(38, 3000.)][:, None]]
+    sphere = random.normal(size=(40, 3))
+    sphere /= np.linalg.norm(sphere, axis=1, keepdims=True)
+    table = np.r_["1,2", sphere, np.r_[0, 0, np.full(38, 3000.)][:, None]]
     whole, cube = np.ones(volume.shape[:3]), random.normal(size=(120, 120, 120))
     matrices = np.broadcast_to(random.normal(size=(200, 200)), (1000, 200, 200)).copy()
     slow = {"device": "cpu", "threads": 1}  # so that they take seconds on any machine
