@@ -46,7 +46,7 @@ static inline unsigned launch_early(cudaLaunchAttribute *attribute, void *stream
     attribute->val.programmaticStreamSerializationAllowed = 1;
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-    /* a graph does not take it behind a copy or an allocation */
+    /* not in a graph, where what comes before may be no kernel */
     if (cudaStreamIsCapturing((cudaStream_t)stream, &capture) != cudaSuccess)
         cudaGetLastError();
     return major >= 9 && capture == cudaStreamCaptureStatusNone;

@@ -10,6 +10,7 @@
 
 #include <hotfiber/context.h>
 #include <hotfiber/denoise.h>
+#include <hotfiber/device.h>
 #include <hotfiber/directions.h>
 #include <hotfiber/fit.h>
 #include <hotfiber/lowrank.h>

@@ -3,15 +3,21 @@ import ctypes
 
 import numpy as np
 
+from . import _gpu
+
 
 def address(array):
     """Where an array's data are; None for no array."""
+    if isinstance(array, _gpu.There):
+        return array.pointer
     return None if array is None else array.__array_interface__["data"][0]
 
 
 def real(name, array, dtype=None):
     """A C-ordered array of float32 or float64 in the machine's byte order: `dtype`, or float32 where the array is
-    that, else float64. Copies nothing that is right already."""
+    that, else float64. Copies nothing that is right already. Of an array in a GPU's memory, what describes it."""
+    if _gpu.is_there(array):
+        return _gpu.There(name, array, [np.float32, np.float64] if dtype is None else [dtype])
     array = np.asarray(array)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name}: an array of real numbers is needed, not of {array.dtype}")
@@ -20,10 +26,15 @@ def real(name, array, dtype=None):
     return np.ascontiguousarray(array, dtype) if array.ndim else array.astype(dtype)
 
 
-def mask_bytes(mask, shape):
-    """A mask as bytes of this shape, None for none. Whatever is not 0 is inside; NaN is not."""
+def mask_bytes(mask, shape, like=None):
+    """A mask as bytes of this shape, None for none. Whatever is not 0 is inside; NaN is not. Beside `like`, when that
+    is in a GPU's memory."""
     if mask is None:
         return None
+    if isinstance(like, _gpu.There):
+        if not _gpu.is_there(mask):
+            raise TypeError("mask: the data are in a GPU's memory, and so must the mask be")
+        return _gpu.There("mask", mask, [np.bool_, np.uint8], shape)
     mask = np.asarray(mask)
     if mask.shape != tuple(shape):
         raise ValueError(f"mask: its shape is {mask.shape}, that of the data {tuple(shape)}")
@@ -64,21 +75,26 @@ class Output:
         return self._out
 
 
-def outputs(out, *specs):
+def outputs(out, *specs, like=None):
     """An Output for each of `specs`, (shape, dtype). out: None, or a tuple of arrays and Nones, at most one for each;
-    for a single result also an array."""
+    for a single result also an array. Beside `like`, when that is in a GPU's memory."""
     if out is None:
         out = ()
-    elif isinstance(out, np.ndarray):
+    elif isinstance(out, np.ndarray) or _gpu.is_there(out):
         out = (out,)
     if not isinstance(out, (tuple, list)) or len(out) > len(specs):
         raise TypeError(f"out: None, an array or a tuple of at most {len(specs)} arrays is needed")
     out = tuple(out) + (None,) * (len(specs) - len(out))
+    if isinstance(like, _gpu.There):
+        return [_gpu.Output(like, shape, dtype, one) for (shape, dtype), one in zip(specs, out)]
     return [Output(shape, dtype, one) for (shape, dtype), one in zip(specs, out)]
 
 
 def overlaps(inputs, results):
-    """Whether a result lies where an input does: then the input must be copied first."""
+    """Whether a result lies where an input does: then the input must be copied first. On the GPU that is the
+    caller's affair."""
+    if any(isinstance(one, _gpu.There) for one in (*inputs, *results)):
+        return False
     return any(np.may_share_memory(a, b) for a in inputs if a is not None for b in results)
 
 

@@ -8,6 +8,7 @@ import os
 import warnings
 
 from . import _declarations as c
+from ._gpu import There
 
 _here = os.path.dirname(os.path.abspath(__file__))
 _logger = logging.getLogger("hotfiber")
@@ -151,9 +152,14 @@ class Context:
     """`with Context(options) as context:` takes a context for calls of this thread; `context.check(status)` raises what
     a call has failed with."""
 
-    __slots__ = ("_key", "_slot", "_progress", "handle")
+    __slots__ = ("_key", "_slot", "_progress", "_there", "handle")
 
-    def __init__(self, device="auto", threads=0, seed=0, progress=None):
+    def __init__(self, device="auto", threads=0, seed=0, progress=None, like=None):
+        self._there = like if isinstance(like, There) else None
+        if self._there:
+            if device not in ("auto", "cuda", f"cuda:{like.device}"):
+                raise ArgumentError(f"device: the arrays are in the memory of cuda:{like.device}, not of {device}")
+            device = f"cuda:{like.device}"
         self._key = (device, threads, seed)
         self._progress = progress
         if progress is not None and not callable(progress):
@@ -169,11 +175,20 @@ class Context:
         lib.hot_python_begin(slot.address)
         self._slot = slot
         self.handle = slot.handle
+        if self._there:
+            status = lib.hot_context_set_memory(self.handle, c.HOT_MEMORY_DEVICE, self._there.stream)
+            if status != c.HOT_OK:
+                try:
+                    self.check(status)
+                finally:
+                    self.__exit__()
         return self
 
     def __exit__(self, *error):
         slot = self._slot
         slot.call.progress = None
+        if self._there:
+            lib.hot_context_set_memory(self.handle, c.HOT_MEMORY_HOST, None)
         if slot.call.stop:  # a context that was cancelled stays so
             slot.destroy()
             return

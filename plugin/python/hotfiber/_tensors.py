@@ -79,7 +79,9 @@ def sshopm(tensors: ArrayLike, starts: int | ArrayLike = 128, *, dim: int = 3, s
     """Runs the shifted symmetric higher-order power method on every tensor from every start.
 
     tensors: (..., unique) packed symmetric tensors, any real type; computed in float32 where they are float32, else in
-        float64. Order 2 to 16.
+        float64. Order 2 to 16. An array in a GPU's memory (PyTorch, CuPy ...) is computed on there, on its library's
+        current stream and without waiting, and so are those of `directions` and `lowrank`; results are arrays of the
+        same library.
     starts: how many (evenly spread for dim 3, else random), or vectors (count, dim).
     dim: of the tensors, 2 to 16.
     shift: "adaptive", "none", or a number (negative: minima).
@@ -104,7 +106,7 @@ def sshopm(tensors: ArrayLike, starts: int | ArrayLike = 128, *, dim: int = 3, s
     kind = tensors.dtype
     starts = _starts(starts, dim, seed).astype(kind)
     batch = tensors.shape[:-1] + (len(starts),)
-    results = outputs(out, (batch, kind), (batch + (dim,), kind), (batch, kind), (batch, np.int32))
+    results = outputs(out, (batch, kind), (batch + (dim,), kind), (batch, kind), (batch, np.int32), like=tensors)
     if overlaps([tensors, starts], [one.array for one in results]):
         tensors, starts = tensors.copy(), starts.copy()
     how, alpha = _shift(shift)
@@ -113,7 +115,7 @@ def sshopm(tensors: ArrayLike, starts: int | ArrayLike = 128, *, dim: int = 3, s
                                    tolerance=tolerance, change=change, max_iterations=max_iterations,
                                    basin=bool(basin))
     function = lib.hot_sshopm_f32 if kind == np.float32 else lib.hot_sshopm_f64
-    with Context(device, threads, seed, progress) as context:
+    with Context(device, threads, seed, progress, tensors) as context:
         context.check(function(context.handle, ctypes.byref(options), order, dim, tensors.size // tensors.shape[-1],
                                address(tensors), tensors.shape[-1], len(starts), address(starts),
                                *(address(one.array) for one in results)))
@@ -206,15 +208,15 @@ def directions(tensors: ArrayLike, *, max_directions: int = 3, threshold: float 
     """
     tensors, order = _tensors3(tensors)
     batch, most = tensors.shape[:-1], _count("max_directions", max_directions, 1, 16)
-    inside = mask_bytes(mask, batch)
-    results = outputs(out, (batch + (most, 3), np.float32), (batch, np.uint8))
+    inside = mask_bytes(mask, batch, tensors)
+    results = outputs(out, (batch + (most, 3), np.float32), (batch, np.uint8), like=tensors)
     if overlaps([tensors, inside], [one.array for one in results]):
         tensors = tensors.copy()
     how, alpha = _shift(shift)
     options = c.hot_directions_options(size=ctypes.sizeof(c.hot_directions_options), max_directions=most,
                                        threshold=threshold, min_angle=min_angle, starts=starts, shift=how,
                                        min_relative_range=min_relative_range, alpha=alpha, basin=bool(basin))
-    with Context(device, threads, seed, progress) as context:
+    with Context(device, threads, seed, progress, tensors) as context:
         context.check(lib.hot_directions_f32(context.handle, ctypes.byref(options), order,
                                              tensors.size // tensors.shape[-1], address(tensors), tensors.shape[-1],
                                              address(inside), *(address(one.array) for one in results)))
@@ -247,14 +249,14 @@ def lowrank(tensors: ArrayLike, max_rank: int = 3, *, exact_rank: bool = False, 
     """
     tensors, order = _tensors3(tensors)
     batch, most = tensors.shape[:-1], _count("max_rank", max_rank, 1, 3)
-    inside = mask_bytes(mask, batch)
-    results = outputs(out, (batch + (most, 3), np.float32), (batch, np.uint8), (batch, np.float32))
+    inside = mask_bytes(mask, batch, tensors)
+    results = outputs(out, (batch + (most, 3), np.float32), (batch, np.uint8), (batch, np.float32), like=tensors)
     if overlaps([tensors, inside], [one.array for one in results]):
         tensors = tensors.copy()
     options = c.hot_lowrank_options(size=ctypes.sizeof(c.hot_lowrank_options), max_rank=most,
                                     exact_rank=bool(exact_rank), drop=drop, floor=floor, min_weight=min_weight,
                                     min_angle=min_angle)
-    with Context(device, threads, seed, progress) as context:
+    with Context(device, threads, seed, progress, tensors) as context:
         context.check(lib.hot_lowrank_f32(context.handle, ctypes.byref(options), order,
                                           tensors.size // tensors.shape[-1], address(tensors), tensors.shape[-1],
                                           address(inside), *(address(one.array) for one in results)))
