@@ -1,4 +1,5 @@
-/* hotfiber bench run: the whole of `hotfiber run` on a phantom, files included, with the seconds of each stage. */
+/* hotfiber bench run: the whole of `hotfiber run` on a phantom, files included, with the seconds of each stage. With
+ * --peer mrtrix MRtrix's commands for the same on the same data: response, fODFs, peaks. */
 #include "bench.h"
 
 #include <math.h>
@@ -6,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/context_internal.h"
 #include "io/common/report.h"
 #include "run/folder.h"
 
@@ -37,25 +39,63 @@ static hot_status add_stages(hot_context *context, const char *folder, bench_row
     return HOT_OK;
 }
 
+/* MRtrix's three commands, once each, on the phantom and in the mask of our run. */
+static hot_status run_mrtrix(hot_context *context, const hot_phantom *phantom, const char *root, const char *mask,
+                             bench_report *report)
+{
+    static const struct { const char *name, *format; } commands[] = {
+        {"dwi2response", "dwi2response tournier dwi.nii wm.txt -fslgrad dwi.bvec dwi.bval -mask %s -scratch . "
+                         "-nthreads %d -quiet"},
+        {"dwi2fod", "dwi2fod csd dwi.nii wm.txt fod.nii -fslgrad dwi.bvec dwi.bval -mask %s -nthreads %d -quiet"},
+        {"sh2peaks", "sh2peaks fod.nii peaks.nii -num 3 -mask %s -nthreads %d -quiet"}};
+    char path[300], line[1024], command[600];
+    double seconds[3], total = 0;
+    if (system("command -v dwi2response dwi2fod >/dev/null && command -v sh2peaks >/dev/null"))
+        return hot_context_fail(context, HOT_ERROR_FILE, "--peer mrtrix: dwi2response, dwi2fod and sh2peaks are not "
+                                "installed (Debian: mrtrix3)");
+    snprintf(path, sizeof path, "%s/dwi.nii", root);
+    hot_status status = hot_phantom_save(context, phantom, NULL, path);
+    for (int i = 0; i < 3 && status == HOT_OK; i++) {
+        const double begin = bench_now();
+        snprintf(command, sizeof command, commands[i].format, mask, hot_context_threads(context));
+        snprintf(line, sizeof line, "cd '%s' && %s >/dev/null", root, command);
+        if (system(line) != 0)
+            status = hot_context_fail(context, HOT_ERROR_DATA, "'%s' failed", command);
+        total += seconds[i] = bench_now() - begin;
+        if (status == HOT_OK)
+            status = hot_context_check(context, "running MRtrix");
+    }
+    if (status != HOT_OK)
+        return status;
+    bench_row *row = bench_add_measured(report, "response, csd fODFs, three peaks", "MRtrix", total, total, 1, 0,
+                                        NULL);
+    for (int i = 0; i < 3; i++)
+        bench_note(row, commands[i].name, seconds[i]);
+    return HOT_OK;
+}
+
 static hot_status run_run(hot_context *context, const bench_options *options, bench_report *report)
 {
     const char *temporary = getenv("TMPDIR");
-    char root[256], input[300], output[300];
+    char root[256], input[300], output[300], mask[320];
+    hot_status status = bench_check_peer(context, options, "mrtrix");
+    if (status != HOT_OK)
+        return status;
     snprintf(root, sizeof root, "%s/hotfiber-bench-XXXXXX", temporary && temporary[0] ? temporary : "/tmp");
     if (!mkdtemp(root))
         return hot_context_fail(context, HOT_ERROR_FILE, "cannot make a folder like '%s'", root);
     snprintf(input, sizeof input, "%s/dwi.nrrd", root);
     snprintf(output, sizeof output, "%s/out", root);
+    snprintf(mask, sizeof mask, "%s/mask.nii.gz", output);
     /* A box of bundles in the proportions of a head's. */
     double side = cbrt((double)(options->count ? options->count : 60 * 60 * 24) / .4);
     hot_phantom_options phantom_options = {.size = sizeof phantom_options, .layout = HOT_PHANTOM_BUNDLES,
                                            .volume = {(size_t)side, (size_t)side, (size_t)(.4 * side) + 1}};
     hot_phantom_save_options save = {.size = sizeof save, .integers = 1};
     hot_phantom *phantom = NULL;
-    hot_status status = hot_phantom_create(context, &phantom_options, &phantom);
+    status = hot_phantom_create(context, &phantom_options, &phantom);
     if (status == HOT_OK)
         status = hot_phantom_save(context, phantom, &save, input);
-    hot_phantom_destroy(&phantom);
     for (int order = 4; order <= 8 && status == HOT_OK; order += 2) {
         if (options->order && options->order != order)
             continue;
@@ -68,13 +108,18 @@ static hot_status run_run(hot_context *context, const bench_options *options, be
         bench_row *row = bench_add(report, name, "cpu");
         row->item = "voxels";
         status = bench_measure(context, options, run_once, &job, row);
+        if (hot_context_device_used(context) == HOT_DEVICE_CUDA)
+            snprintf(row->backend, sizeof row->backend, "cuda");
         row->items = (double)job.result.voxels; /* those in the mask: the others cost next to nothing */
         if (status == HOT_OK)
             status = add_stages(context, output, row);
     }
+    if (status == HOT_OK && options->peer)
+        status = run_mrtrix(context, phantom, root, mask, report);
+    hot_phantom_destroy(&phantom);
     hot_folder_remove_own(root);
     return status;
 }
 
-const bench_entry bench_run = {"run", "the whole of `hotfiber run`, files included, with seconds of each stage",
-                               run_run};
+const bench_entry bench_run = {
+    "run", "the whole of `hotfiber run`, files included, with seconds of each stage; --peer mrtrix", run_run};
