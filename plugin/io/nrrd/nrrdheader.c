@@ -470,7 +470,8 @@ hot_status hot_nrrd_open_from(hot_context *context, const char *path, FILE *from
             ? hot_context_fail(context, HOT_ERROR_FORMAT, "%s%s%s is empty", from_stdin ? "" : "'", file->path,
                                from_stdin ? "" : "'")
             : hot_context_fail(context, HOT_ERROR_FORMAT,
-                               "'%s' is not an NRRD file: its first line is not NRRD0001 ... NRRD0006", file->path);
+                               "'%s' is not an NRRD file, nor NIfTI or MIF: its first line is not NRRD0001 to NRRD0006",
+                               file->path);
         goto cleanup;
     }
     int blank = 0;
