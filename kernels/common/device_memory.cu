@@ -160,16 +160,11 @@ extern "C" hot_status hot_context_set_memory(hot_context *context, hot_memory me
     if (number < 0)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "arrays in a GPU's memory need a context of one GPU (device_number 0 or more)");
-    hot_status status = HOT_OK;
-    if (state_of(context)) {
-        status = hot_cuda_status(context, cudaSetDevice(number), "using it");
-    } else {
-        status = hot_cuda_wake(context, number);
-        if (status == HOT_OK)
-            status = hot_cuda_select(context, number);
-        if (status == HOT_OK)
-            status = make_state(context, number);
-    }
+    hot_status status = hot_cuda_wake(context, number);
+    if (status == HOT_OK)
+        status = hot_cuda_select(context, number);
+    if (status == HOT_OK && !state_of(context))
+        status = make_state(context, number);
     if (status == HOT_OK)
         hot_context_note_memory(context, memory, stream);
     return status;

@@ -158,7 +158,8 @@ print(f"afd_max {off:.1e} off at most, nufo the same in {same} of {len(tops)} vo
 check(off < 1e-4 and len(tops) > 250, f"afd_max is {off} off")
 check(same == len(tops) and len(np.unique(ours_nufo[mask])) > 1, f"nufo: the same in {same} of {len(tops)} voxels")
 # scilpy finds the maxima by DIPY on 724 points. What it calls the largest is lower than the maximum by what lies
-# between the points (up to .03 here), and a ridge between rows of points has several.
+# between the points (up to .03 here), and a ridge between rows of points has several: how often the numbers are the
+# same says something of the points, so it is only told. The number is compared with all maxima above, in every voxel.
 try:
     from dipy.data import get_sphere
     from dipy.direction.peaks import peak_directions
@@ -177,8 +178,6 @@ else:
         check((np.abs(top @ directions.T).max(axis=1) > np.cos(np.radians(.1))).all(), f"{voxel}: another maximum")
     print(f"scilpy's, brought to the top: {max(np.abs(off)):.1e} off; nufo the same in {same} of {len(tops)} voxels")
     check(max(np.abs(off)) < 1e-4, f"afd_max, scilpy's point brought to the top: {max(np.abs(off))} off")
-    # ridges of the 724 points that are no maxima, and shallow maxima that lie between them
-    check(same >= .9 * len(tops), f"nufo: scilpy's in {same} of {len(tops)} voxels")
 
 # ---- Amplitudes, response, and what lengths add up to --------------------------------------------------------------
 peaks = load("out/peaks.nii.gz").reshape(mask.shape + (3, 3))

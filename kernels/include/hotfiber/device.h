@@ -46,14 +46,15 @@ typedef enum hot_memory {
  * The context's device must be HOT_DEVICE_CUDA or HOT_DEVICE_AUTO, its device_number 0 or more; that GPU becomes the
  * calling thread's current one. Changing the stream does not wait: work of two streams on one context may overlap.
  * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DEVICE (no GPU, a build without CUDA), HOT_ERROR_MEMORY. The state is then as
- * before. Threads: as any call with this context; several contexts may share a GPU and a stream. */
+ * before. Arrays and stream stay the caller's and must live until the GPU has done what was queued. Threads: as any
+ * call with this context; several contexts may share a GPU and a stream. */
 HOT_API hot_status hot_context_set_memory(hot_context *context, hot_memory memory, void *stream);
 
 /* What was set; *stream (may be NULL) is NULL with HOT_MEMORY_HOST. */
 HOT_API hot_memory hot_context_memory(const hot_context *context, void **stream);
 
 /* Waits for the stream. HOT_OK when all that was queued on it has succeeded, also at once with HOT_MEMORY_HOST; else
- * HOT_ERROR_DEVICE with CUDA's message. */
+ * HOT_ERROR_DEVICE with CUDA's message. Threads: as any call with this context. */
 HOT_API hot_status hot_context_wait(hot_context *context);
 
 #ifdef __cplusplus
