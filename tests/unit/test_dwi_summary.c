@@ -131,7 +131,7 @@ int main(void)
     hot_dwi *dwi = NULL;
     hot_context_create(&(hot_context_options){.size = sizeof(hot_context_options), .threads = 2}, &context);
     for (size_t v = 0; v < VOLUMES; v++) {
-        b[v] = v % 3 == 0 ? 0 : v % 3 == 1 ? 1000 : 2500;
+        b[v] = v % 4 == 0 ? 0 : v % 4 == 1 ? 1000 : 2500; /* shells of 3, 3 and 6 volumes */
         check_random_unit(&state, g + 3 * v);
     }
     for (size_t i = 0; i < VOXELS * VOLUMES; i++)
