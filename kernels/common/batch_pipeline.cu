@@ -114,6 +114,8 @@ void back_off(int turns)
 
 hot_status report(const plan *plan, pool *self)
 {
+    if (plan->batch->quiet)
+        return hot_context_check(self->caller, plan->batch->stage);
     const double *range = plan->batch->progress, done = (double)plan->done.load() / (double)plan->batch->count;
     const double begin = range[1] > range[0] ? range[0] : 0, end = range[1] > range[0] ? range[1] : 1;
     return hot_context_progress(self->caller, plan->batch->stage, begin + (end - begin) * done);
@@ -536,8 +538,9 @@ hot_status hot_batch_run(hot_context *context, const hot_batch *batch)
     if (!cache)
         return status == HOT_OK ? HOT_ERROR_MEMORY : status;
     cudaGetDevice(&current);
+    const int number = batch->here ? current : hot_context_device_number(context);
+    devices = batch->here ? 1 : devices;
     for (int i = 0; i < devices && status == HOT_OK; i++) {
-        const int number = hot_context_device_number(context);
         pools[i].device = number < 0 ? i : number;
         pools[i].slots = cache->slots[pools[i].device];
         pools[i].caller = i == 0 ? context : NULL;
