@@ -14,6 +14,9 @@
 #include <sched.h>
 #include <string.h>
 #include <time.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -143,13 +146,36 @@ size_t task_bytes(const task *task, const hot_batch_array *array, bool out)
     return (out ? task->out_count : task->in_count) * array->row;
 }
 
+/* Results, which nobody reads again soon: written past the caches, which would first have to read what is overwritten
+ * (a fifth to a quarter less time for a whole call). What the GPU is about to read stays in them: it is much slower
+ * otherwise. */
+void copy_out(char *to, const unsigned char *from, size_t bytes)
+{
+#ifdef __SSE2__
+    const size_t head = (16 - ((uintptr_t)to & 15)) & 15;
+    if (bytes >= 512) {
+        memcpy(to, from, head);
+        to += head, from += head, bytes -= head;
+        for (; bytes >= 64; bytes -= 64, to += 64, from += 64) {
+            __m128i part[4];
+            for (int i = 0; i < 4; i++)
+                part[i] = _mm_loadu_si128((const __m128i *)(const void *)(from + 16 * i));
+            for (int i = 0; i < 4; i++)
+                _mm_stream_si128((__m128i *)(void *)(to + 16 * i), part[i]);
+        }
+        _mm_sfence();
+    }
+#endif
+    memcpy(to, from, bytes);
+}
+
 /* Bytes at ... at + bytes - 1 of the rows that begin at `host` and, one behind the other, at `pinned`. */
 void copy_rows(const hot_batch_array *array, char *host, unsigned char *pinned, size_t at, size_t bytes, bool out)
 {
     const size_t row = array->row;
     if (array->stride == row) {
         if (out)
-            memcpy(host + at, pinned + at, bytes);
+            copy_out(host + at, pinned + at, bytes);
         else
             memcpy(pinned + at, host + at, bytes);
         return;
@@ -160,7 +186,7 @@ void copy_rows(const hot_batch_array *array, char *host, unsigned char *pinned, 
     while (bytes) {
         const size_t here = std::min(row - within, bytes);
         if (out)
-            memcpy(host + within, pinned, here);
+            copy_out(host + within, pinned, here);
         else
             memcpy(pinned, host + within, here);
         host += array->stride;
