@@ -153,7 +153,7 @@ void copy_out(char *to, const unsigned char *from, size_t bytes)
 {
 #ifdef __SSE2__
     const size_t head = (16 - ((uintptr_t)to & 15)) & 15;
-    if (bytes >= 512) {
+    if (bytes >= 16384) {
         memcpy(to, from, head);
         to += head, from += head, bytes -= head;
         for (; bytes >= 64; bytes -= 64, to += 64, from += 64) {
