@@ -15,6 +15,7 @@
 #include <hotfiber/cpd.h>
 #include <hotfiber/device.h>
 #include <hotfiber/directions.h>
+#include <hotfiber/fit.h>
 #include <hotfiber/heev.h>
 #include <hotfiber/lowrank.h>
 #include <hotfiber/signal.h>
@@ -157,6 +158,14 @@ static void measure_batches(void)
     snprintf(name, sizeof name, "tridiag %zu x %zu, double", n, count);
     measure(name, 16 * n * count, 8 * n * count, [&](bool there) {
         return hot_tridiag_f64(context, NULL, n, count, d.at(there), e.at(there), n, w.at(there), n, NULL);
+    });
+    const size_t volumes = 64, terms = 28;
+    both<double> matrix(terms * volumes, 1);
+    both<float> in(volumes * batch, 1), out(terms * batch);
+    snprintf(name, sizeof name, "fit %zu x %zu, %zu, float", terms, volumes, batch);
+    measure(name, 4 * volumes * batch, 4 * terms * batch, [&](bool there) {
+        return hot_fit_linear_f32(context, terms, volumes, matrix.host.data(), batch, in.at(there), volumes,
+                                  out.at(there), terms);
     });
     both<double> a(side * side * batch, 1), b(side * side * batch, 1), c(side * side * batch);
     snprintf(name, sizeof name, "products %zu x %zu, %zu, double", side, side, batch);

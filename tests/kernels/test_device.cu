@@ -257,9 +257,12 @@ static void test_places(const problem *p)
               strstr(hot_context_message(context), "found"), "%s", hot_context_message(context));
     CHECK(hot_directions_f32(context, NULL, 2, 1, p->tensors, 6, NULL, p->directions, NULL) == HOT_ERROR_ARGUMENT &&
               strstr(hot_context_message(context), "order 2"), "%s", hot_context_message(context));
-    CHECK(hot_fit_linear_f32(context, 1, 1, host.data(), 1, tensors.data(), 1, directions.data(), 1) ==
-                  HOT_ERROR_ARGUMENT && strstr(hot_context_message(context), "fit takes"), "%s",
+    CHECK(hot_fit_linear_f32(context, 1, 1, host.data(), 1, tensors.data(), 1, p->directions, 1) ==
+                  HOT_ERROR_ARGUMENT && strstr(hot_context_message(context), "input is in the host's memory"), "%s",
           hot_context_message(context));
+    CHECK(hot_fit_weighted_f32(context, 1, 1, host.data(), 1, tensors.data(), tensors.data(), directions.data(), 1,
+                               NULL) == HOT_ERROR_ARGUMENT &&
+              strstr(hot_context_message(context), "a weighted fit takes"), "%s", hot_context_message(context));
     CHECK(hot_context_set_memory(context, HOT_MEMORY_HOST, NULL) == HOT_OK, "%s", hot_context_message(context));
     CHECK(hot_directions_f32(context, NULL, 4, 1, p->tensors, 15, NULL, directions.data(), NULL) ==
                   HOT_ERROR_ARGUMENT && strstr(hot_context_message(context), "tensors is in the memory of GPU 0"), "%s",
