@@ -23,9 +23,6 @@ enum { LEARNED_OF_FIBERS = 12 }; /* unknowns of three fibres, which come before 
 
 #define LEARNED_WATER 3.0f /* diffusivity of free water at 37 degrees, 1e-3 mm^2/s */
 
-/* Middles of the bins of separations (hot_signal_population), degrees. */
-static const float learned_middle[HOT_SEPARATIONS] = {30, 40, 50, 60, 70, 82.5f};
-
 typedef struct learned_fit {
     vf v[3][3], lw[3], tau[3]; /* directions, ln of the weights, widths */
     vf iso, water, ld;         /* c, f, ln of D in 1e-3 mm^2/s */
@@ -545,10 +542,11 @@ HOT_FN vf learned_evidence(const int k, const signal_scheme *s, const signal_lea
         cost -= 2 * vlog(sum);
     }
     if (k > 1) { /* linear between the middles of the bins of the separation */
+        const float middle[HOT_SEPARATIONS] = {30, 40, 50, 60, 70, 82.5f}; /* degrees */
         const vf angle = learned_smallest(k, f);
         cost += p->near[k - 2][0];
         for (int bin = 1; bin < HOT_SEPARATIONS; bin++) {
-            const float from = learned_middle[bin - 1], to = learned_middle[bin];
+            const float from = middle[bin - 1], to = middle[bin];
             cost += (p->near[k - 2][bin] - p->near[k - 2][bin - 1]) * vclamp((angle - from) / (to - from), 0, 1);
         }
     }
