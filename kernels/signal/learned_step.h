@@ -13,12 +13,15 @@
 #include "signal_step.h"
 
 #define LEARNED_UNKNOWNS(k) (4 * (k) + 3)
-enum { LEARNED_ROWS = 16 }; /* volumes that are summed over at a time */
+/* Volumes that are summed over at a time. The GPU keeps all sums in registers, where one row at a time is added. */
+#ifdef __CUDACC__
+enum { LEARNED_ROWS = 1 };
+#else
+enum { LEARNED_ROWS = 16 };
+#endif
+enum { LEARNED_OF_FIBERS = 12 }; /* unknowns of three fibres, which come before the isotropic ones */
 
 #define LEARNED_WATER 3.0f /* diffusivity of free water at 37 degrees, 1e-3 mm^2/s */
-
-/* Middles of the bins of separations (hot_signal_population), degrees. */
-static const float learned_middle[HOT_SEPARATIONS] = {30, 40, 50, 60, 70, 82.5f};
 
 typedef struct learned_fit {
     vf v[3][3], lw[3], tau[3]; /* directions, ln of the weights, widths */
@@ -32,52 +35,91 @@ typedef struct learned_data {
     float weight0;      /* how many these are */
 } learned_data;
 
-/* Sums over some volumes: H of info J J^T, G of grad J. Each row of H stays in registers. */
-HOT_FN void learned_sum_here(const int n, int rows, vf J[LEARNED_ROWS][LEARNED_MOST], const vf *info, const vf *grad,
-                             vf *H, vf *G)
+/* Sums over the volumes of a shell: for the fibres' unknowns H of info J J^T and G of grad J. The slopes of the
+ * isotropic unknowns are the same in all volumes of a shell: with them go `cross` of info J, `info` and `grad`. */
+typedef struct learned_sums {
+    vf H[LEARNED_OF_FIBERS * (LEARNED_OF_FIBERS + 1) / 2], G[LEARNED_OF_FIBERS], cross[LEARNED_OF_FIBERS], info, grad;
+} learned_sums;
+
+/* Adds some volumes. Each row of H stays in registers. */
+HOT_FN void learned_sum_here(const int k, int rows, vf J[LEARNED_ROWS][LEARNED_OF_FIBERS], const vf *info,
+                             const vf *grad, learned_sums *to)
 {
     HOT_UNROLL
-    for (int a = 0; a < n; a++) {
-        vf sum[LEARNED_MOST], g = G[a];
+    for (int a = 0; a < 4 * k; a++) {
+        vf sum[LEARNED_OF_FIBERS], g = to->G[a], cross = to->cross[a];
         HOT_UNROLL
         for (int b = 0; b <= a; b++)
-            sum[b] = H[SIGNAL_AT(a, b)];
+            sum[b] = to->H[SIGNAL_AT(a, b)];
         for (int j = 0; j < rows; j++) {
             const vf ja = J[j][a] * info[j];
             g += J[j][a] * grad[j];
+            cross += ja;
             HOT_UNROLL
             for (int b = 0; b <= a; b++)
                 sum[b] += ja * J[j][b];
         }
-        G[a] = g;
+        to->G[a] = g;
+        to->cross[a] = cross;
         HOT_UNROLL
         for (int b = 0; b <= a; b++)
-            H[SIGNAL_AT(a, b)] = sum[b];
+            to->H[SIGNAL_AT(a, b)] = sum[b];
+    }
+    for (int j = 0; j < rows; j++) {
+        to->info += info[j];
+        to->grad += grad[j];
     }
 }
 
-#define LEARNED_SUM(k)                                                                                              \
-    SIGNAL_CALLED void learned_sum_##k(int rows, vf J[LEARNED_ROWS][LEARNED_MOST], const vf *info, const vf *grad,     \
-                                       vf *H, vf *G)                                                                   \
+#ifdef __CUDACC__
+#define LEARNED_SUMMED HOT_FN
+#else
+#define LEARNED_SUMMED SIGNAL_CALLED
+#endif
+#define LEARNED_SUM(k)                                                                                                 \
+    LEARNED_SUMMED void learned_sum_##k(int rows, vf J[LEARNED_ROWS][LEARNED_OF_FIBERS], const vf *info,               \
+                                        const vf *grad, learned_sums *to)                                              \
     {                                                                                                                  \
-        learned_sum_here(LEARNED_UNKNOWNS(k), rows, J, info, grad, H, G);                                              \
+        learned_sum_here(k, rows, J, info, grad, to);                                                                  \
     }
 LEARNED_SUM(0)
 LEARNED_SUM(1)
 LEARNED_SUM(2)
 LEARNED_SUM(3)
 
-HOT_FN void learned_sum(const int k, int rows, vf J[LEARNED_ROWS][LEARNED_MOST], const vf *info, const vf *grad, vf *H,
-                        vf *G)
+HOT_FN void learned_sum(const int k, int rows, vf J[LEARNED_ROWS][LEARNED_OF_FIBERS], const vf *info, const vf *grad,
+                        learned_sums *to)
 {
     if (k == 0)
-        learned_sum_0(rows, J, info, grad, H, G);
+        learned_sum_0(rows, J, info, grad, to);
     else if (k == 1)
-        learned_sum_1(rows, J, info, grad, H, G);
+        learned_sum_1(rows, J, info, grad, to);
     else if (k == 2)
-        learned_sum_2(rows, J, info, grad, H, G);
+        learned_sum_2(rows, J, info, grad, to);
     else
-        learned_sum_3(rows, J, info, grad, H, G);
+        learned_sum_3(rows, J, info, grad, to);
+}
+
+/* A shell is complete: what its isotropic slopes make of the sums goes into H and G, and the sums that go with them
+ * begin anew. */
+HOT_FN void learned_end_shell(const int k, const vf slope[3], learned_sums *sums, vf *H, vf *G)
+{
+    const int last = 4 * k;
+    HOT_UNROLL
+    for (int p = 0; p < 3; p++) {
+        const vf weighed = slope[p] * sums->info;
+        HOT_UNROLL
+        for (int a = 0; a < last; a++)
+            H[SIGNAL_AT(last + p, a)] += slope[p] * sums->cross[a];
+        HOT_UNROLL
+        for (int q = 0; q <= p; q++)
+            H[SIGNAL_AT(last + p, last + q)] += weighed * slope[q];
+        G[last + p] += slope[p] * sums->grad;
+    }
+    HOT_UNROLL
+    for (int a = 0; a < last; a++)
+        sums->cross[a] = vset(0);
+    sums->info = sums->grad = vset(0);
 }
 
 /* A parameter's normal prior. */
@@ -156,13 +198,21 @@ HOT_FN void learned_evaluate_here(const int k, const signal_scheme *s, const sig
 {
     const int n = LEARNED_UNKNOWNS(k), last = 4 * k;
     const vf snr = data->signal.snr;
-    vf J[LEARNED_ROWS][LEARNED_MOST], info[LEARNED_ROWS], grad[LEARNED_ROWS];
+    vf J[LEARNED_ROWS][LEARNED_OF_FIBERS], info[LEARNED_ROWS], grad[LEARNED_ROWS];
     vf e1[3][3], e2[3][3], w[3], z[3][SIGNAL_TERMS];
     vf q = vset(0), chi = vset(0), product = vset(1), t = (f->iso + f->water) * snr + s->pedestal;
-    for (int i = 0; i < n * (n + 1) / 2; i++)
+    learned_sums sums;
+    HOT_UNROLL
+    for (int i = 0; i < last * (last + 1) / 2; i++)
+        sums.H[i] = vset(0);
+    HOT_UNROLL
+    for (int i = 0; i < last; i++)
+        sums.G[i] = sums.cross[i] = J[0][i] = vset(0);
+    sums.info = sums.grad = vset(0);
+    for (int i = SIGNAL_AT(last, 0); i < n * (n + 1) / 2; i++)
         H[i] = vset(0);
-    for (int i = 0; i < n; i++)
-        G[i] = J[0][i] = vset(0);
+    for (int i = last; i < n; i++)
+        G[i] = vset(0);
     HOT_UNROLL
     for (int i = 0; i < k; i++) {
         signal_tangents(f->v[i], e1[i], e2[i]);
@@ -177,9 +227,10 @@ HOT_FN void learned_evaluate_here(const int k, const signal_scheme *s, const sig
         J[0][4 * i] = w[i];
         t += w[i];
     }
-    J[0][last] = J[0][last + 1] = snr;
     learned_datum(data->y0, t, data->weight0, &chi, &product, &info[0], &grad[0]);
-    int row = 1;
+    learned_sum(k, 1, J, info, grad, &sums);
+    const vf at_zero[3] = {snr, snr, vset(0)};
+    learned_end_shell(k, at_zero, &sums, H, G);
     const vf diffusivity = vexp(f->ld);
     for (int shell = 0; shell < s->shells; shell++) {
         vf c[3][SIGNAL_TERMS], dc[3][SIGNAL_TERMS];
@@ -196,39 +247,46 @@ HOT_FN void learned_evaluate_here(const int k, const signal_scheme *s, const sig
             }
         const vf exponent = diffusivity * s->b[shell], left = vexp(-exponent);
         const vf water = vexp(vset(-LEARNED_WATER * s->b[shell])) * snr, iso = left * snr;
-        const vf slope_d = -f->iso * snr * exponent * left;
+        const vf slope[3] = {iso, water, -f->iso * snr * exponent * left};
+        const vf around = f->iso * iso + f->water * water + s->pedestal;
+        int row = 0;
         for (int j = s->first[shell]; j < s->first[shell + 1]; j++) {
             const float gx = s->g[3 * j], gy = s->g[3 * j + 1], gz = s->g[3 * j + 2];
             vf *Jj = J[row];
-            t = f->iso * iso + f->water * water + s->pedestal;
+            t = around;
             HOT_UNROLL
             for (int i = 0; i < k; i++) {
                 vf u = gx * f->v[i][0] + gy * f->v[i][1] + gz * f->v[i][2], x = u * u;
                 vf r = c[i][0] + x * (c[i][1] + x * (c[i][2] + x * (c[i][3] + x * c[i][4])));
                 vf rx = c[i][1] + x * (2 * c[i][2] + x * (3 * c[i][3] + x * (4 * c[i][4])));
                 vf rt = dc[i][0] + x * (dc[i][1] + x * (dc[i][2] + x * (dc[i][3] + x * dc[i][4])));
-                vf slope = 2 * w[i] * u * rx;
+                vf turn = 2 * w[i] * u * rx;
                 Jj[4 * i] = w[i] * r;
                 Jj[4 * i + 1] = w[i] * rt;
-                Jj[4 * i + 2] = slope * (gx * e1[i][0] + gy * e1[i][1] + gz * e1[i][2]);
-                Jj[4 * i + 3] = slope * (gx * e2[i][0] + gy * e2[i][1] + gz * e2[i][2]);
+                Jj[4 * i + 2] = turn * (gx * e1[i][0] + gy * e1[i][1] + gz * e1[i][2]);
+                Jj[4 * i + 3] = turn * (gx * e2[i][0] + gy * e2[i][1] + gz * e2[i][2]);
                 t += Jj[4 * i];
             }
-            Jj[last] = iso;
-            Jj[last + 1] = water;
-            Jj[last + 2] = slope_d;
             learned_datum(signal_signal(&data->signal, j), t, 1, &chi, &product, &info[row], &grad[row]);
             if ((j & 31) == 31) { /* a product of numbers between .43 and 1: few logarithms */
                 q += vlog(product);
                 product = vset(1);
             }
             if (++row == LEARNED_ROWS) {
-                learned_sum(k, row, J, info, grad, H, G);
+                learned_sum(k, LEARNED_ROWS, J, info, grad, &sums);
                 row = 0;
             }
         }
+        if (LEARNED_ROWS > 1)
+            learned_sum(k, row, J, info, grad, &sums);
+        learned_end_shell(k, slope, &sums, H, G);
     }
-    learned_sum(k, row, J, info, grad, H, G);
+    HOT_UNROLL
+    for (int i = 0; i < last * (last + 1) / 2; i++)
+        H[i] = sums.H[i];
+    HOT_UNROLL
+    for (int i = 0; i < last; i++)
+        G[i] = sums.G[i];
     q += chi + vlog(product);
     learned_add_prior(k, p, f, e1, e2, &q, H, G);
     f->q = q;
@@ -484,10 +542,11 @@ HOT_FN vf learned_evidence(const int k, const signal_scheme *s, const signal_lea
         cost -= 2 * vlog(sum);
     }
     if (k > 1) { /* linear between the middles of the bins of the separation */
+        const float middle[HOT_SEPARATIONS] = {30, 40, 50, 60, 70, 82.5f}; /* degrees */
         const vf angle = learned_smallest(k, f);
         cost += p->near[k - 2][0];
         for (int bin = 1; bin < HOT_SEPARATIONS; bin++) {
-            const float from = learned_middle[bin - 1], to = learned_middle[bin];
+            const float from = middle[bin - 1], to = middle[bin];
             cost += (p->near[k - 2][bin] - p->near[k - 2][bin - 1]) * vclamp((angle - from) / (to - from), 0, 1);
         }
     }

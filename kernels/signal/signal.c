@@ -14,7 +14,12 @@ static const hot_backends backends = {
     .device_arrays = 1,
 };
 
-static const hot_backends learned_backends = {.family = "signal with learned priors", .cpu = hot_signal_learned_cpu};
+static const hot_backends learned_backends = {
+    .family = "signal with learned priors",
+    .cpu = hot_signal_learned_cpu,
+    .cuda = HOT_CUDA_BACKEND(hot_signal_fibers_cuda),
+    .device_arrays = 1,
+};
 
 /* Deviations, shares and ratios are positive. */
 static hot_status check_population(hot_context *context, const hot_signal_options *options,

@@ -252,11 +252,12 @@ hot_status placed_signal(hot_context *context, const hot_signal_options *options
                 in("mask", mask, count), out("directions", result->directions, one * 3 * fibers),
                 out("found", result->found, count), out("probability", result->probability, 4 * one),
                 out("margin", result->margin, one), out("residual", result->residual, one),
-                out("width", result->width, one), out("flags", result->flags, count)},
+                out("width", result->width, one), out("flags", result->flags, count),
+                out("fits", result->fits, 4 * count * sizeof *result->fits)},
                [&](void *const *at) {
-                   const hot_signal_result to = {sizeof to,         (float *)at[4], (uint8_t *)at[5], (float *)at[6],
-                                                 (float *)at[7],    (float *)at[8], (float *)at[9],   (uint8_t *)at[10],
-                                                 NULL};
+                   const hot_signal_result to = {sizeof to,      (float *)at[4], (uint8_t *)at[5], (float *)at[6],
+                                                 (float *)at[7], (float *)at[8], (float *)at[9],   (uint8_t *)at[10],
+                                                 NULL,           (hot_signal_fit *)at[11]};
                    return hot_signal_fibers_f32(context, options, scheme, count, (const float *)at[0],
                                                 (const float *)at[1], (const float *)at[2], (const uint8_t *)at[3],
                                                 &to);

@@ -36,8 +36,7 @@ typedef enum hot_contrast {
     HOT_CONTRAST_ALIKE,    /* in weight only, as in a simulation */
     HOT_CONTRAST_DISPERSED, /* also in width: orientations within a fibre are dispersed by 0 to 15 degrees */
     HOT_CONTRAST_VARIED,   /* also in the fraction of an isotropic compartment, which is part of every fit */
-    HOT_CONTRAST_LEARNED   /* as hot_signal_options.population says; the pipeline estimates it from the data. On the CPU
-                              only */
+    HOT_CONTRAST_LEARNED   /* as hot_signal_options.population says; the pipeline estimates it from the data */
 } hot_contrast;
 
 /* What is usual in a data set, for HOT_CONTRAST_LEARNED: priors of normal distribution, mean and standard deviation.

@@ -3,6 +3,7 @@
 
 #include "common/cpu.h"
 #include "common/lane_blocks.h"
+#include "signal/learned_detail.h"
 #include "signal/signal_voxel.h"
 
 typedef struct cpu_args {
@@ -33,52 +34,6 @@ static int take_voxel(const void *cpu_pointer, size_t voxel, double *s0)
     return 0;
 }
 
-/* The posterior's variances: elements of the inverse of H, by its Cholesky factor. */
-static void fill_variances(int k, const float *H, hot_signal_fit *fit)
-{
-    const int n = 4 * k + 3, last = 4 * k;
-    double L[LEARNED_MOST][LEARNED_MOST] = {{0}}, inverse[LEARNED_MOST][LEARNED_MOST] = {{0}};
-    double all = 0;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j <= i; j++) {
-            double a = (double)H[i * (i + 1) / 2 + j];
-            for (int p = 0; p < j; p++)
-                a -= L[i][p] * L[j][p];
-            L[i][j] = i == j ? sqrt(fmax(a, 1e-9)) : a / L[j][j];
-        }
-    for (int column = 0; column < n; column++) { /* L^-1 */
-        for (int i = column; i < n; i++) {
-            double a = i == column;
-            for (int p = column; p < i; p++)
-                a -= L[i][p] * inverse[p][column];
-            inverse[i][column] = a / L[i][i];
-        }
-    }
-    for (int i = 0; i < n; i++) {
-        double own = 0;
-        for (int p = i; p < n; p++)
-            own += inverse[p][i] * inverse[p][i];
-        if (i == last)
-            fit->isotropic_variance = (float)own;
-        else if (i == last + 1)
-            fit->water_variance = (float)own;
-        else if (i == last + 2)
-            fit->ln_diffusivity_variance = (float)own;
-        else if (i % 4 == 1)
-            fit->width_variance[i / 4] = (float)own;
-        else if (i % 4 == 0)
-            fit->spread_variance += (float)own;
-    }
-    for (int p = 0; p < n; p++) { /* less the variance of k times their mean over k */
-        double sum = 0;
-        for (int i = 0; i < k && 4 * i <= p; i++)
-            sum += inverse[p][4 * i];
-        all += sum * sum;
-    }
-    if (k > 0)
-        fit->spread_variance -= (float)(all / k);
-}
-
 /* The fits of a block; idle lanes repeat the first voxel. */
 static void compute_block(const void *cpu_pointer, const size_t *voxels, const double *s0, int used, float *workspace)
 {
@@ -103,13 +58,9 @@ static void compute_block(const void *cpu_pointer, const size_t *voxels, const d
         signal_write(args->result, plan->max_fibers, volumes, &answer, lane, voxels[lane]);
         for (int k = 0; k < 4 && args->result->fits; k++) {
             hot_signal_fit *to = &args->result->fits[4 * voxels[lane] + (size_t)k];
-            if (k <= plan->max_fibers) {
-                *to = detail.fit[lane][k];
-                fill_variances(k, detail.H[lane][k], to);
-                to->ln_diffusivity += (float)LEARNED_LN_UNIT;
-            } else {
-                *to = (hot_signal_fit){.cost = 1e30f, .noise = detail.fit[lane][0].noise};
-            }
+            *to = detail.fit[lane][k];
+            if (k <= plan->max_fibers)
+                learned_variances(k, detail.H[lane][k], to);
         }
     }
 }

@@ -7,38 +7,26 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/arena.h"
 #include "common/batch_pipeline.h"
 #include "common/cuda_status.h"
 #include "common/device_memory.h"
+#include "signal/gpu/signal_chunk.cuh"
 #include "signal/signal_rule.h"
-#include "signal/signal_voxel.h"
 
 /* BLOCKS: per multiprocessor; what 128 registers spill costs less than half as many threads would. */
 enum { THREADS = 128, BLOCKS = 4 };
 
-/* What a chunk's kernels work on, all on the device. */
-typedef struct chunk_data {
-    size_t count;          /* voxels; the pitch of y */
-    const float *signals;  /* count x volumes */
-    const float *sigma, *s0; /* count, or NULL */
-    float one_sigma;
-    const uint8_t *mask;   /* count, or NULL */
-    const size_t *order;
-    float *y;              /* diffusion-weighted volumes x count, in units of sigma */
-    float *snr;
-    unsigned *list;        /* usable voxels */
-    unsigned *used;        /* how many */
-    hot_signal_result result;
-} chunk_data;
-
+/* LEARNED: for the fits with learned priors, which lift the signals themselves and take a voxel's side by side. */
+template <int LEARNED>
 static __global__ void signal_prepare_kernel(const __grid_constant__ signal_plan plan,
-                                             const __grid_constant__ chunk_data data)
+                                             const __grid_constant__ signal_chunk data)
 {
     size_t voxel = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (voxel >= data.count)
         return;
     signal_write_nothing(&data.result, plan.max_fibers, voxel, 0);
+    if (LEARNED && data.result.fits)
+        memset(data.result.fits + 4 * voxel, 0, 4 * sizeof *data.result.fits);
     if (data.mask && !data.mask[voxel])
         return;
     const float sigma = data.sigma ? data.sigma[voxel] : data.one_sigma;
@@ -56,13 +44,16 @@ static __global__ void signal_prepare_kernel(const __grid_constant__ signal_plan
     data.list[at] = (unsigned)voxel;
     data.snr[at] = s0 / sigma;
     for (int j = 0; j < plan.scheme.volumes; j++)
-        data.y[(size_t)j * data.count + at] = signal_lift(&plan, signal[data.order[j]] / sigma);
+        if (LEARNED)
+            data.y[(size_t)at * plan.scheme.volumes + j] = signal[data.order[j]] / sigma;
+        else
+            data.y[(size_t)j * data.count + at] = signal_lift(&plan, signal[data.order[j]] / sigma);
 }
 
 /* MIXED: the plan's prior.mixed */
 template <int MIXED>
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
-    signal_fit_kernel(const __grid_constant__ signal_plan plan, const __grid_constant__ chunk_data data)
+    signal_fit_kernel(const __grid_constant__ signal_plan plan, const __grid_constant__ signal_chunk data)
 {
     unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= *data.used)
@@ -104,7 +95,7 @@ namespace {
 
 /* Voxels of a chunk: half or a quarter of what an H200 computes at once (several chunks are in progress); the fewer
  * the more volumes they have. */
-enum { CHUNK_MOST = 1 << 15, CHUNK_LEAST = 1 << 14 };
+enum { CHUNK_MOST = 1 << 15, CHUNK_LEAST = 1 << 14, CHUNK_LEARNED = 1 << 16 };
 
 /* The call, and the kernels' time on all GPUs. */
 struct batch_args {
@@ -126,6 +117,7 @@ struct workspace {
     signal_plan plan;
     char *memory;
     size_t *order;
+    int processors; /* of the GPU */
     kernel_clock clock;
 };
 
@@ -233,16 +225,29 @@ hot_status begin_device(hot_context *context, void *user, void **shared)
         self->plan.grid.pair_at[c] = moved(plan, block, plan->grid.pair_at[c]);
         self->plan.grid.pair_inverse[c] = moved(plan, block, plan->grid.pair_inverse[c]);
     }
+    self->plan.learned.misfit = moved(plan, block, plan->learned.misfit);
+    int device = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&self->processors, cudaDevAttrMultiProcessorCount, device);
+    status = hot_cuda_status(context, error, "the GPU's size");
+    if (status != HOT_OK)
+        return status;
     return args->result->device_seconds ? open_clock(context, &self->clock) : status;
 }
 
+bool is_learned(const hot_signal_args *args) { return args->options->contrast == HOT_CONTRAST_LEARNED; }
+
 /* The arrays of a chunk of up to `count` voxels that stay on the GPU. */
-void divide_scratch(const hot_signal_args *args, size_t count, hot_arena *arena, chunk_data *data)
+void divide_scratch(const hot_signal_args *args, size_t count, hot_arena *arena, signal_chunk *data)
 {
-    data->y = hot_arena_array<float>(arena, count * (size_t)args->plan->scheme.volumes);
+    const size_t volumes = (size_t)args->plan->scheme.volumes;
+    data->y = hot_arena_array<float>(arena, count * volumes);
     data->snr = hot_arena_array<float>(arena, count);
     data->list = hot_arena_array<unsigned>(arena, count);
     data->used = hot_arena_array<unsigned>(arena, 1);
+    if (is_learned(args))
+        learned_divide(count, volumes, arena, &data->learned);
 }
 
 hot_status launch_chunk(hot_context *context, void *user, void *shared, const hot_batch_chunk *chunk)
@@ -252,7 +257,7 @@ hot_status launch_chunk(hot_context *context, void *user, void *shared, const ho
     const unsigned blocks = (unsigned)((chunk->count + THREADS - 1) / THREADS);
     cudaStream_t stream = (cudaStream_t)chunk->stream;
     hot_arena arena = {(char *)chunk->scratch, 0};
-    chunk_data data = {};
+    signal_chunk data = {};
     data.count = chunk->count;
     data.one_sigma = (float)args->options->sigma;
     data.order = self->order;
@@ -269,6 +274,7 @@ hot_status launch_chunk(hot_context *context, void *user, void *shared, const ho
     data.result.residual = (float *)chunk->out[4];
     data.result.width = (float *)chunk->out[5];
     data.result.flags = (uint8_t *)chunk->out[6];
+    data.result.fits = (hot_signal_fit *)chunk->out[7];
     const bool timed = args->result->device_seconds != NULL;
     cudaError_t error = cudaMemsetAsync(data.used, 0, sizeof *data.used, stream);
     if (timed) {
@@ -278,10 +284,15 @@ hot_status launch_chunk(hot_context *context, void *user, void *shared, const ho
     if (error == cudaSuccess && timed)
         error = cudaEventRecord(self->clock.begin[chunk->slot], stream);
     if (error == cudaSuccess) {
-        signal_prepare_kernel<<<blocks, THREADS, 0, stream>>>(self->plan, data);
+        if (is_learned(args))
+            signal_prepare_kernel<1><<<blocks, THREADS, 0, stream>>>(self->plan, data);
+        else
+            signal_prepare_kernel<0><<<blocks, THREADS, 0, stream>>>(self->plan, data);
         error = cudaGetLastError();
     }
-    if (error == cudaSuccess) {
+    if (error == cudaSuccess && is_learned(args)) {
+        error = learned_launch(&self->plan, &data, self->processors, stream);
+    } else if (error == cudaSuccess) {
         if (self->plan.prior.mixed)
             signal_fit_kernel<1><<<blocks, THREADS, 0, stream>>>(self->plan, data);
         else
@@ -299,11 +310,14 @@ extern "C" hot_status hot_signal_fibers_cuda(hot_context *context, void *argumen
 {
     const hot_signal_args *args = (const hot_signal_args *)argument;
     const hot_signal_result *to = args->result;
-    const size_t scratch = ((size_t)args->plan->scheme.volumes + 2) * sizeof(float); /* of a voxel */
+    const bool learned = is_learned(args);
+    const size_t volumes = (size_t)args->plan->scheme.volumes;
+    const size_t scratch = (volumes + 2) * sizeof(float) + (learned ? learned_bytes(volumes) : 0); /* of a voxel */
+    const size_t most = learned ? CHUNK_LEARNED : CHUNK_MOST;
     batch_args call = {args, {0}};
     hot_batch batch = {};
     hot_arena arena = {NULL, 0};
-    chunk_data unused;
+    signal_chunk unused = {};
     if (to->device_seconds && hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "device_seconds would have to wait for the GPU: not with arrays in its memory");
@@ -321,9 +335,11 @@ extern "C" hot_status hot_signal_fibers_cuda(hot_context *context, void *argumen
     batch.out[4] = hot_batch_rows("residual", to->residual, sizeof(float));
     batch.out[5] = hot_batch_rows("width", to->width, sizeof(float));
     batch.out[6] = hot_batch_rows("flags", to->flags, 1);
-    batch.chunk = hot_batch_fit(context, &batch, 2 * HOT_BATCH_BYTES, scratch);
+    if (learned)
+        batch.out[7] = hot_batch_rows("fits", to->fits, 4 * sizeof *to->fits);
+    batch.chunk = hot_batch_fit(context, &batch, (learned ? 4 : 2) * HOT_BATCH_BYTES, scratch);
     batch.chunk = batch.chunk < CHUNK_LEAST ? (size_t)CHUNK_LEAST : batch.chunk;
-    batch.chunk = batch.chunk > CHUNK_MOST ? (size_t)CHUNK_MOST : batch.chunk;
+    batch.chunk = batch.chunk > most ? most : batch.chunk;
     batch.chunk = batch.chunk > args->count ? args->count : batch.chunk;
     batch.chunk = hot_batch_chunk_size(context, &batch, batch.chunk, scratch);
     divide_scratch(args, batch.chunk, &arena, &unused);

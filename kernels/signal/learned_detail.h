@@ -1,0 +1,72 @@
+/* What is told of the fits of HOT_CONTRAST_LEARNED besides the answer: hot_signal_fit and the posterior's variances. */
+#ifndef HOT_SIGNAL_LEARNED_DETAIL_H
+#define HOT_SIGNAL_LEARNED_DETAIL_H
+
+#include "learned_block.h"
+
+/* The fit of k fibres of a lane, without variances. */
+HOT_FN void learned_tell(int k, int max_fibers, const learned_fits *fits, int lane, hot_signal_fit *to)
+{
+    const learned_fit *f = &fits->fit[k];
+    memset(to, 0, sizeof *to);
+    to->cost = vlane(fits->cost[k], lane);
+    to->noise = vlane(fits->noise, lane);
+    if (k > max_fibers)
+        return;
+    to->chi = vlane(f->chi, lane);
+    to->isotropic = vlane(f->iso, lane);
+    to->water = vlane(f->water, lane);
+    to->ln_diffusivity = vlane(f->ld, lane) + (float)LEARNED_LN_UNIT;
+    for (int i = 0; i < k; i++) {
+        to->weight[i] = expf(vlane(f->lw[i], lane));
+        to->width[i] = vlane(f->tau[i], lane);
+        for (int d = 0; d < 3; d++)
+            to->v[i][d] = vlane(f->v[i][d], lane);
+    }
+}
+
+/* The posterior's variances: elements of the inverse of H, by its Cholesky factor and that one's inverse. */
+HOT_FN void learned_variances(int k, const float *H, hot_signal_fit *fit)
+{
+    const int n = LEARNED_UNKNOWNS(k), last = 4 * k;
+    double L[LEARNED_PACKED], all = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++) {
+            double a = (double)H[SIGNAL_AT(i, j)];
+            for (int p = 0; p < j; p++)
+                a -= L[SIGNAL_AT(i, p)] * L[SIGNAL_AT(j, p)];
+            L[SIGNAL_AT(i, j)] = i == j ? sqrt(fmax(a, 1e-9)) : a / L[SIGNAL_AT(j, j)];
+        }
+    for (int j = 0; j < n; j++) /* L^-1 in its place, column by column */
+        for (int i = j; i < n; i++) {
+            double a = i == j ? 1 : 0;
+            for (int p = j; p < i; p++)
+                a -= L[SIGNAL_AT(i, p)] * L[SIGNAL_AT(p, j)];
+            L[SIGNAL_AT(i, j)] = a / L[SIGNAL_AT(i, i)];
+        }
+    for (int i = 0; i < n; i++) {
+        double own = 0;
+        for (int p = i; p < n; p++)
+            own += L[SIGNAL_AT(p, i)] * L[SIGNAL_AT(p, i)];
+        if (i == last)
+            fit->isotropic_variance = (float)own;
+        else if (i == last + 1)
+            fit->water_variance = (float)own;
+        else if (i == last + 2)
+            fit->ln_diffusivity_variance = (float)own;
+        else if (i % 4 == 1)
+            fit->width_variance[i / 4] = (float)own;
+        else if (i % 4 == 0)
+            fit->spread_variance += (float)own;
+    }
+    for (int p = 0; p < n; p++) { /* less the variance of k times their mean over k */
+        double sum = 0;
+        for (int i = 0; i < k && 4 * i <= p; i++)
+            sum += L[SIGNAL_AT(p, 4 * i)];
+        all += sum * sum;
+    }
+    if (k > 0)
+        fit->spread_variance -= (float)(all / k);
+}
+
+#endif
