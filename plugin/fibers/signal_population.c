@@ -204,7 +204,7 @@ static void learn_noise(size_t count, size_t rows, const hot_signal_fit *fits, d
 }
 
 hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how, const hot_signal_scheme *scheme,
-                            size_t count, const float *signals, const float *sigma,
+                            size_t count, const float *signals, const float *sigma, int denoised,
                             hot_signal_population *population)
 {
     hot_status status = HOT_OK;
@@ -230,7 +230,8 @@ hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how,
     for (int round = 0; round < ROUNDS && status == HOT_OK; round++) {
         status = hot_signal_fibers_f32(context, &options, scheme, count, signals, sigma, NULL, NULL, &result);
         if (status == HOT_OK) {
-            learn_noise(count, rows, fits, logs, population);
+            if (!denoised) /* else the residuals are what denoising left, not the noise in the signals */
+                learn_noise(count, rows, fits, logs, population);
             learn_priors(count, fits, &start, population);
         }
     }
