@@ -146,7 +146,7 @@ HOT_FN vf learned_own_noise(const signal_plan *plan, const learned_fits *fits)
         vf p = vexp(0.5f * (best - fits->cost[k]));
         sum += p;
         chi += p * fits->fit[k].chi;
-        freedom += p * fmaxf(rows - LEARNED_UNKNOWNS(k), 0.25f * rows);
+        freedom += p * fmaxf(rows - plan->learned.told[k], 0.25f * rows);
     }
     return (own + chi / sum) / (own + freedom / sum);
 }

@@ -38,13 +38,13 @@ static hot_status check_population(hot_context *context, const hot_signal_option
     for (size_t i = 0; i < sizeof finite / sizeof *finite; i++)
         fine = fine && isfinite(finite[i]);
     for (int k = 0; k < 4; k++)
-        fine = fine && p->share[k] > 0 && isfinite(p->share[k]);
+        fine = fine && p->share[k] > 0 && isfinite(p->share[k]) && p->told[k] >= 0 && p->told[k] <= 4 * k + 3;
     for (int i = 0; i < 2 * HOT_SEPARATIONS; i++)
         fine = fine && p->near[i / HOT_SEPARATIONS][i % HOT_SEPARATIONS] > 0 &&
                isfinite(p->near[i / HOT_SEPARATIONS][i % HOT_SEPARATIONS]);
     if (status == HOT_OK && !fine)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a population's means are finite, and its deviations, "
-                                "shares, ratios and noise positive");
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a population's means are finite, its deviations, shares, "
+                                "ratios and noise positive, and the data tell 0 to 4 k + 3 unknowns of k fibres");
     return status;
 }
 

@@ -63,12 +63,29 @@ static double smallest_angle(const hot_signal_fit *fit, int k)
     return acos(fmin(near, 1)) * 57.29577951308232;
 }
 
+/* How many of a fit's unknowns the data tell: of each that has a normal prior, what the posterior's variance lacks of
+ * the prior's (MacKay 1992). */
+static double told_by_data(const hot_signal_fit *f, int k, const hot_signal_population *p)
+{
+    const double water = k ? p->water[1] : 0.4, ln_d = k ? p->ln_diffusivity[1] : p->ln_diffusivity_none[1];
+    double priors = fmin((double)f->water_variance / (water * water), 1) +
+                    fmin((double)f->ln_diffusivity_variance / (ln_d * ln_d), 1);
+    if (k > 0)
+        priors += fmin((double)f->isotropic_variance / (p->isotropic[1] * p->isotropic[1]), 1);
+    for (int i = 0; i < k; i++)
+        priors += fmin((double)f->width_variance[i] / (p->width[1] * p->width[1]), 1);
+    if (k > 1)
+        priors += fmin((double)f->spread_variance / (p->spread * p->spread), k - 1);
+    return 4 * k + 3 - priors;
+}
+
 static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_signal_population *start,
                          hot_signal_population *now)
 {
     moments width = {.from = now->width[0]}, isotropic = {.from = now->isotropic[0]}, water = {.from = now->water[0]};
     moments ln_d = {.from = now->ln_diffusivity[0]}, ln_d_none = {.from = now->ln_diffusivity_none[0]};
-    double share[KMAX + 1] = {0}, total = 0, spread = 0, pairs = 0, bins[2][HOT_SEPARATIONS] = {{0}}, p[KMAX + 1];
+    double share[KMAX + 1] = {0}, told[KMAX + 1] = {0}, total = 0, spread = 0, pairs = 0, p[KMAX + 1];
+    double bins[2][HOT_SEPARATIONS] = {{0}};
     for (size_t voxel = 0; voxel < count; voxel++) {
         const hot_signal_fit *own = fits + 4 * voxel;
         if (!weigh(own, p))
@@ -77,6 +94,7 @@ static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_sig
         for (int k = 0; k <= KMAX; k++) {
             const hot_signal_fit *f = &own[k];
             share[k] += p[k];
+            told[k] += p[k] * told_by_data(f, k, now);
             add(k ? &ln_d : &ln_d_none, p[k], (double)f->ln_diffusivity, (double)f->ln_diffusivity_variance);
             if (k == 0 || p[k] == 0)
                 continue;
@@ -99,6 +117,8 @@ static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_sig
                     bins[k - 2][bin] += p[k];
         }
     }
+    for (int k = 0; k <= KMAX; k++)
+        now->told[k] = (told[k] + pseudo * start->told[k]) / (share[k] + pseudo);
     for (int k = 0; k <= KMAX; k++)
         now->share[k] = (share[k] + pseudo * start->share[k]) / (total + pseudo);
     for (int k = 0; k < 2; k++) {
@@ -161,7 +181,7 @@ static void learn_noise(size_t count, size_t rows, const hot_signal_fit *fits, d
             continue;
         for (int k = 0; k <= KMAX; k++) {
             chi += p[k] * (double)own[k].chi;
-            freedom += p[k] * fmax((double)rows - 4 * k - 3, 0.25 * (double)rows);
+            freedom += p[k] * fmax((double)rows - told_by_data(&own[k], k, now), 0.25 * (double)rows);
         }
         const double variance = (double)own[0].noise * (double)own[0].noise * chi / freedom;
         logs[n++] = log(fmax(variance, 1e-20)) - polygamma(0, 0.5 * freedom) + log(0.5 * freedom);
@@ -184,7 +204,7 @@ static void learn_noise(size_t count, size_t rows, const hot_signal_fit *fits, d
 }
 
 hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how, const hot_signal_scheme *scheme,
-                            size_t count, const float *signals, const float *sigma,
+                            size_t count, const float *signals, const float *sigma, int denoised,
                             hot_signal_population *population)
 {
     hot_status status = HOT_OK;
@@ -210,7 +230,8 @@ hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how,
     for (int round = 0; round < ROUNDS && status == HOT_OK; round++) {
         status = hot_signal_fibers_f32(context, &options, scheme, count, signals, sigma, NULL, NULL, &result);
         if (status == HOT_OK) {
-            learn_noise(count, rows, fits, logs, population);
+            if (!denoised) /* else the residuals are what denoising left, not the noise in the signals */
+                learn_noise(count, rows, fits, logs, population);
             learn_priors(count, fits, &start, population);
         }
     }

@@ -75,6 +75,7 @@ static void add_population(cJSON *settings, const hot_signal_population *p)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         cJSON_AddItemToObject(object, rows[i].name, cJSON_CreateDoubleArray(rows[i].values, rows[i].count));
     cJSON_AddNumberToObject(object, "spread", p->spread);
+    cJSON_AddItemToObject(object, "told", cJSON_CreateDoubleArray(p->told, 4));
     cJSON_AddNumberToObject(object, "noise", p->noise);
     cJSON_AddNumberToObject(object, "noise_freedom", p->noise_freedom);
 }

@@ -53,6 +53,8 @@ typedef struct hot_signal_population {
     double share[4];           /* of the voxels: those with 0, 1, 2, 3 fibres */
     double near[2][HOT_SEPARATIONS]; /* of 2 and of 3 fibres: how much more often than of uniform directions the
                                         smallest separation is 25-35, 35-45, 45-55, 55-65, 65-75, 75-90 degrees */
+    double told[4];            /* of the 4 k + 3 unknowns of k = 0 to 3 fibres, how many the data tell; the priors tell
+                                  the rest, and take no degree of freedom from the residuals */
     double noise;              /* the usual noise of a voxel, over the sigma given to the call */
     double noise_freedom;      /* how sure that is, in degrees of freedom of a chi squared distribution; a voxel's own
                                   residuals count with theirs. 1e6: sigma is as given */
