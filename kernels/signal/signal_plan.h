@@ -147,10 +147,9 @@ typedef void hot_signal_block_fn(const signal_plan *plan, const float *y, const 
 hot_signal_block_fn hot_signal_block_baseline, hot_signal_block_avx2, hot_signal_block_avx512;
 
 /* The same for HOT_CONTRAST_LEARNED: y not lifted; scratch (SIGNAL_GRID + volumes) * lanes floats; detail NULL: not
- * wanted. H: the matrix of each fit, a packed lower triangle. */
+ * wanted. */
 typedef struct learned_detail {
     hot_signal_fit fit[SIGNAL_MAX_LANES][4];
-    float H[SIGNAL_MAX_LANES][4][LEARNED_PACKED];
 } learned_detail;
 typedef void hot_signal_learned_fn(const signal_plan *plan, const float *y, const float *snr, float *scratch,
                                    signal_answer *answer, learned_detail *detail);

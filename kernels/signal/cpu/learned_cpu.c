@@ -60,7 +60,7 @@ static void compute_block(const void *cpu_pointer, const size_t *voxels, const d
             hot_signal_fit *to = &args->result->fits[4 * voxels[lane] + (size_t)k];
             *to = detail.fit[lane][k];
             if (k <= plan->max_fibers)
-                learned_variances(k, detail.H[lane][k], to);
+                learned_variances(k, to);
         }
     }
 }

@@ -14,7 +14,7 @@ void HOT_VARIANT(hot_signal_learned)(const signal_plan *plan, const float *y, co
         for (int k = 0; detail && k < 4; k++) {
             learned_tell(k, plan->max_fibers, &fits, lane, &detail->fit[lane][k]);
             for (int a = 0; k <= plan->max_fibers && a < LEARNED_UNKNOWNS(k) * (LEARNED_UNKNOWNS(k) + 1) / 2; a++)
-                detail->H[lane][k][a] = H[k][a][lane];
+                detail->fit[lane][k].precision[a] = H[k][a][lane];
         }
     }
 }

@@ -195,8 +195,11 @@ static __global__ void __launch_bounds__(THREADS)
     for (int k = 0; k < 4; k++) {
         hot_signal_fit *to = &chunk.result.fits[4 * (size_t)chunk.list[at] + k];
         learned_tell(k, plan.max_fibers, &fits, 0, to);
-        if (k <= plan.max_fibers)
-            learned_variances(k, chunk.learned.matrices + (size_t)at * MATRICES + MATRIX_OF(k), to);
+        if (k > plan.max_fibers)
+            continue;
+        for (int i = 0; i < PACKED_OF(k); i++)
+            to->precision[i] = chunk.learned.matrices[(size_t)at * MATRICES + MATRIX_OF(k) + i];
+        learned_variances(k, to);
     }
 }
 
