@@ -4,32 +4,6 @@
 
 #include "learned_block.h"
 
-/* The fit of k fibres of a lane, without variances. */
-HOT_FN void learned_tell(int k, int max_fibers, const learned_fits *fits, int lane, hot_signal_fit *to)
-{
-    const learned_fit *f = &fits->fit[k];
-    memset(to, 0, sizeof *to);
-    to->cost = vlane(fits->cost[k], lane);
-    to->noise = vlane(fits->noise, lane);
-    if (k > max_fibers)
-        return;
-    to->chi = vlane(f->chi, lane);
-    to->isotropic = vlane(f->iso, lane);
-    to->water = vlane(f->water, lane);
-    to->ln_diffusivity = vlane(f->ld, lane) + (float)LEARNED_LN_UNIT;
-    for (int i = 0; i < k; i++) {
-        to->weight[i] = expf(vlane(f->lw[i], lane));
-        to->width[i] = vlane(f->tau[i], lane);
-        vf turn[2][3];
-        signal_tangents(f->v[i], turn[0], turn[1]);
-        for (int d = 0; d < 3; d++) {
-            to->v[i][d] = vlane(f->v[i][d], lane);
-            to->turn[i][0][d] = vlane(turn[0][d], lane);
-            to->turn[i][1][d] = vlane(turn[1][d], lane);
-        }
-    }
-}
-
 /* The posterior's variances: of the inverse precision, by the inverse of its Cholesky factor. */
 HOT_FN void learned_variances(int k, hot_signal_fit *fit)
 {
@@ -72,6 +46,36 @@ HOT_FN void learned_variances(int k, hot_signal_fit *fit)
     }
     if (k > 0)
         fit->spread_variance -= (float)(all / k);
+}
+
+/* The fit of k fibres of a lane, and what its matrix says. */
+HOT_FN void learned_tell(int k, int max_fibers, const learned_fits *fits, int lane, const float *matrix,
+                         hot_signal_fit *to)
+{
+    const learned_fit *f = &fits->fit[k];
+    memset(to, 0, sizeof *to);
+    to->cost = vlane(fits->cost[k], lane);
+    to->noise = vlane(fits->noise, lane);
+    if (k > max_fibers)
+        return;
+    to->chi = vlane(f->chi, lane);
+    to->isotropic = vlane(f->iso, lane);
+    to->water = vlane(f->water, lane);
+    to->ln_diffusivity = vlane(f->ld, lane) + (float)LEARNED_LN_UNIT;
+    for (int i = 0; i < k; i++) {
+        to->weight[i] = expf(vlane(f->lw[i], lane));
+        to->width[i] = vlane(f->tau[i], lane);
+        vf turn[2][3];
+        signal_tangents(f->v[i], turn[0], turn[1]);
+        for (int d = 0; d < 3; d++) {
+            to->v[i][d] = vlane(f->v[i][d], lane);
+            to->turn[i][0][d] = vlane(turn[0][d], lane);
+            to->turn[i][1][d] = vlane(turn[1][d], lane);
+        }
+    }
+    for (int i = 0; i < LEARNED_PACKED_OF(k); i++)
+        to->precision[i] = matrix[i];
+    learned_variances(k, to);
 }
 
 #endif
