@@ -1,6 +1,8 @@
 /* bench_device_calls: what the public calls take on arrays in a GPU's memory (hotfiber/device.h), in milliseconds: on
  * the stream from before the call to after it, and on the host until it returns; medians of 15 after a warm-up. Beside
- * it the call on host arrays. The kernels alone: `test_kernels_checker --bench`. */
+ * it the call on pageable host arrays, copies of the same bytes from and to pinned memory at once, and how many times
+ * the longer of that and the stream's time the call on host arrays takes. The kernels alone: `test_kernels_checker
+ * --bench`. CP decompositions take host arrays alone. */
 #include <algorithm>
 #include <chrono>
 #include <cuda_runtime.h>
@@ -9,10 +11,14 @@
 #include <stdio.h>
 #include <vector>
 
+#include <hotfiber/contract.h>
+#include <hotfiber/cpd.h>
 #include <hotfiber/device.h>
 #include <hotfiber/directions.h>
+#include <hotfiber/fit.h>
 #include <hotfiber/heev.h>
 #include <hotfiber/lowrank.h>
+#include <hotfiber/signal.h>
 #include <hotfiber/sshopm.h>
 #include <hotfiber/symtensor.h>
 #include <hotfiber/tridiag.h>
@@ -62,10 +68,62 @@ static void check(hot_status status)
     exit(1);
 }
 
-static void measure(const char *name, const std::function<hot_status(bool there)> &call)
+/* Milliseconds of copies from and to pinned memory at the same time. */
+static double copy_time(size_t in, size_t out)
+{
+    enum { TIMES = 7 };
+    std::vector<double> times;
+    void *host[2] = {NULL, NULL}, *device[2] = {NULL, NULL};
+    const size_t bytes[2] = {in, out};
+    cudaStream_t streams[2];
+    for (int way = 0; way < 2; way++) {
+        cudaStreamCreateWithFlags(&streams[way], cudaStreamNonBlocking);
+        if (cudaMallocHost(&host[way], bytes[way]) != cudaSuccess ||
+            cudaMalloc(&device[way], bytes[way]) != cudaSuccess)
+            exit(1);
+    }
+    for (int i = 0; i <= TIMES; i++) {
+        const double from = now();
+        cudaMemcpyAsync(device[0], host[0], in, cudaMemcpyHostToDevice, streams[0]);
+        cudaMemcpyAsync(host[1], device[1], out, cudaMemcpyDeviceToHost, streams[1]);
+        cudaDeviceSynchronize();
+        if (i > 0)
+            times.push_back(1e3 * (now() - from));
+    }
+    for (int way = 0; way < 2; way++) {
+        cudaStreamDestroy(streams[way]);
+        cudaFreeHost(host[way]);
+        cudaFree(device[way]);
+    }
+    return median(times);
+}
+
+typedef std::function<hot_status(bool there)> job;
+
+static double first_from_host; /* milliseconds of the first call on host arrays */
+
+static double from_host(const job &call)
+{
+    enum { TIMES = 5 };
+    std::vector<double> times;
+    check(hot_context_set_memory(context, HOT_MEMORY_HOST, NULL));
+    for (int i = 0; i <= TIMES; i++) {
+        const double from = now();
+        check(call(false));
+        const double took = 1e3 * (now() - from);
+        if (i > 0)
+            times.push_back(took);
+        else
+            first_from_host = took;
+    }
+    return median(times);
+}
+
+/* in, out: bytes that the call on host arrays copies. */
+static void measure(const char *name, size_t in, size_t out, const job &call)
 {
     enum { TIMES = 15 };
-    std::vector<double> on_stream, returned, from_host;
+    std::vector<double> on_stream, returned;
     cudaEvent_t begin, end;
     cudaEventCreate(&begin);
     cudaEventCreate(&end);
@@ -84,16 +142,103 @@ static void measure(const char *name, const std::function<hot_status(bool there)
             returned.push_back(1e3 * (until - from));
         }
     }
-    check(hot_context_set_memory(context, HOT_MEMORY_HOST, NULL));
-    for (int i = 0; i <= TIMES / 3; i++) {
-        const double from = now();
-        check(call(false));
-        if (i > 0)
-            from_host.push_back(1e3 * (now() - from));
-    }
-    printf("%-48s stream %9.3f ms   call returns after %7.3f ms   host arrays %9.3f ms\n", name, median(on_stream),
-           median(returned), median(from_host));
+    cudaEventDestroy(begin);
+    cudaEventDestroy(end);
+    const double host = from_host(call), copies = copy_time(in, out), kernels = median(on_stream);
+    printf("%-44s stream %8.3f ms, returns after %6.3f; host arrays %8.3f (first %8.3f), pinned copies %8.3f: %.2f x\n",
+           name, kernels, median(returned), host, first_from_host, copies, host / std::max(copies, kernels));
     fflush(stdout);
+}
+
+static void measure_batches(void)
+{
+    char name[64];
+    const size_t n = 64, count = 100000, side = 10, batch = 1000000, stride[3] = {side, 1, side * side};
+    both<double> d(n * count, 1), e(n * count, 1), w(n * count);
+    snprintf(name, sizeof name, "tridiag %zu x %zu, double", n, count);
+    measure(name, 16 * n * count, 8 * n * count, [&](bool there) {
+        return hot_tridiag_f64(context, NULL, n, count, d.at(there), e.at(there), n, w.at(there), n, NULL);
+    });
+    const size_t volumes = 64, terms = 28;
+    both<double> matrix(terms * volumes, 1);
+    both<float> in(volumes * batch, 1), out(terms * batch);
+    snprintf(name, sizeof name, "fit %zu x %zu, %zu, float", terms, volumes, batch);
+    measure(name, 4 * volumes * batch, 4 * terms * batch, [&](bool there) {
+        return hot_fit_linear_f32(context, terms, volumes, matrix.host.data(), batch, in.at(there), volumes,
+                                  out.at(there), terms);
+    });
+    both<double> a(side * side * batch, 1), b(side * side * batch, 1), c(side * side * batch);
+    snprintf(name, sizeof name, "products %zu x %zu, %zu, double", side, side, batch);
+    measure(name, 16 * side * side * batch, 8 * side * side * batch, [&](bool there) {
+        return hot_contract_matrices_f64(context, NULL, side, side, side, batch, 1, a.at(there), stride, b.at(there),
+                                         stride, 0, c.at(there), stride);
+    });
+}
+
+static void measure_cpd(void)
+{
+    for (size_t side = 400; side <= 800; side *= 2) {
+        const size_t rank = 16, bytes = 4 * side * side * side;
+        std::vector<float> x(side * side * side), lambda(rank), f[3];
+        for (float &value : x)
+            value = (float)(uniform() - .5);
+        for (std::vector<float> &factor : f)
+            factor.resize(side * rank);
+        hot_cpd_options options = {};
+        options.size = sizeof options;
+        options.rank = rank;
+        options.tolerance = -1;
+        double took[2], first = 0;
+        for (int long_run = 0; long_run < 2; long_run++) { /* what more iterations take is the kernels' part */
+            options.iterations = long_run ? 101 : 1;
+            took[long_run] = from_host([&](bool) {
+                return hot_cpd_f32(context, &options, side, side, side, x.data(), lambda.data(), f[0].data(),
+                                   f[1].data(), f[2].data(), NULL);
+            });
+            first = long_run ? first : first_from_host;
+        }
+        printf("CP decomposition, %zu^3, rank %zu, float: host arrays, 1 iteration %8.3f ms (first %8.3f), each "
+               "further one %6.3f; pinned copy %8.3f\n", side, rank, took[0], first, (took[1] - took[0]) / 100,
+               copy_time(bytes, 4));
+        fflush(stdout);
+    }
+}
+
+/* Single fibres with noise. */
+static void measure_signal(void)
+{
+    enum { VOLUMES = 72, B0 = 8 };
+    const size_t count = 1000000;
+    double b[VOLUMES], gradients[3 * VOLUMES], shell_b = 3000, response[5] = {2.3, -1.6, .75, -.27, .08};
+    for (int v = 0; v < VOLUMES; v++) {
+        const double z = 1 - (2. * v + 1) / VOLUMES, angle = 2.39996322972865332 * v, radius = sqrt(1 - z * z);
+        b[v] = v < B0 ? 0 : shell_b;
+        gradients[3 * v] = radius * cos(angle), gradients[3 * v + 1] = radius * sin(angle), gradients[3 * v + 2] = z;
+    }
+    both<float> signals(count * VOLUMES), directions(9 * count);
+    both<uint8_t> found(count);
+    for (size_t i = 0; i < count; i++) {
+        const double f[3] = {uniform() - .5, uniform() - .5, uniform() - .5};
+        const double length = sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]) + 1e-9;
+        for (int v = 0; v < VOLUMES; v++) {
+            const double u =
+                (f[0] * gradients[3 * v] + f[1] * gradients[3 * v + 1] + f[2] * gradients[3 * v + 2]) / length;
+            signals.host[i * VOLUMES + v] =
+                (float)(1000 * exp(-1e-3 * b[v] * (.2 + 1.5 * u * u)) + 100 * (uniform() - .5) + 60);
+        }
+    }
+    cudaMemcpy(signals.device, signals.host.data(), count * VOLUMES * sizeof(float), cudaMemcpyHostToDevice);
+    hot_signal_scheme scheme = {};
+    scheme.size = sizeof scheme, scheme.volumes = VOLUMES, scheme.b = b, scheme.gradients = gradients;
+    scheme.shells = 1, scheme.shell_b = &shell_b, scheme.response = response, scheme.lmax = 8;
+    hot_signal_options options = {};
+    options.size = sizeof options, options.sigma = 30;
+    hot_signal_result result = {};
+    result.size = sizeof result;
+    measure("signal, 1000000 voxels of 72", 4 * VOLUMES * count, 37 * count, [&](bool there) {
+        result.directions = directions.at(there), result.found = found.at(there);
+        return hot_signal_fibers_f32(context, &options, &scheme, count, signals.at(there), NULL, NULL, NULL, &result);
+    });
 }
 
 int main(void)
@@ -114,17 +259,20 @@ int main(void)
         const size_t n = job.n, count = job.count;
         both<double> a(2 * n * n * count, 1), w(n * count), v(2 * n * n * count);
         snprintf(name, sizeof name, "heev %zu x %zu, complex double", n, count);
-        measure(name, [&](bool there) {
+        measure(name, 16 * n * n * count, 16 * n * n * count + 8 * n * count, [&](bool there) {
             return hot_heev_f64(context, NULL, n, count, a.at(there), w.at(there), v.at(there), NULL);
         });
     }
     for (size_t n = 1024; n <= 4096; n *= 4) {
         both<double> d(n, 1), e(n, 1), w(n);
         snprintf(name, sizeof name, "tridiag %zu, double", n);
-        measure(name, [&](bool there) {
+        measure(name, 16 * n, 8 * n, [&](bool there) {
             return hot_tridiag_f64(context, NULL, n, 1, d.at(there), e.at(there), n, w.at(there), n, NULL);
         });
     }
+    measure_batches();
+    measure_cpd();
+    measure_signal();
     for (int order = 4; order <= 8; order += 2) {
         const size_t terms = hot_symtensor_count(order, 3), count = 1 << 20, starts = 128;
         both<float> tensors(terms * count, 1), directions(9 * count), lambda(count);
@@ -132,12 +280,13 @@ int main(void)
         for (float &x : start)
             x = (float)(uniform() - .5);
         snprintf(name, sizeof name, "directions, order %d, %zu tensors", order, count);
-        measure(name, [&](bool there) {
+        const size_t in = 4 * terms * count, out = 36 * count;
+        measure(name, in, out, [&](bool there) {
             return hot_directions_f32(context, NULL, order, count, tensors.at(there), terms, NULL,
                                       directions.at(there), NULL);
         });
         snprintf(name, sizeof name, "lowrank, order %d, %zu tensors", order, count);
-        measure(name, [&](bool there) {
+        measure(name, in, out, [&](bool there) {
             return hot_lowrank_f32(context, NULL, order, count, tensors.at(there), terms, NULL, directions.at(there),
                                    NULL, NULL);
         });
@@ -146,7 +295,7 @@ int main(void)
         many.threshold = many.min_angle = many.min_relative_range = -1;
         many.starts = starts;
         snprintf(name, sizeof name, "directions by 128 starts, order %d, %zu", order, count);
-        measure(name, [&](bool there) {
+        measure(name, in, out, [&](bool there) {
             return hot_directions_f32(context, &many, order, count, tensors.at(there), terms, NULL,
                                       directions.at(there), NULL);
         });

@@ -56,21 +56,33 @@ static void *start_device(void *done)
     return NULL;
 }
 
+/* Its place among the devices that are started; one that there cannot be has none: hot_cuda_select says so. */
+static int waking_place(int number)
+{
+    return number < 0 ? WAKE_DEVICES - 1 : number < WAKE_DEVICES - 1 ? number : -1;
+}
+
+/* The thread, if there was none yet. With the lock held. */
+static void begin_waking(int place)
+{
+    pthread_t thread;
+    if (waking.begun[place])
+        return;
+    waking.begun[place] = 1;
+    if (pthread_create(&thread, NULL, start_device, &waking.done[place]) == 0)
+        pthread_detach(thread);
+    else
+        waking.done[place] = 1; /* then the first call starts it */
+}
+
 hot_status hot_cuda_wake(hot_context *context, int number)
 {
-    const int place = number < 0 ? WAKE_DEVICES - 1 : number;
+    const int place = waking_place(number);
     hot_status status = HOT_OK;
-    if (number >= WAKE_DEVICES - 1) /* more than there are: hot_cuda_select says so */
+    if (place < 0)
         return HOT_OK;
     pthread_mutex_lock(&waking.lock);
-    if (!waking.begun[place]) {
-        pthread_t thread;
-        waking.begun[place] = 1;
-        if (pthread_create(&thread, NULL, start_device, &waking.done[place]) == 0)
-            pthread_detach(thread);
-        else
-            waking.done[place] = 1; /* then the first call starts it */
-    }
+    begin_waking(place);
     while (!waking.done[place] && status == HOT_OK) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
@@ -82,6 +94,28 @@ hot_status hot_cuda_wake(hot_context *context, int number)
     }
     pthread_mutex_unlock(&waking.lock);
     return status;
+}
+
+static int may_be_gpu(const hot_context *context)
+{
+    const hot_device device = hot_context_device(context);
+    return (device == HOT_DEVICE_CUDA || device == HOT_DEVICE_AUTO) && hot_context_pretended_gpus(context) < 0;
+}
+
+void hot_backend_prepare(hot_context *context)
+{
+    const int place = waking_place(hot_context_device_number(context));
+    if (place < 0 || !may_be_gpu(context))
+        return;
+    pthread_mutex_lock(&waking.lock);
+    begin_waking(place);
+    pthread_mutex_unlock(&waking.lock);
+}
+
+void hot_backend_prepared(hot_context *context)
+{
+    if (may_be_gpu(context) && !hot_context_cancelled(context))
+        (void)hot_cuda_wake(context, hot_context_device_number(context));
 }
 
 static int gpus(const hot_context *context)
@@ -110,7 +144,7 @@ static hot_status run_cuda(hot_context *context, const hot_backends *backends, v
 hot_status hot_backend_run(hot_context *context, const hot_backends *backends, void *args)
 {
     const hot_device device = hot_context_device(context);
-    if ((device == HOT_DEVICE_CUDA || device == HOT_DEVICE_AUTO) && hot_context_pretended_gpus(context) < 0) {
+    if (may_be_gpu(context)) {
         hot_status status = hot_cuda_wake(context, hot_context_device_number(context));
         if (status != HOT_OK)
             return status;

@@ -60,6 +60,8 @@ typedef struct hot_batch_chunk {
 typedef struct hot_batch {
     const char *stage;  /* name for progress */
     double progress[2]; /* where this call begins and ends in the caller's whole work; 0 0 = 0 1 */
+    int quiet;          /* 1: reports no progress; it can be cancelled all the same */
+    int here;           /* 1: on the current GPU alone */
     size_t count;       /* items */
     size_t chunk;       /* items per chunk, >= 1; hot_batch_fit finds a number */
     hot_batch_array in[HOT_BATCH_ARRAYS], out[HOT_BATCH_ARRAYS];

@@ -43,17 +43,3 @@ hot_status hot_cuda_status(hot_context *context, int error, const char *what)
     return hot_context_fail(context, error == cudaErrorMemoryAllocation ? HOT_ERROR_MEMORY : HOT_ERROR_DEVICE,
                             "GPU, %s: %s", what, cudaGetErrorString((cudaError_t)error));
 }
-
-hot_status hot_cuda_copy(hot_context *context, void *to, const void *from, size_t bytes, const char *what)
-{
-    const size_t step = (size_t)64 << 20;
-    hot_status status = HOT_OK;
-    for (size_t at = 0; at < bytes && status == HOT_OK; at += step) {
-        const size_t here = bytes - at < step ? bytes - at : step;
-        status = hot_cuda_status(context, cudaMemcpy((char *)to + at, (const char *)from + at, here, cudaMemcpyDefault),
-                                 what);
-        if (status == HOT_OK)
-            status = hot_context_check(context, what);
-    }
-    return status;
-}

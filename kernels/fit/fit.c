@@ -17,18 +17,24 @@ static hot_status check_sizes(hot_context *context, size_t rows, size_t columns,
     return HOT_OK;
 }
 
+/* Arrays of the host are not worth the way to a GPU and back: the CPU reads them once, at the memory's speed. */
+static const hot_backends backends = {.family = "fit", .cuda = HOT_CUDA_BACKEND(hot_fit_linear_cuda),
+                                      .device_arrays = 1};
+
 hot_status hot_fit_linear_f32(hot_context *context, size_t rows, size_t columns, const double *matrix, size_t count,
                               const float *input, size_t input_stride, float *output, size_t output_stride)
 {
     if (!context)
         return HOT_ERROR_ARGUMENT;
-    hot_status status = hot_backend_need_host(context, "fit");
-    if (status == HOT_OK)
-        status = check_sizes(context, rows, columns, count, input_stride, columns, output_stride, rows);
+    hot_status status = check_sizes(context, rows, columns, count, input_stride, columns, output_stride, rows);
     if (status != HOT_OK || count == 0)
         return status;
     if (!matrix || !input || !output)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a linear fit needs a matrix, an input and an output");
+    if (hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE) {
+        hot_fit_linear_args args = {rows, columns, count, input_stride, output_stride, matrix, input, output};
+        return hot_backend_run(context, &backends, &args);
+    }
     if (hot_context_device(context) == HOT_DEVICE_REFERENCE) {
         hot_fit_linear_f32_ref(rows, columns, matrix, count, input, input_stride, output, output_stride);
         return HOT_OK;
@@ -43,7 +49,7 @@ hot_status hot_fit_weighted_f32(hot_context *context, size_t rows, size_t column
 {
     if (!context)
         return HOT_ERROR_ARGUMENT;
-    hot_status status = hot_backend_need_host(context, "fit");
+    hot_status status = hot_backend_need_host(context, "a weighted fit");
     if (status == HOT_OK)
         status = check_sizes(context, rows, columns, count, rows, rows, output_stride, columns);
     if (status == HOT_OK && columns > 1024)

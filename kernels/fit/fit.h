@@ -6,6 +6,10 @@
 
 #include "common/cpu.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The CPU backend has one text for every level of vector instructions; all give the same bits, because none fuses
  * multiply and add and each output is summed over the columns in order. */
 
@@ -15,6 +19,15 @@ void hot_fit_linear_f32_ref(size_t rows, size_t columns, const double *matrix, s
 hot_status hot_fit_linear_f32_cpu(hot_context *context, hot_cpu_level level, size_t rows, size_t columns,
                                   const double *matrix, size_t count, const float *input, size_t input_stride,
                                   float *output, size_t output_stride);
+
+/* A call of hot_fit_linear_f32, and the CUDA backend for arrays in device memory; the matrix is the host's. */
+typedef struct hot_fit_linear_args {
+    size_t rows, columns, count, input_stride, output_stride;
+    const double *matrix;
+    const float *input;
+    float *output;
+} hot_fit_linear_args;
+hot_status hot_fit_linear_cuda(hot_context *context, void *args);
 
 /* hot_fit_weighted_f32 in long double: Gram-Schmidt, twice, on the weighted design. */
 hot_status hot_fit_weighted_f32_ref(hot_context *context, size_t rows, size_t columns, const double *design,
@@ -57,4 +70,7 @@ void hot_fit_qr_transposed(size_t rows, size_t columns, const double *a, const d
 int hot_fit_qr_solve(size_t rows, size_t columns, double *a, double *right, double tolerance, double *x,
                      double *scratch);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

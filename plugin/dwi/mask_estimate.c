@@ -39,18 +39,35 @@ static int otsu(const double *histogram, int bins, int *cut, double count[2], do
     return first >= 0;
 }
 
+/* Counts values by bin: of `scale`, bin BINS - 1, and what lies above. */
+static void count_values(int threads, const float *smooth, size_t voxels, double scale, double histogram[BINS])
+{
+    memset(histogram, 0, BINS * sizeof *histogram);
+#pragma omp parallel num_threads(threads)
+    {
+        size_t mine[BINS] = {0};
+#pragma omp for schedule(static) nowait
+        for (size_t n = 0; n < voxels; n++)
+            mine[smooth[n] >= scale ? BINS - 1 : (int)(smooth[n] / scale * (BINS - 1))]++;
+#pragma omp critical
+        for (int b = 0; b < BINS; b++)
+            histogram[b] += (double)mine[b];
+    }
+}
+
 /* The value under which a voxel is background; 0 when there is no background. */
-static double background_below(const float *smooth, const float *low, const float *high, size_t voxels, float *scratch)
+static double background_below(int threads, const float *smooth, const float *low, const float *high, size_t voxels,
+                               float *scratch)
 {
     float top = 0;
+#pragma omp parallel for schedule(static) num_threads(threads) reduction(max : top)
     for (size_t n = 0; n < voxels; n++)
         top = smooth[n] > top ? smooth[n] : top;
     if (!(top > 0))
         return 0;
     /* A few very bright voxels must not stretch the scale: it ends at the 99th percentile. */
-    double histogram[BINS] = {0}, seen = 0, scale = top;
-    for (size_t n = 0; n < voxels; n++)
-        histogram[(int)(smooth[n] / top * (BINS - 1))]++;
+    double histogram[BINS], seen = 0, scale = top;
+    count_values(threads, smooth, voxels, top, histogram);
     for (int b = 0; b < BINS; b++) {
         seen += histogram[b];
         if (seen >= 0.99 * (double)voxels) {
@@ -58,9 +75,7 @@ static double background_below(const float *smooth, const float *low, const floa
             break;
         }
     }
-    memset(histogram, 0, sizeof histogram);
-    for (size_t n = 0; n < voxels; n++)
-        histogram[smooth[n] >= scale ? BINS - 1 : (int)(smooth[n] / scale * (BINS - 1))]++;
+    count_values(threads, smooth, voxels, scale, histogram);
     int cut, lower_cut;
     double count[2] = {0}, mean[2] = {0}, lower_count[2] = {0}, lower_mean[2] = {0};
     if (!otsu(histogram, BINS, &cut, count, mean))
@@ -88,84 +103,129 @@ static double background_below(const float *smooth, const float *low, const floa
     return 2 * flat > dark ? threshold : 0;
 }
 
-/* Labels the connected sets (sharing faces) of voxels whose byte is `value`, keeps in `labels` 1, 2, ...; returns how
- * many. queue and labels hold one number per voxel. When the caller wants to stop it stops, with what it has found. */
-static size_t components(hot_context *context, const size_t size[3], const uint8_t *bytes, uint8_t value,
-                         size_t *labels, size_t *queue)
+/* Voxels of a line that are equal and next to each other; runs that touch make a set. */
+typedef struct run {
+    size_t from, to; /* the first voxel, and the one behind the last */
+    size_t set;      /* a run of the same set, with a lower number; its own: the first of the set */
+} run;
+
+static size_t first_of(run *runs, size_t r)
 {
-    const size_t nx = size[0], nxy = size[0] * size[1], voxels = nxy * size[2];
-    size_t found = 0;
-    memset(labels, 0, voxels * sizeof *labels);
-    for (size_t start = 0; start < voxels; start++) {
-        if (bytes[start] != value || labels[start])
-            continue;
-        size_t head = 0, tail = 0;
-        labels[start] = ++found;
-        queue[tail++] = start;
-        while (head < tail) {
-            if (head % 4096 == 0 && hot_context_cancelled(context))
-                return found;
-            size_t n = queue[head++], i = n % nx, j = n / nx % size[1], k = n / nxy;
-            const size_t near[6] = {n - 1, n + 1, n - nx, n + nx, n - nxy, n + nxy};
-            const int there[6] = {i > 0, i + 1 < nx, j > 0, j + 1 < size[1], k > 0, k + 1 < size[2]};
-            for (int s = 0; s < 6; s++)
-                if (there[s] && bytes[near[s]] == value && !labels[near[s]]) {
-                    labels[near[s]] = found;
-                    queue[tail++] = near[s];
-                }
+    while (runs[r].set != r)
+        r = runs[r].set = runs[runs[r].set].set;
+    return r;
+}
+
+/* Joins the runs of a line, from `here` on, with those of an earlier line, `apart` voxels before. */
+static void join_lines(run *runs, size_t here, size_t here_end, size_t there, size_t there_end, size_t apart)
+{
+    while (here < here_end && there < there_end) {
+        const size_t from = runs[there].from + apart, to = runs[there].to + apart;
+        if (runs[here].from < to && from < runs[here].to) {
+            const size_t a = first_of(runs, here), b = first_of(runs, there);
+            runs[a > b ? a : b].set = a > b ? b : a;
         }
+        if (runs[here].to < to)
+            here++;
+        else
+            there++;
     }
-    return found;
 }
 
-/* Islands of less than a twentieth of the largest one go; the separate pieces of a phantom stay. */
-static void drop_islands(hot_context *context, const size_t size[3], uint8_t *bytes, size_t *labels, size_t *sizes)
+/* The connected sets (sharing faces) of voxels whose byte is `value`, as runs: first[line] is the number of the first
+ * run of each line, there is one line more. The caller frees *runs. */
+static hot_status find_sets(hot_context *context, const size_t size[3], const uint8_t *bytes, uint8_t value,
+                            size_t *first, run **runs)
 {
-    size_t voxels = size[0] * size[1] * size[2], largest = 0;
-    size_t found = components(context, size, bytes, 1, labels, sizes);
-    memset(sizes, 0, (found < voxels ? found + 1 : voxels) * sizeof *sizes);
-    for (size_t n = 0; n < voxels; n++)
-        if (labels[n])
-            sizes[labels[n] - 1]++;
-    for (size_t c = 0; c < found; c++)
-        largest = sizes[c] > largest ? sizes[c] : largest;
-    for (size_t n = 0; n < voxels; n++)
-        if (labels[n] && 20 * sizes[labels[n] - 1] < largest)
-            bytes[n] = 0;
+    const size_t nx = size[0], lines = size[1] * size[2];
+    size_t count = 0;
+    for (size_t n = 0; n < nx * lines; n++)
+        count += bytes[n] == value && (n % nx == 0 || bytes[n - 1] != value);
+    *runs = hot_context_alloc(context, count, sizeof **runs);
+    if (!*runs)
+        return HOT_ERROR_MEMORY;
+    count = 0;
+    for (size_t line = 0; line < lines; line++) {
+        const size_t begin = line * nx, end = begin + nx;
+        first[line] = count;
+        for (size_t n = begin; n < end; n++) {
+            if (bytes[n] != value)
+                continue;
+            run *new = &(*runs)[count];
+            new->from = n;
+            new->set = count++;
+            while (n < end && bytes[n] == value)
+                n++;
+            new->to = n;
+        }
+        if (line % size[1] > 0)
+            join_lines(*runs, first[line], count, first[line - 1], first[line], nx);
+        if (line >= size[1])
+            join_lines(*runs, first[line], count, first[line - size[1]], first[line - size[1] + 1], nx * size[1]);
+        if (line % 1024 == 0 && hot_context_cancelled(context))
+            break;
+    }
+    first[lines] = count;
+    return hot_context_check(context, "estimating the mask");
 }
 
-/* What is outside but cannot reach the border of the volume is inside. */
-static void fill_holes(hot_context *context, const size_t size[3], uint8_t *bytes, size_t *labels, size_t *reaches)
+/* Islands of less than a twentieth of the largest one go; the separate pieces of a phantom stay. What is outside but
+ * cannot reach the border of the volume is inside. */
+static hot_status tidy(hot_context *context, const size_t size[3], uint8_t *bytes)
+{
+    const size_t nx = size[0], ny = size[1], lines = ny * size[2];
+    size_t *first = hot_context_alloc(context, lines + 1, sizeof *first), *told = NULL;
+    hot_status status = first ? HOT_OK : HOT_ERROR_MEMORY;
+    for (int value = 1; value >= 0 && status == HOT_OK; value--) {
+        run *runs = NULL;
+        size_t largest = 0;
+        status = find_sets(context, size, bytes, (uint8_t)value, first, &runs);
+        told = status == HOT_OK ? hot_context_calloc(context, first[lines], sizeof *told) : NULL;
+        if (status == HOT_OK && !told)
+            status = HOT_ERROR_MEMORY;
+        /* of each set its voxels, or whether it reaches the border */
+        for (size_t line = 0; line < lines && status == HOT_OK; line++)
+            for (size_t r = first[line]; r < first[line + 1]; r++) {
+                const size_t set = first_of(runs, r);
+                const int border = line % ny == 0 || line % ny + 1 == ny || line < ny || line + ny >= lines ||
+                                   runs[r].from == line * nx || runs[r].to == (line + 1) * nx;
+                told[set] = value ? told[set] + runs[r].to - runs[r].from : told[set] | (size_t)border;
+                largest = told[set] > largest ? told[set] : largest;
+            }
+        for (size_t r = 0; status == HOT_OK && r < first[lines]; r++) {
+            const size_t of = told[first_of(runs, r)];
+            if (value ? 20 * of < largest : !of)
+                memset(bytes + runs[r].from, !value, runs[r].to - runs[r].from);
+        }
+        hot_context_free(context, told);
+        hot_context_free(context, runs);
+    }
+    hot_context_free(context, first);
+    return status;
+}
+
+/* The median rounds off corners and thin ends: a bright voxel that shares a face with the mask belongs to it. regained:
+ * a byte for each voxel. */
+static void regain_edges(int threads, const size_t size[3], const float *low, double threshold, uint8_t *bytes,
+                         uint8_t *regained)
 {
     const size_t nx = size[0], nxy = size[0] * size[1], voxels = nxy * size[2];
-    size_t found = components(context, size, bytes, 0, labels, reaches);
-    memset(reaches, 0, found * sizeof *reaches);
-    for (size_t n = 0; n < voxels; n++) {
-        size_t i = n % nx, j = n / nx % size[1], k = n / nxy;
-        if (labels[n] && (i == 0 || i + 1 == nx || j == 0 || j + 1 == size[1] || k == 0 || k + 1 == size[2]))
-            reaches[labels[n] - 1] = 1;
+#pragma omp parallel num_threads(threads)
+    {
+#pragma omp for schedule(static)
+        for (size_t n = 0; n < voxels; n++) {
+            regained[n] = 0;
+            if (bytes[n] || !(low[n] >= threshold))
+                continue;
+            const size_t i = n % nx, j = n / nx % size[1], k = n / nxy;
+            regained[n] = (i > 0 && bytes[n - 1]) || (i + 1 < nx && bytes[n + 1]) || (j > 0 && bytes[n - nx]) ||
+                          (j + 1 < size[1] && bytes[n + nx]) || (k > 0 && bytes[n - nxy]) ||
+                          (k + 1 < size[2] && bytes[n + nxy]);
+        }
+#pragma omp for schedule(static)
+        for (size_t n = 0; n < voxels; n++)
+            bytes[n] |= regained[n];
     }
-    for (size_t n = 0; n < voxels; n++)
-        if (labels[n] && !reaches[labels[n] - 1])
-            bytes[n] = 1;
-}
-
-/* The median rounds off corners and thin ends: a bright voxel that shares a face with the mask belongs to it. */
-static void regain_edges(const size_t size[3], const float *low, double threshold, uint8_t *bytes)
-{
-    const size_t nx = size[0], nxy = size[0] * size[1], voxels = nxy * size[2];
-    for (size_t n = 0; n < voxels; n++) {
-        size_t i = n % nx, j = n / nx % size[1], k = n / nxy;
-        if (bytes[n] || !(low[n] >= threshold))
-            continue;
-        /* 1 = of the smoothed mask; 2 = regained, which does not spread further */
-        if ((i > 0 && bytes[n - 1] == 1) || (i + 1 < nx && bytes[n + 1] == 1) || (j > 0 && bytes[n - nx] == 1) ||
-            (j + 1 < size[1] && bytes[n + nx] == 1) || (k > 0 && bytes[n - nxy] == 1) ||
-            (k + 1 < size[2] && bytes[n + nxy] == 1))
-            bytes[n] = 2;
-    }
-    for (size_t n = 0; n < voxels; n++)
-        bytes[n] = bytes[n] != 0;
 }
 
 hot_status hot_mask_estimate(hot_context *context, const hot_dwi *dwi, hot_mask **mask)
@@ -174,8 +234,8 @@ hot_status hot_mask_estimate(hot_context *context, const hot_dwi *dwi, hot_mask 
     const hot_dwi_summary *summary;
     hot_dwi_summary *averages = NULL;
     hot_mask *made = NULL;
-    float *smooth = NULL;
-    size_t *labels = NULL, *numbers = NULL;
+    const int threads = hot_context_threads(context);
+    float *smooth = NULL, *scratch = NULL;
     *mask = NULL;
     hot_status status = hot_mask_full(context, &dwi->grid, &made);
     if (status == HOT_OK)
@@ -183,27 +243,23 @@ hot_status hot_mask_estimate(hot_context *context, const hot_dwi *dwi, hot_mask 
     if (status != HOT_OK)
         goto cleanup;
     smooth = hot_context_alloc(context, voxels, sizeof *smooth);
-    labels = hot_context_alloc(context, voxels, sizeof *labels);
-    numbers = hot_context_alloc(context, voxels, sizeof *numbers);
-    status = smooth && labels && numbers ? hot_median_3x3x3(context, size, summary->low, smooth) : HOT_ERROR_MEMORY;
+    scratch = hot_context_alloc(context, voxels, sizeof *scratch);
+    status = smooth && scratch ? hot_median_3x3x3(context, size, summary->low, smooth) : HOT_ERROR_MEMORY;
     if (status != HOT_OK)
         goto cleanup;
-    const double threshold = background_below(smooth, summary->low, summary->high, voxels, (float *)(void *)numbers);
+    const double threshold = background_below(threads, smooth, summary->low, summary->high, voxels, scratch);
     for (size_t n = 0; n < voxels; n++)
         made->bytes[n] = smooth[n] >= threshold;
     if (threshold > 0) {
-        regain_edges(size, summary->low, threshold, made->bytes);
-        drop_islands(context, size, made->bytes, labels, numbers);
-        fill_holes(context, size, made->bytes, labels, numbers);
-        status = hot_context_check(context, "estimating the mask");
+        regain_edges(threads, size, summary->low, threshold, made->bytes, (uint8_t *)scratch);
+        status = tidy(context, size, made->bytes);
     }
     made->inside = 0;
     for (size_t n = 0; n < voxels; n++)
         made->inside += made->bytes[n];
 cleanup:
     hot_context_free(context, smooth);
-    hot_context_free(context, labels);
-    hot_context_free(context, numbers);
+    hot_context_free(context, scratch);
     hot_dwi_summary_free(&averages);
     if (status != HOT_OK)
         hot_mask_destroy(&made);

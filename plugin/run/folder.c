@@ -395,13 +395,32 @@ static void remove_replaced(hot_context *context, const char *path, const names 
                         "the earlier contents of the output folder could not be removed from '%s'", path);
 }
 
+/* All that the new folder holds to the disk, and the folder; below the one that names it. */
+static hot_status sync_tree(hot_context *context, const hot_folder *folder)
+{
+    names list = {.context = context};
+    hot_status status = list_tree(context, folder->temporary, &list);
+    for (size_t i = 0; i < list.count && status == HOT_OK; i++) {
+        char *full = join(context, folder->temporary, list.name[i]);
+        const int handle = full ? open(full, O_RDONLY | O_CLOEXEC) : -1;
+        if (!full)
+            status = HOT_ERROR_MEMORY;
+        else if (handle < 0 || hot_sync_file(handle) != 0)
+            status = fail(context, "cannot write", full);
+        if (handle >= 0)
+            close(handle);
+        hot_context_free(context, full);
+    }
+    names_free(&list);
+    if (status == HOT_OK && folder->lock && hot_sync_file(folder->lock) != 0)
+        status = fail(context, "cannot write", folder->path);
+    return status;
+}
+
 hot_status hot_folder_commit(hot_context *context, hot_folder *folder)
 {
-    hot_status status = HOT_OK;
+    hot_status status = sync_tree(context, folder);
     names old = {.context = context};
-    /* Its files are on the disk already; here the folder that names them, and below the one that names it. */
-    if (folder->lock && hot_sync_file(folder->lock) != 0)
-        status = fail(context, "cannot write", folder->path);
     if (status == HOT_OK && !folder->replaces) {
         /* An empty folder may have appeared meanwhile and gives way; anything else is refused by the system. */
         if (rename(folder->temporary, folder->path) != 0)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/backend.h"
 #include "common/options.h"
 #include "dwi/scheme.h"
 #include "dwi/summary.h"
@@ -376,6 +377,7 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
     if (status != HOT_OK)
         goto cleanup;
     end_stage(&job, "reading");
+    hot_backend_prepare(context); /* while the CPU makes the mask */
     if ((status = hot_run_compute_job(&job)) != HOT_OK || (status = hot_run_outputs_prepare(&job)) != HOT_OK)
         goto cleanup;
     end_stage(&job, "maps");
@@ -393,6 +395,8 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
         *result = job.result;
 cleanup:
     hot_run_free(&job);
+    if (job.stages > 0)
+        hot_backend_prepared(context);
     return status;
 }
 

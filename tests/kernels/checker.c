@@ -207,7 +207,7 @@ int main(int argc, char **argv)
             if (only_backend && strcmp(only_backend, name) != 0)
                 continue;
             check_run run = {.family = (*family)->name, .backend = name, .reference = reference, .cuda = cuda,
-                             .device = device,                             .first_seed = seed, .seed = seed,
+                             .device = device, .first_seed = seed, .seed = seed,
                              .seconds = seconds, .only = only, .case_name = ""};
             run.context = context_for(cuda ? HOT_DEVICE_CUDA : HOT_DEVICE_CPU, device ? 0 : -1, backend);
             if (device && use_device(run.context) != HOT_OK) {

@@ -264,6 +264,21 @@ hot_status placed_signal(hot_context *context, const hot_signal_options *options
                });
 }
 
+hot_status placed_fit(hot_context *context, size_t matrix_rows, size_t columns, const double *matrix, size_t count,
+                     const float *input, size_t input_stride, float *output, size_t output_stride)
+{
+    if (direct(context))
+        return hot_fit_linear_f32(context, matrix_rows, columns, matrix, count, input, input_stride, output,
+                                  output_stride);
+    return run(context,
+               {in("input", input, rows(count, input_stride, columns) * sizeof *input),
+                out("output", output, rows(count, output_stride, matrix_rows) * sizeof *output)},
+               [&](void *const *at) {
+                   return hot_fit_linear_f32(context, matrix_rows, columns, matrix, count, (const float *)at[0],
+                                             input_stride, (float *)at[1], output_stride);
+               });
+}
+
 hot_status placed_lowrank(hot_context *context, const hot_lowrank_options *options, int order, size_t count,
                          const float *tensors, size_t stride, const uint8_t *mask, float *directions, uint8_t *found,
                          float *residual)

@@ -7,6 +7,7 @@
 #include <hotfiber/contract.h>
 #include <hotfiber/directions.h>
 #include <hotfiber/fem.h>
+#include <hotfiber/fit.h>
 #include <hotfiber/heev.h>
 #include <hotfiber/lowrank.h>
 #include <hotfiber/signal.h>
@@ -20,6 +21,8 @@ extern "C" {
 /* Sets the context up for arrays in the memory of GPU 0, on a stream of its own. */
 hot_status check_use_device(hot_context *context);
 
+hot_status placed_fit(hot_context *context, size_t rows, size_t columns, const double *matrix, size_t count,
+                     const float *input, size_t input_stride, float *output, size_t output_stride);
 hot_status placed_signal(hot_context *context, const hot_signal_options *options, const hot_signal_scheme *scheme,
                         size_t count, const float *signals, const float *sigma, const float *s0, const uint8_t *mask,
                         const hot_signal_result *result);
@@ -73,6 +76,7 @@ hot_status placed_assemble_f32(hot_context *context, int dim, size_t dofs, size_
                               size_t elements, const float *d, float *m);
 
 #ifndef HOT_TESTS_CALLS_THEMSELVES
+#define hot_fit_linear_f32 placed_fit
 #define hot_signal_fibers_f32 placed_signal
 #define hot_lowrank_f32 placed_lowrank
 #define hot_directions_f32 placed_directions

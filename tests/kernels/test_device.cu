@@ -15,6 +15,7 @@
 
 #include "check.h"
 #include "common/backend.h"
+#include "common/cuda_status.h"
 
 enum { N = 24, MATRICES = 300, ORDER = 6, TERMS = 28, TENSORS = 5000, STARTS = 64, SIZE = 200, ROWS = 40 };
 
@@ -256,9 +257,12 @@ static void test_places(const problem *p)
               strstr(hot_context_message(context), "found"), "%s", hot_context_message(context));
     CHECK(hot_directions_f32(context, NULL, 2, 1, p->tensors, 6, NULL, p->directions, NULL) == HOT_ERROR_ARGUMENT &&
               strstr(hot_context_message(context), "order 2"), "%s", hot_context_message(context));
-    CHECK(hot_fit_linear_f32(context, 1, 1, host.data(), 1, tensors.data(), 1, directions.data(), 1) ==
-                  HOT_ERROR_ARGUMENT && strstr(hot_context_message(context), "fit takes"), "%s",
+    CHECK(hot_fit_linear_f32(context, 1, 1, host.data(), 1, tensors.data(), 1, p->directions, 1) ==
+                  HOT_ERROR_ARGUMENT && strstr(hot_context_message(context), "input is in the host's memory"), "%s",
           hot_context_message(context));
+    CHECK(hot_fit_weighted_f32(context, 1, 1, host.data(), 1, tensors.data(), tensors.data(), directions.data(), 1,
+                               NULL) == HOT_ERROR_ARGUMENT &&
+              strstr(hot_context_message(context), "a weighted fit takes"), "%s", hot_context_message(context));
     CHECK(hot_context_set_memory(context, HOT_MEMORY_HOST, NULL) == HOT_OK, "%s", hot_context_message(context));
     CHECK(hot_directions_f32(context, NULL, 4, 1, p->tensors, 15, NULL, directions.data(), NULL) ==
                   HOT_ERROR_ARGUMENT && strstr(hot_context_message(context), "tensors is in the memory of GPU 0"), "%s",
@@ -276,6 +280,30 @@ static void test_places(const problem *p)
     options.device_number = -1;
     hot_context_create(&options, &context);
     CHECK(hot_context_set_memory(context, HOT_MEMORY_DEVICE, NULL) == HOT_ERROR_ARGUMENT, "on all GPUs");
+    hot_context_destroy(&context);
+}
+
+/* Large arrays of the host to the GPU and back, sizes that are no multiple of anything; 0xa5 around them stays. */
+static void test_copies(void)
+{
+    hot_context *context = NULL;
+    hot_context_options options = {};
+    options.size = sizeof options;
+    options.device = HOT_DEVICE_CUDA;
+    CHECK(hot_context_create(&options, &context) == HOT_OK, "no context");
+    const size_t sizes[] = {1, 70001, (32 << 20) - 1, (32 << 20) + 5, (100 << 20) + 12345};
+    for (size_t bytes : sizes) {
+        std::vector<unsigned char> from(bytes), to(bytes + 2, 0xa5);
+        for (size_t i = 0; i < bytes; i++)
+            from[i] = (unsigned char)(i * 2654435761u >> 13);
+        void *device = NULL;
+        CHECK(cudaMalloc(&device, bytes) == cudaSuccess, "no memory");
+        CHECK(hot_cuda_copy(context, device, from.data(), bytes, "copying there") == HOT_OK, "%zu bytes there", bytes);
+        CHECK(hot_cuda_copy(context, to.data() + 1, device, bytes, "copying back") == HOT_OK, "%zu bytes back", bytes);
+        CHECK(memcmp(to.data() + 1, from.data(), bytes) == 0, "%zu bytes are not the same", bytes);
+        CHECK(to[0] == 0xa5 && to[bytes + 1] == 0xa5, "%zu bytes: more was written", bytes);
+        cudaFree(device);
+    }
     hot_context_destroy(&context);
 }
 
@@ -298,6 +326,7 @@ int main(void)
     test_graph(&p);
     test_threads();
     test_places(&p);
+    test_copies();
     free_problem(&p);
     HOT_TEST_END();
 }

@@ -18,6 +18,7 @@ typedef struct als {
     double *product, *before, *matrix, *kept; /* n x rank, twice; rank x rank, twice */
     double square;                            /* ||x||^2 */
     double inner;                             /* <x, approximation> as of the last update of the third factor */
+    double *whole[3], *whole_lambda, fit;     /* f, lambda and the fit after the last whole iteration */
     int threads;
 } als;
 
@@ -32,15 +33,17 @@ static hot_status als_create(hot_context *context, hot_cpd_args *args, als *s)
         longest = args->n[m] > longest ? args->n[m] : longest;
         s->f[m] = hot_context_alloc(context, args->n[m] * s->rank, sizeof **s->f);
         s->gram[m] = hot_context_alloc(context, s->rank * s->rank, sizeof **s->gram);
-        if (!s->f[m] || !s->gram[m])
+        s->whole[m] = hot_context_alloc(context, args->n[m] * s->rank, sizeof **s->whole);
+        if (!s->f[m] || !s->gram[m] || !s->whole[m])
             status = HOT_ERROR_MEMORY;
     }
+    s->whole_lambda = hot_context_alloc(context, s->rank, sizeof *s->whole_lambda);
     s->lambda = args->lambda;
     s->product = hot_context_alloc(context, longest * s->rank, sizeof *s->product);
     s->before = hot_context_alloc(context, longest * s->rank, sizeof *s->before);
     s->matrix = hot_context_alloc(context, s->rank * s->rank, sizeof *s->matrix);
     s->kept = hot_context_alloc(context, s->rank * s->rank, sizeof *s->kept);
-    if (!s->product || !s->before || !s->matrix || !s->kept)
+    if (!s->product || !s->before || !s->matrix || !s->kept || !s->whole_lambda)
         status = HOT_ERROR_MEMORY;
     return status;
 }
@@ -51,7 +54,9 @@ static void als_destroy(hot_context *context, als *s)
     for (int m = 0; m < 3; m++) {
         hot_context_free(context, s->f[m]);
         hot_context_free(context, s->gram[m]);
+        hot_context_free(context, s->whole[m]);
     }
+    hot_context_free(context, s->whole_lambda);
     hot_context_free(context, s->product);
     hot_context_free(context, s->before);
     hot_context_free(context, s->matrix);
@@ -103,7 +108,8 @@ static hot_status start(hot_context *context, als *s)
 
 /* ---- One update -------------------------------------------------------------------------------------------------- */
 
-static void update(als *s, int mode, int fresh)
+/* When cancelled the factor stays as it was. */
+static hot_status update(hot_context *context, als *s, int mode, int fresh)
 {
     const size_t n = s->n[mode], rank = s->rank, count = n * rank;
     const int one = mode == 0 ? 1 : 0, other = mode == 2 ? 1 : 2;
@@ -112,6 +118,9 @@ static void update(als *s, int mode, int fresh)
     const void *const factors[3] = {s->args->factor[0], s->args->factor[1], s->args->factor[2]};
     memcpy(s->before, s->f[mode], count * sizeof *s->before);
     hot_cpd_product(&s->tensor, mode, factors, fresh, s->product);
+    const hot_status status = hot_context_check(context, "CP decomposition");
+    if (status != HOT_OK)
+        return status;
     hot_cpd_hadamard(rank, s->gram[one], s->gram[other], s->matrix);
     if (s->args->options.non_negative) {
         for (size_t r = 0; r < rank; r++)
@@ -139,6 +148,7 @@ static void update(als *s, int mode, int fresh)
             s->inner += s->lambda[r] * sum;
         }
     }
+    return HOT_OK;
 }
 
 /* 1 - ||x - approximation|| / ||x||, from norms and the inner product: what an iteration can have for nothing. Good to
@@ -171,31 +181,56 @@ static void describe(als *s)
                 report->congruence = fmax(report->congruence, fmin(cosine, 1));
         }
     }
-    report->fit = s->square > 0 ? 1 - sqrt(hot_cpd_residual(&s->tensor, s->lambda, factors, s->before) / s->square) : 1;
+    report->fit = 1;
+    if (s->square > 0) {
+        const double residual = hot_cpd_residual(&s->tensor, s->lambda, factors, s->before);
+        report->fit = hot_context_cancelled(s->tensor.context) ? s->fit : 1 - sqrt(residual / s->square);
+    }
 }
 
-/* The best so far is what the arrays hold, after whatever update. */
+static void keep_whole(als *s)
+{
+    for (int m = 0; m < 3; m++)
+        memcpy(s->whole[m], s->f[m], s->n[m] * s->rank * sizeof **s->f);
+    memcpy(s->whole_lambda, s->lambda, s->rank * sizeof *s->lambda);
+}
+
+static void return_whole(als *s)
+{
+    for (int m = 0; m < 3; m++) {
+        memcpy(s->f[m], s->whole[m], s->n[m] * s->rank * sizeof **s->f);
+        publish(s, m);
+    }
+    memcpy(s->lambda, s->whole_lambda, s->rank * sizeof *s->lambda);
+}
+
+/* When cancelled, the terms are those after the last whole iteration, whose fit is known without another pass. */
 static hot_status iterate(hot_context *context, als *s)
 {
     const hot_cpd_options *options = &s->args->options;
     double last = -INFINITY;
+    keep_whole(s);
     for (int iteration = 0; iteration < options->iterations; iteration++) {
         for (int mode = 0; mode < 3; mode++) {
-            const hot_status status = hot_context_progress(
+            hot_status status = hot_context_progress(
                 context, "CP decomposition", ((double)iteration + mode / 3.) / (double)options->iterations);
-            if (status != HOT_OK)
+            if (status == HOT_OK)
+                status = update(context, s, mode, mode == 0);
+            if (status != HOT_OK) {
+                return_whole(s);
                 return status;
-            update(s, mode, mode == 0);
+            }
         }
-        const double fit = cheap_fit(s);
+        keep_whole(s);
+        s->fit = cheap_fit(s);
         s->args->report.iterations = iteration + 1;
         if (options->fits)
-            options->fits[iteration] = fit;
-        if (fabs(fit - last) < options->tolerance) {
+            options->fits[iteration] = s->fit;
+        if (fabs(s->fit - last) < options->tolerance) {
             s->args->report.converged = 1;
             break;
         }
-        last = fit;
+        last = s->fit;
     }
     return hot_context_progress(context, "CP decomposition", 1);
 }
@@ -211,8 +246,8 @@ hot_status hot_cpd_cpu(hot_context *context, void *args_pointer)
 #endif
     if (status == HOT_OK) {
         s.square = hot_cpd_square(&s.tensor, &finite);
-        if (!finite)
-            status = hot_context_fail(context, HOT_ERROR_DATA, "the tensor holds NaN or Inf");
+        status = finite ? hot_context_check(context, "CP decomposition")
+                        : hot_context_fail(context, HOT_ERROR_DATA, "the tensor holds NaN or Inf");
     }
     if (status == HOT_OK)
         status = start(context, &s);
@@ -251,6 +286,7 @@ hot_status hot_mttkrp_cpu(hot_context *context, void *args_pointer)
 #endif
         for (size_t i = 0; i < count && !args->f64; i++)
             ((float *)args->out)[i] = (float)wide[i];
+        status = hot_context_check(context, "multiplying");
     }
     if (wide)
         hot_cpd_tensor_destroy(context, &tensor);

@@ -44,7 +44,8 @@ hot_status hot_cpd_tensor_create(hot_context *context, int f64, const size_t n[3
 {
     const size_t most = n[0] * n[1] * n[2] > MOST_KEPT ? n[0] * n[1] * n[2] : MOST_KEPT;
     memset(tensor, 0, sizeof *tensor);
-    tensor->f64 = f64, tensor->rank = rank, tensor->x = x, tensor->threads = hot_context_threads(context);
+    tensor->context = context, tensor->f64 = f64, tensor->rank = rank, tensor->x = x;
+    tensor->threads = hot_context_threads(context);
     memcpy(tensor->n, n, sizeof tensor->n);
     tensor->variant = hot_contract_variant_choose(context);
     tensor->kept = !once && rank <= most / n[0] / n[1];
@@ -143,6 +144,8 @@ static void multiply_all(const hot_cpd_tensor *t, int ta, const size_t size[3], 
                  pieces = (size[0] + each - 1) / each;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads) if (pieces > 1)
     for (size_t piece = 0; piece < pieces; piece++) {
+        if (hot_context_cancelled(t->context))
+            continue;
         const size_t first = piece * each,
                      part[3] = {size[0] - first < each ? size[0] - first : each, size[1], size[2]};
         multiply(t, ta, 0, part, at(t, a, ta ? lda * first : first), lda, b, ldb, to(t, c, first), ldc,
@@ -206,7 +209,7 @@ hot_status hot_cpd_unfold_twice(hot_context *context, hot_cpd_tensor *t, int mod
         return HOT_ERROR_MEMORY;
     memset(out, 0, n[mode] * rank * sizeof *out);
     /* One slice of k (of j for the last mode) at a time: times f, then back. */
-    for (size_t s = 0; s < (mode == 2 ? n[1] : n[2]); s++) {
+    for (size_t s = 0; s < (mode == 2 ? n[1] : n[2]) && !hot_context_cancelled(context); s++) {
         const void *slice = at(t, t->x, mode == 2 ? n[0] * s : n[0] * n[1] * s);
         const size_t ld = mode == 2 ? n[0] * n[1] : n[0];
         if (mode == 0) {
@@ -232,7 +235,7 @@ double hot_cpd_square(const hot_cpd_tensor *t, int *finite)
     const size_t each = t->n[0] * t->n[1];
     double sum = 0;
     *finite = 1;
-    for (size_t k = 0; k < t->n[2]; k++) {
+    for (size_t k = 0; k < t->n[2] && !hot_context_cancelled(t->context); k++) {
         int here = 1;
         sum += t->f64 ? square_f64(at(t, t->x, each * k), each, &here) : square_f32(at(t, t->x, each * k), each, &here);
         *finite &= here;
@@ -246,6 +249,9 @@ double hot_cpd_residual(const hot_cpd_tensor *t, const double *lambda, const voi
     double sum = 0;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads) if (each * t->rank > 1000)
     for (size_t k = 0; k < n[2]; k++) {
+        per_k[k] = 0;
+        if (hot_context_cancelled(t->context))
+            continue;
         char *slice = t->scratch + (size_t)omp_get_thread_num() * t->scratch_each;
         void *weighed = to(t, slice, each);
         const size_t size[3] = {n[0], n[1], t->rank};

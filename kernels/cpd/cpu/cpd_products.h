@@ -7,6 +7,7 @@
 #include "cpd/cpd_args.h"
 
 typedef struct hot_cpd_tensor {
+    const hot_context *context; /* once it is cancelled, products and sums are not completed */
     int f64, threads;
     size_t n[3], rank;
     const void *x;

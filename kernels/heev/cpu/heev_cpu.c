@@ -128,6 +128,8 @@ hot_status hot_heev_cpu(hot_context *context, void *argument)
         const size_t end = args->count - begin < step ? args->count : begin + step;
 #pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
         for (size_t i = begin; i < end; i++) {
+            if (hot_context_cancelled(context))
+                continue;
             char *mine = memory + each * (size_t)omp_get_thread_num();
             char *w = mine + 2 * n * n * sizeof(double);
             solve_one(args, i, mine, w, (double *)(void *)(w + n * sizeof(double)));

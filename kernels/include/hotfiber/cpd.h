@@ -70,7 +70,7 @@ typedef struct hot_cpd_report {
  * (on a Hopper GPU two iterations read it three times), and forms neither unfoldings nor Khatri-Rao products. The
  * caller owns all arrays. Results do not depend on the number of threads.
  * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (NaN or Inf in x), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED
- * (outputs and report then hold the current terms). */
+ * (outputs and report then hold the terms after some whole iteration; before the first its fit is 0). */
 HOT_API hot_status hot_cpd_f64(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k,
                                const double *x, double *lambda, double *a, double *b, double *c,
                                hot_cpd_report *report);

@@ -10,7 +10,8 @@ extern "C" {
 
 /* Multiplies a matrix with many vectors: output[i] = matrix input[i]. Sums are in double precision.
  *
- * matrix   rows x columns, row-major.
+ * matrix   rows x columns, row-major; always in the host's memory. input and output may be in a GPU's
+ *          (hotfiber/device.h), with the same results.
  * input    count x input_stride; the first `columns` values of each row are used.
  * output   out: count x output_stride; the first `rows` values of each row are written.
  *

@@ -166,7 +166,9 @@ hot_status hot_output_finish(hot_context *context, hot_output *output)
         output->file = NULL;
     }
     /* On the disk before it gets its name: after a power cut the name has the old content or all of the new. */
-    if (!bad && output->handle && !output->synced) {
+    if (!bad && output->handle && !output->synced && hot_temporary_holds(output->target)) {
+        hot_sync_begin(output->handle);
+    } else if (!bad && output->handle && !output->synced) {
         bad = hot_sync_file(output->handle) != 0;
         reason = errno;
         output->synced = !bad;
@@ -183,6 +185,8 @@ hot_status hot_output_finish(hot_context *context, hot_output *output)
 static void sync_place(hot_context *context, hot_output *output)
 {
     output->parents = 0;
+    if (hot_temporary_holds(output->target))
+        return;
     if (hot_sync_folder_of(output->target) != 0)
         hot_context_log(context, HOT_LOG_WARNING,
                         "'%s' is written, but its folder could not be brought to the disk: %s", output->path,

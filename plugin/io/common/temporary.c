@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* sync_file_range */
 #include "temporary.h"
 
 #include <dirent.h>
@@ -136,6 +137,20 @@ void hot_temporary_sweep(const char *path)
     if (folder)
         closedir(folder);
 }
+
+int hot_temporary_holds(const char *path)
+{
+    for (int up = 0, length = folder_length(path); up < 2 && length > 1; up++) {
+        const int end = length - 1; /* its slash */
+        for (length = end; length > 0 && path[length - 1] != '/'; length--)
+            ;
+        if (strncmp(path + length, ".part-", 6) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+void hot_sync_begin(int handle) { (void)sync_file_range(handle, 0, 0, SYNC_FILE_RANGE_WRITE); }
 
 int hot_sync_file(int handle)
 {

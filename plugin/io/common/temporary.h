@@ -16,6 +16,13 @@ int hot_temporary_make(hot_context *context, const char *path, char **name);
 /* Removes files of this kind beside `path`, made for the same name, whose process is gone: those that nobody locks. */
 void hot_temporary_sweep(const char *path);
 
+/* Whether `path` lies in a folder that is temporary itself, or in one of its folders. What is written there reaches the
+ * disk with the whole folder, before that gets its name. */
+int hot_temporary_holds(const char *path);
+
+/* Lets the system begin to bring a file to the disk, and does not wait. */
+void hot_sync_begin(int handle);
+
 /* Waits until a file, or the folder that `path` lies in, is on the disk. Errors: -1 with errno; file systems that
  * cannot do that are no error. */
 int hot_sync_file(int handle);
