@@ -6,11 +6,12 @@
 #include "cpu/signal_block.h"
 #include "learned_step.h"
 
-/* Steps of the fits of none and of one fibre, of the best start of more, and of all with the voxel's own noise. With
- * much signal over the noise the isotropic parts and the widths make up for each other, and steps are short there;
- * elsewhere few are needed. */
+/* Steps of the fits of none and of one fibre, of every start of more and of the best one, and of all with the voxel's
+ * own noise. With much signal over the noise the isotropic parts and the widths make up for each other, and steps are
+ * short there; elsewhere few are needed. */
 #define LEARNED_NONE 12
 #define LEARNED_ONE 16
+#define LEARNED_TRY 4
 #define LEARNED_FINISH 30
 #define LEARNED_AGAIN 12
 

@@ -232,11 +232,11 @@ HOT_FN void learned_fit_batch(const signal_plan *plan, const learned_batch *batc
     learned_descend_0(plan, batch, 1, 0, LEARNED_NONE, SIGNAL_TOLERANCE_LAST);
     learned_descend_1(plan, batch, 1, 0, LEARNED_ONE, SIGNAL_TOLERANCE_LAST);
     if (plan->max_fibers > 1) {
-        learned_descend_2(plan, batch, SIGNAL_CLASSES, 0, SIGNAL_TRY, SIGNAL_TOLERANCE);
+        learned_descend_2(plan, batch, SIGNAL_CLASSES, 0, LEARNED_TRY, SIGNAL_TOLERANCE);
         learned_descend_2(plan, batch, 1, 1, LEARNED_FINISH, SIGNAL_TOLERANCE_LAST);
     }
     if (plan->max_fibers > 2) {
-        learned_descend_3(plan, batch, SIGNAL_CLASSES, 0, SIGNAL_TRY, SIGNAL_TOLERANCE);
+        learned_descend_3(plan, batch, SIGNAL_CLASSES, 0, LEARNED_TRY, SIGNAL_TOLERANCE);
         learned_descend_3(plan, batch, 1, 1, LEARNED_FINISH, SIGNAL_TOLERANCE_LAST);
     }
     for (int first = 0; first < batch->voxels; first += HOT_LANES_F32) {
