@@ -156,6 +156,9 @@ hot_status hot_run_outputs_choose(hot_context *context, const hot_run_options *o
             break;
         word += length + 1;
     }
+    for (int i = 0; i < OUTPUTS; i++) /* drawn to be written */
+        if (outputs[i].needs == SAMPLES && !missing(&outputs[i], options, method))
+            *set |= (hot_run_outputs)1 << i;
     return status;
 }
 

@@ -86,6 +86,9 @@ image = nibabel.load("dwi.nii.gz")
 works("run", "-i", "dwi.nii.gz", "-o", "one", *OUTPUTS, "--threads", 1)
 works("run", "-i", "dwi.nii.gz", "-o", "two", *OUTPUTS, "--threads", 2)
 works("run", "-i", "dwi.nii.gz", "-o", "seed", *OUTPUTS, "--seed", 2)
+works("run", "-i", "dwi.nii.gz", "-o", "few", "--contrast", "learned", "--samples", 2, "--outputs", "nfibers",
+      "--quiet")
+check(os.path.exists("few/bedpostx/merged_f3samples.nii.gz"), "--samples writes samples whatever else is wanted")
 files = [os.path.join(at, name)[4:] for at, _, names in os.walk("one") for name in names if name != "report.json"]
 check(len([f for f in files if f.startswith("bedpostx/")]) == 22, f"{files}")
 for name in files:
