@@ -11,7 +11,7 @@
  * short there; elsewhere few are needed. */
 #define LEARNED_NONE 12
 #define LEARNED_ONE 16
-#define LEARNED_TRY 4
+#define LEARNED_TRY 3
 #define LEARNED_FINISH 30
 #define LEARNED_AGAIN 12
 

@@ -44,16 +44,13 @@ static __global__ void __launch_bounds__(THREADS)
     learned_find_places(&plan, &data, b, (learned_places *)chunk.learned.places + at);
 }
 
-/* SHARED: the signals of a thread's voxel are in shared memory, a column each: neighbours read other voxels' signals,
- * which lie apart in device memory. */
-template <int K, fit_from FROM, bool SHARED>
+template <int K, fit_from FROM>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_OF(K))
     learned_fit_kernel(const __grid_constant__ signal_plan plan, const __grid_constant__ signal_chunk chunk,
                        unsigned *counter, int iterations, float tolerance)
 {
     const int n = LEARNED_UNKNOWNS(K), starts = FROM == FROM_PLACES && K > 1 ? SIGNAL_CLASSES : 1;
     const unsigned jobs = *chunk.used * starts;
-    extern __shared__ float columns[];
     float H[2][LEARNED_PACKED_OF(K)], G[2][LEARNED_UNKNOWNS(K)];
     float step[LEARNED_UNKNOWNS(K)], dampings[LEARNED_UNKNOWNS(K)];
     float damping = 0;
@@ -71,12 +68,6 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_OF(K))
                 const learned_fit *kept = (const learned_fit *)chunk.learned.fits;
                 kept += (size_t)at * LEARNED_SLOTS + LEARNED_SLOT(K);
                 read_data(plan, chunk, at, &data);
-                if (SHARED) {
-                    for (int j = 0; j < plan.scheme.volumes; j++)
-                        columns[j * THREADS + threadIdx.x] = data.signal.y[j];
-                    data.signal.y = columns + threadIdx.x;
-                    data.signal.stride = THREADS;
-                }
                 if (FROM == FROM_PLACES) {
                     learned_start(K, &plan, (const learned_places *)chunk.learned.places + at, job % starts, &trial);
                 } else {
@@ -91,10 +82,6 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_OF(K))
         if (!__any_sync(~0u, busy))
             return;
         if (busy) { /* as learned_descend of cpu/learned_batch.h */
-            if (SHARED) { /* said again, so that it is known to the compiler */
-                data.signal.y = columns + threadIdx.x;
-                data.signal.stride = THREADS;
-            }
             learned_evaluate_here(K, &plan.scheme, &plan.learned, &data, &trial, H[1 - now], G[1 - now]);
             if (taken < 0) {
                 f = trial;
@@ -234,33 +221,18 @@ namespace {
 struct launcher {
     const signal_plan *plan;
     const signal_chunk *chunk;
-    const signal_device *device;
-    int kernels; /* of fits, so far */
+    int processors, kernels; /* kernels: of fits, so far */
     cudaStream_t stream;
     cudaError_t error;
 
     template <int K, fit_from FROM> void fits(int iterations, float tolerance)
     {
-        const size_t columns = (size_t)plan->scheme.volumes * THREADS * sizeof(float);
-        if (columns <= device->shared_memory)
-            fits_with<K, FROM, true>(columns, iterations, tolerance);
-        else
-            fits_with<K, FROM, false>(0, iterations, tolerance);
-    }
-
-    template <int K, fit_from FROM, bool SHARED> void fits_with(size_t columns, int iterations, float tolerance)
-    {
         const size_t starts = FROM == FROM_PLACES && K > 1 ? SIGNAL_CLASSES : 1;
-        const size_t most = (size_t)device->processors * BLOCKS_OF(K);
+        const size_t most = (size_t)processors * BLOCKS_OF(K);
         const size_t wanted = chunk->count * starts / (THREADS * FITS_EACH) + 1;
         if (error != cudaSuccess || K > plan->max_fibers)
             return;
-        void (*kernel)(const signal_plan, const signal_chunk, unsigned *, int, float) =
-            learned_fit_kernel<K, FROM, SHARED>;
-        error = cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)columns);
-        if (error != cudaSuccess)
-            return;
-        kernel<<<(unsigned)(wanted < most ? wanted : most), THREADS, columns, stream>>>(
+        learned_fit_kernel<K, FROM><<<(unsigned)(wanted < most ? wanted : most), THREADS, 0, stream>>>(
             *plan, *chunk, chunk->learned.counters + kernels++, iterations, tolerance);
         error = cudaGetLastError();
     }
@@ -286,10 +258,9 @@ struct launcher {
 
 } // namespace
 
-cudaError_t learned_launch(const signal_plan *plan, const signal_chunk *chunk, const signal_device *device,
-                           cudaStream_t stream)
+cudaError_t learned_launch(const signal_plan *plan, const signal_chunk *chunk, int processors, cudaStream_t stream)
 {
-    launcher start = {plan, chunk, device, 0, stream, cudaSuccess};
+    launcher start = {plan, chunk, processors, 0, stream, cudaSuccess};
     start.error = cudaMemsetAsync(chunk->learned.counters, 0, KERNELS * sizeof(unsigned), stream);
     start.voxels(learned_places_kernel);
     start.fits<0, FROM_PLACES>(LEARNED_NONE, SIGNAL_TOLERANCE_LAST);

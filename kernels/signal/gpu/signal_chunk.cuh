@@ -33,17 +33,10 @@ typedef struct signal_chunk {
     learned_memory learned;
 } signal_chunk;
 
-/* What the launches need to know of a GPU. */
-typedef struct signal_device {
-    int processors;
-    size_t shared_memory; /* that a block may have where two are to run on a multiprocessor, bytes */
-} signal_device;
-
 /* The memory for up to `count` voxels of `volumes` diffusion-weighted volumes, out of an arena; bytes of a voxel. */
 void learned_divide(size_t count, size_t volumes, hot_arena *arena, learned_memory *memory);
 size_t learned_bytes(size_t volumes);
 /* Starts the fits of a chunk whose usable voxels are listed. */
-cudaError_t learned_launch(const signal_plan *plan, const signal_chunk *chunk, const signal_device *device,
-                           cudaStream_t stream);
+cudaError_t learned_launch(const signal_plan *plan, const signal_chunk *chunk, int processors, cudaStream_t stream);
 
 #endif

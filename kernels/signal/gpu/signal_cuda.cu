@@ -117,7 +117,7 @@ struct workspace {
     signal_plan plan;
     char *memory;
     size_t *order;
-    signal_device device;
+    int processors; /* of the GPU */
     kernel_clock clock;
 };
 
@@ -191,22 +191,6 @@ void end_device(hot_context *context, void *user, void *shared)
     hot_context_free(context, self);
 }
 
-cudaError_t describe_device(signal_device *about)
-{
-    int device = 0, all = 0, reserved = 0, most = 0;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&about->processors, cudaDevAttrMultiProcessorCount, device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&reserved, cudaDevAttrReservedSharedMemoryPerBlock, device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    about->shared_memory = (size_t)(all / 2 - reserved < most ? all / 2 - reserved : most);
-    return error;
-}
-
 hot_status begin_device(hot_context *context, void *user, void **shared)
 {
     const hot_signal_args *args = ((const batch_args *)user)->args;
@@ -242,7 +226,11 @@ hot_status begin_device(hot_context *context, void *user, void **shared)
         self->plan.grid.pair_inverse[c] = moved(plan, block, plan->grid.pair_inverse[c]);
     }
     self->plan.learned.misfit = moved(plan, block, plan->learned.misfit);
-    status = hot_cuda_status(context, describe_device(&self->device), "the GPU's size");
+    int device = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&self->processors, cudaDevAttrMultiProcessorCount, device);
+    status = hot_cuda_status(context, error, "the GPU's size");
     if (status != HOT_OK)
         return status;
     return args->result->device_seconds ? open_clock(context, &self->clock) : status;
@@ -303,7 +291,7 @@ hot_status launch_chunk(hot_context *context, void *user, void *shared, const ho
         error = cudaGetLastError();
     }
     if (error == cudaSuccess && is_learned(args)) {
-        error = learned_launch(&self->plan, &data, &self->device, stream);
+        error = learned_launch(&self->plan, &data, self->processors, stream);
     } else if (error == cudaSuccess) {
         if (self->plan.prior.mixed)
             signal_fit_kernel<1><<<blocks, THREADS, 0, stream>>>(self->plan, data);
