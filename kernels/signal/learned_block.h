@@ -6,13 +6,20 @@
 #include "cpu/signal_block.h"
 #include "learned_step.h"
 
-/* Steps of the fits of none and of one fibre, of the best start of more, and of all with the voxel's own noise. With
- * much signal over the noise the isotropic parts and the widths make up for each other, and steps are short there;
- * elsewhere few are needed. */
+/* Steps of the fits of none and of one fibre, of every start of more and of the best one, and of all with the voxel's
+ * own noise. With much signal over the noise the isotropic parts and the widths make up for each other, and steps are
+ * short there; elsewhere few are needed. */
 #define LEARNED_NONE 12
 #define LEARNED_ONE 16
+#define LEARNED_TRY 3
 #define LEARNED_FINISH 30
 #define LEARNED_AGAIN 12
+
+/* Where a voxel's fits are among its slots: of none, of one, the three starts of two and of three; and where the
+ * matrices of its fits begin, packed ones of `LEARNED_PACKED_OF` numbers. */
+#define LEARNED_SLOT(k) ((k) == 0 ? 0 : (k) == 1 ? 1 : (k) == 2 ? 2 : 5)
+#define LEARNED_PACKED_OF(k) (LEARNED_UNKNOWNS(k) * (LEARNED_UNKNOWNS(k) + 1) / 2)
+#define LEARNED_MATRIX(k) ((k) == 0 ? 0 : (k) == 1 ? 6 : (k) == 2 ? 34 : 100)
 
 typedef struct learned_fits {
     learned_fit fit[4];
@@ -68,73 +75,6 @@ HOT_FN void learned_start(const int k, const signal_plan *plan, const learned_pl
     f->q = f->chi = vset(0);
 }
 
-#define LEARNED_FIT(k)                                                                                                 \
-    SIGNAL_CALLED void learned_fit_##k(const signal_scheme *s, const signal_learned *p, const learned_data *data,      \
-                                       int iterations, float tolerance, learned_fit *f, vf *H)                         \
-    {                                                                                                                  \
-        learned_descend(k, s, p, data, iterations, tolerance, f, H);                                                   \
-    }
-LEARNED_FIT(0)
-LEARNED_FIT(1)
-LEARNED_FIT(2)
-LEARNED_FIT(3)
-
-/* Of two fits of k fibres the better one; the first has nothing to be compared with. */
-HOT_FN void learned_keep(const int k, int is_first, const learned_fit *f, learned_fit *best)
-{
-    if (is_first)
-        *best = *f;
-    else
-        learned_choose(k, f->q < best->q, f, best);
-}
-
-/* All k from their starts. b: SIGNAL_GRID vectors of scratch. */
-HOT_FN void learned_search(const signal_plan *plan, const learned_data *data, vf *b, learned_fits *fits,
-                           vf H[4][LEARNED_PACKED])
-{
-    const signal_scheme *s = &plan->scheme;
-    const signal_learned *p = &plan->learned;
-    learned_places places;
-    learned_find_places(plan, data, b, &places);
-    learned_start(0, plan, &places, 0, &fits->fit[0]);
-    learned_fit_0(s, p, data, LEARNED_NONE, SIGNAL_TOLERANCE_LAST, &fits->fit[0], H[0]);
-    learned_start(1, plan, &places, 0, &fits->fit[1]);
-    learned_fit_1(s, p, data, LEARNED_ONE, SIGNAL_TOLERANCE_LAST, &fits->fit[1], H[1]);
-    if (plan->max_fibers < 2)
-        return;
-    for (int c = 0; c < SIGNAL_CLASSES; c++) {
-        learned_fit f;
-        learned_start(2, plan, &places, c, &f);
-        learned_fit_2(s, p, data, SIGNAL_TRY, SIGNAL_TOLERANCE, &f, H[2]);
-        learned_keep(2, c == 0, &f, &fits->fit[2]);
-    }
-    learned_fit_2(s, p, data, LEARNED_FINISH, SIGNAL_TOLERANCE_LAST, &fits->fit[2], H[2]);
-    if (plan->max_fibers < 3)
-        return;
-    for (int c = 0; c < SIGNAL_CLASSES; c++) {
-        learned_fit f;
-        learned_start(3, plan, &places, c, &f);
-        learned_fit_3(s, p, data, SIGNAL_TRY, SIGNAL_TOLERANCE, &f, H[3]);
-        learned_keep(3, c == 0, &f, &fits->fit[3]);
-    }
-    learned_fit_3(s, p, data, LEARNED_FINISH, SIGNAL_TOLERANCE_LAST, &fits->fit[3], H[3]);
-}
-
-/* -2 ln P(k) of all k, up to a constant. H becomes the matrix whose determinant is in it. */
-HOT_FN void learned_weigh(const signal_plan *plan, const learned_data *data, learned_fits *fits,
-                          vf H[4][LEARNED_PACKED])
-{
-    const signal_scheme *s = &plan->scheme;
-    const signal_learned *p = &plan->learned;
-    fits->cost[2] = fits->cost[3] = vset(1e30f);
-    fits->cost[0] = learned_evidence(0, s, p, data, &fits->fit[0], H[0]);
-    fits->cost[1] = learned_evidence(1, s, p, data, &fits->fit[1], H[1]);
-    if (plan->max_fibers > 1)
-        fits->cost[2] = learned_evidence(2, s, p, data, &fits->fit[2], H[2]);
-    if (plan->max_fibers > 2)
-        fits->cost[3] = learned_evidence(3, s, p, data, &fits->fit[3], H[3]);
-}
-
 /* The voxel's variance over the one of the fits: what these leave over, on average over k, drawn to the usual noise. */
 HOT_FN vf learned_own_noise(const signal_plan *plan, const learned_fits *fits)
 {
@@ -173,28 +113,6 @@ HOT_FN void learned_scale(const signal_plan *plan, const vf *raw, vf snr, vf noi
     data->signal.y = (const float *)y;
     data->signal.stride = HOT_LANES_F32;
     data->signal.snr = snr * inverse;
-}
-
-/* raw: volumes vectors, signals in units of the noise given; scratch: SIGNAL_GRID + volumes vectors. */
-HOT_FN void learned_fit_all(const signal_plan *plan, const vf *raw, vf snr, vf *scratch, learned_fits *fits,
-                            vf H[4][LEARNED_PACKED])
-{
-    const signal_scheme *s = &plan->scheme;
-    const signal_learned *p = &plan->learned;
-    learned_data data;
-    fits->noise = vset(p->noise);
-    learned_scale(plan, raw, snr, fits->noise, scratch + SIGNAL_GRID, &data);
-    learned_search(plan, &data, scratch, fits, H);
-    learned_weigh(plan, &data, fits, H);
-    fits->noise *= vsqrt(learned_own_noise(plan, fits));
-    learned_scale(plan, raw, snr, fits->noise, scratch + SIGNAL_GRID, &data);
-    learned_fit_0(s, p, &data, LEARNED_AGAIN, SIGNAL_TOLERANCE_LAST, &fits->fit[0], H[0]);
-    learned_fit_1(s, p, &data, LEARNED_AGAIN, SIGNAL_TOLERANCE_LAST, &fits->fit[1], H[1]);
-    if (plan->max_fibers > 1)
-        learned_fit_2(s, p, &data, LEARNED_AGAIN, SIGNAL_TOLERANCE_LAST, &fits->fit[2], H[2]);
-    if (plan->max_fibers > 2)
-        learned_fit_3(s, p, &data, LEARNED_AGAIN, SIGNAL_TOLERANCE_LAST, &fits->fit[3], H[3]);
-    learned_weigh(plan, &data, fits, H);
 }
 
 /* What is told of a lane: the fit of the most probable number of fibres, as lane `to` of the answer. */

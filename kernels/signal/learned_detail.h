@@ -4,35 +4,14 @@
 
 #include "learned_block.h"
 
-/* The fit of k fibres of a lane, without variances. */
-HOT_FN void learned_tell(int k, int max_fibers, const learned_fits *fits, int lane, hot_signal_fit *to)
-{
-    const learned_fit *f = &fits->fit[k];
-    memset(to, 0, sizeof *to);
-    to->cost = vlane(fits->cost[k], lane);
-    to->noise = vlane(fits->noise, lane);
-    if (k > max_fibers)
-        return;
-    to->chi = vlane(f->chi, lane);
-    to->isotropic = vlane(f->iso, lane);
-    to->water = vlane(f->water, lane);
-    to->ln_diffusivity = vlane(f->ld, lane) + (float)LEARNED_LN_UNIT;
-    for (int i = 0; i < k; i++) {
-        to->weight[i] = expf(vlane(f->lw[i], lane));
-        to->width[i] = vlane(f->tau[i], lane);
-        for (int d = 0; d < 3; d++)
-            to->v[i][d] = vlane(f->v[i][d], lane);
-    }
-}
-
-/* The posterior's variances: elements of the inverse of H, by its Cholesky factor and that one's inverse. */
-HOT_FN void learned_variances(int k, const float *H, hot_signal_fit *fit)
+/* The posterior's variances: of the inverse precision, by the inverse of its Cholesky factor. */
+HOT_FN void learned_variances(int k, hot_signal_fit *fit)
 {
     const int n = LEARNED_UNKNOWNS(k), last = 4 * k;
     double L[LEARNED_PACKED], all = 0;
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) {
-            double a = (double)H[SIGNAL_AT(i, j)];
+            double a = (double)fit->precision[SIGNAL_AT(i, j)];
             for (int p = 0; p < j; p++)
                 a -= L[SIGNAL_AT(i, p)] * L[SIGNAL_AT(j, p)];
             L[SIGNAL_AT(i, j)] = i == j ? sqrt(fmax(a, 1e-9)) : a / L[SIGNAL_AT(j, j)];
@@ -67,6 +46,36 @@ HOT_FN void learned_variances(int k, const float *H, hot_signal_fit *fit)
     }
     if (k > 0)
         fit->spread_variance -= (float)(all / k);
+}
+
+/* The fit of k fibres of a lane, and what its matrix says. */
+HOT_FN void learned_tell(int k, int max_fibers, const learned_fits *fits, int lane, const float *matrix,
+                         hot_signal_fit *to)
+{
+    const learned_fit *f = &fits->fit[k];
+    memset(to, 0, sizeof *to);
+    to->cost = vlane(fits->cost[k], lane);
+    to->noise = vlane(fits->noise, lane);
+    if (k > max_fibers)
+        return;
+    to->chi = vlane(f->chi, lane);
+    to->isotropic = vlane(f->iso, lane);
+    to->water = vlane(f->water, lane);
+    to->ln_diffusivity = vlane(f->ld, lane) + (float)LEARNED_LN_UNIT;
+    for (int i = 0; i < k; i++) {
+        to->weight[i] = expf(vlane(f->lw[i], lane));
+        to->width[i] = vlane(f->tau[i], lane);
+        vf turn[2][3];
+        signal_tangents(f->v[i], turn[0], turn[1]);
+        for (int d = 0; d < 3; d++) {
+            to->v[i][d] = vlane(f->v[i][d], lane);
+            to->turn[i][0][d] = vlane(turn[0][d], lane);
+            to->turn[i][1][d] = vlane(turn[1][d], lane);
+        }
+    }
+    for (int i = 0; i < LEARNED_PACKED_OF(k); i++)
+        to->precision[i] = matrix[i];
+    learned_variances(k, to);
 }
 
 #endif

@@ -430,41 +430,6 @@ HOT_FN void learned_choose(const int k, vm m, const learned_fit *from, learned_f
     to->chi = vsel(m, from->chi, to->chi);
 }
 
-/* Up to `iterations` damped steps from f, in place; H: half the matrix of the cost at the end, priors and all. A voxel
- * stops when its cost no longer falls by more than `tolerance`; its neighbours do not change what it gets. */
-HOT_FN void learned_descend(const int k, const signal_scheme *s, const signal_learned *p, const learned_data *data,
-                            int iterations, float tolerance, learned_fit *f, vf *H)
-{
-    const int n = LEARNED_UNKNOWNS(k);
-    vf G[LEARNED_MOST], H2[LEARNED_PACKED], G2[LEARNED_MOST], step[LEARNED_MOST];
-    vf dampings[LEARNED_MOST], damping = vset(0.01f);
-    learned_evaluate(k, s, p, data, f, H, G);
-    vm active = vmask(1);
-    for (int it = 0; it < iterations; it++) {
-        learned_fit trial;
-        learned_dampings(k, f, G, damping, dampings);
-        learned_solve(n, H, G, dampings, step);
-        vf promise = vset(0);
-        HOT_UNROLL
-        for (int i = 0; i < n; i++)
-            promise -= step[i] * G[i];
-        active = active & (promise > tolerance);
-        if (!vany(active))
-            break;
-        learned_move(k, f, step, &trial);
-        learned_evaluate(k, s, p, data, &trial, H2, G2);
-        vf fall = f->q - trial.q;
-        vm better = (fall > 0.0f) & active;
-        learned_choose(k, better, &trial, f);
-        for (int i = 0; i < n * (n + 1) / 2; i++)
-            H[i] = vsel(better, H2[i], H[i]);
-        for (int i = 0; i < n; i++)
-            G[i] = vsel(better, G2[i], G[i]);
-        damping = vclamp(damping * vsel(better, vset(0.2f), vset(8)), 1e-5f, 1e5f);
-        active = active & ((fall > tolerance) | ((fall <= 0.0f) & (damping < 1e3f)));
-    }
-}
-
 /* How much of a fit's sum of squares is misfit rather than noise (learned_misfit.c): what the sum falls by when the
  * covariance of the normalised residuals is not 1 but 1 + snr^2 sum_c variance_c u_c u_c^T. */
 HOT_FN vf learned_misfit(const int k, const signal_scheme *s, const signal_learned *p, const learned_data *data,

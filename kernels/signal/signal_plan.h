@@ -147,14 +147,19 @@ typedef void hot_signal_block_fn(const signal_plan *plan, const float *y, const 
                                   signal_answer *answer);
 hot_signal_block_fn hot_signal_block_baseline, hot_signal_block_avx2, hot_signal_block_avx512;
 
-/* The same for HOT_CONTRAST_LEARNED: y not lifted; scratch (SIGNAL_GRID + volumes) * lanes floats; detail NULL: not
- * wanted. H: the matrix of each fit, a packed lower triangle. */
-typedef struct learned_detail {
-    hot_signal_fit fit[SIGNAL_MAX_LANES][4];
-    float H[SIGNAL_MAX_LANES][4][LEARNED_PACKED];
-} learned_detail;
-typedef void hot_signal_learned_fn(const signal_plan *plan, const float *y, const float *snr, float *scratch,
-                                   signal_answer *answer, learned_detail *detail);
+/* The same for HOT_CONTRAST_LEARNED, for a batch of voxels (cpu/learned_batch.h). */
+enum { LEARNED_FIT_FLOATS = 20, LEARNED_SLOTS = 8, LEARNED_MATRICES = 220 };
+enum { LEARNED_LANEFULS = 16 }; /* voxels of a batch, per lane */
+typedef struct learned_batch {
+    int voxels;
+    float *raw, *snr;     /* voxels x volumes in units of sigma, not lifted; S0 / sigma */
+    float *scaled, *noise; /* as the fits take them; over the one given */
+    float *fits, *matrices, *cost; /* of each voxel LEARNED_SLOTS fits, LEARNED_MATRICES numbers, 4 costs */
+    float *columns;       /* SIGNAL_GRID + volumes vectors, aligned to 64 bytes */
+} learned_batch;
+/* answers: one for SIGNAL_MAX_LANES voxels; told: voxels x 4, NULL: not wanted. */
+typedef void hot_signal_learned_fn(const signal_plan *plan, const learned_batch *batch, signal_answer *answers,
+                                   hot_signal_fit *told);
 hot_signal_learned_fn hot_signal_learned_baseline, hot_signal_learned_avx2, hot_signal_learned_avx512;
 hot_status hot_signal_learned_cpu(hot_context *context, void *args);
 

@@ -42,7 +42,7 @@ void cli_method_options_init(cli_method_options *own);
     {"contrast", CLI_CHOICE, &(own).contrast, "auto|alike|dispersed|varied|learned",                                   \
      "signal: how single fibres differ from voxel to voxel: alike (a simulation), dispersed (in width), varied (in "   \
      "contrast, with more or less of water or cells beside them, as in people), or learned: one model whose priors "   \
-     "are estimated from the data (on the CPU only); default: auto, one of the first three, judged from a sample of "  \
+     "are estimated from the data; default: auto, one of the first three, judged from a sample of "  \
      "voxels", 0, 0},                                                                                               \
     {"noise_model", CLI_CHOICE, &(own).noise_model, "auto|rician|gaussian",                                            \
      "signal: the noise is that of magnitudes (rician), or symmetric about the signal (gaussian), as in data with "    \

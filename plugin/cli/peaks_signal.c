@@ -9,7 +9,8 @@
 #include "core/grid_match.h"
 #include "io/common/output.h"
 
-static const char *const map_names[CLI_SIGNAL_MAPS] = {"probability", "margin", "residual", "width", "flags"};
+static const char *const map_names[CLI_SIGNAL_MAPS] = {"probability", "margin", "residual", "width",
+                                                      "flags", "cone", "cone_axes", "fraction_sd"};
 
 /* Voxels with a tensor, as a mask; the field's response when it has one. */
 static hot_status read_tensors(hot_context *context, const char *path, const hot_dwi *dwi, hot_mask **mask,
@@ -84,7 +85,7 @@ hot_status cli_peaks_signal(hot_context *context, const hot_peaks_method *method
     float *sigma_map = NULL;
     hot_signal_find_options find = o->find;
     for (int m = 0; m < CLI_SIGNAL_MAPS; m++)
-        find.keep_maps |= o->map[m] != NULL;
+        *(m < CLI_SIGNAL_CONES ? &find.keep_maps : &find.keep_cones) |= o->map[m] != NULL;
     hot_status status = check_outputs(context, o);
     if (status == HOT_OK)
         status = hot_dwi_load(context, o->dwi, o->bval, o->bvec, &dwi);

@@ -4,13 +4,14 @@
 
 #include "fibers/method.h"
 
-enum { CLI_SIGNAL_MAPS = 5 };
+enum { CLI_SIGNAL_MAPS = 8, CLI_SIGNAL_CONES = 5 /* the first of those that need cones */ };
 
 typedef struct cli_peaks_signal_options {
     const char *dwi, *bval, *bvec, *response, *mask, *tensors, *output; /* paths; NULL = not given */
     double axial, radial;             /* diffusivities of the response; 0 = not given */
     const char *sigma;                /* a number or a path */
-    const char *map[CLI_SIGNAL_MAPS]; /* where probability, margin, residual, width, flags go; NULL = nowhere */
+    const char *map[CLI_SIGNAL_MAPS]; /* where probability, margin, residual, width, flags, cone, cone_axes
+                                         and fraction_sd go; NULL = nowhere */
     hot_signal_find_options find;     /* without the noise */
 } cli_peaks_signal_options;
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "method.h"
+#include "signal_samples.h"
 
 /* "a", "a or b", "a, b or c": the methods that take an option, or all of them (option NULL). Returns how many. */
 static size_t list_methods(const char *option, char *text, size_t capacity)
@@ -52,11 +53,16 @@ static hot_status check_options(hot_context *context, const hot_peaks_choice *ch
         {"shift", peaks->shift != HOT_SHIFT_ADAPTIVE}, {"basin", peaks->basin != 0},
         {"sigma", signal->sigma > 0 || signal->sigma_map}, {"select", signal->select != HOT_SELECT_MAP},
         {"contrast", signal->contrast != HOT_CONTRAST_AUTO},
-        {"noise_model", signal->noise_model != HOT_NOISE_AUTO},
+        {"noise_model", signal->noise_model != HOT_NOISE_AUTO}, {"samples", signal->samples != 0},
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         const int is_given = options[i].is_set || (choice->given && choice->given(choice->user, options[i].name));
         const hot_status status = is_given ? hot_peaks_check_takes(context, choice, method, options[i].name) : HOT_OK;
+        if (status != HOT_OK)
+            return status;
+    }
+    if (signal->samples != 0 || signal->keep_cones) {
+        const hot_status status = hot_signal_posterior_check(context, signal);
         if (status != HOT_OK)
             return status;
     }

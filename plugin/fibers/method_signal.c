@@ -14,6 +14,7 @@
 #include "signal_contrast.h"
 #include "signal_population.h"
 #include "signal_remarks.h"
+#include "signal_samples.h"
 
 /* Floats of signal per chunk: enough for a GPU, little beside the data. */
 enum { CHUNK_FLOATS = 1 << 24, SHELLS_MAX = 64, LMAX_MAX = 16, SAMPLE = 2000 };
@@ -370,6 +371,7 @@ void hot_signal_maps_free(hot_context *context, hot_signal_maps *maps)
     hot_context_free(context, maps->residual);
     hot_context_free(context, maps->width);
     hot_context_free(context, maps->flags);
+    hot_signal_posterior_free(context, maps);
     maps->probability = maps->margin = maps->residual = maps->width = NULL;
     maps->flags = NULL;
 }
@@ -396,9 +398,12 @@ static hot_status find_all(finder *f, const hot_signal_find_options *options, ho
         if (first > f->first)
             status = hot_dwi_read(f->context, f->dwi, first, count, f->signals);
         keep_used(f, count, f->signals);
-        if (status == HOT_OK)
-            status = hot_signal_fibers_f32(f->context, &f->how, &f->scheme, count, f->signals,
-                                           options->sigma_map ? options->sigma_map + first : NULL, NULL,
+        const float *sigma = options->sigma_map ? options->sigma_map + first : NULL;
+        if (status == HOT_OK && maps && (maps->cone || maps->samples))
+            status = hot_signal_find_posterior(f->context, &f->how, &f->scheme, f->mask, first, count, f->signals,
+                                               sigma, &result, maps);
+        else if (status == HOT_OK)
+            status = hot_signal_fibers_f32(f->context, &f->how, &f->scheme, count, f->signals, sigma, NULL,
                                            f->mask->bytes + first, &result);
     }
     return status;
@@ -430,7 +435,9 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     if (!(options.sigma >= 0) || isinf(options.sigma))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the noise's standard deviation must be positive, not %g",
                                 options.sigma);
-    status = hot_mask_check(context, mask, &dwi->grid);
+    status = hot_signal_posterior_check(context, &options);
+    if (status == HOT_OK)
+        status = hot_mask_check(context, mask, &dwi->grid);
     if (status != HOT_OK)
         return status;
     f.voxels = hot_grid_voxels(&dwi->grid);
@@ -473,6 +480,10 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
         status = judge_noise(&f, options.noise_model);
     if (status == HOT_OK)
         status = limit_fibers(&f);
+    if (status != HOT_OK)
+        goto cleanup;
+    if (maps)
+        status = hot_signal_posterior_make(context, mask, &options, f.how.max_fibers, maps);
     if (status != HOT_OK)
         goto cleanup;
     peaks = hot_context_calloc(context, f.voxels, 3 * (size_t)f.how.max_fibers * sizeof *peaks);
@@ -553,7 +564,7 @@ const hot_peaks_method hot_peaks_signal = {
              "one are computed, without it those of --mask or of the mask estimated from the b=0 images.",
     .find_in_signals = hot_fiber_field_signal,
     .takes = "sigma select contrast noise_model dwi bval bvec grad response diffusivities order probability margin "
-             "flags ",
+             "flags cone cone_axes fraction_sd samples ",
     .model = "fod",
     .default_of = "fod ",
     .max_fibers = 3,

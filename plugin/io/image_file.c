@@ -159,9 +159,11 @@ hot_status hot_map_save(hot_context *context, const hot_grid *grid, const float 
 
 hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps, const char *name, const char *path)
 {
+    const size_t fibers = (size_t)maps->max_fibers;
     const struct { const char *name; const void *values; size_t per; } all[] = {
         {"probability", maps->probability, 4}, {"margin", maps->margin, 1}, {"residual", maps->residual, 1},
-        {"width", maps->width, 1},             {"flags", maps->flags, 1},
+        {"width", maps->width, 1},             {"flags", maps->flags, 1},   {"cone", maps->cone, fibers},
+        {"cone_axes", maps->cone_axes, 6 * fibers}, {"fraction_sd", maps->fraction_sd, fibers},
     };
     const size_t count = sizeof all / sizeof *all;
     size_t which = 0;
@@ -169,7 +171,8 @@ hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps
         which++;
     if (which == count || !all[which].values)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "there is no map '%s': probability, margin, residual, width or flags", name);
+                                "there is no map '%s': probability, margin, residual, width or flags, and with learned "
+                                "priors cone, cone_axes or fraction_sd", name);
     hot_status status = hot_path_check_image(context, path);
     if (status != HOT_OK)
         return status;

@@ -16,10 +16,11 @@ static const struct { const char *name; int set; } sets[] = {{"default", DEFAULT
 /* What a file is made of: by an exporter from directions, tensors or the tensors of FA and MD, or by a function. */
 typedef enum source { DIRECTIONS, TENSORS, DIFFUSION_TENSORS, OWN } source;
 /* What must be so for it to be there. */
-typedef enum needs { NOTHING, FOD, SIGNAL_METHOD, DENOISING } needs;
+typedef enum needs { NOTHING, FOD, SIGNAL_METHOD, LEARNED, SAMPLES, DENOISING } needs;
 
 typedef hot_status writer(hot_run_job *job, const char *path);
-static writer write_mask, write_noise, write_peaks_fod, write_picture, write_probability, write_response, write_tensors;
+static writer write_cone, write_cone_axes, write_fraction_sd, write_mask, write_noise, write_peaks_fod, write_picture,
+    write_probability, write_response, write_samples, write_tensors;
 
 typedef struct output {
     const char *name, *file;
@@ -44,6 +45,14 @@ static const output outputs[] = {
     {"png", "fibers.png", DEFAULT | ALL, NOTHING, OWN, NULL, write_picture, "the middle slices with the fibres"},
     {"probability", "probability.nii.gz", ALL, SIGNAL_METHOD, OWN, NULL, write_probability,
      "method signal: the probability of 0, 1, 2, 3 fibres"},
+    {"cone", "cone.nii.gz", 0, LEARNED, OWN, NULL, write_cone,
+     "contrast learned: half angle (degrees) of the cone that holds a fibre's direction with 95 %, a volume per fibre"},
+    {"cone_axes", "cone_axes.nii.gz", 0, LEARNED, OWN, NULL, write_cone_axes,
+     "contrast learned: the semi-axes of such a cone that is an ellipse, 6 volumes per fibre"},
+    {"fraction_sd", "fraction_sd.nii.gz", 0, LEARNED, OWN, NULL, write_fraction_sd,
+     "contrast learned: standard deviation of the volume fractions, a volume per fibre"},
+    {"samples", "bedpostx", DEFAULT | ALL | MAPS, SAMPLES, OWN, NULL, write_samples,
+     "with --samples: the posterior in FSL's files, for probtrackx"},
     {"tensors", "tensors.nrrd", ALL, NOTHING, OWN, NULL, write_tensors, "the fitted tensors"},
     {"fixels", "fixels", ALL, NOTHING, DIRECTIONS, "fixels", NULL, "MRtrix fixel directory"},
     {"vtp", "fibers.vtp", ALL, NOTHING, DIRECTIONS, "vtp", NULL, "line segments for ParaView and Slicer"},
@@ -87,6 +96,10 @@ static const char *missing(const output *o, const hot_run_options *options, cons
         return "goes with the model fod";
     if (o->needs == SIGNAL_METHOD && !method->find_in_signals)
         return "goes with the method signal";
+    if (o->needs == LEARNED && (!method->find_in_signals || options->signal.contrast != HOT_CONTRAST_LEARNED))
+        return "goes with --contrast learned";
+    if (o->needs == SAMPLES && options->signal.samples <= 0)
+        return "goes with --samples";
     if (o->needs == DENOISING && !options->denoise)
         return "goes with --denoise";
     return NULL;
@@ -143,6 +156,9 @@ hot_status hot_run_outputs_choose(hot_context *context, const hot_run_options *o
             break;
         word += length + 1;
     }
+    for (int i = 0; i < OUTPUTS; i++) /* drawn to be written */
+        if (outputs[i].needs == SAMPLES && !missing(&outputs[i], options, method))
+            *set |= (hot_run_outputs)1 << i;
     return status;
 }
 
@@ -152,6 +168,14 @@ int hot_run_outputs_spare_tensors(hot_run_outputs set)
     for (int i = 0; i < OUTPUTS; i++)
         used |= (set >> i & 1) && (outputs[i].source == TENSORS || outputs[i].write == write_tensors);
     return !used;
+}
+
+int hot_run_outputs_want_cones(hot_run_outputs set)
+{
+    int wanted_here = 0;
+    for (int i = 0; i < OUTPUTS; i++)
+        wanted_here |= (set >> i & 1) && outputs[i].needs == LEARNED;
+    return wanted_here;
 }
 
 int hot_run_outputs_spare_maps(hot_run_outputs set)
@@ -201,6 +225,26 @@ hot_status hot_run_outputs_prepare(hot_run_job *job)
         status = hot_fiber_field_fod_amplitude(job->context, job->fibers, job->response,
                                                hot_dwi_outer_volumes(job->dwi), job->background, &job->peaks_fod);
     return status;
+}
+
+static hot_status write_cone(hot_run_job *job, const char *path)
+{
+    return hot_signal_map_save(job->context, &job->maps, "cone", path);
+}
+
+static hot_status write_cone_axes(hot_run_job *job, const char *path)
+{
+    return hot_signal_map_save(job->context, &job->maps, "cone_axes", path);
+}
+
+static hot_status write_fraction_sd(hot_run_job *job, const char *path)
+{
+    return hot_signal_map_save(job->context, &job->maps, "fraction_sd", path);
+}
+
+static hot_status write_samples(hot_run_job *job, const char *path)
+{
+    return hot_signal_samples_save(job->context, &job->maps, job->mask, path);
 }
 
 static hot_status write_mask(hot_run_job *job, const char *path)

@@ -17,6 +17,8 @@ hot_status hot_run_outputs_choose(hot_context *context, const hot_run_options *o
  * need not be there. */
 int hot_run_outputs_spare_tensors(hot_run_outputs set);
 int hot_run_outputs_spare_maps(hot_run_outputs set);
+/* Whether one of them is about cones and deviations of the posterior. */
+int hot_run_outputs_want_cones(hot_run_outputs set);
 
 /* What needs the data, before they are freed: the tensors of FA and MD, amplitudes relative to the b=0 signal, the
  * background of the picture. */

@@ -52,7 +52,7 @@ hot_status hot_run_take_options(hot_run_job *job, const hot_run_options *options
     job->by_default = !mine->fit.model && !mine->peaks.method && !mine->response && !mine->fit.response &&
                       !(mine->axial_diffusivity > 0) && !(mine->signal.sigma > 0) && !mine->signal.sigma_map &&
                       mine->signal.select == HOT_SELECT_MAP && mine->signal.contrast == HOT_CONTRAST_AUTO &&
-                      mine->signal.noise_model == HOT_NOISE_AUTO;
+                      mine->signal.noise_model == HOT_NOISE_AUTO && mine->signal.samples == 0;
     if (!mine->fit.model)
         mine->fit.model = "fod";
     mine->peaks.method = job->method->name;
@@ -361,6 +361,7 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
         status = hot_run_outputs_choose(context, &job.options, job.method, &job.outputs);
     job.without_tensors = hot_run_outputs_spare_tensors(job.outputs);
     job.without_maps = hot_run_outputs_spare_maps(job.outputs);
+    job.options.signal.keep_cones |= hot_run_outputs_want_cones(job.outputs);
     if (status == HOT_OK && !job.options.input)
         status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "a run needs an input");
     if (status == HOT_OK)

@@ -63,7 +63,8 @@ static hot_context *make_context(int threads)
 static void find(hot_context *context, const hot_dwi *dwi, const hot_response *response, double shares[4],
                  hot_signal_maps *maps, hot_fiber_field **kept)
 {
-    hot_signal_find_options options = {.size = sizeof options, .contrast = HOT_CONTRAST_LEARNED, .keep_maps = 1};
+    hot_signal_find_options options = {.size = sizeof options, .contrast = HOT_CONTRAST_LEARNED, .keep_maps = 1,
+                                       .keep_cones = 1, .samples = 5};
     hot_mask *mask = NULL;
     hot_fiber_field *fibers = NULL;
     const size_t voxels = hot_dwi_grid(dwi)->size[0];
@@ -141,6 +142,7 @@ static void check_threads(hot_context *context, const hot_response *response)
     find(context, dwi, response, shares, &maps[0], &fibers[0]);
     find(many, dwi, response, shares, &maps[1], &fibers[1]);
     CHECK(memcmp(maps[0].probability, maps[1].probability, 301 * 4 * sizeof(float)) == 0, "other probabilities");
+    CHECK(memcmp(maps[0].cone, maps[1].cone, 301 * 3 * sizeof(float)) == 0, "other cones");
     CHECK(memcmp(&maps[0].population, &maps[1].population, sizeof maps[0].population) == 0, "another population");
     for (int i = 0; i < 2; i++) {
         hot_signal_maps_free(context, &maps[i]);
@@ -159,7 +161,8 @@ static void check_starved(const hot_response *response)
         starved memory = {.fail_at = -1, .for_good = 1};
         hot_context_options options = {.size = sizeof options, .device = HOT_DEVICE_CPU, .threads = 2,
                                        .allocate = starved_take, .release = starved_give, .allocator_user = &memory};
-        hot_signal_find_options how = {.size = sizeof how, .contrast = HOT_CONTRAST_LEARNED, .keep_maps = 1};
+        hot_signal_find_options how = {.size = sizeof how, .contrast = HOT_CONTRAST_LEARNED, .keep_maps = 1,
+                                       .keep_cones = 1, .samples = 2};
         hot_context *context = NULL;
         hot_mask *mask = NULL;
         hot_fiber_field *fibers = NULL;

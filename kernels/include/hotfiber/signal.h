@@ -61,6 +61,7 @@ typedef struct hot_signal_population {
 } hot_signal_population;
 
 /* One fit of HOT_CONTRAST_LEARNED: what is estimated in a voxel for one number of fibres, and how sure it is. */
+enum { HOT_SIGNAL_PRECISION = 120 };
 typedef struct hot_signal_fit {
     float cost;                /* -2 ln P(k), up to what is the same for all k; 1e30: not possible */
     float chi;                 /* sum of squared residuals in units of `noise` */
@@ -68,6 +69,11 @@ typedef struct hot_signal_fit {
     float v[3][3], weight[3], width[3], isotropic, water, ln_diffusivity;
     float width_variance[3], spread_variance, isotropic_variance, water_variance, ln_diffusivity_variance;
                                /* of the posterior; of the weights: of the sum of squares of ln w about its mean */
+    float turn[3][2][3];       /* two unit vectors across v, in which turns are counted: v + a turn[0] + b turn[1] */
+    /* The inverse of the posterior's covariance (Laplace), of 4 k + 3 unknowns: for each fibre ln of the weight, width,
+     * turns a and b; then isotropic, water, ln_diffusivity. A packed lower triangle: element (i, j) at i (i + 1) / 2
+     * + j */
+    float precision[HOT_SIGNAL_PRECISION];
 } hot_signal_fit;
 
 /* How noise changes a signal. */

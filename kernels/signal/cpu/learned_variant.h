@@ -1,20 +1,20 @@
-/* A template: the block function of HOT_CONTRAST_LEARNED for one instruction set. Define HOT_VARIANT(name), then
- * include. */
+/* A template: the functions of HOT_CONTRAST_LEARNED for one instruction set. Define HOT_VARIANT(name), then include. */
 #pragma GCC optimize("fp-contract=fast,no-trapping-math")
-#include "signal/learned_detail.h"
+#include "signal/cpu/learned_batch.h"
 
-void HOT_VARIANT(hot_signal_learned)(const signal_plan *plan, const float *y, const float *snr, float *scratch,
-                                     signal_answer *answer, learned_detail *detail)
+void HOT_VARIANT(hot_signal_learned)(const signal_plan *plan, const learned_batch *batch, signal_answer *answers,
+                                     hot_signal_fit *told)
 {
-    learned_fits fits;
-    vf H[4][LEARNED_PACKED];
-    learned_fit_all(plan, (const vf *)y, *(const vf *)snr, (vf *)scratch, &fits, H);
-    for (int lane = 0; lane < HOT_LANES_F32; lane++) {
-        learned_answer(&fits, lane, answer, lane);
-        for (int k = 0; detail && k < 4; k++) {
-            learned_tell(k, plan->max_fibers, &fits, lane, &detail->fit[lane][k]);
-            for (int a = 0; k <= plan->max_fibers && a < LEARNED_UNKNOWNS(k) * (LEARNED_UNKNOWNS(k) + 1) / 2; a++)
-                detail->H[lane][k][a] = H[k][a][lane];
+    learned_fit_batch(plan, batch);
+    for (int first = 0; first < batch->voxels; first += HOT_LANES_F32) {
+        learned_fits fits;
+        learned_read(plan, batch, first, &fits);
+        for (int lane = 0; lane < HOT_LANES_F32 && first + lane < batch->voxels; lane++) {
+            const int voxel = first + lane;
+            learned_answer(&fits, lane, &answers[voxel / SIGNAL_MAX_LANES], voxel % SIGNAL_MAX_LANES);
+            for (int k = 0; told && k < 4; k++)
+                learned_tell(k, plan->max_fibers, &fits, lane,
+                             batch->matrices + voxel * LEARNED_MATRICES + LEARNED_MATRIX(k), &told[4 * voxel + k]);
         }
     }
 }

@@ -10,16 +10,11 @@
 
 /* Threads of a block; fits that a thread has at least, where there are so many: the last ones of a kernel run with idle
  * neighbours. */
-enum { THREADS = 128, FITS_EACH = 3 };
+enum { THREADS = 128, FITS_EACH = 6 };
 /* Blocks of a multiprocessor: 255 registers hold all sums of two and of three fibres. */
 #define BLOCKS_OF(K) ((K) > 1 ? 2 : 4)
 
-/* Places of a voxel's fits in memory: none, one, three of two, three of three; floats of the matrices of 0 to 3. */
-enum { FITS = 8, MATRICES = 220 };
-#define PLACE_OF(K) ((K) == 0 ? 0 : (K) == 1 ? 1 : (K) == 2 ? 2 : 5)
-#define PACKED_OF(K) (LEARNED_UNKNOWNS(K) * (LEARNED_UNKNOWNS(K) + 1) / 2)
-#define MATRIX_OF(K) ((K) == 0 ? 0 : (K) == 1 ? 6 : (K) == 2 ? 34 : 100)
-static_assert(MATRIX_OF(3) + PACKED_OF(3) == MATRICES && MATRIX_OF(2) + PACKED_OF(2) == MATRIX_OF(3), "packed");
+static_assert(sizeof(learned_fit) == LEARNED_FIT_FLOATS * sizeof(float), "a fit is as long as said");
 
 /* Where a fit begins: at a place of the start search, at the best of three fits, where the last one ended. */
 typedef enum fit_from { FROM_PLACES, FROM_BEST, FROM_LAST } fit_from;
@@ -56,7 +51,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_OF(K))
 {
     const int n = LEARNED_UNKNOWNS(K), starts = FROM == FROM_PLACES && K > 1 ? SIGNAL_CLASSES : 1;
     const unsigned jobs = *chunk.used * starts;
-    float H[2][PACKED_OF(K)], G[2][LEARNED_UNKNOWNS(K)], step[LEARNED_UNKNOWNS(K)], dampings[LEARNED_UNKNOWNS(K)];
+    float H[2][LEARNED_PACKED_OF(K)], G[2][LEARNED_UNKNOWNS(K)];
+    float step[LEARNED_UNKNOWNS(K)], dampings[LEARNED_UNKNOWNS(K)];
     float damping = 0;
     learned_fit f, trial;
     learned_data data;
@@ -69,7 +65,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_OF(K))
             more = busy = job < jobs;
             if (busy) {
                 const unsigned at = job / starts;
-                const learned_fit *kept = (const learned_fit *)chunk.learned.fits + (size_t)at * FITS + PLACE_OF(K);
+                const learned_fit *kept = (const learned_fit *)chunk.learned.fits;
+                kept += (size_t)at * LEARNED_SLOTS + LEARNED_SLOT(K);
                 read_data(plan, chunk, at, &data);
                 if (FROM == FROM_PLACES) {
                     learned_start(K, &plan, (const learned_places *)chunk.learned.places + at, job % starts, &trial);
@@ -84,7 +81,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_OF(K))
         }
         if (!__any_sync(~0u, busy))
             return;
-        if (busy) { /* as learned_descend */
+        if (busy) { /* as learned_descend of cpu/learned_batch.h */
             learned_evaluate_here(K, &plan.scheme, &plan.learned, &data, &trial, H[1 - now], G[1 - now]);
             if (taken < 0) {
                 f = trial;
@@ -115,9 +112,9 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_OF(K))
                 learned_move(K, &f, step, &trial);
             } else {
                 const size_t at = job / starts;
-                ((learned_fit *)chunk.learned.fits)[at * FITS + PLACE_OF(K) + job % starts] = f;
-                float *kept = chunk.learned.matrices + at * MATRICES + MATRIX_OF(K);
-                for (int i = 0; i < PACKED_OF(K) && starts == 1; i++)
+                ((learned_fit *)chunk.learned.fits)[at * LEARNED_SLOTS + LEARNED_SLOT(K) + job % starts] = f;
+                float *kept = chunk.learned.matrices + at * LEARNED_MATRICES + LEARNED_MATRIX(K);
+                for (int i = 0; i < LEARNED_PACKED_OF(K) && starts == 1; i++)
                     kept[i] = H[now][i];
             }
         }
@@ -131,12 +128,12 @@ static __global__ void __launch_bounds__(THREADS)
     const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= *chunk.used)
         return;
-    float H[PACKED_OF(K)], *kept = chunk.learned.matrices + (size_t)at * MATRICES + MATRIX_OF(K);
-    const learned_fit f = ((const learned_fit *)chunk.learned.fits)[(size_t)at * FITS + PLACE_OF(K)];
+    float H[LEARNED_PACKED_OF(K)], *kept = chunk.learned.matrices + (size_t)at * LEARNED_MATRICES + LEARNED_MATRIX(K);
+    const learned_fit f = ((const learned_fit *)chunk.learned.fits)[(size_t)at * LEARNED_SLOTS + LEARNED_SLOT(K)];
     learned_data data;
     read_data(plan, chunk, at, &data);
     HOT_UNROLL
-    for (int i = 0; i < PACKED_OF(K); i++)
+    for (int i = 0; i < LEARNED_PACKED_OF(K); i++)
         H[i] = kept[i];
     chunk.learned.cost[4 * (size_t)at + K] = learned_evidence(K, &plan.scheme, &plan.learned, &data, &f, H);
     HOT_UNROLL
@@ -146,10 +143,10 @@ static __global__ void __launch_bounds__(THREADS)
 
 static __device__ void read_fits(const signal_plan &plan, const signal_chunk &chunk, unsigned at, learned_fits *fits)
 {
-    const learned_fit *kept = (const learned_fit *)chunk.learned.fits + (size_t)at * FITS;
+    const learned_fit *kept = (const learned_fit *)chunk.learned.fits + (size_t)at * LEARNED_SLOTS;
     for (int k = 0; k < 4; k++) {
         fits->cost[k] = k <= plan.max_fibers ? chunk.learned.cost[4 * (size_t)at + k] : 1e30f;
-        fits->fit[k] = kept[PLACE_OF(k)];
+        fits->fit[k] = kept[LEARNED_SLOT(k)];
     }
     fits->noise = chunk.learned.noise[at];
 }
@@ -193,10 +190,8 @@ static __global__ void __launch_bounds__(THREADS)
     learned_fits fits;
     read_fits(plan, chunk, at, &fits);
     for (int k = 0; k < 4; k++) {
-        hot_signal_fit *to = &chunk.result.fits[4 * (size_t)chunk.list[at] + k];
-        learned_tell(k, plan.max_fibers, &fits, 0, to);
-        if (k <= plan.max_fibers)
-            learned_variances(k, chunk.learned.matrices + (size_t)at * MATRICES + MATRIX_OF(k), to);
+        const float *matrix = chunk.learned.matrices + (size_t)at * LEARNED_MATRICES + LEARNED_MATRIX(k);
+        learned_tell(k, plan.max_fibers, &fits, 0, matrix, &chunk.result.fits[4 * (size_t)chunk.list[at] + k]);
     }
 }
 
@@ -207,9 +202,9 @@ enum { KERNELS = 10 }; /* of fits */
 void learned_divide(size_t count, size_t volumes, hot_arena *arena, learned_memory *memory)
 {
     memory->scaled = hot_arena_array<float>(arena, count * volumes);
-    memory->fits = hot_arena_array<learned_fit>(arena, count * FITS);
+    memory->fits = hot_arena_array<learned_fit>(arena, count * LEARNED_SLOTS);
     memory->places = hot_arena_array<learned_places>(arena, count);
-    memory->matrices = hot_arena_array<float>(arena, count * MATRICES);
+    memory->matrices = hot_arena_array<float>(arena, count * LEARNED_MATRICES);
     memory->cost = hot_arena_array<float>(arena, 4 * count);
     memory->noise = hot_arena_array<float>(arena, count);
     memory->counters = hot_arena_array<unsigned>(arena, KERNELS);
@@ -217,7 +212,8 @@ void learned_divide(size_t count, size_t volumes, hot_arena *arena, learned_memo
 
 size_t learned_bytes(size_t volumes)
 {
-    return (volumes + MATRICES + 5) * sizeof(float) + FITS * sizeof(learned_fit) + sizeof(learned_places);
+    return (volumes + LEARNED_MATRICES + 5) * sizeof(float) + LEARNED_SLOTS * sizeof(learned_fit) +
+           sizeof(learned_places);
 }
 
 namespace {
@@ -269,9 +265,9 @@ cudaError_t learned_launch(const signal_plan *plan, const signal_chunk *chunk, i
     start.voxels(learned_places_kernel);
     start.fits<0, FROM_PLACES>(LEARNED_NONE, SIGNAL_TOLERANCE_LAST);
     start.fits<1, FROM_PLACES>(LEARNED_ONE, SIGNAL_TOLERANCE_LAST);
-    start.fits<2, FROM_PLACES>(SIGNAL_TRY, SIGNAL_TOLERANCE);
+    start.fits<2, FROM_PLACES>(LEARNED_TRY, SIGNAL_TOLERANCE);
     start.fits<2, FROM_BEST>(LEARNED_FINISH, SIGNAL_TOLERANCE_LAST);
-    start.fits<3, FROM_PLACES>(SIGNAL_TRY, SIGNAL_TOLERANCE);
+    start.fits<3, FROM_PLACES>(LEARNED_TRY, SIGNAL_TOLERANCE);
     start.fits<3, FROM_BEST>(LEARNED_FINISH, SIGNAL_TOLERANCE_LAST);
     start.evidence();
     start.voxels(learned_noise_kernel);

@@ -16,7 +16,12 @@ typedef struct hot_signal_find_options {
                               of voxels; HOT_CONTRAST_LEARNED = priors estimated from a sample of voxels */
     hot_noise_model noise_model; /* HOT_NOISE_AUTO = judged by hot_dwi_noise_model; a log line says when Gaussian */
     int denoised;          /* 1: the data were denoised and sigma or sigma_map is the noise that they had before */
+    int keep_cones;        /* HOT_CONTRAST_LEARNED: 1: fill cone, cone_axes and fraction_sd of *maps, too */
+    int samples;           /* HOT_CONTRAST_LEARNED: this many samples of the posterior, 0 to 1000, into maps->samples */
 } hot_signal_find_options;
+
+/* Samples of the posterior of all voxels: hot_signal_samples_save. */
+typedef struct hot_signal_samples hot_signal_samples;
 
 /* What is known beside the directions; every array has an item per voxel of the grid, 0 outside the mask (all NULL
  * without keep_maps). */
@@ -34,6 +39,13 @@ typedef struct hot_signal_maps {
     uint8_t *flags;        /* HOT_VOXEL_ bits */
     hot_noise_model noise_model; /* as used */
     hot_signal_population population; /* HOT_CONTRAST_LEARNED: what was learned; else size is 0 */
+    int max_fibers;
+    float *cone;           /* max_fibers per voxel: half angle, degrees, of the cone about each fibre that holds its
+                              direction with 95 % */
+    float *cone_axes;      /* 6 max_fibers per voxel: the semi-axes of the ellipse that does, the larger first: vectors
+                              across the fibre whose lengths are half angles in degrees */
+    float *fraction_sd;    /* max_fibers per voxel: standard deviation of each fibre's volume fraction */
+    hot_signal_samples *samples; /* NULL unless asked for */
 } hot_signal_maps;
 
 /* Fits 0 to 3 fibres to the signals of every voxel of the mask and chooses how many there are (see
@@ -51,10 +63,16 @@ HOT_API hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *d
                                           hot_signal_maps *maps, hot_fiber_field **fibers);
 HOT_API void hot_signal_maps_free(hot_context *context, hot_signal_maps *maps);
 
-/* Writes one map (name: "probability", "margin", "residual", "width", "flags") as NRRD, or NIfTI or MIF by the path's
- * name. */
+/* Writes one map (name: "probability", "margin", "residual", "width", "flags", "cone", "cone_axes", "fraction_sd") as
+ * NRRD, or NIfTI or MIF by the path's name. */
 HOT_API hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps, const char *name,
                                        const char *path);
+
+/* Writes the samples as FSL's bedpostx leaves them, into a folder that is made: merged_th1samples.nii.gz and so on,
+ * mean_*, dyads*, and the mask as nodif_brain_mask.nii.gz. Angles and vectors are in the axes of FSL's bvecs files.
+ * Errors: HOT_ERROR_ARGUMENT (no samples), HOT_ERROR_FILE, HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
+HOT_API hot_status hot_signal_samples_save(hot_context *context, const hot_signal_maps *maps, const hot_mask *mask,
+                                           const char *folder);
 
 /* A map of the noise's standard deviation (NRRD, NIfTI or MIF, any scalar type, one value per voxel) for
  * hot_signal_find_options.sigma_map, put into the grid's order of voxels as a mask is (hot_mask_load); voxels whose

@@ -1,0 +1,124 @@
+/* See signal_posterior.h. */
+#include "signal_posterior.h"
+
+enum { UNKNOWNS_MOST = 15 };
+#define AT(i, j) ((i) * ((i) + 1) / 2 + (j)) /* packed lower triangle, i >= j */
+
+/* 95 % of chi squared with one and with two degrees of freedom. */
+static const double chi2_of_1 = 3.8415, chi2_of_2 = 5.9915;
+/* Laplace's approximation has the cost's curvature at its least point; farther off a wide posterior is flatter. Where
+ * it says that a cone's half angle is this (radians), twice its variance holds 95 %, and less as the third power
+ * (docs/experiments.md). */
+static const double twice_as_wide = 0.26;
+
+static double covariance(const hot_posterior *posterior, int a, int b)
+{
+    double sum = 0;
+    for (int p = a > b ? a : b; p < 4 * posterior->k + 3; p++)
+        sum += posterior->root[AT(p, a)] * posterior->root[AT(p, b)];
+    return sum;
+}
+
+/* The principal variances of a fibre's turns; the angle of the larger one's axis from the first turn. */
+static double principal(const hot_posterior *posterior, int fiber, double variance[2])
+{
+    const int at = 4 * fiber + 2;
+    const double a = covariance(posterior, at, at), b = covariance(posterior, at + 1, at + 1);
+    const double c = covariance(posterior, at, at + 1), middle = 0.5 * (a + b), half = 0.5 * (a - b);
+    const double off = sqrt(half * half + c * c);
+    variance[0] = middle + off;
+    variance[1] = fmax(middle - off, 0);
+    return 0.5 * atan2(c, half);
+}
+
+void hot_posterior_make(const hot_signal_fit *fit, int k, hot_posterior *posterior)
+{
+    const int n = 4 * k + 3;
+    double *L = posterior->root;
+    posterior->fit = fit;
+    posterior->k = k;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++) {
+            double a = (double)fit->precision[AT(i, j)];
+            for (int p = 0; p < j; p++)
+                a -= L[AT(i, p)] * L[AT(j, p)];
+            L[AT(i, j)] = i == j ? sqrt(fmax(a, 1e-9)) : a / L[AT(j, j)];
+        }
+    for (int j = 0; j < n; j++) /* its inverse, in its place */
+        for (int i = j; i < n; i++) {
+            double a = i == j;
+            for (int p = j; p < i; p++)
+                a -= L[AT(i, p)] * L[AT(p, j)];
+            L[AT(i, j)] = a / L[AT(i, i)];
+        }
+    for (int fiber = 0; fiber < k; fiber++) {
+        double variance[2];
+        principal(posterior, fiber, variance);
+        const double half_angle = atan(sqrt(chi2_of_2 * sqrt(variance[0] * variance[1])));
+        posterior->wider[fiber] = sqrt(1 + pow(half_angle / twice_as_wide, 3));
+    }
+}
+
+void hot_posterior_cone(const hot_posterior *posterior, int fiber, double freedom, hot_cone *cone)
+{
+    const float (*turn)[3] = posterior->fit->turn[fiber];
+    double variance[2];
+    const double angle = principal(posterior, fiber, variance), wider = posterior->wider[fiber];
+    const double large = wider * wider * variance[0], small = wider * wider * variance[1];
+    /* noise that was estimated: Student's distribution in two dimensions */
+    const double radius2 = isfinite(freedom) ? freedom * (pow(0.05, -2 / freedom) - 1) : chi2_of_2;
+    for (int d = 0; d < 3; d++) {
+        cone->axis[0][d] = cos(angle) * (double)turn[0][d] + sin(angle) * (double)turn[1][d];
+        cone->axis[1][d] = -sin(angle) * (double)turn[0][d] + cos(angle) * (double)turn[1][d];
+    }
+    cone->angle[0] = atan(sqrt(radius2 * large));
+    cone->angle[1] = atan(sqrt(radius2 * small));
+    /* a circle: two variances' sum of squares is nearly chi squared with `like` degrees of freedom (Satterthwaite) */
+    const double squares = large * large + small * small, sum = large + small, like = sum * sum / squares;
+    const double limit = chi2_of_1 + (chi2_of_2 - chi2_of_1) * (like - 1);
+    cone->half_angle = atan(sqrt(squares / sum * limit * radius2 / chi2_of_2));
+}
+
+double hot_posterior_weight_sd(const hot_posterior *posterior, int fiber)
+{
+    return (double)posterior->fit->weight[fiber] * sqrt(covariance(posterior, 4 * fiber, 4 * fiber));
+}
+
+void hot_posterior_draw(const hot_posterior *posterior, hot_random *random, double v[3][3], double weight[3])
+{
+    const int n = 4 * posterior->k + 3;
+    double z[UNKNOWNS_MOST + 1], sum = 0;
+    for (int i = 0; i < n; i += 2)
+        hot_random_normals(random, &z[i], &z[i + 1]);
+    for (int fiber = 0; fiber < posterior->k; fiber++) {
+        double moved[4] = {0}, length = 0;
+        for (int u = 0; u < 4; u++)
+            for (int p = 4 * fiber + u; u != 1 && p < n; p++) /* the width is not asked for */
+                moved[u] += posterior->root[AT(p, 4 * fiber + u)] * z[p];
+        weight[fiber] = (double)posterior->fit->weight[fiber] * exp(moved[0]);
+        sum += weight[fiber];
+        moved[2] *= posterior->wider[fiber];
+        moved[3] *= posterior->wider[fiber];
+        for (int d = 0; d < 3; d++) {
+            v[fiber][d] = (double)posterior->fit->v[fiber][d] + moved[2] * (double)posterior->fit->turn[fiber][0][d] +
+                          moved[3] * (double)posterior->fit->turn[fiber][1][d];
+            length += v[fiber][d] * v[fiber][d];
+        }
+        for (int d = 0; d < 3; d++)
+            v[fiber][d] /= sqrt(length);
+    }
+    for (int fiber = 0; fiber < posterior->k && sum > 1; fiber++)
+        weight[fiber] /= sum;
+}
+
+int hot_posterior_weigh(const hot_signal_fit fits[4], double p[4])
+{
+    double best = INFINITY, sum = 0;
+    for (int k = 0; k < 4; k++)
+        best = fmin(best, (double)fits[k].cost);
+    for (int k = 0; k < 4; k++)
+        sum += p[k] = exp(0.5 * (best - (double)fits[k].cost));
+    for (int k = 0; k < 4; k++)
+        p[k] /= sum;
+    return fits[0].noise > 0 && isfinite(sum);
+}

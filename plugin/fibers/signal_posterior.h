@@ -1,0 +1,37 @@
+/* How sure the fits of HOT_CONTRAST_LEARNED are: the posterior of a fit (Laplace: a normal distribution of what is
+ * unknown) as cones, deviations and samples. */
+#ifndef HOT_FIBERS_SIGNAL_POSTERIOR_H
+#define HOT_FIBERS_SIGNAL_POSTERIOR_H
+
+#include "core/fields.h"
+#include "core/random.h"
+
+typedef struct hot_posterior {
+    const hot_signal_fit *fit;
+    int k;
+    double root[HOT_SIGNAL_PRECISION]; /* R, lower and packed: the covariance is R^T R */
+    double wider[3]; /* by how much a fibre's turns deviate more than that says */
+} hot_posterior;
+
+/* The cone about a fibre that holds its direction with 95 %: an ellipse of semi-axes `angle` (radians, the larger one
+ * first) along the unit vectors `axis`; and the half angle of the circular cone that does. */
+typedef struct hot_cone {
+    double axis[2][3], angle[2], half_angle;
+} hot_cone;
+
+/* Of a fit of k fibres; it must stay. */
+void hot_posterior_make(const hot_signal_fit *fit, int k, hot_posterior *posterior);
+
+/* freedom: degrees of freedom that the noise was estimated with; INFINITY: it is known. */
+void hot_posterior_cone(const hot_posterior *posterior, int fiber, double freedom, hot_cone *cone);
+
+/* Standard deviation of a fibre's weight. */
+double hot_posterior_weight_sd(const hot_posterior *posterior, int fiber);
+
+/* Directions and weights drawn at random; together the weights are at most 1. */
+void hot_posterior_draw(const hot_posterior *posterior, hot_random *random, double v[3][3], double weight[3]);
+
+/* P(k) of a voxel's four fits. Returns 0 where it has none. */
+int hot_posterior_weigh(const hot_signal_fit fits[4], double p[4]);
+
+#endif
