@@ -13,12 +13,23 @@ def address(array):
     return None if array is None else array.__array_interface__["data"][0]
 
 
-def real(name, array, dtype=None):
-    """A C-ordered array of float32 or float64 in the machine's byte order: `dtype`, or float32 where the array is
-    that, else float64. Copies nothing that is right already. Of an array in a GPU's memory, what describes it."""
+def host(name, array):
+    """A NumPy array of what is in the host's memory, also of what knows DLPack alone."""
     if _gpu.is_there(array):
+        raise TypeError(f"{name}: an array in the host's memory is needed here (array.cpu(), cupy.asnumpy(array)); "
+                        "those of a GPU go to sshopm, directions, lowrank, heev, tridiag and contract")
+    if hasattr(array, "__dlpack__") and not hasattr(array, "__array__"):
+        return np.from_dlpack(array)
+    return np.asarray(array)
+
+
+def real(name, array, dtype=None, there=False):
+    """A C-ordered array of float32 or float64 in the machine's byte order: `dtype`, or float32 where the array is
+    that, else float64. Copies nothing that is right already. there: of an array in a GPU's memory, which is refused
+    otherwise, what describes it."""
+    if there and _gpu.is_there(array):
         return _gpu.There(name, array, [np.float32, np.float64] if dtype is None else [dtype])
-    array = np.asarray(array)
+    array = host(name, array)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name}: an array of real numbers is needed, not of {array.dtype}")
     if dtype is None:
@@ -35,7 +46,7 @@ def mask_bytes(mask, shape, like=None):
         if not _gpu.is_there(mask):
             raise TypeError("mask: the data are in a GPU's memory, and so must the mask be")
         return _gpu.There("mask", mask, [np.bool_, np.uint8], shape)
-    mask = np.asarray(mask)
+    mask = host("mask", mask)
     if mask.shape != tuple(shape):
         raise ValueError(f"mask: its shape is {mask.shape}, that of the data {tuple(shape)}")
     if mask.dtype.kind == "f":

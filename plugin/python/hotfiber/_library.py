@@ -187,8 +187,17 @@ class Context:
     def __exit__(self, *error):
         slot = self._slot
         slot.call.progress = None
+        waited = c.HOT_OK
         if self._there:
+            if self._there.waits:
+                waited = lib.hot_context_wait(self.handle)
             lib.hot_context_set_memory(self.handle, c.HOT_MEMORY_HOST, None)
+        if waited != c.HOT_OK and error[:1] in ((), (None,)):
+            self._there = None
+            try:
+                self.check(waited)
+            finally:
+                slot.destroy()
         if slot.call.stop:  # a context that was cancelled stays so
             slot.destroy()
             return

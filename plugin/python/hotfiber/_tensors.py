@@ -79,9 +79,9 @@ def sshopm(tensors: ArrayLike, starts: int | ArrayLike = 128, *, dim: int = 3, s
     """Runs the shifted symmetric higher-order power method on every tensor from every start.
 
     tensors: (..., unique) packed symmetric tensors, any real type; computed in float32 where they are float32, else in
-        float64. Order 2 to 16. An array in a GPU's memory (PyTorch, CuPy ...) is computed on there, on its library's
-        current stream and without waiting, and so are those of `directions` and `lowrank`; results are arrays of the
-        same library.
+        float64. Order 2 to 16. An array in a GPU's memory (PyTorch, CuPy, DLPack) is computed on there, on its
+        library's current stream and without waiting, and so are those of `directions`, `lowrank`, `heev`, `tridiag`
+        and `contract`; results are arrays of the same library.
     starts: how many (evenly spread for dim 3, else random), or vectors (count, dim).
     dim: of the tensors, 2 to 16.
     shift: "adaptive", "none", or a number (negative: minima).
@@ -101,7 +101,7 @@ def sshopm(tensors: ArrayLike, starts: int | ArrayLike = 128, *, dim: int = 3, s
     >>> found.vectors.shape, found.values[0, 0].round(9).item()
     ((1, 128, 3), 3.0)
     """
-    tensors = real("tensors", tensors)
+    tensors = real("tensors", tensors, there=True)
     order = _order("tensors", tensors, dim)
     kind = tensors.dtype
     starts = _starts(starts, dim, seed).astype(kind)
@@ -180,7 +180,7 @@ class Directions(NamedTuple):
 
 
 def _tensors3(tensors):
-    tensors = real("tensors", tensors, np.float32)
+    tensors = real("tensors", tensors, np.float32, there=True)
     return tensors, _order("tensors", tensors, 3)
 
 
