@@ -1,6 +1,6 @@
-"""Arrays in a GPU's memory (PyTorch, CuPy, DLPack): results are those of the same arrays on the host, on the library's current
-stream, without a copy. What is refused is tried everywhere; the rest needs a GPU and one of the two, and is left out
-aloud."""
+"""Arrays in a GPU's memory (PyTorch, CuPy, DLPack): results are those of the same arrays on the host, on the library's
+current stream, without a copy. What is refused is tried everywhere; the rest needs a GPU and one of the two, and is
+left out aloud."""
 import hotfiber
 import numpy as np
 from hotfiber import _gpu, _matrices
@@ -103,7 +103,8 @@ for function in (hotfiber.eigenpairs, lambda x: hotfiber.values(x, np.eye(3)), l
     refused(lambda: function(Elsewhere((5, 28))), TypeError, "host")
 for shape, strides, batch, wanted in (((4, 5, 3, 3), (45, 9, 3, 1), (4, 5), 9), ((3, 3), (3, 1), (4, 5), 0),
                                       ((1, 1, 3, 3), (7, 7, 3, 1), (4, 5), 0), ((4, 3, 3), (18, 3, 1), (4,), 18),
-                                      ((4, 1, 3, 3), (18, 1, 3, 1), (4, 1), 18), ((4, 5, 3, 3), (54, 9, 3, 1), (4, 5), 0),
+                                      ((4, 1, 3, 3), (18, 1, 3, 1), (4, 1), 18),
+                                      ((4, 5, 3, 3), (54, 9, 3, 1), (4, 5), 0),
                                       ((5, 3, 3), (9, 3, 1), (4, 5), 0)):
     one = _gpu.There("a", Elsewhere(shape, strides=tuple(4 * s for s in strides)), [np.float32], contiguous=False)
     try:

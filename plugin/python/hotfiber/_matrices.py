@@ -247,7 +247,7 @@ class Cpd(NamedTuple):
     weights: np.ndarray  #: (rank,) at least 0, descending
     factors: tuple  #: a (I, rank), b (J, rank), c (K, rank): columns of unit length
     fit: float  #: 1 - ||X - approximation|| / ||X||
-    iterations: int
+    iterations: int  #: how many there were
     converged: bool  #: stopped by the tolerance
     congruence: float  #: the largest |cosine| between two terms; near 1 only their sum is meaningful
 
