@@ -220,7 +220,7 @@ class Context:
         raise error
 
 
-def version():
+def version() -> str:
     """The version of the C library, "major.minor.patch"."""
     return lib.hot_version().decode()
 
@@ -231,6 +231,6 @@ def use_fonts():
         os.environ.setdefault("FONTCONFIG_FILE", os.path.join(_here, "fonts.conf"))
 
 
-def command():
+def command() -> str:
     """The path of the command `hotfiber` in this package."""
     return os.path.join(_here, "bin", "hotfiber")
