@@ -1,6 +1,8 @@
 """Arrays in a GPU's memory (PyTorch, CuPy, DLPack): results are those of the same arrays on the host, on the library's
 current stream, without a copy. What is refused is tried everywhere; the rest needs a GPU and one of the two, and is
 left out aloud."""
+import os
+
 import hotfiber
 import numpy as np
 from hotfiber import _gpu, _matrices
@@ -164,7 +166,8 @@ def compare(library, there, back):
     result = hotfiber.directions(there(tensors), out=(again,))
     check(result.directions is again and np.array_equal(back(again), hotfiber.directions(tensors).directions),
           f"{library}: out")
-    refused(lambda: hotfiber.directions(there(tensors).swapaxes(0, 1)), ValueError, "contiguous")
+    if library != "jax":  # whose arrays are always contiguous
+        refused(lambda: hotfiber.directions(there(tensors).swapaxes(0, 1)), ValueError, "contiguous")
     refused(lambda: hotfiber.contract("ik,kj->ij", there(tensors[:, 0]), there(np.eye(3))), TypeError, "float32")
 
 
@@ -184,6 +187,14 @@ if gpu:
         compare("cupy", cupy.asarray, cupy.asnumpy)
     except ImportError:
         print("no CuPy: left out")
+    try:
+        os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
+        import jax
+        jax.config.update("jax_enable_x64", True)
+        place = jax.devices("cuda")[0]
+        compare("jax", lambda a: jax.device_put(a, place), np.asarray)
+    except (ImportError, RuntimeError) as error:
+        print("no JAX on a GPU: left out", str(error)[:80])
 else:
     print("no GPU: arrays there are left out")
 print(f"{passed} passed, {failed} failed")

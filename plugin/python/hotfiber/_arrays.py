@@ -1,5 +1,6 @@
 """NumPy arrays in and out: any type, order and leading shape, as the C library takes them."""
 import ctypes
+import functools
 
 import numpy as np
 
@@ -8,9 +9,9 @@ from . import _gpu
 
 def address(array):
     """Where an array's data are; None for no array."""
-    if isinstance(array, _gpu.There):
-        return array.pointer
-    return None if array is None else array.__array_interface__["data"][0]
+    if array is None:
+        return None
+    return array.__array_interface__["data"][0] if isinstance(array, np.ndarray) else array.pointer
 
 
 def host(name, array):
@@ -58,12 +59,15 @@ class Output:
     """An array that a call fills: the caller's `out` where that will do as it is, else one of our own that is copied
     there by done()."""
 
-    __slots__ = ("array", "_out")
+    __slots__ = ("array", "is_new", "_out")
 
     def __init__(self, shape, dtype, out=None, name="out"):
-        self._out = None
+        self._out, self.is_new = None, True
         if out is None:
             self.array = np.empty(shape, dtype)
+            return
+        if isinstance(out, np.ndarray) and out.shape == shape and out.dtype == dtype and out.flags.carray:
+            self.array, self.is_new = out, False
             return
         if not isinstance(out, np.ndarray):
             raise TypeError(f"{name}: a NumPy array is needed, not a {type(out).__name__}")
@@ -73,10 +77,7 @@ class Output:
             raise TypeError(f"{name}: {np.dtype(dtype)} does not go into {out.dtype}")
         if not out.flags.writeable:
             raise ValueError(f"{name}: it is read-only")
-        if out.dtype == dtype and out.flags.c_contiguous and out.flags.aligned:
-            self.array = out
-        else:
-            self.array, self._out = np.empty(shape, dtype), out
+        self.array, self._out = np.empty(shape, dtype), out
 
     def done(self):
         """The filled array."""
@@ -102,11 +103,11 @@ def outputs(out, *specs, like=None):
 
 
 def overlaps(inputs, results):
-    """Whether a result lies where an input does: then the input must be copied first. On the GPU that is the
-    caller's affair."""
-    if any(isinstance(one, _gpu.There) for one in (*inputs, *results)):
+    """Whether a result (an Output) lies where an input does: then the input must be copied first. On the GPU that is
+    the caller's affair."""
+    if isinstance(inputs[0], _gpu.There):
         return False
-    return any(np.may_share_memory(a, b) for a in inputs if a is not None for b in results)
+    return any(np.may_share_memory(a, b.array) for b in results if not b.is_new for a in inputs if a is not None)
 
 
 def choice(name, value, choices):
@@ -115,6 +116,12 @@ def choice(name, value, choices):
         return choices[value]
     except (KeyError, TypeError):
         raise ValueError(f"{name}: it is one of {', '.join(map(repr, choices))}, not {value!r}") from None
+
+
+@functools.lru_cache(256)
+def options(kind, **named):
+    """A struct of options of the library with its size and these values. It is used again and never changed."""
+    return kind(size=ctypes.sizeof(kind), **named)
 
 
 def size_array(values):

@@ -3,6 +3,7 @@ library's current stream; those of others (JAX, by DLPack) on the default stream
 its own work, and the call waits for its results. Results are arrays of the same library."""
 import ctypes
 import functools
+import math
 import sys
 
 import numpy as np
@@ -35,26 +36,44 @@ def is_there(array):
 
 
 @functools.lru_cache(None)
-def _torch_type(dtype):
-    try:
-        return np.dtype(str(dtype).partition(".")[2])
-    except TypeError:  # NumPy has no such type
-        return dtype
+def _numpy_type(dtype):
+    """NumPy's type of PyTorch's, None where there is none."""
+    return getattr(np, str(dtype).partition(".")[2].replace("bool", "bool_"), None)
+
+
+@functools.lru_cache(None)
+def _type_of(functions, kind):
+    """A library's type of NumPy's."""
+    return getattr(functions, np.dtype(kind).name)
+
+
+@functools.lru_cache(None)
+def _library_of(kind):
+    return kind.__module__.partition(".")[0]
 
 
 def _library(array):
-    return type(array).__module__.partition(".")[0]
+    return _library_of(type(array))
+
+
+@functools.lru_cache(None)
+def _torch_stream():
+    """The function for the address of PyTorch's current stream: the quick one where there is one."""
+    torch = sys.modules["torch"]
+    quick = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+    return quick or (lambda device: torch.cuda.current_stream(device).cuda_stream)
 
 
 class There:
     """What the library needs to know of such an array. Nothing is copied: another type or order than is needed is an
     error that says what to do. Strides are in elements."""
 
-    __slots__ = ("owner", "shape", "strides", "dtype", "pointer", "device", "stream", "waits", "_capsule")
+    __slots__ = ("owner", "shape", "strides", "dtype", "pointer", "device", "waits", "_contiguous", "_stream",
+                 "_capsule")
 
     def __init__(self, name, array, kinds, shape=None, contiguous=True):
         library = _library(array)
-        self.waits = False  # whether a call is to wait for its results
+        self.waits, self._contiguous = False, None  # waits: whether a call is to wait for its results
         if library == "torch":
             if array.is_conj() or array.is_neg():  # the values are others than those in memory
                 array = array.resolve_conj().resolve_neg()
@@ -67,8 +86,8 @@ class There:
             self._of_interface(array.__cuda_array_interface__)
         self.owner = array
         if self.dtype not in kinds:
-            wanted = " or ".join(str(np.dtype(kind)) for kind in kinds)
-            raise TypeError(f"{name}: on the GPU {wanted} is needed, not {self.dtype}")
+            wanted = " or ".join(np.dtype(kind).name for kind in kinds)
+            raise TypeError(f"{name}: on the GPU {wanted} is needed, not {getattr(self.dtype, '__name__', self.dtype)}")
         if contiguous and not self.is_contiguous():
             raise ValueError(f"{name}: on the GPU it must be contiguous (array.contiguous(), ascontiguousarray)")
         if shape is not None and self.shape != tuple(shape):
@@ -76,13 +95,13 @@ class There:
 
     def _of_torch(self, array):
         self.shape, self.strides, self.pointer = tuple(array.shape), array.stride(), array.data_ptr() or None
-        self.dtype, self.device = _torch_type(array.dtype), array.device.index
-        self.stream = sys.modules["torch"].cuda.current_stream(self.device).cuda_stream
+        self.dtype, self.device = _numpy_type(array.dtype) or array.dtype, array.get_device()
+        self._contiguous, self._stream = array.is_contiguous(), _torch_stream()
 
     def _of_cupy(self, array):
-        self.shape, self.dtype, self.pointer = array.shape, array.dtype, array.data.ptr or None
+        self.shape, self.dtype, self.pointer = array.shape, array.dtype.type, array.data.ptr or None
         self.strides = tuple(stride // array.itemsize for stride in array.strides)
-        self.device, self.stream = array.device.id, sys.modules["cupy"].cuda.get_current_stream().ptr
+        self.device, self._stream = array.device.id, lambda device: sys.modules["cupy"].cuda.get_current_stream().ptr
 
     def _of_dlpack(self, array):
         self._capsule = array.__dlpack__(stream=1)  # 1: the default stream, as CUDA's runtime and DLPack write it
@@ -90,15 +109,15 @@ class There:
         self.shape = tuple(about.shape[:about.ndim])
         self.strides = tuple(about.strides[:about.ndim]) if about.strides else _dense(self.shape)
         known = about.lanes == 1 and about.code in _KINDS
-        self.dtype = np.dtype(f"{_KINDS[about.code]}{about.bits // 8}") if known else f"DLPack's type {about.code}"
+        self.dtype = np.dtype(f"{_KINDS[about.code]}{about.bits // 8}").type if known else f"DLPack's {about.code}"
         self.pointer = about.data + about.offset if about.data else None
-        self.device, self.stream, self.waits = about.device, 1, True
+        self.device, self._stream, self.waits = about.device, lambda device: 1, True
 
     def _of_interface(self, about):
-        self.shape, self.dtype = tuple(about["shape"]), np.dtype(about["typestr"])
-        strides = about.get("strides")
-        self.strides = tuple(s // self.dtype.itemsize for s in strides) if strides else _dense(self.shape)
-        self.pointer, self.device, self.stream = about["data"][0] or None, 0, about.get("stream")
+        kind = np.dtype(about["typestr"])
+        self.shape, self.dtype, strides = tuple(about["shape"]), kind.type, about.get("strides")
+        self.strides = tuple(stride // kind.itemsize for stride in strides) if strides else _dense(self.shape)
+        self.pointer, self.device, self._stream = about["data"][0] or None, 0, lambda device: about.get("stream")
 
     @property
     def ndim(self):
@@ -106,10 +125,16 @@ class There:
 
     @property
     def size(self):
-        return int(np.prod(self.shape, dtype=np.intp))
+        return math.prod(self.shape)
+
+    def stream(self):
+        """The address of the stream that the array's library is queueing on."""
+        return self._stream(self.device)
 
     def is_contiguous(self, swapped=False):
         """Whether its elements lie one after the other; swapped: with the last two axes exchanged."""
+        if self._contiguous is not None and not swapped:
+            return self._contiguous
         shape, strides = list(self.shape), list(self.strides)
         if swapped:
             shape[-2:], strides[-2:] = shape[:-3:-1], strides[:-3:-1]
@@ -131,10 +156,11 @@ class There:
 
     def new(self, shape, dtype):
         """An empty array of the same library beside this one."""
-        functions, name = self._namespace(), np.dtype(dtype).name
-        if _library(self.owner) == "cupy":
+        functions, library = self._namespace(), _library(self.owner)
+        if library == "cupy":
             return functions.empty(shape, dtype)
-        return functions.empty(tuple(shape), dtype=getattr(functions, name), device=self.owner.device)
+        kind = _type_of(functions, dtype) if library == "torch" else getattr(functions, np.dtype(dtype).name)
+        return functions.empty(shape, dtype=kind, device=self.owner.device)
 
     def padded(self, name):
         """Its copy with a further column."""
@@ -154,17 +180,30 @@ def _dense(shape):
     return tuple(strides)
 
 
+class _New:
+    """A new array of PyTorch: of it nothing is needed but where it is."""
+
+    __slots__ = ("owner", "pointer")
+
+    def __init__(self, array):
+        self.owner, self.pointer = array, array.data_ptr() or None
+
+
 class Output:
     """A result beside `like`: the caller's `out`, or a new one."""
 
     __slots__ = ("array",)
 
     def __init__(self, like, shape, dtype, out):
-        if out is not None and not is_there(out):
+        if out is None:
+            made = like.new(shape, dtype)
+            self.array = _New(made) if _library(made) == "torch" else There("out", made, [dtype], shape)
+            return
+        if not is_there(out):
             raise TypeError(f"out: the data are in a GPU's memory, and so must the results be, not a "
                             f"{type(out).__name__} of the host")
-        self.array = There("out", like.new(shape, dtype) if out is None else out, [dtype], shape)
-        if out is not None and self.array.owner is not out:
+        self.array = There("out", out, [dtype], shape)
+        if self.array.owner is not out:
             raise ValueError("out: a negated view cannot be written to")
 
     def done(self):

@@ -157,9 +157,10 @@ class Context:
     def __init__(self, device="auto", threads=0, seed=0, progress=None, like=None):
         self._there = like if isinstance(like, There) else None
         if self._there:
-            if device not in ("auto", "cuda", f"cuda:{like.device}"):
-                raise ArgumentError(f"device: the arrays are in the memory of cuda:{like.device}, not of {device}")
-            device = f"cuda:{like.device}"
+            here = f"cuda:{like.device}"
+            if device not in ("auto", "cuda", here):
+                raise ArgumentError(f"device: the arrays are in the memory of {here}, not of {device}")
+            device = here
         self._key = (device, threads, seed)
         self._progress = progress
         if progress is not None and not callable(progress):
@@ -176,7 +177,7 @@ class Context:
         self._slot = slot
         self.handle = slot.handle
         if self._there:
-            status = lib.hot_context_set_memory(self.handle, c.HOT_MEMORY_DEVICE, self._there.stream)
+            status = lib.hot_context_set_memory(self.handle, c.HOT_MEMORY_DEVICE, self._there.stream())
             if status != c.HOT_OK:
                 try:
                     self.check(status)

@@ -42,7 +42,7 @@ def heev(matrices: ArrayLike, *, largest: int | None = None, vectors: bool = Tru
     matrices = There("matrices", matrices, _ENTRIES, contiguous=False) if there else host("matrices", matrices)
     if matrices.ndim < 2 or matrices.shape[-1] != matrices.shape[-2]:
         raise ValueError(f"matrices: an array of shape (..., n, n) is needed, not {matrices.shape}")
-    is_complex = matrices.dtype.kind == "c"
+    is_complex = np.dtype(matrices.dtype).kind == "c"
     single = matrices.dtype in (np.complex64, np.float32)
     kind = np.float32 if single else np.float64
     entry = (np.complex64 if single else np.complex128) if is_complex else kind
@@ -61,7 +61,7 @@ def heev(matrices: ArrayLike, *, largest: int | None = None, vectors: bool = Tru
     if not min(n, 1) <= kept <= n:
         raise ValueError(f"largest: 1 to {n}, not {largest}")
     result, = outputs(out, (batch + (kept,), kind), like=matrices)
-    if overlaps([matrices], [result.array]):
+    if overlaps([matrices], [result]):
         matrices = matrices.copy()
     rows, = outputs(None, (batch + (kept, n), entry), like=matrices) if vectors else (None,)
     options = c.hot_heev_options(size=ctypes.sizeof(c.hot_heev_options), largest=0 if kept == n else kept)
@@ -96,7 +96,7 @@ def tridiag(diagonal: ArrayLike, off: ArrayLike, *, index: tuple[int, int] | Non
     there = is_there(diagonal)
     if there:
         diagonal = real("diagonal", diagonal, there=True)
-        kind = diagonal.dtype.type
+        kind = diagonal.dtype
         if not is_there(off):
             raise TypeError("off: the diagonal is in a GPU's memory, and so must this be")
         off = There("off", off, [kind], contiguous=False)
@@ -127,7 +127,7 @@ def tridiag(diagonal: ArrayLike, off: ArrayLike, *, index: tuple[int, int] | Non
         options.range = c.HOT_TRIDIAG_VALUE
         options.low, options.high = interval
     result, = outputs(out, (diagonal.shape[:-1] + (width,), kind), like=diagonal)
-    if overlaps([diagonal], [result.array]):
+    if overlaps([diagonal], [result]):
         diagonal = diagonal.copy()
     count = int(np.prod(diagonal.shape[:-1], dtype=np.intp))
     function = lib.hot_tridiag_f32 if kind == np.float32 else lib.hot_tridiag_f64
@@ -210,7 +210,7 @@ def contract(spec: str, a: ArrayLike, b: ArrayLike, *, out: np.ndarray | None = 
             raise TypeError("a, b: one is in a GPU's memory, and so must the other be")
         a = There("a", a, [np.float32, np.float64], contiguous=False)
         b = There("b", b, [a.dtype], contiguous=False)
-        kind = a.dtype.type
+        kind = a.dtype
     else:
         a, b = host("a", a), host("b", b)
         kind = np.float32 if a.dtype == b.dtype == np.float32 else np.float64
@@ -226,7 +226,7 @@ def contract(spec: str, a: ArrayLike, b: ArrayLike, *, out: np.ndarray | None = 
             raise ValueError("beta: other than 0 it needs out, the array that is added to")
         if result.array is not out and not isinstance(a, There):
             result.array[...] = out
-    if overlaps([a, b], [result.array]):
+    if overlaps([a, b], [result]):
         a, b = a.copy(), b.copy()
     a, a_layout = _layout(a, first, batch)
     b, b_layout = _layout(b, second, batch)
