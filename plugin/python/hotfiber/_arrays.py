@@ -1,5 +1,6 @@
 """NumPy arrays in and out: any type, order and leading shape, as the C library takes them."""
 import ctypes
+import functools
 
 import numpy as np
 
@@ -8,17 +9,28 @@ from . import _gpu
 
 def address(array):
     """Where an array's data are; None for no array."""
-    if isinstance(array, _gpu.There):
-        return array.pointer
-    return None if array is None else array.__array_interface__["data"][0]
+    if array is None:
+        return None
+    return array.__array_interface__["data"][0] if isinstance(array, np.ndarray) else array.pointer
 
 
-def real(name, array, dtype=None):
-    """A C-ordered array of float32 or float64 in the machine's byte order: `dtype`, or float32 where the array is
-    that, else float64. Copies nothing that is right already. Of an array in a GPU's memory, what describes it."""
+def host(name, array):
+    """A NumPy array of what is in the host's memory, also of what knows DLPack alone."""
     if _gpu.is_there(array):
+        raise TypeError(f"{name}: an array in the host's memory is needed here (array.cpu(), cupy.asnumpy(array)); "
+                        "those of a GPU go to sshopm, directions, lowrank, heev, tridiag and contract")
+    if hasattr(array, "__dlpack__") and not hasattr(array, "__array__"):
+        return np.from_dlpack(array)
+    return np.asarray(array)
+
+
+def real(name, array, dtype=None, there=False):
+    """A C-ordered array of float32 or float64 in the machine's byte order: `dtype`, or float32 where the array is
+    that, else float64. Copies nothing that is right already. there: of an array in a GPU's memory, which is refused
+    otherwise, what describes it."""
+    if there and _gpu.is_there(array):
         return _gpu.There(name, array, [np.float32, np.float64] if dtype is None else [dtype])
-    array = np.asarray(array)
+    array = host(name, array)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name}: an array of real numbers is needed, not of {array.dtype}")
     if dtype is None:
@@ -35,7 +47,7 @@ def mask_bytes(mask, shape, like=None):
         if not _gpu.is_there(mask):
             raise TypeError("mask: the data are in a GPU's memory, and so must the mask be")
         return _gpu.There("mask", mask, [np.bool_, np.uint8], shape)
-    mask = np.asarray(mask)
+    mask = host("mask", mask)
     if mask.shape != tuple(shape):
         raise ValueError(f"mask: its shape is {mask.shape}, that of the data {tuple(shape)}")
     if mask.dtype.kind == "f":
@@ -47,12 +59,15 @@ class Output:
     """An array that a call fills: the caller's `out` where that will do as it is, else one of our own that is copied
     there by done()."""
 
-    __slots__ = ("array", "_out")
+    __slots__ = ("array", "is_new", "_out")
 
     def __init__(self, shape, dtype, out=None, name="out"):
-        self._out = None
+        self._out, self.is_new = None, True
         if out is None:
             self.array = np.empty(shape, dtype)
+            return
+        if isinstance(out, np.ndarray) and out.shape == shape and out.dtype == dtype and out.flags.carray:
+            self.array, self.is_new = out, False
             return
         if not isinstance(out, np.ndarray):
             raise TypeError(f"{name}: a NumPy array is needed, not a {type(out).__name__}")
@@ -62,10 +77,7 @@ class Output:
             raise TypeError(f"{name}: {np.dtype(dtype)} does not go into {out.dtype}")
         if not out.flags.writeable:
             raise ValueError(f"{name}: it is read-only")
-        if out.dtype == dtype and out.flags.c_contiguous and out.flags.aligned:
-            self.array = out
-        else:
-            self.array, self._out = np.empty(shape, dtype), out
+        self.array, self._out = np.empty(shape, dtype), out
 
     def done(self):
         """The filled array."""
@@ -91,11 +103,11 @@ def outputs(out, *specs, like=None):
 
 
 def overlaps(inputs, results):
-    """Whether a result lies where an input does: then the input must be copied first. On the GPU that is the
-    caller's affair."""
-    if any(isinstance(one, _gpu.There) for one in (*inputs, *results)):
+    """Whether a result (an Output) lies where an input does: then the input must be copied first. On the GPU that is
+    the caller's affair."""
+    if isinstance(inputs[0], _gpu.There):
         return False
-    return any(np.may_share_memory(a, b) for a in inputs if a is not None for b in results)
+    return any(np.may_share_memory(a, b.array) for b in results if not b.is_new for a in inputs if a is not None)
 
 
 def choice(name, value, choices):
@@ -104,6 +116,12 @@ def choice(name, value, choices):
         return choices[value]
     except (KeyError, TypeError):
         raise ValueError(f"{name}: it is one of {', '.join(map(repr, choices))}, not {value!r}") from None
+
+
+@functools.lru_cache(256)
+def options(kind, **named):
+    """A struct of options of the library with its size and these values. It is used again and never changed."""
+    return kind(size=ctypes.sizeof(kind), **named)
 
 
 def size_array(values):

@@ -2,14 +2,19 @@
 
 All that users see is in scanner axes (RAS, mm, as nibabel's affines). Inside, a data set from a file keeps the axes of
 that file's space, so that results are the command's bit by bit."""
+from __future__ import annotations
+
 import ctypes
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _declarations as c
 from ._arrays import address, mask_bytes, real
 from ._library import Context, lib
 from ._show import image_tag, picture, table
+from ._types import Data, Gradients
 
 _SAMPLES = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
 _SPACES = {c.HOT_SPACE_UNKNOWN: "", c.HOT_SPACE_RAS: "RAS", c.HOT_SPACE_LAS: "LAS", c.HOT_SPACE_LPS: "LPS"}
@@ -150,7 +155,8 @@ class Dwi:
     [[0.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]
     """
 
-    def __init__(self, data, gradients, affine=None, *, frame=None):
+    def __init__(self, data: Data, gradients: Gradients, affine: ArrayLike | None = None, *,
+                 frame: str | None = None) -> None:
         if affine is None and hasattr(data, "dataobj"):
             affine = data.affine
         data = np.asanyarray(image_array(data))
@@ -221,28 +227,28 @@ class Dwi:
         return handle, data
 
     @property
-    def gradients(self):
+    def gradients(self) -> np.ndarray:
         """(volumes, 3) unit vectors in scanner axes (RAS), 0 where b = 0."""
         return self._vectors * self._grid.sign + 0.0
 
     @property
-    def affine(self):
+    def affine(self) -> np.ndarray:
         """(4, 4) voxel indices to scanner mm (RAS)."""
         return self._grid.affine
 
     @property
-    def space(self):
+    def space(self) -> str:
         """The axes of the file's own world, "RAS", "LAS" or "LPS"; "" where none is known."""
         return _SPACES[self._grid.space]
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         return self.data.shape
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<hotfiber.Dwi {_shape(self.shape)}, b up to {self.bvals.max(initial=0):g} s/mm^2>"
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         shells, counts = np.unique(np.round(self.bvals, -2), return_counts=True)
         return table("hotfiber.Dwi", (
             ("voxels", _shape(self.shape[:-1])), ("volumes", self.shape[-1]), ("type", self.data.dtype),
@@ -257,7 +263,7 @@ class Response:
 
     b: (shells,) s/mm^2; a row for b=0 makes amplitudes volume fractions. coefficients: (shells, lmax / 2 + 1)."""
 
-    def __init__(self, b, coefficients):
+    def __init__(self, b: ArrayLike, coefficients: ArrayLike) -> None:
         self.b, self.coefficients = np.asarray(b, float), np.atleast_2d(np.asarray(coefficients, float))
         if self.b.shape != (len(self.coefficients),):
             raise ValueError(f"b: {len(self.coefficients)} rows need as many b-values, not {self.b.shape}")
@@ -280,7 +286,7 @@ class Response:
                                               ctypes.byref(made)))
         return made
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<hotfiber.Response for b = {', '.join(f'{b:g}' for b in self.b)} s/mm^2>"
 
 
@@ -299,7 +305,8 @@ class TensorField:
     confidence: (...) bool, where a tensor was fitted. None: everywhere.
     model: "adc", "odf", "fod" or "sh". affine: (4, 4) or None. response: of a fod."""
 
-    def __init__(self, values, *, confidence=None, model="fod", affine=None, response=None):
+    def __init__(self, values: ArrayLike, *, confidence: ArrayLike | None = None, model: str = "fod",
+                 affine: ArrayLike | None = None, response: Response | None = None) -> None:
         self.values = real("values", values, np.float32)
         self._set(Grid(self.values.shape[:-1], affine), model, response)
         self.confidence = np.ones(self._grid.shape, bool) if confidence is None else \
@@ -338,18 +345,18 @@ class TensorField:
         return self
 
     @property
-    def affine(self):
+    def affine(self) -> np.ndarray:
         return self._grid.affine
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<hotfiber.TensorField {self.model}, order {self.order}, {_shape(self._grid.shape)} voxels>"
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return table("hotfiber.TensorField", (
             ("model", self.model), ("order", self.order), ("voxels", _shape(self._grid.shape)),
             ("fitted", int(np.count_nonzero(self.confidence)))))
 
-    def nifti(self):
+    def nifti(self) -> Any:
         """The tensors as nibabel's image, one volume per unique value."""
         return _nifti(self._grid, self.values)
 
@@ -366,9 +373,17 @@ class Fibers:
         units of the noise), width (rad^2): (...) float32; flags: (...) uint8. Of the method signal, else None.
     sigma: the noise's standard deviation; None where it was not estimated."""
 
-    mask = tensors = response = probability = margin = residual = width = flags = sigma = None
+    mask: np.ndarray | None = None
+    tensors: TensorField | None = None
+    response: Response | None = None
+    probability: np.ndarray | None = None
+    margin: np.ndarray | None = None
+    residual: np.ndarray | None = None
+    width: np.ndarray | None = None
+    flags: np.ndarray | None = None
+    sigma: float | None = None
 
-    def __init__(self, peaks, *, affine=None):
+    def __init__(self, peaks: ArrayLike, *, affine: ArrayLike | None = None) -> None:
         peaks = real("peaks", peaks, np.float32)
         if peaks.ndim < 1 or peaks.shape[-1] % 3 or not peaks.shape[-1]:
             raise ValueError(f"peaks: 3 values per fibre are needed along the last axis, the shape is {peaks.shape}")
@@ -401,40 +416,40 @@ class Fibers:
         return self
 
     @property
-    def vectors(self):
+    def vectors(self) -> np.ndarray:
         """(..., n, 3) the same as peaks: a vector per fibre."""
         return self.peaks.reshape(self.peaks.shape[:-1] + (-1, 3))
 
     @property
-    def fractions(self):
+    def fractions(self) -> np.ndarray:
         """(..., n) the lengths: volume fractions, with the methods signal and lowrank."""
         return np.linalg.norm(self.vectors, axis=-1)
 
     @property
-    def directions(self):
+    def directions(self) -> np.ndarray:
         """(..., n, 3) unit vectors; 0 for absent fibres."""
         length = self.fractions[..., None]
         return np.divide(self.vectors, length, out=np.zeros_like(self.vectors), where=length > 0)
 
     @property
-    def affine(self):
+    def affine(self) -> np.ndarray:
         return self._grid.affine
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (f"<hotfiber.Fibers {_shape(self._grid.shape)} voxels, {int(np.count_nonzero(self.nfibers))} of them "
                 f"with fibres>")
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         counts = np.bincount(self.nfibers.ravel(), minlength=4)
         text = table("hotfiber.Fibers", (
             ("voxels", _shape(self._grid.shape)),
             ("with 1, 2, 3 fibres", ", ".join(map(str, counts[1:4])))))
         return text + image_tag(self._repr_png_())
 
-    def _repr_png_(self):
+    def _repr_png_(self) -> bytes | None:
         return picture(self)
 
-    def nifti(self, name="peaks"):
+    def nifti(self, name: str = "peaks") -> Any:
         """One of the arrays as nibabel's image: "peaks", "nfibers", "fractions", "mask", "probability" ..."""
         array = getattr(self, name, None)
         if not isinstance(array, np.ndarray):

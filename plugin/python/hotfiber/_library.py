@@ -157,9 +157,10 @@ class Context:
     def __init__(self, device="auto", threads=0, seed=0, progress=None, like=None):
         self._there = like if isinstance(like, There) else None
         if self._there:
-            if device not in ("auto", "cuda", f"cuda:{like.device}"):
-                raise ArgumentError(f"device: the arrays are in the memory of cuda:{like.device}, not of {device}")
-            device = f"cuda:{like.device}"
+            here = f"cuda:{like.device}"
+            if device not in ("auto", "cuda", here):
+                raise ArgumentError(f"device: the arrays are in the memory of {here}, not of {device}")
+            device = here
         self._key = (device, threads, seed)
         self._progress = progress
         if progress is not None and not callable(progress):
@@ -176,7 +177,7 @@ class Context:
         self._slot = slot
         self.handle = slot.handle
         if self._there:
-            status = lib.hot_context_set_memory(self.handle, c.HOT_MEMORY_DEVICE, self._there.stream)
+            status = lib.hot_context_set_memory(self.handle, c.HOT_MEMORY_DEVICE, self._there.stream())
             if status != c.HOT_OK:
                 try:
                     self.check(status)
@@ -187,8 +188,17 @@ class Context:
     def __exit__(self, *error):
         slot = self._slot
         slot.call.progress = None
+        waited = c.HOT_OK
         if self._there:
+            if self._there.waits:
+                waited = lib.hot_context_wait(self.handle)
             lib.hot_context_set_memory(self.handle, c.HOT_MEMORY_HOST, None)
+        if waited != c.HOT_OK and error[:1] in ((), (None,)):
+            self._there = None
+            try:
+                self.check(waited)
+            finally:
+                slot.destroy()
         if slot.call.stop:  # a context that was cancelled stays so
             slot.destroy()
             return
@@ -211,7 +221,7 @@ class Context:
         raise error
 
 
-def version():
+def version() -> str:
     """The version of the C library, "major.minor.patch"."""
     return lib.hot_version().decode()
 
@@ -222,6 +232,6 @@ def use_fonts():
         os.environ.setdefault("FONTCONFIG_FILE", os.path.join(_here, "fonts.conf"))
 
 
-def command():
+def command() -> str:
     """The path of the command `hotfiber` in this package."""
     return os.path.join(_here, "bin", "hotfiber")

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _declarations as c
-from ._arrays import address, choice, outputs, overlaps, real
+from ._arrays import address, choice, host, outputs, overlaps, real
+from ._gpu import There, is_there
 from ._library import Context, lib
 from ._types import Progress
 
@@ -17,6 +18,9 @@ class Heev(NamedTuple):
     """Eigenvalues and eigenvectors of each matrix; NaN for one with NaN or Inf."""
     values: np.ndarray  #: (..., k) ascending
     vectors: np.ndarray | None  #: (..., n, k) orthonormal columns; None where they were not asked for
+
+
+_ENTRIES = np.float32, np.float64, np.complex64, np.complex128
 
 
 def heev(matrices: ArrayLike, *, largest: int | None = None, vectors: bool = True, out: np.ndarray | None = None,
@@ -28,40 +32,47 @@ def heev(matrices: ArrayLike, *, largest: int | None = None, vectors: bool = Tru
     largest: how many, from the largest eigenvalue on; None = all n.
     vectors: whether to compute them.
     out: an array for the values.
-    device, threads, seed, progress: see `sshopm`.
+    device, threads, seed, progress: see `sshopm`, also for arrays in a GPU's memory.
 
     >>> import hotfiber
     >>> hotfiber.heev([[2, 1j], [-1j, 2]]).values.round(9)
     array([1., 3.])
     """
-    matrices = np.asarray(matrices)
+    there = is_there(matrices)
+    matrices = There("matrices", matrices, _ENTRIES, contiguous=False) if there else host("matrices", matrices)
     if matrices.ndim < 2 or matrices.shape[-1] != matrices.shape[-2]:
         raise ValueError(f"matrices: an array of shape (..., n, n) is needed, not {matrices.shape}")
-    is_complex = matrices.dtype.kind == "c"
+    is_complex = np.dtype(matrices.dtype).kind == "c"
     single = matrices.dtype in (np.complex64, np.float32)
     kind = np.float32 if single else np.float64
     entry = (np.complex64 if single else np.complex128) if is_complex else kind
     # The library wants columns. Rows that lie together are those of the transposed, which is the conjugate.
-    conjugate = not matrices.swapaxes(-1, -2).flags.c_contiguous
-    if not conjugate:
-        matrices = matrices.swapaxes(-1, -2)
-    matrices = np.ascontiguousarray(matrices, entry) if is_complex else real("matrices", matrices, kind)
+    if there:
+        conjugate = not matrices.is_contiguous(swapped=True)
+        if conjugate and not matrices.is_contiguous():
+            raise ValueError("matrices: on the GPU they must be contiguous (array.contiguous(), ascontiguousarray)")
+    else:
+        conjugate = not matrices.swapaxes(-1, -2).flags.c_contiguous
+        if not conjugate:
+            matrices = matrices.swapaxes(-1, -2)
+        matrices = np.ascontiguousarray(matrices, entry) if is_complex else real("matrices", matrices, kind)
     batch, n = matrices.shape[:-2], matrices.shape[-1]
     kept = n if largest is None else int(largest)
     if not min(n, 1) <= kept <= n:
         raise ValueError(f"largest: 1 to {n}, not {largest}")
-    result, = outputs(out, (batch + (kept,), kind))
-    if overlaps([matrices], [result.array]):
+    result, = outputs(out, (batch + (kept,), kind), like=matrices)
+    if overlaps([matrices], [result]):
         matrices = matrices.copy()
-    rows = np.empty(batch + (kept, n), entry) if vectors else None
+    rows, = outputs(None, (batch + (kept, n), entry), like=matrices) if vectors else (None,)
     options = c.hot_heev_options(size=ctypes.sizeof(c.hot_heev_options), largest=0 if kept == n else kept)
     function = getattr(lib, f"hot_{'heev' if is_complex else 'syev'}_{'f32' if single else 'f64'}")
-    with Context(device, threads, seed, progress) as context:
+    with Context(device, threads, seed, progress, matrices) as context:
         context.check(function(context.handle, ctypes.byref(options), n, int(np.prod(batch, dtype=np.intp)),
-                               address(matrices), address(result.array), address(rows), None))
-    if vectors and conjugate and is_complex:
-        np.conjugate(rows, out=rows)
-    return Heev(result.done(), rows.swapaxes(-1, -2) if vectors else None)
+                               address(matrices), address(result.array), address(rows.array) if rows else None, None))
+    if rows is None:
+        return Heev(result.done(), None)
+    columns = rows.done().swapaxes(-1, -2)
+    return Heev(result.done(), columns.conj() if conjugate and is_complex else columns)
 
 
 def tridiag(diagonal: ArrayLike, off: ArrayLike, *, index: tuple[int, int] | None = None,
@@ -82,15 +93,26 @@ def tridiag(diagonal: ArrayLike, off: ArrayLike, *, index: tuple[int, int] | Non
     >>> hotfiber.tridiag([2., 2, 2], [1., 1]).round(6)
     array([0.585786, 2.      , 3.414214])
     """
-    diagonal, off = np.asarray(diagonal), np.asarray(off)
-    kind = np.float32 if diagonal.dtype == off.dtype == np.float32 else np.float64
-    diagonal, off = real("diagonal", diagonal, kind), real("off", off, kind)
+    there = is_there(diagonal)
+    if there:
+        diagonal = real("diagonal", diagonal, there=True)
+        kind = diagonal.dtype
+        if not is_there(off):
+            raise TypeError("off: the diagonal is in a GPU's memory, and so must this be")
+        off = There("off", off, [kind], contiguous=False)
+    else:
+        diagonal, off = host("diagonal", diagonal), host("off", off)
+        kind = np.float32 if diagonal.dtype == off.dtype == np.float32 else np.float64
+        diagonal, off = real("diagonal", diagonal, kind), real("off", off, kind)
     n = diagonal.shape[-1] if diagonal.ndim else 0
     if not diagonal.ndim or off.shape != diagonal.shape[:-1] + (max(n - 1, 0),):
         raise ValueError(f"off: its shape is {off.shape}, for a diagonal of {diagonal.shape} it is to be "
                          f"{diagonal.shape[:-1] + (max(n - 1, 0),)}")
-    padded = np.zeros_like(diagonal) # both have the stride of the diagonal
-    padded[..., :max(n - 1, 0)] = off
+    if there:
+        padded = off.padded("off") if n else off
+    else:
+        padded = np.zeros_like(diagonal)  # both have the stride of the diagonal
+        padded[..., :max(n - 1, 0)] = off
     options = c.hot_tridiag_options(size=ctypes.sizeof(c.hot_tridiag_options), absolute=absolute, relative=relative)
     width = n
     if index is not None and interval is not None:
@@ -104,12 +126,12 @@ def tridiag(diagonal: ArrayLike, off: ArrayLike, *, index: tuple[int, int] | Non
     elif interval is not None:
         options.range = c.HOT_TRIDIAG_VALUE
         options.low, options.high = interval
-    result, = outputs(out, (diagonal.shape[:-1] + (width,), kind))
-    if overlaps([diagonal], [result.array]):
+    result, = outputs(out, (diagonal.shape[:-1] + (width,), kind), like=diagonal)
+    if overlaps([diagonal], [result]):
         diagonal = diagonal.copy()
     count = int(np.prod(diagonal.shape[:-1], dtype=np.intp))
     function = lib.hot_tridiag_f32 if kind == np.float32 else lib.hot_tridiag_f64
-    with Context(device, threads, seed, progress) as context:
+    with Context(device, threads, seed, progress, diagonal) as context:
         context.check(function(context.handle, ctypes.byref(options), n, count, address(diagonal), address(padded), n,
                                address(result.array), width, None))
     return result.done()
@@ -117,19 +139,36 @@ def tridiag(diagonal: ArrayLike, off: ArrayLike, *, index: tuple[int, int] | Non
 
 def _operand(name, array, kind, letters):
     """An operand without negative strides, and its axes beyond the letters: the batch."""
-    array = np.asarray(array)
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"{name}: an array of real numbers is needed, not of {array.dtype}")
-    array = array.astype(kind, copy=False)
+    if not isinstance(array, There):
+        if array.dtype.kind not in "fiub":
+            raise TypeError(f"{name}: an array of real numbers is needed, not of {array.dtype}")
+        array = array.astype(kind, copy=False)
     if array.ndim < len(letters):
         raise ValueError(f"{name}: '{letters}' needs {len(letters)} axes, it has {array.ndim}")
     return array
 
 
+def _batch_stride(array, letters, batch):
+    """The one stride from item to item of a batch, of an array on the GPU."""
+    axes = array.ndim - len(letters)
+    own = [(size, 0 if array.shape[i] == 1 else array.strides[i])
+           for i, size in zip(range(axes), batch[len(batch) - axes:])]
+    axes_of = [(size, stride) for size, stride in [(size, 0) for size in batch[:len(batch) - axes]] + own if size != 1]
+    for (_, outer), (size, inner) in zip(axes_of, axes_of[1:]):
+        if outer != size * inner:
+            raise ValueError("on the GPU the axes of a batch must have one stride in common (array.contiguous(), "
+                             f"ascontiguousarray): {array.shape} in steps of {array.strides} for {tuple(batch)}")
+    return axes_of[-1][1] if axes_of else 0
+
+
 def _layout(array, letters, batch):
     """How the library is told of an operand; arrays that it cannot take as they are become copies."""
-    item = array.itemsize
     shape = array.shape[array.ndim - len(letters):]
+    if isinstance(array, There):
+        layout = c.hot_contract_layout(axes=len(letters), batch=_batch_stride(array, letters, batch))
+        layout.size[:len(letters)], layout.stride[:len(letters)] = shape, array.strides[array.ndim - len(letters):]
+        return array, layout
+    item = array.itemsize
     if array.ndim > len(letters):
         array = np.broadcast_to(array, batch + shape)
         array = array.reshape((-1,) + shape) if len(batch) != 1 else array
@@ -166,27 +205,34 @@ def contract(spec: str, a: ArrayLike, b: ArrayLike, *, out: np.ndarray | None = 
     for letters in (first, second, result_letters):
         if len(letters) > c.HOT_CONTRACT_AXES:
             raise ValueError(f"spec: at most {c.HOT_CONTRACT_AXES} axes an operand, not '{letters}'")
-    a, b = np.asarray(a), np.asarray(b)
-    kind = np.float32 if a.dtype == b.dtype == np.float32 else np.float64
+    if is_there(a) or is_there(b):
+        if not (is_there(a) and is_there(b)):
+            raise TypeError("a, b: one is in a GPU's memory, and so must the other be")
+        a = There("a", a, [np.float32, np.float64], contiguous=False)
+        b = There("b", b, [a.dtype], contiguous=False)
+        kind = a.dtype
+    else:
+        a, b = host("a", a), host("b", b)
+        kind = np.float32 if a.dtype == b.dtype == np.float32 else np.float64
     a, b = _operand("a", a, kind, first), _operand("b", b, kind, second)
     batch = np.broadcast_shapes(a.shape[:a.ndim - len(first)], b.shape[:b.ndim - len(second)])
     sizes = dict(zip(first, a.shape[a.ndim - len(first):]))
     sizes.update(zip(second, b.shape[b.ndim - len(second):]))
     if any(letter not in sizes for letter in result_letters):
         raise ValueError(f"spec: a letter of '{result_letters}' stands in no operand")
-    result, = outputs(out, (batch + tuple(sizes[letter] for letter in result_letters), kind))
+    result, = outputs(out, (batch + tuple(sizes[letter] for letter in result_letters), kind), like=a)
     if beta != 0:
         if out is None:
             raise ValueError("beta: other than 0 it needs out, the array that is added to")
-        if result.array is not out:
+        if result.array is not out and not isinstance(a, There):
             result.array[...] = out
-    if overlaps([a, b], [result.array]):
+    if overlaps([a, b], [result]):
         a, b = a.copy(), b.copy()
     a, a_layout = _layout(a, first, batch)
     b, b_layout = _layout(b, second, batch)
     _, c_layout = _layout(result.array, result_letters, batch)
     function = lib.hot_contract_f32 if kind == np.float32 else lib.hot_contract_f64
-    with Context(device, threads, seed, progress) as context:
+    with Context(device, threads, seed, progress, a) as context:
         context.check(function(context.handle, None, terms.encode(), int(np.prod(batch, dtype=np.intp)), alpha,
                                address(a), ctypes.byref(a_layout), address(b), ctypes.byref(b_layout), beta,
                                address(result.array), ctypes.byref(c_layout)))
@@ -201,7 +247,7 @@ class Cpd(NamedTuple):
     weights: np.ndarray  #: (rank,) at least 0, descending
     factors: tuple  #: a (I, rank), b (J, rank), c (K, rank): columns of unit length
     fit: float  #: 1 - ||X - approximation|| / ||X||
-    iterations: int
+    iterations: int  #: how many there were
     converged: bool  #: stopped by the tolerance
     congruence: float  #: the largest |cosine| between two terms; near 1 only their sum is meaningful
 
@@ -210,7 +256,7 @@ _ARITHMETIC = {"full": c.HOT_CPD_FULL, "tf32": c.HOT_CPD_TF32, "split": c.HOT_CP
 
 
 def _third_order(x):
-    x = np.asarray(x)
+    x = host("x", x)
     if x.dtype.kind not in "fiub":
         raise TypeError(f"x: an array of real numbers is needed, not of {x.dtype}")
     if x.ndim != 3:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _declarations as c
-from ._arrays import Output, address, choice, mask_bytes, outputs, overlaps, real
+from ._arrays import Output, address, choice, mask_bytes, options, outputs, overlaps, real
 from ._library import Context, lib
 from ._types import Out, Progress
 
@@ -79,9 +79,9 @@ def sshopm(tensors: ArrayLike, starts: int | ArrayLike = 128, *, dim: int = 3, s
     """Runs the shifted symmetric higher-order power method on every tensor from every start.
 
     tensors: (..., unique) packed symmetric tensors, any real type; computed in float32 where they are float32, else in
-        float64. Order 2 to 16. An array in a GPU's memory (PyTorch, CuPy ...) is computed on there, on its library's
-        current stream and without waiting, and so are those of `directions` and `lowrank`; results are arrays of the
-        same library.
+        float64. Order 2 to 16. An array in a GPU's memory (PyTorch, CuPy, DLPack) is computed on there, on its
+        library's current stream and without waiting, and so are those of `directions`, `lowrank`, `heev`, `tridiag`
+        and `contract`; results are arrays of the same library.
     starts: how many (evenly spread for dim 3, else random), or vectors (count, dim).
     dim: of the tensors, 2 to 16.
     shift: "adaptive", "none", or a number (negative: minima).
@@ -101,22 +101,21 @@ def sshopm(tensors: ArrayLike, starts: int | ArrayLike = 128, *, dim: int = 3, s
     >>> found.vectors.shape, found.values[0, 0].round(9).item()
     ((1, 128, 3), 3.0)
     """
-    tensors = real("tensors", tensors)
+    tensors = real("tensors", tensors, there=True)
     order = _order("tensors", tensors, dim)
     kind = tensors.dtype
     starts = _starts(starts, dim, seed).astype(kind)
     batch = tensors.shape[:-1] + (len(starts),)
     results = outputs(out, (batch, kind), (batch + (dim,), kind), (batch, kind), (batch, np.int32), like=tensors)
-    if overlaps([tensors, starts], [one.array for one in results]):
+    if overlaps([tensors, starts], results):
         tensors, starts = tensors.copy(), starts.copy()
     how, alpha = _shift(shift)
-    options = c.hot_sshopm_options(size=ctypes.sizeof(c.hot_sshopm_options), shift=how, alpha=alpha,
-                                   seek=choice("seek", seek, {"max": c.HOT_MAXIMA, "min": c.HOT_MINIMA}),
-                                   tolerance=tolerance, change=change, max_iterations=max_iterations,
-                                   basin=bool(basin))
+    chosen = options(c.hot_sshopm_options, shift=how, alpha=alpha, tolerance=float(tolerance), change=float(change),
+                     seek=choice("seek", seek, {"max": c.HOT_MAXIMA, "min": c.HOT_MINIMA}),
+                     max_iterations=int(max_iterations), basin=bool(basin))
     function = lib.hot_sshopm_f32 if kind == np.float32 else lib.hot_sshopm_f64
     with Context(device, threads, seed, progress, tensors) as context:
-        context.check(function(context.handle, ctypes.byref(options), order, dim, tensors.size // tensors.shape[-1],
+        context.check(function(context.handle, ctypes.byref(chosen), order, dim, tensors.size // tensors.shape[-1],
                                address(tensors), tensors.shape[-1], len(starts), address(starts),
                                *(address(one.array) for one in results)))
     return Sshopm(*(one.done() for one in results))
@@ -155,8 +154,8 @@ def eigenpairs(tensors: ArrayLike, *, dim: int = 3, kind: str = "all", starts: i
     tensors = real("tensors", tensors, np.float64)
     order = _order("tensors", tensors, dim)
     how, alpha = _shift(shift)
-    options = c.hot_sshopm_options(size=ctypes.sizeof(c.hot_sshopm_options), shift=how, alpha=alpha,
-                                   seek=choice("kind", kind, _SEEK), same_angle=same_angle)
+    chosen = options(c.hot_sshopm_options, shift=how, alpha=alpha, seek=choice("kind", kind, _SEEK),
+                     same_angle=float(same_angle))
     number = int(starts) if isinstance(starts, (int, np.integer)) else 0
     given = None if isinstance(starts, (int, np.integer)) else _starts(starts, dim, seed)
     _count("starts", number, 0, 10**9)
@@ -164,7 +163,7 @@ def eigenpairs(tensors: ArrayLike, *, dim: int = 3, kind: str = "all", starts: i
     batch = tensors.shape[:-1]
     rows, found = np.empty(batch + (most, dim + 3)), np.empty(batch, np.int32)
     with Context(device, threads, seed, progress) as context:
-        context.check(lib.hot_eigenpairs_f64(context.handle, ctypes.byref(options), order, dim, found.size,
+        context.check(lib.hot_eigenpairs_f64(context.handle, ctypes.byref(chosen), order, dim, found.size,
                                              address(tensors), tensors.shape[-1],
                                              number if given is None else len(given), address(given), most,
                                              address(rows), address(found)))
@@ -180,7 +179,7 @@ class Directions(NamedTuple):
 
 
 def _tensors3(tensors):
-    tensors = real("tensors", tensors, np.float32)
+    tensors = real("tensors", tensors, np.float32, there=True)
     return tensors, _order("tensors", tensors, 3)
 
 
@@ -210,14 +209,14 @@ def directions(tensors: ArrayLike, *, max_directions: int = 3, threshold: float 
     batch, most = tensors.shape[:-1], _count("max_directions", max_directions, 1, 16)
     inside = mask_bytes(mask, batch, tensors)
     results = outputs(out, (batch + (most, 3), np.float32), (batch, np.uint8), like=tensors)
-    if overlaps([tensors, inside], [one.array for one in results]):
+    if overlaps([tensors, inside], results):
         tensors = tensors.copy()
     how, alpha = _shift(shift)
-    options = c.hot_directions_options(size=ctypes.sizeof(c.hot_directions_options), max_directions=most,
-                                       threshold=threshold, min_angle=min_angle, starts=starts, shift=how,
-                                       min_relative_range=min_relative_range, alpha=alpha, basin=bool(basin))
+    chosen = options(c.hot_directions_options, max_directions=most, threshold=float(threshold), starts=int(starts),
+                     min_angle=float(min_angle), min_relative_range=float(min_relative_range), shift=how, alpha=alpha,
+                     basin=bool(basin))
     with Context(device, threads, seed, progress, tensors) as context:
-        context.check(lib.hot_directions_f32(context.handle, ctypes.byref(options), order,
+        context.check(lib.hot_directions_f32(context.handle, ctypes.byref(chosen), order,
                                              tensors.size // tensors.shape[-1], address(tensors), tensors.shape[-1],
                                              address(inside), *(address(one.array) for one in results)))
     return Directions(*(one.done() for one in results))
@@ -251,13 +250,12 @@ def lowrank(tensors: ArrayLike, max_rank: int = 3, *, exact_rank: bool = False, 
     batch, most = tensors.shape[:-1], _count("max_rank", max_rank, 1, 3)
     inside = mask_bytes(mask, batch, tensors)
     results = outputs(out, (batch + (most, 3), np.float32), (batch, np.uint8), (batch, np.float32), like=tensors)
-    if overlaps([tensors, inside], [one.array for one in results]):
+    if overlaps([tensors, inside], results):
         tensors = tensors.copy()
-    options = c.hot_lowrank_options(size=ctypes.sizeof(c.hot_lowrank_options), max_rank=most,
-                                    exact_rank=bool(exact_rank), drop=drop, floor=floor, min_weight=min_weight,
-                                    min_angle=min_angle)
+    chosen = options(c.hot_lowrank_options, max_rank=most, exact_rank=bool(exact_rank), drop=float(drop),
+                     floor=float(floor), min_weight=float(min_weight), min_angle=float(min_angle))
     with Context(device, threads, seed, progress, tensors) as context:
-        context.check(lib.hot_lowrank_f32(context.handle, ctypes.byref(options), order,
+        context.check(lib.hot_lowrank_f32(context.handle, ctypes.byref(chosen), order,
                                           tensors.size // tensors.shape[-1], address(tensors), tensors.shape[-1],
                                           address(inside), *(address(one.array) for one in results)))
     return Lowrank(*(one.done() for one in results))

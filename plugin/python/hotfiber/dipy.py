@@ -7,20 +7,25 @@
 
 Directions are in the axes of the gradient table, which DIPY takes for those of the image. Works with DIPY 1.6 and
 later."""
+from __future__ import annotations
+
 import warnings
+from typing import Any
 
 import numpy as np
 from dipy.data import default_sphere
 from dipy.direction.peaks import PeaksAndMetrics
 from dipy.reconst.base import ReconstFit, ReconstModel
 from dipy.reconst import shm
+from numpy.typing import ArrayLike
 
 from . import _declarations as c
 from ._arrays import address
-from ._fields import image_array
+from ._fields import Fibers, image_array
 from ._library import Context, lib
 from ._pipeline import fibers
 from ._tensors import values
+from ._types import Data
 
 
 def _harmonics(order, directions):
@@ -56,11 +61,11 @@ class HigherOrderTensorModel(ReconstModel):
         order, response, max_fibers, sigma, device, threads, progress ...
     """
 
-    def __init__(self, gtab, **options):
+    def __init__(self, gtab: Any, **options: Any) -> None:
         ReconstModel.__init__(self, gtab)
         self.options = options
 
-    def fit(self, data, mask=None, **kwargs):
+    def fit(self, data: Data, mask: ArrayLike | None = None, **kwargs: Any) -> HigherOrderTensorFit:
         """Fits all voxels at once.
 
         data: (..., volumes), an array or a nibabel image. mask: (...); None = estimated from the b=0 images, for data
@@ -82,7 +87,7 @@ class HigherOrderTensorFit(ReconstFit):
     sh_basis = "descoteaux07"
     legacy = True
 
-    def __init__(self, model, data, found):
+    def __init__(self, model: HigherOrderTensorModel, data: np.ndarray, found: Fibers) -> None:
         ReconstFit.__init__(self, model, data)
         self.fibers, self.tensors = found, found.tensors
         self.directions, self.fractions, self.nfibers = found.directions, found.fractions, found.nfibers
@@ -90,23 +95,23 @@ class HigherOrderTensorFit(ReconstFit):
         self.S0 = b0.mean(-1) if b0.shape[-1] else np.ones(data.shape[:-1])
 
     @property
-    def sh_order(self):
+    def sh_order(self) -> int:
         """The largest degree of shm_coeff."""
         return self.tensors.order
 
     @property
-    def shm_coeff(self):
+    def shm_coeff(self) -> np.ndarray:
         """(..., terms) harmonics of the fitted tensors, in the basis descoteaux07 with legacy=True, DIPY's default."""
         dipy = _dipy_basis(default_sphere, self.sh_order)
         change = np.linalg.pinv(dipy) @ _harmonics(self.sh_order, default_sphere.vertices) @ \
             _to_harmonics(self.sh_order)
         return self.tensors.values.astype(float) @ change.T
 
-    def odf(self, sphere):
+    def odf(self, sphere: Any) -> np.ndarray:
         """(..., vertices): the fitted tensors' form A x^m at a sphere's vertices."""
         return values(self.tensors.values, sphere.vertices)
 
-    def predict(self, gtab=None, S0=None):
+    def predict(self, gtab: Any = None, S0: ArrayLike | None = None) -> np.ndarray:
         """The signals that the fitted tensors stand for: (..., volumes).
 
         gtab: for which gradients; None = those of the data. For the model fod its b-values are those of the response
@@ -145,7 +150,7 @@ class HigherOrderTensorFit(ReconstFit):
             signals[..., volumes] = (harmonics * scale) @ _harmonics(order, directions[volumes]).T
         return signals
 
-    def peaks(self, sphere=None, *, with_odf=False):
+    def peaks(self, sphere: Any = None, *, with_odf: bool = False) -> PeaksAndMetrics:
         """DIPY's PeaksAndMetrics. peak_dirs are exact; peak_indices, by which EuDX tracks, are the nearest of the
         sphere's vertices (default_sphere where it is None). peak_values and qa are the fractions."""
         sphere = default_sphere if sphere is None else sphere

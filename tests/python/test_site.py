@@ -1,0 +1,72 @@
+"""The documentation site: it builds without a warning, the notebook in it runs, every link leads somewhere, and every
+function of both interfaces is there."""
+import glob
+import html.parser
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from urllib.parse import unquote, urlsplit
+
+import hotfiber
+
+from cli import check, end
+
+needed = "sphinx", "myst_parser", "nbsphinx", "ipykernel"
+missing = [name for name in needed if importlib.util.find_spec(name) is None]
+if missing:
+    print(f"skipped: Python has no {', '.join(missing)}")
+    sys.exit(77 if not os.environ.get("HOT_ALL_READERS") else 1)
+source = os.environ["HOT_SOURCE"]
+made = subprocess.run([sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", source + "/docs",
+                       "-b", "html", "-d", os.path.abspath("trees"), source, os.path.abspath("site")],
+                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                      env=dict(os.environ, PYDEVD_DISABLE_FILE_VALIDATION="1"))
+check(made.returncode == 0, f"sphinx ends with {made.returncode}: {made.stdout[-3000:]}")
+
+
+class Page(html.parser.HTMLParser):
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.places, self.text = [], {""}, []
+        with open(path, encoding="utf-8") as file:
+            self.feed(file.read())
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.places |= {given.get("id"), given.get("name")} - {None}
+        self.links += [given[one] for one in ("href", "src") if given.get(one)]
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+pages = {os.path.abspath(path): Page(path) for path in glob.glob("site/**/*.html", recursive=True)}
+check(len(pages) >= 25, f"{len(pages)} pages")
+links = 0
+for path, page in pages.items():
+    for link in page.links:
+        parts = urlsplit(link)
+        if parts.scheme or parts.netloc:  # of the world outside; data: is a picture
+            continue
+        links += 1
+        target = os.path.normpath(os.path.join(os.path.dirname(path), unquote(parts.path))) if parts.path else path
+        check(os.path.exists(target), f"{os.path.relpath(path)}: {link} is not there")
+        if target in pages and parts.fragment:
+            check(unquote(parts.fragment) in pages[target].places, f"{os.path.relpath(path)}: no place {link}")
+check(links > 500, f"{links} links")
+
+python = pages[os.path.abspath("site/docs/python_api.html")].places
+check(not [name for name in hotfiber.__all__ if f"hotfiber.{name}" not in python and name != "einsum"],
+      "every name of the package has its place")
+c, headers = "".join(pages[os.path.abspath("site/docs/c_api.html")].text), glob.glob(source + "/*/include/hotfiber/*.h")
+for header in headers:
+    with open(header, encoding="utf-8") as file:
+        functions = re.findall(r"^HOT_API[^;(]*?\b(hot_\w+)\(", file.read(), re.MULTILINE)
+    check(not [name for name in functions if name not in c], f"every function of {header}")
+check(len(headers) > 20, f"{len(headers)} headers")
+start = pages[os.path.abspath("site/docs/quick_start.html")]
+check(sum(link.startswith("data:image/png") or link.endswith(".png") for link in start.links) >= 2,
+      "the notebook has a picture of the result and a plot")
+end()
