@@ -76,7 +76,7 @@ static double told_by_data(const hot_signal_fit *f, int k, const hot_signal_popu
         priors += fmin((double)f->width_variance[i] / (p->width[1] * p->width[1]), 1);
     if (k > 1)
         priors += fmin((double)f->spread_variance / (p->spread * p->spread), k - 1);
-    return 4 * k + 3 - priors;
+    return 4 * k + 3 - fmax(priors, 0);
 }
 
 static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_signal_population *start,
@@ -118,7 +118,7 @@ static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_sig
         }
     }
     for (int k = 0; k <= KMAX; k++)
-        now->told[k] = (told[k] + pseudo * start->told[k]) / (share[k] + pseudo);
+        now->told[k] = fmin((told[k] + pseudo * start->told[k]) / (share[k] + pseudo), 4 * k + 3); /* if rounded up */
     for (int k = 0; k <= KMAX; k++)
         now->share[k] = (share[k] + pseudo * start->share[k]) / (total + pseudo);
     for (int k = 0; k < 2; k++) {
