@@ -40,7 +40,7 @@ static void show_table(const hot_run_result *result, const char *output)
         show_count("with more", result->fibers[4], result->voxels);
     printf("  %-26s %10.2f s\n", "time", result->seconds);
     static const char *const shown[][2] = {{"directions", "peaks.nii.gz"}, {"picture", "fibers.png"},
-                                           {"report", "report.json"}};
+                                           {"report", "report.json"}, {"page", "report.html"}};
     const char *gap = "";
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
         char path[PATH_MAX];
@@ -59,7 +59,7 @@ static void describe_outputs(char *text, size_t size)
     const char *name, *file, *help;
     size_t at = (size_t)snprintf(
         text, size, "which files to leave, beside report.json: names or sets separated by commas. Sets: default; all "
-                    "(the files of version 0.1); maps (mask, response, amplitude, fa, md, afd_..., nufo). Default: "
+                    "(the files of version 0.1); maps (mask, response, amplitude, b0, fa, md, afd_..., nufo). Default: "
                     "default, which is peaks, peaks_nrrd, nfibers, mask, response, dec and png");
     for (size_t i = 0; at < size && (name = hot_run_output_name(i, &file, &help)); i++)
         at += (size_t)snprintf(text + at, size - at, "\n  %-12s %s (%s)", name, help, file);
@@ -80,6 +80,9 @@ int cli_run(int argc, char **argv)
         {"i", CLI_TEXT, &options.input, "DWI", "NRRD, NIfTI or MIF (default -, standard input)", 0, 0},
         {"o", CLI_TEXT, &options.output, "DIR", "the directory to make; needed", 0, 0},
         {"outputs", CLI_TEXT, &options.outputs, "LIST", about_outputs, 0, 0},
+        {"report", CLI_FLAG, &options.report, NULL,
+         "make report.html as well, a page with pictures, numbers, settings and text for a paper (see hotfiber "
+         "report), and b0.nii.gz", 0, 0},
         {"force", CLI_FLAG, &options.force, NULL, "replace the result of an earlier run", 0, 0},
         CLI_GRADIENT_OPTIONS(options.bval, options.bvec),
         CLI_MASK_OPTION(options.mask),

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "common/backend.h"
+#include "common/context_internal.h"
 #include "common/options.h"
 #include "dwi/scheme.h"
 #include "dwi/summary.h"
@@ -193,6 +194,8 @@ static hot_status check_gradients(hot_run_job *job)
     const size_t share = hot_mask_count(job->mask) / 20, most = share < 6000 ? 6000 : share > 10000 ? 10000 : share;
     hot_check_gradients check = {.size = sizeof check};
     hot_status status = hot_check_gradient_table(job->context, job->dwi, job->mask, most, &check);
+    if (status == HOT_OK)
+        job->gradients = hot_run_describe_gradients(&check);
     if (status == HOT_OK && check.verdict == HOT_CHECK_WRONG)
         hot_context_log(job->context, HOT_LOG_WARNING,
                         "the gradient table does not look right: likelier is %s; `hotfiber check` tells more",
@@ -334,7 +337,9 @@ void hot_run_free(hot_run_job *job)
 {
     hot_folder_discard(job->context, &job->folder);
     cJSON_Delete(job->input);
-    job->input = NULL;
+    cJSON_Delete(job->log);
+    cJSON_Delete(job->gradients);
+    job->input = job->log = job->gradients = NULL;
     hot_context_free(job->context, job->background);
     job->background = NULL;
     hot_context_free(job->context, job->noise);
@@ -353,9 +358,30 @@ void hot_run_free(hot_run_job *job)
     hot_dwi_destroy(&job->dwi);
 }
 
+/* Keeps what is said for the report. Without memory it says less. */
+static void hear(void *user, hot_log_level level, const char *line)
+{
+    hot_run_job *job = user;
+    cJSON *said = cJSON_CreateObject();
+    cJSON_AddStringToObject(said, "level", level == HOT_LOG_WARNING ? "warning" : "note");
+    cJSON_AddStringToObject(said, "text", line);
+    if (!job->log || !cJSON_AddItemToArray(job->log, said))
+        cJSON_Delete(said);
+}
+
+/* report.html into the folder, from what is in it. */
+static hot_status write_page(hot_run_job *job)
+{
+    char *path = hot_folder_file(job->context, &job->folder, "report.html");
+    hot_status status = path ? hot_run_report(job->context, job->folder.temporary, NULL, path) : HOT_ERROR_MEMORY;
+    hot_context_free(job->context, path);
+    return status;
+}
+
 hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run_result *result)
 {
-    hot_run_job job = {.context = context};
+    hot_run_job job = {.context = context, .log = cJSON_CreateArray()};
+    hot_context_listen(context, hear, &job);
     hot_status status = hot_run_take_options(&job, options);
     if (status == HOT_OK)
         status = hot_run_outputs_choose(context, &job.options, job.method, &job.outputs);
@@ -389,11 +415,14 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
         goto cleanup;
     end_stage(&job, "writing");
     status = hot_run_write_report(&job);
+    if (status == HOT_OK && job.options.report)
+        status = write_page(&job);
     if (status == HOT_OK)
         status = hot_folder_commit(context, &job.folder);
     if (status == HOT_OK && result)
         *result = job.result;
 cleanup:
+    hot_context_listen(context, NULL, NULL);
     hot_run_free(&job);
     if (job.stages > 0)
         hot_backend_prepared(context);

@@ -7,7 +7,7 @@
 #include "io/common/report.h"
 #include "folder.h"
 
-enum { HOT_RUN_STAGES = 12, HOT_RUN_NOTES = 16 };
+enum { HOT_RUN_STAGES = 12 };
 
 typedef struct hot_run_job {
     hot_context *context;
@@ -37,6 +37,8 @@ typedef struct hot_run_job {
     double began, stage_began;
     const char *mask_from, *response_from; /* for the report: a file's name, or how */
     cJSON *input;                          /* the report's part on the input, made while the data are there */
+    cJSON *log;                            /* what the run has said, for the report */
+    cJSON *gradients;                      /* what was found of the gradient table; NULL = not looked at */
 } hot_run_job;
 
 /* The rules: whether the options go together. given: tells which options were given although their value does not show
@@ -63,6 +65,9 @@ double hot_run_now(void);
 
 /* The report's part on the input: sizes, space, shells. NULL when memory is short. */
 cJSON *hot_run_describe_input(const hot_run_job *job);
+
+/* Its part on the gradient table. */
+cJSON *hot_run_describe_gradients(const hot_check_gradients *check);
 
 /* Writes report.json, which names every file written so far and itself. */
 hot_status hot_run_write_report(hot_run_job *job);

@@ -63,6 +63,21 @@ cJSON *hot_run_describe_input(const hot_run_job *job)
     return input;
 }
 
+cJSON *hot_run_describe_gradients(const hot_check_gradients *check)
+{
+    static const char *const verdicts[] = {"unsure", "likeliest", "wrong"};
+    cJSON *object = cJSON_CreateObject();
+    add_text(object, "verdict", verdicts[check->verdict]);
+    if (check->verdict == HOT_CHECK_UNSURE) {
+        add_text(object, "reason", check->reason);
+        return object;
+    }
+    add_text(object, "likeliest", check->table[0].name);
+    cJSON_AddNumberToObject(object, "z", check->table[0].z);
+    cJSON_AddNumberToObject(object, "voxels", (double)check->voxels);
+    return object;
+}
+
 /* What was learned: mean and deviation of what varies between voxels. */
 static void add_population(cJSON *settings, const hot_signal_population *p)
 {
@@ -203,6 +218,11 @@ static cJSON *make_report(hot_run_job *job)
         cJSON_AddNumberToObject(noise, "sigma", job->sigma);
         cJSON_AddNumberToObject(noise, "snr", job->snr);
     }
+    if (job->gradients)
+        cJSON_AddItemToObject(root, "gradients", job->gradients);
+    if (job->log)
+        cJSON_AddItemToObject(root, "log", job->log);
+    job->gradients = job->log = NULL;
     add_counts(root, job);
     cJSON *seconds = cJSON_AddObjectToObject(root, "seconds");
     for (int i = 0; i < job->stages; i++)
@@ -229,8 +249,11 @@ hot_status hot_run_write_report(hot_run_job *job)
 {
     cJSON *root = make_report(job), *files = cJSON_AddArrayToObject(root, "files");
     hot_status status = hot_folder_walk(job->context, &job->folder, add_name, files);
-    if (status == HOT_OK)
+    if (status == HOT_OK) {
         add_name(files, "report.json");
+        if (job->options.report)
+            add_name(files, "report.html");
+    }
     char *path = status == HOT_OK ? hot_folder_file(job->context, &job->folder, "report.json") : NULL;
     if (status == HOT_OK)
         status = path ? hot_report_save(job->context, root, path) : HOT_ERROR_MEMORY;

@@ -14,8 +14,8 @@ static hot_status put_text(hot_context *context, FILE *file, const void *text)
     return HOT_OK;
 }
 
-/* How many bytes of a text are one character of UTF-8 (Unicode 15, table 3-7); 0 when they are none. */
-static size_t character(const unsigned char *at)
+/* Unicode 15, table 3-7. */
+size_t hot_utf8_character(const unsigned char *at)
 {
     if (at[0] < 0x80)
         return 1;
@@ -34,7 +34,7 @@ char *hot_report_text(const cJSON *root)
     char *text = root ? cJSON_Print(root) : NULL;
     size_t bad = 0;
     for (const char *at = text; at && *at;) {
-        const size_t bytes = character((const unsigned char *)at);
+        const size_t bytes = hot_utf8_character((const unsigned char *)at);
         bad += bytes == 0;
         at += bytes ? bytes : 1;
     }
@@ -42,7 +42,7 @@ char *hot_report_text(const cJSON *root)
         return text;
     char *valid = cJSON_malloc(strlen(text) + bad * (sizeof unknown - 2) + 1), *to = valid;
     for (const char *at = text; valid && *at;) {
-        const size_t bytes = character((const unsigned char *)at);
+        const size_t bytes = hot_utf8_character((const unsigned char *)at);
         memcpy(to, bytes ? at : unknown, bytes ? bytes : sizeof unknown - 1);
         to += bytes ? bytes : sizeof unknown - 1;
         at += bytes ? bytes : 1;

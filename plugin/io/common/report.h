@@ -6,6 +6,9 @@
 
 #include <hotfiber/context.h>
 
+/* How many bytes of a NUL-terminated text are one character of UTF-8; 0 when they are none. */
+size_t hot_utf8_character(const unsigned char *at);
+
 /* The text of JSON, to be freed with cJSON_free; NULL for a NULL root and without memory. JSON is UTF-8, names of files
  * need not be: a byte that is none becomes U+FFFD, the replacement character. */
 char *hot_report_text(const cJSON *root);
