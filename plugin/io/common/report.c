@@ -28,10 +28,10 @@ size_t hot_utf8_character(const unsigned char *at)
     return bytes == 0 || shorter_does || surrogate || beyond ? 0 : bytes;
 }
 
-char *hot_report_text(const cJSON *root)
+/* The text (NULL: none), or a copy that is UTF-8. */
+static char *make_valid(char *text)
 {
     static const char unknown[] = "\xef\xbf\xbd"; /* U+FFFD */
-    char *text = root ? cJSON_Print(root) : NULL;
     size_t bad = 0;
     for (const char *at = text; at && *at;) {
         const size_t bytes = hot_utf8_character((const unsigned char *)at);
@@ -52,6 +52,10 @@ char *hot_report_text(const cJSON *root)
     cJSON_free(text);
     return valid;
 }
+
+char *hot_report_text(const cJSON *root) { return make_valid(root ? cJSON_Print(root) : NULL); }
+
+char *hot_report_line(const cJSON *root) { return make_valid(root ? cJSON_PrintUnformatted(root) : NULL); }
 
 hot_status hot_report_save(hot_context *context, const cJSON *root, const char *path)
 {
