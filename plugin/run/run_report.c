@@ -184,6 +184,27 @@ static void add_response(cJSON *root, const hot_run_job *job)
     }
 }
 
+cJSON *hot_run_describe_work(const hot_run_job *job)
+{
+    static const struct { const char *part, *name; } names[] = {
+        {"input", "file"}, {"input", "bval"}, {"input", "bvec"}, {"settings", "mask"}, {"settings", "response"},
+        {"response", "from"}}; /* of files, which may be written in several ways */
+    const uint8_t *inside = hot_mask_bytes(job->mask);
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    cJSON *work = cJSON_CreateObject();
+    cJSON_AddItemToObject(work, "input", hot_run_describe_input(job));
+    add_settings(work, job);
+    add_response(work, job);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        cJSON_DeleteItemFromObject(cJSON_GetObjectItem(work, names[i].part), names[i].name);
+    for (size_t v = 0; v < hot_grid_voxels(hot_dwi_grid(job->dwi)); v++)
+        hash = (hash ^ inside[v]) * 16777619u;
+    cJSON_AddNumberToObject(work, "mask", hash);
+    cJSON_AddNumberToObject(work, "sigma", job->sigma);
+    add_text(work, "version", hot_version());
+    return work;
+}
+
 static void add_counts(cJSON *root, const hot_run_job *job)
 {
     const hot_run_result *result = &job->result;

@@ -32,7 +32,8 @@ open("a file", "w").close()
 check(complete("hotfiber", "fit", "-i", "a") == {"a", "file"}, "files")
 
 # Values of these kinds are names of something, and any text will do until it is used.
-TEXTS = {"FILE", "DIR", "DWI", "NRRD", "NAME", "PREFIX", "TENSORS", "TEXT", "DEVICE", "FORMAT", "PEAKS", "SPEC"}
+TEXTS = {"FILE", "DIR", "DWI", "NRRD", "NAME", "PREFIX", "TENSORS", "TEXT", "DEVICE", "FORMAT", "PEAKS", "PARTS",
+         "SPEC"}
 
 
 def refused(subcommand, arguments, words):

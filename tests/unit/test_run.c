@@ -211,6 +211,34 @@ static void test_failing_memory(void)
     CHECK(failed > 20, "%zu failures were seen", failed);
 }
 
+/* A part of a run and the merge of its parts: about fifteen allocations of each fail. */
+static void test_parts_memory(void)
+{
+    char message[256], parts[80];
+    snprintf(parts, sizeof parts, "%s/parts", root);
+    for (int merge = 0; merge < 2; merge++) {
+        size_t all = 0, failed = 0;
+        for (size_t k = 0; k <= all; k += all > 15 ? all / 15 : 1) {
+            starved count = {.fail_at = k ? (long)k : -1};
+            const hot_run_options options = {.size = sizeof options, .input = input, .outputs = "peaks",
+                                             .output = merge ? output : parts, .part = !merge, .parts = !merge,
+                                             .merge = merge ? parts : NULL, .force = 1, .axial_diffusivity = 1.7e-3,
+                                             .radial_diffusivity = .2e-3, .record = merge ? NULL : "[\"a\"]"};
+            const hot_status status = run(&count, &options, NULL, message);
+            CHECK(status == (k ? HOT_ERROR_MEMORY : HOT_OK) || (k && status == HOT_OK && count.calls <= (long)k),
+                  "allocation %zu gave %d: %s", k, (int)status, message);
+            CHECK(count.live == 0, "allocation %zu failed and %ld blocks were lost", k, count.live);
+            CHECK(entries() == 2 + (merge && access(output, F_OK) == 0), "allocation %zu: %d entries", k, entries());
+            failed += status != HOT_OK;
+            if (k == 0)
+                all = (size_t)count.calls - 1;
+        }
+        CHECK(failed > 10, "%zu failures were seen", failed);
+    }
+    hot_folder_remove_own(parts);
+    hot_folder_remove_own(output);
+}
+
 /* The page about a run: about thirty of its allocations fail, each once. */
 static void test_report_memory(void)
 {
@@ -281,6 +309,7 @@ int main(void)
     test_sshopm();
     test_failing_memory();
     test_report_memory();
+    test_parts_memory();
     test_cancel();
     hot_folder_remove_own(root);
     HOT_TEST_END();
