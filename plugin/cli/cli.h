@@ -103,12 +103,9 @@ int cli_given(const void *target);
 /* The same by the option's name; `options` is a table of cli_option, ended by CLI_END. For the library's rules. */
 int cli_option_given(const void *options, const char *name);
 
-/* Input files that were given become absolute names, so that they are found from anywhere. For the life of the
- * process. */
-void cli_make_absolute(const cli_option *options);
-
 /* The options that were given, with their values, as a JSON array of words: those of `options` but the ones named in
- * `spared` (a blank after each), and the seed. NULL without memory; free with cJSON_free. */
+ * `spared` (a blank after each), and the seed; input files by their absolute names. NULL without memory; free with
+ * cJSON_free. */
 char *cli_record(const cli_option *options, const cli_common *common, const char *spared);
 
 /* `hotfiber run`, under another command's name. */

@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -142,14 +141,4 @@ void cli_suggest_file(const cli_option *options, const cli_common *common, hot_s
     find_near(path, near);
     if (near[0])
         snprintf(text, size, "; did you mean '%s'", near);
-}
-
-void cli_make_absolute(const cli_option *options)
-{
-    for (const cli_option *option = options; option->name; option++) {
-        const char *path = is_output(option) ? NULL : file_of(option);
-        char *absolute = path && path[0] != '/' ? realpath(path, NULL) : NULL;
-        if (absolute) /* what is not there is told by those who read it */
-            *(const char **)option->target = absolute;
-    }
 }

@@ -2,11 +2,22 @@
 #include "cli.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "io/common/report.h"
 
 static void add_word(cJSON *words, const char *word) { cJSON_AddItemToArray(words, cJSON_CreateString(word)); }
+
+/* A text; that of a file that is there is found from anywhere. */
+static void add_text(cJSON *words, const cli_option *option, const char *text)
+{
+    const int is_file = option->kind == CLI_TEXT && option->value &&
+        (strcmp(option->value, "FILE") == 0 || strcmp(option->value, "DWI") == 0);
+    char *absolute = is_file ? realpath(text, NULL) : NULL;
+    add_word(words, absolute ? absolute : text);
+    free(absolute);
+}
 
 /* The value as the user could have typed it, without loss. */
 static void add_value(cJSON *words, const cli_option *option)
@@ -22,7 +33,7 @@ static void add_value(cJSON *words, const cli_option *option)
         for (size_t i = 0, at = 0; i < list->count && at < sizeof text; i++)
             at += (size_t)snprintf(text + at, sizeof text - at, "%s%.17g", i ? "," : "", list->values[i]);
         break;
-    default: add_word(words, *(const char *const *)option->target); return;
+    default: add_text(words, option, *(const char *const *)option->target); return;
     }
     add_word(words, text);
 }

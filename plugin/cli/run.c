@@ -158,7 +158,6 @@ int cli_run_as(const cli_command *command, int argc, char **argv)
     hot_run_result result = {0};
     char *record = NULL;
     if (part) {
-        cli_make_absolute(table);
         record = cli_record(table, &common, "o part force ");
         options.record = record;
     }

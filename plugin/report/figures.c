@@ -4,7 +4,7 @@
 
 #include "page.h"
 
-void hot_page_put_planes(FILE *file, const hot_page *page, const hot_png planes[HOT_PAGE_PLANES], int large,
+void hot_page_put_planes(FILE *file, const hot_page *page, const hot_png *planes, int large,
                          const char *what)
 {
     static const int order[HOT_PAGE_PLANES] = {2, 0, 1}; /* axial, coronal, sagittal */

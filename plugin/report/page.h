@@ -86,7 +86,7 @@ void hot_chart_histogram(FILE *file, const char *title, const char *axis, const 
 void hot_chart_response(FILE *file, const cJSON *response);
 
 /* Three planes with their letters, side by side, or large and smooth. what: for the alt texts. */
-void hot_page_put_planes(FILE *file, const hot_page *page, const hot_png planes[HOT_PAGE_PLANES], int large,
+void hot_page_put_planes(FILE *file, const hot_page *page, const hot_png *planes, int large,
                          const char *what);
 /* Sections of pictures and charts, of words and tables, and the paragraph for a paper. */
 void hot_page_put_fibers(FILE *file, const hot_page *page);
