@@ -96,7 +96,7 @@ static void find_near(const char *path, char near[PATH_MAX])
 }
 
 /* What makes a file that can be read of one that cannot; "" when that is not known. */
-static const char *advice(const char *path)
+static const char *advice(const char *path, const char *message)
 {
     static const struct { const char *suffix, *text; } kinds[] = {
         {".dcm", "; dcm2niix makes NIfTI of DICOM files"}, {".ima", "; dcm2niix makes NIfTI of DICOM files"},
@@ -104,8 +104,8 @@ static const char *advice(const char *path)
         {".mnc", "; mnc2nii makes NIfTI of it"},
     };
     struct stat about;
-    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
-        return "; if it holds DICOM files, dcm2niix makes NIfTI of them";
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) /* unless a folder is what was asked for */
+        return !strstr(message, "is a folder") ? "" : "; if it holds DICOM files, dcm2niix makes NIfTI of them";
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (hot_path_has_suffix(path, kinds[i].suffix))
             return kinds[i].text;
@@ -135,7 +135,7 @@ void cli_suggest_file(const cli_option *options, const cli_common *common, hot_s
     if (!path || (status != HOT_ERROR_FILE && status != HOT_ERROR_FORMAT))
         return;
     if (access(path, F_OK) == 0) {
-        snprintf(text, size, "%s", advice(path));
+        snprintf(text, size, "%s", advice(path, hot_context_message(common->context)));
         return;
     }
     find_near(path, near);

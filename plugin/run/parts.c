@@ -352,6 +352,8 @@ hot_status hot_run_parts_check(hot_context *context, const hot_run_options *opti
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "part",
                                           "%d/%d: the number of the part, from 1 on, of how many there are, %d at most",
                                           options->part, options->parts, PARTS_MOST);
+    if (options->parts && !options->output)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a part needs a folder to be written to");
     if (options->denoise)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, which, "every part would denoise all of the "
                                           "data; do that before, once, with `hotfiber denoise`");

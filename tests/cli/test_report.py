@@ -212,6 +212,10 @@ check(len(page.images) == 0 and f"{counts['voxels']:,}" in page.words, "numbers 
 # Whatever report.json holds.
 done = hotfiber("report", "no_such")
 check(done.returncode == 1 and "report.json" in done.stderr and done.stderr.count("\n") == 1, done.stderr)
+os.mkdir("folder")
+done = hotfiber("report", "folder")
+check(done.returncode == 1 and "'folder' is not the result of a run" in done.stderr and "DICOM" not in done.stderr,
+      done.stderr)
 for text in ("", "{", "[]", "3", '{"hotfiber": 3}'):
     open("less/report.json", "w").write(text)
     done = hotfiber("report", "less", "-o", "no.html")

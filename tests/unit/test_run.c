@@ -58,6 +58,10 @@ static void test_refusals(void)
     refused(&bad, HOT_ERROR_ARGUMENT, "input");
     bad = good, bad.output = NULL;
     refused(&bad, HOT_ERROR_ARGUMENT, "output");
+    bad.part = bad.parts = 1;
+    refused(&bad, HOT_ERROR_ARGUMENT, "folder");
+    bad = good, bad.part = 2, bad.parts = 1;
+    refused(&bad, HOT_ERROR_ARGUMENT, "part: 2/1");
     bad = good, bad.response = "r.txt", bad.axial_diffusivity = 1e-3;
     refused(&bad, HOT_ERROR_ARGUMENT, "both");
     bad = good, bad.fit = (hot_fit_options){.size = sizeof bad.fit, .model = "adc"}, bad.response = "r.txt";
