@@ -244,7 +244,7 @@ static hot_status judge_contrast(finder *f, const float *sigma_map, double *typi
 }
 
 /* What is usual in the data, and its line in the log. */
-static hot_status learn_population(finder *f, const float *sigma_map, int denoised)
+static hot_status learn_population(finder *f, const float *sigma_map, double least, int denoised)
 {
     hot_context *context = f->context;
     size_t count;
@@ -253,7 +253,7 @@ static hot_status learn_population(finder *f, const float *sigma_map, int denois
     hot_status status = sample && sigma ? take_sample(f, sigma_map, sample, sigma, &count) : HOT_ERROR_MEMORY;
     if (status == HOT_OK)
         status = hot_signal_learn(context, &f->how, &f->scheme, count, sample, sigma_map ? sigma : NULL,
-                                  denoised, &f->population);
+                                  least, denoised, &f->population);
     const hot_signal_population *p = &f->population;
     if (status == HOT_OK)
         hot_context_log(context, HOT_LOG_NOTE,
@@ -513,7 +513,8 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     if (status == HOT_OK && f.how.contrast == HOT_CONTRAST_AUTO)
         status = judge_contrast(&f, options.sigma_map, &typical);
     if (status == HOT_OK && f.how.contrast == HOT_CONTRAST_LEARNED)
-        status = learn_population(&f, options.sigma_map, options.denoised);
+        status = learn_population(&f, options.sigma_map, options.sigma_map ? 0 : least_noise * bright / sigma,
+                                  options.denoised);
     if (status == HOT_OK)
         status = find_all(&f, &options, maps, peaks, flags, residual);
     if (status == HOT_OK && residual && maps && options.keep_maps)
