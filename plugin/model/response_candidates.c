@@ -1,5 +1,5 @@
-/* Which voxels the response is made from. Of the voxels with high merit, those whose signals one fibre explains least
- * well are left out: fibres that cross at small angles have one peak, but not the signal of one fibre. */
+/* Which voxels the response is made from. Of the voxels with high merit, those whose signals depend on more than the
+ * angle to one axis are left out: fibres that cross at small angles have one peak, but not the signal of one fibre. */
 #include "response_estimate.h"
 
 #include <math.h>
@@ -65,8 +65,8 @@ hot_status hot_response_take_candidates(hot_response_search *search, hot_merit *
 size_t hot_response_count_best(const hot_response_search *search)
 {
     const hot_merit *merits = search->merits;
-    const size_t count = search->count, tenth = search->eligible / 10;
-    size_t best = tenth < 30 ? 30 : tenth > BEST ? BEST : tenth;
+    const size_t count = search->count, few = search->eligible / 100;
+    size_t best = few < 30 ? 30 : few > BEST ? BEST : few;
     best = best > count ? count : best;
     if (best == 0)
         return 0;
@@ -87,14 +87,14 @@ void hot_response_keep_explained(hot_response_search *search)
     const double spread_of_one = sqrt(2 / (double)(weighted > 8 ? weighted : 8));
     hot_merit *misfits = search->sorted;
     for (size_t i = 0; i < search->chosen; i++) {
-        misfits[i].value = -search->candidates[search->merits[i].place].misfit; /* highest first */
+        misfits[i].value = -search->candidates[search->merits[i].place].off_axis; /* highest first */
         misfits[i].place = i;
     }
     qsort(misfits, search->chosen, sizeof *misfits, hot_merit_compare);
     const double quarter = -misfits[search->chosen / 4].value;
     const double bound = quarter * (1 + 1.65 * spread_of_one) / (1 - .67 * spread_of_one);
     for (size_t i = 0; i < search->chosen; i++)
-        if (search->candidates[search->merits[i].place].misfit <= bound) {
+        if (search->candidates[search->merits[i].place].off_axis <= bound) {
             const hot_merit swap = search->merits[kept];
             search->merits[kept++] = search->merits[i];
             search->merits[i] = swap;

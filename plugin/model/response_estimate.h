@@ -12,7 +12,9 @@ enum { HOT_CANDIDATES = 1500, HOT_RESPONSE_SAMPLE = 1 << 18 };
 /* One voxel that may hold a single fibre. */
 typedef struct hot_candidate {
     size_t place; /* in the sample */
-    double axis[3], misfit;
+    double axis[3];
+    double misfit;   /* of the current response, mean square in units of s0 */
+    double off_axis; /* hot_response_off_axis */
     unsigned char chosen; /* in the round before */
 } hot_candidate;
 
@@ -45,10 +47,14 @@ int hot_merit_compare(const void *a, const void *b);
 /* Keeps the best of the merits, one per voxel of the sample, as candidates and reads their signals. Moves the
  * merits. */
 hot_status hot_response_take_candidates(hot_response_search *search, hot_merit *merits);
-/* How many of the sorted merits are used: those that come near the middle one of the mask's best tenth (30 to 300
- * voxels). */
+/* How many of the sorted merits are used: those that come near the middle one of the mask's best hundredth (30 to
+ * 300 voxels). */
 size_t hot_response_count_best(const hot_response_search *search);
-/* Of the chosen, keeps those whose misfit could be noise. */
+/* What the best zonal functions about the axis, to degree 4 and one for each shell of search->row, leave over per degree
+ * of freedom, as a share of the sum of squares that they explain beyond the mean. Noise and crossings: whatever the
+ * fibre's own diffusivities and the voxel's brightness are. INFINITY where they explain nothing. */
+double hot_response_off_axis(const hot_response_search *search, const float *signals, const double axis[3]);
+/* Of the chosen, keeps those whose off_axis could be noise. */
 void hot_response_keep_explained(hot_response_search *search);
 
 /* The mean b=0 signal of a candidate. */

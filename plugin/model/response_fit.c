@@ -87,6 +87,55 @@ hot_status hot_response_from_chosen(hot_response_search *search, hot_response **
     return status;
 }
 
+/* Solves n normal equations, an unknown that they do not tell being 0; both are overwritten, right by the solution. */
+static void solve(size_t n, double gram[][ZONAL_MAX], double *right)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            const double factor = j != i && gram[i][i] > 1e-9 ? gram[j][i] / gram[i][i] : 0;
+            for (size_t k = i; k < n; k++)
+                gram[j][k] -= factor * gram[i][k];
+            right[j] -= factor * right[i];
+        }
+    for (size_t i = 0; i < n; i++)
+        right[i] = gram[i][i] > 1e-9 ? right[i] / gram[i][i] : 0;
+}
+
+double hot_response_off_axis(const hot_response_search *search, const float *signals, const double axis[3])
+{
+    double misfit = 0, freedom = 0, zonal = 0;
+    for (size_t s = 1; s < search->shells; s++) {
+        double gram[3][ZONAL_MAX] = {{0}}, right[3] = {0}, sums[3], squares = 0;
+        size_t count = 0;
+        for (size_t v = 0; v < search->volumes; v++)
+            count += search->shell_of[v] == (int)s && search->row[s] >= 0;
+        const size_t n = count >= 15 ? 3 : count >= 6 ? 2 : 1;
+        if (count <= n)
+            continue;
+        for (size_t v = 0; v < search->volumes; v++) {
+            const double *g = hot_dwi_gradients(search->dwi) + 3 * v, signal = (double)signals[v];
+            if (search->shell_of[v] != (int)s)
+                continue;
+            const double cosine = g[0] * axis[0] + g[1] * axis[1] + g[2] * axis[2];
+            const double y[3] = {1, hot_model_legendre(2, cosine), hot_model_legendre(4, cosine)};
+            squares += signal * signal;
+            for (size_t a = 0; a < n; a++) {
+                right[a] += y[a] * signal;
+                for (size_t b = 0; b < n; b++)
+                    gram[a][b] += y[a] * y[b];
+            }
+        }
+        memcpy(sums, right, sizeof sums);
+        solve(n, gram, right);
+        for (size_t a = 0; a < n; a++)
+            squares -= right[a] * sums[a];
+        misfit += fmax(squares, 0);
+        freedom += (double)(count - n);
+        zonal += (double)count * (right[1] * right[1] / 5 + right[2] * right[2] / 9); /* P_l's mean square: 1/(2l+1) */
+    }
+    return zonal > 0 ? misfit / freedom / zonal : INFINITY;
+}
+
 /* The mean squared deviation of one voxel's signals from their shells' means, in units of s0. */
 static double flat_misfit(const hot_response_search *search, const float *signals, double s0)
 {
