@@ -65,8 +65,8 @@ hot_status hot_response_take_candidates(hot_response_search *search, hot_merit *
 size_t hot_response_count_best(const hot_response_search *search)
 {
     const hot_merit *merits = search->merits;
-    const size_t count = search->count, few = search->eligible / 100;
-    size_t best = few < 30 ? 30 : few > BEST ? BEST : few;
+    const size_t count = search->count, tenth = search->eligible / 10;
+    size_t best = tenth < 30 ? 30 : tenth > BEST ? BEST : tenth;
     best = best > count ? count : best;
     if (best == 0)
         return 0;
@@ -75,6 +75,44 @@ size_t hot_response_count_best(const hot_response_search *search)
     while (used < count && merits[used].value > 0 && merits[used].value >= bound)
         used++;
     return used;
+}
+
+/* What each of the chosen has of contrast in a half of its volumes, over its b=0 signal. */
+static void find_contrasts(const hot_response_search *search, int half, hot_merit *contrasts)
+{
+    for (size_t i = 0; i < search->chosen; i++) {
+        const size_t place = contrasts[i].place = search->merits[i].place;
+        hot_response_off_axis(search, search->signals + place * search->volumes, search->candidates[place].axis,
+                              1 << half, &contrasts[i].value);
+        contrasts[i].value /= hot_response_mean_b0(search, place);
+    }
+}
+
+void hot_response_keep_sharpest(hot_response_search *search)
+{
+    enum { SHARE = 3, LEAST = 20 };
+    const size_t chosen = search->chosen, least = chosen < LEAST ? chosen : LEAST;
+    const size_t kept = chosen / SHARE > least ? chosen / SHARE : least;
+    double gain = 0, error = 0;
+    for (size_t i = 0; i < chosen; i++)
+        search->candidates[search->merits[i].place].halves = 0;
+    for (int half = 0; half < 2; half++) {
+        double all = 0, squares = 0, sharp = 0;
+        find_contrasts(search, half, search->sorted);
+        qsort(search->sorted, chosen, sizeof *search->sorted, hot_merit_compare);
+        for (size_t i = 0; i < kept; i++)
+            search->candidates[search->sorted[i].place].halves |= 2 >> half;
+        find_contrasts(search, 1 - half, search->sorted);
+        for (size_t i = 0; i < chosen; i++) {
+            const double value = search->sorted[i].value;
+            all += value, squares += value * value;
+            sharp += search->candidates[search->sorted[i].place].halves & 2 >> half ? value : 0;
+        }
+        gain += sharp / (double)kept - all / (double)chosen;
+        error += (squares / (double)chosen - pow(all / (double)chosen, 2)) / (double)kept;
+    }
+    for (size_t i = 0; i < chosen && !(gain > 2 * sqrt(error)); i++) /* they are all alike */
+        search->candidates[search->merits[i].place].halves = HOT_BOTH_HALVES;
 }
 
 /* At most what 19 in 20 voxels have of which the best quarter has the misfit that it has here (the mean of n squared
