@@ -101,7 +101,7 @@ int cli_run(int argc, char **argv)
         {"sigma", CLI_DOUBLE, &options.signal.sigma, "S",
          "signal: the noise's standard deviation; default: from the b=0 images, or the residuals", 1e-30, 1e30},
         {"samples", CLI_INT, &options.signal.samples, "N",
-         "signal with --contrast learned: N samples of the posterior in OUT/bedpostx, as FSL's bedpostx leaves them "
+         "signal: N samples of the posterior in OUT/bedpostx, as FSL's bedpostx leaves them "
          "for probtrackx", 1, 1000},
         CLI_END,
     };

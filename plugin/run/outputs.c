@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dwi/scheme.h"
+#include "fibers/signal_samples.h"
 #include "io/map_save.h"
 
 /* The largest b-value, s/mm^2, whose signals FA and MD are fitted to. */
@@ -46,11 +47,11 @@ static const output outputs[] = {
     {"probability", "probability.nii.gz", ALL, SIGNAL_METHOD, OWN, NULL, write_probability,
      "method signal: the probability of 0, 1, 2, 3 fibres"},
     {"cone", "cone.nii.gz", 0, LEARNED, OWN, NULL, write_cone,
-     "contrast learned: half angle (degrees) of the cone that holds a fibre's direction with 95 %, a volume per fibre"},
+     "half angle (degrees) of the cone that holds a fibre's direction with 95 %, a volume per fibre"},
     {"cone_axes", "cone_axes.nii.gz", 0, LEARNED, OWN, NULL, write_cone_axes,
-     "contrast learned: the semi-axes of such a cone that is an ellipse, 6 volumes per fibre"},
+     "the semi-axes of such a cone that is an ellipse, 6 volumes per fibre"},
     {"fraction_sd", "fraction_sd.nii.gz", 0, LEARNED, OWN, NULL, write_fraction_sd,
-     "contrast learned: standard deviation of the volume fractions, a volume per fibre"},
+     "standard deviation of the volume fractions, a volume per fibre"},
     {"samples", "bedpostx", DEFAULT | ALL | MAPS, SAMPLES, OWN, NULL, write_samples,
      "with --samples: the posterior in FSL's files, for probtrackx"},
     {"tensors", "tensors.nrrd", ALL, NOTHING, OWN, NULL, write_tensors, "the fitted tensors"},
@@ -96,8 +97,8 @@ static const char *missing(const output *o, const hot_run_options *options, cons
         return "goes with the model fod";
     if (o->needs == SIGNAL_METHOD && !method->find_in_signals)
         return "goes with the method signal";
-    if (o->needs == LEARNED && (!method->find_in_signals || options->signal.contrast != HOT_CONTRAST_LEARNED))
-        return "goes with --contrast learned";
+    if (o->needs == LEARNED && (!method->find_in_signals || !hot_signal_learns(&options->signal)))
+        return "goes with the method signal and its contrast learned";
     if (o->needs == SAMPLES && options->signal.samples <= 0)
         return "goes with --samples";
     if (o->needs == DENOISING && !options->denoise)

@@ -17,7 +17,7 @@ from ._tensors import _shift
 from ._types import AnyResponse, Data, Gradients, Out, Progress
 
 _SELECT = {"map": c.HOT_SELECT_MAP, "averaged": c.HOT_SELECT_AVERAGED}
-_CONTRAST = {"auto": c.HOT_CONTRAST_AUTO, "alike": c.HOT_CONTRAST_ALIKE, "dispersed": c.HOT_CONTRAST_DISPERSED,
+_CONTRAST = {"learned": c.HOT_CONTRAST_AUTO, "alike": c.HOT_CONTRAST_ALIKE, "dispersed": c.HOT_CONTRAST_DISPERSED,
              "varied": c.HOT_CONTRAST_VARIED}
 _NOISE = {"auto": c.HOT_NOISE_AUTO, "rician": c.HOT_NOISE_RICIAN, "gaussian": c.HOT_NOISE_GAUSSIAN}
 
@@ -179,7 +179,7 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
            model: str | None = None, method: str | None = None, order: int = 0, response: AnyResponse = None,
            max_fibers: int = 0, threshold: float | None = None, min_angle: float | None = None,
            min_amplitude: float | None = None, starts: int = 0, shift: str | float = "adaptive", basin: bool = False,
-           sigma: float | ArrayLike | None = None, select: str = "map", contrast: str = "auto",
+           sigma: float | ArrayLike | None = None, select: str = "map", contrast: str = "learned",
            noise_model: str = "auto", denoise: bool = False, regularise: float | None = None, positive: bool = False,
            weighted: bool = True, estimate_s0: bool = False, frame: str | None = None, device: str = "auto",
            threads: int = 0, seed: int = 0, progress: Progress = None) -> Fibers:
@@ -194,7 +194,7 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
         model fod, else "maxima".
     max_fibers: 0 = 3. threshold, min_angle, min_amplitude, starts, shift, basin: see `peaks`.
     sigma: of signal: the noise's standard deviation in the data's unit, a number or a map (...); None = estimated.
-    select: of signal: "map" or "averaged". contrast: "auto", "alike", "dispersed" or "varied". noise_model: "auto",
+    select: of signal: "map" or "averaged". contrast: "learned", "alike", "dispersed" or "varied". noise_model: "auto",
         "rician" or "gaussian".
     denoise: whether to denoise the data first.
     frame: the axes of the gradients, see `Dwi`.
