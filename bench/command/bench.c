@@ -310,7 +310,7 @@ int cli_bench(int argc, char **argv)
     const char *stranger = unknown(&common);
     if (stranger)
         return cli_refuse(&cli_bench_command, &common, "there is no benchmark '%s' (--list names them)", stranger);
-    cli_terminal_start(1); /* a progress bar would cost time and cover the table */
+    cli_terminal_start(1, NULL); /* a progress bar would cost time and cover the table */
     int threads = hot_context_threads(common.context);
     hot_status status = HOT_OK;
     cJSON *rows = json ? cJSON_CreateArray() : NULL;

@@ -24,6 +24,8 @@ struct hot_context {
         void *what;
         void (*release)(hot_context *context, void *kept);
     } kept[HOT_KEPT];
+    void (*hear)(void *user, hot_log_level level, const char *line);
+    void *hear_user;
     char message[MESSAGE_SIZE];
     char parameter[PARAMETER_SIZE]; /* at fault; "" = none */
 };
@@ -81,6 +83,7 @@ hot_status hot_context_create(const hot_context_options *options, hot_context **
     made->pretended_gpus = -1;
     made->memory = HOT_MEMORY_HOST;
     made->stream = NULL;
+    made->hear = NULL;
     memset(made->kept, 0, sizeof made->kept);
     made->message[0] = made->parameter[0] = '\0';
     *context = made;
@@ -237,14 +240,24 @@ hot_status hot_context_add(hot_context *context, hot_status status, const char *
 
 void hot_context_log(hot_context *context, hot_log_level level, const char *format, ...)
 {
-    if (!context->options.log)
+    if (!context->options.log && !context->hear)
         return;
     char line[MESSAGE_SIZE];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    context->options.log(context->options.log_user, level, line);
+    if (context->hear)
+        context->hear(context->hear_user, level, line);
+    if (context->options.log)
+        context->options.log(context->options.log_user, level, line);
+}
+
+void hot_context_listen(hot_context *context, void (*hear)(void *user, hot_log_level level, const char *line),
+                        void *user)
+{
+    context->hear = hear;
+    context->hear_user = user;
 }
 
 hot_status hot_context_progress(hot_context *context, const char *stage, double fraction)

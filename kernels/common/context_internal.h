@@ -32,6 +32,11 @@ HOT_API void *hot_context_kept(const hot_context *context, hot_kept which);
 HOT_API void hot_context_keep(hot_context *context, hot_kept which, void *kept,
                               void (*release)(hot_context *context, void *kept));
 
+/* From now on `hear` gets every line of the log as well, whether anybody else does; NULL ends it. For a stage that
+ * keeps what was said with its results. */
+HOT_API void hot_context_listen(hot_context *context, void (*hear)(void *user, hot_log_level level, const char *line),
+                                void *user);
+
 /* Sets what hot_context_memory returns: for hot_context_set_memory, which sees that it can be so. */
 HOT_API void hot_context_note_memory(hot_context *context, hot_memory memory, void *stream);
 

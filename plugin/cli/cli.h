@@ -63,7 +63,7 @@ typedef struct cli_command {
 
 enum { CLI_ARGUMENTS = 16 };
 
-/* Options that every subcommand has: --device --threads --seed --quiet --help. */
+/* Options that every subcommand has: --device --threads --seed --progress --quiet --help. */
 typedef struct cli_common {
     hot_context *context;     /* made by cli_parse */
     int quiet;
@@ -103,6 +103,14 @@ int cli_given(const void *target);
 /* The same by the option's name; `options` is a table of cli_option, ended by CLI_END. For the library's rules. */
 int cli_option_given(const void *options, const char *name);
 
+/* The options that were given, with their values, as a JSON array of words: those of `options` but the ones named in
+ * `spared` (a blank after each), and the seed; input files by their absolute names. NULL without memory; free with
+ * cJSON_free. */
+char *cli_record(const cli_option *options, const cli_common *common, const char *spared);
+
+/* `hotfiber run`, under another command's name. */
+int cli_run_as(const cli_command *command, int argc, char **argv);
+
 /* ---- Inside the command line ------------------------------------------------------------------------------ */
 
 /* Help of one subcommand on standard output. */
@@ -130,9 +138,12 @@ hot_status cli_check_files(const cli_option *options, hot_context *context);
 void cli_suggest_file(const cli_option *options, const cli_common *common, hot_status status, char *text,
                       size_t size);
 
-/* The terminal: signals caught, the bar drawn when standard error is a terminal, notes and warnings above it. */
-void cli_terminal_start(int quiet);
+/* The terminal: signals caught; progress, notes and warnings on standard error. progress: what --progress says, one of
+ * CLI_FORMS (progress.h); NULL = not given, which with `quiet` is none. */
+void cli_terminal_start(int quiet, const char *progress);
 void cli_terminal_newline(void); /* leaves the bar's line, if a bar is drawn */
+void cli_terminal_error(const char *lead, const char *text); /* the line that says what failed; `lead` before it */
+void cli_terminal_end(int status);
 int cli_interrupted(void);
 int cli_stop(void *user);
 void cli_log(void *user, hot_log_level level, const char *line);

@@ -10,20 +10,27 @@
 #include "core/fields.h"
 #include "dwi/scheme.h"
 #include "io/common/report.h"
+#include "io/dwi_load.h"
 
 const cli_command cli_info_command = {
     "info", "what a diffusion data set holds: sizes, space, shells, highest order, SNR", "[-i] DWI [options]",
     "Reads NRRD (with the NA-MIC keys), NIfTI with bval and bvec, and MIF. The SNR is that of one b=0 volume, from "
-    "the spread between b=0 volumes inside the estimated mask; it needs two of them.\n"
+    "the spread between b=0 volumes inside the estimated mask; it needs two of them. Of data larger than 64 MB the "
+    "header, the gradients and a sample of slices are read, so that any size takes a moment; --full reads all.\n"
     "\n"
     "  hotfiber info -i dwi.nhdr\n"
     "  hotfiber info -i dwi.nii.gz --bval dwi.bval --bvec dwi.bvec --json",
     1,
 };
 
+/* Data of more bytes are not read as a whole, and of these so many. */
+static const size_t small_data = 64 << 20, most_of_large = 32 << 20;
+
 /* Everything that is printed. */
 typedef struct facts {
     const hot_dwi *dwi;
+    const hot_dwi *seen;   /* what the samples are looked at in: dwi, a part of it, or (NULL) nothing */
+    int forward;           /* that part is the beginning */
     double voxel[3], tilt; /* mm; degrees between a grid axis and the nearest world axis, at most */
     double shear;          /* degrees by which grid axes fail to be at right angles */
     double least, largest; /* samples, finite ones */
@@ -74,8 +81,6 @@ static hot_status sample_range(hot_context *context, const hot_dwi *dwi, facts *
     const size_t voxels = hot_grid_voxels(&dwi->grid);
     float *signals = hot_context_alloc(context, CHUNK * dwi->volumes, sizeof *signals);
     hot_status status = signals ? HOT_OK : HOT_ERROR_MEMORY;
-    about->least = INFINITY;
-    about->largest = -INFINITY;
     for (size_t first = 0; first < voxels && status == HOT_OK; first += CHUNK) {
         size_t count = voxels - first < CHUNK ? voxels - first : CHUNK;
         status = hot_dwi_read(context, dwi, first, count, signals);
@@ -96,18 +101,25 @@ static hot_status sample_range(hot_context *context, const hot_dwi *dwi, facts *
     return status;
 }
 
-static hot_status gather(hot_context *context, const hot_dwi *dwi, facts *about)
+static hot_status gather(hot_context *context, const hot_dwi *dwi, const hot_dwi_sample *sample, facts *about)
 {
     memset(about, 0, sizeof *about);
     about->dwi = dwi;
+    about->seen = sample->partial ? sample->dwi : dwi;
+    about->forward = sample->forward;
+    about->sigma = about->snr = NAN;
+    about->least = INFINITY;
+    about->largest = -INFINITY;
     geometry(&dwi->grid, about);
-    hot_status status = sample_range(context, dwi, about);
+    hot_status status = about->seen ? sample_range(context, about->seen, about) : HOT_OK;
     hot_mask *mask = NULL;
-    if (status == HOT_OK)
-        status = hot_mask_estimate(context, dwi, &mask);
-    if (status == HOT_OK) {
-        about->inside = mask->inside;
-        status = hot_dwi_noise(context, dwi, mask, &about->sigma, &about->snr, &about->repeats);
+    if (status == HOT_OK && about->seen)
+        status = hot_mask_estimate(context, about->seen, &mask);
+    if (status == HOT_OK && mask) {
+        /* of a part: that many voxels, if the rest is like it */
+        about->inside = (size_t)round((double)mask->inside / (double)hot_grid_voxels(&about->seen->grid) *
+                                      (double)hot_grid_voxels(&dwi->grid));
+        status = hot_dwi_noise(context, about->seen, mask, &about->sigma, &about->snr, &about->repeats);
     }
     hot_mask_destroy(&mask);
     about->highest = hot_dwi_highest_order(context, dwi, -1);
@@ -147,7 +159,9 @@ static hot_status show_text(hot_context *context, const facts *about)
     if (about->shear > 0.1)
         printf(", axes %.1f degrees off the right angle", about->shear);
     printf("%s\n", framed ? ", gradients in a measurement frame of their own" : "");
-    printf("  samples        %s, %.6g to %.6g", sample_names[dwi->sample], about->least, about->largest);
+    printf("  samples        %s", sample_names[dwi->sample]);
+    if (about->least <= about->largest)
+        printf(", %.6g to %.6g", about->least, about->largest);
     if (dwi->slope != 1 || dwi->intercept != 0)
         printf(" (stored value x %g + %g)", dwi->slope, dwi->intercept);
     if (about->not_finite)
@@ -174,13 +188,37 @@ static hot_status show_text(hot_context *context, const facts *about)
     if (!dwi->has_b0)
         printf("    no b = 0 volume: adc and fod cannot be fitted\n");
     printf("  highest order  %d\n", about->highest);
-    printf("  mask           %zu of %zu voxels (estimated)\n", about->inside, hot_grid_voxels(grid));
-    if (isnan(about->snr))
+    const int partial = about->seen != dwi;
+    if (about->seen)
+        printf("  mask           %s%zu of %zu voxels (estimated)\n", partial ? "about " : "", about->inside,
+               hot_grid_voxels(grid));
+    if (partial && isnan(about->snr))
+        printf("  SNR            not known from the part that was read\n");
+    else if (isnan(about->snr))
         printf("  SNR            not known: it takes two b=0 volumes, there %s %zu\n",
                about->repeats == 1 ? "is" : "are", about->repeats);
     else
         printf("  SNR            %.1f at b=0 (noise %.4g)\n", about->snr, about->sigma);
+    if (partial && about->seen)
+        printf("  looked at      %zu of %zu slices%s, %zu of %zu volumes%s; --full reads all\n",
+               about->seen->grid.size[2], grid->size[2],
+               about->seen->grid.size[0] * about->seen->grid.size[1] < grid->size[0] * grid->size[1] ? " in part" : "",
+               about->seen->volumes, dwi->volumes, about->forward ? ", from the beginning" : "");
     return HOT_OK;
+}
+
+/* What was read of large data; nothing where it was all. */
+static void add_sample(cJSON *root, const facts *about)
+{
+    cJSON *sample = about->seen != about->dwi ? cJSON_AddObjectToObject(root, "sample") : NULL;
+    if (!sample)
+        return;
+    const hot_dwi *seen = about->seen;
+    const int sizes[3] = {seen ? (int)seen->grid.size[0] : 0, seen ? (int)seen->grid.size[1] : 0,
+                          seen ? (int)seen->grid.size[2] : 0};
+    cJSON_AddItemToObject(sample, "size", cJSON_CreateIntArray(sizes, 3));
+    cJSON_AddNumberToObject(sample, "volumes", seen ? (double)seen->volumes : 0);
+    cJSON_AddBoolToObject(sample, "from_the_beginning", about->forward);
 }
 
 /* JSON has no NaN: what is not known is null. */
@@ -237,6 +275,7 @@ static hot_status show_json(hot_context *context, const facts *about)
     cJSON_AddNumberToObject(root, "b0_volumes", (double)b0);
     cJSON_AddNumberToObject(root, "highest_order", about->highest);
     cJSON_AddNumberToObject(root, "mask_voxels", (double)about->inside);
+    add_sample(root, about);
     add_number(root, "snr", about->snr);
     add_number(root, "noise", about->sigma);
     cJSON_AddItemToObject(root, "b_values", cJSON_CreateDoubleArray(dwi->b, sizes[3]));
@@ -256,22 +295,25 @@ cleanup:
 int cli_info(int argc, char **argv)
 {
     const char *input = NULL, *bval = NULL, *bvec = NULL;
-    int json = 0;
+    int json = 0, full = 0;
     const cli_option options[] = {
         CLI_DWI_OPTION(input),
         CLI_GRADIENT_OPTIONS(bval, bvec),
         {"json", CLI_FLAG, &json, NULL, "for programs: one JSON object, with every b-value and world gradient", 0, 0},
+        {"full", CLI_FLAG, &full, NULL, "read all of the data, however large they are", 0, 0},
         CLI_END};
     CLI_PARSE(info, options);
     if (!input)
         input = common.argument_count ? common.arguments[0] : "-";
     hot_dwi *dwi = NULL;
     facts about;
-    hot_status status = hot_dwi_load(common.context, input, bval, bvec, &dwi);
+    hot_dwi_sample sample = {.small = small_data, .most = most_of_large};
+    hot_status status = hot_dwi_load_sample(common.context, input, bval, bvec, full ? NULL : &sample, &dwi);
     if (status == HOT_OK)
-        status = gather(common.context, dwi, &about);
+        status = gather(common.context, dwi, &sample, &about);
     if (status == HOT_OK)
         status = json ? show_json(common.context, &about) : show_text(common.context, &about);
+    hot_dwi_destroy(&sample.dwi);
     hot_dwi_destroy(&dwi);
     return cli_finish(&cli_info_command, &common, status);
 }

@@ -24,6 +24,8 @@ CLI_DECLARE(contract);
 CLI_DECLARE(cpd);
 CLI_DECLARE(score);
 CLI_DECLARE(run);
+CLI_DECLARE(merge);
+CLI_DECLARE(report);
 CLI_DECLARE(export);
 CLI_DECLARE(view);
 CLI_DECLARE(bench);
@@ -44,6 +46,8 @@ static const cli_entry entries[] = {
     CLI_ENTRY(cpd),
     CLI_ENTRY(score),
     CLI_ENTRY(run),
+    CLI_ENTRY(merge),
+    CLI_ENTRY(report),
     CLI_ENTRY(export),
     CLI_ENTRY(view),
     CLI_ENTRY(bench),

@@ -1,5 +1,6 @@
 /* Parsing of options from tables; beginning and end of a subcommand. */
 #include "cli.h"
+#include "progress.h"
 #include "common/backend.h"
 
 #include <errno.h>
@@ -51,7 +52,7 @@ int cli_option_given(const void *options, const char *name)
 }
 
 /* The context's message, beginning with the option at fault as the user wrote it: several may set one value. */
-static void print_message(const hot_context *context)
+static void print_message(FILE *file, const hot_context *context)
 {
     const char *parameter = hot_context_parameter(context), *message = hot_context_message(context);
     const cli_option *option = parameter[0] ? find_named(table, parameter, strlen(parameter)) : NULL;
@@ -59,11 +60,11 @@ static void print_message(const hot_context *context)
         const char *name = option->name;
         for (int i = 0; i < given_count; i++)
             name = given[i].target == option->target ? given[i].name : name;
-        fprintf(stderr, "%s%s", name[1] ? "--" : "-", name);
+        fprintf(file, "%s%s", name[1] ? "--" : "-", name);
         message += strlen(parameter);
     }
     for (; *message; message++) /* one line, whatever a library put into it */
-        fputc(*message == '\n' || *message == '\r' ? ' ' : *message, stderr);
+        fputc(*message == '\n' || *message == '\r' ? ' ' : *message, file);
 }
 
 static int usage_error(const cli_command *command, const char *format, ...) HOT_PRINTF(2, 3);
@@ -286,13 +287,16 @@ int cli_parse(const cli_command *command, const cli_option *options, int argc, c
 {
     int help = 0, quiet = 0, threads = 0;
     size_t seed = 1;
-    const char *device = "auto";
+    const char *device = "auto", *progress = NULL;
     const cli_option shared[] = {
         {"device", CLI_TEXT, &device, "DEVICE",
          "auto (default: the GPU when there is one), cpu, cuda, or cuda:N", 0, 0},
         {"threads", CLI_INT, &threads, "N", "CPU threads; default: all of the machine's", 1, 4096},
         {"seed", CLI_SIZE, &seed, "N", "seed of everything random; default 1", 0, 9e15},
-        {"quiet", CLI_FLAG, &quiet, NULL, "no progress bar, notes or warnings: nothing but errors", 0, 0},
+        {"progress", CLI_CHOICE, &progress, CLI_FORMS,
+         "how progress is shown on standard error: a bar, a line a minute, lines of JSON (with notes, warnings and "
+         "errors), or not; auto (default): a bar at a terminal, lines elsewhere", 0, 0},
+        {"quiet", CLI_FLAG, &quiet, NULL, "no progress, notes or warnings: nothing but errors", 0, 0},
         {"help", CLI_FLAG, &help, NULL, "this text", 0, 0},
         {NULL, 0, NULL, NULL, NULL, 0, 0},
     };
@@ -360,7 +364,7 @@ int cli_parse(const cli_command *command, const cli_option *options, int argc, c
         fprintf(stderr, "hotfiber %s: out of memory\n", command->name);
         return HOT_EXIT_FAILED;
     }
-    cli_terminal_start(quiet);
+    cli_terminal_start(quiet, progress);
     hot_status status = cli_check_files(options, common->context);
     if (status == HOT_OK)
         status = check_device(common->context, device);
@@ -390,7 +394,7 @@ int cli_refuse(const cli_command *command, cli_common *common, const char *forma
 int cli_refuse_option(const cli_command *command, cli_common *common)
 {
     fprintf(stderr, "hotfiber %s: ", command->name);
-    print_message(common->context);
+    print_message(stderr, common->context);
     fprintf(stderr, "; see `hotfiber %s --help`\n", command->name);
     hot_context_destroy(&common->context);
     return HOT_EXIT_USAGE;
@@ -405,16 +409,23 @@ int cli_finish(const cli_command *command, cli_common *common, hot_status status
     } else {
         /* the terminal shows a typed Ctrl-C as ^C where the cursor stands: the message is written over it */
         const char *over = cli_interrupted() && isatty(STDERR_FILENO) ? "\r" : "";
-        fprintf(stderr, "%shotfiber %s: ", over, command->name);
-        if (hot_context_message(common->context)[0])
-            print_message(common->context);
-        else
-            fprintf(stderr, "%s", hot_status_text(status));
-        char suggestion[PATH_MAX + 32];
+        char lead[64], *text = NULL, suggestion[PATH_MAX + 32];
+        size_t size;
+        FILE *file = open_memstream(&text, &size);
         cli_suggest_file(table, common, status, suggestion, sizeof suggestion);
-        fprintf(stderr, "%s\n", suggestion);
+        if (file && hot_context_message(common->context)[0])
+            print_message(file, common->context);
+        else if (file)
+            fputs(hot_status_text(status), file);
+        if (file)
+            fputs(suggestion, file);
+        const int made = file && fclose(file) == 0;
+        snprintf(lead, sizeof lead, "%shotfiber %s: ", over, command->name);
+        cli_terminal_error(lead, made ? text : hot_status_text(HOT_ERROR_MEMORY));
+        free(text);
         fflush(stdout);
     }
+    cli_terminal_end(leave);
     hot_context_destroy(&common->context);
     return leave;
 }

@@ -26,6 +26,10 @@ typedef struct hot_image {
     /* How its format reads the samples. */
     hot_status (*read)(struct hot_image *image, void *data);
     void (*close)(struct hot_image *image);
+    /* Instead of all of them: `bytes` bytes from byte `at` of the samples on, as they lie in the file; NULL where the
+     * format has no such way. seeks: spans can be anywhere; else each lies behind the one before. */
+    hot_status (*read_span)(void *image, size_t at, void *to, size_t bytes);
+    int seeks, swapped;
     void *reader;
 } hot_image;
 
@@ -36,6 +40,8 @@ hot_status hot_image_open(hot_context *context, const char *path, hot_image *ima
 /* The same of a file whose format is known (io/common/input.h). */
 struct hot_input;
 hot_status hot_image_open_input(hot_context *context, struct hot_input *input, hot_image *image);
+/* Refuses what cannot be in this machine's memory. Errors: HOT_ERROR_FORMAT. */
+hot_status hot_image_fits(const hot_image *image);
 /* Reads the samples; once. Errors: those, and HOT_ERROR_CANCELLED. */
 hot_status hot_image_read(hot_image *image);
 /* Both. */

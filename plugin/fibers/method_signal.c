@@ -11,6 +11,7 @@
 #include "fractions.h"
 #include "method.h"
 #include "model/model.h"
+#include "signal_part.h"
 #include "signal_population.h"
 #include "signal_remarks.h"
 #include "signal_samples.h"
@@ -28,7 +29,7 @@ static const double most_noise = 0.25, usual_noise = 0.05;
 typedef struct finder {
     hot_context *context;
     const hot_dwi *dwi;
-    const hot_mask *mask;
+    const hot_mask *mask, *where;    /* what is learned from, and what is found in */
     const hot_response *response;
     size_t voxels, volumes;          /* of the data */
     size_t used, *use;               /* volumes that enter, in the data's order */
@@ -356,16 +357,20 @@ static hot_status find_all(finder *f, const hot_signal_find_options *options, ho
         }
         f->how.progress[0] = (double)first / (double)f->voxels;
         f->how.progress[1] = (double)(first + count) / (double)f->voxels;
+        if (f->where != f->mask && !memchr(f->where->bytes + first, 1, count)) {
+            status = hot_context_check(f->context, "finding fibres");
+            continue;
+        }
         if (first > f->first)
             status = hot_dwi_read(f->context, f->dwi, first, count, f->signals);
         keep_used(f, count, f->signals);
         const float *sigma = options->sigma_map ? options->sigma_map + first : NULL;
         if (status == HOT_OK && maps && (maps->cone || maps->samples))
-            status = hot_signal_find_posterior(f->context, &f->how, &f->scheme, f->mask, first, count, f->signals,
+            status = hot_signal_find_posterior(f->context, &f->how, &f->scheme, f->where, first, count, f->signals,
                                                sigma, &result, maps);
         else if (status == HOT_OK)
             status = hot_signal_fibers_f32(f->context, &f->how, &f->scheme, count, f->signals, sigma, NULL,
-                                           f->mask->bytes + first, &result);
+                                           f->where->bytes + first, &result);
     }
     return status;
 }
@@ -382,7 +387,8 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     float *residual = NULL; /* where the noise was given */
     size_t flagged = 0, repeats = 0;
     double sigma = 0, snr = NAN;
-    finder f = {.context = context, .dwi = dwi, .mask = mask, .response = response, .volumes = dwi->volumes};
+    finder f = {.context = context, .dwi = dwi, .mask = mask, .where = mask, .response = response,
+                .volumes = dwi->volumes};
     *fibers = NULL;
     if (maps)
         memset(maps, 0, sizeof *maps);
@@ -401,6 +407,9 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
         status = hot_mask_check(context, mask, &dwi->grid);
     if (status != HOT_OK)
         return status;
+    const hot_signal_part *part = options.part;
+    if (part && part->where)
+        f.where = part->where;
     f.voxels = hot_grid_voxels(&dwi->grid);
     f.how = (hot_signal_options){.size = sizeof f.how, .max_fibers = options.max_fibers ? options.max_fibers : 3,
                                  .order = options.order, .select = options.select,
@@ -475,11 +484,16 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     if (status == HOT_OK && f.how.contrast == HOT_CONTRAST_LEARNED)
         status = learn_population(&f, options.sigma_map, options.sigma_map ? 0 : least_noise * bright / sigma,
                                   options.denoised);
+    hot_signal_found found = {.max_fibers = f.how.max_fibers, .peaks = peaks, .flags = flags, .maps = maps,
+                              .residual = residual || !maps ? residual : maps->residual};
     if (status == HOT_OK)
-        status = find_all(&f, &options, maps, peaks, flags, residual);
+        status = part && part->recall ? part->recall(part->user, &found)
+                                      : find_all(&f, &options, maps, peaks, flags, residual);
     if (status == HOT_OK && residual && maps && options.keep_maps)
         memcpy(maps->residual, residual, f.voxels * sizeof *residual);
-    if (status == HOT_OK && residual)
+    if (status == HOT_OK && part && part->keep)
+        status = part->keep(part->user, &found);
+    if (status == HOT_OK && residual && f.where == mask)
         status = hot_signal_compare_noise(context, dwi, mask, &options, least_noise * bright, flags, residual);
     if (status == HOT_OK) {
         hot_fractions_bound(context, f.voxels, f.how.max_fibers, peaks);

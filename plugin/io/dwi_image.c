@@ -277,8 +277,20 @@ static hot_status read_gradients(hot_context *context, const hot_image *image, c
     return hot_context_blame(context, read_scheme_file(context, bval, dwi), "bval");
 }
 
+/* All of the samples, or a part of them. */
+static hot_status take_samples(hot_context *context, hot_image *image, int part, hot_dwi_sample *sample, hot_dwi *made)
+{
+    if (part)
+        return hot_dwi_sample_take(context, made, !image->seeks, image->swapped, image->read_span, image, sample);
+    hot_status status = hot_image_read(image);
+    made->data = image->data;
+    made->release_data = hot_dwi_free_data;
+    image->data = NULL;
+    return status;
+}
+
 hot_status hot_dwi_load_image(hot_context *context, hot_input *input, const char *bval, const char *bvec,
-                              hot_dwi **dwi)
+                              hot_dwi_sample *sample, hot_dwi **dwi)
 {
     hot_image image;
     hot_dwi *made = NULL;
@@ -288,6 +300,10 @@ hot_status hot_dwi_load_image(hot_context *context, hot_input *input, const char
     if (status == HOT_OK && image.values < 2)
         status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is one volume; diffusion-weighted data are several",
                                   image.name);
+    const int part = status == HOT_OK && sample && image.read_span &&
+        image.samples * hot_sample_bytes(image.sample) > sample->small;
+    if (status == HOT_OK && !part) /* said before the tables are looked for */
+        status = hot_image_fits(&image);
     if (status == HOT_OK)
         status = hot_dwi_begin(context, &image.grid, image.values, 1, path, &made);
     if (status != HOT_OK)
@@ -304,10 +320,7 @@ hot_status hot_dwi_load_image(hot_context *context, hot_input *input, const char
     if (status == HOT_OK)
         hot_image_warn_unplaced(&image);
     if (status == HOT_OK)
-        status = hot_image_read(&image);
-    made->data = image.data;
-    made->release_data = hot_dwi_free_data;
-    image.data = NULL;
+        status = take_samples(context, &image, part, sample, made);
 cleanup:
     hot_image_close(&image);
     if (status == HOT_OK)

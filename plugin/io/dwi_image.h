@@ -2,11 +2,12 @@
 #ifndef HOT_PLUGIN_DWI_IMAGE_H
 #define HOT_PLUGIN_DWI_IMAGE_H
 
-#include "core/fields.h"
+#include "dwi/sample.h"
 #include "io/common/input.h"
 
-/* bval, bvec: FSL's tables; NULL = the image's own, else those beside it. */
+/* bval, bvec: FSL's tables; NULL = the image's own, else those beside it. sample: a part of it where it is large (see
+ * dwi/sample.h); NULL = all of it. */
 hot_status hot_dwi_load_image(hot_context *context, hot_input *input, const char *bval, const char *bvec,
-                              hot_dwi **dwi);
+                              hot_dwi_sample *sample, hot_dwi **dwi);
 
 #endif

@@ -1,9 +1,11 @@
 /* hot_dwi_load: which reader. */
 #include "dwi_image.h"
+#include "dwi_load.h"
 #include "io/common/plain_numbers.h"
 #include "io/nrrd/nrrd_dwi.h"
 
-hot_status hot_dwi_load(hot_context *context, const char *path, const char *bval, const char *bvec, hot_dwi **dwi)
+hot_status hot_dwi_load_sample(hot_context *context, const char *path, const char *bval, const char *bvec,
+                               hot_dwi_sample *sample, hot_dwi **dwi)
 {
     hot_input input;
     *dwi = NULL;
@@ -16,9 +18,14 @@ hot_status hot_dwi_load(hot_context *context, const char *path, const char *bval
                                             "gradient tables go with NIfTI and MIF; '%s' is NRRD, which has its "
                                             "gradients within", path);
     else if (status == HOT_OK)
-        status = input.kind == HOT_FILE_NRRD ? hot_dwi_load_nrrd(context, &input, dwi)
-                                             : hot_dwi_load_image(context, &input, bval, bvec, dwi);
+        status = input.kind == HOT_FILE_NRRD ? hot_dwi_load_nrrd(context, &input, sample, dwi)
+                                             : hot_dwi_load_image(context, &input, bval, bvec, sample, dwi);
     hot_input_close(context, &input);
     hot_plain_numbers_end(before);
     return status;
+}
+
+hot_status hot_dwi_load(hot_context *context, const char *path, const char *bval, const char *bvec, hot_dwi **dwi)
+{
+    return hot_dwi_load_sample(context, path, bval, bvec, NULL, dwi);
 }

@@ -22,10 +22,13 @@ hot_status hot_image_open_input(hot_context *context, hot_input *input, hot_imag
                         : input->kind == HOT_FILE_MIF ? hot_mif_open(context, input, image)
                                                       : hot_nrrd_open_image(context, input, image);
     hot_plain_numbers_end(before);
-    if (status == HOT_OK)
-        status = hot_memory_check(context, image->name, "its samples",
-                                  (double)image->samples * (double)hot_sample_bytes(image->sample));
     return status;
+}
+
+hot_status hot_image_fits(const hot_image *image)
+{
+    return hot_memory_check(image->context, image->name, "its samples",
+                            (double)image->samples * (double)hot_sample_bytes(image->sample));
 }
 
 hot_status hot_image_open(hot_context *context, const char *path, hot_image *image)
@@ -42,6 +45,9 @@ hot_status hot_image_open(hot_context *context, const char *path, hot_image *ima
 hot_status hot_image_read(hot_image *image)
 {
     hot_context *context = image->context;
+    hot_status status = hot_image_fits(image);
+    if (status != HOT_OK)
+        return status;
     image->data = hot_context_alloc(context, image->samples, hot_sample_bytes(image->sample));
     return image->data ? image->read(image, image->data) : HOT_ERROR_MEMORY;
 }

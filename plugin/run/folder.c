@@ -148,6 +148,20 @@ static int report_names(const cJSON *report, const char *name)
     return 0;
 }
 
+/* Whether report.html is a page of `hotfiber report`, which may be made after the run: its head says so. */
+static int is_page(hot_context *context, const char *folder)
+{
+    char head[512] = {0};
+    char *path = join(context, folder, "report.html");
+    FILE *file = path ? fopen(path, "rb") : NULL;
+    if (file) {
+        head[fread(head, 1, sizeof head - 1, file)] = '\0';
+        fclose(file);
+    }
+    hot_context_free(context, path);
+    return strstr(head, "<meta name=\"generator\" content=\"hotfiber\">") != NULL;
+}
+
 /* A folder may be replaced only when it is a run's and holds nothing that the run did not write. */
 static hot_status check_ours(hot_context *context, const char *path, const names *list)
 {
@@ -167,7 +181,8 @@ static hot_status check_ours(hot_context *context, const char *path, const names
         int folder = list->name[i][length - 1] == '/';
         int known = strcmp(list->name[i], "report.json") == 0;
         if (!folder && !known)
-            known = report_names(report, list->name[i]);
+            known = report_names(report, list->name[i]) ||
+                (strcmp(list->name[i], "report.html") == 0 && is_page(context, path));
         for (size_t j = 0; j < list->count && folder && !known; j++) /* a folder with files in it is known by them */
             known = j != i && strncmp(list->name[j], list->name[i], length) == 0;
         if (!known)

@@ -20,8 +20,8 @@ typedef enum source { DIRECTIONS, TENSORS, DIFFUSION_TENSORS, OWN } source;
 typedef enum needs { NOTHING, FOD, SIGNAL_METHOD, LEARNED, SAMPLES, DENOISING } needs;
 
 typedef hot_status writer(hot_run_job *job, const char *path);
-static writer write_cone, write_cone_axes, write_fraction_sd, write_mask, write_noise, write_peaks_fod, write_picture,
-    write_probability, write_response, write_samples, write_tensors;
+static writer write_b0, write_cone, write_cone_axes, write_fraction_sd, write_mask, write_noise, write_peaks_fod,
+    write_picture, write_probability, write_response, write_samples, write_tensors;
 
 typedef struct output {
     const char *name, *file;
@@ -71,6 +71,8 @@ static const output outputs[] = {
     {"afd_max", "afd_max.nii.gz", MAPS, FOD, TENSORS, "afd_max", NULL, "the largest amplitude of the fODF"},
     {"afd_sum", "afd_sum.nii.gz", MAPS, FOD, TENSORS, "afd_sum", NULL, "the norm of the fODF's coefficients"},
     {"nufo", "nufo.nii.gz", MAPS, FOD, TENSORS, "nufo", NULL, "the number of maxima of the fODF"},
+    {"b0", "b0.nii.gz", MAPS, NOTHING, OWN, NULL, write_b0,
+     "the mean b=0 image, where there are b=0 volumes; with --report in any case"},
     {"noise", "noise.nii.gz", DEFAULT | ALL, DENOISING, OWN, NULL, write_noise,
      "with --denoise: the noise's standard deviation"},
 };
@@ -157,8 +159,9 @@ hot_status hot_run_outputs_choose(hot_context *context, const hot_run_options *o
             break;
         word += length + 1;
     }
-    for (int i = 0; i < OUTPUTS; i++) /* drawn to be written */
-        if (outputs[i].needs == SAMPLES && !missing(&outputs[i], options, method))
+    for (int i = 0; i < OUTPUTS; i++) /* drawn to be written; drawn on */
+        if ((outputs[i].needs == SAMPLES && !missing(&outputs[i], options, method)) ||
+            (outputs[i].write == write_b0 && options->report))
             *set |= (hot_run_outputs)1 << i;
     return status;
 }
@@ -220,12 +223,18 @@ hot_status hot_run_outputs_prepare(hot_run_job *job)
         tensors |= (job->outputs >> i & 1) && outputs[i].source == DIFFUSION_TENSORS;
     if (tensors)
         status = hot_diffusion_tensor_fit(job->context, job->dwi, job->mask, tensor_b_max, &job->diffusion_tensors);
-    if (status == HOT_OK && (wanted(job, write_picture) || wanted(job, write_peaks_fod)))
+    if (status == HOT_OK && (wanted(job, write_picture) || wanted(job, write_peaks_fod) || wanted(job, write_b0)))
         status = make_background(job);
     if (status == HOT_OK && wanted(job, write_peaks_fod))
         status = hot_fiber_field_fod_amplitude(job->context, job->fibers, job->response,
                                                hot_dwi_outer_volumes(job->dwi), job->background, &job->peaks_fod);
     return status;
+}
+
+static hot_status write_b0(hot_run_job *job, const char *path)
+{
+    const hot_grid *grid = hot_fiber_field_grid(job->fibers);
+    return job->background ? hot_map_save(job->context, grid, job->background, 1, NULL, path) : HOT_OK;
 }
 
 static hot_status write_cone(hot_run_job *job, const char *path)

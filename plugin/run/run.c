@@ -7,11 +7,13 @@
 #include <time.h>
 
 #include "common/backend.h"
+#include "common/context_internal.h"
 #include "common/options.h"
 #include "dwi/scheme.h"
 #include "dwi/summary.h"
 #include "model/model.h"
 #include "outputs.h"
+#include "parts.h"
 
 double hot_run_now(void)
 {
@@ -193,6 +195,8 @@ static hot_status check_gradients(hot_run_job *job)
     const size_t share = hot_mask_count(job->mask) / 20, most = share < 6000 ? 6000 : share > 10000 ? 10000 : share;
     hot_check_gradients check = {.size = sizeof check};
     hot_status status = hot_check_gradient_table(job->context, job->dwi, job->mask, most, &check);
+    if (status == HOT_OK)
+        job->gradients = hot_run_describe_gradients(&check);
     if (status == HOT_OK && check.verdict == HOT_CHECK_WRONG)
         hot_context_log(job->context, HOT_LOG_WARNING,
                         "the gradient table does not look right: likelier is %s; `hotfiber check` tells more",
@@ -266,7 +270,8 @@ static hot_status fit(hot_run_job *job)
 static hot_status find_in_signals(hot_run_job *job)
 {
     hot_signal_maps *maps = &job->maps;
-    job->options.signal.keep_maps = !job->without_maps;
+    job->options.signal.keep_maps = !job->without_maps || job->share;
+    hot_run_part_hook(job);
     hot_status status = job->method->find_in_signals(job->context, job->dwi, job->mask, job->response,
                                                      &job->options.signal, maps, &job->fibers);
     if (status == HOT_OK && maps->sigma > 0) { /* estimated better than from the b=0 images alone, or given */
@@ -289,12 +294,17 @@ static hot_status find(hot_run_job *job)
         hot_context_log(job->context, HOT_LOG_NOTE,
                         "%zu of %zu voxels are not usable and have no fibre (NaN, or b=0 signal not above 0)",
                         job->result.flagged, job->result.voxels);
-    return hot_fiber_field_find(job->context, job->tensors, &job->options.peaks, &job->fibers);
+    if (job->options.merge)
+        return hot_run_parts_recall_fibers(job);
+    job->options.peaks.mask = job->share;
+    hot_status status = hot_fiber_field_find(job->context, job->tensors, &job->options.peaks, &job->fibers);
+    return status == HOT_OK && job->share ? hot_run_part_keep_fibers(job) : status;
 }
 
 static void count_fibers(hot_run_job *job)
 {
-    const uint8_t *found = hot_fiber_field_counts(job->fibers), *inside = hot_mask_bytes(job->mask);
+    const uint8_t *found = hot_fiber_field_counts(job->fibers);
+    const uint8_t *inside = hot_mask_bytes(job->share ? job->share : job->mask);
     const size_t voxels = hot_grid_voxels(hot_fiber_field_grid(job->fibers));
     for (size_t voxel = 0; voxel < voxels; voxel++)
         if (inside[voxel])
@@ -322,7 +332,9 @@ hot_status hot_run_compute_job(hot_run_job *job)
         return status;
     end_stage(job, "fitting");
 
-    if ((status = find(job)) != HOT_OK)
+    if ((status = hot_run_part_choose(job)) != HOT_OK || (status = find(job)) != HOT_OK)
+        return status;
+    if (job->options.merge && (status = hot_run_parts_compare(job)) != HOT_OK)
         return status;
     count_fibers(job);
     end_stage(job, "finding");
@@ -333,8 +345,11 @@ hot_status hot_run_compute_job(hot_run_job *job)
 void hot_run_free(hot_run_job *job)
 {
     hot_folder_discard(job->context, &job->folder);
+    hot_run_part_free(job);
     cJSON_Delete(job->input);
-    job->input = NULL;
+    cJSON_Delete(job->log);
+    cJSON_Delete(job->gradients);
+    job->input = job->log = job->gradients = NULL;
     hot_context_free(job->context, job->background);
     job->background = NULL;
     hot_context_free(job->context, job->noise);
@@ -353,18 +368,42 @@ void hot_run_free(hot_run_job *job)
     hot_dwi_destroy(&job->dwi);
 }
 
+/* Keeps what is said for the report. Without memory it says less. */
+static void hear(void *user, hot_log_level level, const char *line)
+{
+    hot_run_job *job = user;
+    cJSON *said = cJSON_CreateObject();
+    cJSON_AddStringToObject(said, "level", level == HOT_LOG_WARNING ? "warning" : "note");
+    cJSON_AddStringToObject(said, "text", line);
+    if (!job->log || !cJSON_AddItemToArray(job->log, said))
+        cJSON_Delete(said);
+}
+
+/* report.html into the folder, from what is in it. */
+static hot_status write_page(hot_run_job *job)
+{
+    char *path = hot_folder_file(job->context, &job->folder, "report.html");
+    hot_status status = path ? hot_run_report(job->context, job->folder.temporary, NULL, path) : HOT_ERROR_MEMORY;
+    hot_context_free(job->context, path);
+    return status;
+}
+
 hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run_result *result)
 {
-    hot_run_job job = {.context = context};
+    hot_run_job job = {.context = context, .log = cJSON_CreateArray()};
+    hot_context_listen(context, hear, &job);
     hot_status status = hot_run_take_options(&job, options);
     if (status == HOT_OK)
         status = hot_run_outputs_choose(context, &job.options, job.method, &job.outputs);
-    job.without_tensors = hot_run_outputs_spare_tensors(job.outputs);
+    if (status == HOT_OK)
+        status = hot_run_parts_check(context, &job.options);
+    const int is_part = job.options.parts > 0;
+    job.without_tensors = is_part || hot_run_outputs_spare_tensors(job.outputs);
     job.without_maps = hot_run_outputs_spare_maps(job.outputs);
     job.options.signal.keep_cones |= hot_run_outputs_want_cones(job.outputs);
     if (status == HOT_OK && !job.options.input)
         status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "a run needs an input");
-    if (status == HOT_OK)
+    if (status == HOT_OK && !is_part)
         status = hot_folder_begin(context, job.options.output, job.options.force, &job.folder);
     if (status == HOT_OK)
         status = check_inputs(&job);
@@ -378,7 +417,15 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
         goto cleanup;
     end_stage(&job, "reading");
     hot_backend_prepare(context); /* while the CPU makes the mask */
-    if ((status = hot_run_compute_job(&job)) != HOT_OK || (status = hot_run_outputs_prepare(&job)) != HOT_OK)
+    if ((status = hot_run_compute_job(&job)) != HOT_OK)
+        goto cleanup;
+    if (is_part) {
+        status = hot_run_part_save(&job);
+        if (status == HOT_OK && result)
+            *result = job.result;
+        goto cleanup;
+    }
+    if ((status = hot_run_outputs_prepare(&job)) != HOT_OK)
         goto cleanup;
     end_stage(&job, "maps");
 
@@ -389,11 +436,14 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
         goto cleanup;
     end_stage(&job, "writing");
     status = hot_run_write_report(&job);
+    if (status == HOT_OK && job.options.report)
+        status = write_page(&job);
     if (status == HOT_OK)
         status = hot_folder_commit(context, &job.folder);
     if (status == HOT_OK && result)
         *result = job.result;
 cleanup:
+    hot_context_listen(context, NULL, NULL);
     hot_run_free(&job);
     if (job.stages > 0)
         hot_backend_prepared(context);

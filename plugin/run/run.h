@@ -4,10 +4,11 @@
 
 #include "core/fields.h"
 #include "fibers/method.h"
+#include "fibers/signal_part.h"
 #include "io/common/report.h"
 #include "folder.h"
 
-enum { HOT_RUN_STAGES = 12, HOT_RUN_NOTES = 16 };
+enum { HOT_RUN_STAGES = 12 };
 
 typedef struct hot_run_job {
     hot_context *context;
@@ -37,6 +38,13 @@ typedef struct hot_run_job {
     double began, stage_began;
     const char *mask_from, *response_from; /* for the report: a file's name, or how */
     cJSON *input;                          /* the report's part on the input, made while the data are there */
+    hot_mask *share;       /* of a part: the voxels to find in; NULL: the run is whole */
+    hot_signal_part part;
+    float *part_rows;      /* what it has found: share->inside rows of part_width */
+    size_t part_width;
+    char *parts_of;        /* merge: what the parts were made of */
+    cJSON *log;                            /* what the run has said, for the report */
+    cJSON *gradients;                      /* what was found of the gradient table; NULL = not looked at */
 } hot_run_job;
 
 /* The rules: whether the options go together. given: tells which options were given although their value does not show
@@ -63,6 +71,11 @@ double hot_run_now(void);
 
 /* The report's part on the input: sizes, space, shells. NULL when memory is short. */
 cJSON *hot_run_describe_input(const hot_run_job *job);
+
+/* What decides the directions: input, settings, response, noise. Two runs that agree in it find the same. */
+cJSON *hot_run_describe_work(const hot_run_job *job);
+/* The report's part on the gradient table. */
+cJSON *hot_run_describe_gradients(const hot_check_gradients *check);
 
 /* Writes report.json, which names every file written so far and itself. */
 hot_status hot_run_write_report(hot_run_job *job);

@@ -63,6 +63,21 @@ cJSON *hot_run_describe_input(const hot_run_job *job)
     return input;
 }
 
+cJSON *hot_run_describe_gradients(const hot_check_gradients *check)
+{
+    static const char *const verdicts[] = {"unsure", "likeliest", "wrong"};
+    cJSON *object = cJSON_CreateObject();
+    add_text(object, "verdict", verdicts[check->verdict]);
+    if (check->verdict == HOT_CHECK_UNSURE) {
+        add_text(object, "reason", check->reason);
+        return object;
+    }
+    add_text(object, "likeliest", check->table[0].name);
+    cJSON_AddNumberToObject(object, "z", check->table[0].z);
+    cJSON_AddNumberToObject(object, "voxels", (double)check->voxels);
+    return object;
+}
+
 /* What was learned: mean and deviation of what varies between voxels. */
 static void add_population(cJSON *settings, const hot_signal_population *p)
 {
@@ -167,6 +182,27 @@ static void add_response(cJSON *root, const hot_run_job *job)
     }
 }
 
+cJSON *hot_run_describe_work(const hot_run_job *job)
+{
+    static const struct { const char *part, *name; } names[] = {
+        {"input", "file"}, {"input", "bval"}, {"input", "bvec"}, {"settings", "mask"}, {"settings", "response"},
+        {"response", "from"}}; /* of files, which may be written in several ways */
+    const uint8_t *inside = hot_mask_bytes(job->mask);
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    cJSON *work = cJSON_CreateObject();
+    cJSON_AddItemToObject(work, "input", hot_run_describe_input(job));
+    add_settings(work, job);
+    add_response(work, job);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        cJSON_DeleteItemFromObject(cJSON_GetObjectItem(work, names[i].part), names[i].name);
+    for (size_t v = 0; v < hot_grid_voxels(hot_dwi_grid(job->dwi)); v++)
+        hash = (hash ^ inside[v]) * 16777619u;
+    cJSON_AddNumberToObject(work, "mask", hash);
+    cJSON_AddNumberToObject(work, "sigma", job->sigma);
+    add_text(work, "version", hot_version());
+    return work;
+}
+
 static void add_counts(cJSON *root, const hot_run_job *job)
 {
     const hot_run_result *result = &job->result;
@@ -201,6 +237,11 @@ static cJSON *make_report(hot_run_job *job)
         cJSON_AddNumberToObject(noise, "sigma", job->sigma);
         cJSON_AddNumberToObject(noise, "snr", job->snr);
     }
+    if (job->gradients)
+        cJSON_AddItemToObject(root, "gradients", job->gradients);
+    if (job->log)
+        cJSON_AddItemToObject(root, "log", job->log);
+    job->gradients = job->log = NULL;
     add_counts(root, job);
     cJSON *seconds = cJSON_AddObjectToObject(root, "seconds");
     for (int i = 0; i < job->stages; i++)
@@ -227,8 +268,11 @@ hot_status hot_run_write_report(hot_run_job *job)
 {
     cJSON *root = make_report(job), *files = cJSON_AddArrayToObject(root, "files");
     hot_status status = hot_folder_walk(job->context, &job->folder, add_name, files);
-    if (status == HOT_OK)
+    if (status == HOT_OK) {
         add_name(files, "report.json");
+        if (job->options.report)
+            add_name(files, "report.html");
+    }
     char *path = status == HOT_OK ? hot_folder_file(job->context, &job->folder, "report.json") : NULL;
     if (status == HOT_OK)
         status = path ? hot_report_save(job->context, root, path) : HOT_ERROR_MEMORY;

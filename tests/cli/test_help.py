@@ -32,7 +32,8 @@ open("a file", "w").close()
 check(complete("hotfiber", "fit", "-i", "a") == {"a", "file"}, "files")
 
 # Values of these kinds are names of something, and any text will do until it is used.
-TEXTS = {"FILE", "DIR", "DWI", "NRRD", "NAME", "PREFIX", "TENSORS", "TEXT", "DEVICE", "FORMAT", "PEAKS", "SPEC"}
+TEXTS = {"FILE", "DIR", "DWI", "NRRD", "NAME", "PREFIX", "TENSORS", "TEXT", "DEVICE", "FORMAT", "PEAKS", "PARTS",
+         "SPEC"}
 
 
 def refused(subcommand, arguments, words):
@@ -57,7 +58,7 @@ for subcommand in subcommands:
     options = re.findall(r"^  (--?[A-Za-z_0-9]+)(?: (\S+))?(?:  |$|\n {28})", text, re.M)
     names = [name for name, _ in options]
     check(len(names) == len(set(names)), f"{subcommand}: an option is listed twice: {names}")
-    check({"--device", "--threads", "--seed", "--quiet", "--help"} <= set(names),
+    check({"--device", "--threads", "--seed", "--progress", "--quiet", "--help"} <= set(names),
           f"{subcommand}: common options: {names}")
     for name, value in options:
         if not value:

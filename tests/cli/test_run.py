@@ -221,7 +221,8 @@ check(len([line for line in done.stderr.split("\n") if "order 4" in line]) == 1,
 works("run", "-i", "dwi.nrrd", "-o", "alone", "--outputs", "peaks.nrrd", "--quiet")
 check(set(os.listdir("alone")) == {"peaks.nrrd", "report.json"}, f"{os.listdir('alone')}")
 works("run", "-i", "dwi.nrrd", "-o", "adc", "--outputs", "maps", "--model", "adc", "--order", 2, "--quiet")
-check(set(os.listdir("adc")) == {"mask.nii.gz", "amplitude.nii.gz", "fa.nii.gz", "md.nii.gz", "report.json"},
+check(set(os.listdir("adc")) == {"mask.nii.gz", "amplitude.nii.gz", "b0.nii.gz", "fa.nii.gz", "md.nii.gz",
+                                 "report.json"},
       f"{os.listdir('adc')}")
 helped = works("run", "--help").stdout.decode()
 for name in ("peaks_nrrd", "fa", "afd_total", "nufo", "peaks_fod"):

@@ -1,9 +1,14 @@
 """What a user at a terminal sees: a bar on standard error, a line of its own for errors, Ctrl-C, no NRRD on the
 screen."""
+import fcntl
+import json
 import pty
+import re
 import select
 import shutil
+import struct
 import sys
+import termios
 import time
 
 from cli import *
@@ -20,13 +25,14 @@ except OSError as reason:
 works("phantom", "--layout", "bundles", "--size", "40,40,16", "-o", "dwi.nrrd", "--quiet")
 
 
-def at_terminal(arguments, keys=None, stdout=None):
+def at_terminal(arguments, keys=None, stdout=None, columns=80):
     """Runs the command with a terminal for standard input and error (and output, unless a file is given); keys are
     typed as soon as the first bar is seen. Returns the status and what the terminal showed."""
     main, side = pty.openpty()
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     process = subprocess.Popen([HOTFIBER, *map(str, arguments)], stdin=side, stdout=stdout or side, stderr=side,
                                start_new_session=True,
-                               preexec_fn=lambda: __import__("fcntl").ioctl(0, __import__("termios").TIOCSCTTY, 0))
+                               preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
     os.close(side)
     shown = b""
     end_at = time.monotonic() + 120
@@ -61,6 +67,45 @@ check(len(stages) >= 3, f"the bar says what is done: {stages}")
 
 status, shown = at_terminal(["run", "-i", "dwi.nrrd", "-o", "quiet", "--quiet"])
 check(status == 0 and "#" not in shown and "%" not in shown, f"--quiet: {shown}")
+
+# What --progress says wins over what standard error is.
+for columns in (60, 40, 200):
+    status, shown = at_terminal(["run", "-i", "dwi.nrrd", "-o", "narrow", "--force"], columns=columns)
+    bars = [line for line in re.split("[\r\n]", shown) if "] " in line]
+    check(status == 0 and bars and max(map(len, bars)) < max(columns, 50), f"{columns} columns: {max(bars, key=len)}")
+for form in ("none", "lines"):
+    status, shown = at_terminal(["run", "-i", "dwi.nrrd", "-o", "narrow", "--force", "--progress", form])
+    check(status == 0 and "[#" not in shown and "voxels in the mask" in shown, f"--progress {form}: {shown}")
+done = works("run", "-i", "dwi.nrrd", "-o", "bars", "--progress", "bar")
+check("[####" in done.stderr and "100 %" in done.stderr, f"--progress bar into a file: {done.stderr}")
+done = works("run", "-i", "dwi.nrrd", "-o", "log")
+check("[" not in done.stderr and "\r" not in done.stderr, f"no bar in a log: {done.stderr}")
+
+
+def events(text):
+    """Every line an object of JSON; the fractions of a stage only grow; the end is the last."""
+    found = [json.loads(line) for line in text.replace("\r\n", "\n").splitlines()]
+    check(found[-1]["event"] == "end" and [e["event"] for e in found].count("end") == 1, f"the end: {found[-1]}")
+    check(all(a["elapsed"] <= b["elapsed"] for a, b in zip(found, found[1:])), "time goes on")
+    steps = [e for e in found if e["event"] == "progress"]
+    for one, two in zip(steps, steps[1:]):
+        check(set(one) == {"event", "stage", "fraction", "elapsed"} and 0 <= one["fraction"] <= 1, f"{one}")
+        check(one["stage"] != two["stage"] or one["fraction"] < two["fraction"] or one["fraction"] == 1,
+              f"forward: {one} {two}")
+    return found
+
+
+done = works("run", "-i", "dwi.nrrd", "-o", "json", "--progress", "json")
+found = events(done.stderr)
+check(len({e.get("stage") for e in found}) >= 4 and found[-1]["status"] == 0, f"stages: {found}")
+check(any(e["event"] == "note" and "text" in e for e in found) and "voxels in the mask" in done.stdout.decode(),
+      "notes are JSON, the table is not")
+status, shown = at_terminal(["run", "-i", "dwi.nrrd", "-o", "json", "--force", "--quiet", "--progress", "json"])
+check(status == 0 and {e["event"] for e in events(shown)} == {"progress", "end"}, "--quiet: progress, as asked for")
+done = hotfiber("fit", "-i", "no\"such\n.nrrd", "-o", "x.nrrd", "--progress", "json")
+found = events(done.stderr)
+check(done.returncode == 1 and [e["event"] for e in found] == ["error", "end"] and found[-1]["status"] == 1 and
+      "no\"such" in found[0]["text"], f"errors are JSON: {found}")
 
 before = tree()
 status, shown = at_terminal(["run", "-i", "dwi.nrrd", "-o", "stopped", "--method", "sshopm", "--starts", 500],

@@ -91,11 +91,13 @@ run(HOTFIBER, "phantom", "--layout", "bundles", "--size", "14,14,4", "-b", "1000
     "-o", "dwi.nii.gz", "--truth", "truth.nrrd", "--quiet")
 run(HOTFIBER, "run", "-i", "dwi.nii.gz", "-o", "out", "--outputs", "default,maps,tensors,peaks_fod", "--quiet")
 wanted = {m + ".nii.gz" for m in (*MAPS, "peaks", "peaks_fod", "dec", "nfibers")} | {
-    "tensors.nrrd", "peaks.nrrd", "response.txt", "fibers.png", "report.json"}
+    "b0.nii.gz", "tensors.nrrd", "peaks.nrrd", "response.txt", "fibers.png", "report.json"}
 check(set(os.listdir("out")) == wanted, f"files: {sorted(set(os.listdir('out')) ^ wanted)}")
 mask = load("out/mask.nii.gz") > 0
 check(nibabel.load("out/mask.nii.gz").get_data_dtype() == np.uint8 and 100 < mask.sum() < mask.size, "mask")
 bval = np.loadtxt("dwi.bval")
+mean = load("dwi.nii.gz")[..., bval < 50].mean(-1)
+check(np.abs(load("out/b0.nii.gz") - mean).max() < 1e-4 * mean.max(), "b0 is the mean of the b=0 volumes")
 if shutil.which("dwi2tensor"):
     run("mrconvert", "-quiet", "-fslgrad", "dwi.bvec", "dwi.bval", "dwi.nii.gz", "all.mif")
     run("dwiextract", "-quiet", "-shells", "0,1000", "all.mif", "low.mif")

@@ -211,6 +211,64 @@ static void test_failing_memory(void)
     CHECK(failed > 20, "%zu failures were seen", failed);
 }
 
+/* A part of a run and the merge of its parts: about fifteen allocations of each fail. */
+static void test_parts_memory(void)
+{
+    char message[256], parts[80];
+    snprintf(parts, sizeof parts, "%s/parts", root);
+    for (int merge = 0; merge < 2; merge++) {
+        size_t all = 0, failed = 0;
+        for (size_t k = 0; k <= all; k += all > 15 ? all / 15 : 1) {
+            starved count = {.fail_at = k ? (long)k : -1};
+            const hot_run_options options = {.size = sizeof options, .input = input, .outputs = "peaks",
+                                             .output = merge ? output : parts, .part = !merge, .parts = !merge,
+                                             .merge = merge ? parts : NULL, .force = 1, .axial_diffusivity = 1.7e-3,
+                                             .radial_diffusivity = .2e-3, .record = merge ? NULL : "[\"a\"]"};
+            const hot_status status = run(&count, &options, NULL, message);
+            CHECK(status == (k ? HOT_ERROR_MEMORY : HOT_OK) || (k && status == HOT_OK && count.calls <= (long)k),
+                  "allocation %zu gave %d: %s", k, (int)status, message);
+            CHECK(count.live == 0, "allocation %zu failed and %ld blocks were lost", k, count.live);
+            CHECK(entries() == 2 + (merge && access(output, F_OK) == 0), "allocation %zu: %d entries", k, entries());
+            failed += status != HOT_OK;
+            if (k == 0)
+                all = (size_t)count.calls - 1;
+        }
+        CHECK(failed > 10, "%zu failures were seen", failed);
+    }
+    hot_folder_remove_own(parts);
+    hot_folder_remove_own(output);
+}
+
+/* The page about a run: about thirty of its allocations fail, each once. */
+static void test_report_memory(void)
+{
+    char message[256], page[80];
+    const hot_run_options options = {.size = sizeof options, .input = input, .output = output, .outputs = "peaks,fa"};
+    starved count = {.fail_at = -1};
+    CHECK(run(&count, &options, NULL, message) == HOT_OK, "%s", message);
+    snprintf(page, sizeof page, "%s/page.html", root);
+    size_t failed = 0, all = 0;
+    for (size_t k = 0; k <= all; k += all > 30 ? all / 30 : 1) {
+        hot_context *context;
+        count = (starved){.fail_at = k ? (long)k : -1};
+        hot_context_options settings = {.size = sizeof settings, .device = HOT_DEVICE_CPU, .threads = 2,
+                                        .allocate = starved_take, .release = starved_give, .allocator_user = &count};
+        CHECK(hot_context_create(&settings, &context) == HOT_OK, "context");
+        const hot_status status = hot_run_report(context, output, NULL, page);
+        const int there = access(page, F_OK) == 0;
+        CHECK(k ? status == HOT_ERROR_MEMORY && !there : status == HOT_OK && there, "allocation %zu gave %d: %s", k,
+              (int)status, hot_context_message(context));
+        hot_context_destroy(&context);
+        CHECK(count.live == 0, "allocation %zu failed and %ld blocks were lost", k, count.live);
+        remove(page);
+        failed += status != HOT_OK;
+        if (k == 0)
+            all = (size_t)count.calls - 1;
+    }
+    CHECK(failed > 20, "%zu failures were seen", failed);
+    hot_folder_remove_own(output);
+}
+
 static int stop_at_fifth(void *user, const char *stage, double fraction)
 {
     (void)stage, (void)fraction;
@@ -250,6 +308,8 @@ int main(void)
     test_rules();
     test_sshopm();
     test_failing_memory();
+    test_report_memory();
+    test_parts_memory();
     test_cancel();
     hot_folder_remove_own(root);
     HOT_TEST_END();

@@ -22,6 +22,14 @@ typedef struct hot_run_options {
     /* Which files the run leaves, beside report.json: names of hot_run_output_name separated by commas, or the sets
      * "default" (NULL: these), "all" (every file of version 0.1) and "maps" */
     const char *outputs;
+    /* A run in parts: part 1 ... parts finds the fibres in that share of the mask's voxels and leaves the file
+     * part-<part>-of-<parts>.nrrd in the folder `output`. With merge (the folder of all parts) and the same options a
+     * run takes them from there, and its files are byte by byte those of a whole run. What is learned from the data is
+     * learned from all of them by each. Not with denoise or samples. */
+    int part, parts;
+    const char *merge;
+    const char *record; /* a text that is kept in the part: hot_run_parts_record; NULL = none */
+    int report; /* 1: report.html is made, too (hot_run_report), and b0.nii.gz, which it draws on */
 } hot_run_options;
 
 /* The files that a run can leave. Returns the name of output `index` (0, 1, ...) for hot_run_options.outputs, NULL
@@ -40,6 +48,18 @@ typedef struct hot_run_result {
  * threshold, min_angle, min_amplitude, starts, shift, basin, sigma, select, contrast, noise_model, response,
  * diffusivities, known_b0, positive, outputs. */
 HOT_API hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run_result *result);
+
+/* The text that was given as `record` to the part that is first in a folder of all parts; "" = none. Free *record with
+ * hot_context_free. Errors: HOT_ERROR_FILE (parts are missing), HOT_ERROR_FORMAT, HOT_ERROR_MEMORY. */
+HOT_API hot_status hot_run_parts_record(hot_context *context, const char *folder, char **record);
+
+/* One HTML page, of 5 MB at most, about a finished run: what came in, settings, pictures of the fibres and maps,
+ * histograms, warnings, a paragraph for a paper. It needs neither network nor scripts nor other files.
+ * folder: that of the run, which is only read; what it does not hold is left out, and the page says so. background: an
+ * image below the fibres; NULL = the folder's b0.nii.gz or fa.nii.gz, or the lengths of the fibres. path: the page.
+ * Errors: HOT_ERROR_FILE (no report.json; a background that cannot be read; the page cannot be written),
+ * HOT_ERROR_FORMAT, HOT_ERROR_DATA (the background lies elsewhere), HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
+HOT_API hot_status hot_run_report(hot_context *context, const char *folder, const char *background, const char *path);
 
 /* What comes out of the whole job, in memory. */
 typedef struct hot_run_fields {

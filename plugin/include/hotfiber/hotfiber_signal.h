@@ -18,6 +18,7 @@ typedef struct hot_signal_find_options {
     int denoised;          /* 1: the data were denoised and sigma or sigma_map is the noise that they had before */
     int keep_cones;        /* HOT_CONTRAST_LEARNED: 1: fill cone, cone_axes and fraction_sd of *maps, too */
     int samples;           /* HOT_CONTRAST_LEARNED: this many samples of the posterior, 0 to 1000, into maps->samples */
+    const struct hot_signal_part *part; /* for runs in parts (hot_run_options.part); NULL = all of the mask */
 } hot_signal_find_options;
 
 /* Samples of the posterior of all voxels: hot_signal_samples_save. */

@@ -14,8 +14,8 @@ static hot_status put_text(hot_context *context, FILE *file, const void *text)
     return HOT_OK;
 }
 
-/* How many bytes of a text are one character of UTF-8 (Unicode 15, table 3-7); 0 when they are none. */
-static size_t character(const unsigned char *at)
+/* Unicode 15, table 3-7. */
+size_t hot_utf8_character(const unsigned char *at)
 {
     if (at[0] < 0x80)
         return 1;
@@ -28,13 +28,13 @@ static size_t character(const unsigned char *at)
     return bytes == 0 || shorter_does || surrogate || beyond ? 0 : bytes;
 }
 
-char *hot_report_text(const cJSON *root)
+/* The text (NULL: none), or a copy that is UTF-8. */
+static char *make_valid(char *text)
 {
     static const char unknown[] = "\xef\xbf\xbd"; /* U+FFFD */
-    char *text = root ? cJSON_Print(root) : NULL;
     size_t bad = 0;
     for (const char *at = text; at && *at;) {
-        const size_t bytes = character((const unsigned char *)at);
+        const size_t bytes = hot_utf8_character((const unsigned char *)at);
         bad += bytes == 0;
         at += bytes ? bytes : 1;
     }
@@ -42,7 +42,7 @@ char *hot_report_text(const cJSON *root)
         return text;
     char *valid = cJSON_malloc(strlen(text) + bad * (sizeof unknown - 2) + 1), *to = valid;
     for (const char *at = text; valid && *at;) {
-        const size_t bytes = character((const unsigned char *)at);
+        const size_t bytes = hot_utf8_character((const unsigned char *)at);
         memcpy(to, bytes ? at : unknown, bytes ? bytes : sizeof unknown - 1);
         to += bytes ? bytes : sizeof unknown - 1;
         at += bytes ? bytes : 1;
@@ -52,6 +52,10 @@ char *hot_report_text(const cJSON *root)
     cJSON_free(text);
     return valid;
 }
+
+char *hot_report_text(const cJSON *root) { return make_valid(root ? cJSON_Print(root) : NULL); }
+
+char *hot_report_line(const cJSON *root) { return make_valid(root ? cJSON_PrintUnformatted(root) : NULL); }
 
 hot_status hot_report_save(hot_context *context, const cJSON *root, const char *path)
 {

@@ -292,6 +292,7 @@ struct hot_stream {
     char *name; /* for messages */
     FILE *file;
     size_t at;  /* bytes taken so far */
+    off_t base; /* where byte 0 is in the file; < 0: it is none that has places */
     char ahead[16]; /* looked at, not taken */
     size_t looked;
 };
@@ -318,18 +319,17 @@ hot_status hot_stream_open_file(hot_context *context, const char *path, FILE **f
     return status;
 }
 
-hot_status hot_stream_begin(hot_context *context, FILE *file, const char *name, hot_stream **stream)
+hot_status hot_stream_wrap(hot_context *context, FILE *file, int packed, const char *name, hot_stream **stream)
 {
-    int first = getc(file);
     *stream = NULL;
-    if (first != EOF)
-        ungetc(first, file);
     hot_stream *made = hot_context_calloc(context, 1, sizeof *made);
     hot_status status = made && (made->name = hot_string_copy(context, name)) ? HOT_OK : HOT_ERROR_MEMORY;
-    if (made)
+    if (made) {
         made->file = file;
+        made->base = hot_stream_remaining(file) == SIZE_MAX ? -1 : ftello(file);
+    }
     if (status == HOT_OK)
-        status = source_begin(context, &made->from, file, first == 0x1f);
+        status = source_begin(context, &made->from, file, packed);
     if (status == HOT_OK) {
         *stream = made;
         return HOT_OK;
@@ -340,6 +340,14 @@ hot_status hot_stream_begin(hot_context *context, FILE *file, const char *name, 
     if (file != stdin)
         fclose(file);
     return status;
+}
+
+hot_status hot_stream_begin(hot_context *context, FILE *file, const char *name, hot_stream **stream)
+{
+    const int first = getc(file);
+    if (first != EOF)
+        ungetc(first, file);
+    return hot_stream_wrap(context, file, first == 0x1f, name, stream);
 }
 
 hot_status hot_stream_open(hot_context *context, const char *path, hot_stream **stream)
@@ -397,6 +405,40 @@ hot_status hot_stream_samples(hot_context *context, hot_stream *stream, size_t a
         status = read_samples(context, &stream->from, stream->name, to, bytes);
     stream->at = at + bytes;
     return status;
+}
+
+int hot_stream_seeks(const hot_stream *stream) { return stream->base >= 0 && !stream->from.packed; }
+
+hot_status hot_stream_span(hot_context *context, hot_stream *stream, size_t at, void *to, size_t bytes)
+{
+    unsigned char *data = to;
+    hot_status status = HOT_OK;
+    size_t done = 0;
+    if (hot_stream_seeks(stream)) {
+        for (ssize_t got = 1; done < bytes && got > 0;) {
+            got = pread(fileno(stream->file), data + done, bytes - done, stream->base + (off_t)(at + done));
+            done += got > 0 ? (size_t)got : 0;
+            if (got < 0 && errno == EINTR)
+                got = 1;
+        }
+        status = hot_context_check(context, "reading");
+    } else {
+        status = at >= stream->at ? skip_bytes(context, &stream->from, stream->name, at - stream->at)
+                                  : hot_context_fail(context, HOT_ERROR_FORMAT,
+                                                     "'%s' says that its samples start at byte %zu, which is within "
+                                                     "what was read before", stream->name, at);
+        while (status == HOT_OK && done < bytes) {
+            const size_t want = bytes - done > PORTION ? PORTION : bytes - done;
+            const size_t got = source_read(&stream->from, data + done, want);
+            done += got;
+            if (got < want)
+                break;
+            status = hot_context_check(context, "reading");
+        }
+        stream->at = at + done;
+    }
+    return status == HOT_OK && done < bytes ? too_short(context, stream->name, at + done, at + bytes, stream->from.bad)
+                                            : status;
 }
 
 void hot_stream_close(hot_context *context, hot_stream **stream)

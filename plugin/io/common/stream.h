@@ -22,6 +22,8 @@ hot_status hot_stream_open_file(hot_context *context, const char *path, FILE **f
 /* Takes an open file over (it is closed after a failure too, unless it is stdin). */
 hot_status hot_stream_begin(hot_context *context, FILE *file, const char *name, hot_stream **stream);
 hot_status hot_stream_open(hot_context *context, const char *path, hot_stream **stream);
+/* Takes over a file of which the caller knows whether it is packed; byte 0 is where it stands. */
+hot_status hot_stream_wrap(hot_context *context, FILE *file, int packed, const char *name, hot_stream **stream);
 const char *hot_stream_name(const hot_stream *stream);
 /* The next bytes, like fread. */
 size_t hot_stream_take(hot_stream *stream, void *to, size_t bytes);
@@ -32,6 +34,11 @@ size_t hot_stream_at_most(const hot_stream *stream);
 /* Once, after the header: the `bytes` bytes that start at byte `at`. Errors: HOT_ERROR_FORMAT (too short, damaged),
  * HOT_ERROR_CANCELLED. */
 hot_status hot_stream_samples(hot_context *context, hot_stream *stream, size_t at, void *to, size_t bytes);
+/* Instead: spans of bytes, one after the other; after the header, each at or behind the end of the one before, unless
+ * the stream seeks. Checksums at the end of what is packed are not looked at. Errors: as above. */
+hot_status hot_stream_span(hot_context *context, hot_stream *stream, size_t at, void *to, size_t bytes);
+/* Whether it is a file that is not packed: what is not asked for is then not read. */
+int hot_stream_seeks(const hot_stream *stream);
 void hot_stream_close(hot_context *context, hot_stream **stream);
 
 /* Refuses what cannot be in this machine's memory. what: "5 x 5 x 5 samples of type float" or so. Errors:

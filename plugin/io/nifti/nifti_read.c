@@ -189,6 +189,13 @@ static hot_status read_samples(hot_image *image, void *data)
     return status == HOT_OK && from->swapped ? hot_swap_bytes(image->context, data, image->samples, one) : status;
 }
 
+static hot_status read_span(void *of, size_t at, void *to, size_t bytes)
+{
+    const hot_image *image = of;
+    const reader *from = image->reader;
+    return hot_stream_span(image->context, from->stream, from->at + at, to, bytes);
+}
+
 static void close_reader(hot_image *image)
 {
     reader *from = image->reader;
@@ -254,5 +261,10 @@ hot_status hot_nifti_open(hot_context *context, hot_input *input, hot_image *ima
     if (status == HOT_OK && (bytes >= 9e18 || bytes > (double)hot_stream_at_most(made->stream)))
         status = hot_context_fail(context, HOT_ERROR_FORMAT,
                                   "'%s' is too short: its header speaks of %.0f bytes of samples", image->name, bytes);
+    if (status == HOT_OK) {
+        image->read_span = read_span;
+        image->seeks = hot_stream_seeks(made->stream);
+        image->swapped = header.swapped;
+    }
     return status == HOT_OK ? hot_image_lies_plainly(image) : status;
 }

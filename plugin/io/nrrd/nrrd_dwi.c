@@ -261,7 +261,33 @@ static hot_status to_world(hot_context *context, const Nrrd *nrrd, const char *n
     return HOT_OK;
 }
 
-hot_status hot_dwi_load_nrrd(hot_context *context, hot_input *input, hot_dwi **dwi)
+typedef struct span_reader {
+    hot_context *context;
+    hot_nrrd_file *file;
+} span_reader;
+
+static hot_status read_span(void *from, size_t at, void *to, size_t bytes)
+{
+    const span_reader *reader = from;
+    return hot_nrrd_read_span(reader->context, reader->file, at, to, bytes);
+}
+
+/* All of the samples, or a part of them. */
+static hot_status take_samples(hot_context *context, hot_nrrd_file *file, hot_dwi_sample *sample, hot_dwi *made)
+{
+    const int spans = sample && file->bytes > sample->small ? hot_nrrd_spans(file) : 0;
+    if (spans)
+        return hot_dwi_sample_take(context, made, spans == HOT_NRRD_FORWARD, hot_nrrd_swapped(file), read_span,
+                                   &(span_reader){context, file}, sample);
+    hot_status status = hot_nrrd_fits(context, file);
+    if (status != HOT_OK)
+        return status;
+    made->data = hot_context_alloc(context, file->bytes, 1);
+    made->release_data = hot_dwi_free_data;
+    return made->data ? hot_nrrd_read(context, file, made->data) : HOT_ERROR_MEMORY;
+}
+
+hot_status hot_dwi_load_nrrd(hot_context *context, hot_input *input, hot_dwi_sample *sample, hot_dwi **dwi)
 {
     const char *path = input->path;
     hot_nrrd_file file = {0};
@@ -271,6 +297,8 @@ hot_status hot_dwi_load_nrrd(hot_context *context, hot_input *input, hot_dwi **d
     hot_grid grid;
     *dwi = NULL;
     hot_status status = hot_nrrd_open_from(context, path, hot_input_take_file(input), &file);
+    if (status == HOT_OK && !sample)
+        status = hot_nrrd_fits(context, &file);
     if (status == HOT_OK)
         status = hot_nrrd_dwi_axis(context, file.nrrd, file.path, &list);
     if (status != HOT_OK)
@@ -327,9 +355,7 @@ hot_status hot_dwi_load_nrrd(hot_context *context, hot_input *input, hot_dwi **d
         status = hot_dwi_add_input(context, made, file.names[i]);
     if (status != HOT_OK)
         goto cleanup;
-    made->data = hot_context_alloc(context, file.bytes, 1);
-    made->release_data = hot_dwi_free_data;
-    status = made->data ? hot_nrrd_read(context, &file, made->data) : HOT_ERROR_MEMORY;
+    status = take_samples(context, &file, sample, made);
 cleanup:
     hot_context_free(context, skipped);
     hot_nrrd_close(context, &file);

@@ -76,6 +76,8 @@ hot_status hot_nrrd_open_image(hot_context *context, hot_input *input, hot_image
     image->read = read_samples;
     image->close = close_reader;
     hot_status status = hot_nrrd_open_from(context, input->path, hot_input_take_file(input), file);
+    if (status == HOT_OK)
+        status = hot_nrrd_fits(context, file);
     if (status != HOT_OK)
         return status;
     const Nrrd *nrrd = file->nrrd;

@@ -168,6 +168,72 @@ static hot_status read_part(hot_context *context, hot_nrrd_file *file, FILE *fro
     return read_by_teem(context, file, from, name, skip, data, samples);
 }
 
+int hot_nrrd_swapped(const hot_nrrd_file *file)
+{
+    return file->nio->encoding->endianMatters && file->nio->endian != airEndianUnknown &&
+           file->nio->endian != airMyEndian();
+}
+
+/* ---- Spans ----------------------------------------------------------------------------------------------------- */
+
+int hot_nrrd_spans(const hot_nrrd_file *file)
+{
+    const NrrdEncoding *encoding = file->nio->encoding;
+    int anywhere = encoding == nrrdEncodingRaw, fine = anywhere || encoding == nrrdEncodingGzip;
+    if (!file->count)
+        anywhere = anywhere && hot_stream_remaining(file->stream) != SIZE_MAX;
+    for (size_t i = 0; i < (file->count ? file->count : 1); i++)
+        fine = fine && (file->skips[i] >= 0 || anywhere);
+    return !fine ? 0 : anywhere ? HOT_NRRD_ANYWHERE : HOT_NRRD_FORWARD;
+}
+
+/* Opens the data file of this number where it is not open yet. */
+static hot_status open_part(hot_context *context, hot_nrrd_file *file, size_t number)
+{
+    const char *name = file->count ? file->names[number] : file->path;
+    const long skip = file->skips[number];
+    const size_t bytes = file->bytes / (file->count ? file->count : 1);
+    if (file->part && file->part_number == number)
+        return HOT_OK;
+    hot_stream_close(context, &file->part);
+    FILE *from = file->count ? fopen(name, "rb") : file->stream;
+    if (!from)
+        return hot_context_fail(context, HOT_ERROR_FILE, "cannot open data file '%s' of '%s': %s", name, file->path,
+                                strerror(errno));
+    hot_status status = skip_plain(context, from, name, "lines", file->line_skip);
+    const size_t there = status == HOT_OK && skip < 0 ? hot_stream_remaining(from) : 0, behind = (size_t)(-(skip + 1));
+    if (status == HOT_OK && skip < 0 && (bytes > there || behind > there - bytes))
+        status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' is too short: %zu bytes of data where the header "
+                                  "asks for %zu", name, there, bytes);
+    if (status != HOT_OK) {
+        if (file->count)
+            fclose(from);
+        return status;
+    }
+    if (!file->count)
+        file->stream = NULL; /* the part's now */
+    file->part_number = number;
+    file->part_at = skip < 0 ? there - bytes - behind : (size_t)skip;
+    return hot_stream_wrap(context, from, file->nio->encoding == nrrdEncodingGzip, name, &file->part);
+}
+
+hot_status hot_nrrd_read_span(hot_context *context, hot_nrrd_file *file, size_t at, void *to, size_t bytes)
+{
+    const size_t part = file->bytes / (file->count ? file->count : 1);
+    char *data = to;
+    hot_status status = HOT_OK;
+    while (bytes > 0 && status == HOT_OK) {
+        const size_t within = at % part, here = part - within < bytes ? part - within : bytes;
+        status = open_part(context, file, at / part);
+        if (status == HOT_OK)
+            status = hot_stream_span(context, file->part, file->part_at + within, data, here);
+        at += here;
+        data += here;
+        bytes -= here;
+    }
+    return status;
+}
+
 hot_status hot_nrrd_read(hot_context *context, hot_nrrd_file *file, void *data)
 {
     hot_status status = HOT_OK;
@@ -188,8 +254,7 @@ hot_status hot_nrrd_read(hot_context *context, hot_nrrd_file *file, void *data)
             fclose(from);
         }
     }
-    if (status == HOT_OK && file->nio->encoding->endianMatters && file->nio->endian != airEndianUnknown &&
-        file->nio->endian != airMyEndian())
+    if (status == HOT_OK && hot_nrrd_swapped(file))
         status = hot_swap_bytes(context, data, file->samples, nrrdElementSize(file->nrrd));
     hot_plain_numbers_end(before);
     return status;

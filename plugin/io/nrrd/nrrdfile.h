@@ -21,6 +21,9 @@ typedef struct hot_nrrd_file {
     long line_skip;
     size_t samples;      /* number of samples */
     size_t bytes;        /* of all samples in memory */
+    struct hot_stream *part; /* hot_nrrd_read_span: the data file that is open, */
+    size_t part_number;      /* which of them it is, */
+    size_t part_at;          /* and where its samples begin */
 } hot_nrrd_file;
 
 /* Reads the header and checks that the samples it announces can be there. On success hot_nrrd_close it. */
@@ -29,6 +32,15 @@ hot_status hot_nrrd_open(hot_context *context, const char *path, hot_nrrd_file *
 hot_status hot_nrrd_open_from(hot_context *context, const char *path, FILE *from, hot_nrrd_file *file);
 /* Reads file->bytes bytes of samples into data, in the machine's byte order. Once per open. */
 hot_status hot_nrrd_read(hot_context *context, hot_nrrd_file *file, void *data);
+/* Refuses what cannot be in this machine's memory. Errors: HOT_ERROR_FORMAT. */
+hot_status hot_nrrd_fits(hot_context *context, const hot_nrrd_file *file);
+
+/* Instead of hot_nrrd_read: `bytes` bytes from byte `at` of the samples on, in the file's byte order (swapped: not the
+ * machine's). Whether that can be: not at all, forward only (packed, a pipe), or anywhere. */
+enum { HOT_NRRD_FORWARD = 1, HOT_NRRD_ANYWHERE };
+int hot_nrrd_spans(const hot_nrrd_file *file);
+int hot_nrrd_swapped(const hot_nrrd_file *file);
+hot_status hot_nrrd_read_span(hot_context *context, hot_nrrd_file *file, size_t at, void *to, size_t bytes);
 /* Safe on a zeroed struct and twice. */
 void hot_nrrd_close(hot_context *context, hot_nrrd_file *file);
 

@@ -424,8 +424,14 @@ static hot_status check_sizes(hot_context *context, hot_nrrd_file *file)
                                     "least %zu",
                                     name, there, sizes, airEnumStr(nrrdType, nrrd->type), encoding->name, least);
     }
-    char what[sizeof sizes + 64];
-    snprintf(what, sizeof what, "%s samples of type %s", sizes, airEnumStr(nrrdType, nrrd->type));
+    return HOT_OK;
+}
+
+hot_status hot_nrrd_fits(hot_context *context, const hot_nrrd_file *file)
+{
+    char sizes[NRRD_DIM_MAX * 24], what[sizeof sizes + 64];
+    sizes_text(file->nrrd, sizes, sizeof sizes);
+    snprintf(what, sizeof what, "%s samples of type %s", sizes, airEnumStr(nrrdType, file->nrrd->type));
     return hot_memory_check(context, file->path, what, (double)file->bytes);
 }
 
@@ -526,6 +532,7 @@ void hot_nrrd_close(hot_context *context, hot_nrrd_file *file)
 {
     if (file->stream && file->stream != stdin)
         fclose(file->stream);
+    hot_stream_close(context, &file->part);
     hot_nrrd_lock();
     if (file->nrrd)
         nrrdNix(file->nrrd);

@@ -22,8 +22,12 @@ hot_status hot_nrrd_load_from(hot_context *context, const char *path, FILE *from
     hot_nrrd_file file;
     *nrrd = NULL;
     hot_status status = hot_nrrd_open_from(context, path, from, &file);
-    if (status != HOT_OK)
+    if (status == HOT_OK)
+        status = hot_nrrd_fits(context, &file);
+    if (status != HOT_OK) {
+        hot_nrrd_close(context, &file);
         return status;
+    }
     /* malloc, since Teem's own nrrdNuke frees it */
     void *data = malloc(file.bytes);
     if (!data)

@@ -2,7 +2,6 @@
  * of their directions. Lines and text by cairo. */
 #include <cairo.h>
 #include <math.h>
-#include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "io/common/output.h"
 #include "io/common/formats.h"
 #include "picture_layout.h"
+#include "plane.h"
 
 typedef struct hot_picture {
     hot_context *context;
@@ -83,15 +83,6 @@ static hot_status find_windows(hot_context *context, hot_picture *picture)
 
 /* ---- Slices ---------------------------------------------------------------------------------------------- */
 
-/* The voxel shown in column c and row r of a panel. */
-static void panel_voxel(const hot_picture *picture, const hot_panel *panel, size_t c, size_t r, size_t at[3])
-{
-    const size_t *low = picture->layout.low, *high = picture->layout.high;
-    at[panel->across] = panel->across_sign > 0 ? low[panel->across] + c : high[panel->across] - c;
-    at[panel->down] = panel->down_sign > 0 ? low[panel->down] + r : high[panel->down] - r;
-    at[panel->through] = panel->slice;
-}
-
 /* Every fibre's |x| |y| |z|, summed: full at the amplitude of a full stick. */
 static uint32_t color_pixel(const hot_picture *picture, size_t voxel)
 {
@@ -114,7 +105,7 @@ static void draw_background(const hot_picture *picture, const hot_panel *panel, 
         uint32_t *row = (uint32_t *)(void *)(pixels + r * (size_t)cairo_image_surface_get_stride(slice));
         for (size_t c = 0; c < columns; c++) {
             size_t at[3];
-            panel_voxel(picture, panel, c, r, at);
+            hot_panel_voxel(&picture->layout, panel, c, r, at);
             size_t voxel = voxel_index(&picture->fibers->grid, at);
             if (picture->colors) {
                 row[c] = color_pixel(picture, voxel);
@@ -189,7 +180,7 @@ static void draw_sticks(const hot_picture *picture, const hot_panel *panel, size
     for (size_t r = 0; r < rows && !hot_context_cancelled(picture->context); r++)
         for (size_t c = 0; c < columns; c++) {
             size_t at[3];
-            panel_voxel(picture, panel, c, r, at);
+            hot_panel_voxel(&picture->layout, panel, c, r, at);
             size_t voxel = voxel_index(&fibers->grid, at);
             double x = panel->x + ((double)c + 0.5) * step_x, y = panel->y + ((double)r + 0.5) * step_y;
             for (size_t fiber = fibers->counts[voxel]; fiber-- > 0;) { /* the longest on top */
@@ -199,6 +190,19 @@ static void draw_sticks(const hot_picture *picture, const hot_panel *panel, size
                 draw_stick(picture, panel, v, x, y, 0);
             }
         }
+}
+
+static void draw_slice(const hot_picture *picture, const hot_panel *panel)
+{
+    size_t columns, rows;
+    hot_panel_size(&picture->layout, panel, &columns, &rows);
+    draw_background(picture, panel, columns, rows);
+    cairo_save(picture->cairo);
+    cairo_rectangle(picture->cairo, panel->x, panel->y, panel->width, panel->height);
+    cairo_clip(picture->cairo);
+    if (!picture->colors)
+        draw_sticks(picture, panel, columns, rows);
+    cairo_restore(picture->cairo);
 }
 
 /* ---- Text and legend ------------------------------------------------------------------------------------- */
@@ -223,15 +227,7 @@ static void draw_panel(const hot_picture *picture, const hot_panel *panel)
 {
     const hot_picture_layout *layout = &picture->layout;
     const double font = layout->font, right = panel->x + panel->width, bottom = panel->y + panel->height;
-    size_t columns = layout->high[panel->across] - layout->low[panel->across] + 1;
-    size_t rows = layout->high[panel->down] - layout->low[panel->down] + 1;
-    draw_background(picture, panel, columns, rows);
-    cairo_save(picture->cairo);
-    cairo_rectangle(picture->cairo, panel->x, panel->y, panel->width, panel->height);
-    cairo_clip(picture->cairo);
-    if (!picture->colors)
-        draw_sticks(picture, panel, columns, rows);
-    cairo_restore(picture->cairo);
+    draw_slice(picture, panel);
     set_gray(picture, 0.35);
     cairo_set_line_width(picture->cairo, 1);
     cairo_rectangle(picture->cairo, panel->x - 0.5, panel->y - 0.5, panel->width + 1, panel->height + 1);
@@ -323,13 +319,11 @@ static void draw_legend(const hot_picture *picture)
 
 /* ---- The whole ------------------------------------------------------------------------------------------- */
 
-/* As PNG, by libpng's fast mode: cairo's own writer, which aims at a small file, takes longer than the drawing. */
-static hot_status put_png(hot_context *context, cairo_surface_t *surface, FILE *file)
+/* As PNG. fast: libpng's fast mode; the other one, which aims at a small file, takes longer than the drawing. */
+static hot_status put_png(hot_context *context, cairo_surface_t *surface, int fast, FILE *file)
 {
     const int width = cairo_image_surface_get_width(surface), height = cairo_image_surface_get_height(surface);
     const size_t stride = (size_t)cairo_image_surface_get_stride(surface);
-    png_image image = {.version = PNG_IMAGE_VERSION, .width = (png_uint_32)width, .height = (png_uint_32)height,
-                       .format = PNG_FORMAT_RGB, .flags = PNG_IMAGE_FLAG_FAST};
     unsigned char *rgb = hot_context_alloc(context, (size_t)width * (size_t)height, 3), *to = rgb;
     if (!rgb)
         return HOT_ERROR_MEMORY;
@@ -340,10 +334,18 @@ static hot_status put_png(hot_context *context, cairo_surface_t *surface, FILE *
             for (int shift = 16; shift >= 0; shift -= 8)
                 *to++ = (unsigned char)(row[c] >> shift);
     }
-    /* a full disk shows in the commit, with its reason */
-    const int written = png_image_write_to_stdio(&image, file, 0, rgb, 0, NULL) || ferror(file);
+    hot_status status = hot_png_put(context, rgb, width, height, fast, file);
     hot_context_free(context, rgb);
-    return written ? HOT_OK : hot_context_fail(context, HOT_ERROR_MEMORY, "cannot draw a picture: %s", image.message);
+    return status;
+}
+
+/* HOT_OK, or what cairo ran out of. */
+static hot_status check_drawn(hot_context *context, cairo_t *cairo)
+{
+    const cairo_status_t drawn = cairo_status(cairo);
+    return drawn == CAIRO_STATUS_SUCCESS ? HOT_OK
+                                         : hot_context_fail(context, HOT_ERROR_MEMORY, "cannot draw a picture: %s",
+                                                            cairo_status_to_string(drawn));
 }
 
 static hot_status put_picture(hot_context *context, FILE *file, const void *what)
@@ -368,12 +370,10 @@ static hot_status put_picture(hot_context *context, FILE *file, const void *what
         status = hot_context_progress(context, "drawing the picture", (p + 1.) / 4);
     }
     draw_legend(&picture);
-    cairo_status_t drawn = cairo_status(picture.cairo);
-    if (status == HOT_OK && drawn != CAIRO_STATUS_SUCCESS)
-        status = hot_context_fail(context, HOT_ERROR_MEMORY, "cannot draw a picture: %s",
-                                  cairo_status_to_string(drawn));
     if (status == HOT_OK)
-        status = put_png(context, surface, file);
+        status = check_drawn(context, picture.cairo);
+    if (status == HOT_OK)
+        status = put_png(context, surface, 1, file);
     cairo_destroy(picture.cairo);
     cairo_surface_destroy(surface);
     return status;
@@ -395,4 +395,32 @@ hot_status hot_color_picture(hot_context *context, const hot_fiber_field *fibers
 hot_status hot_write_png(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
     return hot_export_picture(context, fibers, NULL, path);
+}
+
+hot_status hot_plane_fibers(hot_context *context, const hot_fiber_field *fibers, const float *background,
+                            const hot_picture_layout *layout, int plane, double most, hot_png *png)
+{
+    hot_picture picture = {.context = context, .fibers = fibers, .background = background, .layout = *layout};
+    hot_panel *panel = &picture.layout.panels[plane];
+    hot_space_ras_sign(fibers->grid.space, picture.sign);
+    hot_status status = find_windows(context, &picture);
+    if (status != HOT_OK)
+        return status;
+    const double grow = most / fmax(panel->width, panel->height); /* enlarged only as far as the layout says */
+    const double scale = fmin(grow, hot_picture_largest_scale(layout) / layout->scale);
+    picture.layout.scale *= scale;
+    panel->x = panel->y = 0;
+    panel->width = fmax(1, round(scale * panel->width));
+    panel->height = fmax(1, round(scale * panel->height));
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)panel->width, (int)panel->height);
+    picture.cairo = cairo_create(surface);
+    cairo_set_line_cap(picture.cairo, CAIRO_LINE_CAP_ROUND);
+    draw_slice(&picture, panel);
+    status = check_drawn(context, picture.cairo);
+    FILE *file = status == HOT_OK ? hot_png_begin(context, png) : NULL;
+    if (status == HOT_OK)
+        status = file ? put_png(context, surface, 0, file) : HOT_ERROR_MEMORY;
+    cairo_destroy(picture.cairo);
+    cairo_surface_destroy(surface);
+    return hot_png_end(context, png, file, status);
 }

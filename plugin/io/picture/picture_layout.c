@@ -111,6 +111,11 @@ static void arrange(const double mm[3], double largest_scale, hot_picture_layout
     layout->width = (int)ceil(layout->legend_x + layout->legend_width + side);
 }
 
+double hot_picture_largest_scale(const hot_picture_layout *layout)
+{
+    return VOXEL_LARGEST / fmin(layout->spacing[0], fmin(layout->spacing[1], layout->spacing[2]));
+}
+
 void hot_picture_lay_out(const hot_grid *grid, const uint8_t *counts, hot_picture_layout *layout)
 {
     /* world axes of a panel: across, down, through; and which way they go on the screen. Radiological: the patient's
@@ -136,13 +141,12 @@ void hot_picture_lay_out(const hot_grid *grid, const uint8_t *counts, hot_pictur
         for (int d = 0; d < 3; d++)
             layout->to_axes[axis][d] = inverse_transpose[d][axis];
 
-    double smallest = fmin(layout->spacing[0], fmin(layout->spacing[1], layout->spacing[2]));
     for (int world = 0; world < 3; world++) {
         int axis = axis_of[world];
         mm[world] = (double)(layout->high[axis] - layout->low[axis] + 1) * layout->spacing[axis];
     }
     struct cell cells[3];
-    arrange(mm, VOXEL_LARGEST / smallest, layout, cells);
+    arrange(mm, hot_picture_largest_scale(layout), layout, cells);
 
     for (int p = 0; p < 3; p++) {
         hot_panel *panel = &layout->panels[p];
@@ -166,4 +170,18 @@ void hot_picture_lay_out(const hot_grid *grid, const uint8_t *counts, hot_pictur
             hot_direction_letters(direction, grid->space != HOT_SPACE_UNKNOWN, panel->letters[edge]);
         }
     }
+}
+
+void hot_panel_size(const hot_picture_layout *layout, const hot_panel *panel, size_t *columns, size_t *rows)
+{
+    *columns = layout->high[panel->across] - layout->low[panel->across] + 1;
+    *rows = layout->high[panel->down] - layout->low[panel->down] + 1;
+}
+
+void hot_panel_voxel(const hot_picture_layout *layout, const hot_panel *panel, size_t column, size_t row, size_t at[3])
+{
+    const size_t *low = layout->low, *high = layout->high;
+    at[panel->across] = panel->across_sign > 0 ? low[panel->across] + column : high[panel->across] - column;
+    at[panel->down] = panel->down_sign > 0 ? low[panel->down] + row : high[panel->down] - row;
+    at[panel->through] = panel->slice;
 }

@@ -30,6 +30,13 @@ typedef struct hot_picture_layout {
  * (none have: all). */
 void hot_picture_lay_out(const hot_grid *grid, const uint8_t *counts, hot_picture_layout *layout);
 
+/* Pixels per mm at which a voxel is as large as it may be. */
+double hot_picture_largest_scale(const hot_picture_layout *layout);
+
+/* How many voxels a panel shows, and the voxel in a column and row of it, from the upper left. */
+void hot_panel_size(const hot_picture_layout *layout, const hot_panel *panel, size_t *columns, size_t *rows);
+void hot_panel_voxel(const hot_picture_layout *layout, const hot_panel *panel, size_t column, size_t row, size_t at[3]);
+
 /* Up to two letters for a direction in RAS: the axis it follows, and a second one where it leans over 15 degrees.
  * known = 0: the world has no anatomy, "+x" "-y" ... */
 void hot_direction_letters(const double direction[3], int known, char letters[3]);

@@ -1,0 +1,59 @@
+/* The options of a command as words, so that it can be run again. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/common/report.h"
+
+static void add_word(cJSON *words, const char *word) { cJSON_AddItemToArray(words, cJSON_CreateString(word)); }
+
+/* A text; that of a file that is there is found from anywhere. */
+static void add_text(cJSON *words, const cli_option *option, const char *text)
+{
+    const int is_file = option->kind == CLI_TEXT && option->value &&
+        (strcmp(option->value, "FILE") == 0 || strcmp(option->value, "DWI") == 0);
+    char *absolute = is_file ? realpath(text, NULL) : NULL;
+    add_word(words, absolute ? absolute : text);
+    free(absolute);
+}
+
+/* The value as the user could have typed it, without loss. */
+static void add_value(cJSON *words, const cli_option *option)
+{
+    char text[256 * 26] = "";
+    const cli_list *list = option->target;
+    switch (option->kind) {
+    case CLI_FLAG: return;
+    case CLI_INT: snprintf(text, sizeof text, "%d", *(const int *)option->target); break;
+    case CLI_DOUBLE: snprintf(text, sizeof text, "%.17g", *(const double *)option->target); break;
+    case CLI_SIZE: snprintf(text, sizeof text, "%zu", *(const size_t *)option->target); break;
+    case CLI_LIST:
+        for (size_t i = 0, at = 0; i < list->count && at < sizeof text; i++)
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s%.17g", i ? "," : "", list->values[i]);
+        break;
+    default: add_text(words, option, *(const char *const *)option->target); return;
+    }
+    add_word(words, text);
+}
+
+char *cli_record(const cli_option *options, const cli_common *common, const char *spared)
+{
+    char name[80];
+    cJSON *words = cJSON_CreateArray();
+    for (const cli_option *option = options; words && option->name; option++) {
+        snprintf(name, sizeof name, "%s ", option->name);
+        if (!cli_given(option->target) || strstr(spared, name))
+            continue;
+        snprintf(name, sizeof name, "%s%s", option->name[1] ? "--" : "-", option->name);
+        add_word(words, name);
+        add_value(words, option);
+    }
+    add_word(words, "--seed");
+    snprintf(name, sizeof name, "%llu", (unsigned long long)hot_context_seed(common->context));
+    add_word(words, name);
+    char *text = hot_report_line(words);
+    cJSON_Delete(words);
+    return text;
+}

@@ -1,0 +1,25 @@
+/* A part of a data set that is too large to be read to look at it: some slices, and some volumes of every shell, spread
+ * over the whole. */
+#ifndef HOT_DWI_SAMPLE_H
+#define HOT_DWI_SAMPLE_H
+
+#include "core/fields.h"
+
+/* Reads `bytes` bytes of the samples, from byte `at` on. Called with growing `at`. */
+typedef hot_status hot_dwi_span(void *from, size_t at, void *to, size_t bytes);
+
+typedef struct hot_dwi_sample {
+    size_t small;     /* set by the caller: data of at most so many bytes are read as a whole */
+    size_t most;      /* likewise: of others about so many bytes are read at most */
+    hot_dwi *dwi;     /* what was read of them; NULL: all is in the data set itself, or (partial) nothing */
+    int partial;      /* the data set itself has no samples */
+    int forward;      /* the file can only be read from its beginning: packed, or a pipe */
+} hot_dwi_sample;
+
+/* Makes sample->dwi of a data set without samples, whose type, strides and positions are known. forward: see above;
+ * swapped: its bytes are reversed. The grid of the sample is that of the whole, thinned or cut. Errors: those of span,
+ * HOT_ERROR_MEMORY. */
+hot_status hot_dwi_sample_take(hot_context *context, const hot_dwi *whole, int forward, int swapped,
+                               hot_dwi_span *span, void *from, hot_dwi_sample *sample);
+
+#endif

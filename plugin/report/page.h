@@ -1,0 +1,102 @@
+/* A page about a finished run, for people: what report.json and the files beside it say. */
+#ifndef HOT_REPORT_PAGE_H
+#define HOT_REPORT_PAGE_H
+
+#include "core/fields.h"
+#include "html.h"
+#include "io/common/report.h"
+#include "io/picture/picture_layout.h"
+
+enum { HOT_PAGE_BINS = 48, HOT_PAGE_PLANES = 3, HOT_PAGE_SERIES = 3, HOT_PAGE_MAPS = 12 };
+
+/* How often values occur, within bounds that hold nearly all of them; the outermost bins have what lies beyond. */
+typedef struct hot_histogram {
+    double low, high, bins[HOT_PAGE_BINS];
+    double count, median, p5, p95;
+} hot_histogram;
+
+/* What a file of the folder is shown as; the table is in maps.c. */
+typedef struct hot_map_kind {
+    const char *file, *title, *unit, *about;
+    double scale;     /* what is shown = scale * what is in the file */
+    double low, high; /* the window; both 0: from the values */
+    enum { HOT_MAP_FIRST, HOT_MAP_LARGEST } volume; /* of several per voxel: the first, or the largest of them */
+    int gray;         /* shown in gray, else in colours */
+} hot_map_kind;
+
+typedef struct hot_page_map {
+    const hot_map_kind *kind;
+    hot_histogram histogram;
+    hot_png plane[HOT_PAGE_PLANES];
+} hot_page_map;
+
+typedef struct hot_page {
+    hot_context *context;
+    const char *folder;
+    cJSON *json;           /* report.json */
+    cJSON *problems;       /* texts: what could not be read */
+    hot_fiber_field *fibers; /* NULL: none are kept in the folder */
+    uint8_t *inside;       /* the mask, over the grid; NULL without a grid */
+    const char *inside_is; /* in words */
+    hot_grid grid;         /* of the fibres, or of the first map; size 0: there is neither */
+    hot_picture_layout layout;
+    hot_png sticks[HOT_PAGE_PLANES], colors[HOT_PAGE_PLANES], numbers[HOT_PAGE_PLANES];
+    const char *drawn_on;  /* what the sticks are drawn over, in words */
+    double fibers_of[5];   /* voxels inside with 0, 1, 2, 3, more fibres */
+    hot_histogram lengths[HOT_PAGE_SERIES], angles;
+    hot_page_map maps[HOT_PAGE_MAPS];
+    int map_count;
+} hot_page;
+
+/* Reads what the page shows. What is not there or cannot be read is told in page->problems; errors are HOT_ERROR_MEMORY
+ * and HOT_ERROR_CANCELLED, and a folder without report.json. background: the image below the fibres; NULL = the
+ * folder's own. */
+hot_status hot_page_read(hot_page *page, const char *background);
+void hot_page_free(hot_page *page);
+
+/* ---- Its parts ------------------------------------------------------------------------------------------------ */
+
+/* Values on the page's grid: one float per voxel, NaN where the file has none. */
+hot_status hot_page_values(hot_page *page, const char *path, int largest, float **values);
+/* Reads the maps that the folder has, and counts and draws them. */
+hot_status hot_page_read_maps(hot_page *page);
+/* Draws fibres, colours and numbers; background: as above. */
+hot_status hot_page_draw(hot_page *page, const char *background);
+/* Status after a file could not be read: HOT_OK, with the problem noted, unless nothing can go on. */
+hot_status hot_page_pardon(hot_page *page, hot_status status);
+/* folder/name in the context's memory; NULL without memory. */
+char *hot_page_path(const hot_page *page, const char *name);
+
+/* count values of which some may be NaN; low == high: bounds from the values (from 0 where they are not negative).
+ * Sorts them. */
+void hot_histogram_make(float *values, size_t count, double low, double high, hot_histogram *histogram);
+
+/* The colours of a map, and of numbers of fibres, 0xrrggbb; t from 0 to 1. */
+uint32_t hot_page_ramp(int gray, double t);
+uint32_t hot_page_number_color(int fibers);
+
+/* ---- Writing ---------------------------------------------------------------------------------------------------- */
+
+extern const char hot_page_style[]; /* CSS */
+
+/* Charts as SVG. names: of the series, NULL for one. */
+void hot_chart_histogram(FILE *file, const char *title, const char *axis, const hot_histogram *const *series,
+                         const char *const *names, int count);
+/* The signal of a single fibre over the angle to it, a line per shell; response: the report's object. */
+void hot_chart_response(FILE *file, const cJSON *response);
+
+/* Three planes with their letters, side by side, or large and smooth. what: for the alt texts. */
+void hot_page_put_planes(FILE *file, const hot_page *page, const hot_png *planes, int large,
+                         const char *what);
+/* Sections of pictures and charts, of words and tables, and the paragraph for a paper. */
+void hot_page_put_fibers(FILE *file, const hot_page *page);
+void hot_page_put_maps(FILE *file, const hot_page *page);
+void hot_page_put_methods(FILE *file, const hot_page *page);
+hot_status hot_page_put(hot_context *context, FILE *file, const void *page);
+
+/* Members of the report, whatever it holds: NULL, NaN, "" where there is none of this kind. */
+const cJSON *hot_json_at(const cJSON *object, const char *name);
+double hot_json_number(const cJSON *object, const char *name);
+const char *hot_json_text(const cJSON *object, const char *name);
+
+#endif

@@ -1,0 +1,144 @@
+"""hotfiber run --part and hotfiber merge: byte by byte what one run leaves, whatever the method, the order of the parts
+and who made them; parts that are missing, damaged or of another run are named."""
+import json
+import shutil
+import signal
+
+import nibabel
+
+from cli import *
+
+shutil.rmtree("work", ignore_errors=True)
+os.mkdir("work")
+os.chdir("work")
+works("phantom", "--layout", "bundles", "--size", "14,13,6", "--snr", 25, "-b", "1000,2500", "--directions", 32,
+      "-o", "dwi.nrrd", "--seed", 5, "--quiet")
+data, _ = read_nrrd("dwi.nrrd")
+
+
+def report(folder):
+    """report.json but for what no two runs have in common."""
+    found = json.load(open(f"{folder}/report.json"))
+    for name in ("seconds", "peak_memory", "device", "input"):
+        found.pop(name)
+    found["log"] = [line for line in found["log"] if "GPU" not in line["text"]] # said when one would first be used
+    return found
+
+
+def same(one, two, what):
+    names = [sorted(os.path.relpath(path, folder) for path in tree(folder) if os.path.isfile(path))
+             for folder in (one, two)]
+    check(names[0] == names[1], f"{what}: files {set(names[0]) ^ set(names[1])}")
+    for name in set(names[0]) & set(names[1]) - {"report.json", "report.html"}:
+        check(open(f"{one}/{name}", "rb").read() == open(f"{two}/{name}", "rb").read(), f"{what}: {name} differs")
+    check(report(one) == report(two), f"{what}: reports differ")
+
+
+every = ["--outputs", "all,maps,peaks_fod"]
+for name, options, parts in (
+        ("signal", every, 5), ("one", every, 1), ("sigma", ["--sigma", 30, "--outputs", "all"], 2),
+        ("averaged", ["--select", "averaged", "--max_fibers", 2], 2),
+        ("learned", ["--contrast", "learned", "--outputs", "default,cone,cone_axes,fraction_sd,probability"], 3),
+        ("maxima", ["--method", "maxima", *every[:1], "maps,tensors,peaks"], 3),
+        ("lowrank", ["--method", "lowrank"], 2),
+        ("sshopm", ["--method", "sshopm", "--starts", 40, "--seed", 7], 2),
+        ("given", ["--diffusivities", "1.7e-3,.3e-3", "--order", 4], 2), ("adc", ["--model", "adc", "--order", 4], 2),
+        ("report", ["--report"], 2)):
+    works("run", "-i", "dwi.nrrd", "-o", f"{name}_whole", "--quiet", *options)
+    order = list(range(1, parts + 1))
+    np.random.default_rng(parts).shuffle(order)
+    for k in order:
+        works("run", "-i", "dwi.nrrd", "-o", f"{name}_parts", "--part", f"{k}/{parts}", "--threads", 1 + k % 3,
+              "--quiet", *options)
+    check(sorted(os.listdir(f"{name}_parts")) == sorted(f"part-{k}-of-{parts}.nrrd" for k in order),
+          f"{name}: {os.listdir(f'{name}_parts')}")
+    works("merge", f"{name}_parts", "-o", f"{name}_merged", "--quiet")
+    same(f"{name}_whole", f"{name}_merged", name)
+
+# Parts and merge in other folders: the data are found all the same. Other files than were asked for.
+os.mkdir("elsewhere")
+works("merge", "../signal_parts", "-o", "merged", "--outputs", "peaks", "--quiet", cwd="elsewhere")
+check(sorted(os.listdir("elsewhere/merged")) == ["peaks.nii.gz", "report.json"], f"{os.listdir('elsewhere/merged')}")
+check(open("elsewhere/merged/peaks.nii.gz", "rb").read() == open("signal_whole/peaks.nii.gz", "rb").read(), "the same")
+done = works("run", "-i", "dwi.nrrd", "-o", "by_hand", "--merge", "signal_parts", *every)
+check("voxels in the mask" in done.stdout.decode(), "run --merge")
+same("signal_whole", "by_hand", "run --merge")
+
+# The file of a part is an NRRD: a row per voxel, directions first.
+rows = [read_nrrd(f"signal_parts/part-{k}-of-5.nrrd")[0] for k in range(1, 6)]
+mask = json.load(open("signal_whole/report.json"))["counts"]["voxels"]
+check(sum(part.shape[1] for part in rows) == mask and len({part.shape[0] for part in rows}) == 1, "rows of all voxels")
+check(max(part.shape[1] for part in rows) - min(part.shape[1] for part in rows) <= 1, "shares of a size")
+
+# A part that is killed leaves nothing that is taken for one; it is made again alone.
+os.remove("signal_parts/part-3-of-5.nrrd")
+call = [HOTFIBER, "run", "-i", "dwi.nrrd", "-o", "signal_parts", "--part", "3/5", "--quiet", *every]
+for _ in range(3):
+    process = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close() # begun or not: whatever the moment
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stderr.close()
+if not os.path.exists("signal_parts/part-3-of-5.nrrd"):
+    before = tree()
+    done = hotfiber("merge", "signal_parts", "-o", "no")
+    check(done.returncode == 1 and "1 of 5 parts: 3" in done.stderr and done.stderr.count("\n") == 1, done.stderr)
+    check(tree() == before, "nothing is left")
+    works(*call[1:])
+works("merge", "signal_parts", "-o", "signal_merged", "--force", "--quiet")
+same("signal_whole", "signal_merged", "made again")
+done = hotfiber(*call[1:])
+check(done.returncode == 1 and "--force" in done.stderr, f"a part that is there: {done.stderr}")
+works(*call[1:], "--force")
+
+# Damaged, or of another run.
+whole = open("signal_parts/part-2-of-5.nrrd", "rb").read()
+other = {"cut": whole[:-1], "head": whole[:300], "empty": b"", "text": b"hello\n\n",
+         "key": whole.replace(b"_part:=", b"_prat:="), "options": None, "data": None}
+for what, content in other.items():
+    if what == "options":
+        works("run", "-i", "dwi.nrrd", "-o", "signal_parts", "--part", "2/5", "--force", "--quiet", "--order", 4)
+    elif what == "data":
+        open("signal_parts/part-2-of-5.nrrd", "wb").write(whole)
+        changed = open("dwi.nrrd", "rb").read()
+        open("dwi.nrrd", "wb").write(changed[:-40000] + bytes(40000))
+    else:
+        open("signal_parts/part-2-of-5.nrrd", "wb").write(content)
+    before = tree()
+    done = hotfiber("merge", "signal_parts", "-o", "no", "--quiet")
+    check(done.returncode == 1 and ("part-2-of-5" in done.stderr or what == "data") and done.stderr.count("\n") == 1 and
+          done.stderr.startswith("hotfiber merge: "), f"{what}: {done.returncode} {done.stderr}")
+    check(tree() == before, f"{what}: nothing is left")
+open("dwi.nrrd", "wb").write(changed)
+works("run", "-i", "dwi.nrrd", "-o", "signal_parts", "--part", "1/2", "--quiet")
+done = hotfiber("merge", "signal_parts", "-o", "no")
+check(done.returncode == 1 and "several runs" in done.stderr, f"two runs: {done.stderr}")
+
+# More parts than voxels.
+tiny = np.zeros((14, 13, 6), np.uint8)
+tiny[7, 6, 2:4] = 1
+image = nibabel.load("signal_whole/mask.nii.gz")
+nibabel.save(nibabel.Nifti1Image(tiny, image.affine), "tiny.nii.gz")
+options = ["-i", "dwi.nrrd", "--mask", "tiny.nii.gz", "--diffusivities", "1.7e-3,.3e-3", "--quiet"]
+works("run", *options, "-o", "tiny_whole")
+for k in range(1, 6):
+    works("run", *options, "-o", "tiny_parts", "--part", f"{k}/5")
+works("merge", "tiny_parts", "-o", "tiny_merged", "--quiet")
+check(open("tiny_whole/peaks.nrrd", "rb").read() == open("tiny_merged/peaks.nrrd", "rb").read(),
+      "two voxels, five parts")
+
+for arguments, status, word in (
+        (["run", "-i", "dwi.nrrd", "-o", "p", "--part", "0/3"], 2, "'0/3'"),
+        (["run", "-i", "dwi.nrrd", "-o", "p", "--part", "4/3"], 2, "'4/3'"),
+        (["run", "-i", "dwi.nrrd", "-o", "p", "--part", "1/3x"], 2, "'1/3x'"),
+        (["run", "-i", "dwi.nrrd", "-o", "p", "--part", "1/2", "--denoise"], 1, "--part: every part would denoise"),
+        (["run", "-i", "dwi.nrrd", "-o", "p", "--part", "1/2", "--contrast", "learned", "--samples", 5], 1,
+         "--part: samples"),
+        (["run", "-i", "-", "-o", "p", "--part", "1/2"], 1, "standard input"),
+        (["run", "-i", "dwi.nrrd", "-o", "p", "--part", "1/2", "--merge", "q"], 1, "--part"),
+        (["merge", "-o", "p"], 2, "folder of the parts"), (["merge", "elsewhere"], 2, "-o DIR"),
+        (["merge", "elsewhere", "-o", "p"], 1, "no part of a run"), (["merge", "none", "-o", "p"], 1, "'none'")):
+    done = hotfiber(*arguments)
+    check(done.returncode == status and word in done.stderr and done.stderr.count("\n") == 1 and
+          not os.path.exists("p"), f"{arguments}: {done.returncode} {done.stderr}")
+end()
