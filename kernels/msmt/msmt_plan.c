@@ -101,6 +101,63 @@ static hot_status make_inside(hot_context *context, const double *multiplicity, 
     return HOT_OK;
 }
 
+/* Whether the matrix of the tensor at `inside`, less `by` on the diagonal, is positive definite. */
+static int definite_less(const msmt_plan *plan, double by)
+{
+    const size_t h = plan->side;
+    double factor[MSMT_SIDE * MSMT_SIDE];
+    for (size_t i = 0; i < h; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double sum = plan->entry_scale[i * h + j] * plan->inside[plan->entry[i * h + j]] - (i == j ? by : 0);
+            for (size_t k = 0; k < j; k++)
+                sum -= factor[i * h + k] * factor[j * h + k];
+            if (i == j && !(sum > 0))
+                return 0;
+            factor[i * h + j] = i == j ? sqrt(sum) : sum / factor[j * h + j];
+        }
+    return 1;
+}
+
+/* Rounding each value to float changes the matrix by at most 2^-24 of its trace, in any norm that counts; the least
+ * eigenvalue of the matrix at `inside` says how much of that tensor lifts it as far. */
+static void set_rounding(msmt_plan *plan)
+{
+    double low = 0, high = plan->inside[0];
+    for (int halved = 0; halved < 60; halved++) {
+        const double middle = .5 * (low + high);
+        *(definite_less(plan, middle) ? &low : &high) = middle;
+    }
+    plan->rounding = 0x1p-24 / low;
+}
+
+/* Which unknown each entry of the tensor's matrix holds. */
+static hot_status make_matrix(const int *exponents, const double *multiplicity, msmt_plan *plan)
+{
+    int half[3 * MSMT_SIDE], pairs = 0;
+    double roots[MSMT_SIDE];
+    hot_status status = hot_symtensor_exponents(plan->order / 2, 3, half);
+    if (status == HOT_OK)
+        status = hot_symtensor_multiplicity(plan->order / 2, 3, roots);
+    for (size_t p = 0; p < plan->side; p++)
+        plan->root[p] = sqrt(roots[p]);
+    for (size_t t = 0; t < plan->terms; t++) {
+        plan->first_pair[t] = pairs;
+        for (size_t p = 0; p < plan->side; p++)
+            for (size_t q = p; q < plan->side; q++) {
+                if (half[3 * p] + half[3 * q] != exponents[3 * t] ||
+                    half[3 * p + 2] + half[3 * q + 2] != exponents[3 * t + 2])
+                    continue;
+                plan->pair[pairs][0] = p;
+                plan->pair[pairs++][1] = q;
+                plan->entry[p * plan->side + q] = plan->entry[q * plan->side + p] = (int)t;
+                plan->entry_scale[p * plan->side + q] = plan->entry_scale[q * plan->side + p] =
+                    plan->root[p] * plan->root[q] / sqrt(multiplicity[t]);
+            }
+    }
+    plan->first_pair[plan->terms] = pairs;
+    return status;
+}
+
 /* Forms and monomials of each direction, made a unit vector. */
 static hot_status make_directions(hot_context *context, const hot_msmt_problem *problem, const int *exponents,
                                   const double *multiplicity, double *lattice, msmt_plan *plan)
@@ -157,7 +214,8 @@ static hot_status check(hot_context *context, const hot_msmt_problem *problem)
     if (problem->rows == 0 || problem->rows > 65536 || !problem->design)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "a deconvolution needs a design of 1 to 65536 rows, not %zu", problem->rows);
-    if (problem->constraint != HOT_MSMT_NONE && problem->constraint != HOT_MSMT_NONNEGATIVE)
+    if (problem->constraint != HOT_MSMT_NONE && problem->constraint != HOT_MSMT_NONNEGATIVE &&
+        problem->constraint != HOT_MSMT_SEMIDEFINITE)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no constraint %d", (int)problem->constraint);
     if (problem->directions > MSMT_DIRECTIONS || (problem->directions > 0 && !problem->direction))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
@@ -201,6 +259,8 @@ hot_status hot_msmt_plan_make(hot_context *context, const hot_msmt_problem *prob
     plan->rows = problem->rows;
     if (problem->constraint == HOT_MSMT_NONNEGATIVE)
         plan->directions = problem->direction ? problem->directions : DEFAULT_DIRECTIONS;
+    if (problem->constraint == HOT_MSMT_SEMIDEFINITE)
+        plan->side = hot_symtensor_count(order / 2, 3);
     place(&arena, plan);
     arena.base = hot_context_calloc(context, 1, arena.used);
     plan->block = (double *)arena.base;
@@ -224,11 +284,16 @@ hot_status hot_msmt_plan_make(hot_context *context, const hot_msmt_problem *prob
         status = make_inside(context, multiplicity, plan);
     if (status == HOT_OK && plan->directions > 0)
         status = make_directions(context, problem, exponents, multiplicity, lattice, plan);
+    if (status == HOT_OK && plan->side > 0)
+        status = make_matrix(exponents, multiplicity, plan);
+    if (status == HOT_OK && plan->side > 0)
+        set_rounding(plan);
     hot_context_free(context, lattice);
     return status;
 }
 
 size_t hot_msmt_scratch(const msmt_plan *plan, size_t lanes)
 {
-    return lanes * ((plan->padded + 3) * plan->padded + MSMT_MOMENTS + 6 * (plan->directions + plan->tissues));
+    return lanes * ((plan->padded + 3) * plan->padded + MSMT_MOMENTS + 6 * (plan->directions + plan->tissues) +
+                    8 * plan->side * plan->side);
 }

@@ -11,6 +11,7 @@ enum {
     MSMT_TERMS = 45, MSMT_TISSUES = 8, MSMT_UNKNOWNS = MSMT_TERMS + MSMT_TISSUES,
     MSMT_PADDED = 56,     /* unknowns, up to a multiple of the factorisation's blocks */
     MSMT_MOMENTS = 153,   /* monomials of degree 16 */
+    MSMT_SIDE = 15,       /* monomials of degree 4 */
     MSMT_DIRECTIONS = 4096, MSMT_LANES = 8,
     MSMT_ITERATIONS = 60
 };
@@ -21,6 +22,13 @@ typedef struct msmt_plan {
     size_t rows;
     double scale[MSMT_UNKNOWNS]; /* what an unknown is to be multiplied with for the output */
     double inside[MSMT_UNKNOWNS]; /* a point inside of the cone: an isotropic tensor and some of each tissue */
+    size_t side;                 /* of the tensor's matrix, where it is held positive semidefinite; else 0 */
+    int entry[MSMT_SIDE * MSMT_SIDE]; /* which unknown each of its entries holds, ... */
+    double entry_scale[MSMT_SIDE * MSMT_SIDE]; /* ... times this: the product of two roots and the unknown's scale */
+    double root[MSMT_SIDE];      /* of the multiplicities of monomials of half the order */
+    size_t pair[MSMT_SIDE * (MSMT_SIDE + 1) / 2][2]; /* the entries (p, q), p <= q, by unknown */
+    int first_pair[MSMT_TERMS + 1]; /* where each unknown's begin */
+    double rounding; /* how much of `inside` makes up for rounding of the tensor to float, over its matrix's trace */
     double *block;               /* the memory of all that follows */
     double *normal;              /* padded x padded: C^T C + ridge; 1 on the diagonal of the padding */
     double *project;             /* rows x padded: C */

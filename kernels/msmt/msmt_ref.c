@@ -1,5 +1,6 @@
 /* The reference: a barrier method with the packed tensor's values themselves as unknowns, one voxel at a time, in long
- * double. t q(x) - sum ln(rows x) is minimised by Newton's method for a rising t; the gap is then rows / t. */
+ * double. t q(x) - sum ln(rows x) - ln det F(x) is minimised by Newton's method for a rising t; the gap is then the
+ * number of rows and of F's rows over t. */
 #include <math.h>
 #include <string.h>
 
@@ -8,10 +9,12 @@
 #include "msmt_plan.h"
 #include "symtensor/sphere.h"
 
-enum { UNKNOWNS = MSMT_UNKNOWNS };
+enum { UNKNOWNS = MSMT_UNKNOWNS, SIDE = MSMT_SIDE };
 
 typedef struct barrier {
-    size_t n, rows;
+    size_t n, rows, side;
+    int value[SIDE][SIDE]; /* F: which unknown each entry is */
+    long double f[SIDE][SIDE], inverse[SIDE][SIDE], product[MSMT_TERMS][SIDE][SIDE];
     long double normal[UNKNOWNS][UNKNOWNS];
     long double (*row)[UNKNOWNS]; /* rows */
     long double right[UNKNOWNS], x[UNKNOWNS], step[UNKNOWNS], hessian[UNKNOWNS][UNKNOWNS];
@@ -34,8 +37,58 @@ static void eliminate(barrier *b)
     }
 }
 
+/* inverse = F(x)^-1, by Gauss and Jordan; returns det F, 0 where F is not positive definite. */
+static long double invert(barrier *b, const long double *x)
+{
+    long double determinant = 1;
+    for (size_t p = 0; p < b->side; p++)
+        for (size_t q = 0; q < b->side; q++) {
+            b->f[p][q] = x[b->value[p][q]];
+            b->inverse[p][q] = p == q;
+        }
+    for (size_t k = 0; k < b->side; k++) {
+        const long double pivot = b->f[k][k];
+        if (!(pivot > 0))
+            return 0;
+        determinant *= pivot;
+        for (size_t q = 0; q < b->side; q++) {
+            b->f[k][q] /= pivot;
+            b->inverse[k][q] /= pivot;
+        }
+        for (size_t p = 0; p < b->side; p++) {
+            const long double factor = b->f[p][k];
+            for (size_t q = 0; q < b->side && p != k; q++) {
+                b->f[p][q] -= factor * b->f[k][q];
+                b->inverse[p][q] -= factor * b->inverse[k][q];
+            }
+        }
+    }
+    return determinant;
+}
+
+/* The gradient and Hessian of -ln det F: tr(F^-1 F_i) and tr(F^-1 F_i F^-1 F_j). */
+static void add_determinant(barrier *b)
+{
+    const size_t terms = b->side ? (size_t)b->value[b->side - 1][b->side - 1] + 1 : 0; /* z^m is the last */
+    if (b->side)
+        invert(b, b->x);
+    memset(b->product, 0, sizeof b->product);
+    for (size_t p = 0; p < b->side; p++)
+        for (size_t q = 0; q < b->side; q++)
+            for (size_t r = 0; r < b->side; r++)
+                b->product[b->value[p][q]][r][q] += b->inverse[r][p];
+    for (size_t i = 0; i < terms; i++) {
+        for (size_t p = 0; p < b->side; p++)
+            b->step[i] += b->product[i][p][p];
+        for (size_t j = 0; j < terms; j++)
+            for (size_t p = 0; p < b->side; p++)
+                for (size_t q = 0; q < b->side; q++)
+                    b->hessian[i][j] += b->product[i][p][q] * b->product[j][q][p];
+    }
+}
+
 /* q(x) = x^T N x / 2 - right^T x, infinite outside of the cone. */
-static long double merit(const barrier *b, long double t, const long double *x)
+static long double merit(barrier *b, long double t, const long double *x)
 {
     long double value = 0;
     for (size_t i = 0; i < b->n; i++) {
@@ -51,7 +104,8 @@ static long double merit(const barrier *b, long double t, const long double *x)
             return INFINITY;
         value -= logl(s);
     }
-    return value;
+    const long double determinant = b->side ? invert(b, x) : 1;
+    return determinant > 0 ? value - logl(determinant) : INFINITY;
 }
 
 /* One step of Newton's method; returns its decrement. */
@@ -74,6 +128,7 @@ static long double newton(barrier *b, long double t)
                 b->hessian[i][j] += b->row[r][i] * b->row[r][j] / (s * s);
         }
     }
+    add_determinant(b);
     long double gradient[UNKNOWNS], decrement = 0, length = 1, tried[UNKNOWNS];
     memcpy(gradient, b->step, sizeof gradient);
     eliminate(b);
@@ -97,7 +152,7 @@ static hot_status set_up(hot_context *context, const msmt_args *args, barrier *b
     const size_t terms = args->plan->terms, rows = problem->rows;
     static double to_sh[MSMT_TERMS * MSMT_TERMS], from_sh[MSMT_TERMS * MSMT_TERMS];
     double largest = 0;
-    int exponents[3 * MSMT_TERMS];
+    int exponents[3 * MSMT_TERMS], half[3 * SIDE];
     double multiplicity[MSMT_TERMS], own[3 * 512];
     hot_status status = hot_symtensor_to_sh(context, problem->order, to_sh);
     if (status == HOT_OK)
@@ -124,9 +179,16 @@ static hot_status set_up(hot_context *context, const msmt_args *args, barrier *b
             for (size_t k = 0; k < terms && i < terms && j < terms; k++)
                 b->normal[i][j] += (long double)ridge * to_sh[k * terms + i] * to_sh[k * terms + j];
         }
+    hot_symtensor_exponents(problem->order, 3, exponents);
+    hot_symtensor_exponents(problem->order / 2, 3, half);
+    for (size_t p = 0; p < b->side; p++)
+        for (size_t q = 0; q < b->side; q++)
+            for (size_t t = 0; t < terms; t++)
+                if (half[3 * p] + half[3 * q] == exponents[3 * t] &&
+                    half[3 * p + 1] + half[3 * q + 1] == exponents[3 * t + 1])
+                    b->value[p][q] = (int)t;
     if (b->rows == 0)
         return HOT_OK;
-    hot_symtensor_exponents(problem->order, 3, exponents);
     hot_symtensor_multiplicity(problem->order, 3, multiplicity);
     if (!problem->direction)
         hot_sphere_lattice(args->plan->directions, own);
@@ -159,7 +221,7 @@ static void solve_voxel(const msmt_args *args, const float *signals, barrier *b)
     }
     for (size_t r = 0; r < problem->rows; r++)
         size += (long double)signals[r] * signals[r];
-    if (b->rows == 0) {
+    if (b->rows == 0 && b->side == 0) {
         memcpy(b->hessian, b->normal, sizeof b->hessian);
         memcpy(b->step, b->right, sizeof b->step);
         eliminate(b);
@@ -181,7 +243,8 @@ hot_status hot_msmt_ref(hot_context *context, void *arguments)
     barrier *b = hot_context_calloc(context, 1, sizeof *b);
     if (!b)
         return HOT_ERROR_MEMORY;
-    b->rows = plan->directions > 0 ? plan->directions + plan->tissues : 0;
+    b->side = plan->side;
+    b->rows = plan->directions > 0 || plan->side > 0 ? plan->directions + plan->tissues : 0;
     b->row = hot_context_alloc(context, b->rows + 1, sizeof *b->row);
     status = b->row ? set_up(context, args, b) : HOT_ERROR_MEMORY;
     for (size_t item = 0; item < args->count && status == HOT_OK; item++) {

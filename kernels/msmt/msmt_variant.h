@@ -11,7 +11,7 @@
 #include <math.h>
 
 #include "msmt_algebra.h"
-#include "msmt_plan.h"
+#include "msmt_semidefinite.h"
 
 /* A lane has converged when its gap, relative to the unconstrained objective, is below this; and the part of the first
  * point's stationarity residual that is left. */
@@ -20,9 +20,13 @@
 /* Of the first point, as a part of the unconstrained objective. */
 #define FIRST_GAP 0.01
 
+/* Halvings of a step's length, which positive definite matrices allow or not: of the first step, of the one made. */
+enum { FIRST_ROUNDS = 5, ROUNDS = 8 };
+
 typedef struct lanes_state {
     vd *x, *step, *hessian, *moments, *gradient;
     vd *s, *u, *inverse, *ds, *du, *target; /* directions, then tissues */
+    semidefinite matrix;
 } lanes_state;
 
 static vd *take(double **scratch, size_t count)
@@ -121,11 +125,18 @@ static void begin(const msmt_plan *plan, size_t rows, vd size, lanes_state *l)
     rows_times(plan, l->x, l->s);
     for (size_t j = 0; j < rows; j++)
         sum += l->s[j];
+    if (plan->side > 0)
+        set_matrix(plan, l->x, l->matrix.s);
+    for (size_t p = 0; p < plan->side; p++)
+        sum += l->matrix.s[p * (plan->side + 1)];
     for (size_t j = 0; j < rows; j++)
         l->u[j] = FIRST_GAP * size / sum;
+    for (size_t i = 0; i < plan->side * plan->side; i++)
+        l->matrix.z[i] = i % (plan->side + 1) == 0 ? FIRST_GAP * size / sum : vsetd(0);
 }
 
-/* The largest of what the conditions of a minimum leave: stationarity, s < 0, and the gap. */
+/* The largest of what the conditions of a minimum leave: stationarity, s < 0, and the gap. (The matrix is positive
+ * definite by its factor.) */
 static vd conditions(const msmt_plan *plan, const vd *g, size_t rows, vd size, lanes_state *l)
 {
     vd gap = vsetd(0), least = vsetd(0), largest = vsetd(1e-300);
@@ -135,25 +146,45 @@ static vd conditions(const msmt_plan *plan, const vd *g, size_t rows, vd size, l
         least = smaller(least, l->s[j]);
         largest = vmax(l->s[j], largest);
     }
+    if (plan->side > 0) {
+        set_matrix(plan, l->x, l->matrix.s);
+        gap += vabs(dot_lanes(plan->side * plan->side, l->matrix.s, l->matrix.z));
+    }
     make_gradient(plan, g, l->x, l->gradient);
     add_columns_times(plan, l->u, l->moments, l->gradient);
+    add_adjoint(plan, l->matrix.z, l->gradient);
     const vd still = vsqrt(whitened_square(plan, l->gradient) / size);
     return vmax(vmax(still, gap / size), -least / largest);
+}
+
+/* How much of the isotropic tensor makes up for rounding to float. */
+static vd lift_of(const msmt_plan *plan, const vd *x)
+{
+    vd trace = vsetd(0);
+    for (size_t p = 0; p < plan->side; p++)
+        trace += plan->entry_scale[p * (plan->side + 1)] * x[plan->entry[p * (plan->side + 1)]];
+    return trace * plan->rounding;
 }
 
 void HOT_VARIANT(hot_msmt)(const msmt_plan *plan, const double *right_in, double *scratch, double *x_out,
                            double *residual)
 {
     const size_t n = plan->padded, rows = plan->directions + plan->tissues;
+    const size_t side = plan->side, entries = side * side;
     lanes_state l;
+    semidefinite *m = &l.matrix;
     l.x = take(&scratch, n), l.step = take(&scratch, n), l.gradient = take(&scratch, n);
     l.moments = take(&scratch, MSMT_MOMENTS);
     l.hessian = take(&scratch, n * n);
     l.s = take(&scratch, rows), l.u = take(&scratch, rows), l.inverse = take(&scratch, rows);
     l.ds = take(&scratch, rows), l.du = take(&scratch, rows), l.target = take(&scratch, rows);
+    vd **const matrices[] = {&l.matrix.s, &l.matrix.z, &l.matrix.ds, &l.matrix.dz, &l.matrix.inverse, &l.matrix.target,
+                             &l.matrix.a, &l.matrix.b};
+    for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++)
+        *matrices[i] = take(&scratch, entries);
     const vd *g = (const vd *)right_in, zero = vsetd(0), one = vsetd(1);
     vd left = one;
-    if (!plan->directions) {
+    if (plan->directions == 0 && plan->side == 0) {
         unconstrained(plan, g, &l);
         for (size_t i = 0; i < plan->unknowns; i++)
             vstore(x_out + i * HOT_LANES_F64, l.x[i]);
@@ -170,10 +201,15 @@ void HOT_VARIANT(hot_msmt)(const msmt_plan *plan, const double *right_in, double
             gap += l.s[j] * l.u[j];
             l.target[j] = l.u[j] * l.inverse[j];
         }
+        if (side > 0) {
+            gap += dot_lanes(entries, m->s, m->z);
+            invert(side, m->s, m->a, m->b, m->inverse);
+        }
         const vl done = (gap < vsetd(GAP) * size) & (left < vsetd(LEFT));
         if (vall(done))
             break;
         make_hessian(plan, l.target, l.moments, l.hessian);
+        add_curvature(plan, m, l.hessian);
         factorise(n, l.hessian, vsetd(1e-300));
         make_gradient(plan, g, l.x, l.gradient);
         for (size_t i = 0; i < n; i++)
@@ -182,31 +218,54 @@ void HOT_VARIANT(hot_msmt)(const msmt_plan *plan, const double *right_in, double
         rows_times(plan, l.step, l.ds);
         for (size_t j = 0; j < rows; j++)
             l.du[j] = -l.u[j] - l.target[j] * l.ds[j];
-        const vd reach = longest(rows, &l);
-        vd after = zero;
+        vd reach = longest(rows, &l), after = zero;
+        if (side > 0) {
+            set_matrix(plan, l.step, m->ds);
+            set_multiplier_step(side, NULL, m);
+            reach = longest_definite(side, m, reach, FIRST_ROUNDS);
+        }
         for (size_t j = 0; j < rows; j++)
             after += (l.s[j] + reach * l.ds[j]) * (l.u[j] + reach * l.du[j]);
-        const vd ratio = after / gap, center = ratio * ratio * ratio * gap / (double)rows;
+        for (size_t i = 0; i < entries; i++)
+            after += (m->s[i] + reach * m->ds[i]) * (m->z[i] + reach * m->dz[i]);
+        const vd ratio = after / gap, center = ratio * ratio * ratio * gap / (double)(rows + side);
         /* the second-order term only as far as the first step reaches: whole, it can lead in circles */
         for (size_t j = 0; j < rows; j++)
             l.target[j] = (center - reach * l.ds[j] * l.du[j]) * l.inverse[j];
         for (size_t i = 0; i < n; i++)
             l.step[i] = l.gradient[i];
         add_columns_times(plan, l.target, l.moments, l.step);
+        if (side > 0) {
+            symmetric_product(side, m->dz, m->ds, m->inverse, m->a, m->b, m->target);
+            for (size_t i = 0; i < entries; i++)
+                m->target[i] = center * m->inverse[i] - reach * m->target[i];
+            add_adjoint(plan, m->target, l.step);
+        }
         solve(n, l.hessian, l.step);
         rows_times(plan, l.step, l.ds);
         for (size_t j = 0; j < rows; j++)
             l.du[j] = l.target[j] - l.u[j] - l.u[j] * l.inverse[j] * l.ds[j];
-        const vd most = vsel(done, zero, 0.995 * longest(rows, &l));
+        vd most = longest(rows, &l);
+        if (side > 0) {
+            set_matrix(plan, l.step, m->ds);
+            set_multiplier_step(side, m->target, m);
+            most = longest_definite(side, m, most, ROUNDS);
+        }
+        most = vsel(done, zero, 0.995 * most);
         for (size_t i = 0; i < plan->unknowns; i++)
             l.x[i] += most * l.step[i];
         for (size_t j = 0; j < rows; j++) {
             l.s[j] += most * l.ds[j];
             l.u[j] += most * l.du[j];
         }
+        for (size_t i = 0; i < entries; i++) {
+            m->s[i] += most * m->ds[i];
+            m->z[i] += most * m->dz[i];
+        }
         left *= one - most;
     }
+    const vd lift = side > 0 ? lift_of(plan, l.x) : zero;
     for (size_t i = 0; i < plan->unknowns; i++)
-        vstore(x_out + i * HOT_LANES_F64, l.x[i]);
+        vstore(x_out + i * HOT_LANES_F64, l.x[i] + (i < plan->terms ? lift * plan->inside[i] : zero));
     vstore(residual, conditions(plan, g, rows, size, &l));
 }

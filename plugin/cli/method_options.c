@@ -35,7 +35,9 @@ int cli_method_options_read(const cli_command *command, cli_common *common, cli_
 
 void cli_msmt_options_read(const char *constraint, const char *kernel, hot_fit_options *fit)
 {
-    fit->constraint = strcmp(constraint, "none") == 0 ? HOT_CONSTRAINT_NONE : HOT_CONSTRAINT_NONNEGATIVE;
+    fit->constraint = strcmp(constraint, "none") == 0   ? HOT_CONSTRAINT_NONE
+                      : strcmp(constraint, "hpsd") == 0 ? HOT_CONSTRAINT_HPSD
+                                                        : HOT_CONSTRAINT_NONNEGATIVE;
     fit->kernel = strcmp(kernel, "delta") == 0 ? HOT_KERNEL_DELTA : HOT_KERNEL_RANK1;
 }
 

@@ -102,7 +102,7 @@ truth = np.column_stack([w.sum(1), amount])
 save("whole.nii", data.reshape(SIZE + (-1,)))
 
 # without noise the minimum is what the signals were made of, with the constraint and without
-for constraint in ("nonnegative", "none"):
+for constraint in ("nonnegative", "hpsd", "none"):
     tensors, amounts, residual = fit("whole", "--constraint", constraint)
     check(tensors[:, 0].all(), "voxels were not fitted")
     check(np.abs(tensors[:, 1:] - rank1(w, v)).max() < 2e-3, "%s: the tensors are off by %g" %
@@ -121,6 +121,35 @@ check(values.min() > -1e-5 * values.max() and amounts[:, 1:].min() >= 0, "below 
 check((fit("noisy", "--constraint", "none")[0][:, 1:] @ monomials(lattice(300)).T).min() < -.01, "nothing was held")
 check(not tensors[7].any() and not amounts[7].any() and not tensors[8].any(), "a voxel without signals is not empty")
 check(residual.max() < 1e-6, "residuals up to %g" % residual.max())
+
+# hpsd: the matrix of values for products of two monomials of half the order is positive semidefinite, and the form
+# is negative nowhere
+HALF = [(4 - s, s - c, c) for s in range(5) for c in range(s + 1)]
+ROOT = np.sqrt([24 / np.prod([factorial(k) for k in e]) for e in HALF])
+PLACE = np.array([[EXPONENTS.index(tuple(np.add(p, q))) for q in HALF] for p in HALF])
+
+
+def matrix_is_definite(name, tensors, residual):
+    fitted = tensors[tensors[:, 0] > 0, 1:]
+    matrices = fitted[:, PLACE] * np.outer(ROOT, ROOT)
+    least = np.linalg.eigvalsh(matrices)[:, 0] / np.trace(matrices, axis1=1, axis2=2)
+    check(len(fitted) > 50 and least.min() >= -1e-9, "%s: a matrix's least eigenvalue is %g of its trace" %
+          (name, least.min()))
+    lowest = min((fitted @ monomials(v).T).min() for v in np.array_split(units(10000), 20))
+    check(lowest >= 0, "%s: a density of %g" % (name, lowest))
+    check(residual.max() < 1e-6, "%s: residuals up to %g" % (name, residual.max()))
+
+
+tensors, amounts, residual = fit("noisy", "--constraint", "hpsd")
+matrix_is_definite("hpsd", tensors, residual)
+check(amounts[:, 1:].min() >= 0, "hpsd: an amount of %g" % amounts[:, 1:].min())
+real_data = os.path.join(os.environ.get("HOT_DATA", ""), "mrtrix_refs", "msmt", "")
+if os.path.isdir(real_data):
+    done = hot("fit", "-i", real_data + "dwi.mif", "-o", "h_t.nii", "--model", "msmt", "--order", 8, "--mask",
+               real_data + "mask.mif", "--response", ",".join(real_data + t for t in ("wm.txt", "gm.txt", "csf.txt")),
+               "--constraint", "hpsd", "--residual", "h_r.nii")
+    check(done.returncode == 0, done.stderr)
+    matrix_is_definite("hpsd, a real region", load("h_t.nii").reshape(-1, 46), load("h_r.nii"))
 
 # the directions may be given, in both forms
 given = units(200)
@@ -160,15 +189,14 @@ if shutil.which("dwi2fod"):
     subprocess.run(["dwi2fod", "-quiet", "-force", "msmt_csd", "noisy.mif", "wm.txt", "wm_sh.nii", "gm.txt",
                     "gm_sh.nii", "csf.txt", "csf_sh.nii", "-directions", "angles.txt", "-lmax", "8,0,0"], check=True)
     harmonics_agree("dwi2fod", tensors, amounts, "wm_sh.nii", ["gm_sh.nii", "csf_sh.nii"], 1e-3)
-    reference = os.path.join(os.environ.get("HOT_DATA", ""), "mrtrix_refs", "msmt", "")
-    if os.path.isfile(reference + "directions_300.txt"):
-        names = [reference + t for t in ("wm.txt", "gm.txt", "csf.txt")]
-        done = hot("fit", "-i", reference + "dwi.mif", "-o", "real_t.nii", "--model", "msmt", "--order", 8, "--mask",
-                   reference + "mask.mif", "--kernel", "delta", "--response", ",".join(names), "--directions",
-                   reference + "directions_300.txt", "--tissues", "real_a.nii")
+    if os.path.isfile(real_data + "directions_300.txt"):
+        names = [real_data + t for t in ("wm.txt", "gm.txt", "csf.txt")]
+        done = hot("fit", "-i", real_data + "dwi.mif", "-o", "real_t.nii", "--model", "msmt", "--order", 8, "--mask",
+                   real_data + "mask.mif", "--kernel", "delta", "--response", ",".join(names), "--directions",
+                   real_data + "directions_300.txt", "--tissues", "real_a.nii")
         check(done.returncode == 0, done.stderr)
         for t in ("wm", "gm", "csf"):
-            subprocess.run(["mrconvert", "-quiet", "-force", reference + t + ".mif", t + "_real.nii", "-strides",
+            subprocess.run(["mrconvert", "-quiet", "-force", real_data + t + ".mif", t + "_real.nii", "-strides",
                             "1,2,3,4"], check=True)
         count = int(np.prod(load("real_t.nii").shape[:3]))
         harmonics_agree("MRtrix's tests", load("real_t.nii").reshape(count, -1), load("real_a.nii").reshape(count, -1),

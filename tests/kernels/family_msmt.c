@@ -69,6 +69,43 @@ static void make_signals(uint64_t *seed, const acquisition *a, double noise, flo
     }
 }
 
+/* The least eigenvalue of the tensor's matrix over its trace, by bisection of what can be taken from the diagonal with
+ * pivots above 0. */
+static double least_eigenvalue(const acquisition *a, const float *tensor)
+{
+    enum { SIDE_MAX = 15 };
+    int exponents[3 * TERMS_MAX], half[3 * SIDE_MAX];
+    double multiplicity[SIDE_MAX], f[SIDE_MAX][SIDE_MAX], trace = 0, low = -1, high = 1;
+    const size_t side = hot_symtensor_count(a->order / 2, 3);
+    hot_symtensor_exponents(a->order, 3, exponents);
+    hot_symtensor_exponents(a->order / 2, 3, half);
+    hot_symtensor_multiplicity(a->order / 2, 3, multiplicity);
+    for (size_t p = 0; p < side; p++)
+        for (size_t q = 0; q < side; q++)
+            for (size_t t = 0; t < a->terms; t++)
+                if (half[3 * p] + half[3 * q] == exponents[3 * t] &&
+                    half[3 * p + 1] + half[3 * q + 1] == exponents[3 * t + 1])
+                    f[p][q] = (double)tensor[t] * sqrt(multiplicity[p] * multiplicity[q]);
+    for (size_t p = 0; p < side; p++)
+        trace += f[p][p];
+    for (int halved = 0; halved < 60; halved++) {
+        const double middle = .5 * (low + high);
+        double rest[SIDE_MAX][SIDE_MAX];
+        int positive = 1;
+        memcpy(rest, f, sizeof rest);
+        for (size_t k = 0; k < side; k++)
+            rest[k][k] -= middle * trace;
+        for (size_t k = 0; k < side && positive; k++) {
+            positive = rest[k][k] > 0;
+            for (size_t p = k + 1; p < side; p++)
+                for (size_t q = k + 1; q < side; q++)
+                    rest[p][q] -= rest[p][k] * rest[k][q] / rest[k][k];
+        }
+        *(positive ? &low : &high) = middle;
+    }
+    return low;
+}
+
 /* The form in a direction. */
 static double value(const acquisition *a, const float *tensor, const double *v)
 {
@@ -135,6 +172,15 @@ static void check_random_problems(check_run *run, int order, hot_msmt_constraint
                 least = fmin(least, value(&a, got, v) / largest);
             }
             CHECK_ITEM(run, i, least >= -1e-5, "a value below zero: %g", least);
+            if (constraint == HOT_MSMT_SEMIDEFINITE) {
+                const double eigenvalue = least_eigenvalue(&a, got);
+                CHECK_ITEM(run, i, eigenvalue >= -1e-9, "least eigenvalue over trace: %g", eigenvalue);
+                for (int j = 0; j < 1000; j++) {
+                    double v[3];
+                    check_random_unit(&run->seed, v);
+                    CHECK_ITEM(run, i, value(&a, got, v) >= 0, "%g in a direction", value(&a, got, v));
+                }
+            }
         }
     check_case_end(run);
     free(around);
@@ -145,10 +191,11 @@ static void check_random_problems(check_run *run, int order, hot_msmt_constraint
 }
 
 /* Zero, negative, masked, NaN, huge and tiny signals. */
-static void check_odd_voxels(check_run *run)
+static void check_odd_voxels(check_run *run, hot_msmt_constraint constraint)
 {
     enum { COUNT = 21 };
-    check_case_begin(run, "zero, negative, masked, NaN, huge and tiny", COUNT);
+    check_case_begin(run, constraint == HOT_MSMT_SEMIDEFINITE ? "odd voxels, semidefinite" : "odd voxels, nonnegative",
+                     COUNT);
     acquisition a = make_acquisition(&run->seed, 6, 30);
     float *made = calloc(COUNT * a.rows, sizeof *made);
     uint8_t mask[COUNT];
@@ -170,7 +217,7 @@ static void check_odd_voxels(check_run *run)
     float *amounts = check_output(run, COUNT * TISSUES * sizeof *amounts);
     uint8_t *flags = check_output(run, COUNT);
     const hot_msmt_problem problem = {.size = sizeof problem, .order = 6, .tissues = TISSUES, .rows = a.rows,
-                                      .design = a.design, .constraint = HOT_MSMT_NONNEGATIVE};
+                                      .design = a.design, .constraint = constraint};
     if (check_call(run, hot_msmt_f32(run->context, &problem, COUNT, signals, a.rows, mask, tensors, a.terms, amounts,
                                      NULL, flags)))
         for (size_t i = 0; i < COUNT; i++) {
@@ -207,8 +254,13 @@ static void check(check_run *run)
     check_random_problems(run, 6, HOT_MSMT_NONNEGATIVE, 80, 9);
     check_random_problems(run, 8, HOT_MSMT_NONNEGATIVE, 100, 9);
     check_random_problems(run, 8, HOT_MSMT_NONNEGATIVE, 300, 2);
-    check_odd_voxels(run);
+    for (int order = 2; order <= 8; order += 2)
+        check_random_problems(run, order, HOT_MSMT_SEMIDEFINITE, 0, 17);
+    check_odd_voxels(run, HOT_MSMT_NONNEGATIVE);
+    check_odd_voxels(run, HOT_MSMT_SEMIDEFINITE);
 }
+
+static const char *const constraint_names[] = {"none", "nonnegative", "semidefinite"};
 
 static void bench_order(check_run *run, int order, hot_msmt_constraint constraint)
 {
@@ -232,7 +284,7 @@ static void bench_order(check_run *run, int order, hot_msmt_constraint constrain
             break;
         best = fmin(best, check_now() - from);
     } while (check_now() - begin < run->seconds);
-    snprintf(name, sizeof name, "order %d, 3 shells of 90, %s", order, constraint ? "nonnegative" : "none");
+    snprintf(name, sizeof name, "order %d, 3 shells of 90, %s", order, constraint_names[constraint]);
     check_report(run, name, best, COUNT, "");
     free(signals);
     free(tensors);
@@ -244,7 +296,8 @@ static void bench(check_run *run)
 {
     bench_order(run, 8, HOT_MSMT_NONE);
     for (int order = 4; order <= 8; order += 2)
-        bench_order(run, order, HOT_MSMT_NONNEGATIVE);
+        for (int constraint = HOT_MSMT_NONNEGATIVE; constraint <= HOT_MSMT_SEMIDEFINITE; constraint++)
+            bench_order(run, order, constraint);
 }
 
 const check_family family_msmt = {"msmt", 0, 0, check, bench};

@@ -10,7 +10,10 @@ extern "C" {
 
 typedef enum hot_msmt_constraint {
     HOT_MSMT_NONE = 0,       /* plain least squares */
-    HOT_MSMT_NONNEGATIVE = 1 /* amounts and the tensor's form in given directions are >= 0 */
+    HOT_MSMT_NONNEGATIVE = 1, /* amounts and the tensor's form in given directions are >= 0 */
+    HOT_MSMT_SEMIDEFINITE = 2 /* amounts are >= 0, and so is the tensor's matrix (its entry for two monomials of half
+                                 the order is the tensor's value for their product): its form is a sum of squares, >= 0
+                                 in every direction (Ankele et al. 2017, H-psd) */
 } hot_msmt_constraint;
 
 typedef struct hot_msmt_problem {

@@ -44,7 +44,9 @@ HOT_API const double *hot_response_row(const hot_response *response, size_t shel
 /* What msmt holds not to be negative. */
 typedef enum hot_fit_constraint {
     HOT_CONSTRAINT_NONNEGATIVE, /* amounts of tissues, and the tensor's form in a set of directions */
-    HOT_CONSTRAINT_NONE
+    HOT_CONSTRAINT_NONE,
+    HOT_CONSTRAINT_HPSD        /* amounts of tissues; and the tensor's matrix of values for products of two monomials is
+                                  positive semidefinite, so that its form is negative nowhere */
 } hot_fit_constraint;
 
 /* What msmt makes of one fibre v of weight 1. */
