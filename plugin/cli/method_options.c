@@ -32,6 +32,14 @@ int cli_method_options_read(const cli_command *command, cli_common *common, cli_
     return -1;
 }
 
+void cli_msmt_options_read(const char *constraint, const char *kernel, hot_fit_options *fit)
+{
+    fit->constraint = strcmp(constraint, "none") == 0   ? HOT_CONSTRAINT_NONE
+                      : strcmp(constraint, "hpsd") == 0 ? HOT_CONSTRAINT_HPSD
+                                                        : HOT_CONSTRAINT_NONNEGATIVE;
+    fit->kernel = strcmp(kernel, "delta") == 0 ? HOT_KERNEL_DELTA : HOT_KERNEL_RANK1;
+}
+
 int cli_diffusivities(const cli_command *command, cli_common *common, const cli_list *list, double *axial,
                       double *radial)
 {

@@ -62,6 +62,17 @@ int cli_method_options_read(const cli_command *command, cli_common *common, cli_
      "adc: where the diffusivity comes out negative in some direction, fit again under the constraint that it does "   \
      "not", 0, 0}
 
+/* Options of the model msmt; constraint and kernel are texts. */
+#define CLI_MSMT_OPTIONS(constraint, kernel)                                                                           \
+    {"constraint", CLI_CHOICE, &(constraint), "nonnegative|hpsd|none",                                                 \
+     "msmt: no tissue and, in 300 directions, no fibre density is below zero (default); or nowhere, as the tensor's "  \
+     "matrix is positive semidefinite (hpsd); or anything goes", 0, 0},                                                \
+    {"kernel", CLI_CHOICE, &(kernel), "rank1|delta",                                                                   \
+     "msmt: what a fibre becomes: a rank-1 tensor (default), or the harmonics of a delta as in MRtrix's fODF", 0, 0}
+
+/* Fills the fit's options from the texts. */
+void cli_msmt_options_read(const char *constraint, const char *kernel, hot_fit_options *fit);
+
 /* --diffusivities: `list` is a cli_list. */
 #define CLI_DIFFUSIVITIES(list, about)                                                                                 \
     {"diffusivities", CLI_LIST, &(list), "AXIAL,RADIAL",                                                               \

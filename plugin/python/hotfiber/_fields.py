@@ -303,7 +303,12 @@ class TensorField:
     values: (..., 6 | 15 | 28 | 45) float32 packed tensors in scanner axes (RAS): unique values in lexicographic order
         (xxxx xxxy ...), not multiplied by their multiplicity; 0 where none was fitted.
     confidence: (...) bool, where a tensor was fitted. None: everywhere.
-    model: "adc", "odf", "fod" or "sh". affine: (4, 4) or None. response: of a fod."""
+    model: "adc", "odf", "fod", "msmt" or "sh". affine: (4, 4) or None. response: of a fod.
+    amounts: (..., tissues) float32 of white matter and the other tissues, residual: (...) float32 what the conditions
+        of the constrained minimum leave. Of the model msmt, else None."""
+
+    amounts: np.ndarray | None = None
+    residual: np.ndarray | None = None
 
     def __init__(self, values: ArrayLike, *, confidence: ArrayLike | None = None, model: str = "fod",
                  affine: ArrayLike | None = None, response: Response | None = None) -> None:
@@ -328,6 +333,13 @@ class TensorField:
         made.values, made.confidence = rows[..., 1:] * _parity(order, grid.sign) + np.float32(0), rows[..., 0] > 0
         made._set(grid, lib.hot_tensor_field_model(handle).decode(),
                   Response._read(lib.hot_tensor_field_response(handle)))
+        tissues = lib.hot_tensor_field_tissues(handle)
+        if tissues:
+            amounts = np.empty(int(np.prod(grid.size)) * tissues, np.float32)
+            residual = np.empty(int(np.prod(grid.size)), np.float32)
+            lib.hot_tensor_field_amounts(None, handle, address(amounts), address(residual))
+            made.amounts = grid.read_array(address(amounts), np.float32, tissues)
+            made.residual = grid.read_array(address(residual), np.float32)
         return made
 
     def _open(self, context):
@@ -342,6 +354,9 @@ class TensorField:
         """The same on a grid of which only the shape is other."""
         self.values = self.values.reshape(grid.shape + self.values.shape[-1:])
         self.confidence, self._grid = self.confidence.reshape(grid.shape), grid
+        if self.amounts is not None:
+            self.amounts = self.amounts.reshape(grid.shape + self.amounts.shape[-1:])
+            self.residual = self.residual.reshape(grid.shape)
         return self
 
     @property
