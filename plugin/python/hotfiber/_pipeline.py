@@ -18,7 +18,7 @@ from ._types import AnyResponse, Data, Gradients, Out, Progress
 
 _SELECT = {"map": c.HOT_SELECT_MAP, "averaged": c.HOT_SELECT_AVERAGED}
 _CONTRAST = {"auto": c.HOT_CONTRAST_AUTO, "alike": c.HOT_CONTRAST_ALIKE, "dispersed": c.HOT_CONTRAST_DISPERSED,
-             "varied": c.HOT_CONTRAST_VARIED}
+             "varied": c.HOT_CONTRAST_VARIED, "learned": c.HOT_CONTRAST_LEARNED}
 _NOISE = {"auto": c.HOT_NOISE_AUTO, "rician": c.HOT_NOISE_RICIAN, "gaussian": c.HOT_NOISE_GAUSSIAN}
 
 
@@ -181,8 +181,9 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
            min_amplitude: float | None = None, starts: int = 0, shift: str | float = "adaptive", basin: bool = False,
            sigma: float | ArrayLike | None = None, select: str = "map", contrast: str = "auto",
            noise_model: str = "auto", denoise: bool = False, regularise: float | None = None, positive: bool = False,
-           weighted: bool = True, estimate_s0: bool = False, frame: str | None = None, device: str = "auto",
-           threads: int = 0, seed: int = 0, progress: Progress = None) -> Fibers:
+           weighted: bool = True, estimate_s0: bool = False, cones: bool = False, samples: int = 0,
+           frame: str | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
+           progress: Progress = None) -> Fibers:
     """The whole job: mask, response, tensors and fibre directions, as `hotfiber run` does it.
 
     data: a Dwi (`load` reads one), or an array (..., volumes) of any real type and memory order, or a nibabel image.
@@ -194,8 +195,10 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
         model fod, else "maxima".
     max_fibers: 0 = 3. threshold, min_angle, min_amplitude, starts, shift, basin: see `peaks`.
     sigma: of signal: the noise's standard deviation in the data's unit, a number or a map (...); None = estimated.
-    select: of signal: "map" or "averaged". contrast: "auto", "alike", "dispersed" or "varied". noise_model: "auto",
-        "rician" or "gaussian".
+    select: of signal: "map" or "averaged". contrast: "auto", "alike", "dispersed", "varied" or "learned" (priors
+        estimated from the data). noise_model: "auto", "rician" or "gaussian".
+    cones, samples: of contrast "learned": whether to tell how sure directions and fractions are (`Fibers.cone` and
+        more), and how many samples of the posterior to draw (0 to 1000, `Fibers.samples`).
     denoise: whether to denoise the data first.
     frame: the axes of the gradients, see `Dwi`.
     device, threads, seed, progress: see `sshopm`.
@@ -211,6 +214,7 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
     signal.select = choice("select", select, _SELECT)
     signal.contrast = choice("contrast", contrast, _CONTRAST)
     signal.noise_model = choice("noise_model", noise_model, _NOISE)
+    signal.keep_cones, signal.samples = bool(cones), samples
     if sigma is not None and np.ndim(sigma):
         noise = np.asarray(sigma, np.float32)
         if noise.shape != dwi._grid.shape:
@@ -245,6 +249,7 @@ def _take_fields(fields, shape):
         for name in ("margin", "residual", "width"):
             setattr(made, name, grid.read_array(getattr(maps, name), np.float32))
         made.flags = grid.read_array(maps.flags, np.uint8)
+        made._read_posterior(maps)
         made.sigma = maps.sigma
     made._reshaped(shape)
     made.tensors = TensorField._read(fields.tensors)._reshaped(shape)
