@@ -386,7 +386,13 @@ class Fibers:
         known.
     probability: (..., 4) float32 of 0 to 3 fibres; margin (log10 of the odds against the next number), residual (in
         units of the noise), width (rad^2): (...) float32; flags: (...) uint8. Of the method signal, else None.
-    sigma: the noise's standard deviation; None where it was not estimated."""
+    sigma: the noise's standard deviation; None where it was not estimated.
+    cone: (..., n) float32 half angle, degrees, of the cone about each fibre that holds its direction with 95 %;
+        cone_axes: (..., n, 2, 3) the same as an ellipse: its semi-axes, the larger first, vectors across the fibre
+        whose lengths are degrees; fraction_sd: (..., n) standard deviation of the fractions. With contrast "learned"
+        and cones=True, else None.
+    samples: (voxels, samples, n, 3) float32 draws from the posterior in the voxels of the mask, samples[i] of voxel
+        np.argwhere(mask)[i]: vectors as those of peaks. With contrast "learned" and samples=N, else None."""
 
     mask: np.ndarray | None = None
     tensors: TensorField | None = None
@@ -397,6 +403,10 @@ class Fibers:
     width: np.ndarray | None = None
     flags: np.ndarray | None = None
     sigma: float | None = None
+    cone: np.ndarray | None = None
+    cone_axes: np.ndarray | None = None
+    fraction_sd: np.ndarray | None = None
+    samples: np.ndarray | None = None
 
     def __init__(self, peaks: ArrayLike, *, affine: ArrayLike | None = None) -> None:
         peaks = real("peaks", peaks, np.float32)
@@ -422,8 +432,25 @@ class Fibers:
                                                  ctypes.byref(made)))
         return made
 
+    def _read_posterior(self, maps):
+        """What a run has made that says how sure its directions are; the mask is known."""
+        grid, most = self._grid, maps.max_fibers
+        if maps.cone:
+            self.cone, self.fraction_sd = (grid.read_array(one, np.float32, most) for one in
+                                           (maps.cone, maps.fraction_sd))
+            axes = grid.read_array(maps.cone_axes, np.float32, 6 * most)
+            self.cone_axes = axes.reshape(grid.shape + (most, 2, 3)) * grid.sign.astype(np.float32) + np.float32(0)
+        if maps.samples:
+            size, struct = (ctypes.c_int * 2)(), grid.struct()
+            lib.hot_python_samples_size(maps.samples, size)
+            voxels = np.ravel_multi_index(np.nonzero(self.mask), grid.size, order="F").astype(np.uintp)
+            drawn = np.empty((len(voxels), *size, 3), np.float32)
+            lib.hot_python_samples(maps.samples, ctypes.byref(struct), len(voxels), address(voxels), address(drawn))
+            self.samples = drawn * grid.sign.astype(np.float32) + np.float32(0)
+
     def _reshaped(self, grid):
-        for name in ("peaks", "nfibers", "mask", "probability", "margin", "residual", "width", "flags"):
+        for name in ("peaks", "nfibers", "mask", "probability", "margin", "residual", "width", "flags", "cone",
+                     "cone_axes", "fraction_sd"):
             array = getattr(self, name)
             if array is not None:
                 setattr(self, name, array.reshape(grid.shape + array.shape[3:]))

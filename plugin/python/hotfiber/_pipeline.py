@@ -203,6 +203,7 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
            sigma: float | ArrayLike | None = None, select: str = "map", contrast: str = "learned",
            noise_model: str = "auto", denoise: bool = False, regularise: float | None = None, positive: bool = False,
            weighted: bool = True, estimate_s0: bool = False, constraint: str = "nonnegative", kernel: str = "rank1",
+           cones: bool = False, samples: int = 0,
            frame: str | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
            progress: Progress = None) -> Fibers:
     """The whole job: mask, response, tensors and fibre directions, as `hotfiber run` does it.
@@ -217,8 +218,10 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
         model fod, else "maxima".
     max_fibers: 0 = 3. threshold, min_angle, min_amplitude, starts, shift, basin: see `peaks`.
     sigma: of signal: the noise's standard deviation in the data's unit, a number or a map (...); None = estimated.
-    select: of signal: "map" or "averaged". contrast: "learned", "alike", "dispersed" or "varied". noise_model: "auto",
-        "rician" or "gaussian".
+    select: of signal: "map" or "averaged" (not with contrast "learned"). contrast: "learned" (priors estimated from the
+        data), "alike", "dispersed" or "varied". noise_model: "auto", "rician" or "gaussian".
+    cones, samples: of contrast "learned": whether to tell how sure directions and fractions are (`Fibers.cone` and
+        more), and how many samples of the posterior to draw (0 to 1000, `Fibers.samples`).
     denoise: whether to denoise the data first.
     frame: the axes of the gradients, see `Dwi`.
     device, threads, seed, progress: see `sshopm`.
@@ -234,6 +237,7 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
     signal.select = choice("select", select, _SELECT)
     signal.contrast = choice("contrast", contrast, _CONTRAST)
     signal.noise_model = choice("noise_model", noise_model, _NOISE)
+    signal.keep_cones, signal.samples = bool(cones), samples
     if sigma is not None and np.ndim(sigma):
         noise = np.asarray(sigma, np.float32)
         if noise.shape != dwi._grid.shape:
@@ -268,6 +272,7 @@ def _take_fields(fields, shape):
         for name in ("margin", "residual", "width"):
             setattr(made, name, grid.read_array(getattr(maps, name), np.float32))
         made.flags = grid.read_array(maps.flags, np.uint8)
+        made._read_posterior(maps)
         made.sigma = maps.sigma
     made._reshaped(shape)
     made.tensors = TensorField._read(fields.tensors)._reshaped(shape)
