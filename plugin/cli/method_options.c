@@ -7,7 +7,7 @@
 void cli_method_options_init(cli_method_options *own)
 {
     const char *name;
-    *own = (cli_method_options){.shift = "adaptive", .select = "map", .contrast = "auto", .noise_model = "auto",
+    *own = (cli_method_options){.shift = "adaptive", .select = "map", .contrast = "learned", .noise_model = "auto",
                                 .peaks = {.size = sizeof own->peaks, .threshold = -1, .min_angle = -1,
                                           .min_amplitude = -1}};
     for (size_t i = 0; (name = hot_peaks_method_name(i, NULL)) != NULL; i++) {
@@ -25,12 +25,19 @@ int cli_method_options_read(const cli_command *command, cli_common *common, cli_
     signal->contrast = strcmp(own->contrast, "alike") == 0       ? HOT_CONTRAST_ALIKE
                        : strcmp(own->contrast, "dispersed") == 0 ? HOT_CONTRAST_DISPERSED
                        : strcmp(own->contrast, "varied") == 0    ? HOT_CONTRAST_VARIED
-                       : strcmp(own->contrast, "learned") == 0   ? HOT_CONTRAST_LEARNED
                                                                  : HOT_CONTRAST_AUTO;
     signal->noise_model = strcmp(own->noise_model, "gaussian") == 0 ? HOT_NOISE_GAUSSIAN
                           : strcmp(own->noise_model, "rician") == 0 ? HOT_NOISE_RICIAN
                                                                     : HOT_NOISE_AUTO;
     return -1;
+}
+
+void cli_msmt_options_read(const char *constraint, const char *kernel, hot_fit_options *fit)
+{
+    fit->constraint = strcmp(constraint, "none") == 0   ? HOT_CONSTRAINT_NONE
+                      : strcmp(constraint, "hpsd") == 0 ? HOT_CONSTRAINT_HPSD
+                                                        : HOT_CONSTRAINT_NONNEGATIVE;
+    fit->kernel = strcmp(kernel, "delta") == 0 ? HOT_KERNEL_DELTA : HOT_KERNEL_RANK1;
 }
 
 int cli_diffusivities(const cli_command *command, cli_common *common, const cli_list *list, double *axial,

@@ -38,12 +38,11 @@ void cli_method_options_init(cli_method_options *own);
      "sshopm with --shift none, on a GPU: settle a start as soon as its basin of attraction is known", 0, 0},          \
     {"select", CLI_CHOICE, &(own).select, "map|averaged",                                                              \
      "signal: how the number of fibres is chosen: by the best fit with each number (map, default), or by all fits "    \
-     "with each number (averaged)", 0, 0},                                                                             \
-    {"contrast", CLI_CHOICE, &(own).contrast, "auto|alike|dispersed|varied|learned",                                   \
-     "signal: how single fibres differ from voxel to voxel: alike (a simulation), dispersed (in width), varied (in "   \
-     "contrast, with more or less of water or cells beside them, as in people), or learned: one model whose priors "   \
-     "are estimated from the data; default: auto, one of the first three, judged from a sample of "  \
-     "voxels", 0, 0},                                                                                               \
+     "with each number (averaged, not with --contrast learned)", 0, 0},                                                \
+    {"contrast", CLI_CHOICE, &(own).contrast, "learned|alike|dispersed|varied",                                        \
+     "signal: how single fibres differ from voxel to voxel: as the data say (learned, default), not at all (alike, a " \
+     "simulation), in width (dispersed), or in contrast, with more or less of water or cells beside them (varied)",    \
+     0, 0},                                                                                                            \
     {"noise_model", CLI_CHOICE, &(own).noise_model, "auto|rician|gaussian",                                            \
      "signal: the noise is that of magnitudes (rician), or symmetric about the signal (gaussian), as in data with "    \
      "negative samples; default: auto, by how many there are", 0, 0}
@@ -62,6 +61,17 @@ int cli_method_options_read(const cli_command *command, cli_common *common, cli_
     {"positive", CLI_FLAG, &(positive), NULL,                                                                          \
      "adc: where the diffusivity comes out negative in some direction, fit again under the constraint that it does "   \
      "not", 0, 0}
+
+/* Options of the model msmt; constraint and kernel are texts. */
+#define CLI_MSMT_OPTIONS(constraint, kernel)                                                                           \
+    {"constraint", CLI_CHOICE, &(constraint), "nonnegative|hpsd|none",                                                 \
+     "msmt: no tissue and, in 300 directions, no fibre density is below zero (default); or nowhere, as the tensor's "  \
+     "matrix is positive semidefinite (hpsd); or anything goes", 0, 0},                                                \
+    {"kernel", CLI_CHOICE, &(kernel), "rank1|delta",                                                                   \
+     "msmt: what a fibre becomes: a rank-1 tensor (default), or the harmonics of a delta as in MRtrix's fODF", 0, 0}
+
+/* Fills the fit's options from the texts. */
+void cli_msmt_options_read(const char *constraint, const char *kernel, hot_fit_options *fit);
 
 /* --diffusivities: `list` is a cli_list. */
 #define CLI_DIFFUSIVITIES(list, about)                                                                                 \

@@ -114,13 +114,13 @@ int cli_peaks(int argc, char **argv)
         {"flags", CLI_OUTPUT_IMAGE, &signal.map[4], "FILE",
          "signal: write why voxels have no fibre: 1 NaN, 2 no b=0 signal, 8 clipped, 16 only noise", 0, 0},
         {"cone", CLI_OUTPUT_IMAGE, &signal.map[5], "FILE",
-         "signal with --contrast learned: write the half angle, in degrees, of the cone about each fibre that holds "
+         "signal: write the half angle, in degrees, of the cone about each fibre that holds "
          "its direction with 95 %", 0, 0},
         {"cone_axes", CLI_OUTPUT_IMAGE, &signal.map[6], "FILE",
-         "signal with --contrast learned: write the two semi-axes of the ellipse that does, vectors as long as half "
+         "signal: write the two semi-axes of the ellipse that does, vectors as long as half "
          "angles in degrees", 0, 0},
         {"fraction_sd", CLI_OUTPUT_IMAGE, &signal.map[7], "FILE",
-         "signal with --contrast learned: write the standard deviation of each fibre's volume fraction", 0, 0},
+         "signal: write the standard deviation of each fibre's volume fraction", 0, 0},
         CLI_END,
     };
     char about[4096];

@@ -1,4 +1,4 @@
-/* hotfiber response: the signal of a single fibre. */
+/* hotfiber response: the signal of a single fibre, or of each of three tissues. */
 #include "method_options.h"
 
 const cli_command cli_response_command = {
@@ -6,15 +6,44 @@ const cli_command cli_response_command = {
     "Chooses the voxels that hold a single fibre and averages their signals about its axis: the kernel that the model "
     "fod deconvolves with. The file has MRtrix's format: a row of zonal harmonic coefficients (l = 0, 2, ...) per "
     "shell, b=0 first, in the signal's own units; `# Shells:` names the b-values. Warnings tell when the result does "
-    "not look like the response of a fibre.\n\n"
-    "  hotfiber response -i dwi.nhdr -o response.txt",
+    "not look like the response of a fibre. --tissues 3 finds the responses of white matter, grey matter and CSF for "
+    "the model msmt, from how fast signals decay with b, anisotropy, and sharp peaks (as MRtrix's dwi2response "
+    "dhollander does).\n\n"
+    "  hotfiber response -i dwi.nhdr -o response.txt\n"
+    "  hotfiber response -i dwi.nii.gz --tissues 3 -o wm.txt --gm gm.txt --csf csf.txt",
     0};
+
+/* The three responses into their files. A mask that is thin or small loses fewer layers, unless a number was given. */
+static hot_status save_tissues(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, int lmax, int erode,
+                               int given, const char *const paths[3])
+{
+    hot_response *responses[3] = {NULL};
+    size_t voxels[3];
+    const hot_grid *grid = hot_dwi_grid(dwi);
+    for (int axis = 0; axis < 3 && !given; axis++)
+        while (erode > 0 && 10 * 2 * (size_t)erode >= 3 * grid->size[axis])
+            erode--;
+    if (!given && erode < 3)
+        hot_context_log(context, HOT_LOG_NOTE, "the image is small: %d layers are taken off the mask, not 3", erode);
+    hot_status status = hot_response_estimate_tissues(context, dwi, mask, lmax, erode, responses, voxels);
+    if (status == HOT_OK)
+        hot_context_log(context, HOT_LOG_NOTE,
+                        "responses of %zu voxels of white matter, %zu of grey matter, %zu of CSF", voxels[0], voxels[1],
+                        voxels[2]);
+    for (int t = 0; t < 3; t++) {
+        if (status == HOT_OK)
+            status = hot_response_save(context, responses[t], paths[t]);
+        hot_response_destroy(&responses[t]);
+    }
+    return status;
+}
 
 int cli_response(int argc, char **argv)
 {
     const char *input = "-", *output = "-", *bval = NULL, *bvec = NULL, *mask_path = NULL;
     cli_list diffusivities = {0};
-    int lmax = 8;
+    const char *gm = NULL, *csf = NULL;
+    int lmax = 8, tissues = 1, erode = 3;
     double s0 = 1;
     const cli_option options[] = {
         CLI_DWI_OPTION(input),
@@ -22,6 +51,13 @@ int cli_response(int argc, char **argv)
         CLI_GRADIENT_OPTIONS(bval, bvec),
         CLI_MASK_OPTION(mask_path),
         {"lmax", CLI_INT, &lmax, "N", "highest harmonic, even; at least the order to be fitted; default 8", 2, 16},
+        {"tissues", CLI_INT, &tissues, "N", "1: a single fibre (default); 3: white matter (-o), grey matter, CSF", 1,
+         3},
+        {"gm", CLI_OUTPUT, &gm, "FILE", "--tissues 3: the response of grey matter; needed", 0, 0},
+        {"csf", CLI_OUTPUT, &csf, "FILE", "--tissues 3: that of CSF; needed", 0, 0},
+        {"erode", CLI_INT, &erode, "N",
+         "--tissues 3: layers of voxels to take off the mask first; default 3, or fewer where little would be left", 0,
+         100},
         CLI_DIFFUSIVITIES(diffusivities, "make the response from the "),
         {"s0", CLI_DOUBLE, &s0, "S", "signal at b=0 for --diffusivities; default 1", 1e-30, 1e30},
         CLI_END,
@@ -32,6 +68,16 @@ int cli_response(int argc, char **argv)
         return cli_refuse(&cli_response_command, &common, "--lmax is even, not %d", lmax);
     if ((ended = cli_diffusivities(&cli_response_command, &common, &diffusivities, &axial, &radial)) >= 0)
         return ended;
+    if (tissues == 2)
+        return cli_refuse(&cli_response_command, &common, "--tissues is 1 or 3, not 2");
+    if (tissues == 3 && (!gm || !csf))
+        return cli_refuse(&cli_response_command, &common, "--tissues 3 needs --gm FILE and --csf FILE, too");
+    if (tissues == 3 && diffusivities.count)
+        return cli_refuse(&cli_response_command, &common, "--diffusivities makes the response of a fibre; leave out "
+                          "--tissues 3");
+    if (tissues == 1 && (gm || csf || cli_given(&erode)))
+        return cli_refuse(&cli_response_command, &common, "--%s goes with --tissues 3",
+                          gm ? "gm" : csf ? "csf" : "erode");
     hot_context *context = common.context;
     hot_dwi *dwi = NULL;
     hot_mask *mask = NULL;
@@ -47,6 +93,11 @@ int cli_response(int argc, char **argv)
     } else {
         status = mask_path ? hot_mask_load(context, mask_path, hot_dwi_grid(dwi), &mask)
                            : hot_mask_estimate(context, dwi, &mask);
+        if (status == HOT_OK && tissues == 3) {
+            status = save_tissues(context, dwi, mask, lmax, erode, cli_given(&erode),
+                                  (const char *const[]){output, gm, csf});
+            goto cleanup;
+        }
         if (status == HOT_OK)
             status = hot_response_estimate(context, dwi, mask, lmax, &response, &voxels);
         if (status == HOT_OK)

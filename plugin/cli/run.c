@@ -92,7 +92,8 @@ int cli_run_as(const cli_command *command, int argc, char **argv)
                                .fit = {.size = sizeof options.fit, .regularise = -1, .weighted = -1}};
     cli_method_options method;
     cli_list diffusivities = {0};
-    const char *part = NULL, *order = NULL, *known_b0 = "true", *weights = "signal";
+    const char *constraint = "nonnegative", *kernel = "rank1", *part = NULL, *order = NULL, *known_b0 = "true";
+    const char *weights = "signal";
     char about_outputs[4096];
     describe_outputs(about_outputs, sizeof about_outputs);
     cli_method_options_init(&method);
@@ -114,23 +115,25 @@ int cli_run_as(const cli_command *command, int argc, char **argv)
         CLI_MASK_OPTION(options.mask),
         {"denoise", CLI_FLAG, &options.denoise, NULL,
          "denoise the data first (see hotfiber denoise) and write the map of the noise to noise.nii.gz", 0, 0},
-        {"model", CLI_CHOICE, &options.fit.model, "adc|odf|fod",
+        {"model", CLI_CHOICE, &options.fit.model, "adc|odf|fod|msmt",
          "what the tensor is: apparent diffusivity, diffusion orientations (q-ball), fibre orientations "
-         "(deconvolution, default; with fewer than 15 directions adc). The maxima of adc are not the fibres where "
-         "fibres cross", 0, 0},
+         "(deconvolution, default; with fewer than 15 directions adc), or these beside other tissues (msmt). The "
+         "maxima of adc are not the fibres where fibres cross", 0, 0},
         {"order", CLI_CHOICE, &order, "2|4|6|8",
          "order of the tensors; default 6, or the highest that the directions determine", 0, 0},
         {"response", CLI_TEXT, &options.response, "FILE",
-         "fod: single-fibre response in MRtrix's text format; default: estimated from the data", 0, 0},
+         "fod, msmt: single-fibre response in MRtrix's text format; default: estimated from the data. msmt takes a "
+         "list, white matter first: wm.txt,gm.txt,csf.txt", 0, 0},
         CLI_DIFFUSIVITIES(diffusivities, "fod: response from the "),
         {"regularise", CLI_DOUBLE, &options.fit.regularise, "W", "Laplace-Beltrami weight; default: the model's", 0,
          1e6},
         CLI_ADC_OPTIONS(known_b0, weights, options.fit.positive),
-        CLI_METHOD_OPTIONS(method, "signal with fod, maxima with adc and odf"),
+        CLI_MSMT_OPTIONS(constraint, kernel),
+        CLI_METHOD_OPTIONS(method, "signal with fod, else maxima"),
         {"sigma", CLI_DOUBLE, &options.signal.sigma, "S",
          "signal: the noise's standard deviation; default: from the b=0 images, or the residuals", 1e-30, 1e30},
         {"samples", CLI_INT, &options.signal.samples, "N",
-         "signal with --contrast learned: N samples of the posterior in OUT/bedpostx, as FSL's bedpostx leaves them "
+         "signal: N samples of the posterior in OUT/bedpostx, as FSL's bedpostx leaves them "
          "for probtrackx", 1, 1000},
         CLI_END,
     };
@@ -144,6 +147,7 @@ int cli_run_as(const cli_command *command, int argc, char **argv)
                                    &options.radial_diffusivity)) >= 0)
         return ended;
     options.peaks = method.peaks;
+    cli_msmt_options_read(constraint, kernel, &options.fit);
     options.fit.order = order ? order[0] - '0' : 0;
     options.fit.weighted = strcmp(weights, "signal") == 0;
     options.fit.estimate_s0 = strcmp(known_b0, "false") == 0;

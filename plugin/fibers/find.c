@@ -7,10 +7,14 @@
 #include "method.h"
 #include "model/model.h"
 
-/* Below this a peak of a model is noise. A fod's peaks are volume fractions: .1 is a tenth of the voxel, and what noise
- * and grey matter leave is mostly smaller. The others' values have no natural floor: an adc is a diffusivity, and an
- * odf's peaks grow and shrink with its regularisation; there the threshold relative to the largest peak must do. */
-static double amplitude_floor(const char *model) { return strcmp(model, "fod") == 0 ? 0.1 : 0; }
+/* Below this a peak of a model is noise. The peaks of fod and msmt are volume fractions: .1 is a tenth of the voxel,
+ * and what noise and grey matter leave is mostly smaller. The others' values have no natural floor: an adc is a
+ * diffusivity, and an odf's peaks grow and shrink with its regularisation; there the threshold relative to the largest
+ * peak must do. */
+static double amplitude_floor(const char *model)
+{
+    return strcmp(model, "fod") == 0 || strcmp(model, "msmt") == 0 ? 0.1 : 0;
+}
 
 static hot_status resolve(hot_context *context, const hot_tensor_field *tensors, const hot_peaks_options *options,
                           hot_peaks_options *full, const hot_peaks_method **method)

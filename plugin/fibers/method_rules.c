@@ -61,11 +61,9 @@ static hot_status check_options(hot_context *context, const hot_peaks_choice *ch
         if (status != HOT_OK)
             return status;
     }
-    if (signal->samples != 0 || signal->keep_cones) {
-        const hot_status status = hot_signal_posterior_check(context, signal);
-        if (status != HOT_OK)
-            return status;
-    }
+    const hot_status status = hot_signal_posterior_check(context, signal);
+    if (status != HOT_OK)
+        return status;
     if (peaks->shift == HOT_SHIFT_FIXED && !(peaks->alpha >= 0 && isfinite(peaks->alpha)))
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "shift",
                                           "it is adaptive, none or a number of at least 0, not %g", peaks->alpha);

@@ -11,14 +11,13 @@
 #include "fractions.h"
 #include "method.h"
 #include "model/model.h"
-#include "signal_contrast.h"
 #include "signal_part.h"
 #include "signal_population.h"
 #include "signal_remarks.h"
 #include "signal_samples.h"
 
 /* Floats of signal per chunk: enough for a GPU, little beside the data. */
-enum { CHUNK_FLOATS = 1 << 24, SHELLS_MAX = 64, LMAX_MAX = 16, SAMPLE = 2000 };
+enum { CHUNK_FLOATS = 1 << 24, SHELLS_MAX = 64, LMAX_MAX = 16, SAMPLE = 2000, LEARNED_DIRECTIONS = 12 };
 
 /* Of the b=0 signal: what is estimated as the noise is at least this. Data without noise would otherwise be asked to be
  * sums of responses to the last digit, and what is isotropic would be as many fibres as it takes. */
@@ -189,63 +188,25 @@ static hot_status judge_noise(finder *f, hot_noise_model asked)
     return status;
 }
 
-/* With fewer directions than order 4 needs, any noise is a sum of two fibres: one is all that can be told, unless by
- * priors of these very data. */
+/* With fewer directions than order 4 needs, any noise is a sum of two fibres: one is all that can be told, or two with
+ * the priors of these very data where there are some more directions than a fibre has unknowns. */
 static hot_status limit_fibers(finder *f)
 {
     int supports;
     size_t distinct;
     hot_status status = hot_scheme_of_volumes(f->context, f->dwi, f->used, f->use, 4, &distinct, &supports);
-    if (status == HOT_OK && !supports && f->how.max_fibers > 1 && f->how.contrast != HOT_CONTRAST_LEARNED) {
+    const int learned = f->how.contrast == HOT_CONTRAST_LEARNED;
+    if (status == HOT_OK && (learned ? distinct < LEARNED_DIRECTIONS : !supports) && f->how.max_fibers > 1) {
         hot_context_log(f->context, HOT_LOG_NOTE,
-                        "%zu gradient directions: at most one fibre per voxel; more take order 4 (15 at least)",
-                        distinct);
+                        "%zu gradient directions: at most one fibre per voxel; more take %s at least", distinct,
+                        learned ? "12" : "order 4, 15");
         f->how.max_fibers = 1;
     }
     return status;
 }
 
-/* " (width .05)"; nothing where most of what looks single is none without an isotropic part. */
-static const char *width_text(double width, char *text, size_t capacity)
-{
-    text[0] = '\0';
-    if (isfinite(width))
-        snprintf(text, capacity, " (width %.2g)", width);
-    return text;
-}
-
-/* The contrast, where it is to be judged, and its line in the log. */
-static hot_status judge_contrast(finder *f, const float *sigma_map, double *typical)
-{
-    hot_context *context = f->context;
-    size_t count;
-    char text[32];
-    float *sample = hot_context_alloc(context, SAMPLE * f->volumes, sizeof *sample);
-    float *sigma = hot_context_alloc(context, SAMPLE, sizeof *sigma);
-    hot_status status = sample && sigma ? take_sample(f, sigma_map, sample, sigma, &count) : HOT_ERROR_MEMORY;
-    if (status == HOT_OK)
-        status = hot_signal_contrast(context, &f->how, &f->scheme, count, sample, sigma_map ? sigma : NULL,
-                                     &f->how.contrast, typical, &f->how.response_tau);
-    if (status == HOT_OK && isnan(*typical))
-        hot_context_log(context, HOT_LOG_NOTE,
-                        "too few voxels look like single fibres to tell how these differ: every fit gets an "
-                        "isotropic part");
-    else if (status == HOT_OK && f->how.contrast != HOT_CONTRAST_ALIKE)
-        hot_context_log(context, HOT_LOG_NOTE, "single fibres have less contrast than the response%s: %s",
-                        width_text(*typical, text, sizeof text),
-                        f->how.contrast == HOT_CONTRAST_VARIED ? "every fit gets an isotropic part"
-                                                               : "they are dispersed");
-    if (status == HOT_OK && f->how.response_tau > 0)
-        hot_context_log(context, HOT_LOG_NOTE,
-                        "the response is wider than single fibres are and is narrowed by %.2g rad^2",
-                        f->how.response_tau);
-    hot_context_free(context, sigma);
-    hot_context_free(context, sample);
-    return status;
-}
-
 /* What is usual in the data, and its line in the log. */
-static hot_status learn_population(finder *f, const float *sigma_map, int denoised)
+static hot_status learn_population(finder *f, const float *sigma_map, double least, int denoised)
 {
     hot_context *context = f->context;
     size_t count;
@@ -254,7 +215,7 @@ static hot_status learn_population(finder *f, const float *sigma_map, int denois
     hot_status status = sample && sigma ? take_sample(f, sigma_map, sample, sigma, &count) : HOT_ERROR_MEMORY;
     if (status == HOT_OK)
         status = hot_signal_learn(context, &f->how, &f->scheme, count, sample, sigma_map ? sigma : NULL,
-                                  denoised, &f->population);
+                                  least, denoised, &f->population);
     const hot_signal_population *p = &f->population;
     if (status == HOT_OK)
         hot_context_log(context, HOT_LOG_NOTE,
@@ -425,7 +386,7 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     uint8_t *flags = NULL;
     float *residual = NULL; /* where the noise was given */
     size_t flagged = 0, repeats = 0;
-    double sigma = 0, snr = NAN, typical = NAN;
+    double sigma = 0, snr = NAN;
     finder f = {.context = context, .dwi = dwi, .mask = mask, .where = mask, .response = response,
                 .volumes = dwi->volumes};
     *fibers = NULL;
@@ -451,7 +412,8 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
         f.where = part->where;
     f.voxels = hot_grid_voxels(&dwi->grid);
     f.how = (hot_signal_options){.size = sizeof f.how, .max_fibers = options.max_fibers ? options.max_fibers : 3,
-                                 .order = options.order, .select = options.select, .contrast = options.contrast};
+                                 .order = options.order, .select = options.select,
+                                 .contrast = hot_signal_learns(&options) ? HOT_CONTRAST_LEARNED : options.contrast};
     f.chunk = CHUNK_FLOATS / f.volumes + 1;
     f.chunk = f.chunk < f.voxels ? f.chunk : f.voxels;
     f.signals = hot_context_alloc(context, f.chunk * f.volumes, sizeof *f.signals);
@@ -519,10 +481,9 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     f.how.sigma = options.sigma_map ? 1 : sigma;
     if (!options.clean_response && !options.sigma_map && bright > 0)
         f.how.response_sigma = fmin(sigma / bright, 0.5);
-    if (status == HOT_OK && f.how.contrast == HOT_CONTRAST_AUTO)
-        status = judge_contrast(&f, options.sigma_map, &typical);
     if (status == HOT_OK && f.how.contrast == HOT_CONTRAST_LEARNED)
-        status = learn_population(&f, options.sigma_map, options.denoised);
+        status = learn_population(&f, options.sigma_map, options.sigma_map ? 0 : least_noise * bright / sigma,
+                                  options.denoised);
     hot_signal_found found = {.max_fibers = f.how.max_fibers, .peaks = peaks, .flags = flags, .maps = maps,
                               .residual = residual || !maps ? residual : maps->residual};
     if (status == HOT_OK)
@@ -549,7 +510,6 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
         maps->contrast = f.how.contrast;
         maps->noise_model = f.how.noise_model;
         maps->population = f.population;
-        maps->typical_width = typical;
         maps->sigma = options.sigma_map ? NAN : sigma;
         maps->voxels = mask->inside;
         maps->flagged = flagged;

@@ -24,17 +24,18 @@ typedef struct moments {
     double from;
 } moments;
 
-static void add(moments *m, double weight, double value, double variance)
+/* A posterior is never wider than its prior, though rounding may say so where the data tell nearly everything. */
+static void add(moments *m, double weight, double value, double variance, const double prior[2])
 {
     m->weight += weight;
     m->sum += weight * (value - m->from);
-    m->square += weight * ((value - m->from) * (value - m->from) + variance);
+    m->square += weight * ((value - m->from) * (value - m->from) + fmin(variance, prior[1] * prior[1]));
 }
 
 /* Mean and deviation, with the start's as those of `pseudo` voxels. */
 static void take(moments *m, const double start[2], double least, double result[2])
 {
-    add(m, pseudo, start[0], start[1] * start[1]);
+    add(m, pseudo, start[0], start[1] * start[1], start);
     const double mean = m->sum / m->weight;
     result[0] = m->from + mean;
     result[1] = fmax(sqrt(fmax(m->square / m->weight - mean * mean, 0)), least);
@@ -95,14 +96,15 @@ static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_sig
             const hot_signal_fit *f = &own[k];
             share[k] += p[k];
             told[k] += p[k] * told_by_data(f, k, now);
-            add(k ? &ln_d : &ln_d_none, p[k], (double)f->ln_diffusivity, (double)f->ln_diffusivity_variance);
+            add(k ? &ln_d : &ln_d_none, p[k], (double)f->ln_diffusivity, (double)f->ln_diffusivity_variance,
+                k ? now->ln_diffusivity : now->ln_diffusivity_none);
             if (k == 0 || p[k] == 0)
                 continue;
-            add(&isotropic, p[k], (double)f->isotropic, (double)f->isotropic_variance);
-            add(&water, p[k], (double)f->water, (double)f->water_variance);
-            double mean = 0, square = (double)f->spread_variance;
+            add(&isotropic, p[k], (double)f->isotropic, (double)f->isotropic_variance, now->isotropic);
+            add(&water, p[k], (double)f->water, (double)f->water_variance, now->water);
+            double mean = 0, square = fmin((double)f->spread_variance, (k - 1) * now->spread * now->spread);
             for (int i = 0; i < k; i++) {
-                add(&width, p[k], (double)f->width[i], (double)f->width_variance[i]);
+                add(&width, p[k], (double)f->width[i], (double)f->width_variance[i], now->width);
                 mean += log((double)f->weight[i]) / k;
             }
             if (k == 1)
@@ -168,8 +170,9 @@ static int by_size(const void *left, const void *right)
 }
 
 /* The usual variance and how much it says of a voxel's: the voxels' variances are scaled chi squared about variances
- * that are themselves spread (Smyth 2004), by robust quantiles of their logarithms. logs: count numbers of scratch. */
-static void learn_noise(size_t count, size_t rows, const hot_signal_fit *fits, double *logs,
+ * that are themselves spread (Smyth 2004), by robust quantiles of their logarithms. least: of the usual
+ * deviation. logs: count numbers of scratch. */
+static void learn_noise(size_t count, size_t rows, double least, const hot_signal_fit *fits, double *logs,
                         hot_signal_population *now)
 {
     size_t n = 0;
@@ -201,10 +204,11 @@ static void learn_noise(size_t count, size_t rows, const hot_signal_fit *fits, d
         now->noise = exp(0.5 * (centre + polygamma(0, own) - log(own)));
         now->noise_freedom = 2 * own;
     }
+    now->noise = fmax(now->noise, least);
 }
 
 hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how, const hot_signal_scheme *scheme,
-                            size_t count, const float *signals, const float *sigma, int denoised,
+                            size_t count, const float *signals, const float *sigma, double least_noise, int denoised,
                             hot_signal_population *population)
 {
     hot_status status = HOT_OK;
@@ -231,7 +235,7 @@ hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how,
         status = hot_signal_fibers_f32(context, &options, scheme, count, signals, sigma, NULL, NULL, &result);
         if (status == HOT_OK) {
             if (!denoised) /* else the residuals are what denoising left, not the noise in the signals */
-                learn_noise(count, rows, fits, logs, population);
+                learn_noise(count, rows, least_noise, fits, logs, population);
             learn_priors(count, fits, &start, population);
         }
     }

@@ -40,3 +40,26 @@ hot_status hot_write_amplitude(hot_context *context, const hot_fiber_field *fibe
     hot_context_free(context, values);
     return status;
 }
+
+static hot_status save_found(hot_context *context, const hot_tensor_field *field, int residual, const char *path)
+{
+    const size_t per = residual ? 1 : hot_tensor_field_tissues(field);
+    float *values = hot_context_alloc(context, hot_grid_voxels(&field->grid), (per + 1) * sizeof *values);
+    hot_status status = values ? hot_tensor_field_amounts(context, field, residual ? NULL : values,
+                                                          residual ? values : NULL)
+                               : HOT_ERROR_MEMORY;
+    if (status == HOT_OK)
+        status = hot_map_save(context, &field->grid, values, per, residual ? "residual" : "tissues", path);
+    hot_context_free(context, values);
+    return status;
+}
+
+hot_status hot_tensor_field_save_tissues(hot_context *context, const hot_tensor_field *field, const char *path)
+{
+    return save_found(context, field, 0, path);
+}
+
+hot_status hot_tensor_field_save_residual(hot_context *context, const hot_tensor_field *field, const char *path)
+{
+    return save_found(context, field, 1, path);
+}

@@ -136,6 +136,11 @@ typedef struct interleaved {
     size_t per;
 } interleaved;
 
+typedef struct vectors {
+    interleaved as_they_are;
+    double sign[3];
+} vectors;
+
 static void fill(hot_context *context, const void *from, size_t number, size_t voxels, float *volume)
 {
     const interleaved *map = from;
@@ -155,6 +160,18 @@ hot_status hot_map_save(hot_context *context, const hot_grid *grid, const float 
     return hot_nrrd_save_values(context, &(hot_nrrd_values){.grid = grid, .data = values, .per = {per > 1 ? per : 0},
                                                             .compress = what != NULL,
                                                             .key = what ? "hotfiber_map" : NULL, .value = what}, path);
+}
+
+/* The same of vectors in the grid's axes, which become RAS: in images of volumes all vectors are in scanner axes. */
+static void fill_vectors(hot_context *context, const void *from, size_t number, size_t voxels, float *volume)
+{
+    const vectors *map = from;
+    fill(context, &map->as_they_are, number, voxels, volume);
+    if (map->sign[number % 3] > 0)
+        return;
+#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+    for (size_t v = 0; v < voxels; v++)
+        volume[v] = 0 - volume[v]; /* not -0 */
 }
 
 hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps, const char *name, const char *path)
@@ -180,6 +197,11 @@ hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps
     const size_t per = all[which].per;
     if (bytes && hot_path_has_volumes(path))
         return hot_image_save_bytes(context, path, &maps->grid, maps->flags);
+    if (all[which].values == maps->cone_axes && hot_path_has_volumes(path)) {
+        vectors map = {{maps->cone_axes, per}, {1, 1, 1}};
+        hot_space_ras_sign(maps->grid.space, map.sign);
+        return hot_image_save(context, path, &maps->grid, per, fill_vectors, &map);
+    }
     if (!bytes)
         return hot_map_save(context, &maps->grid, all[which].values, per, name, path);
     return hot_nrrd_save_values(context, &(hot_nrrd_values){.grid = &maps->grid, .data = all[which].values,

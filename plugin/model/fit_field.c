@@ -21,7 +21,7 @@ hot_status hot_plan_fit_listed(const hot_plan *plan, const size_t *voxel, size_t
                                float *values)
 {
     hot_context *context = plan->context;
-    const size_t slab = slab_of(plan, count), width = plan->terms + 1;
+    const size_t slab = slab_of(plan, count), width = hot_plan_width(plan);
     float *signals = hot_context_alloc(context, slab, plan->volumes * sizeof *signals);
     float *work = hot_context_alloc(context, slab, (plan->used_count + 1) * sizeof *work);
     hot_status status = signals && work ? HOT_OK : HOT_ERROR_MEMORY;
@@ -39,16 +39,17 @@ hot_status hot_plan_fit_listed(const hot_plan *plan, const size_t *voxel, size_t
 }
 
 hot_status hot_plan_fit_voxels(const hot_plan *plan, const uint8_t *inside, const char *stage, float *values,
-                               size_t *fitted, size_t *flagged)
+                               float *extra, size_t *fitted, size_t *flagged)
 {
     hot_context *context = plan->context;
     hot_status status = HOT_OK;
-    const size_t voxels = hot_grid_voxels(hot_dwi_grid(plan->dwi)), width = plan->terms + 1;
+    const size_t voxels = hot_grid_voxels(hot_dwi_grid(plan->dwi));
+    const size_t width = 1 + plan->terms, whole = hot_plan_width(plan);
     const size_t slab = slab_of(plan, voxels);
     size_t next = 0;
     float *signals = hot_context_alloc(context, slab, plan->volumes * sizeof *signals);
     float *work = hot_context_alloc(context, slab, (plan->used_count + 1) * sizeof *work);
-    float *fits = hot_context_alloc(context, slab, width * sizeof *fits);
+    float *fits = hot_context_alloc(context, slab, whole * sizeof *fits);
     size_t *voxel = hot_context_alloc(context, slab, sizeof *voxel);
     *fitted = *flagged = 0;
     if (!signals || !work || !fits || !voxel)
@@ -56,13 +57,17 @@ hot_status hot_plan_fit_voxels(const hot_plan *plan, const uint8_t *inside, cons
     while (next < voxels && status == HOT_OK) {
         const size_t first = next, count = hot_mask_next(inside, voxels, &next, slab, voxel);
         memset(values + first * width, 0, (next - first) * width * sizeof *values);
+        if (extra)
+            memset(extra + first * plan->extra, 0, (next - first) * plan->extra * sizeof *extra);
         if (count > 0)
             status = hot_dwi_gather(context, plan->dwi, voxel, count, signals);
         if (count > 0 && status == HOT_OK)
             status = hot_plan_fit(plan, count, signals, work, fits);
         for (size_t i = 0; i < count && status == HOT_OK; i++) {
-            memcpy(values + voxel[i] * width, fits + i * width, width * sizeof *fits);
-            if (fits[i * width] > 0)
+            memcpy(values + voxel[i] * width, fits + i * whole, width * sizeof *fits);
+            if (extra)
+                memcpy(extra + voxel[i] * plan->extra, fits + i * whole + width, plan->extra * sizeof *fits);
+            if (fits[i * whole] > 0)
                 ++*fitted;
             else
                 ++*flagged;
@@ -91,7 +96,7 @@ static hot_status estimate_noise(const hot_plan *plan, const hot_mask *mask, dou
     enum { SAMPLES = 1000 };
     hot_context *context = plan->context;
     hot_status status = HOT_OK;
-    const size_t used = plan->used_count, width = plan->terms + 1;
+    const size_t used = plan->used_count, width = hot_plan_width(plan);
     *noise = 0;
     if (used < plan->terms + 6) {
         double sigma, snr;
@@ -137,6 +142,16 @@ cleanup:
     hot_context_free(context, work);
     hot_context_free(context, signals);
     return status;
+}
+
+/* Where a model finds more than a tensor. */
+static hot_status make_room_for_extra(const hot_plan *plan, hot_tensor_field *field)
+{
+    if (plan->extra == 0)
+        return HOT_OK;
+    field->extra_count = plan->extra;
+    field->extra = hot_context_alloc(plan->context, hot_grid_voxels(&field->grid), plan->extra * sizeof *field->extra);
+    return field->extra ? HOT_OK : HOT_ERROR_MEMORY;
 }
 
 hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
@@ -200,7 +215,10 @@ hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const 
     else if (plan->response)
         status = hot_response_copy(context, plan->response, &made->response);
     if (status == HOT_OK)
-        status = hot_plan_fit_voxels(plan, mask->bytes, "fitting tensors", made->values, &made->fitted, &made->flagged);
+        status = make_room_for_extra(plan, made);
+    if (status == HOT_OK)
+        status = hot_plan_fit_voxels(plan, mask->bytes, "fitting tensors", made->values, made->extra, &made->fitted,
+                                     &made->flagged);
 cleanup:
     hot_plan_free(&plan);
     hot_response_destroy(&response);

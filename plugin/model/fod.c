@@ -23,13 +23,9 @@ static hot_status fod_select(hot_plan *plan, int say)
     if (shells > SHELLS_MAX)
         return hot_context_fail(context, HOT_ERROR_DATA,
                                 "%zu shells; fod takes up to %d (are these b-values one shell's?)", shells, SHELLS_MAX);
-    const int lmax = hot_response_lmax(plan->response);
-    if (lmax < plan->order)
-        return hot_context_fail(context, HOT_ERROR_DATA,
-                                "the response has coefficients up to l=%d, order %d needs l=%d; give --order %d, or a "
-                                "response estimated with --lmax %d", lmax, plan->order, plan->order,
-                                lmax < 2 ? 2 : lmax, plan->order);
-    hot_status status = hot_response_match(context, plan->response, plan->dwi, row);
+    hot_status status = hot_response_check_order(context, plan->response, plan->order);
+    if (status == HOT_OK)
+        status = hot_response_match(context, plan->response, plan->dwi, row);
     if (status != HOT_OK)
         return status;
     plan->used_count = 0;

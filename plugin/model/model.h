@@ -5,7 +5,7 @@
 #include "core/fields.h"
 
 /* In the order in which help lists them. */
-#define MODELS(X) X(adc) X(odf) X(fod)
+#define MODELS(X) X(adc) X(odf) X(fod) X(msmt)
 
 enum { HOT_MODEL_ORDER_MAX = 8, HOT_MODEL_TERMS_MAX = 45 };
 
@@ -35,6 +35,13 @@ typedef struct hot_plan {
     size_t columns, rows;         /* adc: of its design matrix, with the column of ln S0 and the rows of the penalty */
     double *design, *predict;     /* adc, weighted: rows x columns, and used x used (y as the plain fit has it) */
     int relative;                 /* fod: signals are divided by the voxel's b=0 signal */
+    const hot_response *const *tissues; /* msmt: the isotropic tissues' responses, borrowed */
+    size_t tissue_count, extra;   /* extra: values of a voxel after its tensor (msmt: amounts, then the residual) */
+    hot_fit_constraint constraint; /* msmt, as the three below */
+    hot_fit_kernel kernel;
+    const double *constraint_directions; /* borrowed; NULL = the kernel's own */
+    size_t constraint_count;
+    double density;               /* amount of white matter per coefficient of degree 0 */
     double noise;                 /* fod: standard deviation of the signals as the fit sees them; 0 = not known */
 } hot_plan;
 
@@ -50,8 +57,8 @@ struct hot_model {
     /* The matrices, from the used volumes. */
     hot_status (*prepare)(hot_plan *plan);
     /* signals: count x volumes; s0: the mean b=0 signal, 0 marks a voxel that must stay empty. work: count x used
-     * floats of scratch. values: count x (1 + terms): the tensor goes to values[1 ...] of each row; a voxel that turns
-     * out not to be solvable gets s0 = 0. */
+     * floats of scratch. values: count x hot_plan_width: the tensor goes to values[1 ...] of each row, then what is
+     * extra; a voxel that turns out not to be solvable gets s0 = 0. */
     hot_status (*fit)(const hot_plan *plan, size_t count, const float *signals, float *s0, float *work, float *values);
     /* y of one volume -> its signal at s0 = 1. */
     double (*signal)(const hot_plan *plan, double y);
@@ -70,22 +77,26 @@ hot_status hot_plan_make(hot_context *context, const hot_dwi *dwi, const hot_fit
                          const hot_response *response, int say, hot_plan **plan);
 void hot_plan_free(hot_plan **plan);
 
+/* Values of a fitted voxel: the confidence, the tensor, and what else the model finds. */
+static inline size_t hot_plan_width(const hot_plan *plan) { return 1 + plan->terms + plan->extra; }
+
 /* Makes the matrices again for signals with this noise (models that weigh noise). */
 hot_status hot_plan_set_noise(hot_plan *plan, double noise);
 
-/* Fits `count` voxels: signals count x volumes, values count x (1 + terms) with the confidence first. work: count x
+/* Fits `count` voxels: signals count x volumes, values count x hot_plan_width with the confidence first. work: count x
  * (used + 1) floats. */
 hot_status hot_plan_fit(const hot_plan *plan, size_t count, const float *signals, float *work, float *values);
 
-/* Fits `count` voxels given by their numbers, block by block: values count x (1 + terms). */
+/* Fits `count` voxels given by their numbers, block by block: values count x hot_plan_width. */
 hot_status hot_plan_fit_listed(const hot_plan *plan, const size_t *voxel, size_t count, const char *stage,
                                float *values);
 
-/* Fits the voxels where inside[voxel] != 0, block by block: values voxels x (1 + terms), 0 elsewhere. */
+/* Fits the voxels where inside[voxel] != 0, block by block: values voxels x (1 + terms), 0 elsewhere; extra: voxels x
+ * plan->extra, likewise, or NULL. */
 hot_status hot_plan_fit_voxels(const hot_plan *plan, const uint8_t *inside, const char *stage, float *values,
-                               size_t *fitted, size_t *flagged);
+                               float *extra, size_t *fitted, size_t *flagged);
 
-/* The signals (count x volumes) that these tensors (count x (1 + terms)) would give, without noise; volumes that the
+/* The signals (count x volumes) that these tensors (count x hot_plan_width) would give, without noise; volumes that the
  * fit does not use are NaN. */
 hot_status hot_plan_simulate(const hot_plan *plan, size_t count, const float *values, double s0, float *signals);
 
@@ -126,6 +137,8 @@ hot_status hot_response_make(hot_context *context, size_t shells, int lmax, hot_
 hot_status hot_response_copy(hot_context *context, const hot_response *response, hot_response **copy);
 /* S(theta) of one row, cosine = cos(theta). */
 double hot_response_value(const hot_response *response, size_t row, double cosine);
+/* HOT_ERROR_DATA when the response's harmonics do not reach the order of a tensor. */
+hot_status hot_response_check_order(hot_context *context, const hot_response *response, int order);
 /* Which row belongs to each shell of the data (row[shells], -1 = none). */
 hot_status hot_response_match(hot_context *context, const hot_response *response, const hot_dwi *dwi, int *row);
 /* Fits one fibre to the signals of one voxel: rotates `axis` (unit, a good start) and sets *weight, in least squares

@@ -140,8 +140,8 @@ hot_status hot_plan_make(hot_context *context, const hot_dwi *dwi, const hot_fit
     const char *name = options->model ? options->model : "fod";
     const hot_model *model = hot_model_find(name);
     if (!model)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no model '%s'; models are adc, odf and fod",
-                                name);
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "there is no model '%s'; models are adc, odf, fod and msmt", name);
     if (options->order != 0 &&
         (options->order < 2 || options->order > HOT_MODEL_ORDER_MAX || options->order % 2 != 0))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "order %d; orders are 2, 4, 6 and 8", options->order);
@@ -162,6 +162,12 @@ hot_status hot_plan_make(hot_context *context, const hot_dwi *dwi, const hot_fit
     plan->positive = options->positive;
     plan->weighted = options->weighted != 0;
     plan->estimate_s0 = options->estimate_s0;
+    plan->tissues = options->tissues;
+    plan->tissue_count = options->tissue_count;
+    plan->constraint = options->constraint;
+    plan->kernel = options->kernel;
+    plan->constraint_directions = options->directions;
+    plan->constraint_count = options->direction_count;
     plan->relative = 1;
     plan->volumes = hot_dwi_volumes(dwi);
     plan->b0 = hot_context_alloc(context, plan->volumes, sizeof *plan->b0);
@@ -292,12 +298,12 @@ void hot_plan_ratios(const hot_plan *plan, size_t count, const float *signals, c
 hot_status hot_plan_fit_linear(const hot_plan *plan, size_t count, const float *work, float *values)
 {
     return hot_fit_linear_f32(plan->context, plan->terms, plan->used_count, plan->inverse, count, work,
-                              plan->used_count, values + 1, plan->terms + 1);
+                              plan->used_count, values + 1, hot_plan_width(plan));
 }
 
 hot_status hot_plan_fit(const hot_plan *plan, size_t count, const float *signals, float *work, float *values)
 {
-    const size_t width = plan->terms + 1;
+    const size_t width = hot_plan_width(plan);
     float *s0 = work, *y = work + count;
 #pragma omp parallel for num_threads(hot_context_threads(plan->context)) schedule(static) if (count > 256)
     for (size_t v = 0; v < count; v++)
@@ -307,7 +313,7 @@ hot_status hot_plan_fit(const hot_plan *plan, size_t count, const float *signals
         float *value = values + v * width;
         int good = s0[v] > 0;
         for (size_t t = 1; t < width; t++) {
-            if (good)
+            if (good && t <= plan->terms)
                 value[t] += (float)plan->offset[t - 1];
             good &= isfinite(value[t]) != 0;
         }
@@ -322,7 +328,7 @@ hot_status hot_plan_simulate(const hot_plan *plan, size_t count, const float *va
 {
     for (size_t v = 0; v < count; v++) {
         float *out = signals + v * plan->volumes;
-        const float *tensor = values + v * (plan->terms + 1) + 1;
+        const float *tensor = values + v * hot_plan_width(plan) + 1;
         for (size_t i = 0; i < plan->volumes; i++)
             out[i] = NAN;
         for (size_t i = 0; i < plan->b0_count; i++)

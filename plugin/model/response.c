@@ -132,6 +132,16 @@ hot_status hot_response_tensor(hot_context *context, const hot_dwi *dwi, double 
     return HOT_OK;
 }
 
+hot_status hot_response_check_order(hot_context *context, const hot_response *response, int order)
+{
+    if (response->lmax >= order)
+        return HOT_OK;
+    return hot_context_fail(context, HOT_ERROR_DATA,
+                            "the response has coefficients up to l=%d, order %d needs l=%d; give --order %d, or a "
+                            "response estimated with --lmax %d", response->lmax, order, order,
+                            response->lmax < 2 ? 2 : response->lmax, order);
+}
+
 /* "0, 1000, 3000" of some b-values, for messages. */
 static void list_b(size_t count, const double *b, char *text, size_t size)
 {

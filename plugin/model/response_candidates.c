@@ -1,5 +1,5 @@
-/* Which voxels the response is made from. Of the voxels with high merit, those whose signals one fibre explains least
- * well are left out: fibres that cross at small angles have one peak, but not the signal of one fibre. */
+/* Which voxels the response is made from. Of the voxels with high merit, those whose signals depend on more than the
+ * angle to one axis are left out: fibres that cross at small angles have one peak, but not the signal of one fibre. */
 #include "response_estimate.h"
 
 #include <math.h>
@@ -77,6 +77,44 @@ size_t hot_response_count_best(const hot_response_search *search)
     return used;
 }
 
+/* What each of the chosen has of contrast in a half of its volumes, over its b=0 signal. */
+static void find_contrasts(const hot_response_search *search, int half, hot_merit *contrasts)
+{
+    for (size_t i = 0; i < search->chosen; i++) {
+        const size_t place = contrasts[i].place = search->merits[i].place;
+        hot_response_off_axis(search, search->signals + place * search->volumes, search->candidates[place].axis,
+                              1 << half, &contrasts[i].value);
+        contrasts[i].value /= hot_response_mean_b0(search, place);
+    }
+}
+
+void hot_response_keep_sharpest(hot_response_search *search)
+{
+    enum { SHARE = 3, LEAST = 20 };
+    const size_t chosen = search->chosen, least = chosen < LEAST ? chosen : LEAST;
+    const size_t kept = chosen / SHARE > least ? chosen / SHARE : least;
+    double gain = 0, error = 0;
+    for (size_t i = 0; i < chosen; i++)
+        search->candidates[search->merits[i].place].halves = 0;
+    for (int half = 0; half < 2; half++) {
+        double all = 0, squares = 0, sharp = 0;
+        find_contrasts(search, half, search->sorted);
+        qsort(search->sorted, chosen, sizeof *search->sorted, hot_merit_compare);
+        for (size_t i = 0; i < kept; i++)
+            search->candidates[search->sorted[i].place].halves |= 2 >> half;
+        find_contrasts(search, 1 - half, search->sorted);
+        for (size_t i = 0; i < chosen; i++) {
+            const double value = search->sorted[i].value;
+            all += value, squares += value * value;
+            sharp += search->candidates[search->sorted[i].place].halves & 2 >> half ? value : 0;
+        }
+        gain += sharp / (double)kept - all / (double)chosen;
+        error += (squares / (double)chosen - pow(all / (double)chosen, 2)) / (double)kept;
+    }
+    for (size_t i = 0; i < chosen && !(gain > 2 * sqrt(error)); i++) /* they are all alike */
+        search->candidates[search->merits[i].place].halves = HOT_BOTH_HALVES;
+}
+
 /* At most what 19 in 20 voxels have of which the best quarter has the misfit that it has here (the mean of n squared
  * errors is spread by sqrt(2 / n)). */
 void hot_response_keep_explained(hot_response_search *search)
@@ -87,14 +125,14 @@ void hot_response_keep_explained(hot_response_search *search)
     const double spread_of_one = sqrt(2 / (double)(weighted > 8 ? weighted : 8));
     hot_merit *misfits = search->sorted;
     for (size_t i = 0; i < search->chosen; i++) {
-        misfits[i].value = -search->candidates[search->merits[i].place].misfit; /* highest first */
+        misfits[i].value = -search->candidates[search->merits[i].place].off_axis; /* highest first */
         misfits[i].place = i;
     }
     qsort(misfits, search->chosen, sizeof *misfits, hot_merit_compare);
     const double quarter = -misfits[search->chosen / 4].value;
     const double bound = quarter * (1 + 1.65 * spread_of_one) / (1 - .67 * spread_of_one);
     for (size_t i = 0; i < search->chosen; i++)
-        if (search->candidates[search->merits[i].place].misfit <= bound) {
+        if (search->candidates[search->merits[i].place].off_axis <= bound) {
             const hot_merit swap = search->merits[kept];
             search->merits[kept++] = search->merits[i];
             search->merits[i] = swap;

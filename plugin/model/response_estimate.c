@@ -2,8 +2,10 @@
  * response is made from them, and so on until the choice stays the same. (Tournier, Calamante, Connelly 2013.)
  *
  * A voxel's merit is p1 (1 - p2 / p1)^2 with p1 and p2 the highest and second highest peak of its fod: high where one
- * fibre stands alone. The misfit of one fibre is noise that has no part in the response, so that choosing by it does
- * not bias the result. The first response comes from the most anisotropic diffusion tensors. */
+ * fibre stands alone. What no function of the angle to the fibre explains is noise that has no part in the response, so
+ * that choosing by it does not bias the result. (Choosing by what the current response does not explain did: tissue
+ * whose fibres differ was left with ever duller ones.) The first response comes from the most anisotropic diffusion
+ * tensors, the last from the sharper of the chosen voxels: the fibres of the others are dispersed or not alone. */
 #include "response_estimate.h"
 
 #include <math.h>
@@ -80,6 +82,8 @@ static hot_status first_choice(hot_response_search *search, hot_response **respo
     if (status == HOT_OK) {
         sort_by_anisotropy(search, values);
         search->chosen = hot_response_count_best(search);
+        for (size_t i = 0; i < search->count; i++)
+            search->candidates[i].halves = HOT_BOTH_HALVES;
         status = search->chosen ? hot_response_from_chosen(search, response)
                                 : hot_context_fail(context, HOT_ERROR_DATA,
                                                    "no response can be estimated: none of the %zu voxels of the mask "
@@ -129,16 +133,21 @@ static void judge(hot_response_search *search, const hot_response *response, con
 {
     hot_candidate *candidate = &search->candidates[i];
     size_t highest = 0;
-    double weight;
+    double weight, contrast;
     search->merits[i].place = i;
     search->merits[i].value = tensor[0] > 0 ? hot_peak_merit(&search->grid, tensor + 1, &highest) : 0;
     memcpy(candidate->axis, search->grid.directions[highest], sizeof candidate->axis);
-    candidate->misfit = INFINITY;
+    candidate->misfit = candidate->off_axis = INFINITY;
+    candidate->halves = HOT_BOTH_HALVES;
     if (!(tensor[0] > 0))
         return;
     hot_peak_climb(search->order, tensor + 1, candidate->axis);
     candidate->misfit = hot_response_fit_axis(response, search->dwi, search->row, search->signals + i * search->volumes,
                                               hot_response_mean_b0(search, i), candidate->axis, &weight);
+    candidate->off_axis = hot_response_off_axis(search, search->signals + i * search->volumes, candidate->axis,
+                                                HOT_BOTH_HALVES, &contrast);
+    /* at low signal the highest merits are noise: off_axis is about the variance of the contrast, over its square */
+    search->merits[i].value *= fmax(0, 1 - 2 * sqrt(candidate->off_axis));
 }
 
 /* One round: the candidates' fods with the current response, their merits and axes, the choice. work, tensors:
@@ -250,6 +259,11 @@ hot_status hot_response_estimate(hot_context *context, const hot_dwi *dwi, const
         hot_response_destroy(&current);
         if (status == HOT_OK)
             status = hot_response_from_chosen(search, &current);
+    }
+    if (status == HOT_OK) {
+        hot_response_destroy(&current);
+        hot_response_keep_sharpest(search);
+        status = hot_response_from_chosen(search, &current);
     }
     if (status == HOT_OK)
         status = hot_response_check(context, current, NULL);

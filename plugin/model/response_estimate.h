@@ -7,12 +7,15 @@
 
 /* HOT_RESPONSE_SAMPLE: the most voxels that are searched. They are spread evenly over the mask, and hold hundreds of
  * times as many single fibres as a response takes. */
-enum { HOT_CANDIDATES = 1500, HOT_RESPONSE_SAMPLE = 1 << 18 };
+enum { HOT_CANDIDATES = 1500, HOT_RESPONSE_SAMPLE = 1 << 18, HOT_BOTH_HALVES = 3 };
 
 /* One voxel that may hold a single fibre. */
 typedef struct hot_candidate {
     size_t place; /* in the sample */
-    double axis[3], misfit;
+    double axis[3];
+    double misfit;   /* of the current response, mean square in units of s0 */
+    double off_axis; /* hot_response_off_axis */
+    int halves;      /* which halves of its volumes the response is made from, bits */
     unsigned char chosen; /* in the round before */
 } hot_candidate;
 
@@ -48,7 +51,17 @@ hot_status hot_response_take_candidates(hot_response_search *search, hot_merit *
 /* How many of the sorted merits are used: those that come near the middle one of the mask's best tenth (30 to 300
  * voxels). */
 size_t hot_response_count_best(const hot_response_search *search);
-/* Of the chosen, keeps those whose misfit could be noise. */
+/* What the best zonal functions about the axis, to degree 4 and one for each shell of search->row, leave over per
+ * degree of freedom, as a share of the sum of squares that they explain beyond the mean. Noise and crossings: whatever
+ * the fibre's own diffusivities and the voxel's brightness are. INFINITY where they explain nothing. halves: which
+ * halves of the volumes, bits. *contrast: how much less the signal is along the axis, in the data's unit: the sum of
+ * the shells' coefficients of degree 2. */
+double hot_response_off_axis(const hot_response_search *search, const float *signals, const double axis[3], int halves,
+                             double *contrast);
+/* The response is made from the sharper of the chosen, a third of them: chosen in each half of the volumes, used in the
+ * other, so that no noise is chosen. From all where they are no sharper than what is alike would be. */
+void hot_response_keep_sharpest(hot_response_search *search);
+/* Of the chosen, keeps those whose off_axis could be noise. */
 void hot_response_keep_explained(hot_response_search *search);
 
 /* The mean b=0 signal of a candidate. */

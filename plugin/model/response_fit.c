@@ -2,6 +2,7 @@
 #include "response_estimate.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 /* How much of the variation with direction a fibre must explain: in noise alone it is a few percent (a quarter with 15
@@ -24,17 +25,21 @@ double hot_response_mean_b0(const hot_response_search *search, size_t candidate)
     return sum / (double)count;
 }
 
+/* Whether the volume is in one of the halves: bits. By a hash: tables often repeat themselves. */
+static int in_half(size_t volume, int halves) { return halves >> ((uint32_t)volume * 2654435761u >> 29 & 1) & 1; }
+
 /* The normal equations of one shell's zonal coefficients, n of them. */
 static void add_equations(const hot_response_search *search, size_t shell, size_t n, double *gram, double *right)
 {
     for (size_t i = 0; i < search->chosen; i++) {
         const size_t place = search->merits[i].place;
+        const int halves = search->candidates[place].halves;
         const float *signals = search->signals + place * search->volumes;
         const double *axis = search->candidates[place].axis, s0 = hot_response_mean_b0(search, place);
         for (size_t v = 0; v < search->volumes; v++) {
             const double *g = hot_dwi_gradients(search->dwi) + 3 * v;
             double y[ZONAL_MAX];
-            if (search->shell_of[v] != (int)shell)
+            if (search->shell_of[v] != (int)shell || !in_half(v, halves))
                 continue;
             const double cosine = g[0] * axis[0] + g[1] * axis[1] + g[2] * axis[2];
             for (size_t a = 0; a < n; a++)
@@ -81,10 +86,66 @@ hot_status hot_response_from_chosen(hot_response_search *search, hot_response **
         for (size_t a = 0; a < m; a++)
             for (size_t b = 0; b < m && status == HOT_OK; b++)
                 row[a] += inverse[a * m + b] * right[b] * unit;
+        /* from degree 6 on a sign that no fibre has is noise, and so are the degrees above it */
+        for (size_t a = 3; a < m; a++)
+            if ((a % 2 ? -row[a] : row[a]) < 0 || row[a - 1] == 0)
+                row[a] = 0;
     }
     if (status != HOT_OK)
         hot_response_destroy(made);
     return status;
+}
+
+/* Solves n normal equations, an unknown that they do not tell being 0; both are overwritten, right by the solution. */
+static void solve(size_t n, double gram[][ZONAL_MAX], double *right)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            const double factor = j != i && gram[i][i] > 1e-9 ? gram[j][i] / gram[i][i] : 0;
+            for (size_t k = i; k < n; k++)
+                gram[j][k] -= factor * gram[i][k];
+            right[j] -= factor * right[i];
+        }
+    for (size_t i = 0; i < n; i++)
+        right[i] = gram[i][i] > 1e-9 ? right[i] / gram[i][i] : 0;
+}
+
+double hot_response_off_axis(const hot_response_search *search, const float *signals, const double axis[3], int halves,
+                             double *contrast)
+{
+    double misfit = 0, freedom = 0, zonal = 0;
+    *contrast = 0;
+    for (size_t s = 1; s < search->shells; s++) {
+        double gram[3][ZONAL_MAX] = {{0}}, right[3] = {0}, sums[3], squares = 0;
+        size_t count = 0;
+        for (size_t v = 0; v < search->volumes; v++)
+            count += search->shell_of[v] == (int)s && search->row[s] >= 0 && in_half(v, halves);
+        const size_t n = count >= 15 ? 3 : count >= 6 ? 2 : 1;
+        if (count <= n)
+            continue;
+        for (size_t v = 0; v < search->volumes; v++) {
+            const double *g = hot_dwi_gradients(search->dwi) + 3 * v, signal = (double)signals[v];
+            if (search->shell_of[v] != (int)s || !in_half(v, halves))
+                continue;
+            const double cosine = g[0] * axis[0] + g[1] * axis[1] + g[2] * axis[2];
+            const double y[3] = {1, hot_model_legendre(2, cosine), hot_model_legendre(4, cosine)};
+            squares += signal * signal;
+            for (size_t a = 0; a < n; a++) {
+                right[a] += y[a] * signal;
+                for (size_t b = 0; b < n; b++)
+                    gram[a][b] += y[a] * y[b];
+            }
+        }
+        memcpy(sums, right, sizeof sums);
+        solve(n, gram, right);
+        for (size_t a = 0; a < n; a++)
+            squares -= right[a] * sums[a];
+        *contrast -= right[1]; /* of P_2 */
+        misfit += fmax(squares, 0);
+        freedom += (double)(count - n);
+        zonal += (double)count * (right[1] * right[1] / 5 + right[2] * right[2] / 9); /* P_l's mean square: 1/(2l+1) */
+    }
+    return zonal > 0 ? misfit / freedom / zonal : INFINITY;
 }
 
 /* The mean squared deviation of one voxel's signals from their shells' means, in units of s0. */

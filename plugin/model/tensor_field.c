@@ -49,6 +49,7 @@ void hot_tensor_field_destroy(hot_tensor_field **field)
 {
     HOT_DESTROY_BEGIN(hot_tensor_field, field);
     hot_response_destroy(&gone->response);
+    hot_context_free(gone->context, gone->extra);
     if (gone->release)
         gone->release(gone->values);
     else
@@ -70,4 +71,23 @@ void hot_tensor_field_counts(const hot_tensor_field *field, size_t *fitted, size
 {
     *fitted = field->fitted;
     *flagged = field->flagged;
+}
+
+size_t hot_tensor_field_tissues(const hot_tensor_field *field) { return field->extra ? field->extra_count - 1 : 0; }
+
+hot_status hot_tensor_field_amounts(hot_context *context, const hot_tensor_field *field, float *amounts,
+                                    float *residual)
+{
+    if (!field->extra)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a field of the model %s has no tissues; msmt's has",
+                                field->model);
+    const size_t voxels = hot_grid_voxels(&field->grid), tissues = field->extra_count - 1;
+    for (size_t v = 0; v < voxels; v++) {
+        const float *from = field->extra + v * field->extra_count;
+        if (amounts)
+            memcpy(amounts + v * tissues, from, tissues * sizeof *amounts);
+        if (residual)
+            residual[v] = from[tissues];
+    }
+    return HOT_OK;
 }

@@ -1,8 +1,10 @@
 #include "data.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/fields.h"
+#include "core/samples.h"
 #include "dwi/dwi_private.h"
 #include "dwi/frames.h"
 
@@ -36,4 +38,27 @@ void hot_python_bvec_frame(const hot_grid *grid, double *frame)
     double rows[3][3];
     hot_grid_bvec_frame(grid, rows);
     memcpy(frame, rows, sizeof rows);
+}
+
+void hot_python_samples_size(const hot_signal_samples *samples, int size[2])
+{
+    size[0] = samples->samples;
+    size[1] = samples->fibers;
+}
+
+void hot_python_samples(const hot_signal_samples *samples, const hot_grid *grid, size_t count, const size_t *voxels,
+                        float *vectors)
+{
+    const double turn = 2 * 3.14159265358979323846 / 65535;
+    const size_t row = (size_t)samples->samples * (size_t)samples->fibers;
+    double frame[3][3];
+    hot_grid_bvec_frame(grid, frame);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < row; k++, vectors += 3) {
+            const hot_sampled_fiber *fiber = &samples->values[samples->place[voxels[i]] * row + k];
+            const double theta = fiber->theta * turn / 2, phi = fiber->phi * turn, length = fiber->fraction / 65535.0;
+            const double v[3] = {sin(theta) * cos(phi), sin(theta) * sin(phi), cos(theta)};
+            for (int a = 0; a < 3; a++)
+                vectors[a] = (float)(length * (frame[a][0] * v[0] + frame[a][1] * v[1] + frame[a][2] * v[2]));
+        }
 }

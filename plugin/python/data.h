@@ -15,4 +15,11 @@ HOT_API hot_status hot_python_dwi(hot_context *context, const hot_grid *grid, si
 /* The matrix, row by row, that takes a vector of FSL's bvec files into world axes of the grid. */
 HOT_API void hot_python_bvec_frame(const hot_grid *grid, double *frame);
 
+/* The samples of the posterior in `count` voxels of the grid, all of them in the mask: vectors in world axes whose
+ * length is the volume fraction, 0 for absent fibres; `vectors` has count x size[0] x size[1] x 3 floats, with size the
+ * number of samples and of fibres, which hot_python_samples_size tells. */
+HOT_API void hot_python_samples_size(const hot_signal_samples *samples, int size[2]);
+HOT_API void hot_python_samples(const hot_signal_samples *samples, const hot_grid *grid, size_t count,
+                                const size_t *voxels, float *vectors);
+
 #endif

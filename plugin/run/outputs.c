@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dwi/scheme.h"
+#include "fibers/signal_samples.h"
 #include "io/map_save.h"
 
 /* The largest b-value, s/mm^2, whose signals FA and MD are fitted to. */
@@ -16,11 +17,11 @@ static const struct { const char *name; int set; } sets[] = {{"default", DEFAULT
 /* What a file is made of: by an exporter from directions, tensors or the tensors of FA and MD, or by a function. */
 typedef enum source { DIRECTIONS, TENSORS, DIFFUSION_TENSORS, OWN } source;
 /* What must be so for it to be there. */
-typedef enum needs { NOTHING, FOD, SIGNAL_METHOD, LEARNED, SAMPLES, DENOISING } needs;
+typedef enum needs { NOTHING, FOD, SIGNAL_METHOD, LEARNED, SAMPLES, DENOISING, TISSUES } needs;
 
 typedef hot_status writer(hot_run_job *job, const char *path);
 static writer write_b0, write_cone, write_cone_axes, write_fraction_sd, write_mask, write_noise, write_peaks_fod,
-    write_picture, write_probability, write_response, write_samples, write_tensors;
+    write_picture, write_probability, write_residual, write_response, write_samples, write_tensors, write_tissues;
 
 typedef struct output {
     const char *name, *file;
@@ -41,16 +42,20 @@ static const output outputs[] = {
     {"mask", "mask.nii.gz", DEFAULT | MAPS, NOTHING, OWN, NULL, write_mask, "where it was computed"},
     {"response", "response.txt", DEFAULT | MAPS, FOD, OWN, NULL, write_response,
      "the single-fibre response, MRtrix's format"},
+    {"tissues", "tissues.nii.gz", DEFAULT | ALL | MAPS, TISSUES, OWN, NULL, write_tissues,
+     "model msmt: the amounts of white matter and the other tissues, a volume each"},
+    {"residual", "residual.nii.gz", MAPS, TISSUES, OWN, NULL, write_residual,
+     "model msmt: what the conditions of the constrained minimum leave"},
     {"dec", "dec.nii.gz", DEFAULT | ALL, NOTHING, DIRECTIONS, "dec", NULL, "direction-encoded colours"},
     {"png", "fibers.png", DEFAULT | ALL, NOTHING, OWN, NULL, write_picture, "the middle slices with the fibres"},
     {"probability", "probability.nii.gz", ALL, SIGNAL_METHOD, OWN, NULL, write_probability,
      "method signal: the probability of 0, 1, 2, 3 fibres"},
     {"cone", "cone.nii.gz", 0, LEARNED, OWN, NULL, write_cone,
-     "contrast learned: half angle (degrees) of the cone that holds a fibre's direction with 95 %, a volume per fibre"},
+     "half angle (degrees) of the cone that holds a fibre's direction with 95 %, a volume per fibre"},
     {"cone_axes", "cone_axes.nii.gz", 0, LEARNED, OWN, NULL, write_cone_axes,
-     "contrast learned: the semi-axes of such a cone that is an ellipse, 6 volumes per fibre"},
+     "the semi-axes of such a cone that is an ellipse, 6 volumes per fibre"},
     {"fraction_sd", "fraction_sd.nii.gz", 0, LEARNED, OWN, NULL, write_fraction_sd,
-     "contrast learned: standard deviation of the volume fractions, a volume per fibre"},
+     "standard deviation of the volume fractions, a volume per fibre"},
     {"samples", "bedpostx", DEFAULT | ALL | MAPS, SAMPLES, OWN, NULL, write_samples,
      "with --samples: the posterior in FSL's files, for probtrackx"},
     {"tensors", "tensors.nrrd", ALL, NOTHING, OWN, NULL, write_tensors, "the fitted tensors"},
@@ -96,10 +101,12 @@ static const char *missing(const output *o, const hot_run_options *options, cons
     const char *model = options->fit.model ? options->fit.model : "fod";
     if (o->needs == FOD && strcmp(model, "fod") != 0)
         return "goes with the model fod";
+    if (o->needs == TISSUES && strcmp(model, "msmt") != 0)
+        return "goes with the model msmt";
     if (o->needs == SIGNAL_METHOD && !method->find_in_signals)
         return "goes with the method signal";
-    if (o->needs == LEARNED && (!method->find_in_signals || options->signal.contrast != HOT_CONTRAST_LEARNED))
-        return "goes with --contrast learned";
+    if (o->needs == LEARNED && (!method->find_in_signals || !hot_signal_learns(&options->signal)))
+        return "goes with the method signal and its contrast learned";
     if (o->needs == SAMPLES && options->signal.samples <= 0)
         return "goes with --samples";
     if (o->needs == DENOISING && !options->denoise)
@@ -284,6 +291,16 @@ static hot_status write_probability(hot_run_job *job, const char *path)
 static hot_status write_response(hot_run_job *job, const char *path)
 {
     return hot_response_save(job->context, job->response, path);
+}
+
+static hot_status write_residual(hot_run_job *job, const char *path)
+{
+    return hot_tensor_field_save_residual(job->context, job->tensors, path);
+}
+
+static hot_status write_tissues(hot_run_job *job, const char *path)
+{
+    return hot_tensor_field_save_tissues(job->context, job->tensors, path);
 }
 
 static hot_status write_tensors(hot_run_job *job, const char *path)

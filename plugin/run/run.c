@@ -69,6 +69,24 @@ hot_status hot_run_take_options(hot_run_job *job, const hot_run_options *options
     return HOT_OK;
 }
 
+/* Each of the names in a list with commas. */
+static hot_status check_responses(const hot_run_job *job)
+{
+    hot_status status = HOT_OK;
+    for (const char *at = job->options.response; at && status == HOT_OK;) {
+        const size_t length = strcspn(at, ",");
+        char *path = hot_context_alloc(job->context, length + 1, 1);
+        if (!path)
+            return HOT_ERROR_MEMORY;
+        memcpy(path, at, length);
+        path[length] = '\0';
+        status = hot_folder_check_input(job->context, &job->folder, path);
+        hot_context_free(job->context, path);
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    return status;
+}
+
 static hot_status check_inputs(const hot_run_job *job)
 {
     const char *const inputs[] = {job->options.input, job->options.bval, job->options.bvec, job->options.mask,
@@ -78,7 +96,7 @@ static hot_status check_inputs(const hot_run_job *job)
         if (status != HOT_OK)
             return status;
     }
-    return HOT_OK;
+    return check_responses(job);
 }
 
 /* The mean of a noise map where it is known; where it is not, the map gets it. NaN when it is known nowhere. */
@@ -226,11 +244,31 @@ static hot_status choose_order(hot_run_job *job)
     return status; /* a scheme that supports no order is refused by the fit, with what would do */
 }
 
+/* Those of several tissues: white matter's is the response. */
+static hot_status load_tissues(hot_run_job *job)
+{
+    hot_response *all[HOT_TISSUES_MAX];
+    size_t count;
+    hot_status status = hot_response_load_tissues(job->context, job->options.response, all, &count);
+    if (status != HOT_OK)
+        return status;
+    job->response = all[0];
+    job->tissue_count = count - 1;
+    memcpy(job->tissues, all + 1, job->tissue_count * sizeof *all);
+    job->options.fit.tissues = (const hot_response *const *)job->tissues;
+    job->options.fit.tissue_count = job->tissue_count;
+    job->response_from = job->options.response;
+    return hot_response_check(job->context, job->response, NULL);
+}
+
 static hot_status make_response(hot_run_job *job)
 {
     const hot_run_options *options = &job->options;
-    if (strcmp(options->fit.model, "fod") != 0)
+    const hot_model *model = hot_model_find(options->fit.model);
+    if (!model || !model->needs_response) /* a name that is none's is refused by the fit */
         return HOT_OK;
+    if (options->response && !job->response && strcmp(options->fit.model, "msmt") == 0)
+        return load_tissues(job);
     const int lmax = 0; /* what the data and the order need is known to the response's makers */
     if (options->response || options->fit.response || job->response) {
         job->response_from = options->response ? options->response : "given";
@@ -360,6 +398,8 @@ void hot_run_free(hot_run_job *job)
     hot_tensor_field_destroy(&job->tensors);
     hot_tensor_field_destroy(&job->diffusion_tensors);
     hot_response_destroy(&job->response);
+    for (size_t t = 0; t < job->tissue_count; t++)
+        hot_response_destroy(&job->tissues[t]);
     hot_mask_destroy(&job->mask);
     if (job->dwi == &job->view)
         hot_dwi_summary_free(&job->view.summary);

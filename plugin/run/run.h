@@ -21,6 +21,8 @@ typedef struct hot_run_job {
     hot_dwi view; /* of a borrowed data set: its arrays, with the summary that the run makes */
     hot_mask *mask;
     hot_response *response;
+    hot_response *tissues[HOT_TISSUES_MAX]; /* msmt, from files: of the isotropic ones, behind white matter's */
+    size_t tissue_count;
     size_t response_voxels; /* used for an estimated response; 0 = not estimated */
     hot_tensor_field *tensors;
     hot_fiber_field *fibers;

@@ -120,8 +120,6 @@ static void add_settings(cJSON *root, const hot_run_job *job)
                                        : job->maps.contrast == HOT_CONTRAST_DISPERSED ? "dispersed"
                                                                                  : "alike");
         add_text(settings, "noise_model", job->maps.noise_model == HOT_NOISE_GAUSSIAN ? "gaussian" : "rician");
-        /* what the contrast was judged by, rad^2; null: it was given, or there is too little to judge by */
-        cJSON_AddNumberToObject(settings, "typical_width", job->maps.typical_width);
         if (job->maps.contrast == HOT_CONTRAST_LEARNED)
             add_population(settings, &job->maps.population);
     } else { /* null: the method's default */

@@ -12,20 +12,26 @@ hot_status hot_run_check_model(hot_context *context, const hot_run_options *opti
     const int has_response = options->response || options->fit.response, has_diffusivities = axial > 0 || radial > 0;
     /* Weights of 0 do not count as given although the default is 1: they are what a struct holds that was not filled
      * in. */
-    const struct { const char *name, *model; int is_set; } parameters[] = {
-        {"response", "fod", has_response},
-        {"diffusivities", "fod", has_diffusivities},
-        {"known_b0", "adc", options->fit.estimate_s0 != 0},
-        {"weights", "adc", 0},
-        {"positive", "adc", options->fit.positive != 0},
+    const struct { const char *name, *models; int is_set; } parameters[] = {
+        {"response", "fod msmt ", has_response},
+        {"diffusivities", "fod ", has_diffusivities},
+        {"regularise", "adc odf fod ", options->fit.regularise > 0},
+        {"known_b0", "adc ", options->fit.estimate_s0 != 0},
+        {"weights", "adc ", 0},
+        {"positive", "adc ", options->fit.positive != 0},
+        {"constraint", "msmt ", options->fit.constraint != HOT_CONSTRAINT_NONNEGATIVE},
+        {"kernel", "msmt ", options->fit.kernel != HOT_KERNEL_RANK1},
+        {"directions", "msmt ", options->fit.directions != NULL},
+        {"tissues", "msmt ", options->fit.tissue_count > 0},
+        {"residual", "msmt ", 0},
     };
     for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++)
         if ((parameters[i].is_set || (given && given(user, parameters[i].name))) &&
-            strcmp(parameters[i].model, model) != 0)
+            !hot_peaks_names_hold(parameters[i].models, model))
             return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, parameters[i].name,
-                                              "the model %s%s does not use it; choose the model %s, or leave it out",
+                                              "the model %s%s does not use it; choose the model %.*s, or leave it out",
                                               model, strcmp(model, "fod") == 0 ? " (the default)" : "",
-                                              parameters[i].model);
+                                              (int)strcspn(parameters[i].models, " "), parameters[i].models);
     if (axial < radial || radial < 0)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "diffusivities",
                                           "the axial one comes first and is the larger of the two, not %g,%g", axial,

@@ -26,7 +26,7 @@ def complete(*words):
 check(set(subcommands) <= complete("hotfiber", ""), f"completion of subcommands: {complete('hotfiber', '')}")
 check(complete("hotfiber", "exp") == {"export"}, "exp")
 models = complete("hotfiber", "fit", "--model", "")
-check(models == {"adc", "odf", "fod"}, f"completion of --model: {models}")
+check(models == {"adc", "odf", "fod", "msmt"}, f"completion of --model: {models}")
 check({"--order", "--mask", "--threads", "-i"} <= complete("hotfiber", "fit", "-"), "options of fit")
 open("a file", "w").close()
 check(complete("hotfiber", "fit", "-i", "a") == {"a", "file"}, "files")

@@ -40,8 +40,10 @@ given = ("--dwi", "dwi.nii.gz", "--response", "response.txt", "--quiet")
 works("peaks", "--method", "signal", *given, "-o", "number.nrrd", "--sigma", 1000 / 30)
 works("peaks", "--method", "signal", *given, "-o", "map.nrrd", "--sigma", "noise.nii.gz")
 check(abs(score("number.nrrd") - score("map.nrrd")) <= 0.02, "a noise map and its number differ")
-works("peaks", "--method", "signal", *given, "-o", "averaged.nrrd", "--select", "averaged")
+works("peaks", "--method", "signal", *given, "-o", "averaged.nrrd", "--select", "averaged",
+      "--contrast", "varied")
 check(score("averaged.nrrd") >= 0.94, "averaged")
+refused("contrasts alike, dispersed and varied", *given, "-o", "x.nrrd", "--select", "averaged")
 works("peaks", "--method", "signal", *given, "-o", "one.nii.gz", "--max_fibers", 1)
 check(nibabel.load("one.nii.gz").shape[-1] == 3, "one fibre")
 

@@ -113,7 +113,8 @@ for what, turn in (("mirrored", np.diag((-1, 1, 1))),
 works("peaks", "--method", "signal", "--contrast", "learned", "--dwi", "dwi.nii.gz", "-o", "p.nrrd", "--cone",
       "c.nii.gz", "--cone_axes", "a.nii.gz", "--fraction_sd", "s.nii.gz", "--quiet")
 check(nibabel.load("c.nii.gz").shape[-1] == 3 and nibabel.load("a.nii.gz").shape[-1] == 18, "maps of peaks")
-for must, arguments in (("learned", ("--samples", 5)), ("learned", ("--outputs", "cone")),
+for must, arguments in (("learned", ("--samples", 5, "--contrast", "varied")),
+                        ("learned", ("--outputs", "cone", "--contrast", "varied")),
                         ("--samples", ("--outputs", "samples", "--contrast", "learned")),
                         ("signal", ("--samples", 5, "--method", "maxima")),
                         ("1000", ("--samples", 1001, "--contrast", "learned"))):

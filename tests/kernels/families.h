@@ -17,6 +17,7 @@
     X(learned) \
     X(tridiag) \
     X(heev) \
-    X(denoise)
+    X(denoise) \
+    X(msmt)
 
 #endif

@@ -1,5 +1,5 @@
-/* The k-th allocation failing, for every k: the eigenvalue kernels, denoising, directions by many starts and products
- * with a kept tensor end with HOT_ERROR_MEMORY, leak nothing, and succeed when memory suffices. */
+/* The k-th allocation failing, for every k: the eigenvalue kernels, denoising, directions by many starts, products with
+ * a kept tensor and deconvolution end with HOT_ERROR_MEMORY, leak nothing, and succeed when memory suffices. */
 #include "check.h"
 #include "starve.h"
 
@@ -7,6 +7,7 @@
 #include <hotfiber/denoise.h>
 #include <hotfiber/directions.h>
 #include <hotfiber/heev.h>
+#include <hotfiber/msmt.h>
 #include <hotfiber/tridiag.h>
 
 enum { N = 6, VOXELS = 5 * 5 * 4, VOLUMES = 6 };
@@ -19,6 +20,13 @@ static hot_status kept_product(hot_context *context, const float *x, const float
         status = hot_mttkrp_tensor_product_f32(context, tensor, mode, 2, f, f + 10, f + 20, out);
     hot_mttkrp_tensor_destroy(context, &tensor);
     return status;
+}
+
+static hot_status deconvolution(hot_context *context, const float *signals, const double *design, float *out)
+{
+    const hot_msmt_problem problem = {.size = sizeof problem, .order = 2, .tissues = 1, .rows = 8, .design = design,
+                                      .constraint = HOT_MSMT_NONNEGATIVE};
+    return hot_msmt_f32(context, &problem, 5, signals, 8, NULL, out, 6, out + 30, NULL, NULL);
 }
 
 static hot_status call(hot_context *context, int which)
@@ -45,13 +53,14 @@ static hot_status call(hot_context *context, int which)
     case 5: return hot_denoise_f32(context, &denoising, size, VOLUMES, signals, NULL, denoised, NULL);
     case 6: return hot_directions_f32(context, &by_starts, 4, 5, signals, 15, NULL, directions, NULL);
     case 7: return kept_product(context, signals, signals + 100, denoised);
+    case 9: return deconvolution(context, signals, matrices, denoised);
     default: return hot_denoise_f32(context, &denoising, size, VOLUMES, signals, NULL, denoised, noise);
     }
 }
 
 int main(void)
 {
-    for (int which = 0; which < 9; which++)
+    for (int which = 0; which < 10; which++)
         for (int device = HOT_DEVICE_CPU; device <= HOT_DEVICE_REFERENCE;
              device += HOT_DEVICE_REFERENCE - HOT_DEVICE_CPU) {
             hot_status status = HOT_ERROR_MEMORY;

@@ -76,6 +76,34 @@ check(np.array_equal(samples, nifti.get_fdata()), "the data are as they were")
 samples.flags.writeable = False
 equal(hotfiber.fibers(samples, tables, nifti.affine, result.mask).peaks, result.peaks, "read-only, with the mask")
 
+# How sure learned fits are, and samples of the posterior: as the files have them, those of FSL's in bvec's axes.
+works("run", "-i", "dwi.nrrd", "-o", "learned", "--contrast", "learned", "--samples", 20, "--outputs",
+      "peaks,nfibers,mask,cone,cone_axes,fraction_sd,samples", "--quiet")
+learned = hotfiber.fibers(hotfiber.load("dwi.nrrd"), contrast="learned", cones=True, samples=20, seed=1)
+for name in ("peaks", "nfibers", "cone", "fraction_sd"):
+    equal(image(f"learned/{name}.nii.gz"), getattr(learned, name), f"learned: {name}")
+check(learned.cone_axes.shape == learned.cone.shape + (2, 3), f"semi-axes: {learned.cone_axes.shape}")
+equal(image("learned/cone_axes.nii.gz"), learned.cone_axes.reshape(learned.mask.shape + (-1,)), "semi-axes")
+across = np.einsum("...ax,...x->...a", learned.cone_axes, learned.directions)
+check(np.abs(across).max() < 1e-3 and learned.cone[learned.fractions > 0].min() > 0, "are across the fibres")
+inside = learned.mask
+drawn = np.linalg.norm(learned.samples, axis=-1)
+check(learned.samples.shape == (inside.sum(), 20, 3, 3), f"samples {learned.samples.shape}")
+for fiber in range(3):
+    given = image(f"learned/bedpostx/merged_f{fiber + 1}samples.nii.gz")[inside]
+    check(np.abs(given - drawn[:, :, fiber]).max() < 6e-4 and given.any(), f"fractions of fibre {fiber + 1}")
+one = inside & (learned.nfibers == 1)
+first = learned.samples[one[inside], :, 0] / np.maximum(drawn[one[inside], :, :1], 1e-9)
+cosines = np.abs(np.einsum("vsx,vx->vs", first, learned.directions[one][:, 0]))[drawn[one[inside]][:, :, 0] > .1]
+check(np.degrees(np.arccos(np.minimum(np.median(cosines), 1))) < 5, f"samples lie about the directions: {cosines}")
+for case in ({"samples": 5}, {"cones": True}, {"contrast": "learned", "samples": 1001}):
+    try:
+        hotfiber.fibers(loaded, **case)
+    except hotfiber.ArgumentError as error:
+        check("\n" not in str(error), str(error))
+    else:
+        check(False, f"{case} is refused")
+
 # Options that take arrays and objects.
 again = hotfiber.fibers(loaded, mask=result.mask, response=result.response, sigma=result.sigma)
 equal(again.nfibers, result.nfibers, "mask, response and noise of an earlier run")

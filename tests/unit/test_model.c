@@ -217,6 +217,7 @@ static hot_tensor_field *noisy(hot_context *context, const char *model, int turn
     }
     hot_dwi *dwi = make_dwi(context, &order, moved);
     hot_tensor_field *field = fit(context, dwi, (hot_fit_options){.model = model, .order = 6, .response = response,
+                                                                  .constraint = HOT_CONSTRAINT_NONE,
                                                                   .regularise = -1, .weighted = weighted});
     hot_dwi_destroy(&dwi);
     hot_dwi_destroy(&empty);
@@ -242,8 +243,10 @@ static void test_invariance(hot_context *context)
                 continue;
             const float *want = hot_tensor_field_values(plain);
             CHECK(worst_error(terms, hot_tensor_field_values(shuffled), want) <= 2e-5, "%s: order of volumes", name);
-            CHECK(worst_error(terms, hot_tensor_field_values(small), want) <= 2e-5, "%s: scale 1e-6", name);
-            CHECK(worst_error(terms, hot_tensor_field_values(large), want) <= 2e-5, "%s: scale 1e6", name);
+            if (strcmp(name, "msmt") != 0) { /* whose amplitudes are in units of the response's signals */
+                CHECK(worst_error(terms, hot_tensor_field_values(small), want) <= 2e-5, "%s: scale 1e-6", name);
+                CHECK(worst_error(terms, hot_tensor_field_values(large), want) <= 2e-5, "%s: scale 1e6", name);
+            }
             /* turned: (x, y) -> (-y, x), so the entry of (kx, ky, kz) has gone to (ky, kx, kz), times (-1)^ky */
             float *back = malloc(VOXELS * (terms + 1) * sizeof *back);
             for (size_t v = 0; v < VOXELS; v++)

@@ -32,7 +32,7 @@ typedef enum hot_select {
 
 /* How single fibres differ from voxel to voxel, and so from the response. */
 typedef enum hot_contrast {
-    HOT_CONTRAST_AUTO = 0, /* here the same as HOT_CONTRAST_ALIKE; the pipeline estimates it from a sample of voxels */
+    HOT_CONTRAST_AUTO = 0, /* here the same as HOT_CONTRAST_ALIKE; in the pipeline as HOT_CONTRAST_LEARNED */
     HOT_CONTRAST_ALIKE,    /* in weight only, as in a simulation */
     HOT_CONTRAST_DISPERSED, /* also in width: orientations within a fibre are dispersed by 0 to 15 degrees */
     HOT_CONTRAST_VARIED,   /* also in the fraction of an isotropic compartment, which is part of every fit */

@@ -14,6 +14,7 @@
 #include <hotfiber/directions.h>
 #include <hotfiber/fit.h>
 #include <hotfiber/lowrank.h>
+#include <hotfiber/msmt.h>
 #include <hotfiber/signal.h>
 #include <hotfiber/sshopm.h>
 #include <hotfiber/symtensor.h>

@@ -7,16 +7,33 @@
  * whose b is at most 50 is the b=0 signal: what makes the fod's weights volume fractions. Responses
  * made here have one. */
 HOT_API hot_status hot_response_load(hot_context *context, const char *path, hot_response **response);
+/* Those of several tissues from files whose names are separated by commas: at most HOT_TISSUES_MAX, into responses[];
+ * count (out): how many. After a failure there is none. */
+enum { HOT_TISSUES_MAX = 8 };
+HOT_API hot_status hot_response_load_tissues(hot_context *context, const char *paths,
+                                             hot_response *responses[HOT_TISSUES_MAX], size_t *count);
 /* A response from memory: rows of lmax / 2 + 1 zonal coefficients (l = 0, 2, ..., lmax) for `shells` shells with the
  * b-values b, s/mm^2; copied. One row should be that of b=0 (b at most 50). lmax: even, 0 to 16.
  * Owner: the caller, until hot_response_destroy. Errors: HOT_ERROR_ARGUMENT (no shell, lmax, a value that is no
  * number), HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_response_create(hot_context *context, size_t shells, int lmax, const double *b,
                                        const double *rows, hot_response **response);
+/* A set of directions from a text file: a line of x y z each, or of azimuth and inclination in radians (as MRtrix's
+ * dirgen writes them). directions (out): count x 3, the caller's, to be freed with hot_context_free. */
+HOT_API hot_status hot_directions_table_load(hot_context *context, const char *path, double **directions,
+                                             size_t *count);
 /* From the data: voxels of one fibre are chosen iteratively (Tournier 2013), per shell. voxels (may be NULL): how
  * many were used. Errors: HOT_ERROR_DATA when no voxel looks like a single fibre, or the mask has other sizes. */
 HOT_API hot_status hot_response_estimate(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, int lmax,
                                          hot_response **response, size_t *voxels);
+/* Of white matter, grey matter and CSF, from the data alone: CSF has the fastest decay with b, grey matter the middle of
+ * what is isotropic, white matter the sharpest single peaks. erode: how many layers of voxels are taken off the mask
+ * first (3 is usual for a mask of the whole brain). responses (out): white matter's with lmax (0 = 8), the others of
+ * lmax 0; the caller's, until hot_response_destroy; all NULL after a failure. voxels (may be NULL): how many made each.
+ * Errors: HOT_ERROR_DATA (no b=0 volume, nothing looks like one of the tissues), HOT_ERROR_MEMORY.
+ * Source: Dhollander et al. 2016, 2019. */
+HOT_API hot_status hot_response_estimate_tissues(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
+                                                 int lmax, int erode, hot_response *responses[3], size_t voxels[3]);
 /* Of a cylindrical diffusion tensor: from its axial and radial diffusivity, mm^2/s, and the signal at b=0, for the
  * shells of `dwi`. */
 HOT_API hot_status hot_response_tensor(hot_context *context, const hot_dwi *dwi, double axial, double radial,
@@ -32,17 +49,38 @@ HOT_API int hot_response_lmax(const hot_response *response);
 /* The row of one shell (lmax / 2 + 1 values; owned by the response) and its b-value (NaN when the file did not say). */
 HOT_API const double *hot_response_row(const hot_response *response, size_t shell, double *b);
 
+/* What msmt holds not to be negative. */
+typedef enum hot_fit_constraint {
+    HOT_CONSTRAINT_NONNEGATIVE, /* amounts of tissues, and the tensor's form in a set of directions */
+    HOT_CONSTRAINT_NONE,
+    HOT_CONSTRAINT_HPSD        /* amounts of tissues; and the tensor's matrix of values for products of two monomials is
+                                  positive semidefinite, so that its form is negative nowhere */
+} hot_fit_constraint;
+
+/* What msmt makes of one fibre v of weight 1. */
+typedef enum hot_fit_kernel {
+    HOT_KERNEL_RANK1, /* the rank-1 tensor v^(x m): weights are volume fractions, as with fod */
+    HOT_KERNEL_DELTA  /* the harmonics of a delta at v up to the order, as MRtrix has it: its form is MRtrix's fODF */
+} hot_fit_kernel;
+
 typedef struct hot_fit_options {
     size_t size;           /* sizeof(hot_fit_options) */
-    const char *model;     /* "adc", "odf" or "fod"; NULL = "fod" */
+    const char *model;     /* "adc", "odf", "fod" or "msmt"; NULL = "fod" */
     int order;             /* 2, 4, 6 or 8; 0 = 6, or the highest the scheme supports when that is lower */
-    const hot_response *response; /* for fod; NULL = estimated from the data */
+    const hot_response *response; /* for fod, and white matter's for msmt; NULL = estimated from the data */
     double regularise;     /* Laplace-Beltrami weight; negative = the model's default (fod: by the noise that the data
                               have, nothing without noise; a log line says how much) */
     int positive;          /* adc: refit voxels whose diffusivity is negative somewhere, so that it is not */
     int weighted;          /* adc: signal-weighted least squares (1) or plain (0); negative = 1 */
     int estimate_s0;       /* adc: ln S0 is estimated together with the tensor (1), from all volumes, instead of taken
                               as the mean b=0 signal (0) */
+    const hot_response *const *tissues; /* msmt: the responses of isotropic tissues (grey matter, CSF), at most
+                              HOT_TISSUES_MAX - 1; NULL = one as of free water */
+    size_t tissue_count;
+    hot_fit_constraint constraint; /* msmt */
+    hot_fit_kernel kernel;         /* msmt */
+    const double *directions; /* msmt: x, y, z of each direction in which the form is held; NULL = 300, evenly spread */
+    size_t direction_count;
 } hot_fit_options;
 
 /* Fits the model in every voxel of the mask, slab by slab. Voxels that cannot be fitted (NaN, no b=0 signal ...) are
@@ -73,6 +111,17 @@ HOT_API const float *hot_tensor_field_values(const hot_tensor_field *field);
  * HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_tensor_field_create(hot_context *context, const hot_grid *grid, int order, const char *model,
                                            const float *values, hot_tensor_field **field);
+/* msmt: how many tissues a field has, white matter first (0 with other models); and their amounts (voxels x tissues: of
+ * white matter the sum of the fibres' weights, of others the part of their response) and the residual of the optimality
+ * conditions of each voxel's fit (voxels). amounts, residual: the caller's, either may be NULL. Errors:
+ * HOT_ERROR_ARGUMENT (a field of another model). */
+HOT_API size_t hot_tensor_field_tissues(const hot_tensor_field *field);
+HOT_API hot_status hot_tensor_field_amounts(hot_context *context, const hot_tensor_field *field, float *amounts,
+                                            float *residual);
+/* Writes them to an image: a volume for each tissue, white matter first; or the residual. */
+HOT_API hot_status hot_tensor_field_save_tissues(hot_context *context, const hot_tensor_field *field, const char *path);
+HOT_API hot_status hot_tensor_field_save_residual(hot_context *context, const hot_tensor_field *field,
+                                                  const char *path);
 /* The response used (fod), or NULL; how many voxels were fitted and how many flagged. */
 HOT_API const hot_response *hot_tensor_field_response(const hot_tensor_field *field);
 HOT_API void hot_tensor_field_counts(const hot_tensor_field *field, size_t *fitted, size_t *flagged);

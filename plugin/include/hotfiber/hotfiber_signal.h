@@ -12,8 +12,8 @@ typedef struct hot_signal_find_options {
     const float *sigma_map; /* one value per voxel of the grid instead; NULL = none */
     int clean_response;    /* 1: the response was not made from noisy data (diffusivities, a simulation) */
     int keep_maps;         /* 1: fill the arrays of *maps */
-    hot_contrast contrast; /* how much single fibres differ from the response; HOT_CONTRAST_AUTO = judged from a sample
-                              of voxels; HOT_CONTRAST_LEARNED = priors estimated from a sample of voxels */
+    hot_contrast contrast; /* how much single fibres differ from the response; HOT_CONTRAST_AUTO is
+                              HOT_CONTRAST_LEARNED: the priors are estimated from a sample of the voxels */
     hot_noise_model noise_model; /* HOT_NOISE_AUTO = judged by hot_dwi_noise_model; a log line says when Gaussian */
     int denoised;          /* 1: the data were denoised and sigma or sigma_map is the noise that they had before */
     int keep_cones;        /* HOT_CONTRAST_LEARNED: 1: fill cone, cone_axes and fraction_sd of *maps, too */
@@ -30,8 +30,6 @@ typedef struct hot_signal_maps {
     hot_grid grid;
     double sigma;          /* the noise used (NaN with a map) */
     hot_contrast contrast; /* as used */
-    double typical_width; /* what it was judged by: the width beyond the response's, rad^2, that four in ten single
-                             fibres of a sample do not reach; NaN when it was not judged */
     size_t voxels, flagged; /* in the mask; among them those that cannot be used: every flag but HOT_VOXEL_NOISE */
     float *probability;    /* 4 per voxel: of 0, 1, 2, 3 fibres */
     float *margin;         /* log10 of the odds of the chosen number against the next best */
@@ -50,11 +48,10 @@ typedef struct hot_signal_maps {
 } hot_signal_maps;
 
 /* Fits 0 to 3 fibres to the signals of every voxel of the mask and chooses how many there are (see
- * hotfiber/signal.h); one at most where the directions do not determine order 4 (15 at least), with a log line, unless
- * the priors are learned. A given
- * noise far from what the data show is remarked on. response: with a row for the shells of the data, and one for b=0
- * (without, weights are relative to the mean b=0 signal of the mask); NULL = estimated from the data. A volume that
- * repeats another bit by bit counts once.
+ * hotfiber/signal.h); one at most, with a log line, where there are fewer than 12 directions, or with priors that are
+ * not learned fewer than order 4 needs (15). A given noise far from what the data show is remarked on.
+ * response: with a row for the shells of the data, and one for b=0 (without, weights are relative to the mean b=0
+ * signal of the mask); NULL = estimated from the data. A volume that repeats another bit by bit counts once.
  * maps (may be NULL): filled, its arrays when options->keep_maps; free with hot_signal_maps_free.
  * Owner of *fibers: the caller. Errors: HOT_ERROR_DATA (no b=0 volume, response without a shell, a mask of other
  * sizes), HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. Any number of threads gives the

@@ -150,6 +150,36 @@ cleanup:
     return status;
 }
 
+hot_status hot_response_load_tissues(hot_context *context, const char *paths,
+                                     hot_response *responses[HOT_TISSUES_MAX], size_t *count)
+{
+    hot_status status = HOT_OK;
+    size_t made = 0;
+    for (const char *at = paths; status == HOT_OK;) {
+        const size_t length = strcspn(at, ",");
+        char *path = made < HOT_TISSUES_MAX ? hot_context_alloc(context, length + 1, 1) : NULL;
+        if (made == HOT_TISSUES_MAX) {
+            status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "'%s' names more than %d responses", paths,
+                                      HOT_TISSUES_MAX);
+        } else if (!path) {
+            status = HOT_ERROR_MEMORY;
+        } else {
+            memcpy(path, at, length);
+            path[length] = '\0';
+            status = hot_response_load(context, path, &responses[made]);
+            made += status == HOT_OK;
+        }
+        hot_context_free(context, path);
+        if (!at[length])
+            break;
+        at += length + 1;
+    }
+    while (status != HOT_OK && made > 0)
+        hot_response_destroy(&responses[--made]);
+    *count = made;
+    return status;
+}
+
 static hot_status put_response(hot_context *context, FILE *file, const void *what)
 {
     const hot_response *response = what;

@@ -6,6 +6,7 @@
 
 Every function releases the interpreter's lock while it computes, and Ctrl-C ends it within 200 ms. Directions and
 tensors are in scanner axes (RAS), angles in degrees, lengths in mm, b-values in s/mm^2."""
+from ._deconvolution import Deconvolution, deconvolve
 from ._fields import Dwi, Fibers, Response, TensorField
 from ._library import (ArgumentError, DataError, DeviceError, Error, FileError, FormatError, HotfiberWarning,
                        OutOfMemory, command, version)
@@ -15,8 +16,8 @@ from ._show import plot, view
 from ._tensors import Directions, Eigenpairs, Lowrank, Sshopm, directions, eigenpairs, lowrank, sshopm, values
 
 __version__ = version()
-__all__ = ["ArgumentError", "Cpd", "DataError", "Denoised", "DeviceError", "Directions", "Dwi", "Eigenpairs", "Error",
-           "Fibers", "FileError", "FormatError", "Heev", "HotfiberWarning", "Image", "Lowrank", "OutOfMemory",
-           "Response", "Sshopm", "TensorField", "command", "contract", "cpd", "denoise", "directions", "eigenpairs",
-           "einsum", "export", "fibers", "fit", "heev", "load", "lowrank", "mttkrp", "peaks", "plot", "sshopm",
-           "tridiag", "values", "version", "view"]
+__all__ = ["ArgumentError", "Cpd", "DataError", "Deconvolution", "Denoised", "DeviceError", "Directions", "Dwi",
+           "Eigenpairs", "Error", "Fibers", "FileError", "FormatError", "Heev", "HotfiberWarning", "Image", "Lowrank",
+           "OutOfMemory", "Response", "Sshopm", "TensorField", "command", "contract", "cpd", "deconvolve", "denoise",
+           "directions", "eigenpairs", "einsum", "export", "fibers", "fit", "heev", "load", "lowrank", "mttkrp",
+           "peaks", "plot", "sshopm", "tridiag", "values", "version", "view"]

@@ -303,7 +303,12 @@ class TensorField:
     values: (..., 6 | 15 | 28 | 45) float32 packed tensors in scanner axes (RAS): unique values in lexicographic order
         (xxxx xxxy ...), not multiplied by their multiplicity; 0 where none was fitted.
     confidence: (...) bool, where a tensor was fitted. None: everywhere.
-    model: "adc", "odf", "fod" or "sh". affine: (4, 4) or None. response: of a fod."""
+    model: "adc", "odf", "fod", "msmt" or "sh". affine: (4, 4) or None. response: of a fod.
+    amounts: (..., tissues) float32 of white matter and the other tissues, residual: (...) float32 what the conditions
+        of the constrained minimum leave. Of the model msmt, else None."""
+
+    amounts: np.ndarray | None = None
+    residual: np.ndarray | None = None
 
     def __init__(self, values: ArrayLike, *, confidence: ArrayLike | None = None, model: str = "fod",
                  affine: ArrayLike | None = None, response: Response | None = None) -> None:
@@ -328,6 +333,13 @@ class TensorField:
         made.values, made.confidence = rows[..., 1:] * _parity(order, grid.sign) + np.float32(0), rows[..., 0] > 0
         made._set(grid, lib.hot_tensor_field_model(handle).decode(),
                   Response._read(lib.hot_tensor_field_response(handle)))
+        tissues = lib.hot_tensor_field_tissues(handle)
+        if tissues:
+            amounts = np.empty(int(np.prod(grid.size)) * tissues, np.float32)
+            residual = np.empty(int(np.prod(grid.size)), np.float32)
+            lib.hot_tensor_field_amounts(None, handle, address(amounts), address(residual))
+            made.amounts = grid.read_array(address(amounts), np.float32, tissues)
+            made.residual = grid.read_array(address(residual), np.float32)
         return made
 
     def _open(self, context):
@@ -342,6 +354,9 @@ class TensorField:
         """The same on a grid of which only the shape is other."""
         self.values = self.values.reshape(grid.shape + self.values.shape[-1:])
         self.confidence, self._grid = self.confidence.reshape(grid.shape), grid
+        if self.amounts is not None:
+            self.amounts = self.amounts.reshape(grid.shape + self.amounts.shape[-1:])
+            self.residual = self.residual.reshape(grid.shape)
         return self
 
     @property
@@ -371,7 +386,13 @@ class Fibers:
         known.
     probability: (..., 4) float32 of 0 to 3 fibres; margin (log10 of the odds against the next number), residual (in
         units of the noise), width (rad^2): (...) float32; flags: (...) uint8. Of the method signal, else None.
-    sigma: the noise's standard deviation; None where it was not estimated."""
+    sigma: the noise's standard deviation; None where it was not estimated.
+    cone: (..., n) float32 half angle, degrees, of the cone about each fibre that holds its direction with 95 %;
+        cone_axes: (..., n, 2, 3) the same as an ellipse: its semi-axes, the larger first, vectors across the fibre
+        whose lengths are degrees; fraction_sd: (..., n) standard deviation of the fractions. With contrast "learned"
+        and cones=True, else None.
+    samples: (voxels, samples, n, 3) float32 draws from the posterior in the voxels of the mask, samples[i] of voxel
+        np.argwhere(mask)[i]: vectors as those of peaks. With contrast "learned" and samples=N, else None."""
 
     mask: np.ndarray | None = None
     tensors: TensorField | None = None
@@ -382,6 +403,10 @@ class Fibers:
     width: np.ndarray | None = None
     flags: np.ndarray | None = None
     sigma: float | None = None
+    cone: np.ndarray | None = None
+    cone_axes: np.ndarray | None = None
+    fraction_sd: np.ndarray | None = None
+    samples: np.ndarray | None = None
 
     def __init__(self, peaks: ArrayLike, *, affine: ArrayLike | None = None) -> None:
         peaks = real("peaks", peaks, np.float32)
@@ -407,8 +432,25 @@ class Fibers:
                                                  ctypes.byref(made)))
         return made
 
+    def _read_posterior(self, maps):
+        """What a run has made that says how sure its directions are; the mask is known."""
+        grid, most = self._grid, maps.max_fibers
+        if maps.cone:
+            self.cone, self.fraction_sd = (grid.read_array(one, np.float32, most) for one in
+                                           (maps.cone, maps.fraction_sd))
+            axes = grid.read_array(maps.cone_axes, np.float32, 6 * most)
+            self.cone_axes = axes.reshape(grid.shape + (most, 2, 3)) * grid.sign.astype(np.float32) + np.float32(0)
+        if maps.samples:
+            size, struct = (ctypes.c_int * 2)(), grid.struct()
+            lib.hot_python_samples_size(maps.samples, size)
+            voxels = np.ravel_multi_index(np.nonzero(self.mask), grid.size, order="F").astype(np.uintp)
+            drawn = np.empty((len(voxels), *size, 3), np.float32)
+            lib.hot_python_samples(maps.samples, ctypes.byref(struct), len(voxels), address(voxels), address(drawn))
+            self.samples = drawn * grid.sign.astype(np.float32) + np.float32(0)
+
     def _reshaped(self, grid):
-        for name in ("peaks", "nfibers", "mask", "probability", "margin", "residual", "width", "flags"):
+        for name in ("peaks", "nfibers", "mask", "probability", "margin", "residual", "width", "flags", "cone",
+                     "cone_axes", "fraction_sd"):
             array = getattr(self, name)
             if array is not None:
                 setattr(self, name, array.reshape(grid.shape + array.shape[3:]))

@@ -28,8 +28,9 @@ def is_there(array):
     """Whether it is an array in a GPU's memory."""
     if isinstance(array, (np.ndarray, list, tuple, int, float)):
         return False
-    if hasattr(array, "is_cuda"):  # PyTorch: what needs a gradient has no interface
-        return bool(array.is_cuda)
+    is_cuda = getattr(array, "is_cuda", None)
+    if is_cuda is not None:  # PyTorch: what needs a gradient has no interface
+        return bool(is_cuda)
     if getattr(array, "__cuda_array_interface__", None) is not None:
         return True
     return hasattr(array, "__dlpack_device__") and array.__dlpack_device__()[0] in _CUDA
@@ -64,20 +65,23 @@ def _torch_stream():
     return quick or (lambda device: torch.cuda.current_stream(device).cuda_stream)
 
 
+@functools.lru_cache(None)
+def _place(device):
+    return f"cuda:{device}"
+
+
 class There:
     """What the library needs to know of such an array. Nothing is copied: another type or order than is needed is an
     error that says what to do. Strides are in elements."""
 
-    __slots__ = ("owner", "shape", "strides", "dtype", "pointer", "device", "waits", "_contiguous", "_stream",
+    __slots__ = ("owner", "shape", "dtype", "pointer", "device", "waits", "_strides", "_contiguous", "_stream",
                  "_capsule")
 
     def __init__(self, name, array, kinds, shape=None, contiguous=True):
         library = _library(array)
         self.waits, self._contiguous = False, None  # waits: whether a call is to wait for its results
         if library == "torch":
-            if array.is_conj() or array.is_neg():  # the values are others than those in memory
-                array = array.resolve_conj().resolve_neg()
-            self._of_torch(array)
+            array = self._of_torch(array)
         elif library == "cupy":
             self._of_cupy(array)
         elif hasattr(array, "__dlpack__"):
@@ -94,20 +98,24 @@ class There:
             raise ValueError(f"{name}: its shape is {self.shape}, not {tuple(shape)}")
 
     def _of_torch(self, array):
-        self.shape, self.strides, self.pointer = tuple(array.shape), array.stride(), array.data_ptr() or None
-        self.dtype, self.device = _numpy_type(array.dtype) or array.dtype, array.get_device()
+        kind = array.dtype
+        if array.is_neg() or (kind.is_complex and array.is_conj()):  # the values are others than those in memory
+            array = array.resolve_conj().resolve_neg()
+        self.shape, self._strides, self.pointer = tuple(array.shape), array.stride, array.data_ptr() or None
+        self.dtype, self.device = _numpy_type(kind) or kind, array.get_device()
         self._contiguous, self._stream = array.is_contiguous(), _torch_stream()
+        return array
 
     def _of_cupy(self, array):
         self.shape, self.dtype, self.pointer = array.shape, array.dtype.type, array.data.ptr or None
-        self.strides = tuple(stride // array.itemsize for stride in array.strides)
+        self._strides = tuple(stride // array.itemsize for stride in array.strides)
         self.device, self._stream = array.device.id, lambda device: sys.modules["cupy"].cuda.get_current_stream().ptr
 
     def _of_dlpack(self, array):
         self._capsule = array.__dlpack__(stream=1)  # 1: the default stream, as CUDA's runtime and DLPack write it
         about = _DLTensor.from_address(_capsule_pointer(self._capsule, b"dltensor"))
         self.shape = tuple(about.shape[:about.ndim])
-        self.strides = tuple(about.strides[:about.ndim]) if about.strides else _dense(self.shape)
+        self._strides = tuple(about.strides[:about.ndim]) if about.strides else _dense(self.shape)
         known = about.lanes == 1 and about.code in _KINDS
         self.dtype = np.dtype(f"{_KINDS[about.code]}{about.bits // 8}").type if known else f"DLPack's {about.code}"
         self.pointer = about.data + about.offset if about.data else None
@@ -116,8 +124,17 @@ class There:
     def _of_interface(self, about):
         kind = np.dtype(about["typestr"])
         self.shape, self.dtype, strides = tuple(about["shape"]), kind.type, about.get("strides")
-        self.strides = tuple(stride // kind.itemsize for stride in strides) if strides else _dense(self.shape)
+        self._strides = tuple(stride // kind.itemsize for stride in strides) if strides else _dense(self.shape)
         self.pointer, self.device, self._stream = about["data"][0] or None, 0, lambda device: about.get("stream")
+
+    @property
+    def strides(self):
+        return self._strides() if callable(self._strides) else self._strides
+
+    @property
+    def place(self):
+        """Its GPU, as `device=` has it."""
+        return _place(self.device)
 
     @property
     def ndim(self):
@@ -156,11 +173,13 @@ class There:
 
     def new(self, shape, dtype):
         """An empty array of the same library beside this one."""
-        functions, library = self._namespace(), _library(self.owner)
+        library = _library(self.owner)
+        if library == "torch":
+            return self.owner.new_empty(shape, dtype=_type_of(sys.modules[library], dtype))
+        functions = self._namespace()
         if library == "cupy":
             return functions.empty(shape, dtype)
-        kind = _type_of(functions, dtype) if library == "torch" else getattr(functions, np.dtype(dtype).name)
-        return functions.empty(shape, dtype=kind, device=self.owner.device)
+        return functions.empty(shape, dtype=getattr(functions, np.dtype(dtype).name), device=self.owner.device)
 
     def padded(self, name):
         """Its copy with a further column."""

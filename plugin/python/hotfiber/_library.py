@@ -118,12 +118,13 @@ class _Slot:
         if status != c.HOT_OK:
             raise _KINDS[status](f"no context with threads={threads}")
         self.handle = handle.value
+        self.stream = None  # (its address,), for arrays in a GPU's memory
 
     def destroy(self):
         lib.hot_context_destroy(ctypes.byref(ctypes.c_void_p(self.handle)))
 
 
-_free = {}  # (device, threads, seed): slots that nobody uses
+_free = {}  # (device, threads, seed, whether for arrays in a GPU's memory): slots that nobody uses
 _KEPT = 8  # of these keys
 
 
@@ -142,10 +143,10 @@ os.register_at_fork(before=lib.hot_python_before_fork, after_in_child=_forget)
 def _drop_oldest():
     try:
         slots = _free.pop(next(iter(_free)))
-    except (KeyError, RuntimeError, StopIteration):  # another thread was first
-        return
-    for slot in slots:
-        slot.destroy()
+        while slots:
+            slots.pop().destroy()  # out of the list first: another thread may just be taking from it
+    except (KeyError, IndexError, RuntimeError, StopIteration):  # another thread was first
+        pass
 
 
 class Context:
@@ -155,13 +156,13 @@ class Context:
     __slots__ = ("_key", "_slot", "_progress", "_there", "handle")
 
     def __init__(self, device="auto", threads=0, seed=0, progress=None, like=None):
-        self._there = like if isinstance(like, There) else None
-        if self._there:
-            here = f"cuda:{like.device}"
+        if type(like) is There:
+            here = like.place
             if device not in ("auto", "cuda", here):
                 raise ArgumentError(f"device: the arrays are in the memory of {here}, not of {device}")
-            device = here
-        self._key = (device, threads, seed)
+            self._there, self._key = like, (here, threads, seed, True)
+        else:
+            self._there, self._key = None, (device, threads, seed, False)
         self._progress = progress
         if progress is not None and not callable(progress):
             raise TypeError(f"progress: it is called with a stage and a fraction, not a {type(progress).__name__}")
@@ -170,37 +171,42 @@ class Context:
         try:
             slot = _free[self._key].pop()
         except (KeyError, IndexError):
-            slot = _Slot(*self._key)
+            slot = _Slot(*self._key[:3])
         if self._progress is not None:
             slot.call.progress = id(self._progress)
         lib.hot_python_begin(slot.address)
         self._slot = slot
         self.handle = slot.handle
-        if self._there:
-            status = lib.hot_context_set_memory(self.handle, c.HOT_MEMORY_DEVICE, self._there.stream())
-            if status != c.HOT_OK:
-                try:
-                    self.check(status)
-                finally:
-                    self.__exit__()
+        if self._there is not None:
+            stream = (self._there.stream(),)
+            if slot.stream != stream:
+                slot.stream = None
+                status = lib.hot_context_set_memory(self.handle, c.HOT_MEMORY_DEVICE, *stream)
+                if status != c.HOT_OK:
+                    try:
+                        self.check(status)
+                    finally:
+                        self.__exit__(Error)
+                slot.stream = stream
         return self
 
     def __exit__(self, *error):
         slot = self._slot
-        slot.call.progress = None
-        waited = c.HOT_OK
-        if self._there:
-            if self._there.waits:
-                waited = lib.hot_context_wait(self.handle)
-            lib.hot_context_set_memory(self.handle, c.HOT_MEMORY_HOST, None)
-        if waited != c.HOT_OK and error[:1] in ((), (None,)):
-            self._there = None
-            try:
-                self.check(waited)
-            finally:
-                slot.destroy()
+        if self._progress is not None:
+            slot.call.progress = None
+        if self._there is not None and self._there.waits:
+            waited = lib.hot_context_wait(self.handle)
+            if waited != c.HOT_OK and error[0] is None:
+                try:
+                    self.check(waited)
+                finally:
+                    slot.destroy()
         if slot.call.stop:  # a context that was cancelled stays so
             slot.destroy()
+            return
+        kept = _free.get(self._key)
+        if kept is not None:
+            kept.append(slot)
             return
         _free.setdefault(self._key, []).append(slot)
         if len(_free) > _KEPT:

@@ -2,13 +2,15 @@
 from __future__ import annotations
 
 import ctypes
+import functools
+import math
 from typing import NamedTuple, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _declarations as c
-from ._arrays import address, choice, host, outputs, overlaps, real
+from ._arrays import address, choice, host, options, outputs, overlaps, real
 from ._gpu import There, is_there
 from ._library import Context, lib
 from ._types import Progress
@@ -64,10 +66,10 @@ def heev(matrices: ArrayLike, *, largest: int | None = None, vectors: bool = Tru
     if overlaps([matrices], [result]):
         matrices = matrices.copy()
     rows, = outputs(None, (batch + (kept, n), entry), like=matrices) if vectors else (None,)
-    options = c.hot_heev_options(size=ctypes.sizeof(c.hot_heev_options), largest=0 if kept == n else kept)
+    chosen = options(c.hot_heev_options, largest=0 if kept == n else kept)
     function = getattr(lib, f"hot_{'heev' if is_complex else 'syev'}_{'f32' if single else 'f64'}")
     with Context(device, threads, seed, progress, matrices) as context:
-        context.check(function(context.handle, ctypes.byref(options), n, int(np.prod(batch, dtype=np.intp)),
+        context.check(function(context.handle, ctypes.byref(chosen), n, math.prod(batch),
                                address(matrices), address(result.array), address(rows.array) if rows else None, None))
     if rows is None:
         return Heev(result.done(), None)
@@ -113,27 +115,25 @@ def tridiag(diagonal: ArrayLike, off: ArrayLike, *, index: tuple[int, int] | Non
     else:
         padded = np.zeros_like(diagonal)  # both have the stride of the diagonal
         padded[..., :max(n - 1, 0)] = off
-    options = c.hot_tridiag_options(size=ctypes.sizeof(c.hot_tridiag_options), absolute=absolute, relative=relative)
-    width = n
+    width, part = n, {}
     if index is not None and interval is not None:
         raise ValueError("index: give this or interval, not both")
     if index is not None:
-        options.range = c.HOT_TRIDIAG_INDEX
         first, last = (int(one) for one in index)
         if not 0 <= first <= last < n:
             raise ValueError(f"index: 0 <= first <= last < {n} is needed, not {index}")
-        options.first, options.last, width = first, last, last - first + 1
+        part, width = {"range": c.HOT_TRIDIAG_INDEX, "first": first, "last": last}, last - first + 1
     elif interval is not None:
-        options.range = c.HOT_TRIDIAG_VALUE
-        options.low, options.high = interval
+        low, high = interval
+        part = {"range": c.HOT_TRIDIAG_VALUE, "low": float(low), "high": float(high)}
+    chosen = options(c.hot_tridiag_options, absolute=float(absolute), relative=float(relative), **part)
     result, = outputs(out, (diagonal.shape[:-1] + (width,), kind), like=diagonal)
     if overlaps([diagonal], [result]):
         diagonal = diagonal.copy()
-    count = int(np.prod(diagonal.shape[:-1], dtype=np.intp))
     function = lib.hot_tridiag_f32 if kind == np.float32 else lib.hot_tridiag_f64
     with Context(device, threads, seed, progress, diagonal) as context:
-        context.check(function(context.handle, ctypes.byref(options), n, count, address(diagonal), address(padded), n,
-                               address(result.array), width, None))
+        context.check(function(context.handle, ctypes.byref(chosen), n, math.prod(diagonal.shape[:-1]),
+                               address(diagonal), address(padded), n, address(result.array), width, None))
     return result.done()
 
 
@@ -163,22 +163,40 @@ def _batch_stride(array, letters, batch):
 
 def _layout(array, letters, batch):
     """How the library is told of an operand; arrays that it cannot take as they are become copies."""
-    shape = array.shape[array.ndim - len(letters):]
+    at = array.ndim - len(letters)
+    shape = array.shape[at:]
     if isinstance(array, There):
-        layout = c.hot_contract_layout(axes=len(letters), batch=_batch_stride(array, letters, batch))
-        layout.size[:len(letters)], layout.stride[:len(letters)] = shape, array.strides[array.ndim - len(letters):]
-        return array, layout
+        return array, _layout_of(_batch_stride(array, letters, batch), shape, array.strides[at:])
     item = array.itemsize
-    if array.ndim > len(letters):
-        array = np.broadcast_to(array, batch + shape)
+    if at:
+        if array.shape[:at] != batch:
+            array = np.broadcast_to(array, batch + shape)
         array = array.reshape((-1,) + shape) if len(batch) != 1 else array
     if any(stride < 0 or stride % item for stride in array.strides) or not array.flags.aligned:
         array = array.copy()
-    strides = [stride // item for stride in array.strides]
-    layout = c.hot_contract_layout(axes=len(letters), batch=strides.pop(0) if array.ndim > len(letters) else 0)
-    layout.size[:len(letters)] = shape
-    layout.stride[:len(letters)] = strides
-    return array, layout
+    strides = tuple(stride // item for stride in array.strides)
+    return array, _layout_of(strides[0], shape, strides[1:]) if at else _layout_of(0, shape, strides)
+
+
+@functools.lru_cache(256)
+def _layout_of(batch, shape, strides):
+    made = c.hot_contract_layout(axes=len(shape), batch=batch)
+    made.size[:len(shape)], made.stride[:len(shape)] = shape, strides
+    return made
+
+
+@functools.lru_cache(256)
+def _terms(spec):
+    """The letters of the two operands and the result, and all of it as the library reads it."""
+    terms = spec.replace(" ", "").replace("...", "")
+    operands, arrow, result = terms.partition("->")
+    first, comma, second = operands.partition(",")
+    if not arrow or not comma or "," in second:
+        raise ValueError(f"spec: two operands and a result are needed, 'ik,kj->ij', not {spec!r}")
+    for letters in (first, second, result):
+        if len(letters) > c.HOT_CONTRACT_AXES:
+            raise ValueError(f"spec: at most {c.HOT_CONTRACT_AXES} axes an operand, not '{letters}'")
+    return first, second, result, terms.encode()
 
 
 def contract(spec: str, a: ArrayLike, b: ArrayLike, *, out: np.ndarray | None = None, alpha: float = 1.0,
@@ -197,14 +215,7 @@ def contract(spec: str, a: ArrayLike, b: ArrayLike, *, out: np.ndarray | None = 
     >>> hotfiber.contract("ik,kj->ij", np.eye(2), np.arange(8.).reshape(2, 2, 2)).shape
     (2, 2, 2)
     """
-    terms = spec.replace(" ", "").replace("...", "")
-    operands, arrow, result_letters = terms.partition("->")
-    first, comma, second = operands.partition(",")
-    if not arrow or not comma or "," in second:
-        raise ValueError(f"spec: two operands and a result are needed, 'ik,kj->ij', not {spec!r}")
-    for letters in (first, second, result_letters):
-        if len(letters) > c.HOT_CONTRACT_AXES:
-            raise ValueError(f"spec: at most {c.HOT_CONTRACT_AXES} axes an operand, not '{letters}'")
+    first, second, result_letters, terms = _terms(spec)
     if is_there(a) or is_there(b):
         if not (is_there(a) and is_there(b)):
             raise TypeError("a, b: one is in a GPU's memory, and so must the other be")
@@ -215,7 +226,9 @@ def contract(spec: str, a: ArrayLike, b: ArrayLike, *, out: np.ndarray | None = 
         a, b = host("a", a), host("b", b)
         kind = np.float32 if a.dtype == b.dtype == np.float32 else np.float64
     a, b = _operand("a", a, kind, first), _operand("b", b, kind, second)
-    batch = np.broadcast_shapes(a.shape[:a.ndim - len(first)], b.shape[:b.ndim - len(second)])
+    batch, other = a.shape[:a.ndim - len(first)], b.shape[:b.ndim - len(second)]
+    if batch != other:
+        batch = np.broadcast_shapes(batch, other)
     sizes = dict(zip(first, a.shape[a.ndim - len(first):]))
     sizes.update(zip(second, b.shape[b.ndim - len(second):]))
     if any(letter not in sizes for letter in result_letters):
@@ -233,7 +246,7 @@ def contract(spec: str, a: ArrayLike, b: ArrayLike, *, out: np.ndarray | None = 
     _, c_layout = _layout(result.array, result_letters, batch)
     function = lib.hot_contract_f32 if kind == np.float32 else lib.hot_contract_f64
     with Context(device, threads, seed, progress, a) as context:
-        context.check(function(context.handle, None, terms.encode(), int(np.prod(batch, dtype=np.intp)), alpha,
+        context.check(function(context.handle, None, terms, math.prod(batch), alpha,
                                address(a), ctypes.byref(a_layout), address(b), ctypes.byref(b_layout), beta,
                                address(result.array), ctypes.byref(c_layout)))
     return result.done()

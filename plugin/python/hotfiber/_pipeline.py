@@ -17,8 +17,11 @@ from ._tensors import _shift
 from ._types import AnyResponse, Data, Gradients, Out, Progress
 
 _SELECT = {"map": c.HOT_SELECT_MAP, "averaged": c.HOT_SELECT_AVERAGED}
-_CONTRAST = {"auto": c.HOT_CONTRAST_AUTO, "alike": c.HOT_CONTRAST_ALIKE, "dispersed": c.HOT_CONTRAST_DISPERSED,
+_CONTRAST = {"learned": c.HOT_CONTRAST_AUTO, "alike": c.HOT_CONTRAST_ALIKE, "dispersed": c.HOT_CONTRAST_DISPERSED,
              "varied": c.HOT_CONTRAST_VARIED}
+_CONSTRAINT = {"nonnegative": c.HOT_CONSTRAINT_NONNEGATIVE, "hpsd": c.HOT_CONSTRAINT_HPSD,
+               "none": c.HOT_CONSTRAINT_NONE}
+_KERNEL = {"rank1": c.HOT_KERNEL_RANK1, "delta": c.HOT_KERNEL_DELTA}
 _NOISE = {"auto": c.HOT_NOISE_AUTO, "rician": c.HOT_NOISE_RICIAN, "gaussian": c.HOT_NOISE_GAUSSIAN}
 
 
@@ -71,40 +74,58 @@ def _data(data, gradients, affine, frame):
     return Dwi(data, gradients, affine, frame=frame)
 
 
-def _fit_options(model, order, regularise, positive, weighted, estimate_s0):
-    return c.hot_fit_options(size=ctypes.sizeof(c.hot_fit_options), model=_text(model), order=order,
+def _fit_options(model, order, regularise, positive, weighted, estimate_s0, constraint, kernel):
+    return c.hot_fit_options(constraint=choice("constraint", constraint, _CONSTRAINT),
+                             kernel=choice("kernel", kernel, _KERNEL),
+                             size=ctypes.sizeof(c.hot_fit_options), model=_text(model), order=order,
                              regularise=-1 if regularise is None else regularise, positive=bool(positive),
                              weighted=bool(weighted), estimate_s0=bool(estimate_s0))
 
 
 def _diffusivities(response):
     """The two numbers of a response that is given by them."""
-    if isinstance(response, (tuple, list)) and len(response) == 2:
+    if isinstance(response, (tuple, list)) and len(response) == 2 and all(np.isscalar(one) and not isinstance(one, str)
+                                                                          for one in response):
         return float(response[0]), float(response[1])
+    return None
+
+
+def _set_response(objects, response, options):
+    """The response, or those of several tissues, white matter first."""
+    several = list(response) if isinstance(response, (tuple, list)) else [response]
+    opened = [objects.response(one).value for one in several]
+    options.response = opened[0]
+    if len(opened) > 1:
+        array = (ctypes.c_void_p * (len(opened) - 1))(*opened[1:])
+        options.tissues, options.tissue_count = ctypes.addressof(array), len(opened) - 1
+        return array  # to be kept as long as the options
     return None
 
 
 def fit(data: Data, gradients: Gradients = None, affine: ArrayLike | None = None, mask: Data = None, *,
         model: str = "fod", order: int = 0, response: AnyResponse = None, regularise: float | None = None,
-        positive: bool = False, weighted: bool = True, estimate_s0: bool = False, frame: str | None = None,
-        device: str = "auto", threads: int = 0, seed: int = 0, progress: Progress = None) -> TensorField:
+        positive: bool = False, weighted: bool = True, estimate_s0: bool = False, constraint: str = "nonnegative",
+        kernel: str = "rank1", frame: str | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
+        progress: Progress = None) -> TensorField:
     """Fits a symmetric tensor to the signals of every voxel.
 
     data, gradients, affine, frame: see `fibers`.
     mask: (...) where to fit; None = estimated from the b=0 images.
-    model: "fod" (fibre orientations, by deconvolution), "odf" (diffusion orientations, q-ball) or "adc" (apparent
-        diffusivity, mm^2/s).
+    model: "fod" (fibre orientations, by deconvolution), "msmt" (the same beside amounts of further tissues), "odf"
+        (diffusion orientations, q-ball) or "adc" (apparent diffusivity, mm^2/s).
     order: 2, 4, 6, 8; 0 = 6, or the highest that the directions determine.
     response: of the fod: a Response, the path of a file of MRtrix's, or the axial and radial diffusivity in mm^2/s;
-        None = estimated.
+        None = estimated. Of msmt: a list of Responses or paths, white matter first.
     regularise: Laplace-Beltrami weight; None = the model's.
     positive, weighted, estimate_s0: of adc: nowhere negative; weighted least squares; S0 from all volumes.
+    constraint, kernel: of msmt: "nonnegative" (in 300 directions), "hpsd" (nowhere negative) or "none"; "rank1" or
+        "delta" (as MRtrix's fODF).
     device, threads, seed, progress: see `sshopm`.
     Returns a TensorField.
     """
     dwi = _data(data, gradients, affine, frame)
     field = ctypes.c_void_p()
-    options = _fit_options(model, order, regularise, positive, weighted, estimate_s0)
+    options = _fit_options(model, order, regularise, positive, weighted, estimate_s0, constraint, kernel)
     with Context(device, threads, seed, progress) as context, _Objects(context) as objects:
         handle = objects.dwi(dwi)
         if mask is None:
@@ -119,7 +140,7 @@ def fit(data: Data, gradients: Gradients = None, affine: ArrayLike | None = None
             context.check(lib.hot_response_tensor(context.handle, handle, *given, 1, 0, ctypes.byref(made)))
             options.response = objects.add("response", made).value
         elif response is not None:
-            options.response = objects.response(response).value
+            kept = _set_response(objects, response, options)  # noqa: F841
         context.check(lib.hot_tensor_field_fit(context.handle, handle, inside, ctypes.byref(options),
                                                ctypes.byref(field)))
         objects.add("tensor_field", field)
@@ -179,23 +200,28 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
            model: str | None = None, method: str | None = None, order: int = 0, response: AnyResponse = None,
            max_fibers: int = 0, threshold: float | None = None, min_angle: float | None = None,
            min_amplitude: float | None = None, starts: int = 0, shift: str | float = "adaptive", basin: bool = False,
-           sigma: float | ArrayLike | None = None, select: str = "map", contrast: str = "auto",
+           sigma: float | ArrayLike | None = None, select: str = "map", contrast: str = "learned",
            noise_model: str = "auto", denoise: bool = False, regularise: float | None = None, positive: bool = False,
-           weighted: bool = True, estimate_s0: bool = False, frame: str | None = None, device: str = "auto",
-           threads: int = 0, seed: int = 0, progress: Progress = None) -> Fibers:
+           weighted: bool = True, estimate_s0: bool = False, constraint: str = "nonnegative", kernel: str = "rank1",
+           cones: bool = False, samples: int = 0,
+           frame: str | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
+           progress: Progress = None) -> Fibers:
     """The whole job: mask, response, tensors and fibre directions, as `hotfiber run` does it.
 
     data: a Dwi (`load` reads one), or an array (..., volumes) of any real type and memory order, or a nibabel image.
     gradients: with an array: (bvals, bvecs), b in s/mm^2; lines x y z b; or DIPY's GradientTable.
     affine: with an array: (4, 4), voxel indices to scanner mm; None = directions in the axes of the gradients.
     mask: (...) where to compute; None = estimated from the b=0 images.
-    model, order, response, regularise, positive, weighted, estimate_s0: see `fit`; model None = "fod".
+    model, order, response, regularise, positive, weighted, estimate_s0, constraint, kernel: see `fit`; model None =
+        "fod".
     method: "signal" (fits 0 to 3 fibres to the signals), "maxima", "lowrank" or "sshopm"; None = "signal" with the
         model fod, else "maxima".
     max_fibers: 0 = 3. threshold, min_angle, min_amplitude, starts, shift, basin: see `peaks`.
     sigma: of signal: the noise's standard deviation in the data's unit, a number or a map (...); None = estimated.
-    select: of signal: "map" or "averaged". contrast: "auto", "alike", "dispersed" or "varied". noise_model: "auto",
-        "rician" or "gaussian".
+    select: of signal: "map" or "averaged" (not with contrast "learned"). contrast: "learned" (priors estimated from the
+        data), "alike", "dispersed" or "varied". noise_model: "auto", "rician" or "gaussian".
+    cones, samples: of contrast "learned": whether to tell how sure directions and fractions are (`Fibers.cone` and
+        more), and how many samples of the posterior to draw (0 to 1000, `Fibers.samples`).
     denoise: whether to denoise the data first.
     frame: the axes of the gradients, see `Dwi`.
     device, threads, seed, progress: see `sshopm`.
@@ -204,13 +230,14 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
     dwi = _data(data, gradients, affine, frame)
     options = c.hot_run_options(
         size=ctypes.sizeof(c.hot_run_options), denoise=bool(denoise),
-        fit=_fit_options(model, order, regularise, positive, weighted, estimate_s0),
+        fit=_fit_options(model, order, regularise, positive, weighted, estimate_s0, constraint, kernel),
         peaks=_peaks_options(method, max_fibers, threshold, min_angle, min_amplitude, starts, shift, basin))
     signal = options.signal
     signal.size = ctypes.sizeof(c.hot_signal_find_options)
     signal.select = choice("select", select, _SELECT)
     signal.contrast = choice("contrast", contrast, _CONTRAST)
     signal.noise_model = choice("noise_model", noise_model, _NOISE)
+    signal.keep_cones, signal.samples = bool(cones), samples
     if sigma is not None and np.ndim(sigma):
         noise = np.asarray(sigma, np.float32)
         if noise.shape != dwi._grid.shape:
@@ -224,7 +251,7 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
         if _diffusivities(response):
             options.axial_diffusivity, options.radial_diffusivity = _diffusivities(response)
         elif response is not None:
-            options.fit.response = objects.response(response).value
+            kept = _set_response(objects, response, options.fit)  # noqa: F841
         if mask is not None:
             options.mask_in_memory = objects.mask(dwi._grid, mask).value
         handle = objects.dwi(dwi)
@@ -245,6 +272,7 @@ def _take_fields(fields, shape):
         for name in ("margin", "residual", "width"):
             setattr(made, name, grid.read_array(getattr(maps, name), np.float32))
         made.flags = grid.read_array(maps.flags, np.uint8)
+        made._read_posterior(maps)
         made.sigma = maps.sigma
     made._reshaped(shape)
     made.tensors = TensorField._read(fields.tensors)._reshaped(shape)

@@ -10,4 +10,4 @@ Progress = Optional[Callable[[str, float], object]]
 Out = Union[np.ndarray, Sequence[Optional[np.ndarray]], None]
 Data = Any  # an array, nibabel's image, a Dwi
 Gradients = Union[Tuple[ArrayLike, ArrayLike], ArrayLike, Any]  # DIPY's GradientTable
-AnyResponse = Any  # a Response, a path, (axial, radial)
+AnyResponse = Any  # a Response, a path, (axial, radial), a list of the first two

@@ -1,0 +1,239 @@
+"""Several tissues: fit and run --model msmt on signals made here from the responses themselves, against what they were
+made of, against MRtrix's dwi2fod with the same directions, and against its own tests' data; refusals."""
+import os
+import shutil
+import subprocess
+from math import factorial
+
+import nibabel
+import numpy as np
+
+from _dwi import HOT, check, end, hot, refused
+
+random = np.random.default_rng(19)
+SIZE, ORDER = (6, 5, 4), 8
+B = [0, 700, 1200, 2800]
+WM = np.array([[4128.5, 0, 0, 0, 0], [2533.2, -656.0, 70.5, -4.8, .2], [1978.9, -732.5, 151.1, -25.4, 3.1],
+               [1269.3, -602.6, 252.3, -73.2, 13.5]])
+ISOTROPIC = {"gm": np.array([7349.1, 3690.5, 2548.5, 995.6]), "csf": np.array([21958.8, 3444.0, 1316.8, 440.9])}
+affine = np.diag([-2.0, 2, 2, 1])  # a determinant below 0: bvecs are along the voxels' axes as they are
+EXPONENTS = [(ORDER - s, s - c, c) for s in range(ORDER + 1) for c in range(s + 1)]
+MULTIPLICITY = np.array([factorial(ORDER) / np.prod([factorial(k) for k in e]) for e in EXPONENTS])
+
+
+def units(count):
+    v = random.normal(size=(count, 3))
+    return v / np.linalg.norm(v, axis=1)[:, None]
+
+
+def lattice(count):
+    k = np.arange(count)
+    z, turn = (k + .5) / count, k * np.pi * (3 - 5 ** .5)
+    return np.stack([np.sqrt(1 - z * z) * np.cos(turn), np.sqrt(1 - z * z) * np.sin(turn), z], 1)
+
+
+def monomials(v):
+    """A form's value in each direction for each unique value of its tensor."""
+    return MULTIPLICITY * np.stack([v[:, 0] ** a * v[:, 1] ** b * v[:, 2] ** c for a, b, c in EXPONENTS], 1)
+
+
+def save(path, values):
+    nibabel.save(nibabel.Nifti1Image(values.astype(np.float32), affine), path)
+
+
+def load(path):
+    return nibabel.load(path).get_fdata()
+
+
+def responses():
+    np.savetxt("wm.txt", WM)
+    for name, rows in ISOTROPIC.items():
+        np.savetxt(name + ".txt", rows)
+
+
+def acquire(name, shells, each=45):
+    """The shell and world direction of each volume, with their files."""
+    shell = np.concatenate([np.full(4 if s == 0 else each, s) for s in shells])
+    b, g = np.array(B, float)[shell], units(len(shell))
+    np.savetxt(name + ".bval", b[None], "%g")
+    np.savetxt(name + ".bvec", (g * [-1, 1, 1]).T)
+    return shell, g
+
+
+def white(shell, cosine):
+    """A fibre's signal; shell: of each volume, cosine: with each direction."""
+    legendre = [np.polynomial.legendre.Legendre.basis(l)(cosine) for l in range(0, ORDER + 1, 2)]
+    return sum(WM[shell, i] * np.sqrt((4 * i + 1) / (4 * np.pi)) * legendre[i] for i in range(5))
+
+
+def make(shell, g, tissues):
+    """Signals, weights (voxels x 2 fibres), fibres (voxels x 2 x 3) and amounts of the other tissues."""
+    voxels = int(np.prod(SIZE))
+    v = units(2 * voxels).reshape(voxels, 2, 3)
+    w = random.uniform(.1, .6, (voxels, 2)) * (random.uniform(size=(voxels, 1)) > .2)
+    amount = random.uniform(0, .5, (voxels, len(tissues)))
+    data = sum(w[:, k, None] * white(shell, v[:, k] @ g.T) for k in range(2))
+    for t, rows in enumerate(tissues):
+        data = data + amount[:, t, None] * rows[shell]
+    return data, w, v, amount
+
+
+def rank1(w, v):
+    return sum(w[:, k, None] * np.stack([v[:, k, 0] ** a * v[:, k, 1] ** b * v[:, k, 2] ** c for a, b, c in EXPONENTS],
+                                        1) for k in range(2))
+
+
+def fit(name, *more, scheme="whole", files=("wm.txt", "gm.txt", "csf.txt")):
+    done = hot("fit", "-i", name + ".nii", "-o", name + "_t.nii", "--model", "msmt", "--order", ORDER, "--mask",
+               "mask.nii", "--bval", scheme + ".bval", "--bvec", scheme + ".bvec", "--response", ",".join(files),
+               "--tissues", name + "_a.nii", "--residual", name + "_r.nii", *more)
+    check(done.returncode == 0, "%s %s: %s" % (name, more, done.stderr))
+    count = int(np.prod(SIZE))
+    return [load(name + what).reshape(count, -1) for what in ("_t.nii", "_a.nii", "_r.nii")]
+
+
+responses()
+save("mask.nii", np.ones(SIZE))
+shell, g = acquire("whole", [0, 1, 2, 3])
+unit = 1 / np.sqrt(4 * np.pi)  # a row's coefficient of degree 0 -> its signal
+rows = [r * unit for r in ISOTROPIC.values()]
+data, w, v, amount = make(shell, g, rows)
+truth = np.column_stack([w.sum(1), amount])
+save("whole.nii", data.reshape(SIZE + (-1,)))
+
+# without noise the minimum is what the signals were made of, with the constraint and without
+for constraint in ("nonnegative", "hpsd", "none"):
+    tensors, amounts, residual = fit("whole", "--constraint", constraint)
+    check(tensors[:, 0].all(), "voxels were not fitted")
+    check(np.abs(tensors[:, 1:] - rank1(w, v)).max() < 2e-3, "%s: the tensors are off by %g" %
+          (constraint, np.abs(tensors[:, 1:] - rank1(w, v)).max()))
+    check(np.abs(amounts - truth).max() < 2e-3, constraint + ": the amounts are off")
+    check(residual.min() >= 0 and residual.max() < 1e-6, constraint + ": residuals up to %g" % residual.max())
+
+# with noise nothing is negative; a voxel with a signal that is no number is left empty
+noisy = data + random.normal(scale=100, size=data.shape)
+noisy[7, 9] = np.nan
+noisy[8] = 0
+save("noisy.nii", noisy.reshape(SIZE + (-1,)))
+tensors, amounts, residual = fit("noisy")
+values = tensors[:, 1:] @ monomials(lattice(300)).T
+check(values.min() > -1e-5 * values.max() and amounts[:, 1:].min() >= 0, "below zero: %g" % values.min())
+check((fit("noisy", "--constraint", "none")[0][:, 1:] @ monomials(lattice(300)).T).min() < -.01, "nothing was held")
+check(not tensors[7].any() and not amounts[7].any() and not tensors[8].any(), "a voxel without signals is not empty")
+check(residual.max() < 1e-6, "residuals up to %g" % residual.max())
+
+# hpsd: the matrix of values for products of two monomials of half the order is positive semidefinite, and the form
+# is negative nowhere
+HALF = [(4 - s, s - c, c) for s in range(5) for c in range(s + 1)]
+ROOT = np.sqrt([24 / np.prod([factorial(k) for k in e]) for e in HALF])
+PLACE = np.array([[EXPONENTS.index(tuple(np.add(p, q))) for q in HALF] for p in HALF])
+
+
+def matrix_is_definite(name, tensors, residual):
+    fitted = tensors[tensors[:, 0] > 0, 1:]
+    matrices = fitted[:, PLACE] * np.outer(ROOT, ROOT)
+    least = np.linalg.eigvalsh(matrices)[:, 0] / np.trace(matrices, axis1=1, axis2=2)
+    check(len(fitted) > 50 and least.min() >= -1e-9, "%s: a matrix's least eigenvalue is %g of its trace" %
+          (name, least.min()))
+    lowest = min((fitted @ monomials(v).T).min() for v in np.array_split(units(10000), 20))
+    check(lowest >= 0, "%s: a density of %g" % (name, lowest))
+    check(residual.max() < 1e-6, "%s: residuals up to %g" % (name, residual.max()))
+
+
+tensors, amounts, residual = fit("noisy", "--constraint", "hpsd")
+matrix_is_definite("hpsd", tensors, residual)
+check(amounts[:, 1:].min() >= 0, "hpsd: an amount of %g" % amounts[:, 1:].min())
+real_data = os.path.join(os.environ.get("HOT_DATA", ""), "mrtrix_refs", "msmt", "")
+if os.path.isdir(real_data):
+    done = hot("fit", "-i", real_data + "dwi.mif", "-o", "h_t.nii", "--model", "msmt", "--order", 8, "--mask",
+               real_data + "mask.mif", "--response", ",".join(real_data + t for t in ("wm.txt", "gm.txt", "csf.txt")),
+               "--constraint", "hpsd", "--residual", "h_r.nii")
+    check(done.returncode == 0, done.stderr)
+    matrix_is_definite("hpsd, a real region", load("h_t.nii").reshape(-1, 46), load("h_r.nii"))
+
+# the directions may be given, in both forms
+given = units(200)
+np.savetxt("xyz.txt", given)
+np.savetxt("angles.txt", np.column_stack([np.arctan2(given[:, 1], given[:, 0]), np.arccos(given[:, 2])]))
+ours = fit("noisy", "--directions", "xyz.txt", "--kernel", "delta")
+check(np.abs(ours[0] - fit("noisy", "--directions", "angles.txt", "--kernel", "delta")[0]).max() < 1e-4 *
+      np.abs(ours[0]).max(), "angles are other directions than x y z")
+values = ours[0][:, 1:] @ monomials(given).T
+check(values.min() > -1e-5 * values.max(), "below zero in given directions: %g" % values.min())
+
+
+def harmonics_agree(name, tensors, amounts, wm, others, limit):
+    """The form against harmonics of MRtrix in 500 directions; amounts against coefficients of degree 0."""
+    v = units(500)
+    np.savetxt("look.txt", v)
+    subprocess.run(["sh2amp", "-quiet", "-force", wm, "look.txt", "amp.nii"], check=True)
+    want = load("amp.nii").reshape(len(tensors), -1)
+    got = tensors[:, 1:] @ monomials(v).T
+    scale = np.maximum(np.abs(want).max(1), np.abs(amounts).max(1))[:, None]
+    keep = (tensors[:, 0] > 0) & (scale[:, 0] > 1e-6)
+    check(keep.sum() > 50, name + ": nothing to compare")
+    worst = (np.abs(got - want)[keep] / scale[keep]).max()
+    check(worst < limit, "%s: the densities differ by %g" % (name, worst))
+    for t, path in enumerate(others):
+        want = load(path).reshape(-1) * np.sqrt(4 * np.pi)
+        check(np.abs(amounts[:, t + 1] - want)[keep].max() < limit, "%s: the amounts of %s differ by %g" %
+              (name, path, np.abs(amounts[:, t + 1] - want)[keep].max()))
+
+
+if shutil.which("dwi2fod"):
+    clean = np.nan_to_num(noisy)
+    save("noisy.nii", clean.reshape(SIZE + (-1,)))
+    tensors, amounts, residual = fit("noisy", "--directions", "angles.txt", "--kernel", "delta")
+    subprocess.run(["mrconvert", "-quiet", "-force", "noisy.nii", "-fslgrad", "whole.bvec", "whole.bval", "noisy.mif"],
+                   check=True)
+    subprocess.run(["dwi2fod", "-quiet", "-force", "msmt_csd", "noisy.mif", "wm.txt", "wm_sh.nii", "gm.txt",
+                    "gm_sh.nii", "csf.txt", "csf_sh.nii", "-directions", "angles.txt", "-lmax", "8,0,0"], check=True)
+    harmonics_agree("dwi2fod", tensors, amounts, "wm_sh.nii", ["gm_sh.nii", "csf_sh.nii"], 1e-3)
+    if os.path.isfile(real_data + "directions_300.txt"):
+        names = [real_data + t for t in ("wm.txt", "gm.txt", "csf.txt")]
+        done = hot("fit", "-i", real_data + "dwi.mif", "-o", "real_t.nii", "--model", "msmt", "--order", 8, "--mask",
+                   real_data + "mask.mif", "--kernel", "delta", "--response", ",".join(names), "--directions",
+                   real_data + "directions_300.txt", "--tissues", "real_a.nii")
+        check(done.returncode == 0, done.stderr)
+        for t in ("wm", "gm", "csf"):
+            subprocess.run(["mrconvert", "-quiet", "-force", real_data + t + ".mif", t + "_real.nii", "-strides",
+                            "1,2,3,4"], check=True)
+        count = int(np.prod(load("real_t.nii").shape[:3]))
+        harmonics_agree("MRtrix's tests", load("real_t.nii").reshape(count, -1), load("real_a.nii").reshape(count, -1),
+                        "wm_real.nii", ["gm_real.nii", "csf_real.nii"], 1e-3)
+    else:
+        print("left out: no mrtrix_refs/msmt/directions_300.txt beside the data")
+
+# white matter alone, one shell: the isotropic part is free water
+shell, g = acquire("one", [0, 3], 90)
+water = WM[0, 0] * unit * np.exp(-3e-3 * np.array(B))
+data, w, v, amount = make(shell, g, [water])
+save("one.nii", data.reshape(SIZE + (-1,)))
+np.savetxt("one_wm.txt", WM[[0, 3]])
+tensors, amounts, residual = fit("one", scheme="one", files=("one_wm.txt",))
+check(np.abs(amounts - np.column_stack([w.sum(1), amount])).max() < 5e-3, "one shell: the amounts are off")
+check(np.abs(tensors[:, 1:] - rank1(w, v)).max() < 5e-3, "one shell: the tensors are off")
+
+# the whole job
+done = hot("run", "-i", "whole.nii", "-o", "out", "--model", "msmt", "--mask", "mask.nii", "--order", 8, "--response",
+           "wm.txt,gm.txt,csf.txt", "--outputs", "default,tensors,residual", "--method", "lowrank")
+check(done.returncode == 0, done.stderr)
+check(np.abs(load("out/tissues.nii.gz").reshape(120, 3) - truth).max() < 2e-3, "the tissues' map")
+check(os.path.isfile("out/residual.nii.gz") and os.path.isfile("out/tensors.nrrd"), "files of the run")
+
+# refusals
+base = ["fit", "-i", "whole.nii", "-o", "bad.nrrd", "--mask", "mask.nii"]
+refused(*base, "--model", "msmt", "--response", "wm.txt,nothing.txt", words=["nothing.txt"], leaves=["bad.nrrd"])
+refused(*base, "--model", "msmt", "--response", "wm.txt,one_wm.txt", words=["2 rows", "4 shells"], leaves=["bad.nrrd"])
+np.savetxt("low.txt", WM[:, :2])
+refused(*base, "--model", "msmt", "--order", 8, "--response", "low.txt,gm.txt", words=["l=2", "order 8"])
+np.savetxt("four.txt", np.ones((3, 4)))
+refused(*base, "--model", "msmt", "--response", "wm.txt,gm.txt", "--directions", "four.txt", words=["4 numbers"])
+open("zero.txt", "w").write("0 0 0\n")
+refused(*base, "--model", "msmt", "--response", "wm.txt,gm.txt", "--directions", "zero.txt", words=["direction 1"])
+for words in (["--constraint", "none"], ["--kernel", "delta"], ["--directions", "xyz.txt"], ["--tissues", "t.nii"],
+              ["--model", "msmt", "--regularise", "1"], ["--model", "msmt", "--diffusivities", ".0017,.0003"]):
+    done = hot(*base, *words)
+    check(done.returncode == 2 and done.stderr.count("\n") == 1 and words[-2] in done.stderr,
+          "%s: %d %s" % (words, done.returncode, done.stderr))
+end()
