@@ -8,7 +8,7 @@
 enum {
     BASSER = 1 << 0, OZARSLAN = 1 << 1, TOURNIER = 1 << 2, TOURNIER_2007 = 1 << 3, SCHULTZ = 1 << 4, AGANJ = 1 << 5,
     KOLDA = 1 << 6, BALLARD = 1 << 7, VERAART = 1 << 8, VERAART_2013 = 1 << 9, GUDBJARTSSON = 1 << 10,
-    JEURISSEN = 1 << 11, SCHILLING = 1 << 12, RAFFELT = 1 << 13, BEHRENS = 1 << 14
+    JEURISSEN = 1 << 11, SCHILLING = 1 << 12, RAFFELT = 1 << 13, BEHRENS = 1 << 14, TISSUES = 1 << 15
 };
 
 static const struct { const char *key, *text, *doi; } references[] = {
@@ -40,8 +40,8 @@ static const struct { const char *key, *text, *doi; } references[] = {
      "10.1016/j.neuroimage.2013.05.028"},
     {"Gudbjartsson 1995", "Gudbjartsson H, Patz S (1995). The Rician distribution of noisy MRI data. Magnetic "
      "Resonance in Medicine 34, 910-914.", "10.1002/mrm.1910340618"},
-    {"Jeurissen 2014", "Jeurissen B, Leemans A, Sijbers J (2014). Automated correction of improperly rotated diffusion "
-     "gradient orientations in diffusion weighted MRI. Medical Image Analysis 18, 953-962.",
+    {"Jeurissen 2014a", "Jeurissen B, Leemans A, Sijbers J (2014). Automated correction of improperly rotated "
+     "diffusion gradient orientations in diffusion weighted MRI. Medical Image Analysis 18, 953-962.",
      "10.1016/j.media.2014.05.012"},
     {"Schilling 2019", "Schilling KG, Yeh F-C, Nath V, Hansen C, Williams O, Resnick S, Anderson AW, Landman BA "
      "(2019). A fiber coherence index for quality control of B-table orientation in diffusion MRI scans. Magnetic "
@@ -52,6 +52,9 @@ static const struct { const char *key, *text, *doi; } references[] = {
     {"Behrens 2007", "Behrens TEJ, Johansen-Berg H, Jbabdi S, Rushworth MFS, Woolrich MW (2007). Probabilistic "
      "diffusion tractography with multiple fibre orientations: what can we gain? NeuroImage 34, 144-155.",
      "10.1016/j.neuroimage.2006.09.018"},
+    {"Jeurissen 2014b", "Jeurissen B, Tournier J-D, Dhollander T, Connelly A, Sijbers J (2014). Multi-tissue "
+     "constrained spherical deconvolution for improved analysis of multi-shell diffusion MRI data. NeuroImage 103, "
+     "411-426.", "10.1016/j.neuroimage.2014.07.061"},
 };
 enum { REFERENCES = sizeof references / sizeof *references };
 
@@ -126,6 +129,10 @@ static void put_model(FILE *file, const hot_page *page, unsigned *cited)
         hot_html_format(file, "Orientation distribution functions were fitted as symmetric tensors of order %.0f by "
                               "constant-solid-angle q-ball imaging", order);
         cite(file, AGANJ, cited);
+    } else if (is(settings, "model", "msmt")) {
+        hot_html_format(file, "Fibre orientation distributions, as symmetric tensors of order %.0f, and the amounts of "
+                              "other tissues were fitted together to all shells by constrained deconvolution", order);
+        cite(file, TISSUES, cited);
     } else {
         fputs("The response of a single fibre was ", file);
         if (is(response, "from", "estimated"))

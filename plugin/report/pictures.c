@@ -26,6 +26,10 @@ static const hot_map_kind kinds[] = {
      HOT_MAP_FIRST, 1},
     {"afd_sum.nii.gz", "Norm of the fODF", "", "the norm of its coefficients", 1, 0, 0, HOT_MAP_FIRST, 1},
     {"nufo.nii.gz", "Maxima of the fODF", "", "how many it has", 1, 0, 4, HOT_MAP_FIRST, 0},
+    {"tissues.nii.gz", "White matter", "", "its amount beside those of the other tissues; the first volume", 1, 0, 0,
+     HOT_MAP_FIRST, 1},
+    {"residual.nii.gz", "Residual of the conditions", "", "what those of the constrained minimum leave", 1, 0, 0,
+     HOT_MAP_FIRST, 0},
     {"noise.nii.gz", "Noise", "", "its standard deviation, from denoising", 1, 0, 0, HOT_MAP_FIRST, 0},
 };
 _Static_assert(sizeof kinds / sizeof *kinds <= HOT_PAGE_MAPS, "more maps than places for them");

@@ -37,13 +37,13 @@ def same(one, two, what):
 every = ["--outputs", "all,maps,peaks_fod"]
 for name, options, parts in (
         ("signal", every, 5), ("one", every, 1), ("sigma", ["--sigma", 30, "--outputs", "all"], 2),
-        ("averaged", ["--select", "averaged", "--max_fibers", 2], 2),
+        ("averaged", ["--contrast", "varied", "--select", "averaged", "--max_fibers", 2], 2),
         ("learned", ["--contrast", "learned", "--outputs", "default,cone,cone_axes,fraction_sd,probability"], 3),
         ("maxima", ["--method", "maxima", *every[:1], "maps,tensors,peaks"], 3),
         ("lowrank", ["--method", "lowrank"], 2),
         ("sshopm", ["--method", "sshopm", "--starts", 40, "--seed", 7], 2),
         ("given", ["--diffusivities", "1.7e-3,.3e-3", "--order", 4], 2), ("adc", ["--model", "adc", "--order", 4], 2),
-        ("report", ["--report"], 2)):
+        ("msmt", ["--model", "msmt", "--outputs", "default,maps"], 2), ("report", ["--report"], 2)):
     works("run", "-i", "dwi.nrrd", "-o", f"{name}_whole", "--quiet", *options)
     order = list(range(1, parts + 1))
     np.random.default_rng(parts).shuffle(order)

@@ -26,8 +26,8 @@ HOT_API hot_status hot_directions_table_load(hot_context *context, const char *p
  * many were used. Errors: HOT_ERROR_DATA when no voxel looks like a single fibre, or the mask has other sizes. */
 HOT_API hot_status hot_response_estimate(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, int lmax,
                                          hot_response **response, size_t *voxels);
-/* Of white matter, grey matter and CSF, from the data alone: CSF has the fastest decay with b, grey matter the middle of
- * what is isotropic, white matter the sharpest single peaks. erode: how many layers of voxels are taken off the mask
+/* Of white matter, grey matter and CSF, from the data alone: CSF has the fastest decay with b, grey matter the middle
+ * of what is isotropic, white matter the sharpest single peaks. erode: how many layers of voxels are taken off the mask
  * first (3 is usual for a mask of the whole brain). responses (out): white matter's with lmax (0 = 8), the others of
  * lmax 0; the caller's, until hot_response_destroy; all NULL after a failure. voxels (may be NULL): how many made each.
  * Errors: HOT_ERROR_DATA (no b=0 volume, nothing looks like one of the tissues), HOT_ERROR_MEMORY.
