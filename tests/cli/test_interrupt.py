@@ -8,7 +8,7 @@ from cli import *
 shutil.rmtree("work", ignore_errors=True)
 os.mkdir("work")
 os.chdir("work")
-works("phantom", "--layout", "bundles", "--size", "48,48,20", "-o", "dwi.nrrd", "--type", "uint16", "--quiet")
+works("phantom", "--layout", "bundles", "--size", "56,56,24", "-o", "dwi.nrrd", "--type", "uint16", "--quiet")
 works("fit", "-i", "dwi.nrrd", "-o", "tensors.nrrd", "--model", "adc", "--order", 8, "--quiet")
 calls = {"run": ["run", "-i", "dwi.nrrd", "-o", "out", "--method", "sshopm", "--starts", 200],
          "signal": ["run", "-i", "dwi.nrrd", "-o", "out"],
