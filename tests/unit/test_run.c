@@ -227,7 +227,9 @@ static void test_parts_memory(void)
             const hot_run_options options = {.size = sizeof options, .input = input, .outputs = "peaks",
                                              .output = merge ? output : parts, .part = !merge, .parts = !merge,
                                              .merge = merge ? parts : NULL, .force = 1, .axial_diffusivity = 1.7e-3,
-                                             .radial_diffusivity = .2e-3, .record = merge ? NULL : "[\"a\"]"};
+                                             .radial_diffusivity = .2e-3, .record = merge ? NULL : "[\"a\"]",
+                                             .signal = {.size = sizeof options.signal,
+                                                        .contrast = HOT_CONTRAST_ALIKE}};
             const hot_status status = run(&count, &options, NULL, message);
             CHECK(status == (k ? HOT_ERROR_MEMORY : HOT_OK) || (k && status == HOT_OK && count.calls <= (long)k),
                   "allocation %zu gave %d: %s", k, (int)status, message);
@@ -247,7 +249,8 @@ static void test_parts_memory(void)
 static void test_report_memory(void)
 {
     char message[256], page[80];
-    const hot_run_options options = {.size = sizeof options, .input = input, .output = output, .outputs = "peaks,fa"};
+    const hot_run_options options = {.size = sizeof options, .input = input, .output = output, .outputs = "peaks,fa",
+                                     .signal = {.size = sizeof options.signal, .contrast = HOT_CONTRAST_ALIKE}};
     starved count = {.fail_at = -1};
     CHECK(run(&count, &options, NULL, message) == HOT_OK, "%s", message);
     snprintf(page, sizeof page, "%s/page.html", root);
