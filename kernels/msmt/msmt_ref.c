@@ -150,7 +150,7 @@ static hot_status set_up(hot_context *context, const msmt_args *args, barrier *b
 {
     const hot_msmt_problem *problem = args->problem;
     const size_t terms = args->plan->terms, rows = problem->rows;
-    static double to_sh[MSMT_TERMS * MSMT_TERMS], from_sh[MSMT_TERMS * MSMT_TERMS];
+    double to_sh[MSMT_TERMS * MSMT_TERMS], from_sh[MSMT_TERMS * MSMT_TERMS];
     double largest = 0;
     int exponents[3 * MSMT_TERMS], half[3 * SIDE];
     double multiplicity[MSMT_TERMS], own[3 * 512];

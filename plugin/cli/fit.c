@@ -12,8 +12,8 @@ const cli_command cli_fit_command = {
     "  adc  apparent diffusion coefficient, -ln(S/S0)/b = A g^m, mm^2/s. Its maxima are NOT the fibres: where fibres "
     "cross, they lie between them (about 45 degrees off at a right angle). Order 2 is the diffusion tensor.\n"
     "  msmt fibre orientation density and the amounts of further tissues, from all shells together, none of them below "
-    "zero. Needs a response of each tissue (those of MRtrix's dwi2response dhollander will do); with that of white "
-    "matter alone there is an isotropic part as of free water.\n"
+    "zero. Takes a response of each tissue, or estimates those of white matter, grey matter and CSF; with that of "
+    "white matter alone, or one shell, there is an isotropic part as of free water.\n"
     "The tensors are in world coordinates: confidence, then the unique values xxxx xxxy xxxz xxyy ... of each voxel. "
     "Voxels with NaN, clipped signals or no b=0 signal get confidence 0.\n\n"
     "  hotfiber fit -i dwi.nhdr -o tensors.nrrd\n"
@@ -39,7 +39,7 @@ int cli_fit(int argc, char **argv)
         CLI_MASK_OPTION(mask_path),
         {"response", CLI_TEXT, &response_path, "FILE",
          "fod, msmt: single-fibre response in MRtrix's text format; default: estimated from the data. msmt takes a "
-         "list, white matter first: wm.txt,gm.txt,csf.txt", 0, 0},
+         "list, white matter first: wm.txt,gm.txt,csf.txt; with two shells or more it estimates these three", 0, 0},
         CLI_DIFFUSIVITIES(diffusivities, "fod: response from the "),
         {"regularise", CLI_DOUBLE, &fit.regularise, "W",
          "weight of the Laplace-Beltrami penalty l^2 (l+1)^2 on the harmonics; default adc 0, odf 0.006, fod by "

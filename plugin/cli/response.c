@@ -13,18 +13,12 @@ const cli_command cli_response_command = {
     "  hotfiber response -i dwi.nii.gz --tissues 3 -o wm.txt --gm gm.txt --csf csf.txt",
     0};
 
-/* The three responses into their files. A mask that is thin or small loses fewer layers, unless a number was given. */
+/* The three responses into their files. */
 static hot_status save_tissues(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, int lmax, int erode,
-                               int given, const char *const paths[3])
+                               const char *const paths[3])
 {
     hot_response *responses[3] = {NULL};
     size_t voxels[3];
-    const hot_grid *grid = hot_dwi_grid(dwi);
-    for (int axis = 0; axis < 3 && !given; axis++)
-        while (erode > 0 && 10 * 2 * (size_t)erode >= 3 * grid->size[axis])
-            erode--;
-    if (!given && erode < 3)
-        hot_context_log(context, HOT_LOG_NOTE, "the image is small: %d layers are taken off the mask, not 3", erode);
     hot_status status = hot_response_estimate_tissues(context, dwi, mask, lmax, erode, responses, voxels);
     if (status == HOT_OK)
         hot_context_log(context, HOT_LOG_NOTE,
@@ -43,7 +37,7 @@ int cli_response(int argc, char **argv)
     const char *input = "-", *output = "-", *bval = NULL, *bvec = NULL, *mask_path = NULL;
     cli_list diffusivities = {0};
     const char *gm = NULL, *csf = NULL;
-    int lmax = 8, tissues = 1, erode = 3;
+    int lmax = 8, tissues = 1, erode = -1;
     double s0 = 1;
     const cli_option options[] = {
         CLI_DWI_OPTION(input),
@@ -56,7 +50,7 @@ int cli_response(int argc, char **argv)
         {"gm", CLI_OUTPUT, &gm, "FILE", "--tissues 3: the response of grey matter; needed", 0, 0},
         {"csf", CLI_OUTPUT, &csf, "FILE", "--tissues 3: that of CSF; needed", 0, 0},
         {"erode", CLI_INT, &erode, "N",
-         "--tissues 3: layers of voxels to take off the mask first; default 3, or fewer where little would be left", 0,
+         "--tissues 3: layers of voxels to take off the mask first; default 3, or fewer in a thin image", 0,
          100},
         CLI_DIFFUSIVITIES(diffusivities, "make the response from the "),
         {"s0", CLI_DOUBLE, &s0, "S", "signal at b=0 for --diffusivities; default 1", 1e-30, 1e30},
@@ -94,7 +88,7 @@ int cli_response(int argc, char **argv)
         status = mask_path ? hot_mask_load(context, mask_path, hot_dwi_grid(dwi), &mask)
                            : hot_mask_estimate(context, dwi, &mask);
         if (status == HOT_OK && tissues == 3) {
-            status = save_tissues(context, dwi, mask, lmax, erode, cli_given(&erode),
+            status = save_tissues(context, dwi, mask, lmax, cli_given(&erode) ? erode : -1,
                                   (const char *const[]){output, gm, csf});
             goto cleanup;
         }

@@ -123,7 +123,7 @@ int cli_run_as(const cli_command *command, int argc, char **argv)
          "order of the tensors; default 6, or the highest that the directions determine", 0, 0},
         {"response", CLI_TEXT, &options.response, "FILE",
          "fod, msmt: single-fibre response in MRtrix's text format; default: estimated from the data. msmt takes a "
-         "list, white matter first: wm.txt,gm.txt,csf.txt", 0, 0},
+         "list, white matter first: wm.txt,gm.txt,csf.txt; with two shells or more it estimates these three", 0, 0},
         CLI_DIFFUSIVITIES(diffusivities, "fod: response from the "),
         {"regularise", CLI_DOUBLE, &options.fit.regularise, "W", "Laplace-Beltrami weight; default: the model's", 0,
          1e6},

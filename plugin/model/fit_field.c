@@ -176,6 +176,7 @@ hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const 
         return status;
     const hot_model *model = hot_model_find(settings.model ? settings.model : "fod");
     const hot_response *used = settings.response;
+    hot_response *tissues[3] = {NULL};
     if (model && model->needs_response && !used) {
         /* too few directions are an error before the response is estimated: adc uses the same volumes */
         hot_fit_options probe = settings;
@@ -186,10 +187,20 @@ hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const 
         hot_plan_free(&plan);
         if (status != HOT_OK)
             goto cleanup;
-        status = hot_response_estimate(context, dwi, mask, 8, &response, &voxels);
+        if (hot_response_wants_tissues(model, dwi)) {
+            status = hot_response_estimate_tissues(context, dwi, mask, 8, -1, tissues, NULL);
+            settings.tissues = (const hot_response *const *)(tissues + 1);
+            settings.tissue_count = 2;
+            response = tissues[0];
+        } else {
+            status = hot_response_estimate(context, dwi, mask, 8, &response, &voxels);
+        }
         if (status != HOT_OK)
             goto cleanup;
-        hot_context_log(context, HOT_LOG_NOTE, "response estimated from %zu voxels of one fibre", voxels);
+        if (voxels > 0)
+            hot_context_log(context, HOT_LOG_NOTE, "response estimated from %zu voxels of one fibre", voxels);
+        else
+            hot_context_log(context, HOT_LOG_NOTE, "responses of white matter, grey matter and CSF estimated");
         used = response;
     }
     status = hot_plan_make(context, dwi, &settings, used, 1, &plan);
@@ -222,6 +233,8 @@ hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const 
 cleanup:
     hot_plan_free(&plan);
     hot_response_destroy(&response);
+    hot_response_destroy(&tissues[1]);
+    hot_response_destroy(&tissues[2]);
     if (status != HOT_OK)
         hot_tensor_field_destroy(&made);
     *field = made;

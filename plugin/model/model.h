@@ -139,6 +139,9 @@ hot_status hot_response_copy(hot_context *context, const hot_response *response,
 double hot_response_value(const hot_response *response, size_t row, double cosine);
 /* HOT_ERROR_DATA when the response's harmonics do not reach the order of a tensor. */
 hot_status hot_response_check_order(hot_context *context, const hot_response *response, int order);
+/* Whether responses of three tissues, not that of a fibre, are to be estimated: the model tells tissues apart, and the
+ * data do, by two shells or more beside b=0. */
+int hot_response_wants_tissues(const hot_model *model, const hot_dwi *dwi);
 /* Which row belongs to each shell of the data (row[shells], -1 = none). */
 hot_status hot_response_match(hot_context *context, const hot_response *response, const hot_dwi *dwi, int *row);
 /* Fits one fibre to the signals of one voxel: rotates `axis` (unit, a good start) and sets *weight, in least squares

@@ -508,16 +508,35 @@ static hot_status list_inside(search *s, const hot_mask *mask, int passes)
     return s->voxels ? HOT_OK : HOT_ERROR_MEMORY;
 }
 
+int hot_response_wants_tissues(const hot_model *model, const hot_dwi *dwi)
+{
+    return model == &hot_model_msmt && hot_dwi_shells(dwi, NULL, NULL) > 2;
+}
+
+/* As many layers as are usual, unless they are much of the image. */
+static int usual_layers(hot_context *context, const hot_grid *grid)
+{
+    enum { USUAL = 3 };
+    int layers = USUAL;
+    for (int axis = 0; axis < 3; axis++)
+        while (layers > 0 && 20 * (size_t)layers >= 3 * grid->size[axis])
+            layers--;
+    if (layers < USUAL)
+        hot_context_log(context, HOT_LOG_NOTE, "the image is small: %d layers are taken off the mask, not %d", layers,
+                        USUAL);
+    return layers;
+}
+
 hot_status hot_response_estimate_tissues(hot_context *context, const hot_dwi *dwi, const hot_mask *mask, int lmax,
                                          int erode, hot_response *responses[3], size_t voxels[3])
 {
     search s = {.context = context, .dwi = dwi};
     if (!context)
         return HOT_ERROR_ARGUMENT;
-    if (!dwi || !mask || !responses || lmax < 0 || lmax > 16 || lmax % 2 != 0 || erode < 0)
+    if (!dwi || !mask || !responses || lmax < 0 || lmax > 16 || lmax % 2 != 0)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "responses of tissues need data, a mask, an even lmax from 2 to 16 and 0 or more "
-                                "layers to leave out, not %d and %d", lmax, erode);
+                                "responses of tissues need data, a mask, and an even lmax from 2 to 16, not %d",
+                                lmax);
     memset(responses, 0, 3 * sizeof *responses);
     s.volumes = hot_dwi_volumes(dwi);
     s.shells = hot_dwi_shells(dwi, &s.shell_b, &s.shell_of);
@@ -527,7 +546,7 @@ hot_status hot_response_estimate_tissues(hot_context *context, const hot_dwi *dw
                                 hot_dwi_source(dwi), s.shells);
     hot_status status = hot_mask_check(context, mask, hot_dwi_grid(dwi));
     if (status == HOT_OK)
-        status = list_inside(&s, mask, erode);
+        status = list_inside(&s, mask, erode < 0 ? usual_layers(context, hot_dwi_grid(dwi)) : erode);
     if (status != HOT_OK)
         return status;
     s.values = hot_context_alloc(context, s.count + 1, sizeof *s.values);

@@ -45,11 +45,13 @@ static void on_log(void *user, hot_log_level level, const char *line)
         j->watch->warn(j->watch->user, line);
 }
 
+static const char *given(const char *path) { return path && path[0] ? path : NULL; }
+
 /* No output may be an input, by whatever name. */
 static hot_status check_outputs(const job *j)
 {
     const hot_module_values *v = j->values;
-    const char *const inputs[] = {v->dwi, v->mask, v->bval, v->bvec, v->response};
+    const char *const inputs[] = {v->dwi, v->mask, v->bval, v->bvec, v->response, v->gm_response, v->csf_response};
     hot_status status = HOT_OK;
     for (size_t o = 0; o < j->outputs.count && status == HOT_OK; o++) {
         for (size_t i = 0; i < sizeof inputs / sizeof *inputs && status == HOT_OK; i++)
@@ -63,6 +65,8 @@ static hot_status check_outputs(const job *j)
 
 static hot_status prepare_outputs(job *j)
 {
+    if (given(j->values->tissues) && strcmp(j->values->model, "msmt") != 0)
+        return hot_context_fail_parameter(j->context, HOT_ERROR_ARGUMENT, "tissues", "it goes with the model msmt");
     size_t count;
     const hot_module_parameter *parameters = hot_module_parameters(&count);
     hot_status status = HOT_OK;
@@ -74,7 +78,27 @@ static hot_status prepare_outputs(job *j)
     return status == HOT_OK ? check_outputs(j) : status;
 }
 
-static const char *given(const char *path) { return path && path[0] ? path : NULL; }
+/* The responses of isotropic tissues, where there are. */
+static hot_status read_tissues(job *j)
+{
+    const struct { const char *path, *name; } others[] = {{given(j->values->gm_response), "gm_response"},
+                                                          {given(j->values->csf_response), "csf_response"}};
+    for (int t = 0; t < 2; t++) {
+        if (!others[t].path)
+            continue;
+        if (strcmp(j->values->model, "msmt") != 0 || !j->run.response)
+            return hot_context_fail_parameter(j->context, HOT_ERROR_ARGUMENT, others[t].name,
+                                              "it goes with the model msmt and the response of white matter");
+        const hot_status status = hot_response_load(j->context, others[t].path,
+                                                    &j->run.tissues[j->run.tissue_count]);
+        if (status != HOT_OK)
+            return hot_context_blame(j->context, status, others[t].name);
+        j->run.tissue_count++;
+    }
+    j->run.options.fit.tissues = (const hot_response *const *)j->run.tissues;
+    j->run.options.fit.tissue_count = j->run.tissue_count;
+    return HOT_OK;
+}
 
 static hot_status read_inputs(job *j)
 {
@@ -99,7 +123,7 @@ static hot_status read_inputs(job *j)
                                    "mask");
     if (status == HOT_OK && given(v->response))
         status = hot_context_blame(context, hot_response_load(context, v->response, &j->run.response), "response");
-    return status;
+    return status == HOT_OK ? read_tissues(j) : status;
 }
 
 static hot_status fill_options(const job *j, hot_run_options *options)
@@ -110,6 +134,9 @@ static hot_status fill_options(const job *j, hot_run_options *options)
                                  .denoise = v->denoise,
                                  .axial_diffusivity = v->diffusivities[0], .radial_diffusivity = v->diffusivities[1]};
     options->fit = (hot_fit_options){.size = sizeof options->fit, .model = v->model, .regularise = -1, .weighted = -1,
+                                     .constraint = strcmp(v->constraint, "hpsd") == 0   ? HOT_CONSTRAINT_HPSD
+                                                   : strcmp(v->constraint, "none") == 0 ? HOT_CONSTRAINT_NONE
+                                                                                        : HOT_CONSTRAINT_NONNEGATIVE,
                                      .order = strcmp(v->order, "auto") == 0 ? 0 : atoi(v->order)};
     options->peaks = (hot_peaks_options){.size = sizeof options->peaks, .max_fibers = v->max_fibers,
                                          .method = strcmp(v->method, "auto") == 0 ? NULL : v->method,
@@ -155,6 +182,9 @@ static hot_status write_outputs(job *j)
         if (status == HOT_OK)
             status = hot_context_blame(j->context, export_as(j, formats[i][0], formats[i][1]), formats[i][0]);
     }
+    if (status == HOT_OK && (path = hot_module_outputs_file(&j->outputs, "tissues")))
+        status = hot_context_blame(j->context, hot_tensor_field_save_tissues(j->context, j->run.tensors, path),
+                                   "tissues");
     if (status == HOT_OK && (path = hot_module_outputs_file(&j->outputs, "tensors")))
         status = hot_context_blame(j->context, hot_tensor_field_save(j->context, j->run.tensors, path), "tensors");
     for (size_t i = 0; i < j->outputs.count; i++)

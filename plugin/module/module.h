@@ -38,9 +38,9 @@ typedef enum hot_module_kind {
 
 /* The arguments, by the names of parameters.inc. */
 typedef struct hot_module_values {
-    const char *dwi, *mask, *bval, *bvec, *response;
-    const char *fibers, *dec, *peaks, *nfibers, *tensors, *report;
-    const char *model, *order, *method, *shift, *select, *noise_model, *device;
+    const char *dwi, *mask, *bval, *bvec, *response, *gm_response, *csf_response;
+    const char *fibers, *dec, *peaks, *nfibers, *tissues, *tensors, *report;
+    const char *model, *constraint, *order, *method, *shift, *select, *noise_model, *device;
     int denoise, max_fibers, starts, basin, threads, AllowInMemoryTransfer;
     double threshold, min_angle, min_amplitude, sigma, diffusivities[2];
 } hot_module_values;
@@ -87,7 +87,7 @@ int hot_module_run(const hot_module_values *values, const hot_module_watch *watc
 
 /* ---- Outputs that appear together -------------------------------------------------------------------------------- */
 
-enum { MODULE_OUTPUTS = 6 };
+enum { MODULE_OUTPUTS = 7 };
 
 typedef struct hot_module_outputs {
     hot_context *context;

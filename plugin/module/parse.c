@@ -186,7 +186,8 @@ static int check_files(const hot_module_values *values, char message[MODULE_MESS
             return refuse(message, "%s: '%.400s' must end in one of %s", parameters[i].name, path, parameters[i].words);
     }
     if (outputs == 0)
-        return refuse(message, "fibers, dec, peaks, nfibers, tensors, report: at least one of these outputs is needed");
+        return refuse(message, "fibers, dec, peaks, nfibers, tissues, tensors, report: at least one of these outputs "
+                               "is needed");
     return 0;
 }
 

@@ -17,7 +17,7 @@ static const struct { const char *name; int set; } sets[] = {{"default", DEFAULT
 /* What a file is made of: by an exporter from directions, tensors or the tensors of FA and MD, or by a function. */
 typedef enum source { DIRECTIONS, TENSORS, DIFFUSION_TENSORS, OWN } source;
 /* What must be so for it to be there. */
-typedef enum needs { NOTHING, FOD, SIGNAL_METHOD, LEARNED, SAMPLES, DENOISING, TISSUES } needs;
+typedef enum needs { NOTHING, RESPONSE, FOD, SIGNAL_METHOD, LEARNED, SAMPLES, DENOISING, TISSUES } needs;
 
 typedef hot_status writer(hot_run_job *job, const char *path);
 static writer write_b0, write_cone, write_cone_axes, write_fraction_sd, write_mask, write_noise, write_peaks_fod,
@@ -40,8 +40,8 @@ static const output outputs[] = {
      "the same in the space of the data; what `hotfiber view` opens"},
     {"nfibers", "nfibers.nii.gz", DEFAULT | ALL, NOTHING, DIRECTIONS, "nfibers", NULL, "how many fibres were found"},
     {"mask", "mask.nii.gz", DEFAULT | MAPS, NOTHING, OWN, NULL, write_mask, "where it was computed"},
-    {"response", "response.txt", DEFAULT | MAPS, FOD, OWN, NULL, write_response,
-     "the single-fibre response, MRtrix's format"},
+    {"response", "response.txt", DEFAULT | MAPS, RESPONSE, OWN, NULL, write_response,
+     "the single-fibre response (model msmt: white matter's), MRtrix's format"},
     {"tissues", "tissues.nii.gz", DEFAULT | ALL | MAPS, TISSUES, OWN, NULL, write_tissues,
      "model msmt: the amounts of white matter and the other tissues, a volume each"},
     {"residual", "residual.nii.gz", MAPS, TISSUES, OWN, NULL, write_residual,
@@ -99,6 +99,8 @@ const char *hot_run_output_name(size_t index, const char **file, const char **he
 static const char *missing(const output *o, const hot_run_options *options, const hot_peaks_method *method)
 {
     const char *model = options->fit.model ? options->fit.model : "fod";
+    if (o->needs == RESPONSE && strcmp(model, "fod") != 0 && strcmp(model, "msmt") != 0)
+        return "goes with the models fod and msmt";
     if (o->needs == FOD && strcmp(model, "fod") != 0)
         return "goes with the model fod";
     if (o->needs == TISSUES && strcmp(model, "msmt") != 0)

@@ -244,7 +244,17 @@ static hot_status choose_order(hot_run_job *job)
     return status; /* a scheme that supports no order is refused by the fit, with what would do */
 }
 
-/* Those of several tissues: white matter's is the response. */
+/* Responses of several tissues become the job's: white matter's is the response. */
+static hot_status take_tissues(hot_run_job *job, hot_response **all, size_t count)
+{
+    job->response = all[0];
+    job->tissue_count = count - 1;
+    memcpy(job->tissues, all + 1, job->tissue_count * sizeof *all);
+    job->options.fit.tissues = (const hot_response *const *)job->tissues;
+    job->options.fit.tissue_count = job->tissue_count;
+    return HOT_OK;
+}
+
 static hot_status load_tissues(hot_run_job *job)
 {
     hot_response *all[HOT_TISSUES_MAX];
@@ -252,11 +262,7 @@ static hot_status load_tissues(hot_run_job *job)
     hot_status status = hot_response_load_tissues(job->context, job->options.response, all, &count);
     if (status != HOT_OK)
         return status;
-    job->response = all[0];
-    job->tissue_count = count - 1;
-    memcpy(job->tissues, all + 1, job->tissue_count * sizeof *all);
-    job->options.fit.tissues = (const hot_response *const *)job->tissues;
-    job->options.fit.tissue_count = job->tissue_count;
+    take_tissues(job, all, count);
     job->response_from = job->options.response;
     return hot_response_check(job->context, job->response, NULL);
 }
@@ -284,6 +290,12 @@ static hot_status make_response(hot_run_job *job)
                                    lmax, &job->response);
     }
     job->response_from = "estimated";
+    if (hot_response_wants_tissues(model, job->dwi)) {
+        hot_response *all[3];
+        size_t voxels[3];
+        hot_status status = hot_response_estimate_tissues(job->context, job->dwi, job->mask, lmax, -1, all, voxels);
+        return status == HOT_OK ? take_tissues(job, all, 3) : status;
+    }
     return hot_response_estimate(job->context, job->dwi, job->mask, lmax, &job->response, &job->response_voxels);
 }
 

@@ -90,12 +90,19 @@ agree("white matter as simulated", found[0], zonal, .1)
 check(open("wm.txt").read().startswith("# hotfiber") and "# Shells: 0,1000,2500" in open("gm.txt").read(), "shells")
 one = ours("dwi.nii", "--mask", "mask.nii", "--erode", 0, "--threads", 1)
 check(all(np.array_equal(a, b) for a, b in zip(found, one)), "other threads, other responses")
-ours("dwi.nii", "--mask", "mask.nii")  # layers are taken off
 
-# what they are for: a deconvolution of the same data
-done = hot("fit", "-i", "dwi.nii", "-o", "t.nrrd", "--model", "msmt", "--response", "wm.txt,gm.txt,csf.txt", "--mask",
-           "mask.nii", "--tissues", "amounts.nii")
+# what they are for: a deconvolution of the same data, which estimates them itself where they are not given
+ours("dwi.nii", "--mask", "mask.nii")  # layers are taken off, as many as there
+fit = ["fit", "-i", "dwi.nii", "--model", "msmt", "--mask", "mask.nii", "-o", "t.nrrd"]
+done = hot(*fit, "--response", "wm.txt,gm.txt,csf.txt", "--tissues", "given.nii")
 check(done.returncode == 0, done.stderr)
+done = hot(*fit, "--tissues", "estimated.nii")
+check(done.returncode == 0 and "responses of white matter, grey matter and CSF" in done.stderr, done.stderr)
+done = hot("run", "-i", "dwi.nii", "--model", "msmt", "--mask", "mask.nii", "-o", "out", "--outputs", "tissues")
+check(done.returncode == 0, done.stderr)
+given = nibabel.load("given.nii").get_fdata()
+for path in ("estimated.nii", "out/tissues.nii.gz"):
+    check(np.abs(nibabel.load(path).get_fdata() - given).max() < 1e-3 * given.max(), path + ": other amounts")
 
 if shutil.which("dwi2response"):
     subprocess.run(["mrconvert", "-quiet", "-force", "dwi.nii", "-fslgrad", "dwi.bvec", "dwi.bval", "dwi.mif"],

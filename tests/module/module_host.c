@@ -102,7 +102,7 @@ static void refused(const char *parameter, const char *word, int count, const ch
 static void test_bad_values(void)
 {
     static const char *const values[][3] = {
-        {"model", "spline", "fod, odf or adc"}, {"order", "5", "auto, 2, 4, 6 or 8"}, {"order", "", "auto, 2"},
+        {"model", "spline", "fod, msmt, odf or adc"}, {"order", "5", "auto, 2, 4, 6 or 8"}, {"order", "", "auto, 2"},
         {"method", "guess", "lowrank"}, {"shift", "sideways", "adaptive"}, {"starts", "-1", "-1"},
         {"select", "best", "averaged"}, {"device", "tpu", "auto, cpu or cuda"},
         {"max_fibers", "0", "1 to 16"}, {"max_fibers", "2.5", "whole"}, {"max_fibers", "many", "many"},
@@ -113,6 +113,8 @@ static void test_bad_values(void)
         {"diffusivities", "0.001", "two numbers"}, {"diffusivities", "0.001,2", "0 to 1"},
         {"diffusivities", "0.0001,0.001", "larger"}, {"diffusivities", "a,b", "a,b"},
         {"diffusivities", "0.1,0.1,0.1", "two"}, {"mask", "no_such_mask.nrrd", "no_such_mask.nrrd"},
+        {"constraint", "some", "nonnegative, hpsd or none"}, {"gm_response", "no_such.txt", "msmt"},
+        {"csf_response", "no_such.txt", "msmt"}, {"tissues", "t.nrrd", "msmt"}, {"tissues", "t.vtp", ".nrrd"},
         {"response", "no_such.txt", "no_such.txt"}, {"bval", "no_such.bval", "NIfTI"},
         {"bvec", "no_such.bvec", "NIfTI"}, {"mask", "-", "-"},
         {"mask", "slicer:0x1#vtkMRMLScalarVolumeNode1", "memory"},
@@ -136,8 +138,8 @@ static void test_bad_values(void)
     REFUSED("dwi", "no diffusion-weighted", "--peaks", "never.nrrd");
     REFUSED("dwi", "memory", "--peaks", "never.nrrd", "slicer:0x55d0#vtkMRMLDiffusionWeightedVolumeNode1");
     REFUSED("dwi", "-", "--peaks", "never.nrrd", "-");
-    REFUSED("fibers, dec, peaks, nfibers, tensors, report", "at least one", data);
-    REFUSED("fibers, dec, peaks, nfibers, tensors, report", "at least one", "--peaks", "", data);
+    REFUSED("fibers, dec, peaks, nfibers, tissues, tensors, report", "at least one", data);
+    REFUSED("fibers, dec, peaks, nfibers, tissues, tensors, report", "at least one", "--peaks", "", data);
     REFUSED("max_fibers", "signal", "--peaks", "never.nrrd", "--max_fibers", "4", data);
     REFUSED("method", "adc", "--peaks", "never.nrrd", "--model", "adc", "--method", "signal", data);
     REFUSED("method", "order", "--peaks", "never.nrrd", "--order", "2", "--method", "lowrank", data);
@@ -149,6 +151,7 @@ static void test_bad_values(void)
     REFUSED("response", "both", "--peaks", "never.nrrd", "--response", "r.txt", "--diffusivities", "0.0017,0.0003",
             data);
     REFUSED("response", "fod", "--peaks", "never.nrrd", "--response", "r.txt", "--model", "odf", data);
+    REFUSED("constraint", "msmt", "--peaks", "never.nrrd", "--constraint", "hpsd", data);
     REFUSED("diffusivities", "fod", "--peaks", "never.nrrd", "--diffusivities", "0.0017,0.0003", "--model", "odf",
             data);
     REFUSED("mask", "empty", "--peaks", "never.nrrd", "--mask", "zero.nrrd", data);

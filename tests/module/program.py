@@ -140,6 +140,9 @@ works("run", "-i", "dwi.nrrd", "-o", "out2", "--device", "cpu", "--order", 4, "-
       "--shift", 2.5, "--quiet")
 check(done.returncode == 0 and np.array_equal(read_nrrd("p.nrrd")[0], read_nrrd("out2/peaks.nrrd")[0]), done.stderr)
 os.remove("p.nrrd")
+done = program("--tissues", "t.nrrd", "--model", "msmt", "--constraint", "hpsd", "--order", "4", "dwi.nrrd")
+check(done.returncode == 0 and read_nrrd("t.nrrd")[0].shape[0] == 2, done.stderr)
+os.remove("t.nrrd")
 for options in (["--method", "maxima", "--starts", "9"], ["--starts", "9"], ["--method", "lowrank", "--basin"],
                 ["--method", "sshopm", "--basin"], ["--method", "maxima", "--shift", "none"],
                 ["--method", "maxima", "--sigma", "3"], ["--threshold", ".5"], ["--max_fibers", "4"],

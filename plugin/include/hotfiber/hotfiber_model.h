@@ -28,7 +28,8 @@ HOT_API hot_status hot_response_estimate(hot_context *context, const hot_dwi *dw
                                          hot_response **response, size_t *voxels);
 /* Of white matter, grey matter and CSF, from the data alone: CSF has the fastest decay with b, grey matter the middle
  * of what is isotropic, white matter the sharpest single peaks. erode: how many layers of voxels are taken off the mask
- * first (3 is usual for a mask of the whole brain). responses (out): white matter's with lmax (0 = 8), the others of
+ * first; below 0: 3, as is usual for a mask of the whole brain, or fewer where the image is thin (a log line says so).
+ * responses (out): white matter's with lmax (0 = 8), the others of
  * lmax 0; the caller's, until hot_response_destroy; all NULL after a failure. voxels (may be NULL): how many made each.
  * Errors: HOT_ERROR_DATA (no b=0 volume, nothing looks like one of the tissues), HOT_ERROR_MEMORY.
  * Source: Dhollander et al. 2016, 2019. */
@@ -67,7 +68,8 @@ typedef struct hot_fit_options {
     size_t size;           /* sizeof(hot_fit_options) */
     const char *model;     /* "adc", "odf", "fod" or "msmt"; NULL = "fod" */
     int order;             /* 2, 4, 6 or 8; 0 = 6, or the highest the scheme supports when that is lower */
-    const hot_response *response; /* for fod, and white matter's for msmt; NULL = estimated from the data */
+    const hot_response *response; /* for fod, and white matter's for msmt; NULL = estimated from the data (for msmt with
+                              two shells or more beside b=0: those of all three tissues) */
     double regularise;     /* Laplace-Beltrami weight; negative = the model's default (fod: by the noise that the data
                               have, nothing without noise; a log line says how much) */
     int positive;          /* adc: refit voxels whose diffusivity is negative somewhere, so that it is not */
