@@ -17,7 +17,9 @@ exclude_patterns = ["build", "build-*", "out", "SECURITY.md", "**.ipynb_checkpoi
 myst_heading_anchors = 3
 suppress_warnings = ["myst.header"]
 html_theme, html_title = "alabaster", "hotfiber " + release
-html_theme_options = {"description": "Fibre directions in diffusion MRI", "page_width": "76em", "sidebar_width": "15em"}
+html_theme_options = {"description": "Fibre directions in diffusion MRI", "page_width": "82em", "sidebar_width": "15em",
+                      "body_max_width": "none", "code_font_size": ".82em"}
+html_static_path, html_css_files = ["static"], ["site.css"]
 html_sidebars = {"**": ["about.html", "navigation.html", "searchbox.html"]}
 html_copy_source = html_show_sourcelink = False
 nbsphinx_execute = "always"

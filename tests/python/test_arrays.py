@@ -83,6 +83,8 @@ check(np.array_equal(np.delete(found.directions, 2, 0), np.delete(wanted.directi
 mask = random.random(12) > .5
 inside = hotfiber.directions(tensors, mask=mask)
 check(not inside.found[~mask].any() and np.array_equal(inside.directions[mask], wanted.directions[mask]), "mask")
+weights = np.where(mask, .5, np.nan)
+check(np.array_equal(hotfiber.directions(tensors, mask=weights).found, inside.found), "NaN is outside of a mask")
 check(hotfiber.sshopm(tensors.astype(np.float32), 8).values.dtype == np.float32, "float32 stays float32")
 
 # out: filled in place, also where it cannot be used as it is, also where it is the input.

@@ -43,6 +43,39 @@ class Stop(Exception):
     pass
 
 
+CALL = """
+try:
+    import hotfiber, numpy
+    try:
+        hotfiber.sshopm(numpy.eye(15)[:1], 10000, device='cpu', progress=lambda *_: 1 / 0)
+    except ZeroDivisionError:
+        print('right', hotfiber.directions(numpy.eye(15)[:1], device='cpu').found.tolist(), flush=True)
+except ImportError:
+    print('refused', flush=True)
+"""
+INTERPRETERS = """
+try:
+    import _interpreters as interpreters
+    run = interpreters.exec
+except ImportError:
+    import _xxsubinterpreters as interpreters
+    run = interpreters.run_string
+"""
+
+
+def check_subinterpreters():
+    """They get results or, where NumPy cannot be there, an ImportError; the main one is as it was."""
+    inside = "run(interpreters.create(), call)\n"
+    for before in (False, True):
+        code = f"call = {CALL!r}{INTERPRETERS}" + (f"exec(call)\n{inside}exec(call)\n" if before else inside)
+        done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=300)
+        said = done.stdout.split("\n")[:-1]
+        check(done.returncode == 0 and len(said) == 1 + 2 * before and set(said) <= {"right [1]", "refused"},
+              f"subinterpreters: {done.returncode} {said} {done.stderr[-500:]}")
+        check(not before or said[0] == said[-1] == "right [1]", f"the main interpreter: {said}")
+
+
 def main():
     # Several Python threads at once get what one gets, and they do compute at the same time: each waits for the others
     # in the middle of its call.
@@ -211,6 +244,8 @@ def main():
     gc.collect()
     check(peak() - before < 4096, f"{few} rounds of calls took {peak() - before} KiB")
     check(len(gc.get_objects()) - objects < 100, f"they left {len(gc.get_objects()) - objects} objects")
+
+    check_subinterpreters()
 
     # Figures for docs/experiments.md; nothing is decided by them.
     one = small[:1].copy()

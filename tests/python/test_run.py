@@ -1,4 +1,5 @@
 """The whole job on arrays gives what the command writes, bit by bit; and the other ways to give the same data."""
+import pickle
 import shutil
 
 import nibabel
@@ -75,6 +76,12 @@ check((near.nfibers == result.nfibers).mean() > .99 and np.median(np.abs(near.pe
 check(np.array_equal(samples, nifti.get_fdata()), "the data are as they were")
 samples.flags.writeable = False
 equal(hotfiber.fibers(samples, tables, nifti.affine, result.mask).peaks, result.peaks, "read-only, with the mask")
+
+# Results can go to another process.
+again = pickle.loads(pickle.dumps(result))
+equal(again.peaks, result.peaks, "pickled")
+equal(hotfiber.peaks(again.tensors, method="lowrank").peaks, hotfiber.peaks(result.tensors, method="lowrank").peaks,
+      "tensors, pickled")
 
 # How sure learned fits are, and samples of the posterior: as the files have them, those of FSL's in bvec's axes.
 works("run", "-i", "dwi.nrrd", "-o", "learned", "--contrast", "learned", "--samples", 20, "--outputs",

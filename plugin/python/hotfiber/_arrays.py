@@ -50,9 +50,10 @@ def mask_bytes(mask, shape, like=None):
     mask = host("mask", mask)
     if mask.shape != tuple(shape):
         raise ValueError(f"mask: its shape is {mask.shape}, that of the data {tuple(shape)}")
-    if mask.dtype.kind == "f":
-        mask = np.nan_to_num(mask)
-    return np.ascontiguousarray(mask != 0).view(np.uint8)
+    inside = mask != 0
+    if mask.dtype.kind in "fc":
+        inside &= mask == mask
+    return np.ascontiguousarray(inside).view(np.uint8)
 
 
 class Output:

@@ -5,6 +5,8 @@ that file's space, so that results are the command's bit by bit."""
 from __future__ import annotations
 
 import ctypes
+import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,11 @@ from ._library import Context, lib
 from ._show import image_tag, picture, table
 from ._types import Data, Gradients
 
-_SAMPLES = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
+_SAMPLES = {np.dtype(name): number for number, name in enumerate((
+    "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"))}
+_IDENTITY = np.eye(4)[:3]
+_SIGNS = {c.HOT_SPACE_LAS: np.array([-1., 1, 1]), c.HOT_SPACE_LPS: np.array([-1., -1, 1])}
+_SAME = np.ones(3)
 _SPACES = {c.HOT_SPACE_UNKNOWN: "", c.HOT_SPACE_RAS: "RAS", c.HOT_SPACE_LAS: "LAS", c.HOT_SPACE_LPS: "LPS"}
 
 
@@ -24,31 +30,41 @@ class Grid:
     """The shape of the voxels, their place in the world, and the axes of that world."""
 
     def __init__(self, shape, affine=None, space=None, to_world=None):
-        self.shape = tuple(int(n) for n in shape)  # as the user has it: any number of axes
+        self.shape = tuple(map(int, shape))  # as the user has it: any number of axes
         if len(self.shape) <= 3:
             self.size = self.shape + (1,) * (3 - len(self.shape))
         else:
             self.size = (int(np.prod(self.shape)), 1, 1)
         self.space = (c.HOT_SPACE_UNKNOWN if affine is None else c.HOT_SPACE_RAS) if space is None else space
         if to_world is None:
-            affine = np.eye(4) if affine is None else np.asarray(affine, float)
-            if affine.shape not in ((4, 4), (3, 4)) or not np.isfinite(affine).all():
-                raise ValueError("affine: a matrix of 4 x 4 finite numbers is needed, voxel indices to mm")
-            if abs(np.linalg.det(affine[:3, :3])) == 0:
-                raise ValueError("affine: it is singular")
-            to_world = affine[:3] * self.sign[:, None]
+            to_world = _IDENTITY if affine is None else self._checked(affine) * self.sign[:, None]
         self.to_world = np.array(to_world, float)
+
+    @staticmethod
+    def _checked(affine):
+        affine = np.asarray(affine, float)
+        if affine.shape not in ((4, 4), (3, 4)) or not np.isfinite(affine).all():
+            raise ValueError("affine: a matrix of 4 x 4 finite numbers is needed, voxel indices to mm")
+        if abs(np.linalg.det(affine[:3, :3])) == 0:
+            raise ValueError("affine: it is singular")
+        return affine[:3]
 
     @property
     def sign(self):
         """+1 or -1 for each world axis: what a world vector is multiplied by to be RAS."""
-        return np.array({c.HOT_SPACE_LAS: (-1., 1, 1), c.HOT_SPACE_LPS: (-1., -1, 1)}.get(self.space, (1., 1, 1)))
+        return _SIGNS.get(self.space, _SAME)
+
+    def signs(self, vectors):
+        """+1 or -1 for each component of so many vectors: what they are multiplied by to be RAS."""
+        return np.tile(self.sign, vectors).astype(np.float32) if self.space in _SIGNS else np.float32(1)
 
     @property
     def affine(self):
         return np.vstack([self.to_world * self.sign[:, None], [0, 0, 0, 1]])
 
+    @functools.cached_property
     def struct(self):
+        """The library's, which only reads it."""
         made = c.hot_grid(space=self.space)
         made.size[:] = self.size
         for row, values in zip(made.to_world, self.to_world):
@@ -77,7 +93,7 @@ class Grid:
         """A copy of the library's values at an address, in the grid's shape; with `items` per voxel as last axis."""
         if not pointer:
             return None
-        size = int(np.prod(self.size)) * (items or 1) * np.dtype(dtype).itemsize
+        size = math.prod(self.size) * (items or 1) * np.dtype(dtype).itemsize
         flat = np.frombuffer((ctypes.c_char * size).from_address(pointer), dtype).copy()
         axes = flat.reshape(self.size[::-1] + ((items,) if items else ()))
         order = (2, 1, 0, 3) if items else (2, 1, 0)
@@ -86,8 +102,9 @@ class Grid:
     def mask_struct(self, context, mask):
         """A hot_mask of an array of the grid's shape."""
         inside = self.scalars(mask_bytes(image_array(mask), self.shape))
-        made, struct = ctypes.c_void_p(), self.struct()
-        context.check(lib.hot_mask_create(context.handle, ctypes.byref(struct), address(inside), ctypes.byref(made)))
+        made = ctypes.c_void_p()
+        context.check(lib.hot_mask_create(context.handle, ctypes.byref(self.struct), address(inside),
+                                          ctypes.byref(made)))
         return made
 
 
@@ -169,8 +186,8 @@ class Dwi:
         if frame not in ("bvec", "scanner"):
             raise ValueError(f"frame: it is 'bvec' or 'scanner', not {frame!r}")
         if affine is not None and frame == "bvec":
-            matrix, struct = np.empty((3, 3)), self._grid.struct()
-            lib.hot_python_bvec_frame(ctypes.byref(struct), address(matrix))
+            matrix = np.empty((3, 3))
+            lib.hot_python_bvec_frame(ctypes.byref(self._grid.struct), address(matrix))
             x, y, z = vectors.T
             vectors = np.stack([row[0] * x + row[1] * y + row[2] * z for row in matrix], axis=1)
         self.data = data
@@ -212,17 +229,18 @@ class Dwi:
         data = self.data
         if data.dtype.kind not in "fiub":
             raise TypeError(f"data: an array of real numbers is needed, not of {data.dtype}")
-        if data.dtype.name not in _SAMPLES or not data.dtype.isnative:
-            data = data.astype(np.uint8 if data.dtype == bool else np.float32 if data.dtype.itemsize < 4
-                               else data.dtype.newbyteorder("=") if data.dtype.name in _SAMPLES else np.float64)
+        if data.dtype not in _SAMPLES:
+            native = data.dtype.newbyteorder("=")
+            data = data.astype(native if native in _SAMPLES else np.uint8 if data.dtype == bool else
+                               np.float32 if data.dtype.itemsize < 4 else np.float64)
         data = data.reshape(self._grid.size + data.shape[-1:])
         if not data.flags.aligned or any(stride < 0 or stride % data.itemsize for stride in data.strides):
             data = data.copy()
         *stride, apart = (one // data.itemsize for one in data.strides)
-        struct, handle = self._grid.struct(), ctypes.c_void_p()
-        context.check(lib.hot_python_dwi(context.handle, ctypes.byref(struct), data.shape[-1], address(self.bvals),
-                                         address(self._vectors), self._unit, address(data),
-                                         _SAMPLES.index(data.dtype.name), (ctypes.c_size_t * 3)(*stride), apart,
+        handle = ctypes.c_void_p()
+        context.check(lib.hot_python_dwi(context.handle, ctypes.byref(self._grid.struct), data.shape[-1],
+                                         address(self.bvals), address(self._vectors), self._unit, address(data),
+                                         _SAMPLES[data.dtype], (ctypes.c_size_t * 3)(*stride), apart,
                                          ctypes.byref(handle)))
         return handle, data
 
@@ -290,11 +308,15 @@ class Response:
         return f"<hotfiber.Response for b = {', '.join(f'{b:g}' for b in self.b)} s/mm^2>"
 
 
-def _parity(order, sign):
-    """+1 or -1 for each unique value of a packed tensor when the axes change sign."""
+@functools.lru_cache(None)
+def _parity(order, space):
+    """+1 or -1 for each unique value of a packed tensor in the axes of a space when they become RAS."""
     exponents = np.empty((lib.hot_symtensor_count(order, 3), 3), np.int32)
     lib.hot_symtensor_exponents(order, 3, address(exponents))
-    return np.prod(sign ** exponents, axis=1).astype(np.float32)
+    return np.prod(_SIGNS.get(space, _SAME) ** exponents, axis=1).astype(np.float32)
+
+
+_ORDERS = {(m + 1) * (m + 2) // 2: m for m in range(2, 13, 2)}  # by the number of unique values
 
 
 class TensorField:
@@ -320,17 +342,18 @@ class TensorField:
     def _set(self, grid, model, response):
         self._grid, self.model, self.response = grid, model, response
         unique = self.values.shape[-1] if self.values.ndim else 0
-        self.order = next((m for m in range(2, 13, 2) if lib.hot_symtensor_count(m, 3) == unique), 0)
+        self.order = _ORDERS.get(unique, 0)
         if not self.order:
             raise ValueError(f"values: {unique} values along the last axis are no tensor of even order (6, 15, 28, 45)")
 
     @classmethod
-    def _read(cls, handle):
-        made, grid = cls.__new__(cls), Grid.read(lib.hot_tensor_field_grid(handle))
+    def _read(cls, handle, grid=None):
+        """grid: the field's, where it is known; it may have another number of axes."""
+        made, grid = cls.__new__(cls), grid or Grid.read(lib.hot_tensor_field_grid(handle))
         order = lib.hot_tensor_field_order(handle)
         rows = grid.read_array(lib.hot_tensor_field_values(handle), np.float32,
                                1 + lib.hot_symtensor_count(order, 3))
-        made.values, made.confidence = rows[..., 1:] * _parity(order, grid.sign) + np.float32(0), rows[..., 0] > 0
+        made.values, made.confidence = rows[..., 1:] * _parity(order, grid.space) + np.float32(0), rows[..., 0] > 0
         made._set(grid, lib.hot_tensor_field_model(handle).decode(),
                   Response._read(lib.hot_tensor_field_response(handle)))
         tissues = lib.hot_tensor_field_tissues(handle)
@@ -344,20 +367,11 @@ class TensorField:
 
     def _open(self, context):
         rows = np.empty(self._grid.shape + (1 + self.values.shape[-1],), np.float32)
-        rows[..., 0], rows[..., 1:] = self.confidence, self.values * _parity(self.order, self._grid.sign)
-        rows, struct, made = self._grid.to_library(rows, rows.shape[-1]), self._grid.struct(), ctypes.c_void_p()
-        context.check(lib.hot_tensor_field_create(context.handle, ctypes.byref(struct), self.order,
+        rows[..., 0], rows[..., 1:] = self.confidence, self.values * _parity(self.order, self._grid.space)
+        rows, made = self._grid.to_library(rows, rows.shape[-1]), ctypes.c_void_p()
+        context.check(lib.hot_tensor_field_create(context.handle, ctypes.byref(self._grid.struct), self.order,
                                                   self.model.encode(), address(rows), ctypes.byref(made)))
         return made
-
-    def _reshaped(self, grid):
-        """The same on a grid of which only the shape is other."""
-        self.values = self.values.reshape(grid.shape + self.values.shape[-1:])
-        self.confidence, self._grid = self.confidence.reshape(grid.shape), grid
-        if self.amounts is not None:
-            self.amounts = self.amounts.reshape(grid.shape + self.amounts.shape[-1:])
-            self.residual = self.residual.reshape(grid.shape)
-        return self
 
     @property
     def affine(self) -> np.ndarray:
@@ -416,19 +430,20 @@ class Fibers:
         self.nfibers = (self.directions != 0).any(-1).sum(-1).astype(np.uint8)
 
     @classmethod
-    def _read(cls, handle):
-        made, grid = cls.__new__(cls), Grid.read(lib.hot_fiber_field_grid(handle))
+    def _read(cls, handle, grid=None):
+        """grid: the field's, where it is known; it may have another number of axes."""
+        made, grid = cls.__new__(cls), grid or Grid.read(lib.hot_fiber_field_grid(handle))
         most = lib.hot_fiber_field_max(handle)
         rows = grid.read_array(lib.hot_fiber_field_peaks(handle), np.float32, 3 * most)
-        made.peaks = rows * np.tile(grid.sign, most).astype(np.float32) + np.float32(0)
+        made.peaks = rows * grid.signs(most) + np.float32(0)
         made.nfibers, made._grid = grid.read_array(lib.hot_fiber_field_counts(handle), np.uint8), grid
         return made
 
     def _open(self, context):
         most = self.peaks.shape[-1] // 3
-        rows = self._grid.to_library(self.peaks * np.tile(self._grid.sign, most).astype(np.float32), 3 * most)
-        struct, made = self._grid.struct(), ctypes.c_void_p()
-        context.check(lib.hot_fiber_field_create(context.handle, ctypes.byref(struct), most, address(rows),
+        rows = self._grid.to_library(self.peaks * self._grid.signs(most), 3 * most)
+        made = ctypes.c_void_p()
+        context.check(lib.hot_fiber_field_create(context.handle, ctypes.byref(self._grid.struct), most, address(rows),
                                                  ctypes.byref(made)))
         return made
 
@@ -441,21 +456,14 @@ class Fibers:
             axes = grid.read_array(maps.cone_axes, np.float32, 6 * most)
             self.cone_axes = axes.reshape(grid.shape + (most, 2, 3)) * grid.sign.astype(np.float32) + np.float32(0)
         if maps.samples:
-            size, struct = (ctypes.c_int * 2)(), grid.struct()
+            size = (ctypes.c_int * 2)()
             lib.hot_python_samples_size(maps.samples, size)
-            voxels = np.ravel_multi_index(np.nonzero(self.mask), grid.size, order="F").astype(np.uintp)
+            inside = np.nonzero(self.mask.reshape(grid.size))
+            voxels = np.ravel_multi_index(inside, grid.size, order="F").astype(np.uintp)
             drawn = np.empty((len(voxels), *size, 3), np.float32)
-            lib.hot_python_samples(maps.samples, ctypes.byref(struct), len(voxels), address(voxels), address(drawn))
+            lib.hot_python_samples(maps.samples, ctypes.byref(grid.struct), len(voxels), address(voxels),
+                                   address(drawn))
             self.samples = drawn * grid.sign.astype(np.float32) + np.float32(0)
-
-    def _reshaped(self, grid):
-        for name in ("peaks", "nfibers", "mask", "probability", "margin", "residual", "width", "flags", "cone",
-                     "cone_axes", "fraction_sd"):
-            array = getattr(self, name)
-            if array is not None:
-                setattr(self, name, array.reshape(grid.shape + array.shape[3:]))
-        self._grid = grid
-        return self
 
     @property
     def vectors(self) -> np.ndarray:

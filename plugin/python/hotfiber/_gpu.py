@@ -115,7 +115,7 @@ class There:
         self._capsule = array.__dlpack__(stream=1)  # 1: the default stream, as CUDA's runtime and DLPack write it
         about = _DLTensor.from_address(_capsule_pointer(self._capsule, b"dltensor"))
         self.shape = tuple(about.shape[:about.ndim])
-        self._strides = tuple(about.strides[:about.ndim]) if about.strides else _dense(self.shape)
+        self._strides = tuple(about.strides[:about.ndim]) if about.strides else dense(self.shape)
         known = about.lanes == 1 and about.code in _KINDS
         self.dtype = np.dtype(f"{_KINDS[about.code]}{about.bits // 8}").type if known else f"DLPack's {about.code}"
         self.pointer = about.data + about.offset if about.data else None
@@ -124,7 +124,7 @@ class There:
     def _of_interface(self, about):
         kind = np.dtype(about["typestr"])
         self.shape, self.dtype, strides = tuple(about["shape"]), kind.type, about.get("strides")
-        self._strides = tuple(stride // kind.itemsize for stride in strides) if strides else _dense(self.shape)
+        self._strides = tuple(stride // kind.itemsize for stride in strides) if strides else dense(self.shape)
         self.pointer, self.device, self._stream = about["data"][0] or None, 0, lambda device: about.get("stream")
 
     @property
@@ -191,7 +191,7 @@ class There:
         return There(name, copy, [self.dtype])
 
 
-def _dense(shape):
+def dense(shape):
     strides, step = [], 1
     for size in reversed(shape):
         strides.insert(0, step)

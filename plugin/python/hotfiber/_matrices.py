@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from . import _declarations as c
 from ._arrays import address, choice, host, options, outputs, overlaps, real
-from ._gpu import There, is_there
+from ._gpu import There, dense, is_there
 from ._library import Context, lib
 from ._types import Progress
 
@@ -243,7 +243,11 @@ def contract(spec: str, a: ArrayLike, b: ArrayLike, *, out: np.ndarray | None = 
         a, b = a.copy(), b.copy()
     a, a_layout = _layout(a, first, batch)
     b, b_layout = _layout(b, second, batch)
-    _, c_layout = _layout(result.array, result_letters, batch)
+    if isinstance(a, There):  # new, or an out that is contiguous
+        shape = tuple(sizes[letter] for letter in result_letters)
+        c_layout = _layout_of(math.prod(shape) if batch else 0, shape, dense(shape))
+    else:
+        c_layout = _layout(result.array, result_letters, batch)[1]
     function = lib.hot_contract_f32 if kind == np.float32 else lib.hot_contract_f64
     with Context(device, threads, seed, progress, a) as context:
         context.check(function(context.handle, None, terms, math.prod(batch), alpha,

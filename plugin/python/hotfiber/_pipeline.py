@@ -144,7 +144,7 @@ def fit(data: Data, gradients: Gradients = None, affine: ArrayLike | None = None
         context.check(lib.hot_tensor_field_fit(context.handle, handle, inside, ctypes.byref(options),
                                                ctypes.byref(field)))
         objects.add("tensor_field", field)
-        return TensorField._read(field)._reshaped(dwi._grid)
+        return TensorField._read(field, dwi._grid)
 
 
 def _peaks_options(method, max_fibers, threshold, min_angle, min_amplitude, starts, shift, basin):
@@ -189,7 +189,7 @@ def peaks(tensors: TensorField | ArrayLike, affine: ArrayLike | None = None, mas
             options.mask = objects.mask(tensors._grid, mask).value
         context.check(lib.hot_fiber_field_find(context.handle, handle, ctypes.byref(options), ctypes.byref(found)))
         objects.add("fiber_field", found)
-        made = Fibers._read(found)._reshaped(tensors._grid)
+        made = Fibers._read(found, tensors._grid)
     made.tensors, made.response = tensors, tensors.response
     made.mask = tensors.confidence if mask is None else \
         mask_bytes(image_array(mask), tensors._grid.shape).view(bool) & tensors.confidence
@@ -262,10 +262,9 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
             lib.hot_run_fields_free(context.handle, ctypes.byref(fields))
 
 
-def _take_fields(fields, shape):
+def _take_fields(fields, grid):
     """What a run has made, as arrays."""
-    made = Fibers._read(fields.fibers)
-    grid, maps = made._grid, fields.maps
+    made, maps = Fibers._read(fields.fibers, grid), fields.maps
     made.mask = grid.read_array(lib.hot_mask_bytes(fields.mask), bool)
     if maps.flags:
         made.probability = grid.read_array(maps.probability, np.float32, 4)
@@ -274,8 +273,7 @@ def _take_fields(fields, shape):
         made.flags = grid.read_array(maps.flags, np.uint8)
         made._read_posterior(maps)
         made.sigma = maps.sigma
-    made._reshaped(shape)
-    made.tensors = TensorField._read(fields.tensors)._reshaped(shape)
+    made.tensors = TensorField._read(fields.tensors, grid)
     made.response = Response._read(fields.response)
     return made
 
