@@ -430,6 +430,7 @@ static hot_status fiber_response(search *s, size_t count, int lmax, hot_response
         place[i] = v->place;
         chosen->merits[i].place = i;
         memcpy(chosen->candidates[i].axis, v->axis, sizeof v->axis);
+        chosen->candidates[i].halves = HOT_BOTH_HALVES;
     }
     if (status == HOT_OK)
         status = hot_dwi_gather(s->context, s->dwi, place, count, chosen->signals);
