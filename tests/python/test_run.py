@@ -103,7 +103,8 @@ one = inside & (learned.nfibers == 1)
 first = learned.samples[one[inside], :, 0] / np.maximum(drawn[one[inside], :, :1], 1e-9)
 cosines = np.abs(np.einsum("vsx,vx->vs", first, learned.directions[one][:, 0]))[drawn[one[inside]][:, :, 0] > .1]
 check(np.degrees(np.arccos(np.minimum(np.median(cosines), 1))) < 5, f"samples lie about the directions: {cosines}")
-for case in ({"samples": 5}, {"cones": True}, {"contrast": "learned", "samples": 1001}):
+for case in ({"contrast": "varied", "samples": 5}, {"contrast": "alike", "cones": True},
+             {"contrast": "learned", "samples": 1001}):
     try:
         hotfiber.fibers(loaded, **case)
     except hotfiber.ArgumentError as error:
