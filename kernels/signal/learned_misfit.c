@@ -8,9 +8,8 @@
 #include "signal_plan.h"
 #include "symtensor/sphere.h"
 
-/* Of the response's part of degree 4. On simulated tissue anything up to .3 is as good as none (docs/experiments.md);
- * what fits of two fibres leave over in people's white matter is .16, and three fibres have taken most of that. */
-static const double misfit_share = 0.25;
+/* HOT_SIGNAL_MISFIT_SHARE: on simulated tissue anything up to .3 is as good as none (docs/experiments.md); what fits of
+ * two fibres leave over in people's white matter is .16, and three fibres have taken most of that. */
 
 static double legendre_4(double u) { return (35 * u * u * u * u - 30 * u * u + 3) / 8; }
 
@@ -72,7 +71,7 @@ void hot_signal_fill_misfit(const signal_scheme *s, float *functions, signal_lea
     for (int shell = 0; shell < s->shells; shell++) {
         double C[SIGNAL_MISFIT][SIGNAL_MISFIT] = {{0}}, V[SIGNAL_MISFIT][SIGNAL_MISFIT], row[SIGNAL_MISFIT];
         /* the response's mean square of degree 4: P_4's is 1/9, its highest coefficient 35/8 */
-        const double amplitude = misfit_share * (double)s->zonal[shell][2][2] / (35 / 8.0);
+        const double amplitude = HOT_SIGNAL_MISFIT_SHARE * (double)s->zonal[shell][2][2] / (35 / 8.0);
         const double variance = amplitude * amplitude / 9;
         for (int j = s->first[shell]; j < s->first[shell + 1]; j++)
             for (int a = 0; a < SIGNAL_MISFIT; a++)

@@ -515,7 +515,7 @@ HOT_FN vf learned_evidence(const int k, const signal_scheme *s, const signal_lea
             cost += (p->near[k - 2][bin] - p->near[k - 2][bin - 1]) * vclamp((angle - from) / (to - from), 0, 1);
         }
     }
-    return cost;
+    return p->scale * cost + p->shift[k];
 }
 
 #endif

@@ -37,14 +37,17 @@ static hot_status check_population(hot_context *context, const hot_signal_option
         fine = fine && positive[i] > 0 && isfinite(positive[i]);
     for (size_t i = 0; i < sizeof finite / sizeof *finite; i++)
         fine = fine && isfinite(finite[i]);
+    fine = fine && p->evidence_scale > 0 && isfinite(p->evidence_scale);
     for (int k = 0; k < 4; k++)
-        fine = fine && p->share[k] > 0 && isfinite(p->share[k]) && p->told[k] >= 0 && p->told[k] <= 4 * k + 3;
+        fine = fine && isfinite(p->evidence_shift[k]) && p->share[k] > 0 && isfinite(p->share[k]) &&
+               p->told[k] >= 0 && p->told[k] <= 4 * k + 3;
     for (int i = 0; i < 2 * HOT_SEPARATIONS; i++)
         fine = fine && p->near[i / HOT_SEPARATIONS][i % HOT_SEPARATIONS] > 0 &&
                isfinite(p->near[i / HOT_SEPARATIONS][i % HOT_SEPARATIONS]);
     if (status == HOT_OK && !fine)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a population's means are finite, its deviations, shares, "
-                                "ratios and noise positive, and the data tell 0 to 4 k + 3 unknowns of k fibres");
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a population's means and shifts are finite, its "
+                                "deviations, shares, scale, ratios and noise positive, and the data tell 0 to 4 k + 3 "
+                                "unknowns of k fibres");
     return status;
 }
 

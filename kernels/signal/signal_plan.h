@@ -57,6 +57,7 @@ typedef struct signal_learned {
     float ld[2], ld_inv[2];          /* ln of the diffusivity in 1e-3 mm^2/s, likewise */
     float constant[4];               /* of 0 to 3 fibres */
     float near[2][HOT_SEPARATIONS];  /* of 2 and 3 fibres: -2 ln of how much more often than by chance */
+    float scale, shift[4];           /* of the evidence */
     float told[4];                   /* unknowns that the data tell, of 0 to 3 fibres */
     float noise, freedom;            /* of what the call was given; with how many degrees of freedom */
     float b0_volumes;

@@ -1,13 +1,15 @@
 /* Expectation maximisation. E step: the fits of all numbers of fibres in every voxel of the sample, with Laplace's
  * approximation of each evidence and of the posterior. M step: moments over voxels and numbers of fibres, weighted by
- * P(k); a few voxels' weight stays with the wide priors at the start, so that few voxels and such as hold single fibres
- * alone are no special case. */
+ * P(k), which are calibrated on voxels drawn from what was learned (signal_calibrate.c); a few voxels' weight stays
+ * with the wide priors at the start, so that few voxels and such as hold single fibres alone are no special case. */
 #include <math.h>
 #include <stdlib.h>
 
+#include "signal_calibrate.h"
 #include "signal_population.h"
 
-enum { ROUNDS = 6, KMAX = 3 };
+/* DRAWN: voxels that the evidence is calibrated with, in every other round. */
+enum { ROUNDS = 10, KMAX = 3, DRAWN = 1000 };
 
 /* The weight of the start's priors, in voxels. */
 static const double pseudo = 20;
@@ -207,6 +209,26 @@ static void learn_noise(size_t count, size_t rows, double least, const hot_signa
     now->noise = fmax(now->noise, least);
 }
 
+/* S0 over the noise given, of up to DRAWN voxels that have fits, spread over all. Returns how many. */
+static size_t take_snr(const hot_signal_options *how, const hot_signal_scheme *scheme, size_t count,
+                       const float *signals, const float *sigma, const hot_signal_fit *fits, double *snr)
+{
+    size_t n = 0, b0 = 0;
+    for (size_t v = 0; v < scheme->volumes; v++)
+        b0 += scheme->b[v] <= 50;
+    for (size_t i = 0; i < count; i++) {
+        double sum = 0;
+        for (size_t v = 0; v < scheme->volumes; v++)
+            sum += scheme->b[v] <= 50 ? (double)signals[i * scheme->volumes + v] : 0;
+        if (fits[4 * i].noise > 0)
+            snr[n++] = sum / (double)b0 / (sigma ? (double)sigma[i] : how->sigma);
+    }
+    const size_t kept = n < DRAWN ? n : DRAWN;
+    for (size_t i = 0; i < kept; i++)
+        snr[i] = snr[i * n / kept];
+    return kept;
+}
+
 hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how, const hot_signal_scheme *scheme,
                             size_t count, const float *signals, const float *sigma, double least_noise, int denoised,
                             hot_signal_population *population)
@@ -227,6 +249,7 @@ hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how,
     for (size_t v = 0; v < scheme->volumes; v++)
         rows += scheme->b[v] > 50;
     options.contrast = HOT_CONTRAST_LEARNED;
+    options.max_fibers = options.max_fibers ? options.max_fibers : KMAX;
     options.population = population;
     options.progress[0] = 0;
     options.progress[1] = 1e-3;
@@ -237,6 +260,14 @@ hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how,
             if (!denoised) /* else the residuals are what denoising left, not the noise in the signals */
                 learn_noise(count, rows, least_noise, fits, logs, population);
             learn_priors(count, fits, &start, population);
+        }
+        /* as priors are learned the evidence is only shifted: flattened, it would make every number as frequent */
+        if (status == HOT_OK && options.max_fibers > 1 && round % 2) {
+            const size_t drawn = take_snr(&options, scheme, count, signals, sigma, fits, logs);
+            if (drawn > 0)
+                status = hot_signal_calibrate(context, &options, scheme, drawn, logs,
+                                              hot_context_seed(context) + (uint64_t)round, round == ROUNDS - 1,
+                                              population);
         }
     }
 cleanup:

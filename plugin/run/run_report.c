@@ -91,6 +91,8 @@ static void add_population(cJSON *settings, const hot_signal_population *p)
         cJSON_AddItemToObject(object, rows[i].name, cJSON_CreateDoubleArray(rows[i].values, rows[i].count));
     cJSON_AddNumberToObject(object, "spread", p->spread);
     cJSON_AddItemToObject(object, "told", cJSON_CreateDoubleArray(p->told, 4));
+    cJSON_AddNumberToObject(object, "evidence_scale", p->evidence_scale);
+    cJSON_AddItemToObject(object, "evidence_shift", cJSON_CreateDoubleArray(p->evidence_shift, 4));
     cJSON_AddNumberToObject(object, "noise", p->noise);
     cJSON_AddNumberToObject(object, "noise_freedom", p->noise_freedom);
 }

@@ -182,9 +182,9 @@ static double misfit_of(const world *w, int k, const double *theta, const hot_si
     return fall;
 }
 
-/* -2 ln P(k) of the fit, up to what all k have. */
-static double evidence_of(const world *w, int k, const double *theta, const hot_signal_fit *base, const float *y,
-                          double sigma)
+/* -2 ln P(k) of the fit by Laplace's integral, up to what all k have. */
+static double laplace_of(const world *w, int k, const double *theta, const hot_signal_fit *base, const float *y,
+                         double sigma)
 {
     static const double let_through[4] = {1, 1, 0.9036, 0.7336}, middles[6] = {30, 40, 50, 60, 70, 82.5};
     const hot_signal_population *p = &w->population;
@@ -220,6 +220,12 @@ static double evidence_of(const world *w, int k, const double *theta, const hot_
         cost -= 2 * value;
     }
     return cost;
+}
+
+static double evidence_of(const world *w, int k, const double *theta, const hot_signal_fit *base, const float *y,
+                          double sigma)
+{
+    return w->population.evidence_scale * laplace_of(w, k, theta, base, y, sigma) + w->population.evidence_shift[k];
 }
 
 static double smallest_angle(int k, const hot_signal_fit *fit)
@@ -260,6 +266,7 @@ static void check_reference(check_run *run, double b, int gaussian)
     hot_signal_population_usual(&w.population);
     w.population.width[0] = 0.004; /* nothing that is 0 by chance */
     w.population.near[0][1] = 1.5, w.population.near[1][3] = 2, w.population.near[1][4] = 3;
+    w.population.evidence_scale = 0.8, w.population.evidence_shift[1] = 0.5, w.population.evidence_shift[3] = -1.5;
     w.population.noise = 1.1, w.population.noise_freedom = 40;
     hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = VOLUMES, .b = w.scheme.b,
                                 .gradients = w.scheme.gradient, .shells = w.scheme.shells,
@@ -385,6 +392,7 @@ static void check_agreement(check_run *run, double b)
             d.signals[i * VOLUMES + PH_B0 + 5] = NAN;
     }
     hot_signal_population_usual(&population);
+    population.evidence_scale = 0.7, population.evidence_shift[2] = 0.6;
     population.noise = 0.9, population.noise_freedom = 60, population.near[1][3] = 2;
     const float *signals = check_input(run, d.signals, count * VOLUMES * sizeof *signals);
     const uint8_t *mask = check_input(run, inside, count);

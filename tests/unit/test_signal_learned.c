@@ -5,6 +5,9 @@
 
 #include <hotfiber/hotfiber.h>
 
+#include "fibers/signal_calibrate.h"
+#include "fibers/signal_draw.h"
+
 enum { MOST = 70, B0 = 6 };
 
 /* Volumes of b=0 and `weighted` of 1500 with directions on a spiral; fibres of widths of their own beside something
@@ -185,6 +188,80 @@ static void check_starved(const hot_response *response)
     CHECK(k > 20 && status == HOT_OK, "%d allocations", k);
 }
 
+/* Mean over ten bins of |P(k) said - share right|, of the most probable number. */
+static double calibration_error(size_t count, const float *probability, const uint8_t *fibers)
+{
+    double said[10] = {0}, right[10] = {0}, error = 0;
+    for (size_t i = 0; i < count; i++) {
+        const float *p = probability + 4 * i;
+        int k = 0;
+        for (int j = 1; j < 4; j++)
+            k = p[j] > p[k] ? j : k;
+        const int bin = (int)fmin(10 * (double)p[k], 9);
+        said[bin] += (double)p[k];
+        right[bin] += k == fibers[i];
+    }
+    for (int bin = 0; bin < 10; bin++)
+        error += fabs(said[bin] - right[bin]) / (double)count;
+    return error;
+}
+
+/* Few directions and much noise: the evidence is overconfident as it is, and with what drawn voxels say it is not, for
+ * voxels of another seed. */
+static void check_calibrated(hot_context *context)
+{
+    enum { WEIGHTED = 15, VOLUMES = 2 + WEIGHTED, COUNT = 3000, TERMS = 5 };
+    const double pi = 3.14159265358979323846, shell = 1500;
+    double b[VOLUMES] = {0}, g[3 * VOLUMES] = {0}, response[TERMS], scratch[VOLUMES], error[2];
+    double *snr = malloc(COUNT * sizeof *snr);
+    float *signals = malloc(COUNT * VOLUMES * sizeof *signals), *directions = malloc(COUNT * 9 * sizeof *directions);
+    float *probability = malloc(COUNT * 4 * sizeof *probability);
+    uint8_t *fibers = malloc(COUNT);
+    hot_signal_population population;
+    for (int v = 2; v < VOLUMES; v++) {
+        const double z = (v - 1.5) / WEIGHTED, r = sqrt(fmax(1 - z * z, 0)), turn = 2.399963229728653 * v;
+        b[v] = shell, g[3 * v] = r * cos(turn), g[3 * v + 1] = r * sin(turn), g[3 * v + 2] = z;
+    }
+    for (int l = 0; l < TERMS; l++) { /* exp(-b (.3e-3 + 1.4e-3 u^2)) */
+        response[l] = 0;
+        for (int i = 0; i < 2000; i++) {
+            const double u = (i + 0.5) / 2000, p[TERMS] = {1, (3 * u * u - 1) / 2,
+                (35 * pow(u, 4) - 30 * u * u + 3) / 8, (231 * pow(u, 6) - 315 * pow(u, 4) + 105 * u * u - 5) / 16,
+                (6435 * pow(u, 8) - 12012 * pow(u, 6) + 6930 * pow(u, 4) - 1260 * u * u + 35) / 128};
+            response[l] += 4 * pi * sqrt((4 * l + 1) / (4 * pi)) * p[l] *
+                           exp(-shell * (0.3e-3 + 1.4e-3 * u * u)) / 2000;
+        }
+    }
+    for (int i = 0; i < COUNT; i++)
+        snr[i] = 12;
+    hot_signal_population_usual(&population);
+    population.width[1] = 0.02, population.noise_freedom = 60;
+    hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = VOLUMES, .b = b, .gradients = g, .shells = 1,
+                                .shell_b = &shell, .response = response, .lmax = 2 * (TERMS - 1)};
+    hot_signal_options options = {.size = sizeof options, .sigma = 1, .max_fibers = 3,
+                                  .contrast = HOT_CONTRAST_LEARNED, .population = &population};
+    hot_signal_result result = {.size = sizeof result, .directions = directions, .probability = probability};
+    for (int calibrated = 0; calibrated < 2; calibrated++) {
+        if (calibrated)
+            CHECK(hot_signal_calibrate(context, &options, &scheme, 1000, snr, 1, 1, &population) == HOT_OK, "%s",
+                  hot_context_message(context));
+        hot_signal_draw(&population, &scheme, HOT_NOISE_RICIAN, 3, 99, COUNT, snr, scratch, signals, fibers);
+        CHECK(hot_signal_fibers_f32(context, &options, &scheme, COUNT, signals, NULL, NULL, NULL, &result) == HOT_OK,
+              "%s", hot_context_message(context));
+        error[calibrated] = calibration_error(COUNT, probability, fibers);
+    }
+    CHECK(error[0] > 0.06 && error[1] < 0.04, "P(k) is off by %.3f, and calibrated by %.3f", error[0], error[1]);
+    CHECK(population.evidence_scale < 0.95 && population.evidence_shift[1] <= population.evidence_shift[2] &&
+              population.evidence_shift[2] <= population.evidence_shift[3], "scale %g, shifts %g %g %g",
+          population.evidence_scale, population.evidence_shift[1], population.evidence_shift[2],
+          population.evidence_shift[3]);
+    free(fibers);
+    free(probability);
+    free(directions);
+    free(signals);
+    free(snr);
+}
+
 static void check_refused(hot_context *context)
 {
     double b[8] = {0, 1000, 1000, 1000, 1000, 1000, 1000, 1000}, g[24] = {0}, shell = 1000, response[2] = {1, -0.5};
@@ -197,7 +274,8 @@ static void check_refused(hot_context *context)
     hot_signal_options options = {.size = sizeof options, .sigma = 1, .contrast = HOT_CONTRAST_LEARNED,
                                   .population = &population};
     hot_signal_result result = {.size = sizeof result, .directions = directions};
-    double *const bad[] = {&population.width[1], &population.share[2], &population.near[1][3], &population.noise};
+    double *const bad[] = {&population.width[1], &population.share[2], &population.near[1][3], &population.noise,
+                           &population.evidence_scale, &population.evidence_shift[3]};
     hot_signal_population_usual(&population);
     CHECK(hot_signal_fibers_f32(context, &options, &scheme, 1, signals, NULL, NULL, NULL, &result) == HOT_OK, "%s",
           hot_context_message(context));
@@ -221,6 +299,7 @@ int main(void)
     check_unusual(context, response);
     check_threads(context, response);
     check_starved(response);
+    check_calibrated(context);
     check_refused(context);
     hot_dwi_destroy(&plain);
     hot_response_destroy(&response);

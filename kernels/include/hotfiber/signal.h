@@ -43,6 +43,8 @@ typedef enum hot_contrast {
  * Every voxel has 0 to 3 fibres, each with a width of its own, and two isotropic parts, free water (3e-3 mm^2/s) and
  * another whose diffusivity is of the voxel; all in units of the b=0 signal. The two may be a little below 0. */
 enum { HOT_SEPARATIONS = 6 };
+/* How much of the response's part of degree 4 is taken for what no fit follows (kernels/signal/learned_misfit.c). */
+#define HOT_SIGNAL_MISFIT_SHARE 0.25
 typedef struct hot_signal_population {
     size_t size;               /* sizeof(hot_signal_population) */
     double width[2];           /* of a fibre: how much wider than the response, rad^2 */
@@ -55,6 +57,8 @@ typedef struct hot_signal_population {
                                         smallest separation is 25-35, 35-45, 45-55, 55-65, 65-75, 75-90 degrees */
     double told[4];            /* of the 4 k + 3 unknowns of k = 0 to 3 fibres, how many the data tell; the priors tell
                                   the rest, and take no degree of freedom from the residuals */
+    double evidence_scale, evidence_shift[4]; /* -2 ln P(k) is Laplace's approximation times the first, plus the second
+                                                 (its own: 1 and 0) */
     double noise;              /* the usual noise of a voxel, over the sigma given to the call */
     double noise_freedom;      /* how sure that is, in degrees of freedom of a chi squared distribution; a voxel's own
                                   residuals count with theirs. 1e6: sigma is as given */

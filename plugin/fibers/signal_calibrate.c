@@ -1,0 +1,161 @@
+/* See signal_calibrate.h. -2 ln P(k) = T cost_k + d_k: the likelihood of the drawn voxels' numbers of fibres is convex
+ * in T and d. */
+#include "signal_calibrate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "signal_draw.h"
+
+/* Unknowns: T; then d_1 to d_3, of which those in a group are equal (d_0 is 0). */
+enum { KMAX = 3, UNKNOWNS = 1 + KMAX, STEPS = 30 };
+
+/* What is known before: T is 1 and d 0, give or take these. */
+static const double scale_sd = 0.3, shift_sd = 2;
+/* Costs farther from the least than this are as good as impossible. */
+static const double cost_most = 200;
+static const double least_scale = 0.1;
+
+typedef struct drawn_voxels {
+    size_t count;
+    const hot_signal_fit *fits; /* count x 4 */
+    const uint8_t *fibers;
+    int max_fibers, scaled;
+} drawn_voxels;
+
+/* Gradient and Hessian of -ln of the posterior at x. */
+static void derive(const drawn_voxels *drawn, const int group[KMAX + 1], const double x[UNKNOWNS],
+                   double gradient[UNKNOWNS], double hessian[UNKNOWNS][UNKNOWNS])
+{
+    memset(hessian, 0, sizeof(double[UNKNOWNS][UNKNOWNS]));
+    for (int i = 0; i < UNKNOWNS; i++) {
+        const double inverse = i ? 1 / (shift_sd * shift_sd) : 1 / (scale_sd * scale_sd);
+        gradient[i] = inverse * (x[i] - (i == 0));
+        hessian[i][i] = inverse;
+    }
+    for (size_t voxel = 0; voxel < drawn->count; voxel++) {
+        const hot_signal_fit *own = drawn->fits + 4 * voxel;
+        double p[KMAX + 1], feature[KMAX + 1][UNKNOWNS] = {{0}}, mean[UNKNOWNS] = {0}, least = INFINITY;
+        double highest = -INFINITY, sum = 0;
+        if (!(own[0].noise > 0))
+            continue;
+        for (int k = 0; k <= drawn->max_fibers; k++)
+            least = fmin(least, (double)own[k].cost);
+        for (int k = 0; k <= drawn->max_fibers; k++) {
+            feature[k][0] = -0.5 * fmin((double)own[k].cost - least, cost_most);
+            if (k > 0)
+                feature[k][group[k]] = -0.5;
+            p[k] = 0;
+            for (int i = 0; i < UNKNOWNS; i++)
+                p[k] += x[i] * feature[k][i];
+            highest = fmax(highest, p[k]);
+        }
+        for (int k = 0; k <= drawn->max_fibers; k++)
+            sum += p[k] = exp(p[k] - highest);
+        for (int k = 0; k <= drawn->max_fibers; k++)
+            for (int i = 0; i < UNKNOWNS; i++)
+                mean[i] += (p[k] / sum) * feature[k][i];
+        for (int i = 0; i < UNKNOWNS; i++) {
+            gradient[i] -= feature[drawn->fibers[voxel]][i] - mean[i];
+            for (int j = 0; j < UNKNOWNS; j++)
+                for (int k = 0; k <= drawn->max_fibers; k++)
+                    hessian[i][j] += (p[k] / sum) * (feature[k][i] - mean[i]) * (feature[k][j] - mean[j]);
+        }
+    }
+    for (int i = 1; i < UNKNOWNS && !drawn->scaled; i++)
+        hessian[0][i] = hessian[i][0] = 0;
+    if (!drawn->scaled)
+        gradient[0] = 0;
+}
+
+/* Solves with a positive definite matrix: its Cholesky factor in its place, the solution in that of the right side. */
+static void solve(double a[UNKNOWNS][UNKNOWNS], double right[UNKNOWNS])
+{
+    for (int i = 0; i < UNKNOWNS; i++) {
+        for (int j = 0; j <= i; j++) {
+            for (int p = 0; p < j; p++)
+                a[i][j] -= a[i][p] * a[j][p];
+            a[i][j] = i == j ? sqrt(a[i][i]) : a[i][j] / a[j][j];
+        }
+        for (int j = 0; j < i; j++)
+            right[i] -= a[i][j] * right[j];
+        right[i] /= a[i][i];
+    }
+    for (int i = UNKNOWNS - 1; i >= 0; i--) {
+        for (int j = i + 1; j < UNKNOWNS; j++)
+            right[i] -= a[j][i] * right[j];
+        right[i] /= a[i][i];
+    }
+}
+
+/* Newton's method, with short steps far off. */
+static void fit(const drawn_voxels *drawn, const int group[KMAX + 1], double x[UNKNOWNS])
+{
+    memset(x, 0, sizeof(double[UNKNOWNS]));
+    x[0] = 1;
+    for (int step = 0; step < STEPS; step++) {
+        double change[UNKNOWNS], hessian[UNKNOWNS][UNKNOWNS], largest = 0;
+        derive(drawn, group, x, change, hessian);
+        solve(hessian, change);
+        for (int i = 0; i < UNKNOWNS; i++)
+            largest = fmax(largest, fabs(change[i]));
+        for (int i = 0; i < UNKNOWNS; i++)
+            x[i] -= change[i] * fmin(1, 1 / fmax(largest, 1e-9));
+        if (largest < 1e-6)
+            break;
+    }
+}
+
+/* Shifts may only make more fibres less likely. The other way round the fits have too few fibres because tissue is not
+ * as the priors say, and more of them change the priors in the same direction: real data ended with three everywhere
+ * (docs/experiments.md). */
+static void fit_rising(const drawn_voxels *drawn, hot_signal_population *population)
+{
+    int group[KMAX + 1] = {0, 1, 2, 3}, again = 1;
+    double x[UNKNOWNS];
+    while (again) {
+        fit(drawn, group, x);
+        again = 0;
+        for (int k = 2; k <= drawn->max_fibers && !again; k++) {
+            again = x[group[k]] < x[group[k - 1]] && group[k] != group[k - 1];
+            for (int j = k, old = group[k]; again && j <= KMAX && group[j] == old; j++)
+                group[j] = group[k - 1];
+        }
+    }
+    population->evidence_scale = fmax(x[0], least_scale);
+    for (int k = 1; k <= KMAX; k++)
+        population->evidence_shift[k] = k <= drawn->max_fibers ? x[group[k]] : 0;
+}
+
+hot_status hot_signal_calibrate(hot_context *context, const hot_signal_options *how, const hot_signal_scheme *scheme,
+                                size_t count, const double *snr, uint64_t seed, int scaled,
+                                hot_signal_population *population)
+{
+    hot_signal_options options = *how;
+    hot_signal_fit *fits = hot_context_calloc(context, count, 4 * sizeof *fits);
+    float *directions = hot_context_alloc(context, count, 3 * KMAX * sizeof *directions);
+    float *signals = hot_context_alloc(context, count, scheme->volumes * sizeof *signals);
+    double *scratch = hot_context_alloc(context, scheme->volumes, sizeof *scratch);
+    uint8_t *fibers = hot_context_alloc(context, count, 1);
+    hot_status status = fits && directions && signals && scratch && fibers ? HOT_OK : HOT_ERROR_MEMORY;
+    if (status == HOT_OK) {
+        population->evidence_scale = 1;
+        memset(population->evidence_shift, 0, sizeof population->evidence_shift);
+        hot_signal_draw(population, scheme, options.noise_model, options.max_fibers, seed, count, snr, scratch, signals,
+                        fibers);
+        options.population = population;
+        options.sigma = 1;
+        hot_signal_result result = {.size = sizeof result, .directions = directions, .fits = fits};
+        status = hot_signal_fibers_f32(context, &options, scheme, count, signals, NULL, NULL, NULL, &result);
+    }
+    if (status == HOT_OK) {
+        const drawn_voxels drawn = {count, fits, fibers, options.max_fibers, scaled};
+        fit_rising(&drawn, population);
+    }
+    hot_context_free(context, fibers);
+    hot_context_free(context, scratch);
+    hot_context_free(context, signals);
+    hot_context_free(context, directions);
+    hot_context_free(context, fits);
+    return status;
+}

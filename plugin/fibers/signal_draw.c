@@ -1,0 +1,180 @@
+/* See signal_draw.h. A voxel is drawn as the fits take voxels to be: parts and widths from their priors, directions by
+ * their separations, on each shell a smooth function that no fit follows, and noise. */
+#include "signal_draw.h"
+
+#include <math.h>
+
+#include "core/random.h"
+#include "model/model.h"
+
+/* STREAM: of random numbers; TRIES: of a draw that must lie within bounds; LOBES: of the function that no fit follows.
+ * B0_LIMIT: as in hot_signal_scheme. */
+enum { KMAX = 3, STREAM = 53, TRIES = 1000, SHELLS_MOST = 16, TERMS = 9, LOBES = 20, B0_LIMIT = 50 };
+
+static const double pi = 3.14159265358979323846, degree = 57.29577951308232;
+static const double water_diffusivity = 3e-3, least_width = -0.03, most_beside = 0.9;
+/* Of a voxel without fibres: any share is water. */
+static const double any_share[2] = {0.5, 0.4};
+/* Lower edges of the bins of the smallest separation, degrees. */
+static const double edges[HOT_SEPARATIONS] = {25, 35, 45, 55, 65, 75};
+
+/* One shell of a voxel: a row of the response for each fibre, the isotropic parts' signal, the lobes. */
+typedef struct drawn_shell {
+    double zonal[KMAX][TERMS], flat, lobe[LOBES], axis[LOBES][3];
+} drawn_shell;
+
+static double normal(hot_random *random)
+{
+    double a, b;
+    hot_random_normals(random, &a, &b);
+    return a;
+}
+
+/* A part of the signal, 0 to 1. */
+static double draw_part(hot_random *random, const double prior[2])
+{
+    for (int i = 0; i < TRIES; i++) {
+        const double value = prior[0] + prior[1] * normal(random);
+        if (value >= 0 && value <= 1)
+            return value;
+    }
+    return fmin(fmax(prior[0], 0), 1);
+}
+
+static void draw_direction(hot_random *random, double v[3])
+{
+    double cosine, sine;
+    const double z = 2 * hot_random_uniform(random) - 1, radius = sqrt(fmax(1 - z * z, 0));
+    hot_random_turn(hot_random_uniform(random), &cosine, &sine);
+    v[0] = radius * cosine, v[1] = radius * sine, v[2] = z;
+}
+
+static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+/* k directions, each separation as often as the population has it. */
+static void draw_directions(hot_random *random, const hot_signal_population *p, int k, double v[KMAX][3])
+{
+    double most = 1e-9;
+    for (int bin = 0; k > 1 && bin < HOT_SEPARATIONS; bin++)
+        most = fmax(most, p->near[k - 2][bin]);
+    for (int i = 0; i < TRIES; i++) {
+        double near = 0;
+        int bin = 0;
+        for (int a = 0; a < k; a++) {
+            draw_direction(random, v[a]);
+            for (int b = 0; b < a; b++)
+                near = fmax(near, fabs(dot(v[a], v[b])));
+        }
+        const double angle = acos(fmin(near, 1)) * degree;
+        while (bin + 1 < HOT_SEPARATIONS && angle >= edges[bin + 1])
+            bin++;
+        if (k < 2 || (angle >= edges[0] && hot_random_uniform(random) * most < p->near[k - 2][bin]))
+            return;
+    }
+}
+
+static int draw_number(hot_random *random, const hot_signal_population *p, int max_fibers)
+{
+    double all = 0;
+    int k = 0;
+    for (int i = 0; i <= max_fibers; i++)
+        all += p->share[i];
+    double left = hot_random_uniform(random) * all;
+    while (k < max_fibers && (left -= p->share[k]) >= 0)
+        k++;
+    return k;
+}
+
+/* The shells of a voxel of k fibres; their directions. */
+static void draw_tissue(hot_random *random, const hot_signal_population *p, const hot_signal_scheme *s, int k,
+                        double v[KMAX][3], drawn_shell *shells)
+{
+    double weight[KMAX], width[KMAX], isotropic = 0, water = 0, mean = 0, sum = 0;
+    const double *ln_d = k ? p->ln_diffusivity : p->ln_diffusivity_none;
+    const double diffusivity = exp(ln_d[0] + ln_d[1] * normal(random));
+    if (k == 0) {
+        water = draw_part(random, any_share);
+        isotropic = 1 - water;
+    }
+    for (int i = 0; k > 0 && i < TRIES && (i == 0 || isotropic + water >= most_beside); i++) {
+        isotropic = draw_part(random, p->isotropic);
+        water = draw_part(random, p->water);
+    }
+    draw_directions(random, p, k, v);
+    for (int i = 0; i < k; i++) {
+        weight[i] = p->spread * normal(random);
+        mean += weight[i] / k;
+        width[i] = fmax(p->width[0] + p->width[1] * normal(random), least_width);
+    }
+    for (int i = 0; i < k; i++)
+        sum += weight[i] = exp(weight[i] - mean);
+    for (size_t shell = 0; shell < s->shells; shell++) {
+        drawn_shell *to = &shells[shell];
+        const double *row = s->response + shell * (size_t)(s->lmax / 2 + 1), b = s->shell_b[shell];
+        const double off = HOT_SIGNAL_MISFIT_SHARE * row[s->lmax >= 4 ? 2 : 1] * sqrt(9 / (4 * pi)) / sqrt(LOBES);
+        to->flat = isotropic * exp(-b * diffusivity) + water * exp(-b * water_diffusivity);
+        for (int i = 0; i < k; i++)
+            for (int l = 0; l <= s->lmax / 2; l++)
+                to->zonal[i][l] = fmax(1 - isotropic - water, 0) * weight[i] / sum * row[l] *
+                                  sqrt((4 * l + 1) / (4 * pi)) * exp(-l * (2 * l + 1) * width[i]);
+        for (int m = 0; m < LOBES; m++) {
+            draw_direction(random, to->axis[m]);
+            to->lobe[m] = s->lmax >= 4 ? off * normal(random) : 0;
+        }
+    }
+}
+
+/* The signal of one volume, S0 being 1. */
+static double signal_at(const drawn_shell *shell, int lmax, int k, const double v[KMAX][3], const double *g)
+{
+    double value = shell->flat;
+    for (int i = 0; i < k; i++) {
+        const double u = dot(g, v[i]);
+        double before = 1, now = u;
+        value += shell->zonal[i][0];
+        for (int l = 2; l <= lmax; l++) {
+            const double next = ((2 * l - 1) * u * now - (l - 1) * before) / l;
+            before = now, now = next;
+            value += l % 2 ? 0 : shell->zonal[i][l / 2] * next;
+        }
+    }
+    for (int m = 0; m < LOBES; m++)
+        value += shell->lobe[m] * hot_model_legendre(4, dot(g, shell->axis[m]));
+    return value;
+}
+
+static size_t nearest_shell(const hot_signal_scheme *s, double b)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < s->shells; i++)
+        if (fabs(s->shell_b[i] - b) < fabs(s->shell_b[best] - b))
+            best = i;
+    return best;
+}
+
+void hot_signal_draw(const hot_signal_population *population, const hot_signal_scheme *scheme,
+                     hot_noise_model noise_model, int max_fibers, uint64_t seed, size_t count, const double *snr,
+                     double *scratch, float *signals, uint8_t *fibers)
+{
+    for (size_t i = 0; i < count; i++) {
+        hot_random random = hot_random_start(seed, STREAM, i);
+        double v[KMAX][3];
+        drawn_shell shells[SHELLS_MOST];
+        const int k = draw_number(&random, population, max_fibers);
+        fibers[i] = (uint8_t)k;
+        draw_tissue(&random, population, scheme, k, v, shells);
+        for (size_t j = 0; j < scheme->volumes; j++)
+            scratch[j] = scheme->b[j] <= B0_LIMIT ? 1 : signal_at(&shells[nearest_shell(scheme, scheme->b[j])],
+                                                                  scheme->lmax, k, v, scheme->gradients + 3 * j);
+        /* the voxel's variance is the usual one over chi squared of the population's freedom (Wilson and Hilferty) */
+        const double h = 2 / (9 * population->noise_freedom), cube = fmax(1 - h + sqrt(h) * normal(&random), 0.2);
+        const double sigma = population->noise / sqrt(cube * cube * cube);
+        for (size_t j = 0; j < scheme->volumes; j++) {
+            double a, b;
+            hot_random_normals(&random, &a, &b);
+            const double real = scratch[j] * snr[i] + sigma * a;
+            signals[i * scheme->volumes + j] =
+                (float)(noise_model == HOT_NOISE_GAUSSIAN ? real : sqrt(real * real + sigma * sigma * b * b));
+        }
+    }
+}
