@@ -1,4 +1,4 @@
-/* --contrast learned: the priors that are learned are those that the data were made with; few voxels, single fibres
+/* The priors that the signal method learns are those that the data were made with; few voxels, single fibres
  * alone, few directions; threads; memory that runs out; what is refused. */
 #include "check.h"
 #include "starve.h"
@@ -63,8 +63,7 @@ static hot_context *make_context(int threads)
 static void find(hot_context *context, const hot_dwi *dwi, const hot_response *response, double shares[4],
                  hot_signal_maps *maps, hot_fiber_field **kept)
 {
-    hot_signal_find_options options = {.size = sizeof options, .contrast = HOT_CONTRAST_LEARNED, .keep_maps = 1,
-                                       .keep_cones = 1, .samples = 5};
+    hot_signal_find_options options = {.size = sizeof options, .keep_maps = 1, .keep_cones = 1, .samples = 5};
     hot_mask *mask = NULL;
     hot_fiber_field *fibers = NULL;
     const size_t voxels = hot_dwi_grid(dwi)->size[0];
@@ -74,7 +73,6 @@ static void find(hot_context *context, const hot_dwi *dwi, const hot_response *r
           hot_context_message(context));
     for (size_t i = 0; fibers && i < voxels; i++)
         shares[hot_fiber_field_counts(fibers)[i]] += 1 / (double)voxels;
-    CHECK(maps->contrast == HOT_CONTRAST_LEARNED, "contrast %d", (int)maps->contrast);
     if (kept)
         *kept = fibers;
     else
@@ -161,7 +159,7 @@ static void check_starved(const hot_response *response)
         starved memory = {.fail_at = -1, .for_good = 1};
         hot_context_options options = {.size = sizeof options, .device = HOT_DEVICE_CPU, .threads = 2,
                                        .allocate = starved_take, .release = starved_give, .allocator_user = &memory};
-        hot_signal_find_options how = {.size = sizeof how, .contrast = HOT_CONTRAST_LEARNED, .keep_maps = 1,
+        hot_signal_find_options how = {.size = sizeof how, .keep_maps = 1,
                                        .keep_cones = 1, .samples = 2};
         hot_context *context = NULL;
         hot_mask *mask = NULL;
