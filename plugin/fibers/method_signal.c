@@ -372,7 +372,7 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
         f.where = part->where;
     f.voxels = hot_grid_voxels(&dwi->grid);
     f.how = (hot_signal_options){.size = sizeof f.how, .max_fibers = options.max_fibers ? options.max_fibers : 3,
-                                 .order = options.order, .contrast = HOT_CONTRAST_LEARNED};
+                                 .order = options.order};
     f.chunk = CHUNK_FLOATS / f.volumes + 1;
     f.chunk = f.chunk < f.voxels ? f.chunk : f.voxels;
     f.signals = hot_context_alloc(context, f.chunk * f.volumes, sizeof *f.signals);

@@ -227,7 +227,6 @@ hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how,
     }
     for (size_t v = 0; v < scheme->volumes; v++)
         rows += scheme->b[v] > 50;
-    options.contrast = HOT_CONTRAST_LEARNED;
     options.population = population;
     options.progress[0] = 0;
     options.progress[1] = 1e-3;

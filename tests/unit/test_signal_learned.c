@@ -192,8 +192,7 @@ static void check_refused(hot_context *context)
     hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = 8, .b = b, .gradients = g, .shells = 1,
                                 .shell_b = &shell, .response = response, .lmax = 2};
     hot_signal_population population;
-    hot_signal_options options = {.size = sizeof options, .sigma = 1, .contrast = HOT_CONTRAST_LEARNED,
-                                  .population = &population};
+    hot_signal_options options = {.size = sizeof options, .sigma = 1, .population = &population};
     hot_signal_result result = {.size = sizeof result, .directions = directions};
     double *const bad[] = {&population.width[1], &population.share[2], &population.near[1][3], &population.noise};
     hot_signal_population_usual(&population);
