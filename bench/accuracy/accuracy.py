@@ -207,7 +207,7 @@ def table(results):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     parser.add_argument("--hotfiber", default=os.path.join(root, "build", "bin", "hotfiber"))
     parser.add_argument("--seed", type=int, default=20000)
     parser.add_argument("--voxels", type=int, default=200)

@@ -73,10 +73,8 @@ def main():
         for name, path in sets.items():
             call(hot, "convert", "-i", os.path.join(folder_of_data, path), "-o", "d.nii.gz", "--quiet")
             call(hot, "run", "-i", "d.nii.gz", "-o", "out", "--force", "--quiet")
-            call(hot, "run", "-i", "d.nii.gz", "-o", "alike", "--contrast", "alike", "--force", "--quiet")
             call(hot, "run", "-i", "d.nii.gz", "-o", "maxima", "--method", "maxima", "--force", "--quiet")
             row(name, "hotfiber, signal", directions("out/peaks.nii.gz", 0))
-            row(name, "hotfiber, signal, contrast alike", directions("alike/peaks.nii.gz", 0))
             row(name, "hotfiber, maxima of the fod", directions("maxima/peaks.nii.gz", 0))
             grad = ("-fslgrad", "d.bvec", "d.bval", "-quiet", "-force")
             if len(np.unique(np.round(np.loadtxt("d.bval"), -2))) > 2:

@@ -24,8 +24,7 @@ from dipy.reconst.csdeconv import ConstrainedSphericalDeconvModel
 from hotfiber.dipy import HigherOrderTensorModel
 
 SAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "sample_data", "phantom.nhdr")
-METHODS = {"signal, alike": {"contrast": "alike"}, "signal, learned": {"contrast": "learned"},
-           "lowrank": {"method": "lowrank", "order": 8}, "maxima": {"method": "maxima", "order": 8}}
+METHODS = {"signal": {}, "lowrank": {"method": "lowrank", "order": 8}, "maxima": {"method": "maxima", "order": 8}}
 
 
 def make_data(copies):

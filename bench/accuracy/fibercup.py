@@ -141,11 +141,9 @@ def main():
         for name, what in (("averaged", "repeats averaged"), ("all", "both repeats, not averaged"),
                            ("first", "one repeat")):
             call(hot, "response", "-i", name + ".nii.gz", "--mask", "mask.nii.gz", "-o", "r.txt", "--quiet")
-            for contrast in ("learned", "varied", "alike"):
-                call(hot, "peaks", "--method", "signal", "--contrast", contrast, "--dwi", name + ".nii.gz", "--mask",
-                     "mask.nii.gz", "--response", "r.txt", "-o", "peaks.nii.gz", "--quiet")
-                row(what, "hotfiber, signal" + (", contrast " + contrast if contrast != "learned" else ""),
-                    count("peaks.nii.gz", truth, ones, 0))
+            call(hot, "peaks", "--method", "signal", "--dwi", name + ".nii.gz", "--mask", "mask.nii.gz", "--response",
+                 "r.txt", "-o", "peaks.nii.gz", "--quiet")
+            row(what, "hotfiber, signal", count("peaks.nii.gz", truth, ones, 0))
             call(hot, "fit", "-i", name + ".nii.gz", "--mask", "mask.nii.gz", "--response", "r.txt", "-o", "fod.nrrd",
                  "--quiet")
             call(hot, "peaks", "-i", "fod.nrrd", "-o", "peaks.nii.gz", "--quiet")

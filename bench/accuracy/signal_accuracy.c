@@ -1,7 +1,7 @@
 /* The accuracy of the pipeline's signal method on hot_phantom's data, with the response estimated by
  * hot_response_estimate from a separate phantom of single fibres of equal b and SNR: the table of BENCHMARKS.md.
  *
- *   bench_signal_accuracy [--seed N] [--voxels N per condition] [--own-response] [--averaged] [--across D] [--only N]
+ *   bench_signal_accuracy [--seed N] [--voxels N per condition] [--own-response] [--across D] [--only N]
  *
  * --own-response estimates the response from the very data that are analysed. */
 #include "check.h"
@@ -50,7 +50,7 @@ static hot_context *make_context(uint64_t seed)
         } \
     } while (0)
 
-static void one(const condition *c, uint64_t seed, size_t voxels, int own, hot_select select, double across)
+static void one(const condition *c, uint64_t seed, size_t voxels, int own, double across)
 {
     static const hot_phantom_condition singles = {.fibers = 1};
     hot_phantom_condition rows[9];
@@ -94,7 +94,7 @@ static void one(const condition *c, uint64_t seed, size_t voxels, int own, hot_s
         hot_phantom_destroy(&single);
         /* the response keeps its maker: `other` lives on */
     }
-    hot_signal_find_options find = {.size = sizeof find, .select = select, .clean_response = c->factor > 0};
+    hot_signal_find_options find = {.size = sizeof find, .clean_response = c->factor > 0};
     TRY(hot_fiber_field_signal(context, hot_phantom_dwi(phantom), mask, response, &find, NULL, &fibers));
     TRY(hot_score_create(context, fibers, hot_phantom_truth(phantom), NULL, &score));
     const hot_score_group *g = hot_score_groups(score, &groups);
@@ -130,12 +130,9 @@ int main(int argc, char **argv)
     size_t voxels = 200;
     int own = 0, only = -1;
     double across = 0.2e-3;
-    hot_select select = HOT_SELECT_MAP;
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--own-response"))
             own = 1;
-        else if (!strcmp(argv[i], "--averaged"))
-            select = HOT_SELECT_AVERAGED;
         else if (i + 1 < argc && !strcmp(argv[i], "--seed"))
             seed = strtoull(argv[++i], NULL, 10);
         else if (i + 1 < argc && !strcmp(argv[i], "--voxels"))
@@ -145,12 +142,12 @@ int main(int argc, char **argv)
         else if (i + 1 < argc && !strcmp(argv[i], "--only"))
             only = atoi(argv[++i]);
         else
-            return printf("%s: [--seed N] [--voxels N] [--own-response] [--averaged] [--across D] [--only N]\n",
+            return printf("%s: [--seed N] [--voxels N] [--own-response] [--across D] [--only N]\n",
                           argv[0]),
                    2;
     }
     for (int c = 0; c < CONDITIONS; c++)
         if (only < 0 || only == c)
-            one(&conditions[c], seed * 100 + (uint64_t)c, voxels, own, select, across);
+            one(&conditions[c], seed * 100 + (uint64_t)c, voxels, own, across);
     return 0;
 }

@@ -9,7 +9,7 @@
 #ifndef HOT_LOWRANK_STEP_H
 #define HOT_LOWRANK_STEP_H
 
-#include "signal/cpu/signal_block.h"
+#include "signal/signal_search.h"
 #include "lowrank.h"
 
 #define HOT_SCALAR float
@@ -191,13 +191,16 @@ HOT_FN void lowrank_fit(const lowrank_plan *plan, const int order, const int k, 
     for (int sweep = 0; sweep < 3; sweep++)
         lowrank_sweep(plan, order, k, a, f, r);
     lowrank_residual(plan, order, k, a, f, r);
-    vf damping = vset(1e-3f);
+    vf damping = vset(1e-3f), dampings[LOWRANK_UNKNOWNS];
     vm active = vmask(1);
     const int unique = (order + 1) * (order + 2) / 2;
     for (int it = 0; it < 30; it++) {
         lowrank_terms trial = *f;
         lowrank_normal(order, k, f, r, H, G);
-        signal_solve(3 * k, H, G, damping, step);
+        HOT_UNROLL
+        for (int i = 0; i < 3 * k; i++)
+            dampings[i] = damping;
+        signal_solve(3 * k, H, G, dampings, 1e-12f, step);
         for (int i = 0; i < k; i++) {
             vf e1[3], e2[3];
             signal_tangents(f->v[i], e1, e2);

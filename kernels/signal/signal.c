@@ -6,17 +6,10 @@
 #include "common/options.h"
 #include "signal_plan.h"
 
+/* The fits have no reference of their own: tests/kernels/family_signal.c checks them against plain formulas. */
 static const hot_backends backends = {
     .family = "signal",
-    .reference = hot_signal_fibers_ref,
     .cpu = hot_signal_fibers_cpu,
-    .cuda = HOT_CUDA_BACKEND(hot_signal_fibers_cuda),
-    .device_arrays = 1,
-};
-
-static const hot_backends learned_backends = {
-    .family = "signal with learned priors",
-    .cpu = hot_signal_learned_cpu,
     .cuda = HOT_CUDA_BACKEND(hot_signal_fibers_cuda),
     .device_arrays = 1,
 };
@@ -64,37 +57,21 @@ static hot_status check_options(hot_context *context, const hot_signal_options *
     if (options->order != 0 && options->order != 4 && options->order != 6 && options->order != 8)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the signal method's order is 4, 6 or 8, not %d",
                                 options->order);
-    if (options->select != HOT_SELECT_MAP && options->select != HOT_SELECT_AVERAGED)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no way %d to select the number of fibres",
-                                (int)options->select);
-    if ((int)options->contrast < HOT_CONTRAST_AUTO || (int)options->contrast > HOT_CONTRAST_LEARNED)
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no contrast %d", (int)options->contrast);
     if ((int)options->noise_model < HOT_NOISE_AUTO || (int)options->noise_model > HOT_NOISE_GAUSSIAN)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "there is no noise model %d", (int)options->noise_model);
     if (!sigma && !(options->sigma > 0 && isfinite(options->sigma)))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "the noise's standard deviation must be positive, not %g", options->sigma);
-    if (!(options->tau_sd >= 0) || !(options->weight_sd >= 0))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "the priors' standard deviations must not be negative (width %g, weights %g)",
-                                options->tau_sd, options->weight_sd);
     if (!(options->response_sigma >= 0 && options->response_sigma < 1))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "the noise in the response is a fraction of its b=0 signal, not %g",
                                 options->response_sigma);
-    if (!(options->response_tau >= 0 && options->response_tau <= 0.05))
-        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "a response is wider than a fibre by 0 to 0.05 rad^2, not %g", options->response_tau);
     if (options->progress[0] == 0 && options->progress[1] == 0)
         options->progress[1] = 1;
     if (options->max_fibers == 0)
         options->max_fibers = 3;
     if (options->order == 0)
         options->order = 8;
-    if (options->tau_sd == 0)
-        options->tau_sd = options->contrast == HOT_CONTRAST_VARIED ? 0.02 : 0.015;
-    if (options->weight_sd == 0)
-        options->weight_sd = options->contrast == HOT_CONTRAST_VARIED ? 0.8 : 0.4;
     return HOT_OK;
 }
 
@@ -155,8 +132,7 @@ hot_status hot_signal_fibers_f32(hot_context *context, const hot_signal_options 
     if (status != HOT_OK)
         return status;
     hot_signal_args args = {&plan, &options, &scheme, count, signals, sigma, s0, mask, &result};
-    const int learned = options.contrast == HOT_CONTRAST_LEARNED;
-    status = count > 0 ? hot_backend_run(context, learned ? &learned_backends : &backends, &args) : HOT_OK;
+    status = count > 0 ? hot_backend_run(context, &backends, &args) : HOT_OK;
     hot_signal_plan_free(context, &plan);
     return status;
 }

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "signal_rule_constants.h"
 #include "symtensor/sphere.h"
 
 enum { B0_LIMIT = 50 };
@@ -50,7 +49,7 @@ static int find_shell(const hot_signal_scheme *scheme, double b)
 }
 
 /* sqrt(pi/2) L_1/2(-t^2/2), the mean of a magnitude of underlying signal t and sigma = 1: the rational approximation of
- * signal_step.h. */
+ * signal_math.h. */
 static double magnitude_mean(double t)
 {
     double x = t * t;
@@ -105,29 +104,8 @@ static void fill_response(const hot_signal_options *options, const hot_signal_sc
         s->b[shell] = (float)(scheme->shell_b[shell] * 1e-3);
         for (int l = 0; l < SIGNAL_TERMS; l++)
             for (int p = 0; p < SIGNAL_TERMS; p++)
-                s->zonal[shell][l][p] =
-                    (float)(amplitude[l] * exp(l * (2 * l + 1) * options->response_tau) * legendre_even[l][p]);
+                s->zonal[shell][l][p] = (float)(amplitude[l] * legendre_even[l][p]);
     }
-}
-
-/* The most that water in tissue can leave of the first shell's signal: exp(-.9 b MD), with the response's own mean
- * diffusivity (from its values along and across). */
-static double isotropic_limit(const signal_scheme *s)
-{
-    double b = s->b[0];
-    double across = -log(fmin(fmax(response_value(s, 0, 0, 0), 0.01), 1)) / b;
-    double along = fmin(-log(fmin(fmax(response_value(s, 0, 0, 1), 0.003), 1)) / b, 2.2);
-    return exp(-0.9 * b * (along + 2 * across) / 3);
-}
-
-/* With little noise and a high b the signals say more of how unequal weights are than the prior does, and a weak fibre
- * that is drawn to the strength of a strong one is drawn to its direction too. At b = 1000 they do not. */
-static double weight_loose(const signal_scheme *s)
-{
-    double high = 0;
-    for (int shell = 0; shell < s->shells; shell++)
-        high = fmax(high, (double)s->b[shell]);
-    return 0.25 * fmin(fmax(0.5 * (high - 1), 0), 1);
 }
 
 void hot_signal_fill_directions(float *v)
@@ -166,7 +144,7 @@ void hot_signal_fill_pairs(signal_grid *grid)
     }
 }
 
-/* The grid, filters, Gram matrix, pairs. Where something isotropic is part of every fit, the search looks only at what
+/* The grid, filters, Gram matrix, pairs. Something isotropic is part of every fit, so the search looks only at what
  * changes with direction: the filters are without their mean on each shell. */
 static void fill_grid(signal_plan *plan)
 {
@@ -181,7 +159,7 @@ static void fill_grid(signal_plan *plan)
                 double u = (double)v[3 * d] * g[0] + (double)v[3 * d + 1] * g[1] + (double)v[3 * d + 2] * g[2];
                 filter[(size_t)d * (size_t)s->volumes + (size_t)j] = (float)response_value(s, shell, search_tau, u);
             }
-        for (int shell = 0; plan->prior.mixed && shell < s->shells; shell++) {
+        for (int shell = 0; shell < s->shells; shell++) {
             float *row = filter + (size_t)d * (size_t)s->volumes;
             double mean = 0;
             for (int j = s->first[shell]; j < s->first[shell + 1]; j++)
@@ -246,24 +224,6 @@ static hot_status sort_volumes(hot_context *context, const hot_signal_scheme *sc
     return HOT_OK;
 }
 
-/* The isotropic part beside fibres: a quarter of the response's mean signal, give or take a factor of two. */
-static signal_prior make_prior(const hot_signal_options *options, const signal_scheme *s)
-{
-    const int mixed = options->contrast == HOT_CONTRAST_VARIED || options->contrast == HOT_CONTRAST_LEARNED;
-    const double degree = 0.017453292519943295, unit = fmax((double)s->zonal[0][0][0], 1e-3);
-    return (signal_prior){.tau_inv = (float)(1 / options->tau_sd),
-                      .tau_low = -0.03f,
-                      .tau_high = 0.2f,
-                      .weight_inv = (float)(1 / options->weight_sd),
-                      .weight_loose = options->contrast == HOT_CONTRAST_VARIED ? 0 : (float)weight_loose(s),
-                      .separation_cos = (float)cos(32 * degree),
-                      .separation_inv = 1 / 0.03f,
-                      .mixed = mixed,
-                      .isotropic_mean = (float)log(0.25 * unit),
-                      .isotropic_inv = options->contrast == HOT_CONTRAST_VARIED ? 1 / 0.7f : 0,
-                      .isotropic_limit = (float)isotropic_limit(s)};
-}
-
 hot_status hot_signal_plan_make(hot_context *context, const hot_signal_options *options,
                                 const hot_signal_scheme *scheme, int has_s0, signal_plan *plan)
 {
@@ -273,7 +233,6 @@ hot_status hot_signal_plan_make(hot_context *context, const hot_signal_options *
     hot_status status = HOT_OK;
     memset(plan, 0, sizeof *plan);
     plan->max_fibers = options->max_fibers;
-    plan->averaged = options->select == HOT_SELECT_AVERAGED;
     plan->order = hot_context_alloc(context, scheme->volumes, sizeof *plan->order);
     /* g, v, gram, filter, misfit; then for each pair two indices and three numbers */
     size_t fixed =
@@ -315,12 +274,7 @@ hot_status hot_signal_plan_make(hot_context *context, const hot_signal_options *
     }
     fill_response(options, &used, &plan->scheme);
     plan->scheme.pedestal = options->noise_model == HOT_NOISE_GAUSSIAN ? SIGNAL_PEDESTAL : 0;
-    plan->prior = make_prior(options, &plan->scheme);
-    plan->rule = options->contrast == HOT_CONTRAST_VARIED      ? rule_varied
-                 : options->contrast == HOT_CONTRAST_DISPERSED ? rule_dispersed
-                                                               : rule_alike;
-    if (options->population)
-        hot_signal_fill_learned(options->population, plan->b0_volumes, &plan->learned);
+    hot_signal_fill_learned(options->population, plan->b0_volumes, &plan->learned);
     hot_signal_fill_misfit(&plan->scheme, misfit, &plan->learned);
     fill_grid(plan);
 

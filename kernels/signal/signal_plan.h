@@ -29,26 +29,16 @@ typedef struct signal_scheme {
     float pedestal;
 } signal_scheme;
 
-typedef struct signal_prior {
-    float tau_inv, tau_low, tau_high; /* 1 / standard deviation and bounds of the width */
-    float weight_inv;                 /* 1 / standard deviation of ln w about its mean over the fibres, S0 = 20 sigma */
-    float weight_loose;               /* that deviation is larger by this share from S0 = 30 sigma on */
-    float separation_cos, separation_inv; /* |v_i . v_j| above the first is penalised, in units of 1 / the second */
-    int mixed;                            /* whether an isotropic part stands beside the fibres of every fit */
-    float isotropic_mean, isotropic_inv;  /* of ln of its signal on the first shell: mean, 1 / deviation (0: any) */
-    float isotropic_limit; /* an isotropic part of the first shell's signal above this (of S0) is no tissue */
-} signal_prior;
-
 /* Harmonics of degree 4. */
 enum { SIGNAL_MISFIT = 9 };
 
 /* Two fibres whose directions' |cosine| is above the first cost as much as its excess in units of 1 / the second says:
  * some 25 degrees are the least. */
-#define LEARNED_NEAR 0.8660254f
-#define LEARNED_NEAR_INVERSE (1 / 0.03f)
-#define LEARNED_LN_UNIT (-6.907755278982137) /* ln of 1e-3 mm^2/s, in which the fits have diffusivities */
+#define SIGNAL_NEAR 0.8660254f
+#define SIGNAL_NEAR_INVERSE (1 / 0.03f)
+#define SIGNAL_LN_UNIT (-6.907755278982137) /* ln of 1e-3 mm^2/s, in which the fits have diffusivities */
 /* Unknowns of a fit of three fibres; elements of its packed matrix. */
-enum { LEARNED_MOST = 15, LEARNED_PACKED = LEARNED_MOST * (LEARNED_MOST + 1) / 2 };
+enum { SIGNAL_MOST = 15, SIGNAL_PACKED = SIGNAL_MOST * (SIGNAL_MOST + 1) / 2 };
 
 /* hot_signal_population as the fits need it: means, 1 / deviations, and -2 ln of what does not depend on a voxel. */
 typedef struct signal_learned {
@@ -61,7 +51,7 @@ typedef struct signal_learned {
     float told[4];                   /* unknowns that the data tell, of 0 to 3 fibres */
     float noise, freedom;            /* of what the call was given; with how many degrees of freedom */
     float b0_volumes;
-    /* What no fit follows (learned_misfit.c): MISFIT functions per shell, at each volume; their variances, of S0. */
+    /* What no fit follows (signal_misfit.c): MISFIT functions per shell, at each volume; their variances, of S0. */
     const float *misfit;             /* [volume][function] */
     float misfit_variance[SIGNAL_MAX_SHELLS][SIGNAL_MISFIT];
 } signal_learned;
@@ -70,12 +60,6 @@ typedef struct signal_learned {
 void hot_signal_fill_learned(const hot_signal_population *population, size_t b0_volumes, signal_learned *learned);
 /* Fills the misfit, for which functions: volumes x SIGNAL_MISFIT is the memory. */
 void hot_signal_fill_misfit(const signal_scheme *scheme, float *functions, signal_learned *learned);
-
-/* What the rule of signal_rule.h weighs its quantities with, for 0 to 3 fibres; with prior.mixed fewer of them are
- * used. */
-typedef struct signal_rule {
-    float scale, none[5], one[6], two[9], three[9];
-} signal_rule;
 
 /* The start search: a grid on the half sphere and, for each pair on it, the inverse of its 2 x 2 Gram matrix. */
 typedef struct signal_grid {
@@ -96,10 +80,8 @@ void hot_signal_fill_pairs(signal_grid *grid);
 typedef struct signal_plan {
     signal_scheme scheme;
     signal_grid grid;
-    signal_prior prior;
-    signal_rule rule;
-    signal_learned learned; /* of HOT_CONTRAST_LEARNED */
-    int max_fibers, averaged;
+    signal_learned learned;
+    int max_fibers;
     size_t all_volumes, b0_volumes; /* of the data: diffusion-weighted and b=0 */
     size_t *order;  /* all_volumes: first the diffusion-weighted ones as the scheme has them, then the b=0 ones */
     float *block;   /* what the pointers above point into */
@@ -142,30 +124,22 @@ typedef struct signal_answer {
     int k[SIGNAL_MAX_LANES];
 } signal_answer;
 
-/* One block of voxels: y[volume * lanes + lane] in units of sigma, snr[lane] = S0 / sigma, scratch SIGNAL_GRID * lanes
- * floats; y, snr and scratch aligned to 64 bytes. */
-typedef void hot_signal_block_fn(const signal_plan *plan, const float *y, const float *snr, float *scratch,
-                                  signal_answer *answer);
-hot_signal_block_fn hot_signal_block_baseline, hot_signal_block_avx2, hot_signal_block_avx512;
-
-/* The same for HOT_CONTRAST_LEARNED, for a batch of voxels (cpu/learned_batch.h). */
-enum { LEARNED_FIT_FLOATS = 20, LEARNED_SLOTS = 8, LEARNED_MATRICES = 220 };
-enum { LEARNED_LANEFULS = 16 }; /* voxels of a batch, per lane */
-typedef struct learned_batch {
+/* A batch of voxels and the memory of its fits (cpu/signal_batch.h). */
+enum { SIGNAL_FIT_FLOATS = 20, SIGNAL_SLOTS = 8, SIGNAL_MATRICES = 220 };
+enum { SIGNAL_LANEFULS = 16 }; /* voxels of a batch, per lane */
+typedef struct signal_batch {
     int voxels;
     float *raw, *snr;     /* voxels x volumes in units of sigma, not lifted; S0 / sigma */
     float *scaled, *noise; /* as the fits take them; over the one given */
-    float *fits, *matrices, *cost; /* of each voxel LEARNED_SLOTS fits, LEARNED_MATRICES numbers, 4 costs */
+    float *fits, *matrices, *cost; /* of each voxel SIGNAL_SLOTS fits, SIGNAL_MATRICES numbers, 4 costs */
     float *columns;       /* SIGNAL_GRID + volumes vectors, aligned to 64 bytes */
-} learned_batch;
+} signal_batch;
 /* answers: one for SIGNAL_MAX_LANES voxels; told: voxels x 4, NULL: not wanted. */
-typedef void hot_signal_learned_fn(const signal_plan *plan, const learned_batch *batch, signal_answer *answers,
+typedef void hot_signal_batch_fn(const signal_plan *plan, const signal_batch *batch, signal_answer *answers,
                                    hot_signal_fit *told);
-hot_signal_learned_fn hot_signal_learned_baseline, hot_signal_learned_avx2, hot_signal_learned_avx512;
-hot_status hot_signal_learned_cpu(hot_context *context, void *args);
+hot_signal_batch_fn hot_signal_batch_baseline, hot_signal_batch_avx2, hot_signal_batch_avx512;
 
 hot_status hot_signal_fibers_cpu(hot_context *context, void *args);
-hot_status hot_signal_fibers_ref(hot_context *context, void *args);
 hot_status hot_signal_fibers_cuda(hot_context *context, void *args);
 
 #ifdef __cplusplus

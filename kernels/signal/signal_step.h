@@ -1,352 +1,376 @@
-/* Fibres in signal space, the arithmetic of one voxel (or of HOT_LANES_F32 of them side by side): a damped Gauss-Newton
- * fit of k fibres, each the single-fibre response turned to v_i and widened by tau, through the Rician mean.
+/* Fits of 0 to 3 fibres whose priors a population tells (hot_signal_population), the arithmetic of one voxel or of
+ * HOT_LANES_F32 of them side by side. In units of the noise, of the b=0 signal S0 and of volume j:
  *
- *   eta_j = sum_i w_i R(g_j . v_i; tau) [+ c exp(-(b_j - b_1) D)],   R(u; tau) = sum_l a_l exp(-l(l+1) tau / 2) P_l(u)
- *   q     = sum_j (y_j - m(eta_j))^2 / s^2(eta_j) + ln s^2(eta_j)  + the priors' squares
+ *   eta_j = S0 (sum_i w_i R(g_j . v_i; tau_i) + c exp(-b_j D) + f exp(-b_j 3e-3 mm^2/s)),   eta_0 with all at b = 0
+ *   q     = sum_j (y_j - m(eta_j))^2 / s^2(eta_j) + ln s^2(eta_j) + the priors' squares
  *
- * m and s are mean and standard deviation of a Rician magnitude; everything is in units of sigma. For Gaussian noise
- * signals and eta stand on a pedestal (signal_plan.h). Compiled for each
- * CPU variant and by nvcc from this one text. */
+ * with R(u; tau) = sum_l a_l exp(-l(l+1) tau / 2) P_l(u) the response widened by tau, and m and s mean and standard
+ * deviation of a Rician magnitude (signal_math.h); for Gaussian noise signals and eta stand on a pedestal
+ * (signal_plan.h). Every fibre has its own width tau; what is isotropic has two parts, c that
+ * decays with D and free water f, and both may come out a little below 0. The mean of the b=0 volumes is a datum too
+ * (j = 0), so that all parts add to 1 but for the noise. Unknowns: per fibre ln w, tau and two turns; c, f, ln D. */
 #ifndef HOT_SIGNAL_STEP_H
 #define HOT_SIGNAL_STEP_H
 
-#include "signal_plan.h"
-#include "common/simd.h"
+#include "signal_math.h"
 
-/* A function that is called, not inlined. */
+#define SIGNAL_UNKNOWNS(k) (4 * (k) + 3)
+/* Volumes that are summed over at a time. The GPU keeps all sums in registers, where one row at a time is added. */
 #ifdef __CUDACC__
-#define SIGNAL_CALLED static __host__ __device__ __noinline__
+enum { SIGNAL_ROWS = 1 };
 #else
-#define SIGNAL_CALLED static __attribute__((noinline, unused))
+enum { SIGNAL_ROWS = 16 };
 #endif
+enum { SIGNAL_OF_FIBERS = 12 }; /* unknowns of three fibres, which come before the isotropic ones */
 
-/* One fit of k fibres (k known where it is used). */
+#define SIGNAL_WATER 3.0f /* diffusivity of free water at 37 degrees, 1e-3 mm^2/s */
+
 typedef struct signal_fit {
-    vf v[3][3];  /* unit */
-    vf lw[3];    /* ln of the weights */
-    vf tau;      /* width added to the response */
-    vf lc, d;    /* isotropic: ln of its signal on the first shell, diffusivity in 1e-3 mm^2/s */
-    vf q;        /* the cost: -2 ln (likelihood x priors), constants left out */
-    vf chi;      /* sum of squared residuals, in units of their expected size */
+    vf v[3][3], lw[3], tau[3]; /* directions, ln of the weights, widths */
+    vf iso, water, ld;         /* c, f, ln of D in 1e-3 mm^2/s */
+    vf q, chi;
 } signal_fit;
 
-/* The voxels' data. */
-typedef struct signal_data {
-    const float *y;  /* signals in units of sigma: volume j at y + j * stride */
-    size_t stride;
-    vf snr;          /* S0 / sigma */
-} signal_data;
+/* Sums over the volumes of a shell: for the fibres' unknowns H of info J J^T and G of grad J. The slopes of the
+ * isotropic unknowns are the same in all volumes of a shell: with them go `cross` of info J, `info` and `grad`. */
+typedef struct signal_sums {
+    vf H[SIGNAL_OF_FIBERS * (SIGNAL_OF_FIBERS + 1) / 2], G[SIGNAL_OF_FIBERS], cross[SIGNAL_OF_FIBERS], info, grad;
+} signal_sums;
 
-HOT_FN vf signal_signal(const signal_data *data, int volume)
+/* Adds some volumes. Each row of H stays in registers. */
+HOT_FN void signal_sum_here(const int k, int rows, vf J[SIGNAL_ROWS][SIGNAL_OF_FIBERS], const vf *info,
+                             const vf *grad, signal_sums *to)
 {
-    return *(const vf *)(data->y + (size_t)volume * data->stride);
-}
-
-/* Mean and variance of a Rician magnitude with underlying signal t (sigma = 1), with derivatives. The mean square is
- * exactly t^2 + 2; the square of the mean is t^2 + 1 + (pi/2 - 1) h(t^2) with h from 1 to 0, for which this rational
- * function is within 5e-3 (the mean within 8e-4). */
-HOT_FN void signal_rician(vf t, vf *mean, vf *mean_t, vf *variance, vf *variance_t)
-{
-    const float c = 0.570796327f;
-    vf x = t * t;
-    vf rden = vrcp(1 + x * (0.42645009f + x * 0.11427747f));
-    vf h = (1 + 0.07506814f * x) * rden;
-    vf h_x = (0.07506814f - h * (0.42645009f + 0.22855494f * x)) * rden;
-    vf square = x + 1 + c * h, inverse = vrsqrt(square);
-    *mean = square * inverse;
-    *mean_t = t * (1 + c * h_x) * inverse;
-    *variance = 1 - c * h;
-    *variance_t = -2 * c * t * h_x;
-}
-
-/* Two unit vectors that span the tangent plane of v. */
-HOT_FN void signal_tangents(const vf v[3], vf e1[3], vf e2[3])
-{
-    vf s = vcopysign(vset(1), v[2]);
-    vf a = -1 / (s + v[2]);
-    vf b = v[0] * v[1] * a;
-    e1[0] = 1 + s * v[0] * v[0] * a;
-    e1[1] = s * b;
-    e1[2] = -s * v[0];
-    e2[0] = b;
-    e2[1] = s + v[1] * v[1] * a;
-    e2[2] = -v[1];
-}
-
-#define SIGNAL_AT(i, j) ((i) * ((i) + 1) / 2 + (j)) /* packed lower triangle, i >= j */
-
-/* How many unknowns: k directions of two, k weights, tau, and of the isotropic part nothing (iso 0: there is none), its
- * amplitude (1) or amplitude and diffusivity (2). */
-#define SIGNAL_UNKNOWNS(k, iso) (3 * (k) + 1 + (iso))
-
-/* Cost (into f), half its gradient and half its Fisher matrix (to_H, to_G: sums are made here, where no pointer sees
- * them). */
-HOT_FN void signal_evaluate_here(const int k, const int iso, const signal_scheme *s, const signal_prior *prior,
-                                 const signal_data *data, signal_fit *f, vf *to_H, vf *to_G)
-{
-    const int n = SIGNAL_UNKNOWNS(k, iso);
-    vf H[SIGNAL_AT(SIGNAL_UNKNOWNS(3, 2), 0)], G[SIGNAL_UNKNOWNS(3, 2)];
-    vf e1[3][3], e2[3][3], w[3];
     HOT_UNROLL
-    for (int i = 0; i < k; i++) {
-        signal_tangents(f->v[i], e1[i], e2[i]);
-        w[i] = vexp(f->lw[i]) * data->snr;
+    for (int a = 0; a < 4 * k; a++) {
+        vf sum[SIGNAL_OF_FIBERS], g = to->G[a], cross = to->cross[a];
+        HOT_UNROLL
+        for (int b = 0; b <= a; b++)
+            sum[b] = to->H[SIGNAL_AT(a, b)];
+        for (int j = 0; j < rows; j++) {
+            const vf ja = J[j][a] * info[j];
+            g += J[j][a] * grad[j];
+            cross += ja;
+            HOT_UNROLL
+            for (int b = 0; b <= a; b++)
+                sum[b] += ja * J[j][b];
+        }
+        to->G[a] = g;
+        to->cross[a] = cross;
+        HOT_UNROLL
+        for (int b = 0; b <= a; b++)
+            to->H[SIGNAL_AT(a, b)] = sum[b];
+    }
+    for (int j = 0; j < rows; j++) {
+        to->info += info[j];
+        to->grad += grad[j];
+    }
+}
+
+#ifdef __CUDACC__
+#define SIGNAL_SUMMED HOT_FN
+#else
+#define SIGNAL_SUMMED SIGNAL_CALLED
+#endif
+#define SIGNAL_SUM(k)                                                                                                  \
+    SIGNAL_SUMMED void signal_sum_##k(int rows, vf J[SIGNAL_ROWS][SIGNAL_OF_FIBERS], const vf *info,                   \
+                                        const vf *grad, signal_sums *to)                                               \
+    {                                                                                                                  \
+        signal_sum_here(k, rows, J, info, grad, to);                                                                   \
+    }
+SIGNAL_SUM(0)
+SIGNAL_SUM(1)
+SIGNAL_SUM(2)
+SIGNAL_SUM(3)
+
+HOT_FN void signal_sum(const int k, int rows, vf J[SIGNAL_ROWS][SIGNAL_OF_FIBERS], const vf *info, const vf *grad,
+                        signal_sums *to)
+{
+    if (k == 0)
+        signal_sum_0(rows, J, info, grad, to);
+    else if (k == 1)
+        signal_sum_1(rows, J, info, grad, to);
+    else if (k == 2)
+        signal_sum_2(rows, J, info, grad, to);
+    else
+        signal_sum_3(rows, J, info, grad, to);
+}
+
+/* A shell is complete: what its isotropic slopes make of the sums goes into H and G, and the sums that go with them
+ * begin anew. */
+HOT_FN void signal_end_shell(const int k, const vf slope[3], signal_sums *sums, vf *H, vf *G)
+{
+    const int last = 4 * k;
+    HOT_UNROLL
+    for (int p = 0; p < 3; p++) {
+        const vf weighed = slope[p] * sums->info;
+        HOT_UNROLL
+        for (int a = 0; a < last; a++)
+            H[SIGNAL_AT(last + p, a)] += slope[p] * sums->cross[a];
+        HOT_UNROLL
+        for (int q = 0; q <= p; q++)
+            H[SIGNAL_AT(last + p, last + q)] += weighed * slope[q];
+        G[last + p] += slope[p] * sums->grad;
     }
     HOT_UNROLL
-    for (int i = 0; i < n * (n + 1) / 2; i++)
-        H[i] = vset(0);
-    HOT_UNROLL
-    for (int i = 0; i < n; i++)
-        G[i] = vset(0);
-    vf c0 = iso ? vexp(f->lc) * data->snr : vset(0);
-    vf q = vset(0), chi = vset(0), product = vset(1);
-    /* exp(-l(l+1) tau / 2) for l = 0, 2, 4, 6, 8 by powers of exp(-tau) : exponents 0 3 10 21 36 */
-    vf z1 = vexp(-f->tau), z3 = z1 * z1 * z1, z10 = z3 * z3 * z3 * z1, z21 = z10 * z10 * z1;
-    vf z36 = z21 * z10 * z3 * z1 * z1;
-    vf z[SIGNAL_TERMS] = {vset(1), z3, z10, z21, z36};
-    for (int shell = 0; shell < s->shells; shell++) {
-        vf c[SIGNAL_TERMS], dc[SIGNAL_TERMS];
-    HOT_UNROLL
-        for (int p = 0; p < SIGNAL_TERMS; p++) {
-            c[p] = vset(s->zonal[shell][0][p]);
-            dc[p] = vset(0);
-    HOT_UNROLL
-            for (int l = 1; l < SIGNAL_TERMS; l++) {
-                vf term = s->zonal[shell][l][p] * z[l];
-                c[p] += term;
-                dc[p] -= (float)(l * (2 * l + 1)) * term; /* degree 2l: 2l(2l+1)/2 */
-            }
-        }
-        vf away = vset(s->b[shell] - s->b[0]);
-        vf cs = iso ? c0 * vexp(-away * f->d) : vset(0);
-        for (int j = s->first[shell]; j < s->first[shell + 1]; j++) {
-            const float gx = s->g[3 * j], gy = s->g[3 * j + 1], gz = s->g[3 * j + 2];
-            vf J[SIGNAL_UNKNOWNS(3, 2)];
-            vf t = cs + s->pedestal, jt = vset(0);
-    HOT_UNROLL
-            for (int i = 0; i < k; i++) {
-                vf u = gx * f->v[i][0] + gy * f->v[i][1] + gz * f->v[i][2];
-                vf x = u * u;
-                vf r = c[0] + x * (c[1] + x * (c[2] + x * (c[3] + x * c[4])));
-                vf rx = c[1] + x * (2 * c[2] + x * (3 * c[3] + x * (4 * c[4])));
-                vf rt = dc[0] + x * (dc[1] + x * (dc[2] + x * (dc[3] + x * dc[4])));
-                vf slope = 2 * w[i] * u * rx;
-                J[3 * i] = w[i] * r;
-                J[3 * i + 1] = slope * (gx * e1[i][0] + gy * e1[i][1] + gz * e1[i][2]);
-                J[3 * i + 2] = slope * (gx * e2[i][0] + gy * e2[i][1] + gz * e2[i][2]);
-                t += J[3 * i];
-                jt += w[i] * rt;
-            }
-            J[3 * k] = jt;
-            if (iso)
-                J[3 * k + 1] = cs;
-            if (iso > 1)
-                J[3 * k + 2] = -away * cs;
-            t = vmax(t, vset(1e-3f));
-            vf m, mt, d, dt;
-            signal_rician(t, &m, &mt, &d, &dt);
-            vf id = vrcp(d);
-            vf e = signal_signal(data, j) - m;
-            vf e2d = e * e * id;
-            chi += e2d;
-            product *= d; /* of numbers between .43 and 1: the logarithm is taken once in 32 volumes */
-            if ((j & 31) == 31) {
-                q += vlog(product);
-                product = vset(1);
-            }
-            vf rel = dt * id;
-            vf grad = 0.5f * rel * (1 - e2d) - e * mt * id;
-            vf info = mt * mt * id + 0.5f * rel * rel;
-    HOT_UNROLL
-            for (int a = 0; a < n; a++) {
-                vf ja = info * J[a];
-                G[a] += grad * J[a];
-    HOT_UNROLL
-                for (int b = 0; b <= a; b++)
-                    H[SIGNAL_AT(a, b)] += ja * J[b];
-            }
-        }
-    }
-    q += chi + vlog(product);
+    for (int a = 0; a < last; a++)
+        sums->cross[a] = vset(0);
+    sums->info = sums->grad = vset(0);
+}
 
-    vf width = f->tau * prior->tau_inv;
-    q += width * width;
-    G[3 * k] += width * prior->tau_inv;
-    H[SIGNAL_AT(3 * k, 3 * k)] += vset(prior->tau_inv * prior->tau_inv);
+/* A parameter's normal prior. */
+HOT_FN void signal_normal(vf x, float mean, float inverse, int at, vf *q, vf *H, vf *G)
+{
+    vf off = (x - mean) * inverse;
+    *q += off * off;
+    G[at] += off * inverse;
+    H[SIGNAL_AT(at, at)] += vset(inverse * inverse);
+}
+
+/* The priors of a fit of k fibres, added to its cost, gradient and matrix. */
+HOT_FN void signal_add_prior(const int k, const signal_learned *p, const signal_fit *f, vf e1[3][3], vf e2[3][3],
+                              vf *to_q, vf *H, vf *G)
+{
+    const int last = 4 * k;
+    vf q = *to_q;
+    signal_normal(f->ld, p->ld[k > 0], p->ld_inv[k > 0], last + 2, &q, H, G);
+    if (k > 0)
+        signal_normal(f->iso, p->iso, p->iso_inv, last, &q, H, G);
+    signal_normal(f->water, p->water[k > 0], p->water_inv[k > 0], last + 1, &q, H, G);
+    for (int i = 0; i < k; i++)
+        signal_normal(f->tau[i], p->width, p->width_inv, 4 * i + 1, &q, H, G);
     if (k > 1) {
+        const float inverse = p->spread_inv * p->spread_inv;
         vf mean = f->lw[0];
         for (int i = 1; i < k; i++)
             mean += f->lw[i];
-        mean *= 1.0f / k;
-        vf inv = prior->weight_inv * vrcp(1 + prior->weight_loose * vclamp(0.1f * data->snr - 2, 0, 1));
-        vf inv2 = inv * inv;
+        mean *= 1.0f / (float)k;
         for (int i = 0; i < k; i++) {
             vf off = f->lw[i] - mean;
-            q += inv2 * off * off;
-            G[3 * i] += inv2 * off;
+            q += inverse * off * off;
+            G[4 * i] += inverse * off;
             for (int j = 0; j <= i; j++)
-                H[SIGNAL_AT(3 * i, 3 * j)] += inv2 * ((i == j) - 1.0f / k);
+                H[SIGNAL_AT(4 * i, 4 * j)] += vset(inverse * ((float)(i == j) - 1.0f / (float)k));
         }
-        for (int i = 1; i < k; i++)
-            for (int j = 0; j < i; j++) {
-                vf dot = f->v[i][0] * f->v[j][0] + f->v[i][1] * f->v[j][1] + f->v[i][2] * f->v[j][2];
-                vf over = vmax(vabs(dot) - prior->separation_cos, vset(0)) * prior->separation_inv;
-                vf side = vsel(over > 0.0f, vcopysign(vset(prior->separation_inv), dot), vset(0));
-                vf D[6];
-                const int at[6] = {3 * j + 1, 3 * j + 2, 3 * i + 1, 3 * i + 2, 0, 0};
-                D[0] = side * (f->v[i][0] * e1[j][0] + f->v[i][1] * e1[j][1] + f->v[i][2] * e1[j][2]);
-                D[1] = side * (f->v[i][0] * e2[j][0] + f->v[i][1] * e2[j][1] + f->v[i][2] * e2[j][2]);
-                D[2] = side * (f->v[j][0] * e1[i][0] + f->v[j][1] * e1[i][1] + f->v[j][2] * e1[i][2]);
-                D[3] = side * (f->v[j][0] * e2[i][0] + f->v[j][1] * e2[i][1] + f->v[j][2] * e2[i][2]);
-                q += over * over;
-                for (int a = 0; a < 4; a++) {
-                    G[at[a]] += over * D[a];
-                    for (int b = 0; b <= a; b++)
-                        H[SIGNAL_AT(at[a], at[b])] += D[a] * D[b];
+    }
+    for (int i = 1; i < k; i++)
+        for (int j = 0; j < i; j++) {
+            vf dot = f->v[i][0] * f->v[j][0] + f->v[i][1] * f->v[j][1] + f->v[i][2] * f->v[j][2];
+            vf over = vmax(vabs(dot) - SIGNAL_NEAR, vset(0)) * SIGNAL_NEAR_INVERSE;
+            vf side = vsel(over > 0.0f, vcopysign(vset(SIGNAL_NEAR_INVERSE), dot), vset(0));
+            const int at[4] = {4 * j + 2, 4 * j + 3, 4 * i + 2, 4 * i + 3};
+            vf D[4];
+            D[0] = side * (f->v[i][0] * e1[j][0] + f->v[i][1] * e1[j][1] + f->v[i][2] * e1[j][2]);
+            D[1] = side * (f->v[i][0] * e2[j][0] + f->v[i][1] * e2[j][1] + f->v[i][2] * e2[j][2]);
+            D[2] = side * (f->v[j][0] * e1[i][0] + f->v[j][1] * e1[i][1] + f->v[j][2] * e1[i][2]);
+            D[3] = side * (f->v[j][0] * e2[i][0] + f->v[j][1] * e2[i][1] + f->v[j][2] * e2[i][2]);
+            q += over * over;
+            for (int a = 0; a < 4; a++) {
+                G[at[a]] += over * D[a];
+                for (int b = 0; b <= a; b++)
+                    H[SIGNAL_AT(at[a], at[b])] += D[a] * D[b];
+            }
+        }
+    *to_q = q;
+}
+
+/* What a datum y with the expected signal t adds to the cost; its weights in gradient and matrix. */
+HOT_FN void signal_datum(vf y, vf t, float count, vf *chi, vf *product, vf *info, vf *grad)
+{
+    vf m, mt, d, dt;
+    t = vmax(t, vset(1e-3f));
+    signal_rician(t, &m, &mt, &d, &dt);
+    vf id = vrcp(d), e = y - m, e2d = e * e * id;
+    *chi += count * e2d;
+    *product *= d;
+    vf rel = dt * id;
+    *grad = 0.5f * rel * (1 - count * e2d) - count * e * mt * id;
+    *info = count * mt * mt * id + 0.5f * rel * rel;
+}
+
+/* Cost (into f), half its gradient and half its matrix. */
+HOT_FN void signal_evaluate_here(const int k, const signal_scheme *s, const signal_learned *p,
+                                  const signal_data *data, signal_fit *f, vf *H, vf *G)
+{
+    const int n = SIGNAL_UNKNOWNS(k), last = 4 * k;
+    const vf snr = data->snr;
+    vf J[SIGNAL_ROWS][SIGNAL_OF_FIBERS], info[SIGNAL_ROWS], grad[SIGNAL_ROWS];
+    vf e1[3][3], e2[3][3], w[3], z[3][SIGNAL_TERMS];
+    vf q = vset(0), chi = vset(0), product = vset(1), t = (f->iso + f->water) * snr + s->pedestal;
+    signal_sums sums;
+    HOT_UNROLL
+    for (int i = 0; i < last * (last + 1) / 2; i++)
+        sums.H[i] = vset(0);
+    HOT_UNROLL
+    for (int i = 0; i < last; i++)
+        sums.G[i] = sums.cross[i] = J[0][i] = vset(0);
+    sums.info = sums.grad = vset(0);
+    for (int i = SIGNAL_AT(last, 0); i < n * (n + 1) / 2; i++)
+        H[i] = vset(0);
+    for (int i = last; i < n; i++)
+        G[i] = vset(0);
+    HOT_UNROLL
+    for (int i = 0; i < k; i++) {
+        signal_tangents(f->v[i], e1[i], e2[i]);
+        w[i] = vexp(f->lw[i]) * snr;
+        /* exp(-l(l+1) tau / 2) for l = 0, 2, 4, 6, 8 */
+        vf z1 = vexp(-f->tau[i]);
+        z[i][0] = vset(1);
+        z[i][1] = z1 * z1 * z1;
+        z[i][2] = z[i][1] * z[i][1] * z[i][1] * z1;
+        z[i][3] = z[i][2] * z[i][2] * z1;
+        z[i][4] = z[i][3] * z[i][2] * z[i][1] * z1 * z1;
+        J[0][4 * i] = w[i];
+        t += w[i];
+    }
+    signal_datum(data->y0, t, data->weight0, &chi, &product, &info[0], &grad[0]);
+    signal_sum(k, 1, J, info, grad, &sums);
+    const vf at_zero[3] = {snr, snr, vset(0)};
+    signal_end_shell(k, at_zero, &sums, H, G);
+    const vf diffusivity = vexp(f->ld);
+    for (int shell = 0; shell < s->shells; shell++) {
+        vf c[3][SIGNAL_TERMS], dc[3][SIGNAL_TERMS];
+        HOT_UNROLL
+        for (int i = 0; i < k; i++)
+            for (int at = 0; at < SIGNAL_TERMS; at++) {
+                c[i][at] = vset(s->zonal[shell][0][at]);
+                dc[i][at] = vset(0);
+                for (int l = 1; l < SIGNAL_TERMS; l++) {
+                    vf term = s->zonal[shell][l][at] * z[i][l];
+                    c[i][at] += term;
+                    dc[i][at] -= (float)(l * (2 * l + 1)) * term;
                 }
             }
+        const vf exponent = diffusivity * s->b[shell], left = vexp(-exponent);
+        const vf water = vexp(vset(-SIGNAL_WATER * s->b[shell])) * snr, iso = left * snr;
+        const vf slope[3] = {iso, water, -f->iso * snr * exponent * left};
+        const vf around = f->iso * iso + f->water * water + s->pedestal;
+        int row = 0;
+        for (int j = s->first[shell]; j < s->first[shell + 1]; j++) {
+            const float gx = s->g[3 * j], gy = s->g[3 * j + 1], gz = s->g[3 * j + 2];
+            vf *Jj = J[row];
+            t = around;
+            HOT_UNROLL
+            for (int i = 0; i < k; i++) {
+                vf u = gx * f->v[i][0] + gy * f->v[i][1] + gz * f->v[i][2], x = u * u;
+                vf r = c[i][0] + x * (c[i][1] + x * (c[i][2] + x * (c[i][3] + x * c[i][4])));
+                vf rx = c[i][1] + x * (2 * c[i][2] + x * (3 * c[i][3] + x * (4 * c[i][4])));
+                vf rt = dc[i][0] + x * (dc[i][1] + x * (dc[i][2] + x * (dc[i][3] + x * dc[i][4])));
+                vf turn = 2 * w[i] * u * rx;
+                Jj[4 * i] = w[i] * r;
+                Jj[4 * i + 1] = w[i] * rt;
+                Jj[4 * i + 2] = turn * (gx * e1[i][0] + gy * e1[i][1] + gz * e1[i][2]);
+                Jj[4 * i + 3] = turn * (gx * e2[i][0] + gy * e2[i][1] + gz * e2[i][2]);
+                t += Jj[4 * i];
+            }
+            signal_datum(signal_signal(data, j), t, 1, &chi, &product, &info[row], &grad[row]);
+            if ((j & 31) == 31) { /* a product of numbers between .43 and 1: few logarithms */
+                q += vlog(product);
+                product = vset(1);
+            }
+            if (++row == SIGNAL_ROWS) {
+                signal_sum(k, SIGNAL_ROWS, J, info, grad, &sums);
+                row = 0;
+            }
+        }
+        if (SIGNAL_ROWS > 1)
+            signal_sum(k, row, J, info, grad, &sums);
+        signal_end_shell(k, slope, &sums, H, G);
     }
-    if (iso && prior->isotropic_inv > 0) {
-        vf off = (f->lc - prior->isotropic_mean) * prior->isotropic_inv;
-        q += off * off;
-        G[3 * k + 1] += off * prior->isotropic_inv;
-        H[SIGNAL_AT(3 * k + 1, 3 * k + 1)] += vset(prior->isotropic_inv * prior->isotropic_inv);
-    }
-    if (iso > 1) {
-        /* One shell alone says nothing about it: a wide prior about 1e-3 mm^2/s. */
-        vf off = f->d - 1.0f;
-        q += off * off;
-        G[3 * k + 2] += off;
-        H[SIGNAL_AT(3 * k + 2, 3 * k + 2)] += vset(1);
-    }
+    HOT_UNROLL
+    for (int i = 0; i < last * (last + 1) / 2; i++)
+        H[i] = sums.H[i];
+    HOT_UNROLL
+    for (int i = 0; i < last; i++)
+        G[i] = sums.G[i];
+    q += chi + vlog(product);
+    signal_add_prior(k, p, f, e1, e2, &q, H, G);
     f->q = q;
     f->chi = chi;
-    HOT_UNROLL
-    for (int i = 0; i < n * (n + 1) / 2; i++)
-        to_H[i] = H[i];
-    HOT_UNROLL
-    for (int i = 0; i < n; i++)
-        to_G[i] = G[i];
 }
 
-/* One function for each kind of fit, called and not inlined: the CPU's compiler would take minutes over the copies. On
- * the GPU they go into the descents, which are called: sums kept in registers are worth a fifth of the time there. */
-#ifdef __CUDACC__
-#define SIGNAL_EVALUATED HOT_FN
-#else
-#define SIGNAL_EVALUATED SIGNAL_CALLED
-#endif
-#define SIGNAL_EVALUATE(k, iso) \
-    SIGNAL_EVALUATED void signal_evaluate_##k##_##iso(const signal_scheme *s, const signal_prior *prior, \
-                                                      const signal_data *data, signal_fit *f, vf *H, vf *G) \
-    { \
-        signal_evaluate_here(k, iso, s, prior, data, f, H, G); \
+#define SIGNAL_EVALUATE(k)                                                                                             \
+    SIGNAL_CALLED void signal_evaluate_##k(const signal_scheme *s, const signal_learned *p,                            \
+                                            const signal_data *data, signal_fit *f, vf *H, vf *G)                      \
+    {                                                                                                                  \
+        signal_evaluate_here(k, s, p, data, f, H, G);                                                                  \
     }
-SIGNAL_EVALUATE(1, 0)
-SIGNAL_EVALUATE(1, 2)
-SIGNAL_EVALUATE(2, 0)
-SIGNAL_EVALUATE(2, 1)
-SIGNAL_EVALUATE(3, 0)
-SIGNAL_EVALUATE(3, 1)
+SIGNAL_EVALUATE(0)
+SIGNAL_EVALUATE(1)
+SIGNAL_EVALUATE(2)
+SIGNAL_EVALUATE(3)
 
-HOT_FN void signal_evaluate(const int k, const int iso, const signal_scheme *s, const signal_prior *prior,
-                            const signal_data *data, signal_fit *f, vf *H, vf *G)
+HOT_FN void signal_evaluate(const int k, const signal_scheme *s, const signal_learned *p, const signal_data *data,
+                             signal_fit *f, vf *H, vf *G)
 {
-    if (k == 1 && iso == 0)
-        signal_evaluate_1_0(s, prior, data, f, H, G);
+    if (k == 0)
+        signal_evaluate_0(s, p, data, f, H, G);
     else if (k == 1)
-        signal_evaluate_1_2(s, prior, data, f, H, G);
-    else if (k == 2 && iso == 0)
-        signal_evaluate_2_0(s, prior, data, f, H, G);
+        signal_evaluate_1(s, p, data, f, H, G);
     else if (k == 2)
-        signal_evaluate_2_1(s, prior, data, f, H, G);
-    else if (iso == 0)
-        signal_evaluate_3_0(s, prior, data, f, H, G);
+        signal_evaluate_2(s, p, data, f, H, G);
     else
-        signal_evaluate_3_1(s, prior, data, f, H, G);
+        signal_evaluate_3(s, p, data, f, H, G);
 }
 
-/* (H + damping diag H) step = -G by Cholesky. */
-HOT_FN void signal_solve(const int n, const vf *H, const vf *G, vf damping, vf *step)
+#define SIGNAL_PIVOT 1e-9f /* the least pivot of a fit's matrix */
+
+/* Bounds of ln w, width, isotropic parts and ln D. */
+#define SIGNAL_LW_LOW (-4.6f)
+#define SIGNAL_LW_HIGH 0.7f
+#define SIGNAL_TAU_LOW (-0.06f)
+#define SIGNAL_TAU_HIGH 0.4f
+#define SIGNAL_PART_LOW (-0.3f)
+#define SIGNAL_PART_HIGH 1.5f
+#define SIGNAL_LD_LOW (-2.3f)
+#define SIGNAL_LD_HIGH 1.39f
+
+/* The damping of an unknown: where it is at a bound and the gradient g points on, so much that it stays. */
+HOT_FN vf signal_held(vf x, vf g, float low, float high, vf damping)
 {
-    vf L[SIGNAL_AT(SIGNAL_UNKNOWNS(3, 2), 0)], inverse[SIGNAL_UNKNOWNS(3, 2)];
+    return vsel(((x <= low) & (g > 0.0f)) | ((x >= high) & (g < 0.0f)), vset(1e5f), damping);
+}
+
+HOT_FN void signal_dampings(const int k, const signal_fit *f, const vf *G, vf damping, vf *dampings)
+{
+    const int last = 4 * k;
     HOT_UNROLL
-    for (int i = 0; i < n; i++) {
-        vf b = -G[i];
-    HOT_UNROLL
-        for (int j = 0; j <= i; j++) {
-            vf a = H[SIGNAL_AT(i, j)];
-            if (i == j)
-                a += damping * a + 1e-6f;
-    HOT_UNROLL
-            for (int p = 0; p < j; p++)
-                a -= L[SIGNAL_AT(i, p)] * L[SIGNAL_AT(j, p)];
-            if (i == j)
-                inverse[i] = vrsqrt(vmax(a, vset(1e-12f)));
-            else
-                L[SIGNAL_AT(i, j)] = a * inverse[j];
-        }
-    HOT_UNROLL
-        for (int p = 0; p < i; p++)
-            b -= L[SIGNAL_AT(i, p)] * step[p];
-        step[i] = b * inverse[i];
+    for (int i = 0; i < k; i++) {
+        dampings[4 * i] = signal_held(f->lw[i], G[4 * i], SIGNAL_LW_LOW, SIGNAL_LW_HIGH, damping);
+        dampings[4 * i + 1] = signal_held(f->tau[i], G[4 * i + 1], SIGNAL_TAU_LOW, SIGNAL_TAU_HIGH, damping);
+        dampings[4 * i + 2] = dampings[4 * i + 3] = damping;
     }
-    HOT_UNROLL
-    for (int i = n - 1; i >= 0; i--) {
-        vf b = step[i];
-    HOT_UNROLL
-        for (int p = i + 1; p < n; p++)
-            b -= L[SIGNAL_AT(p, i)] * step[p];
-        step[i] = b * inverse[i];
-    }
+    dampings[last] = signal_held(f->iso, G[last], SIGNAL_PART_LOW, SIGNAL_PART_HIGH, damping);
+    dampings[last + 1] = signal_held(f->water, G[last + 1], SIGNAL_PART_LOW, SIGNAL_PART_HIGH, damping);
+    dampings[last + 2] = signal_held(f->ld, G[last + 2], SIGNAL_LD_LOW, SIGNAL_LD_HIGH, damping);
 }
 
-/* ln det of H. */
-HOT_FN vf signal_logdet(const int n, const vf *H)
+/* The fit moved by a step. All of the step is shortened where a part of it is too long, so that a bad start cannot
+ * throw the fit away, and that the step keeps to where the parts make up for each other. */
+HOT_FN void signal_move(const int k, const signal_fit *f, const vf *step, signal_fit *to)
 {
-    vf L[SIGNAL_AT(SIGNAL_UNKNOWNS(3, 2), 0)], inverse[SIGNAL_UNKNOWNS(3, 2)], sum = vset(0);
-    HOT_UNROLL
-    for (int i = 0; i < n; i++)
-    HOT_UNROLL
-        for (int j = 0; j <= i; j++) {
-            vf a = H[SIGNAL_AT(i, j)];
-    HOT_UNROLL
-            for (int p = 0; p < j; p++)
-                a -= L[SIGNAL_AT(i, p)] * L[SIGNAL_AT(j, p)];
-            if (i == j) {
-                a = vmax(a, vset(1e-12f));
-                sum += vlog(a);
-                inverse[i] = vrsqrt(a);
-            } else
-                L[SIGNAL_AT(i, j)] = a * inverse[j];
-        }
-    return sum;
-}
-
-/* The fit moved by a step; steps are cut so that a bad start cannot throw it away. */
-HOT_FN void signal_move(const int k, const int iso, const signal_prior *prior, const signal_fit *f, const vf *step,
-                        signal_fit *to)
-{
+    const int last = 4 * k;
+    vf most = vmax(vmax(vabs(step[last]), vabs(step[last + 1])) * (1 / 0.4f), vabs(step[last + 2]) * (1 / 0.7f));
     *to = *f;
+    HOT_UNROLL
+    for (int i = 0; i < k; i++)
+        most = vmax(vmax(vmax(most, vabs(step[4 * i]) * (1 / 0.7f)), vabs(step[4 * i + 1]) * (1 / 0.04f)),
+                    vmax(vabs(step[4 * i + 2]), vabs(step[4 * i + 3])) * (1 / 0.3f));
+    const vf cut = vrcp(vmax(most, vset(1)));
     HOT_UNROLL
     for (int i = 0; i < k; i++) {
         vf e1[3], e2[3];
         signal_tangents(f->v[i], e1, e2);
-        vf a = step[3 * i + 1], b = step[3 * i + 2];
-        vf length2 = a * a + b * b;
-        vf cut = vsel(length2 > 0.16f, 0.4f / vsqrt(vmax(length2, vset(1e-12f))), vset(1));
-        a *= cut;
-        b *= cut;
+        vf a = step[4 * i + 2] * cut, b = step[4 * i + 3] * cut;
         vf scale = vrsqrt(1 + a * a + b * b);
         for (int d = 0; d < 3; d++)
             to->v[i][d] = (f->v[i][d] + a * e1[d] + b * e2[d]) * scale;
-        to->lw[i] = vclamp(f->lw[i] + vclamp(step[3 * i], -1, 1), -7, 3);
+        to->lw[i] = vclamp(f->lw[i] + step[4 * i] * cut, SIGNAL_LW_LOW, SIGNAL_LW_HIGH);
+        to->tau[i] = vclamp(f->tau[i] + step[4 * i + 1] * cut, SIGNAL_TAU_LOW, SIGNAL_TAU_HIGH);
     }
-    to->tau = vclamp(f->tau + vclamp(step[3 * k], -0.02f, 0.02f), prior->tau_low, prior->tau_high);
-    if (iso)
-        to->lc = vclamp(f->lc + vclamp(step[3 * k + 1], -1, 1), -8, 2);
-    if (iso > 1)
-        to->d = vclamp(f->d + vclamp(step[3 * k + 2], -0.5f, 0.5f), 0, 4);
+    to->iso = vclamp(f->iso + step[last] * cut, SIGNAL_PART_LOW, SIGNAL_PART_HIGH);
+    to->water = vclamp(f->water + step[last + 1] * cut, SIGNAL_PART_LOW, SIGNAL_PART_HIGH);
+    to->ld = vclamp(f->ld + step[last + 2] * cut, SIGNAL_LD_LOW, SIGNAL_LD_HIGH);
 }
 
 HOT_FN void signal_choose(const int k, vm m, const signal_fit *from, signal_fit *to)
@@ -356,74 +380,101 @@ HOT_FN void signal_choose(const int k, vm m, const signal_fit *from, signal_fit 
         for (int d = 0; d < 3; d++)
             to->v[i][d] = vsel(m, from->v[i][d], to->v[i][d]);
         to->lw[i] = vsel(m, from->lw[i], to->lw[i]);
+        to->tau[i] = vsel(m, from->tau[i], to->tau[i]);
     }
-    to->tau = vsel(m, from->tau, to->tau);
-    to->lc = vsel(m, from->lc, to->lc);
-    to->d = vsel(m, from->d, to->d);
+    to->iso = vsel(m, from->iso, to->iso);
+    to->water = vsel(m, from->water, to->water);
+    to->ld = vsel(m, from->ld, to->ld);
     to->q = vsel(m, from->q, to->q);
     to->chi = vsel(m, from->chi, to->chi);
 }
 
-/* Up to `iterations` damped steps from f, in place. A voxel stops when its cost no longer falls by more than
- * `tolerance`; its neighbours in the vector do not change what it gets. Returns ln det of the Fisher matrix. */
-HOT_FN vf signal_descend_here(const int k, const int iso, const signal_scheme *s, const signal_prior *prior,
-                              const signal_data *data, int iterations, float tolerance, signal_fit *f)
+/* How much of a fit's sum of squares is misfit rather than noise (signal_misfit.c): what the sum falls by when the
+ * covariance of the normalised residuals is not 1 but 1 + snr^2 sum_c variance_c u_c u_c^T. */
+HOT_FN vf signal_misfit(const int k, const signal_scheme *s, const signal_learned *p, const signal_data *data,
+                         const signal_fit *f)
 {
-    const int n = SIGNAL_UNKNOWNS(k, iso);
-    vf H[SIGNAL_AT(SIGNAL_UNKNOWNS(3, 2), 0)], G[SIGNAL_UNKNOWNS(3, 2)];
-    vf H2[SIGNAL_AT(SIGNAL_UNKNOWNS(3, 2), 0)], G2[SIGNAL_UNKNOWNS(3, 2)], step[SIGNAL_UNKNOWNS(3, 2)];
-    vf damping = vset(0.01f);
-    signal_evaluate(k, iso, s, prior, data, f, H, G);
-    vm active = vmask(1);
-    for (int it = 0; it < iterations; it++) {
-        signal_fit trial;
-        signal_solve(n, H, G, damping, step);
-        /* what the step promises: too little, and the voxel is done without trying it */
-        vf promise = vset(0);
-        HOT_UNROLL
-        for (int i = 0; i < n; i++)
-            promise -= step[i] * G[i];
-        active = active & (promise > tolerance);
-        if (!vany(active))
-            break;
-        signal_move(k, iso, prior, f, step, &trial);
-        signal_evaluate(k, iso, s, prior, data, &trial, H2, G2);
-        vf fall = f->q - trial.q;
-        vm better = (fall > 0.0f) & active;
-        signal_choose(k, better, &trial, f);
-        for (int i = 0; i < n * (n + 1) / 2; i++)
-            H[i] = vsel(better, H2[i], H[i]);
-        for (int i = 0; i < n; i++)
-            G[i] = vsel(better, G2[i], G[i]);
-        damping = vclamp(damping * vsel(better, vset(0.2f), vset(10)), 1e-5f, 1e5f);
-        active = active & ((fall > tolerance) | ((fall <= 0.0f) & (damping < 1e3f)));
+    const vf snr = data->snr, diffusivity = vexp(f->ld);
+    vf fall = vset(0);
+    for (int shell = 0; shell < s->shells; shell++) {
+        vf c[3][SIGNAL_TERMS], sum[SIGNAL_MISFIT];
+        for (int i = 0; i < k; i++) {
+            vf z1 = vexp(-f->tau[i]), z3 = z1 * z1 * z1, z10 = z3 * z3 * z3 * z1, z21 = z10 * z10 * z1;
+            const vf z[SIGNAL_TERMS] = {vset(1), z3, z10, z21, z21 * z10 * z3 * z1 * z1}, w = vexp(f->lw[i]) * snr;
+            for (int at = 0; at < SIGNAL_TERMS; at++) {
+                c[i][at] = vset(s->zonal[shell][0][at]);
+                for (int l = 1; l < SIGNAL_TERMS; l++)
+                    c[i][at] += s->zonal[shell][l][at] * z[l];
+                c[i][at] *= w;
+            }
+        }
+        const vf around = (f->iso * vexp(-diffusivity * s->b[shell]) +
+                           f->water * vexp(vset(-SIGNAL_WATER * s->b[shell]))) * snr + s->pedestal;
+        for (int a = 0; a < SIGNAL_MISFIT; a++)
+            sum[a] = vset(0);
+        for (int j = s->first[shell]; j < s->first[shell + 1]; j++) {
+            const float *g = s->g + 3 * j, *u = p->misfit + j * SIGNAL_MISFIT;
+            vf t = around, m, mt, d, dt;
+            for (int i = 0; i < k; i++) {
+                vf x = g[0] * f->v[i][0] + g[1] * f->v[i][1] + g[2] * f->v[i][2];
+                x *= x;
+                t += c[i][0] + x * (c[i][1] + x * (c[i][2] + x * (c[i][3] + x * c[i][4])));
+            }
+            signal_rician(vmax(t, vset(1e-3f)), &m, &mt, &d, &dt);
+            const vf residual = (signal_signal(data, j) - m) * vrsqrt(d);
+            HOT_UNROLL
+            for (int a = 0; a < SIGNAL_MISFIT; a++)
+                sum[a] += u[a] * residual;
+        }
+        for (int a = 0; a < SIGNAL_MISFIT; a++) {
+            const vf ratio = snr * snr * p->misfit_variance[shell][a];
+            fall += sum[a] * sum[a] * ratio / (1 + ratio);
+        }
     }
-    return signal_logdet(n, H);
+    return fall;
 }
 
-#define SIGNAL_DESCEND(k, iso) \
-    SIGNAL_CALLED vf signal_descend_##k##_##iso(const signal_scheme *s, const signal_prior *prior, \
-                                                const signal_data *data, int iterations, float tolerance, \
-                                                signal_fit *f) \
-    { \
-        return signal_descend_here(k, iso, s, prior, data, iterations, tolerance, f); \
-    }
-SIGNAL_DESCEND(1, 0)
-SIGNAL_DESCEND(1, 2)
-SIGNAL_DESCEND(2, 0)
-SIGNAL_DESCEND(2, 1)
-SIGNAL_DESCEND(3, 0)
-SIGNAL_DESCEND(3, 1)
-
-HOT_FN vf signal_descend(const int k, const int iso, const signal_scheme *s, const signal_prior *prior,
-                         const signal_data *data, int iterations, float tolerance, signal_fit *f)
+/* The smallest angle between two of k fibres, degrees: acos within .004 degrees. */
+HOT_FN vf signal_smallest(const int k, const signal_fit *f)
 {
-    return k == 1   ? iso ? signal_descend_1_2(s, prior, data, iterations, tolerance, f)
-                          : signal_descend_1_0(s, prior, data, iterations, tolerance, f)
-           : k == 2 ? iso ? signal_descend_2_1(s, prior, data, iterations, tolerance, f)
-                          : signal_descend_2_0(s, prior, data, iterations, tolerance, f)
-           : iso    ? signal_descend_3_1(s, prior, data, iterations, tolerance, f)
-                    : signal_descend_3_0(s, prior, data, iterations, tolerance, f);
+    vf near = vset(0);
+    for (int i = 1; i < k; i++)
+        for (int j = 0; j < i; j++)
+            near = vmax(near, vabs(f->v[i][0] * f->v[j][0] + f->v[i][1] * f->v[j][1] + f->v[i][2] * f->v[j][2]));
+    near = vmin(near, vset(1));
+    return vsqrt(1 - near) * (89.9962f + near * (-12.1533f + near * (4.25502f - near * 1.07311f)));
+}
+
+/* -2 ln (share of k times evidence), Laplace. A direction has at most the whole half sphere, whose area 2 pi is that of
+ * a normal distribution of deviation 1: each turn's element of H is 1 more, and what the data do not tell costs
+ * nothing. The weights' sum is uniform: in ln w its density is the sum. H: changed so. */
+HOT_FN vf signal_evidence(const int k, const signal_scheme *s, const signal_learned *p, const signal_data *data,
+                           const signal_fit *f, vf *H)
+{
+    const int n = SIGNAL_UNKNOWNS(k);
+    vf none[SIGNAL_MOST], step[SIGNAL_MOST], cost = f->q + p->constant[k] - signal_misfit(k, s, p, data, f);
+    for (int i = 0; i < n; i++)
+        none[i] = vset(0);
+    for (int i = 0; i < k; i++)
+        for (int turn = 4 * i + 2; turn < 4 * i + 4; turn++)
+            H[SIGNAL_AT(turn, turn)] += vset(1);
+    cost += signal_solve(n, H, none, none, SIGNAL_PIVOT, step);
+    if (k > 0) {
+        vf sum = vexp(f->lw[0]);
+        for (int i = 1; i < k; i++)
+            sum += vexp(f->lw[i]);
+        cost -= 2 * vlog(sum);
+    }
+    if (k > 1) { /* linear between the middles of the bins of the separation */
+        const float middle[HOT_SEPARATIONS] = {30, 40, 50, 60, 70, 82.5f}; /* degrees */
+        const vf angle = signal_smallest(k, f);
+        cost += p->near[k - 2][0];
+        for (int bin = 1; bin < HOT_SEPARATIONS; bin++) {
+            const float from = middle[bin - 1], to = middle[bin];
+            cost += (p->near[k - 2][bin] - p->near[k - 2][bin - 1]) * vclamp((angle - from) / (to - from), 0, 1);
+        }
+    }
+    return p->scale * cost + p->shift[k];
 }
 
 #endif

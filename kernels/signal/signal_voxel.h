@@ -47,16 +47,6 @@ HOT_FN unsigned signal_check_voxel(const signal_plan *plan, const size_t *order,
     return 0;
 }
 
-/* A signal in units of sigma as the fits take it: on the pedestal of Gaussian noise, with the bias that a magnitude has
- * there. */
-HOT_FN float signal_lift(const signal_plan *plan, float y)
-{
-    if (plan->scheme.pedestal == 0)
-        return y;
-    y = fmaxf(y + plan->scheme.pedestal, 0);
-    return sqrtf(y * y + 1);
-}
-
 /* Zero for a voxel without an answer. */
 HOT_FN void signal_write_nothing(const hot_signal_result *result, int max_fibers, size_t voxel, unsigned flags)
 {

@@ -7,7 +7,7 @@
 void cli_method_options_init(cli_method_options *own)
 {
     const char *name;
-    *own = (cli_method_options){.shift = "adaptive", .select = "map", .contrast = "learned", .noise_model = "auto",
+    *own = (cli_method_options){.shift = "adaptive", .noise_model = "auto",
                                 .peaks = {.size = sizeof own->peaks, .threshold = -1, .min_angle = -1,
                                           .min_amplitude = -1}};
     for (size_t i = 0; (name = hot_peaks_method_name(i, NULL)) != NULL; i++) {
@@ -21,11 +21,6 @@ int cli_method_options_read(const cli_command *command, cli_common *common, cli_
 {
     if (!hot_shift_parse(own->shift, &own->peaks.shift, &own->peaks.alpha) || own->peaks.alpha < 0)
         return cli_refuse(command, common, "--shift is adaptive, none or a number of at least 0, not '%s'", own->shift);
-    signal->select = strcmp(own->select, "averaged") == 0 ? HOT_SELECT_AVERAGED : HOT_SELECT_MAP;
-    signal->contrast = strcmp(own->contrast, "alike") == 0       ? HOT_CONTRAST_ALIKE
-                       : strcmp(own->contrast, "dispersed") == 0 ? HOT_CONTRAST_DISPERSED
-                       : strcmp(own->contrast, "varied") == 0    ? HOT_CONTRAST_VARIED
-                                                                 : HOT_CONTRAST_AUTO;
     signal->noise_model = strcmp(own->noise_model, "gaussian") == 0 ? HOT_NOISE_GAUSSIAN
                           : strcmp(own->noise_model, "rician") == 0 ? HOT_NOISE_RICIAN
                                                                     : HOT_NOISE_AUTO;

@@ -9,7 +9,7 @@
 /* What the rows below store as text. */
 typedef struct cli_method_options {
     char methods[128]; /* "signal|sshopm|..." */
-    const char *shift, *select, *contrast, *noise_model;
+    const char *shift, *noise_model;
     hot_peaks_options peaks;
 } cli_method_options;
 
@@ -36,13 +36,6 @@ void cli_method_options_init(cli_method_options *own);
      "sshopm: the shift of SS-HOPM: just enough to climb (default), none, or a number of at least 0", 0, 0},           \
     {"basin", CLI_FLAG, &(own).peaks.basin, NULL,                                                                      \
      "sshopm with --shift none, on a GPU: settle a start as soon as its basin of attraction is known", 0, 0},          \
-    {"select", CLI_CHOICE, &(own).select, "map|averaged",                                                              \
-     "signal: how the number of fibres is chosen: by the best fit with each number (map, default), or by all fits "    \
-     "with each number (averaged, not with --contrast learned)", 0, 0},                                                \
-    {"contrast", CLI_CHOICE, &(own).contrast, "learned|alike|dispersed|varied",                                        \
-     "signal: how single fibres differ from voxel to voxel: as the data say (learned, default), not at all (alike, a " \
-     "simulation), in width (dispersed), or in contrast, with more or less of water or cells beside them (varied)",    \
-     0, 0},                                                                                                            \
     {"noise_model", CLI_CHOICE, &(own).noise_model, "auto|rician|gaussian",                                            \
      "signal: the noise is that of magnitudes (rician), or symmetric about the signal (gaussian), as in data with "    \
      "negative samples; default: auto, by how many there are", 0, 0}

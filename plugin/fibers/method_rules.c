@@ -51,8 +51,7 @@ static hot_status check_options(hot_context *context, const hot_peaks_choice *ch
         {"threshold", peaks->threshold > 0}, {"min_angle", peaks->min_angle > 0},
         {"min_amplitude", peaks->min_amplitude > 0}, {"starts", peaks->starts > 0},
         {"shift", peaks->shift != HOT_SHIFT_ADAPTIVE}, {"basin", peaks->basin != 0},
-        {"sigma", signal->sigma > 0 || signal->sigma_map}, {"select", signal->select != HOT_SELECT_MAP},
-        {"contrast", signal->contrast != HOT_CONTRAST_AUTO},
+        {"sigma", signal->sigma > 0 || signal->sigma_map},
         {"noise_model", signal->noise_model != HOT_NOISE_AUTO}, {"samples", signal->samples != 0},
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {

@@ -17,7 +17,7 @@
 #include "signal_samples.h"
 
 /* Floats of signal per chunk: enough for a GPU, little beside the data. */
-enum { CHUNK_FLOATS = 1 << 24, SHELLS_MAX = 64, LMAX_MAX = 16, SAMPLE = 2000, LEARNED_DIRECTIONS = 12 };
+enum { CHUNK_FLOATS = 1 << 24, SHELLS_MAX = 64, LMAX_MAX = 16, SAMPLE = 2000, LEAST_DIRECTIONS = 12 };
 
 /* Of the b=0 signal: what is estimated as the noise is at least this. Data without noise would otherwise be asked to be
  * sums of responses to the last digit, and what is isotropic would be as many fibres as it takes. */
@@ -37,7 +37,7 @@ typedef struct finder {
     double shell_b[LMAX_MAX + 1], rows[LMAX_MAX * (LMAX_MAX / 2 + 1)];
     hot_signal_scheme scheme;
     hot_signal_options how;
-    hot_signal_population population; /* of HOT_CONTRAST_LEARNED */
+    hot_signal_population population; /* what was learned */
     size_t chunk, first;             /* voxels of a chunk; where the first chunk begins: where the mask does */
     float *signals;                  /* chunk x volumes */
 } finder;
@@ -153,12 +153,6 @@ static void keep_used(const finder *f, size_t count, float *signals)
             signals[n * f->used + i] = signals[n * f->volumes + f->use[i]];
 }
 
-static int by_size(const void *left, const void *right)
-{
-    float l = *(const float *)left, r = *(const float *)right;
-    return (l > r) - (l < r);
-}
-
 /* The used volumes of up to SAMPLE voxels spread over the mask, and their noise where it is a map's. */
 static hot_status take_sample(finder *f, const float *sigma_map, float *sample, float *sigma, size_t *count)
 {
@@ -188,18 +182,17 @@ static hot_status judge_noise(finder *f, hot_noise_model asked)
     return status;
 }
 
-/* With fewer directions than order 4 needs, any noise is a sum of two fibres: one is all that can be told, or two with
- * the priors of these very data where there are some more directions than a fibre has unknowns. */
+/* With hardly more directions than a fibre has unknowns, any noise is a sum of two fibres: one is all that can be told.
+ */
 static hot_status limit_fibers(finder *f)
 {
     int supports;
     size_t distinct;
     hot_status status = hot_scheme_of_volumes(f->context, f->dwi, f->used, f->use, 4, &distinct, &supports);
-    const int learned = f->how.contrast == HOT_CONTRAST_LEARNED;
-    if (status == HOT_OK && (learned ? distinct < LEARNED_DIRECTIONS : !supports) && f->how.max_fibers > 1) {
+    if (status == HOT_OK && distinct < LEAST_DIRECTIONS && f->how.max_fibers > 1) {
         hot_context_log(f->context, HOT_LOG_NOTE,
-                        "%zu gradient directions: at most one fibre per voxel; more take %s at least", distinct,
-                        learned ? "12" : "order 4, 15");
+                        "%zu gradient directions: at most one fibre per voxel; more take %d at least", distinct,
+                        LEAST_DIRECTIONS);
         f->how.max_fibers = 1;
     }
     return status;
@@ -215,7 +208,7 @@ static hot_status learn_population(finder *f, const float *sigma_map, double lea
     hot_status status = sample && sigma ? take_sample(f, sigma_map, sample, sigma, &count) : HOT_ERROR_MEMORY;
     if (status == HOT_OK)
         status = hot_signal_learn(context, &f->how, &f->scheme, count, sample, sigma_map ? sigma : NULL,
-                                  least, denoised, &f->population);
+                                  least, denoised, &f->population, NULL);
     const hot_signal_population *p = &f->population;
     if (status == HOT_OK)
         hot_context_log(context, HOT_LOG_NOTE,
@@ -230,69 +223,36 @@ static hot_status learn_population(finder *f, const float *sigma_map, double lea
     return status;
 }
 
-/* The noise from the residuals of fits to a sample of voxels, by iteration from a guess. */
+/* The noise from what the fits to a sample of voxels leave over, learned from a guess with the priors. */
 static hot_status noise_from_residuals(finder *f, double bright, double *sigma)
 {
     hot_context *context = f->context;
-    hot_status status = HOT_OK;
-    size_t count = 0, weighted = 0;
+    size_t count = 0, fitted = 0, weighted = 0;
+    hot_signal_population learned;
+    hot_signal_options how = f->how;
     float *sample = hot_context_alloc(context, SAMPLE * f->volumes, sizeof *sample);
-    float *residual = hot_context_alloc(context, SAMPLE, sizeof *residual);
-    float *directions = hot_context_alloc(context, SAMPLE, 9 * sizeof *directions);
-    uint8_t *flags = hot_context_alloc(context, SAMPLE, 1), *found = hot_context_alloc(context, SAMPLE, 1);
-    if (!sample || !residual || !directions || !flags || !found) {
-        status = HOT_ERROR_MEMORY;
-        goto cleanup;
-    }
-    status = take_sample(f, NULL, sample, residual, &count);
+    float *unused = hot_context_alloc(context, SAMPLE, sizeof *unused);
+    hot_status status = sample && unused ? take_sample(f, NULL, sample, unused, &count) : HOT_ERROR_MEMORY;
     for (size_t i = 0; i < f->used; i++)
         weighted += f->b[i] > 50;
-    hot_signal_options how = f->how;
-    if (how.contrast == HOT_CONTRAST_LEARNED)
-        how.contrast = HOT_CONTRAST_VARIED;
-    hot_signal_result result = {.size = sizeof result, .directions = directions, .found = found, .residual = residual,
-                                .flags = flags};
-    how.sigma = 0.05 * bright;
-    how.progress[1] = 1e-3;
-    for (int round = 0; round < 6 && status == HOT_OK; round++) {
-        how.response_sigma = 0;
-        status = hot_signal_fibers_f32(context, &how, &f->scheme, count, sample, NULL, NULL, NULL, &result);
-        size_t usable = 0;
-        for (size_t i = 0; i < count && status == HOT_OK; i++) {
-            double left = (double)weighted - 3.0 * found[i] - 1;
-            if (!flags[i] && left > 0)
-                residual[usable++] = (float)(residual[i] * sqrt((double)weighted / left));
-        }
-        if (status == HOT_OK && usable == 0 && round > 0) {
-            how.sigma = INFINITY;
-            break;
-        }
-        if (status == HOT_OK && usable == 0) {
-            status = hot_context_fail(context, HOT_ERROR_DATA,
-                                      "the noise cannot be estimated: no voxel of the mask can be fitted; give "
-                                      "--sigma");
-            break;
-        }
-        if (status != HOT_OK)
-            break;
-        qsort(residual, usable, sizeof *residual, by_size);
-        how.sigma *= fmin(fmax((double)residual[usable / 2], 0.1), 10);
-    }
-    *sigma = how.sigma;
-    if (status == HOT_OK && !(how.sigma <= most_noise * bright)) {
-        *sigma = usual_noise * bright;
+    how.sigma = usual_noise * bright;
+    if (status == HOT_OK)
+        status = hot_signal_learn(context, &how, &f->scheme, count, sample, NULL, least_noise / usual_noise, 0,
+                                  &learned, &fitted);
+    if (status == HOT_OK && fitted == 0)
+        status = hot_context_fail(context, HOT_ERROR_DATA,
+                                  "the noise cannot be estimated: no voxel of the mask can be fitted; give --sigma");
+    if (status == HOT_OK && !(how.sigma * learned.noise <= most_noise * bright)) {
+        *sigma = how.sigma;
         hot_context_log(context, HOT_LOG_NOTE,
                         "the noise cannot be told from %zu diffusion-weighted volumes and one b=0: taken to be %g, %g "
                         "of the b=0 signal (--sigma)", weighted, *sigma, usual_noise);
     } else if (status == HOT_OK) {
+        *sigma = how.sigma * learned.noise;
         hot_context_log(context, HOT_LOG_NOTE,
                         "the b=0 volumes do not show the noise: %g, from the residuals of the fits", *sigma);
     }
-cleanup:
-    hot_context_free(context, found);
-    hot_context_free(context, flags);
-    hot_context_free(context, directions);
-    hot_context_free(context, residual);
+    hot_context_free(context, unused);
     hot_context_free(context, sample);
     return status;
 }
@@ -412,8 +372,7 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
         f.where = part->where;
     f.voxels = hot_grid_voxels(&dwi->grid);
     f.how = (hot_signal_options){.size = sizeof f.how, .max_fibers = options.max_fibers ? options.max_fibers : 3,
-                                 .order = options.order, .select = options.select,
-                                 .contrast = hot_signal_learns(&options) ? HOT_CONTRAST_LEARNED : options.contrast};
+                                 .order = options.order};
     f.chunk = CHUNK_FLOATS / f.volumes + 1;
     f.chunk = f.chunk < f.voxels ? f.chunk : f.voxels;
     f.signals = hot_context_alloc(context, f.chunk * f.volumes, sizeof *f.signals);
@@ -481,7 +440,7 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     f.how.sigma = options.sigma_map ? 1 : sigma;
     if (!options.clean_response && !options.sigma_map && bright > 0)
         f.how.response_sigma = fmin(sigma / bright, 0.5);
-    if (status == HOT_OK && f.how.contrast == HOT_CONTRAST_LEARNED)
+    if (status == HOT_OK)
         status = learn_population(&f, options.sigma_map, options.sigma_map ? 0 : least_noise * bright / sigma,
                                   options.denoised);
     hot_signal_found found = {.max_fibers = f.how.max_fibers, .peaks = peaks, .flags = flags, .maps = maps,
@@ -507,7 +466,6 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
         if (options.keep_maps)
             memcpy(maps->flags, flags, f.voxels);
         maps->grid = dwi->grid;
-        maps->contrast = f.how.contrast;
         maps->noise_model = f.how.noise_model;
         maps->population = f.population;
         maps->sigma = options.sigma_map ? NAN : sigma;
@@ -537,7 +495,7 @@ const hot_peaks_method hot_peaks_signal = {
              "probability; the most accurate. It needs the data (--dwi) and no tensors: with -i, the voxels that have "
              "one are computed, without it those of --mask or of the mask estimated from the b=0 images.",
     .find_in_signals = hot_fiber_field_signal,
-    .takes = "sigma select contrast noise_model dwi bval bvec grad response diffusivities order probability margin "
+    .takes = "sigma noise_model dwi bval bvec grad response diffusivities order probability margin "
              "flags cone cone_axes fraction_sd samples ",
     .model = "fod",
     .default_of = "fod ",

@@ -173,8 +173,8 @@ static int by_size(const void *left, const void *right)
 
 /* The usual variance and how much it says of a voxel's: the voxels' variances are scaled chi squared about variances
  * that are themselves spread (Smyth 2004), by robust quantiles of their logarithms. least: of the usual
- * deviation. logs: count numbers of scratch. */
-static void learn_noise(size_t count, size_t rows, double least, const hot_signal_fit *fits, double *logs,
+ * deviation. logs: count numbers of scratch. Returns how many voxels could be fitted. */
+static size_t learn_noise(size_t count, size_t rows, double least, const hot_signal_fit *fits, double *logs,
                         hot_signal_population *now)
 {
     size_t n = 0;
@@ -193,7 +193,7 @@ static void learn_noise(size_t count, size_t rows, double least, const hot_signa
         usual += polygamma(1, 0.5 * freedom);
     }
     if (n == 0)
-        return;
+        return 0;
     qsort(logs, n, sizeof *logs, by_size);
     const double centre = logs[n / 2];
     const double half = 0.5 * (logs[(size_t)(0.84 * (double)n)] - logs[(size_t)(0.16 * (double)n)]);
@@ -207,6 +207,7 @@ static void learn_noise(size_t count, size_t rows, double least, const hot_signa
         now->noise_freedom = 2 * own;
     }
     now->noise = fmax(now->noise, least);
+    return n;
 }
 
 /* S0 over the noise given, of up to DRAWN voxels that have fits, spread over all. Returns how many. */
@@ -231,12 +232,12 @@ static size_t take_snr(const hot_signal_options *how, const hot_signal_scheme *s
 
 hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how, const hot_signal_scheme *scheme,
                             size_t count, const float *signals, const float *sigma, double least_noise, int denoised,
-                            hot_signal_population *population)
+                            hot_signal_population *population, size_t *fitted)
 {
     hot_status status = HOT_OK;
     hot_signal_options options = *how;
     hot_signal_population start;
-    size_t rows = 1;
+    size_t rows = 1, usable = 0;
     hot_signal_fit *fits = hot_context_calloc(context, count, 4 * sizeof *fits);
     float *directions = hot_context_alloc(context, count, 9 * sizeof *directions);
     double *logs = hot_context_alloc(context, count, sizeof *logs);
@@ -248,7 +249,6 @@ hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how,
     }
     for (size_t v = 0; v < scheme->volumes; v++)
         rows += scheme->b[v] > 50;
-    options.contrast = HOT_CONTRAST_LEARNED;
     options.max_fibers = options.max_fibers ? options.max_fibers : KMAX;
     options.population = population;
     options.progress[0] = 0;
@@ -258,7 +258,7 @@ hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how,
         status = hot_signal_fibers_f32(context, &options, scheme, count, signals, sigma, NULL, NULL, &result);
         if (status == HOT_OK) {
             if (!denoised) /* else the residuals are what denoising left, not the noise in the signals */
-                learn_noise(count, rows, least_noise, fits, logs, population);
+                usable = learn_noise(count, rows, least_noise, fits, logs, population);
             learn_priors(count, fits, &start, population);
         }
         /* as priors are learned the evidence is only shifted: flattened, it would make every number as frequent */
@@ -270,6 +270,8 @@ hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how,
                                               population);
         }
     }
+    if (fitted)
+        *fitted = usable;
 cleanup:
     hot_context_free(context, logs);
     hot_context_free(context, directions);

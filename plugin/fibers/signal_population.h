@@ -4,13 +4,13 @@
 
 #include <hotfiber/hotfiber.h>
 
-/* Estimates the priors of HOT_CONTRAST_LEARNED by expectation maximisation from fits to `count` voxels. signals: count
- * x scheme->volumes floats; sigma: count floats, > 0, or NULL for how->sigma. least_noise: of the
- * usual noise, over sigma. denoised: the noise is as given, and not learned from what denoising has left of the
- * residuals. Any number of threads gives the same.
+/* Estimates the priors of the fits by expectation maximisation from fits to `count` voxels. signals: count x
+ * scheme->volumes floats; sigma: count floats, > 0, or NULL for how->sigma. least_noise: of the usual noise, over
+ * sigma. denoised: the noise is as given, and not learned from what denoising has left of the residuals. *fitted (NULL:
+ * not wanted): how many voxels the noise was learned from. Any number of threads gives the same.
  * Errors: those of hot_signal_fibers_f32. */
 hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how, const hot_signal_scheme *scheme,
                             size_t count, const float *signals, const float *sigma, double least_noise,
-                            int denoised, hot_signal_population *population);
+                            int denoised, hot_signal_population *population, size_t *fitted);
 
 #endif

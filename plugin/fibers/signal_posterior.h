@@ -1,4 +1,4 @@
-/* How sure the fits of HOT_CONTRAST_LEARNED are: the posterior of a fit (Laplace: a normal distribution of what is
+/* How sure the fits to the signals are: the posterior of a fit (Laplace: a normal distribution of what is
  * unknown) as cones, deviations and samples. */
 #ifndef HOT_FIBERS_SIGNAL_POSTERIOR_H
 #define HOT_FIBERS_SIGNAL_POSTERIOR_H

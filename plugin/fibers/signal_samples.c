@@ -12,22 +12,11 @@ enum { KMAX = 3, SAMPLES_MOST = 1000, PART = 1 << 16, STREAM = 31 };
 
 static const double pi = 3.14159265358979323846, degree = 57.29577951308232;
 
-int hot_signal_learns(const hot_signal_find_options *options)
-{
-    return options->contrast == HOT_CONTRAST_AUTO || options->contrast == HOT_CONTRAST_LEARNED;
-}
-
 hot_status hot_signal_posterior_check(hot_context *context, const hot_signal_find_options *options)
 {
     if (options->samples < 0 || options->samples > SAMPLES_MOST)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "samples",
                                           "0 to %d of the posterior are drawn, not %d", SAMPLES_MOST, options->samples);
-    if ((options->samples > 0 || options->keep_cones) && !hot_signal_learns(options))
-        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, options->samples > 0 ? "samples" : "cone",
-                                          "the posterior is that of learned priors: choose the contrast learned");
-    if (options->select == HOT_SELECT_AVERAGED && hot_signal_learns(options))
-        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, "select",
-                                          "averaged goes with the contrasts alike, dispersed and varied");
     return HOT_OK;
 }
 

@@ -4,9 +4,7 @@
 
 #include "core/samples.h"
 
-/* Whether the priors are learned from the data. */
-int hot_signal_learns(const hot_signal_find_options *options);
-/* Whether what is asked of the posterior, and the selection, go with the contrast. HOT_ERROR_ARGUMENT. */
+/* How many samples of the posterior may be asked for. HOT_ERROR_ARGUMENT. */
 hot_status hot_signal_posterior_check(hot_context *context, const hot_signal_find_options *options);
 
 /* The memory of *maps for what is told of the posterior, and its end. */

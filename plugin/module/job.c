@@ -147,7 +147,6 @@ static hot_status fill_options(const job *j, hot_run_options *options)
     if (strcmp(v->model, "fod") == 0 && strcmp(v->method, "auto") == 0)
         options->fit.model = NULL;
     options->signal.sigma = v->sigma;
-    options->signal.select = strcmp(v->select, "averaged") == 0 ? HOT_SELECT_AVERAGED : HOT_SELECT_MAP;
     options->signal.noise_model = strcmp(v->noise_model, "gaussian") == 0 ? HOT_NOISE_GAUSSIAN
                                   : strcmp(v->noise_model, "rician") == 0 ? HOT_NOISE_RICIAN
                                                                           : HOT_NOISE_AUTO;

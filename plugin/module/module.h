@@ -40,7 +40,7 @@ typedef enum hot_module_kind {
 typedef struct hot_module_values {
     const char *dwi, *mask, *bval, *bvec, *response, *gm_response, *csf_response;
     const char *fibers, *dec, *peaks, *nfibers, *tissues, *tensors, *report;
-    const char *model, *constraint, *order, *method, *shift, *select, *noise_model, *device;
+    const char *model, *constraint, *order, *method, *shift, *noise_model, *device;
     int denoise, max_fibers, starts, basin, threads, AllowInMemoryTransfer;
     double threshold, min_angle, min_amplitude, sigma, diffusivities[2];
 } hot_module_values;

@@ -160,11 +160,9 @@ static void put_method(FILE *file, const hot_page *page, unsigned *cited)
                         is(settings, "noise_model", "gaussian") ? "Gaussian" : "Rician");
         if (!is(settings, "noise_model", "gaussian"))
             cite(file, GUDBJARTSSON, cited);
-        if (is(settings, "contrast", "learned"))
+        if (hot_json_at(settings, "population")) /* a run of version 0.1.0 has none */
             fputs("; widths of fibres and isotropic parts vary between voxels, with priors learned from the data",
                   file);
-        else if (is(settings, "contrast", "varied") || is(settings, "contrast", "dispersed"))
-            fputs("; how much single fibres differ from the response was judged from the data", file);
     } else if (is(settings, "method", "lowrank")) {
         hot_html_format(file, "Directions are the terms of a rank-1 to rank-%.0f approximation of the tensor", most);
         cite(file, SCHULTZ, cited);

@@ -17,7 +17,7 @@ static const struct { const char *name; int set; } sets[] = {{"default", DEFAULT
 /* What a file is made of: by an exporter from directions, tensors or the tensors of FA and MD, or by a function. */
 typedef enum source { DIRECTIONS, TENSORS, DIFFUSION_TENSORS, OWN } source;
 /* What must be so for it to be there. */
-typedef enum needs { NOTHING, RESPONSE, FOD, SIGNAL_METHOD, LEARNED, SAMPLES, DENOISING, TISSUES } needs;
+typedef enum needs { NOTHING, RESPONSE, FOD, SIGNAL_METHOD, CONES, SAMPLES, DENOISING, TISSUES } needs;
 
 typedef hot_status writer(hot_run_job *job, const char *path);
 static writer write_b0, write_cone, write_cone_axes, write_fraction_sd, write_mask, write_noise, write_peaks_fod,
@@ -50,11 +50,11 @@ static const output outputs[] = {
     {"png", "fibers.png", DEFAULT | ALL, NOTHING, OWN, NULL, write_picture, "the middle slices with the fibres"},
     {"probability", "probability.nii.gz", ALL, SIGNAL_METHOD, OWN, NULL, write_probability,
      "method signal: the probability of 0, 1, 2, 3 fibres"},
-    {"cone", "cone.nii.gz", 0, LEARNED, OWN, NULL, write_cone,
+    {"cone", "cone.nii.gz", 0, CONES, OWN, NULL, write_cone,
      "half angle (degrees) of the cone that holds a fibre's direction with 95 %, a volume per fibre"},
-    {"cone_axes", "cone_axes.nii.gz", 0, LEARNED, OWN, NULL, write_cone_axes,
+    {"cone_axes", "cone_axes.nii.gz", 0, CONES, OWN, NULL, write_cone_axes,
      "the semi-axes of such a cone that is an ellipse, 6 volumes per fibre"},
-    {"fraction_sd", "fraction_sd.nii.gz", 0, LEARNED, OWN, NULL, write_fraction_sd,
+    {"fraction_sd", "fraction_sd.nii.gz", 0, CONES, OWN, NULL, write_fraction_sd,
      "standard deviation of the volume fractions, a volume per fibre"},
     {"samples", "bedpostx", DEFAULT | ALL | MAPS, SAMPLES, OWN, NULL, write_samples,
      "with --samples: the posterior in FSL's files, for probtrackx"},
@@ -105,10 +105,8 @@ static const char *missing(const output *o, const hot_run_options *options, cons
         return "goes with the model fod";
     if (o->needs == TISSUES && strcmp(model, "msmt") != 0)
         return "goes with the model msmt";
-    if (o->needs == SIGNAL_METHOD && !method->find_in_signals)
+    if ((o->needs == SIGNAL_METHOD || o->needs == CONES) && !method->find_in_signals)
         return "goes with the method signal";
-    if (o->needs == LEARNED && (!method->find_in_signals || !hot_signal_learns(&options->signal)))
-        return "goes with the method signal and its contrast learned";
     if (o->needs == SAMPLES && options->signal.samples <= 0)
         return "goes with --samples";
     if (o->needs == DENOISING && !options->denoise)
@@ -186,7 +184,7 @@ int hot_run_outputs_want_cones(hot_run_outputs set)
 {
     int wanted_here = 0;
     for (int i = 0; i < OUTPUTS; i++)
-        wanted_here |= (set >> i & 1) && outputs[i].needs == LEARNED;
+        wanted_here |= (set >> i & 1) && outputs[i].needs == CONES;
     return wanted_here;
 }
 

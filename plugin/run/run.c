@@ -53,7 +53,6 @@ hot_status hot_run_take_options(hot_run_job *job, const hot_run_options *options
         return status;
     job->by_default = !mine->fit.model && !mine->peaks.method && !mine->response && !mine->fit.response &&
                       !(mine->axial_diffusivity > 0) && !(mine->signal.sigma > 0) && !mine->signal.sigma_map &&
-                      mine->signal.select == HOT_SELECT_MAP && mine->signal.contrast == HOT_CONTRAST_AUTO &&
                       mine->signal.noise_model == HOT_NOISE_AUTO && mine->signal.samples == 0;
     if (!mine->fit.model)
         mine->fit.model = "fod";

@@ -116,14 +116,8 @@ static void add_settings(cJSON *root, const hot_run_job *job)
     add_text(settings, "method", peaks->method);
     cJSON_AddNumberToObject(settings, "max_fibers", hot_fiber_field_max(job->fibers));
     if (job->method->find_in_signals) {
-        add_text(settings, "select", job->options.signal.select == HOT_SELECT_AVERAGED ? "averaged" : "map");
-        add_text(settings, "contrast", job->maps.contrast == HOT_CONTRAST_LEARNED     ? "learned"
-                                       : job->maps.contrast == HOT_CONTRAST_VARIED    ? "varied"
-                                       : job->maps.contrast == HOT_CONTRAST_DISPERSED ? "dispersed"
-                                                                                 : "alike");
         add_text(settings, "noise_model", job->maps.noise_model == HOT_NOISE_GAUSSIAN ? "gaussian" : "rician");
-        if (job->maps.contrast == HOT_CONTRAST_LEARNED)
-            add_population(settings, &job->maps.population);
+        add_population(settings, &job->maps.population);
     } else { /* null: the method's default */
         cJSON_AddNumberToObject(settings, "threshold", peaks->threshold >= 0 ? peaks->threshold : NAN);
         cJSON_AddNumberToObject(settings, "min_angle", peaks->min_angle >= 0 ? peaks->min_angle : NAN);

@@ -181,7 +181,7 @@ for call, words in ((["fit", "-i", good, "--model", "adc", "--response", "r.txt"
                     (["run", "-i", good, "--method", "sshopm", "--basin"], "--basin: .*shift none"),
                     (["run", "-i", good, "--method", "sshopm", "--shift", "-1"], "--shift .*'-1'"),
                     (["run", "-i", good, "--method", "maxima", "--sigma", 9], "--sigma: .*maxima .*the method signal"),
-                    (["run", "-i", good, "--method", "maxima", "--select", "map"], "--select: .*the method signal"),
+                    (["run", "-i", good, "--method", "maxima", "--sigma", 3], "--sigma: .*the method signal"),
                     (["run", "-i", good, "--threshold", 0],
                      "--threshold: the method signal .*sshopm, maxima or lowrank"),
                     (["run", "-i", good, "--method", "signal", "--model", "adc"], "--method: signal .*fod.*maxima"),

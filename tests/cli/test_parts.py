@@ -37,8 +37,8 @@ def same(one, two, what):
 every = ["--outputs", "all,maps,peaks_fod"]
 for name, options, parts in (
         ("signal", every, 5), ("one", every, 1), ("sigma", ["--sigma", 30, "--outputs", "all"], 2),
-        ("averaged", ["--contrast", "varied", "--select", "averaged", "--max_fibers", 2], 2),
-        ("learned", ["--contrast", "learned", "--outputs", "default,cone,cone_axes,fraction_sd,probability"], 3),
+        ("two", ["--max_fibers", 2], 2),
+        ("cones", ["--outputs", "default,cone,cone_axes,fraction_sd,probability"], 3),
         ("maxima", ["--method", "maxima", *every[:1], "maps,tensors,peaks"], 3),
         ("lowrank", ["--method", "lowrank"], 2),
         ("sshopm", ["--method", "sshopm", "--starts", 40, "--seed", 7], 2),
@@ -132,8 +132,7 @@ for arguments, status, word in (
         (["run", "-i", "dwi.nrrd", "-o", "p", "--part", "4/3"], 2, "'4/3'"),
         (["run", "-i", "dwi.nrrd", "-o", "p", "--part", "1/3x"], 2, "'1/3x'"),
         (["run", "-i", "dwi.nrrd", "-o", "p", "--part", "1/2", "--denoise"], 1, "--part: every part would denoise"),
-        (["run", "-i", "dwi.nrrd", "-o", "p", "--part", "1/2", "--contrast", "learned", "--samples", 5], 1,
-         "--part: samples"),
+        (["run", "-i", "dwi.nrrd", "-o", "p", "--part", "1/2", "--samples", 5], 1, "--part: samples"),
         (["run", "-i", "-", "-o", "p", "--part", "1/2"], 1, "standard input"),
         (["run", "-i", "dwi.nrrd", "-o", "p", "--part", "1/2", "--merge", "q"], 1, "--part"),
         (["merge", "-o", "p"], 2, "folder of the parts"), (["merge", "elsewhere"], 2, "-o DIR"),

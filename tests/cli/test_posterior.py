@@ -1,4 +1,4 @@
-"""What --contrast learned says of its own certainty: cones about the fibres hold the true directions, and the samples
+"""What the signal method says of its own certainty: cones about the fibres hold the true directions, and the samples
 of --samples, read as FSL's programs do, are in the world where the fibres are. Any number of threads, the same bytes;
 another seed, other samples."""
 import os
@@ -8,7 +8,7 @@ import numpy as np
 
 from cli import check, end, hotfiber, works
 
-OUTPUTS = ("--outputs", "default,cone,cone_axes,fraction_sd", "--contrast", "learned", "--samples", 40, "--device",
+OUTPUTS = ("--outputs", "default,cone,cone_axes,fraction_sd", "--samples", 40, "--device",
            "cpu", "--quiet")
 FIBERS = (1, 2, 3)
 
@@ -86,7 +86,7 @@ image = nibabel.load("dwi.nii.gz")
 works("run", "-i", "dwi.nii.gz", "-o", "one", *OUTPUTS, "--threads", 1)
 works("run", "-i", "dwi.nii.gz", "-o", "two", *OUTPUTS, "--threads", 2)
 works("run", "-i", "dwi.nii.gz", "-o", "seed", *OUTPUTS, "--seed", 2)
-works("run", "-i", "dwi.nii.gz", "-o", "few", "--contrast", "learned", "--samples", 2, "--outputs", "nfibers",
+works("run", "-i", "dwi.nii.gz", "-o", "few", "--samples", 2, "--outputs", "nfibers",
       "--quiet")
 check(os.path.exists("few/bedpostx/merged_f3samples.nii.gz"), "--samples writes samples whatever else is wanted")
 files = [os.path.join(at, name)[4:] for at, _, names in os.walk("one") for name in names if name != "report.json"]
@@ -110,14 +110,13 @@ for what, turn in (("mirrored", np.diag((-1, 1, 1))),
     check_samples(what, what)
 
 # peaks has the maps too; what does not go together is refused.
-works("peaks", "--method", "signal", "--contrast", "learned", "--dwi", "dwi.nii.gz", "-o", "p.nrrd", "--cone",
+works("peaks", "--method", "signal", "--dwi", "dwi.nii.gz", "-o", "p.nrrd", "--cone",
       "c.nii.gz", "--cone_axes", "a.nii.gz", "--fraction_sd", "s.nii.gz", "--quiet")
 check(nibabel.load("c.nii.gz").shape[-1] == 3 and nibabel.load("a.nii.gz").shape[-1] == 18, "maps of peaks")
-for must, arguments in (("learned", ("--samples", 5, "--contrast", "varied")),
-                        ("learned", ("--outputs", "cone", "--contrast", "varied")),
-                        ("--samples", ("--outputs", "samples", "--contrast", "learned")),
+for must, arguments in (("signal", ("--outputs", "cone", "--method", "maxima")),
+                        ("--samples", ("--outputs", "samples")),
                         ("signal", ("--samples", 5, "--method", "maxima")),
-                        ("1000", ("--samples", 1001, "--contrast", "learned"))):
+                        ("1000", ("--samples", 1001))):
     done = hotfiber("run", "-i", "dwi.nii.gz", "-o", "refused", *arguments)
     check(done.returncode in (1, 2) and must in done.stderr and not os.path.exists("refused"),
           f"{arguments}: {done.returncode} {done.stderr}")

@@ -74,8 +74,6 @@ for name, data, order, more in (("adc 2", "rows", 2, ()), ("adc 4, W", "rows", 4
 
 for name, data, rows, more in (("signal", "rows", 6, ()), ("signal, one shell", "one", 6, ()),
                                ("signal, tissue", "tissue", 1, ()),
-                               ("signal, varied", "tissue", 1, ("--contrast", "varied")),
-                               ("signal, alike", "tissue", 1, ("--contrast", "alike")),
                                ("signal, Gaussian", "one", 6, ("--noise_model", "gaussian"))):
     good("run", "-i", data + ".nrrd", "-o", "out", "--force", "--outputs", "maps,peaks_nrrd,probability", *more)
     keep_directions(name, "out/peaks.nrrd", rows)

@@ -14,7 +14,6 @@
     X(mttkrp) \
     X(lowrank) \
     X(signal) \
-    X(learned) \
     X(tridiag) \
     X(heev) \
     X(denoise) \

@@ -1,7 +1,8 @@
-/* Fibres in signal space: every backend against the reference (double precision, exact Rician mean, its own search),
- * and what must hold without one: exact fits without noise, rotation, order of volumes, scale, threads, flags. */
+/* Fibres in signal space: every backend against another one and against plain formulas (signal_reference.c), and what
+ * must hold without: exact fits without noise, rotation, order of volumes, scale, threads, flags. */
 #include "checker.h"
 #include "forms3.h"
+#include "signal_reference.h"
 
 #include "bench/accuracy/simulated_voxels.h"
 #include "common/cpu.h"
@@ -17,20 +18,19 @@ typedef struct voxels {
     double rows[2 * PH_TERMS];
     ph_voxel *truth;
     float *signals;
-    hot_contrast contrast;
     hot_noise_model noise;
 } voxels;
 
-/* Voxels of all groups in turn; snr 0: noise-free signals that are sums of the very response given. hindered: the most
- * that an isotropic compartment takes beside fibres. */
-static voxels make_voxels(uint64_t *seed, double b, double snr, double hindered, size_t count)
+/* Voxels of all groups in turn; snr 0: noise-free signals that are sums of the very response given. dispersion: up to
+ * so many degrees; hindered: the most that an isotropic compartment takes beside fibres. */
+static voxels make_tissue(uint64_t *seed, double b, double snr, double dispersion, double hindered, size_t count)
 {
     voxels v = {.count = count, .truth = malloc((count + 1) * sizeof *v.truth),
-                .signals = malloc((count + 1) * VOLUMES * sizeof *v.signals),
-                .contrast = hindered > 0 ? HOT_CONTRAST_VARIED : HOT_CONTRAST_ALIKE};
+                .signals = malloc((count + 1) * VOLUMES * sizeof *v.signals)};
     ph_settings s = setting;
     s.b = b;
     s.hindered = hindered;
+    s.dispersion = dispersion;
     s.snr = snr > 0 ? snr : 1e9;
     if (!v.truth || !v.signals)
         exit(2);
@@ -54,6 +54,16 @@ static voxels make_voxels(uint64_t *seed, double b, double snr, double hindered,
         }
     }
     return v;
+}
+
+static voxels make_voxels(uint64_t *seed, double b, double snr, double hindered, size_t count)
+{
+    return make_tissue(seed, b, snr, 0, hindered, count);
+}
+
+static voxels make_dispersed(uint64_t *seed, double b, size_t count)
+{
+    return make_tissue(seed, b, 30, 10, 0.4, count);
 }
 
 /* The same voxels with Gaussian noise: some signals are negative. */
@@ -116,62 +126,8 @@ static hot_status compute(hot_context *context, const voxels *v, const float *si
                           const uint8_t *mask, const answers *a)
 {
     hot_signal_scheme scheme = scheme_of(v);
-    hot_signal_options options = {.size = sizeof options, .sigma = sigma, .contrast = v->contrast,
-                                  .noise_model = v->noise};
+    hot_signal_options options = {.size = sizeof options, .sigma = sigma, .noise_model = v->noise};
     return hot_signal_fibers_f32(context, &options, &scheme, v->count, signals, NULL, NULL, mask, &a->result);
-}
-
-/* The reference is slow: once for all backends. */
-static void check_reference(check_run *run, double b, double hindered, int gaussian)
-{
-    static struct { double b; float directions[9 * 24], probability[4 * 24]; uint8_t found[24], flags[24]; } kept[8];
-    static const char *const names[8] = {"against the reference", "against the reference, two shells",
-                                         "against the reference, contrast varies",
-                                         "against the reference, contrast varies, two shells",
-                                         "against the reference, Gaussian noise",
-                                         "against the reference, Gaussian noise, two shells",
-                                         "against the reference, Gaussian noise, contrast varies",
-                                         "against the reference, Gaussian noise, contrast varies, two shells"};
-    const size_t count = 24, slot = (b == 0) + 2 * (size_t)(hindered > 0) + 4 * (size_t)gaussian;
-    check_case_begin(run, names[slot], count);
-    voxels v = gaussian ? make_gaussian(&run->seed, b, 30, hindered, count)
-                        : make_voxels(&run->seed, b, 30, hindered, count);
-    answers a = make_answers(run, count);
-    if (!kept[slot].flags[0]) {
-        hot_signal_result result = {.size = sizeof result, .directions = kept[slot].directions,
-                                    .found = kept[slot].found, .probability = kept[slot].probability};
-        answers reference = {result, count};
-        if (compute(run->reference, &v, v.signals, 1 / 30.0, NULL, &reference) != HOT_OK)
-            check_fail(run, 0, "the reference failed: %s", hot_context_message(run->reference));
-        kept[slot].flags[0] = 1;
-    }
-    const float *signals = check_input(run, v.signals, count * VOLUMES * sizeof *signals);
-    size_t other_count = 0, other_direction = 0, unsure = 0;
-    if (check_call(run, compute(run->context, &v, signals, 1 / 30.0, NULL, &a))) {
-        check_written(run, &a);
-        for (size_t i = 0; i < count; i++) {
-            if (a.result.found[i] != kept[slot].found[i]) {
-                other_count++;
-                continue;
-            }
-            other_direction += !(form_farthest(a.result.found[i], a.result.directions + 9 * i,
-                                               kept[slot].directions + 9 * i) <= 0.3);
-            double off = 0;
-            for (int k = 0; k < 4; k++) {
-                double p = a.result.probability[4 * i + (size_t)k], q = kept[slot].probability[4 * i + (size_t)k];
-                CHECK_ITEM(run, i, fabs(p - q) <= (v.contrast == HOT_CONTRAST_VARIED ? 0.3 : 0.1),
-                           "P(%d) is %g, not %g", k, p, q);
-                off = fmax(off, fabs(p - q));
-            }
-            unsure += off > 0.1;
-        }
-    }
-    /* two searches may end in different optima of nearly the same cost, or on either side of even odds */
-    CHECK_ITEM(run, 0, unsure <= 1, "other probabilities in %zu of %zu voxels", unsure, count);
-    CHECK_ITEM(run, 0, other_count <= 1 && other_direction <= 1, "%zu counts and %zu directions of %zu voxels differ",
-               other_count, other_direction, count);
-    check_case_end(run);
-    free_voxels(&v);
 }
 
 /* Gaussian noise that swamps the signals along a fibre does not bend what is found; magnitudes' noise assumed of the
@@ -200,7 +156,7 @@ static void check_gaussian(check_run *run)
         squares += a.result.residual[i] * a.result.residual[i] / (double)count;
     }
     CHECK_ITEM(run, 0, flagged == 0, "%zu voxels flagged for negative signals", flagged);
-    CHECK_ITEM(run, 0, right >= count * 95 / 100, "%zu of %zu voxels right", right, count);
+    CHECK_ITEM(run, 0, right >= count * 88 / 100, "%zu of %zu voxels right", right, count);
     CHECK_ITEM(run, 0, differ > count / 2, "the noise model changes %zu of %zu voxels", differ, count);
     /* 64 volumes less 4 to 10 unknowns, three of them held */
     CHECK_ITEM(run, 0, squares > 0.8 && squares < 1.05, "mean squared residual %g", squares);
@@ -208,10 +164,10 @@ static void check_gaussian(check_run *run)
     free_voxels(&v);
 }
 
-static void check_exact(check_run *run, size_t count)
+static void check_exact(check_run *run, double b, size_t count)
 {
-    check_case_begin(run, "sums of the response, no noise", count);
-    voxels v = make_voxels(&run->seed, 3000, 0, 0, count);
+    check_case_begin(run, b > 0 ? "sums of the response, no noise" : "sums of the response, two shells, no noise", count);
+    voxels v = make_voxels(&run->seed, b, 0, 0, count);
     const float *signals = check_input(run, v.signals, count * VOLUMES * sizeof *signals);
     answers a = make_answers(run, count);
     if (check_call(run, compute(run->context, &v, signals, 1e-3, NULL, &a))) {
@@ -429,6 +385,9 @@ static void check_arguments(check_run *run)
     hot_signal_scheme good = scheme_of(&v), bad = good;
     hot_signal_options options = {.size = sizeof options, .sigma = 0.03};
     double far_b = 2000;
+    hot_signal_population spread;
+    hot_signal_population_usual(&spread);
+    spread.width[1] = 0;
 #define REFUSED(expected) \
     CHECK_ITEM(run, 0, hot_signal_fibers_f32(run->context, &options, &bad, 1, v.signals, NULL, NULL, NULL, \
                                              &a.result) == (expected), "line %d was not refused", __LINE__); \
@@ -440,7 +399,7 @@ static void check_arguments(check_run *run)
     REFUSED(HOT_ERROR_ARGUMENT);
     options.max_fibers = 4;
     REFUSED(HOT_ERROR_ARGUMENT);
-    options.contrast = (hot_contrast)7;
+    options.population = &spread;
     REFUSED(HOT_ERROR_ARGUMENT);
     options.noise_model = (hot_noise_model)3;
     REFUSED(HOT_ERROR_ARGUMENT);
@@ -469,32 +428,90 @@ static void check_arguments(check_run *run)
     free_voxels(&v);
 }
 
-/* Every backend against one of the CPU's: the same number of fibres and directions within .1 degree, in 99.9 % of
- * voxels. */
-static void check_agreement(check_run *run)
+static int near_each(float a, float b, float absolute, float relative)
 {
-    const size_t count = run->cuda ? 8000 : 1000;
-    check_case_begin(run, run->cuda ? "agreement with the CPU" : "agreement with cpu baseline", count);
-    /* for as many voxels as a GPU takes, the widest vectors are quicker */
+    return fabsf(a - b) <= absolute + relative * fabsf(a);
+}
+
+/* Every backend against one of the CPU's, some voxels masked or flagged: the same flags, and in 99.5 % of voxels the
+ * same number of fibres, directions within .1 degree, and all fits and their variances the same but for rounding. */
+static void check_agreement(check_run *run, double b)
+{
+    const size_t count = run->cuda ? 6000 : 600;
+    char name[64];
+    snprintf(name, sizeof name, "agreement with %s, b=%s", run->cuda ? "the CPU" : "cpu baseline",
+             b > 2000 ? "3000" : b > 0 ? "1000" : "1000 and 3000");
+    check_case_begin(run, name, count);
     hot_context *plain = check_cpu_context(run->cuda ? HOT_CPU_AVX512 : HOT_CPU_BASELINE);
-    voxels v = make_voxels(&run->seed, 3000, 30, 0, count);
-    answers a = make_answers(run, count), b = make_answers(run, count);
-    size_t other = 0, away = 0;
-    check_call(run, compute(run->context, &v, v.signals, 1 / 30.0, NULL, &a));
-    if (compute(plain, &v, v.signals, 1 / 30.0, NULL, &b) != HOT_OK)
-        check_fail(run, 0, "the CPU failed: %s", hot_context_message(plain));
+    voxels v = make_dispersed(&run->seed, b, count);
+    uint8_t *inside = malloc(count);
+    hot_signal_population population;
+    hot_signal_result result[2];
+    size_t away = 0, other = 0, unlike = 0, fitted = 0;
+    if (!inside)
+        exit(2);
     for (size_t i = 0; i < count; i++) {
-        int same = a.result.found[i] == b.result.found[i];
-        other += !same;
-        away += same && !(form_farthest(a.result.found[i], a.result.directions + 9 * i,
-                                        b.result.directions + 9 * i) <= 0.1);
+        inside[i] = i % 7 != 3;
+        if (i % 50 == 20)
+            v.signals[i * VOLUMES + PH_B0 + 5] = NAN;
     }
-    if (other + away > 0)
-        printf("  signal %s: of %zu voxels %zu counts differ and %zu directions by over .1 degree\n", run->backend,
-               count, other, away);
-    CHECK_ITEM(run, 0, (other + away) * 1000 <= count, "%zu counts differ and %zu directions by over .1 degree", other,
-               away);
+    hot_signal_population_usual(&population);
+    population.evidence_scale = 0.7, population.evidence_shift[2] = 0.6;
+    population.noise = 0.9, population.noise_freedom = 60, population.near[1][3] = 2;
+    const float *signals = check_input(run, v.signals, count * VOLUMES * sizeof *signals);
+    const uint8_t *mask = check_input(run, inside, count);
+    const hot_signal_scheme scheme = scheme_of(&v);
+    const hot_signal_options options = {.size = sizeof options, .sigma = 1 / 30.0,
+                                        .population = &population};
+    for (int who = 0; who < 2; who++) {
+        result[who] = (hot_signal_result){.size = sizeof *result};
+        result[who].directions = check_output(run, count * 9 * sizeof(float));
+        result[who].found = check_output(run, count);
+        result[who].probability = check_output(run, count * 4 * sizeof(float));
+        result[who].margin = check_output(run, count * sizeof(float));
+        result[who].residual = check_output(run, count * sizeof(float));
+        result[who].width = check_output(run, count * sizeof(float));
+        result[who].flags = check_output(run, count);
+        result[who].fits = check_output(run, count * 4 * sizeof(hot_signal_fit));
+        hot_context *context = who ? plain : run->context;
+        if (hot_signal_fibers_f32(context, &options, &scheme, count, signals, NULL, NULL, mask, &result[who]) != HOT_OK)
+            check_fail(run, 0, "the call failed: %s", hot_context_message(context));
+        const size_t left = check_unwritten(result[who].directions, 9 * count, 4) +
+                            check_unwritten(result[who].probability, 4 * count, 4) +
+                            check_unwritten(result[who].residual, count, 4) +
+                            check_unwritten(result[who].fits, count * 4 * sizeof(hot_signal_fit) / 4, 4);
+        CHECK_ITEM(run, 0, left == 0, "%zu numbers were not written", left);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const hot_signal_fit *a = result[0].fits + 4 * i, *c = result[1].fits + 4 * i;
+        CHECK_ITEM(run, i, result[0].flags[i] == result[1].flags[i], "flags %d, not %d", result[0].flags[i],
+                   result[1].flags[i]);
+        CHECK_ITEM(run, i, (a[0].noise > 0) == (inside[i] && i % 50 != 20), "noise %g", (double)a[0].noise);
+        if (!(a[0].noise > 0))
+            continue;
+        fitted++;
+        const int same = result[0].found[i] == result[1].found[i];
+        other += !same;
+        away += same && !(form_farthest(result[0].found[i], result[0].directions + 9 * i,
+                                        result[1].directions + 9 * i) <= 0.1);
+        for (int k = 0; k < 4 && same; k++) { /* of the answer; another may have ended in another place as good */
+            int agree = near_each(a[k].cost, c[k].cost, 0.05f, 0) && near_each(a[k].noise, c[k].noise, 0, 1e-2f);
+            if (k == result[0].found[i])
+                agree = agree && near_each(a[k].chi, c[k].chi, 0.05f, 1e-2f) &&
+                        near_each(a[k].isotropic, c[k].isotropic, 0.01f, 0) &&
+                        near_each(a[k].water_variance, c[k].water_variance, 0, 0.1f) &&
+                        near_each(a[k].spread_variance, c[k].spread_variance, 1e-6f, 0.1f);
+            unlike += !agree;
+        }
+    }
+    if (other + away + unlike > 0)
+        printf("  signal %s: of %zu voxels %zu counts differ, %zu directions by over .1 degree, and %zu fits\n",
+               run->backend, fitted, other, away, unlike);
+    CHECK_ITEM(run, 0, fitted > count * 8 / 10, "%zu of %zu voxels are fitted", fitted, count);
+    CHECK_ITEM(run, 0, (other + away) * 200 <= count && unlike * 100 <= count * 4,
+               "%zu counts differ, %zu directions by over .1 degree, %zu fits", other, away, unlike);
     check_case_end(run);
+    free(inside);
     free_voxels(&v);
     hot_context_destroy(&plain);
 }
@@ -502,15 +519,10 @@ static void check_agreement(check_run *run)
 static void check(check_run *run)
 {
     if (check_wanted(run, "agreement"))
-        check_agreement(run);
-    if (check_wanted(run, "reference")) {
-        check_reference(run, 3000, 0, 0);
-        check_reference(run, 0, 0, 0);
-        check_reference(run, 3000, 0.4, 0);
-        check_reference(run, 0, 0.4, 0);
-        check_reference(run, 3000, 0, 1);
-        check_reference(run, 0, 0.4, 1);
-    }
+        for (int i = 0; i < 3; i++)
+            check_agreement(run, (const double[]){3000, 1000, 0}[i]);
+    if (check_wanted(run, "reference"))
+        check_signal_reference(run);
     if (check_wanted(run, "gaussian"))
         check_gaussian(run);
     if (check_wanted(run, "varied")) {
@@ -518,7 +530,9 @@ static void check(check_run *run)
         check_varied(run, 3000);
     }
     for (size_t i = 0; i < CHECK_SIZES && check_wanted(run, "exact"); i++)
-        check_exact(run, check_sizes[i] > 300 ? 300 : check_sizes[i]);
+        check_exact(run, 3000, check_sizes[i] > 300 ? 300 : check_sizes[i]);
+    if (check_wanted(run, "exact"))
+        check_exact(run, 0, 100);
     if (check_wanted(run, "isotropic"))
         check_isotropic(run);
     if (check_wanted(run, "invariance"))
@@ -529,20 +543,19 @@ static void check(check_run *run)
     }
 }
 
-static void bench_signal(check_run *run, double hindered)
+static void bench(check_run *run)
 {
     const size_t count = run->cuda ? 1000000 : 8000;
     uint64_t seed = 5;
-    voxels v = make_voxels(&seed, 3000, 30, hindered, 8000);
+    voxels v = make_dispersed(&seed, 3000, 8000);
     float *signals = malloc(count * VOLUMES * sizeof *signals), *directions = malloc(count * 9 * sizeof *directions);
-    const char *name = hindered > 0 ? "signal, 64 directions, up to 3 fibres, contrast varies"
-                                    : "signal, 64 directions, up to 3 fibres";
+    const char *name = "signal, 64 directions, up to 3 fibres";
     if (!signals || !directions)
         exit(2);
     for (size_t i = 0; i < count; i++)
         memcpy(signals + i * VOLUMES, v.signals + i % 8000 * VOLUMES, VOLUMES * sizeof *signals);
     hot_signal_scheme scheme = scheme_of(&v);
-    hot_signal_options options = {.size = sizeof options, .sigma = 1 / 30.0, .contrast = v.contrast};
+    hot_signal_options options = {.size = sizeof options, .sigma = 1 / 30.0};
     hot_signal_result result = {.size = sizeof result, .directions = directions};
     double best = INFINITY, best_device = INFINITY, device, begin = check_now();
     result.device_seconds = &device;
@@ -560,12 +573,6 @@ static void bench_signal(check_run *run, double hindered)
     free(signals);
     free(directions);
     free_voxels(&v);
-}
-
-static void bench(check_run *run)
-{
-    bench_signal(run, 0);
-    bench_signal(run, 0.4);
 }
 
 const check_family family_signal = {"signal", 0, 1, check, bench};

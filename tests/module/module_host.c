@@ -104,7 +104,7 @@ static void test_bad_values(void)
     static const char *const values[][3] = {
         {"model", "spline", "fod, msmt, odf or adc"}, {"order", "5", "auto, 2, 4, 6 or 8"}, {"order", "", "auto, 2"},
         {"method", "guess", "lowrank"}, {"shift", "sideways", "adaptive"}, {"starts", "-1", "-1"},
-        {"select", "best", "averaged"}, {"device", "tpu", "auto, cpu or cuda"},
+        {"noise_model", "best", "gaussian"}, {"device", "tpu", "auto, cpu or cuda"},
         {"max_fibers", "0", "1 to 16"}, {"max_fibers", "2.5", "whole"}, {"max_fibers", "many", "many"},
         {"max_fibers", "17", "17"}, {"threshold", "2", "-1 to 1"}, {"threshold", "nan", "nan"},
         {"threshold", "0,5", "0,5"}, {"min_angle", "91", "90"}, {"min_angle", "-2", "-2"},

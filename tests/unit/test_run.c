@@ -109,10 +109,10 @@ static void test_rules(void)
          RUN(.peaks = {.size = sizeof(hot_peaks_options), .threshold = .1})},
         {"sigma", "the method sshopm does not use it; choose the method signal",
          RUN(PEAKS(.method = "sshopm"), .signal = {.sigma = 3})},
-        {"select", "the method maxima does not use it; choose the method signal",
-         RUN(PEAKS(.method = "maxima"), .signal = {.select = HOT_SELECT_AVERAGED})},
-        {"contrast", "the method maxima does not use it; choose the method signal",
-         RUN(PEAKS(.method = "maxima"), .signal = {.contrast = HOT_CONTRAST_VARIED})},
+        {"noise_model", "the method maxima does not use it; choose the method signal",
+         RUN(PEAKS(.method = "maxima"), .signal = {.noise_model = HOT_NOISE_GAUSSIAN})},
+        {"samples", "the method maxima does not use it; choose the method signal",
+         RUN(PEAKS(.method = "maxima"), .signal = {.samples = 5})},
         {"response", "the model adc does not use it; choose the model fod",
          RUN(FIT(.model = "adc"), .response = "r.txt")},
         {"response", "give one", RUN(.response = "r.txt", .axial_diffusivity = 2e-3, .radial_diffusivity = 1e-3)},
@@ -228,8 +228,7 @@ static void test_parts_memory(void)
                                              .output = merge ? output : parts, .part = !merge, .parts = !merge,
                                              .merge = merge ? parts : NULL, .force = 1, .axial_diffusivity = 1.7e-3,
                                              .radial_diffusivity = .2e-3, .record = merge ? NULL : "[\"a\"]",
-                                             .signal = {.size = sizeof options.signal,
-                                                        .contrast = HOT_CONTRAST_ALIKE}};
+                                             .signal = {.size = sizeof options.signal}};
             const hot_status status = run(&count, &options, NULL, message);
             CHECK(status == (k ? HOT_ERROR_MEMORY : HOT_OK) || (k && status == HOT_OK && count.calls <= (long)k),
                   "allocation %zu gave %d: %s", k, (int)status, message);
@@ -250,7 +249,7 @@ static void test_report_memory(void)
 {
     char message[256], page[80];
     const hot_run_options options = {.size = sizeof options, .input = input, .output = output, .outputs = "peaks,fa",
-                                     .signal = {.size = sizeof options.signal, .contrast = HOT_CONTRAST_ALIKE}};
+                                     .signal = {.size = sizeof options.signal}};
     starved count = {.fail_at = -1};
     CHECK(run(&count, &options, NULL, message) == HOT_OK, "%s", message);
     snprintf(page, sizeof page, "%s/page.html", root);

@@ -1,4 +1,4 @@
-/* --contrast learned: the priors that are learned are those that the data were made with; few voxels, single fibres
+/* The priors that the signal method learns are those that the data were made with; few voxels, single fibres
  * alone, few directions; threads; memory that runs out; what is refused. */
 #include "check.h"
 #include "starve.h"
@@ -66,8 +66,7 @@ static hot_context *make_context(int threads)
 static void find(hot_context *context, const hot_dwi *dwi, const hot_response *response, double shares[4],
                  hot_signal_maps *maps, hot_fiber_field **kept)
 {
-    hot_signal_find_options options = {.size = sizeof options, .contrast = HOT_CONTRAST_LEARNED, .keep_maps = 1,
-                                       .keep_cones = 1, .samples = 5};
+    hot_signal_find_options options = {.size = sizeof options, .keep_maps = 1, .keep_cones = 1, .samples = 5};
     hot_mask *mask = NULL;
     hot_fiber_field *fibers = NULL;
     const size_t voxels = hot_dwi_grid(dwi)->size[0];
@@ -77,7 +76,6 @@ static void find(hot_context *context, const hot_dwi *dwi, const hot_response *r
           hot_context_message(context));
     for (size_t i = 0; fibers && i < voxels; i++)
         shares[hot_fiber_field_counts(fibers)[i]] += 1 / (double)voxels;
-    CHECK(maps->contrast == HOT_CONTRAST_LEARNED, "contrast %d", (int)maps->contrast);
     if (kept)
         *kept = fibers;
     else
@@ -164,7 +162,7 @@ static void check_starved(const hot_response *response)
         starved memory = {.fail_at = -1, .for_good = 1};
         hot_context_options options = {.size = sizeof options, .device = HOT_DEVICE_CPU, .threads = 2,
                                        .allocate = starved_take, .release = starved_give, .allocator_user = &memory};
-        hot_signal_find_options how = {.size = sizeof how, .contrast = HOT_CONTRAST_LEARNED, .keep_maps = 1,
+        hot_signal_find_options how = {.size = sizeof how, .keep_maps = 1,
                                        .keep_cones = 1, .samples = 2};
         hot_context *context = NULL;
         hot_mask *mask = NULL;
@@ -239,7 +237,7 @@ static void check_calibrated(hot_context *context)
     hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = VOLUMES, .b = b, .gradients = g, .shells = 1,
                                 .shell_b = &shell, .response = response, .lmax = 2 * (TERMS - 1)};
     hot_signal_options options = {.size = sizeof options, .sigma = 1, .max_fibers = 3,
-                                  .contrast = HOT_CONTRAST_LEARNED, .population = &population};
+                                  .population = &population};
     hot_signal_result result = {.size = sizeof result, .directions = directions, .probability = probability};
     for (int calibrated = 0; calibrated < 2; calibrated++) {
         if (calibrated)
@@ -271,8 +269,7 @@ static void check_refused(hot_context *context)
     hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = 8, .b = b, .gradients = g, .shells = 1,
                                 .shell_b = &shell, .response = response, .lmax = 2};
     hot_signal_population population;
-    hot_signal_options options = {.size = sizeof options, .sigma = 1, .contrast = HOT_CONTRAST_LEARNED,
-                                  .population = &population};
+    hot_signal_options options = {.size = sizeof options, .sigma = 1, .population = &population};
     hot_signal_result result = {.size = sizeof result, .directions = directions};
     double *const bad[] = {&population.width[1], &population.share[2], &population.near[1][3], &population.noise,
                            &population.evidence_scale, &population.evidence_shift[3]};

@@ -60,11 +60,10 @@ static void check_cones(hot_context *context, double b, double snr, double mixed
                                       .gradients = made.gradient, .shells = made.shells, .shell_b = made.shell_b,
                                       .response = rows, .lmax = 2 * (PH_TERMS - 1)};
     hot_signal_population population;
-    const hot_signal_options options = {.size = sizeof options, .sigma = 1 / snr, .contrast = HOT_CONTRAST_LEARNED,
-                                        .population = &population};
+    const hot_signal_options options = {.size = sizeof options, .sigma = 1 / snr, .population = &population};
     const hot_signal_result result = {.size = sizeof result, .directions = directions, .found = found, .fits = fits};
-    CHECK(hot_signal_learn(context, &options, &scheme, LEARNED_FROM, signals, NULL, 0, 0, &population) == HOT_OK, "%s",
-          hot_context_message(context));
+    CHECK(hot_signal_learn(context, &options, &scheme, LEARNED_FROM, signals, NULL, 0, 0, &population, NULL) == HOT_OK,
+          "%s", hot_context_message(context));
     CHECK(hot_signal_fibers_f32(context, &options, &scheme, COUNT, signals, NULL, NULL, NULL, &result) == HOT_OK, "%s",
           hot_context_message(context));
     double held[4] = {0}, circled[4] = {0}, of[4] = {0}, draws[2] = {0}, all = 0;

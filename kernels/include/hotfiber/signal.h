@@ -1,6 +1,7 @@
-/* Fibres from diffusion-weighted signals: S_j / S0 ~ sum_i w_i R(g_j . v_i), with R the response of a single fibre, w_i
- * volume fractions and v_i directions. The number of fibres is chosen by the Bayesian evidence. R turned to v is an
- * order-m form in v, and the fits use the values of that form at the gradients. */
+/* Fibres from diffusion-weighted signals: S_j / S0 ~ sum_i w_i R(g_j . v_i; tau_i) + what is isotropic, with R the
+ * response of a single fibre, w_i volume fractions, v_i directions and tau_i widths. The number of fibres is chosen by
+ * the Bayesian evidence, with priors that say what is usual in a data set. R turned to v is an order-m form in v, and
+ * the fits use the values of that form at the gradients. */
 #ifndef HOTFIBER_SIGNAL_H
 #define HOTFIBER_SIGNAL_H
 
@@ -24,26 +25,11 @@ typedef struct hot_signal_scheme {
     int lmax;                /* of the response, even, 2 to 16; degrees above 8 are not used */
 } hot_signal_scheme;
 
-typedef enum hot_select {
-    HOT_SELECT_MAP = 0,  /* the number of fibres of the most probable fit (maximum a posteriori) */
-    HOT_SELECT_AVERAGED  /* the most probable number, where the probability of a number is summed over all its distinct
-                            fits */
-} hot_select;
-
-/* How single fibres differ from voxel to voxel, and so from the response. */
-typedef enum hot_contrast {
-    HOT_CONTRAST_AUTO = 0, /* here the same as HOT_CONTRAST_ALIKE; in the pipeline as HOT_CONTRAST_LEARNED */
-    HOT_CONTRAST_ALIKE,    /* in weight only, as in a simulation */
-    HOT_CONTRAST_DISPERSED, /* also in width: orientations within a fibre are dispersed by 0 to 15 degrees */
-    HOT_CONTRAST_VARIED,   /* also in the fraction of an isotropic compartment, which is part of every fit */
-    HOT_CONTRAST_LEARNED   /* as hot_signal_options.population says; the pipeline estimates it from the data */
-} hot_contrast;
-
-/* What is usual in a data set, for HOT_CONTRAST_LEARNED: priors of normal distribution, mean and standard deviation.
+/* What is usual in a data set (the pipeline learns it): priors of normal distribution, mean and standard deviation.
  * Every voxel has 0 to 3 fibres, each with a width of its own, and two isotropic parts, free water (3e-3 mm^2/s) and
  * another whose diffusivity is of the voxel; all in units of the b=0 signal. The two may be a little below 0. */
 enum { HOT_SEPARATIONS = 6 };
-/* How much of the response's part of degree 4 is taken for what no fit follows (kernels/signal/learned_misfit.c). */
+/* How much of the response's part of degree 4 is taken for what no fit follows (kernels/signal/signal_misfit.c). */
 #define HOT_SIGNAL_MISFIT_SHARE 0.25
 typedef struct hot_signal_population {
     size_t size;               /* sizeof(hot_signal_population) */
@@ -64,7 +50,7 @@ typedef struct hot_signal_population {
                                   residuals count with theirs. 1e6: sigma is as given */
 } hot_signal_population;
 
-/* One fit of HOT_CONTRAST_LEARNED: what is estimated in a voxel for one number of fibres, and how sure it is. */
+/* One fit: what is estimated in a voxel for one number of fibres, and how sure it is. */
 enum { HOT_SIGNAL_PRECISION = 120 };
 typedef struct hot_signal_fit {
     float cost;                /* -2 ln P(k), up to what is the same for all k; 1e30: not possible */
@@ -92,7 +78,6 @@ typedef struct hot_signal_options {
     size_t size;          /* sizeof(hot_signal_options) */
     int max_fibers;       /* largest number of fibres per voxel, 1 to 3; 0 = 3 */
     int order;            /* 4, 6 or 8: degrees of the response above it are not used; 0 = 8 */
-    hot_select select;    /* how the number of fibres is chosen; HOT_CONTRAST_LEARNED: always by the best fits */
     double sigma;         /* standard deviation of the noise, in the unit of the signals, > 0; ignored if the call gets
                              one per voxel */
     double response_sigma; /* standard deviation of the noise in the data from which the response was averaged, relative
@@ -101,14 +86,8 @@ typedef struct hot_signal_options {
                              HOT_NOISE_GAUSSIAN, which has no bias */
     double progress[2];   /* the fractions, 0 to 1, that are reported when this call starts and when it is done, if it
                              is one part of a longer computation; 0 0 = 0 and 1 */
-    double tau_sd;        /* prior standard deviation of the width tau, rad^2; 0 = 0.015 (HOT_CONTRAST_VARIED: 0.02) */
-    double weight_sd;     /* prior standard deviation of ln w about its mean over the fibres of the voxel; 0 = 0.4
-                             (HOT_CONTRAST_VARIED: 0.8) */
-    hot_contrast contrast;
-    double response_tau;  /* by how much the response is wider than a single fibre, rad^2, 0 to 0.05, as it is if
-                             averaged over dispersed fibres; the response is narrowed by it */
     hot_noise_model noise_model;
-    const hot_signal_population *population; /* of HOT_CONTRAST_LEARNED; NULL = that of hot_signal_population_usual */
+    const hot_signal_population *population; /* NULL = that of hot_signal_population_usual */
 } hot_signal_options;
 
 /* Why a voxel was not fitted (bits). Single signals that are zero or negative are data like any others. */
@@ -131,10 +110,10 @@ typedef struct hot_signal_result {
     float *margin;        /* count: log10 of the odds of the chosen number against the second most probable one */
     float *residual;      /* count: root mean square residual of the chosen fit, in units of sigma; near 1 for a good
                              fit */
-    float *width;         /* count: the width tau of the chosen fit, rad^2 */
+    float *width;         /* count: the width tau of one fibre of the chosen fit, rad^2; 0 where there is none */
     uint8_t *flags;       /* count: HOT_VOXEL_ bits; the other outputs of a flagged voxel are 0 */
     double *device_seconds; /* one number, to which the GPU's time in kernels (without copies) is added */
-    hot_signal_fit *fits; /* count x 4, of 0, 1, 2, 3 fibres; HOT_CONTRAST_LEARNED only */
+    hot_signal_fit *fits; /* count x 4, of 0, 1, 2, 3 fibres */
 } hot_signal_result;
 
 /* Wide priors that are a start for learning what is usual in a data set. Cannot fail. */
@@ -156,9 +135,9 @@ HOT_API void hot_signal_population_usual(hot_signal_population *population);
  * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (neither b=0 volumes nor s0; a volume too far from every shell),
  * HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED.
  * Method: for k = 0 ... 3 fibres, a penalised maximum-likelihood fit with the mean and variance of Rician noise (or of
- * Gaussian noise: options->noise_model), from several starts that an exhaustive search on a grid finds; then the
- * Laplace approximation of the evidence of each k, with constants learned from simulated voxels
- * (bench/accuracy/signal_rule.py). */
+ * Gaussian noise: options->noise_model), from several starts that an exhaustive search on a grid finds; the noise of
+ * the voxel from what the fits leave over, drawn to the usual one, and the fits again with that; then the Laplace
+ * approximation of the evidence of each k, in which a part of the residuals may be misfit rather than noise. */
 HOT_API hot_status hot_signal_fibers_f32(hot_context *context, const hot_signal_options *options,
                                          const hot_signal_scheme *scheme, size_t count, const float *signals,
                                          const float *sigma, const float *s0, const uint8_t *mask,

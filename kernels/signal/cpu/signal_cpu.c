@@ -1,15 +1,16 @@
-/* Fibres in signal space on the CPU: usable voxels are packed side by side, as many as the vectors have lanes. */
+/* Fibres in signal space on the CPU: usable voxels go in batches of SIGNAL_LANEFULS for each lane of the vectors. */
+#include <string.h>
+
 #include "common/cpu.h"
 #include "common/lane_blocks.h"
 #include "signal/signal_voxel.h"
 
 typedef struct cpu_args {
     const hot_signal_args *args;
-    hot_signal_block_fn *block;
+    hot_signal_batch_fn *block;
     int lanes;
 } cpu_args;
 
-/* Voxels that are in the mask and can be fitted; their b=0 signal is kept. */
 static int take_voxel(const void *cpu_pointer, size_t voxel, double *s0)
 {
     const hot_signal_args *args = ((const cpu_args *)cpu_pointer)->args;
@@ -27,30 +28,57 @@ static int take_voxel(const void *cpu_pointer, size_t voxel, double *s0)
         }
     }
     signal_write_nothing(args->result, plan->max_fibers, voxel, flags);
+    if (args->result->fits)
+        memset(args->result->fits + 4 * voxel, 0, 4 * sizeof *args->result->fits);
     return 0;
 }
 
-/* The fits of a block; idle lanes repeat the first voxel. */
+/* The memory of a batch, in the workspace; returns how many floats that takes (workspace NULL: only counted). */
+static size_t divide(const signal_plan *plan, int voxels, int lanes, int told, float *workspace, signal_batch *batch,
+                     signal_answer **answers, hot_signal_fit **fits)
+{
+    const size_t n = (size_t)voxels, volumes = (size_t)plan->scheme.volumes, width = (size_t)lanes;
+    const size_t answer_floats = (n + SIGNAL_MAX_LANES - 1) / SIGNAL_MAX_LANES * sizeof **answers / sizeof(float);
+    const struct { float **array; size_t floats; } parts[] = {
+        {&batch->columns, (SIGNAL_GRID + volumes) * width}, {&batch->raw, n * volumes}, {&batch->scaled, n * volumes},
+        {&batch->snr, n}, {&batch->noise, n}, {&batch->fits, n * SIGNAL_SLOTS * SIGNAL_FIT_FLOATS},
+        {&batch->matrices, n * SIGNAL_MATRICES}, {&batch->cost, 4 * n}};
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        *parts[i].array = workspace ? workspace + used : NULL;
+        used += (parts[i].floats + 15) / 16 * 16;
+    }
+    *answers = workspace ? (signal_answer *)(workspace + used) : NULL;
+    used += answer_floats;
+    *fits = workspace && told ? (hot_signal_fit *)(workspace + used) : NULL;
+    return used + (told ? 4 * n * sizeof **fits / sizeof(float) : 0);
+}
+
 static void compute_block(const void *cpu_pointer, const size_t *voxels, const double *s0, int used, float *workspace)
 {
     const cpu_args *cpu = cpu_pointer;
     const hot_signal_args *args = cpu->args;
     const signal_plan *plan = args->plan;
-    const int volumes = plan->scheme.volumes, lanes = cpu->lanes;
-    float *y = workspace, *snr = y + (size_t)volumes * (size_t)lanes, *scratch = snr + SIGNAL_MAX_LANES;
-    signal_answer answer;
-    for (int lane = 0; lane < lanes; lane++) {
-        const int from = lane < used ? lane : 0;
-        const size_t voxel = voxels[from];
-        const double sigma = args->sigma ? (double)args->sigma[voxel] : args->options->sigma;
-        const float *signal = args->signals + voxel * plan->all_volumes;
-        for (int j = 0; j < volumes; j++)
-            y[j * lanes + lane] = signal_lift(plan, (float)((double)signal[plan->order[j]] / sigma));
-        snr[lane] = (float)(s0[from] / sigma);
+    const size_t volumes = (size_t)plan->scheme.volumes;
+    signal_batch batch = {.voxels = used};
+    signal_answer *answers;
+    hot_signal_fit *told;
+    divide(plan, cpu->lanes * SIGNAL_LANEFULS, cpu->lanes, args->result->fits != NULL, workspace, &batch, &answers,
+           &told);
+    for (int i = 0; i < used; i++) {
+        const double sigma = args->sigma ? (double)args->sigma[voxels[i]] : args->options->sigma;
+        const float *signal = args->signals + voxels[i] * plan->all_volumes;
+        for (size_t j = 0; j < volumes; j++)
+            batch.raw[(size_t)i * volumes + j] = (float)((double)signal[plan->order[j]] / sigma);
+        batch.snr[i] = (float)(s0[i] / sigma);
     }
-    cpu->block(plan, y, snr, scratch, &answer);
-    for (int lane = 0; lane < used; lane++)
-        signal_write(args->result, plan->max_fibers, volumes, &answer, lane, voxels[lane]);
+    cpu->block(plan, &batch, answers, told);
+    for (int i = 0; i < used; i++) {
+        signal_write(args->result, plan->max_fibers, plan->scheme.volumes, &answers[i / SIGNAL_MAX_LANES],
+                     i % SIGNAL_MAX_LANES, voxels[i]);
+        if (told)
+            memcpy(args->result->fits + 4 * voxels[i], told + 4 * i, 4 * sizeof *told);
+    }
 }
 
 static hot_status report(hot_context *context, const void *cpu_pointer, double fraction)
@@ -62,12 +90,16 @@ hot_status hot_signal_fibers_cpu(hot_context *context, void *argument)
 {
     const hot_signal_args *args = argument;
     const int lanes = 4 << (int)hot_context_cpu_level(context);
-    const cpu_args cpu = {args, HOT_CPU_VARIANT(context, hot_signal_block), lanes};
+    const cpu_args cpu = {args, HOT_CPU_VARIANT(context, hot_signal_batch), lanes};
+    signal_batch batch;
+    signal_answer *answers;
+    hot_signal_fit *told;
     const hot_lane_blocks blocks = {
         .args = &cpu,
         .count = args->count,
-        .lanes = lanes,
-        .workspace = (size_t)(args->plan->scheme.volumes + SIGNAL_GRID) * (size_t)lanes + SIGNAL_MAX_LANES,
+        .lanes = lanes * SIGNAL_LANEFULS,
+        .workspace = divide(args->plan, lanes * SIGNAL_LANEFULS, lanes, args->result->fits != NULL, NULL, &batch,
+                            &answers, &told),
         .take = take_voxel,
         .compute = compute_block,
         .progress = report,

@@ -1,36 +1,20 @@
-/* A template: the signal method's block function for one instruction set. Define HOT_VARIANT(name), then include. */
+/* A template: the fits of a batch for one instruction set. Define HOT_VARIANT(name), then include. */
 #pragma GCC optimize("fp-contract=fast,no-trapping-math")
-#include "signal/signal_rule.h"
+#include "signal/cpu/signal_batch.h"
 
-void HOT_VARIANT(hot_signal_block)(const signal_plan *plan, const float *y, const float *snr, float *scratch,
-                                   signal_answer *answer)
+void HOT_VARIANT(hot_signal_batch)(const signal_plan *plan, const signal_batch *batch, signal_answer *answers,
+                                     hot_signal_fit *told)
 {
-    signal_data data = {.y = y, .stride = HOT_LANES_F32, .snr = *(const vf *)snr};
-    signal_fits fits;
-    vf cost[4];
-    if (plan->prior.mixed) {
-        signal_fit_all(1, &plan->scheme, &plan->grid, &plan->prior, plan->max_fibers, &data, (vf *)scratch, &fits);
-        signal_costs_mixed(&plan->scheme, &plan->rule, &plan->prior, plan->max_fibers, plan->averaged, &fits, cost);
-    } else {
-        signal_fit_all(0, &plan->scheme, &plan->grid, &plan->prior, plan->max_fibers, &data, (vf *)scratch, &fits);
-        signal_costs(&plan->rule, &plan->prior, plan->max_fibers, plan->averaged, &fits, cost);
-    }
-    const signal_fit *of[4] = {&fits.iso, plan->prior.mixed ? &fits.iso : &fits.one, &fits.two, &fits.three};
-    for (int lane = 0; lane < HOT_LANES_F32; lane++) {
-        int k = 0;
-        for (int i = 0; i < 4; i++) {
-            answer->cost[i][lane] = cost[i][lane];
-            if (cost[i][lane] < cost[k][lane])
-                k = i;
-        }
-        const signal_fit *f = of[k];
-        answer->k[lane] = k;
-        answer->tau[lane] = f->tau[lane];
-        answer->chi[lane] = f->chi[lane];
-        for (int i = 0; i < k; i++) {
-            answer->w[i][lane] = expf(f->lw[i][lane]);
-            for (int d = 0; d < 3; d++)
-                answer->v[i][d][lane] = f->v[i][d][lane];
+    signal_fit_batch(plan, batch);
+    for (int first = 0; first < batch->voxels; first += HOT_LANES_F32) {
+        signal_fits fits;
+        signal_read(plan, batch, first, &fits);
+        for (int lane = 0; lane < HOT_LANES_F32 && first + lane < batch->voxels; lane++) {
+            const int voxel = first + lane;
+            signal_take_answer(&fits, lane, &answers[voxel / SIGNAL_MAX_LANES], voxel % SIGNAL_MAX_LANES);
+            for (int k = 0; told && k < 4; k++)
+                signal_tell(k, plan->max_fibers, &fits, lane,
+                             batch->matrices + voxel * SIGNAL_MATRICES + SIGNAL_MATRIX(k), &told[4 * voxel + k]);
         }
     }
 }

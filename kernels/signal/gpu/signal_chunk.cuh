@@ -1,5 +1,5 @@
-/* What the kernels of a chunk of voxels work on, all in device memory. signal_cuda.cu makes it, and starts the fits:
- * its own, or those of learned_cuda.cu. */
+/* What the kernels of a chunk of voxels work on, all in device memory. signal_cuda.cu makes it, and starts the fits of
+ * signal_fits.cu. */
 #ifndef HOT_SIGNAL_CHUNK_CUH
 #define HOT_SIGNAL_CHUNK_CUH
 
@@ -8,35 +8,35 @@
 #include "common/arena.h"
 #include "signal/signal_voxel.h"
 
-/* Memory of the fits with learned priors (learned_cuda.cu), of the usable voxels. */
-typedef struct learned_memory {
+/* Memory of the fits (signal_fits.cu), of the usable voxels. */
+typedef struct signal_memory {
     float *scaled;      /* count x volumes: signals as the fits take them */
     void *fits, *places;
     float *matrices;    /* of the fits of all numbers of fibres */
     float *cost;        /* count x 4 */
     float *noise;       /* over the one given */
     unsigned *counters; /* of the fits that have been begun, one for each kernel */
-} learned_memory;
+} signal_memory;
 
 typedef struct signal_chunk {
-    size_t count;          /* voxels; the pitch of y */
+    size_t count;          /* voxels */
     const float *signals;  /* count x volumes */
     const float *sigma, *s0; /* count, or NULL */
     float one_sigma;
     const uint8_t *mask;   /* count, or NULL */
     const size_t *order;
-    float *y;              /* diffusion-weighted volumes x count, in units of sigma; learned: count x volumes */
+    float *y;              /* count x diffusion-weighted volumes, in units of sigma */
     float *snr;
     unsigned *list;        /* usable voxels */
     unsigned *used;        /* how many */
     hot_signal_result result;
-    learned_memory learned;
+    signal_memory memory;
 } signal_chunk;
 
 /* The memory for up to `count` voxels of `volumes` diffusion-weighted volumes, out of an arena; bytes of a voxel. */
-void learned_divide(size_t count, size_t volumes, hot_arena *arena, learned_memory *memory);
-size_t learned_bytes(size_t volumes);
+void signal_divide(size_t count, size_t volumes, hot_arena *arena, signal_memory *memory);
+size_t signal_bytes(size_t volumes);
 /* Starts the fits of a chunk whose usable voxels are listed. */
-cudaError_t learned_launch(const signal_plan *plan, const signal_chunk *chunk, int processors, cudaStream_t stream);
+cudaError_t signal_launch(const signal_plan *plan, const signal_chunk *chunk, int processors, cudaStream_t stream);
 
 #endif

@@ -1,7 +1,5 @@
-/* Fibres in signal space on the GPU: a thread is a voxel, the arithmetic is that of the CPU (signal_step.h and the
- * headers that include it, compiled with vf = float). A first kernel checks every voxel and arranges the signals of the
- * usable ones volume by volume, so that neighbouring threads read neighbouring numbers; a second does all fits of a
- * voxel. */
+/* Fibres in signal space on the GPU, chunk by chunk: a first kernel checks every voxel and lists the usable ones with
+ * their signals, those of signal_fits.cu fit them. */
 #include <atomic>
 #include <cuda_runtime.h>
 #include <math.h>
@@ -11,13 +9,9 @@
 #include "common/cuda_status.h"
 #include "common/device_memory.h"
 #include "signal/gpu/signal_chunk.cuh"
-#include "signal/signal_rule.h"
 
-/* BLOCKS: per multiprocessor; what 128 registers spill costs less than half as many threads would. */
-enum { THREADS = 128, BLOCKS = 4 };
+enum { THREADS = 128 };
 
-/* LEARNED: for the fits with learned priors, which lift the signals themselves and take a voxel's side by side. */
-template <int LEARNED>
 static __global__ void signal_prepare_kernel(const __grid_constant__ signal_plan plan,
                                              const __grid_constant__ signal_chunk data)
 {
@@ -25,7 +19,7 @@ static __global__ void signal_prepare_kernel(const __grid_constant__ signal_plan
     if (voxel >= data.count)
         return;
     signal_write_nothing(&data.result, plan.max_fibers, voxel, 0);
-    if (LEARNED && data.result.fits)
+    if (data.result.fits)
         memset(data.result.fits + 4 * voxel, 0, 4 * sizeof *data.result.fits);
     if (data.mask && !data.mask[voxel])
         return;
@@ -44,58 +38,15 @@ static __global__ void signal_prepare_kernel(const __grid_constant__ signal_plan
     data.list[at] = (unsigned)voxel;
     data.snr[at] = s0 / sigma;
     for (int j = 0; j < plan.scheme.volumes; j++)
-        if (LEARNED)
-            data.y[(size_t)at * plan.scheme.volumes + j] = signal[data.order[j]] / sigma;
-        else
-            data.y[(size_t)j * data.count + at] = signal_lift(&plan, signal[data.order[j]] / sigma);
-}
-
-/* MIXED: the plan's prior.mixed */
-template <int MIXED>
-static __global__ void __launch_bounds__(THREADS, BLOCKS)
-    signal_fit_kernel(const __grid_constant__ signal_plan plan, const __grid_constant__ signal_chunk data)
-{
-    unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
-    if (at >= *data.used)
-        return;
-    float b[SIGNAL_GRID], cost[4];
-    signal_data voxel;
-    signal_fits fits;
-    voxel.y = data.y + at;
-    voxel.stride = data.count;
-    voxel.snr = data.snr[at];
-    signal_fit_all(MIXED, &plan.scheme, &plan.grid, &plan.prior, plan.max_fibers, &voxel, b, &fits);
-    if (MIXED)
-        signal_costs_mixed(&plan.scheme, &plan.rule, &plan.prior, plan.max_fibers, plan.averaged, &fits, cost);
-    else
-        signal_costs(&plan.rule, &plan.prior, plan.max_fibers, plan.averaged, &fits, cost);
-    int k = 0;
-    for (int i = 1; i < 4; i++)
-        if (cost[i] < cost[k])
-            k = i;
-    const signal_fit *f =
-        k == 0 ? &fits.iso : k == 1 && !MIXED ? &fits.one : k == 1 ? &fits.iso : k == 2 ? &fits.two : &fits.three;
-    signal_answer answer;
-    for (int i = 0; i < 4; i++)
-        answer.cost[i][0] = cost[i];
-    answer.k[0] = k;
-    answer.tau[0] = f->tau;
-    answer.chi[0] = f->chi;
-    for (int i = 0; i < k; i++) {
-        answer.w[i][0] = expf(f->lw[i]);
-        for (int d = 0; d < 3; d++)
-            answer.v[i][d][0] = f->v[i][d];
-    }
-    signal_write(&data.result, plan.max_fibers, plan.scheme.volumes, &answer, 0, data.list[at]);
+        data.y[(size_t)at * plan.scheme.volumes + j] = signal[data.order[j]] / sigma;
 }
 
 /* ---- From the host ------------------------------------------------------------------------------------------ */
 
 namespace {
 
-/* Voxels of a chunk: half or a quarter of what an H200 computes at once (several chunks are in progress); the fewer
- * the more volumes they have. */
-enum { CHUNK_MOST = 1 << 15, CHUNK_LEAST = 1 << 14, CHUNK_LEARNED = 1 << 16 };
+/* Voxels of a chunk (several chunks are in progress); the fewer the more volumes they have. */
+enum { CHUNK_MOST = 1 << 16, CHUNK_LEAST = 1 << 14 };
 
 /* The call, and the kernels' time on all GPUs. */
 struct batch_args {
@@ -236,8 +187,6 @@ hot_status begin_device(hot_context *context, void *user, void **shared)
     return args->result->device_seconds ? open_clock(context, &self->clock) : status;
 }
 
-bool is_learned(const hot_signal_args *args) { return args->options->contrast == HOT_CONTRAST_LEARNED; }
-
 /* The arrays of a chunk of up to `count` voxels that stay on the GPU. */
 void divide_scratch(const hot_signal_args *args, size_t count, hot_arena *arena, signal_chunk *data)
 {
@@ -246,8 +195,7 @@ void divide_scratch(const hot_signal_args *args, size_t count, hot_arena *arena,
     data->snr = hot_arena_array<float>(arena, count);
     data->list = hot_arena_array<unsigned>(arena, count);
     data->used = hot_arena_array<unsigned>(arena, 1);
-    if (is_learned(args))
-        learned_divide(count, volumes, arena, &data->learned);
+    signal_divide(count, volumes, arena, &data->memory);
 }
 
 hot_status launch_chunk(hot_context *context, void *user, void *shared, const hot_batch_chunk *chunk)
@@ -284,21 +232,11 @@ hot_status launch_chunk(hot_context *context, void *user, void *shared, const ho
     if (error == cudaSuccess && timed)
         error = cudaEventRecord(self->clock.begin[chunk->slot], stream);
     if (error == cudaSuccess) {
-        if (is_learned(args))
-            signal_prepare_kernel<1><<<blocks, THREADS, 0, stream>>>(self->plan, data);
-        else
-            signal_prepare_kernel<0><<<blocks, THREADS, 0, stream>>>(self->plan, data);
+        signal_prepare_kernel<<<blocks, THREADS, 0, stream>>>(self->plan, data);
         error = cudaGetLastError();
     }
-    if (error == cudaSuccess && is_learned(args)) {
-        error = learned_launch(&self->plan, &data, self->processors, stream);
-    } else if (error == cudaSuccess) {
-        if (self->plan.prior.mixed)
-            signal_fit_kernel<1><<<blocks, THREADS, 0, stream>>>(self->plan, data);
-        else
-            signal_fit_kernel<0><<<blocks, THREADS, 0, stream>>>(self->plan, data);
-        error = cudaGetLastError();
-    }
+    if (error == cudaSuccess)
+        error = signal_launch(&self->plan, &data, self->processors, stream);
     if (error == cudaSuccess && timed)
         error = cudaEventRecord(self->clock.end[chunk->slot], stream);
     return hot_cuda_status(context, error, "starting the signal method");
@@ -310,10 +248,8 @@ extern "C" hot_status hot_signal_fibers_cuda(hot_context *context, void *argumen
 {
     const hot_signal_args *args = (const hot_signal_args *)argument;
     const hot_signal_result *to = args->result;
-    const bool learned = is_learned(args);
     const size_t volumes = (size_t)args->plan->scheme.volumes;
-    const size_t scratch = (volumes + 2) * sizeof(float) + (learned ? learned_bytes(volumes) : 0); /* of a voxel */
-    const size_t most = learned ? CHUNK_LEARNED : CHUNK_MOST;
+    const size_t scratch = (volumes + 2) * sizeof(float) + signal_bytes(volumes); /* of a voxel */
     batch_args call = {args, {0}};
     hot_batch batch = {};
     hot_arena arena = {NULL, 0};
@@ -335,11 +271,10 @@ extern "C" hot_status hot_signal_fibers_cuda(hot_context *context, void *argumen
     batch.out[4] = hot_batch_rows("residual", to->residual, sizeof(float));
     batch.out[5] = hot_batch_rows("width", to->width, sizeof(float));
     batch.out[6] = hot_batch_rows("flags", to->flags, 1);
-    if (learned)
-        batch.out[7] = hot_batch_rows("fits", to->fits, 4 * sizeof *to->fits);
-    batch.chunk = hot_batch_fit(context, &batch, (learned ? 4 : 2) * HOT_BATCH_BYTES, scratch);
+    batch.out[7] = hot_batch_rows("fits", to->fits, 4 * sizeof *to->fits);
+    batch.chunk = hot_batch_fit(context, &batch, 4 * HOT_BATCH_BYTES, scratch);
     batch.chunk = batch.chunk < CHUNK_LEAST ? (size_t)CHUNK_LEAST : batch.chunk;
-    batch.chunk = batch.chunk > most ? most : batch.chunk;
+    batch.chunk = batch.chunk > CHUNK_MOST ? (size_t)CHUNK_MOST : batch.chunk;
     batch.chunk = batch.chunk > args->count ? args->count : batch.chunk;
     batch.chunk = hot_batch_chunk_size(context, &batch, batch.chunk, scratch);
     divide_scratch(args, batch.chunk, &arena, &unused);

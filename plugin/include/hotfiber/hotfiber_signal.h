@@ -6,18 +6,15 @@ typedef struct hot_signal_find_options {
     size_t size;           /* sizeof(hot_signal_find_options) */
     int max_fibers;        /* 1 to 3; 0 = 3 */
     int order;             /* degrees of the response used: 4, 6 or 8; 0 = 8 */
-    hot_select select;     /* how the number of fibres is chosen */
     double sigma;          /* the noise's standard deviation in the data's unit; 0 = from the spread of the b=0 volumes,
                               with fewer than two of them from the fits' residuals */
     const float *sigma_map; /* one value per voxel of the grid instead; NULL = none */
     int clean_response;    /* 1: the response was not made from noisy data (diffusivities, a simulation) */
     int keep_maps;         /* 1: fill the arrays of *maps */
-    hot_contrast contrast; /* how much single fibres differ from the response; HOT_CONTRAST_AUTO is
-                              HOT_CONTRAST_LEARNED: the priors are estimated from a sample of the voxels */
     hot_noise_model noise_model; /* HOT_NOISE_AUTO = judged by hot_dwi_noise_model; a log line says when Gaussian */
     int denoised;          /* 1: the data were denoised and sigma or sigma_map is the noise that they had before */
-    int keep_cones;        /* HOT_CONTRAST_LEARNED: 1: fill cone, cone_axes and fraction_sd of *maps, too */
-    int samples;           /* HOT_CONTRAST_LEARNED: this many samples of the posterior, 0 to 1000, into maps->samples */
+    int keep_cones;        /* 1: fill cone, cone_axes and fraction_sd of *maps, too */
+    int samples;           /* this many samples of the posterior, 0 to 1000, into maps->samples */
     const struct hot_signal_part *part; /* for runs in parts (hot_run_options.part); NULL = all of the mask */
 } hot_signal_find_options;
 
@@ -29,7 +26,6 @@ typedef struct hot_signal_samples hot_signal_samples;
 typedef struct hot_signal_maps {
     hot_grid grid;
     double sigma;          /* the noise used (NaN with a map) */
-    hot_contrast contrast; /* as used */
     size_t voxels, flagged; /* in the mask; among them those that cannot be used: every flag but HOT_VOXEL_NOISE */
     float *probability;    /* 4 per voxel: of 0, 1, 2, 3 fibres */
     float *margin;         /* log10 of the odds of the chosen number against the next best */
@@ -37,7 +33,7 @@ typedef struct hot_signal_maps {
     float *width;          /* tau, rad^2: how much wider than the response the fibres are */
     uint8_t *flags;        /* HOT_VOXEL_ bits */
     hot_noise_model noise_model; /* as used */
-    hot_signal_population population; /* HOT_CONTRAST_LEARNED: what was learned; else size is 0 */
+    hot_signal_population population; /* what was learned */
     int max_fibers;
     float *cone;           /* max_fibers per voxel: half angle, degrees, of the cone about each fibre that holds its
                               direction with 95 % */
@@ -48,8 +44,8 @@ typedef struct hot_signal_maps {
 } hot_signal_maps;
 
 /* Fits 0 to 3 fibres to the signals of every voxel of the mask and chooses how many there are (see
- * hotfiber/signal.h); one at most, with a log line, where there are fewer than 12 directions, or with priors that are
- * not learned fewer than order 4 needs (15). A given noise far from what the data show is remarked on.
+ * hotfiber/signal.h), with priors that are learned from a sample of the voxels; one fibre at most, with a log line,
+ * where there are fewer than 12 directions. A given noise far from what the data show is remarked on.
  * response: with a row for the shells of the data, and one for b=0 (without, weights are relative to the mean b=0
  * signal of the mask); NULL = estimated from the data. A volume that repeats another bit by bit counts once.
  * maps (may be NULL): filled, its arrays when options->keep_maps; free with hot_signal_maps_free.

@@ -403,10 +403,10 @@ class Fibers:
     sigma: the noise's standard deviation; None where it was not estimated.
     cone: (..., n) float32 half angle, degrees, of the cone about each fibre that holds its direction with 95 %;
         cone_axes: (..., n, 2, 3) the same as an ellipse: its semi-axes, the larger first, vectors across the fibre
-        whose lengths are degrees; fraction_sd: (..., n) standard deviation of the fractions. With contrast "learned"
-        and cones=True, else None.
+        whose lengths are degrees; fraction_sd: (..., n) standard deviation of the fractions. With
+        cones=True, else None.
     samples: (voxels, samples, n, 3) float32 draws from the posterior in the voxels of the mask, samples[i] of voxel
-        np.argwhere(mask)[i]: vectors as those of peaks. With contrast "learned" and samples=N, else None."""
+        np.argwhere(mask)[i]: vectors as those of peaks. With samples=N, else None."""
 
     mask: np.ndarray | None = None
     tensors: TensorField | None = None

@@ -16,9 +16,6 @@ from ._library import Context, Error, lib, use_fonts
 from ._tensors import _shift
 from ._types import AnyResponse, Data, Gradients, Out, Progress
 
-_SELECT = {"map": c.HOT_SELECT_MAP, "averaged": c.HOT_SELECT_AVERAGED}
-_CONTRAST = {"learned": c.HOT_CONTRAST_AUTO, "alike": c.HOT_CONTRAST_ALIKE, "dispersed": c.HOT_CONTRAST_DISPERSED,
-             "varied": c.HOT_CONTRAST_VARIED}
 _CONSTRAINT = {"nonnegative": c.HOT_CONSTRAINT_NONNEGATIVE, "hpsd": c.HOT_CONSTRAINT_HPSD,
                "none": c.HOT_CONSTRAINT_NONE}
 _KERNEL = {"rank1": c.HOT_KERNEL_RANK1, "delta": c.HOT_KERNEL_DELTA}
@@ -200,8 +197,8 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
            model: str | None = None, method: str | None = None, order: int = 0, response: AnyResponse = None,
            max_fibers: int = 0, threshold: float | None = None, min_angle: float | None = None,
            min_amplitude: float | None = None, starts: int = 0, shift: str | float = "adaptive", basin: bool = False,
-           sigma: float | ArrayLike | None = None, select: str = "map", contrast: str = "learned",
-           noise_model: str = "auto", denoise: bool = False, regularise: float | None = None, positive: bool = False,
+           sigma: float | ArrayLike | None = None, noise_model: str = "auto", denoise: bool = False,
+           regularise: float | None = None, positive: bool = False,
            weighted: bool = True, estimate_s0: bool = False, constraint: str = "nonnegative", kernel: str = "rank1",
            cones: bool = False, samples: int = 0,
            frame: str | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
@@ -218,9 +215,8 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
         model fod, else "maxima".
     max_fibers: 0 = 3. threshold, min_angle, min_amplitude, starts, shift, basin: see `peaks`.
     sigma: of signal: the noise's standard deviation in the data's unit, a number or a map (...); None = estimated.
-    select: of signal: "map" or "averaged" (not with contrast "learned"). contrast: "learned" (priors estimated from the
-        data), "alike", "dispersed" or "varied". noise_model: "auto", "rician" or "gaussian".
-    cones, samples: of contrast "learned": whether to tell how sure directions and fractions are (`Fibers.cone` and
+    noise_model: of signal: "auto", "rician" or "gaussian".
+    cones, samples: of signal: whether to tell how sure directions and fractions are (`Fibers.cone` and
         more), and how many samples of the posterior to draw (0 to 1000, `Fibers.samples`).
     denoise: whether to denoise the data first.
     frame: the axes of the gradients, see `Dwi`.
@@ -234,8 +230,6 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
         peaks=_peaks_options(method, max_fibers, threshold, min_angle, min_amplitude, starts, shift, basin))
     signal = options.signal
     signal.size = ctypes.sizeof(c.hot_signal_find_options)
-    signal.select = choice("select", select, _SELECT)
-    signal.contrast = choice("contrast", contrast, _CONTRAST)
     signal.noise_model = choice("noise_model", noise_model, _NOISE)
     signal.keep_cones, signal.samples = bool(cones), samples
     if sigma is not None and np.ndim(sigma):

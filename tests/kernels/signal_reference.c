@@ -1,11 +1,10 @@
-/* Fits with learned priors (HOT_CONTRAST_LEARNED) against a plain reference: exact Rician mean by its integral, the
+/* Fits to signals against a plain reference: exact Rician mean by its integral, the
  * derivatives by differences, everything in double. The kernel's fit is taken as it is; its evidence must be the
  * reference's at that place, and no small change of the fit may be better. */
 #include "checker.h"
-#include "forms3.h"
+#include "signal_reference.h"
 
 #include "bench/accuracy/simulated_voxels.h"
-#include "common/cpu.h"
 
 #include <hotfiber/signal.h>
 
@@ -271,7 +270,7 @@ static void check_reference(check_run *run, double b, int gaussian)
     hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = VOLUMES, .b = w.scheme.b,
                                 .gradients = w.scheme.gradient, .shells = w.scheme.shells,
                                 .shell_b = w.scheme.shell_b, .response = w.rows, .lmax = 2 * (PH_TERMS - 1)};
-    hot_signal_options options = {.size = sizeof options, .sigma = 1 / 30.0, .contrast = HOT_CONTRAST_LEARNED,
+    hot_signal_options options = {.size = sizeof options, .sigma = 1 / 30.0,
                                   .noise_model = gaussian ? HOT_NOISE_GAUSSIAN : HOT_NOISE_RICIAN,
                                   .population = &w.population};
     hot_signal_result result = {.size = sizeof result};
@@ -335,161 +334,9 @@ static void check_reference(check_run *run, double b, int gaussian)
     free(signals);
 }
 
-typedef struct drawn {
-    ph_scheme scheme;
-    double rows[2 * PH_TERMS];
-    float *signals;
-} drawn;
-
-static drawn draw(uint64_t *seed, double b, size_t count)
+void check_signal_reference(check_run *run)
 {
-    drawn d = {.signals = malloc((count + 1) * VOLUMES * sizeof *d.signals)};
-    ph_settings s = setting;
-    if (!d.signals)
-        exit(2);
-    s.b = b;
-    ph_make_scheme(&s, 77, &d.scheme);
-    ph_response_exact(&d.scheme, s.along, s.across, d.rows);
-    for (size_t i = 0; i < count; i++) {
-        ph_voxel truth;
-        ph_draw(seed, &s, (int)(i % PH_82_30), &truth);
-        ph_simulate(seed, &s, &d.scheme, &truth, d.signals + i * VOLUMES);
-    }
-    return d;
-}
-
-static hot_signal_scheme scheme_of(const drawn *d)
-{
-    return (hot_signal_scheme){.size = sizeof(hot_signal_scheme), .volumes = VOLUMES, .b = d->scheme.b,
-                               .gradients = d->scheme.gradient, .shells = d->scheme.shells,
-                               .shell_b = d->scheme.shell_b, .response = d->rows, .lmax = 2 * (PH_TERMS - 1)};
-}
-
-static int near_each(float a, float b, float absolute, float relative)
-{
-    return fabsf(a - b) <= absolute + relative * fabsf(a);
-}
-
-/* Every backend against one of the CPU's, some voxels masked or flagged: the same flags, and in 99.5 % of voxels the
- * same number of fibres, directions within .1 degree, and all fits and their variances the same but for rounding. */
-static void check_agreement(check_run *run, double b)
-{
-    const size_t count = run->cuda ? 6000 : 600;
-    char name[64];
-    snprintf(name, sizeof name, "agreement with %s, b=%g", run->cuda ? "the CPU" : "cpu baseline", b);
-    check_case_begin(run, name, count);
-    hot_context *plain = check_cpu_context(run->cuda ? HOT_CPU_AVX512 : HOT_CPU_BASELINE);
-    drawn d = draw(&run->seed, b, count);
-    uint8_t *inside = malloc(count);
-    hot_signal_population population;
-    hot_signal_result result[2];
-    size_t away = 0, other = 0, unlike = 0, fitted = 0;
-    if (!inside)
-        exit(2);
-    for (size_t i = 0; i < count; i++) {
-        inside[i] = i % 7 != 3;
-        if (i % 50 == 20)
-            d.signals[i * VOLUMES + PH_B0 + 5] = NAN;
-    }
-    hot_signal_population_usual(&population);
-    population.evidence_scale = 0.7, population.evidence_shift[2] = 0.6;
-    population.noise = 0.9, population.noise_freedom = 60, population.near[1][3] = 2;
-    const float *signals = check_input(run, d.signals, count * VOLUMES * sizeof *signals);
-    const uint8_t *mask = check_input(run, inside, count);
-    const hot_signal_scheme scheme = scheme_of(&d);
-    const hot_signal_options options = {.size = sizeof options, .sigma = 1 / 30.0, .contrast = HOT_CONTRAST_LEARNED,
-                                        .population = &population};
-    for (int who = 0; who < 2; who++) {
-        result[who] = (hot_signal_result){.size = sizeof *result};
-        result[who].directions = check_output(run, count * 9 * sizeof(float));
-        result[who].found = check_output(run, count);
-        result[who].probability = check_output(run, count * 4 * sizeof(float));
-        result[who].margin = check_output(run, count * sizeof(float));
-        result[who].residual = check_output(run, count * sizeof(float));
-        result[who].width = check_output(run, count * sizeof(float));
-        result[who].flags = check_output(run, count);
-        result[who].fits = check_output(run, count * 4 * sizeof(hot_signal_fit));
-        hot_context *context = who ? plain : run->context;
-        if (hot_signal_fibers_f32(context, &options, &scheme, count, signals, NULL, NULL, mask, &result[who]) != HOT_OK)
-            check_fail(run, 0, "the call failed: %s", hot_context_message(context));
-        const size_t left = check_unwritten(result[who].directions, 9 * count, 4) +
-                            check_unwritten(result[who].probability, 4 * count, 4) +
-                            check_unwritten(result[who].residual, count, 4) +
-                            check_unwritten(result[who].fits, count * 4 * sizeof(hot_signal_fit) / 4, 4);
-        CHECK_ITEM(run, 0, left == 0, "%zu numbers were not written", left);
-    }
-    for (size_t i = 0; i < count; i++) {
-        const hot_signal_fit *a = result[0].fits + 4 * i, *c = result[1].fits + 4 * i;
-        CHECK_ITEM(run, i, result[0].flags[i] == result[1].flags[i], "flags %d, not %d", result[0].flags[i],
-                   result[1].flags[i]);
-        CHECK_ITEM(run, i, (a[0].noise > 0) == (inside[i] && i % 50 != 20), "noise %g", (double)a[0].noise);
-        if (!(a[0].noise > 0))
-            continue;
-        fitted++;
-        const int same = result[0].found[i] == result[1].found[i];
-        other += !same;
-        away += same && !(form_farthest(result[0].found[i], result[0].directions + 9 * i,
-                                        result[1].directions + 9 * i) <= 0.1);
-        for (int k = 0; k < 4 && same; k++) { /* of the answer; another may have ended in another place as good */
-            int agree = near_each(a[k].cost, c[k].cost, 0.05f, 0) && near_each(a[k].noise, c[k].noise, 0, 1e-2f);
-            if (k == result[0].found[i])
-                agree = agree && near_each(a[k].chi, c[k].chi, 0.05f, 1e-2f) &&
-                        near_each(a[k].isotropic, c[k].isotropic, 0.01f, 0) &&
-                        near_each(a[k].water_variance, c[k].water_variance, 0, 0.1f) &&
-                        near_each(a[k].spread_variance, c[k].spread_variance, 1e-6f, 0.1f);
-            unlike += !agree;
-        }
-    }
-    if (other + away + unlike > 0)
-        printf("  learned %s: of %zu voxels %zu counts differ, %zu directions by over .1 degree, and %zu fits\n",
-               run->backend, fitted, other, away, unlike);
-    CHECK_ITEM(run, 0, fitted > count * 8 / 10, "%zu of %zu voxels are fitted", fitted, count);
-    CHECK_ITEM(run, 0, (other + away) * 200 <= count && unlike * 100 <= count * 4,
-               "%zu counts differ, %zu directions by over .1 degree, %zu fits", other, away, unlike);
-    check_case_end(run);
-    free(inside);
-    free(d.signals);
-    hot_context_destroy(&plain);
-}
-
-static void check(check_run *run)
-{
-    check_agreement(run, 3000);
-    check_agreement(run, 1000);
     check_reference(run, 3000, 0);
     check_reference(run, 1000, 0);
     check_reference(run, 3000, 1);
 }
-
-static void bench(check_run *run)
-{
-    const size_t count = run->cuda ? 1000000 : 8000;
-    const char *name = "signal, 64 directions, up to 3 fibres, learned priors";
-    uint64_t seed = 5;
-    drawn d = draw(&seed, 3000, 8000);
-    float *signals = malloc(count * VOLUMES * sizeof *signals), *found = malloc(count * 9 * sizeof *found);
-    if (!signals || !found)
-        exit(2);
-    for (size_t i = 0; i < count; i++)
-        memcpy(signals + i * VOLUMES, d.signals + i % 8000 * VOLUMES, VOLUMES * sizeof *signals);
-    const hot_signal_scheme given = scheme_of(&d);
-    const hot_signal_options options = {.size = sizeof options, .sigma = 1 / 30.0, .contrast = HOT_CONTRAST_LEARNED};
-    double best = INFINITY, best_device = INFINITY, device, begin = check_now();
-    const hot_signal_result result = {.size = sizeof result, .directions = found, .device_seconds = &device};
-    do {
-        const double from = check_now();
-        device = 0;
-        if (hot_signal_fibers_f32(run->context, &options, &given, count, signals, NULL, NULL, NULL, &result) != HOT_OK)
-            break;
-        best = fmin(best, check_now() - from);
-        best_device = fmin(best_device, device);
-    } while (check_now() - begin < run->seconds);
-    if (run->cuda)
-        check_report(run, name, best_device, (double)count, "device to device");
-    check_report(run, name, best, (double)count, "host to host");
-    free(signals);
-    free(found);
-    free(d.signals);
-}
-
-const check_family family_learned = {"learned", 0, 1, check, bench};

@@ -1,4 +1,4 @@
-/* What fits with HOT_CONTRAST_LEARNED do not follow. A fibre that fans out in a plane, or whose diffusivities are not
+/* What the fits do not follow. A fibre that fans out in a plane, or whose diffusivities are not
  * the response's, leaves smooth residuals that further fibres would fill: of degree 4, because the widths and the
  * isotropic parts take what there is of degrees 0 and 2. They are a random function on each shell, a sum of harmonics
  * of degree 4 with normal coefficients, in proportion to the response's own part of degree 4. In the evidence their

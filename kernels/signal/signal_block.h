@@ -1,42 +1,47 @@
-/* The fits of HOT_CONTRAST_LEARNED in one voxel (or HOT_LANES_F32 of them): start search, fits of 0 to 3 fibres, the
+/* The fits in one voxel (or HOT_LANES_F32 of them): start search, fits of 0 to 3 fibres, the
  * noise of the voxel, the fits again with that. */
-#ifndef HOT_SIGNAL_LEARNED_BLOCK_H
-#define HOT_SIGNAL_LEARNED_BLOCK_H
+#ifndef HOT_SIGNAL_BLOCK_H
+#define HOT_SIGNAL_BLOCK_H
 
-#include "cpu/signal_block.h"
-#include "learned_step.h"
+#include "signal_search.h"
+#include "signal_step.h"
+
+/* A fit ends when a step promises to lower its cost by less than this (1 is a factor of e^(1/2) in probability); the
+ * second is for fits that are the answer. */
+#define SIGNAL_TOLERANCE 3e-3f
+#define SIGNAL_TOLERANCE_LAST 3e-4f
 
 /* Steps of the fits of none and of one fibre, of every start of more and of the best one, and of all with the voxel's
  * own noise. With much signal over the noise the isotropic parts and the widths make up for each other, and steps are
  * short there; elsewhere few are needed. */
-#define LEARNED_NONE 12
-#define LEARNED_ONE 16
-#define LEARNED_TRY 3
-#define LEARNED_FINISH 30
-#define LEARNED_AGAIN 12
+#define SIGNAL_NONE 12
+#define SIGNAL_ONE 16
+#define SIGNAL_TRY 3
+#define SIGNAL_FINISH 30
+#define SIGNAL_AGAIN 12
 
 /* Where a voxel's fits are among its slots: of none, of one, the three starts of two and of three; and where the
- * matrices of its fits begin, packed ones of `LEARNED_PACKED_OF` numbers. */
-#define LEARNED_SLOT(k) ((k) == 0 ? 0 : (k) == 1 ? 1 : (k) == 2 ? 2 : 5)
-#define LEARNED_PACKED_OF(k) (LEARNED_UNKNOWNS(k) * (LEARNED_UNKNOWNS(k) + 1) / 2)
-#define LEARNED_MATRIX(k) ((k) == 0 ? 0 : (k) == 1 ? 6 : (k) == 2 ? 34 : 100)
+ * matrices of its fits begin, packed ones of `SIGNAL_PACKED_OF` numbers. */
+#define SIGNAL_SLOT(k) ((k) == 0 ? 0 : (k) == 1 ? 1 : (k) == 2 ? 2 : 5)
+#define SIGNAL_PACKED_OF(k) (SIGNAL_UNKNOWNS(k) * (SIGNAL_UNKNOWNS(k) + 1) / 2)
+#define SIGNAL_MATRIX(k) ((k) == 0 ? 0 : (k) == 1 ? 6 : (k) == 2 ? 34 : 100)
 
-typedef struct learned_fits {
-    learned_fit fit[4];
+typedef struct signal_fits {
+    signal_fit fit[4];
     vf cost[4];
     vf noise; /* of the voxel, over the one given */
-} learned_fits;
+} signal_fits;
 
 /* Where the fits begin: directions of the grid for one fibre, and for two and three of each class of separations. */
-typedef struct learned_places {
+typedef struct signal_places {
     vi one, first[SIGNAL_CLASSES], second[SIGNAL_CLASSES], third[SIGNAL_CLASSES];
-} learned_places;
+} signal_places;
 
 /* b: SIGNAL_GRID vectors of scratch. */
-HOT_FN void learned_find_places(const signal_plan *plan, const learned_data *data, vf *b, learned_places *places)
+HOT_FN void signal_find_places(const signal_plan *plan, const signal_data *data, vf *b, signal_places *places)
 {
     const signal_grid *grid = &plan->grid;
-    signal_filter(&plan->scheme, grid, &data->signal, b);
+    signal_filter(&plan->scheme, grid, data, b);
     vf best = vset(-1e30f);
     vi at = vseti(0);
     for (int d = 0; d < SIGNAL_GRID; d++) {
@@ -57,7 +62,7 @@ HOT_FN void learned_find_places(const signal_plan *plan, const learned_data *dat
 }
 
 /* The start of k fibres, of two and three the one of class c. */
-HOT_FN void learned_start(const int k, const signal_plan *plan, const learned_places *places, int c, learned_fit *f)
+HOT_FN void signal_start(const int k, const signal_plan *plan, const signal_places *places, int c, signal_fit *f)
 {
     const signal_learned *p = &plan->learned;
     const float iso = k ? fmaxf(p->iso, 0.05f) : 0.7f, water = k ? fmaxf(p->water[1], 0.02f) : 0.3f;
@@ -76,7 +81,7 @@ HOT_FN void learned_start(const int k, const signal_plan *plan, const learned_pl
 }
 
 /* The voxel's variance over the one of the fits: what these leave over, on average over k, drawn to the usual noise. */
-HOT_FN vf learned_own_noise(const signal_plan *plan, const learned_fits *fits)
+HOT_FN vf signal_own_noise(const signal_plan *plan, const signal_fits *fits)
 {
     const float rows = (float)plan->scheme.volumes + 1, own = plan->learned.freedom;
     vf best = fits->cost[0], sum = vset(0), chi = vset(0), freedom = vset(0);
@@ -91,8 +96,8 @@ HOT_FN vf learned_own_noise(const signal_plan *plan, const learned_fits *fits)
     return (own + chi / sum) / (own + freedom / sum);
 }
 
-/* A signal as the fits take it, on the pedestal of Gaussian noise (signal_lift). */
-HOT_FN vf learned_lift(const signal_scheme *s, vf scaled)
+/* A signal as the fits take it: on the pedestal of Gaussian noise, with the bias that a magnitude has there. */
+HOT_FN vf signal_lift(const signal_scheme *s, vf scaled)
 {
     if (s->pedestal > 0) {
         scaled = vmax(scaled + s->pedestal, vset(0));
@@ -102,21 +107,21 @@ HOT_FN vf learned_lift(const signal_scheme *s, vf scaled)
 }
 
 /* The data in units of a noise: raw in units of the noise given. y: room for the volumes. */
-HOT_FN void learned_scale(const signal_plan *plan, const vf *raw, vf snr, vf noise, vf *y, learned_data *data)
+HOT_FN void signal_scale(const signal_plan *plan, const vf *raw, vf snr, vf noise, vf *y, signal_data *data)
 {
     const signal_scheme *s = &plan->scheme;
     const vf inverse = 1 / noise;
     for (int j = 0; j < s->volumes; j++)
-        y[j] = learned_lift(s, raw[j] * inverse);
-    data->y0 = learned_lift(s, snr * inverse);
+        y[j] = signal_lift(s, raw[j] * inverse);
+    data->y0 = signal_lift(s, snr * inverse);
     data->weight0 = plan->learned.b0_volumes;
-    data->signal.y = (const float *)y;
-    data->signal.stride = HOT_LANES_F32;
-    data->signal.snr = snr * inverse;
+    data->y = (const float *)y;
+    data->stride = HOT_LANES_F32;
+    data->snr = snr * inverse;
 }
 
 /* What is told of a lane: the fit of the most probable number of fibres, as lane `to` of the answer. */
-HOT_FN void learned_answer(const learned_fits *fits, int lane, signal_answer *answer, int to)
+HOT_FN void signal_take_answer(const signal_fits *fits, int lane, signal_answer *answer, int to)
 {
     int k = 0;
     for (int i = 0; i < 4; i++) {
@@ -124,7 +129,7 @@ HOT_FN void learned_answer(const learned_fits *fits, int lane, signal_answer *an
         if (vlane(fits->cost[i], lane) < vlane(fits->cost[k], lane))
             k = i;
     }
-    const learned_fit *f = &fits->fit[k];
+    const signal_fit *f = &fits->fit[k];
     const float noise = vlane(fits->noise, lane);
     answer->k[to] = k;
     answer->tau[to] = k > 0 ? vlane(f->tau[0], lane) : 0;

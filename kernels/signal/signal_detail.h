@@ -1,14 +1,14 @@
-/* What is told of the fits of HOT_CONTRAST_LEARNED besides the answer: hot_signal_fit and the posterior's variances. */
-#ifndef HOT_SIGNAL_LEARNED_DETAIL_H
-#define HOT_SIGNAL_LEARNED_DETAIL_H
+/* What is told of the fits besides the answer: hot_signal_fit and the posterior's variances. */
+#ifndef HOT_SIGNAL_DETAIL_H
+#define HOT_SIGNAL_DETAIL_H
 
-#include "learned_block.h"
+#include "signal_block.h"
 
 /* The posterior's variances: of the inverse precision, by the inverse of its Cholesky factor. */
-HOT_FN void learned_variances(int k, hot_signal_fit *fit)
+HOT_FN void signal_variances(int k, hot_signal_fit *fit)
 {
-    const int n = LEARNED_UNKNOWNS(k), last = 4 * k;
-    double L[LEARNED_PACKED], all = 0;
+    const int n = SIGNAL_UNKNOWNS(k), last = 4 * k;
+    double L[SIGNAL_PACKED], all = 0;
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) {
             double a = (double)fit->precision[SIGNAL_AT(i, j)];
@@ -49,10 +49,10 @@ HOT_FN void learned_variances(int k, hot_signal_fit *fit)
 }
 
 /* The fit of k fibres of a lane, and what its matrix says. */
-HOT_FN void learned_tell(int k, int max_fibers, const learned_fits *fits, int lane, const float *matrix,
+HOT_FN void signal_tell(int k, int max_fibers, const signal_fits *fits, int lane, const float *matrix,
                          hot_signal_fit *to)
 {
-    const learned_fit *f = &fits->fit[k];
+    const signal_fit *f = &fits->fit[k];
     memset(to, 0, sizeof *to);
     to->cost = vlane(fits->cost[k], lane);
     to->noise = vlane(fits->noise, lane);
@@ -61,7 +61,7 @@ HOT_FN void learned_tell(int k, int max_fibers, const learned_fits *fits, int la
     to->chi = vlane(f->chi, lane);
     to->isotropic = vlane(f->iso, lane);
     to->water = vlane(f->water, lane);
-    to->ln_diffusivity = vlane(f->ld, lane) + (float)LEARNED_LN_UNIT;
+    to->ln_diffusivity = vlane(f->ld, lane) + (float)SIGNAL_LN_UNIT;
     for (int i = 0; i < k; i++) {
         to->weight[i] = expf(vlane(f->lw[i], lane));
         to->width[i] = vlane(f->tau[i], lane);
@@ -73,9 +73,9 @@ HOT_FN void learned_tell(int k, int max_fibers, const learned_fits *fits, int la
             to->turn[i][1][d] = vlane(turn[1][d], lane);
         }
     }
-    for (int i = 0; i < LEARNED_PACKED_OF(k); i++)
+    for (int i = 0; i < SIGNAL_PACKED_OF(k); i++)
         to->precision[i] = matrix[i];
-    learned_variances(k, to);
+    signal_variances(k, to);
 }
 
 #endif

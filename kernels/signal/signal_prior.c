@@ -1,10 +1,10 @@
-/* The population's priors as the fits of HOT_CONTRAST_LEARNED take them. */
+/* The population's priors as the fits take them. */
 #include <math.h>
 
 #include "signal_plan.h"
 
 static const double two_pi = 6.28318530717958647692;
-/* Of 2 and of 3 uniform directions, the share that LEARNED_NEAR lets through (12 million draws). */
+/* Of 2 and of 3 uniform directions, the share that SIGNAL_NEAR lets through (12 million draws). */
 static const double let_through[4] = {1, 1, 0.9036, 0.7336};
 /* Of the water in voxels without fibres: any share of the voxel, nearly. One shell cannot tell it from the other part.
  */
@@ -45,7 +45,7 @@ void hot_signal_fill_learned(const hot_signal_population *p, size_t b0_volumes, 
         .water = {(float)water_none[0], (float)p->water[0]},
         .water_inv = {(float)(1 / water_none[1]), (float)(1 / p->water[1])},
         .spread_inv = (float)(1 / p->spread),
-        .ld = {(float)(p->ln_diffusivity_none[0] - LEARNED_LN_UNIT), (float)(p->ln_diffusivity[0] - LEARNED_LN_UNIT)},
+        .ld = {(float)(p->ln_diffusivity_none[0] - SIGNAL_LN_UNIT), (float)(p->ln_diffusivity[0] - SIGNAL_LN_UNIT)},
         .ld_inv = {(float)(1 / p->ln_diffusivity_none[1]), (float)(1 / p->ln_diffusivity[1])},
         .noise = (float)p->noise, .freedom = (float)p->noise_freedom,
         .b0_volumes = b0_volumes > 0 ? (float)b0_volumes : 1};

@@ -1,0 +1,283 @@
+/* Fits to signals on the GPU. Each kernel does the fits of one number of fibres: a thread takes one after
+ * the other, each time that one has come to its end, so that threads side by side all have a step to do although some
+ * fits take three steps and some thirty. What a fit leaves goes through memory to the next kernel. The arithmetic is
+ * that of the CPU (signal_step.h, signal_block.h, compiled with vf = float). */
+#include <math.h>
+#include <string.h>
+
+#include "signal/gpu/signal_chunk.cuh"
+#include "signal/signal_detail.h"
+
+/* Threads of a block; fits that a thread has at least, where there are so many: the last ones of a kernel run with idle
+ * neighbours. */
+enum { THREADS = 128, FITS_EACH = 6 };
+/* Blocks of a multiprocessor: 255 registers hold all sums of two and of three fibres. */
+#define BLOCKS_OF(K) ((K) > 1 ? 2 : 4)
+
+static_assert(sizeof(signal_fit) == SIGNAL_FIT_FLOATS * sizeof(float), "a fit is as long as said");
+
+/* Where a fit begins: at a place of the start search, at the best of three fits, where the last one ended. */
+typedef enum fit_from { FROM_PLACES, FROM_BEST, FROM_LAST } fit_from;
+
+static __device__ void read_data(const signal_plan &plan, const signal_chunk &chunk, unsigned at, signal_data *data)
+{
+    const float inverse = 1 / chunk.memory.noise[at];
+    data->y = chunk.memory.scaled + (size_t)at * plan.scheme.volumes;
+    data->stride = 1;
+    data->snr = chunk.snr[at] * inverse;
+    data->y0 = signal_lift(&plan.scheme, data->snr);
+    data->weight0 = plan.learned.b0_volumes;
+}
+
+/* Signals in units of the noise given, and where the fits begin. */
+static __global__ void __launch_bounds__(THREADS)
+    signal_places_kernel(const __grid_constant__ signal_plan plan, const __grid_constant__ signal_chunk chunk)
+{
+    const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= *chunk.used)
+        return;
+    const size_t first = (size_t)at * plan.scheme.volumes;
+    float b[SIGNAL_GRID];
+    signal_data data;
+    signal_scale(&plan, chunk.y + first, chunk.snr[at], plan.learned.noise, chunk.memory.scaled + first, &data);
+    chunk.memory.noise[at] = plan.learned.noise;
+    signal_find_places(&plan, &data, b, (signal_places *)chunk.memory.places + at);
+}
+
+template <int K, fit_from FROM>
+static __global__ void __launch_bounds__(THREADS, BLOCKS_OF(K))
+    signal_fit_kernel(const __grid_constant__ signal_plan plan, const __grid_constant__ signal_chunk chunk,
+                       unsigned *counter, int iterations, float tolerance)
+{
+    const int n = SIGNAL_UNKNOWNS(K), starts = FROM == FROM_PLACES && K > 1 ? SIGNAL_CLASSES : 1;
+    const unsigned jobs = *chunk.used * starts;
+    float H[2][SIGNAL_PACKED_OF(K)], G[2][SIGNAL_UNKNOWNS(K)];
+    float step[SIGNAL_UNKNOWNS(K)], dampings[SIGNAL_UNKNOWNS(K)];
+    float damping = 0;
+    signal_fit f, trial;
+    signal_data data;
+    unsigned job = 0;
+    int taken = -1, now = 0; /* steps; which of the two matrices is that of f */
+    bool busy = false, more = true;
+    for (;;) {
+        if (!busy && more) {
+            job = atomicAdd(counter, 1u);
+            more = busy = job < jobs;
+            if (busy) {
+                const unsigned at = job / starts;
+                const signal_fit *kept = (const signal_fit *)chunk.memory.fits;
+                kept += (size_t)at * SIGNAL_SLOTS + SIGNAL_SLOT(K);
+                read_data(plan, chunk, at, &data);
+                if (FROM == FROM_PLACES) {
+                    signal_start(K, &plan, (const signal_places *)chunk.memory.places + at, job % starts, &trial);
+                } else {
+                    int best = 0;
+                    for (int c = 1; FROM == FROM_BEST && c < SIGNAL_CLASSES; c++)
+                        best = kept[c].q < kept[best].q ? c : best;
+                    trial = kept[best];
+                }
+                taken = -1;
+            }
+        }
+        if (!__any_sync(~0u, busy))
+            return;
+        if (busy) { /* as signal_descend of cpu/signal_batch.h */
+            signal_evaluate_here(K, &plan.scheme, &plan.learned, &data, &trial, H[1 - now], G[1 - now]);
+            if (taken < 0) {
+                f = trial;
+                now = 1 - now;
+                damping = 0.01f;
+            } else {
+                const float fall = f.q - trial.q;
+                const bool better = fall > 0;
+                if (better) {
+                    f = trial;
+                    now = 1 - now;
+                }
+                damping = vclamp(damping * (better ? 0.2f : 8.0f), 1e-5f, 1e5f);
+                busy = fall > tolerance || (fall <= 0 && damping < 1e3f);
+            }
+            taken++;
+            busy = busy && taken < iterations;
+            if (busy) {
+                float promise = 0;
+                signal_dampings(K, &f, G[now], damping, dampings);
+                signal_solve(n, H[now], G[now], dampings, SIGNAL_PIVOT, step);
+                HOT_UNROLL
+                for (int i = 0; i < n; i++)
+                    promise -= step[i] * G[now][i];
+                busy = promise > tolerance;
+            }
+            if (busy) {
+                signal_move(K, &f, step, &trial);
+            } else {
+                const size_t at = job / starts;
+                ((signal_fit *)chunk.memory.fits)[at * SIGNAL_SLOTS + SIGNAL_SLOT(K) + job % starts] = f;
+                float *kept = chunk.memory.matrices + at * SIGNAL_MATRICES + SIGNAL_MATRIX(K);
+                for (int i = 0; i < SIGNAL_PACKED_OF(K) && starts == 1; i++)
+                    kept[i] = H[now][i];
+            }
+        }
+    }
+}
+
+template <int K>
+static __global__ void __launch_bounds__(THREADS)
+    signal_evidence_kernel(const __grid_constant__ signal_plan plan, const __grid_constant__ signal_chunk chunk)
+{
+    const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= *chunk.used)
+        return;
+    float H[SIGNAL_PACKED_OF(K)], *kept = chunk.memory.matrices + (size_t)at * SIGNAL_MATRICES + SIGNAL_MATRIX(K);
+    const signal_fit f = ((const signal_fit *)chunk.memory.fits)[(size_t)at * SIGNAL_SLOTS + SIGNAL_SLOT(K)];
+    signal_data data;
+    read_data(plan, chunk, at, &data);
+    HOT_UNROLL
+    for (int i = 0; i < SIGNAL_PACKED_OF(K); i++)
+        H[i] = kept[i];
+    chunk.memory.cost[4 * (size_t)at + K] = signal_evidence(K, &plan.scheme, &plan.learned, &data, &f, H);
+    HOT_UNROLL
+    for (int i = 0; i < SIGNAL_UNKNOWNS(K); i++)
+        kept[SIGNAL_AT(i, i)] = H[SIGNAL_AT(i, i)];
+}
+
+static __device__ void read_fits(const signal_plan &plan, const signal_chunk &chunk, unsigned at, signal_fits *fits)
+{
+    const signal_fit *kept = (const signal_fit *)chunk.memory.fits + (size_t)at * SIGNAL_SLOTS;
+    for (int k = 0; k < 4; k++) {
+        fits->cost[k] = k <= plan.max_fibers ? chunk.memory.cost[4 * (size_t)at + k] : 1e30f;
+        fits->fit[k] = kept[SIGNAL_SLOT(k)];
+    }
+    fits->noise = chunk.memory.noise[at];
+}
+
+/* The voxel's own noise, and the signals in units of that. */
+static __global__ void __launch_bounds__(THREADS)
+    signal_noise_kernel(const __grid_constant__ signal_plan plan, const __grid_constant__ signal_chunk chunk)
+{
+    const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= *chunk.used)
+        return;
+    const size_t first = (size_t)at * plan.scheme.volumes;
+    signal_fits fits;
+    signal_data data;
+    read_fits(plan, chunk, at, &fits);
+    fits.noise *= vsqrt(signal_own_noise(&plan, &fits));
+    chunk.memory.noise[at] = fits.noise;
+    signal_scale(&plan, chunk.y + first, chunk.snr[at], fits.noise, chunk.memory.scaled + first, &data);
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    signal_answer_kernel(const __grid_constant__ signal_plan plan, const __grid_constant__ signal_chunk chunk)
+{
+    const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= *chunk.used)
+        return;
+    signal_fits fits;
+    signal_answer answer;
+    read_fits(plan, chunk, at, &fits);
+    signal_take_answer(&fits, 0, &answer, 0);
+    signal_write(&chunk.result, plan.max_fibers, plan.scheme.volumes, &answer, 0, chunk.list[at]);
+}
+
+/* All fits, with their variances. */
+static __global__ void __launch_bounds__(THREADS)
+    signal_detail_kernel(const __grid_constant__ signal_plan plan, const __grid_constant__ signal_chunk chunk)
+{
+    const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= *chunk.used)
+        return;
+    signal_fits fits;
+    read_fits(plan, chunk, at, &fits);
+    for (int k = 0; k < 4; k++) {
+        const float *matrix = chunk.memory.matrices + (size_t)at * SIGNAL_MATRICES + SIGNAL_MATRIX(k);
+        signal_tell(k, plan.max_fibers, &fits, 0, matrix, &chunk.result.fits[4 * (size_t)chunk.list[at] + k]);
+    }
+}
+
+/* ---- From the host ------------------------------------------------------------------------------------------ */
+
+enum { KERNELS = 10 }; /* of fits */
+
+void signal_divide(size_t count, size_t volumes, hot_arena *arena, signal_memory *memory)
+{
+    memory->scaled = hot_arena_array<float>(arena, count * volumes);
+    memory->fits = hot_arena_array<signal_fit>(arena, count * SIGNAL_SLOTS);
+    memory->places = hot_arena_array<signal_places>(arena, count);
+    memory->matrices = hot_arena_array<float>(arena, count * SIGNAL_MATRICES);
+    memory->cost = hot_arena_array<float>(arena, 4 * count);
+    memory->noise = hot_arena_array<float>(arena, count);
+    memory->counters = hot_arena_array<unsigned>(arena, KERNELS);
+}
+
+size_t signal_bytes(size_t volumes)
+{
+    return (volumes + SIGNAL_MATRICES + 5) * sizeof(float) + SIGNAL_SLOTS * sizeof(signal_fit) +
+           sizeof(signal_places);
+}
+
+namespace {
+
+struct launcher {
+    const signal_plan *plan;
+    const signal_chunk *chunk;
+    int processors, kernels; /* kernels: of fits, so far */
+    cudaStream_t stream;
+    cudaError_t error;
+
+    template <int K, fit_from FROM> void fits(int iterations, float tolerance)
+    {
+        const size_t starts = FROM == FROM_PLACES && K > 1 ? SIGNAL_CLASSES : 1;
+        const size_t most = (size_t)processors * BLOCKS_OF(K);
+        const size_t wanted = chunk->count * starts / (THREADS * FITS_EACH) + 1;
+        if (error != cudaSuccess || K > plan->max_fibers)
+            return;
+        signal_fit_kernel<K, FROM><<<(unsigned)(wanted < most ? wanted : most), THREADS, 0, stream>>>(
+            *plan, *chunk, chunk->memory.counters + kernels++, iterations, tolerance);
+        error = cudaGetLastError();
+    }
+
+    void voxels(void (*kernel)(const signal_plan, const signal_chunk))
+    {
+        if (error != cudaSuccess)
+            return;
+        kernel<<<(unsigned)((chunk->count + THREADS - 1) / THREADS), THREADS, 0, stream>>>(*plan, *chunk);
+        error = cudaGetLastError();
+    }
+
+    void evidence()
+    {
+        voxels(signal_evidence_kernel<0>);
+        voxels(signal_evidence_kernel<1>);
+        if (plan->max_fibers > 1)
+            voxels(signal_evidence_kernel<2>);
+        if (plan->max_fibers > 2)
+            voxels(signal_evidence_kernel<3>);
+    }
+};
+
+} // namespace
+
+cudaError_t signal_launch(const signal_plan *plan, const signal_chunk *chunk, int processors, cudaStream_t stream)
+{
+    launcher start = {plan, chunk, processors, 0, stream, cudaSuccess};
+    start.error = cudaMemsetAsync(chunk->memory.counters, 0, KERNELS * sizeof(unsigned), stream);
+    start.voxels(signal_places_kernel);
+    start.fits<0, FROM_PLACES>(SIGNAL_NONE, SIGNAL_TOLERANCE_LAST);
+    start.fits<1, FROM_PLACES>(SIGNAL_ONE, SIGNAL_TOLERANCE_LAST);
+    start.fits<2, FROM_PLACES>(SIGNAL_TRY, SIGNAL_TOLERANCE);
+    start.fits<2, FROM_BEST>(SIGNAL_FINISH, SIGNAL_TOLERANCE_LAST);
+    start.fits<3, FROM_PLACES>(SIGNAL_TRY, SIGNAL_TOLERANCE);
+    start.fits<3, FROM_BEST>(SIGNAL_FINISH, SIGNAL_TOLERANCE_LAST);
+    start.evidence();
+    start.voxels(signal_noise_kernel);
+    start.fits<0, FROM_LAST>(SIGNAL_AGAIN, SIGNAL_TOLERANCE_LAST);
+    start.fits<1, FROM_LAST>(SIGNAL_AGAIN, SIGNAL_TOLERANCE_LAST);
+    start.fits<2, FROM_LAST>(SIGNAL_AGAIN, SIGNAL_TOLERANCE_LAST);
+    start.fits<3, FROM_LAST>(SIGNAL_AGAIN, SIGNAL_TOLERANCE_LAST);
+    start.evidence();
+    start.voxels(signal_answer_kernel);
+    if (chunk->result.fits)
+        start.voxels(signal_detail_kernel);
+    return start.error;
+}
