@@ -164,10 +164,11 @@ static void check_gaussian(check_run *run)
     free_voxels(&v);
 }
 
-static void check_exact(check_run *run, size_t count)
+static void check_exact(check_run *run, double b, size_t count)
 {
-    check_case_begin(run, "sums of the response, no noise", count);
-    voxels v = make_voxels(&run->seed, 3000, 0, 0, count);
+    check_case_begin(run, b > 0 ? "sums of the response, no noise" : "sums of the response, two shells, no noise",
+                     count);
+    voxels v = make_voxels(&run->seed, b, 0, 0, count);
     const float *signals = check_input(run, v.signals, count * VOLUMES * sizeof *signals);
     answers a = make_answers(run, count);
     if (check_call(run, compute(run->context, &v, signals, 1e-3, NULL, &a))) {
@@ -439,7 +440,8 @@ static void check_agreement(check_run *run, double b)
 {
     const size_t count = run->cuda ? 6000 : 600;
     char name[64];
-    snprintf(name, sizeof name, "agreement with %s, b=%g", run->cuda ? "the CPU" : "cpu baseline", b);
+    snprintf(name, sizeof name, "agreement with %s, b=%s", run->cuda ? "the CPU" : "cpu baseline",
+             b > 2000 ? "3000" : b > 0 ? "1000" : "1000 and 3000");
     check_case_begin(run, name, count);
     hot_context *plain = check_cpu_context(run->cuda ? HOT_CPU_AVX512 : HOT_CPU_BASELINE);
     voxels v = make_dispersed(&run->seed, b, count);
@@ -517,8 +519,8 @@ static void check_agreement(check_run *run, double b)
 static void check(check_run *run)
 {
     if (check_wanted(run, "agreement"))
-        for (int i = 0; i < 2; i++)
-            check_agreement(run, i ? 1000 : 3000);
+        for (int i = 0; i < 3; i++)
+            check_agreement(run, (const double[]){3000, 1000, 0}[i]);
     if (check_wanted(run, "reference"))
         check_signal_reference(run);
     if (check_wanted(run, "gaussian"))
@@ -528,7 +530,9 @@ static void check(check_run *run)
         check_varied(run, 3000);
     }
     for (size_t i = 0; i < CHECK_SIZES && check_wanted(run, "exact"); i++)
-        check_exact(run, check_sizes[i] > 300 ? 300 : check_sizes[i]);
+        check_exact(run, 3000, check_sizes[i] > 300 ? 300 : check_sizes[i]);
+    if (check_wanted(run, "exact"))
+        check_exact(run, 0, 100);
     if (check_wanted(run, "isotropic"))
         check_isotropic(run);
     if (check_wanted(run, "invariance"))
