@@ -166,7 +166,8 @@ static void check_gaussian(check_run *run)
 
 static void check_exact(check_run *run, double b, size_t count)
 {
-    check_case_begin(run, b > 0 ? "sums of the response, no noise" : "sums of the response, two shells, no noise", count);
+    check_case_begin(run, b > 0 ? "sums of the response, no noise" : "sums of the response, two shells, no noise",
+                     count);
     voxels v = make_voxels(&run->seed, b, 0, 0, count);
     const float *signals = check_input(run, v.signals, count * VOLUMES * sizeof *signals);
     answers a = make_answers(run, count);

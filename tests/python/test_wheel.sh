@@ -17,7 +17,8 @@ rm -rf sdist dist tree fresh out
 tools=$PWD/tools/bin
 (cd "$HOT_SOURCE" && "$tools/python" -c 'import scikit_build_core.build as b, sys; b.build_sdist(sys.argv[1])' \
     "$OLDPWD/sdist") >sdist.log 2>&1 || { tail -n 20 sdist.log; exit 1; }
-tar -xzf sdist/hotfiber-*.tar.gz
+# -m: all times in it are one and the same, and objects of an earlier source would count as new
+tar -xzmf sdist/hotfiber-*.tar.gz
 mv hotfiber-*/ tree # always the same path, for ccache
 [ ! -d tree/tests ] || { echo "not so: the sdist has the tests"; exit 1; }
 # Without most of the optimization, so that it compiles in a third of the time.
