@@ -9,7 +9,7 @@ static const double chi2_of_1 = 3.8415, chi2_of_2 = 5.9915;
 /* Laplace's approximation has the cost's curvature at its least point; farther off a wide posterior is flatter. Where
  * it says that a cone's half angle is this (radians), twice its variance holds 95 %, and less as the third power
  * (docs/experiments.md). */
-static const double twice_as_wide = 0.26;
+static const double twice_as_wide = 0.22;
 
 static double covariance(const hot_posterior *posterior, int a, int b)
 {
