@@ -2,12 +2,12 @@
 
     python3 bench/programs/msmt_bonndit.py BUILD FOLDER [--directions FILE]
 
-FOLDER has bonndit's test data: data.nii.gz, shore_response_complete.npz and results/shore_deconvolution. Its signals are
-modelled as there: a response of each tissue in the SHORE basis (Merlet and Deriche 2013, order 4), its part of degree l
-over that of a fibre of weight 1, which is a delta or the power of its direction. `hotfiber.deconvolve` takes that
-design as it is. For `nonneg` the directions of bonndit's constraint are needed: FILE has polar angle and azimuth in
-turn, as numbers among any text (its constants.py). The third solver is Clarabel (pip install clarabel scipy), to a gap
-of 1e-12 of the objective.
+FOLDER has bonndit's test data: data.nii.gz, shore_response_complete.npz and results/shore_deconvolution. Its signals
+are modelled as there: a response of each tissue in the SHORE basis (Merlet and Deriche 2013, order 4), its part of
+degree l over that of a fibre of weight 1, which is a delta or the power of its direction. `hotfiber.deconvolve` takes
+that design as it is. For `nonneg` the directions of bonndit's constraint are needed: FILE has polar angle and azimuth
+in turn, as numbers among any text (its constants.py). The third solver is Clarabel (pip install clarabel scipy), to a
+gap of 1e-12 of the objective.
 
 Printed for each constraint and kernel: the largest difference of a voxel's values (tensor and amounts) over the largest
 of them, of ours from bonndit's, and of both from Clarabel's; how much more than Clarabel's minimum they cost at most,
