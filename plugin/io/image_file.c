@@ -59,7 +59,8 @@ hot_status hot_image_load_values(hot_context *context, const char *path, hot_gri
     return status;
 }
 
-/* An image of one value per voxel at the voxels of a grid; 0 where the image has none. `found`, of the grid `own`, is freed. */
+/* An image of one value per voxel at the voxels of a grid; 0 where the image has none. `found`, of the grid `own`, is
+ * freed. */
 static hot_status put_on_grid(hot_context *context, const char *what, const char *path, const hot_grid *own,
                               float *found, const hot_grid *grid, float **values)
 {
