@@ -6,10 +6,9 @@
  *
  * by least squares over the voxels that are no outliers; factors, outliers and polynomial are found in turn. */
 #include <math.h>
-#include <omp.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "dwi/summary.h"
 #include "normalise.h"
 
 enum { DEGREE = 3, TERMS_MAX = 20, ROUNDS = 15, BALANCE_ROUNDS = 7, BLOCK = 4096, UNKNOWNS_MAX = TERMS_MAX };
@@ -23,7 +22,8 @@ typedef struct normaliser {
     int exponent[TERMS_MAX][3];
     double *amount;    /* count x tissues, none below 0 */
     double (*place)[3]; /* of each voxel, -1 to 1 along the image's axes */
-    double *field, *value, *sorted; /* count: of the logarithm, of the summed tissues in it, and these sorted */
+    double *field, *value; /* count: of the logarithm, and of the summed tissues in it */
+    float *sorted;         /* the values, in another order */
     uint8_t *used;     /* count: no outlier */
     double balance[HOT_TISSUES_MAX], coefficient[TERMS_MAX];
 } normaliser;
@@ -128,41 +128,18 @@ static hot_status least_squares(const normaliser *n, size_t unknowns, make_row *
     return HOT_OK;
 }
 
-/* The value that `rank` others are not above; the array is put in another order (Hoare 1961). */
-static double ranked(double *values, size_t count, size_t rank)
-{
-    size_t low = 0, high = count - 1;
-    while (low < high) {
-        const double pivot = values[low + (high - low) / 2];
-        size_t i = low, j = high;
-        for (;; i++, j--) {
-            while (values[i] < pivot)
-                i++;
-            while (values[j] > pivot)
-                j--;
-            if (i >= j)
-                break;
-            const double other = values[i];
-            values[i] = values[j];
-            values[j] = other;
-        }
-        *(rank <= j ? &high : &low) = rank <= j ? j : j + 1;
-    }
-    return values[rank];
-}
-
 /* Marks the outliers among all voxels; returns how many marks have changed. */
 static size_t find_outliers(normaliser *n, double times)
 {
-    size_t changed = 0, rank[2];
+    size_t changed = 0;
     double quartile[2];
 #pragma omp parallel for schedule(static) num_threads(hot_context_threads(n->context))
-    for (size_t v = 0; v < n->count; v++)
-        n->sorted[v] = n->value[v] = log(balanced_sum(n, v)) - n->field[v];
-    for (int q = 0; q < 2; q++) {
-        rank[q] = (size_t)round((double)n->count * (q ? .75 : .25));
-        quartile[q] = ranked(n->sorted, n->count, rank[q] < n->count ? rank[q] : n->count - 1);
+    for (size_t v = 0; v < n->count; v++) {
+        n->value[v] = log(balanced_sum(n, v)) - n->field[v];
+        n->sorted[v] = (float)n->value[v];
     }
+    for (int q = 0; q < 2; q++)
+        quartile[q] = (double)hot_sorted_at(n->sorted, n->count, (size_t)round((double)n->count * (q ? .75 : .25)));
     const double reach = times * (quartile[1] - quartile[0]);
     for (size_t v = 0; v < n->count; v++) {
         const uint8_t used = isfinite(n->value[v]) && n->value[v] >= quartile[0] - reach &&
