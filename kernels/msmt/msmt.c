@@ -107,7 +107,8 @@ static hot_status msmt_cpu(hot_context *context, void *argument)
     return hot_lane_blocks_run(context, &blocks);
 }
 
-static const hot_backends backends = {.family = "msmt", .reference = hot_msmt_ref, .cpu = msmt_cpu};
+static const hot_backends backends = {
+    .family = "msmt", .reference = hot_msmt_ref, .cpu = msmt_cpu, .cuda = HOT_CUDA_BACKEND(hot_msmt_cuda), 1};
 
 hot_status hot_msmt_f32(hot_context *context, const hot_msmt_problem *problem, size_t count, const float *signals,
                         size_t signal_stride, const uint8_t *mask, float *tensors, size_t tensor_stride, float *amounts,
@@ -119,9 +120,7 @@ hot_status hot_msmt_f32(hot_context *context, const hot_msmt_problem *problem, s
         return HOT_ERROR_ARGUMENT;
     if (!problem)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a deconvolution needs a problem");
-    hot_status status = hot_backend_need_host(context, "msmt");
-    if (status == HOT_OK)
-        status = hot_options_read(context, "hot_msmt_problem", problem, &own);
+    hot_status status = hot_options_read(context, "hot_msmt_problem", problem, &own);
     if (status != HOT_OK)
         return status;
     status = hot_msmt_plan_make(context, &own, &plan);

@@ -262,7 +262,8 @@ hot_status hot_msmt_plan_make(hot_context *context, const hot_msmt_problem *prob
     if (problem->constraint == HOT_MSMT_SEMIDEFINITE)
         plan->side = hot_symtensor_count(order / 2, 3);
     place(&arena, plan);
-    arena.base = hot_context_calloc(context, 1, arena.used);
+    plan->block_size = arena.used;
+    arena.base = hot_context_calloc(context, 1, plan->block_size);
     plan->block = (double *)arena.base;
     double *lattice = hot_context_alloc(context, plan->directions + 1, 3 * sizeof *lattice);
     if (!plan->block || !lattice) {

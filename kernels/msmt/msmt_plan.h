@@ -7,6 +7,10 @@
 
 #include <hotfiber/msmt.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum {
     MSMT_TERMS = 45, MSMT_TISSUES = 8, MSMT_UNKNOWNS = MSMT_TERMS + MSMT_TISSUES,
     MSMT_PADDED = 56,     /* unknowns, up to a multiple of the factorisation's blocks */
@@ -15,6 +19,16 @@ enum {
     MSMT_DIRECTIONS = 4096, MSMT_LANES = 8,
     MSMT_ITERATIONS = 60
 };
+
+/* A voxel has converged when its gap, relative to the unconstrained objective, is below this; and the part of the first
+ * point's stationarity residual that is left. */
+#define MSMT_GAP 1e-12
+#define MSMT_LEFT 1e-9
+/* The first point's gap, as a part of the unconstrained objective. */
+#define MSMT_FIRST_GAP 0.01
+
+/* Halvings of a step's length, which positive definite matrices allow or not: of the first step, of the one made. */
+enum { MSMT_FIRST_ROUNDS = 5, MSMT_ROUNDS = 8 };
 
 typedef struct msmt_plan {
     int order;
@@ -29,6 +43,7 @@ typedef struct msmt_plan {
     size_t pair[MSMT_SIDE * (MSMT_SIDE + 1) / 2][2]; /* the entries (p, q), p <= q, by unknown */
     int first_pair[MSMT_TERMS + 1]; /* where each unknown's begin */
     double rounding; /* how much of `inside` makes up for rounding of the tensor to float, over its matrix's trace */
+    size_t block_size;           /* bytes */
     double *block;               /* the memory of all that follows */
     double *normal;              /* padded x padded: C^T C + ridge; 1 on the diagonal of the padding */
     double *project;             /* rows x padded: C */
@@ -61,5 +76,9 @@ typedef void hot_msmt_fn(const msmt_plan *plan, const double *right, double *scr
 hot_msmt_fn hot_msmt_baseline, hot_msmt_avx2, hot_msmt_avx512;
 
 hot_status hot_msmt_ref(hot_context *context, void *args);
+hot_status hot_msmt_cuda(hot_context *context, void *args);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -13,16 +13,6 @@
 #include "msmt_algebra.h"
 #include "msmt_semidefinite.h"
 
-/* A lane has converged when its gap, relative to the unconstrained objective, is below this; and the part of the first
- * point's stationarity residual that is left. */
-#define GAP 1e-12
-#define LEFT 1e-9
-/* Of the first point, as a part of the unconstrained objective. */
-#define FIRST_GAP 0.01
-
-/* Halvings of a step's length, which positive definite matrices allow or not: of the first step, of the one made. */
-enum { FIRST_ROUNDS = 5, ROUNDS = 8 };
-
 typedef struct lanes_state {
     vd *x, *step, *hessian, *moments, *gradient;
     vd *s, *u, *inverse, *ds, *du, *target; /* directions, then tissues */
@@ -130,9 +120,9 @@ static void begin(const msmt_plan *plan, size_t rows, vd size, lanes_state *l)
     for (size_t p = 0; p < plan->side; p++)
         sum += l->matrix.s[p * (plan->side + 1)];
     for (size_t j = 0; j < rows; j++)
-        l->u[j] = FIRST_GAP * size / sum;
+        l->u[j] = MSMT_FIRST_GAP * size / sum;
     for (size_t i = 0; i < plan->side * plan->side; i++)
-        l->matrix.z[i] = i % (plan->side + 1) == 0 ? FIRST_GAP * size / sum : vsetd(0);
+        l->matrix.z[i] = i % (plan->side + 1) == 0 ? MSMT_FIRST_GAP * size / sum : vsetd(0);
 }
 
 /* The largest of what the conditions of a minimum leave: stationarity, s < 0, and the gap. (The matrix is positive
@@ -205,7 +195,7 @@ void HOT_VARIANT(hot_msmt)(const msmt_plan *plan, const double *right_in, double
             gap += dot_lanes(entries, m->s, m->z);
             invert(side, m->s, m->a, m->b, m->inverse);
         }
-        const vl done = (gap < vsetd(GAP) * size) & (left < vsetd(LEFT));
+        const vl done = (gap < vsetd(MSMT_GAP) * size) & (left < vsetd(MSMT_LEFT));
         if (vall(done))
             break;
         make_hessian(plan, l.target, l.moments, l.hessian);
@@ -222,7 +212,7 @@ void HOT_VARIANT(hot_msmt)(const msmt_plan *plan, const double *right_in, double
         if (side > 0) {
             set_matrix(plan, l.step, m->ds);
             set_multiplier_step(side, NULL, m);
-            reach = longest_definite(side, m, reach, FIRST_ROUNDS);
+            reach = longest_definite(side, m, reach, MSMT_FIRST_ROUNDS);
         }
         for (size_t j = 0; j < rows; j++)
             after += (l.s[j] + reach * l.ds[j]) * (l.u[j] + reach * l.du[j]);
@@ -249,7 +239,7 @@ void HOT_VARIANT(hot_msmt)(const msmt_plan *plan, const double *right_in, double
         if (side > 0) {
             set_matrix(plan, l.step, m->ds);
             set_multiplier_step(side, m->target, m);
-            most = longest_definite(side, m, most, ROUNDS);
+            most = longest_definite(side, m, most, MSMT_ROUNDS);
         }
         most = vsel(done, zero, 0.995 * most);
         for (size_t i = 0; i < plan->unknowns; i++)

@@ -45,7 +45,7 @@ int cli_fit(int argc, char **argv)
          "weight of the Laplace-Beltrami penalty l^2 (l+1)^2 on the harmonics; default adc 0, odf 0.006, fod by "
          "the noise of the data (none without noise)", 0, 1e12},
         CLI_ADC_OPTIONS(known_b0, weighting, fit.positive),
-        CLI_MSMT_OPTIONS(constraint, kernel),
+        CLI_MSMT_OPTIONS(constraint, kernel, fit.normalise),
         {"directions", CLI_TEXT, &directions_path, "FILE",
          "msmt: the directions of the constraint, lines of x y z or of azimuth and inclination (MRtrix's dirgen); "
          "default: 300, evenly spread", 0, 0},

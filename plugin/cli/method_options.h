@@ -56,12 +56,15 @@ int cli_method_options_read(const cli_command *command, cli_common *common, cli_
      "not", 0, 0}
 
 /* Options of the model msmt; constraint and kernel are texts. */
-#define CLI_MSMT_OPTIONS(constraint, kernel)                                                                           \
+#define CLI_MSMT_OPTIONS(constraint, kernel, normalise)                                                                \
     {"constraint", CLI_CHOICE, &(constraint), "nonnegative|hpsd|none",                                                 \
      "msmt: no tissue and, in 300 directions, no fibre density is below zero (default); or nowhere, as the tensor's "  \
      "matrix is positive semidefinite (hpsd); or anything goes", 0, 0},                                                \
     {"kernel", CLI_CHOICE, &(kernel), "rank1|delta",                                                                   \
-     "msmt: what a fibre becomes: a rank-1 tensor (default), or the harmonics of a delta as in MRtrix's fODF", 0, 0}
+     "msmt: what a fibre becomes: a rank-1 tensor (default), or the harmonics of a delta as in MRtrix's fODF", 0, 0},  \
+    {"normalise", CLI_FLAG, &(normalise), NULL,                                                                        \
+     "msmt: divide tensors and tissues by a smooth field, so that the tissues add up to about 1 everywhere and can "   \
+     "be compared between people (as MRtrix's mtnormalise)", 0, 0}
 
 /* Fills the fit's options from the texts. */
 void cli_msmt_options_read(const char *constraint, const char *kernel, hot_fit_options *fit);

@@ -128,7 +128,7 @@ int cli_run_as(const cli_command *command, int argc, char **argv)
         {"regularise", CLI_DOUBLE, &options.fit.regularise, "W", "Laplace-Beltrami weight; default: the model's", 0,
          1e6},
         CLI_ADC_OPTIONS(known_b0, weights, options.fit.positive),
-        CLI_MSMT_OPTIONS(constraint, kernel),
+        CLI_MSMT_OPTIONS(constraint, kernel, options.fit.normalise),
         CLI_METHOD_OPTIONS(method, "signal with fod, else maxima"),
         {"sigma", CLI_DOUBLE, &options.signal.sigma, "S",
          "signal: the noise's standard deviation; default: from the b=0 images, or the residuals", 1e-30, 1e30},

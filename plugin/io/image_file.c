@@ -38,7 +38,29 @@ static hot_status load_single(hot_context *context, const char *what, const char
     return status;
 }
 
-/* The same at the voxels of a grid; 0 where the image has none. `found`, of the grid `own`, is freed. */
+hot_status hot_image_load_values(hot_context *context, const char *path, hot_grid *grid, float **values,
+                                 size_t *count)
+{
+    hot_image image;
+    *values = NULL;
+    hot_status status = hot_image_load_all(context, path, &image);
+    if (status == HOT_OK) {
+        const size_t voxels = hot_grid_voxels(&image.grid);
+        *grid = image.grid;
+        *count = image.values;
+        *values = hot_context_alloc(context, voxels, image.values * sizeof **values);
+        status = *values ? hot_image_values(&image, 0, voxels, *values) : HOT_ERROR_MEMORY;
+    }
+    hot_image_close(&image);
+    if (status != HOT_OK) {
+        hot_context_free(context, *values);
+        *values = NULL;
+    }
+    return status;
+}
+
+/* An image of one value per voxel at the voxels of a grid; 0 where the image has none. `found`, of the grid `own`, is
+ * freed. */
 static hot_status put_on_grid(hot_context *context, const char *what, const char *path, const hot_grid *own,
                               float *found, const hot_grid *grid, float **values)
 {

@@ -6,6 +6,7 @@
 #include "common/options.h"
 #include "dwi/gather.h"
 #include "model.h"
+#include "normalise.h"
 
 /* Floats of signal per thread in a slab: two megabytes stay in a core's cache between the passes over them. */
 enum { SLAB_FLOATS = 1 << 19 };
@@ -230,6 +231,8 @@ hot_status hot_tensor_field_fit(hot_context *context, const hot_dwi *dwi, const 
     if (status == HOT_OK)
         status = hot_plan_fit_voxels(plan, mask->bytes, "fitting tensors", made->values, made->extra, &made->fitted,
                                      &made->flagged);
+    if (status == HOT_OK && settings.normalise)
+        status = hot_tensor_field_normalise(context, made);
 cleanup:
     hot_plan_free(&plan);
     hot_response_destroy(&response);

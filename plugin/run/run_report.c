@@ -113,6 +113,13 @@ static void add_settings(cJSON *root, const hot_run_job *job)
     }
     if (fit->regularise >= 0)
         cJSON_AddNumberToObject(settings, "regularise", fit->regularise);
+    if (strcmp(fit->model, "msmt") == 0) {
+        add_text(settings, "constraint", fit->constraint == HOT_CONSTRAINT_NONE   ? "none"
+                                         : fit->constraint == HOT_CONSTRAINT_HPSD ? "hpsd"
+                                                                                  : "nonnegative");
+        add_text(settings, "kernel", fit->kernel == HOT_KERNEL_DELTA ? "delta" : "rank1");
+        cJSON_AddBoolToObject(settings, "normalise", fit->normalise != 0);
+    }
     add_text(settings, "method", peaks->method);
     cJSON_AddNumberToObject(settings, "max_fibers", hot_fiber_field_max(job->fibers));
     if (job->method->find_in_signals) {

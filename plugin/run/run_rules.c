@@ -21,6 +21,7 @@ hot_status hot_run_check_model(hot_context *context, const hot_run_options *opti
         {"positive", "adc ", options->fit.positive != 0},
         {"constraint", "msmt ", options->fit.constraint != HOT_CONSTRAINT_NONNEGATIVE},
         {"kernel", "msmt ", options->fit.kernel != HOT_KERNEL_RANK1},
+        {"normalise", "msmt ", options->fit.normalise != 0},
         {"directions", "msmt ", options->fit.directions != NULL},
         {"tissues", "msmt ", options->fit.tissue_count > 0},
         {"residual", "msmt ", 0},

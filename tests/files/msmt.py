@@ -1,5 +1,6 @@
 """Several tissues: fit and run --model msmt on signals made here from the responses themselves, against what they were
 made of, against MRtrix's dwi2fod with the same directions, and against its own tests' data; refusals."""
+import json
 import os
 import shutil
 import subprocess
@@ -221,6 +222,57 @@ check(done.returncode == 0, done.stderr)
 check(np.abs(load("out/tissues.nii.gz").reshape(120, 3) - truth).max() < 2e-3, "the tissues' map")
 check(os.path.isfile("out/residual.nii.gz") and os.path.isfile("out/tensors.nrrd"), "files of the run")
 
+# normalised: tissues that add up to 1, under a field that varies smoothly, are found again; a few voxels that are
+# brighter do not matter
+voxels = int(np.prod(SIZE))
+shell, g = acquire("whole", [0, 1, 2, 3])
+data, w, v, amount = make(shell, g, rows)
+every = w.sum(1) + amount.sum(1)
+place = np.stack(np.meshgrid(*[np.linspace(-1, 1, n) for n in SIZE], indexing="ij"), -1).reshape(-1, 3)
+bright = np.exp(.3 * place[:, 0] - .2 * place[:, 1] * place[:, 2] + .1 * place[:, 2] ** 3 + .5)
+outlier = np.where(np.arange(voxels) % 17 == 3, 4, 1)
+scale = outlier / every
+save("uneven.nii", (data * (scale * bright)[:, None]).reshape(SIZE + (-1,)))
+truth = np.column_stack([w.sum(1), amount]) * scale[:, None]
+tensors, amounts, residual = fit("uneven")
+check(np.abs(amounts - truth).max() > .2, "nothing to normalise")
+tensors, amounts, residual = fit("uneven", "--normalise")
+check(np.abs(amounts - truth).max() < 5e-3, "normalised amounts are off by %g" % np.abs(amounts - truth).max())
+check(np.abs(tensors[:, 1:] - rank1(w * scale[:, None], v)).max() < 5e-3, "normalised tensors are off")
+check(residual.max() < 1e-6 and tensors[:, 0].all(), "confidence and residual are not to be divided")
+done = hot("run", "-i", "uneven.nii", "-o", "even", "--model", "msmt", "--mask", "mask.nii", "--response",
+           "wm.txt,gm.txt,csf.txt", "--normalise", "--order", 8, "--bval", "whole.bval", "--bvec", "whole.bvec")
+check(done.returncode == 0, done.stderr)
+check(np.abs(load("even/tissues.nii.gz").reshape(voxels, 3) - truth).max() < 5e-3, "run's normalised tissues")
+check(json.load(open("even/report.json"))["settings"]["normalise"] is True, "the report says so")
+
+
+def mtnormalise_agrees(name, image, mask, *more):
+    """Our division of our amounts against mtnormalise's of the same."""
+    fits = [hot("fit", "-i", image, "-o", "n_t.nii", "--model", "msmt", "--mask", mask, "--tissues", "n_%d.nii" % k,
+                *more, *option) for k, option in enumerate(([], ["--normalise"]))]
+    check(all(one.returncode == 0 for one in fits), [one.stderr for one in fits])
+    command = ["mtnormalise", "-quiet", "-force", "-mask", mask]
+    for t in range(3):
+        subprocess.run(["mrconvert", "-quiet", "-force", "n_0.nii", "-coord", "3", str(t), "-axes", "0,1,2", "n.mif"],
+                       check=True)
+        subprocess.run(["mrcalc", "-quiet", "-force", "n.mif", ".28209479", "-mult", "n_in%d.mif" % t], check=True)
+        command += ["n_in%d.mif" % t, "n_out%d.nii" % t]
+    subprocess.run(command, check=True)
+    ours = load("n_1.nii").reshape(-1, 3)
+    theirs = np.column_stack([load("n_out%d.nii" % t).reshape(-1) for t in range(3)]) / .28209479
+    inside = ours.sum(1) > 0
+    worst = (np.abs(ours - theirs).max(1)[inside] / np.abs(theirs).max(1)[inside]).max()
+    check(inside.sum() > 100 and worst < 1e-5, "%s: normalised amounts differ by %g" % (name, worst))
+
+
+if shutil.which("mtnormalise"):
+    mtnormalise_agrees("made here", "uneven.nii", "mask.nii", "--bval", "whole.bval", "--bvec", "whole.bvec",
+                       "--response", "wm.txt,gm.txt,csf.txt")
+    if os.path.isdir(real_data):
+        mtnormalise_agrees("a real region", real_data + "dwi.mif", real_data + "mask.mif", "--response",
+                           ",".join(real_data + t for t in ("wm.txt", "gm.txt", "csf.txt")))
+
 # refusals
 base = ["fit", "-i", "whole.nii", "-o", "bad.nrrd", "--mask", "mask.nii"]
 refused(*base, "--model", "msmt", "--response", "wm.txt,nothing.txt", words=["nothing.txt"], leaves=["bad.nrrd"])
@@ -231,9 +283,15 @@ np.savetxt("four.txt", np.ones((3, 4)))
 refused(*base, "--model", "msmt", "--response", "wm.txt,gm.txt", "--directions", "four.txt", words=["4 numbers"])
 open("zero.txt", "w").write("0 0 0\n")
 refused(*base, "--model", "msmt", "--response", "wm.txt,gm.txt", "--directions", "zero.txt", words=["direction 1"])
+few = np.zeros(SIZE)
+few[:2, :2, :2] = 1
+save("few.nii", few)
+refused("fit", "-i", "whole.nii", "-o", "bad.nrrd", "--mask", "few.nii", "--model", "msmt", "--response",
+        "wm.txt,gm.txt", "--normalise", "--quiet", words=["8 voxels", "40"], leaves=["bad.nrrd"])
 for words in (["--constraint", "none"], ["--kernel", "delta"], ["--directions", "xyz.txt"], ["--tissues", "t.nii"],
-              ["--model", "msmt", "--regularise", "1"], ["--model", "msmt", "--diffusivities", ".0017,.0003"]):
+              ["--model", "fod", "--normalise"], ["--model", "msmt", "--regularise", "1"],
+              ["--model", "msmt", "--diffusivities", ".0017,.0003"]):
     done = hot(*base, *words)
-    check(done.returncode == 2 and done.stderr.count("\n") == 1 and words[-2] in done.stderr,
+    check(done.returncode == 2 and done.stderr.count("\n") == 1 and any(w in done.stderr for w in words[-2:]),
           "%s: %d %s" % (words, done.returncode, done.stderr))
 end()

@@ -296,6 +296,26 @@ hot_status placed_lowrank(hot_context *context, const hot_lowrank_options *optio
                });
 }
 
+hot_status placed_msmt(hot_context *context, const hot_msmt_problem *problem, size_t count, const float *signals,
+                      size_t signal_stride, const uint8_t *mask, float *tensors, size_t tensor_stride, float *amounts,
+                      float *residual, uint8_t *flags)
+{
+    if (direct(context))
+        return hot_msmt_f32(context, problem, count, signals, signal_stride, mask, tensors, tensor_stride, amounts,
+                            residual, flags);
+    const size_t terms = hot_symtensor_count(problem->order, 3);
+    return run(context,
+               {in("signals", signals, rows(count, signal_stride, problem->rows) * sizeof(float)),
+                in("mask", mask, count), out("tensors", tensors, rows(count, tensor_stride, terms) * sizeof(float)),
+                out("amounts", amounts, count * problem->tissues * sizeof(float)),
+                out("residual", residual, count * sizeof(float)), out("flags", flags, count)},
+               [&](void *const *at) {
+                   return hot_msmt_f32(context, problem, count, (const float *)at[0], signal_stride,
+                                       (const uint8_t *)at[1], (float *)at[2], tensor_stride, (float *)at[3],
+                                       (float *)at[4], (uint8_t *)at[5]);
+               });
+}
+
 hot_status placed_directions(hot_context *context, const hot_directions_options *options, int order, size_t count,
                             const float *tensors, size_t stride, const uint8_t *mask, float *directions,
                             uint8_t *found)

@@ -10,6 +10,7 @@
 #include <hotfiber/fit.h>
 #include <hotfiber/heev.h>
 #include <hotfiber/lowrank.h>
+#include <hotfiber/msmt.h>
 #include <hotfiber/signal.h>
 #include <hotfiber/sshopm.h>
 #include <hotfiber/tridiag.h>
@@ -29,6 +30,9 @@ hot_status placed_signal(hot_context *context, const hot_signal_options *options
 hot_status placed_lowrank(hot_context *context, const hot_lowrank_options *options, int order, size_t count,
                          const float *tensors, size_t stride, const uint8_t *mask, float *directions, uint8_t *found,
                          float *residual);
+hot_status placed_msmt(hot_context *context, const hot_msmt_problem *problem, size_t count, const float *signals,
+                      size_t signal_stride, const uint8_t *mask, float *tensors, size_t tensor_stride, float *amounts,
+                      float *residual, uint8_t *flags);
 hot_status placed_directions(hot_context *context, const hot_directions_options *options, int order, size_t count,
                             const float *tensors, size_t stride, const uint8_t *mask, float *directions,
                             uint8_t *found);
@@ -79,6 +83,7 @@ hot_status placed_assemble_f32(hot_context *context, int dim, size_t dofs, size_
 #define hot_fit_linear_f32 placed_fit
 #define hot_signal_fibers_f32 placed_signal
 #define hot_lowrank_f32 placed_lowrank
+#define hot_msmt_f32 placed_msmt
 #define hot_directions_f32 placed_directions
 #define hot_sshopm_f32 placed_sshopm_f32
 #define hot_sshopm_f64 placed_sshopm_f64

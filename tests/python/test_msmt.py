@@ -99,6 +99,14 @@ result = hotfiber.fibers(data, (b, g), mask=np.ones((3, 2, 2)), model="msmt", or
 check((result.nfibers == 1).all() and np.abs(np.abs(result.directions[..., 0, :] @ fiber) - 1).max() < 1e-4,
       "the whole job finds the fibre")
 check(np.abs(result.tensors.amounts - [.6, .3, .1]).max() < 2e-3, "the whole job's amounts")
+parts = np.array([shape] + [one[row] / np.sqrt(4 * np.pi) for one in others])
+mixed = np.random.default_rng(5).dirichlet([3, 2, 1], (5, 4, 4))
+uneven = np.exp(np.linspace(-.3, .3, 5))[:, None, None, None] * (mixed @ parts)
+even = [hotfiber.fit(uneven, (b, g), mask=np.ones((5, 4, 4)), model="msmt", order=6, response=responses,
+                     normalise=which) for which in (False, True)]
+check(np.abs(even[0].amounts - mixed).max() > .1 and np.abs(even[1].amounts - mixed).max() < 5e-3, "normalised amounts")
+raises(hotfiber.Error, "tissue", hotfiber.fit, np.tile(data, (2, 3, 3, 1)), (b, g), mask=np.ones((6, 6, 6)),
+       model="msmt", response=responses[:1], normalise=True)
 raises(ValueError, "kernel", hotfiber.fit, data, (b, g), model="msmt", kernel="sharp")
 
 # bonndit's results: one shell, no other tissue. Its solver stops earlier than ours, so where the two differ ours must

@@ -1,7 +1,9 @@
-"""Images in the viewer: one alone, and of several volumes the first with b=0."""
+"""Images in the viewer: one alone, of several volumes the first with b=0, and the tissues of a run in colours."""
 import os
 import shutil
+import struct
 import sys
+import zlib
 
 sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "cli"))
 from cli import *  # noqa: E402
@@ -47,4 +49,41 @@ check("32 volumes: the first with b=0, number 30 from 0" in done.stderr, done.st
 works("run", "-i", "dwi.nrrd", "-o", "out", "--quiet")
 names = ["--background", "dwi", "--glyph", "none"]
 check(picture("x.png", "out", "dwi.nii.gz", *names) == wanted[1], "behind the glyphs too")
+
+
+def pixels(png):
+    """height x width x channels of a PNG's bytes, of 8 bits each."""
+    width, height, depth, kind = struct.unpack(">IIBB", png[16:26])
+    channels, at, data = {2: 3, 6: 4}[kind], 8, b""
+    check(depth == 8, "8 bits")
+    while at < len(png):
+        size, = struct.unpack(">I", png[at:at + 4])
+        data += png[at + 8:at + 8 + size] if png[at + 4:at + 8] == b"IDAT" else b""
+        at += 12 + size
+    lines = np.frombuffer(zlib.decompress(data), np.uint8).reshape(height, -1)
+    rows = np.zeros((height + 1, width + 1, channels), int)  # a line above and a pixel before, of zeros
+    for y, line in enumerate(lines, 1):
+        for x, some in enumerate(line[1:].reshape(width, channels).astype(int), 1):
+            left, up, corner = rows[y, x - 1], rows[y - 1, x], rows[y - 1, x - 1]
+            near = np.abs(np.stack([left, up, corner]) - (left + up - corner))
+            paeth = np.choose(near.argmin(0), [left, up, corner])
+            rows[y, x] = (some + [0, left, up, (left + up) // 2, paeth][line[0]]) % 256
+    return rows[1:, 1:, :3]
+
+
+# the tissues of a run with msmt: white matter blue, grey matter green, CSF red, what is below 0 black
+size = scene.data.shape[:3]
+third, tissues = size[0] // 3, np.zeros(size + (3,))
+for t in range(3):
+    tissues[t * third:(t + 1) * third, ..., t] = 1
+tissues[:, 0] = -1
+image("out/tissues.nii.gz", tissues)
+shown = pixels(picture("x.png", "out", "--glyph", "none", "--interpolate", "off", "--opacity", "1"))
+for color, name in (((0, 0, 255), "white matter"), ((0, 255, 0), "grey matter"), ((255, 0, 0), "CSF")):
+    check((np.abs(shown - color).max(2) <= 8).sum() > 100, f"{name} is {color} by default")
+check(picture("y.png", "out", "--glyph", "none", "--background", "amplitude") != open("x.png", "rb").read(),
+      "another background can be chosen")
+image("out/tissues.nii.gz", tissues[1:])
+done = hotfiber("view", "out", "--screenshot", "x.png", "--size", "20x20")
+check(done.returncode == 1 and "tissues.nii.gz" in done.stderr and done.stderr.count("\n") == 1, done.stderr)
 end()

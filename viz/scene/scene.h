@@ -22,7 +22,7 @@ typedef enum hot_volume_source {
 
 /* A background or colour volume. */
 typedef struct hot_view_volume {
-    char name[HOT_VIEW_NAME]; /* "b0", "nfibers", "dec", "amplitude", or a file's base name */
+    char name[HOT_VIEW_NAME]; /* "b0", "tissues", "nfibers", "dec", "amplitude", or a file's base name */
     int components;           /* 1, or 3 = a colour per voxel (dec) */
     const float *values;      /* voxels x components; NULL: computed when asked for, by hot_scene_value */
     int source;               /* hot_volume_source: where values come from */

@@ -372,6 +372,40 @@ cleanup:
     return status;
 }
 
+/* The amounts of tissues of a run with msmt, if there are any: white matter blue, the others green and red, as usual
+ * (MRtrix's order is CSF, grey matter, white matter). */
+static hot_status add_tissues(hot_scene *scene)
+{
+    enum { TISSUES = 3 };
+    hot_context *context = scene->context;
+    hot_grid grid;
+    struct stat there;
+    float *amounts = NULL, *colors = NULL;
+    size_t count = 0;
+    double half;
+    char *path = join(context, scene->run, "tissues.nii.gz");
+    if (!path)
+        return HOT_ERROR_MEMORY;
+    hot_status status = stat(path, &there) == 0 ? hot_image_load_values(context, path, &grid, &amounts, &count)
+                                                : HOT_OK;
+    if (status == HOT_OK && amounts &&
+        (memcmp(grid.size, scene->grid.size, sizeof grid.size) != 0 ||
+         grids_apart(&scene->grid, &grid, &half) > half))
+        status = hot_context_fail(context, HOT_ERROR_DATA, "'%s' has other voxels than the glyphs", path);
+    if (status == HOT_OK && amounts) {
+        colors = hot_context_calloc(context, scene->voxels, TISSUES * sizeof *colors);
+        status = colors ? HOT_OK : HOT_ERROR_MEMORY;
+        for (size_t v = 0; v < scene->voxels && colors; v++)
+            for (size_t t = 0; t < count && t < TISSUES; t++)
+                colors[v * TISSUES + TISSUES - 1 - t] = fmaxf(0, amounts[v * count + t]);
+    }
+    if (colors)
+        status = hot_scene_add_volume(scene, "tissues", TISSUES, colors, 1);
+    hot_context_free(context, amounts);
+    hot_context_free(context, path);
+    return status;
+}
+
 /* ---- The whole -------------------------------------------------------------------------------------------- */
 
 /* Newest change among the scene's files; -1 when one is gone. */
@@ -465,6 +499,8 @@ hot_status hot_scene_load(hot_context *context, const char *const *paths, int co
         status = add_file(context, made, found.volume[v], values);
     }
     hot_context_free(context, image);
+    if (status == HOT_OK && made->run)
+        status = add_tissues(made);
     if (status == HOT_OK && made->run) /* without its data a run is shown over the amplitude */
         if (hot_scene_load_b0(made, SMALL) == HOT_ERROR_MEMORY)
             status = HOT_ERROR_MEMORY;

@@ -35,9 +35,9 @@ static const hot_view_setting settings[] = {
     {"lock_axes", HOT_SETTING_SWITCH, AT(lock_axes), "on|off",
      "planes follow the voxel grid (default on), or the scanner's axes", 0, 0, 0},
     {"background", HOT_SETTING_NAME, AT(background), "NAME",
-     "image behind the glyphs: b0, dec, nfibers, amplitude, a volume given as a file (by its base name), auto "
-     "(default: b0, else the "
-     "first one given, else amplitude), none",
+     "image behind the glyphs: b0, tissues (of a run with msmt: white matter blue, grey matter green, CSF red), dec, "
+     "nfibers, amplitude, a volume given as a file (by its base name), auto (default: the first one given, else "
+     "tissues, b0 or amplitude, whichever there is), none",
      0, 0, 0},
     {"window", HOT_SETTING_PAIR, AT(window), "LOW,HIGH", "values of the image that are black and white; default auto",
      -1e30, 1e30, 1},

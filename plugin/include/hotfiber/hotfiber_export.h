@@ -38,6 +38,9 @@ HOT_API hot_status hot_fiber_field_load(hot_context *context, const char *path, 
  * data; of several volumes the first. *grid: its geometry; *values: one float per voxel, i fastest, free with
  * hot_context_free. Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT, HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_image_load(hot_context *context, const char *path, hot_grid *grid, float **values);
+/* The same with all values: *count of each voxel, side by side. */
+HOT_API hot_status hot_image_load_values(hot_context *context, const char *path, hot_grid *grid, float **values,
+                                         size_t *count);
 
 /* One output format. It is written from directions, from tensors or from either; a function that there is not is
  * NULL. */

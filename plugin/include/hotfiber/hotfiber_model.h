@@ -83,6 +83,8 @@ typedef struct hot_fit_options {
     hot_fit_kernel kernel;         /* msmt */
     const double *directions; /* msmt: x, y, z of each direction in which the form is held; NULL = 300, evenly spread */
     size_t direction_count;
+    int normalise;         /* msmt: tensors and amounts are divided by a smooth field (1), after which the amounts add
+                              up to about 1 (Raffelt et al. 2017, Dhollander et al. 2021) */
 } hot_fit_options;
 
 /* Fits the model in every voxel of the mask, slab by slab. Voxels that cannot be fitted (NaN, no b=0 signal ...) are

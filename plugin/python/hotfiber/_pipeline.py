@@ -71,8 +71,10 @@ def _data(data, gradients, affine, frame):
     return Dwi(data, gradients, affine, frame=frame)
 
 
-def _fit_options(model, order, regularise, positive, weighted, estimate_s0, constraint, kernel):
-    return c.hot_fit_options(constraint=choice("constraint", constraint, _CONSTRAINT),
+def _fit_options(model, order, regularise, positive, weighted, estimate_s0, constraint, kernel,
+                 normalise=False):
+    return c.hot_fit_options(normalise=bool(normalise),
+                             constraint=choice("constraint", constraint, _CONSTRAINT),
                              kernel=choice("kernel", kernel, _KERNEL),
                              size=ctypes.sizeof(c.hot_fit_options), model=_text(model), order=order,
                              regularise=-1 if regularise is None else regularise, positive=bool(positive),
@@ -102,8 +104,8 @@ def _set_response(objects, response, options):
 def fit(data: Data, gradients: Gradients = None, affine: ArrayLike | None = None, mask: Data = None, *,
         model: str = "fod", order: int = 0, response: AnyResponse = None, regularise: float | None = None,
         positive: bool = False, weighted: bool = True, estimate_s0: bool = False, constraint: str = "nonnegative",
-        kernel: str = "rank1", frame: str | None = None, device: str = "auto", threads: int = 0, seed: int = 0,
-        progress: Progress = None) -> TensorField:
+        kernel: str = "rank1", normalise: bool = False, frame: str | None = None, device: str = "auto",
+        threads: int = 0, seed: int = 0, progress: Progress = None) -> TensorField:
     """Fits a symmetric tensor to the signals of every voxel.
 
     data, gradients, affine, frame: see `fibers`.
@@ -117,12 +119,13 @@ def fit(data: Data, gradients: Gradients = None, affine: ArrayLike | None = None
     positive, weighted, estimate_s0: of adc: nowhere negative; weighted least squares; S0 from all volumes.
     constraint, kernel: of msmt: "nonnegative" (in 300 directions), "hpsd" (nowhere negative) or "none"; "rank1" or
         "delta" (as MRtrix's fODF).
+    normalise: of msmt: whether to divide by a smooth field, so that the tissues add up to about 1 everywhere.
     device, threads, seed, progress: see `sshopm`.
     Returns a TensorField.
     """
     dwi = _data(data, gradients, affine, frame)
     field = ctypes.c_void_p()
-    options = _fit_options(model, order, regularise, positive, weighted, estimate_s0, constraint, kernel)
+    options = _fit_options(model, order, regularise, positive, weighted, estimate_s0, constraint, kernel, normalise)
     with Context(device, threads, seed, progress) as context, _Objects(context) as objects:
         handle = objects.dwi(dwi)
         if mask is None:
