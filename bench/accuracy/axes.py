@@ -2,10 +2,11 @@
 """Is there a cliff? The share of voxels solved along each axis of a scan: how many voxels have one fibre, how many
 directions, how much noise, whole sphere or half.
 
-    bench/accuracy/axes.py [--hotfiber FILE] [--seeds N] [--first SEED] [--jobs N] [--no-peers] [-o FILE.md] [--picture FILE.png]
+    bench/accuracy/axes.py [--hotfiber FILE] [--seeds N] [--first SEED] [--jobs N] [--no-peers] [-o FILE.md]
+                           [--picture FILE.png]
 
-Phantoms as in tissue.py (stick-zeppelin, 400 voxels a case and seed), the response from the same data. MRtrix's csd, and
-its msmt_csd with several shells: the best of 81 pairs of thresholds and of the harmonic orders, chosen by the score
+Phantoms as in tissue.py (stick-zeppelin, 400 voxels a case and seed), the response from the same data. MRtrix's csd,
+and its msmt_csd with several shells: the best of 81 pairs of thresholds and of the harmonic orders, chosen by the score
 itself. Needs mrtrix3, python3-nibabel, python3-numpy, python3-scipy; for the picture python3-matplotlib."""
 import argparse
 import functools

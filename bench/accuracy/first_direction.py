@@ -4,8 +4,8 @@ truth tells which of the two is off.
 
     bench/accuracy/first_direction.py [--hotfiber FILE] [--data FOLDER] [--seed N]
 
-Voxels whose first peak in MRtrix exceeds .5 (of the phantoms: half the 95th percentile); angles in degrees, medians. The
-folder holds dwi.nii.gz, .bval, .bvec and mask.nii.gz. Needs mrtrix3, python3-nibabel, python3-numpy, python3-scipy."""
+Voxels whose first peak in MRtrix exceeds .5 (of the phantoms: half the 95th percentile); angles in degrees, medians.
+The folder holds dwi.nii.gz, .bval, .bvec and mask.nii.gz. Needs mrtrix3, python3-nibabel, python3-numpy, python3-scipy."""
 import argparse
 import os
 import tempfile
@@ -26,7 +26,8 @@ def angle(a, b):
 def both(hot, dwi, mask, table, small):
     """Directions of MRtrix and of hotfiber, [voxel, fibre, xyz], longest first."""
     shares = ("-erode", "0", "-sfwm", "5", "-gm", "20", "-csf", "30") if small else ("-erode", "0")
-    tissue.call("dwi2response", "dhollander", dwi, "wm.txt", "gm.txt", "csf.txt", "-mask", mask, *table, *shares, *QUIET)
+    tissue.call("dwi2response", "dhollander", dwi, "wm.txt", "gm.txt", "csf.txt", "-mask", mask, *table, *shares,
+                *QUIET)
     tissue.call("dwi2fod", "msmt_csd", dwi, "wm.txt", "wm.mif", "gm.txt", "gm.mif", "csf.txt", "csf.mif", "-mask", mask,
                 *table, *QUIET)
     tissue.call("sh2peaks", "wm.mif", "m.nii.gz", "-num", "5", *QUIET)

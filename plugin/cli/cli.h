@@ -53,6 +53,11 @@ typedef struct cli_option {
     {"mask", CLI_TEXT, &(mask), "FILE",                                                                                \
      "compute where this is not 0 (NRRD, NIfTI, MIF); default: estimated from the b=0 images", 0, 0}
 
+#define CLI_MEMORY_OPTION(memory)                                                                                      \
+    {"memory", CLI_TEXT, &(memory), "SIZE",                                                                            \
+     "how much memory may be taken (200M, 4G); default 60 % of what is free. Data that are too large for it stay in "  \
+     "their file and are read slice by slice; the results are the same", 0, 0}
+
 typedef struct cli_command {
     const char *name;
     const char *summary;   /* one line for the list of subcommands */
@@ -87,6 +92,9 @@ int cli_parse(const cli_command *command, const cli_option *options, int argc, c
  * context, returns the exit status. */
 int cli_finish(const cli_command *command, cli_common *common, hot_status status);
 
+/* What CLI_MEMORY_OPTION stored, in bytes; 0 where it was not given. Returns -1 to go on, or cli_refuse's status. */
+int cli_memory_read(const cli_command *command, cli_common *common, const char *text, size_t *bytes);
+
 /* Ends a subcommand whose options do not go together: one line that names the option, destroys the context, returns
  * HOT_EXIT_USAGE. */
 int cli_refuse(const cli_command *command, cli_common *common, const char *format, ...) HOT_PRINTF(3, 4);
@@ -110,6 +118,9 @@ char *cli_record(const cli_option *options, const cli_common *common, const char
 
 /* `hotfiber run`, under another command's name. */
 int cli_run_as(const cli_command *command, int argc, char **argv);
+
+/* The same with the words of cli_record before those of argv: what is given twice counts as argv has it. */
+int cli_run_again(const cli_command *command, const char *record, int argc, char **argv);
 
 /* ---- Inside the command line ------------------------------------------------------------------------------ */
 

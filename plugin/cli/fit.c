@@ -1,6 +1,7 @@
 /* hotfiber fit: diffusion data to a tensor field. */
 #include <string.h>
 
+#include "io/dwi_load.h"
 #include "method_options.h"
 
 const cli_command cli_fit_command = {
@@ -26,13 +27,14 @@ int cli_fit(int argc, char **argv)
     const char *input = "-", *output = "-", *bval = NULL, *bvec = NULL, *mask_path = NULL, *response_path = NULL;
     const char *model = "fod", *known_b0 = "true", *weighting = "signal";
     const char *constraint = "nonnegative", *kernel = "rank1";
-    const char *tissues_path = NULL, *residual_path = NULL, *directions_path = NULL;
+    const char *memory = NULL, *tissues_path = NULL, *residual_path = NULL, *directions_path = NULL;
     cli_list diffusivities = {0};
     hot_fit_options fit = {.size = sizeof fit, .regularise = -1, .weighted = 1};
     const cli_option options[] = {
         CLI_DWI_OPTION(input),
         {"o", CLI_OUTPUT_IMAGE, &output, "FILE", "the tensors: NRRD, NIfTI or MIF; default -, standard output", 0, 0},
         CLI_GRADIENT_OPTIONS(bval, bvec),
+        CLI_MEMORY_OPTION(memory),
         {"model", CLI_CHOICE, &model, "adc|odf|fod|msmt", "what the tensor stands for (above); default fod", 0, 0},
         {"order", CLI_INT, &fit.order, "N",
          "2, 4, 6 or 8; default 6, or 4 with fewer than 28 directions, or 2 with fewer than 15", 2, 8},
@@ -57,6 +59,9 @@ int cli_fit(int argc, char **argv)
     };
     CLI_PARSE(fit, options);
     hot_context *context = common.context;
+    size_t bytes = 0;
+    if ((ended = cli_memory_read(&cli_fit_command, &common, memory, &bytes)) >= 0)
+        return ended;
     hot_status status = HOT_OK;
     hot_dwi *dwi = NULL;
     hot_mask *mask = NULL;
@@ -85,7 +90,7 @@ int cli_fit(int argc, char **argv)
     if (status == HOT_OK && directions_path)
         status = hot_directions_table_load(context, directions_path, &directions, &fit.direction_count);
     if (status == HOT_OK)
-        status = hot_dwi_load(context, input, bval, bvec, &dwi);
+        status = hot_dwi_load_within(context, input, bval, bvec, bytes, NULL, &dwi);
     if (status == HOT_OK)
         status = hot_dwi_check_distinct(context, dwi, output);
     if (status == HOT_OK)

@@ -23,6 +23,7 @@ CLI_DECLARE(tridiag);
 CLI_DECLARE(contract);
 CLI_DECLARE(cpd);
 CLI_DECLARE(score);
+CLI_DECLARE(learn);
 CLI_DECLARE(run);
 CLI_DECLARE(merge);
 CLI_DECLARE(report);
@@ -45,6 +46,7 @@ static const cli_entry entries[] = {
     CLI_ENTRY(contract),
     CLI_ENTRY(cpd),
     CLI_ENTRY(score),
+    CLI_ENTRY(learn),
     CLI_ENTRY(run),
     CLI_ENTRY(merge),
     CLI_ENTRY(report),

@@ -1,11 +1,7 @@
 /* hotfiber merge: the parts of a run become its folder. */
 #include "cli.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <cjson/cJSON.h>
 
 const cli_command cli_merge_command = {
     "merge", "the parts that `hotfiber run --part` has left, to the folder of the whole run", "PARTS -o DIR [options]",
@@ -16,28 +12,21 @@ const cli_command cli_merge_command = {
     "  hotfiber merge parts -o out",
     1};
 
-/* The words of the run that the parts were made with, then those of this command. */
-static int run_again(char *record, const char *parts, int argc, char **argv)
+/* The run of the parts with this command's words, but the folder's name is that of --merge. */
+static int merge(const char *record, const char *parts, int argc, char **argv)
 {
-    static char merge[] = "--merge";
-    cJSON *words = cJSON_Parse(record), *word;
-    const int count = cJSON_GetArraySize(words);
-    char **all = calloc((size_t)(count + argc + 3), sizeof *all);
-    int n = 0, ended = -1;
-    if (all) {
-        all[n++] = argv[0];
-        cJSON_ArrayForEach(word, words)
-            if (cJSON_IsString(word))
-                all[n++] = word->valuestring;
-        for (int i = 1; i < argc; i++)
-            if (argv[i] != parts)
-                all[n++] = argv[i];
-        all[n++] = merge;
-        all[n++] = (char *)(size_t)parts;
-        ended = cli_run_as(&cli_merge_command, n, all);
+    static char option[] = "--merge";
+    char **words = calloc((size_t)argc + 2, sizeof *words);
+    int n = 0, ended = HOT_EXIT_FAILED;
+    for (int i = 0; words && i < argc; i++)
+        if (argv[i] != parts)
+            words[n++] = argv[i];
+    if (words) {
+        words[n++] = option;
+        words[n++] = (char *)(size_t)parts;
+        ended = cli_run_again(&cli_merge_command, record, n, words);
     }
-    free(all);
-    cJSON_Delete(words);
+    free(words);
     return ended;
 }
 
@@ -64,7 +53,7 @@ int cli_merge(int argc, char **argv)
         status = hot_context_fail(common.context, HOT_ERROR_FORMAT, "the parts in '%s' do not say how they were made",
                                   common.arguments[0]);
     if (status == HOT_OK)
-        again = run_again(record, common.arguments[0], argc, argv);
+        again = merge(record, common.arguments[0], argc, argv);
     hot_context_free(common.context, record);
     if (status != HOT_OK)
         return cli_finish(&cli_merge_command, &common, status);

@@ -72,7 +72,7 @@ static hot_status find(hot_context *context, const char *input, const hot_sh_opt
 
 int cli_peaks(int argc, char **argv)
 {
-    const char *input = "-", *output = "-", *mask_path = NULL;
+    const char *input = "-", *output = "-", *mask_path = NULL, *memory = NULL;
     cli_method_options own;
     cli_peaks_signal_options signal = {.find = {.size = sizeof signal.find}};
     cli_list diffusivities = {0};
@@ -94,6 +94,7 @@ int cli_peaks(int argc, char **argv)
         {"num", CLI_INT, &own.peaks.max_fibers, "N", "the same as --max_fibers (sh2peaks' name)", 1, 16},
         {"dwi", CLI_TEXT, &signal.dwi, "FILE", "signal: the diffusion data (NRRD, NIfTI or MIF)", 0, 0},
         CLI_GRADIENT_OPTIONS(signal.bval, signal.bvec),
+        CLI_MEMORY_OPTION(memory),
         {"response", CLI_TEXT, &signal.response, "FILE",
          "signal: single-fibre response in MRtrix's text format; default: that of the tensors' "
          "file, else estimated", 0, 0},
@@ -131,7 +132,8 @@ int cli_peaks(int argc, char **argv)
     if (ended >= 0)
         return ended;
     const hot_peaks_method *method;
-    if ((ended = cli_method_options_read(&cli_peaks_command, &common, &own, &signal.find)) >= 0)
+    if ((ended = cli_memory_read(&cli_peaks_command, &common, memory, &signal.memory)) >= 0 ||
+        (ended = cli_method_options_read(&cli_peaks_command, &common, &own, &signal.find)) >= 0)
         return ended;
     if ((ended = cli_diffusivities(&cli_peaks_command, &common, &diffusivities, &signal.axial, &signal.radial)) >= 0)
         return ended;

@@ -12,6 +12,7 @@ typedef struct cli_peaks_signal_options {
     const char *sigma;                /* a number or a path */
     const char *map[CLI_SIGNAL_MAPS]; /* where probability, margin, residual, width, flags, cone, cone_axes
                                          and fraction_sd go; NULL = nowhere */
+    size_t memory;                    /* bytes that may be taken; 0 = not given */
     hot_signal_find_options find;     /* without the noise */
 } cli_peaks_signal_options;
 

@@ -57,3 +57,22 @@ char *cli_record(const cli_option *options, const cli_common *common, const char
     cJSON_Delete(words);
     return text;
 }
+
+int cli_run_again(const cli_command *command, const char *record, int argc, char **argv)
+{
+    cJSON *words = cJSON_Parse(record), *word;
+    char **all = calloc((size_t)(cJSON_GetArraySize(words) + argc + 1), sizeof *all);
+    int n = 0, ended = HOT_EXIT_FAILED;
+    if (all) {
+        all[n++] = argv[0];
+        cJSON_ArrayForEach(word, words)
+            if (cJSON_IsString(word))
+                all[n++] = word->valuestring;
+        for (int i = 1; i < argc; i++)
+            all[n++] = argv[i];
+        ended = cli_run_as(command, n, all);
+    }
+    free(all);
+    cJSON_Delete(words);
+    return ended;
+}

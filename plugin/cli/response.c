@@ -1,4 +1,5 @@
 /* hotfiber response: the signal of a single fibre, or of each of three tissues. */
+#include "io/dwi_load.h"
 #include "method_options.h"
 
 const cli_command cli_response_command = {
@@ -39,10 +40,12 @@ int cli_response(int argc, char **argv)
     const char *gm = NULL, *csf = NULL;
     int lmax = 8, tissues = 1, erode = -1;
     double s0 = 1;
+    const char *memory = NULL;
     const cli_option options[] = {
         CLI_DWI_OPTION(input),
         {"o", CLI_OUTPUT, &output, "FILE", "the response, text; default -, standard output", 0, 0},
         CLI_GRADIENT_OPTIONS(bval, bvec),
+        CLI_MEMORY_OPTION(memory),
         CLI_MASK_OPTION(mask_path),
         {"lmax", CLI_INT, &lmax, "N", "highest harmonic, even; at least the order to be fitted; default 8", 2, 16},
         {"tissues", CLI_INT, &tissues, "N", "1: a single fibre (default); 3: white matter (-o), grey matter, CSF", 1,
@@ -58,6 +61,9 @@ int cli_response(int argc, char **argv)
     };
     CLI_PARSE(response, options);
     double axial, radial;
+    size_t bytes = 0;
+    if ((ended = cli_memory_read(&cli_response_command, &common, memory, &bytes)) >= 0)
+        return ended;
     if (lmax % 2 != 0)
         return cli_refuse(&cli_response_command, &common, "--lmax is even, not %d", lmax);
     if ((ended = cli_diffusivities(&cli_response_command, &common, &diffusivities, &axial, &radial)) >= 0)
@@ -77,7 +83,7 @@ int cli_response(int argc, char **argv)
     hot_mask *mask = NULL;
     hot_response *response = NULL;
     size_t voxels = 0;
-    hot_status status = hot_dwi_load(context, input, bval, bvec, &dwi);
+    hot_status status = hot_dwi_load_within(context, input, bval, bvec, bytes, NULL, &dwi);
     if (status == HOT_OK)
         status = hot_dwi_check_distinct(context, dwi, output);
     if (status != HOT_OK)

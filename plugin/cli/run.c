@@ -1,6 +1,6 @@
 /* hotfiber run: the whole job, and a table of what it found. */
 #include "cli.h"
-#include "method_options.h"
+#include "run_options.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -83,56 +83,62 @@ static void show_part(const hot_run_result *result, const hot_run_options *optio
            options->part, options->parts, options->output);
 }
 
-int cli_run(int argc, char **argv) { return cli_run_as(&cli_run_command, argc, argv); }
+/* The file after --learned, or NULL. */
+static const char *find_learned(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--learned") == 0)
+            return i + 1 < argc ? argv[i + 1] : NULL;
+        if (strncmp(argv[i], "--learned=", 10) == 0)
+            return argv[i] + 10;
+    }
+    return NULL;
+}
+
+int cli_run(int argc, char **argv)
+{
+    const char *learned = find_learned(argc, argv);
+    char *record = NULL;
+    hot_context *context = NULL;
+    int ended = -1;
+    if (learned && hot_context_create(NULL, &context) == HOT_OK && /* else the run says what is wrong with it */
+        hot_run_learned_record(context, learned, &record) == HOT_OK && record[0] == '[')
+        ended = cli_run_again(&cli_run_command, record, argc, argv);
+    hot_context_free(context, record);
+    hot_context_destroy(&context);
+    return ended >= 0 ? ended : cli_run_as(&cli_run_command, argc, argv);
+}
 
 int cli_run_as(const cli_command *command, int argc, char **argv)
 {
-    hot_run_options options = {.size = sizeof options,
-                               .input = "-",
-                               .fit = {.size = sizeof options.fit, .regularise = -1, .weighted = -1}};
-    cli_method_options method;
-    cli_list diffusivities = {0};
-    const char *constraint = "nonnegative", *kernel = "rank1", *part = NULL, *order = NULL, *known_b0 = "true";
-    const char *weights = "signal";
+    cli_run_options own;
+    const char *part = NULL;
     char about_outputs[4096];
     describe_outputs(about_outputs, sizeof about_outputs);
-    cli_method_options_init(&method);
+    cli_run_options_init(&own);
+    hot_run_options *const options = &own.run;
     const cli_option table[] = {
-        {"i", CLI_TEXT, &options.input, "DWI", "NRRD, NIfTI or MIF (default -, standard input)", 0, 0},
-        {"o", CLI_TEXT, &options.output, "DIR", "the directory to make; needed", 0, 0},
-        {"outputs", CLI_TEXT, &options.outputs, "LIST", about_outputs, 0, 0},
-        {"report", CLI_FLAG, &options.report, NULL,
+        {"i", CLI_TEXT, &options->input, "DWI", "NRRD, NIfTI or MIF (default -, standard input)", 0, 0},
+        {"o", CLI_TEXT, &options->output, "DIR", "the directory to make; needed", 0, 0},
+        {"outputs", CLI_TEXT, &options->outputs, "LIST", about_outputs, 0, 0},
+        {"report", CLI_FLAG, &options->report, NULL,
          "make report.html as well, a page with pictures, numbers, settings and text for a paper (see hotfiber "
          "report), and b0.nii.gz", 0, 0},
         {"part", CLI_TEXT, &part, "K/N",
          "find the fibres in the K-th of N shares of the voxels alone, and leave one file of that in DIR, for hotfiber "
          "merge; any machine may make any part, in any order", 0, 0},
-        {"merge", CLI_TEXT, &options.merge, "PARTS",
+        {"merge", CLI_TEXT, &options->merge, "PARTS",
          "find nothing: take the fibres from the parts in this folder. With the options that these were made with; "
          "hotfiber merge knows them", 0, 0},
-        {"force", CLI_FLAG, &options.force, NULL, "replace the result of an earlier run", 0, 0},
-        CLI_GRADIENT_OPTIONS(options.bval, options.bvec),
-        CLI_MASK_OPTION(options.mask),
-        {"denoise", CLI_FLAG, &options.denoise, NULL,
-         "denoise the data first (see hotfiber denoise) and write the map of the noise to noise.nii.gz", 0, 0},
-        {"model", CLI_CHOICE, &options.fit.model, "adc|odf|fod|msmt",
-         "what the tensor is: apparent diffusivity, diffusion orientations (q-ball), fibre orientations "
-         "(deconvolution, default; with fewer than 15 directions adc), or these beside other tissues (msmt). The "
-         "maxima of adc are not the fibres where fibres cross", 0, 0},
-        {"order", CLI_CHOICE, &order, "2|4|6|8",
-         "order of the tensors; default 6, or the highest that the directions determine", 0, 0},
-        {"response", CLI_TEXT, &options.response, "FILE",
-         "fod, msmt: single-fibre response in MRtrix's text format; default: estimated from the data. msmt takes a "
-         "list, white matter first: wm.txt,gm.txt,csf.txt; with two shells or more it estimates these three", 0, 0},
-        CLI_DIFFUSIVITIES(diffusivities, "fod: response from the "),
-        {"regularise", CLI_DOUBLE, &options.fit.regularise, "W", "Laplace-Beltrami weight; default: the model's", 0,
-         1e6},
-        CLI_ADC_OPTIONS(known_b0, weights, options.fit.positive),
-        CLI_MSMT_OPTIONS(constraint, kernel, options.fit.normalise),
-        CLI_METHOD_OPTIONS(method, "signal with fod, else maxima"),
-        {"sigma", CLI_DOUBLE, &options.signal.sigma, "S",
-         "signal: the noise's standard deviation; default: from the b=0 images, or the residuals", 1e-30, 1e30},
-        {"samples", CLI_INT, &options.signal.samples, "N",
+        {"learned", CLI_TEXT, &options->learned, "FILE",
+         "learn nothing: mask, noise, response and priors are those of this file of hotfiber learn, whose options are "
+         "taken as well; the input too, unless -i is given", 0, 0},
+        {"resume", CLI_FLAG, &options->resume, NULL,
+         "keep what is learned and found in the folder DIR.resume until DIR is complete: the same command goes on "
+         "where a run was killed or cancelled", 0, 0},
+        {"force", CLI_FLAG, &options->force, NULL, "replace the result of an earlier run", 0, 0},
+        CLI_RUN_OPTIONS(own),
+        {"samples", CLI_INT, &options->signal.samples, "N",
          "signal: N samples of the posterior in OUT/bedpostx, as FSL's bedpostx leaves them "
          "for probtrackx", 1, 1000},
         CLI_END,
@@ -141,38 +147,28 @@ int cli_run_as(const cli_command *command, int argc, char **argv)
     int ended = cli_parse(command, table, argc, argv, &common);
     if (ended >= 0)
         return ended;
-    const hot_peaks_method *finder;
-    if ((ended = cli_method_options_read(command, &common, &method, &options.signal)) >= 0 ||
-        (ended = cli_diffusivities(command, &common, &diffusivities, &options.axial_diffusivity,
-                                   &options.radial_diffusivity)) >= 0)
+    if ((ended = cli_run_options_read(command, &common, table, &own)) >= 0)
         return ended;
-    options.peaks = method.peaks;
-    cli_msmt_options_read(constraint, kernel, &options.fit);
-    options.fit.order = order ? order[0] - '0' : 0;
-    options.fit.weighted = strcmp(weights, "signal") == 0;
-    options.fit.estimate_s0 = strcmp(known_b0, "false") == 0;
-    if (hot_run_check(common.context, &options, cli_option_given, table, &finder) != HOT_OK)
-        return cli_refuse_option(command, &common);
-    if (part && !read_part(part, &options))
+    if (part && !read_part(part, options))
         return cli_refuse(command, &common, "--part is K/N, the K-th of N parts (3/16), not '%s'", part);
-    if (!options.output)
+    if (!options->output)
         return cli_refuse(command, &common, "-o DIR is needed");
-    if (strcmp(options.output, "-") == 0)
+    if (strcmp(options->output, "-") == 0)
         return cli_refuse(command, &common, "-o names a directory; it cannot be standard output");
     hot_run_result result = {0};
     char *record = NULL;
     if (part) {
         record = cli_record(table, &common, "o part force ");
-        options.record = record;
+        options->record = record;
     }
-    hot_status status = hot_run(common.context, &options, &result);
+    hot_status status = hot_run(common.context, options, &result);
     cJSON_free(record);
     if (status == HOT_OK && !common.quiet) {
         cli_terminal_newline();
         if (part)
-            show_part(&result, &options);
+            show_part(&result, options);
         else
-            show_table(&result, options.output);
+            show_table(&result, options->output);
     }
     return cli_finish(command, &common, status);
 }

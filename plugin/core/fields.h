@@ -23,6 +23,7 @@ static inline int hot_sample_find(const int *types, int type, hot_sample *sample
 size_t hot_sample_bytes(hot_sample sample);
 
 typedef struct hot_dwi_summary hot_dwi_summary;
+typedef struct hot_dwi_paged hot_dwi_paged;
 
 /* Where gradients were written, and so in which axes: a file of FSL's, a table of MRtrix's, an NRRD's header, a bvec
  * along the image's axes. */
@@ -54,6 +55,7 @@ struct hot_dwi {
     double slope, intercept;
     double frame[3][3];      /* the file's measurement frame (vectors as columns), for information: the gradients are
                                 in world axes already; identity where the file has none */
+    hot_dwi_paged *paged;     /* NULL, or where the samples are instead: data is NULL then (dwi/paged.h) */
     hot_dwi_summary *summary; /* owned; NULL until hot_dwi_keep_summary */
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "dwi_private.h"
+#include "paged.h"
 #include "summary.h"
 
 void hot_dwi_free_data(hot_context *context, void *data) { hot_context_free(context, data); }
@@ -121,6 +122,7 @@ void hot_dwi_destroy(hot_dwi **dwi)
     hot_context *context = gone->context;
     if (gone->release_data && gone->data)
         gone->release_data(context, gone->data);
+    hot_dwi_paged_free(context, gone);
     hot_dwi_summary_free(&gone->summary);
     hot_context_free(context, gone->b);
     hot_context_free(context, gone->gradients);

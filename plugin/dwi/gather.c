@@ -1,9 +1,12 @@
 /* Samples of the file's type, wherever their axes lie, to floats with the volumes of a voxel together. */
 #include "gather.h"
 
+#include <stdlib.h>
+
 #include <omp.h>
 
 #include "core/image.h"
+#include "paged.h"
 
 /* Voxels of one block, and volumes that are transposed together: TOGETHER rows of BLOCK samples, read as they lie, wait
  * in the first-level cache until a full cache line of each voxel is there to be written. */
@@ -136,12 +139,67 @@ hot_status hot_dwi_read(hot_context *context, const hot_dwi *dwi, size_t first, 
     if (first > voxels || count > voxels - first)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "voxels %zu to %zu of a DWI of %zu voxels", first,
                                 first + count, voxels);
-    return read_voxels(context, dwi, NULL, first, count, signals);
+    hot_status status = HOT_OK;
+    for (size_t done = 0, here; done < count && status == HOT_OK; done += here) {
+        hot_dwi_held held;
+        status = hot_dwi_hold(context, dwi, first + done, &held);
+        here = held.count < count - done ? held.count : count - done;
+        if (status == HOT_OK)
+            status = read_voxels(context, &held.view, NULL, first + done - held.origin, here,
+                                 signals + done * dwi->volumes);
+    }
+    return status;
+}
+
+typedef struct listed {
+    size_t voxel, place;
+} listed;
+
+static int by_voxel(const void *left, const void *right)
+{
+    const size_t l = ((const listed *)left)->voxel, r = ((const listed *)right)->voxel;
+    return (l > r) - (l < r);
+}
+
+/* Of samples that are in a file: each slice is read once, whatever the order of the list. */
+static hot_status gather_held(hot_context *context, const hot_dwi *dwi, const size_t *voxel, size_t count,
+                              float *signals)
+{
+    enum { MOST = 1024 };
+    size_t local[MOST];
+    listed *order = hot_context_alloc(context, count, sizeof *order);
+    hot_status status = order ? HOT_OK : HOT_ERROR_MEMORY;
+    for (size_t n = 0; n < count && order; n++)
+        order[n] = (listed){voxel[n], n};
+    if (order && count > 0)
+        qsort(order, count, sizeof *order, by_voxel);
+    for (size_t n = 0, here; n < count && status == HOT_OK; n += here) {
+        hot_dwi_held held;
+        status = hot_dwi_hold(context, dwi, order[n].voxel, &held);
+        here = 0;
+        do { /* those that are held, and lie side by side in the list too */
+            local[here] = order[n + here].voxel - held.origin;
+            here++;
+        } while (here < MOST && n + here < count && order[n + here].place == order[n].place + here &&
+                 order[n + here].voxel < order[n].voxel + held.count);
+        if (status == HOT_OK)
+            status = read_voxels(context, &held.view, local, 0, here, signals + order[n].place * dwi->volumes);
+    }
+    hot_context_free(context, order);
+    return status;
 }
 
 hot_status hot_dwi_gather(hot_context *context, const hot_dwi *dwi, const size_t *voxel, size_t count, float *signals)
 {
-    return read_voxels(context, dwi, voxel, 0, count, signals);
+    if (!dwi->paged)
+        return read_voxels(context, dwi, voxel, 0, count, signals);
+    hot_dwi *some;
+    hot_status status = hot_dwi_pick(context, dwi, voxel, count, &some);
+    if (status == HOT_OK)
+        status = some ? read_voxels(context, some, NULL, 0, count, signals)
+                      : gather_held(context, dwi, voxel, count, signals);
+    hot_context_free(context, some);
+    return status;
 }
 
 void hot_dwi_row(const hot_dwi *dwi, size_t volume, size_t first, size_t count, float *samples)

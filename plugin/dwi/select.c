@@ -12,6 +12,7 @@ hot_status hot_dwi_select(hot_context *context, const hot_dwi *dwi, size_t count
     if (status != HOT_OK)
         return status;
     made->data = dwi->data; /* borrowed: there is no release_data */
+    made->paged = dwi->paged; /* likewise */
     made->sample = dwi->sample;
     made->slope = dwi->slope;
     made->intercept = dwi->intercept;

@@ -3,12 +3,14 @@
 #include <math.h>
 
 #include "gather.h"
+#include "paged.h"
 
 enum { BLOCK = 1024, CHUNK = 256 * BLOCK };
 
 /* The averages of voxels first ... first + count - 1, at most BLOCK, volume after volume as they lie in most files. */
-static void average(const hot_dwi *dwi, hot_dwi_summary *made, size_t first, size_t count)
+static void average(const hot_dwi_held *held, hot_dwi_summary *made, size_t first, size_t count)
 {
+    const hot_dwi *dwi = &held->view;
     double mean[BLOCK] = {0}, low[BLOCK] = {0}, high[BLOCK] = {0}, squares[BLOCK] = {0};
     float s[BLOCK];
     const int last = (int)dwi->shells - 1;
@@ -18,7 +20,7 @@ static void average(const hot_dwi *dwi, hot_dwi_summary *made, size_t first, siz
         double *of_shell = shell == last ? high : shell == 0 ? low : NULL;
         if (!averages && !of_shell)
             continue;
-        hot_dwi_row(dwi, v, first, count, s);
+        hot_dwi_row(dwi, v, first - held->origin, count, s);
         for (size_t n = 0; averages && n < count; n++)
             mean[n] += (double)s[n];
         for (size_t n = 0; of_shell && n < count; n++)
@@ -34,7 +36,7 @@ static void average(const hot_dwi *dwi, hot_dwi_summary *made, size_t first, siz
     }
     for (size_t v = 0; v < dwi->volumes && made->variance; v++)
         if (dwi->shell_of[v] == 0) {
-            hot_dwi_row(dwi, v, first, count, s);
+            hot_dwi_row(dwi, v, first - held->origin, count, s);
             for (size_t n = 0; n < count; n++)
                 squares[n] += (s[n] - mean[n]) * (s[n] - mean[n]);
         }
@@ -60,12 +62,16 @@ static hot_status make_summary(hot_context *context, const hot_dwi *dwi, hot_dwi
         made->variance = hot_context_alloc(context, voxels, sizeof *made->variance);
     hot_status status = made->mean && made->low && made->high && (made->variance || made->repeats < 2)
                             ? HOT_OK : HOT_ERROR_MEMORY;
-    for (size_t first = 0; first < voxels && status == HOT_OK; first += CHUNK) {
-        const size_t end = voxels - first < CHUNK ? voxels : first + CHUNK;
+    for (size_t first = 0, end; first < voxels && status == HOT_OK; first = end) {
+        hot_dwi_held held;
+        status = hot_dwi_hold(context, dwi, first, &held);
+        if (status != HOT_OK)
+            break;
+        end = first + (held.count < CHUNK ? held.count : CHUNK);
 #pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
         for (size_t at = first; at < end; at += BLOCK)
             if (!hot_context_cancelled(context))
-                average(dwi, made, at, end - at < BLOCK ? end - at : BLOCK);
+                average(&held, made, at, end - at < BLOCK ? end - at : BLOCK);
         status = hot_context_progress(context, "averaging volumes", (double)end / (double)voxels);
     }
     if (status != HOT_OK)

@@ -1,7 +1,6 @@
 /* The signal method on a data set: response, noise, repeated volumes, chunks of voxels to the kernel. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/options.h"
@@ -37,14 +36,14 @@ typedef struct finder {
     double shell_b[LMAX_MAX + 1], rows[LMAX_MAX * (LMAX_MAX / 2 + 1)];
     hot_signal_scheme scheme;
     hot_signal_options how;
-    hot_signal_population population; /* what was learned */
+    hot_signal_learned *learned;     /* from the data, here or before */
     size_t chunk, first;             /* voxels of a chunk; where the first chunk begins: where the mask does */
     float *signals;                  /* chunk x volumes */
 } finder;
 
 /* Volumes that repeat an earlier one bit by bit (same gradient, same signals in all voxels looked at) add nothing
  * and would count that measurement twice. inside: the mask of the voxels read. */
-static hot_status drop_repeats(finder *f, const uint8_t *inside, const float *signals, size_t count)
+static void drop_repeats(finder *f, const uint8_t *inside, const float *signals, size_t count)
 {
     const int *shell_of;
     size_t kept = 0;
@@ -84,11 +83,7 @@ static hot_status drop_repeats(finder *f, const uint8_t *inside, const float *si
             f->use[back++] = v;
         kept = back;
     }
-    if (kept < f->used)
-        hot_context_log(f->context, HOT_LOG_WARNING, "%zu of %zu volumes repeat another bit by bit and are not used",
-                        f->used - kept, f->used);
     f->used = kept;
-    return HOT_OK;
 }
 
 /* The volumes whose shell the response knows, and the response in units of its b=0 signal. */
@@ -170,15 +165,17 @@ static hot_status take_sample(finder *f, const float *sigma_map, float *sample, 
 /* The noise model, where it is to be judged, and its line in the log. */
 static hot_status judge_noise(finder *f, hot_noise_model asked)
 {
-    double share;
+    hot_signal_learned *learned = f->learned;
     f->how.noise_model = asked;
     if (asked != HOT_NOISE_AUTO)
         return HOT_OK;
-    hot_status status = hot_dwi_noise_model(f->context, f->dwi, f->mask, &f->how.noise_model, &share);
+    hot_status status = learned->known ? HOT_OK : hot_dwi_noise_model(f->context, f->dwi, f->mask,
+                                                                      &learned->noise_model, &learned->share);
+    f->how.noise_model = learned->noise_model;
     if (status == HOT_OK && f->how.noise_model == HOT_NOISE_GAUSSIAN)
         hot_context_log(f->context, HOT_LOG_NOTE,
                         "%.2g %% of the diffusion-weighted samples are negative or 0: the noise is taken to be "
-                        "Gaussian, not that of magnitudes (Rician)", 100 * share);
+                        "Gaussian, not that of magnitudes (Rician)", 100 * learned->share);
     return status;
 }
 
@@ -202,19 +199,23 @@ static hot_status limit_fibers(finder *f)
 static hot_status learn_population(finder *f, const float *sigma_map, double least, int denoised)
 {
     hot_context *context = f->context;
-    size_t count;
-    float *sample = hot_context_alloc(context, SAMPLE * f->volumes, sizeof *sample);
-    float *sigma = hot_context_alloc(context, SAMPLE, sizeof *sigma);
-    hot_status status = sample && sigma ? take_sample(f, sigma_map, sample, sigma, &count) : HOT_ERROR_MEMORY;
-    if (status == HOT_OK)
-        status = hot_signal_learn(context, &f->how, &f->scheme, count, sample, sigma_map ? sigma : NULL,
-                                  least, denoised, &f->population, NULL);
-    const hot_signal_population *p = &f->population;
+    hot_signal_learned *learned = f->learned;
+    float *sample = NULL, *sigma = NULL;
+    hot_status status = HOT_OK;
+    if (!learned->known) {
+        sample = hot_context_alloc(context, SAMPLE * f->volumes, sizeof *sample);
+        sigma = hot_context_alloc(context, SAMPLE, sizeof *sigma);
+        status = sample && sigma ? take_sample(f, sigma_map, sample, sigma, &learned->sampled) : HOT_ERROR_MEMORY;
+        if (status == HOT_OK)
+            status = hot_signal_learn(context, &f->how, &f->scheme, learned->sampled, sample, sigma_map ? sigma : NULL,
+                                      least, denoised, &learned->population, NULL);
+    }
+    const hot_signal_population *p = &learned->population;
     if (status == HOT_OK)
         hot_context_log(context, HOT_LOG_NOTE,
                         "learned from %zu voxels: %.0f, %.0f, %.0f, %.0f %% have 0 to 3 fibres; width %.2g +- %.2g; "
                         "water %.2g +- %.2g and %.2g +- %.2g of the signal beside them; noise %.2g of the b=0 volumes'",
-                        count, 100 * p->share[0], 100 * p->share[1], 100 * p->share[2], 100 * p->share[3],
+                        learned->sampled, 100 * p->share[0], 100 * p->share[1], 100 * p->share[2], 100 * p->share[3],
                         p->width[0], p->width[1], p->water[0], p->water[1], p->isotropic[0], p->isotropic[1],
                         p->noise);
     f->how.population = p;
@@ -223,18 +224,17 @@ static hot_status learn_population(finder *f, const float *sigma_map, double lea
     return status;
 }
 
-/* The noise from what the fits to a sample of voxels leave over, learned from a guess with the priors. */
+/* The noise from what the fits to a sample of voxels leave over, learned from a guess with the priors. Infinite: they
+ * tell none. */
 static hot_status noise_from_residuals(finder *f, double bright, double *sigma)
 {
     hot_context *context = f->context;
-    size_t count = 0, fitted = 0, weighted = 0;
+    size_t count = 0, fitted = 0;
     hot_signal_population learned;
     hot_signal_options how = f->how;
     float *sample = hot_context_alloc(context, SAMPLE * f->volumes, sizeof *sample);
     float *unused = hot_context_alloc(context, SAMPLE, sizeof *unused);
     hot_status status = sample && unused ? take_sample(f, NULL, sample, unused, &count) : HOT_ERROR_MEMORY;
-    for (size_t i = 0; i < f->used; i++)
-        weighted += f->b[i] > 50;
     how.sigma = usual_noise * bright;
     if (status == HOT_OK)
         status = hot_signal_learn(context, &how, &f->scheme, count, sample, NULL, least_noise / usual_noise, 0,
@@ -242,19 +242,51 @@ static hot_status noise_from_residuals(finder *f, double bright, double *sigma)
     if (status == HOT_OK && fitted == 0)
         status = hot_context_fail(context, HOT_ERROR_DATA,
                                   "the noise cannot be estimated: no voxel of the mask can be fitted; give --sigma");
-    if (status == HOT_OK && !(how.sigma * learned.noise <= most_noise * bright)) {
-        *sigma = how.sigma;
-        hot_context_log(context, HOT_LOG_NOTE,
-                        "the noise cannot be told from %zu diffusion-weighted volumes and one b=0: taken to be %g, %g "
-                        "of the b=0 signal (--sigma)", weighted, *sigma, usual_noise);
-    } else if (status == HOT_OK) {
-        *sigma = how.sigma * learned.noise;
-        hot_context_log(context, HOT_LOG_NOTE,
-                        "the b=0 volumes do not show the noise: %g, from the residuals of the fits", *sigma);
-    }
+    if (status == HOT_OK)
+        *sigma = how.sigma * learned.noise <= most_noise * bright ? how.sigma * learned.noise : INFINITY;
     hot_context_free(context, unused);
     hot_context_free(context, sample);
     return status;
+}
+
+/* The noise where it was not given, and what is to be said of it. */
+static hot_status learn_noise(finder *f, double *sigma)
+{
+    hot_context *context = f->context;
+    hot_signal_learned *learned = f->learned;
+    const double bright = learned->bright;
+    hot_status status = HOT_OK;
+    double snr;
+    size_t repeats;
+    if (!learned->known) {
+        status = hot_dwi_noise(context, f->dwi, f->mask, &learned->sigma, &snr, &repeats);
+        learned->from_residuals = status == HOT_OK && !(learned->sigma > 1e-6 * bright) && bright > 0;
+        if (learned->from_residuals)
+            status = noise_from_residuals(f, bright, &learned->sigma);
+        if (status != HOT_OK)
+            return status;
+    }
+    *sigma = learned->sigma;
+    if (learned->from_residuals && !(*sigma <= most_noise * bright)) {
+        size_t weighted = 0;
+        for (size_t i = 0; i < f->used; i++)
+            weighted += f->b[i] > 50;
+        *sigma = usual_noise * bright;
+        hot_context_log(context, HOT_LOG_NOTE,
+                        "the noise cannot be told from %zu diffusion-weighted volumes and one b=0: taken to be %g, %g "
+                        "of the b=0 signal (--sigma)", weighted, *sigma, usual_noise);
+    } else if (learned->from_residuals) {
+        hot_context_log(context, HOT_LOG_NOTE,
+                        "the b=0 volumes do not show the noise: %g, from the residuals of the fits", *sigma);
+    }
+    const double given = *sigma, least = least_noise * bright;
+    *sigma = fmax(given, least);
+    if (given < least)
+        hot_context_log(context, HOT_LOG_NOTE, "noise of %g is taken to be %g, %g of the b=0 signal: fibres are never "
+                        "closer to the response", given, least, least_noise);
+    if (!(*sigma > 0))
+        *sigma = 1; /* nothing in the mask has a signal: every voxel will be flagged */
+    return HOT_OK;
 }
 
 /* Mean b=0 signal of the mask's voxels among those read. */
@@ -273,44 +305,56 @@ static double mean_b0(const finder *f, const uint8_t *inside, const float *signa
     return n ? sum / (double)n : 0;
 }
 
-static hot_status make_maps(hot_context *context, size_t voxels, hot_signal_maps *maps)
+/* Which volumes are used and how bright they are, from the first chunk of the mask. */
+static hot_status learn_volumes(finder *f)
 {
-    maps->probability = hot_context_calloc(context, voxels, 4 * sizeof(float));
-    maps->margin = hot_context_calloc(context, voxels, sizeof(float));
-    maps->residual = hot_context_calloc(context, voxels, sizeof(float));
-    maps->width = hot_context_calloc(context, voxels, sizeof(float));
-    maps->flags = hot_context_calloc(context, voxels, 1);
-    return maps->probability && maps->margin && maps->residual && maps->width && maps->flags ? HOT_OK
-                                                                                             : HOT_ERROR_MEMORY;
+    hot_signal_learned *learned = f->learned;
+    if (learned->known) {
+        memcpy(f->use, learned->use, learned->used * sizeof *f->use);
+        f->used = learned->used;
+    } else {
+        const uint8_t *inside = f->mask->bytes + f->first;
+        learned->use = hot_context_alloc(f->context, f->volumes, sizeof *learned->use);
+        hot_status status = learned->use ? hot_dwi_read(f->context, f->dwi, f->first, f->chunk, f->signals)
+                                         : HOT_ERROR_MEMORY;
+        if (status != HOT_OK)
+            return status;
+        for (f->used = 0; f->used < f->volumes; f->used++)
+            f->use[f->used] = f->used;
+        learned->bright = mean_b0(f, inside, f->signals, f->chunk);
+        drop_repeats(f, inside, f->signals, f->chunk);
+        memcpy(learned->use, f->use, f->used * sizeof *f->use);
+        learned->used = f->used;
+    }
+    if (f->used < f->volumes)
+        hot_context_log(f->context, HOT_LOG_WARNING, "%zu of %zu volumes repeat another bit by bit and are not used",
+                        f->volumes - f->used, f->volumes);
+    return HOT_OK;
 }
 
-void hot_signal_maps_free(hot_context *context, hot_signal_maps *maps)
+void hot_signal_learned_free(hot_context *context, hot_signal_learned *learned)
 {
-    if (!maps)
-        return;
-    hot_context_free(context, maps->probability);
-    hot_context_free(context, maps->margin);
-    hot_context_free(context, maps->residual);
-    hot_context_free(context, maps->width);
-    hot_context_free(context, maps->flags);
-    hot_signal_posterior_free(context, maps);
-    maps->probability = maps->margin = maps->residual = maps->width = NULL;
-    maps->flags = NULL;
+    hot_context_free(context, learned->use);
+    memset(learned, 0, sizeof *learned);
 }
 
-/* All voxels from f->first on, chunk by chunk; the first chunk is in memory. residual: NULL = not wanted. */
-static hot_status find_all(finder *f, const hot_signal_find_options *options, hot_signal_maps *maps, float *peaks,
-                           uint8_t *flags, float *residual)
+/* All voxels from f->first on, chunk by chunk; what was learned just now left the first one in memory. residual: NULL =
+ * not wanted. */
+static hot_status find_all(finder *f, const hot_signal_find_options *options, const hot_signal_found *found)
 {
     const size_t row = 3 * (size_t)f->how.max_fibers;
+    const hot_signal_part none = {0}, *part = options->part ? options->part : &none;
+    const size_t step = part->step > 0 && part->step < f->chunk ? part->step : f->chunk;
+    hot_signal_maps *maps = found->maps;
+    float *peaks = found->peaks, *residual = found->residual;
+    uint8_t *flags = found->flags;
     hot_status status = HOT_OK;
-    for (size_t first = f->first; first < f->voxels && status == HOT_OK; first += f->chunk) {
-        const size_t count = f->voxels - first < f->chunk ? f->voxels - first : f->chunk;
+    int known;
+    for (size_t first = f->first; first < f->voxels && status == HOT_OK; first += step) {
+        const size_t count = f->voxels - first < step ? f->voxels - first : step;
         hot_signal_result result = {.size = sizeof result, .directions = peaks + first * row, .flags = flags + first};
         result.residual = residual ? residual + first : NULL;
         if (maps && options->keep_maps) {
-            if (!residual)
-                result.residual = maps->residual + first;
             result.probability = maps->probability + 4 * first;
             result.margin = maps->margin + first;
             result.width = maps->width + first;
@@ -321,7 +365,12 @@ static hot_status find_all(finder *f, const hot_signal_find_options *options, ho
             status = hot_context_check(f->context, "finding fibres");
             continue;
         }
-        if (first > f->first)
+        if (part->recall_slab) {
+            status = part->recall_slab(part->user, found, first, count, &known);
+            if (status != HOT_OK || known)
+                continue;
+        }
+        if (first > f->first || f->learned->known)
             status = hot_dwi_read(f->context, f->dwi, first, count, f->signals);
         keep_used(f, count, f->signals);
         const float *sigma = options->sigma_map ? options->sigma_map + first : NULL;
@@ -331,6 +380,8 @@ static hot_status find_all(finder *f, const hot_signal_find_options *options, ho
         else if (status == HOT_OK)
             status = hot_signal_fibers_f32(f->context, &f->how, &f->scheme, count, f->signals, sigma, NULL,
                                            f->where->bytes + first, &result);
+        if (status == HOT_OK && part->keep_slab)
+            status = part->keep_slab(part->user, found, first, count);
     }
     return status;
 }
@@ -345,8 +396,9 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     float *peaks = NULL;
     uint8_t *flags = NULL;
     float *residual = NULL; /* where the noise was given */
-    size_t flagged = 0, repeats = 0;
-    double sigma = 0, snr = NAN;
+    size_t flagged = 0;
+    double sigma = 0;
+    hot_signal_learned here = {0};
     finder f = {.context = context, .dwi = dwi, .mask = mask, .where = mask, .response = response,
                 .volumes = dwi->volumes};
     *fibers = NULL;
@@ -388,7 +440,7 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
         goto cleanup;
     }
     if (maps && options.keep_maps)
-        status = make_maps(context, f.voxels, maps);
+        status = hot_signal_maps_make(context, f.voxels, maps);
     if (status == HOT_OK && !f.response) {
         status = hot_response_estimate(context, dwi, mask, 8, &estimated, NULL);
         f.response = estimated;
@@ -396,14 +448,10 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     /* what is learned from some voxels is learned from where the mask begins */
     while (f.first + f.chunk < f.voxels && !mask->bytes[f.first])
         f.first++;
+    f.learned = part && part->learned ? part->learned : &here;
     if (status == HOT_OK)
-        status = hot_dwi_read(context, dwi, f.first, f.chunk, f.signals);
-    if (status != HOT_OK)
-        goto cleanup;
-    for (f.used = 0; f.used < f.volumes; f.used++)
-        f.use[f.used] = f.used;
-    double bright = mean_b0(&f, mask->bytes + f.first, f.signals, f.chunk);
-    status = drop_repeats(&f, mask->bytes + f.first, f.signals, f.chunk);
+        status = learn_volumes(&f);
+    const double bright = f.learned->bright;
     if (status == HOT_OK)
         status = match_response(&f, bright);
     if (status == HOT_OK)
@@ -422,32 +470,23 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
         goto cleanup;
     }
     sigma = options.sigma;
-    if (sigma == 0 && !options.sigma_map) {
-        status = hot_dwi_noise(context, dwi, mask, &sigma, &snr, &repeats);
-        if (status == HOT_OK && !(sigma > 1e-6 * bright)) {
-            status = bright > 0 ? noise_from_residuals(&f, bright, &sigma) : HOT_OK;
-        }
-        if (status == HOT_OK && sigma < least_noise * bright) {
-            hot_context_log(
-                context, HOT_LOG_NOTE,
-                "noise of %g is taken to be %g, %g of the b=0 signal: fibres are never closer to the response", sigma,
-                least_noise * bright, least_noise);
-            sigma = least_noise * bright;
-        }
-        if (!(sigma > 0))
-            sigma = 1; /* nothing in the mask has a signal: every voxel will be flagged */
-    }
+    if (sigma == 0 && !options.sigma_map)
+        status = learn_noise(&f, &sigma);
     f.how.sigma = options.sigma_map ? 1 : sigma;
     if (!options.clean_response && !options.sigma_map && bright > 0)
         f.how.response_sigma = fmin(sigma / bright, 0.5);
     if (status == HOT_OK)
         status = learn_population(&f, options.sigma_map, options.sigma_map ? 0 : least_noise * bright / sigma,
                                   options.denoised);
+    if (status == HOT_OK && part && part->only_learn) {
+        maps->sigma = options.sigma_map ? NAN : sigma;
+        goto cleanup;
+    }
     hot_signal_found found = {.max_fibers = f.how.max_fibers, .peaks = peaks, .flags = flags, .maps = maps,
                               .residual = residual || !maps ? residual : maps->residual};
     if (status == HOT_OK)
         status = part && part->recall ? part->recall(part->user, &found)
-                                      : find_all(&f, &options, maps, peaks, flags, residual);
+                                      : find_all(&f, &options, &found);
     if (status == HOT_OK && residual && maps && options.keep_maps)
         memcpy(maps->residual, residual, f.voxels * sizeof *residual);
     if (status == HOT_OK && part && part->keep)
@@ -467,7 +506,7 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
             memcpy(maps->flags, flags, f.voxels);
         maps->grid = dwi->grid;
         maps->noise_model = f.how.noise_model;
-        maps->population = f.population;
+        maps->population = f.learned->population;
         maps->sigma = options.sigma_map ? NAN : sigma;
         maps->voxels = mask->inside;
         maps->flagged = flagged;
@@ -478,6 +517,7 @@ cleanup:
         hot_fiber_field_destroy(fibers);
     }
     hot_response_destroy(&estimated);
+    hot_signal_learned_free(context, &here);
     hot_context_free(context, residual);
     hot_context_free(context, flags);
     hot_context_free(context, peaks);

@@ -9,7 +9,8 @@
 #include "signal_population.h"
 
 /* DRAWN: voxels that the evidence is calibrated with, in every other round. */
-enum { ROUNDS = 10, KMAX = 3, DRAWN = 1000 };
+enum { ROUNDS = 10, KMAX = 3, DRAWN = 1000,
+       DRAWN_SEED = 1 /* the same for everybody: what is found does not depend on the user's seed */ };
 
 /* The weight of the start's priors, in voxels. */
 static const double pseudo = 20;
@@ -265,9 +266,8 @@ hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how,
         if (status == HOT_OK && options.max_fibers > 1 && round % 2) {
             const size_t drawn = take_snr(&options, scheme, count, signals, sigma, fits, logs);
             if (drawn > 0)
-                status = hot_signal_calibrate(context, &options, scheme, drawn, logs,
-                                              hot_context_seed(context) + (uint64_t)round, round == ROUNDS - 1,
-                                              population);
+                status = hot_signal_calibrate(context, &options, scheme, drawn, logs, DRAWN_SEED + (uint64_t)round,
+                                              round == ROUNDS - 1, population);
         }
     }
     if (fitted)

@@ -72,6 +72,31 @@ void hot_signal_posterior_free(hot_context *context, hot_signal_maps *maps)
     free_samples(context, &maps->samples);
 }
 
+hot_status hot_signal_maps_make(hot_context *context, size_t voxels, hot_signal_maps *maps)
+{
+    maps->probability = hot_context_calloc(context, voxels, 4 * sizeof(float));
+    maps->margin = hot_context_calloc(context, voxels, sizeof(float));
+    maps->residual = hot_context_calloc(context, voxels, sizeof(float));
+    maps->width = hot_context_calloc(context, voxels, sizeof(float));
+    maps->flags = hot_context_calloc(context, voxels, 1);
+    return maps->probability && maps->margin && maps->residual && maps->width && maps->flags ? HOT_OK
+                                                                                             : HOT_ERROR_MEMORY;
+}
+
+void hot_signal_maps_free(hot_context *context, hot_signal_maps *maps)
+{
+    if (!maps)
+        return;
+    hot_context_free(context, maps->probability);
+    hot_context_free(context, maps->margin);
+    hot_context_free(context, maps->residual);
+    hot_context_free(context, maps->width);
+    hot_context_free(context, maps->flags);
+    hot_signal_posterior_free(context, maps);
+    maps->probability = maps->margin = maps->residual = maps->width = NULL;
+    maps->flags = NULL;
+}
+
 /* The fibres of a fit by descending weight, ties by place: as hot_signal_fibers_f32 gives them. */
 static void sort(const hot_signal_fit *fit, int k, int order[KMAX])
 {

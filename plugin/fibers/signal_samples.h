@@ -7,6 +7,8 @@
 /* How many samples of the posterior may be asked for. HOT_ERROR_ARGUMENT. */
 hot_status hot_signal_posterior_check(hot_context *context, const hot_signal_find_options *options);
 
+/* The memory of *maps for what is known beside directions. */
+hot_status hot_signal_maps_make(hot_context *context, size_t voxels, hot_signal_maps *maps);
 /* The memory of *maps for what is told of the posterior, and its end. */
 hot_status hot_signal_posterior_make(hot_context *context, const hot_mask *mask,
                                      const hot_signal_find_options *options, int max_fibers, hot_signal_maps *maps);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/image.h"
+#include "dwi/paged.h"
 #include "dwi/dwi_private.h"
 #include "dwi/frames.h"
 #include "io/common/gradient_files.h"
@@ -277,10 +278,32 @@ static hot_status read_gradients(hot_context *context, const hot_image *image, c
     return hot_context_blame(context, read_scheme_file(context, bval, dwi), "bval");
 }
 
+static void release_image(hot_context *context, void *image)
+{
+    hot_image_close(image);
+    hot_context_free(context, image);
+}
+
+/* Leaves them in the file, which is the data set's then. */
+static hot_status page(hot_context *context, hot_image *image, const hot_dwi_sample *sample, hot_dwi *made)
+{
+    hot_image *kept = hot_context_alloc(context, 1, sizeof *kept);
+    if (!kept)
+        return HOT_ERROR_MEMORY;
+    *kept = *image;
+    memset(image, 0, sizeof *image);
+    return hot_dwi_page(context, made, &(hot_dwi_pages){
+        .span = kept->read_span, .from = kept, .release = release_image, .forward = !kept->seeks,
+        .swapped = kept->swapped, .bytes = kept->samples * hot_sample_bytes(kept->sample), .window = sample->window,
+        .scratch = sample->scratch});
+}
+
 /* All of the samples, or a part of them. */
 static hot_status take_samples(hot_context *context, hot_image *image, int part, hot_dwi_sample *sample, hot_dwi *made)
 {
-    if (part)
+    if (part && sample->window && hot_dwi_can_page(made))
+        return page(context, image, sample, made);
+    if (part && !sample->window)
         return hot_dwi_sample_take(context, made, !image->seeks, image->swapped, image->read_span, image, sample);
     hot_status status = hot_image_read(image);
     made->data = image->data;

@@ -10,57 +10,11 @@
 
 #include "io/common/output.h"
 #include "model/model.h"
+#include "resume.h"
+#include "rows.h"
 
 enum { PARTS_MOST = 100000, HEAD_MOST = 1 << 20 };
 static const char key[] = "hotfiber_part:=";
-
-/* ---- Rows ------------------------------------------------------------------------------------------------------ */
-
-/* One array of a row; values lie at to[voxel * per]. */
-typedef struct column {
-    float *values;
-    uint8_t *bytes; /* instead: flags */
-    size_t per;
-} column;
-
-enum { COLUMNS = 9 };
-
-/* The arrays that a row consists of. Those that the job lacks are NULL: in a part they are written as 0, in a merge
- * they are not wanted. */
-static size_t list_columns(const hot_signal_found *found, column columns[COLUMNS])
-{
-    const size_t most = (size_t)found->max_fibers;
-    const hot_signal_maps none = {0}, *maps = found->maps ? found->maps : &none;
-    const column all[COLUMNS] = {
-        {found->peaks, NULL, 3 * most}, {NULL, found->flags, 1}, {found->residual, NULL, 1},
-        {maps->probability, NULL, 4}, {maps->margin, NULL, 1}, {maps->width, NULL, 1},
-        {maps->cone, NULL, most}, {maps->cone_axes, NULL, 6 * most}, {maps->fraction_sd, NULL, most}};
-    memcpy(columns, all, sizeof all);
-    size_t width = 0;
-    for (int c = 0; c < COLUMNS; c++)
-        width += all[c].per;
-    return width;
-}
-
-static void take_row(const column columns[COLUMNS], size_t voxel, float *row)
-{
-    for (int c = 0; c < COLUMNS; c++, row += columns[c - 1].per)
-        for (size_t n = 0; n < columns[c].per; n++)
-            row[n] = columns[c].values  ? columns[c].values[voxel * columns[c].per + n]
-                     : columns[c].bytes ? columns[c].bytes[voxel]
-                                        : 0;
-}
-
-static void give_row(const column columns[COLUMNS], size_t voxel, const float *row)
-{
-    for (int c = 0; c < COLUMNS; c++, row += columns[c - 1].per)
-        for (size_t n = 0; n < columns[c].per; n++) {
-            if (columns[c].values)
-                columns[c].values[voxel * columns[c].per + n] = row[n];
-            else if (columns[c].bytes)
-                columns[c].bytes[voxel] = (uint8_t)row[n];
-        }
-}
 
 /* Voxels of the mask from .. to - 1 belong to part number 1 ... parts. */
 static void find_share(const hot_mask *mask, int part, int parts, size_t *from, size_t *to)
@@ -74,13 +28,13 @@ static void find_share(const hot_mask *mask, int part, int parts, size_t *from, 
 static hot_status keep(void *user, const hot_signal_found *found)
 {
     hot_run_job *job = user;
-    column columns[COLUMNS];
+    hot_run_column columns[HOT_RUN_COLUMNS];
     size_t n = 0;
-    job->part_width = list_columns(found, columns);
+    job->part_width = hot_run_columns(found, columns);
     job->part_rows = hot_context_alloc(job->context, job->share->inside, job->part_width * sizeof *job->part_rows);
     for (size_t v = 0; job->part_rows && n < job->share->inside; v++)
         if (job->share->bytes[v])
-            take_row(columns, v, job->part_rows + job->part_width * n++);
+            hot_run_take_row(columns, v, job->part_rows + job->part_width * n++);
     return job->part_rows ? HOT_OK : HOT_ERROR_MEMORY;
 }
 
@@ -249,8 +203,8 @@ static hot_status find_parts(hot_context *context, const char *folder, int *part
 }
 
 /* The rows of one part to their voxels, from voxel *at on, which is moved behind them. */
-static hot_status recall_part(hot_run_job *job, int part, int parts, const column columns[COLUMNS], size_t width,
-                              size_t *at)
+static hot_status recall_part(hot_run_job *job, int part, int parts, const hot_run_column columns[HOT_RUN_COLUMNS],
+                              size_t width, size_t *at)
 {
     hot_context *context = job->context;
     size_t from, to, done = 0;
@@ -277,7 +231,7 @@ static hot_status recall_part(hot_run_job *job, int part, int parts, const colum
             status = hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' ends after %zu of %zu voxels; make it again",
                                       name, done, open.count);
         else
-            give_row(columns, *at, row);
+            hot_run_give_row(columns, *at, row);
         done++;
     }
     close_part(&open);
@@ -291,8 +245,8 @@ cleanup:
 static hot_status recall(void *user, hot_signal_found *found)
 {
     hot_run_job *job = user;
-    column columns[COLUMNS];
-    size_t width = list_columns(found, columns), at = 0;
+    hot_run_column columns[HOT_RUN_COLUMNS];
+    size_t width = hot_run_columns(found, columns), at = 0;
     int parts;
     hot_status status = find_parts(job->context, job->options.merge, &parts);
     for (int part = 1; status == HOT_OK && part <= parts; part++)
@@ -316,12 +270,14 @@ hot_status hot_run_parts_recall_fibers(hot_run_job *job)
 
 void hot_run_part_hook(hot_run_job *job)
 {
-    job->part = (hot_signal_part){.where = job->share, .user = job};
+    job->part = (hot_signal_part){.where = job->share, .learned = &job->signal_learned,
+                                  .only_learn = job->options.learn != NULL, .user = job};
     if (job->options.merge)
         job->part.recall = recall;
     else if (job->share)
         job->part.keep = keep;
-    job->options.signal.part = job->options.merge || job->share ? &job->part : NULL;
+    hot_run_resume_hook(job);
+    job->options.signal.part = &job->part;
 }
 
 hot_status hot_run_parts_compare(hot_run_job *job)
@@ -344,6 +300,9 @@ hot_status hot_run_parts_check(hot_context *context, const hot_run_options *opti
 {
     int parts;
     const char *which = options->parts ? "part" : "merge";
+    if (options->learn && (options->parts || options->merge || options->learned))
+        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, options->learned ? "learned" : which,
+                                          "it learns nothing, so there is nothing for a file of what was learned");
     if (options->parts == 0 && !options->merge)
         return HOT_OK;
     if (options->parts && options->merge)
@@ -354,12 +313,6 @@ hot_status hot_run_parts_check(hot_context *context, const hot_run_options *opti
                                           options->part, options->parts, PARTS_MOST);
     if (options->parts && !options->output)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a part needs a folder to be written to");
-    if (options->denoise)
-        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, which, "every part would denoise all of the "
-                                          "data; do that before, once, with `hotfiber denoise`");
-    if (options->signal.samples > 0)
-        return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, which,
-                                          "samples of the posterior are not kept in parts");
     if (options->input && strcmp(options->input, "-") == 0)
         return hot_context_fail_parameter(context, HOT_ERROR_ARGUMENT, which, "the data are read again by every part "
                                           "and by the merge: give a file, not standard input");

@@ -11,9 +11,12 @@
 #include "common/options.h"
 #include "dwi/scheme.h"
 #include "dwi/summary.h"
+#include "io/dwi_load.h"
+#include "learned.h"
 #include "model/model.h"
 #include "outputs.h"
 #include "parts.h"
+#include "resume.h"
 
 double hot_run_now(void)
 {
@@ -89,7 +92,7 @@ static hot_status check_responses(const hot_run_job *job)
 static hot_status check_inputs(const hot_run_job *job)
 {
     const char *const inputs[] = {job->options.input, job->options.bval, job->options.bvec, job->options.mask,
-                                  job->options.response};
+                                  job->options.response, job->options.learned};
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         hot_status status = hot_folder_check_input(job->context, &job->folder, inputs[i]);
         if (status != HOT_OK)
@@ -304,7 +307,7 @@ static hot_status fit(hot_run_job *job)
 {
     hot_status status;
     job->options.fit.response = job->response;
-    if (job->without_tensors && job->method->find_in_signals) {
+    if (job->options.learn || (job->without_tensors && job->method->find_in_signals)) {
         hot_plan *plan = NULL;
         status = hot_plan_make(job->context, job->dwi, &job->options.fit, job->response, 1, &plan);
         hot_plan_free(&plan);
@@ -321,7 +324,9 @@ static hot_status find_in_signals(hot_run_job *job)
     hot_signal_maps *maps = &job->maps;
     job->options.signal.keep_maps = !job->without_maps || job->share;
     hot_run_part_hook(job);
-    hot_status status = job->method->find_in_signals(job->context, job->dwi, job->mask, job->response,
+    hot_status status = job->learned ? hot_run_learned_signal(job) : HOT_OK;
+    if (status == HOT_OK)
+        status = job->method->find_in_signals(job->context, job->dwi, job->mask, job->response,
                                                      &job->options.signal, maps, &job->fibers);
     if (status == HOT_OK && maps->sigma > 0) { /* estimated better than from the b=0 images alone, or given */
         job->snr *= job->sigma / maps->sigma;  /* one noise, one SNR */
@@ -345,6 +350,8 @@ static hot_status find(hot_run_job *job)
                         job->result.flagged, job->result.voxels);
     if (job->options.merge)
         return hot_run_parts_recall_fibers(job);
+    if (job->resume)
+        return hot_run_resume_find(job);
     job->options.peaks.mask = job->share;
     hot_status status = hot_fiber_field_find(job->context, job->tensors, &job->options.peaks, &job->fibers);
     return status == HOT_OK && job->share ? hot_run_part_keep_fibers(job) : status;
@@ -368,12 +375,16 @@ hot_status hot_run_compute_job(hot_run_job *job)
             return status;
         end_stage(job, "denoising");
     }
-    if ((status = summarize(job)) != HOT_OK || (status = make_mask(job)) != HOT_OK ||
-        (status = check_gradients(job)) != HOT_OK)
+    if (!job->learned || !job->options.parts) /* a part makes nothing of it */
+        status = summarize(job);
+    if (status != HOT_OK ||
+        (status = hot_run_learned_step(job, "mask", make_mask, hot_run_learned_mask)) != HOT_OK ||
+        (status = hot_run_learned_step(job, "gradients", check_gradients, hot_run_learned_gradients)) != HOT_OK)
         return status;
     end_stage(job, "mask");
 
-    if ((status = choose_order(job)) != HOT_OK || (status = make_response(job)) != HOT_OK)
+    if ((status = choose_order(job)) != HOT_OK || (status = hot_run_learned_check(job)) != HOT_OK ||
+        (status = hot_run_learned_step(job, "response", make_response, hot_run_learned_response)) != HOT_OK)
         return status;
     end_stage(job, "response");
 
@@ -381,7 +392,11 @@ hot_status hot_run_compute_job(hot_run_job *job)
         return status;
     end_stage(job, "fitting");
 
-    if ((status = hot_run_part_choose(job)) != HOT_OK || (status = find(job)) != HOT_OK)
+    if ((status = hot_run_part_choose(job)) != HOT_OK)
+        return status;
+    if (job->options.learn)
+        return job->method->find_in_signals ? find_in_signals(job) : HOT_OK;
+    if ((status = find(job)) != HOT_OK)
         return status;
     if (job->options.merge && (status = hot_run_parts_compare(job)) != HOT_OK)
         return status;
@@ -398,7 +413,11 @@ void hot_run_free(hot_run_job *job)
     cJSON_Delete(job->input);
     cJSON_Delete(job->log);
     cJSON_Delete(job->gradients);
-    job->input = job->log = job->gradients = NULL;
+    cJSON_Delete(job->learned);
+    cJSON_Delete(job->said);
+    job->input = job->log = job->gradients = job->learned = job->said = NULL;
+    hot_signal_learned_free(job->context, &job->signal_learned);
+    hot_run_resume_free(job);
     hot_context_free(job->context, job->background);
     job->background = NULL;
     hot_context_free(job->context, job->noise);
@@ -448,18 +467,23 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
         status = hot_run_outputs_choose(context, &job.options, job.method, &job.outputs);
     if (status == HOT_OK)
         status = hot_run_parts_check(context, &job.options);
-    const int is_part = job.options.parts > 0;
-    job.without_tensors = is_part || hot_run_outputs_spare_tensors(job.outputs);
+    const int is_part = job.options.parts > 0, is_folder = !is_part && !job.options.learn;
+    job.without_tensors = !is_folder || hot_run_outputs_spare_tensors(job.outputs);
     job.without_maps = hot_run_outputs_spare_maps(job.outputs);
     job.options.signal.keep_cones |= hot_run_outputs_want_cones(job.outputs);
     if (status == HOT_OK && !job.options.input)
         status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "a run needs an input");
-    if (status == HOT_OK && !is_part)
+    if (status == HOT_OK)
+        status = hot_run_resume_begin(&job);
+    if (status == HOT_OK)
+        status = hot_run_learned_open(&job);
+    if (status == HOT_OK && is_folder)
         status = hot_folder_begin(context, job.options.output, job.options.force, &job.folder);
     if (status == HOT_OK)
         status = check_inputs(&job);
     if (status == HOT_OK)
-        status = hot_dwi_load(context, job.options.input, job.options.bval, job.options.bvec, &job.dwi);
+        status = hot_dwi_load_within(context, job.options.input, job.options.bval, job.options.bvec,
+                                     job.options.memory, job.folder.temporary, &job.dwi);
     if (status != HOT_OK)
         goto cleanup;
     for (size_t i = 0; i < job.dwi->input_count && status == HOT_OK; i++) /* a detached header draws in its data */
@@ -470,8 +494,8 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
     hot_backend_prepare(context); /* while the CPU makes the mask */
     if ((status = hot_run_compute_job(&job)) != HOT_OK)
         goto cleanup;
-    if (is_part) {
-        status = hot_run_part_save(&job);
+    if (!is_folder) {
+        status = is_part ? hot_run_part_save(&job) : hot_run_learned_save(&job, job.options.learn);
         if (status == HOT_OK && result)
             *result = job.result;
         goto cleanup;
@@ -490,7 +514,11 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
     if (status == HOT_OK && job.options.report)
         status = write_page(&job);
     if (status == HOT_OK)
+        status = hot_run_resume_complete(&job);
+    if (status == HOT_OK)
         status = hot_folder_commit(context, &job.folder);
+    if (status == HOT_OK)
+        hot_run_resume_remove(&job);
     if (status == HOT_OK && result)
         *result = job.result;
 cleanup:

@@ -10,6 +10,8 @@
 
 enum { HOT_RUN_STAGES = 12 };
 
+typedef struct hot_run_resume hot_run_resume;
+
 typedef struct hot_run_job {
     hot_context *context;
     hot_run_options options; /* a copy, with the defaults filled in */
@@ -45,6 +47,10 @@ typedef struct hot_run_job {
     float *part_rows;      /* what it has found: share->inside rows of part_width */
     size_t part_width;
     char *parts_of;        /* merge: what the parts were made of */
+    cJSON *learned;        /* the file of options.learned; NULL = learned here */
+    cJSON *said;           /* what steps of learning have said, for options.learn */
+    hot_signal_learned signal_learned;
+    hot_run_resume *resume; /* NULL unless options.resume */
     cJSON *log;                            /* what the run has said, for the report */
     cJSON *gradients;                      /* what was found of the gradient table; NULL = not looked at */
 } hot_run_job;

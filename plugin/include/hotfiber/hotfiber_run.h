@@ -25,11 +25,25 @@ typedef struct hot_run_options {
     /* A run in parts: part 1 ... parts finds the fibres in that share of the mask's voxels and leaves the file
      * part-<part>-of-<parts>.nrrd in the folder `output`. With merge (the folder of all parts) and the same options a
      * run takes them from there, and its files are byte by byte those of a whole run. What is learned from the data is
-     * learned from all of them by each. Not with denoise or samples. */
+     * learned from all of them by each, unless `learned` has it; with denoise all of
+     * them are denoised by each. */
     int part, parts;
     const char *merge;
     const char *record; /* a text that is kept in the part: hot_run_parts_record; NULL = none */
     int report; /* 1: report.html is made, too (hot_run_report), and b0.nii.gz, which it draws on */
+    /* learn: a file to be made of what a run with these options learns from the whole volume (mask, noise, check of
+     * the gradients, responses, priors); nothing else is done, and output is not used. learned: such a file, of the
+     * same data and options but for mask and response, which are in it: the run, or the part, learns nothing, and its
+     * results are byte by byte the same. Refused with other data or options (HOT_ERROR_DATA). */
+    const char *learn, *learned;
+    /* 1: what is learned and found is kept in the folder <output>.resume until the output is complete, so that the same
+     * call goes on where a process was killed. Tensors are fitted again. Refused where an earlier run with other data
+     * or options has left the folder (HOT_ERROR_DATA). Not for parts or merges. */
+    int resume;
+    /* Bytes of memory that the run may take; 0 = 60 % of what is free. Data for which that is too little stay in their
+     * file (packed ones: in a file of what they unpack to, which has no name and lies beside the output), and slices of
+     * them are in memory at a time. Results are the same. What is kept for each voxel of the grid is in memory. */
+    size_t memory;
 } hot_run_options;
 
 /* The files that a run can leave. Returns the name of output `index` (0, 1, ...) for hot_run_options.outputs, NULL
@@ -52,6 +66,9 @@ HOT_API hot_status hot_run(hot_context *context, const hot_run_options *options,
 /* The text that was given as `record` to the part that is first in a folder of all parts; "" = none. Free *record with
  * hot_context_free. Errors: HOT_ERROR_FILE (parts are missing), HOT_ERROR_FORMAT, HOT_ERROR_MEMORY. */
 HOT_API hot_status hot_run_parts_record(hot_context *context, const char *folder, char **record);
+
+/* The same of a file of hot_run_options.learn. Errors: HOT_ERROR_FILE, HOT_ERROR_FORMAT, HOT_ERROR_MEMORY. */
+HOT_API hot_status hot_run_learned_record(hot_context *context, const char *path, char **record);
 
 /* One HTML page, of 5 MB at most, about a finished run: what came in, settings, pictures of the fibres and maps,
  * histograms, warnings, a paragraph for a paper. It needs neither network nor scripts nor other files.

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "dwi/paged.h"
 #include "dwi/dwi_private.h"
 #include "dwi/frames.h"
 #include "dwi/symmetric.h"
@@ -272,11 +273,40 @@ static hot_status read_span(void *from, size_t at, void *to, size_t bytes)
     return hot_nrrd_read_span(reader->context, reader->file, at, to, bytes);
 }
 
+static void release_reader(hot_context *context, void *from)
+{
+    const span_reader *reader = from;
+    hot_nrrd_close(context, reader->file);
+    hot_context_free(context, reader->file);
+    hot_context_free(context, from);
+}
+
+/* Leaves them in the file, which is the data set's then. */
+static hot_status page(hot_context *context, hot_nrrd_file *file, const hot_dwi_sample *sample, int forward,
+                       hot_dwi *made)
+{
+    span_reader *reader = hot_context_alloc(context, 1, sizeof *reader);
+    hot_nrrd_file *kept = reader ? hot_context_alloc(context, 1, sizeof *kept) : NULL;
+    if (!kept) {
+        hot_context_free(context, reader);
+        return HOT_ERROR_MEMORY;
+    }
+    *kept = *file;
+    *reader = (span_reader){context, kept};
+    memset(file, 0, sizeof *file);
+    return hot_dwi_page(context, made, &(hot_dwi_pages){
+        .span = read_span, .from = reader, .release = release_reader, .forward = forward,
+        .swapped = hot_nrrd_swapped(kept), .bytes = kept->bytes, .window = sample->window,
+        .scratch = sample->scratch});
+}
+
 /* All of the samples, or a part of them. */
 static hot_status take_samples(hot_context *context, hot_nrrd_file *file, hot_dwi_sample *sample, hot_dwi *made)
 {
     const int spans = sample && file->bytes > sample->small ? hot_nrrd_spans(file) : 0;
-    if (spans)
+    if (spans && sample->window && hot_dwi_can_page(made))
+        return page(context, file, sample, spans == HOT_NRRD_FORWARD, made);
+    if (spans && !sample->window)
         return hot_dwi_sample_take(context, made, spans == HOT_NRRD_FORWARD, hot_nrrd_swapped(file), read_span,
                                    &(span_reader){context, file}, sample);
     hot_status status = hot_nrrd_fits(context, file);

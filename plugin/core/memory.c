@@ -1,0 +1,83 @@
+#include "memory.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The number that a file begins with; `otherwise` where it is not there, or says "max". */
+static size_t read_number(const char *folder, const char *name, size_t otherwise)
+{
+    char path[PATH_MAX];
+    uintmax_t value = 0;
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
+        return otherwise;
+    FILE *file = fopen(path, "r");
+    const int fine = file && fscanf(file, "%ju", &value) == 1;
+    if (file)
+        fclose(file);
+    return fine && value < SIZE_MAX ? (size_t)value : otherwise;
+}
+
+static size_t available(void)
+{
+    char line[256];
+    uintmax_t kilobytes;
+    size_t bytes = SIZE_MAX;
+    FILE *file = fopen("/proc/meminfo", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "MemAvailable: %ju kB", &kilobytes) == 1)
+            bytes = (size_t)kilobytes * 1024;
+    if (file)
+        fclose(file);
+    return bytes;
+}
+
+/* What a group and those above it leave; files that are cached count as free. */
+static size_t left_by(const char *root, const char *group, const char *limit, const char *used)
+{
+    char folder[PATH_MAX];
+    size_t least = SIZE_MAX;
+    if (snprintf(folder, sizeof folder, "%s%s", root, group) >= (int)sizeof folder)
+        return least;
+    for (;;) {
+        const size_t most = read_number(folder, limit, SIZE_MAX), now = read_number(folder, used, 0);
+        uintmax_t cached = 0;
+        char line[256], name[PATH_MAX];
+        snprintf(name, sizeof name, "%.*s/memory.stat", PATH_MAX - 20, folder);
+        FILE *file = fopen(name, "r");
+        while (file && fgets(line, sizeof line, file))
+            if (sscanf(line, "inactive_file %ju", &cached) == 1)
+                break;
+        if (file)
+            fclose(file);
+        const size_t kept = now > cached ? now - (size_t)cached : 0, left = most > kept ? most - kept : 0;
+        least = left < least ? left : least;
+        char *slash = strrchr(folder, '/');
+        if (strlen(folder) <= strlen(root) || !slash)
+            return least;
+        *slash = '\0';
+    }
+}
+
+size_t hot_memory_free(void)
+{
+    char line[PATH_MAX];
+    size_t least = available();
+    FILE *file = fopen("/proc/self/cgroup", "r");
+    while (file && fgets(line, sizeof line, file)) { /* "0::/group", or "7:memory:/group" of version 1 */
+        line[strcspn(line, "\n")] = '\0';
+        const char *group = strrchr(line, ':');
+        const int second = strncmp(line, "0::", 3) == 0;
+        if (!group || (!second && !strstr(line, ":memory:")))
+            continue;
+        const size_t left = second ? left_by("/sys/fs/cgroup", group + 1, "memory.max", "memory.current")
+                                   : left_by("/sys/fs/cgroup/memory", group + 1, "memory.limit_in_bytes",
+                                             "memory.usage_in_bytes");
+        least = left < least ? left : least;
+    }
+    if (file)
+        fclose(file);
+    return least;
+}

@@ -1,0 +1,101 @@
+"""hotfiber learn: runs and parts that are given what was learned learn nothing, and leave byte by byte what a run
+leaves that learns by itself; a file that is damaged, or of other data or options, is refused in one line."""
+import json
+import shutil
+
+from _folders import same
+from cli import *
+
+shutil.rmtree("work", ignore_errors=True)
+os.mkdir("work")
+os.chdir("work")
+works("phantom", "--layout", "bundles", "--size", "14,13,6", "--snr", 25, "-b", "1000,2500", "--directions", 32,
+      "-o", "dwi.nrrd", "--seed", 5, "--quiet")
+works("phantom", "--layout", "bundles", "--size", "14,13,6", "--snr", 25, "-b", "1000", "--directions", 12,
+      "-o", "few.nrrd", "--seed", 5, "--quiet")
+shutil.copy("dwi.nrrd", "other.nrrd")
+content = open("dwi.nrrd", "rb").read()
+open("other.nrrd", "wb").write(content[:-40000] + bytes(40000))
+works("run", "-i", "dwi.nrrd", "-o", "given", "--outputs", "mask,response", "--quiet")
+
+for name, data, options, own in (
+        ("signal", "dwi", [], ["--outputs", "all,maps,peaks_fod"]),
+        ("cones", "dwi", ["--max_fibers", 2], ["--outputs", "default,cone,fraction_sd,probability"]),
+        ("gaussian", "dwi", ["--noise_model", "gaussian"], []),
+        ("sigma", "dwi", ["--sigma", 30], []), ("denoise", "dwi", ["--denoise"], None),
+        ("files", "dwi", ["--mask", "given/mask.nii.gz", "--response", "given/response.txt"], []),
+        ("tensor", "dwi", ["--diffusivities", "1.7e-3,.3e-3", "--order", 4], ["--report"]),
+        ("maxima", "dwi", ["--method", "maxima"], ["--outputs", "maps,tensors,peaks"]),
+        ("adc", "dwi", ["--model", "adc", "--order", 4], []), ("few", "few", [], []),
+        ("msmt", "dwi", ["--model", "msmt"], ["--outputs", "default,maps"])):
+    parts = 0 if own is None else 3
+    own = own or []
+    works("run", "-i", f"{data}.nrrd", "-o", f"{name}_whole", "--quiet", *options, *own)
+    said = works("learn", "-i", f"{data}.nrrd", "-o", f"{name}.json", *options)
+    check(f"learned: {name}.json" in said.stdout.decode(), f"{name}: {said.stdout}")
+    works("run", "--learned", f"{name}.json", "-o", f"{name}_learned", "--quiet", "--threads", 1, *own)
+    same(f"{name}_whole", f"{name}_learned", f"{name}, whole")
+    for k in range(parts, 0, -1):
+        works("run", "--learned", f"{name}.json", "-o", f"{name}_parts", "--part", f"{k}/{parts}", "--quiet", *own)
+    if parts:
+        works("merge", f"{name}_parts", "-o", f"{name}_merged", "--quiet")
+        same(f"{name}_whole", f"{name}_merged", f"{name}, parts")
+
+# Nothing is learned: with the mask of the model, another's samples are never averaged, and its lines are said again.
+model = json.load(open("signal.json"))
+check(model["made_of"]["size"] == [14, 13, 6] and len(model["response"]["tissues"]) == 1 and
+      len(json.load(open("msmt.json"))["response"]["tissues"]) == 3, "what is in it")
+runs = [int(word) for word in model["mask"]["runs"].split()]
+check(sum(runs) == 14 * 13 * 6 and
+      sum(runs[1::2]) == json.load(open("signal_whole/report.json"))["counts"]["voxels"], "the mask")
+changed = dict(model, mask=dict(model["mask"], runs=f"{sum(runs) - 40} 40"))
+changed["made_of"] = dict(model["made_of"])
+json.dump(changed, open("changed.json", "w"))
+done = hotfiber("run", "--learned", "changed.json", "-o", "changed")
+check(done.returncode == 1 and "samples" in done.stderr and not os.path.exists("changed"), f"samples: {done.stderr}")
+changed["signal"]["sigma"] *= 4
+changed["mask"] = model["mask"]
+json.dump(changed, open("changed.json", "w"))
+works("run", "--learned", "changed.json", "-o", "changed", "--outputs", "nfibers", "--quiet")
+found, whole = [json.load(open(f"{folder}/report.json")) for folder in ("changed", "signal_whole")]
+check(abs(found["noise"]["sigma"] / whole["noise"]["sigma"] - 4) < 1e-6 and
+      found["counts"]["fibers"] != whole["counts"]["fibers"], f"its noise is what counts: {found['noise']}")
+
+# In the file's place: standard output, other names of the data, options given again.
+text = works("learn", "-i", "dwi.nrrd", "-o", "-", "--quiet").stdout
+open("piped.json", "wb").write(text)
+os.mkdir("elsewhere")
+works("run", "-i", "../dwi.nrrd", "--learned=../piped.json", "-o", "out", "--outputs", "peaks", "--quiet",
+      cwd="elsewhere")
+check(open("elsewhere/out/peaks.nii.gz", "rb").read() == open("signal_whole/peaks.nii.gz", "rb").read(), "the same")
+
+open("text.json", "w").write("{")
+open("empty.json", "w").write("{}")
+for key, value in (("mask", {}), ("noise", None), ("signal", {}), ("response", {"from": "estimated"})):
+    json.dump(dict(model, **{key: value}), open(f"no_{key}.json", "w"))
+json.dump(dict(model, signal=dict(model["signal"], volumes=[0, 70])), open("volumes.json", "w"))
+json.dump(dict(model, mask=dict(model["mask"], runs="5 x")), open("runs.json", "w"))
+for arguments, status, word in (
+        (["run", "--learned", "none.json", "-o", "p"], 1, "none.json"),
+        (["run", "--learned", "text.json", "-o", "p"], 1, "not JSON"),
+        (["run", "--learned", "empty.json", "-i", "dwi.nrrd", "-o", "p"], 1, "hotfiber learn"),
+        (["run", "--learned", "no_mask.json", "-o", "p"], 1, "no mask"),
+        (["run", "--learned", "runs.json", "-o", "p"], 1, "mask"),
+        (["run", "--learned", "no_signal.json", "-o", "p"], 1, "signal method"),
+        (["run", "--learned", "volumes.json", "-o", "p"], 1, "volumes"),
+        (["run", "--learned", "no_response.json", "-o", "p"], 1, "response"),
+        (["run", "--learned", "signal.json", "-i", "other.nrrd", "-o", "p"], 1, "samples is"),
+        (["run", "--learned", "signal.json", "-i", "few.nrrd", "-o", "p"], 1, "volumes is"),
+        (["run", "--learned", "signal.json", "--order", 4, "-o", "p"], 1, "order is 4 here and was 6"),
+        (["run", "--learned", "signal.json", "--model", "adc", "-o", "p"], 1, "model is"),
+        (["run", "--learned", "signal.json", "--mask", "given/mask.nii.gz", "-o", "p"], 1, "--mask"),
+        (["run", "--learned", "signal.json", "--response", "given/response.txt", "-o", "p"], 1, "--response"),
+        (["run", "-o", "p", "--learned", "none.json"], 1, "none.json"), (["learn", "-i", "dwi.nrrd"], 2, "-o FILE"),
+        (["learn", "-i", "dwi.nrrd", "-o", "dwi.nrrd"], 1, "dwi.nrrd"),
+        (["learn", "-i", "none.nrrd", "-o", "p"], 1, "none.nrrd"),
+        (["learn", "-i", "dwi.nrrd", "-o", "p", "--part", "1/2"], 2, "--part")):
+    before = tree()
+    done = hotfiber(*arguments, "--quiet")
+    check(done.returncode == status and word in done.stderr and done.stderr.count("\n") == 1 and tree() == before,
+          f"{arguments}: {done.returncode} {done.stderr}")
+end()

@@ -1,0 +1,108 @@
+"""Data that are larger than --memory stay in their file and are read slice by slice: what a run leaves is the same byte
+by byte, whatever the format, and memory does not grow with the number of volumes. HOT_TEST_LONG=1: with 40 GB."""
+import json
+import resource
+import shutil
+
+import nibabel
+
+from _folders import same
+from cli import *
+
+LONG = bool(os.environ.get("HOT_TEST_LONG"))
+shutil.rmtree("work", ignore_errors=True)
+os.mkdir("work")
+os.chdir("work")
+works("phantom", "--layout", "bundles", "--size", "26,24,9", "--snr", 25, "-b", "1000,2500", "--directions", 32,
+      "-o", "plain.nrrd", "--seed", 5, "--quiet")
+data, header = read_nrrd("plain.nrrd")
+scene = Scene(count=2, b0=1)
+table = []
+for v in range(data.shape[3]):
+    table.append([float(x) for x in header[f"DWMRI_gradient_{v:04d}"].split()])
+table = np.array(table)
+length = np.linalg.norm(table, axis=1)
+scene.b = float(header["DWMRI_b-value"]) * length ** 2
+scene.gradients = table / np.where(length > 0, length, 1)[:, None]
+for name, options in (("first", {"list_axis": 0, "dtype": "<u2"}), ("second", {"list_axis": 1}),
+                      ("third", {"list_axis": 2, "dtype": ">i2"}), ("swapped", {"dtype": ">f4"}),
+                      ("packed", {"encoding": "gzip", "dtype": "<i2"}), ("wide", {"dtype": "<f8"}),
+                      ("detached", {"detached": "detached.raw"})):
+    write_dwi(f"{name}.nrrd", scene, data=data, **options)
+for name in ("image.nii", "image.nii.gz"):
+    works("convert", "-i", "plain.nrrd", "-o", name, "--quiet")
+for name in ("plain.nrrd", "first.nrrd", "second.nrrd", "third.nrrd", "swapped.nrrd", "packed.nrrd", "wide.nrrd",
+             "detached.nrrd", "image.nii", "image.nii.gz"):
+    works("run", "-i", name, "-o", f"whole_{name}", "--quiet", "--memory", "4G")
+    works("run", "-i", name, "-o", f"paged_{name}", "--quiet", "--memory", "64k")
+    same(f"whole_{name}", f"paged_{name}", name)
+for name, options in (("all", ["--outputs", "all,maps,peaks_fod", "--report"]), ("msmt", ["--model", "msmt"]),
+                      ("maxima", ["--method", "maxima", "--outputs", "tensors"]), ("adc", ["--model", "adc"]),
+                      ("samples", ["--samples", 2, "--resume"])):
+    works("run", "-i", "image.nii.gz", "-o", f"whole_{name}", "--quiet", *options)
+    works("run", "-i", "image.nii.gz", "-o", f"paged_{name}", "--quiet", "--memory", "64k", *options)
+    same(f"whole_{name}", f"paged_{name}", name)
+for name in ("image.nii", "packed.nrrd"):
+    for memory in ("4G", "64k"):
+        works("fit", "-i", name, "-o", f"tensors_{memory}.nrrd", "--memory", memory, "--quiet")
+        works("response", "-i", name, "-o", f"response_{memory}.nrrd", "--memory", memory, "--quiet")
+        works("peaks", "--dwi", name, "--method", "signal", "-o", f"peaks_{memory}.nrrd", "--memory", memory, "--quiet")
+    for what in ("tensors", "response", "peaks"):
+        check(open(f"{what}_4G.nrrd", "rb").read() == open(f"{what}_64k.nrrd", "rb").read(), f"{what} of {name}")
+works("learn", "-i", "image.nii.gz", "-o", "model.json", "--memory", "1M", "--quiet")
+for k in (1, 2):
+    works("run", "--learned", "model.json", "-o", "parts", "--part", f"{k}/2", "--memory", "1 MiB", "--quiet")
+works("merge", "parts", "-o", "merged", "--quiet")
+same("whole_image.nii.gz", "merged", "parts")
+check([name for name in os.listdir(".") if name.startswith(".part")] == [], "nothing is left")
+
+# A file that ends too early, and one whose packed samples do.
+for name, cut in (("image.nii", 1), ("image.nii", 400000), ("image.nii.gz", 200), ("plain.nrrd", 4)):
+    content = open(name, "rb").read()
+    suffix = name[name.index("."):]
+    open(f"cut{suffix}", "wb").write(content[:-cut])
+    for table in (".bval", ".bvec"):
+        shutil.copy(f"image{table}", f"cut{table}")
+    before = tree()
+    done = hotfiber("run", "-i", f"cut{suffix}", "-o", "no", "--memory", "64k", "--quiet")
+    check(done.returncode == 1 and done.stderr.count("\n") == 1 and f"cut{suffix}" in done.stderr and tree() == before,
+          f"{name} less {cut}: {done.returncode} {done.stderr}")
+for size in ("much", "0", "-4G", "4X", "G", "nan"):
+    done = hotfiber("run", "-i", "plain.nrrd", "-o", "no", "--memory", size)
+    check(done.returncode == 2 and "--memory" in done.stderr and done.stderr.count("\n") == 1, f"{size}: {done.stderr}")
+if SANITIZED:
+    end()
+
+# Nearly all of it is a hole in the file; a few voxels have signals.
+shape, bound, volumes = ((256, 256, 150), 4 << 30, 2000) if LONG else ((96, 96, 50), 300 << 20, 700)
+image = nibabel.Nifti1Image(np.zeros((1, 1, 1, 1), np.uint16), np.diag([2, 2, 2, 1]))
+image.header.set_data_shape((*shape, volumes))
+image.header.set_data_offset(352)
+g = directions(volumes - 10, 3)
+b = np.array([0] * 10 + [1000, 2500] * ((volumes - 10) // 2))
+g = np.vstack([np.tile([1, 0, 0], (10, 1)), g])
+np.savetxt("sparse.bval", b[None], "%g")
+np.savetxt("sparse.bvec", (g * [-1, 1, 1]).T)
+with open("sparse.nii", "wb") as file:
+    file.write(image.header.binaryblock + bytes(4))
+    file.truncate(352 + 2 * int(np.prod(shape)) * volumes)
+    random = np.random.default_rng(4)
+    for v in range(volumes):
+        for k in range(shape[2] // 2, shape[2] // 2 + 4):
+            for j in range(20, 28):
+                file.seek(352 + 2 * (((v * shape[2] + k) * shape[1] + j) * shape[0] + 30))
+                line = signals([([1, .1, 0], .7)], b[v:v + 1], g[v:v + 1]) + random.normal(0, 20, 8)
+                file.write(np.clip(line, 0, 65535).astype("<u2").tobytes())
+mask = np.zeros(shape, np.uint8)
+mask[30:38, 20:28, shape[2] // 2:shape[2] // 2 + 4] = 1
+nibabel.save(nibabel.Nifti1Image(mask, image.affine), "sparse_mask.nii.gz")
+larger = os.path.getsize("sparse.nii")
+done = works("run", "-i", "sparse.nii", "--mask", "sparse_mask.nii.gz", "-o", "sparse", "--memory", f"{bound}",
+             "--threads", 2, "--device", "cpu", "--quiet", timeout=3600,
+             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (bound + (1 << 29),) * 2))
+peak = json.load(open("sparse/report.json"))["peak_memory"] if done.returncode == 0 else 0
+print(f"{larger / 1e9:.2f} GB of samples, bound {bound / 1e6:.0f} MB, peak {peak / 1e6:.0f} MB")
+check(larger > 2 * bound and 0 < peak < bound, f"peak {peak / 1e6:.0f} MB")
+found = json.load(open("sparse/report.json"))["counts"]
+check(found["voxels"] == mask.sum() and found["fibers"]["one"] > .9 * mask.sum(), f"{found}")
+end()
