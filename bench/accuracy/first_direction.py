@@ -5,7 +5,8 @@ truth tells which of the two is off.
     bench/accuracy/first_direction.py [--hotfiber FILE] [--data FOLDER] [--seed N]
 
 Voxels whose first peak in MRtrix exceeds .5 (of the phantoms: half the 95th percentile); angles in degrees, medians.
-The folder holds dwi.nii.gz, .bval, .bvec and mask.nii.gz. Needs mrtrix3, python3-nibabel, python3-numpy, python3-scipy."""
+The folder holds dwi.nii.gz, .bval, .bvec and mask.nii.gz. Needs mrtrix3, python3-nibabel, python3-numpy and
+python3-scipy."""
 import argparse
 import os
 import tempfile
