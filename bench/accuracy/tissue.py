@@ -279,6 +279,9 @@ def dipy(python, truth, mean_length):
 TOOLS = {"hotfiber": hotfiber, "lowrank": lowrank, "reference": reference, "mrtrix": mrtrix, "dipy": dipy}
 
 
+COLUMNS = ["hotfiber", "hotfiber lowrank", "reference", "MRtrix csd", "MRtrix msmt_csd", "DIPY RUMBA", "DIPY CSD"]
+
+
 def run_case(options, case):
     acquisition, tissue, snr, words, seed = case
     name = "%s, %s, SNR %g" % (acquisition, tissue, snr)
@@ -352,7 +355,7 @@ def summary(results, names):
 
 def page(results):
     """The page in Markdown."""
-    names = list(dict.fromkeys(row for r in results for row in r["rows"]))
+    names = sorted({row for r in results for row in r["rows"]}, key=COLUMNS.index)
     lines = ["| acquisition | tissue | SNR | " + " | ".join(names) + " |",
              "| --- | --- | --- |" + " --- |" * len(names)]
     for r in results:
