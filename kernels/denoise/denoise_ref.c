@@ -1,6 +1,6 @@
 /* Reference: window by window, the matrix written out, the eigenvalues of the full Gram matrix, and the rule as the
- * papers have it, from the smallest eigenvalue up. Where windows lie, which voxels count and how results are averaged is
- * written here anew, from what hotfiber/denoise.h promises; of the other backends it takes nothing. */
+ * papers have it, from the smallest eigenvalue up. Where windows lie, which voxels count and how results are averaged
+ * is written here anew, from what hotfiber/denoise.h promises; of the other backends it takes nothing. */
 #include <complex.h>
 #include <math.h>
 
