@@ -80,7 +80,8 @@ def main():
         if not to.exists() or to.read_bytes() != new:  # times of what is the same stay: little is built again
             to.write_bytes(new)
             to.chmod((SOURCE / name).stat().st_mode)
-    chosen = [m for m in read_list() if (m["short"] or not given.short) and given.only in m["file"] + m["old"]][::given.every]
+    chosen = [m for m in read_list() if (m["short"] or not given.short) and given.only in m["file"] + m["old"]]
+    chosen = chosen[::given.every]
     targets = sorted({target for m in chosen for target in targets_of(m["tests"])})
     build_all = ["cmake", "--build", str(build), "-j", given.jobs, "--target"]
     if call(["cmake", "-S", str(copy), "-B", str(build), "-DCMAKE_BUILD_TYPE=Release", *given.configure.split()], log,
