@@ -189,7 +189,7 @@ hot_status hot_lowrank_f32(hot_context *context, const hot_lowrank_options *opti
                                   "low rank needs tensors of %d values (a stride of %zu is too small) and memory for "
                                   "directions",
                                   plan.unique, stride);
-    hot_lowrank_args args = {&plan, count, stride, tensors, mask, directions, found, residual};
+    hot_lowrank_args args = {&plan, count, stride, tensors, mask, directions, found, residual, order, options};
     if (status == HOT_OK && count > 0)
         status = hot_backend_run(context, &backends, &args);
     hot_context_free(context, plan.block);

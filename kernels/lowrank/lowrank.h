@@ -38,6 +38,8 @@ typedef struct hot_lowrank_args {
     float *directions;
     uint8_t *found;
     float *residual;
+    int order;                          /* as given, for the reference, which takes nothing from the plan */
+    const hot_lowrank_options *options; /* may be NULL */
 } hot_lowrank_args;
 
 /* One block of tensors of unit norm: tensor[i * lanes + lane]; scratch SIGNAL_GRID * lanes floats; 64-byte aligned. */
