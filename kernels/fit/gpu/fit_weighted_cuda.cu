@@ -41,10 +41,9 @@ __global__ void __launch_bounds__(ITEMS) usable_kernel(const __grid_constant__ w
         const float w = data.weight[item * data.rows + r], y = data.input[item * data.rows + r];
         good = good && w >= 0 && w <= 3.4e38f && fabsf(y) <= 3.4e38f;
     }
-    if (__all_sync(0xffffffff, good) ? threadIdx.x % 32 == 0 : false)
-        data.state[item] = USABLE;
-    else if (threadIdx.x % 32 == 0)
-        data.state[item] = UNUSABLE;
+    good = __all_sync(0xffffffff, good);
+    if (threadIdx.x % 32 == 0)
+        data.state[item] = good ? USABLE : UNUSABLE;
 }
 
 /* The column of the design that is factor `which` of output `out`: of a pair (a, b <= a), or of D^T W y. */
@@ -61,7 +60,8 @@ __device__ __forceinline__ double design_value(const weighted_chunk &data, bool 
 }
 
 /* The normal equations' entries (RIGHT: right-hand sides), OUTPUTS of them for each voxel at a time. */
-template <bool RIGHT> __global__ void __launch_bounds__(ITEMS) moments_kernel(const __grid_constant__ weighted_chunk data)
+template <bool RIGHT>
+__global__ void __launch_bounds__(ITEMS) moments_kernel(const __grid_constant__ weighted_chunk data)
 {
     __shared__ double part[ROWS][OUTPUTS];
     __shared__ double tile[ROWS][ITEMS + 1];
