@@ -69,12 +69,12 @@ def parser():
     add("--derivatives", "--qsiprep", metavar="DIR", help="take the images from this data set (QSIPrep's output) "
         "instead; the subjects are those of BIDS_DIR")
     add("-w", "--work-dir", "--work_dir", metavar="WORK", help="where unfinished results are kept; default OUT/.work")
-    add("--nprocs", "--n_cpus", "--n-cpus", "--nthreads", type=count, metavar="N", help="CPUs to use; default: all that "
-        "this process may")
+    add("--nprocs", "--n_cpus", "--n-cpus", "--nthreads", type=count, metavar="N", help="CPUs to use; default: all "
+        "that this process may")
     add("--mem", "--mem-size", "--memory", type=size, metavar="SIZE", help="memory to use by all scans together (8G); "
         "default: 60 %% of what is free, to each that runs")
-    add("--parts", type=count, default=1, metavar="N", help="each scan in N parts, which are done again alone where they "
-        "were interrupted; default 1")
+    add("--parts", type=count, default=1, metavar="N", help="each scan in N parts, which are done again alone where "
+        "they were interrupted; default 1")
     add("--hotfiber-options", "--hotfiber_options", type=shlex.split, default=[], metavar="OPTIONS",
         help="options of `hotfiber run`, in one word: --hotfiber-options=\"--model msmt --device cpu\"")
     add("--force", action="store_true", help="do again what is done already")
@@ -97,8 +97,8 @@ def validate(root):
                                   stderr=subprocess.STDOUT, text=True, check=False)
             found = re.findall(r"\[ERROR\] (\S+)", re.sub(r"\x1b\[[0-9;]*m", "", done.stdout))
             if done.returncode:
-                say(f"{name}: '{root}' is not valid BIDS ({', '.join(sorted(set(found))) or 'see its own output'}); what "
-                    "can be used is used")
+                errors = ", ".join(sorted(set(found))) or "see its own output"
+                say(f"{name}: '{root}' is not valid BIDS ({errors}); what can be used is used")
             return
 
 

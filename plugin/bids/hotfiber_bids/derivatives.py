@@ -6,23 +6,24 @@ import tempfile
 
 BIDS_VERSION = "1.10.0"
 # BIDS itself does not know BEP016's names yet, nor pages and tables of programs: its validator is told so.
-IGNORED = ["*_dwimap*", "*.html", "group_dwi.*", "logs/", "figures/"]
+IGNORED = ["*_dwimap*", "*.html", "group_dwi.*", "logs/", "figures"]
 XYZ = {"Reference": "xyz", "EncodingAxis": 3}
 VECTORS = {"Type": "3vector", "FillValue": 0.0, "AntipodalSymmetry": True, **XYZ}
 SCALARS = {"Type": "scalar"}
 # File of a run: model, parameter, what it is, units, orientations (of images with more than three axes).
 MAPS = {
-    "peaks": ("hot", "direction", "Directions of up to three fibres, 3 volumes each, longest first; the length is the "
-              "amplitude (volume fraction)", None, VECTORS),
+    "peaks": ("hot", "direction", "Directions of up to three fibres, 3 volumes each, longest first; the length is "
+              "the amplitude (volume fraction)", None, VECTORS),
     "nfibers": ("hot", "nfibers", "Number of fibres", None, None),
     "dec": ("hot", "dec", "Direction-encoded colours", None, {"Type": "dec", **XYZ}),
     "probability": ("hot", "probability", "Probability of 0, 1, 2 and 3 fibres, a volume each", None, SCALARS),
     "amplitude": ("hot", "amplitude", "Amplitude (volume fraction) of each fibre, a volume each", None, SCALARS),
     "cone": ("hot", "cone", "Half angle of the cone that holds a fibre's direction with 95 %, a volume per fibre",
              "degree", SCALARS),
-    "cone_axes": ("hot", "coneaxes", "Semi-axes of an elliptic cone that holds a fibre's direction with 95 %, 6 volumes "
-                  "per fibre", None, VECTORS),
-    "fraction_sd": ("hot", "fractionsd", "Standard deviation of the volume fractions, a volume per fibre", None, SCALARS),
+    "cone_axes": ("hot", "coneaxes", "Semi-axes of an elliptic cone that holds a fibre's direction with 95 %, 6 "
+                  "volumes per fibre", None, VECTORS),
+    "fraction_sd": ("hot", "fractionsd", "Standard deviation of the volume fractions, a volume per fibre", None,
+                    SCALARS),
     "peaks_fod": ("hot", "peaksfod", "Directions with amplitudes as of MRtrix's fODF", None, VECTORS),
     "tissues": ("hot", "tissues", "Amounts of white matter and the other tissues, a volume each", None, SCALARS),
     "residual": ("hot", "residual", "What the conditions of the constrained minimum leave", None, None),
@@ -100,9 +101,10 @@ def write_description(out, root, version):
     path = os.path.join(out, "README.md")
     if not os.path.exists(path) and not os.path.exists(os.path.join(out, "README")):
         write_text(path, "# Fibre directions by hotfiber\n\n"
-                   "Each scan has a page, `sub-....html`; `group_dwi.html` compares them. Maps are named as in BEP016, the\n"
-                   "proposal of BIDS for diffusion derivatives: `..._model-<model>_param-<parameter>_dwimap.nii.gz`, with\n"
-                   "what they are in the `.json` beside them. Directions are in scanner axes (RAS).\n"
+                   "Each scan has a page, `sub-....html`; `group_dwi.html` compares them. Maps are named as in\n"
+                   "BEP016, the proposal of BIDS for diffusion derivatives:\n"
+                   "`..._model-<model>_param-<parameter>_dwimap.nii.gz`, with what they are in the `.json` beside\n"
+                   "them. Directions are in scanner axes (RAS).\n"
                    "`logs/` says of each scan how it was made and whether it failed.\n")
 
 
@@ -168,7 +170,8 @@ def publish(run, scan, out):
             target = os.path.join(scan.figures(out), f"{scan.name}_fibers.png")
         elif name == "mask.nii.gz":
             target = start + "_desc-brain_mask.nii.gz"
-            sidecar = {"Type": "Brain", "SpatialReference": f"bids:source:{scan.relative}", "Sources": [f"bids:source:{scan.relative}"],
+            sidecar = {"Type": "Brain", "SpatialReference": f"bids:source:{scan.relative}",
+                       "Sources": [f"bids:source:{scan.relative}"],
                        "Description": "Where fibres were looked for"}
         elif name == "b0.nii.gz":
             target = start + "_S0map.nii.gz"

@@ -29,7 +29,8 @@ td.words,th.words{text-align:left}tbody tr:hover td{background:var(--bg)}
 .out{color:var(--warn);font-weight:650;background:var(--warnbg)}.odd{color:var(--warn);font-weight:600}
 .fine{color:var(--good)}.none{color:var(--soft)}
 .bar{display:flex;width:150px;height:14px;border-radius:5px;overflow:hidden}
-.bar i{display:block}.s0{background:var(--s0)}.s1{background:var(--s1)}.s2{background:var(--s2)}.s3{background:var(--s3)}
+.bar i{display:block}
+.s0{background:var(--s0)}.s1{background:var(--s1)}.s2{background:var(--s2)}.s3{background:var(--s3)}
 .legend{display:flex;flex-wrap:wrap;gap:4px 18px;font-size:.88rem;margin:.2em 0 1em;padding:0;list-style:none}
 .key{display:inline-block;width:.75em;height:.75em;border-radius:3px;margin-right:.4em}
 ul.why{margin:0;padding:0;list-style:none}ul.why li{padding:8px 0;border-top:1px solid var(--line)}
@@ -70,11 +71,12 @@ def row_of(scan, status, report):
             row[f"share_{index}"] = 100 * fibers[name] / voxels
     row["residual"] = number(_dictionary(settings.get("population")).get("noise"))
     gradients = _dictionary(report.get("gradients"))
-    row["gradients"] = gradients.get("verdict")
+    row["gradients"] = str(gradients["verdict"]) if gradients.get("verdict") is not None else None
     if gradients.get("verdict") == "wrong":
         row["gradients"] = f"wrong: {gradients.get('likeliest')}"
     log = report.get("log") if isinstance(report.get("log"), list) else []
-    row["warnings"] = [entry.get("text") for entry in log if isinstance(entry, dict) and entry.get("level") == "warning"]
+    row["warnings"] = [str(entry.get("text")) for entry in log
+                       if isinstance(entry, dict) and entry.get("level") == "warning"]
     row["warnings"] += status.get("remarks") or []
     return row
 
@@ -160,7 +162,7 @@ def _table_html(rows, scores):
         kind = "fine" if verdict == "likeliest" else "odd" if verdict.startswith("wrong") else "none"
         cells.append(f'<td class="words"><span class="{kind}">{page.text(verdict)}</span></td>')
         said = row["warnings"]
-        cells.append(f'<td{" class=odd" if said else ""} title="{page.text("; ".join(map(str, said)))}">{len(said)}</td>')
+        cells.append(f'<td{" class=odd" if said else ""} title="{page.text("; ".join(said))}">{len(said)}</td>')
         cells.append(f'<td>{_cell(row["seconds"], 0) if row["seconds"] is not None else "–"}</td>')
         lines.append("<tr>" + "".join(cells) + "</tr>\n")
     return ('<div class="scroll"><table><thead><tr><th>Scan</th><th class="words">Fibres</th>' + heads +
@@ -203,9 +205,9 @@ def document(name, rows, scores, without, version):
         body += f'<section id="look"><h2>Worth a look</h2><ul class="why">{"".join(lines)}</ul></section>\n'
     shown = [measure for measure in MEASURES if any(row[measure[0]] is not None for row in done)]
     if len(done) > 1 and shown:
-        body += ('<section id="spread"><h2>Spread</h2><p class="soft">A dot is a scan and opens its page; the dashed line '
-                 f"is the median. Marked: more than {MARKED} robust standard deviations (1.4826 times the median absolute "
-                 f"deviation) from the median, among at least {FEWEST} scans.</p><div class=\"strips\">" +
+        body += ('<section id="spread"><h2>Spread</h2><p class="soft">A dot is a scan and opens its page; the dashed '
+                 f"line is the median. Marked: more than {MARKED} robust standard deviations (1.4826 times the median "
+                 f"absolute deviation) from the median, among at least {FEWEST} scans.</p><div class=\"strips\">" +
                  "".join(_strip(measure, done, scores) for measure in shown) + "</div></section>\n")
     if done:
         body += ('<section id="scans"><h2>Scans</h2><ul class="legend">' + "".join(
@@ -228,7 +230,8 @@ def make(jobs, without, out, version):
             status = job.describe({"stage": failure.get("stage", "none"), "exit": failure.get("exit", "none"),
                                    "message": message})
             page.write_failed(os.path.join(out, scan.name + ".html"), status, version)
-        sidecar = _dictionary(derivatives.read_json(os.path.join(scan.folder(out), scan.name + "_model-hot_dwimap.json")))
+        sidecar = os.path.join(scan.folder(out), scan.name + "_model-hot_dwimap.json")
+        sidecar = _dictionary(derivatives.read_json(sidecar))
         report = _dictionary(sidecar.get("HotfiberReport"))
         if status["status"] == "done" and not report:
             status = {**status, "status": "failed", "message": "its maps are not where they were left; do it again"}

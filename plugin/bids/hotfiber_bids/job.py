@@ -83,8 +83,8 @@ class Job:
         if os.path.exists(path) and os.path.getsize(path):
             return True
         return self._call(f"part {number} of {self.settings.parts}",
-                          ["run", "--learned", self.model, "--part", f"{number}/{self.settings.parts}", "-o", self.parts,
-                           "--force", *self._common()])
+                          ["run", "--learned", self.model, "--part", f"{number}/{self.settings.parts}", "-o",
+                           self.parts, "--force", *self._common()])
 
     def part_path(self, number):
         return os.path.join(self.parts, f"part-{number}-of-{self.settings.parts}.nrrd")
@@ -99,7 +99,10 @@ class Job:
         failure = derivatives.read_json(self.failure)
         if failure is None:
             self._move()
-        return self._record(failure)
+        status = self._record(failure)
+        if failure is None:
+            shutil.rmtree(self.work, ignore_errors=True)
+        return status
 
     def whole(self):
         """All of it in one process; the stages where it is to be in parts."""
@@ -116,10 +119,7 @@ class Job:
         else:
             self._call("run", ["run", *self._input(), "-o", self.run_folder, *self.settings.outputs,
                                *self.settings.options, *self._common(), "--report", "--resume", "--force"])
-        status = self.report()
-        if status["status"] == "done":
-            shutil.rmtree(self.work, ignore_errors=True)
-        return status
+        return self.report()
 
     # ---- Helpers
 

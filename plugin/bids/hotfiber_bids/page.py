@@ -39,7 +39,7 @@ h1{font-size:1.4rem}}
 
 def text(value):
     """Escaped, without control characters."""
-    plain = "".join(c if c in "\n\t" or (c.isprintable() and not 0x7f <= ord(c) < 0xa0) else "\ufffd" for c in str(value))
+    plain = "".join(c if c in "\n\t" or c.isprintable() else "\ufffd" for c in str(value))
     return html.escape(plain, quote=True)
 
 

@@ -1,4 +1,5 @@
 """Running the command hotfiber: where it is, what it says, how it ended, what it took."""
+import ctypes
 import os
 import shutil
 import signal
@@ -10,11 +11,19 @@ import time
 _running = set()
 _lock = threading.Lock()
 _stopping = False
+_libc = ctypes.CDLL(None)
+_PR_SET_PDEATHSIG = 1
+
+
+def _end_with_parent():
+    """In the child: it is stopped where this program is killed, so that nobody works on unseen."""
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def command():
     """The path of hotfiber: $HOTFIBER, the one beside this program, or the one on the path."""
-    here = [os.path.join(os.path.dirname(os.path.abspath(place)), "hotfiber") for place in (sys.argv[0], sys.executable)]
+    here = [os.path.join(os.path.dirname(os.path.abspath(place)), "hotfiber")
+            for place in (sys.argv[0], sys.executable)]
     for path in [os.environ.get("HOTFIBER", ""), *here, shutil.which("hotfiber") or ""]:
         if path and os.path.isfile(path) and os.access(path, os.X_OK):
             return path
@@ -51,7 +60,8 @@ def run(arguments, log):
         with _lock:
             if _stopping:
                 raise SystemExit(143)
-            process = subprocess.Popen([command(), *arguments], stdin=subprocess.DEVNULL, stdout=file, stderr=file)
+            process = subprocess.Popen([command(), *arguments], stdin=subprocess.DEVNULL, stdout=file, stderr=file,
+                                       preexec_fn=_end_with_parent)
             _running.add(process)
     _, status, used = os.wait4(process.pid, 0)
     with _lock:

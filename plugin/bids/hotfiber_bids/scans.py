@@ -96,7 +96,7 @@ class Scan:
 
     def _complete(self, name):
         if not os.path.exists(self.path):
-            raise Unusable(f"{name} is a link to data that are not here (`datalad get` or `git annex get` fetches them)")
+            raise Unusable(f"{name} is a link to data that are not here; `datalad get` or `git annex get` fetches them")
         find = functools.partial(inherited, self.root, self.path, self.entities)
         self.metadata, self.remarks = inherited_metadata(self.root, self.path, self.entities, "dwi")
         self.bval, self.bvec, self.grad = find("dwi", ".bval"), find("dwi", ".bvec"), find("dwi", ".b")
@@ -192,7 +192,7 @@ def find(root, labels=None, sessions=None, listed_in=None):
         named.setdefault(scan.name, []).append(scan)
     for name, alike in named.items():
         for scan in alike[1:]:
-            scan.problem = (f"{os.path.basename(scan.path)} and {os.path.basename(alike[0].path)} differ in desc alone, and "
-                            "their results would have one name; move one of them away")
+            scan.problem = (f"{os.path.basename(scan.path)} and {os.path.basename(alike[0].path)} differ in desc "
+                            "alone, and their results would have one name; move one of them away")
             scan.name = os.path.basename(scan.path).split(".")[0].rsplit("_", 1)[0].replace("_desc-", "_rec-desc")
     return scans, without

@@ -5,6 +5,8 @@ state=$(scontrol show job "$job" -o 2>/dev/null | sed -n 's/.*JobState=\([A-Z_]*
 [ -n "$state" ] || state=$(sacct -X -n -P -j "$job" -o State 2>/dev/null | sed -n '1s/ .*//p;1q')
 case $state in
 COMPLETED) echo success ;;
-BOOT_FAIL* | CANCELLED* | DEADLINE* | FAILED* | NODE_FAIL* | OUT_OF_MEMORY* | PREEMPTED* | TIMEOUT* | REVOKED*) echo failed ;;
+BOOT_FAIL* | CANCELLED* | DEADLINE* | FAILED* | NODE_FAIL* | OUT_OF_MEM* | PREEMPTED* | TIMEOUT* | REVOKED*)
+    echo failed
+    ;;
 *) echo running ;; # pending, running, completing; or the controller does not answer just now
 esac
