@@ -72,7 +72,7 @@ def parser():
     add("--nprocs", "--n_cpus", "--n-cpus", "--nthreads", type=count, metavar="N", help="CPUs to use; default: all "
         "that this process may")
     add("--mem", "--mem-size", "--memory", type=size, metavar="SIZE", help="memory to use by all scans together (8G); "
-        "default: 60 %% of what is free, to each that runs")
+        "default: 60 %% of what is free")
     add("--parts", type=count, default=1, metavar="N", help="each scan in N parts, which are done again alone where "
         "they were interrupted; default 1")
     add("--hotfiber-options", "--hotfiber_options", type=shlex.split, default=[], metavar="OPTIONS",
@@ -128,9 +128,10 @@ def cpus(asked):
 
 
 def share(memory, workers):
-    """`8G` among workers, in MB."""
+    """`8G` among workers, in MB; without a size 60 % of what is free."""
     if not memory:
-        return None
+        free = process.free_memory()
+        return f"{max(1, int(.6 * free / workers))}M" if free else None
     value, unit = re.fullmatch(r"([0-9.]+)([a-zA-Z]?).*", memory).groups()
     scale = {"": 1 / 1048576, "k": 1 / 1024, "m": 1., "g": 1024., "t": 1048576.}.get(unit.lower(), 1.)
     return f"{max(1, int(float(value) * scale / workers))}M"
@@ -217,7 +218,7 @@ def main():
                 say(f"{len(failed)} of {len(rows)} scans failed or were not done: {', '.join(failed)}")
             return 1 if failed else 0
         if asked.stage:
-            settings.threads, settings.memory = cpus(asked), share(asked.mem, 1)
+            settings.threads, settings.memory = cpus(asked), share(asked.mem, 1) if asked.mem else None
             return stage(asked, jobs[0])
         if not asked.skip_bids_validation:
             validate(asked.bids_dir)

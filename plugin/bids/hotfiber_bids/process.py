@@ -1,6 +1,7 @@
 """Running the command hotfiber: where it is, what it says, how it ended, what it took."""
 import ctypes
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -35,6 +36,22 @@ def version():
                           check=False)
     words = done.stdout.split()
     return words[1] if len(words) > 1 else "unknown"
+
+
+def free_memory():
+    """Memory in MB that programs may still take, in the control group if there is one; None where that is not known."""
+    def read(path, pattern):
+        try:
+            with open(path, encoding="ascii") as file:
+                return int(re.search(pattern, file.read()).group(1))
+        except (OSError, AttributeError, ValueError):
+            return None
+
+    free = read("/proc/meminfo", r"MemAvailable: *(\d+) kB")
+    most, used = (read(f"/sys/fs/cgroup/memory.{name}", r"^(\d+)\s*$") for name in ("max", "current"))
+    known = [free / 1024] if free is not None else []
+    known += [(most - used) / 1048576] if most is not None and used is not None else []
+    return min(known) if known else None
 
 
 class Ended:
