@@ -140,7 +140,7 @@ try:
     before = len(os.listdir(".snakemake/slurm"))
     snakemake("out").wait()
     check(len(os.listdir(".snakemake/slurm")) == before, "finished jobs are not repeated")
-    job = snakemake("gpu", "--retries", "0", settings=("gpu=1", "subjects=01"))
+    job = snakemake("gpu", "--retries", "0", settings=("gpu=1", "subjects=sub-01"))
     asked = ""
     while job.poll() is None:
         asked += ask("squeue", "-h", "-o", "%j %b")
