@@ -135,14 +135,15 @@ hot_status hot_signal_calibrate(hot_context *context, const hot_signal_options *
     hot_signal_fit *fits = hot_context_calloc(context, count, 4 * sizeof *fits);
     float *directions = hot_context_alloc(context, count, 3 * KMAX * sizeof *directions);
     float *signals = hot_context_alloc(context, count, scheme->volumes * sizeof *signals);
-    double *scratch = hot_context_alloc(context, scheme->volumes, sizeof *scratch);
+    const int threads = hot_context_threads(context);
+    double *scratch = hot_context_alloc(context, (size_t)threads * scheme->volumes, sizeof *scratch);
     uint8_t *fibers = hot_context_alloc(context, count, 1);
     hot_status status = fits && directions && signals && scratch && fibers ? HOT_OK : HOT_ERROR_MEMORY;
     if (status == HOT_OK) {
         population->evidence_scale = 1;
         memset(population->evidence_shift, 0, sizeof population->evidence_shift);
-        hot_signal_draw(population, scheme, options.noise_model, options.max_fibers, seed, count, snr, scratch, signals,
-                        fibers);
+        hot_signal_draw(population, scheme, options.noise_model, options.max_fibers, seed, count, snr, threads, scratch,
+                        signals, fibers);
         options.population = population;
         options.sigma = 1;
         hot_signal_result result = {.size = sizeof result, .directions = directions, .fits = fits};

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include <omp.h>
+
 #include "core/random.h"
 #include "model/model.h"
 
@@ -154,9 +156,11 @@ static size_t nearest_shell(const hot_signal_scheme *s, double b)
 
 void hot_signal_draw(const hot_signal_population *population, const hot_signal_scheme *scheme,
                      hot_noise_model noise_model, int max_fibers, uint64_t seed, size_t count, const double *snr,
-                     double *scratch, float *signals, uint8_t *fibers)
+                     int threads, double *scratch, float *signals, uint8_t *fibers)
 {
+#pragma omp parallel for schedule(static) num_threads(threads)
     for (size_t i = 0; i < count; i++) {
+        double *clean = scratch + (size_t)omp_get_thread_num() * scheme->volumes;
         hot_random random = hot_random_start(seed, STREAM, i);
         double v[KMAX][3];
         drawn_shell shells[SHELLS_MOST];
@@ -164,15 +168,15 @@ void hot_signal_draw(const hot_signal_population *population, const hot_signal_s
         fibers[i] = (uint8_t)k;
         draw_tissue(&random, population, scheme, k, v, shells);
         for (size_t j = 0; j < scheme->volumes; j++)
-            scratch[j] = scheme->b[j] <= B0_LIMIT ? 1 : signal_at(&shells[nearest_shell(scheme, scheme->b[j])],
-                                                                  scheme->lmax, k, v, scheme->gradients + 3 * j);
+            clean[j] = scheme->b[j] <= B0_LIMIT ? 1 : signal_at(&shells[nearest_shell(scheme, scheme->b[j])],
+                                                                scheme->lmax, k, v, scheme->gradients + 3 * j);
         /* the voxel's variance is the usual one over chi squared of the population's freedom (Wilson and Hilferty) */
         const double h = 2 / (9 * population->noise_freedom), cube = fmax(1 - h + sqrt(h) * normal(&random), 0.2);
         const double sigma = population->noise / sqrt(cube * cube * cube);
         for (size_t j = 0; j < scheme->volumes; j++) {
             double a, b;
             hot_random_normals(&random, &a, &b);
-            const double real = scratch[j] * snr[i] + sigma * a;
+            const double real = clean[j] * snr[i] + sigma * a;
             signals[i * scheme->volumes + j] =
                 (float)(noise_model == HOT_NOISE_GAUSSIAN ? real : sqrt(real * real + sigma * sigma * b * b));
         }

@@ -6,9 +6,9 @@
 
 /* Draws `count` voxels of 0 to max_fibers fibres, each from a random stream of its own under `seed`. snr: count, S0
  * over the noise given to the fits; signals (out): count x scheme->volumes in units of that noise; fibers (out): count
- * numbers of fibres; scratch: scheme->volumes numbers. */
+ * numbers of fibres; scratch: threads x scheme->volumes numbers. Any number of threads draws the same. */
 void hot_signal_draw(const hot_signal_population *population, const hot_signal_scheme *scheme,
                      hot_noise_model noise_model, int max_fibers, uint64_t seed, size_t count, const double *snr,
-                     double *scratch, float *signals, uint8_t *fibers);
+                     int threads, double *scratch, float *signals, uint8_t *fibers);
 
 #endif

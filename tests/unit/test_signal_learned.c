@@ -272,7 +272,7 @@ static void check_calibrated(hot_context *context)
         if (calibrated)
             CHECK(hot_signal_calibrate(context, &options, &scheme, 1000, snr, 1, 1, &population) == HOT_OK, "%s",
                   hot_context_message(context));
-        hot_signal_draw(&population, &scheme, HOT_NOISE_RICIAN, 3, 99, COUNT, snr, scratch, signals, fibers);
+        hot_signal_draw(&population, &scheme, HOT_NOISE_RICIAN, 3, 99, COUNT, snr, 1, scratch, signals, fibers);
         CHECK(hot_signal_fibers_f32(context, &options, &scheme, COUNT, signals, NULL, NULL, NULL, &result) == HOT_OK,
               "%s", hot_context_message(context));
         error[calibrated] = calibration_error(COUNT, probability, fibers);
