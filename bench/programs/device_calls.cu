@@ -14,6 +14,7 @@
 
 #include <hotfiber/contract.h>
 #include <hotfiber/cpd.h>
+#include <hotfiber/denoise.h>
 #include <hotfiber/device.h>
 #include <hotfiber/directions.h>
 #include <hotfiber/fit.h>
@@ -179,6 +180,11 @@ static void measure_batches(void)
     measure(name, 8 * volumes * (batch / 5), 4 * terms * (batch / 5), [&](bool there) {
         return hot_fit_weighted_f32(context, volumes, terms, matrix.host.data(), batch / 5, in.at(there),
                                     weight.at(there), fitted.at(there), terms, NULL);
+    });
+    const size_t volume[3] = {100, 100, 60}, voxels = 100 * 100 * 60;
+    both<float> noisy(volumes * voxels, 1), denoised(volumes * voxels);
+    measure("denoising, 100 x 100 x 60 x 64, noise", 4 * volumes * voxels, 4 * volumes * voxels, [&](bool there) {
+        return hot_denoise_f32(context, NULL, volume, volumes, noisy.at(there), NULL, denoised.at(there), NULL);
     });
     both<double> a(side * side * batch, 1), b(side * side * batch, 1), c(side * side * batch);
     snprintf(name, sizeof name, "products %zu x %zu, %zu, double", side, side, batch);

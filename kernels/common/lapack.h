@@ -31,5 +31,43 @@ void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const 
 void ssyevd_(const char *jobz, const char *uplo, const int *n, float *a, const int *lda, float *w, float *work,
              const int *lwork, int *iwork, const int *liwork, int *info);
 
+/* The stages of these, for matrices that take long. */
+void zlatrd_(const char *uplo, const int *n, const int *nb, void *a, const int *lda, double *e, void *tau,
+             void *w, const int *ldw);
+void zher2k_(const char *uplo, const char *trans, const int *n, const int *k, const void *alpha, const void *a,
+             const int *lda, const void *b, const int *ldb, const double *beta, void *c, const int *ldc);
+void zhetd2_(const char *uplo, const int *n, void *a, const int *lda, double *d, double *e, void *tau, int *info);
+void zunmtr_(const char *side, const char *uplo, const char *trans, const int *m, const int *n, const void *a,
+             const int *lda, const void *tau, void *c, const int *ldc, void *work, const int *lwork, int *info);
+void zstedc_(const char *compz, const int *n, double *d, double *e, void *z, const int *ldz, void *work,
+             const int *lwork, double *rwork, const int *lrwork, int *iwork, const int *liwork, int *info);
+void clatrd_(const char *uplo, const int *n, const int *nb, void *a, const int *lda, float *e, void *tau,
+             void *w, const int *ldw);
+void cher2k_(const char *uplo, const char *trans, const int *n, const int *k, const void *alpha, const void *a,
+             const int *lda, const void *b, const int *ldb, const float *beta, void *c, const int *ldc);
+void chetd2_(const char *uplo, const int *n, void *a, const int *lda, float *d, float *e, void *tau, int *info);
+void cunmtr_(const char *side, const char *uplo, const char *trans, const int *m, const int *n, const void *a,
+             const int *lda, const void *tau, void *c, const int *ldc, void *work, const int *lwork, int *info);
+void cstedc_(const char *compz, const int *n, float *d, float *e, void *z, const int *ldz, void *work,
+             const int *lwork, float *rwork, const int *lrwork, int *iwork, const int *liwork, int *info);
+void dlatrd_(const char *uplo, const int *n, const int *nb, double *a, const int *lda, double *e, double *tau,
+             double *w, const int *ldw);
+void dsyr2k_(const char *uplo, const char *trans, const int *n, const int *k, const double *alpha, const double *a,
+             const int *lda, const double *b, const int *ldb, const double *beta, double *c, const int *ldc);
+void dsytd2_(const char *uplo, const int *n, double *a, const int *lda, double *d, double *e, double *tau, int *info);
+void dormtr_(const char *side, const char *uplo, const char *trans, const int *m, const int *n, const double *a,
+             const int *lda, const double *tau, double *c, const int *ldc, double *work, const int *lwork, int *info);
+void dstedc_(const char *compz, const int *n, double *d, double *e, double *z, const int *ldz, double *work,
+             const int *lwork, int *iwork, const int *liwork, int *info);
+void slatrd_(const char *uplo, const int *n, const int *nb, float *a, const int *lda, float *e, float *tau,
+             float *w, const int *ldw);
+void ssyr2k_(const char *uplo, const char *trans, const int *n, const int *k, const float *alpha, const float *a,
+             const int *lda, const float *b, const int *ldb, const float *beta, float *c, const int *ldc);
+void ssytd2_(const char *uplo, const int *n, float *a, const int *lda, float *d, float *e, float *tau, int *info);
+void sormtr_(const char *side, const char *uplo, const char *trans, const int *m, const int *n, const float *a,
+             const int *lda, const float *tau, float *c, const int *ldc, float *work, const int *lwork, int *info);
+void sstedc_(const char *compz, const int *n, float *d, float *e, float *z, const int *ldz, float *work,
+             const int *lwork, int *iwork, const int *liwork, int *info);
+
 #endif
 #endif

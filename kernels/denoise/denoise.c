@@ -8,7 +8,7 @@
 #include "common/options.h"
 
 static const hot_backends backends = {"denoise", hot_denoise_ref, hot_denoise_cpu,
-                                     HOT_CUDA_BACKEND(hot_denoise_cuda), 0};
+                                     HOT_CUDA_BACKEND(hot_denoise_cuda), 1};
 
 void hot_denoise_window(const hot_denoise_options *options, const size_t size[3], size_t volumes, size_t window[3],
                         size_t step[3])
@@ -167,14 +167,11 @@ hot_status hot_denoise_f32(hot_context *context, const hot_denoise_options *opti
 {
     if (!context)
         return HOT_ERROR_ARGUMENT;
-    hot_status status = hot_backend_need_host(context, backends.family);
-    if (status != HOT_OK)
-        return status;
     if (!size || !signals || !denoised)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "denoise: size, signals and the result are needed");
     denoise_args args = {.size = {size[0], size[1], size[2]}, .volumes = volumes, .signals = signals, .mask = mask,
                   .denoised = denoised, .noise = noise};
-    status = take_options(context, options, &args);
+    hot_status status = take_options(context, options, &args);
     if (status != HOT_OK)
         return status;
     args.width = volumes * (args.options.is_complex ? 2 : 1);

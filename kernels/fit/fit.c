@@ -17,11 +17,30 @@ static hot_status check_sizes(hot_context *context, size_t rows, size_t columns,
     return HOT_OK;
 }
 
-/* Arrays of the host are not worth the way to a GPU and back: the CPU reads them once, at the memory's speed. */
+/* Linear fits: arrays of the host are not worth the way to a GPU and back: the CPU reads them once, at the memory's
+ * speed. */
 static const hot_backends backends = {.family = "fit", .cuda = HOT_CUDA_BACKEND(hot_fit_linear_cuda),
                                       .device_arrays = 1};
-static const hot_backends weighted_backends = {.family = "fit", .cuda = HOT_CUDA_BACKEND(hot_fit_weighted_cuda),
-                                               .device_arrays = 1};
+
+static hot_status weighted_ref(hot_context *context, void *argument)
+{
+    const hot_fit_weighted_args *args = argument;
+    return hot_fit_weighted_f32_ref(context, args->rows, args->columns, args->design, args->count, args->input,
+                                    args->weight, args->coefficients, args->output_stride, args->flags);
+}
+
+static hot_status weighted_cpu(hot_context *context, void *argument)
+{
+    const hot_fit_weighted_args *args = argument;
+    return hot_fit_weighted_f32_cpu(context, hot_context_cpu_level(context), args->rows, args->columns, args->design,
+                                    args->count, args->input, args->weight, args->coefficients, args->output_stride,
+                                    args->flags);
+}
+
+/* Weighted fits: those of fewer products are not worth it either (some 10 ms of 16 cores). */
+#define GPU_PRODUCTS 1e9
+static const hot_backends weighted_backends = {"fit", weighted_ref, weighted_cpu,
+                                               HOT_CUDA_BACKEND(hot_fit_weighted_cuda), 1};
 
 hot_status hot_fit_linear_f32(hot_context *context, size_t rows, size_t columns, const double *matrix, size_t count,
                               const float *input, size_t input_stride, float *output, size_t output_stride)
@@ -59,13 +78,10 @@ hot_status hot_fit_weighted_f32(hot_context *context, size_t rows, size_t column
     if (!design || !input || !weight || !coefficients)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "a weighted fit needs a design, an input, weights and an output");
-    if (hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE) {
-        hot_fit_weighted_args args = {rows, columns, count, output_stride, design, input, weight, coefficients, flags};
+    hot_fit_weighted_args args = {rows, columns, count, output_stride, design, input, weight, coefficients, flags};
+    const double products = (double)count * (double)rows * (double)(columns * (columns + 1) / 2);
+    if (hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE || products >= GPU_PRODUCTS)
         return hot_backend_run(context, &weighted_backends, &args);
-    }
-    if (hot_context_device(context) == HOT_DEVICE_REFERENCE)
-        return hot_fit_weighted_f32_ref(context, rows, columns, design, count, input, weight, coefficients,
-                                        output_stride, flags);
-    return hot_fit_weighted_f32_cpu(context, hot_context_cpu_level(context), rows, columns, design, count, input,
-                                    weight, coefficients, output_stride, flags);
+    return hot_context_device(context) == HOT_DEVICE_REFERENCE ? weighted_ref(context, &args)
+                                                               : weighted_cpu(context, &args);
 }

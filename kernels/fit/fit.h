@@ -29,7 +29,7 @@ typedef struct hot_fit_linear_args {
 } hot_fit_linear_args;
 hot_status hot_fit_linear_cuda(hot_context *context, void *args);
 
-/* The same of hot_fit_weighted_f32; the design is the host's. */
+/* A call of hot_fit_weighted_f32, and the CUDA backend; the design is the host's. */
 typedef struct hot_fit_weighted_args {
     size_t rows, columns, count, output_stride;
     const double *design;

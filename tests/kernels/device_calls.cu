@@ -297,6 +297,23 @@ hot_status placed_weighted(hot_context *context, size_t design_rows, size_t colu
                });
 }
 
+hot_status placed_denoise(hot_context *context, const hot_denoise_options *options, const size_t size[3],
+                         size_t volumes, const float *signals, const uint8_t *mask, float *denoised, float *noise)
+{
+    if (direct(context))
+        return hot_denoise_f32(context, options, size, volumes, signals, mask, denoised, noise);
+    const size_t plane = size[0] * size[1],
+                 slices = options && options->slices ? options->end - options->begin : size[2];
+    const size_t each = volumes * (options && options->is_complex ? 2 : 1) * sizeof(float);
+    return run(context,
+               {in("signals", signals, plane * size[2] * each), in("mask", mask, plane * size[2]),
+                out("denoised", denoised, plane * slices * each), out("noise", noise, plane * slices * sizeof(float))},
+               [&](void *const *at) {
+                   return hot_denoise_f32(context, options, size, volumes, (const float *)at[0],
+                                          (const uint8_t *)at[1], (float *)at[2], (float *)at[3]);
+               });
+}
+
 hot_status placed_lowrank(hot_context *context, const hot_lowrank_options *options, int order, size_t count,
                          const float *tensors, size_t stride, const uint8_t *mask, float *directions, uint8_t *found,
                          float *residual)

@@ -5,6 +5,7 @@
 #define HOT_TESTS_DEVICE_CALLS_H
 
 #include <hotfiber/contract.h>
+#include <hotfiber/denoise.h>
 #include <hotfiber/directions.h>
 #include <hotfiber/fem.h>
 #include <hotfiber/fit.h>
@@ -27,6 +28,8 @@ hot_status placed_fit(hot_context *context, size_t rows, size_t columns, const d
 hot_status placed_weighted(hot_context *context, size_t rows, size_t columns, const double *design, size_t count,
                           const float *input, const float *weight, float *coefficients, size_t output_stride,
                           uint8_t *flags);
+hot_status placed_denoise(hot_context *context, const hot_denoise_options *options, const size_t size[3],
+                         size_t volumes, const float *signals, const uint8_t *mask, float *denoised, float *noise);
 hot_status placed_signal(hot_context *context, const hot_signal_options *options, const hot_signal_scheme *scheme,
                         size_t count, const float *signals, const float *sigma, const float *s0, const uint8_t *mask,
                         const hot_signal_result *result);
@@ -85,6 +88,7 @@ hot_status placed_assemble_f32(hot_context *context, int dim, size_t dofs, size_
 #ifndef HOT_TESTS_CALLS_THEMSELVES
 #define hot_fit_linear_f32 placed_fit
 #define hot_fit_weighted_f32 placed_weighted
+#define hot_denoise_f32 placed_denoise
 #define hot_signal_fibers_f32 placed_signal
 #define hot_lowrank_f32 placed_lowrank
 #define hot_msmt_f32 placed_msmt

@@ -1,10 +1,12 @@
 /* Batched least squares: every backend against long double, and its speed against what the machine could do. */
 #include "checker.h"
 
+#include "common/cpu.h"
 #include <hotfiber/fit.h>
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static double *normals(check_run *run, size_t count)
 {
@@ -96,6 +98,35 @@ static void check_weighted(check_run *run, size_t rows, size_t columns, size_t c
     free(want_flags);
 }
 
+/* So many that arrays of the host go to the GPU, too: the same bits as on the CPU. */
+static void check_many(check_run *run)
+{
+    const size_t rows = 65, columns = 28, count = 50001;
+    check_case_begin(run, "weighted, many", count);
+    double *design = normals(run, rows * columns);
+    float *input = floats(run, count * rows), *weight = floats(run, count * rows);
+    float *want = malloc(count * columns * sizeof *want);
+    for (size_t i = 0; i < count * rows; i++)
+        weight[i] = expf(-fabsf(weight[i]));
+    for (size_t i = 3; i < count; i += 1000)
+        for (size_t r = columns - 1; r < rows; r++)
+            weight[i * rows + r] *= 1e-9f;
+    float *output = check_output(run, count * columns * sizeof *output);
+    hot_context *cpu = check_cpu_context(HOT_CPU_AVX512);
+    if (check_call(run, hot_fit_weighted_f32(cpu, rows, columns, design, count, input, weight, want, columns, NULL)) &&
+        check_call(run, hot_fit_weighted_f32(run->context, rows, columns, design, count, input, weight, output,
+                                             columns, NULL)))
+        for (size_t i = 0; i < count; i++)
+            CHECK_ITEM(run, i, memcmp(output + i * columns, want + i * columns, columns * sizeof *want) == 0,
+                       "coefficients from %.9g, not %.9g", (double)output[i * columns], (double)want[i * columns]);
+    check_case_end(run);
+    hot_context_destroy(&cpu);
+    free(design);
+    free(input);
+    free(weight);
+    free(want);
+}
+
 static void check(check_run *run)
 {
     static const size_t shapes[][2] = {{28, 64}, {45, 65}, {6, 7}, {1, 1}, {15, 200}};
@@ -105,6 +136,8 @@ static void check(check_run *run)
             if (check_sizes[i] < 1000)
                 check_weighted(run, shapes[s][1], shapes[s][0], check_sizes[i]);
         }
+    if (run->cuda)
+        check_many(run);
 }
 
 static void bench(check_run *run)

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <vector>
 
+#include <hotfiber/denoise.h>
 #include <hotfiber/device.h>
 #include <hotfiber/directions.h>
 #include <hotfiber/fit.h>
@@ -23,7 +24,7 @@ enum { N = 24, MATRICES = 300, ORDER = 6, TERMS = 28, TENSORS = 5000, STARTS = 6
 /* What the calls below read and write, all on the GPU. */
 struct problem {
     double *matrices, *values, *vectors, *diagonal, *off, *eigenvalues;
-    float *tensors, *directions, *terms, *lambda, *weights, *fitted;
+    float *tensors, *directions, *terms, *lambda, *weights, *fitted, *denoised, *noise;
     uint8_t *flags;
     int64_t *found;
 };
@@ -47,6 +48,7 @@ static problem make_problem(void)
     p.tensors = (float *)get(TERMS * TENSORS), p.directions = (float *)get(9 * TENSORS);
     p.terms = (float *)get(9 * TENSORS), p.lambda = (float *)get((size_t)STARTS * TENSORS);
     p.weights = (float *)get(TERMS * TENSORS), p.fitted = (float *)get(FITTED * TENSORS);
+    p.denoised = (float *)get(TERMS * TENSORS), p.noise = (float *)get(TENSORS);
     p.flags = (uint8_t *)get(MATRICES), p.found = (int64_t *)get(ROWS);
     return p;
 }
@@ -54,7 +56,8 @@ static problem make_problem(void)
 static void free_problem(problem *p)
 {
     void *const all[] = {p->matrices, p->values, p->vectors, p->diagonal, p->off, p->eigenvalues, p->tensors,
-                         p->directions, p->terms, p->lambda, p->weights, p->fitted, p->flags, p->found};
+                         p->directions, p->terms, p->lambda, p->weights, p->fitted, p->denoised, p->noise,
+                         p->flags, p->found};
     for (void *memory : all)
         cudaFree(memory);
 }
@@ -78,9 +81,10 @@ static void fill(const problem *p, uint64_t seed)
     cudaDeviceSynchronize();
 }
 
-/* One call of each of six families. */
+/* One call of each of seven families. */
 static hot_status call_all(hot_context *context, const problem *p)
 {
+    const size_t volume[3] = {20, 10, 25}; /* as many voxels as there are tensors */
     hot_sshopm_options options = {};
     options.size = sizeof options;
     options.max_iterations = 100;
@@ -91,6 +95,8 @@ static hot_status call_all(hot_context *context, const problem *p)
         status = hot_directions_f32(context, NULL, ORDER, TENSORS, p->tensors, TERMS, NULL, p->directions, NULL);
     if (status == HOT_OK)
         status = hot_lowrank_f32(context, NULL, ORDER, TENSORS, p->tensors, TERMS, NULL, p->terms, NULL, NULL);
+    if (status == HOT_OK)
+        status = hot_denoise_f32(context, NULL, volume, TERMS, p->tensors, NULL, p->denoised, p->noise);
     if (status == HOT_OK)
         status = hot_fit_weighted_f32(context, TERMS, FITTED, design.data(), TENSORS, p->tensors, p->weights,
                                       p->fitted, FITTED, NULL);
@@ -107,7 +113,7 @@ static std::vector<unsigned char> results(const problem *p)
         {p->values, N * MATRICES * 8}, {p->vectors, 2 * N * N * MATRICES * 8}, {p->flags, MATRICES},
         {p->eigenvalues, SIZE * ROWS * 8}, {p->found, ROWS * 8}, {p->directions, 9 * TENSORS * 4},
         {p->terms, 9 * TENSORS * 4}, {p->lambda, (size_t)STARTS * TENSORS * 4},
-        {p->fitted, FITTED * TENSORS * 4}};
+        {p->fitted, FITTED * TENSORS * 4}, {p->denoised, TERMS * TENSORS * 4}, {p->noise, TENSORS * 4}};
     std::vector<unsigned char> bytes;
     for (const auto &one : all) {
         const size_t at = bytes.size();
@@ -272,6 +278,10 @@ static void test_places(const problem *p)
           hot_context_message(context));
     CHECK(hot_fit_weighted_f32(context, 1, 1, host.data(), 1, p->tensors, tensors.data(), p->directions, 1, NULL) ==
                   HOT_ERROR_ARGUMENT && strstr(hot_context_message(context), "weight is in the host's memory"), "%s",
+          hot_context_message(context));
+    const size_t volume[3] = {5, 5, 5};
+    CHECK(hot_denoise_f32(context, NULL, volume, 4, p->tensors, NULL, tensors.data(), NULL) == HOT_ERROR_ARGUMENT &&
+              strstr(hot_context_message(context), "denoised is in the host's memory"), "%s",
           hot_context_message(context));
     CHECK(hot_context_set_memory(context, HOT_MEMORY_HOST, NULL) == HOT_OK, "%s", hot_context_message(context));
     CHECK(hot_directions_f32(context, NULL, 4, 1, p->tensors, 15, NULL, directions.data(), NULL) ==

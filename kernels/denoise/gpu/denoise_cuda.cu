@@ -8,12 +8,16 @@
  * nearly all their voxels, which would be copied once for each window (125 times for 5 x 5 x 5), and a voxel's result
  * is a sum over windows of several batches, in a fixed order. So slices are copied once, ahead of the batch that needs
  * them, and back when no later window touches them, through a ring of pinned pieces on a stream of their own while
- * batches are computed. One GPU does it. */
-#include <string.h>
-
+ * batches are computed. One GPU does it.
+ *
+ * Arrays in device memory (hotfiber/device.h) are read and written where they are, on the caller's stream. How many
+ * windows want the complete eigensolver is then known to the GPU alone: it gets as many matrices as there may be, and
+ * those beyond the list are of NaN, which its kernels leave at once. */
 #include "common/arena.h"
 #include "common/cuda_status.h"
+#include "common/device_memory.h"
 #include "denoise/denoise.h"
+#include "denoise_copies.cuh"
 #include "denoise_select_rank.cuh"
 #include "denoise_gram.cuh"
 #include "denoise_project.cuh"
@@ -23,139 +27,9 @@
 
 namespace {
 
-enum { PIECES = 4 };
-const size_t PIECE_BYTES = (size_t)2 << 20, SLAB_BYTES = (size_t)8 << 30, BATCH_BYTES = (size_t)2 << 30,
-             SOLVER_BYTES = (size_t)1 << 30;
+const size_t SLAB_BYTES = (size_t)8 << 30, BATCH_BYTES = (size_t)2 << 30, SOLVER_BYTES = (size_t)1 << 30;
 /* Windows that fill the GPU well; and of large matrices no more than are done within some hundredths of a second. */
 const size_t BATCH_WINDOWS = 8192;
-
-/* Pinned memory between the caller's and the device, a piece at a time. */
-struct ring {
-    cudaStream_t stream;
-    char *pieces[PIECES];
-    cudaEvent_t events[PIECES];
-    /* of what is on its way to the caller */
-    char *to[PIECES];
-    size_t bytes[PIECES];
-    int next;
-};
-
-struct gpu {
-    hot_context *context;
-    const denoise_args *args;
-    denoise_plan plan;
-    size_t plane, width;         /* voxels of a slice; floats of a voxel */
-    size_t begin, end, first, last; /* of the whole volume: slices that the slab writes, and those in memory */
-    char *slab, *batch;
-    float *noise;
-    int rows;                    /* of windows in a batch, at most */
-    ring up, down;
-    size_t uploaded;             /* slices in memory, counted from the slab's first */
-    cudaStream_t stream;
-    cudaEvent_t arrived, solved, done;
-    int *listed;                 /* pinned */
-    hot_heev_device *solver;
-    size_t most;                 /* matrices that the solver takes at once */
-    char *solver_memory;         /* what the next five point into */
-    double *matrices, *values, *vectors;
-    uint8_t *flags;
-    void *working;
-};
-
-hot_status check(gpu *g, cudaError_t error, const char *what) { return hot_cuda_status(g->context, error, what); }
-
-/* ---- Copies ------------------------------------------------------------------------------------------------- */
-
-void copy(char *to, const char *from, size_t bytes, int threads)
-{
-    const size_t share = hot_arena_aligned((bytes + (size_t)threads - 1) / (size_t)threads);
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) schedule(static)
-#endif
-    for (int t = 0; t < threads; t++) {
-        const size_t begin = share * (size_t)t, end = begin + share < bytes ? begin + share : bytes;
-        if (begin < end)
-            memcpy(to + begin, from + begin, end - begin);
-    }
-}
-
-hot_status open_ring(gpu *g, ring *r)
-{
-    cudaError_t error = cudaStreamCreateWithFlags(&r->stream, cudaStreamNonBlocking);
-    for (int k = 0; k < PIECES && error == cudaSuccess; k++) {
-        error = cudaEventCreateWithFlags(&r->events[k], cudaEventDisableTiming);
-        if (error == cudaSuccess)
-            error = cudaHostAlloc((void **)&r->pieces[k], PIECE_BYTES, cudaHostAllocDefault);
-    }
-    return check(g, error, "memory for copies");
-}
-
-void close_ring(ring *r)
-{
-    if (r->stream) {
-        cudaStreamSynchronize(r->stream);
-        cudaStreamDestroy(r->stream);
-    }
-    for (int k = 0; k < PIECES; k++) {
-        if (r->events[k])
-            cudaEventDestroy(r->events[k]);
-        cudaFreeHost(r->pieces[k]);
-    }
-}
-
-hot_status upload(gpu *g, void *to, const void *from, size_t bytes)
-{
-    ring *r = &g->up;
-    hot_status status = HOT_OK;
-    for (size_t at = 0; at < bytes && status == HOT_OK; at += PIECE_BYTES) {
-        const size_t size = bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES;
-        const int k = r->next;
-        r->next = (k + 1) % PIECES;
-        status = check(g, cudaEventSynchronize(r->events[k]), "copying signals there"); /* at once the first time */
-        if (status != HOT_OK)
-            break;
-        copy(r->pieces[k], (const char *)from + at, size, hot_context_threads(g->context));
-        cudaError_t error = cudaMemcpyAsync((char *)to + at, r->pieces[k], size, cudaMemcpyHostToDevice, r->stream);
-        if (error == cudaSuccess)
-            error = cudaEventRecord(r->events[k], r->stream);
-        status = check(g, error, "copying signals there");
-    }
-    return status;
-}
-
-/* What one piece has brought, to the caller. */
-hot_status deliver(gpu *g, int k)
-{
-    ring *r = &g->down;
-    if (!r->bytes[k])
-        return HOT_OK;
-    hot_status status = check(g, cudaEventSynchronize(r->events[k]), "copying results back");
-    if (status == HOT_OK)
-        copy(r->to[k], r->pieces[k], r->bytes[k], hot_context_threads(g->context));
-    r->bytes[k] = 0;
-    return status;
-}
-
-hot_status download(gpu *g, void *to, const void *from, size_t bytes)
-{
-    ring *r = &g->down;
-    hot_status status = HOT_OK;
-    for (size_t at = 0; at < bytes && status == HOT_OK; at += PIECE_BYTES) {
-        const int k = r->next;
-        r->next = (k + 1) % PIECES;
-        status = deliver(g, k);
-        if (status != HOT_OK)
-            break;
-        r->to[k] = (char *)to + at;
-        r->bytes[k] = bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES;
-        cudaError_t error =
-            cudaMemcpyAsync(r->pieces[k], (const char *)from + at, r->bytes[k], cudaMemcpyDeviceToHost, r->stream);
-        if (error == cudaSuccess)
-            error = cudaEventRecord(r->events[k], r->stream);
-        status = check(g, error, "copying results back");
-    }
-    return status;
-}
 
 /* Slices up to `until` (in memory) to the device, and what is asked of each voxel. */
 hot_status bring(gpu *g, size_t until)
@@ -226,7 +100,7 @@ template <bool C> hot_status solve(gpu *g)
         hot_denoise_list_wanted<<<count, 128, 0, g->stream>>>(*plan);
     } else {
         const size_t rank_bytes = (size_t)(n + 15) / 16 * 16 * DENOISE_RANK_WINDOWS * sizeof(double2);
-        denoise_gram<C><<<count, gram_threads(plan), 0, g->stream>>>(*plan, NULL, NULL);
+        denoise_gram<C><<<count, gram_threads(plan), 0, g->stream>>>(*plan, NULL, 0, NULL);
         if (n <= 16)
             reduce_with<C, 8, 2>(g);
         else if (n <= 32)
@@ -248,9 +122,9 @@ template <bool C> hot_status solve(gpu *g)
                                     : vectors_with<C, 8>(g);
     }
     cudaError_t error = cudaGetLastError();
-    if (error == cudaSuccess)
+    if (error == cudaSuccess && !g->here)
         error = cudaMemcpyAsync(g->listed, plan->list, sizeof(int), cudaMemcpyDeviceToHost, g->stream);
-    if (error == cudaSuccess)
+    if (error == cudaSuccess && !g->here)
         error = cudaEventRecord(g->solved, g->stream);
     return status == HOT_OK ? check(g, error, "the eigenvectors of windows") : status;
 }
@@ -276,23 +150,24 @@ hot_status open_solver(gpu *g)
         g->flags = hot_arena_array<uint8_t>(&arena, g->most);
         g->working = hot_arena_alloc(&arena, hot_heev_device_bytes(is_complex, n, 1, g->most));
         if (pass == 0)
-            status = check(g, cudaMalloc((void **)&g->solver_memory, arena.used), "memory for matrices");
+            status = hot_device_alloc(g->context, arena.used, (void **)&g->solver_memory, "memory for matrices");
         arena = hot_arena{g->solver_memory, 0};
     }
     return status == HOT_OK ? hot_heev_device_create(g->context, 1, is_complex, n, n, 1, g->most, &g->solver) : status;
 }
 
-/* Windows for which the short way was not enough. */
+/* Windows for which the short way was not enough; all of the batch where their number is not known here. */
 template <bool C> hot_status solve_listed(gpu *g)
 {
-    hot_status status = check(g, cudaEventSynchronize(g->solved), "the eigenvectors of windows");
-    const size_t count = status == HOT_OK ? (size_t)*g->listed : 0;
+    hot_status status = g->here ? HOT_OK : check(g, cudaEventSynchronize(g->solved), "the eigenvectors of windows");
+    const size_t count = g->here ? (size_t)g->plan.count : status == HOT_OK ? (size_t)*g->listed : 0;
     if (count > 0 && status == HOT_OK)
         status = open_solver(g);
     for (size_t at = 0; at < count && status == HOT_OK; at += g->most) {
         const size_t some = count - at < g->most ? count - at : g->most;
-        const int *list = g->plan.list + 1 + at;
-        denoise_gram<C><<<(unsigned)some, gram_threads(&g->plan), 0, g->stream>>>(g->plan, list, g->matrices);
+        const int *list = g->plan.list + 1 + at, listed = (int)at;
+        denoise_gram<C>
+            <<<(unsigned)some, gram_threads(&g->plan), 0, g->stream>>>(g->plan, list, listed, g->matrices);
         status = check(g, cudaGetLastError(), "Gram matrices");
         if (status == HOT_OK)
             status = hot_heev_device_run(g->context, g->solver, some, g->matrices, g->values, g->vectors, g->flags,
@@ -300,9 +175,10 @@ template <bool C> hot_status solve_listed(gpu *g)
         if (status != HOT_OK)
             break;
         denoise_select_rank_solved<C>
-            <<<(unsigned)some, DENOISE_RANK_THREADS, 0, g->stream>>>(g->plan, list, g->values, g->vectors, g->flags);
+            <<<(unsigned)some, DENOISE_RANK_THREADS, 0, g->stream>>>(g->plan, list, listed, g->values, g->vectors,
+                                                                     g->flags);
         status = check(g, cudaGetLastError(), "eigenvectors of windows");
-        if (status == HOT_OK && at + some < count) { /* a long way: in steps that can be stopped */
+        if (status == HOT_OK && at + some < count && !g->here) { /* a long way: in steps that can be stopped */
             status = check(g, cudaStreamSynchronize(g->stream), "the eigenvectors of windows");
             if (status == HOT_OK)
                 status = hot_context_check(g->context, "denoising");
@@ -337,7 +213,7 @@ template <bool C> hot_status sum_up(gpu *g, size_t finished, size_t until)
         hot_denoise_finish<<<(unsigned)(((until - finished) * g->plane * g->width + 255) / 256), 256, 0, g->stream>>>(
             *plan, (int)finished, (int)until, g->noise);
     cudaError_t error = cudaGetLastError();
-    if (error == cudaSuccess)
+    if (error == cudaSuccess && !g->here)
         error = cudaEventRecord(g->done, g->stream);
     return check(g, error, "sums over windows");
 }
@@ -364,10 +240,10 @@ void divide_slab(gpu *g, hot_arena *arena)
 {
     denoise_plan *plan = &g->plan;
     const size_t in = (g->last - g->first) * g->plane, out = (g->end - g->begin) * g->plane;
-    plan->signals = hot_arena_array<float>(arena, in * g->width);
+    plan->signals = hot_arena_array<float>(arena, g->here ? 0 : in * g->width);
     plan->usable = hot_arena_array<uint8_t>(arena, in);
-    plan->mask = g->args->mask ? hot_arena_array<uint8_t>(arena, in) : NULL;
-    plan->sums = hot_arena_array<float>(arena, out * g->width);
+    plan->mask = g->args->mask ? hot_arena_array<uint8_t>(arena, g->here ? 0 : in) : NULL;
+    plan->sums = hot_arena_array<float>(arena, g->here ? 0 : out * g->width);
     plan->variance = hot_arena_array<float>(arena, out);
     plan->windows = hot_arena_array<int>(arena, out);
     plan->variances = hot_arena_array<int>(arena, out);
@@ -391,6 +267,24 @@ void divide_batch(gpu *g, size_t windows, hot_arena *arena)
     plan->list = hot_arena_array<int>(arena, windows + 1);
 }
 
+/* The slab's part of the caller's arrays, which are in device memory: signals are added up in the result. */
+hot_status use_arrays(gpu *g)
+{
+    const denoise_args *args = g->args;
+    const size_t in = (g->first - args->options.first) * g->plane, voxels = (g->last - g->first) * g->plane;
+    const size_t out = (g->begin - args->options.begin) * g->plane, written = (g->end - g->begin) * g->plane;
+    g->plan.signals = args->signals + in * g->width;
+    g->plan.mask = args->mask ? args->mask + in : NULL;
+    g->plan.sums = args->denoised + out * g->width;
+    g->noise = args->noise ? args->noise + out : g->noise;
+    hot_denoise_find_usable<<<(unsigned)((voxels + 3) / 4), 128, 0, g->stream>>>(
+        g->plan.signals, voxels, (int)g->width, (uint8_t *)g->plan.usable);
+    cudaError_t error = cudaGetLastError();
+    if (error == cudaSuccess)
+        error = cudaMemsetAsync(g->plan.sums, 0, written * g->width * sizeof(float), g->stream);
+    return check(g, error, "looking at signals");
+}
+
 /* The slab that begins at slice `begin`: as many slices as fit, and their neighbours. */
 hot_status place_slab(gpu *g, size_t begin, size_t available)
 {
@@ -411,7 +305,7 @@ hot_status place_slab(gpu *g, size_t begin, size_t available)
                                     "denoise: %zu slices of %zu voxels with %zu volumes do not fit this GPU",
                                     g->last - g->first, g->plane, args->volumes);
     }
-    hot_status status = check(g, cudaMalloc((void **)&g->slab, arena.used), "memory for a slab");
+    hot_status status = hot_device_alloc(g->context, arena.used, (void **)&g->slab, "memory for a slab");
     if (status != HOT_OK)
         return status;
     arena = hot_arena{g->slab, 0};
@@ -423,7 +317,8 @@ hot_status place_slab(gpu *g, size_t begin, size_t available)
     g->uploaded = 0;
     const char *sums = (const char *)g->plan.sums; /* these and all that follow */
     const size_t bytes = arena.used - (size_t)(sums - g->slab);
-    return check(g, cudaMemsetAsync((void *)sums, 0, bytes, g->stream), "clearing sums");
+    status = check(g, cudaMemsetAsync((void *)sums, 0, bytes, g->stream), "clearing sums");
+    return status == HOT_OK && g->here ? use_arrays(g) : status;
 }
 
 template <bool C> hot_status do_slab(gpu *g, double from, double to)
@@ -443,15 +338,16 @@ template <bool C> hot_status do_slab(gpu *g, double from, double to)
         const size_t later = next + (size_t)g->rows < rows ? next + (size_t)g->rows : rows;
         g->plan.row = (int)row;
         g->plan.count = (int)(next - row) * g->plan.places[0];
-        status = bring(g, corner_of(g, (next - 1) / across) + args->window[2] - g->first);
-        if (status == HOT_OK)
+        if (!g->here)
+            status = bring(g, corner_of(g, (next - 1) / across) + args->window[2] - g->first);
+        if (status == HOT_OK && !g->here)
             status = check(g, cudaStreamWaitEvent(g->stream, g->arrived, 0), "waiting for signals");
         if (status == HOT_OK)
             status = solve<C>(g);
-        if (status == HOT_OK) /* meanwhile, what is finished and what is needed next */
+        if (status == HOT_OK && !g->here) /* meanwhile, what is finished and what is needed next */
             status = give(g, given, finished);
         given = finished;
-        if (status == HOT_OK)
+        if (status == HOT_OK && !g->here)
             status = bring(g, corner_of(g, (later - 1) / across) + args->window[2] - g->first);
         if (status == HOT_OK)
             status = solve_listed<C>(g);
@@ -460,8 +356,13 @@ template <bool C> hot_status do_slab(gpu *g, double from, double to)
         if (status == HOT_OK)
             status = sum_up<C>(g, given, finished);
         const double done = (double)(next - first * across) / (double)(rows - first * across);
-        if (status == HOT_OK)
+        if (status == HOT_OK && !g->here)
             status = hot_context_progress(g->context, "denoising", from + (to - from) * done);
+    }
+    if (g->here) {
+        hot_device_release(g->context, g->slab);
+        g->slab = NULL;
+        return status;
     }
     if (status == HOT_OK)
         status = give(g, given, finished);
@@ -499,6 +400,12 @@ hot_status open(gpu *g)
     plan->stride = (plan->volumes + 3) / 4 * 4;
     g->plane = args->size[0] * args->size[1];
     g->width = args->width;
+    if (g->here) {
+        void *stream;
+        hot_context_memory(g->context, &stream);
+        g->stream = (cudaStream_t)stream;
+        return HOT_OK;
+    }
     cudaError_t error = cudaStreamCreateWithFlags(&g->stream, cudaStreamNonBlocking);
     cudaEvent_t *const events[3] = {&g->arrived, &g->solved, &g->done};
     for (int k = 0; k < 3 && error == cudaSuccess; k++)
@@ -524,7 +431,7 @@ hot_status open_batch(gpu *g, size_t available)
     g->rows = rows < 1 ? 1 : (int)rows;
     arena.used = 0;
     divide_batch(g, (size_t)g->rows * across, &arena);
-    hot_status status = check(g, cudaMalloc((void **)&g->batch, arena.used), "memory for windows");
+    hot_status status = hot_device_alloc(g->context, arena.used, (void **)&g->batch, "memory for windows");
     arena = hot_arena{g->batch, 0};
     divide_batch(g, (size_t)g->rows * across, &arena);
     return status;
@@ -532,6 +439,13 @@ hot_status open_batch(gpu *g, size_t available)
 
 void close(gpu *g)
 {
+    void *const memory[] = {g->slab, g->batch, g->solver_memory};
+    if (g->here) {
+        hot_heev_device_destroy(g->context, &g->solver);
+        for (void *one : memory)
+            hot_device_release(g->context, one);
+        return;
+    }
     close_ring(&g->up);
     close_ring(&g->down);
     if (g->stream) {
@@ -543,11 +457,27 @@ void close(gpu *g)
         if (events[k])
             cudaEventDestroy(events[k]);
     hot_heev_device_destroy(g->context, &g->solver);
-    void *const memory[] = {g->slab, g->batch, g->solver_memory};
-    for (size_t k = 0; k < sizeof memory / sizeof *memory; k++)
-        cudaFree(memory[k]);
+    for (void *one : memory)
+        hot_device_release(g->context, one);
     cudaFreeHost(g->listed);
     cudaGetLastError();
+}
+
+/* Where the caller's arrays lie. Complex numbers are read two floats at a time. */
+hot_status check_arrays(hot_context *context, const denoise_args *args)
+{
+    const struct { const char *name; const void *array; } arrays[] = {
+        {"signals", args->signals}, {"mask", args->mask}, {"denoised", args->denoised}, {"noise", args->noise}};
+    hot_status status = HOT_OK;
+    for (const auto &one : arrays)
+        if (status == HOT_OK)
+            status = hot_device_check(context, one.name, one.array);
+    if (status == HOT_OK && hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE && args->options.is_complex &&
+        ((size_t)args->signals % sizeof(float2) || (size_t)args->denoised % sizeof(float2)))
+        status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "complex signals on the GPU begin at a multiple of %zu "
+                                  "bytes, not at %p and %p", sizeof(float2), (const void *)args->signals,
+                                  (const void *)args->denoised);
+    return status;
 }
 
 } // namespace
@@ -562,9 +492,14 @@ hot_status hot_denoise_cuda(hot_context *context, void *argument)
     gpu g = {};
     g.context = context;
     g.args = args;
-    hot_status status = open(&g);
+    g.here = hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE;
+    hot_status status = check_arrays(context, args);
     if (status == HOT_OK)
+        status = open(&g);
+    if (status == HOT_OK && !g.here)
         status = check(&g, cudaMemGetInfo(&available, &total), "asking for memory");
+    else if (g.here) /* the same in every call */
+        available = 4 * hot_device_budget(context);
     if (status == HOT_OK)
         status = open_batch(&g, available / 4);
     for (size_t at = begin; at < end && status == HOT_OK; at = g.end) {

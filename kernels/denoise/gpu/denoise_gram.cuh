@@ -67,11 +67,18 @@ __device__ __forceinline__ void denoise_fetch(const float *signals, long long ro
         x[t] = row >= 0 && columns[t] >= 0 ? signals[row + columns[t]] : 0;
 }
 
-/* A block per window: of the batch, or of a list (then whole matrices, one after the other, for the eigensolver). */
+/* A block per window: of the batch, or of a list (then whole matrices, one after the other, for the eigensolver; of NaN
+ * beyond the end of the list). listed: how many precede this part of the list. */
 template <bool C>
-__global__ void denoise_gram(const __grid_constant__ denoise_plan plan, const int *list, double *matrices)
+__global__ void denoise_gram(const __grid_constant__ denoise_plan plan, const int *list, int listed, double *matrices)
 {
     __shared__ long long rows[DENOISE_GRAM_ROWS + 4]; /* the rows' places, and a step that is fetched for nothing */
+    if (list && listed + (int)blockIdx.x >= *plan.list) {
+        const size_t numbers = (size_t)plan.n * plan.n * plan.parts;
+        for (size_t at = threadIdx.x; at < numbers; at += blockDim.x)
+            matrices[blockIdx.x * numbers + at] = NAN;
+        return;
+    }
     const int w = list ? list[blockIdx.x] : (int)blockIdx.x, lane = threadIdx.x % 32, n = plan.n;
     const denoise_samples samples = {plan, denoise_corner_at(plan, w)};
     const bool full = list != NULL;

@@ -127,14 +127,16 @@ __global__ void __launch_bounds__(DENOISE_RANK_THREADS)
 }
 
 /* The same for windows whose eigenvalues (ascending) and eigenvectors are all known, and their basis. A block per
- * window. */
+ * window of a part of the list, which `listed` others precede. */
 template <bool C>
 __global__ void __launch_bounds__(DENOISE_RANK_THREADS)
-    denoise_select_rank_solved(const __grid_constant__ denoise_plan plan, const int *list, const double *values,
-                               const double *vectors, const uint8_t *flags)
+    denoise_select_rank_solved(const __grid_constant__ denoise_plan plan, const int *list, int listed,
+                               const double *values, const double *vectors, const uint8_t *flags)
 {
     typedef typename denoise_number<C>::type E;
     __shared__ int found;
+    if (listed + (int)blockIdx.x >= *plan.list)
+        return;
     const int n = plan.n, w = list[blockIdx.x], lane = threadIdx.x % DENOISE_GROUP;
     const double *value = values + (size_t)blockIdx.x * n;
     if (threadIdx.x < DENOISE_GROUP) {

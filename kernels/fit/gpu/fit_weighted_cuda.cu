@@ -1,4 +1,4 @@
-/* hot_fit_weighted_f32 on arrays in a GPU's memory. The steps of the CPU backend (fit_weighted_cpu.c) in its order and
+/* hot_fit_weighted_f32 on a GPU. The steps of the CPU backend (fit_weighted_cpu.c) in its order and
  * with its roundings (no multiply and add at once), so that both give the same bits: normal equations, Cholesky, and QR
  * of the weighted design where Cholesky loses too much. A thread per voxel; what a voxel needs lies interleaved,
  * [entry][voxel]. */
@@ -15,7 +15,7 @@ namespace {
 
 enum { ITEMS = 128, OUTPUTS = 14, ROWS = 32, /* of a block, of a pass, and in shared memory at a time */
        CHUNK_MOST = 1 << 18, QR_THREADS = 64, QR_MOST = 8192 };
-const size_t QR_BYTES = (size_t)256 << 20;
+const size_t QR_BYTES = (size_t)64 << 20;
 enum : uint8_t { USABLE = 0, UNUSABLE, BY_QR };
 
 /* What a chunk's kernels work on. */
@@ -303,7 +303,7 @@ hot_status hot_fit_weighted_cuda(hot_context *context, void *argument)
                                      args->output_stride * sizeof(float));
     batch.out[1] = hot_batch_rows("flags", args->flags, 1);
     const size_t each = (sizes.pairs + args->columns) * sizeof(double) + 1;
-    batch.chunk = std::min(hot_batch_fit(context, &batch, HOT_BATCH_BYTES, each), (size_t)CHUNK_MOST);
+    batch.chunk = std::min(hot_batch_fit(context, &batch, 2 * HOT_BATCH_BYTES, each), (size_t)CHUNK_MOST);
     sizes.count = batch.chunk, arena.used = 0;
     divide(&sizes, &arena);
     batch.scratch = arena.used;

@@ -6,18 +6,36 @@
 #include "common/lapack.h"
 #include "heev/heev.h"
 
+enum { STAGES_FROM = 512 /* rows: smaller matrices take less than 100 ms */ };
+
 /* Doubles that LAPACK's divide and conquer, or our own code, want beside the matrix. */
 static size_t workspace_doubles(size_t n) { return 7 * n * n + 24 * n + 32; }
 
 size_t hot_heev_workspace(size_t n) { return (workspace_doubles(n) + 2 * n * n + 4 * n + 8) * sizeof(double); }
 
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
-static int lapack(int f64, int is_complex, size_t size, int vectors, void *a, void *w, double *workspace)
+/* Whether all numbers of the lower triangle are zero or of a size for which LAPACK's drivers scale nothing. */
+static int is_moderate(int f64, size_t n, size_t parts, const void *a)
+{
+    int moderate = 1;
+    for (size_t column = 0; column < n && moderate; column++)
+        for (size_t i = parts * column * (n + 1); i < parts * (column + 1) * n; i++) {
+            const double x = fabs(f64 ? ((const double *)a)[i] : (double)((const float *)a)[i]);
+            moderate &= x == 0 || (f64 ? x > 1e-100 && x < 1e100 : x > 1e-12 && x < 1e12);
+        }
+    return moderate;
+}
+
+/* 1: done, 0: failed, -1: cancelled. context: NULL = not to be cancelled. */
+static int lapack(const hot_context *context, int f64, int is_complex, size_t size, int vectors, void *a, void *w,
+                  double *workspace)
 {
     const char *args = vectors ? "V" : "N";
     const int n = (int)size, lwork = 2 * n * n + 6 * n + 2, lreal = 2 * n * n + 5 * n + 2, lint = 5 * n + 3;
     int info = 0, *integers = (int *)(void *)(workspace + workspace_doubles(size));
     double *more = workspace + 4 * size * size + 12 * size + 8; /* behind the complex work */
+    if (context && size >= STAGES_FROM && is_moderate(f64, size, is_complex ? 2 : 1, a))
+        return hot_heev_stages(context, f64, is_complex, size, vectors, a, w, workspace, integers);
     hot_lapack_enter();
     if (is_complex && f64)
         zheevd_(args, "L", &n, a, &n, w, workspace, &lwork, more, &lreal, integers, &lint, &info);
@@ -75,13 +93,14 @@ static void take(int f64, int is_complex, size_t n, const void *matrix, void *a)
 }
 
 /* The matrix at `matrix` stays as it is; a and w get the result. */
-static int solve_copy(int f64, int is_complex, size_t n, int vectors, const void *matrix, void *a, void *w,
-                      double *workspace)
+static int solve_copy(const hot_context *context, int f64, int is_complex, size_t n, int vectors, const void *matrix,
+                      void *a, void *w, double *workspace)
 {
     take(f64, is_complex, n, matrix, a);
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
-    if (lapack(f64, is_complex, n, vectors, a, w, workspace))
-        return 1;
+    const int solved = lapack(context, f64, is_complex, n, vectors, a, w, workspace);
+    if (solved)
+        return solved;
     take(f64, is_complex, n, matrix, a);
 #endif
     return own(f64, is_complex, n, vectors, a, w, workspace);
@@ -90,21 +109,25 @@ static int solve_copy(int f64, int is_complex, size_t n, int vectors, const void
 int hot_heev_one(int is_complex, size_t n, int vectors, double *a, double *w, void *workspace)
 {
 #if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
-    return lapack(1, is_complex, n, vectors, a, w, workspace);
+    return lapack(NULL, 1, is_complex, n, vectors, a, w, workspace);
 #else
     return own(1, is_complex, n, vectors, a, w, workspace);
 #endif
 }
 
-static void solve_one(const hot_heev_args *args, size_t i, char *a, char *w, double *workspace)
+static void solve_one(const hot_context *context, const hot_heev_args *args, size_t i, char *a, char *w,
+                      double *workspace)
 {
     const size_t value = args->f64 ? sizeof(double) : sizeof(float), entry = value * (args->is_complex ? 2 : 1);
     const size_t n = args->n, skipped = n - args->kept;
-    if (!hot_heev_finite(args, i) || !solve_copy(args->f64, args->is_complex, n, args->vectors != NULL,
-                                                 (const char *)args->matrices + i * n * n * entry, a, w, workspace)) {
+    const int solved = hot_heev_finite(args, i)
+                           ? solve_copy(context, args->f64, args->is_complex, n, args->vectors != NULL,
+                                        (const char *)args->matrices + i * n * n * entry, a, w, workspace)
+                           : 0;
+    if (solved == 0)
         hot_heev_refuse(args, i);
+    if (solved <= 0)
         return;
-    }
     memcpy((char *)args->values + i * args->kept * value, w + skipped * value, args->kept * value);
     if (args->vectors)
         memcpy((char *)args->vectors + i * args->kept * n * entry, a + skipped * n * entry, args->kept * n * entry);
@@ -132,7 +155,7 @@ hot_status hot_heev_cpu(hot_context *context, void *argument)
                 continue;
             char *mine = memory + each * (size_t)omp_get_thread_num();
             char *w = mine + 2 * n * n * sizeof(double);
-            solve_one(args, i, mine, w, (double *)(void *)(w + n * sizeof(double)));
+            solve_one(context, args, i, mine, w, (double *)(void *)(w + n * sizeof(double)));
         }
         status = hot_context_progress(context, "finding eigenvectors", (double)end / (double)args->count);
     }

@@ -52,6 +52,8 @@ typedef struct hot_denoise_options {
  * A voxel with NaN or Inf in any volume is copied unchanged and counts as 0 in the windows of its neighbours. The
  * caller owns all arrays. Results do not depend on the number of threads; those of GPU and CPU differ by less than 1e-5
  * of the largest signal, because sums are taken in another order.
+ * signals, mask, denoised and noise may be in a GPU's memory (hotfiber/device.h), with the same results; complex
+ * signals begin at multiples of 8 bytes there.
  * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_DATA (fewer than 2 volumes), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE,
  * HOT_ERROR_CANCELLED.
  * Method: each window gives a matrix (volumes x voxels). The smallest eigenvalues of its smaller Gram matrix that fit a
