@@ -17,6 +17,7 @@ enum { LOWRANK_UNIQUE_MAX = 45 };
 typedef struct lowrank_plan {
     int order, unique, max_rank, exact_rank;
     float drop, floor, min_ratio, max_cos;
+    double progress[2];
     float multiplicity[LOWRANK_UNIQUE_MAX];
     signal_grid grid;   /* filter: SIGNAL_GRID x unique, multiplicity times monomials; gram: (v_d . v_e)^order */
     float *block;   /* what grid points into */
