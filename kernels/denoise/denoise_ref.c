@@ -52,9 +52,10 @@ static hot_status do_window(hot_context *context, const denoise_args *args, cons
         for (size_t j = 0; j < args->window[1]; j++)
             for (size_t i = 0; i < args->window[0]; i++, at++) {
                 size_t voxel = ((corner[2] + k) * args->size[1] + corner[1] + j) * args->size[0] + corner[0] + i;
+                const int usable = is_finite(args, voxel);
                 for (size_t v = 0; v < args->volumes; v++) {
                     const float *s = args->signals + voxel * args->width + v * parts;
-                    x[at * args->volumes + v] = !is_finite(args, voxel) ? 0 : parts == 2 ? s[0] + I * s[1] : s[0];
+                    x[at * args->volumes + v] = !usable ? 0 : parts == 2 ? s[0] + I * s[1] : s[0];
                 }
             }
     for (size_t c = 0; c < n; c++)

@@ -543,6 +543,8 @@ hot_status hot_run_compute(hot_context *context, const hot_dwi *dwi, const hot_r
     job.dwi = (hot_dwi *)(uintptr_t)dwi; /* read only, and taken out again below */
     job.borrowed = 1;
     if (status == HOT_OK)
+        status = hot_run_learned_open(&job);
+    if (status == HOT_OK)
         status = hot_run_compute_job(&job);
     if (status == HOT_OK) {
         *fields = (hot_run_fields){job.mask, job.response, job.tensors, job.fibers, job.maps};

@@ -1,9 +1,10 @@
 /* To be preloaded: lets one call of the system fail. HOT_FAULT=NAME:N is the N-th call of that name, counted from 1;
- * HOT_FAULT_COUNT names a file that gets the number of its calls when the program ends. What a program says (to
- * standard output and error) is left alone, so that it can speak of what happened. Calls count from main() on. "malloc"
- * is every way to ask for memory, but not what libraries ask for that crash without (Teem, fonts and drawing); "mmap"
- * leaves the loader alone. With HOT_FAULT_TRACE standard error gets the callers of the call that fails, and those of a
- * crash. */
+ * HOT_FAULT=all:0 lets none fail, "most" does not count those for memory besides. HOT_FAULT_COUNT names a file that
+ * gets the numbers of calls when the program ends. What a program says (to standard output and error) is left alone, so
+ * that it can speak of what happened. Calls count from main() on, with HOT_FAULT_LATER from the first attempt to open
+ * "/hot_fault_begin". HOT_FAULT_ONLY=WORD: only those on behalf of libraries with that word in their names. "malloc" is
+ * every way to ask for memory, but not what libraries ask for that crash or exit without (Teem, fonts, drawing,
+ * OpenMP). With HOT_FAULT_TRACE standard error gets the callers of the call that fails, and those of a crash. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -23,9 +24,10 @@
 
 static char call[16];
 static int wanted, error = EIO;
-static atomic_int calls;
 
 static int traced;
+static const char *only;
+static int all; /* nothing fails, everything is counted */
 
 static void show_callers(int number)
 {
@@ -39,6 +41,7 @@ __attribute__((constructor)) static void begin(void)
 {
     void *callers[1];
     (void)backtrace(callers, 1); /* it asks for memory the first time */
+    only = getenv("HOT_FAULT_ONLY");
     if (getenv("HOT_FAULT_TRACE")) {
         traced = 1;
         signal(SIGSEGV, show_callers);
@@ -50,22 +53,11 @@ __attribute__((constructor)) static void begin(void)
         return;
     memcpy(call, text, (size_t)(colon - text));
     wanted = atoi(colon + 1);
+    all = strcmp(call, "all") == 0 || strcmp(call, "most") == 0;
     if (strcmp(call, "write") == 0 || strcmp(call, "fwrite") == 0)
         error = ENOSPC;
     if (strcmp(call, "malloc") == 0 || strcmp(call, "mmap") == 0)
         error = ENOMEM;
-}
-
-__attribute__((destructor)) static void end(void)
-{
-    const char *path = getenv("HOT_FAULT_COUNT");
-    char text[16];
-    const int length = snprintf(text, sizeof text, "%d", atomic_load(&calls));
-    const long file = path ? syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC, 0600) : -1;
-    if (file >= 0) {
-        (void)!syscall(SYS_write, file, text, length);
-        syscall(SYS_close, file);
-    }
 }
 
 static int started;
@@ -73,7 +65,7 @@ static int (*real_main)(int argc, char **argv, char **environment);
 
 static int counted_main(int argc, char **argv, char **environment)
 {
-    started = 1;
+    started = !getenv("HOT_FAULT_LATER");
     return real_main(argc, argv, environment);
 }
 
@@ -87,29 +79,56 @@ int __libc_start_main(int (*first)(int, char **, char **), int argc, char **argv
 }
 
 /* Whether one of these libraries is among the callers. */
-static int is_theirs(void)
+static int is_of(const char *const *names, size_t count)
 {
-    static const char *const theirs[] = {"libteem", "fontconfig", "libcairo", "freetype", "libexpat", "libpixman"};
     static __thread int inside;
     void *callers[48];
     Dl_info about;
     int found = 0;
     if (inside++ == 0)
-        for (int i = 0, count = backtrace(callers, 48); i < count && !found; i++)
-            for (size_t t = 0; t < sizeof theirs / sizeof *theirs; t++)
-                found |= dladdr(callers[i], &about) && about.dli_fname && strstr(about.dli_fname, theirs[t]);
+        for (int i = 0, depth = backtrace(callers, 48); i < depth && !found; i++)
+            for (size_t t = 0; t < count; t++)
+                found |= dladdr(callers[i], &about) && about.dli_fname && strstr(about.dli_fname, names[t]);
     inside--;
     return found;
 }
 
+static const char *const names[] = {"open", "openat", "write", "close", "fsync", "mkdir", "opendir", "fopen", "rename",
+                                    "fread", "fwrite", "fclose", "read", "pread", "pwrite", "mmap", "malloc"};
+enum { NAMES = sizeof names / sizeof *names };
+static atomic_int calls[NAMES];
+
 static int fails(const char *name)
 {
-    if (!started || strcmp(name, call) != 0 || (name[0] == 'm' && name[1] == 'a' && is_theirs()) || atomic_fetch_add(&calls, 1) + 1 != wanted)
+    static const char *const theirs[] = {"libteem",   "fontconfig", "libcairo", "freetype", "libexpat",
+                                         "libpixman", "libgomp",    "libEGL",   "libGL",    "_dri",
+                                         "gallium",   "libLLVM",    "libgbm",   "libX",     "libxcb"};
+    int which = 0;
+    const int memory = strcmp(name, "malloc") == 0;
+    if (!started || (!all && strcmp(name, call) != 0) || (all && memory && call[0] == 'm') ||
+        (only && !is_of(&only, 1)) || (memory && is_of(theirs, sizeof theirs / sizeof *theirs)))
+        return 0;
+    while (which < NAMES && strcmp(names[which], name) != 0)
+        which++;
+    if (which == NAMES || atomic_fetch_add(&calls[which], 1) + 1 != wanted || all)
         return 0;
     if (traced)
         show_callers(0);
     errno = error;
     return 1;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    const char *path = getenv("HOT_FAULT_COUNT");
+    const long file = path ? syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC, 0600) : -1;
+    for (int i = 0; i < NAMES && file >= 0; i++) {
+        char text[48];
+        const int length = snprintf(text, sizeof text, "%s %d\n", names[i], atomic_load(&calls[i]));
+        (void)!syscall(SYS_write, file, text, length);
+    }
+    if (file >= 0)
+        syscall(SYS_close, file);
 }
 
 #define REAL(result, name, ...) ((result(*)(__VA_ARGS__))dlsym(RTLD_NEXT, #name))
@@ -120,7 +139,18 @@ int open(const char *path, int flags, ...)
     va_start(more, flags);
     const mode_t mode = va_arg(more, mode_t);
     va_end(more);
+    started |= strcmp(path, "/hot_fault_begin") == 0;
     return fails("open") ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+/* of programs for large files */
+int open64(const char *path, int flags, ...)
+{
+    va_list more;
+    va_start(more, flags);
+    const mode_t mode = va_arg(more, mode_t);
+    va_end(more);
+    return open(path, flags, mode);
 }
 
 int openat(int folder, const char *path, int flags, ...)
@@ -157,15 +187,22 @@ FILE *fopen(const char *path, const char *mode)
     return fails("fopen") ? NULL : REAL(FILE *, fopen, const char *, const char *)(path, mode);
 }
 
+/* What ferror() tells afterwards. */
+static size_t error_of(FILE *file)
+{
+    file->_flags |= 0x20;
+    return 0;
+}
+
 size_t fread(void *to, size_t one, size_t count, FILE *file)
 {
-    return fails("fread") ? 0 : REAL(size_t, fread, void *, size_t, size_t, FILE *)(to, one, count, file);
+    return fails("fread") ? error_of(file) : REAL(size_t, fread, void *, size_t, size_t, FILE *)(to, one, count, file);
 }
 
 size_t fwrite(const void *data, size_t one, size_t count, FILE *file)
 {
     return file != stderr && file != stdout && fails("fwrite")
-        ? 0 : REAL(size_t, fwrite, const void *, size_t, size_t, FILE *)(data, one, count, file);
+        ? error_of(file) : REAL(size_t, fwrite, const void *, size_t, size_t, FILE *)(data, one, count, file);
 }
 
 int fclose(FILE *file)

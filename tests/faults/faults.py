@@ -1,5 +1,5 @@
-"""Every call of the system fails in turn while the command works: one line that says so, nothing half written, nothing
-left, no hang; or, where the call did not matter, a result that is whole."""
+"""Every call of the system fails in turn while the programs work: one line that says so, nothing half written, nothing
+left, what stood there before as it was, no hang; or, where the call did not matter, a result that is whole."""
 import os
 import shutil
 import subprocess
@@ -11,14 +11,20 @@ from _dwi import HOT, check, end  # noqa: E402
 if os.environ.get("HOT_SANITIZED", "") not in ("", "OFF"):
     print("skipped: the sanitizer wants to be loaded first")
     sys.exit(77)
-FAULTS = os.path.join(os.environ["HOT_BUILD"], "lib", "libhot_faults.so")
-MOST = 1000 if os.environ.get("HOT_TEST_FULL") else 8  # calls of one name, spread over all of them
+BUILD = os.environ["HOT_BUILD"]
+FAULTS = os.path.join(BUILD, "lib", "libhot_faults.so")
+MOST = 1000 if os.environ.get("HOT_TEST_FULL") else 3  # calls of one name, spread over all of them
+COMMON = ["--quiet", "--threads", "1", "--device", "cpu"]
+# may not occur at all, depending on what is read and written
+RARE = ("openat", "opendir", "mkdir", "fread", "fopen", "fwrite", "fclose", "read", "pread", "pwrite", "mmap", "close")
 
 
-def call(words, fault):
+def call(words, fault, only):
     environment = {**os.environ, "LD_PRELOAD": FAULTS, "HOT_FAULT": fault, "HOT_FAULT_COUNT": "../count"}
-    return subprocess.run([HOT, *words, "--quiet", "--threads", "1", "--device", "cpu"], env=environment,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+    if only:
+        environment["HOT_FAULT_ONLY"] = only
+    return subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=120)
 
 
 def tree():
@@ -31,56 +37,132 @@ def folders():
     return sorted(os.path.join(path, name) for path, names, _ in os.walk(".") for name in names)
 
 
-def all_in_turn(name, words, calls):
+def begin(earlier):
+    """In a new folder, with files of an earlier call."""
+    if os.path.basename(os.getcwd()) == "out":
+        os.chdir("..")
+    shutil.rmtree("out", ignore_errors=True)
+    os.mkdir("out")
+    os.chdir("out")
+    for name in earlier:
+        open(name, "w").write("earlier " + name)
+
+
+def all_in_turn(name, words, calls, says="", earlier=(), may_stay="", again=False, only=""):
+    """says: how its error begins; may_stay: a name that may be left; again: the same call, unhurt, must then end
+    well."""
+    begin(earlier)
+    before = tree()
+    done = call(words, "all:0" if "malloc" in calls else "most:0", only)
+    check(done.returncode == 0, "%s: status %d: %s" % (name, done.returncode, done.stderr.decode()))
+    whole = tree(), folders()
+    numbers = dict(line.split() for line in open("../count"))
     for kind in calls:
-        shutil.rmtree("out", ignore_errors=True)
-        os.mkdir("out")
-        os.chdir("out")
-        done = call(words, kind + ":0")
-        check(done.returncode == 0, "%s: status %d: %s" % (name, done.returncode, done.stderr.decode()))
-        whole, number = (tree(), folders()), int(open("../count").read())
-        check(number > 0 or kind in ("openat", "opendir", "mkdir", "fread", "fopen"), "%s: no %s" % (name, kind))
+        number = int(numbers[kind])
+        check(number > 0 or kind in RARE, "%s: no %s" % (name, kind))
         refused = 0
         for at in sorted({1 + i * (number - 1) // max(1, min(MOST, number) - 1) for i in range(min(MOST, number))}):
-            os.chdir("..")
-            shutil.rmtree("out")
-            os.mkdir("out")
-            os.chdir("out")
+            begin(earlier)
             what = "%s, %s %d of %d" % (name, kind, at, number)
             try:
-                done = call(words, "%s:%d" % (kind, at))
+                done = call(words, "%s:%d" % (kind, at), only)
             except subprocess.TimeoutExpired:
                 check(False, what + ": hangs")
                 continue
-            text = done.stderr.decode()
-            lines = [line for line in text.splitlines() if not line.startswith("warning: ")]
+            text = done.stderr.decode(errors="replace")
+            if "Fontconfig error" in text: # which prints by itself
+                text = text[text.rfind("\nhotfiber "):].strip() if "\nhotfiber " in text else ""
+            lines = [line for line in text.splitlines() if not line.startswith(("warning: ", says + "warning: "))]
             if done.returncode == 0:
                 check((tree(), folders()) == whole and not lines, "%s: went on, but not to the same result: %s %s" % (
                     what, sorted(set(tree()) ^ set(whole[0])), text))
-            else:
-                refused += 1
-                check(done.returncode == 1, "%s: status %d: %s" % (what, done.returncode, text))
-                check(len(lines) == 1 and lines[0].startswith("hotfiber " + words[0] + ": "), "%s: %s" % (what, text))
-                check(not tree() and not folders(), "%s: left %s %s" % (what, sorted(tree()), folders()))
-        check(refused > 0 or kind not in ("write", "rename") or number == 0, "%s: no %s mattered" % (name, kind))
-        os.chdir("..")
+                continue
+            refused += 1
+            check(done.returncode == 1, "%s: status %d: %s" % (what, done.returncode, text))
+            check(len(lines) == 1 and lines[0].startswith(says), "%s: %s" % (what, text))
+            left = [path for path in {**tree(), **dict.fromkeys(folders())} if path not in before and
+                    not (may_stay and path.startswith(may_stay))]
+            check(not left, "%s: left %s" % (what, left))
+            check(all(tree().get(path) == before[path] for path in before), "%s: earlier files are gone" % what)
+            if again:
+                done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                      timeout=120)
+                check(done.returncode == 0 and (tree(), folders()) == whole, "%s, then again: %d %s: %s" % (
+                    what, done.returncode, done.stderr.decode(), sorted(set(tree()) ^ set(whole[0]))))
+        check(refused > 0 or kind not in ("write", "rename", "malloc") or number == 0, "%s: no %s mattered" % (
+            name, kind))
+    os.chdir("..")
+
+
+def command(name, words, calls, **more):
+    all_in_turn(name, [HOT, *words, *COMMON], calls, says="hotfiber " + words[0] + ": ", **more)
 
 
 shutil.rmtree("work", ignore_errors=True)
 os.mkdir("work")
 os.chdir("work")
+model = ["--diffusivities", "1.7e-3,.2e-3"]
 for words in (["phantom", "--layout", "mixture", "--size", "4,4,2", "--seed", "2", "-o", "dwi.nrrd"],
               ["convert", "-i", "dwi.nrrd", "-o", "dwi.nii.gz"],
-              ["fit", "-i", "dwi.nrrd", "-o", "tensors.nrrd", "--diffusivities", "1.7e-3,.2e-3"],
-              ["peaks", "-i", "tensors.nrrd", "-o", "peaks.nrrd"]):
+              ["fit", "-i", "dwi.nrrd", "-o", "tensors.nrrd", *model],
+              ["peaks", "-i", "tensors.nrrd", "-o", "peaks.nrrd"],
+              ["learn", "-i", "dwi.nii.gz", "-o", "model.json", *model],
+              ["run", "-i", "dwi.nii.gz", "-o", "parts", "--part", "1/2", "--learned", "model.json"],
+              ["run", "-i", "dwi.nii.gz", "-o", "parts", "--part", "2/2", "--learned", "model.json"]):
     subprocess.run([HOT, *words, "--quiet"], check=True)
-CALLS = ("open", "openat", "write", "close", "fsync", "rename", "mkdir", "opendir", "fopen", "fread")
-model = ["--diffusivities", "1.7e-3,.2e-3"]
-all_in_turn("run", ["run", "-i", "../dwi.nii.gz", "-o", "result", "--outputs", "all,maps", *model], CALLS)
-all_in_turn("fit", ["fit", "-i", "../dwi.nrrd", "-o", "tensors.nhdr", *model], CALLS)
-all_in_turn("convert", ["convert", "-i", "../dwi.nrrd", "-o", "a/b/dwi.nii.gz"], CALLS)
+CALLS = ("open", "openat", "write", "close", "fsync", "rename", "mkdir", "opendir", "fopen", "fread", "fwrite",
+         "fclose", "read", "mmap", "malloc")
+command("run", ["run", "-i", "../dwi.nii.gz", "-o", "result", "--outputs", "all,maps", *model], CALLS)
+command("paged run", ["run", "-i", "../dwi.nii.gz", "-o", "result", "--memory", "64k", *model],
+        ("open", "read", "pread", "pwrite", "write", "mmap", "malloc"))
+command("run that can go on", ["run", "-i", "../dwi.nii.gz", "-o", "result", "--resume", *model],
+        ("open", "openat", "mkdir", "write", "fopen", "fread", "fwrite", "fclose", "rename", "fsync", "malloc"),
+        may_stay="./result.resume", again=True)
+command("learn", ["learn", "-i", "../dwi.nii.gz", "-o", "model.json", *model],
+        ("open", "write", "close", "fsync", "rename", "malloc"), earlier=["model.json"])
+command("run with what was learned", ["run", "--learned", "../model.json", "-i", "../dwi.nii.gz", "-o", "result"],
+        ("open", "fopen", "fread", "read", "malloc"))
+command("part", ["run", "-i", "../dwi.nii.gz", "-o", "parts", "--part", "1/2", "--learned", "../model.json"],
+        ("open", "mkdir", "write", "fwrite", "fclose", "fsync", "rename", "malloc"))
+command("merge", ["merge", "../parts", "-o", "result"], ("open", "opendir", "fopen", "fread", "write", "malloc"))
+command("fit", ["fit", "-i", "../dwi.nrrd", "-o", "tensors.nhdr", *model], CALLS)
+command("convert", ["convert", "-i", "../dwi.nrrd", "-o", "a/b/dwi.nii.gz"], CALLS)
 for format, name in (("vtp", "fibers.vtp"), ("tck", "fibers.tck"), ("fixels", "fixels"), ("fz", "fibers.fz"),
                      ("odx", "fibers.odx"), ("pam5", "fibers.pam5"), ("png", "picture.png"), ("dec", "dec.nii.gz")):
-    all_in_turn("export " + format, ["export", "-i", "../peaks.nrrd", "-o", name, "--format", format],
-                ("open", "write", "fsync", "rename", "mkdir"))
+    command("export " + format, ["export", "-i", "../peaks.nrrd", "-o", name, "--format", format],
+            ("open", "write", "fsync", "rename", "mkdir", "malloc"), earlier=[] if format == "fixels" else [name])
+
+# ---- The module as a program, with outputs of an earlier run
+MODULE = os.path.join(BUILD, "bin", "HotFiber")
+if os.path.exists(MODULE):
+    all_in_turn("module", [MODULE, "--device", "cpu", "--peaks", "p.nrrd", "--nfibers", "n.nii.gz", "--dec", "d.nhdr",
+                           "--report", "r.json", "--order", "4", "--method", "maxima", "../dwi.nrrd"],
+                ("open", "write", "fsync", "rename", "mkdir", "opendir", "malloc"), says="HotFiber: ",
+                earlier=["p.nrrd", "n.nii.gz", "d.nhdr"])
+
+# ---- The viewer, as it loads and writes a picture
+if os.path.exists(os.path.join(BUILD, "bin", "hotfiber-view")):
+    all_in_turn("viewer", [HOT, "view", "../peaks.nrrd", "--screenshot", "view.png", "--size", "64x48"],
+                ("open", "fread", "fsync", "rename"), says="hotfiber view: ", earlier=["view.png"])
+
+# ---- The Python package: an exception with one line
+if os.path.exists(os.path.join(BUILD, "python", "hotfiber")):
+    open("call.py", "w").write('''
+import sys
+import hotfiber
+try:
+    open("/hot_fault_begin")
+except OSError:
+    pass
+try:
+    found = hotfiber.fibers(hotfiber.load("../dwi.nrrd"), device="cpu", threads=1)
+    open("peaks.bin", "wb").write(found.peaks.tobytes())
+except hotfiber.Error as error:
+    print("python:", str(error), file=sys.stderr)
+    sys.exit(1)
+''')
+    os.environ["PYTHONPATH"] = os.path.join(BUILD, "python")
+    os.environ["HOT_FAULT_LATER"] = "1"
+    all_in_turn("python", ["/usr/bin/python3", "../call.py"], ("malloc",), says="python:",
+                only="libhotfiber_python")
 end()

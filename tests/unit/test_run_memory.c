@@ -156,6 +156,9 @@ int main(void)
     CHECK(hot_response_create(context, 0, 8, shell_b, rows, &bad) == HOT_ERROR_ARGUMENT && !bad, "no shell");
     CHECK(hot_response_create(context, shells, 7, shell_b, rows, &bad) == HOT_ERROR_ARGUMENT && !bad, "an odd degree");
     CHECK(hot_run_compute(context, NULL, NULL, &none, NULL) == HOT_ERROR_ARGUMENT, "no data");
+    /* what was learned is asked for in memory, too */
+    options = (hot_run_options){.size = sizeof options, .learned = "nothing.json"};
+    CHECK(hot_run_compute(context, shared, &options, &none, NULL) == HOT_ERROR_FILE && !none.mask, "no such model");
     hot_run_fields_free(context, NULL);
 
     /* One data set, three threads. */

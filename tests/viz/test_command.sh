@@ -34,6 +34,14 @@ other tensors.png peaks.png
 other peaks.png vtp.png
 # the same directions through NRRD (its own space) and NIfTI (RAS) are the same picture
 cmp peaks.png nifti.png || fail "directions of NRRD and NIfTI differ on the screen"
+# through a link, which stays; a name that could be guessed is not written to
+ln -s run.png linked.png
+cp run.png before.png
+view run/peaks.nrrd --screenshot linked.png --size 200x150
+[ -L linked.png ] && cmp run.png peaks.png || fail "a picture through a link"
+view run --screenshot run.png --size 200x150
+cmp run.png before.png || fail "the same picture again"
+[ -z "$(ls -A | grep part-)" ] || fail "left: $(ls -A | grep part-)"
 # one after the other and to a pipe
 view run --screenshot - --size 200x150 >piped.png
 cmp run.png piped.png || fail "a picture to standard output"

@@ -1,8 +1,12 @@
 #include "picture.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <epoxy/gl.h>
@@ -107,25 +111,38 @@ hot_status hot_pictures_save(hot_pictures *pictures, const hot_scene *scene, con
         return status;
     if (strcmp(path, "-") == 0)
         return write_png(context, stdout, "standard output", pictures->width, pictures->height, rgb);
-    /* beside its name first, so that a full disk leaves no half picture */
-    const size_t size = strlen(path) + 32;
+    /* First beside where it belongs (a link is followed, and stays), under a name that nobody can guess or has planted:
+     * so a full disk leaves no half picture, and what stands there is not written through. */
+    char *target = realpath(path, NULL);
+    const char *place = target ? target : path, *slash = strrchr(place, '/');
+    const int folder = slash ? (int)(slash - place) + 1 : 0;
+    const size_t size = strlen(place) + 48;
+    unsigned int number = 0;
     char *part = hot_context_alloc(context, size, 1);
-    if (!part)
+    if (!part) {
+        free(target);
         return HOT_ERROR_MEMORY;
-    snprintf(part, size, "%s.part-%ld", path, (long)getpid());
-    FILE *file = fopen(part, "wb");
-    if (!file) {
-        status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path, strerror(errno));
-        hot_context_free(context, part);
-        return status;
     }
-    status = write_png(context, file, path, pictures->width, pictures->height, rgb);
-    if (fclose(file) != 0 && status == HOT_OK)
+    (void)!getrandom(&number, sizeof number, GRND_NONBLOCK);
+    snprintf(part, size, "%.*s.part-%ld-%u-%s", folder, place, (long)getpid(), number, place + folder);
+    const int handle = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    FILE *file = handle >= 0 ? fdopen(handle, "wb") : NULL;
+    int bad = !file;
+    if (file) {
+        (void)flock(handle, LOCK_EX | LOCK_NB); /* others see that it is not abandoned */
+        status = write_png(context, file, path, pictures->width, pictures->height, rgb);
+        errno = 0;
+        bad = status == HOT_OK && fsync(handle) != 0 && errno != EINVAL && errno != EROFS;
+        bad |= fclose(file) != 0;
+        bad = bad || (status == HOT_OK && rename(part, place) != 0);
+    }
+    if (bad && status == HOT_OK)
         status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path, strerror(errno));
-    if (status == HOT_OK && rename(part, path) != 0)
-        status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path, strerror(errno));
-    if (status != HOT_OK)
+    if (status != HOT_OK && handle >= 0)
         remove(part);
+    if (!file && handle >= 0)
+        close(handle);
+    free(target);
     hot_context_free(context, part);
     return status;
 }

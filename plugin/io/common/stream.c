@@ -34,6 +34,7 @@ hot_status hot_memory_check(hot_context *context, const char *name, const char *
 typedef struct source {
     FILE *file;
     int packed, ended, whole, bad; /* whole: the stream ended where it should, checksum right */
+    int error;                     /* errno of a read that failed */
     z_stream z;
     unsigned char *input;
 } source;
@@ -65,16 +66,25 @@ static void source_end(hot_context *context, source *from)
     }
 }
 
-/* Like fread: fewer bytes than asked for mean the end, or damage (from->bad). */
+static size_t take(source *from, void *to, size_t bytes)
+{
+    errno = 0;
+    const size_t got = fread(to, 1, bytes, from->file);
+    if (got < bytes && ferror(from->file))
+        from->error = errno ? errno : EIO;
+    return got;
+}
+
+/* Like fread: fewer bytes than asked for mean the end, damage (from->bad), or an error (from->error). */
 static size_t source_read(source *from, unsigned char *to, size_t bytes)
 {
     if (!from->packed)
-        return fread(to, 1, bytes, from->file);
+        return take(from, to, bytes);
     size_t done = 0;
     while (done < bytes && !from->ended) {
         if (from->z.avail_in == 0) {
             from->z.next_in = from->input;
-            from->z.avail_in = (uInt)fread(from->input, 1, INPUT_BYTES, from->file);
+            from->z.avail_in = (uInt)take(from, from->input, INPUT_BYTES);
             if (from->z.avail_in == 0) {
                 from->ended = 1; /* the stream was cut off */
                 break;
@@ -90,7 +100,7 @@ static size_t source_read(source *from, unsigned char *to, size_t bytes)
             /* gzip files may be several members in a row; anything else behind the last one is ignored. */
             if (from->z.avail_in == 0) {
                 from->z.next_in = from->input;
-                from->z.avail_in = (uInt)fread(from->input, 1, INPUT_BYTES, from->file);
+                from->z.avail_in = (uInt)take(from, from->input, INPUT_BYTES);
             }
             if (from->z.avail_in == 0 || from->z.next_in[0] != 0x1f || inflateReset(&from->z) != Z_OK)
                 from->ended = from->whole = 1;
@@ -101,8 +111,11 @@ static size_t source_read(source *from, unsigned char *to, size_t bytes)
     return done;
 }
 
-static hot_status too_short(hot_context *context, const char *name, size_t got, size_t wanted, int damaged)
+static hot_status too_short(hot_context *context, const source *from, const char *name, size_t got, size_t wanted,
+                            int damaged)
 {
+    if (from->error)
+        return hot_context_fail(context, HOT_ERROR_FILE, "cannot read '%s': %s", name, strerror(from->error));
     return hot_context_fail(context, HOT_ERROR_FORMAT, "'%s' %s: %zu bytes of data where the header asks for %zu", name,
                             damaged ? "is damaged (its gzip stream is broken)" : "is truncated", got, wanted);
 }
@@ -139,7 +152,7 @@ static hot_status read_from_end(hot_context *context, source *from, const char *
     } while (got > 0 && status == HOT_OK);
     int damaged = from->bad || (from->packed && !from->whole);
     if (status == HOT_OK && (damaged || total < capacity))
-        status = too_short(context, name, total, capacity, damaged);
+        status = too_short(context, from, name, total, capacity, damaged);
     if (status == HOT_OK) {
         size_t turn = total % capacity;
         reverse(ring, turn);
@@ -206,7 +219,7 @@ static hot_status read_samples(hot_context *context, source *from, const char *n
         size_t got = source_read(from, data + done, want);
         done += got;
         if (got < want)
-            status = too_short(context, name, done, bytes, from->bad);
+            status = too_short(context, from, name, done, bytes, from->bad);
         else
             status = hot_context_progress(context, "reading", (double)done / (double)bytes);
     }
@@ -226,6 +239,8 @@ static hot_status skip_bytes(hot_context *context, source *from, const char *nam
     while (left) {
         unsigned char scrap[4096];
         size_t got = source_read(from, scrap, left < sizeof scrap ? left : sizeof scrap);
+        if (got == 0 && from->error)
+            return too_short(context, from, name, 0, 0, 0);
         if (got == 0)
             return hot_context_fail(context, HOT_ERROR_FORMAT,
                                     "'%s' ends within the %zu bytes that are to be skipped", name, skip);
@@ -420,6 +435,8 @@ hot_status hot_stream_span(hot_context *context, hot_stream *stream, size_t at, 
             done += got > 0 ? (size_t)got : 0;
             if (got < 0 && errno == EINTR)
                 got = 1;
+            else if (got < 0)
+                stream->from.error = errno;
         }
         status = hot_context_check(context, "reading");
     } else {
@@ -437,7 +454,8 @@ hot_status hot_stream_span(hot_context *context, hot_stream *stream, size_t at, 
         }
         stream->at = at + done;
     }
-    return status == HOT_OK && done < bytes ? too_short(context, stream->name, at + done, at + bytes, stream->from.bad)
+    return status == HOT_OK && done < bytes ? too_short(context, &stream->from, stream->name, at + done, at + bytes,
+                                                          stream->from.bad)
                                             : status;
 }
 
