@@ -70,8 +70,8 @@ done = snakemake()
 check(done.returncode == 0 and "4 of 4 scans" in done.stdout, f"all done: {done.stdout[-1500:]}")
 
 # A GPU is asked for by the jobs that use one.
-done = subprocess.run(["snakemake", "-s", f"{workflow}/Snakefile", "-n", "--cores", "1", "--config", "bids=raw", "out=new",
-                       "gpu=1"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+done = subprocess.run(["snakemake", "-s", f"{workflow}/Snakefile", "-n", "--cores", "1", "--config", "bids=raw",
+                       "out=new", "gpu=1"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
 gpus = {rule: f"gpu={int(rule in ('learn', 'part'))}" for rule in ("learn", "part", "merge", "report")}
 for rule, words in gpus.items():
     block = done.stdout.partition(f"\nrule {rule}:")[2].partition("\n\n")[0]
