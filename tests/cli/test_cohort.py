@@ -11,12 +11,12 @@ shutil.rmtree("work", ignore_errors=True)
 os.mkdir("work")
 os.chdir("work")
 raw = dataset("raw")
-templates = [phantom(f"templates/{seed}.nii.gz", seed=seed, size="7,7,3") for seed in range(4)]
+templates = [phantom(f"templates/{seed}.nii.gz", seed=seed, size="7,7,3") for seed in range(24)]
 far = phantom("templates/far.nii.gz", seed=9, size="7,7,3", snr=5)
 for number in range(COUNT):
     start = f"{raw}/sub-{number:03d}/dwi/sub-{number:03d}_dwi"
     os.makedirs(os.path.dirname(start))
-    source = far if number == 123 else templates[number % 4]
+    source = far if number == 123 else templates[number % 24]
     for ending in (".nii.gz", ".bval", ".bvec"):
         shutil.copy(source.replace(".nii.gz", ending), start + ending)
 truncate(f"{raw}/sub-017/dwi/sub-017_dwi.nii.gz")
