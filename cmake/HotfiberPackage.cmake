@@ -22,10 +22,11 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # The packages' own libraries are found here while their dependencies are looked up.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
 set(CPACK_DEBIAN_HOTFIBER_PACKAGE_NAME hotfiber)
+set(CPACK_DEBIAN_HOTFIBER_PACKAGE_RECOMMENDS "python3") # for hotfiber-bids
 if(TARGET hotview) # found at run time
-  set(CPACK_DEBIAN_HOTFIBER_PACKAGE_RECOMMENDS "libegl1, libgl1, libgl1-mesa-dri")
+  string(APPEND CPACK_DEBIAN_HOTFIBER_PACKAGE_RECOMMENDS ", libegl1, libgl1, libgl1-mesa-dri")
 endif()
-set(CPACK_DEBIAN_HOTFIBER_PACKAGE_SUGGESTS "hotfiber-vtk, mrtrix3, teem-apps, paraview")
+set(CPACK_DEBIAN_HOTFIBER_PACKAGE_SUGGESTS "hotfiber-vtk, snakemake, mrtrix3, teem-apps, paraview")
 # The summary goes before these.
 set(CPACK_DEBIAN_HOTFIBER_DESCRIPTION
 "Reads diffusion data (NRRD or NIfTI), fits higher-order symmetric tensors,

@@ -65,6 +65,9 @@ fi
 # The installed command runs from where it is.
 [ "$("$prefix/bin/hotfiber" --version | head -n 1)" = "hotfiber $version" ] || { echo "the installed command"; exit 1; }
 
+[ "$("$prefix/bin/hotfiber-bids" --version)" = "hotfiber-bids $version" ] &&
+    [ -f "$("$prefix/bin/hotfiber-bids" --workflow)/Snakefile" ] || { echo "the installed hotfiber-bids"; exit 1; }
+
 for header in "$prefix"/include/hotfiber/*.h; do
     name=$(basename "$header")
     case $name in hotfiber_*) name=hotfiber.h ;; esac # parts of hotfiber.h

@@ -50,5 +50,14 @@ clean fresh/bin/hotfiber phantom --layout bundles --size 12,12,4 --seed 3 -o dwi
 clean fresh/bin/hotfiber run -i dwi.nrrd -o out --quiet
 [ -s out/fibers.png ] || { echo "not so: a picture"; exit 1; }
 clean fresh/bin/python -m hotfiber --version
+# The BIDS App beside it, with its workflow.
+rm -rf study
+mkdir -p study/sub-01/dwi
+echo '{"Name": "study", "BIDSVersion": "1.10.0"}' >study/dataset_description.json
+clean fresh/bin/hotfiber convert -i dwi.nrrd -o study/sub-01/dwi/sub-01_dwi.nii.gz --quiet
+clean fresh/bin/hotfiber-bids study study/out participant --skip-bids-validation
+clean fresh/bin/hotfiber-bids study study/out group
+[ -s study/out/group_dwi.html ] && [ -s study/out/sub-01.html ] || { echo "not so: the pages of a cohort"; exit 1; }
+[ -f "$(clean fresh/bin/hotfiber-bids --workflow)/Snakefile" ] || { echo "not so: the workflow"; exit 1; }
 clean fresh/bin/python use.py
 clean PYTHONPATH="$HOT_SOURCE/tests/cli" fresh/bin/python "$HOT_SOURCE/tests/python/test_arrays.py"

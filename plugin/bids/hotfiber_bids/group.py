@@ -6,6 +6,8 @@ from . import derivatives, page
 
 # |robust z| from which a value is marked, and from how many scans on (Iglewicz and Hoaglin 1993).
 MARKED, FEWEST = 3.5, 5
+# Scans worth a look that are listed; further ones open on demand.
+LISTED = 12
 # name, heading, what it is, digits, the smallest spread that counts (of the median, and in units of its own)
 MEASURES = [
     ("snr", "SNR", "Signal-to-noise ratio of one b=0 volume", 1, .01, 0.),
@@ -35,6 +37,10 @@ td.words,th.words{text-align:left}tbody tr:hover td{background:var(--bg)}
 .key{display:inline-block;width:.75em;height:.75em;border-radius:3px;margin-right:.4em}
 ul.why{margin:0;padding:0;list-style:none}ul.why li{padding:8px 0;border-top:1px solid var(--line)}
 ul.why li:first-child{border-top:0}ul.why a{font-weight:650}ul.why span{display:block;overflow-wrap:anywhere}
+ul.brief{display:grid;grid-template-columns:repeat(auto-fill,minmax(360px,1fr));gap:0 30px}
+ul.brief li,ul.brief li:first-child{border:0;padding:4px 0}
+ul.brief span{display:inline;margin-left:.7em;color:var(--soft);font-size:.92rem}
+details{margin-top:.6em}summary{cursor:pointer;color:var(--accent)}
 .strips{display:grid;grid-template-columns:repeat(auto-fill,minmax(260px,1fr));gap:14px 30px}
 .strips figure{margin:0}.strips svg{width:100%;height:auto;display:block;overflow:visible}
 .strips figcaption{font-size:.88rem;display:flex;justify-content:space-between;gap:10px}
@@ -200,9 +206,13 @@ def document(name, rows, scores, without, version):
                      if measure in row["outliers"]]
             notes += [f"gradient table: {row['gradients']}"] if row in wrong else []
             if notes:
-                lines.append(f'<li><a href="{page.text(row["page"])}">{page.text(row["scan"])}</a>'
-                             f'<span>{page.text("; ".join(notes))}</span></li>\n')
-        body += f'<section id="look"><h2>Worth a look</h2><ul class="why">{"".join(lines)}</ul></section>\n'
+                most = max([abs(scores[measure][row["scan"]]) for measure in row["outliers"]], default=1e300)
+                lines.append((-most, f'<li><a href="{page.text(row["page"])}">{page.text(row["scan"])}</a>'
+                              f'<span>{page.text("; ".join(notes))}</span></li>\n'))
+        lines = [line for _, line in sorted(lines)] # the farthest first
+        body += ('<section id="look"><h2>Worth a look</h2><ul class="why brief">' + "".join(lines[:LISTED]) + "</ul>" +
+                 (f'<details><summary>{len(lines) - LISTED} more</summary><ul class="why brief">'
+                  f'{"".join(lines[LISTED:])}</ul></details>' if len(lines) > LISTED else "") + "</section>\n")
     shown = [measure for measure in MEASURES if any(row[measure[0]] is not None for row in done)]
     if len(done) > 1 and shown:
         body += ('<section id="spread"><h2>Spread</h2><p class="soft">A dot is a scan and opens its page; the dashed '

@@ -148,6 +148,7 @@ class Job:
         return ended.status == 0
 
     def _failed(self, stage, status, message):
+        message = message.replace(os.path.join(self.scan.root, ""), "") # paths as they are in the data set
         derivatives.write_json(self.failure, {"stage": stage, "exit": status, "message": message})
         return False
 
