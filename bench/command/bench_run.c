@@ -9,7 +9,7 @@
 
 #include "common/context_internal.h"
 #include "io/common/report.h"
-#include "run/folder.h"
+#include "io/common/temporary.h"
 
 typedef struct run_job {
     hot_run_options options;
@@ -117,7 +117,7 @@ static hot_status run_run(hot_context *context, const bench_options *options, be
     if (status == HOT_OK && options->peer)
         status = run_mrtrix(context, phantom, root, mask, report);
     hot_phantom_destroy(&phantom);
-    hot_folder_remove_own(root);
+    hot_temporary_folder_remove(root);
     return status;
 }
 

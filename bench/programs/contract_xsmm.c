@@ -1,6 +1,7 @@
 /* The time of products C = A B + beta C of many small matrices beside libxsmm, in one run on one thread. Without
  * shapes: the squares of 1 to 32 and some rectangles. The two are called in turn, so that other work on the machine
- * affects both; best and median times per product are shown, and the distribution of the ratios at the end.
+ * affects both; best and median times per product are shown, and the distribution of the ratios at the end. Before that
+ * both results are compared with sums in double; status 1 when one is wrong, or a call failed.
  *
  *   bench_contract_xsmm [--cold] [--f32] [--avx2] [--seconds=S] [--beta=0|1] [--shapes=N] [--seed=N] [--quiet]
  *                       [M N K ...]
@@ -9,6 +10,7 @@
  * and k in 1 ... 32, two k up to 128, and two are of finite elements, (p + 1) x q x (p + 1) and q x (p + 1) x (p + 1).
  * --quiet: only the distribution, and shapes with a ratio below .97. */
 #include <libxsmm.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,13 +45,17 @@ static int compare(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
+static int failed; /* something that was measured is not right */
+
 static void ours(const job *j)
 {
     const size_t m = j->m, n = j->n, k = j->k, a[3] = {k, 1, m * k}, b[3] = {n, 1, k * n}, c[3] = {n, 1, m * n};
-    if (j->f64)
-        hot_contract_matrices_f64(j->context, NULL, m, n, k, j->batch, 1, j->a, a, j->b, b, j->beta, j->c, c);
-    else
-        hot_contract_matrices_f32(j->context, NULL, m, n, k, j->batch, 1, j->a, a, j->b, b, (float)j->beta, j->c, c);
+    const hot_status status =
+        j->f64 ? hot_contract_matrices_f64(j->context, NULL, m, n, k, j->batch, 1, j->a, a, j->b, b, j->beta, j->c, c)
+               : hot_contract_matrices_f32(j->context, NULL, m, n, k, j->batch, 1, j->a, a, j->b, b, (float)j->beta,
+                                           j->c, c);
+    if (status != HOT_OK && !failed++)
+        printf("  FAILED: %s\n", hot_context_message(j->context));
 }
 
 /* Its matrices lie by columns: C^T = B^T A^T. */
@@ -78,6 +84,47 @@ static void *values(size_t count, int f64)
     return made;
 }
 
+static double at(const job *j, const void *values, size_t i)
+{
+    return j->f64 ? ((const double *)values)[i] : (double)((const float *)values)[i];
+}
+
+/* Both do the same product, which is compared with sums in double. */
+static void compare_products(job *j)
+{
+    const size_t count = j->batch * j->m * j->n, bytes = count * (j->f64 ? 8 : 4);
+    void *before = malloc(bytes), *mine = malloc(bytes);
+    double worst[2] = {0, 0};
+    if (!before || !mine) {
+        failed++;
+    } else {
+        memcpy(before, j->c, bytes);
+        ours(j);
+        memcpy(mine, j->c, bytes);
+        memcpy(j->c, before, bytes);
+        theirs(j);
+        for (size_t i = 0; i < count; i++) {
+            const size_t which = i / (j->m * j->n), row = i / j->n % j->m, column = i % j->n;
+            double sum = j->beta * at(j, before, i), size = fabs(sum);
+            for (size_t k = 0; k < j->k; k++) {
+                const double term = at(j, j->a, (which * j->m + row) * j->k + k) *
+                                    at(j, j->b, (which * j->k + k) * j->n + column);
+                sum += term;
+                size += fabs(term);
+            }
+            const double bound = size * (double)(j->k + 2) * (j->f64 ? 0x1p-52 : 0x1p-23) + 1e-300;
+            worst[0] = fmax(worst[0], fabs(at(j, mine, i) - sum) / bound);
+            worst[1] = fmax(worst[1], fabs(at(j, j->c, i) - sum) / bound);
+        }
+    }
+    for (int who = 0; who < 2; who++)
+        if (!(worst[who] <= 1) && ++failed)
+            printf("  WRONG: %zu x %zu x %zu by %s: off by %.1f times what rounding can do\n", j->m, j->n, j->k,
+                   who ? "libxsmm" : "hotfiber", worst[who]);
+    free(before);
+    free(mine);
+}
+
 /* libxsmm's best time over ours, or 0. */
 static double measure(job *j, int cold, int quiet, double seconds)
 {
@@ -98,6 +145,7 @@ static double measure(job *j, int cold, int quiet, double seconds)
         printf("  %zu x %zu x %zu: libxsmm makes no kernel\n", j->m, j->n, j->k);
         return 0;
     }
+    compare_products(j);
     int count = 0, repeats = 1;
     for (double begin = now(); !cold && now() - begin < 1e-4; repeats++) /* at least 100 us at a time */
         ours(j);
@@ -207,5 +255,5 @@ int main(int argc, char **argv)
                "below .97\n", count, ratios[0], ratios[count / 20], ratios[count / 10], ratios[count / 2],
                ratios[count - 1], below);
     hot_context_destroy(&j.context);
-    return 0;
+    return failed > 0;
 }

@@ -2,13 +2,14 @@
  * the stream from before the call to after it, and on the host until it returns; medians of 15 after a warm-up. Beside
  * it the call on pageable host arrays, copies of the same bytes from and to pinned memory at once, and how many times
  * the longer of that and the stream's time the call on host arrays takes. The kernels alone: `test_kernels_checker
- * --bench`. CP decompositions take host arrays alone. */
+ * --bench`. CP decompositions take host arrays alone. With an argument only calls whose name holds it. */
 #include <algorithm>
 #include <chrono>
 #include <cuda_runtime.h>
 #include <functional>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <vector>
 
 #include <hotfiber/contract.h>
@@ -42,6 +43,7 @@ static double median(std::vector<double> times)
     return times[times.size() / 2];
 }
 
+static const char *only; /* NULL = all */
 static hot_context *context;
 static cudaStream_t stream;
 
@@ -124,6 +126,8 @@ static void measure(const char *name, size_t in, size_t out, const job &call)
 {
     enum { TIMES = 15 };
     std::vector<double> on_stream, returned;
+    if (only && !strstr(name, only))
+        return;
     cudaEvent_t begin, end;
     cudaEventCreate(&begin);
     cudaEventCreate(&end);
@@ -166,6 +170,15 @@ static void measure_batches(void)
     measure(name, 4 * volumes * batch, 4 * terms * batch, [&](bool there) {
         return hot_fit_linear_f32(context, terms, volumes, matrix.host.data(), batch, in.at(there), volumes,
                                   out.at(there), terms);
+    });
+    both<float> weight(volumes * (batch / 5)), fitted(terms * (batch / 5));
+    for (float &x : weight.host)
+        x = (float)(.1 + uniform());
+    cudaMemcpy(weight.device, weight.host.data(), weight.host.size() * sizeof(float), cudaMemcpyHostToDevice);
+    snprintf(name, sizeof name, "weighted fit %zu x %zu, %zu, float", terms, volumes, batch / 5);
+    measure(name, 8 * volumes * (batch / 5), 4 * terms * (batch / 5), [&](bool there) {
+        return hot_fit_weighted_f32(context, volumes, terms, matrix.host.data(), batch / 5, in.at(there),
+                                    weight.at(there), fitted.at(there), terms, NULL);
     });
     both<double> a(side * side * batch, 1), b(side * side * batch, 1), c(side * side * batch);
     snprintf(name, sizeof name, "products %zu x %zu, %zu, double", side, side, batch);
@@ -241,7 +254,7 @@ static void measure_signal(void)
     });
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static const struct { size_t n, count; } heev[] = {{32, 1000}, {64, 180}, {128, 180}, {128, 1000}, {256, 180},
                                                        {512, 180}};
@@ -249,6 +262,7 @@ int main(void)
     char name[64];
     options.size = sizeof options;
     options.device = HOT_DEVICE_CUDA;
+    only = argc > 1 ? argv[1] : NULL;
     if (hot_context_create(&options, &context) != HOT_OK ||
         hot_context_set_memory(context, HOT_MEMORY_DEVICE, NULL) != HOT_OK) {
         printf("no GPU here\n");
@@ -271,7 +285,8 @@ int main(void)
         });
     }
     measure_batches();
-    measure_cpd();
+    if (!only || strstr("CP decomposition", only))
+        measure_cpd();
     measure_signal();
     for (int order = 4; order <= 8; order += 2) {
         const size_t terms = hot_symtensor_count(order, 3), count = 1 << 20, starts = 128;

@@ -15,7 +15,7 @@
 
 #include <hotfiber/hotfiber.h>
 
-#include "run/folder.h"
+#include "io/common/temporary.h"
 
 enum { WORST = 6 };
 
@@ -125,7 +125,7 @@ static hot_status run(const char *input, const char *method, size_t starts, cons
     if (message)
         snprintf(message, 256, "%s", hot_context_message(context));
     hot_context_destroy(&context);
-    hot_folder_remove_own(output);
+    hot_temporary_folder_remove(output);
     return status;
 }
 
@@ -263,6 +263,6 @@ int main(int argc, char **argv)
         fflush(stdout);
     }
     free(waits);
-    hot_folder_remove_own(folder);
+    hot_temporary_folder_remove(folder);
     return 0;
 }

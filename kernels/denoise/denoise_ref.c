@@ -1,7 +1,8 @@
-/* Reference: window by window, the matrix written out, its singular values from Jacobi's rotations on the full Gram
- * matrix, and the rule as the papers have it, from the smallest eigenvalue up. */
+/* Reference: window by window, the matrix written out, the eigenvalues of the full Gram matrix, and the rule as the
+ * papers have it, from the smallest eigenvalue up. Where windows lie, which voxels count and how results are averaged
+ * is written here anew, from what hotfiber/denoise.h promises; of the other backends it takes nothing. */
 #include <complex.h>
-#include <stdlib.h>
+#include <math.h>
 
 #include <hotfiber/heev.h>
 
@@ -28,8 +29,21 @@ static size_t noise_components(const denoise_args *args, const double *ascending
     return noise;
 }
 
+typedef struct sums {
+    double *signals, *variance; /* of the voxels in memory: width each, one each */
+    int *windows, *variances;   /* how many windows, and how many of them separated signal from noise */
+} sums;
+
+static int is_finite(const denoise_args *args, size_t voxel)
+{
+    for (size_t k = 0; k < args->width; k++)
+        if (!isfinite(args->signals[voxel * args->width + k]))
+            return 0;
+    return 1;
+}
+
 static hot_status do_window(hot_context *context, const denoise_args *args, const size_t corner[3], double complex *x,
-                            double *gram, double *values, double *vectors)
+                            double *gram, double *values, double *vectors, const sums *sum)
 {
     const size_t n = args->columns, parts = args->options.is_complex ? 2 : 1,
                  by_volumes = args->volumes <= args->voxels;
@@ -40,33 +54,28 @@ static hot_status do_window(hot_context *context, const denoise_args *args, cons
                 size_t voxel = ((corner[2] + k) * args->size[1] + corner[1] + j) * args->size[0] + corner[0] + i;
                 for (size_t v = 0; v < args->volumes; v++) {
                     const float *s = args->signals + voxel * args->width + v * parts;
-                    x[at * args->volumes + v] = !args->usable[voxel] ? 0 : parts == 2 ? s[0] + I * s[1] : s[0];
+                    x[at * args->volumes + v] = !is_finite(args, voxel) ? 0 : parts == 2 ? s[0] + I * s[1] : s[0];
                 }
             }
     for (size_t c = 0; c < n; c++)
         for (size_t r = 0; r < n; r++) {
-            double complex sum = 0;
+            double complex product = 0;
             for (size_t q = 0; q < args->rows; q++)
-                sum += by_volumes ? x[q * args->volumes + r] * conj(x[q * args->volumes + c])
-                                  : conj(x[r * args->volumes + q]) * x[c * args->volumes + q];
-            gram[2 * (c * n + r)] = creal(sum);
-            gram[2 * (c * n + r) + 1] = cimag(sum);
+                product += by_volumes ? x[q * args->volumes + r] * conj(x[q * args->volumes + c])
+                                      : conj(x[r * args->volumes + q]) * x[c * args->volumes + q];
+            gram[2 * (c * n + r)] = creal(product);
+            gram[2 * (c * n + r) + 1] = cimag(product);
         }
     hot_status status = hot_heev_f64(context, NULL, n, 1, gram, values, vectors, NULL);
     if (status != HOT_OK)
         return status;
     double variance;
-    const size_t noise = noise_components(args, values, &variance), plane = args->size[0] * args->size[1];
+    const size_t noise = noise_components(args, values, &variance);
     const double complex *v = (const double complex *)(const void *)vectors;
     for (at = 0; at < args->voxels; at++) {
         const size_t i = at % args->window[0], j = at / args->window[0] % args->window[1],
                      k = at / args->window[0] / args->window[1];
-        const size_t slice = corner[2] + k + args->options.first;
         const size_t voxel = ((corner[2] + k) * args->size[1] + corner[1] + j) * args->size[0] + corner[0] + i;
-        if (slice < args->options.begin || slice >= args->options.end || !args->usable[voxel] ||
-            (args->mask && !args->mask[voxel]))
-            continue;
-        const size_t to = voxel - (args->options.begin - args->options.first) * plane;
         for (size_t q = 0; q < args->volumes; q++) {
             double complex y = 0;
             for (size_t s = noise; s < n; s++) {
@@ -76,42 +85,85 @@ static hot_status do_window(hot_context *context, const denoise_args *args, cons
                                     : v[s * n + r] * x[r * args->volumes + q];
                 y += by_volumes ? t * v[s * n + q] : t * conj(v[s * n + at]);
             }
-            args->denoised[to * args->width + q * parts] += (float)creal(y);
+            sum->signals[voxel * args->width + q * parts] += creal(y);
             if (parts == 2)
-                args->denoised[to * args->width + 2 * q + 1] += (float)cimag(y);
+                sum->signals[voxel * args->width + 2 * q + 1] += cimag(y);
         }
         if (noise) {
-            args->variance[to] += (float)(variance / (double)parts);
-            args->variances[to] += 1;
+            sum->variance[voxel] += variance / (double)parts;
+            sum->variances[voxel]++;
         }
-        args->windows[to] += 1;
+        sum->windows[voxel]++;
     }
     return HOT_OK;
+}
+
+/* Where windows begin along an axis: at 0 and every `step` from there; the last is moved in so that it ends with the
+ * axis. Returns how many. */
+static size_t corners_of(size_t size, size_t window, size_t step, size_t *corners)
+{
+    size_t count = 0, at = 0;
+    while (at + window < size) {
+        corners[count++] = at;
+        at += step;
+    }
+    corners[count++] = size - window;
+    return count;
+}
+
+static void write_slice(const denoise_args *args, const sums *sum, size_t slice)
+{
+    const size_t plane = args->size[0] * args->size[1], from = (slice - args->options.first) * plane,
+                 to = (slice - args->options.begin) * plane;
+    for (size_t v = 0; v < plane; v++) {
+        const int wanted = !args->mask || args->mask[from + v];
+        for (size_t k = 0; k < args->width; k++) {
+            const size_t at = (from + v) * args->width + k;
+            args->denoised[(to + v) * args->width + k] = wanted && is_finite(args, from + v)
+                ? (float)(sum->signals[at] / sum->windows[from + v]) : args->signals[at];
+        }
+        if (!args->noise)
+            continue;
+        args->noise[to + v] = !wanted                                                  ? 0
+                              : is_finite(args, from + v) && sum->variances[from + v] > 0
+                                  ? (float)sqrt(sum->variance[from + v] / sum->variances[from + v])
+                                  : NAN;
+    }
 }
 
 hot_status hot_denoise_ref(hot_context *context, void *argument)
 {
     denoise_args *args = argument;
-    const size_t n = args->columns;
-    hot_status status = hot_denoise_begin(context, args);
-    if (status != HOT_OK)
-        return hot_denoise_end(context, args, status);
+    const hot_denoise_options *o = &args->options;
+    const size_t n = args->columns, voxels = args->size[0] * args->size[1] * args->size[2];
     double complex *x = hot_context_alloc(context, args->voxels * args->volumes, sizeof *x);
     double *gram = hot_context_alloc(context, 4 * n * n + n, sizeof *gram);
-    status = x && gram ? HOT_OK : HOT_ERROR_MEMORY;
-    for (size_t k = 0; k < args->places[1]; k++)
-        for (size_t j = 0; j < args->places[0]; j++)
-            for (size_t i = 0; i < denoise_places(args->size[0], args->window[0], args->step[0]) && status == HOT_OK;
-                 i++) {
-                const size_t corner[3] = {
-                    denoise_place(i, args->size[0], args->window[0], args->step[0]),
-                    denoise_place(j, args->size[1], args->window[1], args->step[1]),
-                    denoise_place(args->place0 + k, args->options.slices, args->window[2], args->step[2]) -
-                        args->options.first};
-                if (hot_denoise_wanted(args, corner))
-                    status = do_window(context, args, corner, x, gram, gram + 2 * n * n, gram + 2 * n * n + n);
-            }
+    size_t *corners = hot_context_alloc(context, args->size[0] + args->size[1] + o->slices, sizeof *corners);
+    const sums sum = {hot_context_calloc(context, voxels * args->width, sizeof(double)),
+                      hot_context_calloc(context, voxels, sizeof(double)),
+                      hot_context_calloc(context, voxels, sizeof(int)),
+                      hot_context_calloc(context, voxels, sizeof(int))};
+    hot_status status = x && gram && corners && sum.signals && sum.variance && sum.windows && sum.variances
+        ? HOT_OK : HOT_ERROR_MEMORY;
+    if (status == HOT_OK) {
+        size_t *ci = corners, *cj = ci + args->size[0], *ck = cj + args->size[1];
+        const size_t is = corners_of(args->size[0], args->window[0], args->step[0], ci);
+        const size_t js = corners_of(args->size[1], args->window[1], args->step[1], cj);
+        const size_t ks = corners_of(o->slices, args->window[2], args->step[2], ck);
+        for (size_t k = 0; k < ks; k++)
+            for (size_t j = 0; j < js && ck[k] < o->end && ck[k] + args->window[2] > o->begin; j++)
+                for (size_t i = 0; i < is && status == HOT_OK; i++)
+                    status = do_window(context, args, (const size_t[3]){ci[i], cj[j], ck[k] - o->first}, x, gram,
+                                       gram + 2 * n * n, gram + 2 * n * n + n, &sum);
+        for (size_t slice = o->begin; slice < o->end && status == HOT_OK; slice++)
+            write_slice(args, &sum, slice);
+    }
     hot_context_free(context, x);
     hot_context_free(context, gram);
-    return hot_denoise_end(context, args, status);
+    hot_context_free(context, corners);
+    hot_context_free(context, sum.signals);
+    hot_context_free(context, sum.variance);
+    hot_context_free(context, sum.variances);
+    hot_context_free(context, sum.windows);
+    return status;
 }

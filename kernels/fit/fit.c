@@ -20,6 +20,8 @@ static hot_status check_sizes(hot_context *context, size_t rows, size_t columns,
 /* Arrays of the host are not worth the way to a GPU and back: the CPU reads them once, at the memory's speed. */
 static const hot_backends backends = {.family = "fit", .cuda = HOT_CUDA_BACKEND(hot_fit_linear_cuda),
                                       .device_arrays = 1};
+static const hot_backends weighted_backends = {.family = "fit", .cuda = HOT_CUDA_BACKEND(hot_fit_weighted_cuda),
+                                               .device_arrays = 1};
 
 hot_status hot_fit_linear_f32(hot_context *context, size_t rows, size_t columns, const double *matrix, size_t count,
                               const float *input, size_t input_stride, float *output, size_t output_stride)
@@ -49,9 +51,7 @@ hot_status hot_fit_weighted_f32(hot_context *context, size_t rows, size_t column
 {
     if (!context)
         return HOT_ERROR_ARGUMENT;
-    hot_status status = hot_backend_need_host(context, "a weighted fit");
-    if (status == HOT_OK)
-        status = check_sizes(context, rows, columns, count, rows, rows, output_stride, columns);
+    hot_status status = check_sizes(context, rows, columns, count, rows, rows, output_stride, columns);
     if (status == HOT_OK && columns > 1024)
         status = hot_context_fail(context, HOT_ERROR_ARGUMENT, "%zu coefficients per voxel; at most 1024", columns);
     if (status != HOT_OK || count == 0)
@@ -59,6 +59,10 @@ hot_status hot_fit_weighted_f32(hot_context *context, size_t rows, size_t column
     if (!design || !input || !weight || !coefficients)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "a weighted fit needs a design, an input, weights and an output");
+    if (hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE) {
+        hot_fit_weighted_args args = {rows, columns, count, output_stride, design, input, weight, coefficients, flags};
+        return hot_backend_run(context, &weighted_backends, &args);
+    }
     if (hot_context_device(context) == HOT_DEVICE_REFERENCE)
         return hot_fit_weighted_f32_ref(context, rows, columns, design, count, input, weight, coefficients,
                                         output_stride, flags);

@@ -29,6 +29,16 @@ typedef struct hot_fit_linear_args {
 } hot_fit_linear_args;
 hot_status hot_fit_linear_cuda(hot_context *context, void *args);
 
+/* The same of hot_fit_weighted_f32; the design is the host's. */
+typedef struct hot_fit_weighted_args {
+    size_t rows, columns, count, output_stride;
+    const double *design;
+    const float *input, *weight;
+    float *coefficients;
+    uint8_t *flags;
+} hot_fit_weighted_args;
+hot_status hot_fit_weighted_cuda(hot_context *context, void *args);
+
 /* hot_fit_weighted_f32 in long double: Gram-Schmidt, twice, on the weighted design. */
 hot_status hot_fit_weighted_f32_ref(hot_context *context, size_t rows, size_t columns, const double *design,
                                     size_t count, const float *input, const float *weight, float *coefficients,

@@ -79,6 +79,8 @@ static hot_status make_plan(hot_context *context, const hot_lowrank_options *giv
     plan->drop = (float)(o.drop > 0 ? o.drop : default_drop[order / 2 - 2]);
     plan->floor = (float)(o.floor > 0 ? o.floor : 1e-4);
     plan->min_ratio = (float)(o.min_weight >= 0 ? o.min_weight : 0.2);
+    plan->progress[0] = o.progress[0];
+    plan->progress[1] = o.progress[0] == 0 && o.progress[1] == 0 ? 1 : o.progress[1];
     plan->max_cos = (float)cos((o.min_angle >= 0 ? o.min_angle : 25) * 0.017453292519943295);
 
     const size_t unique = (size_t)plan->unique, pairs_max = (size_t)SIGNAL_GRID * (SIGNAL_GRID - 1) / 2;
@@ -155,8 +157,8 @@ static void compute_block(const void *cpu_pointer, const size_t *items, const do
 
 static hot_status report(hot_context *context, const void *cpu_pointer, double fraction)
 {
-    (void)cpu_pointer;
-    return hot_context_progress(context, "finding fibres", fraction);
+    const double *range = ((const cpu_args *)cpu_pointer)->args->plan->progress;
+    return hot_context_progress(context, "finding fibres", range[0] + (range[1] - range[0]) * fraction);
 }
 
 hot_status hot_lowrank_cpu(hot_context *context, void *argument)
@@ -187,7 +189,7 @@ hot_status hot_lowrank_f32(hot_context *context, const hot_lowrank_options *opti
                                   "low rank needs tensors of %d values (a stride of %zu is too small) and memory for "
                                   "directions",
                                   plan.unique, stride);
-    hot_lowrank_args args = {&plan, count, stride, tensors, mask, directions, found, residual};
+    hot_lowrank_args args = {&plan, count, stride, tensors, mask, directions, found, residual, order, options};
     if (status == HOT_OK && count > 0)
         status = hot_backend_run(context, &backends, &args);
     hot_context_free(context, plan.block);

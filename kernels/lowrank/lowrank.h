@@ -17,6 +17,7 @@ enum { LOWRANK_UNIQUE_MAX = 45 };
 typedef struct lowrank_plan {
     int order, unique, max_rank, exact_rank;
     float drop, floor, min_ratio, max_cos;
+    double progress[2];
     float multiplicity[LOWRANK_UNIQUE_MAX];
     signal_grid grid;   /* filter: SIGNAL_GRID x unique, multiplicity times monomials; gram: (v_d . v_e)^order */
     float *block;   /* what grid points into */
@@ -37,6 +38,8 @@ typedef struct hot_lowrank_args {
     float *directions;
     uint8_t *found;
     float *residual;
+    int order;                          /* as given, for the reference, which takes nothing from the plan */
+    const hot_lowrank_options *options; /* may be NULL */
 } hot_lowrank_args;
 
 /* One block of tensors of unit norm: tensor[i * lanes + lane]; scratch SIGNAL_GRID * lanes floats; 64-byte aligned. */

@@ -103,6 +103,8 @@ extern "C" hot_status hot_lowrank_cuda(hot_context *context, void *argument)
     hot_lowrank_args *args = (hot_lowrank_args *)argument;
     hot_batch batch = {};
     batch.stage = "finding fibres";
+    batch.progress[0] = args->plan->progress[0];
+    batch.progress[1] = args->plan->progress[1];
     batch.count = args->count;
     batch.in[0] = hot_batch_strided("tensors", args->tensors, (size_t)args->plan->unique * sizeof(float),
                                     args->stride * sizeof(float));

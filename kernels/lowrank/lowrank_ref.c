@@ -1,5 +1,6 @@
 /* Best non-negative rank-k of packed tensors, the reference: double precision, alternating power steps alone, from many
- * random starts, run until nothing changes. */
+ * random starts, run until nothing changes. Norm, rule, order and sides are written here anew, from what
+ * hotfiber/lowrank.h promises; of the other backends it takes nothing. */
 #include <math.h>
 #include <string.h>
 
@@ -8,6 +9,27 @@
 #include "lowrank.h"
 
 enum { STARTS = 24, SWEEPS = 20000 };
+
+/* The options with the documented defaults. */
+typedef struct rules {
+    int order, max_rank, exact_rank;
+    double drop, floor, min_weight, max_cos;
+} rules;
+
+static rules rules_of(const hot_lowrank_args *args)
+{
+    const hot_lowrank_options *o = args->options, none = {.min_weight = -1, .min_angle = -1};
+    if (!o)
+        o = &none;
+    const int m = args->order;
+    return (rules){.order = m,
+                   .max_rank = o->max_rank > 0 ? o->max_rank : 3,
+                   .exact_rank = o->exact_rank,
+                   .drop = o->drop > 0 ? o->drop : m == 4 ? 0.62 : m == 6 ? 0.76 : 0.91,
+                   .floor = o->floor > 0 ? o->floor : 1e-4,
+                   .min_weight = o->min_weight >= 0 ? o->min_weight : 0.2,
+                   .max_cos = cos((o->min_angle >= 0 ? o->min_angle : 25) * acos(-1) / 180)};
+}
 
 typedef struct terms {
     double v[3][3], w[3], e;
@@ -70,7 +92,7 @@ static void alternate(int order, const double *a, int k, terms *f)
     f->e = residual(order, a, f, k);
 }
 
-static int allowed(const lowrank_plan *plan, const terms *f, int k)
+static int allowed(const rules *rule, const terms *f, int k)
 {
     double low = f->w[0], high = f->w[0], near = 0;
     for (int i = 1; i < k; i++) {
@@ -79,14 +101,15 @@ static int allowed(const lowrank_plan *plan, const terms *f, int k)
         for (int j = 0; j < i; j++)
             near = fmax(near, fabs(dot(f->v[i], f->v[j])));
     }
-    return near <= plan->max_cos && low >= plan->min_ratio * high;
+    return near <= rule->max_cos && low >= rule->min_weight * high;
 }
 
-static void find(const lowrank_plan *plan, const double *a, lowrank_answer *answer)
+/* Returns the number of terms. */
+static int find(const rules *rule, const double *a, terms *found)
 {
     terms best[3] = {{.e = 0}};
     uint64_t state = 7;
-    for (int k = 1; k <= plan->max_rank; k++) {
+    for (int k = 1; k <= rule->max_rank; k++) {
         best[k - 1].e = INFINITY;
         for (int s = 0; s < STARTS; s++) {
             terms f = {.e = 0};
@@ -101,47 +124,75 @@ static void find(const lowrank_plan *plan, const double *a, lowrank_answer *answ
                     f.v[i][d] /= length;
                 f.w[i] = 0.3;
             }
-            alternate(plan->order, a, k, &f);
+            alternate(rule->order, a, k, &f);
             if (f.e < best[k - 1].e)
                 best[k - 1] = f;
         }
     }
-    int chosen = plan->exact_rank ? plan->max_rank : 1;
+    int chosen = rule->exact_rank ? rule->max_rank : 1;
     double norm = sqrt(best[0].e);
-    for (int k = 2; k <= plan->max_rank && !plan->exact_rank; k++)
-        if (norm > plan->floor && sqrt(best[k - 1].e) < plan->drop * norm && allowed(plan, &best[k - 1], k)) {
+    for (int k = 2; k <= rule->max_rank && !rule->exact_rank; k++)
+        if (norm > rule->floor && sqrt(best[k - 1].e) < rule->drop * norm && allowed(rule, &best[k - 1], k)) {
             chosen = k;
             norm = sqrt(best[k - 1].e);
         }
     if (!(best[0].w[0] > 1e-3))
         chosen = 0;
-    memset(answer, 0, sizeof *answer);
-    const terms *f = &best[chosen ? chosen - 1 : 0];
-    answer->k[0] = chosen;
-    answer->residual[0] = (float)sqrt(f->e);
-    for (int i = 0; i < chosen; i++) {
-        answer->w[i][0] = (float)f->w[i];
+    *found = best[chosen ? chosen - 1 : 0];
+    return chosen;
+}
+
+/* ||A|| over all entries: that of x^a y^b z^c stands there m! / (a! b! c!) times. */
+static double norm_of(int order, const float *tensor)
+{
+    double sum = 0;
+    for (int rest = 0; rest <= order; rest++) /* xxxx xxxy xxxz xxyy ... */
+        for (int z = 0; z <= rest; z++, tensor++)
+            sum += tgamma(order + 1) / (tgamma(order - rest + 1) * tgamma(rest - z + 1) * tgamma(z + 1)) *
+                   (double)*tensor * (double)*tensor;
+    return sqrt(sum);
+}
+
+/* The terms that have a weight, the largest first, each on the side that is upward. */
+static int put(const terms *f, int k, double norm, float *to)
+{
+    int used = 0, taken[3] = {0};
+    for (; used < k; used++) {
+        int next = -1;
+        for (int i = 0; i < k; i++)
+            if (!taken[i] && f->w[i] > 0 && (next < 0 || f->w[i] > f->w[next]))
+                next = i;
+        if (next < 0)
+            break;
+        const double *v = f->v[next];
+        const int up = v[2] != 0 ? v[2] > 0 : v[1] != 0 ? v[1] > 0 : v[0] > 0;
+        taken[next] = 1;
         for (int d = 0; d < 3; d++)
-            answer->v[i][d][0] = (float)f->v[i][d];
+            to[3 * used + d] = (float)((up ? 1 : -1) * f->w[next] * norm * v[d]);
     }
+    return used;
 }
 
 hot_status hot_lowrank_ref(hot_context *context, void *argument)
 {
     const hot_lowrank_args *args = argument;
-    const lowrank_plan *plan = args->plan;
+    const rules rule = rules_of(args);
+    const int unique = (args->order + 1) * (args->order + 2) / 2;
     for (size_t item = 0; item < args->count; item++) {
         const float *tensor = args->tensors + item * args->stride;
-        double norm = args->mask && !args->mask[item] ? 0 : hot_lowrank_norm(plan, tensor), a[LOWRANK_UNIQUE_MAX];
-        lowrank_answer answer;
-        if (!(norm > 0 && isfinite(norm))) {
-            hot_lowrank_write_nothing(args, item, norm == 0 ? 0 : 255);
-            continue;
-        }
-        for (int i = 0; i < plan->unique; i++)
+        float *directions = args->directions + item * 3 * (size_t)rule.max_rank;
+        double norm = args->mask && !args->mask[item] ? 0 : norm_of(args->order, tensor), a[LOWRANK_UNIQUE_MAX];
+        const int usable = norm > 0 && isfinite(norm);
+        terms f = {.e = 0};
+        for (int i = 0; i < unique && usable; i++)
             a[i] = (double)tensor[i] / norm;
-        find(plan, a, &answer);
-        hot_lowrank_write(args, &answer, 0, norm, item);
+        const int k = usable ? find(&rule, a, &f) : 0;
+        memset(directions, 0, 3 * (size_t)rule.max_rank * sizeof *directions);
+        const int used = put(&f, k, norm, directions);
+        if (args->found)
+            args->found[item] = (uint8_t)(usable || norm == 0 ? used : 255);
+        if (args->residual)
+            args->residual[item] = usable ? (float)sqrt(f.e) : 0;
         hot_status status = hot_context_progress(context, "finding fibres", (double)(item + 1) / (double)args->count);
         if (status != HOT_OK)
             return status;

@@ -68,8 +68,8 @@ hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *te
 #pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
     for (size_t voxel = 0; voxel < voxels; voxel++)
         mask[voxel] = tensors->values[voxel * row] > 0 && (!full.mask || full.mask->bytes[voxel]);
-    const hot_peaks_args args = {.order = tensors->order, .count = voxels, .stride = row, .rows = tensors->values,
-                                 .mask = mask, .peaks = peaks};
+    const hot_peaks_args args = {.model = tensors->model, .order = tensors->order, .count = voxels, .stride = row,
+                                 .rows = tensors->values, .mask = mask, .peaks = peaks};
     status = method->find_in_tensors(context, &full, &args);
     if (status != HOT_OK)
         goto cleanup;

@@ -10,6 +10,7 @@
  * progress, is up to the kernel. It writes 3 * max_fibers floats per voxel: vectors of length amplitude, absent ones 0.
  * hot_fiber_field_adopt puts them in order and into one half sphere. */
 typedef struct hot_peaks_args {
+    const char *model; /* of the tensors */
     int order;
     size_t count, stride; /* stride = 1 + unique values */
     const float *rows;

@@ -105,7 +105,8 @@ static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_sig
                 continue;
             add(&isotropic, p[k], (double)f->isotropic, (double)f->isotropic_variance, now->isotropic);
             add(&water, p[k], (double)f->water, (double)f->water_variance, now->water);
-            double mean = 0, square = fmin((double)f->spread_variance, (k - 1) * now->spread * now->spread);
+            const double most = (k - 1) * now->spread * now->spread; /* rounding may say more, or less than 0 */
+            double mean = 0, square = fmin(fmax((double)f->spread_variance, 0), most);
             for (int i = 0; i < k; i++) {
                 add(&width, p[k], (double)f->width[i], (double)f->width_variance[i], now->width);
                 mean += log((double)f->weight[i]) / k;

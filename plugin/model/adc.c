@@ -67,10 +67,8 @@ static hot_status adc_prepare(hot_plan *plan)
     }
     for (size_t i = 0; i < used; i++) {
         for (size_t t = 0; t < terms; t++)
-            for (size_t s = 0; s < terms; s++) {
+            for (size_t s = 0; s < terms; s++)
                 plan->inverse[t * used + i] += plan->from_sh[t * terms + s] * inverse[s * used + i] / plan->b_max;
-                plan->forward[i * terms + t] += plan->b[i] * sh[i * terms + s] * plan->to_sh[s * terms + t];
-            }
         for (size_t j = 0; j < used; j++)
             for (size_t c = 0; c < columns; c++)
                 plan->predict[j * used + i] += plan->design[j * columns + c] * inverse[c * used + i];
@@ -82,12 +80,6 @@ cleanup:
 }
 
 static float minus_log(float ratio) { return -logf(ratio); }
-
-static double adc_signal(const hot_plan *plan, double y)
-{
-    (void)plan;
-    return exp(-y);
-}
 
 /* Voxels per call of the weighted fit: its memory stays small whatever the slab. */
 enum { BATCH = 4096 };
@@ -175,5 +167,4 @@ const hot_model hot_model_adc = {
     .select = adc_select,
     .prepare = adc_prepare,
     .fit = adc_fit,
-    .signal = adc_signal,
 };

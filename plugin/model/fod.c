@@ -124,12 +124,6 @@ cleanup:
     return status;
 }
 
-static double fod_signal(const hot_plan *plan, double y)
-{
-    (void)plan;
-    return y;
-}
-
 static hot_status fod_fit(const hot_plan *plan, size_t count, const float *signals, float *s0, float *work,
                           float *values)
 {
@@ -147,5 +141,4 @@ const hot_model hot_model_fod = {
     .select = fod_select,
     .prepare = fod_prepare,
     .fit = fod_fit,
-    .signal = fod_signal,
 };

@@ -29,7 +29,7 @@ typedef struct hot_plan {
 
     double *from_sh, *to_sh;      /* terms x terms, between the tensor and its harmonics */
     double *inverse;              /* terms x used: tensor = inverse y + offset, with the model's y of the signals */
-    double *forward;              /* used x terms: the same y from a tensor */
+    double *forward;              /* used x terms: the same y from a tensor; fod and msmt */
     double offset[HOT_MODEL_TERMS_MAX];
     double b_max;                 /* adc: b-values are counted in units of it */
     size_t columns, rows;         /* adc: of its design matrix, with the column of ln S0 and the rows of the penalty */
@@ -60,8 +60,6 @@ struct hot_model {
      * floats of scratch. values: count x hot_plan_width: the tensor goes to values[1 ...] of each row, then what is
      * extra; a voxel that turns out not to be solvable gets s0 = 0. */
     hot_status (*fit)(const hot_plan *plan, size_t count, const float *signals, float *s0, float *work, float *values);
-    /* y of one volume -> its signal at s0 = 1. */
-    double (*signal)(const hot_plan *plan, double y);
 };
 
 #define MODEL_DECLARE(NAME) extern const hot_model hot_model_##NAME;
@@ -95,10 +93,6 @@ hot_status hot_plan_fit_listed(const hot_plan *plan, const size_t *voxel, size_t
  * plan->extra, likewise, or NULL. */
 hot_status hot_plan_fit_voxels(const hot_plan *plan, const uint8_t *inside, const char *stage, float *values,
                                float *extra, size_t *fitted, size_t *flagged);
-
-/* The signals (count x volumes) that these tensors (count x hot_plan_width) would give, without noise; volumes that the
- * fit does not use are NaN. */
-hot_status hot_plan_simulate(const hot_plan *plan, size_t count, const float *values, double s0, float *signals);
 
 /* For select: all volumes of one shell (shell < 0: of all but b=0) become the used ones. */
 void hot_plan_use_shell(hot_plan *plan, int shell);

@@ -110,12 +110,6 @@ static hot_status msmt_prepare(hot_plan *plan)
     return status;
 }
 
-static double msmt_signal(const hot_plan *plan, double y)
-{
-    (void)plan;
-    return y;
-}
-
 static hot_status msmt_fit(const hot_plan *plan, size_t count, const float *signals, float *s0, float *work,
                            float *values)
 {
@@ -157,5 +151,4 @@ const hot_model hot_model_msmt = {
     .select = msmt_select,
     .prepare = msmt_prepare,
     .fit = msmt_fit,
-    .signal = msmt_signal,
 };

@@ -44,7 +44,7 @@ static hot_status odf_prepare(hot_plan *plan)
     hot_context *context = plan->context;
     hot_status status = HOT_OK;
     const size_t used = plan->used_count, terms = plan->terms;
-    double penalty[HOT_MODEL_TERMS_MAX], level = 0;
+    double penalty[HOT_MODEL_TERMS_MAX];
     double *sh = hot_context_alloc(context, used, terms * sizeof *sh);
     double *inverse = hot_context_alloc(context, used, terms * sizeof *inverse);
     if (!sh || !inverse) {
@@ -67,12 +67,7 @@ static hot_status odf_prepare(hot_plan *plan)
             for (size_t s = 1; s < terms; s++) {
                 const double k = gain(hot_model_degree(s));
                 plan->inverse[t * used + i] += plan->from_sh[t * terms + s] * k * inverse[s * used + i];
-                plan->forward[i * terms + t] += sh[i * terms + s] / k * plan->to_sh[s * terms + t];
             }
-    /* The form does not see the mean of ln(-ln E): simulation takes a tissue-like diffusivity of 0.8e-3 mm^2/s. */
-    for (size_t i = 0; i < used; i++)
-        level += log(plan->b[i] * .8e-3) / (double)used;
-    plan->b_max = exp(level);
 cleanup:
     hot_context_free(context, inverse);
     hot_context_free(context, sh);
@@ -87,8 +82,6 @@ static float log_minus_log(float e)
         e = e < 1 ? 1 - margin / 2 - (1 - e) * (1 - e) / (2 * margin) : 1 - margin / 2;
     return logf(-logf(e));
 }
-
-static double odf_signal(const hot_plan *plan, double y) { return exp(-plan->b_max * exp(y)); }
 
 static hot_status odf_fit(const hot_plan *plan, size_t count, const float *signals, float *s0, float *work,
                           float *values)
@@ -106,5 +99,4 @@ const hot_model hot_model_odf = {
     .select = odf_select,
     .prepare = odf_prepare,
     .fit = odf_fit,
-    .signal = odf_signal,
 };

@@ -323,22 +323,3 @@ hot_status hot_plan_fit(const hot_plan *plan, size_t count, const float *signals
     }
     return status;
 }
-
-hot_status hot_plan_simulate(const hot_plan *plan, size_t count, const float *values, double s0, float *signals)
-{
-    for (size_t v = 0; v < count; v++) {
-        float *out = signals + v * plan->volumes;
-        const float *tensor = values + v * hot_plan_width(plan) + 1;
-        for (size_t i = 0; i < plan->volumes; i++)
-            out[i] = NAN;
-        for (size_t i = 0; i < plan->b0_count; i++)
-            out[plan->b0[i]] = (float)s0;
-        for (size_t i = 0; i < plan->used_count; i++) {
-            double y = 0;
-            for (size_t t = 0; t < plan->terms; t++)
-                y += plan->forward[i * plan->terms + t] * ((double)tensor[t] - plan->offset[t]);
-            out[plan->used[i]] = (float)(s0 * plan->model->signal(plan, y));
-        }
-    }
-    return HOT_OK;
-}

@@ -91,21 +91,24 @@ enum { MODULE_OUTPUTS = 7 };
 
 typedef struct hot_module_outputs {
     hot_context *context;
+    struct hot_module_moved *moved; /* files that have their names, the last first */
     size_t count;
     struct {
         const char *name;           /* of the parameter */
         const char *path;           /* where it belongs */
-        char *folder, *file;        /* where it is written meanwhile: a temporary folder beside it */
+        char *target;               /* the same, links followed */
+        char *folder, *file;        /* where it is written meanwhile: a temporary folder beside the target */
+        int lock;                   /* a handle on the folder: others see that it is not abandoned; 0 = none */
         int made;                   /* how many folders above it were made */
     } item[MODULE_OUTPUTS];
 } hot_module_outputs;
 
-/* One more output, by parameter name; path NULL or "" is none. Folders above it are made. Errors:
- * HOT_ERROR_FILE when its folder cannot be written. */
+/* One more output, by parameter name; path NULL or "" is none. A path that is a symbolic link is written to where the
+ * link leads. Folders above it are made. Errors: HOT_ERROR_FILE when its folder cannot be written. */
 hot_status hot_module_outputs_add(hot_module_outputs *outputs, const char *name, const char *path);
 /* Where to write the output of this name now; NULL when it was not asked for. */
 const char *hot_module_outputs_file(const hot_module_outputs *outputs, const char *name);
-/* Moves all to their places; after a failure none of them is there. */
+/* Moves all to their places; after a failure what stood there before stands there again. */
 hot_status hot_module_outputs_commit(hot_module_outputs *outputs);
 /* Removes what was written; safe after commit. */
 void hot_module_outputs_discard(hot_module_outputs *outputs);

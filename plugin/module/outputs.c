@@ -1,9 +1,10 @@
 /* Outputs of the module that appear together: each is written into a temporary folder beside its place, under its own
  * name (which tells its format), and moved when all are complete. */
+#define _GNU_SOURCE /* renameat2 */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,11 +14,26 @@
 #include "io/common/parents.h"
 #include "io/common/temporary.h"
 #include "module.h"
-#include "run/folder.h"
+
+/* One file that has its name. */
+typedef struct hot_module_moved {
+    struct hot_module_moved *next;
+    char *from, *place;
+    int exchanged; /* what stood there has the name `from` now */
+} moved_file;
+
+/* folder/name; to be freed. */
+static char *join(hot_context *context, const char *folder, const char *name)
+{
+    const size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = hot_context_alloc(context, size, 1);
+    if (path)
+        snprintf(path, size, "%s/%s", folder, name);
+    return path;
+}
 
 hot_status hot_module_outputs_add(hot_module_outputs *outputs, const char *name, const char *path)
 {
-    static atomic_uint number; /* two runs at once use different folders */
     hot_context *context = outputs->context;
     if (!path || !path[0])
         return HOT_OK;
@@ -28,33 +44,40 @@ hot_status hot_module_outputs_add(hot_module_outputs *outputs, const char *name,
         if (strcmp(outputs->item[i].path, path) == 0)
             return hot_context_fail(context, HOT_ERROR_ARGUMENT, "%s: '%s' is the file of %s already", name, path,
                                     outputs->item[i].name);
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-    const int parent = (int)(base - path);
-    const size_t size = strlen(path) + 48;
-    char *folder = hot_context_alloc(context, size, 1), *file = hot_context_alloc(context, 2 * size, 1);
-    if (!folder || !file) {
-        hot_context_free(context, folder);
-        hot_context_free(context, file);
-        return HOT_ERROR_MEMORY;
+    char *target = hot_links_follow(context, path), *folder = NULL, *file = NULL;
+    int lock = 0, made = 0, parents = 0;
+    hot_status status = target           ? hot_parents_make(context, target, &parents)
+                        : errno == ENOMEM ? HOT_ERROR_MEMORY
+                                          : hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path,
+                                                             strerror(errno));
+    if (status == HOT_OK) {
+        hot_temporary_folder_sweep(target);
+        made = hot_temporary_folder_make(context, target, &folder, &lock) == 0;
+        if (!made)
+            status = errno == ENOMEM ? HOT_ERROR_MEMORY
+                                     : hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path,
+                                                        strerror(errno));
     }
-    snprintf(folder, size, "%.*s.part-%ld-m%u", parent, path, (long)getpid(), atomic_fetch_add(&number, 1));
-    snprintf(file, 2 * size, "%s/%s", folder, base);
-    int made = 0;
-    hot_status status = hot_parents_make(context, path, &made);
-    if (status == HOT_OK && mkdir(folder, 0777) != 0) {
-        status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", path, strerror(errno));
-        hot_parents_remove(path, made);
-    }
+    if (status == HOT_OK && !(file = join(context, folder, path + hot_path_folder_length(path))))
+        status = HOT_ERROR_MEMORY;
     if (status != HOT_OK) {
         hot_context_blame(context, status, name);
+        if (made)
+            hot_temporary_folder_remove(folder);
+        if (lock > 0)
+            close(lock);
+        if (target)
+            hot_parents_remove(target, parents);
         hot_context_free(context, folder);
-        hot_context_free(context, file);
+        hot_context_free(context, target);
         return status;
     }
     outputs->item[outputs->count].name = name;
     outputs->item[outputs->count].path = path;
+    outputs->item[outputs->count].target = target;
     outputs->item[outputs->count].folder = folder;
-    outputs->item[outputs->count].made = made;
+    outputs->item[outputs->count].lock = lock;
+    outputs->item[outputs->count].made = parents;
     outputs->item[outputs->count++].file = file;
     return HOT_OK;
 }
@@ -67,64 +90,118 @@ const char *hot_module_outputs_file(const hot_module_outputs *outputs, const cha
     return NULL;
 }
 
-/* The final path of a file in the output's temporary folder; to be freed. */
+/* Where a file of the output's temporary folder belongs: the output itself to where its link leads, a file beside it
+ * (the samples of a detached header) beside the name that was asked for; to be freed. */
 static char *place_of(const hot_module_outputs *outputs, size_t which, const char *name)
 {
-    const char *path = outputs->item[which].path, *slash = strrchr(path, '/');
-    const size_t size = strlen(path) + strlen(name) + 2;
-    char *place = hot_context_alloc(outputs->context, size, 1);
-    if (place)
-        snprintf(place, size, "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path, name);
+    hot_context *context = outputs->context;
+    const char *path = outputs->item[which].path;
+    const int folder = hot_path_folder_length(path);
+    const size_t size = (size_t)folder + strlen(name) + 1;
+    char *beside = hot_context_alloc(context, size, 1);
+    if (!beside)
+        return NULL;
+    snprintf(beside, size, "%.*s%s", folder, path, name);
+    char *place = hot_links_follow(context, beside);
+    hot_context_free(context, beside);
     return place;
 }
 
-/* Moves every file of one output's folder to its place: a detached header has its data beside it. */
-static hot_status move_files(const hot_module_outputs *outputs, size_t which)
+/* Gives one file its name, such that it can be taken back: what stood there is kept in the temporary folder. */
+static hot_status move_file(hot_module_outputs *outputs, size_t which, const char *name)
 {
     hot_context *context = outputs->context;
+    moved_file *moved = hot_context_alloc(context, 1, sizeof *moved);
+    char *from = join(context, outputs->item[which].folder, name), *place = place_of(outputs, which, name);
+    hot_status status = moved && from && place ? HOT_OK : HOT_ERROR_MEMORY;
+    if (status == HOT_OK) {
+        const int exchanged = renameat2(AT_FDCWD, from, AT_FDCWD, place, RENAME_EXCHANGE) == 0;
+        if (!exchanged && rename(from, place) != 0)
+            status = hot_context_fail(context, HOT_ERROR_FILE, "%s: cannot write '%s': %s", outputs->item[which].name,
+                                      place, strerror(errno));
+        else
+            *moved = (moved_file){outputs->moved, from, place, exchanged};
+    }
+    if (status == HOT_OK) {
+        outputs->moved = moved;
+        return HOT_OK;
+    }
+    hot_context_free(context, place);
+    hot_context_free(context, from);
+    hot_context_free(context, moved);
+    return status;
+}
+
+/* Forgets what was moved; `back`: and takes it back. */
+static void forget_moved(hot_module_outputs *outputs, int back)
+{
+    while (outputs->moved) {
+        moved_file *moved = outputs->moved;
+        outputs->moved = moved->next;
+        if (back && moved->exchanged)
+            (void)renameat2(AT_FDCWD, moved->from, AT_FDCWD, moved->place, RENAME_EXCHANGE);
+        else if (back)
+            (void)unlink(moved->place);
+        hot_context_free(outputs->context, moved->from);
+        hot_context_free(outputs->context, moved->place);
+        hot_context_free(outputs->context, moved);
+    }
+}
+
+/* Every file of one output's folder, which is on the disk by then: a detached header has its samples beside it. They
+ * are listed before any is moved, as the folder changes by that. */
+static hot_status move_files(hot_module_outputs *outputs, size_t which)
+{
+    enum { MOST = 4 };
+    hot_context *context = outputs->context;
     hot_status status = HOT_OK;
+    char names[MOST][NAME_MAX + 1];
+    int count = 0;
     DIR *open = opendir(outputs->item[which].folder);
     if (!open)
         return hot_context_fail(context, HOT_ERROR_FILE, "%s: '%s': %s", outputs->item[which].name,
                                 outputs->item[which].folder, strerror(errno));
-    for (struct dirent *entry; status == HOT_OK && (entry = readdir(open));) {
-        if (entry->d_name[0] == '.')
-            continue;
-        char *place = place_of(outputs, which, entry->d_name);
-        if (!place)
-            status = HOT_ERROR_MEMORY;
-        else if (renameat(dirfd(open), entry->d_name, AT_FDCWD, place) != 0)
-            status = hot_context_fail(context, HOT_ERROR_FILE, "%s: cannot write '%s': %s", outputs->item[which].name,
-                                      place, strerror(errno));
-        hot_context_free(context, place);
-    }
+    for (struct dirent *entry; count < MOST && (entry = readdir(open));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            snprintf(names[count++], sizeof names[0], "%s", entry->d_name);
     closedir(open);
-    if (status == HOT_OK && hot_sync_folder_of(outputs->item[which].path) != 0)
-        hot_context_log(context, HOT_LOG_WARNING, "%s: the folder of '%s' could not be brought to the disk: %s",
-                        outputs->item[which].name, outputs->item[which].path, strerror(errno));
+    for (int i = 0; i < count && status == HOT_OK; i++)
+        status = move_file(outputs, which, names[i]);
     return status;
 }
 
 hot_status hot_module_outputs_commit(hot_module_outputs *outputs)
 {
+    hot_context *context = outputs->context;
     hot_status status = HOT_OK;
-    size_t moved = 0;
-    for (; moved < outputs->count && status == HOT_OK; moved++)
-        status = move_files(outputs, moved);
-    for (size_t i = 0; status != HOT_OK && i + 1 < moved; i++)
-        unlink(outputs->item[i].path);
+    for (size_t i = 0; i < outputs->count && status == HOT_OK; i++)
+        if (hot_temporary_folder_sync(outputs->item[i].folder) != 0)
+            status = hot_context_fail(context, HOT_ERROR_FILE, "%s: cannot write '%s': %s", outputs->item[i].name,
+                                      outputs->item[i].path, strerror(errno));
+    for (size_t i = 0; i < outputs->count && status == HOT_OK; i++)
+        status = move_files(outputs, i);
+    forget_moved(outputs, status != HOT_OK);
+    for (size_t i = 0; i < outputs->count && status == HOT_OK; i++)
+        if (hot_sync_folder_of(outputs->item[i].target) != 0)
+            hot_context_log(context, HOT_LOG_WARNING, "%s: the folder of '%s' could not be brought to the disk: %s",
+                            outputs->item[i].name, outputs->item[i].path, strerror(errno));
     hot_module_outputs_discard(outputs);
     return status;
 }
 
 void hot_module_outputs_discard(hot_module_outputs *outputs)
 {
+    hot_context *context = outputs->context;
     for (size_t i = 0; i < outputs->count; i++) {
-        hot_folder_remove_own(outputs->item[i].folder);
-        hot_context_free(outputs->context, outputs->item[i].folder);
-        hot_context_free(outputs->context, outputs->item[i].file);
+        hot_temporary_folder_remove(outputs->item[i].folder);
+        if (outputs->item[i].lock > 0)
+            close(outputs->item[i].lock);
+        hot_context_free(context, outputs->item[i].folder);
+        hot_context_free(context, outputs->item[i].file);
     }
-    for (size_t i = 0; i < outputs->count; i++)
-        hot_parents_remove(outputs->item[i].path, outputs->item[i].made); /* but those that hold something now */
+    for (size_t i = 0; i < outputs->count; i++) {
+        hot_parents_remove(outputs->item[i].target, outputs->item[i].made); /* but those that hold something now */
+        hot_context_free(context, outputs->item[i].target);
+    }
     outputs->count = 0;
 }

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -271,71 +270,6 @@ static hot_status resolve(hot_context *context, const char *path, hot_folder *fo
     return folder->path ? HOT_OK : HOT_ERROR_MEMORY;
 }
 
-/* Removes a folder and all in it. Only for folders that we made; asks for no memory of ours, so that it works when
- * memory is what ran out. Links are removed, not followed. */
-static void remove_own(int parent, const char *name)
-{
-    int handle = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *folder = handle >= 0 ? fdopendir(handle) : NULL;
-    if (!folder) {
-        if (handle >= 0)
-            close(handle);
-        return;
-    }
-    struct dirent *entry;
-    while ((entry = readdir(folder))) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        if (unlinkat(handle, entry->d_name, 0) != 0)
-            remove_own(handle, entry->d_name);
-    }
-    closedir(folder);
-    unlinkat(parent, name, AT_REMOVEDIR);
-}
-
-/* Removes what runs to this name have left that were killed: hidden folders ".part-<process>-<name>" beside it that no
- * living process has locked (as every run does with its own). */
-static void sweep(const char *path)
-{
-    const char *name = strrchr(path, '/') + 1;
-    char parent[PATH_MAX];
-    snprintf(parent, sizeof parent, "%.*s", (int)(name - path), path);
-    DIR *folder = opendir(parent);
-    struct dirent *entry;
-    while (folder && (entry = readdir(folder))) {
-        char *end;
-        if (strncmp(entry->d_name, ".part-", 6) != 0 || strtol(entry->d_name + 6, &end, 10) <= 0 || *end != '-' ||
-            strcmp(end + 1, name) != 0)
-            continue;
-        int handle = openat(dirfd(folder), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (handle < 0)
-            continue;
-        if (flock(handle, LOCK_EX | LOCK_NB) == 0)
-            remove_own(dirfd(folder), entry->d_name);
-        close(handle);
-    }
-    if (folder)
-        closedir(folder);
-}
-
-/* Locks a folder that was just made: *lock is its handle, 0 on a file system without locks, where nobody sweeps either.
- * Returns 1 when a sweeper came between and the folder is gone. */
-static int lock_new(const char *path, int *lock)
-{
-    struct stat about;
-    *lock = 0;
-    int handle = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (handle < 0)
-        return errno == ENOENT;
-    const int locked = flock(handle, LOCK_EX | LOCK_NB) == 0;
-    const int gone = locked ? fstat(handle, &about) == 0 && about.st_nlink == 0 : errno == EWOULDBLOCK;
-    if (locked && !gone && handle > 0)
-        *lock = handle;
-    else
-        close(handle);
-    return gone;
-}
-
 hot_status hot_folder_begin(hot_context *context, const char *path, int force, hot_folder *folder)
 {
     memset(folder, 0, sizeof *folder);
@@ -345,28 +279,11 @@ hot_status hot_folder_begin(hot_context *context, const char *path, int force, h
     if (status == HOT_OK && folder->replaces)
         status = check_existing(context, folder->path, force);
     if (status == HOT_OK) {
-        char *slash = strrchr(folder->path, '/');
-        size_t size = strlen(folder->path) + 48;
-        char *temporary = hot_context_alloc(context, size, 1);
-        if (!temporary) {
-            status = HOT_ERROR_MEMORY;
-        } else {
-            snprintf(temporary, size, "%.*s.part-%ld-%s", (int)(slash - folder->path) + 1, folder->path, (long)getpid(),
-                     slash + 1);
-            sweep(folder->path);
-            int gone = 1;
-            for (int tries = 0; gone && tries < 100; tries++) {
-                if (mkdir(temporary, 0777) != 0)
-                    break;
-                gone = lock_new(temporary, &folder->lock);
-            }
-            if (gone) {
-                status = hot_context_fail(context, HOT_ERROR_FILE, "cannot make '%s': %s", path, strerror(errno));
-                hot_context_free(context, temporary);
-            } else {
-                folder->temporary = temporary;
-            }
-        }
+        hot_temporary_folder_sweep(folder->path);
+        if (hot_temporary_folder_make(context, folder->path, &folder->temporary, &folder->lock) != 0)
+            status = errno == ENOMEM ? HOT_ERROR_MEMORY
+                                     : hot_context_fail(context, HOT_ERROR_FILE, "cannot make '%s': %s", path,
+                                                        strerror(errno));
     }
     if (status != HOT_OK)
         hot_folder_discard(context, folder);
@@ -410,31 +327,11 @@ static void remove_replaced(hot_context *context, const char *path, const names 
                         "the earlier contents of the output folder could not be removed from '%s'", path);
 }
 
-/* All that the new folder holds to the disk, and the folder; below the one that names it. */
-static hot_status sync_tree(hot_context *context, const hot_folder *folder)
-{
-    names list = {.context = context};
-    hot_status status = list_tree(context, folder->temporary, &list);
-    for (size_t i = 0; i < list.count && status == HOT_OK; i++) {
-        char *full = join(context, folder->temporary, list.name[i]);
-        const int handle = full ? open(full, O_RDONLY | O_CLOEXEC) : -1;
-        if (!full)
-            status = HOT_ERROR_MEMORY;
-        else if (handle < 0 || hot_sync_file(handle) != 0)
-            status = fail(context, "cannot write", full);
-        if (handle >= 0)
-            close(handle);
-        hot_context_free(context, full);
-    }
-    names_free(&list);
-    if (status == HOT_OK && folder->lock && hot_sync_file(folder->lock) != 0)
-        status = fail(context, "cannot write", folder->path);
-    return status;
-}
-
 hot_status hot_folder_commit(hot_context *context, hot_folder *folder)
 {
-    hot_status status = sync_tree(context, folder);
+    hot_status status = HOT_OK;
+    if (hot_temporary_folder_sync(folder->temporary) != 0) /* before it gets its name */
+        status = fail(context, "cannot write", folder->path);
     names old = {.context = context};
     if (status == HOT_OK && !folder->replaces) {
         /* An empty folder may have appeared meanwhile and gives way; anything else is refused by the system. */
@@ -475,12 +372,10 @@ hot_status hot_folder_commit(hot_context *context, hot_folder *folder)
     return status;
 }
 
-void hot_folder_remove_own(const char *path) { remove_own(AT_FDCWD, path); }
-
 void hot_folder_discard(hot_context *context, hot_folder *folder)
 {
     if (folder->temporary)
-        hot_folder_remove_own(folder->temporary);
+        hot_temporary_folder_remove(folder->temporary);
     if (folder->lock > 0)
         close(folder->lock);
     if (folder->path)

@@ -35,7 +35,4 @@ hot_status hot_folder_commit(hot_context *context, hot_folder *folder);
 /* Removes the temporary directory and what we wrote into it. Frees; safe after commit and on a zeroed struct. */
 void hot_folder_discard(hot_context *context, hot_folder *folder);
 
-/* Removes a folder and all in it: only for temporary ones that the caller made. Links are not followed. */
-void hot_folder_remove_own(const char *path);
-
 #endif

@@ -21,7 +21,8 @@ typedef enum needs { NOTHING, RESPONSE, FOD, SIGNAL_METHOD, CONES, SAMPLES, DENO
 
 typedef hot_status writer(hot_run_job *job, const char *path);
 static writer write_b0, write_cone, write_cone_axes, write_fraction_sd, write_mask, write_noise, write_peaks_fod,
-    write_picture, write_probability, write_residual, write_response, write_samples, write_tensors, write_tissues;
+    write_picture, write_probability, write_residual, write_response, write_samples, write_tensors, write_tissue_sh,
+    write_tissues;
 
 typedef struct output {
     const char *name, *file;
@@ -41,9 +42,12 @@ static const output outputs[] = {
     {"nfibers", "nfibers.nii.gz", DEFAULT | ALL, NOTHING, DIRECTIONS, "nfibers", NULL, "how many fibres were found"},
     {"mask", "mask.nii.gz", DEFAULT | MAPS, NOTHING, OWN, NULL, write_mask, "where it was computed"},
     {"response", "response.txt", DEFAULT | MAPS, RESPONSE, OWN, NULL, write_response,
-     "the single-fibre response (model msmt: white matter's), MRtrix's format"},
+     "the single-fibre response, MRtrix's format (model msmt: white matter's; those of the other tissues beside it, "
+     "response_gm.txt and response_csf.txt)"},
     {"tissues", "tissues.nii.gz", DEFAULT | ALL | MAPS, TISSUES, OWN, NULL, write_tissues,
      "model msmt: the amounts of white matter and the other tissues, a volume each"},
+    {"tissues_sh", "wmfod.nii.gz", 0, TISSUES, OWN, NULL, write_tissue_sh,
+     "model msmt: harmonics of each tissue as MRtrix's dwi2fod leaves them; gm.nii.gz and csf.nii.gz beside it"},
     {"residual", "residual.nii.gz", MAPS, TISSUES, OWN, NULL, write_residual,
      "model msmt: what the conditions of the constrained minimum leave"},
     {"dec", "dec.nii.gz", DEFAULT | ALL, NOTHING, DIRECTIONS, "dec", NULL, "direction-encoded colours"},
@@ -176,7 +180,8 @@ int hot_run_outputs_spare_tensors(hot_run_outputs set)
 {
     int used = 0;
     for (int i = 0; i < OUTPUTS; i++)
-        used |= (set >> i & 1) && (outputs[i].source == TENSORS || outputs[i].write == write_tensors);
+        used |= (set >> i & 1) && (outputs[i].source == TENSORS || outputs[i].write == write_tensors ||
+                                   outputs[i].write == write_tissue_sh);
     return !used;
 }
 
@@ -288,9 +293,46 @@ static hot_status write_probability(hot_run_job *job, const char *path)
     return hot_signal_map_save(job->context, &job->maps, "probability", path);
 }
 
+/* A file of the folder for each tissue but white matter: BEFOREgmBEHIND, BEFOREcsfBEHIND. Two tissues: the other one is
+ * taken to be CSF. */
+static hot_status write_others(hot_run_job *job, size_t others, const char *before, const char *behind,
+                               hot_status write(hot_run_job *, size_t tissue, const char *path))
+{
+    hot_status status = HOT_OK;
+    for (size_t t = 1; t <= others && status == HOT_OK; t++) {
+        char name[64];
+        if (others <= 2)
+            snprintf(name, sizeof name, "%s%s%s", before, t == others ? "csf" : "gm", behind);
+        else
+            snprintf(name, sizeof name, "%stissue_%zu%s", before, t + 1, behind);
+        char *path = hot_folder_file(job->context, &job->folder, name);
+        status = path ? write(job, t, path) : HOT_ERROR_MEMORY;
+        hot_context_free(job->context, path);
+    }
+    return status;
+}
+
+static hot_status write_other_response(hot_run_job *job, size_t tissue, const char *path)
+{
+    return hot_response_save(job->context, job->tissues[tissue - 1], path);
+}
+
 static hot_status write_response(hot_run_job *job, const char *path)
 {
-    return hot_response_save(job->context, job->response, path);
+    hot_status status = hot_response_save(job->context, job->response, path);
+    return status == HOT_OK ? write_others(job, job->tissue_count, "response_", ".txt", write_other_response) : status;
+}
+
+static hot_status write_other_sh(hot_run_job *job, size_t tissue, const char *path)
+{
+    return hot_tensor_field_save_tissue_sh(job->context, job->tensors, tissue, path);
+}
+
+static hot_status write_tissue_sh(hot_run_job *job, const char *path)
+{
+    hot_status status = hot_tensor_field_save_tissue_sh(job->context, job->tensors, 0, path);
+    const size_t others = hot_tensor_field_tissues(job->tensors) - 1;
+    return status == HOT_OK ? write_others(job, others, "", ".nii.gz", write_other_sh) : status;
 }
 
 static hot_status write_residual(hot_run_job *job, const char *path)

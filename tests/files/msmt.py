@@ -221,6 +221,25 @@ done = hot("run", "-i", "whole.nii", "-o", "out", "--model", "msmt", "--mask", "
 check(done.returncode == 0, done.stderr)
 check(np.abs(load("out/tissues.nii.gz").reshape(120, 3) - truth).max() < 2e-3, "the tissues' map")
 check(os.path.isfile("out/residual.nii.gz") and os.path.isfile("out/tensors.nrrd"), "files of the run")
+for name, rows_of in (("response", WM), ("response_gm", ISOTROPIC["gm"]), ("response_csf", ISOTROPIC["csf"])):
+    check(np.allclose(np.loadtxt("out/%s.txt" % name), rows_of, rtol=1e-5), "%s.txt of the run" % name)
+
+# harmonics of each tissue: with the kernel and the directions of MRtrix's program the same, in its units
+if shutil.which("dwi2fod"):
+    done = hot("run", "-i", "whole.nii", "-o", "sh", "--model", "msmt", "--mask", "mask.nii", "--order", 8,
+               "--response", "wm.txt,gm.txt,csf.txt", "--outputs", "tissues_sh", "--kernel", "delta")
+    check(done.returncode == 0, done.stderr)
+    subprocess.run(["dwi2fod", "msmt_csd", "-quiet", "-force", "-fslgrad", "whole.bvec", "whole.bval", "-mask",
+                    "mask.nii", "-lmax", "8,0,0", "whole.nii", "wm.txt", "their_wm.nii", "gm.txt", "their_gm.nii",
+                    "csf.txt", "their_csf.nii"], check=True)
+    for name, theirs in (("wmfod", "their_wm"), ("gm", "their_gm"), ("csf", "their_csf")):
+        ours_sh, theirs_sh = load("sh/%s.nii.gz" % name), load(theirs + ".nii")
+        check(ours_sh.reshape(120, -1).shape == theirs_sh.reshape(120, -1).shape, "%s: %s" % (name, ours_sh.shape))
+        degree0 = ours_sh.reshape(120, -1)[:, 0], theirs_sh.reshape(120, -1)[:, 0]
+        check(np.abs(degree0[0] - degree0[1]).max() < 5e-3, "%s beside dwi2fod's: off by %g" % (
+            name, np.abs(degree0[0] - degree0[1]).max()))
+    smooth = load("sh/wmfod.nii.gz").reshape(120, -1)
+    check(np.abs(smooth - load("their_wm.nii").reshape(120, -1)).max() < .1 * smooth.max(), "wmfod beside dwi2fod's")
 
 # normalised: tissues that add up to 1, under a field that varies smoothly, are found again; a few voxels that are
 # brighter do not matter

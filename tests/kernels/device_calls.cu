@@ -279,6 +279,24 @@ hot_status placed_fit(hot_context *context, size_t matrix_rows, size_t columns, 
                });
 }
 
+hot_status placed_weighted(hot_context *context, size_t design_rows, size_t columns, const double *design, size_t count,
+                          const float *input, const float *weight, float *coefficients, size_t output_stride,
+                          uint8_t *flags)
+{
+    if (direct(context))
+        return hot_fit_weighted_f32(context, design_rows, columns, design, count, input, weight, coefficients,
+                                    output_stride, flags);
+    const size_t signals = count * design_rows * sizeof(float);
+    return run(context,
+               {in("input", input, signals), in("weight", weight, signals),
+                out("coefficients", coefficients, rows(count, output_stride, columns) * sizeof(float)),
+                out("flags", flags, count)},
+               [&](void *const *at) {
+                   return hot_fit_weighted_f32(context, design_rows, columns, design, count, (const float *)at[0],
+                                               (const float *)at[1], (float *)at[2], output_stride, (uint8_t *)at[3]);
+               });
+}
+
 hot_status placed_lowrank(hot_context *context, const hot_lowrank_options *options, int order, size_t count,
                          const float *tensors, size_t stride, const uint8_t *mask, float *directions, uint8_t *found,
                          float *residual)

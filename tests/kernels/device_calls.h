@@ -24,6 +24,9 @@ hot_status check_use_device(hot_context *context);
 
 hot_status placed_fit(hot_context *context, size_t rows, size_t columns, const double *matrix, size_t count,
                      const float *input, size_t input_stride, float *output, size_t output_stride);
+hot_status placed_weighted(hot_context *context, size_t rows, size_t columns, const double *design, size_t count,
+                          const float *input, const float *weight, float *coefficients, size_t output_stride,
+                          uint8_t *flags);
 hot_status placed_signal(hot_context *context, const hot_signal_options *options, const hot_signal_scheme *scheme,
                         size_t count, const float *signals, const float *sigma, const float *s0, const uint8_t *mask,
                         const hot_signal_result *result);
@@ -81,6 +84,7 @@ hot_status placed_assemble_f32(hot_context *context, int dim, size_t dofs, size_
 
 #ifndef HOT_TESTS_CALLS_THEMSELVES
 #define hot_fit_linear_f32 placed_fit
+#define hot_fit_weighted_f32 placed_weighted
 #define hot_signal_fibers_f32 placed_signal
 #define hot_lowrank_f32 placed_lowrank
 #define hot_msmt_f32 placed_msmt

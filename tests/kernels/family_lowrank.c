@@ -151,6 +151,56 @@ static void check_noisy(check_run *run, int order)
     check_case_end(run);
 }
 
+/* The number of terms and the terms are those of the reference, which has rule, order and sides of its own: with the
+ * defaults, and (loose) of noisy tensors where only the residual decides. Of the first, one in twelve may lie on
+ * an edge of the rule. */
+static void check_rule(check_run *run, int order, int loose)
+{
+    enum { COUNT = 12 };
+    const size_t count = loose ? 5 : COUNT;
+    const hot_lowrank_options options = {.size = sizeof options, .min_weight = loose ? 0 : -1,
+                                         .min_angle = loose ? 5 : -1};
+    static float kept[18][COUNT * 9];
+    static uint8_t kept_found[18][COUNT];
+    static int known[18];
+    const int which = order + 9 * loose;
+    char name[64];
+    snprintf(name, sizeof name, "%srule, order %d", loose ? "loose " : "", order);
+    check_case_begin(run, name, count);
+    const size_t unique = hot_symtensor_count(order, 3);
+    float made[COUNT * 45], truth[9];
+    uint64_t seed = 99;
+    for (size_t i = 0; i < count; i++) {
+        double v[3][3];
+        const int k = loose ? 1 : 1 + (int)(i % 3);
+        do
+            draw_terms(&seed, k, 50, v);
+        while (!determinate(order, k, v));
+        sum_terms(&seed, order, k, v, loose ? 0.05 : 0.002, made + i * unique, truth);
+        for (size_t u = 0; u < unique; u++)
+            made[i * unique + u] *= 37;
+    }
+    if (!known[which] && hot_lowrank_f32(run->reference, &options, order, count, made, unique, NULL, kept[which],
+                                         kept_found[which], NULL) != HOT_OK)
+        check_fail(run, 0, "the reference failed: %s", hot_context_message(run->reference));
+    known[which] = 1;
+    float *directions = check_output(run, count * 9 * sizeof *directions);
+    uint8_t *found = check_output(run, count);
+    int other = 0;
+    if (check_call(run, hot_lowrank_f32(run->context, &options, order, count, check_input(run, made, sizeof made),
+                                        unique, NULL, directions, found, NULL)))
+        for (size_t i = 0; i < count; i++) {
+            double off = 0, length = 0;
+            for (size_t d = 0; d < 9; d++) {
+                off = fmax(off, fabs((double)directions[9 * i + d] - (double)kept[which][9 * i + d]));
+                length = fmax(length, fabs((double)kept[which][9 * i + d]));
+            }
+            other += found[i] != kept_found[which][i] || !(off <= 5e-3 * length);
+        }
+    CHECK_ITEM(run, 0, other <= !loose, "%d of %d tensors have other terms than the reference's", other, (int)count);
+    check_case_end(run);
+}
+
 static void check_odd_tensors(check_run *run)
 {
     enum { COUNT = 20, UNIQUE = 28 };
@@ -263,6 +313,9 @@ static void check(check_run *run)
         check_sums(run, order, 2, 60, 0);
         check_sums(run, order, 2, 60, 1);
         check_noisy(run, order);
+        check_rule(run, order, 0);
+        if (order == 4) /* at higher ones the reference is too slow */
+            check_rule(run, order, 1);
         check_agreement(run, order);
     }
     check_planar(run);

@@ -17,17 +17,19 @@
 #include "common/backend.h"
 #include "common/cuda_status.h"
 
-enum { N = 24, MATRICES = 300, ORDER = 6, TERMS = 28, TENSORS = 5000, STARTS = 64, SIZE = 200, ROWS = 40 };
+enum { N = 24, MATRICES = 300, ORDER = 6, TERMS = 28, TENSORS = 5000, STARTS = 64, SIZE = 200, ROWS = 40,
+       FITTED = 10 };
 
 /* What the calls below read and write, all on the GPU. */
 struct problem {
     double *matrices, *values, *vectors, *diagonal, *off, *eigenvalues;
-    float *tensors, *directions, *terms, *lambda;
+    float *tensors, *directions, *terms, *lambda, *weights, *fitted;
     uint8_t *flags;
     int64_t *found;
 };
 
 static std::vector<float> starts;
+static std::vector<double> design;
 
 static double *get(size_t count) /* doubles, poisoned */
 {
@@ -44,6 +46,7 @@ static problem make_problem(void)
     p.diagonal = get(SIZE * ROWS), p.off = get(SIZE * ROWS), p.eigenvalues = get(SIZE * ROWS);
     p.tensors = (float *)get(TERMS * TENSORS), p.directions = (float *)get(9 * TENSORS);
     p.terms = (float *)get(9 * TENSORS), p.lambda = (float *)get((size_t)STARTS * TENSORS);
+    p.weights = (float *)get(TERMS * TENSORS), p.fitted = (float *)get(FITTED * TENSORS);
     p.flags = (uint8_t *)get(MATRICES), p.found = (int64_t *)get(ROWS);
     return p;
 }
@@ -51,7 +54,7 @@ static problem make_problem(void)
 static void free_problem(problem *p)
 {
     void *const all[] = {p->matrices, p->values, p->vectors, p->diagonal, p->off, p->eigenvalues, p->tensors,
-                         p->directions, p->terms, p->lambda, p->flags, p->found};
+                         p->directions, p->terms, p->lambda, p->weights, p->fitted, p->flags, p->found};
     for (void *memory : all)
         cudaFree(memory);
 }
@@ -69,10 +72,13 @@ static void fill(const problem *p, uint64_t seed)
     cudaMemcpy(p->diagonal, wide.data(), SIZE * ROWS * sizeof(double), cudaMemcpyHostToDevice);
     cudaMemcpy(p->off, wide.data() + SIZE * ROWS, SIZE * ROWS * sizeof(double), cudaMemcpyHostToDevice);
     cudaMemcpy(p->tensors, narrow.data(), narrow.size() * sizeof(float), cudaMemcpyHostToDevice);
+    for (float &x : narrow)
+        x = fabsf(x);
+    cudaMemcpy(p->weights, narrow.data(), narrow.size() * sizeof(float), cudaMemcpyHostToDevice);
     cudaDeviceSynchronize();
 }
 
-/* One call of each of five families. */
+/* One call of each of six families. */
 static hot_status call_all(hot_context *context, const problem *p)
 {
     hot_sshopm_options options = {};
@@ -86,6 +92,9 @@ static hot_status call_all(hot_context *context, const problem *p)
     if (status == HOT_OK)
         status = hot_lowrank_f32(context, NULL, ORDER, TENSORS, p->tensors, TERMS, NULL, p->terms, NULL, NULL);
     if (status == HOT_OK)
+        status = hot_fit_weighted_f32(context, TERMS, FITTED, design.data(), TENSORS, p->tensors, p->weights,
+                                      p->fitted, FITTED, NULL);
+    if (status == HOT_OK)
         status = hot_sshopm_f32(context, &options, ORDER, 3, TENSORS, p->tensors, TERMS, STARTS, starts.data(),
                                 p->lambda, NULL, NULL, NULL);
     return status;
@@ -97,7 +106,8 @@ static std::vector<unsigned char> results(const problem *p)
     const struct { const void *from; size_t bytes; } all[] = {
         {p->values, N * MATRICES * 8}, {p->vectors, 2 * N * N * MATRICES * 8}, {p->flags, MATRICES},
         {p->eigenvalues, SIZE * ROWS * 8}, {p->found, ROWS * 8}, {p->directions, 9 * TENSORS * 4},
-        {p->terms, 9 * TENSORS * 4}, {p->lambda, (size_t)STARTS * TENSORS * 4}};
+        {p->terms, 9 * TENSORS * 4}, {p->lambda, (size_t)STARTS * TENSORS * 4},
+        {p->fitted, FITTED * TENSORS * 4}};
     std::vector<unsigned char> bytes;
     for (const auto &one : all) {
         const size_t at = bytes.size();
@@ -260,9 +270,9 @@ static void test_places(const problem *p)
     CHECK(hot_fit_linear_f32(context, 1, 1, host.data(), 1, tensors.data(), 1, p->directions, 1) ==
                   HOT_ERROR_ARGUMENT && strstr(hot_context_message(context), "input is in the host's memory"), "%s",
           hot_context_message(context));
-    CHECK(hot_fit_weighted_f32(context, 1, 1, host.data(), 1, tensors.data(), tensors.data(), directions.data(), 1,
-                               NULL) == HOT_ERROR_ARGUMENT &&
-              strstr(hot_context_message(context), "a weighted fit takes"), "%s", hot_context_message(context));
+    CHECK(hot_fit_weighted_f32(context, 1, 1, host.data(), 1, p->tensors, tensors.data(), p->directions, 1, NULL) ==
+                  HOT_ERROR_ARGUMENT && strstr(hot_context_message(context), "weight is in the host's memory"), "%s",
+          hot_context_message(context));
     CHECK(hot_context_set_memory(context, HOT_MEMORY_HOST, NULL) == HOT_OK, "%s", hot_context_message(context));
     CHECK(hot_directions_f32(context, NULL, 4, 1, p->tensors, 15, NULL, directions.data(), NULL) ==
                   HOT_ERROR_ARGUMENT && strstr(hot_context_message(context), "tensors is in the memory of GPU 0"), "%s",
@@ -320,6 +330,8 @@ int main(void)
         for (double part : x)
             starts.push_back((float)part);
     }
+    for (int i = 0; i < TERMS * FITTED; i++)
+        design.push_back(check_random_normal(&seed));
     problem p = make_problem();
     test_queued(&p);
     test_memory(&p);

@@ -133,6 +133,24 @@ colors, header = read_nrrd("dec.nrrd")
 vectors = ours.reshape(3, 3, *ours.shape[1:], order="F")
 check(np.allclose(colors, np.abs(vectors).sum(1), atol=1e-6) and header["kinds"].startswith("RGB-color"), "colours")
 
+# What a killed run left goes, what another holds stays; links are written through, as by the command.
+os.makedirs("far/.part-4000001-7-there.nrrd/deep")
+os.mkdir(".part-4000001-7-other.nrrd")
+os.symlink("far/there.nrrd", "l.nrrd")
+os.symlink("far/n.nrrd", "m.nrrd")
+open("far/there.nrrd", "w").write("old")
+done = program("--device", "cpu", "--order", "4", "--method", "maxima", "--peaks", "l.nrrd", "--nfibers", "m.nrrd",
+               "dwi.nrrd")
+check(done.returncode == 0, done.stderr)
+check(os.readlink("l.nrrd") == "far/there.nrrd" and os.readlink("m.nrrd") == "far/n.nrrd", "links stay links")
+check(sorted(os.listdir("far")) == ["n.nrrd", "there.nrrd"], f"{os.listdir('far')}")
+check(open("far/there.nrrd", "rb").read() == open("peaks.nrrd", "rb").read(), "the target has the new data")
+check(os.path.isdir(".part-4000001-7-other.nrrd"), "what belongs to another output stays")
+os.rmdir(".part-4000001-7-other.nrrd")
+shutil.rmtree("far")
+os.remove("l.nrrd")
+os.remove("m.nrrd")
+
 # SS-HOPM: the same options, the same directions, and what it does not go with refused in the same words.
 done = program("--device", "cpu", "--order", "4", "--method", "sshopm", "--starts", "40", "--shift", "2.5", "--peaks",
                "p.nrrd", "dwi.nrrd")

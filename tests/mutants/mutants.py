@@ -1,7 +1,9 @@
 """Do the tests see a fault? Applies one-line faults to a copy of the sources, builds, and runs the tests that should
 see them.
 
-    python3 tests/mutants/mutants.py [--short] [--only WORD] [--folder DIR] [--configure OPTIONS] [--jobs N]
+    python3 tests/mutants/mutants.py [--short] [--only WORD] [--every N] [--folder DIR] [--configure OPTIONS]
+                                     [--jobs N]
+    python3 tests/mutants/mutants.py --check    only whether every line that is named stands where it should
 
 mutants.txt has them: a file with the tests to run (regular expressions of ctest), then `- what stands there` and
 `+ what is put in its place`, wherever it stands. A line of `short` before marks those of --short.
@@ -59,7 +61,15 @@ def main():
     parser.add_argument("--folder", default="/tmp/hotfiber-mutants")
     parser.add_argument("--configure", default="-DHOTFIBER_CUDA=OFF", help="options of cmake")
     parser.add_argument("--jobs", default=str(os.cpu_count()))
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--every", type=int, default=1, help="a sample: every N-th")
     given = parser.parse_args()
+    if given.check:
+        gone = [m for m in read_list() if m["old"] not in (SOURCE / m["file"]).read_text()]
+        for m in gone:
+            print("tests/mutants/mutants.txt: not in %s: %s" % (m["file"], m["old"]))
+        print("%d faults, %d out of date" % (len(read_list()), len(gone)))
+        return len(gone) > 0
     folder = pathlib.Path(given.folder)
     copy, build, log = folder / "source", folder / "source/build", folder / "log.txt"
     copy.mkdir(parents=True, exist_ok=True)
@@ -71,6 +81,7 @@ def main():
             to.write_bytes(new)
             to.chmod((SOURCE / name).stat().st_mode)
     chosen = [m for m in read_list() if (m["short"] or not given.short) and given.only in m["file"] + m["old"]]
+    chosen = chosen[::given.every]
     targets = sorted({target for m in chosen for target in targets_of(m["tests"])})
     build_all = ["cmake", "--build", str(build), "-j", given.jobs, "--target"]
     if call(["cmake", "-S", str(copy), "-B", str(build), "-DCMAKE_BUILD_TYPE=Release", *given.configure.split()], log,

@@ -4,7 +4,9 @@
 #include "folders.h"
 #include "starve.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -167,6 +169,24 @@ static void fixel_folder(hot_context *context)
     FILE *file = fopen("g", "w");
     fclose(file);
     CHECK(format->write(context, fibers, "g") == HOT_ERROR_FILE && files_in(".") == 2, "a file");
+    /* what a killed process left of it goes, unless it is locked or of another name */
+    static const struct { const char *name; int locked, goes; } left[] = {
+        {".part-4000001-7-f", 0, 1}, {".part-4000002-7-f", 1, 0}, {".part-4000003-7-ff", 0, 0}};
+    int handles[3];
+    for (int i = 0; i < 3; i++) {
+        char inside[64];
+        snprintf(inside, sizeof inside, "%s/index.mif", left[i].name);
+        CHECK(mkdir(left[i].name, 0777) == 0 && (file = fopen(inside, "w")), "%s", inside);
+        fclose(file);
+        handles[i] = open(left[i].name, O_RDONLY | O_DIRECTORY);
+        CHECK(!left[i].locked || flock(handles[i], LOCK_EX) == 0, "lock");
+    }
+    CHECK(format->write(context, fibers, "f") == HOT_OK, "%s", hot_context_message(context));
+    for (int i = 0; i < 3; i++) {
+        CHECK((access(left[i].name, F_OK) != 0) == left[i].goes, "%s", left[i].name);
+        close(handles[i]);
+    }
+    CHECK(files_in(".") == 4 && files_in("f") == 3, "nothing else: %zu, %zu", files_in("."), files_in("f"));
     hot_fiber_field_destroy(&fibers);
     remove_all(".");
 }

@@ -9,7 +9,7 @@
 
 #include <hotfiber/hotfiber.h>
 
-#include "run/folder.h"
+#include "io/common/temporary.h"
 
 static char root[] = "/tmp/hotfiber-run-XXXXXX";
 static char input[64], output[64];
@@ -196,7 +196,7 @@ static void test_failing_memory(void)
     CHECK(status == HOT_OK, "%s", message);
     CHECK(count.live == 0, "%ld blocks lost by a run that works", count.live);
     CHECK(result.voxels > 0 && result.fitted > 0 && result.fibers[1] > 0, "found something");
-    hot_folder_remove_own(output);
+    hot_temporary_folder_remove(output);
     const size_t all = (size_t)count.calls;
     printf("%zu allocations in a run\n", all);
     size_t failed = 0;
@@ -208,7 +208,7 @@ static void test_failing_memory(void)
         CHECK(status == HOT_OK || message[0], "allocation %zu: no message", k);
         CHECK(count.live == 0, "allocation %zu failed and %ld blocks were lost", k, count.live);
         if (status == HOT_OK)
-            hot_folder_remove_own(output);
+            hot_temporary_folder_remove(output);
         CHECK(entries() == 1, "allocation %zu failed and left something: %d entries", k, entries());
         failed += status != HOT_OK;
     }
@@ -240,8 +240,8 @@ static void test_parts_memory(void)
         }
         CHECK(failed > 10, "%zu failures were seen", failed);
     }
-    hot_folder_remove_own(parts);
-    hot_folder_remove_own(output);
+    hot_temporary_folder_remove(parts);
+    hot_temporary_folder_remove(output);
 }
 
 /* The page about a run: about thirty of its allocations fail, each once. */
@@ -272,7 +272,7 @@ static void test_report_memory(void)
             all = (size_t)count.calls - 1;
     }
     CHECK(failed > 20, "%zu failures were seen", failed);
-    hot_folder_remove_own(output);
+    hot_temporary_folder_remove(output);
 }
 
 static int stop_at_fifth(void *user, const char *stage, double fraction)
@@ -317,6 +317,6 @@ int main(void)
     test_report_memory();
     test_parts_memory();
     test_cancel();
-    hot_folder_remove_own(root);
+    hot_temporary_folder_remove(root);
     HOT_TEST_END();
 }

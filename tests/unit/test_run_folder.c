@@ -205,9 +205,9 @@ static void test_report(void)
 static void test_abandoned(void)
 {
     static const struct { const char *name; int old, locked, goes; } cases[] = {
-        {".part-4000001-swept", 1, 0, 1},  {".part-4000002-swept", 0, 0, 1}, {".part-4000003-swept", 1, 1, 0},
-        {".part-4000004-other", 1, 0, 0},  {".part-x-swept", 1, 0, 0},       {"part-4000005-swept", 1, 0, 0},
-        {".part-4000006-swept2", 1, 0, 0}, {".part-4000007-0-swept", 1, 0, 0},
+        {".part-4000001-1-swept", 1, 0, 1},  {".part-4000002-2-swept", 0, 0, 1}, {".part-4000003-3-swept", 1, 1, 0},
+        {".part-4000004-4-other", 1, 0, 0},  {".part-x-5-swept", 1, 0, 0},       {"part-4000005-6-swept", 1, 0, 0},
+        {".part-4000006-7-swept2", 1, 0, 0}, {".part-4000007-swept", 1, 0, 0},
     };
     enum { CASES = sizeof cases / sizeof *cases };
     const struct timespec long_ago[2] = {{1000000000, 0}, {1000000000, 0}};

@@ -132,6 +132,35 @@ static void check_unusual(hot_context *context, const hot_response *response)
     }
 }
 
+/* Data that are noise and nothing else: no failure, and numbers that are numbers. */
+static void check_noise(hot_context *context, const hot_response *response)
+{
+    enum { VOLUMES = 40, VOXELS = 1500 };
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        uint64_t state = seed;
+        double b[VOLUMES], g[3 * VOLUMES] = {0}, shares[4];
+        float *signals = malloc(sizeof(float[VOLUMES * VOXELS]));
+        hot_grid grid = {.size = {VOXELS, 1, 1}, .to_world = {{2, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}}};
+        hot_dwi *dwi = NULL;
+        hot_signal_maps maps;
+        for (int v = 0; v < VOLUMES; v++) {
+            b[v] = v < 2 ? 0 : 1500;
+            if (v >= 2)
+                check_random_unit(&state, g + 3 * v);
+        }
+        for (size_t i = 0; i < VOLUMES * VOXELS; i++)
+            signals[i] = (float)pow(check_random_normal(&state), 2);
+        CHECK(hot_dwi_create(context, &grid, VOLUMES, b, g, signals, &dwi) == HOT_OK, "%s",
+              hot_context_message(context));
+        find(context, dwi, response, shares, &maps, NULL);
+        CHECK(isfinite(maps.population.spread) && maps.population.spread > 0, "seed %d: a spread of %g", (int)seed,
+              maps.population.spread);
+        hot_signal_maps_free(context, &maps);
+        hot_dwi_destroy(&dwi);
+        free(signals);
+    }
+}
+
 /* Any number of threads gives the same, bit by bit. */
 static void check_threads(hot_context *context, const hot_response *response)
 {
@@ -294,6 +323,7 @@ int main(void)
           hot_context_message(context));
     check_learned(context, response);
     check_unusual(context, response);
+    check_noise(context, response);
     check_threads(context, response);
     check_starved(response);
     check_calibrated(context);

@@ -11,7 +11,7 @@
 
 #include <hotfiber/hotfiber.h>
 
-#include "run/folder.h"
+#include "io/common/temporary.h"
 
 static char root[] = "/tmp/hotfiber-stop-XXXXXX";
 static char input[64], zipped[64], output[64], file[64];
@@ -72,7 +72,7 @@ static void test_anywhere(const char *from, const char *method, size_t starts)
     polls all = {0};
     const int before = entries();
     CHECK(run(&all, from, method, starts, message) == HOT_OK, "%s: %s", method, message);
-    hot_folder_remove_own(output);
+    hot_temporary_folder_remove(output);
     const size_t total = atomic_load(&all.count);
     CHECK(total > 500, "%s: only %zu polls", method, total);
     for (size_t at = 1; at <= total; at += at < 8 ? 1 : total / 40 + 1) {
@@ -80,7 +80,7 @@ static void test_anywhere(const char *from, const char *method, size_t starts)
         hot_status status = run(&mine, from, method, starts, message);
         /* which thread takes which poll is chance, and the last of them may come when the folder stands already */
         if (status == HOT_OK && at + 64 > total) {
-            hot_folder_remove_own(output);
+            hot_temporary_folder_remove(output);
             continue;
         }
         CHECK(status == HOT_ERROR_CANCELLED, "%s, poll %zu of %zu: status %d, %s", method, at, total, (int)status,
@@ -241,7 +241,7 @@ static void test_exports(void)
                 CHECK(status == HOT_OK && total > 0, "%s: status %d after %zu polls: %s", name, (int)status, total,
                       hot_context_message(watched));
                 CHECK(entries_in(place) > 0, "%s: it writes something", name);
-                hot_folder_remove_own(place);
+                hot_temporary_folder_remove(place);
                 CHECK(mkdir(place, 0700) == 0, "%s", place);
             } else {
                 CHECK(status == HOT_ERROR_CANCELLED, "%s, poll %zu of %zu: status %d, %s", name, own.at, total,
@@ -251,7 +251,7 @@ static void test_exports(void)
             hot_context_destroy(&watched);
             CHECK(own.live == 0, "%s: %zu blocks lost", name, own.live);
         }
-        hot_folder_remove_own(place);
+        hot_temporary_folder_remove(place);
     }
     hot_run_fields_free(context, &fields);
     hot_run_fields_free(context, &diffusion);
@@ -281,6 +281,6 @@ int main(void)
     test_tail();
     test_anywhere(input, "signal", 0);
     test_anywhere(zipped, "sshopm", 12);
-    hot_folder_remove_own(root);
+    hot_temporary_folder_remove(root);
     HOT_TEST_END();
 }

@@ -36,14 +36,15 @@ HOT_API hot_status hot_fit_pseudo_inverse(hot_context *context, size_t rows, siz
 
 /* Weighted linear least squares: coefficients[i] minimises sum_r weight[i][r] (design[r] . c - input[i][r])^2.
  *
- * design         rows x columns, row-major; columns <= 1024.
+ * design         rows x columns, row-major; columns <= 1024; always in the host's memory. The other arrays may be in a
+ *                GPU's (hotfiber/device.h), with the same results.
  * input          count x rows: the data of each voxel.
  * weight         count x rows: their weights.
  * coefficients   out: count x output_stride; the first `columns` values of each row are written.
  * flags          out: count bytes, 1 where the normal equations could not be solved (coefficients 0); or NULL.
  *
  * The caller owns all arrays. Results do not depend on the number of threads.
- * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY, HOT_ERROR_CANCELLED. */
+ * Errors: HOT_ERROR_ARGUMENT, HOT_ERROR_MEMORY, HOT_ERROR_DEVICE, HOT_ERROR_CANCELLED. */
 HOT_API hot_status hot_fit_weighted_f32(hot_context *context, size_t rows, size_t columns, const double *design,
                                         size_t count, const float *input, const float *weight, float *coefficients,
                                         size_t output_stride, uint8_t *flags);

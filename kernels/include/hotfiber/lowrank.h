@@ -18,6 +18,8 @@ typedef struct hot_lowrank_options {
     double floor;         /* residuals below this fraction of the tensor's norm count as 0; 0 = 1e-4 */
     double min_weight;    /* terms with a weight below this fraction of the largest are dropped; negative = 0.2 */
     double min_angle;     /* degrees: fits with two terms closer than this are rejected; negative = 25 */
+    double progress[2];   /* the fractions, 0 to 1, that are reported when this call starts and when it is done, if it
+                             is one of several; 0 0 = 0 1 */
 } hot_lowrank_options;
 
 /* Approximates each tensor by one to three rank-1 terms.

@@ -126,6 +126,11 @@ HOT_API hot_status hot_tensor_field_amounts(hot_context *context, const hot_tens
 HOT_API hot_status hot_tensor_field_save_tissues(hot_context *context, const hot_tensor_field *field, const char *path);
 HOT_API hot_status hot_tensor_field_save_residual(hot_context *context, const hot_tensor_field *field,
                                                   const char *path);
+/* Writes harmonics of a tissue (0: white matter) as MRtrix's dwi2fod msmt_csd leaves them: in its basis and scanner
+ * axes, an amount of 1 being .2821 of degree 0; of other tissues than white matter degree 0 alone. Errors:
+ * HOT_ERROR_ARGUMENT (no such tissue) and those of hot_tensor_field_save. */
+HOT_API hot_status hot_tensor_field_save_tissue_sh(hot_context *context, const hot_tensor_field *field, size_t tissue,
+                                                   const char *path);
 /* The response used (fod), or NULL; how many voxels were fitted and how many flagged. */
 HOT_API const hot_response *hot_tensor_field_response(const hot_tensor_field *field);
 HOT_API void hot_tensor_field_counts(const hot_tensor_field *field, size_t *fitted, size_t *flagged);

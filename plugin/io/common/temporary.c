@@ -16,8 +16,7 @@
 
 #include "core/fields.h"
 
-/* Of the folder in which `path` lies, with its slash; 0 when it is the current one. */
-static int folder_length(const char *path)
+int hot_path_folder_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? (int)(slash - path) + 1 : 0;
@@ -41,7 +40,7 @@ char *hot_links_follow(hot_context *context, const char *path)
         if (length <= 0)
             return at;
         to[length] = '\0';
-        const int folder = to[0] == '/' ? 0 : folder_length(at);
+        const int folder = to[0] == '/' ? 0 : hot_path_folder_length(at);
         const size_t bytes = (size_t)folder + (size_t)length + 1;
         char *next = hot_context_alloc(context, bytes, 1);
         if (next)
@@ -66,6 +65,20 @@ static unsigned int draw(void)
     return number;
 }
 
+void hot_temporary_name(const char *path, char *name, size_t capacity)
+{
+    const int folder = hot_path_folder_length(path);
+    snprintf(name, capacity, "%.*s.part-%ld-%u-%s", folder, path, (long)getpid(), draw(), path + folder);
+}
+
+int hot_temporary_is_of(const char *entry, const char *name)
+{
+    long process;
+    unsigned int number;
+    int at = 0;
+    return sscanf(entry, ".part-%ld-%u-%n", &process, &number, &at) == 2 && at > 0 && strcmp(entry + at, name) == 0;
+}
+
 /* Whether the file just made is ours for good: a sweeper may come between making and locking, and then removes it. */
 static int lock_new(int handle)
 {
@@ -78,13 +91,12 @@ static int lock_new(int handle)
 int hot_temporary_make(hot_context *context, const char *path, char **name)
 {
     enum { TRIES = 100 };
-    const int folder = folder_length(path);
-    const size_t capacity = strlen(path) + 48;
+    const size_t capacity = strlen(path) + HOT_TEMPORARY_EXTRA;
     int handle = -1, reason = ENOMEM;
     char *made = hot_context_alloc(context, capacity, 1);
     *name = NULL;
     for (int tries = 0; made && handle < 0 && tries < TRIES; tries++) {
-        snprintf(made, capacity, "%.*s.part-%ld-%u-%s", folder, path, (long)getpid(), draw(), path + folder);
+        hot_temporary_name(path, made, capacity);
         handle = open(made, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         reason = errno;
         if (handle >= 0 && handle <= STDERR_FILENO) { /* a caller without standard streams: 0 means none to others */
@@ -113,18 +125,14 @@ int hot_temporary_make(hot_context *context, const char *path, char **name)
 void hot_temporary_sweep(const char *path)
 {
     char name[PATH_MAX];
-    const int length = folder_length(path);
+    const int length = hot_path_folder_length(path);
     if (length >= PATH_MAX)
         return;
     snprintf(name, sizeof name, "%.*s", length, path);
     DIR *folder = opendir(length ? name : ".");
     struct dirent *entry;
     while (folder && (entry = readdir(folder))) {
-        long process;
-        unsigned int number;
-        int at = 0;
-        if (sscanf(entry->d_name, ".part-%ld-%u-%n", &process, &number, &at) != 2 || at == 0 ||
-            strcmp(entry->d_name + at, path + length) != 0)
+        if (!hot_temporary_is_of(entry->d_name, path + length))
             continue;
         struct stat about;
         int handle = openat(dirfd(folder), entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -140,7 +148,7 @@ void hot_temporary_sweep(const char *path)
 
 int hot_temporary_holds(const char *path)
 {
-    for (int up = 0, length = folder_length(path); up < 2 && length > 1; up++) {
+    for (int up = 0, length = hot_path_folder_length(path); up < 2 && length > 1; up++) {
         const int end = length - 1; /* its slash */
         for (length = end; length > 0 && path[length - 1] != '/'; length--)
             ;
@@ -162,7 +170,7 @@ int hot_sync_file(int handle)
 int hot_sync_folder_of(const char *path)
 {
     char name[PATH_MAX];
-    const int length = folder_length(path);
+    const int length = hot_path_folder_length(path);
     if (length >= PATH_MAX)
         return 0;
     snprintf(name, sizeof name, "%.*s", length, path);

@@ -8,6 +8,16 @@
  * memory. Errors: NULL, with errno ELOOP after 40 links, EACCES where the system does not let us follow one, ENOMEM. */
 char *hot_links_follow(hot_context *context, const char *path);
 
+/* How many characters of `path` name the folder in which it lies, with the slash; 0 when it is the current one. */
+int hot_path_folder_length(const char *path);
+
+/* Names of temporary files and folders. Writes a new one for `path`, by a number that nobody can guess, into `name`,
+ * which has HOT_TEMPORARY_EXTRA bytes more than `path` has; says whether an entry of a folder is one made for `name`.
+ */
+enum { HOT_TEMPORARY_EXTRA = 48 };
+void hot_temporary_name(const char *path, char *name, size_t capacity);
+int hot_temporary_is_of(const char *entry, const char *name);
+
 /* Makes ".part-<process>-<number>-<name>" beside `path`, empty, by a number that nobody can guess; a file or link that
  * stands there already is never opened. *name is in the context's memory. Returns a handle, open for writing and locked
  * as long as it is open, so that others see that the file is not abandoned; -1 with errno. */
@@ -15,6 +25,20 @@ int hot_temporary_make(hot_context *context, const char *path, char **name);
 
 /* Removes files of this kind beside `path`, made for the same name, whose process is gone: those that nobody locks. */
 void hot_temporary_sweep(const char *path);
+
+/* The same for folders: makes ".part-<process>-<number>-<name>" beside `path`. *lock is a handle on it that keeps it
+ * locked while it is open, or 0 on a file system without locks, where nobody sweeps either. Returns 0, or -1 with
+ * errno. */
+int hot_temporary_folder_make(hot_context *context, const char *path, char **name, int *lock);
+
+/* Removes folders of this kind beside `path`, made for the same name, that nobody locks. */
+void hot_temporary_folder_sweep(const char *path);
+
+/* Removes a folder and all in it: only for folders that the caller made. Links are removed, not followed. */
+void hot_temporary_folder_remove(const char *path);
+
+/* Waits until such a folder and all in it are on the disk. Errors: -1 with errno. */
+int hot_temporary_folder_sync(const char *path);
 
 /* Whether `path` lies in a folder that is temporary itself, or in one of its folders. What is written there reaches the
  * disk with the whole folder, before that gets its name. */

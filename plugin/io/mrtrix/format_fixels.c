@@ -1,8 +1,11 @@
 /* fixels: MRtrix's fixel directory. index.mif says how many fixels a voxel has and which is its first, directions.mif
  * has a unit vector in scanner axes for each, amplitude.mif a value. The directory appears whole: made
  * beside its name. */
+#define _GNU_SOURCE /* renameat2 */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -57,6 +60,27 @@ static hot_status check_target(hot_context *context, const char *path, int *ther
                                       "that hotfiber wrote; give another name or empty it", path, entry->d_name);
     closedir(open);
     return status;
+}
+
+/* The new directory to its name. Where one stands the two are exchanged in one step, and the old one has the temporary
+ * name then; on a file system that cannot do so neither is there for a moment. */
+static hot_status put_in_place(hot_context *context, const char *temporary, const char *target, int there)
+{
+    if (there && renameat2(AT_FDCWD, temporary, AT_FDCWD, target, RENAME_EXCHANGE) == 0)
+        return HOT_OK;
+    char old[PATH_MAX] = "";
+    const int fits = snprintf(old, sizeof old, "%s.old", temporary) < (int)sizeof old;
+    if (there && (!fits || rename(target, old) != 0))
+        return hot_context_fail(context, HOT_ERROR_FILE, "cannot replace '%s': %s", target, strerror(errno));
+    if (rename(temporary, target) != 0) {
+        const int reason = errno;
+        if (there)
+            (void)!rename(old, target);
+        return hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", target, strerror(reason));
+    }
+    if (there && rename(old, temporary) != 0) /* from where it is removed */
+        hot_context_log(context, HOT_LOG_WARNING, "the earlier '%s' stays as '%s': %s", target, old, strerror(errno));
+    return HOT_OK;
 }
 
 /* ---- Files ----------------------------------------------------------------------------------------------- */
@@ -178,55 +202,48 @@ hot_status hot_write_fixels(hot_context *context, const hot_fiber_field *fibers,
     while (slash > 0 && path[slash - 1] != '/')
         slash--;
     const size_t capacity = length + PATH_EXTRA;
-    char *target = hot_context_alloc(context, capacity, 1), *temporary = hot_context_alloc(context, capacity, 1);
-    char *old = hot_context_alloc(context, capacity, 1), *file = hot_context_alloc(context, capacity, 1);
+    char *target = hot_context_alloc(context, capacity, 1), *temporary = NULL;
+    char *file = hot_context_alloc(context, capacity, 1);
     float *buffer = hot_context_alloc(context, BLOCK, sizeof *buffer);
-    int there = 0, made = 0;
-    if (!target || !temporary || !old || !file || !buffer) {
+    int there = 0, lock = 0;
+    if (!target || !file || !buffer) {
         status = HOT_ERROR_MEMORY;
         goto cleanup;
     }
     snprintf(target, capacity, "%.*s", (int)length, path);
-    /* the names are unique in the machine by process, in the process by address */
-    snprintf(temporary, capacity, "%.*s.part-%ld-%p", (int)slash, path, (long)getpid(), (void *)buffer);
-    snprintf(old, capacity, "%.*s.old-%ld-%p", (int)slash, path, (long)getpid(), (void *)buffer);
     status = check_target(context, target, &there);
     if (status != HOT_OK)
         goto cleanup;
-    if (mkdir(temporary, 0777) != 0) {
-        status = hot_context_fail(context, HOT_ERROR_FILE, "cannot make the folder '%s': %s", target, strerror(errno));
+    hot_temporary_folder_sweep(target);
+    if (hot_temporary_folder_make(context, target, &temporary, &lock) != 0) {
+        status = errno == ENOMEM ? HOT_ERROR_MEMORY
+                                 : hot_context_fail(context, HOT_ERROR_FILE, "cannot make the folder '%s': %s", target,
+                                                    strerror(errno));
         goto cleanup;
     }
-    made = 1;
     for (int which = 0; status == HOT_OK && which < FILES; which++) {
         snprintf(file, capacity, "%s/%s", temporary, names[which]);
         status = hot_output_write(context, file, put_file, &(fixel_file){fibers, fixels, which, buffer});
         if (status != HOT_OK)
             status = hot_context_add(context, status, "in the fixel directory '%s'", target);
     }
-    if (status != HOT_OK)
-        goto cleanup;
-    if (there && rename(target, old) != 0)
-        status = hot_context_fail(context, HOT_ERROR_FILE, "cannot replace '%s': %s", target, strerror(errno));
-    else if (rename(temporary, target) != 0) {
+    if (status == HOT_OK && !hot_temporary_holds(target) && hot_temporary_folder_sync(temporary) != 0)
         status = hot_context_fail(context, HOT_ERROR_FILE, "cannot write '%s': %s", target, strerror(errno));
-        if (there)
-            (void)!rename(old, target);
-    } else {
-        made = 0;
-        if (hot_sync_folder_of(target) != 0)
-            hot_context_log(context, HOT_LOG_WARNING,
-                            "'%s' is complete, but its folder could not be brought to the disk: %s", target,
-                            strerror(errno));
-        if (there)
-            remove_ours(old, file, capacity);
-    }
+    if (status == HOT_OK) /* still ours after the work? */
+        status = check_target(context, target, &there);
+    if (status == HOT_OK)
+        status = put_in_place(context, temporary, target, there);
+    if (status == HOT_OK && hot_sync_folder_of(target) != 0)
+        hot_context_log(context, HOT_LOG_WARNING,
+                        "'%s' is complete, but its folder could not be brought to the disk: %s", target,
+                        strerror(errno));
 cleanup:
-    if (made)
+    if (temporary)
         remove_ours(temporary, file, capacity);
+    if (lock > 0)
+        close(lock);
     hot_context_free(context, buffer);
     hot_context_free(context, file);
-    hot_context_free(context, old);
     hot_context_free(context, temporary);
     hot_context_free(context, target);
     return status;

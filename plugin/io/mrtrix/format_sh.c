@@ -6,6 +6,9 @@
 #include "io/common/image_save.h"
 #include "model/fiber_lobes.h"
 
+/* 1 / sqrt(4 pi): degree 0 of a function on the sphere whose integral is 1. */
+static const double unit_degree0 = 0.28209479177387814;
+
 /* sh_i = sum_j matrix_ij tensor_j for a tensor in the grid's space: a mirrored axis changes the sign of the values that
  * name it an odd number of times. */
 static hot_status make_matrix(hot_context *context, const hot_tensor_field *tensors, size_t terms, double *matrix,
@@ -33,6 +36,7 @@ typedef struct harmonics {
     const hot_tensor_field *tensors;
     size_t terms;
     const double *matrix;
+    size_t tissue;
 } harmonics;
 
 /* Coefficient `number` of every voxel. */
@@ -61,7 +65,49 @@ hot_status hot_write_sh(hot_context *context, const hot_tensor_field *tensors, c
     int exponents[3 * HOT_FIELD_TERMS_MAX];
     hot_status status = make_matrix(context, tensors, terms, matrix, exponents);
     return status == HOT_OK ? hot_image_save(context, path, &tensors->grid, terms, fill,
-                                                     &(harmonics){tensors, terms, matrix}) : status;
+                                                     &(harmonics){tensors, terms, matrix, 0}) : status;
+}
+
+/* Coefficient `number` of every voxel, with the amount of white matter that degree 0 has in MRtrix's files. */
+static void fill_white_matter(hot_context *context, const void *from, size_t number, size_t voxels, float *volume)
+{
+    const harmonics *h = from;
+    const hot_tensor_field *field = h->tensors;
+    const size_t terms = h->terms;
+    fill(context, from, number, voxels, volume);
+    for (size_t voxel = 0; voxel < voxels; voxel++) {
+        const float *tensor = field->values + voxel * (terms + 1);
+        double degree0 = 0;
+        for (size_t j = 0; j < terms; j++)
+            degree0 += h->matrix[j] * tensor[1 + j];
+        const double amount = field->extra[voxel * field->extra_count];
+        volume[voxel] = degree0 > 0 ? (float)(volume[voxel] * unit_degree0 * amount / degree0) : 0;
+    }
+}
+
+static void fill_isotropic(hot_context *context, const void *from, size_t number, size_t voxels, float *volume)
+{
+    const hot_tensor_field *field = ((const harmonics *)from)->tensors;
+    const size_t tissue = ((const harmonics *)from)->tissue;
+    (void)context;
+    (void)number;
+    for (size_t voxel = 0; voxel < voxels; voxel++)
+        volume[voxel] = (float)(unit_degree0 * field->extra[voxel * field->extra_count + tissue]);
+}
+
+hot_status hot_tensor_field_save_tissue_sh(hot_context *context, const hot_tensor_field *field, size_t tissue,
+                                           const char *path)
+{
+    const size_t tissues = hot_tensor_field_tissues(field), terms = hot_symtensor_count(field->order, 3);
+    double matrix[HOT_FIELD_TERMS_MAX * HOT_FIELD_TERMS_MAX];
+    int exponents[3 * HOT_FIELD_TERMS_MAX];
+    const harmonics all = {field, terms, matrix, tissue};
+    if (tissue >= tissues)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "tissue %zu of a field that has %zu", tissue, tissues);
+    if (tissue > 0)
+        return hot_image_save(context, path, &field->grid, 1, fill_isotropic, &all);
+    hot_status status = make_matrix(context, field, terms, matrix, exponents);
+    return status == HOT_OK ? hot_image_save(context, path, &field->grid, terms, fill_white_matter, &all) : status;
 }
 
 /* The coefficients of the voxels that have fibres, one row after the other. */

@@ -1,0 +1,192 @@
+"""A derivatives data set: names and sidecars of BEP016 (diffusion derivatives), its description, what is ignored."""
+import json
+import os
+import shutil
+import tempfile
+
+BIDS_VERSION = "1.10.0"
+# BIDS itself does not know BEP016's names yet, nor pages and tables of programs: its validator is told so.
+IGNORED = ["*_dwimap*", "*.html", "group_dwi.*", "logs/", "figures"]
+XYZ = {"Reference": "xyz", "EncodingAxis": 3}
+VECTORS = {"Type": "3vector", "FillValue": 0.0, "AntipodalSymmetry": True, **XYZ}
+SCALARS = {"Type": "scalar"}
+# File of a run: model, parameter, what it is, units, orientations (of images with more than three axes).
+MAPS = {
+    "peaks": ("hot", "direction", "Directions of up to three fibres, 3 volumes each, longest first; the length is "
+              "the amplitude (volume fraction)", None, VECTORS),
+    "nfibers": ("hot", "nfibers", "Number of fibres", None, None),
+    "dec": ("hot", "dec", "Direction-encoded colours", None, {"Type": "dec", **XYZ}),
+    "probability": ("hot", "probability", "Probability of 0, 1, 2 and 3 fibres, a volume each", None, SCALARS),
+    "amplitude": ("hot", "amplitude", "Amplitude (volume fraction) of each fibre, a volume each", None, SCALARS),
+    "cone": ("hot", "cone", "Half angle of the cone that holds a fibre's direction with 95 %, a volume per fibre",
+             "degree", SCALARS),
+    "cone_axes": ("hot", "coneaxes", "Semi-axes of an elliptic cone that holds a fibre's direction with 95 %, 6 "
+                  "volumes per fibre", None, VECTORS),
+    "fraction_sd": ("hot", "fractionsd", "Standard deviation of the volume fractions, a volume per fibre", None,
+                    SCALARS),
+    "peaks_fod": ("hot", "peaksfod", "Directions with amplitudes as of MRtrix's fODF", None, VECTORS),
+    "tissues": ("hot", "tissues", "Amounts of white matter and the other tissues, a volume each", None, SCALARS),
+    "residual": ("hot", "residual", "What the conditions of the constrained minimum leave", None, None),
+    "afd_total": ("hot", "afdtotal", "Apparent fibre density: the fODF's coefficient of degree 0", None, None),
+    "afd_max": ("hot", "afdmax", "Largest amplitude of the fODF", None, None),
+    "afd_sum": ("hot", "afdsum", "Norm of the fODF's coefficients", None, None),
+    "nufo": ("hot", "nufo", "Number of maxima of the fODF", None, None),
+    "noise": ("mppca", "noise", "Standard deviation of the noise, from denoising", None, None),
+    "fa": ("tensor", "fa", "Fractional anisotropy", None, None),
+    "md": ("tensor", "md", "Mean diffusivity", "mm^2/s", None),
+}
+MODELS = {
+    "hot": "Fibre directions by higher-order tensors",
+    "tensor": "Diffusion tensor, weighted least squares, b up to 1500 s/mm^2",
+    "mppca": "Marchenko-Pastur principal component analysis",
+}
+
+
+def write_text(path, text):
+    """The file appears whole or not at all."""
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=".", dir=os.path.dirname(path) or ".")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def write_json(path, about):
+    write_text(path, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_json(path):
+    """What the file holds; None where there is none or it is damaged."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return None
+
+
+def write_description(out, root, version):
+    """dataset_description.json, README and .bidsignore; the user's own README stays."""
+    source = read_json(os.path.join(root, "dataset_description.json"))
+    source = source if isinstance(source, dict) else {}
+    origin = {"URL": os.path.relpath(root, out).replace(os.sep, "/")}
+    if isinstance(source.get("DatasetDOI"), str):
+        origin = {"URL": source["DatasetDOI"] if "://" in source["DatasetDOI"] else
+                  "https://doi.org/" + source["DatasetDOI"].replace("doi:", "")}
+    about = {
+        "Name": f"hotfiber of {source.get('Name') or os.path.basename(os.path.abspath(root))}",
+        "BIDSVersion": BIDS_VERSION,
+        "DatasetType": "derivative",
+        "GeneratedBy": [{"Name": "hotfiber", "Version": version,
+                         "Description": "Fibre directions from diffusion MRI by higher-order tensors"}],
+        "SourceDatasets": [origin],
+        "DatasetLinks": {"source": os.path.relpath(root, out).replace(os.sep, "/")},
+        "HowToAcknowledge": "The pages sub-....html have a paragraph for a paper with its references.",
+    }
+    if isinstance(source.get("License"), str):
+        about["License"] = source["License"]
+    path = os.path.join(out, "dataset_description.json")
+    if read_json(path) != about:
+        write_json(path, about)
+    ignored = "".join(line + "\n" for line in IGNORED)
+    path = os.path.join(out, ".bidsignore")
+    if not os.path.exists(path):
+        write_text(path, ignored)
+    path = os.path.join(out, "README.md")
+    if not os.path.exists(path) and not os.path.exists(os.path.join(out, "README")):
+        write_text(path, "# Fibre directions by hotfiber\n\n"
+                   "Each scan has a page, `sub-....html`; `group_dwi.html` compares them. Maps are named as in\n"
+                   "BEP016, the proposal of BIDS for diffusion derivatives:\n"
+                   "`..._model-<model>_param-<parameter>_dwimap.nii.gz`, with what they are in the `.json` beside\n"
+                   "them. Directions are in scanner axes (RAS).\n"
+                   "`logs/` says of each scan how it was made and whether it failed.\n")
+
+
+def _model(model, report, scan):
+    """The field `Model` of a sidecar."""
+    parameters = {key: value for key, value in (report.get("settings") or {}).items() if key != "population"}
+    about = {"Description": MODELS[model], "Parameters": parameters if model == "hot" else
+             {"FitMethod": "wls"} if model == "tensor" else {}}
+    return {"Model": about, "Sources": [f"bids:source:{scan.relative}"]}
+
+
+def _response(report):
+    """The response function as BEP016 has it: zonal harmonics, a row per shell."""
+    response = report.get("response") or {}
+    rows = [shell.get("coefficients") for shell in response.get("shells") or [] if isinstance(shell, dict)]
+    return {"ResponseFunction": {"Type": "zsh", "Coefficients": rows}} if rows else {}
+
+
+def _move(source, target):
+    """Across file systems as well; the target appears whole."""
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    if os.path.isdir(source):
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.move(source, target)
+        return
+    beside = os.path.join(os.path.dirname(target), "." + os.path.basename(target) + ".part")
+    shutil.move(source, beside)
+    os.replace(beside, target)
+
+
+def remove(scan, out):
+    """What an earlier run left of this scan."""
+    folder, figures = scan.folder(out), scan.figures(out)
+    for where in (folder, figures):
+        for name in os.listdir(where) if os.path.isdir(where) else []:
+            if name.startswith((f"{scan.name}_model-", f"{scan.name}_desc-brain_mask.", f"{scan.name}_S0map.",
+                                f"{scan.name}_fibers.")):
+                path = os.path.join(where, name)
+                shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+    page = os.path.join(out, f"{scan.name}.html")
+    if os.path.exists(page):
+        os.unlink(page)
+
+
+def publish(run, scan, out):
+    """Moves the files of a run to their names in the data set and writes their sidecars. Returns what report.json
+    says."""
+    report = read_json(os.path.join(run, "report.json"))
+    if not isinstance(report, dict):
+        raise ValueError(f"'{run}' has no report.json that can be read")
+    remove(scan, out)
+    folder = scan.folder(out)
+    start = os.path.join(folder, scan.name)
+    for name in sorted(os.listdir(run)):
+        path, stem = os.path.join(run, name), name.split(".")[0]
+        sidecar, target = None, None
+        if name == "report.html":
+            target = os.path.join(out, f"{scan.name}.html")
+        elif name == "report.json":
+            write_json(start + "_model-hot_dwimap.json", {**_model("hot", report, scan), **_response(report),
+                                                          "HotfiberReport": report})
+        elif name == "fibers.png":
+            target = os.path.join(scan.figures(out), f"{scan.name}_fibers.png")
+        elif name == "mask.nii.gz":
+            target = start + "_desc-brain_mask.nii.gz"
+            sidecar = {"Type": "Brain", "SpatialReference": f"bids:source:{scan.relative}",
+                       "Sources": [f"bids:source:{scan.relative}"],
+                       "Description": "Where fibres were looked for"}
+        elif name == "b0.nii.gz":
+            target = start + "_S0map.nii.gz"
+            sidecar = {"Description": "Mean of the b=0 volumes", "Sources": [f"bids:source:{scan.relative}"],
+                       "SkullStripped": False}
+        elif stem in MAPS and name.endswith(".nii.gz"):
+            model, parameter, description, units, orientation = MAPS[stem]
+            target = f"{start}_model-{model}_param-{parameter}_dwimap.nii.gz"
+            sidecar = {"Description": description, **({"Units": units} if units else {}),
+                       **({"OrientationEncoding": orientation} if orientation else {}), **_model(model, report, scan)}
+        else: # other files that were asked for keep their name as a parameter's
+            model, parameter = MAPS[stem][:2] if stem in MAPS else ("hot", "".join(filter(str.isalnum, stem)))
+            target = f"{start}_model-{model}_param-{parameter}_dwimap{name[len(stem):]}"
+        if target:
+            _move(path, target)
+        if sidecar:
+            write_json(target[:-len(".nii.gz")] + ".json", sidecar)
+    return report

@@ -1,0 +1,80 @@
+"""The Snakemake workflow: a short cohort with bad scans; the same bytes as hotfiber-bids alone; nothing is done twice;
+a job that was killed is tried again; a GPU is a resource."""
+from _bids import *
+
+if not shutil.which("snakemake"):
+    print("skipped: snakemake is not installed (Debian's package, or PyPI's)")
+    sys.exit(1 if os.environ.get("HOT_ALL_READERS") else 77)
+shutil.rmtree("work", ignore_errors=True)
+os.mkdir("work")
+os.chdir("work")
+raw = dataset("raw")
+scan(raw, "01", seed=1)
+scan(raw, "02", "x", seed=2)
+truncate(scan(raw, "03", seed=3) + ".nii.gz")
+os.remove(scan(raw, "04", seed=4) + ".bvec")
+workflow = bids("--workflow").stdout.strip()
+os.environ["PATH"] = os.path.dirname(BIDS) + ":" + os.environ["PATH"]
+
+
+def snakemake(*more, out="out", profile="local", timeout=500):
+    done = subprocess.run(["snakemake", "-s", f"{workflow}/Snakefile", "--profile", f"{workflow}/profiles/{profile}",
+                           *more, "--config", "bids=raw", f"out={out}", "parts=2", "command=hotfiber-bids"],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=timeout, check=False)
+    done.jobs = {rule: done.stdout.count(f"\nrule {rule}:") + done.stdout.count(f"\nlocalrule {rule}:")
+                 for rule in ("learn", "part", "merge", "report", "group", "all")}
+    return done
+
+
+# The first part of the first scan is killed once, as a node that is lost would do it.
+os.mkdir("bin")
+open("bin/hotfiber-bids", "w").write(f"""#!/bin/sh
+case "$*" in
+*'--stage part --part 1 --scan sub-01'*) if mkdir killed 2>/dev/null; then kill -9 $$; fi ;;
+esac
+echo "$*" >>calls
+exec {BIDS} "$@"
+""")
+os.chmod("bin/hotfiber-bids", 0o755)
+os.environ["PATH"] = os.path.abspath("bin") + ":" + os.environ["PATH"]
+done = snakemake()
+check(done.returncode == 1, f"status {done.returncode}: two scans failed")
+check("2 of 4 scans failed or were not done: sub-03, sub-04" in done.stdout, done.stdout[-2000:])
+check(os.path.isdir("killed") and "Trying to restart job" in done.stdout, "the killed job was tried again")
+rows = table("out")
+check([rows[name]["status"] for name in sorted(rows)] == ["done", "done", "failed", "failed"], f"{rows}")
+check("truncated" in rows["sub-03"]["message"] and ".bvec" in rows["sub-04"]["message"], "they are explained")
+check(all(name in read_page("out/group_dwi.html").words for name in rows), "the page has all")
+check(open("calls").read().count("--stage learn --scan sub-03") == 1, "what is wrong with data is not tried again")
+
+# As without the workflow, byte by byte.
+bids(raw, "alone", "participant", "--skip-bids-validation", "--hotfiber-options", "--device cpu")
+for folder, _, names in os.walk("alone"):
+    for name in names:
+        if name.endswith((".nii.gz", ".txt")) and ".work" not in folder:
+            here = os.path.join(folder, name)
+            there = os.path.join("out", os.path.relpath(here, "alone"))
+            check(os.path.exists(there) and open(here, "rb").read() == open(there, "rb").read(), f"{there} differs")
+check(sorted(os.listdir("out/.work")) == ["sub-03", "sub-04"], f"left: {os.listdir('out/.work')}")
+
+# Again: nothing but the status. A scan that changed is done again, alone.
+done = snakemake()
+check(done.returncode == 1 and done.jobs == {**dict.fromkeys(done.jobs, 0), "all": 1}, f"{done.jobs}")
+shutil.copy("raw/sub-01/dwi/sub-01_dwi.bvec", "raw/sub-04/dwi/sub-04_dwi.bvec")
+done = snakemake()
+check(done.jobs["learn"] == 1 and done.jobs["report"] == 1, f"only what changed: {done.jobs} {done.stdout[-1500:]}")
+check(table("out")["sub-04"]["status"] == "done", "and it is done")
+phantom("raw/sub-03/dwi/sub-03_dwi.nii.gz", seed=3)
+done = snakemake()
+check(done.returncode == 0 and "4 of 4 scans" in done.stdout, f"all done: {done.stdout[-1500:]}")
+
+# A GPU is asked for by the jobs that use one.
+done = subprocess.run(["snakemake", "-s", f"{workflow}/Snakefile", "-n", "--cores", "1", "--config", "bids=raw", "out=new",
+                       "gpu=1"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+gpus = {rule: f"gpu={int(rule in ('learn', 'part'))}" for rule in ("learn", "part", "merge", "report")}
+for rule, words in gpus.items():
+    block = done.stdout.partition(f"\nrule {rule}:")[2].partition("\n\n")[0]
+    check(words in block, f"{rule}: {words}: {block}")
+check("--device" not in done.stdout or "cuda" in done.stdout, "and computes on it")
+end()
