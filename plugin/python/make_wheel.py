@@ -1,5 +1,6 @@
 """Builds the wheel of this checkout and makes it stand alone: every library but those of glibc and of C++'s run time
-goes into it.
+goes into it. The program that opens the viewer's windows links to the system's libX11, as OpenGL's drivers do: with one
+of the wheel there would be two in a process.
 
     python plugin/python/make_wheel.py [FOLDER [OPTION...]]       # default: dist; options for pip wheel
 
@@ -8,12 +9,14 @@ to them), which containers do not have; NumPy, which every user has, needs those
 import dataclasses
 import glob
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
 
 from auditwheel import policy
 from auditwheel.main import main
+from auditwheel.wheeltools import InWheelCtx
 
 SYSTEM = {"libc.so.6", "libm.so.6", "libmvec.so.1", "libdl.so.2", "librt.so.1", "libpthread.so.0", "libresolv.so.2",
           "libgcc_s.so.1", "libstdc++.so.6"}
@@ -25,6 +28,29 @@ def strict(self, **named):
     self._policies = [dataclasses.replace(one, whitelist=one.whitelist & SYSTEM) for one in self._policies]
 
 
+def patchelf(*arguments):
+    return subprocess.run(["patchelf", *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def leave_x_to_system(wheel, made):
+    """X's libraries are the first that the window's program names, so that all others, those of cairo as well, take
+    their functions from them."""
+    with InWheelCtx(wheel, made):
+        window = "hotfiber/bin/hotfiber-view-window"
+        if not os.path.exists(window):
+            print("make_wheel.py: no window in this wheel's viewer (libepoxy-dev libegl-dev libglfw3-dev)")
+            return
+        glfw, = glob.glob("hotfiber.libs/libglfw*")
+        for file in window, glfw:
+            for name in patchelf("--print-needed", file).split():
+                if name.startswith("libX11-"):
+                    patchelf("--replace-needed", name, "libX11.so.6", file)
+        for name in "libXext.so.6", "libX11.so.6":  # each goes in front
+            if name in patchelf("--print-needed", window).split():
+                patchelf("--remove-needed", name, window)
+            patchelf("--add-needed", name, window)
+
+
 policy.WheelPolicies.__init__ = strict
 source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 folder = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "dist")
@@ -33,5 +59,9 @@ with tempfile.TemporaryDirectory() as built:
     subprocess.run([sys.executable, "-m", "pip", "wheel", source, "--no-deps", "-w", built,
                     *sys.argv[2:]], check=True)
     wheel, = glob.glob(os.path.join(built, "*.whl"))
-    sys.argv = ["auditwheel", "repair", "--strip", "-w", folder, wheel]
-    sys.exit(main())
+    sys.argv = ["auditwheel", "repair", "--strip", "-w", os.path.join(built, "repaired"), wheel]
+    ended = main()
+    if ended:
+        sys.exit(ended)
+    wheel, = pathlib.Path(built, "repaired").glob("*.whl")
+    leave_x_to_system(wheel, pathlib.Path(folder, wheel.name))

@@ -1,34 +1,69 @@
-"""Every block of docs/python.md, in its order, in one program, in a folder with the sample data."""
+"""Every block of docs/python.md and of each recipe, in its order, each page in one program, in a folder with the sample
+data."""
 import importlib
 import importlib.util
 import inspect
 import re
+import os
 import shutil
+import sys
+
+os.environ.setdefault("MPLBACKEND", "agg")
 
 from cli import *
 
 source = os.environ["HOT_SOURCE"]
-for name in ("phantom.nhdr", "phantom.raw.gz"):
-    shutil.copy(os.path.join(source, "sample_data", name), name)
-with open(os.path.join(source, "docs", "python.md"), encoding="utf-8") as file:
-    text = file.read()
-names, blocks = {}, re.findall(r"```python ?(\w*)\n(.*?)```", text, re.DOTALL)
-check(len(blocks) >= 7, f"{len(blocks)} blocks")
-for needs, block in blocks:
-    if needs and importlib.util.find_spec(needs) is None:
-        print(f"not run: a block that needs {needs}")
-        continue
-    line = text[:text.index(block)].count("\n")
-    try:
-        exec(compile("\n" * line + block, "docs/python.md", "exec"), names)
-    except Exception as error:
-        check(False, f"docs/python.md, the block at line {line}: {error!r}")
-    else:
+
+
+def read(page):
+    with open(os.path.join(source, "docs", page), encoding="utf-8") as file:
+        return file.read()
+
+
+def missing(needed):
+    """What a block needs: a module, or MRtrix's commands."""
+    return not shutil.which("tckgen") if needed == "mrtrix" else needed and importlib.util.find_spec(needed) is None
+
+
+def run_page(page, least):
+    """Every block in its order, in one program; `least`: so many blocks there are."""
+    text, names = read(page), {}
+    blocks = re.findall(r"```python ?(\w*)\n(.*?)```", text, re.DOTALL)
+    check(len(blocks) >= least, f"{page}: {len(blocks)} blocks")
+    for needs, block in blocks:
+        if missing(needs):
+            print(f"not run: a block of {page} that needs {needs}")
+            continue
+        line = text[:text.index(block)].count("\n")
+        try:
+            exec(compile("\n" * line + block, f"docs/{page}", "exec"), names)
+        except Exception as error:
+            check(False, f"docs/{page}, the block at line {line}: {error!r}")
+            return
         check(True, "")
-check(os.path.exists("peaks.nii.gz") and os.path.exists("fixels/index.mif"), "files were written")
-missing = [name for name in __import__("hotfiber").__all__ if name[0].islower() and name not in text
+
+
+if len(sys.argv) > 1:  # pages instead of all (test_torch.sh)
+    pages = {page: 1 for page in sys.argv[1:]}
+else:
+    pages = {"python.md": 6, **{os.path.join("recipes", name): 2
+                                for name in sorted(os.listdir(os.path.join(source, "docs", "recipes")))}}
+    check(len(pages) >= 6, f"five recipes, not {len(pages) - 1}")
+for page, least in pages.items():
+    folder = os.path.splitext(os.path.basename(page))[0]
+    os.makedirs(folder, exist_ok=True)
+    for name in ("phantom.nhdr", "phantom.raw.gz"):
+        shutil.copy(os.path.join(source, "sample_data", name), folder)
+    os.chdir(folder)
+    run_page(page, least)
+    os.chdir("..")
+if len(sys.argv) > 1:
+    end()
+text = read("python.md")
+check(os.path.exists("python/peaks.nii.gz") and os.path.exists("python/fixels/index.mif"), "files were written")
+unnamed = [name for name in __import__("hotfiber").__all__ if name[0].islower() and name not in text
            and name not in ("command", "version")]
-check(not missing, f"docs/python.md does not speak of {missing}")
+check(not unnamed, f"docs/python.md does not speak of {unnamed}")
 
 # Every public function and method has type hints for all that it takes and returns, and a text.
 hotfiber = __import__("hotfiber")

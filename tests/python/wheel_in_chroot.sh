@@ -10,7 +10,7 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 mirror=$(sed -n 's/^URIs: //p' /etc/apt/sources.list.d/debian.sources 2>/dev/null | head -n 1)
 [ -x "$root/usr/bin/python3" ] || debootstrap --variant=minbase --include=python3,python3-venv bookworm "$root" \
     ${mirror:+"$mirror"} >"$root.log" 2>&1
-rm -rf "$root/tmp/wheels" "$root/tmp/venv" "$root/tmp/out"
+rm -rf "$root/tmp/wheels" "$root/tmp/venv" "$root/tmp/out" "$root/tmp/view.log"
 mkdir "$root/tmp/wheels"
 cp "$wheel" "$source/sample_data/phantom.nhdr" "$source/sample_data/phantom.raw.gz" "$root/tmp/wheels"
 python3 -m pip download --quiet --only-binary :all: --python-version 3.11 -d "$root/tmp/wheels" numpy
@@ -40,6 +40,14 @@ venv/bin/hotfiber run -i wheels/phantom.nhdr -o out --quiet
 venv/bin/python -m hotfiber info -i wheels/phantom.nhdr | head -n 3
 ls out
 venv/bin/python use.py
+for picture in "" "--screenshot view.png"; do
+    # shellcheck disable=SC2086
+    if venv/bin/hotfiber view out $picture 2>view.log || [ "$(wc -l <view.log)" != 1 ]; then
+        echo "not so: one line where neither X nor EGL is"
+        exit 1
+    fi
+    cat view.log
+done
 USER
 echo "installed and used in $(($(date +%s) - begin)) s"
 INSIDE

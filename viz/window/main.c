@@ -15,6 +15,11 @@
 #include "scene/scene.h"
 #ifdef HOT_HAVE_GLFW
 #include "window.h"
+#elif defined HOT_WINDOW_PROGRAM
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <unistd.h>
 #endif
 
 static const cli_command command = {
@@ -122,6 +127,27 @@ static void print_voxel(void *user, const char *text)
 }
 #endif
 
+#if !defined HOT_HAVE_GLFW && defined HOT_WINDOW_PROGRAM
+/* Hands over to the program beside this one that opens windows. It links to X's library, which machines that only draw
+ * pictures need not have: without it the system would end that program with a line of its own. */
+static hot_status open_elsewhere(hot_context *context, char **argv)
+{
+    char path[PATH_MAX];
+    if (!dlopen("libX11.so.6", RTLD_LAZY))
+        return hot_context_fail(context, HOT_ERROR_DEVICE,
+                                "a window needs libX11.so.6, which is not here (Debian: libx11-6); a picture needs no "
+                                "display: --screenshot FILE.png");
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(path, '/');
+    if (!slash || (size_t)(slash + 1 - path) + sizeof HOT_WINDOW_PROGRAM > sizeof path)
+        return hot_context_fail(context, HOT_ERROR_FILE, "the folder of this program is not known");
+    strcpy(slash + 1, HOT_WINDOW_PROGRAM);
+    execv(path, argv);
+    return hot_context_fail(context, HOT_ERROR_FILE, "cannot start %s: %s", path, strerror(errno));
+}
+#endif
+
 /* ---- The command ------------------------------------------------------------------------------------------ */
 
 static hot_status show(hot_context *context, const cli_common *common, hot_view_state *state, const struct wish *wish)
@@ -216,5 +242,9 @@ int main(int argc, char **argv)
     if (!common.argument_count && !wish.bench)
         return cli_refuse(&command, &common,
                           "a directory of `hotfiber run`, or a file of tensors, directions or an image is needed");
+#if !defined HOT_HAVE_GLFW && defined HOT_WINDOW_PROGRAM
+    if (!wish.screenshot && !wish.bench)
+        return cli_finish(&command, &common, open_elsewhere(common.context, argv));
+#endif
     return cli_finish(&command, &common, show(common.context, &common, &state, &wish));
 }

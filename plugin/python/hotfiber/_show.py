@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._arrays import choice
-from ._library import Error, command
+from ._library import Error, command, use_fonts
 
 if TYPE_CHECKING:
     from ._fields import Fibers
@@ -75,7 +75,8 @@ def view(*results: Any, wait: bool = True, **options: Any) -> Any:
     results: Fibers, TensorFields, and paths of further files.
     wait: until its window is closed. Else the files it reads are left to the folder of temporary files.
     options: those of `hotfiber view --help`: view(result, screenshot="a.png", size="640x480", plane="coronal").
-    Returns the process. The viewer comes with a build or Debian's package; the wheel has none.
+    Returns the process. Pictures need EGL; windows need X or XWayland, and OpenGL 3.3. Raises Error that says what is
+    missing.
     """
     import shutil
     import subprocess
@@ -84,6 +85,7 @@ def view(*results: Any, wait: bool = True, **options: Any) -> Any:
     from ._fields import TensorField
     from ._pipeline import export
 
+    use_fonts()
     folder = tempfile.mkdtemp(prefix="hotfiber-view-")
     try:
         files = []
