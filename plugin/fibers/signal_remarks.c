@@ -13,8 +13,8 @@ enum { LEAST_VOLUMES = 20 };
 /* From fewer voxels little is learned: priors keep the weight of 20 at the start (signal_population.c), and each number
  * of fibres has but a share of them. */
 enum { LEAST_SAMPLED = 200 };
-/* Of simulated voxels, those whose number of fibres is found: .9 and more with 30 directions and a usual noise, .75 with
- * 12 directions, .69 at an SNR of 8. */
+/* Of simulated voxels, those whose number of fibres is found: .9 and more with 30 directions and a usual noise, .75
+ * with 12 directions, .69 at an SNR of 8. */
 static const double least_recovered = 0.8;
 
 /* The noise that was given: of a map, its mean in the mask. */
