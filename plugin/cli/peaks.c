@@ -122,6 +122,12 @@ int cli_peaks(int argc, char **argv)
          "angles in degrees", 0, 0},
         {"fraction_sd", CLI_OUTPUT_IMAGE, &signal.map[7], "FILE",
          "signal: write the standard deviation of each fibre's volume fraction", 0, 0},
+        {"isotropic", CLI_OUTPUT_IMAGE, &signal.map[8], "FILE",
+         "signal: write the volume fraction of what is isotropic beside the fibres, without free water", 0, 0},
+        {"free_water", CLI_OUTPUT_IMAGE, &signal.map[9], "FILE",
+         "signal: write the volume fraction of free water; one shell hardly tells it from the isotropic one", 0, 0},
+        {"noise_sd", CLI_OUTPUT_IMAGE, &signal.map[10], "FILE",
+         "signal: write each voxel's own standard deviation of the noise", 0, 0},
         CLI_END,
     };
     char about[4096];

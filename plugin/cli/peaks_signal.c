@@ -10,8 +10,9 @@
 #include "io/common/output.h"
 #include "io/dwi_load.h"
 
-static const char *const map_names[CLI_SIGNAL_MAPS] = {"probability", "margin", "residual", "width",
-                                                      "flags", "cone", "cone_axes", "fraction_sd"};
+static const char *const map_names[CLI_SIGNAL_MAPS] = {"probability", "margin", "residual", "width", "flags", "cone",
+                                                      "cone_axes", "fraction_sd", "isotropic", "free_water",
+                                                      "noise_sd"};
 
 /* Voxels with a tensor, as a mask; the field's response when it has one. */
 static hot_status read_tensors(hot_context *context, const char *path, const hot_dwi *dwi, hot_mask **mask,

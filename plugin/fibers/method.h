@@ -32,6 +32,7 @@ typedef struct hot_peaks_method {
     double threshold, min_angle; /* defaults: fraction of the largest; degrees */
     size_t starts;               /* default */
     int weights;                 /* lengths are shares in a sum of fibres, not heights of a form */
+    size_t directions;           /* of find_in_signals: with fewer gradient directions at most one fibre can be told */
     /* One of the two: */
     hot_status (*find_in_tensors)(hot_context *context, const hot_peaks_options *options, const hot_peaks_args *args);
     hot_status (*find_in_signals)(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,

@@ -218,6 +218,8 @@ static hot_status learn_population(finder *f, const float *sigma_map, double lea
                         learned->sampled, 100 * p->share[0], 100 * p->share[1], 100 * p->share[2], 100 * p->share[3],
                         p->width[0], p->width[1], p->water[0], p->water[1], p->isotropic[0], p->isotropic[1],
                         p->noise);
+    if (status == HOT_OK)
+        hot_signal_tell_doubts(context, learned);
     f->how.population = p;
     hot_context_free(context, sigma);
     hot_context_free(context, sample);
@@ -536,8 +538,9 @@ const hot_peaks_method hot_peaks_signal = {
              "one are computed, without it those of --mask or of the mask estimated from the b=0 images.",
     .find_in_signals = hot_fiber_field_signal,
     .takes = "sigma noise_model dwi bval bvec grad response diffusivities order probability margin "
-             "flags cone cone_axes fraction_sd samples ",
+             "flags cone cone_axes fraction_sd isotropic free_water noise_sd samples ",
     .model = "fod",
     .default_of = "fod ",
     .max_fibers = 3,
+    .directions = LEAST_DIRECTIONS,
 };

@@ -127,6 +127,25 @@ static void fit_rising(const drawn_voxels *drawn, hot_signal_population *populat
         population->evidence_shift[k] = k <= drawn->max_fibers ? x[group[k]] : 0;
 }
 
+/* The share of the drawn voxels whose own number of fibres is the likeliest one. */
+static double recovered(const drawn_voxels *drawn, const hot_signal_population *population)
+{
+    size_t right = 0, all = 0;
+    for (size_t voxel = 0; voxel < drawn->count; voxel++) {
+        const hot_signal_fit *own = drawn->fits + 4 * voxel;
+        double least = INFINITY;
+        int best = 0;
+        for (int k = 0; k <= drawn->max_fibers; k++) {
+            const double cost = population->evidence_scale * (double)own[k].cost + population->evidence_shift[k];
+            if (cost < least)
+                least = cost, best = k;
+        }
+        right += own[0].noise > 0 && best == drawn->fibers[voxel];
+        all += own[0].noise > 0;
+    }
+    return all ? (double)right / (double)all : 1;
+}
+
 hot_status hot_signal_calibrate(hot_context *context, const hot_signal_options *how, const hot_signal_scheme *scheme,
                                 size_t count, const double *snr, uint64_t seed, int scaled,
                                 hot_signal_population *population)
@@ -152,6 +171,7 @@ hot_status hot_signal_calibrate(hot_context *context, const hot_signal_options *
     if (status == HOT_OK) {
         const drawn_voxels drawn = {count, fits, fibers, options.max_fibers, scaled};
         fit_rising(&drawn, population);
+        population->recovered = recovered(&drawn, population);
     }
     hot_context_free(context, fibers);
     hot_context_free(context, scratch);

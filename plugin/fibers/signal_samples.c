@@ -51,13 +51,17 @@ static hot_status make_samples(hot_context *context, const hot_mask *mask, int s
 hot_status hot_signal_posterior_make(hot_context *context, const hot_mask *mask,
                                      const hot_signal_find_options *options, int max_fibers, hot_signal_maps *maps)
 {
-    const size_t items = hot_grid_voxels(&mask->grid) * (size_t)max_fibers;
+    const size_t voxels = hot_grid_voxels(&mask->grid), items = voxels * (size_t)max_fibers;
     maps->max_fibers = max_fibers;
     if (options->keep_cones) {
         maps->cone = hot_context_calloc(context, items, sizeof *maps->cone);
         maps->cone_axes = hot_context_calloc(context, items, 6 * sizeof *maps->cone_axes);
         maps->fraction_sd = hot_context_calloc(context, items, sizeof *maps->fraction_sd);
-        if (!maps->cone || !maps->cone_axes || !maps->fraction_sd)
+        maps->isotropic = hot_context_calloc(context, voxels, sizeof *maps->isotropic);
+        maps->free_water = hot_context_calloc(context, voxels, sizeof *maps->free_water);
+        maps->noise_sd = hot_context_calloc(context, voxels, sizeof *maps->noise_sd);
+        if (!maps->cone || !maps->cone_axes || !maps->fraction_sd || !maps->isotropic || !maps->free_water ||
+            !maps->noise_sd)
             return HOT_ERROR_MEMORY;
     }
     return options->samples > 0 ? make_samples(context, mask, options->samples, max_fibers, &maps->samples) : HOT_OK;
@@ -68,7 +72,10 @@ void hot_signal_posterior_free(hot_context *context, hot_signal_maps *maps)
     hot_context_free(context, maps->cone);
     hot_context_free(context, maps->cone_axes);
     hot_context_free(context, maps->fraction_sd);
-    maps->cone = maps->cone_axes = maps->fraction_sd = NULL;
+    hot_context_free(context, maps->isotropic);
+    hot_context_free(context, maps->free_water);
+    hot_context_free(context, maps->noise_sd);
+    maps->cone = maps->cone_axes = maps->fraction_sd = maps->isotropic = maps->free_water = maps->noise_sd = NULL;
     free_samples(context, &maps->samples);
 }
 
@@ -199,10 +206,24 @@ static void fill_cones(const hot_signal_fit *fit, int k, double freedom, size_t 
     }
 }
 
-/* What the fits of voxels first ... first + count - 1 say. rows: how many signals a voxel has. */
+/* What the fibres leave of a voxel, shared as in the fit, whose parts may be a little below 0. */
+static void fill_parts(const hot_signal_fit *fit, int k, size_t voxel, hot_signal_maps *maps)
+{
+    const double isotropic = fmax((double)fit->isotropic, 0), water = fmax((double)fit->water, 0);
+    const double of_water = isotropic + water > 0 ? water / (isotropic + water) : 0;
+    double left = 1;
+    for (int i = 0; i < k; i++)
+        left -= (double)fit->weight[i];
+    left = fmax(left, 0); /* hot_fractions_bound */
+    maps->isotropic[voxel] = (float)(left * (1 - of_water));
+    maps->free_water[voxel] = (float)(left * of_water);
+}
+
+/* What the fits of voxels first ... first + count - 1 say. rows: how many signals a voxel has; sigma: of each, NULL =
+ * of all `usual`. */
 static void tell(hot_context *context, const hot_mask *mask, size_t first, size_t count, const uint8_t *found,
-                 const hot_signal_fit *fits, size_t rows, const hot_signal_population *population,
-                 hot_signal_maps *maps)
+                 const hot_signal_fit *fits, size_t rows, const hot_signal_population *population, const float *sigma,
+                 double usual, hot_signal_maps *maps)
 {
     const uint64_t seed = hot_context_seed(context);
     const hot_signal_samples *samples = maps->samples;
@@ -214,8 +235,11 @@ static void tell(hot_context *context, const hot_mask *mask, size_t first, size_
         const int k = found[i];
         if (!mask->bytes[voxel] || !(fits[4 * i].noise > 0))
             continue;
-        if (maps->cone)
+        if (maps->cone) {
             fill_cones(&fits[4 * i + (size_t)k], k, population->noise_freedom + (double)rows - 4 * k - 3, voxel, maps);
+            fill_parts(&fits[4 * i + (size_t)k], k, voxel, maps);
+            maps->noise_sd[voxel] = fits[4 * i].noise * (sigma ? sigma[i] : (float)usual);
+        }
         if (samples)
             draw_samples(&fits[4 * i], k, hot_random_start(seed, STREAM, voxel), (const double (*)[3])frame, samples,
                          samples->values + samples->place[voxel] * (size_t)(samples->samples * samples->fibers));
@@ -248,7 +272,8 @@ hot_status hot_signal_find_posterior(hot_context *context, const hot_signal_opti
         status = hot_signal_fibers_f32(context, &options, scheme, part, signals + at * scheme->volumes,
                                        sigma ? sigma + at : NULL, NULL, mask->bytes + first + at, &result);
         if (status == HOT_OK)
-            tell(context, mask, first + at, part, found, fits, rows, how->population, maps);
+            tell(context, mask, first + at, part, found, fits, rows, how->population, sigma ? sigma + at : NULL,
+                 how->sigma, maps);
         result.directions += part * row;
         result.flags += part;
         result.residual += result.residual ? part : 0;

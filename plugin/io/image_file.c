@@ -203,6 +203,8 @@ hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps
         {"probability", maps->probability, 4}, {"margin", maps->margin, 1}, {"residual", maps->residual, 1},
         {"width", maps->width, 1},             {"flags", maps->flags, 1},   {"cone", maps->cone, fibers},
         {"cone_axes", maps->cone_axes, 6 * fibers}, {"fraction_sd", maps->fraction_sd, fibers},
+        {"isotropic", maps->isotropic, 1},     {"free_water", maps->free_water, 1},
+        {"noise_sd", maps->noise_sd, 1},
     };
     const size_t count = sizeof all / sizeof *all;
     size_t which = 0;
@@ -210,8 +212,8 @@ hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps
         which++;
     if (which == count || !all[which].values)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
-                                "there is no map '%s': probability, margin, residual, width or flags, and with learned "
-                                "priors cone, cone_axes or fraction_sd", name);
+                                "there is no map '%s': probability, margin, residual, width or flags, and with cones "
+                                "cone, cone_axes, fraction_sd, isotropic, free_water or noise_sd", name);
     hot_status status = hot_path_check_image(context, path);
     if (status != HOT_OK)
         return status;

@@ -252,7 +252,8 @@ static size_t list_population(hot_signal_population *p, const char *names[ARRAYS
         {"ln_diffusivity", p->ln_diffusivity, 2}, {"ln_diffusivity_none", p->ln_diffusivity_none, 2},
         {"share", p->share, 4}, {"near", p->near[0], sizeof p->near / sizeof(double)}, {"told", p->told, 4},
         {"evidence_scale", &p->evidence_scale, 1}, {"evidence_shift", p->evidence_shift, 4},
-        {"spread", &p->spread, 1}, {"noise", &p->noise, 1}, {"noise_freedom", &p->noise_freedom, 1}};
+        {"spread", &p->spread, 1}, {"noise", &p->noise, 1}, {"noise_freedom", &p->noise_freedom, 1},
+        {"recovered", &p->recovered, 1}};
     const size_t most = sizeof rows / sizeof *rows;
     for (size_t i = 0; i < most; i++)
         names[i] = rows[i].name, values[i] = rows[i].values, counts[i] = rows[i].count;

@@ -20,9 +20,9 @@ typedef enum source { DIRECTIONS, TENSORS, DIFFUSION_TENSORS, OWN } source;
 typedef enum needs { NOTHING, RESPONSE, FOD, SIGNAL_METHOD, CONES, SAMPLES, DENOISING, TISSUES } needs;
 
 typedef hot_status writer(hot_run_job *job, const char *path);
-static writer write_b0, write_cone, write_cone_axes, write_fraction_sd, write_mask, write_noise, write_peaks_fod,
-    write_picture, write_probability, write_residual, write_response, write_samples, write_tensors, write_tissue_sh,
-    write_tissues;
+static writer write_b0, write_cone, write_cone_axes, write_fraction_sd, write_free_water, write_isotropic, write_mask,
+    write_noise, write_noise_sd, write_peaks_fod, write_picture, write_probability, write_residual, write_response,
+    write_samples, write_tensors, write_tissue_sh, write_tissues;
 
 typedef struct output {
     const char *name, *file;
@@ -60,6 +60,12 @@ static const output outputs[] = {
      "the semi-axes of such a cone that is an ellipse, 6 volumes per fibre"},
     {"fraction_sd", "fraction_sd.nii.gz", 0, CONES, OWN, NULL, write_fraction_sd,
      "standard deviation of the volume fractions, a volume per fibre"},
+    {"isotropic", "isotropic.nii.gz", 0, CONES, OWN, NULL, write_isotropic,
+     "volume fraction of what is isotropic beside the fibres, without free water"},
+    {"free_water", "free_water.nii.gz", 0, CONES, OWN, NULL, write_free_water,
+     "volume fraction of free water; with the isotropic one and the fibres' it adds to 1"},
+    {"noise_sd", "noise_sd.nii.gz", 0, CONES, OWN, NULL, write_noise_sd,
+     "each voxel's own standard deviation of the noise"},
     {"samples", "bedpostx", DEFAULT | ALL | MAPS, SAMPLES, OWN, NULL, write_samples,
      "with --samples: the posterior in FSL's files, for probtrackx"},
     {"tensors", "tensors.nrrd", ALL, NOTHING, OWN, NULL, write_tensors, "the fitted tensors"},
@@ -248,20 +254,19 @@ static hot_status write_b0(hot_run_job *job, const char *path)
     return job->background ? hot_map_save(job->context, grid, job->background, 1, NULL, path) : HOT_OK;
 }
 
-static hot_status write_cone(hot_run_job *job, const char *path)
-{
-    return hot_signal_map_save(job->context, &job->maps, "cone", path);
-}
-
-static hot_status write_cone_axes(hot_run_job *job, const char *path)
-{
-    return hot_signal_map_save(job->context, &job->maps, "cone_axes", path);
-}
-
-static hot_status write_fraction_sd(hot_run_job *job, const char *path)
-{
-    return hot_signal_map_save(job->context, &job->maps, "fraction_sd", path);
-}
+/* A map of the method signal that is written under its own name. */
+#define WRITE_SIGNAL_MAP(name)                                                                                         \
+    static hot_status write_##name(hot_run_job *job, const char *path)                                                 \
+    {                                                                                                                  \
+        return hot_signal_map_save(job->context, &job->maps, #name, path);                                             \
+    }
+WRITE_SIGNAL_MAP(cone)
+WRITE_SIGNAL_MAP(cone_axes)
+WRITE_SIGNAL_MAP(fraction_sd)
+WRITE_SIGNAL_MAP(free_water)
+WRITE_SIGNAL_MAP(isotropic)
+WRITE_SIGNAL_MAP(noise_sd)
+WRITE_SIGNAL_MAP(probability)
 
 static hot_status write_samples(hot_run_job *job, const char *path)
 {
@@ -286,11 +291,6 @@ static hot_status write_peaks_fod(hot_run_job *job, const char *path)
 static hot_status write_picture(hot_run_job *job, const char *path)
 {
     return hot_export_picture(job->context, job->fibers, job->background, path);
-}
-
-static hot_status write_probability(hot_run_job *job, const char *path)
-{
-    return hot_signal_map_save(job->context, &job->maps, "probability", path);
 }
 
 /* A file of the folder for each tissue but white matter: BEFOREgmBEHIND, BEFOREcsfBEHIND. Two tissues: the other one is

@@ -5,7 +5,7 @@
 #include "run.h"
 
 /* A set of outputs: bit i is the i-th of the table. */
-typedef uint32_t hot_run_outputs;
+typedef uint64_t hot_run_outputs;
 
 /* The outputs that options->outputs names (NULL = the default ones), without those of a set (default, all, maps) that
  * the model or the method does not have. Errors: HOT_ERROR_ARGUMENT with the parameter "outputs": a name that is none,

@@ -14,6 +14,8 @@ size_t hot_run_columns(const hot_signal_found *found, hot_run_column columns[HOT
         {.values = found->residual, .per = 1}, {.values = maps->probability, .per = 4},
         {.values = maps->margin, .per = 1}, {.values = maps->width, .per = 1}, {.values = maps->cone, .per = most},
         {.values = maps->cone_axes, .per = 6 * most}, {.values = maps->fraction_sd, .per = most},
+        {.values = maps->isotropic, .per = 1}, {.values = maps->free_water, .per = 1},
+        {.values = maps->noise_sd, .per = 1},
         {.shorts = samples ? &samples->values->theta : NULL, .place = samples ? samples->place : NULL,
          .per = samples ? 3 * (size_t)samples->samples * (size_t)samples->fibers : 0}};
     memcpy(columns, all, sizeof all);

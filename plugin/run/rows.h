@@ -13,7 +13,7 @@ typedef struct hot_run_column {
     size_t per;
 } hot_run_column;
 
-enum { HOT_RUN_COLUMNS = 10 };
+enum { HOT_RUN_COLUMNS = 13 };
 
 /* The arrays that a row consists of. Those that the job lacks are NULL: when taken they are 0, when given they are not
  * wanted. Returns the width of a row. */

@@ -181,9 +181,10 @@ static hot_status make_mask(hot_run_job *job)
     return status;
 }
 
-/* Directions that determine order 2 at most (6 to 14) tell one fibre from none. What they do determine, whatever the
+/* Directions that determine order 2 at most (6 to 14): tensors have one maximum. What they do determine, whatever the
  * tissue, is the diffusion tensor, so where neither model nor method nor an option of theirs was given its first
- * eigenvector is what is found; a response that is not every voxel's would draw it aside. */
+ * eigenvector is what is found; a response that is not every voxel's would draw it aside. A method that tells more
+ * fibres from so many signals stays the default. */
 static hot_status settle_order_2(hot_run_job *job, int *settled)
 {
     hot_run_options *mine = &job->options;
@@ -191,7 +192,7 @@ static hot_status settle_order_2(hot_run_job *job, int *settled)
     int supports;
     hot_status status = hot_scheme_of_volumes(job->context, job->dwi, hot_dwi_volumes(job->dwi), NULL, 4, &distinct,
                                               &supports);
-    *settled = status == HOT_OK && (!supports || !job->method->find_in_signals);
+    *settled = status == HOT_OK && (!job->method->find_in_signals || (!supports && distinct < job->method->directions));
     if (!*settled)
         return status;
     if (job->by_default) {

@@ -28,7 +28,8 @@ PATH=$tools/bin:$PATH "$bids" raw raw/derivatives/hotfiber participant >out.txt 
 [ $status = 1 ] && grep -q 'bids-validator-deno: .*is not valid BIDS (.*DWI_MISSING_BVEC' errors.txt ||
     { echo "not so: $status, the raw data are validated"; cat errors.txt; exit 1; }
 "$bids" raw raw/derivatives/hotfiber participant --participant-label 01 --skip-bids-validation --force \
-    --hotfiber-options="--outputs all,maps,cone,cone_axes,fraction_sd,peaks_fod --samples 5 --denoise" >all.txt
+    --hotfiber-options="--outputs all,maps,cone,cone_axes,fraction_sd,isotropic,free_water,noise_sd,peaks_fod \
+    --samples 5 --denoise" >all.txt
 "$bids" raw raw/derivatives/hotfiber group >group.txt 2>&1 || true
 cd raw/derivatives
 "$tools/bin/bids-validator-deno" hotfiber >../../validator.txt 2>&1 && ! grep -q 'ERROR\]' ../../validator.txt || {

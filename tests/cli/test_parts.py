@@ -21,7 +21,7 @@ every = ["--outputs", "all,maps,peaks_fod"]
 for name, options, parts in (
         ("signal", every, 5), ("one", every, 1), ("sigma", ["--sigma", 30, "--outputs", "all"], 2),
         ("two", ["--max_fibers", 2], 2),
-        ("cones", ["--outputs", "default,cone,cone_axes,fraction_sd,probability"], 3),
+        ("cones", ["--outputs", "default,cone,cone_axes,fraction_sd,isotropic,free_water,noise_sd,probability"], 3),
         ("maxima", ["--method", "maxima", *every[:1], "maps,tensors,peaks"], 3),
         ("lowrank", ["--method", "lowrank"], 2),
         ("sshopm", ["--method", "sshopm", "--starts", 40, "--seed", 7], 2),

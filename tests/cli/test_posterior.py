@@ -8,7 +8,7 @@ import numpy as np
 
 from cli import check, end, hotfiber, works
 
-OUTPUTS = ("--outputs", "default,cone,cone_axes,fraction_sd", "--samples", 40, "--device",
+OUTPUTS = ("--outputs", "default,cone,cone_axes,fraction_sd,isotropic,free_water,noise_sd", "--samples", 40, "--device",
            "cpu", "--quiet")
 FIBERS = (1, 2, 3)
 
@@ -80,8 +80,30 @@ def check_truth(folder, what):
             check(.91 <= share <= .985, f"{what}: {name} of {k} fibres hold {share}")
 
 
+def check_parts(folder, what):
+    """Fractions, isotropic part and free water add to 1 and are those of the tissue; the noise is the voxel's own."""
+    peaks, truth = load(folder, "peaks"), nibabel.load("truth.nii.gz").get_fdata()
+    shape = peaks.shape[:3] + (3, 3)
+    found, true = (np.linalg.norm(x.reshape(shape), axis=-1) for x in (peaks, truth))
+    isotropic, water, noise = (load(folder, name) for name in ("isotropic", "free_water", "noise_sd"))
+    tissue = nibabel.load("tissue.nii.gz").get_fdata()
+    total = found.sum(-1) + isotropic + water
+    check(np.abs(total - 1).max() < 1e-5 and min(isotropic.min(), water.min()) >= 0, f"{what}: parts add to {total}")
+    right = ((found > 0) == (true > 0)).all(-1)
+    for k in FIBERS:
+        mine = right & ((true > 0).sum(-1) == k)
+        off = np.sort(found[mine])[:, -k:] - np.sort(true[mine])[:, -k:]
+        print(f"{what}: fractions of {k} are off by {off.mean():.3f} +- {off.std():.3f}")
+        check(abs(off.mean()) < .03 and off.std() < .09, f"{what}: fractions of {k}: {off.mean()} +- {off.std()}")
+    off = (water - tissue[..., 10])[right & (true[..., 0] > 0)]
+    check(abs(off.mean()) < .05 and off.std() < .05, f"{what}: free water {off.mean()} +- {off.std()}")
+    alike = np.corrcoef(noise[right], tissue[..., 11][right])[0, 1]
+    check(alike > .8 and abs(np.median(noise / tissue[..., 11]) - 1) < .1, f"{what}: noise, {alike}")
+
+
 works("phantom", "--layout", "mixture", "--size", "16,16,6", "--csf", "0-.2", "--weights", ".4-1", "-b", "1000,3000",
-      "--directions", 32, "--snr", 25, "-o", "dwi.nii.gz", "--truth", "truth.nii.gz", "--seed", 3, "--quiet")
+      "--directions", 32, "--snr", 25, "--noise-slope", ".3", "-o", "dwi.nii.gz", "--truth", "truth.nii.gz",
+      "--tissue_map", "tissue.nii.gz", "--seed", 3, "--quiet")
 image = nibabel.load("dwi.nii.gz")
 works("run", "-i", "dwi.nii.gz", "-o", "one", *OUTPUTS, "--threads", 1)
 works("run", "-i", "dwi.nii.gz", "-o", "two", *OUTPUTS, "--threads", 2)
@@ -97,6 +119,7 @@ check((load("one", "bedpostx/merged_th1samples") != load("seed", "bedpostx/merge
 check((load("one", "peaks") == load("seed", "peaks")).all(), "directions depend on the seed")
 check_samples("one", "as it came")
 check_truth("one", "as it came")
+check_parts("one", "as it came")
 
 # The same data stored from right to left, and turned: the determinant has the other sign.
 for what, turn in (("mirrored", np.diag((-1, 1, 1))),
@@ -111,8 +134,10 @@ for what, turn in (("mirrored", np.diag((-1, 1, 1))),
 
 # peaks has the maps too; what does not go together is refused.
 works("peaks", "--method", "signal", "--dwi", "dwi.nii.gz", "-o", "p.nrrd", "--cone",
-      "c.nii.gz", "--cone_axes", "a.nii.gz", "--fraction_sd", "s.nii.gz", "--quiet")
+      "c.nii.gz", "--cone_axes", "a.nii.gz", "--fraction_sd", "s.nii.gz", "--isotropic", "i.nii.gz", "--free_water",
+      "w.nii.gz", "--noise_sd", "n.nii.gz", "--quiet")
 check(nibabel.load("c.nii.gz").shape[-1] == 3 and nibabel.load("a.nii.gz").shape[-1] == 18, "maps of peaks")
+check(all(nibabel.load(f"{name}.nii.gz").shape == image.shape[:3] for name in "iwn"), "one volume each")
 for must, arguments in (("signal", ("--outputs", "cone", "--method", "maxima")),
                         ("--samples", ("--outputs", "samples")),
                         ("signal", ("--samples", 5, "--method", "maxima")),

@@ -85,9 +85,9 @@ equal(hotfiber.peaks(again.tensors, method="lowrank").peaks, hotfiber.peaks(resu
 
 # How sure learned fits are, and samples of the posterior: as the files have them, those of FSL's in bvec's axes.
 works("run", "-i", "dwi.nrrd", "-o", "learned", "--samples", 20, "--outputs",
-      "peaks,nfibers,mask,cone,cone_axes,fraction_sd,samples", "--quiet")
+      "peaks,nfibers,mask,cone,cone_axes,fraction_sd,isotropic,free_water,noise_sd,samples", "--quiet")
 learned = hotfiber.fibers(hotfiber.load("dwi.nrrd"), cones=True, samples=20, seed=1)
-for name in ("peaks", "nfibers", "cone", "fraction_sd"):
+for name in ("peaks", "nfibers", "cone", "fraction_sd", "isotropic", "free_water", "noise_sd"):
     equal(image(f"learned/{name}.nii.gz"), getattr(learned, name), f"learned: {name}")
 check(learned.cone_axes.shape == learned.cone.shape + (2, 3), f"semi-axes: {learned.cone_axes.shape}")
 equal(image("learned/cone_axes.nii.gz"), learned.cone_axes.reshape(learned.mask.shape + (-1,)), "semi-axes")

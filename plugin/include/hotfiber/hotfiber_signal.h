@@ -13,7 +13,7 @@ typedef struct hot_signal_find_options {
     int keep_maps;         /* 1: fill the arrays of *maps */
     hot_noise_model noise_model; /* HOT_NOISE_AUTO = judged by hot_dwi_noise_model; a log line says when Gaussian */
     int denoised;          /* 1: the data were denoised and sigma or sigma_map is the noise that they had before */
-    int keep_cones;        /* 1: fill cone, cone_axes and fraction_sd of *maps, too */
+    int keep_cones;        /* 1: fill cone, cone_axes, fraction_sd, isotropic, free_water and noise_sd of *maps, too */
     int samples;           /* this many samples of the posterior, 0 to 1000, into maps->samples */
     const struct hot_signal_part *part; /* for runs in parts (hot_run_options.part); NULL = all of the mask */
 } hot_signal_find_options;
@@ -40,6 +40,10 @@ typedef struct hot_signal_maps {
     float *cone_axes;      /* 6 max_fibers per voxel: the semi-axes of the ellipse that does, the larger first: vectors
                               across the fibre whose lengths are half angles in degrees */
     float *fraction_sd;    /* max_fibers per voxel: standard deviation of each fibre's volume fraction */
+    float *isotropic, *free_water; /* volume fractions of what is isotropic beside the fibres, without free water, and
+                              of free water; with the fibres' they add to 1. One shell does not tell one from the
+                              other */
+    float *noise_sd;       /* the voxel's own standard deviation of the noise, in the unit of the signals */
     hot_signal_samples *samples; /* NULL unless asked for */
 } hot_signal_maps;
 
@@ -57,8 +61,8 @@ HOT_API hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *d
                                           hot_signal_maps *maps, hot_fiber_field **fibers);
 HOT_API void hot_signal_maps_free(hot_context *context, hot_signal_maps *maps);
 
-/* Writes one map (name: "probability", "margin", "residual", "width", "flags", "cone", "cone_axes", "fraction_sd") as
- * NRRD, or NIfTI or MIF by the path's name. */
+/* Writes one map (name: "probability", "margin", "residual", "width", "flags", "cone", "cone_axes", "fraction_sd",
+ * "isotropic", "free_water", "noise_sd") as NRRD, or NIfTI or MIF by the path's name. */
 HOT_API hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps, const char *name,
                                        const char *path);
 

@@ -403,8 +403,12 @@ class Fibers:
     sigma: the noise's standard deviation; None where it was not estimated.
     cone: (..., n) float32 half angle, degrees, of the cone about each fibre that holds its direction with 95 %;
         cone_axes: (..., n, 2, 3) the same as an ellipse: its semi-axes, the larger first, vectors across the fibre
-        whose lengths are degrees; fraction_sd: (..., n) standard deviation of the fractions. With
-        cones=True, else None.
+        whose lengths are degrees; fraction_sd: (..., n) standard deviation of the fractions. With cones=True, else
+        None.
+    isotropic, free_water: (...) float32 volume fractions of what is isotropic beside the fibres, without free water,
+        and of free water; with the fibres' they add to 1. One shell does not tell the two from each other. noise_sd:
+        (...) float32 the voxel's own standard deviation of the noise, in the unit of the signals. With cones=True, else
+        None.
     samples: (voxels, samples, n, 3) float32 draws from the posterior in the voxels of the mask, samples[i] of voxel
         np.argwhere(mask)[i]: vectors as those of peaks. With samples=N, else None."""
 
@@ -420,6 +424,9 @@ class Fibers:
     cone: np.ndarray | None = None
     cone_axes: np.ndarray | None = None
     fraction_sd: np.ndarray | None = None
+    isotropic: np.ndarray | None = None
+    free_water: np.ndarray | None = None
+    noise_sd: np.ndarray | None = None
     samples: np.ndarray | None = None
 
     def __init__(self, peaks: ArrayLike, *, affine: ArrayLike | None = None) -> None:
@@ -453,6 +460,8 @@ class Fibers:
         if maps.cone:
             self.cone, self.fraction_sd = (grid.read_array(one, np.float32, most) for one in
                                            (maps.cone, maps.fraction_sd))
+            self.isotropic, self.free_water, self.noise_sd = (
+                grid.read_array(one, np.float32) for one in (maps.isotropic, maps.free_water, maps.noise_sd))
             axes = grid.read_array(maps.cone_axes, np.float32, 6 * most)
             self.cone_axes = axes.reshape(grid.shape + (most, 2, 3)) * grid.sign.astype(np.float32) + np.float32(0)
         if maps.samples:
