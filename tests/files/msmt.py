@@ -146,12 +146,6 @@ tensors, amounts, residual = fit("noisy", "--constraint", "hpsd")
 matrix_is_definite("hpsd", tensors, residual)
 check(amounts[:, 1:].min() >= 0, "hpsd: an amount of %g" % amounts[:, 1:].min())
 real_data = os.path.join(os.environ.get("HOT_DATA", ""), "mrtrix_refs", "msmt", "")
-if os.path.isdir(real_data):
-    done = hot("fit", "-i", real_data + "dwi.mif", "-o", "h_t.nii", "--model", "msmt", "--order", 8, "--mask",
-               real_data + "mask.mif", "--response", ",".join(real_data + t for t in ("wm.txt", "gm.txt", "csf.txt")),
-               "--constraint", "hpsd", "--residual", "h_r.nii")
-    check(done.returncode == 0, done.stderr)
-    matrix_is_definite("hpsd, a real region", load("h_t.nii").reshape(-1, 46), load("h_r.nii"))
 
 # the directions may be given, in both forms
 given = units(200)
