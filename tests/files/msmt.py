@@ -307,7 +307,8 @@ base = ["fit", "-i", "whole.nii", "-o", "bad.nrrd", "--mask", "mask.nii"]
 refused(*base, "--model", "msmt", "--response", "wm.txt,nothing.txt", words=["nothing.txt"], leaves=["bad.nrrd"])
 refused(*base, "--model", "msmt", "--response", "wm.txt,one_wm.txt", words=["tissue 2 of 2", "2 rows", "4 shells"],
         leaves=["bad.nrrd"])
-refused(*base, "--model", "msmt", "--response", "gm.txt,wm.txt", words=["above l=0", "white matter"], leaves=["bad.nrrd"])
+refused(*base, "--model", "msmt", "--response", "gm.txt,wm.txt", words=["above l=0", "white matter"],
+        leaves=["bad.nrrd"])
 open("no_b0.txt", "w").write("# Shells: 700,1200,2800\n3690\n2548\n995\n")
 refused(*base, "--model", "msmt", "--response", "wm.txt,no_b0.txt", words=["tissue 2", "no row for b=0"],
         leaves=["bad.nrrd"])

@@ -14,8 +14,8 @@ LONG = bool(os.environ.get("HOT_TEST_LONG"))
 DATA = os.path.join(os.environ.get("HOT_DATA", ""), "")
 MSMT = DATA + "mrtrix_refs/msmt/"
 # name, image, mask, responses, the orders that its directions carry
-SETS = [("mrtrix_refs", MSMT + "dwi.mif", MSMT + "mask.mif", ",".join(MSMT + t for t in ("wm.txt", "gm.txt", "csf.txt")),
-         (2, 4, 6, 8)),
+SETS = [("mrtrix_refs", MSMT + "dwi.mif", MSMT + "mask.mif",
+         ",".join(MSMT + t for t in ("wm.txt", "gm.txt", "csf.txt")), (2, 4, 6, 8)),
         ("mrtrix_msmt_roi", DATA + "mrtrix_msmt_roi/mrtrix_msmt_roi.nrrd", None, None, (2, 4, 6, 8)),
         ("human_2shell", DATA + "human_2shell/dwi.nii.gz", DATA + "human_2shell/mask.nii.gz", None, (2, 4, 6, 8)),
         ("fibercup", DATA + "fibercup/fibercup_b1500.nhdr", None, None, (2, 4, 6, 8)),
@@ -86,7 +86,7 @@ for name, image, mask, responses, orders in SETS:
         print("left out: no %s in HOT_DATA" % name)
         continue
     tried += 1
-    if not responses: # of the whole image, as thinned masks have too few voxels of one fibre
+    if not responses:  # of the whole image, as thinned masks have too few voxels of one fibre
         three = name in ("mrtrix_msmt_roi", "human_2shell")
         done = hot("response", "-i", image, *(["--mask", mask] if mask else []), "-o", "wm.txt",
                    *(["--tissues", 3, "--erode", 0, "--gm", "gm.txt", "--csf", "csf.txt"] if three else []))
@@ -101,8 +101,8 @@ for name, image, mask, responses, orders in SETS:
 
 # without real data: what voxels of a phantom hold, one after the other, and of noise, zeros, signals turned round
 done = hot("phantom", "-o", "p.nii", "--truth", "truth.nii", "--layout", "mixture", "--shares", ".2,.3,.3,.2",
-           "-b", "1000,2500", "--directions", 45, "--b0", 6, "--size", "12,10,3", "--snr", 12, "--csf", "0-.4", "--grey",
-           "0-.4", "--seed", 77)
+           "-b", "1000,2500", "--directions", 45, "--b0", 6, "--size", "12,10,3", "--snr", 12, "--csf", "0-.4",
+           "--grey", "0-.4", "--seed", 77)
 check(done.returncode == 0, done.stderr)
 image = nibabel.load("p.nii")
 data = np.asanyarray(image.dataobj).astype(np.float32)
@@ -117,9 +117,9 @@ done = hot("response", "-i", "p.nii", "--mask", "m.nii", "--tissues", 3, "--erod
            "--csf", "csf.txt")
 check(done.returncode == 0, done.stderr)
 for constraint in ("hpsd", "nonnegative"):
-    done = hot("fit", "-i", "odd.nii", "--bval", "p.bval", "--bvec", "p.bvec", "-o", "t.nii", "--mask", "m.nii", "--model",
-               "msmt", "--order", 8, "--response", "wm.txt,gm.txt,csf.txt", "--constraint", constraint, "--residual",
-               "r.nii", "--tissues", "a.nii")
+    done = hot("fit", "-i", "odd.nii", "--bval", "p.bval", "--bvec", "p.bvec", "-o", "t.nii", "--mask", "m.nii",
+               "--model", "msmt", "--order", 8, "--response", "wm.txt,gm.txt,csf.txt", "--constraint", constraint,
+               "--residual", "r.nii", "--tissues", "a.nii")
     check(done.returncode == 0 and "left empty" in done.stderr, done.stderr)
     tensors, amounts = nibabel.load("t.nii").get_fdata(), nibabel.load("a.nii").get_fdata()
     check(np.isfinite(tensors).all() and np.isfinite(amounts).all(), constraint + ": not finite")
