@@ -6,7 +6,7 @@ import numpy as np
 
 
 def constraint_directions(count=300):
-    """The directions in which `dwi2fod msmt_csd` lets nothing be negative, azimuth and inclination of each, which lie in
+    """The directions in which `dwi2fod msmt_csd` lets nothing be negative, azimuth and inclination of each. They lie in
     the program as pairs of doubles: of all runs of so many possible pairs the most even one. None where there is no
     such run. (Who gives them back with -directions gets the same numbers as without.)"""
     program = shutil.which("dwi2fod")
