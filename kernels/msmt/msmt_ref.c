@@ -1,6 +1,6 @@
 /* The reference: a barrier method with the packed tensor's values themselves as unknowns, one voxel at a time, in long
- * double. Of the plan it takes sizes and nothing that was computed. t q(x) - sum ln(rows x) - ln det F(x) is minimised by Newton's method for a rising t; the gap is then the
- * number of rows and of F's rows over t. */
+ * double. Of the plan it takes sizes and nothing that was computed. t q(x) - sum ln(rows x) - ln det F(x) is minimised
+ * by Newton's method for a rising t; the gap is then the number of rows and of F's rows over t. */
 #include <math.h>
 #include <string.h>
 
