@@ -60,15 +60,16 @@ static inline void tile_less_product(size_t n, const vd *a, size_t i, size_t j, 
     }
 }
 
-/* Cholesky's factor in place of the lower triangle; its diagonal is inverted. n: a multiple of TILE. A diagonal value
- * that rounding has taken below `least` is lifted: the direction is then a little shorter than Newton's. */
+/* Cholesky's factor in place of the lower triangle; its diagonal is inverted. n: a multiple of TILE. Of a diagonal value
+ * with no more than `least` of it left there is nothing but rounding: such an unknown stays as it is in this step. */
 static inline void factorise(size_t n, vd *a, vd least)
 {
     for (size_t j = 0; j < n; j += TILE) {
         vd tile[TILE][TILE], corner[TILE][TILE];
         tile_less_product(n, a, j, j, j, corner);
         for (size_t q = 0; q < TILE; q++) {
-            corner[q][q] = 1 / vsqrt(vmax(corner[q][q], least));
+            const vl there = corner[q][q] > least * a[(j + q) * (n + 1)];
+            corner[q][q] = vsel(there, 1 / vsqrt(vsel(there, corner[q][q], vsetd(1))), vsetd(0));
             for (size_t p = q + 1; p < TILE; p++)
                 corner[p][q] *= corner[q][q];
             for (size_t p = q + 1; p < TILE; p++)

@@ -24,6 +24,8 @@ enum {
  * point's stationarity residual that is left. */
 #define MSMT_GAP 1e-12
 #define MSMT_LEFT 1e-9
+/* What is left of a diagonal value of the Hessian in its factor counts from this part of it on. */
+#define MSMT_PIVOT 1e-18
 /* The first point's gap, as a part of the unconstrained objective. */
 #define MSMT_FIRST_GAP 0.01
 

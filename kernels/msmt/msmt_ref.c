@@ -1,6 +1,6 @@
 /* The reference: a barrier method with the packed tensor's values themselves as unknowns, one voxel at a time, in long
- * double. t q(x) - sum ln(rows x) - ln det F(x) is minimised by Newton's method for a rising t; the gap is then the
- * number of rows and of F's rows over t. */
+ * double. Of the plan it takes sizes and nothing that was computed. t q(x) - sum ln(rows x) - ln det F(x) is minimised
+ * by Newton's method for a rising t; the gap is then the number of rows and of F's rows over t. */
 #include <math.h>
 #include <string.h>
 
@@ -17,6 +17,7 @@ typedef struct barrier {
     long double f[SIDE][SIDE], inverse[SIDE][SIDE], product[MSMT_TERMS][SIDE][SIDE];
     long double normal[UNKNOWNS][UNKNOWNS];
     long double (*row)[UNKNOWNS]; /* rows */
+    long double start[UNKNOWNS]; /* inside of the cone: an isotropic tensor and one of each tissue */
     long double right[UNKNOWNS], x[UNKNOWNS], step[UNKNOWNS], hessian[UNKNOWNS][UNKNOWNS];
 } barrier;
 
@@ -179,6 +180,14 @@ static hot_status set_up(hot_context *context, const msmt_args *args, barrier *b
             for (size_t k = 0; k < terms && i < terms && j < terms; k++)
                 b->normal[i][j] += (long double)ridge * to_sh[k * terms + i] * to_sh[k * terms + j];
         }
+    long double energy = 0;
+    for (size_t i = 0; i < b->n; i++)
+        b->start[i] = i < terms ? from_sh[i * terms] : 1;
+    for (size_t i = 0; i < b->n; i++)
+        for (size_t j = 0; j < b->n; j++)
+            energy += b->start[i] * b->normal[i][j] * b->start[j];
+    for (size_t i = 0; i < b->n; i++)
+        b->start[i] /= sqrtl(energy);
     hot_symtensor_exponents(problem->order, 3, exponents);
     hot_symtensor_exponents(problem->order / 2, 3, half);
     for (size_t p = 0; p < b->side; p++)
@@ -212,7 +221,6 @@ static hot_status set_up(hot_context *context, const msmt_args *args, barrier *b
 static void solve_voxel(const msmt_args *args, const float *signals, barrier *b)
 {
     const hot_msmt_problem *problem = args->problem;
-    const size_t terms = args->plan->terms;
     long double size = 0;
     for (size_t i = 0; i < b->n; i++) {
         b->right[i] = 0;
@@ -228,8 +236,8 @@ static void solve_voxel(const msmt_args *args, const float *signals, barrier *b)
         memcpy(b->x, b->step, sizeof b->x);
         return;
     }
-    for (size_t i = 0; i < b->n; i++) /* the isotropic tensor of the plan: any point inside of the cone would do */
-        b->x[i] = args->plan->inside[i] * sqrtl(size) * (i < terms ? args->plan->scale[i] : 1);
+    for (size_t i = 0; i < b->n; i++) /* any point inside of the cone would do */
+        b->x[i] = b->start[i] * sqrtl(size);
     for (long double t = 10 / size; t < 1e16L / size; t *= 10)
         for (int step = 0; step < 60 && newton(b, t) > 1e-9L; step++)
             ;

@@ -200,7 +200,7 @@ void HOT_VARIANT(hot_msmt)(const msmt_plan *plan, const double *right_in, double
             break;
         make_hessian(plan, l.target, l.moments, l.hessian);
         add_curvature(plan, m, l.hessian);
-        factorise(n, l.hessian, vsetd(1e-300));
+        factorise(n, l.hessian, vsetd(MSMT_PIVOT));
         make_gradient(plan, g, l.x, l.gradient);
         for (size_t i = 0; i < n; i++)
             l.step[i] = l.gradient[i];

@@ -374,7 +374,7 @@ __global__ void __launch_bounds__(32 * V, 8 / V)
             if constexpr (SIDE > 0)
                 invert<SIDE>(v.m);
             make_hessian<SIDE>(d, moment_parts, v);
-            warp_factorise(n, v.hessian, 1e-300);
+            warp_factorise(n, v.hessian, MSMT_PIVOT);
             make_gradient(d, right, v);
             unknowns_of_lane step = load_unknowns(n, v.gradient);
             warp_solve(n, v.hessian, &step);

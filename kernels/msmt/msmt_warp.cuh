@@ -40,8 +40,8 @@ __device__ __forceinline__ void store_unknowns(int n, const unknowns_of_lane &fr
     __syncwarp();
 }
 
-/* Cholesky's factor in place of a packed matrix; its diagonal is inverted. n: a multiple of 4, up to 56. A diagonal
- * value below `least` is lifted. Lane i has rows j + i and j + i + 32 of the four columns at j. */
+/* Cholesky's factor in place of a packed matrix; its diagonal is inverted. n: a multiple of 4, up to 56. Unknowns with no
+ * more than `least` of their diagonal value left are taken out. Lane i has rows j + i and j + i + 32 of the four columns at j. */
 __device__ inline void warp_factorise(int n, double *a, double least)
 {
     enum { TILE = 4 };
@@ -50,6 +50,7 @@ __device__ inline void warp_factorise(int n, double *a, double least)
         const int i = j + lane;
         const bool one = i < n, two = i + 32 < n, any_two = j + 32 < n;
         double *const row = a + packed_at(one ? i : n - 1, 0), *const other = a + packed_at(two ? i + 32 : n - 1, 0);
+        const double limit = one ? least * row[i] : 0;
         double c[TILE], d[TILE];
         const double *top[TILE];
 #pragma unroll
@@ -70,7 +71,7 @@ __device__ inline void warp_factorise(int n, double *a, double least)
         }
 #pragma unroll
         for (int q = 0; q < TILE; q++) {
-            const double inverse = rsqrt(fmax(__shfl_sync(~0u, c[q], q), least));
+            const double mine = c[q] > limit ? rsqrt(c[q]) : 0, inverse = __shfl_sync(~0u, mine, q);
             c[q] = lane == q ? inverse : c[q] * inverse;
             d[q] *= inverse;
 #pragma unroll

@@ -2,6 +2,7 @@
  * al. 2014): S(g) = sum over fibres w R(g . v) + sum over tissues a S_t. Signals are not divided by the b=0 signal: the
  * tissues' brightness tells them apart. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "model.h"
@@ -22,29 +23,67 @@ static double tissue_signal(const hot_plan *plan, size_t t, int shell, const int
 
 static size_t isotropic(const hot_plan *plan) { return plan->tissue_count > 0 ? plan->tissue_count : 1; }
 
+/* Which row belongs to each shell in the response of white matter (t = 0) or of tissue t; errors say whose it is. */
+static hot_status match(const hot_plan *plan, size_t t, int *row)
+{
+    hot_context *context = plan->context;
+    char why[512];
+    const hot_response *response = t == 0 ? plan->response : plan->tissues[t - 1];
+    const hot_status status = hot_response_match(context, response, plan->dwi, row);
+    if (status == HOT_OK && row[0] < 0)
+        return hot_context_fail(context, HOT_ERROR_DATA,
+                                "the response of tissue %zu has no row for b=0; msmt needs one in every response",
+                                t + 1);
+    if (status == HOT_OK || plan->tissue_count == 0)
+        return status;
+    snprintf(why, sizeof why, "%s", hot_context_message(context));
+    return hot_context_fail(context, status, "tissue %zu of %zu: %s", t + 1, plan->tissue_count + 1, why);
+}
+
+/* What leaves the tissues' amounts undetermined, or is no isotropic tissue's. */
+static void warn(const hot_plan *plan, size_t shells)
+{
+    if (1 + isotropic(plan) > shells)
+        hot_context_log(plan->context, HOT_LOG_WARNING,
+                        "msmt: %zu tissues are more than the %zu shells tell apart (b=0 is one); their amounts can be "
+                        "wrong", 1 + isotropic(plan), shells);
+    for (size_t t = 0; t < plan->tissue_count; t++) {
+        int contrast = 0;
+        for (size_t s = 0; s < plan->tissues[t]->shells; s++)
+            for (int l = 2; l <= plan->tissues[t]->lmax; l += 2)
+                contrast |= hot_response_row(plan->tissues[t], s, NULL)[l / 2] != 0;
+        if (contrast)
+            hot_context_log(plan->context, HOT_LOG_WARNING,
+                            "msmt: the response of tissue %zu has coefficients above l=0, which are not used; white "
+                            "matter's comes first", t + 2);
+    }
+}
+
 static hot_status msmt_select(hot_plan *plan, int say)
 {
     hot_context *context = plan->context;
     const double *shell_b;
     const int *shell_of;
     int row[SHELLS_MAX], other[SHELLS_MAX], left_out = -1;
+    size_t kept = 0;
     const size_t shells = hot_dwi_shells(plan->dwi, &shell_b, &shell_of);
     if (shells > SHELLS_MAX)
         return hot_context_fail(context, HOT_ERROR_DATA, "%zu shells; msmt takes up to %d (are these b-values one "
                                 "shell's?)", shells, SHELLS_MAX);
     hot_status status = hot_response_check_order(plan->context, plan->response, plan->order);
     if (status == HOT_OK)
-        status = hot_response_match(context, plan->response, plan->dwi, row);
-    if (status == HOT_OK && row[0] < 0)
-        return hot_context_fail(context, HOT_ERROR_DATA,
-                                "the response of white matter has no row for b=0; msmt needs one in every response");
+        status = match(plan, 0, row);
     for (size_t t = 0; t < plan->tissue_count && status == HOT_OK; t++) {
-        status = hot_response_match(context, plan->tissues[t], plan->dwi, other);
+        status = match(plan, t + 1, other);
         for (size_t s = 0; s < shells && status == HOT_OK; s++)
             row[s] = other[s] < 0 ? -1 : row[s];
     }
     if (status != HOT_OK)
         return status;
+    for (size_t s = 0; s < shells; s++)
+        kept += row[s] >= 0;
+    if (say)
+        warn(plan, kept);
     plan->used_count = 0;
     for (size_t v = 0; v < plan->volumes; v++)
         if (row[shell_of[v]] >= 0)

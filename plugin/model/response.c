@@ -136,10 +136,13 @@ hot_status hot_response_check_order(hot_context *context, const hot_response *re
 {
     if (response->lmax >= order)
         return HOT_OK;
+    if (response->lmax < 2)
+        return hot_context_fail(context, HOT_ERROR_DATA,
+                                "the response has no coefficients above l=0, as that of an isotropic tissue; a fibre's "
+                                "(of white matter, the first of several) has");
     return hot_context_fail(context, HOT_ERROR_DATA,
                             "the response has coefficients up to l=%d, order %d needs l=%d; give --order %d, or a "
-                            "response estimated with --lmax %d", response->lmax, order, order,
-                            response->lmax < 2 ? 2 : response->lmax, order);
+                            "response estimated with --lmax %d", response->lmax, order, order, response->lmax, order);
 }
 
 /* "0, 1000, 3000" of some b-values, for messages. */

@@ -28,8 +28,8 @@ void hot_overlay_add_status(const hot_overlay_page *page)
         else if (image->components == 1)
             snprintf(value, sizeof value, "%s %.4g", image->name, (double)sample[0]);
         else
-            snprintf(value, sizeof value, "%s %.3g %.3g %.3g", image->name, (double)sample[0], (double)sample[1],
-                     (double)sample[2]);
+            snprintf(value, sizeof value, "%s %.3g %.3g %.3g", image->name, (double)sample[image->reversed ? 2 : 0],
+                     (double)sample[1], (double)sample[image->reversed ? 0 : 2]);
     }
     if (scene->max_fibers) {
         const int count = hot_scene_fibers(scene, index);

@@ -78,7 +78,7 @@ static void put_place(writer *out, const hot_scene *scene, const int voxel[3], s
         if (volume->own_grid && isnan(values[0]))
             put(out, " beyond this image");
         for (int c = 0; c < volume->components && !(volume->own_grid && isnan(values[0])); c++)
-            put(out, " %.5g", (double)values[c]);
+            put(out, " %.5g", (double)values[volume->reversed ? volume->components - 1 - c : c]);
         put(out, "\n");
     }
     if (scene->mask && !scene->mask[index])

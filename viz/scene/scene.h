@@ -27,6 +27,7 @@ typedef struct hot_view_volume {
     const float *values;      /* voxels x components; NULL: computed when asked for, by hot_scene_value */
     int source;               /* hot_volume_source: where values come from */
     float *owned;             /* the same when the scene must free it, else NULL */
+    int reversed;             /* 1: in its file the components are the other way round, and so they are told */
     int own_grid;             /* 1: its voxels are not the scene's, but these: */
     size_t size[3];           /* of its grid: values has so many */
     double from_ras[3][4];    /* RAS mm -> its voxels */

@@ -401,6 +401,8 @@ static hot_status add_tissues(hot_scene *scene)
     }
     if (colors)
         status = hot_scene_add_volume(scene, "tissues", TISSUES, colors, 1);
+    if (colors && status == HOT_OK)
+        scene->volume[scene->volumes - 1].reversed = 1;
     hot_context_free(context, amounts);
     hot_context_free(context, path);
     return status;

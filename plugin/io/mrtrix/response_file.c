@@ -187,7 +187,10 @@ static hot_status put_response(hot_context *context, FILE *file, const void *wha
     (void)context;
     for (size_t s = 0; s < response->shells; s++)
         known &= !isnan(response->b[s]);
-    fprintf(file, "# hotfiber %s: single-fibre response, zonal harmonics l = 0, 2, ... of each shell\n", hot_version());
+    fprintf(file, response->lmax > 0
+                      ? "# hotfiber %s: single-fibre response, zonal harmonics l = 0, 2, ... of each shell\n"
+                      : "# hotfiber %s: response of an isotropic tissue, harmonic of degree 0 of each shell\n",
+            hot_version());
     if (known) {
         fputs("# Shells: ", file);
         for (size_t s = 0; s < response->shells; s++)
