@@ -185,17 +185,41 @@ check(not os.listdir("scratch"), "nothing is left in the folder for work")
 done = bids(raw, "prepped", "participant", "--qsiprep", prep, "--participant-label", "05", "--skip-bids-validation")
 check(done.returncode == 1 and "sub-05: no diffusion images" in done.stderr, f"not preprocessed: {done.stderr}")
 
-# ---- Stopped and killed: no half results; the same command goes on.
+# ---- Stopped and killed: no half results; the same command goes on. A hotfiber that has made all its files and does
+# not end holds the moment.
 big = dataset("big")
-scan(big, "01", size="30,30,16")
+scan(big, "01")
+with open("held", "w", encoding="ascii") as file:
+    file.write(f'#!/bin/sh\n"{HOTFIBER}" "$@" || exit\n[ "$1" = run ] || exit 0\n'
+               f'echo $$ > "{os.getcwd()}/pid.new"\nmv "{os.getcwd()}/pid.new" "{os.getcwd()}/pid"\nexec sleep 300\n')
+os.chmod("held", 0o755)
+
+
+def within(seconds, true):
+    """Whether something becomes true in time."""
+    end = time.monotonic() + seconds
+    while not true() and time.monotonic() < end:
+        time.sleep(.02)
+    return true()
+
+
+def ended(process):
+    try:
+        return open(f"/proc/{process}/stat", encoding="ascii").read().rsplit(")", 1)[1].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
 for number, expected in ((signal.SIGTERM, 143), (signal.SIGKILL, -9)):
     running = subprocess.Popen([BIDS, big, "slow", "participant", "--skip-bids-validation"], stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
-    time.sleep(1.5)
+                               stderr=subprocess.DEVNULL, env={**os.environ, "HOTFIBER": os.path.abspath("held")})
+    check(within(120, lambda: os.path.exists("pid")), f"{number}: hotfiber has run")
+    held = int(open("pid", encoding="ascii").read())
+    os.remove("pid")
     running.send_signal(number)
     check(running.wait(20) == expected, f"{number}: status {running.returncode}")
     check(not os.path.exists("slow/sub-01"), f"{number}: nothing half done")
-    time.sleep(1) # hotfiber ends with it
+    check(within(20, lambda: ended(held)), f"{number}: hotfiber ends with it")
 done = bids(big, "slow", "participant", "--skip-bids-validation")
 check(done.returncode == 0 and os.path.exists("slow/sub-01.html"), f"again: {done.stdout}{done.stderr}")
 
