@@ -263,6 +263,7 @@ void hot_page_free(hot_page *page)
         hot_png_free(&page->sticks[p]);
         hot_png_free(&page->colors[p]);
         hot_png_free(&page->numbers[p]);
+        hot_png_free(&page->glyphs[p]);
         for (int m = 0; m < page->map_count; m++)
             hot_png_free(&page->maps[m].plane[p]);
     }
