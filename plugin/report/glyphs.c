@@ -5,7 +5,7 @@
 
 #include "page.h"
 
-enum { WINDOW = 10, TILE = 52, FINER = 2, STEPS = 28, HALVINGS = 6, FIBERS = 4 };
+enum { WINDOW = 10, TILE = 52, FINER = 2, STEPS = 20, HALVINGS = 6, FIBERS = 4 };
 
 typedef struct body {
     int fibers;
@@ -35,8 +35,10 @@ static int trace(const body *b, double x, double y, double color[3])
 {
     static const double light[3] = {-.45, -.55, .70};
     double weight[FIBERS], sum = 1e-9, p[3] = {x, y, 0}, slope[3], inside = -1;
-    const double most = sqrt(fmax(0, 1.2 - x * x - y * y));
+    const double most = sqrt(fmax(0, 1 - x * x - y * y)); /* nothing reaches farther than .94 */
     int hit = 0;
+    if (most == 0)
+        return 0;
     for (int step = 0; step <= STEPS && !hit; step++) {
         p[2] = most * (1 - 2. * step / STEPS);
         hit = beyond(b, p, weight) < 0;

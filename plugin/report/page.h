@@ -80,7 +80,7 @@ hot_status hot_page_pardon(hot_page *page, hot_status status);
 char *hot_page_path(const hot_page *page, const char *name);
 
 /* count values of which some may be NaN; low == high: bounds from the values (from 0 where they are not negative).
- * Sorts them. */
+ * Brings them into another order. */
 void hot_histogram_make(float *values, size_t count, double low, double high, hot_histogram *histogram);
 
 /* The colours of a map, and of numbers of fibres, 0xrrggbb; t from 0 to 1. */
