@@ -184,7 +184,7 @@ for name in ("none.nii.gz", "dwi.bval"):
 works("phantom", "--layout", "bundles", "--size", "30,28,2", "-o", "flat.nrrd", "--quiet")
 works("run", "-i", "flat.nrrd", "-o", "flat", "--outputs", "peaks,mask", "--report", "--quiet")
 flat = read("flat/report.html", "two slices")
-check(len(flat.images) == 4 and all("axial slice" in image["alt"] for image in flat.images) and
+check(len(flat.images) == 5 and all("axial slice" in image["alt"] for image in flat.images) and
       "few slices" in flat.words, f"{[image['alt'] for image in flat.images]}")
 
 # A name that is markup, and no UTF-8.
