@@ -1,7 +1,9 @@
 /* hot_context: see hotfiber/context.h. */
 #include "context_internal.h"
 #include "options.h"
+#include "spill.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -10,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MESSAGE_SIZE = 2048, PARAMETER_SIZE = 32 };
+enum { MESSAGE_SIZE = 2048, PARAMETER_SIZE = 32, ONCE_NO_SPILL = 8 /* beside HOT_ONCE_NO_CUDA ... */ };
 
 struct hot_context {
     hot_context_options options;
@@ -19,6 +21,7 @@ struct hot_context {
     int cpu_limit;
     int pretended_gpus;
     hot_memory memory; /* of the arrays of its calls */
+    hot_spill *spill;  /* NULL: memory has no bound */
     void *stream;
     struct {
         void *what;
@@ -82,6 +85,7 @@ hot_status hot_context_create(const hot_context_options *options, hot_context **
     made->cpu_limit = INT_MAX;
     made->pretended_gpus = -1;
     made->memory = HOT_MEMORY_HOST;
+    made->spill = NULL;
     made->stream = NULL;
     made->hear = NULL;
     memset(made->kept, 0, sizeof made->kept);
@@ -99,6 +103,7 @@ void hot_context_destroy(hot_context **context)
     for (int i = 0; i < HOT_KEPT; i++)
         if (gone->kept[i].what)
             gone->kept[i].release(gone, gone->kept[i].what);
+    hot_spill_destroy(gone->spill);
     gone->options.release(gone->options.allocator_user, gone);
 }
 
@@ -156,6 +161,8 @@ void hot_context_note_memory(hot_context *context, hot_memory memory, void *stre
 int hot_context_cancelled(const hot_context *context)
 {
     hot_context *mine = (hot_context *)(uintptr_t)context; /* the flag is the one thing that may change at any time */
+    if (mine->spill)
+        hot_spill_trim(mine->spill);
     if (atomic_load_explicit(&mine->cancelled, memory_order_relaxed))
         return 1;
     if (!mine->options.stop || !mine->options.stop(mine->options.stop_user))
@@ -164,31 +171,72 @@ int hot_context_cancelled(const hot_context *context)
     return 1;
 }
 
-void *hot_context_alloc(hot_context *context, size_t count, size_t item_size)
+void hot_context_bound(hot_context *context, size_t bytes, const char *folder)
+{
+    if (context->options.allocate != default_allocate)
+        return; /* the caller's business */
+    if (context->spill && hot_spill_bound(context->spill, bytes, folder))
+        return;
+    if (!context->spill)
+        context->spill = hot_spill_create(bytes, folder);
+}
+
+int hot_context_bounded(const hot_context *context) { return context->spill != NULL; }
+
+/* In a file, where memory has no room; else NULL. *full: there is none on the disk either, which is said. */
+static void *take_spilled(hot_context *context, size_t bytes, int *full)
+{
+    void *memory = NULL;
+    const int error = context->spill ? hot_spill_take(context->spill, bytes, &memory) : 0;
+    const char *folder = context->spill ? hot_spill_folder(context->spill) : "";
+    *full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+    if (*full)
+        hot_context_fail(context, HOT_ERROR_MEMORY, "no room for %.3g GB: they are more than the memory that may be "
+                         "taken leaves, and in '%s' there is no place for them either: %s", 1e-9 * (double)bytes,
+                         folder, strerror(error));
+    else if (error && hot_context_first_time(context, ONCE_NO_SPILL))
+        hot_context_log(context, HOT_LOG_WARNING, "what is too large for the memory that may be taken stays in memory: "
+                        "'%s' takes no files for it: %s", folder, strerror(error));
+    return memory;
+}
+
+static void *take(hot_context *context, size_t count, size_t item_size, int zeroed)
 {
     if (item_size != 0 && count > SIZE_MAX / 2 / item_size) {
         hot_context_fail(context, HOT_ERROR_MEMORY, "%zu items of %zu bytes are more than memory can hold", count,
                          item_size);
         return NULL;
     }
-    size_t bytes = count * item_size;
-    void *memory = context->options.allocate(context->options.allocator_user, bytes ? bytes : 1);
+    const size_t bytes = count * item_size;
+    int full;
+    void *memory = take_spilled(context, bytes, &full);
+    if (memory || full)
+        return memory;
+    memory = context->options.allocate(context->options.allocator_user, bytes ? bytes : 1);
+    if (memory && context->spill && !hot_spill_count(context->spill, memory, bytes)) {
+        context->options.release(context->options.allocator_user, memory);
+        memory = NULL;
+    }
     if (!memory)
         hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory: %zu bytes could not be allocated", bytes);
+    else if (zeroed)
+        memset(memory, 0, bytes);
     return memory;
+}
+
+void *hot_context_alloc(hot_context *context, size_t count, size_t item_size)
+{
+    return take(context, count, item_size, 0);
 }
 
 void *hot_context_calloc(hot_context *context, size_t count, size_t item_size)
 {
-    void *memory = hot_context_alloc(context, count, item_size);
-    if (memory)
-        memset(memory, 0, count * item_size);
-    return memory;
+    return take(context, count, item_size, 1);
 }
 
 void hot_context_free(hot_context *context, void *memory)
 {
-    if (memory)
+    if (memory && !(context->spill && hot_spill_give(context->spill, memory)))
         context->options.release(context->options.allocator_user, memory);
 }
 

@@ -56,7 +56,8 @@ typedef struct cli_option {
 #define CLI_MEMORY_OPTION(memory)                                                                                      \
     {"memory", CLI_TEXT, &(memory), "SIZE",                                                                            \
      "how much memory may be taken (200M, 4G); default 60 % of what is free. Data that are too large for it stay in "  \
-     "their file and are read slice by slice; the results are the same", 0, 0}
+     "their file and are read slice by slice, results that are too large are made in files without a name beside "    \
+     "the output (standard output: in $TMPDIR or /var/tmp); the bytes are the same", 0, 0}
 
 typedef struct cli_command {
     const char *name;
@@ -92,8 +93,10 @@ int cli_parse(const cli_command *command, const cli_option *options, int argc, c
  * context, returns the exit status. */
 int cli_finish(const cli_command *command, cli_common *common, hot_status status);
 
-/* What CLI_MEMORY_OPTION stored, in bytes; 0 where it was not given. Returns -1 to go on, or cli_refuse's status. */
-int cli_memory_read(const cli_command *command, cli_common *common, const char *text, size_t *bytes);
+/* What CLI_MEMORY_OPTION stored, in bytes; 0 where it was not given. The context is bounded so, with files for what
+ * does not fit beside the output. Returns -1 to go on, or cli_refuse's status. */
+int cli_memory_read(const cli_command *command, cli_common *common, const char *text, const char *output,
+                    size_t *bytes);
 
 /* Ends a subcommand whose options do not go together: one line that names the option, destroys the context, returns
  * HOT_EXIT_USAGE. */

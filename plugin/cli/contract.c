@@ -242,8 +242,7 @@ static hot_status read_basis(hot_context *context, contract_job *job, size_t dof
     if (status == HOT_OK)
         memcpy(basis, values, dofs * points * sizeof *basis);
     hot_context_free(context, values);
-    if (nrrd)
-        nrrdNuke(nrrd);
+    hot_nrrd_free(context, nrrd);
     return status;
 }
 
@@ -357,8 +356,7 @@ int cli_contract(int argc, char **argv)
     hot_context_free(context, path);
     hot_context_free(context, job.narrow);
     for (int o = 0; o < 3; o++) {
-        if (job.nrrd[o])
-            nrrdNuke(job.nrrd[o]);
+        hot_nrrd_free(context, job.nrrd[o]);
         hot_context_free(context, job.values[o]);
     }
     return cli_finish(&cli_contract_command, &common, status);

@@ -176,7 +176,7 @@ int cli_cpd(int argc, char **argv)
     status = cli_array_double(context, nrrd, n[0] * n[1] * n[2], &x);
     if (status != HOT_OK)
         goto cleanup;
-    nrrdNuke(nrrd);
+    hot_nrrd_free(context, nrrd);
     nrrd = NULL;
     lambda = hot_context_alloc(context, cpd.rank, sizeof *lambda);
     for (int m = 0; m < 3; m++)
@@ -199,8 +199,7 @@ int cli_cpd(int argc, char **argv)
                                report.iterations, prefix, report.fit);
     }
 cleanup:
-    if (nrrd)
-        nrrdNuke(nrrd);
+    hot_nrrd_free(context, nrrd);
     hot_context_free(context, x);
     hot_context_free(context, lambda);
     for (int m = 0; m < 3; m++)

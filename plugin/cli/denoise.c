@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "denoise_complex.h"
+#include "io/dwi_load.h"
 
 const cli_command cli_denoise_command = {
     "denoise", "denoised diffusion data, and a map of the noise", "-i DWI -o DWI [options]",
@@ -51,12 +52,13 @@ static void tell_noise(hot_context *context, const float *noise, size_t voxels)
                         "in %zu voxels no window separates signal from noise: they are left as they were", unknown);
 }
 
-static hot_status denoise(hot_context *context, const char *const names[6], const hot_denoise_options *options)
+static hot_status denoise(hot_context *context, const char *const names[6], size_t memory,
+                          const hot_denoise_options *options)
 {
     hot_dwi *dwi = NULL, *denoised = NULL;
     hot_mask *mask = NULL;
     float *noise = NULL;
-    hot_status status = hot_dwi_load(context, names[0], names[4], names[5], &dwi);
+    hot_status status = hot_dwi_load_within(context, names[0], names[4], names[5], memory, names[1], &dwi);
     if (status == HOT_OK && names[3])
         status = hot_mask_load(context, names[3], hot_dwi_grid(dwi), &mask);
     if (status != HOT_OK)
@@ -86,7 +88,7 @@ cleanup:
 
 int cli_denoise(int argc, char **argv)
 {
-    const char *input = "-", *output = "-", *noise = NULL, *mask = NULL, *bval = NULL, *bvec = NULL,
+    const char *input = "-", *output = "-", *noise = NULL, *mask = NULL, *bval = NULL, *bvec = NULL, *memory = NULL,
                *estimator = "exp2";
     cli_list window = {0}, step = {0};
     int is_complex = 0;
@@ -107,12 +109,16 @@ int cli_denoise(int argc, char **argv)
         {"estimator", CLI_CHOICE, &estimator, "exp2|exp1",
          "of the noise: Cordero-Grande 2019 (exp2, default), Veraart 2016 (exp1)", 0, 0},
         CLI_GRADIENT_OPTIONS(bval, bvec),
+        CLI_MEMORY_OPTION(memory),
         {"complex", CLI_FLAG, &is_complex, NULL,
          "the input is an NRRD of complex numbers: one axis of kind complex, three of space, one of volumes; no "
          "gradients are needed, and all is written back as it was but denoised (float)", 0, 0},
         CLI_END,
     };
     CLI_PARSE(denoise, options);
+    size_t bytes = 0;
+    if ((ended = cli_memory_read(&cli_denoise_command, &common, memory, output, &bytes)) >= 0)
+        return ended;
     if (cli_given(&window) && !read_three(&window, denoising.window))
         return cli_refuse(&cli_denoise_command, &common, "--window takes one whole number, or three");
     if (cli_given(&step) && !read_three(&step, denoising.step))
@@ -123,6 +129,6 @@ int cli_denoise(int argc, char **argv)
     denoising.estimator = strcmp(estimator, "exp1") == 0 ? HOT_NOISE_EXP1 : HOT_NOISE_EXP2;
     const char *const names[6] = {input, output, noise, mask, bval, bvec};
     hot_status status = is_complex ? cli_denoise_complex(common.context, input, output, noise, &denoising)
-                                   : denoise(common.context, names, &denoising);
+                                   : denoise(common.context, names, bytes, &denoising);
     return cli_finish(&cli_denoise_command, &common, status);
 }

@@ -127,8 +127,7 @@ hot_status cli_denoise_complex(hot_context *context, const char *input, const ch
     if (status == HOT_OK)
         status = save_like(context, nrrd, signals, output);
 cleanup:
-    if (nrrd)
-        nrrdNuke(nrrd);
+    hot_nrrd_free(context, nrrd);
     hot_context_free(context, signals);
     hot_context_free(context, denoised);
     hot_context_free(context, noise);

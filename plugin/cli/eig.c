@@ -132,8 +132,7 @@ int cli_eig(int argc, char **argv)
         keep_rows(pairs, count, most, found_most, width);
     status = save(context, nrrd, pairs, rows ? rows : found_most, width, order, dim, output);
 cleanup:
-    if (nrrd)
-        nrrdNuke(nrrd);
+    hot_nrrd_free(context, nrrd);
     hot_context_free(context, tensors);
     hot_context_free(context, pairs);
     hot_context_free(context, found);

@@ -8,6 +8,7 @@
 #include "core/grid_match.h"
 #include "dwi/scheme.h"
 #include "io/common/parents.h"
+#include "io/dwi_load.h"
 
 const cli_command cli_export_command = {
     "export", "write directions or tensors in another format", "-i FILE -o FILE [--format NAME]",
@@ -54,23 +55,29 @@ static hot_status find_format(hot_context *context, const char *name, const char
                             "the format does not follow from the name '%s'; give --format (--list names them)", path);
 }
 
+/* Diffusion data that go with directions. */
+typedef struct companion {
+    const char *path, *output;
+    size_t memory;
+} companion;
+
 /* The mean b=0 image of data on the grid of the directions; *directions: the gradients of its highest shell (may be
  * NULL). */
-static hot_status load_background(hot_context *context, const hot_fiber_field *fibers, const char *dwi_path,
+static hot_status load_background(hot_context *context, const hot_fiber_field *fibers, const companion *data,
                                   float **background, size_t *directions)
 {
     hot_dwi *dwi = NULL;
     const hot_grid *grid = hot_fiber_field_grid(fibers);
     size_t *index = NULL;
     float *own = NULL;
-    hot_status status = hot_dwi_load(context, dwi_path, NULL, NULL, &dwi);
+    hot_status status = hot_dwi_load_within(context, data->path, NULL, NULL, data->memory, data->output, &dwi);
     if (status == HOT_OK)
-        status = hot_grid_match(context, "image", dwi_path, hot_dwi_grid(dwi), "the directions", grid, &index);
+        status = hot_grid_match(context, "image", data->path, hot_dwi_grid(dwi), "the directions", grid, &index);
     if (status == HOT_OK && directions) {
         *directions = hot_dwi_outer_volumes(dwi);
         if (!hot_dwi_has_b0(dwi))
             status = hot_context_fail(context, HOT_ERROR_DATA, "'%s' has no b=0 volume, which amplitudes are relative "
-                                      "to; leave --dwi out", dwi_path);
+                                      "to; leave --dwi out", data->path);
     }
     if (status == HOT_OK) {
         own = hot_context_alloc(context, hot_grid_voxels(hot_dwi_grid(dwi)), sizeof *own);
@@ -88,19 +95,18 @@ static hot_status load_background(hot_context *context, const hot_fiber_field *f
 }
 
 /* A picture over the mean b=0 image of the data. */
-static hot_status write_picture(hot_context *context, const hot_fiber_field *fibers, const char *dwi_path,
-                                const char *path)
+static hot_status write_picture(hot_context *context, const hot_fiber_field *fibers, const companion *data)
 {
     float *background = NULL;
-    hot_status status = load_background(context, fibers, dwi_path, &background, NULL);
+    hot_status status = load_background(context, fibers, data, &background, NULL);
     if (status == HOT_OK)
-        status = hot_export_picture(context, fibers, background, path);
+        status = hot_export_picture(context, fibers, background, data->output);
     hot_context_free(context, background);
     return status;
 }
 
 /* The directions with amplitudes as of an fODF in their place. */
-static hot_status scale_amplitudes(hot_context *context, const char *response_path, const char *dwi_path,
+static hot_status scale_amplitudes(hot_context *context, const char *response_path, const companion *data,
                                    hot_fiber_field **fibers)
 {
     hot_response *response = NULL;
@@ -108,8 +114,8 @@ static hot_status scale_amplitudes(hot_context *context, const char *response_pa
     float *b0 = NULL;
     size_t directions = 0;
     hot_status status = response_path ? hot_response_load(context, response_path, &response) : HOT_OK;
-    if (status == HOT_OK && dwi_path)
-        status = load_background(context, *fibers, dwi_path, &b0, &directions);
+    if (status == HOT_OK && data->path)
+        status = load_background(context, *fibers, data, &b0, &directions);
     if (status == HOT_OK)
         status = hot_fiber_field_fod_amplitude(context, *fibers, response, directions, b0, &scaled);
     if (status == HOT_OK) {
@@ -140,6 +146,8 @@ static hot_status check_format_options(hot_context *context, const hot_export_fo
 int cli_export(int argc, char **argv)
 {
     const char *input = "-", *output = NULL, *name = NULL, *dwi = NULL, *amplitude = NULL, *response = NULL;
+    const char *memory = NULL;
+    size_t bytes = 0;
     int list = 0;
     const cli_option options[] = {
         {"i", CLI_TEXT, &input, "FILE", "directions (NRRD, NIfTI or MIF); for formats from tensors: these; "
@@ -156,10 +164,14 @@ int cli_export(int argc, char **argv)
          "png: the data (NRRD, MIF, or NIfTI with .bval and .bvec beside it), "
          "whose mean b=0 image lies under the fibres. --amplitude fod: voxels count by their b=0 signal, as MRtrix's "
          "do; default: all are as bright as the response", 0, 0},
+        CLI_MEMORY_OPTION(memory),
         {"list", CLI_FLAG, &list, NULL, "list the formats", 0, 0},
         CLI_END,
     };
     CLI_PARSE(export, options);
+    if ((ended = cli_memory_read(&cli_export_command, &common, memory, output, &bytes)) >= 0)
+        return ended;
+    const companion data = {dwi, output, bytes};
     hot_context *context = common.context;
     const hot_export_format *format;
     hot_fiber_field *fibers = NULL;
@@ -188,9 +200,9 @@ int cli_export(int argc, char **argv)
         status = HOT_OK;
     if (status == HOT_OK && fibers) {
         if (amplitude && strcmp(amplitude, "fod") == 0)
-            status = scale_amplitudes(context, response, dwi, &fibers);
+            status = scale_amplitudes(context, response, &data, &fibers);
         if (status == HOT_OK && dwi && strcmp(format->name, "png") == 0)
-            status = write_picture(context, fibers, dwi, output);
+            status = write_picture(context, fibers, &data);
         else if (status == HOT_OK)
             status = format->write(context, fibers, output);
     } else if (status == HOT_OK) {

@@ -60,7 +60,7 @@ int cli_fit(int argc, char **argv)
     CLI_PARSE(fit, options);
     hot_context *context = common.context;
     size_t bytes = 0;
-    if ((ended = cli_memory_read(&cli_fit_command, &common, memory, &bytes)) >= 0)
+    if ((ended = cli_memory_read(&cli_fit_command, &common, memory, output, &bytes)) >= 0)
         return ended;
     hot_status status = HOT_OK;
     hot_dwi *dwi = NULL;
@@ -90,7 +90,7 @@ int cli_fit(int argc, char **argv)
     if (status == HOT_OK && directions_path)
         status = hot_directions_table_load(context, directions_path, &directions, &fit.direction_count);
     if (status == HOT_OK)
-        status = hot_dwi_load_within(context, input, bval, bvec, bytes, NULL, &dwi);
+        status = hot_dwi_load_within(context, input, bval, bvec, bytes, output, &dwi);
     if (status == HOT_OK)
         status = hot_dwi_check_distinct(context, dwi, output);
     if (status == HOT_OK)

@@ -120,8 +120,7 @@ int cli_heev(int argc, char **argv)
     if (status == HOT_OK)
         status = cli_array_save(context, nrrd, first + 2, values, nrrdTypeDouble, 1, &kept, output);
 cleanup:
-    if (nrrd)
-        nrrdNuke(nrrd);
+    hot_nrrd_free(context, nrrd);
     hot_context_free(context, matrices);
     hot_context_free(context, values);
     hot_context_free(context, vectors);

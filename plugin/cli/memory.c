@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/memory.h"
+
 /* "4G", "1.5g", "200 MB", "65536": bytes; 0 = it is none of these. */
 static size_t read_size(const char *text)
 {
@@ -20,9 +22,11 @@ static size_t read_size(const char *text)
     return *end || !(size >= 1 && size < 1e18) ? 0 : (size_t)size;
 }
 
-int cli_memory_read(const cli_command *command, cli_common *common, const char *text, size_t *bytes)
+int cli_memory_read(const cli_command *command, cli_common *common, const char *text, const char *output,
+                    size_t *bytes)
 {
     if (text && (*bytes = read_size(text)) == 0)
         return cli_refuse(command, common, "--memory is a size like 200M or 4G, not '%s'", text);
+    hot_memory_bound(common->context, *bytes, output, NULL);
     return -1;
 }

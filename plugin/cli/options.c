@@ -421,7 +421,10 @@ int cli_finish(const cli_command *command, cli_common *common, hot_status status
             fputs(suggestion, file);
         const int made = file && fclose(file) == 0;
         snprintf(lead, sizeof lead, "%shotfiber %s: ", over, command->name);
-        cli_terminal_error(lead, made ? text : hot_status_text(HOT_ERROR_MEMORY));
+        const char *said = made ? text : hot_status_text(HOT_ERROR_MEMORY);
+        const size_t name = strlen(command->name); /* a parameter may be called as the command is */
+        cli_terminal_error(lead, strncmp(said, command->name, name) == 0 && strncmp(said + name, ": ", 2) == 0
+                                     ? said + name + 2 : said);
         free(text);
         fflush(stdout);
     }

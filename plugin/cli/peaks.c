@@ -138,7 +138,7 @@ int cli_peaks(int argc, char **argv)
     if (ended >= 0)
         return ended;
     const hot_peaks_method *method;
-    if ((ended = cli_memory_read(&cli_peaks_command, &common, memory, &signal.memory)) >= 0 ||
+    if ((ended = cli_memory_read(&cli_peaks_command, &common, memory, output, &signal.memory)) >= 0 ||
         (ended = cli_method_options_read(&cli_peaks_command, &common, &own, &signal.find)) >= 0)
         return ended;
     if ((ended = cli_diffusivities(&cli_peaks_command, &common, &diffusivities, &signal.axial, &signal.radial)) >= 0)

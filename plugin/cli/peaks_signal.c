@@ -90,7 +90,7 @@ hot_status cli_peaks_signal(hot_context *context, const hot_peaks_method *method
         *(m < CLI_SIGNAL_CONES ? &find.keep_maps : &find.keep_cones) |= o->map[m] != NULL;
     hot_status status = check_outputs(context, o);
     if (status == HOT_OK)
-        status = hot_dwi_load_within(context, o->dwi, o->bval, o->bvec, o->memory, NULL, &dwi);
+        status = hot_dwi_load_within(context, o->dwi, o->bval, o->bvec, o->memory, o->output, &dwi);
     if (status == HOT_OK && o->tensors)
         status = read_tensors(context, o->tensors, dwi, &mask, &tensors);
     if (status == HOT_OK && o->mask)

@@ -4,6 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/memory.h"
+
+enum { MEMORY = 768 << 20 }; /* bytes: of maps of any size */
+
 const cli_command cli_report_command = {
     "report", "one HTML page about a finished run: pictures, numbers, settings, text for a paper",
     "DIR [-o FILE] [options]",
@@ -35,6 +39,7 @@ int cli_report(int argc, char **argv)
         while (length > 1 && folder[length - 1] == '/')
             length--;
         snprintf(path, size, "%.*s/report.html", (int)length, folder);
+        hot_memory_bound(common.context, MEMORY, output ? output : path, NULL);
         status = hot_run_report(common.context, folder, background, output ? output : path);
         if (status == HOT_OK && !common.quiet && !(output && strcmp(output, "-") == 0)) {
             cli_terminal_newline();

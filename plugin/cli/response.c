@@ -62,7 +62,7 @@ int cli_response(int argc, char **argv)
     CLI_PARSE(response, options);
     double axial, radial;
     size_t bytes = 0;
-    if ((ended = cli_memory_read(&cli_response_command, &common, memory, &bytes)) >= 0)
+    if ((ended = cli_memory_read(&cli_response_command, &common, memory, output, &bytes)) >= 0)
         return ended;
     if (lmax % 2 != 0)
         return cli_refuse(&cli_response_command, &common, "--lmax is even, not %d", lmax);
@@ -83,7 +83,7 @@ int cli_response(int argc, char **argv)
     hot_mask *mask = NULL;
     hot_response *response = NULL;
     size_t voxels = 0;
-    hot_status status = hot_dwi_load_within(context, input, bval, bvec, bytes, NULL, &dwi);
+    hot_status status = hot_dwi_load_within(context, input, bval, bvec, bytes, output, &dwi);
     if (status == HOT_OK)
         status = hot_dwi_check_distinct(context, dwi, output);
     if (status != HOT_OK)

@@ -15,7 +15,7 @@ int cli_run_options_read(const cli_command *command, cli_common *common, const c
     const hot_peaks_method *finder;
     hot_run_options *run = &own->run;
     int ended;
-    if ((ended = cli_memory_read(command, common, own->memory, &run->memory)) >= 0 ||
+    if ((ended = cli_memory_read(command, common, own->memory, run->output, &run->memory)) >= 0 ||
         (ended = cli_method_options_read(command, common, &own->method, &run->signal)) >= 0 ||
         (ended = cli_diffusivities(command, common, &own->diffusivities, &run->axial_diffusivity,
                                    &run->radial_diffusivity)) >= 0)

@@ -122,8 +122,7 @@ int cli_tridiag(int argc, char **argv)
     }
     status = cli_array_save(context, nrrd, 2, values, nrrdTypeDouble, 1, &width, output);
 cleanup:
-    if (nrrd)
-        nrrdNuke(nrrd);
+    hot_nrrd_free(context, nrrd);
     hot_context_free(context, matrices);
     hot_context_free(context, values);
     hot_context_free(context, found);

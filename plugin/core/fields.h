@@ -81,7 +81,6 @@ struct hot_tensor_field {
     char model[16];
     hot_response *response; /* owned; NULL unless fod */
     float *values;          /* voxels x (1 + unique) */
-    void (*release)(void *values); /* frees them; NULL: they are context memory */
     float *extra;           /* voxels x extra_count: msmt's amounts of white matter and the other tissues, then the
                                residual of the optimality conditions; NULL = none */
     size_t extra_count;

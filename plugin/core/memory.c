@@ -4,7 +4,11 @@
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "common/spill.h"
 
 /* The number that a file begins with; `otherwise` where it is not there, or says "max". */
 static size_t read_number(const char *folder, const char *name, size_t otherwise)
@@ -80,4 +84,31 @@ size_t hot_memory_free(void)
     if (file)
         fclose(file);
     return least;
+}
+
+/* The folder that a file or folder is in; 0 where that is not known or takes no files. */
+static int folder_of(const char *output, char folder[HOT_MEMORY_FOLDER])
+{
+    if (!output || strcmp(output, "-") == 0 || strlen(output) >= HOT_MEMORY_FOLDER)
+        return 0;
+    size_t length = strlen(output);
+    while (length > 1 && output[length - 1] == '/')
+        length--;
+    while (length > 0 && output[length - 1] != '/')
+        length--;
+    snprintf(folder, HOT_MEMORY_FOLDER, "%.*s", length ? (int)length : 1, length ? output : ".");
+    return access(folder, W_OK | X_OK) == 0;
+}
+
+size_t hot_memory_bound(hot_context *context, size_t memory, const char *output, char folder[HOT_MEMORY_FOLDER])
+{
+    const char *own = getenv("TMPDIR");
+    char there[HOT_MEMORY_FOLDER];
+    const size_t most = memory ? memory : hot_memory_free() / 5 * 3;
+    if (!folder)
+        folder = there;
+    if (!folder_of(output, folder))
+        snprintf(folder, HOT_MEMORY_FOLDER, "%s", own && own[0] ? own : "/var/tmp");
+    hot_context_bound(context, most, folder);
+    return most;
 }

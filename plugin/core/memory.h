@@ -4,8 +4,17 @@
 
 #include <stddef.h>
 
+#include <hotfiber/context.h>
+
 /* Bytes that this process can still take without swapping: what the machine has available, or what its control groups
  * leave, if that is less. SIZE_MAX where neither is known. */
 size_t hot_memory_free(void);
+
+enum { HOT_MEMORY_FOLDER = 4096 };
+
+/* Bounds what the arrays of a context take (hot_context_bound): `memory` bytes, 0 = 60 % of what is free, and returns
+ * how many these are. What there is no room for goes to files in the folder of `output`, a file or folder that is to be
+ * made; NULL or "-", or where that folder is not there yet: to $TMPDIR, or /var/tmp. folder: which; may be NULL. */
+size_t hot_memory_bound(hot_context *context, size_t memory, const char *output, char folder[HOT_MEMORY_FOLDER]);
 
 #endif

@@ -1,15 +1,16 @@
-#define _GNU_SOURCE /* O_TMPFILE */
+#define _DEFAULT_SOURCE /* posix_fadvise, posix_fallocate */
 #include "paged.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { PORTION = 1 << 22, SEEK_COST = 4096 }; /* a sample that is read alone costs as much as so many bytes in a row */
+#include "common/spill.h"
+
+/* SEEK_COST: a sample that is read alone costs as much as so many bytes in a row. */
+enum { PORTION = 1 << 22, AHEAD = 1 << 18, SEEK_COST = 4096 };
 
 struct hot_dwi_paged {
     const hot_dwi *owner;
@@ -38,6 +39,8 @@ static hot_status read_scratch(void *from, size_t at, void *to, size_t bytes)
                                     got < 0 ? strerror(errno) : "their file has become shorter");
         done += got > 0 ? (size_t)got : 0;
     }
+    if (bytes >= AHEAD) /* what is likely wanted next is read while these are worked on */
+        posix_fadvise(file->handle, (off_t)(at + bytes), (off_t)bytes, POSIX_FADV_WILLNEED);
     return hot_context_check(file->context, "reading");
 }
 
@@ -49,19 +52,6 @@ static void close_scratch(hot_context *context, void *from)
     hot_context_free(context, from);
 }
 
-/* A file without a name: gone with the process, however that ends. */
-static int open_scratch(const char *folder)
-{
-    char name[PATH_MAX];
-    int handle = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (handle >= 0 || snprintf(name, sizeof name, "%s/.part-samples-XXXXXX", folder) >= (int)sizeof name)
-        return handle;
-    handle = mkostemp(name, O_CLOEXEC); /* a file system that has none such */
-    if (handle >= 0)
-        unlink(name);
-    return handle;
-}
-
 /* Unpacks all samples, in one pass, to where they can be read from any place. */
 static hot_status unpack(hot_context *context, hot_dwi_pages *pages)
 {
@@ -70,7 +60,7 @@ static hot_status unpack(hot_context *context, hot_dwi_pages *pages)
     hot_status status = file ? HOT_OK : HOT_ERROR_MEMORY;
     if (file) {
         file->context = context;
-        file->handle = open_scratch(pages->scratch);
+        file->handle = hot_unnamed_file(pages->scratch);
         if (file->handle < 0 || posix_fallocate(file->handle, 0, (off_t)pages->bytes) == ENOSPC)
             status = hot_context_fail(context, HOT_ERROR_FILE, "no place for %.3g GB of unpacked samples in '%s': %s",
                                       1e-9 * (double)pages->bytes, pages->scratch,

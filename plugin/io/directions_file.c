@@ -7,16 +7,16 @@
 #include "io/nrrd/nrrd_directions.h"
 
 /* Value `number` of every voxel's directions, in scanner axes. */
-static void fill(hot_context *context, const void *from, size_t number, size_t voxels, float *volume)
+static void fill(hot_context *context, const void *from, size_t number, size_t first, size_t count, float *samples)
 {
     const hot_fiber_field *fibers = from;
     const size_t row = 3 * (size_t)fibers->max_fibers;
     double sign[3];
     hot_space_ras_sign(fibers->grid.space, sign);
 #pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
-    for (size_t voxel = 0; voxel < voxels; voxel++) {
+    for (size_t voxel = first; voxel < first + count; voxel++) {
         const float value = fibers->peaks[voxel * row + number];
-        volume[voxel] = value == 0 ? 0 : (float)sign[number % 3] * value;
+        samples[voxel - first] = value == 0 ? 0 : (float)sign[number % 3] * value;
     }
 }
 

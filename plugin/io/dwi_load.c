@@ -1,6 +1,4 @@
 /* hot_dwi_load: which reader. */
-#include <stdlib.h>
-
 #include "core/memory.h"
 #include "dwi_image.h"
 #include "dwi_load.h"
@@ -34,15 +32,15 @@ hot_status hot_dwi_load(hot_context *context, const char *path, const char *bval
 }
 
 hot_status hot_dwi_load_within(hot_context *context, const char *path, const char *bval, const char *bvec,
-                               size_t memory, const char *scratch, hot_dwi **dwi)
+                               size_t memory, const char *output, hot_dwi **dwi)
 {
     /* OURS: of the program and its tables. What is made of data in memory takes about half as much again. */
     enum { OURS = 160 << 20, WINDOW_LEAST = 1 << 16, WINDOW_MOST = 256 << 20 };
-    const size_t most = memory ? memory : hot_memory_free() / 5 * 3, window = most / 16;
-    const char *own = getenv("TMPDIR");
+    char folder[HOT_MEMORY_FOLDER];
+    const size_t most = hot_memory_bound(context, memory, output, folder), window = most / 16;
     hot_dwi_sample within = {
         .small = most > OURS ? (size_t)((double)(most - OURS) / 1.6) : 0,
         .window = window < WINDOW_LEAST ? WINDOW_LEAST : window > WINDOW_MOST ? WINDOW_MOST : window,
-        .scratch = scratch ? scratch : own && own[0] ? own : "/var/tmp"};
+        .scratch = folder};
     return hot_dwi_load_sample(context, path, bval, bvec, &within, dwi);
 }

@@ -24,14 +24,13 @@ static int volume_by_volume(const hot_dwi *dwi)
 }
 
 #define COPY(NAME, TYPE)                                                                                               \
-    static void copy_##NAME(const hot_dwi *dwi, size_t volume, void *out)                                              \
+    static void copy_##NAME(const hot_dwi *dwi, size_t volume, size_t slice, void *out)                                \
     {                                                                                                                  \
-        const TYPE *data = (const TYPE *)dwi->data + dwi->position[volume];                                            \
+        const TYPE *data = (const TYPE *)dwi->data + dwi->position[volume] + slice * dwi->stride[2];                   \
         TYPE *to = out;                                                                                                \
-        for (size_t k = 0; k < dwi->grid.size[2]; k++)                                                                 \
-            for (size_t j = 0; j < dwi->grid.size[1]; j++)                                                             \
-                for (size_t i = 0; i < dwi->grid.size[0]; i++)                                                         \
-                    *to++ = data[i * dwi->stride[0] + j * dwi->stride[1] + k * dwi->stride[2]];                        \
+        for (size_t j = 0; j < dwi->grid.size[1]; j++)                                                                 \
+            for (size_t i = 0; i < dwi->grid.size[0]; i++)                                                             \
+                *to++ = data[i * dwi->stride[0] + j * dwi->stride[1]];                                                 \
     }
 
 COPY(1, uint8_t)
@@ -56,22 +55,23 @@ static hot_status arranged(hot_context *context, const hot_dwi *dwi, hot_sample 
         return HOT_ERROR_MEMORY;
     *copy = made;
     *samples = made;
-    if (!scaled) {
+    if (scaled)
+        return hot_dwi_read_volumes(context, dwi, (float *)(void *)made);
+    const size_t slices = dwi->grid.size[2], plane = voxels / slices;
+    hot_status status = HOT_OK;
+    for (size_t k = 0; k < slices && status == HOT_OK; k++) { /* what does not fit into memory is read once */
         for (size_t v = 0; v < volumes; v++) {
-            void *to = made + v * voxels * one;
+            void *to = made + (v * voxels + k * plane) * one;
             switch (one) {
-            case 1: copy_1(dwi, v, to); break;
-            case 2: copy_2(dwi, v, to); break;
-            case 4: copy_4(dwi, v, to); break;
-            default: copy_8(dwi, v, to); break;
+            case 1: copy_1(dwi, v, k, to); break;
+            case 2: copy_2(dwi, v, k, to); break;
+            case 4: copy_4(dwi, v, k, to); break;
+            default: copy_8(dwi, v, k, to); break;
             }
-            hot_status status = hot_context_progress(context, "writing", (double)v / (double)volumes);
-            if (status != HOT_OK)
-                return status;
         }
-        return HOT_OK;
+        status = hot_context_progress(context, "writing", (double)k / (double)slices);
     }
-    return hot_dwi_read_volumes(context, dwi, (float *)(void *)made);
+    return status;
 }
 
 hot_status hot_dwi_check_distinct(hot_context *context, const hot_dwi *dwi, const char *path)

@@ -19,11 +19,11 @@ static float color(const hot_fiber_field *fibers, size_t voxel, size_t d)
     return sum;
 }
 
-static void fill(hot_context *context, const void *from, size_t number, size_t voxels, float *volume)
+static void fill(hot_context *context, const void *from, size_t number, size_t first, size_t count, float *samples)
 {
 #pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
-    for (size_t voxel = 0; voxel < voxels; voxel++)
-        volume[voxel] = color(from, voxel, number);
+    for (size_t voxel = first; voxel < first + count; voxel++)
+        samples[voxel - first] = color(from, voxel, number);
 }
 
 /* NRRD, 3 values per voxel: what Slicer reads as a vector volume. */

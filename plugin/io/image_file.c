@@ -163,12 +163,12 @@ typedef struct vectors {
     double sign[3];
 } vectors;
 
-static void fill(hot_context *context, const void *from, size_t number, size_t voxels, float *volume)
+static void fill(hot_context *context, const void *from, size_t number, size_t first, size_t count, float *samples)
 {
     const interleaved *map = from;
 #pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
-    for (size_t v = 0; v < voxels; v++)
-        volume[v] = map->values[v * map->per + number];
+    for (size_t v = first; v < first + count; v++)
+        samples[v - first] = map->values[v * map->per + number];
 }
 
 hot_status hot_map_save(hot_context *context, const hot_grid *grid, const float *values, size_t per, const char *what,
@@ -185,15 +185,16 @@ hot_status hot_map_save(hot_context *context, const hot_grid *grid, const float 
 }
 
 /* The same of vectors in the grid's axes, which become RAS: in images of volumes all vectors are in scanner axes. */
-static void fill_vectors(hot_context *context, const void *from, size_t number, size_t voxels, float *volume)
+static void fill_vectors(hot_context *context, const void *from, size_t number, size_t first, size_t count,
+                         float *samples)
 {
     const vectors *map = from;
-    fill(context, &map->as_they_are, number, voxels, volume);
+    fill(context, &map->as_they_are, number, first, count, samples);
     if (map->sign[number % 3] > 0)
         return;
 #pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
-    for (size_t v = 0; v < voxels; v++)
-        volume[v] = 0 - volume[v]; /* not -0 */
+    for (size_t v = first; v < first + count; v++)
+        samples[v - first] = 0 - samples[v - first]; /* not -0 */
 }
 
 hot_status hot_signal_map_save(hot_context *context, const hot_signal_maps *maps, const char *name, const char *path)

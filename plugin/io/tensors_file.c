@@ -12,14 +12,14 @@ typedef struct values_in_ras {
 } values_in_ras;
 
 /* Value `number` of every voxel. */
-static void fill(hot_context *context, const void *from, size_t number, size_t voxels, float *volume)
+static void fill(hot_context *context, const void *from, size_t number, size_t first, size_t count, float *samples)
 {
     const values_in_ras *tensors = from;
     const size_t row = 1 + hot_symtensor_count(tensors->field->order, 3);
     const float sign = number ? (float)tensors->sign[number - 1] : 1.0f;
     (void)context;
-    for (size_t voxel = 0; voxel < voxels; voxel++)
-        volume[voxel] = sign * tensors->field->values[voxel * row + number];
+    for (size_t voxel = first; voxel < first + count; voxel++)
+        samples[voxel - first] = sign * tensors->field->values[voxel * row + number];
 }
 
 hot_status hot_tensor_field_save(hot_context *context, const hot_tensor_field *field, const char *path)

@@ -39,6 +39,18 @@ hot_status hot_plan_fit_listed(const hot_plan *plan, const size_t *voxel, size_t
     return status;
 }
 
+/* Where the mask is empty that may be nearly all of a volume. */
+static hot_status clear(hot_context *context, const char *doing, float *values, size_t count)
+{
+    enum { PORTION = 1 << 20 };
+    hot_status status = HOT_OK;
+    for (size_t first = 0; first < count && status == HOT_OK; first += PORTION) {
+        memset(values + first, 0, (count - first < PORTION ? count - first : PORTION) * sizeof *values);
+        status = hot_context_check(context, doing);
+    }
+    return status;
+}
+
 hot_status hot_plan_fit_voxels(const hot_plan *plan, const uint8_t *inside, const char *stage, float *values,
                                float *extra, size_t *fitted, size_t *flagged)
 {
@@ -57,10 +69,10 @@ hot_status hot_plan_fit_voxels(const hot_plan *plan, const uint8_t *inside, cons
         status = HOT_ERROR_MEMORY;
     while (next < voxels && status == HOT_OK) {
         const size_t first = next, count = hot_mask_next(inside, voxels, &next, slab, voxel);
-        memset(values + first * width, 0, (next - first) * width * sizeof *values);
-        if (extra)
-            memset(extra + first * plan->extra, 0, (next - first) * plan->extra * sizeof *extra);
-        if (count > 0)
+        status = clear(context, stage, values + first * width, (next - first) * width);
+        if (extra && status == HOT_OK)
+            status = clear(context, stage, extra + first * plan->extra, (next - first) * plan->extra);
+        if (count > 0 && status == HOT_OK)
             status = hot_dwi_gather(context, plan->dwi, voxel, count, signals);
         if (count > 0 && status == HOT_OK)
             status = hot_plan_fit(plan, count, signals, work, fits);

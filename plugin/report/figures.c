@@ -4,31 +4,54 @@
 
 #include "page.h"
 
+static const double THIN = 1 / 12.; /* short over long side of a plane that is left out */
+
+void hot_page_put_plane(FILE *file, const hot_panel *panel, const hot_png *png, double width, double height, int large,
+                        const char *what, const char *caption)
+{
+    static const char sides[4] = {'l', 'r', 't', 'u'};
+    char alt[200], size[120];
+    snprintf(alt, sizeof alt, "%s, %s slice; %s is to the left, %s at the top", what, panel->name, panel->letters[0],
+             panel->letters[2]);
+    snprintf(size, sizeof size, "style=\"aspect-ratio:%.4g/%.4g\" loading=\"lazy\"%s", width, height,
+             large ? "" : " class=\"pixels\"");
+    fprintf(file, "<figure class=\"plane\" style=\"max-width:%.0fpx;flex-grow:%.3g\"><div class=\"frame\">",
+            520 * fmin(1.6, width / height) + 40, width / height);
+    hot_html_image(file, png, size, alt);
+    for (int side = 0; side < 4; side++)
+        fprintf(file, "<i class=\"%c\" aria-hidden=\"true\">%s</i>", sides[side], panel->letters[side]);
+    fputs("</div><figcaption>", file);
+    hot_html_format(file, "%s", caption);
+    fputs("</figcaption></figure>\n", file);
+}
+
+int hot_page_thin(const hot_page *page, int plane)
+{
+    double most = 0, ratio[HOT_PAGE_PLANES];
+    for (int p = 0; p < HOT_PAGE_PLANES; p++) {
+        const hot_panel *panel = &page->layout.panels[p];
+        ratio[p] = fmin(panel->width / panel->height, panel->height / panel->width);
+        most = fmax(most, ratio[p]);
+    }
+    return ratio[plane] < THIN && most >= THIN;
+}
+
 void hot_page_put_planes(FILE *file, const hot_page *page, const hot_png *planes, int large,
                          const char *what)
 {
     static const int order[HOT_PAGE_PLANES] = {2, 0, 1}; /* axial, coronal, sagittal */
-    static const char sides[4] = {'l', 'r', 't', 'u'};
-    fprintf(file, "<div class=\"planes%s\">\n", large ? " large" : "");
+    int shown = 0;
+    for (int p = 0; p < HOT_PAGE_PLANES; p++)
+        shown += planes[p].bytes && !hot_page_thin(page, p);
+    fprintf(file, "<div class=\"planes%s\">\n", !large ? "" : shown == HOT_PAGE_PLANES ? " large" : " single");
     for (int i = 0; i < HOT_PAGE_PLANES; i++) {
         const hot_panel *panel = &page->layout.panels[order[i]];
-        const double width = panel->width, height = panel->height;
-        char alt[200], size[120];
-        if (!planes[order[i]].bytes)
+        char caption[80];
+        if (!planes[order[i]].bytes || hot_page_thin(page, order[i]))
             continue;
-        snprintf(alt, sizeof alt, "%s, %s slice; %s is to the left, %s at the top", what, panel->name,
-                 panel->letters[0], panel->letters[2]);
-        snprintf(size, sizeof size, "style=\"aspect-ratio:%.4g/%.4g\" loading=\"lazy\"%s", width, height,
-                 large ? "" : " class=\"pixels\"");
-        fprintf(file, "<figure class=\"plane\" style=\"max-width:%.0fpx;flex-grow:%.3g\"><div class=\"frame\">",
-                520 * fmin(1.6, width / height) + 40, width / height);
-        hot_html_image(file, &planes[order[i]], size, alt);
-        for (int side = 0; side < 4; side++)
-            fprintf(file, "<i class=\"%c\" aria-hidden=\"true\">%s</i>", sides[side], panel->letters[side]);
-        fputs("</div><figcaption>", file);
-        hot_html_format(file, "%s, %c = %zu of %zu", panel->name, "ijk"[panel->through], panel->slice,
-                        page->grid.size[panel->through]);
-        fputs("</figcaption></figure>\n", file);
+        snprintf(caption, sizeof caption, "%s, %c = %zu of %zu", panel->name, "ijk"[panel->through], panel->slice,
+                 page->grid.size[panel->through]);
+        hot_page_put_plane(file, panel, &planes[order[i]], panel->width, panel->height, large, what, caption);
     }
     fputs("</div>\n", file);
 }
@@ -79,6 +102,9 @@ void hot_page_put_fibers(FILE *file, const hot_page *page)
             page->drawn_on,
             anatomy ? "Red runs left-right, green front-back, blue up-down. The patient's right is on the left."
                     : "Red is x, green y, blue z of the file, which does not say where the patient lies.");
+    if (hot_page_thin(page, 0) || hot_page_thin(page, 1) || hot_page_thin(page, 2))
+        fputs("<p class=\"soft\">These are few slices: what is seen of them from the side is left out.</p>\n", file);
+    hot_page_put_glyphs(file, page);
     fputs("<h3>Directions as colours</h3>\n", file);
     hot_page_put_planes(file, page, page->colors, 0, "Fibre directions as colours");
     put_shares(file, page);

@@ -134,6 +134,10 @@ static void put_quality(FILE *file, const hot_page *page)
         hot_html_row(file, "SNR", "not known: it takes repeated b=0 volumes, or a noise level that is given");
     if (isfinite(hot_json_number(noise, "sigma")))
         hot_html_row(file, "noise", "%.4g (standard deviation, in the signal's unit)", hot_json_number(noise, "sigma"));
+    const double residual = hot_json_number(hot_json_at(hot_json_at(page->json, "settings"), "population"), "noise");
+    if (isfinite(residual))
+        hot_html_row(file, "residual", "%.2f times the noise of the b=0 volumes; about 1 where the fibres explain all "
+                     "but noise", residual);
     put_gradient_check(file, page);
     if (isfinite(flagged) && voxels > 0)
         hot_html_row(file, "voxels that are not usable", "%s of %s (%.2f %%): NaN, clipped, or a b=0 signal not above "

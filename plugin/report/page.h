@@ -30,6 +30,12 @@ typedef struct hot_page_map {
     hot_png plane[HOT_PAGE_PLANES];
 } hot_page_map;
 
+/* The part of a slice that glyphs are drawn of, in columns and rows of its panel. */
+typedef struct hot_page_window {
+    size_t column, row, columns, rows;
+    int empty;
+} hot_page_window;
+
 typedef struct hot_page {
     hot_context *context;
     const char *folder;
@@ -41,6 +47,8 @@ typedef struct hot_page {
     hot_grid grid;         /* of the fibres, or of the first map; size 0: there is neither */
     hot_picture_layout layout;
     hot_png sticks[HOT_PAGE_PLANES], colors[HOT_PAGE_PLANES], numbers[HOT_PAGE_PLANES];
+    hot_png glyphs[HOT_PAGE_PLANES];
+    hot_page_window window[HOT_PAGE_PLANES];
     const char *drawn_on;  /* what the sticks are drawn over, in words */
     double fibers_of[5];   /* voxels inside with 0, 1, 2, 3, more fibres */
     hot_histogram lengths[HOT_PAGE_SERIES], angles;
@@ -62,13 +70,17 @@ hot_status hot_page_values(hot_page *page, const char *path, int largest, float 
 hot_status hot_page_read_maps(hot_page *page);
 /* Draws fibres, colours and numbers; background: as above. */
 hot_status hot_page_draw(hot_page *page, const char *background);
+/* Draws the glyphs. */
+hot_status hot_page_draw_glyphs(hot_page *page);
+/* Whether a plane is so thin that there is nothing to be seen: a few slices, seen from the side. Not all planes are. */
+int hot_page_thin(const hot_page *page, int plane);
 /* Status after a file could not be read: HOT_OK, with the problem noted, unless nothing can go on. */
 hot_status hot_page_pardon(hot_page *page, hot_status status);
 /* folder/name in the context's memory; NULL without memory. */
 char *hot_page_path(const hot_page *page, const char *name);
 
 /* count values of which some may be NaN; low == high: bounds from the values (from 0 where they are not negative).
- * Sorts them. */
+ * Brings them into another order. */
 void hot_histogram_make(float *values, size_t count, double low, double high, hot_histogram *histogram);
 
 /* The colours of a map, and of numbers of fibres, 0xrrggbb; t from 0 to 1. */
@@ -85,9 +97,14 @@ void hot_chart_histogram(FILE *file, const char *title, const char *axis, const 
 /* The signal of a single fibre over the angle to it, a line per shell; response: the report's object. */
 void hot_chart_response(FILE *file, const cJSON *response);
 
-/* Three planes with their letters, side by side, or large and smooth. what: for the alt texts. */
+/* A picture of a panel with its letters; width, height: in any unit. what: for the alt text. */
+void hot_page_put_plane(FILE *file, const hot_panel *panel, const hot_png *png, double width, double height, int large,
+                        const char *what, const char *caption);
+/* Three planes, side by side, or large and smooth; a thin one is left out. */
 void hot_page_put_planes(FILE *file, const hot_page *page, const hot_png *planes, int large,
                          const char *what);
+/* Windows of glyphs, and what they are. */
+void hot_page_put_glyphs(FILE *file, const hot_page *page);
 /* Sections of pictures and charts, of words and tables, and the paragraph for a paper. */
 void hot_page_put_fibers(FILE *file, const hot_page *page);
 void hot_page_put_maps(FILE *file, const hot_page *page);

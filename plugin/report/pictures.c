@@ -191,7 +191,7 @@ static hot_status find_background(hot_page *page, const char *asked, float **bac
 /* As large as the page has room for. */
 static hot_status draw_sticks(hot_page *page, const float *background)
 {
-    size_t room = all_most - bytes_of(page->colors) - bytes_of(page->numbers);
+    size_t room = all_most - bytes_of(page->colors) - bytes_of(page->numbers) - bytes_of(page->glyphs);
     for (int m = 0; m < page->map_count; m++)
         room -= bytes_of(page->maps[m].plane);
     hot_status status = HOT_OK;
@@ -220,6 +220,8 @@ hot_status hot_page_draw(hot_page *page, const char *background)
     hot_status status = draw_planes(page, direction_color, &what, page->colors);
     if (status == HOT_OK)
         status = draw_planes(page, number_color, &what, page->numbers);
+    if (status == HOT_OK)
+        status = hot_page_draw_glyphs(page);
     if (status == HOT_OK)
         status = find_background(page, background, &below);
     if (status == HOT_OK)

@@ -1,6 +1,5 @@
 /* What a run has left, as far as it is there. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -44,10 +43,36 @@ hot_status hot_page_pardon(hot_page *page, hot_status status)
 
 /* ---- Histograms ------------------------------------------------------------------------------------------------ */
 
-static int ascending(const void *a, const void *b)
+/* Value number `wanted` in ascending order: Hoare's selection, which brings it to its place. */
+static float select_value(float *values, size_t count, size_t wanted)
 {
-    const float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
+    size_t low = 0, high = count - 1;
+    while (low < high) {
+        const float a = values[low], b = values[low + (high - low) / 2], c = values[high];
+        const float pivot = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
+        size_t i = low, j = high;
+        for (;;) {
+            while (values[i] < pivot)
+                i++;
+            while (values[j] > pivot)
+                j--;
+            if (i >= j)
+                break;
+            const float kept = values[i];
+            values[i++] = values[j];
+            values[j--] = kept;
+        }
+        if (wanted <= j)
+            high = j;
+        else
+            low = j + 1;
+    }
+    return values[wanted];
+}
+
+static float quantile(float *values, size_t count, double share)
+{
+    return select_value(values, count, (size_t)(share * (double)(count - 1)));
 }
 
 void hot_histogram_make(float *values, size_t count, double low, double high, hot_histogram *histogram)
@@ -59,14 +84,13 @@ void hot_histogram_make(float *values, size_t count, double low, double high, ho
             values[n++] = values[i];
     if (n == 0)
         return;
-    qsort(values, n, sizeof *values, ascending);
     histogram->count = (double)n;
-    histogram->median = values[n / 2];
-    histogram->p5 = values[(size_t)(.05 * (double)(n - 1))];
-    histogram->p95 = values[(size_t)(.95 * (double)(n - 1))];
+    histogram->median = select_value(values, n, n / 2);
+    histogram->p5 = quantile(values, n, .05);
+    histogram->p95 = quantile(values, n, .95);
     if (!(low < high)) {
-        low = values[0] >= 0 ? 0 : values[(size_t)(.005 * (double)(n - 1))];
-        high = values[(size_t)(.995 * (double)(n - 1))];
+        low = quantile(values, n, 0) >= 0 ? 0 : quantile(values, n, .005);
+        high = quantile(values, n, .995);
         if (!(low < high))
             high = low + fmax(1e-12, fabs(low));
     }
@@ -263,6 +287,7 @@ void hot_page_free(hot_page *page)
         hot_png_free(&page->sticks[p]);
         hot_png_free(&page->colors[p]);
         hot_png_free(&page->numbers[p]);
+        hot_png_free(&page->glyphs[p]);
         for (int m = 0; m < page->map_count; m++)
             hot_png_free(&page->maps[m].plane[p]);
     }

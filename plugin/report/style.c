@@ -39,6 +39,8 @@ const char hot_page_style[] =
     ".large{display:grid;grid-template-columns:minmax(0,1.55fr) minmax(0,1fr);align-items:center}"
     ".large .plane{max-width:none!important}.large .plane:first-child{grid-row:1/3}"
     ".large .plane:first-child img{max-height:860px}\n"
+    ".single .plane{max-width:none!important}.single .frame{width:auto}"
+    ".single .plane img{width:auto;height:860px;max-width:100%;max-height:none}\n"
     ".plane .pixels{image-rendering:pixelated}.plane figcaption{color:#aab3c2;margin-top:24px;text-align:center}\n"
     ".plane .frame{position:relative;width:100%}.plane i{position:absolute;color:#fff;font:600 .8rem system-ui,"
     "sans-serif}\n"

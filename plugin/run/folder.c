@@ -336,7 +336,10 @@ hot_status hot_folder_commit(hot_context *context, hot_folder *folder)
     if (status == HOT_OK && !folder->replaces) {
         /* An empty folder may have appeared meanwhile and gives way; anything else is refused by the system. */
         if (rename(folder->temporary, folder->path) != 0)
-            status = fail(context, "cannot make", folder->path);
+            status = errno == ENOTEMPTY || errno == EEXIST
+                ? hot_context_fail(context, HOT_ERROR_FILE, "'%s' has been made by somebody else while this run was at "
+                                   "work, and stays as it is; --force replaces it", folder->path)
+                : fail(context, "cannot make", folder->path);
     } else if (status == HOT_OK) {
         status = list_tree(context, folder->path, &old);
         if (status == HOT_OK && old.count > 0) /* still ours after the hours of work? */

@@ -484,7 +484,8 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
         status = check_inputs(&job);
     if (status == HOT_OK)
         status = hot_dwi_load_within(context, job.options.input, job.options.bval, job.options.bvec,
-                                     job.options.memory, job.folder.temporary, &job.dwi);
+                                     job.options.memory, job.options.learn ? job.options.learn : job.options.output,
+                                     &job.dwi);
     if (status != HOT_OK)
         goto cleanup;
     for (size_t i = 0; i < job.dwi->input_count && status == HOT_OK; i++) /* a detached header draws in its data */

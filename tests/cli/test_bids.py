@@ -1,5 +1,6 @@
 """hotfiber-bids: a cohort of good and bad scans. Every good one is done as hotfiber alone does it, every bad one is
 explained; names, sidecars, inheritance, sessions, QSIPrep's files, the table, and what is done a second time."""
+import fcntl
 import signal
 
 import nibabel
@@ -148,6 +149,16 @@ done = bids(raw, "out", "participant", "--participant-label", "01", "--skip-bids
 names = set(os.listdir("out/sub-01/dwi"))
 check(done.returncode == 0 and "sub-01_model-hot_param-fibers_dwimap.vtp" in names and
       not any("_param-fa_" in name for name in names), f"other options: made anew: {done.stderr}{names}")
+
+# Another one that is at work on a scan is not disturbed.
+os.makedirs("out/.work", exist_ok=True)
+before = tree("out/sub-01") | tree("out/logs")
+with open("out/.work/.sub-01.lock", "w", encoding="ascii") as held:
+    fcntl.flock(held, fcntl.LOCK_EX)
+    done = bids(raw, "out", "participant", "--participant-label", "01", "--skip-bids-validation", "--force")
+check(done.returncode == 1 and "sub-01: another hotfiber-bids is at work on it" in done.stderr, done.stderr)
+os.remove("out/.work/.sub-01.lock")
+check(tree("out/sub-01") | tree("out/logs") == before, "and nothing of it is touched")
 
 # ---- In parts: the same bytes. Preprocessed data: the mask and the .b of QSIPrep, subjects of the raw data.
 prep = dataset("prep", DatasetType="derivative")

@@ -38,7 +38,7 @@ for name in ("plain.nrrd", "first.nrrd", "second.nrrd", "third.nrrd", "swapped.n
     same(f"whole_{name}", f"paged_{name}", name)
 for name, options in (("all", ["--outputs", "all,maps,peaks_fod", "--report"]), ("msmt", ["--model", "msmt"]),
                       ("maxima", ["--method", "maxima", "--outputs", "tensors"]), ("adc", ["--model", "adc"]),
-                      ("samples", ["--samples", 2, "--resume"])):
+                      ("samples", ["--samples", 2, "--resume"]), ("denoise", ["--denoise"])):
     works("run", "-i", "image.nii.gz", "-o", f"whole_{name}", "--quiet", *options)
     works("run", "-i", "image.nii.gz", "-o", f"paged_{name}", "--quiet", "--memory", "64k", *options)
     same(f"whole_{name}", f"paged_{name}", name)
@@ -47,8 +47,26 @@ for name in ("image.nii", "packed.nrrd"):
         works("fit", "-i", name, "-o", f"tensors_{memory}.nrrd", "--memory", memory, "--quiet")
         works("response", "-i", name, "-o", f"response_{memory}.nrrd", "--memory", memory, "--quiet")
         works("peaks", "--dwi", name, "--method", "signal", "-o", f"peaks_{memory}.nrrd", "--memory", memory, "--quiet")
-    for what in ("tensors", "response", "peaks"):
-        check(open(f"{what}_4G.nrrd", "rb").read() == open(f"{what}_64k.nrrd", "rb").read(), f"{what} of {name}")
+        works("peaks", "-i", "tensors_4G.nrrd", "-o", f"maxima_{memory}.nii.gz", "--memory", memory, "--quiet")
+        works("denoise", "-i", name, "-o", f"denoised_{memory}.nrrd", "--noise", f"noise_{memory}.nii.gz", "--memory",
+              memory, "--quiet")
+        works("denoise", "-i", name, "-o", f"denoised_{memory}.nii", "--memory", memory, "--quiet")
+    for what in ("tensors.nrrd", "response.nrrd", "peaks.nrrd", "maxima.nii.gz", "denoised.nrrd", "noise.nii.gz",
+                 "denoised.nii", "denoised.bvec"):
+        one, two = (open(what.replace(".", f"_{memory}.", 1), "rb").read() for memory in ("4G", "64k"))
+        check(one == two, f"{what} of {name}")
+for name, options in (("peaks.nrrd", ["fibers.vtp"]), ("peaks.nrrd", ["fixels", "--format", "fixels"]),
+                      ("peaks.nrrd", ["picture.png", "--dwi", "image.nii"]), ("peaks.nrrd", ["dec.nii.gz"]),
+                      ("peaks.nrrd", ["fod.nii.gz", "--format", "peaks", "--amplitude", "fod", "--dwi", "packed.nrrd"]),
+                      ("../tensors_4G.nrrd", ["sh.mif", "--format", "sh"])):
+    for memory in ("4G", "64k"):
+        os.makedirs(f"exports_{memory}", exist_ok=True)
+        works("export", "-i", f"whole_image.nii/{name}", "-o", f"exports_{memory}/{options[0]}", *options[1:],
+              "--memory", memory, "--quiet")
+made = [os.path.join(folder, name) for folder, _, names in os.walk("exports_4G") for name in names]
+check(len(os.listdir("exports_4G")) == 6 and len(made) > 6, f"{made}")
+for path in made:
+    check(open(path, "rb").read() == open(path.replace("exports_4G", "exports_64k"), "rb").read(), f"export: {path}")
 works("learn", "-i", "image.nii.gz", "-o", "model.json", "--memory", "1M", "--quiet")
 for k in (1, 2):
     works("run", "--learned", "model.json", "-o", "parts", "--part", f"{k}/2", "--memory", "1 MiB", "--quiet")
@@ -74,28 +92,43 @@ if SANITIZED:
     end()
 
 # Nearly all of it is a hole in the file; a few voxels have signals.
+def sparse(shape, volumes):
+    """sparse.nii, its gradients and sparse_mask.nii.gz; returns the number of voxels in the mask."""
+    image = nibabel.Nifti1Image(np.zeros((1, 1, 1, 1), np.uint16), np.diag([2, 2, 2, 1]))
+    image.header.set_data_shape((*shape, volumes))
+    image.header.set_data_offset(352)
+    g = directions(volumes - 10, 3)
+    b = np.array([0] * 10 + [1000, 2500] * ((volumes - 10) // 2))
+    g = np.vstack([np.tile([1, 0, 0], (10, 1)), g])
+    np.savetxt("sparse.bval", b[None], "%g")
+    np.savetxt("sparse.bvec", (g * [-1, 1, 1]).T)
+    with open("sparse.nii", "wb") as file:
+        file.write(image.header.binaryblock + bytes(4))
+        file.truncate(352 + 2 * int(np.prod(shape)) * volumes)
+        random = np.random.default_rng(4)
+        for v in range(volumes):
+            for k in range(shape[2] // 2, shape[2] // 2 + 4):
+                for j in range(20, 28):
+                    file.seek(352 + 2 * (((v * shape[2] + k) * shape[1] + j) * shape[0] + 30))
+                    line = signals([([1, .1, 0], .7)], b[v:v + 1], g[v:v + 1]) + random.normal(0, 20, 8)
+                    file.write(np.clip(line, 0, 65535).astype("<u2").tobytes())
+    mask = np.zeros(shape, np.uint8)
+    mask[30:38, 20:28, shape[2] // 2:shape[2] // 2 + 4] = 1
+    nibabel.save(nibabel.Nifti1Image(mask, image.affine), "sparse_mask.nii.gz")
+    return int(mask.sum())
+
+
+def peak_of(*arguments):
+    """The largest resident set of the command, which works."""
+    process = subprocess.Popen([HOTFIBER, *map(str, arguments)], stdin=subprocess.DEVNULL)
+    _, status, about = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    check(process.returncode == 0, f"{arguments}: status {process.returncode}")
+    return about.ru_maxrss * 1024
+
+
 shape, bound, volumes = ((256, 256, 150), 4 << 30, 2000) if LONG else ((96, 96, 50), 300 << 20, 700)
-image = nibabel.Nifti1Image(np.zeros((1, 1, 1, 1), np.uint16), np.diag([2, 2, 2, 1]))
-image.header.set_data_shape((*shape, volumes))
-image.header.set_data_offset(352)
-g = directions(volumes - 10, 3)
-b = np.array([0] * 10 + [1000, 2500] * ((volumes - 10) // 2))
-g = np.vstack([np.tile([1, 0, 0], (10, 1)), g])
-np.savetxt("sparse.bval", b[None], "%g")
-np.savetxt("sparse.bvec", (g * [-1, 1, 1]).T)
-with open("sparse.nii", "wb") as file:
-    file.write(image.header.binaryblock + bytes(4))
-    file.truncate(352 + 2 * int(np.prod(shape)) * volumes)
-    random = np.random.default_rng(4)
-    for v in range(volumes):
-        for k in range(shape[2] // 2, shape[2] // 2 + 4):
-            for j in range(20, 28):
-                file.seek(352 + 2 * (((v * shape[2] + k) * shape[1] + j) * shape[0] + 30))
-                line = signals([([1, .1, 0], .7)], b[v:v + 1], g[v:v + 1]) + random.normal(0, 20, 8)
-                file.write(np.clip(line, 0, 65535).astype("<u2").tobytes())
-mask = np.zeros(shape, np.uint8)
-mask[30:38, 20:28, shape[2] // 2:shape[2] // 2 + 4] = 1
-nibabel.save(nibabel.Nifti1Image(mask, image.affine), "sparse_mask.nii.gz")
+inside = sparse(shape, volumes)
 larger = os.path.getsize("sparse.nii")
 done = works("run", "-i", "sparse.nii", "--mask", "sparse_mask.nii.gz", "-o", "sparse", "--memory", f"{bound}",
              "--threads", 2, "--device", "cpu", "--quiet", timeout=3600,
@@ -104,5 +137,24 @@ peak = json.load(open("sparse/report.json"))["peak_memory"] if done.returncode =
 print(f"{larger / 1e9:.2f} GB of samples, bound {bound / 1e6:.0f} MB, peak {peak / 1e6:.0f} MB")
 check(larger > 2 * bound and 0 < peak < bound, f"peak {peak / 1e6:.0f} MB")
 found = json.load(open("sparse/report.json"))["counts"]
-check(found["voxels"] == mask.sum() and found["fibers"]["one"] > .9 * mask.sum(), f"{found}")
+check(found["voxels"] == inside and found["fibers"]["one"] > .9 * inside, f"{found}")
+
+# What is kept for each voxel of the grid is larger than the bound: tensors in 29 floats, denoised data.
+inside = sparse((160, 160, 100), 76)
+common = ["--device", "cpu", "--threads", 2, "--quiet", "--memory", "256M", "--mask", "sparse_mask.nii.gz"]
+peak = peak_of("fit", "-i", "sparse.nii", "-o", "large.nrrd", *common)
+kept = os.path.getsize("large.nrrd")
+print(f"{kept / 1e6:.0f} MB of tensors, bound 268 MB, peak {peak / 1e6:.0f} MB")
+check(kept > 290e6 and peak < 256 << 20, f"fit: peak {peak / 1e6:.0f} MB")
+peak = peak_of("export", "-i", "large.nrrd", "-o", "large_sh.nii.gz", "--format", "sh", "--memory", "256M", "--quiet")
+check(peak < 256 << 20, f"export: peak {peak / 1e6:.0f} MB")
+if LONG:
+    peak = peak_of("denoise", "-i", "sparse.nii", "-o", "denoised.nii", *common)
+    print(f"{os.path.getsize('denoised.nii') / 1e6:.0f} MB of denoised data, peak {peak / 1e6:.0f} MB")
+    check(peak < 256 << 20, f"denoise: peak {peak / 1e6:.0f} MB")
+    # 40 GB with as many voxels as tissue from a microscope has: 5 GB and more of results.
+    inside = sparse((500, 500, 400), 200)
+    peak = peak_of("run", "-i", "sparse.nii", "-o", "ex_vivo", *common[:-4], "--memory", "4G", *common[-2:])
+    print(f"{os.path.getsize('sparse.nii') / 1e9:.1f} GB of samples, bound 4295 MB, peak {peak / 1e6:.0f} MB")
+    check(peak < 4 << 30, f"run: peak {peak / 1e6:.0f} MB")
 end()

@@ -149,7 +149,8 @@ for what in ("axial", "coronal", "sagittal", "sticks", "colours", "Number of fib
     check(what in names, f"a picture of {what}: {names}")
 shown = [name for name in about["files"] if re.match(r"(fa|md|afd_\w+|nufo|probability|b0)\.nii", name)]
 maps = len(shown)
-check(len(page.images) == 3 * (3 + maps), f"{len(page.images)} pictures of {maps} maps")
+check(len(page.images) == 3 * (4 + maps), f"{len(page.images)} pictures of {maps} maps")
+check(len([image for image in page.images if image["alt"].startswith("Glyphs, ")]) == 3, "glyphs in three planes")
 check(len(page.svgs) == 3 + maps, f"{len(page.svgs)} charts of {maps} maps")
 # The median in the chart is that of the file.
 fa = np.asarray(nibabel.load("out/fa.nii.gz").dataobj)[np.asarray(nibabel.load("out/mask.nii.gz").dataobj) > 0]
@@ -179,13 +180,20 @@ for name in ("none.nii.gz", "dwi.bval"):
     check(done.returncode == 1 and name in done.stderr.strip().split("\n")[-1] and not os.path.exists("no.html"),
           f"background {name}: {done.stderr}")
 
+# Two slices: seen from the side they are nothing.
+works("phantom", "--layout", "bundles", "--size", "30,28,2", "-o", "flat.nrrd", "--quiet")
+works("run", "-i", "flat.nrrd", "-o", "flat", "--outputs", "peaks,mask", "--report", "--quiet")
+flat = read("flat/report.html", "two slices")
+check(len(flat.images) == 5 and all("axial slice" in image["alt"] for image in flat.images) and
+      "few slices" in flat.words, f"{[image['alt'] for image in flat.images]}")
+
 # A name that is markup, and no UTF-8.
 odd = os.fsdecode(b"<img src=x onerror=alert(1)>&amp;\"'\xff.nrrd")
 shutil.copy("dwi.nrrd", odd)
 works("run", "-i", odd, "-o", "odd", "--outputs", "peaks", "--report", "--quiet")
 page = read("odd/report.html", "an odd name")
 check("<img src=x onerror=alert(1)>&amp;\"'\ufffd.nrrd" in page.words, "it is shown as it is")
-check("No maps" not in page.words and len(page.images) == 12, f"the background is a map: {len(page.images)}")
+check("No maps" not in page.words and len(page.images) == 15, f"the background is a map: {len(page.images)}")
 
 # Whatever is missing or damaged.
 kept = sorted(set(report("out")["files"]) - {"report.json"})

@@ -82,7 +82,7 @@ static void test_create(hot_context *context)
         CHECK(value && !strcmp(value, "DWMRI"), "modality");
         hot_context_free(context, value);
         CHECK(hot_nrrd_get_key(context, nrrd, "no such") == NULL, "absent key");
-        nrrdNuke(nrrd);
+        hot_nrrd_free(context, nrrd);
     }
     hot_dwi_destroy(&dwi);
     CHECK(!dwi, "set to NULL");
@@ -150,7 +150,7 @@ int main(void)
     CHECK(hot_nrrd_load(context, "test_dwi_memory_two.nhdr", &nrrd) == HOT_OK, "%s", hot_context_message(context));
     CHECK(nrrd && nrrd->dim == 2 && !memcmp(nrrd->data, values, sizeof values), "samples through gzip");
     if (nrrd)
-        nrrdNuke(nrrd);
+        hot_nrrd_free(context, nrrd);
     write_file("test_dwi_memory_07.txt", "7 8,9\n");
     write_file("test_dwi_memory_09.txt", "-1 1e2 nan\n");
     write_file("test_dwi_memory_bad.nrrd",
@@ -160,7 +160,7 @@ int main(void)
     const float *got = nrrd ? nrrd->data : NULL;
     CHECK(got && got[0] == 7 && got[2] == 9 && got[3] == -1 && got[4] == 100 && isnan(got[5]), "numbered ascii files");
     if (nrrd)
-        nrrdNuke(nrrd);
+        hot_nrrd_free(context, nrrd);
     hot_context_destroy(&context);
     HOT_TEST_END();
 }

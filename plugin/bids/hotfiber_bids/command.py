@@ -140,7 +140,7 @@ def share(memory, workers):
 def participant(asked, jobs, without, settings):
     """Does the scans, several at a time, each with its share of CPUs and memory. Returns the exit status."""
     derivatives.write_description(settings.out, settings.root, settings.version)
-    waiting, failed = [], []
+    waiting, failed, busy = [], [], False
     for job in jobs:
         if job.done():
             print(f"{job.scan.name}: done already", flush=True)
@@ -156,6 +156,7 @@ def participant(asked, jobs, without, settings):
                 print(f"{name}: done in {status['seconds']:.0f} s", flush=True)
             else:
                 failed.append(name)
+                busy |= status["status"] == "busy"
                 say(f"{name}: {status['message']}")
     for subject in without:
         expected = asked.participant_label or asked.derivatives
@@ -163,7 +164,7 @@ def participant(asked, jobs, without, settings):
         failed += [f"sub-{subject}"] if expected else []
     if failed:
         say(f"{len(failed)} of {len(jobs) + (len(without) if len(failed) > len(jobs) else 0)} scans failed: "
-            f"{', '.join(sorted(failed))}; their pages say why")
+            f"{', '.join(sorted(failed))}" + ("" if busy else "; their pages say why"))
     return 1 if failed else 0
 
 

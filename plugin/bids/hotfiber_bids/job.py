@@ -1,4 +1,6 @@
 """One scan from data to derivatives: in one run, or in the stages learn, part, merge and report of the workflow."""
+import contextlib
+import fcntl
 import os
 import shutil
 import time
@@ -104,8 +106,42 @@ class Job:
             shutil.rmtree(self.work, ignore_errors=True)
         return status
 
+    @contextlib.contextmanager
+    def _alone(self):
+        """Whether nobody else does this scan into the same folder just now; nobody will until the end. Where the file
+        system has no locks that is not known."""
+        path, handle = os.path.join(self.settings.work, f".{self.scan.name}.lock"), None
+        os.makedirs(self.settings.work, exist_ok=True)
+        try:
+            while handle is None:
+                handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    yield False
+                    return
+                except OSError:
+                    break
+                if not os.path.exists(path) or not os.path.samestat(os.fstat(handle), os.stat(path)):
+                    os.close(handle) # whoever had it has just removed it
+                    handle = None
+            try:
+                yield True
+            finally:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(path)
+        finally:
+            if handle is not None:
+                os.close(handle)
+
     def whole(self):
         """All of it in one process; the stages where it is to be in parts."""
+        with self._alone() as alone:
+            if alone:
+                return self.done() or self._whole()
+        return {"status": "busy", "message": "another hotfiber-bids is at work on it"}
+
+    def _whole(self):
         self.start()
         if self.scan.problem:
             self._failed("reading", 1, self.scan.problem)

@@ -1,12 +1,15 @@
+#define _DEFAULT_SOURCE /* posix_fadvise */
 #include "stream.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "common/spill.h"
 #include "core/fields.h"
 
 enum { INPUT_BYTES = 1 << 18, PORTION = 1 << 20 };
@@ -23,7 +26,7 @@ size_t hot_stream_remaining(FILE *stream)
 hot_status hot_memory_check(hot_context *context, const char *name, const char *what, double bytes)
 {
     const double there = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    if (there > 0 && bytes > there)
+    if (there > 0 && bytes > there && !hot_context_bounded(context))
         return hot_context_fail(context, HOT_ERROR_FORMAT,
                                 "'%s': %s are %.4g GB, more than this machine's memory of %.4g GB", name, what,
                                 bytes * 1e-9, there * 1e-9);
@@ -438,6 +441,8 @@ hot_status hot_stream_span(hot_context *context, hot_stream *stream, size_t at, 
             else if (got < 0)
                 stream->from.error = errno;
         }
+        if (bytes >= INPUT_BYTES) /* what is likely wanted next is read while these are worked on */
+            posix_fadvise(fileno(stream->file), stream->base + (off_t)(at + bytes), (off_t)bytes, POSIX_FADV_WILLNEED);
         status = hot_context_check(context, "reading");
     } else {
         status = at >= stream->at ? skip_bytes(context, &stream->from, stream->name, at - stream->at)

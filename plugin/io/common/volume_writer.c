@@ -72,13 +72,19 @@ hot_status hot_volume_save(hot_context *context, hot_volume_writer *writer, hot_
 {
     if (status != HOT_OK)
         return status;
-    float *volume = hot_context_alloc(context, voxels, sizeof *volume);
-    if (!volume)
+    enum { PORTION = 1 << 18 }; /* voxels */
+    float *samples = hot_context_alloc(context, voxels < PORTION ? voxels : PORTION, sizeof *samples);
+    if (!samples)
         status = HOT_ERROR_MEMORY;
     for (size_t number = 0; number < volumes && status == HOT_OK; number++) {
-        fill(context, from, number, voxels, volume);
-        status = hot_volume_write(context, writer, volume, voxels * sizeof *volume);
+        for (size_t first = 0; first < voxels && status == HOT_OK; first += PORTION) {
+            const size_t count = voxels - first < PORTION ? voxels - first : PORTION;
+            fill(context, from, number, first, count, samples);
+            status = hot_volume_write(context, writer, samples, count * sizeof *samples);
+            if (status == HOT_OK)
+                status = hot_context_check(context, "writing");
+        }
     }
-    hot_context_free(context, volume);
+    hot_context_free(context, samples);
     return hot_volume_end(context, writer, status);
 }

@@ -28,8 +28,9 @@ hot_status hot_volume_finish(hot_context *context, hot_volume_writer *writer, ho
 /* Makes the file appear when status is HOT_OK and every sample came, else removes it; returns the first failure. */
 hot_status hot_volume_end(hot_context *context, hot_volume_writer *writer, hot_status status);
 
-/* Fills volume `number` of what `from` describes. */
-typedef void hot_volume_fill(hot_context *context, const void *from, size_t number, size_t voxels, float *volume);
+/* Voxels first ... first + count - 1 of volume `number` of what `from` describes; called for all of them in order. */
+typedef void hot_volume_fill(hot_context *context, const void *from, size_t number, size_t first, size_t count,
+                             float *samples);
 /* All volumes of a file whose header was begun with this status, and its end. */
 hot_status hot_volume_save(hot_context *context, hot_volume_writer *writer, hot_status status, size_t voxels,
                            size_t volumes, hot_volume_fill *fill, const void *from);

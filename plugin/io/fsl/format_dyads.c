@@ -16,17 +16,17 @@ typedef struct image {
     double frame[3][3]; /* columns: the image axes in the world, x mirrored by FSL's rule */
 } image;
 
-static void fill(hot_context *context, const void *from, size_t axis, size_t voxels, float *volume)
+static void fill(hot_context *context, const void *from, size_t axis, size_t first, size_t count, float *samples)
 {
     const image *what = from;
     const hot_fiber_field *fibers = what->fibers;
     const size_t row = 3 * (size_t)fibers->max_fibers;
     (void)context;
-    for (size_t voxel = 0; voxel < voxels; voxel++) {
+    for (size_t voxel = first; voxel < first + count; voxel++) {
         const float *v = fibers->peaks + voxel * row + 3 * (size_t)what->fiber;
         double length = sqrt((double)v[0] * v[0] + (double)v[1] * v[1] + (double)v[2] * v[2]);
         double part = what->frame[0][axis] * v[0] + what->frame[1][axis] * v[1] + what->frame[2][axis] * v[2];
-        volume[voxel] = (float)(!what->vectors ? length : length > 0 ? part / length : 0);
+        samples[voxel - first] = (float)(!what->vectors ? length : length > 0 ? part / length : 0);
     }
 }
 

@@ -98,29 +98,26 @@ static float angle_near(const hot_sampled_fiber *sample, const mean *near, int k
 
 static float rounded(float value) { return roundf(1024 * value) / 1024; }
 
-static void fill(hot_context *context, const void *from, size_t number, size_t voxels, float *volume)
+static void fill(hot_context *context, const void *from, size_t number, size_t first, size_t count, float *samples)
 {
     const image *what = from;
-    const hot_signal_samples *samples = what->samples;
+    const hot_signal_samples *drawn = what->samples;
 #pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
-    for (size_t voxel = 0; voxel < voxels; voxel++) {
-        volume[voxel] = 0;
+    for (size_t voxel = first; voxel < first + count; voxel++) {
+        float *sample = samples + (voxel - first);
+        *sample = 0;
         if (!what->mask->bytes[voxel])
             continue;
-        const size_t place = samples->place[voxel] * (size_t)samples->fibers;
-        const hot_sampled_fiber *first = samples->values + place * (size_t)samples->samples + what->fiber;
+        const size_t place = drawn->place[voxel] * (size_t)drawn->fibers;
+        const hot_sampled_fiber *own = drawn->values + place * (size_t)drawn->samples + what->fiber;
         const mean *m = what->means + place + (size_t)what->fiber;
         switch (what->kind) {
-        case MERGED_FRACTION:
-            volume[voxel] = rounded(first[number * (size_t)samples->fibers].fraction / 65535.0f);
-            break;
-        case MEAN_THETA: volume[voxel] = m->theta; break;
-        case MEAN_PHI: volume[voxel] = m->phi; break;
-        case MEAN_FRACTION: volume[voxel] = m->fraction; break;
-        case DYADS: volume[voxel] = m->v[number]; break;
-        default:
-            volume[voxel] = rounded(angle_near(first + number * (size_t)samples->fibers, m, what->kind));
-            break;
+        case MERGED_FRACTION: *sample = rounded(own[number * (size_t)drawn->fibers].fraction / 65535.0f); break;
+        case MEAN_THETA: *sample = m->theta; break;
+        case MEAN_PHI: *sample = m->phi; break;
+        case MEAN_FRACTION: *sample = m->fraction; break;
+        case DYADS: *sample = m->v[number]; break;
+        default: *sample = rounded(angle_near(own + number * (size_t)drawn->fibers, m, what->kind)); break;
         }
     }
 }

@@ -40,22 +40,21 @@ typedef struct harmonics {
 } harmonics;
 
 /* Coefficient `number` of every voxel. */
-static void fill(hot_context *context, const void *from, size_t number, size_t voxels, float *volume)
+static void fill(hot_context *context, const void *from, size_t number, size_t first, size_t count, float *samples)
 {
     const harmonics *h = from;
     const size_t terms = h->terms;
     const double *row = h->matrix + number * terms;
     const int threads = hot_context_threads(context);
 #pragma omp parallel for num_threads(threads) schedule(static)
-    for (size_t voxel = 0; voxel < voxels; voxel++) {
+    for (size_t voxel = first; voxel < first + count; voxel++) {
         const float *tensor = h->tensors->values + voxel * (terms + 1);
         double sum = 0;
         if (tensor[0] > 0)
             for (size_t j = 0; j < terms; j++)
                 sum += row[j] * tensor[1 + j];
-        volume[voxel] = (float)sum;
+        samples[voxel - first] = (float)sum;
     }
-    (void)hot_context_progress(context, "writing", (double)(number + 1) / (double)terms);
 }
 
 hot_status hot_write_sh(hot_context *context, const hot_tensor_field *tensors, const char *path)
@@ -69,30 +68,32 @@ hot_status hot_write_sh(hot_context *context, const hot_tensor_field *tensors, c
 }
 
 /* Coefficient `number` of every voxel, with the amount of white matter that degree 0 has in MRtrix's files. */
-static void fill_white_matter(hot_context *context, const void *from, size_t number, size_t voxels, float *volume)
+static void fill_white_matter(hot_context *context, const void *from, size_t number, size_t first, size_t count,
+                              float *samples)
 {
     const harmonics *h = from;
     const hot_tensor_field *field = h->tensors;
     const size_t terms = h->terms;
-    fill(context, from, number, voxels, volume);
-    for (size_t voxel = 0; voxel < voxels; voxel++) {
+    fill(context, from, number, first, count, samples);
+    for (size_t voxel = first; voxel < first + count; voxel++) {
         const float *tensor = field->values + voxel * (terms + 1);
         double degree0 = 0;
         for (size_t j = 0; j < terms; j++)
             degree0 += h->matrix[j] * tensor[1 + j];
         const double amount = field->extra[voxel * field->extra_count];
-        volume[voxel] = degree0 > 0 ? (float)(volume[voxel] * unit_degree0 * amount / degree0) : 0;
+        samples[voxel - first] = degree0 > 0 ? (float)(samples[voxel - first] * unit_degree0 * amount / degree0) : 0;
     }
 }
 
-static void fill_isotropic(hot_context *context, const void *from, size_t number, size_t voxels, float *volume)
+static void fill_isotropic(hot_context *context, const void *from, size_t number, size_t first, size_t count,
+                           float *samples)
 {
     const hot_tensor_field *field = ((const harmonics *)from)->tensors;
     const size_t tissue = ((const harmonics *)from)->tissue;
     (void)context;
     (void)number;
-    for (size_t voxel = 0; voxel < voxels; voxel++)
-        volume[voxel] = (float)(unit_degree0 * field->extra[voxel * field->extra_count + tissue]);
+    for (size_t voxel = first; voxel < first + count; voxel++)
+        samples[voxel - first] = (float)(unit_degree0 * field->extra[voxel * field->extra_count + tissue]);
 }
 
 hot_status hot_tensor_field_save_tissue_sh(hot_context *context, const hot_tensor_field *field, size_t tissue,
@@ -114,27 +115,30 @@ hot_status hot_tensor_field_save_tissue_sh(hot_context *context, const hot_tenso
 typedef struct lobes {
     const hot_fiber_field *fibers;
     float *rows;
+    size_t *next; /* row, where the voxels go on */
 } lobes;
 
-static void fill_lobes(hot_context *context, const void *from, size_t number, size_t voxels, float *volume)
+static void fill_lobes(hot_context *context, const void *from, size_t number, size_t first, size_t count,
+                       float *samples)
 {
     const lobes *all = from;
-    const float *row = all->rows;
+    size_t next = first > 0 ? *all->next : 0;
     (void)context;
-    for (size_t voxel = 0; voxel < voxels; voxel++) {
-        volume[voxel] = all->fibers->counts[voxel] ? row[number] : 0;
-        row += all->fibers->counts[voxel] ? HOT_LOBES_TERMS : 0;
+    for (size_t voxel = first; voxel < first + count; voxel++) {
+        samples[voxel - first] = all->fibers->counts[voxel] ? all->rows[next * HOT_LOBES_TERMS + number] : 0;
+        next += all->fibers->counts[voxel] > 0;
     }
+    *all->next = next;
 }
 
 hot_status hot_write_fiber_sh(hot_context *context, const hot_fiber_field *fibers, const char *path)
 {
     enum { CHUNK = 1 << 12 };
     const size_t voxels = hot_grid_voxels(&fibers->grid), row = 3 * (size_t)fibers->max_fibers;
-    size_t some = 0, at = 0, close = 0;
+    size_t some = 0, at = 0, close = 0, next = 0;
     hot_lobe lobe;
     double axes[3][3] = {{0}}, sign[3];
-    lobes all = {fibers, NULL};
+    lobes all = {fibers, NULL, &next};
     hot_status status = HOT_OK;
     for (size_t voxel = 0; voxel < voxels; voxel++)
         some += fibers->counts[voxel] > 0;

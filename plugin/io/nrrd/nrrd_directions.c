@@ -160,7 +160,7 @@ hot_status hot_nrrd_load_directions(hot_context *context, hot_input *input, hot_
     }
     copy_directions(nrrd, &layout, &grid, peaks);
     status = hot_nrrd_get_response(context, path, nrrd, &response);
-    nrrdNuke(nrrd);
+    hot_nrrd_free(context, nrrd);
     nrrd = NULL;
     if (status == HOT_OK)
         status = hot_directions_check_values(context, path, peaks, hot_grid_voxels(&grid), layout.fibers);
@@ -173,6 +173,6 @@ hot_status hot_nrrd_load_directions(hot_context *context, hot_input *input, hot_
 cleanup:
     hot_response_destroy(&response);
     hot_context_free(context, peaks);
-    nrrdNuke(nrrd);
+    hot_nrrd_free(context, nrrd);
     return status;
 }

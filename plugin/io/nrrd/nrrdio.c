@@ -28,22 +28,25 @@ hot_status hot_nrrd_load_from(hot_context *context, const char *path, FILE *from
         hot_nrrd_close(context, &file);
         return status;
     }
-    /* malloc, since Teem's own nrrdNuke frees it */
-    void *data = malloc(file.bytes);
-    if (!data)
-        status = hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory: %zu bytes for '%s'", file.bytes,
-                                  file.path);
-    else
-        status = hot_nrrd_read(context, &file, data);
+    void *data = hot_context_alloc(context, file.bytes, 1);
+    status = data ? hot_nrrd_read(context, &file, data) : HOT_ERROR_MEMORY;
     if (status == HOT_OK) {
         *nrrd = file.nrrd;
         (*nrrd)->data = data;
         file.nrrd = NULL;
     } else {
-        free(data);
+        hot_context_free(context, data);
     }
     hot_nrrd_close(context, &file);
     return status;
+}
+
+void hot_nrrd_free(hot_context *context, Nrrd *nrrd)
+{
+    if (!nrrd)
+        return;
+    hot_context_free(context, nrrd->data);
+    nrrdNix(nrrd);
 }
 
 /* ---- out ---- */

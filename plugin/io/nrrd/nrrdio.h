@@ -11,12 +11,15 @@
 #include "nrrd_values.h"
 
 /* Loads any NRRD ("-" = standard input). The header is checked before the data are read: sizes whose product overflows
- * or is far beyond the file or the machine's memory are refused with the sizes in the message. *nrrd is nrrdNuke'd by
- * the caller. */
+ * or is far beyond the file or the machine's memory are refused with the sizes in the message. The
+ * samples are the context's memory. */
 hot_status hot_nrrd_load(hot_context *context, const char *path, Nrrd **nrrd);
 
 /* The same of an open file, which is taken over; NULL = open `path`. */
 hot_status hot_nrrd_load_from(hot_context *context, const char *path, FILE *from, Nrrd **nrrd);
+
+/* Frees what these loaded; NULL is accepted. */
+void hot_nrrd_free(hot_context *context, Nrrd *nrrd);
 
 /* Saves ("-" = standard output) through hot_output: attached .nrrd (gzip when `compress`), or .nhdr +
  * data file by name. */

@@ -163,14 +163,13 @@ static hot_status take_values(Nrrd *nrrd, const struct layout *layout, int maske
     const size_t row = layout->unique + 1;
     if (masked && nrrd->type == nrrdTypeFloat) {
         field->values = nrrd->data;
-        field->release = free; /* Teem's allocator */
         nrrdNix(nrrd);
         return HOT_OK;
     }
     field->values = hot_context_alloc(field->context, voxels, row * sizeof *field->values);
     if (field->values)
         copy_values(nrrd, layout, masked, voxels, field->values);
-    nrrdNuke(nrrd);
+    hot_nrrd_free(field->context, nrrd);
     return field->values ? HOT_OK : HOT_ERROR_MEMORY;
 }
 
@@ -226,6 +225,6 @@ hot_status hot_nrrd_load_tensors(hot_context *context, hot_input *input, hot_ten
 cleanup:
     hot_tensor_field_destroy(&made);
     hot_context_free(context, modality);
-    nrrdNuke(nrrd);
+    hot_nrrd_free(context, nrrd);
     return status;
 }
