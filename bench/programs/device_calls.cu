@@ -2,7 +2,7 @@
  * the stream from before the call to after it, and on the host until it returns; medians of 15 after a warm-up. Beside
  * it the call on pageable host arrays, copies of the same bytes from and to pinned memory at once, and how many times
  * the longer of that and the stream's time the call on host arrays takes. The kernels alone: `test_kernels_checker
- * --bench`. CP decompositions take host arrays alone. With an argument only calls whose name holds it. */
+ * --bench`. With an argument only calls whose name holds it. */
 #include <algorithm>
 #include <chrono>
 #include <cuda_runtime.h>
@@ -194,32 +194,30 @@ static void measure_batches(void)
     });
 }
 
+/* One iteration is mostly the copy; of many each takes a tenth of what ten take, in BENCHMARKS.md's table. */
 static void measure_cpd(void)
 {
+    char name[64];
     for (size_t side = 400; side <= 800; side *= 2) {
-        const size_t rank = 16, bytes = 4 * side * side * side;
-        std::vector<float> x(side * side * side), lambda(rank), f[3];
-        for (float &value : x)
-            value = (float)(uniform() - .5);
-        for (std::vector<float> &factor : f)
-            factor.resize(side * rank);
-        hot_cpd_options options = {};
-        options.size = sizeof options;
-        options.rank = rank;
-        options.tolerance = -1;
-        double took[2], first = 0;
-        for (int long_run = 0; long_run < 2; long_run++) { /* what more iterations take is the kernels' part */
-            options.iterations = long_run ? 101 : 1;
-            took[long_run] = from_host([&](bool) {
-                return hot_cpd_f32(context, &options, side, side, side, x.data(), lambda.data(), f[0].data(),
-                                   f[1].data(), f[2].data(), NULL);
+        const size_t rank = 16;
+        both<float> x(side * side * side, 1), lambda(rank), a(side * rank), b(side * rank), c(side * rank);
+        for (int which = 0; which < 3; which++) {
+            hot_cpd_options options = {};
+            options.size = sizeof options, options.rank = rank, options.tolerance = -1;
+            options.iterations = which == 0 ? 1 : 100;
+            options.arithmetic = which == 2 ? HOT_CPD_TF32 : HOT_CPD_FULL;
+            snprintf(name, sizeof name, "CP, %zu^3, rank %zu, %d iterations%s", side, rank, options.iterations,
+                     which == 2 ? ", TF32" : "");
+            measure(name, 4 * side * side * side, 4, [&](bool there) {
+                return hot_cpd_f32(context, &options, side, side, side, x.at(there), lambda.at(there), a.at(there),
+                                   b.at(there), c.at(there), NULL);
             });
-            first = long_run ? first : first_from_host;
         }
-        printf("CP decomposition, %zu^3, rank %zu, float: host arrays, 1 iteration %8.3f ms (first %8.3f), each "
-               "further one %6.3f; pinned copy %8.3f\n", side, rank, took[0], first, (took[1] - took[0]) / 100,
-               copy_time(bytes, 4));
-        fflush(stdout);
+        snprintf(name, sizeof name, "MTTKRP, %zu^3, rank %zu, TF32", side, rank);
+        measure(name, 4 * side * side * side, 4 * side * rank, [&](bool there) {
+            return hot_mttkrp_f32(context, HOT_CPD_TF32, 3, side, side, side, rank, x.at(there), a.at(there),
+                                  b.at(there), NULL, c.at(there));
+        });
     }
 }
 
@@ -291,7 +289,7 @@ int main(int argc, char **argv)
         });
     }
     measure_batches();
-    if (!only || strstr("CP decomposition", only))
+    if (!only || strstr("CP, MTTKRP", only))
         measure_cpd();
     measure_signal();
     for (int order = 4; order <= 8; order += 2) {

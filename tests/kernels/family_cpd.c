@@ -88,6 +88,8 @@ static hot_context *seeded(const check_run *run, uint64_t seed, int threads)
     if (hot_context_create(&options, &context) != HOT_OK)
         exit(2);
     hot_context_set_cpu_limit(context, hot_context_cpu_limit(run->context));
+    if (run->device && check_use_device(context) != HOT_OK)
+        exit(2);
     return context;
 }
 
@@ -486,4 +488,4 @@ static void check(check_run *run)
 
 void check_cpd_bench(check_run *run); /* cpd_bench.c */
 
-const check_family family_cpd = {"cpd", 0, 0, check, check_cpd_bench};
+const check_family family_cpd = {"cpd", 0, 1, check, check_cpd_bench};
