@@ -8,6 +8,7 @@
 #include <cuda_runtime.h>
 #include <functional>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <vector>
@@ -204,7 +205,7 @@ static void measure_cpd(void)
         for (int which = 0; which < 3; which++) {
             hot_cpd_options options = {};
             options.size = sizeof options, options.rank = rank, options.tolerance = -1;
-            options.iterations = which == 0 ? 1 : 100;
+            options.iterations = which == 0 ? 1 : 20;
             options.arithmetic = which == 2 ? HOT_CPD_TF32 : HOT_CPD_FULL;
             snprintf(name, sizeof name, "CP, %zu^3, rank %zu, %d iterations%s", side, rank, options.iterations,
                      which == 2 ? ", TF32" : "");
@@ -218,6 +219,74 @@ static void measure_cpd(void)
             return hot_mttkrp_f32(context, HOT_CPD_TF32, 3, side, side, side, rank, x.at(there), a.at(there),
                                   b.at(there), NULL, c.at(there));
         });
+    }
+}
+
+struct caller { /* a thread with its context and arrays */
+    bool there;
+    int times;
+    hot_context *own;
+    cudaStream_t on;
+    both<double> *a, *w, *v;
+};
+
+enum { SIDE = 128, MATRICES = 180 };
+
+static void *make_calls(void *user)
+{
+    caller *self = (caller *)user;
+    for (int i = 0; i < self->times; i++)
+        if (hot_heev_f64(self->own, NULL, SIDE, MATRICES, self->a->at(self->there), self->w->at(self->there),
+                         self->v->at(self->there), NULL) != HOT_OK || hot_context_wait(self->own) != HOT_OK)
+            fprintf(stderr, "%s\n", hot_context_message(self->own));
+    return NULL;
+}
+
+/* Four contexts in four threads on one GPU beside the same calls one after the other. */
+static void measure_contexts(void)
+{
+    enum { THREADS = 4, TIMES = 20 };
+    caller callers[THREADS];
+    pthread_t threads[THREADS];
+    for (caller &one : callers) {
+        hot_context_options options = {};
+        options.size = sizeof options, options.device = HOT_DEVICE_CUDA;
+        check(hot_context_create(&options, &one.own));
+        cudaStreamCreateWithFlags(&one.on, cudaStreamNonBlocking);
+        one.a = new both<double>(2 * SIDE * SIDE * MATRICES, 1), one.w = new both<double>(SIDE * MATRICES);
+        one.v = new both<double>(2 * SIDE * SIDE * MATRICES);
+    }
+    for (int there = 1; there >= 0; there--) {
+        std::vector<double> took[2];
+        for (caller &one : callers) {
+            check(hot_context_set_memory(one.own, there ? HOT_MEMORY_DEVICE : HOT_MEMORY_HOST, one.on));
+            one.there = there, one.times = 2;
+            make_calls(&one); /* the first calls */
+            one.times = TIMES;
+        }
+        for (int round = 0; round < 3; round++) {
+            double from = now();
+            for (caller &one : callers)
+                make_calls(&one);
+            took[0].push_back(now() - from);
+            from = now();
+            for (int i = 0; i < THREADS; i++)
+                if (pthread_create(&threads[i], NULL, make_calls, &callers[i]) != 0)
+                    exit(1);
+            for (pthread_t thread : threads)
+                pthread_join(thread, NULL);
+            took[1].push_back(now() - from);
+        }
+        printf("contexts: %d x heev %d x %d, arrays of the %s: one after the other %8.3f ms, in four threads %8.3f\n",
+               THREADS * TIMES, (int)SIDE, (int)MATRICES, there ? "GPU" : "host", 1e3 * median(took[0]),
+               1e3 * median(took[1]));
+    }
+    for (caller &one : callers) {
+        hot_context_destroy(&one.own);
+        cudaStreamDestroy(one.on);
+        delete one.a;
+        delete one.w;
+        delete one.v;
     }
 }
 
@@ -292,6 +361,8 @@ int main(int argc, char **argv)
     if (!only || strstr("CP, MTTKRP", only))
         measure_cpd();
     measure_signal();
+    if (!only || strstr("contexts", only))
+        measure_contexts();
     for (int order = 4; order <= 8; order += 2) {
         const size_t terms = hot_symtensor_count(order, 3), count = 1 << 20, starts = 128;
         both<float> tensors(terms * count, 1), directions(9 * count), lambda(count);

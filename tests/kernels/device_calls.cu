@@ -1,5 +1,5 @@
-/* See device_calls.h. All outputs must be the same in all ways of device_run.h, bit by bit, but for the two exceptions of
- * device.h; what is right is for the checks. */
+/* See device_calls.h. All outputs must be the same in all ways of device_run.h, bit by bit, but for the two exceptions
+ * of device.h; what is right is for the checks. */
 #define HOT_TESTS_CALLS_THEMSELVES
 #include "device_calls.h"
 

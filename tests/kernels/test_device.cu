@@ -1,6 +1,7 @@
 /* Arrays in a GPU's memory (hotfiber/device.h), beyond what the checker compares: calls return before the GPU computes,
  * take nothing more from the driver once they have run, can be captured into a graph, run on several streams and
  * contexts at once; arrays at the wrong place are named. 77 (skipped) without a GPU. */
+#include <algorithm>
 #include <cuda_runtime.h>
 #include <pthread.h>
 #include <vector>
@@ -467,6 +468,97 @@ static void test_copies(void)
     hot_context_destroy(&context);
 }
 
+/* ---- Short of memory --------------------------------------------------------------------------------------------- */
+
+struct log_lines {
+    int warnings;
+    char last[256];
+};
+
+static void hear(void *user, hot_log_level level, const char *line)
+{
+    log_lines *self = (log_lines *)user;
+    self->warnings += level == HOT_LOG_WARNING;
+    snprintf(self->last, sizeof self->last, "%s", line);
+}
+
+struct two_results {
+    std::vector<float> directions;
+    std::vector<double> eigen; /* values, vectors */
+};
+
+/* Calls on host arrays by this device; what they give. */
+static two_results call_from_host(hot_device device, log_lines *lines)
+{
+    enum { COUNT = 120000, SMALL = 2000 };
+    hot_context_options options = {};
+    hot_context *context = NULL;
+    static std::vector<float> tensors;
+    static std::vector<double> matrices;
+    uint64_t seed = 31;
+    if (tensors.empty()) {
+        tensors.resize((size_t)COUNT * TERMS), matrices.resize(2 * N * N * SMALL);
+        for (float &x : tensors)
+            x = (float)check_random_normal(&seed);
+        for (double &x : matrices)
+            x = check_random_normal(&seed);
+    }
+    two_results got = {std::vector<float>(9 * COUNT), std::vector<double>((N + 2 * N * N) * SMALL)};
+    options.size = sizeof options, options.device = device, options.log = hear, options.log_user = lines;
+    CHECK(hot_context_create(&options, &context) == HOT_OK, "no context");
+    CHECK(hot_directions_f32(context, NULL, ORDER, COUNT, tensors.data(), TERMS, NULL, got.directions.data(), NULL) ==
+              HOT_OK, "%s", hot_context_message(context));
+    double *const values = got.eigen.data();
+    CHECK(hot_heev_f64(context, NULL, N, SMALL, matrices.data(), values, values + N * SMALL, NULL) == HOT_OK, "%s",
+          hot_context_message(context));
+    hot_context_destroy(&context);
+    return got;
+}
+
+/* With less and less of the GPU's memory left: the GPU's results, bit by bit, in smaller pieces; or the CPU's, and one
+ * line that says so. */
+static void test_short_memory(void)
+{
+    log_lines lines = {};
+    const two_results by_gpu = call_from_host(HOT_DEVICE_CUDA, &lines), by_cpu = call_from_host(HOT_DEVICE_CPU, &lines);
+    CHECK(by_gpu.directions != by_cpu.directions && by_gpu.eigen != by_cpu.eigen,
+          "nothing tells the GPU's results from the CPU's");
+    int on_gpu = 0, on_cpu = 0;
+    for (size_t left : {(size_t)256 << 20, (size_t)64 << 20, (size_t)16 << 20, (size_t)0}) {
+        std::vector<void *> taken;
+        size_t available = 0, total = 0;
+        cudaMemGetInfo(&available, &total);
+        for (size_t piece = available > left ? available - left : 0; piece >= 1 << 20;) {
+            void *memory = NULL;
+            if (cudaMalloc(&memory, piece) == cudaSuccess) {
+                taken.push_back(memory);
+                cudaMemGetInfo(&available, &total);
+                piece = available > left ? std::min(piece, available - left) : 0;
+            } else {
+                cudaGetLastError();
+                piece /= 2;
+            }
+        }
+        lines = {};
+        const two_results got = call_from_host(HOT_DEVICE_AUTO, &lines);
+        for (void *memory : taken)
+            cudaFree(memory);
+        const bool fell_back = got.directions != by_gpu.directions || got.eigen != by_gpu.eigen;
+        on_gpu += !fell_back, on_cpu += fell_back;
+        CHECK(got.directions == by_gpu.directions || got.directions == by_cpu.directions, "directions are neither's");
+        CHECK(got.eigen == by_gpu.eigen || got.eigen == by_cpu.eigen, "eigenvectors are neither's");
+        printf("%zu MB left: by the %s, %d lines: %s\n", left >> 20, fell_back ? "CPU" : "GPU", lines.warnings,
+               lines.last);
+        if (lines.warnings == 0)
+            CHECK(!fell_back, "%zu MB left: other results than the GPU's", left >> 20);
+        else
+            CHECK(lines.warnings == 1 && strstr(lines.last, "the CPU does"), "%d lines, last '%s'", lines.warnings,
+                  lines.last);
+    }
+    CHECK(on_gpu > 0, "256 MB are not enough");
+    CHECK(on_cpu > 0, "no memory at all is enough");
+}
+
 int main(void)
 {
     if (hot_cuda_count() == 0) {
@@ -491,6 +583,7 @@ int main(void)
     test_threads();
     test_places(&p);
     test_copies();
+    test_short_memory();
     free_problem(&p);
     HOT_TEST_END();
 }

@@ -53,7 +53,8 @@ hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmet
     const bool split = arithmetic == HOT_CPD_SPLIT && !d->pass;
     const auto get = [&](void *where, size_t bytes) {
         if (status == HOT_OK)
-            status = hot_cpd_get(context, d->shared, std::max<size_t>(bytes, 16), where, "memory for the decomposition");
+            status = hot_cpd_get(context, d->shared, std::max<size_t>(bytes, 16), where,
+                                 "memory for the decomposition");
     };
     for (int m = 0; m < 3; m++) {
         get(&d->f[m], n[m] * rank * sizeof(double));

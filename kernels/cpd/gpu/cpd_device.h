@@ -63,7 +63,7 @@ hot_status hot_cpd_device_publish(hot_context *context, hot_cpd_device *device, 
 /* Launches one iteration: all three updates and the fit, into fits[counters[1]++]. Every second one is alike. */
 hot_status hot_cpd_device_iterate(hot_context *context, hot_cpd_device *device, int non_negative);
 
-/* ||x||^2 into device->square. square: NULL, or waits, stores it there, and fails with HOT_ERROR_DATA for NaN or Inf. */
+/* ||x||^2 into device->square. square: NULL, or waits and stores it there; HOT_ERROR_DATA then for NaN or Inf. */
 hot_status hot_cpd_device_square(hot_context *context, hot_cpd_device *device, const void *x, double *square);
 /* ||x - approximation||^2 into device->square[1]; residual: NULL, or waits and stores it there. */
 hot_status hot_cpd_device_residual(hot_context *context, hot_cpd_device *device, const void *x, double *residual);

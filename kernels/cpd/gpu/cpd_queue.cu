@@ -111,7 +111,8 @@ struct report_arrays {
 
 /* lambda, the fits and the report. One block. */
 template <typename T>
-__global__ void __launch_bounds__(THREADS) report_kernel(report_arrays a, int rank, int iterations, int converged, T *to)
+__global__ void __launch_bounds__(THREADS)
+    report_kernel(report_arrays a, int rank, int iterations, int converged, T *to)
 {
     __shared__ double most[THREADS];
     __shared__ int nulls;

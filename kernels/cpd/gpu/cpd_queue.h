@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* Whether a call's arrays are where the context says, in either state; and whether a decomposition may wait, if it must.
- */
+/* Whether a call's arrays are where the context says, in either state; and whether a decomposition may wait, if it
+ * must. */
 hot_status hot_mttkrp_check_places(hot_context *context, const hot_mttkrp_args *args);
 hot_status hot_cpd_check_places(hot_context *context, const hot_cpd_args *args);
 /* Whether a decomposition waits for its stream: with a start by HOSVD, and with a tolerance. */
