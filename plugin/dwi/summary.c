@@ -105,6 +105,15 @@ void hot_dwi_summary_free(hot_dwi_summary **summary)
     hot_context_free(context, gone);
 }
 
+void hot_dwi_summary_masked(hot_dwi_summary *summary)
+{
+    if (!summary)
+        return;
+    hot_context_free(summary->context, summary->low);
+    hot_context_free(summary->context, summary->high);
+    summary->low = summary->high = NULL;
+}
+
 hot_status hot_export_background(hot_context *context, const hot_dwi *dwi, float *background)
 {
     const hot_dwi_summary *summary;
