@@ -37,9 +37,10 @@ typedef enum hot_memory {
  *     the order of the stream, from a pool that belongs to the context.
  *   - hot_cpd_f32 and hot_cpd_f64 have options.fits and the report in device memory, too. They wait for the stream
  *     where the host decides what comes next: between iterations unless options.tolerance is negative, and with the
- *     start HOT_CPD_HOSVD. Where they do not wait, a tensor that holds NaN or Inf is no error: weights, factors, fits and the
- *     report's fit and norm are NaN. hot_mttkrp_tensor_create_* waits; products with that tensor are queued one
- *     behind the other, whatever their streams, but for those that are captured, which the graphs must keep in order.
+ *     start HOT_CPD_HOSVD. Where they do not wait, a tensor that holds NaN or Inf is no error: weights, factors, fits
+ *     and the report's fit and norm are NaN. hot_mttkrp_tensor_create_* waits; products with that tensor are queued
+ *     one behind the other, whatever their streams, but for those that are captured, which the graphs must keep in
+ *     order.
  *   - a call may be captured into a CUDA graph, unless it waits. Small tables of captured calls are kept until the
  *     context is destroyed; it must live longer than the graph.
  *   - what only the GPU knows is found in the outputs (flags), as with host arrays, or is the status of
