@@ -26,6 +26,8 @@
 #include <hotfiber/symtensor.h>
 #include <hotfiber/tridiag.h>
 
+#include "common/context_internal.h"
+
 static uint64_t state = 5;
 
 static double uniform(void)
@@ -121,6 +123,32 @@ static double from_host(const job &call)
             first_from_host = took;
     }
     return median(times);
+}
+
+/* The call on host arrays with one GPU, two ... all of the machine's: in turns, best of three. */
+static void measure_gpus(const char *name, const job &call)
+{
+    enum { MOST = 8, ROUNDS = 3 };
+    hot_context *const usual = context;
+    double best[MOST + 1] = {0};
+    int devices = 0;
+    if ((only && !strstr(name, only)) || cudaGetDeviceCount(&devices) != cudaSuccess || devices < 2)
+        return;
+    devices = std::min(devices, (int)MOST);
+    for (int round = 0; round < ROUNDS; round++)
+        for (int gpus = 1; gpus <= devices; gpus++) {
+            hot_context_options options = {};
+            options.size = sizeof options, options.device = HOT_DEVICE_CUDA, options.device_number = -1;
+            check(hot_context_create(&options, &context));
+            hot_context_pretend_gpus(context, gpus);
+            const double took = from_host(call);
+            best[gpus] = round == 0 ? took : std::min(best[gpus], took);
+            hot_context_destroy(&context);
+        }
+    context = usual;
+    for (int gpus = 1; gpus <= devices; gpus++)
+        printf("%s, %d GPUs: %8.3f ms, %.2f x\n", name, gpus, best[gpus], best[1] / best[gpus]);
+    fflush(stdout);
 }
 
 /* in, out: bytes that the call on host arrays copies. */
@@ -291,10 +319,10 @@ static void measure_contexts(void)
 }
 
 /* Single fibres with noise. */
-static void measure_signal(void)
+static void measure_signal(size_t count, bool gpus)
 {
     enum { VOLUMES = 72, B0 = 8 };
-    const size_t count = 1000000;
+    char name[64];
     double b[VOLUMES], gradients[3 * VOLUMES], shell_b = 3000, response[5] = {2.3, -1.6, .75, -.27, .08};
     for (int v = 0; v < VOLUMES; v++) {
         const double z = 1 - (2. * v + 1) / VOLUMES, angle = 2.39996322972865332 * v, radius = sqrt(1 - z * z);
@@ -321,10 +349,15 @@ static void measure_signal(void)
     options.size = sizeof options, options.sigma = 30;
     hot_signal_result result = {};
     result.size = sizeof result;
-    measure("signal, 1000000 voxels of 72", 4 * VOLUMES * count, 37 * count, [&](bool there) {
+    const job call = [&](bool there) {
         result.directions = directions.at(there), result.found = found.at(there);
         return hot_signal_fibers_f32(context, &options, &scheme, count, signals.at(there), NULL, NULL, NULL, &result);
-    });
+    };
+    snprintf(name, sizeof name, "signal, %zu voxels of %d", count, (int)VOLUMES);
+    if (gpus)
+        measure_gpus(name, call);
+    else
+        measure(name, 4 * VOLUMES * count, 37 * count, call);
 }
 
 int main(int argc, char **argv)
@@ -360,7 +393,17 @@ int main(int argc, char **argv)
     measure_batches();
     if (!only || strstr("CP, MTTKRP", only))
         measure_cpd();
-    measure_signal();
+    measure_signal(1000000, false);
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 1) {
+        const size_t n = 128, count = 4000;
+        both<double> a(2 * n * n * count, 1), w(n * count), v(2 * n * n * count);
+        snprintf(name, sizeof name, "heev %zu x %zu, complex double", n, count);
+        measure_gpus(name, [&](bool there) {
+            return hot_heev_f64(context, NULL, n, count, a.at(there), w.at(there), v.at(there), NULL);
+        });
+        measure_signal(4000000, true);
+    }
     if (!only || strstr("contexts", only))
         measure_contexts();
     for (int order = 4; order <= 8; order += 2) {
