@@ -9,7 +9,7 @@ struct hot_dwi_summary {
     hot_context *context; /* whose memory it is in */
     hot_grid grid;
     size_t repeats;       /* b=0 volumes */
-    double *mean;         /* voxels: of the b=0 volumes, or of all volumes where there is none */
+    float *mean;          /* voxels: of the b=0 volumes, or of all volumes where there is none */
     float *variance;      /* voxels: between the b=0 volumes, NaN where it is not finite; NULL with fewer than two */
     float *low, *high;    /* voxels: mean over the lowest and the highest shell, for the mask; NaN counts as 0, and
                              so does a mean below 0. NULL after hot_dwi_summary_masked */
