@@ -2,12 +2,13 @@
  * the stream from before the call to after it, and on the host until it returns; medians of 15 after a warm-up. Beside
  * it the call on pageable host arrays, copies of the same bytes from and to pinned memory at once, and how many times
  * the longer of that and the stream's time the call on host arrays takes. The kernels alone: `test_kernels_checker
- * --bench`. CP decompositions take host arrays alone. With an argument only calls whose name holds it. */
+ * --bench`. With an argument only calls whose name holds it. */
 #include <algorithm>
 #include <chrono>
 #include <cuda_runtime.h>
 #include <functional>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <vector>
@@ -24,6 +25,8 @@
 #include <hotfiber/sshopm.h>
 #include <hotfiber/symtensor.h>
 #include <hotfiber/tridiag.h>
+
+#include "common/context_internal.h"
 
 static uint64_t state = 5;
 
@@ -122,6 +125,32 @@ static double from_host(const job &call)
     return median(times);
 }
 
+/* The call on host arrays with one GPU, two ... all of the machine's: in turns, best of three. */
+static void measure_gpus(const char *name, const job &call)
+{
+    enum { MOST = 8, ROUNDS = 3 };
+    hot_context *const usual = context;
+    double best[MOST + 1] = {0};
+    int devices = 0;
+    if ((only && !strstr(name, only)) || cudaGetDeviceCount(&devices) != cudaSuccess || devices < 2)
+        return;
+    devices = std::min(devices, (int)MOST);
+    for (int round = 0; round < ROUNDS; round++)
+        for (int gpus = 1; gpus <= devices; gpus++) {
+            hot_context_options options = {};
+            options.size = sizeof options, options.device = HOT_DEVICE_CUDA, options.device_number = -1;
+            check(hot_context_create(&options, &context));
+            hot_context_pretend_gpus(context, gpus);
+            const double took = from_host(call);
+            best[gpus] = round == 0 ? took : std::min(best[gpus], took);
+            hot_context_destroy(&context);
+        }
+    context = usual;
+    for (int gpus = 1; gpus <= devices; gpus++)
+        printf("%s, %d GPUs: %8.3f ms, %.2f x\n", name, gpus, best[gpus], best[1] / best[gpus]);
+    fflush(stdout);
+}
+
 /* in, out: bytes that the call on host arrays copies. */
 static void measure(const char *name, size_t in, size_t out, const job &call)
 {
@@ -194,40 +223,106 @@ static void measure_batches(void)
     });
 }
 
+/* One iteration is mostly the copy; of many each takes a tenth of what ten take, in BENCHMARKS.md's table. */
 static void measure_cpd(void)
 {
+    char name[64];
     for (size_t side = 400; side <= 800; side *= 2) {
-        const size_t rank = 16, bytes = 4 * side * side * side;
-        std::vector<float> x(side * side * side), lambda(rank), f[3];
-        for (float &value : x)
-            value = (float)(uniform() - .5);
-        for (std::vector<float> &factor : f)
-            factor.resize(side * rank);
-        hot_cpd_options options = {};
-        options.size = sizeof options;
-        options.rank = rank;
-        options.tolerance = -1;
-        double took[2], first = 0;
-        for (int long_run = 0; long_run < 2; long_run++) { /* what more iterations take is the kernels' part */
-            options.iterations = long_run ? 101 : 1;
-            took[long_run] = from_host([&](bool) {
-                return hot_cpd_f32(context, &options, side, side, side, x.data(), lambda.data(), f[0].data(),
-                                   f[1].data(), f[2].data(), NULL);
+        const size_t rank = 16;
+        both<float> x(side * side * side, 1), lambda(rank), a(side * rank), b(side * rank), c(side * rank);
+        for (int which = 0; which < 3; which++) {
+            hot_cpd_options options = {};
+            options.size = sizeof options, options.rank = rank, options.tolerance = -1;
+            options.iterations = which == 0 ? 1 : 20;
+            options.arithmetic = which == 2 ? HOT_CPD_TF32 : HOT_CPD_FULL;
+            snprintf(name, sizeof name, "CP, %zu^3, rank %zu, %d iterations%s", side, rank, options.iterations,
+                     which == 2 ? ", TF32" : "");
+            measure(name, 4 * side * side * side, 4, [&](bool there) {
+                return hot_cpd_f32(context, &options, side, side, side, x.at(there), lambda.at(there), a.at(there),
+                                   b.at(there), c.at(there), NULL);
             });
-            first = long_run ? first : first_from_host;
         }
-        printf("CP decomposition, %zu^3, rank %zu, float: host arrays, 1 iteration %8.3f ms (first %8.3f), each "
-               "further one %6.3f; pinned copy %8.3f\n", side, rank, took[0], first, (took[1] - took[0]) / 100,
-               copy_time(bytes, 4));
-        fflush(stdout);
+        snprintf(name, sizeof name, "MTTKRP, %zu^3, rank %zu, TF32", side, rank);
+        measure(name, 4 * side * side * side, 4 * side * rank, [&](bool there) {
+            return hot_mttkrp_f32(context, HOT_CPD_TF32, 3, side, side, side, rank, x.at(there), a.at(there),
+                                  b.at(there), NULL, c.at(there));
+        });
+    }
+}
+
+struct caller { /* a thread with its context and arrays */
+    bool there;
+    int times;
+    hot_context *own;
+    cudaStream_t on;
+    both<double> *a, *w, *v;
+};
+
+enum { SIDE = 128, MATRICES = 180 };
+
+static void *make_calls(void *user)
+{
+    caller *self = (caller *)user;
+    for (int i = 0; i < self->times; i++)
+        if (hot_heev_f64(self->own, NULL, SIDE, MATRICES, self->a->at(self->there), self->w->at(self->there),
+                         self->v->at(self->there), NULL) != HOT_OK || hot_context_wait(self->own) != HOT_OK)
+            fprintf(stderr, "%s\n", hot_context_message(self->own));
+    return NULL;
+}
+
+/* Four contexts in four threads on one GPU beside the same calls one after the other. */
+static void measure_contexts(void)
+{
+    enum { THREADS = 4, TIMES = 20 };
+    caller callers[THREADS];
+    pthread_t threads[THREADS];
+    for (caller &one : callers) {
+        hot_context_options options = {};
+        options.size = sizeof options, options.device = HOT_DEVICE_CUDA;
+        check(hot_context_create(&options, &one.own));
+        cudaStreamCreateWithFlags(&one.on, cudaStreamNonBlocking);
+        one.a = new both<double>(2 * SIDE * SIDE * MATRICES, 1), one.w = new both<double>(SIDE * MATRICES);
+        one.v = new both<double>(2 * SIDE * SIDE * MATRICES);
+    }
+    for (int there = 1; there >= 0; there--) {
+        std::vector<double> took[2];
+        for (caller &one : callers) {
+            check(hot_context_set_memory(one.own, there ? HOT_MEMORY_DEVICE : HOT_MEMORY_HOST, one.on));
+            one.there = there, one.times = 2;
+            make_calls(&one); /* the first calls */
+            one.times = TIMES;
+        }
+        for (int round = 0; round < 3; round++) {
+            double from = now();
+            for (caller &one : callers)
+                make_calls(&one);
+            took[0].push_back(now() - from);
+            from = now();
+            for (int i = 0; i < THREADS; i++)
+                if (pthread_create(&threads[i], NULL, make_calls, &callers[i]) != 0)
+                    exit(1);
+            for (pthread_t thread : threads)
+                pthread_join(thread, NULL);
+            took[1].push_back(now() - from);
+        }
+        printf("contexts: %d x heev %d x %d, arrays of the %s: one after the other %8.3f ms, in four threads %8.3f\n",
+               THREADS * TIMES, (int)SIDE, (int)MATRICES, there ? "GPU" : "host", 1e3 * median(took[0]),
+               1e3 * median(took[1]));
+    }
+    for (caller &one : callers) {
+        hot_context_destroy(&one.own);
+        cudaStreamDestroy(one.on);
+        delete one.a;
+        delete one.w;
+        delete one.v;
     }
 }
 
 /* Single fibres with noise. */
-static void measure_signal(void)
+static void measure_signal(size_t count, bool gpus)
 {
     enum { VOLUMES = 72, B0 = 8 };
-    const size_t count = 1000000;
+    char name[64];
     double b[VOLUMES], gradients[3 * VOLUMES], shell_b = 3000, response[5] = {2.3, -1.6, .75, -.27, .08};
     for (int v = 0; v < VOLUMES; v++) {
         const double z = 1 - (2. * v + 1) / VOLUMES, angle = 2.39996322972865332 * v, radius = sqrt(1 - z * z);
@@ -254,10 +349,15 @@ static void measure_signal(void)
     options.size = sizeof options, options.sigma = 30;
     hot_signal_result result = {};
     result.size = sizeof result;
-    measure("signal, 1000000 voxels of 72", 4 * VOLUMES * count, 37 * count, [&](bool there) {
+    const job call = [&](bool there) {
         result.directions = directions.at(there), result.found = found.at(there);
         return hot_signal_fibers_f32(context, &options, &scheme, count, signals.at(there), NULL, NULL, NULL, &result);
-    });
+    };
+    snprintf(name, sizeof name, "signal, %zu voxels of %d", count, (int)VOLUMES);
+    if (gpus)
+        measure_gpus(name, call);
+    else
+        measure(name, 4 * VOLUMES * count, 37 * count, call);
 }
 
 int main(int argc, char **argv)
@@ -291,9 +391,21 @@ int main(int argc, char **argv)
         });
     }
     measure_batches();
-    if (!only || strstr("CP decomposition", only))
+    if (!only || strstr("CP, MTTKRP", only))
         measure_cpd();
-    measure_signal();
+    measure_signal(1000000, false);
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 1) {
+        const size_t n = 128, count = 4000;
+        both<double> a(2 * n * n * count, 1), w(n * count), v(2 * n * n * count);
+        snprintf(name, sizeof name, "heev %zu x %zu, complex double", n, count);
+        measure_gpus(name, [&](bool there) {
+            return hot_heev_f64(context, NULL, n, count, a.at(there), w.at(there), v.at(there), NULL);
+        });
+        measure_signal(4000000, true);
+    }
+    if (!only || strstr("contexts", only))
+        measure_contexts();
     for (int order = 4; order <= 8; order += 2) {
         const size_t terms = hot_symtensor_count(order, 3), count = 1 << 20, starts = 128;
         both<float> tensors(terms * count, 1), directions(9 * count), lambda(count);

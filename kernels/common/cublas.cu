@@ -1,6 +1,8 @@
 /* See cublas.h. */
 #include "cublas.h"
 
+#include "context_internal.h"
+
 #if defined(HOT_HAVE_CUBLAS) && HOT_HAVE_CUBLAS
 
 #include <cublas_v2.h>
@@ -18,6 +20,8 @@ struct hot_cublas {
     void *library;
     cublasHandle_t handle;
     decltype(&cublasDestroy_v2) destroy;
+    decltype(&cublasSetStream_v2) set_stream;
+    decltype(&cublasSetWorkspace_v2) set_workspace;
     gemm_function *multiply;
 };
 
@@ -35,14 +39,15 @@ hot_status hot_cublas_create(hot_context *context, void *stream, hot_cublas **ou
     if (!cublas->library)
         cublas->library = dlopen(HOT_CUBLAS_PATH, RTLD_NOW | RTLD_LOCAL); /* often on no search path */
     const auto create = (decltype(&cublasCreate_v2))find(cublas->library, "cublasCreate_v2");
-    const auto set_stream = (decltype(&cublasSetStream_v2))find(cublas->library, "cublasSetStream_v2");
+    cublas->set_stream = (decltype(&cublasSetStream_v2))find(cublas->library, "cublasSetStream_v2");
+    cublas->set_workspace = (decltype(&cublasSetWorkspace_v2))find(cublas->library, "cublasSetWorkspace_v2");
     cublas->destroy = (decltype(&cublasDestroy_v2))find(cublas->library, "cublasDestroy_v2");
     cublas->multiply = (gemm_function *)find(cublas->library, "cublasGemmStridedBatchedEx");
     hot_status status = HOT_OK;
-    if (!create || !set_stream || !cublas->destroy || !cublas->multiply)
+    if (!create || !cublas->set_stream || !cublas->set_workspace || !cublas->destroy || !cublas->multiply)
         status = hot_context_fail(context, HOT_ERROR_DEVICE, "cuBLAS (%s) cannot be loaded", name);
     else if (create(&cublas->handle) != CUBLAS_STATUS_SUCCESS ||
-             set_stream(cublas->handle, (cudaStream_t)stream) != CUBLAS_STATUS_SUCCESS)
+             cublas->set_stream(cublas->handle, (cudaStream_t)stream) != CUBLAS_STATUS_SUCCESS)
         status = hot_context_fail(context, HOT_ERROR_DEVICE, "cuBLAS does not start");
     if (status == HOT_OK)
         *out = cublas;
@@ -61,6 +66,39 @@ void hot_cublas_destroy(hot_context *context, hot_cublas **cublas)
         dlclose((*cublas)->library);
     hot_context_free(context, *cublas);
     *cublas = NULL;
+}
+
+static void free_kept(hot_context *context, void *kept)
+{
+    hot_cublas *cublas = (hot_cublas *)kept;
+    hot_cublas_destroy(context, &cublas);
+}
+
+hot_status hot_cublas_set_stream(hot_context *context, hot_cublas *cublas, void *stream)
+{
+    return cublas->set_stream(cublas->handle, (cudaStream_t)stream) == CUBLAS_STATUS_SUCCESS
+        ? HOT_OK
+        : hot_context_fail(context, HOT_ERROR_DEVICE, "cuBLAS does not take a stream");
+}
+
+hot_status hot_cublas_kept(hot_context *context, void *stream, void *workspace, hot_cublas **cublas)
+{
+    hot_cublas *kept = (hot_cublas *)hot_context_kept(context, HOT_KEPT_CUBLAS);
+    hot_status status = HOT_OK;
+    *cublas = NULL;
+    if (!kept) {
+        status = hot_cublas_create(context, stream, &kept);
+        if (status == HOT_OK)
+            hot_context_keep(context, HOT_KEPT_CUBLAS, kept, free_kept);
+    }
+    if (status == HOT_OK)
+        status = hot_cublas_set_stream(context, kept, stream); /* which takes working memory away */
+    if (status == HOT_OK &&
+        kept->set_workspace(kept->handle, workspace, HOT_CUBLAS_WORKSPACE) != CUBLAS_STATUS_SUCCESS)
+        status = hot_context_fail(context, HOT_ERROR_DEVICE, "cuBLAS does not take working memory");
+    if (status == HOT_OK)
+        *cublas = kept;
+    return status;
 }
 
 hot_status hot_cublas_multiply(hot_context *context, hot_cublas *cublas, hot_cublas_precision precision,
@@ -89,6 +127,18 @@ hot_status hot_cublas_multiply(hot_context *context, hot_cublas *cublas, hot_cub
 }
 
 #else
+
+hot_status hot_cublas_kept(hot_context *context, void *stream, void *workspace, hot_cublas **cublas)
+{
+    (void)workspace;
+    return hot_cublas_create(context, stream, cublas);
+}
+
+hot_status hot_cublas_set_stream(hot_context *context, hot_cublas *cublas, void *stream)
+{
+    (void)context, (void)cublas, (void)stream;
+    return HOT_OK;
+}
 
 hot_status hot_cublas_create(hot_context *context, void *stream, hot_cublas **cublas)
 {

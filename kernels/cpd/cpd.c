@@ -2,13 +2,15 @@
 #include <math.h>
 #include <string.h>
 
+#include <hotfiber/device.h>
+
 #include "common/backend.h"
 #include "common/options.h"
 #include "cpd_args.h"
 
 static const hot_backends mttkrp_backends = {"mttkrp", hot_mttkrp_ref, hot_mttkrp_cpu,
-                                             HOT_CUDA_BACKEND(hot_mttkrp_cuda), 0};
-static const hot_backends cpd_backends = {"cpd", NULL, hot_cpd_cpu, HOT_CUDA_BACKEND(hot_cpd_cuda), 0};
+                                             HOT_CUDA_BACKEND(hot_mttkrp_cuda), 1};
+static const hot_backends cpd_backends = {"cpd", NULL, hot_cpd_cpu, HOT_CUDA_BACKEND(hot_cpd_cuda), 1};
 
 hot_status hot_cpd_check_sizes(hot_context *context, const size_t n[3], size_t rank)
 {
@@ -116,10 +118,15 @@ static void sort_terms(hot_cpd_args *args)
     }
 }
 
-static hot_status run_cpd(hot_context *context, hot_cpd_args *args, hot_cpd_report *report)
+/* lambda: the caller's. */
+static hot_status run_cpd(hot_context *context, hot_cpd_args *args, void *lambda, hot_cpd_report *report)
 {
-    if (!args->x || !args->lambda || !args->factor[0] || !args->factor[1] || !args->factor[2])
+    if (!args->x || !lambda || !args->factor[0] || !args->factor[1] || !args->factor[2])
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "%s is NULL", args->x ? "an output" : "the tensor");
+    if (hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE) {
+        args->lambda = NULL, args->device_lambda = lambda, args->device_report = report;
+        return hot_backend_run(context, &cpd_backends, args);
+    }
     hot_status status = hot_backend_run(context, &cpd_backends, args);
     if (status == HOT_OK || status == HOT_ERROR_CANCELLED)
         sort_terms(args);
@@ -133,7 +140,7 @@ hot_status hot_cpd_f64(hot_context *context, const hot_cpd_options *options, siz
 {
     hot_cpd_args args = {.f64 = 1, .n = {i, j, k}, .x = x, .lambda = lambda, .factor = {a, b, c}};
     hot_status status = read_options(context, options, &args);
-    return status == HOT_OK ? run_cpd(context, &args, report) : status;
+    return status == HOT_OK ? run_cpd(context, &args, lambda, report) : status;
 }
 
 hot_status hot_cpd_f32(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k,
@@ -143,12 +150,14 @@ hot_status hot_cpd_f32(hot_context *context, const hot_cpd_options *options, siz
     hot_status status = read_options(context, options, &args);
     if (status != HOT_OK)
         return status;
+    if (hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE)
+        return run_cpd(context, &args, lambda, report);
     if (!lambda)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "an output is NULL");
     args.lambda = hot_context_calloc(context, args.rank, sizeof *args.lambda);
     if (!args.lambda)
         return HOT_ERROR_MEMORY;
-    status = run_cpd(context, &args, report);
+    status = run_cpd(context, &args, args.lambda, report);
     for (size_t r = 0; r < args.rank; r++)
         lambda[r] = (float)args.lambda[r];
     hot_context_free(context, args.lambda);

@@ -29,6 +29,10 @@ typedef struct hot_cpd_args {
     double *lambda;
     void *factor[3];
     hot_cpd_report report;
+    /* With arrays in device memory, of the caller: lambda in the arrays' precision, options.fits and the report are
+     * there, too, and the backend orders the terms; lambda above is NULL. */
+    void *device_lambda;
+    hot_cpd_report *device_report;
 } hot_cpd_args;
 
 /* The CPU backends keep a copy of the tensor in host memory, others what they need. */

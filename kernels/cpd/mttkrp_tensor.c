@@ -56,7 +56,7 @@ static hot_status keep_cpu(hot_context *context, void *tensor)
     return keep(context, tensor);
 }
 
-static const hot_backends backends = {"mttkrp", keep_ref, keep_cpu, HOT_CUDA_BACKEND(hot_mttkrp_tensor_cuda), 0};
+static const hot_backends backends = {"mttkrp", keep_ref, keep_cpu, HOT_CUDA_BACKEND(hot_mttkrp_tensor_cuda), 1};
 
 static hot_status create(hot_context *context, const hot_mttkrp_tensor *wanted, hot_mttkrp_tensor **tensor)
 {
@@ -110,7 +110,7 @@ static hot_status product(hot_context *context, hot_mttkrp_tensor *t, int mode, 
     args->arithmetic = t->arithmetic;
     memcpy(args->n, t->n, sizeof args->n);
     hot_status status = hot_mttkrp_check(context, mode, args);
-    if (status == HOT_OK)
+    if (status == HOT_OK && !t->device) /* the copy is in the host's memory */
         status = hot_backend_need_host(context, backends.family);
     return status == HOT_OK ? t->product(context, t, args) : status;
 }

@@ -58,7 +58,7 @@ static hot_status take_variances(hot_context *context, const hot_dwi_summary *su
                     if (pass == 1)
                         variance[at] = summary->variance[n];
                     at++;
-                    sums[block] += pass == 1 ? summary->mean[n] : 0;
+                    sums[block] += pass == 1 ? (double)summary->mean[n] : 0;
                 }
             if (pass == 0)
                 place[block] = at;

@@ -30,7 +30,8 @@ static void average(const hot_dwi_held *held, hot_dwi_summary *made, size_t firs
         in_low += of_shell == low;
     }
     for (size_t n = 0; n < count; n++) {
-        made->mean[first + n] = mean[n] /= (double)averaged;
+        mean[n] /= (double)averaged;
+        made->mean[first + n] = (float)mean[n];
         made->high[first + n] = (float)fmax(high[n] / (double)(in_high ? in_high : 1), 0);
         made->low[first + n] = in_low ? (float)fmax(low[n] / (double)in_low, 0) : made->high[first + n];
     }
@@ -105,6 +106,15 @@ void hot_dwi_summary_free(hot_dwi_summary **summary)
     hot_context_free(context, gone);
 }
 
+void hot_dwi_summary_masked(hot_dwi_summary *summary)
+{
+    if (!summary)
+        return;
+    hot_context_free(summary->context, summary->low);
+    hot_context_free(summary->context, summary->high);
+    summary->low = summary->high = NULL;
+}
+
 hot_status hot_export_background(hot_context *context, const hot_dwi *dwi, float *background)
 {
     const hot_dwi_summary *summary;
@@ -112,7 +122,7 @@ hot_status hot_export_background(hot_context *context, const hot_dwi *dwi, float
     hot_status status = hot_dwi_summary_get(context, dwi, &summary, &made);
     const size_t voxels = hot_grid_voxels(&dwi->grid);
     for (size_t voxel = 0; voxel < voxels && status == HOT_OK; voxel++)
-        background[voxel] = (float)summary->mean[voxel];
+        background[voxel] = summary->mean[voxel];
     hot_dwi_summary_free(&made);
     return status;
 }

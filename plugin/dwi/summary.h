@@ -9,10 +9,10 @@ struct hot_dwi_summary {
     hot_context *context; /* whose memory it is in */
     hot_grid grid;
     size_t repeats;       /* b=0 volumes */
-    double *mean;         /* voxels: of the b=0 volumes, or of all volumes where there is none */
+    float *mean;          /* voxels: of the b=0 volumes, or of all volumes where there is none */
     float *variance;      /* voxels: between the b=0 volumes, NaN where it is not finite; NULL with fewer than two */
     float *low, *high;    /* voxels: mean over the lowest and the highest shell, for the mask; NaN counts as 0, and
-                             so does a mean below 0 */
+                             so does a mean below 0. NULL after hot_dwi_summary_masked */
 };
 
 /* Makes the summary and keeps it with the data set until that is destroyed. hot_mask_estimate, hot_dwi_noise, the fits
@@ -24,6 +24,8 @@ hot_status hot_dwi_keep_summary(hot_context *context, hot_dwi *dwi);
 hot_status hot_dwi_summary_get(hot_context *context, const hot_dwi *dwi, const hot_dwi_summary **summary,
                                hot_dwi_summary **made);
 void hot_dwi_summary_free(hot_dwi_summary **summary);
+/* Frees what only hot_mask_estimate reads, which must not be called for this data set any more. NULL is accepted. */
+void hot_dwi_summary_masked(hot_dwi_summary *summary);
 
 /* The value that would stand at `place` if `values` were sorted. Moves the values; none may be
  * NaN. */

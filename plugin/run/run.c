@@ -167,6 +167,8 @@ static hot_status make_mask(hot_run_job *job)
         status = hot_mask_estimate(job->context, job->dwi, &job->mask);
     if (status != HOT_OK)
         return status;
+    if (!job->borrowed || job->dwi == &job->view) /* else it is not ours */
+        hot_dwi_summary_masked(job->dwi->summary);
     job->result.voxels = hot_mask_count(job->mask);
     if (job->result.voxels == 0)
         return hot_context_fail(job->context, HOT_ERROR_DATA, "the mask (%s) is empty: there is nothing to compute",

@@ -20,10 +20,8 @@ enum { FENCE = 256, POISON = 0xfb }; /* 0xfbfb...: a finite value far from any r
 
 #if defined(HOT_TESTS_DEVICE)
 enum { HAVE_DEVICE = 1 };
-static hot_status use_device(hot_context *context) { return check_use_device(context); }
 #else
 enum { HAVE_DEVICE = 0 };
-static hot_status use_device(hot_context *context) { return (void)context, HOT_ERROR_DEVICE; }
 #endif
 
 typedef struct check_buffer {
@@ -210,7 +208,7 @@ int main(int argc, char **argv)
                              .device = device, .first_seed = seed, .seed = seed,
                              .seconds = seconds, .only = only, .case_name = ""};
             run.context = context_for(cuda ? HOT_DEVICE_CUDA : HOT_DEVICE_CPU, device ? 0 : -1, backend);
-            if (device && use_device(run.context) != HOT_OK) {
+            if (device && check_use_device(run.context) != HOT_OK) {
                 printf("FAILED: %s\n", hot_context_message(run.context));
                 return 1;
             }

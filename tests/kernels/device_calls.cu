@@ -1,8 +1,9 @@
-/* See device_calls.h. Each call is made twice: with the arrays on the GPU, and with copies of them on the host; all
- * outputs must be the same, bit by bit, but for the two exceptions of device.h; what is right is for the checks. Every
- * third call has its arrays at odd places. */
+/* See device_calls.h. All outputs must be the same in all ways of device_run.h, bit by bit, but for the two exceptions
+ * of device.h; what is right is for the checks. */
 #define HOT_TESTS_CALLS_THEMSELVES
 #include "device_calls.h"
+
+#include "device_run.h"
 
 #include <cuda_runtime.h>
 #include <functional>
@@ -13,85 +14,16 @@
 #include <hotfiber/device.h>
 #include <hotfiber/symtensor.h>
 
+#include "cpd/cpd_args.h"
+
+using device::run;
+
 namespace {
-
-enum { FENCE = 256, POISON = 0x5b };
-
-struct array {
-    const char *name;
-    void *host; /* of the test; NULL: there is none */
-    size_t bytes;
-    bool out;
-};
-
-/* A call on these arrays, as pointers in their order. */
-typedef std::function<hot_status(void *const *at)> call;
-
-hot_status trouble(hot_context *context, const char *what, const char *name)
-{
-    return hot_context_fail(context, HOT_ERROR_DEVICE, "%s: %s", name, what);
-}
-
-/* exact: outputs are to be the same, bit by bit. */
-hot_status run(hot_context *context, const std::vector<array> &arrays, const call &make, bool exact = true)
-{
-    static unsigned calls;
-    const size_t odd = ++calls % 3 == 0 ? 8 : 0, count = arrays.size();
-    std::vector<unsigned char *> blocks(count), copies(count);
-    std::vector<void *> there(count), here(count);
-    void *stream;
-    hot_context_memory(context, &stream);
-    for (size_t i = 0; i < count; i++) {
-        const array &a = arrays[i];
-        if (!a.host)
-            continue;
-        std::vector<unsigned char> block(a.bytes + 2 * FENCE + odd, POISON);
-        memcpy(block.data() + FENCE + odd, a.host, a.bytes);
-        copies[i] = (unsigned char *)malloc(a.bytes + 1);
-        memcpy(copies[i], a.host, a.bytes);
-        here[i] = copies[i];
-        if (cudaMalloc((void **)&blocks[i], block.size()) != cudaSuccess ||
-            cudaMemcpy(blocks[i], block.data(), block.size(), cudaMemcpyHostToDevice) != cudaSuccess)
-            return trouble(context, "no memory on the GPU", a.name);
-        there[i] = blocks[i] + FENCE + odd;
-    }
-    cudaDeviceSynchronize();
-    hot_status status = make(there.data());
-    if (status == HOT_OK)
-        status = hot_context_wait(context);
-    if (status == HOT_OK) { /* the same from the host */
-        hot_context_set_memory(context, HOT_MEMORY_HOST, NULL);
-        status = make(here.data());
-        const hot_status again = hot_context_set_memory(context, HOT_MEMORY_DEVICE, stream);
-        status = status == HOT_OK ? again : status;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const array &a = arrays[i];
-        if (!a.host)
-            continue;
-        std::vector<unsigned char> block(a.bytes + 2 * FENCE + odd);
-        cudaMemcpy(block.data(), blocks[i], block.size(), cudaMemcpyDeviceToHost);
-        bool fenced = true;
-        for (size_t k = 0; k < FENCE; k++)
-            fenced = fenced && block[k] == POISON && block[block.size() - 1 - k] == POISON;
-        if (status == HOT_OK && !fenced)
-            status = trouble(context, "written beyond its ends", a.name);
-        if (status == HOT_OK && !a.out && memcmp(block.data() + FENCE + odd, a.host, a.bytes) != 0)
-            status = trouble(context, "an input was changed", a.name);
-        if (status == HOT_OK && exact && a.out && memcmp(block.data() + FENCE + odd, copies[i], a.bytes) != 0)
-            status = trouble(context, "not the same as with host arrays", a.name);
-        if (a.out)
-            memcpy(a.host, block.data() + FENCE + odd, a.bytes);
-        cudaFree(blocks[i]);
-        free(copies[i]);
-    }
-    return status;
-}
 
 bool direct(const hot_context *context) { return hot_context_memory(context, NULL) == HOT_MEMORY_HOST; }
 
-array in(const char *name, const void *host, size_t bytes) { return {name, (void *)host, bytes, false}; }
-array out(const char *name, void *host, size_t bytes) { return {name, host, bytes, true}; }
+device_array in(const char *name, const void *host, size_t bytes) { return {name, (void *)host, bytes, false}; }
+device_array out(const char *name, void *host, size_t bytes) { return {name, host, bytes, true}; }
 
 /* Values from the first to the last of `count` rows. */
 size_t rows(size_t count, size_t stride, size_t row) { return count ? (count - 1) * stride + row : 0; }
@@ -228,6 +160,75 @@ hot_status assemble(F *function, hot_context *context, int dim, size_t dofs, siz
                [&](void *const *at) {
                    return function(context, dim, dofs, points, basis, elements, (const T *)at[0], (T *)at[1]);
                });
+}
+
+/* Sizes for which a test has arrays; others are for the call to refuse. */
+bool are_sizes(const size_t n[3], size_t rank)
+{
+    const double values = (double)n[0] * (double)n[1] * (double)n[2];
+    return values > 0 && values < 1e9 && rank > 0 && rank < 10000;
+}
+
+template <typename T, typename F>
+hot_status cpd(F *function, hot_context *context, const hot_cpd_options *options, const size_t n[3], const T *x,
+               T *lambda, T *const f[3], hot_cpd_report *report)
+{
+    if (direct(context) || !options || !are_sizes(n, options->rank))
+        return function(context, options, n[0], n[1], n[2], x, lambda, f[0], f[1], f[2], report);
+    const size_t rank = options->rank, one = rank * sizeof(T);
+    return run(context,
+               {in("x", x, n[0] * n[1] * n[2] * sizeof(T)), out("lambda", lambda, one), out("a", f[0], n[0] * one),
+                out("b", f[1], n[1] * one), out("c", f[2], n[2] * one), out("report", report, sizeof *report),
+                out("fits", options->fits, (size_t)(options->iterations ? options->iterations : 500) * sizeof(double))},
+               [&](void *const *at) {
+                   hot_cpd_options here = *options;
+                   here.fits = (double *)at[6];
+                   return function(context, &here, n[0], n[1], n[2], (const T *)at[0], (T *)at[1], (T *)at[2],
+                                   (T *)at[3], (T *)at[4], (hot_cpd_report *)at[5]);
+               },
+               true, options->tolerance < 0 && options->start != HOT_CPD_HOSVD);
+}
+
+/* call: the product of the arrays x (NULL where the tensor is kept), a, b, c and out. */
+hot_status mttkrp(hot_context *context, size_t size, int mode, const size_t n[3], size_t rank, const void *x,
+                  const void *const f[3], void *to, const device_call &product)
+{
+    void *const plain[5] = {(void *)x, (void *)f[0], (void *)f[1], (void *)f[2], to};
+    if (direct(context) || mode < 1 || mode > 3 || !are_sizes(n, rank) || !to)
+        return product(plain);
+    return run(context,
+               {in("x", x, n[0] * n[1] * n[2] * size), in("a", f[0], n[0] * rank * size),
+                in("b", f[1], n[1] * rank * size), in("c", f[2], n[2] * rank * size),
+                out("out", to, n[mode - 1] * rank * size)},
+               product);
+}
+
+template <typename T, typename F>
+hot_status kept_product(F *function, hot_context *context, hot_mttkrp_tensor *tensor, int mode, size_t rank, const T *a,
+                        const T *b, const T *c, T *to)
+{
+    const size_t none[3] = {0, 0, 0};
+    const void *const f[3] = {a, b, c};
+    return mttkrp(context, sizeof(T), mode, tensor ? tensor->n : none, rank, NULL, f, to, [&](void *const *at) {
+        return function(context, tensor, mode, rank, (const T *)at[1], (const T *)at[2], (const T *)at[3], (T *)at[4]);
+    });
+}
+
+/* create: of the array x. */
+hot_status keep(hot_context *context, size_t size, const size_t n[3], const void *x, hot_mttkrp_tensor **tensor,
+                const std::function<hot_status(const void *x)> &create)
+{
+    void *there = NULL;
+    const size_t bytes = n[0] * n[1] * n[2] * size;
+    if (direct(context) || !are_sizes(n, 1) || !x || !tensor)
+        return create(x);
+    if (cudaMalloc(&there, bytes) != cudaSuccess || cudaMemcpy(there, x, bytes, cudaMemcpyHostToDevice) != cudaSuccess)
+        return device_trouble(context, "no memory on the GPU", "x");
+    cudaDeviceSynchronize();
+    const hot_status status = create(there);
+    cudaMemset(there, 0xff, bytes); /* NaN: it is not read again */
+    cudaFree(there);
+    return status;
 }
 
 } // namespace
@@ -439,3 +440,60 @@ EIGEN(syev_f32, float, false)
     }
 OF_PRECISION(f64, double)
 OF_PRECISION(f32, float)
+
+#define OF_CPD(SUFFIX, T)                                                                                              \
+    hot_status placed_cpd_##SUFFIX(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k, \
+                                   const T *x, T *lambda, T *a, T *b, T *c, hot_cpd_report *report)                    \
+    {                                                                                                                  \
+        const size_t n[3] = {i, j, k};                                                                                 \
+        T *const f[3] = {a, b, c};                                                                                     \
+        return cpd<T>(hot_cpd_##SUFFIX, context, options, n, x, lambda, f, report);                                    \
+    }                                                                                                                  \
+    hot_status placed_product_##SUFFIX(hot_context *context, hot_mttkrp_tensor *tensor, int mode, size_t rank,         \
+                                       const T *a, const T *b, const T *c, T *to)                                      \
+    {                                                                                                                  \
+        return kept_product<T>(hot_mttkrp_tensor_product_##SUFFIX, context, tensor, mode, rank, a, b, c, to);          \
+    }
+OF_CPD(f64, double)
+OF_CPD(f32, float)
+
+hot_status placed_mttkrp_f64(hot_context *context, int mode, size_t i, size_t j, size_t k, size_t rank, const double *x,
+                             const double *a, const double *b, const double *c, double *to)
+{
+    const size_t n[3] = {i, j, k};
+    const void *const f[3] = {a, b, c};
+    return mttkrp(context, sizeof *to, mode, n, rank, x, f, to, [&](void *const *at) {
+        return hot_mttkrp_f64(context, mode, i, j, k, rank, (const double *)at[0], (const double *)at[1],
+                              (const double *)at[2], (const double *)at[3], (double *)at[4]);
+    });
+}
+
+hot_status placed_mttkrp_f32(hot_context *context, hot_cpd_arithmetic arithmetic, int mode, size_t i, size_t j,
+                             size_t k, size_t rank, const float *x, const float *a, const float *b, const float *c,
+                             float *to)
+{
+    const size_t n[3] = {i, j, k};
+    const void *const f[3] = {a, b, c};
+    return mttkrp(context, sizeof *to, mode, n, rank, x, f, to, [&](void *const *at) {
+        return hot_mttkrp_f32(context, arithmetic, mode, i, j, k, rank, (const float *)at[0], (const float *)at[1],
+                              (const float *)at[2], (const float *)at[3], (float *)at[4]);
+    });
+}
+
+hot_status placed_keep_f64(hot_context *context, size_t i, size_t j, size_t k, const double *x,
+                           hot_mttkrp_tensor **tensor)
+{
+    const size_t n[3] = {i, j, k};
+    return keep(context, sizeof *x, n, x, tensor, [&](const void *there) {
+        return hot_mttkrp_tensor_create_f64(context, i, j, k, (const double *)there, tensor);
+    });
+}
+
+hot_status placed_keep_f32(hot_context *context, hot_cpd_arithmetic arithmetic, size_t i, size_t j, size_t k,
+                           const float *x, hot_mttkrp_tensor **tensor)
+{
+    const size_t n[3] = {i, j, k};
+    return keep(context, sizeof *x, n, x, tensor, [&](const void *there) {
+        return hot_mttkrp_tensor_create_f32(context, arithmetic, i, j, k, (const float *)there, tensor);
+    });
+}

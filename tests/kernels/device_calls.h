@@ -5,6 +5,7 @@
 #define HOT_TESTS_DEVICE_CALLS_H
 
 #include <hotfiber/contract.h>
+#include <hotfiber/cpd.h>
 #include <hotfiber/denoise.h>
 #include <hotfiber/directions.h>
 #include <hotfiber/fem.h>
@@ -84,8 +85,33 @@ hot_status placed_assemble_f64(hot_context *context, int dim, size_t dofs, size_
                               size_t elements, const double *d, double *m);
 hot_status placed_assemble_f32(hot_context *context, int dim, size_t dofs, size_t points, const float *basis,
                               size_t elements, const float *d, float *m);
+hot_status placed_cpd_f64(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k,
+                          const double *x, double *lambda, double *a, double *b, double *c, hot_cpd_report *report);
+hot_status placed_cpd_f32(hot_context *context, const hot_cpd_options *options, size_t i, size_t j, size_t k,
+                          const float *x, float *lambda, float *a, float *b, float *c, hot_cpd_report *report);
+hot_status placed_mttkrp_f64(hot_context *context, int mode, size_t i, size_t j, size_t k, size_t rank, const double *x,
+                             const double *a, const double *b, const double *c, double *out);
+hot_status placed_mttkrp_f32(hot_context *context, hot_cpd_arithmetic arithmetic, int mode, size_t i, size_t j,
+                             size_t k, size_t rank, const float *x, const float *a, const float *b, const float *c,
+                             float *out);
+hot_status placed_keep_f64(hot_context *context, size_t i, size_t j, size_t k, const double *x,
+                           hot_mttkrp_tensor **tensor);
+hot_status placed_keep_f32(hot_context *context, hot_cpd_arithmetic arithmetic, size_t i, size_t j, size_t k,
+                           const float *x, hot_mttkrp_tensor **tensor);
+hot_status placed_product_f64(hot_context *context, hot_mttkrp_tensor *tensor, int mode, size_t rank, const double *a,
+                              const double *b, const double *c, double *out);
+hot_status placed_product_f32(hot_context *context, hot_mttkrp_tensor *tensor, int mode, size_t rank, const float *a,
+                              const float *b, const float *c, float *out);
 
 #ifndef HOT_TESTS_CALLS_THEMSELVES
+#define hot_cpd_f64 placed_cpd_f64
+#define hot_cpd_f32 placed_cpd_f32
+#define hot_mttkrp_f64 placed_mttkrp_f64
+#define hot_mttkrp_f32 placed_mttkrp_f32
+#define hot_mttkrp_tensor_create_f64 placed_keep_f64
+#define hot_mttkrp_tensor_create_f32 placed_keep_f32
+#define hot_mttkrp_tensor_product_f64 placed_product_f64
+#define hot_mttkrp_tensor_product_f32 placed_product_f32
 #define hot_fit_linear_f32 placed_fit
 #define hot_fit_weighted_f32 placed_weighted
 #define hot_denoise_f32 placed_denoise

@@ -88,6 +88,8 @@ static hot_context *seeded(const check_run *run, uint64_t seed, int threads)
     if (hot_context_create(&options, &context) != HOT_OK)
         exit(2);
     hot_context_set_cpu_limit(context, hot_context_cpu_limit(run->context));
+    if (run->device && check_use_device(context) != HOT_OK)
+        exit(2);
     return context;
 }
 
@@ -110,7 +112,8 @@ static void random_tensor(check_run *run, const size_t n[3], size_t rank, double
         free(f[m]);
 }
 
-/* 40 x 50 x 60 of rank 5, from 20 random starts. */
+/* 40 x 50 x 60 of rank 5, from 20 random starts. How many of them alternating least squares leads to the terms is the
+ * tensor's own (14 with seed 3): check_textbook counts them beside the textbook's. */
 static void check_recovery(check_run *run, int f64, hot_cpd_start start)
 {
     check_case_begin(run, start == HOT_CPD_HOSVD ? "recovery, HOSVD" : "recovery, random", 20);
@@ -128,7 +131,36 @@ static void check_recovery(check_run *run, int f64, hot_cpd_start start)
             recovered += judge(run, &r) <= (f64 ? 1e-6 : 1e-5);
         hot_context_destroy(&context);
     }
-    CHECK_ITEM(run, 0, recovered >= trials * 9 / 10, "%d of %d recovered", recovered, trials);
+    CHECK_ITEM(run, 0, recovered >= (trials > 4 ? trials / 2 : 1), "%d of %d recovered", recovered, trials);
+    check_case_end(run);
+    free(x);
+}
+
+/* Random starts lead to the terms as often as with the textbook's iteration. */
+static void check_textbook(check_run *run)
+{
+    enum { STARTS = 16, ITERATIONS = 500 };
+    check_case_begin(run, "recovery beside the textbook's", STARTS);
+    const size_t n[3] = {9, 10, 11}, rank = 4;
+    double *x = malloc(n[0] * n[1] * n[2] * sizeof *x), *start[3];
+    int mine = 0, plain = 0;
+    random_tensor(run, n, rank, 0, x);
+    result r = make_result(run, 1, n, rank, x);
+    for (int trial = 0; trial < STARTS; trial++) {
+        for (int m = 0; m < 3; m++) {
+            start[m] = normals(run, n[m] * rank);
+            memcpy(r.f[m], start[m], n[m] * rank * sizeof **start);
+        }
+        const hot_cpd_options options = {.size = sizeof options, .rank = rank, .iterations = ITERATIONS,
+                                         .start = HOT_CPD_GIVEN, .tolerance = -1};
+        if (check_call(run, decompose(run->context, &options, &r)))
+            mine += judge(run, &r) <= 1e-4;
+        plain += plain_als(n, rank, x, start, ITERATIONS) >= 1 - 1e-4;
+        for (int m = 0; m < 3; m++)
+            free(start[m]);
+    }
+    CHECK_ITEM(run, 0, plain > 0 && abs(mine - plain) <= 1, "%d of %d recovered, by the textbook's %d", mine, STARTS,
+               plain);
     check_case_end(run);
     free(x);
 }
@@ -469,6 +501,7 @@ static void check(check_run *run)
         check_recovery(run, 1, HOT_CPD_HOSVD);
         check_recovery(run, 0, HOT_CPD_RANDOM);
         check_non_negative(run);
+        check_textbook(run);
     }
     check_awkward(run, 1, HOT_CPD_FULL);
     check_awkward(run, 0, HOT_CPD_FULL);
@@ -486,4 +519,4 @@ static void check(check_run *run)
 
 void check_cpd_bench(check_run *run); /* cpd_bench.c */
 
-const check_family family_cpd = {"cpd", 0, 0, check, check_cpd_bench};
+const check_family family_cpd = {"cpd", 0, 1, check, check_cpd_bench};

@@ -100,7 +100,7 @@ static hot_status start(hot_context *context, als *s)
         hot_cpd_first(s->args, m, &random, s->f[m]);
         if (options->start == HOT_CPD_HOSVD && s->square > 0)
             status = start_hosvd(context, s, m, &random);
-        hot_cpd_first_end(s->args, m, s->f[m], s->product);
+        hot_cpd_first_end(s->args, m, s->f[m], s->product, s->args->lambda);
         publish(s, m);
     }
     return status;

@@ -203,7 +203,7 @@ void hot_cpd_first(const hot_cpd_args *args, int mode, uint64_t *random, double 
     }
 }
 
-void hot_cpd_first_end(const hot_cpd_args *args, int mode, double *f, double *spare)
+void hot_cpd_first_end(const hot_cpd_args *args, int mode, double *f, double *spare, double *lambda)
 {
     const size_t count = args->n[mode] * args->rank;
     for (size_t i = 0; i < count; i++) {
@@ -211,5 +211,5 @@ void hot_cpd_first_end(const hot_cpd_args *args, int mode, double *f, double *sp
         /* A given column of zeros becomes one of equal values: least squares could never move it. */
         spare[i] = 1 / sqrt((double)args->n[mode]);
     }
-    hot_cpd_normalise(args->n[mode], args->rank, f, spare, args->lambda);
+    hot_cpd_normalise(args->n[mode], args->rank, f, spare, lambda);
 }

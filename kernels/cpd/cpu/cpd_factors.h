@@ -39,10 +39,10 @@ void hot_cpd_orthonormalise(size_t n, size_t rank, double *f, uint64_t *random);
 uint64_t hot_cpd_seed(const hot_context *context);
 
 /* The start of a factor: what the args's array holds, or random; and, after HOSVD where that was asked for, what every
- * start has to be: not negative where that is asked, columns of unit length (lambda of the args is overwritten). spare:
- * n x rank values. */
+ * start has to be: not negative where that is asked, columns of unit length. spare: n x rank values; lambda: rank.
+ */
 void hot_cpd_first(const hot_cpd_args *args, int mode, uint64_t *random, double *f);
-void hot_cpd_first_end(const hot_cpd_args *args, int mode, double *f, double *spare);
+void hot_cpd_first_end(const hot_cpd_args *args, int mode, double *f, double *spare, double *lambda);
 
 /* Uniform in [0, 1) and standard normal. */
 double hot_cpd_uniform(uint64_t *random);

@@ -250,6 +250,26 @@ template <typename T> __global__ void __launch_bounds__(512) square_kernel(const
         parts[blockIdx.x] = sum;
 }
 
+/* sum = the parts' sum, one after the other, as the host adds them. */
+template <int COUNT> __global__ void __launch_bounds__(COUNT) total_kernel(const double *parts, double *sum)
+{
+    __shared__ double all[COUNT];
+    all[threadIdx.x] = parts[threadIdx.x];
+    __syncthreads();
+    double total = 0;
+    for (int i = 0; i < COUNT && threadIdx.x == 0; i++)
+        total += all[i];
+    if (threadIdx.x == 0)
+        *sum = total;
+}
+
+template <typename T> __global__ void narrow_kernel(const double *from, size_t count, T *to)
+{
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count)
+        to[i] = (T)from[i];
+}
+
 /* x = high + low, high with the 11 bits that TF32 keeps. */
 __global__ void split_kernel(const float *x, size_t count, float *high, float *low)
 {

@@ -1,6 +1,7 @@
-/* The decomposition on the GPU: the host-level backend. This is one tensor that every iteration reads, and no batch for
+/* The decomposition on the GPU: the backend. This is one tensor that every iteration reads, and no batch for
  * common/batch_pipeline.h: it is copied to one GPU once, an iteration is one graph of launches, and between iterations
- * the host checks the fit, reports progress and notices cancellation. */
+ * the host checks the fit, reports progress and notices cancellation. Arrays in device memory: the same launches on the
+ * caller's stream, one by one, and what the host does at the end is done there (cpd_queue.h). */
 #include <algorithm>
 #include <cuda_runtime.h>
 #include <limits.h>
@@ -8,7 +9,8 @@
 #include <string.h>
 
 #include "common/cuda_status.h"
-#include "cpd_device.h"
+#include "cpd_memory.h"
+#include "cpd_queue.h"
 #include "cpd/cpu/cpd_factors.h"
 
 /* f (n x rank, double, host) becomes the factor of a mode. */
@@ -16,14 +18,33 @@ static hot_status put_factor(hot_context *context, hot_cpd_device *d, int mode, 
 {
     cudaStream_t stream = (cudaStream_t)d->stream;
     const size_t bytes = d->n[mode] * d->rank * sizeof(double);
-    hot_status status = hot_cuda_status(context, cudaMemcpyAsync(d->f[mode], f, bytes, cudaMemcpyHostToDevice, stream),
-                                        "copying a factor");
+    void *there = NULL; /* a copy that does not wait */
+    hot_status status = d->queued ? hot_device_upload(context, f, bytes, &there, "copying a factor") : HOT_OK;
+    const void *const from = there ? there : f;
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpyAsync(d->before, f, bytes, cudaMemcpyHostToDevice, stream),
+        status = hot_cuda_status(context, cudaMemcpyAsync(d->f[mode], from, bytes, cudaMemcpyDefault, stream),
+                                 "copying a factor");
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaMemcpyAsync(d->before, from, bytes, cudaMemcpyDefault, stream),
                                  "copying a factor");
     if (status == HOT_OK)
         status = hot_cpd_device_publish(context, d, mode);
-    return status == HOT_OK ? hot_cuda_status(context, cudaStreamSynchronize(stream), "copying a factor") : status;
+    hot_device_release(context, there);
+    if (status != HOT_OK || d->queued)
+        return status;
+    return hot_cuda_status(context, cudaStreamSynchronize(stream), "copying a factor");
+}
+
+/* A start that is on the GPU already. */
+static hot_status start_given(hot_context *context, const hot_cpd_args *args, hot_cpd_device *d)
+{
+    hot_status status = HOT_OK;
+    for (int mode = 0; mode < 3 && status == HOT_OK; mode++) {
+        status = hot_cpd_queue_given(context, args, d, mode);
+        if (status == HOT_OK)
+            status = hot_cpd_device_publish(context, d, mode);
+    }
+    return status;
 }
 
 static hot_status start(hot_context *context, hot_cpd_args *args, hot_cpd_device *d, int zero)
@@ -32,8 +53,10 @@ static hot_status start(hot_context *context, hot_cpd_args *args, hot_cpd_device
     const size_t longest = std::max(d->n[0], std::max(d->n[1], d->n[2]));
     double *f = (double *)hot_context_alloc(context, longest * d->rank, sizeof *f);
     double *spare = (double *)hot_context_alloc(context, longest * d->rank, sizeof *spare);
+    double *lengths = (double *)hot_context_alloc(context, d->rank, sizeof *lengths); /* which nobody reads */
+    cudaStream_t stream = (cudaStream_t)d->stream;
     uint64_t random = hot_cpd_seed(context);
-    hot_status status = f && spare ? HOT_OK : HOT_ERROR_MEMORY;
+    hot_status status = f && spare && lengths ? HOT_OK : HOT_ERROR_MEMORY;
     for (int mode = 0; mode < 3 && status == HOT_OK; mode++) {
         hot_cpd_first(args, mode, &random, f);
         for (int round = 0; round < ROUNDS && args->options.start == HOT_CPD_HOSVD && !zero && status == HOT_OK;
@@ -43,18 +66,22 @@ static hot_status start(hot_context *context, hot_cpd_args *args, hot_cpd_device
                 status = hot_cpd_device_unfold_twice(context, d, mode);
             if (status == HOT_OK)
                 status = hot_cuda_status(
-                    context, cudaMemcpy(f, d->product, d->n[mode] * d->rank * sizeof *f, cudaMemcpyDeviceToHost),
+                    context, cudaMemcpyAsync(f, d->product, d->n[mode] * d->rank * sizeof *f, cudaMemcpyDeviceToHost,
+                                             stream),
                     "the start");
+            if (status == HOT_OK)
+                status = hot_cuda_status(context, cudaStreamSynchronize(stream), "the start");
             if (status == HOT_OK)
                 hot_cpd_orthonormalise(d->n[mode], d->rank, f, &random);
         }
         if (status == HOT_OK) {
-            hot_cpd_first_end(args, mode, f, spare);
+            hot_cpd_first_end(args, mode, f, spare, lengths);
             status = put_factor(context, d, mode, f);
         }
     }
     hot_context_free(context, f);
     hot_context_free(context, spare);
+    hot_context_free(context, lengths);
     return status;
 }
 
@@ -70,7 +97,7 @@ static hot_status iterate(hot_context *context, hot_cpd_args *args, hot_cpd_devi
     hot_status status = hot_context_progress(context, "CP decomposition", 0);
     for (int iteration = 0; iteration < options->iterations && status == HOT_OK; iteration++) {
         const int which = iteration % 2;
-        if (iteration == 0) {
+        if (iteration == 0 || d->queued) {
             status = hot_cpd_device_iterate(context, d, options->non_negative);
         } else {
             if (!ready[which]) {
@@ -91,6 +118,8 @@ static hot_status iterate(hot_context *context, hot_cpd_args *args, hot_cpd_devi
         if (status != HOT_OK)
             break;
         args->report.iterations = iteration + 1;
+        if (options->tolerance < 0 && d->queued)
+            continue;
         if (options->tolerance < 0 && iteration % UNCHECKED != 0 && iteration + 1 < options->iterations)
             continue;
         status = hot_cuda_status(
@@ -188,35 +217,71 @@ hot_status hot_cpd_put_tensor(hot_context *context, int f64, const size_t n[3], 
     return status == HOT_OK ? hot_cuda_copy(context, *device, x, bytes, "copying the tensor") : status;
 }
 
+/* The caller's tensor where kernels can read it. copy: what is to be given back, also after an error. */
+static hot_status place_tensor(hot_context *context, int f64, const size_t n[3], const void *x, void **copy,
+                               const void **there)
+{
+    if (hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE)
+        return hot_cpd_queue_aligned(context, x, n[0] * n[1] * n[2] * (f64 ? sizeof(double) : sizeof(float)), copy,
+                                     there);
+    const hot_status status = hot_cpd_put_tensor(context, f64, n, x, copy);
+    *there = *copy;
+    return status;
+}
+
+/* Copies of the factors: those at the start, before anybody knows whether the tensor is zero. */
+static hot_status keep_first(hot_context *context, const hot_cpd_device *d, double *first[3])
+{
+    hot_status status = HOT_OK;
+    for (int m = 0; m < 3 && status == HOT_OK; m++) {
+        const size_t bytes = d->n[m] * d->rank * sizeof *first[m];
+        status = hot_device_alloc(context, bytes, (void **)&first[m], "memory for the start");
+        if (status == HOT_OK)
+            status = hot_cuda_status(context, cudaMemcpyAsync(first[m], d->f[m], bytes, cudaMemcpyDeviceToDevice,
+                                                              (cudaStream_t)d->stream), "copying a factor");
+    }
+    return status;
+}
+
 hot_status hot_cpd_cuda(hot_context *context, void *args_pointer)
 {
     hot_cpd_args *args = (hot_cpd_args *)args_pointer;
+    const int queued = hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE, waits = !queued || hot_cpd_waits(args);
     hot_cpd_device d;
-    void *x = NULL;
-    double square = 0;
+    void *copy = NULL;
+    const void *x = NULL;
+    double square = 1, *first[3] = {NULL, NULL, NULL}; /* of a tensor that nobody waits for it is not known */
     memset(&d, 0, sizeof d);
     hot_status status = hot_cpd_fits_kernels(context, args->n, args->rank);
     if (status == HOT_OK)
-        status = hot_cpd_put_tensor(context, args->f64, args->n, args->x, &x);
+        status = hot_cpd_check_places(context, args);
+    if (status == HOT_OK)
+        status = place_tensor(context, args->f64, args->n, args->x, &copy, &x);
     if (status == HOT_OK)
         status = hot_cpd_device_create(context, args->f64, args->options.arithmetic, args->n, args->rank, x, NULL,
                                        args->options.iterations, &d);
     if (status == HOT_OK)
-        status = hot_cpd_device_square(context, &d, x, &square);
+        status = hot_cpd_device_square(context, &d, x, waits ? &square : NULL);
     if (status == HOT_OK)
-        status = start(context, args, &d, !(square > 0));
+        status = queued && args->options.start == HOT_CPD_GIVEN ? start_given(context, args, &d)
+                                                                : start(context, args, &d, !(square > 0));
+    if (status == HOT_OK && !waits)
+        status = keep_first(context, &d, first);
     if (status == HOT_OK) {
         if (square > 0)
             status = iterate(context, args, &d);
         else
             args->report.converged = 1;
         if (status == HOT_OK || status == HOT_ERROR_CANCELLED) {
-            const hot_status finished = finish(context, args, &d, x, square);
+            const hot_status finished = queued ? hot_cpd_queue_finish(context, args, &d, x, waits ? NULL : first)
+                                               : finish(context, args, &d, x, square);
             status = finished == HOT_OK ? status : finished;
         }
     }
     hot_cpd_device_destroy(context, &d);
-    cudaFree(x);
+    for (int m = 0; m < 3; m++)
+        hot_device_release(context, first[m]);
+    hot_device_release(context, copy);
     return status;
 }
 
@@ -224,42 +289,42 @@ hot_status hot_mttkrp_cuda(hot_context *context, void *args_pointer)
 {
     const hot_mttkrp_args *args = (const hot_mttkrp_args *)args_pointer;
     const size_t count = args->n[args->mode] * args->rank, size = args->f64 ? sizeof(double) : sizeof(float);
+    const int queued = hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE;
     hot_cpd_device d;
-    void *x = NULL;
-    double *wide = NULL;
+    void *copy = NULL, *narrow = NULL;
+    const void *x = NULL;
     memset(&d, 0, sizeof d);
     hot_status status = hot_cpd_fits_kernels(context, args->n, args->rank);
     if (status == HOT_OK)
-        status = hot_cpd_put_tensor(context, args->f64, args->n, args->x, &x);
+        status = hot_mttkrp_check_places(context, args);
+    if (status == HOT_OK)
+        status = place_tensor(context, args->f64, args->n, args->x, &copy, &x);
     if (status == HOT_OK)
         status = hot_cpd_device_create(context, args->f64, args->arithmetic, args->n, args->rank, x, NULL, 0, &d);
+    cudaStream_t stream = (cudaStream_t)d.stream;
     for (int m = 0; m < 3 && status == HOT_OK; m++) {
         const size_t bytes = args->n[m] * args->rank * size;
         if (m == args->mode)
             continue;
-        status = hot_cuda_status(context, cudaMemcpy(d.narrow[m], args->factor[m], bytes, cudaMemcpyHostToDevice),
-                                 "copying a factor");
+        status = hot_cuda_status(
+            context, cudaMemcpyAsync(d.narrow[m], args->factor[m], bytes, cudaMemcpyDefault, stream),
+            "copying a factor");
         if (status == HOT_OK)
             status = hot_cpd_device_take_factor(context, &d, m);
     }
     if (status == HOT_OK)
         status = hot_cpd_device_product(context, &d, args->mode, 1);
-    wide = status == HOT_OK ? (double *)hot_context_alloc(context, count, sizeof *wide) : NULL;
-    if (status == HOT_OK && !wide)
-        status = HOT_ERROR_MEMORY;
+    if (status == HOT_OK && !queued)
+        status = hot_device_alloc(context, count * size, &narrow, "memory for the product");
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaStreamSynchronize((cudaStream_t)d.stream), "the product");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpy(wide, d.product, count * sizeof *wide, cudaMemcpyDeviceToHost),
-                                 "the product");
-    for (size_t i = 0; i < count && status == HOT_OK; i++) {
-        if (args->f64)
-            ((double *)args->out)[i] = wide[i];
-        else
-            ((float *)args->out)[i] = (float)wide[i];
-    }
-    hot_context_free(context, wide);
+        status = hot_cpd_device_narrow(context, &d, count, queued ? args->out : narrow);
+    if (status == HOT_OK && !queued)
+        status = hot_cuda_status(
+            context, cudaMemcpyAsync(args->out, narrow, count * size, cudaMemcpyDeviceToHost, stream), "the product");
+    if (status == HOT_OK && !queued)
+        status = hot_cuda_status(context, cudaStreamSynchronize(stream), "the product");
+    hot_device_release(context, narrow);
     hot_cpd_device_destroy(context, &d);
-    cudaFree(x);
+    hot_device_release(context, copy);
     return status;
 }

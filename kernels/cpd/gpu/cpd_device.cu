@@ -6,6 +6,7 @@
 
 #include "common/cuda_status.h"
 #include "contract/gpu/contract_cuda.h"
+#include "cpd_memory.h"
 #include "dependent_launch.cuh"
 #include "cpd_device.h"
 #include "gram_inverse.cuh"
@@ -37,7 +38,9 @@ hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmet
     if (shared) {
         d->shared = 1, d->packed = shared->packed, d->cublas = shared->cublas, stream = (cudaStream_t)shared->stream;
     } else {
-        status = hot_cuda_status(context, cudaStreamCreate(&stream) /* in order with plain copies */, "stream");
+        d->queued = hot_context_memory(context, (void **)&stream) == HOT_MEMORY_DEVICE;
+        if (!d->queued)
+            status = hot_cuda_status(context, cudaStreamCreate(&stream) /* in order with plain copies */, "stream");
         if (status == HOT_OK && arithmetic != HOT_CPD_FULL && rank <= CPD_MOST_COLUMNS)
             status = hot_cpd_packed_tensor_create(context, (const float *)x, n, arithmetic == HOT_CPD_SPLIT,
                                                   capacity > 0 ? CPD_SWEEPS : CPD_ONE_PRODUCT, stream, &d->packed);
@@ -50,8 +53,8 @@ hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmet
     const bool split = arithmetic == HOT_CPD_SPLIT && !d->pass;
     const auto get = [&](void *where, size_t bytes) {
         if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaMalloc((void **)where, std::max<size_t>(bytes, 16)),
-                                     "memory for the decomposition");
+            status = hot_cpd_get(context, d->shared, std::max<size_t>(bytes, 16), where,
+                                 "memory for the decomposition");
     };
     for (int m = 0; m < 3; m++) {
         get(&d->f[m], n[m] * rank * sizeof(double));
@@ -67,7 +70,7 @@ hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmet
     get(&d->work, rank * rank * sizeof(double));
     get(&d->lambda, rank * sizeof(double));
     get(&d->inner, rank * sizeof(double));
-    get(&d->square, sizeof(double));
+    get(&d->square, 2 * sizeof(double));
     get(&d->fits, (size_t)std::max(capacity, 1) * sizeof(double));
     get(&d->parts, PARTS * sizeof(double));
     get(&d->counters, 2 * sizeof(int));
@@ -75,13 +78,19 @@ hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmet
         get(&d->high, total * sizeof(float));
         get(&d->low, total * sizeof(float));
     }
+    if (d->queued)
+        get(&d->workspace, HOT_CUBLAS_WORKSPACE);
     if (status == HOT_OK) /* the first normalisations read it before there is a product */
-        status = hot_cuda_status(context, cudaMemset(d->product, 0, longest * rank * sizeof(double)), "memory");
+        status = hot_cuda_status(context, cudaMemsetAsync(d->product, 0, longest * rank * sizeof(double), stream),
+                                 "memory");
     if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemset(d->counters, 0, 2 * sizeof(int)), "memory");
-    if (status == HOT_OK && !shared && hot_cublas_create(context, d->stream, &d->cublas) != HOT_OK &&
-        arithmetic != HOT_CPD_FULL && !d->pass)
-        return HOT_ERROR_DEVICE; /* tensor cores are then reached through cuBLAS alone; its message stands */
+        status = hot_cuda_status(context, cudaMemsetAsync(d->counters, 0, 2 * sizeof(int), stream), "memory");
+    if (status == HOT_OK && !shared) {
+        const hot_status found = d->queued ? hot_cublas_kept(context, stream, d->workspace, &d->cublas)
+                                           : hot_cublas_create(context, stream, &d->cublas);
+        if (found != HOT_OK && arithmetic != HOT_CPD_FULL && !d->pass)
+            return HOT_ERROR_DEVICE; /* tensor cores are then reached through cuBLAS alone; its message stands */
+    }
     if (status == HOT_OK && split) {
         split_kernel<<<2048, 256, 0, (cudaStream_t)d->stream>>>((const float *)x, total, (float *)d->high,
                                                                 (float *)d->low);
@@ -93,24 +102,22 @@ hot_status hot_cpd_device_create(hot_context *context, int f64, hot_cpd_arithmet
 
 void hot_cpd_device_destroy(hot_context *context, hot_cpd_device *d)
 {
-    if (d->stream)
+    if (d->stream && !d->queued)
         cudaStreamSynchronize((cudaStream_t)d->stream);
     hot_cpd_pass_destroy(context, &d->pass);
     if (!d->shared) {
         hot_cpd_packed_tensor_destroy(context, &d->packed);
-        hot_cublas_destroy(context, &d->cublas);
+        if (!d->queued)
+            hot_cublas_destroy(context, &d->cublas);
     }
-    for (int m = 0; m < 3; m++) {
-        cudaFree(d->f[m]);
-        cudaFree(d->gram[m]);
-        cudaFree(d->narrow[m]);
-        cudaFree(d->narrow_low[m]);
-    }
-    void *const others[] = {d->sums,  d->product, d->before, d->matrix, d->inverse,  d->work, d->lambda,
-                            d->inner, d->square,  d->fits,   d->parts,  d->counters, d->high, d->low};
-    for (void *memory : others)
-        cudaFree(memory);
-    if (d->stream && !d->shared)
+    void *const all[] = {d->f[0],      d->f[1],          d->f[2],          d->gram[0],       d->gram[1], d->gram[2],
+                         d->narrow[0], d->narrow[1],     d->narrow[2],     d->narrow_low[0], d->narrow_low[1],
+                         d->narrow_low[2], d->sums,      d->product,       d->before,        d->matrix,  d->inverse,
+                         d->work,      d->lambda,        d->inner,         d->square,        d->fits,    d->parts,
+                         d->counters,  d->high,          d->low,           d->workspace};
+    for (void *memory : all)
+        hot_cpd_give(context, d->shared, memory);
+    if (d->stream && !d->shared && !d->queued)
         cudaStreamDestroy((cudaStream_t)d->stream);
     memset(d, 0, sizeof *d);
 }
@@ -146,7 +153,7 @@ static hot_status make_sums(hot_context *context, hot_cpd_device *d)
 {
     const size_t *n = d->n, pairs = std::max(n[0] * n[1], std::max(n[1] * n[2], n[0] * n[2]));
     return d->sums ? HOT_OK
-                   : hot_cuda_status(context, cudaMalloc(&d->sums, pairs * d->rank * bytes_of(d)), "memory for sums");
+                   : hot_cpd_get(context, d->shared, pairs * d->rank * bytes_of(d), &d->sums, "memory for sums");
 }
 
 /* sums = op(x) f[mode], split in three products where that is asked for: high high, high low, low high; what is left
@@ -210,7 +217,7 @@ hot_status hot_cpd_device_unfold_twice(hot_context *context, hot_cpd_device *d, 
     void *parts = NULL;
     size_t count = 1; /* parts that are summed up at the end */
     hot_status status =
-        hot_cuda_status(context, cudaMalloc(&parts, n[mode] * rank * (mode == 1 ? n[2] : 1) * bytes_of(d)), "memory");
+        hot_cpd_get(context, d->shared, n[mode] * rank * (mode == 1 ? n[2] : 1) * bytes_of(d), &parts, "memory");
     if (status != HOT_OK)
         return status;
     if (mode == 1) { /* slice by slice: x_k f, then x_k^T of that */
@@ -240,7 +247,7 @@ hot_status hot_cpd_device_unfold_twice(hot_context *context, hot_cpd_device *d, 
         status = launched(context, "summing slices");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaStreamSynchronize(stream), "unfolding");
-    cudaFree(parts);
+    hot_cpd_give(context, d->shared, parts);
     return status;
 }
 
@@ -254,6 +261,23 @@ hot_status hot_cpd_device_take_factor(hot_context *context, hot_cpd_device *d, i
     split_kernel<<<256, 256, 0, (cudaStream_t)d->stream>>>(narrow, d->n[mode] * d->rank, narrow,
                                                            (float *)d->narrow_low[mode]);
     return launched(context, "splitting a factor");
+}
+
+hot_status hot_cpd_device_narrow(hot_context *context, hot_cpd_device *d, size_t count, void *to)
+{
+    const unsigned blocks = (unsigned)((count + 255) / 256);
+    if (d->f64)
+        narrow_kernel<<<blocks, 256, 0, (cudaStream_t)d->stream>>>(d->product, count, (double *)to);
+    else
+        narrow_kernel<<<blocks, 256, 0, (cudaStream_t)d->stream>>>(d->product, count, (float *)to);
+    return launched(context, "the product");
+}
+
+void hot_cpd_device_set_stream(hot_cpd_device *d, void *stream)
+{
+    d->stream = stream;
+    if (d->pass)
+        hot_cpd_pass_set_stream(d->pass, stream);
 }
 
 /* ---- Updates ----------------------------------------------------------------------------------------------------- */
@@ -388,19 +412,18 @@ hot_status hot_cpd_device_iterate(hot_context *context, hot_cpd_device *d, int n
 
 /* ---- Norms ------------------------------------------------------------------------------------------------------- */
 
-static hot_status add_parts(hot_context *context, hot_cpd_device *d, size_t count, double *sum)
+/* d->square[which] = the sum of the parts; to *sum, too, if that is wanted. */
+static hot_status add_parts(hot_context *context, hot_cpd_device *d, int which, double *sum)
 {
-    double parts[PARTS];
-    hot_status status = hot_cuda_status(
-        context,
-        cudaMemcpyAsync(parts, d->parts, count * sizeof *parts, cudaMemcpyDeviceToHost, (cudaStream_t)d->stream),
-        "copying sums");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaStreamSynchronize((cudaStream_t)d->stream), "summing the tensor");
-    *sum = 0;
-    for (size_t i = 0; i < count && status == HOT_OK; i++)
-        *sum += parts[i];
-    return status;
+    cudaStream_t stream = (cudaStream_t)d->stream;
+    total_kernel<PARTS><<<1, PARTS, 0, stream>>>(d->parts, d->square + which);
+    hot_status status = launched(context, "summing the tensor");
+    if (status == HOT_OK && sum)
+        status = hot_cuda_status(
+            context, cudaMemcpyAsync(sum, d->square + which, sizeof *sum, cudaMemcpyDeviceToHost, stream),
+            "copying a sum");
+    return status == HOT_OK && sum ? hot_cuda_status(context, cudaStreamSynchronize(stream), "summing the tensor")
+                                   : status;
 }
 
 hot_status hot_cpd_device_square(hot_context *context, hot_cpd_device *d, const void *x, double *square)
@@ -412,12 +435,9 @@ hot_status hot_cpd_device_square(hot_context *context, hot_cpd_device *d, const 
         square_kernel<float><<<PARTS, 512, 0, (cudaStream_t)d->stream>>>((const float *)x, total, d->parts);
     hot_status status = launched(context, "the tensor's norm");
     if (status == HOT_OK)
-        status = add_parts(context, d, PARTS, square);
-    if (status == HOT_OK && !isfinite(*square))
+        status = add_parts(context, d, 0, square);
+    if (status == HOT_OK && square && !isfinite(*square))
         status = hot_context_fail(context, HOT_ERROR_DATA, "the tensor holds NaN or Inf");
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaMemcpy(d->square, square, sizeof *square, cudaMemcpyHostToDevice),
-                                 "the tensor's norm");
     return status;
 }
 
@@ -431,5 +451,5 @@ hot_status hot_cpd_device_residual(hot_context *context, hot_cpd_device *d, cons
         residual_kernel<float><<<PARTS, 256, 0, (cudaStream_t)d->stream>>>(
             n[0], n[1], n[2], (int)d->rank, (const float *)x, d->lambda, d->f[0], d->f[1], d->f[2], d->parts);
     hot_status status = launched(context, "the residual");
-    return status == HOT_OK ? add_parts(context, d, PARTS, residual) : status;
+    return status == HOT_OK ? add_parts(context, d, 1, residual) : status;
 }

@@ -1,4 +1,5 @@
-/* A decomposition with all data on the GPU: for the backend on host arrays, kept tensors and benchmarks. */
+/* A decomposition with all data on the GPU: for the backends on arrays of the host and of the GPU, kept tensors and
+ * benchmarks. */
 #ifndef HOT_CPD_DEVICE_H
 #define HOT_CPD_DEVICE_H
 
@@ -24,7 +25,9 @@ typedef struct hot_cpd_device {
     size_t n[3], rank;
     /* for the tensor-core kernels, where these can be used; products then need none of the next three */
     hot_cpd_packed_tensor *packed;
-    int shared;                /* packed, cublas and stream are the caller's */
+    int shared;                /* packed, cublas and stream are the caller's; memory is the driver's */
+    int queued;                /* arrays are in device memory: stream is the context's, cublas is one that it keeps */
+    void *workspace;           /* of that cublas */
     hot_cpd_pass *pass;
     const void *x;             /* of the caller, or high: what the products read */
     void *high, *low;          /* HOT_CPD_SPLIT: x in two parts */
@@ -32,8 +35,9 @@ typedef struct hot_cpd_device {
     /* with pass: which of six updates is the next; their three passes serve two iterations */
     int turn;
     hot_cublas *cublas;        /* NULL: the kernels of kernels/contract */
-    void *stream;              /* a cudaStream_t of its own */
-    double *f[3], *gram[3], *product, *before, *matrix, *inverse, *work, *lambda, *inner, *square, *fits, *parts;
+    void *stream;              /* a cudaStream_t of its own, or see shared and queued */
+    double *f[3], *gram[3], *product, *before, *matrix, *inverse, *work, *lambda, *inner, *fits, *parts;
+    double *square;            /* ||x||^2, and behind it ||x - approximation||^2 */
     void *narrow[3], *narrow_low[3]; /* factors as the products read them */
     int *counters;             /* regularised problems, iterations */
     int capacity;              /* of fits */
@@ -59,10 +63,14 @@ hot_status hot_cpd_device_publish(hot_context *context, hot_cpd_device *device, 
 /* Launches one iteration: all three updates and the fit, into fits[counters[1]++]. Every second one is alike. */
 hot_status hot_cpd_device_iterate(hot_context *context, hot_cpd_device *device, int non_negative);
 
-/* ||x||^2 into device->square and *square; HOT_ERROR_DATA for NaN or Inf. Waits. */
+/* ||x||^2 into device->square. square: NULL, or waits and stores it there; HOT_ERROR_DATA then for NaN or Inf. */
 hot_status hot_cpd_device_square(hot_context *context, hot_cpd_device *device, const void *x, double *square);
-/* ||x - approximation||^2. Waits. */
+/* ||x - approximation||^2 into device->square[1]; residual: NULL, or waits and stores it there. */
 hot_status hot_cpd_device_residual(hot_context *context, hot_cpd_device *device, const void *x, double *residual);
+/* Launches what stores the first `count` values of device->product in the tensor's precision (on the device). */
+hot_status hot_cpd_device_narrow(hot_context *context, hot_cpd_device *device, size_t count, void *to);
+/* Another stream, for what follows. For a device that shares its stream, and a cuBLAS that has the same. */
+void hot_cpd_device_set_stream(hot_cpd_device *device, void *stream);
 /* X_(mode) X_(mode)^T times the narrow factor of the mode into product. */
 hot_status hot_cpd_device_unfold_twice(hot_context *context, hot_cpd_device *device, int mode);
 

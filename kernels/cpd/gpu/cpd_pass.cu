@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/cuda_status.h"
+#include "cpd_memory.h"
 #include "dependent_launch.cuh"
 #include "cpd/hopper/cached_product.h"
 #include "cpd/hopper/pass_args.h"
@@ -53,6 +54,7 @@ struct hot_cpd_pass {
 static size_t tiles(size_t n) { return (n + CPD_SIDE - 1) / CPD_SIDE; }
 static size_t image_bytes(const hot_cpd_pass *pass) { return (size_t)pass->columns * 128 * (pass->split ? 2 : 1); }
 static size_t cached_tiles(size_t n) { return (n + CPD_CACHED_ROWS - 1) / CPD_CACHED_ROWS; }
+static int is_kept(const hot_cpd_pass *pass) { return pass->packed->use == CPD_PRODUCTS; }
 static size_t cached_blocks(size_t n) { return (n + CPD_CACHED_WARPS - 1) / CPD_CACHED_WARPS; }
 
 namespace {
@@ -216,7 +218,7 @@ hot_status hot_cpd_pass_create(hot_context *context, hot_cpd_packed_tensor *pack
     pass->blocks = std::min<int>(pass->blocks, CPD_MOST_BLOCKS);
     const auto allocate = [&](void *where, size_t bytes) {
         if (status == HOT_OK)
-            status = hot_cuda_status(context, cudaMalloc((void **)where, bytes), "memory for products");
+            status = hot_cpd_get(context, is_kept(pass), bytes, where, "memory for products");
     };
     const bool fragments = packed->use == CPD_PRODUCTS && packed->halves && pass->columns <= CPD_FRAGMENT_COLUMNS &&
                        4. * n[0] * n[1] * n[2] <= CPD_FRAGMENT_BYTES;
@@ -263,20 +265,23 @@ void hot_cpd_pass_destroy(hot_context *context, hot_cpd_pass **pass)
 {
     if (!*pass)
         return;
+    const int kept = is_kept(*pass);
     for (int m = 0; m < 3; m++) {
-        cudaFree((*pass)->image[m]);
-        cudaFree((*pass)->fragments[m]);
-        cudaFree((*pass)->weights[m]);
-        cudaFree((*pass)->rows[m]);
-        cudaFree((*pass)->column[m]);
+        hot_cpd_give(context, kept, (*pass)->image[m]);
+        hot_cpd_give(context, kept, (*pass)->fragments[m]);
+        hot_cpd_give(context, kept, (*pass)->weights[m]);
+        hot_cpd_give(context, kept, (*pass)->rows[m]);
+        hot_cpd_give(context, kept, (*pass)->column[m]);
     }
-    cudaFree((*pass)->sums);
-    cudaFree((*pass)->store);
+    hot_cpd_give(context, kept, (*pass)->sums);
+    hot_cpd_give(context, kept, (*pass)->store);
     hot_context_free(context, ((void **)*pass)[-1]);
     *pass = NULL;
 }
 
 /* ---- Launches ---------------------------------------------------------------------------------------------------- */
+
+void hot_cpd_pass_set_stream(hot_cpd_pass *pass, void *stream) { pass->stream = (cudaStream_t)stream; }
 
 /* Launches what makes the images of one factor, or of two. */
 static hot_status make_images(hot_context *context, hot_cpd_pass *pass, int one, int two)

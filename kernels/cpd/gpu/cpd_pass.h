@@ -21,6 +21,9 @@ hot_status hot_cpd_pass_create(hot_context *context, hot_cpd_packed_tensor *pack
                                hot_cpd_pass **pass);
 void hot_cpd_pass_destroy(hot_context *context, hot_cpd_pass **pass);
 
+/* Another stream, for what follows: the caller sees that work of the one before is complete when it matters. */
+void hot_cpd_pass_set_stream(hot_cpd_pass *pass, void *stream);
+
 /* Takes over a factor (n[mode] x rank floats on the device), which stays there until another is given. For sweeps this
  * launches what makes of it what passes read; single products launch that when they want it. */
 hot_status hot_cpd_pass_factor(hot_context *context, hot_cpd_pass *pass, int mode, const float *factor);

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "common/cuda_status.h"
-#include "cpd_device.h"
+#include "common/device_memory.h"
+#include "cpd_queue.h"
 #include "cpd/hopper/pass_args.h"
 
 namespace {
@@ -21,6 +22,7 @@ struct resident {
     hot_cpd_device device;
     size_t rank;          /* that it is for; 0: there is none */
     void *narrow;         /* a product in the tensor's precision */
+    cudaEvent_t done;     /* the last product that was queued on a caller's stream */
 };
 
 template <typename T> __global__ void finite_kernel(const T *x, size_t count, int *strange)
@@ -30,13 +32,6 @@ template <typename T> __global__ void finite_kernel(const T *x, size_t count, in
         all = all && isfinite(x[i]);
     if (!all)
         *strange = 1;
-}
-
-template <typename T> __global__ void narrow_kernel(const double *from, size_t count, T *to)
-{
-    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < count)
-        to[i] = (T)from[i];
 }
 
 size_t size_of(const hot_mttkrp_tensor *t) { return t->f64 ? sizeof(double) : sizeof(float); }
@@ -112,33 +107,76 @@ hot_status piece(hot_context *context, hot_mttkrp_tensor *t, resident *k, const 
     }
     if (status == HOT_OK)
         status = hot_cpd_device_product(context, d, args->mode, 1);
-    if (status == HOT_OK) {
-        const unsigned blocks = (unsigned)((values + 255) / 256);
-        if (t->f64)
-            narrow_kernel<<<blocks, 256, 0, stream>>>(d->product, values, (double *)k->narrow);
-        else
-            narrow_kernel<<<blocks, 256, 0, stream>>>(d->product, values, (float *)k->narrow);
-        status = hot_cuda_status(context, cudaGetLastError(), "the product");
-    }
+    if (status == HOT_OK)
+        status = hot_cpd_device_narrow(context, d, values, k->narrow);
     return status == HOT_OK ? copy(context, (char *)args->out + first * t->n[args->mode] * size, k->narrow,
                                    values * size, stream)
                             : status;
 }
 
+hot_status pieces(hot_context *context, hot_mttkrp_tensor *t, resident *k, const hot_mttkrp_args *args)
+{
+    const size_t most = k->shared.packed ? (size_t)CPD_MOST_COLUMNS : most_rank;
+    const size_t count = (args->rank + most - 1) / most, each = (args->rank + count - 1) / count;
+    hot_status status = prepare(context, t, k, each);
+    for (size_t first = 0; first < args->rank && status == HOT_OK; first += each)
+        status = piece(context, t, k, args, first, std::min(each, args->rank - first));
+    return status;
+}
+
+/* What products run on, and what is prepared for them. */
+hot_status use_stream(hot_context *context, resident *k, void *stream)
+{
+    k->shared.stream = stream;
+    if (k->device.stream)
+        hot_cpd_device_set_stream(&k->device, stream);
+    return k->shared.cublas ? hot_cublas_set_stream(context, k->shared.cublas, stream) : HOT_OK;
+}
+
+/* On the caller's stream, behind the last product of another. What is captured is in order by the graph alone. */
+hot_status queue(hot_context *context, hot_mttkrp_tensor *t, resident *k, const hot_mttkrp_args *args,
+                 cudaStream_t stream)
+{
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    hot_status status = hot_mttkrp_check_places(context, args);
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaStreamIsCapturing(stream, &capture), "its stream");
+    const bool captured = capture != cudaStreamCaptureStatusNone;
+    if (status == HOT_OK && !captured)
+        status = hot_cuda_status(context, cudaStreamWaitEvent(stream, k->done, 0), "the last product");
+    if (status == HOT_OK) {
+        void *const own = k->shared.stream;
+        status = use_stream(context, k, stream);
+        if (status == HOT_OK)
+            status = pieces(context, t, k, args);
+        const hot_status back = use_stream(context, k, own);
+        status = status == HOT_OK ? back : status;
+    }
+    if (status == HOT_OK && !captured)
+        status = hot_cuda_status(context, cudaEventRecord(k->done, stream), "the product");
+    return status;
+}
+
 hot_status product(hot_context *context, hot_mttkrp_tensor *t, hot_mttkrp_args *args)
 {
     resident *const k = (resident *)t->device;
-    const size_t most = k->shared.packed ? (size_t)CPD_MOST_COLUMNS : most_rank,
-                 pieces = (args->rank + most - 1) / most;
-    const size_t each = (args->rank + pieces - 1) / pieces;
+    cudaStream_t own = (cudaStream_t)k->shared.stream;
+    void *stream;
+    const bool queued = hot_context_memory(context, &stream) == HOT_MEMORY_DEVICE;
+    if (queued && hot_context_device_number(context) != k->number)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT, "the tensor is on GPU %d, the context computes on GPU %d",
+                                k->number, hot_context_device_number(context));
     pthread_mutex_lock(&k->lock);
     hot_status status = hot_cuda_status(context, cudaSetDevice(k->number), "device");
-    if (status == HOT_OK)
-        status = prepare(context, t, k, each);
-    for (size_t first = 0; first < args->rank && status == HOT_OK; first += each)
-        status = piece(context, t, k, args, first, std::min(each, args->rank - first));
-    if (status == HOT_OK)
-        status = hot_cuda_status(context, cudaStreamSynchronize((cudaStream_t)k->device.stream), "the product");
+    if (status == HOT_OK && queued) {
+        status = queue(context, t, k, args, (cudaStream_t)stream);
+    } else if (status == HOT_OK) {
+        status = hot_cuda_status(context, cudaStreamWaitEvent(own, k->done, 0), "the last product");
+        if (status == HOT_OK)
+            status = pieces(context, t, k, args);
+        if (status == HOT_OK)
+            status = hot_cuda_status(context, cudaStreamSynchronize(own), "the product");
+    }
     pthread_mutex_unlock(&k->lock);
     return status;
 }
@@ -149,6 +187,10 @@ void release(hot_context *context, hot_mttkrp_tensor *t)
     if (!k)
         return;
     cudaSetDevice(k->number);
+    if (k->done) {
+        cudaEventSynchronize(k->done);
+        cudaEventDestroy(k->done);
+    }
     hot_cpd_device_destroy(context, &k->device);
     hot_cpd_packed_tensor_destroy(context, &k->shared.packed);
     cudaFree(k->narrow);
@@ -178,6 +220,13 @@ hot_status hot_mttkrp_tensor_cuda(hot_context *context, void *tensor)
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaStreamCreate(&stream) /* in order with plain copies */, "stream");
     k->shared.stream = stream;
+    if (status == HOT_OK)
+        status = hot_cuda_status(context, cudaEventCreateWithFlags(&k->done, cudaEventDisableTiming), "event");
+    if (status == HOT_OK && hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE) {
+        status = hot_device_check(context, "x", t->given);
+        if (status == HOT_OK)
+            status = hot_context_wait(context); /* for what makes x */
+    }
     if (status == HOT_OK)
         status = hot_cpd_put_tensor(context, t->f64, t->n, t->given, &k->x);
     if (status == HOT_OK)

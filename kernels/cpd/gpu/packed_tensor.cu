@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/cuda_status.h"
+#include "cpd_memory.h"
 #include "packed_tensor.h"
 #include "half_scale.cuh"
 #include "cpd/hopper/fragment_product.h"
@@ -92,14 +93,15 @@ hot_status hot_cpd_packed_tensor_round(hot_context *context, const hot_cpd_packe
     return launched(context, "rounding the tensor");
 }
 
+static int is_kept(const hot_cpd_packed_tensor *packed) { return packed->use == CPD_PRODUCTS; }
+
 /* Memory that is short is no error: *fits becomes 0. */
-static hot_status allocate(hot_context *context, size_t bytes, void **where, int *fits)
+static hot_status allocate(hot_context *context, const hot_cpd_packed_tensor *packed, size_t bytes, void *where,
+                           int *fits)
 {
-    const cudaError_t error = cudaMalloc(where, bytes);
-    *fits = error != cudaErrorMemoryAllocation;
-    if (!*fits)
-        cudaGetLastError();
-    return *fits ? hot_cuda_status(context, error, "memory for products") : HOT_OK;
+    const hot_status status = hot_cpd_get(context, is_kept(packed), bytes, where, "memory for products");
+    *fits = status != HOT_ERROR_MEMORY;
+    return *fits ? status : HOT_OK;
 }
 
 hot_status hot_cpd_packed_tensor_align(hot_context *context, hot_cpd_packed_tensor *packed, void *stream, int *fits)
@@ -110,7 +112,7 @@ hot_status hot_cpd_packed_tensor_align(hot_context *context, hot_cpd_packed_tens
     if (packed->halves || packed->aligned || n[0] % LINE == 0)
         return HOT_OK;
     packed->ld = (n[0] + LINE - 1) / LINE * LINE;
-    hot_status status = allocate(context, packed->ld * rows * sizeof(float), (void **)&packed->aligned, fits);
+    hot_status status = allocate(context, packed, packed->ld * rows * sizeof(float), &packed->aligned, fits);
     if (status == HOT_OK && *fits)
         status = hot_cuda_status(context,
                                  cudaMemcpy2DAsync(packed->aligned, packed->ld * sizeof(float), packed->x, each, each,
@@ -155,7 +157,7 @@ hot_status hot_cpd_packed_tensor_create(hot_context *context, const float *x, co
         return HOT_ERROR_MEMORY;
     memcpy(packed->n, n, sizeof packed->n);
     packed->x = x, packed->split = split, packed->use = use, packed->ld = n[0];
-    status = hot_cuda_status(context, cudaMalloc((void **)&packed->scale, 2 * sizeof(float)), "memory for products");
+    status = hot_cpd_get(context, is_kept(packed), 2 * sizeof(float), &packed->scale, "memory for products");
     if (status == HOT_OK)
         status = hot_cuda_status(context, cudaMemsetAsync(packed->scale, 0, 2 * sizeof(float), stream), "memory");
     if (status == HOT_OK) {
@@ -165,7 +167,7 @@ hot_status hot_cpd_packed_tensor_create(hot_context *context, const float *x, co
     }
     if (status == HOT_OK && use != CPD_ONE_PRODUCT && !split) {
         packed->ld = (n[0] + 63) / 64 * 64; /* whole lines of memory */
-        status = allocate(context, packed->ld * n[1] * n[2] * sizeof(__half), (void **)&packed->halves, &fits);
+        status = allocate(context, packed, packed->ld * n[1] * n[2] * sizeof(__half), &packed->halves, &fits);
         if (status == HOT_OK && fits)
             status = hot_cpd_packed_tensor_round(context, packed, stream);
     }
@@ -185,7 +187,7 @@ hot_status hot_cpd_packed_tensor_fragments(hot_context *context, hot_cpd_packed_
     int fits;
     if (packed->fragments[mode] || !packed->halves)
         return HOT_OK;
-    hot_status status = allocate(context, count * 16, (void **)&packed->fragments[mode], &fits);
+    hot_status status = allocate(context, packed, count * 16, &packed->fragments[mode], &fits);
     if (status == HOT_OK && fits) {
         fragment_kernel<<<2048, 256, 0, (cudaStream_t)stream>>>(packed->halves, order, count,
                                                                 (uint4 *)packed->fragments[mode]);
@@ -200,11 +202,12 @@ void hot_cpd_packed_tensor_destroy(hot_context *context, hot_cpd_packed_tensor *
 {
     if (!*packed)
         return;
-    cudaFree((*packed)->aligned);
-    cudaFree((*packed)->halves);
+    const int kept = is_kept(*packed);
+    hot_cpd_give(context, kept, (*packed)->aligned);
+    hot_cpd_give(context, kept, (*packed)->halves);
     for (int m = 0; m < 3; m++)
-        cudaFree((*packed)->fragments[m]);
-    cudaFree((*packed)->scale);
+        hot_cpd_give(context, kept, (*packed)->fragments[m]);
+    hot_cpd_give(context, kept, (*packed)->scale);
     hot_context_free(context, *packed);
     *packed = NULL;
 }

@@ -105,8 +105,7 @@ typedef struct hot_mttkrp_tensor hot_mttkrp_tensor;
  *
  * i, j, k   the dimensions I, J, K.
  * x         I x J x K, finite; may be changed or freed after the call. With HOT_DEVICE_CUDA it may also be in the
- * memory
- *           of that GPU, if all work that writes it has completed.
+ *           memory of that GPU, if all work that writes it has completed (or with HOT_MEMORY_DEVICE, device.h).
  * tensor    out: to be freed by hot_mttkrp_tensor_destroy; NULL after an error.
  *
  * Device memory: the size of x, plus a copy of x during the call. On a Hopper GPU rows are padded to 128 bytes;
@@ -123,7 +122,8 @@ HOT_API hot_status hot_mttkrp_tensor_create_f32(hot_context *context, hot_cpd_ar
 /* Computes the product for mode 1, 2 or 3, as hot_mttkrp_f64 and hot_mttkrp_f32 do. The precision must be that of the
  * tensor; modes and ranks may be in any order. On a Hopper GPU ranks above 120 are computed in parts.
  *
- * a, b, c, out   in host memory or, if the tensor is on a GPU, in the memory of that GPU. out is complete on return.
+ * a, b, c, out   in host memory or, if the tensor is on a GPU, in the memory of that GPU. out is complete on return,
+ *                but with HOT_MEMORY_DEVICE (device.h) when the context's stream has come that far.
  *
  * Errors: HOT_ERROR_ARGUMENT (invalid mode, rank 0, NULL, wrong precision), HOT_ERROR_MEMORY, HOT_ERROR_DEVICE. */
 HOT_API hot_status hot_mttkrp_tensor_product_f64(hot_context *context, hot_mttkrp_tensor *tensor, int mode,

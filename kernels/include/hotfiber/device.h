@@ -7,7 +7,7 @@
  *     hot_context_wait(context);
  *
  * The kernel families sshopm, directions (orders 4, 6, 8), lowrank, signal, msmt, fit, denoise, heev, tridiag,
- * contract and fem take arrays in device memory; all other calls of a context in this state fail with
+ * contract, fem, cpd and mttkrp take arrays in device memory; all other calls of a context in this state fail with
  * HOT_ERROR_ARGUMENT. */
 #ifndef HOTFIBER_DEVICE_H
 #define HOTFIBER_DEVICE_H
@@ -35,8 +35,14 @@ typedef enum hot_memory {
  *   - a call does what has to be done on the host, queues copies and kernels on the stream and returns. It neither
  *     waits for the GPU nor allocates from the driver once a call of its size has been made: working memory comes, in
  *     the order of the stream, from a pool that belongs to the context.
- *   - a call may be captured into a CUDA graph. Small tables of captured calls are kept until the context is destroyed;
- *     it must live longer than the graph.
+ *   - hot_cpd_f32 and hot_cpd_f64 have options.fits and the report in device memory, too. They wait for the stream
+ *     where the host decides what comes next: between iterations unless options.tolerance is negative, and with the
+ *     start HOT_CPD_HOSVD. Where they do not wait, a tensor that holds NaN or Inf is no error: weights, factors, fits
+ *     and the report's fit and norm are NaN. hot_mttkrp_tensor_create_* waits; products with that tensor are queued
+ *     one behind the other, whatever their streams, but for those that are captured, which the graphs must keep in
+ *     order.
+ *   - a call may be captured into a CUDA graph, unless it waits. Small tables of captured calls are kept until the
+ *     context is destroyed; it must live longer than the graph.
  *   - what only the GPU knows is found in the outputs (flags), as with host arrays, or is the status of
  *     hot_context_wait. A call is not cancelled once it is queued, and reports no progress.
  *   - results are those of the same call on host arrays, bit by bit; with hot_sshopm_options.basin to rounding, with

@@ -1,0 +1,33 @@
+/* Products and decompositions of arrays in device memory (hotfiber/device.h): where the arrays must lie, and what the
+ * backend on host arrays does on the host: reading a start, ordering the terms, the report. */
+#ifndef HOT_CPD_QUEUE_H
+#define HOT_CPD_QUEUE_H
+
+#include "cpd_device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Whether a call's arrays are where the context says, in either state; and whether a decomposition may wait, if it
+ * must. */
+hot_status hot_mttkrp_check_places(hot_context *context, const hot_mttkrp_args *args);
+hot_status hot_cpd_check_places(hot_context *context, const hot_cpd_args *args);
+/* Whether a decomposition waits for its stream: with a start by HOSVD, and with a tolerance. */
+int hot_cpd_waits(const hot_cpd_args *args);
+
+/* x, or a copy of it (to be given back, also after an error) where kernels could not read it as it lies. */
+hot_status hot_cpd_queue_aligned(hot_context *context, const void *x, size_t bytes, void **copy, const void **aligned);
+
+/* A start in the caller's factor of a mode: into device->f and device->before. */
+hot_status hot_cpd_queue_given(hot_context *context, const hot_cpd_args *args, hot_cpd_device *device, int mode);
+
+/* Results into the caller's arrays, after `iterations` iterations. first: the factors at the start, for X = 0, or NULL
+ * where they are still there. */
+hot_status hot_cpd_queue_finish(hot_context *context, const hot_cpd_args *args, hot_cpd_device *device, const void *x,
+                                double *const first[3]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,32 @@
+/* A call of a family made in several ways, all of which must give the same: for device_calls.cu. */
+#ifndef HOT_TESTS_DEVICE_RUN_H
+#define HOT_TESTS_DEVICE_RUN_H
+
+#include <functional>
+#include <vector>
+
+#include <hotfiber/context.h>
+
+struct device_array {
+    const char *name;
+    void *host; /* of the test; NULL: there is none */
+    size_t bytes;
+    bool out;
+};
+
+/* A call on these arrays, as pointers in their order. */
+typedef std::function<hot_status(void *const *at)> device_call;
+
+/* Makes the call with the arrays on the GPU, in poisoned working memory, on two streams at once and, every fourth time,
+ * in a CUDA graph; and with copies of them on the host. Every third call has its arrays at odd places. Outputs, of the
+ * first way, go to the test's arrays; HOT_ERROR_DEVICE where ways differ. exact: outputs are to be the same bit by bit.
+ * captures: whether the call can be captured. The context's arrays are in device memory. */
+namespace device {
+hot_status run(hot_context *context, const std::vector<device_array> &arrays, const device_call &make,
+               bool exact = true, bool captures = true);
+}
+
+/* HOT_ERROR_DEVICE with a message. */
+hot_status device_trouble(hot_context *context, const char *what, const char *name);
+
+#endif
