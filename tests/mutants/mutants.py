@@ -48,6 +48,25 @@ def targets_of(tests):
     return sorted(wanted)
 
 
+# A faulty program may delete what it should not: one whose sweeper took too much has emptied /tmp. Programs with a
+# fault have a /tmp of their own, and can write nowhere but there and in the copy.
+SHUT_IN = """
+mount --make-rprivate / && mount --bind "$1" "$1" && mount -t tmpfs none /tmp || exit 1
+while read -r device place kind rest; do
+    case $place in
+    "$1" | /tmp | /proc* | /sys* | /dev*) ;;
+    *) mount -o remount,ro,bind "$place" || exit 1 ;;
+    esac
+done </proc/self/mounts
+shift
+exec "$@"
+"""
+
+
+def shut_in(folder, words):
+    return ["unshare", "-m", "sh", "-c", SHUT_IN, "sh", str(folder), *words]
+
+
 def call(words, log, limit):
     with open(log, "w") as file:
         try:
@@ -81,7 +100,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--short", action="store_true")
     parser.add_argument("--only", default="")
-    parser.add_argument("--folder", default="/tmp/hotfiber-mutants")
+    parser.add_argument("--folder", default=str(SOURCE / "build-mutants"), help="for the copy; not in /tmp")
     parser.add_argument("--configure", default="-DHOTFIBER_CUDA=OFF", help="options of cmake")
     parser.add_argument("--jobs", default=str(os.cpu_count()))
     parser.add_argument("--check", action="store_true")
@@ -97,6 +116,9 @@ def main():
     folder = pathlib.Path(given.folder)
     copy, build, log = folder / "source", folder / "source/build", folder / "log.txt"
     copy.mkdir(parents=True, exist_ok=True)
+    if call(shut_in(folder, ["test", "-d", str(copy)]), log, 60) != 0:
+        sys.exit("faulty programs are run where they can do no harm: that takes root (unshare, mount) and a --folder "
+                 "that is not in /tmp")
     files = subprocess.run(["git", "ls-files", "-z"], cwd=SOURCE, stdout=subprocess.PIPE, check=True).stdout
     for name in files.decode().split("\0")[:-1]:
         to, new = copy / name, (SOURCE / name).read_bytes()
@@ -131,8 +153,8 @@ def main():
         try:
             if call(build_all + targets_of(mutant["tests"]), log, 3600) != 0:
                 result = "does not build"
-            elif call(["ctest", "--test-dir", str(build), "-R", "^(%s)$" % mutant["tests"], "-j", given.jobs,
-                       "--stop-on-failure", "--timeout", "600"], log, 3600) != 0:
+            elif call(shut_in(folder, ["ctest", "--test-dir", str(build), "-R", "^(%s)$" % mutant["tests"], "-j",
+                                       given.jobs, "--stop-on-failure", "--timeout", "600"]), log, 3600) != 0:
                 result = "caught"
             else:
                 result = "survives" if mutant["survives"] else "SURVIVED"
