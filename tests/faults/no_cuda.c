@@ -1,6 +1,16 @@
 /* To stand in for libcuda.so.1: a driver with which nothing works. HOT_NO_CUDA=N is what cuInit says (CUresult): 100 no
- * device, 2 out of memory, 46 busy, 719 lost, 803 of another version than the kernel's module, 999 unknown. */
+ * device, 2 out of memory, 46 busy, 719 lost, 803 of another version than the kernel's module, 999 unknown.
+ * HOT_NO_CUDA_SEEN: a file that is made when a program has loaded this. */
+#include <stdio.h>
 #include <stdlib.h>
+
+__attribute__((constructor)) static void begin(void)
+{
+    const char *path = getenv("HOT_NO_CUDA_SEEN");
+    FILE *file = path ? fopen(path, "w") : NULL;
+    if (file)
+        fclose(file);
+}
 
 static int result(void)
 {

@@ -13,7 +13,8 @@ DRIVER = os.path.join(os.environ["HOT_BUILD"], "lib", "no_cuda")
 
 def call(environment, *words):
     return subprocess.run([HOT, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=300, env={**os.environ, "LD_LIBRARY_PATH": DRIVER, **environment}, text=True)
+                          timeout=300, text=True,
+                          env={**os.environ, "LD_LIBRARY_PATH": DRIVER, "HOT_NO_CUDA_SEEN": "seen", **environment})
 
 
 shutil.rmtree("work", ignore_errors=True)
@@ -30,6 +31,7 @@ for number, what in ((100, "no device"), (2, "out of memory"), (46, "busy"), (71
         done = call(environment, "run", "-i", "dwi.nrrd", "-o", "out", "--force", "--quiet")
         check(done.returncode == 0 and open("out/peaks.nrrd", "rb").read() == expected, "%s: %d %s" % (
             what, done.returncode, done.stderr))
+        check(os.path.exists("seen"), "%s: the test's driver was not loaded" % what)
         for device in ("cuda", "cuda:1"):
             done = call(environment, "run", "-i", "dwi.nrrd", "-o", "gpu", "--device", device, "--quiet")
             check(done.returncode == 1 and done.stderr.count("\n") == 1 and "--device " + device in done.stderr and
