@@ -100,7 +100,7 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 # What Debian's packages are to hold besides. The date is the version's.
 set(hot_release_date "Wed, 25 Nov 2026 12:00:00 +0000")
 foreach(package hotfiber hotfiber-vtk)
-  if(package STREQUAL hotfiber-vtk AND NOT TARGET hotvtk)
+  if(NOT TARGET hotfiber OR (package STREQUAL hotfiber-vtk AND NOT TARGET hotvtk))
     continue()
   endif()
   string(REPLACE "hotfiber-" "" component ${package})
