@@ -89,7 +89,7 @@ if not SANITIZED:
 nowhere = {**os.environ, "TMPDIR": "/there/is/none", "HOME": "/there/is/none", "XDG_CACHE_HOME": "/there/is/none"}
 works("no temporary folder, no home", *run, "notmp", env=nowhere)
 check(content("notmp") == whole, "no temporary folder: the same bytes")
-name = b"sm\xf6rg\xe5s \n\xff"
+name = b"sm\xf6rg\xe5s \n\xff\xed\xa0\x80\xf4\x90\x80\x80"  # half a pair, and beyond Unicode
 shutil.copy("dwi.nii.gz", name + b".nii.gz")
 for ending in ("bval", "bvec"):
     if os.path.exists("dwi." + ending):
