@@ -67,17 +67,17 @@ if(TARGET hotvtk)
   hot_pkgconfig(hotvtk "Fibre directions and tensors as objects of VTK, for C" "-lhotvtk" "hotfiber" vtk)
 endif()
 
-# The manual page and the completion of bash are the command's own help.
+# The manual pages and the completion of bash are the command's own help.
 if(TARGET hotfiber_command AND NOT CMAKE_CROSSCOMPILING)
-  set(hot_manpage ${CMAKE_BINARY_DIR}/hotfiber.1.gz)
-  add_custom_command(OUTPUT ${hot_manpage}
-    COMMAND sh ${CMAKE_SOURCE_DIR}/cmake/manpage.sh $<TARGET_FILE:hotfiber_command> ${PROJECT_VERSION} >
-            ${CMAKE_BINARY_DIR}/hotfiber.1
-    COMMAND gzip -9nf ${CMAKE_BINARY_DIR}/hotfiber.1
+  set(hot_manpages ${CMAKE_BINARY_DIR}/man1)
+  add_custom_command(OUTPUT ${hot_manpages}/hotfiber.1.gz
+    COMMAND ${CMAKE_COMMAND} -E rm -rf ${hot_manpages}
+    COMMAND ${CMAKE_COMMAND} -E env COLUMNS=80 sh ${CMAKE_SOURCE_DIR}/cmake/manpage.sh $<TARGET_FILE:hotfiber_command>
+            ${PROJECT_VERSION} ${hot_manpages} ${CMAKE_BINARY_DIR}/bin/hotfiber-bids
     DEPENDS hotfiber_command $<$<TARGET_EXISTS:hotview>:hotfiber_view_command>
             ${CMAKE_SOURCE_DIR}/cmake/manpage.sh VERBATIM)
-  add_custom_target(hotfiber_manpage ALL DEPENDS ${hot_manpage})
-  install(FILES ${hot_manpage} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  add_custom_target(hotfiber_manpage ALL DEPENDS ${hot_manpages}/hotfiber.1.gz)
+  install(DIRECTORY ${hot_manpages}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   set(hot_completion ${CMAKE_BINARY_DIR}/completions/hotfiber)
   add_custom_command(OUTPUT ${hot_completion}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/completions
@@ -97,3 +97,23 @@ if(TARGET HotFiberLib)
 endif()
 install(FILES README.md NEWS.md SECURITY.md CITATION.cff docs/glossary.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+# What Debian's packages are to hold besides. The date is the version's.
+set(hot_release_date "Wed, 25 Nov 2026 12:00:00 +0000")
+foreach(package hotfiber hotfiber-vtk)
+  if(NOT TARGET hotfiber OR (package STREQUAL hotfiber-vtk AND NOT TARGET hotvtk))
+    continue()
+  endif()
+  string(REPLACE "hotfiber-" "" component ${package})
+  set(folder ${CMAKE_BINARY_DIR}/debian/${package})
+  file(WRITE ${folder}/changelog "${package} (${PROJECT_VERSION}) unstable; urgency=medium\n\n"
+    "  * What is new is in NEWS.md.\n\n"
+    " -- The hotfiber developers <developers@hotfiber.invalid>  ${hot_release_date}\n")
+  execute_process(COMMAND gzip -9nf ${folder}/changelog)
+  configure_file(cmake/lintian-overrides ${folder}/overrides @ONLY)
+  install(FILES ${folder}/changelog.gz DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} COMPONENT ${component})
+  install(FILES ${folder}/overrides DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides RENAME ${package}
+          COMPONENT ${component})
+endforeach()
+if(TARGET hotvtk)
+  install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/hotfiber-vtk RENAME copyright COMPONENT vtk)
+endif()

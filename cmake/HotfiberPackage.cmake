@@ -19,6 +19,10 @@ set(CPACK_COMPONENTS_ALL hotfiber)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# Programs of other packages that are linked with the libraries need this version or a later one; the loader's cache is
+# renewed by a trigger (the scripts that cpack makes of its own accord do it in an older way).
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 # The packages' own libraries are found here while their dependencies are looked up.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
 set(CPACK_DEBIAN_HOTFIBER_PACKAGE_NAME hotfiber)
@@ -40,4 +44,8 @@ if(TARGET hotvtk)
 "This is libhotvtk: directions and tensors of hotfiber as objects of VTK, for
 programs in C. The files .vtp and .vti that hotfiber writes do not need it.")
 endif()
+file(WRITE ${CMAKE_BINARY_DIR}/debian/triggers "activate-noawait ldconfig\n")
+foreach(package HOTFIBER VTK)
+  set(CPACK_DEBIAN_${package}_PACKAGE_CONTROL_EXTRA ${CMAKE_BINARY_DIR}/debian/triggers)
+endforeach()
 include(CPack)

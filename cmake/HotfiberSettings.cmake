@@ -12,6 +12,8 @@ set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+# No name of the build folder is in what is built: the same sources and flags give the same bytes anywhere.
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 # Installed programs find the libraries beside them, wherever the tree is put.
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};$ORIGIN")
 
@@ -36,4 +38,11 @@ if(HOTFIBER_FUZZ) # the fuzzer sees the branches of the libraries, not those of 
   target_compile_options(hot_settings INTERFACE $<$<COMPILE_LANGUAGE:C>:-fsanitize=fuzzer-no-link>)
 endif()
 
-find_package(OpenMP COMPONENTS C REQUIRED)
+if(HOTFIBER_OPENMP)
+  find_package(OpenMP COMPONENTS C REQUIRED)
+else() # a header that stands in for OpenMP's
+  add_library(OpenMP::OpenMP_C INTERFACE IMPORTED GLOBAL)
+  target_include_directories(OpenMP::OpenMP_C INTERFACE ${CMAKE_SOURCE_DIR}/kernels/common/one_thread)
+  target_compile_options(OpenMP::OpenMP_C INTERFACE $<$<COMPILE_LANGUAGE:C>:-fopenmp-simd -Wno-unknown-pragmas>)
+  message(STATUS "hotfiber: no OpenMP: everything on one thread")
+endif()

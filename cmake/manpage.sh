@@ -1,14 +1,16 @@
-# manpage.sh COMMAND VERSION: the command's own help as a manual page, on standard output. Nothing is written twice:
-# list, summaries, explanations and options are those that --help prints.
+# manpage.sh COMMAND VERSION FOLDER [BIDS]: the command's own help as manual pages in FOLDER, hotfiber.1 and
+# hotfiber-SUBCOMMAND.1, and that of hotfiber-bids where its path is given. Nothing is written twice: lists, summaries,
+# explanations and options are those that --help prints.
 set -eu
 command=$1
 version=$2
+folder=$3
 name=$(basename "$command")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Help text -> roff. Indented lines stay as they are (examples), "  -x VALUE  text" under "options:" become tagged
-# paragraphs, the rest is filled. part=begin prints up to the common options, part=end these.
+# Help text of a subcommand -> roff. Indented lines stay as they are (examples), "  -x VALUE  text" under "options:"
+# become tagged paragraphs, the rest is filled.
 cat >"$work/roff.awk" <<'AWK'
 function escaped(text) {
     gsub(/\\/, "\\e", text)
@@ -18,17 +20,20 @@ function escaped(text) {
     return text
 }
 function plain() { if (literal) print ".fi\n.RE"; literal = 0 }
-/^options that every subcommand has:$/ { common = 1; options = 1; plain(); next }
-(part == "end") != (common == 1) { next }
+/^options that every subcommand has:$/ { options = 1; plain(); print ".SH COMMON OPTIONS"; next }
 NR == 1 {
     summary = $0
     sub(/^[^:]*: /, "", summary)
-    print ".SS \"" escaped(title) "\"\n" toupper(substr(escaped(summary), 1, 1)) substr(escaped(summary), 2) "."
+    print ".SH NAME\n" escaped(title) " \\- " escaped(summary)
     next
 }
-/^usage: / { sub(/^usage: /, ""); print ".PP\n.B " escaped($0); next }
-/^options:$/ { options = 1; plain(); next }
-/^$/ { plain(); if (!options) print ".PP"; next }
+/^usage: / {
+    sub(/^usage: /, "")
+    print ".SH SYNOPSIS\n.B " escaped($0) "\n.SH DESCRIPTION"
+    next
+}
+/^options:$/ { options = 1; plain(); print ".SH OPTIONS"; next }
+/^$/ { plain(); if (!options && described) print ".PP"; next }
 options && /^  -/ {
     sub(/^  /, "")
     at = match($0, /   */) # the gap before the text; a long option has none and its text on the next line
@@ -38,6 +43,7 @@ options && /^  -/ {
     next
 }
 options { sub(/^ */, ""); print escaped($0); next }
+{ described = 1 }
 /^  / {
     if (!literal)
         print ".RS 2\n.nf"
@@ -49,24 +55,49 @@ options { sub(/^ */, ""); print escaped($0); next }
 END { plain() }
 AWK
 
+escaped() { sed "s/\\\\/\\\\e/g; s/-/\\\\-/g; s/^[.']/\\\\\\&&/"; }
+begin() { # begin NAME
+    printf '.TH %s 1 "" "%s %s" "User Commands"\n' "$(echo "$1" | tr "[:lower:]" "[:upper:]" | escaped)" "$name" \
+        "$version"
+}
+
 "$command" --help >"$work/list"
-summary=$(sed -n '1s/^[^:]*: //p' "$work/list" | sed 's/-/\\-/g')
-printf '.TH %s 1 "" "%s %s" "User Commands"\n' "$(echo "$name" | tr '[:lower:]' '[:upper:]')" "$name" "$version"
-printf '.SH NAME\n%s \\- %s\n' "$(echo "$name" | sed 's/-/\\-/g')" "$summary"
 subcommands=$(sed -n '/^usage:/,/^`/s/^  \([a-z][a-z0-9-]*\)  .*/\1/p' "$work/list")
 [ -n "$subcommands" ] || { echo "manpage.sh: no subcommands in the help of $command" >&2; exit 1; }
-printf '.SH SYNOPSIS\n.B %s\n.I SUBCOMMAND\n[options]\n' "$name"
-printf '.SH DESCRIPTION\n'
-sed -n '/^`/,$p' "$work/list" | sed 's/\\/\\e/g; s/-/\\-/g'
-printf '.SH SUBCOMMANDS\n'
+mkdir -p "$folder"
+{
+    begin "$name"
+    printf '.SH NAME\n%s \\- %s\n' "$name" "$(sed -n '1s/^[^:]*: //p' "$work/list" | escaped)"
+    printf '.SH SYNOPSIS\n.B %s\n.I SUBCOMMAND\n[options]\n' "$name"
+    printf '.SH DESCRIPTION\n'
+    sed -n '/^`/,$p' "$work/list" | escaped
+    printf '.SH SUBCOMMANDS\nEach has a page of its own.\n'
+    for subcommand in $subcommands; do
+        printf '.TP\n.BR %s\\-%s (1)\n' "$name" "$subcommand"
+        sed -n "s/^  $subcommand  *//p" "$work/list" | escaped
+    done
+    printf '.SH EXIT STATUS\n0: done. 1: failed, with one line on standard error. 2: wrong usage.\n'
+} >"$folder/$name.1"
 for subcommand in $subcommands; do
-    if ! "$command" "$subcommand" --help >"$work/help" 2>/dev/null; then # the viewer may not have been built
-        sed -n "s/^  $subcommand  *\\(.*\\)/.SS \"$name $subcommand\"\\n\\1. (Not in this build.)/p" "$work/list" |
-            sed 's/-/\\-/g'
-        continue
+    page="$folder/$name-$subcommand.1"
+    begin "$name-$subcommand" >"$page"
+    if "$command" "$subcommand" --help >"$work/help" 2>/dev/null; then
+        awk -v title="$name-$subcommand" -f "$work/roff.awk" "$work/help" >>"$page"
+    else # the viewer may not have been built
+        printf '.SH NAME\n%s\\-%s \\- %s (not in this build)\n' "$name" "$subcommand" \
+            "$(sed -n "s/^  $subcommand  *//p" "$work/list" | escaped)" >>"$page"
     fi
-    awk -v part=begin -v title="$name $subcommand" -f "$work/roff.awk" "$work/help"
+    printf '.SH SEE ALSO\n.BR %s (1)\n' "$name" >>"$page"
 done
-printf '.SH COMMON OPTIONS\nEvery subcommand has these.\n'
-awk -v part=end -f "$work/roff.awk" "$work/help"
-printf '.SH EXIT STATUS\n0: done. 1: failed, with one line on standard error. 2: wrong usage.\n'
+if [ -n "${4:-}" ] && "$4" --help >"$work/help" 2>/dev/null; then
+    {
+        begin "$name-bids"
+        printf '.SH NAME\n%s\\-bids \\- every diffusion scan of a BIDS data set, to derivatives\n' "$name"
+        printf '.SH DESCRIPTION\n.nf\n'
+        escaped <"$work/help"
+        printf '.fi\n.SH SEE ALSO\n.BR %s (1)\n' "$name"
+    } >"$folder/$name-bids.1"
+fi
+for page in "$folder/$name".1 "$folder/$name"-*.1; do
+    gzip -9nf "$page"
+done

@@ -56,8 +56,8 @@ hot_setup() {
             libvtk9-dev python3-vtk9 python3-venv python3-matplotlib g++ xvfb xdotool dpkg-dev file \
             python3-sphinx python3-myst-parser python3-nbsphinx python3-ipykernel pandoc \
             groff-base locales snakemake || return 1
-        # The long form has a cluster and a browser, too.
-        [ -z "${HOT_TEST_LONG:-}" ] || hot_install slurm-wlm munge chromium || return 1
+        # The long form has a cluster, a browser and fuzzers, too.
+        [ -z "${HOT_TEST_LONG:-}" ] || hot_install slurm-wlm munge chromium clang llvm libomp-dev || return 1
     fi
     # What was just installed is looked for again (the demo is built with less than the tests need).
     [ -z "${hot_installed:-}" ] || rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"

@@ -13,7 +13,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "nbsphinx", "c_headers"]
 root_doc = "docs/index"
 include_patterns = ["*.md", "docs/**.md", "docs/*.ipynb", "sample_data/README.md", "bench/accuracy/README.md",
                     "plugin/module/scirun/README.md"]
-exclude_patterns = ["build", "build-*", "out", "SECURITY.md", "**.ipynb_checkpoints"]
+exclude_patterns = ["build", "build-*", "out", "SECURITY.md", "docs/paper", "**.ipynb_checkpoints"]
 myst_heading_anchors = 3
 suppress_warnings = ["myst.header"]
 html_theme, html_title = "alabaster", "hotfiber " + release

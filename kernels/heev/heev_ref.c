@@ -7,6 +7,13 @@
 
 typedef long double complex entry;
 
+/* C11's CMPLXL, which the C library's header has for gcc alone. */
+static entry complex_of(long double re, long double im)
+{
+    const union { long double part[2]; entry whole; } made = {{re, im}};
+    return made.whole;
+}
+
 static void load(const hot_heev_args *args, size_t i, entry *a)
 {
     const size_t n = args->n, parts = args->is_complex ? 2 : 1;
@@ -17,8 +24,8 @@ static void load(const hot_heev_args *args, size_t i, entry *a)
                         im = 0;
             if (args->is_complex && r != c)
                 im = args->f64 ? ((const double *)args->matrices)[at + 1] : ((const float *)args->matrices)[at + 1];
-            a[c * n + r] = CMPLXL(re, im);
-            a[r * n + c] = CMPLXL(re, -im);
+            a[c * n + r] = complex_of(re, im);
+            a[r * n + c] = complex_of(re, -im);
         }
 }
 

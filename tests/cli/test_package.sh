@@ -24,6 +24,10 @@ for needed in libc6 libteem2 libnifti2-2 libcairo2 libgomp1 zlib1g; do
 done
 ! field "$main" Depends | grep -q vtk || not_so "the main package brings VTK along"
 
+if command -v lintian >/dev/null; then # what Debian's own checker says; cmake/lintian-overrides has the exceptions
+    lintian --fail-on error,warning packages/*.deb >lintian.log 2>&1 || not_so "lintian: $(grep '^[EW]:' lintian.log)"
+fi
+
 # Nothing that is installed is left out, nothing is in twice.
 cmake --install "$HOT_BUILD" --prefix "$PWD/installed" >install.log 2>&1 || { cat install.log; exit 1; }
 (cd installed && find . ! -type d | sort) >installed.list
@@ -57,20 +61,27 @@ done
 ! grep -rqF "$HOT_BUILD" unpacked/usr/lib/cmake unpacked/usr/lib/pkgconfig ||
     not_so "CMake or pkg-config files know the build"
 
-# The manual page holds every subcommand and every option, and is good roff.
-gzip -dc unpacked/usr/share/man/man1/hotfiber.1.gz >hotfiber.1
+# The manual pages: one of each subcommand with every option, one that names them all, one of hotfiber-bids, good roff.
+for page in unpacked/usr/share/man/man1/*.gz; do
+    gzip -dc "$page" >"$(basename "$page" .gz)"
+done
 for subcommand in $("$HOTFIBER" | sed -n 's/^  \([a-z][a-z0-9-]*\)  .*/\1/p'); do
-    grep -qxF ".SS \"hotfiber $(echo "$subcommand" | sed 's/-/\\-/g')\"" hotfiber.1 ||
-        not_so "$subcommand is not in the manual"
+    grep -qxF ".BR hotfiber\\-$subcommand (1)" hotfiber.1 || not_so "$subcommand is not in the manual"
+    grep -q "^hotfiber..$subcommand .. [a-zA-Z]" "hotfiber-$subcommand.1" || not_so "no summary of $subcommand"
     "$HOTFIBER" "$subcommand" --help | sed -n 's/^  \(-[^ ]*\).*/\1/p' | sed 's/-/\\-/g' | while read -r option; do
-        grep -qF ".B $option" hotfiber.1 || echo "$subcommand $option"
+        grep -qF ".B $option" "hotfiber-$subcommand.1" || echo "$subcommand $option"
     done
 done >missing
 [ ! -s missing ] || not_so "not in the manual: $(cat missing)"
+grep -q participant hotfiber-bids.1 || not_so "no manual of hotfiber-bids"
 if command -v groff >/dev/null; then
-    groff -man -ww -Tutf8 -P-cbou hotfiber.1 2>groff.log >hotfiber.txt
-    [ ! -s groff.log ] || not_so "groff: $(head -n 3 groff.log)"
-    grep -q 'SUBCOMMANDS' hotfiber.txt || not_so "the manual has no subcommands"
+    for page in hotfiber*.1; do
+        groff -man -ww -Tutf8 -P-cbou "$page" 2>groff.log >"$page.txt"
+        [ ! -s groff.log ] || not_so "groff: $page: $(head -n 3 groff.log)"
+        for section in NAME DESCRIPTION; do
+            grep -q "^$section" "$page.txt" || not_so "$page has no $section"
+        done
+    done
 fi
 
 # It works from there.

@@ -2,12 +2,14 @@
 see them.
 
     python3 tests/mutants/mutants.py [--short] [--only WORD] [--every N] [--folder DIR] [--configure OPTIONS]
-                                     [--jobs N]
+                                     [--jobs N] [--results FILE]
     python3 tests/mutants/mutants.py --check    only whether every line that is named stands where it should
 
 mutants.txt has them: a file with the tests to run (regular expressions of ctest), then `- what stands there` and
 `+ what is put in its place`, wherever it stands. A line of `short` before marks those of --short.
-Prints a line for each, and the share that was caught; status 1 when one survived that is not marked `survives`."""
+With --results the outcomes are added to a file, and what stands there already is not tried again: so a long list can be
+worked through in pieces. Prints a line for each, and the share that was caught; status 1 when one survived that is not
+marked `survives`."""
 import argparse
 import os
 import pathlib
@@ -46,6 +48,25 @@ def targets_of(tests):
     return sorted(wanted)
 
 
+# A faulty program may delete what it should not: one whose sweeper took too much has emptied /tmp. Programs with a
+# fault have a /tmp of their own, and can write nowhere but there and in the copy.
+SHUT_IN = """
+mount --make-rprivate / && mount --bind "$1" "$1" && mount -t tmpfs none /tmp || exit 1
+while read -r device place kind rest; do
+    case $place in
+    "$1" | /tmp | /proc* | /sys* | /dev*) ;;
+    *) mount -o remount,ro,bind "$place" || exit 1 ;;
+    esac
+done </proc/self/mounts
+shift
+exec "$@"
+"""
+
+
+def shut_in(folder, words):
+    return ["unshare", "-m", "sh", "-c", SHUT_IN, "sh", str(folder), *words]
+
+
 def call(words, log, limit):
     with open(log, "w") as file:
         try:
@@ -54,14 +75,36 @@ def call(words, log, limit):
             return -1
 
 
+def what_of(mutant):
+    return "%s: %s -> %s" % (mutant["file"], mutant["old"].strip(), mutant["new"].strip())
+
+
+def read_results(path):
+    if not path or not os.path.exists(path):
+        return {}
+    with open(path) as file:
+        return {what: result for result, what in (line.rstrip("\n").split("\t", 1) for line in file)}
+
+
+def summary(outcomes):
+    """Those that are expected to survive are no part of what should be caught."""
+    number = {name: outcomes.count(name) for name in ("caught", "survives", "SURVIVED", "does not build")}
+    asked = number["caught"] + number["SURVIVED"]
+    print("%d faults: %d caught (%.1f %% of %d), %d survived, %d expected to, %d could not be built" % (
+        len(outcomes), number["caught"], 100 * number["caught"] / max(1, asked), asked, number["SURVIVED"],
+        number["survives"], number["does not build"]))
+    return number["SURVIVED"] + number["does not build"] > 0
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--short", action="store_true")
     parser.add_argument("--only", default="")
-    parser.add_argument("--folder", default="/tmp/hotfiber-mutants")
+    parser.add_argument("--folder", default=str(SOURCE / "build-mutants"), help="for the copy; not in /tmp")
     parser.add_argument("--configure", default="-DHOTFIBER_CUDA=OFF", help="options of cmake")
     parser.add_argument("--jobs", default=str(os.cpu_count()))
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--results", help="a file that keeps the outcomes")
     parser.add_argument("--every", type=int, default=1, help="a sample: every N-th")
     given = parser.parse_args()
     if given.check:
@@ -73,6 +116,9 @@ def main():
     folder = pathlib.Path(given.folder)
     copy, build, log = folder / "source", folder / "source/build", folder / "log.txt"
     copy.mkdir(parents=True, exist_ok=True)
+    if call(shut_in(folder, ["test", "-d", str(copy)]), log, 60) != 0:
+        sys.exit("faulty programs are run where they can do no harm: that takes root (unshare, mount) and a --folder "
+                 "that is not in /tmp")
     files = subprocess.run(["git", "ls-files", "-z"], cwd=SOURCE, stdout=subprocess.PIPE, check=True).stdout
     for name in files.decode().split("\0")[:-1]:
         to, new = copy / name, (SOURCE / name).read_bytes()
@@ -82,6 +128,11 @@ def main():
             to.chmod((SOURCE / name).stat().st_mode)
     chosen = [m for m in read_list() if (m["short"] or not given.short) and given.only in m["file"] + m["old"]]
     chosen = chosen[::given.every]
+    kept = read_results(given.results)
+    earlier = [kept[what_of(m)] for m in chosen if what_of(m) in kept]
+    chosen = [m for m in chosen if what_of(m) not in kept]
+    if not chosen:
+        return summary(earlier)
     targets = sorted({target for m in chosen for target in targets_of(m["tests"])})
     build_all = ["cmake", "--build", str(build), "-j", given.jobs, "--target"]
     if call(["cmake", "-S", str(copy), "-B", str(build), "-DCMAKE_BUILD_TYPE=Release", *given.configure.split()], log,
@@ -90,34 +141,31 @@ def main():
     every = "|".join("^(%s)$" % m for m in sorted({m["tests"] for m in chosen}))
     if call(["ctest", "--test-dir", str(build), "-R", every, "-j", given.jobs], log, 7200) != 0:
         sys.exit("tests fail without any fault: see %s" % log)
-    survived, wrong = 0, 0
+    outcomes = earlier
     for mutant in chosen:
         path = copy / mutant["file"]
         text = path.read_text()
-        what = "%s: %s -> %s" % (mutant["file"], mutant["old"].strip(), mutant["new"].strip())
+        what = what_of(mutant)
         if mutant["old"] not in text:
-            print("OUT OF DATE  %s" % what, flush=True)
-            wrong += 1
-            continue
+            sys.exit("out of date: %s" % what)
         path.write_text(text.replace(mutant["old"], mutant["new"]))
         begin = time.monotonic()
         try:
             if call(build_all + targets_of(mutant["tests"]), log, 3600) != 0:
                 result = "does not build"
-                wrong += 1
-            elif call(["ctest", "--test-dir", str(build), "-R", "^(%s)$" % mutant["tests"], "-j", given.jobs,
-                       "--timeout", "600"], log, 3600) != 0:
+            elif call(shut_in(folder, ["ctest", "--test-dir", str(build), "-R", "^(%s)$" % mutant["tests"], "-j",
+                                       given.jobs, "--stop-on-failure", "--timeout", "600"]), log, 3600) != 0:
                 result = "caught"
-            elif mutant["survives"]:
-                result = "survives (%s)" % mutant["survives"]
             else:
-                result = "SURVIVED"
-                survived += 1
+                result = "survives" if mutant["survives"] else "SURVIVED"
         finally:
             path.write_text(text)
+        outcomes.append(result)
         print("%-8s %4.0f s  %s  [%s]" % (result, time.monotonic() - begin, what, mutant["tests"]), flush=True)
-    print("%d faults, %d survived, %d could not be tried" % (len(chosen), survived, wrong))
-    return survived + wrong > 0
+        if given.results:
+            with open(given.results, "a") as file:
+                file.write("%s\t%s\n" % (result, what))
+    return summary(outcomes)
 
 
 if __name__ == "__main__":

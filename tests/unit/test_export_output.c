@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "io/common/output.h"
@@ -59,6 +60,37 @@ static void test_own(hot_context *context)
     CHECK(first > 1000 || second > 1000, "they count: %u %u", first, second); /* by chance once in 10^12 */
     hot_output_discard(context, &one);
     hot_output_discard(context, &two);
+}
+
+/* In the C library's place: while `foretold`, names can be guessed after all. */
+static unsigned int foretold;
+ssize_t getrandom(void *to, size_t bytes, unsigned int flags)
+{
+    if (!foretold || bytes != sizeof foretold)
+        return syscall(SYS_getrandom, to, bytes, flags);
+    memcpy(to, &foretold, sizeof foretold);
+    foretold++;
+    return (ssize_t)bytes;
+}
+
+/* A link that stands under the next name: what it leads to is not touched, another name is taken. */
+static void test_planted(hot_context *context)
+{
+    hot_output output;
+    char name[64], kept[16] = "";
+    put("precious", "data");
+    snprintf(name, sizeof name, ".part-%ld-4711-planted", (long)getpid());
+    CHECK(symlink("precious", name) == 0, "a link");
+    foretold = 4711;
+    CHECK(hot_output_begin(context, "planted", &output) == HOT_OK, "%s", hot_context_message(context));
+    foretold = 0;
+    CHECK(strstr(output.temporary, "-4712-") != NULL, "another name: %s", output.temporary);
+    FILE *file = fopen("precious", "r");
+    CHECK(file && fgets(kept, sizeof kept, file) && strcmp(kept, "data") == 0, "what it leads to: '%s'", kept);
+    if (file)
+        fclose(file);
+    hot_output_discard(context, &output);
+    CHECK(unlink(name) == 0 && unlink("precious") == 0, "both are there");
 }
 
 static void test_links(hot_context *context)
@@ -258,6 +290,7 @@ int main(void)
         unlink(left[i]);
     test_locked(context);
     test_own(context);
+    test_planted(context);
     test_links(context);
     test_order(context);
     test_together(context);

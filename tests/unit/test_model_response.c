@@ -35,8 +35,8 @@ static void make_scheme(double *b, double *g)
 
 static double fibre_signal(double b, double c) { return exp(-b * (.25e-3 + 1.5e-3 * c * c)); }
 
-/* `kinds` says what voxels there are: 1 single fibres, 2 crossings at 35 degrees, 0 isotropic; chosen in turn. Noise is
- * normal, so that the truth is the mean. */
+/* `kinds` says what voxels there are: 1 single fibres, 2 crossings at 35 degrees, 0 isotropic, 3 a twentieth as bright
+ * as these, with noise that looks anisotropic; chosen in turn. Noise is normal, so that the truth is the mean. */
 static hot_dwi *simulate(hot_context *context, const int *kinds, size_t kind_count, double noise, double s0)
 {
     double b[VOLUMES], g[3 * VOLUMES];
@@ -61,7 +61,8 @@ static hot_dwi *simulate(hot_context *context, const int *kinds, size_t kind_cou
             const double one = fibre_signal(b[i], h[0] * x[0] + h[1] * x[1] + h[2] * x[2]);
             const double two = fibre_signal(b[i], h[0] * y[0] + h[1] * y[1] + h[2] * y[2]);
             const double mean = kind == 1 ? one : kind == 2 ? (one + two) / 2 : exp(-b[i] * .8e-3);
-            signals[i * VOXELS + v] = (float)(s0 * fmax(1e-4, mean + noise * check_random_normal(&state)));
+            const double dark = kind == 3 ? .05 : 1, spread = kind == 3 ? .06 : noise;
+            signals[i * VOXELS + v] = (float)(s0 * fmax(1e-4, dark * mean + spread * check_random_normal(&state)));
         }
     }
     CHECK(hot_dwi_create(context, &grid, VOLUMES, b, g, signals, &dwi) == HOT_OK, "%s", hot_context_message(context));
@@ -167,10 +168,10 @@ static void test_doubts(hot_context *context)
  * alike at first; the same for any threads. */
 static void test_estimate(hot_context *context)
 {
-    static const int single[] = {1}, mixed[] = {1, 2, 0, 2, 0}, none[] = {0};
+    static const int single[] = {1}, mixed[] = {1, 2, 0, 2, 0}, none[] = {0}, dark[] = {1, 0, 3};
     static const struct { const int *kinds; size_t count; double noise, bound; size_t most; } cases[] = {
         {single, 1, 0, .006, VOXELS}, {single, 1, .03, .016, VOXELS}, {mixed, 5, 0, .006, VOXELS / 5 + 1},
-        {mixed, 5, .03, .02, VOXELS / 5 + 40},
+        {mixed, 5, .03, .02, VOXELS / 5 + 40}, {dark, 3, .01, .016, VOXELS / 3 + 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         hot_dwi *dwi = simulate(context, cases[i].kinds, cases[i].count, cases[i].noise, 250);

@@ -122,7 +122,7 @@ hot_status hot_bval_parse(hot_context *context, const char *name, const char *te
         hot_context_free(context, *b);
         *b = NULL;
         const char *word = text + strspn(text, BLANKS "\n");
-        const size_t length = strcspn(word, BLANKS "\n");
+        const size_t length = strcspn(word, BLANKS ";\n#"); /* none: the text begins with a comment */
         const char *comma = memchr(word, ',', length);
         if (columns == 2 && length < LONGEST_NUMBER && comma && !memchr(word, '.', length) && comma + 1 < word + length)
             return refuse_comma(context, name, 1, word);

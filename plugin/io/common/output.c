@@ -73,9 +73,10 @@ hot_status hot_output_begin(hot_context *context, const char *path, hot_output *
 
 enum { PORTION = 1 << 16 };
 
-typedef struct stream {
+typedef struct hot_output_stream {
     hot_context *context;
     int handle;
+    int reason;   /* errno of the first write that failed: it may be long until somebody asks */
     int borrowed; /* standard output, or the output's own handle: not ours to close */
     char buffer[PORTION];
 } stream;
@@ -93,8 +94,10 @@ static ssize_t stream_write(void *cookie, const char *data, size_t bytes)
         ssize_t wrote = write(to->handle, data + done, part);
         if (wrote < 0 && errno == EINTR)
             continue;
-        if (wrote <= 0)
+        if (wrote <= 0) {
+            to->reason = to->reason ? to->reason : errno;
             return 0;
+        }
         done += (size_t)wrote;
     }
     return (ssize_t)done;
@@ -110,12 +113,13 @@ static int stream_close(void *cookie)
 }
 
 /* A stream into an open file, or into the device or pipe `path`. */
-static FILE *stream_open(hot_context *context, int handle, const char *path)
+static FILE *stream_open(hot_context *context, int handle, const char *path, stream **opened)
 {
     stream *to = hot_context_alloc(context, 1, sizeof *to);
     if (!to)
         return NULL;
     to->context = context;
+    to->reason = 0;
     to->borrowed = path == NULL;
     to->handle = path ? open(path, O_WRONLY | O_CLOEXEC) : handle;
     FILE *file = to->handle < 0 ? NULL : fopencookie(to, "wb", (cookie_io_functions_t){.write = stream_write,
@@ -129,6 +133,7 @@ static FILE *stream_open(hot_context *context, int handle, const char *path)
         return NULL;
     }
     setvbuf(file, to->buffer, _IOFBF, PORTION);
+    *opened = to;
     return file;
 }
 
@@ -137,11 +142,11 @@ hot_status hot_output_file(hot_context *context, hot_output *output, FILE **file
     if (!output->file) {
         errno = 0;
         if (output->temporary)
-            output->file = stream_open(context, output->handle, NULL);
+            output->file = stream_open(context, output->handle, NULL, &output->stream);
         else if (strcmp(output->path, "-") != 0)
-            output->file = stream_open(context, -1, output->path);
+            output->file = stream_open(context, -1, output->path, &output->stream);
         else if (fflush(stdout) == 0)
-            output->file = stream_open(context, STDOUT_FILENO, NULL);
+            output->file = stream_open(context, STDOUT_FILENO, NULL, &output->stream);
         if (!output->file)
             return hot_context_fail(context, errno ? HOT_ERROR_FILE : HOT_ERROR_MEMORY, "cannot write '%s': %s",
                                     hot_output_name(output->path), errno ? strerror(errno) : "out of memory");
@@ -158,7 +163,7 @@ hot_status hot_output_finish(hot_context *context, hot_output *output)
     errno = 0;
     if (output->file) {
         bad = ferror(output->file) || fflush(output->file) != 0;
-        reason = errno;
+        reason = output->stream->reason ? output->stream->reason : errno;
         if (fclose(output->file) != 0) {
             bad = 1;
             reason = reason ? reason : errno;

@@ -14,6 +14,7 @@ typedef struct hot_output {
     int synced;      /* what was written is on the disk */
     int placed;      /* 1: it has its name; 2: and what had it before is under the temporary one */
     FILE *file;      /* NULL until hot_output_file */
+    struct hot_output_stream *stream; /* what is behind that */
     int parents;     /* how many folders above it were made for it: they go with it when it is discarded */
 } hot_output;
 

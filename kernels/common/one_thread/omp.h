@@ -1,0 +1,12 @@
+/* In the place of OpenMP's header where there is none (HOTFIBER_OPENMP=OFF): one thread, whose number is 0. The
+ * directives mean nothing to the compiler then, but for those of vectors. */
+#ifndef HOT_ONE_THREAD_OMP_H
+#define HOT_ONE_THREAD_OMP_H
+
+enum { omp_pause_soft = 1 };
+static inline int omp_get_thread_num(void) { return 0; }
+static inline int omp_get_num_threads(void) { return 1; }
+static inline int omp_get_max_threads(void) { return 1; }
+static inline int omp_pause_resource_all(int kind) { return (void)kind, 0; }
+
+#endif

@@ -1,0 +1,39 @@
+"""A machine whose GPU is not there, full, lost, or of a driver that does not fit, by a driver of the test's own: by
+default the CPU does the work, with the same result; where a GPU was asked for one line says why not."""
+import os
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.environ["HOT_SOURCE"], "tests", "files"))
+from _dwi import HOT, check, end  # noqa: E402
+
+DRIVER = os.path.join(os.environ["HOT_BUILD"], "lib", "no_cuda")
+
+
+def call(environment, *words):
+    return subprocess.run([HOT, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=300, text=True,
+                          env={**os.environ, "LD_LIBRARY_PATH": DRIVER, "HOT_NO_CUDA_SEEN": "seen", **environment})
+
+
+shutil.rmtree("work", ignore_errors=True)
+os.mkdir("work")
+os.chdir("work")
+subprocess.run([HOT, "phantom", "--layout", "mixture", "--size", "5,4,3", "-o", "dwi.nrrd", "--quiet"], check=True)
+subprocess.run([HOT, "run", "-i", "dwi.nrrd", "-o", "cpu", "--device", "cpu", "--quiet"], check=True)
+expected = open("cpu/peaks.nrrd", "rb").read()
+for number, what in ((100, "no device"), (2, "out of memory"), (46, "busy"), (719, "lost"), (802, "not ready"),
+                     (803, "another version"), (999, "unknown"), (0, "no devices though it begins")):
+    for version in ("13000", "1000"):
+        environment = {"HOT_NO_CUDA": str(number), "HOT_NO_CUDA_VERSION": version}
+        what = "%s (%d), driver %s" % (what.split(",")[0], number, version)
+        done = call(environment, "run", "-i", "dwi.nrrd", "-o", "out", "--force", "--quiet")
+        check(done.returncode == 0 and open("out/peaks.nrrd", "rb").read() == expected, "%s: %d %s" % (
+            what, done.returncode, done.stderr))
+        check(os.path.exists("seen"), "%s: the test's driver was not loaded" % what)
+        for device in ("cuda", "cuda:1"):
+            done = call(environment, "run", "-i", "dwi.nrrd", "-o", "gpu", "--device", device, "--quiet")
+            check(done.returncode == 1 and done.stderr.count("\n") == 1 and "--device " + device in done.stderr and
+                  not os.path.exists("gpu"), "%s, asked for: %d %s" % (what, done.returncode, done.stderr))
+end()

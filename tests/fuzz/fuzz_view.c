@@ -1,0 +1,64 @@
+/* Fuzz target: what the viewer alone reads. The first byte says what the rest is: a .vtp (v), or settings, a line of
+ * `name value` each (s). */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <hotfiber/hotfiber.h>
+
+#include "fuzz.h"
+#include "scene/view_state.h"
+#include "scene/vtp.h"
+
+static void read_vtp(hot_context *context, const char *text, size_t size)
+{
+    static int descriptor = -1;
+    char path[64];
+    hot_fiber_field *fibers = NULL;
+    if (descriptor < 0)
+        descriptor = memfd_create("fuzz_view", 0);
+    if (descriptor < 0 || ftruncate(descriptor, 0) != 0 || pwrite(descriptor, text, size, 0) != (ssize_t)size)
+        return;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    if (hot_vtp_load(context, path, &fibers) == HOT_OK)
+        hot_fiber_field_destroy(&fibers);
+}
+
+static void read_settings(hot_context *context, char *text)
+{
+    hot_view_state state;
+    char *rest = NULL, printed[256];
+    hot_view_state_default(&state);
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        char *blank = strchr(line, ' ');
+        if (blank)
+            *blank = '\0';
+        const hot_view_setting *setting = hot_view_setting_find(line);
+        if (!setting || hot_view_setting_parse(context, setting, blank ? blank + 1 : "", &state) != HOT_OK)
+            continue;
+        hot_view_setting_print(setting, &state, printed, sizeof printed);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const hot_context_options settings = {.size = sizeof settings, .threads = 1};
+    hot_context *context = NULL;
+    char *text = size ? malloc(size) : NULL; /* of its very size, so that reading past it is seen */
+    if (!text || hot_context_create(&settings, &context) != HOT_OK) {
+        free(text);
+        return 0;
+    }
+    memcpy(text, data + 1, size - 1);
+    text[size - 1] = '\0';
+    if (data[0] == 'v')
+        read_vtp(context, text, size - 1);
+    else if (data[0] == 's')
+        read_settings(context, text);
+    hot_context_destroy(&context);
+    free(text);
+    return 0;
+}
