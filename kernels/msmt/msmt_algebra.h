@@ -60,8 +60,8 @@ static inline void tile_less_product(size_t n, const vd *a, size_t i, size_t j, 
     }
 }
 
-/* Cholesky's factor in place of the lower triangle; its diagonal is inverted. n: a multiple of TILE. Of a diagonal value
- * with no more than `least` of it left there is nothing but rounding: such an unknown stays as it is in this step. */
+/* Cholesky's factor in place of the lower triangle; its diagonal is inverted. n: a multiple of TILE. Where no more than
+ * `least` of a diagonal value is left, that is rounding: such an unknown stays as it is in this step. */
 static inline void factorise(size_t n, vd *a, vd least)
 {
     for (size_t j = 0; j < n; j += TILE) {

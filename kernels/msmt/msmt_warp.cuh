@@ -40,8 +40,9 @@ __device__ __forceinline__ void store_unknowns(int n, const unknowns_of_lane &fr
     __syncwarp();
 }
 
-/* Cholesky's factor in place of a packed matrix; its diagonal is inverted. n: a multiple of 4, up to 56. Unknowns with no
- * more than `least` of their diagonal value left are taken out. Lane i has rows j + i and j + i + 32 of the four columns at j. */
+/* Cholesky's factor in place of a packed matrix; its diagonal is inverted. n: a multiple of 4, up to 56. Unknowns with
+ * no more than `least` of their diagonal value left are taken out. Lane i has rows j + i and j + i + 32 of the four
+ * columns at j. */
 __device__ inline void warp_factorise(int n, double *a, double least)
 {
     enum { TILE = 4 };

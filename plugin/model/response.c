@@ -198,10 +198,21 @@ hot_status hot_response_match(hot_context *context, const hot_response *response
     return HOT_OK;
 }
 
+/* The row of the next lower b-value, -1 where there is none: rows may be in any order. */
+static int next_lower(const hot_response *response, size_t row)
+{
+    int found = -1;
+    for (size_t s = 0; s < response->shells; s++) {
+        const double b = response->b[s];
+        if (b < response->b[row] && hot_response_row(response, s, NULL)[0] > 0 && (found < 0 || b > response->b[found]))
+            found = (int)s;
+    }
+    return found;
+}
+
 hot_status hot_response_check(hot_context *context, const hot_response *response, size_t *warnings)
 {
     size_t count = 0;
-    double lower_b = -1, lower_mean = 0;
     for (size_t s = 0; s < response->shells; s++) {
         double b;
         const double *r = hot_response_row(response, s, &b);
@@ -218,13 +229,12 @@ hot_status hot_response_check(hot_context *context, const hot_response *response
             count++;
             continue;
         }
-        if (!isnan(b) && lower_b >= 0 && r[0] > lower_mean) {
+        const int lower = next_lower(response, s);
+        if (lower >= 0 && r[0] > hot_response_row(response, (size_t)lower, NULL)[0]) {
             hot_context_log(context, HOT_LOG_WARNING, "%s is brighter than at b=%.0f; signals fall with b", name,
-                            lower_b);
+                            response->b[lower]);
             count++;
         }
-        if (!isnan(b))
-            lower_b = b, lower_mean = r[0];
         if (!contrast || b <= 50)
             continue;
         const double along = hot_response_value(response, s, 1), across = hot_response_value(response, s, 0);

@@ -203,6 +203,16 @@ if shutil.which("dwi2fod"):
         harmonics_agree("MRtrix's tests", load("real_t.nii").reshape(count, -1), load("real_a.nii").reshape(count, -1),
                         "wm_real.nii", ["gm_real.nii", "csf_real.nii"], 1e-3)
 
+# rows in any order, and of more shells, are found by their b-values
+with open("turned.txt", "w") as file:
+    file.write("# Shells: 2800,0,1200,700,5000\n")
+    np.savetxt(file, np.vstack([WM[[3, 0, 2, 1]], [300, -100, 50, -20, 5]]))
+turned = fit("noisy", files=("turned.txt", "gm.txt", "csf.txt"))
+check(np.array_equal(turned[0], fit("noisy")[0]), "a response's rows in another order")
+done = hot("fit", "-i", "whole.nii", "-o", "w.nrrd", "--model", "msmt", "--mask", "mask.nii", "--response",
+           "turned.txt,gm.txt")
+check(done.returncode == 0 and "brighter" not in done.stderr, done.stderr)
+
 # warned of: white matter's response as another tissue's; more tissues than shells, of which two are told apart
 done = hot("fit", "-i", "whole.nii", "-o", "w.nrrd", "--model", "msmt", "--mask", "mask.nii", "--response",
            "wm.txt,gm.txt,wm.txt")

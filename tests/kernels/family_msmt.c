@@ -328,7 +328,7 @@ static void check(check_run *run)
     check_odd_voxels(run, HOT_MSMT_SEMIDEFINITE);
     for (int constraint = HOT_MSMT_NONNEGATIVE; constraint <= HOT_MSMT_SEMIDEFINITE; constraint++) {
         const char *brief = getenv("HOT_TEST_BRIEF"); /* for the sanitizers' tools, which take 100 times as long */
-        const size_t count = run->cuda && !(brief && brief[0] == '1') ? 4099 : 771;
+        const size_t count = run->cuda && !(brief && brief[0] == '1') ? 4099 : 259;
         check_beside(run, 4, (hot_msmt_constraint)constraint, count);
         check_beside(run, 8, (hot_msmt_constraint)constraint, count);
     }
