@@ -18,7 +18,8 @@ def host(name, array):
     """A NumPy array of what is in the host's memory, also of what knows DLPack alone."""
     if _gpu.is_there(array):
         raise TypeError(f"{name}: an array in the host's memory is needed here (array.cpu(), cupy.asnumpy(array)); "
-                        "those of a GPU go to sshopm, directions, lowrank, heev, tridiag and contract")
+                        "those of a GPU go to sshopm, directions, lowrank, heev, tridiag, contract, denoise and "
+                        "deconvolve")
     if hasattr(array, "__dlpack__") and not hasattr(array, "__array__"):
         return np.from_dlpack(array)
     return np.asarray(array)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -40,7 +41,7 @@ def deconvolve(signals: ArrayLike, design: ArrayLike, order: int = 8, *, constra
     ridge: weight of the solution's squared norm; 0 = 1e-10 of the largest squared column.
     mask: (...) where to compute; elsewhere the results are 0.
     out: up to four arrays for the results, in their order.
-    device, threads, seed, progress: see `sshopm`.
+    device, threads, seed, progress: see `sshopm`, also for signals in a GPU's memory (float32).
 
     >>> import hotfiber, numpy as np
     >>> design = np.ones((8, 7))                # six values of a tensor, a volume each; one tissue in all volumes
@@ -49,7 +50,7 @@ def deconvolve(signals: ArrayLike, design: ArrayLike, order: int = 8, *, constra
     >>> np.allclose(found.tensors, [2, 0, 0, 1, 0, 1], atol=1e-3), round(float(found.amounts[0]), 3)
     (True, 0.5)
     """
-    signals, design = real("signals", signals, np.float32), real("design", design, np.float64)
+    signals, design = real("signals", signals, np.float32, there=True), real("design", design, np.float64)
     order = _count("order", order, 2, 8)
     terms = (order + 1) * (order + 2) // 2
     volumes = signals.shape[-1] if signals.ndim else 0
@@ -60,9 +61,9 @@ def deconvolve(signals: ArrayLike, design: ArrayLike, order: int = 8, *, constra
     if around is not None and (around.ndim != 2 or around.shape[1] != 3):
         raise ValueError(f"directions: its shape is {around.shape}, not (count, 3)")
     batch, tissues = signals.shape[:-1], design.shape[1] - terms
-    inside = mask_bytes(mask, batch)
+    inside = mask_bytes(mask, batch, signals)
     results = outputs(out, (batch + (terms,), np.float32), (batch + (tissues,), np.float32), (batch, np.float32),
-                      (batch, np.uint8))
+                      (batch, np.uint8), like=signals)
     if overlaps([signals, inside], results):
         signals = signals.copy()
     problem = c.hot_msmt_problem(size=ctypes.sizeof(c.hot_msmt_problem), order=order, tissues=tissues, rows=volumes,
@@ -70,7 +71,7 @@ def deconvolve(signals: ArrayLike, design: ArrayLike, order: int = 8, *, constra
                                  directions=0 if around is None else len(around), direction=address(around),
                                  ridge=float(ridge))
     tensors, amounts, residual, flags = (address(one.array) for one in results)
-    with Context(device, threads, seed, progress) as context:
-        context.check(lib.hot_msmt_f32(context.handle, ctypes.byref(problem), int(np.prod(batch)), address(signals),
+    with Context(device, threads, seed, progress, signals) as context:
+        context.check(lib.hot_msmt_f32(context.handle, ctypes.byref(problem), math.prod(batch), address(signals),
                                        volumes, address(inside), tensors, terms, amounts, residual, flags))
     return Deconvolution(*(one.done() for one in results))

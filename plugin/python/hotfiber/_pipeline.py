@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from . import _declarations as c
 from ._arrays import address, choice, mask_bytes, outputs
 from ._fields import Dwi, Fibers, Grid, Response, TensorField, image_array
+from ._gpu import There, is_there
 from ._library import Context, Error, lib, use_fonts
 from ._tensors import _shift
 from ._types import AnyResponse, Data, Gradients, Out, Progress
@@ -292,35 +293,43 @@ def denoise(data: Data, mask: Data = None, *, window: int | Sequence[int] | None
         there are volumes, and 2.
     estimator: "exp2" (Cordero-Grande et al. 2019) or "exp1" (Veraart et al. 2016).
     out: up to two arrays for the results, in their order.
-    device, threads, seed, progress: see `sshopm`.
+    device, threads, seed, progress: see `sshopm`, also for arrays in a GPU's memory (float32 or complex64).
     """
-    data = np.asarray(image_array(data))
-    if data.dtype.kind not in "fiubc":
+    there = is_there(data)
+    data = There("data", data, [np.float32, np.complex64]) if there else np.asarray(image_array(data))
+    kind_of = np.dtype(data.dtype).kind
+    if kind_of not in "fiubc":
         raise TypeError(f"data: an array of numbers is needed, not of {data.dtype}")
     if not 1 <= data.ndim <= 4:
         raise ValueError(f"data: up to three axes and the volumes are needed, not {data.ndim} axes")
-    grid = Grid(data.shape[:-1])
-    is_complex, volumes = data.dtype.kind == "c", data.shape[-1]
-    kind = np.complex64 if is_complex else np.float32
-    samples = grid.to_library(data, volumes).astype(kind, copy=False)
-    inside = None if mask is None else grid.scalars(mask_bytes(image_array(mask), grid.shape))
-    results, noises = outputs(out, (data.shape, kind), (grid.shape, np.float32))
-    denoised, noise = np.empty_like(samples), np.empty(grid.size[::-1], np.float32)
-    options = c.hot_denoise_options(size=ctypes.sizeof(c.hot_denoise_options), is_complex=is_complex,
+    shape, volumes, kind = data.shape[:-1], data.shape[-1], np.complex64 if kind_of == "c" else np.float32
+    size = shape + (1,) * (3 - len(shape))
+    inside = mask_bytes(image_array(mask), shape, data)
+    results, noises = outputs(out, (data.shape, kind), (shape, np.float32), like=data)
+    options = c.hot_denoise_options(size=ctypes.sizeof(c.hot_denoise_options), is_complex=kind_of == "c",
                                     estimator=choice("estimator", estimator, {"exp2": c.HOT_NOISE_EXP2,
                                                                               "exp1": c.HOT_NOISE_EXP1}))
+    turned = -1 if there else 1  # where they are, the last axis of the voxels is what is the library's first
     for name, given in (("window", window), ("step", step)):
         if given is not None:
             values = np.broadcast_to(given, 3).tolist()
             if min(values) < 1:
                 raise ValueError(f"{name}: at least 1 is needed, not {given}")
-            getattr(options, name)[:] = values
-    with Context(device, threads, seed, progress) as context:
-        context.check(lib.hot_denoise_f32(context.handle, ctypes.byref(options), (ctypes.c_size_t * 3)(*grid.size),
+            getattr(options, name)[:] = values[::turned]
+    if there:
+        samples, denoised, noise = data, results.array, noises.array
+    else:
+        grid = Grid(shape)
+        samples = grid.to_library(data, volumes).astype(kind, copy=False)
+        denoised, noise = np.empty_like(samples), np.empty(size[::-1], np.float32)
+        inside = None if mask is None else grid.scalars(inside)
+    with Context(device, threads, seed, progress, data) as context:
+        context.check(lib.hot_denoise_f32(context.handle, ctypes.byref(options), (ctypes.c_size_t * 3)(*size[::turned]),
                                           volumes, address(samples), address(inside), address(denoised),
                                           address(noise)))
-    results.array[...] = denoised.transpose(2, 1, 0, 3).reshape(data.shape)
-    noises.array[...] = noise.transpose(2, 1, 0).reshape(grid.shape)
+    if not there:
+        results.array[...] = denoised.transpose(2, 1, 0, 3).reshape(data.shape)
+        noises.array[...] = noise.transpose(2, 1, 0).reshape(shape)
     return Denoised(results.done(), noises.done())
 
 
