@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _declarations as c
-from ._arrays import address, choice, mask_bytes, outputs, overlaps, real
+from ._arrays import address, choice, count, mask_bytes, outputs, overlaps, real, struct
 from ._library import Context, lib
-from ._tensors import _count
 from ._types import Out, Progress
 
 _CONSTRAINT = {"nonnegative": c.HOT_MSMT_NONNEGATIVE, "hpsd": c.HOT_MSMT_SEMIDEFINITE, "none": c.HOT_MSMT_NONE}
@@ -51,7 +50,7 @@ def deconvolve(signals: ArrayLike, design: ArrayLike, order: int = 8, *, constra
     (True, 0.5)
     """
     signals, design = real("signals", signals, np.float32, there=True), real("design", design, np.float64)
-    order = _count("order", order, 2, 8)
+    order = count("order", order, 2, 8)
     terms = (order + 1) * (order + 2) // 2
     volumes = signals.shape[-1] if signals.ndim else 0
     if design.ndim != 2 or design.shape[0] != volumes or design.shape[1] < terms:
@@ -66,10 +65,9 @@ def deconvolve(signals: ArrayLike, design: ArrayLike, order: int = 8, *, constra
                       (batch, np.uint8), like=signals)
     if overlaps([signals, inside], results):
         signals = signals.copy()
-    problem = c.hot_msmt_problem(size=ctypes.sizeof(c.hot_msmt_problem), order=order, tissues=tissues, rows=volumes,
-                                 design=address(design), constraint=choice("constraint", constraint, _CONSTRAINT),
-                                 directions=0 if around is None else len(around), direction=address(around),
-                                 ridge=float(ridge))
+    problem = struct(c.hot_msmt_problem, order=order, tissues=tissues, rows=volumes, design=address(design),
+                     constraint=choice("constraint", constraint, _CONSTRAINT),
+                     directions=0 if around is None else len(around), direction=address(around), ridge=ridge)
     tensors, amounts, residual, flags = (address(one.array) for one in results)
     with Context(device, threads, seed, progress, signals) as context:
         context.check(lib.hot_msmt_f32(context.handle, ctypes.byref(problem), math.prod(batch), address(signals),
