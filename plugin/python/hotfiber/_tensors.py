@@ -49,12 +49,20 @@ def _starts(starts, dim, seed):
         if given.ndim != 2 or given.shape[1] != dim:
             raise ValueError(f"starts: a number, or an array of shape (count, {dim}), not {given.shape}")
         return given
-    count("starts", starts, 1, 10**9)
-    vectors = np.empty((int(starts), dim))
-    if dim == 3:
-        lib.hot_starts_even(len(vectors), address(vectors))
-    else:
-        lib.hot_starts_random(seed, dim, len(vectors), address(vectors))
+    starts = count("starts", starts, 1, 10**9)
+    if dim != 3:
+        seed = count("seed", seed, 0, 2**64 - 1)
+        vectors = np.empty((starts, dim))
+        lib.hot_starts_random(seed, dim, starts, address(vectors))
+        return vectors
+    return _even(starts) if starts <= 1024 else _even.__wrapped__(starts)
+
+
+@functools.lru_cache(8)
+def _even(starts):
+    vectors = np.empty((starts, 3))
+    lib.hot_starts_even(starts, address(vectors))
+    vectors.flags.writeable = False  # others get them, too
     return vectors
 
 
