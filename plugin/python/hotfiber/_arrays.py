@@ -8,7 +8,7 @@ from . import _gpu
 
 
 class _ArrayStruct(ctypes.Structure):
-    """NumPy's PyArrayInterface. Its array interface says the same as a dictionary, which takes several times as long."""
+    """NumPy's PyArrayInterface; the dictionary of the array interface, which says the same, takes three times as long."""
     _fields_ = [("two", ctypes.c_int), ("axes", ctypes.c_int), ("kind", ctypes.c_char), ("size", ctypes.c_int),
                 ("flags", ctypes.c_int), ("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p),
                 ("data", ctypes.c_void_p)]
