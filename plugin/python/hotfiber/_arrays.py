@@ -8,7 +8,7 @@ from . import _gpu
 
 
 class _ArrayStruct(ctypes.Structure):
-    """NumPy's PyArrayInterface; the dictionary of the array interface, which says the same, takes three times as long."""
+    """NumPy's PyArrayInterface. The dictionary of the array interface says the same and takes three times as long."""
     _fields_ = [("two", ctypes.c_int), ("axes", ctypes.c_int), ("kind", ctypes.c_char), ("size", ctypes.c_int),
                 ("flags", ctypes.c_int), ("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p),
                 ("data", ctypes.c_void_p)]
