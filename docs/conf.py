@@ -38,9 +38,11 @@ def as_lists(app, what, name, thing, options, lines):
                 made.append("")
             made.append(f"- **{start.group(1)}**: {start.group(2)}")
             inside = True
-        elif inside and line.strip() and not line.startswith(">>>"):
+        elif inside and line.startswith(" "):
             made.append("  " + line.strip())
         else:
+            if inside and line:
+                made.append("")
             if line.startswith("    ") and made and not made[-1] and not any(one.startswith("    ") for one in made):
                 made += [".. code-block:: python", ""]
             inside = False

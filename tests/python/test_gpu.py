@@ -98,6 +98,9 @@ refused(lambda: hotfiber.directions(Dlpack(np.zeros((28, 5), np.float32).T)), Va
 refused(lambda: hotfiber.directions(Elsewhere((5, 28)), out=(np.zeros((5, 3, 3), np.float32), None)), TypeError, "out")
 refused(lambda: hotfiber.heev(Elsewhere((5, 3, 3), strides=(36, 24, 4))), ValueError, "contiguous")
 refused(lambda: hotfiber.heev(Elsewhere((5, 3, 3), "<i4")), TypeError, "float32")
+refused(lambda: hotfiber.denoise(Elsewhere((5, 4, 3, 20), "<f8")), TypeError, "float32")
+refused(lambda: hotfiber.denoise(Elsewhere((5, 4, 3, 20)), mask=np.ones((5, 4, 3))), TypeError, "mask")
+refused(lambda: hotfiber.deconvolve(Elsewhere((5, 40), "<f8"), np.ones((40, 7)), 2), TypeError, "float32")
 refused(lambda: hotfiber.tridiag(Elsewhere((5, 3)), np.zeros((5, 2))), TypeError, "off")
 refused(lambda: hotfiber.contract("ik,kj->ij", Elsewhere((3, 3)), np.eye(3)), TypeError, "other")
 refused(lambda: hotfiber.contract("ik,kj->ij", Elsewhere((3, 3)), Elsewhere((3, 3), "<f8")), TypeError, "float32")
@@ -162,6 +165,17 @@ def compare(library, there, back):
                             ("ki,kj->ij", real)):
             same(f"{library}, contract {spec}", back(hotfiber.contract(spec, there(real), there(other))),
                  hotfiber.contract(spec, real, other, device="cuda"))
+    volumes = (random.normal(size=(12, 11, 9, 20)) + 5 * np.arange(20)).astype(np.float32)
+    for data in (volumes, volumes * np.complex64(1 + 2j)):
+        wanted = hotfiber.denoise(data, mask=volumes[..., 0] > 0, device="cpu")
+        found = hotfiber.denoise(there(data), mask=there(volumes[..., 0] > 0))
+        same(f"{library}, denoise {data.dtype}", back(found.data), wanted.data, 1e-3)
+        check(np.allclose(back(found.noise), wanted.noise, atol=1e-3, equal_nan=True), f"{library}, denoise: noise")
+    design, signals = random.normal(size=(40, 16)), random.normal(size=(50, 40)).astype(np.float32)
+    wanted = hotfiber.deconvolve(signals, design, 4, mask=mask.ravel()[:50], device="cuda")
+    found = hotfiber.deconvolve(there(signals), design, 4, mask=there(mask.ravel()[:50]))
+    for field in wanted._fields:
+        same(f"{library}, deconvolve: {field}", back(getattr(found, field)), getattr(wanted, field))
     again = there(np.zeros((40, 25, 3, 3), np.float32))
     result = hotfiber.directions(there(tensors), out=(again,))
     check(result.directions is again and np.array_equal(back(again), hotfiber.directions(tensors).directions),

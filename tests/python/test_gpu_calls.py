@@ -101,5 +101,25 @@ check(np.allclose(found.values.host, np.linalg.eigvalsh(symmetric), atol=1e-4), 
 off = random.normal(size=(4, 2)).astype(np.float32)
 check(np.allclose(hotfiber.tridiag(Tensor(a[0, :, :].copy()), Tensor(off[:3])).host,
                   hotfiber.tridiag(a[0], off[:3]), atol=1e-5), "tridiag")
+
+# The last axis of voxels is the library's first there: windows that differ along the axes tell the axes apart.
+volumes = (random.normal(size=(8, 7, 6, 9)) + np.arange(9.)).astype(np.float32)
+inside = random.random(size=(8, 7, 6)) < .8
+for data in (volumes, (volumes * (1 + 2j)).astype(np.complex64), volumes[0], volumes[0, 0]):
+    mask = inside if data.ndim == 4 else None
+    for options in ({"window": (5, 3, 1), "step": (2, 1, 1)}, {}):
+        usual = hotfiber.denoise(data, mask, **options)
+        out = Tensor(np.empty(data.shape, data.dtype)), Tensor(np.empty(data.shape[:-1], np.float32))
+        found = hotfiber.denoise(Tensor(data), None if mask is None else Tensor(mask), out=out, **options)
+        check(found.data is out[0] and found.noise is out[1], "denoise fills out")
+        check(np.allclose(found.data.host, usual.data, atol=1e-4) and
+              np.allclose(found.noise.host, usual.noise, atol=1e-4, equal_nan=True),
+              f"denoise of {data.shape}, {data.dtype}, {options}")
+design = random.normal(size=(30, 8))
+signals = random.normal(size=(4, 5, 30)).astype(np.float32)
+inside = random.random(size=(4, 5)) < .7
+usual = hotfiber.deconvolve(signals, design, 2, mask=inside)
+found = hotfiber.deconvolve(Tensor(signals), design, 2, mask=Tensor(inside))
+check(all(np.array_equal(ours, theirs.host) for ours, theirs in zip(usual, found)), "deconvolve")
 check(np.array_equal(hotfiber.directions(tensors).directions, wanted.directions), "arrays of the host go on as before")
 end()

@@ -64,6 +64,7 @@ tables = np.loadtxt("dwi.bval"), np.loadtxt("dwi.bvec")
 samples = nifti.get_fdata()
 compare("of_nifti", hotfiber.fibers(nifti, tables), "nibabel's image")
 compare("of_nifti", hotfiber.fibers(samples, tables, nifti.affine), "array")
+compare("of_nifti", hotfiber.fibers(nifti, ("dwi.bval", "dwi.bvec")), "paths of the tables")
 for what, array in (("C order", np.ascontiguousarray(samples)), ("float32", samples.astype(np.float32)),
                     ("big-endian", samples.astype(">f8")),
                     ("reversed twice", np.ascontiguousarray(samples[:, ::-1])[:, ::-1])):
@@ -74,6 +75,12 @@ check((near.nfibers == result.nfibers).mean() > .99 and np.median(np.abs(near.pe
       "lines x y z b")
 # The library takes data where they are: it must not have written there.
 check(np.array_equal(samples, nifti.get_fdata()), "the data are as they were")
+hidden = np.ma.masked_array(samples, np.zeros(samples.shape, bool))
+place = tuple(np.argwhere(result.mask)[50])
+hidden[place + (3,)] = np.ma.masked
+there = hotfiber.fibers(hidden, tables, nifti.affine, result.mask, response=result.response, sigma=result.sigma)
+check(there.flags[place] == 1 and np.count_nonzero(there.flags != result.flags) == 1,
+      "a voxel with a masked value is not used")
 samples.flags.writeable = False
 equal(hotfiber.fibers(samples, tables, nifti.affine, result.mask).peaks, result.peaks, "read-only, with the mask")
 
@@ -144,6 +151,10 @@ equal(hotfiber.fibers(few[0], (loaded.bvals, loaded.gradients), mask=np.ones(())
       hotfiber.fibers(few, (loaded.bvals, loaded.gradients), mask=np.ones(3), response=result.response,
                       sigma=result.sigma).peaks[0], "a voxel alone and in a batch")
 
+none = hotfiber.peaks(np.zeros((0, 3, 15)))
+check(none.directions.shape == (0, 3, 3, 3) and none.nfibers.shape == (0, 3) and none._repr_png_() is None, "no voxels")
+check("one voxel" in repr(hotfiber.peaks(np.eye(15)[0])), "a voxel alone")
+
 # Files: written for others and read again.
 hotfiber.export(result, "out.nii.gz", "peaks")
 check(np.array_equal(image("out.nii.gz"), result.peaks), "export of directions")
@@ -182,7 +193,16 @@ for kind, call in ((FileExistsError, lambda: hotfiber.export(result, "out.nii.gz
                    (TypeError, lambda: hotfiber.fibers(loaded, tables)),
                    (TypeError, lambda: hotfiber.fibers(samples)),
                    (TypeError, lambda: hotfiber.fibers("dwi.nii.gz")),
-                   (OSError, lambda: hotfiber.fibers(loaded, response="nothing.txt"))):
+                   (OSError, lambda: hotfiber.fibers(loaded, response="nothing.txt")),
+                   (OSError, lambda: hotfiber.fibers(samples, ("no.bval", "no.bvec"))),
+                   (TypeError, lambda: hotfiber.fibers(samples, (["a"], ["b"]))),
+                   (TypeError, lambda: hotfiber.fibers(samples, tables, "affine.txt")),
+                   (TypeError, lambda: hotfiber.fibers(loaded, response=3)),
+                   (TypeError, lambda: hotfiber.fibers(loaded, order=6.0)),
+                   (TypeError, lambda: hotfiber.fibers(loaded, model=6)),
+                   (TypeError, lambda: hotfiber.fibers(loaded, sigma="low")),
+                   (TypeError, lambda: hotfiber.fibers(loaded, samples="many")),
+                   (ValueError, lambda: hotfiber.peaks(result.tensors, method="signal"))):
     try:
         call()
     except kind as error:

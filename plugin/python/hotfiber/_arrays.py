@@ -7,21 +7,41 @@ import numpy as np
 from . import _gpu
 
 
+class _ArrayStruct(ctypes.Structure):
+    """NumPy's PyArrayInterface. The dictionary of the array interface says the same and takes three times as long."""
+    _fields_ = [("two", ctypes.c_int), ("axes", ctypes.c_int), ("kind", ctypes.c_char), ("size", ctypes.c_int),
+                ("flags", ctypes.c_int), ("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p),
+                ("data", ctypes.c_void_p)]
+
+
+_pointer_at, _data_at = ctypes.c_void_p.from_address, _ArrayStruct.data.offset
+
+
 def address(array):
     """Where an array's data are; None for no array."""
-    if array is None:
-        return None
-    return array.__array_interface__["data"][0] if isinstance(array, np.ndarray) else array.pointer
+    if isinstance(array, np.ndarray):
+        return _pointer_at(_gpu._capsule_pointer(array.__array_struct__, None) + _data_at).value
+    return None if array is None else array.pointer
+
+
+def unmasked(array):
+    """An array without a mask: NaN, which is no number either, where one was masked."""
+    if not isinstance(array, np.ma.MaskedArray):
+        return array
+    if not np.ma.is_masked(array):
+        return array.data
+    return array.astype(np.result_type(array.dtype, np.float32), copy=False).filled(np.nan)
 
 
 def host(name, array):
     """A NumPy array of what is in the host's memory, also of what knows DLPack alone."""
     if _gpu.is_there(array):
         raise TypeError(f"{name}: an array in the host's memory is needed here (array.cpu(), cupy.asnumpy(array)); "
-                        "those of a GPU go to sshopm, directions, lowrank, heev, tridiag and contract")
+                        "those of a GPU go to sshopm, directions, lowrank, heev, tridiag, contract, denoise and "
+                        "deconvolve")
     if hasattr(array, "__dlpack__") and not hasattr(array, "__array__"):
         return np.from_dlpack(array)
-    return np.asarray(array)
+    return np.asarray(unmasked(array))
 
 
 def real(name, array, dtype=None, there=False):
@@ -48,6 +68,8 @@ def mask_bytes(mask, shape, like=None):
             raise TypeError("mask: the data are in a GPU's memory, and so must the mask be")
         return _gpu.There("mask", mask, [np.bool_, np.uint8], shape)
     mask = host("mask", mask)
+    if mask.dtype.kind not in "fiubc":
+        raise TypeError(f"mask: an array of numbers or booleans is needed, not of {mask.dtype}")
     if mask.shape != tuple(shape):
         raise ValueError(f"mask: its shape is {mask.shape}, that of the data {tuple(shape)}")
     inside = mask != 0
@@ -119,10 +141,43 @@ def choice(name, value, choices):
         raise ValueError(f"{name}: it is one of {', '.join(map(repr, choices))}, not {value!r}") from None
 
 
-@functools.lru_cache(256)
+def count(name, value, least, most):
+    """A whole number within bounds."""
+    try:
+        if least <= value <= most and int(value) == value:
+            return int(value)
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(f"{name}: a whole number from {least} to {most} is needed, not {value!r}")
+
+
+def struct(kind, **named):
+    """A struct of options of the library with its size and these values."""
+    return fill(kind(size=ctypes.sizeof(kind)), **named)
+
+
+def fill(made, **named):
+    """Sets members of a struct; what does not go into it is an error that names the value."""
+    for name, value in named.items():
+        try:
+            setattr(made, name, value)
+        except TypeError:
+            whole = isinstance(getattr(made, name), int)
+            raise TypeError(f"{name}: a {'whole ' if whole else ''}number is needed, not {value!r}") from None
+        if isinstance(value, int) and getattr(made, name) != value:
+            raise ValueError(f"{name}: {value} is out of bounds")
+    return made
+
+
+_kept = functools.lru_cache(256)(struct)
+
+
 def options(kind, **named):
-    """A struct of options of the library with its size and these values. It is used again and never changed."""
-    return kind(size=ctypes.sizeof(kind), **named)
+    """The same, used again for the same values and never changed."""
+    try:
+        return _kept(kind, **named)
+    except TypeError:
+        return struct(kind, **named)  # of what cannot be looked up; it says which value that is
 
 
 def size_array(values):

@@ -2,15 +2,15 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _declarations as c
-from ._arrays import address, choice, mask_bytes, outputs, overlaps, real
+from ._arrays import address, choice, count, mask_bytes, outputs, overlaps, real, struct
 from ._library import Context, lib
-from ._tensors import _count
 from ._types import Out, Progress
 
 _CONSTRAINT = {"nonnegative": c.HOT_MSMT_NONNEGATIVE, "hpsd": c.HOT_MSMT_SEMIDEFINITE, "none": c.HOT_MSMT_NONE}
@@ -40,7 +40,7 @@ def deconvolve(signals: ArrayLike, design: ArrayLike, order: int = 8, *, constra
     ridge: weight of the solution's squared norm; 0 = 1e-10 of the largest squared column.
     mask: (...) where to compute; elsewhere the results are 0.
     out: up to four arrays for the results, in their order.
-    device, threads, seed, progress: see `sshopm`.
+    device, threads, seed, progress: see `sshopm`, also for signals in a GPU's memory (float32).
 
     >>> import hotfiber, numpy as np
     >>> design = np.ones((8, 7))                # six values of a tensor, a volume each; one tissue in all volumes
@@ -49,8 +49,8 @@ def deconvolve(signals: ArrayLike, design: ArrayLike, order: int = 8, *, constra
     >>> np.allclose(found.tensors, [2, 0, 0, 1, 0, 1], atol=1e-3), round(float(found.amounts[0]), 3)
     (True, 0.5)
     """
-    signals, design = real("signals", signals, np.float32), real("design", design, np.float64)
-    order = _count("order", order, 2, 8)
+    signals, design = real("signals", signals, np.float32, there=True), real("design", design, np.float64)
+    order = count("order", order, 2, 8)
     terms = (order + 1) * (order + 2) // 2
     volumes = signals.shape[-1] if signals.ndim else 0
     if design.ndim != 2 or design.shape[0] != volumes or design.shape[1] < terms:
@@ -60,17 +60,16 @@ def deconvolve(signals: ArrayLike, design: ArrayLike, order: int = 8, *, constra
     if around is not None and (around.ndim != 2 or around.shape[1] != 3):
         raise ValueError(f"directions: its shape is {around.shape}, not (count, 3)")
     batch, tissues = signals.shape[:-1], design.shape[1] - terms
-    inside = mask_bytes(mask, batch)
+    inside = mask_bytes(mask, batch, signals)
     results = outputs(out, (batch + (terms,), np.float32), (batch + (tissues,), np.float32), (batch, np.float32),
-                      (batch, np.uint8))
+                      (batch, np.uint8), like=signals)
     if overlaps([signals, inside], results):
         signals = signals.copy()
-    problem = c.hot_msmt_problem(size=ctypes.sizeof(c.hot_msmt_problem), order=order, tissues=tissues, rows=volumes,
-                                 design=address(design), constraint=choice("constraint", constraint, _CONSTRAINT),
-                                 directions=0 if around is None else len(around), direction=address(around),
-                                 ridge=float(ridge))
+    problem = struct(c.hot_msmt_problem, order=order, tissues=tissues, rows=volumes, design=address(design),
+                     constraint=choice("constraint", constraint, _CONSTRAINT),
+                     directions=0 if around is None else len(around), direction=address(around), ridge=ridge)
     tensors, amounts, residual, flags = (address(one.array) for one in results)
-    with Context(device, threads, seed, progress) as context:
-        context.check(lib.hot_msmt_f32(context.handle, ctypes.byref(problem), int(np.prod(batch)), address(signals),
+    with Context(device, threads, seed, progress, signals) as context:
+        context.check(lib.hot_msmt_f32(context.handle, ctypes.byref(problem), math.prod(batch), address(signals),
                                        volumes, address(inside), tensors, terms, amounts, residual, flags))
     return Deconvolution(*(one.done() for one in results))

@@ -7,13 +7,14 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
+import os
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _declarations as c
-from ._arrays import address, mask_bytes, real
+from ._arrays import address, mask_bytes, real, unmasked
 from ._library import Context, lib
 from ._show import image_tag, picture, table
 from ._types import Data, Gradients
@@ -42,7 +43,7 @@ class Grid:
 
     @staticmethod
     def _checked(affine):
-        affine = np.asarray(affine, float)
+        affine = _numbers("affine", affine)
         if affine.shape not in ((4, 4), (3, 4)) or not np.isfinite(affine).all():
             raise ValueError("affine: a matrix of 4 x 4 finite numbers is needed, voxel indices to mm")
         if abs(np.linalg.det(affine[:3, :3])) == 0:
@@ -123,9 +124,25 @@ def _shape(shape):
     return " x ".join(map(str, shape))
 
 
+def _voxels(shape):
+    return f"{_shape(shape)} voxels" if shape else "one voxel"
+
+
 def image_array(data):
     """The samples of a nibabel image; anything else as it is."""
     return np.asanyarray(data.dataobj) if hasattr(data, "dataobj") else data
+
+
+def _numbers(name, given):
+    try:
+        return np.asarray(given, float)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: numbers are needed, not {given!r:.60}") from None
+
+
+def _table(given):
+    """The numbers of a table, or of a file of one."""
+    return np.loadtxt(given, float) if isinstance(given, (str, os.PathLike)) else _numbers("gradients", given)
 
 
 def _tables(gradients):
@@ -133,14 +150,13 @@ def _tables(gradients):
     if hasattr(gradients, "bvals") and hasattr(gradients, "bvecs"):  # DIPY's GradientTable
         return np.asarray(gradients.bvals, float), np.asarray(gradients.bvecs, float), "bvec"
     if isinstance(gradients, (tuple, list)) and len(gradients) == 2:
-        b = np.asarray(gradients[0], float).ravel()
-        vectors = np.asarray(gradients[1], float)
+        b, vectors = _table(gradients[0]).ravel(), _table(gradients[1])
         if vectors.shape == (3, len(b)) and len(b) != 3:
             vectors = vectors.T
         if vectors.shape != (len(b), 3):
             raise ValueError(f"gradients: {len(b)} b-values need vectors of shape ({len(b)}, 3), not {vectors.shape}")
         return b, vectors, "bvec"
-    table = np.asarray(gradients, float)
+    table = _table(gradients)
     if table.ndim != 2 or table.shape[1] != 4:
         raise ValueError("gradients: (bvals, bvecs), an array of lines x y z b, or DIPY's GradientTable is needed")
     return table[:, 3].copy(), table[:, :3], "scanner"
@@ -160,7 +176,8 @@ class Dwi:
     """Diffusion-weighted data with their gradient table and place in the world.
 
     data: (..., volumes), any real type and memory order; up to three axes before the last are the grid.
-    gradients: (bvals, bvecs) with b in s/mm^2, DIPY's GradientTable, or an array of lines x y z b.
+    gradients: (bvals, bvecs) with b in s/mm^2, as arrays or the paths of FSL's files; DIPY's GradientTable; or lines
+        x y z b, as an array or the path of MRtrix's file.
     affine: (4, 4), voxel indices to scanner mm (RAS), as nibabel has it. None: no world is known, and directions come
         out in the axes of the gradients.
     frame: the axes of the gradients: "bvec" (those of FSL's files; the default for bvals and bvecs), "scanner" (the
@@ -176,7 +193,7 @@ class Dwi:
                  frame: str | None = None) -> None:
         if affine is None and hasattr(data, "dataobj"):
             affine = data.affine
-        data = np.asanyarray(image_array(data))
+        data = np.asanyarray(unmasked(image_array(data)))
         b, vectors, usual = _tables(gradients)
         if data.ndim < 1 or data.shape[-1] != len(b):
             raise ValueError(f"gradients: there are {len(b)}, but {data.shape[-1] if data.ndim else 0} volumes along "
@@ -378,7 +395,7 @@ class TensorField:
         return self._grid.affine
 
     def __repr__(self) -> str:
-        return f"<hotfiber.TensorField {self.model}, order {self.order}, {_shape(self._grid.shape)} voxels>"
+        return f"<hotfiber.TensorField {self.model}, order {self.order}, {_voxels(self._grid.shape)}>"
 
     def _repr_html_(self) -> str:
         return table("hotfiber.TensorField", (
@@ -477,7 +494,7 @@ class Fibers:
     @property
     def vectors(self) -> np.ndarray:
         """(..., n, 3) the same as peaks: a vector per fibre."""
-        return self.peaks.reshape(self.peaks.shape[:-1] + (-1, 3))
+        return self.peaks.reshape(self.peaks.shape[:-1] + (self.peaks.shape[-1] // 3, 3))
 
     @property
     def fractions(self) -> np.ndarray:
@@ -495,18 +512,18 @@ class Fibers:
         return self._grid.affine
 
     def __repr__(self) -> str:
-        return (f"<hotfiber.Fibers {_shape(self._grid.shape)} voxels, {int(np.count_nonzero(self.nfibers))} of them "
-                f"with fibres>")
+        with_fibers = int(np.count_nonzero(self.nfibers))
+        return f"<hotfiber.Fibers {_voxels(self._grid.shape)}, {with_fibers} of them with fibres>"
 
     def _repr_html_(self) -> str:
         counts = np.bincount(self.nfibers.ravel(), minlength=4)
         text = table("hotfiber.Fibers", (
             ("voxels", _shape(self._grid.shape)),
             ("with 1, 2, 3 fibres", ", ".join(map(str, counts[1:4])))))
-        return text + image_tag(self._repr_png_())
+        return text + image_tag(self._repr_png_()) if self.nfibers.size else text
 
     def _repr_png_(self) -> bytes | None:
-        return picture(self)
+        return picture(self) if self.nfibers.size else None
 
     def nifti(self, name: str = "peaks") -> Any:
         """One of the arrays as nibabel's image: "peaks", "nfibers", "fractions", "mask", "probability" ..."""

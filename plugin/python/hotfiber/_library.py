@@ -8,6 +8,7 @@ import os
 import warnings
 
 from . import _declarations as c
+from ._arrays import count
 from ._gpu import There
 
 _here = os.path.dirname(os.path.abspath(__file__))
@@ -97,7 +98,7 @@ def _device(text):
     """The device and its number in the library's terms."""
     simple = {"auto": _usual, "cpu": c.HOT_DEVICE_CPU, "cuda": c.HOT_DEVICE_CUDA,
               "reference": c.HOT_DEVICE_REFERENCE}
-    if text in simple:
+    if isinstance(text, str) and text in simple:
         return simple[text], -1
     if isinstance(text, str) and text.startswith("cuda:") and text[5:].isdecimal():
         return c.HOT_DEVICE_CUDA, int(text[5:])
@@ -109,6 +110,7 @@ class _Slot:
 
     def __init__(self, device, threads, seed):
         number = _device(device)
+        threads, seed = count("threads", threads, 0, 2**31 - 1), count("seed", seed, 0, 2**64 - 1)
         self.call = c.hot_python_call()
         self.call.functions = ctypes.addressof(_functions)
         self.address = ctypes.addressof(self.call)
@@ -170,7 +172,7 @@ class Context:
     def __enter__(self):
         try:
             slot = _free[self._key].pop()
-        except (KeyError, IndexError):
+        except (KeyError, IndexError, TypeError):  # the last: it says which argument cannot be
             slot = _Slot(*self._key[:3])
         if self._progress is not None:
             slot.call.progress = id(self._progress)

@@ -4,13 +4,14 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
+import operator
 from typing import NamedTuple, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _declarations as c
-from ._arrays import address, choice, host, options, outputs, overlaps, real
+from ._arrays import address, choice, count, host, options, outputs, overlaps, real, struct
 from ._gpu import There, dense, is_there
 from ._library import Context, lib
 from ._types import Progress
@@ -59,9 +60,7 @@ def heev(matrices: ArrayLike, *, largest: int | None = None, vectors: bool = Tru
             matrices = matrices.swapaxes(-1, -2)
         matrices = np.ascontiguousarray(matrices, entry) if is_complex else real("matrices", matrices, kind)
     batch, n = matrices.shape[:-2], matrices.shape[-1]
-    kept = n if largest is None else int(largest)
-    if not min(n, 1) <= kept <= n:
-        raise ValueError(f"largest: 1 to {n}, not {largest}")
+    kept = n if largest is None else count("largest", largest, min(n, 1), n)
     result, = outputs(out, (batch + (kept,), kind), like=matrices)
     if overlaps([matrices], [result]):
         matrices = matrices.copy()
@@ -119,14 +118,17 @@ def tridiag(diagonal: ArrayLike, off: ArrayLike, *, index: tuple[int, int] | Non
     if index is not None and interval is not None:
         raise ValueError("index: give this or interval, not both")
     if index is not None:
-        first, last = (int(one) for one in index)
+        try:
+            first, last = map(operator.index, index)
+        except (TypeError, ValueError):
+            raise TypeError(f"index: (first, last) is needed, not {index!r}") from None
         if not 0 <= first <= last < n:
             raise ValueError(f"index: 0 <= first <= last < {n} is needed, not {index}")
         part, width = {"range": c.HOT_TRIDIAG_INDEX, "first": first, "last": last}, last - first + 1
     elif interval is not None:
         low, high = interval
-        part = {"range": c.HOT_TRIDIAG_VALUE, "low": float(low), "high": float(high)}
-    chosen = options(c.hot_tridiag_options, absolute=float(absolute), relative=float(relative), **part)
+        part = {"range": c.HOT_TRIDIAG_VALUE, "low": low, "high": high}
+    chosen = options(c.hot_tridiag_options, absolute=absolute, relative=relative, **part)
     result, = outputs(out, (diagonal.shape[:-1] + (width,), kind), like=diagonal)
     if overlaps([diagonal], [result]):
         diagonal = diagonal.copy()
@@ -188,6 +190,8 @@ def _layout_of(batch, shape, strides):
 @functools.lru_cache(256)
 def _terms(spec):
     """The letters of the two operands and the result, and all of it as the library reads it."""
+    if not isinstance(spec, str):
+        raise TypeError(f"spec: text like 'ik,kj->ij' is needed, not {spec!r}")
     terms = spec.replace(" ", "").replace("...", "")
     operands, arrow, result = terms.partition("->")
     first, comma, second = operands.partition(",")
@@ -228,7 +232,10 @@ def contract(spec: str, a: ArrayLike, b: ArrayLike, *, out: np.ndarray | None = 
     a, b = _operand("a", a, kind, first), _operand("b", b, kind, second)
     batch, other = a.shape[:a.ndim - len(first)], b.shape[:b.ndim - len(second)]
     if batch != other:
-        batch = np.broadcast_shapes(batch, other)
+        try:
+            batch = np.broadcast_shapes(batch, other)
+        except ValueError:
+            raise ValueError(f"a, b: batches of shape {batch} and {other} do not go together") from None
     sizes = dict(zip(first, a.shape[a.ndim - len(first):]))
     sizes.update(zip(second, b.shape[b.ndim - len(second):]))
     if any(letter not in sizes for letter in result_letters):
@@ -313,22 +320,19 @@ def cpd(x: ArrayLike, rank: int, *, iterations: int = 0, tolerance: float = 0.0,
     (array([10.]), True)
     """
     x = _third_order(x)
-    rank, kind = int(rank), x.dtype
-    if rank < 1:
-        raise ValueError(f"rank: at least 1 is needed, not {rank}")
-    options = c.hot_cpd_options(size=ctypes.sizeof(c.hot_cpd_options), rank=rank, iterations=iterations,
-                                tolerance=tolerance, non_negative=bool(non_negative),
-                                arithmetic=choice("arithmetic", arithmetic, _ARITHMETIC))
+    rank, kind = count("rank", rank, 1, 2**31 - 1), x.dtype
+    chosen = struct(c.hot_cpd_options, rank=rank, iterations=iterations, tolerance=tolerance,
+                    non_negative=bool(non_negative), arithmetic=choice("arithmetic", arithmetic, _ARITHMETIC))
     if isinstance(start, str):
-        options.start = choice("start", start, {"random": c.HOT_CPD_RANDOM, "hosvd": c.HOT_CPD_HOSVD})
+        chosen.start = choice("start", start, {"random": c.HOT_CPD_RANDOM, "hosvd": c.HOT_CPD_HOSVD})
         factors = [np.empty((length, rank), kind, order="F") for length in x.shape]
     else:
-        options.start = c.HOT_CPD_GIVEN
+        chosen.start = c.HOT_CPD_GIVEN
         factors = _factors(start, x.shape, rank, kind)
     weights, report = np.empty(rank, kind), c.hot_cpd_report()
     function = lib.hot_cpd_f32 if kind == np.float32 else lib.hot_cpd_f64
     with Context(device, threads, seed, progress) as context:
-        context.check(function(context.handle, ctypes.byref(options), *x.shape, address(x), address(weights),
+        context.check(function(context.handle, ctypes.byref(chosen), *x.shape, address(x), address(weights),
                                *(address(factor) for factor in factors), ctypes.byref(report)))
     return Cpd(weights, tuple(factors), report.fit, report.iterations, bool(report.converged), report.congruence)
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _declarations as c
-from ._arrays import address, choice, mask_bytes, outputs
+from ._arrays import address, choice, fill, mask_bytes, outputs, struct, unmasked
 from ._fields import Dwi, Fibers, Grid, Response, TensorField, image_array
+from ._gpu import There, is_there
 from ._library import Context, Error, lib, use_fonts
 from ._tensors import _shift
 from ._types import AnyResponse, Data, Gradients, Out, Progress
@@ -22,8 +23,11 @@ _KERNEL = {"rank1": c.HOT_KERNEL_RANK1, "delta": c.HOT_KERNEL_DELTA}
 _NOISE = {"auto": c.HOT_NOISE_AUTO, "rician": c.HOT_NOISE_RICIAN, "gaussian": c.HOT_NOISE_GAUSSIAN}
 
 
-def _text(word):
-    return None if word is None else os.fsencode(word)
+def _text(word, name="path"):
+    try:
+        return None if word is None else os.fsencode(word)
+    except TypeError:
+        raise TypeError(f"{name}: text is needed, not {word!r}") from None
 
 
 class _Objects:
@@ -54,6 +58,9 @@ class _Objects:
         """From a Response, or the file of one."""
         if isinstance(response, Response):
             return self.add("response", response._open(self._context))
+        if not isinstance(response, (str, os.PathLike)):
+            raise TypeError("response: a Response, the path of one, or the axial and radial diffusivity are needed, "
+                            f"not {response!r:.60}")
         handle = ctypes.c_void_p()
         self._context.check(lib.hot_response_load(self._context.handle, _text(response), ctypes.byref(handle)))
         return self.add("response", handle)
@@ -73,18 +80,16 @@ def _data(data, gradients, affine, frame):
 
 def _fit_options(model, order, regularise, positive, weighted, estimate_s0, constraint, kernel,
                  normalise=False):
-    return c.hot_fit_options(normalise=bool(normalise),
-                             constraint=choice("constraint", constraint, _CONSTRAINT),
-                             kernel=choice("kernel", kernel, _KERNEL),
-                             size=ctypes.sizeof(c.hot_fit_options), model=_text(model), order=order,
-                             regularise=-1 if regularise is None else regularise, positive=bool(positive),
-                             weighted=bool(weighted), estimate_s0=bool(estimate_s0))
+    return struct(c.hot_fit_options, normalise=bool(normalise), model=_text(model, "model"), order=order,
+                  constraint=choice("constraint", constraint, _CONSTRAINT), kernel=choice("kernel", kernel, _KERNEL),
+                  regularise=-1 if regularise is None else regularise, positive=bool(positive),
+                  weighted=bool(weighted), estimate_s0=bool(estimate_s0))
 
 
 def _diffusivities(response):
     """The two numbers of a response that is given by them."""
-    if isinstance(response, (tuple, list)) and len(response) == 2 and all(np.isscalar(one) and not isinstance(one, str)
-                                                                          for one in response):
+    if isinstance(response, (tuple, list, np.ndarray)) and len(response) == 2 and \
+            all(np.isscalar(one) and not isinstance(one, str) for one in response):
         return float(response[0]), float(response[1])
     return None
 
@@ -149,10 +154,21 @@ def fit(data: Data, gradients: Gradients = None, affine: ArrayLike | None = None
 
 def _peaks_options(method, max_fibers, threshold, min_angle, min_amplitude, starts, shift, basin):
     how, alpha = _shift(shift)
-    return c.hot_peaks_options(size=ctypes.sizeof(c.hot_peaks_options), method=_text(method), max_fibers=max_fibers,
-                               threshold=-1 if threshold is None else threshold,
-                               min_angle=-1 if min_angle is None else min_angle, starts=starts, shift=how, alpha=alpha,
-                               min_amplitude=-1 if min_amplitude is None else min_amplitude, basin=bool(basin))
+    return struct(c.hot_peaks_options, method=_text(method, "method"), max_fibers=max_fibers,
+                  threshold=-1 if threshold is None else threshold, min_angle=-1 if min_angle is None else min_angle,
+                  starts=starts, shift=how, alpha=alpha, min_amplitude=-1 if min_amplitude is None else min_amplitude,
+                  basin=bool(basin))
+
+
+def _find(tensors, options, mask, here):
+    found = ctypes.c_void_p()
+    with here as context, _Objects(context) as objects:
+        handle = objects.add("tensor_field", tensors._open(context))
+        if mask is not None:
+            options.mask = objects.mask(tensors._grid, mask).value
+        context.check(lib.hot_fiber_field_find(context.handle, handle, ctypes.byref(options), ctypes.byref(found)))
+        objects.add("fiber_field", found)
+        return Fibers._read(found, tensors._grid)
 
 
 def peaks(tensors: TensorField | ArrayLike, affine: ArrayLike | None = None, mask: Data = None, *,
@@ -181,15 +197,13 @@ def peaks(tensors: TensorField | ArrayLike, affine: ArrayLike | None = None, mas
         tensors = TensorField(tensors, model=model, affine=affine)
     elif affine is not None:
         raise TypeError("affine: a TensorField has its own")
+    if method == "signal":
+        raise ValueError("method: 'signal' works on signals; hotfiber.fibers takes them")
     options = _peaks_options(method, max_fibers, threshold, min_angle, min_amplitude, starts, shift, basin)
-    found = ctypes.c_void_p()
-    with Context(device, threads, seed, progress) as context, _Objects(context) as objects:
-        handle = objects.add("tensor_field", tensors._open(context))
-        if mask is not None:
-            options.mask = objects.mask(tensors._grid, mask).value
-        context.check(lib.hot_fiber_field_find(context.handle, handle, ctypes.byref(options), ctypes.byref(found)))
-        objects.add("fiber_field", found)
-        made = Fibers._read(found, tensors._grid)
+    if tensors.values.size == 0:  # the library has no such fields
+        made = Fibers(np.zeros(tensors.confidence.shape + (3 * (max_fibers or 3),), np.float32))
+    else:
+        made = _find(tensors, options, mask, Context(device, threads, seed, progress))
     made.tensors, made.response = tensors, tensors.response
     made.mask = tensors.confidence if mask is None else \
         mask_bytes(image_array(mask), tensors._grid.shape).view(bool) & tensors.confidence
@@ -209,7 +223,8 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
     """The whole job: mask, response, tensors and fibre directions, as `hotfiber run` does it.
 
     data: a Dwi (`load` reads one), or an array (..., volumes) of any real type and memory order, or a nibabel image.
-    gradients: with an array: (bvals, bvecs), b in s/mm^2; lines x y z b; or DIPY's GradientTable.
+    gradients: with an array: (bvals, bvecs), b in s/mm^2; lines x y z b; or DIPY's GradientTable. Paths, too: see
+        `Dwi`.
     affine: with an array: (4, 4), voxel indices to scanner mm; None = directions in the axes of the gradients.
     mask: (...) where to compute; None = estimated from the b=0 images.
     model, order, response, regularise, positive, weighted, estimate_s0, constraint, kernel: see `fit`; model None =
@@ -231,10 +246,8 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
         size=ctypes.sizeof(c.hot_run_options), denoise=bool(denoise),
         fit=_fit_options(model, order, regularise, positive, weighted, estimate_s0, constraint, kernel),
         peaks=_peaks_options(method, max_fibers, threshold, min_angle, min_amplitude, starts, shift, basin))
-    signal = options.signal
-    signal.size = ctypes.sizeof(c.hot_signal_find_options)
-    signal.noise_model = choice("noise_model", noise_model, _NOISE)
-    signal.keep_cones, signal.samples = bool(cones), samples
+    signal = fill(options.signal, size=ctypes.sizeof(c.hot_signal_find_options), samples=samples,
+                  noise_model=choice("noise_model", noise_model, _NOISE), keep_cones=bool(cones))
     if sigma is not None and np.ndim(sigma):
         noise = np.asarray(sigma, np.float32)
         if noise.shape != dwi._grid.shape:
@@ -242,7 +255,7 @@ def fibers(data: Data, gradients: Gradients = None, affine: ArrayLike | None = N
         noise = dwi._grid.scalars(noise)
         signal.sigma_map = address(noise)
     elif sigma is not None:
-        signal.sigma = sigma
+        fill(signal, sigma=sigma)
     fields = c.hot_run_fields()
     with Context(device, threads, seed, progress) as context, _Objects(context) as objects:
         if _diffusivities(response):
@@ -292,35 +305,42 @@ def denoise(data: Data, mask: Data = None, *, window: int | Sequence[int] | None
         there are volumes, and 2.
     estimator: "exp2" (Cordero-Grande et al. 2019) or "exp1" (Veraart et al. 2016).
     out: up to two arrays for the results, in their order.
-    device, threads, seed, progress: see `sshopm`.
+    device, threads, seed, progress: see `sshopm`, also for arrays in a GPU's memory (float32 or complex64).
     """
-    data = np.asarray(image_array(data))
-    if data.dtype.kind not in "fiubc":
+    there = is_there(data)
+    data = There("data", data, [np.float32, np.complex64]) if there else np.asarray(unmasked(image_array(data)))
+    kind_of = np.dtype(data.dtype).kind
+    if kind_of not in "fiubc":
         raise TypeError(f"data: an array of numbers is needed, not of {data.dtype}")
     if not 1 <= data.ndim <= 4:
         raise ValueError(f"data: up to three axes and the volumes are needed, not {data.ndim} axes")
-    grid = Grid(data.shape[:-1])
-    is_complex, volumes = data.dtype.kind == "c", data.shape[-1]
-    kind = np.complex64 if is_complex else np.float32
-    samples = grid.to_library(data, volumes).astype(kind, copy=False)
-    inside = None if mask is None else grid.scalars(mask_bytes(image_array(mask), grid.shape))
-    results, noises = outputs(out, (data.shape, kind), (grid.shape, np.float32))
-    denoised, noise = np.empty_like(samples), np.empty(grid.size[::-1], np.float32)
-    options = c.hot_denoise_options(size=ctypes.sizeof(c.hot_denoise_options), is_complex=is_complex,
-                                    estimator=choice("estimator", estimator, {"exp2": c.HOT_NOISE_EXP2,
-                                                                              "exp1": c.HOT_NOISE_EXP1}))
+    shape, volumes, kind = data.shape[:-1], data.shape[-1], np.complex64 if kind_of == "c" else np.float32
+    size = shape + (1,) * (3 - len(shape))
+    inside = mask_bytes(image_array(mask), shape, data)
+    results, noises = outputs(out, (data.shape, kind), (shape, np.float32), like=data)
+    chosen = struct(c.hot_denoise_options, is_complex=kind_of == "c",
+                    estimator=choice("estimator", estimator, {"exp2": c.HOT_NOISE_EXP2, "exp1": c.HOT_NOISE_EXP1}))
+    turned = -1 if there else 1  # where they are, the last axis of the voxels is what is the library's first
     for name, given in (("window", window), ("step", step)):
         if given is not None:
-            values = np.broadcast_to(given, 3).tolist()
-            if min(values) < 1:
-                raise ValueError(f"{name}: at least 1 is needed, not {given}")
-            getattr(options, name)[:] = values
-    with Context(device, threads, seed, progress) as context:
-        context.check(lib.hot_denoise_f32(context.handle, ctypes.byref(options), (ctypes.c_size_t * 3)(*grid.size),
+            values = np.asarray(given)
+            if values.shape not in ((), (3,)) or values.dtype.kind not in "iu" or values.min() < 1:
+                raise ValueError(f"{name}: a whole number of voxels, or three, from 1 on are needed, not {given!r}")
+            getattr(chosen, name)[:] = np.broadcast_to(values, 3).tolist()[::turned]
+    if there:
+        samples, denoised, noise = data, results.array, noises.array
+    else:
+        grid = Grid(shape)
+        samples = grid.to_library(data, volumes).astype(kind, copy=False)
+        denoised, noise = np.empty_like(samples), np.empty(size[::-1], np.float32)
+        inside = None if mask is None else grid.scalars(inside)
+    with Context(device, threads, seed, progress, data) as context:
+        context.check(lib.hot_denoise_f32(context.handle, ctypes.byref(chosen), (ctypes.c_size_t * 3)(*size[::turned]),
                                           volumes, address(samples), address(inside), address(denoised),
                                           address(noise)))
-    results.array[...] = denoised.transpose(2, 1, 0, 3).reshape(data.shape)
-    noises.array[...] = noise.transpose(2, 1, 0).reshape(grid.shape)
+    if not there:
+        results.array[...] = denoised.transpose(2, 1, 0, 3).reshape(data.shape)
+        noises.array[...] = noise.transpose(2, 1, 0).reshape(shape)
     return Denoised(results.done(), noises.done())
 
 

@@ -37,7 +37,9 @@ def plot(result: Fibers, background: ArrayLike | None = None, *, axis: str | int
 
     across, down = choice("axis", axis, _PLANES)
     normal = 3 - across - down
-    vectors = result.vectors
+    vectors = getattr(result, "vectors", None)
+    if vectors is None:
+        raise TypeError(f"result: Fibers are needed, not a {type(result).__name__}; hotfiber.peaks makes them")
     if vectors.ndim != 5:
         raise ValueError(f"result: a grid of three axes is needed, not of {vectors.ndim - 2}")
     index = vectors.shape[normal] // 2 if index is None else int(index)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _declarations as c
-from ._arrays import Output, address, choice, mask_bytes, options, outputs, overlaps, real
+from ._arrays import Output, address, choice, count, mask_bytes, options, outputs, overlaps, real
 from ._library import Context, lib
 from ._types import Out, Progress
 
@@ -27,6 +27,7 @@ def _order_of(values, dim):
 
 def _order(name, array, dim):
     """The order of packed tensors, from how many values they have."""
+    count("dim", dim, 2, 16)
     values = array.shape[-1] if array.ndim else 0
     if _order_of(values, dim):
         return _order_of(values, dim)
@@ -38,7 +39,7 @@ def _shift(shift):
     """The library's two numbers for a shift."""
     if isinstance(shift, str):
         return choice("shift", shift, {"adaptive": c.HOT_SHIFT_ADAPTIVE, "none": c.HOT_SHIFT_NONE}), 0.0
-    return c.HOT_SHIFT_FIXED, float(shift)
+    return c.HOT_SHIFT_FIXED, shift
 
 
 def _starts(starts, dim, seed):
@@ -48,20 +49,21 @@ def _starts(starts, dim, seed):
         if given.ndim != 2 or given.shape[1] != dim:
             raise ValueError(f"starts: a number, or an array of shape (count, {dim}), not {given.shape}")
         return given
-    _count("starts", starts, 1, 10**9)
-    vectors = np.empty((int(starts), dim))
-    if dim == 3:
-        lib.hot_starts_even(len(vectors), address(vectors))
-    else:
-        lib.hot_starts_random(seed, dim, len(vectors), address(vectors))
+    starts = count("starts", starts, 1, 10**9)
+    if dim != 3:
+        seed = count("seed", seed, 0, 2**64 - 1)
+        vectors = np.empty((starts, dim))
+        lib.hot_starts_random(seed, dim, starts, address(vectors))
+        return vectors
+    return _even(starts) if starts <= 1024 else _even.__wrapped__(starts)
+
+
+@functools.lru_cache(8)
+def _even(starts):
+    vectors = np.empty((starts, 3))
+    lib.hot_starts_even(starts, address(vectors))
+    vectors.flags.writeable = False  # others get them, too
     return vectors
-
-
-def _count(name, value, least, most):
-    """A whole number within bounds."""
-    if int(value) != value or not least <= value <= most:
-        raise ValueError(f"{name}: {least} to {most}, not {value}")
-    return int(value)
 
 
 class Sshopm(NamedTuple):
@@ -102,17 +104,16 @@ def sshopm(tensors: ArrayLike, starts: int | ArrayLike = 128, *, dim: int = 3, s
     ((1, 128, 3), 3.0)
     """
     tensors = real("tensors", tensors, there=True)
-    order = _order("tensors", tensors, dim)
-    kind = tensors.dtype
+    order, kind = _order("tensors", tensors, dim), tensors.dtype
     starts = _starts(starts, dim, seed).astype(kind)
     batch = tensors.shape[:-1] + (len(starts),)
     results = outputs(out, (batch, kind), (batch + (dim,), kind), (batch, kind), (batch, np.int32), like=tensors)
     if overlaps([tensors, starts], results):
         tensors, starts = tensors.copy(), starts.copy()
     how, alpha = _shift(shift)
-    chosen = options(c.hot_sshopm_options, shift=how, alpha=alpha, tolerance=float(tolerance), change=float(change),
+    chosen = options(c.hot_sshopm_options, shift=how, alpha=alpha, tolerance=tolerance, change=change,
                      seek=choice("seek", seek, {"max": c.HOT_MAXIMA, "min": c.HOT_MINIMA}),
-                     max_iterations=int(max_iterations), basin=bool(basin))
+                     max_iterations=max_iterations, basin=bool(basin))
     function = lib.hot_sshopm_f32 if kind == np.float32 else lib.hot_sshopm_f64
     with Context(device, threads, seed, progress, tensors) as context:
         context.check(function(context.handle, ctypes.byref(chosen), order, dim, tensors.size // tensors.shape[-1],
@@ -155,11 +156,11 @@ def eigenpairs(tensors: ArrayLike, *, dim: int = 3, kind: str = "all", starts: i
     order = _order("tensors", tensors, dim)
     how, alpha = _shift(shift)
     chosen = options(c.hot_sshopm_options, shift=how, alpha=alpha, seek=choice("kind", kind, _SEEK),
-                     same_angle=float(same_angle))
+                     same_angle=same_angle)
     number = int(starts) if isinstance(starts, (int, np.integer)) else 0
     given = None if isinstance(starts, (int, np.integer)) else _starts(starts, dim, seed)
-    _count("starts", number, 0, 10**9)
-    most = min(lib.hot_eigenpairs_bound(order, dim), 512) if pairs is None else _count("pairs", pairs, 1, 10**6)
+    count("starts", number, 0, 10**9)
+    most = min(lib.hot_eigenpairs_bound(order, dim), 512) if pairs is None else count("pairs", pairs, 1, 10**6)
     batch = tensors.shape[:-1]
     rows, found = np.empty(batch + (most, dim + 3)), np.empty(batch, np.int32)
     with Context(device, threads, seed, progress) as context:
@@ -206,14 +207,14 @@ def directions(tensors: ArrayLike, *, max_directions: int = 3, threshold: float 
     ([1, 1], [[1.0, 0.0, 0.0], [0.0, 0.0, 2.0]])
     """
     tensors, order = _tensors3(tensors)
-    batch, most = tensors.shape[:-1], _count("max_directions", max_directions, 1, 16)
+    batch, most = tensors.shape[:-1], count("max_directions", max_directions, 1, 16)
     inside = mask_bytes(mask, batch, tensors)
     results = outputs(out, (batch + (most, 3), np.float32), (batch, np.uint8), like=tensors)
     if overlaps([tensors, inside], results):
         tensors = tensors.copy()
     how, alpha = _shift(shift)
-    chosen = options(c.hot_directions_options, max_directions=most, threshold=float(threshold), starts=int(starts),
-                     min_angle=float(min_angle), min_relative_range=float(min_relative_range), shift=how, alpha=alpha,
+    chosen = options(c.hot_directions_options, max_directions=most, threshold=threshold, starts=starts,
+                     min_angle=min_angle, min_relative_range=min_relative_range, shift=how, alpha=alpha,
                      basin=bool(basin))
     with Context(device, threads, seed, progress, tensors) as context:
         context.check(lib.hot_directions_f32(context.handle, ctypes.byref(chosen), order,
@@ -247,13 +248,13 @@ def lowrank(tensors: ArrayLike, max_rank: int = 3, *, exact_rank: bool = False, 
     [2.0, 0.0, 0.0]
     """
     tensors, order = _tensors3(tensors)
-    batch, most = tensors.shape[:-1], _count("max_rank", max_rank, 1, 3)
+    batch, most = tensors.shape[:-1], count("max_rank", max_rank, 1, 3)
     inside = mask_bytes(mask, batch, tensors)
     results = outputs(out, (batch + (most, 3), np.float32), (batch, np.uint8), (batch, np.float32), like=tensors)
     if overlaps([tensors, inside], results):
         tensors = tensors.copy()
-    chosen = options(c.hot_lowrank_options, max_rank=most, exact_rank=bool(exact_rank), drop=float(drop),
-                     floor=float(floor), min_weight=float(min_weight), min_angle=float(min_angle))
+    chosen = options(c.hot_lowrank_options, max_rank=most, exact_rank=bool(exact_rank), drop=drop,
+                     floor=floor, min_weight=min_weight, min_angle=min_angle)
     with Context(device, threads, seed, progress, tensors) as context:
         context.check(lib.hot_lowrank_f32(context.handle, ctypes.byref(chosen), order,
                                           tensors.size // tensors.shape[-1], address(tensors), tensors.shape[-1],
