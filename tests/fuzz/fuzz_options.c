@@ -47,7 +47,7 @@ static void parse_command(int argc, char **argv)
     for (size_t i = 0; cli_given(&list) && i < list.count; i++)
         if (!(list.values[i] >= 0 && list.values[i] <= 90))
             abort();
-    if (cli_memory_read(&command, &common, memory, &bytes) < 0)
+    if (cli_memory_read(&command, &common, memory, "-", &bytes) < 0)
         hot_context_destroy(&common.context);
 }
 
