@@ -191,9 +191,8 @@ static void *take_spilled(hot_context *context, size_t bytes, int *full)
     const char *folder = context->spill ? hot_spill_folder(context->spill) : "";
     *full = error == ENOSPC || error == EDQUOT || error == EFBIG;
     if (*full)
-        hot_context_fail(context, HOT_ERROR_MEMORY, "no room for %.3g GB: they are more than the memory that may be "
-                         "taken leaves, and in '%s' there is no place for them either: %s", 1e-9 * (double)bytes,
-                         folder, strerror(error));
+        hot_context_fail(context, HOT_ERROR_MEMORY, "%.3g GB are more than the memory that may be taken, and '%s' "
+                         "has no room for a file of them: %s", 1e-9 * (double)bytes, folder, strerror(error));
     else if (error && hot_context_first_time(context, ONCE_NO_SPILL))
         hot_context_log(context, HOT_LOG_WARNING, "what is too large for the memory that may be taken stays in memory: "
                         "'%s' takes no files for it: %s", folder, strerror(error));

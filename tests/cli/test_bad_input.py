@@ -75,10 +75,11 @@ for name, sizes in (("overflow", "4294967296 4294967296 4294967296 34"), ("terab
     refused_by_all(f"absurd sizes, {name}", f"{name}.nrrd", f"{name}.nrrd")
 
 layout = "mrtrix image\ndim: 9000,9000,9000,15\nvox: 1,1,1,1\nlayout: +0,+1,+2,+3\ndatatype: Float32LE\nfile: %s\nEND\n"
-for where in (". 400", "good.nrrd 0"):
-    for stage in (["info", "-i", "-"], ["peaks", "-i", "-", "-o", "out.nrrd"], ["run", "-i", "-", "-o", "out"]):
-        refused(f"more than memory, {where}", stage, "GB, more than this machine's memory",
-                stdin=(layout % where).encode().ljust(900, b" "))
+for where in (". 400", "good.nrrd 0"): # a run would leave data of any size in their file, but wants gradients
+    for stage, words in ((["info", "-i", "-"], "GB, more than this machine's memory"),
+                         (["peaks", "-i", "-", "-o", "out.nrrd"], "GB are more than the memory that may be taken, and"),
+                         (["run", "-i", "-", "-o", "out"], "standard input.*gradients")):
+        refused(f"more than memory, {where}", stage, words, stdin=(layout % where).encode().ljust(900, b" "))
 
 # Gradients.
 base = ["modality:=DWMRI", "DWMRI_b-value:=2000"]

@@ -55,7 +55,7 @@ if [ -f "$HOT_BUILD/lib/libhotvtk.so" ]; then
 fi
 # No path of the place where it was built.
 for file in unpacked/usr/bin/* unpacked/usr/lib/*.so; do
-    ! LC_ALL=C readelf -d "$file" | grep -E 'RPATH|RUNPATH' | grep -qF "$HOT_BUILD" ||
+    ! LC_ALL=C readelf -d "$file" 2>/dev/null | grep -E 'RPATH|RUNPATH' | grep -qF "$HOT_BUILD" ||
         not_so "$file looks for libraries in the build"
 done
 ! grep -rqF "$HOT_BUILD" unpacked/usr/lib/cmake unpacked/usr/lib/pkgconfig ||

@@ -36,7 +36,8 @@ struct problem {
     hot_cpd_report *report;
 };
 
-enum { CP = RANK * (1 + 50 + 50 + 56), ITERATIONS = 12 };
+/* Few iterations: a driver queues about a thousand launches; who launches more behind a held stream waits for ever. */
+enum { CP = RANK * (1 + 50 + 50 + 56), ITERATIONS = 3 };
 
 static std::vector<float> starts;
 static std::vector<double> design;
@@ -265,6 +266,7 @@ static void test_kept(const problem *p)
     };
     CHECK(hot_mttkrp_tensor_create_f64(context, box[0], box[1], box[2], p->matrices, &tensor) == HOT_OK, "%s",
           hot_context_message(context));
+    multiply(1, out[2]); /* both modes' kernels are loaded before a stream is held: loading waits for the GPU */
     multiply(3, out[0]);
     CHECK(hot_context_wait(context) == HOT_OK, "%s", hot_context_message(context));
     cudaMemcpy(first.data(), out[0], VALUES * sizeof(double), cudaMemcpyDeviceToHost);
