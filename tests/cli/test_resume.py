@@ -15,6 +15,7 @@ os.mkdir("work")
 os.chdir("work")
 works("phantom", "--layout", "bundles", "--size", "36,34,12", "--snr", 25, "-b", "1000,2500", "--directions", 32,
       "-o", "dwi.nrrd", "--seed", 5, "--quiet")
+USED = "slabs were there already"
 
 
 def size(name):
@@ -22,7 +23,8 @@ def size(name):
 
 
 def kill(folder, call, moment):
-    """Runs it, and kills it once it has kept another `moment` kB, or learned (0), or so many ms after (negative)."""
+    """Runs it, and kills it once it has kept another `moment` kB, or learned (0), or so many ms after (negative).
+    Returns whether it went on from what an earlier one had kept."""
     found, before = f"{folder}.resume/found", size(f"{folder}.resume/found")
     process = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     while process.poll() is None and moment >= 0 and (not os.path.exists(found) or
@@ -31,9 +33,7 @@ def kill(folder, call, moment):
     if moment < 0:
         time.sleep(-.001 * moment)
     process.send_signal(signal.SIGKILL)
-    process.wait()
-    process.stdout.close()
-    process.stderr.close()
+    return USED in process.communicate()[1].decode()
 
 
 reused = 0
@@ -45,11 +45,14 @@ for name, options in (("signal", ["--outputs", "all,maps"]), ("samples", ["--sam
     moments = random.Random(name)
     total = size(f"{name}_whole/peaks.nrrd") // 1000 + 50
     for _ in range(KILLS if name == "signal" or KILLS > 4 else 1):
-        kill(name, call, moments.choice([0, moments.randrange(total // 3), moments.randrange(total // 20),
-                                         -moments.randrange(1500)]))
-        check(not os.path.exists(name) or os.path.exists(f"{name}/report.json"), f"{name}: half a folder")
-    done = works(*call[1:], *(["--force"] if os.path.exists(name) else []))
-    reused += "slabs were there already" in done.stderr  # not where it was killed within the first, or at its end
+        reused += kill(name, call, moments.choice([0, moments.randrange(total // 3), moments.randrange(total // 20),
+                                                  -moments.randrange(1500)]))
+        if os.path.exists(name): # it had ended: the next one begins anew
+            check(os.path.exists(f"{name}/report.json"), f"{name}: half a folder")
+            same(f"{name}_whole", name, name)
+            shutil.rmtree(name)
+    done = works(*call[1:])
+    reused += USED in done.stderr
     check(not os.path.exists(f"{name}.resume"), f"{name}: its folder goes")
     check([entry for entry in os.listdir(".") if entry.startswith(".part-")] == [], f"{name}: {os.listdir('.')}")
     same(f"{name}_whole", name, name)
