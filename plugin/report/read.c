@@ -5,6 +5,7 @@
 
 #include "core/grid_match.h"
 #include "core/image.h"
+#include "dwi/summary.h"
 #include "page.h"
 
 const cJSON *hot_json_at(const cJSON *object, const char *name)
@@ -43,36 +44,9 @@ hot_status hot_page_pardon(hot_page *page, hot_status status)
 
 /* ---- Histograms ------------------------------------------------------------------------------------------------ */
 
-/* Value number `wanted` in ascending order: Hoare's selection, which brings it to its place. */
-static float select_value(float *values, size_t count, size_t wanted)
-{
-    size_t low = 0, high = count - 1;
-    while (low < high) {
-        const float a = values[low], b = values[low + (high - low) / 2], c = values[high];
-        const float pivot = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
-        size_t i = low, j = high;
-        for (;;) {
-            while (values[i] < pivot)
-                i++;
-            while (values[j] > pivot)
-                j--;
-            if (i >= j)
-                break;
-            const float kept = values[i];
-            values[i++] = values[j];
-            values[j--] = kept;
-        }
-        if (wanted <= j)
-            high = j;
-        else
-            low = j + 1;
-    }
-    return values[wanted];
-}
-
 static float quantile(float *values, size_t count, double share)
 {
-    return select_value(values, count, (size_t)(share * (double)(count - 1)));
+    return hot_sorted_at(values, count, (size_t)(share * (double)(count - 1)));
 }
 
 void hot_histogram_make(float *values, size_t count, double low, double high, hot_histogram *histogram)
@@ -85,7 +59,7 @@ void hot_histogram_make(float *values, size_t count, double low, double high, ho
     if (n == 0)
         return;
     histogram->count = (double)n;
-    histogram->median = select_value(values, n, n / 2);
+    histogram->median = hot_sorted_at(values, n, n / 2);
     histogram->p5 = quantile(values, n, .05);
     histogram->p95 = quantile(values, n, .95);
     if (!(low < high)) {
