@@ -337,8 +337,7 @@ static void check_arithmetic(check_run *run, int brief)
                 const double *last = arithmetic == HOT_CPD_FULL ? plain : fits;
                 const double ended = (1 - last[ITERATIONS - 1]) * (1 - last[ITERATIONS - 1]),
                              rest = (1 - r.report.fit) * (1 - r.report.fit);
-                /* rounded: twice the data's product with the model, both in 11 bits, is 4 * 2^-11 off at most */
-                CHECK_ITEM(run, 0, fabs(ended - rest) <= (rounded ? 2e-3 : 1e-4),
+                CHECK_ITEM(run, 0, fabs(ended - rest) <= (rounded ? 1e-3 : 1e-4),
                            "the last fit is %.7f, the report's %.7f", last[ITERATIONS - 1], r.report.fit);
             }
             check_case_end(run);
