@@ -21,8 +21,8 @@ if [ "${1:-}" = --full ]; then
 fi
 mkdir -p "$work"
 failed=0
-# Tests in C: seconds each. The checkers of kernels, the pipeline, the viewer.
-quick='^(unit_|viz_[a-z]*$|fuzz_[a-z]*$|kernels_(symtensor|allocations|cancel|fallback|checker_[a-z]*)$)'
+# Tests in C: seconds each. The checkers of kernels, the plugin.
+quick='^(unit_|fuzz_[a-z]*$|kernels_(symtensor|allocations|cancel|fallback|checker_[a-z]*)$)'
 
 say() { printf '%-8s %s\n' "$@"; }
 leave_out() { say "$1" "left out: $2"; }

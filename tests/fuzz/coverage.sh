@@ -1,6 +1,7 @@
 # coverage.sh [ROUNDS [FAILURES]]: which lines of the readers the fuzz targets reach with the corpus, with each of the
 # first FAILURES (300) requests for memory failing in turn, and with ROUNDS (50) changed copies of each file: a table
-# by file. A failure is less than 90 % of all lines. Built by clang, without sanitizers. As a test it is of the long form.
+# by file. A failure is less than 90 % of all lines. Built by clang, without sanitizers. As a test it is of the long
+# form.
 set -eu
 source=${HOT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 [ -z "${HOT_BUILD:-}" ] || [ -n "${HOT_TEST_LONG:-}" ] || { echo "skipped: a test of the long form"; exit 77; }

@@ -1,8 +1,9 @@
 /* Fuzz target: what a run has kept for another: parts, which a merge reads; the folder OUT.resume; what was learned.
- * The first letter says which file, the rest are changes of the true one: two bytes where, one how many bytes go, one
- * how many come, and these; or 255 255, the lengths of two words, these: the first word becomes the second. p, P: part 1 of 2; r, R: `found`; m: model.json of OUT.resume; c: complete; l: the file of
- * hotfiber learn. Capitals: by the method maxima. Without changes every call must do. t: part 2 is lacking; u: there is
- * one of three, too; o: options of parts, a number each. */
+ * The first letter says which file, the rest are changes of the true one: two bytes where, one how many bytes go,
+ * one how many come, and these; or 255 255, the lengths of two words, these: the first word becomes the second. p,
+ * P: part 1 of 2; r, R: `found`; m: model.json of OUT.resume; c: complete; l: the file of hotfiber learn. Capitals:
+ * by the method maxima. Without changes every call must do. t: part 2 is lacking; u: there is one of three, too; o:
+ * options of parts, a number each. */
 #define _GNU_SOURCE /* memmem */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,8 @@ static const char *const methods[KINDS] = {"signal", "maxima"};
 
 static hot_run_options options_of(int kind)
 {
-    return (hot_run_options){.size = sizeof(hot_run_options), .input = "kept.nrrd", .force = 1, .outputs = "peaks", .record = "a record\\",
+    return (hot_run_options){.size = sizeof(hot_run_options), .input = "kept.nrrd", .force = 1, .outputs = "peaks",
+                             .record = "a record\\",
                              .fit = {.size = sizeof(hot_fit_options), .regularise = -1, .weighted = -1},
                              .peaks = {.size = sizeof(hot_peaks_options), .method = methods[kind], .threshold = -1,
                                        .min_angle = -1, .min_amplitude = -1},
