@@ -23,12 +23,12 @@
 
 enum { FILES = 10, LETTERS = 40, PIPE = 60000 };
 
-typedef struct job {
+typedef struct reading {
     char how[LETTERS], names[FILES][LETTERS], all[FILES * LETTERS];
     int count, left; /* left: reports of progress until the call is cancelled; < 0 = never */
-} job;
+} reading;
 
-static int has(const job *job, char letter) { return strchr(job->how, letter) != NULL; }
+static int has(const reading *job, char letter) { return strchr(job->how, letter) != NULL; }
 
 static int good_name(const char *name, size_t length)
 {
@@ -38,7 +38,7 @@ static int good_name(const char *name, size_t length)
     return length > 0 && name[0] != '.' && name[0] != '-';
 }
 
-static void put_file(job *job, const char *name, const uint8_t *data, size_t size)
+static void put_file(reading *job, const char *name, const uint8_t *data, size_t size)
 {
     const size_t length = strlen(name);
     FILE *file = name[length - 1] == '/' ? NULL : fopen(name, "wb");
@@ -55,7 +55,7 @@ static void put_file(job *job, const char *name, const uint8_t *data, size_t siz
 }
 
 /* The letters, and the files into the current folder. */
-static void unpack(const uint8_t *data, size_t size, job *job)
+static void unpack(const uint8_t *data, size_t size, reading *job)
 {
     const uint8_t *end = data + size, *at = memchr(data, '\n', size);
     size_t letters = at ? (size_t)(at - data) : size;
@@ -73,7 +73,7 @@ static void unpack(const uint8_t *data, size_t size, job *job)
 }
 
 /* Standard input is this file, or a pipe that has its bytes. Returns the name to read. */
-static const char *redirect(const job *job)
+static const char *redirect(const reading *job)
 {
     const int file = open(job->names[0], O_RDONLY);
     int ends[2], from = file;
@@ -98,14 +98,14 @@ static const char *redirect(const job *job)
 
 static int report(void *user, const char *stage, double fraction)
 {
-    job *at = user;
+    reading *at = user;
     (void)stage, (void)fraction;
     return at->left >= 0 && at->left-- == 0;
 }
 
-static int stop(void *user) { return ((const job *)user)->left == -2; }
+static int stop(void *user) { return ((const reading *)user)->left == -2; }
 
-static hot_context *begin(job *job)
+static hot_context *begin(reading *job)
 {
     const char *x = strchr(job->how, 'x');
     job->left = x ? x[1] == 'x' ? -2 : x[1] >= '0' && x[1] <= '9' ? x[1] - '0' : -1 : -1; /* xx: at once */
@@ -125,7 +125,7 @@ static void look_at(hot_context *context, const char *path, hot_dwi *dwi)
         hot_mask_destroy(&mask);
 }
 
-static void read_dwi(hot_context *context, const job *job, const char *path)
+static void read_dwi(hot_context *context, const reading *job, const char *path)
 {
     hot_dwi *dwi = NULL;
     const char *bval = has(job, 'b') ? "t.bval" : has(job, 'g') ? "t.b" : NULL, *bvec = has(job, 'b') ? "t.bvec" : NULL;
@@ -150,7 +150,7 @@ static int same(const float *a, const float *b, size_t count, double tolerance)
     return 1;
 }
 
-static void read_fields(hot_context *context, const job *job, const char *path)
+static void read_fields(hot_context *context, const reading *job, const char *path)
 {
     static const hot_sh_options bases[] = {{.size = sizeof *bases, .basis = "tournier07"},
                                            {.size = sizeof *bases, .basis = "descoteaux07", .frame = "image"},
@@ -178,7 +178,7 @@ static void read_fields(hot_context *context, const job *job, const char *path)
     }
 }
 
-static void read_rest(hot_context *context, const job *job, const char *path)
+static void read_rest(hot_context *context, const reading *job, const char *path)
 {
     hot_response *responses[HOT_TISSUES_MAX] = {NULL};
     size_t count = 0;
@@ -208,7 +208,7 @@ static void read_rest(hot_context *context, const job *job, const char *path)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static job job;
+    static reading job;
     if (size == 0)
         return 0;
     for (int i = 0; i < job.count; i++)
