@@ -1,5 +1,5 @@
-/* The built-in mask on a volume whose pieces are known: a large one with a hole and an open shaft, one of a tenth of it,
- * a speck of a fortieth; and tissue without any background. */
+/* The built-in mask on a volume whose pieces are known: a large one with a hole and an open shaft, one of a tenth of
+ * it, a speck of a fortieth; and tissue without any background. */
 #include <hotfiber/hotfiber.h>
 
 #include "check.h"
@@ -12,7 +12,8 @@ typedef struct box {
     int from[3], to[3];
 } box;
 
-static const box large = {{2, 2, 2}, {24, 24, 12}}, tenth = {{28, 28, 2}, {37, 36, 9}}, speck = {{30, 4, 4}, {35, 9, 9}},
+static const box large = {{2, 2, 2}, {24, 24, 12}}, tenth = {{28, 28, 2}, {37, 36, 9}},
+                 speck = {{30, 4, 4}, {35, 9, 9}},
                  core = {{16, 16, 5}, {18, 18, NZ}}, /* of the shaft: the median rounds its edges */
                  hole = {{6, 6, 4}, {10, 10, 8}}, shaft = {{15, 15, 4}, {19, 19, NZ}};
 
