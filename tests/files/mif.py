@@ -93,6 +93,9 @@ mr("mrconvert", "a.mif", "-strides", "3,1,-2,4", "b.mif.gz")
 same("packed", "b.mif.gz")
 mr("mrconvert", "a.mif", "-strides", "3,1,-2,4", "b.mih")
 same("header and data apart", "b.mih")
+os.makedirs("sub", exist_ok=True)
+mr("mrconvert", "a.mif", "-strides", "3,1,-2,4", "sub/c.mih")
+same("header and data in another folder", "sub/c.mih")
 
 # pipes: the content, MRtrix's own pipe (the name of a file, which the reader removes), NIfTI packed or not, FIFOs
 for name in ("a.mif", "b.mif.gz"):
