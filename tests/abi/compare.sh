@@ -1,7 +1,7 @@
 # compare.sh [--update] FOLDER: the interfaces of the libraries, functions with the types that they take and give,
-# against those of the last release (tests/abi/NAME.abi.gz), by abidiff of Debian's abigail-tools. The libraries are built
-# in FOLDER with what debuggers need. What has been added is told; what has changed or gone is a failure. --update: this
-# state is the release's.
+# against those of the last release (tests/abi/NAME.abi.gz), by abidiff of Debian's abigail-tools. The libraries are
+# built in FOLDER with what debuggers need. What has been added is told; what has changed or gone is a failure.
+# --update: this state is the release's.
 set -eu
 source=$(cd "$(dirname "$0")/../.." && pwd)
 command -v abidiff >/dev/null || { echo "skipped: abigail-tools is not installed"; exit 77; }
