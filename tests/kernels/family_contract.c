@@ -298,6 +298,9 @@ static void check_wrong(check_run *run)
         CHECK_ITEM(run, i, hot_contract_f64(run->context, NULL, bad[i], 1, 1, v, &square, v + 4, &square, 0, v, &out) ==
                    HOT_ERROR_ARGUMENT, "spec '%s' was taken", bad[i]);
         CHECK_ITEM(run, i, strlen(hot_context_message(run->context)) > 10, "spec '%s': no message", bad[i]);
+        if (strchr(bad[i], 'q') || strchr(bad[i], 'l'))
+            CHECK_ITEM(run, i, strstr(hot_context_message(run->context), "alone") != NULL, "spec '%s': %s", bad[i],
+                       hot_context_message(run->context));
     }
     CHECK_ITEM(run, 0, hot_contract_shape(run->context, "ij,kj->ik", &wide, &square, &out) == HOT_ERROR_ARGUMENT,
                "3 is not 2");
