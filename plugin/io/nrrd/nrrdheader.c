@@ -289,7 +289,8 @@ static hot_status take_data_fields(hot_context *context, hot_nrrd_file *file, te
             }
             status = add_name(context, file, name, strlen(name), skip);
         } else if (line[0] == '#') {
-            ours = 0;
+            /* Comments are not for Teem: it strips their last blanks, and where there is nothing else it goes on before
+             * its copy, byte by byte (airOneLinify; on big-endian machines a chunk's size may be a blank). */
         } else if ((value = field_value(line, "datafile"))) {
             int taken = 0;
             if (file->count)
