@@ -22,7 +22,10 @@ target_compile_options(hot_settings INTERFACE
   $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wshadow -Wstrict-prototypes -Wvla>
   # Contraction to FMA differs between compilers and code paths; results must not.
   $<$<COMPILE_LANGUAGE:C>:-ffp-contract=off -fno-math-errno>
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow>)
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow>
+  # Errors in newer compilers, and never right.
+  $<$<COMPILE_LANGUAGE:C>:-Werror=incompatible-pointer-types -Werror=int-conversion
+                          -Werror=implicit-function-declaration>)
 if(HOTFIBER_WERROR)
   target_compile_options(hot_settings INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Werror>)
 endif()

@@ -27,6 +27,7 @@
 #include "batch_pipeline.h"
 #include "context_internal.h"
 #include "cuda_status.h"
+#include "pinned_memory.cuh"
 
 namespace {
 
@@ -196,6 +197,14 @@ void copy_rows(const hot_batch_array *array, char *host, unsigned char *pinned, 
     }
 }
 
+/* Makes the rows of an input that begin in bytes at ... at + bytes - 1 of a task's: each in the piece of its first byte. */
+void make_rows(const hot_batch_array *array, const task *task, unsigned char *pinned, size_t at, size_t bytes)
+{
+    const size_t row = array->row, from = (at + row - 1) / row, to = (at + bytes + row - 1) / row;
+    if (to > from)
+        array->make(array->user, task->in_first + from, to - from, pinned + from * row);
+}
+
 /* Copies piece `number` of a task: bytes number * PIECE_BYTES ... of its arrays, one behind the other. */
 void copy_piece(const plan *plan, const slot *slot, const task *task, size_t number)
 {
@@ -205,7 +214,9 @@ void copy_piece(const plan *plan, const slot *slot, const task *task, size_t num
         const int which = k % ARRAYS;
         const hot_batch_array *array = out ? &plan->batch->out[which] : &plan->batch->in[which];
         const size_t bytes = task_bytes(task, array, out), here = skip < bytes ? std::min(bytes - skip, left) : 0;
-        if (here)
+        if (here && array->make)
+            make_rows(array, task, slot->host + plan->in[which], skip, here);
+        else if (here)
             copy_rows(array, (char *)array->host + (out ? task->out_first : task->in_first) * array->stride,
                       slot->host + (out ? plan->out : plan->in)[which], skip, here, out);
         skip -= std::min(skip, bytes);
@@ -255,7 +266,7 @@ void close_slot(slot *slot)
         cudaStreamDestroy(slot->stream);
     }
     cudaFree(slot->device);
-    cudaFreeHost(slot->host);
+    free_pinned(slot->host, slot->host_bytes);
     *slot = {};
 }
 
@@ -292,10 +303,10 @@ cudaError_t open_slot(slot *slot, size_t host_bytes, size_t device_bytes)
             slot->device_bytes = device_bytes;
     }
     if (error == cudaSuccess && slot->host_bytes < host_bytes) {
-        cudaFreeHost(slot->host);
+        free_pinned(slot->host, slot->host_bytes);
         slot->host = NULL;
         slot->host_bytes = 0;
-        error = cudaHostAlloc((void **)&slot->host, host_bytes, cudaHostAllocPortable);
+        error = allocate_pinned((void **)&slot->host, host_bytes);
         if (error == cudaSuccess)
             slot->host_bytes = host_bytes;
     }

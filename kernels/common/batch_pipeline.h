@@ -35,12 +35,16 @@ typedef struct hot_batch_array {
     void *host; /* inputs are only read. In device memory where the context says so */
     size_t row, stride;
     const char *name; /* for messages; NULL: an array of the library, which is where it should be */
+    /* Of an input that is made on the way, with arrays of the host: rows first ... first + count - 1 into `rows`, which
+     * follow each other there. Called by several threads at once. NULL: the array is at `host`. */
+    void (*make)(void *user, size_t first, size_t count, void *rows);
+    void *user;
 } hot_batch_array;
 
 /* Arrays of rows one behind the other, and of rows at a distance; none where there is no memory. */
 static inline hot_batch_array hot_batch_strided(const char *name, const void *host, size_t row, size_t stride)
 {
-    hot_batch_array array = {(void *)(uintptr_t)host, host ? row : 0, stride, name};
+    hot_batch_array array = {(void *)(uintptr_t)host, host ? row : 0, stride, name, NULL, NULL};
     return array;
 }
 static inline hot_batch_array hot_batch_rows(const char *name, const void *host, size_t row)

@@ -211,14 +211,17 @@ static void *take(hot_context *context, size_t count, size_t item_size, int zero
     void *memory = take_spilled(context, bytes, &full);
     if (memory || full)
         return memory;
-    memory = context->options.allocate(context->options.allocator_user, bytes ? bytes : 1);
+    /* calloc's large arrays are pages that cost nothing until they are written to */
+    const int blank = zeroed && context->options.allocate == default_allocate;
+    memory = blank ? calloc(bytes ? bytes : 1, 1)
+                   : context->options.allocate(context->options.allocator_user, bytes ? bytes : 1);
     if (memory && context->spill && !hot_spill_count(context->spill, memory, bytes)) {
         context->options.release(context->options.allocator_user, memory);
         memory = NULL;
     }
     if (!memory)
         hot_context_fail(context, HOT_ERROR_MEMORY, "out of memory: %zu bytes could not be allocated", bytes);
-    else if (zeroed)
+    else if (zeroed && !blank)
         memset(memory, 0, bytes);
     return memory;
 }

@@ -17,10 +17,26 @@ static hot_status check_sizes(hot_context *context, size_t rows, size_t columns,
     return HOT_OK;
 }
 
-/* Linear fits: arrays of the host are not worth the way to a GPU and back: the CPU reads them once, at the memory's
- * speed. */
-static const hot_backends backends = {.family = "fit", .cuda = HOT_CUDA_BACKEND(hot_fit_linear_cuda),
-                                      .device_arrays = 1};
+static hot_status linear_ref(hot_context *context, void *argument)
+{
+    const hot_fit_linear_args *args = argument;
+    (void)context;
+    hot_fit_linear_f32_ref(args->rows, args->columns, args->matrix, args->count, args->input, args->input_stride,
+                           args->output, args->output_stride);
+    return HOT_OK;
+}
+
+static hot_status linear_cpu(hot_context *context, void *argument)
+{
+    const hot_fit_linear_args *args = argument;
+    return hot_fit_linear_f32_cpu(context, hot_context_cpu_level(context), args->rows, args->columns, args->matrix,
+                                  args->count, args->input, args->input_stride, args->output, args->output_stride);
+}
+
+/* Linear fits, the same bits on CPU and GPU. Arrays of the host with fewer products are not worth the way to a GPU and
+ * back. */
+#define GPU_LINEAR_PRODUCTS 5e8
+static const hot_backends backends = {"fit", linear_ref, linear_cpu, HOT_CUDA_BACKEND(hot_fit_linear_cuda), 1};
 
 static hot_status weighted_ref(hot_context *context, void *argument)
 {
@@ -52,16 +68,12 @@ hot_status hot_fit_linear_f32(hot_context *context, size_t rows, size_t columns,
         return status;
     if (!matrix || !input || !output)
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "a linear fit needs a matrix, an input and an output");
-    if (hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE) {
-        hot_fit_linear_args args = {rows, columns, count, input_stride, output_stride, matrix, input, output};
+    hot_fit_linear_args args = {rows, columns, count, input_stride, output_stride, matrix, input, output};
+    const double products = (double)count * (double)rows * (double)columns;
+    if (hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE || products >= GPU_LINEAR_PRODUCTS)
         return hot_backend_run(context, &backends, &args);
-    }
-    if (hot_context_device(context) == HOT_DEVICE_REFERENCE) {
-        hot_fit_linear_f32_ref(rows, columns, matrix, count, input, input_stride, output, output_stride);
-        return HOT_OK;
-    }
-    return hot_fit_linear_f32_cpu(context, hot_context_cpu_level(context), rows, columns, matrix, count, input,
-                                  input_stride, output, output_stride);
+    return hot_context_device(context) == HOT_DEVICE_REFERENCE ? linear_ref(context, &args)
+                                                               : linear_cpu(context, &args);
 }
 
 hot_status hot_fit_weighted_f32(hot_context *context, size_t rows, size_t columns, const double *design, size_t count,

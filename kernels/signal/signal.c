@@ -101,13 +101,12 @@ static hot_status check_scheme(hot_context *context, const hot_signal_scheme *s)
     return HOT_OK;
 }
 
-hot_status hot_signal_fibers_f32(hot_context *context, const hot_signal_options *given_options,
-                                 const hot_signal_scheme *given_scheme, size_t count, const float *signals,
-                                 const float *sigma, const float *s0, const uint8_t *mask,
-                                 const hot_signal_result *given_result)
+/* Signals from one of the two. */
+static hot_status find(hot_context *context, const hot_signal_options *given_options,
+                       const hot_signal_scheme *given_scheme, size_t count, const float *signals,
+                       const hot_signal_source *source, const float *sigma, const float *s0, const uint8_t *mask,
+                       const hot_signal_result *given_result)
 {
-    if (!context)
-        return HOT_ERROR_ARGUMENT;
     hot_signal_options options;
     hot_signal_scheme scheme = {.size = sizeof scheme};
     hot_signal_result result = {.size = sizeof result};
@@ -125,14 +124,32 @@ hot_status hot_signal_fibers_f32(hot_context *context, const hot_signal_options 
         status = hot_options_read(context, "hot_signal_result", given_result, &result);
     if (status != HOT_OK)
         return status;
-    if (count > 0 && (!signals || !result.directions))
+    if (count > 0 && ((!signals && !source) || !result.directions))
         return hot_context_fail(context, HOT_ERROR_ARGUMENT,
                                 "the signal method needs signals, and a result with memory for the directions");
     status = hot_signal_plan_make(context, &options, &scheme, s0 != NULL, &plan);
     if (status != HOT_OK)
         return status;
-    hot_signal_args args = {&plan, &options, &scheme, count, signals, sigma, s0, mask, &result};
+    hot_signal_args args = {&plan, &options, &scheme, count, signals, sigma, s0, mask, &result, source};
     status = count > 0 ? hot_backend_run(context, &backends, &args) : HOT_OK;
     hot_signal_plan_free(context, &plan);
     return status;
+}
+
+hot_status hot_signal_fibers_f32(hot_context *context, const hot_signal_options *options,
+                                 const hot_signal_scheme *scheme, size_t count, const float *signals,
+                                 const float *sigma, const float *s0, const uint8_t *mask,
+                                 const hot_signal_result *result)
+{
+    return context ? find(context, options, scheme, count, signals, NULL, sigma, s0, mask, result)
+                   : HOT_ERROR_ARGUMENT;
+}
+
+hot_status hot_signal_fibers_from(hot_context *context, const hot_signal_options *options,
+                                  const hot_signal_scheme *scheme, size_t count, const hot_signal_source *source,
+                                  const float *sigma, const float *s0, const uint8_t *mask,
+                                  const hot_signal_result *result)
+{
+    const hot_status status = hot_backend_need_host(context, backends.family);
+    return status == HOT_OK ? find(context, options, scheme, count, NULL, source, sigma, s0, mask, result) : status;
 }

@@ -6,6 +6,8 @@
 
 #include <hotfiber/signal.h>
 
+#include "signal_source.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -110,6 +112,7 @@ typedef struct hot_signal_args {
     const float *signals, *sigma, *s0;
     const uint8_t *mask;
     const hot_signal_result *result;
+    const hot_signal_source *source; /* NULL: `signals` is there */
 } hot_signal_args;
 
 /* Reports how much of a job is done, 0 to 1. */

@@ -14,20 +14,24 @@ static const double least_weight = 0.3; /* of a kind of evidence that tells noth
 /* Voxels of the mask, all of them or those in some cubes spread over it, in ascending order. */
 static hot_status choose_voxels(hot_context *context, const hot_mask *mask, size_t most, size_t **voxel, size_t *count)
 {
-    const size_t voxels = hot_grid_voxels(&mask->grid), *size = mask->grid.size;
+    const size_t *size = mask->grid.size;
     const double share = (double)(most ? most : most_voxels) / (double)(mask->inside ? mask->inside : 1);
     *count = 0;
     *voxel = hot_context_alloc(context, mask->inside, sizeof **voxel);
     if (!*voxel)
         return HOT_ERROR_MEMORY;
-    for (size_t n = 0; n < voxels; n++) {
-        const size_t i = n % size[0] / CUBE, j = n / size[0] % size[1] / CUBE, k = n / size[0] / size[1] / CUBE;
-        if (!mask->bytes[n])
-            continue;
-        hot_random cube = hot_random_start(i, j, k);
-        if (share >= 1 || hot_random_uniform(&cube) < share)
-            (*voxel)[(*count)++] = n;
-    }
+    for (size_t k = 0; k < size[2]; k++)
+        for (size_t j = 0; j < size[1]; j++)
+            for (size_t i = 0, end; i < size[0]; i = end) { /* the part of a line that is in one cube */
+                const size_t line = (k * size[1] + j) * size[0];
+                hot_random cube = hot_random_start(i / CUBE, j / CUBE, k / CUBE);
+                end = size[0] - i < CUBE ? size[0] : i + CUBE;
+                if (share < 1 && !(hot_random_uniform(&cube) < share))
+                    continue;
+                for (size_t n = line + i; n < line + end; n++)
+                    if (mask->bytes[n])
+                        (*voxel)[(*count)++] = n;
+            }
     return HOT_OK;
 }
 

@@ -37,9 +37,9 @@ typedef struct work {
     hot_context *context;
     const hot_grid *grid;
     const hot_check_voxel *about;
-    int *number;                              /* of each voxel of the grid in `about`; -1 = not looked at */
+    int *number;                              /* of each voxel of the grid in `about`, and 1; 0 = not looked at */
     float counted;                            /* the least anisotropy of a voxel that counts */
-    size_t tiles[3], blocks;
+    size_t tiles[3], blocks, *block;          /* blocks of the whole grid; those with voxels, and their numbers */
     int step[STEPS][3];
     double reach[STEPS];                      /* the nearest neighbour's distance over the step's */
     double axis[AXES_MAX][3];                 /* the steps as all tables turn them, each once */
@@ -108,7 +108,7 @@ static int neighbour(const work *w, const size_t at[3], const int step[3])
         if (to[c] >= w->grid->size[c])
             return -1;
     }
-    return w->number[to[0] + w->grid->size[0] * (to[1] + w->grid->size[1] * to[2])];
+    return w->number[to[0] + w->grid->size[0] * (to[1] + w->grid->size[1] * to[2])] - 1;
 }
 
 static double weight_of(const work *w, const hot_check_voxel *v) { return v->anisotropy > w->counted; }
@@ -153,18 +153,18 @@ static double squared_cosine(const float a[3], const float b[3])
     return dot * dot;
 }
 
-/* Calls visit for every pair of neighbours of which the first is in this block. */
+/* Calls visit for every pair of neighbours of which the first is in this block, of those with voxels. */
 typedef void pair_visit(const work *w, int step, int a, int b, void *into);
-static void visit_pairs(const work *w, size_t block, pair_visit *visit, void *into)
+static void visit_pairs(const work *w, size_t which, pair_visit *visit, void *into)
 {
-    const size_t *size = w->grid->size;
+    const size_t *size = w->grid->size, block = w->block[which];
     const size_t first[3] = {block % w->tiles[0] * BLOCK, block / w->tiles[0] % w->tiles[1] * BLOCK,
                              block / w->tiles[0] / w->tiles[1] * BLOCK};
     for (size_t z = first[2]; z < first[2] + BLOCK && z < size[2]; z++)
         for (size_t y = first[1]; y < first[1] + BLOCK && y < size[1]; y++)
             for (size_t x = first[0]; x < first[0] + BLOCK && x < size[0]; x++) {
                 const size_t at[3] = {x, y, z};
-                const int a = w->number[x + size[0] * (y + size[1] * z)];
+                const int a = w->number[x + size[0] * (y + size[1] * z)] - 1;
                 for (int s = 0; s < STEPS && a >= 0; s++) {
                     const int b = neighbour(w, at, w->step[s]);
                     if (b >= 0)
@@ -319,6 +319,27 @@ static hot_status learn_steps(work *w, size_t count)
     return learn_means(w, count, sums);
 }
 
+/* The blocks that have voxels: a few thousand voxels of a large volume are in few of all. */
+static hot_status find_blocks(work *w, const size_t *voxel, size_t count)
+{
+    const size_t *size = w->grid->size;
+    uint8_t *used = hot_context_calloc(w->context, w->tiles[0] * w->tiles[1] * w->tiles[2], 1);
+    w->block = hot_context_alloc(w->context, count, sizeof *w->block);
+    const hot_status status = used && w->block ? HOT_OK : HOT_ERROR_MEMORY;
+    w->blocks = 0;
+    for (size_t n = 0; n < count && status == HOT_OK; n++) {
+        const size_t x = voxel[n] % size[0], y = voxel[n] / size[0] % size[1], z = voxel[n] / size[0] / size[1];
+        uint8_t *seen = &used[x / BLOCK + w->tiles[0] * (y / BLOCK + w->tiles[1] * (z / BLOCK))];
+        w->blocks += !*seen;
+        *seen = 1;
+    }
+    for (size_t block = 0, n = 0; n < w->blocks; block++)
+        if (used[block])
+            w->block[n++] = block;
+    hot_context_free(w->context, used);
+    return status;
+}
+
 static hot_status find_counted(work *w, size_t count)
 {
     float *values = hot_context_alloc(w->context, count, sizeof *values);
@@ -334,24 +355,23 @@ static hot_status find_counted(work *w, size_t count)
 hot_status hot_check_coherence(hot_context *context, const hot_grid *grid, const size_t *voxel, size_t count,
                                const hot_check_voxel *about, hot_check_evidence **evidence, size_t *blocks)
 {
-    work made = {.context = context, .grid = grid, .about = about, .blocks = 1}, *w = &made;
+    work made = {.context = context, .grid = grid, .about = about}, *w = &made;
     const size_t voxels = hot_grid_voxels(grid);
     make_steps(w);
-    for (int c = 0; c < 3; c++) {
+    for (int c = 0; c < 3; c++)
         w->tiles[c] = (grid->size[c] + BLOCK - 1) / BLOCK;
-        w->blocks *= w->tiles[c];
-    }
-    w->number = hot_context_alloc(context, voxels, sizeof *w->number);
+    w->number = hot_context_calloc(context, voxels, sizeof *w->number);
     w->along = hot_context_alloc(context, count, (size_t)w->axes * sizeof *w->along);
     w->own = hot_context_alloc(context, count, sizeof *w->own);
-    *evidence = hot_context_calloc(context, w->blocks, sizeof **evidence);
+    hot_status status = w->number && w->along && w->own ? find_blocks(w, voxel, count) : HOT_ERROR_MEMORY;
+    *evidence = status == HOT_OK ? hot_context_calloc(context, w->blocks, sizeof **evidence) : NULL;
     *blocks = w->blocks;
-    hot_status status = w->number && w->along && w->own && *evidence ? find_counted(w, count) : HOT_ERROR_MEMORY;
+    if (status == HOT_OK)
+        status = *evidence ? find_counted(w, count) : HOT_ERROR_MEMORY;
     if (status != HOT_OK)
         goto cleanup;
-    memset(w->number, 0xff, voxels * sizeof *w->number); /* -1 */
     for (size_t n = 0; n < count; n++)
-        w->number[voxel[n]] = (int)n;
+        w->number[voxel[n]] = (int)n + 1;
 #pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
     for (size_t n = 0; n < count; n++) {
         const float *t = about[n].tensor;
@@ -377,6 +397,7 @@ cleanup:
     hot_context_free(context, w->own);
     hot_context_free(context, w->along);
     hot_context_free(context, w->number);
+    hot_context_free(context, w->block);
     if (status != HOT_OK) {
         hot_context_free(context, *evidence);
         *evidence = NULL;

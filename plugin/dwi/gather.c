@@ -109,26 +109,39 @@ OF_EVERY_TYPE(ROW)
 static void (*const gathers[])(const gather *) = BY_SAMPLE(gather);
 static void (*const rows[])(const hot_dwi *, size_t, size_t, size_t, float *) = BY_SAMPLE(row);
 
-/* Voxels first ... first + count - 1, or those of `voxel` where it is not NULL. */
+/* At most BLOCK voxels: those of `voxel`, or where it is NULL first ... first + count - 1. */
+static void copy_block(const hot_dwi *dwi, const size_t *voxel, size_t first, size_t count, float *signals)
+{
+    const size_t nx = dwi->grid.size[0], ny = dwi->grid.size[1];
+    const int together = dwi->volumes > 1 && dwi->position[1] == dwi->position[0] + 1;
+    size_t offset[BLOCK];
+    int adjacent = 1;
+    for (size_t n = 0; n < count; n++) {
+        const size_t number = voxel ? voxel[n] : first + n, row = number / nx;
+        offset[n] = number % nx * dwi->stride[0] + row % ny * dwi->stride[1] + row / ny * dwi->stride[2];
+        adjacent &= offset[n] == offset[0] + n;
+    }
+    const gather g = {dwi, offset, count, adjacent, together, signals};
+    gathers[dwi->sample](&g);
+}
+
+void hot_dwi_copy(const hot_dwi *dwi, size_t first, size_t count, float *signals)
+{
+    for (size_t at = 0; at < count; at += BLOCK)
+        copy_block(dwi, NULL, first + at, count - at < BLOCK ? count - at : BLOCK, signals + at * dwi->volumes);
+}
+
+/* Voxels first ... first + count - 1, or those of `voxel` where it is not NULL. Voxels of a list lie anywhere: every
+ * sample is waited for, so that a thousand of them are worth all threads. */
 static hot_status read_voxels(hot_context *context, const hot_dwi *dwi, const size_t *voxel, size_t first, size_t count,
                               float *signals)
 {
-    const size_t nx = dwi->grid.size[0], ny = dwi->grid.size[1];
-    const size_t blocks = (count + BLOCK - 1) / BLOCK;
-    const int together = dwi->volumes > 1 && dwi->position[1] == dwi->position[0] + 1;
+    const size_t step = voxel ? BLOCK / 16 : BLOCK, blocks = (count + step - 1) / step;
 #pragma omp parallel for schedule(static) num_threads(hot_context_threads(context)) if (blocks > 8)
     for (size_t block = 0; block < blocks; block++) {
-        if (hot_context_cancelled(context))
-            continue;
-        size_t offset[BLOCK], start = block * BLOCK, here = count - start < BLOCK ? count - start : BLOCK;
-        int adjacent = 1;
-        for (size_t n = 0; n < here; n++) {
-            const size_t number = voxel ? voxel[start + n] : first + start + n, row = number / nx;
-            offset[n] = number % nx * dwi->stride[0] + row % ny * dwi->stride[1] + row / ny * dwi->stride[2];
-            adjacent &= offset[n] == offset[0] + n;
-        }
-        gather g = {dwi, offset, here, adjacent, together, signals + start * dwi->volumes};
-        gathers[dwi->sample](&g);
+        const size_t start = block * step, here = count - start < step ? count - start : step;
+        if (!hot_context_cancelled(context))
+            copy_block(dwi, voxel ? voxel + start : NULL, first + start, here, signals + start * dwi->volumes);
     }
     return hot_context_check(context, "reading signals");
 }
@@ -252,10 +265,21 @@ size_t hot_mask_next(const uint8_t *inside, size_t voxels, size_t *next, size_t 
 
 size_t hot_mask_sample(const hot_mask *mask, size_t most, size_t *voxel)
 {
+    enum { LOOKED_AT = 1024 };
     const size_t voxels = hot_grid_voxels(&mask->grid), step = mask->inside / most + 1;
-    size_t count = 0, seen = 0;
-    for (size_t n = 0; n < voxels && count < most; n++)
-        if (mask->bytes[n] && seen++ % step == 0)
-            voxel[count++] = n;
+    size_t count = 0, seen = 0; /* seen: voxels inside so far, of which every step-th is taken */
+    for (size_t first = 0; first < voxels && count < most; first += LOOKED_AT) {
+        const size_t end = voxels - first < LOOKED_AT ? voxels : first + LOOKED_AT;
+        unsigned inside = 0;
+        for (size_t n = first; n < end; n++)
+            inside += mask->bytes[n] != 0;
+        if ((seen + step - 1) / step * step >= seen + inside) { /* none to be taken here */
+            seen += inside;
+            continue;
+        }
+        for (size_t n = first; n < end && count < most; n++)
+            if (mask->bytes[n] && seen++ % step == 0)
+                voxel[count++] = n;
+    }
     return count;
 }

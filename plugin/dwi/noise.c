@@ -1,6 +1,9 @@
 /* The noise: its deviation from the spread between b=0 volumes, its model from the data's negative samples. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include <omp.h>
 
 #include "gather.h"
 #include "summary.h"
@@ -29,6 +32,52 @@ float hot_sorted_at(float *values, size_t count, size_t place)
             low = j + 1;
     }
     return values[place];
+}
+
+enum { BINS = 1 << 13 };
+
+/* The leading bits of a number, such that the larger number never has the smaller ones. */
+static unsigned bin_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (bits >> 31 ? ~bits : bits | 0x80000000u) / (0x100000000u / BINS);
+}
+
+/* hot_sorted_at of values that stay where they are: all threads count how many have which leading bits; those that share
+ * the wanted one's are sorted. -1 without memory. */
+static double select_value(hot_context *context, const float *values, size_t count, size_t place)
+{
+    size_t (*mine)[BINS], *all, before = 0, bin = 0, same = 0;
+    const int threads = hot_context_threads(context);
+    double value = -1;
+    mine = hot_context_calloc(context, (size_t)threads + 1, sizeof *mine);
+    if (!mine)
+        return value;
+    all = mine[threads];
+#pragma omp parallel num_threads(threads)
+    {
+        size_t *counts = mine[omp_get_thread_num()];
+#pragma omp for schedule(static)
+        for (size_t n = 0; n < count; n++)
+            counts[bin_of(values[n])]++;
+#pragma omp for schedule(static)
+        for (size_t b = 0; b < BINS; b++)
+            for (int t = 0; t < threads; t++)
+                all[b] += mine[t][b];
+    }
+    while (before + all[bin] <= place)
+        before += all[bin++];
+    float *chosen = hot_context_alloc(context, all[bin], sizeof *chosen);
+    if (chosen) {
+        for (size_t n = 0; n < count; n++)
+            if (bin_of(values[n]) == bin)
+                chosen[same++] = values[n];
+        value = (double)hot_sorted_at(chosen, same, place - before);
+    }
+    hot_context_free(context, chosen);
+    hot_context_free(context, mine);
+    return value;
 }
 
 /* The median of chi-square over its degrees of freedom (exact for 1 and 2, else Wilson and Hilferty's cube). */
@@ -100,8 +149,10 @@ hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mas
     status = variance ? take_variances(context, summary, mask, variance, &used, &total) : HOT_ERROR_MEMORY;
     if (status == HOT_OK && used) {
         /* The median: voxels at edges, where motion and pulsation spread the volumes, do not count. */
-        *sigma = sqrt(hot_sorted_at(variance, used, used / 2) / chi_square_median(*repeats - 1));
+        const double median = select_value(context, variance, used, used / 2);
+        *sigma = sqrt(median / chi_square_median(*repeats - 1));
         *snr = *sigma > 0 ? total / (double)used / *sigma : INFINITY;
+        status = median < 0 ? HOT_ERROR_MEMORY : HOT_OK;
     }
     hot_context_free(context, variance);
     hot_dwi_summary_free(&made);

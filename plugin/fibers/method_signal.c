@@ -10,6 +10,7 @@
 #include "fractions.h"
 #include "method.h"
 #include "model/model.h"
+#include "signal/signal_source.h"
 #include "signal_part.h"
 #include "signal_population.h"
 #include "signal_remarks.h"
@@ -343,27 +344,72 @@ void hot_signal_learned_free(hot_context *context, hot_signal_learned *learned)
     memset(learned, 0, sizeof *learned);
 }
 
+/* Signals for the kernel's copies; none where the mask has no voxel. */
+static void read_signals(void *user, size_t first, size_t count, float *rows)
+{
+    enum { TOGETHER = 64 };
+    const finder *f = user;
+    first += f->first;
+    for (size_t at = 0; at < count; at += TOGETHER) {
+        const size_t here = count - at < TOGETHER ? count - at : TOGETHER;
+        if (memchr(f->where->bytes + first + at, 1, here))
+            hot_dwi_copy(f->dwi, first + at, here, rows + at * f->volumes);
+    }
+}
+
+/* Whether one call can do it all, reading as it goes: nothing else has to be done with the signals of a chunk, they are
+ * in memory, and all volumes are used. */
+static int reads_itself(const finder *f, const hot_signal_part *part, const hot_signal_maps *maps)
+{
+    return !f->dwi->paged && f->used == f->volumes && part->step == 0 && !part->recall_slab && !part->keep_slab &&
+           !(maps && (maps->cone || maps->samples));
+}
+
+/* The arrays of the voxels from `first` on. */
+static hot_signal_result result_at(const finder *f, const hot_signal_find_options *options,
+                                   const hot_signal_found *found, size_t first)
+{
+    const hot_signal_maps *maps = found->maps;
+    hot_signal_result result = {.size = sizeof result,
+                                .directions = found->peaks + first * 3 * (size_t)f->how.max_fibers,
+                                .flags = found->flags + first};
+    result.residual = found->residual ? found->residual + first : NULL;
+    if (maps && options->keep_maps) {
+        result.probability = maps->probability + 4 * first;
+        result.margin = maps->margin + first;
+        result.width = maps->width + first;
+    }
+    return result;
+}
+
+/* All voxels from f->first on in one call. */
+static hot_status find_at_once(finder *f, const hot_signal_find_options *options, const hot_signal_found *found)
+{
+    const hot_signal_source source = {read_signals, f};
+    const hot_signal_result result = result_at(f, options, found, f->first);
+    hot_context_free(f->context, f->signals);
+    f->signals = NULL;
+    f->how.progress[0] = 0;
+    f->how.progress[1] = 1;
+    return hot_signal_fibers_from(f->context, &f->how, &f->scheme, f->voxels - f->first, &source,
+                                  options->sigma_map ? options->sigma_map + f->first : NULL, NULL,
+                                  f->where->bytes + f->first, &result);
+}
+
 /* All voxels from f->first on, chunk by chunk; what was learned just now left the first one in memory. residual: NULL =
  * not wanted. */
 static hot_status find_all(finder *f, const hot_signal_find_options *options, const hot_signal_found *found)
 {
-    const size_t row = 3 * (size_t)f->how.max_fibers;
     const hot_signal_part none = {0}, *part = options->part ? options->part : &none;
     const size_t step = part->step > 0 && part->step < f->chunk ? part->step : f->chunk;
     hot_signal_maps *maps = found->maps;
-    float *peaks = found->peaks, *residual = found->residual;
-    uint8_t *flags = found->flags;
     hot_status status = HOT_OK;
     int known;
+    if (reads_itself(f, part, maps))
+        return find_at_once(f, options, found);
     for (size_t first = f->first; first < f->voxels && status == HOT_OK; first += step) {
         const size_t count = f->voxels - first < step ? f->voxels - first : step;
-        hot_signal_result result = {.size = sizeof result, .directions = peaks + first * row, .flags = flags + first};
-        result.residual = residual ? residual + first : NULL;
-        if (maps && options->keep_maps) {
-            result.probability = maps->probability + 4 * first;
-            result.margin = maps->margin + first;
-            result.width = maps->width + first;
-        }
+        hot_signal_result result = result_at(f, options, found, first);
         f->how.progress[0] = (double)first / (double)f->voxels;
         f->how.progress[1] = (double)(first + count) / (double)f->voxels;
         if (f->where != f->mask && !memchr(f->where->bytes + first, 1, count)) {

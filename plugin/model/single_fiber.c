@@ -4,6 +4,8 @@
 
 #include "symtensor/sphere.h"
 
+enum { NEAREST = 6 };
+
 /* Peaks closer than this to a higher one are part of it. */
 static const double neighbour_cosine = .94; /* 20 degrees */
 
@@ -18,9 +20,14 @@ static void make_near(hot_peak_grid *grid)
 {
     for (size_t j = 0; j < HOT_PEAK_DIRECTIONS; j++) {
         size_t count = 0;
-        for (size_t k = 0; k < HOT_PEAK_DIRECTIONS && count < HOT_PEAK_NEAR; k++)
-            if (cosine(grid, j, k) >= neighbour_cosine)
-                grid->near[j][count++] = (unsigned short)k;
+        for (size_t k = 0; k < HOT_PEAK_DIRECTIONS && count < HOT_PEAK_NEAR; k++) {
+            if (!(cosine(grid, j, k) >= neighbour_cosine))
+                continue;
+            size_t at = count++;
+            for (; at > 0 && cosine(grid, j, grid->near[j][at - 1]) < cosine(grid, j, k); at--)
+                grid->near[j][at] = grid->near[j][at - 1];
+            grid->near[j][at] = (unsigned short)k;
+        }
         while (count < HOT_PEAK_NEAR)
             grid->near[j][count++] = (unsigned short)j;
     }
@@ -68,10 +75,15 @@ double hot_peak_merit(const hot_peak_grid *grid, const float *tensor, size_t *hi
     if (!(value[best] > 0))
         return 0;
     for (size_t j = 0; j < HOT_PEAK_DIRECTIONS; j++) {
-        if (value[j] <= second || cosine(grid, j, best) > neighbour_cosine)
+        /* nearly all are below one of the nearest: no branch before that is known */
+        const unsigned short *near = grid->near[j];
+        double higher = second;
+        for (int k = 1; k <= NEAREST; k++)
+            higher = value[near[k]] > higher ? value[near[k]] : higher;
+        if (value[j] < higher || value[j] <= second || cosine(grid, j, best) > neighbour_cosine)
             continue;
         int peak = 1;
-        for (size_t k = 0; k < HOT_PEAK_NEAR && peak; k++)
+        for (size_t k = 1 + NEAREST; k < HOT_PEAK_NEAR && peak; k++)
             peak = value[grid->near[j][k]] <= value[j];
         if (peak)
             second = value[j];

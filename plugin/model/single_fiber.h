@@ -12,7 +12,8 @@ enum { HOT_PEAK_DIRECTIONS = 300, HOT_PEAK_NEAR = 32, HOT_PEAK_TERMS = 15 };
 typedef struct hot_peak_grid {
     int order;
     double directions[HOT_PEAK_DIRECTIONS][3];
-    unsigned short near[HOT_PEAK_DIRECTIONS][HOT_PEAK_NEAR]; /* within 20 degrees of each; filled up with itself */
+    unsigned short near[HOT_PEAK_DIRECTIONS][HOT_PEAK_NEAR]; /* within 20 degrees of each, from itself outwards;
+                                                                filled up with itself */
     double monomials[HOT_PEAK_TERMS * HOT_PEAK_DIRECTIONS];  /* [term][direction]: A u^m is their sum with the tensor */
 } hot_peak_grid;
 

@@ -225,8 +225,9 @@ hot_status hot_run_learned_response(hot_run_job *job)
     const cJSON *kept = get(job->learned, "response"), *item;
     size_t count = 0;
     hot_status status = HOT_OK;
-    if (!kept)
-        return HOT_OK; /* a model that needs none: the options are compared */
+    const hot_model *model = hot_model_find(job->options.fit.model);
+    if (!kept) /* a name that is none's is refused by the fit */
+        return model && model->needs_response ? damaged(job, "it has no response") : HOT_OK;
     job->response_from = word(kept, "from");
     const size_t voxels = whole(kept, "voxels", SIZE_MAX >> 12);
     job->response_voxels = voxels <= SIZE_MAX >> 12 ? voxels : 0;
@@ -260,7 +261,7 @@ static size_t list_population(hot_signal_population *p, const char *names[ARRAYS
         {"spread", &p->spread, 1}, {"noise", &p->noise, 1}, {"noise_freedom", &p->noise_freedom, 1},
         {"cone_variance", p->cone_variance, 4}, {"recovered", &p->recovered, 1}};
     const size_t most = sizeof rows / sizeof *rows;
-    _Static_assert(sizeof rows / sizeof *rows == ARRAYS, "a place for each");
+    _Static_assert(sizeof rows / sizeof *rows == ARRAYS, "callers have room for ARRAYS of them");
     for (size_t i = 0; i < most; i++)
         names[i] = rows[i].name, values[i] = rows[i].values, counts[i] = rows[i].count;
     return most;

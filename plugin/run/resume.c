@@ -113,7 +113,9 @@ hot_status hot_run_resume_begin(hot_run_job *job)
     if (!o->output || !o->output[0])
         return HOT_OK; /* refused by the folder */
     hot_run_resume *mine = job->resume = hot_context_calloc(context, 1, sizeof *mine);
-    char *output = mine ? join(context, o->output, "") : NULL;
+    if (!mine)
+        return HOT_ERROR_MEMORY;
+    char *output = join(context, o->output, "");
     for (size_t n = output ? strlen(output) : 0; n > 1 && output[n - 1] == '/'; n--)
         output[n - 1] = '\0';
     mine->folder = output ? join(context, output, ".resume") : NULL;

@@ -38,6 +38,9 @@ void hot_run_take_row(const hot_run_column columns[HOT_RUN_COLUMNS], size_t voxe
     }
 }
 
+/* A file may hold any float; those that are none of ours have no value as an integer. */
+static uint16_t whole(float x, float most) { return x >= 0 && x <= most ? (uint16_t)x : 0; }
+
 void hot_run_give_row(const hot_run_column columns[HOT_RUN_COLUMNS], size_t voxel, const float *row)
 {
     for (int c = 0; c < HOT_RUN_COLUMNS; row += columns[c++].per) {
@@ -47,9 +50,9 @@ void hot_run_give_row(const hot_run_column columns[HOT_RUN_COLUMNS], size_t voxe
             if (to->values)
                 to->values[at + n] = row[n];
             else if (to->bytes)
-                to->bytes[at + n] = (uint8_t)row[n];
+                to->bytes[at + n] = (uint8_t)whole(row[n], UINT8_MAX);
             else if (to->shorts)
-                to->shorts[at + n] = (uint16_t)row[n];
+                to->shorts[at + n] = whole(row[n], UINT16_MAX);
         }
     }
 }

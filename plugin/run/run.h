@@ -29,7 +29,7 @@ typedef struct hot_run_job {
     hot_tensor_field *tensors;
     hot_fiber_field *fibers;
     hot_signal_maps maps; /* of a method that works on signals */
-    uint32_t outputs;     /* which files: see outputs.h */
+    uint64_t outputs;     /* which files: hot_run_outputs of outputs.h */
     int without_tensors, without_maps; /* no output is made of them, and the method does without */
     hot_tensor_field *diffusion_tensors; /* of FA and MD; NULL unless these are wanted */
     hot_fiber_field *peaks_fod;          /* directions with amplitudes of an fODF; likewise */

@@ -1,7 +1,7 @@
 # compare.sh [--update] FOLDER: the interfaces of the libraries, functions with the types that they take and give,
-# against those of the last release (tests/abi/NAME.abi), by abidiff of Debian's abigail-tools. The libraries are built
-# in FOLDER with what debuggers need. What has been added is told; what has changed or gone is a failure. --update: this
-# state is the release's.
+# against those of the last release (tests/abi/NAME.abi.gz), by abidiff of Debian's abigail-tools. The libraries are
+# built in FOLDER with what debuggers need. What has been added is told; what has changed or gone is a failure.
+# --update: this state is the release's.
 set -eu
 source=$(cd "$(dirname "$0")/../.." && pwd)
 command -v abidiff >/dev/null || { echo "skipped: abigail-tools is not installed"; exit 77; }
@@ -10,7 +10,7 @@ if [ "$1" = --update ]; then
     update=1
     shift
 fi
-if [ -z "$update" ] && [ ! -f "$source/tests/abi/hotfiber.abi" ]; then
+if [ -z "$update" ] && [ ! -f "$source/tests/abi/hotfiber.abi.gz" ]; then
     echo "no release has left its interface yet (--update); symbols alone are compared, by symbols.sh"
     exit 77
 fi
@@ -28,12 +28,13 @@ for name in hotkernels hotarrays hotfiber; do
         --no-write-default-sizes --no-parameter-names --no-elf-needed \
         --out-file "$work/$name.abi" "$work/lib/lib$name.so"
     if [ -n "$update" ]; then
-        cp "$work/$name.abi" "$source/tests/abi/$name.abi"
+        gzip -9nc "$work/$name.abi" >"$source/tests/abi/$name.abi.gz"
         continue
     fi
     changed=0
-    abidiff --no-added-syms "$source/tests/abi/$name.abi" "$work/$name.abi" >"$work/$name.diff" || changed=$?
-    abidiff "$source/tests/abi/$name.abi" "$work/$name.abi" | sed -n '/Added functions/,/^$/p'
+    gzip -dc "$source/tests/abi/$name.abi.gz" >"$work/$name.kept.abi"
+    abidiff --no-added-syms "$work/$name.kept.abi" "$work/$name.abi" >"$work/$name.diff" || changed=$?
+    abidiff "$work/$name.kept.abi" "$work/$name.abi" | sed -n '/Added functions/,/^$/p'
     if [ $changed != 0 ]; then
         cat "$work/$name.diff"
         failed=1

@@ -36,6 +36,9 @@ TEXTS = {"FILE", "DIR", "DWI", "NRRD", "NAME", "PREFIX", "TENSORS", "TEXT", "DEV
          "SPEC"}
 
 
+COMMON = {"--device", "--threads", "--seed", "--progress", "--quiet", "--help"}
+
+
 def refused(subcommand, arguments, words):
     done = hotfiber(subcommand, *arguments)
     line = done.stderr.rstrip("\n")
@@ -61,6 +64,8 @@ for subcommand in subcommands:
     check({"--device", "--threads", "--seed", "--progress", "--quiet", "--help"} <= set(names),
           f"{subcommand}: common options: {names}")
     for name, value in options:
+        if name in COMMON and subcommand != subcommands[0]:
+            continue  # one piece of code for all subcommands
         if not value:
             refused(subcommand, [name + "=1"], name)
             continue

@@ -103,6 +103,10 @@ for name in ("x.bval", "x.bvec"):
 # MRtrix's table: named, beside the image, and preferred to a pair that is not in FSL's convention
 put("x.b", grad)
 same("--grad", "-i", "a.nii.gz", "--grad", "x.b")
+for line_end in "\r", "\r\n":
+    put("x.b", grad.replace("\n", line_end))
+    same("--grad with %r" % line_end, "-i", "a.nii.gz", "--grad", "x.b")
+put("x.b", grad)
 put("a.b", grad)
 same(".b beside", "-i", "a.nii.gz", said=("a.b", "scanner axes"))
 put("a.bval", bval)
@@ -191,4 +195,15 @@ for where, named in (("s/", ("dwi", "dwi")), ("s/sub-01/", ("sub-01_dwi", "sub-0
     shutil.rmtree("s")
     os.remove("dwi.bval")
     os.remove("dwi.bvec")
+
+# three volumes, where nothing but the lengths of the vectors tells lines from columns
+nibabel.save(nibabel.Nifti1Image(data[..., :3], np.diag([-2, 2, 2, 1.0])), "three.nii.gz")
+vectors = np.array([[1, 0, 0], [.6, .8, 0], [0, .6, .8]])
+put("three.bval", "1000 1000 1000\n")
+for rows in vectors, vectors.T:
+    put("three.bvec", lines(rows))
+    done = hot("info", "--json", "-i", "three.nii.gz")
+    check(done.returncode == 0, "three volumes: %s" % done.stderr)
+    found = np.abs(json.loads(done.stdout)["gradients_world"])
+    check(np.allclose(found, vectors, atol=1e-6), "three volumes: %s" % found)
 end()

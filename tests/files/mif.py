@@ -79,12 +79,23 @@ for kind in ("uint16", "int16be", "int32le", "int32be", "uint32be", "int64le", "
              "float64be"):
     mr("mrconvert", "a.mif", "-datatype", kind, "-strides", "-1,3,2,4", "b.mif")
     same("type " + kind, "b.mif")
+# bits, the first of a byte is the highest
+bits = (data % 2).astype(np.int16)
+nifti("bits.nii", bits)
+mr("mrconvert", "bits.nii", "-grad", "a.b", "-datatype", "bit", "-strides", "1,2,3,4", "b.mif")
+done = hot("convert", "-i", "b.mif", "-o", "back.nii")
+check(done.returncode == 0, "bits: %s" % done.stderr)
+image = nibabel.load("back.nii")
+check(np.array_equal(np.asarray(image.dataobj), bits[where(image)]), "bits: samples")
 mr("mrconvert", "a.mif", "-scaling", "0,.25", "b.mif")
 same("scaling", "b.mif")
 mr("mrconvert", "a.mif", "-strides", "3,1,-2,4", "b.mif.gz")
 same("packed", "b.mif.gz")
 mr("mrconvert", "a.mif", "-strides", "3,1,-2,4", "b.mih")
 same("header and data apart", "b.mih")
+os.makedirs("sub", exist_ok=True)
+mr("mrconvert", "a.mif", "-strides", "3,1,-2,4", "sub/c.mih")
+same("header and data in another folder", "sub/c.mih")
 
 # pipes: the content, MRtrix's own pipe (the name of a file, which the reader removes), NIfTI packed or not, FIFOs
 for name in ("a.mif", "b.mif.gz"):

@@ -1,12 +1,13 @@
-# coverage.sh [ROUNDS]: which lines of the readers the fuzz targets reach with the corpus and ROUNDS (3000) changed
-# copies of each of its files: a table by file. What is wanted is 90 % of all lines; a failure is less than what was
-# reached once (`least`). Built by clang, without sanitizers. As a test it is of the long form.
+# coverage.sh [ROUNDS [FAILURES]]: which lines of the readers the fuzz targets reach with the corpus, with each of the
+# first FAILURES (300) requests for memory failing in turn, and with ROUNDS (50) changed copies of each file: a table
+# by file. A failure is less than 90 % of all lines. Built by clang, without sanitizers. As a test it is of the long
+# form.
 set -eu
 source=${HOT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 [ -z "${HOT_BUILD:-}" ] || [ -n "${HOT_TEST_LONG:-}" ] || { echo "skipped: a test of the long form"; exit 77; }
 tool=$(command -v llvm-cov || true)
 [ -n "$tool" ] && command -v clang >/dev/null || { echo "skipped: clang and llvm-cov are not installed"; exit 77; }
-rounds=${1:-3000} least=72
+rounds=${1:-50} failures=${2:-300} least=90
 build=${HOT_COVERAGE_BUILD:-$source/build-coverage}
 jobs=$(getconf _NPROCESSORS_ONLN)
 flags="-O1 -g -fprofile-instr-generate -fcoverage-mapping"
@@ -20,7 +21,9 @@ for name in $(cd "$source/tests/fuzz/corpus" && ls); do
     program=$build/bin/fuzz_$name
     [ -x "$program" ] || continue # the viewer may not have been built
     mkdir -p "scratch_$name"
-    (cd "scratch_$name" && LLVM_PROFILE_FILE=../$name.profraw "$program" "$source/tests/fuzz/corpus/$name" "$rounds") \
+    much="$rounds $failures"
+    [ "$name" != kept ] || much="$((rounds / 10)) $((failures / 3))" # whole runs
+    (cd "scratch_$name" && LLVM_PROFILE_FILE=../$name.profraw "$program" "$source/tests/fuzz/corpus/$name" $much) \
         >"$name.log" 2>&1 || { tail -n 5 "$name.log"; exit 1; }
     programs="$programs -object $program"
 done
@@ -30,8 +33,10 @@ llvm-profdata merge -o all.profdata ./*.profraw
 readers="nrrd/nrrdheader nrrd/nrrddata nrrd/nrrd_read nrrd/nrrd_dwi nrrd/nrrd_values nrrd/nrrd_frame nrrd/tensor_file
     nrrd/tensor_frame nrrd/response_keys nifti/nifti_read mrtrix/mif_header mrtrix/mif_read mrtrix/response_file
     common/gradient_files common/stream common/input"
-files="plugin/io/sh_file.c plugin/cli/options.c plugin/module/parse.c plugin/run/learned.c viz/scene/vtp.c
-    kernels/contract/contract_tuning.c"
+files="plugin/io/sh_file.c plugin/cli/options.c plugin/module/parse.c plugin/run/learned.c plugin/run/parts.c
+    plugin/run/resume.c plugin/run/rows.c plugin/io/dwi_load.c plugin/io/dwi_image.c plugin/io/gradient_find.c
+    plugin/io/image_open.c plugin/io/directions_file.c plugin/io/tensors_file.c plugin/io/nrrd/nrrd_directions.c
+    viz/scene/vtp.c kernels/contract/contract_tuning.c"
 for reader in $readers; do
     files="$files plugin/io/$reader.c"
 done

@@ -18,15 +18,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (descriptor < 0 || ftruncate(descriptor, 0) != 0 || pwrite(descriptor, data, size, 0) != (ssize_t)size)
         return 0;
-    const hot_context_options options = {.size = sizeof options, .threads = 1};
     const hot_sh_options bases[] = {{.size = sizeof *bases, .basis = "tournier07"},
                                     {.size = sizeof *bases, .basis = "descoteaux07", .frame = "image"}};
-    hot_context *context = NULL;
+    hot_context *context = fuzz_context(NULL);
     hot_tensor_field *tensors = NULL;
     hot_fiber_field *fibers = NULL;
     hot_grid grid;
     float *values = NULL;
-    if (hot_context_create(&options, &context) != HOT_OK)
+    if (!context)
         return 0;
     if (hot_tensor_field_load(context, path, &tensors) == HOT_OK)
         hot_tensor_field_destroy(&tensors);
@@ -37,6 +36,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         hot_fiber_field_destroy(&fibers);
     if (hot_image_load(context, path, &grid, &values) == HOT_OK)
         hot_context_free(context, values);
-    hot_context_destroy(&context);
+    fuzz_context_end(&context);
     return 0;
 }

@@ -7,7 +7,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    hot_context_options options = {.size = sizeof options, .threads = 1};
     hot_context *context = NULL;
     hot_dwi *dwi = NULL;
     hot_mask *mask = NULL;
@@ -15,12 +14,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!file)
         return 0;
     size_t written = fwrite(data, 1, size, file);
-    if (fclose(file) != 0 || written != size || hot_context_create(&options, &context) != HOT_OK)
+    if (fclose(file) != 0 || written != size || !(context = fuzz_context(NULL)))
         return 0;
     if (hot_dwi_load(context, "fuzz.mif", NULL, NULL, &dwi) == HOT_OK &&
         hot_mask_load(context, "fuzz.mif", hot_dwi_grid(dwi), &mask) == HOT_OK)
         hot_mask_destroy(&mask);
     hot_dwi_destroy(&dwi);
-    hot_context_destroy(&context);
+    fuzz_context_end(&context);
     return 0;
 }

@@ -18,11 +18,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (descriptor < 0 || ftruncate(descriptor, 0) != 0 || pwrite(descriptor, data, size, 0) != (ssize_t)size)
         return 0;
-    hot_context_options options = {.size = sizeof options, .threads = 1};
-    hot_context *context = NULL;
+    hot_context *context = fuzz_context(NULL);
     hot_dwi *dwi = NULL;
     hot_mask *mask = NULL;
-    if (hot_context_create(&options, &context) != HOT_OK)
+    if (!context)
         return 0;
     if (hot_dwi_load(context, path, NULL, NULL, &dwi) == HOT_OK && hot_dwi_volumes(dwi) < 200) {
         hot_dwi_highest_order(context, dwi, -1);
@@ -30,6 +29,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             hot_mask_destroy(&mask);
     }
     hot_dwi_destroy(&dwi);
-    hot_context_destroy(&context);
+    fuzz_context_end(&context);
     return 0;
 }

@@ -7,9 +7,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    hot_context *context = NULL;
+    hot_context *context = fuzz_context(NULL);
     char *text = malloc(size + 1); /* of its very size, so that reading past it is seen */
-    if (!text || hot_context_create(NULL, &context) != HOT_OK) {
+    if (!text || !context) {
+        fuzz_context_end(&context);
         free(text);
         return 0;
     }
@@ -21,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         hot_context_free(context, values);
     if (hot_bvec_parse(context, "fuzz", text, &values, &count) == HOT_OK)
         hot_context_free(context, values);
-    hot_context_destroy(&context);
+    fuzz_context_end(&context);
     free(text);
     return 0;
 }

@@ -1,5 +1,5 @@
 /* Fuzz target: all that is read as text. The first byte says what the rest is: a response, a table of gradients, JSON,
- * tuning of contractions, or the spec of a contraction. */
+ * tuning of contractions, the spec of a contraction, or what a contraction is tuned for (five numbers). */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,12 +49,44 @@ static void contract(hot_context *context, const char *spec)
     }
 }
 
+/* Tunes one shape, and takes the table that comes of it for a product. */
+static void tune(hot_context *context, const char *text)
+{
+    static float a[64], b[64], c[64];
+    int precision = 0;
+    size_t size[4] = {0};
+    hot_contract_tuning *tuning = NULL;
+    const char *chosen = NULL;
+    double best, usual;
+    if (sscanf(text, "%d %zu %zu %zu %zu", &precision, &size[0], &size[1], &size[2], &size[3]) != 5)
+        return;
+    for (int i = 0; i < 4; i++)
+        if (size[i] > 8 && size[i] <= 4096)
+            size[i] %= 8; /* what is refused stays */
+    if (hot_contract_tuning_create(context, NULL, &tuning) == HOT_OK &&
+        hot_contract_tune(context, tuning, precision, size[0], size[1], size[2], size[3] % 9, 0, &chosen, &best,
+                          &usual) == HOT_OK) {
+        char *table = hot_contract_tuning_text(context, tuning);
+        hot_contract_tuning *again = NULL;
+        if (table && hot_contract_tuning_create(context, table, &again) == HOT_OK) {
+            const hot_contract_options options = {.size = sizeof options, .tuning = again};
+            const size_t left[] = {size[0], size[2]}, right[] = {size[2], size[1]}, out[] = {size[0], size[1]};
+            const hot_contract_layout x = hot_contract_dense(2, left), y = hot_contract_dense(2, right),
+                                      z = hot_contract_dense(2, out);
+            (void)hot_contract_f32(context, &options, "ik,kj->ij", 1, 1, a, &x, b, &y, 0, c, &z);
+        }
+        hot_contract_tuning_destroy(context, &again);
+        hot_context_free(context, table);
+    }
+    hot_contract_tuning_destroy(context, &tuning);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const hot_context_options options = {.size = sizeof options, .threads = 1};
-    hot_context *context = NULL;
+    hot_context *context = fuzz_context(NULL);
     char *text = size ? malloc(size) : NULL; /* of its very size, so that reading past it is seen */
-    if (!text || hot_context_create(&options, &context) != HOT_OK) {
+    if (!text || !context) {
+        fuzz_context_end(&context);
         free(text);
         return 0;
     }
@@ -77,10 +109,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             hot_contract_tuning_destroy(context, &tuning);
         }
         break;
+    case 'u': tune(context, text); break;
     case 'c': contract(context, text); break;
     default: break;
     }
-    hot_context_destroy(&context);
+    fuzz_context_end(&context);
     free(text);
     return 0;
 }

@@ -45,10 +45,10 @@ static void read_settings(hot_context *context, char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const hot_context_options settings = {.size = sizeof settings, .threads = 1};
-    hot_context *context = NULL;
+    hot_context *context = fuzz_context(NULL);
     char *text = size ? malloc(size) : NULL; /* of its very size, so that reading past it is seen */
-    if (!text || hot_context_create(&settings, &context) != HOT_OK) {
+    if (!text || !context) {
+        fuzz_context_end(&context);
         free(text);
         return 0;
     }
@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         read_vtp(context, text, size - 1);
     else if (data[0] == 's')
         read_settings(context, text);
-    hot_context_destroy(&context);
+    fuzz_context_end(&context);
     free(text);
     return 0;
 }

@@ -1,12 +1,12 @@
-/* Drives a fuzz target without a fuzzer: replay FOLDER [rounds]. Every file of the folder as it is, then `rounds`
- * changed copies of each (default 300): bytes flipped, cut, doubled, overwritten with awkward numbers, mixed
- * with other files. */
+/* Drives a fuzz target without a fuzzer: replay FOLDER [rounds [failures]]. Every file of the folder as it is, then
+ * with each of its first `failures` (default 40) requests for memory failing, and then `rounds` changed copies of it
+ * (default 300): bytes flipped, cut, doubled, overwritten with awkward numbers, mixed with other files. */
 #include <dirent.h>
 
 #include "check.h"
 #include "fuzz.h"
 
-enum { FILES = 256, ROOM = 1 << 16 };
+enum { FILES = 1024, ROOM = 1 << 16 };
 
 static uint8_t *contents[FILES];
 static size_t sizes[FILES], count;
@@ -60,13 +60,30 @@ static size_t change(uint64_t *state, const uint8_t *from, size_t size, uint8_t 
     return size;
 }
 
+/* One input with none of its requests failing, then each of the first ones. Nothing may be left then, either. */
+static void starve(const uint8_t *data, size_t size, long most)
+{
+    fuzz_memory = (starved){.fail_at = -1};
+    LLVMFuzzerTestOneInput(data, size);
+    const long calls = fuzz_memory.calls;
+    for (long call = 0; call < calls && call < most; call++) {
+        fuzz_memory = (starved){.fail_at = call};
+        LLVMFuzzerTestOneInput(data, size);
+        if (fuzz_memory.live != 0) {
+            fprintf(stderr, "%ld pieces of memory are left after request %ld failed\n", fuzz_memory.live, call);
+            abort();
+        }
+    }
+    fuzz_memory = (starved){.fail_at = -1};
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        printf("usage: %s FOLDER [rounds]\n", argv[0]);
+        printf("usage: %s FOLDER [rounds [failures]]\n", argv[0]);
         return 2;
     }
-    long rounds = argc > 2 ? atol(argv[2]) : 300;
+    const long rounds = argc > 2 ? atol(argv[2]) : 300, failures = argc > 3 ? atol(argv[3]) : 40;
     DIR *folder = opendir(argv[1]);
     for (struct dirent *entry; folder && (entry = readdir(folder)) && count < FILES;) {
         char path[4096];
@@ -91,7 +108,7 @@ int main(int argc, char **argv)
     uint64_t state = 20110517;
     size_t runs = 0;
     for (size_t n = 0; n < count; n++) {
-        LLVMFuzzerTestOneInput(contents[n], sizes[n]);
+        starve(contents[n], sizes[n], failures);
         for (long round = 0; round < rounds; round++, runs++) {
             size_t size = change(&state, contents[n], sizes[n], changed);
             LLVMFuzzerTestOneInput(changed, size);

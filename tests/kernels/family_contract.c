@@ -291,16 +291,24 @@ static void check_wrong(check_run *run)
     const size_t sizes[2] = {2, 2}, other[2] = {2, 3};
     const hot_contract_layout square = hot_contract_dense(2, sizes), wide = hot_contract_dense(2, other);
     hot_contract_layout out = square;
-    double v[8] = {0};
+    double v[20] = {0};
     static const char *const bad[] = {"",          "ij",        "ij,jk",    "ij,jk->",      "ij,jk->iq", "ii,ij->ij",
                                       "ij,kl->ij", "i1,jk->ik", "ij,jk>ik", "ij,jk->ik->k", "ijk,jk->i"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         CHECK_ITEM(run, i, hot_contract_f64(run->context, NULL, bad[i], 1, 1, v, &square, v + 4, &square, 0, v, &out) ==
                    HOT_ERROR_ARGUMENT, "spec '%s' was taken", bad[i]);
         CHECK_ITEM(run, i, strlen(hot_context_message(run->context)) > 10, "spec '%s': no message", bad[i]);
+        if (strchr(bad[i], 'q') || strchr(bad[i], 'l'))
+            CHECK_ITEM(run, i, strstr(hot_context_message(run->context), "alone") != NULL, "spec '%s': %s", bad[i],
+                       hot_context_message(run->context));
     }
     CHECK_ITEM(run, 0, hot_contract_shape(run->context, "ij,kj->ik", &wide, &square, &out) == HOT_ERROR_ARGUMENT,
                "3 is not 2");
+    out = wide;
+    CHECK_ITEM(run, 0, hot_contract_f64(run->context, NULL, "ij,jk->ik", 1, 1, v, &wide, v + 6, &square, 0, v + 12,
+                                        &square) == HOT_ERROR_ARGUMENT, "j is 3 and 2");
+    CHECK_ITEM(run, 0, hot_contract_f64(run->context, NULL, "ij,jk->ik", 1, 1, v, &square, v + 6, &square, 0, v + 12,
+                                        &out) == HOT_ERROR_ARGUMENT, "k is 2 and 3");
     CHECK_ITEM(run, 0,
                hot_contract_shape(run->context, "ij,ki->jk", &wide, &square, &out) == HOT_OK && out.size[0] == 3 &&
                    out.size[1] == 2 && out.stride[1] == 3 && out.batch == 6,

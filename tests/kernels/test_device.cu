@@ -359,6 +359,7 @@ struct worker {
     uint64_t seed;
     std::vector<unsigned char> got;
     int bad;
+    char what[256]; /* the last thing that was */
 };
 
 static void *work(void *user)
@@ -370,9 +371,16 @@ static void *work(void *user)
     hot_context *context = make_context(stream);
     fill(&p, self->seed);
     for (int times = 0; times < 10; times++) {
-        self->bad += call_all(context, &p) != HOT_OK || hot_context_wait(context) != HOT_OK;
+        if (call_all(context, &p) != HOT_OK || hot_context_wait(context) != HOT_OK) {
+            self->bad++;
+            snprintf(self->what, sizeof self->what, "call %d: %s", times, hot_context_message(context));
+        }
         const std::vector<unsigned char> got = results(&p);
-        self->bad += times > 0 && got != self->got;
+        if (times > 0 && got != self->got) {
+            self->bad++;
+            snprintf(self->what, sizeof self->what, "call %d: byte %zu of the results changed", times,
+                     (size_t)(std::mismatch(got.begin(), got.end(), self->got.begin()).first - got.begin()));
+        }
         self->got = got;
     }
     hot_context_destroy(&context);
@@ -388,13 +396,13 @@ static void test_threads(void)
     worker together[THREADS], alone = {};
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++) {
-        together[i] = {(uint64_t)(10 + i), {}, 0};
+        together[i] = {(uint64_t)(10 + i), {}, 0, ""};
         CHECK(pthread_create(&threads[i], NULL, work, &together[i]) == 0, "no thread");
     }
     for (int i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
-        CHECK(together[i].bad == 0, "thread %d: %d calls failed or changed", i, together[i].bad);
-        alone = {(uint64_t)(10 + i), {}, 0};
+        CHECK(together[i].bad == 0, "thread %d: %d times; %s", i, together[i].bad, together[i].what);
+        alone = {(uint64_t)(10 + i), {}, 0, ""};
         work(&alone);
         CHECK(alone.got == together[i].got, "thread %d: other results than alone", i);
     }

@@ -2,14 +2,16 @@
 see them.
 
     python3 tests/mutants/mutants.py [--short] [--only WORD] [--every N] [--folder DIR] [--configure OPTIONS]
-                                     [--jobs N] [--results FILE]
+                                     [--jobs N] [--results FILE] [--share K/N] [--unchecked] [--unconfined]
     python3 tests/mutants/mutants.py --check    only whether every line that is named stands where it should
 
 mutants.txt has them: a file with the tests to run (regular expressions of ctest), then `- what stands there` and
 `+ what is put in its place`, wherever it stands. A line of `short` before marks those of --short.
-With --results the outcomes are added to a file, and what stands there already is not tried again: so a long list can be
-worked through in pieces. Prints a line for each, and the share that was caught; status 1 when one survived that is not
-marked `survives`."""
+--share K/N: the K-th of N shares of the list, so that several copies (--folder, --results of their own) go on side by
+side. --unchecked: the tests are not run without a fault first, as another share does that. --unconfined: programs are
+not shut in; for a machine that is thrown away afterwards. With --results the outcomes are added to a file, and what
+stands there already is not tried again: so a long list can be worked through in pieces. Prints a line for each, and
+the share that was caught; status 1 when one survived that is not marked `survives`."""
 import argparse
 import os
 import pathlib
@@ -19,6 +21,7 @@ import sys
 import time
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+UNCONFINED = "--unconfined" in sys.argv[1:]
 
 
 def read_list():
@@ -64,7 +67,7 @@ exec "$@"
 
 
 def shut_in(folder, words):
-    return ["unshare", "-m", "sh", "-c", SHUT_IN, "sh", str(folder), *words]
+    return words if UNCONFINED else ["unshare", "-m", "sh", "-c", SHUT_IN, "sh", str(folder), *words]
 
 
 def call(words, log, limit):
@@ -96,6 +99,17 @@ def summary(outcomes):
     return number["SURVIVED"] + number["does not build"] > 0
 
 
+def names():
+    """What git has, or, where there is no git, whatever lies here beside what was built."""
+    try:
+        files = subprocess.run(["git", "ls-files", "-z"], cwd=SOURCE, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, check=True).stdout
+        return files.decode().split("\0")[:-1]
+    except (OSError, subprocess.CalledProcessError):
+        return [str(path.relative_to(SOURCE)) for path in sorted(SOURCE.rglob("*"))
+                if path.is_file() and not path.relative_to(SOURCE).parts[0].startswith(("build", ".", "shared"))]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--short", action="store_true")
@@ -106,6 +120,9 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--results", help="a file that keeps the outcomes")
     parser.add_argument("--every", type=int, default=1, help="a sample: every N-th")
+    parser.add_argument("--share", default="1/1", help="K/N: the K-th of N shares")
+    parser.add_argument("--unchecked", action="store_true", help="the tests pass without a fault: known")
+    parser.add_argument("--unconfined", action="store_true", help="on a machine that is thrown away")
     given = parser.parse_args()
     if given.check:
         gone = [m for m in read_list() if m["old"] not in (SOURCE / m["file"]).read_text()]
@@ -119,8 +136,7 @@ def main():
     if call(shut_in(folder, ["test", "-d", str(copy)]), log, 60) != 0:
         sys.exit("faulty programs are run where they can do no harm: that takes root (unshare, mount) and a --folder "
                  "that is not in /tmp")
-    files = subprocess.run(["git", "ls-files", "-z"], cwd=SOURCE, stdout=subprocess.PIPE, check=True).stdout
-    for name in files.decode().split("\0")[:-1]:
+    for name in names():
         to, new = copy / name, (SOURCE / name).read_bytes()
         to.parent.mkdir(parents=True, exist_ok=True)
         if not to.exists() or to.read_bytes() != new:  # times of what is the same stay: little is built again
@@ -128,6 +144,8 @@ def main():
             to.chmod((SOURCE / name).stat().st_mode)
     chosen = [m for m in read_list() if (m["short"] or not given.short) and given.only in m["file"] + m["old"]]
     chosen = chosen[::given.every]
+    share, shares = map(int, given.share.split("/"))
+    chosen = chosen[share - 1::shares]
     kept = read_results(given.results)
     earlier = [kept[what_of(m)] for m in chosen if what_of(m) in kept]
     chosen = [m for m in chosen if what_of(m) not in kept]
@@ -139,7 +157,7 @@ def main():
             600) != 0 or call(build_all + targets, log, 7200) != 0:
         sys.exit("the copy cannot be built: see %s" % log)
     every = "|".join("^(%s)$" % m for m in sorted({m["tests"] for m in chosen}))
-    if call(["ctest", "--test-dir", str(build), "-R", every, "-j", given.jobs], log, 7200) != 0:
+    if not given.unchecked and call(["ctest", "--test-dir", str(build), "-R", every, "-j", given.jobs], log, 7200) != 0:
         sys.exit("tests fail without any fault: see %s" % log)
     outcomes = earlier
     for mutant in chosen:

@@ -57,6 +57,22 @@ static void test_orders(hot_context *context)
         }
         order = order_of(context, 2 * count, doubled, 1, NULL);
         CHECK(order == counts[n][1], "%d directions twice carry order %d", count, order);
+        CHECK(hot_scheme_distinct(2 * (size_t)count, doubled) == (size_t)count, "mirrored directions count once");
+    }
+    /* nearly in a plane: of full rank, but nothing but noise comes of what is across */
+    static const double across[] = {.6, .03, .3, .005}; /* the last is a plane; the others are not called one */
+    for (int flat = 0; flat < 4; flat++) {
+        double normal[3];
+        lattice(30, g);
+        for (int i = 0; i < 30; i++) {
+            g[3 * i + 2] *= across[flat];
+            const double length = sqrt(g[3 * i] * g[3 * i] + g[3 * i + 1] * g[3 * i + 1] + g[3 * i + 2] * g[3 * i + 2]);
+            for (int d = 0; d < 3; d++)
+                g[3 * i + d] /= length;
+        }
+        const int order = order_of(context, 30, g, 1, NULL);
+        CHECK(flat % 2 ? order == 0 : order >= 2, "directions %g off a plane carry order %d", across[flat], order);
+        CHECK(hot_scheme_planar(30, g, normal) == (flat == 3), "directions %g off a plane", across[flat]);
     }
     /* in a plane; on a cone, where x^2 + y^2 - c z^2 vanishes */
     for (int i = 0; i < 30; i++) {

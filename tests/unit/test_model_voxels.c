@@ -1,6 +1,7 @@
 /* Models in difficult voxels: bad signals are flagged, signals of at most 0 are not, negative diffusivities made
  * positive, noise weighed. */
 #include "model_cases.h"
+#include "symtensor/sphere.h"
 
 /* Signals that are not finite, and b=0 signals of at most 0: flagged, zero, and nothing else changes. Others of at most
  * 0 are data. */
@@ -135,6 +136,152 @@ static void test_positive(hot_context *context)
     free(signals);
 }
 
+enum { TERMS6 = 28 };
+
+/* What nearest_positive makes small: the distance from `start` in the metric of the normal matrix, and the squares of
+ * what is below 0. active: where it is below. */
+static double penalised(const double normal[TERMS6][TERMS6], double penalty, size_t count, const double *rows,
+                        const double *start, const double *c, unsigned char *active)
+{
+    double sum = 0;
+    for (int a = 0; a < TERMS6; a++)
+        for (int b = 0; b < TERMS6; b++)
+            sum += normal[a][b] * (c[a] - start[a]) * (c[b] - start[b]);
+    for (size_t j = 0; j < count; j++) {
+        double value = 0;
+        for (int a = 0; a < TERMS6; a++)
+            value += rows[j * TERMS6 + (size_t)a] * c[a];
+        active[j] = value < 0;
+        sum += active[j] * penalty * value * value;
+    }
+    return sum;
+}
+
+/* One step of Newton's method: m c = right. */
+static void solve(double m[TERMS6][TERMS6 + 1], double *c)
+{
+    for (int k = 0; k < TERMS6; k++) /* positive definite: no pivots */
+        for (int a = k + 1; a < TERMS6; a++)
+            for (int b = TERMS6; b >= k; b--)
+                m[a][b] -= m[a][k] / m[k][k] * m[k][b];
+    for (int a = TERMS6 - 1; a >= 0; a--) {
+        c[a] = m[a][TERMS6];
+        for (int b = a + 1; b < TERMS6; b++)
+            c[a] -= m[a][b] * c[b];
+        c[a] /= m[a][a];
+    }
+}
+
+/* The nearest form to `start` that is nowhere below 0 in `count` directions, in the metric of the normal matrix with
+ * weights w: by a penalty that grows. rows: the form's terms in each direction. */
+static void nearest_positive(size_t measured, const double *design, const double *w, size_t count, const double *rows,
+                             const double *start, double *c)
+{
+    double normal[TERMS6][TERMS6] = {{0}};
+    unsigned char active[512];
+    for (size_t i = 0; i < measured; i++)
+        for (size_t a = 0; a < TERMS6; a++)
+            for (size_t b = 0; b < TERMS6; b++)
+                normal[a][b] += w[i] * design[i * TERMS6 + a] * design[i * TERMS6 + b];
+    memcpy(c, start, TERMS6 * sizeof *c);
+    for (double penalty = 1e-4; penalty < 1e6; penalty *= 10)
+        for (int round = 0; round < 40; round++) {
+            double m[TERMS6][TERMS6 + 1], step[TERMS6], next[TERMS6], after;
+            const double before = penalised(normal, penalty, count, rows, start, c, active);
+            for (size_t a = 0; a < TERMS6; a++) {
+                m[a][TERMS6] = 0;
+                for (size_t b = 0; b < TERMS6; b++) {
+                    m[a][b] = normal[a][b];
+                    m[a][TERMS6] += normal[a][b] * start[b];
+                    for (size_t j = 0; j < count; j++)
+                        m[a][b] += active[j] * penalty * rows[j * TERMS6 + a] * rows[j * TERMS6 + b];
+                }
+            }
+            solve(m, step);
+            double length = 1;
+            do {
+                for (int a = 0; a < TERMS6; a++)
+                    next[a] = c[a] + length * (step[a] - c[a]);
+                after = penalised(normal, penalty, count, rows, start, next, active);
+                length /= 2;
+            } while (after > before && length > 1e-6);
+            if (!(after < before * (1 - 1e-9)))
+                break;
+            memcpy(c, next, sizeof next);
+        }
+}
+
+/* The form's terms in a direction. */
+static void terms_of(const double *x, double *row)
+{
+    for (int t = 0; t < TERMS6; t++) {
+        double one[TERMS6] = {0};
+        one[t] = 1;
+        row[t] = hot_symtensor_value_f64(6, 3, one, x);
+    }
+}
+
+/* What `positive` comes to is the nearest by the weights of the fit, not by none. */
+static void test_positive_weights(hot_context *context)
+{
+    static const double b[] = {3000};
+    const scheme s = make_scheme(1, 64, 1, b);
+    static double design[64 * TERMS6], rows[512 * TERMS6], lattice[3 * 512], many[3 * 300];
+    uint64_t state = 22;
+    size_t told = 0;
+    float *signals = malloc(VOXELS * s.volumes * sizeof *signals);
+    for (size_t v = 0; v < VOXELS; v++) {
+        double axis[3];
+        check_random_unit(&state, axis);
+        for (size_t i = 0; i < s.volumes; i++) {
+            const double *g = s.g + 3 * i, c = g[0] * axis[0] + g[1] * axis[1] + g[2] * axis[2];
+            signals[v * s.volumes + i] = (float)fabs(100 * exp(-s.b[i] * (.002e-3 + 1.5e-3 * c * c)) +
+                                                     8 * check_random_normal(&state));
+        }
+    }
+    hot_dwi *dwi = make_dwi(context, &s, signals);
+    const hot_fit_options options = {.model = "adc", .order = 6, .weighted = 1, .regularise = 0};
+    hot_fit_options with = options;
+    with.positive = 1;
+    hot_tensor_field *free_fit = fit(context, dwi, options), *positive = fit(context, dwi, with);
+    hot_sphere_lattice(512, lattice);
+    spiral(300, many);
+    for (size_t i = 0; i < 64; i++)
+        terms_of(s.g + 3 * (i + 1), design + i * TERMS6);
+    for (size_t j = 0; j < 512; j++)
+        terms_of(lattice + 3 * j, rows + j * TERMS6);
+    for (size_t v = 0; v < VOXELS / 3; v++) { /* the reference is slow */
+        double start[TERMS6], got[TERMS6], near[TERMS6], plain[TERMS6], w[64], none[64];
+        double largest = 0, off = 0, apart = 0;
+        for (int t = 0; t < TERMS6; t++) {
+            start[t] = 3000 * (double)hot_tensor_field_values(free_fit)[29 * v + (size_t)t + 1];
+            got[t] = 3000 * (double)hot_tensor_field_values(positive)[29 * v + (size_t)t + 1];
+        }
+        for (size_t i = 0; i < 64; i++) {
+            double model = 0;
+            for (int t = 0; t < TERMS6; t++)
+                model += design[i * TERMS6 + (size_t)t] * start[t];
+            w[i] = exp(-2 * fmin(fmax(model, -1), 20));
+            none[i] = 1;
+        }
+        nearest_positive(64, design, w, 512, rows, start, near);
+        nearest_positive(64, design, none, 512, rows, start, plain);
+        for (size_t j = 0; j < 300; j++) {
+            const double right = hot_symtensor_value_f64(6, 3, near, many + 3 * j);
+            largest = fmax(largest, right);
+            off = fmax(off, fabs(hot_symtensor_value_f64(6, 3, got, many + 3 * j) - right));
+            apart = fmax(apart, fabs(hot_symtensor_value_f64(6, 3, plain, many + 3 * j) - right));
+        }
+        CHECK(off <= .01 * largest, "voxel %zu: off by %g of %g; without weights by %g", v, off, largest, apart);
+        told += apart > .05 * largest;
+    }
+    CHECK(told > 10, "the weights tell in %zu voxels only: the test is too easy", told);
+    hot_tensor_field_destroy(&free_fit);
+    hot_tensor_field_destroy(&positive);
+    hot_dwi_destroy(&dwi);
+    free(signals);
+}
+
 /* fod's default regularisation: nothing without noise, and with noise nearer to the truth than the plain
  * deconvolution. */
 static void test_noise_weighed(hot_context *context)
@@ -189,6 +336,7 @@ int main(void)
     test_bad_voxels(context);
     test_low_signals(context);
     test_positive(context);
+    test_positive_weights(context);
     test_noise_weighed(context);
     hot_context_destroy(&context);
     HOT_TEST_END();

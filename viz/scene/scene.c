@@ -163,7 +163,7 @@ static float image_value(const hot_scene *scene, const hot_view_volume *volume, 
 void hot_scene_value(const hot_scene *scene, const hot_view_volume *volume, size_t voxel, float *values)
 {
     const size_t row = 3 * (size_t)scene->max_fibers;
-    const float *peaks = scene->peaks + voxel * row;
+    const float *peaks = scene->peaks ? scene->peaks + voxel * row : NULL;
     switch ((hot_volume_source)volume->source) {
     case HOT_VOLUME_ARRAY:
         if (volume->own_grid) {

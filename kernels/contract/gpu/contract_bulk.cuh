@@ -8,6 +8,7 @@
 #include "common/backend.h"
 #include "common/cuda_status.h"
 #include "common/hopper.cuh"
+#include "common/shared_memory.cuh"
 #include "contract_cuda.h"
 
 namespace {
@@ -340,8 +341,7 @@ extern "C" hot_status BULK(launch)(hot_context *context, const hot_bulk_args *ar
         return hot_context_fail(context, HOT_ERROR_ARGUMENT, "this variant does not fit a block");
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    hot_status status = hot_cuda_status(context, cudaFuncSetAttribute((const void *)function,
-                                        cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes), "shared memory");
+    hot_status status = hot_cuda_status(context, raise_shared_memory((const void *)function, bytes), "shared memory");
     if (status == HOT_OK)
         status = hot_cuda_status(context,
                                  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fitting, function, (int)threads, bytes),

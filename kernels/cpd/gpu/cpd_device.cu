@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/cuda_status.h"
+#include "common/shared_memory.cuh"
 #include "contract/gpu/contract_cuda.h"
 #include "cpd_memory.h"
 #include "dependent_launch.cuh"
@@ -356,12 +357,13 @@ static hot_status update_at_once(hot_context *context, hot_cpd_device *d, int mo
         return status;
     bytes += step.kept_bytes;
     void *arguments[] = {&step};
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-    return hot_cuda_status(context,
-                           launch_dependent(kernel, CPD_UPDATE_BLOCKS, CPD_UPDATE_THREADS, bytes,
-                                            (cudaStream_t)d->stream, arguments, CPD_UPDATE_BLOCKS),
-                           "updating a factor");
+    cudaError_t error = raise_shared_memory(kernel, (size_t)bytes);
+    if (error == cudaSuccess)
+        error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    if (error == cudaSuccess)
+        error = launch_dependent(kernel, CPD_UPDATE_BLOCKS, CPD_UPDATE_THREADS, bytes, (cudaStream_t)d->stream,
+                                 arguments, CPD_UPDATE_BLOCKS);
+    return hot_cuda_status(context, error, "updating a factor");
 }
 
 static hot_status update(hot_context *context, hot_cpd_device *d, int mode, int non_negative)

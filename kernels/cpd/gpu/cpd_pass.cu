@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/cuda_status.h"
+#include "common/shared_memory.cuh"
 #include "cpd_memory.h"
 #include "dependent_launch.cuh"
 #include "cpd/hopper/cached_product.h"
@@ -185,9 +186,7 @@ static hot_status configure(hot_context *context, const hot_cpd_pass *pass, enco
                CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
         return hot_context_fail(context, HOT_ERROR_DEVICE, "no map of a tensor of %zu x %zu x %zu", pass->n[0],
                                 pass->n[1], pass->n[2]);
-    return hot_cuda_status(context,
-                           cudaFuncSetAttribute(w->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 227 * 1024),
-                           "shared memory");
+    return hot_cuda_status(context, raise_shared_memory(w->kernel, 227 * 1024), "shared memory");
 }
 
 hot_status hot_cpd_pass_create(hot_context *context, hot_cpd_packed_tensor *packed, size_t rank, void *stream,
@@ -422,11 +421,11 @@ template <typename T> static hot_status reduce(hot_context *context, const hot_c
                              : (const void *)over_rows<T, 1, 512>;
         blocks = (unsigned)((over + each - 1) / each), threads = 512;
         shared = threads / (columns / 8) * each * columns * sizeof(float);
-        if (shared > 48 * 1024)
-            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     }
-    return hot_cuda_status(context, launch_dependent(kernel, blocks, threads, shared, pass->stream, arguments),
-                           "summing a product");
+    cudaError_t error = raise_shared_memory(kernel, shared);
+    if (error == cudaSuccess)
+        error = launch_dependent(kernel, blocks, threads, shared, pass->stream, arguments);
+    return hot_cuda_status(context, error, "summing a product");
 }
 
 hot_status hot_cpd_pass_reduce(hot_context *context, hot_cpd_pass *pass, int mode, double *out)

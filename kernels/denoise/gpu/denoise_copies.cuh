@@ -7,6 +7,7 @@
 
 #include "common/arena.h"
 #include "common/cuda_status.h"
+#include "common/pinned_memory.cuh"
 #include "denoise/denoise.h"
 #include "denoise_plan.cuh"
 #include "heev/gpu/heev_device.h"
@@ -73,7 +74,7 @@ hot_status open_ring(gpu *g, ring *r)
     for (int k = 0; k < PIECES && error == cudaSuccess; k++) {
         error = cudaEventCreateWithFlags(&r->events[k], cudaEventDisableTiming);
         if (error == cudaSuccess)
-            error = cudaHostAlloc((void **)&r->pieces[k], PIECE_BYTES, cudaHostAllocDefault);
+            error = allocate_pinned((void **)&r->pieces[k], PIECE_BYTES);
     }
     return check(g, error, "memory for copies");
 }
@@ -87,7 +88,7 @@ void close_ring(ring *r)
     for (int k = 0; k < PIECES; k++) {
         if (r->events[k])
             cudaEventDestroy(r->events[k]);
-        cudaFreeHost(r->pieces[k]);
+        free_pinned(r->pieces[k], PIECE_BYTES);
     }
 }
 

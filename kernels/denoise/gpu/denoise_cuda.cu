@@ -16,6 +16,7 @@
 #include "common/arena.h"
 #include "common/cuda_status.h"
 #include "common/device_memory.h"
+#include "common/shared_memory.cuh"
 #include "denoise/denoise.h"
 #include "denoise_copies.cuh"
 #include "denoise_select_rank.cuh"
@@ -57,11 +58,7 @@ hot_status bring(gpu *g, size_t until)
 
 template <typename... A> hot_status allow(gpu *g, void (*kernel)(A...), size_t bytes)
 {
-    if (bytes <= 48 * 1024)
-        return HOT_OK;
-    const cudaError_t error =
-        cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-    return check(g, error, "shared memory");
+    return bytes <= 48 * 1024 ? HOT_OK : check(g, raise_shared_memory((const void *)kernel, bytes), "shared memory");
 }
 
 /* The largest matrices that the short way takes. */

@@ -13,6 +13,7 @@
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
+#include "common/shared_memory.cuh"
 #include "directions/directions_args.h"
 #include "scan.cuh"
 
@@ -341,8 +342,7 @@ template <int ORDER> cudaError_t directions_launch(const directions_call &call, 
     scan_table<ORDER> table;
     scan_table_make<ORDER>(&table);
     const size_t blocks = (call.count + BLOCK - 1) / BLOCK, bytes = sizeof(directions_memory<ORDER>);
-    cudaError_t error =
-        cudaFuncSetAttribute(directions_kernel<ORDER>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    cudaError_t error = raise_shared_memory((const void *)directions_kernel<ORDER>, bytes);
     if (error == cudaSuccess) {
         directions_kernel<ORDER><<<(unsigned)blocks, BLOCK, bytes, stream>>>(call, table);
         error = cudaGetLastError();

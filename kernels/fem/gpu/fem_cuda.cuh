@@ -7,6 +7,7 @@
 
 #include "common/cuda_status.h"
 #include "common/hopper.cuh"
+#include "common/shared_memory.cuh"
 #include "contract/gpu/contract_cuda.h"
 #include "fem_cuda.h"
 
@@ -134,9 +135,8 @@ template <typename SHAPE>
 hot_status set_grid(hot_context *context, const void *kernel, size_t wanted, int rounds, unsigned *blocks)
 {
     int device = 0, processors = 1, fitting = 1;
-    const hot_status status = hot_cuda_status(
-        context, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)SHAPE::BYTES),
-        "shared memory");
+    const hot_status status =
+        hot_cuda_status(context, raise_shared_memory(kernel, SHAPE::BYTES), "shared memory");
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fitting, kernel, SHAPE::THREADS, SHAPE::BYTES);
@@ -223,8 +223,8 @@ hot_status launch_any(hot_context *context, const hot_fem_args *args, cudaStream
         return HOT_OK;
     }
     const size_t bytes = sizeof(FEM_T) * (2 * hot_fem_power((size_t)side, dim) + (size_t)(p * q));
-    hot_status status = hot_cuda_status(context, cudaFuncSetAttribute((const void *)any_action,
-                                        cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes), "shared memory");
+    hot_status status =
+        hot_cuda_status(context, raise_shared_memory((const void *)any_action, bytes), "shared memory");
     if (status == HOT_OK)
         any_action<<<(unsigned)std::min<size_t>(args->elements, 1u << 20), 256, bytes, stream>>>(
             basis, dim, p, q, args->elements, (const FEM_T *)args->d, (const FEM_T *)args->v, (FEM_T *)args->out);

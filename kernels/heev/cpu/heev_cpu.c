@@ -102,6 +102,8 @@ static int solve_copy(const hot_context *context, int f64, int is_complex, size_
     if (solved)
         return solved;
     take(f64, is_complex, n, matrix, a);
+#else
+    (void)context;
 #endif
     return own(f64, is_complex, n, vectors, a, w, workspace);
 }

@@ -62,8 +62,7 @@ template <bool C> static bool cluster_fits(int n)
         int clusters = 0;
         fits = cudaFuncGetAttributes(&attributes, (const void *)launch.kernel) == cudaSuccess &&
                attributes.ptxVersion >= 90 &&
-               cudaFuncSetAttribute((const void *)launch.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    (int)launch.config.dynamicSmemBytes) == cudaSuccess &&
+               raise_shared_memory((const void *)launch.kernel, launch.config.dynamicSmemBytes) == cudaSuccess &&
                cudaOccupancyMaxActiveClusters(&clusters, (const void *)launch.kernel, &launch.config) == cudaSuccess &&
                clusters > 0;
         size = launch.tail;

@@ -86,9 +86,8 @@ static hot_status report(hot_context *context, const void *cpu_pointer, double f
     return hot_signal_progress(context, ((const cpu_args *)cpu_pointer)->args, fraction);
 }
 
-hot_status hot_signal_fibers_cpu(hot_context *context, void *argument)
+static hot_status compute(hot_context *context, const hot_signal_args *args)
 {
-    const hot_signal_args *args = argument;
     const int lanes = 4 << (int)hot_context_cpu_level(context);
     const cpu_args cpu = {args, HOT_CPU_VARIANT(context, hot_signal_batch), lanes};
     signal_batch batch;
@@ -105,4 +104,59 @@ hot_status hot_signal_fibers_cpu(hot_context *context, void *argument)
         .progress = report,
     };
     return hot_lane_blocks_run(context, &blocks);
+}
+
+/* The arrays of voxels first ... of a call, whose signals are there. */
+static hot_signal_result result_from(const hot_signal_result *all, int max_fibers, size_t first)
+{
+    hot_signal_result r = *all;
+    r.directions += 3 * (size_t)max_fibers * first;
+    r.found = r.found ? r.found + first : NULL;
+    r.probability = r.probability ? r.probability + 4 * first : NULL;
+    r.margin = r.margin ? r.margin + first : NULL;
+    r.residual = r.residual ? r.residual + first : NULL;
+    r.width = r.width ? r.width + first : NULL;
+    r.flags = r.flags ? r.flags + first : NULL;
+    r.fits = r.fits ? r.fits + 4 * first : NULL;
+    return r;
+}
+
+/* Signals from a source: those of some voxels at a time. */
+static hot_status compute_read(hot_context *context, const hot_signal_args *args)
+{
+    enum { READ_FLOATS = 1 << 22, TOGETHER = 256 };
+    const size_t volumes = args->plan->all_volumes, fitting = READ_FLOATS / volumes + 1;
+    const size_t most = fitting < args->count ? fitting : args->count;
+    const double from = args->options->progress[0], range = args->options->progress[1] - from;
+    float *signals = hot_context_alloc(context, most * volumes, sizeof *signals);
+    hot_status status = signals ? HOT_OK : HOT_ERROR_MEMORY;
+    for (size_t first = 0; first < args->count && status == HOT_OK; first += most) {
+        hot_signal_args part = *args;
+        hot_signal_options options = *args->options;
+        const hot_signal_result result = result_from(args->result, args->plan->max_fibers, first);
+        part.count = args->count - first < most ? args->count - first : most;
+#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+        for (size_t at = 0; at < part.count; at += TOGETHER)
+            if (!hot_context_cancelled(context))
+                args->source->read(args->source->user, first + at,
+                                   part.count - at < TOGETHER ? part.count - at : TOGETHER, signals + at * volumes);
+        options.progress[0] = from + range * (double)first / (double)args->count;
+        options.progress[1] = from + range * (double)(first + part.count) / (double)args->count;
+        part.options = &options;
+        part.signals = signals;
+        part.source = NULL;
+        part.sigma = args->sigma ? args->sigma + first : NULL;
+        part.s0 = args->s0 ? args->s0 + first : NULL;
+        part.mask = args->mask ? args->mask + first : NULL;
+        part.result = &result;
+        status = compute(context, &part);
+    }
+    hot_context_free(context, signals);
+    return status;
+}
+
+hot_status hot_signal_fibers_cpu(hot_context *context, void *argument)
+{
+    const hot_signal_args *args = argument;
+    return args->source ? compute_read(context, args) : compute(context, args);
 }

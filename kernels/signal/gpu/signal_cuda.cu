@@ -244,6 +244,12 @@ hot_status launch_chunk(hot_context *context, void *user, void *shared, const ho
 
 } // namespace
 
+static void read_source(void *user, size_t first, size_t count, void *rows)
+{
+    const hot_signal_source *source = (const hot_signal_source *)user;
+    source->read(source->user, first, count, (float *)rows);
+}
+
 extern "C" hot_status hot_signal_fibers_cuda(hot_context *context, void *argument)
 {
     const hot_signal_args *args = (const hot_signal_args *)argument;
@@ -261,6 +267,12 @@ extern "C" hot_status hot_signal_fibers_cuda(hot_context *context, void *argumen
     memcpy(batch.progress, args->options->progress, sizeof batch.progress);
     batch.count = args->count;
     batch.in[0] = hot_batch_rows("signals", args->signals, args->plan->all_volumes * sizeof(float));
+    if (args->source) {
+        batch.in[0].row = batch.in[0].stride;
+        batch.in[0].name = NULL;
+        batch.in[0].make = read_source;
+        batch.in[0].user = (void *)args->source;
+    }
     batch.in[1] = hot_batch_rows("sigma", args->sigma, sizeof(float));
     batch.in[2] = hot_batch_rows("s0", args->s0, sizeof(float));
     batch.in[3] = hot_batch_rows("mask", args->mask, 1);

@@ -9,8 +9,8 @@
 #include "signal/signal_detail.h"
 
 /* Threads of a block; fits that a thread has at least, where there are so many: the last ones of a kernel run with idle
- * neighbours. */
-enum { THREADS = 128, FITS_EACH = 6 };
+ * neighbours. Of few voxels no kernel fills the GPU: a fit for each thread is soonest done. */
+enum { THREADS = 128, FITS_EACH = 6, FEW = 1 << 13 };
 /* Blocks of a multiprocessor: 255 registers hold all sums of two and of three fibres. */
 #define BLOCKS_OF(K) ((K) > 1 ? 2 : 4)
 
@@ -229,7 +229,7 @@ struct launcher {
     {
         const size_t starts = FROM == FROM_PLACES && K > 1 ? SIGNAL_CLASSES : 1;
         const size_t most = (size_t)processors * BLOCKS_OF(K);
-        const size_t wanted = chunk->count * starts / (THREADS * FITS_EACH) + 1;
+        const size_t wanted = chunk->count * starts / (THREADS * (chunk->count < FEW ? 1 : FITS_EACH)) + 1;
         if (error != cudaSuccess || K > plan->max_fibers)
             return;
         signal_fit_kernel<K, FROM><<<(unsigned)(wanted < most ? wanted : most), THREADS, 0, stream>>>(

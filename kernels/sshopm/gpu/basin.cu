@@ -5,6 +5,7 @@
 #include "basin_launch.h"
 #include "basin_maxima.cuh"
 #include "basin_starts.cuh"
+#include "common/shared_memory.cuh"
 
 namespace {
 
@@ -105,8 +106,7 @@ static cudaError_t basin_launch(const hot_sshopm_args &args, const basin_constan
     constants.bands = grid::SIDE / constants.rows;
     const size_t blocks = basin_blocks(args.count, constants.shift);
     const size_t bytes = sizeof(basin_block<ORDER>) + args.starts * sizeof(float2);
-    cudaError_t error =
-        cudaFuncSetAttribute(basin_kernel<ORDER>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    cudaError_t error = raise_shared_memory((const void *)basin_kernel<ORDER>, bytes);
     if (error != cudaSuccess)
         return error;
     basin_kernel<ORDER><<<(unsigned)blocks, basin_tuning<ORDER>::THREADS, bytes, stream>>>(args, constants, table);

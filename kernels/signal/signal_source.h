@@ -1,0 +1,28 @@
+/* Signals that are made where they are needed. For data that lie otherwise than the method wants them: no array of all
+ * of them has to exist, and on a GPU making them overlaps with the fits. */
+#ifndef HOT_SIGNAL_SOURCE_H
+#define HOT_SIGNAL_SOURCE_H
+
+#include <hotfiber/signal.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* read: the signals of voxels first ... first + count - 1 into rows, voxel after voxel, in as many threads as there are.
+ * Voxels outside the call's mask may be left out. */
+typedef struct hot_signal_source {
+    void (*read)(void *user, size_t first, size_t count, float *rows);
+    void *user;
+} hot_signal_source;
+
+/* hot_signal_fibers_f32, all arrays in the host's memory, with a source in the signals' place. */
+HOT_API hot_status hot_signal_fibers_from(hot_context *context, const hot_signal_options *options,
+                                          const hot_signal_scheme *scheme, size_t count,
+                                          const hot_signal_source *source, const float *sigma, const float *s0,
+                                          const uint8_t *mask, const hot_signal_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,126 @@
+/* The built-in mask on a volume whose pieces are known: a large one with a hole and an open shaft, one of a tenth of
+ * it, a speck of a fortieth; and tissue without any background. */
+#include <hotfiber/hotfiber.h>
+
+#include "check.h"
+
+enum { NX = 40, NY = 40, NZ = 14, VOLUMES = 8, ALL = NX * NY * NZ };
+
+static const hot_grid grid = {.size = {NX, NY, NZ}, .to_world = {{2, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}}};
+
+typedef struct box {
+    int from[3], to[3];
+} box;
+
+static const box large = {{2, 2, 2}, {24, 24, 12}}, tenth = {{28, 28, 2}, {37, 36, 9}},
+                 speck = {{30, 4, 4}, {35, 9, 9}},
+                 core = {{16, 16, 5}, {18, 18, NZ}}, /* of the shaft: the median rounds its edges */
+                 hole = {{6, 6, 4}, {10, 10, 8}}, shaft = {{15, 15, 4}, {19, 19, NZ}};
+
+static int within(const box *b, int i, int j, int k)
+{
+    const int at[] = {i, j, k};
+    for (int d = 0; d < 3; d++)
+        if (at[d] < b->from[d] || at[d] >= b->to[d])
+            return 0;
+    return 1;
+}
+
+/* Signals of one volume without weighting and seven with: `bright` tells the first of a voxel, `decay` the others. */
+static hot_mask *estimate(hot_context *context, double (*bright)(int, int, int), double (*decay)(int, int, int))
+{
+    static float signals[VOLUMES * ALL];
+    double b[VOLUMES], g[3 * VOLUMES] = {0};
+    hot_dwi *dwi = NULL;
+    hot_mask *mask = NULL;
+    uint64_t state = 4;
+    for (int v = 0; v < VOLUMES; v++) {
+        b[v] = v ? 1000 : 0;
+        if (v)
+            check_random_unit(&state, g + 3 * v);
+        for (int n = 0; n < ALL; n++) {
+            const int i = n % NX, j = n / NX % NY, k = n / NX / NY;
+            signals[v * ALL + n] = (float)(bright(i, j, k) * (v ? decay(i, j, k) : 1) + 5 * check_random(&state));
+        }
+    }
+    CHECK(hot_dwi_create(context, &grid, VOLUMES, b, g, signals, &dwi) == HOT_OK &&
+              hot_mask_estimate(context, dwi, &mask) == HOT_OK,
+          "%s", hot_context_message(context));
+    hot_dwi_destroy(&dwi);
+    return mask;
+}
+
+static double pieces(int i, int j, int k)
+{
+    if (within(&hole, i, j, k) || within(&shaft, i, j, k))
+        return 0;
+    return within(&large, i, j, k) || within(&tenth, i, j, k) || within(&speck, i, j, k) ? 1000 : 0;
+}
+
+/* Two tissues, one much darker, and nothing else. */
+static double tissues(int i, int j, int k)
+{
+    (void)j, (void)k;
+    return i < NX / 2 ? 1000 : 300;
+}
+
+static double by_diffusion(int i, int j, int k)
+{
+    (void)i, (void)j, (void)k;
+    return .4;
+}
+
+/* The dark half does not lose signal: it is noise. */
+static double not_in_the_dark(int i, int j, int k)
+{
+    (void)j, (void)k;
+    return i < NX / 2 ? .4 : 1;
+}
+
+static void test_pieces(hot_context *context)
+{
+    hot_mask *mask = estimate(context, pieces, by_diffusion);
+    const uint8_t *inside = mask ? hot_mask_bytes(mask) : NULL;
+    int wrong[5] = {0};
+    for (int n = 0; inside && n < ALL; n++) {
+        const int i = n % NX, j = n / NX % NY, k = n / NX / NY, in = inside[n] != 0;
+        if (within(&hole, i, j, k))
+            wrong[0] += !in;
+        else if (within(&shaft, i, j, k))
+            wrong[1] += in && within(&core, i, j, k);
+        else if (within(&large, i, j, k) || within(&tenth, i, j, k))
+            wrong[2] += !in;
+        else if (within(&speck, i, j, k))
+            wrong[3] += in;
+        else
+            wrong[4] += in;
+    }
+    CHECK(wrong[0] == 0, "%d voxels of a hole are out", wrong[0]);
+    CHECK(wrong[1] == 0, "%d voxels in the middle of an open shaft are in", wrong[1]);
+    CHECK(wrong[2] <= 2 * 8, "%d voxels of the pieces are out, where the median takes their corners", wrong[2]);
+    CHECK(wrong[3] == 0, "%d voxels of a speck are in", wrong[3]);
+    CHECK(wrong[4] == 0, "%d voxels of the background are in", wrong[4]);
+    printf("hole %d, shaft %d, pieces %d, speck %d, background %d\n", wrong[0], wrong[1], wrong[2], wrong[3], wrong[4]);
+    hot_mask_destroy(&mask);
+}
+
+static void test_no_background(hot_context *context)
+{
+    hot_mask *mask = estimate(context, tissues, by_diffusion);
+    CHECK(mask && hot_mask_count(mask) == ALL, "%zu of %d voxels of tissue", mask ? hot_mask_count(mask) : 0, (int)ALL);
+    hot_mask_destroy(&mask);
+    mask = estimate(context, tissues, not_in_the_dark);
+    CHECK(mask && hot_mask_count(mask) == ALL / 2, "%zu of %d voxels are not noise", mask ? hot_mask_count(mask) : 0,
+          ALL / 2);
+    hot_mask_destroy(&mask);
+}
+
+int main(void)
+{
+    hot_context *context = NULL;
+    CHECK(hot_context_create(NULL, &context) == HOT_OK, "a context");
+    test_pieces(context);
+    test_no_background(context);
+    hot_context_destroy(&context);
+    HOT_TEST_END();
+}
