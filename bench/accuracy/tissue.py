@@ -311,6 +311,7 @@ def run_case(options, case):
                     print("%s: %s: %s" % (name, tool, error), file=sys.stderr, flush=True)
                     continue
                 kept["rows"].update(rows)
+                kept.setdefault("days", {}).update(dict.fromkeys(rows, time.strftime("%Y-%m-%d")))
                 kept["tools"][tool] = time.process_time() - began
                 for row, r in rows.items():
                     print("%-62s %-20s %.3f  %s  %s" % (name, row, r["all"], " ".join(
@@ -371,7 +372,9 @@ def page(results):
         figures = ["%.3f" % mean(k) for k in ("all", "0", "1", "2", "3")]
         figures.append("%.3f" % mean("calibration") if any("calibration" in m for m in mine) else "-")
         lines.append("| %s (%d cases) | %s |" % (n, len(mine), " | ".join(figures)))
-    return "\n".join(lines + summary(results, names))
+    days = {n: sorted({r["days"][n] for r in results if n in r.get("days", {})}) for n in names}
+    measured = ["", "Measured: %s." % ", ".join("%s %s" % (n, " and ".join(d)) for n, d in days.items() if d)]
+    return "\n".join(lines + summary(results, names) + measured)
 
 
 def main():

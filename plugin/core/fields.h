@@ -72,6 +72,7 @@ struct hot_response {
     int lmax;
     double *b;    /* shells; NaN = not said */
     double *rows; /* shells x (lmax / 2 + 1) */
+    double typical; /* the strength of the data's average single fibre, of which the response is 1; 1 if not known */
 };
 
 struct hot_tensor_field {
@@ -93,7 +94,7 @@ struct hot_fiber_field {
     int max_fibers;
     float *peaks;    /* voxels x 3 * max_fibers */
     uint8_t *counts; /* voxels */
-    hot_response *response; /* owned: what the lengths are relative to; NULL = not known */
+    hot_response *response; /* owned: what the lengths are relative to, or `typical` of it; NULL = not known */
 };
 
 /* size[0] * size[1] * size[2]; 0 when that overflows. */
@@ -111,6 +112,10 @@ hot_status hot_mask_copy(hot_context *context, const hot_mask *from, const hot_g
  * After a failure it may still be the caller's to free. */
 hot_status hot_fiber_field_adopt(hot_context *context, const hot_grid *grid, int max_fibers, float **peaks,
                                  hot_fiber_field **fibers);
+
+/* Keeps a copy of the response that the lengths are relative to, if there is one. typical: 0 = to the response itself;
+ * 1 = to the average single fibre, which has response->typical of it. */
+hot_status hot_fiber_field_keep_response(hot_fiber_field *fibers, const hot_response *response, int typical);
 
 /* The highest order of a field: that of the harmonics that other programs write. Ours fit 8 at most. */
 enum { HOT_FIELD_ORDER_MAX = 12, HOT_FIELD_TERMS_MAX = 91 };

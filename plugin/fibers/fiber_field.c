@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/model.h"
 #include "symtensor/sphere.h"
 
 static double length_squared(const float v[3])
@@ -94,6 +95,14 @@ hot_status hot_fiber_field_adopt(hot_context *context, const hot_grid *grid, int
     status = take_in_order(*fibers, (*fibers)->peaks);
     if (status != HOT_OK)
         hot_fiber_field_destroy(fibers);
+    return status;
+}
+
+hot_status hot_fiber_field_keep_response(hot_fiber_field *fibers, const hot_response *response, int typical)
+{
+    hot_status status = response ? hot_response_copy(fibers->context, response, &fibers->response) : HOT_OK;
+    if (fibers->response && !typical)
+        fibers->response->typical = 1;
     return status;
 }
 

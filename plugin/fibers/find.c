@@ -84,8 +84,8 @@ hot_status hot_fiber_field_find(hot_context *context, const hot_tensor_field *te
     if (method->weights && strcmp(tensors->model, "fod") == 0 && hot_fractions_hold(tensors->response))
         hot_fractions_bound(context, voxels, full.max_fibers, peaks);
     status = hot_fiber_field_adopt(context, &tensors->grid, full.max_fibers, &peaks, fibers);
-    if (status == HOT_OK && tensors->response)
-        status = hot_response_copy(context, tensors->response, &(*fibers)->response);
+    if (status == HOT_OK)
+        status = hot_fiber_field_keep_response(*fibers, tensors->response, 0);
     if (status != HOT_OK)
         hot_fiber_field_destroy(fibers);
 cleanup:

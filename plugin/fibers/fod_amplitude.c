@@ -103,6 +103,8 @@ hot_status hot_fiber_field_fod_amplitude(hot_context *context, const hot_fiber_f
                                           "amplitudes of an fODF are relative to a response, which these directions do "
                                           "not come with; give the one that they were found with");
     hot_status status = scale_of(context, response, directions, &scale, &bright);
+    /* from the average fibre, which fractions may be relative to, to the response */
+    scale *= fibers->response ? fibers->response->typical : response->typical;
     if (status != HOT_OK)
         return status;
     b0 = bright > 0 ? b0 : NULL;

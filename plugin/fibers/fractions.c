@@ -10,6 +10,14 @@ int hot_fractions_hold(const hot_response *response)
     return holds;
 }
 
+void hot_fractions_of_typical(hot_context *context, size_t voxels, int max_fibers, double typical, float *peaks)
+{
+    const size_t values = typical == 1 ? 0 : voxels * 3 * (size_t)max_fibers;
+#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+    for (size_t i = 0; i < values; i++)
+        peaks[i] = (float)(peaks[i] / typical);
+}
+
 void hot_fractions_bound(hot_context *context, size_t voxels, int max_fibers, float *peaks)
 {
     const double most = 1 - 1e-6; /* single precision must not bring the sum above 1 again */

@@ -9,6 +9,9 @@
  * (NULL). */
 int hot_fractions_hold(const hot_response *response);
 
+/* Weights relative to a response as fractions relative to the average single fibre, which has `typical` of it. */
+void hot_fractions_of_typical(hot_context *context, size_t voxels, int max_fibers, double typical, float *peaks);
+
 /* A voxel's fractions add up to at most 1: where they add up to more, all are divided by their sum. That happens where
  * the signals keep more of the b=0 signal than the response's, which is that of the typical single fibre: denser or
  * less dispersed fibres (sums up to about 1.2), and dark voxels, where the noise floor is large beside the b=0 signal

@@ -219,6 +219,9 @@ static hot_status learn_population(finder *f, const float *sigma_map, double lea
                         learned->sampled, 100 * p->share[0], 100 * p->share[1], 100 * p->share[2], 100 * p->share[3],
                         p->width[0], p->width[1], p->water[0], p->water[1], p->isotropic[0], p->isotropic[1],
                         p->noise);
+    if (status == HOT_OK && f->response->typical < 1)
+        hot_context_log(context, HOT_LOG_NOTE, "fractions are relative to the average single fibre of the data, %.2g "
+                        "of the response, which is that of the sharpest", f->response->typical);
     if (status == HOT_OK)
         hot_signal_tell_doubts(context, learned);
     f->how.population = p;
@@ -424,7 +427,7 @@ static hot_status find_all(finder *f, const hot_signal_find_options *options, co
         const float *sigma = options->sigma_map ? options->sigma_map + first : NULL;
         if (status == HOT_OK && maps && (maps->cone || maps->samples))
             status = hot_signal_find_posterior(f->context, &f->how, &f->scheme, f->where, first, count, f->signals,
-                                               sigma, &result, maps);
+                                               sigma, f->response->typical, &result, maps);
         else if (status == HOT_OK)
             status = hot_signal_fibers_f32(f->context, &f->how, &f->scheme, count, f->signals, sigma, NULL,
                                            f->where->bytes + first, &result);
@@ -542,11 +545,12 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     if (status == HOT_OK && residual && f.where == mask)
         status = hot_signal_compare_noise(context, dwi, mask, &options, least_noise * bright, flags, residual);
     if (status == HOT_OK) {
+        hot_fractions_of_typical(context, f.voxels, f.how.max_fibers, f.response->typical, peaks);
         hot_fractions_bound(context, f.voxels, f.how.max_fibers, peaks);
         status = hot_fiber_field_adopt(context, &dwi->grid, f.how.max_fibers, &peaks, fibers);
     }
     if (status == HOT_OK)
-        status = hot_response_copy(context, f.response, &(*fibers)->response);
+        status = hot_fiber_field_keep_response(*fibers, f.response, 1);
     if (status == HOT_OK)
         flagged = hot_signal_tell_flagged(context, mask, flags);
     if (status == HOT_OK && maps) {

@@ -3,9 +3,11 @@
 #include "signal_calibrate.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "signal_draw.h"
+#include "signal_posterior.h"
 
 /* Unknowns: T; then d_1 to d_3, of which those in a group are equal (d_0 is 0). */
 enum { KMAX = 3, UNKNOWNS = 1 + KMAX, STEPS = 30 };
@@ -15,11 +17,18 @@ static const double scale_sd = 0.3, shift_sd = 2;
 /* Costs farther from the least than this are as good as impossible. */
 static const double cost_most = 200;
 static const double least_scale = 0.1;
+/* What is known of ln of the cones' variances before, as a number of voxels: it is 0. So many tell the quantile to .15.
+ * The fibres of a voxel err together. */
+static const double cone_pseudo = 100;
+/* What of degree 4 the fits leave over in data, as a share of the response's, beyond the noise: .06 to .07 on phantoms
+ * and in people (docs/experiments.md). The evidence allows for more, because more fibres take it. */
+static const double misfit_left = 0.07;
 
 typedef struct drawn_voxels {
     size_t count;
-    const hot_signal_fit *fits; /* count x 4 */
-    const uint8_t *fibers;
+    hot_signal_fit *fits;    /* count x 4 */
+    uint8_t *fibers, *found; /* as drawn, and as the fits find */
+    float *directions;       /* count x 9, as drawn */
     int max_fibers, scaled;
 } drawn_voxels;
 
@@ -146,37 +155,103 @@ static double recovered(const drawn_voxels *drawn, const hot_signal_population *
     return all ? (double)right / (double)all : 1;
 }
 
+/* Each fibre of a drawn voxel at the direction nearest to its own. Returns how many places are filled. */
+static size_t add_places(const hot_signal_fit *fit, int k, const float *drawn, const hot_signal_population *population,
+                         size_t rows, double *places)
+{
+    hot_posterior posterior;
+    hot_posterior_make(fit, k, population, 1, &posterior);
+    for (int fiber = 0; fiber < k; fiber++) {
+        hot_cone cone;
+        double least = INFINITY;
+        hot_posterior_cone(&posterior, fiber, population->noise_freedom + (double)rows - 4 * k - 3, &cone);
+        for (int i = 0; i < k; i++)
+            least = fmin(least, hot_posterior_place(&posterior, fiber, &cone, drawn + 3 * i));
+        places[fiber] = isfinite(least) ? least : 1e30;
+    }
+    return (size_t)k;
+}
+
+static int by_size(const void *left, const void *right)
+{
+    const double l = *(const double *)left, r = *(const double *)right;
+    return (l > r) - (l < r);
+}
+
+/* The variance that makes the ellipses hold 95 % of the drawn fibres whose voxels get their number; never less than the
+ * curvature's: where drawn voxels say so, tissue, which is less alike than they are, does not. places: KMAX for each
+ * voxel. */
+static void fit_cones(const drawn_voxels *drawn, size_t rows, double *places, hot_signal_population *population)
+{
+    for (int k = 1; k <= KMAX; k++) {
+        size_t count = 0;
+        population->cone_variance[k] = 1;
+        for (size_t voxel = 0; voxel < drawn->count && k <= drawn->max_fibers; voxel++)
+            if (drawn->fibers[voxel] == k && drawn->found[voxel] == k && drawn->fits[4 * voxel].noise > 0)
+                count += add_places(&drawn->fits[4 * voxel + (size_t)k], k, drawn->directions + 3 * KMAX * voxel,
+                                    population, rows, places + count);
+        if (count == 0)
+            continue;
+        qsort(places, count, sizeof *places, by_size);
+        const double quantile = fmin(fmax(places[(size_t)(0.95 * (double)count)], 1), 10);
+        population->cone_variance[k] = exp(log(quantile) * (double)count / ((double)count + k * cone_pseudo));
+    }
+}
+
+/* Draws voxels and fits them. */
+static hot_status draw_and_fit(hot_context *context, const hot_signal_options *options, const hot_signal_scheme *scheme,
+                               const double *snr, double misfit, uint64_t seed, double *scratch, float *signals,
+                               float *peaks, drawn_voxels *drawn)
+{
+    const hot_signal_result result = {.size = sizeof result, .directions = peaks, .found = drawn->found,
+                                      .fits = drawn->fits};
+    hot_signal_draw(options->population, scheme, options->noise_model, options->max_fibers, misfit, seed, drawn->count,
+                    snr, hot_context_threads(context), scratch, signals, drawn->fibers, drawn->directions);
+    return hot_signal_fibers_f32(context, options, scheme, drawn->count, signals, NULL, NULL, NULL, &result);
+}
+
 hot_status hot_signal_calibrate(hot_context *context, const hot_signal_options *how, const hot_signal_scheme *scheme,
-                                size_t count, const double *snr, uint64_t seed, int scaled,
+                                size_t count, const double *snr, uint64_t seed, int last,
                                 hot_signal_population *population)
 {
     hot_signal_options options = *how;
-    hot_signal_fit *fits = hot_context_calloc(context, count, 4 * sizeof *fits);
-    float *directions = hot_context_alloc(context, count, 3 * KMAX * sizeof *directions);
+    drawn_voxels drawn = {.count = count, .max_fibers = options.max_fibers, .scaled = last,
+                          .fits = hot_context_calloc(context, count, 4 * sizeof *drawn.fits),
+                          .fibers = hot_context_alloc(context, count, 1),
+                          .found = hot_context_alloc(context, count, 1),
+                          .directions = hot_context_alloc(context, count, 3 * KMAX * sizeof *drawn.directions)};
+    float *peaks = hot_context_alloc(context, count, 3 * KMAX * sizeof *peaks);
     float *signals = hot_context_alloc(context, count, scheme->volumes * sizeof *signals);
-    const int threads = hot_context_threads(context);
-    double *scratch = hot_context_alloc(context, (size_t)threads * scheme->volumes, sizeof *scratch);
-    uint8_t *fibers = hot_context_alloc(context, count, 1);
-    hot_status status = fits && directions && signals && scratch && fibers ? HOT_OK : HOT_ERROR_MEMORY;
+    double *scratch = hot_context_alloc(context, (size_t)hot_context_threads(context) * scheme->volumes,
+                                        sizeof *scratch);
+    double *places = hot_context_alloc(context, count, KMAX * sizeof *places);
+    size_t rows = 1;
+    hot_status status = drawn.fits && drawn.fibers && drawn.found && drawn.directions && peaks && signals && scratch &&
+                                places ? HOT_OK : HOT_ERROR_MEMORY;
+    for (size_t v = 0; v < scheme->volumes; v++)
+        rows += scheme->b[v] > 50;
+    options.population = population;
+    options.sigma = 1;
+    population->evidence_scale = 1;
+    memset(population->evidence_shift, 0, sizeof population->evidence_shift);
+    if (status == HOT_OK)
+        status = draw_and_fit(context, &options, scheme, snr, HOT_SIGNAL_MISFIT_SHARE, seed, scratch, signals, peaks,
+                              &drawn);
     if (status == HOT_OK) {
-        population->evidence_scale = 1;
-        memset(population->evidence_shift, 0, sizeof population->evidence_shift);
-        hot_signal_draw(population, scheme, options.noise_model, options.max_fibers, seed, count, snr, threads, scratch,
-                        signals, fibers);
-        options.population = population;
-        options.sigma = 1;
-        hot_signal_result result = {.size = sizeof result, .directions = directions, .fits = fits};
-        status = hot_signal_fibers_f32(context, &options, scheme, count, signals, NULL, NULL, NULL, &result);
-    }
-    if (status == HOT_OK) {
-        const drawn_voxels drawn = {count, fits, fibers, options.max_fibers, scaled};
         fit_rising(&drawn, population);
         population->recovered = recovered(&drawn, population);
     }
-    hot_context_free(context, fibers);
+    if (status == HOT_OK && last)
+        status = draw_and_fit(context, &options, scheme, snr, misfit_left, seed, scratch, signals, peaks, &drawn);
+    if (status == HOT_OK && last)
+        fit_cones(&drawn, rows, places, population);
+    hot_context_free(context, places);
     hot_context_free(context, scratch);
     hot_context_free(context, signals);
-    hot_context_free(context, directions);
-    hot_context_free(context, fits);
+    hot_context_free(context, peaks);
+    hot_context_free(context, drawn.directions);
+    hot_context_free(context, drawn.found);
+    hot_context_free(context, drawn.fibers);
+    hot_context_free(context, drawn.fits);
     return status;
 }

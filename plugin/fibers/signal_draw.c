@@ -88,8 +88,8 @@ static int draw_number(hot_random *random, const hot_signal_population *p, int m
 }
 
 /* The shells of a voxel of k fibres; their directions. */
-static void draw_tissue(hot_random *random, const hot_signal_population *p, const hot_signal_scheme *s, int k,
-                        double v[KMAX][3], drawn_shell *shells)
+static void draw_tissue(hot_random *random, const hot_signal_population *p, const hot_signal_scheme *s,
+                        double misfit, int k, double v[KMAX][3], drawn_shell *shells)
 {
     double weight[KMAX], width[KMAX], isotropic = 0, water = 0, mean = 0, sum = 0;
     const double *ln_d = k ? p->ln_diffusivity : p->ln_diffusivity_none;
@@ -113,7 +113,7 @@ static void draw_tissue(hot_random *random, const hot_signal_population *p, cons
     for (size_t shell = 0; shell < s->shells; shell++) {
         drawn_shell *to = &shells[shell];
         const double *row = s->response + shell * (size_t)(s->lmax / 2 + 1), b = s->shell_b[shell];
-        const double off = HOT_SIGNAL_MISFIT_SHARE * row[s->lmax >= 4 ? 2 : 1] * sqrt(9 / (4 * pi)) / sqrt(LOBES);
+        const double off = misfit * row[s->lmax >= 4 ? 2 : 1] * sqrt(9 / (4 * pi)) / sqrt(LOBES);
         to->flat = isotropic * exp(-b * diffusivity) + water * exp(-b * water_diffusivity);
         for (int i = 0; i < k; i++)
             for (int l = 0; l <= s->lmax / 2; l++)
@@ -155,8 +155,9 @@ static size_t nearest_shell(const hot_signal_scheme *s, double b)
 }
 
 void hot_signal_draw(const hot_signal_population *population, const hot_signal_scheme *scheme,
-                     hot_noise_model noise_model, int max_fibers, uint64_t seed, size_t count, const double *snr,
-                     int threads, double *scratch, float *signals, uint8_t *fibers)
+                     hot_noise_model noise_model, int max_fibers, double misfit, uint64_t seed, size_t count,
+                     const double *snr, int threads, double *scratch, float *signals, uint8_t *fibers,
+                     float *directions)
 {
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (size_t i = 0; i < count; i++) {
@@ -166,7 +167,9 @@ void hot_signal_draw(const hot_signal_population *population, const hot_signal_s
         drawn_shell shells[SHELLS_MOST];
         const int k = draw_number(&random, population, max_fibers);
         fibers[i] = (uint8_t)k;
-        draw_tissue(&random, population, scheme, k, v, shells);
+        draw_tissue(&random, population, scheme, misfit, k, v, shells);
+        for (int d = 0; d < 3 * KMAX; d++)
+            directions[3 * KMAX * i + (size_t)d] = d < 3 * k ? (float)v[d / 3][d % 3] : 0;
         for (size_t j = 0; j < scheme->volumes; j++)
             clean[j] = scheme->b[j] <= B0_LIMIT ? 1 : signal_at(&shells[nearest_shell(scheme, scheme->b[j])],
                                                                 scheme->lmax, k, v, scheme->gradients + 3 * j);

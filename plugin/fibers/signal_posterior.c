@@ -31,12 +31,14 @@ static double principal(const hot_posterior *posterior, int fiber, double varian
     return 0.5 * atan2(c, half);
 }
 
-void hot_posterior_make(const hot_signal_fit *fit, int k, hot_posterior *posterior)
+void hot_posterior_make(const hot_signal_fit *fit, int k, const hot_signal_population *population, double typical,
+                        hot_posterior *posterior)
 {
     const int n = 4 * k + 3;
     double *L = posterior->root;
     posterior->fit = fit;
     posterior->k = k;
+    posterior->typical = typical;
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) {
             double a = (double)fit->precision[AT(i, j)];
@@ -55,7 +57,8 @@ void hot_posterior_make(const hot_signal_fit *fit, int k, hot_posterior *posteri
         double variance[2];
         principal(posterior, fiber, variance);
         const double half_angle = atan(sqrt(chi2_of_2 * sqrt(variance[0] * variance[1])));
-        posterior->wider[fiber] = sqrt(1 + pow(half_angle / twice_as_wide, 3));
+        posterior->wider[fiber] = sqrt((population ? population->cone_variance[k] : 1) *
+                                       (1 + pow(half_angle / twice_as_wide, 3)));
     }
 }
 
@@ -79,12 +82,27 @@ void hot_posterior_cone(const hot_posterior *posterior, int fiber, double freedo
     cone->half_angle = atan(sqrt(squares / sum * limit * radius2 / chi2_of_2));
 }
 
-double hot_posterior_weight_sd(const hot_posterior *posterior, int fiber)
+double hot_posterior_place(const hot_posterior *posterior, int fiber, const hot_cone *cone, const float v[3])
 {
-    return (double)posterior->fit->weight[fiber] * sqrt(covariance(posterior, 4 * fiber, 4 * fiber));
+    double along = 0, place = 0;
+    for (int d = 0; d < 3; d++)
+        along += (double)posterior->fit->v[fiber][d] * (double)v[d];
+    for (int a = 0; a < 2; a++) {
+        double across = 0;
+        for (int d = 0; d < 3; d++)
+            across += cone->axis[a][d] * (double)v[d];
+        place += pow(across / along / tan(cone->angle[a]), 2);
+    }
+    return place;
 }
 
-void hot_posterior_draw(const hot_posterior *posterior, hot_random *random, double v[3][3], double weight[3])
+double hot_posterior_fraction_sd(const hot_posterior *posterior, int fiber)
+{
+    const double fraction = (double)posterior->fit->weight[fiber] / posterior->typical;
+    return fraction * sqrt(covariance(posterior, 4 * fiber, 4 * fiber));
+}
+
+void hot_posterior_draw(const hot_posterior *posterior, hot_random *random, double v[3][3], double fraction[3])
 {
     const int n = 4 * posterior->k + 3;
     double z[UNKNOWNS_MOST + 1], sum = 0;
@@ -95,8 +113,8 @@ void hot_posterior_draw(const hot_posterior *posterior, hot_random *random, doub
         for (int u = 0; u < 4; u++)
             for (int p = 4 * fiber + u; u != 1 && p < n; p++) /* the width is not asked for */
                 moved[u] += posterior->root[AT(p, 4 * fiber + u)] * z[p];
-        weight[fiber] = (double)posterior->fit->weight[fiber] * exp(moved[0]);
-        sum += weight[fiber];
+        fraction[fiber] = (double)posterior->fit->weight[fiber] / posterior->typical * exp(moved[0]);
+        sum += fraction[fiber];
         moved[2] *= posterior->wider[fiber];
         moved[3] *= posterior->wider[fiber];
         for (int d = 0; d < 3; d++) {
@@ -108,7 +126,7 @@ void hot_posterior_draw(const hot_posterior *posterior, hot_random *random, doub
             v[fiber][d] /= sqrt(length);
     }
     for (int fiber = 0; fiber < posterior->k && sum > 1; fiber++)
-        weight[fiber] /= sum;
+        fraction[fiber] /= sum;
 }
 
 int hot_posterior_weigh(const hot_signal_fit fits[4], double p[4])

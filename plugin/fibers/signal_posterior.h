@@ -11,6 +11,7 @@ typedef struct hot_posterior {
     int k;
     double root[HOT_SIGNAL_PRECISION]; /* R, lower and packed: the covariance is R^T R */
     double wider[3]; /* by how much a fibre's turns deviate more than that says */
+    double typical;  /* the weight of the average single fibre, whose fraction is 1 */
 } hot_posterior;
 
 /* The cone about a fibre that holds its direction with 95 %: an ellipse of semi-axes `angle` (radians, the larger one
@@ -19,17 +20,21 @@ typedef struct hot_cone {
     double axis[2][3], angle[2], half_angle;
 } hot_cone;
 
-/* Of a fit of k fibres; it must stay. */
-void hot_posterior_make(const hot_signal_fit *fit, int k, hot_posterior *posterior);
+/* Of a fit of k fibres; it must stay. population: its cone_variance; NULL = 1. typical: hot_posterior's. */
+void hot_posterior_make(const hot_signal_fit *fit, int k, const hot_signal_population *population, double typical,
+                        hot_posterior *posterior);
+
+/* Where a direction, or its opposite, is beside a fibre's cone: 1 is the ellipse's edge; the square of the distance. */
+double hot_posterior_place(const hot_posterior *posterior, int fiber, const hot_cone *cone, const float v[3]);
 
 /* freedom: degrees of freedom that the noise was estimated with; INFINITY: it is known. */
 void hot_posterior_cone(const hot_posterior *posterior, int fiber, double freedom, hot_cone *cone);
 
-/* Standard deviation of a fibre's weight. */
-double hot_posterior_weight_sd(const hot_posterior *posterior, int fiber);
+/* Standard deviation of a fibre's fraction. */
+double hot_posterior_fraction_sd(const hot_posterior *posterior, int fiber);
 
-/* Directions and weights drawn at random; together the weights are at most 1. */
-void hot_posterior_draw(const hot_posterior *posterior, hot_random *random, double v[3][3], double weight[3]);
+/* Directions and fractions drawn at random; together the fractions are at most 1. */
+void hot_posterior_draw(const hot_posterior *posterior, hot_random *random, double v[3][3], double fraction[3]);
 
 /* P(k) of a voxel's four fits. Returns 0 where it has none. */
 int hot_posterior_weigh(const hot_signal_fit fits[4], double p[4]);

@@ -147,8 +147,9 @@ static void match(const hot_signal_fit *fit, int k, const float *reference[KMAX]
 static uint16_t whole(double part) { return (uint16_t)(fmin(fmax(part, 0), 1) * 65535 + 0.5); }
 
 /* A voxel's samples: a number of fibres by its probability, then a draw from that fit. */
-static void draw_samples(const hot_signal_fit *fits, int found, hot_random random, const double frame[3][3],
-                         const hot_signal_samples *samples, hot_sampled_fiber *to)
+static void draw_samples(const hot_signal_fit *fits, int found, const hot_signal_population *population, double typical,
+                         hot_random random, const double frame[3][3], const hot_signal_samples *samples,
+                         hot_sampled_fiber *to)
 {
     hot_posterior posterior[KMAX + 1];
     double p[KMAX + 1];
@@ -167,14 +168,14 @@ static void draw_samples(const hot_signal_fit *fits, int found, hot_random rando
         match(&fits[k], k, reference, &as_found, place[k]);
     }
     for (int sample = 0; sample < samples->samples; sample++, to += samples->fibers) {
-        double u = hot_random_uniform(&random), v[KMAX][3], weight[KMAX];
+        double u = hot_random_uniform(&random), v[KMAX][3], fraction[KMAX];
         int k = 0;
         while (k < samples->fibers && (u -= p[k]) >= 0)
             k++;
         if (!made[k])
-            hot_posterior_make(&fits[k], k, &posterior[k]);
+            hot_posterior_make(&fits[k], k, population, typical, &posterior[k]);
         made[k] = 1;
-        hot_posterior_draw(&posterior[k], &random, v, weight);
+        hot_posterior_draw(&posterior[k], &random, v, fraction);
         for (int i = 0; i < k; i++) {
             double x[3] = {0};
             for (int a = 0; a < 3; a++)
@@ -183,47 +184,53 @@ static void draw_samples(const hot_signal_fit *fits, int found, hot_random rando
             double phi = atan2(x[1], x[0]);
             phi += phi < 0 ? 2 * pi : 0;
             to[place[k][i]] = (hot_sampled_fiber){whole(acos(fmin(fmax(x[2], -1), 1)) / pi), whole(phi / (2 * pi)),
-                                                  whole(weight[i])};
+                                                  whole(fraction[i])};
         }
     }
 }
 
-static void fill_cones(const hot_signal_fit *fit, int k, double freedom, size_t voxel, hot_signal_maps *maps)
+static void fill_cones(const hot_signal_fit *fit, int k, const hot_signal_population *population, double typical,
+                       size_t rows, size_t voxel, hot_signal_maps *maps)
 {
+    const double freedom = population->noise_freedom + (double)rows - 4 * k - 3;
     const size_t first = voxel * (size_t)maps->max_fibers;
     hot_posterior posterior;
     int order[KMAX];
-    hot_posterior_make(fit, k, &posterior);
+    hot_posterior_make(fit, k, population, typical, &posterior);
     sort(fit, k, order);
     for (int i = 0; i < k; i++) {
         hot_cone cone;
         hot_posterior_cone(&posterior, order[i], freedom, &cone);
         maps->cone[first + (size_t)i] = (float)(cone.half_angle * degree);
-        maps->fraction_sd[first + (size_t)i] = (float)hot_posterior_weight_sd(&posterior, order[i]);
+        maps->fraction_sd[first + (size_t)i] = (float)hot_posterior_fraction_sd(&posterior, order[i]);
         for (int a = 0; a < 6; a++)
             maps->cone_axes[6 * (first + (size_t)i) + (size_t)a] =
                 (float)(cone.angle[a / 3] * degree * cone.axis[a / 3][a % 3]);
     }
 }
 
-/* What the fibres leave of a voxel, shared as in the fit, whose parts may be a little below 0. */
-static void fill_parts(const hot_signal_fit *fit, int k, size_t voxel, hot_signal_maps *maps)
+/* What the fibres leave of a voxel, shared as in the fit, whose parts may be a little below 0; what fractions relative
+ * to the average fibre take beyond the weights is taken from what is isotropic, which such fibres look like. */
+static void fill_parts(const hot_signal_fit *fit, int k, double typical, size_t voxel, hot_signal_maps *maps)
 {
     const double isotropic = fmax((double)fit->isotropic, 0), water = fmax((double)fit->water, 0);
     const double of_water = isotropic + water > 0 ? water / (isotropic + water) : 0;
-    double left = 1;
-    for (int i = 0; i < k; i++)
-        left -= (double)fit->weight[i];
+    double left = 1, beside = 1;
+    for (int i = 0; i < k; i++) {
+        beside -= (double)fit->weight[i];
+        left -= (double)fit->weight[i] / typical;
+    }
     left = fmax(left, 0); /* hot_fractions_bound */
-    maps->isotropic[voxel] = (float)(left * (1 - of_water));
-    maps->free_water[voxel] = (float)(left * of_water);
+    const double free_water = fmin(fmax(beside, 0) * of_water, left);
+    maps->isotropic[voxel] = (float)(left - free_water);
+    maps->free_water[voxel] = (float)free_water;
 }
 
 /* What the fits of voxels first ... first + count - 1 say. rows: how many signals a voxel has; sigma: of each, NULL =
  * of all `usual`. */
 static void tell(hot_context *context, const hot_mask *mask, size_t first, size_t count, const uint8_t *found,
-                 const hot_signal_fit *fits, size_t rows, const hot_signal_population *population, const float *sigma,
-                 double usual, hot_signal_maps *maps)
+                 const hot_signal_fit *fits, size_t rows, const hot_signal_population *population, double typical,
+                 const float *sigma, double usual, hot_signal_maps *maps)
 {
     const uint64_t seed = hot_context_seed(context);
     const hot_signal_samples *samples = maps->samples;
@@ -236,20 +243,21 @@ static void tell(hot_context *context, const hot_mask *mask, size_t first, size_
         if (!mask->bytes[voxel] || !(fits[4 * i].noise > 0))
             continue;
         if (maps->cone) {
-            fill_cones(&fits[4 * i + (size_t)k], k, population->noise_freedom + (double)rows - 4 * k - 3, voxel, maps);
-            fill_parts(&fits[4 * i + (size_t)k], k, voxel, maps);
+            fill_cones(&fits[4 * i + (size_t)k], k, population, typical, rows, voxel, maps);
+            fill_parts(&fits[4 * i + (size_t)k], k, typical, voxel, maps);
             maps->noise_sd[voxel] = fits[4 * i].noise * (sigma ? sigma[i] : (float)usual);
         }
         if (samples)
-            draw_samples(&fits[4 * i], k, hot_random_start(seed, STREAM, voxel), (const double (*)[3])frame, samples,
+            draw_samples(&fits[4 * i], k, population, typical, hot_random_start(seed, STREAM, voxel),
+                         (const double (*)[3])frame, samples,
                          samples->values + samples->place[voxel] * (size_t)(samples->samples * samples->fibers));
     }
 }
 
 hot_status hot_signal_find_posterior(hot_context *context, const hot_signal_options *how,
                                      const hot_signal_scheme *scheme, const hot_mask *mask, size_t first, size_t count,
-                                     const float *signals, const float *sigma, const hot_signal_result *given,
-                                     hot_signal_maps *maps)
+                                     const float *signals, const float *sigma, double typical,
+                                     const hot_signal_result *given, hot_signal_maps *maps)
 {
     hot_status status = HOT_OK;
     const size_t most = count < PART ? count : PART, row = 3 * (size_t)how->max_fibers;
@@ -272,8 +280,8 @@ hot_status hot_signal_find_posterior(hot_context *context, const hot_signal_opti
         status = hot_signal_fibers_f32(context, &options, scheme, part, signals + at * scheme->volumes,
                                        sigma ? sigma + at : NULL, NULL, mask->bytes + first + at, &result);
         if (status == HOT_OK)
-            tell(context, mask, first + at, part, found, fits, rows, how->population, sigma ? sigma + at : NULL,
-                 how->sigma, maps);
+            tell(context, mask, first + at, part, found, fits, rows, how->population, typical,
+                 sigma ? sigma + at : NULL, how->sigma, maps);
         result.directions += part * row;
         result.flags += part;
         result.residual += result.residual ? part : 0;

@@ -15,10 +15,11 @@ hot_status hot_signal_posterior_make(hot_context *context, const hot_mask *mask,
 void hot_signal_posterior_free(hot_context *context, hot_signal_maps *maps);
 
 /* hot_signal_fibers_f32 for voxels first ... first + count - 1 of the mask's grid, and what the fits say of the
- * posterior into *maps. The arrays of `result` begin at `first`, all may be NULL but directions and flags. */
+ * posterior into *maps. typical: the weight of the average single fibre, whose fraction is 1. The arrays of `result`
+ * begin at `first`, all may be NULL but directions, which are not divided by `typical`, and flags. */
 hot_status hot_signal_find_posterior(hot_context *context, const hot_signal_options *how,
                                      const hot_signal_scheme *scheme, const hot_mask *mask, size_t first, size_t count,
-                                     const float *signals, const float *sigma, const hot_signal_result *result,
-                                     hot_signal_maps *maps);
+                                     const float *signals, const float *sigma, double typical,
+                                     const hot_signal_result *result, hot_signal_maps *maps);
 
 #endif

@@ -16,7 +16,7 @@ hot_status hot_response_make(hot_context *context, size_t shells, int lmax, hot_
     hot_response *response = hot_context_calloc(context, 1, sizeof *response);
     if (!response)
         return HOT_ERROR_MEMORY;
-    *response = (hot_response){.context = context, .shells = shells, .lmax = lmax};
+    *response = (hot_response){.context = context, .shells = shells, .lmax = lmax, .typical = 1};
     response->b = hot_context_alloc(context, shells, sizeof *response->b);
     response->rows = hot_context_calloc(context, shells, (size_t)(lmax / 2 + 1) * sizeof *response->rows);
     if (!response->b || !response->rows) {
@@ -34,6 +34,7 @@ hot_status hot_response_copy(hot_context *context, const hot_response *response,
     hot_status status = hot_response_make(context, response->shells, response->lmax, copy);
     if (status != HOT_OK)
         return status;
+    (*copy)->typical = response->typical;
     memcpy((*copy)->b, response->b, response->shells * sizeof *response->b);
     memcpy((*copy)->rows, response->rows, response->shells * (size_t)(response->lmax / 2 + 1) * sizeof *response->rows);
     return HOT_OK;

@@ -261,9 +261,13 @@ hot_status hot_response_estimate(hot_context *context, const hot_dwi *dwi, const
             status = hot_response_from_chosen(search, &current);
     }
     if (status == HOT_OK) {
-        hot_response_destroy(&current);
+        hot_response *mean = current;
+        current = NULL;
         hot_response_keep_sharpest(search);
         status = hot_response_from_chosen(search, &current);
+        if (status == HOT_OK)
+            current->typical = hot_response_find_typical(search, mean, current);
+        hot_response_destroy(&mean);
     }
     if (status == HOT_OK)
         status = hot_response_check(context, current, NULL);

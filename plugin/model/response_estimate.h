@@ -61,6 +61,10 @@ double hot_response_off_axis(const hot_response_search *search, const float *sig
 /* The response is made from the sharper of the chosen, a third of them: chosen in each half of the volumes, used in the
  * other, so that no noise is chosen. From all where they are no sharper than what is alike would be. */
 void hot_response_keep_sharpest(hot_response_search *search);
+/* How strong the response of all of the chosen is beside that of the sharper ones, isotropic parts and widths aside: at
+ * most 1. */
+double hot_response_find_typical(const hot_response_search *search, const hot_response *mean,
+                                 const hot_response *sharp);
 /* Of the chosen, keeps those whose off_axis could be noise. */
 void hot_response_keep_explained(hot_response_search *search);
 

@@ -11,7 +11,7 @@
 #include "fibers/signal_samples.h"
 #include "model/model.h"
 
-enum { FORMAT = 1, HASHED = 64, ARRAYS = 14 };
+enum { FORMAT = 1, HASHED = 64, ARRAYS = 15 };
 
 /* ---- Numbers and texts ----------------------------------------------------------------------------------------- */
 
@@ -198,6 +198,7 @@ static cJSON *write_response(const hot_response *response)
 {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddNumberToObject(object, "lmax", response->lmax);
+    add(object, "typical", response->typical);
     add_all(object, "b", response->b, response->shells);
     add_all(object, "coefficients", response->rows, response->shells * (size_t)(response->lmax / 2 + 1));
     return object;
@@ -212,6 +213,10 @@ static hot_status read_response(const hot_run_job *job, const cJSON *object, hot
     if (status == HOT_OK && (!numbers(object, "b", shells, (*response)->b) ||
                              !numbers(object, "coefficients", shells * (lmax / 2 + 1), (*response)->rows)))
         status = damaged(job, "a response is none");
+    if (status == HOT_OK) {
+        const double typical = number(object, "typical");
+        (*response)->typical = typical > 0 && typical <= 1 ? typical : 1; /* NaN: the file is older */
+    }
     return status;
 }
 
@@ -254,7 +259,7 @@ static size_t list_population(hot_signal_population *p, const char *names[ARRAYS
         {"share", p->share, 4}, {"near", p->near[0], sizeof p->near / sizeof(double)}, {"told", p->told, 4},
         {"evidence_scale", &p->evidence_scale, 1}, {"evidence_shift", p->evidence_shift, 4},
         {"spread", &p->spread, 1}, {"noise", &p->noise, 1}, {"noise_freedom", &p->noise_freedom, 1},
-        {"recovered", &p->recovered, 1}};
+        {"cone_variance", p->cone_variance, 4}, {"recovered", &p->recovered, 1}};
     const size_t most = sizeof rows / sizeof *rows;
     _Static_assert(sizeof rows / sizeof *rows == ARRAYS, "callers have room for ARRAYS of them");
     for (size_t i = 0; i < most; i++)

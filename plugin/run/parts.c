@@ -262,8 +262,8 @@ hot_status hot_run_parts_recall_fibers(hot_run_job *job)
     hot_status status = peaks ? recall(job, &(hot_signal_found){.max_fibers = most, .peaks = peaks}) : HOT_ERROR_MEMORY;
     if (status == HOT_OK)
         status = hot_fiber_field_adopt(job->context, &job->mask->grid, most, &peaks, &job->fibers);
-    if (status == HOT_OK && job->tensors->response)
-        status = hot_response_copy(job->context, job->tensors->response, &job->fibers->response);
+    if (status == HOT_OK)
+        status = hot_fiber_field_keep_response(job->fibers, job->tensors->response, 0);
     hot_context_free(job->context, peaks);
     return status;
 }

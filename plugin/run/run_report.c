@@ -93,6 +93,7 @@ static void add_population(cJSON *settings, const hot_signal_population *p)
     cJSON_AddItemToObject(object, "told", cJSON_CreateDoubleArray(p->told, 4));
     cJSON_AddNumberToObject(object, "evidence_scale", p->evidence_scale);
     cJSON_AddItemToObject(object, "evidence_shift", cJSON_CreateDoubleArray(p->evidence_shift, 4));
+    cJSON_AddItemToObject(object, "cone_variance", cJSON_CreateDoubleArray(p->cone_variance, 4));
     cJSON_AddNumberToObject(object, "noise", p->noise);
     cJSON_AddNumberToObject(object, "noise_freedom", p->noise_freedom);
 }
@@ -174,6 +175,7 @@ static void add_response(cJSON *root, const hot_run_job *job)
     if (job->response_voxels)
         cJSON_AddNumberToObject(object, "voxels", (double)job->response_voxels);
     cJSON_AddNumberToObject(object, "lmax", hot_response_lmax(response));
+    cJSON_AddNumberToObject(object, "typical", response->typical);
     cJSON *shells = cJSON_AddArrayToObject(object, "shells");
     for (size_t shell = 0; shell < hot_response_shells(response); shell++) {
         double b;

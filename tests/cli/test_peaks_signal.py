@@ -60,6 +60,38 @@ with open("piped.nrrd", "wb") as file:
     file.write(piped.stdout)
 check(abs(score("piped.nrrd") - score("again.nrrd")) < 1e-9, "piped")
 
+# fibres that differ: fractions are relative to the average one, which the response's file and the tensors' say
+works("phantom", "-o", "mixed.nii.gz", "--truth", "mixed_truth.nii.gz", "--layout", "mixture", "--tissue", "noddi",
+      "--dispersion", "0-20", "--grey", "0-.2", "-b", "1000,3000", "--directions", 45, "--snr", 25, "--size", "20,20,2",
+      "--seed", 61, "--quiet")
+works("response", "-i", "mixed.nii.gz", "-o", "typical.txt", "--quiet")
+with open("typical.txt") as file:
+    lines = file.readlines()
+typical = [float(line.split(":")[1]) for line in lines if line.startswith("# Typical fibre:")]
+check(len(typical) == 1 and .8 < typical[0] < .97, f"typical: {typical}")
+with open("without.txt", "w") as file:
+    file.writelines(line for line in lines if not line.startswith("# Typical"))
+works("fit", "-i", "mixed.nii.gz", "-o", "typical.nrrd", "--order", 4, "--response", "typical.txt", "--quiet")
+FILES = {"data": (), "file": ("--response", "typical.txt"), "without": ("--response", "without.txt"),
+         "tensors": ("-i", "typical.nrrd")}
+for name, more in FILES.items():
+    works("peaks", "--method", "signal", "--dwi", "mixed.nii.gz", *more, "-o", name + ".nii.gz", "--isotropic",
+          name + "_i.nii.gz", "--free_water", name + "_w.nii.gz", "--fraction_sd", name + "_sd.nii.gz", "--quiet")
+load = lambda name: nibabel.load(name + ".nii.gz").get_fdata().reshape(800, -1)  # noqa: E731
+lengths = {name: np.linalg.norm(load(name).reshape(800, 3, 3), axis=-1) for name in (*FILES, "mixed_truth")}
+for name in FILES:
+    total = lengths[name].sum(1) + load(name + "_i")[:, 0] + load(name + "_w")[:, 0]
+    check(np.abs(total - 1).max() < 1e-4, f"{name}: parts add to {total.min()} to {total.max()}")
+check(np.abs(lengths["data"] - lengths["file"]).max() < 1e-4, "the response's file gives other fractions")
+check(np.abs(lengths["data"] - lengths["tensors"]).max() < 1e-4, "the tensors' response gives other fractions")
+some = (lengths["without"][:, 0] > 0) & (lengths["data"].sum(1) < .999)
+check(some.sum() > 300 and np.abs(lengths["without"] / typical[0] - lengths["data"])[some].max() < 1e-4,
+      f"a response by itself: {np.abs(lengths['without'] / typical[0] - lengths['data'])[some].max()}")
+check(np.allclose(load("without_sd") / typical[0], load("data_sd"), atol=1e-5), "deviations of fractions")
+one = ((lengths["mixed_truth"] > 0).sum(1) == 1) & ((lengths["data"] > 0).sum(1) == 1)
+bias = [(lengths[name] - lengths["mixed_truth"])[one].sum(1).mean() for name in ("data", "without")]
+check(abs(bias[0]) < abs(bias[1]) - .02, f"single fibres: {bias}")
+
 done = hotfiber("peaks", "--method", "signal", "-o", "x.nrrd")
 check(done.returncode == 2 and "--dwi FILE is needed" in done.stderr, "signal without --dwi")
 refused("not 5", *given, "--max_fibers", 5, "-o", "x.nrrd")

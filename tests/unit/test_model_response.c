@@ -123,7 +123,17 @@ static void test_files(hot_context *context)
         for (int l = 0; l <= 2; l++)
             CHECK(hot_response_row(again, s, &b)[l] == hot_response_row(response, s, NULL)[l] && b == response->b[s],
                   "row %zu after saving", s);
+    CHECK(response->typical == 1 && again->typical == 1, "typical: %g, %g", response->typical, again->typical);
     hot_response_destroy(&again);
+    response->typical = 0.87654321;
+    CHECK(hot_response_save(context, response, "response_saved.txt") == HOT_OK &&
+              hot_response_load(context, "response_saved.txt", &again) == HOT_OK, "%s", hot_context_message(context));
+    unlink("response_saved.txt");
+    CHECK(again->typical == response->typical, "typical after saving: %.17g", again->typical);
+    hot_response_destroy(&again);
+    hot_response_destroy(&response);
+    CHECK(load_text(context, "# Typical fibre: -2\n1 -0.5 .1\n", &response) == HOT_OK && response->typical == 1,
+          "a strength that is none");
     hot_response_destroy(&response);
     /* no newline at the end, commas, DOS line ends, no comment */
     CHECK(load_text(context, "1, -0.5, .1\r\n2,-1,.3", &response) == HOT_OK, "%s", hot_context_message(context));

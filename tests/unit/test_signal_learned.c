@@ -272,7 +272,8 @@ static void check_calibrated(hot_context *context)
         if (calibrated)
             CHECK(hot_signal_calibrate(context, &options, &scheme, 1000, snr, 1, 1, &population) == HOT_OK, "%s",
                   hot_context_message(context));
-        hot_signal_draw(&population, &scheme, HOT_NOISE_RICIAN, 3, 99, COUNT, snr, 1, scratch, signals, fibers);
+        hot_signal_draw(&population, &scheme, HOT_NOISE_RICIAN, 3, HOT_SIGNAL_MISFIT_SHARE, 99, COUNT, snr, 1, scratch,
+                        signals, fibers, directions);
         CHECK(hot_signal_fibers_f32(context, &options, &scheme, COUNT, signals, NULL, NULL, NULL, &result) == HOT_OK,
               "%s", hot_context_message(context));
         error[calibrated] = calibration_error(COUNT, probability, fibers);
@@ -282,6 +283,9 @@ static void check_calibrated(hot_context *context)
               population.evidence_shift[2] <= population.evidence_shift[3], "scale %g, shifts %g %g %g",
           population.evidence_scale, population.evidence_shift[1], population.evidence_shift[2],
           population.evidence_shift[3]);
+    for (int k = 0; k < 4; k++)
+        CHECK(population.cone_variance[k] >= 1 && population.cone_variance[k] < 3, "cones of %d fibres: %g", k,
+              population.cone_variance[k]);
     free(fibers);
     free(probability);
     free(directions);

@@ -72,7 +72,7 @@ static void check_cones(hot_context *context, double b, double snr, double mixed
         hot_posterior posterior;
         if (found[i] != k || k == 0)
             continue;
-        hot_posterior_make(&fits[4 * i + k], k, &posterior);
+        hot_posterior_make(&fits[4 * i + k], k, &population, 1, &posterior);
         for (int fiber = 0; fiber < k; fiber++) {
             const float *v = fits[4 * i + k].v[fiber];
             const double *nearest = truth[i].v[0];

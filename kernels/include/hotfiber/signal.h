@@ -48,6 +48,8 @@ typedef struct hot_signal_population {
     double noise;              /* the usual noise of a voxel, over the sigma given to the call */
     double noise_freedom;      /* how sure that is, in degrees of freedom of a chi squared distribution; a voxel's own
                                   residuals count with theirs. 1e6: sigma is as given */
+    double cone_variance[4];   /* of fits of k fibres: the variance of directions over what the fits' curvature says.
+                                  Not used by the fits */
     double recovered;          /* of voxels simulated from all this, the share that got its own number of fibres; 1
                                   where none were. Not used by the fits */
 } hot_signal_population;

@@ -42,7 +42,9 @@ HOT_API hot_status hot_response_tensor(hot_context *context, const hot_dwi *dwi,
 /* Checks whether a response can be one of a fibre (bright across it, dark along it, rising in between, alternating
  * signs, falling with b) and logs a warning for each doubt. warnings (may be NULL): how many. */
 HOT_API hot_status hot_response_check(hot_context *context, const hot_response *response, size_t *warnings);
-/* MRtrix's text format: a row per shell, "# Shells: ..." in a comment. path "-" = standard output. */
+/* MRtrix's text format: a row per shell, "# Shells: ..." in a comment, and "# Typical fibre: ..." where the response
+ * was estimated: how strong the data's average single fibre is beside it, which is that of the sharpest. path "-" =
+ * standard output. */
 HOT_API hot_status hot_response_save(hot_context *context, const hot_response *response, const char *path);
 HOT_API void hot_response_destroy(hot_response **response);
 HOT_API size_t hot_response_shells(const hot_response *response);

@@ -49,7 +49,9 @@ typedef struct hot_signal_maps {
 
 /* Fits 0 to 3 fibres to the signals of every voxel of the mask and chooses how many there are (see
  * hotfiber/signal.h), with priors that are learned from a sample of the voxels; one fibre at most, with a log line,
- * where there are fewer than 12 directions. A given noise far from what the data show is remarked on.
+ * where there are fewer than 12 directions. Lengths are volume fractions: relative to the average single fibre where
+ * the response was estimated, to the response where it comes from elsewhere. A given noise far from what the data show
+ * is remarked on.
  * response: with a row for the shells of the data, and one for b=0 (without, weights are relative to the mean b=0
  * signal of the mask); NULL = estimated from the data. A volume that repeats another bit by bit counts once.
  * maps (may be NULL): filled, its arrays when options->keep_maps; free with hot_signal_maps_free.

@@ -10,9 +10,12 @@
 
 enum { FILE_MAX = 1 << 20, ROWS_MAX = 256, COLUMNS_MAX = 9 };
 
+/* The comment that says how strong the data's average single fibre is beside the response. */
+static const char typical_fiber[] = "Typical fibre:";
+
 typedef struct parsed {
     size_t rows, columns, b_count;
-    double b[ROWS_MAX];
+    double b[ROWS_MAX], typical;
     double values[ROWS_MAX][COLUMNS_MAX];
 } parsed;
 
@@ -50,10 +53,14 @@ cleanup:
     return status;
 }
 
-/* "# Shells: 0,1000,3000" */
+/* "# Shells: 0,1000,3000", "# Typical fibre: 0.9" */
 static void parse_comment(const char *line, parsed *out)
 {
     line += strspn(line, "# \t");
+    if (strncmp(line, typical_fiber, strlen(typical_fiber)) == 0) {
+        const double typical = strtod(line + strlen(typical_fiber), NULL);
+        out->typical = typical > 0 && typical <= 1 ? typical : 1;
+    }
     if (strncmp(line, "Shells:", 7) != 0 && strncmp(line, "shells:", 7) != 0)
         return;
     line += 7;
@@ -121,6 +128,7 @@ hot_status hot_response_load(hot_context *context, const char *path, hot_respons
         goto cleanup;
     }
     size_t number = 0;
+    out->typical = 1;
     for (char *line = text; *line && status == HOT_OK;) {
         const size_t length = strcspn(line, "\r\n");
         const int last = line[length] == '\0';
@@ -139,6 +147,7 @@ hot_status hot_response_load(hot_context *context, const char *path, hot_respons
         status = hot_response_make(context, out->rows, 2 * (int)(out->columns - 1), response);
     if (status != HOT_OK)
         goto cleanup;
+    (*response)->typical = out->typical;
     for (size_t r = 0; r < out->rows; r++) {
         if (out->b_count == out->rows)
             (*response)->b[r] = out->b[r];
@@ -197,6 +206,8 @@ static hot_status put_response(hot_context *context, FILE *file, const void *wha
             fprintf(file, "%s%.10g", s ? "," : "", response->b[s]);
         fputc('\n', file);
     }
+    if (response->typical < 1)
+        fprintf(file, "# %s %.17g\n", typical_fiber, response->typical);
     for (size_t s = 0; s < response->shells; s++) {
         const double *row = hot_response_row(response, s, NULL);
         for (int l = 0; l <= response->lmax; l += 2)

@@ -42,6 +42,8 @@ hot_status hot_nrrd_set_response(hot_context *context, Nrrd *nrrd, const hot_res
                                        (size_t)response->lmax / 2 + 1);
     if (status == HOT_OK)
         status = set_number_key(context, nrrd, "hotfiber_response_b", response->b, 1, response->shells);
+    if (status == HOT_OK && response->typical < 1)
+        status = set_number_key(context, nrrd, "hotfiber_response_typical", &response->typical, 1, 1);
     return status;
 }
 
@@ -78,10 +80,13 @@ hot_status hot_nrrd_get_response(hot_context *context, const char *path, const N
 {
     hot_response *made = NULL;
     size_t rows, columns, b_rows, b_columns;
-    char *text = NULL, *b_text = NULL;
+    double typical = 1;
+    char *text = NULL, *b_text = NULL, *typical_text = NULL;
     hot_status status = hot_nrrd_find_key(context, nrrd, "hotfiber_response", &text);
     if (status == HOT_OK && text)
         status = hot_nrrd_find_key(context, nrrd, "hotfiber_response_b", &b_text);
+    if (status == HOT_OK && text)
+        status = hot_nrrd_find_key(context, nrrd, "hotfiber_response_typical", &typical_text);
     if (status != HOT_OK || !text)
         goto cleanup;
     if (!read_rows(text, &rows, &columns, NULL) || columns > 64 ||
@@ -91,12 +96,19 @@ hot_status hot_nrrd_get_response(hot_context *context, const char *path, const N
                                   "and a b-value per shell", path);
         goto cleanup;
     }
+    typical = typical_text ? strtod(typical_text, NULL) : 1;
+    if (!(typical > 0 && typical <= 1)) {
+        status = hot_context_fail(context, HOT_ERROR_FORMAT,
+                                  "'%s': key hotfiber_response_typical is not a number above 0 and up to 1", path);
+        goto cleanup;
+    }
     status = HOT_ERROR_MEMORY;
     made = hot_context_calloc(context, 1, sizeof *made);
     if (!made)
         goto cleanup;
     made->context = context;
     made->shells = rows;
+    made->typical = typical;
     made->lmax = 2 * ((int)columns - 1);
     made->rows = hot_context_alloc(context, rows * columns, sizeof *made->rows);
     made->b = hot_context_alloc(context, rows, sizeof *made->b);
@@ -114,5 +126,6 @@ cleanup:
     hot_response_destroy(&made);
     hot_context_free(context, text);
     hot_context_free(context, b_text);
+    hot_context_free(context, typical_text);
     return status;
 }
