@@ -197,7 +197,8 @@ void copy_rows(const hot_batch_array *array, char *host, unsigned char *pinned, 
     }
 }
 
-/* Makes the rows of an input that begin in bytes at ... at + bytes - 1 of a task's: each in the piece of its first byte. */
+/* Makes the rows of an input that begin in bytes at ... at + bytes - 1 of a task's: each in the piece of its first
+ * byte. */
 void make_rows(const hot_batch_array *array, const task *task, unsigned char *pinned, size_t at, size_t bytes)
 {
     const size_t row = array->row, from = (at + row - 1) / row, to = (at + bytes + row - 1) / row;

@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* read: the signals of voxels first ... first + count - 1 into rows, voxel after voxel, in as many threads as there are.
- * Voxels outside the call's mask may be left out. */
+/* read: the signals of voxels first ... first + count - 1 into rows, voxel after voxel; called by several threads at
+ * once. Voxels outside the call's mask may be left out. */
 typedef struct hot_signal_source {
     void (*read)(void *user, size_t first, size_t count, float *rows);
     void *user;

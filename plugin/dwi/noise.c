@@ -44,8 +44,8 @@ static unsigned bin_of(float value)
     return (bits >> 31 ? ~bits : bits | 0x80000000u) / (0x100000000u / BINS);
 }
 
-/* hot_sorted_at of values that stay where they are: all threads count how many have which leading bits; those that share
- * the wanted one's are sorted. -1 without memory. */
+/* hot_sorted_at of values that stay where they are: all threads count how many have which leading bits; those that
+ * share the wanted one's are sorted. -1 without memory. */
 static double select_value(hot_context *context, const float *values, size_t count, size_t place)
 {
     size_t (*mine)[BINS], *all, before = 0, bin = 0, same = 0;

@@ -340,8 +340,8 @@ static void check_arithmetic(check_run *run, int brief)
                     lengths += get(0, r.lambda, q);
                 const double ended = (1 - last[ITERATIONS - 1]) * (1 - last[ITERATIONS - 1]),
                              rest = (1 - r.report.fit) * (1 - r.report.fit);
-                /* The fits come from <x, model>, a sum over the terms, in which TF32 rounds both factors of a product to
-                 * 11 bits: 2 x 2^-11 of the terms' lengths, which are many times the tensor's where they cancel. */
+                /* The fits come from <x, model>, a sum over the terms, in which TF32 rounds both factors of a product
+                 * to 11 bits: 2 x 2^-11 of the terms' lengths, many times the tensor's where they cancel. */
                 const double loss = 1e-3 * fmax(1, lengths / r.report.norm);
                 CHECK_ITEM(run, 0, fabs(ended - rest) <= (rounded ? loss : 1e-4),
                            "the last fit is %.7f, the report's %.7f; the terms' lengths are %g of the tensor's",

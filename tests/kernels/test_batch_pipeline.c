@@ -53,7 +53,10 @@ FAKE cudaMalloc(void **memory, size_t bytes) { return get(memory, bytes); }
 FAKE cudaHostAlloc(void **memory, size_t bytes, unsigned flags);
 FAKE cudaHostAlloc(void **memory, size_t bytes, unsigned flags) { return (void)flags, get(memory, bytes); }
 FAKE cudaHostRegister(void *memory, size_t bytes, unsigned flags); /* so that all comes from cudaHostAlloc */
-FAKE cudaHostRegister(void *memory, size_t bytes, unsigned flags) { return (void)memory, (void)bytes, (void)flags, BROKEN; }
+FAKE cudaHostRegister(void *memory, size_t bytes, unsigned flags)
+{
+    return (void)memory, (void)bytes, (void)flags, BROKEN;
+}
 FAKE cudaHostUnregister(void *memory);
 FAKE cudaHostUnregister(void *memory) { return (void)memory, BROKEN; }
 FAKE cudaFree(void *memory);

@@ -1,5 +1,6 @@
-# HOT_TEST_LONG=1 only, as it compiles everything once more: an sdist is made, a wheel of it (for the CPU, so that it is quick), and the wheel is installed in a fresh environment,
-# where it finds everything that it needs within itself, the viewer with it. Needs PyPI; without it the test is skipped.
+# HOT_TEST_LONG=1 only, as it compiles everything once more: an sdist is made, a wheel of it (for the CPU, so that it is
+# quick), and the wheel is installed in a fresh environment, where it finds everything that it needs within itself, the
+# viewer with it. Needs PyPI; without it the test is skipped.
 set -eu
 [ -n "${HOT_TEST_LONG:-}" ] || { echo "skipped: a test of the long form (HOT_TEST_LONG=1)"; exit 77; }
 keep=$HOT_BUILD/python-wheel # tools and objects of the last run
