@@ -41,7 +41,7 @@ HOT_FN HOT_REAL HOT_STEP(least_eigenvalue)(const HOT_REAL *h)
 {
 #if HOT_DIM == 3
     /* h = q + p B with det B = r in [-2, 2]; the smallest root t in [-2, -1] of t^3 - 3 t = r. Newton's iterates from
-     * the tangent at r = -2 stay on its left, so the bound holds after any number of them; three leave 0.07 p at
+     * the tangent at r = -2 stay on its left, so the bound holds after any number of them; three leave 0.08 p at
      * worst (two equal small eigenvalues) and nothing to speak of elsewhere. */
     HOT_REAL q = (h[0] + h[3] + h[5]) * (HOT_SCALAR)(1.0 / 3);
     HOT_REAL b0 = h[0] - q, b3 = h[3] - q, b5 = h[5] - q;

@@ -135,6 +135,33 @@ static void pair(int order, const float *c, const float *u, const float *v, floa
         gnomonic_polynomial_pair_8(c, u, v, g);
 }
 
+/* The bound of the smallest eigenvalue, beside the eigenvalue itself (in double, by the cosine formula): never above
+ * it, and below it by .08 p at most (two equal small ones), p being the spread of all three. */
+static void test_least_eigenvalue(void)
+{
+    uint64_t seed = 71;
+    for (int trial = 0; trial < 2000; trial++) {
+        double m[6], above = 0;
+        float h[6];
+        for (int i = 0; i < 6; i++) {
+            h[i] = (float)check_random_normal(&seed);
+            h[i] = trial % 4 == 0 && i != 0 && i != 3 && i != 5 ? 0 : h[i]; /* some are diagonal */
+        }
+        if (trial % 8 == 0) /* and two equal */
+            h[3] = h[0];
+        for (int i = 0; i < 6; i++)
+            m[i] = (double)h[i];
+        const double q = (m[0] + m[3] + m[5]) / 3, b0 = m[0] - q, b3 = m[3] - q, b5 = m[5] - q;
+        const double p = sqrt((b0 * b0 + b3 * b3 + b5 * b5 + 2 * (m[1] * m[1] + m[2] * m[2] + m[4] * m[4])) / 6);
+        const double det = b0 * (b3 * b5 - m[4] * m[4]) - m[1] * (m[1] * b5 - m[4] * m[2]) +
+                           m[2] * (m[1] * m[4] - b3 * m[2]);
+        const double least = q + 2 * p * cos((acos(fmin(fmax(det / (2 * p * p * p), -1), 1)) + 6.283185307179586) / 3);
+        above = (double)least_eigenvalue_4(h) - least;
+        CHECK(above <= 1e-5 * p && above >= -.08 * p, "trial %d: %g above the smallest eigenvalue, p = %g", trial,
+              above, p);
+    }
+}
+
 int main(void)
 {
     uint64_t seed = 99;
@@ -194,5 +221,6 @@ int main(void)
         check_shift(order, 0.1);
         check_shift(order, 1);
     }
+    test_least_eigenvalue();
     HOT_TEST_END();
 }
