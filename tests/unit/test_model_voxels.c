@@ -85,6 +85,20 @@ static void test_low_signals(hot_context *context)
     free(signals);
 }
 
+/* Single fibres along random axes, S0 = 100; noise of even voxels and of odd ones. */
+static void fill_singles(const scheme *s, double even, double odd, uint64_t *state, float *signals)
+{
+    for (size_t v = 0; v < VOXELS; v++) {
+        double axis[3];
+        check_random_unit(state, axis);
+        for (size_t i = 0; i < s->volumes; i++) {
+            const double *g = s->g + 3 * i, c = g[0] * axis[0] + g[1] * axis[1] + g[2] * axis[2];
+            signals[v * s->volumes + i] = (float)fabs(100 * exp(-s->b[i] * (.002e-3 + 1.5e-3 * c * c)) +
+                                                      (v % 2 ? odd : even) * check_random_normal(state));
+        }
+    }
+}
+
 /* Forms that noise drives below zero are not below zero with `positive`, others stay as they were. */
 static void test_positive(hot_context *context)
 {
@@ -92,15 +106,7 @@ static void test_positive(hot_context *context)
     const scheme s = make_scheme(1, 64, 1, b);
     uint64_t state = 21;
     float *signals = malloc(VOXELS * s.volumes * sizeof *signals);
-    for (size_t v = 0; v < VOXELS; v++) {
-        double axis[3];
-        check_random_unit(&state, axis);
-        for (size_t i = 0; i < s.volumes; i++) {
-            const double *g = s.g + 3 * i, c = g[0] * axis[0] + g[1] * axis[1] + g[2] * axis[2];
-            signals[v * s.volumes + i] = (float)fabs(100 * exp(-s.b[i] * (.002e-3 + 1.5e-3 * c * c)) +
-                                                     (v % 2 ? 8 : .001) * check_random_normal(&state));
-        }
-    }
+    fill_singles(&s, .001, 8, &state, signals);
     hot_dwi *dwi = make_dwi(context, &s, signals);
     hot_tensor_field *free_fit = fit(context, dwi, (hot_fit_options){.model = "adc", .order = 6, .weighted = 1});
     hot_tensor_field *positive = fit(context, dwi,
@@ -230,15 +236,7 @@ static void test_positive_weights(hot_context *context)
     uint64_t state = 22;
     size_t told = 0;
     float *signals = malloc(VOXELS * s.volumes * sizeof *signals);
-    for (size_t v = 0; v < VOXELS; v++) {
-        double axis[3];
-        check_random_unit(&state, axis);
-        for (size_t i = 0; i < s.volumes; i++) {
-            const double *g = s.g + 3 * i, c = g[0] * axis[0] + g[1] * axis[1] + g[2] * axis[2];
-            signals[v * s.volumes + i] = (float)fabs(100 * exp(-s.b[i] * (.002e-3 + 1.5e-3 * c * c)) +
-                                                     8 * check_random_normal(&state));
-        }
-    }
+    fill_singles(&s, 8, 8, &state, signals);
     hot_dwi *dwi = make_dwi(context, &s, signals);
     const hot_fit_options options = {.model = "adc", .order = 6, .weighted = 1, .regularise = 0};
     hot_fit_options with = options;
