@@ -4,7 +4,7 @@
 #define HOT_SIGNAL_BLOCK_H
 
 #include "signal_search.h"
-#include "signal_step.h"
+#include "signal_evidence.h"
 
 /* A fit ends when a step promises to lower its cost by less than this (1 is a factor of e^(1/2) in probability); the
  * second is for fits that are the answer. */
@@ -77,7 +77,7 @@ HOT_FN void signal_start(const int k, const signal_plan *plan, const signal_plac
     f->iso = vset(iso);
     f->water = vset(water);
     f->ld = vset(p->ld[k > 0]);
-    f->q = f->chi = vset(0);
+    f->q = f->chi = f->fan = f->fan_told = vset(0);
 }
 
 /* The voxel's variance over the one of the fits: what these leave over, on average over k, drawn to the usual noise. */

@@ -59,6 +59,8 @@ HOT_FN void signal_tell(int k, int max_fibers, const signal_fits *fits, int lane
     if (k > max_fibers)
         return;
     to->chi = vlane(f->chi, lane);
+    to->fan = vlane(f->fan, lane);
+    to->fan_told = vlane(f->fan_told, lane);
     to->isotropic = vlane(f->iso, lane);
     to->water = vlane(f->water, lane);
     to->ln_diffusivity = vlane(f->ld, lane) + (float)SIGNAL_LN_UNIT;

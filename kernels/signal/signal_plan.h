@@ -41,6 +41,8 @@ enum { SIGNAL_MISFIT = 9 };
 #define SIGNAL_LN_UNIT (-6.907755278982137) /* ln of 1e-3 mm^2/s, in which the fits have diffusivities */
 /* Unknowns of a fit of three fibres; elements of its packed matrix. */
 enum { SIGNAL_MOST = 15, SIGNAL_PACKED = SIGNAL_MOST * (SIGNAL_MOST + 1) / 2 };
+/* Amplitudes of three fibres' fans; unknowns with them. */
+enum { SIGNAL_MODES = 6, SIGNAL_FANNED = SIGNAL_MOST + SIGNAL_MODES };
 
 /* hot_signal_population as the fits need it: means, 1 / deviations, and -2 ln of what does not depend on a voxel. */
 typedef struct signal_learned {
@@ -52,6 +54,7 @@ typedef struct signal_learned {
     float scale, shift[4];           /* of the evidence */
     float told[4];                   /* unknowns that the data tell, of 0 to 3 fibres */
     float noise, freedom;            /* of what the call was given; with how many degrees of freedom */
+    float fan, fan_inv;              /* of the fans' amplitudes: deviation, 0 = none, and 1 / deviation */
     float b0_volumes;
     /* What no fit follows (signal_misfit.c): MISFIT functions per shell, at each volume; their variances, of S0. */
     const float *misfit;             /* [volume][function] */
@@ -128,7 +131,7 @@ typedef struct signal_answer {
 } signal_answer;
 
 /* A batch of voxels and the memory of its fits (cpu/signal_batch.h). */
-enum { SIGNAL_FIT_FLOATS = 20, SIGNAL_SLOTS = 8, SIGNAL_MATRICES = 220 };
+enum { SIGNAL_FIT_FLOATS = 22, SIGNAL_SLOTS = 8, SIGNAL_MATRICES = 220 };
 enum { SIGNAL_LANEFULS = 16 }; /* voxels of a batch, per lane */
 typedef struct signal_batch {
     int voxels;

@@ -35,6 +35,8 @@ static double constant_of(const hot_signal_population *p, int k)
                  (k - 1) * log(two_pi * p->spread * p->spread) + 2 * log(let_through[k]) + log(k);
     for (int i = 2; i <= k; i++)
         total -= 2 * log(i);
+    if (p->fan > 0) /* 2 k amplitudes more: their 2 pi is that of Laplace's integral */
+        total += 4 * k * log(p->fan);
     return total;
 }
 
@@ -49,6 +51,7 @@ void hot_signal_fill_learned(const hot_signal_population *p, size_t b0_volumes, 
         .ld = {(float)(p->ln_diffusivity_none[0] - SIGNAL_LN_UNIT), (float)(p->ln_diffusivity[0] - SIGNAL_LN_UNIT)},
         .ld_inv = {(float)(1 / p->ln_diffusivity_none[1]), (float)(1 / p->ln_diffusivity[1])},
         .noise = (float)p->noise, .freedom = (float)p->noise_freedom,
+        .fan = (float)p->fan, .fan_inv = p->fan > 0 ? (float)(1 / p->fan) : 0,
         .b0_volumes = b0_volumes > 0 ? (float)b0_volumes : 1};
     for (int k = 0; k < 4; k++)
         learned->told[k] = (float)p->told[k], learned->shift[k] = (float)p->evidence_shift[k];

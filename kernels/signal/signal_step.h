@@ -29,6 +29,7 @@ typedef struct signal_fit {
     vf v[3][3], lw[3], tau[3]; /* directions, ln of the weights, widths */
     vf iso, water, ld;         /* c, f, ln of D in 1e-3 mm^2/s */
     vf q, chi;
+    vf fan, fan_told;          /* as in hot_signal_fit; the evidence fills them and takes the fans' part off chi */
 } signal_fit;
 
 /* Sums over the volumes of a shell: for the fibres' unknowns H of info J J^T and G of grad J. The slopes of the
@@ -387,94 +388,6 @@ HOT_FN void signal_choose(const int k, vm m, const signal_fit *from, signal_fit 
     to->ld = vsel(m, from->ld, to->ld);
     to->q = vsel(m, from->q, to->q);
     to->chi = vsel(m, from->chi, to->chi);
-}
-
-/* How much of a fit's sum of squares is misfit rather than noise (signal_misfit.c): what the sum falls by when the
- * covariance of the normalised residuals is not 1 but 1 + snr^2 sum_c variance_c u_c u_c^T. */
-HOT_FN vf signal_misfit(const int k, const signal_scheme *s, const signal_learned *p, const signal_data *data,
-                         const signal_fit *f)
-{
-    const vf snr = data->snr, diffusivity = vexp(f->ld);
-    vf fall = vset(0);
-    for (int shell = 0; shell < s->shells; shell++) {
-        vf c[3][SIGNAL_TERMS], sum[SIGNAL_MISFIT];
-        for (int i = 0; i < k; i++) {
-            vf z1 = vexp(-f->tau[i]), z3 = z1 * z1 * z1, z10 = z3 * z3 * z3 * z1, z21 = z10 * z10 * z1;
-            const vf z[SIGNAL_TERMS] = {vset(1), z3, z10, z21, z21 * z10 * z3 * z1 * z1}, w = vexp(f->lw[i]) * snr;
-            for (int at = 0; at < SIGNAL_TERMS; at++) {
-                c[i][at] = vset(s->zonal[shell][0][at]);
-                for (int l = 1; l < SIGNAL_TERMS; l++)
-                    c[i][at] += s->zonal[shell][l][at] * z[l];
-                c[i][at] *= w;
-            }
-        }
-        const vf around = (f->iso * vexp(-diffusivity * s->b[shell]) +
-                           f->water * vexp(vset(-SIGNAL_WATER * s->b[shell]))) * snr + s->pedestal;
-        for (int a = 0; a < SIGNAL_MISFIT; a++)
-            sum[a] = vset(0);
-        for (int j = s->first[shell]; j < s->first[shell + 1]; j++) {
-            const float *g = s->g + 3 * j, *u = p->misfit + j * SIGNAL_MISFIT;
-            vf t = around, m, mt, d, dt;
-            for (int i = 0; i < k; i++) {
-                vf x = g[0] * f->v[i][0] + g[1] * f->v[i][1] + g[2] * f->v[i][2];
-                x *= x;
-                t += c[i][0] + x * (c[i][1] + x * (c[i][2] + x * (c[i][3] + x * c[i][4])));
-            }
-            signal_rician(vmax(t, vset(1e-3f)), &m, &mt, &d, &dt);
-            const vf residual = (signal_signal(data, j) - m) * vrsqrt(d);
-            HOT_UNROLL
-            for (int a = 0; a < SIGNAL_MISFIT; a++)
-                sum[a] += u[a] * residual;
-        }
-        for (int a = 0; a < SIGNAL_MISFIT; a++) {
-            const vf ratio = snr * snr * p->misfit_variance[shell][a];
-            fall += sum[a] * sum[a] * ratio / (1 + ratio);
-        }
-    }
-    return fall;
-}
-
-/* The smallest angle between two of k fibres, degrees: acos within .004 degrees. */
-HOT_FN vf signal_smallest(const int k, const signal_fit *f)
-{
-    vf near = vset(0);
-    for (int i = 1; i < k; i++)
-        for (int j = 0; j < i; j++)
-            near = vmax(near, vabs(f->v[i][0] * f->v[j][0] + f->v[i][1] * f->v[j][1] + f->v[i][2] * f->v[j][2]));
-    near = vmin(near, vset(1));
-    return vsqrt(1 - near) * (89.9962f + near * (-12.1533f + near * (4.25502f - near * 1.07311f)));
-}
-
-/* -2 ln (share of k times evidence), Laplace. A direction has at most the whole half sphere, whose area 2 pi is that of
- * a normal distribution of deviation 1: each turn's element of H is 1 more, and what the data do not tell costs
- * nothing. The weights' sum is uniform: in ln w its density is the sum. H: changed so. */
-HOT_FN vf signal_evidence(const int k, const signal_scheme *s, const signal_learned *p, const signal_data *data,
-                           const signal_fit *f, vf *H)
-{
-    const int n = SIGNAL_UNKNOWNS(k);
-    vf none[SIGNAL_MOST], step[SIGNAL_MOST], cost = f->q + p->constant[k] - signal_misfit(k, s, p, data, f);
-    for (int i = 0; i < n; i++)
-        none[i] = vset(0);
-    for (int i = 0; i < k; i++)
-        for (int turn = 4 * i + 2; turn < 4 * i + 4; turn++)
-            H[SIGNAL_AT(turn, turn)] += vset(1);
-    cost += signal_solve(n, H, none, none, SIGNAL_PIVOT, step);
-    if (k > 0) {
-        vf sum = vexp(f->lw[0]);
-        for (int i = 1; i < k; i++)
-            sum += vexp(f->lw[i]);
-        cost -= 2 * vlog(sum);
-    }
-    if (k > 1) { /* linear between the middles of the bins of the separation */
-        const float middle[HOT_SEPARATIONS] = {30, 40, 50, 60, 70, 82.5f}; /* degrees */
-        const vf angle = signal_smallest(k, f);
-        cost += p->near[k - 2][0];
-        for (int bin = 1; bin < HOT_SEPARATIONS; bin++) {
-            const float from = middle[bin - 1], to = middle[bin];
-            cost += (p->near[k - 2][bin] - p->near[k - 2][bin - 1]) * vclamp((angle - from) / (to - from), 0, 1);
-        }
-    }
-    return p->scale * cost + p->shift[k];
 }
 
 #endif

@@ -436,12 +436,12 @@ static int near_each(float a, float b, float absolute, float relative)
 
 /* Every backend against one of the CPU's, some voxels masked or flagged: the same flags, and in 99.5 % of voxels the
  * same number of fibres, directions within .1 degree, and all fits and their variances the same but for rounding. */
-static void check_agreement(check_run *run, double b)
+static void check_agreement(check_run *run, double b, double fan)
 {
     const size_t count = run->cuda ? 6000 : 600;
     char name[64];
-    snprintf(name, sizeof name, "agreement with %s, b=%s", run->cuda ? "the CPU" : "cpu baseline",
-             b > 2000 ? "3000" : b > 0 ? "1000" : "1000 and 3000");
+    snprintf(name, sizeof name, "agreement with %s, b=%s%s", run->cuda ? "the CPU" : "cpu baseline",
+             b > 2000 ? "3000" : b > 0 ? "1000" : "1000 and 3000", fan > 0 ? ", fans" : "");
     check_case_begin(run, name, count);
     hot_context *plain = check_cpu_context(run->cuda ? HOT_CPU_AVX512 : HOT_CPU_BASELINE);
     voxels v = make_dispersed(&run->seed, b, count);
@@ -458,7 +458,7 @@ static void check_agreement(check_run *run, double b)
     }
     hot_signal_population_usual(&population);
     population.evidence_scale = 0.7, population.evidence_shift[2] = 0.6;
-    population.noise = 0.9, population.noise_freedom = 60, population.near[1][3] = 2;
+    population.noise = 0.9, population.noise_freedom = 60, population.near[1][3] = 2, population.fan = fan;
     const float *signals = check_input(run, v.signals, count * VOLUMES * sizeof *signals);
     const uint8_t *mask = check_input(run, inside, count);
     const hot_signal_scheme scheme = scheme_of(&v);
@@ -501,7 +501,9 @@ static void check_agreement(check_run *run, double b)
                 agree = agree && near_each(a[k].chi, c[k].chi, 0.05f, 1e-2f) &&
                         near_each(a[k].isotropic, c[k].isotropic, 0.01f, 0) &&
                         near_each(a[k].water_variance, c[k].water_variance, 0, 0.1f) &&
-                        near_each(a[k].spread_variance, c[k].spread_variance, 1e-6f, 0.1f);
+                        near_each(a[k].spread_variance, c[k].spread_variance, 1e-6f, 0.1f) &&
+                        near_each(sqrtf(a[k].fan), sqrtf(c[k].fan), 0.05f * (float)fan, 0) &&
+                        near_each(a[k].fan_told, c[k].fan_told, 0.05f, 0);
             unlike += !agree;
         }
     }
@@ -520,8 +522,8 @@ static void check_agreement(check_run *run, double b)
 static void check(check_run *run)
 {
     if (check_wanted(run, "agreement"))
-        for (int i = 0; i < 3; i++)
-            check_agreement(run, (const double[]){3000, 1000, 0}[i]);
+        for (int i = 0; i < 6; i++)
+            check_agreement(run, (const double[]){3000, 1000, 0}[i % 3], i < 3 ? 0 : 0.02);
     if (check_wanted(run, "reference"))
         check_signal_reference(run);
     if (check_wanted(run, "gaussian"))

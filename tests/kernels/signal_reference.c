@@ -8,7 +8,7 @@
 
 #include <hotfiber/signal.h>
 
-enum { VOLUMES = PH_B0 + PH_VOLUMES, COUNT = 32, POINTS = 120, MOST = 15 };
+enum { VOLUMES = PH_B0 + PH_VOLUMES, COUNT = 32, POINTS = 120, MOST = 15, MODES = 6 };
 static const double pi = 3.14159265358979323846;
 static const ph_settings setting = {"", 3000, 30, 0, 10, 1.7e-3, 0.3e-3, 0.45, 60, 0.4, 0};
 /* Nearer fibres feel the wall between them, which the reference's matrix leaves out. */
@@ -20,6 +20,11 @@ typedef struct world {
     hot_signal_population population;
     int gaussian;
 } world;
+
+/* Of a fit's fans: sum of squares of their amplitudes, how many are told, what is left of the residuals. */
+typedef struct fan_sums {
+    double squares, told, chi;
+} fan_sums;
 
 /* Mean and variance of a magnitude with underlying signal t, sigma = 1: exp(-x) I_0(x) and I_1(x) by their integrals.
  */
@@ -147,20 +152,28 @@ static double log_determinant(int n, double H[MOST][MOST])
     return sum;
 }
 
+/* The normalised residuals: of the b=0 volumes' mean, then of the volumes. */
+static void residuals_of(const world *w, int k, const double *theta, const hot_signal_fit *base, const float *y,
+                         double sigma, double r[PH_VOLUMES + 1])
+{
+    double v[3][3], m, s2;
+    directions(k, theta, base, v);
+    for (int j = 0; j <= PH_VOLUMES; j++) {
+        magnitude(fmax(signal_of(w, k, theta, v, j) / sigma, w->gaussian ? -1e9 : 1e-3), w->gaussian, &m, &s2);
+        r[j] = ((j ? (double)y[PH_B0 + j - 1] : 1) / sigma - m) * sqrt((j ? 1 : PH_B0) / s2);
+    }
+}
+
 /* By how much the sum of squares falls where the residuals may also hold a random function of degree 4, its covariance
  * (.25 of the response's part)^2 P_4(g . h) / 9. */
-static double misfit_of(const world *w, int k, const double *theta, const hot_signal_fit *base, const float *y,
-                        double sigma)
+static double misfit_of(const world *w, const double r[PH_VOLUMES], double sigma)
 {
     static double C[PH_VOLUMES][PH_VOLUMES];
     const double part = 0.25 * w->rows[2] * sqrt(9 / (4 * pi)) / sigma;
-    double v[3][3], r[PH_VOLUMES], x[PH_VOLUMES], fall = 0;
-    directions(k, theta, base, v);
+    double x[PH_VOLUMES], fall = 0;
     for (int i = 0; i < PH_VOLUMES; i++) {
         const double *g = w->scheme.gradient + 3 * (PH_B0 + i);
-        double m, s2;
-        magnitude(fmax(signal_of(w, k, theta, v, i + 1) / sigma, w->gaussian ? -1e9 : 1e-3), w->gaussian, &m, &s2);
-        r[i] = x[i] = ((double)y[PH_B0 + i] / sigma - m) / sqrt(s2);
+        x[i] = r[i];
         for (int j = 0; j <= i; j++) {
             const double *h = w->scheme.gradient + 3 * (PH_B0 + j);
             C[i][j] = (i == j) + part * part / 9 * ph_legendre(4, g[0] * h[0] + g[1] * h[1] + g[2] * h[2]);
@@ -181,16 +194,132 @@ static double misfit_of(const world *w, int k, const double *theta, const hot_si
     return fall;
 }
 
+/* A x = b in place of b, A symmetric and positive definite, of which the rest is destroyed. */
+static void solve(int n, double A[MOST][MOST], double *b)
+{
+    for (int i = 0; i < n; i++)
+        for (int a = i + 1; a < n; a++) {
+            const double part = A[a][i] / A[i][i];
+            b[a] -= part * b[i];
+            for (int c = i; c < n; c++)
+                A[a][c] -= part * A[i][c];
+        }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int c = i + 1; c < n; c++)
+            b[i] -= A[i][c] * b[c];
+        b[i] /= A[i][i];
+    }
+}
+
+/* What fans make of the evidence. By integrals one after the other: first the fit's unknowns are integrated out, then
+ * the amplitudes, whose matrix is then F = M^T M - M^T J A^-1 J^T M + 1 / fan^2, with J and M the slopes of the
+ * normalised signals in the unknowns and amplitudes. These are second differences of the signal by the turns. r: what
+ * is left of the residuals. H: the fit's matrix A. Returns ln det F - ln det (1 / fan^2) less what the cost falls by.
+ */
+static double fans_of(const world *w, int k, const double *theta, const hot_signal_fit *base, double sigma,
+                      double H[MOST][MOST], double r[PH_VOLUMES + 1], fan_sums *sums)
+{
+    const int n = 4 * k + 3, modes = 2 * k;
+    const double step = 1e-3, prior = pow(w->population.fan, -2);
+    static double J[PH_VOLUMES + 1][MOST], M[PH_VOLUMES + 1][MODES];
+    double v[3][3], F[MOST][MOST] = {{0}}, copy[MOST][MOST], g[MODES], m[MODES], back[MODES][MOST], cost;
+    for (int j = 0; j <= PH_VOLUMES; j++) {
+        double mean, m2, s2, s22;
+        directions(k, theta, base, v);
+        const double t = fmax(signal_of(w, k, theta, v, j) / sigma, w->gaussian ? -1e9 : 1e-3);
+        magnitude(t, w->gaussian, &mean, &s2);
+        magnitude(t + 1e-4, w->gaussian, &m2, &s22);
+        const double scale = (m2 - mean) / 1e-4 * sqrt((j ? 1 : PH_B0) / s2) / sigma;
+        for (int a = 0; a < n; a++) {
+            double moved[MOST], side[2];
+            for (int up = 0; up < 2; up++) {
+                memcpy(moved, theta, sizeof moved);
+                moved[a] += up ? 1e-5 : -1e-5;
+                directions(k, moved, base, v);
+                side[up] = signal_of(w, k, moved, v, j);
+            }
+            J[j][a] = scale * (side[1] - side[0]) / 2e-5;
+        }
+        for (int f = 0; f < k; f++) {
+            double at[3][3] = {{0}}; /* the signal at -step, 0, step of the two turns */
+            for (int a = 0; a < 3; a++)
+                for (int b = 0; b < 3; b++) {
+                    double moved[MOST];
+                    memcpy(moved, theta, sizeof moved);
+                    moved[4 * f + 2] += (a - 1) * step;
+                    moved[4 * f + 3] += (b - 1) * step;
+                    directions(k, moved, base, v);
+                    at[a][b] = signal_of(w, k, moved, v, j);
+                }
+            M[j][2 * f] = scale * (at[2][1] + at[0][1] - at[1][2] - at[1][0]) / 2 / (step * step);
+            M[j][2 * f + 1] = scale * (at[2][2] + at[0][0] - at[2][0] - at[0][2]) / 4 / (step * step);
+        }
+    }
+    for (int q = 0; q < modes; q++) {
+        double A[MOST][MOST];
+        memcpy(A, H, sizeof A);
+        g[q] = 0;
+        for (int a = 0; a < n; a++) {
+            back[q][a] = 0;
+            for (int j = 0; j <= PH_VOLUMES; j++)
+                back[q][a] += J[j][a] * M[j][q];
+        }
+        solve(n, A, back[q]);
+        for (int j = 0; j <= PH_VOLUMES; j++)
+            g[q] += M[j][q] * r[j];
+    }
+    for (int q = 0; q < modes; q++)
+        for (int p = 0; p < modes; p++) {
+            F[q][p] = (q == p) * prior;
+            for (int j = 0; j <= PH_VOLUMES; j++) {
+                double less = 0;
+                for (int a = 0; a < n; a++)
+                    less += J[j][a] * back[p][a];
+                F[q][p] += M[j][q] * (M[j][p] - less);
+            }
+        }
+    *sums = (fan_sums){0};
+    for (int q = 0; q < modes; q++) {
+        double unit[MODES] = {0};
+        unit[q] = 1;
+        memcpy(copy, F, sizeof copy);
+        solve(modes, copy, unit);
+        sums->told += 1 - unit[q] * prior;
+    }
+    memcpy(m, g, sizeof m);
+    memcpy(copy, F, sizeof copy);
+    solve(modes, copy, m);
+    memcpy(copy, F, sizeof copy);
+    cost = log_determinant(modes, copy) - modes * log(prior);
+    for (int q = 0; q < modes; q++) {
+        cost -= m[q] * g[q];
+        sums->squares += m[q] * m[q];
+    }
+    for (int j = 0; j <= PH_VOLUMES; j++) {
+        for (int q = 0; q < modes; q++) {
+            r[j] -= M[j][q] * m[q];
+            for (int a = 0; a < n; a++)
+                r[j] += J[j][a] * back[q][a] * m[q];
+        }
+        sums->chi += r[j] * r[j];
+    }
+    return cost;
+}
+
 /* -2 ln P(k) of the fit by Laplace's integral, up to what all k have. */
 static double laplace_of(const world *w, int k, const double *theta, const hot_signal_fit *base, const float *y,
-                         double sigma)
+                         double sigma, fan_sums *sums)
 {
     static const double let_through[4] = {1, 1, 0.9036, 0.7336}, middles[6] = {30, 40, 50, 60, 70, 82.5};
     const hot_signal_population *p = &w->population;
     const int n = 4 * k + 3;
     double H[MOST][MOST] = {{0}}, cost = cost_of(w, k, theta, base, y, sigma, H), sum = 0, names = 1, near = 0;
+    double r[PH_VOLUMES + 1];
     const double sd[] = {k ? p->ln_diffusivity[1] : p->ln_diffusivity_none[1], k ? p->water[1] : 0.4,
                          k ? p->isotropic[1] : 1 / sqrt(2 * pi)};
+    residuals_of(w, k, theta, base, y, sigma, r);
+    if (k > 0 && p->fan > 0)
+        cost += fans_of(w, k, theta, base, sigma, H, r, sums);
     cost += log_determinant(n, H) - n * log(2 * pi) - 2 * log(p->share[k]) + 2 * log(let_through[k]);
     for (int i = 0; i < 3; i++)
         cost += log(2 * pi * sd[i] * sd[i]);
@@ -203,7 +332,7 @@ static double laplace_of(const world *w, int k, const double *theta, const hot_s
             near = fmax(near, fabs((double)(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])));
         }
     }
-    cost -= misfit_of(w, k, theta, base, y, sigma);
+    cost -= misfit_of(w, r + 1, sigma);
     if (k == 0)
         return cost;
     /* ln w: their mean has the density of the sum, the differences that of a normal distribution in k - 1 dimensions */
@@ -222,9 +351,10 @@ static double laplace_of(const world *w, int k, const double *theta, const hot_s
 }
 
 static double evidence_of(const world *w, int k, const double *theta, const hot_signal_fit *base, const float *y,
-                          double sigma)
+                          double sigma, fan_sums *sums)
 {
-    return w->population.evidence_scale * laplace_of(w, k, theta, base, y, sigma) + w->population.evidence_shift[k];
+    const double cost = laplace_of(w, k, theta, base, y, sigma, sums);
+    return w->population.evidence_scale * cost + w->population.evidence_shift[k];
 }
 
 static double smallest_angle(int k, const hot_signal_fit *fit)
@@ -237,10 +367,11 @@ static double smallest_angle(int k, const hot_signal_fit *fit)
     return acos(fmin(near, 1)) * 180 / pi;
 }
 
-static void check_reference(check_run *run, double b, int gaussian)
+static void check_reference(check_run *run, double b, int gaussian, double fan)
 {
     char name[64];
-    snprintf(name, sizeof name, "against a plain reference, b=%g, %s noise", b, gaussian ? "Gaussian" : "Rician");
+    snprintf(name, sizeof name, "against a plain reference, b=%g, %s noise%s", b, gaussian ? "Gaussian" : "Rician",
+             fan > 0 ? ", fans" : "");
     check_case_begin(run, name, COUNT);
     ph_settings s = setting;
     world w = {.gaussian = gaussian};
@@ -267,6 +398,7 @@ static void check_reference(check_run *run, double b, int gaussian)
     w.population.near[0][1] = 1.5, w.population.near[1][3] = 2, w.population.near[1][4] = 3;
     w.population.evidence_scale = 0.8, w.population.evidence_shift[1] = 0.5, w.population.evidence_shift[3] = -1.5;
     w.population.noise = 1.1, w.population.noise_freedom = 40;
+    w.population.fan = fan;
     hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = VOLUMES, .b = w.scheme.b,
                                 .gradients = w.scheme.gradient, .shells = w.scheme.shells,
                                 .shell_b = w.scheme.shell_b, .response = w.rows, .lmax = 2 * (PH_TERMS - 1)};
@@ -278,7 +410,7 @@ static void check_reference(check_run *run, double b, int gaussian)
     result.found = check_output(run, COUNT);
     result.probability = check_output(run, COUNT * 4 * sizeof(float));
     result.fits = check_output(run, COUNT * 4 * sizeof *result.fits);
-    size_t right = 0, compared = 0, improved = 0, off = 0;
+    size_t right = 0, compared = 0, improved = 0, off = 0, fans_off = 0;
     if (check_call(run, hot_signal_fibers_f32(run->context, &options, &scheme, COUNT, signals, NULL, NULL, NULL,
                                               &result))) {
         for (size_t i = 0; i < COUNT; i++) {
@@ -288,6 +420,7 @@ static void check_reference(check_run *run, double b, int gaussian)
             right += result.found[i] == number[i];
             for (int k = 0; k < 4; k++) {
                 double theta[MOST] = {0}, sigma = (double)fits[k].noise / 30;
+                fan_sums sums = {0};
                 least = fits[k].cost < fits[least].cost ? k : least;
                 for (int f = 0; f < k; f++) {
                     theta[4 * f] = log((double)fits[k].weight[f]);
@@ -296,7 +429,7 @@ static void check_reference(check_run *run, double b, int gaussian)
                 theta[4 * k] = (double)fits[k].isotropic;
                 theta[4 * k + 1] = (double)fits[k].water;
                 theta[4 * k + 2] = (double)fits[k].ln_diffusivity;
-                known[k] = evidence_of(&w, k, theta, &fits[k], signals + i * VOLUMES, sigma);
+                known[k] = evidence_of(&w, k, theta, &fits[k], signals + i * VOLUMES, sigma, &sums);
                 int bounded = 0; /* a weight at its least value */
                 for (int f = 0; f < k; f++)
                     bounded = bounded || fits[k].weight[f] < 0.0102f;
@@ -313,6 +446,9 @@ static void check_reference(check_run *run, double b, int gaussian)
                     compared++;
                     /* the kernel's mean of magnitudes is within 8e-4: felt where nothing fits */
                     off += !(fabs(known[k] - (double)fits[k].cost) <= 0.2 + 1.5e-3 * known[k]);
+                    fans_off += !(fabs(sums.told - (double)fits[k].fan_told) <= 0.02 &&
+                                  fabs(sqrt(sums.squares) - sqrt((double)fits[k].fan)) <= 0.03 * fan &&
+                                  (k == 0 || fan == 0 || fabs(sums.chi / (double)fits[k].chi - 1) <= 0.01));
                 }
                 best = fmin(best, (double)fits[k].cost);
             }
@@ -327,6 +463,7 @@ static void check_reference(check_run *run, double b, int gaussian)
         }
         CHECK_ITEM(run, 0, compared >= 2 * COUNT && off == 0, "%zu of %zu costs differ from the reference", off,
                    compared);
+        CHECK_ITEM(run, 0, fans_off == 0, "%zu of %zu fits' fans differ from the reference", fans_off, compared);
         CHECK_ITEM(run, 0, improved <= 3, "%zu small changes of fits are better", improved);
         CHECK_ITEM(run, 0, right >= COUNT * 8 / 10, "%zu of %d numbers of fibres right", right, COUNT);
     }
@@ -336,7 +473,10 @@ static void check_reference(check_run *run, double b, int gaussian)
 
 void check_signal_reference(check_run *run)
 {
-    check_reference(run, 3000, 0);
-    check_reference(run, 1000, 0);
-    check_reference(run, 3000, 1);
+    check_reference(run, 3000, 0, 0);
+    check_reference(run, 1000, 0, 0);
+    check_reference(run, 3000, 1, 0);
+    check_reference(run, 3000, 0, 0.02);
+    check_reference(run, 1000, 0, 0.05);
+    check_reference(run, 3000, 1, 0.02);
 }

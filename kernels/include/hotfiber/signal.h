@@ -41,8 +41,8 @@ typedef struct hot_signal_population {
     double share[4];           /* of the voxels: those with 0, 1, 2, 3 fibres */
     double near[2][HOT_SEPARATIONS]; /* of 2 and of 3 fibres: how much more often than of uniform directions the
                                         smallest separation is 25-35, 35-45, 45-55, 55-65, 65-75, 75-90 degrees */
-    double told[4];            /* of the 4 k + 3 unknowns of k = 0 to 3 fibres, how many the data tell; the priors tell
-                                  the rest, and take no degree of freedom from the residuals */
+    double told[4];            /* of the 4 k + 3 unknowns of k = 0 to 3 fibres (with fans 6 k + 3), how many the data
+                                  tell; the priors tell the rest, and take no degree of freedom from the residuals */
     double evidence_scale, evidence_shift[4]; /* -2 ln P(k) is Laplace's approximation times the first, plus the second
                                                  (its own: 1 and 0) */
     double noise;              /* the usual noise of a voxel, over the sigma given to the call */
@@ -52,13 +52,18 @@ typedef struct hot_signal_population {
                                   Not used by the fits */
     double recovered;          /* of voxels simulated from all this, the share that got its own number of fibres; 1
                                   where none were. Not used by the fits */
+    double fan;                /* how much fibres fan out in a plane, or have unequal diffusivities across them:
+                                  deviation of the two amplitudes, of a mean of 0, that change a fibre's signal by
+                                  (d2/da2 - d2/db2) / 2 and d2/dadb, a and b its turns, rad^2. Fans of deviation s
+                                  in their planes: s^2 / sqrt(8). At most 1; 0 = none. Only the evidence has it */
 } hot_signal_population;
 
 /* One fit: what is estimated in a voxel for one number of fibres, and how sure it is. */
 enum { HOT_SIGNAL_PRECISION = 120 };
 typedef struct hot_signal_fit {
     float cost;                /* -2 ln P(k), up to what is the same for all k; 1e30: not possible */
-    float chi;                 /* sum of squared residuals in units of `noise` */
+    float chi;                 /* sum of squared residuals in units of `noise`; of what fans leave over, if there are
+                                  some */
     float noise;               /* standard deviation used in this voxel, over the sigma given; 0: it is flagged */
     float v[3][3], weight[3], width[3], isotropic, water, ln_diffusivity;
     float width_variance[3], spread_variance, isotropic_variance, water_variance, ln_diffusivity_variance;
@@ -68,6 +73,8 @@ typedef struct hot_signal_fit {
      * turns a and b; then isotropic, water, ln_diffusivity. A packed lower triangle: element (i, j) at i (i + 1) / 2
      * + j */
     float precision[HOT_SIGNAL_PRECISION];
+    float fan;                 /* sum of the squares of the fans' 2 k amplitudes, rad^4; 0: none, or without fans */
+    float fan_told;            /* of these amplitudes, how many the data tell rather than the prior */
 } hot_signal_fit;
 
 /* How noise changes a signal. */

@@ -161,7 +161,7 @@ HOT_FN void signal_descend(const int k, const signal_plan *plan, const signal_ba
 }
 
 /* -2 ln P(k) of a vector of voxels, up to a constant. Its diagonal is that of the matrix whose determinant is in it. */
-HOT_FN void signal_weigh(const int k, const signal_plan *plan, const signal_batch *batch, int first,
+HOT_FN void signal_weigh(const int k, const int fans, const signal_plan *plan, const signal_batch *batch, int first,
                           const signal_data *data)
 {
     vf H[SIGNAL_PACKED];
@@ -169,7 +169,10 @@ HOT_FN void signal_weigh(const int k, const signal_plan *plan, const signal_batc
     signal_gather(batch, batch->fits + SIGNAL_SLOT(k) * SIGNAL_FLOATS, SIGNAL_SLOTS * SIGNAL_FLOATS,
                    SIGNAL_FLOATS, first, (vf *)&f);
     signal_gather(batch, batch->matrices + SIGNAL_MATRIX(k), SIGNAL_MATRICES, SIGNAL_PACKED_OF(k), first, H);
-    const vf cost = signal_evidence(k, &plan->scheme, &plan->learned, data, &f, H);
+    const vf cost = signal_evidence(k, fans, &plan->scheme, &plan->learned, data, &f, H);
+    if (fans) /* else chi is as it was, and fan and fan_told are 0 since the start */
+        signal_scatter(batch, (const vf *)&f, SIGNAL_FLOATS, first, SIGNAL_SLOTS * SIGNAL_FLOATS,
+                        batch->fits + SIGNAL_SLOT(k) * SIGNAL_FLOATS);
     signal_scatter(batch, H, SIGNAL_PACKED_OF(k), first, SIGNAL_MATRICES, batch->matrices + SIGNAL_MATRIX(k));
     signal_scatter(batch, &cost, 1, first, 4, batch->cost + k);
 }
@@ -183,7 +186,12 @@ HOT_FN void signal_weigh(const int k, const signal_plan *plan, const signal_batc
     SIGNAL_CALLED void signal_weigh_##k(const signal_plan *plan, const signal_batch *batch, int first,                 \
                                          const signal_data *data)                                                      \
     {                                                                                                                  \
-        signal_weigh(k, plan, batch, first, data);                                                                     \
+        signal_weigh(k, 0, plan, batch, first, data);                                                                  \
+    }                                                                                                                  \
+    SIGNAL_CALLED void signal_weigh_fans_##k(const signal_plan *plan, const signal_batch *batch, int first,            \
+                                              const signal_data *data)                                                 \
+    {                                                                                                                  \
+        signal_weigh(k, (k) > 0, plan, batch, first, data);                                                            \
     }
 SIGNAL_OF(0)
 SIGNAL_OF(1)
@@ -203,12 +211,13 @@ HOT_FN void signal_weigh_all(const signal_plan *plan, const signal_batch *batch,
     data.snr /= noise;
     data.y0 = signal_lift(&plan->scheme, data.snr);
     data.weight0 = plan->learned.b0_volumes;
+    const int fans = plan->learned.fan > 0;
     signal_weigh_0(plan, batch, first, &data);
-    signal_weigh_1(plan, batch, first, &data);
+    (fans ? signal_weigh_fans_1 : signal_weigh_1)(plan, batch, first, &data);
     if (plan->max_fibers > 1)
-        signal_weigh_2(plan, batch, first, &data);
+        (fans ? signal_weigh_fans_2 : signal_weigh_2)(plan, batch, first, &data);
     if (plan->max_fibers > 2)
-        signal_weigh_3(plan, batch, first, &data);
+        (fans ? signal_weigh_fans_3 : signal_weigh_3)(plan, batch, first, &data);
 }
 
 HOT_FN void signal_read(const signal_plan *plan, const signal_batch *batch, int first, signal_fits *fits)

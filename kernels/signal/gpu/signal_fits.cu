@@ -121,7 +121,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_OF(K))
     }
 }
 
-template <int K>
+/* FANS: whether the population has them; the kernel without needs fewer registers. */
+template <int K, bool FANS>
 static __global__ void __launch_bounds__(THREADS)
     signal_evidence_kernel(const __grid_constant__ signal_plan plan, const __grid_constant__ signal_chunk chunk)
 {
@@ -129,16 +130,22 @@ static __global__ void __launch_bounds__(THREADS)
     if (at >= *chunk.used)
         return;
     float H[SIGNAL_PACKED_OF(K)], *kept = chunk.memory.matrices + (size_t)at * SIGNAL_MATRICES + SIGNAL_MATRIX(K);
-    const signal_fit f = ((const signal_fit *)chunk.memory.fits)[(size_t)at * SIGNAL_SLOTS + SIGNAL_SLOT(K)];
+    signal_fit *fit = (signal_fit *)chunk.memory.fits + (size_t)at * SIGNAL_SLOTS + SIGNAL_SLOT(K), f = *fit;
     signal_data data;
     read_data(plan, chunk, at, &data);
     HOT_UNROLL
     for (int i = 0; i < SIGNAL_PACKED_OF(K); i++)
         H[i] = kept[i];
-    chunk.memory.cost[4 * (size_t)at + K] = signal_evidence(K, &plan.scheme, &plan.learned, &data, &f, H);
+    chunk.memory.cost[4 * (size_t)at + K] =
+        signal_evidence(K, FANS && K > 0, &plan.scheme, &plan.learned, &data, &f, H);
     HOT_UNROLL
     for (int i = 0; i < SIGNAL_UNKNOWNS(K); i++)
         kept[SIGNAL_AT(i, i)] = H[SIGNAL_AT(i, i)];
+    if (FANS && K > 0) { /* without fans both are 0 since the start, and chi is as it was */
+        fit->chi = f.chi;
+        fit->fan = f.fan;
+        fit->fan_told = f.fan_told;
+    }
 }
 
 static __device__ void read_fits(const signal_plan &plan, const signal_chunk &chunk, unsigned at, signal_fits *fits)
@@ -245,14 +252,22 @@ struct launcher {
         error = cudaGetLastError();
     }
 
+    template <bool FANS> void evidence_of()
+    {
+        voxels(signal_evidence_kernel<0, false>);
+        voxels(signal_evidence_kernel<1, FANS>);
+        if (plan->max_fibers > 1)
+            voxels(signal_evidence_kernel<2, FANS>);
+        if (plan->max_fibers > 2)
+            voxels(signal_evidence_kernel<3, FANS>);
+    }
+
     void evidence()
     {
-        voxels(signal_evidence_kernel<0>);
-        voxels(signal_evidence_kernel<1>);
-        if (plan->max_fibers > 1)
-            voxels(signal_evidence_kernel<2>);
-        if (plan->max_fibers > 2)
-            voxels(signal_evidence_kernel<3>);
+        if (plan->learned.fan > 0)
+            evidence_of<true>();
+        else
+            evidence_of<false>();
     }
 };
 
