@@ -3,6 +3,7 @@
 #include "signal_draw.h"
 
 #include <math.h>
+#include <string.h>
 
 #include <omp.h>
 
@@ -23,6 +24,7 @@ static const double edges[HOT_SEPARATIONS] = {25, 35, 45, 55, 65, 75};
 /* One shell of a voxel: a row of the response for each fibre, the isotropic parts' signal, the lobes. */
 typedef struct drawn_shell {
     double zonal[KMAX][TERMS], flat, lobe[LOBES], axis[LOBES][3];
+    double fan[KMAX][2]; /* the amplitudes: the same on all shells */
 } drawn_shell;
 
 static double normal(hot_random *random)
@@ -92,6 +94,7 @@ static void draw_tissue(hot_random *random, const hot_signal_population *p, cons
                         double misfit, int k, double v[KMAX][3], drawn_shell *shells)
 {
     double weight[KMAX], width[KMAX], isotropic = 0, water = 0, mean = 0, sum = 0;
+    double fan[KMAX][2] = {{0}};
     const double *ln_d = k ? p->ln_diffusivity : p->ln_diffusivity_none;
     const double diffusivity = exp(ln_d[0] + ln_d[1] * normal(random));
     if (k == 0) {
@@ -110,8 +113,12 @@ static void draw_tissue(hot_random *random, const hot_signal_population *p, cons
     }
     for (int i = 0; i < k; i++)
         sum += weight[i] = exp(weight[i] - mean);
+    for (int i = 0; i < k && p->fan > 0; i++)
+        for (int d = 0; d < 2; d++)
+            fan[i][d] = p->fan * normal(random);
     for (size_t shell = 0; shell < s->shells; shell++) {
         drawn_shell *to = &shells[shell];
+        memcpy(to->fan, fan, sizeof fan);
         const double *row = s->response + shell * (size_t)(s->lmax / 2 + 1), b = s->shell_b[shell];
         const double off = misfit * row[s->lmax >= 4 ? 2 : 1] * sqrt(9 / (4 * pi)) / sqrt(LOBES);
         to->flat = isotropic * exp(-b * diffusivity) + water * exp(-b * water_diffusivity);
@@ -126,19 +133,41 @@ static void draw_tissue(hot_random *random, const hot_signal_population *p, cons
     }
 }
 
+/* What a fan's amplitudes make of the second derivative of a fibre's signal by g . v, about any two unit vectors across
+ * it (kernels/signal/signal_evidence.h). */
+static double fan_at(const double fan[2], const double v[3], const double *g)
+{
+    double across[2][3], a, b, length;
+    const int least = fabs(v[0]) < 0.6 ? 0 : 1;
+    for (int d = 0; d < 3; d++)
+        across[0][d] = (d == least) - v[least] * v[d];
+    length = sqrt(dot(across[0], across[0]));
+    for (int d = 0; d < 3; d++)
+        across[0][d] /= length;
+    for (int d = 0; d < 3; d++)
+        across[1][d] = v[(d + 1) % 3] * across[0][(d + 2) % 3] - v[(d + 2) % 3] * across[0][(d + 1) % 3];
+    a = dot(g, across[0]), b = dot(g, across[1]);
+    return fan[0] * (a * a - b * b) / 2 + fan[1] * a * b;
+}
+
 /* The signal of one volume, S0 being 1. */
 static double signal_at(const drawn_shell *shell, int lmax, int k, const double v[KMAX][3], const double *g)
 {
     double value = shell->flat;
     for (int i = 0; i < k; i++) {
         const double u = dot(g, v[i]);
-        double before = 1, now = u;
+        double before = 1, now = u, slope[2] = {0, 1}, curve[2] = {0, 0}, second = 0; /* of P_l-1 and P_l */
         value += shell->zonal[i][0];
         for (int l = 2; l <= lmax; l++) {
             const double next = ((2 * l - 1) * u * now - (l - 1) * before) / l;
+            const double next_slope = slope[0] + (2 * l - 1) * now, next_curve = curve[0] + (2 * l - 1) * slope[1];
+            slope[0] = slope[1], slope[1] = next_slope;
+            curve[0] = curve[1], curve[1] = next_curve;
             before = now, now = next;
             value += l % 2 ? 0 : shell->zonal[i][l / 2] * next;
+            second += l % 2 ? 0 : shell->zonal[i][l / 2] * next_curve;
         }
+        value += second * fan_at(shell->fan[i], v[i], g);
     }
     for (int m = 0; m < LOBES; m++)
         value += shell->lobe[m] * hot_model_legendre(4, dot(g, shell->axis[m]));

@@ -16,6 +16,8 @@ enum { ROUNDS = 10, KMAX = 3, DRAWN = 1000,
 static const double pseudo = 20;
 /* The smallest deviations that are learned. */
 static const double least_width = 0.005, least_part = 0.02, least_ln = 0.1;
+/* Of the fans' amplitudes: the start, and what is learned at least and at most. */
+static const double start_fan = 0.01, least_fan = 0.002, most_fan = 0.1;
 /* Edges of the bins of the smallest separation, degrees, and what share of 2 and of 3 uniform directions that are 25
  * degrees apart lies in each (12 million draws). */
 static const double edges[HOT_SEPARATIONS + 1] = {25, 35, 45, 55, 65, 75, 90};
@@ -80,7 +82,7 @@ static double told_by_data(const hot_signal_fit *f, int k, const hot_signal_popu
         priors += fmin((double)f->width_variance[i] / (p->width[1] * p->width[1]), 1);
     if (k > 1)
         priors += fmin((double)f->spread_variance / (p->spread * p->spread), k - 1);
-    return 4 * k + 3 - fmax(priors, 0);
+    return 4 * k + 3 - fmax(priors, 0) + (double)f->fan_told;
 }
 
 static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_signal_population *start,
@@ -89,7 +91,7 @@ static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_sig
     moments width = {.from = now->width[0]}, isotropic = {.from = now->isotropic[0]}, water = {.from = now->water[0]};
     moments ln_d = {.from = now->ln_diffusivity[0]}, ln_d_none = {.from = now->ln_diffusivity_none[0]};
     double share[KMAX + 1] = {0}, told[KMAX + 1] = {0}, total = 0, spread = 0, pairs = 0, p[KMAX + 1];
-    double bins[2][HOT_SEPARATIONS] = {{0}};
+    double bins[2][HOT_SEPARATIONS] = {{0}}, fans = 0, fans_told = 0;
     for (size_t voxel = 0; voxel < count; voxel++) {
         const hot_signal_fit *own = fits + 4 * voxel;
         if (!weigh(own, p))
@@ -103,6 +105,8 @@ static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_sig
                 k ? now->ln_diffusivity : now->ln_diffusivity_none);
             if (k == 0 || p[k] == 0)
                 continue;
+            fans += p[k] * (double)f->fan;
+            fans_told += p[k] * (double)f->fan_told;
             add(&isotropic, p[k], (double)f->isotropic, (double)f->isotropic_variance, now->isotropic);
             add(&water, p[k], (double)f->water, (double)f->water_variance, now->water);
             const double most = (k - 1) * now->spread * now->spread; /* rounding may say more, or less than 0 */
@@ -124,7 +128,7 @@ static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_sig
         }
     }
     for (int k = 0; k <= KMAX; k++)
-        now->told[k] = fmin((told[k] + pseudo * start->told[k]) / (share[k] + pseudo), 4 * k + 3); /* if rounded up */
+        now->told[k] = fmin((told[k] + pseudo * start->told[k]) / (share[k] + pseudo), 6 * k + 3); /* if rounded up */
     for (int k = 0; k <= KMAX; k++)
         now->share[k] = (share[k] + pseudo * start->share[k]) / (total + pseudo);
     for (int k = 0; k < 2; k++) {
@@ -139,6 +143,9 @@ static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_sig
     take(&water, start->water, least_part, now->water);
     take(&ln_d, start->ln_diffusivity, least_ln, now->ln_diffusivity);
     take(&ln_d_none, start->ln_diffusivity_none, least_ln, now->ln_diffusivity_none);
+    /* MacKay's update: EM's own, squares and variances over all, is slow where the data tell little */
+    now->fan = sqrt((fans + pseudo * start->fan * start->fan) / (fans_told + pseudo));
+    now->fan = fmin(fmax(now->fan, least_fan), most_fan);
     now->spread = sqrt((spread + pseudo * start->spread * start->spread) / (pairs + pseudo));
 }
 
@@ -244,6 +251,7 @@ hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how,
     float *directions = hot_context_alloc(context, count, 9 * sizeof *directions);
     double *logs = hot_context_alloc(context, count, sizeof *logs);
     hot_signal_population_usual(&start);
+    start.fan = start_fan;
     *population = start;
     if (!fits || !directions || !logs) {
         status = HOT_ERROR_MEMORY;

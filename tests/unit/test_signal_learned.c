@@ -7,6 +7,7 @@
 
 #include "fibers/signal_calibrate.h"
 #include "fibers/signal_draw.h"
+#include "fibers/signal_population.h"
 
 enum { MOST = 70, B0 = 6 };
 
@@ -233,20 +234,14 @@ static double calibration_error(size_t count, const float *probability, const ui
     return error;
 }
 
-/* Few directions and much noise: the evidence is overconfident as it is, and with what drawn voxels say it is not, for
- * voxels of another seed. */
-static void check_calibrated(hot_context *context)
+enum { TERMS = 5 };
+
+/* Two volumes of b=0 and `weighted` of b with directions on a spiral; the response of a tensor of 1.7 and .3e-3. */
+static void make_scheme(int weighted, double shell, double *b, double *g, double response[TERMS])
 {
-    enum { WEIGHTED = 15, VOLUMES = 2 + WEIGHTED, COUNT = 3000, TERMS = 5 };
-    const double pi = 3.14159265358979323846, shell = 1500;
-    double b[VOLUMES] = {0}, g[3 * VOLUMES] = {0}, response[TERMS], scratch[VOLUMES], error[2];
-    double *snr = malloc(COUNT * sizeof *snr);
-    float *signals = malloc(COUNT * VOLUMES * sizeof *signals), *directions = malloc(COUNT * 9 * sizeof *directions);
-    float *probability = malloc(COUNT * 4 * sizeof *probability);
-    uint8_t *fibers = malloc(COUNT);
-    hot_signal_population population;
-    for (int v = 2; v < VOLUMES; v++) {
-        const double z = (v - 1.5) / WEIGHTED, r = sqrt(fmax(1 - z * z, 0)), turn = 2.399963229728653 * v;
+    const double pi = 3.14159265358979323846;
+    for (int v = 2; v < 2 + weighted; v++) {
+        const double z = (v - 1.5) / weighted, r = sqrt(fmax(1 - z * z, 0)), turn = 2.399963229728653 * v;
         b[v] = shell, g[3 * v] = r * cos(turn), g[3 * v + 1] = r * sin(turn), g[3 * v + 2] = z;
     }
     for (int l = 0; l < TERMS; l++) { /* exp(-b (.3e-3 + 1.4e-3 u^2)) */
@@ -259,6 +254,21 @@ static void check_calibrated(hot_context *context)
                            exp(-shell * (0.3e-3 + 1.4e-3 * u * u)) / 2000;
         }
     }
+}
+
+/* Few directions and much noise: the evidence is overconfident as it is, and with what drawn voxels say it is not, for
+ * voxels of another seed. */
+static void check_calibrated(hot_context *context)
+{
+    enum { WEIGHTED = 15, VOLUMES = 2 + WEIGHTED, COUNT = 3000 };
+    const double shell = 1500;
+    double b[VOLUMES] = {0}, g[3 * VOLUMES] = {0}, response[TERMS], scratch[VOLUMES], error[2];
+    double *snr = malloc(COUNT * sizeof *snr);
+    float *signals = malloc(COUNT * VOLUMES * sizeof *signals), *directions = malloc(COUNT * 9 * sizeof *directions);
+    float *probability = malloc(COUNT * 4 * sizeof *probability);
+    uint8_t *fibers = malloc(COUNT);
+    hot_signal_population population;
+    make_scheme(WEIGHTED, shell, b, g, response);
     for (int i = 0; i < COUNT; i++)
         snr[i] = 12;
     hot_signal_population_usual(&population);
@@ -293,6 +303,60 @@ static void check_calibrated(hot_context *context)
     free(snr);
 }
 
+/* Fans: their size is learned from voxels drawn with it; with none what is learned is less than the start, and with
+ * fans fewer fans are taken for crossings than without them in the evidence. Without noise numbers stay numbers. */
+static void check_fans(hot_context *context)
+{
+    enum { WEIGHTED = 64, VOLUMES = 2 + WEIGHTED, COUNT = 2000 };
+    const double shell = 3000, drawn[] = {0, 0.03, 0.06};
+    double b[VOLUMES] = {0}, g[3 * VOLUMES] = {0}, response[TERMS], scratch[VOLUMES];
+    double *snr = malloc(COUNT * sizeof *snr);
+    float *signals = malloc(COUNT * VOLUMES * sizeof *signals), *directions = malloc(COUNT * 9 * sizeof *directions);
+    uint8_t *fibers = malloc(COUNT), *found = malloc(COUNT);
+    make_scheme(WEIGHTED, shell, b, g, response);
+    hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = VOLUMES, .b = b, .gradients = g, .shells = 1,
+                                .shell_b = &shell, .response = response, .lmax = 2 * (TERMS - 1)};
+    hot_signal_options options = {.size = sizeof options, .sigma = 1, .max_fibers = 3};
+    const hot_signal_result result = {.size = sizeof result, .directions = directions, .found = found};
+    for (int noise = 1; noise >= 0; noise--)
+        for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++) {
+            hot_signal_population truth, learned;
+            size_t fitted = 0, single[2] = {0}, ones = 0;
+            hot_signal_population_usual(&truth);
+            truth.width[1] = 0.02, truth.noise_freedom = 60, truth.fan = drawn[i];
+            for (int v = 0; v < COUNT; v++)
+                snr[v] = noise ? 30 : 1e6;
+            hot_signal_draw(&truth, &scheme, HOT_NOISE_RICIAN, 3, 0, 17 + i, COUNT, snr, 1, scratch, signals, fibers,
+                            directions);
+            options.population = NULL;
+            CHECK(hot_signal_learn(context, &options, &scheme, COUNT, signals, NULL, 1e-3, 0, &learned, &fitted) ==
+                      HOT_OK, "fans of %g, noise %d: %s", drawn[i], noise, hot_context_message(context));
+            CHECK(isfinite(learned.fan) && learned.fan > 0, "fans of %g, noise %d: %g", drawn[i], noise, learned.fan);
+            options.population = &learned;
+            for (int with = 1; with >= 0; with--) {
+                learned.fan = with ? learned.fan : 0;
+                for (int k = 0; k < 4 && !with; k++)
+                    learned.told[k] = fmin(learned.told[k], 4 * k + 3);
+                if (with && noise)
+                    CHECK(drawn[i] > 0 ? fabs(learned.fan / drawn[i] - 1) < 0.25 : learned.fan < 0.01,
+                          "fans of %g are learned as %g", drawn[i], learned.fan);
+                CHECK(hot_signal_fibers_f32(context, &options, &scheme, COUNT, signals, NULL, NULL, NULL, &result) ==
+                          HOT_OK, "%s", hot_context_message(context));
+                for (int v = 0; v < COUNT; v++)
+                    single[with] += fibers[v] == 1 && found[v] == 1;
+            }
+            for (int v = 0; v < COUNT; v++)
+                ones += fibers[v] == 1;
+            CHECK(!noise || drawn[i] == 0 || single[1] > single[0] + ones / 20, "fans of %g: %zu of %zu single fibres, "
+                  "without fans %zu", drawn[i], single[1], ones, single[0]);
+        }
+    free(found);
+    free(fibers);
+    free(directions);
+    free(signals);
+    free(snr);
+}
+
 static void check_refused(hot_context *context)
 {
     double b[8] = {0, 1000, 1000, 1000, 1000, 1000, 1000, 1000}, g[24] = {0}, shell = 1000, response[2] = {1, -0.5};
@@ -306,6 +370,7 @@ static void check_refused(hot_context *context)
     hot_signal_result result = {.size = sizeof result, .directions = directions};
     double *const bad[] = {&population.width[1], &population.share[2], &population.near[1][3], &population.noise,
                            &population.evidence_scale, &population.evidence_shift[3]};
+    const double fans[] = {-0.01, NAN, 1.5};
     hot_signal_population_usual(&population);
     CHECK(hot_signal_fibers_f32(context, &options, &scheme, 1, signals, NULL, NULL, NULL, &result) == HOT_OK, "%s",
           hot_context_message(context));
@@ -315,6 +380,11 @@ static void check_refused(hot_context *context)
         CHECK(hot_signal_fibers_f32(context, &options, &scheme, 1, signals, NULL, NULL, NULL, &result) ==
                   HOT_ERROR_ARGUMENT, "number %zu was not refused", i);
         *bad[i] = good;
+    }
+    for (size_t i = 0; i < sizeof fans / sizeof *fans; i++) {
+        population.fan = fans[i];
+        CHECK(hot_signal_fibers_f32(context, &options, &scheme, 1, signals, NULL, NULL, NULL, &result) ==
+                  HOT_ERROR_ARGUMENT, "fans of %g were not refused", fans[i]);
     }
 }
 
@@ -331,6 +401,7 @@ int main(void)
     check_threads(context, response);
     check_starved(response);
     check_calibrated(context);
+    check_fans(context);
     check_refused(context);
     hot_dwi_destroy(&plain);
     hot_response_destroy(&response);
