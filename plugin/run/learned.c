@@ -11,7 +11,7 @@
 #include "fibers/signal_samples.h"
 #include "model/model.h"
 
-enum { FORMAT = 1, HASHED = 64, ARRAYS = 15 };
+enum { FORMAT = 1, HASHED = 64, ARRAYS = 16 };
 
 /* ---- Numbers and texts ----------------------------------------------------------------------------------------- */
 
@@ -259,7 +259,8 @@ static size_t list_population(hot_signal_population *p, const char *names[ARRAYS
         {"share", p->share, 4}, {"near", p->near[0], sizeof p->near / sizeof(double)}, {"told", p->told, 4},
         {"evidence_scale", &p->evidence_scale, 1}, {"evidence_shift", p->evidence_shift, 4},
         {"spread", &p->spread, 1}, {"noise", &p->noise, 1}, {"noise_freedom", &p->noise_freedom, 1},
-        {"cone_variance", p->cone_variance, 4}, {"recovered", &p->recovered, 1}};
+        {"cone_variance", p->cone_variance, 4}, {"recovered", &p->recovered, 1},
+        {"fan", &p->fan, 1}};
     const size_t most = sizeof rows / sizeof *rows;
     _Static_assert(sizeof rows / sizeof *rows == ARRAYS, "callers have room for ARRAYS of them");
     for (size_t i = 0; i < most; i++)
