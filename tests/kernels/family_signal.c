@@ -546,21 +546,26 @@ static void check(check_run *run)
     }
 }
 
-/* with_fits: what cones and samples are made of is asked for, too. */
-static void bench_fits(check_run *run, const voxels *v, size_t count, int with_fits)
+/* with_fits: what cones and samples are made of is asked for, too. fan: of the population. */
+static void bench_fits(check_run *run, const voxels *v, size_t count, int with_fits, double fan)
 {
     float *signals = malloc(count * VOLUMES * sizeof *signals), *directions = malloc(count * 9 * sizeof *directions);
     hot_signal_fit *fits = with_fits ? malloc(count * 4 * sizeof *fits) : NULL;
-    const char *name = with_fits ? "signal, the same with all fits" : "signal, 64 directions, up to 3 fibres";
+    const char *name = fan > 0     ? "signal, the same with fans"
+                       : with_fits ? "signal, the same with all fits"
+                                   : "signal, 64 directions, up to 3 fibres";
+    hot_signal_population population;
     if (!signals || !directions || (with_fits && !fits))
         exit(2);
     for (size_t i = 0; i < count; i++)
         memcpy(signals + i * VOLUMES, v->signals + i % 8000 * VOLUMES, VOLUMES * sizeof *signals);
     hot_signal_scheme scheme = scheme_of(v);
-    hot_signal_options options = {.size = sizeof options, .sigma = 1 / 30.0};
+    hot_signal_options options = {.size = sizeof options, .sigma = 1 / 30.0, .population = &population};
     hot_signal_result result = {.size = sizeof result, .directions = directions, .fits = fits};
     double best = INFINITY, best_device = INFINITY, device, begin = check_now();
     result.device_seconds = &device;
+    hot_signal_population_usual(&population);
+    population.fan = fan;
     do {
         double from = check_now();
         device = 0;
@@ -581,8 +586,9 @@ static void bench(check_run *run)
 {
     uint64_t seed = 5;
     voxels v = make_dispersed(&seed, 3000, 8000);
-    bench_fits(run, &v, run->cuda ? 1000000 : 8000, 0);
-    bench_fits(run, &v, run->cuda ? 65536 : 8000, 1); /* as many as the pipeline has at a time */
+    bench_fits(run, &v, run->cuda ? 1000000 : 8000, 0, 0);
+    bench_fits(run, &v, run->cuda ? 1000000 : 8000, 0, 0.02);
+    bench_fits(run, &v, run->cuda ? 65536 : 8000, 1, 0); /* as many as the pipeline has at a time */
     free_voxels(&v);
 }
 

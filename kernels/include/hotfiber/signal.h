@@ -148,7 +148,8 @@ HOT_API void hot_signal_population_usual(hot_signal_population *population);
  * Method: for k = 0 ... 3 fibres, a penalised maximum-likelihood fit with the mean and variance of Rician noise (or of
  * Gaussian noise: options->noise_model), from several starts that an exhaustive search on a grid finds; the noise of
  * the voxel from what the fits leave over, drawn to the usual one, and the fits again with that; then the Laplace
- * approximation of the evidence of each k, in which a part of the residuals may be misfit rather than noise. */
+ * approximation of the evidence of each k, in which a part of the residuals may be misfit or (population->fan) fans
+ * rather than noise. */
 HOT_API hot_status hot_signal_fibers_f32(hot_context *context, const hot_signal_options *options,
                                          const hot_signal_scheme *scheme, size_t count, const float *signals,
                                          const float *sigma, const float *s0, const uint8_t *mask,
