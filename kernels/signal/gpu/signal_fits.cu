@@ -75,6 +75,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_OF(K))
                     for (int c = 1; FROM == FROM_BEST && c < SIGNAL_CLASSES; c++)
                         best = kept[c].q < kept[best].q ? c : best;
                     trial = kept[best];
+                    trial.fan = trial.fan_told = 0; /* the evidence's: no registers for them here */
                 }
                 taken = -1;
             }
