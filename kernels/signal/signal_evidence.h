@@ -308,11 +308,11 @@ HOT_FN vf signal_fan(const int k, const signal_scheme *s, const signal_learned *
     const float information = p->fan_inv * p->fan_inv;
     vf E[SIGNAL_FANNED * (SIGNAL_FANNED + 1) / 2], g[SIGNAL_MODES], step[SIGNAL_FANNED], chi, cost;
     signal_shape shape;
+    signal_shape_fibers(k, f, data->snr, &shape);
+    signal_fan_rows(k, s, p, data, f, &shape, E, g);
     HOT_UNROLL
     for (int i = 0; i < n * (n + 1) / 2; i++)
         E[i] = H[i];
-    signal_shape_fibers(k, f, data->snr, &shape);
-    signal_fan_rows(k, s, p, data, f, &shape, E, g);
     cost = signal_fan_factor(n, modes, information, E);
     const vf fall = signal_fan_step(n, modes, p->fan, E, g, f->chi, step);
     const vf misfit = signal_fan_misfit(k, s, p, data, f, &shape, step, &chi);
@@ -325,6 +325,50 @@ HOT_FN vf signal_fan(const int k, const signal_scheme *s, const signal_learned *
     f->fan = vmin(f->fan, fall * (p->fan * p->fan)); /* as it is in exact arithmetic */
     f->fan_told = signal_fan_told(n, modes, p->fan, information, E);
     return cost;
+}
+
+/* The fit's matrix, in place, becomes what is left of its information where the fans' amplitudes are integrated out:
+ * H - B^T F^-1 B, their rows being (B F). H is that of signal_evidence. */
+HOT_FN void signal_fan_marginal(const int k, const signal_scheme *s, const signal_learned *p, const signal_data *data,
+                                 const signal_fit *f, vf *H)
+{
+    const int n = SIGNAL_UNKNOWNS(k), modes = 2 * k;
+    vf E[SIGNAL_FANNED * (SIGNAL_FANNED + 1) / 2], g[SIGNAL_MODES];
+    vf L[SIGNAL_MODES * (SIGNAL_MODES + 1) / 2], X[SIGNAL_MODES][SIGNAL_MOST]; /* F = L L^T, L X = B */
+    signal_shape shape;
+    signal_shape_fibers(k, f, data->snr, &shape);
+    signal_fan_rows(k, s, p, data, f, &shape, E, g);
+    HOT_UNROLL
+    for (int q = 0; q < modes; q++) {
+        const vf *row = E + SIGNAL_AT(n + q, 0);
+        HOT_UNROLL
+        for (int r = 0; r <= q; r++) {
+            vf a = row[n + r];
+            HOT_UNROLL
+            for (int i = 0; i < r; i++)
+                a -= L[SIGNAL_AT(q, i)] * L[SIGNAL_AT(r, i)];
+            a = r < q ? a * L[SIGNAL_AT(r, r)] : vrsqrt(vmax(a, row[n + q] * SIGNAL_FAN_ROUNDING));
+            L[SIGNAL_AT(q, r)] = a;
+        }
+        HOT_UNROLL
+        for (int i = 0; i < n; i++) {
+            vf b = row[i];
+            HOT_UNROLL
+            for (int r = 0; r < q; r++)
+                b -= L[SIGNAL_AT(q, r)] * X[r][i];
+            X[q][i] = signal_within(b * L[SIGNAL_AT(q, q)], vsqrt(H[SIGNAL_AT(i, i)]));
+        }
+    }
+    HOT_UNROLL
+    for (int i = 0; i < n; i++) {
+        const vf least = H[SIGNAL_AT(i, i)] * SIGNAL_FAN_ROUNDING;
+        HOT_UNROLL
+        for (int j = 0; j <= i; j++)
+            HOT_UNROLL
+            for (int q = 0; q < modes; q++)
+                H[SIGNAL_AT(i, j)] -= X[q][i] * X[q][j];
+        H[SIGNAL_AT(i, i)] = vmax(H[SIGNAL_AT(i, i)], least);
+    }
 }
 
 /* The smallest angle between two of k fibres, degrees: acos within .004 degrees. */

@@ -69,7 +69,7 @@ typedef struct hot_signal_fit {
     float width_variance[3], spread_variance, isotropic_variance, water_variance, ln_diffusivity_variance;
                                /* of the posterior; of the weights: of the sum of squares of ln w about its mean */
     float turn[3][2][3];       /* two unit vectors across v, in which turns are counted: v + a turn[0] + b turn[1] */
-    /* The inverse of the posterior's covariance (Laplace), of 4 k + 3 unknowns: for each fibre ln of the weight, width,
+    /* The inverse of the posterior's covariance (Laplace; fans integrated out), of 4 k + 3 unknowns: for each fibre ln of the weight, width,
      * turns a and b; then isotropic, water, ln_diffusivity. A packed lower triangle: element (i, j) at i (i + 1) / 2
      * + j */
     float precision[HOT_SIGNAL_PRECISION];

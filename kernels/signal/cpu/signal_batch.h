@@ -177,6 +177,19 @@ HOT_FN void signal_weigh(const int k, const int fans, const signal_plan *plan, c
     signal_scatter(batch, &cost, 1, first, 4, batch->cost + k);
 }
 
+/* The matrices of a vector of voxels without the fans' amplitudes. */
+HOT_FN void signal_leave_fans(const int k, const signal_plan *plan, const signal_batch *batch, int first,
+                               const signal_data *data)
+{
+    vf H[SIGNAL_PACKED];
+    signal_fit f;
+    signal_gather(batch, batch->fits + SIGNAL_SLOT(k) * SIGNAL_FLOATS, SIGNAL_SLOTS * SIGNAL_FLOATS,
+                   SIGNAL_FLOATS, first, (vf *)&f);
+    signal_gather(batch, batch->matrices + SIGNAL_MATRIX(k), SIGNAL_MATRICES, SIGNAL_PACKED_OF(k), first, H);
+    signal_fan_marginal(k, &plan->scheme, &plan->learned, data, &f, H);
+    signal_scatter(batch, H, SIGNAL_PACKED_OF(k), first, SIGNAL_MATRICES, batch->matrices + SIGNAL_MATRIX(k));
+}
+
 #define SIGNAL_OF(k)                                                                                                   \
     SIGNAL_CALLED void signal_descend_##k(const signal_plan *plan, const signal_batch *batch, int starts, int best,    \
                                            int iterations, float tolerance)                                            \
@@ -192,32 +205,57 @@ HOT_FN void signal_weigh(const int k, const int fans, const signal_plan *plan, c
                                               const signal_data *data)                                                 \
     {                                                                                                                  \
         signal_weigh(k, (k) > 0, plan, batch, first, data);                                                            \
+    }                                                                                                                  \
+    SIGNAL_CALLED void signal_leave_fans_##k(const signal_plan *plan, const signal_batch *batch, int first,            \
+                                              const signal_data *data)                                                 \
+    {                                                                                                                  \
+        signal_leave_fans(k, plan, batch, first, data);                                                                \
     }
 SIGNAL_OF(0)
 SIGNAL_OF(1)
 SIGNAL_OF(2)
 SIGNAL_OF(3)
 
-HOT_FN void signal_weigh_all(const signal_plan *plan, const signal_batch *batch, int first)
+/* The signals of a vector of voxels as they were fitted last. */
+HOT_FN void signal_gather_data(const signal_plan *plan, const signal_batch *batch, int first, signal_data *data)
 {
     vf noise;
-    signal_data data;
     signal_gather(batch, batch->noise, 1, 1, first, &noise);
-    signal_gather(batch, batch->snr, 1, 1, first, &data.snr);
+    signal_gather(batch, batch->snr, 1, 1, first, &data->snr);
     signal_gather(batch, batch->scaled, (size_t)plan->scheme.volumes, plan->scheme.volumes, first,
                    (vf *)batch->columns);
-    data.y = batch->columns;
-    data.stride = HOT_LANES_F32;
-    data.snr /= noise;
-    data.y0 = signal_lift(&plan->scheme, data.snr);
-    data.weight0 = plan->learned.b0_volumes;
+    data->y = batch->columns;
+    data->stride = HOT_LANES_F32;
+    data->snr /= noise;
+    data->y0 = signal_lift(&plan->scheme, data->snr);
+    data->weight0 = plan->learned.b0_volumes;
+}
+
+HOT_FN void signal_weigh_all(const signal_plan *plan, const signal_batch *batch, int first)
+{
     const int fans = plan->learned.fan > 0;
+    signal_data data;
+    signal_gather_data(plan, batch, first, &data);
     signal_weigh_0(plan, batch, first, &data);
     (fans ? signal_weigh_fans_1 : signal_weigh_1)(plan, batch, first, &data);
     if (plan->max_fibers > 1)
         (fans ? signal_weigh_fans_2 : signal_weigh_2)(plan, batch, first, &data);
     if (plan->max_fibers > 2)
         (fans ? signal_weigh_fans_3 : signal_weigh_3)(plan, batch, first, &data);
+}
+
+/* For those who are told the fits. */
+HOT_FN void signal_leave_all_fans(const signal_plan *plan, const signal_batch *batch)
+{
+    signal_data data;
+    for (int first = 0; first < batch->voxels; first += HOT_LANES_F32) {
+        signal_gather_data(plan, batch, first, &data);
+        signal_leave_fans_1(plan, batch, first, &data);
+        if (plan->max_fibers > 1)
+            signal_leave_fans_2(plan, batch, first, &data);
+        if (plan->max_fibers > 2)
+            signal_leave_fans_3(plan, batch, first, &data);
+    }
 }
 
 HOT_FN void signal_read(const signal_plan *plan, const signal_batch *batch, int first, signal_fits *fits)

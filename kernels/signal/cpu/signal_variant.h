@@ -6,6 +6,8 @@ void HOT_VARIANT(hot_signal_batch)(const signal_plan *plan, const signal_batch *
                                      hot_signal_fit *told)
 {
     signal_fit_batch(plan, batch);
+    if (told && plan->learned.fan > 0)
+        signal_leave_all_fans(plan, batch);
     for (int first = 0; first < batch->voxels; first += HOT_LANES_F32) {
         signal_fits fits;
         signal_read(plan, batch, first, &fits);

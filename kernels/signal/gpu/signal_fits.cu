@@ -130,23 +130,41 @@ static __global__ void __launch_bounds__(THREADS)
     const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= *chunk.used)
         return;
-    float H[SIGNAL_PACKED_OF(K)], *kept = chunk.memory.matrices + (size_t)at * SIGNAL_MATRICES + SIGNAL_MATRIX(K);
+    float *matrix = chunk.memory.matrices + (size_t)at * SIGNAL_MATRICES + SIGNAL_MATRIX(K);
+    float *cost = chunk.memory.cost + 4 * (size_t)at + K;
     signal_fit *fit = (signal_fit *)chunk.memory.fits + (size_t)at * SIGNAL_SLOTS + SIGNAL_SLOT(K), f = *fit;
     signal_data data;
     read_data(plan, chunk, at, &data);
-    HOT_UNROLL
-    for (int i = 0; i < SIGNAL_PACKED_OF(K); i++)
-        H[i] = kept[i];
-    chunk.memory.cost[4 * (size_t)at + K] =
-        signal_evidence(K, FANS && K > 0, &plan.scheme, &plan.learned, &data, &f, H);
-    HOT_UNROLL
-    for (int i = 0; i < SIGNAL_UNKNOWNS(K); i++)
-        kept[SIGNAL_AT(i, i)] = H[SIGNAL_AT(i, i)];
-    if (FANS && K > 0) { /* without fans both are 0 since the start, and chi is as it was */
+    if (FANS && K > 0) { /* the matrix is read when the sums over the volumes have left the registers */
+        *cost = signal_evidence(K, 1, &plan.scheme, &plan.learned, &data, &f, matrix);
         fit->chi = f.chi;
         fit->fan = f.fan;
         fit->fan_told = f.fan_told;
+    } else { /* chi is as it was, and both others are 0 since the start */
+        float H[SIGNAL_PACKED_OF(K)];
+        HOT_UNROLL
+        for (int i = 0; i < SIGNAL_PACKED_OF(K); i++)
+            H[i] = matrix[i];
+        *cost = signal_evidence(K, 0, &plan.scheme, &plan.learned, &data, &f, H);
+        HOT_UNROLL
+        for (int i = 0; i < SIGNAL_UNKNOWNS(K); i++)
+            matrix[SIGNAL_AT(i, i)] = H[SIGNAL_AT(i, i)];
     }
+}
+
+/* The matrices of fits that are told: without the fans' amplitudes. */
+template <int K>
+static __global__ void __launch_bounds__(THREADS)
+    signal_marginal_kernel(const __grid_constant__ signal_plan plan, const __grid_constant__ signal_chunk chunk)
+{
+    const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= *chunk.used)
+        return;
+    float *matrix = chunk.memory.matrices + (size_t)at * SIGNAL_MATRICES + SIGNAL_MATRIX(K);
+    const signal_fit f = ((const signal_fit *)chunk.memory.fits)[(size_t)at * SIGNAL_SLOTS + SIGNAL_SLOT(K)];
+    signal_data data;
+    read_data(plan, chunk, at, &data);
+    signal_fan_marginal(K, &plan.scheme, &plan.learned, &data, &f, matrix);
 }
 
 static __device__ void read_fits(const signal_plan &plan, const signal_chunk &chunk, unsigned at, signal_fits *fits)
@@ -263,6 +281,15 @@ struct launcher {
             voxels(signal_evidence_kernel<3, FANS>);
     }
 
+    void marginals()
+    {
+        voxels(signal_marginal_kernel<1>);
+        if (plan->max_fibers > 1)
+            voxels(signal_marginal_kernel<2>);
+        if (plan->max_fibers > 2)
+            voxels(signal_marginal_kernel<3>);
+    }
+
     void evidence()
     {
         if (plan->learned.fan > 0)
@@ -293,6 +320,8 @@ cudaError_t signal_launch(const signal_plan *plan, const signal_chunk *chunk, in
     start.fits<3, FROM_LAST>(SIGNAL_AGAIN, SIGNAL_TOLERANCE_LAST);
     start.evidence();
     start.voxels(signal_answer_kernel);
+    if (chunk->result.fits && plan->learned.fan > 0)
+        start.marginals();
     if (chunk->result.fits)
         start.voxels(signal_detail_kernel);
     return start.error;
