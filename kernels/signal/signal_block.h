@@ -61,6 +61,17 @@ HOT_FN void signal_find_places(const signal_plan *plan, const signal_data *data,
     }
 }
 
+/* The fibres that a fit does not have: no number is left open, though nobody uses these. */
+HOT_FN void signal_no_more_fibers(const int k, signal_fit *f)
+{
+    HOT_UNROLL
+    for (int i = k; i < 3; i++) {
+        for (int d = 0; d < 3; d++)
+            f->v[i][d] = vset(0);
+        f->lw[i] = f->tau[i] = vset(0);
+    }
+}
+
 /* The start of k fibres, of two and three the one of class c. */
 HOT_FN void signal_start(const int k, const signal_plan *plan, const signal_places *places, int c, signal_fit *f)
 {
@@ -78,6 +89,7 @@ HOT_FN void signal_start(const int k, const signal_plan *plan, const signal_plac
     f->water = vset(water);
     f->ld = vset(p->ld[k > 0]);
     f->q = f->chi = f->fan = f->fan_told = vset(0);
+    signal_no_more_fibers(k, f);
 }
 
 /* The voxel's variance over the one of the fits: what these leave over, on average over k, drawn to the usual noise. */

@@ -76,6 +76,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_OF(K))
                         best = kept[c].q < kept[best].q ? c : best;
                     trial = kept[best];
                     trial.fan = trial.fan_told = 0; /* the evidence's: no registers for them here */
+                    signal_no_more_fibers(K, &trial);
                 }
                 taken = -1;
             }
