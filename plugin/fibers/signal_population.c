@@ -16,7 +16,7 @@ enum { ROUNDS = 10, KMAX = 3, DRAWN = 1000,
 static const double pseudo = 20;
 /* The smallest deviations that are learned. */
 static const double least_width = 0.005, least_part = 0.02, least_ln = 0.1;
-/* Of the fans' amplitudes: the start, and what is learned at least and at most. */
+/* Of the fans' amplitudes: the start, and what is learned at least, which the wide priors' voxels have, and at most. */
 static const double start_fan = 0.01, least_fan = 0.002, most_fan = 0.1;
 /* Edges of the bins of the smallest separation, degrees, and what share of 2 and of 3 uniform directions that are 25
  * degrees apart lies in each (12 million draws). */
@@ -85,13 +85,23 @@ static double told_by_data(const hot_signal_fit *f, int k, const hot_signal_popu
     return 4 * k + 3 - fmax(priors, 0) + (double)f->fan_told;
 }
 
+/* The amplitudes' deviation, by MacKay's update of the one before: squares over how many of the amplitudes the data
+ * tell. EM's own, squares and variances over all, is slow where they tell little; so is MacKay's by that share, and to
+ * the power of one over the share it is Newton's. */
+static double learn_fan(double before, double squares, double told, double amplitudes)
+{
+    const double ratio = (squares + pseudo * least_fan * least_fan) / ((told + pseudo) * before * before);
+    const double share = (told + pseudo) / (amplitudes + pseudo);
+    return fmin(fmax(before * pow(ratio, 0.5 * fmin(1 / share, 4)), least_fan), most_fan);
+}
+
 static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_signal_population *start,
                          hot_signal_population *now)
 {
     moments width = {.from = now->width[0]}, isotropic = {.from = now->isotropic[0]}, water = {.from = now->water[0]};
     moments ln_d = {.from = now->ln_diffusivity[0]}, ln_d_none = {.from = now->ln_diffusivity_none[0]};
     double share[KMAX + 1] = {0}, told[KMAX + 1] = {0}, total = 0, spread = 0, pairs = 0, p[KMAX + 1];
-    double bins[2][HOT_SEPARATIONS] = {{0}}, fans = 0, fans_told = 0;
+    double bins[2][HOT_SEPARATIONS] = {{0}}, fans = 0, fans_told = 0, amplitudes = 0;
     for (size_t voxel = 0; voxel < count; voxel++) {
         const hot_signal_fit *own = fits + 4 * voxel;
         if (!weigh(own, p))
@@ -107,6 +117,7 @@ static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_sig
                 continue;
             fans += p[k] * (double)f->fan;
             fans_told += p[k] * (double)f->fan_told;
+            amplitudes += p[k] * 2 * k;
             add(&isotropic, p[k], (double)f->isotropic, (double)f->isotropic_variance, now->isotropic);
             add(&water, p[k], (double)f->water, (double)f->water_variance, now->water);
             const double most = (k - 1) * now->spread * now->spread; /* rounding may say more, or less than 0 */
@@ -143,9 +154,7 @@ static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_sig
     take(&water, start->water, least_part, now->water);
     take(&ln_d, start->ln_diffusivity, least_ln, now->ln_diffusivity);
     take(&ln_d_none, start->ln_diffusivity_none, least_ln, now->ln_diffusivity_none);
-    /* MacKay's update: EM's own, squares and variances over all, is slow where the data tell little */
-    now->fan = sqrt((fans + pseudo * start->fan * start->fan) / (fans_told + pseudo));
-    now->fan = fmin(fmax(now->fan, least_fan), most_fan);
+    now->fan = learn_fan(now->fan, fans, fans_told, amplitudes);
     now->spread = sqrt((spread + pseudo * start->spread * start->spread) / (pairs + pseudo));
 }
 
