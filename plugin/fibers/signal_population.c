@@ -90,8 +90,8 @@ static double told_by_data(const hot_signal_fit *f, int k, const hot_signal_popu
  * the power of one over the share it is Newton's. */
 static double learn_fan(double before, double squares, double told, double amplitudes)
 {
-    const double ratio = (squares + pseudo * least_fan * least_fan) / ((told + pseudo) * before * before);
-    const double share = (told + pseudo) / (amplitudes + pseudo);
+    const double share = (told + 1) / (amplitudes + 1), usual = pseudo * share;
+    const double ratio = (squares + usual * least_fan * least_fan) / ((told + usual) * before * before);
     return fmin(fmax(before * pow(ratio, 0.5 * fmin(1 / share, 4)), least_fan), most_fan);
 }
 
