@@ -361,7 +361,7 @@ static hot_status describe(const hot_run_job *job, cJSON **made_of)
         cJSON_AddNumberToObject(object, "samples", hash(2166136261u, samples, count * volumes * sizeof *samples));
         cJSON_AddStringToObject(object, "model", options->fit.model);
         cJSON_AddStringToObject(object, "method", job->method->name);
-        cJSON_AddNumberToObject(object, "order", options->fit.order);
+        cJSON_AddNumberToObject(object, "order", job->order_before ? job->order_before : options->fit.order);
         cJSON_AddNumberToObject(object, "max_fibers", options->peaks.max_fibers);
         cJSON_AddBoolToObject(object, "denoise", options->denoise);
         add_all(object, "diffusivities", (double[]){options->axial_diffusivity, options->radial_diffusivity}, 2);

@@ -9,6 +9,7 @@
 #include "common/backend.h"
 #include "common/context_internal.h"
 #include "common/options.h"
+#include "dwi/denoise_shape.h"
 #include "dwi/scheme.h"
 #include "dwi/summary.h"
 #include "io/dwi_load.h"
@@ -118,6 +119,9 @@ static double complete_noise(float *noise, size_t voxels)
     return mean;
 }
 
+/* If denoising removes shape in more of the voxels than this share, data are used as they are. */
+static const double mostly = 0.5;
+
 /* Denoises the data; the map of the noise is one more file. The number of fibres is still chosen with this noise: what
  * remains of it lies in the subspace of the signals, where fibres are distinguished, and hardly shows in the spread of
  * the denoised b=0 volumes. */
@@ -128,8 +132,16 @@ static hot_status denoise(hot_run_job *job)
     job->noise = hot_context_alloc(job->context, voxels, sizeof *job->noise);
     hot_status status = job->noise ? hot_dwi_denoise(job->context, job->dwi, NULL, NULL, &denoised, job->noise)
                                    : HOT_ERROR_MEMORY;
-    if (status != HOT_OK)
+    if (status == HOT_OK)
+        status = hot_dwi_restore_shape(job->context, job->dwi, denoised, &job->restored);
+    if (status != HOT_OK || job->restored > mostly) {
+        hot_dwi_destroy(&denoised);
+        if (status == HOT_OK)
+            hot_context_log(job->context, HOT_LOG_WARNING,
+                            "not denoised: in %.0f %% of the voxels denoising takes more than noise out of the signals, "
+                            "as neighbours have too little in common", 100 * job->restored);
         return status;
+    }
     if (!job->borrowed)
         hot_dwi_destroy(&job->dwi);
     job->borrowed = 0;
@@ -233,6 +245,7 @@ static hot_status choose_order(hot_run_job *job)
     int settled = 0;
     if (job->options.fit.order != 0)
         return HOT_OK;
+    job->order_by_default = 1;
     int highest = hot_dwi_highest_order(job->context, job->dwi, -1);
     if (highest < 0)
         return HOT_ERROR_MEMORY;
@@ -247,6 +260,32 @@ static hot_status choose_order(hot_run_job *job)
         hot_context_log(job->context, HOT_LOG_NOTE,
                         "order %d: the directions of this scheme do not determine order 6 (28 at least)", highest);
     return status; /* a scheme that supports no order is refused by the fit, with what would do */
+}
+
+/* A degree of a response that is smaller than this, of its degree 0, is none. */
+static const double flat = 1e-6;
+
+/* A response that is flat in a degree cannot be divided by: without an order of the user's the tensors have a lower one.
+ */
+static void follow_response(hot_run_job *job)
+{
+    const hot_response *r = job->response;
+    int order = 2;
+    if (!job->order_by_default || !r || strcmp(job->options.fit.model, "fod") != 0)
+        return;
+    for (int has = 1; has && order < job->options.fit.order && order < r->lmax; order += has ? 2 : 0) {
+        has = 0;
+        for (size_t shell = 0; shell < r->shells; shell++) {
+            const double *row = r->rows + shell * (size_t)(r->lmax / 2 + 1);
+            has = has || fabs(row[order / 2 + 1]) > flat * fabs(row[0]);
+        }
+    }
+    if (order < 4 || order < job->method->order_min || order == job->options.fit.order || order == r->lmax)
+        return; /* the fit says what is wrong, if anything is */
+    hot_context_log(job->context, HOT_LOG_NOTE, "order %d: the response of these data has nothing of order %d", order,
+                    order + 2);
+    job->order_before = job->options.fit.order;
+    job->options.fit.order = order;
 }
 
 /* Responses of several tissues become the job's: white matter's is the response. */
@@ -389,6 +428,7 @@ hot_status hot_run_compute_job(hot_run_job *job)
     if ((status = choose_order(job)) != HOT_OK || (status = hot_run_learned_check(job)) != HOT_OK ||
         (status = hot_run_learned_step(job, "response", make_response, hot_run_learned_response)) != HOT_OK)
         return status;
+    follow_response(job);
     end_stage(job, "response");
 
     if ((status = fit(job)) != HOT_OK)

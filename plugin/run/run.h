@@ -25,6 +25,7 @@ typedef struct hot_run_job {
     hot_response *response;
     hot_response *tissues[HOT_TISSUES_MAX]; /* msmt, from files: of the isotropic ones, behind white matter's */
     size_t tissue_count;
+    int order_by_default, order_before; /* of the tensors; the second: before the response lowered it, or 0 */
     size_t response_voxels; /* used for an estimated response; 0 = not estimated */
     hot_tensor_field *tensors;
     hot_fiber_field *fibers;
@@ -35,6 +36,7 @@ typedef struct hot_run_job {
     hot_fiber_field *peaks_fod;          /* directions with amplitudes of an fODF; likewise */
     float *background; /* the picture's: mean b=0 image */
     float *noise;      /* with denoising: the noise's standard deviation per voxel; else NULL */
+    double restored;   /* and the share of voxels whose shape was put back (dwi/denoise_shape.h) */
     double sigma, snr;
     hot_run_result result;
     struct { const char *name; double seconds; } stage[HOT_RUN_STAGES];

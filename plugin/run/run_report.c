@@ -242,6 +242,8 @@ static cJSON *make_report(hot_run_job *job)
         cJSON *noise = cJSON_AddObjectToObject(root, "noise");
         cJSON_AddNumberToObject(noise, "sigma", job->sigma);
         cJSON_AddNumberToObject(noise, "snr", job->snr);
+        if (job->options.denoise)
+            cJSON_AddNumberToObject(noise, "shape_restored", job->restored);
     }
     if (job->gradients)
         cJSON_AddItemToObject(root, "gradients", job->gradients);
