@@ -20,7 +20,8 @@ void cli_run_options_init(cli_run_options *own);
     CLI_MEMORY_OPTION((own).memory),                                                                                   \
     CLI_MASK_OPTION((own).run.mask),                                                                                   \
     {"denoise", CLI_FLAG, &(own).run.denoise, NULL,                                                                    \
-     "denoise the data first (see hotfiber denoise) and write the map of the noise to noise.nii.gz", 0, 0},            \
+     "denoise the data first (see hotfiber denoise) and write the map of the noise to noise.nii.gz; where that would " \
+     "take more than noise out of the signals, their angular shape is put back", 0, 0},                                \
     {"model", CLI_CHOICE, &(own).run.fit.model, "adc|odf|fod|msmt",                                                    \
      "what the tensor is: apparent diffusivity, diffusion orientations (q-ball), fibre orientations "                  \
      "(deconvolution, default; with fewer than 15 directions adc), or these beside other tissues (msmt). The "         \

@@ -8,11 +8,13 @@
 
 #include "common/context_internal.h"
 
-/* MOST: terms of the highest degree that is looked at; WINDOW: voxels along each axis in which sums are taken. */
-enum { LMAX = 8, MOST = (LMAX + 1) * (LMAX + 2) / 2, DEGREES = LMAX / 2 + 1, WINDOW = 7, HALF = WINDOW / 2,
-       SUMS = 512 /* of a voxel; further shells are not looked at */ };
-/* How many standard deviations of chance a degree must hold more than the rest. */
-static const double clearly = 3;
+/* MOST: terms of the highest degree that is put back; WINDOW: voxels along each axis in which sums are taken; SUMS: of
+ * a voxel, further shells are not looked at; SHAPES: of a shell, degrees 4 and 6. */
+enum { LMAX = 8, MOST = (LMAX + 1) * (LMAX + 2) / 2, DEGREES = LMAX / 2 + 1, WINDOW = 7, HALF = WINDOW / 2, SUMS = 256,
+       SHAPES = 2 };
+/* How many standard deviations of chance what was removed must be like the shape, and which part of the whole shape it
+ * must be. In bundles and in people the first is 1 in the median, where neighbours are alike in nothing 4 to 9. */
+static const double clearly = 4, least_part = 0.1;
 
 /* The harmonics of one shell: orthonormal vectors over its volumes, in the order of the degrees, so that those of a
  * degree hold what the lower ones do not. Of b=0 there is only the mean. */
@@ -20,9 +22,14 @@ typedef struct shape_shell {
     size_t count, *volumes;
     int terms, lmax;
     int of_degree[DEGREES]; /* vectors of degree 2 d */
-    int first;              /* of its sums in a voxel's: one for each degree above 0, then the rest */
+    int shapes, first;      /* how many are looked at; the place of their sums among a voxel's */
     float *vectors;         /* count x terms */
 } shape_shell;
+
+/* Of a degree's products with the shape: what was removed, its square, what there was before. */
+typedef struct shape_sums {
+    float removed, square, whole;
+} shape_sums;
 
 typedef struct shape_plan {
     const hot_dwi *before;
@@ -84,8 +91,9 @@ static hot_status make_shell(hot_context *context, const hot_dwi *dwi, int index
     for (size_t v = 0; v < dwi->volumes; v++)
         count += dwi->shell_of[v] == index;
     *shell = (shape_shell){.first = first, .lmax = isotropic ? 0 : degree_for(count)};
-    if (first + shell->lmax / 2 + 1 > SUMS)
-        shell->lmax = 0;
+    shell->shapes = shell->lmax < 4 ? 0 : shell->lmax < 6 ? 1 : SHAPES;
+    if (first + shell->shapes > SUMS)
+        shell->shapes = 0;
     const size_t all = (size_t)((shell->lmax + 1) * (shell->lmax + 2) / 2);
     double *directions = hot_context_alloc(context, count, 3 * sizeof *directions);
     double *values = hot_context_alloc(context, count, all * sizeof *values);
@@ -120,60 +128,69 @@ static void free_plan(hot_context *context, shape_plan *plan)
     hot_context_free(context, plan->shell);
 }
 
-/* What was removed of one voxel on a shell, by its vectors. Returns the sum of its squares. */
-static double project(const shape_shell *shell, const float *before, const float *after, float part[MOST])
+/* A voxel's samples on a shell, by its vectors. */
+static void project(const shape_shell *shell, const float *samples, float part[MOST])
 {
-    double sum = 0;
     memset(part, 0, (size_t)shell->terms * sizeof *part);
     for (size_t j = 0; j < shell->count; j++) {
-        const float off = before[shell->volumes[j]] - after[shell->volumes[j]];
-        const float *row = shell->vectors + j * (size_t)shell->terms;
-        sum += (double)off * (double)off;
+        const float value = samples[shell->volumes[j]], *row = shell->vectors + j * (size_t)shell->terms;
         for (int term = 0; term < shell->terms; term++)
-            part[term] += off * row[term];
+            part[term] += value * row[term];
     }
-    return sum;
 }
 
-/* The squares of what was removed in the voxels of a slice, by degree. before: the slice's signals. */
-static void sum_squares(hot_context *context, const shape_plan *plan, const float *before, size_t slice, float *sums)
+/* The sums of a voxel on a shell. */
+static void compare(const shape_shell *shell, const float *before, const float *after, shape_sums *to)
+{
+    float was[MOST], is[MOST], shape[SHAPES][MOST] = {{0}};
+    const int second = shell->of_degree[0], fourth = second + shell->of_degree[1];
+    project(shell, before, was);
+    project(shell, after, is);
+    for (size_t j = 0; j < shell->count; j++) {
+        const float *row = shell->vectors + j * (size_t)shell->terms;
+        float f = 0;
+        for (int term = second; term < fourth; term++)
+            f += is[term] * row[term];
+        for (int term = fourth; term < shell->terms; term++) {
+            shape[0][term] += f * f * row[term];
+            shape[1][term] += f * f * f * row[term];
+        }
+    }
+    for (int i = 0, from = fourth; i < shell->shapes; from += shell->of_degree[2 + i++]) {
+        double length = 0, removed = 0, whole = 0;
+        for (int term = from; term < from + shell->of_degree[2 + i]; term++) {
+            length += (double)shape[i][term] * (double)shape[i][term];
+            removed += (double)(was[term] - is[term]) * (double)shape[i][term];
+            whole += (double)was[term] * (double)shape[i][term];
+        }
+        length = sqrt(length);
+        if (length > 0 && isfinite(removed / length)) /* voxels that are no numbers are copied as they are */
+            to[i] = (shape_sums){(float)(removed / length), (float)(removed / length * (removed / length)),
+                                 (float)(whole / length)};
+        else
+            to[i] = (shape_sums){0, 0, 0};
+    }
+}
+
+/* The sums of the voxels of a slice. before: the slice's signals. */
+static void sum_slice(hot_context *context, const shape_plan *plan, const float *before, size_t slice, shape_sums *sums)
 {
     const size_t volumes = plan->before->volumes;
 #pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
     for (size_t v = 0; v < plan->plane; v++)
-        for (size_t s = 0; s < plan->shells; s++) {
-            const shape_shell *shell = plan->shell + s;
-            float part[MOST], *to = sums + v * (size_t)plan->sums + shell->first;
-            if (shell->lmax == 0)
-                continue;
-            double rest = project(shell, before + v * volumes,
-                                  plan->denoised + (slice * plan->plane + v) * volumes, part);
-            if (!isfinite(rest)) /* such voxels are copied as they are */
-                rest = 0, memset(part, 0, sizeof part);
-            for (int d = 0, term = 0; d <= shell->lmax / 2; d++) {
-                double square = 0;
-                for (int i = 0; i < shell->of_degree[d]; i++, term++)
-                    square += (double)part[term] * (double)part[term];
-                rest -= square;
-                if (d > 0)
-                    to[d - 1] = (float)square;
-            }
-            to[shell->lmax / 2] = (float)fmax(rest, 0);
-        }
+        for (size_t s = 0; s < plan->shells; s++)
+            if (plan->shell[s].shapes > 0)
+                compare(plan->shell + s, before + v * volumes, plan->denoised + (slice * plan->plane + v) * volumes,
+                        sums + v * (size_t)plan->sums + plan->shell[s].first);
 }
 
-/* Whether, in sums over `voxels` of them, a low degree holds clearly more than the rest. */
-static int removed_shape(const shape_plan *plan, const double *sums, double voxels)
+/* Whether a window's sums say that shape was removed: removed, squares, wholes of each degree of each shell. */
+static int removed_shape(const shape_plan *plan, const double (*sums)[3])
 {
-    for (size_t s = 0; s < plan->shells; s++) {
-        const shape_shell *shell = plan->shell + s;
-        const double rest = sums[shell->first + shell->lmax / 2], others = (double)(shell->count - (size_t)shell->terms);
-        for (int d = 1; d <= shell->lmax / 2 && rest > 0; d++) {
-            const double own = shell->of_degree[d];
-            const double ratio = sums[shell->first + d - 1] / own * others / rest;
-            if (own > 0 && ratio > 1 + clearly * sqrt(2 / voxels * (1 / own + 1 / others)))
-                return 1;
-        }
+    for (int i = 0; i < plan->sums; i++) {
+        const double removed = sums[i][0], part = removed / sums[i][2];
+        if (fabs(removed) > clearly * sqrt(sums[i][1]) && part > least_part)
+            return 1;
     }
     return 0;
 }
@@ -182,20 +199,21 @@ static void put_back(const shape_plan *plan, const float *before, float *after)
 {
     for (size_t s = 0; s < plan->shells; s++) {
         const shape_shell *shell = plan->shell + s;
-        float part[MOST];
-        project(shell, before, after, part);
+        float was[MOST], is[MOST];
+        project(shell, before, was);
+        project(shell, after, is);
         for (size_t j = 0; j < shell->count; j++) {
             double sum = 0;
             for (int term = 0; term < shell->terms; term++)
-                sum += (double)part[term] * (double)shell->vectors[j * (size_t)shell->terms + (size_t)term];
+                sum += (double)(was[term] - is[term]) *
+                       (double)shell->vectors[j * (size_t)shell->terms + (size_t)term];
             after[shell->volumes[j]] += (float)sum;
         }
     }
 }
 
-/* Marks the voxels of a slice of which shape was removed. column: the voxels' sums over `slices` slices. Returns how
- * many. */
-static size_t mark(hot_context *context, const shape_plan *plan, size_t slices, const double *column, uint8_t *marks)
+/* Marks the voxels of a slice of which shape was removed. column: the voxels' sums over slices. Returns how many. */
+static size_t mark(hot_context *context, const shape_plan *plan, const double (*column)[3], uint8_t *marks)
 {
     const size_t nx = plan->size[0], ny = plan->size[1], n = (size_t)plan->sums;
     size_t marked = 0;
@@ -203,12 +221,14 @@ static size_t mark(hot_context *context, const shape_plan *plan, size_t slices, 
     for (size_t v = 0; v < plan->plane; v++) {
         const size_t x = v % nx, y = v / nx, x0 = x < HALF ? 0 : x - HALF, y0 = y < HALF ? 0 : y - HALF;
         const size_t x1 = x + HALF < nx ? x + HALF : nx - 1, y1 = y + HALF < ny ? y + HALF : ny - 1;
-        double sums[SUMS] = {0};
+        double sums[SUMS][3];
+        memset(sums, 0, n * sizeof *sums);
         for (size_t j = y0; j <= y1; j++)
             for (size_t i = x0; i <= x1; i++)
                 for (size_t c = 0; c < n; c++)
-                    sums[c] += column[(j * nx + i) * n + c];
-        marks[v] = (uint8_t)removed_shape(plan, sums, (double)((x1 - x0 + 1) * (y1 - y0 + 1) * slices));
+                    for (int kind = 0; kind < 3; kind++)
+                        sums[c][kind] += column[(j * nx + i) * n + c][kind];
+        marks[v] = (uint8_t)removed_shape(plan, (const double (*)[3])sums);
         marked += marks[v];
     }
     return marked;
@@ -218,10 +238,10 @@ static hot_status restore_slices(hot_context *context, const shape_plan *plan, s
 {
     const size_t slices = plan->size[2], volumes = plan->before->volumes, n = plan->plane * (size_t)plan->sums;
     float *before = hot_context_alloc(context, plan->plane, volumes * sizeof *before);
-    float *squares = hot_context_calloc(context, n, WINDOW * sizeof *squares); /* slice k at k % WINDOW */
-    double *column = hot_context_alloc(context, n, sizeof *column);
+    shape_sums *sums = hot_context_calloc(context, n, WINDOW * sizeof *sums); /* slice k at k % WINDOW */
+    double (*column)[3] = hot_context_alloc(context, n, sizeof *column);
     uint8_t *marks = hot_context_alloc(context, plan->plane, 1);
-    hot_status status = before && squares && column && marks ? HOT_OK : HOT_ERROR_MEMORY;
+    hot_status status = before && sums && column && marks ? HOT_OK : HOT_ERROR_MEMORY;
     *changed = 0;
     for (size_t next = 0; next < slices + HALF && status == HOT_OK; next++) {
         const size_t slice = next - HALF, first = slice < HALF ? 0 : slice - HALF;
@@ -229,15 +249,19 @@ static hot_status restore_slices(hot_context *context, const shape_plan *plan, s
         if (next < slices) {
             status = hot_dwi_read(context, plan->before, next * plan->plane, plan->plane, before);
             if (status == HOT_OK)
-                sum_squares(context, plan, before, next, squares + next % WINDOW * n);
+                sum_slice(context, plan, before, next, sums + next % WINDOW * n);
         }
         if (next < HALF || status != HOT_OK)
             continue;
         memset(column, 0, n * sizeof *column);
         for (size_t k = first; k < end; k++)
-            for (size_t i = 0; i < n; i++)
-                column[i] += (double)squares[k % WINDOW * n + i];
-        const size_t marked = mark(context, plan, end - first, column, marks);
+            for (size_t i = 0; i < n; i++) {
+                const shape_sums *own = sums + k % WINDOW * n + i;
+                column[i][0] += (double)own->removed;
+                column[i][1] += (double)own->square;
+                column[i][2] += (double)own->whole;
+            }
+        const size_t marked = mark(context, plan, (const double (*)[3])column, marks);
         if (marked > 0)
             status = hot_dwi_read(context, plan->before, slice * plan->plane, plan->plane, before);
         if (marked > 0 && status == HOT_OK)
@@ -251,7 +275,7 @@ static hot_status restore_slices(hot_context *context, const shape_plan *plan, s
     }
     hot_context_free(context, marks);
     hot_context_free(context, column);
-    hot_context_free(context, squares);
+    hot_context_free(context, sums);
     hot_context_free(context, before);
     return status;
 }
@@ -265,8 +289,7 @@ hot_status hot_dwi_restore_shape(hot_context *context, const hot_dwi *before, ho
     hot_status status = plan.shell ? HOT_OK : HOT_ERROR_MEMORY;
     for (size_t s = 0; s < plan.shells && status == HOT_OK; s++) {
         status = make_shell(context, before, (int)s, plan.sums, plan.shell + s);
-        const int degrees = plan.shell[s].lmax / 2;
-        plan.sums += degrees > 0 ? degrees + 1 : 0;
+        plan.sums += plan.shell[s].shapes;
     }
     if (status == HOT_OK && plan.sums > 0)
         status = restore_slices(context, &plan, &changed);

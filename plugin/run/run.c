@@ -10,7 +10,6 @@
 #include "common/context_internal.h"
 #include "common/options.h"
 #include "dwi/denoise_shape.h"
-#include "dwi/scheme.h"
 #include "dwi/summary.h"
 #include "io/dwi_load.h"
 #include "learned.h"
@@ -128,25 +127,28 @@ static const double mostly = 0.5;
 static hot_status denoise(hot_run_job *job)
 {
     const size_t voxels = hot_grid_voxels(hot_dwi_grid(job->dwi));
+    double usual = NAN;
     hot_dwi *denoised = NULL;
     job->noise = hot_context_alloc(job->context, voxels, sizeof *job->noise);
     hot_status status = job->noise ? hot_dwi_denoise(job->context, job->dwi, NULL, NULL, &denoised, job->noise)
                                    : HOT_ERROR_MEMORY;
     if (status == HOT_OK)
         status = hot_dwi_restore_shape(job->context, job->dwi, denoised, &job->restored);
+    if (status == HOT_OK)
+        usual = complete_noise(job->noise, voxels);
     if (status != HOT_OK || job->restored > mostly) {
         hot_dwi_destroy(&denoised);
         if (status == HOT_OK)
             hot_context_log(job->context, HOT_LOG_WARNING,
-                            "not denoised: in %.0f %% of the voxels denoising takes more than noise out of the signals, "
-                            "as neighbours have too little in common", 100 * job->restored);
+                            "not denoised: neighbours have too little in common; in %.0f %% of the voxels more than "
+                            "noise would be taken out of the signals", 100 * job->restored);
         return status;
     }
     if (!job->borrowed)
         hot_dwi_destroy(&job->dwi);
     job->borrowed = 0;
     job->dwi = denoised;
-    job->sigma = complete_noise(job->noise, voxels);
+    job->sigma = usual;
     job->options.signal.denoised = 1;
     if (job->sigma > 0 && !(job->options.signal.sigma > 0) && !job->options.signal.sigma_map)
         job->options.signal.sigma_map = job->noise;
@@ -195,34 +197,6 @@ static hot_status make_mask(hot_run_job *job)
     return status;
 }
 
-/* Directions that determine order 2 at most (6 to 14): tensors have one maximum. What they do determine, whatever the
- * tissue, is the diffusion tensor, so where neither model nor method nor an option of theirs was given its first
- * eigenvector is what is found; a response that is not every voxel's would draw it aside. A method that tells more
- * fibres from so many signals stays the default. */
-static hot_status settle_order_2(hot_run_job *job, int *settled)
-{
-    hot_run_options *mine = &job->options;
-    size_t distinct;
-    int supports;
-    hot_status status = hot_scheme_of_volumes(job->context, job->dwi, hot_dwi_volumes(job->dwi), NULL, 4, &distinct,
-                                              &supports);
-    *settled = status == HOT_OK && (!job->method->find_in_signals || (!supports && distinct < job->method->directions));
-    if (!*settled)
-        return status;
-    if (job->by_default) {
-        mine->fit.model = "adc";
-        job->method = hot_peaks_method_default(mine->fit.model);
-        mine->peaks.method = job->method->name;
-        mine->peaks.starts = job->method->starts;
-        status = hot_run_outputs_choose(job->context, mine, job->method, &job->outputs);
-    }
-    mine->peaks.max_fibers = mine->signal.max_fibers = 1;
-    hot_context_log(job->context, HOT_LOG_NOTE,
-                    "%zu gradient directions: %s of order 2, at most one direction per voxel (order 4 takes 15, order "
-                    "6 takes 28)", distinct, strcmp(mine->fit.model, "adc") == 0 ? "diffusion tensors" : "tensors");
-    return status;
-}
-
 /* Warns when the gradient table does not go with the image, judged by a sample that takes a hundredth of the run's time
  * or so. What the check cannot do is no reason for a run to fail. */
 static hot_status check_gradients(hot_run_job *job)
@@ -237,55 +211,6 @@ static hot_status check_gradients(hot_run_job *job)
                         "the gradient table does not look right: likelier is %s; `hotfiber check` tells more",
                         check.table[0].name);
     return status == HOT_ERROR_CANCELLED || status == HOT_ERROR_MEMORY ? status : HOT_OK;
-}
-
-/* Order 6 unless the scheme has too few directions for it. */
-static hot_status choose_order(hot_run_job *job)
-{
-    int settled = 0;
-    if (job->options.fit.order != 0)
-        return HOT_OK;
-    job->order_by_default = 1;
-    int highest = hot_dwi_highest_order(job->context, job->dwi, -1);
-    if (highest < 0)
-        return HOT_ERROR_MEMORY;
-    job->options.fit.order = highest >= 6 || highest == 0 ? 6 : highest;
-    if (highest > 0 && highest < job->method->order_min)
-        return hot_context_fail_parameter(job->context, HOT_ERROR_DATA, "method",
-                                          "%s needs tensors of order %d, and the directions of this scheme determine "
-                                          "order %d; signal and maxima would do", job->method->name,
-                                          job->method->order_min, highest);
-    hot_status status = highest == 2 ? settle_order_2(job, &settled) : HOT_OK;
-    if (status == HOT_OK && highest > 0 && highest < 6 && !settled)
-        hot_context_log(job->context, HOT_LOG_NOTE,
-                        "order %d: the directions of this scheme do not determine order 6 (28 at least)", highest);
-    return status; /* a scheme that supports no order is refused by the fit, with what would do */
-}
-
-/* A degree of a response that is smaller than this, of its degree 0, is none. */
-static const double flat = 1e-6;
-
-/* A response that is flat in a degree cannot be divided by: without an order of the user's the tensors have a lower one.
- */
-static void follow_response(hot_run_job *job)
-{
-    const hot_response *r = job->response;
-    int order = 2;
-    if (!job->order_by_default || !r || strcmp(job->options.fit.model, "fod") != 0)
-        return;
-    for (int has = 1; has && order < job->options.fit.order && order < r->lmax; order += has ? 2 : 0) {
-        has = 0;
-        for (size_t shell = 0; shell < r->shells; shell++) {
-            const double *row = r->rows + shell * (size_t)(r->lmax / 2 + 1);
-            has = has || fabs(row[order / 2 + 1]) > flat * fabs(row[0]);
-        }
-    }
-    if (order < 4 || order < job->method->order_min || order == job->options.fit.order || order == r->lmax)
-        return; /* the fit says what is wrong, if anything is */
-    hot_context_log(job->context, HOT_LOG_NOTE, "order %d: the response of these data has nothing of order %d", order,
-                    order + 2);
-    job->order_before = job->options.fit.order;
-    job->options.fit.order = order;
 }
 
 /* Responses of several tissues become the job's: white matter's is the response. */
@@ -425,10 +350,10 @@ hot_status hot_run_compute_job(hot_run_job *job)
         return status;
     end_stage(job, "mask");
 
-    if ((status = choose_order(job)) != HOT_OK || (status = hot_run_learned_check(job)) != HOT_OK ||
+    if ((status = hot_run_choose_order(job)) != HOT_OK || (status = hot_run_learned_check(job)) != HOT_OK ||
         (status = hot_run_learned_step(job, "response", make_response, hot_run_learned_response)) != HOT_OK)
         return status;
-    follow_response(job);
+    hot_run_follow_response(job);
     end_stage(job, "response");
 
     if ((status = fit(job)) != HOT_OK)

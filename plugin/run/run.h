@@ -57,6 +57,10 @@ typedef struct hot_run_job {
     cJSON *gradients;                      /* what was found of the gradient table; NULL = not looked at */
 } hot_run_job;
 
+/* The order of the tensors: what the directions determine, 6 at most; and, once it is known, what the response has. */
+hot_status hot_run_choose_order(hot_run_job *job);
+void hot_run_follow_response(hot_run_job *job);
+
 /* The rules: whether the options go together. given: tells which options were given although their value does not show
  * it; NULL = none. *method: the one that will find the fibres. Fails with HOT_ERROR_ARGUMENT; hot_context_parameter
  * names the option at fault. The second looks at the options of model and response alone. */

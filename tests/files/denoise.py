@@ -167,4 +167,24 @@ for name, more in (("plain", ()), ("denoised", ("--denoise",))):
           f"fibres elsewhere {found[name][2]:.4f}")
 check(found["denoised"][0] >= found["plain"][0] and found["denoised"][1] < found["plain"][1] and
       found["denoised"][2] <= found["plain"][2], f"denoising does not help: {found}")
+restored = json.load(open("denoised/report.json"))["noise"]["shape_restored"]
+check(restored < .05, f"of what neighbours share shape was removed in {restored} of the voxels")
+
+# Neighbours that have nothing in common: denoising would take fine crossings for noise, and says so instead.
+run("phantom", "-o", "mixture.nii", "--layout", "mixture", "--size", "12,10,8", "-b", 1000, "--directions", 32, "--snr",
+    20, "--seed", 7, "--quiet")
+done = {name: run("run", "-i", "mixture.nii", "-o", name, "--outputs", "peaks", *more)
+        for name, more in (("apart", ()), ("apart_denoised", ("--denoise",)))}
+report = json.load(open("apart_denoised/report.json"))["noise"]
+check(report["shape_restored"] > .8 and b"not denoised: neighbours" in done["apart_denoised"].stderr,
+      f"{report}: {done['apart_denoised'].stderr.decode()}")
+check((image("apart/peaks.nii.gz") == image("apart_denoised/peaks.nii.gz")).all(), "the data are used as they came")
+
+# A response without degree 6: order 4, and the run goes on; an order that was asked for is refused.
+open("flat.txt", "w").write("# Shells: 0,1000\n3550 0 0 0\n1850 -650 115 0\n")
+done = run("run", "-i", "mixture.nii", "-o", "flat", "--response", "flat.txt", "--outputs", "peaks,tensors")
+check(b"order 4: the response of these data has nothing of order 6" in done.stderr, done.stderr.decode())
+check(json.load(open("flat/report.json"))["settings"]["order"] == 4, "the order that was taken")
+done = run("run", "-i", "mixture.nii", "-o", "flat6", "--response", "flat.txt", "--order", 6, status=1)
+check(b"lower order" in done.stderr, done.stderr.decode())
 end()

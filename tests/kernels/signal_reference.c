@@ -367,8 +367,8 @@ static double evidence_of(const world *w, int k, const double *theta, const hot_
     return w->population.evidence_scale * cost + w->population.evidence_shift[k];
 }
 
-/* Whether the inverse of a fit's matrix has the reference's variances. Turns are about other vectors there: the sum of a
- * fibre's two is the same. */
+/* Whether the inverse of a fit's matrix has the reference's variances. Turns are about other vectors there: the sum of
+ * a fibre's two is the same. */
 static int same_variances(int k, const hot_signal_fit *fit, const double *variance)
 {
     const int n = 4 * k + 3;

@@ -1,4 +1,4 @@
-/* What denoising took of the signals' shape is put back, and nothing else is: signals whose removed part is known. */
+/* What denoising took of the signals' shape is put back, and nothing else is: fibres whose removed part is known. */
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +21,8 @@ typedef struct world {
 
 static world w;
 
-/* Noise of deviation 1, and what makes voxels differ: `shape` of the harmonics of degree 4, in voxels of i < edge. */
+/* Noise of deviation 1 about fibres that point anywhere, of degrees 2 and 4; of the latter `shape` is taken for noise,
+ * in voxels of i < edge. */
 static void make(double shape, int edge, int directions)
 {
     static float signals[VOLUMES * ALL];
@@ -35,16 +36,18 @@ static void make(double shape, int edge, int directions)
         if (v >= B0)
             check_random_unit(&state, g);
     }
-    CHECK(hot_sh_values_f64(LMAX, (size_t)(volumes - B0), w.g + 3 * B0, w.harmonics + B0 * TERMS) == HOT_OK, "harmonics");
+    CHECK(hot_sh_values_f64(LMAX, (size_t)(volumes - B0), w.g + 3 * B0, w.harmonics + B0 * TERMS) == HOT_OK,
+          "harmonics");
     for (int n = 0; n < ALL; n++) {
-        double lost[TERMS] = {0};
-        for (int t = 6; t < TERMS; t++)
-            lost[t] = n % NX < edge ? shape * check_random_normal(&state) : 0;
+        double axis[3];
+        check_random_unit(&state, axis);
         for (int v = 0; v < volumes; v++) {
-            double value = v < B0 ? 100 : 40;
+            const double *g = w.g + 3 * v, x = g[0] * axis[0] + g[1] * axis[1] + g[2] * axis[2];
+            const double fourth = (35 * x * x * x * x - 30 * x * x + 3) / 8;
+            double value = v < B0 ? 100 : 40 - 10 * (3 * x * x - 1) / 2 + (n % NX < edge ? 0 : shape * fourth);
             w.clean[n * volumes + v] = (float)value;
-            for (int t = 0; v >= B0 && t < TERMS; t++)
-                value += lost[t] * w.harmonics[v * TERMS + t];
+            if (v >= B0 && n % NX < edge)
+                value += shape * fourth;
             w.noisy[n * volumes + v] = (float)(value + check_random_normal(&state));
             signals[v * ALL + n] = w.noisy[n * volumes + v];
         }

@@ -69,9 +69,9 @@ typedef struct hot_signal_fit {
     float width_variance[3], spread_variance, isotropic_variance, water_variance, ln_diffusivity_variance;
                                /* of the posterior; of the weights: of the sum of squares of ln w about its mean */
     float turn[3][2][3];       /* two unit vectors across v, in which turns are counted: v + a turn[0] + b turn[1] */
-    /* The inverse of the posterior's covariance (Laplace; fans integrated out), of 4 k + 3 unknowns: for each fibre ln of the weight, width,
-     * turns a and b; then isotropic, water, ln_diffusivity. A packed lower triangle: element (i, j) at i (i + 1) / 2
-     * + j */
+    /* The inverse of the posterior's covariance (Laplace; fans integrated out), of 4 k + 3 unknowns: for each fibre ln
+     * of the weight, width, turns a and b; then isotropic, water, ln_diffusivity. A packed lower triangle: element
+     * (i, j) at i (i + 1) / 2 + j */
     float precision[HOT_SIGNAL_PRECISION];
     float fan;                 /* sum of the squares of the fans' 2 k amplitudes, rad^4; 0: none, or without fans */
     float fan_told;            /* of these amplitudes, how many the data tell rather than the prior */

@@ -17,7 +17,9 @@ typedef struct hot_run_options {
     hot_signal_find_options signal; /* method signal; its max_fibers is that of peaks */
     /* instead of a file; copied. A response in memory goes into fit.response, copied too */
     const hot_mask *mask_in_memory;
-    /* 1: the data are denoised first (hot_dwi_denoise, all voxels), and noise.nii.gz is written too */
+    /* 1: the data are denoised first (hot_dwi_denoise, all voxels), and noise.nii.gz is written too. Where that takes
+     * more than noise out of the signals their angular shape is put back; if in most voxels, a warning says so and the
+     * data are used as they came */
     int denoise;
     /* Which files the run leaves, beside report.json: names of hot_run_output_name separated by commas, or the sets
      * "default" (NULL: these), "all" (every file of version 0.1) and "maps" */

@@ -1,0 +1,84 @@
+/* The order of the tensors where the user has chosen none. */
+#include <math.h>
+#include <string.h>
+
+#include "dwi/scheme.h"
+#include "outputs.h"
+#include "run.h"
+
+/* Directions that determine order 2 at most (6 to 14): tensors have one maximum. What they do determine, whatever the
+ * tissue, is the diffusion tensor, so where neither model nor method nor an option of theirs was given its first
+ * eigenvector is what is found; a response that is not every voxel's would draw it aside. A method that tells more
+ * fibres from so many signals stays the default. */
+static hot_status settle_order_2(hot_run_job *job, int *settled)
+{
+    hot_run_options *mine = &job->options;
+    size_t distinct;
+    int supports;
+    hot_status status = hot_scheme_of_volumes(job->context, job->dwi, hot_dwi_volumes(job->dwi), NULL, 4, &distinct,
+                                              &supports);
+    *settled = status == HOT_OK && (!job->method->find_in_signals || (!supports && distinct < job->method->directions));
+    if (!*settled)
+        return status;
+    if (job->by_default) {
+        mine->fit.model = "adc";
+        job->method = hot_peaks_method_default(mine->fit.model);
+        mine->peaks.method = job->method->name;
+        mine->peaks.starts = job->method->starts;
+        status = hot_run_outputs_choose(job->context, mine, job->method, &job->outputs);
+    }
+    mine->peaks.max_fibers = mine->signal.max_fibers = 1;
+    hot_context_log(job->context, HOT_LOG_NOTE,
+                    "%zu gradient directions: %s of order 2, at most one direction per voxel (order 4 takes 15, order "
+                    "6 takes 28)", distinct, strcmp(mine->fit.model, "adc") == 0 ? "diffusion tensors" : "tensors");
+    return status;
+}
+
+/* Order 6 unless the scheme has too few directions for it. */
+hot_status hot_run_choose_order(hot_run_job *job)
+{
+    int settled = 0;
+    if (job->options.fit.order != 0)
+        return HOT_OK;
+    job->order_by_default = 1;
+    int highest = hot_dwi_highest_order(job->context, job->dwi, -1);
+    if (highest < 0)
+        return HOT_ERROR_MEMORY;
+    job->options.fit.order = highest >= 6 || highest == 0 ? 6 : highest;
+    if (highest > 0 && highest < job->method->order_min)
+        return hot_context_fail_parameter(job->context, HOT_ERROR_DATA, "method",
+                                          "%s needs tensors of order %d, and the directions of this scheme determine "
+                                          "order %d; signal and maxima would do", job->method->name,
+                                          job->method->order_min, highest);
+    hot_status status = highest == 2 ? settle_order_2(job, &settled) : HOT_OK;
+    if (status == HOT_OK && highest > 0 && highest < 6 && !settled)
+        hot_context_log(job->context, HOT_LOG_NOTE,
+                        "order %d: the directions of this scheme do not determine order 6 (28 at least)", highest);
+    return status; /* a scheme that supports no order is refused by the fit, with what would do */
+}
+
+/* A degree of a response that is smaller than this, of its degree 0, is none. */
+static const double flat = 1e-6;
+
+/* A response that is flat in a degree cannot be divided by: without an order of the user's the tensors have a lower
+ * one. */
+void hot_run_follow_response(hot_run_job *job)
+{
+    const hot_response *r = job->response;
+    int order = 2;
+    if (!job->order_by_default || !r || strcmp(job->options.fit.model, "fod") != 0)
+        return;
+    for (int has = 1; has && order < job->options.fit.order && order < r->lmax; order += has ? 2 : 0) {
+        has = 0;
+        for (size_t shell = 0; shell < r->shells; shell++) {
+            const double *row = r->rows + shell * (size_t)(r->lmax / 2 + 1);
+            has = has || fabs(row[order / 2 + 1]) > flat * fabs(row[0]);
+        }
+    }
+    if (order < 4 || order < job->method->order_min || order == job->options.fit.order || order == r->lmax)
+        return; /* the fit says what is wrong, if anything is */
+    hot_context_log(job->context, HOT_LOG_NOTE, "order %d: the response of these data has nothing of order %d",
+                    order, order + 2);
+    job->order_before = job->options.fit.order;
+    job->options.fit.order = order;
+}
