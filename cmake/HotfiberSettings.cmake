@@ -46,6 +46,8 @@ if(HOTFIBER_OPENMP)
 else() # a header that stands in for OpenMP's
   add_library(OpenMP::OpenMP_C INTERFACE IMPORTED GLOBAL)
   target_include_directories(OpenMP::OpenMP_C INTERFACE ${CMAKE_SOURCE_DIR}/kernels/common/one_thread)
-  target_compile_options(OpenMP::OpenMP_C INTERFACE $<$<COMPILE_LANGUAGE:C>:-fopenmp-simd -Wno-unknown-pragmas>)
+  # What only a pragma names (threads) is unused then.
+  target_compile_options(OpenMP::OpenMP_C INTERFACE
+    $<$<COMPILE_LANGUAGE:C>:-fopenmp-simd -Wno-unknown-pragmas -Wno-unused-variable -Wno-unused-parameter>)
   message(STATUS "hotfiber: no OpenMP: everything on one thread")
 endif()

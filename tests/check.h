@@ -1,4 +1,4 @@
-/* Checks for C tests. CHECK goes on after a failure and counts it; HOT_TEST_END returns the verdict.
+/* Checks for C tests. CHECK goes on after a failure and counts it, in any thread; HOT_TEST_END returns the verdict.
  * Comparisons are written so that NaN fails: !(error <= tolerance). */
 #ifndef HOT_TESTS_CHECK_H
 #define HOT_TESTS_CHECK_H
@@ -13,9 +13,9 @@ static int check_failures __attribute__((unused)), check_total __attribute__((un
 
 #define CHECK(condition, ...)                                                  \
     do {                                                                       \
-        check_total++;                                                         \
+        __atomic_add_fetch(&check_total, 1, __ATOMIC_RELAXED);                 \
         if (!(condition)) {                                                    \
-            if (check_failures++ < 20) {                                       \
+            if (__atomic_fetch_add(&check_failures, 1, __ATOMIC_RELAXED) < 20) { \
                 printf("%s:%d: not so: %s: ", __FILE__, __LINE__, #condition); \
                 printf(__VA_ARGS__);                                           \
                 printf("\n");                                                  \
