@@ -65,7 +65,10 @@ hot_setup() {
     [ -z "${hot_installed:-}" ] || rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
     # What has no machine code is for nobody else.
     if grep -q "^CMAKE_CUDA_ARCHITECTURES:.*=$hot_one_architecture\$" "$build/CMakeCache.txt" 2>/dev/null; then
-        case ${hot_configure:-} in *"=$hot_one_architecture") ;; *) rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles" ;; esac
+        case ${hot_configure:-} in
+        *"=$hot_one_architecture") ;;
+        *) rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles" ;;
+        esac
     fi
     if [ ! -f "$build/CMakeCache.txt" ]; then
         say "configuring"

@@ -37,7 +37,8 @@ for name in ("image.nii", "image.nii.gz"):
 for name in ("plain.nrrd", "first.nrrd", "second.nrrd", "third.nrrd", "swapped.nrrd", "packed.nrrd", "wide.nrrd",
              "detached.nrrd", "image.nii", "image.nii.gz"):
     # What learns from the data reads them in another order; it does not see what format they have.
-    method = [] if LONG or name in ("plain.nrrd", "packed.nrrd", "image.nii", "image.nii.gz") else ["--method", "maxima"]
+    learns = LONG or name in ("plain.nrrd", "packed.nrrd", "image.nii", "image.nii.gz")
+    method = [] if learns else ["--method", "maxima"]
     works("run", "-i", name, "-o", f"whole_{name}", "--quiet", "--memory", "4G", *method)
     works("run", "-i", name, "-o", f"paged_{name}", "--quiet", "--memory", PAGE, *method)
     same(f"whole_{name}", f"paged_{name}", name)
@@ -71,7 +72,8 @@ for name, options in (("peaks.nrrd", ["fibers.vtp"]), ("peaks.nrrd", ["fixels", 
 made = [os.path.join(folder, name) for folder, _, names in os.walk("exports_4G") for name in names]
 check(len(os.listdir("exports_4G")) == 6 and len(made) > 6, f"{made}")
 for path in made:
-    check(open(path, "rb").read() == open(path.replace("exports_4G", f"exports_{PAGE}"), "rb").read(), f"export: {path}")
+    paged = path.replace("exports_4G", f"exports_{PAGE}")
+    check(open(path, "rb").read() == open(paged, "rb").read(), f"export: {path}")
 works("learn", "-i", "image.nii.gz", "-o", "model.json", "--memory", KEPT, "--quiet")
 for k in (1, 2):
     works("run", "--learned", "model.json", "-o", "parts", "--part", f"{k}/2", "--memory", KEPT, "--quiet")

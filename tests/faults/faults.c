@@ -125,7 +125,7 @@ static int fails(const char *name)
         return 0;
     while (which < NAMES && strcmp(names[which], name) != 0)
         which++;
-    if (which == NAMES || (!all && atomic_load(&calls[which]) >= wanted) /* it is over: the others need not be told */ ||
+    if (which == NAMES || (!all && atomic_load(&calls[which]) >= wanted) /* it has failed: count no more */ ||
         (only && !is_of(&only, 1, 0)) || (memory && is_of(theirs, sizeof theirs / sizeof *theirs, 1)))
         return 0;
     if (atomic_fetch_add(&calls[which], 1) + 1 != wanted || all)
