@@ -60,7 +60,7 @@ for subcommand in subcommands:
           f"{subcommand}: no line longer than 120: {max(text.splitlines(), key=len)}")
     check(text.isascii() and "\t" not in text and not re.search(r"[^ ] +$", text, re.M),
           f"{subcommand}: plain text without blanks at line ends")
-    options = re.findall(r"^  (--?[A-Za-z_0-9]+)(?: (\S+))?(?:  |$|\n {28})", text, re.M)
+    options = re.findall(r"^  (--?[A-Za-z_0-9-]+)(?: (\S+))?(?:  |$|\n {28})", text, re.M)
     names = [name for name, _ in options]
     check(len(names) == len(set(names)), f"{subcommand}: an option is listed twice: {names}")
     check({"--device", "--threads", "--seed", "--progress", "--quiet", "--help"} <= set(names),
