@@ -6,6 +6,8 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 build=${HOTFIBER_BUILD:-$source/build}
 jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
+hot_one_architecture=90-virtual # what tests/run.sh has where there is no GPU
+
 say() { printf '%s\n' "$*" >&2; }
 
 # hot_install PACKAGE...: Debian packages that are not there yet.
@@ -61,6 +63,13 @@ hot_setup() {
     fi
     # What was just installed is looked for again (the demo is built with less than the tests need).
     [ -z "${hot_installed:-}" ] || rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
+    # What has no machine code is for nobody else.
+    if grep -q "^CMAKE_CUDA_ARCHITECTURES:.*=$hot_one_architecture\$" "$build/CMakeCache.txt" 2>/dev/null; then
+        case ${hot_configure:-} in
+        *"=$hot_one_architecture") ;;
+        *) rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles" ;;
+        esac
+    fi
     if [ ! -f "$build/CMakeCache.txt" ]; then
         say "configuring"
         # shellcheck disable=SC2086
