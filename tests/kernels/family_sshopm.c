@@ -454,6 +454,52 @@ static void check_options(check_run *run)
     check_case_end(run);
 }
 
+/* A start among many takes the steps that it takes alone; steps from where a tensor gives no direction stay there. */
+static void check_alone(check_run *run)
+{
+    enum { COUNT = 3, STARTS = 40 };
+    if (run->cuda || !check_wanted(run, "alone"))
+        return;
+    check_case_begin(run, "alone", COUNT);
+    problem p = make_problem(run, 4, 3, 0, COUNT, STARTS), one = p;
+    hot_sshopm_options options = {.size = sizeof options};
+    double different = 0;
+    check_call(run, call(run->context, &options, &p));
+    one.starts = 1;
+    for (size_t s = 0; s < STARTS; s++) {
+        one.start = check_input(run, (const float *)p.start + 3 * s, 3 * sizeof(float));
+        one.iterations = check_output(run, COUNT * sizeof(int32_t));
+        one.lambda = one.x = one.residual = NULL;
+        check_call(run, call(run->context, &options, &one));
+        for (size_t t = 0; t < COUNT; t++) {
+            CHECK_ITEM(run, t * STARTS + s, one.iterations[t] == p.iterations[t * STARTS + s],
+                       "%d iterations alone, %d among others", one.iterations[t], p.iterations[t * STARTS + s]);
+            different += p.iterations[t * STARTS + s] != p.iterations[t * STARTS];
+        }
+    }
+    CHECK_ITEM(run, 0, different > STARTS, "nearly all starts end together: nothing is shown");
+    /* x^4, and starts across x among others */
+    float *tensors = malloc(COUNT * p.stride * sizeof *tensors), starts[3 * STARTS];
+    memcpy(tensors, p.tensors, COUNT * p.stride * sizeof *tensors);
+    memset(tensors + p.stride, 0, p.stride * sizeof *tensors);
+    tensors[p.stride] = 1;
+    memcpy(starts, p.start, sizeof starts);
+    for (size_t s = 0; s < STARTS; s += 7)
+        memcpy(starts + 3 * s, (const float[3]){0, 0.6f, 0.8f}, 3 * sizeof *starts);
+    p.tensors = check_input(run, tensors, COUNT * p.stride * sizeof *tensors);
+    p.start = check_input(run, starts, sizeof starts);
+    free(tensors);
+    options.shift = HOT_SHIFT_NONE;
+    options.tolerance = -1;
+    options.max_iterations = 3;
+    check_call(run, call(run->context, &options, &p));
+    for (size_t s = 0; s < STARTS; s += 7)
+        for (size_t d = 0; d < 3; d++)
+            CHECK_ITEM(run, STARTS + s, fabs(at(&p, p.x, 3 * (STARTS + s) + d) - at(&p, p.start, 3 * s + d)) < 1e-6,
+                       "where x^4 is flat: %g, not %g", at(&p, p.x, 3 * (STARTS + s) + d), at(&p, p.start, 3 * s + d));
+    check_case_end(run);
+}
+
 /* A little of everything that runs on a GPU, for tools that are many times slower: every kernel in single precision and
  * what it does with tensors of every kind. */
 static void check_briefly(check_run *run)
@@ -529,6 +575,7 @@ static void check(check_run *run)
         }
     }
     check_options(run);
+    check_alone(run);
 }
 
 const check_family family_sshopm = {"sshopm", 0, 1, check, check_sshopm_bench};
