@@ -160,15 +160,21 @@ HOT_FN void signal_descend(const int k, const signal_plan *plan, const signal_ba
     }
 }
 
+/* The fits of k fibres of a vector of voxels, and their matrices. */
+HOT_FN void signal_gather_fit(const int k, const signal_batch *batch, int first, signal_fit *f, vf *H)
+{
+    signal_gather(batch, batch->fits + SIGNAL_SLOT(k) * SIGNAL_FLOATS, SIGNAL_SLOTS * SIGNAL_FLOATS, SIGNAL_FLOATS,
+                   first, (vf *)f);
+    signal_gather(batch, batch->matrices + SIGNAL_MATRIX(k), SIGNAL_MATRICES, SIGNAL_PACKED_OF(k), first, H);
+}
+
 /* -2 ln P(k) of a vector of voxels, up to a constant. Its diagonal is that of the matrix whose determinant is in it. */
 HOT_FN void signal_weigh(const int k, const int fans, const signal_plan *plan, const signal_batch *batch, int first,
                           const signal_data *data)
 {
     vf H[SIGNAL_PACKED];
     signal_fit f;
-    signal_gather(batch, batch->fits + SIGNAL_SLOT(k) * SIGNAL_FLOATS, SIGNAL_SLOTS * SIGNAL_FLOATS,
-                   SIGNAL_FLOATS, first, (vf *)&f);
-    signal_gather(batch, batch->matrices + SIGNAL_MATRIX(k), SIGNAL_MATRICES, SIGNAL_PACKED_OF(k), first, H);
+    signal_gather_fit(k, batch, first, &f, H);
     const vf cost = signal_evidence(k, fans, &plan->scheme, &plan->learned, data, &f, H);
     if (fans) /* else chi is as it was, and fan and fan_told are 0 since the start */
         signal_scatter(batch, (const vf *)&f, SIGNAL_FLOATS, first, SIGNAL_SLOTS * SIGNAL_FLOATS,
@@ -183,9 +189,7 @@ HOT_FN void signal_leave_fans(const int k, const signal_plan *plan, const signal
 {
     vf H[SIGNAL_PACKED];
     signal_fit f;
-    signal_gather(batch, batch->fits + SIGNAL_SLOT(k) * SIGNAL_FLOATS, SIGNAL_SLOTS * SIGNAL_FLOATS,
-                   SIGNAL_FLOATS, first, (vf *)&f);
-    signal_gather(batch, batch->matrices + SIGNAL_MATRIX(k), SIGNAL_MATRICES, SIGNAL_PACKED_OF(k), first, H);
+    signal_gather_fit(k, batch, first, &f, H);
     signal_fan_marginal(k, &plan->scheme, &plan->learned, data, &f, H);
     signal_scatter(batch, H, SIGNAL_PACKED_OF(k), first, SIGNAL_MATRICES, batch->matrices + SIGNAL_MATRIX(k));
 }
