@@ -63,12 +63,10 @@ hot_setup() {
     fi
     # What was just installed is looked for again (the demo is built with less than the tests need).
     [ -z "${hot_installed:-}" ] || rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
-    # What has no machine code is for nobody else.
-    if grep -q "^CMAKE_CUDA_ARCHITECTURES:.*=$hot_one_architecture\$" "$build/CMakeCache.txt" 2>/dev/null; then
-        case ${hot_configure:-} in
-        *"=$hot_one_architecture") ;;
-        *) rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles" ;;
-        esac
+    # What has no machine code is not for a GPU, nor for the long form.
+    if { [ -e /dev/nvidiactl ] || [ -n "${HOT_TEST_LONG:-}" ]; } &&
+        grep -q "^CMAKE_CUDA_ARCHITECTURES:.*=$hot_one_architecture\$" "$build/CMakeCache.txt" 2>/dev/null; then
+        rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
     fi
     if [ ! -f "$build/CMakeCache.txt" ]; then
         say "configuring"

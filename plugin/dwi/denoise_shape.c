@@ -40,7 +40,7 @@ typedef struct shape_plan {
     shape_shell *shell;
 } shape_plan;
 
-/* The highest degree whose terms leave a third of the measurements to compare with; 0: none. */
+/* The highest degree whose terms are at most two thirds of the measurements: more are not told from noise. */
 static int degree_for(size_t count)
 {
     int lmax = 0;
@@ -270,8 +270,8 @@ static hot_status restore_slices(hot_context *context, const shape_plan *plan, s
                 if (marks[v])
                     put_back(plan, before + v * volumes, plan->denoised + (slice * plan->plane + v) * volumes);
         *changed += marked;
-        if (hot_context_cancelled(context))
-            status = HOT_ERROR_CANCELLED;
+        if (status == HOT_OK)
+            status = hot_context_check(context, "denoising");
     }
     hot_context_free(context, marks);
     hot_context_free(context, column);

@@ -177,6 +177,31 @@ static void test_odd(void)
     end();
 }
 
+/* Cancels at the poll whose number has come down to 0, and from then on. */
+static int cancel(void *polls) { return --*(int *)polls < 0; }
+
+/* Cancelled at any moment it says so. */
+static void test_cancelled(void)
+{
+    int cancelled = 0, polls;
+    hot_status status = HOT_ERROR_CANCELLED;
+    double share;
+    make(1.5, NX, EACH);
+    for (; status == HOT_ERROR_CANCELLED && cancelled < 1000; cancelled++) {
+        hot_context *context = NULL;
+        polls = cancelled;
+        CHECK(hot_context_create(&(hot_context_options){.size = sizeof(hot_context_options), .threads = 1,
+                                                        .stop = cancel, .stop_user = &polls}, &context) == HOT_OK,
+              "a context");
+        status = hot_dwi_restore_shape(context, w.before, w.after, &share);
+        CHECK(status == HOT_OK || strncmp(hot_context_message(context), "cancelled while", 15) == 0,
+              "cancelled at poll %d: '%s'", cancelled, hot_context_message(context));
+        hot_context_destroy(&context);
+    }
+    CHECK(status == HOT_OK && cancelled > NZ, "status %d after %d polls", (int)status, cancelled);
+    end();
+}
+
 int main(void)
 {
     CHECK(hot_context_create(NULL, &w.context) == HOT_OK, "a context");
@@ -184,6 +209,7 @@ int main(void)
     test_shape();
     test_where_it_was();
     test_odd();
+    test_cancelled();
     hot_context_destroy(&w.context);
     HOT_TEST_END();
 }
