@@ -72,9 +72,10 @@ hot_status hot_gzip_begin(hot_context *context, FILE *file, const char *name, ho
 static hot_status make_ready(hot_gzip_writer *writer, int pieces)
 {
     for (; writer->ready < pieces; writer->ready++)
-        /* Fast compression: on float data the slow levels take five times as long to save a few percent. */
-        if (deflateInit2(&writer->deflater[writer->ready], Z_BEST_SPEED, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) !=
-            Z_OK)
+        /* Fast compression, and of repetitions only runs: what else repeats in samples does so by chance. Looking for
+         * it takes half as long again or more, and makes directions larger; slow levels five times, for a few percent
+         * (docs/experiments.md). */
+        if (deflateInit2(&writer->deflater[writer->ready], Z_BEST_SPEED, Z_DEFLATED, -15, 8, Z_RLE) != Z_OK)
             return hot_context_fail(writer->context, HOT_ERROR_MEMORY, "out of memory to compress '%s'",
                                     writer->name);
     return HOT_OK;
