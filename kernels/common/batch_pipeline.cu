@@ -326,6 +326,8 @@ hot_status open_slots(const plan *plan, pool *self)
         if (status == HOT_OK)
             status = poll(plan, self);
     }
+    for (size_t i = 1; i <= HOT_BATCH_BESIDE && plan->chunks == 1 && status == HOT_OK; i++)
+        status = hot_cuda_status(self->context, open_slot(&self->slots[i], 0, 0), "streams for a batch");
     if (status == HOT_OK && !plan->stop && plan->batch->begin)
         status = plan->batch->begin(self->context, plan->batch->user, &self->workspace);
     return status;
@@ -368,6 +370,8 @@ hot_status submit(const plan *plan, pool *self, int index)
     chunk.scratch = batch->scratch ? slot->device + plan->scratch : NULL;
     chunk.stream = slot->stream;
     chunk.slot = index;
+    for (int i = 0; i < HOT_BATCH_BESIDE && plan->chunks == 1; i++)
+        chunk.beside[i] = self->slots[1 + i].stream;
     for (int k = 0; k < ARRAYS; k++) {
         chunk.in[k] = batch->in[k].row ? slot->device + plan->in[k] : NULL;
         chunk.out[k] = batch->out[k].row ? slot->device + plan->out[k] : NULL;

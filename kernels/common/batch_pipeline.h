@@ -25,8 +25,9 @@ extern "C" {
 
 enum {
     HOT_BATCH_ARRAYS = 8, /* inputs, and outputs, at most */
-    HOT_BATCH_SLOTS = 6   /* chunks in progress on a GPU: filling, copying in, computing, copying out, emptying, and one
+    HOT_BATCH_SLOTS = 6,  /* chunks in progress on a GPU: filling, copying in, computing, copying out, emptying, and one
                              in reserve (measured: with 4 the GPU is idle at times) */
+    HOT_BATCH_BESIDE = 3
 };
 
 /* One array of the caller's: `row` bytes per item, `stride` bytes from one item to the next (>= row). On the GPU the
@@ -58,6 +59,8 @@ typedef struct hot_batch_chunk {
     void *in[HOT_BATCH_ARRAYS], *out[HOT_BATCH_ARRAYS]; /* rows of these items; NULL: no such array */
     void *scratch;       /* hot_batch.scratch bytes, uninitialised */
     void *stream;        /* a cudaStream_t */
+    void *beside[HOT_BATCH_BESIDE]; /* further streams, idle, where this is the only chunk and it comes from the host;
+                            else NULL. What is queued on them is to end before what is queued on `stream` does */
     int slot;            /* below HOT_BATCH_SLOTS; a slot's chunk is complete when its next one is launched */
 } hot_batch_chunk;
 

@@ -36,7 +36,16 @@ typedef struct signal_chunk {
 /* The memory for up to `count` voxels of `volumes` diffusion-weighted volumes, out of an arena; bytes of a voxel. */
 void signal_divide(size_t count, size_t volumes, hot_arena *arena, signal_memory *memory);
 size_t signal_bytes(size_t volumes);
-/* Starts the fits of a chunk whose usable voxels are listed. */
-cudaError_t signal_launch(const signal_plan *plan, const signal_chunk *chunk, int processors, cudaStream_t stream);
+/* Streams for the fits of 0, 1 and 2 fibres beside those of three, which take longest and stay on the chunk's own; and
+ * events. Of few voxels no kernel fills the GPU: what takes time is to wait for one kernel after the other. */
+enum { SIGNAL_BRANCHES = 3 };
+typedef struct signal_branches {
+    cudaStream_t stream[SIGNAL_BRANCHES];
+    cudaEvent_t apart, together[SIGNAL_BRANCHES];
+} signal_branches;
+
+/* Starts the fits of a chunk whose usable voxels are listed. branches: NULL = all on the chunk's stream. */
+cudaError_t signal_launch(const signal_plan *plan, const signal_chunk *chunk, int processors, cudaStream_t stream,
+                          const signal_branches *branches);
 
 #endif

@@ -69,6 +69,7 @@ struct workspace {
     char *memory;
     size_t *order;
     int processors; /* of the GPU */
+    signal_branches branches;
     kernel_clock clock;
 };
 
@@ -131,6 +132,33 @@ template <typename T> const T *moved(const signal_plan *plan, const float *block
     return (const T *)(block + ((const float *)table - plan->block));
 }
 
+/* The branches of a chunk that is alone, or NULL. */
+hot_status make_branches(hot_context *context, workspace *self, const hot_batch_chunk *chunk,
+                         const signal_branches **branches)
+{
+    signal_branches *made = &self->branches;
+    static_assert((int)SIGNAL_BRANCHES <= (int)HOT_BATCH_BESIDE, "a stream for each");
+    *branches = NULL;
+    if (!chunk->beside[0])
+        return HOT_OK;
+    cudaError_t error = cudaEventCreateWithFlags(&made->apart, cudaEventDisableTiming);
+    for (int i = 0; i < SIGNAL_BRANCHES && error == cudaSuccess; i++) {
+        made->stream[i] = (cudaStream_t)chunk->beside[i];
+        error = cudaEventCreateWithFlags(&made->together[i], cudaEventDisableTiming);
+    }
+    *branches = made;
+    return hot_cuda_status(context, error, "events");
+}
+
+void free_branches(signal_branches *branches)
+{
+    for (int i = 0; i < SIGNAL_BRANCHES; i++)
+        if (branches->together[i])
+            cudaEventDestroy(branches->together[i]);
+    if (branches->apart)
+        cudaEventDestroy(branches->apart);
+}
+
 void end_device(hot_context *context, void *user, void *shared)
 {
     batch_args *call = (batch_args *)user;
@@ -138,6 +166,7 @@ void end_device(hot_context *context, void *user, void *shared)
     if (call->args->result->device_seconds)
         call->nanoseconds += (unsigned long long)(1e6 * read_clock(&self->clock));
     close_clock(&self->clock);
+    free_branches(&self->branches);
     hot_device_release(context, self->memory);
     hot_context_free(context, self);
 }
@@ -224,6 +253,10 @@ hot_status launch_chunk(hot_context *context, void *user, void *shared, const ho
     data.result.flags = (uint8_t *)chunk->out[6];
     data.result.fits = (hot_signal_fit *)chunk->out[7];
     const bool timed = args->result->device_seconds != NULL;
+    const signal_branches *branches;
+    hot_status status = make_branches(context, self, chunk, &branches);
+    if (status != HOT_OK)
+        return status;
     cudaError_t error = cudaMemsetAsync(data.used, 0, sizeof *data.used, stream);
     if (timed) {
         add_interval(&self->clock, chunk->slot);
@@ -236,7 +269,7 @@ hot_status launch_chunk(hot_context *context, void *user, void *shared, const ho
         error = cudaGetLastError();
     }
     if (error == cudaSuccess)
-        error = signal_launch(&self->plan, &data, self->processors, stream);
+        error = signal_launch(&self->plan, &data, self->processors, stream, branches);
     if (error == cudaSuccess && timed)
         error = cudaEventRecord(self->clock.end[chunk->slot], stream);
     return hot_cuda_status(context, error, "starting the signal method");

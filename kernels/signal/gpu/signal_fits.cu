@@ -4,13 +4,15 @@
  * that of the CPU (signal_step.h, signal_block.h, compiled with vf = float). */
 #include <math.h>
 #include <string.h>
+#include <type_traits>
 
 #include "signal/gpu/signal_chunk.cuh"
 #include "signal/signal_detail.h"
 
 /* Threads of a block; fits that a thread has at least, where there are so many: the last ones of a kernel run with idle
- * neighbours. Of few voxels no kernel fills the GPU: a fit for each thread is soonest done. */
-enum { THREADS = 128, FITS_EACH = 6, FEW = 1 << 13 };
+ * neighbours. Of few voxels no kernel fills the GPU: a fit for each thread is soonest done, and of blocks of a
+ * warp fewer share a multiprocessor. */
+enum { THREADS = 128, FITS_EACH = 6, FEW = 1 << 13, THREADS_OF_FEW = 32 };
 /* Blocks of a multiprocessor: 255 registers hold all sums of two and of three fibres. */
 #define BLOCKS_OF(K) ((K) > 1 ? 2 : 4)
 
@@ -248,18 +250,24 @@ namespace {
 struct launcher {
     const signal_plan *plan;
     const signal_chunk *chunk;
-    int processors, kernels; /* kernels: of fits, so far */
-    cudaStream_t stream;
+    int processors;
+    cudaStream_t own;                /* the chunk's */
+    const signal_branches *branches;
+    cudaStream_t stream;             /* the current one */
+    int kernels;                     /* of fits, so far */
     cudaError_t error;
+
+    void keep(cudaError_t result) { error = error == cudaSuccess ? result : error; }
+    unsigned threads() const { return chunk->count < FEW ? THREADS_OF_FEW : THREADS; }
 
     template <int K, fit_from FROM> void fits(int iterations, float tolerance)
     {
         const size_t starts = FROM == FROM_PLACES && K > 1 ? SIGNAL_CLASSES : 1;
-        const size_t most = (size_t)processors * BLOCKS_OF(K);
-        const size_t wanted = chunk->count * starts / (THREADS * (chunk->count < FEW ? 1 : FITS_EACH)) + 1;
-        if (error != cudaSuccess || K > plan->max_fibers)
+        const size_t most = (size_t)processors * BLOCKS_OF(K) * (THREADS / threads());
+        const size_t wanted = chunk->count * starts / (threads() * (chunk->count < FEW ? 1 : FITS_EACH)) + 1;
+        if (error != cudaSuccess)
             return;
-        signal_fit_kernel<K, FROM><<<(unsigned)(wanted < most ? wanted : most), THREADS, 0, stream>>>(
+        signal_fit_kernel<K, FROM><<<(unsigned)(wanted < most ? wanted : most), threads(), 0, stream>>>(
             *plan, *chunk, chunk->memory.counters + kernels++, iterations, tolerance);
         error = cudaGetLastError();
     }
@@ -268,61 +276,97 @@ struct launcher {
     {
         if (error != cudaSuccess)
             return;
-        kernel<<<(unsigned)((chunk->count + THREADS - 1) / THREADS), THREADS, 0, stream>>>(*plan, *chunk);
+        kernel<<<(unsigned)((chunk->count + threads() - 1) / threads()), threads(), 0, stream>>>(*plan, *chunk);
         error = cudaGetLastError();
     }
 
-    template <bool FANS> void evidence_of()
+    template <int K> void evidence()
     {
-        voxels(signal_evidence_kernel<0, false>);
-        voxels(signal_evidence_kernel<1, FANS>);
-        if (plan->max_fibers > 1)
-            voxels(signal_evidence_kernel<2, FANS>);
-        if (plan->max_fibers > 2)
-            voxels(signal_evidence_kernel<3, FANS>);
-    }
-
-    void marginals()
-    {
-        voxels(signal_marginal_kernel<1>);
-        if (plan->max_fibers > 1)
-            voxels(signal_marginal_kernel<2>);
-        if (plan->max_fibers > 2)
-            voxels(signal_marginal_kernel<3>);
-    }
-
-    void evidence()
-    {
-        if (plan->learned.fan > 0)
-            evidence_of<true>();
+        if constexpr (K > 0)
+            voxels(plan->learned.fan > 0 ? signal_evidence_kernel<K, true> : signal_evidence_kernel<K, false>);
         else
-            evidence_of<false>();
+            voxels(signal_evidence_kernel<0, false>);
+    }
+
+    template <int K> void first()
+    {
+        if constexpr (K < 2) {
+            fits<K, FROM_PLACES>(K ? SIGNAL_ONE : SIGNAL_NONE, SIGNAL_TOLERANCE_LAST);
+        } else {
+            fits<K, FROM_PLACES>(SIGNAL_TRY, SIGNAL_TOLERANCE);
+            fits<K, FROM_BEST>(SIGNAL_FINISH, SIGNAL_TOLERANCE_LAST);
+        }
+        evidence<K>();
+    }
+
+    template <int K> void again()
+    {
+        fits<K, FROM_LAST>(SIGNAL_AGAIN, SIGNAL_TOLERANCE_LAST);
+        evidence<K>();
+    }
+
+    template <int K> void marginal()
+    {
+        if constexpr (K > 0)
+            voxels(signal_marginal_kernel<K>);
+    }
+
+    /* What is next goes on the branch of so many fibres: the last are on the chunk's own stream. */
+    void branch(int fibers)
+    {
+        stream = branches && fibers < plan->max_fibers && fibers < SIGNAL_BRANCHES ? branches->stream[fibers] : own;
+    }
+
+    void part()
+    {
+        if (!branches)
+            return;
+        keep(cudaEventRecord(branches->apart, own));
+        for (int i = 0; i < plan->max_fibers; i++)
+            keep(cudaStreamWaitEvent(branches->stream[i], branches->apart, 0));
+    }
+
+    void meet()
+    {
+        for (int i = 0; branches && i < plan->max_fibers; i++) {
+            keep(cudaEventRecord(branches->together[i], branches->stream[i]));
+            keep(cudaStreamWaitEvent(own, branches->together[i], 0));
+        }
+        stream = own;
+    }
+
+    /* A step for each number of fibres. */
+    template <typename step> void each(step does)
+    {
+        part();
+        branch(0);
+        does(std::integral_constant<int, 0>());
+        branch(1);
+        does(std::integral_constant<int, 1>());
+        branch(2);
+        if (plan->max_fibers > 1)
+            does(std::integral_constant<int, 2>());
+        branch(3);
+        if (plan->max_fibers > 2)
+            does(std::integral_constant<int, 3>());
+        meet();
     }
 };
 
 } // namespace
 
-cudaError_t signal_launch(const signal_plan *plan, const signal_chunk *chunk, int processors, cudaStream_t stream)
+cudaError_t signal_launch(const signal_plan *plan, const signal_chunk *chunk, int processors, cudaStream_t stream,
+                          const signal_branches *branches)
 {
-    launcher start = {plan, chunk, processors, 0, stream, cudaSuccess};
+    launcher start = {plan, chunk, processors, stream, branches, stream, 0, cudaSuccess};
     start.error = cudaMemsetAsync(chunk->memory.counters, 0, KERNELS * sizeof(unsigned), stream);
     start.voxels(signal_places_kernel);
-    start.fits<0, FROM_PLACES>(SIGNAL_NONE, SIGNAL_TOLERANCE_LAST);
-    start.fits<1, FROM_PLACES>(SIGNAL_ONE, SIGNAL_TOLERANCE_LAST);
-    start.fits<2, FROM_PLACES>(SIGNAL_TRY, SIGNAL_TOLERANCE);
-    start.fits<2, FROM_BEST>(SIGNAL_FINISH, SIGNAL_TOLERANCE_LAST);
-    start.fits<3, FROM_PLACES>(SIGNAL_TRY, SIGNAL_TOLERANCE);
-    start.fits<3, FROM_BEST>(SIGNAL_FINISH, SIGNAL_TOLERANCE_LAST);
-    start.evidence();
+    start.each([&](auto k) { start.first<decltype(k)::value>(); });
     start.voxels(signal_noise_kernel);
-    start.fits<0, FROM_LAST>(SIGNAL_AGAIN, SIGNAL_TOLERANCE_LAST);
-    start.fits<1, FROM_LAST>(SIGNAL_AGAIN, SIGNAL_TOLERANCE_LAST);
-    start.fits<2, FROM_LAST>(SIGNAL_AGAIN, SIGNAL_TOLERANCE_LAST);
-    start.fits<3, FROM_LAST>(SIGNAL_AGAIN, SIGNAL_TOLERANCE_LAST);
-    start.evidence();
+    start.each([&](auto k) { start.again<decltype(k)::value>(); });
     start.voxels(signal_answer_kernel);
     if (chunk->result.fits && plan->learned.fan > 0)
-        start.marginals();
+        start.each([&](auto k) { start.marginal<decltype(k)::value>(); });
     if (chunk->result.fits)
         start.voxels(signal_detail_kernel);
     return start.error;
