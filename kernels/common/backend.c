@@ -7,6 +7,7 @@
 #include <time.h>
 
 #if !defined(HOT_HAVE_CUDA) || !HOT_HAVE_CUDA
+int hot_cuda_has_driver(void) { return 0; }
 int hot_cuda_count(void) { return 0; }
 void hot_cuda_start(int number) { (void)number; }
 

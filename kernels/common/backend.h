@@ -39,7 +39,7 @@ HOT_API hot_status hot_backend_need_host(hot_context *context, const char *famil
  * HOT_OK (whether or not there is a GPU), or HOT_ERROR_CANCELLED. */
 HOT_API hot_status hot_cuda_wake(hot_context *context, int number);
 
-/* For a job of several calls, of which the first does not need the GPU: hot_backend_prepare lets that thread begin
+/* For a job that begins with other work than the GPU's: hot_backend_prepare lets that thread begin
  * where the context's device may be a GPU, and returns. Before the job returns hot_backend_prepared waits for it, as a
  * process should not end while the driver starts; not after a cancelled call. */
 HOT_API void hot_backend_prepare(hot_context *context);
@@ -47,6 +47,9 @@ HOT_API void hot_backend_prepared(hot_context *context);
 
 /* What that thread executes; nothing in a build without CUDA. */
 HOT_API void hot_cuda_start(int number);
+
+/* Whether there is a driver: told at once, where hot_cuda_count has to start it. */
+HOT_API int hot_cuda_has_driver(void);
 
 /* The number of usable GPUs: 0 without a driver, or in a build without CUDA. */
 HOT_API int hot_cuda_count(void);

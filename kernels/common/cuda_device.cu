@@ -4,6 +4,14 @@
 #include "backend.h"
 #include "cuda_status.h"
 
+int hot_cuda_has_driver(void)
+{
+    int version = 0;
+    if (cudaDriverGetVersion(&version) != cudaSuccess)
+        cudaGetLastError();
+    return version > 0;
+}
+
 int hot_cuda_count(void)
 {
     int count = 0;

@@ -269,18 +269,10 @@ static int parse_device(const char *text, hot_context_options *settings)
 /* A GPU that was asked for is looked for before anything is read. */
 static hot_status check_device(hot_context *context, const char *text)
 {
-    hot_status status = HOT_OK;
-    if (hot_context_device(context) != HOT_DEVICE_CUDA)
+    if (hot_context_device(context) != HOT_DEVICE_CUDA || hot_cuda_has_driver())
         return HOT_OK;
-    if (hot_cuda_count() == 0)
-        status = hot_context_fail(context, HOT_ERROR_DEVICE, "no GPU that CUDA can use was found");
-    else
-        status = hot_cuda_select(context, hot_context_device_number(context));
-    if (status == HOT_OK)
-        return HOT_OK;
-    char why[256];
-    snprintf(why, sizeof why, "%s", hot_context_message(context));
-    return hot_context_fail(context, status, "--device %s: %s; --device cpu needs none", text, why);
+    return hot_context_fail(context, HOT_ERROR_DEVICE,
+                            "--device %s: no GPU that CUDA can use was found; --device cpu needs none", text);
 }
 
 int cli_parse(const cli_command *command, const cli_option *options, int argc, char **argv, cli_common *common)
