@@ -2,6 +2,9 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +25,13 @@ static size_t read_number(const char *folder, const char *name, size_t otherwise
     if (file)
         fclose(file);
     return fine && value < SIZE_MAX ? (size_t)value : otherwise;
+}
+
+void hot_memory_trim(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }
 
 static size_t available(void)

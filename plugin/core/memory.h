@@ -10,6 +10,10 @@
  * leave, if that is less. SIZE_MAX where neither is known. */
 size_t hot_memory_free(void);
 
+/* Gives back to the system what has been freed and the allocator has kept, tens of MB after a stage of many arrays.
+ * Some ms; nothing where the C library has no call for it. */
+void hot_memory_trim(void);
+
 enum { HOT_MEMORY_FOLDER = 4096 };
 
 /* Bounds what the arrays of a context take (hot_context_bound): `memory` bytes, 0 = 60 % of what is free, and returns

@@ -265,21 +265,28 @@ size_t hot_mask_next(const uint8_t *inside, size_t voxels, size_t *next, size_t 
 
 size_t hot_mask_sample(const hot_mask *mask, size_t most, size_t *voxel)
 {
-    enum { LOOKED_AT = 1024 };
+    enum { LOOKED_AT = 256 };
     const size_t voxels = hot_grid_voxels(&mask->grid), step = mask->inside / most + 1;
-    size_t count = 0, seen = 0; /* seen: voxels inside so far, of which every step-th is taken */
+    size_t count = 0, before = 0; /* before: voxels inside that are passed by before the next one is taken */
     for (size_t first = 0; first < voxels && count < most; first += LOOKED_AT) {
         const size_t end = voxels - first < LOOKED_AT ? voxels : first + LOOKED_AT;
-        unsigned inside = 0;
+        size_t inside = 0;
         for (size_t n = first; n < end; n++)
             inside += mask->bytes[n] != 0;
-        if ((seen + step - 1) / step * step >= seen + inside) { /* none to be taken here */
-            seen += inside;
-            continue;
-        }
-        for (size_t n = first; n < end && count < most; n++)
-            if (mask->bytes[n] && seen++ % step == 0)
+        if (inside <= before) { /* none to be taken here */
+            before -= inside;
+        } else if (inside == end - first) { /* as most are */
+            size_t n = first + before;
+            for (; n < end && count < most; n += step)
                 voxel[count++] = n;
+            before = n - end;
+        } else {
+            for (size_t n = first; n < end && count < most; n++)
+                if (mask->bytes[n] && before-- == 0) {
+                    voxel[count++] = n;
+                    before = step - 1;
+                }
+        }
     }
     return count;
 }

@@ -139,8 +139,12 @@ static hot_status find_sets(hot_context *context, const size_t size[3], const ui
 {
     const size_t nx = size[0], lines = size[1] * size[2];
     size_t count = 0;
-    for (size_t n = 0; n < nx * lines; n++)
-        count += bytes[n] == value && (n % nx == 0 || bytes[n - 1] != value);
+    for (size_t line = 0; line < lines; line++) {
+        const uint8_t *at = bytes + line * nx;
+        count += at[0] == value;
+        for (size_t i = 1; i < nx; i++)
+            count += (size_t)(at[i] == value) & (size_t)(at[i - 1] != value);
+    }
     *runs = hot_context_alloc(context, count, sizeof **runs);
     if (!*runs)
         return HOT_ERROR_MEMORY;
@@ -148,15 +152,15 @@ static hot_status find_sets(hot_context *context, const size_t size[3], const ui
     for (size_t line = 0; line < lines; line++) {
         const size_t begin = line * nx, end = begin + nx;
         first[line] = count;
-        for (size_t n = begin; n < end; n++) {
-            if (bytes[n] != value)
-                continue;
+        for (size_t n = begin; n < end;) {
+            const uint8_t *from = memchr(bytes + n, value, end - n);
+            if (!from)
+                break;
             run *new = &(*runs)[count];
-            new->from = n;
+            new->from = (size_t)(from - bytes);
             new->set = count++;
-            while (n < end && bytes[n] == value)
-                n++;
-            new->to = n;
+            const uint8_t *behind = memchr(from, !value, end - new->from); /* bytes are 0 or 1 */
+            n = new->to = behind ? (size_t)(behind - bytes) : end;
         }
         if (line % size[1] > 0)
             join_lines(*runs, first[line], count, first[line - 1], first[line], nx);

@@ -5,7 +5,9 @@
 #include "gather.h"
 #include "paged.h"
 
-enum { BLOCK = 1024, CHUNK = 256 * BLOCK };
+/* CHUNK: voxels between two reports of progress. Threads are waited for at each, and while the driver of the GPU starts
+ * one of them is displaced for milliseconds: few chunks, and pieces that any thread takes. */
+enum { BLOCK = 1024, CHUNK = 4096 * BLOCK };
 
 /* The averages of voxels first ... first + count - 1, at most BLOCK, volume after volume as they lie in most files. */
 static void average(const hot_dwi_held *held, hot_dwi_summary *made, size_t first, size_t count)
@@ -69,7 +71,7 @@ static hot_status make_summary(hot_context *context, const hot_dwi *dwi, hot_dwi
         if (status != HOT_OK)
             break;
         end = first + (held.count < CHUNK ? held.count : CHUNK);
-#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
+#pragma omp parallel for schedule(dynamic, 4) num_threads(hot_context_threads(context))
         for (size_t at = first; at < end; at += BLOCK)
             if (!hot_context_cancelled(context))
                 average(&held, made, at, end - at < BLOCK ? end - at : BLOCK);

@@ -300,10 +300,14 @@ static double mean_b0(const finder *f, const uint8_t *inside, const float *signa
 {
     const int *shell_of;
     double sum = 0;
-    size_t n = 0;
+    size_t n = 0, first = 0, end = f->volumes; /* of the b=0 volumes, which are few and often together */
     hot_dwi_shells(f->dwi, NULL, &shell_of);
+    while (first < end && shell_of[first] != 0)
+        first++;
+    while (end > first && shell_of[end - 1] != 0)
+        end--;
     for (size_t i = 0; i < count; i++)
-        for (size_t v = 0; inside[i] && v < f->volumes; v++)
+        for (size_t v = first; inside[i] && v < end; v++)
             if (shell_of[v] == 0 && signals[i * f->volumes + v] > 0) {
                 sum += (double)signals[i * f->volumes + v];
                 n++;

@@ -55,19 +55,31 @@ hot_status hot_peak_grid_make(int order, hot_peak_grid *grid)
     return status;
 }
 
+/* A u^m along all directions. Those of a tile are summed side by side, in registers. */
+static void evaluate(const hot_peak_grid *grid, const float *tensor, double value[HOT_PEAK_DIRECTIONS])
+{
+    enum { TILE = 10 };
+    _Static_assert(HOT_PEAK_DIRECTIONS % TILE == 0, "whole tiles");
+    const size_t terms = hot_model_terms(grid->order);
+    for (size_t j = 0; j < HOT_PEAK_DIRECTIONS; j += TILE) {
+        double sum[TILE];
+        for (size_t i = 0; i < TILE; i++)
+            sum[i] = grid->monomials[j + i] * (double)tensor[0];
+        for (size_t t = 1; t < terms; t++) {
+            const double *monomial = grid->monomials + t * HOT_PEAK_DIRECTIONS + j, factor = tensor[t];
+            for (size_t i = 0; i < TILE; i++)
+                sum[i] += monomial[i] * factor;
+        }
+        for (size_t i = 0; i < TILE; i++)
+            value[j + i] = sum[i];
+    }
+}
+
 double hot_peak_merit(const hot_peak_grid *grid, const float *tensor, size_t *highest)
 {
-    const size_t terms = hot_model_terms(grid->order);
     double value[HOT_PEAK_DIRECTIONS], second = 0;
     size_t best = 0;
-    /* direction innermost: independent sums, which the compiler puts into vectors */
-    for (size_t j = 0; j < HOT_PEAK_DIRECTIONS; j++)
-        value[j] = grid->monomials[j] * (double)tensor[0];
-    for (size_t t = 1; t < terms; t++) {
-        const double *monomial = grid->monomials + t * HOT_PEAK_DIRECTIONS, factor = tensor[t];
-        for (size_t j = 0; j < HOT_PEAK_DIRECTIONS; j++)
-            value[j] += monomial[j] * factor;
-    }
+    evaluate(grid, tensor, value);
     for (size_t j = 1; j < HOT_PEAK_DIRECTIONS; j++)
         if (value[j] > value[best])
             best = j;

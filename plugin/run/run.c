@@ -9,6 +9,7 @@
 #include "common/backend.h"
 #include "common/context_internal.h"
 #include "common/options.h"
+#include "core/memory.h"
 #include "dwi/denoise_shape.h"
 #include "dwi/summary.h"
 #include "io/dwi_load.h"
@@ -329,9 +330,12 @@ static void count_fibers(hot_run_job *job)
     const uint8_t *found = hot_fiber_field_counts(job->fibers);
     const uint8_t *inside = hot_mask_bytes(job->share ? job->share : job->mask);
     const size_t voxels = hot_grid_voxels(hot_fiber_field_grid(job->fibers));
+    size_t counts[5] = {0};
+#pragma omp parallel for schedule(static) num_threads(hot_context_threads(job->context)) reduction(+ : counts)
     for (size_t voxel = 0; voxel < voxels; voxel++)
         if (inside[voxel])
-            job->result.fibers[found[voxel] < 4 ? found[voxel] : 4]++;
+            counts[found[voxel] < 4 ? found[voxel] : 4]++;
+    memcpy(job->result.fibers, counts, sizeof counts);
 }
 
 hot_status hot_run_compute_job(hot_run_job *job)
@@ -354,6 +358,7 @@ hot_status hot_run_compute_job(hot_run_job *job)
         (status = hot_run_learned_step(job, "response", make_response, hot_run_learned_response)) != HOT_OK)
         return status;
     hot_run_follow_response(job);
+    hot_memory_trim();
     end_stage(job, "response");
 
     if ((status = fit(job)) != HOT_OK)
@@ -449,10 +454,13 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
         status = hot_folder_begin(context, job.options.output, job.options.force, &job.folder);
     if (status == HOT_OK)
         status = check_inputs(&job);
-    if (status == HOT_OK)
+    const int prepared = status == HOT_OK;
+    if (prepared) {
+        hot_backend_prepare(context); /* while the CPU reads and makes the mask */
         status = hot_dwi_load_within(context, job.options.input, job.options.bval, job.options.bvec,
                                      job.options.memory, job.options.learn ? job.options.learn : job.options.output,
                                      &job.dwi);
+    }
     if (status != HOT_OK)
         goto cleanup;
     for (size_t i = 0; i < job.dwi->input_count && status == HOT_OK; i++) /* a detached header draws in its data */
@@ -460,7 +468,6 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
     if (status != HOT_OK)
         goto cleanup;
     end_stage(&job, "reading");
-    hot_backend_prepare(context); /* while the CPU makes the mask */
     if ((status = hot_run_compute_job(&job)) != HOT_OK)
         goto cleanup;
     if (!is_folder) {
@@ -493,7 +500,7 @@ hot_status hot_run(hot_context *context, const hot_run_options *options, hot_run
 cleanup:
     hot_context_listen(context, NULL, NULL);
     hot_run_free(&job);
-    if (job.stages > 0)
+    if (prepared)
         hot_backend_prepared(context);
     return status;
 }
