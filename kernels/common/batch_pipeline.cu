@@ -363,13 +363,9 @@ hot_status submit(const plan *plan, pool *self, int index)
 {
     const hot_batch *batch = plan->batch;
     const slot *slot = &self->slots[index];
-    hot_batch_chunk chunk = {};
     cudaError_t error = cudaSuccess;
-    chunk.first = slot->first;
-    chunk.count = slot->count;
-    chunk.scratch = batch->scratch ? slot->device + plan->scratch : NULL;
-    chunk.stream = slot->stream;
-    chunk.slot = index;
+    hot_batch_chunk chunk = {slot->first, slot->count, {}, {}, batch->scratch ? slot->device + plan->scratch : NULL,
+                             slot->stream, {}, index};
     for (int i = 0; i < HOT_BATCH_BESIDE && plan->chunks == 1; i++)
         chunk.beside[i] = self->slots[1 + i].stream;
     for (int k = 0; k < ARRAYS; k++) {
