@@ -22,15 +22,15 @@ static const double class_limits[SIGNAL_CLASSES + 1] = {22, 40, 62, 90.001};
 /* The width given to the response in the start search, rad^2: a little blur makes the search forgiving. */
 static const double search_tau = 0.005;
 
-/* The response's value at u = cos(angle to the fibre). */
-static double response_value(const signal_scheme *s, int shell, double tau, double u)
+/* The response's value at u = cos(angle to the fibre), its parts of each degree times `left`. */
+static double response_value(const signal_scheme *s, int shell, const double left[SIGNAL_TERMS], double u)
 {
     double value = 0;
     for (int l = 0; l < SIGNAL_TERMS; l++) {
         double part = 0;
         for (int p = SIGNAL_TERMS - 1; p >= 0; p--)
             part = part * u * u + s->zonal[shell][l][p];
-        value += exp(-l * (2 * l + 1) * tau) * part;
+        value += left[l] * part;
     }
     return value;
 }
@@ -119,29 +119,28 @@ void hot_signal_fill_directions(float *v)
 void hot_signal_fill_pairs(signal_grid *grid)
 {
     const float *v = grid->v, *gram = grid->gram;
-    for (int c = 0; c < SIGNAL_CLASSES; c++) {
-        int *at = (int *)grid->pair_at[c];
-        float *inverse = (float *)grid->pair_inverse[c];
-        int n = 0;
-        for (int d = 0; d < SIGNAL_GRID; d++)
-            for (int e = 0; e < d; e++) {
-                double dot = fabs((double)v[3 * d] * v[3 * e] + (double)v[3 * d + 1] * v[3 * e + 1] +
-                                  (double)v[3 * d + 2] * v[3 * e + 2]);
-                double angle = acos(fmin(dot, 1)) * 57.29577951308232;
-                if (!(angle >= class_limits[c] && angle < class_limits[c + 1]))
-                    continue;
-                double a = gram[d * SIGNAL_GRID + d] + SIGNAL_RIDGE / 2,
-                       b = gram[e * SIGNAL_GRID + e] + SIGNAL_RIDGE / 2;
-                double o = gram[d * SIGNAL_GRID + e] - SIGNAL_RIDGE / 2, det = a * b - o * o;
-                at[2 * n] = d;
-                at[2 * n + 1] = e;
-                inverse[3 * n] = (float)(b / det);
-                inverse[3 * n + 1] = (float)(a / det);
-                inverse[3 * n + 2] = (float)(-o / det);
-                n++;
-            }
-        grid->pairs[c] = n;
-    }
+    memset(grid->pairs, 0, sizeof grid->pairs);
+    for (int d = 0; d < SIGNAL_GRID; d++)
+        for (int e = 0; e < d; e++) {
+            double dot = fabs((double)v[3 * d] * v[3 * e] + (double)v[3 * d + 1] * v[3 * e + 1] +
+                              (double)v[3 * d + 2] * v[3 * e + 2]);
+            double angle = acos(fmin(dot, 1)) * 57.29577951308232;
+            int c = 0;
+            while (c < SIGNAL_CLASSES && !(angle >= class_limits[c] && angle < class_limits[c + 1]))
+                c++;
+            if (c == SIGNAL_CLASSES)
+                continue;
+            double a = gram[d * SIGNAL_GRID + d] + SIGNAL_RIDGE / 2, b = gram[e * SIGNAL_GRID + e] + SIGNAL_RIDGE / 2;
+            double o = gram[d * SIGNAL_GRID + e] - SIGNAL_RIDGE / 2, det = a * b - o * o;
+            const int n = grid->pairs[c]++;
+            int *at = (int *)grid->pair_at[c] + 2 * n;
+            float *inverse = (float *)grid->pair_inverse[c] + 3 * n;
+            at[0] = d;
+            at[1] = e;
+            inverse[0] = (float)(b / det);
+            inverse[1] = (float)(a / det);
+            inverse[2] = (float)(-o / det);
+        }
 }
 
 /* The grid, filters, Gram matrix, pairs. Something isotropic is part of every fit, so the search looks only at what
@@ -151,13 +150,16 @@ static void fill_grid(signal_plan *plan)
     const signal_scheme *s = &plan->scheme;
     signal_grid *grid = &plan->grid;
     float *v = (float *)grid->v, *gram = (float *)grid->gram, *filter = (float *)grid->filter;
+    double left[SIGNAL_TERMS];
+    for (int l = 0; l < SIGNAL_TERMS; l++)
+        left[l] = exp(-l * (2 * l + 1) * search_tau);
     hot_signal_fill_directions(v);
     for (int d = 0; d < SIGNAL_GRID; d++) {
         for (int shell = 0; shell < s->shells; shell++)
             for (int j = s->first[shell]; j < s->first[shell + 1]; j++) {
                 const float *g = s->g + 3 * j;
                 double u = (double)v[3 * d] * g[0] + (double)v[3 * d + 1] * g[1] + (double)v[3 * d + 2] * g[2];
-                filter[(size_t)d * (size_t)s->volumes + (size_t)j] = (float)response_value(s, shell, search_tau, u);
+                filter[(size_t)d * (size_t)s->volumes + (size_t)j] = (float)response_value(s, shell, left, u);
             }
         for (int shell = 0; shell < s->shells; shell++) {
             float *row = filter + (size_t)d * (size_t)s->volumes;
@@ -168,13 +170,17 @@ static void fill_grid(signal_plan *plan)
                 row[j] -= (float)mean;
         }
     }
+    enum { TILE = 4 }; /* sums that do not wait for each other */
+    _Static_assert(SIGNAL_GRID % TILE == 0, "whole tiles");
     for (int d = 0; d < SIGNAL_GRID; d++)
-        for (int e = 0; e < SIGNAL_GRID; e++) {
+        for (int e = 0; e <= d; e += TILE) {
             const float *fd = filter + (size_t)d * (size_t)s->volumes, *fe = filter + (size_t)e * (size_t)s->volumes;
-            double sum = 0;
+            double sum[TILE] = {0};
             for (int j = 0; j < s->volumes; j++)
-                sum += (double)fd[j] * fe[j];
-            gram[d * SIGNAL_GRID + e] = (float)sum;
+                for (int i = 0; i < TILE; i++)
+                    sum[i] += (double)fd[j] * fe[(size_t)i * (size_t)s->volumes + (size_t)j];
+            for (int i = 0; i < TILE; i++)
+                gram[d * SIGNAL_GRID + e + i] = gram[(e + i) * SIGNAL_GRID + d] = (float)sum[i];
         }
     hot_signal_fill_pairs(grid);
 }
