@@ -1,5 +1,5 @@
 /* Expectation maximisation. E step: the fits of all numbers of fibres in every voxel of the sample, with Laplace's
- * approximation of each evidence and of the posterior. M step: moments over voxels and numbers of fibres, weighted by
+ * approximation of each evidence and of the posterior. M step: scoring over voxels and numbers of fibres, weighted by
  * P(k), which are calibrated on voxels drawn from what was learned (signal_calibrate.c); a few voxels' weight stays
  * with the wide priors at the start, so that few voxels and such as hold single fibres alone are no special case. */
 #include <math.h>
@@ -12,8 +12,11 @@
 enum { ROUNDS = 10, KMAX = 3, DRAWN = 1000,
        DRAWN_SEED = 1 /* the same for everybody: what is found does not depend on the user's seed */ };
 
-/* The weight of the start's priors, in voxels. */
+/* The weight of the start's shares, separations and unknowns that are told, in voxels. */
 static const double pseudo = 20;
+/* That of its normal priors, in voxels whose data tell an unknown whole. Where data tell little, widths come out too
+ * alike, because a wide fibre passes for two; so many hold them (docs/experiments.md). */
+static const double width_pseudo = 120, part_pseudo = 40, ln_pseudo = 20;
 /* The smallest deviations that are learned. */
 static const double least_width = 0.005, least_part = 0.02, least_ln = 0.1;
 /* Of the fans' amplitudes: the start, and what is learned at least, which the wide priors' voxels have, and at most. */
@@ -24,26 +27,37 @@ static const double edges[HOT_SEPARATIONS + 1] = {25, 35, 45, 55, 65, 75, 90};
 static const double chance[2][HOT_SEPARATIONS] = {{0.09606, 0.12374, 0.14725, 0.16654, 0.18084, 0.28557},
                                                   {0.27573, 0.28317, 0.23375, 0.13527, 0.05664, 0.01544}};
 
+/* Of an unknown that has a normal prior, over voxels: sums of how much of it the data tell, f, which is what the
+ * posterior's variance lacks of the prior's, and f^2; and of d, f d and d^2, d being how far the fit is off the prior's
+ * mean. */
 typedef struct moments {
-    double weight, sum, square; /* of values about `from`, with their own variances */
-    double from;
+    double told, told_twice, off, off_told, square;
 } moments;
 
-/* A posterior is never wider than its prior, though rounding may say so where the data tell nearly everything. */
+/* A posterior is never wider than its prior, though rounding may say so where the data tell nearly nothing. */
 static void add(moments *m, double weight, double value, double variance, const double prior[2])
 {
-    m->weight += weight;
-    m->sum += weight * (value - m->from);
-    m->square += weight * ((value - m->from) * (value - m->from) + fmin(variance, prior[1] * prior[1]));
+    const double told = 1 - fmin(fmax(variance, 0) / (prior[1] * prior[1]), 1), off = value - prior[0];
+    m->told += weight * told;
+    m->told_twice += weight * told * told;
+    m->off += weight * off;
+    m->off_told += weight * told * off;
+    m->square += weight * off * off;
 }
 
-/* Mean and deviation, with the start's as those of `pseudo` voxels. */
-static void take(moments *m, const double start[2], double least, double result[2])
+/* Mean and deviation, by Fisher's scoring: a fit is off by f of what the data alone say, whose variance is the prior's
+ * over f. EM's own steps are f^2 of these, and ten rounds of them stay near the start where the data tell little. The
+ * start has the weight of `usual` voxels that tell all; in ln of the variance the less, the farther off the data are (a
+ * Student's t), so that it holds what is uncertain and lets go of what is not. */
+static void take(const moments *m, const double start[2], double usual, double least, double prior[2])
 {
-    add(m, pseudo, start[0], start[1] * start[1], start);
-    const double mean = m->sum / m->weight;
-    result[0] = m->from + mean;
-    result[1] = fmax(sqrt(fmax(m->square / m->weight - mean * mean, 0)), least);
+    const double was = prior[1] * prior[1], far = 2 * prior[1], most = log(4);
+    const double shift = fmin(fmax((m->off + usual * (start[0] - prior[0])) / (m->told + usual), -far), far);
+    const double square = m->square - 2 * shift * m->off_told + shift * shift * m->told_twice;
+    const double back = log(start[1] * start[1] / was), pull = usual / (1 + back * back);
+    const double change = (square / was - m->told + pull * back) / (m->told_twice + pull);
+    prior[0] += shift;
+    prior[1] = fmax(sqrt(was * exp(fmin(fmax(change, -most), most))), least);
 }
 
 /* P(k) of a voxel; 0 where it has no fits. */
@@ -98,8 +112,7 @@ static double learn_fan(double before, double squares, double told, double ampli
 static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_signal_population *start,
                          hot_signal_population *now)
 {
-    moments width = {.from = now->width[0]}, isotropic = {.from = now->isotropic[0]}, water = {.from = now->water[0]};
-    moments ln_d = {.from = now->ln_diffusivity[0]}, ln_d_none = {.from = now->ln_diffusivity_none[0]};
+    moments width = {0}, isotropic = {0}, water = {0}, ln_d = {0}, ln_d_none = {0};
     double share[KMAX + 1] = {0}, told[KMAX + 1] = {0}, total = 0, spread = 0, pairs = 0, p[KMAX + 1];
     double bins[2][HOT_SEPARATIONS] = {{0}}, fans = 0, fans_told = 0, amplitudes = 0;
     for (size_t voxel = 0; voxel < count; voxel++) {
@@ -149,11 +162,11 @@ static void learn_priors(size_t count, const hot_signal_fit *fits, const hot_sig
         for (int bin = 0; bin < HOT_SEPARATIONS; bin++)
             now->near[k][bin] = (bins[k][bin] / chance[k][bin] + pseudo) / sum;
     }
-    take(&width, start->width, least_width, now->width);
-    take(&isotropic, start->isotropic, least_part, now->isotropic);
-    take(&water, start->water, least_part, now->water);
-    take(&ln_d, start->ln_diffusivity, least_ln, now->ln_diffusivity);
-    take(&ln_d_none, start->ln_diffusivity_none, least_ln, now->ln_diffusivity_none);
+    take(&width, start->width, width_pseudo, least_width, now->width);
+    take(&isotropic, start->isotropic, part_pseudo, least_part, now->isotropic);
+    take(&water, start->water, part_pseudo, least_part, now->water);
+    take(&ln_d, start->ln_diffusivity, ln_pseudo, least_ln, now->ln_diffusivity);
+    take(&ln_d_none, start->ln_diffusivity_none, ln_pseudo, least_ln, now->ln_diffusivity_none);
     now->fan = learn_fan(now->fan, fans, fans_told, amplitudes);
     now->spread = sqrt((spread + pseudo * start->spread * start->spread) / (pairs + pseudo));
 }

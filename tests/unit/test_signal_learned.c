@@ -357,6 +357,41 @@ static void check_fans(hot_context *context)
     free(snr);
 }
 
+/* How much fibres differ in width, and the isotropic parts in size, is learned from voxels drawn with it: from few of
+ * fibres that are all alike, far from the start, as from such as differ. */
+static void check_alike(hot_context *context)
+{
+    enum { WEIGHTED = 64, VOLUMES = 2 + WEIGHTED, COUNT = 600 };
+    const double shell = 3000, width[][2] = {{0.001, 0.009}, {0.03, 0.038}}, part[][2] = {{0.001, 0.045}, {0.1, 0.13}};
+    double b[VOLUMES] = {0}, g[3 * VOLUMES] = {0}, response[TERMS], scratch[VOLUMES], snr[COUNT];
+    float *signals = malloc(COUNT * VOLUMES * sizeof *signals), *directions = malloc(COUNT * 9 * sizeof *directions);
+    uint8_t fibers[COUNT];
+    make_scheme(WEIGHTED, shell, b, g, response);
+    const hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = VOLUMES, .b = b, .gradients = g, .shells = 1,
+                                      .shell_b = &shell, .response = response, .lmax = 2 * (TERMS - 1)};
+    const hot_signal_options options = {.size = sizeof options, .sigma = 1, .max_fibers = 3};
+    for (int v = 0; v < COUNT; v++)
+        snr[v] = 30;
+    for (size_t i = 0; i < sizeof width / sizeof *width; i++) {
+        hot_signal_population truth, learned;
+        size_t fitted = 0;
+        hot_signal_population_usual(&truth);
+        truth.width[1] = width[i][0], truth.isotropic[0] = part[i][0], truth.isotropic[1] = part[i][0];
+        truth.water[0] = truth.water[1] = 0.001;
+        truth.share[0] = truth.share[3] = 0, truth.share[1] = truth.share[2] = 0.5;
+        hot_signal_draw(&truth, &scheme, HOT_NOISE_RICIAN, 3, 0, 29, COUNT, snr, 1, scratch, signals, fibers,
+                        directions);
+        CHECK(hot_signal_learn(context, &options, &scheme, COUNT, signals, NULL, 1e-3, 0, &learned, &fitted) == HOT_OK,
+              "%s", hot_context_message(context));
+        CHECK(learned.width[1] > width[i][0] * 0.7 && learned.width[1] < width[i][1], "widths of +- %g: %g",
+              width[i][0], learned.width[1]);
+        CHECK(learned.isotropic[1] > part[i][0] * 0.5 && learned.isotropic[1] < part[i][1], "parts of +- %g: %g",
+              part[i][0], learned.isotropic[1]);
+    }
+    free(directions);
+    free(signals);
+}
+
 static void check_refused(hot_context *context)
 {
     double b[8] = {0, 1000, 1000, 1000, 1000, 1000, 1000, 1000}, g[24] = {0}, shell = 1000, response[2] = {1, -0.5};
@@ -402,6 +437,7 @@ int main(void)
     check_starved(response);
     check_calibrated(context);
     check_fans(context);
+    check_alike(context);
     check_refused(context);
     hot_dwi_destroy(&plain);
     hot_response_destroy(&response);
