@@ -5,7 +5,7 @@ tools=$HOT_BUILD/bids-python
 [ -x "$tools/bin/bids-validator-deno" ] && "$tools/bin/python" -c 'import bids' 2>/dev/null || {
     rm -rf "$tools"
     { /usr/bin/python3 -m venv --system-site-packages "$tools" &&
-        "$tools/bin/pip" install --quiet bids-validator-deno pybids; } >tools.log 2>&1 || {
+        "$tools/bin/pip" install --quiet --no-compile bids-validator-deno pybids; } >tools.log 2>&1 || {
         echo "skipped: pip cannot install bids-validator-deno and pybids: $(tail -n 1 tools.log)"
         rm -rf "$tools"
         exit 77
