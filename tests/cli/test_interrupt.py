@@ -44,7 +44,7 @@ for name, call in calls.items():
                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             if LONG or name != "peaks":
                 wait_for_work(process, wait)
-            else:  # this has an output only when all is found, after 12 s
+            else:  # it has an output only when all is found, after 12 s
                 wait_for_work(process, 1 + wait, output=False)
             process.send_signal(number)
             tried += 1
