@@ -3,6 +3,11 @@ set(HOT_HAVE_CUDA OFF)
 if(HOTFIBER_CUDA STREQUAL "AUTO" OR HOTFIBER_CUDA)
   # Machine code for Hopper, and PTX that newer and older cards (from Ampere on) compile for themselves. Set before
   # the language is enabled, because CMake's own default is an architecture that nvcc 13 no longer knows.
+  # HOTFIBER_CUDA_CHECK: one architecture, Hopper, whose branches are the most, and no machine code but for what only
+  # Hopper has.
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND HOTFIBER_CUDA_CHECK)
+    set(CMAKE_CUDA_ARCHITECTURES "90-virtual" CACHE STRING "CUDA architectures")
+  endif()
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES "80-virtual;90-real" CACHE STRING "CUDA architectures")
   endif()
@@ -14,6 +19,9 @@ if(HOTFIBER_CUDA STREQUAL "AUTO" OR HOTFIBER_CUDA)
   if(CMAKE_CUDA_COMPILER)
     enable_language(CUDA)
     set(CMAKE_CUDA_STANDARD 17)
+    if(HOTFIBER_CUDA_CHECK AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+      add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:--Ofast-compile=max>)
+    endif()
     set(HOT_HAVE_CUDA ON)
     message(STATUS "hotfiber: CUDA backends built with nvcc ${CMAKE_CUDA_COMPILER_VERSION}")
   elseif(HOTFIBER_CUDA STREQUAL "AUTO")

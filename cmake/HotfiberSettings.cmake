@@ -43,11 +43,13 @@ endif()
 
 if(HOTFIBER_OPENMP)
   find_package(OpenMP COMPONENTS C REQUIRED)
+  set(hot_cuda_host -Xcompiler=-Wall,-Wextra,-fopenmp) # for the compiler behind nvcc
 else() # a header that stands in for OpenMP's
   add_library(OpenMP::OpenMP_C INTERFACE IMPORTED GLOBAL)
   target_include_directories(OpenMP::OpenMP_C INTERFACE ${CMAKE_SOURCE_DIR}/kernels/common/one_thread)
   # What only a pragma names (threads) is unused then.
   target_compile_options(OpenMP::OpenMP_C INTERFACE
     $<$<COMPILE_LANGUAGE:C>:-fopenmp-simd -Wno-unknown-pragmas -Wno-unused-variable -Wno-unused-parameter>)
+  set(hot_cuda_host -Xcompiler=-Wall,-Wextra,-Wno-unknown-pragmas)
   message(STATUS "hotfiber: no OpenMP: everything on one thread")
 endif()

@@ -6,8 +6,6 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 build=${HOTFIBER_BUILD:-$source/build}
 jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
-hot_one_architecture=90-virtual # what tests/run.sh has where there is no GPU
-
 say() { printf '%s\n' "$*" >&2; }
 
 # hot_install PACKAGE...: Debian packages that are not there yet.
@@ -63,9 +61,9 @@ hot_setup() {
     fi
     # What was just installed is looked for again (the demo is built with less than the tests need).
     [ -z "${hot_installed:-}" ] || rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
-    # What has no machine code is not for a GPU, nor for the long form.
+    # What was compiled to see that it compiles is not for a GPU, nor for the long form.
     if { [ -e /dev/nvidiactl ] || [ -n "${HOT_TEST_LONG:-}" ]; } &&
-        grep -q "^CMAKE_CUDA_ARCHITECTURES:.*=$hot_one_architecture\$" "$build/CMakeCache.txt" 2>/dev/null; then
+        grep -q '^HOTFIBER_CUDA_CHECK:.*=ON$' "$build/CMakeCache.txt" 2>/dev/null; then
         rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
     fi
     if [ ! -f "$build/CMakeCache.txt" ]; then

@@ -12,7 +12,7 @@ from cli import *
 
 LONG = bool(os.environ.get("HOT_TEST_LONG"))
 # A page is less than one slice either way, and what parts may keep is less than the data.
-SIZE, PAGE, KEPT, CUT = ("26,24,9", "64k", "1M", 400000) if LONG else ("14,13,6", "16k", "128k", 100000)
+SIZE, PAGE, KEPT, CUT = ("26,24,9", "64k", "1M", 400000) if LONG else ("11,10,6", "12k", "128k", 100000)
 shutil.rmtree("work", ignore_errors=True)
 os.mkdir("work")
 os.chdir("work")

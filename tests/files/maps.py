@@ -1,6 +1,6 @@
 """Maps of one number per voxel. FA and MD against MRtrix's dwi2tensor and tensor2metric and against DIPY's; AFD and
-NuFO by their definitions (scilpy's fodf metrics) from the harmonics that `export sh` writes, in every voxel; mask,
-response and amplitudes against what they are made from."""
+NuFO by their definitions (scilpy's fodf metrics) from the harmonics that `export sh` writes, in a part of the
+voxels; mask, response and amplitudes against what they are made from."""
 import os
 import shutil
 import sys
@@ -13,6 +13,7 @@ sys.path.insert(0, __file__.rsplit("/", 1)[0])
 from _export import HOTFIBER, Checks, export, run
 
 check = Checks()
+STEP = 2 if os.environ.get("HOT_TEST_LONG") else 6  # of so many voxels one has all its maxima looked for
 MAPS = ("fa", "md", "afd_total", "afd_sum", "afd_max", "nufo", "amplitude", "mask")
 
 
@@ -139,7 +140,7 @@ check(np.abs(load("out/afd_total.nii.gz") - sh[..., 0]).max() < 1e-4, "afd_total
 check(np.abs(load("out/afd_sum.nii.gz") - np.sqrt((sh ** 2).sum(-1))).max() < 1e-4, "afd_sum")
 lmax = {15: 4, 28: 6, 45: 8}[sh.shape[3]]
 grid = fibonacci(6000)
-near = np.argsort(-np.abs(grid @ grid.T), axis=1)[:, 1:9]
+near = np.argpartition(-np.abs(grid @ grid.T), 8, axis=1)[:, :9]  # itself, too
 if shutil.which("sh2amp"):  # these harmonics are MRtrix's
     np.savetxt("directions.txt", grid[::100])
     run("sh2amp", "-quiet", "-force", "sh.nii", "directions.txt", "amplitudes.nii")
@@ -151,17 +152,17 @@ run(HOTFIBER, "peaks", "-i", "out/tensors.nrrd", "--method", "maxima", "--max_fi
 every = load("all.nii").reshape(mask.shape + (8, 3))
 ours_max, ours_nufo = load("out/afd_max.nii.gz"), load("out/nufo.nii.gz")
 tops = {}
-for voxel in map(tuple, np.argwhere(mask & sh.any(axis=-1))[::2]):
+for voxel in map(tuple, np.argwhere(mask & sh.any(axis=-1))[::STEP]):
     size = np.linalg.norm(every[voxel], axis=1)
     tops[voxel] = maxima(lmax, sh[voxel], grid, near, every[voxel][size > 0] / size[size > 0, None])
 off = max(abs(ours_max[v] - t[1][0]) for v, t in tops.items())
 same = sum(ours_nufo[v] == nufo(*t) for v, t in tops.items())
 print(f"afd_max {off:.1e} off at most, nufo the same in {same} of {len(tops)} voxels")
-check(off < 1e-4 and len(tops) > 250, f"afd_max is {off} off")
+check(off < 1e-4 and len(tops) > 500 / STEP, f"afd_max is {off} off")
 check(same == len(tops) and len(np.unique(ours_nufo[mask])) > 1, f"nufo: the same in {same} of {len(tops)} voxels")
 # scilpy finds the maxima by DIPY on 724 points. What it calls the largest is lower than the maximum by what lies
 # between the points (up to .03 here), and a ridge between rows of points has several: how often the numbers are the
-# same says something of the points, so it is only told. The number is compared with all maxima above, in every voxel.
+# same says something of the points, so it is only told. The number is compared with all maxima above.
 try:
     from dipy.data import get_sphere
     from dipy.direction.peaks import peak_directions

@@ -184,6 +184,29 @@ static void check_tolerance(check_run *run, result *r, double *const start[3], c
                    r->report.converged, stop + 1);
 }
 
+/* A random start from which the textbook's iteration leads to the terms, not to a local minimum of the tensor's, as
+ * one of several does. Returns the fit of that. */
+static double good_start(check_run *run, const size_t n[3], size_t rank, const double *x, int iterations,
+                         double *start[3])
+{
+    enum { STARTS = 16 };
+    double fit = 0;
+    for (int trial = 0; trial < STARTS && fit < .98; trial++) {
+        double *copy[3];
+        for (int m = 0; m < 3; m++) {
+            if (trial > 0)
+                free(start[m]);
+            start[m] = normals(run, n[m] * rank);
+            copy[m] = malloc(n[m] * rank * sizeof **copy);
+            memcpy(copy[m], start[m], n[m] * rank * sizeof **copy);
+        }
+        fit = plain_als(n, rank, x, copy, iterations);
+        for (int m = 0; m < 3; m++)
+            free(copy[m]);
+    }
+    return fit;
+}
+
 /* With noise: as good a fit as the textbook's iteration from the same start. */
 static void check_noise(check_run *run)
 {
@@ -192,10 +215,9 @@ static void check_noise(check_run *run)
     double *x = malloc(n[0] * n[1] * n[2] * sizeof *x), *start[3], fits[400];
     random_tensor(run, n, rank, .01, x);
     result r = make_result(run, 1, n, rank, x);
-    for (int m = 0; m < 3; m++) {
-        start[m] = normals(run, n[m] * rank);
+    const double plain = good_start(run, n, rank, x, 400, start);
+    for (int m = 0; m < 3; m++)
         memcpy(r.f[m], start[m], n[m] * rank * sizeof **start);
-    }
     const hot_cpd_options options = {.size = sizeof options,
                                      .rank = rank,
                                      .iterations = 400,
@@ -212,7 +234,6 @@ static void check_noise(check_run *run)
         CHECK_ITEM(run, 0, fabs(fits[399] - r.report.fit) <= 1e-7, "the last fit is %.12g, the report's %.12g",
                    fits[399], r.report.fit);
         check_tolerance(run, &r, start, fits);
-        const double plain = plain_als(n, rank, x, start, 400); /* leaves its factors in start */
         CHECK_ITEM(run, 0, fabs(mine - plain) <= 1e-7, "fit %.12g, the textbook's %.12g", mine, plain);
     }
     check_case_end(run);

@@ -36,7 +36,8 @@ enum { TILE_ROWS = 4, TILE_VECTORS = 2 };
 /* Values of the items that are worked on at a time. */
 enum { TILE_GROUP = 2048 };
 
-/* Square items of these sizes have code of their own. */
+/* Square items of these sizes have code of their own, up to SQUARE_ONES also for alpha = beta = 1. */
+enum { SQUARE_ONES = 12 };
 #if HOT_SIMD_BYTES > 16
 #define SQUARE_SIZES(F) \
     F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15) F(16) F(17) F(18) F(19) F(20) F(21) \
