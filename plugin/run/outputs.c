@@ -1,11 +1,9 @@
 #include "outputs.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "common/spill.h"
 #include "dwi/scheme.h"
 #include "fibers/signal_samples.h"
 #include "io/map_save.h"
@@ -295,63 +293,6 @@ static hot_status write_picture(hot_run_job *job, const char *path)
     return hot_export_picture(job->context, job->fibers, job->background, path);
 }
 
-/* The picture, drawn by a thread of its own while the other files are compressed by all of them: one thread takes as
- * long for it as all take for those. */
-typedef struct drawing {
-    hot_context *context; /* its own; NULL: none is being drawn */
-    const hot_run_job *job;
-    char *path;
-    hot_status status;
-    pthread_t thread;
-} drawing;
-
-static int stops_with(void *context) { return hot_context_cancelled(context); }
-
-static void *draw(void *given)
-{
-    drawing *own = given;
-    own->status = hot_export_picture(own->context, own->job->fibers, own->job->background, own->path);
-    return NULL;
-}
-
-/* Where it cannot be begun nothing is: the picture is then drawn in its turn. */
-static void begin_drawing(hot_run_job *job, const char *file, drawing *own)
-{
-    enum { STACK = 8 << 20 };
-    const hot_context_options options = {.size = sizeof options, .threads = 1, .device = HOT_DEVICE_CPU,
-                                         .stop = stops_with, .stop_user = job->context};
-    pthread_attr_t attributes;
-    *own = (drawing){.job = job};
-    if (hot_context_threads(job->context) < 2 || hot_context_bounded(job->context) ||
-        hot_context_create(&options, &own->context) != HOT_OK)
-        return;
-    int begun = 0;
-    own->path = hot_folder_file(own->context, &job->folder, file);
-    if (own->path && pthread_attr_init(&attributes) == 0) {
-        begun = pthread_attr_setstacksize(&attributes, STACK) == 0 &&
-                pthread_create(&own->thread, &attributes, draw, own) == 0;
-        pthread_attr_destroy(&attributes);
-    }
-    if (begun)
-        return;
-    hot_context_free(own->context, own->path);
-    hot_context_destroy(&own->context);
-}
-
-static hot_status end_drawing(hot_run_job *job, drawing *own, hot_status status)
-{
-    if (!own->context)
-        return status;
-    if (status != HOT_OK)
-        hot_context_cancel(own->context);
-    pthread_join(own->thread, NULL);
-    if (status == HOT_OK && own->status != HOT_OK)
-        status = hot_context_fail(job->context, own->status, "%s", hot_context_message(own->context));
-    hot_context_free(own->context, own->path);
-    hot_context_destroy(&own->context);
-    return status;
-}
-
 /* A file of the folder for each tissue but white matter: BEFOREgmBEHIND, BEFOREcsfBEHIND. Two tissues: the other one is
  * taken to be CSF. */
 static hot_status write_others(hot_run_job *job, size_t others, const char *before, const char *behind,
@@ -424,12 +365,8 @@ static hot_status write_one(hot_run_job *job, const output *o, const char *path)
 hot_status hot_run_outputs_write(hot_run_job *job)
 {
     hot_status status = HOT_OK;
-    drawing picture = {0};
-    for (int i = 0; i < OUTPUTS; i++)
-        if (outputs[i].write == write_picture && (job->outputs >> i & 1))
-            begin_drawing(job, outputs[i].file, &picture);
     for (int i = 0; i < OUTPUTS && status == HOT_OK; i++) {
-        if (!(job->outputs >> i & 1) || (outputs[i].write == write_picture && picture.context))
+        if (!(job->outputs >> i & 1))
             continue;
         status = hot_context_progress(job->context, "writing", (double)i / OUTPUTS);
         char *path = status == HOT_OK ? hot_folder_file(job->context, &job->folder, outputs[i].file) : NULL;
@@ -437,6 +374,5 @@ hot_status hot_run_outputs_write(hot_run_job *job)
             status = path ? write_one(job, &outputs[i], path) : HOT_ERROR_MEMORY;
         hot_context_free(job->context, path);
     }
-    status = end_drawing(job, &picture, status);
     return status == HOT_OK ? hot_context_progress(job->context, "writing", 1) : status;
 }
