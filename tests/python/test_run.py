@@ -105,7 +105,8 @@ drawn = np.linalg.norm(learned.samples, axis=-1)
 check(learned.samples.shape == (inside.sum(), 20, 3, 3), f"samples {learned.samples.shape}")
 for fiber in range(3):
     given = image(f"learned/bedpostx/merged_f{fiber + 1}samples.nii.gz")[inside]
-    check(np.abs(given - drawn[:, :, fiber]).max() < 6e-4 and given.any(), f"fractions of fibre {fiber + 1}")
+    check(np.abs(given - drawn[:, :, fiber]).max() < 6e-4 and (given.any() or fiber == 2), # of which there are none
+          f"fractions of fibre {fiber + 1}")
 one = inside & (learned.nfibers == 1)
 first = learned.samples[one[inside], :, 0] / np.maximum(drawn[one[inside], :, :1], 1e-9)
 cosines = np.abs(np.einsum("vsx,vx->vs", first, learned.directions[one][:, 0]))[drawn[one[inside]][:, :, 0] > .1]
