@@ -27,7 +27,7 @@ enum {
     HOT_BATCH_ARRAYS = 8, /* inputs, and outputs, at most */
     HOT_BATCH_SLOTS = 6,  /* chunks in progress on a GPU: filling, copying in, computing, copying out, emptying, and one
                              in reserve (measured: with 4 the GPU is idle at times) */
-    HOT_BATCH_BESIDE = 3
+    HOT_BATCH_BESIDE = 3  /* streams beside that of a chunk which is alone */
 };
 
 /* One array of the caller's: `row` bytes per item, `stride` bytes from one item to the next (>= row). On the GPU the

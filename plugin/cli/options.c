@@ -266,7 +266,8 @@ static int parse_device(const char *text, hot_context_options *settings)
     return 1;
 }
 
-/* A GPU that was asked for is looked for before anything is read. */
+/* Where a GPU was asked for there is a driver, or nothing is read. The GPU itself is looked for when it is first
+ * needed: the driver takes .2 s to start, which hot_run spends on reading. */
 static hot_status check_device(hot_context *context, const char *text)
 {
     if (hot_context_device(context) != HOT_DEVICE_CUDA || hot_cuda_has_driver())

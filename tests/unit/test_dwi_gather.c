@@ -1,5 +1,5 @@
 /* Signals of chosen voxels are those of hot_dwi_read, however samples lie in memory; walks through a mask meet each of
- * its voxels once; a summary that is kept gives the same mask and noise as none. */
+ * its voxels once; a sample is evenly spread; a summary that is kept gives the same mask and noise as none. */
 #include "check.h"
 #include "core/fields.h"
 #include "dwi/gather.h"
@@ -62,6 +62,36 @@ static void test_walk(const hot_mask *mask)
         CHECK(mask->bytes[voxel[i]], "voxel %zu of the sample is outside", voxel[i]);
 }
 
+/* A sample is every so many voxels of the mask, from the first on, whether stretches of it are full, empty or neither.
+ */
+static void test_sample(hot_context *context)
+{
+    static const size_t most[] = {1, 7, 50, 400, 2 * VOXELS};
+    uint8_t inside[VOXELS];
+    size_t found[2 * VOXELS];
+    uint64_t state = 9;
+    for (int kind = 0; kind < 6; kind++) {
+        hot_mask *mask;
+        for (size_t n = 0; n < VOXELS; n++) {
+            const uint64_t bits = check_random_bits(&state) % 100;
+            inside[n] = kind < 3 ? bits < 40 * (uint64_t)kind + 20 : n / 300 % 2 == (size_t)kind % 2 || bits < 3;
+        }
+        CHECK(hot_mask_create(context, &grid, inside, &mask) == HOT_OK, "%s", hot_context_message(context));
+        for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
+            const size_t step = mask->inside / most[i] + 1, count = hot_mask_sample(mask, most[i], found);
+            size_t seen = 0, expected = 0, wrong = 0;
+            for (size_t n = 0; n < VOXELS && expected < most[i]; n++)
+                if (inside[n] && seen++ % step == 0) {
+                    wrong += expected >= count || found[expected] != n;
+                    expected++;
+                }
+            CHECK(wrong == 0 && count == expected, "mask %d, at most %zu: %zu wrong, %zu instead of %zu", kind, most[i],
+                  wrong, count, expected);
+        }
+        hot_mask_destroy(&mask);
+    }
+}
+
 int main(void)
 {
     hot_context *context;
@@ -83,6 +113,7 @@ int main(void)
     CHECK(sigma[0] == sigma[1] && snr[0] == snr[1] && repeats[1] == 3, "noise %g and %g", sigma[0], sigma[1]);
     CHECK_NEAR(sigma[0], 10, 2, "sigma");
     test_walk(mask[0]);
+    test_sample(context);
     hot_mask_destroy(&mask[0]);
     hot_mask_destroy(&mask[1]);
     hot_dwi_destroy(&by_voxel);
