@@ -290,7 +290,7 @@ HOT_FN void lowrank_find(const lowrank_plan *plan, const int order, const vf *a,
     }
     for (int c = 0; c < SIGNAL_CLASSES && plan->max_rank > 2; c++) {
         vi third;
-        signal_best_third(grid, b, first[c], second[c], &third, w);
+        signal_best_third(grid, b, 1, first[c], second[c], &third, w);
         signal_direction(grid, first[c], f.v[0]);
         signal_direction(grid, second[c], f.v[1]);
         signal_direction(grid, third, f.v[2]);

@@ -57,7 +57,7 @@ HOT_FN void signal_find_places(const signal_plan *plan, const signal_data *data,
         if (plan->max_fibers > 1)
             signal_best_pair(grid, c, b, &places->first[c], &places->second[c], w);
         if (plan->max_fibers > 2)
-            signal_best_third(grid, b, places->first[c], places->second[c], &places->third[c], w);
+            signal_best_third(grid, b, 1, places->first[c], places->second[c], &places->third[c], w);
     }
 }
 

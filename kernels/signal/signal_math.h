@@ -44,18 +44,25 @@ HOT_FN void signal_rician(vf t, vf *mean, vf *mean_t, vf *variance, vf *variance
     *variance_t = -2 * c * t * h_x;
 }
 
-/* Two unit vectors that span the tangent plane of v. */
-HOT_FN void signal_tangents(const vf v[3], vf e1[3], vf e2[3])
+/* Two unit vectors that span the tangent plane of v are, with s the sign of v_z and a = -1 / (s + v_z),
+ *   e1 = x + s v_x (a (v_x, v_y, 0) - z),   e2 = y + s v_y (a (v_x, v_y, 0) - z).
+ * Returns a, and s v_x and s v_y. */
+HOT_FN vf signal_across(const vf v[3], vf *along_x, vf *along_y)
 {
     vf s = vcopysign(vset(1), v[2]);
-    vf a = -1 / (s + v[2]);
-    vf b = v[0] * v[1] * a;
-    e1[0] = 1 + s * v[0] * v[0] * a;
-    e1[1] = s * b;
-    e1[2] = -s * v[0];
-    e2[0] = b;
-    e2[1] = s + v[1] * v[1] * a;
-    e2[2] = -v[1];
+    *along_x = s * v[0];
+    *along_y = s * v[1];
+    return -1 / (s + v[2]);
+}
+
+HOT_FN void signal_tangents(const vf v[3], vf e1[3], vf e2[3])
+{
+    vf along_x, along_y, a = signal_across(v, &along_x, &along_y);
+    e1[0] = 1 + along_x * v[0] * a;
+    e1[1] = e2[0] = along_x * v[1] * a;
+    e1[2] = -along_x;
+    e2[1] = 1 + along_y * v[1] * a;
+    e2[2] = -along_y;
 }
 
 #define SIGNAL_AT(i, j) ((i) * ((i) + 1) / 2 + (j)) /* packed lower triangle, i >= j */

@@ -5,15 +5,15 @@
 
 #include "signal/signal_math.h"
 
-/* b[at] of each lane */
-HOT_FN vf signal_pick(const vf *b, vi at)
+/* b[at * stride] of each lane */
+HOT_FN vf signal_pick(const vf *b, const int stride, vi at)
 {
 #ifdef __CUDACC__
-    return b[at];
+    return b[at * stride];
 #else
     vf r;
     for (int i = 0; i < HOT_LANES_F32; i++)
-        r[i] = b[at[i]][i];
+        r[i] = b[at[i] * stride][i];
     return r;
 #endif
 }
@@ -24,8 +24,10 @@ HOT_FN void signal_direction(const signal_grid *grid, vi at, vf v[3])
         v[d] = vgather(grid->v + d, 3 * at);
 }
 
-/* Matched filter of the grid's directions: b_d = sum_j R_j(v_d) y_j, with the magnitude's bias and the
- * pedestal taken off y. */
+/* A signal without the magnitude's bias and the pedestal. */
+HOT_FN vf signal_lower(const signal_scheme *s, vf y) { return vsqrt(vmax(y * y - 1, vset(0))) - s->pedestal; }
+
+/* Matched filter of the grid's directions: b_d = sum_j R_j(v_d) y_j. */
 HOT_FN void signal_filter(const signal_scheme *s, const signal_grid *grid, const signal_data *data, vf *b)
 {
     const int n = s->volumes;
@@ -33,8 +35,7 @@ HOT_FN void signal_filter(const signal_scheme *s, const signal_grid *grid, const
         const float *row = grid->filter + (size_t)d * n;
         vf a0 = vset(0), a1 = vset(0), a2 = vset(0), a3 = vset(0);
         for (int j = 0; j < n; j++) {
-            vf y = signal_signal(data, j);
-            y = vsqrt(vmax(y * y - 1, vset(0))) - s->pedestal;
+            vf y = signal_lower(s, signal_signal(data, j));
             a0 += row[j] * y;
             a1 += row[n + j] * y;
             a2 += row[2 * n + j] * y;
@@ -47,6 +48,16 @@ HOT_FN void signal_filter(const signal_scheme *s, const signal_grid *grid, const
     }
 }
 
+/* The weights of a pair, of whose Gram matrix elements 11, 22 and 12 of the inverse are given, and what they explain;
+ * returns whether this is more than `best`. */
+HOT_FN vm signal_pair(const float inverse[3], vf b1, vf b2, vf best, vf *w1, vf *w2, vf *gain)
+{
+    *w1 = inverse[0] * b1 + inverse[2] * b2;
+    *w2 = inverse[2] * b1 + inverse[1] * b2;
+    *gain = *w1 * b1 + *w2 * b2;
+    return (*gain > best) & (*w1 > 0.0f) & (*w2 > 0.0f);
+}
+
 /* The best pair of grid directions of one class of separations, with its weights. */
 HOT_FN void signal_best_pair(const signal_grid *grid, int separation, const vf *b, vi *first, vi *second, vf w[2])
 {
@@ -57,10 +68,8 @@ HOT_FN void signal_best_pair(const signal_grid *grid, int separation, const vf *
     w[0] = w[1] = vset(1);
     for (int p = 0; p < grid->pairs[separation]; p++) {
         vf b1 = b[at[2 * p]], b2 = b[at[2 * p + 1]];
-        vf w1 = inverse[3 * p] * b1 + inverse[3 * p + 2] * b2;
-        vf w2 = inverse[3 * p + 2] * b1 + inverse[3 * p + 1] * b2;
-        vf gain = w1 * b1 + w2 * b2;
-        vm better = (gain > best) & (w1 > 0.0f) & (w2 > 0.0f);
+        vf w1, w2, gain;
+        vm better = signal_pair(inverse + 3 * p, b1, b2, best, &w1, &w2, &gain);
         best = vsel(better, gain, best);
         where = vseli(better, vseti(p), where);
         w[0] = vsel(better, w1, w[0]);
@@ -77,14 +86,16 @@ HOT_FN void signal_best_pair(const signal_grid *grid, int separation, const vf *
 #endif
 }
 
-/* The third direction that goes best with a pair, and the weights of the three. */
-HOT_FN void signal_best_third(const signal_grid *grid, const vf *b, vi first, vi second, vi *third, vf w[3])
+/* The third direction that goes best with a pair, and the weights of the three. The filter of direction d is at
+ * b[d * stride]. */
+HOT_FN void signal_best_third(const signal_grid *grid, const vf *b, const int stride, vi first, vi second, vi *third,
+                              vf w[3])
 {
     const float r = SIGNAL_RIDGE * 2 / 3, s = SIGNAL_RIDGE / 3;
     vf g11 = vgather(grid->gram, first * (SIGNAL_GRID + 1)) + r;
     vf g22 = vgather(grid->gram, second * (SIGNAL_GRID + 1)) + r;
     vf g12 = vgather(grid->gram, first * SIGNAL_GRID + second) - s;
-    vf b1 = signal_pick(b, first), b2 = signal_pick(b, second);
+    vf b1 = signal_pick(b, stride, first), b2 = signal_pick(b, stride, second);
     vf idet = 1 / (g11 * g22 - g12 * g12);
     vf i11 = g22 * idet, i22 = g11 * idet, i12 = -g12 * idet;
     vf p1 = i11 * b1 + i12 * b2, p2 = i12 * b1 + i22 * b2;
@@ -99,7 +110,7 @@ HOT_FN void signal_best_third(const signal_grid *grid, const vf *b, vi first, vi
            c2 = vgather(grid->gram + d * SIGNAL_GRID, second) - s;
         vf x1 = i11 * c1 + i12 * c2, x2 = i12 * c1 + i22 * c2;
         vf rest = own + r - c1 * x1 - c2 * x2;
-        vf over = b[d] - b1 * x1 - b2 * x2;
+        vf over = b[d * stride] - b1 * x1 - b2 * x2;
         vf w3 = over * vrcp(rest);
         vf w1 = p1 - w3 * x1, w2 = p2 - w3 * x2;
         vf gain = w3 * over;

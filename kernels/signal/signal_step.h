@@ -18,9 +18,13 @@
 /* Volumes that are summed over at a time. The GPU keeps all sums in registers, where one row at a time is added. */
 #ifdef __CUDACC__
 enum { SIGNAL_ROWS = 1 };
+enum { SIGNAL_AHEAD = 1 }; /* a volume is read while the one before is added: little else hides that wait there */
 #else
 enum { SIGNAL_ROWS = 16 };
+enum { SIGNAL_AHEAD = 0 };
 #endif
+/* Variances, between .43 and 1, of which a logarithm is taken together: a multiple of SIGNAL_ROWS. */
+enum { SIGNAL_FACTORS = 32 };
 enum { SIGNAL_OF_FIBERS = 12 }; /* unknowns of three fibres, which come before the isotropic ones */
 
 #define SIGNAL_WATER 3.0f /* diffusivity of free water at 37 degrees, 1e-3 mm^2/s */
@@ -189,6 +193,56 @@ HOT_FN void signal_datum(vf y, vf t, float count, vf *chi, vf *product, vf *info
     *info = count * mt * mt * id + 0.5f * rel * rel;
 }
 
+/* What all volumes of a shell share: of each fibre polynomials in u^2 of its signal, times its weight, and of the slope
+ * in its width; the isotropic parts and the pedestal. */
+typedef struct signal_shell {
+    vf c[3][SIGNAL_TERMS], slope[3][SIGNAL_TERMS], around;
+} signal_shell;
+
+/* Of the fibres' directions v what signal_across tells: a gradient g has, with h = g_x v_x + g_y v_y,
+ *   g . v = h + g_z v_z,   g . e1 = g_x + sx (a h - g_z),   g . e2 = g_y + sy (a h - g_z). */
+typedef struct signal_turned {
+    vf a[3], sx[3], sy[3];
+} signal_turned;
+
+/* What is measured of a volume. */
+typedef struct signal_measured {
+    float gx, gy, gz;
+    vf y;
+} signal_measured;
+
+HOT_FN signal_measured signal_read_volume(const signal_scheme *s, const signal_data *data, int j)
+{
+    const signal_measured m = {s->g[3 * j], s->g[3 * j + 1], s->g[3 * j + 2], signal_signal(data, j)};
+    return m;
+}
+
+/* Of a volume the slopes in the fibres' unknowns, and its weights in matrix and gradient. */
+HOT_FN void signal_row(const int k, const signal_measured *m, const signal_fit *f, const signal_shell *shell,
+                        const signal_turned *turned, vf *J, vf *info, vf *grad, vf *chi, vf *product)
+{
+    const float gx = m->gx, gy = m->gy, gz = m->gz;
+    vf t = shell->around;
+    HOT_UNROLL
+    for (int i = 0; i < k; i++) {
+        const vf *c = shell->c[i], *slope = shell->slope[i];
+        vf h = gx * f->v[i][0] + gy * f->v[i][1], u = gz * f->v[i][2] + h, x = u * u, off = turned->a[i] * h - gz;
+        vf r = c[4] * x + c[3], rx = c[4]; /* Horner's scheme, the derivative beside */
+        HOT_UNROLL
+        for (int at = SIGNAL_TERMS - 3; at >= 0; at--) {
+            rx = rx * x + r;
+            r = r * x + c[at];
+        }
+        vf turn = (u + u) * rx;
+        J[4 * i] = r;
+        J[4 * i + 1] = slope[0] + x * (slope[1] + x * (slope[2] + x * (slope[3] + x * slope[4])));
+        J[4 * i + 2] = turn * (turned->sx[i] * off + gx);
+        J[4 * i + 3] = turn * (turned->sy[i] * off + gy);
+        t += r;
+    }
+    signal_datum(m->y, t, 1, chi, product, info, grad);
+}
+
 /* Cost (into f), half its gradient and half its matrix. */
 HOT_FN void signal_evaluate_here(const int k, const signal_scheme *s, const signal_learned *p,
                                   const signal_data *data, signal_fit *f, vf *H, vf *G)
@@ -199,6 +253,7 @@ HOT_FN void signal_evaluate_here(const int k, const signal_scheme *s, const sign
     vf e1[3][3], e2[3][3], w[3], z[3][SIGNAL_TERMS];
     vf q = vset(0), chi = vset(0), product = vset(1), t = (f->iso + f->water) * snr + s->pedestal;
     signal_sums sums;
+    signal_turned turned;
     HOT_UNROLL
     for (int i = 0; i < last * (last + 1) / 2; i++)
         sums.H[i] = vset(0);
@@ -212,15 +267,17 @@ HOT_FN void signal_evaluate_here(const int k, const signal_scheme *s, const sign
         G[i] = vset(0);
     HOT_UNROLL
     for (int i = 0; i < k; i++) {
-        signal_tangents(f->v[i], e1[i], e2[i]);
+        turned.a[i] = signal_across(f->v[i], &turned.sx[i], &turned.sy[i]);
         w[i] = vexp(f->lw[i]) * snr;
-        /* exp(-l(l+1) tau / 2) for l = 0, 2, 4, 6, 8 */
+        /* w exp(-l(l+1) tau / 2) for l = 2, 4, 6, 8 */
         vf z1 = vexp(-f->tau[i]);
-        z[i][0] = vset(1);
         z[i][1] = z1 * z1 * z1;
         z[i][2] = z[i][1] * z[i][1] * z[i][1] * z1;
         z[i][3] = z[i][2] * z[i][2] * z1;
         z[i][4] = z[i][3] * z[i][2] * z[i][1] * z1 * z1;
+        HOT_UNROLL
+        for (int l = 1; l < SIGNAL_TERMS; l++)
+            z[i][l] *= w[i];
         J[0][4 * i] = w[i];
         t += w[i];
     }
@@ -229,53 +286,44 @@ HOT_FN void signal_evaluate_here(const int k, const signal_scheme *s, const sign
     const vf at_zero[3] = {snr, snr, vset(0)};
     signal_end_shell(k, at_zero, &sums, H, G);
     const vf diffusivity = vexp(f->ld);
-    for (int shell = 0; shell < s->shells; shell++) {
-        vf c[3][SIGNAL_TERMS], dc[3][SIGNAL_TERMS];
+    for (int at_shell = 0; at_shell < s->shells; at_shell++) {
+        signal_shell shell;
         HOT_UNROLL
         for (int i = 0; i < k; i++)
             for (int at = 0; at < SIGNAL_TERMS; at++) {
-                c[i][at] = vset(s->zonal[shell][0][at]);
-                dc[i][at] = vset(0);
+                vf *c = &shell.c[i][at], *slope = &shell.slope[i][at];
+                *c = w[i] * s->zonal[at_shell][0][at];
+                *slope = vset(0);
                 for (int l = 1; l < SIGNAL_TERMS; l++) {
-                    vf term = s->zonal[shell][l][at] * z[i][l];
-                    c[i][at] += term;
-                    dc[i][at] -= (float)(l * (2 * l + 1)) * term;
+                    vf term = s->zonal[at_shell][l][at] * z[i][l];
+                    *c += term;
+                    *slope -= (float)(l * (2 * l + 1)) * term;
                 }
             }
-        const vf exponent = diffusivity * s->b[shell], left = vexp(-exponent);
-        const vf water = vexp(vset(-SIGNAL_WATER * s->b[shell])) * snr, iso = left * snr;
+        const vf exponent = diffusivity * s->b[at_shell], left = vexp(-exponent);
+        const vf water = vexp(vset(-SIGNAL_WATER * s->b[at_shell])) * snr, iso = left * snr;
         const vf slope[3] = {iso, water, -f->iso * snr * exponent * left};
-        const vf around = f->iso * iso + f->water * water + s->pedestal;
-        int row = 0;
-        for (int j = s->first[shell]; j < s->first[shell + 1]; j++) {
-            const float gx = s->g[3 * j], gy = s->g[3 * j + 1], gz = s->g[3 * j + 2];
-            vf *Jj = J[row];
-            t = around;
-            HOT_UNROLL
-            for (int i = 0; i < k; i++) {
-                vf u = gx * f->v[i][0] + gy * f->v[i][1] + gz * f->v[i][2], x = u * u;
-                vf r = c[i][0] + x * (c[i][1] + x * (c[i][2] + x * (c[i][3] + x * c[i][4])));
-                vf rx = c[i][1] + x * (2 * c[i][2] + x * (3 * c[i][3] + x * (4 * c[i][4])));
-                vf rt = dc[i][0] + x * (dc[i][1] + x * (dc[i][2] + x * (dc[i][3] + x * dc[i][4])));
-                vf turn = 2 * w[i] * u * rx;
-                Jj[4 * i] = w[i] * r;
-                Jj[4 * i + 1] = w[i] * rt;
-                Jj[4 * i + 2] = turn * (gx * e1[i][0] + gy * e1[i][1] + gz * e1[i][2]);
-                Jj[4 * i + 3] = turn * (gx * e2[i][0] + gy * e2[i][1] + gz * e2[i][2]);
-                t += Jj[4 * i];
+        shell.around = f->iso * iso + f->water * water + s->pedestal;
+        const int end = s->first[at_shell + 1];
+        signal_measured next = signal_read_volume(s, data, s->first[at_shell]);
+        for (int j = s->first[at_shell]; j < end;) {
+            const int until = end - j < SIGNAL_FACTORS ? end : j + SIGNAL_FACTORS;
+            int row = 0;
+            for (; j < until; j++) {
+                const signal_measured now = SIGNAL_AHEAD ? next : signal_read_volume(s, data, j);
+                if (SIGNAL_AHEAD)
+                    next = signal_read_volume(s, data, j + 1 < s->volumes ? j + 1 : j);
+                signal_row(k, &now, f, &shell, &turned, J[row], &info[row], &grad[row], &chi, &product);
+                if (++row == SIGNAL_ROWS) {
+                    signal_sum(k, SIGNAL_ROWS, J, info, grad, &sums);
+                    row = 0;
+                }
             }
-            signal_datum(signal_signal(data, j), t, 1, &chi, &product, &info[row], &grad[row]);
-            if ((j & 31) == 31) { /* a product of numbers between .43 and 1: few logarithms */
-                q += vlog(product);
-                product = vset(1);
-            }
-            if (++row == SIGNAL_ROWS) {
-                signal_sum(k, SIGNAL_ROWS, J, info, grad, &sums);
-                row = 0;
-            }
+            if (SIGNAL_ROWS > 1)
+                signal_sum(k, row, J, info, grad, &sums);
+            q += vlog(product);
+            product = vset(1);
         }
-        if (SIGNAL_ROWS > 1)
-            signal_sum(k, row, J, info, grad, &sums);
         signal_end_shell(k, slope, &sums, H, G);
     }
     HOT_UNROLL
@@ -284,7 +332,10 @@ HOT_FN void signal_evaluate_here(const int k, const signal_scheme *s, const sign
     HOT_UNROLL
     for (int i = 0; i < last; i++)
         G[i] = sums.G[i];
-    q += chi + vlog(product);
+    q += chi;
+    HOT_UNROLL
+    for (int i = 0; i < k; i++)
+        signal_tangents(f->v[i], e1[i], e2[i]);
     signal_add_prior(k, p, f, e1, e2, &q, H, G);
     f->q = q;
     f->chi = chi;

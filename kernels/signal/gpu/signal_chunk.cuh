@@ -18,8 +18,20 @@ typedef struct signal_memory {
     unsigned *counters; /* of the fits that have been begun, one for each kernel */
 } signal_memory;
 
+/* The tables of the start search as its kernel reads them, 16 bytes at a time. */
+enum { SIGNAL_SEARCH_VOXELS = 32 }; /* of a block */
+typedef struct __align__(16) signal_place_pair {
+    float inverse[3];  /* as in signal_grid */
+    unsigned at;       /* SIGNAL_SEARCH_VOXELS x the first direction, and 65536 x the same of the second */
+} signal_place_pair;
+typedef struct signal_search {
+    const float *filter; /* volumes x SIGNAL_GRID */
+    const signal_place_pair *pairs[SIGNAL_CLASSES];
+} signal_search;
+
 typedef struct signal_chunk {
     size_t count;          /* voxels */
+    int many;              /* whether the call has many chunks */
     const float *signals;  /* count x volumes */
     const float *sigma, *s0; /* count, or NULL */
     float one_sigma;
@@ -29,6 +41,7 @@ typedef struct signal_chunk {
     float *snr;
     unsigned *list;        /* usable voxels */
     unsigned *used;        /* how many */
+    signal_search search;
     hot_signal_result result;
     signal_memory memory;
 } signal_chunk;
@@ -44,6 +57,10 @@ typedef struct signal_branches {
     cudaEvent_t apart, together[SIGNAL_BRANCHES];
 } signal_branches;
 
+/* Start the kernels of signal_places.cu: signals in units of the noise given, and where fits begin; signals in units of
+ * memory.noise. */
+cudaError_t signal_launch_places(const signal_plan *plan, const signal_chunk *chunk, cudaStream_t stream);
+cudaError_t signal_launch_scale(const signal_plan *plan, const signal_chunk *chunk, cudaStream_t stream);
 /* Starts the fits of a chunk whose usable voxels are listed. branches: NULL = all on the chunk's stream. */
 cudaError_t signal_launch(const signal_plan *plan, const signal_chunk *chunk, int processors, cudaStream_t stream,
                           const signal_branches *branches);

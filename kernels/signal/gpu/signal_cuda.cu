@@ -46,7 +46,7 @@ static __global__ void signal_prepare_kernel(const __grid_constant__ signal_plan
 namespace {
 
 /* Voxels of a chunk (several chunks are in progress); the fewer the more volumes they have. */
-enum { CHUNK_MOST = 1 << 16, CHUNK_LEAST = 1 << 14 };
+enum { CHUNK_MOST = 1 << 16, CHUNK_LEAST = 1 << 14, MANY_CHUNKS = 4 };
 
 /* The call, and the kernels' time on all GPUs. */
 struct batch_args {
@@ -68,6 +68,7 @@ struct workspace {
     signal_plan plan;
     char *memory;
     size_t *order;
+    signal_search search;
     int processors; /* of the GPU */
     signal_branches branches;
     kernel_clock clock;
@@ -132,6 +133,43 @@ template <typename T> const T *moved(const signal_plan *plan, const float *block
     return (const T *)(block + ((const float *)table - plan->block));
 }
 
+/* What all chunks read, on the GPU and before that on the host. */
+struct signal_tables {
+    size_t *order;
+    float *block, *filter;
+    signal_place_pair *pairs[SIGNAL_CLASSES];
+};
+
+/* Of the plan's block the part before the pairs, which have their own form here. */
+size_t block_without_pairs(const signal_plan *plan) { return (const float *)plan->grid.pair_at[0] - plan->block; }
+
+void divide_tables(const signal_plan *plan, hot_arena *arena, signal_tables *tables)
+{
+    tables->order = hot_arena_array<size_t>(arena, plan->all_volumes);
+    tables->block = hot_arena_array<float>(arena, block_without_pairs(plan));
+    tables->filter = hot_arena_array<float>(arena, (size_t)SIGNAL_GRID * plan->scheme.volumes);
+    for (int c = 0; c < SIGNAL_CLASSES; c++)
+        tables->pairs[c] = hot_arena_array<signal_place_pair>(arena, (size_t)plan->grid.pairs[c]);
+}
+
+void fill_tables(const signal_plan *plan, const signal_tables *tables)
+{
+    const signal_grid *grid = &plan->grid;
+    const int volumes = plan->scheme.volumes;
+    memcpy(tables->order, plan->order, plan->all_volumes * sizeof *plan->order);
+    memcpy(tables->block, plan->block, block_without_pairs(plan) * sizeof *plan->block);
+    for (int d = 0; d < SIGNAL_GRID; d++)
+        for (int j = 0; j < volumes; j++)
+            tables->filter[j * SIGNAL_GRID + d] = grid->filter[d * volumes + j];
+    for (int c = 0; c < SIGNAL_CLASSES; c++)
+        for (int p = 0; p < grid->pairs[c]; p++) {
+            const int *at = grid->pair_at[c] + 2 * p;
+            signal_place_pair *to = &tables->pairs[c][p];
+            memcpy(to->inverse, grid->pair_inverse[c] + 3 * p, sizeof to->inverse);
+            to->at = SIGNAL_SEARCH_VOXELS * (at[0] + 65536u * at[1]);
+        }
+}
+
 /* The branches of a chunk that is alone, or NULL. */
 hot_status make_branches(hot_context *context, workspace *self, const hot_batch_chunk *chunk,
                          const signal_branches **branches)
@@ -180,30 +218,34 @@ hot_status begin_device(hot_context *context, void *user, void **shared)
         return HOT_ERROR_MEMORY;
     *shared = self;
     hot_arena arena = {NULL, 0};
-    hot_arena_array<size_t>(&arena, plan->all_volumes);
-    hot_arena_array<float>(&arena, plan->block_size);
+    signal_tables on;
+    divide_tables(plan, &arena, &on);
     const size_t bytes = arena.used;
     char *tables = (char *)hot_context_calloc(context, bytes, 1);
     if (!tables)
         return HOT_ERROR_MEMORY;
     arena = hot_arena{tables, 0};
-    memcpy(hot_arena_array<size_t>(&arena, plan->all_volumes), plan->order, plan->all_volumes * sizeof *plan->order);
-    memcpy(hot_arena_array<float>(&arena, plan->block_size), plan->block, plan->block_size * sizeof *plan->block);
+    divide_tables(plan, &arena, &on);
+    fill_tables(plan, &on);
     hot_status status = hot_device_upload(context, tables, bytes, (void **)&self->memory, "tables");
     hot_context_free(context, tables);
     if (status != HOT_OK)
         return status;
     arena = hot_arena{self->memory, 0};
-    self->order = hot_arena_array<size_t>(&arena, plan->all_volumes);
-    float *block = hot_arena_array<float>(&arena, plan->block_size);
+    divide_tables(plan, &arena, &on);
+    const float *block = on.block;
+    self->order = on.order;
+    self->search.filter = on.filter;
+    for (int c = 0; c < SIGNAL_CLASSES; c++)
+        self->search.pairs[c] = on.pairs[c];
     self->plan = *plan;
     self->plan.scheme.g = moved(plan, block, plan->scheme.g);
     self->plan.grid.v = moved(plan, block, plan->grid.v);
     self->plan.grid.gram = moved(plan, block, plan->grid.gram);
-    self->plan.grid.filter = moved(plan, block, plan->grid.filter);
+    self->plan.grid.filter = NULL; /* kernels read search's */
     for (int c = 0; c < SIGNAL_CLASSES; c++) {
-        self->plan.grid.pair_at[c] = moved(plan, block, plan->grid.pair_at[c]);
-        self->plan.grid.pair_inverse[c] = moved(plan, block, plan->grid.pair_inverse[c]);
+        self->plan.grid.pair_at[c] = NULL;
+        self->plan.grid.pair_inverse[c] = NULL;
     }
     self->plan.learned.misfit = moved(plan, block, plan->learned.misfit);
     int device = 0;
@@ -236,8 +278,10 @@ hot_status launch_chunk(hot_context *context, void *user, void *shared, const ho
     hot_arena arena = {(char *)chunk->scratch, 0};
     signal_chunk data = {};
     data.count = chunk->count;
+    data.many = args->count > MANY_CHUNKS * (size_t)CHUNK_MOST;
     data.one_sigma = (float)args->options->sigma;
     data.order = self->order;
+    data.search = self->search;
     data.signals = (const float *)chunk->in[0];
     data.sigma = (const float *)chunk->in[1];
     data.s0 = (const float *)chunk->in[2];

@@ -9,10 +9,10 @@
 #include "signal/gpu/signal_chunk.cuh"
 #include "signal/signal_detail.h"
 
-/* Threads of a block; fits that a thread has at least, where there are so many: the last ones of a kernel run with idle
- * neighbours. Of few voxels no kernel fills the GPU: a fit for each thread is soonest done, and of blocks of a
- * warp fewer share a multiprocessor. */
-enum { THREADS = 128, FITS_EACH = 6, FEW = 1 << 13, THREADS_OF_FEW = 32 };
+/* Threads of a block; fits that a thread has at least: the last ones of a kernel run with idle neighbours, which
+ * matters where kernels of many other chunks wait. Of few voxels no kernel fills the GPU: a fit for each thread is
+ * soonest done, and of blocks of a warp fewer share a multiprocessor. */
+enum { THREADS = 128, FITS_EACH = 4, FITS_EACH_OF_MANY = 9, FEW = 1 << 13, THREADS_OF_FEW = 32 };
 /* Blocks of a multiprocessor: 255 registers hold all sums of two and of three fibres. */
 #define BLOCKS_OF(K) ((K) > 1 ? 2 : 4)
 
@@ -31,21 +31,6 @@ static __device__ void read_data(const signal_plan &plan, const signal_chunk &ch
     data->weight0 = plan.learned.b0_volumes;
 }
 
-/* Signals in units of the noise given, and where the fits begin. */
-static __global__ void __launch_bounds__(THREADS)
-    signal_places_kernel(const __grid_constant__ signal_plan plan, const __grid_constant__ signal_chunk chunk)
-{
-    const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
-    if (at >= *chunk.used)
-        return;
-    const size_t first = (size_t)at * plan.scheme.volumes;
-    float b[SIGNAL_GRID];
-    signal_data data;
-    signal_scale(&plan, chunk.y + first, chunk.snr[at], plan.learned.noise, chunk.memory.scaled + first, &data);
-    chunk.memory.noise[at] = plan.learned.noise;
-    signal_find_places(&plan, &data, b, (signal_places *)chunk.memory.places + at);
-}
-
 template <int K, fit_from FROM>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_OF(K))
     signal_fit_kernel(const __grid_constant__ signal_plan plan, const __grid_constant__ signal_chunk chunk,
@@ -53,13 +38,14 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_OF(K))
 {
     const int n = SIGNAL_UNKNOWNS(K), starts = FROM == FROM_PLACES && K > 1 ? SIGNAL_CLASSES : 1;
     const unsigned jobs = *chunk.used * starts;
-    float H[2][SIGNAL_PACKED_OF(K)], G[2][SIGNAL_UNKNOWNS(K)];
+    float H[SIGNAL_PACKED_OF(K)], G[SIGNAL_UNKNOWNS(K)]; /* of f; and of the trial */
+    float trial_H[SIGNAL_PACKED_OF(K)], trial_G[SIGNAL_UNKNOWNS(K)];
     float step[SIGNAL_UNKNOWNS(K)], dampings[SIGNAL_UNKNOWNS(K)];
     float damping = 0;
     signal_fit f, trial;
     signal_data data;
     unsigned job = 0;
-    int taken = -1, now = 0; /* steps; which of the two matrices is that of f */
+    int taken = -1; /* steps */
     bool busy = false, more = true;
     for (;;) {
         if (!busy && more) {
@@ -86,30 +72,31 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_OF(K))
         if (!__any_sync(~0u, busy))
             return;
         if (busy) { /* as signal_descend of cpu/signal_batch.h */
-            signal_evaluate_here(K, &plan.scheme, &plan.learned, &data, &trial, H[1 - now], G[1 - now]);
-            if (taken < 0) {
+            signal_evaluate_here(K, &plan.scheme, &plan.learned, &data, &trial, trial_H, trial_G);
+            const bool begins = taken < 0;
+            const float fall = f.q - trial.q;
+            const bool better = begins || fall > 0;
+            if (better) {
+                asm volatile(""); /* else every element is chosen, and both matrices are read */
                 f = trial;
-                now = 1 - now;
-                damping = 0.01f;
-            } else {
-                const float fall = f.q - trial.q;
-                const bool better = fall > 0;
-                if (better) {
-                    f = trial;
-                    now = 1 - now;
-                }
-                damping = vclamp(damping * (better ? 0.2f : 8.0f), 1e-5f, 1e5f);
-                busy = fall > tolerance || (fall <= 0 && damping < 1e3f);
+                HOT_UNROLL
+                for (int i = 0; i < SIGNAL_PACKED_OF(K); i++)
+                    H[i] = trial_H[i];
+                HOT_UNROLL
+                for (int i = 0; i < n; i++)
+                    G[i] = trial_G[i];
             }
+            damping = begins ? 0.01f : vclamp(damping * (better ? 0.2f : 8.0f), 1e-5f, 1e5f);
+            busy = begins || fall > tolerance || (fall <= 0 && damping < 1e3f);
             taken++;
             busy = busy && taken < iterations;
             if (busy) {
                 float promise = 0;
-                signal_dampings(K, &f, G[now], damping, dampings);
-                signal_solve(n, H[now], G[now], dampings, SIGNAL_PIVOT, step);
+                signal_dampings(K, &f, G, damping, dampings);
+                signal_solve(n, H, G, dampings, SIGNAL_PIVOT, step);
                 HOT_UNROLL
                 for (int i = 0; i < n; i++)
-                    promise -= step[i] * G[now][i];
+                    promise -= step[i] * G[i];
                 busy = promise > tolerance;
             }
             if (busy) {
@@ -118,8 +105,9 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_OF(K))
                 const size_t at = job / starts;
                 ((signal_fit *)chunk.memory.fits)[at * SIGNAL_SLOTS + SIGNAL_SLOT(K) + job % starts] = f;
                 float *kept = chunk.memory.matrices + at * SIGNAL_MATRICES + SIGNAL_MATRIX(K);
+                HOT_UNROLL
                 for (int i = 0; i < SIGNAL_PACKED_OF(K) && starts == 1; i++)
-                    kept[i] = H[now][i];
+                    kept[i] = H[i];
             }
         }
     }
@@ -180,20 +168,16 @@ static __device__ void read_fits(const signal_plan &plan, const signal_chunk &ch
     fits->noise = chunk.memory.noise[at];
 }
 
-/* The voxel's own noise, and the signals in units of that. */
+/* The voxel's own noise. */
 static __global__ void __launch_bounds__(THREADS)
     signal_noise_kernel(const __grid_constant__ signal_plan plan, const __grid_constant__ signal_chunk chunk)
 {
     const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= *chunk.used)
         return;
-    const size_t first = (size_t)at * plan.scheme.volumes;
     signal_fits fits;
-    signal_data data;
     read_fits(plan, chunk, at, &fits);
-    fits.noise *= vsqrt(signal_own_noise(&plan, &fits));
-    chunk.memory.noise[at] = fits.noise;
-    signal_scale(&plan, chunk.y + first, chunk.snr[at], fits.noise, chunk.memory.scaled + first, &data);
+    chunk.memory.noise[at] = fits.noise * vsqrt(signal_own_noise(&plan, &fits));
 }
 
 static __global__ void __launch_bounds__(THREADS)
@@ -264,7 +248,8 @@ struct launcher {
     {
         const size_t starts = FROM == FROM_PLACES && K > 1 ? SIGNAL_CLASSES : 1;
         const size_t most = (size_t)processors * BLOCKS_OF(K) * (THREADS / threads());
-        const size_t wanted = chunk->count * starts / (threads() * (chunk->count < FEW ? 1 : FITS_EACH)) + 1;
+        const size_t each = chunk->count < FEW ? 1 : chunk->many ? FITS_EACH_OF_MANY : FITS_EACH;
+        const size_t wanted = chunk->count * starts / (threads() * each) + 1;
         if (error != cudaSuccess)
             return;
         signal_fit_kernel<K, FROM><<<(unsigned)(wanted < most ? wanted : most), threads(), 0, stream>>>(
@@ -360,9 +345,10 @@ cudaError_t signal_launch(const signal_plan *plan, const signal_chunk *chunk, in
 {
     launcher start = {plan, chunk, processors, stream, branches, stream, 0, cudaSuccess};
     start.error = cudaMemsetAsync(chunk->memory.counters, 0, KERNELS * sizeof(unsigned), stream);
-    start.voxels(signal_places_kernel);
+    start.keep(signal_launch_places(plan, chunk, stream));
     start.each([&](auto k) { start.first<decltype(k)::value>(); });
     start.voxels(signal_noise_kernel);
+    start.keep(signal_launch_scale(plan, chunk, stream));
     start.each([&](auto k) { start.again<decltype(k)::value>(); });
     start.voxels(signal_answer_kernel);
     if (chunk->result.fits && plan->learned.fan > 0)
