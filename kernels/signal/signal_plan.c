@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "signal_response.h"
 #include "symtensor/sphere.h"
 
 enum { B0_LIMIT = 50 };
@@ -48,59 +49,11 @@ static int find_shell(const hot_signal_scheme *scheme, double b)
     return off <= fmax(100, 0.15 * b) ? best : -1;
 }
 
-/* sqrt(pi/2) L_1/2(-t^2/2), the mean of a magnitude of underlying signal t and sigma = 1: the rational approximation of
- * signal_math.h. */
-static double magnitude_mean(double t)
-{
-    double x = t * t;
-    return sqrt(x + 1 + 0.570796327 * (1 + 0.07506814 * x) / (1 + x * (0.42645009 + x * 0.11427747)));
-}
-
-/* The signal whose magnitude has this mean. */
-static double without_bias(double mean, double sigma)
-{
-    double low = 0, high = mean / sigma;
-    for (int i = 0; i < 50; i++) {
-        double middle = 0.5 * (low + high);
-        if (magnitude_mean(middle) < mean / sigma)
-            low = middle;
-        else
-            high = middle;
-    }
-    return sigma * high;
-}
-
-/* Legendre amplitudes of one shell's response: of degrees up to `order`, the magnitude's bias taken off. */
-static void clean_row(const double *row, int lmax, int order, double sigma, double amplitude[SIGNAL_TERMS])
-{
-    enum { POINTS = 400 };
-    for (int l = 0; l < SIGNAL_TERMS; l++)
-        amplitude[l] = 2 * l <= order && 2 * l <= lmax ? row[l] : 0;
-    if (sigma == 0)
-        return;
-    memset(amplitude, 0, SIGNAL_TERMS * sizeof *amplitude);
-    for (int i = 0; i < POINTS; i++) {
-        double u = (i + 0.5) / POINTS, p[17] = {1, u}, value = 0;
-        for (int l = 2; l <= lmax || l <= 2 * SIGNAL_TERMS - 2; l++)
-            p[l] = ((2 * l - 1) * u * p[l - 1] - (l - 1) * p[l - 2]) / l;
-        for (int l = 0; l <= lmax; l += 2)
-            value += row[l / 2] * p[l];
-        value = without_bias(value, sigma);
-        for (int l = 0; l < SIGNAL_TERMS && 2 * l <= order; l++)
-            amplitude[l] += (4 * l + 1) * value * p[2 * l] / POINTS;
-    }
-}
-
 static void fill_response(const hot_signal_options *options, const hot_signal_scheme *scheme, signal_scheme *s)
 {
-    const double pi = 3.14159265358979323846;
     for (int shell = 0; shell < s->shells; shell++) {
-        double row[9], amplitude[SIGNAL_TERMS];
-        for (int l = 0; l <= scheme->lmax / 2; l++)
-            row[l] = scheme->response[(size_t)shell * (size_t)(scheme->lmax / 2 + 1) + (size_t)l] *
-                     sqrt((4 * l + 1) / (4 * pi));
-        clean_row(row, scheme->lmax, options->order,
-                  options->noise_model == HOT_NOISE_GAUSSIAN ? 0 : options->response_sigma, amplitude);
+        double amplitude[SIGNAL_TERMS] = {0};
+        hot_signal_clean_response(options, scheme, (size_t)shell, options->order, amplitude);
         s->b[shell] = (float)(scheme->shell_b[shell] * 1e-3);
         for (int l = 0; l < SIGNAL_TERMS; l++)
             for (int p = 0; p < SIGNAL_TERMS; p++)

@@ -73,6 +73,7 @@ struct hot_response {
     double *b;    /* shells; NaN = not said */
     double *rows; /* shells x (lmax / 2 + 1) */
     double typical; /* the strength of the data's average single fibre, of which the response is 1; 1 if not known */
+    double noise;   /* of the voxels that it is the mean of: deviation, over their b=0 signal; 0 if not known */
 };
 
 struct hot_tensor_field {

@@ -80,8 +80,8 @@ static double select_value(hot_context *context, const float *values, size_t cou
     return value;
 }
 
-/* The median of chi-square over its degrees of freedom (exact for 1 and 2, else Wilson and Hilferty's cube). */
-static double chi_square_median(size_t freedom)
+/* Exact for 1 and 2, else Wilson and Hilferty's cube. */
+double hot_chi_square_median(size_t freedom)
 {
     double k = (double)freedom, cube = 1 - 2 / (9 * k);
     return freedom == 1 ? 0.454936423 : freedom == 2 ? 0.693147181 : cube * cube * cube;
@@ -150,7 +150,7 @@ hot_status hot_dwi_noise(hot_context *context, const hot_dwi *dwi, const hot_mas
     if (status == HOT_OK && used) {
         /* The median: voxels at edges, where motion and pulsation spread the volumes, do not count. */
         const double median = select_value(context, variance, used, used / 2);
-        *sigma = sqrt(median / chi_square_median(*repeats - 1));
+        *sigma = sqrt(median / hot_chi_square_median(*repeats - 1));
         *snr = *sigma > 0 ? total / (double)used / *sigma : INFINITY;
         status = median < 0 ? HOT_ERROR_MEMORY : HOT_OK;
     }

@@ -31,4 +31,7 @@ void hot_dwi_summary_masked(hot_dwi_summary *summary);
  * NaN. */
 float hot_sorted_at(float *values, size_t count, size_t place);
 
+/* The median of chi-square over its degrees of freedom. */
+double hot_chi_square_median(size_t freedom);
+
 #endif

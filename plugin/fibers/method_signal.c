@@ -213,18 +213,9 @@ static hot_status learn_population(finder *f, const float *sigma_map, double lea
     }
     const hot_signal_population *p = &learned->population;
     if (status == HOT_OK)
-        hot_context_log(context, HOT_LOG_NOTE,
-                        "learned from %zu voxels: %.0f, %.0f, %.0f, %.0f %% have 0 to 3 fibres; width %.2g +- %.2g; "
-                        "water %.2g +- %.2g and %.2g +- %.2g of the signal beside them; noise %.2g of the b=0 volumes'",
-                        learned->sampled, 100 * p->share[0], 100 * p->share[1], 100 * p->share[2], 100 * p->share[3],
-                        p->width[0], p->width[1], p->water[0], p->water[1], p->isotropic[0], p->isotropic[1],
-                        p->noise);
-    if (status == HOT_OK && f->response->typical < 1)
-        hot_context_log(context, HOT_LOG_NOTE, "fractions are relative to the average single fibre of the data, %.2g "
-                        "of the response, which is that of the sharpest", f->response->typical);
-    if (status == HOT_OK)
-        hot_signal_tell_doubts(context, learned);
+        hot_signal_tell_learned(context, learned, f->response->typical);
     f->how.population = p;
+    f->how.response_sigma = hot_signal_response_sigma(&f->how, p);
     hot_context_free(context, sigma);
     hot_context_free(context, sample);
     return status;
@@ -528,7 +519,10 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     if (sigma == 0 && !options.sigma_map)
         status = learn_noise(&f, &sigma);
     f.how.sigma = options.sigma_map ? 1 : sigma;
-    if (!options.clean_response && !options.sigma_map && bright > 0)
+    /* the response's own voxels are brighter and less noisy than others: by the usual noise its bias is overrated */
+    if (!options.clean_response && !options.denoised && !(options.sigma > 0) && f.response->noise > 0)
+        f.how.response_sigma = fmin(f.response->noise, 0.5);
+    else if (!options.clean_response && !options.sigma_map && bright > 0)
         f.how.response_sigma = fmin(sigma / bright, 0.5);
     if (status == HOT_OK)
         status = learn_population(&f, options.sigma_map, options.sigma_map ? 0 : least_noise * bright / sigma,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "signal/signal_response.h"
 #include "signal_draw.h"
 #include "signal_posterior.h"
 
@@ -198,14 +199,28 @@ static void fit_cones(const drawn_voxels *drawn, size_t rows, double *places, ho
     }
 }
 
-/* Draws voxels and fits them. */
+/* The response that the fits see, without the bias of its own noise: drawn signals get noise, and its bias. rows:
+ * shells x (lmax / 2 + 1). */
+static void clean_response(const hot_signal_options *options, const hot_signal_scheme *scheme, double *rows)
+{
+    const double pi = 3.14159265358979323846;
+    const int terms = scheme->lmax / 2 + 1;
+    for (size_t shell = 0; shell < scheme->shells; shell++) {
+        double *row = rows + shell * (size_t)terms;
+        hot_signal_clean_response(options, scheme, shell, scheme->lmax, row);
+        for (int l = 0; l < terms; l++)
+            row[l] /= sqrt((4 * l + 1) / (4 * pi));
+    }
+}
+
+/* Draws voxels and fits them. clean: the scheme with its response clean. */
 static hot_status draw_and_fit(hot_context *context, const hot_signal_options *options, const hot_signal_scheme *scheme,
-                               const double *snr, double misfit, uint64_t seed, double *scratch, float *signals,
-                               float *peaks, drawn_voxels *drawn)
+                               const hot_signal_scheme *clean, const double *snr, double misfit, uint64_t seed,
+                               double *scratch, float *signals, float *peaks, drawn_voxels *drawn)
 {
     const hot_signal_result result = {.size = sizeof result, .directions = peaks, .found = drawn->found,
                                       .fits = drawn->fits};
-    hot_signal_draw(options->population, scheme, options->noise_model, options->max_fibers, misfit, seed, drawn->count,
+    hot_signal_draw(options->population, clean, options->noise_model, options->max_fibers, misfit, seed, drawn->count,
                     snr, hot_context_threads(context), scratch, signals, drawn->fibers, drawn->directions);
     return hot_signal_fibers_f32(context, options, scheme, drawn->count, signals, NULL, NULL, NULL, &result);
 }
@@ -225,26 +240,33 @@ hot_status hot_signal_calibrate(hot_context *context, const hot_signal_options *
     double *scratch = hot_context_alloc(context, (size_t)hot_context_threads(context) * scheme->volumes,
                                         sizeof *scratch);
     double *places = hot_context_alloc(context, count, KMAX * sizeof *places);
+    double *response = hot_context_alloc(context, scheme->shells, (size_t)(scheme->lmax / 2 + 1) * sizeof *response);
+    hot_signal_scheme clean = *scheme;
     size_t rows = 1;
     hot_status status = drawn.fits && drawn.fibers && drawn.found && drawn.directions && peaks && signals && scratch &&
-                                places ? HOT_OK : HOT_ERROR_MEMORY;
+                                places && response ? HOT_OK : HOT_ERROR_MEMORY;
     for (size_t v = 0; v < scheme->volumes; v++)
         rows += scheme->b[v] > 50;
     options.population = population;
     options.sigma = 1;
     population->evidence_scale = 1;
     memset(population->evidence_shift, 0, sizeof population->evidence_shift);
-    if (status == HOT_OK)
-        status = draw_and_fit(context, &options, scheme, snr, HOT_SIGNAL_MISFIT_SHARE, seed, scratch, signals, peaks,
-                              &drawn);
+    clean.response = response;
+    if (status == HOT_OK) {
+        clean_response(&options, scheme, response);
+        status = draw_and_fit(context, &options, scheme, &clean, snr, HOT_SIGNAL_MISFIT_SHARE, seed, scratch, signals,
+                              peaks, &drawn);
+    }
     if (status == HOT_OK) {
         fit_rising(&drawn, population);
         population->recovered = recovered(&drawn, population);
     }
     if (status == HOT_OK && last)
-        status = draw_and_fit(context, &options, scheme, snr, misfit_left, seed, scratch, signals, peaks, &drawn);
+        status = draw_and_fit(context, &options, scheme, &clean, snr, misfit_left, seed, scratch, signals, peaks,
+                              &drawn);
     if (status == HOT_OK && last)
         fit_cones(&drawn, rows, places, population);
+    hot_context_free(context, response);
     hot_context_free(context, places);
     hot_context_free(context, scratch);
     hot_context_free(context, signals);

@@ -261,6 +261,11 @@ static size_t take_snr(const hot_signal_options *how, const hot_signal_scheme *s
     return kept;
 }
 
+double hot_signal_response_sigma(const hot_signal_options *how, const hot_signal_population *population)
+{
+    return how->response_sigma * fmin(population->noise, 1);
+}
+
 hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how, const hot_signal_scheme *scheme,
                             size_t count, const float *signals, const float *sigma, double least_noise, int denoised,
                             hot_signal_population *population, size_t *fitted)
@@ -287,6 +292,7 @@ hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how,
     options.progress[1] = 1e-3;
     hot_signal_result result = {.size = sizeof result, .directions = directions, .fits = fits};
     for (int round = 0; round < ROUNDS && status == HOT_OK; round++) {
+        options.response_sigma = hot_signal_response_sigma(how, population);
         status = hot_signal_fibers_f32(context, &options, scheme, count, signals, sigma, NULL, NULL, &result);
         if (status == HOT_OK) {
             if (!denoised) /* else the residuals are what denoising left, not the noise in the signals */

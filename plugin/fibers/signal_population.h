@@ -13,4 +13,8 @@ hot_status hot_signal_learn(hot_context *context, const hot_signal_options *how,
                             size_t count, const float *signals, const float *sigma, double least_noise,
                             int denoised, hot_signal_population *population, size_t *fitted);
 
+/* how->response_sigma, which b=0 volumes tell, by the noise that was learned: in people b=0 volumes differ by more than
+ * noise (pulsation, motion), which is no bias of magnitudes. */
+double hot_signal_response_sigma(const hot_signal_options *how, const hot_signal_population *population);
+
 #endif

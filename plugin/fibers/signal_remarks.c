@@ -68,17 +68,26 @@ hot_status hot_signal_compare_noise(hot_context *context, const hot_dwi *dwi, co
     return HOT_OK;
 }
 
-void hot_signal_tell_doubts(hot_context *context, const hot_signal_learned *learned)
+void hot_signal_tell_learned(hot_context *context, const hot_signal_learned *learned, double typical)
 {
+    const hot_signal_population *p = &learned->population;
+    hot_context_log(context, HOT_LOG_NOTE,
+                    "learned from %zu voxels: %.0f, %.0f, %.0f, %.0f %% have 0 to 3 fibres; width %.2g +- %.2g; "
+                    "water %.2g +- %.2g and %.2g +- %.2g of the signal beside them; noise %.2g of the b=0 volumes'",
+                    learned->sampled, 100 * p->share[0], 100 * p->share[1], 100 * p->share[2], 100 * p->share[3],
+                    p->width[0], p->width[1], p->water[0], p->water[1], p->isotropic[0], p->isotropic[1], p->noise);
+    if (typical < 1)
+        hot_context_log(context, HOT_LOG_NOTE, "fractions are relative to the average single fibre of the data, %.2g "
+                        "of the response, which is that of the sharpest", typical);
     if (learned->sampled < LEAST_SAMPLED)
         hot_context_log(context, HOT_LOG_NOTE,
                         "%zu voxels are few to learn from: the priors stay near wide ones that suit any data",
                         learned->sampled);
-    if (learned->population.recovered < least_recovered)
+    if (p->recovered < least_recovered)
         hot_context_log(context, HOT_LOG_NOTE,
                         "the data hardly tell how many fibres there are: %.0f %% of voxels simulated from what was "
                         "learned get their own number; in doubt it is the smaller one (--probability)",
-                        100 * learned->population.recovered);
+                        100 * p->recovered);
 }
 
 size_t hot_signal_tell_flagged(hot_context *context, const hot_mask *mask, const uint8_t *flags)

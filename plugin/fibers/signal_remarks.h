@@ -10,9 +10,9 @@ hot_status hot_signal_compare_noise(hot_context *context, const hot_dwi *dwi, co
                                     const hot_signal_find_options *options, double least, const uint8_t *flags,
                                     float *residual);
 
-/* Notes where the data hardly tell the model: too few voxels to learn from, or numbers of fibres that are often not
- * found again in voxels simulated from what was learned. */
-void hot_signal_tell_doubts(hot_context *context, const hot_signal_learned *learned);
+/* Notes what was learned, and where the data hardly tell the model: too few voxels to learn from, or numbers of fibres
+ * that are often not found again in voxels simulated from what was learned. typical: the response's. */
+void hot_signal_tell_learned(hot_context *context, const hot_signal_learned *learned, double typical);
 
 /* Says how many voxels cannot be used and why, and how many are nothing but noise: these have an answer, no fibre.
  * Returns how many cannot be used. */

@@ -35,6 +35,7 @@ hot_status hot_response_copy(hot_context *context, const hot_response *response,
     if (status != HOT_OK)
         return status;
     (*copy)->typical = response->typical;
+    (*copy)->noise = response->noise;
     memcpy((*copy)->b, response->b, response->shells * sizeof *response->b);
     memcpy((*copy)->rows, response->rows, response->shells * (size_t)(response->lmax / 2 + 1) * sizeof *response->rows);
     return HOT_OK;

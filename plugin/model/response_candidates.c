@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "dwi/gather.h"
+#include "dwi/summary.h"
 
 enum { BEST = 300 };
 /* Voxels whose merit reaches this share of the middle one of the best are used too: more voxels, less noise. */
@@ -75,6 +76,25 @@ size_t hot_response_count_best(const hot_response_search *search)
     while (used < count && merits[used].value > 0 && merits[used].value >= bound)
         used++;
     return used;
+}
+
+double hot_response_find_noise(const hot_response_search *search)
+{
+    float variance[HOT_CANDIDATES];
+    size_t count = 0, repeats = 0;
+    for (size_t v = 0; v < search->volumes; v++)
+        repeats += search->shell_of[v] == 0;
+    for (size_t i = 0; i < search->chosen && repeats > 1; i++) {
+        const size_t place = search->merits[i].place;
+        const double mean = hot_response_mean_b0(search, place);
+        double squares = 0;
+        for (size_t v = 0; v < search->volumes; v++)
+            if (search->shell_of[v] == 0)
+                squares += pow((double)search->signals[place * search->volumes + v] / mean - 1, 2);
+        if (search->candidates[place].halves && mean > 0)
+            variance[count++] = (float)(squares / (double)(repeats - 1));
+    }
+    return count ? sqrt((double)hot_sorted_at(variance, count, count / 2) / hot_chi_square_median(repeats - 1)) : 0;
 }
 
 /* What each of the chosen has of contrast in a half of its volumes, over its b=0 signal. */

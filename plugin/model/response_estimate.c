@@ -267,6 +267,8 @@ hot_status hot_response_estimate(hot_context *context, const hot_dwi *dwi, const
         status = hot_response_from_chosen(search, &current);
         if (status == HOT_OK)
             current->typical = hot_response_find_typical(search, mean, current);
+        if (status == HOT_OK)
+            current->noise = hot_response_find_noise(search);
         hot_response_destroy(&mean);
     }
     if (status == HOT_OK)

@@ -65,6 +65,9 @@ void hot_response_keep_sharpest(hot_response_search *search);
  * most 1. */
 double hot_response_find_typical(const hot_response_search *search, const hot_response *mean,
                                  const hot_response *sharp);
+/* The deviation of the noise in the chosen voxels that the response is made from, over their b=0 signals: by the median
+ * of what these repeat. 0: one b=0 volume or none, or no noise. */
+double hot_response_find_noise(const hot_response_search *search);
 /* Of the chosen, keeps those whose off_axis could be noise. */
 void hot_response_keep_explained(hot_response_search *search);
 

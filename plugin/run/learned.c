@@ -199,6 +199,7 @@ static cJSON *write_response(const hot_response *response)
     cJSON *object = cJSON_CreateObject();
     cJSON_AddNumberToObject(object, "lmax", response->lmax);
     add(object, "typical", response->typical);
+    add(object, "noise", response->noise);
     add_all(object, "b", response->b, response->shells);
     add_all(object, "coefficients", response->rows, response->shells * (size_t)(response->lmax / 2 + 1));
     return object;
@@ -216,6 +217,8 @@ static hot_status read_response(const hot_run_job *job, const cJSON *object, hot
     if (status == HOT_OK) {
         const double typical = number(object, "typical");
         (*response)->typical = typical > 0 && typical <= 1 ? typical : 1; /* NaN: the file is older */
+        const double noise = number(object, "noise");
+        (*response)->noise = noise > 0 && noise < 1 ? noise : 0;
     }
     return status;
 }

@@ -177,6 +177,7 @@ static void add_response(cJSON *root, const hot_run_job *job)
         cJSON_AddNumberToObject(object, "voxels", (double)job->response_voxels);
     cJSON_AddNumberToObject(object, "lmax", hot_response_lmax(response));
     cJSON_AddNumberToObject(object, "typical", response->typical);
+    cJSON_AddNumberToObject(object, "noise", response->noise);
     cJSON *shells = cJSON_AddArrayToObject(object, "shells");
     for (size_t shell = 0; shell < hot_response_shells(response); shell++) {
         double b;

@@ -69,10 +69,15 @@ with open("typical.txt") as file:
     lines = file.readlines()
 typical = [float(line.split(":")[1]) for line in lines if line.startswith("# Typical fibre:")]
 check(len(typical) == 1 and .8 < typical[0] < .97, f"typical: {typical}")
+noise = [float(line.split(":")[1]) for line in lines if line.startswith("# Noise over b=0:")]
+check(len(noise) == 1 and .03 < noise[0] < .05, f"noise of the response's voxels: {noise}, the data have .04")
 with open("without.txt", "w") as file:
     file.writelines(line for line in lines if not line.startswith("# Typical"))
 works("fit", "-i", "mixed.nii.gz", "-o", "typical.nrrd", "--order", 4, "--response", "typical.txt", "--quiet")
+with open("noisy.txt", "w") as file:
+    file.writelines(line.replace(line.split()[-1], "0.2") if line.startswith("# Noise") else line for line in lines)
 FILES = {"data": (), "file": ("--response", "typical.txt"), "without": ("--response", "without.txt"),
+         "noisy": ("--response", "noisy.txt"),
          "tensors": ("-i", "typical.nrrd")}
 for name, more in FILES.items():
     works("peaks", "--method", "signal", "--dwi", "mixed.nii.gz", *more, "-o", name + ".nii.gz", "--isotropic",
@@ -87,6 +92,7 @@ check(np.abs(lengths["data"] - lengths["tensors"]).max() < 1e-4, "the tensors' r
 some = (lengths["without"][:, 0] > 0) & (lengths["data"].sum(1) < .999)
 check(some.sum() > 300 and np.abs(lengths["without"] / typical[0] - lengths["data"])[some].max() < 1e-4,
       f"a response by itself: {np.abs(lengths['without'] / typical[0] - lengths['data'])[some].max()}")
+check(np.abs(lengths["data"] - lengths["noisy"]).max() > .05, "the noise of the response's voxels is not heeded")
 check(np.allclose(load("without_sd") / typical[0], load("data_sd"), atol=1e-5), "deviations of fractions")
 one = ((lengths["mixed_truth"] > 0).sum(1) == 1) & ((lengths["data"] > 0).sum(1) == 1)
 bias = [(lengths[name] - lengths["mixed_truth"])[one].sum(1).mean() for name in ("data", "without")]

@@ -45,7 +45,8 @@ static hot_tensor_field *make_tensors(hot_context *context, int order, uint64_t 
         field->flagged = 5;
         field->response = hot_context_calloc(context, 1, sizeof *field->response);
         if (field->response) {
-            *field->response = (hot_response){.context = context, .shells = 2, .lmax = 6, .typical = 11. / 13};
+            *field->response = (hot_response){.context = context, .shells = 2, .lmax = 6, .typical = 11. / 13,
+                                              .noise = 1. / 17};
             field->response->b = hot_context_alloc(context, 2, sizeof(double));
             field->response->rows = hot_context_alloc(context, 8, sizeof(double));
         }
@@ -88,6 +89,7 @@ static void tensors_round_trip(hot_context *context, int order, const char *path
         const hot_response *response = hot_tensor_field_response(in);
         CHECK(!response == (order != 4), "response");
         CHECK(!response || response->typical == out->response->typical, "typical fibre");
+        CHECK(!response || response->noise == out->response->noise, "its noise");
         double b;
         for (size_t shell = 0; response && shell < 2; shell++)
             for (int i = 0; i < 4; i++) {

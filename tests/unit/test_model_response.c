@@ -124,16 +124,22 @@ static void test_files(hot_context *context)
             CHECK(hot_response_row(again, s, &b)[l] == hot_response_row(response, s, NULL)[l] && b == response->b[s],
                   "row %zu after saving", s);
     CHECK(response->typical == 1 && again->typical == 1, "typical: %g, %g", response->typical, again->typical);
+    CHECK(response->noise == 0 && again->noise == 0, "noise: %g, %g", response->noise, again->noise);
     hot_response_destroy(&again);
     response->typical = 0.87654321;
+    response->noise = 0.012345678;
     CHECK(hot_response_save(context, response, "response_saved.txt") == HOT_OK &&
               hot_response_load(context, "response_saved.txt", &again) == HOT_OK, "%s", hot_context_message(context));
     unlink("response_saved.txt");
     CHECK(again->typical == response->typical, "typical after saving: %.17g", again->typical);
+    CHECK(again->noise == response->noise, "noise after saving: %.17g", again->noise);
     hot_response_destroy(&again);
     hot_response_destroy(&response);
     CHECK(load_text(context, "# Typical fibre: -2\n1 -0.5 .1\n", &response) == HOT_OK && response->typical == 1,
           "a strength that is none");
+    hot_response_destroy(&response);
+    CHECK(load_text(context, "# Noise over b=0: 2\n1 -0.5 .1\n", &response) == HOT_OK && response->noise == 0,
+          "a noise that is none");
     hot_response_destroy(&response);
     /* no newline at the end, commas, DOS line ends, no comment */
     CHECK(load_text(context, "1, -0.5, .1\r\n2,-1,.3", &response) == HOT_OK, "%s", hot_context_message(context));
@@ -202,6 +208,7 @@ static void test_estimate(hot_context *context)
                         worst = error;
                 }
             CHECK(worst <= cases[i].bound, "case %zu: off by %g of S0", i, worst);
+            CHECK_NEAR(response->noise, cases[i].noise, .15 * cases[i].noise + 1e-9, "case %zu: noise", i);
             CHECK(voxels >= 50 && voxels <= cases[i].most, "case %zu: %zu voxels", i, voxels);
             hot_context_create(&(hot_context_options){.size = sizeof(hot_context_options), .threads = 3}, &other);
             CHECK(hot_response_estimate(other, dwi, mask, 8, &again, NULL) == HOT_OK, "%s", hot_context_message(other));

@@ -303,6 +303,52 @@ static void check_calibrated(hot_context *context)
     free(snr);
 }
 
+/* Voxels are drawn from the response without its own noise's bias, to which the noise of what is drawn would be added:
+ * a response that was averaged from noisy magnitudes says the same of the evidence as that of data without noise. */
+static void check_noisy_response(hot_context *context)
+{
+    enum { WEIGHTED = 64, VOLUMES = 2 + WEIGHTED, COUNT = 1000 };
+    const double pi = 3.14159265358979323846, shell = 3000, sigma = 0.12;
+    double b[VOLUMES] = {0}, g[3 * VOLUMES] = {0}, response[TERMS], noisy[TERMS] = {0}, snr[COUNT];
+    hot_signal_population clean, biased;
+    make_scheme(WEIGHTED, shell, b, g, response);
+    for (int i = 0; i < COUNT; i++)
+        snr[i] = 1 / sigma;
+    for (int i = 0; i < 2000; i++) { /* the mean of magnitudes: sqrt(pi / 2) L_1/2, by Bessel functions' series */
+        const double u = (i + 0.5) / 2000, x = pow(exp(-shell * (0.3e-3 + 1.4e-3 * u * u)) / sigma, 2) / 4;
+        const double p[TERMS] = {1, (3 * u * u - 1) / 2, (35 * pow(u, 4) - 30 * u * u + 3) / 8,
+            (231 * pow(u, 6) - 315 * pow(u, 4) + 105 * u * u - 5) / 16,
+            (6435 * pow(u, 8) - 12012 * pow(u, 6) + 6930 * pow(u, 4) - 1260 * u * u + 35) / 128};
+        double zero = 0, one = 0, term = 1;
+        for (int n = 0; n < 40; n++) { /* I0(x) and I1(x) */
+            zero += term;
+            one += term * x / 2 / (n + 1);
+            term *= x * x / 4 / (n + 1) / (n + 1);
+        }
+        const double mean = sigma * sqrt(pi / 2) * exp(-x) * ((1 + 2 * x) * zero + 2 * x * one);
+        for (int l = 0; l < TERMS; l++)
+            noisy[l] += 4 * pi * sqrt((4 * l + 1) / (4 * pi)) * p[l] * mean / 2000;
+    }
+    hot_signal_population_usual(&clean);
+    clean.width[1] = 0.02, clean.noise_freedom = 60;
+    biased = clean;
+    hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = VOLUMES, .b = b, .gradients = g, .shells = 1,
+                                .shell_b = &shell, .response = response, .lmax = 2 * (TERMS - 1)};
+    hot_signal_options options = {.size = sizeof options, .sigma = 1, .max_fibers = 3};
+    CHECK(hot_signal_calibrate(context, &options, &scheme, COUNT, snr, 1, 1, &clean) == HOT_OK, "%s",
+          hot_context_message(context));
+    scheme.response = noisy;
+    options.response_sigma = sigma;
+    CHECK(hot_signal_calibrate(context, &options, &scheme, COUNT, snr, 1, 1, &biased) == HOT_OK, "%s",
+          hot_context_message(context));
+    CHECK(fabs(clean.evidence_scale - biased.evidence_scale) < 0.05 && fabs(clean.recovered - biased.recovered) < 0.02,
+          "scale %g and %g, recovered %g and %g", clean.evidence_scale, biased.evidence_scale, clean.recovered,
+          biased.recovered);
+    for (int k = 1; k < 4; k++)
+        CHECK(fabs(clean.evidence_shift[k] - biased.evidence_shift[k]) < 0.25, "shift of %d: %g and %g", k,
+              clean.evidence_shift[k], biased.evidence_shift[k]);
+}
+
 /* Fans: their size is learned from voxels drawn with it; with none what is learned is less than the start, and with
  * fans fewer fans are taken for crossings than without them in the evidence. Without noise numbers stay numbers. */
 static void check_fans(hot_context *context)
@@ -436,6 +482,7 @@ int main(void)
     check_threads(context, response);
     check_starved(response);
     check_calibrated(context);
+    check_noisy_response(context);
     check_fans(context);
     check_alike(context);
     check_refused(context);

@@ -12,10 +12,12 @@ enum { FILE_MAX = 1 << 20, ROWS_MAX = 256, COLUMNS_MAX = 9 };
 
 /* The comment that says how strong the data's average single fibre is beside the response. */
 static const char typical_fiber[] = "Typical fibre:";
+/* The one that says how noisy the voxels were that the response is the mean of. */
+static const char noise_share[] = "Noise over b=0:";
 
 typedef struct parsed {
     size_t rows, columns, b_count;
-    double b[ROWS_MAX], typical;
+    double b[ROWS_MAX], typical, noise;
     double values[ROWS_MAX][COLUMNS_MAX];
 } parsed;
 
@@ -53,13 +55,17 @@ cleanup:
     return status;
 }
 
-/* "# Shells: 0,1000,3000", "# Typical fibre: 0.9" */
+/* "# Shells: 0,1000,3000", "# Typical fibre: 0.9", "# Noise over b=0: 0.05" */
 static void parse_comment(const char *line, parsed *out)
 {
     line += strspn(line, "# \t");
     if (strncmp(line, typical_fiber, strlen(typical_fiber)) == 0) {
         const double typical = strtod(line + strlen(typical_fiber), NULL);
         out->typical = typical > 0 && typical <= 1 ? typical : 1;
+    }
+    if (strncmp(line, noise_share, strlen(noise_share)) == 0) {
+        const double noise = strtod(line + strlen(noise_share), NULL);
+        out->noise = noise > 0 && noise < 1 ? noise : 0;
     }
     if (strncmp(line, "Shells:", 7) != 0 && strncmp(line, "shells:", 7) != 0)
         return;
@@ -148,6 +154,7 @@ hot_status hot_response_load(hot_context *context, const char *path, hot_respons
     if (status != HOT_OK)
         goto cleanup;
     (*response)->typical = out->typical;
+    (*response)->noise = out->noise;
     for (size_t r = 0; r < out->rows; r++) {
         if (out->b_count == out->rows)
             (*response)->b[r] = out->b[r];
@@ -208,6 +215,8 @@ static hot_status put_response(hot_context *context, FILE *file, const void *wha
     }
     if (response->typical < 1)
         fprintf(file, "# %s %.17g\n", typical_fiber, response->typical);
+    if (response->noise > 0)
+        fprintf(file, "# %s %.17g\n", noise_share, response->noise);
     for (size_t s = 0; s < response->shells; s++) {
         const double *row = hot_response_row(response, s, NULL);
         for (int l = 0; l <= response->lmax; l += 2)

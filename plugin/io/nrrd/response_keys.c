@@ -44,6 +44,8 @@ hot_status hot_nrrd_set_response(hot_context *context, Nrrd *nrrd, const hot_res
         status = set_number_key(context, nrrd, "hotfiber_response_b", response->b, 1, response->shells);
     if (status == HOT_OK && response->typical < 1)
         status = set_number_key(context, nrrd, "hotfiber_response_typical", &response->typical, 1, 1);
+    if (status == HOT_OK && response->noise > 0)
+        status = set_number_key(context, nrrd, "hotfiber_response_noise", &response->noise, 1, 1);
     return status;
 }
 
@@ -80,13 +82,15 @@ hot_status hot_nrrd_get_response(hot_context *context, const char *path, const N
 {
     hot_response *made = NULL;
     size_t rows, columns, b_rows, b_columns;
-    double typical = 1;
-    char *text = NULL, *b_text = NULL, *typical_text = NULL;
+    double typical = 1, noise = 0;
+    char *text = NULL, *b_text = NULL, *typical_text = NULL, *noise_text = NULL;
     hot_status status = hot_nrrd_find_key(context, nrrd, "hotfiber_response", &text);
     if (status == HOT_OK && text)
         status = hot_nrrd_find_key(context, nrrd, "hotfiber_response_b", &b_text);
     if (status == HOT_OK && text)
         status = hot_nrrd_find_key(context, nrrd, "hotfiber_response_typical", &typical_text);
+    if (status == HOT_OK && text)
+        status = hot_nrrd_find_key(context, nrrd, "hotfiber_response_noise", &noise_text);
     if (status != HOT_OK || !text)
         goto cleanup;
     if (!read_rows(text, &rows, &columns, NULL) || columns > 64 ||
@@ -102,6 +106,12 @@ hot_status hot_nrrd_get_response(hot_context *context, const char *path, const N
                                   "'%s': key hotfiber_response_typical is not a number above 0 and up to 1", path);
         goto cleanup;
     }
+    noise = noise_text ? strtod(noise_text, NULL) : 0;
+    if (!(noise >= 0 && noise < 1)) {
+        status = hot_context_fail(context, HOT_ERROR_FORMAT,
+                                  "'%s': key hotfiber_response_noise is not a number from 0 to below 1", path);
+        goto cleanup;
+    }
     status = HOT_ERROR_MEMORY;
     made = hot_context_calloc(context, 1, sizeof *made);
     if (!made)
@@ -109,6 +119,7 @@ hot_status hot_nrrd_get_response(hot_context *context, const char *path, const N
     made->context = context;
     made->shells = rows;
     made->typical = typical;
+    made->noise = noise;
     made->lmax = 2 * ((int)columns - 1);
     made->rows = hot_context_alloc(context, rows * columns, sizeof *made->rows);
     made->b = hot_context_alloc(context, rows, sizeof *made->b);
@@ -127,5 +138,6 @@ cleanup:
     hot_context_free(context, text);
     hot_context_free(context, b_text);
     hot_context_free(context, typical_text);
+    hot_context_free(context, noise_text);
     return status;
 }
