@@ -60,14 +60,16 @@ for name, options in (("signal", ["--outputs", "all,maps"]), ("samples", ["--sam
 
 check(reused > 0, "nothing that was kept was ever used")
 
-# What was kept is used, and checked: a record that is damaged counts as not there, and what follows it.
+# What was kept is used, and checked: a record that is damaged counts as not there, and what follows it. The damage is
+# longer than a voxel's row, so that it is in what the files show.
 call = ["run", "-i", "dwi.nrrd", "-o", "out", "--resume", "--quiet"]
 kill("out", [HOTFIBER, *call], 300)
 check(os.path.exists("out.resume/model.json"), "what was learned is there")
 kept = open("out.resume/found", "rb").read()
 for number, position in enumerate((len(kept) // 2, len(kept) - 5, 30)):
     shutil.copytree("out.resume", f"kept_{number}.resume")
-    open(f"kept_{number}.resume/found", "wb").write(kept[:position] + b"\0\1\2\3" + kept[position + 4:])
+    damaged = bytes(byte ^ 0x15 for byte in kept[position:position + (4 if position == 30 else 600)])
+    open(f"kept_{number}.resume/found", "wb").write(kept[:position] + damaged + kept[position + len(damaged):])
     done = hotfiber(*call[:4], f"kept_{number}", *call[5:])
     if position == 30: # in the line of options
         check(done.returncode == 1 and "other options" in done.stderr, f"a damaged line: {done.stderr}")
