@@ -14,9 +14,10 @@ name=hotfiber-$version
 jobs=${HOT_JOBS:-$(getconf _NPROCESSORS_ONLN)}
 
 # The archive: what git has, with the time of the commit, in the order of names; the same bytes whenever it is made.
+# tar.umask: git would let the group write.
 when=$(git -C "$source" log -1 --format=%ct)
-git -C "$source" archive --format=tar --prefix="$name/" --mtime="@$when" HEAD 2>/dev/null >"$out/$name.tar" ||
-    git -C "$source" archive --format=tar --prefix="$name/" HEAD >"$out/$name.tar"
+archive() { git -C "$source" -c tar.umask=0022 archive --format=tar --prefix="$name/" "$@" HEAD; }
+archive --mtime="@$when" 2>/dev/null >"$out/$name.tar" || archive >"$out/$name.tar"
 gzip -9nf "$out/$name.tar"
 if [ -z "$only" ]; then
     rm -rf "$out/work"

@@ -9,11 +9,11 @@
 static size_t binomial(int n, int k)
 {
     size_t result = 1;
+    k = k < n - k ? k : n - k;
     for (int j = 1; j <= k; j++)
         result = result * (size_t)(n - k + j) / (size_t)j;
     return result;
 }
-
 
 size_t hot_symtensor_place_ref(int order, int dim, const int *tuple)
 {

@@ -234,7 +234,8 @@ static void print_help(void)
         else if (p->kind != MODULE_SWITCH)
             snprintf(text, sizeof text, "%s (%.10g to %.10g)", kinds[p->kind], p->low, p->high);
         printf("  --%s %s", p->name, text);
-        printf(p->preset ? "; default %s" : "", p->preset);
+        if (p->preset)
+            printf("; default %s", p->preset);
         print_folded(p->about);
     }
     printf("  --xml --version --help\n");

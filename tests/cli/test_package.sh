@@ -40,6 +40,7 @@ for package in packages/*.deb; do
     dpkg-deb -x "$package" unpacked
     dpkg-deb --contents "$package" | awk '$1 !~ /^d/ { print $6 }' | sed 's|^\./usr/|./|' >>packed.list
     dpkg-deb --contents "$package" | grep -v ' root/root ' && not_so "owners in $package"
+    dpkg-deb --contents "$package" | grep -E '^([^l]....w|[^l].......w)' && not_so "others may write in $package"
     dpkg-deb --contents "$package" | awk '$6 !~ /^\.\/(usr\/.*)?$/' | grep . && not_so "files outside usr in $package"
 done
 sort -o packed.list packed.list

@@ -37,7 +37,7 @@ for name in ("image.nii", "image.nii.gz"):
 for name in ("plain.nrrd", "first.nrrd", "second.nrrd", "third.nrrd", "swapped.nrrd", "packed.nrrd", "wide.nrrd",
              "detached.nrrd", "image.nii", "image.nii.gz"):
     # What learns from the data reads them in another order; it does not see what format they have.
-    learns = LONG or name in ("plain.nrrd", "packed.nrrd", "image.nii", "image.nii.gz")
+    learns = LONG or name in ("packed.nrrd", "image.nii.gz")
     method = [] if learns else ["--method", "maxima"]
     works("run", "-i", name, "-o", f"whole_{name}", "--quiet", "--memory", "4G", *method)
     works("run", "-i", name, "-o", f"paged_{name}", "--quiet", "--memory", PAGE, *method)
@@ -134,7 +134,7 @@ def peak_of(*arguments):
     return about.ru_maxrss * 1024
 
 
-shape, bound, volumes = ((256, 256, 150), 4 << 30, 2000) if LONG else ((96, 96, 50), 300 << 20, 700)
+shape, bound, volumes = ((256, 256, 150), 4 << 30, 2000) if LONG else ((96, 96, 50), 160 << 20, 380)
 inside = sparse(shape, volumes)
 larger = os.path.getsize("sparse.nii")
 done = works("run", "-i", "sparse.nii", "--mask", "sparse_mask.nii.gz", "-o", "sparse", "--memory", f"{bound}",
@@ -147,18 +147,19 @@ found = json.load(open("sparse/report.json"))["counts"]
 check(found["voxels"] == inside and found["fibers"]["one"] > .9 * inside, f"{found}")
 
 # What is kept for each voxel of the grid is larger than the bound: tensors in 29 floats, denoised data.
-inside = sparse((160, 160, 100), 76)
-common = ["--device", "cpu", "--threads", 2, "--quiet", "--memory", "256M", "--mask", "sparse_mask.nii.gz"]
+shape, bound, given = ((160, 160, 100), 256 << 20, "256M") if LONG else ((128, 128, 90), 148 << 20, "148M")
+inside = sparse(shape, 76)
+common = ["--device", "cpu", "--threads", 2, "--quiet", "--memory", given, "--mask", "sparse_mask.nii.gz"]
 peak = peak_of("fit", "-i", "sparse.nii", "-o", "large.nrrd", *common)
 kept = os.path.getsize("large.nrrd")
-print(f"{kept / 1e6:.0f} MB of tensors, bound 268 MB, peak {peak / 1e6:.0f} MB")
-check(kept > 290e6 and peak < 256 << 20, f"fit: peak {peak / 1e6:.0f} MB")
-peak = peak_of("export", "-i", "large.nrrd", "-o", "large_sh.nii.gz", "--format", "sh", "--memory", "256M", "--quiet")
-check(peak < 256 << 20, f"export: peak {peak / 1e6:.0f} MB")
+print(f"{kept / 1e6:.0f} MB of tensors, bound {bound / 1e6:.0f} MB, peak {peak / 1e6:.0f} MB")
+check(kept > 1.08 * bound and peak < bound, f"fit: peak {peak / 1e6:.0f} MB")
+peak = peak_of("export", "-i", "large.nrrd", "-o", "large_sh.nii.gz", "--format", "sh", "--memory", given, "--quiet")
+check(peak < bound, f"export: peak {peak / 1e6:.0f} MB")
 if LONG:
     peak = peak_of("denoise", "-i", "sparse.nii", "-o", "denoised.nii", *common)
     print(f"{os.path.getsize('denoised.nii') / 1e6:.0f} MB of denoised data, peak {peak / 1e6:.0f} MB")
-    check(peak < 256 << 20, f"denoise: peak {peak / 1e6:.0f} MB")
+    check(peak < bound, f"denoise: peak {peak / 1e6:.0f} MB")
     # 40 GB with as many voxels as tissue from a microscope has: 5 GB and more of results.
     inside = sparse((500, 500, 400), 200)
     peak = peak_of("run", "-i", "sparse.nii", "-o", "ex_vivo", *common[:-4], "--memory", "4G", *common[-2:])

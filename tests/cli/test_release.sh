@@ -38,6 +38,8 @@ if git -C "$HOT_SOURCE" rev-parse HEAD >/dev/null 2>&1; then
     sh "$HOT_SOURCE/cmake/release.sh" --source two >/dev/null
     cmp "one/hotfiber-$version.tar.gz" "two/hotfiber-$version.tar.gz" || not_so "two archives of the same commit differ"
     tar -tzf "one/hotfiber-$version.tar.gz" | grep -v '/$' | sed "s|^hotfiber-$version/||" | LC_ALL=C sort >packed
+    ! tar -tvzf "one/hotfiber-$version.tar.gz" | grep -E '^([^l]....w|[^l].......w)' ||
+        not_so "others than the owner may write files of the archive"
     git -C "$HOT_SOURCE" ls-tree -r --name-only -z HEAD | tr '\0' '\n' | LC_ALL=C sort | diff - packed ||
         not_so "the archive has other files than git"
     (cd one && sha256sum -c --quiet SHA256SUMS) || not_so "sums"

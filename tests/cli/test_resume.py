@@ -9,11 +9,11 @@ import time
 from _folders import same
 from cli import *
 
-KILLS = 50 if os.environ.get("HOT_TEST_LONG") else 4
+KILLS = 50 if os.environ.get("HOT_TEST_LONG") else 2
 shutil.rmtree("work", ignore_errors=True)
 os.mkdir("work")
 os.chdir("work")
-SIZE = "36,34,12" if KILLS > 4 else "30,28,12"
+SIZE = "36,34,12" if KILLS > 2 else "24,22,8"
 works("phantom", "--layout", "bundles", "--size", SIZE, "--snr", 25, "-b", "1000,2500", "--directions", 32,
       "-o", "dwi.nrrd", "--seed", 5, "--quiet")
 USED = "slabs were there already"
@@ -45,7 +45,7 @@ for name, options in (("signal", ["--outputs", "all,maps"]), ("samples", ["--sam
     call = [HOTFIBER, "run", "-i", "dwi.nrrd", "-o", name, "--resume", "--threads", "2", *map(str, options)]
     moments = random.Random(name)
     total = size(f"{name}_whole/peaks.nrrd") // 1000 + 50
-    for _ in range(KILLS if name == "signal" or KILLS > 4 else 1):
+    for _ in range(KILLS if name == "signal" or KILLS > 2 else 1):
         reused += kill(name, call, moments.choice([0, moments.randrange(total // 3), moments.randrange(total // 20),
                                                   -moments.randrange(1500)]))
         if os.path.exists(name): # it had ended: the next one begins anew
@@ -60,14 +60,16 @@ for name, options in (("signal", ["--outputs", "all,maps"]), ("samples", ["--sam
 
 check(reused > 0, "nothing that was kept was ever used")
 
-# What was kept is used, and checked: a record that is damaged counts as not there, and what follows it.
+# What was kept is used, and checked: a record that is damaged counts as not there, and what follows it. The damage is
+# longer than a voxel's row, so that it is in what the files show.
 call = ["run", "-i", "dwi.nrrd", "-o", "out", "--resume", "--quiet"]
 kill("out", [HOTFIBER, *call], 300)
 check(os.path.exists("out.resume/model.json"), "what was learned is there")
 kept = open("out.resume/found", "rb").read()
 for number, position in enumerate((len(kept) // 2, len(kept) - 5, 30)):
     shutil.copytree("out.resume", f"kept_{number}.resume")
-    open(f"kept_{number}.resume/found", "wb").write(kept[:position] + b"\0\1\2\3" + kept[position + 4:])
+    damaged = bytes(byte ^ 0x15 for byte in kept[position:position + (4 if position == 30 else 600)])
+    open(f"kept_{number}.resume/found", "wb").write(kept[:position] + damaged + kept[position + len(damaged):])
     done = hotfiber(*call[:4], f"kept_{number}", *call[5:])
     if position == 30: # in the line of options
         check(done.returncode == 1 and "other options" in done.stderr, f"a damaged line: {done.stderr}")

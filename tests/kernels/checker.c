@@ -70,6 +70,30 @@ static void *add_buffer(check_run *run, const void *data, size_t bytes)
 void *check_input(check_run *run, const void *data, size_t bytes) { return add_buffer(run, data ? data : "", bytes); }
 void *check_output(check_run *run, size_t bytes) { return add_buffer(run, NULL, bytes); }
 
+typedef struct check_memory {
+    char name[200];
+    void *values;
+    struct check_memory *next;
+} check_memory;
+static check_memory *kept;
+
+void *check_remembered(check_run *run, const char *what, size_t bytes, int *known)
+{
+    char name[sizeof kept->name];
+    snprintf(name, sizeof name, "%s, %s, %zu, %zu bytes: %s", run->family, run->case_name, run->size, bytes, what);
+    for (check_memory *one = kept; one; one = one->next)
+        if (strcmp(one->name, name) == 0) {
+            *known = 1;
+            return one->values;
+        }
+    check_memory *made = malloc(sizeof *made);
+    *made = (check_memory){.values = calloc(bytes + 1, 1), .next = kept};
+    memcpy(made->name, name, sizeof name);
+    kept = made;
+    *known = 0;
+    return made->values;
+}
+
 size_t check_unwritten(const void *output, size_t count, size_t size)
 {
     const unsigned char *at = output;
@@ -227,6 +251,12 @@ int main(int argc, char **argv)
         }
     }
     hot_context_destroy(&reference);
+    while (kept) {
+        check_memory *next = kept->next;
+        free(kept->values);
+        free(kept);
+        kept = next;
+    }
     printf("%ld cases, %ld failures%s\n", cases, failures, gpu_runs ? "" : "; CUDA skipped: no GPU here");
     if (!known) {
         printf("FAILED: there is no family '%s'\n", only_family);

@@ -51,6 +51,9 @@ void check_case_begin(check_run *run, const char *name, size_t size);
 void *check_input(check_run *run, const void *data, size_t bytes);
 /* An output, fenced, every byte poisoned (as float or double: a finite value that no computation here makes). */
 void *check_output(check_run *run, size_t bytes);
+/* Memory for what the reference says to this case, which begins alike for every backend: kept from the first of them to
+ * the last. *known: whether it has been filled. what: which of a case's. */
+void *check_remembered(check_run *run, const char *what, size_t bytes, int *known);
 /* How many whole values of `size` bytes are still poison. */
 size_t check_unwritten(const void *output, size_t count, size_t size);
 /* The call's status: a failed call fails the case and prints the message. */

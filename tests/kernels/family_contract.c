@@ -49,12 +49,26 @@ static void lay_out(problem *p, int operand, const size_t *sizes, const char *le
     p->values[operand] = inner ? stride : stride * p->batch;
 }
 
-static size_t offset_of(const problem *p, int operand, const char *names, const size_t *index, size_t item)
+/* How far apart an operand's values are along each of these letters; 0 where it has no such axis. */
+static void steps_of(const problem *p, int operand, const char *names, size_t step[MAX_LETTERS])
 {
-    size_t offset = item * p->layout[operand].batch;
+    memset(step, 0, MAX_LETTERS * sizeof *step);
     for (int a = 0; a < p->layout[operand].axes; a++)
-        offset += index[strchr(names, p->letters[operand][a]) - names] * p->layout[operand].stride[a];
-    return offset;
+        step[strchr(names, p->letters[operand][a]) - names] += p->layout[operand].stride[a];
+}
+
+static size_t offset_of(size_t begin, int letters, const size_t *step, const size_t *index)
+{
+    for (int i = 0; i < letters; i++)
+        begin += index[i] * step[i];
+    return begin;
+}
+
+/* The next of all values of index[first] to index[last - 1], the first one fastest. */
+static void count_up(size_t *index, const size_t *sizes, int first, int last)
+{
+    for (int i = first; i < last && ++index[i] == sizes[i]; i++)
+        index[i] = 0;
 }
 
 static hot_status call(hot_context *context, const problem *p, const void *a, const void *b, void *c)
@@ -93,23 +107,23 @@ static void compare(check_run *run, const problem *p, const void *a, const void 
         sizes[i] = size_of(p, names[i]);
         *(i < kept ? &kept_total : &sum_total) *= sizes[i];
     }
+    size_t step[3][MAX_LETTERS];
+    for (int o = 0; o < 3; o++)
+        steps_of(p, o, names, step[o]);
     for (size_t item = 0; item < p->batch; item++) {
         const int look = item < 3 || item + 3 > p->batch || item % 997 == 500;
-        for (size_t e = 0; e < kept_total; e++) {
-            size_t index[MAX_LETTERS] = {0}, rest = e;
-            for (int i = 0; i < kept; i++, rest /= sizes[i - 1])
-                index[i] = rest % sizes[i];
-            const size_t at = offset_of(p, 2, names, index, item);
+        const size_t begin[3] = {item * p->layout[0].batch, item * p->layout[1].batch, item * p->layout[2].batch};
+        size_t index[MAX_LETTERS] = {0};
+        for (size_t e = 0; e < kept_total; e++, count_up(index, sizes, 0, kept)) {
+            const size_t at = offset_of(begin[2], all, step[2], index);
             written[at] = 1;
             if (!look)
                 continue;
             long double sum = 0, magnitude = 0;
-            for (size_t s = 0; s < sum_total; s++) {
-                rest = s;
-                for (int i = kept; i < all; i++, rest /= sizes[i - 1])
-                    index[i] = rest % sizes[i];
-                const long double term = (long double)p->alpha * get(p->f64, a, offset_of(p, 0, names, index, item)) *
-                                         get(p->f64, b, offset_of(p, 1, names, index, item));
+            for (size_t s = 0; s < sum_total; s++, count_up(index, sizes, kept, all)) {
+                const long double term = (long double)p->alpha *
+                                         get(p->f64, a, offset_of(begin[0], all, step[0], index)) *
+                                         get(p->f64, b, offset_of(begin[1], all, step[1], index));
                 sum += term;
                 magnitude += fabsl(term);
             }

@@ -342,7 +342,7 @@ static void check(check_run *run)
         check_briefly(run);
         return;
     }
-    const size_t size = full && full[0] == '1' ? 20000 : 1000;
+    const size_t size = full && full[0] == '1' ? 20000 : 600;
     const double noise[3] = {0, 0.03, 0.1};
     /* Brute force takes most of the time: all noises with the instructions that are used here, one with others. */
     const int all = size > 1000 || run->cuda || strcmp(run->backend + 4, hot_cpu_level_name(hot_cpu_best())) == 0;
@@ -367,13 +367,13 @@ static void check(check_run *run)
         check_reference(run, order);
     }
     /* Orders without many starts and without a kernel of their own on the GPU. Fewer crossings: their reference takes
-     * ten times as long as that of order 8. */
+     * ten times as long as that of order 8, and of order 12 twice that. */
     for (int order = 10; order <= 12; order += 2) {
         check_lines(run, order);
         check_odd_ones(run, order, 257);
         check_threads(run, order, 300);
         for (int n = all ? 0 : 2; n < 3; n++)
-            check_crossings(run, order, noise[n], size / 5, 0);
+            check_crossings(run, order, noise[n], size > 1000 ? size / 5 : order == 10 ? 120 : 60, 0);
         check_reference(run, order);
     }
 }

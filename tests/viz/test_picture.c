@@ -551,7 +551,7 @@ static void test_nothing(struct shot *shot)
 
 int main(void)
 {
-    struct shot shot = {NULL};
+    struct shot shot = {.context = NULL};
     if (hot_context_create(NULL, &shot.context) != HOT_OK)
         return 1;
     if (hot_pictures_create(shot.context, SIDE, SIDE, 1, &shot.pictures) != HOT_OK) {
