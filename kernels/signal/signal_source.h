@@ -9,11 +9,19 @@
 extern "C" {
 #endif
 
+/* What numbers all signals are: such as 16 bits hold go to a GPU in these. */
+typedef enum hot_signal_numbers {
+    HOT_SIGNAL_ANY,
+    HOT_SIGNAL_I16, /* whole, -32,768 to 32,767 */
+    HOT_SIGNAL_U16  /* whole, 0 to 65,535 */
+} hot_signal_numbers;
+
 /* read: the signals of voxels first ... first + count - 1 into rows, voxel after voxel; called by several threads at
  * once. Voxels outside the call's mask may be left out. */
 typedef struct hot_signal_source {
     void (*read)(void *user, size_t first, size_t count, float *rows);
     void *user;
+    hot_signal_numbers numbers;
 } hot_signal_source;
 
 /* hot_signal_fibers_f32, all arrays in the host's memory, with a source in the signals' place. */

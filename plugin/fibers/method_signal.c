@@ -17,7 +17,7 @@
 #include "signal_samples.h"
 
 /* Floats of signal per chunk: enough for a GPU, little beside the data. */
-enum { CHUNK_FLOATS = 1 << 24, SHELLS_MAX = 64, LMAX_MAX = 16, SAMPLE = 2000, LEAST_DIRECTIONS = 12 };
+enum { CHUNK_FLOATS = 1 << 24, SHELLS_MAX = 64, LMAX_MAX = 16, SAMPLE = 2000, LEAST_DIRECTIONS = 12, TOGETHER = 64 };
 
 /* Of the b=0 signal: what is estimated as the noise is at least this. Data without noise would otherwise be asked to be
  * sums of responses to the last digit, and what is isotropic would be as many fibres as it takes. */
@@ -342,7 +342,6 @@ void hot_signal_learned_free(hot_context *context, hot_signal_learned *learned)
 /* Signals for the kernel's copies; none where the mask has no voxel. */
 static void read_signals(void *user, size_t first, size_t count, float *rows)
 {
-    enum { TOGETHER = 64 };
     const finder *f = user;
     first += f->first;
     for (size_t at = 0; at < count; at += TOGETHER) {
@@ -377,10 +376,17 @@ static hot_signal_result result_at(const finder *f, const hot_signal_find_option
     return result;
 }
 
+static hot_signal_numbers numbers_of(const hot_dwi *dwi)
+{
+    const int stored = dwi->slope == 1 && dwi->intercept == 0, sample = dwi->sample;
+    const hot_signal_numbers narrow = sample == HOT_SAMPLE_U16 ? HOT_SIGNAL_U16 : HOT_SIGNAL_I16;
+    return stored && (sample == HOT_SAMPLE_U16 || sample == HOT_SAMPLE_I16) ? narrow : HOT_SIGNAL_ANY;
+}
+
 /* All voxels from f->first on in one call. */
 static hot_status find_at_once(finder *f, const hot_signal_find_options *options, const hot_signal_found *found)
 {
-    const hot_signal_source source = {read_signals, f};
+    const hot_signal_source source = {read_signals, f, numbers_of(f->dwi)};
     const hot_signal_result result = result_at(f, options, found, f->first);
     hot_context_free(f->context, f->signals);
     f->signals = NULL;

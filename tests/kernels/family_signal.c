@@ -526,6 +526,8 @@ static void check(check_run *run)
             check_agreement(run, (const double[]){3000, 1000, 0}[i % 3], i < 3 ? 0 : 0.02);
     if (check_wanted(run, "reference"))
         check_signal_reference(run);
+    if (check_wanted(run, "source") && !run->device)
+        check_signal_source(run);
     if (check_wanted(run, "gaussian"))
         check_gaussian(run);
     if (check_wanted(run, "varied")) {

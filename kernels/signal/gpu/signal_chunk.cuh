@@ -33,6 +33,7 @@ typedef struct signal_chunk {
     size_t count;          /* voxels */
     int many;              /* whether the call has many chunks */
     const float *signals;  /* count x volumes */
+    float *wide;           /* room for these where they came in 16 bits, or NULL */
     const float *sigma, *s0; /* count, or NULL */
     float one_sigma;
     const uint8_t *mask;   /* count, or NULL */

@@ -41,12 +41,20 @@ static __global__ void signal_prepare_kernel(const __grid_constant__ signal_plan
         data.y[(size_t)at * plan.scheme.volumes + j] = signal[data.order[j]] / sigma;
 }
 
+/* Signals of 16 bits as floats. */
+template <typename T> static __global__ void signal_widen_kernel(const T *from, size_t count, float *to)
+{
+    for (size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x; at < count; at += (size_t)gridDim.x * blockDim.x)
+        to[at] = from[at];
+}
+
 /* ---- From the host ------------------------------------------------------------------------------------------ */
 
 namespace {
 
 /* Voxels of a chunk (several chunks are in progress); the fewer the more volumes they have. */
 enum { CHUNK_MOST = 1 << 16, CHUNK_LEAST = 1 << 14, MANY_CHUNKS = 4 };
+enum { NARROW_NUMBERS = 1 << 13 }; /* signals that are read together to be narrowed */
 
 /* The call, and the kernels' time on all GPUs. */
 struct batch_args {
@@ -258,10 +266,17 @@ hot_status begin_device(hot_context *context, void *user, void **shared)
     return args->result->device_seconds ? open_clock(context, &self->clock) : status;
 }
 
+/* Whether signals come in 16 bits. */
+bool is_narrow(const hot_signal_args *args)
+{
+    return args->source && args->source->numbers != HOT_SIGNAL_ANY && args->plan->all_volumes <= NARROW_NUMBERS;
+}
+
 /* The arrays of a chunk of up to `count` voxels that stay on the GPU. */
 void divide_scratch(const hot_signal_args *args, size_t count, hot_arena *arena, signal_chunk *data)
 {
     const size_t volumes = (size_t)args->plan->scheme.volumes;
+    data->wide = hot_arena_array<float>(arena, is_narrow(args) ? count * args->plan->all_volumes : 0);
     data->y = hot_arena_array<float>(arena, count * volumes);
     data->snr = hot_arena_array<float>(arena, count);
     data->list = hot_arena_array<unsigned>(arena, count);
@@ -287,6 +302,8 @@ hot_status launch_chunk(hot_context *context, void *user, void *shared, const ho
     data.s0 = (const float *)chunk->in[2];
     data.mask = (const uint8_t *)chunk->in[3];
     divide_scratch(args, chunk->count, &arena, &data);
+    if (is_narrow(args))
+        data.signals = data.wide;
     data.result.size = sizeof data.result;
     data.result.directions = (float *)chunk->out[0];
     data.result.found = (uint8_t *)chunk->out[1];
@@ -308,6 +325,14 @@ hot_status launch_chunk(hot_context *context, void *user, void *shared, const ho
     }
     if (error == cudaSuccess && timed)
         error = cudaEventRecord(self->clock.begin[chunk->slot], stream);
+    if (error == cudaSuccess && is_narrow(args)) {
+        const size_t numbers = chunk->count * args->plan->all_volumes;
+        if (args->source->numbers == HOT_SIGNAL_U16)
+            signal_widen_kernel<<<blocks, THREADS, 0, stream>>>((const uint16_t *)chunk->in[0], numbers, data.wide);
+        else
+            signal_widen_kernel<<<blocks, THREADS, 0, stream>>>((const int16_t *)chunk->in[0], numbers, data.wide);
+        error = cudaGetLastError();
+    }
     if (error == cudaSuccess) {
         signal_prepare_kernel<<<blocks, THREADS, 0, stream>>>(self->plan, data);
         error = cudaGetLastError();
@@ -323,8 +348,23 @@ hot_status launch_chunk(hot_context *context, void *user, void *shared, const ho
 
 static void read_source(void *user, size_t first, size_t count, void *rows)
 {
-    const hot_signal_source *source = (const hot_signal_source *)user;
+    const hot_signal_source *source = ((const hot_signal_args *)user)->source;
     source->read(source->user, first, count, (float *)rows);
+}
+
+/* The same in 16 bits: some voxels at a time, which stay in the cache. */
+template <typename T> static void read_narrow(void *user, size_t first, size_t count, void *rows)
+{
+    const hot_signal_args *args = (const hot_signal_args *)user;
+    const size_t volumes = args->plan->all_volumes, together = NARROW_NUMBERS / volumes;
+    float some[NARROW_NUMBERS] = {0}; /* voxels that are left out have the numbers of others */
+    T *to = (T *)rows;
+    for (size_t done = 0, here; done < count; done += here) {
+        here = count - done < together ? count - done : together;
+        args->source->read(args->source->user, first + done, here, some);
+        for (size_t i = 0; i < here * volumes; i++)
+            to[done * volumes + i] = (T)some[i];
+    }
 }
 
 extern "C" hot_status hot_signal_fibers_cuda(hot_context *context, void *argument)
@@ -332,7 +372,8 @@ extern "C" hot_status hot_signal_fibers_cuda(hot_context *context, void *argumen
     const hot_signal_args *args = (const hot_signal_args *)argument;
     const hot_signal_result *to = args->result;
     const size_t volumes = (size_t)args->plan->scheme.volumes;
-    const size_t scratch = (volumes + 2) * sizeof(float) + signal_bytes(volumes); /* of a voxel */
+    const size_t wide = is_narrow(args) ? args->plan->all_volumes : 0;
+    const size_t scratch = (wide + volumes + 2) * sizeof(float) + signal_bytes(volumes); /* of a voxel */
     batch_args call = {args, {0}};
     hot_batch batch = {};
     hot_arena arena = {NULL, 0};
@@ -345,10 +386,11 @@ extern "C" hot_status hot_signal_fibers_cuda(hot_context *context, void *argumen
     batch.count = args->count;
     batch.in[0] = hot_batch_rows("signals", args->signals, args->plan->all_volumes * sizeof(float));
     if (args->source) {
-        batch.in[0].row = batch.in[0].stride;
+        const bool is_unsigned = args->source->numbers == HOT_SIGNAL_U16;
+        batch.in[0].row = is_narrow(args) ? args->plan->all_volumes * sizeof(uint16_t) : batch.in[0].stride;
         batch.in[0].name = NULL;
-        batch.in[0].make = read_source;
-        batch.in[0].user = (void *)args->source;
+        batch.in[0].make = !is_narrow(args) ? read_source : is_unsigned ? read_narrow<uint16_t> : read_narrow<int16_t>;
+        batch.in[0].user = (void *)args;
     }
     batch.in[1] = hot_batch_rows("sigma", args->sigma, sizeof(float));
     batch.in[2] = hot_batch_rows("s0", args->s0, sizeof(float));
