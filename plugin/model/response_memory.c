@@ -1,4 +1,6 @@
 /* The single-fibre response: memory and access. */
+#include <math.h>
+
 #include "core/fields.h"
 
 void hot_response_destroy(hot_response **response)
@@ -12,6 +14,19 @@ void hot_response_destroy(hot_response **response)
 size_t hot_response_shells(const hot_response *response) { return response->shells; }
 
 int hot_response_lmax(const hot_response *response) { return response->lmax; }
+
+double hot_response_noise(const hot_response *response) { return response->noise; }
+
+hot_status hot_response_set_noise(hot_response *response, double noise)
+{
+    if (!response)
+        return HOT_ERROR_ARGUMENT;
+    if (!(noise >= 0) || isinf(noise))
+        return hot_context_fail(response->context, HOT_ERROR_ARGUMENT,
+                                "a response's noise is %g; it is a share of the b=0 signal, 0 or more", noise);
+    response->noise = noise;
+    return HOT_OK;
+}
 
 const double *hot_response_row(const hot_response *response, size_t shell, double *b)
 {

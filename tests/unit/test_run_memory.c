@@ -95,6 +95,12 @@ int main(void)
           "%s", hot_context_message(context));
     CHECK(hot_response_create(context, shells, hot_response_lmax(all.response), shell_b, rows, &response) == HOT_OK,
           "%s", hot_context_message(context));
+    CHECK(hot_response_set_noise(response, -1) == HOT_ERROR_ARGUMENT &&
+              hot_response_set_noise(response, NAN) == HOT_ERROR_ARGUMENT && hot_response_noise(response) == 0,
+          "noise that cannot be");
+    CHECK(hot_response_noise(all.response) > 0 &&
+              hot_response_set_noise(response, hot_response_noise(all.response)) == HOT_OK,
+          "%g", hot_response_noise(all.response));
     hot_run_options options = {.size = sizeof options, .mask_in_memory = mask};
     options.fit = (hot_fit_options){.size = sizeof options.fit, .regularise = -1, .weighted = -1, .response = response};
     CHECK(hot_run_compute(context, shared, &options, &again, NULL) == HOT_OK, "%s", hot_context_message(context));

@@ -296,9 +296,11 @@ class Response:
     """The signal of a single fibre: rows of zonal harmonics (l = 0, 2, ...), one for each b-value; MRtrix's
     convention.
 
-    b: (shells,) s/mm^2; a row for b=0 makes amplitudes volume fractions. coefficients: (shells, lmax / 2 + 1)."""
+    b: (shells,) s/mm^2; a row for b=0 makes amplitudes volume fractions. coefficients: (shells, lmax / 2 + 1).
+    noise: of the voxels that it was made from, over their b=0 signal; 0 = not known."""
 
-    def __init__(self, b: ArrayLike, coefficients: ArrayLike) -> None:
+    def __init__(self, b: ArrayLike, coefficients: ArrayLike, noise: float = 0) -> None:
+        self.noise = float(noise)
         self.b, self.coefficients = np.asarray(b, float), np.atleast_2d(np.asarray(coefficients, float))
         if self.b.shape != (len(self.coefficients),):
             raise ValueError(f"b: {len(self.coefficients)} rows need as many b-values, not {self.b.shape}")
@@ -313,12 +315,17 @@ class Response:
             row = lib.hot_response_row(handle, shell, ctypes.byref(one))
             rows.append(list((ctypes.c_double * terms).from_address(row)))
             b.append(one.value)
-        return cls(b, rows)
+        return cls(b, rows, lib.hot_response_noise(handle))
 
     def _open(self, context):
         rows, b, made = np.ascontiguousarray(self.coefficients), np.ascontiguousarray(self.b), ctypes.c_void_p()
         context.check(lib.hot_response_create(context.handle, len(b), 2 * rows.shape[1] - 2, address(b), address(rows),
                                               ctypes.byref(made)))
+        try:
+            context.check(lib.hot_response_set_noise(made, ctypes.c_double(self.noise)))
+        except Exception:
+            lib.hot_response_destroy(ctypes.byref(made))
+            raise
         return made
 
     def __repr__(self) -> str:
