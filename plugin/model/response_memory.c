@@ -1,6 +1,4 @@
 /* The single-fibre response: memory and access. */
-#include <math.h>
-
 #include "core/fields.h"
 
 void hot_response_destroy(hot_response **response)
@@ -21,9 +19,9 @@ hot_status hot_response_set_noise(hot_response *response, double noise)
 {
     if (!response)
         return HOT_ERROR_ARGUMENT;
-    if (!(noise >= 0) || isinf(noise))
+    if (!(noise >= 0 && noise < 1))
         return hot_context_fail(response->context, HOT_ERROR_ARGUMENT,
-                                "a response's noise is %g; it is a share of the b=0 signal, 0 or more", noise);
+                                "a response's noise is %g; it is a share of the b=0 signal, from 0 to below 1", noise);
     response->noise = noise;
     return HOT_OK;
 }

@@ -96,6 +96,7 @@ int main(void)
     CHECK(hot_response_create(context, shells, hot_response_lmax(all.response), shell_b, rows, &response) == HOT_OK,
           "%s", hot_context_message(context));
     CHECK(hot_response_set_noise(response, -1) == HOT_ERROR_ARGUMENT &&
+              hot_response_set_noise(response, 1) == HOT_ERROR_ARGUMENT &&
               hot_response_set_noise(response, NAN) == HOT_ERROR_ARGUMENT && hot_response_noise(response) == 0,
           "noise that cannot be");
     CHECK(hot_response_noise(all.response) > 0 &&

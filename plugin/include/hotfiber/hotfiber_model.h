@@ -51,9 +51,10 @@ HOT_API size_t hot_response_shells(const hot_response *response);
 HOT_API int hot_response_lmax(const hot_response *response);
 /* The row of one shell (lmax / 2 + 1 values; owned by the response) and its b-value (NaN when the file did not say). */
 HOT_API const double *hot_response_row(const hot_response *response, size_t shell, double *b);
-/* The noise of the voxels that it was made from: its deviation over their b=0 signal, by which the signal method takes
- * the bias of magnitudes off the rows; 0 = not known, then the noise of the data counts. Files and copies keep it.
- * Errors: HOT_ERROR_ARGUMENT (no response; negative, not finite). */
+/* The noise of the voxels that it was made from: its deviation over their b=0 signal, from 0 to below 1, by which the
+ * signal method takes the bias of magnitudes off the rows; 0 = not known, then the noise of the data counts. Files and
+ * copies keep it. Not to be set while another thread uses the response. Errors: HOT_ERROR_ARGUMENT (no response; a
+ * noise out of range). */
 HOT_API double hot_response_noise(const hot_response *response);
 HOT_API hot_status hot_response_set_noise(hot_response *response, double noise);
 

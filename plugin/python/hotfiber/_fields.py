@@ -297,7 +297,8 @@ class Response:
     convention.
 
     b: (shells,) s/mm^2; a row for b=0 makes amplitudes volume fractions. coefficients: (shells, lmax / 2 + 1).
-    noise: of the voxels that it was made from, over their b=0 signal; 0 = not known."""
+    noise: of the voxels that it was made from, over their b=0 signal, below 1; 0 = not
+    known."""
 
     def __init__(self, b: ArrayLike, coefficients: ArrayLike, noise: float = 0) -> None:
         self.noise = float(noise)
