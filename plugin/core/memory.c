@@ -1,3 +1,4 @@
+#define _DEFAULT_SOURCE /* madvise */
 #include "memory.h"
 
 #include <inttypes.h>
@@ -9,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/spill.h"
@@ -34,18 +37,35 @@ void hot_memory_trim(void)
 #endif
 }
 
-static size_t available(void)
+void hot_memory_release(void *array, size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (page - (uintptr_t)array % page) % page;
+    if (bytes > before)
+        madvise((char *)array + before, (bytes - before) / page * page, MADV_DONTNEED);
+}
+
+/* The bytes of a line "NAME: ... kB"; `otherwise` where there is none. */
+static size_t read_kilobytes(const char *path, const char *name, size_t otherwise)
 {
     char line[256];
-    uintmax_t kilobytes;
-    size_t bytes = SIZE_MAX;
-    FILE *file = fopen("/proc/meminfo", "r");
+    const size_t length = strlen(name);
+    size_t bytes = otherwise;
+    FILE *file = fopen(path, "r");
     while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "MemAvailable: %ju kB", &kilobytes) == 1)
-            bytes = (size_t)kilobytes * 1024;
+        if (strncmp(line, name, length) == 0 && line[length] == ':')
+            bytes = (size_t)strtoull(line + length + 1, NULL, 10) * 1024;
     if (file)
         fclose(file);
     return bytes;
+}
+
+size_t hot_memory_peak(void)
+{
+    struct rusage usage;
+    const size_t own = read_kilobytes("/proc/self/status", "VmHWM", 0);
+    if (own > 0)
+        return own;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024 * (size_t)usage.ru_maxrss : 0;
 }
 
 /* What a group and those above it leave; files that are cached count as free. */
@@ -78,7 +98,7 @@ static size_t left_by(const char *root, const char *group, const char *limit, co
 size_t hot_memory_free(void)
 {
     char line[PATH_MAX];
-    size_t least = available();
+    size_t least = read_kilobytes("/proc/meminfo", "MemAvailable", SIZE_MAX);
     FILE *file = fopen("/proc/self/cgroup", "r");
     while (file && fgets(line, sizeof line, file)) { /* "0::/group", or "7:memory:/group" of version 1 */
         line[strcspn(line, "\n")] = '\0';

@@ -10,9 +10,17 @@
  * leave, if that is less. SIZE_MAX where neither is known. */
 size_t hot_memory_free(void);
 
+/* The most bytes that this process has had in memory; 0 where that is not known. Not by getrusage alone, which begins
+ * with what the parent had at the time of its fork. */
+size_t hot_memory_peak(void);
+
 /* Gives back to the system what has been freed and the allocator has kept, tens of MB after a stage of many arrays.
  * Some ms; nothing where the C library has no call for it. */
 void hot_memory_trim(void);
+
+/* Gives the system back the whole pages of an array that is still to be freed; what was in them is lost: they are 0, or
+ * as before. */
+void hot_memory_release(void *array, size_t bytes);
 
 enum { HOT_MEMORY_FOLDER = 4096 };
 

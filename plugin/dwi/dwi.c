@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/memory.h"
 #include "dwi_private.h"
 #include "paged.h"
 #include "summary.h"
@@ -114,6 +115,18 @@ cleanup:
     else
         hot_dwi_destroy(&made);
     return status;
+}
+
+void hot_dwi_forget(hot_dwi *dwi, size_t end)
+{
+    const size_t *size = dwi->grid.size, *stride = dwi->stride, bytes = hot_sample_bytes(dwi->sample);
+    if (!dwi->data || !dwi->release_data || stride[1] != stride[0] * size[0] || stride[2] != stride[1] * size[1])
+        return;
+    if (stride[0] == 1)
+        for (size_t v = 0; v < dwi->volumes; v++)
+            hot_memory_release((char *)dwi->data + dwi->position[v] * bytes, end * bytes);
+    else if (stride[0] == dwi->volumes)
+        hot_memory_release(dwi->data, end * dwi->volumes * bytes);
 }
 
 void hot_dwi_destroy(hot_dwi **dwi)

@@ -15,4 +15,9 @@ hot_status hot_dwi_add_input(hot_context *context, hot_dwi *dwi, const char *pat
 /* Releases samples that came from the context's memory: a value for dwi->release_data. */
 void hot_dwi_free_data(hot_context *context, void *data);
 
+/* Gives the system the memory back that the samples of voxels before `end` are in, whole pages of it, and of samples
+ * that are the data set's own and lie volume after volume or voxel after voxel; else nothing. Those samples must not be
+ * read again: they may be 0. For the owner of a data set that nobody else reads. */
+void hot_dwi_forget(hot_dwi *dwi, size_t end);
+
 #endif

@@ -10,14 +10,13 @@
 #include "fractions.h"
 #include "method.h"
 #include "model/model.h"
-#include "signal/signal_source.h"
-#include "signal_part.h"
+#include "signal_find.h"
 #include "signal_population.h"
 #include "signal_remarks.h"
 #include "signal_samples.h"
 
 /* Floats of signal per chunk: enough for a GPU, little beside the data. */
-enum { CHUNK_FLOATS = 1 << 24, SHELLS_MAX = 64, LMAX_MAX = 16, SAMPLE = 2000, LEAST_DIRECTIONS = 12, TOGETHER = 64 };
+enum { CHUNK_FLOATS = 1 << 24, SHELLS_MAX = 64, SAMPLE = 2000, LEAST_DIRECTIONS = 12 };
 
 /* Of the b=0 signal: what is estimated as the noise is at least this. Data without noise would otherwise be asked to be
  * sums of responses to the last digit, and what is isotropic would be as many fibres as it takes. */
@@ -26,25 +25,9 @@ static const double least_noise = 0.004;
  * is taken to be the second, a usual one. */
 static const double most_noise = 0.25, usual_noise = 0.05;
 
-typedef struct finder {
-    hot_context *context;
-    const hot_dwi *dwi;
-    const hot_mask *mask, *where;    /* what is learned from, and what is found in */
-    const hot_response *response;
-    size_t voxels, volumes;          /* of the data */
-    size_t used, *use;               /* volumes that enter, in the data's order */
-    double *b, *gradients;           /* of those */
-    double shell_b[LMAX_MAX + 1], rows[LMAX_MAX * (LMAX_MAX / 2 + 1)];
-    hot_signal_scheme scheme;
-    hot_signal_options how;
-    hot_signal_learned *learned;     /* from the data, here or before */
-    size_t chunk, first;             /* voxels of a chunk; where the first chunk begins: where the mask does */
-    float *signals;                  /* chunk x volumes */
-} finder;
-
 /* Volumes that repeat an earlier one bit by bit (same gradient, same signals in all voxels looked at) add nothing
  * and would count that measurement twice. inside: the mask of the voxels read. */
-static void drop_repeats(finder *f, const uint8_t *inside, const float *signals, size_t count)
+static void drop_repeats(hot_signal_finder *f, const uint8_t *inside, const float *signals, size_t count)
 {
     const int *shell_of;
     size_t kept = 0;
@@ -88,13 +71,13 @@ static void drop_repeats(finder *f, const uint8_t *inside, const float *signals,
 }
 
 /* The volumes whose shell the response knows, and the response in units of its b=0 signal. */
-static hot_status match_response(finder *f, double unit_without)
+static hot_status match_response(hot_signal_finder *f, double unit_without)
 {
     const double *shell_b;
     const int *shell_of;
     int row[SHELLS_MAX];
     const size_t shells = hot_dwi_shells(f->dwi, &shell_b, &shell_of);
-    const int lmax = hot_response_lmax(f->response) < LMAX_MAX ? hot_response_lmax(f->response) : LMAX_MAX;
+    const int degree = hot_response_lmax(f->response), lmax = degree < HOT_SIGNAL_LMAX ? degree : HOT_SIGNAL_LMAX;
     if (shells > SHELLS_MAX)
         return hot_context_fail(f->context, HOT_ERROR_DATA, "the data have %zu shells; at most %d are supported",
                                 shells, SHELLS_MAX);
@@ -116,8 +99,8 @@ static hot_status match_response(finder *f, double unit_without)
                             shell_b[s]);
             continue;
         }
-        if (n == LMAX_MAX)
-            return hot_context_fail(f->context, HOT_ERROR_DATA, "more than %d shells", LMAX_MAX);
+        if (n == HOT_SIGNAL_LMAX)
+            return hot_context_fail(f->context, HOT_ERROR_DATA, "more than %d shells", HOT_SIGNAL_LMAX);
         const double *from = hot_response_row(f->response, (size_t)row[s], NULL);
         f->shell_b[n] = shell_b[s];
         for (int l = 0; l <= lmax / 2; l++)
@@ -141,30 +124,22 @@ static hot_status match_response(finder *f, double unit_without)
     return HOT_OK;
 }
 
-/* Of signals of all volumes, leaves those of the used ones, side by side. */
-static void keep_used(const finder *f, size_t count, float *signals)
-{
-    for (size_t n = 0; n < count && f->used < f->volumes; n++)
-        for (size_t i = 0; i < f->used; i++) /* to the left, or where it is: nothing is overwritten too early */
-            signals[n * f->used + i] = signals[n * f->volumes + f->use[i]];
-}
-
 /* The used volumes of up to SAMPLE voxels spread over the mask, and their noise where it is a map's. */
-static hot_status take_sample(finder *f, const float *sigma_map, float *sample, float *sigma, size_t *count)
+static hot_status take_sample(hot_signal_finder *f, const float *sigma_map, float *sample, float *sigma, size_t *count)
 {
     size_t voxel[SAMPLE];
     *count = hot_mask_sample(f->mask, SAMPLE, voxel);
     hot_status status = hot_dwi_gather(f->context, f->dwi, voxel, *count, sample);
     if (status != HOT_OK)
         return status;
-    keep_used(f, *count, sample);
+    hot_signal_keep_used(f, *count, sample);
     for (size_t i = 0; i < *count; i++)
         sigma[i] = sigma_map ? sigma_map[voxel[i]] : 0;
     return HOT_OK;
 }
 
 /* The noise model, where it is to be judged, and its line in the log. */
-static hot_status judge_noise(finder *f, hot_noise_model asked)
+static hot_status judge_noise(hot_signal_finder *f, hot_noise_model asked)
 {
     hot_signal_learned *learned = f->learned;
     f->how.noise_model = asked;
@@ -182,7 +157,7 @@ static hot_status judge_noise(finder *f, hot_noise_model asked)
 
 /* With hardly more directions than a fibre has unknowns, any noise is a sum of two fibres: one is all that can be told.
  */
-static hot_status limit_fibers(finder *f)
+static hot_status limit_fibers(hot_signal_finder *f)
 {
     int supports;
     size_t distinct;
@@ -197,7 +172,7 @@ static hot_status limit_fibers(finder *f)
 }
 
 /* What is usual in the data, and its line in the log. */
-static hot_status learn_population(finder *f, const float *sigma_map, double least, int denoised)
+static hot_status learn_population(hot_signal_finder *f, const float *sigma_map, double least, int denoised)
 {
     hot_context *context = f->context;
     hot_signal_learned *learned = f->learned;
@@ -223,7 +198,7 @@ static hot_status learn_population(finder *f, const float *sigma_map, double lea
 
 /* The noise from what the fits to a sample of voxels leave over, learned from a guess with the priors. Infinite: they
  * tell none. */
-static hot_status noise_from_residuals(finder *f, double bright, double *sigma)
+static hot_status noise_from_residuals(hot_signal_finder *f, double bright, double *sigma)
 {
     hot_context *context = f->context;
     size_t count = 0, fitted = 0;
@@ -247,7 +222,7 @@ static hot_status noise_from_residuals(finder *f, double bright, double *sigma)
 }
 
 /* The noise where it was not given, and what is to be said of it. */
-static hot_status learn_noise(finder *f, double *sigma)
+static hot_status learn_noise(hot_signal_finder *f, double *sigma)
 {
     hot_context *context = f->context;
     hot_signal_learned *learned = f->learned;
@@ -287,7 +262,7 @@ static hot_status learn_noise(finder *f, double *sigma)
 }
 
 /* Mean b=0 signal of the mask's voxels among those read. */
-static double mean_b0(const finder *f, const uint8_t *inside, const float *signals, size_t count)
+static double mean_b0(const hot_signal_finder *f, const uint8_t *inside, const float *signals, size_t count)
 {
     const int *shell_of;
     double sum = 0;
@@ -307,7 +282,7 @@ static double mean_b0(const finder *f, const uint8_t *inside, const float *signa
 }
 
 /* Which volumes are used and how bright they are, from the first chunk of the mask. */
-static hot_status learn_volumes(finder *f)
+static hot_status learn_volumes(hot_signal_finder *f)
 {
     hot_signal_learned *learned = f->learned;
     if (learned->known) {
@@ -339,105 +314,6 @@ void hot_signal_learned_free(hot_context *context, hot_signal_learned *learned)
     memset(learned, 0, sizeof *learned);
 }
 
-/* Signals for the kernel's copies; none where the mask has no voxel. */
-static void read_signals(void *user, size_t first, size_t count, float *rows)
-{
-    const finder *f = user;
-    first += f->first;
-    for (size_t at = 0; at < count; at += TOGETHER) {
-        const size_t here = count - at < TOGETHER ? count - at : TOGETHER;
-        if (memchr(f->where->bytes + first + at, 1, here))
-            hot_dwi_copy(f->dwi, first + at, here, rows + at * f->volumes);
-    }
-}
-
-/* Whether one call can do it all, reading as it goes: nothing else has to be done with the signals of a chunk, they are
- * in memory, and all volumes are used. */
-static int reads_itself(const finder *f, const hot_signal_part *part, const hot_signal_maps *maps)
-{
-    return !f->dwi->paged && f->used == f->volumes && part->step == 0 && !part->recall_slab && !part->keep_slab &&
-           !(maps && (maps->cone || maps->samples));
-}
-
-/* The arrays of the voxels from `first` on. */
-static hot_signal_result result_at(const finder *f, const hot_signal_find_options *options,
-                                   const hot_signal_found *found, size_t first)
-{
-    const hot_signal_maps *maps = found->maps;
-    hot_signal_result result = {.size = sizeof result,
-                                .directions = found->peaks + first * 3 * (size_t)f->how.max_fibers,
-                                .flags = found->flags + first};
-    result.residual = found->residual ? found->residual + first : NULL;
-    if (maps && options->keep_maps) {
-        result.probability = maps->probability + 4 * first;
-        result.margin = maps->margin + first;
-        result.width = maps->width + first;
-    }
-    return result;
-}
-
-static hot_signal_numbers numbers_of(const hot_dwi *dwi)
-{
-    const int stored = dwi->slope == 1 && dwi->intercept == 0, sample = dwi->sample;
-    const hot_signal_numbers narrow = sample == HOT_SAMPLE_U16 ? HOT_SIGNAL_U16 : HOT_SIGNAL_I16;
-    return stored && (sample == HOT_SAMPLE_U16 || sample == HOT_SAMPLE_I16) ? narrow : HOT_SIGNAL_ANY;
-}
-
-/* All voxels from f->first on in one call. */
-static hot_status find_at_once(finder *f, const hot_signal_find_options *options, const hot_signal_found *found)
-{
-    const hot_signal_source source = {read_signals, f, numbers_of(f->dwi)};
-    const hot_signal_result result = result_at(f, options, found, f->first);
-    hot_context_free(f->context, f->signals);
-    f->signals = NULL;
-    f->how.progress[0] = 0;
-    f->how.progress[1] = 1;
-    return hot_signal_fibers_from(f->context, &f->how, &f->scheme, f->voxels - f->first, &source,
-                                  options->sigma_map ? options->sigma_map + f->first : NULL, NULL,
-                                  f->where->bytes + f->first, &result);
-}
-
-/* All voxels from f->first on, chunk by chunk; what was learned just now left the first one in memory. residual: NULL =
- * not wanted. */
-static hot_status find_all(finder *f, const hot_signal_find_options *options, const hot_signal_found *found)
-{
-    const hot_signal_part none = {0}, *part = options->part ? options->part : &none;
-    const size_t step = part->step > 0 && part->step < f->chunk ? part->step : f->chunk;
-    hot_signal_maps *maps = found->maps;
-    hot_status status = HOT_OK;
-    int known;
-    if (reads_itself(f, part, maps))
-        return find_at_once(f, options, found);
-    for (size_t first = f->first; first < f->voxels && status == HOT_OK; first += step) {
-        const size_t count = f->voxels - first < step ? f->voxels - first : step;
-        hot_signal_result result = result_at(f, options, found, first);
-        f->how.progress[0] = (double)first / (double)f->voxels;
-        f->how.progress[1] = (double)(first + count) / (double)f->voxels;
-        if (f->where != f->mask && !memchr(f->where->bytes + first, 1, count)) {
-            status = hot_context_check(f->context, "finding fibres");
-            continue;
-        }
-        if (part->recall_slab) {
-            status = part->recall_slab(part->user, found, first, count, &known);
-            if (status != HOT_OK || known)
-                continue;
-        }
-        if (first > f->first || f->learned->known)
-            status = hot_dwi_read(f->context, f->dwi, first, count, f->signals);
-        keep_used(f, count, f->signals);
-        const float *sigma = options->sigma_map ? options->sigma_map + first : NULL;
-        if (status == HOT_OK && maps && (maps->cone || maps->samples))
-            status = hot_signal_find_posterior(f->context, &f->how, &f->scheme, f->where, first, count, f->signals,
-                                               sigma, f->response->typical, &result, maps);
-        else if (status == HOT_OK)
-            status = hot_signal_fibers_f32(f->context, &f->how, &f->scheme, count, f->signals, sigma, NULL,
-                                           f->where->bytes + first, &result);
-        if (status == HOT_OK && part->keep_slab)
-            status = part->keep_slab(part->user, found, first, count);
-    }
-    return status;
-}
-
 hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, const hot_mask *mask,
                                   const hot_response *response, const hot_signal_find_options *given,
                                   hot_signal_maps *maps, hot_fiber_field **fibers)
@@ -451,7 +327,7 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
     size_t flagged = 0;
     double sigma = 0;
     hot_signal_learned here = {0};
-    finder f = {.context = context, .dwi = dwi, .mask = mask, .where = mask, .response = response,
+    hot_signal_finder f = {.context = context, .dwi = dwi, .mask = mask, .where = mask, .response = response,
                 .volumes = dwi->volumes};
     *fibers = NULL;
     if (maps)
@@ -541,7 +417,7 @@ hot_status hot_fiber_field_signal(hot_context *context, const hot_dwi *dwi, cons
                               .residual = residual || !maps ? residual : maps->residual};
     if (status == HOT_OK)
         status = part && part->recall ? part->recall(part->user, &found)
-                                      : find_all(&f, &options, &found);
+                                      : hot_signal_find(&f, &options, &found);
     if (status == HOT_OK && residual && maps && options.keep_maps)
         memcpy(maps->residual, residual, f.voxels * sizeof *residual);
     if (status == HOT_OK && part && part->keep)

@@ -39,6 +39,8 @@ typedef struct hot_signal_part {
     hot_status (*recall_slab)(void *user, const hot_signal_found *found, size_t first, size_t count, int *known);
     hot_status (*keep_slab)(void *user, const hot_signal_found *found, size_t first, size_t count);
     size_t step;
+    /* Called when all voxels before `end` are computed: nothing reads their signals any more. NULL = not wanted. */
+    void (*used)(void *user, size_t end);
     void *user;
 } hot_signal_part;
 

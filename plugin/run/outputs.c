@@ -191,6 +191,14 @@ int hot_run_outputs_spare_tensors(hot_run_outputs set)
     return !used;
 }
 
+int hot_run_outputs_spare_signals(hot_run_outputs set)
+{
+    int used = 0;
+    for (int i = 0; i < OUTPUTS; i++)
+        used |= (set >> i & 1) && outputs[i].source == DIFFUSION_TENSORS;
+    return !used;
+}
+
 int hot_run_outputs_want_cones(hot_run_outputs set)
 {
     int wanted_here = 0;
@@ -234,11 +242,8 @@ static hot_status make_background(hot_run_job *job)
 
 hot_status hot_run_outputs_prepare(hot_run_job *job)
 {
-    int tensors = 0;
     hot_status status = HOT_OK;
-    for (int i = 0; i < OUTPUTS; i++)
-        tensors |= (job->outputs >> i & 1) && outputs[i].source == DIFFUSION_TENSORS;
-    if (tensors)
+    if (!hot_run_outputs_spare_signals(job->outputs))
         status = hot_diffusion_tensor_fit(job->context, job->dwi, job->mask, tensor_b_max, &job->diffusion_tensors);
     if (status == HOT_OK && (wanted(job, write_picture) || wanted(job, write_peaks_fod) || wanted(job, write_b0)))
         status = make_background(job);

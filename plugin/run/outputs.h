@@ -17,6 +17,8 @@ hot_status hot_run_outputs_choose(hot_context *context, const hot_run_options *o
  * need not be there. */
 int hot_run_outputs_spare_tensors(hot_run_outputs set);
 int hot_run_outputs_spare_maps(hot_run_outputs set);
+/* Whether none of them reads signals after the fibres have been found. */
+int hot_run_outputs_spare_signals(hot_run_outputs set);
 /* Whether one of them is about cones and deviations of the posterior. */
 int hot_run_outputs_want_cones(hot_run_outputs set);
 

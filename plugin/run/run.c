@@ -11,6 +11,7 @@
 #include "common/options.h"
 #include "core/memory.h"
 #include "dwi/denoise_shape.h"
+#include "dwi/dwi_private.h"
 #include "dwi/summary.h"
 #include "io/dwi_load.h"
 #include "learned.h"
@@ -287,11 +288,20 @@ static hot_status fit(hot_run_job *job)
     return status;
 }
 
+/* Voxels before `end` have their fibres: room for those of others. */
+static void forget_signals(void *user, size_t end)
+{
+    const hot_run_job *job = user;
+    hot_dwi_forget(job->dwi, end);
+}
+
 static hot_status find_in_signals(hot_run_job *job)
 {
     hot_signal_maps *maps = &job->maps;
     job->options.signal.keep_maps = !job->without_maps || job->share;
     hot_run_part_hook(job);
+    if (!job->borrowed && job->dwi->summary && hot_run_outputs_spare_signals(job->outputs))
+        job->part.used = forget_signals;
     hot_status status = job->learned ? hot_run_learned_signal(job) : HOT_OK;
     if (status == HOT_OK)
         status = job->method->find_in_signals(job->context, job->dwi, job->mask, job->response,

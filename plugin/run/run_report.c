@@ -1,11 +1,10 @@
 /* report.json: what went in, how it was done, what came out. */
-#define _DEFAULT_SOURCE
 #include "run.h"
 
 #include <math.h>
 #include <string.h>
-#include <sys/resource.h>
 
+#include "core/memory.h"
 #include "io/libraries.h"
 
 static void add_text(cJSON *object, const char *name, const char *text)
@@ -257,9 +256,9 @@ static cJSON *make_report(hot_run_job *job)
         cJSON_AddNumberToObject(seconds, job->stage[i].name, to_tenth_ms(job->stage[i].seconds));
     job->result.seconds = hot_run_now() - job->began;
     cJSON_AddNumberToObject(seconds, "total", to_tenth_ms(job->result.seconds));
-    struct rusage usage;
-    if (getrusage(RUSAGE_SELF, &usage) == 0) /* of the whole process, in bytes */
-        cJSON_AddNumberToObject(root, "peak_memory", 1024.0 * (double)usage.ru_maxrss);
+    const size_t peak = hot_memory_peak(); /* of the whole process, in bytes */
+    if (peak > 0)
+        cJSON_AddNumberToObject(root, "peak_memory", (double)peak);
     return root;
 }
 

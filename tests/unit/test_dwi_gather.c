@@ -2,6 +2,7 @@
  * its voxels once; a sample is evenly spread; a summary that is kept gives the same mask and noise as none. */
 #include "check.h"
 #include "core/fields.h"
+#include "dwi/dwi_private.h"
 #include "dwi/gather.h"
 #include "dwi/summary.h"
 
@@ -92,6 +93,59 @@ static void test_sample(hot_context *context)
     }
 }
 
+/* What is forgotten lies before `end`: the other voxels' samples are as they were. */
+static void test_forget(hot_context *context, hot_dwi *dwi, size_t end, int gone, const char *what)
+{
+    const size_t voxels = hot_grid_voxels(&dwi->grid), count = voxels * dwi->volumes, before_end = end * dwi->volumes;
+    float *before = malloc(count * sizeof *before), *after = malloc(count * sizeof *after);
+    size_t there = 0, wrong = 0;
+    CHECK(hot_dwi_read(context, dwi, 0, voxels, before) == HOT_OK, "%s", hot_context_message(context));
+    hot_dwi_forget(dwi, end);
+    CHECK(hot_dwi_read(context, dwi, 0, voxels, after) == HOT_OK, "%s", hot_context_message(context));
+    for (size_t i = 0; i < count; i++) {
+        there += i < before_end && after[i] == before[i];
+        wrong += i >= before_end && after[i] != before[i];
+    }
+    CHECK(wrong == 0, "%s: %zu samples of other voxels changed", what, wrong);
+    CHECK(gone ? there < before_end / 2 : there == before_end, "%s: %zu of %zu samples are there", what, there,
+          before_end);
+    free(before), free(after);
+}
+
+static void test_forget_all(hot_context *context)
+{
+    enum { ENTRIES = 4 };
+    const hot_grid large = {.size = {64, 128, 20},
+                            .to_world = {{2, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}},
+                            .space = HOT_SPACE_RAS};
+    const size_t voxels = hot_grid_voxels(&large);
+    const double b[ENTRIES] = {0, 1000, 1000, 1000}, g[3 * ENTRIES] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+    float *signals = malloc(voxels * ENTRIES * sizeof *signals);
+    for (size_t i = 0; i < voxels * ENTRIES; i++)
+        signals[i] = (float)(1 + i % 1009);
+    for (int by_voxel = 0; by_voxel < 2; by_voxel++) {
+        hot_dwi *dwi;
+        CHECK(hot_dwi_create(context, &large, ENTRIES, b, g, signals, &dwi) == HOT_OK, "%s",
+              hot_context_message(context));
+        const char *what = by_voxel ? "voxel by voxel" : "volume by volume";
+        for (int axis = 0; axis < 3 && by_voxel; axis++)
+            dwi->stride[axis] *= ENTRIES;
+        for (size_t v = 0; v < ENTRIES && by_voxel; v++)
+            dwi->position[v] = v;
+        hot_dwi view = *dwi;
+        view.release_data = NULL; /* somebody else's */
+        test_forget(context, &view, voxels, 0, what);
+        view = *dwi;
+        view.stride[1] = dwi->stride[2], view.stride[2] = dwi->stride[1]; /* columns that are far apart */
+        view.grid.size[1] = large.size[2], view.grid.size[2] = large.size[1];
+        test_forget(context, &view, voxels / 2, 0, what);
+        test_forget(context, dwi, 0, 0, what);
+        test_forget(context, dwi, voxels - voxels / 3, 1, what);
+        hot_dwi_destroy(&dwi);
+    }
+    free(signals);
+}
+
 int main(void)
 {
     hot_context *context;
@@ -114,6 +168,7 @@ int main(void)
     CHECK_NEAR(sigma[0], 10, 2, "sigma");
     test_walk(mask[0]);
     test_sample(context);
+    test_forget_all(context);
     hot_mask_destroy(&mask[0]);
     hot_mask_destroy(&mask[1]);
     hot_dwi_destroy(&by_voxel);

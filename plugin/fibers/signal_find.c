@@ -1,0 +1,148 @@
+/* The signal method's voxels, all in one call or chunk by chunk. */
+#include "signal_find.h"
+
+#include <string.h>
+
+#include "dwi/gather.h"
+#include "signal/signal_source.h"
+#include "signal_samples.h"
+
+/* Voxels that are read together; bytes of directions from which on it is worth a second call to have room for them. */
+enum { TOGETHER = 64, WORTH_A_CALL = 32 << 20 };
+
+void hot_signal_keep_used(const hot_signal_finder *f, size_t count, float *signals)
+{
+    for (size_t n = 0; n < count && f->used < f->volumes; n++)
+        for (size_t i = 0; i < f->used; i++) /* to the left, or where it is: nothing is overwritten too early */
+            signals[n * f->used + i] = signals[n * f->volumes + f->use[i]];
+}
+
+typedef struct voxels_from {
+    const hot_signal_finder *finder;
+    size_t first;
+} voxels_from;
+
+/* Signals for the kernel's copies; none where the mask has no voxel. */
+static void read_signals(void *user, size_t first, size_t count, float *rows)
+{
+    const voxels_from *from = user;
+    const hot_signal_finder *f = from->finder;
+    first += from->first;
+    for (size_t at = 0; at < count; at += TOGETHER) {
+        const size_t here = count - at < TOGETHER ? count - at : TOGETHER;
+        if (memchr(f->where->bytes + first + at, 1, here))
+            hot_dwi_copy(f->dwi, first + at, here, rows + at * f->volumes);
+    }
+}
+
+/* Whether one call can do it all, reading as it goes: nothing else has to be done with the signals of a chunk, they are
+ * in memory, and all volumes are used. */
+static int reads_itself(const hot_signal_finder *f, const hot_signal_part *part, const hot_signal_maps *maps)
+{
+    return !f->dwi->paged && f->used == f->volumes && part->step == 0 && !part->recall_slab && !part->keep_slab &&
+           !(maps && (maps->cone || maps->samples));
+}
+
+/* Noise that was given is compared with the signals in the end. */
+static int reads_again(const hot_signal_find_options *options) { return options->sigma > 0 || options->sigma_map; }
+
+/* The arrays of the voxels from `first` on. */
+static hot_signal_result result_at(const hot_signal_finder *f, const hot_signal_find_options *options,
+                                   const hot_signal_found *found, size_t first)
+{
+    const hot_signal_maps *maps = found->maps;
+    hot_signal_result result = {.size = sizeof result,
+                                .directions = found->peaks + first * 3 * (size_t)f->how.max_fibers,
+                                .flags = found->flags + first};
+    result.residual = found->residual ? found->residual + first : NULL;
+    if (maps && options->keep_maps) {
+        result.probability = maps->probability + 4 * first;
+        result.margin = maps->margin + first;
+        result.width = maps->width + first;
+    }
+    return result;
+}
+
+static hot_signal_numbers numbers_of(const hot_dwi *dwi)
+{
+    const int stored = dwi->slope == 1 && dwi->intercept == 0, sample = dwi->sample;
+    const hot_signal_numbers narrow = sample == HOT_SAMPLE_U16 ? HOT_SIGNAL_U16 : HOT_SIGNAL_I16;
+    return stored && (sample == HOT_SAMPLE_U16 || sample == HOT_SAMPLE_I16) ? narrow : HOT_SIGNAL_ANY;
+}
+
+/* Voxels first ... end - 1 in one call. */
+static hot_status find_between(hot_signal_finder *f, const hot_signal_find_options *options,
+                               const hot_signal_found *found, size_t first, size_t end)
+{
+    const voxels_from from = {f, first};
+    const hot_signal_source source = {read_signals, (void *)(uintptr_t)&from, numbers_of(f->dwi)};
+    const hot_signal_result result = result_at(f, options, found, first);
+    f->how.progress[0] = (double)first / (double)f->voxels;
+    f->how.progress[1] = (double)end / (double)f->voxels;
+    return hot_signal_fibers_from(f->context, &f->how, &f->scheme, end - first, &source,
+                                  options->sigma_map ? options->sigma_map + first : NULL, NULL,
+                                  f->where->bytes + first, &result);
+}
+
+/* All voxels in one call, or in two where signals can be given back: so many first that what they leave is room for the
+ * directions of all others. */
+static hot_status find_at_once(hot_signal_finder *f, const hot_signal_find_options *options,
+                               const hot_signal_found *found, const hot_signal_part *part)
+{
+    const double signals = (double)(f->volumes * hot_sample_bytes(f->dwi->sample));
+    const double directions = 3.0 * sizeof(float) * f->how.max_fibers, voxels = (double)(f->voxels - f->first);
+    size_t first = f->first;
+    void (*const used)(void *, size_t) = reads_again(options) ? NULL : part->used;
+    hot_status status = HOT_OK;
+    hot_context_free(f->context, f->signals);
+    f->signals = NULL;
+    if (used && voxels * directions > WORTH_A_CALL) {
+        const size_t end = first + (size_t)(voxels * directions / (directions + signals));
+        status = find_between(f, options, found, first, end);
+        if (status == HOT_OK)
+            used(part->user, end);
+        first = end;
+    }
+    return status == HOT_OK ? find_between(f, options, found, first, f->voxels) : status;
+}
+
+hot_status hot_signal_find(hot_signal_finder *f, const hot_signal_find_options *options, const hot_signal_found *found)
+{
+    const hot_signal_part none = {0}, *part = options->part ? options->part : &none;
+    const size_t step = part->step > 0 && part->step < f->chunk ? part->step : f->chunk;
+    hot_signal_maps *maps = found->maps;
+    hot_status status = HOT_OK;
+    int known;
+    if (reads_itself(f, part, maps))
+        return find_at_once(f, options, found, part);
+    for (size_t first = f->first; first < f->voxels && status == HOT_OK; first += step) {
+        const size_t count = f->voxels - first < step ? f->voxels - first : step;
+        hot_signal_result result = result_at(f, options, found, first);
+        f->how.progress[0] = (double)first / (double)f->voxels;
+        f->how.progress[1] = (double)(first + count) / (double)f->voxels;
+        if (f->where != f->mask && !memchr(f->where->bytes + first, 1, count)) {
+            status = hot_context_check(f->context, "finding fibres");
+            continue;
+        }
+        if (part->recall_slab) {
+            status = part->recall_slab(part->user, found, first, count, &known);
+            if (status != HOT_OK || known)
+                continue;
+        }
+        if (first > f->first || f->learned->known)
+            status = hot_dwi_read(f->context, f->dwi, first, count, f->signals);
+        hot_signal_keep_used(f, count, f->signals);
+        const float *sigma = options->sigma_map ? options->sigma_map + first : NULL;
+        if (status == HOT_OK && maps && (maps->cone || maps->samples))
+            status = hot_signal_find_posterior(f->context, &f->how, &f->scheme, f->where, first, count, f->signals,
+                                               sigma, f->response->typical, &result, maps);
+        else if (status == HOT_OK)
+            status = hot_signal_fibers_f32(f->context, &f->how, &f->scheme, count, f->signals, sigma, NULL,
+                                           f->where->bytes + first, &result);
+        if (status == HOT_OK && part->keep_slab)
+            status = part->keep_slab(part->user, found, first, count);
+        if (status == HOT_OK && part->used && !reads_again(options))
+            part->used(part->user, first + count);
+    }
+    return status;
+}
