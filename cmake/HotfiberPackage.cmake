@@ -30,6 +30,11 @@ set(CPACK_DEBIAN_HOTFIBER_PACKAGE_RECOMMENDS "python3") # for hotfiber-bids
 if(TARGET hotview) # found at run time
   string(APPEND CPACK_DEBIAN_HOTFIBER_PACKAGE_RECOMMENDS ", libegl1, libgl1, libgl1-mesa-dri")
 endif()
+if(HOT_LAPACK_NAME MATCHES "openblas") # likewise
+  string(APPEND CPACK_DEBIAN_HOTFIBER_PACKAGE_RECOMMENDS ", libopenblas0")
+elseif(HOT_LAPACK_LIBRARY_FOUND)
+  string(APPEND CPACK_DEBIAN_HOTFIBER_PACKAGE_RECOMMENDS ", liblapack3")
+endif()
 set(CPACK_DEBIAN_HOTFIBER_PACKAGE_SUGGESTS "hotfiber-vtk, snakemake, mrtrix3, teem-apps, paraview")
 # The summary goes before these.
 set(CPACK_DEBIAN_HOTFIBER_DESCRIPTION

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "common/context_internal.h"
-#include "cpd/cpu/blas.h"
+#include "common/lapack.h"
 #include <hotfiber/cpd.h>
 
 __attribute__((weak)) void openblas_set_num_threads(int threads);

@@ -27,8 +27,8 @@ typedef struct hot_backends {
 
 /* Executes a call on the backend that the context's device selects. HOT_DEVICE_AUTO takes the GPU if there is one and
  * the family has a CUDA backend; otherwise, or if it fails or is short of memory, the CPU executes the whole call (with
- * one line to the log per context). HOT_DEVICE_CUDA without a GPU or a CUDA backend is HOT_ERROR_DEVICE. With arrays in
- * device memory the CUDA backend executes the call, or it fails. */
+ * one line to the log per context), or what `args` says is left of it. HOT_DEVICE_CUDA without a GPU or a CUDA backend
+ * is HOT_ERROR_DEVICE. With arrays in device memory the CUDA backend executes the call, or it fails. */
 HOT_API hot_status hot_backend_run(hot_context *context, const hot_backends *backends, void *args);
 
 /* HOT_ERROR_ARGUMENT when the context's arrays are in device memory: for calls that take them from the host only. */
@@ -44,6 +44,10 @@ HOT_API hot_status hot_cuda_wake(hot_context *context, int number);
  * process should not end while the driver starts; not after a cancelled call. */
 HOT_API void hot_backend_prepare(hot_context *context);
 HOT_API void hot_backend_prepared(hot_context *context);
+
+/* How many threads a loop is to have that runs at the begin of such a job: while the driver starts, one less than there
+ * are processors. It takes one, and if that is a loop's, all others wait for it at the loop's end. */
+HOT_API int hot_backend_threads(const hot_context *context);
 
 /* What that thread executes; nothing in a build without CUDA. */
 HOT_API void hot_cuda_start(int number);

@@ -1,46 +1,97 @@
-/* See lapack.h. OpenBLAS's own functions are weak here: another LAPACK lacks them. */
+/* See lapack.h. */
 #include "lapack.h"
 
-#if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
-
+#include <dlfcn.h>
 #include <pthread.h>
+#include <string.h>
 
-__attribute__((weak)) int openblas_get_parallel(void); /* 0: built without threads */
-__attribute__((weak)) int openblas_get_num_threads(void);
-__attribute__((weak)) void openblas_set_num_threads(int threads);
+/* OpenBLAS's own functions, which another LAPACK lacks. */
+static struct {
+    int (*get_parallel)(void); /* 0: built without threads */
+    int (*get_num_threads)(void);
+    void (*set_num_threads)(int threads);
+} openblas;
 
 /* Calls that run at once share one setting: the first makes it, the last takes it back. Otherwise one that ended would
  * give threads to products of the others, and their last bits would change. */
-static pthread_mutex_t single_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int single_calls, single_before;
+
+/* With the lock held. */
+static void make_single(void)
+{
+    if (!openblas.get_num_threads || !openblas.set_num_threads)
+        return;
+    single_before = openblas.get_num_threads();
+    if (single_before > 1)
+        openblas.set_num_threads(1);
+}
 
 void hot_lapack_single_begin(void)
 {
-    if (!openblas_get_num_threads || !openblas_set_num_threads)
-        return;
-    pthread_mutex_lock(&single_lock);
-    if (single_calls++ == 0) {
-        single_before = openblas_get_num_threads();
-        if (single_before > 1)
-            openblas_set_num_threads(1);
-    }
-    pthread_mutex_unlock(&single_lock);
+    pthread_mutex_lock(&lock);
+    if (single_calls++ == 0)
+        make_single();
+    pthread_mutex_unlock(&lock);
 }
 
 void hot_lapack_single_end(void)
 {
-    if (!openblas_get_num_threads || !openblas_set_num_threads)
-        return;
-    pthread_mutex_lock(&single_lock);
+    pthread_mutex_lock(&lock);
     if (--single_calls == 0 && single_before > 1)
-        openblas_set_num_threads(single_before);
-    pthread_mutex_unlock(&single_lock);
+        openblas.set_num_threads(single_before);
+    pthread_mutex_unlock(&lock);
+}
+
+static hot_lapack functions;
+static int complete;
+
+#ifdef HOT_LAPACK_NAME
+/* A function's address, into a pointer to such a function. */
+static int find(void *library, const char *name, void *function)
+{
+    void *const address = dlsym(library, name);
+    memcpy(function, &address, sizeof address);
+    return address != NULL;
+}
+
+static void load(void)
+{
+    void *library = dlopen(HOT_LAPACK_NAME, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        library = dlopen(HOT_LAPACK_PATH, RTLD_NOW | RTLD_LOCAL); /* it may be on no search path */
+    if (!library)
+        return;
+    int found = 1;
+#define FIND(name) found &= find(library, #name "_", &functions.name);
+    HOT_LAPACK_ALL(FIND)
+#undef FIND
+    find(library, "dgemm_", &functions.dgemm);
+    find(library, "sgemm_", &functions.sgemm);
+    pthread_mutex_lock(&lock);
+    find(library, "openblas_get_parallel", &openblas.get_parallel);
+    find(library, "openblas_get_num_threads", &openblas.get_num_threads);
+    find(library, "openblas_set_num_threads", &openblas.set_num_threads);
+    if (single_calls > 0)
+        make_single();
+    pthread_mutex_unlock(&lock);
+    complete = found;
+}
+#else
+static void load(void) {}
+#endif
+
+const hot_lapack *hot_lapack_get(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
+    return complete ? &functions : NULL;
 }
 
 /* One for the process, as the library's buffers are. */
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
-static int unsafe(void) { return openblas_get_parallel && openblas_get_parallel() == 0; }
+static int unsafe(void) { return openblas.get_parallel && openblas.get_parallel() == 0; }
 
 void hot_lapack_enter(void)
 {
@@ -53,7 +104,3 @@ void hot_lapack_leave(void)
     if (unsafe())
         pthread_mutex_unlock(&one_at_a_time);
 }
-
-#else
-typedef int hot_no_lapack_here; /* a file of C is not empty */
-#endif

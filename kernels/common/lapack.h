@@ -1,15 +1,15 @@
-/* LAPACK by its Fortran names, where the build found it (HOT_HAVE_LAPACK): OpenBLAS by preference. Declared here,
- * because the C interface's header is a package of its own and adds copies. */
+/* LAPACK and BLAS by their Fortran names: OpenBLAS by preference. The library that the build found is loaded by the
+ * first call that wants it, and not with ours: OpenBLAS starts a thread for every processor when it is loaded, and
+ * these spin for a tenth of a second, while most programs read their data. Declared here, because the C interface's
+ * header is a package of its own and adds copies. */
 #ifndef HOT_COMMON_LAPACK_H
 #define HOT_COMMON_LAPACK_H
 
 #include <hotfiber/status.h>
 
-#if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
-
 /* While matrices are dealt out to our own threads, OpenBLAS is to use one thread for each: it is told so at the begin,
- * and gets what it had back at the last end. (It keeps that number for the whole process. Another thread's call to
- * OpenBLAS meanwhile is slower, not wrong.) Other LAPACKs have nothing to tell. */
+ * or when it is loaded, and gets what it had back at the last end. (It keeps that number for the whole process. Another
+ * thread's call to OpenBLAS meanwhile is slower, not wrong.) Other LAPACKs have nothing to tell. */
 HOT_API void hot_lapack_single_begin(void);
 HOT_API void hot_lapack_single_end(void);
 
@@ -19,6 +19,7 @@ HOT_API void hot_lapack_single_end(void);
 HOT_API void hot_lapack_enter(void);
 HOT_API void hot_lapack_leave(void);
 
+/* How they are called. */
 void dsterf_(const int *n, double *d, double *e, int *info);
 void ssterf_(const int *n, float *d, float *e, int *info);
 
@@ -69,5 +70,27 @@ void sormtr_(const char *side, const char *uplo, const char *trans, const int *m
 void sstedc_(const char *compz, const int *n, float *d, float *e, float *z, const int *ldz, float *work,
              const int *lwork, int *iwork, const int *liwork, int *info);
 
-#endif
+void dgemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k, const double *alpha,
+            const double *a, const int *lda, const double *b, const int *ldb, const double *beta, double *c,
+            const int *ldc);
+void sgemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k, const float *alpha,
+            const float *a, const int *lda, const float *b, const int *ldb, const float *beta, float *c,
+            const int *ldc);
+
+#define HOT_LAPACK_ALL(X)                                                                                             \
+    X(dsterf) X(ssterf) X(zheevd) X(cheevd) X(dsyevd) X(ssyevd) X(zlatrd) X(zher2k) X(zhetd2) X(zunmtr) X(zstedc)     \
+    X(clatrd) X(cher2k) X(chetd2) X(cunmtr) X(cstedc) X(dlatrd) X(dsyr2k) X(dsytd2) X(dormtr) X(dstedc) X(slatrd)     \
+    X(ssyr2k) X(ssytd2) X(sormtr) X(sstedc)
+
+#define HOT_LAPACK_MEMBER(name) __typeof__(name##_) *name;
+typedef struct hot_lapack {
+    HOT_LAPACK_ALL(HOT_LAPACK_MEMBER)
+    __typeof__(dgemm_) *dgemm; /* NULL where BLAS is a library of its own */
+    __typeof__(sgemm_) *sgemm;
+} hot_lapack;
+#undef HOT_LAPACK_MEMBER
+
+/* The functions; NULL in a build without LAPACK, or where its library cannot be loaded: there is our own code then. */
+HOT_API const hot_lapack *hot_lapack_get(void);
+
 #endif

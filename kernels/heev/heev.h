@@ -19,8 +19,9 @@ typedef struct hot_heev_args {
 hot_status hot_heev_ref(hot_context *context, void *args);
 /* The same as LAPACK's drivers, in stages between which the call can be cancelled: 1 done, 0 failed, -1 cancelled. For
  * n from 512 on and numbers that need no scaling. memory and integers: of hot_heev_workspace. */
-int hot_heev_stages(const hot_context *context, int f64, int is_complex, size_t n, int vectors, void *a, void *w,
-                    double *memory, int *integers);
+struct hot_lapack; /* common/lapack.h */
+int hot_heev_stages(const hot_context *context, const struct hot_lapack *lapack, int f64, int is_complex,
+                    size_t n, int vectors, void *a, void *w, double *memory, int *integers);
 hot_status hot_heev_cpu(hot_context *context, void *args);
 hot_status hot_heev_cuda(hot_context *context, void *args);
 

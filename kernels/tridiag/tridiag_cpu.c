@@ -193,25 +193,23 @@ static void solve_group(const hot_tridiag_args *args, const hot_tridiag_variant 
  * cannot be cancelled (3 s for 16,000 rows), and counting by two threads is faster. */
 static int solve_lapack(const hot_tridiag_args *args, size_t i, void *workspace)
 {
-#if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
     enum { MOST = 2000 };
     int n = (int)args->n, info = 0;
     const size_t value = args->f64 ? sizeof(double) : sizeof(float);
     char *out = (char *)args->values + i * args->width * value;
     if (args->n > MOST || args->options.range != HOT_TRIDIAG_ALL || args->options.relative > 0)
         return 0;
+    const hot_lapack *lapack = hot_lapack_get();
+    if (!lapack)
+        return 0;
     memcpy(out, (const char *)args->diagonal + i * args->stride * value, args->n * value);
     if (args->n > 1)
         memcpy(workspace, (const char *)args->off + i * args->stride * value, (args->n - 1) * value);
     if (args->f64)
-        dsterf_(&n, (double *)(void *)out, workspace, &info);
+        lapack->dsterf(&n, (double *)(void *)out, workspace, &info);
     else
-        ssterf_(&n, (float *)(void *)out, workspace, &info);
+        lapack->ssterf(&n, (float *)(void *)out, workspace, &info);
     return info == 0;
-#else
-    (void)args, (void)i, (void)workspace;
-    return 0;
-#endif
 }
 
 static void solve_zero(const hot_tridiag_args *args, size_t i)

@@ -6,6 +6,7 @@
 enum { omp_pause_soft = 1 };
 static inline int omp_get_thread_num(void) { return 0; }
 static inline int omp_get_num_threads(void) { return 1; }
+static inline int omp_get_num_procs(void) { return 1; }
 static inline int omp_get_max_threads(void) { return 1; }
 static inline int omp_pause_resource_all(int kind) { return (void)kind, 0; }
 

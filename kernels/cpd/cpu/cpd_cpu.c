@@ -241,9 +241,7 @@ hot_status hot_cpd_cpu(hot_context *context, void *args_pointer)
     als s;
     int finite = 1;
     hot_status status = als_create(context, args, &s);
-#if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
     hot_lapack_single_begin();
-#endif
     if (status == HOT_OK) {
         s.square = hot_cpd_square(&s.tensor, &finite);
         status = finite ? hot_context_check(context, "CP decomposition")
@@ -261,9 +259,7 @@ hot_status hot_cpd_cpu(hot_context *context, void *args_pointer)
         if (status == HOT_OK || status == HOT_ERROR_CANCELLED)
             describe(&s);
     }
-#if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
     hot_lapack_single_end();
-#endif
     als_destroy(context, &s);
     return status;
 }
@@ -277,13 +273,9 @@ hot_status hot_mttkrp_cpu(hot_context *context, void *args_pointer)
     hot_status status =
         wide ? hot_cpd_tensor_create(context, args->f64, args->n, args->rank, args->x, 1, &tensor) : HOT_ERROR_MEMORY;
     if (wide && status == HOT_OK) {
-#if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
         hot_lapack_single_begin();
-#endif
         hot_cpd_product(&tensor, args->mode, args->factor, 1, wide);
-#if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
         hot_lapack_single_end();
-#endif
         for (size_t i = 0; i < count && !args->f64; i++)
             ((float *)args->out)[i] = (float)wide[i];
         status = hot_context_check(context, "multiplying");

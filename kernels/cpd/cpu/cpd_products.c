@@ -5,7 +5,6 @@
 #include <omp.h>
 #include <string.h>
 
-#include "blas.h"
 #include "common/lapack.h"
 
 #define CPD_T double
@@ -72,32 +71,26 @@ void hot_cpd_tensor_destroy(hot_context *context, hot_cpd_tensor *tensor)
 
 /* ---- One product of matrices, by one thread ---------------------------------------------------------------------- */
 
-#if defined(HOT_HAVE_BLAS) && HOT_HAVE_BLAS
+/* 0: there is no BLAS, or the numbers are larger than its. */
 static int blas(const hot_cpd_tensor *t, int ta, int tb, const size_t size[3], const void *a, size_t lda, const void *b,
                 size_t ldb, void *c, size_t ldc)
 {
+    const hot_lapack *lapack = hot_lapack_get();
     const int m = (int)size[0], n = (int)size[1], k = (int)size[2], la = (int)lda, lb = (int)ldb, lc = (int)ldc;
-    if (size[0] > INT_MAX || size[1] > INT_MAX || size[2] > INT_MAX || lda > INT_MAX || ldb > INT_MAX || ldc > INT_MAX)
+    if (!lapack || !lapack->dgemm || !lapack->sgemm || size[0] > INT_MAX || size[1] > INT_MAX || size[2] > INT_MAX ||
+        lda > INT_MAX || ldb > INT_MAX || ldc > INT_MAX)
         return 0;
     hot_lapack_enter();
     if (t->f64) {
         const double one = 1, zero = 0;
-        dgemm_(ta ? "T" : "N", tb ? "T" : "N", &m, &n, &k, &one, a, &la, b, &lb, &zero, c, &lc);
+        lapack->dgemm(ta ? "T" : "N", tb ? "T" : "N", &m, &n, &k, &one, a, &la, b, &lb, &zero, c, &lc);
     } else {
         const float one = 1, zero = 0;
-        sgemm_(ta ? "T" : "N", tb ? "T" : "N", &m, &n, &k, &one, a, &la, b, &lb, &zero, c, &lc);
+        lapack->sgemm(ta ? "T" : "N", tb ? "T" : "N", &m, &n, &k, &one, a, &la, b, &lb, &zero, c, &lc);
     }
     hot_lapack_leave();
     return 1;
 }
-#else
-static int blas(const hot_cpd_tensor *t, int ta, int tb, const size_t size[3], const void *a, size_t lda, const void *b,
-                size_t ldb, void *c, size_t ldc)
-{
-    (void)t, (void)ta, (void)tb, (void)size, (void)a, (void)lda, (void)b, (void)ldb, (void)c, (void)ldc;
-    return 0;
-}
-#endif
 
 /* panel[s * rows + i] = a[s + lda i]: `rows` columns of a turned. */
 static void turn(const hot_cpd_tensor *t, const void *a, size_t lda, size_t sums, size_t rows, void *panel)

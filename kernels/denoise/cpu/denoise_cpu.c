@@ -41,9 +41,7 @@ static hot_status do_rows(hot_context *context, const denoise_args *args)
     char *scratch = hot_context_alloc(context, (size_t)threads, each);
     if (!scratch)
         return HOT_ERROR_MEMORY;
-#if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
     hot_lapack_single_begin();
-#endif
     for (size_t phase = 0; phase < apart_j * apart_k && status == HOT_OK; phase++) {
         /* phases go by a window's place in the whole volume: a slab adds up in the same order */
         const size_t j0 = phase % apart_j, k0 = (phase / apart_j + apart_k - args->place0 % apart_k) % apart_k;
@@ -60,9 +58,7 @@ static hot_status do_rows(hot_context *context, const denoise_args *args)
             status = hot_context_progress(context, "denoising", from + (to - from) * done);
         }
     }
-#if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
     hot_lapack_single_end();
-#endif
     hot_context_free(context, scratch);
     return status;
 }

@@ -13,7 +13,6 @@ static size_t workspace_doubles(size_t n) { return 7 * n * n + 24 * n + 32; }
 
 size_t hot_heev_workspace(size_t n) { return (workspace_doubles(n) + 2 * n * n + 4 * n + 8) * sizeof(double); }
 
-#if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
 /* Whether all numbers of the lower triangle are zero or of a size for which LAPACK's drivers scale nothing. */
 static int is_moderate(int f64, size_t n, size_t parts, const void *a)
 {
@@ -26,30 +25,32 @@ static int is_moderate(int f64, size_t n, size_t parts, const void *a)
     return moderate;
 }
 
-/* 1: done, 0: failed, -1: cancelled. context: NULL = not to be cancelled. */
-static int lapack(const hot_context *context, int f64, int is_complex, size_t size, int vectors, void *a, void *w,
-                  double *workspace)
+/* 1: done, 0: failed, or there is no LAPACK, -1: cancelled. context: NULL = not to be cancelled. */
+static int by_lapack(const hot_context *context, int f64, int is_complex, size_t size, int vectors, void *a, void *w,
+                     double *workspace)
 {
+    const hot_lapack *lapack = hot_lapack_get();
     const char *args = vectors ? "V" : "N";
     const int n = (int)size, lwork = 2 * n * n + 6 * n + 2, lreal = 2 * n * n + 5 * n + 2, lint = 5 * n + 3;
     int info = 0, *integers = (int *)(void *)(workspace + workspace_doubles(size));
     double *more = workspace + 4 * size * size + 12 * size + 8; /* behind the complex work */
+    if (!lapack)
+        return 0;
     if (context && size >= STAGES_FROM && is_moderate(f64, size, is_complex ? 2 : 1, a))
-        return hot_heev_stages(context, f64, is_complex, size, vectors, a, w, workspace, integers);
+        return hot_heev_stages(context, lapack, f64, is_complex, size, vectors, a, w, workspace, integers);
     hot_lapack_enter();
     if (is_complex && f64)
-        zheevd_(args, "L", &n, a, &n, w, workspace, &lwork, more, &lreal, integers, &lint, &info);
+        lapack->zheevd(args, "L", &n, a, &n, w, workspace, &lwork, more, &lreal, integers, &lint, &info);
     else if (is_complex)
-        cheevd_(args, "L", &n, a, &n, w, workspace, &lwork, (float *)(void *)more, &lreal, integers, &lint,
+        lapack->cheevd(args, "L", &n, a, &n, w, workspace, &lwork, (float *)(void *)more, &lreal, integers, &lint,
                 &info);
     else if (f64)
-        dsyevd_(args, "L", &n, a, &n, w, workspace, &lwork, integers, &lint, &info);
+        lapack->dsyevd(args, "L", &n, a, &n, w, workspace, &lwork, integers, &lint, &info);
     else
-        ssyevd_(args, "L", &n, a, &n, w, (float *)(void *)workspace, &lwork, integers, &lint, &info);
+        lapack->ssyevd(args, "L", &n, a, &n, w, (float *)(void *)workspace, &lwork, integers, &lint, &info);
     hot_lapack_leave();
     return info == 0;
 }
-#endif
 
 /* Our own code in double precision for any of the four kinds. a and w are the caller's; workspace as above and
  * 2 n^2 + n more. */
@@ -97,24 +98,17 @@ static int solve_copy(const hot_context *context, int f64, int is_complex, size_
                       void *a, void *w, double *workspace)
 {
     take(f64, is_complex, n, matrix, a);
-#if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
-    const int solved = lapack(context, f64, is_complex, n, vectors, a, w, workspace);
+    const int solved = by_lapack(context, f64, is_complex, n, vectors, a, w, workspace);
     if (solved)
         return solved;
     take(f64, is_complex, n, matrix, a);
-#else
-    (void)context;
-#endif
     return own(f64, is_complex, n, vectors, a, w, workspace);
 }
 
 int hot_heev_one(int is_complex, size_t n, int vectors, double *a, double *w, void *workspace)
 {
-#if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
-    return lapack(NULL, 1, is_complex, n, vectors, a, w, workspace);
-#else
-    return own(1, is_complex, n, vectors, a, w, workspace);
-#endif
+    return hot_lapack_get() ? by_lapack(NULL, 1, is_complex, n, vectors, a, w, workspace)
+                            : own(1, is_complex, n, vectors, a, w, workspace);
 }
 
 static void solve_one(const hot_context *context, const hot_heev_args *args, size_t i, char *a, char *w,
@@ -144,9 +138,7 @@ hot_status hot_heev_cpu(hot_context *context, void *argument)
     const size_t each = (2 * n * n * sizeof(double) + n * sizeof(double) + hot_heev_workspace(n) + 127) / 64 * 64;
     char *memory = hot_context_alloc(context, (size_t)threads, each);
     hot_status status = memory ? HOT_OK : HOT_ERROR_MEMORY;
-#if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
     hot_lapack_single_begin();
-#endif
     /* Between two calls of the progress callback: some tens of milliseconds of work. */
     size_t step = (size_t)threads * (1 + 2000000 / (n * n * n + 1));
     for (size_t begin = 0; begin < args->count && status == HOT_OK; begin += step) {
@@ -161,9 +153,7 @@ hot_status hot_heev_cpu(hot_context *context, void *argument)
         }
         status = hot_context_progress(context, "finding eigenvectors", (double)end / (double)args->count);
     }
-#if defined(HOT_HAVE_LAPACK) && HOT_HAVE_LAPACK
     hot_lapack_single_end();
-#endif
     hot_context_free(context, memory);
     return status;
 }

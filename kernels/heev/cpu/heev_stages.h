@@ -3,7 +3,8 @@
 
 /* a becomes the eigenvectors (where they are wanted), w the eigenvalues. memory: what hot_heev_workspace gives; it
  * ends with the integers. 1: done; 0: LAPACK failed; -1: cancelled. */
-static int NAME(const hot_context *context, size_t size, int vectors, REAL *a, REAL *w, double *memory, int *integers)
+static int NAME(const hot_context *context, const hot_lapack *lapack, size_t size, int vectors, REAL *a, REAL *w,
+                double *memory, int *integers)
 {
     const int n = (int)size, width = HEEV_STAGE_PANEL, lreal = 2 * n * n + 5 * n + 2, lint = 5 * n + 3;
     const int lwork = 64 * n + HEEV_STAGE_T;
@@ -17,8 +18,8 @@ static int NAME(const hot_context *context, size_t size, int vectors, REAL *a, R
         if (hot_context_cancelled(context))
             return -1;
         hot_lapack_enter();
-        LATRD("L", &rows, &width, corner, &n, e + done, tau + PARTS * done, work, &n);
-        RANK2K("L", "N", &rest, &width, minus, corner + PARTS * width, &n, work + PARTS * width, &n, &one,
+        lapack->LATRD("L", &rows, &width, corner, &n, e + done, tau + PARTS * done, work, &n);
+        lapack->RANK2K("L", "N", &rest, &width, minus, corner + PARTS * width, &n, work + PARTS * width, &n, &one,
                corner + PARTS * ((size_t)width * size + (size_t)width), &n);
         hot_lapack_leave();
         for (int j = 0; j < width; j++) {
@@ -31,19 +32,20 @@ static int NAME(const hot_context *context, size_t size, int vectors, REAL *a, R
     }
     const int rows = n - done;
     hot_lapack_enter();
-    TD2("L", &rows, a + PARTS * ((size_t)done * size + (size_t)done), &n, w + done, e + done, tau + PARTS * done,
-        &info);
+    lapack->TD2("L", &rows, a + PARTS * ((size_t)done * size + (size_t)done), &n, w + done, e + done,
+                tau + PARTS * done, &info);
     if (info == 0 && !vectors)
-        STERF(&n, w, e, &info);
+        lapack->STERF(&n, w, e, &info);
     else if (info == 0)
-        info = STEDC(n, w, e, z, work, more, lreal, integers, lint);
+        info = STEDC(lapack, n, w, e, z, work, more, lreal, integers, lint);
     hot_lapack_leave();
     for (int column = 0; vectors && info == 0 && column < n; column += HEEV_STAGE_COLUMNS) {
         const int here = n - column < HEEV_STAGE_COLUMNS ? n - column : HEEV_STAGE_COLUMNS;
         if (hot_context_cancelled(context))
             return -1;
         hot_lapack_enter();
-        UNMTR("L", "L", "N", &n, &here, a, &n, tau, z + PARTS * (size_t)column * size, &n, work, &lwork, &info);
+        lapack->UNMTR("L", "L", "N", &n, &here, a, &n, tau, z + PARTS * (size_t)column * size, &n, work, &lwork,
+                      &info);
         hot_lapack_leave();
     }
     if (vectors && info == 0)
