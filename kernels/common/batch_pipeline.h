@@ -81,6 +81,9 @@ typedef struct hot_batch {
     hot_status (*begin)(hot_context *context, void *user, void **workspace);
     hot_status (*launch)(hot_context *context, void *user, void *workspace, const hot_batch_chunk *chunk);
     void (*end)(hot_context *context, void *user, void *workspace);
+    /* The results of items 0 ... items - 1 are in the caller's memory. Called with growing numbers by one thread, where
+     * one GPU has all items; between launches, so not for long. NULL: not wanted. */
+    void (*done)(void *user, size_t items);
 } hot_batch;
 
 /* Runs the batch on the GPU that the context asks for, or on all. With arrays in device memory (hotfiber/device.h) the

@@ -130,7 +130,7 @@ static hot_status find(hot_context *context, const hot_signal_options *given_opt
     status = hot_signal_plan_make(context, &options, &scheme, s0 != NULL, &plan);
     if (status != HOT_OK)
         return status;
-    hot_signal_args args = {&plan, &options, &scheme, count, signals, sigma, s0, mask, &result, source};
+    hot_signal_args args = {&plan, &options, &scheme, count, signals, sigma, s0, mask, &result, source, 0};
     status = count > 0 ? hot_backend_run(context, &backends, &args) : HOT_OK;
     hot_signal_plan_free(context, &plan);
     return status;

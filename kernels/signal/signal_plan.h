@@ -116,6 +116,7 @@ typedef struct hot_signal_args {
     const uint8_t *mask;
     const hot_signal_result *result;
     const hot_signal_source *source; /* NULL: `signals` is there */
+    size_t done; /* of a source that was told what is used: so many voxels are done, and are not to be read again */
 } hot_signal_args;
 
 /* Reports how much of a job is done, 0 to 1. */

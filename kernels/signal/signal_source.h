@@ -17,9 +17,12 @@ typedef enum hot_signal_numbers {
 } hot_signal_numbers;
 
 /* read: the signals of voxels first ... first + count - 1 into rows, voxel after voxel; called by several threads at
- * once. Voxels outside the call's mask may be left out. */
+ * once. Voxels outside the call's mask may be left out.
+ * used: the results of all voxels before `end` are there, and nothing reads their signals again. Called by one thread
+ * at a time, with `end` growing; never where several GPUs share the voxels. NULL = not wanted. */
 typedef struct hot_signal_source {
     void (*read)(void *user, size_t first, size_t count, float *rows);
+    void (*used)(void *user, size_t end);
     void *user;
     hot_signal_numbers numbers;
 } hot_signal_source;

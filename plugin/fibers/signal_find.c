@@ -7,8 +7,7 @@
 #include "signal/signal_source.h"
 #include "signal_samples.h"
 
-/* Voxels that are read together; bytes of directions from which on it is worth a second call to have room for them. */
-enum { TOGETHER = 64, WORTH_A_CALL = 32 << 20 };
+enum { TOGETHER = 64 /* voxels that are read at a time */ };
 
 void hot_signal_keep_used(const hot_signal_finder *f, size_t count, float *signals)
 {
@@ -17,22 +16,33 @@ void hot_signal_keep_used(const hot_signal_finder *f, size_t count, float *signa
             signals[n * f->used + i] = signals[n * f->volumes + f->use[i]];
 }
 
-typedef struct voxels_from {
+/* A call for all voxels. */
+typedef struct at_once {
     const hot_signal_finder *finder;
-    size_t first;
-} voxels_from;
+    const hot_signal_part *part;
+    size_t room; /* voxels whose signals are room for the directions of all others; 0: given back */
+} at_once;
 
 /* Signals for the kernel's copies; none where the mask has no voxel. */
 static void read_signals(void *user, size_t first, size_t count, float *rows)
 {
-    const voxels_from *from = user;
-    const hot_signal_finder *f = from->finder;
-    first += from->first;
+    const hot_signal_finder *f = ((const at_once *)user)->finder;
+    first += f->first;
     for (size_t at = 0; at < count; at += TOGETHER) {
         const size_t here = count - at < TOGETHER ? count - at : TOGETHER;
         if (memchr(f->where->bytes + first + at, 1, here))
             hot_dwi_copy(f->dwi, first + at, here, rows + at * f->volumes);
     }
+}
+
+/* Signals are given back once, when that makes room for all directions that are still to come. */
+static void note_used(void *user, size_t end)
+{
+    at_once *job = user;
+    if (!job->part->used || job->room == 0 || end < job->room)
+        return;
+    job->part->used(job->part->user, job->finder->first + end);
+    job->room = 0;
 }
 
 /* Whether one call can do it all, reading as it goes: nothing else has to be done with the signals of a chunk, they are
@@ -70,40 +80,23 @@ static hot_signal_numbers numbers_of(const hot_dwi *dwi)
     return stored && (sample == HOT_SAMPLE_U16 || sample == HOT_SAMPLE_I16) ? narrow : HOT_SIGNAL_ANY;
 }
 
-/* Voxels first ... end - 1 in one call. */
-static hot_status find_between(hot_signal_finder *f, const hot_signal_find_options *options,
-                               const hot_signal_found *found, size_t first, size_t end)
-{
-    const voxels_from from = {f, first};
-    const hot_signal_source source = {read_signals, (void *)(uintptr_t)&from, numbers_of(f->dwi)};
-    const hot_signal_result result = result_at(f, options, found, first);
-    f->how.progress[0] = (double)first / (double)f->voxels;
-    f->how.progress[1] = (double)end / (double)f->voxels;
-    return hot_signal_fibers_from(f->context, &f->how, &f->scheme, end - first, &source,
-                                  options->sigma_map ? options->sigma_map + first : NULL, NULL,
-                                  f->where->bytes + first, &result);
-}
-
-/* All voxels in one call, or in two where signals can be given back: so many first that what they leave is room for the
- * directions of all others. */
+/* All voxels from f->first on in one call. */
 static hot_status find_at_once(hot_signal_finder *f, const hot_signal_find_options *options,
                                const hot_signal_found *found, const hot_signal_part *part)
 {
     const double signals = (double)(f->volumes * hot_sample_bytes(f->dwi->sample));
     const double directions = 3.0 * sizeof(float) * f->how.max_fibers, voxels = (double)(f->voxels - f->first);
-    size_t first = f->first;
-    void (*const used)(void *, size_t) = reads_again(options) ? NULL : part->used;
-    hot_status status = HOT_OK;
+    at_once job = {f, part, (size_t)(voxels * directions / (directions + signals))};
+    const hot_signal_source source = {read_signals, reads_again(options) ? NULL : note_used, &job,
+                                      numbers_of(f->dwi)};
+    const hot_signal_result result = result_at(f, options, found, f->first);
     hot_context_free(f->context, f->signals);
     f->signals = NULL;
-    if (used && voxels * directions > WORTH_A_CALL) {
-        const size_t end = first + (size_t)(voxels * directions / (directions + signals));
-        status = find_between(f, options, found, first, end);
-        if (status == HOT_OK)
-            used(part->user, end);
-        first = end;
-    }
-    return status == HOT_OK ? find_between(f, options, found, first, f->voxels) : status;
+    f->how.progress[0] = 0;
+    f->how.progress[1] = 1;
+    return hot_signal_fibers_from(f->context, &f->how, &f->scheme, f->voxels - f->first, &source,
+                                  options->sigma_map ? options->sigma_map + f->first : NULL, NULL,
+                                  f->where->bytes + f->first, &result);
 }
 
 hot_status hot_signal_find(hot_signal_finder *f, const hot_signal_find_options *options, const hot_signal_found *found)

@@ -5,7 +5,6 @@
 #include "signal_reference.h"
 
 #include "bench/accuracy/simulated_voxels.h"
-#include "signal/signal_source.h"
 
 #include <hotfiber/signal.h>
 
@@ -523,69 +522,6 @@ static void check_reference(check_run *run, double b, int gaussian, double fan)
     }
     check_case_end(run);
     free(signals);
-}
-
-typedef struct rows_of {
-    const float *signals;
-    const uint8_t *mask;
-} rows_of;
-
-static void read_rows(void *user, size_t first, size_t count, float *rows)
-{
-    const rows_of *from = user;
-    for (size_t i = 0; i < count; i++)
-        if (from->mask[first + i])
-            memcpy(rows + i * VOLUMES, from->signals + (first + i) * VOLUMES, VOLUMES * sizeof *rows);
-}
-
-/* Signals from a source, as 16-bit numbers go to a GPU or not, give what the same signals in an array do. */
-void check_signal_source(check_run *run)
-{
-    const size_t count = 1500;
-    check_case_begin(run, "signals from a source", count);
-    ph_settings s = setting;
-    ph_scheme drawn;
-    double rows[2 * PH_TERMS];
-    float *signals = malloc(count * VOLUMES * sizeof *signals);
-    float *found[2] = {malloc(count * 9 * sizeof(float)), malloc(count * 9 * sizeof(float))};
-    uint8_t mask[1500];
-    hot_signal_population population;
-    if (!signals || !found[0] || !found[1])
-        exit(2);
-    ph_make_scheme(&s, 77, &drawn);
-    ph_response_exact(&drawn, s.along, s.across, rows);
-    hot_signal_population_usual(&population);
-    hot_signal_scheme scheme = {.size = sizeof scheme, .volumes = VOLUMES, .b = drawn.b, .gradients = drawn.gradient,
-                                .shells = drawn.shells, .shell_b = drawn.shell_b, .response = rows,
-                                .lmax = 2 * (PH_TERMS - 1)};
-    for (int numbers = HOT_SIGNAL_ANY; numbers <= HOT_SIGNAL_U16; numbers++) {
-        const float most = numbers == HOT_SIGNAL_U16 ? 40000 : 20000, sign = numbers == HOT_SIGNAL_I16 ? -1 : 1;
-        hot_signal_options options = {.size = sizeof options, .sigma = most / 30.0, .population = &population};
-        for (size_t i = 0; i < count; i++) {
-            ph_voxel truth;
-            ph_draw(&run->seed, &s, (int)(i % PH_82_30), &truth);
-            ph_simulate(&run->seed, &s, &drawn, &truth, signals + i * VOLUMES);
-            for (size_t j = 0; j < VOLUMES; j++) /* every 50th voxel has a negative one, or what would be one */
-                signals[i * VOLUMES + j] = i % 50 == 49 && j == 20 ? sign * most
-                                                                   : roundf(most * signals[i * VOLUMES + j]);
-            mask[i] = i % 7 != 3;
-        }
-        rows_of from = {signals, mask};
-        const hot_signal_source source = {read_rows, &from, (hot_signal_numbers)numbers};
-        const hot_signal_result plain = {.size = sizeof plain, .directions = found[0]},
-                                read = {.size = sizeof read, .directions = found[1]};
-        if (check_call(run, hot_signal_fibers_f32(run->context, &options, &scheme, count, signals, NULL, NULL, mask,
-                                                  &plain)) &&
-            check_call(run, hot_signal_fibers_from(run->context, &options, &scheme, count, &source, NULL, NULL, mask,
-                                                   &read)))
-            for (size_t i = 0; i < count; i++)
-                CHECK_ITEM(run, i, memcmp(found[0] + 9 * i, found[1] + 9 * i, 9 * sizeof(float)) == 0,
-                           "numbers %d: voxel %zu differs", numbers, i);
-    }
-    check_case_end(run);
-    free(signals);
-    free(found[0]);
-    free(found[1]);
 }
 
 void check_signal_reference(check_run *run)

@@ -157,7 +157,20 @@ typedef struct batch_test {
     int launches, begun, ended;
     stream *streams[GPUS][HOT_BATCH_SLOTS]; /* of the slots */
     int used[GPUS];                      /* launches on each GPU */
+    const long *results;                 /* of the caller */
+    size_t done;                         /* items whose results are said to be there */
 } batch_test;
+
+static void note_done(void *user, size_t items)
+{
+    batch_test *test = user;
+    size_t missing = 0;
+    CHECK(items > test->done && items <= test->count, "%zu items are done after %zu", items, test->done);
+    for (size_t i = test->done; i < items && i < test->count; i++)
+        missing += test->results[OUT_STRIDE * i + 2] != (long)i;
+    CHECK(missing == 0, "%zu results of %zu items are not there", missing, items);
+    test->done = items;
+}
 
 static hot_status begin(hot_context *context, void *user, void **workspace)
 {
@@ -275,16 +288,22 @@ static hot_status run(hot_context *context, test_caller *caller, batch_test *tes
         .in = {hot_batch_strided("rows", rows, IN * sizeof *rows, IN_STRIDE * sizeof *rows),
                hot_batch_rows("bytes", bytes, 1)},
         .out = {hot_batch_strided("results", results, OUT * sizeof *results, OUT_STRIDE * sizeof *results)},
-        .scratch = arena.used + test->more_scratch, .user = test, .begin = begin, .launch = launch, .end = end};
+        .scratch = arena.used + test->more_scratch, .user = test, .begin = begin, .launch = launch, .end = end,
+        .done = note_done};
     for (int k = 0; k < FLAGS; k++)
         batch.out[1 + k] = hot_batch_rows("flags", flags + (size_t)k * (count + 1), 1);
     test->launches = test->begun = test->ended = 0;
+    test->results = results;
+    test->done = 0;
     caller->last = caller->from;
     caller->reports = 0;
     memset(test->streams, 0, sizeof test->streams);
     memset(test->used, 0, sizeof test->used);
     const hot_status status = hot_batch_run(context, &batch);
     CHECK(test->begun == test->ended, "%d began, %d ended", test->begun, test->ended);
+    CHECK(status != HOT_OK || test->done == count || test->done == 0, "%zu of %zu items are done", test->done, count);
+    CHECK(status != HOT_OK || gpus > 1 || test->done == count || hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE,
+          "%zu of %zu items are done", test->done, count);
     CHECK(busy_streams == 0, "%ld streams are still busy", busy_streams);
     CHECK(status != HOT_OK || count == 0 || caller->last == caller->to ||
               hot_context_memory(context, NULL) == HOT_MEMORY_DEVICE, "%g of the work reported", caller->last);

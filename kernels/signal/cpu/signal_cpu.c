@@ -121,8 +121,8 @@ static hot_signal_result result_from(const hot_signal_result *all, int max_fiber
     return r;
 }
 
-/* Signals from a source: those of some voxels at a time. */
-static hot_status compute_read(hot_context *context, const hot_signal_args *args)
+/* Signals from a source: those of some voxels at a time, from where a GPU that failed had come to. */
+static hot_status compute_read(hot_context *context, hot_signal_args *args)
 {
     enum { READ_FLOATS = 1 << 22, TOGETHER = 256 };
     const size_t volumes = args->plan->all_volumes, fitting = READ_FLOATS / volumes + 1;
@@ -130,8 +130,9 @@ static hot_status compute_read(hot_context *context, const hot_signal_args *args
     const double from = args->options->progress[0], range = args->options->progress[1] - from;
     float *signals = hot_context_alloc(context, most * volumes, sizeof *signals);
     hot_status status = signals ? HOT_OK : HOT_ERROR_MEMORY;
-    for (size_t first = 0; first < args->count && status == HOT_OK; first += most) {
+    while (args->done < args->count && status == HOT_OK) {
         hot_signal_args part = *args;
+        const size_t first = args->done;
         hot_signal_options options = *args->options;
         const hot_signal_result result = result_from(args->result, args->plan->max_fibers, first);
         part.count = args->count - first < most ? args->count - first : most;
@@ -150,6 +151,9 @@ static hot_status compute_read(hot_context *context, const hot_signal_args *args
         part.mask = args->mask ? args->mask + first : NULL;
         part.result = &result;
         status = compute(context, &part);
+        args->done = first + part.count;
+        if (status == HOT_OK && args->source->used)
+            args->source->used(args->source->user, args->done);
     }
     hot_context_free(context, signals);
     return status;
@@ -157,6 +161,6 @@ static hot_status compute_read(hot_context *context, const hot_signal_args *args
 
 hot_status hot_signal_fibers_cpu(hot_context *context, void *argument)
 {
-    const hot_signal_args *args = argument;
+    hot_signal_args *args = argument;
     return args->source ? compute_read(context, args) : compute(context, args);
 }

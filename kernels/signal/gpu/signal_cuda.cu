@@ -58,7 +58,7 @@ enum { NARROW_NUMBERS = 1 << 13 }; /* signals that are read together to be narro
 
 /* The call, and the kernels' time on all GPUs. */
 struct batch_args {
-    const hot_signal_args *args;
+    hot_signal_args *args;
     std::atomic<unsigned long long> nanoseconds;
 };
 
@@ -352,6 +352,13 @@ static void read_source(void *user, size_t first, size_t count, void *rows)
     source->read(source->user, first, count, (float *)rows);
 }
 
+static void note_done(void *user, size_t items)
+{
+    hot_signal_args *args = ((batch_args *)user)->args;
+    args->done = items;
+    args->source->used(args->source->user, items);
+}
+
 /* The same in 16 bits: some voxels at a time, which stay in the cache. */
 template <typename T> static void read_narrow(void *user, size_t first, size_t count, void *rows)
 {
@@ -369,7 +376,7 @@ template <typename T> static void read_narrow(void *user, size_t first, size_t c
 
 extern "C" hot_status hot_signal_fibers_cuda(hot_context *context, void *argument)
 {
-    const hot_signal_args *args = (const hot_signal_args *)argument;
+    hot_signal_args *args = (hot_signal_args *)argument;
     const hot_signal_result *to = args->result;
     const size_t volumes = (size_t)args->plan->scheme.volumes;
     const size_t wide = is_narrow(args) ? args->plan->all_volumes : 0;
@@ -390,7 +397,8 @@ extern "C" hot_status hot_signal_fibers_cuda(hot_context *context, void *argumen
         batch.in[0].row = is_narrow(args) ? args->plan->all_volumes * sizeof(uint16_t) : batch.in[0].stride;
         batch.in[0].name = NULL;
         batch.in[0].make = !is_narrow(args) ? read_source : is_unsigned ? read_narrow<uint16_t> : read_narrow<int16_t>;
-        batch.in[0].user = (void *)args;
+        batch.in[0].user = args;
+        batch.done = args->source->used ? note_done : NULL;
     }
     batch.in[1] = hot_batch_rows("sigma", args->sigma, sizeof(float));
     batch.in[2] = hot_batch_rows("s0", args->s0, sizeof(float));

@@ -1,0 +1,34 @@
+/* Copies past the caches. */
+#ifndef HOT_COMMON_STREAM_COPY_H
+#define HOT_COMMON_STREAM_COPY_H
+
+#include <stdint.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* Results, which nobody reads again soon: written past the caches, which would first have to read what is overwritten
+ * (a fifth to a quarter less time for a whole call). What the GPU is about to read stays in them: it is much slower
+ * otherwise. */
+static inline void stream_copy(char *to, const unsigned char *from, size_t bytes)
+{
+#ifdef __SSE2__
+    const size_t head = (16 - ((uintptr_t)to & 15)) & 15;
+    if (bytes >= 16384) {
+        memcpy(to, from, head);
+        to += head, from += head, bytes -= head;
+        for (; bytes >= 64; bytes -= 64, to += 64, from += 64) {
+            __m128i part[4];
+            for (int i = 0; i < 4; i++)
+                part[i] = _mm_loadu_si128((const __m128i *)(const void *)(from + 16 * i));
+            for (int i = 0; i < 4; i++)
+                _mm_stream_si128((__m128i *)(void *)(to + 16 * i), part[i]);
+        }
+        _mm_sfence();
+    }
+#endif
+    memcpy(to, from, bytes);
+}
+
+#endif
