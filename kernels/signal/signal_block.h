@@ -6,9 +6,12 @@
 #include "signal_search.h"
 #include "signal_evidence.h"
 
-/* A fit ends when a step promises to lower its cost by less than this (1 is a factor of e^(1/2) in probability); the
- * second is for fits that are the answer. */
-#define SIGNAL_TOLERANCE 3e-3f
+/* A fit ends when a step promises to lower its cost by less than this (1 is a factor of e^(1/2) in probability): every
+ * start; the first fits, which are only to tell the voxel's noise and where the last ones begin; these, whose costs are
+ * compared. First fits three times looser leave twice as many first directions more than a degree off in mixtures
+ * (docs/experiments.md). */
+#define SIGNAL_TOLERANCE_START 3e-3f
+#define SIGNAL_TOLERANCE_FIRST 1e-3f
 #define SIGNAL_TOLERANCE_LAST 3e-4f
 
 /* Steps of the fits of none and of one fibre, of every start of more and of the best one, and of all with the voxel's

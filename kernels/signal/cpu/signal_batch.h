@@ -280,15 +280,15 @@ HOT_FN void signal_fit_batch(const signal_plan *plan, const signal_batch *batch)
     signal_data data;
     for (int first = 0; first < batch->voxels; first += HOT_LANES_F32)
         signal_begin(plan, batch, first);
-    signal_descend_0(plan, batch, 1, 0, SIGNAL_NONE, SIGNAL_TOLERANCE_LAST);
-    signal_descend_1(plan, batch, 1, 0, SIGNAL_ONE, SIGNAL_TOLERANCE_LAST);
+    signal_descend_0(plan, batch, 1, 0, SIGNAL_NONE, SIGNAL_TOLERANCE_FIRST);
+    signal_descend_1(plan, batch, 1, 0, SIGNAL_ONE, SIGNAL_TOLERANCE_FIRST);
     if (plan->max_fibers > 1) {
-        signal_descend_2(plan, batch, SIGNAL_CLASSES, 0, SIGNAL_TRY, SIGNAL_TOLERANCE);
-        signal_descend_2(plan, batch, 1, 1, SIGNAL_FINISH, SIGNAL_TOLERANCE_LAST);
+        signal_descend_2(plan, batch, SIGNAL_CLASSES, 0, SIGNAL_TRY, SIGNAL_TOLERANCE_START);
+        signal_descend_2(plan, batch, 1, 1, SIGNAL_FINISH, SIGNAL_TOLERANCE_FIRST);
     }
     if (plan->max_fibers > 2) {
-        signal_descend_3(plan, batch, SIGNAL_CLASSES, 0, SIGNAL_TRY, SIGNAL_TOLERANCE);
-        signal_descend_3(plan, batch, 1, 1, SIGNAL_FINISH, SIGNAL_TOLERANCE_LAST);
+        signal_descend_3(plan, batch, SIGNAL_CLASSES, 0, SIGNAL_TRY, SIGNAL_TOLERANCE_START);
+        signal_descend_3(plan, batch, 1, 1, SIGNAL_FINISH, SIGNAL_TOLERANCE_FIRST);
     }
     for (int first = 0; first < batch->voxels; first += HOT_LANES_F32) {
         signal_weigh_all(plan, batch, first);

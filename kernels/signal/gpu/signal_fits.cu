@@ -276,10 +276,10 @@ struct launcher {
     template <int K> void first()
     {
         if constexpr (K < 2) {
-            fits<K, FROM_PLACES>(K ? SIGNAL_ONE : SIGNAL_NONE, SIGNAL_TOLERANCE_LAST);
+            fits<K, FROM_PLACES>(K ? SIGNAL_ONE : SIGNAL_NONE, SIGNAL_TOLERANCE_FIRST);
         } else {
-            fits<K, FROM_PLACES>(SIGNAL_TRY, SIGNAL_TOLERANCE);
-            fits<K, FROM_BEST>(SIGNAL_FINISH, SIGNAL_TOLERANCE_LAST);
+            fits<K, FROM_PLACES>(SIGNAL_TRY, SIGNAL_TOLERANCE_START);
+            fits<K, FROM_BEST>(SIGNAL_FINISH, SIGNAL_TOLERANCE_FIRST);
         }
         evidence<K>();
     }
