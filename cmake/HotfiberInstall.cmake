@@ -34,7 +34,11 @@ file(WRITE ${CMAKE_BINARY_DIR}/hotfiber-config.cmake
      "include(\"\${CMAKE_CURRENT_LIST_DIR}/hotfiber-targets.cmake\")\n"
      "# hotfiber::hotvtk, where it is installed\n"
      "include(\"\${CMAKE_CURRENT_LIST_DIR}/hotvtk-targets.cmake\" OPTIONAL)\n")
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/hotfiber-config-version.cmake COMPATIBILITY SameMinorVersion)
+set(hot_compatible SameMajorVersion)
+if(PROJECT_VERSION_MAJOR EQUAL 0) # as the libraries' sonames
+  set(hot_compatible SameMinorVersion)
+endif()
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/hotfiber-config-version.cmake COMPATIBILITY ${hot_compatible})
 install(FILES ${CMAKE_BINARY_DIR}/hotfiber-config.cmake ${CMAKE_BINARY_DIR}/hotfiber-config-version.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/hotfiber)
 

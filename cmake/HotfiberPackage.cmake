@@ -19,10 +19,6 @@ set(CPACK_COMPONENTS_ALL hotfiber)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# Programs of other packages that are linked with the libraries need this version or a later one; the loader's cache is
-# renewed by a trigger (the scripts that cpack makes of its own accord do it in an older way).
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 # The packages' own libraries are found here while their dependencies are looked up.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
 set(CPACK_DEBIAN_HOTFIBER_PACKAGE_NAME hotfiber)
@@ -49,8 +45,29 @@ if(TARGET hotvtk)
 "This is libhotvtk: directions and tensors of hotfiber as objects of VTK, for
 programs in C. The files .vtp and .vti that hotfiber writes do not need it.")
 endif()
+# The loader's cache is renewed by a trigger. Packages of programs that are linked with a library need this version or a
+# later one with the same soname: one package has the libraries, whose next soname takes the place of this one's. (The
+# file that cpack can write itself has no upper end.)
 file(WRITE ${CMAKE_BINARY_DIR}/debian/triggers "activate-noawait ldconfig\n")
-foreach(package HOTFIBER VTK)
-  set(CPACK_DEBIAN_${package}_PACKAGE_CONTROL_EXTRA ${CMAKE_BINARY_DIR}/debian/triggers)
+string(REGEX MATCH "[0-9]+$" hot_next_soversion ${HOT_SOVERSION})
+math(EXPR hot_next_soversion "${hot_next_soversion} + 1")
+string(REGEX REPLACE "[0-9]+$" ${hot_next_soversion} hot_next_soversion ${HOT_SOVERSION})
+foreach(component hotfiber vtk)
+  string(TOUPPER ${component} upper)
+  set(package ${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
+  set(libraries hotkernels hotarrays hotfiber hotview)
+  if(component STREQUAL "vtk")
+    set(libraries hotvtk)
+  endif()
+  set(shlibs "")
+  foreach(library IN LISTS libraries)
+    if(TARGET ${library})
+      string(APPEND shlibs "lib${library} ${HOT_SOVERSION} "
+             "${package} (>= ${PROJECT_VERSION}), ${package} (<< ${hot_next_soversion}~)\n")
+    endif()
+  endforeach()
+  file(WRITE ${CMAKE_BINARY_DIR}/debian/${component}/shlibs "${shlibs}")
+  set(CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA ${CMAKE_BINARY_DIR}/debian/triggers
+      ${CMAKE_BINARY_DIR}/debian/${component}/shlibs)
 endforeach()
 include(CPack)

@@ -1,3 +1,10 @@
+# What programs are linked with is libNAME.so.HOT_SOVERSION: until 1.0 each MINOR has an interface of its own, then each
+# MAJOR (docs/releases.md).
+set(HOT_SOVERSION ${PROJECT_VERSION_MAJOR})
+if(HOT_SOVERSION EQUAL 0)
+  set(HOT_SOVERSION 0.${PROJECT_VERSION_MINOR})
+endif()
+
 # hot_library(NAME OBJECTS target ... [ON our-library ...] [USES library ...] [LINK_OPTIONS option ...]): object files
 # that are compiled once, linked twice. NAME is the shared library with its public symbols, which its users link against
 # without knowing what it USES; NAME_internal is static, for the commands and for tests that look inside.
@@ -21,6 +28,6 @@ function(hot_library name)
   target_link_options(${name} PRIVATE -Wl,--no-undefined ${arg_LINK_OPTIONS}
     -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/symbols.map)
   set_property(TARGET ${name} APPEND PROPERTY LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/symbols.map)
-  set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+  set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${HOT_SOVERSION})
   set_target_properties(${name} ${name}_internal PROPERTIES LINKER_LANGUAGE C)
 endfunction()

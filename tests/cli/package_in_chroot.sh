@@ -50,7 +50,7 @@ LISTS
 cmake -S work -B work/build >cmake.log && cmake --build work/build >>cmake.log && work/build/user
 if ls packages/hotfiber-vtk_*.deb >/dev/null 2>&1; then
     apt-get install -y --no-install-recommends ./packages/hotfiber-vtk_*.deb >apt.log 2>&1 || { tail apt.log; exit 1; }
-    ldd /usr/lib/libhotvtk.so.0 | grep 'not found' && exit 1
+    ldd /usr/lib/libhotvtk.so.?* | grep 'not found' && exit 1
     cmake -S work -B work/build >cmake.log # still, with hotfiber::hotvtk beside it
     printf '%s\n' '#include <hotfiber/vtk.h>' '#include <stdio.h>' \
         'int main(void) { return puts(hot_vtk_version()) < 0; }' >vtk.c

@@ -32,7 +32,7 @@ PROGRAM
 cat >CMakeLists.txt <<'LISTS'
 cmake_minimum_required(VERSION 3.21)
 project(user C)
-find_package(hotfiber 0.1 REQUIRED)
+find_package(hotfiber 0.2 REQUIRED)
 add_executable(user main.c)
 target_link_libraries(user hotfiber::hotfiber)
 LISTS

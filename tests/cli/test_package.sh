@@ -27,6 +27,18 @@ for needed in libc6 libteem2 libnifti2-2 libcairo2 libgomp1 zlib1g; do
 done
 ! field "$main" Depends | grep -q vtk || not_so "the main package brings VTK along"
 
+# What a program of another package needs that is linked with a library: the same soname, this version or a later one.
+soversion=$(objdump -p "$HOT_BUILD/lib/libhotfiber.so" | sed -n 's/^ *SONAME *libhotfiber\.so\.//p')
+next=$(echo "$soversion" | awk -F . -v OFS=. '{ ++$NF; print }')
+for package in packages/*.deb; do
+    name=$(field "$package" Package)
+    dpkg-deb --ctrl-tarfile "$package" | tar -xO ./shlibs >>shlibs || not_so "shlibs of $name"
+    dpkg-deb --contents "$package" |
+        sed -n "s|.*/lib/\(lib[a-z]*\)\.so\.$soversion ->.*|\1 $soversion $name (>= $version), $name (<< $next~)|p" \
+            >>shlibs.wanted
+done
+[ -s shlibs.wanted ] && sort -o shlibs shlibs && sort shlibs.wanted | diff shlibs - || not_so "shlibs"
+
 # HOT_TEST_LONG=1: what Debian's own checker says; cmake/lintian-overrides has the exceptions.
 if [ -n "${HOT_TEST_LONG:-}" ] && command -v lintian >/dev/null; then
     lintian --fail-on error,warning packages/*.deb >lintian.log 2>&1 || not_so "lintian: $(grep '^[EW]:' lintian.log)"
@@ -55,7 +67,7 @@ if [ -f "$HOT_BUILD/lib/libhotvtk.so" ]; then
     field "$vtk" Depends | grep -q "hotfiber (= $version)" || not_so "Depends: $(field "$vtk" Depends)"
     field "$vtk" Depends | grep -q libvtk9 || not_so "Depends: $(field "$vtk" Depends)"
     dpkg-deb --contents "$vtk" >vtk.list
-    grep -q 'lib/libhotvtk.so.0 ' vtk.list && grep -q 'include/hotfiber/vtk.h' vtk.list ||
+    grep -q "lib/libhotvtk.so.$soversion " vtk.list && grep -q 'include/hotfiber/vtk.h' vtk.list ||
         not_so "VTK's layer: $(cat vtk.list)"
 fi
 # No path of the place where it was built.
