@@ -193,6 +193,40 @@ void check_directions_ring(check_run *run, int order, hot_shift shift, double he
     check_case_end(run);
 }
 
+/* Every start counts: with a shift so large that nothing moves only the start that is a tensor's maximum converges. */
+static void check_each_start(check_run *run, int order)
+{
+    enum { STARTS = 128 };
+    if (!check_wanted(run, "each start"))
+        return;
+    check_case_begin(run, "each start", STARTS);
+    const form_basis basis = form_basis_make(order);
+    const hot_directions_options options = {.size = sizeof options, .threshold = -1, .min_angle = -1,
+                                            .min_relative_range = -1, .starts = STARTS, .shift = HOT_SHIFT_FIXED,
+                                            .alpha = 1e6};
+    double starts[STARTS][3];
+    float *rows = malloc(STARTS * basis.terms * sizeof *rows);
+    hot_starts_even(STARTS, starts[0]);
+    for (size_t i = 0; i < STARTS; i++) {
+        double tensor[FORM_TERMS] = {0};
+        form_add_line(&basis, starts[i], 1, tensor);
+        for (size_t k = 0; k < basis.terms; k++)
+            rows[i * basis.terms + k] = (float)tensor[k];
+    }
+    const float *tensors = check_input(run, rows, STARTS * basis.terms * sizeof *rows);
+    float *directions = check_output(run, STARTS * 9 * sizeof *directions);
+    uint8_t *found = check_output(run, STARTS);
+    if (check_call(run, hot_directions_f32(run->context, &options, order, STARTS, tensors, basis.terms, NULL,
+                                           directions, found)))
+        for (size_t i = 0; i < STARTS; i++) {
+            const float start[3] = {(float)starts[i][0], (float)starts[i][1], (float)starts[i][2]};
+            CHECK_ITEM(run, i, found[i] == 1 && form_angle(directions + 9 * i, start) <= 0.01,
+                       "%d directions from the start that is the maximum", found[i]);
+        }
+    free(rows);
+    check_case_end(run);
+}
+
 void check_directions_all_starts(check_run *run, int order)
 {
     static const size_t starts[] = {1, 5, 6, 31, 32, 33, 100, 128, 200}, sizes[] = {0, 1, 2, 31, 32, 33, 257, 4099};
@@ -213,6 +247,7 @@ void check_directions_all_starts(check_run *run, int order)
         check_directions_ring(run, order, (hot_shift)shift, 1.2e-5);
         check_directions_ring(run, order, (hot_shift)shift, 2.5e-6); /* nearly all ends on the ring are settled ones */
     }
+    check_each_start(run, order);
     if (run->cuda) { /* more than one chunk */
         check_directions_starts(run, order, 128, HOT_SHIFT_NONE, 70001);
         check_directions_starts(run, order, 128, HOT_SHIFT_ADAPTIVE, 40002);
