@@ -3,9 +3,9 @@ set(HOT_HAVE_CUDA OFF)
 if(HOTFIBER_CUDA STREQUAL "AUTO" OR HOTFIBER_CUDA)
   # Machine code for Hopper, and PTX that newer and older cards (from Ampere on) compile for themselves. Set before
   # the language is enabled, because CMake's own default is an architecture that nvcc 13 no longer knows.
-  # HOTFIBER_CUDA_CHECK: one architecture, Hopper, whose branches are the most, and no machine code but for what only
-  # Hopper has.
-  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND HOTFIBER_CUDA_CHECK)
+  # HOTFIBER_COMPILE_CHECK: one architecture, Hopper, whose branches are the most, no machine code but for what only
+  # Hopper has, and no optimizer, behind nvcc neither.
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND HOTFIBER_COMPILE_CHECK)
     set(CMAKE_CUDA_ARCHITECTURES "90-virtual" CACHE STRING "CUDA architectures")
   endif()
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
@@ -19,10 +19,16 @@ if(HOTFIBER_CUDA STREQUAL "AUTO" OR HOTFIBER_CUDA)
   if(CMAKE_CUDA_COMPILER)
     enable_language(CUDA)
     set(CMAKE_CUDA_STANDARD 17)
-    if(HOTFIBER_CUDA_CHECK AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
-      add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:--Ofast-compile=max>)
+    if(HOTFIBER_COMPILE_CHECK)
+      string(REPLACE "-O3" "-O0" CMAKE_CUDA_FLAGS_RELEASE "${CMAKE_CUDA_FLAGS_RELEASE}")
+      if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+        add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:--Ofast-compile=max>)
+      endif()
     endif()
     set(HOT_HAVE_CUDA ON)
+    if(HOTFIBER_COMPILE_CHECK)
+      message(STATUS "hotfiber: CUDA code without the optimizer (HOTFIBER_COMPILE_CHECK)")
+    endif()
     message(STATUS "hotfiber: CUDA backends built with nvcc ${CMAKE_CUDA_COMPILER_VERSION}")
   elseif(HOTFIBER_CUDA STREQUAL "AUTO")
     message(STATUS "hotfiber: no nvcc here, built for the CPU only")

@@ -63,7 +63,7 @@ hot_setup() {
     [ -z "${hot_installed:-}" ] || rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
     # What was compiled to see that it compiles is not for a GPU, nor for the long form.
     if { [ -e /dev/nvidiactl ] || [ -n "${HOT_TEST_LONG:-}" ]; } &&
-        grep -q '^HOTFIBER_CUDA_CHECK:.*=ON$' "$build/CMakeCache.txt" 2>/dev/null; then
+        grep -q '^HOTFIBER_COMPILE_CHECK:.*=ON$' "$build/CMakeCache.txt" 2>/dev/null; then
         rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
     fi
     if [ ! -f "$build/CMakeCache.txt" ]; then
