@@ -13,9 +13,10 @@ import subprocess
 import sys
 
 
-def output(*words):
+def output(*words, partly=False):
+    """partly: also what a command told that then failed, as it did not know all."""
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
-    return done.stdout if done.returncode == 0 else ""
+    return done.stdout if done.returncode == 0 or partly else ""
 
 
 def needed(path):
@@ -42,14 +43,32 @@ def licences(package):
         return []
 
 
-def component(soname, path):
+def names_of(path):
+    """Those that a package may know a library by."""
     real = os.path.realpath(path)
-    owner = ""
-    for name in (path, real, real.removeprefix("/usr")):
-        owner = owner or output("dpkg-query", "-S", name).split(": ")[0].split(",")[0]
+    return path, real, real.removeprefix("/usr")
+
+
+def owners(paths):
+    """Path -> package and version, as far as packages have brought them. Asked for all at once: a query takes long."""
+    wanted = sorted({name for path in paths for name in names_of(path)})
+    found = {}
+    for line in output("dpkg-query", "-S", *wanted, partly=True).splitlines():
+        packages, _, name = line.partition(": ")
+        found[name] = packages.split(",")[0]
+    told = output("dpkg-query", "-W", "-f", "${binary:Package}\t${Package}\t${Version}\n", *sorted(set(found.values())))
+    versions = {}
+    for line in told.splitlines():
+        full, package, version = line.split("\t")
+        versions[full] = versions[package] = version
+    return {path: next(((found[name], versions.get(found[name], "")) for name in names_of(path) if name in found),
+                       ("", "")) for path in paths}
+
+
+def component(soname, path, owner, version):
+    real = os.path.realpath(path)
     made = {"type": "library", "name": soname, "bom-ref": soname}
     if owner:
-        version = output("dpkg-query", "-W", "-f", "${Version}", owner)
         package = owner.split(":")[0]
         made["version"] = version
         made["purl"] = "pkg:deb/debian/%s@%s" % (package, version.replace(":", "%3A").replace("+", "%2B"))
@@ -76,11 +95,12 @@ def main():
     lost = [name for name in foreign if not places[name]]
     if lost:
         sys.exit("sbom.py: not found: %s" % ", ".join(lost))
+    owned = owners(list(places.values()))
     print(json.dumps({
         "bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
         "metadata": {"component": {"type": "application", "name": "hotfiber", "version": version, "bom-ref": "hotfiber",
                                    "licenses": [{"license": {"id": "BSD-3-Clause"}}]}},
-        "components": [component(name, places[name]) for name in foreign],
+        "components": [component(name, places[name], *owned[places[name]]) for name in foreign],
         "dependencies": [{"ref": "hotfiber", "dependsOn": foreign}],
         "properties": [{"name": "hotfiber:" + name, "value": " ".join(uses[name])} for name in sorted(uses)],
     }, indent=1))
