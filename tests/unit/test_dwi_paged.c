@@ -70,6 +70,8 @@ static void check_slices(hot_context *context, int together, int swapped, size_t
             CHECK(read[n] == (float)sample_of(at + n / VOLUMES, n % VOLUMES), "voxel %zu", at + n / VOLUMES);
         at += held.count ? held.count : PLANE;
     }
+    float first[VOLUMES]; /* and back */
+    CHECK(hot_dwi_read(context, dwi, 0, 1, first) == HOT_OK && first[1] == (float)sample_of(0, 1), "voxel 0");
     hot_dwi_destroy(&dwi);
     CHECK(file.released == 1, "released %zu times", file.released);
 }
