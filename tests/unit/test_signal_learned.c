@@ -469,6 +469,16 @@ static void check_refused(hot_context *context)
     }
 }
 
+/* b=0 volumes that vary by more than noise make no bias: of the noise they tell what was learned counts, never more. */
+static void check_response_sigma(void)
+{
+    const hot_signal_options how = {.size = sizeof how, .response_sigma = 0.04};
+    hot_signal_population population = {.size = sizeof population, .noise = 0.5};
+    CHECK_NEAR(hot_signal_response_sigma(&how, &population), 0.02, 1e-15, "half the noise");
+    population.noise = 1.7;
+    CHECK_NEAR(hot_signal_response_sigma(&how, &population), 0.04, 1e-15, "more noise");
+}
+
 int main(void)
 {
     hot_context *context = make_context(1);
@@ -483,6 +493,7 @@ int main(void)
     check_starved(response);
     check_calibrated(context);
     check_noisy_response(context);
+    check_response_sigma();
     check_fans(context);
     check_alike(context);
     check_refused(context);
