@@ -6,8 +6,6 @@
 #include <pthread.h>
 #include <time.h>
 
-#include <omp.h>
-
 #if !defined(HOT_HAVE_CUDA) || !HOT_HAVE_CUDA
 int hot_cuda_has_driver(void) { return 0; }
 int hot_cuda_count(void) { return 0; }
@@ -121,15 +119,16 @@ void hot_backend_prepared(hot_context *context)
         (void)hot_cuda_wake(context, hot_context_device_number(context));
 }
 
-int hot_backend_threads(const hot_context *context)
+int hot_backend_starting(const hot_context *context)
 {
-    const int threads = hot_context_threads(context);
+    const int place = waking_place(hot_context_device_number(context));
     int starting = 0;
+    if (place < 0 || !may_be_gpu(context))
+        return 0;
     pthread_mutex_lock(&waking.lock);
-    for (int place = 0; place < WAKE_DEVICES; place++)
-        starting |= waking.begun[place] && !waking.done[place];
+    starting = waking.begun[place] && !waking.done[place];
     pthread_mutex_unlock(&waking.lock);
-    return starting && threads > 1 && threads >= omp_get_num_procs() ? threads - 1 : threads;
+    return starting;
 }
 
 static int gpus(const hot_context *context)

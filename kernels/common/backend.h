@@ -45,9 +45,8 @@ HOT_API hot_status hot_cuda_wake(hot_context *context, int number);
 HOT_API void hot_backend_prepare(hot_context *context);
 HOT_API void hot_backend_prepared(hot_context *context);
 
-/* How many threads a loop is to have that runs at the begin of such a job: while the driver starts, one less than there
- * are processors. It takes one, and if that is a loop's, all others wait for it at the loop's end. */
-HOT_API int hot_backend_threads(const hot_context *context);
+/* Whether that thread is at work. */
+HOT_API int hot_backend_starting(const hot_context *context);
 
 /* What that thread executes; nothing in a build without CUDA. */
 HOT_API void hot_cuda_start(int number);

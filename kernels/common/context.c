@@ -111,6 +111,7 @@ void hot_context_destroy(hot_context **context)
 const char *hot_context_message(const hot_context *context) { return context->message; }
 const char *hot_context_parameter(const hot_context *context) { return context->parameter; }
 int hot_context_threads(const hot_context *context) { return context->options.threads; }
+void hot_context_set_threads(hot_context *context, int threads) { context->options.threads = threads; }
 hot_device hot_context_device(const hot_context *context) { return context->options.device; }
 int hot_context_device_number(const hot_context *context) { return context->options.device_number; }
 uint64_t hot_context_seed(const hot_context *context) { return context->options.seed; }

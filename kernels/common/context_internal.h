@@ -40,6 +40,9 @@ HOT_API void hot_context_listen(hot_context *context, void (*hear)(void *user, h
 /* Sets what hot_context_memory returns: for hot_context_set_memory, which sees that it can be so. */
 HOT_API void hot_context_note_memory(hot_context *context, hot_memory memory, void *stream);
 
+/* For a call that leaves processors to somebody else for a while, and gives the caller its number back. */
+HOT_API void hot_context_set_threads(hot_context *context, int threads);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,7 +5,6 @@
 
 #include <omp.h>
 
-#include "common/backend.h"
 #include "core/image.h"
 #include "paged.h"
 
@@ -138,7 +137,7 @@ static hot_status read_voxels(hot_context *context, const hot_dwi *dwi, const si
                               float *signals)
 {
     const size_t step = voxel ? BLOCK / 16 : BLOCK, blocks = (count + step - 1) / step;
-#pragma omp parallel for schedule(static) num_threads(hot_backend_threads(context)) if (blocks > 8)
+#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context)) if (blocks > 8)
     for (size_t block = 0; block < blocks; block++) {
         const size_t start = block * step, here = count - start < step ? count - start : step;
         if (!hot_context_cancelled(context))

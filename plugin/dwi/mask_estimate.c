@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/backend.h"
 #include "median.h"
 #include "summary.h"
 
@@ -239,7 +238,7 @@ hot_status hot_mask_estimate(hot_context *context, const hot_dwi *dwi, hot_mask 
     const hot_dwi_summary *summary;
     hot_dwi_summary *averages = NULL;
     hot_mask *made = NULL;
-    const int threads = hot_backend_threads(context);
+    const int threads = hot_context_threads(context);
     float *smooth = NULL, *scratch = NULL;
     *mask = NULL;
     hot_status status = hot_mask_full(context, &dwi->grid, &made);

@@ -5,7 +5,6 @@
 
 #include <omp.h>
 
-#include "common/backend.h"
 #include "gather.h"
 #include "summary.h"
 
@@ -50,7 +49,7 @@ static unsigned bin_of(float value)
 static double select_value(hot_context *context, const float *values, size_t count, size_t place)
 {
     size_t (*mine)[BINS], *all, before = 0, bin = 0, same = 0;
-    const int threads = hot_backend_threads(context);
+    const int threads = hot_context_threads(context);
     double value = -1;
     mine = hot_context_calloc(context, (size_t)threads + 1, sizeof *mine);
     if (!mine)
@@ -99,7 +98,7 @@ static hot_status take_variances(hot_context *context, const hot_dwi_summary *su
     *count = 0;
     *total = 0;
     for (int pass = 0; pass < 2 && place && sums; pass++) { /* how many there are in each block; then where to */
-#pragma omp parallel for schedule(static) num_threads(hot_backend_threads(context))
+#pragma omp parallel for schedule(static) num_threads(hot_context_threads(context))
         for (size_t block = 0; block < blocks; block++) {
             const size_t first = block * BLOCK, end = voxels - first < BLOCK ? voxels : first + BLOCK;
             size_t at = place[block];

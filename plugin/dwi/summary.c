@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "common/backend.h"
 #include "gather.h"
 #include "paged.h"
 
@@ -72,7 +71,7 @@ static hot_status make_summary(hot_context *context, const hot_dwi *dwi, hot_dwi
         if (status != HOT_OK)
             break;
         end = first + (held.count < CHUNK ? held.count : CHUNK);
-#pragma omp parallel for schedule(dynamic, 4) num_threads(hot_backend_threads(context))
+#pragma omp parallel for schedule(dynamic, 4) num_threads(hot_context_threads(context))
         for (size_t at = first; at < end; at += BLOCK)
             if (!hot_context_cancelled(context))
                 average(&held, made, at, end - at < BLOCK ? end - at : BLOCK);

@@ -42,6 +42,7 @@ typedef struct hot_run_job {
     struct { const char *name; double seconds; } stage[HOT_RUN_STAGES];
     int stages;
     double began, stage_began;
+    int threads; /* the context's, while it has fewer; else 0 */
     const char *mask_from, *response_from; /* for the report: a file's name, or how */
     cJSON *input;                          /* the report's part on the input, made while the data are there */
     hot_mask *share;       /* of a part: the voxels to find in; NULL: the run is whole */
