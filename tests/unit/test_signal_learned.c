@@ -8,6 +8,7 @@
 #include "fibers/signal_calibrate.h"
 #include "fibers/signal_draw.h"
 #include "fibers/signal_population.h"
+#include "signal/signal_response.h"
 
 enum { MOST = 70, B0 = 6 };
 
@@ -477,6 +478,19 @@ static void check_response_sigma(void)
     CHECK_NEAR(hot_signal_response_sigma(&how, &population), 0.02, 1e-15, "half the noise");
     population.noise = 1.7;
     CHECK_NEAR(hot_signal_response_sigma(&how, &population), 0.04, 1e-15, "more noise");
+
+    /* Gaussian noise makes none at all; of magnitudes it is taken off the mean. */
+    const double shell = 3000, row[3] = {1, -0.5, 0.1};
+    const hot_signal_scheme scheme = {.size = sizeof scheme, .shells = 1, .shell_b = &shell, .response = row,
+                                      .lmax = 4};
+    for (int gaussian = 0; gaussian < 2; gaussian++) {
+        hot_signal_options options = {.size = sizeof options, .response_sigma = 0.2,
+                                      .noise_model = gaussian ? HOT_NOISE_GAUSSIAN : HOT_NOISE_RICIAN};
+        double amplitude[3];
+        hot_signal_clean_response(&options, &scheme, 0, 4, amplitude);
+        const double bias = row[0] * sqrt(1 / (4 * M_PI)) - amplitude[0];
+        CHECK(gaussian ? fabs(bias) <= 1e-15 : bias > 0.01, "bias %g", bias);
+    }
 }
 
 int main(void)
