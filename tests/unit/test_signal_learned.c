@@ -490,6 +490,9 @@ static void check_response_sigma(void)
         hot_signal_clean_response(&options, &scheme, 0, 4, amplitude);
         const double bias = row[0] * sqrt(1 / (4 * M_PI)) - amplitude[0];
         CHECK(gaussian ? fabs(bias) <= 1e-15 : bias > 0.01, "bias %g", bias);
+        options.response_sigma = 1e-6;
+        hot_signal_clean_response(&options, &scheme, 0, 4, amplitude);
+        CHECK_NEAR(amplitude[0], row[0] * sqrt(1 / (4 * M_PI)), 1e-5, "next to no noise");
     }
 }
 
