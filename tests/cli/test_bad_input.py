@@ -131,6 +131,20 @@ for name, value in (("NaN", np.nan), ("zero", 0), ("negative", -5)):
     write_dwi("useless.nrrd", scene, data=np.full_like(scene.data, value))
     refused_by_all(f"all signals {name}", "useless.nrrd", "signals are NaN, zero or negative", stages=computing)
 
+# Lines of a header that Teem would quote in a message of 1,024 bytes; what it takes whatever it says may be long.
+head, _, samples = open(good, "rb").read().partition(b"\n\n")
+for name, line in (("field", b"labels: " + 400 * b'"x" '), ("nothing", 3000 * b"z"), ("name", 1300 * b"n" + b": x")):
+    open("long.nrrd", "wb").write(head + b"\n" + line + b"\n\n" + samples)
+    refused_by_all(f"long line, {name}", "long.nrrd", "line of [0-9]+ characters", stages=("info", "run"))
+open("long.nrrd", "wb").write(head + b"\ncontent: " + 5000 * b"c" + b"\nnote:=" + 5000 * b"n" + b": x\n\n" + samples)
+works("info", "-i", "long.nrrd")
+
+# A header of MRtrix's that asks for more than there can be, before it is known how long the file is.
+for axis, words in ((66000000000000, "66000000000000 values per voxel"), (1 << 62, "sizes")):
+    open("large.mif", "wb").write(b"mrtrix image\ndim: 1,1,1,%d\nvox: 1,1,1,1\nlayout: +0,+1,+2,+3\ndatatype: UInt8\n"
+                                  b"file: . 200\nEND\n" % axis + bytes(200))
+    refused_by_all("too many values", "large.mif", words)
+
 # NIfTI without its companions, or with the wrong ones.
 works("convert", "-i", good, "-o", "good.nii.gz", "--quiet")
 shutil.copy("good.nii.gz", "alone.nii.gz")

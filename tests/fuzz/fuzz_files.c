@@ -7,6 +7,7 @@
  * What could be read and has a format of ours is written, read again, and the same. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <ftw.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdio_ext.h>
@@ -44,7 +45,9 @@ static void put_file(reading *job, const char *name, const uint8_t *data, size_t
     FILE *file = name[length - 1] == '/' ? NULL : fopen(name, "wb");
     if (name[length - 1] == '/')
         mkdir(name, 0700);
-    else if (!file || fwrite(data, 1, size, file) != size)
+    else if (!file) /* a folder has the name */
+        return;
+    else if (fwrite(data, 1, size, file) != size)
         abort();
     if (file && fclose(file) != 0)
         abort();
@@ -82,7 +85,11 @@ static const char *redirect(const reading *job)
     if (has(job, 'i')) {
         static char bytes[PIPE];
         const ssize_t size = read(file, bytes, sizeof bytes);
-        if (pipe(ends) != 0 || write(ends[1], bytes, (size_t)(size > 0 ? size : 0)) != size)
+        if (size < 0) { /* a folder */
+            close(file);
+            return job->names[0];
+        }
+        if (pipe(ends) != 0 || write(ends[1], bytes, (size_t)size) != size)
             abort();
         close(ends[1]);
         close(file);
@@ -206,13 +213,19 @@ static void read_rest(hot_context *context, const reading *job, const char *path
         }
 }
 
+static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *place)
+{
+    (void)about, (void)kind, (void)place;
+    return remove(path);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static reading job;
     if (size == 0)
         return 0;
     for (int i = 0; i < job.count; i++)
-        (void)remove(job.names[i]);
+        (void)nftw(job.names[i], remove_one, 4, FTW_DEPTH | FTW_PHYS);
     unpack(data, size, &job);
     if (job.count == 0)
         return 0;

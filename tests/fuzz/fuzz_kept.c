@@ -190,9 +190,9 @@ static hot_status merge(hot_context *context, int kind, const struct kept *chang
     return hot_run(context, &options, NULL);
 }
 
-static hot_status learned(hot_context *context, const struct kept *changed, const uint8_t *bytes, size_t size)
+static hot_status learned(hot_context *context, int kind, const struct kept *changed, const uint8_t *bytes, size_t size)
 {
-    hot_run_options options = options_of(0);
+    hot_run_options options = options_of(kind);
     char *record = NULL;
     put(changed->name, bytes, size);
     options.learned = changed->name;
@@ -264,7 +264,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct kept *which = &kept[kind][letter - letters];
     const size_t length = change(which, data + 1, size - 1, changed);
     const hot_status status = *letter == 'p'   ? merge(context, kind, which, changed, length)
-                              : *letter == 'l' ? learned(context, which, changed, length)
+                              : *letter == 'l' ? learned(context, kind, which, changed, length)
                                                : resume(context, kind, which, changed, length);
     if (getenv("HOT_FUZZ_TELL"))
         printf("%d %s\n", (int)status, status == HOT_OK ? "" : hot_context_message(context));

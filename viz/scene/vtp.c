@@ -236,11 +236,35 @@ static hot_status find_grid(hot_context *context, const char *path, const struct
         for (int r = 0; r < 3; r++)
             grid->to_world[r][3] += low[d] * grid->to_world[r][d];
     }
-    if ((double)grid->size[0] * (double)grid->size[1] * (double)grid->size[2] > 1e9)
-        return hot_context_fail(context, HOT_ERROR_FORMAT,
-                                "'%s': %zu x %zu x %zu voxels would be needed for its segments", path, grid->size[0],
-                                grid->size[1], grid->size[2]);
     return HOT_OK;
+}
+
+/* Whether a field of this grid and so many fibres per voxel is not out of all proportion to the segments that it is to
+ * hold: a few of them may lie, or be said to lie, anywhere. */
+static hot_status check_size(hot_context *context, const char *path, const struct vtp *vtp, const hot_grid *grid,
+                             size_t rows)
+{
+    const double places = (double)grid->size[0] * (double)grid->size[1] * (double)grid->size[2] * (double)rows;
+    if (places <= fmin(1e9, fmax(1e7, 1e4 * (double)vtp->segments)))
+        return HOT_OK;
+    return hot_context_fail(context, HOT_ERROR_FORMAT,
+                            "'%s': %zu x %zu x %zu voxels of %zu fibres would be needed for its %zu segments", path,
+                            grid->size[0], grid->size[1], grid->size[2], rows, vtp->segments);
+}
+
+/* The voxel of a segment; SIZE_MAX: coordinates are so large that it is not one of the grid's. */
+static size_t voxel_of(const struct vtp *vtp, const hot_grid *grid, size_t segment)
+{
+    double middle[3], at[3];
+    size_t voxel = 0;
+    get_middle(vtp, segment, middle);
+    to_lattice(grid, middle, at);
+    for (int d = 2; d >= 0; d--) {
+        if (!(at[d] > -0.5 && at[d] < (double)grid->size[d] - 0.5))
+            return SIZE_MAX;
+        voxel = voxel * grid->size[d] + (size_t)lround(at[d]);
+    }
+    return voxel;
 }
 
 /* ---- The whole -------------------------------------------------------------------------------------------- */
@@ -265,6 +289,9 @@ hot_status hot_vtp_load(hot_context *context, const char *path, hot_fiber_field 
     for (size_t s = 0; s < vtp.segments; s++)
         first = vtp.fiber[s] < first ? 0 : first;
     const size_t rows = most + 1 - (size_t)first;
+    status = check_size(context, path, &vtp, &grid, rows);
+    if (status != HOT_OK)
+        goto cleanup;
     peaks = hot_context_calloc(context, grid.size[0] * grid.size[1] * grid.size[2], 3 * rows * sizeof *peaks);
     if (!peaks) {
         status = HOT_ERROR_MEMORY;
@@ -272,14 +299,16 @@ hot_status hot_vtp_load(hot_context *context, const char *path, hot_fiber_field 
     }
     for (size_t s = 0; s < vtp.segments; s++) {
         float a[3], b[3], amplitude;
-        double middle[3], at[3], length = 0;
+        double length = 0;
         get_point(&vtp, s, 0, a);
         get_point(&vtp, s, 1, b);
         memcpy(&amplitude, (const char *)vtp.amplitude + s * sizeof amplitude, sizeof amplitude);
-        get_middle(&vtp, s, middle);
-        to_lattice(&grid, middle, at);
-        size_t voxel = (size_t)lround(at[0]) +
-                       grid.size[0] * ((size_t)lround(at[1]) + grid.size[1] * (size_t)lround(at[2]));
+        const size_t voxel = voxel_of(&vtp, &grid, s);
+        if (voxel == SIZE_MAX) {
+            status = hot_context_fail(context, HOT_ERROR_FORMAT,
+                                      "'%s': the segments' middles are on no lattice of voxels", path);
+            goto cleanup;
+        }
         for (int d = 0; d < 3; d++)
             length += ((double)b[d] - a[d]) * ((double)b[d] - a[d]);
         length = sqrt(length);

@@ -257,6 +257,8 @@ static void spacings(const hot_mif_header *header, double spacing[3])
             spacing[axis] = good ? sum / good : 1;
 }
 
+enum { VALUES_MOST = 1 << 24 };
+
 hot_status hot_mif_header_apply(const hot_mif_header *header, hot_image *image)
 {
     int order[HOT_MIF_AXES] = {0}, spatial = 0, axis_of[3] = {0, 1, 2};
@@ -276,6 +278,9 @@ hot_status hot_mif_header_apply(const hot_mif_header *header, hot_image *image)
         }
         values *= header->size[axis];
         image->value_axes += header->size[axis] > 1;
+        if (values > VALUES_MOST) /* each has its place in memory, before the file's length is looked at */
+            return hot_context_fail(image->context, HOT_ERROR_FORMAT, "'%s': %zu values per voxel; at most %d are read",
+                                    image->name, values, (int)VALUES_MOST);
     }
     for (int axis = header->axes; axis < 3; axis++) /* images of one or two axes */
         axis_of[spatial++] = axis;

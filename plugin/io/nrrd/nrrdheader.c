@@ -262,6 +262,19 @@ static hot_status check_size_words(hot_context *context, const hot_nrrd_file *fi
     return HOT_OK;
 }
 
+/* Teem quotes a line that it cannot read in a message of 1,024 bytes, however long the line is (_biffMsgAddVL): longer
+ * ones do not reach it, but for those that it takes whatever they say. */
+static hot_status check_length(hot_context *context, const hot_nrrd_file *file, const char *line, size_t length)
+{
+    enum { MOST = 800 };
+    const char *key = strstr(line, ":="), *field = strstr(line, ": ");
+    if (length <= MOST || (key && (!field || key < field)) || field_value(line, "content"))
+        return HOT_OK;
+    return hot_context_fail(context, HOT_ERROR_FORMAT,
+                            "'%s' has a line of %zu characters in its header, '%.40s...'; a field has at most %d",
+                            file->path, length, line, (int)MOST);
+}
+
 /* Takes the fields about data files out of the header text; what is left is for Teem. A LIST runs to the end of the
  * text. Also sees whether the required fields are there (Teem does not, for text in memory). */
 static hot_status take_data_fields(hot_context *context, hot_nrrd_file *file, text *header, long *byte_skip)
@@ -320,7 +333,8 @@ static hot_status take_data_fields(hot_context *context, hot_nrrd_file *file, te
             *(bytes ? byte_skip : &file->line_skip) = number;
         } else {
             ours = 0;
-            if ((value = field_value(line, "sizes")))
+            status = check_length(context, file, line, length);
+            if (status == HOT_OK && (value = field_value(line, "sizes")) != NULL)
                 status = check_size_words(context, file, value);
             for (size_t i = 0; i < sizeof required / sizeof *required; i++)
                 seen[i] |= field_value(line, required[i]) != NULL;
