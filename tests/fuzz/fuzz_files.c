@@ -7,7 +7,6 @@
  * What could be read and has a format of ours is written, read again, and the same. */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <ftw.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdio_ext.h>
@@ -213,19 +212,13 @@ static void read_rest(hot_context *context, const reading *job, const char *path
         }
 }
 
-static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *place)
-{
-    (void)about, (void)kind, (void)place;
-    return remove(path);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static reading job;
     if (size == 0)
         return 0;
     for (int i = 0; i < job.count; i++)
-        (void)nftw(job.names[i], remove_one, 4, FTW_DEPTH | FTW_PHYS);
+        (void)remove(job.names[i]);
     unpack(data, size, &job);
     if (job.count == 0)
         return 0;
