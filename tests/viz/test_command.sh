@@ -69,6 +69,10 @@ refused 2 'turntable' run --turntable 3
 refused 1 'Not a directory' run --screenshot run/report.json/x.png --size 20x20
 refused 2 'PNG' run --screenshot x.jpg
 refused 1 'not an NRRD file' run/report.json --screenshot x.png
+for name in vtp_beyond_lattice:lattice vtp_sparse:'would be needed'; do # inputs of a fuzz target, behind a letter
+    tail -c +2 "$HOT_SOURCE/tests/fuzz/corpus/view/${name%%:*}" >bad.vtp
+    refused 1 "${name#*:}" bad.vtp --screenshot x.png
+done
 mkdir empty
 refused 1 'tensors.nrrd' empty --screenshot x.png
 head -c 3000 run/tensors.nrrd >cut.nrrd
