@@ -56,6 +56,8 @@ static void test_sizes(hot_context *context)
     CHECK_NEAR(hot_scene_stick_mm(scene, &state, 30) * usual, 0.5, 0.01, "the usual stick too");
     for (size_t v = 0; v < VOXELS; v++) {
         CHECK(hot_scene_surface_mm(scene, &state, v) * (double)scene->radius[v] < 0.76, "surface %zu is too large", v);
+        CHECK(hot_scene_surface_mm(scene, &state, v) * (double)scene->radius[v] <= hot_scene_largest_mm(scene, &state),
+              "surface %zu reaches beyond the largest", v);
         CHECK(v >= 80 || hot_scene_stick_mm(scene, &state, v) * (v < 75 ? 1 : 10) < 0.76, "stick %zu is too long", v);
     }
     CHECK_NEAR(hot_scene_surface_mm(scene, &state, 77) * (double)scene->radius[77], 0.75, 1e-6, "noise is held back");

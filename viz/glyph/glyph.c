@@ -201,11 +201,15 @@ hot_status hot_sphere_halve(hot_context *context, const hot_sphere *sphere, hot_
 /* The longest edges are this angle, divided by the square root of the parts. */
 static const double EDGE = 1.18;
 
-int hot_glyph_detail(int order, double radius, double tolerance)
+/* How far from the true surface a picture may be, in pixels, at the tip of the sharpest lobe there can be (usual lobes
+ * are within a third of it). Of large glyphs there are few, and corners in their outline would be seen. */
+static double tolerance(double radius) { return fmin(1, fmax(0.3, 10 / radius)); }
+
+int hot_glyph_detail(int order, double radius)
 {
     /* Between two vertices an angle h apart a triangle is below the surface by R (1 + s) h^2 / 8, where s = -r''/r is
      * the sharpness of the surface: m at the tip of x^m. */
-    const double parts = EDGE * EDGE * radius * (1 + order) / (8 * tolerance);
+    const double parts = EDGE * EDGE * radius * (1 + order) / (8 * tolerance(radius));
     int detail = 0;
     while (detail < HOT_SPHERES - 1 && hot_sphere_parts[detail] < parts)
         detail++;

@@ -27,9 +27,12 @@ hot_status hot_sphere_create(hot_context *context, int parts, hot_sphere *sphere
 hot_status hot_sphere_halve(hot_context *context, const hot_sphere *sphere, hot_sphere *half);
 void hot_sphere_free(hot_context *context, hot_sphere *sphere);
 
-/* The coarsest of hot_sphere_parts (its place in the list) whose picture of a surface of this order is everywhere
- * within `tolerance` pixels of the true one, when its largest radius is `radius` pixels. */
-int hot_glyph_detail(int order, double radius, double tolerance);
+/* How far beyond its largest radius a surface may be drawn: see `bend` in shaders/surface.glsl. */
+#define HOT_GLYPH_BEYOND 1.52
+
+/* The coarsest of hot_sphere_parts (its place in the list) whose picture of a surface of this order is everywhere near
+ * the true one: within a pixel, of large ones within .3. radius: the surface's largest, in pixels. */
+int hot_glyph_detail(int order, double radius);
 /* The one whose triangles are nearest in number. */
 int hot_glyph_detail_of(int triangles);
 

@@ -5,6 +5,7 @@
 
 #include "scene/color.h"
 #include "glyph_size.h"
+#include "share.h"
 
 /* ---- Which voxels ----------------------------------------------------------------------------------------- */
 
@@ -220,67 +221,154 @@ static int in_view(const hot_viewport *viewport, const float center[3], double r
     return 1;
 }
 
-/* How far from the true surface a picture may be, in pixels, at the tip of the sharpest lobe there can be (usual lobes
- * are within a third of it). Of large glyphs there are few, and corners in their outline would be seen. */
-static double tolerance(double radius) { return fmin(1, fmax(0.3, 10 / radius)); }
+/* Glyphs are worked through in parts, each of which counts its own: so all find their places without waiting for each
+ * other, in the set's order. */
+enum { LIST_PARTS = 64, CULLED = 255 };
+
+typedef struct list_part {
+    size_t count[HOT_SPHERES]; /* of each level; then where its next item of that level goes */
+    float widest[HOT_SPHERES];
+} list_part;
+
+/* What a list is made from, and with. */
+typedef struct list_job {
+    const hot_scene *scene;
+    const hot_view_state *state;
+    const hot_viewport *viewport;
+    const hot_surface_set *set;
+    hot_surface_list *list;
+    const hot_view_volume *volume; /* of --color value */
+    double range[2];
+    int everywhere, fixed;         /* fixed: the level of detail, or -1: by size */
+    uint8_t *level;                /* of each glyph of the set, or CULLED */
+    list_part part[LIST_PARTS];
+} list_job;
+
+static size_t part_begins(size_t count, int part)
+{
+    return count / LIST_PARTS * (size_t)part + count % LIST_PARTS * (size_t)part / LIST_PARTS;
+}
+
+static double per_value(const list_job *job, size_t g)
+{
+    return hot_scene_surface_mm(job->scene, job->state, job->set->voxel[g]);
+}
+
+/* mm: how far the set's glyph g reaches. */
+static float reach_of(const list_job *job, size_t g)
+{
+    return (float)(per_value(job, g) * job->scene->radius[job->set->voxel[g]]);
+}
+
+static int find_level(const list_job *job, size_t g, double reach)
+{
+    const double pixels = reach / job->viewport->mm_per_pixel;
+    float center[3];
+    if (!job->everywhere) {
+        place(job->scene, job->set->voxel[g], center);
+        if (!in_view(job->viewport, center, HOT_GLYPH_BEYOND * reach))
+            return CULLED;
+    }
+    return job->fixed >= 0 ? job->fixed : hot_glyph_detail(job->scene->order, pixels);
+}
+
+static void make_item(const list_job *job, size_t g, hot_surface_item *item)
+{
+    const hot_scene *scene = job->scene;
+    const size_t voxel = job->set->voxel[g];
+    *item = (hot_surface_item){
+        .slot = (uint32_t)g, .size = (float)(per_value(job, g) * job->set->step[g]), .reach = reach_of(job, g)};
+    place(scene, voxel, item->center);
+    if (job->state->color == HOT_COLOR_FIBER) {
+        double rgb[3];
+        hot_color_fiber(hot_scene_fibers(scene, voxel) - 1, rgb);
+        to_bytes(rgb, item->rgba);
+    } else if (job->state->color == HOT_COLOR_VALUE) {
+        value_color(scene, job->volume, job->range, voxel, item->rgba);
+    } else if (job->state->color == HOT_COLOR_PLAIN) {
+        plain_color(item->rgba);
+    }
+}
+
+static void find_part(void *given, int p, int thread)
+{
+    list_job *job = given;
+    list_part part = {{0}, {0}};
+    (void)thread;
+    for (size_t g = part_begins(job->set->count, p); g < part_begins(job->set->count, p + 1); g++) {
+        const float reach = reach_of(job, g);
+        const int l = find_level(job, g, (double)reach);
+        job->level[g] = (uint8_t)l;
+        if (l == CULLED)
+            continue;
+        part.count[l]++;
+        part.widest[l] = fmaxf(part.widest[l], reach);
+    }
+    job->part[p] = part;
+}
+
+/* By level, and in each by part. Returns their number. */
+static size_t find_places(list_job *job)
+{
+    hot_surface_list *list = job->list;
+    size_t kept = 0;
+    memset(list->widest, 0, sizeof list->widest);
+    for (int l = 0; l < HOT_SPHERES; l++) {
+        list->first[l] = kept;
+        for (int p = 0; p < LIST_PARTS; p++) {
+            const size_t count = job->part[p].count[l];
+            job->part[p].count[l] = kept;
+            kept += count;
+            list->widest[l] = fmaxf(list->widest[l], job->part[p].widest[l]);
+        }
+    }
+    list->first[HOT_SPHERES] = kept;
+    return kept;
+}
+
+static void make_part(void *given, int p, int thread)
+{
+    list_job *job = given;
+    (void)thread;
+    for (size_t g = part_begins(job->set->count, p); g < part_begins(job->set->count, p + 1); g++)
+        if (job->level[g] != CULLED)
+            make_item(job, g, &job->list->items[job->part[p].count[job->level[g]]++]);
+}
+
+static void work_through(hot_context *context, void (*work)(void *, int, int), list_job *job)
+{
+    enum { PARALLEL = 4096 }; /* fewer glyphs are done before other threads have begun */
+    if (job->set->count >= PARALLEL) {
+        hot_share_parts(context, LIST_PARTS, work, job);
+        return;
+    }
+    for (int p = 0; p < LIST_PARTS; p++)
+        work(job, p, 0);
+}
 
 hot_status hot_surface_list_make(hot_context *context, const hot_scene *scene, const hot_view_state *state,
-                                 const hot_viewport *viewport, const hot_surface_set *set, hot_surface_list *list)
+                                 const hot_viewport *viewport, int everywhere, const hot_surface_set *set,
+                                 hot_surface_list *list)
 {
-    const int fixed = state->detail ? hot_glyph_detail_of(state->detail) : -1;
-    double range[2];
-    const hot_view_volume *volume = color_volume(scene, state, range);
+    list_job job = {.scene = scene, .state = state, .viewport = viewport, .set = set, .list = list,
+                    .everywhere = everywhere, .fixed = state->detail ? hot_glyph_detail_of(state->detail) : -1};
     hot_status status = HOT_OK;
-    hot_surface_item *found = NULL;
-    uint8_t *detail = NULL;
-    size_t next[HOT_SPHERES] = {0}, kept = 0;
+    job.volume = color_volume(scene, state, job.range);
     if (set->count > list->capacity) {
         hot_surface_list_free(context, list);
         list->items = hot_context_alloc(context, set->count, sizeof *list->items);
         list->capacity = list->items ? set->count : 0;
     }
-    found = hot_context_alloc(context, set->count, sizeof *found);
-    detail = hot_context_alloc(context, set->count, 1);
-    if ((!list->items && set->count) || !found || !detail) {
+    job.level = hot_context_alloc(context, set->count, 1);
+    if ((!list->items && set->count) || !job.level) {
         status = HOT_ERROR_MEMORY;
         goto cleanup;
     }
-    memset(list->first, 0, sizeof list->first);
-    memset(list->widest, 0, sizeof list->widest);
-    for (size_t g = 0; g < set->count; g++) {
-        const size_t voxel = set->voxel[g];
-        const double per_value = hot_scene_surface_mm(scene, state, voxel);
-        const double radius = per_value * scene->radius[voxel];
-        hot_surface_item *item = &found[kept];
-        *item = (hot_surface_item){
-            .slot = (uint32_t)g, .size = (float)(per_value * set->step[g]), .reach = (float)radius};
-        place(scene, voxel, item->center);
-        if (!in_view(viewport, item->center, 1.02 * radius))
-            continue;
-        if (state->color == HOT_COLOR_FIBER) {
-            double rgb[3];
-            hot_color_fiber(hot_scene_fibers(scene, voxel) - 1, rgb);
-            to_bytes(rgb, item->rgba);
-        } else if (state->color == HOT_COLOR_VALUE) {
-            value_color(scene, volume, range, voxel, item->rgba);
-        } else if (state->color == HOT_COLOR_PLAIN) {
-            plain_color(item->rgba);
-        }
-        const double pixels = radius / viewport->mm_per_pixel;
-        detail[kept] = (uint8_t)(fixed >= 0 ? fixed : hot_glyph_detail(scene->order, pixels, tolerance(pixels)));
-        list->widest[detail[kept]] = fmaxf(list->widest[detail[kept]], item->reach);
-        list->first[detail[kept++] + 1]++;
-    }
-    list->culled = set->count - kept;
-    for (int l = 0; l < HOT_SPHERES; l++) {
-        next[l] = list->first[l];
-        list->first[l + 1] += list->first[l];
-    }
-    for (size_t g = 0; g < kept; g++)
-        list->items[next[detail[g]]++] = found[g];
+    work_through(context, find_part, &job);
+    list->culled = set->count - find_places(&job);
+    work_through(context, make_part, &job);
 cleanup:
-    hot_context_free(context, found);
-    hot_context_free(context, detail);
+    hot_context_free(context, job.level);
     return status;
 }
 

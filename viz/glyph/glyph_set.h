@@ -36,7 +36,7 @@ typedef struct hot_surface_item {
     uint32_t slot;   /* in the set */
     float size;      /* mm per integer step of the tensor's value */
     uint8_t rgba[4]; /* alpha 0: coloured by direction */
-    float reach;     /* mm: largest radius; shaders do not read it */
+    float reach;     /* mm: largest radius */
     uint32_t unused;
 } hot_surface_item;
 
@@ -48,9 +48,11 @@ typedef struct hot_surface_list {
     size_t culled;                /* outside the viewport */
 } hot_surface_list;
 
-/* Sizes, colours, culling and levels of detail for one viewport. */
+/* Sizes, colours and levels of detail for one viewport; culling, unless everywhere is not 0: then the list has the
+ * glyphs outside, too, and is the same wherever the camera turns. Items of one level have the order of the set. */
 hot_status hot_surface_list_make(hot_context *context, const hot_scene *scene, const hot_view_state *state,
-                                 const hot_viewport *viewport, const hot_surface_set *set, hot_surface_list *list);
+                                 const hot_viewport *viewport, int everywhere, const hot_surface_set *set,
+                                 hot_surface_list *list);
 void hot_surface_list_free(hot_context *context, hot_surface_list *list);
 
 /* ---- Sticks ----------------------------------------------------------------------------------------------- */

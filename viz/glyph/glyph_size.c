@@ -8,11 +8,14 @@ static double half_voxel(const hot_scene *scene)
     return 0.5 * fmin(scene->spacing[0], fmin(scene->spacing[1], scene->spacing[2]));
 }
 
-/* mm per unit when `usual`, or with normalised sizes this voxel's own `largest`, fills a voxel. What is much larger
- * than usual, as noise can be, would hide its neighbours: it reaches half as far again and no farther. */
+/* What is much larger than usual, as noise can be, would hide its neighbours: it reaches half as far again and no
+ * farther. */
+static const double LARGEST = 1.5;
+
+/* mm per unit when `usual`, or with normalised sizes this voxel's own `largest`, fills a voxel. */
 static double size_per_unit(const hot_scene *scene, const hot_view_state *state, double usual, double largest)
 {
-    const double full = state->normalise ? largest : fmax(usual, largest / 1.5);
+    const double full = state->normalise ? largest : fmax(usual, largest / LARGEST);
     return full > 0 ? state->scale * half_voxel(scene) / full : 0;
 }
 
@@ -35,6 +38,11 @@ double hot_scene_stick_mm(const hot_scene *scene, const hot_view_state *state, s
 double hot_scene_usual_mm(const hot_scene *scene, const hot_view_state *state)
 {
     return state->scale * half_voxel(scene);
+}
+
+double hot_scene_largest_mm(const hot_scene *scene, const hot_view_state *state)
+{
+    return LARGEST * hot_scene_usual_mm(scene, state);
 }
 
 double hot_scene_stick_radius(const hot_scene *scene, const hot_view_state *state)

@@ -1,14 +1,10 @@
 #include "raster.h"
 
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
+#include "glyph/share.h"
 #include "raster_parts.h"
-
-/* How far beyond its largest radius a surface may be drawn: see `bend` in shaders/surface.vert. */
-static const double BEYOND = 1.52;
 
 /* So many pixels are drawn at once, or samples where a pixel has several: memory for whole pictures of any size is not
  * needed, here and in the textures that take them. */
@@ -243,7 +239,7 @@ static void project(const hot_raster *raster, const hot_surface_item *item, doub
         center[r] = m[0] * (double)item->center[0] + m[1] * (double)item->center[1] + m[2] * (double)item->center[2] +
                     m[3];
     }
-    const double *m = raster->matrix, reach = BEYOND * (double)item->reach;
+    const double *m = raster->matrix, reach = HOT_GLYPH_BEYOND * (double)item->reach;
     *pixels = reach * sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]) + 1;
     *deep = reach * sqrt(m[8] * m[8] + m[9] * m[9] + m[10] * m[10]);
 }
@@ -423,55 +419,29 @@ static void draw_tile(const hot_raster *raster, int thread, int column, int row,
     }
 }
 
-/* The tiles of a band, taken one by one. */
+/* A band of the picture; its tiles are drawn by several threads. */
 struct band {
     const hot_raster *raster;
-    int begin, rows;
+    int begin;
     uint8_t (*color)[4];
     float *depth;
-    atomic_int next;
 };
 
-struct worker {
-    struct band *band;
-    int number;
-};
-
-static void *draw_tiles(void *given)
+static void draw_part(void *job, int part, int thread)
 {
-    const struct worker *worker = given;
-    struct band *band = worker->band;
+    const struct band *band = job;
     const hot_raster *raster = band->raster;
     const size_t row = (size_t)raster->side * (size_t)raster->width * (size_t)raster->frame.samples;
-    for (;;) {
-        const int tile = atomic_fetch_add(&band->next, 1), r = tile / raster->columns;
-        if (r >= band->rows)
-            return NULL;
-        draw_tile(raster, worker->number, tile % raster->columns, band->begin + r, band->color + row * (size_t)r,
-                  band->depth + row * (size_t)r);
-    }
+    const int r = part / raster->columns;
+    draw_tile(raster, thread, part % raster->columns, band->begin + r, band->color + row * (size_t)r,
+              band->depth + row * (size_t)r);
 }
 
 hot_status hot_raster_draw(hot_raster *raster, int first, uint8_t (*color)[4], float *depth)
 {
-    /* Not OpenMP's threads: they would spin for a while when they are done, on the cores that the software driver now
-     * needs. */
-    enum { THREADS = 256 };
-    pthread_t thread[THREADS];
-    struct worker worker[THREADS];
     const int begin = first / raster->side,
               rows = begin + raster->band < raster->rows ? raster->band : raster->rows - begin;
-    const int threads = hot_context_threads(raster->context);
-    struct band band = {.raster = raster, .begin = begin, .rows = rows, .color = color, .depth = depth};
-    int started = 1;
-    worker[0] = (struct worker){&band, 0};
-    for (; started < threads && started < THREADS && started < rows * raster->columns; started++) {
-        worker[started] = (struct worker){&band, started};
-        if (pthread_create(&thread[started], NULL, draw_tiles, &worker[started]) != 0)
-            break; /* the others do it */
-    }
-    draw_tiles(&worker[0]);
-    for (int t = 1; t < started; t++)
-        pthread_join(thread[t], NULL);
+    struct band band = {.raster = raster, .begin = begin, .color = color, .depth = depth};
+    hot_share_parts(raster->context, rows * raster->columns, draw_part, &band);
     return hot_context_check(raster->context, "drawing");
 }

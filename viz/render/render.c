@@ -37,7 +37,7 @@ hot_status hot_renderer_create(hot_context *context, hot_renderer **renderer)
     const char *name = (const char *)glGetString(GL_RENDERER);
     snprintf(made->device, sizeof made->device, "%s", name ? name : "unknown");
     made->glyphs.software = hot_render_in_software();
-    made->glyphs.computes = strstr(made->device, "H200") != NULL; /* where it was measured */
+    made->glyphs.computes = strstr(made->device, "H100") || strstr(made->device, "H200"); /* where it was measured */
     *renderer = made;
     return HOT_OK;
 }

@@ -112,17 +112,21 @@ static void make_key(const hot_scene *scene, const hot_view_state *state, const 
         memcpy(key->normal, viewport->normal, sizeof key->normal);
 }
 
-/* Whether the whole grid, glyphs and all, is inside the viewport: then nothing is culled wherever the camera turns. */
-static int all_in_view(const hot_scene *scene, const hot_view_state *state, const hot_viewport *viewport)
+/* Whether the list has the glyphs outside of the viewport, too, and stays as it is wherever the camera turns: where
+ * compute shaders draw, which leave out for themselves what is outside, and where the whole grid, glyphs and all, is
+ * inside. */
+static int lists_all(const hot_scene *scene, const hot_view_state *state, const hot_viewport *viewport, int computes)
 {
-    const double around = hot_scene_usual_mm(scene, state) * 4;
+    const double reach = hot_scene_largest_mm(scene, state) / viewport->mm_per_pixel;
+    const double margin = HOT_GLYPH_BEYOND * reach;
+    if (computes && hot_tiles_take_all(scene, state, reach))
+        return 1;
     for (int corner = 0; corner < 8; corner++) {
         double voxel[3], ras[3], pixel[2];
         for (int d = 0; d < 3; d++)
             voxel[d] = corner >> d & 1 ? (double)scene->grid.size[d] - 1 : 0;
         hot_scene_to_ras(scene, voxel, ras);
         hot_viewport_project(viewport, ras, pixel);
-        const double margin = around / viewport->mm_per_pixel;
         if (pixel[0] < viewport->x + margin || pixel[0] > viewport->x + viewport->width - margin ||
             pixel[1] < viewport->y + margin || pixel[1] > viewport->y + viewport->height - margin)
             return 0;
@@ -131,7 +135,7 @@ static int all_in_view(const hot_scene *scene, const hot_view_state *state, cons
 }
 
 static void make_look(const hot_scene *scene, const hot_view_state *state, const hot_viewport *viewport,
-                      hot_look_key *look)
+                      int computes, hot_look_key *look)
 {
     memset(look, 0, sizeof *look);
     look->scale = state->scale;
@@ -146,7 +150,8 @@ static void make_look(const hot_scene *scene, const hot_view_state *state, const
         memcpy(look->color_by, state->color_by, sizeof look->color_by);
         memcpy(look->background, state->background, sizeof look->background);
     }
-    if (!all_in_view(scene, state, viewport)) {
+    look->everywhere = lists_all(scene, state, viewport, computes);
+    if (!look->everywhere) {
         memcpy(look->matrix, viewport->matrix, sizeof look->matrix);
         look->width = (int)viewport->width;
         look->height = (int)viewport->height;
@@ -213,7 +218,8 @@ static hot_status look_again(hot_context *context, hot_viewport_glyphs *glyphs, 
 {
     hot_status status = HOT_OK;
     if (glyphs->key.kinds & SURFACES) {
-        status = hot_surface_list_make(context, scene, state, viewport, &glyphs->set, &glyphs->list);
+        status = hot_surface_list_make(context, scene, state, viewport, glyphs->look.everywhere, &glyphs->set,
+                                       &glyphs->list);
         if (status == HOT_OK && !glyphs->key.cpu)
             status = hot_texture_buffer_fill(context, &glyphs->items, GL_RGBA32UI, 16, glyphs->list.items,
                                              glyphs->list.first[HOT_SPHERES] * sizeof *glyphs->list.items);
@@ -270,7 +276,7 @@ hot_status hot_glyphs_prepare(hot_context *context, hot_glyph_renderer *glyphs, 
         }
         mine->made = 1;
     }
-    make_look(scene, state, viewport, &look);
+    make_look(scene, state, viewport, !cpu && by_compute(glyphs, state), &look);
     if (!mine->looked || memcmp(&look, &mine->look, sizeof look) != 0) {
         mine->look = look;
         status = look_again(context, mine, scene, state, viewport);

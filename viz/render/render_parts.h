@@ -78,6 +78,8 @@ typedef struct hot_tile_renderer {
 
 /* Whether glyphs of this level are drawn that way: larger ones are left to the hardware. */
 int hot_tiles_take(const hot_surface_list *list, const hot_viewport *viewport, int level);
+/* Whether all are when none reaches farther than so many pixels. */
+int hot_tiles_take_all(const hot_scene *scene, const hot_view_state *state, double reach);
 /* Draws those levels into the framebuffer; items and values are those of the shaders of OpenGL's own pipeline. */
 hot_status hot_tiles_show(hot_context *context, hot_tile_renderer *tiles, const hot_raster_job *job,
                           const hot_texture_buffer *items, const hot_texture_buffer *values, int bottom);
@@ -95,7 +97,7 @@ typedef struct hot_glyph_key {
 
 typedef struct hot_look_key {
     double scale, mm_per_pixel, color_range[2], stick_width, matrix[16], window[2];
-    int normalise, clip, color, detail, width, height;
+    int normalise, clip, color, detail, everywhere, width, height;
     char color_by[HOT_VIEW_NAME], background[HOT_VIEW_NAME];
 } hot_look_key;
 

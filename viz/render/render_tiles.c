@@ -9,10 +9,17 @@
  * at once. */
 enum { PARTS_MOST = 144, VERTICES_MOST = 900, VERTICES_USUAL = 128 };
 
+/* 1/64 pixels squared must stay within 31 bits; vertices within what work groups share. */
+static int takes(int level, double reach) { return hot_sphere_parts[level] <= PARTS_MOST && reach < 120; }
+
 int hot_tiles_take(const hot_surface_list *list, const hot_viewport *viewport, int level)
 {
-    /* 1/64 pixels squared must stay within 31 bits; vertices within what work groups share */
-    return hot_sphere_parts[level] <= PARTS_MOST && (double)list->widest[level] / viewport->mm_per_pixel < 120;
+    return takes(level, (double)list->widest[level] / viewport->mm_per_pixel);
+}
+
+int hot_tiles_take_all(const hot_scene *scene, const hot_view_state *state, double reach)
+{
+    return takes(state->detail ? hot_glyph_detail_of(state->detail) : hot_glyph_detail(scene->order, reach), reach);
 }
 
 static hot_status make_compute(hot_context *context, const char *form, int wide, int vertices, GLuint *program)
@@ -168,6 +175,7 @@ static void set_picture(GLuint program, const hot_raster_job *job)
     hot_program_vec3(program, "light", light);
     hot_program_int(program, "lit", job->state->light);
     hot_program_int(program, "samples", job->samples);
+    hot_program_float(program, "far", 64 * HOT_GLYPH_BEYOND / viewport->mm_per_pixel);
     glUniformMatrix3fv(glGetUniformLocation(program, "to_voxel"), 1, GL_FALSE, to_voxel);
     glUniform2fv(glGetUniformLocation(program, "places"), job->samples, &places[0][0]);
     glUniform4fv(glGetUniformLocation(program, "reach"), 1, reach);

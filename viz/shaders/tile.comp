@@ -13,6 +13,7 @@ uniform mat4 to_pixels;        // RAS mm -> 1/64 pixel from the bottom left, dep
 uniform ivec2 size;            // pixels
 uniform int samples;           // of each pixel
 uniform vec2 places[16];       // of those, in 1/64 pixel
+uniform float far;             // 1/64 pixels that a glyph of 1 mm may reach from its middle
 uniform vec4 reach;            // of those: lowest x, y and highest x, y
 uniform bool coloring;         // the second pass
 
@@ -100,6 +101,9 @@ void main()
     uvec4 where = texelFetch(list, 2 * (first + item)), look = texelFetch(list, 2 * (first + item) + 1);
     vec4 middle = to_pixels * vec4(uintBitsToFloat(where.xyz), 1.0);
     vec3 center = vec3(whole(middle.xy), middle.z);
+    float beyond = far * uintBitsToFloat(look.z);
+    if (any(lessThan(middle.xy, vec2(-beyond))) || any(greaterThan(middle.xy, vec2(64 * size) + beyond)))
+        return; // outside of the picture
     for (int n = int(gl_LocalInvocationID.x); n < vertices; n += 32) {
         vec3 v = texelFetch(sphere, n).xyz, normal;
         float radius = surface(int(where.w), uintBitsToFloat(look.x), v, normal);
