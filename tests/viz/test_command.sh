@@ -73,6 +73,8 @@ for name in vtp_beyond_lattice:lattice vtp_sparse:'would be needed'; do # inputs
     tail -c +2 "$HOT_SOURCE/tests/fuzz/corpus/view/${name%%:*}" >bad.vtp
     refused 1 "${name#*:}" bad.vtp --screenshot x.png
 done
+refused 1 'outputs default,tensors' run/peaks.nrrd --glyph surface --screenshot x.png
+refused 1 'hotfiber peaks' run/tensors.nrrd --glyph sticks --screenshot x.png
 mkdir empty
 refused 1 'tensors.nrrd' empty --screenshot x.png
 head -c 3000 run/tensors.nrrd >cut.nrrd

@@ -377,3 +377,15 @@ hot_status hot_view_state_resolve(hot_context *context, const hot_scene *scene, 
     state->slice = -1;
     return HOT_OK;
 }
+
+hot_status hot_view_state_check(hot_context *context, const hot_scene *scene, const hot_view_state *state)
+{
+    if (state->glyph == HOT_GLYPH_SURFACE && !scene->order)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "--glyph surface: there are no tensors here, of which surfaces are made; `hotfiber run "
+                                "--outputs default,tensors` leaves them");
+    if (state->glyph == HOT_GLYPH_STICKS && !scene->max_fibers)
+        return hot_context_fail(context, HOT_ERROR_ARGUMENT,
+                                "--glyph sticks: there are no directions here; `hotfiber peaks` finds tensors' own");
+    return HOT_OK;
+}

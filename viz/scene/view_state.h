@@ -111,5 +111,8 @@ struct hot_scene;
  * options are parsed and after another scene is loaded. Names of volumes are checked: HOT_ERROR_ARGUMENT names those
  * there are. */
 hot_status hot_view_state_resolve(hot_context *context, const struct hot_scene *scene, hot_view_state *state);
+/* Of a state that somebody asked for: whether there is what its glyphs are made of, so that nobody looks at a picture
+ * without them. HOT_ERROR_ARGUMENT says what would be right. Of glyphs of both kinds those that can be are drawn. */
+hot_status hot_view_state_check(hot_context *context, const struct hot_scene *scene, const hot_view_state *state);
 
 #endif

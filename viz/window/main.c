@@ -29,7 +29,7 @@ static const cli_command command = {
     "b=0. Every setting of the view is an option; in "
     "the window H lists keys and mouse.\n\n"
     "  hotfiber view out\n"
-    "  hotfiber view out --plane coronal --glyph surface --screenshot coronal.png --size 1600x1200\n"
+    "  hotfiber view out --plane coronal --scale 1.5 --screenshot coronal.png --size 1600x1200\n"
     "  hotfiber view tensors.nrrd peaks.nii.gz t1.nii.gz --background t1\n"
     "  hotfiber view out --mode 3d --extent volume --turntable 36 --screenshot turn.png",
     HOT_SCENE_PATHS};
@@ -161,6 +161,8 @@ static hot_status show(hot_context *context, const cli_common *common, hot_view_
         status = hot_scene_load_b0(scene, 0); /* asked for, however large */
     if (status == HOT_OK && scene)
         status = hot_view_state_resolve(context, scene, state);
+    if (status == HOT_OK && scene)
+        status = hot_view_state_check(context, scene, state);
     if (status == HOT_OK && wish->bench)
         status = bench(context, &scene, state, wish);
     else if (status == HOT_OK && wish->screenshot)

@@ -44,6 +44,8 @@ hot_status hot_view_show(hot_context *context, const hot_view_fields *fields, co
         status = take_settings(context, options ? options->settings : NULL, &state);
     if (status == HOT_OK)
         status = hot_view_state_resolve(context, scene, &state);
+    if (status == HOT_OK)
+        status = hot_view_state_check(context, scene, &state);
     if (status != HOT_OK)
         goto cleanup;
     if (options && options->screenshot) {
