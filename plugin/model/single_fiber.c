@@ -106,7 +106,7 @@ double hot_peak_merit(const hot_peak_grid *grid, const float *tensor, size_t *hi
 
 void hot_peak_climb(int order, const float *tensor, double x[3])
 {
-    double a[HOT_PEAK_TERMS], step[3], scale = 0;
+    double a[HOT_MODEL_TERMS_MAX], step[3], scale = 0; /* of any order: sharpness is taken at more than the grid's */
     for (size_t t = 0; t < hot_model_terms(order); t++) {
         a[t] = (double)tensor[t];
         scale = fmax(scale, fabs(a[t]));

@@ -3,6 +3,7 @@
 
 #include "check.h"
 #include "model/model.h"
+#include "model/single_fiber.h"
 
 enum { SIDE = 16, VOXELS = SIDE * SIDE * SIDE / 4, DIRECTIONS = 60, VOLUMES = 4 + 2 * DIRECTIONS };
 
@@ -277,6 +278,25 @@ static void test_sampled(hot_context *context)
     hot_dwi_destroy(&dwi);
 }
 
+/* A peak's top is found at every order of a model: the values are those of one rank, with the peak along u. */
+static void test_climb(void)
+{
+    const double u[3] = {2 / 3., -1 / 3., 2 / 3.};
+    for (int order = 2; order <= HOT_MODEL_ORDER_MAX; order += 2) {
+        int exponents[3 * HOT_MODEL_TERMS_MAX];
+        float tensor[HOT_MODEL_TERMS_MAX];
+        double x[3] = {1, 0, 0};
+        CHECK(hot_symtensor_exponents(order, 3, exponents) == HOT_OK, "exponents");
+        for (size_t t = 0; t < hot_model_terms(order); t++) {
+            const int *e = exponents + 3 * t;
+            tensor[t] = (float)(pow(u[0], e[0]) * pow(u[1], e[1]) * pow(u[2], e[2]));
+        }
+        hot_peak_climb(order, tensor, x);
+        for (int d = 0; d < 3; d++)
+            CHECK_NEAR(x[d], u[d], 1e-5, "order %d: axis %g %g %g", order, x[0], x[1], x[2]);
+    }
+}
+
 static void test_match(hot_context *context)
 {
     static const int single[] = {1};
@@ -314,6 +334,7 @@ int main(void)
     test_doubts(context);
     test_estimate(context);
     test_sampled(context);
+    test_climb();
     test_match(context);
     hot_context_destroy(&context);
     HOT_TEST_END();
