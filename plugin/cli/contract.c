@@ -317,6 +317,7 @@ int cli_contract(int argc, char **argv)
     CLI_PARSE(contract, options);
     hot_context *context = common.context;
     const int assemble = job.op && job.op[0] == 'a', wanted = assemble ? 1 : 2;
+    const char *given = job.tuning_path;
     char *path = NULL;
     if (!job.op == !job.spec)
         return cli_refuse(&cli_contract_command, &common, job.op ? "--op and --spec exclude each other"
@@ -354,6 +355,7 @@ int cli_contract(int argc, char **argv)
         status = job.op ? run_fem(context, &job) : run_spec(context, &job);
     hot_contract_tuning_destroy(context, &job.tuning);
     hot_context_free(context, path);
+    job.tuning_path = given; /* cli_finish looks at the files that options name */
     hot_context_free(context, job.narrow);
     for (int o = 0; o < 3; o++) {
         hot_nrrd_free(context, job.nrrd[o]);
