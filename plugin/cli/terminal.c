@@ -3,6 +3,7 @@
 #include "progress.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -14,7 +15,9 @@ static struct {
     cli_meter meter;
 } terminal;
 
-static volatile sig_atomic_t interrupted;
+/* Other threads ask for it too, where sig_atomic_t says nothing; an int of this kind needs no lock here. */
+static atomic_int interrupted;
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a handler of signals sets it");
 
 static void on_interrupt(int number)
 {

@@ -4,6 +4,7 @@
 #include "module.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -152,7 +153,8 @@ int ModuleEntryPoint(int argc, char *argv[])
 
 /* ---- As a program of its own ------------------------------------------------------------------------------------- */
 
-static volatile sig_atomic_t interrupted;
+static atomic_int interrupted; /* other threads ask for it */
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a handler of signals sets it");
 
 static void on_signal(int number)
 {
