@@ -32,7 +32,12 @@ endif()
 if(HOTFIBER_SANITIZE)
   set(sanitize -fsanitize=${HOTFIBER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
   target_compile_options(hot_settings INTERFACE "$<$<COMPILE_LANGUAGE:C,CXX>:${sanitize}>")
-  target_link_options(hot_settings INTERFACE -fsanitize=${HOTFIBER_SANITIZE})
+  # clang's runtime is in the program alone: every program has it, also a host in a test, and libraries leave open what
+  # the program has.
+  add_link_options(-fsanitize=${HOTFIBER_SANITIZE})
+  set(HOT_NO_UNDEFINED "")
+else()
+  set(HOT_NO_UNDEFINED -Wl,--no-undefined)
 endif()
 if(HOTFIBER_FUZZ) # the fuzzer sees the branches of the libraries, not those of its targets alone
   if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")

@@ -25,7 +25,7 @@ function(hot_library name)
   endforeach()
   target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:hot_settings>)
   target_link_libraries(${name}_internal PUBLIC hot_settings ${arg_USES})
-  target_link_options(${name} PRIVATE -Wl,--no-undefined ${arg_LINK_OPTIONS}
+  target_link_options(${name} PRIVATE ${HOT_NO_UNDEFINED} ${arg_LINK_OPTIONS}
     -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/symbols.map)
   set_property(TARGET ${name} APPEND PROPERTY LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/symbols.map)
   set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${HOT_SOVERSION})
