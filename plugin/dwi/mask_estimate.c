@@ -42,17 +42,12 @@ static int otsu(const double *histogram, int bins, int *cut, double count[2], do
 /* Counts values by bin: of `scale`, bin BINS - 1, and what lies above. */
 static void count_values(int threads, const float *smooth, size_t voxels, double scale, double histogram[BINS])
 {
-    memset(histogram, 0, BINS * sizeof *histogram);
-#pragma omp parallel num_threads(threads)
-    {
-        size_t mine[BINS] = {0};
-#pragma omp for schedule(static) nowait
-        for (size_t n = 0; n < voxels; n++)
-            mine[smooth[n] >= scale ? BINS - 1 : (int)(smooth[n] / scale * (BINS - 1))]++;
-#pragma omp critical
-        for (int b = 0; b < BINS; b++)
-            histogram[b] += (double)mine[b];
-    }
+    size_t count[BINS] = {0};
+#pragma omp parallel for schedule(static) num_threads(threads) reduction(+ : count[:BINS])
+    for (size_t n = 0; n < voxels; n++)
+        count[smooth[n] >= scale ? BINS - 1 : (int)(smooth[n] / scale * (BINS - 1))]++;
+    for (int b = 0; b < BINS; b++)
+        histogram[b] = (double)count[b];
 }
 
 /* The value under which a voxel is background; 0 when there is no background. */
