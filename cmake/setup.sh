@@ -54,7 +54,7 @@ hot_setup() {
         libgomp1 libepoxy-dev libegl-dev libglfw3-dev libegl-mesa0 libgl1-mesa-dri fonts-dejavu-core \
         libopenblas-pthread-dev || return 1
     if [ "${1:-}" = --tests ]; then
-        hot_install teem-apps mrtrix3 python3-numpy python3-nibabel python3-h5py python3-dipy libhdf5-dev \
+        hot_install ninja-build teem-apps mrtrix3 python3-numpy python3-nibabel python3-h5py python3-dipy libhdf5-dev \
             libvtk9-dev python3-vtk9 python3-venv python3-matplotlib g++ xvfb xdotool dpkg-dev file abigail-tools \
             python3-sphinx python3-myst-parser python3-nbsphinx python3-ipykernel pandoc \
             groff-base locales snakemake || return 1
@@ -70,8 +70,11 @@ hot_setup() {
     fi
     if [ ! -f "$build/CMakeCache.txt" ]; then
         say "configuring"
+        # Make starts cmake for each file that it compiles, to say so: 18 ms of the processor for 750 of them.
+        generator=
+        command -v ninja >/dev/null && generator="-G Ninja"
         # shellcheck disable=SC2086
-        cmake -S "$source" -B "$build" ${hot_configure:---preset release} >"$build.log" 2>&1 || {
+        cmake -S "$source" -B "$build" $generator ${hot_configure:---preset release} >"$build.log" 2>&1 || {
             cat "$build.log" >&2
             return 1
         }
