@@ -131,7 +131,7 @@ fi
 # OpenGL's header is what the viewer's bridge to CUDA is built on, and nothing else. What the build has found out about
 # nvcc is taken from it (5 s); what it knows of OpenGL is forgotten.
 if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
-    if [ -z "${HOT_TEST_LONG:-}" ] && grep -q '^CMAKE_CUDA_COMPILER:' "$HOT_BUILD/CMakeCache.txt"; then
+    if [ -z "${HOT_TEST_LONG:-}" ] && ls "$HOT_BUILD"/CMakeFiles/[0-9]*/CMakeCUDACompiler.cmake >/dev/null 2>&1; then
         mkdir -p cuda/CMakeFiles
         cp -r "$HOT_BUILD"/CMakeFiles/[0-9]* cuda/CMakeFiles/
         sed "s|$HOT_BUILD|$PWD/cuda|g" "$HOT_BUILD/CMakeCache.txt" >cuda/CMakeCache.txt
