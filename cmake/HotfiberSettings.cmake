@@ -58,3 +58,13 @@ else() # a header that stands in for OpenMP's
   set(hot_cuda_host -Xcompiler=-Wall,-Wextra,-Wno-unknown-pragmas)
   message(STATUS "hotfiber: no OpenMP: everything on one thread")
 endif()
+
+# hot_soname(LIBRARY NAME): in NAME what a program calls this shared library that loads it when it wants it.
+function(hot_soname library name)
+  get_filename_component(found ${library} NAME)
+  execute_process(COMMAND ${CMAKE_READELF} -d ${library} OUTPUT_VARIABLE dynamic ERROR_QUIET)
+  if(dynamic MATCHES "\\(SONAME\\)[^[]*\\[([^]]+)\\]")
+    set(found ${CMAKE_MATCH_1})
+  endif()
+  set(${name} ${found} PARENT_SCOPE)
+endfunction()

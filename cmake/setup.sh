@@ -40,8 +40,10 @@ hot_python() {
     python=$build/tests-python
     "$python/bin/python" -c 'import odx' 2>/dev/null && return 0
     say "installing from PyPI: odx"
-    if ! { /usr/bin/python3 -m venv --system-site-packages "$python" &&
-        "$python/bin/pip" install --quiet odx==0.3.0; } >"$build/python.log" 2>&1; then
+    # pip as python3-venv brings it, not installed first: 5 s of 9
+    if ! { /usr/bin/python3 -m venv --system-site-packages --without-pip "$python" &&
+        "$python/bin/python" "$(echo /usr/share/python-wheels/pip-*.whl)/pip" install --quiet \
+            --disable-pip-version-check odx==0.3.0; } >"$build/python.log" 2>&1; then
         say "odx could not be installed ($build/python.log); tests go on without it"
         rm -rf "$python"
     fi
@@ -52,7 +54,7 @@ hot_setup() {
         libgomp1 libepoxy-dev libegl-dev libglfw3-dev libegl-mesa0 libgl1-mesa-dri fonts-dejavu-core \
         libopenblas-pthread-dev || return 1
     if [ "${1:-}" = --tests ]; then
-        hot_install teem-apps mrtrix3 python3-numpy python3-nibabel python3-h5py python3-dipy libhdf5-dev \
+        hot_install ninja-build teem-apps mrtrix3 python3-numpy python3-nibabel python3-h5py python3-dipy libhdf5-dev \
             libvtk9-dev python3-vtk9 python3-venv python3-matplotlib g++ xvfb xdotool dpkg-dev file abigail-tools \
             python3-sphinx python3-myst-parser python3-nbsphinx python3-ipykernel pandoc \
             groff-base locales snakemake || return 1
@@ -68,8 +70,11 @@ hot_setup() {
     fi
     if [ ! -f "$build/CMakeCache.txt" ]; then
         say "configuring"
+        # Make starts cmake for each file that it compiles, to say so: 18 ms of the processor for 750 of them.
+        generator=
+        command -v ninja >/dev/null && generator="-G Ninja"
         # shellcheck disable=SC2086
-        cmake -S "$source" -B "$build" ${hot_configure:---preset release} >"$build.log" 2>&1 || {
+        cmake -S "$source" -B "$build" $generator ${hot_configure:---preset release} >"$build.log" 2>&1 || {
             cat "$build.log" >&2
             return 1
         }
@@ -77,9 +82,10 @@ hot_setup() {
         rm -f "$build.log"
     fi
     say "building"
+    [ "${1:-}" != --tests ] || hot_python & # it waits for the network
     cmake --build "$build" --parallel "$jobs" >"$build/build.log" 2>&1 || {
         tail -n 40 "$build/build.log" >&2
         return 1
     }
-    [ "${1:-}" != --tests ] || hot_python
+    wait
 }

@@ -261,8 +261,7 @@ void hot_spill_trim(hot_spill *spill)
     int64_t last = atomic_load_explicit(&spill->looked, memory_order_relaxed);
     if (at - last < PAUSE || !atomic_compare_exchange_strong(&spill->looked, &last, at))
         return;
-    if (pthread_mutex_trylock(&spill->lock) != 0)
-        return;
+    pthread_mutex_lock(&spill->lock); /* a watcher that waits for a processor may have it: going on would take more */
     let_go(spill);
     pthread_mutex_unlock(&spill->lock);
 }

@@ -27,8 +27,8 @@ for entry in $(ls "$from"); do
     for pattern in "$@"; do
         case $entry in $pattern) continue 2 ;; esac
     done
-    ln -s "$from/$entry" "$to/$entry"
-done
+    echo "$from/$entry"
+done | xargs ln -s -t "$to" # one start for all
 END
 # without "PATTERN ..." COMMAND...: the command, with these entries gone.
 arch=$(gcc -dumpmachine 2>/dev/null || cc -dumpmachine)
@@ -128,10 +128,17 @@ if [ -d /usr/include/epoxy ] && [ -d /usr/include/EGL ]; then
         not_so "the viewer without GLFW does not run"
 fi
 
-# OpenGL's header is what the viewer's bridge to CUDA is built on, and nothing else.
+# OpenGL's header is what the viewer's bridge to CUDA is built on, and nothing else. What the build has found out about
+# nvcc is taken from it (5 s); what it knows of OpenGL is forgotten.
 if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
-    without "$optional $required" cmake -S "$HOT_SOURCE" -B cuda -DHOTFIBER_CUDA=ON -DHOTFIBER_KERNELS_ONLY=ON \
-        -DHOTFIBER_TESTS=OFF >configure.log 2>&1 || { cat configure.log; not_so "not configured with CUDA"; }
+    if [ -z "${HOT_TEST_LONG:-}" ] && ls "$HOT_BUILD"/CMakeFiles/[0-9]*/CMakeCUDACompiler.cmake >/dev/null 2>&1; then
+        mkdir -p cuda/CMakeFiles
+        cp -r "$HOT_BUILD"/CMakeFiles/[0-9]* cuda/CMakeFiles/
+        sed "s|$HOT_BUILD|$PWD/cuda|g" "$HOT_BUILD/CMakeCache.txt" >cuda/CMakeCache.txt
+    fi
+    without "$optional $required" cmake -S "$HOT_SOURCE" -B cuda -UHOT_GL_* -DHOTFIBER_CUDA=ON \
+        -DHOTFIBER_KERNELS_ONLY=ON -DHOTFIBER_TESTS=OFF >configure.log 2>&1 ||
+        { cat configure.log; not_so "not configured with CUDA"; }
     says "GL/gl.h is not here"
     ! cmake --build cuda --target help | grep -q hotview_cuda || not_so "hotview_cuda without OpenGL's header"
 fi

@@ -4,7 +4,7 @@ command -v bash >/dev/null || { echo "skipped: no bash"; exit 77; }
 command -v tckgen >/dev/null || { echo "skipped: no MRtrix"; [ -z "${HOT_ALL_READERS:-}" ]; exit 77; }
 failed=0
 guides=$HOT_SOURCE/docs/guides
-hotfiber phantom --layout bundles --size 16,14,6 --directions 48 -b 1000,3000 --snr 30 --quiet -o dwi.nii.gz
+hotfiber phantom --layout bundles --size 12,10,5 --directions 48 -b 1000,3000 --snr 30 --quiet -o dwi.nii.gz
 for subject in sub-01 sub-02; do
     for suffix in nii.gz bval bvec; do cp dwi.$suffix $subject.$suffix; done
 done

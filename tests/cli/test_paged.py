@@ -12,7 +12,7 @@ from cli import *
 
 LONG = bool(os.environ.get("HOT_TEST_LONG"))
 # A page is less than one slice either way, and what parts may keep is less than the data.
-SIZE, PAGE, KEPT, CUT = ("26,24,9", "64k", "1M", 400000) if LONG else ("11,10,6", "12k", "128k", 100000)
+SIZE, PAGE, KEPT, CUT = ("26,24,9", "64k", "1M", 400000) if LONG else ("8,7,6", "6k", "64k", 40000)
 shutil.rmtree("work", ignore_errors=True)
 os.mkdir("work")
 os.chdir("work")
@@ -99,6 +99,9 @@ if SANITIZED:
     end()
 
 # Nearly all of it is a hole in the file; a few voxels have signals.
+SIDE, SLICES = (8, 4) if LONG else (6, 3)
+
+
 def sparse(shape, volumes):
     """sparse.nii, its gradients and sparse_mask.nii.gz; returns the number of voxels in the mask."""
     image = nibabel.Nifti1Image(np.zeros((1, 1, 1, 1), np.uint16), np.diag([2, 2, 2, 1]))
@@ -114,13 +117,13 @@ def sparse(shape, volumes):
         file.truncate(352 + 2 * int(np.prod(shape)) * volumes)
         random = np.random.default_rng(4)
         for v in range(volumes):
-            for k in range(shape[2] // 2, shape[2] // 2 + 4):
-                for j in range(20, 28):
+            for k in range(shape[2] // 2, shape[2] // 2 + SLICES):
+                for j in range(20, 20 + SIDE):
                     file.seek(352 + 2 * (((v * shape[2] + k) * shape[1] + j) * shape[0] + 30))
-                    line = signals([([1, .1, 0], .7)], b[v:v + 1], g[v:v + 1]) + random.normal(0, 20, 8)
+                    line = signals([([1, .1, 0], .7)], b[v:v + 1], g[v:v + 1]) + random.normal(0, 20, SIDE)
                     file.write(np.clip(line, 0, 65535).astype("<u2").tobytes())
     mask = np.zeros(shape, np.uint8)
-    mask[30:38, 20:28, shape[2] // 2:shape[2] // 2 + 4] = 1
+    mask[30:30 + SIDE, 20:20 + SIDE, shape[2] // 2:shape[2] // 2 + SLICES] = 1
     nibabel.save(nibabel.Nifti1Image(mask, image.affine), "sparse_mask.nii.gz")
     return int(mask.sum())
 

@@ -13,7 +13,7 @@ shutil.rmtree("work", ignore_errors=True)
 os.mkdir("work")
 os.chdir("work")
 LONG = bool(os.environ.get("HOT_TEST_LONG"))
-SIZE = (14, 13, 6) if LONG else (10, 9, 5)
+SIZE = (14, 13, 6) if LONG else (7, 6, 5)
 works("phantom", "--layout", "bundles", "--size", ",".join(map(str, SIZE)), "--snr", 25, "-b", "1000,2500",
       "--directions", 32, "-o", "dwi.nrrd", "--seed", 5, "--quiet")
 data, _ = read_nrrd("dwi.nrrd")

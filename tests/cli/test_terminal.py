@@ -23,6 +23,7 @@ except OSError as reason:
     print(f"skipped: this machine gives no terminal ({reason})")
     sys.exit(77)
 works("phantom", "--layout", "bundles", "--size", "40,40,16", "-o", "dwi.nrrd", "--quiet")
+works("phantom", "--layout", "bundles", "--size", "16,16,8", "-o", "few.nrrd", "--quiet")
 
 
 def at_terminal(arguments, keys=None, stdout=None, columns=80):
@@ -56,7 +57,7 @@ def at_terminal(arguments, keys=None, stdout=None, columns=80):
     return process.returncode, shown.decode(errors="replace")
 
 
-status, shown = at_terminal(["run", "-i", "dwi.nrrd", "-o", "out"])
+status, shown = at_terminal(["run", "-i", "few.nrrd", "-o", "out"])
 check(status == 0, f"status {status}: {shown}")
 check("[####" in shown and "100 %" in shown, "a bar is drawn")
 lines = [line.split("\r")[-1] for line in shown.replace("\r\n", "\n").split("\n")]
@@ -96,12 +97,12 @@ def events(text):
     return found
 
 
-done = works("run", "-i", "dwi.nrrd", "-o", "json", "--progress", "json")
+done = works("run", "-i", "few.nrrd", "-o", "json", "--progress", "json")
 found = events(done.stderr)
 check(len({e.get("stage") for e in found}) >= 4 and found[-1]["status"] == 0, f"stages: {found}")
 check(any(e["event"] == "note" and "text" in e for e in found) and "voxels in the mask" in done.stdout.decode(),
       "notes are JSON, the table is not")
-status, shown = at_terminal(["run", "-i", "dwi.nrrd", "-o", "json", "--force", "--quiet", "--progress", "json"])
+status, shown = at_terminal(["run", "-i", "few.nrrd", "-o", "json", "--force", "--quiet", "--progress", "json"])
 check(status == 0 and {e["event"] for e in events(shown)} == {"progress", "end"}, "--quiet: progress, as asked for")
 done = hotfiber("fit", "-i", "no\"such\n.nrrd", "-o", "x.nrrd", "--progress", "json")
 found = events(done.stderr)

@@ -44,27 +44,31 @@ shutil.rmtree("work", ignore_errors=True)
 os.mkdir("work")
 os.chdir("work")
 works("phantom", "phantom", "--layout", "mixture", "--size", "8,8,6", "--seed", "3", "-o", "dwi.nii.gz")
-run = ["run", "--device", "cpu", "-i", os.path.abspath("dwi.nii.gz"), "-o"]
-works("run", *run, "whole")
+learns = ["run", "--device", "cpu", "-i", os.path.abspath("dwi.nii.gz"), "-o"]
+works("run", *learns, "whole")
 whole = content("whole")
+# Learning is most of a run. What threads and memory do to it is seen below; the rest is the same with what was learned.
+works("learn", "learn", "-i", "dwi.nii.gz", "-o", "model.json")
+run = ["run", "--learned", os.path.abspath("model.json"), *learns[1:]]
 check(len(whole) > 5, "a run leaves files: %s" % sorted(whole))
 
 # ---- Threads and stacks
 import resource  # noqa: E402
 for threads in ("1", "3", "777"):
-    works("%s threads" % threads, *run, "t" + threads, "--threads", threads)
+    works("%s threads" % threads, *learns, "t" + threads, "--threads", threads)
     check(content("t" + threads) == whole, "%s threads: the same bytes" % threads)
 fails_of_threads = call("run", "-i", "dwi.nii.gz", "-o", "x", "--threads", "100000")
 check(fails_of_threads.returncode == 2 and b"--threads" in fails_of_threads.stderr, "too many threads are refused")
 if not SANITIZED:
     small = 256 << 10
-    works("a stack of 256 KB", *run, "stack", "--threads", "2",
+    works("a stack of 256 KB", *learns, "stack", "--threads", "2",
           before=lambda: resource.setrlimit(resource.RLIMIT_STACK, (small, small)),
           env={**os.environ, "OMP_STACKSIZE": "256k"})
     check(content("stack") == whole, "a stack of 256 KB: the same bytes")
     # address space: where memory ends one line says so. OpenBLAS's own threads ask for ever where they get no memory.
     for limit in (64, 128, 256, 512):
-        done = call(*run, "m%d" % limit, "--quiet", "--threads", "1", env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        done = call(*learns, "m%d" % limit, "--quiet", "--threads", "1",
+                    env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
                     before=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit << 20, limit << 20)))
         text = done.stderr.decode(errors="replace")
         if done.returncode == 127 or "error while loading" in text:
@@ -180,7 +184,7 @@ else:
 # ---- kill -9 at random moments: what is there is whole, and the next run clears up what the killed one left
 moments = random.Random(20261125)
 begin = time.monotonic()
-works("how long a run takes", *run, "timed")
+works("how long a run takes", *learns, "timed")
 takes = time.monotonic() - begin
 killed = 0
 for number in range(KILLS):
@@ -188,7 +192,7 @@ for number in range(KILLS):
     before = moments.random() < .5
     if before:
         shutil.copytree("whole", "killed")
-    process = subprocess.Popen([HOT, *run, "killed", "--quiet", "--force"], stderr=subprocess.DEVNULL)
+    process = subprocess.Popen([HOT, *learns, "killed", "--quiet", "--force"], stderr=subprocess.DEVNULL)
     time.sleep(moments.random() * takes)
     process.kill()
     killed += process.wait() == -signal.SIGKILL

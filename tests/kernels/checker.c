@@ -107,16 +107,28 @@ size_t check_unwritten(const void *output, size_t count, size_t size)
     return unwritten;
 }
 
+size_t check_size_count(const check_run *run)
+{
+    const int best = run->cuda || strcmp(run->backend + 4, hot_cpu_level_name(hot_cpu_best())) == 0;
+    return best || getenv("HOT_TEST_FULL") ? CHECK_SIZES : CHECK_SIZES - 1;
+}
+
+uint64_t check_case_seed(const check_run *run, const char *name, size_t size)
+{
+    uint64_t seed = run->first_seed + 1000003 * size;
+    for (const char *c = run->family; *c; c++)
+        seed = seed * 31 + (unsigned char)*c;
+    for (const char *c = name; *c; c++)
+        seed = seed * 31 + (unsigned char)*c;
+    return seed;
+}
+
 void check_case_begin(check_run *run, const char *name, size_t size)
 {
     run->case_name = name;
     run->size = size;
     run->cases++;
-    run->seed = run->first_seed + 1000003 * size;
-    for (const char *c = run->family; *c; c++)
-        run->seed = run->seed * 31 + (unsigned char)*c;
-    for (const char *c = name; *c; c++)
-        run->seed = run->seed * 31 + (unsigned char)*c;
+    run->seed = check_case_seed(run, name, size);
 }
 
 int check_call(check_run *run, hot_status status)

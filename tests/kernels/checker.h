@@ -44,9 +44,14 @@ typedef struct check_family {
 /* Sizes around vectors, warps, blocks and more than one grid row: a family takes all or a part of them. */
 static const size_t check_sizes[] = {0, 1, 2, 31, 32, 33, 255, 256, 257, 4099};
 enum { CHECK_SIZES = sizeof check_sizes / sizeof check_sizes[0] };
+/* How many of them a backend takes: the last, for rows of a grid and for many threads, on the GPU and with the
+ * instructions that this machine uses, of which the others are compiled from the same code; HOT_TEST_FULL=1: all. */
+size_t check_size_count(const check_run *run);
 
 /* Begins a case: a name and a size for messages; the random numbers depend on --seed, family, name and size alone. */
 void check_case_begin(check_run *run, const char *name, size_t size);
+/* What such a case begins with: for cases that share their random numbers. */
+uint64_t check_case_seed(const check_run *run, const char *name, size_t size);
 /* A copy of `bytes` bytes of data, fenced; check_case_end sees that nobody wrote to it. */
 void *check_input(check_run *run, const void *data, size_t bytes);
 /* An output, fenced, every byte poisoned (as float or double: a finite value that no computation here makes). */

@@ -223,7 +223,7 @@ static void check_all_matrices(check_run *run, int f64)
         for (int which = 0; which < 32; which += s % 3 + 1)
             check_matrices(run, f64, shapes[s][0], shapes[s][1], shapes[s][2], 3, factors[which % FACTORS][0],
                            factors[which % FACTORS][1], which);
-    for (size_t i = 0; i < CHECK_SIZES; i++) {
+    for (size_t i = 0; i < check_size_count(run); i++) {
         check_matrices(run, f64, 3, 3, 3, check_sizes[i], 1.5, -.5, 0);
         check_matrices(run, f64, 4, 2, 5, check_sizes[i], 1, 0, (int)i);
         check_matrices(run, f64, 8, 8, 8, check_sizes[i], 1, i % 2, 8);

@@ -166,7 +166,7 @@ static void check_all_fem(check_run *run, int f64)
             for (size_t s = 0; s < sizeof odd / sizeof odd[0]; s++)
                 if (dim == 2 || !assemble || odd[s][0] < 11)
                     check_fem(run, f64, dim, odd[s][0], odd[s][1], 3, assemble, 0);
-            for (size_t i = 0; i < CHECK_SIZES; i++)
+            for (size_t i = 0; i < check_size_count(run); i++)
                 check_fem(run, f64, dim, 3, 3, check_sizes[i], assemble, 0);
             check_fem(run, f64, dim, 2, 2, full ? 70001 : 8209, assemble, 0);
             for (size_t p = 1; p <= 8; p++)

@@ -125,6 +125,7 @@ static void check_random_problems(check_run *run, int order, hot_msmt_constraint
     check_case_begin(run, name, count);
     acquisition a = make_acquisition(&run->seed, order, 40);
     const size_t stride = a.rows + 3, tensor_stride = a.terms + 1;
+    const int full = getenv("HOT_TEST_FULL") != NULL;
     int known[2];
     float *made = calloc(count * stride, sizeof *made),
           *want = check_remembered(run, "tensors", count * tensor_stride * sizeof *want, &known[0]),
@@ -148,7 +149,10 @@ static void check_random_problems(check_run *run, int order, hot_msmt_constraint
     const hot_msmt_problem problem = {.size = sizeof problem, .order = order, .tissues = TISSUES, .rows = a.rows,
                                       .design = design, .constraint = constraint, .directions = directions,
                                       .direction = directions ? around : NULL};
-    if ((known[0] || check_call(run, hot_msmt_f32(run->reference, &problem, count, made, stride, NULL, want,
+    uint8_t asked[64]; /* the reference, whose seconds per voxel of order 8 are most of the time: every second then */
+    for (size_t i = 0; i < count; i++)
+        asked[i] = order < 8 || count < 9 || i % 2 == 0 || full;
+    if ((known[0] || check_call(run, hot_msmt_f32(run->reference, &problem, count, made, stride, asked, want,
                                                   tensor_stride, want_amounts, NULL, NULL))) &&
         check_call(run, hot_msmt_f32(run->context, &problem, count, signals, stride, NULL, tensors, tensor_stride,
                                      amounts, residual, flags)))
@@ -156,14 +160,13 @@ static void check_random_problems(check_run *run, int order, hot_msmt_constraint
             const float *got = tensors + i * tensor_stride, *wanted = want + i * tensor_stride;
             double largest = 0, least = 0;
             for (size_t k = 0; k < a.terms; k++)
-                largest = fmax(largest, fabs((double)wanted[k]));
-            for (size_t k = 0; k < a.terms; k++)
+                largest = fmax(largest, fabs((double)(asked[i] ? wanted[k] : got[k])));
+            for (size_t k = 0; k < a.terms && asked[i]; k++)
                 CHECK_ITEM(run, i, fabs((double)(got[k] - wanted[k])) <= 1e-4 * largest, "value %zu: %.9g, not %.9g", k,
                            (double)got[k], (double)wanted[k]);
             for (size_t t = 0; t < TISSUES; t++) {
-                const double one = (double)amounts[i * TISSUES + t];
-                CHECK_ITEM(run, i, fabs(one - (double)want_amounts[i * TISSUES + t]) <= 1e-4, "amount %zu: %g, not %g",
-                           t, one, (double)want_amounts[i * TISSUES + t]);
+                const double one = (double)amounts[i * TISSUES + t], other = (double)want_amounts[i * TISSUES + t];
+                CHECK_ITEM(run, i, !asked[i] || fabs(one - other) <= 1e-4, "amount %zu: %g, not %g", t, one, other);
                 least = constraint ? fmin(least, one) : 0;
             }
             CHECK_ITEM(run, i, check_unwritten(got + a.terms, 1, sizeof *got) == 1, "a gap was written");

@@ -534,7 +534,7 @@ static void check(check_run *run)
         check_varied(run, 1000);
         check_varied(run, 3000);
     }
-    for (size_t i = 0; i < CHECK_SIZES && check_wanted(run, "exact"); i++)
+    for (size_t i = 0; i < check_size_count(run) && check_wanted(run, "exact"); i++)
         check_exact(run, 3000, check_sizes[i] > 300 ? 300 : check_sizes[i]);
     if (check_wanted(run, "exact"))
         check_exact(run, 0, 100);

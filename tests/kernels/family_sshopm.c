@@ -533,7 +533,7 @@ static void check(check_run *run)
     for (size_t s = 0; s < SHAPES; s++)
         for (int f64 = 0; f64 < 2; f64++) {
             int order = shapes[s][0], dim = shapes[s][1];
-            for (size_t i = 0; i < CHECK_SIZES; i++) {
+            for (size_t i = 0; i < check_size_count(run); i++) {
                 if (s >= 3 && check_sizes[i] > 257)
                     continue; /* the largest size for the shapes of the main job */
                 check_step(run, order, dim, f64, check_sizes[i], 3, i % 2 ? 0 : 0.7);

@@ -1,5 +1,6 @@
 """Every block of docs/python.md and of each recipe, in its order, each page in one program, in a folder with the sample
-data."""
+data: seven slices of them, with HOT_TEST_LONG=1 all."""
+import gzip
 import importlib
 import importlib.util
 import inspect
@@ -43,6 +44,22 @@ def run_page(page, least):
         check(True, "")
 
 
+def copy_sample(folder):
+    """The sample data, or seven slices of them under the same names: the pages look into slice 6."""
+    names = [os.path.join(source, "sample_data", name) for name in ("phantom.nhdr", "phantom.raw.gz")]
+    for name in names:
+        shutil.copy(name, folder)
+    if os.environ.get("HOT_TEST_LONG"):
+        return
+    header, samples = open(names[0]).read(), gzip.open(names[1]).read()
+    sizes = [int(n) for n in re.search("^sizes: (.*)$", header, re.MULTILINE)[1].split()]
+    samples = np.frombuffer(samples, "<u2").reshape(sizes, order="F")[:, :, 3:10]
+    with open(os.path.join(folder, "phantom.nhdr"), "w") as file:
+        file.write(re.sub("^sizes: .*$", "sizes: " + " ".join(map(str, samples.shape)), header, flags=re.MULTILINE))
+    with gzip.open(os.path.join(folder, "phantom.raw.gz"), "wb", 1) as file:
+        file.write(samples.tobytes(order="F"))
+
+
 if len(sys.argv) > 1:  # pages instead of all (test_torch.sh)
     pages = {page: 1 for page in sys.argv[1:]}
 else:
@@ -52,8 +69,7 @@ else:
 for page, least in pages.items():
     folder = os.path.splitext(os.path.basename(page))[0]
     os.makedirs(folder, exist_ok=True)
-    for name in ("phantom.nhdr", "phantom.raw.gz"):
-        shutil.copy(os.path.join(source, "sample_data", name), folder)
+    copy_sample(folder)
     os.chdir(folder)
     run_page(page, least)
     os.chdir("..")

@@ -19,6 +19,7 @@ static void remove_in(int parent, const char *name)
     if (!folder) {
         if (handle >= 0)
             close(handle);
+        unlinkat(parent, name, AT_REMOVEDIR); /* fdopendir had no memory: an empty one goes all the same */
         return;
     }
     struct dirent *entry;

@@ -72,7 +72,7 @@ hot_status hot_volume_save(hot_context *context, hot_volume_writer *writer, hot_
 {
     if (status != HOT_OK)
         return status;
-    enum { PORTION = 1 << 18 }; /* voxels */
+    enum { PORTION = 1 << 16 }; /* voxels; of tensors that is 8 MB, between which pages of large arrays are let go */
     float *samples = hot_context_alloc(context, voxels < PORTION ? voxels : PORTION, sizeof *samples);
     if (!samples)
         status = HOT_ERROR_MEMORY;

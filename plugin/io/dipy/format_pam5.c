@@ -2,7 +2,7 @@
  * them: they work in voxel space and know no scanner. Each fibre also bears the number of the nearest vertex of the
  * sphere that the file holds, by which DIPY's EuDX tracks, and each voxel the harmonics of its fibres, from which its
  * other getters of directions go: descoteaux07_legacy, DIPY's default. Built only where HDF5 is. */
-#include <hdf5.h>
+#include "io/dipy/hdf5_library.h"
 
 #include <errno.h>
 #include <math.h>
@@ -273,7 +273,9 @@ hot_status hot_write_pam5(hot_context *context, const hot_fiber_field *fibers, c
     p.indices = hot_context_alloc(context, row, (size_t)fibers->max_fibers * sizeof *p.indices);
     if (!p.vertices || !p.values || !p.indices)
         goto cleanup;
-    status = hot_sphere_make(context, LEVEL, p.vertices, NULL);
+    status = hot_hdf5_load(context);
+    if (status == HOT_OK)
+        status = hot_sphere_make(context, LEVEL, p.vertices, NULL);
     if (status == HOT_OK)
         status = hot_output_begin(context, path, &output);
     if (status == HOT_OK)
