@@ -72,6 +72,8 @@ def all_in_turn(name, words, calls, says="", earlier=(), may_stay="", again=Fals
                 check(False, what + ": hangs")
                 continue
             text = done.stderr.decode(errors="replace")
+            if "HDF5-DIAG" in text: # HDF5 prints by itself until it has started, and at its end if it has not
+                text = "\n".join(line for line in text.splitlines() if line.startswith("hotfiber "))
             if "Fontconfig error" in text: # which prints by itself
                 text = text[text.rfind("\nhotfiber "):].strip() if "\nhotfiber " in text else ""
             lines = [line for line in text.splitlines() if not line.startswith(("warning: ", says + "warning: "))]
