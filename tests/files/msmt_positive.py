@@ -52,15 +52,15 @@ def judge(name, order, tensors, residual):
 
 
 def thinned(image, mask):
-    """A mask of about 800 voxels, or of all."""
+    """A mask of about 300 voxels, or of all."""
     done = hot("fit", "-i", image, "-o", "m.nii", "--model", "adc", "--order", 2, *(["--mask", mask] if mask else []))
     check(done.returncode == 0, done.stderr)
     whole = nibabel.load("m.nii")
     inside = np.asanyarray(whole.dataobj)[..., 0] > 0
     places = np.flatnonzero(inside)
-    if not LONG and len(places) > 800:
+    if not LONG and len(places) > 300:
         inside = np.zeros(inside.size, bool)
-        inside[places[::len(places) // 800]] = True
+        inside[places[::len(places) // 300]] = True
     nibabel.save(nibabel.Nifti1Image(inside.reshape(whole.shape[:3]).astype("u1"), whole.affine), "m.nii")
 
 
