@@ -1,9 +1,9 @@
 /* See lapack.h. */
 #include "lapack.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
-#include <string.h>
+
+#include "loaded_library.h"
 
 /* OpenBLAS's own functions, which another LAPACK lacks. */
 static struct {
@@ -47,31 +47,21 @@ static hot_lapack functions;
 static int complete;
 
 #ifdef HOT_LAPACK_NAME
-/* A function's address, into a pointer to such a function. */
-static int find(void *library, const char *name, void *function)
-{
-    void *const address = dlsym(library, name);
-    memcpy(function, &address, sizeof address);
-    return address != NULL;
-}
-
 static void load(void)
 {
-    void *library = dlopen(HOT_LAPACK_NAME, RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        library = dlopen(HOT_LAPACK_PATH, RTLD_NOW | RTLD_LOCAL); /* it may be on no search path */
+    void *library = hot_library_load(HOT_LAPACK_NAME, HOT_LAPACK_PATH);
     if (!library)
         return;
     int found = 1;
-#define FIND(name) found &= find(library, #name "_", &functions.name);
+#define FIND(name) found &= hot_library_find(library, #name "_", &functions.name);
     HOT_LAPACK_ALL(FIND)
 #undef FIND
-    find(library, "dgemm_", &functions.dgemm);
-    find(library, "sgemm_", &functions.sgemm);
+    hot_library_find(library, "dgemm_", &functions.dgemm);
+    hot_library_find(library, "sgemm_", &functions.sgemm);
     pthread_mutex_lock(&lock);
-    find(library, "openblas_get_parallel", &openblas.get_parallel);
-    find(library, "openblas_get_num_threads", &openblas.get_num_threads);
-    find(library, "openblas_set_num_threads", &openblas.set_num_threads);
+    hot_library_find(library, "openblas_get_parallel", &openblas.get_parallel);
+    hot_library_find(library, "openblas_get_num_threads", &openblas.get_num_threads);
+    hot_library_find(library, "openblas_set_num_threads", &openblas.set_num_threads);
     if (single_calls > 0)
         make_single();
     pthread_mutex_unlock(&lock);

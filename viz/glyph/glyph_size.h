@@ -11,7 +11,7 @@ double hot_scene_surface_mm(const hot_scene *scene, const hot_view_state *state,
 double hot_scene_stick_mm(const hot_scene *scene, const hot_view_state *state, size_t index);
 /* mm: how far usual large glyphs reach from their middle. */
 double hot_scene_usual_mm(const hot_scene *scene, const hot_view_state *state);
-/* mm: how far none reaches beyond. */
+/* mm: the farthest that any surface reaches. */
 double hot_scene_largest_mm(const hot_scene *scene, const hot_view_state *state);
 /* mm: half of how thick a stick is. */
 double hot_scene_stick_radius(const hot_scene *scene, const hot_view_state *state);

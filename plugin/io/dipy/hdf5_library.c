@@ -2,30 +2,20 @@
 #define HOT_HDF5_NAMES_ALONE
 #include "io/dipy/hdf5_library.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
-#include <string.h>
+
+#include "common/loaded_library.h"
 
 hot_hdf5 hot_hdf5_loaded;
 static int complete;
 
-/* An address, into a pointer to what is there. */
-static int find(void *library, const char *name, void *pointer)
-{
-    void *const address = dlsym(library, name);
-    memcpy(pointer, &address, sizeof address);
-    return address != NULL;
-}
-
 static void load(void)
 {
-    void *library = dlopen(HOT_HDF5_NAME, RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        library = dlopen(HOT_HDF5_PATH, RTLD_NOW | RTLD_LOCAL); /* it may be on no search path */
+    void *library = hot_library_load(HOT_HDF5_NAME, HOT_HDF5_PATH);
     if (!library)
         return;
     int found = 1;
-#define FIND(name) found &= find(library, #name, &hot_hdf5_loaded.name);
+#define FIND(name) found &= hot_library_find(library, #name, &hot_hdf5_loaded.name);
     HOT_HDF5_FUNCTIONS(FIND)
     HOT_HDF5_NUMBERS(FIND)
 #undef FIND

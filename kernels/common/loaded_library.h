@@ -1,0 +1,23 @@
+/* Libraries that are loaded when they are wanted, and not with every program. */
+#ifndef HOT_COMMON_LOADED_LIBRARY_H
+#define HOT_COMMON_LOADED_LIBRARY_H
+
+#include <dlfcn.h>
+#include <string.h>
+
+/* By its soname, or, as it may be on no search path, from where the build found it; NULL: it is not there. */
+static inline void *hot_library_load(const char *name, const char *path)
+{
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    return library ? library : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+/* The address of a name, into a pointer to what it names; 0: the library does not have it. */
+static inline int hot_library_find(void *library, const char *name, void *pointer)
+{
+    void *const address = dlsym(library, name);
+    memcpy(pointer, &address, sizeof address);
+    return address != NULL;
+}
+
+#endif
